@@ -761,6 +761,13 @@ GRPO_SHORT_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passe
       "1/P sum_b max(0, hinge_margin - k (s_i - s_b)) over the pairs of PAIRWISE_LOGISTIC (Click, 2306.03350)") \
     X(GRPO_SURROGATE_REGRESSION, regression, GROUP, 0, NOTHING, none, \
       "STANDARDISED with mean and deviation differentiated too, A_i^2 of one response (Reg-GRPO, 2506.07464, eqs. 8-9)") \
+    X(GRPO_SURROGATE_CONTRASTIVE, contrastive, GROUP, 0, POSITIVE(contrast_temperature), none, \
+      "A_i > 0: -(t/n+) log(e^z/(e^z + sum_- e^(s_j/t))), z = (s_i - contrast_margin)/t, t = contrast_temperature, else 0; 0 without " \
+      "+ or without - (ConSPO, 2605.12969, eqs. 8, 13)") \
+    /* of one unit */ \
+    X(GRPO_SURROGATE_QUADRATIC_PROBABILITY, quadratic_probability, TOKEN, 0, POSITIVE_BOUND(quadratic_eps), \
+      grpo_quadratic_probability(w, advantage, s->quadratic_eps, logp - w.log), \
+      "-A w + |A| p (w - 1)^2/(2 quadratic_eps), p = sg[e^x], x the log-probability in the ratio's denominator (DRPO, 2606.09821)") \
     X(GRPO_SURROGATE_NONE, none, TOKEN, 0, NOTHING, none, "0: what else is paid for is all there is (TRPA, 2504.04524). Needs no ratio, " \
       "and no advantages where nothing else reads them: NULL is all 0")
 typedef enum { GRPO_SURROGATE_CHOICES(GRPO_ENUM_) } grpo_surrogate_kind;
@@ -781,7 +788,7 @@ typedef struct {
     grpo_group_score_kind group_score;
     grpo_bounds_kind bounds;
     double eps_low, eps_high;
-    double quadratic_eps;          /* quadratic, > 0: best at 1 +- this */
+    double quadratic_eps;          /* quadratic, quadratic_probability, > 0: best at 1 +- this, or this over p */
     double bound_cap;              /* bounds probability: the upper one is at most this; 0: none */
     double log_low, log_high, log_clip_dual;    /* bounds position, >= 0: of the log-ratio, at the first token */
     double position_power;                   /* in [-16, 16] */
@@ -800,6 +807,7 @@ typedef struct {
     double shaping_gamma;          /* policy_shaping, > 0 */
     double min_gap;                /* pairwise_logistic, pairwise_hinge, >= 0 */
     double group_score_eps;        /* standardised, regression, >= 0 */
+    double contrast_temperature, contrast_margin;    /* contrastive: temperature > 0, margin off the score of a response with A > 0 */
 } grpo_surrogate;
 
 typedef enum { GRPO_CLIP_NO, GRPO_CLIP_LOW, GRPO_CLIP_HIGH, GRPO_CLIP_DUAL } grpo_clip_side;
@@ -899,7 +907,10 @@ GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
 }
 
 GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shape);
-/* the term of the table; of policy_shaping at tokens outside its mask.  A = 0 is worth 0, but for regressions */
+/* -A w + |A| p (w - 1)^2/(2 eps), p = e^logp_old, 0 where that is exactly 0: DRPO (2606.09821) */
+GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old);
+/* the term of the table; of policy_shaping at tokens outside its mask, of quadratic_probability where no clamp has changed w.  A = 0 is
+ * worth 0, but for regressions */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp);
 
 /* ======== axis 5: penalty =========================================================================================================
@@ -1072,7 +1083,8 @@ typedef enum { GRPO_ROLLOUT_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rollout_rejected
     X(GRPO_TRUST_RING, ring, "w outside [1 - lo, 1 + hi], but not where A >= 0 and w <= 1 - rec_outer_low, or A <= 0 and w >= 1 + " \
       "rec_outer_high (REC, 2509.24203)") \
     X(GRPO_TRUST_DIVERGENCE, divergence, \
-        "A > 0 and w > 1 and D > hi, A < 0 and w < 1 and D > lo, D = batch.divergence_old (Flow-DPPO, 2606.11025)")
+        "A > 0 and w > 1 and D > hi, A < 0 and w < 1 and D > lo, D = batch.divergence_old (Flow-DPPO, 2606.11025)") \
+    X(GRPO_TRUST_NEGATIVE_BAND, negative_band, "A < 0 and w outside [1 - lo, 1 + hi] (TBPO of QaRL, 2604.07853)")
 typedef enum { GRPO_TRUST_CHOICES(GRPO_ENUM_) } grpo_trust_kind;
 #define GRPO_OFF_POLICY_MASK_CHOICES(X) X(GRPO_OFF_POLICY_MASK_NONE, none, NOBODY, "") \
     X(GRPO_OFF_POLICY_MASK_OLD, old, OLD, \
@@ -2730,6 +2742,8 @@ GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_toke
     if (A != 0 && s->bounds == GRPO_BOUNDS_POSITION) return grpo_log_clip(ratio, A, k->range);
     if (A != 0 && s->kind == GRPO_SURROGATE_POLICY_SHAPING && r->batch->shaping_mask[k->t]) return grpo_policy_shaping(ratio, A,
         s->shaping_gamma);
+    if (A != 0 && s->kind == GRPO_SURROGATE_QUADRATIC_PROBABILITY) return grpo_quadratic_probability(ratio, A, s->quadratic_eps,
+        grpo_behaviour_(r, k->t));
     return grpo_surrogate_term(s, grpo_range_at_(r, k->t), ratio, A, (double)r->batch->logp[k->t]);
 }
 
@@ -3650,22 +3664,43 @@ GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double sha
     return grpo_term_of_(-advantage * g.value, -advantage * g.slope, 0);
 }
 
-/* -A w + |A| (w - 1)^2/(2 eps), derivative w (-A + |A| (w - 1)/eps) (CFPO, 2601.22801): the two parts may all but cancel, and w - 1 may be
- * small beside w, so both are known to twice the precision */
-GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
+/* -A w + |A| off far/2, derivative w (-A + |A| far), of off = w - 1 and v = w: the two parts may all but cancel, and off may be small
+ * beside w, so all are known to twice the precision */
+static grpo_term grpo_quadratic_from_(double advantage, grpo_term t, grpo_dd v, grpo_dd off, grpo_dd far) {
     const double size = fabs(advantage);
-    grpo_term t = grpo_ratio_term(w, advantage);
-    grpo_dd v, off, far, minus_one = { -1, 0 }, x;
-    if (eps == HUGE_VAL) return t;
-    if (w.value == HUGE_VAL) { t.value = t.d_log_ratio = HUGE_VAL; return t; }
-    v = grpo_exp_twice(grpo_ratio_log(w));
-    off = grpo_dd_add(v, minus_one);
-    far = grpo_dd_div(off, eps);
-    x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5);
+    grpo_dd x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5), minus_one = { -1, 0 };
     if (grpo_is_finite(x.hi) && grpo_is_finite(t.value)) t.value = grpo_dd_add(x, grpo_dd_mul(v, -advantage)).hi;
     else t.value = grpo_times(size, grpo_dd_add(grpo_dd_mul(grpo_dd_product(off, far), 0.5), advantage > 0 ? grpo_dd_negative(v) : v).hi);
     x = grpo_dd_add(grpo_dd_mul(far, size), grpo_dd_mul(minus_one, advantage));
     t.d_log_ratio = grpo_is_finite(x.hi) ? grpo_dd_product(v, x).hi : grpo_times(v.hi, x.hi);
+    return t;
+}
+
+/* far = (w - 1)/eps: CFPO (2601.22801) */
+GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
+    const grpo_dd minus_one = { -1, 0 };
+    grpo_term t = grpo_ratio_term(w, advantage);
+    grpo_dd v, off;
+    if (eps == HUGE_VAL) return t;
+    if (w.value == HUGE_VAL) { t.value = t.d_log_ratio = HUGE_VAL; return t; }
+    v = grpo_exp_twice(grpo_ratio_log(w));
+    off = grpo_dd_add(v, minus_one);
+    return grpo_quadratic_from_(advantage, t, v, off, grpo_dd_div(off, eps));
+}
+
+/* far = p (w - 1)/eps.  A large w may be beyond DBL_MAX where p w is not; of (p w^2 - 2 p w + p) it is w that the first two have */
+GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old) {
+    const double size = fabs(advantage);
+    const grpo_dd y = grpo_ratio_log(w), x = grpo_dd_of_(logp_old), A = grpo_dd_of_(advantage), minus_one = { -1, 0 };
+    const grpo_dd v = grpo_exp_twice(y), off = grpo_dd_add(v, minus_one), p = grpo_exp_twice(x), q = grpo_exp_twice(grpo_dd_add(x, y));
+    grpo_term t = grpo_ratio_term(w, advantage);
+    grpo_dd far = { 0, 0 }, half;
+    if (eps == HUGE_VAL || logp_old == -HUGE_VAL) return t;
+    if (off.hi != 0) far = grpo_dd_div(w.value > 2 ? grpo_dd_minus_(q, p) : grpo_dd_product(p, off), eps);
+    if (w.value < HUGE_VAL) return grpo_quadratic_from_(advantage, t, v, off, far);
+    half = grpo_dd_mul(grpo_dd_div(grpo_dd_mul(q, 0.5), eps), size);
+    t.value = grpo_plus(grpo_times(w.value, grpo_dd_minus_(half, A).hi), -2 * half.hi);
+    t.d_log_ratio = grpo_times(w.value, grpo_dd_minus_(grpo_dd_mul(far, size), A).hi);
     return t;
 }
 
@@ -3724,6 +3759,7 @@ GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_ratio w, double adva
     case GRPO_TRUST_NONE: case GRPO_TRUST_DIVERGENCE: break;
     case GRPO_TRUST_ONE_SIDED: return grpo_clip_side_of(advantage, above, below, 0) == GRPO_CLIP_NO;
     case GRPO_TRUST_TWO_SIDED: return !above && !below;
+    case GRPO_TRUST_NEGATIVE_BAND: return !down || (!above && !below);
     case GRPO_TRUST_LOG_TWO_SIDED:
         y = grpo_ratio_log(w);
         return !grpo_dd_exceeds(y, c->trust_high) && !grpo_dd_exceeds(grpo_dd_negative(y), c->trust_low);
@@ -4342,6 +4378,7 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TILTED_CROSS_ENTROPY), ratio.behaviour, GRPO_IS_(GRPO_BEHAVIOUR_NONE)),
     WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TILTED_CROSS_ENTROPY), ratio.level, GRPO_MEANS_),
     WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_PROBABILITY), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
+    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_QUADRATIC_PROBABILITY), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
     WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_EXTERNAL), surrogate.kind, GRPO_CLIPS_),
     WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_EXTERNAL), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
     WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_POSITION), surrogate.kind, GRPO_CLIPS_ & GRPO_ISNT_(GRPO_SURROGATE_GPPO)),
@@ -6105,7 +6142,7 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
     NUMBER(surrogate.vespo_k_neg, FINITE) NUMBER(surrogate.vespo_lambda_neg, FINITE) NUMBER(surrogate.beta, FINITE) \
     NUMBER(surrogate.reward_beta, FINITE) NUMBER(surrogate.length_decay, FINITE) NUMBER(surrogate.logit_shift, FINITE) \
     NUMBER(surrogate.hinge_margin, FINITE) NUMBER(surrogate.shaping_gamma, FINITE) NUMBER(surrogate.min_gap, FACTOR) \
-    NUMBER(surrogate.group_score_eps, FACTOR) \
+    NUMBER(surrogate.group_score_eps, FACTOR) NUMBER(surrogate.contrast_temperature, FACTOR) NUMBER(surrogate.contrast_margin, FINITE) \
     CHOICE(penalty.kl, PENALTY_KL) CHOICE(penalty.kl_reference, KL_REFERENCE) CHOICE(penalty.kl_on, KL_ON) \
     CHOICE(penalty.kl_gradient, KL_GRADIENT) CHOICE(penalty.kl_importance_weight, KL_IMPORTANCE_WEIGHT) \
     NUMBER(penalty.kl_importance_weight_max, BOUND) NUMBER(penalty.kl_coef, FINITE) NUMBER(penalty.kl_clamp_log, BOUND) \

@@ -766,6 +766,35 @@ static void gspo_discriminative_lse_(const grpo_surrogate *s, gspo_group_ *g) {
     }
 }
 
+/* ConSPO (2605.12969), eqs. 8, 13: F_i = (t/n+) log(1 + S e^x), x = (s_M - s_i + m)/t, S = sum_- e^((s_j - s_M)/t), M the largest of - */
+static void gspo_contrastive_(const grpo_surrogate *s, gspo_group_ *g) {
+    const double t = s->contrast_temperature;
+    gspo_peak_ peak;
+    grpo_sum sum;
+    int64_t top = -1;
+    double plus = 0, weight;
+    memset(&sum, 0, sizeof sum);
+    for (int64_t i = 0; i < g->n; i++) {
+        g->value[i] = g->slope[i] = 0;
+        plus += gspo_is_plus_(g, i);
+        if (!gspo_is_plus_(g, i) && (top < 0 || grpo_dd_less(gspo_score_(g, top), gspo_score_(g, i)))) top = i;
+    }
+    if (plus == 0 || top < 0) return;
+    for (int64_t i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_div(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, top)), t));
+    peak = gspo_peak_of_(g, GSPO_MINUS_, 0);
+    for (int64_t i = 0; i < g->n; i++) {
+        const grpo_dd gap = grpo_dd_add(grpo_dd_minus_(gspo_score_(g, top), gspo_score_(g, i)), grpo_dd_of_(s->contrast_margin));
+        const grpo_dd x = grpo_dd_div(gap, t);
+        const double S = 1 + peak.rest, e = grpo_exp(gap.hi > 0 ? grpo_dd_negative(x) : x);
+        if (!gspo_is_plus_(g, i)) continue;
+        g->value[i] = (gap.hi > 0 ? gap.hi + t * log1p(peak.rest + e) : t * log1p(S * e)) / plus;
+        g->slope[i] = -grpo_times((gap.hi > 0 ? S / (S + e) : S * e / (1 + S * e)) / plus, g->coefficient[i]);
+        grpo_sum_add_(&sum, -g->slope[i]);
+    }
+    weight = grpo_sum_total_(&sum);
+    for (int64_t i = 0; i < g->n; i++) if (!gspo_is_plus_(g, i)) g->slope[i] = grpo_times(weight, gspo_share_of_(g, &peak, i));
+}
+
 /* sigmoid(a) - sigmoid(b) = sigmoid(a) sigmoid(-b) (1 - e^(b - a)), where nothing cancels */
 static double gspo_sigmoid_gap_(grpo_dd a, grpo_dd b) {
     if (grpo_dd_less(a, b)) return -gspo_sigmoid_gap_(b, a);
@@ -874,6 +903,7 @@ static gspo_function_ gspo_function_of_(const grpo_objective *obj) {
         { GRPO_SURROGATE_TILTED_CROSS_ENTROPY, gspo_tilted_cross_entropy_ },
         { GRPO_SURROGATE_PAIRWISE_HINGE, gspo_pairwise_ },
         { GRPO_SURROGATE_REGRESSION, gspo_regression_ },
+        { GRPO_SURROGATE_CONTRASTIVE, gspo_contrastive_ },
     };
 #ifndef __CUDACC__                                                     /* which writes sizeof out anew, and wrong */
 #define GSPO_OF_GROUP_(id, name, of, ...) + GRPO_IS_##of##_

@@ -32,6 +32,7 @@
 #define grpo_standardised_entropy grpo_standardised_entropy_f64
 #define grpo_ratio_quantile grpo_ratio_quantile_f64
 #define grpo_logit_shift grpo_logit_shift_f64
+#define grpo_multiplier_update grpo_multiplier_update_f64
 #endif
 
 #ifdef __cplusplus
@@ -210,6 +211,23 @@ grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double
 /* *shift = (mean of z over the correct (sequences) + over the others)/2, a mean of none is 0; z = beta sum of logp - logp_ref over the
  * unmasked tokens (VPD, 2605.15113: 0.1; its loss is -log sigmoid(z - shift), sign by correct) */
 grpo_status grpo_logit_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift);
+
+/* margin (1 - cos(pi r))/2, r = min(progress/share, 1): 0 at the start of a run, margin when `share` of it is done (ConSPO, 2605.12969,
+ * section 4.3: 0.01, 0.3; surrogate.contrast_margin); progress in [0, 1], share in (0, 1] */
+GRPO_FN double grpo_margin_schedule(double margin, double progress, double share) {
+    if (!grpo_is_finite(margin) || !(progress >= 0 && progress <= 1) || !(share > 0 && share <= 1)) return NAN;
+    if (progress >= share) return margin;
+    return grpo_dd_mul(grpo_sine_squared(grpo_dd_div(grpo_dd_of_(progress), share)), margin).hi;
+}
+
+/* a Lagrange multiplier of the constraint mean score >= target (FGRPO, 2604.08476: rate 0.05, max 5, least 8):
+ *     *multiplier := min(max, max(0, *multiplier + rate (target - m))),  m = *mean of score (n) where `counted` (n) is set
+ * *multiplier stays where fewer than `least` are counted, or none, whose mean is 0; all but scores and target >= 0; score is read where it
+ * counts */
+typedef struct { double target, rate, max; int64_t least; } grpo_constraint;
+
+grpo_status grpo_multiplier_update(const double *score, const uint8_t *counted, int64_t n, const grpo_constraint *constraint,
+                                   double *multiplier, double *mean);
 
 /* of the penalty coef |entropy - target| (C3's target entropy: 0.55, 0.001): `value`, and as penalty.entropy_coef, whose bonus has the same
  * gradient: coef sign(target - entropy) */
@@ -645,6 +663,38 @@ grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double
         if (high > w) w = w + place.hi * (high - w);
     }
     *value = w > least ? w : least;
+    return GRPO_OK;
+}
+
+static grpo_status grpo_check_constraint_(const grpo_constraint *x, int place) {
+    grpo_status st = grpo_check_output_(x, place);
+    if (!st) st = grpo_check_member_(x->target, GRPO_MODERATE_, place, 0);
+    if (!st) st = grpo_check_member_(x->rate, GRPO_MODERATE_FACTOR_, place, 1);
+    if (!st) st = grpo_check_member_(x->max, GRPO_MODERATE_FACTOR_, place, 2);
+    return !st && x->least < 0 ? grpo_refuse_(GRPO_NEGATIVE, place, 3) : st;
+}
+
+grpo_status grpo_multiplier_update(const double *score, const uint8_t *counted, int64_t n, const grpo_constraint *constraint,
+                                   double *multiplier, double *mean) {
+    grpo_status st = grpo_check_output_(multiplier, 5);
+    int64_t count = 0;
+    grpo_dd m, moved;
+    if (!st) st = grpo_check_output_(mean, 6);
+    if (!st) st = grpo_check_count_(n, 1, 3);
+    if (!st) st = grpo_check_constraint_(constraint, 4);
+    if (!st) st = grpo_check_number_(*multiplier, GRPO_MODERATE_FACTOR_, 5);
+    if (!st) st = grpo_check_output_(counted, 2);
+    if (!st) st = grpo_check_output_(score, 1);
+    for (int64_t k = 0; !st && k < n; k++) {
+        if (counted[k]) st = grpo_check_member_(score[k], GRPO_MODERATE_, 1, k);
+        count += counted[k] != 0;
+    }
+    if (st) return st;
+    m = grpo_mean_of_(score, counted, n);
+    *mean = m.hi;
+    if (count == 0 || count < constraint->least) return GRPO_OK;
+    moved = grpo_dd_mul(grpo_dd_minus_(grpo_dd_of_(constraint->target), m), constraint->rate);
+    *multiplier = grpo_within(grpo_dd_add(moved, grpo_dd_of_(*multiplier)).hi, 0, constraint->max);
     return GRPO_OK;
 }
 

@@ -54,6 +54,7 @@
 #define grpo_median_advantage grpo_median_advantage_f64
 #define grpo_mix_advantages grpo_mix_advantages_f64
 #define grpo_gram_rank grpo_gram_rank_f64
+#define grpo_odds_advantage grpo_odds_advantage_f64
 #endif
 
 #ifdef __cplusplus
@@ -278,6 +279,12 @@ grpo_status grpo_median_advantage(const grpo_batch *batch, double eps, double *a
 
 /* mixed (n) = a x + b y, rounded once (levels of advantages: GiGPO, stratified GRPO); mixed may be x or y */
 grpo_status grpo_mix_advantages(const double *x, const double *y, int64_t n, double a, double b, double *mixed);
+
+/* advantage (n_tokens) = sigmoid(L + e) - sigmoid(L), L = log odds of success before the token: log(prior/(1 - prior)) at the response's
+ * first, + e after each (OPPO, 2605.21851); e = informed - plain (n_tokens) within -+evidence_max (0: any): log-probabilities by one scorer
+ * that has and has not the answer in its context.  prior (sequences) in [0, 1]; 0 or 1: all 0 */
+grpo_status grpo_odds_advantage(const grpo_batch *batch, const grpo_real *informed, const grpo_real *plain, const double *prior,
+                                double evidence_max, grpo_real *advantage);
 
 /* of gram (n, n): K_ij = g_i g_j of the responses' gradients, symmetric (SALT, 2606.05800, official code: 1, 1, 64)
  *     rank = max(least, min(share PR rounded half to even, most, n - 1)),  PR = (tr K)^2/(sum K_ij^2 + 1e-10 n^2)
@@ -1653,6 +1660,42 @@ grpo_status grpo_mix_advantages(const double *x, const double *y, int64_t n, dou
         grpo_sum_add_dd_(&sum, grpo_two_prod(a, x[k]));
         grpo_sum_add_dd_(&sum, grpo_two_prod(b, y[k]));
         mixed[k] = grpo_sum_value_(&sum);
+    }
+    return GRPO_OK;
+}
+
+/* sigmoid(after) - sigmoid(before) for after >= before, rise = after - before */
+static double grpo_sigmoid_rise_(grpo_dd before, grpo_dd after, grpo_dd rise) {
+    return -grpo_sigmoid(after).value * grpo_sigmoid(grpo_dd_negative(before)).value * grpo_exp_minus_one(grpo_dd_negative(rise));
+}
+
+static grpo_dd grpo_within_twice_(grpo_dd x, double most) {
+    if (grpo_dd_exceeds(x, most)) return grpo_dd_of_(most);
+    return grpo_dd_exceeds(grpo_dd_negative(x), most) ? grpo_dd_of_(-most) : x;
+}
+
+grpo_status grpo_odds_advantage(const grpo_batch *batch, const grpo_real *informed, const grpo_real *plain, const double *prior,
+                                double evidence_max, grpo_real *advantage) {
+    grpo_status st = grpo_check_call_(batch, advantage, 6);
+    int overflow = 0;
+    if (!st) st = grpo_check_number_(evidence_max, GRPO_MODERATE_FACTOR_, 5);
+    if (!st) st = grpo_check_responses_(batch, prior, GRPO_PART_, 4);
+    if (!st) st = grpo_check_tokens_(batch, informed, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 2);
+    if (!st) st = grpo_check_tokens_(batch, plain, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 3);
+    if (st) return st;
+    for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) {
+        const int open = prior[i] > 0 && prior[i] < 1;
+        grpo_dd odds = grpo_dd_of_(0), next, e;
+        if (open) odds = grpo_dd_minus_(grpo_log_of(prior[i]), grpo_dd_log(grpo_two_diff(1, prior[i])));
+        for (int64_t t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++) {
+            if (!open || !grpo_is_unmasked_(batch, t)) { advantage[t] = 0; continue; }
+            e = grpo_two_diff((double)informed[t], (double)plain[t]);
+            if (evidence_max > 0) e = grpo_within_twice_(e, evidence_max);
+            next = grpo_dd_add(odds, e);
+            grpo_put_(advantage, t, e.hi < 0 ? -grpo_sigmoid_rise_(next, odds, grpo_dd_negative(e)) : grpo_sigmoid_rise_(odds, next, e),
+                      &overflow);
+            odds = next;
+        }
     }
     return GRPO_OK;
 }

@@ -179,7 +179,8 @@ typedef enum { GRPO_SURROGATE_REINFORCE, GRPO_SURROGATE_RATIO, GRPO_SURROGATE_PP
     GRPO_SURROGATE_SOFTMAX_MSE, GRPO_SURROGATE_SOFTMAX_JS, GRPO_SURROGATE_LOGISTIC, GRPO_SURROGATE_DISPO,
     GRPO_SURROGATE_BGPO, GRPO_SURROGATE_POLICY_SHAPING, GRPO_SURROGATE_QUADRATIC, GRPO_SURROGATE_UNBOUNDED_POSITIVE,
     GRPO_SURROGATE_STANDARDISED, GRPO_SURROGATE_TILTED_CROSS_ENTROPY, GRPO_SURROGATE_PAIRWISE_HINGE,
-    GRPO_SURROGATE_REGRESSION, GRPO_SURROGATE_NONE, } grpo_surrogate_kind;
+    GRPO_SURROGATE_REGRESSION, GRPO_SURROGATE_CONTRASTIVE, GRPO_SURROGATE_QUADRATIC_PROBABILITY, GRPO_SURROGATE_NONE, }
+    grpo_surrogate_kind;
 typedef enum { GRPO_GROUP_SCORE_LOG, GRPO_GROUP_SCORE_RATIO, } grpo_group_score_kind;
 typedef enum { GRPO_BOUNDS_FIXED, GRPO_BOUNDS_PROBABILITY, GRPO_BOUNDS_POSITION, GRPO_BOUNDS_EXTERNAL, }
     grpo_bounds_kind;
@@ -207,6 +208,7 @@ typedef struct {
     double shaping_gamma;
     double min_gap;
     double group_score_eps;
+    double contrast_temperature, contrast_margin;
 } grpo_surrogate;
 typedef enum { GRPO_CLIP_NO, GRPO_CLIP_LOW, GRPO_CLIP_HIGH, GRPO_CLIP_DUAL } grpo_clip_side;
 typedef struct {
@@ -277,7 +279,7 @@ typedef enum { GRPO_ROLLOUT_IS_NORM_NONE, GRPO_ROLLOUT_IS_NORM_MEAN, } grpo_roll
 typedef enum { GRPO_ROLLOUT_REJECTED_ZERO_WEIGHT, GRPO_ROLLOUT_REJECTED_UNMASK, } grpo_rollout_rejected_kind;
 typedef enum { GRPO_TRUST_NONE, GRPO_TRUST_ONE_SIDED, GRPO_TRUST_TWO_SIDED, GRPO_TRUST_LOG_TWO_SIDED,
     GRPO_TRUST_PROBABILITY, GRPO_TRUST_PROBABILITY_BOTH, GRPO_TRUST_BINARY_KL, GRPO_TRUST_K2, GRPO_TRUST_RING,
-    GRPO_TRUST_DIVERGENCE, } grpo_trust_kind;
+    GRPO_TRUST_DIVERGENCE, GRPO_TRUST_NEGATIVE_BAND, } grpo_trust_kind;
 typedef enum { GRPO_OFF_POLICY_MASK_NONE, GRPO_OFF_POLICY_MASK_OLD, GRPO_OFF_POLICY_MASK_ROLLOUT,
     GRPO_OFF_POLICY_MASK_TOTAL_VARIATION, } grpo_off_policy_mask_kind;
 typedef enum { GRPO_SELECTED_ALL, GRPO_SELECTED_KEEP, GRPO_SELECTED_DROP, } grpo_selected_kind;
@@ -556,6 +558,12 @@ grpo_status grpo_standardised_entropy(const grpo_batch *batch, double quantile, 
 grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double least, double *value);
 grpo_status grpo_logit_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift);
 typedef struct {
+    double target, rate, max;
+    int64_t least;
+} grpo_constraint;
+grpo_status grpo_multiplier_update(const double *score, const uint8_t *counted, int64_t n, const grpo_constraint
+    *constraint, double *multiplier, double *mean);
+typedef struct {
     double coef, value;
 } grpo_target_coef;
 typedef struct {
@@ -653,6 +661,8 @@ grpo_status grpo_role_advantage(const double *reward, const int64_t *role, int64
     *advantage);
 grpo_status grpo_median_advantage(const grpo_batch *batch, double eps, double *advantage, int64_t *pivot);
 grpo_status grpo_mix_advantages(const double *x, const double *y, int64_t n, double a, double b, double *mixed);
+grpo_status grpo_odds_advantage(const grpo_batch *batch, const float *informed, const float *plain, const double *prior,
+    double evidence_max, float *advantage);
 grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t n, double share, int64_t least, int64_t
     most, int64_t *rank, double *effective);
 typedef struct {
@@ -1079,6 +1089,8 @@ grpo_status grpo_standardised_entropy_f64(const grpo_batch_f64 *batch, double qu
     *standard);
 grpo_status grpo_ratio_quantile_f64(const grpo_batch_f64 *batch, double quantile, double least, double *value);
 grpo_status grpo_logit_shift_f64(const grpo_batch_f64 *batch, const uint8_t *correct, double beta, double *shift);
+grpo_status grpo_multiplier_update_f64(const double *score, const uint8_t *counted, int64_t n, const grpo_constraint
+    *constraint, double *multiplier, double *mean);
 grpo_status grpo_key_token_advantage_f64(const grpo_batch_f64 *batch, const int64_t *token, const grpo_key_measure
     *measure, grpo_token_place *scratch, int64_t capacity, double *key);
 grpo_status grpo_jsd_advantage_f64(const grpo_batch_f64 *batch, double beta, double coef, double *advantage);
@@ -1132,6 +1144,8 @@ grpo_status grpo_role_advantage_f64(const double *reward, const int64_t *role, i
     *advantage);
 grpo_status grpo_median_advantage_f64(const grpo_batch_f64 *batch, double eps, double *advantage, int64_t *pivot);
 grpo_status grpo_mix_advantages_f64(const double *x, const double *y, int64_t n, double a, double b, double *mixed);
+grpo_status grpo_odds_advantage_f64(const grpo_batch_f64 *batch, const double *informed, const double *plain, const
+    double *prior, double evidence_max, double *advantage);
 grpo_status grpo_gram_rank_f64(const double *gram, const double *advantage, int64_t n, double share, int64_t least,
     int64_t most, int64_t *rank, double *effective);
 grpo_status grpo_value_loss_f64(const grpo_batch_f64 *batch, const double *value, const double *value_old, const double

@@ -686,6 +686,10 @@ static grpo_status three_numbers(call *r) {
     CALL(grpo_ratio_quantile, BATCH, NUMBER(quantile), NUMBER(least), OUT_NUMBER(value)) \
     CALL(grpo_logit_shift, BATCH, FLAGS(correct, SEQUENCES), NUMBER(beta), OUT_NUMBER(shift)) \
     OTHER(grpo_power_mean_bounds, three_numbers) \
+    VALUE(grpo_margin_schedule, margin, NUMBER(margin), NUMBER(progress), NUMBER(share)) \
+    CALL(grpo_multiplier_update, LIST(score), FLAGS(counted, SIZE(score)), SIZE(score), \
+         &(grpo_constraint){ .target = NUMBER(target), .rate = NUMBER(rate), .max = NUMBER(multiplier_max), .least = WHOLE(least) }, \
+         in_out(r, "multiplier"), OUT_NUMBER(mean)) \
     PAIR(grpo_annealed_split, grpo_split, other, own, WHOLE(step), WHOLE(steps), WHOLE(size))
 
 #define CALLS_CREDIT(CALL, VALUE, PAIR, OTHER) \
@@ -755,7 +759,9 @@ static grpo_status three_numbers(call *r) {
     CALL(grpo_median_advantage, BATCH, NUMBER(eps), OUT_DOUBLES(advantage, SEQUENCES), OUT_WHOLES(pivot, GROUPS)) \
     CALL(grpo_mix_advantages, LIST(x), DOUBLES(y, SIZE(x)), SIZE(x), NUMBER(a), NUMBER(b), OUT_DOUBLES(advantage, SIZE(x))) \
     CALL(grpo_gram_rank, MATRIX(gram, SIZE(advantage), SIZE(advantage)), LIST(advantage), SIZE(advantage), NUMBER(share), WHOLE(least), \
-         WHOLE(most), OUT_WHOLE(rank), OUT_NUMBER(effective))
+         WHOLE(most), OUT_WHOLE(rank), OUT_NUMBER(effective)) \
+    CALL(grpo_odds_advantage, BATCH, TOKEN_REALS(informed), TOKEN_REALS(plain), DOUBLES(prior, SEQUENCES), NUMBER(evidence_max), \
+         OUT_TOKENS(advantage))
 
 #define CALLS_REWARDS(CALL, VALUE, PAIR, OTHER) \
     CALL(grpo_relative_cost_penalty, BATCH, \

@@ -38,6 +38,7 @@ static const grpo_feature feature = { halves, halves, halves, flags, 1, 1 };
 static const grpo_risk risk = { 0, 1, 0.2, 0.8, 1.5, 1e-6 };
 static const grpo_coplayer coplayer = { 0.96, 0.96, 2, 0, 0, 0, 0, 1 };
 static const grpo_anchors anchors = { 0.2, 0.8, 1.25, 2, GRPO_ANCHORS_PAPER };
+static const grpo_constraint constraint = { 0.95, 0.05, 5, 2 };
 static const grpo_cost cost = { halves, halves, halves, 0.25, 0.1, 0.1 };
 static const grpo_trust_bounds trust_bounds = { 0.2, 0.5, 0.9, 0.1 };
 static const grpo_centroids centroids = { 2, 1, 0.8, 1.2 };
@@ -126,6 +127,7 @@ static void fill(void) {
     X##4(grpo_standardised_entropy, IN(&batch), NUMBER(0.5), FORM(0), OUT(0)) \
     X##4(grpo_ratio_quantile, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##4(grpo_logit_shift, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_multiplier_update, IN(halves), IN(flags), WHOLE(4), IN(&constraint), OUT(0), OUT(1)) \
     X##6(grpo_key_token_advantage, IN(&batch), IN(ids), IN(&key_measure), IN(room), WHOLE(TOKENS), OUT(0)) \
     X##4(grpo_jsd_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##7(grpo_distribution_advantage, IN(&batch), IN(reals), IN(reals), IN(flags), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
@@ -159,6 +161,7 @@ static void fill(void) {
     X##4(grpo_median_advantage, IN(&batch), NUMBER(0.5), OUT(0), OUT(1)) \
     X##6(grpo_mix_advantages, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##8(grpo_gram_rank, IN(gram), IN(halves), WHOLE(2), NUMBER(1), WHOLE(1), WHOLE(64), OUT(0), OUT(1)) \
+    X##6(grpo_odds_advantage, IN(&batch), IN(reals), IN(reals), IN(halves), NUMBER(0.5), OUT(0)) \
     X##3(grpo_relative_cost_penalty, IN(&batch), IN(&cost), OUT(0)) \
     X##5(grpo_diversity_reward, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
     X##4(grpo_unlikeliness_reward, IN(&batch), NUMBER(0.5), IN(room), OUT(0)) \
@@ -321,6 +324,7 @@ static double moving_average(const value *v) { return grpo_moving_average(v[0].x
 static double linear_decay(const value *v) { return grpo_linear_schedule(v[0].x, v[1].x, v[2].x); }
 static double count_budget(const value *v) { return grpo_token_budget_schedule(v[0].x, v[1].x, v[2].n, v[3].n); }
 static double entropy_target_coef(const value *v) { return grpo_entropy_target_coef(v[0].x, v[1].x, v[2].x).value; }
+static double margin_schedule(const value *v) { return grpo_margin_schedule(v[0].x, v[1].x, v[2].x); }
 static double kl_hinge(const value *v) { return grpo_kl_hinge(v[0].x, v[1].x, v[2].x); }
 static double power_clip(const value *v) { return grpo_power_mean_bounds(v[0].x, v[1].x, v[2].x, v[3].x, v[4].x, v[5].x).eps; }
 static double informative_probability(const value *v) { return grpo_mixed_group_probability(v[0].x, v[1].n); }
@@ -343,6 +347,7 @@ static const struct { const char *name; double (*run)(const value *v); const cha
     { "grpo_linear_schedule", linear_decay, "start step steps", { NUMBER(1), NUMBER(1), NUMBER(2) } },
     { "grpo_token_budget_schedule", count_budget, "start factor step every", { NUMBER(8), NUMBER(0.5), WHOLE(1), WHOLE(1) } },
     { "grpo_entropy_target_coef", entropy_target_coef, "entropy target coef", { NUMBER(1), NUMBER(2), NUMBER(1) } },
+    { "grpo_margin_schedule", margin_schedule, "margin progress share", { NUMBER(0.01), NUMBER(0.15), NUMBER(0.3) } },
     { "grpo_kl_hinge", kl_hinge, "kl delta beta", { NUMBER(2), NUMBER(1), NUMBER(1) } },
     { "grpo_power_mean_bounds", power_clip, "mean deviation gamma low high delta",
       { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(0.1), NUMBER(0.3), NUMBER(1) } },

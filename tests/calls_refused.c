@@ -302,6 +302,26 @@ static void check_rewards_of_batches(setup *s) {
     refused("logit_shift", "beta NaN", grpo_logit_shift(b, flags, NAN, room.x), GRPO_NAN, "beta");
 }
 
+static void check_multiplier(void) {
+    const double score[] = { 1, NAN };
+    const uint8_t counted[] = { 1, 0 }, all[] = { 1, 1 };
+    grpo_constraint x = { 0.95, 0.05, 5, 1 };
+    double multiplier = 1, mean = 2;
+    refused("multiplier_update", "NaN", grpo_multiplier_update(score, all, 2, &x, &multiplier, &mean), GRPO_NAN, "score[1]");
+    x.rate = -1;
+    refused("multiplier_update", "rate -1", grpo_multiplier_update(score, counted, 2, &x, &multiplier, &mean), GRPO_NEGATIVE,
+            "constraint[1]");
+    x.rate = 0; x.least = -1;
+    refused("multiplier_update", "least -1", grpo_multiplier_update(score, counted, 2, &x, &multiplier, &mean), GRPO_NEGATIVE,
+            "constraint[3]");
+    x.least = 1; multiplier = -1;
+    refused("multiplier_update", "below 0", grpo_multiplier_update(score, counted, 2, &x, &multiplier, &mean), GRPO_NEGATIVE, "multiplier");
+    check(multiplier == -1 && mean == 2, "multiplier_update has written");
+    multiplier = 6; x.least = 2;
+    accepted("multiplier_update", grpo_multiplier_update(score, counted, 2, &x, &multiplier, &mean));
+    check(multiplier == 6 && mean == 1, "multiplier_update of too few");
+}
+
 static void check_tokens_of_batches(setup *s) {
     static grpo_real feature[2 * TOKENS];
     static grpo_dd scratch[2 * TOKENS + 4];
@@ -327,8 +347,14 @@ static void check_tokens_of_batches(setup *s) {
     refused("centroid_weight", "width 0", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out), GRPO_NOT_POSITIVE, "how[0]");
     accepted("agent_weights", grpo_agent_weights(b, ids, out));
     refused("agent_weights", "no agent", grpo_agent_weights(b, NULL, out), GRPO_NULL, "agent");
+    accepted("odds_advantage", grpo_odds_advantage(b, list, list, fine, 0, out));
+    refused("odds_advantage", "no plain", grpo_odds_advantage(b, list, NULL, fine, 0, out), GRPO_NULL, "plain");
+    refused("odds_advantage", "prior NaN", grpo_odds_advantage(b, list, list, wild, 0, out), GRPO_NAN, "prior[1]");
+    refused("odds_advantage", "a bound below 0", grpo_odds_advantage(b, list, list, fine, -1, out), GRPO_NEGATIVE, "evidence_max");
     list[0] = feature[1] = (grpo_real)NAN;
     c.width = 2; a.gain = NAN;
+    refused("odds_advantage", "NaN", grpo_odds_advantage(b, list, s->advantage, fine, 0, out), GRPO_NAN, "informed[0]");
+    refused("odds_advantage", "NaN", grpo_odds_advantage(b, s->advantage, list, fine, 0, out), GRPO_NAN, "plain[0]");
     refused("adaptive_clip", "gain NaN", grpo_adaptive_clip(b, s->advantage, list, &a, out, room.b, room.c), GRPO_NAN, "how[3]");
     a.gain = 1;
     refused("adaptive_clip", "NaN", grpo_adaptive_clip(b, s->advantage, list, &a, out, room.b, room.c), GRPO_NAN, "standard[0]");
@@ -373,6 +399,7 @@ static void check_papers(void) {
     check_teachers_and_samplers();
     check_rewards_of_batches(&s);
     check_tokens_of_batches(&s);
+    check_multiplier();
     check_tokens_of_answers(&s);
     setup_free(&s);
     setup_make(&s);

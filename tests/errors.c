@@ -80,7 +80,7 @@ static void base_objective(grpo_objective *obj) {
     settle(obj, "advantage.entropy_kappa=1 advantage.entropy_max=1 advantage.observation_noise=1 advantage.history_length=1 "
         "advantage.temperature=1 advantage.entropy_share_eps=1");
     settle(obj, "advantage.reweight_temperature=1 advantage.difficulty_weight_high=1 advantage.focal_reward_high=1 surrogate.tau_pos=1 "
-        "surrogate.advantage_temperature=1 surrogate.tau_neg=1 surrogate.shaping_gamma=1");
+        "surrogate.advantage_temperature=1 surrogate.tau_neg=1 surrogate.shaping_gamma=1 surrogate.contrast_temperature=1");
     settle(obj, "surrogate.eps_high=0.1 surrogate.quadratic_eps=0.1 weight.fipo_half_life=1 weight.policy_is_high=1 "
         "aggregation.constant=1");
     settle(obj, "weight.fipo_low=1 weight.fipo_high=1 weight.fipo_safe_low=0.8 weight.fipo_safe_high=1");

@@ -95,6 +95,25 @@ static void test_power_mean_bounds(rng *r) {
     judge("power_mean_bounds", b.log_high, ref_ln1p(eps), size / (1 + eps), 0);
 }
 
+/* sin^2(pi r/2) by its series */
+static reference_real ref_rise(reference_real r) {
+    const reference_real half_pi = (reference_real)1.5707963267948966 + 6.123233995736766e-17, x = half_pi * r;
+    reference_real term = x, sum = 0;
+    for (int k = 1; k < 60; k += 2) {
+        sum += term;
+        term *= -x * x / ((k + 1) * (k + 2));
+    }
+    return sum * sum;
+}
+
+static void test_margin_schedule(rng *r) {
+    static const double shares[] = { 0.3, 1, 0.5, 1e-3, 1e-300 };
+    const double margin = random_signed(r, 3), share = rng_chance(r, 70) ? rng_pick(r, shares, 5) : 1 - rng_unit(r);
+    const double progress = rng_chance(r, 20) ? rng_unit(r) : rng_chance(r, 10) ? share : share * rng_unit(r);
+    const reference_real at = progress < share ? (reference_real)progress / share : 1, e = margin * ref_rise(at);
+    judge("margin_schedule", grpo_margin_schedule(margin, progress, share), e, ref_abs(e), 0);
+}
+
 /* ---- lists --------------------------------------------------------------------------------------------------------------------------- */
 
 enum { LIST = 12 };
@@ -113,6 +132,34 @@ static void test_running_baseline(rng *r) {
         size = momentum * size + (1 - (reference_real)momentum) * fabs(reward[k]);
     }
     judge("running_baseline", baseline, b, size, 0);
+}
+
+static void test_multiplier_update(rng *r) {
+    enum { MOST = 20 };
+    double score[MOST] = { 0 }, mean, found, before = rng_chance(r, 30) ? 0 : 5 * rng_unit(r);
+    uint8_t counted[MOST];
+    const int64_t n = 1 + rng_below(r, MOST), least = rng_below(r, 9);
+    grpo_constraint x = { 0, 0.05, 5, 0 };
+    reference_real m = 0, size = 0, moved;
+    int64_t count = 0;
+    x.target = rng_chance(r, 50) ? 0.95 : rng_bell(r);
+    x.rate = rng_chance(r, 50) ? 0.05 : 3 * rng_unit(r);
+    x.least = least;
+    if (rng_chance(r, 20)) x.max = rng_unit(r);
+    for (int64_t k = 0; k < n; k++) {
+        score[k] = rng_chance(r, 50) ? (double)rng_below(r, 2) : rng_bell(r);
+        counted[k] = (uint8_t)rng_chance(r, 60);
+        if (counted[k]) { m += score[k]; size += fabs(score[k]); count++; }
+        else score[k] = NAN;
+    }
+    if (count) { m /= count; size /= count; }
+    found = before;
+    check(grpo_multiplier_update(score, counted, n, &x, &found, &mean) == GRPO_OK, "multiplier_update");
+    judge("multiplier_update", mean, m, size, 0);
+    moved = before + x.rate * (x.target - m);
+    moved = moved > x.max ? x.max : moved < 0 ? 0 : moved;
+    if (count == 0 || count < least) check(found == before, "multiplier_update of %d scores", (int)count);
+    else judge("multiplier_update", found, moved, before + x.rate * (fabs(x.target) + size), 0);
 }
 
 static reference_real regret(const int64_t *length, const double *score, int64_t n, reference_real temperature) {
@@ -343,6 +390,10 @@ static void test_extremes(void) {
             check(isnan(grpo_running_moments(2, far, worse).variance), "running_moments: observed");
         }
     }
+    check(grpo_margin_schedule(0.01, 0, 0.3) == 0 && grpo_margin_schedule(0.01, 0.3, 0.3) == 0.01, "margin_schedule: its ends");
+    check(fabs(grpo_margin_schedule(0.01, 0.15, 0.3) - 0.005) < 1e-18, "margin_schedule: half way");
+    check(isnan(grpo_margin_schedule(1, 1.5, 1)) && isnan(grpo_margin_schedule(1, -1, 1)), "margin_schedule: progress");
+    check(isnan(grpo_margin_schedule(1, 0, 0)) && isnan(grpo_margin_schedule(1, 0, 1.5)), "margin_schedule: share");
     check(isnan(grpo_kl_control(1, 1, 0, 1, 1)) && isnan(grpo_kl_control(1, 1, 1, -1, 1)), "kl_control: range");
     check(isnan(grpo_kl_control(1, 1, 1, 1, 0)), "kl_control: horizon");
     check(isnan(grpo_entropy_control(1, 1, 1, 1, 2, 1, 0).coef), "entropy_control: low > high");
@@ -407,7 +458,7 @@ int main(void) {
         test_kl_control, test_entropy_control, test_smooth_advantage, test_running_moments, test_preference
     };
     static list_test *const of_lists[] = {
-        test_running_baseline, test_regret, test_counts, test_quantile_tracker
+        test_running_baseline, test_regret, test_counts, test_quantile_tracker, test_multiplier_update, test_margin_schedule
     };
     static list_test *const of_both[] = {
         test_power_mean_bounds, test_between_sequences

@@ -90,6 +90,40 @@ static void test_key_token_advantage(rng *r, trial *t) {
     free(found); free(token); free(scratch);
 }
 
+/* ---- odds of success -------------------------------------------------------------------------------------------------------------- */
+
+/* sigmoid(L + e) - sigmoid(L), which nothing cancels in */
+static reference_real ref_sigmoid_change(reference_real L, reference_real e) {
+    const reference_real low = e < 0 ? L + e : L, size = ref_abs(e);
+    const reference_real x = ref_sigmoid(low + size) * ref_sigmoid(-low) * -ref_change(-size, 0);
+    return e < 0 ? -x : x;
+}
+
+static void test_odds_advantage(rng *r, trial *t) {
+    static const double priors[] = { 0, 1, 0.5, 0.25, 1e-300, 1e-12, 1 - 0x1p-53 };
+    const double far = rng_chance(r, 20) ? -800 : -4, limit = rng_chance(r, 50) ? 0 : rng_unit(r);
+    grpo_real *informed = more_tokens(r, t, far, 0), *plain = more_tokens(r, t, far, 0), *found = no_tokens(t);
+    double *prior = test_alloc(t->b.n_sequences, sizeof *prior);
+    for (int64_t i = 0; i < t->b.n_sequences; i++) prior[i] = rng_chance(r, 50) ? rng_pick(r, priors, 7) : rng_unit(r);
+    for (int64_t k = 0; k < t->total; k++)
+        if (t->b.mask[t->place[k]] && rng_chance(r, 40)) informed[t->place[k]] = (grpo_real)((double)plain[t->place[k]] * (1 + 1e-6));
+    check(grpo_odds_advantage(&t->view, informed, plain, prior, limit, found) == GRPO_OK, "odds_advantage");
+    for (int64_t i = 0; i < t->b.n_sequences; i++) {
+        const int open = prior[i] > 0 && prior[i] < 1;
+        reference_real L = open ? ref_ln(prior[i]) - ref_ln(1 - (reference_real)prior[i]) : 0;
+        for (int64_t s = t->b.offset[i]; s < t->b.offset[i] + t->b.length[i]; s++) {
+            reference_real e, A;
+            if (!open || !t->b.mask[s]) { check(found[s] == 0, "odds_advantage of a token that has none"); continue; }
+            e = (reference_real)informed[s] - plain[s];
+            if (limit > 0) e = e > limit ? limit : e < -limit ? -limit : e;
+            A = ref_sigmoid_change(L, e);
+            judge("odds_advantage", (double)found[s], A, ref_abs(A), 1);
+            L += e;
+        }
+    }
+    free(informed); free(plain); free(found); free(prior);
+}
+
 /* ---- advantages of tokens ------------------------------------------------------------------------------------------------------------ */
 
 static void test_jsd(rng *r, trial *t) {
@@ -401,7 +435,7 @@ static void test_few_bundles(rng *r, sequences *p) { if (p->N < 40) test_bundles
 
 int main(void) {
     static trial_test *const of_batches[] = {
-        test_few_key_tokens, test_jsd, test_distribution, test_few_medians
+        test_few_key_tokens, test_jsd, test_distribution, test_few_medians, test_odds_advantage
     };
     static sequence_test *const of_sequences[] = {
         test_sharpening_advantage, test_shares, test_canon, test_virtual, test_feature, test_few_bundles

@@ -957,11 +957,11 @@ static void check_trust_alone(void) {
     char name[60];
     rng r = { 19 };
     int k;
-    for (k = 0; k < 10 * GRPO_TRUST_DIVERGENCE; k++) {
+    for (k = 0; k < 10 * GRPO_TRUST_NEGATIVE_BAND; k++) {
         sprintf(name, "trust alone %d", k);
         memset(&obj, 0, sizeof obj);
         obj.surrogate.kind = GRPO_SURROGATE_REINFORCE;
-        obj.weight.trust = (grpo_trust_kind)(1 + k % GRPO_TRUST_DIVERGENCE);
+        obj.weight.trust = (grpo_trust_kind)(1 + k % GRPO_TRUST_NEGATIVE_BAND);
         random_objective_around(&r, "surrogate.kind penalty.kl_importance_weight weight.trust", &obj);
         check_objective(name, obj, kinds[k % 4], 8000 + (uint64_t)k);
     }

@@ -394,7 +394,7 @@ static inline int is_of_a_group(grpo_surrogate_kind kind) {
     return kind == GRPO_SURROGATE_VARIANCE || kind == GRPO_SURROGATE_LOGISTIC_LSE || kind == GRPO_SURROGATE_TRAJECTORY_BALANCE
         || kind == GRPO_SURROGATE_PAIRWISE_LOGISTIC || (kind >= GRPO_SURROGATE_SOFTMAX_CROSS_ENTROPY && kind <= GRPO_SURROGATE_SOFTMAX_JS)
         || kind == GRPO_SURROGATE_STANDARDISED || kind == GRPO_SURROGATE_TILTED_CROSS_ENTROPY || kind == GRPO_SURROGATE_PAIRWISE_HINGE
-        || kind == GRPO_SURROGATE_REGRESSION;
+        || kind == GRPO_SURROGATE_REGRESSION || kind == GRPO_SURROGATE_CONTRASTIVE;
 }
 
 /* does the loss look at the order of the tokens of a response? */

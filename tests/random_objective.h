@@ -42,6 +42,7 @@ static inline double random_number(rng *r, const grpo_field *f) {
         { "ratio.level_clamp_high", 4, { 0, 0, 0.1, 10 } }, { "surrogate.eps_low", 6, { 0, 3e-4, 0.2, 0.8, 1, 1.5 } },
         { "surrogate.eps_high", 5, { 0, 4e-4, 0.2, 0.28, 1.5 } }, { "surrogate.bound_cap", 3, { 0, 1.5, 10 } },
         { "surrogate.quadratic_eps", 5, { 0, 4e-4, 0.2, 0.28, 1.5 } },
+        { "surrogate.contrast_temperature", 4, { 0, 0.1, 1, 10 } }, { "surrogate.contrast_margin", 4, { 0, 0.01, 1, -0.3 } },
         { "surrogate.log_low", 4, { 0, 0.025, 0.3, INFINITY } }, { "surrogate.log_high", 3, { 0, 0.05, 0.3 } },
         { "surrogate.log_clip_dual", 3, { 0.3, 1, INFINITY } }, { "surrogate.position_power", 6, { 0, 0.5, -0.5, 1, 0.3, -16 } },
         { "surrogate.weight_min_neg", 3, { 0, 0.5, 0.9 } }, { "surrogate.weight_max_neg", 4, { 1, 1.2, 101, 1e300 } },

@@ -43,6 +43,28 @@ static void check_pairs(void) {
     printf("worst: change %.2f, binary KL %.2f, e^x - x - 1 %.2f ulps\n", change.worst, kl.worst, linear.worst);
 }
 
+/* -A w + |A| p (w - 1)^2/(2 eps) and its derivative by log w; what is lost where both parts cancel is known all the same */
+static void check_quadratic_probability(void) {
+    static const double size[] = { 0, 1e-3, 0.2, 1.5, 12.5 };
+    tally value = { "grpo_quadratic_probability", 4, 0 }, slope = { "its derivative", 4, 0 };
+    rng r = { 5 };
+    int k;
+    for (k = 0; k < TRIALS; k++) {
+        const double A = 4 * rng_unit(&r) - 2, eps = rng_pick(&r, size, 5) + 1e-9 * (1 + rng_unit(&r));
+        double l, x;
+        grpo_term t;
+        reference_real w, off, far;
+        pair(&r, &l, &x);
+        t = grpo_quadratic_probability(grpo_ratio_of(l, x), A, eps, x);
+        w = ref_exp((reference_real)l - x);
+        off = ref_change((reference_real)l - x, 0);
+        far = ref_exp(x) * off / eps * ref_abs(A);
+        judge(&value, t.value, off * far / 2 - A * w, l, x);
+        judge(&slope, t.d_log_ratio, w * (far - A), l, x);
+    }
+    printf("worst: parabola of the probability %.2f, its derivative %.2f ulps\n", value.worst, slope.worst);
+}
+
 /* of numbers in two words, in units of 2^-75 of the result */
 static void check_twice(void) {
     static const double size[] = { 1e-300, 1e-12, 1e-4, 0.1, 0.3, 1, 30 };
@@ -87,6 +109,7 @@ static void check_bounds(void) {
 static void check_ends(void) {
     const double inf = HUGE_VAL;
     grpo_range r;
+    grpo_term t;
     check(grpo_probability_change(-inf, -inf) == 0 && grpo_probability_change(-1, -1) == 0, "no change");
     check(grpo_probability_change(0, -inf) == 1 && grpo_probability_change(-inf, 0) == -1, "from 0 to 1");
     check(grpo_probability_change(-790, -800) > 0 && grpo_probability_change(-800, -790) < 0, "a change that underflows");
@@ -107,10 +130,19 @@ static void check_ends(void) {
     check(r.low == 1 && r.high == 1 && r.log_low == 0 && r.log_high == 0, "bounds without room");
     r = grpo_probability_range(-1, inf, inf, 0);
     check(r.low == 0.5 && r.high == inf && r.log_high == inf, "bounds without end");
+    t = grpo_quadratic_probability(grpo_ratio_of(0, -800), 1, 0.5, -800);
+    check(t.value == -2 && t.d_log_ratio == inf, "a parabola of which all but 2 cancels: %g, %g", t.value, t.d_log_ratio);
+    t = grpo_quadratic_probability(grpo_ratio_of(-1, -inf), 1, 0.5, -inf);
+    check(t.value == -inf && t.d_log_ratio == -inf, "a parabola of probability 0: %g, %g", t.value, t.d_log_ratio);
+    t = grpo_quadratic_probability(grpo_ratio_of(-inf, -1), 1, 0.5, -1);
+    check(t.value == exp(-1.0) && t.d_log_ratio == 0, "a parabola at ratio 0: %g, %g", t.value, t.d_log_ratio);
+    t = grpo_quadratic_probability(grpo_ratio_of(-1, -801), -2, inf, -801);
+    check(t.value == inf, "a parabola that is flat: %g", t.value);
 }
 
 int main(void) {
     check_pairs();
+    check_quadratic_probability();
     check_twice();
     check_bounds();
     check_ends();

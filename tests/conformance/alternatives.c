@@ -19,6 +19,8 @@ static const struct { const char *path; double value[8]; } common[] = {
     { "surrogate.eps_low", { 0.1, 0.2, 0.27, 3e-4, 3e-3 } },
     { "surrogate.eps_high", { 0.1, 0.2, 0.27, 0.28, 0.3, 4e-4, 4e-3 } },
     { "surrogate.quadratic_eps", { 0.1, 0.2, 0.27, 0.28, 0.3, 4e-4, 4e-3 } },
+    { "surrogate.contrast_temperature", { 1, 10 } },
+    { "surrogate.contrast_margin", { 0, 0.01 } },
     { "surrogate.clip_dual", { 3, 4, 5, 10 } },
     { "surrogate.weight_min", { 0, 0.8 } },
     { "surrogate.weight_max", { 1, 1.2, 2, 5, HUGE_VAL } },

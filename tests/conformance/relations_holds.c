@@ -123,7 +123,7 @@ static int pays_nothing(const cJSON *q) {
 
 int holds_linear(const cJSON *q) {
     static const char *const linear = "reinforce ratio ppo_clip dual_clip cispo sapo vespo log_ratio gppo aspo topr masked_weight "
-        "sapo_detached dispo bgpo policy_shaping quadratic unbounded_positive";
+        "sapo_detached dispo bgpo policy_shaping quadratic quadratic_probability unbounded_positive";
     return is_objective(q) && is(q, "surrogate.kind", linear) && pays_nothing(q) ? OF_LOSS : 0;
 }
 
@@ -131,6 +131,7 @@ int holds_linear(const cJSON *q) {
 
 static int reads_probabilities(const cJSON *q) {
     return is(q, "ratio.behaviour", "none") || is(q, "surrogate.bounds", "probability")
+        || is(q, "surrogate.kind", "quadratic_probability")
         || is(q, "weight.trust", "probability probability_both binary_kl") || is(q, "weight.rollout_rs", "probability binary_kl_max")
         || (!is(q, "penalty.nll_on", "none") && (is(q, "penalty.nll_form", "logp") || is(q, "penalty.nll_weight", "p p_one_minus_p")))
         || (!is(q, "penalty.preference", "none") && is(q, "penalty.preference_score", "reference_free"));
@@ -157,8 +158,9 @@ static int detaches(const cJSON *q) {
 
 int holds_for_exact_gradients(const cJSON *q) {
     static const char *const differentiated = "reinforce ratio ppo_clip dual_clip sapo log_ratio squared logistic bgpo policy_shaping "
-        "quadratic none variance logistic_lse trajectory_balance pairwise_logistic softmax_cross_entropy discriminative_mean "
-        "discriminative_lse pairwise_soft softmax_mse softmax_js regression tilted_cross_entropy pairwise_hinge";
+        "quadratic quadratic_probability none variance logistic_lse trajectory_balance pairwise_logistic softmax_cross_entropy "
+        "discriminative_mean "
+        "discriminative_lse pairwise_soft softmax_mse softmax_js regression tilted_cross_entropy pairwise_hinge contrastive";
     return is_objective(q) && is(q, "surrogate.kind", differentiated) && !detaches(q) ? OF_LOSS : 0;
 }
 
