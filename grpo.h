@@ -765,8 +765,7 @@ GRPO_SHORT_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passe
       "A_i > 0: -(t/n+) log(e^z/(e^z + sum_- e^(s_j/t))), z = (s_i - contrast_margin)/t, t = contrast_temperature, else 0; 0 without " \
       "+ or without - (ConSPO, 2605.12969, eqs. 8, 13)") \
     /* of one unit */ \
-    X(GRPO_SURROGATE_QUADRATIC_PROBABILITY, quadratic_probability, TOKEN, 0, POSITIVE_BOUND(quadratic_eps), \
-      grpo_quadratic_probability(w, advantage, s->quadratic_eps, logp - w.log), \
+    X(GRPO_SURROGATE_QUADRATIC_PROBABILITY, quadratic_probability, TOKEN, 0, POSITIVE_BOUND(quadratic_eps), none, \
       "-A w + |A| p (w - 1)^2/(2 quadratic_eps), p = sg[e^x], x the log-probability in the ratio's denominator (DRPO, 2606.09821)") \
     X(GRPO_SURROGATE_NONE, none, TOKEN, 0, NOTHING, none, "0: what else is paid for is all there is (TRPA, 2504.04524). Needs no ratio, " \
       "and no advantages where nothing else reads them: NULL is all 0")
@@ -909,7 +908,7 @@ GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
 GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shape);
 /* -A w + |A| p (w - 1)^2/(2 eps), p = e^logp_old, 0 where that is exactly 0: DRPO (2606.09821) */
 GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old);
-/* the term of the table; of policy_shaping at tokens outside its mask, of quadratic_probability where no clamp has changed w.  A = 0 is
+/* the term of the table; of policy_shaping at tokens outside its mask; 0 of quadratic_probability, whose term is the one above.  A = 0 is
  * worth 0, but for regressions */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp);
 

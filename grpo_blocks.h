@@ -55,7 +55,8 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     const grpo_ratio_axis *a = &o->ratio;
     const grpo_penalty *p = &o->penalty;
     const grpo_surrogate_kind kind = o->surrogate.kind;
-    if (!r->reports_ratio || kind == GRPO_SURROGATE_POLICY_SHAPING || grpo_is_of_group_(kind)) return 0;
+    if (!r->reports_ratio || kind == GRPO_SURROGATE_POLICY_SHAPING || kind == GRPO_SURROGATE_QUADRATIC_PROBABILITY) return 0;
+    if (grpo_is_of_group_(kind)) return 0;
     if (o->surrogate.bounds != GRPO_BOUNDS_FIXED && grpo_bounds_act_(&o->surrogate)) return 0;
     if (a->level > GRPO_LEVEL_SEQUENCE_SUM || (a->level != GRPO_LEVEL_TOKEN && !grpo_is_clip_(kind))) return 0;
     if (a->interpolate != GRPO_INTERPOLATE_NONE || a->behaviour != GRPO_BEHAVIOUR_OLD || !grpo_clamps_far_off_(r)) return 0;

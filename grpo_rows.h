@@ -678,21 +678,20 @@ extern "C" {
     ROW("disco-b", "2505.12366", "DisCO-b, log-L, delta 1e-4 by kl_hinge", \
         "mean likelihood of right responses less that of wrong ones, binary rewards", \
         LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_MEAN) KL(K1, 0) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
-        DIVIDE(GROUP_MEAN)) \
-    /* their constraint on the KL: kl_coef is the caller's, of every step minus grpo_kl_hinge over the group's size, k1 against old being \
-     * the KL's negative: a mean over the groups sums a group's responses.  Theirs is a mean over all tokens, this one's over responses */ \
+        KL_DIVIDE(TOKEN_MEAN) DIVIDE(GROUP_MEAN)) \
+    /* their constraint on the KL: kl_coef is the caller's, of every step minus grpo_kl_hinge, k1 against old being the KL's negative */ \
     ROW("disco", "2505.12366", "DisCO, log-L, delta 1e-4 by kl_hinge", \
         "right responses against a soft maximum of the wrong ones, KL under a hinge", \
         LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_LSE) SET(surrogate.tau_neg, 10) KL(K1, 0) \
-        CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(GROUP_MEAN)) \
+        CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) KL_DIVIDE(TOKEN_MEAN) DIVIDE(GROUP_MEAN)) \
     ROW("disco-ratio", "2505.12366", "DisCO, L-ratio", "the same on the mean ratio of a response's tokens", \
         LEVEL(SEQUENCE_MEAN_RATIO) SURROGATE(DISCRIMINATIVE_LSE) CHOOSE(surrogate.group_score, GRPO_GROUP_SCORE_RATIO) \
             SET(surrogate.tau_neg, 1) KL(K1, 0) \
-        CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(GROUP_MEAN)) \
+        CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) KL_DIVIDE(TOKEN_MEAN) DIVIDE(GROUP_MEAN)) \
     /* length_decay is the caller's: 1/(lambda T_max), lambda 0.1, T_max the length of the longest response there may be */ \
     ROW("drpo", "2510.04474", "objective, official code", "DisCO whose right responses weigh more the shorter they are", \
         LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_LSE) SET(surrogate.tau_neg, 10) KL(K1, 0) \
-        CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(GROUP_MEAN)) \
+        CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) KL_DIVIDE(TOKEN_MEAN) DIVIDE(GROUP_MEAN)) \
     ROW("dno", "2404.03715", "algorithm 1, 8", "a sigmoid of differences of log-ratios regressed on that of differences of rewards", \
         LEVEL(SEQUENCE_SUM) SURROGATE(PAIRWISE_SOFT) SET(surrogate.beta, 0.1) SET(surrogate.advantage_temperature, 1) DIVIDE(GROUP_MEAN)) \
     ROW("dmpo", "2605.19461", "official code, pure_dmpo", \
