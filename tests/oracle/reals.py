@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import gmpy2
 import mpmath
-from gmpy2 import asin, atan, exp, expm1, floor, log1p, rint, sin, sqrt, tanh  # noqa: F401
+from gmpy2 import asin, atan, cos, exp, expm1, floor, log1p, rint, sin, sqrt, tanh  # noqa: F401
 from gmpy2 import const_pi as pi, is_infinite as isinf, is_nan as isnan, lngamma as loggamma, mpfr as mpf  # noqa: F401
 
 

@@ -198,6 +198,18 @@ for field, x in (("kl_reference", "old"), ("kl_gradient", "straight_through_k2")
                  ("kl_clamp_on", "weighted"), ("kl_importance_weight_max", 2), ("kl_clamp_log", 1), ("kl_clamp_value", 1)):
     case(f"clash-external-{field}", "grpo", sets(penalty={field: x}), "a divergence that is given, and what is for estimates of one",
          given=True, penalty=EXTERNAL)
+BANDED = {"weight": {"trust": "negative_band", "trust_low": 0.25, "trust_high": 0.5}}
+CONTRAST = {"surrogate": {"kind": "contrastive", "tau_neg": 0, "contrast_temperature": 0.5, "contrast_margin": 0.125}}
+case("weight-trust_low", "grpo", sets(weight={"trust_low": -0.25}), "a negative bound of the band for bad responses", given=True,
+     **BANDED)
+case("surrogate-contrast_temperature", "disco", sets(surrogate={"contrast_temperature": 0}), "a contrast of temperature 0", given=True,
+     **CONTRAST)
+case("clash-contrastive-token", "disco", sets(ratio={"level": "token"}), "a contrast of responses, scores of tokens", given=True,
+     **CONTRAST)
+case("surrogate-quadratic_eps-probability", "cfpo", sets(surrogate={"quadratic_eps": 0}), "a parabola of width 0, by probability", given=True,
+     surrogate={"kind": "quadratic_probability"})
+case("clash-quadratic_probability-level", "cfpo", sets(ratio={"level": "sequence_mean"}), "the probability of a token, ratios of responses",
+     given=True, surrogate={"kind": "quadratic_probability"})
 
 # ---- what is defined
 

@@ -229,6 +229,27 @@ static inline ref_worth ref_contrast_means_of(const reference *ref, const ref_gr
     return w;
 }
 
+/* a good one's part; the margin and the distances are rounded in the exponents */
+static inline ref_worth ref_contrastive_of(const reference *ref, const ref_group *g, int i) {
+    const reference_real tau = ref->obj->surrogate.contrast_temperature, m = ref->obj->surrogate.contrast_margin;
+    const reference_real largest = ref_largest_size(g);
+    reference_real top = 0, sum = 0, rest = 0, share;
+    int j, n = 0;
+    ref_worth w = { 0, 0, 0 };
+    for (j = 0; j < g->n; j++) n += g->A[j] > 0;
+    if (n == 0 || n == g->n || g->A[i] <= 0) return w;
+    for (j = 0; j < g->n; j++) if (g->A[j] <= 0 && (g->y[j] - g->y[i] + m) / tau > top) top = (g->y[j] - g->y[i] + m) / tau;
+    for (j = 0; j < g->n; j++) if (g->A[j] <= 0) {
+        sum += ref_exp((g->y[j] - g->y[i] + m) / tau - top);
+        rest += ref_exp((g->y[j] - g->y[i] + m) / tau - top) * g->size[j];
+    }
+    share = 1 / (1 + ref_exp(-top) / sum);                                                               /* what all the others have */
+    w.value = tau / n * (top == 0 ? ref_ln1p(sum) : top + ref_ln(ref_exp(-top) + sum));
+    w.size = w.value + share / n * (ref_abs(m) + g->size[i] + rest / sum);
+    w.slope = 2 * share / n * (1 + (largest + ref_abs(m)) / tau);
+    return w;
+}
+
 static inline ref_worth ref_soft_pairs_of(const reference *ref, const ref_group *g, int i) {
     const reference_real k = ref->obj->surrogate.beta, pairs = (reference_real)g->n * (g->n - 1), largest = ref_largest_size(g);
     ref_worth w = { 0, 0, 0 };
@@ -284,6 +305,7 @@ static inline ref_worth ref_worth_of(reference *ref, const ref_group *g, int i) 
     case GRPO_SURROGATE_REGRESSION: w = ref_regression_of(ref, g, i); break;
     case GRPO_SURROGATE_PAIRWISE_HINGE:    w = ref_hinge_of(ref, g, i); break;
     case GRPO_SURROGATE_DISCRIMINATIVE_MEAN: case GRPO_SURROGATE_DISCRIMINATIVE_LSE: w = ref_contrast_means_of(ref, g, i); break;
+    case GRPO_SURROGATE_CONTRASTIVE: w = ref_contrastive_of(ref, g, i); break;
     case GRPO_SURROGATE_PAIRWISE_SOFT: w = ref_soft_pairs_of(ref, g, i); break;
     case GRPO_SURROGATE_SOFTMAX_MSE: case GRPO_SURROGATE_SOFTMAX_JS: w = ref_match_of(ref, g, i); break;
     default: break;

@@ -170,6 +170,17 @@ static inline reference_real ref_quadratic(reference *ref, reference_real y, ref
     return ref_abs(A) * off * far / 2 - A * w;
 }
 
+/* as `quadratic`, with a factor p on what is squared */
+static inline reference_real ref_quadratic_probability(reference *ref, int64_t t, reference_real y, reference_real w, reference_real A,
+                                                       ref_size *size) {
+    const reference_real eps = ref_note(ref, ref->obj->surrogate.quadratic_eps), x = ref_old(ref, t), p = x == -HUGE_VAL ? 0 : ref_exp(x);
+    const reference_real off = ref_change(y, 0), far = p == 0 ? 0 : ref_note(ref, p * off / eps), bend = p == 0 ? 0 : ref_note(ref, off * far);
+    size->added = ref_note(ref, ref_abs(A) * ref_note(ref, w + bend / 2));
+    size->derivative = ref_note(ref, w * ref_abs(A) * (1 + ref_abs(far)));
+    size->derivative += 0x1p-31 * w * ref_abs(A) * (1 + (p == 0 ? 0 : p * w / eps));                    /* it is bent, as there */
+    return ref_abs(A) * bend / 2 - A * w;
+}
+
 static inline reference_real ref_logistic(reference *ref, reference_real y, reference_real A, ref_size *size) {
     const reference_real k = ref_note(ref, ref->obj->surrogate.beta), shift = ref->obj->surrogate.logit_shift;
     const reference_real x = A > 0 ? k * y - shift : shift - k * y, value = ref_log_one_plus_exp(-x), slope = ref_sigmoid(-x);
@@ -214,6 +225,7 @@ static inline reference_real ref_surrogate(reference *ref, int64_t t, reference_
     case GRPO_SURROGATE_DUAL_CLIP:
     case GRPO_SURROGATE_UNBOUNDED_POSITIVE: return ref_dual_clip(ref, t, w, A, size);
     case GRPO_SURROGATE_QUADRATIC: return ref_quadratic(ref, y, w, A, size);
+    case GRPO_SURROGATE_QUADRATIC_PROBABILITY: return ref_quadratic_probability(ref, t, y, w, A, size);
     case GRPO_SURROGATE_SAPO:      return ref_sapo(ref, w, A, size);
     case GRPO_SURROGATE_LOG_RATIO: size->derivative = A; return -A * y;
     case GRPO_SURROGATE_SQUARED:   return ref_squared(ref, y, A, size);

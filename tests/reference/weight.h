@@ -205,6 +205,7 @@ static inline int ref_trusted(reference *ref, int64_t t) {
     case GRPO_TRUST_BINARY_KL:
         if (A > 0 && l > x) return !ref_jumps(ref, ref_coins(ref, x, l), c->trust_high);
         return !(A < 0 && l < x && ref_jumps(ref, ref_coins(ref, x, l), c->trust_low));
+    case GRPO_TRUST_NEGATIVE_BAND:    return !(A < 0 && (ref_jumps(ref, -w, -low) || ref_jumps(ref, w, high)));
     case GRPO_TRUST_DIVERGENCE:
         if (A > 0 && ref->b->token[TOKEN_DIVERGENCE_OLD][t] > c->trust_high) return !ref_jumps(ref, w, 1);
         return !(A < 0 && ref->b->token[TOKEN_DIVERGENCE_OLD][t] > c->trust_low && ref_jumps(ref, -w, -1));

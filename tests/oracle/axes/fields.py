@@ -58,6 +58,7 @@ FIELDS = {
         "shaping_gamma": NOT_NEGATIVE,
         "log_low": NOT_NEGATIVE, "log_high": NOT_NEGATIVE, "log_clip_dual": NOT_NEGATIVE,
         "position_power": {"type": "number", "minimum": -16, "maximum": 16}, "group_score_eps": NOT_NEGATIVE,
+        "contrast_temperature": NOT_NEGATIVE, "contrast_margin": NUMBER,
     },
     "penalty": {
         "kl": ("none", *penalty.KL), "kl_reference": (*penalty.AGAINST,), "kl_on": (*penalty.ON,), "kl_gradient": (*penalty.GRADIENT,),

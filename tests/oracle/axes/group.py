@@ -302,6 +302,25 @@ def pairwise_hinge(s, y, a, z, lengths):
     return [summed(found) * (ONE / P) if found else ZERO for found in won]
 
 
+def ahead(share, tau, margin, y, rivals, stretch):
+    """share tau log(1 + sum_j e^((rival_j - y + margin)/tau))"""
+    def formula(xs):
+        return log_sum_exp([ZERO] + [(x - xs[0] + margin) / tau for x in xs[1:]]) * (share * tau)
+    gaps = [(value(x) - value(y) + margin) / tau for x in rivals]
+    above = log_sum_exp([ZERO] + gaps)
+    moved = abs(margin) * (1 - exp(-above.value)) if not is_infinite(above.value) else ZERO
+    return nonlinear(formula, [y, *rivals], stretch, plus=share * (tau * above.value + moved))
+
+
+@KIND.choice(beside={"contrast_temperature": ABOVE_0})
+def contrastive(s, y, a, z, lengths):
+    # ConSPO (2605.12969) eqs. 8 and 13: every good score, less a margin, against the others'
+    good, others = sides(a)
+    tau, margin = mpf(s["contrast_temperature"]), mpf(s["contrast_margin"])
+    stretch = (farthest(y) + abs(margin)) / tau
+    return [ahead(ONE / len(good), tau, margin, y_i, [y[j] for j in others], stretch) if i in good else ZERO for i, y_i in enumerate(y)]
+
+
 def old_score(unit, tokens):
     total = sum((t.o for t in tokens), ZERO)
     return total / len(tokens) if unit == "sequence_mean" else total

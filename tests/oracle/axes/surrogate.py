@@ -281,6 +281,18 @@ def quadratic(s, a, w, y, l):
     return Var(-a * v + bend, [(y, slope, slope_size)] if isinstance(y, Var) else [], size * v + bend)
 
 
+@KIND.choice(beside={"quadratic_eps": ABOVE_0, "ratio.level": only("token")})
+def quadratic_probability(s, a, w, y, l):
+    # DRPO (2606.09821): the parabola of `quadratic` times p, the probability in the ratio's denominator
+    v, eps, size, p = value(w), mpf(s["quadratic_eps"]), abs(a), limit(exp(s["x"]))
+    if p == 0:
+        return -a * w
+    off = v - 1
+    bend = size * p * off * off / (2 * eps)
+    slope, slope_size = v * (p * off * (size / eps) - a), v * (p * abs(off) * (size / eps) + size)
+    return Var(-a * v + bend, [(y, slope, slope_size)] if isinstance(y, Var) else [], size * v + bend)
+
+
 @KIND.choice(sides=unbounded_positive_sides)
 def unbounded_positive(s, a, w, y, l):
     # UP (2607.06987) eq. 15: REINFORCE where A > 0, value -A; the dual clip where A < 0

@@ -232,9 +232,14 @@ def divergence(n, a, w, y, l, x, token):
     return sign(a) > 0 and less(ONE, w) and less(n.high, far) or sign(a) < 0 and less(w, ONE) and less(n.low, far)
 
 
+def negative_band(n, a, w, y, l, x, token):
+    # TBPO (2604.07853): bad responses must stay near, on either side
+    return sign(a) < 0 and two_sided(n, a, w, y, l, x, token)
+
+
 TRUST = {"none": lambda *_: False, "one_sided": one_sided, "two_sided": two_sided, "log_two_sided": log_two_sided,
          "probability": probability, "probability_both": probability_both, "binary_kl": binary_kl, "k2": k2, "ring": ring,
-         "divergence": divergence}
+         "divergence": divergence, "negative_band": negative_band}
 
 
 class Limits:

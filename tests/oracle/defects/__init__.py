@@ -2,10 +2,11 @@
 
 The names are those of a survey of defects; `left_out.py` has the entries that no case here can show.
 """
-from . import advantage, aggregation, clip, correction, divergence, kl, logprob, mask, metric, micro_batch, numbers, ratio, vocabulary
+from . import (advantage, aggregation, clip, contrastive, correction, divergence, kl, logprob, mask, metric, micro_batch, numbers, ratio,
+               trust_region, vocabulary)
 from .left_out import LEFT_OUT
 from .same import SAME
 from .table import DEFECTS
 
-__all__ = ["DEFECTS", "LEFT_OUT", "SAME", "advantage", "aggregation", "clip", "correction", "divergence", "kl", "logprob", "mask", "metric",
-           "micro_batch", "numbers", "ratio", "vocabulary"]
+__all__ = ["DEFECTS", "LEFT_OUT", "SAME", "advantage", "aggregation", "clip", "contrastive", "correction", "divergence", "kl", "logprob", "mask",
+           "metric", "micro_batch", "numbers", "ratio", "trust_region", "vocabulary"]

@@ -332,6 +332,99 @@ def check_linear_schedule(check):
     check("constant", decay(9, 0) == decay(0, 0) == Fraction(1, 2))
 
 
+# ---- margin_schedule
+
+@function(margin=NUMBER)
+def margin_schedule(margin: NUMBER, progress: FRACTION, share: number(above=0, most=1)):
+    """ConSPO (2605.12969) section 4.3: the margin rises along half a cosine, and stays.
+
+    Source: ConSPO, 2605.12969
+    Takes: `margin` M, the last one; `progress` of the run in [0, 1]; `share` of the run after which the margin is whole, above 0, at most
+    1
+    Gives: `margin`: (M/2)(1 - cos(pi min(progress/share, 1))); scale abs(M)
+    """
+    rise = (1 - reals.cos(reals.pi() * real(progress / share))) / 2 if less(progress, share) else ONE
+    return {"margin": Number(real(margin) * rise, real(abs(margin)))}
+
+
+@cases("margin_schedule")
+def margin_schedule_cases(case):
+    each(case,
+         ("start", "no margin", dict(margin=0.01, progress=0, share=0.3)),
+         ("third", "a third of the way: a quarter", dict(margin=0.01, progress=0.125, share=0.375)),
+         ("half", "half of the way: half", dict(margin=-2, progress=0.25, share=0.5)),
+         ("whole", "from its share on the margin is whole", dict(margin=0.01, progress=0.3, share=0.3)),
+         ("after", "and stays so", dict(margin=0.01, progress=0.875, share=0.3)),
+         ("end", "a share of 1: whole at the end", dict(margin=0.75, progress=0.9, share=1)))
+
+
+@checks("margin_schedule")
+def check_margin_schedule(check):
+    at = lambda progress, share=0.25, margin=1: exactly("margin_schedule", margin=margin, progress=progress, share=share)["margin"].value
+    table = {0: 0, 1 / 12: 1 / 4, 1 / 8: 1 / 2, 1 / 6: 3 / 4, 1 / 4: 1, 1 / 2: 1, 1: 1}
+    check("angles of 60 and 90 degrees", all(abs(float(at(x)) - y) < 1e-15 for x, y in table.items()))
+    check("as far above at the end as below at the start", abs(float(at(0.0625) + at(0.1875)) - 1) < 1e-15)
+    check("in proportion to the last one", at(0.125, margin=-8) == -8 * at(0.125))
+
+
+# ---- multiplier_update
+
+@function(mean=NUMBER, multiplier=NOT_NEGATIVE)
+def multiplier_update(score: many(NUMBER, least=1), counted: many(FLAG, least=1), multiplier: NOT_NEGATIVE, target: NUMBER,
+                      rate: NOT_NEGATIVE, multiplier_max: NOT_NEGATIVE, least: COUNT):
+    """FGRPO (2604.08476) eq. 5 and 6: the multiplier of a constraint rises while the batch's mean score is below its target.
+
+    Source: FGRPO, 2604.08476
+    Takes: `score` (n >= 1), `counted` (n flags), `multiplier` >= 0, `target`, `rate` >= 0, `multiplier_max` >= 0, `least` >= 0
+    Gives: `mean`: that of the scores that are counted, 0 if none is; scale: mean of absolute values. `multiplier`: clip(multiplier + rate
+    (target - mean), 0, multiplier_max), as it was if none is counted or fewer than least; scale multiplier + rate (abs(target) + mean of
+    absolute values), or itself where a bound binds or it is as it was
+    """
+    scores = [x for x, yes in zip(score, counted) if yes]
+    average, size = (mean([f(x) for x in scores]) if scores else Fraction(0) for f in (Fraction, abs))
+    if scores and len(scores) >= least:
+        moved = multiplier + rate * (target - average)
+        bounded = clamp(moved, Fraction(0), multiplier_max)
+        multiplier = Number(bounded, bounded if bounded != moved else multiplier + rate * (abs(target) + size))
+    else:
+        multiplier = own_size(multiplier)
+    return {"mean": Number(average, size), "multiplier": multiplier}
+
+
+@cases("multiplier_update")
+def multiplier_update_cases(case):
+    def update(label, comment, score=(1, 0, 1, 1, 0, 0.5), counted="110111", multiplier=1, target=0.95, rate=0.05, most=5, least=3):
+        case(label, comment, score=list(score), counted=marks(counted), multiplier=multiplier, target=target, rate=rate,
+             multiplier_max=most, least=least)
+
+    update("below", "the mean is below its target: the multiplier rises")
+    update("above", "above it: the multiplier falls", target=0.25)
+    update("highest", "never beyond its maximum", multiplier=4.984375, rate=0.5)
+    update("lowest", "never below 0", multiplier=0.015625, target=-0.5)
+    update("few", "too few are counted: as it was, and the mean is told", counted="001001")
+    update("enough", "exactly enough", counted="101001")
+    update("none", "none is counted", counted="000000", least=0)
+    update("beyond", "a multiplier beyond its maximum comes down to it", multiplier=8)
+    update("beyond-few", "or stays with too few", multiplier=8, counted="100000")
+    update("negative", "scores below 0", score=(-0.5, 0.25, -1, 0.7, -0.125, 0.3), target=0, least=6, counted="111111")
+
+
+@checks("multiplier_update")
+def check_multiplier_update(check):
+    for label, given, _, found in every("multiplier_update"):
+        scores = [Fraction(x) for x, yes in zip(given["score"], given["counted"]) if yes]
+        before, target, rate, most = (Fraction(given[k]) for k in ("multiplier", "target", "rate", "multiplier_max"))
+        average = sum(scores) / max(1, len(scores))
+        moves = len(scores) >= max(1, given["least"])
+        check(f"the masked mean: {label}", found["mean"].value == average)
+        check(f"a step towards the target: {label}",
+              found["multiplier"].value == (sorted((Fraction(0), before + rate * (target - average), most))[1] if moves else before))
+    one = dict(score=[0.5, 0.5], counted=[True, True], multiplier=1, target=0.5, rate=3, multiplier_max=5, least=1)
+    check("on target it stays", exactly("multiplier_update", **one)["multiplier"].value == 1)
+    check("whatever is not counted does not matter", exactly("multiplier_update", **{**one, "score": [0.5, 9], "counted": [True, False]})
+          == exactly("multiplier_update", **{**one, "score": [0.5], "counted": [True]}))
+
+
 # ---- token_budget_schedule
 
 @function(value=number(least=1))

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import limits
 import reals
-from functions.arithmetic import NOTHING, Number, at, by_group, mean, own_tokens, per_group, read, real, rewards_of, rows, sample_variance
+from functions.arithmetic import (NOTHING, Number, at, by_group, clamp, mean, own_tokens, per_group, read, real, rewards_of, rows,
+                                  sample_variance)
 from functions.batches import TENTHS, UNMASKED, each, marks, tokens
 from functions.comparing import cases_of, close, entry, every, exactly, fraction, near, rational, replaced, values
 from functions.domains import FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NOT_POSITIVE, NUMBER, POSITIVE, TOKENS, many, reads
@@ -329,6 +330,79 @@ def check_distribution_advantage(check):
             gap = Fraction(given["tempered"][i][t]) - Fraction(batch["logp_old"][i][t])
             ratio = reals.exp(real(gap)) if given["correct"][i] else 0
             check(f"undone: {label}", near(found[i][t].value * real(1 + odds) - real(odds) * ratio, A))
+
+
+# ---- odds_advantage
+
+def odds(log_odds):
+    """(V, 1 - V) of log odds"""
+    return tuple(1 / (1 + reals.exp(-x)) for x in (log_odds, -log_odds))
+
+
+@function(advantage=TOKENS)
+def odds_advantage(batch: reads(), informed: many(many(NUMBER)), plain: many(many(NUMBER)), prior: many(FRACTION),
+                   evidence_max: NOT_NEGATIVE):
+    """OPPO (2605.21851): each token moves the log odds of success by its evidence; its advantage is what that does to the probability.
+
+    Source: OPPO, 2605.21851
+    Takes: batch; `informed` and `plain` per token: log-probabilities by one scorer, with the answer in its context and without; `prior`
+    V (N, in [0, 1]), `evidence_max` c >= 0 (0: no bound)
+    Gives: at the response's mask tokens in order, from L = log(V/(1 - V)) on: e = informed - plain, clipped to -c .. c with a bound;
+    `advantage` per token: sigmoid(L + e) - sigmoid(L), then L := L + e; 0 throughout for a prior of 0 or 1. Scale: the sum of v (1 + (1 -
+    v) s) of either sigmoid v, s = abs(log V) + abs(log(1 - V)) + sum of abs(e) up to it
+    """
+    a, b, found = read(batch, informed), read(batch, plain), {}
+    for i, own in enumerate(own_tokens(batch)):
+        if not 0 < prior[i] < 1:
+            continue
+        logs = [reals.log(real(x)) for x in (prior[i], 1 - prior[i])]
+        L, s = logs[0] - logs[1], abs(logs[0]) + abs(logs[1])
+        for p in own:
+            e = real(clamp(a[p] - b[p], -evidence_max, evidence_max) if evidence_max else a[p] - b[p])
+            (v, rest), (w, left) = odds(L), odds(L + e)
+            found[p] = Number(settle(w - v, w + v), v * (1 + rest * s) + w * (1 + left * (s + abs(e))))
+            L, s = L + e, s + abs(e)
+    return {"advantage": rows(batch, found, NOTHING)}
+
+
+@cases("odds_advantage")
+def odds_advantage_cases(case):
+    PLAIN = [[-0.5, -2, -1.25], [-0.75, -3], [-1, -0.25, -0.5, -2]]
+    KNOWN = [[-0.25, -3.5, -1.25], [-2.25, -0.5], [-0.5, -0.125, -0.5, -0.0625]]
+
+    def odds_case(label, comment, prior=(0.25, 0.5, 0.75), informed=KNOWN, plain=PLAIN, most=0, mask=None, flags="UnequalLengths"):
+        case(label, comment, tokens([0, 0, 0], mask, logp=[[-0.5] * len(row) for row in plain]), flags, informed=informed, plain=plain,
+             prior=list(prior), evidence_max=most)
+
+    odds_case("plain", "evidence for, against and none")
+    odds_case("bounded", "evidence of more than 0.5 counts as 0.5", most=0.5)
+    odds_case("tenths", "priors that are no short fractions", prior=(0.1, 0.7, 0.9))
+    odds_case("sure", "nothing moves what is sure", prior=(0, 1, 0.5))
+    odds_case("nearly-sure", "odds of 1 to 2^30, and evidence that turns them", prior=(2 ** -30, 1 - 2 ** -30, 0.5),
+              informed=[[-0.5, -2, -1.25], [-30.75, -3], [-1, -0.25, -0.5, -2]], plain=[[-30.5, -2.5, -1.25], [-0.75, -4], PLAIN[2]])
+    odds_case("far-800", "evidence of 800 for and against", informed=[[-800.5, -2, -1.25], [-0.75, -3], [-1, -0.25, -0.5, -2]],
+              plain=[[-0.5, -802, -1.25], [-800.75, -803], [-1, -800.25, -0.5, -2]])
+    odds_case("holes", "masked tokens are no evidence; a response without tokens", mask="101 00 0111",
+              informed=[[-0.25, UNMASKED, -1], [UNMASKED, UNMASKED], [UNMASKED, -0.125, -0.5, -0.0625]],
+              plain=[[-0.5, UNMASKED, -1.25], [UNMASKED, UNMASKED], [UNMASKED, -0.25, -0.5, -2]],
+              flags="UnequalLengths MaskHoles FullyMasked")
+
+
+@checks("odds_advantage")
+def check_odds_advantage(check):
+    for label, given, batch, found in every("odds_advantage"):
+        most = given["evidence_max"] or math.inf
+        for i, own in enumerate(own_tokens(batch)):
+            V = V0 = real(Fraction(given["prior"][i]))
+            for _, t in own:
+                likelier = reals.exp(real(max(-most, min(most, given["informed"][i][t] - given["plain"][i][t]))))
+                after = V * likelier / (V * likelier + 1 - V)
+                check(f"Bayes' rule at a token: {label}", near(found["advantage"][i][t].value, after - V))
+                V = after
+            check(f"they add up to what the response has gained: {label}", near(sum(n.value for n in found["advantage"][i]), V - V0))
+    small = dict(informed=[[-1 + 2 ** -20]], plain=[[-1]], prior=[0.25], evidence_max=0)
+    first = exactly("odds_advantage", tokens(logp=[[-0.5]]), **small)["advantage"][0][0].value
+    check("V (1 - V) times a little evidence", abs(first / (mpf(3) / 16 * mpf(2) ** -20) - 1) < 1e-6)
 
 
 # ---- implicit_advantage
