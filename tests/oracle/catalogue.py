@@ -8,9 +8,9 @@ HEAD = """# Known mistakes
 
 Mistakes that public implementations of these objectives made, under the names of a survey of 171 of them, and those that a cut into parts
 (`PART-`), the way from logits or hidden states to the loss and back (`VOC-`, `HEAD-`), divergences that are given (`FLOW-`), a contrast of
-the scores of a group (`CON-`) and bounds by probability or by sign (`TRUST-`) invite, seen in public or not. A name with a letter is another form of the same entry. Each is committed on the cases, whose `defects` hold what
-comes out, or one number of it where that is enough; so a program that fails is told whose numbers it has. Written by
-`../oracle/generate.py`; `../oracle/defects/` commits them.
+the scores of a group (`CON-`) and bounds by probability or by sign (`TRUST-`) invite, seen in public or not. A name with a letter is
+another form of the same entry. Each is committed on the cases, whose `defects` hold what comes out, or one number of it where that is
+enough; so a program that fails is told whose numbers it has. Written by `../oracle/generate.py`; `../oracle/defects/` commits them.
 """
 
 
