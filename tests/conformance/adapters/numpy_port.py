@@ -4,7 +4,7 @@ import math
 import types
 import numpy as np
 import refusals
-from protocol import DIVERGENCES, Skip, serve
+from protocol import OF_PORTS, Skip, serve
 TOKENS = {"logp": 0, "logp_old": 0, "logp_ref": 0, "logp_rollout": 0, "value": 0, "step_reward": 0, "mask": True, "step_end": False,
           "divergence_ref": 0, "divergence_old": 0}
 
@@ -95,7 +95,20 @@ def ratio(c, d, left, A, seq, T, n):  # y of each token, and the derivative of i
     y, inside = bounded(d if c["level"] == "token" else total(d, seq, n, left)[seq] / share, c["level_clamp_low"], c["level_clamp_high"])
     return y.astype(d.dtype), ((J & inside) / (share if c["gradient"] == "full" else 1)).astype(d.dtype)
 
-def surrogate(c, A, y, l):  # S, and its derivatives with respect to y and to l itself
+def contrastive(c, A, y, at, group, C):  # F of responses by their first tokens `at`, and sum_i C_i dF_i/dy of each
+    tau, F, slope = c["contrast_temperature"], *np.zeros((2, len(at)), y.dtype)
+    for g in np.unique(group):
+        plus, minus = np.flatnonzero((group == g) & (A[at] > 0)), np.flatnonzero((group == g) & (A[at] <= 0))
+        for i in plus if len(minus) else []:
+            gap = (y[at[minus]] - y[at[i]] + y.dtype.type(c["contrast_margin"])) / y.dtype.type(tau)
+            top = max(gap.max(), 0)
+            e, own = (np.isinf(gap) * 1, 0) if np.isinf(top) else (np.exp(gap - top), np.exp(-top))
+            F[i] = tau / len(plus) * (top + (np.log1p(e.sum()) if top == 0 else np.log(own + e.sum())))
+            slope[minus] += C[i] / len(plus) * e / (own + e.sum())
+            slope[i] -= C[i] / len(plus) * e.sum() / (own + e.sum())
+    return F, slope
+
+def surrogate(c, A, y, l, x):  # S, and its derivatives with respect to y and to l itself; x: the log-probability in the denominator
     w, high, low = np.exp(y), float(c["weight_max"]), float(c["weight_min"])
     if c["kind"] in ("reinforce", "cispo", "vespo"):
         k, lam = (np.where(A > 0, c[x + "_pos"], c[x + "_neg"]) for x in ("vespo_k", "vespo_lambda"))
@@ -106,6 +119,9 @@ def surrogate(c, A, y, l):  # S, and its derivatives with respect to y and to l 
         tau = np.where(A > 0, c["tau_pos"], c["tau_neg"])
         e = np.exp(-abs(tau * (w - 1)))
         return -4 / tau * np.where(w > 1, 1, e) / (1 + e) * A, -4 * A * times(e / (1 + e) ** 2, w), 0 * A
+    if c["kind"] == "quadratic_probability":
+        far = times(np.exp(x), np.expm1(y)) / c["quadratic_eps"]
+        return times(abs(A) * far, np.expm1(y)) / 2 - A * w, times(w, abs(A) * far - A), 0 * A
     bound, S = np.where(A > 0, 1 + c["eps_high"], 1 - c["eps_low"]), -times(A, w)
     bind = np.where(A > 0, w > bound, w < bound) & (c["kind"] != "ratio")
     dual = (c["kind"] == "dual_clip") & (A < 0) & (w > c["clip_dual"])
@@ -122,15 +138,18 @@ def penalty(c, D, d, w, given):
     return P, P if c["kl_importance_weight"] == "level" else np.zeros_like(w), own + (P if c["kl_importance_weight"] == "token" else 0)
 
 def distrusted(c, A, w, far):  # too far from the old policy, and on the way that the advantage pushes
-    if c.get("trust") != "divergence":
+    if c.get("trust", "none") == "none":
         return np.zeros(len(A), bool)
-    return (A > 0) & (w > 1) & (far > float(c["trust_high"])) | (A < 0) & (w < 1) & (far > float(c["trust_low"]))
+    low, high = float(c["trust_low"]), float(c["trust_high"])
+    if c["trust"] == "negative_band":
+        return (A < 0) & ((w < 1 - low) | (w > 1 + high))
+    return (A > 0) & (w > 1) & (far > high) | (A < 0) & (w < 1) & (far > low)
 
 def coefficients(c, seq, group, T, b):
     Tg, C = np.bincount(group, minlength=b.groups), c["constant"] or 1
     n, groups = (b.n, b.groups) if c["empty_sequences"] == "keep" else (np.sum(T > 0), np.sum(Tg > 0))
     return {"token_sum": 1, "token_mean": 1 / len(seq), "seq_mean_token_mean": 1 / (n * T[seq]), "seq_mean_token_sum": 1 / n,
-            "constant": 1 / C,
+            "constant": 1 / C, "group_mean": 1 / (groups * T[seq]),
             "seq_mean_constant": 1 / (n * C), "group_mean_token_mean": 1 / (groups * Tg[group])}[c["kind"]] * np.ones(len(seq))
 
 def by_divergence(o, pays):
@@ -144,16 +163,23 @@ def objective(o, b):
         i, v = i[band], v[band]
     if not len(i): return {"loss": 0, "term": term, "dlogp": dlogp, **by_divergence(o, pays)}
     seq, A, l, T = b.seq[i], b.A[i], b.logp[i], np.bincount(b.seq[i], minlength=b.n)
-    old = (b.logp_rollout if o["ratio"]["behaviour"] == "rollout" else b.logp_old)[i]
+    old = {"rollout": b.logp_rollout, "old": b.logp_old}.get(o["ratio"]["behaviour"], np.zeros_like(b.logp))[i]
     d, left = minus(l, old), np.where(np.isinf(l), 0, l) - np.where(np.isinf(old), 0, old)  # the finite one of two log-probabilities
     y, J = ratio(o["ratio"], d, left, A, seq, T, b.n)
     v = np.where(distrusted(o["weight"], A, np.exp(y), b.divergence_old[i]), 0, v)
-    S, Sy, Sl = (times(v, x.astype(l.dtype)) for x in surrogate(o["surrogate"], A, y, l))
-    P, Py, Pl = penalty(o["penalty"], minus(l, b.logp_ref[i]), d, np.exp(y), b.divergence_ref[i])
     c = coefficients(o["aggregation"], seq, b.group[seq], T, b).astype(l.dtype)
+    if o["surrogate"]["kind"] == "contrastive":
+        of, at, back = np.unique(seq, return_index=True, return_inverse=True)
+        F, coupled = (x[back] for x in contrastive(o["surrogate"], A, y, at, b.group[of], total(c * v, seq, b.n)[of]))
+        S, Sy, Sl = times(v, F), *np.zeros((2, len(l)), l.dtype)
+    else:
+        S, Sy, Sl = (times(v, x.astype(l.dtype)) for x in surrogate(o["surrogate"], A, y, l, old))
+    P, Py, Pl = penalty(o["penalty"], minus(l, b.logp_ref[i]), d, np.exp(y), b.divergence_ref[i])
     through = times(c, Sy + Py)
     if o["ratio"]["gradient"] == "full" and o["ratio"]["level"] != "token":
         through = total(through, seq, b.n)[seq]
+    if o["surrogate"]["kind"] == "contrastive":
+        through = through + coupled
     term[i], dlogp[i], b.c[i] = S + P, times(c, Sl + Pl) + times(J, through), c
     pays[i] = c * l.dtype.type(o["penalty"]["kl_coef"])
     return {"loss": np.sum(c * (S + P)), "term": term, "dlogp": dlogp, **by_divergence(o, pays),
@@ -180,4 +206,4 @@ np.seterr(all="ignore")
 if __name__ == "__main__":
     serve("numpy port", "1", {"f64": np.float64, "f32": np.float32},
           ["advantage", "loss", "term", "dlogp", "ddivergence_ref", "report", "logp", "entropy", "dlogits", "dhidden", "dweight",
-           "part_tokens", "part_sequences", "part_groups", "part_sum", "part_loss", "slice_tokens", "slice_log_ratio"], answer, DIVERGENCES)
+           "part_tokens", "part_sequences", "part_groups", "part_sum", "part_loss", "slice_tokens", "slice_log_ratio"], answer, OF_PORTS)

@@ -6,7 +6,7 @@ The backward pass adds up too: what the loss of a rank says of a response's rati
 import types
 import numpy as np
 from numpy_port import bounded, load, minus, penalty, surrogate, times, total
-from protocol import Skip
+from protocol import OF_PORTS, Skip
 
 
 def ranges(case, part):
@@ -72,7 +72,7 @@ def part(o, b, places, factor):
     n, groups = counted(o["aggregation"], b, places, T, Tg)
     totals = yield np.array([len(at), n, groups])
     y, J, d = yield from ratio(o["ratio"], b, at, T)
-    S, Sy, Sl = (times(v, x.astype(l.dtype)) for x in surrogate(o["surrogate"], A, y, l))
+    S, Sy, Sl = (times(v, x.astype(l.dtype)) for x in surrogate(o["surrogate"], A, y, l, None))
     P, Py, Pl = penalty(o["penalty"], minus(l, b.logp_ref[at]), d, np.exp(y), None)
     c = (factor * coefficient(o["aggregation"], totals, T, Tg, seq, group) * np.ones(len(at))).astype(l.dtype)
     through = times(c, Sy + Py)
@@ -103,8 +103,9 @@ def answer(case, real):
     b, ranks, averaged = load(raw, case["advantage"], real), case["ranks"], case.get("reduce", "mean") == "mean"
     if o["weight"]["truncated"] != "keep" and "truncated" in raw:
         raise Skip("no truncated responses in parts")
-    if case["objective"]["penalty"]["kl"] == "external" or case["objective"]["weight"]["trust"] != "none":
-        raise Skip("no divergences that are given in parts")
+    choices = {f"{axis}.{field}": x for axis, fields in o.items() for field, x in fields.items() if x not in (0, "none")}
+    if any(choices.get(f"{axis}.{field}") in x.split() for axis, fields in OF_PORTS.items() for field, x in fields.items() if x):
+        raise Skip("nothing in parts of what no framework has")
     begin, b.active, b.dlogp = np.cumsum(b.length) - b.length, b.mask, np.zeros_like(b.logp)
     b.first = np.isin(np.arange(len(b.seq)), begin)
     cuts = [ranges(case, p) for p in case["parts"]]

@@ -41,8 +41,12 @@ FIELDS = {
                     "constant": 0, "empty_sequences": "keep drop"},
 }
 
-# Divergences that are given, for those that say so to `serve`: no framework that is adapted here takes them.
-DIVERGENCES = {"penalty": {"kl": "external"}, "weight": {"trust": "none divergence", "trust_low": 0, "trust_high": 0}}
+# What our own ports know besides, who say so to `serve`: divergences that are given, bounds by probability or by sign, a contrast of the
+# scores of a group. No framework that is adapted here has them.
+OF_PORTS = {"ratio": {"behaviour": "none"},
+            "surrogate": {"kind": "quadratic_probability contrastive", "quadratic_eps": 0, "contrast_temperature": 0, "contrast_margin": 0},
+            "penalty": {"kl": "external"}, "weight": {"trust": "none divergence negative_band", "trust_low": 0, "trust_high": 0},
+            "aggregation": {"kind": "group_mean"}}
 
 
 class Skip(Exception):

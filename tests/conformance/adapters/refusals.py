@@ -1,4 +1,4 @@
-"""What our ports refuse, written from ../../vectors/refuse.md for the fields of protocol.FIELDS and DIVERGENCES: `check(case)` raises
+"""What our ports refuse, written from ../../vectors/refuse.md for the fields of protocol.FIELDS and OF_PORTS: `check(case)` raises
 ValueError."""
 import math
 
@@ -6,8 +6,8 @@ SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 INFINITE = {"weight_max", "rollout_is_high", "clamp_low", "clamp_high", "level_clamp_low", "level_clamp_high", "trust_low",
             "trust_high"}
 NOT_NEGATIVE = {"overlong_max", "overlong_cache", "eps", "eps_low", "eps_high", "clip_dual", "token_clip_low", "token_clip_high", "constant",
-                "kl_clamp_log", "kl_clamp_value", "rollout_is_low", "rollout_clamp", "tau_pos", "tau_neg", "trust_low",
-                "trust_high"}
+                "kl_clamp_log", "kl_clamp_value", "rollout_is_low", "rollout_clamp", "tau_pos", "tau_neg", "quadratic_eps",
+                "contrast_temperature", "trust_low", "trust_high"}
 PER_TOKEN = ("logp", "logp_old", "logp_ref", "logp_rollout", "value", "step_reward", "step_end", "mask", "advantage", "divergence_ref",
              "divergence_old")
 FLAGS = ("mask", "step_end", "truncated")
@@ -36,6 +36,13 @@ def check_ordered(axis, low, high):
     need(number(axis[low]) <= number(axis[high]), f"{low} is above {high}")
 
 
+def check_of_ports(s, level):
+    if s["kind"] == "quadratic_probability":
+        need(s["quadratic_eps"] > 0 and level == "token", "a parabola by the probability of tokens, of some width")
+    if s["kind"] == "contrastive":
+        need(s["contrast_temperature"] > 0 and level.startswith("sequence"), "a contrast of responses, of some temperature")
+
+
 def check_objective(o):
     check_numbers(o)
     r, s, w, a = o["reward"], o["surrogate"], o["weight"], o["aggregation"]
@@ -51,6 +58,7 @@ def check_objective(o):
     if w["rollout_is"] != "none":
         check_ordered(w, "rollout_is_low", "rollout_is_high")
     need("constant" not in a["kind"] or a["constant"] > 0, "constant is not above 0")
+    check_of_ports(o["surrogate"], o["ratio"]["level"])
     p = o["penalty"]
     for field in ("kl_clamp_log", "kl_clamp_value", "kl_gradient", "kl_importance_weight"):
         need(p["kl"] != "external" or p[field] in (0, "exact", "none"), f"{field} is for estimates, not for a KL that is given")
@@ -76,12 +84,12 @@ def read_by(o, b):
         names.add("baseline")
     if not given and o["reward"]["kl"] != "none":
         names |= {"logp_old", "logp_ref"}
-    trusts = o["weight"]["trust"] == "divergence"
+    trusts = o["weight"]["trust"] != "none"
     if o["surrogate"]["kind"] != "reinforce" or o["penalty"]["kl_importance_weight"] != "none" or trusts:
-        names.add("logp_rollout" if o["ratio"]["behaviour"] == "rollout" else "logp_old")
+        names |= {"rollout": {"logp_rollout"}, "old": {"logp_old"}, "none": set()}[o["ratio"]["behaviour"]]
     if o["penalty"]["kl"] != "none":
         names.add("divergence_ref" if o["penalty"]["kl"] == "external" else "logp_ref")
-    if trusts:
+    if o["weight"]["trust"] == "divergence":
         names.add("divergence_old")
     if o["weight"]["rollout_is"] != "none":
         names |= {"logp_old", "logp_rollout"}

@@ -5,7 +5,7 @@ Inputs of masked slots are replaced before anything is computed from them: multi
 import types
 
 import refusals
-from protocol import DIVERGENCES, Skip, serve
+from protocol import OF_PORTS, Skip, serve
 import torch
 from padded import PRECISIONS, batch_of, ragged
 
@@ -188,8 +188,29 @@ def product(weight, l):
     return torch.where(weight == 0, torch.zeros_like(l), weight * l)  # 0 * -inf is 0
 
 
-def surrogate(c, A, y, w, l):
+def contrastive(c, A, y, mask, group, by_token):
+    """F of every response at all its tokens; the first that counts has its score and its advantage. by_token: y moves with every token."""
+    first = mask & (mask.cumsum(-1) == 1)
+    s, a, here = masked(y, first).sum(-1), masked(A, first).sum(-1), mask.any(-1)
+    if bool(torch.isinf(s).any()):
+        raise Skip("infinite scores in a group: inf - inf")
+    if by_token:
+        s = s.detach() + masked(y - y.detach(), mask).sum(-1)
+    F = torch.zeros_like(s)
+    for g in group.unique():
+        plus, minus = (here & (group == g) & side for side in (a > 0, a <= 0))
+        if bool(plus.any()) and bool(minus.any()):
+            gaps = (s[minus] - s[plus][:, None] + c["contrast_margin"]) / c["contrast_temperature"]
+            F[plus] = torch.nn.functional.softplus(torch.logsumexp(gaps, -1), threshold=80) * c["contrast_temperature"] / plus.sum()
+    return F[:, None].expand_as(y)
+
+
+def surrogate(c, A, y, w, l, x):
+    """x: the log-probability in the ratio's denominator"""
     kind = c["kind"]
+    if kind == "quadratic_probability":
+        far = torch.where(x == -torch.inf, 0, w - 1)
+        return abs(A) * x.exp() * far * far / (2 * c["quadratic_eps"]) - w * A
     if kind == "reinforce":
         return -A * l
     if kind == "cispo":
@@ -223,6 +244,8 @@ def distrusted(c, A, w, far):
     """Too far from the old policy, and on the way that the advantage pushes."""
     if c["trust"] == "none":
         return torch.zeros_like(A, dtype=torch.bool)
+    if c["trust"] == "negative_band":
+        return (A < 0) & ((w < 1 - float(c["trust_low"])) | (w > 1 + float(c["trust_high"])))
     return (A > 0) & (w > 1) & (far > float(c["trust_high"])) | (A < 0) & (w < 1) & (far > float(c["trust_low"]))
 
 
@@ -236,6 +259,8 @@ def aggregated(c, x, mask, b):
         return x.sum() / {"token_sum": 1, "token_mean": mask.sum().clamp(min=1), "constant": c["constant"] or 1}[c["kind"]]
     if c["kind"] == "group_mean_token_mean":
         return (sums / per_group[b.group].clamp(min=1)).sum() / groups
+    if c["kind"] == "group_mean":
+        return (sums / T.clamp(min=1)).sum() / groups
     return (sums / {"seq_mean_token_mean": T.clamp(min=1), "seq_mean_token_sum": 1, "seq_mean_constant": c["constant"]
                     or 1}[c["kind"]]).sum() / n
 
@@ -256,14 +281,17 @@ def objective(o, b, entropy=0.0):
         mask = inside
     step = torch.zeros_like(b.logp, requires_grad=True)  # the leaf: l + step, so that differences of infinities stay out of the graph
     l, A = masked(b.logp, mask), masked(b.advantage, mask)
-    against = b.logp_rollout if o["ratio"]["behaviour"] == "rollout" else b.logp_old
+    against = {"rollout": b.logp_rollout, "old": b.logp_old, "none": torch.zeros_like(l)}[o["ratio"]["behaviour"]]
     d = step + (torch.zeros_like(l) if against is None else difference(l, masked(against, mask)))
     D = difference(l, masked(b.logp_ref, mask)) if o["penalty"]["kl"] not in ("none", "external") else None
     unsupported(o, d.detach(), D)
     y = log_ratio(o["ratio"], d, A, mask, step)
     w = exp(y)
     kept = ~distrusted(o["weight"], A, w.detach(), b.divergence_old)
-    x = masked(v * surrogate(o["surrogate"], A, y, w, l + step), mask & (A != 0) & (v != 0) & kept)
+    if o["surrogate"]["kind"] == "contrastive":
+        x = masked(v * contrastive(o["surrogate"], A, y, mask, b.group, o["ratio"]["gradient"] == "token"), mask & (v != 0) & kept)
+    else:
+        x = masked(v * surrogate(o["surrogate"], A, y, w, l + step, against), mask & (A != 0) & (v != 0) & kept)
     if o["penalty"]["kl"] == "external":
         far = masked(b.divergence_ref, mask).requires_grad_()
         x = x + o["penalty"]["kl_coef"] * far
@@ -349,4 +377,4 @@ def answer(case, dtype):
 
 
 serve("torch autograd", torch.__version__.split("+")[0], {**PRECISIONS, "bf16": torch.bfloat16},
-      ["advantage", "loss", "term", "dlogp", "ddivergence_ref", "logp", "entropy", "dlogits", "dhidden", "dweight"], answer, DIVERGENCES)
+      ["advantage", "loss", "term", "dlogp", "ddivergence_ref", "logp", "entropy", "dlogits", "dhidden", "dweight"], answer, OF_PORTS)
