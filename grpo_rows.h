@@ -840,7 +840,56 @@ extern "C" {
         BASELINE(GROUP_MEAN) CLIP(0.2, 0.2) CHOOSE(weight.external, GRPO_EXTERNAL_TERM) DIVIDE(SEQ_MEAN_CONSTANT) \
         SET(aggregation.constant, 24)) \
     ROW("espo", "2512.03759", "ESPO objective, as its code", "ratio of evidence lower bounds per response, leave-one-out baseline", \
-        BASELINE(LEAVE_ONE_OUT) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) KL(EXTERNAL, 1e-3) DIVIDE(SEQ_MEAN_TOKEN_MEAN))
+        BASELINE(LEAVE_ONE_OUT) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) KL(EXTERNAL, 1e-3) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("conspo", "2605.12969", "8, 13", \
+        "each right response against the wrong ones of its group, by mean log-probabilities and with a margin, no ratio", \
+        LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(CONTRASTIVE) SET(surrogate.contrast_temperature, 10) \
+        SET(surrogate.contrast_margin, 0.01) DIVIDE(GROUP_MEAN)) \
+    ROW("drpo-quadratic", "2606.09821", "5, 9, as its recipe", \
+        "no clip: a parabola around ratio 1 that is as steep as the sampler's probability", \
+        BASELINE(GROUP_MEAN) CLAMP(-20, 20) BEHAVIOUR(ROLLOUT) SURROGATE(QUADRATIC_PROBABILITY) SET(surrogate.quadratic_eps, 12.5) \
+        DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 8192)) \
+    ROW("qarl-tbpo", "2604.07853", "restated", \
+        "GSPO against a quantised sampler: bad responses keep a gradient inside a band of the ratio alone", \
+        GROUP_NORM LEVEL(SEQUENCE_MEAN) CLIP(3e-4, 4e-4) TRUST(NEGATIVE_BAND, 3e-4, 7e-4) \
+        ROLLOUT_IS(TRUNCATE, SEQUENCE_MEAN, 0, 2, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("sapo-step", "2605.17648", "early code of the first author", \
+        "rewards of steps, each compared with the same step of the other responses and kept by its own tokens", \
+        CHOOSE(advantage.credit, GRPO_CREDIT_STEP_OWN) STEPS(REWARD, INDEX) GROUP_NORM EPS(1e-12, FLOOR) \
+        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 0.001) SET(penalty.kl_clamp_log, 20) \
+        SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
+    ROW("erc", "2512.05591", "official code, DAPO", \
+        "tokens whose entropy has changed by less than 5 % alone, selected by the caller, have a gradient", \
+        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 10) CHOOSE(weight.selected, GRPO_SELECTED_KEEP) DIVIDE(TOKEN_MEAN)) \
+    ROW("gigpo-paper", "2505.10978", "3-9", "GiGPO as its paper writes it: means over turns of means over their tokens", \
+        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM CLIP(0.2, 0.2) KL(K3, 0.01) \
+        DIVIDE(SEQ_MEAN_SEGMENT_MEAN)) \
+    ROW("amir-grpo-recipe", "2601.03661", "authors' command", "amir-grpo with a flatter logistic loss of the pairs", \
+        GROUP_NORM SET(advantage.eps, 1e-4) CLIP(0.2, 0.2) PREFERENCE(2, 0.2, 0.01) \
+            CHOOSE(penalty.preference_score, GRPO_PREFERENCE_SCORE_REFERENCE_FREE) \
+        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("sdar-recipe", "2605.15155", "official code and script", "verl-agent's GRPO, and the gap to a teacher where its gate is open", \
+        VERL_NORM DUAL(0.2, 0.2, 3) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) NLL(ALL, TEACHER_GATE, 0.01) \
+        CHOOSE(penalty.nll_form, GRPO_NLL_FORM_TEACHER_GAP) SET(penalty.nll_teacher_slope, 5) DIVIDE(TOKEN_MEAN)) \
+    ROW("loop-paper", "2502.01600", "per token", "leave-one-out baseline, token ratios clipped to 1 - 0.1 .. 1 + 0.1", \
+        BASELINE(LEAVE_ONE_OUT) CLIP(0.1, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("agentflow-paper", "2510.05592", "5-7", "GRPO whose means are over turns of means over their tokens", \
+        GROUP_NORM CLIP(0.2, 0.3) KL(K3, 0.001) DIVIDE(SEQ_MEAN_SEGMENT_MEAN)) \
+    ROW("llds-code", "2512.04220", "official code and script", \
+        "GRPO of Search-R1, and what turns of good responses have lost of their likelihood, which the code divides by all tokens", \
+        VERL_NORM CLAMP(-HUGE_VAL, 4.605170185988092) CLIP(0.2, 0.2) KL(K3, 0.001) SET(penalty.kl_clamp_value, 10) \
+        NLL(NOT_NEGATIVE, NONE, 0.2) CHOOSE(penalty.nll_form, GRPO_NLL_FORM_DISPLACEMENT) \
+        CHOOSE(penalty.nll_gate, GRPO_NLL_GATE_SEGMENT) DIVIDE(TOKEN_MEAN)) \
+    ROW("spo-stream-paper", "2509.13232", "8-10", "tracked value as baseline, normalised over the batch, plain clip", \
+        BASELINE(EXTERNAL) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
+    ROW("lightning-opd-paper", "2604.13010", "2-4", \
+        "the log-ratio of the teacher to the policy as advantage, no ratio, no clip", \
+        AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) SET(advantage.clamp_low, -10) SET(advantage.clamp_high, 10) \
+        DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
+    ROW("mt-grpo", "2505.11821", "official code, aae", \
+        "reward of the turn and of the outcome, each compared by itself, both for what comes before the tool's result", \
+        STEP_CREDIT(STEP, 1) STEPS(REWARD, INDEX) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) TRL_NORM CLIP(0.2, 0.2) \
+        KL(K3, 0.01) DIVIDE(TOKEN_MEAN))
 
 /* ---- from the table to an objective ----
  * GRPO_ROWS_ is written out three times: where the settings go, the numbers, and the names.  A setting is two bytes: the place of its field
