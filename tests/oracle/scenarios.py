@@ -716,7 +716,7 @@ def lagged(o):
 
 
 @scenario("two-wrong", "UnequalLengths", "two right and two wrong responses, whose scores are far apart",
-          lambda o: o["surrogate"]["kind"] in ("discriminative_mean", "discriminative_lse"))
+          lambda o: o["surrogate"]["kind"] in ("discriminative_mean", "discriminative_lse", "contrastive"))
 def two_wrong(o):
     batch = full(o, (4,), (2, 1, 2, 1), 64, reward=(1, 0, 0, 1))
     batch["logp"] = [[-1, -0.5], [-6.25], [-0.5, -0.25], [-12]]
@@ -725,9 +725,16 @@ def two_wrong(o):
     return batch
 
 
+@scenario("far-rewards", "UnequalLengths", "rewards three apart: pairs that count where the margin is two",
+          lambda o: o["penalty"]["preference"] != "none" and o["penalty"]["preference_min_gap"] >= 1)
+def far_rewards(o):
+    return full(o, (3, 2), (2, 1, 3, 1, 2), 65, reward=(2, -1, 0.5, -0.5, 2.5))
+
+
 def is_weighed(o):
-    """Does it alone read weights or divergences of the tokens? Then its case has what all others read."""
-    return o["weight"]["external"] != "none" or reads_divergence(o)
+    """Does it alone read weights or divergences of the tokens, or states beside segments? Then its case has what all others read."""
+    both = o["advantage"]["step_group"] == "state" and o["aggregation"]["kind"] == "seq_mean_segment_mean"
+    return o["weight"]["external"] != "none" or reads_divergence(o) or both
 
 
 def is_special(o):
@@ -794,10 +801,10 @@ SETS = {
     "long": EVERY + ("long",),  # with a response of 4096 tokens, some minutes' work
     "every": EVERY,
     "corners": ("extreme-50", "signs", "equal-rewards", "singleton", "holes", "every-array", "steps", "values", "returns", "likely",
-                "lagged"),
+                "lagged", "far-rewards"),
     "library-in-full": LIBRARY + ("ragged", "tiny-spread"),  # of the libraries that most mistakes were seen in
     "library": LIBRARY,
     "short": ("singleton", "every-array", "steps"),
-    "small": ("every-array", "steps", "values", "two-wrong"),  # where nothing is named; a group of one is in the first
+    "small": ("every-array", "steps", "values", "two-wrong", "far-rewards"),  # where nothing is named; a group of one is in the first
 }
 IN_FULL = ("long", "every", "library-in-full")  # the rows of these record a mistake in full, the others by one number
