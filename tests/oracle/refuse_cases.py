@@ -206,8 +206,8 @@ case("surrogate-contrast_temperature", "disco", sets(surrogate={"contrast_temper
      **CONTRAST)
 case("clash-contrastive-token", "disco", sets(ratio={"level": "token"}), "a contrast of responses, scores of tokens", given=True,
      **CONTRAST)
-case("surrogate-quadratic_eps-probability", "cfpo", sets(surrogate={"quadratic_eps": 0}), "a parabola of width 0, by probability", given=True,
-     surrogate={"kind": "quadratic_probability"})
+case("surrogate-quadratic_eps-probability", "cfpo", sets(surrogate={"quadratic_eps": 0}), "a parabola of width 0, by probability",
+     given=True, surrogate={"kind": "quadratic_probability"})
 case("clash-quadratic_probability-level", "cfpo", sets(ratio={"level": "sequence_mean"}), "the probability of a token, ratios of responses",
      given=True, surrogate={"kind": "quadratic_probability"})
 

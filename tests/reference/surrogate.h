@@ -174,7 +174,8 @@ static inline reference_real ref_quadratic(reference *ref, reference_real y, ref
 static inline reference_real ref_quadratic_probability(reference *ref, int64_t t, reference_real y, reference_real w, reference_real A,
                                                        ref_size *size) {
     const reference_real eps = ref_note(ref, ref->obj->surrogate.quadratic_eps), x = ref_old(ref, t), p = x == -HUGE_VAL ? 0 : ref_exp(x);
-    const reference_real off = ref_change(y, 0), far = p == 0 ? 0 : ref_note(ref, p * off / eps), bend = p == 0 ? 0 : ref_note(ref, off * far);
+    const reference_real off = ref_change(y, 0), far = p == 0 ? 0 : ref_note(ref, p * off / eps);
+    const reference_real bend = p == 0 ? 0 : ref_note(ref, off * far);
     size->added = ref_note(ref, ref_abs(A) * ref_note(ref, w + bend / 2));
     size->derivative = ref_note(ref, w * ref_abs(A) * (1 + ref_abs(far)));
     size->derivative += 0x1p-31 * w * ref_abs(A) * (1 + (p == 0 ? 0 : p * w / eps));                    /* it is bent, as there */

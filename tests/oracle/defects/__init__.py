@@ -8,5 +8,5 @@ from .left_out import LEFT_OUT
 from .same import SAME
 from .table import DEFECTS
 
-__all__ = ["DEFECTS", "LEFT_OUT", "SAME", "advantage", "aggregation", "clip", "contrastive", "correction", "divergence", "kl", "logprob", "mask",
-           "metric", "micro_batch", "numbers", "ratio", "trust_region", "vocabulary"]
+__all__ = ["DEFECTS", "LEFT_OUT", "SAME", "advantage", "aggregation", "clip", "contrastive", "correction", "divergence", "kl", "logprob",
+           "mask", "metric", "micro_batch", "numbers", "ratio", "trust_region", "vocabulary"]
