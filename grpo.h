@@ -662,8 +662,7 @@ GRPO_FN grpo_dd grpo_ratio_log(grpo_ratio w) { return grpo_dd_pair_(w.log, w.log
 /* the token's ratio, from log-probabilities under the new and the old policy */
 GRPO_FN grpo_ratio grpo_ratio_of(double logp, double logp_old) { return grpo_ratio_exp(grpo_two_diff(logp, logp_old)); }
 
-/* at a bound, or beyond */
-GRPO_FN grpo_dd grpo_clamp_far_(grpo_dd x, double low, double high, int *passes) {
+GRPO_FN grpo_dd grpo_clamp_far_(grpo_dd x, double low, double high, int *passes) {      /* at a bound, or beyond */
     *passes = 0;
     if (grpo_dd_exceeds(grpo_dd_negative(x), -low)) return grpo_dd_of_(low);
     if (grpo_dd_exceeds(x, high)) return grpo_dd_of_(high);
@@ -906,10 +905,8 @@ GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
 }
 
 GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shape);
-/* -A w + |A| p (w - 1)^2/(2 eps), p = e^logp_old, 0 where that is exactly 0: DRPO (2606.09821) */
 GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old);
-/* the term of the table; of policy_shaping at tokens outside its mask; 0 of quadratic_probability, whose term is the one above.  A = 0 is
- * worth 0, but for regressions */
+/* the term of the table; of policy_shaping outside its mask, 0 of quadratic_probability.  A = 0 is worth 0, but for regressions */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp);
 
 /* ======== axis 5: penalty =========================================================================================================
@@ -1231,10 +1228,16 @@ typedef struct {
     grpo_rule below, above;  /* the rule that a number below or above breaks; an infinite one breaks GRPO_INFINITE, NaN is never allowed */
 } grpo_domain;
 
-/* a field of grpo_objective by its path, "surrogate.eps_high" */
+#if defined(GRPO_NO_ROWS) && defined(GRPO_NO_TEXT)
+#define GRPO_NO_PATHS_
+typedef char grpo_field_text_[1];
+#else
+typedef const char *grpo_field_text_;
+#endif
+/* a field of grpo_objective by its path, "surrogate.eps_high"; without rows and texts its two texts are "" */
 typedef struct {
-    const char *path;
-    const char *choices;     /* "none|soft|linear" in the order of the enum; NULL for a number */
+    grpo_field_text_ path;
+    grpo_field_text_ choices;    /* "none|soft|linear" in the order of the enum; NULL for a number */
     uint16_t offset;         /* into grpo_objective: of an enum, or of a double */
     uint16_t n_choices;      /* 0 for a number */
     uint16_t domain;         /* of a number, for grpo_field_domain */
@@ -1249,9 +1252,7 @@ grpo_objective grpo_objective_from_preset(const grpo_preset *preset);           
 grpo_status grpo_objective_named(const char *name, grpo_objective *obj);
 #endif
 const grpo_field *grpo_fields(int *count);
-#if defined(GRPO_NO_ROWS) && defined(GRPO_NO_TEXT)
-#define GRPO_NO_PATHS_               /* fields then have no names */
-#else
+#ifndef GRPO_NO_PATHS_
 grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value);              /* a number, or a choice by number */
 grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const char *choice);
 #endif
@@ -2737,12 +2738,11 @@ GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_sequen
 GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_surrogate *s = &r->obj->surrogate;
     const double A = (double)r->advantage[k->t];
-    if (r->is_plain_surrogate) return grpo_surrogate_term(s, r->range, ratio, A, (double)r->batch->logp[k->t]);
-    if (A != 0 && s->bounds == GRPO_BOUNDS_POSITION) return grpo_log_clip(ratio, A, k->range);
-    if (A != 0 && s->kind == GRPO_SURROGATE_POLICY_SHAPING && r->batch->shaping_mask[k->t]) return grpo_policy_shaping(ratio, A,
-        s->shaping_gamma);
-    if (A != 0 && s->kind == GRPO_SURROGATE_QUADRATIC_PROBABILITY) return grpo_quadratic_probability(ratio, A, s->quadratic_eps,
-        grpo_behaviour_(r, k->t));
+    if (r->is_plain_surrogate || A == 0) return grpo_surrogate_term(s, r->range, ratio, A, (double)r->batch->logp[k->t]);
+    if (s->bounds == GRPO_BOUNDS_POSITION) return grpo_log_clip(ratio, A, k->range);
+    if (s->kind == GRPO_SURROGATE_QUADRATIC_PROBABILITY)
+        return grpo_quadratic_probability(ratio, A, s->quadratic_eps, grpo_behaviour_(r, k->t));
+    if (s->kind == GRPO_SURROGATE_POLICY_SHAPING && r->batch->shaping_mask[k->t]) return grpo_policy_shaping(ratio, A, s->shaping_gamma);
     return grpo_surrogate_term(s, grpo_range_at_(r, k->t), ratio, A, (double)r->batch->logp[k->t]);
 }
 
@@ -3161,8 +3161,8 @@ static grpo_run_ grpo_run_of_(const grpo_objective *obj, const grpo_batch *batch
     r.has_rollout_weights = grpo_has_rollout_weights_(&obj->weight);
     r.has_token_factors = grpo_has_token_factors_(obj);
     r.has_policy_mask = grpo_has_policy_mask_(&obj->weight);
-    r.is_plain_surrogate = obj->surrogate.kind != GRPO_SURROGATE_POLICY_SHAPING
-        && (obj->surrogate.bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(&obj->surrogate));
+    r.is_plain_surrogate = (obj->surrogate.bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(&obj->surrogate))
+        && obj->surrogate.kind != GRPO_SURROGATE_POLICY_SHAPING && obj->surrogate.kind != GRPO_SURROGATE_QUADRATIC_PROBABILITY;
     if (obj->weight.fipo != GRPO_FIPO_NONE) r.decay = grpo_fipo_decay(obj->weight.fipo_half_life);
     return r;
 }
@@ -4194,7 +4194,7 @@ static grpo_status grpo_check_fields_(const grpo_objective *o) {
     for (int i = 0; i < n; i++) {
         const double v = grpo_objective_get(o, &f[i]);
         grpo_rule rule;
-        if (f[i].choices) rule = v >= 0 && v < f[i].n_choices ? GRPO_NO_RULE : GRPO_NOT_A_CHOICE;
+        if (f[i].n_choices) rule = v >= 0 && v < f[i].n_choices ? GRPO_NO_RULE : GRPO_NOT_A_CHOICE;
         else rule = grpo_rule_of_(v, (grpo_domain_kind_)f[i].domain);
         if (rule) return grpo_status_at_(rule, i + 1, -1);
     }
@@ -6173,7 +6173,7 @@ const grpo_field *grpo_fields(int *count) {
 #define GRPO_NUMBER_(path, domain) { #path, NULL, GRPO_FIELD_(path), 0, GRPO_##domain##_ },
 #else
 #define GRPO_CHOICE_(path, of) { "", "", GRPO_FIELD_(path), 0 GRPO_##of##_CHOICES(GRPO_ONE_), 0 },
-#define GRPO_NUMBER_(path, domain) { "", NULL, GRPO_FIELD_(path), 0, GRPO_##domain##_ },
+#define GRPO_NUMBER_(path, domain) { "", "", GRPO_FIELD_(path), 0, GRPO_##domain##_ },
 #endif
     static const grpo_field fields[] = { GRPO_FIELDS_(GRPO_CHOICE_, GRPO_NUMBER_) };
     *count = (int)(sizeof fields / sizeof *fields);
@@ -6186,7 +6186,7 @@ typedef char grpo_enums_are_ints_[sizeof(grpo_credit_kind) == sizeof(int) ? 1 : 
 double grpo_objective_get(const grpo_objective *obj, const grpo_field *field) {
     int choice;
     double number;
-    if (field->choices) {
+    if (field->n_choices) {
         memcpy(&choice, (const char *)obj + field->offset, sizeof choice);
         return choice;
     }
@@ -6198,8 +6198,8 @@ grpo_domain grpo_field_domain(const grpo_field *field) { return grpo_domains_[fi
 
 #ifndef GRPO_NO_PATHS_
 static void grpo_field_put_(grpo_objective *obj, const grpo_field *field, double value) {
-    int choice = field->choices ? (int)value : 0;                      /* a number may be infinite */
-    if (field->choices) memcpy((char *)obj + field->offset, &choice, sizeof choice);
+    int choice = field->n_choices ? (int)value : 0;                      /* a number may be infinite */
+    if (field->n_choices) memcpy((char *)obj + field->offset, &choice, sizeof choice);
     else memcpy((char *)obj + field->offset, &value, sizeof value);
 }
 
@@ -6218,7 +6218,7 @@ grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double val
     const grpo_field *f = grpo_field_named_(path);
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!f || value != value) return grpo_refuse_field_(f, GRPO_NAN);
-    if (f->choices && !(value >= 0 && value < f->n_choices && value == floor(value))) return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
+    if (f->n_choices && !(value >= 0 && value < f->n_choices && value == floor(value))) return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
     grpo_field_put_(obj, f, value);
     return GRPO_OK;
 }

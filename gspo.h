@@ -471,7 +471,7 @@ static grpo_dd gspo_centred_(const gspo_group_ *g, const grpo_sum *sum, int64_t 
 }
 
 /* F_i = e_i^2/(2 (G - 1)), e_i = k (y_i - mean y) - A_i: GVPO (2504.19599) */
-static void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
     const double n = (double)g->n, others = n - 1;
     grpo_sum sum, weighed;
     grpo_dd mean, e;
@@ -589,7 +589,7 @@ static int64_t gspo_first_(const double *x, const double *low, int64_t n, double
 }
 
 /* F_i = -p_i log softmax(k y)_i, p the softmax of the work array, into `share` */
-static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->beta;
     gspo_peak_ peak;
     grpo_sum sum;
@@ -689,7 +689,7 @@ static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g) {
 
 /* the same with all of z_i differentiated, which is 0 of a single response: Reg-GRPO (2506.07464).  With b_i = -2 k C_i e_i what is handed
  * to z_i, s the deviation and D = s + eps: dL/dy_j = (b_j - mean b - z_j (sum b_i z_i) D/((n - 1) s))/D */
-static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g) {
     const gspo_standard_ u = gspo_standard_of_(g, s->group_score_eps);
     const double k = s->beta, n = (double)g->n;
     grpo_sum sum, along;
@@ -744,7 +744,7 @@ static void gspo_discriminative_mean_(const grpo_surrogate *s, gspo_group_ *g) {
 }
 
 /* DisCO (2505.12366), DRPO (2510.04474): tau log mean_- e^(s/tau) = M + tau log((1 + rest)/n-), M the largest score */
-static void gspo_discriminative_lse_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ void gspo_discriminative_lse_(const grpo_surrogate *s, gspo_group_ *g) {
     const double minus = gspo_share_by_length_(s, g);
     gspo_peak_ peak;
     grpo_sum sum;
@@ -767,7 +767,7 @@ static void gspo_discriminative_lse_(const grpo_surrogate *s, gspo_group_ *g) {
 }
 
 /* ConSPO (2605.12969), eqs. 8, 13: F_i = (t/n+) log(1 + S e^x), x = (s_M - s_i + m)/t, S = sum_- e^((s_j - s_M)/t), M the largest of - */
-static void gspo_contrastive_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ void gspo_contrastive_(const grpo_surrogate *s, gspo_group_ *g) {
     const double t = s->contrast_temperature;
     gspo_peak_ peak;
     grpo_sum sum;
@@ -809,7 +809,7 @@ static double gspo_coin_entropy_(grpo_dd D, grpo_dd t) {
 }
 
 /* DNO (2404.03715), algorithm 1 */
-static void gspo_pairwise_soft_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ void gspo_pairwise_soft_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->beta, pairs = (double)g->n * ((double)g->n - 1);
     grpo_sum value, slope;
     for (int64_t i = 0; i < g->n; i++) {
@@ -863,7 +863,7 @@ static gspo_distance_ gspo_distance_of_(grpo_surrogate_kind kind, grpo_dd p, grp
 }
 
 /* DMPO (2605.19461, its code): du_i/ds_j = k u_i ([i = j] - u_j) */
-static void gspo_softmax_distance_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ void gspo_softmax_distance_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->beta;
     const int64_t best = gspo_first_(g->advantage, NULL, g->n, 1), top = gspo_first_(g->score, g->score_low, g->n, k < 0 ? -1 : 1);
     grpo_sum sum;

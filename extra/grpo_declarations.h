@@ -352,8 +352,8 @@ typedef struct {
     grpo_rule below, above;
 } grpo_domain;
 typedef struct {
-    const char *path;
-    const char *choices;
+    grpo_field_text_ path;
+    grpo_field_text_ choices;
     uint16_t offset;
     uint16_t n_choices;
     uint16_t domain;

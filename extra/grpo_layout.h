@@ -127,7 +127,7 @@ static grpo_layout grpo_layout_find_(const char *structure, const char *member) 
         for (int k = 0; k < n; k++)
             if (!strcmp(field[k].path, member)) {
                 none.offset = field[k].offset;
-                none.size = field[k].choices ? (int64_t)sizeof(grpo_rule) : (int64_t)sizeof(double);      /* enums are all of one size */
+                none.size = field[k].n_choices ? (int64_t)sizeof(grpo_rule) : (int64_t)sizeof(double);      /* enums are all of one size */
             }
     }
 #endif

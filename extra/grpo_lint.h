@@ -784,7 +784,7 @@ static void grpo_say_value_(grpo_text_ *to, int what, double x) {
     const char *name = f && x >= 0 && x < f->n_choices ? f->choices : NULL;
     char text[64];
     size_t n;
-    if (!name) { grpo_say_number_(to, x); return; }
+    if (!name || !*name) { grpo_say_number_(to, x); return; }
     for (; x > 0; x--) name = strchr(name, '|') + 1;
     n = strcspn(name, "|");
     if (n >= sizeof text) n = sizeof text - 1;
