@@ -15,7 +15,7 @@ OF = changed(MEAN, **CONTRASTIVE)
 D = (0.5,), (-0.25, 0.75, 0.5, 1), (1.5, -1), (-0.75,), (0.25, -0.5), (-0.5, 0.25), (1,), (0.125,), (0.5, -1), (0.75,)
 A = 1, 0.5, -0.5, 0, -1, -1, 2, 0.25, -0.5, 0
 teams = only((5, 2, 1, 2), 1101, D, [[a] * len(d) for a, d in zip(A, D)], mask={(1, 1), (9, 0)})
-first = only((3,), 1102, ((0.5, -0.25), (-1, 0.25), (0.75,)), ((1, -1), (-0.5, 2), (0,)), mask={(1, 1)})
+first = only((3,), 1102, ((0.5, -0.25), (-1, 0.25), (0.75, -0.25)), ((1, -1), (-0.5, 2), (0, 1.5)), mask={(1, 1)})
 case("contrastive", "good scores against the others', not against each other; groups of one side are worth nothing", MEAN, CONTRASTIVE,
      teams)
 case("contrastive-scores", "mean log-probabilities, as the paper has them", SCORES, CONTRASTIVE, teams)
