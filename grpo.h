@@ -2711,14 +2711,6 @@ GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v) {
     return t;
 }
 
-/* the bounds of the clip at token t */
-GRPO_SMALL_ grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t) {
-    const grpo_surrogate *s = &r->obj->surrogate;
-    if (s->bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(s)) return r->range;
-    if (s->bounds == GRPO_BOUNDS_EXTERNAL) return grpo_clip_range((double)r->batch->eps_low[t], (double)r->batch->eps_high[t]);
-    return grpo_probability_range(grpo_behaviour_(r, t), s->eps_low, s->eps_high, s->bound_cap);
-}
-
 static inline double grpo_policy_weight_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio, double v,
                                          int *distrusted);             /* M v g; *distrusted: trust or off_policy_mask dropped the token */
 
@@ -2734,16 +2726,12 @@ GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_sequen
     return x;
 }
 
+static grpo_term grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double A);
 /* S */
 GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
-    const grpo_surrogate *s = &r->obj->surrogate;
     const double A = (double)r->advantage[k->t];
-    if (r->is_plain_surrogate || A == 0) return grpo_surrogate_term(s, r->range, ratio, A, (double)r->batch->logp[k->t]);
-    if (s->bounds == GRPO_BOUNDS_POSITION) return grpo_log_clip(ratio, A, k->range);
-    if (s->kind == GRPO_SURROGATE_QUADRATIC_PROBABILITY)
-        return grpo_quadratic_probability(ratio, A, s->quadratic_eps, grpo_behaviour_(r, k->t));
-    if (s->kind == GRPO_SURROGATE_POLICY_SHAPING && r->batch->shaping_mask[k->t]) return grpo_policy_shaping(ratio, A, s->shaping_gamma);
-    return grpo_surrogate_term(s, grpo_range_at_(r, k->t), ratio, A, (double)r->batch->logp[k->t]);
+    if (!r->is_plain_surrogate && A != 0) return grpo_further_surrogate_(r, k, ratio, A);
+    return grpo_surrogate_term(&r->obj->surrogate, r->range, ratio, A, (double)r->batch->logp[k->t]);
 }
 
 GRPO_INLINE_ grpo_term grpo_policy_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
@@ -4666,6 +4654,24 @@ static inline double grpo_with_policy_is_(const grpo_run_ *r, const grpo_sequenc
     const grpo_weight *c = &r->obj->weight;
     if (c->policy_is != GRPO_POLICY_IS_TOKEN) return grpo_times(v, s->policy_is);
     return grpo_times(v, grpo_policy_is(c, grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t])));
+}
+
+/* the bounds of the clip at token t */
+static grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t) {
+    const grpo_surrogate *s = &r->obj->surrogate;
+    if (s->bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(s)) return r->range;
+    if (s->bounds == GRPO_BOUNDS_EXTERNAL) return grpo_clip_range((double)r->batch->eps_low[t], (double)r->batch->eps_high[t]);
+    return grpo_probability_range(grpo_behaviour_(r, t), s->eps_low, s->eps_high, s->bound_cap);
+}
+
+/* S of the surrogates that ask more of a token than its ratio and advantage, and between bounds of its own */
+GRPO_APART_ grpo_term grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double A) {
+    const grpo_surrogate *s = &r->obj->surrogate;
+    if (s->bounds == GRPO_BOUNDS_POSITION) return grpo_log_clip(ratio, A, k->range);
+    if (s->kind == GRPO_SURROGATE_QUADRATIC_PROBABILITY)
+        return grpo_quadratic_probability(ratio, A, s->quadratic_eps, grpo_behaviour_(r, k->t));
+    if (s->kind == GRPO_SURROGATE_POLICY_SHAPING && r->batch->shaping_mask[k->t]) return grpo_policy_shaping(ratio, A, s->shaping_gamma);
+    return grpo_surrogate_term(s, grpo_range_at_(r, k->t), ratio, A, (double)r->batch->logp[k->t]);
 }
 
 /* M v g; *distrusted: trust or off_policy_mask dropped the token */
