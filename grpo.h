@@ -1230,14 +1230,15 @@ typedef struct {
 
 #if defined(GRPO_NO_ROWS) && defined(GRPO_NO_TEXT)
 #define GRPO_NO_PATHS_
-typedef char grpo_field_text_[1];
-#else
-typedef const char *grpo_field_text_;
 #endif
-/* a field of grpo_objective by its path, "surrogate.eps_high"; without rows and texts its two texts are "" */
+/* a field of grpo_objective by its path, "surrogate.eps_high"; without rows and texts path and choices are "" */
 typedef struct {
-    grpo_field_text_ path;
-    grpo_field_text_ choices;    /* "none|soft|linear" in the order of the enum; NULL for a number */
+#ifdef GRPO_NO_PATHS_
+    char path[1], choices[1];
+#else
+    const char *path;
+    const char *choices;     /* "none|soft|linear" in the order of the enum; NULL for a number */
+#endif
     uint16_t offset;         /* into grpo_objective: of an enum, or of a double */
     uint16_t n_choices;      /* 0 for a number */
     uint16_t domain;         /* of a number, for grpo_field_domain */

@@ -352,8 +352,8 @@ typedef struct {
     grpo_rule below, above;
 } grpo_domain;
 typedef struct {
-    grpo_field_text_ path;
-    grpo_field_text_ choices;
+    const char *path;
+    const char *choices;
     uint16_t offset;
     uint16_t n_choices;
     uint16_t domain;
