@@ -1,36 +1,7 @@
-"""Known mistakes of programs that compute a sampler's steps: each gives another number than is right in two cases of its function."""
+"""Known mistakes of programs that compute a sampler's steps."""
 import math
 
-from functions.comparing import cases_of
-from functions.registry import answers, checks
-from record import MARGIN
-
-MISTAKES = {}  # function: [(what is wrong, its wrong answers)]
-
-
-def mistake(function):
-    """What is wrong stands in the docstring; f(arguments) gives {answer: what comes out}, of those that differ."""
-    def register(f):
-        MISTAKES.setdefault(function, []).append((f.__doc__, f))
-        return f
-    return register
-
-
-def right(function, given, **changed):
-    """With other arguments."""
-    return answers(function, {**given, **changed})[0]
-
-
-def numbers(x):
-    return [y for part in x for y in numbers(part)] if isinstance(x, list) else [x]
-
-
-def tells(function, given, wrong):
-    """Is some wrong number off by far more than any tolerance?"""
-    expect, scale = answers(function, given)
-    found = wrong(given)
-    return found is not None and any(not abs(x - y) <= MARGIN * s for key in found for x, y, s in zip(*map(numbers, (
-        found[key], expect[key], scale[key]))))
+from functions.mistakes import mistake, right
 
 
 # ---- flow_schedule
@@ -199,15 +170,3 @@ def without_factors(given):
 def bad_is_pulled(given):
     """Bad samples are pulled to as good ones are, by 1 - r: both ways are the same side of the old velocity."""
     return right("diffusion_nft", given, advantage=[given["advantage_max"]] * len(given["advantage"]))
-
-
-def check_of(function):
-    def check_mistakes(check):
-        given = [arguments for _, arguments, _ in cases_of(function)]
-        for what, wrong in MISTAKES[function]:
-            check(f"{function}: two cases tell: {what}", sum(tells(function, x, wrong) for x in given) >= 2)
-    return check_mistakes
-
-
-for name in MISTAKES:
-    checks(name)(check_of(name))

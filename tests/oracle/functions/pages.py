@@ -4,7 +4,7 @@ import inspect
 import re
 
 from functions import FUNCTIONS
-from functions.flow_mistakes import MISTAKES
+from functions.mistakes import MISTAKES
 
 SUBJECTS = {
     "selection": "which tokens, responses and prompts are trained on, kept or sampled",
@@ -14,6 +14,7 @@ SUBJECTS = {
     "weights": "weights of tokens, responses and prompts",
     "critic": "the value loss, the policy to measure against, distances from a teacher",
     "flow": "steps of a sampler of images or video as tokens, and losses on what a denoiser predicts",
+    "distill": "divergences of next-token distributions from a teacher, and what self-distillation takes beside them",
 }
 
 

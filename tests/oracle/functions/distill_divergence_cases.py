@@ -1,0 +1,270 @@
+"""Cases and checks of distill_divergence."""
+from fractions import Fraction
+
+import reals
+from functions.arithmetic import BANNED, real
+from functions.comparing import TINY, cases_of, every, exactly, near, rational, values
+from functions.critic import generalised_jsd
+from functions.distill_divergence import KINDS, log_softmax, logs_of
+from functions.registry import answers, cases, checks, exact
+from reals import inf, mpf
+from scenarios import Dice, binary32
+
+def thrown_rows(seed, n, vocabulary, far=2):
+    dice = Dice(seed)
+    return [[dice.signed(0, far, 64) for _ in range(vocabulary)] for _ in range(n)]
+
+
+def likeliest(row, k):
+    return sorted(sorted(range(len(row)), key=lambda v: (-row[v], v))[:k])
+
+
+def top_of(rows, k, temperature=1):
+    """The k likeliest tokens of each row and their log-probabilities, as binary32: what a server of the teacher sends."""
+    ids = [likeliest(row, k) for row in rows]
+    logp = [log_softmax(logs_of(row, temperature)) for row in rows]
+    return dict(ids=ids, teacher=[[binary32(float(logp[r][v])) for v in own] for r, own in enumerate(ids)])
+
+
+PLAIN = dict(temperature=1, teacher_temperature=1, beta=0.5, tail="left_out", clip=0, floor=0, most=0)
+STUDENT = [[0.5, -1, 2, 0.25, 0], [1, 0.75, -0.5, -2, 1.5], [-0.25, 0.5, 0, 3, -1]]
+TEACHER = [[1, -0.5, 0.75, -2, 0.5], [1.25, 0.5, -1, 0, 1.5], [0, 0.25, -0.75, 1, 2]]
+BOTH = dict(student=STUDENT, teacher=TEACHER, weight=[1, -0.5, 2])
+TOP = {**BOTH, **top_of(TEACHER, 2)}
+OWN_TOP = {**BOTH, "ids": [likeliest(row, 3) for row in STUDENT],
+           "teacher": [[row[v] for v in likeliest(own, 3)] for own, row in zip(STUDENT, TEACHER)]}
+EVERY = [[0, 1, 2, 3, 4]] * 3
+BANS = dict(student=[[0.5, BANNED, 2, BANNED], [1, 0, 0.5, -1]], teacher=[[1, -0.5, 0, BANNED], [0.25, 1, BANNED, BANNED]],
+            weight=[1, 0.5])
+
+
+def of_the_vocabulary(distill):
+    distill("forward", "KL(teacher || student) of three rows", "forward")
+    distill("reverse", "KL(student || teacher)", "reverse")
+    distill("half", "Jensen-Shannon, half and half", "jensen_shannon")
+    distill("quarter", "a quarter of the mixture is the teacher's", "jensen_shannon", beta=0.25)
+    distill("tenths", "nine tenths of the mixture are the teacher's", "jensen_shannon", beta=0.9)
+    distill("beta-0", "the end of the mixtures that is KL(teacher || student)", "jensen_shannon", beta=0)
+    distill("beta-1", "the end that is KL(student || teacher)", "jensen_shannon", beta=1)
+    for kind in KINDS:
+        name = kind.replace("_", "-")
+        distill(f"{name}-temperature", "both sides at a temperature of 2", kind, temperature=2, teacher_temperature=2, beta=0.25)
+        distill(f"{name}-temperatures", "the student at 0.5, the teacher at 1.5", kind, temperature=0.5, teacher_temperature=1.5, beta=0.75)
+        distill(f"{name}-equal", "the teacher's logits are the student's and 2 more: exactly 0", kind, beta=0.25,
+                teacher=[[x + 2 for x in row] for row in STUDENT])
+        distill(f"{name}-close", "a teacher that is nearly the student", kind, beta=0.75,
+                teacher=[[x + y * 2 ** -14 for x, y in zip(*rows)] for rows in zip(STUDENT, TEACHER)])
+        distill(f"{name}-many", "a vocabulary of 60", kind, beta=0.25, student=thrown_rows(1, 2, 60), teacher=thrown_rows(2, 2, 60),
+                weight=[0.5, 3])
+        distill(f"{name}-masked", "the middle row is padding and counts nothing", kind, mask=[True, False, True], temperature=2,
+                teacher_temperature=2)
+        distill(f"{name}-one", "a vocabulary of one token: both are sure", kind, student=[[3]], teacher=[[-2]], weight=[1])
+    distill("masked-anything", "padding whose numbers are no rows", "forward", mask=[True, False, True],
+            student=[STUDENT[0], [BANNED] * 5, STUDENT[2]], teacher=[TEACHER[0], [BANNED] * 5, TEACHER[2]], flags="NegInf")
+    distill("weight-0", "rows that do not pay", "reverse", weight=[0, 0, 1])
+
+
+def at_the_edges(distill):
+    distill("far", "logits hundreds apart: probabilities of e^-900", "jensen_shannon", student=[[0, -900, 3]], teacher=[[-800, 0, 1]],
+            weight=[1], flags="Extreme")
+    distill("far-forward", "the student is sure of another token", "forward", student=[[0, -60, 3]], teacher=[[-50, 0, 1]], weight=[1],
+            flags="Extreme")
+    distill("banned", "tokens that one side bans, or both", "jensen_shannon", BANS, flags="NegInf")
+    distill("forward-banned", "what the teacher bans costs nothing", "forward", BANS, student=[[0.5, 1, 2, BANNED], [1, 0, 0.5, -1]],
+            flags="NegInf")
+    distill("reverse-banned", "what the student bans costs nothing", "reverse", BANS, teacher=[[1, -0.5, 0, 2], [0.25, 1, 0, -1]],
+            flags="NegInf")
+    distill("forward-infinite", "the student bans what the teacher does not", "forward", BANS, flags="NegInf")
+    distill("reverse-infinite", "the teacher bans what the student does not", "reverse", BANS, flags="NegInf")
+    distill("reverse-infinite-bounded", "the same, the row bounded by 10: no slope", "reverse", BANS, most=10, flags="NegInf")
+    distill("apart", "no token in common: the entropy of beta, and no slope", "jensen_shannon", student=[[0.5, 1, BANNED]],
+            teacher=[[BANNED, BANNED, 3]], beta=0.25, weight=[1], flags="NegInf")
+    distill("clip", "OPSD: no token of the vocabulary costs more than 0.0625", "forward", clip=0.0625)
+    distill("reverse-clip", "the same of KL(student || teacher)", "reverse", clip=0.25)
+    distill("half-clip", "of a mixture both halves are one term", "jensen_shannon", clip=0.03125)
+    distill("clip-wide", "a clip that nothing reaches", "reverse", clip=64)
+    distill("clip-infinite", "an infinite term costs the clip", "forward", BANS, clip=0.5, flags="NegInf")
+    distill("most", "rows beyond 0.5 cost that and have no slope", "forward", most=0.5)
+    distill("most-unbounded", "a row may not be below 0, nothing else", "reverse", most="Infinity")
+
+
+def on_ids(distill):
+    for kind in KINDS:
+        name = kind.replace("_", "-")
+        distill(f"{name}-left-out", "verl: the teacher's top two, what is beyond them left out", kind, TOP)
+        distill(f"{name}-renormalised", "SDFT: the student's top three, both sides normalised over them", kind, OWN_TOP,
+                tail="renormalised", beta=0.25, temperature=2, teacher_temperature=2)
+        distill(f"{name}-bucket", "SDPO: the teacher's top two, and one entry for the rest", kind, TOP, tail="bucket", beta=0.75)
+        distill(f"{name}-bucket-temperature", "the student at 2, the teacher's log-probabilities at 1.5", kind,
+                {**BOTH, **top_of(TEACHER, 3, Fraction(3, 2))}, tail="bucket", temperature=2)
+        distill(f"{name}-bucket-everything", "every token is among the ids: the bucket has its least, 1 - e^-1e-7, on both sides", kind,
+                {**BOTH, **top_of(TEACHER, 5)}, tail="bucket", beta=0.25)
+        distill(f"{name}-bucket-most", "rows between 0 and 0.25", kind, TOP, tail="bucket", most=0.25)
+        distill(f"{name}-floor", "log-probabilities below -1.5 are raised to it", kind, {**BOTH, **top_of(TEACHER, 4)}, floor=-1.5)
+        distill(f"{name}-bucket-clip", "no entry costs more than 0.125", kind, TOP, tail="bucket", clip=0.125)
+        distill(f"{name}-one-id", "an id that is sure by itself", kind, {**OWN_TOP, "ids": [[2], [0], [4]], "teacher": [[1], [0.5], [2]]},
+                tail="renormalised")
+    distill("verl", "a floor of -10 and rows between 0 and 10, one of them below", "forward", {**BOTH, **top_of(TEACHER, 3)}, floor=-10,
+            most=10, student=[STUDENT[0], [1.25, 0.75, -3, 0, 1.5], [-8, 0.5, 0, 3, -13]])
+    distill("left-out-negative", "the student is sure of what the teacher finds likely: a sum below 0", "forward", TOP,
+            student=[[5, 1, 4, 0, 2], [4, 1, 0, 0, 4], [0, 1, 0, 4, 6]])
+    distill("left-out-bounded", "the same, not below 0", "forward", TOP, student=[[5, 1, 4, 0, 2], [4, 1, 0, 0, 4], [0, 1, 0, 4, 6]],
+            most="Infinity")
+    distill("floor-banned", "what the student bans is raised to the floor: it costs, and has no slope", "forward",
+            {**TOP, "student": [[BANNED, -1, BANNED, 0.25, 0], STUDENT[1], STUDENT[2]]}, floor=-8, flags="NegInf")
+    distill("bucket-nothing", "the teacher gives the ids nothing: all is in the bucket", "forward",
+            {**TOP, "teacher": [[BANNED, BANNED], [BANNED, -0.5], [-0.25, BANNED]]}, tail="bucket", flags="NegInf")
+    distill("bucket-unlikely", "the rest is a millionth, and less than the bound allows", "reverse", tail="bucket", beta=0,
+            rows=dict(student=[[8, 9, -6], [8, 9, -12]], ids=[[0, 1], [0, 1]], teacher=[[-1, -0.75], [-0.6875, -0.71875]], weight=[1, 1]))
+    distill("top-many", "SDPO: a hundredth part of a vocabulary, and the bucket", "jensen_shannon",
+            {**top_of(thrown_rows(4, 2, 96, 4), 6), "student": thrown_rows(3, 2, 96, 4), "weight": [1, 0.25]}, tail="bucket")
+    distill("ids-masked", "padding has ids in no order", "forward", {**TOP, "ids": [TOP["ids"][0], [4, 1], TOP["ids"][2]]},
+            tail="renormalised", mask=[True, False, True])
+
+
+@cases("distill_divergence")
+def distill_divergence_cases(case):
+    def distill(label, comment, kind, rows=BOTH, flags="", **other):
+        case(label, comment, None, flags, **{**PLAIN, **rows, "kind": kind, **other})
+
+    of_the_vocabulary(distill)
+    at_the_edges(distill)
+    on_ids(distill)
+
+
+# ---- checks
+
+def ask(given, **other):
+    return exactly("distill_divergence", **{**given, **other})
+
+
+def divergences(given, **other):
+    return values(ask(given, **other)["divergence"])
+
+
+def paid(given):
+    """sum of weight times divergence"""
+    return sum((real(Fraction(w)) * x for w, x in zip(given["weight"], divergences(given)) if w), mpf(0))
+
+
+def moved(given, r, v, step):
+    rows = [list(row) for row in exact(given["student"])]
+    rows[r][v] += step
+    return {**given, "student": rows}
+
+
+@checks("distill_divergence")
+def check_slopes(check):
+    h = Fraction(1, 10 ** 18)
+    for label, given, _, found in every("distill_divergence"):
+        if "dlogits" not in found:
+            check(f"no slopes where a divergence is infinite: {label}", inf in values(found["divergence"]))
+            continue
+        V, slopes = len(given["student"][0]), values(found["dlogits"])
+        for r, row in enumerate(given["student"]):
+            own, read = slopes[V * r:V * r + V], given.get("mask", [True] * (r + 1))[r]
+            check(f"a shift of all logits of a row changes nothing: {label}", near(sum(own), 0))
+            for v in sorted({0, 1 % V, V // 2, V - 1}) if read else ():
+                if row[v] != BANNED:
+                    slope = (paid(moved(given, r, v, h)) - paid(moved(given, r, v, -h))) / (2 * real(h))
+                    check(f"the slope: {label} row {r} token {v}", abs(slope - own[v]) < mpf(10) ** -20)
+        check(f"what is banned has none: {label}", all(x == 0 for z, x in zip(sum(given["student"], []), slopes) if z == BANNED))
+
+
+@checks("distill_divergence")
+def check_against_vocabulary(check):
+    """Of all tokens: the divergence of the critic's page, written apart; the other way round; any set that is everything."""
+    for label, given, _, found in every("distill_divergence"):
+        if "ids" in given or given["clip"] or given["most"] or "mask" in given:
+            continue
+        one = {**given, "temperature": 1, "teacher_temperature": 1}
+        beta = {"forward": 0, "reverse": 1}.get(given["kind"], given["beta"])
+        for z, t, value in zip(given["student"], given["teacher"], divergences(one)):
+            other = generalised_jsd(exact(z), exact(t), Fraction(1), Fraction(beta))["value"].value
+            check(f"as generalised_jsd: {label}", value == other or abs(value - other) < TINY)
+        swapped = {**given, "student": given["teacher"], "teacher": given["student"], "temperature": given["teacher_temperature"],
+                   "teacher_temperature": given["temperature"], "kind": "jensen_shannon", "beta": 1 - Fraction(beta)}
+        check(f"student and teacher change places: {label}", all(
+            x == y or near(x, y) for x, y in zip(values(found["divergence"]), divergences(swapped))))
+        end = {**given, "kind": "jensen_shannon", "beta": beta}
+        check(f"the ends of the mixtures are both directions: {label}", ask(end) == found)
+        ids = [list(range(len(row))) for row in given["student"]]
+        check(f"normalised over all tokens is all tokens: {label}", ask(given, ids=ids, tail="renormalised") == found)
+        logp = [[rational(x) if x > -inf else BANNED for x in log_softmax(logs_of(row, Fraction(given["teacher_temperature"])))]
+                for row in given["teacher"]]
+        for tail in ("left_out", "bucket"):
+            same = ask(given, ids=ids, tail=tail, teacher=logp, teacher_temperature=1)
+            pairs = [(x.value, y.value) for key in found for x, y in zip(found[key], same[key])]
+            check(f"all tokens as a set, {tail}: {label}", all(x == y or near(x, y) for x, y in pairs))
+
+
+@checks("distill_divergence")
+def check_sets(check):
+    """A bucket sees no more than the whole does, and no less than nothing; a mixture no more than the entropy of beta."""
+    for k in (1, 2, 3, 4):
+        for kind in KINDS:
+            whole = {**PLAIN, **BOTH, "kind": kind, "beta": 0.25}
+            ids = [likeliest(row, k) for row in TEACHER]
+            logp = [[rational(log_softmax(logs_of(row))[v]) for v in own] for row, own in zip(TEACHER, ids)]
+            inside = {**whole, "ids": ids, "teacher": logp}
+            full, lumped = divergences(whole), divergences(inside, tail="bucket")
+            check(f"a bucket of {kind} sees less: {k}", all(0 <= x <= y + TINY for x, y in zip(lumped, full)))
+            check(f"all of it where the rest is one token: {kind}", k != 4 or all(abs(x - y) < TINY for x, y in zip(lumped, full)))
+    for label, given, _, found in every("distill_divergence"):
+        b = Fraction(given["beta"])
+        if given["kind"] == "jensen_shannon" and 0 < b < 1 and "ids" not in given:
+            most = -sum(real(x) * reals.log(real(x)) for x in (b, 1 - b))
+            check(f"at most the entropy of beta: {label}", all(0 <= x.value <= most + TINY for x in found["divergence"]))
+    apart = divergences(next(given for label, given, _ in cases_of("distill_divergence") if label.endswith("-apart")))
+    check("it is that where no token is in common", near(apart[0], real(Fraction(1, 4)) * reals.log(4) + real(Fraction(3, 4)) * reals.log(
+        real(Fraction(4, 3)))))
+
+
+def bernoulli(p):
+    return [rational(reals.log(real(p))), rational(reals.log(real(1 - p)))]
+
+
+@checks("distill_divergence")
+def check_bernoulli(check):
+    """Two tokens, a half against a quarter, by hand; the tail of one id likewise."""
+    p, q, log = Fraction(1, 4), Fraction(1, 2), lambda x: reals.log(real(Fraction(x)))
+    pair = {**PLAIN, "student": [bernoulli(p)], "teacher": [bernoulli(q)], "weight": [1], "beta": Fraction(1, 2)}
+    hand = {"forward": log(2) / 2 + log(Fraction(2, 3)) / 2, "reverse": log(Fraction(1, 2)) / 4 + 3 * log(Fraction(3, 2)) / 4,
+            "jensen_shannon": sum(w * log(x) / 8 for w, x in ((2, Fraction(4, 3)), (2, Fraction(4, 5)), (1, Fraction(2, 3)),
+                                                               (3, Fraction(6, 5))))}
+    first = {"forward": log(2) / 2, "reverse": log(Fraction(1, 2)) / 4,
+             "jensen_shannon": log(Fraction(4, 3)) / 4 + log(Fraction(2, 3)) / 8}
+    one = {**pair, "ids": [[0]], "teacher": [bernoulli(q)[:1]]}
+    for kind in KINDS:
+        check(f"two tokens, {kind}", near(divergences(pair, kind=kind)[0], hand[kind]))
+        check(f"the first alone, {kind}", near(divergences(one, kind=kind)[0], first[kind]))
+        check(f"the first and the rest, {kind}", near(divergences(one, kind=kind, tail="bucket")[0], hand[kind]))
+        check(f"the first by itself is sure, {kind}", divergences(one, kind=kind, tail="renormalised")[0] == 0)
+    slope = values(ask(pair, kind="forward")["dlogits"])
+    check("the slope of the forward one is p - q", near(slope[0], p - q) and near(slope[1], q - p))
+    clipped = ask(pair, kind="forward", clip=Fraction(1, 4))
+    check("a term beyond the clip is the clip", near(clipped["divergence"][0].value, Fraction(1, 4) + log(Fraction(2, 3)) / 2))
+    check("and only the other one pulls", near(clipped["dlogits"][1].value, -q + q * (1 - p)))
+    warm = ask({**pair, "student": [[2 * x for x in bernoulli(p)]], "teacher": [[3 * x for x in bernoulli(q)]]}, kind="reverse",
+               temperature=2, teacher_temperature=3)
+    cold = ask(pair, kind="reverse")
+    check("logits over their temperature", near(warm["divergence"][0].value, cold["divergence"][0].value)
+          and near(2 * warm["dlogits"][0].value, cold["dlogits"][0].value))
+
+
+@checks("distill_divergence")
+def check_bounds(check):
+    named = {label: (given, found) for label, given, _, found in every("distill_divergence")}
+    case = lambda name: named[f"distill_divergence-{name}"]
+    for kind in KINDS:
+        given, _ = case(f"{kind.replace('_', '-')}-equal")
+        check(f"the same is exactly 0: {kind}", all(x == 0 for found in answers("distill_divergence", given)[0].values() for x in found))
+        given, found = case(f"{kind.replace('_', '-')}-masked")
+        check(f"padding is exactly 0: {kind}", found["divergence"][1] == (0, 0) and set(found["dlogits"][5:10]) == {(0, 0)})
+    wide, plain = case("clip-wide")[1], case("reverse")[1]
+    check("a clip that nothing reaches is none", wide["divergence"] == plain["divergence"] and wide["dlogits"] == plain["dlogits"])
+    check("a sum below 0 exists", min(values(case("left-out-negative")[1]["divergence"])) < 0)
+    check("and is 0 where it may not", min(values(case("left-out-bounded")[1]["divergence"])) == 0)
+    bounded = values(case("reverse-infinite-bounded")[1]["divergence"])
+    check("a bound holds infinities", 0 < bounded[0] < bounded[1] == 10)
+    check("so does the clip", max(values(case("clip-infinite")[1]["divergence"])) < inf)
