@@ -65,7 +65,7 @@ def flat(x):
 def check_sizes(check):
     for name in FUNCTIONS:
         for label, _, _, found in every(name):
-            numbers = [n for x in found.values() for n in flat(x) if n.value != inf]
+            numbers = [n for x in found.values() for n in flat(x) if abs(n.value) != inf]
             check(f"a size is not below its number: {label}",
                   all(real(n.size) >= abs(real(n.value)) * (1 - mpf(10) ** -40) for n in numbers))
 
