@@ -781,10 +781,11 @@ def tiny_spread(o):
     return full(o, (8, 3), (1,) * 11, 59, reward=[binary32(r) for r in reward])
 
 
-@scenario("long", "Long UnequalLengths", "a response of 4096 tokens beside one of three")
+@scenario("long", "Long UnequalLengths", "a response of thousands of tokens beside one of three")
 def long(o):
     values = (1 / 64, -1 / 64, 0, 1 / 32, -3 / 64)
-    batch = full(o, (2,), (4096, 3), 58, reward=(1, 0), d=lambda dice, i, t: values[dice.below(5)],
+    longest = 4096 if o["ratio"]["level"] == "token" else 2048
+    batch = full(o, (2,), (longest, 3), 58, reward=(1, 0), d=lambda dice, i, t: values[dice.below(5)],
                  f_gap=lambda dice, i, t: values[dice.below(3)])
     olds = (-0.5, -0.25, -1, -2)
     for key in ("logp", "logp_ref", "logp_rollout"):
@@ -798,7 +799,7 @@ def long(o):
 EVERY = tuple(scenario[0] for scenario in SCENARIOS if scenario[0] != "long")
 LIBRARY = ("signs", "singleton", "every-array", "values", "likely", "lagged")
 SETS = {
-    "long": EVERY + ("long",),  # with a response of 4096 tokens, some minutes' work
+    "long": EVERY + ("long",),  # with a response of thousands of tokens
     "every": EVERY,
     "corners": ("extreme-50", "signs", "equal-rewards", "singleton", "holes", "every-array", "steps", "values", "returns", "likely",
                 "lagged", "far-rewards"),

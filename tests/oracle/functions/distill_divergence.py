@@ -146,13 +146,13 @@ def back_to_logits(found, slopes):
     return [added(*own, times(-p, added(*slopes))) for own, p in zip(taken, found.p)]
 
 
-def of_row(found, kind, beta, clip, floor, most):
+def of_row(found, kind, beta, clip, logp_min, divergence_max):
     """The divergence, and its derivatives by the logits before their temperature."""
     stopped, terms, slopes, own = set(found.held), [], [], []
     for e, (p, q) in enumerate(zip(found.student, found.teacher)):
-        if floor and limits.less(p, real(floor)):
+        if logp_min and limits.less(p, real(logp_min)):
             stopped.add(e)
-        p, q = (max(x, real(floor)) if floor else x for x in (p, q))
+        p, q = (max(x, real(logp_min)) if logp_min else x for x in (p, q))
         parts, slope, more = KINDS[kind](p, q, beta)
         term = Number(sum(parts), sum(map(abs, parts)))
         if clip and limits.less(real(clip), term.value):
@@ -164,8 +164,8 @@ def of_row(found, kind, beta, clip, floor, most):
     if stopped or not found.whole:  # else what is the entry's own probability adds up to nothing
         slopes = [NOTHING if e in stopped else added(g, more) for e, (g, more) in enumerate(zip(slopes, own))]
     total = added(*terms)
-    if most and (limits.less(total.value, ZERO) or limits.less(most, total.value)):
-        bound = ZERO if total.value < 0 else most
+    if divergence_max and (limits.less(total.value, ZERO) or limits.less(divergence_max, total.value)):
+        bound = ZERO if total.value < 0 else divergence_max
         return Number(bound, bound), [NOTHING] * len(found.p)
     if total.value == inf:
         return Number(inf, ZERO), None
@@ -175,16 +175,18 @@ def of_row(found, kind, beta, clip, floor, most):
 @function(divergence=many(ANSWER), dlogits=optional(many(NUMBER)))
 def distill_divergence(student: LOGITS, teacher: LOGITS, temperature: POSITIVE, teacher_temperature: POSITIVE,
                        kind: one_of("forward", "reverse", "jensen_shannon"), beta: FRACTION,
-                       tail: one_of("left_out", "renormalised", "bucket"), clip: NOT_NEGATIVE, floor: NOT_POSITIVE,
-                       most: either(NOT_NEGATIVE, "Infinity"), weight: many(NUMBER), ids: SUPPORT = None, mask: many(FLAG) = None):
+                       tail: one_of("left_out", "renormalised", "bucket"), clip: NOT_NEGATIVE, logp_min: NOT_POSITIVE,
+                       divergence_max: either(NOT_NEGATIVE, "Infinity"), weight: many(NUMBER), ids: SUPPORT = None,
+                       mask: many(FLAG) = None):
     """A row for each position: how far the student's next token is from the teacher's.
 
     Source: GKD 2306.13649 eq. 1 as TRL and ms-swift; SDPO 2601.20802, SDFT 2601.19897, SDPG 2606.04036, OPSD 2601.18734, verl, NeMo-RL,
     as their code has it
     Takes: `student` (rows of V logits, -inf: banned, not all of a row), `teacher` (rows of V logits; with `ids` of k numbers), `ids`
     (optional; rows of k >= 1 places in the vocabulary, ascending), `temperature`, `teacher_temperature` > 0, `kind`, 0 <= `beta` <= 1,
-    `tail` (`left_out` without ids), `clip` >= 0, `floor` <= 0 (0 but with ids left out), `most` >= 0, `weight` (a number per row: dL/d
-    divergence), `mask` (optional; flags of rows). `teacher_temperature` is 1 where the teacher's numbers are log-probabilities: ids with
+    `tail` (`left_out` without ids), `clip` >= 0, `logp_min` <= 0 (0 but with ids left out), `divergence_max` >= 0, `weight` (a
+    number per row: dL/d divergence), `mask` (optional; flags of rows). `teacher_temperature` is 1 where the teacher's numbers are
+    log-probabilities: ids with
     `left_out` or `bucket`
     Gives: `divergence` (per row), `dlogits` (all logits, row after row): weight times its derivatives by the student's logits, the
     teacher a constant; absent where a divergence is infinite. 0 where `mask` is false, whatever the row holds. Scales: the sum of the
@@ -209,9 +211,9 @@ def distill_divergence(student: LOGITS, teacher: LOGITS, temperature: POSITIVE, 
     | `ids` | `renormalised` | softmax over the ids alone | softmax of teacher/teacher_temperature |
     | `ids` and one for the rest | `bucket` | as `left_out`; the rest 1 - e^min(log of their sum, -1e-7) | the same |
 
-    - `floor`, if not 0: log p and log q below it are raised to it; g = 0 where log p was.
+    - `logp_min`, if not 0: log p and log q below it are raised to it; g = 0 where log p was.
     - `clip`, if not 0: a term above it is clip, and its g 0; both halves of a mixture are one term.
-    - `most`, if not 0: the row's sum is clamped to [0, most]; dlogits 0 where it was outside.
+    - `divergence_max`, if not 0: the row's sum is clamped to [0, divergence_max]; dlogits 0 where it was outside.
     - dlogits of a token v: weight/temperature (what of p_v lies in an entry, as a share of it, times g of the entry, minus p_v sum g), p_v
       over what p is normalised over; g = 0 of a rest whose bound binds. `reverse` over all tokens, renormalised or with a bucket: where
       no g is 0 by a bound, the p in g cancel and have no size.
@@ -224,7 +226,7 @@ def distill_divergence(student: LOGITS, teacher: LOGITS, temperature: POSITIVE, 
         value, slope = NOTHING, [NOTHING] * len(z)
         if mask is None or mask[r]:
             of = entries(z, teacher[r], None if ids is None else ids[r], temperature, teacher_temperature, tail)
-            value, slope = of_row(of, kind, beta, clip, floor, inf if most == "Infinity" else real(most))
+            value, slope = of_row(of, kind, beta, clip, logp_min, inf if divergence_max == "Infinity" else real(divergence_max))
         found.append(value)
         slopes.append(slope)
     if None in slopes:

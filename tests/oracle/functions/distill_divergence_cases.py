@@ -26,7 +26,7 @@ def top_of(rows, k, temperature=1):
     return dict(ids=ids, teacher=[[binary32(float(logp[r][v])) for v in own] for r, own in enumerate(ids)])
 
 
-PLAIN = dict(temperature=1, teacher_temperature=1, beta=0.5, tail="left_out", clip=0, floor=0, most=0)
+PLAIN = dict(temperature=1, teacher_temperature=1, beta=0.5, tail="left_out", clip=0, logp_min=0, divergence_max=0)
 STUDENT = [[0.5, -1, 2, 0.25, 0], [1, 0.75, -0.5, -2, 1.5], [-0.25, 0.5, 0, 3, -1]]
 TEACHER = [[1, -0.5, 0.75, -2, 0.5], [1.25, 0.5, -1, 0, 1.5], [0, 0.25, -0.75, 1, 2]]
 BOTH = dict(student=STUDENT, teacher=TEACHER, weight=[1, -0.5, 2])
@@ -76,7 +76,7 @@ def at_the_edges(distill):
             flags="NegInf")
     distill("forward-infinite", "the student bans what the teacher does not", "forward", BANS, flags="NegInf")
     distill("reverse-infinite", "the teacher bans what the student does not", "reverse", BANS, flags="NegInf")
-    distill("reverse-infinite-bounded", "the same, the row bounded by 10: no slope", "reverse", BANS, most=10, flags="NegInf")
+    distill("reverse-infinite-bounded", "the same, the row bounded by 10: no slope", "reverse", BANS, divergence_max=10, flags="NegInf")
     distill("apart", "no token in common: the entropy of beta, and no slope", "jensen_shannon", student=[[0.5, 1, BANNED]],
             teacher=[[BANNED, BANNED, 3]], beta=0.25, weight=[1], flags="NegInf")
     distill("clip", "OPSD: no token of the vocabulary costs more than 0.0625", "forward", clip=0.0625)
@@ -84,8 +84,8 @@ def at_the_edges(distill):
     distill("half-clip", "of a mixture both halves are one term", "jensen_shannon", clip=0.03125)
     distill("clip-wide", "a clip that nothing reaches", "reverse", clip=64)
     distill("clip-infinite", "an infinite term costs the clip", "forward", BANS, clip=0.5, flags="NegInf")
-    distill("most", "rows beyond 0.5 cost that and have no slope", "forward", most=0.5)
-    distill("most-unbounded", "a row may not be below 0, nothing else", "reverse", most="Infinity")
+    distill("bounded", "rows beyond 0.5 cost that and have no slope", "forward", divergence_max=0.5)
+    distill("not-negative", "a row may not be below 0, nothing else", "reverse", divergence_max="Infinity")
 
 
 def on_ids(distill):
@@ -99,19 +99,19 @@ def on_ids(distill):
                 {**BOTH, **top_of(TEACHER, 3, Fraction(3, 2))}, tail="bucket", temperature=2)
         distill(f"{name}-bucket-everything", "every token is among the ids: the bucket has its least, 1 - e^-1e-7, on both sides", kind,
                 {**BOTH, **top_of(TEACHER, 5)}, tail="bucket", beta=0.25)
-        distill(f"{name}-bucket-most", "rows between 0 and 0.25", kind, TOP, tail="bucket", most=0.25)
-        distill(f"{name}-floor", "log-probabilities below -1.5 are raised to it", kind, {**BOTH, **top_of(TEACHER, 4)}, floor=-1.5)
+        distill(f"{name}-bucket-bounded", "rows between 0 and 0.25", kind, TOP, tail="bucket", divergence_max=0.25)
+        distill(f"{name}-floor", "log-probabilities below -1.5 are raised to it", kind, {**BOTH, **top_of(TEACHER, 4)}, logp_min=-1.5)
         distill(f"{name}-bucket-clip", "no entry costs more than 0.125", kind, TOP, tail="bucket", clip=0.125)
         distill(f"{name}-one-id", "an id that is sure by itself", kind, {**OWN_TOP, "ids": [[2], [0], [4]], "teacher": [[1], [0.5], [2]]},
                 tail="renormalised")
-    distill("verl", "a floor of -10 and rows between 0 and 10, one of them below", "forward", {**BOTH, **top_of(TEACHER, 3)}, floor=-10,
-            most=10, student=[STUDENT[0], [1.25, 0.75, -3, 0, 1.5], [-8, 0.5, 0, 3, -13]])
+    distill("verl", "a floor of -10 and rows between 0 and 10, one of them below", "forward", {**BOTH, **top_of(TEACHER, 3)}, logp_min=-10,
+            divergence_max=10, student=[STUDENT[0], [1.25, 0.75, -3, 0, 1.5], [-8, 0.5, 0, 3, -13]])
     distill("left-out-negative", "the student is sure of what the teacher finds likely: a sum below 0", "forward", TOP,
             student=[[5, 1, 4, 0, 2], [4, 1, 0, 0, 4], [0, 1, 0, 4, 6]])
     distill("left-out-bounded", "the same, not below 0", "forward", TOP, student=[[5, 1, 4, 0, 2], [4, 1, 0, 0, 4], [0, 1, 0, 4, 6]],
-            most="Infinity")
+            divergence_max="Infinity")
     distill("floor-banned", "what the student bans is raised to the floor: it costs, and has no slope", "forward",
-            {**TOP, "student": [[BANNED, -1, BANNED, 0.25, 0], STUDENT[1], STUDENT[2]]}, floor=-8, flags="NegInf")
+            {**TOP, "student": [[BANNED, -1, BANNED, 0.25, 0], STUDENT[1], STUDENT[2]]}, logp_min=-8, flags="NegInf")
     distill("bucket-nothing", "the teacher gives the ids nothing: all is in the bucket", "forward",
             {**TOP, "teacher": [[BANNED, BANNED], [BANNED, -0.5], [-0.25, BANNED]]}, tail="bucket", flags="NegInf")
     distill("bucket-unlikely", "the rest is a millionth, and less than the bound allows", "reverse", tail="bucket", beta=0,
@@ -175,7 +175,7 @@ def check_slopes(check):
 def check_against_vocabulary(check):
     """Of all tokens: the divergence of the critic's page, written apart; the other way round; any set that is everything."""
     for label, given, _, found in every("distill_divergence"):
-        if "ids" in given or given["clip"] or given["most"] or "mask" in given:
+        if "ids" in given or given["clip"] or given["divergence_max"] or "mask" in given:
             continue
         one = {**given, "temperature": 1, "teacher_temperature": 1}
         beta = {"forward": 0, "reverse": 1}.get(given["kind"], given["beta"])

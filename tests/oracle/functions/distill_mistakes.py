@@ -24,7 +24,7 @@ def scaled(given, factor):
 def plain_sums(f):
     """Of cases without clip and bounds."""
     def only(given):
-        return None if given["clip"] or given["most"] or given["floor"] else f(given)
+        return None if given["clip"] or given["divergence_max"] or given["logp_min"] else f(given)
     only.__doc__ = f.__doc__
     return only
 
@@ -87,7 +87,7 @@ def not_renormalised(given):
 @mistake("distill_divergence")
 def renormalised_all_the_same(given):
     """Both sides are normalised over the ids where what is beyond them is left out."""
-    return wrong(given, tail="renormalised", floor=0) if given["tail"] == "left_out" and "ids" in given else None
+    return wrong(given, tail="renormalised", logp_min=0) if given["tail"] == "left_out" and "ids" in given else None
 
 
 @mistake("distill_divergence")
@@ -108,7 +108,7 @@ def other_support(given):
 @mistake("distill_divergence")
 def row_clipped(given):
     """The clip bounds the row, not each entry of the vocabulary."""
-    return wrong(given, clip=0, most=given["clip"]) if given["clip"] and not given["most"] else None
+    return wrong(given, clip=0, divergence_max=given["clip"]) if given["clip"] and not given["divergence_max"] else None
 
 
 @mistake("distill_divergence")
