@@ -33,6 +33,7 @@ usual() { # seconds that each step usually takes on two cores, beside the step t
 1 tables of objectives and of the catalogue
 1 links and tables of the pages
 10 the pictures are of these numbers
+15 the explorer shows the library's numbers
 12 results of programs as a site
 1 every setting of every row has a source
 3 configurations of frameworks translate
@@ -220,6 +221,8 @@ stack() {
 
 evidence() { /usr/bin/python3 tests/evidence/compare.py --check && /usr/bin/python3 tests/evidence/sources_check.py; }
 
+explorer() { python3 examples/explorer/build.py --check && python3 examples/explorer/test.py; }
+
 tables() { sh tests/tables.sh "$build" --check; } # what the pages say of the rows is what the headers say
 
 # steps of one process each, one after the other
@@ -234,6 +237,7 @@ first_lane() {
     step "tables of objectives and of the catalogue" tables
     step "links and tables of the pages" python3 tests/pages.py
     step "the pictures are of these numbers" sh examples/pictures/draw.sh --check
+    step "the explorer shows the library's numbers" explorer
     step "results of programs as a site" /usr/bin/python3 tests/conformance/site_test.py "$build/tests/conformance/conform"
     step "every setting of every row has a source" evidence
     step "configurations of frameworks translate" /usr/bin/python3 tests/conformance/translate_check.py

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Writes everything that is generated: the vectors, their schema, DEFECTS.md and functions/*.md by the oracle, then OBJECTIVES.md and
-# CATALOGUE.md by what the headers say (tables.sh), extra/grpo_declarations.h by what they declare.
+# CATALOGUE.md by what the headers say (tables.sh), extra/grpo_declarations.h by what they declare, the pictures and the explorer's page.
 #   tests/regenerate.sh [NAME...]    only these files of vectors, and what is made from all
 # The programs are built in the folder BUILD (default: build); `ninja -C build regenerate` runs this with its own.
 set -eu
@@ -16,4 +16,6 @@ if [ -z "${MESON_BUILD_ROOT:-}" ]; then
     ninja -C "$build" tests/presets_table tests/arrays_table tests/catalogue_check
 fi
 sh tests/tables.sh "$build"
+if command -v gnuplot >/dev/null; then sh examples/pictures/draw.sh; else echo "the pictures stay as they are: no gnuplot"; fi
+"$python" examples/explorer/build.py || echo "the explorer stays as it is"
 git --no-pager diff --stat 2>/dev/null || true

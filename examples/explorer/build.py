@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Makes explorer.html of explorer.c, page.html and page.js: one file that needs no network.
+
+    examples/explorer/build.py            writes it; needs clang, lld, wasi-libc and libclang-rt-14-dev-wasm32 (Debian packages)
+    examples/explorer/build.py --check    is it made of what is there now?  Builds it again where that clang is, else compares checksums"""
+import base64
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..")
+PAGE = os.path.join(HERE, "explorer.html")
+INPUTS = ["grpo.h", "grpo_blocks.h", "grpo_rows.h", "gspo.h", "tests/conformance/translate"] + [
+    "examples/explorer/" + name for name in ("explorer.c", "page.html", "page.js", "build.py")]
+COMPILE = ["clang", "--target=wasm32-wasi", "-std=c99", "-Os", "-mexec-model=reactor", "-DNDEBUG", "-Wl,--strip-all"]
+# as a user writes them; what they come to is the translator's word
+CONFIGURATIONS = [("trl", "loss_type = " + name) for name in ("grpo", "dr_grpo", "dapo", "bnpo", "cispo", "sapo", "luspo", "vespo")] + [
+    ("trl", "loss_type = grpo\nimportance_sampling_level = sequence\nepsilon = 0.0003\nepsilon_high = 0.0004"),
+    ("verl", ""), ("verl", "algorithm.adv_estimator = grpo"), ("verl", "algorithm.adv_estimator = rloo"),
+    ("verl", "algorithm.adv_estimator = grpo\nactor_rollout_ref.actor.policy_loss.loss_mode = gspo"),
+    ("verl", "algorithm.adv_estimator = grpo\nactor_rollout_ref.actor.use_kl_loss = true")]
+
+
+def text(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def checksum():
+    return hashlib.sha256("\0".join(text(path) for path in INPUTS).encode()).hexdigest()
+
+
+def compiler():
+    try:
+        return subprocess.run(["clang", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    except FileNotFoundError:
+        return "no clang"
+
+
+def webassembly():
+    """The bytes; None where a package lacks."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "explorer.wasm")
+        try:
+            done = subprocess.run([*COMPILE, os.path.join(HERE, "explorer.c"), "-o", out], capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            return None
+        if done.returncode:
+            print(done.stderr.strip().split("\n")[0], file=sys.stderr)
+            return None
+        with open(out, "rb") as f:
+            return f.read()
+
+
+def configurations():
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for framework, options in CONFIGURATIONS:
+            path = os.path.join(folder, "options")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(options + "\n")
+            done = subprocess.run([sys.executable, os.path.join(ROOT, "tests/conformance/translate"), "--framework", framework] + [path] * bool(options),
+                                  capture_output=True, text=True, check=False)
+            if done.returncode == 0:
+                words = options.replace("\n", ", ") or "defaults"
+                found.append({"framework": framework, "options": words, "objective": json.loads(done.stdout)})
+            else:
+                raise SystemExit(f"{framework}: {options}: {done.stderr}")
+    return found
+
+
+def page(wasm):
+    parts = {"@WASM@": base64.b64encode(wasm).decode(), "@CONFIGURATIONS@": json.dumps(configurations(), separators=(",", ":")),
+             "@SCRIPT@": text("examples/explorer/page.js").rstrip()}
+    content = text("examples/explorer/page.html")
+    for mark, part in parts.items():
+        content = content.replace(mark, part)
+    return f"{content}<!-- made by build.py with {compiler()} of {checksum()} -->\n"
+
+
+def main():
+    check = sys.argv[1:] == ["--check"]
+    if check:
+        now = text("examples/explorer/explorer.html")
+        wasm = webassembly() if f"with {compiler()} of" in now else None
+        right = page(wasm) == now if wasm else checksum() in now
+        print("explorer.html is what build.py makes" if right and wasm else "explorer.html is made of these files (not built again: another clang, or no WebAssembly here)"
+              if right else "FAIL: explorer.html is not made of these files: run examples/explorer/build.py")
+        print(f"{int(right)} passed, {int(not right)} failed")
+        return not right
+    wasm = webassembly()
+    if not wasm:
+        raise SystemExit("needs the Debian packages clang lld wasi-libc libclang-rt-14-dev-wasm32")
+    with open(PAGE, "w", encoding="utf-8") as f:
+        f.write(page(wasm))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""The explorer's page in a browser without a window: every number of every row has the bits that the headers give when they are compiled
+here; all controls have labels, nothing is wider than a phone, nothing comes from a network, no script fails.  Ends with "N passed, N failed";
+says that it is skipped where there is no chromium."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PAGE = os.path.join(HERE, "explorer.html")
+passed = failed = 0
+
+
+def verdict(what, right, told=""):
+    global passed, failed
+    passed, failed = passed + bool(right), failed + (not right)
+    print(f"{'ok  ' if right else 'FAIL'} {what}{'' if right else ': ' + told}")
+
+
+def shown(fragment, width):
+    """What the page has written at its end, and its title."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not browser:
+        print("skipped: no chromium")
+        sys.exit(0)
+    with tempfile.TemporaryDirectory() as profile:
+        out = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={profile}",
+                              f"--window-size={width},900", "--virtual-time-budget=30000", "--dump-dom", f"file://{PAGE}#{fragment}"],
+                             capture_output=True, text=True, timeout=120, check=False).stdout
+    found = re.search(r'<pre id="found">(.*?)</pre>', out, re.S)
+    title = re.search(r"<title>(.*?)</title>", out, re.S)
+    return found.group(1).strip().splitlines() if found else [], title.group(1) if title else "no page"
+
+
+def computed():
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "explorer")
+        subprocess.run([os.environ.get("CC", "cc"), "-std=c99", "-O1", "-ffp-contract=off", "-DEXPLORER_MAIN", os.path.join(HERE, "explorer.c"), "-lm",
+                        "-o", program], check=True)
+        return subprocess.run([program], capture_output=True, text=True, check=True).stdout.strip().splitlines()
+
+
+def check_numbers():
+    page, title = shown("test", 1200)
+    here = computed()
+    verdict("no script fails", not title.startswith("error") and page, title)
+    differ = [a for a, b in zip(page, here) if a != b]
+    verdict(f"{len(here)} lines of numbers of {len(here) // 4} rows have the bits of the library", len(page) == len(here) > 1000 and not differ,
+            f"{len(page)} lines, {len(differ)} differ, first {differ[:1]}"[:300])
+
+
+def check_look():
+    page, _ = shown("look", 500)
+    n = [int(x) for x in re.findall(r"\d+", page[0])] if page else [0] * 6
+    verdict(f"on a phone of {n[1]} pixels it is {n[0]} wide", 0 < n[0] <= n[1], str(page))
+    verdict(f"{n[2]} controls, all with labels", 0 < n[2] == n[3], str(page))
+    verdict(f"{n[4]} curves, settings of the row are shown", n[4] == 8 and n[5] > 5, str(page))
+
+
+def check_network():
+    with open(PAGE, encoding="utf-8") as f:
+        text = f.read()
+    outside = [x for x in re.findall(r"""(?:src|href|url|fetch|import)\s*[=(]\s*["']?(https?:)?//""", text)]
+    verdict("nothing comes from a network", not outside and "default-src 'none'" in text, str(outside[:3]))
+
+
+check_numbers()
+check_look()
+check_network()
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)
