@@ -4,7 +4,7 @@
 #include "status.h"
 #include "reference/credit.h"
 
-enum { TRIALS = 400 };
+enum { TRIALS = 400 / DRAWS_OVER };
 static const double ULP = sizeof(grpo_real) == 4 ? 0x1p-23 : 0x1p-52;
 static const double SMALLEST = sizeof(grpo_real) == 4 ? 0x1p-149 : 0x1p-1074;
 static double worst;                                             /* ulps of size */

@@ -72,7 +72,7 @@ static void fill_sequence(filled *f, int64_t i, int64_t first, int64_t length, d
 
 static void fill(filled *f, int number) {
     static const double spread[N_BATCHES] = { 0.5, 0.05, 40 };
-    static const int64_t longest[N_BATCHES] = { 9, 300, 12 }, groups[N_BATCHES] = { 5, 1, 6 };
+    static const int64_t longest[N_BATCHES] = { 9, 170, 12 }, groups[N_BATCHES] = { 5, 1, 6 };
     int64_t g, i = 0, k, tokens = 0;
     grpo_batch *b = &f->batch;
     seed = UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)number;

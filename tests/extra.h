@@ -303,10 +303,6 @@ typedef void trial_test(rng *r, trial *t);
 typedef void sequence_test(rng *r, sequences *p);
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-#ifndef DRAWS_OVER
-#define DRAWS_OVER 1      /* the sanitizers see the same paths in a quarter of the draws */
-#endif
-
 static inline void test_lists(uint64_t seed, int times, list_test *const *test, size_t n) {
     rng r = { seed };
     for (int k = 0; k < times / DRAWS_OVER; k++) for (size_t j = 0; j < n; j++) test[j](&r);

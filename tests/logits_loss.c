@@ -532,7 +532,7 @@ int main(void) {
     rng r = { 5 };
     int k, asked = 0;
     int64_t t;
-    for (k = 0; k < 250; k++) {
+    for (k = 0; k < 250 / DRAWS_OVER; k++) {
         grpo_objective obj;
         rollouts b;
         evaluation e;

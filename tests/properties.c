@@ -1,5 +1,8 @@
 /* What must hold for every objective and every batch: order, parts, layout and garbage change no bit; nothing is NaN; gradients are
- * those of the loss as vectors/objective/ writes it.  Presets first, then objectives drawn at random, then every choice. */
+ * those of the loss as vectors/objective/ writes it.  Presets first, then objectives drawn at random, then every choice:
+ *     properties              the quick part of it
+ *     properties choices      every choice too
+ *     properties all          with twice the draws, some minutes */
 #include "../gspo.h"
 #include "status.h"
 #include "check.h"
@@ -921,18 +924,22 @@ static const struct { const char *path, *plain; in_effect *read; long floor; } m
     { "", "weight. penalty.", NULL, 24 },
 };
 
+static long floors_over = 2;           /* all: 1 */
+
 /* objectives with that choice and little else that could hide it, until enough slopes have been compared */
 static void check_choice(rng *r, const grpo_field *f, int choice, int *seed) {
     enum { MOST = 200 };
     const long before = slopes_not_0;
+    long least;
     char kept[100], name[60];
     grpo_objective obj;
     size_t m = 0;
     int k;
     while (strncmp(f->path, manners[m].path, strlen(manners[m].path))) m++;
+    least = manners[m].floor / floors_over;
     snprintf(kept, sizeof kept, "%s %s", f->path, manners[m].plain);
     snprintf(name, sizeof name, "%s, choice %d", f->path, choice);
-    for (k = 0; k < MOST && slopes_not_0 - before < manners[m].floor; k++) {
+    for (k = 0; k < MOST && slopes_not_0 - before < least; k++) {
         do {
             memset(&obj, 0, sizeof obj);
             grpo_objective_set(&obj, f->path, choice);
@@ -940,7 +947,7 @@ static void check_choice(rng *r, const grpo_field *f, int choice, int *seed) {
         } while (manners[m].read && !manners[m].read(&obj));
         check_objective(name, obj, kinds[k % 4], 9000 + (uint64_t)(*seed)++);
     }
-    check(slopes_not_0 - before >= manners[m].floor, "%s: only %ld slopes could be compared", name, slopes_not_0 - before);
+    check(slopes_not_0 - before >= least, "%s: only %ld slopes could be compared", name, slopes_not_0 - before);
 }
 
 static void check_every_choice(void) {
@@ -1500,12 +1507,13 @@ static void check_choices(void) {
 }
 
 int main(int argc, char **argv) {
-    const int all = argc == 2 && !strcmp(argv[1], "all");
+    const int all = argc == 2 && !strcmp(argv[1], "all"), choices = all || (argc == 2 && !strcmp(argv[1], "choices"));
+    if (all) floors_over = 1;
     check_presets();
     check_long();
     check_random_objectives(all ? RANDOM_OBJECTIVES : RANDOM_OBJECTIVES / 2);
     check_draws();
-    if (all) check_every_choice();
+    if (choices) check_every_choice();
     check_trust_alone();
     check_equal_rewards();
     check_dynamic_sampling_mask();

@@ -126,7 +126,7 @@ DOCUMENTED = {"singleton-raw", "eps-1e-4", "eps-1e-6", "population-std", "empty-
 NAMELESS = ("adv-tanh", "adv-shifted", "rank", "temperature", "clip-soft", "eps-odd", "gradient-noise", "gradient-per-length", "loss-odd")
 
 def half(which):
-    parts = {"even": PLANTED[::2], "odd": PLANTED[1::2], "quarter": PLANTED[1::4], "later": PLANTED_LATER, "nameless": tuple((mistake, None) for mistake in NAMELESS)}
+    parts = {"even": PLANTED[::2], "odd": PLANTED[1::2], "eighth": PLANTED[1::8], "later": PLANTED_LATER, "nameless": tuple((mistake, None) for mistake in NAMELESS)}
     return [planted for part in (parts if which == "all" else which.split("+")) for planted in parts[part]]
 
 
