@@ -648,10 +648,10 @@ static GRPO_LOGITS_FN grpo_odds_ grpo_row_odds_(const grpo_logits_part *p, doubl
     return o;
 }
 
-/* log(1 + ratio), log(1 + inverse) */
-static GRPO_LOGITS_FN double grpo_log_all_(const grpo_odds_ *o) { return o->ratio <= 1 ? log1p(o->ratio) : o->log + log1p(o->inverse); }
+/* log(1 + ratio), log(1 + inverse); by `log`, whose two parts may all but cancel, only where the number is beyond double or nearly so */
+static GRPO_LOGITS_FN double grpo_log_all_(const grpo_odds_ *o) { return o->ratio <= 1e300 ? log1p(o->ratio) : o->log + log1p(o->inverse); }
 static GRPO_LOGITS_FN double grpo_log_all_inverse_(const grpo_odds_ *o) {
-    return o->inverse <= 1 ? log1p(o->inverse) : -o->log + log1p(o->ratio);
+    return o->inverse <= 1e300 ? log1p(o->inverse) : -o->log + log1p(o->ratio);
 }
 
 GRPO_LOGITS_FN grpo_status grpo_logits_part_row(const grpo_logits_part *part, double temperature, grpo_logits_row *row) {
