@@ -23,6 +23,8 @@ refused() { # language, command...: it ends with an error that names the member
 rust() { rustc --edition 2021 -D warnings -C link-arg="$work/grpo.o" -C link-arg=-lm "$1" -o "$2"; }
 
 cc -std=c99 $CFLAGS -fPIC -c examples/library.c -o "$work/grpo.o" && cc -shared "$work/grpo.o" -lm -o "$work/linked.so"
+nm -D --defined-only "$work/linked.so" | awk 'NF == 3 && $3 !~ /^_/ { print $3 }' | LC_ALL=C sort | diff examples/library.symbols - >"$work/log"
+verdict "the library exports what library.symbols lists" $?
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
 c++ -std=c++11 $warnings examples/cpp/gspo.cpp "$work/grpo.o" -o "$work/cpp" >"$work/log" 2>&1 &&
     "$work/cpp" >"$work/cpp.txt"
