@@ -69,7 +69,7 @@ wheel() {
     echo "from the tree to the mistake's name in $seconds s"
     check "within two minutes" test "$seconds" -lt 120
     check "a release" "$python" packages/release.py "$work/release"
-    check "its checksums" sh -c "cd '$work/release' && sha256sum -c SHA256SUMS && [ \$(ls | wc -l) -eq 8 ]"
+    check "its checksums" sh -c "cd '$work/release' && sha256sum -c SHA256SUMS && [ \$(ls | wc -l) -eq 9 ]"
     check "its wheel, with the reference" "$work/env/bin/pip" install -q --force-reinstall "$(ls "$work"/release/*.whl)[reference]"
     check "the reference is right" run_tests test_reference.py
     check "the whole vectors, their version and types are inside" "$work/env/bin/python" -c "
