@@ -1,12 +1,14 @@
 #!/bin/sh
 # The examples in other languages print the same, those that can be run here; a struct declared wrongly is refused; the declarations are
 # those of the headers, and cffi reads them.  Prints "N passed, N failed".  CFLAGS: of the library (default -O0: nothing here is timed).
+# ZIG, SWIFTC: the compilers of these languages, where they are not zig and swiftc.
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
 python=$(command -v /usr/bin/python3 || command -v python3)
+zig=${ZIG:-zig} swiftc=${SWIFTC:-swiftc}               # may be several words
 CFLAGS=${CFLAGS:--O0} GRPO_LIBRARY=$work/libgrpo.so
 export CFLAGS GRPO_LIBRARY
 
@@ -21,6 +23,15 @@ refused() { # language, command...: it ends with an error that names the member
 }
 
 rust() { rustc --edition 2021 -D warnings -C link-arg="$work/grpo.o" -C link-arg=-lm "$1" -o "$2"; }
+build_zig() { # a folder with the headers, the program
+    $zig translate-c -lc "$1/gspo.h" >"$work/grpo.zig" &&
+        ZIG_LOCAL_CACHE_DIR=$work/zig-cache $zig build-exe -lc "$work/grpo.o" \
+            --dep grpo -Mroot=examples/zig/gspo.zig -Mgrpo="$work/grpo.zig" -femit-bin="$2"
+}
+build_swift() { # a folder with the headers and examples/swift, the program
+    $swiftc -warnings-as-errors -module-cache-path "$work/swift-cache" -I "$1/examples/swift" \
+        examples/swift/gspo.swift "$work/grpo.o" -lm -o "$2"
+}
 
 cc -std=c99 $CFLAGS -fPIC -c examples/library.c -o "$work/grpo.o" && cc -shared "$work/grpo.o" -lm -o "$work/linked.so"
 nm -D --defined-only "$work/linked.so" | awk 'NF == 3 && $3 !~ /^_/ { print $3 }' | LC_ALL=C sort | diff examples/library.symbols - >"$work/log"
@@ -60,6 +71,27 @@ if command -v rustc >/dev/null; then
     refused Rust "$work/lacks"
 else
     echo "skipped: Rust, there is no rustc"
+fi
+
+sed -n '/^<!-- output -->$/,/^```$/ { /^<!--/d; /^```/d; p; }' README.md >"$work/first.txt"      # of first.c
+cp -pR examples/swift "$work/tree/examples" && sed '/\*sum_pi_squared;/d' grpo.h >"$work/tree/grpo.h"
+if $zig version >/dev/null 2>&1; then
+    build_zig . "$work/zig" >"$work/log" 2>&1 && "$work/zig" >"$work/zig.txt" 2>"$work/log" &&
+        diff "$work/first.txt" "$work/zig.txt" >"$work/log"
+    verdict "Zig" $?
+    build_zig "$work/tree" "$work/zig_lacks" >"$work/log" 2>&1
+    refused Zig "$work/zig_lacks"
+else
+    echo "skipped: Zig, there is no zig"
+fi
+if $swiftc --version >/dev/null 2>&1; then
+    build_swift . "$work/swift" >"$work/log" 2>&1 && "$work/swift" >"$work/swift.txt" 2>"$work/log" &&
+        diff "$work/first.txt" "$work/swift.txt" >"$work/log"
+    verdict "Swift" $?
+    build_swift "$work/tree" "$work/swift_lacks" >"$work/log" 2>&1
+    refused Swift "$work/swift_lacks"
+else
+    echo "skipped: Swift, there is no swiftc"
 fi
 
 if "$python" -c 'import torch, cffi, numpy' 2>/dev/null; then
