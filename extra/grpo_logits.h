@@ -48,7 +48,13 @@ extern "C" {
  * double elements are evaluated one by one, to 4 ulps of double.  All others are by loops that compilers turn into vector instructions,
  * to 2 ulps of float (2^-23): of logp, entropy, sum p^2 and each d z before it is rounded to its type.  (Of log-sum, and of d z through
  * logp and entropy together, ulps of the sum of the absolute values that make it up.)  However a row is cut, the results are within
- * twice that of each other.  Builds for different processors may differ as much; calls, threads and orders never do. */
+ * twice that of each other.  Calls, threads and orders never differ.
+ *
+ * On x86-64, gcc and clang compile these loops three times: as the rest of the program, for AVX2 with FMA, for AVX-512; each row takes the
+ * widest that the processor has, so -O2 alone is as fast as -march=native.  A processor gives the same bits whatever the program was
+ * compiled for (as far as the compiler contracts nothing: -std=c99 or -ffp-contract=off).  Processors without fused multiply-adds round
+ * elsewhere.  GRPO_NO_DISPATCH leaves what the program is compiled for, which is a third of the code: for a compiler whose library cannot
+ * tell processors apart, or for the bits of x86-64's oldest on all. */
 
 typedef enum {
     GRPO_LOGITS_REAL,           /* grpo_real */
@@ -148,6 +154,7 @@ grpo_status grpo_logits_batch_gradient(const grpo_logits_batch *rows, const uint
 #define GRPO_KERNEL_
 #include "../grpo.h"
 #include "grpo_shared_logits.h"
+#include "grpo_shared_loops.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -205,33 +212,7 @@ static grpo_status grpo_check_row_of_logits_(const grpo_logits *x, int64_t row) 
     return st || (row >= 0 && row < x->rows) ? st : GRPO_STATUS_ARGUMENT_(GRPO_OUT_OF_RANGE, 2, -1);
 }
 
-/* ---- logits, many at a time -----------------------------------------------------------------------------------------------------
- * Rows of float, bfloat16 and binary16, by loops that compilers turn into vector instructions: counts known at compile time, plain
- * local variables, no branch.  With h = tau ln 2,
- *
- *     e^((z - R)/tau) = 2^n e^(g/tau),   n = round((z - R)/h),   g = (z - R) - n h,   |g| <= h/2
- *
- * (Cody and Waite, "Software Manual for the Elementary Functions", 1980, ch. 6).  Rounding z/tau itself would cost |z/tau| ulps.  R is 0
- * where the largest logit is within 512 h of 0, and else the largest to a few bits: either way z - R is exact where the power is not 0.
- * h = h1 + h2 with h1 so short that n h1 is exact.  So g is off by 2^-25 h at most, and the power by 0.9 2^-23 of it.
- *
- * Powers are 2^64 times those relative to 2^N, the first power of two that none exceeds: small ones count down to 2^-190 of the
- * largest, and what is below is 0.  Four of them are added in float, fours in double. */
-
-#if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
-#define GRPO_MADD_(a, b, c) fmaf(a, b, c)
-#else
-#define GRPO_MADD_(a, b, c) ((a) * (b) + (c))
-#endif
-
-enum { GRPO_ROW_BLOCK_ = 1024, GRPO_ROW_LANES_ = 32, GRPO_STRIDE_ = 2 * GRPO_ROW_LANES_, GRPO_STEP_ = 2 * GRPO_STRIDE_ };
-
-/* of one temperature: 1/h, h1, h2, and e^(g/tau) = 1 + b1 g + ... + b6 g^6 to 4.2e-9; of a row's largest logit, once there is one: R, N,
- * 1.5 2^23 + 191 - N, the z - R that stands for all below it, and largest - R */
-typedef struct {
-    float per, h1, h2, b1, b2, b3, b4, b5, b6;
-    float origin, top, shift, least, from;
-} grpo_exps_;
+/* ---- logits, many at a time: around the loops of grpo_shared_loops.h --------------------------------------------------------------- */
 
 static int grpo_is_fast_(const grpo_logits *x) {
     return (sizeof(grpo_real) == sizeof(float) || x->type != GRPO_LOGITS_REAL) && x->temperature > 1e-4 && x->temperature < 1e4;
@@ -268,90 +249,9 @@ static grpo_exps_ grpo_exps_of_(double tau) {
     return k;
 }
 
-/* z - R, from below */
-GRPO_INLINE_ float grpo_above_(float z, float origin, float least) {
-    const float d = z - origin;
-    return d < least ? least : d;                                      /* NaN stays */
-}
-
-/* 2^(64 - N) high e^(d/tau), or where `twice` is 1 (high + low) of it, b1 .. b6 those of e^(g/tau) times that: n ends up in the low bits of
- * t, and from there in the exponent, which is 0 for the least */
-GRPO_INLINE_ float grpo_exp_float_(float d, float shift, float per, float h1, float h2, const int twice, float high, float low,
-                                   float b1, float b2, float b3, float b4, float b5, float b6) {
-    const float t = GRPO_MADD_(d, per, shift), n = shift - t;
-    const float g = GRPO_MADD_(n, h2, GRPO_MADD_(n, h1, d));
-    float p = GRPO_MADD_(g, b6, b5);
-    p = GRPO_MADD_(p, g, b4);
-    p = GRPO_MADD_(p, g, b3);
-    p = GRPO_MADD_(p, g, b2);
-    p = GRPO_MADD_(p, g, b1);
-    p = twice ? high + GRPO_MADD_(p, g, low) : GRPO_MADD_(p, g, high);
-    return p * grpo_float_of_bits_(grpo_bits_of_float_(t) << 23);
-}
-
-#define GRPO_EXP_LOCALS_(k) \
-    const float shift = (k)->shift, per = (k)->per, h1 = (k)->h1, h2 = (k)->h2, origin = (k)->origin, least = (k)->least, \
-                from = (k)->from, b1 = (k)->b1, b2 = (k)->b2, b3 = (k)->b3, b4 = (k)->b4, b5 = (k)->b5, b6 = (k)->b6
-#define GRPO_EXP_(d) grpo_exp_float_(d, shift, per, h1, h2, 0, 1.0f, 0.0f, b1, b2, b3, b4, b5, b6)
-
-static float grpo_largest_of_(const float *most) {
-    float m = most[0];
-    for (int j = 1; j < GRPO_ROW_LANES_; j++) m = most[j] > m ? most[j] : m;
-    return m;
-}
-
-/* of n numbers, n a multiple of GRPO_STEP_; NaN is passed over */
-static float grpo_block_largest_(const float *z, int64_t n) {
-    float most[GRPO_ROW_LANES_];
-    for (int j = 0; j < GRPO_ROW_LANES_; j++) most[j] = -HUGE_VALF;
-    for (int64_t v = 0; v < n; v += GRPO_ROW_LANES_)
-        for (int j = 0; j < GRPO_ROW_LANES_; j++) most[j] = z[v + j] > most[j] ? z[v + j] : most[j];
-    return grpo_largest_of_(most);
-}
-
-typedef struct { double sum[GRPO_ROW_LANES_], spread[GRPO_ROW_LANES_], squares[GRPO_ROW_LANES_]; } grpo_lanes_;
-
-/* sums of e, e (z - largest) and, if asked for, (2^-64 e)^2 over a block; returns the block's largest logit.  In float and in double by
- * turns: a loop that has both has vectors of doubles only. */
-GRPO_INLINE_ float grpo_block_sums_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, const int squares, grpo_lanes_ *out) {
-    GRPO_EXP_LOCALS_(k);
-    double sum[GRPO_ROW_LANES_], spread[GRPO_ROW_LANES_], square[GRPO_ROW_LANES_];
-    float most[GRPO_ROW_LANES_], s[GRPO_ROW_LANES_], w[GRPO_ROW_LANES_], q[GRPO_ROW_LANES_];
-    for (int j = 0; j < GRPO_ROW_LANES_; j++) { sum[j] = spread[j] = square[j] = 0; most[j] = -HUGE_VALF; }
-    for (int64_t v = 0; v < size; v += GRPO_STEP_) {
-        for (int j = 0; j < GRPO_ROW_LANES_; j++) {
-            const float z0 = z[v + j], z1 = z[v + GRPO_ROW_LANES_ + j];
-            const float z2 = z[v + 2 * GRPO_ROW_LANES_ + j], z3 = z[v + 3 * GRPO_ROW_LANES_ + j];
-            const float first = z0 > z1 ? z0 : z1, second = z2 > z3 ? z2 : z3, larger = first > second ? first : second;
-            const float d0 = grpo_above_(z0, origin, least), d1 = grpo_above_(z1, origin, least);
-            const float d2 = grpo_above_(z2, origin, least), d3 = grpo_above_(z3, origin, least);
-            const float e0 = GRPO_EXP_(d0), e1 = GRPO_EXP_(d1), e2 = GRPO_EXP_(d2), e3 = GRPO_EXP_(d3);
-            most[j] = larger > most[j] ? larger : most[j];
-            s[j] = (e0 + e1) + (e2 + e3);
-            w[j] = GRPO_MADD_(e1, d1 - from, e0 * (d0 - from)) + GRPO_MADD_(e3, d3 - from, e2 * (d2 - from));
-            if (squares) {
-                const float p0 = e0 * 5.421010862427522e-20f, p1 = e1 * 5.421010862427522e-20f;
-                const float p2 = e2 * 5.421010862427522e-20f, p3 = e3 * 5.421010862427522e-20f;
-                q[j] = GRPO_MADD_(p1, p1, p0 * p0) + GRPO_MADD_(p3, p3, p2 * p2);
-            }
-        }
-        for (int j = 0; j < GRPO_ROW_LANES_; j++) { sum[j] += (double)s[j]; spread[j] += (double)w[j]; }
-        if (squares) for (int j = 0; j < GRPO_ROW_LANES_; j++) square[j] += (double)q[j];
-    }
-    memcpy(out->sum, sum, sizeof sum); memcpy(out->spread, spread, sizeof spread); memcpy(out->squares, square, sizeof square);
-    return grpo_largest_of_(most);
-}
-
-static float grpo_block_plain_(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out) {
-    return grpo_block_sums_(z, size, k, 0, out);
-}
-
-static float grpo_block_squared_(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out) {
-    return grpo_block_sums_(z, size, k, 1, out);
-}
-
 /* a shard's row on the way: sums in lanes, relative to the k of the largest logit, which is not in them */
 typedef struct {
+    const grpo_row_loops_ *loops;
     grpo_exps_ k;
     grpo_lanes_ lanes;
     double tau;
@@ -386,18 +286,23 @@ static void grpo_tally_raise_(grpo_tally_ *s, float largest) {
     s->largest = largest;
 }
 
+static float grpo_tally_sums_(const grpo_tally_ *s, const float *z, int64_t size, grpo_lanes_ *out) {
+    if (s->squares) return s->loops->sums_squared(z, size, &s->k, out);
+    return s->k.origin == 0 ? s->loops->sums(z, size, &s->k, out) : s->loops->sums_off(z, size, &s->k, out);
+}
+
 /* z: `size` logits, in the row or in `copy`; where they hold a new largest one, the block is done again without it */
 static void grpo_tally_block_(grpo_tally_ *s, const float *z, int64_t size, float *copy) {
     grpo_lanes_ block;
-    float most = s->largest == -HUGE_VALF ? grpo_block_largest_(z, size) : -HUGE_VALF;
+    float most = s->largest == -HUGE_VALF ? s->loops->largest(z, size) : -HUGE_VALF;
     int64_t v = 0;
-    if (!(most > s->largest)) most = s->squares ? grpo_block_squared_(z, size, &s->k, &block) : grpo_block_plain_(z, size, &s->k, &block);
+    if (!(most > s->largest)) most = grpo_tally_sums_(s, z, size, &block);
     if (most > s->largest) {
         grpo_tally_raise_(s, most);
         if (z != copy) memcpy(copy, z, (size_t)size * sizeof *copy);
         while (copy[v] != most) v++;
         copy[v] = -HUGE_VALF;
-        if (s->squares) grpo_block_squared_(copy, size, &s->k, &block); else grpo_block_plain_(copy, size, &s->k, &block);
+        grpo_tally_sums_(s, copy, size, &block);
     }
     for (int j = 0; j < GRPO_ROW_LANES_; j++) {
         s->lanes.sum[j] += block.sum[j];
@@ -406,29 +311,15 @@ static void grpo_tally_block_(grpo_tally_ *s, const float *z, int64_t size, floa
     }
 }
 
-static void grpo_floats_of_bfloat_(const uint16_t *from, float *to, int64_t n) {
-    int64_t v = 0;
-    for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_)
-        for (int j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_float_of_bits_((uint32_t)from[v + j] << 16);
-    for (; v < n; v++) to[v] = grpo_float_of_bits_((uint32_t)from[v] << 16);
-}
-
-static void grpo_floats_of_half_(const uint16_t *from, float *to, int64_t n) {
-    int64_t v = 0;
-    for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_)
-        for (int j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_from_half_(from[v + j]);
-    for (; v < n; v++) to[v] = grpo_from_half_(from[v]);
-}
-
 /* n logits of a row from `at` on, in the row itself if it has a whole block of floats, or else in `copy`: there -inf where not kept, and
  * up to a multiple of GRPO_STEP_ */
-static const float *grpo_block_of_(const grpo_logits *x, int64_t row, int64_t at, int64_t n, float *copy) {
+static const float *grpo_block_of_(const grpo_row_loops_ *loops, const grpo_logits *x, int64_t row, int64_t at, int64_t n, float *copy) {
     const int64_t first = row * x->stride + at;
     if (x->type == GRPO_LOGITS_REAL && !x->kept && n == GRPO_ROW_BLOCK_) return (const float *)x->logits + first;
-    if (x->type == GRPO_LOGITS_BFLOAT16) grpo_floats_of_bfloat_((const uint16_t *)x->logits + first, copy, n);
-    else if (x->type == GRPO_LOGITS_FLOAT16) grpo_floats_of_half_((const uint16_t *)x->logits + first, copy, n);
+    if (x->type == GRPO_LOGITS_BFLOAT16) loops->of_bfloats((const uint16_t *)x->logits + first, n, copy);
+    else if (x->type == GRPO_LOGITS_FLOAT16) loops->of_halves((const uint16_t *)x->logits + first, n, copy);
     else memcpy(copy, (const float *)x->logits + first, (size_t)n * sizeof *copy);
-    if (x->kept) for (int64_t v = 0; v < n; v++) copy[v] = x->kept[first + v] ? copy[v] : -HUGE_VALF;
+    if (x->kept) loops->keep(x->kept + first, n, copy);
     for (int64_t v = n; v % GRPO_STEP_ != 0; v++) copy[v] = -HUGE_VALF;
     return copy;
 }
@@ -464,6 +355,7 @@ static int grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_logits_pa
     grpo_tally_ s;
     int64_t n;
     memset(&s, 0, sizeof s);
+    s.loops = grpo_row_loops_of_(GRPO_INSTRUCTIONS_());
     s.k = grpo_exps_of_(x->temperature);
     s.tau = x->temperature;
     s.squares = x->squares;
@@ -471,7 +363,7 @@ static int grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_logits_pa
     for (int64_t at = 0; at < x->vocab; at += n) {
         const float *z;
         n = grpo_block_size_(x, at);
-        z = grpo_block_of_(x, row, at, n, copy);
+        z = grpo_block_of_(s.loops, x, row, at, n, copy);
         if (target >= at && target < at + n) {
             if (z != copy) memcpy(copy, z, sizeof copy);
             part->target = (double)copy[target - at];
@@ -487,49 +379,10 @@ static int grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_logits_pa
     return part->sum.hi == part->sum.hi;
 }
 
-/* what the gradient at an element that is not the target has beside its power: at + slope (z - largest) */
-typedef struct { double at, slope; } grpo_slope_;
-
-/* at e^(g/tau) = (high + low) + c1 g + ... + c6 g^6 */
-typedef struct { float high, low, c1, c2, c3, c4, c5, c6; } grpo_powers_;
-
-static void grpo_block_gradient_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, const grpo_powers_ *c,
-                                 float *GRPO_RESTRICT_ g) {
-    const float shift = k->shift, per = k->per, h1 = k->h1, h2 = k->h2, origin = k->origin, least = k->least;
-    const float high = c->high, low = c->low, c1 = c->c1, c2 = c->c2, c3 = c->c3, c4 = c->c4, c5 = c->c5, c6 = c->c6;
-    float out[GRPO_STRIDE_];
-    for (int64_t v = 0; v < size; v += GRPO_STRIDE_) {
-        for (int j = 0; j < GRPO_STRIDE_; j++)
-            out[j] = grpo_exp_float_(grpo_above_(z[v + j], origin, least), shift, per, h1, h2, 1, high, low, c1, c2, c3, c4, c5, c6);
-        memcpy(g + v, out, sizeof out);
-    }
-}
-
-static void grpo_block_gradients_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, grpo_slope_ by,
-                                  float *GRPO_RESTRICT_ g) {
-    GRPO_EXP_LOCALS_(k);
-    const double at = by.at, slope = by.slope;
-    float e[GRPO_STRIDE_], x[GRPO_STRIDE_], out[GRPO_STRIDE_];
-    for (int64_t v = 0; v < size; v += GRPO_STRIDE_) {
-        for (int j = 0; j < GRPO_STRIDE_; j++) {
-            const float d = grpo_above_(z[v + j], origin, least);
-            e[j] = GRPO_EXP_(d);
-            x[j] = d - from;
-        }
-        for (int j = 0; j < GRPO_STRIDE_; j++) out[j] = (float)((double)e[j] * (at + slope * (double)x[j]));
-        memcpy(g + v, out, sizeof out);
-    }
-}
-
-static void grpo_put_block_(grpo_logits_type type, const float *g, void *out, int64_t at, int64_t n) {
-    uint16_t *half = (uint16_t *)out + at;
-    int64_t v = 0;
-    if (type == GRPO_LOGITS_REAL) { memcpy((float *)out + at, g, (size_t)n * sizeof *g); return; }
-    for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_) {
-        if (type == GRPO_LOGITS_BFLOAT16) for (int j = 0; j < GRPO_STEP_; j++) half[v + j] = grpo_to_bfloat_(g[v + j]);
-        else for (int j = 0; j < GRPO_STEP_; j++) half[v + j] = grpo_to_half_(g[v + j]);
-    }
-    for (; v < n; v++) half[v] = type == GRPO_LOGITS_BFLOAT16 ? grpo_to_bfloat_(g[v]) : grpo_to_half_(g[v]);
+static void grpo_put_block_(const grpo_row_loops_ *loops, grpo_logits_type type, const float *g, void *out, int64_t at, int64_t n) {
+    if (type == GRPO_LOGITS_BFLOAT16) loops->to_bfloats(g, n, (uint16_t *)out + at);
+    else if (type == GRPO_LOGITS_FLOAT16) loops->to_halves(g, n, (uint16_t *)out + at);
+    else memcpy((float *)out + at, g, (size_t)n * sizeof *g);
 }
 
 /* Powers that are already multiplied by a power of two, 2^a: chosen so that what is left of `at` is 2^-24, and the least number of float
@@ -551,6 +404,7 @@ static int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_powers_ *c) {
 
 static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grpo_logits_slopes *s, void *dlogits) {
     const double tau = x->temperature, most = s->largest > -HUGE_VAL ? s->largest : 0;
+    const grpo_row_loops_ *loops = grpo_row_loops_of_(GRPO_INSTRUCTIONS_());
     float copy[GRPO_ROW_BLOCK_], own[GRPO_ROW_BLOCK_], *out = x->type == GRPO_LOGITS_REAL ? (float *)dlogits : NULL;
     grpo_powers_ c;
     grpo_exps_ k = grpo_exps_of_(tau);
@@ -567,11 +421,11 @@ static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grp
         const float *z;
         float *g = own;
         n = grpo_block_size_(x, at);
-        z = grpo_block_of_(x, row, at, n, copy);
+        z = grpo_block_of_(loops, x, row, at, n, copy);
         if (out && n == GRPO_ROW_BLOCK_ && z != out + at) g = out + at;
-        if (folded) grpo_block_gradient_(z, grpo_steps_(n), &k, &c, g);
-        else grpo_block_gradients_(z, grpo_steps_(n), &k, by, g);
-        if (g == own) grpo_put_block_(x->type, g, dlogits, at, n);
+        if (folded) loops->powers(z, grpo_steps_(n), &k, &c, g);
+        else loops->slopes(z, grpo_steps_(n), &k, by, g);
+        if (g == own) grpo_put_block_(loops, x->type, g, dlogits, at, n);
     }
 }
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # bits.sh [--quick | --write]: every row gives the bits that stand in bits.txt (IEEE arithmetic, nothing contracted: every compiler and
 # level) and in bits_fma.txt (gcc with fused multiply-adds, whose place is the compiler's choice: held to be the same for gcc 12 alone);
-# with and without blocks.  --quick: bits.txt once, with the compiler at hand (CC).  --write makes both files anew: only where numbers are
-# meant to change.
+# with and without blocks.  Rows of logits give the same bits on one machine whatever they are compiled for.  --quick: bits.txt once, with
+# the compiler at hand (CC).  --write makes both files anew: only where numbers are meant to change.
 set -u
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
@@ -32,6 +32,17 @@ compare() { # file, what, compiler and options
     echo "$what: $same the same, $differ differ"
 }
 
+logits_hashes() { "$@" -std=c99 -ffp-contract=off tests/logits_bits.c -lm -o "$folder/logits" && "$folder/logits"; }
+
+logits_compare() { # compiler and options: the same bits as gcc -O2 on this machine, whatever else they are
+    if ! logits_hashes "$@" >"$folder/found"; then echo "FAIL logits, $*: does not build or run"; failed=$((failed + 1)); return; fi
+    differ=$(diff "$folder/logits.first" "$folder/found" | grep -c '^>')
+    diff "$folder/logits.first" "$folder/found" | sed -n "s|^>|FAIL logits, $*:|p" | head -5
+    same=$(grep -cxFf "$folder/logits.first" "$folder/found")
+    passed=$((passed + same)) failed=$((failed + differ))
+    echo "logits, $*: $same the same, $differ differ"
+}
+
 summary() {
     echo "$passed passed, $failed failed"
     [ "$failed" -eq 0 ]
@@ -55,4 +66,8 @@ case $(gcc -dumpversion).$(uname -m) in
     else echo "skipped: this processor has no fused multiply-add"; fi ;;
 *) echo "skipped: fused multiply-adds are held for gcc 12 on x86-64" ;;
 esac
+logits_hashes gcc -O2 >"$folder/logits.first"
+logits_compare gcc -O3 -march=native
+logits_compare clang -O2
+logits_compare clang -O1 -march=native
 summary

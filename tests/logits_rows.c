@@ -1,6 +1,10 @@
 /* logits_rows: logits to log-probability, entropy and gradient, against a slow evaluation in long double.  Doubles are evaluated one by one;
- * floats, bfloat16 and binary16 by vectors.  Errors are in units of 2^-52 or 2^-23 of the exact value; of log-sum and of gradients by
+ * floats, bfloat16 and binary16 by vectors, here by those of each instruction set that this processor has.  Errors are in units of 2^-52 or 2^-23 of the exact value; of log-sum and of gradients by
  * logp and entropy together, of their scale, the sum of the absolute values of what they are added up from. */
+static int instructions;                /* which of them */
+#define GSPO_IMPLEMENTATION
+#define GRPO_LOGITS_IMPLEMENTATION
+#define GRPO_INSTRUCTIONS_() ((grpo_instructions_)instructions)
 #include "../extra/grpo_logits.h"
 #include "check.h"
 #include "random_batch.h"
@@ -18,6 +22,8 @@ typedef struct {
     int masked;
     uint8_t kept[MOST];
 } sample;
+
+static const char *const name[] = { "the compiler's own", "AVX2", "AVX-512" };
 
 /* the worst seen, by how they are evaluated: 0 one by one, 1 by vectors */
 static struct { double logp, entropy, log_sum, squares, gradient, plain_gradient, cut; } worst[2];
@@ -157,6 +163,26 @@ static void check_gradient(const sample *s, const grpo_logits *x, const grpo_log
     raise_to(dentropy == 0 ? &worst[by_vectors(s)].plain_gradient : &worst[by_vectors(s)].gradient, most);
 }
 
+/* The steps are the same in all vectors, and so are the bits: of the sums, and of each gradient of the row.  Only where one fuses
+ * multiplications with additions and the other does not they may differ. */
+static void check_same_bits(const sample *s, const grpo_logits *x, const grpo_logits_part *part) {
+    static union { grpo_real real[MOST]; uint16_t half[MOST]; } g, other;
+    const size_t size = (size_t)s->n * (s->type == GRPO_LOGITS_REAL ? sizeof(grpo_real) : sizeof(uint16_t));
+    const int first = instructions;
+    grpo_logits_part found;
+    if (first == GRPO_LOOPS_BASE_ || !by_vectors(s)) return;
+    for (int with_entropy = 0; with_entropy < 2; with_entropy++) {
+        check(!grpo_logits_row_gradient(x, 0, part, -0.75, with_entropy * 0.5, &g), "gradient");
+        for (instructions = GRPO_FUSED_ ? GRPO_LOOPS_BASE_ : GRPO_LOOPS_AVX2_; instructions < first; instructions++) {
+            check(!grpo_logits_row_read(x, 0, &found) && !memcmp(&found, part, offsetof(grpo_logits_part, has_target)),
+                  "type %d, row of %d, tau %g: %s and %s read it as other sums", (int)s->type, s->n, s->tau, name[instructions], name[first]);
+            check(!grpo_logits_row_gradient(x, 0, part, -0.75, with_entropy * 0.5, &other) && !memcmp(&g, &other, size),
+                  "type %d, row of %d, tau %g: %s and %s give other gradients", (int)s->type, s->n, s->tau, name[instructions], name[first]);
+        }
+        instructions = first;
+    }
+}
+
 static void check_sample(const sample *s) {
     static long double p[MOST], logs[MOST];
     static const double by[][2] = { { -0.75, 0.5 }, { -1e-7, 0 }, { 1e9, 0 }, { 0, 1 }, { 1e-20, 1e-20 } };
@@ -170,6 +196,7 @@ static void check_sample(const sample *s) {
     int k;
     if (!check(grpo_logits_row_read(&x, 0, &part) == GRPO_OK && grpo_logits_part_row(&part, s->tau, &r) == GRPO_OK, "a row of %d",
         s->n)) return;
+    check_same_bits(s, &x, &part);
     a = s->z[s->target] == -HUGE_VAL ? (r.logp == -HUGE_VAL ? 0 : HUGE_VAL) : off(s, r.logp, e.logp, e.logp);
     b = off(s, r.entropy, e.entropy, e.entropy);
     c = off(s, r.sum_squares, e.sum_squares, e.sum_squares);
@@ -259,11 +286,12 @@ static void random_sample(rng *r, sample *s) {
 
 static void alike_sample(rng *r, sample *s, int n, double below) {
     const double other = below + rng_unit(r);
+    const int half = GRPO_ROW_LANES_ << rng_below(r, 3);               /* of the eight that are added in float */
     const int top = (int)rng_below(r, (uint32_t)n), pairs = rng_chance(r, 70);
     int v;
     s->n = n;
     s->masked = 0;
-    for (v = 0; v < n; v++) put(s, v, pairs && v & 32 ? -other : -below);
+    for (v = 0; v < n; v++) put(s, v, pairs && v & half ? -other : -below);
     put(s, top, 0);
     s->target = rng_chance(r, 50) ? top : (int)rng_below(r, (uint32_t)n);
 }
@@ -440,30 +468,38 @@ static void check_extremes(void) {
                         check_extreme_row(row[j], j % 3, tau[k], signs & 1 ? -slope[n] : slope[n], signs & 2 ? -slope[m] : slope[m]);
 }
 
-static void show_worst(int vectors) {
+static void show_worst(int vectors, const char *by) {
     if (worst[vectors].logp == 0) return;
-    printf("%s: logp %.2f, entropy %.2f, sum p^2 %.2f, log-sum %.2f, gradient %.2f, without entropy %.2f, cut %.2f ulps of %s\n",
-           vectors ? "by vectors" : "one by one", worst[vectors].logp, worst[vectors].entropy, worst[vectors].squares,
-           worst[vectors].log_sum, worst[vectors].gradient, worst[vectors].plain_gradient, worst[vectors].cut,
-           vectors ? "float" : "double");
+    printf("%s: logp %.2f, entropy %.2f, sum p^2 %.2f, log-sum %.2f, gradient %.2f, without entropy %.2f, cut %.2f ulps of %s\n", by,
+           worst[vectors].logp, worst[vectors].entropy, worst[vectors].squares, worst[vectors].log_sum, worst[vectors].gradient,
+           worst[vectors].plain_gradient, worst[vectors].cut, vectors ? "float" : "double");
+}
+
+static void check_rows(sample *s) {
+    rng r = { 11 };
+    for (int k = 0; k < 6000 / DRAWS_OVER; k++) {
+        random_sample(&r, s);
+        check_sample(s);
+        check_shards(&r, s);
+    }
+    check_alike(&r, s);
+    check_wide(&r, s);
+    check_refused(&r, s);
 }
 
 int main(void) {
     static sample s;
-    rng r = { 11 };
-    for (int k = 0; k < 6000 / DRAWS_OVER; k++) {
-        random_sample(&r, &s);
-        check_sample(&s);
-        check_shards(&r, &s);
+    const int widest = (int)grpo_widest_instructions_();
+    for (int k = 0; k <= widest; k++) {
+        instructions = k;
+        check_rows(&s);
+        check_sixteen_bits();
+        show_worst(1, name[k]);
+        memset(&worst[1], 0, sizeof worst[1]);
     }
-    check_alike(&r, &s);
-    check_wide(&r, &s);
-    check_refused(&r, &s);
-    check_sixteen_bits();
     check_kept();
     check_types();
     check_extremes();
-    show_worst(0);
-    show_worst(1);
+    show_worst(0, "one by one");
     return check_summary();
 }
