@@ -1,8 +1,8 @@
 /* bench: what the path from logits to gradient costs, beside what reading the same memory costs on this machine in the same run.
  *
  *     bench                                  a table: ns per token, GB/s of logits, the part of the read bandwidth
- *     bench --scaling                        tables: cost per element and memory from 1e3 to 1e7 tokens, from 1e3 to 3e5 logits a row, by one
- *                                            thread and by two; ends with "N passed, N failed", of memory alone
+ *     bench --scaling                        tables: cost per element and memory from 1e3 to 1e7 tokens, from 1e3 to 3e5 logits a row,
+ *                                            by one thread and by two; ends with "N passed, N failed", of memory alone
  *     bench --smoke [PROGRAM]                does the cost grow linearly, and does memory not grow?  PROGRAM: this one, compiled with
  *                                            GRPO_NO_DISPATCH; is it the slower one?  ends with "N passed, N failed"
  *     bench --serve                          one line "pass type tokens vocabulary threads" in, one line of seconds out (compare.py)
@@ -33,7 +33,7 @@ static void use_threads(int n) { omp_set_num_threads(n); }
 static void use_threads(int n) { (void)n; }
 #endif
 
-enum { GROUP = 8, MOST_REPEATS = 101, MOST_KINDS = 8, MOST_THREADS = 2 };
+enum { GROUP = 8, MOST_REPEATS = 101, MOST_KINDS = 8, MOST_THREADS = 16 };
 typedef enum { FORWARD, BOTH, OBJECTIVE, READ, N_PASSES } pass;
 static const char *const pass_name[] = { "forward", "both", "objective", "read" };
 static const char *const type_name[] = { "float", "bfloat16", "float16" };
@@ -191,7 +191,7 @@ static grpo_status objective_in_parts(workload *w, const grpo_real *advantage, g
     grpo_partial partial[MOST_THREADS];
     grpo_totals totals;
     grpo_status st[MOST_THREADS + 1];
-    const int parts = w->of.threads;
+    const int parts = w->of.threads < MOST_THREADS ? w->of.threads : MOST_THREADS;
     int k;
     memset(partial, 0, sizeof partial); memset(&totals, 0, sizeof totals); memset(st, 0, sizeof st);
     st[parts] = grpo_totals_add(&w->obj, &w->batch, advantage, &totals);
@@ -454,12 +454,13 @@ static int smoke(const char *other) {
 enum { STACK = 32, GRAIN = 768 };
 
 static void show_scaled(const workload *w, const quartiles *t, const quartiles *before, const job *of_before, long grown) {
-    const double per = 1e9 / elements(&w->of);
+    const double per = 1e9 / elements(&w->of), ns = t->middle * per;
+    const int digits = ns < 1 ? 3 : ns < 10 ? 2 : ns < 100 ? 1 : 0;
     char ratio[32] = "";
-    if (before) snprintf(ratio, sizeof ratio, "%.2f", t->middle * per / (before->middle * 1e9 / elements(of_before)));
+    if (before) snprintf(ratio, sizeof ratio, "%.2f", ns / (before->middle * 1e9 / elements(of_before)));
     printf("| %lld | ", (long long)w->of.tokens);
     if (w->of.vocab) printf("%lld | ", (long long)w->of.vocab);
-    printf("%d | %.3g | %.3g to %.3g | %s | %.3g | %ld |\n", w->of.threads, t->middle * per, t->low * per, t->high * per, ratio,
+    printf("%d | %.*f | %.*f to %.*f | %s | %.3g | %ld |\n", w->of.threads, digits, ns, digits, t->low * per, digits, t->high * per, ratio,
            1e-6 * (double)w->all, grown);
 }
 
@@ -497,7 +498,7 @@ static void scale_all(const char *title, const char *sizes, const char *rule, co
     for (p = 0; p < passes; p++) {
         printf("%s%s; ns per element, medians and quartiles by turns:\n\n| tokens | %sthreads | ns | quartiles | times the size before "
                "| MB of arrays | KB more in a call |\n|---:|%s---:|---:|---:|---:|---:|---:|\n", title, pass_name[what[p]], sizes, rule);
-        for (threads = 1; threads <= MOST_THREADS; threads++) {
+        for (threads = 1; threads <= 2; threads++) {
 #ifndef _OPENMP
             if (threads > 1) continue;
 #endif
