@@ -120,8 +120,8 @@ def objective_table(args, torches, benches):
         calls = [lambda p=p: p.seconds("objective", "float", tokens, 0, 1) for p in programs]
         for row, times in zip(rows, by_turns(args.repeats if tokens < 5e6 else fewer, calls)):
             row.append(shown(times, 1e9 / tokens))
-    return ["Objective alone (dapo), loss and gradient: in PyTorch in float, here in double arithmetic with exact sums and the whole report;",
-            f"one thread; ns per token, medians (and quartiles) of {args.repeats} by turns, of ten million tokens {fewer}:", "",
+    return ["Objective alone (dapo), loss and gradient: in PyTorch in float, here in double arithmetic with exact sums and the whole",
+            f"report; one thread; ns per token, medians (and quartiles) of {args.repeats} by turns, of ten million tokens {fewer}:", "",
             "| tokens |" + "".join(f" {n} |" for n in SIZES), "|---|" + "---|" * len(SIZES),
             *(f"| {p.name} | " + " | ".join(row) + " |" for p, row in zip(programs, rows)), ""]
 
