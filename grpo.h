@@ -1157,9 +1157,13 @@ GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled);      
 
 typedef struct { double value; int inside; } grpo_rollout_is_weight;      /* the weight, and whether v was inside [low, high] */
 
+/* v.log < log(bound), v.log > log(bound) */
+GRPO_FN int grpo_is_below_(grpo_ratio v, double bound);
+GRPO_FN int grpo_is_above_(grpo_ratio v, double bound);
+
 /* v must be e^log_v; comparisons are made on the logarithm */
 GRPO_FN grpo_rollout_is_weight grpo_rollout_is(const grpo_weight *c, grpo_ratio v) {
-    const int below = v.log < log(c->rollout_is_low), above = v.log > log(c->rollout_is_high);
+    const int below = grpo_is_below_(v, c->rollout_is_low), above = grpo_is_above_(v, c->rollout_is_high);
     grpo_rollout_is_weight r = { 1, !below && !above };
     switch (c->rollout_is) {
     case GRPO_ROLLOUT_IS_TRUNCATE: r.value = below ? c->rollout_is_low : above ? c->rollout_is_high : v.value; break;
@@ -1790,6 +1794,11 @@ static int grpo_reports_ratio_(const grpo_objective *o) { return grpo_uses_ratio
 static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
 static int grpo_rejects_(const grpo_weight *w) { return w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0; }
 /* are there correction weights, or grounds for rejection, besides the mask? */
+/* may a token or a response be rejected?  Truncated weights do not */
+static int grpo_may_reject_(const grpo_weight *w) {
+    return grpo_rejects_(w) || w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT;
+}
+
 static int grpo_has_rollout_weights_(const grpo_weight *w) { return w->rollout_is != GRPO_ROLLOUT_IS_NONE || grpo_rejects_(w); }
 
 static int grpo_credits_steps_(const grpo_advantage *a) {
@@ -2590,7 +2599,7 @@ static void grpo_sequence_count_(const grpo_objective *o, const grpo_batch *b, g
     grpo_segment_ segment;
     memset(&segment, 0, sizeof segment);
     if (s->truncated) return;
-    if (s->uncorrected) { s->count = grpo_unmasked_(b, s->index); return; }
+    if (s->uncorrected || !grpo_may_reject_(&o->weight)) { s->count = grpo_unmasked_(b, s->index); return; }
     for (int64_t t = s->begin; t < s->end; t++) {
         const grpo_mask_ k = grpo_mask_at_(o, b, s, t, &segment);
         s->rejected_tokens += k.rejected;
@@ -3790,6 +3799,16 @@ GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, 
         break;
     }
     return s;
+}
+
+/* for the most part known without that logarithm: v.value is within 1e-9 of e^v.log, or 0, or infinite */
+GRPO_FN int grpo_is_below_(grpo_ratio v, double bound) {
+    if (v.value > bound * (1 + 1e-9)) return 0;
+    return v.value < bound * (1 - 1e-9) || v.log < log(bound);
+}
+GRPO_FN int grpo_is_above_(grpo_ratio v, double bound) {
+    if (v.value < bound * (1 - 1e-9)) return 0;
+    return v.value > bound * (1 + 1e-9) || v.log > log(bound);
 }
 
 GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled) {

@@ -65,9 +65,16 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     if (r->scales.nll != 0 || p->preference != GRPO_PREFERENCE_NONE) return 0;
     if (p->kl == GRPO_KL_EXTERNAL) return 0;
     return p->kl == GRPO_KL_NONE || p->kl_coef == 0 || (p->kl_reference == GRPO_KL_REFERENCE_REF && p->kl_on == GRPO_KL_ON_ALL
-            && p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_NONE
-            && p->kl_gradient == GRPO_KL_GRADIENT_EXACT && p->kl_clamp_log == 0 && p->kl_clamp_value == 0
-                && p->kl_importance_weight_max == 0);
+            && p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_NONE && p->kl_importance_weight_max == 0);
+}
+
+/* is the penalty kl_coef K, and nothing else?  k3 where the series reaches, which is 0.15 at most, also if it is so beside far clamps */
+static int grpo_kl_is_plain_(const grpo_penalty *p) {
+    return p->kl_gradient == GRPO_KL_GRADIENT_EXACT && p->kl_clamp_log == 0 && p->kl_clamp_value == 0;
+}
+static int grpo_kl_by_series_(const grpo_penalty *p) {
+    return p->kl == GRPO_KL_K3 && p->kl_gradient == GRPO_KL_GRADIENT_EXACT && (p->kl_clamp_log == 0 || p->kl_clamp_log > GRPO_SERIES_)
+        && (p->kl_clamp_value == 0 || p->kl_clamp_value > 0.15);
 }
 
 /* a - b into hi + lo, in blocks */
@@ -170,14 +177,20 @@ static void grpo_block_k3_penalty_(double *GRPO_RESTRICT_ value, double *GRPO_RE
     }
 }
 
-/* kl_coef K of D, and its derivative; of those beyond the series alone, or of all */
-static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, int all) {
+/* the penalty and its derivative; of tokens beyond the series alone, or of all */
+static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, const double *ref, int all) {
+    const int plain = grpo_kl_is_plain_(p);
     for (int k = 0; k < GRPO_BLOCK_; k++) {
-        grpo_kl_term t;
         if (!all && !grpo_is_far_(x->d[0][k])) continue;
-        t = grpo_kl_estimate(p->kl, grpo_dd_pair_(x->d[0][k], x->d[1][k]));
-        x->penalty[k] = grpo_times(p->kl_coef, t.value);
-        x->penalty_slope[k] = grpo_times(p->kl_coef, t.derivative);
+        if (plain) {
+            const grpo_kl_term t = grpo_kl_estimate(p->kl, grpo_dd_pair_(x->d[0][k], x->d[1][k]));
+            x->penalty[k] = grpo_times(p->kl_coef, t.value);
+            x->penalty_slope[k] = grpo_times(p->kl_coef, t.derivative);
+        } else {
+            const grpo_term t = grpo_kl_penalty(p, x->logp[k], ref[k], 1, 1);
+            x->penalty[k] = t.value;
+            x->penalty_slope[k] = t.d_logp;
+        }
     }
 }
 
@@ -256,7 +269,7 @@ static void grpo_block_pad_(grpo_block_ *x) {
 static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x) {
     const grpo_penalty *p = &r->obj->penalty;
     const grpo_batch *b = r->batch;
-    const int pays = p->kl != GRPO_KL_NONE && p->kl_coef != 0, by_series = pays && p->kl == GRPO_KL_K3;
+    const int pays = p->kl != GRPO_KL_NONE && p->kl_coef != 0, by_series = pays && grpo_kl_by_series_(p);
     double *ref = x->A, *hi = x->d[0], *lo = x->d[1];
     int k, far = 0;
     for (k = 0; b->logp_ref && k < GRPO_BLOCK_; k++) ref[k] = k < x->n ? (double)b->logp_ref[x->at[k]] : 0;
@@ -267,7 +280,7 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x) {
     }
     if (b->logp_ref) grpo_block_k3_(x->k3, -1, hi, lo, far);
     if (by_series) grpo_block_k3_penalty_(x->penalty, x->penalty_slope, p->kl_coef, hi, lo, x->k3);
-    if (pays && (far || !by_series)) grpo_block_kl_(p, x, !by_series);
+    if (pays && (far || !by_series)) grpo_block_kl_(p, x, ref, !by_series);
     for (k = 0; !pays && k < GRPO_BLOCK_; k++) x->penalty[k] = x->penalty_slope[k] = 0;
     for (k = 0; p->entropy_coef != 0 && k < x->n; k++)
         x->penalty[k] = grpo_plus(x->penalty[k], -p->entropy_coef * (double)b->entropy[x->at[k]]);
