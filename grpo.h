@@ -1157,13 +1157,11 @@ GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled);      
 
 typedef struct { double value; int inside; } grpo_rollout_is_weight;      /* the weight, and whether v was inside [low, high] */
 
-/* v.log < log(bound), v.log > log(bound) */
-GRPO_FN int grpo_is_below_(grpo_ratio v, double bound);
-GRPO_FN int grpo_is_above_(grpo_ratio v, double bound);
 
-/* v must be e^log_v; comparisons are made on the logarithm */
+/* v must be e^log_v; comparisons are made on the logarithm, where the value does not tell without it */
 GRPO_FN grpo_rollout_is_weight grpo_rollout_is(const grpo_weight *c, grpo_ratio v) {
-    const int below = grpo_is_below_(v, c->rollout_is_low), above = grpo_is_above_(v, c->rollout_is_high);
+    const int between = v.value > c->rollout_is_low * (1 + 1e-9) && v.value < c->rollout_is_high * (1 - 1e-9);
+    const int below = !between && v.log < log(c->rollout_is_low), above = !between && v.log > log(c->rollout_is_high);
     grpo_rollout_is_weight r = { 1, !below && !above };
     switch (c->rollout_is) {
     case GRPO_ROLLOUT_IS_TRUNCATE: r.value = below ? c->rollout_is_low : above ? c->rollout_is_high : v.value; break;
@@ -3799,16 +3797,6 @@ GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, 
         break;
     }
     return s;
-}
-
-/* for the most part known without that logarithm: v.value is within 1e-9 of e^v.log, or 0, or infinite */
-GRPO_FN int grpo_is_below_(grpo_ratio v, double bound) {
-    if (v.value > bound * (1 + 1e-9)) return 0;
-    return v.value < bound * (1 - 1e-9) || v.log < log(bound);
-}
-GRPO_FN int grpo_is_above_(grpo_ratio v, double bound) {
-    if (v.value < bound * (1 - 1e-9)) return 0;
-    return v.value > bound * (1 + 1e-9) || v.log > log(bound);
 }
 
 GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled) {

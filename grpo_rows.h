@@ -889,7 +889,14 @@ extern "C" {
     ROW("mt-grpo", "2505.11821", "official code, aae", \
         "reward of the turn and of the outcome, each compared by itself, both for what comes before the tool's result", \
         STEP_CREDIT(STEP, 1) STEPS(REWARD, INDEX) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) TRL_NORM CLIP(0.2, 0.2) \
-        KL(K3, 0.01) DIVIDE(TOKEN_MEAN))
+        KL(K3, 0.01) DIVIDE(TOKEN_MEAN)) \
+    ROW("verl-opd", "verl", "distillation k3, use_task_rewards false", \
+        "verl's on-policy distillation alone: the bounded k3 to a teacher, differentiated", \
+        SURROGATE(NONE) KL(K3, 1) KL_TO_TEACHER SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
+    ROW("verl-opd-task", "verl", "distillation k3, vanilla", \
+        "verl's GRPO and, beside it, its distillation: the bounded k3 to a teacher", \
+        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 1) KL_TO_TEACHER SET(penalty.kl_clamp_log, 20) \
+        SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN))
 
 /* ---- from the table to an objective ----
  * GRPO_ROWS_ is written out three times: where the settings go, the numbers, and the names.  A setting is two bytes: the place of its field
