@@ -804,6 +804,36 @@ typedef struct {
 grpo_status grpo_diffusion_nft(int64_t n, const int64_t *begin, const float *velocity, const float *velocity_old, const
     float *velocity_ref, const float *noisy, const float *clean, const double *level, const double *advantage, const
     grpo_nft *x, double *share, double *loss, float *dvelocity);
+typedef void (*grpo_product)(void *context, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, const
+    float *a, const float *b, int add, float *c);
+typedef struct {
+    grpo_logits_part part;
+    int64_t slot;
+} grpo_hidden_row;
+typedef struct {
+    const float *hidden;
+    const float *weight;
+    int64_t width, vocab;
+    const int64_t *target;
+    double temperature;
+    grpo_product product;
+    void *context;
+    int passes;
+    int64_t tile_rows;
+    float *tile;
+    grpo_hidden_row *row;
+    float *logp, *entropy;
+    float *d_hidden;
+    float *d_weight;
+} grpo_hidden;
+grpo_status grpo_hidden_check(const grpo_objective *obj);
+int grpo_hidden_passes(const grpo_objective *obj);
+grpo_status grpo_hidden_loss(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const
+    grpo_totals *totals, const grpo_hidden *rows, const grpo_output *out, grpo_report *report);
+grpo_status grpo_hidden_loss_add(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const
+    grpo_totals *totals, const grpo_hidden *rows, const grpo_output *out, grpo_partial *partial);
+void grpo_hidden_product(void *context, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, const float
+    *a, const float *b, int add, float *c);
 typedef struct {
     const char *structure;
     const char *member;
@@ -1242,6 +1272,32 @@ grpo_status grpo_denoising_preference_f64(int64_t n, const double *error, const 
 grpo_status grpo_diffusion_nft_f64(int64_t n, const int64_t *begin, const double *velocity, const double *velocity_old,
     const double *velocity_ref, const double *noisy, const double *clean, const double *level, const double *advantage,
     const grpo_nft *x, double *share, double *loss, double *dvelocity);
+typedef void (*grpo_product_f64)(void *context, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, const
+    double *a, const double *b, int add, double *c);
+typedef struct {
+    const double *hidden;
+    const double *weight;
+    int64_t width, vocab;
+    const int64_t *target;
+    double temperature;
+    grpo_product_f64 product;
+    void *context;
+    int passes;
+    int64_t tile_rows;
+    double *tile;
+    grpo_hidden_row *row;
+    double *logp, *entropy;
+    double *d_hidden;
+    double *d_weight;
+} grpo_hidden_f64;
+grpo_status grpo_hidden_check_f64(const grpo_objective *obj);
+int grpo_hidden_passes_f64(const grpo_objective *obj);
+grpo_status grpo_hidden_loss_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage, const
+    grpo_totals *totals, const grpo_hidden_f64 *rows, const grpo_output_f64 *out, grpo_report *report);
+grpo_status grpo_hidden_loss_add_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
+    const grpo_totals *totals, const grpo_hidden_f64 *rows, const grpo_output_f64 *out, grpo_partial *partial);
+void grpo_hidden_product_f64(void *context, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, const
+    double *a, const double *b, int add, double *c);
 int grpo_version_f64(void);
 int64_t grpo_sizeof_f64(const char *structure);
 const grpo_layout *grpo_layouts_f64(int *count);

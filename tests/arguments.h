@@ -144,6 +144,8 @@ static const char *const declared_arguments[][2] = {
     { "denoising_error_backward", "n begin prediction target derror dprediction" },
     { "denoising_preference", "n error error_ref weight beta loss derror" },
     { "diffusion_nft", "n begin velocity velocity_old velocity_ref noisy clean level advantage x share loss dvelocity" },
+    { "hidden_loss", "obj batch advantage totals rows out report" },
+    { "hidden_loss_add", "obj batch advantage totals rows out partial" },
     { "logits_row_read", "x row part" },
     { "logits_part_merge", "into from temperature" },
     { "logits_part_row", "part temperature row" },

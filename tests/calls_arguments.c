@@ -6,6 +6,7 @@
 #include "../extra/grpo_critic.h"
 #include "../extra/grpo_distill.h"
 #include "../extra/grpo_flow.h"
+#include "../extra/grpo_hidden.h"
 #include "../extra/grpo_logits.h"
 #include "../extra/grpo_rewards.h"
 #include "../extra/grpo_selection.h"
@@ -46,6 +47,7 @@ static grpo_aggregation aggregation;
 static grpo_objective objective;
 static grpo_logits logits;
 static grpo_logits_batch rows;
+static grpo_hidden hidden_rows;
 static grpo_distill distill;
 static grpo_distill_part distilled[1];
 static grpo_real numbers_of_steps[5];
@@ -64,7 +66,8 @@ static double written[3][64], before[3][64];    /* what functions write to, and 
 static void fill(void) {
     static const int64_t group[2] = { 0, 1 }, offset = 0, length = 1, target = 1;
     static const grpo_real z[2] = { 1, 2 }, rewards[SEQUENCES] = { 1, 0, 0, 1 };
-    static grpo_real drawn[2], dz[2], dlogp[1], dentropy[1];
+    static grpo_real drawn[2], dz[2], dlogp[1], dentropy[1], tile[3], d_weight[2];
+    static grpo_hidden_row tile_rows[1];
     fill_batch(&arrays);
     batch = rollouts_view(&arrays);
     memcpy(arrays.reward, rewards, sizeof rewards);
@@ -76,6 +79,9 @@ static void fill(void) {
     logits.temperature = 1;
     distill.student = logits; distill.teacher_stride = distill.k = 2; distill.teacher_temperature = 1;
     rows.logits = logits; rows.part = parts; rows.logp = &drawn[0]; rows.entropy = &drawn[1]; rows.dlogits = dz;
+    hidden_rows.hidden = z; hidden_rows.weight = reals; hidden_rows.width = 1; hidden_rows.vocab = 2; hidden_rows.target = &target;
+    hidden_rows.temperature = 1; hidden_rows.tile_rows = 1; hidden_rows.tile = tile; hidden_rows.row = tile_rows;
+    hidden_rows.logp = &drawn[0]; hidden_rows.entropy = &drawn[1]; hidden_rows.d_hidden = dz; hidden_rows.d_weight = d_weight;
     output.dlogp = dlogp; output.dentropy = dentropy;
     check(grpo_logits_row_read(&logits, 0, &row_part) == GRPO_OK, "row_read");
     merged = grpo_logits_part_empty();
@@ -236,6 +242,8 @@ static void fill(void) {
     X##7(grpo_denoising_preference, WHOLE(1), IN(halves), IN(halves), IN(halves), NUMBER(2), OUT(0), OUT(1)) \
     X##13(grpo_diffusion_nft, WHOLE(1), IN(begin), IN(reals), IN(reals), IN(reals), IN(reals), IN(reals), IN(halves), IN(halves), \
           IN(&nft), OUT(0), OUT(1), OUT(2)) \
+    X##7(grpo_hidden_loss, IN(&objective), IN(&one_token), IN(reals), IN(NULL), IN(&hidden_rows), IN(&output), OUT(0)) \
+    X##7(grpo_hidden_loss_add, IN(&objective), IN(&one_token), IN(reals), IN(NULL), IN(&hidden_rows), IN(&output), IN(&partial)) \
     X##3(grpo_logits_row_read, IN(&logits), WHOLE(0), OUT(0)) \
     X##3(grpo_logits_part_merge, IN(&merged), IN(&row_part), NUMBER(1)) \
     X##3(grpo_logits_part_row, IN(&row_part), NUMBER(1), OUT(0)) \
@@ -366,6 +374,7 @@ static const struct { const char *function, *argument; int probe; const char *wh
     { "grpo_select_between", "excluded", MISSING, LEFT_OUT }, { "grpo_brier_reward", "missing", MISSING, LEFT_OUT },
     { "grpo_sample_weights", "difficulty", MISSING, LEFT_OUT }, { "grpo_teacher_gate", "selected", MISSING, LEFT_OUT },
     { "grpo_logits_loss", "totals", MISSING, LEFT_OUT }, { "grpo_logits_loss_add", "totals", MISSING, LEFT_OUT },
+    { "grpo_hidden_loss", "totals", MISSING, LEFT_OUT }, { "grpo_hidden_loss_add", "totals", MISSING, LEFT_OUT },
     { "grpo_logits_batch_read", "mask", MISSING, LEFT_OUT }, { "grpo_logits_batch_gradient", "mask", MISSING, LEFT_OUT },
     { "grpo_distill_divergence", "ids", MISSING, "the whole vocabulary" }, { "grpo_distill_divergence", "mask", MISSING, LEFT_OUT },
     { "grpo_distill_gradient", "ids", MISSING, "the whole vocabulary" }, { "grpo_distill_gradient", "mask", MISSING, LEFT_OUT },
@@ -393,6 +402,8 @@ static const struct { const char *function, *argument, *thing; } called[] = {
     { "grpo_allocate_rollouts", "high", "low, high" }, { "grpo_tree_reward", "turns", "depth[0]" },     /* deeper than there are turns */
     { "grpo_logits_row_read", "x", "logits" }, { "grpo_logits_row_gradient", "x", "logits" }, { "grpo_logits_loss", "obj", "objective" },
     { "grpo_logits_loss_add", "obj", "objective" }, { "grpo_logits_loss", "out", "out.dlogp" },
+    { "grpo_hidden_loss", "obj", "objective" }, { "grpo_hidden_loss_add", "obj", "objective" },
+    { "grpo_hidden_loss", "out", "out.dlogp" }, { "grpo_hidden_loss_add", "out", "out.dlogp" },
     { "grpo_logits_loss_add", "out", "out.dlogp" }, { "grpo_distill_top", "x", "logits" }, { "grpo_distill_at", "x", "logits" },
 };
 

@@ -1,5 +1,7 @@
 #define GRPO_CONTEXT_IMPLEMENTATION     /* and that of gspo.h */
 #include "../extra/grpo_context.h"
+#define GRPO_HIDDEN_IMPLEMENTATION
+#include "../extra/grpo_hidden.h"
 #define GRPO_SELECTION_IMPLEMENTATION
 #include "../extra/grpo_selection.h"
 #define GRPO_CONTROL_IMPLEMENTATION

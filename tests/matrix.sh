@@ -76,10 +76,10 @@ switched() { # compiler options...; C++ with all of them at once
 objects() { # of one element type: the first letter of its objects, option
     gcc -std=c99 $2 -I. -c "$work/extra_body.c" -o "$work/$1.o"
     for header in $extra; do
-        case $header in grpo_context.h) continue ;; esac          # it goes with the implementation of gspo.h, in one file
+        case $header in grpo_context.h|grpo_hidden.h) continue ;; esac          # they go with the implementation of gspo.h, in one file
         gcc -std=c99 $2 -I. -c "$work/body_${header%.h}.c" -o "$work/$1_${header%.h}.o"
     done
-    gcc -std=c99 $2 -I. -c "$work/body_grpo_context.c" -o "$work/$1_core.o"
+    gcc -std=c99 $2 -I. -c "$work/body_grpo_hidden.c" -o "$work/$1_core.o"          # and of grpo_context.h
 }
 switched gcc -std=c99 -O0 -c -o "$work/gcc.o" >"$work/gcc.lane" &
 switched g++ -std=c++11 -x c++ -O0 -c -o "$work/g++.o" >"$work/g++.lane"
