@@ -308,9 +308,13 @@ static grpo_status grpo_check_hidden_(const grpo_objective *obj, const grpo_batc
 
 /* the call; logp and entropy of its batch are those of the rows */
 typedef struct {
+    const grpo_objective *obj;
+    const grpo_real *advantage;
     const grpo_hidden *rows;
     grpo_batch batch;
     grpo_output out;
+    grpo_scales scales;
+    grpo_partial *partial;
 } grpo_hidden_call_;
 
 /* of which tokens a tile takes rows: for their logits and for the gradient, for one of both */
@@ -348,7 +352,8 @@ static int64_t grpo_tile_fill_(const grpo_hidden_call_ *c, grpo_tile_for_ what, 
 
 static void grpo_tile_product_(const grpo_hidden *x, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k,
                                const grpo_real *a, const grpo_real *b, int add, grpo_real *c) {
-    (x->product ? x->product : grpo_hidden_product)(x->context, transpose_a, transpose_b, m, n, k, a, b, add, c);
+    if (x->product) x->product(x->context, transpose_a, transpose_b, m, n, k, a, b, add, c);
+    else grpo_hidden_product(x->context, transpose_a, transpose_b, m, n, k, a, b, add, c);
 }
 
 /* a row of the tile as a shard of one row */
@@ -441,47 +446,58 @@ static grpo_status grpo_hidden_tiles_(const grpo_hidden_call_ *c, grpo_tile_for_
 
 /* ---- one pass ---- */
 
-/* the tokens from `from` up to `to`; responses are cut there, and divided by what the whole is divided by */
-static void grpo_hidden_evaluate_(const grpo_run_ *r, int64_t *g, grpo_index_ from, grpo_index_ to) {
-    const grpo_batch *b = r->batch;
+static grpo_run_ grpo_hidden_run_(const grpo_hidden_call_ *c) {
+    grpo_run_ r = grpo_run_of_(c->obj, &c->batch, c->advantage, &c->out, c->partial);
+    grpo_set_scales_(&r, c->scales);
+    return r;
+}
+
+/* the tokens from `from` up to `to`; responses are cut there, and divided by what the whole is divided by.  A function apart: its room is
+ * given back before the products */
+GRPO_APART_ void grpo_hidden_evaluate_(const grpo_hidden_call_ *c, int64_t *g, grpo_index_ from, grpo_index_ to) {
+    const grpo_batch *b = &c->batch;
     const int64_t end = grpo_end_sequence_(b);
+    grpo_run_ r = grpo_hidden_run_(c);
+    grpo_room_ room;
+    grpo_room_open_(&r, &room);
     for (int64_t i = from.i; i < end && (i < to.i || (i == to.i && to.t > 0)); i++) {
         grpo_coupling_ group;
         grpo_sequence_ s;
         memset(&group, 0, sizeof group);
         while (i >= b->group_begin[*g + 1]) ++*g;
-        group.count = grpo_count_group_(r->obj, b, *g);
-        s = grpo_open_sequence_(r, &group, i, 0);
+        group.count = grpo_count_group_(c->obj, b, *g);
+        s = grpo_open_sequence_(&r, &group, i, 0);
         if (i == to.i) s.end = s.begin + to.t;
         if (i == from.i) s.begin += from.t;
-        grpo_evaluate_tokens_(r, &s);
+        grpo_evaluate_tokens_(&r, &s);
     }
-    grpo_go_singly_(r);
+    grpo_go_singly_(&r);
+    grpo_report_flush_(&r);
 }
 
 static void grpo_evaluate_nothing_(const grpo_run_ *r, const grpo_sequence_ *s) { (void)r; (void)s; }
 
-static grpo_status grpo_hidden_once_(const grpo_objective *obj, const grpo_hidden_call_ *c, const grpo_real *advantage, grpo_scales scales,
-                                     grpo_partial *partial) {
-    const grpo_method_ counting = { grpo_evaluate_nothing_, NULL, 0 };      /* responses and groups of the report */
-    grpo_run_ r = grpo_run_of_(obj, &c->batch, advantage, &c->out, partial);
+/* responses and groups of the report */
+GRPO_APART_ void grpo_hidden_count_(const grpo_hidden_call_ *c) {
+    const grpo_method_ counting = { grpo_evaluate_nothing_, NULL, 0 };
+    const grpo_run_ r = grpo_hidden_run_(c);
+    grpo_run_groups_(&r, &counting);
+}
+
+static grpo_status grpo_hidden_once_(const grpo_hidden_call_ *c) {
+    const grpo_tile_for_ what = grpo_hidden_wants_gradient_(c->rows) ? GRPO_TILE_BOTH_ : GRPO_TILE_READ_;
     grpo_index_ at = { grpo_first_sequence_(&c->batch), 0, 0 };
     int64_t g = 0;
-    grpo_status st = GRPO_OK;
-    grpo_room_ room;
-    grpo_set_scales_(&r, scales);
-    grpo_room_open_(&r, &room);
-    grpo_run_groups_(&r, &counting);
-    while (!st && at.i < grpo_end_sequence_(&c->batch)) {
+    grpo_hidden_count_(c);
+    while (at.i < grpo_end_sequence_(&c->batch)) {
         const grpo_index_ from = at;
-        const int64_t n = grpo_tile_fill_(c, grpo_hidden_wants_gradient_(c->rows) ? GRPO_TILE_BOTH_ : GRPO_TILE_READ_, &at);
-        st = grpo_tile_read_(c->rows, n, 1);
+        const int64_t n = grpo_tile_fill_(c, what, &at);
+        const grpo_status st = grpo_tile_read_(c->rows, n, 1);
         if (st) return st;
-        grpo_hidden_evaluate_(&r, &g, from, at);
-        if (grpo_hidden_wants_gradient_(c->rows)) grpo_tile_back_(c, n);
+        grpo_hidden_evaluate_(c, &g, from, at);
+        if (what == GRPO_TILE_BOTH_) grpo_tile_back_(c, n);
     }
-    grpo_report_flush_(&r);
-    return st;
+    return GRPO_OK;
 }
 
 /* ---- the call ---- */
@@ -502,39 +518,45 @@ static int grpo_hidden_overflow_(const grpo_hidden_call_ *c) {
     return x->d_weight && grpo_first_not_finite_(x->d_weight, x->vocab * x->width) >= 0;
 }
 
-grpo_status grpo_hidden_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                                 const grpo_hidden *rows, const grpo_output *out, grpo_partial *partial) {
+/* into `own`, of what goes with `partial` (NULL: nothing yet) */
+static grpo_status grpo_hidden_loss_into_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                          const grpo_totals *totals, const grpo_hidden *rows, const grpo_output *out,
+                                          const grpo_partial *partial, grpo_partial *own) {
     grpo_status st = grpo_check_hidden_(obj, batch, advantage, totals, rows, out, partial);
-    grpo_partial own;
-    grpo_scales scales;
     grpo_hidden_call_ c;
-    if (!st && !partial) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
-    if (!st) st = grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
-    if (st) return st;
-    memset(&own, 0, sizeof own);
     memset(&c, 0, sizeof c);
-    c.rows = rows; c.batch = *batch;
+    memset(own, 0, sizeof *own);
+    if (!st) st = grpo_take_scales_(obj, batch, advantage, totals, partial ? partial : own, &c.scales);
+    if (st) return st;
+    c.obj = obj; c.advantage = advantage; c.rows = rows; c.batch = *batch; c.partial = own;
     c.batch.logp = rows->logp; c.batch.entropy = rows->entropy;
     if (out) c.out = *out;
     grpo_clear_masked_rows_(&c);
-    if (rows->passes != 2 && grpo_hidden_passes(obj) == 1) st = grpo_hidden_once_(obj, &c, advantage, scales, &own);
+    if (rows->passes != 2 && grpo_hidden_passes(obj) == 1) st = grpo_hidden_once_(&c);
     else {
         st = grpo_hidden_tiles_(&c, GRPO_TILE_READ_);
-        if (!st) st = gspo_loss_add(obj, &c.batch, advantage, totals, out, &own);
+        if (!st) st = gspo_loss_add(obj, &c.batch, advantage, totals, out, own);
         if (!st && grpo_hidden_wants_gradient_(rows)) st = grpo_hidden_tiles_(&c, GRPO_TILE_BACK_);
     }
-    if (st) return st;
-    own.overflow |= grpo_hidden_overflow_(&c);
-    return grpo_partial_merge(partial, &own);
+    if (!st) own->overflow |= grpo_hidden_overflow_(&c);
+    return st;
+}
+
+grpo_status grpo_hidden_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                 const grpo_hidden *rows, const grpo_output *out, grpo_partial *partial) {
+    grpo_partial own;
+    grpo_status st;
+    if (!partial) return obj ? GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    st = grpo_hidden_loss_into_(obj, batch, advantage, totals, rows, out, partial, &own);
+    return st ? st : grpo_partial_merge(partial, &own);
 }
 
 grpo_status grpo_hidden_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                              const grpo_hidden *rows, const grpo_output *out, grpo_report *report) {
     grpo_partial partial;
     grpo_status st;
-    memset(&partial, 0, sizeof partial);
     if (!report) return obj ? GRPO_STATUS_(GRPO_NULL, GRPO_AT_report_) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    st = grpo_hidden_loss_add(obj, batch, advantage, totals, rows, out, &partial);
+    st = grpo_hidden_loss_into_(obj, batch, advantage, totals, rows, out, NULL, &partial);
     if (!st) grpo_partial_report(&partial, report);
     return st;
 }
