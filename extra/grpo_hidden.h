@@ -17,6 +17,7 @@
  *
  * Z is never there as a whole: tile_rows of its rows are, at a time.  A tile takes the next tokens that count, in the order of the
  * responses, whatever the layout; masked tokens and padding cost no product.  Tokens whose gradient is 0 (A = 0, clipped) cost none back.
+ * Each tile reads weight and d_weight anew: with some 256 rows that no longer shows beside the products (MEASUREMENTS.md).
  *
  * Where a token's gradient waits for no other token, a tile goes all the way before the next one comes, in three products a token:
  * `one pass`.  Responses may be cut by tiles; what their tokens are divided by is counted first, and needs no logits.  Otherwise (the ratio
@@ -26,9 +27,10 @@
  * What holds.  From Z on everything is as exact as extra/grpo_logits.h has it, Z as exact as the product.  If each row of a product is the
  * same whichever rows are beside it, then logp, loss, report and dlogp are the same bits for every tile_rows, for one pass and two, with
  * padding and without; those of grpo_logits_loss on the whole of Z.  grpo_hidden_product is such a product, and adds up d_weight token by
- * token: with it d_hidden and d_weight, too, are the same bits for every tile_rows and both passes.  They are, with any product, for every
- * number of threads that share the rows.  BLAS promises neither: there the bits of a row may hang on how many are beside it, and d_weight
- * is added up as tiles and library have it.  The order of responses, and the split into parts, change d_weight by rounding in any case. */
+ * token: with it d_hidden and d_weight, too, are the same bits for every tile_rows, both passes and every split into parts that keeps the
+ * order (but for the sign of a 0).  All are, with any product, for every number of threads that share the rows.  BLAS promises neither:
+ * there the bits of a row may hang on how many are beside it, and d_weight is added up as tiles and library have it.  Another order of
+ * responses changes d_weight by rounding in any case. */
 #ifndef GRPO_HIDDEN_H
 #define GRPO_HIDDEN_H
 
