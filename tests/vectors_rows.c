@@ -1,12 +1,15 @@
 /* vectors_rows DIRECTORY: the cases with logits or hidden states, through rows_run.c: log-probabilities, entropy, loss and every gradient
- * within COMPARE_LIMIT ulps of their scale.  Logits that are bfloat16 are read as such once more. */
+ * within COMPARE_LIMIT ulps of their scale.  Those with hidden states and a loss go through extra/grpo_hidden.h once more, by tiles, and
+ * logits that are bfloat16 are read as such. */
+#include "../extra/grpo_hidden.h"
 #include "check.h"
 #include "compare.h"
 #include "rows_run.h"
+#include "scratch.h"
 #include <cJSON.h>
 #include <stdlib.h>
 
-typedef struct { long cases, numbers; double worst; } tally;
+typedef struct { long cases, numbers, tiled; double worst; } tally;
 
 static void compare_one(tally *t, const test_case *c, const char *what, int64_t index, double found, double expected, double scale) {
     const double error = compare_error(found, expected, scale, 1);
@@ -37,6 +40,38 @@ static void check_case(tally *t, const test_case *c) {
         if (c->dweight.expect) COMPARE(t, c, "dweight", r.dweight, &c->dweight, c->rows.vocab * c->rows.width);
     }
     rows_free(&r);
+}
+
+/* ---- by tiles --------------------------------------------------------------------------------------------------------------------- */
+
+static grpo_real *reals(int64_t n) {
+    grpo_real *x = (grpo_real *)calloc((size_t)n + 1, sizeof *x);
+    if (!x) abort();
+    return x;
+}
+
+static void check_tiles(tally *t, const test_case *c, int64_t tile_rows, int passes) {
+    const int64_t n = c->batch.n_tokens, width = c->rows.width, vocab = c->rows.vocab;
+    grpo_real *dlog_partition = reals(c->batch.n_groups);
+    grpo_output out = output_with_scratch(&c->objective, &c->batch);
+    grpo_hidden rows;
+    grpo_report report;
+    memset(&rows, 0, sizeof rows);
+    rows.hidden = c->rows.hidden; rows.weight = c->rows.weight; rows.width = width; rows.vocab = vocab;
+    rows.target = c->rows.target; rows.temperature = c->rows.temperature; rows.tile_rows = tile_rows; rows.passes = passes;
+    rows.tile = reals(tile_rows * (vocab + width));
+    rows.row = (grpo_hidden_row *)calloc((size_t)tile_rows, sizeof *rows.row);
+    rows.logp = reals(n); rows.entropy = reals(n); rows.d_hidden = reals(n * width); rows.d_weight = reals(vocab * width);
+    out.dlogp = reals(n); out.dentropy = reals(n);
+    if (c->batch.log_partition) out.dlog_partition = dlog_partition;
+    t->tiled++;
+    if (check(grpo_hidden_loss(&c->objective, &c->batch, c->given, NULL, &rows, &out, &report) == GRPO_OK, "%s: tiles are refused", c->id)) {
+        compare_one(t, c, "loss by tiles", 0, report.loss, c->loss, c->loss_scale);
+        if (c->dhidden.expect) COMPARE(t, c, "dhidden by tiles", rows.d_hidden, &c->dhidden, n * width);
+        if (c->dweight.expect) COMPARE(t, c, "dweight by tiles", rows.d_weight, &c->dweight, vocab * width);
+    }
+    free(rows.tile); free(rows.row); free(rows.logp); free(rows.entropy); free(rows.d_hidden); free(rows.d_weight);
+    free(out.dlogp); free(out.dentropy); free(out.scratch); free(dlog_partition);
 }
 
 /* ---- bfloat16 --------------------------------------------------------------------------------------------------------------------- */
@@ -98,24 +133,30 @@ static void check_bfloat16(const test_case *c) {
 static void check_file(const char *directory, const char *name, tally *all) {
     case_file file;
     char error[512];
-    tally t = { 0, 0, 0 };
+    tally t = { 0, 0, 0, 0 };
     if (!check(!case_list_load(directory, name, &file, error, sizeof error), "%s: cannot be read", name)) return;
     for (int64_t k = 0; k < file.n_cases; k++) {
         if (!case_has_rows(&file.cases[k])) continue;
         check_case(&t, &file.cases[k]);
+        if (file.cases[k].rows.hidden && file.cases[k].rows.has_loss && !file.cases[k].rows.kept) {
+            check_tiles(&t, &file.cases[k], 3, 0);
+            check_tiles(&t, &file.cases[k], 1, 2);
+        }
         check_bfloat16(&file.cases[k]);
     }
     if (t.cases) printf("%s: %ld cases, %ld numbers, worst %.3g ulps\n", name, t.cases, t.numbers, t.worst);
     all->cases += t.cases;
+    all->tiled += t.tiled;
     case_file_free(&file);
 }
 
 int main(int argc, char **argv) {
     case_list list;
-    tally all = { 0, 0, 0 };
+    tally all = { 0, 0, 0, 0 };
     if (argc != 2) return fputs("usage: vectors_rows DIRECTORY\n", stderr), 2;
     if (case_list_read(argv[1], &list)) return fprintf(stderr, "%s: cannot be read\n", argv[1]), 2;
     for (int64_t k = 0; k < list.count; k++) check_file(argv[1], list.name[k], &all);
+    check(all.tiled >= 200, "only %ld times by tiles", all.tiled);
     check(all.cases >= 600, "only %ld cases", all.cases);
     case_list_free(&list);
     return check_summary();
