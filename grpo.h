@@ -1148,8 +1148,8 @@ typedef struct {
     grpo_external_kind external;
 } grpo_weight;
 
-/* 0: dropped.  Of trust divergence the second is asked, of all others the first */
-GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old);
+/* 0: dropped; band: 1 - trust_low to 1 + trust_high (grpo_clip_range).  Of trust divergence the second is asked, of all others the first */
+GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_ratio w, double advantage, double logp, double logp_old);
 GRPO_FN int grpo_in_divergence_region(const grpo_weight *c, grpo_ratio w, double advantage, double divergence);
 /* q = old - rollout after its clamp */
 GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, double logp_old, double logp_rollout);
@@ -2664,7 +2664,7 @@ typedef struct {
     const grpo_real *advantage;
     grpo_output out;
     grpo_partial *partial;
-    grpo_range range;
+    grpo_range range, trust;           /* of the surrogate, of the trust region */
     const grpo_real *behaviour;        /* log-probabilities in the ratio's denominator; NULL: 0 */
     int uses_ratio, needs_ratio;       /* needs: to trust tokens, though the report does not speak of it */
     int reports_ratio;
@@ -3150,6 +3150,7 @@ static grpo_run_ grpo_run_of_(const grpo_objective *obj, const grpo_batch *batch
     r.obj = obj; r.batch = batch; r.advantage = advantage; r.partial = partial;
     if (out) r.out = *out;
     r.range = grpo_clip_range(obj->surrogate.eps_low, obj->surrogate.eps_high);
+    r.trust = grpo_clip_range(obj->weight.trust_low, obj->weight.trust_high);
     r.behaviour = grpo_logp_of_(batch, grpo_ratio_whose_(&obj->ratio));
     r.uses_ratio = grpo_uses_ratio_(obj);
     r.needs_ratio = grpo_needs_ratio_(obj);
@@ -3245,22 +3246,40 @@ GRPO_SHORT_FN_ double grpo_exp_series_(double y) {
     return 0.5 * z * ((a + z2 * b) + z2 * z2 * (c + z2 * d));
 }
 
+/* a + b where a is the larger by far; a b: both finite, to 2^-102 */
+GRPO_SHORT_FN_ grpo_dd grpo_dd_plus_small_(grpo_dd a, grpo_dd b) {
+    const double s = a.hi + b.hi, lo = (b.hi - (s - a.hi)) + (a.lo + b.lo), sum = s + lo;
+    return grpo_dd_pair_(sum, lo - (sum - s));
+}
+GRPO_SHORT_FN_ grpo_dd grpo_dd_times_(grpo_dd a, grpo_dd b) {
+    const grpo_dd p = grpo_two_prod(a.hi, b.hi);
+    const double lo = p.lo + (a.hi * b.lo + a.lo * b.hi), sum = p.hi + lo;
+    return grpo_dd_pair_(sum, lo - (sum - p.hi));
+}
+
 /* e^r - 1 to 2^-90 of it, for |r| < 0.35 */
 GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r) {
-    const grpo_dd one = { 1, 0 };
-    grpo_dd s = { 0, 0 };                                              /* s = e^r - 1 by Horner, r^10/10! < 2^-95 */
+    static const grpo_dd over[5] = { { 1, 0 }, { 0.5, 0 }, { 1.0 / 6, 9.25185853854297e-18 }, { 1.0 / 24, 2.3129646346357426e-18 },
+                                     { 1.0 / 120, 1.1564823173178714e-19 } };                        /* 1/(k + 1)! */
+    grpo_dd s;
     r.hi *= 1.0 / 64; r.lo *= 1.0 / 64;                                /* |r| < 0.0055 */
-    for (int k = 9; k >= 1; k--) {                                         /* s := (r/k) (1 + s) */
-        grpo_dd t = grpo_dd_add(one, s), u = grpo_dd_mul(t, r.hi);
-        u = grpo_dd_add(u, grpo_two_prod(t.hi, r.lo));
-        s = grpo_dd_div(u, k);
-    }
-    for (int k = 0; k < 6; k++) {                                          /* e^2r - 1 = 2s + s^2 */
-        grpo_dd q = grpo_dd_add(grpo_two_prod(s.hi, s.hi), grpo_two_prod(2 * s.hi, s.lo));
+    /* from r^5/720 on double is enough, for that is less than 2^-47 of r */
+    s = grpo_dd_of_(r.hi * (1.0 / 720 + r.hi * (1.0 / 5040 + r.hi * (1.0 / 40320 + r.hi * (1.0 / 362880 + r.hi * (1.0 / 3628800))))));
+    for (int k = 4; k >= 0; k--) s = grpo_dd_times_(grpo_dd_plus_small_(over[k], s), r);
+    for (int k = 0; k < 6; k++) {                                      /* e^2r - 1 = 2s + s^2 */
+        const grpo_dd q = grpo_dd_times_(s, s);
         s.hi *= 2; s.lo *= 2;
-        s = grpo_dd_add(s, q);
+        s = grpo_dd_plus_small_(s, q);
     }
     return s;
+}
+
+/* 2^n, |n| <= 1022 */
+GRPO_FN double grpo_power_of_two_(int n) {
+    const uint64_t bits = (uint64_t)(n + 1023) << 52;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 /* e^x to twice the precision, 2^-90; for exponents that are exponentials themselves */
@@ -3271,8 +3290,7 @@ GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
     if (!(x.hi > -700 && x.hi < 700)) { r.hi = grpo_exp(x); r.lo = 0; return r; }
     for (int k = 0; k < 3; k++) r = grpo_dd_add(r, grpo_two_prod(-n, ln2[k]));
     s = grpo_dd_add(one, grpo_small_exp_minus_one_(r));
-    s.hi = ldexp(s.hi, (int)n); s.lo = ldexp(s.lo, (int)n);
-    return s;
+    return grpo_dd_pair_(s.hi * grpo_power_of_two_((int)n), s.lo * grpo_power_of_two_((int)n));
 }
 
 /* e^x - 1 to 2^-88 of it */
@@ -3744,9 +3762,8 @@ GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, 
 
 /* ---- axis 6: trust, rejection, policy_is, fipo ------------------------------------------------------------------------------------ */
 /* 0: dropped.  w: of axis 3; logp_old: in its denominator */
-GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old) {
-    const grpo_range range = grpo_clip_range(c->trust_low, c->trust_high);
-    const int above = w.log > range.log_high, below = w.log < range.log_low, up = advantage > 0, down = advantage < 0;
+GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_ratio w, double advantage, double logp, double logp_old) {
+    const int above = w.log > band.log_high, below = w.log < band.log_low, up = advantage > 0, down = advantage < 0;
     grpo_range outer;
     grpo_dd y, d;
     double change;
@@ -4649,7 +4666,7 @@ static inline int grpo_distrusted_(const grpo_run_ *r, const grpo_sequence_ *s, 
     const double A = (double)r->advantage[t];
     if (s->stale && grpo_widens_gap_(r, t, A)) return 1;
     if (c->trust == GRPO_TRUST_DIVERGENCE) return !grpo_in_divergence_region(c, ratio, A, (double)r->batch->divergence_old[t]);
-    return c->trust != GRPO_TRUST_NONE && !grpo_in_trust_region(c, ratio, A, (double)r->batch->logp[t], grpo_behaviour_(r, t));
+    return c->trust != GRPO_TRUST_NONE && !grpo_in_trust_region(c, r->trust, ratio, A, (double)r->batch->logp[t], grpo_behaviour_(r, t));
 }
 
 static int grpo_unselected_(const grpo_run_ *r, int64_t t) {
