@@ -725,6 +725,18 @@ def two_wrong(o):
     return batch
 
 
+@scenario("some-right", "UnequalLengths", "two of four right, and one of three: of the sets of k some hold a right one and some do not",
+          lambda o: o["advantage"]["pass_k"] > 1)
+def some_right(o):
+    return full(o, (4, 3), (2, 1, 2, 1, 1, 2, 1), 66, reward=(1, 0, 0, 1, 0, 1, 0))
+
+
+@scenario("long-enough", "UnequalLengths", "responses of 24 and 40 tokens: the lambda of their lengths is not 0",
+          lambda o: o["advantage"]["lambda_length"] != 0)
+def long_enough(o):
+    return full(o, (2,), (24, 40), 67, reward=(1, -0.5))
+
+
 @scenario("far-rewards", "UnequalLengths", "rewards three apart: pairs that count where the margin is two",
           lambda o: o["penalty"]["preference"] != "none" and o["penalty"]["preference_min_gap"] >= 1)
 def far_rewards(o):
@@ -802,10 +814,11 @@ SETS = {
     "long": EVERY + ("long",),  # with a response of thousands of tokens
     "every": EVERY,
     "corners": ("extreme-50", "signs", "equal-rewards", "singleton", "holes", "every-array", "steps", "values", "returns", "likely",
-                "lagged", "far-rewards"),
+                "lagged", "some-right", "long-enough", "far-rewards"),
     "library-in-full": LIBRARY + ("ragged", "tiny-spread"),  # of the libraries that most mistakes were seen in
     "library": LIBRARY,
-    "short": ("singleton", "every-array", "steps"),
-    "small": ("every-array", "steps", "values", "two-wrong", "far-rewards"),  # where nothing is named; a group of one is in the first
+    "short": ("singleton", "every-array", "steps", "some-right"),
+    # where nothing is named; a group of one is in the first
+    "small": ("every-array", "steps", "values", "two-wrong", "some-right", "long-enough", "far-rewards"),
 }
 IN_FULL = ("long", "every", "library-in-full")  # the rows of these record a mistake in full, the others by one number
