@@ -54,10 +54,10 @@
  *            batch | functions | implementation, the way that every row goes: kernel, checks, advantage, loss
  *            after the banner "You can stop reading here": numbers at length, further choices of each axis, exact sums, work in parts,
  *            fields, texts
- * Beside it: extra/ has grpo_logits.h (from logits to d loss / d logits), grpo_lint.h (the place of a status, likely mistakes), and what
- *            no objective calls, by subject: grpo_selection.h, grpo_control.h, grpo_credit.h, grpo_rewards.h, grpo_weights.h,
- *            grpo_critic.h; grpo_distill.h, grpo_flow.h, grpo_context.h (responses cut over ranks).  Include what you use; each has an
- *            implementation macro of its own.
+ * Beside it: extra/ has grpo_logits.h (from logits to d loss / d logits), grpo_hidden.h (from hidden states, by tiles), grpo_lint.h (the
+ *            place of a status, likely mistakes), and what no objective calls, by subject: grpo_selection.h, grpo_control.h,
+ *            grpo_credit.h, grpo_rewards.h, grpo_weights.h, grpo_critic.h; grpo_distill.h, grpo_flow.h, grpo_context.h (responses cut
+ *            over ranks).  Include what you use; each has an implementation macro of its own.
  *
  * Version 0.2.0.  Licence: MIT-0, at the end of the file. */
 #ifndef GRPO_H
