@@ -2059,7 +2059,7 @@ typedef struct {
 /* further choices: their functions stand below */
 static int grpo_magnifies_rounding_(const grpo_advantage *a);
 static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g);
-static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group);
+GRPO_SMALL_ grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group);
 GRPO_SMALL_ int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at);
 GRPO_SMALL_ grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at);
 GRPO_SMALL_ int64_t grpo_at_least_one_step_(const grpo_batch *b, int64_t i);     /* the steps of response i, or 1 */
@@ -5156,8 +5156,7 @@ static void grpo_report_flush_(const grpo_run_ *r) {
 }
 
 /* ---- blocks of tokens ----
- * Most objectives ask no more of a token than its own ratio, a clip and a KL, all weighed alike: such tokens wait until a block of them is
- * full, and are evaluated side by side (grpo_blocks.h).  GRPO_NO_BLOCKS: all are evaluated one by one, to the same bits. */
+ * Most objectives ask no more of a token than its own ratio, a clip, a KL and a correction weight: such tokens wait until a block is full, and are evaluated side by side (grpo_blocks.h).  GRPO_NO_BLOCKS: all are evaluated one by one, to the same bits. */
 
 #ifdef GRPO_NO_BLOCKS
 typedef struct grpo_room_ { grpo_waiting_ waiting; } grpo_room_;
@@ -5204,7 +5203,7 @@ static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g) {
 }
 
 /* reward.length of a reward R, T tokens long */
-static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group) {
+GRPO_SMALL_ grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group) {
     grpo_dd lambda;
     switch (r->length) {
     case GRPO_LENGTH_KIMI:
@@ -5746,7 +5745,7 @@ static double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ a
 }
 
 /* what the group's transform, baseline, scale and reweighting need beside its mean and deviation */
-static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s) {
+GRPO_SMALL_ void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s) {
     const grpo_advantage *a = &e->obj->advantage;
     if (a->reweight != GRPO_REWEIGHT_NONE) grpo_group_reweight_(e, s);              /* of R before the transform */
     if (a->transform != GRPO_TRANSFORM_NONE) grpo_group_transform_(e, s);
@@ -6113,7 +6112,7 @@ static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t p
 }
 
 /* ... and the shaping that follows */
-static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage) {
+GRPO_SMALL_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage) {
     const grpo_batch *b = e->batch;
     const int64_t longest = e->end - e->begin > 1 ? (int64_t)grpo_lengths_of_(b, e->index).longest : 0;
     grpo_dd energy[GRPO_KEPT_ENERGIES_];

@@ -1,5 +1,5 @@
-/* grpo_blocks.h - tokens side by side: the fast way of objectives that ask no more of a token than its own ratio, a clip and a KL, all
- * weighed alike.
+/* grpo_blocks.h - tokens side by side: the fast way of objectives that ask no more of a token than its own ratio, a clip, a KL
+ * and a correction weight.
  *
  * A part of grpo.h's implementation, which includes it; it is included by nothing else.  Define GRPO_NO_BLOCKS, and grpo.h and gspo.h do
  * without this file, to the same bits.
@@ -23,13 +23,13 @@ GRPO_C_BEGIN_
 typedef struct grpo_block_ {
     int64_t at[GRPO_BLOCK_];
     double logp[GRPO_BLOCK_], A[GRPO_BLOCK_];
-    double old[GRPO_BLOCK_];                                           /* logp_old; once the ratios are known, the slope of S by logp */
+    double old[GRPO_BLOCK_];                                           /* in the ratio's denominator; then the slope of S by logp */
     double divisor[GRPO_BLOCK_], coefficient[GRPO_BLOCK_];             /* of their sequences */
     double ratio[GRPO_BLOCK_];
     double d[2][GRPO_BLOCK_], k3[GRPO_BLOCK_];                         /* l - logp_old in two words, and e^d - d - 1; once the report has
                                                                           them, D = l - logp_ref and e^-D + D - 1 */
     double value[GRPO_BLOCK_], slope[GRPO_BLOCK_];                     /* of S; by the log-ratio */
-    double penalty[GRPO_BLOCK_], penalty_slope[GRPO_BLOCK_];           /* P; by logp */
+    double penalty[GRPO_BLOCK_], penalty_slope[GRPO_BLOCK_];           /* P; by logp.  Before, v of axis 6 is in penalty */
     int n, given;                                                      /* given: ratio, value and slope are those of their responses */
     int divided, scattered;                                            /* some divisor is not 1; their places are no single run */
 } grpo_block_;
@@ -59,9 +59,10 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     if (grpo_is_of_group_(kind)) return 0;
     if (o->surrogate.bounds != GRPO_BOUNDS_FIXED && grpo_bounds_act_(&o->surrogate)) return 0;
     if (a->level > GRPO_LEVEL_SEQUENCE_SUM || (a->level != GRPO_LEVEL_TOKEN && !grpo_is_clip_(kind))) return 0;
-    if (a->interpolate != GRPO_INTERPOLATE_NONE || a->behaviour != GRPO_BEHAVIOUR_OLD || !grpo_clamps_far_off_(r)) return 0;
+    if (a->level != GRPO_LEVEL_TOKEN && (a->behaviour != GRPO_BEHAVIOUR_OLD || r->has_rollout_weights)) return 0;
+    if (a->interpolate != GRPO_INTERPOLATE_NONE || !grpo_clamps_far_off_(r)) return 0;
     if (a->level_clamp_low != 0 || a->level_clamp_high != 0) return 0;
-    if (r->has_token_factors || r->has_policy_mask || r->has_rollout_weights) return 0;
+    if (r->has_token_factors || r->has_policy_mask) return 0;
     if (r->scales.nll != 0 || p->preference != GRPO_PREFERENCE_NONE) return 0;
     if (p->kl == GRPO_KL_EXTERNAL) return 0;
     return p->kl == GRPO_KL_NONE || p->kl_coef == 0 || (p->kl_reference == GRPO_KL_REFERENCE_REF && p->kl_on == GRPO_KL_ON_ALL
@@ -260,9 +261,35 @@ static void grpo_block_infinite_(const grpo_run_ *r, grpo_block_ *x, const grpo_
 /* those beyond n are of no weight: l = logp_old = logp_ref = A = 0 */
 static void grpo_block_pad_(grpo_block_ *x) {
     for (int k = x->n; k < GRPO_BLOCK_; k++) {
-        x->logp[k] = x->old[k] = x->A[k] = x->coefficient[k] = x->value[k] = x->slope[k] = 0;
+        x->logp[k] = x->old[k] = x->A[k] = x->coefficient[k] = x->value[k] = x->slope[k] = x->penalty[k] = 0;
         x->divisor[k] = 1;
     }
+}
+
+/* l - than into d, with its k3 of sign times that; returns whether one exceeds the reach of the series */
+static int grpo_block_differ_(grpo_block_ *x, const grpo_real *than, double sign) {
+    double *other = x->A, *hi = x->d[0], *lo = x->d[1];
+    int far;
+    for (int k = 0; k < GRPO_BLOCK_; k++) other[k] = k < x->n ? (double)than[x->at[k]] : 0;
+    grpo_block_gap_(hi, lo, x->logp, other);
+    far = grpo_block_exceeds_(hi, GRPO_SERIES_);
+    for (int k = 0; far && k < x->n; k++) {
+        const grpo_dd D = grpo_two_diff(x->logp[k], other[k]);
+        hi[k] = D.hi; lo[k] = D.lo;
+    }
+    grpo_block_k3_(x->k3, sign, hi, lo, far);
+    return far;
+}
+
+/* v S, and the weights into the report */
+static void grpo_block_weigh_(const grpo_run_ *r, grpo_block_ *x, const double *weight) {
+    for (int k = 0; k < x->n; k++) {
+        x->value[k] = grpo_times(weight[k], x->value[k]);
+        x->slope[k] = grpo_times(weight[k], x->slope[k]);
+        if (!grpo_is_clip_(r->obj->surrogate.kind)) x->old[k] = grpo_times(weight[k], x->old[k]);
+    }
+    r->partial->weight_tokens += x->n;
+    grpo_sum_add_block_(&r->partial->sum[GRPO_SUM_WEIGHT], 1, weight);
 }
 
 /* D and k3, where there is a reference, and the penalty; returns whether a D exceeds the reach of the series */
@@ -270,17 +297,9 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x) {
     const grpo_penalty *p = &r->obj->penalty;
     const grpo_batch *b = r->batch;
     const int pays = p->kl != GRPO_KL_NONE && p->kl_coef != 0, by_series = pays && grpo_kl_by_series_(p);
-    double *ref = x->A, *hi = x->d[0], *lo = x->d[1];
-    int k, far = 0;
-    for (k = 0; b->logp_ref && k < GRPO_BLOCK_; k++) ref[k] = k < x->n ? (double)b->logp_ref[x->at[k]] : 0;
-    if (b->logp_ref) { grpo_block_gap_(hi, lo, x->logp, ref); far = grpo_block_exceeds_(hi, GRPO_SERIES_); }
-    for (k = 0; far && k < x->n; k++) {
-        const grpo_dd D = grpo_two_diff(x->logp[k], ref[k]);
-        hi[k] = D.hi; lo[k] = D.lo;
-    }
-    if (b->logp_ref) grpo_block_k3_(x->k3, -1, hi, lo, far);
-    if (by_series) grpo_block_k3_penalty_(x->penalty, x->penalty_slope, p->kl_coef, hi, lo, x->k3);
-    if (pays && (far || !by_series)) grpo_block_kl_(p, x, ref, !by_series);
+    int k, far = b->logp_ref ? grpo_block_differ_(x, b->logp_ref, -1) : 0;
+    if (by_series) grpo_block_k3_penalty_(x->penalty, x->penalty_slope, p->kl_coef, x->d[0], x->d[1], x->k3);
+    if (pays && (far || !by_series)) grpo_block_kl_(p, x, x->A, !by_series);
     for (k = 0; !pays && k < GRPO_BLOCK_; k++) x->penalty[k] = x->penalty_slope[k] = 0;
     for (k = 0; p->entropy_coef != 0 && k < x->n; k++)
         x->penalty[k] = grpo_plus(x->penalty[k], -p->entropy_coef * (double)b->entropy[x->at[k]]);
@@ -314,15 +333,19 @@ typedef struct grpo_room_ {
 
 /* evaluates the tokens that wait */
 static void grpo_block_flush_(const grpo_run_ *r) {
+    const grpo_real *old = r->batch->logp_old;
     grpo_block_ *x = r->block;
     int far, far_ref;
     if (x->n == 0) return;
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
     far = grpo_block_ratios_(r, x);
+    if (r->has_rollout_weights) memcpy(x->k3, x->penalty, sizeof x->k3);      /* which the surrogate leaves alone */
     if (!x->given && grpo_is_clip_(r->obj->surrogate.kind)) grpo_block_clip_(r, x, far);
     else if (!x->given) grpo_block_terms_(r, x);
-    if (far) grpo_block_infinite_(r, x, r->batch->logp_old, grpo_report_old_);
-    grpo_report_old_block_(r->partial->sum, x->d, x->k3);
+    if (r->has_rollout_weights) grpo_block_weigh_(r, x, x->k3);
+    if (old && (r->behaviour != old || r->has_rollout_weights)) far = grpo_block_differ_(x, old, 1);
+    if (far && old) grpo_block_infinite_(r, x, old, grpo_report_old_);
+    if (old) grpo_report_old_block_(r->partial->sum, x->d, x->k3);
     far_ref = grpo_block_penalty_(r, x);
     grpo_block_write_all_(r, x);
     grpo_block_report_(r, x, far_ref);
@@ -348,7 +371,7 @@ static void grpo_go_together_(const grpo_run_ *r) {
 
 /* tokens begin .. begin + n - 1 of s join those that wait, among which there is room; ratio, term: of them all, if they are given */
 static void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, int n, double ratio, const grpo_term *term) {
-    const grpo_real *logp = r->batch->logp + begin, *old = r->batch->logp_old + begin, *A = r->advantage + begin;
+    const grpo_real *logp = r->batch->logp + begin, *old = r->behaviour + begin, *A = r->advantage + begin;
     const int at = r->block->n;
     grpo_block_ *x = r->block;
     x->scattered |= at > 0 && x->at[at - 1] != begin - 1;
@@ -360,12 +383,26 @@ static void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, int64_
     x->n += n;
 }
 
+/* those of a sequence that are weighted or may be rejected wait, each with its weight */
+static void grpo_block_take_weighted_(const grpo_run_ *r, const grpo_sequence_ *s) {
+    grpo_segment_ segment;
+    memset(&segment, 0, sizeof segment);
+    for (int64_t t = s->begin; t < s->end; t++) {
+        const grpo_mask_ k = grpo_mask_at_(r->obj, r->batch, s, t, &segment);
+        if (!grpo_is_active_(r->obj, &k)) { grpo_skip_token_(r, t); continue; }
+        r->block->penalty[r->block->n] = k.v;
+        grpo_block_join_(r, s, t, 1, 1, NULL);
+        if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
+    }
+}
+
 /* the tokens of a sequence wait; 0: they are to be evaluated one by one */
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term) {
     const uint8_t *mask = r->batch->mask;
     int64_t t = s->begin;
     if (!r->block || s->coefficient == 0) return 0;
     grpo_go_together_(r);
+    if (!s->uncorrected) { grpo_block_take_weighted_(r, s); return 1; }
     while (t < s->end) {
         const int room = GRPO_BLOCK_ - r->block->n, most = s->truncated ? 0 : s->end - t < room ? (int)(s->end - t) : room;
         int n = mask ? 0 : most;

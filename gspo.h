@@ -528,7 +528,7 @@ static void gspo_logistic_lse_(const grpo_surrogate *s, gspo_group_ *g) {
 }
 
 /* F_i = e_i^2, e_i = z + y_i - k A_i: FlowRL (2509.15207) */
-static void gspo_trajectory_balance_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ void gspo_trajectory_balance_(const grpo_surrogate *s, gspo_group_ *g) {
     grpo_sum sum;
     grpo_dd e;
     memset(&sum, 0, sizeof sum);
@@ -620,7 +620,7 @@ static void gspo_softmax_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g)
 }
 
 /* p = softmax(k o + A/tau): TPO (2604.06159).  Those with less than the most of K in k o have no share */
-static void gspo_tilted_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ void gspo_tilted_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->beta;
     double top = -HUGE_VAL;
     for (int64_t i = 0; i < g->n; i++) if (-grpo_times(k, g->old_infinite[i]) > top) top = -grpo_times(k, g->old_infinite[i]);
