@@ -5156,7 +5156,8 @@ static void grpo_report_flush_(const grpo_run_ *r) {
 }
 
 /* ---- blocks of tokens ----
- * Most objectives ask no more of a token than its own ratio, a clip, a KL and a correction weight: such tokens wait until a block is full, and are evaluated side by side (grpo_blocks.h).  GRPO_NO_BLOCKS: all are evaluated one by one, to the same bits. */
+ * Most objectives ask no more of a token than its own ratio, a clip, a KL and a correction weight: such tokens wait until a block of them
+ * is full, and are evaluated side by side (grpo_blocks.h).  GRPO_NO_BLOCKS: all are evaluated one by one, to the same bits. */
 
 #ifdef GRPO_NO_BLOCKS
 typedef struct grpo_room_ { grpo_waiting_ waiting; } grpo_room_;
