@@ -1791,12 +1791,12 @@ static int grpo_uses_ratio_(const grpo_objective *o) {
 static int grpo_reports_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) && o->ratio.behaviour != GRPO_BEHAVIOUR_NONE; }
 static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
 static int grpo_rejects_(const grpo_weight *w) { return w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0; }
-/* are there correction weights, or grounds for rejection, besides the mask? */
 /* may a token or a response be rejected?  Truncated weights do not */
 static int grpo_may_reject_(const grpo_weight *w) {
     return grpo_rejects_(w) || w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT;
 }
 
+/* are there correction weights, or grounds for rejection, besides the mask? */
 static int grpo_has_rollout_weights_(const grpo_weight *w) { return w->rollout_is != GRPO_ROLLOUT_IS_NONE || grpo_rejects_(w); }
 
 static int grpo_credits_steps_(const grpo_advantage *a) {
