@@ -2496,7 +2496,7 @@ typedef struct {
     int64_t rejected_tokens;
     int truncated;                          /* the whole sequence is masked as truncated */
     int rejected;                           /* the whole sequence is rejected, by a pooled statistic or a veto */
-    int uncorrected;                        /* neither correction nor rejection: every token that counts has v = 1 */
+    int evenly_weighted;                    /* no token is rejected, and v of every one that counts is correction.value */
     grpo_rollout_is_weight correction;      /* when its unit is the sequence */
     /* of its evaluation: */
     int stale;                      /* off_policy_mask drops tokens of it */
@@ -2535,17 +2535,19 @@ static grpo_rollout_is_weight grpo_pooled_rollout_is_(const grpo_objective *o, c
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);
 /* what is pooled over the segment of t */
 static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t);
+/* by a correction weight outside of its bounds? */
+static int grpo_weight_rejects_(const grpo_weight *w, grpo_rollout_is_weight v) {
+    return !v.inside && (w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT);
+}
 /* is the token outside of a band? */
 static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_is_weight v);
 
-/* segment: that of the token before, if there was one */
-GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
-                                      grpo_segment_ *segment) {
-    grpo_mask_ k = { 0, 0, 1 };
+/* of a token in the mask; segment: that of the token before, if there was one */
+GRPO_APART_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
+                                            grpo_segment_ *segment) {
+    grpo_mask_ k = { 1, 0, 1 };
     grpo_rollout_is_weight v = s->correction;
     int passes, rejected = s->rejected;
-    k.counts = !s->truncated && grpo_is_unmasked_(b, t);
-    if (!k.counts || s->uncorrected) return k;
     if (grpo_has_segments_(&o->weight)) {
         if (!grpo_is_in_(segment->span, t)) *segment = grpo_weight_segment_(o, b, s, t);
         v = segment->correction;
@@ -2555,6 +2557,15 @@ GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch 
         v = grpo_rollout_is(&o->weight, grpo_ratio_exp(grpo_rollout_log_ratio_(o, b, t, &passes)));
     k.rejected = rejected || grpo_token_rejected_(o, b, t, v);
     k.v = k.rejected ? 0 : v.value;
+    return k;
+}
+
+GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
+                                      grpo_segment_ *segment) {
+    grpo_mask_ k = { 0, 0, 1 };
+    k.counts = !s->truncated && grpo_is_unmasked_(b, t);
+    if (k.counts && !s->evenly_weighted) return grpo_corrected_mask_(o, b, s, t, segment);
+    if (k.counts) k.v = s->correction.value;
     return k;
 }
 
@@ -2574,7 +2585,8 @@ static int grpo_next_corrected_(const grpo_objective *o, const grpo_batch *b, co
 
 static inline int grpo_next_active_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
     if (s->truncated) return 0;
-    if (!s->uncorrected) return grpo_next_corrected_(o, b, s, c);
+    if (!s->evenly_weighted) return grpo_next_corrected_(o, b, s, c);
+    c->v = s->correction.value;
     while (++c->t < c->end) if (grpo_is_unmasked_(b, c->t)) return 1;
     return 0;
 }
@@ -2588,8 +2600,14 @@ static grpo_sequence_ grpo_sequence_begin_(const grpo_objective *o, const grpo_b
     s.truncated = o->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK && b->truncated[i];
     s.policy_is = s.divisor = 1;
     s.correction.value = 1; s.correction.inside = 1;
-    s.uncorrected = !grpo_has_rollout_weights_(&o->weight);
+    s.evenly_weighted = !grpo_has_rollout_weights_(&o->weight);
     return s;
+}
+
+/* do all its tokens have the weight of the whole, and does that keep them all? */
+static int grpo_is_evenly_weighted_(const grpo_weight *w, const grpo_sequence_ *s) {
+    if (s->rejected || grpo_has_segments_(w) || grpo_rollout_is_over_(w, GRPO_OVER_TOKEN)) return 0;
+    return !grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN) && !grpo_weight_rejects_(w, s->correction);
 }
 
 /* its tokens, once it is known what all of them together are weighed by */
@@ -2597,7 +2615,8 @@ static void grpo_sequence_count_(const grpo_objective *o, const grpo_batch *b, g
     grpo_segment_ segment;
     memset(&segment, 0, sizeof segment);
     if (s->truncated) return;
-    if (s->uncorrected || !grpo_may_reject_(&o->weight)) { s->count = grpo_unmasked_(b, s->index); return; }
+    s->evenly_weighted |= grpo_is_evenly_weighted_(&o->weight, s);
+    if (s->evenly_weighted || !grpo_may_reject_(&o->weight)) { s->count = grpo_unmasked_(b, s->index); return; }
     for (int64_t t = s->begin; t < s->end; t++) {
         const grpo_mask_ k = grpo_mask_at_(o, b, s, t, &segment);
         s->rejected_tokens += k.rejected;
@@ -2607,7 +2626,7 @@ static void grpo_sequence_count_(const grpo_objective *o, const grpo_batch *b, g
 
 static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batch *b, int64_t i) {
     grpo_sequence_ s = grpo_sequence_begin_(o, b, i);
-    if (!s.truncated && !s.uncorrected) {
+    if (!s.truncated && !s.evenly_weighted) {
         const grpo_span_ response = { s.begin, s.end };
         if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_SEQUENCE)) s.correction = grpo_pooled_rollout_is_(o, b, response);
         s.rejected = grpo_response_rejected_(o, b, response);
@@ -2688,6 +2707,7 @@ typedef struct {
     int64_t t;
     int counts;
     grpo_factors_ factor;
+    int distrusted;                    /* off_policy_mask drops it */
     double divisor;                    /* tokens of its segment, or of its sign of A, where the aggregation asks */
     int gated;                         /* the likelihood's gate is shut for it */
     grpo_log_range range;              /* with bounds position */
@@ -2719,16 +2739,16 @@ GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v) {
     return t;
 }
 
-static inline double grpo_policy_weight_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio, double v,
-                                         int *distrusted);             /* M v g; *distrusted: trust or off_policy_mask dropped the token */
+/* do trust or off_policy_mask drop the token? */
+static inline int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio);
 
 /* M v g S of S = x; pool: the side on which the ratio's pool has clipped the token */
-GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
-                                           grpo_clip_side pool, grpo_term x) {
+GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, grpo_clip_side pool, grpo_term x) {
     const double A = (double)r->advantage[k->t];
     int distrusted;
     if (k->factor.policy == 1 && !r->has_policy_mask && pool == GRPO_CLIP_NO) return x;
-    x = grpo_scaled_(x, grpo_policy_weight_(r, s, k->t, ratio, k->factor.policy, &distrusted));
+    distrusted = grpo_is_distrusted_(r, k, ratio);
+    x = grpo_scaled_(x, distrusted ? 0 : k->factor.policy);
     if (pool != GRPO_CLIP_NO) x.clip = pool;
     if (distrusted && A != 0) x.clip = A > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
     return x;
@@ -2742,11 +2762,10 @@ GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_toke
     return grpo_surrogate_term(&r->obj->surrogate, r->range, ratio, A, (double)r->batch->logp[k->t]);
 }
 
-GRPO_INLINE_ grpo_term grpo_policy_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
-                                         grpo_clip_side pool) {
+GRPO_INLINE_ grpo_term grpo_policy_term_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, grpo_clip_side pool) {
     const grpo_term zero = { 0, 0, 0, GRPO_CLIP_NO };
     if (r->obj->surrogate.kind == GRPO_SURROGATE_NONE) return zero;    /* there may be no advantages */
-    return grpo_weighted_term_(r, s, k, ratio, pool, grpo_token_surrogate_(r, k, ratio));
+    return grpo_weighted_term_(r, k, ratio, pool, grpo_token_surrogate_(r, k, ratio));
 }
 
 /* the coefficient of the KL (0) or of the entropy bonus (1) over that of the terms; a KL beyond DBL_MAX over this becomes an infinity */
@@ -2775,6 +2794,10 @@ GRPO_INLINE_ grpo_term grpo_weighted_penalty_(const grpo_run_ *r, const grpo_tok
     return k->factor.term == 1 ? x : grpo_scaled_(x, k->factor.term);
 }
 
+GRPO_APART_ grpo_term grpo_plain_penalty_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
+    return grpo_weighted_penalty_(r, k, ratio, 1, 1);
+}
+
 /* the rare case is a function apart: it costs the others nothing */
 GRPO_SMALL_ grpo_term grpo_own_penalty_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio) {
     return grpo_weighted_penalty_(r, k, ratio, grpo_own_factor_(s, k, 0), grpo_own_factor_(s, k, 1));
@@ -2784,11 +2807,9 @@ GRPO_SMALL_ grpo_term grpo_own_penalty_(const grpo_run_ *r, const grpo_sequence_
 GRPO_INLINE_ grpo_term grpo_penalty_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_penalty *p = &r->obj->penalty;
     grpo_term x = { 0, 0, 0, GRPO_CLIP_NO };
-    if (p->kl == GRPO_KL_NONE && p->entropy_coef == 0) return x;
-    x = grpo_weighted_penalty_(r, k, ratio, 1, 1);
-    if (r->has_own_divisors) {
-        const grpo_term own = grpo_own_penalty_(r, s, k, ratio);
-        x.value = own.value; x.d_log_ratio = own.d_log_ratio; x.d_logp = own.d_logp;      /* one by one, so that x need not lie in memory */
+    if (p->kl != GRPO_KL_NONE || p->entropy_coef != 0) {
+        const grpo_term y = r->has_own_divisors ? grpo_own_penalty_(r, s, k, ratio) : grpo_plain_penalty_(r, k, ratio);
+        x.value = y.value; x.d_log_ratio = y.d_log_ratio; x.d_logp = y.d_logp;      /* one by one, so that x need not lie in memory */
     }
     return x;
 }
@@ -2904,7 +2925,7 @@ GRPO_INLINE_ void grpo_report_token_(const grpo_run_ *r, const grpo_sequence_ *s
 GRPO_SMALL_ void grpo_unweighted_penalty_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
                                           double *coef, double *whole) {
     *coef *= grpo_own_factor_(s, k, 1);
-    *whole = grpo_weighted_penalty_(r, k, ratio, 1, 1).value;
+    *whole = grpo_plain_penalty_(r, k, ratio).value;
 }
 
 /* of what the KL is of, where it is given */
@@ -2960,6 +2981,8 @@ static grpo_walk_ grpo_walk_from_(int64_t end) {
 
 /* factors, divisor, gate and bounds of the token at hand, where they are more than its correction weight v */
 static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *k, double v);
+/* M and g, as far as they do not hang on the ratio */
+static inline void grpo_set_policy_mask_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_token_ *k);
 
 /* one token back; 0 at the beginning of the span */
 GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, grpo_walk_ *k) {
@@ -2972,6 +2995,7 @@ GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, in
     k->met += x->counts;
     x->factor.correction = x->factor.policy = mask.v;
     if (r->has_token_factors) grpo_set_factors_(r, s, k, mask.v);
+    if (r->has_policy_mask && x->counts) grpo_set_policy_mask_(r, s, x);
     return 1;
 }
 
@@ -2996,7 +3020,7 @@ static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
         if (!k->counts) { grpo_skip_token_(r, k->t); continue; }
         if (r->needs_ratio)
             ratio = grpo_ratio_exp(grpo_clamp(grpo_log_ratio_(r, k->t, &passes), a->level_clamp_low, a->level_clamp_high, &level_passes));
-        policy = grpo_policy_term_(r, s, k, ratio, GRPO_CLIP_NO);
+        policy = grpo_policy_term_(r, k, ratio, GRPO_CLIP_NO);
         penalty = grpo_penalty_term_(r, s, k, ratio);
         if (!passes || !level_passes) policy.d_log_ratio = penalty.d_log_ratio = 0;
         g = grpo_plus(grpo_slope_by_logp_(k, &policy, &penalty), grpo_slope_by_ratio_(k, &policy, &penalty));
@@ -3157,7 +3181,7 @@ static grpo_run_ grpo_run_of_(const grpo_objective *obj, const grpo_batch *batch
     r.reports_ratio = grpo_reports_ratio_(obj);
     r.has_rollout_weights = grpo_has_rollout_weights_(&obj->weight);
     r.has_token_factors = grpo_has_token_factors_(obj);
-    r.has_policy_mask = grpo_has_policy_mask_(&obj->weight);
+    r.has_policy_mask = obj->surrogate.kind != GRPO_SURROGATE_NONE && grpo_has_policy_mask_(&obj->weight);
     r.is_plain_surrogate = (obj->surrogate.bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(&obj->surrogate))
         && obj->surrogate.kind != GRPO_SURROGATE_POLICY_SHAPING && obj->surrogate.kind != GRPO_SURROGATE_QUADRATIC_PROBABILITY;
     if (obj->weight.fipo != GRPO_FIPO_NONE) r.decay = grpo_fipo_decay(obj->weight.fipo_half_life);
@@ -4556,7 +4580,7 @@ static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_ba
 static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_is_weight v) {
     const grpo_weight *w = &o->weight;
     int passes;
-    if (!v.inside && (w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT)) return 1;
+    if (grpo_weight_rejects_(w, v)) return 1;
     if (!grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN)) return 0;
     return !grpo_rollout_rs_accepts(w, grpo_statistic_(o, b, t, w->rollout_rs, &passes));
 }
@@ -4660,13 +4684,13 @@ static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A) {
     return A > 0 ? o > b : A < 0 && o < b;
 }
 
-/* do trust or off_policy_mask drop the token? */
-static inline int grpo_distrusted_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio) {
+static inline int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_weight *c = &r->obj->weight;
-    const double A = (double)r->advantage[t];
-    if (s->stale && grpo_widens_gap_(r, t, A)) return 1;
-    if (c->trust == GRPO_TRUST_DIVERGENCE) return !grpo_in_divergence_region(c, ratio, A, (double)r->batch->divergence_old[t]);
-    return c->trust != GRPO_TRUST_NONE && !grpo_in_trust_region(c, r->trust, ratio, A, (double)r->batch->logp[t], grpo_behaviour_(r, t));
+    const double A = (double)r->advantage[k->t];
+    if (k->distrusted) return 1;
+    if (c->trust == GRPO_TRUST_DIVERGENCE) return !grpo_in_divergence_region(c, ratio, A, (double)r->batch->divergence_old[k->t]);
+    return c->trust != GRPO_TRUST_NONE
+        && !grpo_in_trust_region(c, r->trust, ratio, A, (double)r->batch->logp[k->t], grpo_behaviour_(r, k->t));
 }
 
 static int grpo_unselected_(const grpo_run_ *r, int64_t t) {
@@ -4699,11 +4723,9 @@ GRPO_APART_ grpo_term grpo_further_surrogate_(const grpo_run_ *r, const grpo_tok
     return grpo_surrogate_term(s, grpo_range_at_(r, k->t), ratio, A, (double)r->batch->logp[k->t]);
 }
 
-/* M v g; *distrusted: trust or off_policy_mask dropped the token */
-static inline double grpo_policy_weight_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio, double v,
-                                         int *distrusted) {
-    *distrusted = grpo_distrusted_(r, s, t, ratio);
-    return *distrusted || grpo_unselected_(r, t) ? 0 : grpo_with_policy_is_(r, s, t, v);
+static inline void grpo_set_policy_mask_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_token_ *k) {
+    k->distrusted = s->stale && grpo_widens_gap_(r, k->t, (double)r->advantage[k->t]);
+    k->factor.policy = k->distrusted || grpo_unselected_(r, k->t) ? 0 : grpo_with_policy_is_(r, s, k->t, k->factor.policy);
 }
 
 /* what off_policy_mask takes the mean of, of one token */
@@ -5174,9 +5196,15 @@ GRPO_C_END_
 GRPO_C_BEGIN_
 #endif
 
+#ifdef __GNUC__
+#define GRPO_ALIGNED_ __attribute__((aligned(64)))                     /* no vector of it lies across two lines of the cache */
+#else
+#define GRPO_ALIGNED_
+#endif
+
 /* all groups, with a room for tokens that wait */
 static void grpo_run_groups_in_room_(grpo_run_ *r, const grpo_method_ *how) {
-    grpo_room_ room;
+    GRPO_ALIGNED_ grpo_room_ room;
     grpo_room_open_(r, &room);
     grpo_run_groups_(r, how);
     grpo_go_singly_(r);

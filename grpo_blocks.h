@@ -1,11 +1,11 @@
-/* grpo_blocks.h - tokens side by side: the fast way of objectives that ask no more of a token than its own ratio, a clip, a KL
- * and a correction weight.
+/* grpo_blocks.h - tokens side by side: the fast way of objectives of tokens, and of those of responses whose tokens share one term.
  *
  * A part of grpo.h's implementation, which includes it; it is included by nothing else.  Define GRPO_NO_BLOCKS, and grpo.h and gspo.h do
  * without this file, to the same bits.
  *
- * Such tokens wait until a block of them is full, and are evaluated in loops that vectorise.  Those whose policy has moved far are done
- * over, one by one.
+ * Tokens wait until a block of them is full.  Ratios, clips, the usual KL, gradients and the sums of the report are then found in loops
+ * that vectorise; surrogates, trust regions and penalties besides these one by one, by the functions of grpo.h.  So are, over again, the
+ * ratios of tokens whose policy has moved far.
  *
  * Licence: MIT-0, as grpo.h. */
 #ifndef GRPO_BLOCKS_H
@@ -29,9 +29,15 @@ typedef struct grpo_block_ {
     double d[2][GRPO_BLOCK_], k3[GRPO_BLOCK_];                         /* l - logp_old in two words, and e^d - d - 1; once the report has
                                                                           them, D = l - logp_ref and e^-D + D - 1 */
     double value[GRPO_BLOCK_], slope[GRPO_BLOCK_];                     /* of S; by the log-ratio */
-    double penalty[GRPO_BLOCK_], penalty_slope[GRPO_BLOCK_];           /* P; by logp.  Before, v of axis 6 is in penalty */
-    int n, given;                                                      /* given: ratio, value and slope are those of their responses */
+    double penalty[GRPO_BLOCK_], penalty_slope[GRPO_BLOCK_];           /* P; by logp.  Before, the weight of axis 6, and the slope of S by logp
+                                                                          where it is given, or whether off_policy_mask drops the token */
+    int n;
     int divided, scattered;                                            /* some divisor is not 1; their places are no single run */
+    /* of the objective: */
+    int given;                                                         /* ratio, value and slopes are those of their responses */
+    int weighted;                                                      /* tokens have weights of axis 6 */
+    int clipped;                                                       /* S by grpo_block_clip_ */
+    int penalised;                                                     /* P by grpo_block_penalties_ */
 } grpo_block_;
 
 static int grpo_is_clip_(grpo_surrogate_kind kind) {
@@ -49,24 +55,47 @@ static int grpo_clamps_far_off_(const grpo_run_ *r) {
     return (a->clamp_low < low || low == -HUGE_VAL) && (a->clamp_high > high || high == HUGE_VAL);
 }
 
+/* is M of a unit's tokens one and the same, where their advantages are? */
+static int grpo_masks_whole_units_(const grpo_weight *w) {
+    const int of_ratio = w->trust == GRPO_TRUST_NONE || w->trust == GRPO_TRUST_ONE_SIDED || w->trust == GRPO_TRUST_TWO_SIDED
+        || w->trust == GRPO_TRUST_LOG_TWO_SIDED || w->trust == GRPO_TRUST_RING || w->trust == GRPO_TRUST_NEGATIVE_BAND;
+    return of_ratio && w->off_policy_mask == GRPO_OFF_POLICY_MASK_NONE && w->selected == GRPO_SELECTED_ALL
+        && w->policy_is == GRPO_POLICY_IS_NONE;
+}
+
+/* has a response one term for all its tokens, as far as the objective goes? */
+static int grpo_has_terms_of_responses_(const grpo_run_ *r) {
+    const grpo_ratio_axis *a = &r->obj->ratio;
+    if (a->level != GRPO_LEVEL_SEQUENCE_MEAN && a->level != GRPO_LEVEL_SEQUENCE_SUM) return 0;
+    if (a->interpolate != GRPO_INTERPOLATE_NONE || a->clamp_low != 0 || a->clamp_high != 0) return 0;
+    return r->is_plain_surrogate && !r->has_token_factors && grpo_masks_whole_units_(&r->obj->weight)
+        && r->obj->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_LEVEL;
+}
+
 /* does the objective ask no more? */
 static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     const grpo_objective *o = r->obj;
-    const grpo_ratio_axis *a = &o->ratio;
-    const grpo_penalty *p = &o->penalty;
-    const grpo_surrogate_kind kind = o->surrogate.kind;
-    if (!r->reports_ratio || kind == GRPO_SURROGATE_POLICY_SHAPING || kind == GRPO_SURROGATE_QUADRATIC_PROBABILITY) return 0;
-    if (grpo_is_of_group_(kind)) return 0;
-    if (o->surrogate.bounds != GRPO_BOUNDS_FIXED && grpo_bounds_act_(&o->surrogate)) return 0;
-    if (a->level > GRPO_LEVEL_SEQUENCE_SUM || (a->level != GRPO_LEVEL_TOKEN && !grpo_is_clip_(kind))) return 0;
-    if (a->level != GRPO_LEVEL_TOKEN && (a->behaviour != GRPO_BEHAVIOUR_OLD || r->has_rollout_weights)) return 0;
-    if (a->interpolate != GRPO_INTERPOLATE_NONE || !grpo_clamps_far_off_(r)) return 0;
-    if (a->level_clamp_low != 0 || a->level_clamp_high != 0) return 0;
-    if (r->has_token_factors || r->has_policy_mask) return 0;
-    if (r->scales.nll != 0 || p->preference != GRPO_PREFERENCE_NONE) return 0;
-    if (p->kl == GRPO_KL_EXTERNAL) return 0;
-    return p->kl == GRPO_KL_NONE || p->kl_coef == 0 || (p->kl_reference == GRPO_KL_REFERENCE_REF && p->kl_on == GRPO_KL_ON_ALL
-            && p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_NONE && p->kl_importance_weight_max == 0);
+    if (grpo_is_of_group_(o->surrogate.kind) || o->surrogate.bounds == GRPO_BOUNDS_POSITION) return 0;
+    if (r->scales.nll != 0 || o->penalty.preference != GRPO_PREFERENCE_NONE) return 0;
+    if (r->has_own_divisors || o->weight.external == GRPO_EXTERNAL_TERM) return 0;
+    if (grpo_counts_by_sign_(o) || o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) return 0;
+    return o->ratio.level == GRPO_LEVEL_TOKEN || grpo_has_terms_of_responses_(r);
+}
+
+/* is S that of grpo_block_clip_? */
+static int grpo_clips_in_blocks_(const grpo_run_ *r) {
+    const grpo_weight *w = &r->obj->weight;
+    const grpo_ratio_axis *a = &r->obj->ratio;
+    return grpo_is_clip_(r->obj->surrogate.kind) && r->is_plain_surrogate && grpo_clamps_far_off_(r) && a->level_clamp_low == 0
+        && a->level_clamp_high == 0 && w->trust == GRPO_TRUST_NONE && w->off_policy_mask == GRPO_OFF_POLICY_MASK_NONE;
+}
+
+static int grpo_pays_any_kl_(const grpo_penalty *p) { return p->kl != GRPO_KL_NONE && p->kl_coef != 0; }
+
+/* is the KL one that grpo_block_penalty_ does not know? */
+static int grpo_has_further_kl_(const grpo_penalty *p) {
+    return grpo_pays_any_kl_(p) && (p->kl == GRPO_KL_EXTERNAL || p->kl_reference != GRPO_KL_REFERENCE_REF || p->kl_on != GRPO_KL_ON_ALL
+            || p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE || p->kl_importance_weight_max != 0);
 }
 
 /* is the penalty kl_coef K, and nothing else?  k3 where the series reaches, which is 0.15 at most, also if it is so beside far clamps */
@@ -102,9 +131,10 @@ static grpo_dd grpo_block_clamped_(const grpo_run_ *r, const grpo_block_ *x, int
     return grpo_clamp(grpo_dd_pair_(x->d[0][k], x->d[1][k]), r->obj->ratio.clamp_low, r->obj->ratio.clamp_high, passes);
 }
 
-/* the same of the block, with d = l - logp_old, clamped for the ratio alone; returns whether a d exceeds the reach of the series */
-static int grpo_block_ratios_(const grpo_run_ *r, grpo_block_ *x) {
-    double *hi = x->d[0], *lo = x->d[1], *k3 = x->k3, own[GRPO_BLOCK_], *ratio = x->given ? own : x->ratio;
+/* ratio and k3 of the block, with d = l - logp_old, clamped for the ratio of a clip alone; returns whether a d exceeds the reach of the
+ * series */
+GRPO_APART_ int grpo_block_ratios_(const grpo_run_ *r, grpo_block_ *x) {
+    double *hi = x->d[0], *lo = x->d[1], *k3 = x->k3, *ratio = x->ratio;
     int far, passes;
     grpo_block_gap_(hi, lo, x->logp, x->old);
     far = grpo_block_exceeds_(hi, GRPO_SERIES_);
@@ -114,7 +144,7 @@ static int grpo_block_ratios_(const grpo_run_ *r, grpo_block_ *x) {
         if (!grpo_is_far_(hi[k])) continue;
         y = grpo_two_diff(x->logp[k], x->old[k]);
         hi[k] = y.hi; lo[k] = y.lo;
-        ratio[k] = grpo_exp(x->given ? y : grpo_block_clamped_(r, x, k, &passes));
+        ratio[k] = grpo_exp(x->clipped ? grpo_block_clamped_(r, x, k, &passes) : y);
         k3[k] = grpo_exp_minus_linear(y);
     }
     return far;
@@ -158,13 +188,69 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
     clip[GRPO_CLIP_NO] += x->n - highs - lows - duals;
 }
 
-/* S of the other kinds, token by token */
-static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x) {
+/* the ratio of a token, after its clamps; *passes: does its derivative reach l? */
+GRPO_APART_ grpo_ratio grpo_block_ratio_(const grpo_run_ *r, const grpo_block_ *x, int k, int *passes) {
+    const grpo_ratio_axis *a = &r->obj->ratio;
+    grpo_ratio w = { 0, 0, 1 };
+    int level_passes = 1;
+    grpo_dd y;
+    *passes = 1;
+    if (!r->needs_ratio) return w;
+    y = grpo_clamp(grpo_block_clamped_(r, x, k, passes), a->level_clamp_low, a->level_clamp_high, &level_passes);
+    *passes &= level_passes;
+    w.log = y.hi; w.log_lo = y.lo; w.value = *passes ? x->ratio[k] : grpo_exp(y);
+    return w;
+}
+
+/* of tokens with a clamped ratio, or a mask, or of a surrogate that grpo_surrogate_term does not know whole */
+GRPO_APART_ grpo_term grpo_block_further_term_(const grpo_run_ *r, grpo_block_ *x, int k) {
+    int passes;
+    const grpo_ratio w = grpo_block_ratio_(r, x, k, &passes);
+    grpo_token_ token;
+    grpo_term t;
+    memset(&token, 0, sizeof token);
+    token.t = x->at[k];
+    token.factor.policy = r->has_policy_mask ? x->penalty[k] : 1;
+    token.distrusted = r->obj->weight.off_policy_mask != GRPO_OFF_POLICY_MASK_NONE && x->penalty_slope[k] != 0;
+    t = grpo_policy_term_(r, &token, w, GRPO_CLIP_NO);
+    if (!passes) t.d_log_ratio = 0;
+    x->ratio[k] = w.value;
+    return t;
+}
+
+/* may a clamp cut log-ratios?  far: some are beyond the reach of the series */
+static int grpo_clamp_may_cut_(double low, double high, int far) {
+    return (low != 0 || high != 0) && (far || !(low < -GRPO_SERIES_ && high > GRPO_SERIES_));
+}
+
+/* M v g S token by token; without M, v g is left to grpo_block_weigh_ */
+static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int far) {
+    const grpo_surrogate *s = &r->obj->surrogate;
+    const grpo_ratio_axis *a = &r->obj->ratio;
+    const int cuts = grpo_clamp_may_cut_(a->clamp_low, a->clamp_high, far) || grpo_clamp_may_cut_(a->level_clamp_low, a->level_clamp_high, far);
+    const int plain = (!r->needs_ratio || !cuts) && r->is_plain_surrogate && !r->has_policy_mask;
     for (int k = 0; k < x->n; k++) {
-        const grpo_ratio ratio = { x->d[0][k], x->d[1][k], x->ratio[k] };
-        const grpo_term t = grpo_surrogate_term(&r->obj->surrogate, r->range, ratio, x->A[k], x->logp[k]);
+        const grpo_ratio w = { x->d[0][k], x->d[1][k], x->ratio[k] };
+        const grpo_term t = plain ? grpo_surrogate_term(s, r->range, w, x->A[k], x->logp[k]) : grpo_block_further_term_(r, x, k);
         x->value[k] = t.value; x->slope[k] = t.d_log_ratio; x->old[k] = t.d_logp;
         r->partial->clips[t.clip]++;
+    }
+}
+
+/* P, token by token; d is that of the ratio */
+static void grpo_block_penalties_(const grpo_run_ *r, grpo_block_ *x) {
+    grpo_token_ token;
+    memset(&token, 0, sizeof token);
+    token.factor.term = 1;
+    for (int k = 0; k < x->n; k++) {
+        grpo_ratio w = { 0, 0, x->ratio[k] };
+        grpo_term t;
+        int passes = 0;
+        token.t = x->at[k];
+        t = grpo_plain_penalty_(r, &token, w);
+        x->penalty[k] = t.value; x->penalty_slope[k] = t.d_logp;
+        if (t.d_log_ratio != 0) grpo_block_ratio_(r, x, k, &passes);
+        if (passes) x->slope[k] = grpo_plus(x->slope[k], t.d_log_ratio);
     }
 }
 
@@ -204,18 +290,30 @@ static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_rea
     else for (out += b->at[0], k = 0; k < GRPO_BLOCK_; k++) out[k] = (grpo_real)x[k];
 }
 
+/* of what the KL is of, where it is given */
+static void grpo_block_write_divergence_(const grpo_run_ *r, const grpo_block_ *b) {
+    for (int k = 0; k < b->n; k++) {
+        const int pays = r->obj->penalty.kl == GRPO_KL_EXTERNAL && grpo_pays_kl_(r, b->at[k]);
+        grpo_write_(r, r->out.ddivergence_ref, b->at[k], pays ? r->obj->penalty.kl_coef * b->coefficient[k] : 0);
+    }
+}
+
 static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b) {
     const double coef = r->obj->penalty.entropy_coef;
+    const double *by_logp = b->penalty_slope;
     double x[GRPO_BLOCK_];
-    for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->slope[k], b->penalty_slope[k]);
-    if (!grpo_is_clip_(r->obj->surrogate.kind)) for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(x[k], b->old[k]);
+    if (!grpo_is_clip_(r->obj->surrogate.kind)) {
+        for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->old[k], b->penalty_slope[k]);
+        by_logp = x;
+    }
+    for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(by_logp[k], b->slope[k]);
     for (int k = 0; k < GRPO_BLOCK_; k++) x[k] *= b->coefficient[k];
     grpo_block_write_(r, b, r->out.dlogp, x);
     if (r->out.term) {
         for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->value[k], b->penalty[k]);
         grpo_block_write_(r, b, r->out.term, x);
     }
-    for (int k = 0; r->out.ddivergence_ref && k < b->n; k++) r->out.ddivergence_ref[b->at[k]] = 0;
+    if (r->out.ddivergence_ref) grpo_block_write_divergence_(r, b);
     if (r->out.dentropy && coef == 0) for (int k = 0; k < b->n; k++) r->out.dentropy[b->at[k]] = 0;
     else if (r->out.dentropy) {
         for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coefficient[k];
@@ -238,6 +336,7 @@ static double grpo_block_least_(const double *x, double sign) {
 /* the ratios into the report; what is beyond n is none */
 static void grpo_block_report_ratios_(const grpo_run_ *r, grpo_block_ *x) {
     double most, *ratio = x->ratio;
+    if (!r->reports_ratio) { grpo_report_extremes_(r->partial, 1, 1); return; }
     for (int k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = ratio[0];
     most = -grpo_block_least_(ratio, -1);
     grpo_report_extremes_(r->partial, grpo_block_least_(ratio, 1), most);
@@ -261,16 +360,15 @@ static void grpo_block_infinite_(const grpo_run_ *r, grpo_block_ *x, const grpo_
 /* those beyond n are of no weight: l = logp_old = logp_ref = A = 0 */
 static void grpo_block_pad_(grpo_block_ *x) {
     for (int k = x->n; k < GRPO_BLOCK_; k++) {
-        x->logp[k] = x->old[k] = x->A[k] = x->coefficient[k] = x->value[k] = x->slope[k] = x->penalty[k] = 0;
+        x->logp[k] = x->old[k] = x->A[k] = x->coefficient[k] = x->value[k] = x->slope[k] = x->penalty[k] = x->penalty_slope[k] = 0;
         x->divisor[k] = 1;
     }
 }
 
-/* l - than into d, with its k3 of sign times that; returns whether one exceeds the reach of the series */
-static int grpo_block_differ_(grpo_block_ *x, const grpo_real *than, double sign) {
-    double *other = x->A, *hi = x->d[0], *lo = x->d[1];
+/* l - other into d, with its k3 of sign times that; returns whether one exceeds the reach of the series */
+static int grpo_block_differ_(grpo_block_ *x, const double *other, double sign) {
+    double *hi = x->d[0], *lo = x->d[1];
     int far;
-    for (int k = 0; k < GRPO_BLOCK_; k++) other[k] = k < x->n ? (double)than[x->at[k]] : 0;
     grpo_block_gap_(hi, lo, x->logp, other);
     far = grpo_block_exceeds_(hi, GRPO_SERIES_);
     for (int k = 0; far && k < x->n; k++) {
@@ -281,23 +379,28 @@ static int grpo_block_differ_(grpo_block_ *x, const grpo_real *than, double sign
     return far;
 }
 
-/* v S, and the weights into the report */
+/* what an array has at the tokens of the block, into A, which nobody asks for by then */
+static const double *grpo_block_gather_(grpo_block_ *x, const grpo_real *from) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) x->A[k] = k < x->n ? (double)from[x->at[k]] : 0;
+    return x->A;
+}
+
+/* v S */
 static void grpo_block_weigh_(const grpo_run_ *r, grpo_block_ *x, const double *weight) {
     for (int k = 0; k < x->n; k++) {
         x->value[k] = grpo_times(weight[k], x->value[k]);
         x->slope[k] = grpo_times(weight[k], x->slope[k]);
         if (!grpo_is_clip_(r->obj->surrogate.kind)) x->old[k] = grpo_times(weight[k], x->old[k]);
     }
-    r->partial->weight_tokens += x->n;
-    grpo_sum_add_block_(&r->partial->sum[GRPO_SUM_WEIGHT], 1, weight);
 }
 
 /* D and k3, where there is a reference, and the penalty; returns whether a D exceeds the reach of the series */
 static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x) {
     const grpo_penalty *p = &r->obj->penalty;
     const grpo_batch *b = r->batch;
-    const int pays = p->kl != GRPO_KL_NONE && p->kl_coef != 0, by_series = pays && grpo_kl_by_series_(p);
-    int k, far = b->logp_ref ? grpo_block_differ_(x, b->logp_ref, -1) : 0;
+    const int pays = grpo_pays_any_kl_(p), by_series = pays && grpo_kl_by_series_(p);
+    int k, far = b->logp_ref ? grpo_block_differ_(x, grpo_block_gather_(x, b->logp_ref), -1) : 0;
+    if (x->penalised) return far;
     if (by_series) grpo_block_k3_penalty_(x->penalty, x->penalty_slope, p->kl_coef, x->d[0], x->d[1], x->k3);
     if (pays && (far || !by_series)) grpo_block_kl_(p, x, x->A, !by_series);
     for (k = 0; !pays && k < GRPO_BLOCK_; k++) x->penalty[k] = x->penalty_slope[k] = 0;
@@ -325,27 +428,56 @@ static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x, int far_ref) 
     r->partial->tokens += x->n;
 }
 
+/* has a token a weight besides that of the correction? */
+static int grpo_walks_for_weights_(const grpo_run_ *r) {
+    const grpo_weight *w = &r->obj->weight;
+    return r->has_token_factors || (r->has_policy_mask && (w->off_policy_mask != GRPO_OFF_POLICY_MASK_NONE
+            || w->selected != GRPO_SELECTED_ALL || w->policy_is != GRPO_POLICY_IS_NONE));
+}
+
 /* Either tokens wait to be evaluated together or, evaluated, for the report: not both, for they share their room. */
 typedef struct grpo_room_ {
     union { grpo_waiting_ waiting; grpo_block_ block; } of;
     int together;
 } grpo_room_;
 
+/* M v g S; returns whether d and k3 are no longer those of the ratio */
+static int grpo_block_evaluate_(const grpo_run_ *r, grpo_block_ *x, int far) {
+    const double *weight = x->penalty;
+    if (x->given) { memcpy(x->old, x->penalty_slope, sizeof x->old); return 0; }
+    if (x->clipped && x->weighted) weight = (const double *)memcpy(x->k3, x->penalty, sizeof x->k3);      /* which the clip leaves alone */
+    if (x->clipped) grpo_block_clip_(r, x, far); else grpo_block_terms_(r, x, far);
+    if (x->weighted && (x->clipped || !r->has_policy_mask)) grpo_block_weigh_(r, x, weight);
+    return x->clipped && x->weighted;
+}
+
+/* the differences to the old policy, into the report; far: of those that are there */
+static void grpo_block_report_old_(const grpo_run_ *r, grpo_block_ *x, int there, int far) {
+    const grpo_real *old = r->batch->logp_old;
+    if (!old) return;
+    if (!there) far = grpo_block_differ_(x, grpo_block_gather_(x, old), 1);
+    if (far) grpo_block_infinite_(r, x, old, grpo_report_old_);
+    grpo_report_old_block_(r->partial->sum, x->d, x->k3);
+}
+
 /* evaluates the tokens that wait */
 static void grpo_block_flush_(const grpo_run_ *r) {
-    const grpo_real *old = r->batch->logp_old;
+    const int is_old = r->behaviour == r->batch->logp_old;
     grpo_block_ *x = r->block;
-    int far, far_ref;
+    int far = 0, far_ref, there = is_old;
     if (x->n == 0) return;
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
-    far = grpo_block_ratios_(r, x);
-    if (r->has_rollout_weights) memcpy(x->k3, x->penalty, sizeof x->k3);      /* which the surrogate leaves alone */
-    if (!x->given && grpo_is_clip_(r->obj->surrogate.kind)) grpo_block_clip_(r, x, far);
-    else if (!x->given) grpo_block_terms_(r, x);
-    if (r->has_rollout_weights) grpo_block_weigh_(r, x, x->k3);
-    if (old && (r->behaviour != old || r->has_rollout_weights)) far = grpo_block_differ_(x, old, 1);
-    if (far && old) grpo_block_infinite_(r, x, old, grpo_report_old_);
-    if (old) grpo_report_old_block_(r->partial->sum, x->d, x->k3);
+    if (r->has_rollout_weights) r->partial->weight_tokens += x->n;
+    if (r->has_rollout_weights && !grpo_walks_for_weights_(r)) grpo_sum_add_block_(&r->partial->sum[GRPO_SUM_WEIGHT], 1, x->penalty);
+    if (x->given) far = is_old ? grpo_block_differ_(x, x->old, 1) : 0;
+    else if (r->needs_ratio) far = grpo_block_ratios_(r, x);
+    else {
+        for (int k = 0; k < GRPO_BLOCK_; k++) { x->ratio[k] = 1; x->d[0][k] = x->d[1][k] = 0; }
+        there = 0;
+    }
+    if (grpo_block_evaluate_(r, x, far)) there = 0;
+    if (x->penalised) grpo_block_penalties_(r, x);
+    grpo_block_report_old_(r, x, there, far);
     far_ref = grpo_block_penalty_(r, x);
     grpo_block_write_all_(r, x);
     grpo_block_report_(r, x, far_ref);
@@ -367,48 +499,80 @@ static void grpo_go_together_(const grpo_run_ *r) {
     r->room->together = 1;
     x->n = x->divided = x->scattered = 0;
     x->given = r->obj->ratio.level != GRPO_LEVEL_TOKEN;
+    x->weighted = r->has_rollout_weights || r->has_policy_mask || r->has_token_factors;
+    x->clipped = !x->given && grpo_clips_in_blocks_(r);
+    x->penalised = grpo_has_further_kl_(&r->obj->penalty);
 }
 
-/* tokens begin .. begin + n - 1 of s join those that wait, among which there is room; ratio, term: of them all, if they are given */
-static void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, int n, double ratio, const grpo_term *term) {
-    const grpo_real *logp = r->batch->logp + begin, *old = r->behaviour + begin, *A = r->advantage + begin;
+/* tokens begin .. begin + n - 1 of s join those that wait, among which there is room */
+GRPO_INLINE_ void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, int n) {
+    const grpo_real *logp = r->batch->logp + begin;
+    const grpo_real *old = r->behaviour ? r->behaviour + begin : logp, *A = r->advantage ? r->advantage + begin : logp;
     const int at = r->block->n;
     grpo_block_ *x = r->block;
     x->scattered |= at > 0 && x->at[at - 1] != begin - 1;
     for (int k = 0; k < n; k++) x->at[at + k] = begin + k;
     for (int k = 0; k < n; k++) { x->logp[at + k] = (double)logp[k]; x->old[at + k] = (double)old[k]; x->A[at + k] = (double)A[k]; }
+    if (!r->behaviour) for (int k = 0; k < n; k++) x->old[at + k] = 0;
+    if (!r->advantage) for (int k = 0; k < n; k++) x->A[at + k] = 0;
     for (int k = 0; k < n; k++) { x->divisor[at + k] = s->divisor; x->coefficient[at + k] = s->coefficient; }
-    for (int k = 0; term && k < n; k++) { x->ratio[at + k] = ratio; x->value[at + k] = term->value; x->slope[at + k] = term->d_log_ratio; }
     x->divided |= s->divisor != 1;
     x->n += n;
 }
 
-/* those of a sequence that are weighted or may be rejected wait, each with its weight */
-static void grpo_block_take_weighted_(const grpo_run_ *r, const grpo_sequence_ *s) {
+/* the n tokens that joined last have this weight, and where it is given this ratio and this term */
+static void grpo_block_weigh_last_(grpo_block_ *x, int n, double weight, double ratio, const grpo_term *term) {
+    const int at = x->n - n;
+    for (int k = at; x->weighted && k < x->n; k++) x->penalty[k] = weight;
+    for (int k = at; term && k < x->n; k++) { x->ratio[k] = ratio; x->value[k] = term->value; x->slope[k] = term->d_log_ratio; }
+    for (int k = at; term && k < x->n; k++) x->penalty_slope[k] = term->d_logp;
+    for (int k = at; term && term->d_logp != 0 && k < x->n; k++) x->value[k] = grpo_times(term->d_logp, x->logp[k]);
+}
+
+/* those of a sequence wait, each with the weight that the correction gives it */
+static void grpo_block_take_corrected_(const grpo_run_ *r, const grpo_sequence_ *s) {
     grpo_segment_ segment;
     memset(&segment, 0, sizeof segment);
     for (int64_t t = s->begin; t < s->end; t++) {
         const grpo_mask_ k = grpo_mask_at_(r->obj, r->batch, s, t, &segment);
         if (!grpo_is_active_(r->obj, &k)) { grpo_skip_token_(r, t); continue; }
         r->block->penalty[r->block->n] = k.v;
-        grpo_block_join_(r, s, t, 1, 1, NULL);
+        grpo_block_join_(r, s, t, 1);
         if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
+    }
+}
+
+/* those of a sequence wait, each with a weight of its own; from the last on, for what follows a token may be in its weight */
+static void grpo_block_take_weighted_(const grpo_run_ *r, const grpo_sequence_ *s) {
+    grpo_walk_ walk = grpo_walk_from_(s->end);
+    const grpo_token_ *token = &walk.token;
+    grpo_block_ *x = r->block;
+    while (grpo_step_back_(r, s, s->begin, &walk)) {
+        if (!token->counts) { grpo_skip_token_(r, token->t); continue; }
+        if (r->has_rollout_weights) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], token->factor.correction);
+        x->penalty[x->n] = token->factor.policy;
+        x->penalty_slope[x->n] = token->distrusted;
+        grpo_block_join_(r, s, token->t, 1);
+        if (x->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }
 }
 
 /* the tokens of a sequence wait; 0: they are to be evaluated one by one */
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term) {
     const uint8_t *mask = r->batch->mask;
+    const double weight = s->correction.value;
     int64_t t = s->begin;
     if (!r->block || s->coefficient == 0) return 0;
     grpo_go_together_(r);
-    if (!s->uncorrected) { grpo_block_take_weighted_(r, s); return 1; }
+    if (grpo_walks_for_weights_(r)) { grpo_block_take_weighted_(r, s); return 1; }
+    if (!s->evenly_weighted) { grpo_block_take_corrected_(r, s); return 1; }
     while (t < s->end) {
         const int room = GRPO_BLOCK_ - r->block->n, most = s->truncated ? 0 : s->end - t < room ? (int)(s->end - t) : room;
         int n = mask ? 0 : most;
         while (mask && n < most && mask[t + n]) n++;
         if (n == 0) { grpo_skip_token_(r, t++); continue; }
-        grpo_block_join_(r, s, t, n, ratio, term);
+        grpo_block_join_(r, s, t, n);
+        grpo_block_weigh_last_(r->block, n, weight, ratio, term);
         t += n;
         if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }

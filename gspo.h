@@ -961,12 +961,11 @@ GRPO_APART_ double gspo_response_coefficient_(const grpo_run_ *r, const grpo_seq
     grpo_walk_ walk = grpo_walk_from_(s->end);
     const grpo_token_ *k = &walk.token;
     grpo_sum coefficient;
-    int distrusted;
     memset(&coefficient, 0, sizeof coefficient);
     while (grpo_step_back_(r, s, s->begin, &walk)) {
         if (!k->counts) continue;
         *advantage = (double)r->advantage[k->t];                       /* the last one met is the first */
-        grpo_sum_add_(&coefficient, grpo_over_own_(k, grpo_policy_weight_(r, s, k->t, ratio, k->factor.policy, &distrusted) / s->divisor));
+        grpo_sum_add_(&coefficient, grpo_over_own_(k, (grpo_is_distrusted_(r, k, ratio) ? 0 : k->factor.policy) / s->divisor));
     }
     return grpo_sum_total_(&coefficient);
 }
@@ -1094,9 +1093,9 @@ typedef struct { grpo_term policy, penalty; } gspo_terms_;
 static inline grpo_term gspo_policy_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
                                           grpo_clip_side pool) {
     grpo_term x = { 0, 0, 0, GRPO_CLIP_NO };
-    if (!s->group->value) return grpo_policy_term_(r, s, k, ratio, pool);
+    if (!s->group->value) return grpo_policy_term_(r, k, ratio, pool);
     x.value = s->group->value[s->member];
-    return grpo_weighted_term_(r, s, k, ratio, pool, x);
+    return grpo_weighted_term_(r, k, ratio, pool, x);
 }
 
 static void gspo_terms_at_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, const gspo_ratio_ *x, gspo_terms_ *m) {
@@ -1190,7 +1189,8 @@ static int64_t gspo_same_advantage_(const grpo_run_ *r, const grpo_sequence_ *s)
 /* Where the objective asks no more (grpo_goes_by_blocks_) and all tokens of the response are worth the same, they wait for their block;
  * 0: it is not so. */
 GRPO_APART_ int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    const int64_t t = r->block && s->coefficient != 0 && s->uncorrected && s->count > 0 ? gspo_same_advantage_(r, s) : -1;
+    const int may = r->block && s->coefficient != 0 && s->evenly_weighted && s->correction.value == 1 && s->count > 0;
+    const int64_t t = may ? gspo_same_advantage_(r, s) : -1;
     grpo_token_ token;
     grpo_term term;
     gspo_unit_ u;
@@ -1201,7 +1201,7 @@ GRPO_APART_ int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s)
     token.factor.policy = 1;
     gspo_unit_at_(r, s, s->end, &u);
     if (!u.finite) return 0;
-    term = grpo_policy_term_(r, s, &token, u.ratio, GRPO_CLIP_NO);
+    term = grpo_policy_term_(r, &token, u.ratio, GRPO_CLIP_NO);
     r->partial->clips[term.clip] += u.count;
     handed = grpo_times(u.same.unit, term.d_log_ratio) * (double)u.count;      /* the sum over its tokens, rounded once */
     term.d_log_ratio = grpo_plus(grpo_times(u.same.own, term.d_log_ratio), gspo_part_(&u, &u.same, handed));

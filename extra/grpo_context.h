@@ -162,7 +162,7 @@ static int grpo_whole_rejected_(const grpo_weight *w, const grpo_response *x) {
 static grpo_sequence_ grpo_context_sequence_(const grpo_objective *o, const grpo_batch *b, int64_t i, const grpo_response *x) {
     const grpo_weight *w = &o->weight;
     grpo_sequence_ s = grpo_sequence_begin_(o, b, i);
-    if (!s.truncated && !s.uncorrected) {
+    if (!s.truncated && !s.evenly_weighted) {
         const grpo_how how = grpo_rollout_is_pool_(w->rollout_is_level).how;
         if (grpo_rollout_is_over_(w, GRPO_OVER_SEQUENCE))
             s.correction = grpo_rollout_is(w, grpo_ratio_exp(grpo_sum_or_mean_(&x->rollout_is, how, x->in_mask)));
