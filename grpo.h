@@ -1155,8 +1155,12 @@ GRPO_FN int grpo_in_divergence_region(const grpo_weight *c, grpo_ratio w, double
 GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, double logp_old, double logp_rollout);
 GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled);        /* is the pooled statistic inside its bounds? */
 
-typedef struct { double value; int inside; } grpo_rollout_is_weight;      /* the weight, and whether v was inside [low, high] */
-
+/* the weight, and whether v was inside [low, high] */
+typedef struct { double value; int inside; } grpo_rollout_is_weight;
+/* do the bounds 1 + x <= e^x <= 1/(1 - x) tell that e^x is in [low, high]?  Most of what is compared they do, and cost no logarithm */
+GRPO_FN int grpo_exp_is_within_(double x, double low, double high) {
+    return 1 + x > low * (1 + 1e-9) && x < 1 && 1 < high * (1 - 1e-9) * (1 - x);
+}
 
 /* v must be e^log_v; comparisons are made on the logarithm, where the value does not tell without it */
 GRPO_FN grpo_rollout_is_weight grpo_rollout_is(const grpo_weight *c, grpo_ratio v) {
@@ -2514,7 +2518,7 @@ typedef struct { int counts, rejected; double v; } grpo_mask_;
 /* the tokens of a span that count, from its first to its last: while (grpo_next_active_(o, b, s, &c)) ... c.t, c.v */
 typedef struct {
     int64_t t, end;
-    double v;
+    double v;                       /* where rollout_is_norm asks for it */
     grpo_segment_ segment;          /* the one that was asked for last */
 } grpo_cursor_;
 
@@ -2530,6 +2534,8 @@ static grpo_cursor_ grpo_cursor_of_(int64_t begin, int64_t end) {
 static int grpo_is_in_(grpo_span_ x, int64_t t) { return t >= x.begin && t < x.end; }
 
 static grpo_dd grpo_rollout_log_ratio_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes);      /* q */
+/* v of a token; weigh 0: it is enough to know whether it is inside its bounds */
+static grpo_rollout_is_weight grpo_token_rollout_is_(const grpo_objective *o, const grpo_batch *b, int64_t t, int weigh);
 static grpo_rollout_is_weight grpo_pooled_rollout_is_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span);      /* v of a span */
 /* the whole of it, by a pooled statistic or a veto */
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);
@@ -2542,29 +2548,29 @@ static int grpo_weight_rejects_(const grpo_weight *w, grpo_rollout_is_weight v) 
 /* is the token outside of a band? */
 static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_is_weight v);
 
-/* of a token in the mask; segment: that of the token before, if there was one */
+/* of a token in the mask; weigh: v is asked for, not only whether the token is rejected; segment: that of the token before, if there was
+ * one */
 GRPO_APART_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
-                                            grpo_segment_ *segment) {
+                                            int weigh, grpo_segment_ *segment) {
     grpo_mask_ k = { 1, 0, 1 };
     grpo_rollout_is_weight v = s->correction;
-    int passes, rejected = s->rejected;
+    int rejected = s->rejected;
     if (grpo_has_segments_(&o->weight)) {
         if (!grpo_is_in_(segment->span, t)) *segment = grpo_weight_segment_(o, b, s, t);
         v = segment->correction;
         rejected |= segment->rejected;
     }
-    if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_TOKEN))
-        v = grpo_rollout_is(&o->weight, grpo_ratio_exp(grpo_rollout_log_ratio_(o, b, t, &passes)));
+    if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_TOKEN)) v = grpo_token_rollout_is_(o, b, t, weigh);
     k.rejected = rejected || grpo_token_rejected_(o, b, t, v);
     k.v = k.rejected ? 0 : v.value;
     return k;
 }
 
-GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
+GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t, int weigh,
                                       grpo_segment_ *segment) {
     grpo_mask_ k = { 0, 0, 1 };
     k.counts = !s->truncated && grpo_is_unmasked_(b, t);
-    if (k.counts && !s->evenly_weighted) return grpo_corrected_mask_(o, b, s, t, segment);
+    if (k.counts && !s->evenly_weighted) return grpo_corrected_mask_(o, b, s, t, weigh, segment);
     if (k.counts) k.v = s->correction.value;
     return k;
 }
@@ -2576,7 +2582,7 @@ static int grpo_is_active_(const grpo_objective *o, const grpo_mask_ *k) {
 /* the next token that counts, in c->t and c->v; 0: there is none.  Of a response with correction weights or grounds for rejection: */
 static int grpo_next_corrected_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
     while (++c->t < c->end) {
-        const grpo_mask_ k = grpo_mask_at_(o, b, s, c->t, &c->segment);
+        const grpo_mask_ k = grpo_mask_at_(o, b, s, c->t, o->weight.rollout_is_norm != GRPO_ROLLOUT_IS_NORM_NONE, &c->segment);
         c->v = k.v;
         if (grpo_is_active_(o, &k)) return 1;
     }
@@ -2618,7 +2624,7 @@ static void grpo_sequence_count_(const grpo_objective *o, const grpo_batch *b, g
     s->evenly_weighted |= grpo_is_evenly_weighted_(&o->weight, s);
     if (s->evenly_weighted || !grpo_may_reject_(&o->weight)) { s->count = grpo_unmasked_(b, s->index); return; }
     for (int64_t t = s->begin; t < s->end; t++) {
-        const grpo_mask_ k = grpo_mask_at_(o, b, s, t, &segment);
+        const grpo_mask_ k = grpo_mask_at_(o, b, s, t, 0, &segment);
         s->rejected_tokens += k.rejected;
         s->count += grpo_is_active_(o, &k);
     }
@@ -2990,7 +2996,7 @@ GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, in
     grpo_mask_ mask;
     if (x->t == begin) return 0;
     x->t--;
-    mask = grpo_mask_at_(r->obj, r->batch, s, x->t, &k->segment);
+    mask = grpo_mask_at_(r->obj, r->batch, s, x->t, 1, &k->segment);
     x->counts = grpo_is_active_(r->obj, &mask);
     k->met += x->counts;
     x->factor.correction = x->factor.policy = mask.v;
@@ -3785,6 +3791,18 @@ GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, 
 }
 
 /* ---- axis 6: trust, rejection, policy_is, fipo ------------------------------------------------------------------------------------ */
+/* do bounds tell that |p - p0| <= most?  It is at most |l - x|/(1 - max(l, x)), for e^y <= 1/(1 - y) */
+GRPO_FN int grpo_change_is_within_(double l, double x, double most) {
+    const double larger = l > x ? l : x;
+    return larger <= 0 && fabs(l - x) <= most * (1 - 1e-9) * (1 - larger);
+}
+
+/* and that KL(p0 || p) <= most?  It is at most (p - p0)^2/(p (1 - p)), and that (r + r^2)^2/-l for r = |l - x| <= 1 */
+GRPO_FN int grpo_binary_kl_is_within_(double l, double x, double most) {
+    const double r = fabs(l - x), e = r + r * r;
+    return r <= 1 && e * e <= most * (1 - 1e-9) * -l;
+}
+
 /* 0: dropped.  w: of axis 3; logp_old: in its denominator */
 GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_ratio w, double advantage, double logp, double logp_old) {
     const int above = w.log > band.log_high, below = w.log < band.log_low, up = advantage > 0, down = advantage < 0;
@@ -3800,10 +3818,14 @@ GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_rat
         y = grpo_ratio_log(w);
         return !grpo_dd_exceeds(y, c->trust_high) && !grpo_dd_exceeds(grpo_dd_negative(y), c->trust_low);
     case GRPO_TRUST_PROBABILITY:
+        if (grpo_change_is_within_(logp, logp_old, up ? c->trust_high : c->trust_low)) return 1;
         change = grpo_probability_change(logp, logp_old);
         return !(up && change > c->trust_high) && !(down && -change > c->trust_low);
-    case GRPO_TRUST_PROBABILITY_BOTH: return !(fabs(grpo_probability_change(logp, logp_old)) > c->trust_high);
+    case GRPO_TRUST_PROBABILITY_BOTH:
+        if (grpo_change_is_within_(logp, logp_old, c->trust_high)) return 1;
+        return !(fabs(grpo_probability_change(logp, logp_old)) > c->trust_high);
     case GRPO_TRUST_BINARY_KL:
+        if (grpo_binary_kl_is_within_(logp, logp_old, up ? c->trust_high : c->trust_low)) return 1;
         if (up && logp > logp_old) return !(grpo_binary_kl(logp, logp_old) > c->trust_high);
         return !(down && logp < logp_old && grpo_binary_kl(logp, logp_old) > c->trust_low);
     case GRPO_TRUST_K2:
@@ -3843,7 +3865,9 @@ GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, 
 GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled) {
     switch (c->rollout_rs) {
     case GRPO_ROLLOUT_RS_NONE:  return 1;
-    case GRPO_ROLLOUT_RS_RATIO: return !(pooled.hi < log(c->rollout_rs_low)) && !(pooled.hi > log(c->rollout_rs_high));
+    case GRPO_ROLLOUT_RS_RATIO:
+        if (grpo_exp_is_within_(pooled.hi, c->rollout_rs_low, c->rollout_rs_high)) return 1;
+        return !(pooled.hi < log(c->rollout_rs_low)) && !(pooled.hi > log(c->rollout_rs_high));
     default:                return pooled.hi >= c->rollout_rs_low && pooled.hi <= c->rollout_rs_high;
     }
 }
@@ -4509,6 +4533,14 @@ static grpo_dd grpo_rollout_log_ratio_(const grpo_objective *o, const grpo_batch
     return grpo_clamp(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]), -c, c, passes);
 }
 
+static grpo_rollout_is_weight grpo_token_rollout_is_(const grpo_objective *o, const grpo_batch *b, int64_t t, int weigh) {
+    const grpo_weight *w = &o->weight;
+    const grpo_rollout_is_weight inside = { 1, 1 };
+    int passes;
+    const grpo_dd q = grpo_rollout_log_ratio_(o, b, t, &passes);
+    return !weigh && grpo_exp_is_within_(q.hi, w->rollout_is_low, w->rollout_is_high) ? inside : grpo_rollout_is(w, grpo_ratio_exp(q));
+}
+
 /* the statistic of one token; *passes: it is q itself, not a bound of its clamp */
 static grpo_dd grpo_statistic_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_rs_kind kind, int *passes) {
     return grpo_rollout_rs_statistic(kind, grpo_rollout_log_ratio_(o, b, t, passes), (double)b->logp_old[t], (double)b->logp_rollout[t]);
@@ -4557,10 +4589,10 @@ static int grpo_span_rejected_(const grpo_objective *o, const grpo_batch *b, grp
 
 /* by a token that the rollout policy made far too probable */
 static int grpo_vetoed_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response) {
-    const double veto = o->weight.rollout_veto;
+    const double veto = o->weight.rollout_veto, least = veto != 0 ? log(veto) : -HUGE_VAL;
     int passes;
     for (int64_t t = response.begin; veto != 0 && t < response.end; t++)
-        if (grpo_is_unmasked_(b, t) && grpo_rollout_log_ratio_(o, b, t, &passes).hi < log(veto)) return 1;
+        if (grpo_is_unmasked_(b, t) && grpo_rollout_log_ratio_(o, b, t, &passes).hi < least) return 1;
     return 0;
 }
 

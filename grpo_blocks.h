@@ -534,7 +534,7 @@ static void grpo_block_take_corrected_(const grpo_run_ *r, const grpo_sequence_ 
     grpo_segment_ segment;
     memset(&segment, 0, sizeof segment);
     for (int64_t t = s->begin; t < s->end; t++) {
-        const grpo_mask_ k = grpo_mask_at_(r->obj, r->batch, s, t, &segment);
+        const grpo_mask_ k = grpo_mask_at_(r->obj, r->batch, s, t, 1, &segment);
         if (!grpo_is_active_(r->obj, &k)) { grpo_skip_token_(r, t); continue; }
         r->block->penalty[r->block->n] = k.v;
         grpo_block_join_(r, s, t, 1);
