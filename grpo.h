@@ -884,7 +884,7 @@ GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double
 
 /* w - 1 as the argument of an exponential: the ratio itself must then be known beyond double precision */
 GRPO_FN grpo_dd grpo_ratio_minus_one(grpo_ratio w) {
-    return grpo_dd_add(w.value > 2 ? grpo_exp_twice(grpo_ratio_log(w)) : grpo_dd_of_(w.value), grpo_dd_of_(-1));
+    return w.value > 2 ? grpo_dd_add(grpo_exp_twice(grpo_ratio_log(w)), grpo_dd_of_(-1)) : grpo_two_sum(w.value, -1);
 }
 
 /* sigmoid(z) and its derivative, e/(1 + e)^2, even in z */

@@ -94,7 +94,7 @@ static int grpo_pays_any_kl_(const grpo_penalty *p) { return p->kl != GRPO_KL_NO
 
 /* is the KL one that grpo_block_penalty_ does not know? */
 static int grpo_has_further_kl_(const grpo_penalty *p) {
-    return grpo_pays_any_kl_(p) && (p->kl == GRPO_KL_EXTERNAL || p->kl_reference != GRPO_KL_REFERENCE_REF || p->kl_on != GRPO_KL_ON_ALL
+    return grpo_pays_any_kl_(p) && (p->kl == GRPO_KL_EXTERNAL || p->kl_on != GRPO_KL_ON_ALL
             || p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE || p->kl_importance_weight_max != 0);
 }
 
@@ -203,16 +203,14 @@ GRPO_APART_ grpo_ratio grpo_block_ratio_(const grpo_run_ *r, const grpo_block_ *
 }
 
 /* of tokens with a clamped ratio, or a mask, or of a surrogate that grpo_surrogate_term does not know whole */
-GRPO_APART_ grpo_term grpo_block_further_term_(const grpo_run_ *r, grpo_block_ *x, int k) {
+GRPO_APART_ grpo_term grpo_block_further_term_(const grpo_run_ *r, grpo_block_ *x, int k, grpo_token_ *token) {
     int passes;
     const grpo_ratio w = grpo_block_ratio_(r, x, k, &passes);
-    grpo_token_ token;
     grpo_term t;
-    memset(&token, 0, sizeof token);
-    token.t = x->at[k];
-    token.factor.policy = r->has_policy_mask ? x->penalty[k] : 1;
-    token.distrusted = r->obj->weight.off_policy_mask != GRPO_OFF_POLICY_MASK_NONE && x->penalty_slope[k] != 0;
-    t = grpo_policy_term_(r, &token, w, GRPO_CLIP_NO);
+    token->t = x->at[k];
+    token->factor.policy = r->has_policy_mask ? x->penalty[k] : 1;
+    token->distrusted = r->obj->weight.off_policy_mask != GRPO_OFF_POLICY_MASK_NONE && x->penalty_slope[k] != 0;
+    t = grpo_policy_term_(r, token, w, GRPO_CLIP_NO);
     if (!passes) t.d_log_ratio = 0;
     x->ratio[k] = w.value;
     return t;
@@ -229,9 +227,11 @@ static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int far) {
     const grpo_ratio_axis *a = &r->obj->ratio;
     const int cuts = grpo_clamp_may_cut_(a->clamp_low, a->clamp_high, far) || grpo_clamp_may_cut_(a->level_clamp_low, a->level_clamp_high, far);
     const int plain = (!r->needs_ratio || !cuts) && r->is_plain_surrogate && !r->has_policy_mask;
+    grpo_token_ token;
+    memset(&token, 0, sizeof token);
     for (int k = 0; k < x->n; k++) {
         const grpo_ratio w = { x->d[0][k], x->d[1][k], x->ratio[k] };
-        const grpo_term t = plain ? grpo_surrogate_term(s, r->range, w, x->A[k], x->logp[k]) : grpo_block_further_term_(r, x, k);
+        const grpo_term t = plain ? grpo_surrogate_term(s, r->range, w, x->A[k], x->logp[k]) : grpo_block_further_term_(r, x, k, &token);
         x->value[k] = t.value; x->slope[k] = t.d_log_ratio; x->old[k] = t.d_logp;
         r->partial->clips[t.clip]++;
     }
@@ -394,19 +394,30 @@ static void grpo_block_weigh_(const grpo_run_ *r, grpo_block_ *x, const double *
     }
 }
 
-/* D and k3, where there is a reference, and the penalty; returns whether a D exceeds the reach of the series */
-static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x) {
+/* the penalty, if it is not there; returns whether d and k3 are those of logp_ref, and in *far whether one exceeds the series */
+static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x, int *far) {
     const grpo_penalty *p = &r->obj->penalty;
     const grpo_batch *b = r->batch;
-    const int pays = grpo_pays_any_kl_(p), by_series = pays && grpo_kl_by_series_(p);
-    int k, far = b->logp_ref ? grpo_block_differ_(x, grpo_block_gather_(x, b->logp_ref), -1) : 0;
-    if (x->penalised) return far;
-    if (by_series) grpo_block_k3_penalty_(x->penalty, x->penalty_slope, p->kl_coef, x->d[0], x->d[1], x->k3);
-    if (pays && (far || !by_series)) grpo_block_kl_(p, x, x->A, !by_series);
-    for (k = 0; !pays && k < GRPO_BLOCK_; k++) x->penalty[k] = x->penalty_slope[k] = 0;
-    for (k = 0; p->entropy_coef != 0 && k < x->n; k++)
+    const grpo_real *than = grpo_logp_of_(b, grpo_kl_whose_(p));
+    const int by_series = grpo_kl_by_series_(p);
+    if (x->penalised) return 0;
+    if (grpo_pays_any_kl_(p)) {
+        *far = grpo_block_differ_(x, grpo_block_gather_(x, than), -1);
+        if (by_series) grpo_block_k3_penalty_(x->penalty, x->penalty_slope, p->kl_coef, x->d[0], x->d[1], x->k3);
+        if (*far || !by_series) grpo_block_kl_(p, x, x->A, !by_series);
+    } else for (int k = 0; k < GRPO_BLOCK_; k++) x->penalty[k] = x->penalty_slope[k] = 0;
+    for (int k = 0; p->entropy_coef != 0 && k < x->n; k++)
         x->penalty[k] = grpo_plus(x->penalty[k], -p->entropy_coef * (double)b->entropy[x->at[k]]);
-    return far;
+    return grpo_pays_any_kl_(p) && than == b->logp_ref;
+}
+
+/* the differences to the reference policy, into the report; there, far: of what is in d and k3 */
+static void grpo_block_report_ref_(const grpo_run_ *r, grpo_block_ *x, int there, int far) {
+    const grpo_real *ref = r->batch->logp_ref;
+    if (!ref) return;
+    if (!there) far = grpo_block_differ_(x, grpo_block_gather_(x, ref), -1);
+    if (far) grpo_block_infinite_(r, x, ref, grpo_report_ref_);
+    grpo_report_ref_block_(r->partial->sum, x->d, x->k3);
 }
 
 /* what the report takes of a term: over its sequence's divisor */
@@ -415,7 +426,7 @@ static void grpo_block_divide_(double *GRPO_RESTRICT_ term, const grpo_block_ *x
 }
 
 /* what the report takes of the block, whose numbers are its own to change once the outputs are written */
-static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x, int far_ref) {
+static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x) {
     const grpo_batch *b = r->batch;
     double *entropy = x->slope;
     grpo_block_report_ratios_(r, x);
@@ -423,8 +434,6 @@ static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x, int far_ref) 
     grpo_block_divide_(x->penalty, x);
     for (int k = 0; b->entropy && k < GRPO_BLOCK_; k++) entropy[k] = k < x->n ? (double)b->entropy[x->at[k]] : 0;
     grpo_report_terms_(r, x->value, x->penalty, x->ratio, entropy);
-    if (far_ref) grpo_block_infinite_(r, x, b->logp_ref, grpo_report_ref_);
-    if (b->logp_ref) grpo_report_ref_block_(r->partial->sum, x->d, x->k3);
     r->partial->tokens += x->n;
 }
 
@@ -464,7 +473,7 @@ static void grpo_block_report_old_(const grpo_run_ *r, grpo_block_ *x, int there
 static void grpo_block_flush_(const grpo_run_ *r) {
     const int is_old = r->behaviour == r->batch->logp_old;
     grpo_block_ *x = r->block;
-    int far = 0, far_ref, there = is_old;
+    int far = 0, there = is_old;
     if (x->n == 0) return;
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
     if (r->has_rollout_weights) r->partial->weight_tokens += x->n;
@@ -478,9 +487,10 @@ static void grpo_block_flush_(const grpo_run_ *r) {
     if (grpo_block_evaluate_(r, x, far)) there = 0;
     if (x->penalised) grpo_block_penalties_(r, x);
     grpo_block_report_old_(r, x, there, far);
-    far_ref = grpo_block_penalty_(r, x);
+    there = grpo_block_penalty_(r, x, &far);
+    grpo_block_report_ref_(r, x, there, far);
     grpo_block_write_all_(r, x);
-    grpo_block_report_(r, x, far_ref);
+    grpo_block_report_(r, x);
     x->n = x->divided = x->scattered = 0;
 }
 
