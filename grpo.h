@@ -3954,6 +3954,14 @@ static double grpo_block_magnitude_(const double *x) {
     return grpo_quarter_total_(y);
 }
 
+/* is a number beyond `most` among them, or one that is not finite? */
+static int grpo_block_exceeds_(const double *x, double most) {
+    double beyond[GRPO_BLOCK_];
+    if (grpo_block_magnitude_(x) <= most) return 0;
+    for (int k = 0; k < GRPO_BLOCK_; k++) beyond[k] = fabs(x[k]) <= most ? 0 : 1;
+    return grpo_block_total_(beyond) != 0;
+}
+
 /* into upper and lower the sums of the parts of x above the units of cut[0] and of cut[1]; returns whether that is not all */
 static int grpo_block_cut_(const double *x, const double *cut, double *upper, double *lower) {
     const double *x1 = x + GRPO_BLOCK_ / 4, *x2 = x1 + GRPO_BLOCK_ / 4, *x3 = x2 + GRPO_BLOCK_ / 4;
@@ -3992,6 +4000,39 @@ static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x) {
         if (cuts) { y -= (cut[0] + y) - cut[0]; y -= (cut[1] + y) - cut[1]; }
         if (y != 0) grpo_sum_add_(s, factor * y);
     }
+}
+
+/* a - b in two words, in their place */
+static void grpo_block_difference_(double *GRPO_RESTRICT_ a, double *GRPO_RESTRICT_ b) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
+        const double hi = a[k] - b[k];
+        b[k] = grpo_sum_rounding_(a[k], -b[k], hi);
+        a[k] = hi;
+    }
+}
+
+/* sum += x - y over the tokens of the span that are in the mask, in blocks; y NULL: 0.  How many there are; -1, with sum as it was: a
+ * difference is larger than most, or not finite */
+static int64_t grpo_sum_add_differences_(const grpo_batch *batch, grpo_span_ span, const grpo_real *x, const grpo_real *y, double most,
+                                         grpo_sum *sum) {
+    const grpo_sum before = *sum;
+    double a[GRPO_BLOCK_], b[GRPO_BLOCK_];
+    int64_t t = span.begin, count = 0;
+    int n;
+    while (t < span.end) {
+        for (n = 0; n < GRPO_BLOCK_ && t < span.end; t++) {
+            if (!grpo_is_unmasked_(batch, t)) continue;
+            a[n] = (double)x[t];
+            b[n++] = y ? (double)y[t] : 0;
+        }
+        count += n;
+        for (; n < GRPO_BLOCK_; n++) a[n] = b[n] = 0;
+        grpo_block_difference_(a, b);
+        if (grpo_block_exceeds_(a, most)) { *sum = before; return -1; }
+        grpo_sum_add_block_(sum, 1, a);
+        grpo_sum_add_block_(sum, 1, b);
+    }
+    return count;
 }
 
 static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x) {
@@ -4572,6 +4613,12 @@ static grpo_dd grpo_sum_or_mean_(const grpo_sum *sum, grpo_how how, int64_t n) {
 
 static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind, grpo_how how) {
     grpo_pooling_ v;
+    if (kind == GRPO_ROLLOUT_RS_RATIO && how != GRPO_HOW_MAX) {
+        const double most = o->weight.rollout_clamp != 0 ? o->weight.rollout_clamp : DBL_MAX;
+        memset(&v.sum, 0, sizeof v.sum);
+        v.count = grpo_sum_add_differences_(b, span, b->logp_old, b->logp_rollout, most, &v.sum);
+        if (v.count >= 0) return grpo_sum_or_mean_(&v.sum, how, v.count);
+    }
     grpo_pool_over_(o, b, span, kind, &v);
     return how == GRPO_HOW_MAX ? v.max : grpo_sum_or_mean_(&v.sum, how, v.count);
 }
@@ -4760,13 +4807,23 @@ static inline void grpo_set_policy_mask_(const grpo_run_ *r, const grpo_sequence
     k->factor.policy = k->distrusted || grpo_unselected_(r, k->t) ? 0 : grpo_with_policy_is_(r, s, k->t, k->factor.policy);
 }
 
-/* what off_policy_mask takes the mean of, of one token */
-static void grpo_add_staleness_(const grpo_run_ *r, int64_t t, grpo_sum *sum) {
+/* sum += x - y over the tokens of a response that count */
+static void grpo_sum_add_log_ratios_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_real *x, const grpo_real *y, grpo_sum *sum) {
+    const grpo_span_ response = { s->begin, s->end };
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
+    if (s->evenly_weighted && !s->truncated && grpo_sum_add_differences_(r->batch, response, x, y, DBL_MAX, sum) >= 0) return;
+    while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(sum, (double)x[c.t], (double)y[c.t]);
+}
+
+/* what off_policy_mask takes the mean of, over a response */
+static void grpo_add_staleness_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_sum *sum) {
     const grpo_weight *c = &r->obj->weight;
     const grpo_batch *b = r->batch;
-    if (c->off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION)
-        grpo_sum_add_(sum, fabs(grpo_exp_minus_one(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]))));
-    else grpo_sum_add_diff_(sum, (double)grpo_logp_of_(b, grpo_off_policy_whose_(c))[t], (double)b->logp[t]);
+    grpo_cursor_ k = grpo_cursor_of_(s->begin, s->end);
+    if (c->off_policy_mask != GRPO_OFF_POLICY_MASK_TOTAL_VARIATION)
+        grpo_sum_add_log_ratios_(r, s, grpo_logp_of_(b, grpo_off_policy_whose_(c)), b->logp, sum);
+    else while (grpo_next_(r, s, &k))
+        grpo_sum_add_(sum, fabs(grpo_exp_minus_one(grpo_two_diff((double)b->logp_old[k.t], (double)b->logp_rollout[k.t]))));
 }
 
 /* is the mean of it above the bound? */
@@ -4776,11 +4833,10 @@ static int grpo_stale_by_(const grpo_weight *w, const grpo_sum *staleness, int64
 
 static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
-    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
     if (w->off_policy_mask == GRPO_OFF_POLICY_MASK_NONE || s->count == 0) return 0;
     memset(&sum, 0, sizeof sum);                                       /* here: few objectives come so far */
-    while (grpo_next_(r, s, &c)) grpo_add_staleness_(r, c.t, &sum);
+    grpo_add_staleness_(r, s, &sum);
     return grpo_stale_by_(w, &sum, s->count);
 }
 
@@ -4791,11 +4847,10 @@ static double grpo_policy_is_by_(const grpo_weight *w, const grpo_sum *log_ratio
 /* g of a sequence as a whole, from its tokens that count */
 static double grpo_sequence_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
-    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
     if (grpo_policy_is_pool_(w->policy_is).over == GRPO_OVER_TOKEN || s->count == 0) return 1;
     memset(&sum, 0, sizeof sum);                                       /* here: few objectives come so far */
-    while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(&sum, (double)r->batch->logp[c.t], (double)r->batch->logp_old[c.t]);
+    grpo_sum_add_log_ratios_(r, s, r->batch->logp, r->batch->logp_old, &sum);
     return grpo_policy_is_by_(w, &sum, s->count);
 }
 
@@ -5138,14 +5193,6 @@ grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
 }
 
 /* ---- the sums of the report, a block at a time ---------------------------------------------------------------------------------- */
-/* is a number beyond `most` among them, or one that is not finite? */
-static int grpo_block_exceeds_(const double *x, double most) {
-    double beyond[GRPO_BLOCK_];
-    if (grpo_block_magnitude_(x) <= most) return 0;
-    for (int k = 0; k < GRPO_BLOCK_; k++) beyond[k] = fabs(x[k]) <= most ? 0 : 1;
-    return grpo_block_total_(beyond) != 0;
-}
-
 /* e^x - x - 1 of a block, x = sign (hi + lo); far: some are beyond the reach of the series */
 static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo,
                            int far) {

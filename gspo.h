@@ -241,35 +241,12 @@ static void gspo_sum_logs_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
     }
 }
 
-/* a - b in two words, in their place */
-static void gspo_block_difference_(double *GRPO_RESTRICT_ a, double *GRPO_RESTRICT_ b) {
-    for (int k = 0; k < GRPO_BLOCK_; k++) {
-        const double hi = a[k] - b[k];
-        b[k] = grpo_sum_rounding_(a[k], -b[k], hi);
-        a[k] = hi;
-    }
-}
-
 /* the same of a uniform unit, in blocks; 0, with nothing in the sum: a d is not finite */
 static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u) {
-    const grpo_real *logp = r->batch->logp, *behaviour = r->behaviour;
-    double l[GRPO_BLOCK_], old[GRPO_BLOCK_];                            /* then the difference's two words */
-    grpo_cursor_ c = grpo_cursor_of_(u->span.begin, u->span.end);
-    int n;
-    while (c.t < c.end) {
-        for (n = 0; n < GRPO_BLOCK_ && grpo_next_(r, s, &c); n++) {
-            l[n] = (double)logp[c.t];
-            old[n] = behaviour ? (double)behaviour[c.t] : 0;
-        }
-        if (n == 0) break;
-        u->count += n;
-        for (; n < GRPO_BLOCK_; n++) l[n] = old[n] = 0;
-        gspo_block_difference_(l, old);
-        if (!grpo_is_finite(grpo_block_magnitude_(l))) { memset(&u->sum, 0, sizeof u->sum); u->count = 0; return 0; }
-        grpo_sum_add_block_(&u->sum, 1, l);
-        grpo_sum_add_block_(&u->sum, 1, old);
-    }
-    return 1;
+    if (!s->evenly_weighted || s->truncated) return 0;
+    u->count = grpo_sum_add_differences_(r->batch, u->span, r->batch->logp, r->behaviour, DBL_MAX, &u->sum);
+    if (u->count < 0) u->count = 0;
+    return u->count > 0;
 }
 
 /* y from the sum */

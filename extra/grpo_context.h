@@ -202,12 +202,10 @@ static void grpo_measure_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, gr
     x->tokens = s->count;
     x->positive_tokens = n.positive_tokens;
     x->nll_tokens = n.nll_tokens;
-    while (grpo_next_(r, s, &c)) {
-        x->with_advantage += r->advantage && r->advantage[c.t] != 0;
-        if (o->weight.off_policy_mask != GRPO_OFF_POLICY_MASK_NONE) grpo_add_staleness_(r, c.t, &x->stale);
-        if (grpo_policy_is_pool_(o->weight.policy_is).over != GRPO_OVER_TOKEN)
-            grpo_sum_add_diff_(&x->policy_is, (double)b->logp[c.t], (double)b->logp_old[c.t]);
-    }
+    while (grpo_next_(r, s, &c)) x->with_advantage += r->advantage && r->advantage[c.t] != 0;
+    if (o->weight.off_policy_mask != GRPO_OFF_POLICY_MASK_NONE) grpo_add_staleness_(r, s, &x->stale);
+    if (grpo_policy_is_pool_(o->weight.policy_is).over != GRPO_OVER_TOKEN)
+        grpo_sum_add_log_ratios_(r, s, b->logp, b->logp_old, &x->policy_is);
     if (!r->needs_ratio || o->ratio.level == GRPO_LEVEL_TOKEN) return;
     gspo_unit_open_(r, s->begin, s->end, &u);
     gspo_sum_logs_(r, s, &u);
