@@ -36,6 +36,7 @@ typedef struct grpo_block_ {
     /* of the objective: */
     int given;                                                         /* ratio, value and slopes are those of their responses */
     int weighted;                                                      /* tokens have weights of axis 6 */
+    int corrects;                                                      /* which grpo_block_correct_ finds */
     int clipped;                                                       /* S by grpo_block_clip_ */
     int penalised;                                                     /* P by grpo_block_penalties_ */
 } grpo_block_;
@@ -450,6 +451,30 @@ typedef struct grpo_room_ {
     int together;
 } grpo_room_;
 
+/* may v of the tokens be found together?  Each has its own, and none leaves the mask for it */
+static int grpo_corrects_in_blocks_(const grpo_run_ *r) {
+    const grpo_weight *w = &r->obj->weight;
+    return r->obj->ratio.level == GRPO_LEVEL_TOKEN && grpo_rollout_is_over_(w, GRPO_OVER_TOKEN) && !grpo_rejects_(w)
+        && w->rollout_rejected == GRPO_ROLLOUT_REJECTED_ZERO_WEIGHT && !grpo_walks_for_weights_(r);
+}
+
+/* v of the tokens, in rooms that are free at this point */
+static void grpo_block_correct_(const grpo_run_ *r, grpo_block_ *x) {
+    const grpo_batch *b = r->batch;
+    const grpo_weight *w = &r->obj->weight;
+    const double reach = w->rollout_clamp != 0 && w->rollout_clamp < GRPO_SERIES_ ? w->rollout_clamp : GRPO_SERIES_;
+    double *hi = x->d[0], *lo = x->d[1], *old = x->value, *rollout = x->slope;
+    for (int k = 0; k < x->n; k++) { old[k] = (double)b->logp_old[x->at[k]]; rollout[k] = (double)b->logp_rollout[x->at[k]]; }
+    for (int k = x->n; k < GRPO_BLOCK_; k++) old[k] = rollout[k] = 0;
+    grpo_block_gap_(hi, lo, old, rollout);
+    grpo_block_powers_(x->ratio, x->k3, hi, lo);
+    for (int k = 0; k < x->n; k++) {
+        const grpo_ratio v = { hi[k], lo[k], x->ratio[k] };
+        x->penalty[k] = (fabs(hi[k]) < reach ? grpo_rollout_is(w, v) : grpo_token_rollout_is_(r->obj, b, x->at[k], 1)).value;
+    }
+    for (int k = x->n; k < GRPO_BLOCK_; k++) x->penalty[k] = x->value[k] = x->slope[k] = 0;
+}
+
 /* M v g S; returns whether d and k3 are no longer those of the ratio */
 static int grpo_block_evaluate_(const grpo_run_ *r, grpo_block_ *x, int far) {
     const double *weight = x->penalty;
@@ -476,6 +501,7 @@ static void grpo_block_flush_(const grpo_run_ *r) {
     int far = 0, there = is_old;
     if (x->n == 0) return;
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
+    if (x->corrects) grpo_block_correct_(r, x);
     if (r->has_rollout_weights) r->partial->weight_tokens += x->n;
     if (r->has_rollout_weights && !grpo_walks_for_weights_(r)) grpo_sum_add_block_(&r->partial->sum[GRPO_SUM_WEIGHT], 1, x->penalty);
     if (x->given) far = is_old ? grpo_block_differ_(x, x->old, 1) : 0;
@@ -510,6 +536,7 @@ static void grpo_go_together_(const grpo_run_ *r) {
     x->n = x->divided = x->scattered = 0;
     x->given = r->obj->ratio.level != GRPO_LEVEL_TOKEN;
     x->weighted = r->has_rollout_weights || r->has_policy_mask || r->has_token_factors;
+    x->corrects = grpo_corrects_in_blocks_(r);
     x->clipped = !x->given && grpo_clips_in_blocks_(r);
     x->penalised = grpo_has_further_kl_(&r->obj->penalty);
 }
@@ -575,7 +602,7 @@ static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double 
     if (!r->block || s->coefficient == 0) return 0;
     grpo_go_together_(r);
     if (grpo_walks_for_weights_(r)) { grpo_block_take_weighted_(r, s); return 1; }
-    if (!s->evenly_weighted) { grpo_block_take_corrected_(r, s); return 1; }
+    if (!s->evenly_weighted && !r->block->corrects) { grpo_block_take_corrected_(r, s); return 1; }
     while (t < s->end) {
         const int room = GRPO_BLOCK_ - r->block->n, most = s->truncated ? 0 : s->end - t < room ? (int)(s->end - t) : room;
         int n = mask ? 0 : most;
