@@ -33,11 +33,13 @@ typedef struct grpo_block_ {
                                                                           where it is given, or whether off_policy_mask drops the token */
     int n;
     int divided, scattered;                                            /* some divisor is not 1; their places are no single run */
+    int drops;                                                         /* off_policy_mask does some */
     /* of the objective: */
     int given;                                                         /* ratio, value and slopes are those of their responses */
     int weighted;                                                      /* tokens have weights of axis 6 */
     int corrects;                                                      /* which grpo_block_correct_ finds */
-    int clipped;                                                       /* S by grpo_block_clip_ */
+    int clips;                                                         /* S may be found by grpo_block_clip_, and of these it is */
+    int clipped;
     int penalised;                                                     /* P by grpo_block_penalties_ */
 } grpo_block_;
 
@@ -88,7 +90,7 @@ static int grpo_clips_in_blocks_(const grpo_run_ *r) {
     const grpo_weight *w = &r->obj->weight;
     const grpo_ratio_axis *a = &r->obj->ratio;
     return grpo_is_clip_(r->obj->surrogate.kind) && r->is_plain_surrogate && grpo_clamps_far_off_(r) && a->level_clamp_low == 0
-        && a->level_clamp_high == 0 && w->trust == GRPO_TRUST_NONE && w->off_policy_mask == GRPO_OFF_POLICY_MASK_NONE;
+        && a->level_clamp_high == 0 && w->trust == GRPO_TRUST_NONE;
 }
 
 static int grpo_pays_any_kl_(const grpo_penalty *p) { return p->kl != GRPO_KL_NONE && p->kl_coef != 0; }
@@ -203,15 +205,11 @@ GRPO_APART_ grpo_ratio grpo_block_ratio_(const grpo_run_ *r, const grpo_block_ *
     return w;
 }
 
-/* of tokens with a clamped ratio, or a mask, or of a surrogate that grpo_surrogate_term does not know whole */
-GRPO_APART_ grpo_term grpo_block_further_term_(const grpo_run_ *r, grpo_block_ *x, int k, grpo_token_ *token) {
+/* S of a token with a clamped ratio, or of a surrogate that grpo_surrogate_term does not know whole */
+GRPO_APART_ grpo_term grpo_block_further_term_(const grpo_run_ *r, grpo_block_ *x, int k, const grpo_token_ *token) {
     int passes;
     const grpo_ratio w = grpo_block_ratio_(r, x, k, &passes);
-    grpo_term t;
-    token->t = x->at[k];
-    token->factor.policy = r->has_policy_mask ? x->penalty[k] : 1;
-    token->distrusted = r->obj->weight.off_policy_mask != GRPO_OFF_POLICY_MASK_NONE && x->penalty_slope[k] != 0;
-    t = grpo_policy_term_(r, token, w, GRPO_CLIP_NO);
+    grpo_term t = grpo_token_surrogate_(r, token, w);
     if (!passes) t.d_log_ratio = 0;
     x->ratio[k] = w.value;
     return t;
@@ -222,17 +220,32 @@ static int grpo_clamp_may_cut_(double low, double high, int far) {
     return (low != 0 || high != 0) && (far || !(low < -GRPO_SERIES_ && high > GRPO_SERIES_));
 }
 
-/* M v g S token by token; without M, v g is left to grpo_block_weigh_ */
+static int grpo_clamps_may_cut_(const grpo_ratio_axis *a, int far) {
+    return grpo_clamp_may_cut_(a->clamp_low, a->clamp_high, far) || grpo_clamp_may_cut_(a->level_clamp_low, a->level_clamp_high, far);
+}
+
+/* S token by token; where trust or off_policy_mask drops one its weight becomes 0.  far: some log-ratios are large */
 static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int far) {
     const grpo_surrogate *s = &r->obj->surrogate;
-    const grpo_ratio_axis *a = &r->obj->ratio;
-    const int cuts = grpo_clamp_may_cut_(a->clamp_low, a->clamp_high, far) || grpo_clamp_may_cut_(a->level_clamp_low, a->level_clamp_high, far);
-    const int plain = (!r->needs_ratio || !cuts) && r->is_plain_surrogate && !r->has_policy_mask;
+    const int further = s->kind != GRPO_SURROGATE_NONE
+        && (!r->is_plain_surrogate || (r->needs_ratio && grpo_clamps_may_cut_(&r->obj->ratio, far)));
+    const int masks = r->has_policy_mask && (x->drops || r->obj->weight.trust != GRPO_TRUST_NONE);
     grpo_token_ token;
     memset(&token, 0, sizeof token);
     for (int k = 0; k < x->n; k++) {
-        const grpo_ratio w = { x->d[0][k], x->d[1][k], x->ratio[k] };
-        const grpo_term t = plain ? grpo_surrogate_term(s, r->range, w, x->A[k], x->logp[k]) : grpo_block_further_term_(r, x, k, &token);
+        grpo_ratio w = { x->d[0][k], x->d[1][k], x->ratio[k] };
+        grpo_term t;
+        int passes;
+        token.t = x->at[k];
+        t = further ? grpo_block_further_term_(r, x, k, &token) : grpo_surrogate_term(s, r->range, w, x->A[k], x->logp[k]);
+        if (masks) {
+            if (further) w = grpo_block_ratio_(r, x, k, &passes);
+            token.distrusted = x->drops && x->penalty_slope[k] != 0;
+            if (grpo_is_distrusted_(r, &token, w)) {
+                x->penalty[k] = 0;
+                if (x->A[k] != 0) t.clip = x->A[k] > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
+            }
+        }
         x->value[k] = t.value; x->slope[k] = t.d_log_ratio; x->old[k] = t.d_logp;
         r->partial->clips[t.clip]++;
     }
@@ -438,11 +451,18 @@ static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x) {
     r->partial->tokens += x->n;
 }
 
-/* has a token a weight besides that of the correction? */
+/* may a token have a weight besides that of the correction? */
 static int grpo_walks_for_weights_(const grpo_run_ *r) {
     const grpo_weight *w = &r->obj->weight;
     return r->has_token_factors || (r->has_policy_mask && (w->off_policy_mask != GRPO_OFF_POLICY_MASK_NONE
             || w->selected != GRPO_SELECTED_ALL || w->policy_is != GRPO_POLICY_IS_NONE));
+}
+
+/* has one of the sequence? */
+static int grpo_sequence_walks_for_weights_(const grpo_run_ *r, const grpo_sequence_ *s) {
+    const grpo_weight *w = &r->obj->weight;
+    return r->has_token_factors || (r->has_policy_mask && (s->stale || w->selected != GRPO_SELECTED_ALL
+            || w->policy_is != GRPO_POLICY_IS_NONE));
 }
 
 /* Either tokens wait to be evaluated together or, evaluated, for the report: not both, for they share their room. */
@@ -481,7 +501,7 @@ static int grpo_block_evaluate_(const grpo_run_ *r, grpo_block_ *x, int far) {
     if (x->given) { memcpy(x->old, x->penalty_slope, sizeof x->old); return 0; }
     if (x->clipped && x->weighted) weight = (const double *)memcpy(x->k3, x->penalty, sizeof x->k3);      /* which the clip leaves alone */
     if (x->clipped) grpo_block_clip_(r, x, far); else grpo_block_terms_(r, x, far);
-    if (x->weighted && (x->clipped || !r->has_policy_mask)) grpo_block_weigh_(r, x, weight);
+    if (x->weighted) grpo_block_weigh_(r, x, weight);
     return x->clipped && x->weighted;
 }
 
@@ -501,6 +521,7 @@ static void grpo_block_flush_(const grpo_run_ *r) {
     int far = 0, there = is_old;
     if (x->n == 0) return;
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
+    x->clipped = x->clips && !x->drops;
     if (x->corrects) grpo_block_correct_(r, x);
     if (r->has_rollout_weights) r->partial->weight_tokens += x->n;
     if (r->has_rollout_weights && !grpo_walks_for_weights_(r)) grpo_sum_add_block_(&r->partial->sum[GRPO_SUM_WEIGHT], 1, x->penalty);
@@ -517,7 +538,7 @@ static void grpo_block_flush_(const grpo_run_ *r) {
     grpo_block_report_ref_(r, x, there, far);
     grpo_block_write_all_(r, x);
     grpo_block_report_(r, x);
-    x->n = x->divided = x->scattered = 0;
+    x->n = x->divided = x->scattered = x->drops = 0;
 }
 
 /* tokens that will be evaluated one by one come next: those that wait are done */
@@ -533,11 +554,11 @@ static void grpo_go_together_(const grpo_run_ *r) {
     if (r->room->together) return;
     grpo_report_flush_(r);
     r->room->together = 1;
-    x->n = x->divided = x->scattered = 0;
+    x->n = x->divided = x->scattered = x->drops = 0;
     x->given = r->obj->ratio.level != GRPO_LEVEL_TOKEN;
     x->weighted = r->has_rollout_weights || r->has_policy_mask || r->has_token_factors;
     x->corrects = grpo_corrects_in_blocks_(r);
-    x->clipped = !x->given && grpo_clips_in_blocks_(r);
+    x->clips = !x->given && grpo_clips_in_blocks_(r);
     x->penalised = grpo_has_further_kl_(&r->obj->penalty);
 }
 
@@ -560,7 +581,7 @@ GRPO_INLINE_ void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, 
 /* the n tokens that joined last have this weight, and where it is given this ratio and this term */
 static void grpo_block_weigh_last_(grpo_block_ *x, int n, double weight, double ratio, const grpo_term *term) {
     const int at = x->n - n;
-    for (int k = at; x->weighted && k < x->n; k++) x->penalty[k] = weight;
+    for (int k = at; x->weighted && k < x->n; k++) { x->penalty[k] = weight; x->penalty_slope[k] = 0; }
     for (int k = at; term && k < x->n; k++) { x->ratio[k] = ratio; x->value[k] = term->value; x->slope[k] = term->d_log_ratio; }
     for (int k = at; term && k < x->n; k++) x->penalty_slope[k] = term->d_logp;
     for (int k = at; term && term->d_logp != 0 && k < x->n; k++) x->value[k] = grpo_times(term->d_logp, x->logp[k]);
@@ -568,12 +589,15 @@ static void grpo_block_weigh_last_(grpo_block_ *x, int n, double weight, double 
 
 /* those of a sequence wait, each with the weight that the correction gives it */
 static void grpo_block_take_corrected_(const grpo_run_ *r, const grpo_sequence_ *s) {
+    const int apart = grpo_walks_for_weights_(r);                      /* the report takes weights here */
     grpo_segment_ segment;
     memset(&segment, 0, sizeof segment);
     for (int64_t t = s->begin; t < s->end; t++) {
         const grpo_mask_ k = grpo_mask_at_(r->obj, r->batch, s, t, 1, &segment);
         if (!grpo_is_active_(r->obj, &k)) { grpo_skip_token_(r, t); continue; }
         r->block->penalty[r->block->n] = k.v;
+        r->block->penalty_slope[r->block->n] = 0;
+        if (apart) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], k.v);
         grpo_block_join_(r, s, t, 1);
         if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }
@@ -589,6 +613,7 @@ static void grpo_block_take_weighted_(const grpo_run_ *r, const grpo_sequence_ *
         if (r->has_rollout_weights) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], token->factor.correction);
         x->penalty[x->n] = token->factor.policy;
         x->penalty_slope[x->n] = token->distrusted;
+        x->drops |= token->distrusted;
         grpo_block_join_(r, s, token->t, 1);
         if (x->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }
@@ -598,10 +623,11 @@ static void grpo_block_take_weighted_(const grpo_run_ *r, const grpo_sequence_ *
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term) {
     const uint8_t *mask = r->batch->mask;
     const double weight = s->correction.value;
+    const int apart = r->has_rollout_weights && grpo_walks_for_weights_(r);      /* the report takes weights here */
     int64_t t = s->begin;
     if (!r->block || s->coefficient == 0) return 0;
     grpo_go_together_(r);
-    if (grpo_walks_for_weights_(r)) { grpo_block_take_weighted_(r, s); return 1; }
+    if (grpo_sequence_walks_for_weights_(r, s)) { grpo_block_take_weighted_(r, s); return 1; }
     if (!s->evenly_weighted && !r->block->corrects) { grpo_block_take_corrected_(r, s); return 1; }
     while (t < s->end) {
         const int room = GRPO_BLOCK_ - r->block->n, most = s->truncated ? 0 : s->end - t < room ? (int)(s->end - t) : room;
@@ -610,6 +636,7 @@ static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double 
         if (n == 0) { grpo_skip_token_(r, t++); continue; }
         grpo_block_join_(r, s, t, n);
         grpo_block_weigh_last_(r->block, n, weight, ratio, term);
+        for (int k = 0; apart && k < n; k++) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], weight);
         t += n;
         if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }
