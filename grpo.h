@@ -2760,12 +2760,20 @@ GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_token_
     return x;
 }
 
-static grpo_term grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double A);
+/* of a surrogate that asks more of a token than its ratio and advantage between bounds that are all tokens': S, or 0 and its own bounds */
+static int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double A, grpo_term *term,
+                                   grpo_range *range);
 /* S */
 GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
     const double A = (double)r->advantage[k->t];
-    if (!r->is_plain_surrogate && A != 0) return grpo_further_surrogate_(r, k, ratio, A);
-    return grpo_surrogate_term(&r->obj->surrogate, r->range, ratio, A, (double)r->batch->logp[k->t]);
+    const grpo_range *range = &r->range;
+    grpo_range own;
+    grpo_term term;
+    if (!r->is_plain_surrogate && A != 0) {
+        if (grpo_further_surrogate_(r, k, ratio, A, &term, &own)) return term;
+        range = &own;
+    }
+    return grpo_surrogate_term(&r->obj->surrogate, *range, ratio, A, (double)r->batch->logp[k->t]);
 }
 
 GRPO_INLINE_ grpo_term grpo_policy_term_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, grpo_clip_side pool) {
@@ -4792,14 +4800,16 @@ static grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t) {
     return grpo_probability_range(grpo_behaviour_(r, t), s->eps_low, s->eps_high, s->bound_cap);
 }
 
-/* S of the surrogates that ask more of a token than its ratio and advantage, and between bounds of its own */
-GRPO_APART_ grpo_term grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double A) {
+GRPO_APART_ int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double A, grpo_term *term,
+                                        grpo_range *range) {
     const grpo_surrogate *s = &r->obj->surrogate;
-    if (s->bounds == GRPO_BOUNDS_POSITION) return grpo_log_clip(ratio, A, k->range);
-    if (s->kind == GRPO_SURROGATE_QUADRATIC_PROBABILITY)
-        return grpo_quadratic_probability(ratio, A, s->quadratic_eps, grpo_behaviour_(r, k->t));
-    if (s->kind == GRPO_SURROGATE_POLICY_SHAPING && r->batch->shaping_mask[k->t]) return grpo_policy_shaping(ratio, A, s->shaping_gamma);
-    return grpo_surrogate_term(s, grpo_range_at_(r, k->t), ratio, A, (double)r->batch->logp[k->t]);
+    if (s->bounds == GRPO_BOUNDS_POSITION) *term = grpo_log_clip(ratio, A, k->range);
+    else if (s->kind == GRPO_SURROGATE_QUADRATIC_PROBABILITY)
+        *term = grpo_quadratic_probability(ratio, A, s->quadratic_eps, grpo_behaviour_(r, k->t));
+    else if (s->kind == GRPO_SURROGATE_POLICY_SHAPING && r->batch->shaping_mask[k->t])
+        *term = grpo_policy_shaping(ratio, A, s->shaping_gamma);
+    else { *range = grpo_range_at_(r, k->t); return 0; }
+    return 1;
 }
 
 static inline void grpo_set_policy_mask_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_token_ *k) {
