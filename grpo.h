@@ -4019,10 +4019,11 @@ static void grpo_block_difference_(double *GRPO_RESTRICT_ a, double *GRPO_RESTRI
     }
 }
 
-/* sum += x - y over the tokens of the span that are in the mask, in blocks; y NULL: 0.  How many there are; -1, with sum as it was: a
- * difference is larger than most, or not finite */
-static int64_t grpo_sum_add_differences_(const grpo_batch *batch, grpo_span_ span, const grpo_real *x, const grpo_real *y, double most,
-                                         grpo_sum *sum) {
+/* sum += x - y, from least to most, over the tokens of the span that are in the mask, in blocks; y NULL: 0.  How many there are; -1, with
+ * sum as it was: a difference is larger than reach, or not finite */
+static int64_t grpo_sum_add_within_(const grpo_batch *batch, grpo_span_ span, const grpo_real *x, const grpo_real *y, double reach,
+                                    double least, double most, grpo_sum *sum) {
+    const int bounded = least > -HUGE_VAL || most < HUGE_VAL;
     const grpo_sum before = *sum;
     double a[GRPO_BLOCK_], b[GRPO_BLOCK_];
     int64_t t = span.begin, count = 0;
@@ -4034,13 +4035,22 @@ static int64_t grpo_sum_add_differences_(const grpo_batch *batch, grpo_span_ spa
             b[n++] = y ? (double)y[t] : 0;
         }
         count += n;
-        for (; n < GRPO_BLOCK_; n++) a[n] = b[n] = 0;
+        for (int k = n; k < GRPO_BLOCK_; k++) a[k] = b[k] = 0;
         grpo_block_difference_(a, b);
-        if (grpo_block_exceeds_(a, most)) { *sum = before; return -1; }
+        if (grpo_block_exceeds_(a, reach)) { *sum = before; return -1; }
+        for (int k = 0; bounded && k < n; k++) {
+            const double bound = grpo_within(a[k], least, most);
+            if (bound != a[k]) { a[k] = bound; b[k] = 0; }
+        }
         grpo_sum_add_block_(sum, 1, a);
         grpo_sum_add_block_(sum, 1, b);
     }
     return count;
+}
+
+static int64_t grpo_sum_add_differences_(const grpo_batch *batch, grpo_span_ span, const grpo_real *x, const grpo_real *y, double reach,
+                                         grpo_sum *sum) {
+    return grpo_sum_add_within_(batch, span, x, y, reach, -HUGE_VAL, HUGE_VAL, sum);
 }
 
 static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x) {
@@ -5264,6 +5274,17 @@ static void grpo_report_flush_(const grpo_run_ *r) {
     }
     if (r->has_rollout_weights) grpo_sum_add_block_(&sum[GRPO_SUM_WEIGHT], 1, p->weight);
     p->n = 0;
+}
+
+/* does the unit take the bounds of GMPO for what is beyond them? */
+static int grpo_clips_pool_(const grpo_ratio_axis *a) {
+    return a->level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN || a->level == GRPO_LEVEL_SEQUENCE_POWER_MEAN;
+}
+
+/* which are these, by the sign of A */
+static void grpo_pool_bounds_(const grpo_ratio_axis *a, double A, double *least, double *most) {
+    *least = grpo_clips_pool_(a) && A < 0 ? -a->token_clip_low : -HUGE_VAL;
+    *most = grpo_clips_pool_(a) && A >= 0 ? a->token_clip_high : HUGE_VAL;
 }
 
 /* ---- blocks of tokens ----

@@ -69,7 +69,8 @@ static int grpo_masks_whole_units_(const grpo_weight *w) {
 /* has a response one term for all its tokens, as far as the objective goes? */
 static int grpo_has_terms_of_responses_(const grpo_run_ *r) {
     const grpo_ratio_axis *a = &r->obj->ratio;
-    if (a->level != GRPO_LEVEL_SEQUENCE_MEAN && a->level != GRPO_LEVEL_SEQUENCE_SUM) return 0;
+    if (a->level != GRPO_LEVEL_SEQUENCE_MEAN && a->level != GRPO_LEVEL_SEQUENCE_SUM
+        && (a->level != GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN || r->has_policy_mask)) return 0;
     if (a->interpolate != GRPO_INTERPOLATE_NONE || a->clamp_low != 0 || a->clamp_high != 0) return 0;
     return r->is_plain_surrogate && !r->has_token_factors && grpo_masks_whole_units_(&r->obj->weight)
         && r->obj->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_LEVEL;
@@ -578,13 +579,27 @@ GRPO_INLINE_ void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, 
     x->n += n;
 }
 
-/* the n tokens that joined last have this weight, and where it is given this ratio and this term */
-static void grpo_block_weigh_last_(grpo_block_ *x, int n, double weight, double ratio, const grpo_term *term) {
-    const int at = x->n - n;
-    for (int k = at; x->weighted && k < x->n; k++) { x->penalty[k] = weight; x->penalty_slope[k] = 0; }
-    for (int k = at; term && k < x->n; k++) { x->ratio[k] = ratio; x->value[k] = term->value; x->slope[k] = term->d_log_ratio; }
-    for (int k = at; term && k < x->n; k++) x->penalty_slope[k] = term->d_logp;
-    for (int k = at; term && term->d_logp != 0 && k < x->n; k++) x->value[k] = grpo_times(term->d_logp, x->logp[k]);
+/* those whose d the ratio's pool has clipped get no slope; since: the first that has joined */
+static void grpo_block_clip_pool_(const grpo_run_ *r, grpo_block_ *x, int since, grpo_clip_side clip) {
+    double least, most;
+    for (int k = since; k < x->n; k++) {
+        const double d = x->logp[k] - x->old[k];
+        grpo_pool_bounds_(&r->obj->ratio, x->A[k], &least, &most);
+        if (d >= least && d <= most) continue;
+        x->slope[k] = 0;
+        r->partial->clips[clip]--;
+        r->partial->clips[d < least ? GRPO_CLIP_LOW : GRPO_CLIP_HIGH]++;
+    }
+}
+
+/* the tokens that have joined since have this weight, and where it is given this ratio and this term */
+static void grpo_block_set_(const grpo_run_ *r, grpo_block_ *x, int since, double weight, double ratio, const grpo_term *term) {
+    for (int k = since; x->weighted && k < x->n; k++) { x->penalty[k] = weight; x->penalty_slope[k] = 0; }
+    if (!term) return;
+    for (int k = since; k < x->n; k++) { x->ratio[k] = ratio; x->value[k] = term->value; x->slope[k] = term->d_log_ratio; }
+    for (int k = since; k < x->n; k++) x->penalty_slope[k] = term->d_logp;
+    for (int k = since; term->d_logp != 0 && k < x->n; k++) x->value[k] = grpo_times(term->d_logp, x->logp[k]);
+    if (r->uses_ratio && grpo_clips_pool_(&r->obj->ratio)) grpo_block_clip_pool_(r, x, since, term->clip);
 }
 
 /* those of a sequence wait, each with the weight that the correction gives it */
@@ -635,7 +650,7 @@ static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double 
         while (mask && n < most && mask[t + n]) n++;
         if (n == 0) { grpo_skip_token_(r, t++); continue; }
         grpo_block_join_(r, s, t, n);
-        grpo_block_weigh_last_(r->block, n, weight, ratio, term);
+        grpo_block_set_(r, r->block, r->block->n - n, weight, ratio, term);
         for (int k = 0; apart && k < n; k++) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], weight);
         t += n;
         if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);

@@ -129,11 +129,6 @@ GRPO_INLINE_ gspo_log_ gspo_own_log_(const grpo_run_ *r, int64_t t, int *passes)
     return gspo_log_of_(0, d);
 }
 
-/* does the unit take the bounds of GMPO for what is beyond them? */
-static int gspo_clips_pool_(const grpo_ratio_axis *a) {
-    return a->level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN || a->level == GRPO_LEVEL_SEQUENCE_POWER_MEAN;
-}
-
 /* what token t gives to its unit: d, or of GMPO the bound its clip takes, which *side tells */
 GRPO_INLINE_ gspo_log_ gspo_token_log_(const grpo_run_ *r, int64_t t, int *passes, grpo_clip_side *side) {
     const grpo_ratio_axis *a = &r->obj->ratio;
@@ -141,7 +136,7 @@ GRPO_INLINE_ gspo_log_ gspo_token_log_(const grpo_run_ *r, int64_t t, int *passe
     const double d = gspo_value_(x).hi;
     int down;
     *side = GRPO_CLIP_NO;
-    if (!gspo_clips_pool_(a)) return x;
+    if (!grpo_clips_pool_(a)) return x;
     down = r->advantage[t] < 0;
     if (down && d < -a->token_clip_low) *side = GRPO_CLIP_LOW;
     if (!down && d > a->token_clip_high) *side = GRPO_CLIP_HIGH;
@@ -241,10 +236,12 @@ static void gspo_sum_logs_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
     }
 }
 
-/* the same of a uniform unit, in blocks; 0, with nothing in the sum: a d is not finite */
-static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u) {
+/* the same of a uniform unit, or of one whose tokens have the same A, in blocks; 0, with nothing in the sum: a d is not finite */
+static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, double A, gspo_unit_ *u) {
+    double least, most;
     if (!s->evenly_weighted || s->truncated) return 0;
-    u->count = grpo_sum_add_differences_(r->batch, u->span, r->batch->logp, r->behaviour, DBL_MAX, &u->sum);
+    grpo_pool_bounds_(&r->obj->ratio, A, &least, &most);
+    u->count = grpo_sum_add_within_(r->batch, u->span, r->batch->logp, r->behaviour, DBL_MAX, least, most, &u->sum);
     if (u->count < 0) u->count = 0;
     return u->count > 0;
 }
@@ -273,7 +270,7 @@ static void gspo_pool_(const grpo_run_ *r, gspo_unit_ *u) {
 }
 
 static int gspo_is_uniform_(const grpo_ratio_axis *a, gspo_map_ map) {
-    return !map.prefix && !map.ratios && !gspo_clips_pool_(a) && a->interpolate == GRPO_INTERPOLATE_NONE
+    return !map.prefix && !map.ratios && !grpo_clips_pool_(a) && a->interpolate == GRPO_INTERPOLATE_NONE
         && a->clamp_low == 0 && a->clamp_high == 0;
 }
 
@@ -300,7 +297,7 @@ static void gspo_unit_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t e
     if (u->map.segment && end > s->begin) u->span.begin = grpo_segment_at_(r->batch, s, end - 1).begin;
     if (!r->needs_ratio) return;
     if (u->map.ratios) gspo_sum_ratios_(r, s, u);
-    else if (!(u->uniform && (u->finite = gspo_sum_blocks_(r, s, u)))) gspo_sum_logs_(r, s, u);
+    else if (!(u->uniform && (u->finite = gspo_sum_blocks_(r, s, 0, u)))) gspo_sum_logs_(r, s, u);
     gspo_unit_close_(r, u);
 }
 
@@ -1166,7 +1163,7 @@ static int64_t gspo_same_advantage_(const grpo_run_ *r, const grpo_sequence_ *s)
 /* Where the objective asks no more (grpo_goes_by_blocks_) and all tokens of the response are worth the same, they wait for their block;
  * 0: it is not so. */
 GRPO_APART_ int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    const int may = r->block && s->coefficient != 0 && s->evenly_weighted && s->correction.value == 1 && s->count > 0;
+    const int may = r->block && r->advantage && s->coefficient != 0 && s->evenly_weighted && s->correction.value == 1 && s->count > 0;
     const int64_t t = may ? gspo_same_advantage_(r, s) : -1;
     grpo_token_ token;
     grpo_term term;
@@ -1176,8 +1173,11 @@ GRPO_APART_ int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s)
     memset(&token, 0, sizeof token);
     token.t = t;
     token.factor.policy = 1;
-    gspo_unit_at_(r, s, s->end, &u);
-    if (!u.finite) return 0;
+    gspo_unit_open_(r, s->begin, s->end, &u);
+    if (r->needs_ratio) {
+        if (!gspo_sum_blocks_(r, s, (double)r->advantage[t], &u)) return 0;
+        gspo_unit_close_(r, &u);
+    }
     term = grpo_policy_term_(r, &token, u.ratio, GRPO_CLIP_NO);
     r->partial->clips[term.clip] += u.count;
     handed = grpo_times(u.same.unit, term.d_log_ratio) * (double)u.count;      /* the sum over its tokens, rounded once */
