@@ -40,7 +40,7 @@ typedef struct grpo_block_ {
     int corrects;                                                      /* which grpo_block_correct_ finds */
     int clips;                                                         /* S may be found by grpo_block_clip_, and of these it is */
     int clipped;
-    int penalised;                                                     /* P by grpo_block_penalties_ */
+    int penalised;                                                     /* P by grpo_block_further_penalties_ */
 } grpo_block_;
 
 static int grpo_is_clip_(grpo_surrogate_kind kind) {
@@ -96,19 +96,39 @@ static int grpo_clips_in_blocks_(const grpo_run_ *r) {
 
 static int grpo_pays_any_kl_(const grpo_penalty *p) { return p->kl != GRPO_KL_NONE && p->kl_coef != 0; }
 
-/* is the KL one that grpo_block_penalty_ does not know? */
-static int grpo_has_further_kl_(const grpo_penalty *p) {
-    return grpo_pays_any_kl_(p) && (p->kl == GRPO_KL_EXTERNAL || p->kl_on != GRPO_KL_ON_ALL
-            || p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE || p->kl_importance_weight_max != 0);
+/* may a clamp cut log-ratios?  far: some are beyond the reach of the series */
+static int grpo_clamp_may_cut_(double low, double high, int far) {
+    return (low != 0 || high != 0) && (far || !(low < -GRPO_SERIES_ && high > GRPO_SERIES_));
 }
 
-/* is the penalty kl_coef K, and nothing else?  k3 where the series reaches, which is 0.15 at most, also if it is so beside far clamps */
-static int grpo_kl_is_plain_(const grpo_penalty *p) {
-    return p->kl_gradient == GRPO_KL_GRADIENT_EXACT && p->kl_clamp_log == 0 && p->kl_clamp_value == 0;
+static int grpo_clamps_may_cut_(const grpo_ratio_axis *a, int far) {
+    return grpo_clamp_may_cut_(a->clamp_low, a->clamp_high, far) || grpo_clamp_may_cut_(a->level_clamp_low, a->level_clamp_high, far);
 }
-static int grpo_kl_by_series_(const grpo_penalty *p) {
+
+/* is the KL one that grpo_block_penalty_ does not know? */
+static int grpo_has_further_kl_(const grpo_penalty *p) {
+    return grpo_pays_any_kl_(p) && (p->kl == GRPO_KL_EXTERNAL || p->kl_on != GRPO_KL_ON_ALL);
+}
+
+/* is the penalty kl_coef K, and nothing else? */
+static int grpo_kl_is_plain_(const grpo_penalty *p) {
+    return p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_NONE && p->kl_importance_weight_max == 0
+        && p->kl_gradient == GRPO_KL_GRADIENT_EXACT && p->kl_clamp_log == 0 && p->kl_clamp_value == 0;
+}
+
+/* is u the ratio that is at hand? */
+static int grpo_kl_weight_is_ratio_(const grpo_penalty *p) {
+    return p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN || p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL;
+}
+
+/* is it u kl_coef k3 where the series reaches?  There k3 is 0.15 at most and u 1.65, so that clamps further off cut nothing */
+static int grpo_kl_by_series_(const grpo_run_ *r) {
+    const grpo_penalty *p = &r->obj->penalty;
+    const int of_token = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN;
+    if (p->kl_importance_weight_max != 0 || (of_token && r->obj->ratio.level != GRPO_LEVEL_TOKEN)) return 0;
+    if (grpo_kl_weight_is_ratio_(p) && grpo_clamps_may_cut_(&r->obj->ratio, 0)) return 0;
     return p->kl == GRPO_KL_K3 && p->kl_gradient == GRPO_KL_GRADIENT_EXACT && (p->kl_clamp_log == 0 || p->kl_clamp_log > GRPO_SERIES_)
-        && (p->kl_clamp_value == 0 || p->kl_clamp_value > 0.15);
+        && (p->kl_clamp_value == 0 || p->kl_clamp_value > 0.25);
 }
 
 /* a - b into hi + lo, in blocks */
@@ -216,15 +236,6 @@ GRPO_APART_ grpo_term grpo_block_further_term_(const grpo_run_ *r, grpo_block_ *
     return t;
 }
 
-/* may a clamp cut log-ratios?  far: some are beyond the reach of the series */
-static int grpo_clamp_may_cut_(double low, double high, int far) {
-    return (low != 0 || high != 0) && (far || !(low < -GRPO_SERIES_ && high > GRPO_SERIES_));
-}
-
-static int grpo_clamps_may_cut_(const grpo_ratio_axis *a, int far) {
-    return grpo_clamp_may_cut_(a->clamp_low, a->clamp_high, far) || grpo_clamp_may_cut_(a->level_clamp_low, a->level_clamp_high, far);
-}
-
 /* S token by token; where trust or off_policy_mask drops one its weight becomes 0.  far: some log-ratios are large */
 static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int far) {
     const grpo_surrogate *s = &r->obj->surrogate;
@@ -252,46 +263,73 @@ static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int far) {
     }
 }
 
-/* P, token by token; d is that of the ratio */
-static void grpo_block_penalties_(const grpo_run_ *r, grpo_block_ *x) {
+/* by the log-ratio, as far as its clamps let it */
+static void grpo_block_add_slope_(const grpo_run_ *r, grpo_block_ *x, int k, double slope) {
+    const grpo_ratio_axis *a = &r->obj->ratio;
+    int passes, level_passes;
+    if (slope == 0) return;
+    grpo_clamp(grpo_log_ratio_(r, x->at[k], &passes), a->level_clamp_low, a->level_clamp_high, &level_passes);
+    if (passes && level_passes) x->slope[k] = grpo_plus(x->slope[k], slope);
+}
+
+/* P of a KL that is given, or of some tokens, token by token */
+static void grpo_block_further_penalties_(const grpo_run_ *r, grpo_block_ *x) {
     grpo_token_ token;
     memset(&token, 0, sizeof token);
     token.factor.term = 1;
     for (int k = 0; k < x->n; k++) {
-        grpo_ratio w = { 0, 0, x->ratio[k] };
+        const grpo_ratio w = { 0, 0, x->ratio[k] };
         grpo_term t;
-        int passes = 0;
         token.t = x->at[k];
         t = grpo_plain_penalty_(r, &token, w);
         x->penalty[k] = t.value; x->penalty_slope[k] = t.d_logp;
-        if (t.d_log_ratio != 0) grpo_block_ratio_(r, x, k, &passes);
-        if (passes) x->slope[k] = grpo_plus(x->slope[k], t.d_log_ratio);
+        grpo_block_add_slope_(r, x, k, t.d_log_ratio);
     }
 }
 
 /* coef k3 of D = hi + lo, and its derivative; the series is k3 but for what lo gave to it, and not summed again */
-static void grpo_block_k3_penalty_(double *GRPO_RESTRICT_ value, double *GRPO_RESTRICT_ slope, double coef,
+static void grpo_block_k3_penalty_(double *GRPO_RESTRICT_ value, double *GRPO_RESTRICT_ slope, const double *GRPO_RESTRICT_ coef,
                                    const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ k3) {
     for (int k = 0; k < GRPO_BLOCK_; k++) {
         const double m = -hi[k];
-        value[k] = coef * k3[k];
-        slope[k] = -coef * grpo_near_exp_minus_one_(m, -lo[k], k3[k] + lo[k] * m);
+        value[k] = coef[k] * k3[k];
+        slope[k] = -coef[k] * grpo_near_exp_minus_one_(m, -lo[k], k3[k] + lo[k] * m);
     }
 }
 
-/* the penalty and its derivative; of tokens beyond the series alone, or of all */
-static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, const double *ref, int all) {
-    const int plain = grpo_kl_is_plain_(p);
-    for (int k = 0; k < GRPO_BLOCK_; k++) {
-        if (!all && !grpo_is_far_(x->d[0][k])) continue;
+/* is D or, where the KL is weighted by it, the ratio beyond the series? */
+static int grpo_block_kl_is_far_(const grpo_penalty *p, const grpo_block_ *x, int k) {
+    return grpo_is_far_(x->d[0][k]) || (grpo_kl_weight_is_ratio_(p) && !(x->ratio[k] > 0.607 && x->ratio[k] < 1.648));
+}
+
+/* u coef k3, du = u dl or u dy */
+static void grpo_block_kl_by_series_(const grpo_penalty *p, grpo_block_ *x) {
+    const grpo_kl_importance_weight_kind by = p->kl_importance_weight;
+    double coef[GRPO_BLOCK_];
+    if (grpo_kl_weight_is_ratio_(p)) for (int k = 0; k < GRPO_BLOCK_; k++) coef[k] = x->ratio[k] * p->kl_coef;
+    else for (int k = 0; k < GRPO_BLOCK_; k++) coef[k] = p->kl_coef;
+    grpo_block_k3_penalty_(x->penalty, x->penalty_slope, coef, x->d[0], x->d[1], x->k3);
+    if (by == GRPO_KL_IMPORTANCE_WEIGHT_NONE) return;
+    if (by != GRPO_KL_IMPORTANCE_WEIGHT_LEVEL) for (int k = 0; k < GRPO_BLOCK_; k++) x->penalty_slope[k] += x->penalty[k];
+    else for (int k = 0; k < GRPO_BLOCK_; k++) if (!grpo_block_kl_is_far_(p, x, k)) x->slope[k] = grpo_plus(x->slope[k], x->penalty[k]);
+}
+
+/* the penalty and its derivative, token by token; of those beyond the series alone, or of all */
+static void grpo_block_kl_(const grpo_run_ *r, grpo_block_ *x, const double *ref, int all) {
+    const grpo_penalty *p = &r->obj->penalty;
+    const int plain = grpo_kl_is_plain_(p), of_token = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN;
+    for (int k = 0; k < x->n; k++) {
+        if (!all && !grpo_block_kl_is_far_(p, x, k)) continue;
         if (plain) {
             const grpo_kl_term t = grpo_kl_estimate(p->kl, grpo_dd_pair_(x->d[0][k], x->d[1][k]));
             x->penalty[k] = grpo_times(p->kl_coef, t.value);
             x->penalty_slope[k] = grpo_times(p->kl_coef, t.derivative);
         } else {
-            const grpo_term t = grpo_kl_penalty(p, x->logp[k], ref[k], 1, 1);
+            const double own = of_token ? grpo_ratio_of(x->logp[k], grpo_behaviour_(r, x->at[k])).value : 1;
+            const grpo_term t = grpo_kl_penalty(p, x->logp[k], ref[k], own, x->ratio[k]);
             x->penalty[k] = t.value;
             x->penalty_slope[k] = t.d_logp;
+            grpo_block_add_slope_(r, x, k, t.d_log_ratio);
         }
     }
 }
@@ -409,17 +447,17 @@ static void grpo_block_weigh_(const grpo_run_ *r, grpo_block_ *x, const double *
     }
 }
 
-/* the penalty, if it is not there; returns whether d and k3 are those of logp_ref, and in *far whether one exceeds the series */
+/* the penalty; returns whether d and k3 are those of logp_ref, and in *far whether one exceeds the series */
 static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x, int *far) {
     const grpo_penalty *p = &r->obj->penalty;
     const grpo_batch *b = r->batch;
     const grpo_real *than = grpo_logp_of_(b, grpo_kl_whose_(p));
-    const int by_series = grpo_kl_by_series_(p);
-    if (x->penalised) return 0;
+    if (x->penalised) { grpo_block_further_penalties_(r, x); return 0; }
     if (grpo_pays_any_kl_(p)) {
+        const int by_series = grpo_kl_by_series_(r);
         *far = grpo_block_differ_(x, grpo_block_gather_(x, than), -1);
-        if (by_series) grpo_block_k3_penalty_(x->penalty, x->penalty_slope, p->kl_coef, x->d[0], x->d[1], x->k3);
-        if (*far || !by_series) grpo_block_kl_(p, x, x->A, !by_series);
+        if (by_series) grpo_block_kl_by_series_(p, x);
+        if (*far || !by_series || grpo_kl_weight_is_ratio_(p)) grpo_block_kl_(r, x, x->A, !by_series);
     } else for (int k = 0; k < GRPO_BLOCK_; k++) x->penalty[k] = x->penalty_slope[k] = 0;
     for (int k = 0; p->entropy_coef != 0 && k < x->n; k++)
         x->penalty[k] = grpo_plus(x->penalty[k], -p->entropy_coef * (double)b->entropy[x->at[k]]);
@@ -533,7 +571,6 @@ static void grpo_block_flush_(const grpo_run_ *r) {
         there = 0;
     }
     if (grpo_block_evaluate_(r, x, far)) there = 0;
-    if (x->penalised) grpo_block_penalties_(r, x);
     grpo_block_report_old_(r, x, there, far);
     there = grpo_block_penalty_(r, x, &far);
     grpo_block_report_ref_(r, x, there, far);
