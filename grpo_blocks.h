@@ -264,7 +264,7 @@ static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int far) {
 }
 
 /* by the log-ratio, as far as its clamps let it */
-static void grpo_block_add_slope_(const grpo_run_ *r, grpo_block_ *x, int k, double slope) {
+GRPO_APART_ void grpo_block_add_slope_(const grpo_run_ *r, grpo_block_ *x, int k, double slope) {
     const grpo_ratio_axis *a = &r->obj->ratio;
     int passes, level_passes;
     if (slope == 0) return;
@@ -273,7 +273,7 @@ static void grpo_block_add_slope_(const grpo_run_ *r, grpo_block_ *x, int k, dou
 }
 
 /* P of a KL that is given, or of some tokens, token by token */
-static void grpo_block_further_penalties_(const grpo_run_ *r, grpo_block_ *x) {
+GRPO_APART_ void grpo_block_further_penalties_(const grpo_run_ *r, grpo_block_ *x) {
     grpo_token_ token;
     memset(&token, 0, sizeof token);
     token.factor.term = 1;
@@ -344,7 +344,7 @@ static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_rea
 }
 
 /* of what the KL is of, where it is given */
-static void grpo_block_write_divergence_(const grpo_run_ *r, const grpo_block_ *b) {
+GRPO_APART_ void grpo_block_write_divergence_(const grpo_run_ *r, const grpo_block_ *b) {
     for (int k = 0; k < b->n; k++) {
         const int pays = r->obj->penalty.kl == GRPO_KL_EXTERNAL && grpo_pays_kl_(r, b->at[k]);
         grpo_write_(r, r->out.ddivergence_ref, b->at[k], pays ? r->obj->penalty.kl_coef * b->coefficient[k] : 0);
@@ -617,7 +617,7 @@ GRPO_INLINE_ void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, 
 }
 
 /* those whose d the ratio's pool has clipped get no slope; since: the first that has joined */
-static void grpo_block_clip_pool_(const grpo_run_ *r, grpo_block_ *x, int since, grpo_clip_side clip) {
+GRPO_APART_ void grpo_block_clip_pool_(const grpo_run_ *r, grpo_block_ *x, int since, grpo_clip_side clip) {
     double least, most;
     for (int k = since; k < x->n; k++) {
         const double d = x->logp[k] - x->old[k];

@@ -412,7 +412,7 @@ static int gspo_is_of_(const gspo_group_ *g, gspo_side_ side, int64_t i) {
 typedef struct { grpo_dd most; double rest; int64_t at; } gspo_peak_;
 
 /* of one side; with_one: and e^0 */
-static gspo_peak_ gspo_peak_of_(const gspo_group_ *g, gspo_side_ side, int with_one) {
+GRPO_SMALL_ gspo_peak_ gspo_peak_of_(const gspo_group_ *g, gspo_side_ side, int with_one) {
     gspo_peak_ p;
     grpo_sum sum;
     memset(&sum, 0, sizeof sum);
@@ -465,7 +465,7 @@ GRPO_SMALL_ void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
 }
 
 /* one of the two sides: n responses of it, F = log(1 + sum e^z)/n with z = -y/tau of positives, y/tau of the others */
-static void gspo_logistic_lse_side_(gspo_group_ *g, gspo_side_ side, double tau) {
+GRPO_SMALL_ void gspo_logistic_lse_side_(gspo_group_ *g, gspo_side_ side, double tau) {
     const int positive = side == GSPO_PLUS_;
     gspo_peak_ peak;
     grpo_sum weight;
@@ -523,7 +523,7 @@ static int gspo_wins_(const double *x, int64_t i, int64_t j, double min_gap) { r
 static grpo_dd gspo_lead_(grpo_dd y_i, grpo_dd y_j, double k) { return gspo_times_(grpo_dd_minus_(y_i, y_j), k); }
 
 /* what the pair costs that i wins over j, and its derivative by k (y_i - y_j) */
-static grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, int64_t i, int64_t j) {
+GRPO_SMALL_ grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, int64_t i, int64_t j) {
     const grpo_dd lead = gspo_lead_(gspo_score_(g, i), gspo_score_(g, j), s->beta);
     grpo_logistic f = { 0, 0 };
     grpo_dd rest;
@@ -534,7 +534,7 @@ static grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, i
 }
 
 /* F_i = 1/P of what the pairs cost that i wins, of the P pairs of the group */
-static void gspo_pairwise_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ void gspo_pairwise_(const grpo_surrogate *s, gspo_group_ *g) {
     grpo_sum value, slope;
     double pairs = 0;
     for (int64_t i = 0; i < g->n; i++) for (int64_t j = 0; j < g->n; j++) pairs += gspo_wins_(g->advantage, i, j, s->min_gap);
@@ -610,14 +610,14 @@ GRPO_SMALL_ void gspo_tilted_cross_entropy_(const grpo_surrogate *s, gspo_group_
  * which the others are 0 */
 typedef struct { grpo_dd mean, deviation, divisor; int exponent, infinite; } gspo_standard_;
 
-static grpo_dd gspo_standing_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i) {
+GRPO_SMALL_ grpo_dd gspo_standing_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i) {
     const grpo_dd y = gspo_score_(g, i);
     if (u->infinite) return grpo_dd_of_(grpo_is_finite(y.hi) ? 0 : y.hi > 0 ? 1 : -1);
     return grpo_dd_steady_(grpo_dd_pair_(ldexp(y.hi, -u->exponent), ldexp(y.lo, -u->exponent)));
 }
 
 /* divisor 0: there is nothing to divide by */
-static gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps) {
+GRPO_SMALL_ gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps) {
     gspo_standard_ u;
     grpo_values v;
     double most = 0;
@@ -639,14 +639,14 @@ static gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps) {
 }
 
 /* z_i, 0 where there is nothing to divide by */
-static grpo_dd gspo_standardise_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i) {
+GRPO_SMALL_ grpo_dd gspo_standardise_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i) {
     const grpo_dd off = grpo_dd_minus_(gspo_standing_(g, u, i), u->mean);
     if (off.hi == 0 || u->divisor.hi == 0 || !grpo_is_finite(u->divisor.hi)) return grpo_dd_of_(0);
     return grpo_dd_quotient(off, u->divisor);
 }
 
 /* F_i = e_i^2, e_i = A_i - k z_i, z_i = (y_i - mean y)/(deviation + eps), of which only y_i is differentiated: GIFT (2510.23868) */
-static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g) {
     const gspo_standard_ u = gspo_standard_of_(g, s->group_score_eps);
     const double k = s->beta;
     for (int64_t i = 0; i < g->n; i++) {
@@ -690,7 +690,7 @@ GRPO_SMALL_ void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g) {
 }
 
 /* v_i of the responses with A > 0, into `share`; the number of the others, or 0 where either are missing and all is 0 */
-static double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g) {
     const double sign = s->length_decay < 0 ? -1 : 1;
     double least = HUGE_VAL, plus = 0;
     gspo_peak_ peak;
@@ -708,7 +708,7 @@ static double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g) {
 }
 
 /* DisCO-b (2505.12366) */
-static void gspo_discriminative_mean_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ void gspo_discriminative_mean_(const grpo_surrogate *s, gspo_group_ *g) {
     const double minus = gspo_share_by_length_(s, g);
     for (int64_t i = 0; i < g->n && minus > 0; i++) {
         const double part = gspo_is_plus_(g, i) ? -g->share[i] : 1 / minus;
@@ -770,13 +770,13 @@ GRPO_SMALL_ void gspo_contrastive_(const grpo_surrogate *s, gspo_group_ *g) {
 }
 
 /* sigmoid(a) - sigmoid(b) = sigmoid(a) sigmoid(-b) (1 - e^(b - a)), where nothing cancels */
-static double gspo_sigmoid_gap_(grpo_dd a, grpo_dd b) {
+GRPO_SMALL_ double gspo_sigmoid_gap_(grpo_dd a, grpo_dd b) {
     if (grpo_dd_less(a, b)) return -gspo_sigmoid_gap_(b, a);
     return -grpo_sigmoid(a).value * grpo_sigmoid(grpo_dd_negative(b)).value * grpo_exp_minus_one(grpo_dd_minus_(b, a));
 }
 
 /* log(1 + e^D) - p D for p = sigmoid(t), as log(1 + e^-|D|) + |D| (1 - p or p) */
-static double gspo_coin_entropy_(grpo_dd D, grpo_dd t) {
+GRPO_SMALL_ double gspo_coin_entropy_(grpo_dd D, grpo_dd t) {
     const grpo_dd size = D.hi < 0 ? grpo_dd_negative(D) : D;
     if (!grpo_is_finite(D.hi)) return HUGE_VAL;
     return log1p(grpo_exp(grpo_dd_negative(size))) + grpo_sigmoid(D.hi < 0 ? t : grpo_dd_negative(t)).value * size.hi;
@@ -804,7 +804,7 @@ GRPO_SMALL_ void gspo_pairwise_soft_(const grpo_surrogate *s, gspo_group_ *g) {
 }
 
 /* the work array, whose largest number is 0, becomes its softmax, to twice the precision */
-static void gspo_softmax_(gspo_group_ *g) {
+GRPO_SMALL_ void gspo_softmax_(gspo_group_ *g) {
     grpo_sum sum;
     grpo_dd whole;
     memset(&sum, 0, sizeof sum);
@@ -817,7 +817,7 @@ static void gspo_softmax_(gspo_group_ *g) {
 }
 
 /* log(p/q), q = (p + u)/2 */
-static double gspo_log_over_mean_(grpo_dd p, grpo_dd u) {
+GRPO_SMALL_ double gspo_log_over_mean_(grpo_dd p, grpo_dd u) {
     const double sum = grpo_dd_add(p, u).hi, lead = p.hi > 0 ? grpo_dd_minus_(p, u).hi / sum : -1;
     return lead > -0.5 ? log1p(lead) : log(2 * (p.hi > 0 ? p.hi / sum : 0));
 }
@@ -917,7 +917,7 @@ static gspo_preferences_ gspo_preference_room_(const grpo_run_ *r, int64_t g) {
 }
 
 /* o of the i-th member, mean or sum of logp_old over its tokens that count */
-static void gspo_set_old_score_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t i, gspo_group_ *x) {
+GRPO_SMALL_ void gspo_set_old_score_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t i, gspo_group_ *x) {
     const double n = r->obj->ratio.level == GRPO_LEVEL_SEQUENCE_MEAN ? (double)s->count : 1;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
@@ -991,7 +991,7 @@ GRPO_APART_ void gspo_gather_preferences_(const grpo_run_ *r, int64_t g, gspo_pr
 }
 
 /* what the pair costs that i wins over j, and how much steeper it is than others */
-static grpo_logistic gspo_preference_cost_(const grpo_penalty *p, const gspo_preferences_ *x, int64_t i, int64_t j) {
+GRPO_SMALL_ grpo_logistic gspo_preference_cost_(const grpo_penalty *p, const gspo_preferences_ *x, int64_t i, int64_t j) {
     const double kappa = p->preference_kappa != 0 && x->reward[i] > 0 ? p->preference_kappa : 1;
     const grpo_dd y_i = grpo_dd_pair_(x->score[i], x->score_low[i]), y_j = grpo_dd_pair_(x->score[j], x->score_low[j]);
     grpo_logistic f = grpo_logistic_loss(gspo_times_(gspo_lead_(y_i, y_j, p->preference_beta), kappa));
@@ -999,7 +999,7 @@ static grpo_logistic gspo_preference_cost_(const grpo_penalty *p, const gspo_pre
     return f;
 }
 
-static void gspo_compare_pairs_(const grpo_run_ *r, const gspo_preferences_ *x) {
+GRPO_SMALL_ void gspo_compare_pairs_(const grpo_run_ *r, const gspo_preferences_ *x) {
     const grpo_penalty *p = &r->obj->penalty;
     grpo_sum slope;
     for (int64_t i = 0; i < x->n; i++) {
@@ -1016,7 +1016,7 @@ static void gspo_compare_pairs_(const grpo_run_ *r, const gspo_preferences_ *x) 
 }
 
 /* where the step has no pair: every response against 0, by the sign of its reward */
-static void gspo_compare_signs_(const grpo_run_ *r, const gspo_preferences_ *x) {
+GRPO_SMALL_ void gspo_compare_signs_(const grpo_run_ *r, const gspo_preferences_ *x) {
     for (int64_t i = 0; i < x->n; i++) {
         const grpo_dd y = grpo_dd_pair_(x->score[i], x->score_low[i]);
         const int up = x->reward[i] > 0;
