@@ -1161,11 +1161,6 @@ GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled);      
 
 /* the weight, and whether v was inside [low, high] */
 typedef struct { double value; int inside; } grpo_rollout_is_weight;
-/* do the bounds 1 + x <= e^x <= 1/(1 - x) tell that e^x is in [low, high]?  Most of what is compared they do, and cost no logarithm */
-GRPO_FN int grpo_exp_is_within_(double x, double low, double high) {
-    return 1 + x > low * (1 + 1e-9) && x < 1 && 1 < high * (1 - 1e-9) * (1 - x);
-}
-
 /* v must be e^log_v; comparisons are made on the logarithm, where the value does not tell without it */
 GRPO_FN grpo_rollout_is_weight grpo_rollout_is(const grpo_weight *c, grpo_ratio v) {
     const int between = v.value > c->rollout_is_low * (1 + 1e-9) && v.value < c->rollout_is_high * (1 - 1e-9);
@@ -2538,37 +2533,14 @@ static grpo_cursor_ grpo_cursor_of_(int64_t begin, int64_t end) {
 static int grpo_is_in_(grpo_span_ x, int64_t t) { return t >= x.begin && t < x.end; }
 
 static grpo_dd grpo_rollout_log_ratio_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes);      /* q */
-/* v of a token; weigh 0: it is enough to know whether it is inside its bounds */
-static grpo_rollout_is_weight grpo_token_rollout_is_(const grpo_objective *o, const grpo_batch *b, int64_t t, int weigh);
 static grpo_rollout_is_weight grpo_pooled_rollout_is_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span);      /* v of a span */
 /* the whole of it, by a pooled statistic or a veto */
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);
-/* what is pooled over the segment of t */
-static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t);
-/* by a correction weight outside of its bounds? */
-static int grpo_weight_rejects_(const grpo_weight *w, grpo_rollout_is_weight v) {
-    return !v.inside && (w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT);
-}
-/* is the token outside of a band? */
-static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_is_weight v);
-
-/* of a token in the mask; weigh: v is asked for, not only whether the token is rejected; segment: that of the token before, if there was
- * one */
+/* do all its tokens have the weight of the whole, and does that keep them all? */
+static int grpo_is_evenly_weighted_(const grpo_weight *w, const grpo_sequence_ *s);
+/* of a token in the mask; weigh 0: it is enough to know whether it is rejected; segment: that of the token before, if there was one */
 GRPO_APART_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
-                                            int weigh, grpo_segment_ *segment) {
-    grpo_mask_ k = { 1, 0, 1 };
-    grpo_rollout_is_weight v = s->correction;
-    int rejected = s->rejected;
-    if (grpo_has_segments_(&o->weight)) {
-        if (!grpo_is_in_(segment->span, t)) *segment = grpo_weight_segment_(o, b, s, t);
-        v = segment->correction;
-        rejected |= segment->rejected;
-    }
-    if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_TOKEN)) v = grpo_token_rollout_is_(o, b, t, weigh);
-    k.rejected = rejected || grpo_token_rejected_(o, b, t, v);
-    k.v = k.rejected ? 0 : v.value;
-    return k;
-}
+                                            int weigh, grpo_segment_ *segment);
 
 GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t, int weigh,
                                       grpo_segment_ *segment) {
@@ -2612,12 +2584,6 @@ static grpo_sequence_ grpo_sequence_begin_(const grpo_objective *o, const grpo_b
     s.correction.value = 1; s.correction.inside = 1;
     s.evenly_weighted = !grpo_has_rollout_weights_(&o->weight);
     return s;
-}
-
-/* do all its tokens have the weight of the whole, and does that keep them all? */
-static int grpo_is_evenly_weighted_(const grpo_weight *w, const grpo_sequence_ *s) {
-    if (s->rejected || grpo_has_segments_(w) || grpo_rollout_is_over_(w, GRPO_OVER_TOKEN)) return 0;
-    return !grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN) && !grpo_weight_rejects_(w, s->correction);
 }
 
 /* its tokens, once it is known what all of them together are weighed by */
@@ -2941,17 +2907,9 @@ GRPO_INLINE_ void grpo_report_token_(const grpo_run_ *r, const grpo_sequence_ *s
 
 /* P as it stands in the token's term, and the coefficient of its entropy bonus as that is aggregated with the terms */
 GRPO_SMALL_ void grpo_unweighted_penalty_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
-                                          double *coef, double *whole) {
-    *coef *= grpo_own_factor_(s, k, 1);
-    *whole = grpo_plain_penalty_(r, k, ratio).value;
-}
-
+                                          double *coef, double *whole);
 /* of what the KL is of, where it is given */
-static void grpo_write_divergence_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
-    const double coef = r->obj->penalty.kl == GRPO_KL_EXTERNAL && grpo_pays_kl_(r, k->t) ? r->obj->penalty.kl_coef : 0;
-    const double x = grpo_times(coef * grpo_own_factor_(s, k, 0), k->factor.term);
-    grpo_write_(r, r->out.ddivergence_ref, k->t, coef != 0 ? grpo_aggregated_(r, s, grpo_over_own_(k, x)) : 0);
-}
+static void grpo_write_divergence_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k);
 
 /* all but the gradient by logp, which may need the other tokens */
 GRPO_INLINE_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
@@ -3874,6 +3832,11 @@ GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, 
     return s;
 }
 
+/* do the bounds 1 + x <= e^x <= 1/(1 - x) tell that e^x is in [low, high]?  Most of what is compared they do, and cost no logarithm */
+GRPO_FN int grpo_exp_is_within_(double x, double low, double high) {
+    return 1 + x > low * (1 + 1e-9) && x < 1 && 1 < high * (1 - 1e-9) * (1 - x);
+}
+
 GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled) {
     switch (c->rollout_rs) {
     case GRPO_ROLLOUT_RS_NONE:  return 1;
@@ -4050,11 +4013,6 @@ static int64_t grpo_sum_add_within_(const grpo_batch *batch, grpo_span_ span, co
         grpo_sum_add_block_(sum, 1, b);
     }
     return count;
-}
-
-static int64_t grpo_sum_add_differences_(const grpo_batch *batch, grpo_span_ span, const grpo_real *x, const grpo_real *y, double reach,
-                                         grpo_sum *sum) {
-    return grpo_sum_add_within_(batch, span, x, y, reach, -HUGE_VAL, HUGE_VAL, sum);
 }
 
 static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x) {
@@ -4638,7 +4596,7 @@ static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_s
     if (kind == GRPO_ROLLOUT_RS_RATIO && how != GRPO_HOW_MAX) {
         const double most = o->weight.rollout_clamp != 0 ? o->weight.rollout_clamp : DBL_MAX;
         memset(&v.sum, 0, sizeof v.sum);
-        v.count = grpo_sum_add_differences_(b, span, b->logp_old, b->logp_rollout, most, &v.sum);
+        v.count = grpo_sum_add_within_(b, span, b->logp_old, b->logp_rollout, most, -HUGE_VAL, HUGE_VAL, &v.sum);
         if (v.count >= 0) return grpo_sum_or_mean_(&v.sum, how, v.count);
     }
     grpo_pool_over_(o, b, span, kind, &v);
@@ -4678,12 +4636,38 @@ static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_ba
     return x;
 }
 
+/* by a correction weight outside of its bounds? */
+static int grpo_weight_rejects_(const grpo_weight *w, grpo_rollout_is_weight v) {
+    return !v.inside && (w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT);
+}
+/* is the token outside of a band? */
 static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_is_weight v) {
     const grpo_weight *w = &o->weight;
     int passes;
     if (grpo_weight_rejects_(w, v)) return 1;
     if (!grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN)) return 0;
     return !grpo_rollout_rs_accepts(w, grpo_statistic_(o, b, t, w->rollout_rs, &passes));
+}
+
+static int grpo_is_evenly_weighted_(const grpo_weight *w, const grpo_sequence_ *s) {
+    if (s->rejected || grpo_has_segments_(w) || grpo_rollout_is_over_(w, GRPO_OVER_TOKEN)) return 0;
+    return !grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN) && !grpo_weight_rejects_(w, s->correction);
+}
+
+GRPO_APART_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
+                                            int weigh, grpo_segment_ *segment) {
+    grpo_mask_ k = { 1, 0, 1 };
+    grpo_rollout_is_weight v = s->correction;
+    int rejected = s->rejected;
+    if (grpo_has_segments_(&o->weight)) {
+        if (!grpo_is_in_(segment->span, t)) *segment = grpo_weight_segment_(o, b, s, t);
+        v = segment->correction;
+        rejected |= segment->rejected;
+    }
+    if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_TOKEN)) v = grpo_token_rollout_is_(o, b, t, weigh);
+    k.rejected = rejected || grpo_token_rejected_(o, b, t, v);
+    k.v = k.rejected ? 0 : v.value;
+    return k;
 }
 
 /* ---- what further divisors count -------------------------------------------------------------------------------------------------- */
@@ -4832,10 +4816,12 @@ static inline void grpo_set_policy_mask_(const grpo_run_ *r, const grpo_sequence
 }
 
 /* sum += x - y over the tokens of a response that count */
-GRPO_APART_ void grpo_sum_add_log_ratios_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_real *x, const grpo_real *y, grpo_sum *sum) {
+GRPO_APART_ void grpo_sum_add_log_ratios_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_real *x, const grpo_real *y,
+                                          grpo_sum *sum) {
     const grpo_span_ response = { s->begin, s->end };
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    if (s->evenly_weighted && !s->truncated && grpo_sum_add_differences_(r->batch, response, x, y, DBL_MAX, sum) >= 0) return;
+    if (s->evenly_weighted && !s->truncated
+        && grpo_sum_add_within_(r->batch, response, x, y, DBL_MAX, -HUGE_VAL, HUGE_VAL, sum) >= 0) return;
     while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(sum, (double)x[c.t], (double)y[c.t]);
 }
 
@@ -4970,6 +4956,18 @@ static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s,
     double g = s->group->preference_slope ? s->group->preference_slope[s->member] : 0;
     if (grpo_has_nll_(r, s, k)) g = grpo_plus(g, grpo_times(r->scales.nll, grpo_nll_term_(r, k->t).d_logp));
     return g;
+}
+
+GRPO_SMALL_ void grpo_unweighted_penalty_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
+                                          double *coef, double *whole) {
+    *coef *= grpo_own_factor_(s, k, 1);
+    *whole = grpo_plain_penalty_(r, k, ratio).value;
+}
+
+static void grpo_write_divergence_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
+    const double coef = r->obj->penalty.kl == GRPO_KL_EXTERNAL && grpo_pays_kl_(r, k->t) ? r->obj->penalty.kl_coef : 0;
+    const double x = grpo_times(coef * grpo_own_factor_(s, k, 0), k->factor.term);
+    grpo_write_(r, r->out.ddivergence_ref, k->t, coef != 0 ? grpo_aggregated_(r, s, grpo_over_own_(k, x)) : 0);
 }
 
 /* ---- what is infinite in the report ----------------------------------------------------------------------------------------------- */

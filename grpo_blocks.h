@@ -29,8 +29,8 @@ typedef struct grpo_block_ {
     double d[2][GRPO_BLOCK_], k3[GRPO_BLOCK_];                         /* l - logp_old in two words, and e^d - d - 1; once the report has
                                                                           them, D = l - logp_ref and e^-D + D - 1 */
     double value[GRPO_BLOCK_], slope[GRPO_BLOCK_];                     /* of S; by the log-ratio */
-    double penalty[GRPO_BLOCK_], penalty_slope[GRPO_BLOCK_];           /* P; by logp.  Before, the weight of axis 6, and the slope of S by logp
-                                                                          where it is given, or whether off_policy_mask drops the token */
+    double penalty[GRPO_BLOCK_], penalty_slope[GRPO_BLOCK_];           /* P; by logp.  Before, the weight of axis 6, and the slope of S by
+                                                                          logp where it is given, or whether off_policy_mask drops it */
     int n;
     int divided, scattered;                                            /* some divisor is not 1; their places are no single run */
     int drops;                                                         /* off_policy_mask does some */
