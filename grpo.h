@@ -3802,9 +3802,10 @@ GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_rat
         d = grpo_two_diff(logp, logp_old);
         return !(0.5 * d.hi * d.hi > c->trust_high);
     case GRPO_TRUST_RING:
+        if (!above && !below) return 1;
         outer = grpo_clip_range(c->rec_outer_low, c->rec_outer_high);
         if (!down && outer.low >= 0 && !(w.log > outer.log_low)) return 1;
-        return (!above && !below) || (!up && !(w.log < outer.log_high));
+        return !up && !(w.log < outer.log_high);
     }
     return 1;
 }
@@ -4640,12 +4641,20 @@ static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_ba
 static int grpo_weight_rejects_(const grpo_weight *w, grpo_rollout_is_weight v) {
     return !v.inside && (w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT);
 }
+/* does a bound tell that the token's k3 is within its own?  It is at most q^2/2/(1 - |q|), for |q| < 1 */
+static int grpo_k3_is_within_(const grpo_objective *o, const grpo_batch *b, int64_t t) {
+    const grpo_weight *w = &o->weight;
+    const double q = fabs((double)b->logp_old[t] - (double)b->logp_rollout[t]);
+    const int is_k3 = w->rollout_rs == GRPO_ROLLOUT_RS_K3 || w->rollout_rs == GRPO_ROLLOUT_RS_K3_REVERSE;
+    return is_k3 && w->rollout_rs_low <= 0 && q < 1 && 0.5 * q * q <= w->rollout_rs_high * (1 - 1e-9) * (1 - q);
+}
+
 /* is the token outside of a band? */
 static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_is_weight v) {
     const grpo_weight *w = &o->weight;
     int passes;
     if (grpo_weight_rejects_(w, v)) return 1;
-    if (!grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN)) return 0;
+    if (!grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN) || grpo_k3_is_within_(o, b, t)) return 0;
     return !grpo_rollout_rs_accepts(w, grpo_statistic_(o, b, t, w->rollout_rs, &passes));
 }
 

@@ -490,34 +490,35 @@ static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x) {
     r->partial->tokens += x->n;
 }
 
-/* may a token have a weight besides that of the correction? */
-static int grpo_walks_for_weights_(const grpo_run_ *r) {
-    const grpo_weight *w = &r->obj->weight;
-    return r->has_token_factors || (r->has_policy_mask && (w->off_policy_mask != GRPO_OFF_POLICY_MASK_NONE
-            || w->selected != GRPO_SELECTED_ALL || w->policy_is != GRPO_POLICY_IS_NONE));
-}
-
-/* has one of the sequence? */
-static int grpo_sequence_walks_for_weights_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    const grpo_weight *w = &r->obj->weight;
-    return r->has_token_factors || (r->has_policy_mask && (s->stale || w->selected != GRPO_SELECTED_ALL
-            || w->policy_is != GRPO_POLICY_IS_NONE));
-}
-
 /* Either tokens wait to be evaluated together or, evaluated, for the report: not both, for they share their room. */
 typedef struct grpo_room_ {
     union { grpo_waiting_ waiting; grpo_block_ block; } of;
     int together;
 } grpo_room_;
 
+/* may a token have a weight besides that of the correction? */
+static int grpo_weighs_further_(const grpo_run_ *r) {
+    const grpo_weight *w = &r->obj->weight;
+    return r->has_token_factors || (r->has_policy_mask && (w->off_policy_mask != GRPO_OFF_POLICY_MASK_NONE
+            || w->selected != GRPO_SELECTED_ALL || w->policy_is != GRPO_POLICY_IS_NONE));
+}
+
+/* have those of the sequence one each? */
+static int grpo_weighs_tokens_further_(const grpo_run_ *r, const grpo_sequence_ *s) {
+    const grpo_weight *w = &r->obj->weight;
+    return w->fipo != GRPO_FIPO_NONE || w->external != GRPO_EXTERNAL_NONE || (r->has_policy_mask && (s->stale
+            || w->selected != GRPO_SELECTED_ALL || w->policy_is != GRPO_POLICY_IS_NONE));
+}
+
 /* may v of the tokens be found together?  Each has its own, and none leaves the mask for it */
 static int grpo_corrects_in_blocks_(const grpo_run_ *r) {
     const grpo_weight *w = &r->obj->weight;
-    return r->obj->ratio.level == GRPO_LEVEL_TOKEN && grpo_rollout_is_over_(w, GRPO_OVER_TOKEN) && !grpo_rejects_(w)
-        && w->rollout_rejected == GRPO_ROLLOUT_REJECTED_ZERO_WEIGHT && !grpo_walks_for_weights_(r);
+    if (r->obj->ratio.level != GRPO_LEVEL_TOKEN || !grpo_rollout_is_over_(w, GRPO_OVER_TOKEN)) return 0;
+    if (grpo_has_segments_(w) || grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN) || grpo_weighs_further_(r)) return 0;
+    return w->rollout_rejected == GRPO_ROLLOUT_REJECTED_ZERO_WEIGHT || w->rollout_is == GRPO_ROLLOUT_IS_TRUNCATE;
 }
 
-/* v of the tokens, in rooms that are free at this point */
+/* v of the tokens, in rooms that are free at this point; 0 stays 0 */
 static void grpo_block_correct_(const grpo_run_ *r, grpo_block_ *x) {
     const grpo_batch *b = r->batch;
     const grpo_weight *w = &r->obj->weight;
@@ -529,6 +530,7 @@ static void grpo_block_correct_(const grpo_run_ *r, grpo_block_ *x) {
     grpo_block_powers_(x->ratio, x->k3, hi, lo);
     for (int k = 0; k < x->n; k++) {
         const grpo_ratio v = { hi[k], lo[k], x->ratio[k] };
+        if (x->penalty[k] == 0) continue;
         x->penalty[k] = (fabs(hi[k]) < reach ? grpo_rollout_is(w, v) : grpo_token_rollout_is_(r->obj, b, x->at[k], 1)).value;
     }
     for (int k = x->n; k < GRPO_BLOCK_; k++) x->penalty[k] = x->value[k] = x->slope[k] = 0;
@@ -563,7 +565,7 @@ static void grpo_block_flush_(const grpo_run_ *r) {
     x->clipped = x->clips && !x->drops;
     if (x->corrects) grpo_block_correct_(r, x);
     if (r->has_rollout_weights) r->partial->weight_tokens += x->n;
-    if (r->has_rollout_weights && !grpo_walks_for_weights_(r)) grpo_sum_add_block_(&r->partial->sum[GRPO_SUM_WEIGHT], 1, x->penalty);
+    if (r->has_rollout_weights && !grpo_weighs_further_(r)) grpo_sum_add_block_(&r->partial->sum[GRPO_SUM_WEIGHT], 1, x->penalty);
     if (x->given) far = is_old ? grpo_block_differ_(x, x->old, 1) : 0;
     else if (r->needs_ratio) far = grpo_block_ratios_(r, x);
     else {
@@ -641,13 +643,13 @@ static void grpo_block_set_(const grpo_run_ *r, grpo_block_ *x, int since, doubl
 
 /* those of a sequence wait, each with the weight that the correction gives it */
 static void grpo_block_take_corrected_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    const int apart = grpo_walks_for_weights_(r);                      /* the report takes weights here */
+    const int apart = grpo_weighs_further_(r);                      /* the report takes weights here */
     grpo_segment_ segment;
     memset(&segment, 0, sizeof segment);
     for (int64_t t = s->begin; t < s->end; t++) {
         const grpo_mask_ k = grpo_mask_at_(r->obj, r->batch, s, t, 1, &segment);
         if (!grpo_is_active_(r->obj, &k)) { grpo_skip_token_(r, t); continue; }
-        r->block->penalty[r->block->n] = k.v;
+        r->block->penalty[r->block->n] = grpo_normalised_weight_(r, k.v);
         r->block->penalty_slope[r->block->n] = 0;
         if (apart) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], k.v);
         grpo_block_join_(r, s, t, 1);
@@ -675,19 +677,19 @@ static void grpo_block_take_weighted_(const grpo_run_ *r, const grpo_sequence_ *
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term) {
     const uint8_t *mask = r->batch->mask;
     const double weight = s->correction.value;
-    const int apart = r->has_rollout_weights && grpo_walks_for_weights_(r);      /* the report takes weights here */
+    const int apart = r->has_rollout_weights && grpo_weighs_further_(r);      /* the report takes weights here */
     int64_t t = s->begin;
     if (!r->block || s->coefficient == 0) return 0;
     grpo_go_together_(r);
-    if (grpo_sequence_walks_for_weights_(r, s)) { grpo_block_take_weighted_(r, s); return 1; }
-    if (!s->evenly_weighted && !r->block->corrects) { grpo_block_take_corrected_(r, s); return 1; }
+    if (grpo_weighs_tokens_further_(r, s)) { grpo_block_take_weighted_(r, s); return 1; }
+    if (!s->evenly_weighted && (s->rejected || !r->block->corrects)) { grpo_block_take_corrected_(r, s); return 1; }
     while (t < s->end) {
         const int room = GRPO_BLOCK_ - r->block->n, most = s->truncated ? 0 : s->end - t < room ? (int)(s->end - t) : room;
         int n = mask ? 0 : most;
         while (mask && n < most && mask[t + n]) n++;
         if (n == 0) { grpo_skip_token_(r, t++); continue; }
         grpo_block_join_(r, s, t, n);
-        grpo_block_set_(r, r->block, r->block->n - n, weight, ratio, term);
+        grpo_block_set_(r, r->block, r->block->n - n, grpo_normalised_weight_(r, weight), ratio, term);
         for (int k = 0; apart && k < n; k++) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], weight);
         t += n;
         if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
