@@ -1794,11 +1794,6 @@ static int grpo_uses_ratio_(const grpo_objective *o) {
 static int grpo_reports_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) && o->ratio.behaviour != GRPO_BEHAVIOUR_NONE; }
 static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
 static int grpo_rejects_(const grpo_weight *w) { return w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0; }
-/* may a token or a response be rejected?  Truncated weights do not */
-static int grpo_may_reject_(const grpo_weight *w) {
-    return grpo_rejects_(w) || w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT;
-}
-
 /* are there correction weights, or grounds for rejection, besides the mask? */
 static int grpo_has_rollout_weights_(const grpo_weight *w) { return w->rollout_is != GRPO_ROLLOUT_IS_NONE || grpo_rejects_(w); }
 
@@ -2536,8 +2531,8 @@ static grpo_dd grpo_rollout_log_ratio_(const grpo_objective *o, const grpo_batch
 static grpo_rollout_is_weight grpo_pooled_rollout_is_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span);      /* v of a span */
 /* the whole of it, by a pooled statistic or a veto */
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);
-/* do all its tokens have the weight of the whole, and does that keep them all? */
-static int grpo_is_evenly_weighted_(const grpo_weight *w, const grpo_sequence_ *s);
+/* are all its tokens kept, whatever their ratios? */
+static int grpo_keeps_all_(const grpo_weight *w, const grpo_sequence_ *s);
 /* of a token in the mask; weigh 0: it is enough to know whether it is rejected; segment: that of the token before, if there was one */
 GRPO_APART_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
                                             int weigh, grpo_segment_ *segment);
@@ -2591,8 +2586,11 @@ static void grpo_sequence_count_(const grpo_objective *o, const grpo_batch *b, g
     grpo_segment_ segment;
     memset(&segment, 0, sizeof segment);
     if (s->truncated) return;
-    s->evenly_weighted |= grpo_is_evenly_weighted_(&o->weight, s);
-    if (s->evenly_weighted || !grpo_may_reject_(&o->weight)) { s->count = grpo_unmasked_(b, s->index); return; }
+    if (grpo_keeps_all_(&o->weight, s)) {
+        s->evenly_weighted |= !grpo_rollout_is_over_(&o->weight, GRPO_OVER_TOKEN) && !grpo_has_segments_(&o->weight);
+        s->count = grpo_unmasked_(b, s->index);
+        return;
+    }
     for (int64_t t = s->begin; t < s->end; t++) {
         const grpo_mask_ k = grpo_mask_at_(o, b, s, t, 0, &segment);
         s->rejected_tokens += k.rejected;
@@ -4658,9 +4656,10 @@ static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, in
     return !grpo_rollout_rs_accepts(w, grpo_statistic_(o, b, t, w->rollout_rs, &passes));
 }
 
-static int grpo_is_evenly_weighted_(const grpo_weight *w, const grpo_sequence_ *s) {
-    if (s->rejected || grpo_has_segments_(w) || grpo_rollout_is_over_(w, GRPO_OVER_TOKEN)) return 0;
-    return !grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN) && !grpo_weight_rejects_(w, s->correction);
+static int grpo_keeps_all_(const grpo_weight *w, const grpo_sequence_ *s) {
+    const int weighs_parts = grpo_rollout_is_over_(w, GRPO_OVER_TOKEN) || grpo_rollout_is_over_(w, GRPO_OVER_SEGMENT);
+    if (s->rejected || grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN) || grpo_rollout_rs_over_(w, GRPO_OVER_SEGMENT)) return 0;
+    return weighs_parts ? w->rollout_is == GRPO_ROLLOUT_IS_TRUNCATE : !grpo_weight_rejects_(w, s->correction);
 }
 
 GRPO_APART_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
