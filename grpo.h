@@ -3985,17 +3985,17 @@ static void grpo_block_difference_(double *GRPO_RESTRICT_ a, double *GRPO_RESTRI
     }
 }
 
-/* sum += x - y, from least to most, over the tokens of the span that are in the mask, in blocks; y NULL: 0.  How many there are; -1, with
+/* sum += x - y, from least to most, over the tokens from t to end that are in the mask, in blocks; y NULL: 0.  How many there are; -1, with
  * sum as it was: a difference is larger than reach, or not finite */
-static int64_t grpo_sum_add_within_(const grpo_batch *batch, grpo_span_ span, const grpo_real *x, const grpo_real *y, double reach,
+static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t end, const grpo_real *x, const grpo_real *y, double reach,
                                     double least, double most, grpo_sum *sum) {
     const int bounded = least > -HUGE_VAL || most < HUGE_VAL;
     const grpo_sum before = *sum;
     double a[GRPO_BLOCK_], b[GRPO_BLOCK_];
-    int64_t t = span.begin, count = 0;
+    int64_t count = 0;
     int n;
-    while (t < span.end) {
-        for (n = 0; n < GRPO_BLOCK_ && t < span.end; t++) {
+    while (t < end) {
+        for (n = 0; n < GRPO_BLOCK_ && t < end; t++) {
             if (!grpo_is_unmasked_(batch, t)) continue;
             a[n] = (double)x[t];
             b[n++] = y ? (double)y[t] : 0;
@@ -4595,7 +4595,7 @@ static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_s
     if (kind == GRPO_ROLLOUT_RS_RATIO && how != GRPO_HOW_MAX) {
         const double most = o->weight.rollout_clamp != 0 ? o->weight.rollout_clamp : DBL_MAX;
         memset(&v.sum, 0, sizeof v.sum);
-        v.count = grpo_sum_add_within_(b, span, b->logp_old, b->logp_rollout, most, -HUGE_VAL, HUGE_VAL, &v.sum);
+        v.count = grpo_sum_add_within_(b, span.begin, span.end, b->logp_old, b->logp_rollout, most, -HUGE_VAL, HUGE_VAL, &v.sum);
         if (v.count >= 0) return grpo_sum_or_mean_(&v.sum, how, v.count);
     }
     grpo_pool_over_(o, b, span, kind, &v);
@@ -4826,10 +4826,9 @@ static inline void grpo_set_policy_mask_(const grpo_run_ *r, const grpo_sequence
 /* sum += x - y over the tokens of a response that count */
 GRPO_APART_ void grpo_sum_add_log_ratios_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_real *x, const grpo_real *y,
                                           grpo_sum *sum) {
-    const grpo_span_ response = { s->begin, s->end };
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     if (s->evenly_weighted && !s->truncated
-        && grpo_sum_add_within_(r->batch, response, x, y, DBL_MAX, -HUGE_VAL, HUGE_VAL, sum) >= 0) return;
+        && grpo_sum_add_within_(r->batch, s->begin, s->end, x, y, DBL_MAX, -HUGE_VAL, HUGE_VAL, sum) >= 0) return;
     while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(sum, (double)x[c.t], (double)y[c.t]);
 }
 

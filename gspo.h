@@ -241,7 +241,7 @@ static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, double 
     double least, most;
     if (!s->evenly_weighted || s->truncated) return 0;
     grpo_pool_bounds_(&r->obj->ratio, A, &least, &most);
-    u->count = grpo_sum_add_within_(r->batch, u->span, r->batch->logp, r->behaviour, DBL_MAX, least, most, &u->sum);
+    u->count = grpo_sum_add_within_(r->batch, u->span.begin, u->span.end, r->batch->logp, r->behaviour, DBL_MAX, least, most, &u->sum);
     if (u->count < 0) u->count = 0;
     return u->count > 0;
 }
