@@ -894,9 +894,13 @@ GRPO_FN grpo_dd grpo_ratio_minus_one(grpo_ratio w) {
 /* sigmoid(z) and its derivative, e/(1 + e)^2, even in z */
 typedef struct { double value, slope; } grpo_gate;
 
+/* from e = e^-|z|; up: z > 0 */
+GRPO_SHORT_FN_ double grpo_gate_value_(double e, int up) { return (up ? 1 : e) / (1 + e); }
+GRPO_SHORT_FN_ double grpo_gate_slope_(double e) { return e / ((1 + e) * (1 + e)); }
+
 GRPO_FN grpo_gate grpo_sigmoid(grpo_dd z) {
     const double e = grpo_exp(z.hi > 0 ? grpo_dd_negative(z) : z);
-    const grpo_gate g = { (z.hi > 0 ? 1 : e) / (1 + e), e / ((1 + e) * (1 + e)) };
+    const grpo_gate g = { grpo_gate_value_(e, z.hi > 0), grpo_gate_slope_(e) };
     return g;
 }
 
@@ -2528,7 +2532,7 @@ static grpo_cursor_ grpo_cursor_of_(int64_t begin, int64_t end) {
 static int grpo_is_in_(grpo_span_ x, int64_t t) { return t >= x.begin && t < x.end; }
 
 static grpo_dd grpo_rollout_log_ratio_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes);      /* q */
-static grpo_rollout_is_weight grpo_pooled_rollout_is_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span);      /* v of a span */
+static grpo_rollout_is_weight grpo_response_rollout_is_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);      /* v */
 /* the whole of it, by a pooled statistic or a veto */
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);
 /* are all its tokens kept, whatever their ratios? */
@@ -2602,7 +2606,7 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
     grpo_sequence_ s = grpo_sequence_begin_(o, b, i);
     if (!s.truncated && !s.evenly_weighted) {
         const grpo_span_ response = { s.begin, s.end };
-        if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_SEQUENCE)) s.correction = grpo_pooled_rollout_is_(o, b, response);
+        if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_SEQUENCE)) s.correction = grpo_response_rollout_is_(o, b, response);
         s.rejected = grpo_response_rejected_(o, b, response);
     }
     grpo_sequence_count_(o, b, &s);
@@ -4592,25 +4596,25 @@ static grpo_dd grpo_sum_or_mean_(const grpo_sum *sum, grpo_how how, int64_t n) {
 
 static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind, grpo_how how) {
     grpo_pooling_ v;
-    if (kind == GRPO_ROLLOUT_RS_RATIO && how != GRPO_HOW_MAX) {
-        const double most = o->weight.rollout_clamp != 0 ? o->weight.rollout_clamp : DBL_MAX;
-        memset(&v.sum, 0, sizeof v.sum);
-        v.count = grpo_sum_add_within_(b, span.begin, span.end, b->logp_old, b->logp_rollout, most, -HUGE_VAL, HUGE_VAL, &v.sum);
-        if (v.count >= 0) return grpo_sum_or_mean_(&v.sum, how, v.count);
-    }
     grpo_pool_over_(o, b, span, kind, &v);
     return how == GRPO_HOW_MAX ? v.max : grpo_sum_or_mean_(&v.sum, how, v.count);
 }
 
-static grpo_rollout_is_weight grpo_pooled_rollout_is_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
-    const grpo_dd q = grpo_pooled_(o, b, span, GRPO_ROLLOUT_RS_RATIO, grpo_rollout_is_pool_(o->weight.rollout_is_level).how);
-    return grpo_rollout_is(&o->weight, grpo_ratio_exp(q));
+/* the same of a response, in blocks where that is enough */
+static grpo_dd grpo_response_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind,
+                                     grpo_how how) {
+    const double reach = o->weight.rollout_clamp != 0 ? o->weight.rollout_clamp : DBL_MAX;
+    int64_t count = -1;
+    grpo_sum sum;
+    memset(&sum, 0, sizeof sum);
+    if (kind == GRPO_ROLLOUT_RS_RATIO && how != GRPO_HOW_MAX)
+        count = grpo_sum_add_within_(b, span.begin, span.end, b->logp_old, b->logp_rollout, reach, -HUGE_VAL, HUGE_VAL, &sum);
+    return count < 0 ? grpo_pooled_(o, b, span, kind, how) : grpo_sum_or_mean_(&sum, how, count);
 }
 
-/* is the span rejected by its pooled statistic? */
-static int grpo_span_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
-    const grpo_weight *w = &o->weight;
-    return !grpo_rollout_rs_accepts(w, grpo_pooled_(o, b, span, w->rollout_rs, grpo_rollout_rs_pool_(w->rollout_rs_level).how));
+static grpo_rollout_is_weight grpo_response_rollout_is_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response) {
+    const grpo_how how = grpo_rollout_is_pool_(o->weight.rollout_is_level).how;
+    return grpo_rollout_is(&o->weight, grpo_ratio_exp(grpo_response_pooled_(o, b, response, GRPO_ROLLOUT_RS_RATIO, how)));
 }
 
 /* by a token that the rollout policy made far too probable */
@@ -4623,15 +4627,22 @@ static int grpo_vetoed_(const grpo_objective *o, const grpo_batch *b, grpo_span_
 }
 
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response) {
-    return (grpo_rollout_rs_over_(&o->weight, GRPO_OVER_SEQUENCE) && grpo_span_rejected_(o, b, response)) || grpo_vetoed_(o, b, response);
+    const grpo_weight *w = &o->weight;
+    const grpo_how how = grpo_rollout_rs_pool_(w->rollout_rs_level).how;
+    return (grpo_rollout_rs_over_(w, GRPO_OVER_SEQUENCE)
+            && !grpo_rollout_rs_accepts(w, grpo_response_pooled_(o, b, response, w->rollout_rs, how))) || grpo_vetoed_(o, b, response);
 }
 
 static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
+    const grpo_weight *w = &o->weight;
+    const grpo_how is_how = grpo_rollout_is_pool_(w->rollout_is_level).how, rs_how = grpo_rollout_rs_pool_(w->rollout_rs_level).how;
     grpo_segment_ x;
     x.span = grpo_segment_at_(b, s, t);
     x.correction = s->correction;
-    if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_SEGMENT)) x.correction = grpo_pooled_rollout_is_(o, b, x.span);
-    x.rejected = grpo_rollout_rs_over_(&o->weight, GRPO_OVER_SEGMENT) && grpo_span_rejected_(o, b, x.span);
+    if (grpo_rollout_is_over_(w, GRPO_OVER_SEGMENT))
+        x.correction = grpo_rollout_is(w, grpo_ratio_exp(grpo_pooled_(o, b, x.span, GRPO_ROLLOUT_RS_RATIO, is_how)));
+    x.rejected = grpo_rollout_rs_over_(w, GRPO_OVER_SEGMENT)
+        && !grpo_rollout_rs_accepts(w, grpo_pooled_(o, b, x.span, w->rollout_rs, rs_how));
     return x;
 }
 

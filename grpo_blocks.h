@@ -236,13 +236,48 @@ GRPO_APART_ grpo_term grpo_block_further_term_(const grpo_run_ *r, grpo_block_ *
     return t;
 }
 
+/* z = tau (w - 1): into up whether it is above 0, into hi and lo -|z| in two words */
+static void grpo_block_gate_arguments_(const grpo_surrogate *s, const grpo_block_ *x, double *up, double *hi, double *lo) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
+        const double tau = x->A[k] > 0 ? s->tau_pos : s->tau_neg, off = x->ratio[k] - 1;
+        const double p = off * tau, rest = fma(off, tau, -p) + grpo_sum_rounding_(x->ratio[k], -1, off) * tau, z = p + rest;
+        up[k] = z > 0;
+        hi[k] = -fabs(z);
+        lo[k] = z > 0 ? -grpo_sum_rounding_(p, rest, z) : grpo_sum_rounding_(p, rest, z);
+    }
+}
+
+/* S of sapo and of sapo_detached, of ratios that are near 1; 0, with nothing done: some token needs more than the series */
+GRPO_APART_ int grpo_block_sapo_(const grpo_run_ *r, grpo_block_ *x) {
+    const grpo_surrogate *s = &r->obj->surrogate;
+    double *up = x->penalty_slope, *hi = x->old, *lo = x->slope, *e = x->value, none[GRPO_BLOCK_];      /* free at this point */
+    grpo_block_gate_arguments_(s, x, up, hi, lo);
+    if (grpo_block_exceeds_(hi, GRPO_SERIES_)) return 0;
+    grpo_block_powers_(e, none, hi, lo);
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
+        const double scale = -4 / (x->A[k] > 0 ? s->tau_pos : s->tau_neg);
+        x->slope[k] = -4 * grpo_gate_slope_(e[k]) * x->A[k] * x->ratio[k] + 0.0;       /* no -0 */
+        x->value[k] = scale * grpo_gate_value_(e[k], up[k] != 0) * x->A[k] + 0.0;
+        x->old[k] = 0;
+    }
+    for (int k = 0; s->kind == GRPO_SURROGATE_SAPO_DETACHED && k < GRPO_BLOCK_; k++) {
+        x->old[k] = x->value[k];
+        x->value[k] = grpo_times(x->value[k], x->logp[k]);
+        x->slope[k] = 0;
+    }
+    r->partial->clips[GRPO_CLIP_NO] += x->n;
+    return 1;
+}
+
 /* S token by token; where trust or off_policy_mask drops one its weight becomes 0.  far: some log-ratios are large */
 static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int far) {
     const grpo_surrogate *s = &r->obj->surrogate;
     const int further = s->kind != GRPO_SURROGATE_NONE
         && (!r->is_plain_surrogate || (r->needs_ratio && grpo_clamps_may_cut_(&r->obj->ratio, far)));
     const int masks = r->has_policy_mask && (x->drops || r->obj->weight.trust != GRPO_TRUST_NONE);
+    const int is_sapo = s->kind == GRPO_SURROGATE_SAPO || s->kind == GRPO_SURROGATE_SAPO_DETACHED;
     grpo_token_ token;
+    if (is_sapo && !further && !masks && !far && grpo_block_sapo_(r, x)) return;
     memset(&token, 0, sizeof token);
     for (int k = 0; k < x->n; k++) {
         grpo_ratio w = { x->d[0][k], x->d[1][k], x->ratio[k] };
