@@ -4633,7 +4633,7 @@ static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b,
             && !grpo_rollout_rs_accepts(w, grpo_response_pooled_(o, b, response, w->rollout_rs, how))) || grpo_vetoed_(o, b, response);
 }
 
-static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
+GRPO_SMALL_ grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
     const grpo_weight *w = &o->weight;
     const grpo_how is_how = grpo_rollout_is_pool_(w->rollout_is_level).how, rs_how = grpo_rollout_rs_pool_(w->rollout_rs_level).how;
     grpo_segment_ x;

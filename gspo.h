@@ -945,7 +945,7 @@ GRPO_APART_ double gspo_response_coefficient_(const grpo_run_ *r, const grpo_seq
 }
 
 /* the scores, advantages, coefficients and lengths of group g */
-static void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *group, gspo_group_ *x) {
+GRPO_APART_ void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *group, gspo_group_ *x) {
     int64_t i;
     if (r->batch->log_partition) x->log_partition = (double)r->batch->log_partition[g];
     for (x->n = 0, i = r->batch->group_begin[g]; i < r->batch->group_begin[g + 1]; i++) {
@@ -1026,7 +1026,7 @@ GRPO_SMALL_ void gspo_compare_signs_(const grpo_run_ *r, const gspo_preferences_
     }
 }
 
-static void gspo_couple_(const grpo_run_ *r, int64_t g, grpo_coupling_ *group) {
+GRPO_SMALL_ void gspo_couple_(const grpo_run_ *r, int64_t g, grpo_coupling_ *group) {
     const gspo_function_ function = gspo_function_of_(r->obj);
     if (function) {
         gspo_group_ x = gspo_room_(r, g);
