@@ -16,5 +16,7 @@ typedef struct {
 void rows_begin(rows_arrays *arrays);
 const char *rows_name(int k);                           /* NULL after the last */
 int rows_choose(const char *name);                      /* 0: no such row, or it needs what is not here */
+int rows_tokens(void);                                  /* of the batch */
+double rows_bound(void);                                /* ns a token that the row chosen should take at most, with -O3 -march=native */
 double rows_call(double *loss, double *gradient);       /* seconds; gradient: a weighted sum of it.  -1: refused */
 #endif

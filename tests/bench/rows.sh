@@ -3,9 +3,18 @@
 # by turns in one program on the same memory (rows_beside.c says how it judges).  Functions and loops are aligned, so that where they
 # happen to fall decides nothing (it is up to 8 %).  Ends with "N passed, N failed".
 #   tests/bench/rows.sh COMMIT [ROW ...]     CC, CFLAGS, PAIRS (101)
+# What a token costs of each row, beside what it should cost at most (rows_cost.c):
+#   tests/bench/rows.sh --costs [ROW ...]    CC, CFLAGS (-O3 -march=native)
 set -eu
 cd "$(dirname "$0")/../.."
 commit=$1; shift
+if [ "$commit" = --costs ]; then
+    program=$(mktemp)
+    trap 'rm -f "$program"' EXIT
+    ${CC:-cc} -std=c99 ${CFLAGS:--O3 -march=native} -I. -Itests/bench tests/bench/rows.c tests/bench/rows_cost.c -lm -o "$program"
+    "$program" "$@"
+    exit
+fi
 : "${CFLAGS:=-O2 -falign-functions=64 -falign-loops=32 -falign-jumps=32}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

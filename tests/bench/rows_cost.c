@@ -1,0 +1,53 @@
+/* rows_cost [ROW ...]: what a token costs of each row, in ns, the median of calls, beside what it should cost at most (rows.h); the dearest
+ * first, then how many keep within it.  Without -O3 -march=native it is more. */
+#include "rows.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 1000, CALLS = 15 };
+
+typedef struct { const char *name; double cost, bound; } row;
+
+static rows_arrays arrays;
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int dearest(const void *a, const void *b) { return -ascending(&((const row *)a)->cost, &((const row *)b)->cost); }
+
+/* 0: the row needs what is not here, or is refused */
+static int cost_of(row *x) {
+    double taken[CALLS], loss, gradient;
+    if (!rows_choose(x->name) || rows_call(&loss, &gradient) < 0) return 0;
+    for (int k = 0; k < CALLS; k++) taken[k] = rows_call(&loss, &gradient);
+    qsort(taken, CALLS, sizeof *taken, ascending);
+    x->cost = 1e9 * taken[CALLS / 2] / rows_tokens();
+    x->bound = rows_bound();
+    return 1;
+}
+
+static int asked_for(const char *name, int count, char **word) {
+    for (int k = 1; k < count; k++) if (strcmp(word[k], name) == 0) return 1;
+    return count < 2;
+}
+
+int main(int count, char **word) {
+    static row rows[MOST_ROWS];
+    int n = 0, within = 0;
+    rows_begin(&arrays);
+    for (int k = 0; rows_name(k) && n < MOST_ROWS; k++) {
+        rows[n].name = rows_name(k);
+        if (asked_for(rows[n].name, count, word)) n += cost_of(&rows[n]);
+    }
+    qsort(rows, (size_t)n, sizeof *rows, dearest);
+    for (int k = 0; k < n; k++) {
+        within += rows[k].cost <= rows[k].bound;
+        printf("%-6s %8.1f ns a token, at most %3.0f  %s\n", rows[k].cost <= rows[k].bound ? "within" : "above", rows[k].cost, rows[k].bound,
+            rows[k].name);
+    }
+    printf("%d of %d rows keep within what they should cost\n", within, n);
+    return 0;
+}
