@@ -290,7 +290,7 @@ GRPO_FN double grpo_exp(grpo_dd x) {
     return grpo_is_finite(e) ? e + e * x.lo : e;
 }
 
-GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);                             /* e^x to twice the precision, 2^-90 */
+GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);                             /* e^x to twice the precision, 2^-95 */
 GRPO_FN double grpo_exp_minus_linear(grpo_dd x);                       /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
 GRPO_FN double grpo_exp_minus_one(grpo_dd x);                          /* e^x - 1, 1 ulp */
 
@@ -3246,32 +3246,31 @@ GRPO_SHORT_FN_ double grpo_exp_series_(double y) {
     return 0.5 * z * ((a + z2 * b) + z2 * z2 * (c + z2 * d));
 }
 
-/* a + b where a is the larger by far; a b: both finite, to 2^-102 */
+/* a + b where a is the larger by far; a b: both finite, to 2^-102.  The second word may be a few ulps of the first, until it is folded */
 GRPO_SHORT_FN_ grpo_dd grpo_dd_plus_small_(grpo_dd a, grpo_dd b) {
-    const double s = a.hi + b.hi, lo = (b.hi - (s - a.hi)) + (a.lo + b.lo), sum = s + lo;
-    return grpo_dd_pair_(sum, lo - (sum - s));
+    const double s = a.hi + b.hi;
+    return grpo_dd_pair_(s, (b.hi - (s - a.hi)) + (a.lo + b.lo));
 }
 GRPO_SHORT_FN_ grpo_dd grpo_dd_times_(grpo_dd a, grpo_dd b) {
-    const grpo_dd p = grpo_two_prod(a.hi, b.hi);
-    const double lo = p.lo + (a.hi * b.lo + a.lo * b.hi), sum = p.hi + lo;
-    return grpo_dd_pair_(sum, lo - (sum - p.hi));
+    const double p = a.hi * b.hi;
+    return grpo_dd_pair_(p, fma(a.hi, b.hi, -p) + (a.hi * b.lo + a.lo * b.hi));
+}
+GRPO_SHORT_FN_ grpo_dd grpo_dd_folded_(grpo_dd x) {
+    const double s = x.hi + x.lo;
+    return grpo_dd_pair_(s, x.lo - (s - x.hi));
 }
 
-/* e^r - 1 to 2^-90 of it, for |r| < 0.35 */
+/* e^r - 1 to 2^-89 of it, for |r| < 1/180, |lo| < 2^-43: r + r^2 (1/2 + r (1/6 + r (1/24 + ... + r^6/10!))).  From r/120 on double is
+ * enough, for that is less than 2^-36 of the whole; r^10/11! is less than 2^-100 */
 GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r) {
-    static const grpo_dd over[5] = { { 1, 0 }, { 0.5, 0 }, { 1.0 / 6, 9.25185853854297e-18 }, { 1.0 / 24, 2.3129646346357426e-18 },
-                                     { 1.0 / 120, 1.1564823173178714e-19 } };                        /* 1/(k + 1)! */
-    grpo_dd s;
-    r.hi *= 1.0 / 64; r.lo *= 1.0 / 64;                                /* |r| < 0.0055 */
-    /* from r^5/720 on double is enough, for that is less than 2^-47 of r */
-    s = grpo_dd_of_(r.hi * (1.0 / 720 + r.hi * (1.0 / 5040 + r.hi * (1.0 / 40320 + r.hi * (1.0 / 362880 + r.hi * (1.0 / 3628800))))));
-    for (int k = 4; k >= 0; k--) s = grpo_dd_times_(grpo_dd_plus_small_(over[k], s), r);
-    for (int k = 0; k < 6; k++) {                                      /* e^2r - 1 = 2s + s^2 */
-        const grpo_dd q = grpo_dd_times_(s, s);
-        s.hi *= 2; s.lo *= 2;
-        s = grpo_dd_plus_small_(s, q);
-    }
-    return s;
+    static const grpo_dd over[3] = { { 0.5, 0 }, { 1.0 / 6, 9.25185853854297e-18 }, { 1.0 / 24, 2.3129646346357427e-18 } };
+    const double x = r.hi, z = x * x, a = 1.0 / 120 + x * (1.0 / 720), b = 1.0 / 5040 + x * (1.0 / 40320);
+    const double tail = x * (a + z * (b + z * (1.0 / 362880 + x * (1.0 / 3628800))));
+    const grpo_dd square = { z, fma(x, x, -z) + (2 * x + r.lo) * r.lo };
+    grpo_dd s = grpo_dd_plus_small_(over[2], grpo_dd_pair_(tail, r.lo * (1.0 / 120 + x * (1.0 / 360))));
+    s = grpo_dd_plus_small_(over[1], grpo_dd_times_(s, r));
+    s = grpo_dd_plus_small_(over[0], grpo_dd_times_(s, r));
+    return grpo_dd_folded_(grpo_dd_plus_small_(r, grpo_dd_times_(square, s)));
 }
 
 /* 2^n, |n| <= 1022 */
@@ -3282,21 +3281,35 @@ GRPO_FN double grpo_power_of_two_(int n) {
     return x;
 }
 
-/* e^x to twice the precision, 2^-90; for exponents that are exponentials themselves */
+/* e^x to twice the precision, 2^-95 while its second word is above DBL_MIN; for exponents that are exponentials themselves.
+ * x = n log(2)/64 + r, e^x = 2^(n/64) e^r; the first two words of log(2)/64 have 36 bits each, so that their products with n are exact */
 GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
-    static const double ln2[3] = { GRPO_LN2_HI_, GRPO_LN2_LO_, GRPO_LN2_REST_ };
-    double n = floor(x.hi * 1.44269504088896341 + 0.5);
-    grpo_dd r = x, s, one = { 1, 0 };
-    if (!(x.hi > -700 && x.hi < 700)) { r.hi = grpo_exp(x); r.lo = 0; return r; }
-    for (int k = 0; k < 3; k++) r = grpo_dd_add(r, grpo_two_prod(-n, ln2[k]));
-    s = grpo_dd_add(one, grpo_small_exp_minus_one_(r));
-    return grpo_dd_pair_(s.hi * grpo_power_of_two_((int)n), s.lo * grpo_power_of_two_((int)n));
+    static const grpo_dd by_8[8] = {                                   /* 2^(j/8) */
+        { 1, 0 }, { 1.0905077326652577, -3.0467820798124711e-17 }, { 1.189207115002721, 3.9820152314656461e-17 },
+        { 1.2968395546510096, 2.5382502794888315e-17 }, { 1.4142135623730951, -9.6672933134529135e-17 },
+        { 1.5422108254079407, 7.9498348096976209e-17 }, { 1.681792830507429, 8.1990100205814965e-17 },
+        { 1.8340080864093424, 3.2831072242456272e-17 } };
+    static const grpo_dd by_64[8] = {                                  /* 2^(j/64) */
+        { 1, 0 }, { 1.0108892860517005, -1.5234778603368577e-17 }, { 1.0218971486541166, 5.1092250289734439e-17 },
+        { 1.0330248790212284, 7.6008388740270885e-18 }, { 1.0442737824274138, 8.5518897055379649e-17 },
+        { 1.0556451783605572, 1.759325738772092e-18 }, { 1.0671404006768237, -7.8998539668415821e-17 },
+        { 1.0787607977571199, -6.6566604360565926e-17 } };
+    const double round = 6755399441055744.0;                           /* 1.5 2^52: what is added to it is rounded to a whole number */
+    const double n = (x.hi * 92.332482616893657 + round) - round, y = x.hi - n * 0.010830424696223417, b = n * 2.5728046223228848e-14;
+    grpo_dd r, s;
+    int k;
+    if (!(x.hi > -700 && x.hi < 700)) return grpo_dd_of_(grpo_exp(x));
+    k = (int)n + 1024 * 64;
+    r.hi = y - b;
+    r.lo = grpo_sum_rounding_(y, -b, r.hi) + (x.lo - n * 4.7841261500291439e-26);
+    s = grpo_dd_times_(by_8[k >> 3 & 7], by_64[k & 7]);
+    s = grpo_dd_folded_(grpo_dd_plus_small_(s, grpo_dd_times_(s, grpo_small_exp_minus_one_(r))));
+    return grpo_dd_pair_(s.hi * grpo_power_of_two_((k >> 6) - 1024), s.lo * grpo_power_of_two_((k >> 6) - 1024));
 }
 
 /* e^x - 1 to 2^-88 of it */
 GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
-    const grpo_dd minus_one = { -1, 0 };
-    return fabs(x.hi) < 0.34 ? grpo_small_exp_minus_one_(x) : grpo_dd_add(grpo_exp_twice(x), minus_one);
+    return fabs(x.hi) < 1.0 / 256 ? grpo_small_exp_minus_one_(x) : grpo_dd_add(grpo_exp_twice(x), grpo_dd_of_(-1));
 }
 
 /* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
