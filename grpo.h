@@ -3875,21 +3875,26 @@ static void grpo_sum_carry_(grpo_sum *s) {
     s->pending = 0;
 }
 
-static void grpo_sum_add_(grpo_sum *s, double x) {
+/* x, which is finite */
+static void grpo_limbs_add_(int64_t *limb, double x) {
     uint64_t bits, m;
     int64_t low, high;
-    int e, k, shift;
-    if (!grpo_is_finite(x)) { if (x > 0) s->pos_inf++; else s->neg_inf++; return; }
+    int e, shift;
     memcpy(&bits, &x, sizeof bits);
     e = (int)(bits >> 52 & 2047);
     m = bits & ((UINT64_C(1) << 52) - 1);
     if (e) { m |= UINT64_C(1) << 52; e--; }                             /* |x| = m 2^(e - 1074) */
-    k = e >> 5; shift = e & 31;
+    limb += e >> 5; shift = e & 31;
     low = (int64_t)((m << shift) & 0xffffffff);
     high = (int64_t)(m >> (32 - shift));                               /* < 2^53: a thousand of them fit */
     if (bits >> 63) { low = -low; high = -high; }
-    s->limb[k] += low;
-    s->limb[k + 1] += high;
+    limb[0] += low;
+    limb[1] += high;
+}
+
+static void grpo_sum_add_(grpo_sum *s, double x) {
+    if (!grpo_is_finite(x)) { if (x > 0) s->pos_inf++; else s->neg_inf++; return; }
+    grpo_limbs_add_(s->limb, x);
     if (++s->pending == 1000) grpo_sum_carry_(s);
 }
 
@@ -3979,62 +3984,86 @@ static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from) {
     into->pending = 2;
 }
 
-/* the sum rounded once; infinities of opposite sign cancel in pairs.  s holds the sum, or minus the
- * sum where *negative; it is left at the one that is not negative */
-static double grpo_sum_round_(grpo_sum *s, int *negative) {
-    int64_t l[3];
-    uint64_t top, rest, sticky, m;
-    int k, j, z = 0;
-    double r;
-    if (s->pos_inf != s->neg_inf) return s->pos_inf > s->neg_inf ? HUGE_VAL : -HUGE_VAL;
-    grpo_sum_carry_(s);
-    if (s->limb[GRPO_SUM_LIMBS - 1] < 0) {
-        for (k = 0; k < GRPO_SUM_LIMBS; k++) s->limb[k] = -s->limb[k];
-        grpo_sum_carry_(s);
-        *negative = !*negative;
+/* what is read of a sum: its limbs from the lowest to the highest that is not 0, and those that they carry to.  The others are not set */
+typedef struct {
+    int64_t limb[GRPO_SUM_LIMBS + 4];
+    int low, high, negative;        /* negative: it is minus the sum */
+    double infinity;                /* infinities of opposite sign cancel in pairs; 0: all of them have */
+} grpo_window_;
+
+/* carries its limbs and leaves the sum or minus the sum, whichever is not negative */
+static void grpo_window_carry_(grpo_window_ *w) {
+    int64_t carry = 0, x;
+    int k;
+    for (k = w->low; k <= w->high || (carry != 0 && carry != -1); k++) {
+        x = (k <= w->high ? w->limb[k] : 0) + carry;
+        w->limb[k] = x & INT64_C(0xffffffff);
+        carry = (x - w->limb[k]) / INT64_C(0x100000000);
     }
-    for (k = GRPO_SUM_LIMBS - 1; k > 0 && s->limb[k] == 0; k--) { }
-    for (j = 0; j < 3; j++) l[j] = k >= j ? s->limb[k - j] : 0;
-    for (sticky = 0, j = k - 3; j >= 0; j--) sticky |= (uint64_t)s->limb[j];
-    if (l[0] == 0) return 0;
-    top = (uint64_t)l[0] << 32 | (uint64_t)l[1];                       /* value = (top + rest 2^-32) 2^(32 (k-1) - 1074) */
-    rest = (uint64_t)l[2];
-    if (k < 2 && (k == 0 || top < UINT64_C(1) << 53)) {                /* fewer bits than a double holds */
-        r = ldexp((double)(k == 0 ? (uint64_t)l[0] : top), -1074);
-        return *negative ? -r : r;
+    w->high = k - 1;
+    if (carry == 0) return;
+    w->negative = !w->negative;
+    for (k = w->low, carry = 1; k <= w->high; k++) {                   /* minus the sum is its complement and 1 */
+        x = (w->limb[k] ^ INT64_C(0xffffffff)) + carry;
+        w->limb[k] = x & INT64_C(0xffffffff);
+        carry = x >> 32;
     }
-    while (!(top >> 63)) {
-        top = top << 1 | (rest >> 31 & 1);
-        rest = rest << 1 & 0xffffffff;
-        z++;
-    }
-    sticky |= rest;
-    m = top >> 11;
-    top &= 2047;
-    if (top > 1024 || (top == 1024 && (sticky || (m & 1)))) m++;
-    r = ldexp((double)m, 32 * (k - 1) - z + 11 - 1074);
-    return *negative ? -r : r;
+    w->limb[++w->high] = carry;
 }
 
-static double grpo_sum_value_(const grpo_sum *sum) {
-    grpo_sum s = *sum;
-    int negative = 0;
-    return grpo_sum_round_(&s, &negative);
+static void grpo_window_open_(const grpo_sum *s, grpo_window_ *w) {
+    const int64_t *x = s->limb;
+    int low = 0, high = GRPO_SUM_LIMBS - 1;
+    while (high > 3 && !(x[high] | x[high - 1] | x[high - 2] | x[high - 3])) high -= 4;
+    while (low < high - 3 && !(x[low] | x[low + 1] | x[low + 2] | x[low + 3])) low += 4;
+    low = low > 2 ? low - 2 : 0;                                       /* 52 bits of a double may lie below the lowest of the sum */
+    w->low = low; w->high = high; w->negative = 0;
+    for (; low <= high; low++) w->limb[low] = x[low];
+    w->infinity = s->pos_inf == s->neg_inf ? 0 : s->pos_inf > s->neg_inf ? HUGE_VAL : -HUGE_VAL;
+    grpo_window_carry_(w);
+}
+
+/* rounded once */
+static double grpo_window_value_(const grpo_window_ *w) {
+    uint64_t l[3], top, sticky = 0;
+    int k = w->high, j, z = 0;
+    double r;
+    if (w->infinity != 0) return w->infinity;
+    while (k > w->low && w->limb[k] == 0) k--;
+    for (j = 0; j < 3; j++) l[j] = k - j >= w->low ? (uint64_t)w->limb[k - j] : 0;
+    for (j = k - 3; j >= w->low; j--) sticky |= (uint64_t)w->limb[j];
+    if (l[0] == 0) return 0;
+    top = l[0] << 32 | l[1];                                           /* value = (top + l[2] 2^-32) 2^(32 (k-1) - 1074) */
+    for (j = 16; j > 0; j >>= 1) if (!(top >> (64 - j))) { top <<= j; z += j; }
+    top |= l[2] >> (32 - z);
+    sticky |= l[2] << z & 0xffffffff;
+    r = (double)(int64_t)(top >> 1 | (top & 1) | (sticky != 0));       /* rounds 63 bits, the last of which stands for all below it */
+    k = 32 * (k - 1) - z - 1073;
+    r = k >= -1022 && k <= 960 ? r * grpo_power_of_two_(k) : ldexp(r, k);
+    return w->negative ? -r : r;
+}
+
+GRPO_APART_ double grpo_sum_value_(const grpo_sum *s) {
+    grpo_window_ w;
+    grpo_window_open_(s, &w);
+    return grpo_window_value_(&w);
 }
 
 static double grpo_sum_total_(const grpo_sum *s) { return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s); }
 
 /* the sum as out[0] + ... + out[n-1], each rounding what the ones before left */
-static void grpo_sum_expand_(const grpo_sum *sum, double *out, int n) {
-    grpo_sum s = *sum;
-    int k, negative = 0;
-    for (k = 0; k < n; k++) {
-        out[k] = grpo_sum_round_(&s, &negative);
-        if (grpo_is_finite(out[k])) grpo_sum_add_(&s, negative ? out[k] : -out[k]);
+GRPO_APART_ void grpo_sum_expand_(const grpo_sum *s, double *out, int n) {
+    grpo_window_ w;
+    grpo_window_open_(s, &w);
+    for (int k = 0; k < n; k++) {
+        out[k] = grpo_window_value_(&w);
+        if (out[k] == 0 || !grpo_is_finite(out[k])) continue;
+        grpo_limbs_add_(w.limb, w.negative ? out[k] : -out[k]);
+        grpo_window_carry_(&w);
     }
 }
 
-static grpo_dd grpo_sum_dd_(const grpo_sum *s) {
+GRPO_APART_ grpo_dd grpo_sum_dd_(const grpo_sum *s) {
     double out[2];
     grpo_sum_expand_(s, out, 2);
     return grpo_dd_pair_(out[0], grpo_is_finite(out[0]) ? out[1] : 0);

@@ -272,16 +272,17 @@ static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_un
     return 1;
 }
 
-/* y from the sum */
-static gspo_log_ gspo_pooled_(const gspo_unit_ *u) {
+/* y from the sum, whose infinities are set aside meanwhile: the level is made of them, and rest of what is finite */
+static gspo_log_ gspo_pooled_(gspo_unit_ *u) {
     const double n = u->map.mean ? (double)u->count : 1;
-    grpo_sum sum = u->sum;
+    const int64_t above = u->sum.pos_inf, below = u->sum.neg_inf;
     grpo_dd mean;
     if (u->count == 0) return gspo_log_of_(0, grpo_dd_of_(0));
-    sum.pos_inf = sum.neg_inf = 0;
-    mean = grpo_sum_dd_(&sum);
+    u->sum.pos_inf = u->sum.neg_inf = 0;
+    mean = grpo_sum_dd_(&u->sum);
+    u->sum.pos_inf = above; u->sum.neg_inf = below;
     if (n != 1) mean = grpo_dd_div(mean, n);
-    if (!u->map.ratios) return gspo_log_of_((double)(u->sum.pos_inf - u->sum.neg_inf) / n, mean);
+    if (!u->map.ratios) return gspo_log_of_((double)(above - below) / n, mean);
     return gspo_log_of_(u->top.level, grpo_dd_add(u->top.rest, grpo_dd_div(gspo_log_one_plus_twice(mean), u->power)));
 }
 
@@ -643,7 +644,7 @@ static grpo_dd gspo_standing_(const gspo_group_ *g, const gspo_standard_ *u, int
 }
 
 /* divisor 0: there is nothing to divide by */
-static gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps) {
+GRPO_SMALL_ gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps) {
     gspo_standard_ u;
     grpo_values v;
     double most = 0;
