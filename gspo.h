@@ -188,6 +188,7 @@ typedef struct {
     int passes;
     gspo_ratio_ same;   /* of every token, if it is uniform */
     grpo_sum through;   /* what their terms hand back: sum of c dx/dy; with `prefix` of the tokens from the one at hand on */
+    int handed;         /* anything but 0 */
 } gspo_unit_;
 
 /* sign: 1 to add d to the sum, -1 to take it away */
@@ -1111,6 +1112,7 @@ static void gspo_hand_back_(const grpo_token_ *token, gspo_unit_ *u, const gspo_
     for (int k = 0; k < 2; k++) {
         const double y = grpo_over_own_(token, grpo_times(x->unit, each[k]));
         if (y == 0) continue;
+        u->handed = 1;
         grpo_sum_add_(&u->through, u->map.prefix && u->map.mean ? y / (double)u->count : y);
     }
 }
@@ -1140,40 +1142,32 @@ static void gspo_leave_(const grpo_run_ *r, gspo_unit_ *u, const gspo_ratio_ *x)
     gspo_pool_(r, u);
 }
 
-/* Terms and report of every token, and what they hand back; the walk ends where it is to begin anew.  A token's gradient needs what all
- * tokens of its unit hand back, so their terms are made here and once more in gspo_backward_: there is no room to keep them in, the outputs
- * being too narrow for it. */
-static void gspo_forward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ *walk) {
+/* the token's gradient, where its unit is handed back so much */
+static void gspo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, const grpo_token_ *k, const gspo_ratio_ *x,
+                                 const gspo_terms_ *m, double handed) {
+    const double g = grpo_plus(grpo_slope_by_logp_(k, &m->policy, &m->penalty),
+                               grpo_times(x->own, grpo_slope_by_ratio_(k, &m->policy, &m->penalty)));
+    grpo_write_gradient_(r, s, k, grpo_plus(g, gspo_part_(u, x, handed)), gspo_coupled_(r, s, u, x));
+}
+
+/* forward: terms and report of every token, and what they hand back; backward: the gradient, for which that must be known */
+typedef enum { GSPO_FORWARD_ = 1, GSPO_BACKWARD_ = 2, GSPO_BOTH_ = 3 } gspo_pass_;
+
+/* The walk ends where it is to begin anew.  Both at once is as far as it goes: a prefix is handed back what comes from the tokens met so far;
+ * others end with u->handed where the gradient must be written once more, with all of it. */
+static void gspo_walk_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ *walk, gspo_pass_ pass, double handed) {
     const grpo_token_ *k = &walk->token;
     while (grpo_step_back_(r, s, u->span.begin, walk)) {
         const gspo_ratio_ *x;
         gspo_ratio_ own;
         gspo_terms_ m;
-        if (!k->counts) { grpo_skip_token_(r, k->t); continue; }
+        if (!k->counts) { if (pass & GSPO_FORWARD_) grpo_skip_token_(r, k->t); continue; }
         x = gspo_ratio_at_(r, u, k->t, &own);
         gspo_terms_at_(r, s, k, x, &m);
-        grpo_take_token_(r, s, k, x->ratio, &m.policy, &m.penalty);
-        if (u->map.prefix) gspo_leave_(r, u, x);
-        else gspo_hand_back_(k, u, x, &m);
-    }
-}
-
-/* the gradient of every token */
-static void gspo_backward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ walk, double handed) {
-    const grpo_token_ *k = &walk.token;
-    while (grpo_step_back_(r, s, u->span.begin, &walk)) {
-        const gspo_ratio_ *x;
-        gspo_ratio_ own;
-        gspo_terms_ m;
-        double g, y;
-        if (!k->counts) continue;
-        x = gspo_ratio_at_(r, u, k->t, &own);
-        gspo_terms_at_(r, s, k, x, &m);
-        if (u->map.prefix) { gspo_hand_back_(k, u, x, &m); handed = grpo_sum_total_(&u->through); }
-        g = grpo_times(x->own, grpo_slope_by_ratio_(k, &m.policy, &m.penalty));
-        g = grpo_plus(grpo_slope_by_logp_(k, &m.policy, &m.penalty), g);
-        y = gspo_part_(u, x, handed);
-        grpo_write_gradient_(r, s, k, grpo_plus(g, y), gspo_coupled_(r, s, u, x));
+        if (pass & GSPO_FORWARD_) grpo_take_token_(r, s, k, x->ratio, &m.policy, &m.penalty);
+        if (pass & (u->map.prefix ? GSPO_BACKWARD_ : GSPO_FORWARD_)) gspo_hand_back_(k, u, x, &m);
+        if (u->map.prefix) handed = u->handed ? grpo_sum_total_(&u->through) : 0;
+        if (pass == GSPO_BACKWARD_ || (pass == GSPO_BOTH_ && (u->map.prefix || !u->handed))) gspo_write_gradient_(r, s, u, k, x, &m, handed);
         if (u->map.prefix) gspo_leave_(r, u, x);
     }
 }
@@ -1215,11 +1209,12 @@ static int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s) { re
 
 #endif
 
+/* A token's gradient needs what all tokens of its unit hand back; where that is not nothing, terms are made once more for it: there is no
+ * room to keep them in, the outputs being too narrow. */
 GRPO_APART_ void gspo_evaluate_unit_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ *walk) {
-    const grpo_walk_ from = *walk;
-    gspo_unit_ forward = *u;
-    gspo_forward_(r, s, &forward, walk);
-    if (r->out.dlogp) gspo_backward_(r, s, u, from, grpo_sum_total_(&forward.through));
+    grpo_walk_ from = *walk;
+    gspo_walk_(r, s, u, walk, r->out.dlogp ? GSPO_BOTH_ : GSPO_FORWARD_, 0);
+    if (r->out.dlogp && u->handed && !u->map.prefix) gspo_walk_(r, s, u, &from, GSPO_BACKWARD_, grpo_sum_total_(&u->through));
 }
 
 /* every unit by itself */
