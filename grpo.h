@@ -3260,17 +3260,20 @@ GRPO_SHORT_FN_ grpo_dd grpo_dd_folded_(grpo_dd x) {
     return grpo_dd_pair_(s, x.lo - (s - x.hi));
 }
 
+/* c[0] + x (c[1] + x (c[2] + x s)) for |x| < 1/16, each coefficient being the larger by far, to 2^-102; to be folded */
+GRPO_SHORT_FN_ grpo_dd grpo_dd_series_(const grpo_dd *c, grpo_dd x, grpo_dd s) {
+    for (int k = 2; k >= 0; k--) s = grpo_dd_plus_small_(c[k], grpo_dd_times_(s, x));
+    return s;
+}
+
 /* e^r - 1 to 2^-89 of it, for |r| < 1/180, |lo| < 2^-43: r + r^2 (1/2 + r (1/6 + r (1/24 + ... + r^6/10!))).  From r/120 on double is
  * enough, for that is less than 2^-36 of the whole; r^10/11! is less than 2^-100 */
 GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r) {
     static const grpo_dd over[3] = { { 0.5, 0 }, { 1.0 / 6, 9.25185853854297e-18 }, { 1.0 / 24, 2.3129646346357427e-18 } };
     const double x = r.hi, z = x * x, a = 1.0 / 120 + x * (1.0 / 720), b = 1.0 / 5040 + x * (1.0 / 40320);
-    const double tail = x * (a + z * (b + z * (1.0 / 362880 + x * (1.0 / 3628800))));
+    const grpo_dd tail = { a + z * (b + z * (1.0 / 362880 + x * (1.0 / 3628800))), r.lo * (1.0 / 720) };
     const grpo_dd square = { z, fma(x, x, -z) + (2 * x + r.lo) * r.lo };
-    grpo_dd s = grpo_dd_plus_small_(over[2], grpo_dd_pair_(tail, r.lo * (1.0 / 120 + x * (1.0 / 360))));
-    s = grpo_dd_plus_small_(over[1], grpo_dd_times_(s, r));
-    s = grpo_dd_plus_small_(over[0], grpo_dd_times_(s, r));
-    return grpo_dd_folded_(grpo_dd_plus_small_(r, grpo_dd_times_(square, s)));
+    return grpo_dd_folded_(grpo_dd_plus_small_(r, grpo_dd_times_(square, grpo_dd_series_(over, r, tail))));
 }
 
 /* 2^n, |n| <= 1022 */

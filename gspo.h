@@ -73,6 +73,23 @@ GRPO_FN grpo_dd gspo_log_one_plus_twice(grpo_dd x) {
     return grpo_dd_add(y, e);
 }
 
+/* log cosh(z/2) for z >= 0 and to 2^-75 of it: a series in w = z^2, from w^4 on in double, for that is less than 2^-24 of the whole and
+ * the last term 2^-77; or z/2 + log((1 + e^-z)/2) */
+GRPO_FN grpo_dd gspo_log_cosh(grpo_dd z) {
+    static const grpo_dd by[3] = { { 0.125, 0 }, { -0.005208333333333333, -2.8912057932946783e-19 },
+                                   { 0.00034722222222222224, -1.3251359885933943e-20 } };
+    const grpo_dd w = grpo_dd_times_(z, z);
+    const double x = w.hi, x2 = x * x, a = -2.6351686507936509e-05 + x * 2.1356922398589067e-06;
+    const double b = -1.8032298848271071e-07 + x * 1.5660435427300506e-08, c = -1.388391863871878e-09 + x * 1.250431147566024e-10;
+    grpo_dd s;
+    if (!(z.hi < 0.25)) {
+        s = grpo_dd_mul(grpo_dd_add(grpo_dd_of_(1), grpo_exp_twice(grpo_dd_negative(z))), 0.5);
+        return grpo_dd_add(grpo_dd_mul(z, 0.5), grpo_dd_log(s));
+    }
+    s = grpo_dd_series_(by, w, grpo_dd_of_(a + x2 * (b + x2 * (c + x2 * -1.1402564727952599e-11))));
+    return grpo_dd_folded_(grpo_dd_times_(w, s));
+}
+
 #ifdef __cplusplus
 }
 #endif
@@ -329,16 +346,6 @@ static void gspo_unit_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t e
     gspo_unit_close_(r, u);
 }
 
-/* log((1 + e^-z)/2) + z/2 = log cosh(z/2) for z >= 0 */
-static grpo_dd gspo_log_cosh_(grpo_dd z) {
-    const grpo_dd one = { 1, 0 };
-    const double h = sinh(0.25 * z.hi);
-    grpo_dd mean;
-    if (z.hi < 1.0 / 1024) return grpo_dd_of_(log1p(2 * h * h));
-    mean = grpo_dd_mul(grpo_dd_add(one, grpo_exp_twice(grpo_dd_negative(z))), 0.5);
-    return grpo_dd_add(grpo_dd_mul(z, 0.5), grpo_dd_log(mean));
-}
-
 /* log((e^d + e^y)/2) = (d + y)/2 + log cosh((d - y)/2); *own, *unit: its derivatives by d and y */
 static gspo_log_ gspo_average_(gspo_log_ d, gspo_log_ y, double *own, double *unit) {
     const grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
@@ -354,7 +361,7 @@ static gspo_log_ gspo_average_(gspo_log_ d, gspo_log_ y, double *own, double *un
     *own = 1 / (1 + grpo_exp(down));
     *unit = 1 / (1 + grpo_exp(up.rest));
     half = grpo_dd_mul(grpo_dd_add(d.rest, y.rest), 0.5);
-    return gspo_log_of_(d.level, grpo_dd_add(half, gspo_log_cosh_(up.rest.hi < 0 ? down : up.rest)));
+    return gspo_log_of_(d.level, grpo_dd_add(half, gspo_log_cosh(up.rest.hi < 0 ? down : up.rest)));
 }
 
 /* y', and its derivatives */
@@ -1143,8 +1150,8 @@ static void gspo_leave_(const grpo_run_ *r, gspo_unit_ *u, const gspo_ratio_ *x)
 }
 
 /* the token's gradient, where its unit is handed back so much */
-static void gspo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, const grpo_token_ *k, const gspo_ratio_ *x,
-                                 const gspo_terms_ *m, double handed) {
+static void gspo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, const grpo_token_ *k,
+                                 const gspo_ratio_ *x, const gspo_terms_ *m, double handed) {
     const double g = grpo_plus(grpo_slope_by_logp_(k, &m->policy, &m->penalty),
                                grpo_times(x->own, grpo_slope_by_ratio_(k, &m->policy, &m->penalty)));
     grpo_write_gradient_(r, s, k, grpo_plus(g, gspo_part_(u, x, handed)), gspo_coupled_(r, s, u, x));
@@ -1153,8 +1160,8 @@ static void gspo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, co
 /* forward: terms and report of every token, and what they hand back; backward: the gradient, for which that must be known */
 typedef enum { GSPO_FORWARD_ = 1, GSPO_BACKWARD_ = 2, GSPO_BOTH_ = 3 } gspo_pass_;
 
-/* The walk ends where it is to begin anew.  Both at once is as far as it goes: a prefix is handed back what comes from the tokens met so far;
- * others end with u->handed where the gradient must be written once more, with all of it. */
+/* The walk ends where it is to begin anew.  Both at once is as far as it goes: a prefix is handed back what comes from the tokens met so
+ * far; others end with u->handed where the gradient must be written once more, with all of it. */
 static void gspo_walk_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ *walk, gspo_pass_ pass, double handed) {
     const grpo_token_ *k = &walk->token;
     while (grpo_step_back_(r, s, u->span.begin, walk)) {
@@ -1167,7 +1174,8 @@ static void gspo_walk_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *
         if (pass & GSPO_FORWARD_) grpo_take_token_(r, s, k, x->ratio, &m.policy, &m.penalty);
         if (pass & (u->map.prefix ? GSPO_BACKWARD_ : GSPO_FORWARD_)) gspo_hand_back_(k, u, x, &m);
         if (u->map.prefix) handed = u->handed ? grpo_sum_total_(&u->through) : 0;
-        if (pass == GSPO_BACKWARD_ || (pass == GSPO_BOTH_ && (u->map.prefix || !u->handed))) gspo_write_gradient_(r, s, u, k, x, &m, handed);
+        if (pass == GSPO_BACKWARD_ || (pass == GSPO_BOTH_ && (u->map.prefix || !u->handed)))
+            gspo_write_gradient_(r, s, u, k, x, &m, handed);
         if (u->map.prefix) gspo_leave_(r, u, x);
     }
 }

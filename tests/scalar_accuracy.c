@@ -95,6 +95,22 @@ static void check_twice(void) {
     for (n = 0; n < 3; n++) printf("worst: %s %.2g of 2^-%d\n", function[n].name, worst[n], function[n].bits);
 }
 
+/* log cosh(z/2) = log(1 + (e^x - 1)^2/(2 e^x)), x = z/2 */
+static void check_log_cosh(void) {
+    static const double size[] = { 1e-130, 1e-5, 1e-2, 0.25, 0.3, 5, 100 };
+    double worst = 0;
+    rng r = { 8 };
+    for (int k = 0; k < TRIALS; k++) {
+        const double z = rng_pick(&r, size, 7) * rng_unit(&r);
+        const grpo_dd y = grpo_two_sum(z, z * 0x1p-54 * rng_unit(&r));
+        const reference_real x = ((reference_real)y.hi + y.lo) / 2, rise = ref_change(x, 0), expected = ref_ln1p(rise * rise / (2 * ref_exp(x)));
+        const double error = off(gspo_log_cosh(y), expected, 75);
+        if (error > worst) worst = error;
+        check(error <= 1, "gspo_log_cosh(%.17g) is off by %.3g of 2^-75", z, error);
+    }
+    printf("worst: log cosh %.2g of 2^-75\n", worst);
+}
+
 static void check_bounds(void) {
     static const double eps[] = { 3e-4, 0.1, 0.16, 0.2, 0.28, 2 };
     tally low = { "low bound", 2, 0 }, high = { "high bound", 4, 0 }, log_low = { "its logarithm", 4, 0 }, log_high = { "its logarithm", 4, 0 };
@@ -154,6 +170,7 @@ int main(void) {
     check_pairs();
     check_quadratic_probability();
     check_twice();
+    check_log_cosh();
     check_bounds();
     check_ends();
     return check_summary();
