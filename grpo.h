@@ -3869,12 +3869,17 @@ GRPO_C_END_
 #endif
 GRPO_C_BEGIN_
 /* ---- exact sums ---------------------------------------------------------------------------------------------------------------------- */
-static void grpo_sum_carry_(grpo_sum *s) {
-    for (int k = 0; k + 1 < GRPO_SUM_LIMBS; k++) {
-        int64_t low = s->limb[k] & INT64_C(0xffffffff);
-        s->limb[k + 1] += (s->limb[k] - low) / INT64_C(0x100000000);
-        s->limb[k] = low;
+/* to limbs of 32 bits, but for the one behind n of them, which takes what is left and the sign */
+static void grpo_limbs_carry_(int64_t *limb, int n) {
+    for (int k = 0; k < n; k++) {
+        const int64_t low = limb[k] & INT64_C(0xffffffff);
+        limb[k + 1] += (limb[k] - low) / INT64_C(0x100000000);
+        limb[k] = low;
     }
+}
+
+static void grpo_sum_carry_(grpo_sum *s) {
+    grpo_limbs_carry_(s->limb, GRPO_SUM_LIMBS - 1);
     s->pending = 0;
 }
 
@@ -3994,24 +3999,18 @@ typedef struct {
     double infinity;                /* infinities of opposite sign cancel in pairs; 0: all of them have */
 } grpo_window_;
 
-/* carries its limbs and leaves the sum or minus the sum, whichever is not negative */
+/* carries its limbs and leaves the sum or minus the sum, whichever is not negative.  The limb above takes less than 2^32, and the next one
+ * the sign */
 static void grpo_window_carry_(grpo_window_ *w) {
-    int64_t carry = 0, x;
-    int k;
-    for (k = w->low; k <= w->high || (carry != 0 && carry != -1); k++) {
-        x = (k <= w->high ? w->limb[k] : 0) + carry;
-        w->limb[k] = x & INT64_C(0xffffffff);
-        carry = (x - w->limb[k]) / INT64_C(0x100000000);
-    }
-    w->high = k - 1;
-    if (carry == 0) return;
+    int64_t *x = w->limb + w->low;
+    const int n = w->high + 2 - w->low;
+    x[n] = x[n - 1] = 0;
+    w->high += 2;
+    grpo_limbs_carry_(x, n);
+    if (x[n] == 0) return;
     w->negative = !w->negative;
-    for (k = w->low, carry = 1; k <= w->high; k++) {                   /* minus the sum is its complement and 1 */
-        x = (w->limb[k] ^ INT64_C(0xffffffff)) + carry;
-        w->limb[k] = x & INT64_C(0xffffffff);
-        carry = x >> 32;
-    }
-    w->limb[++w->high] = carry;
+    for (int k = 0; k <= n; k++) x[k] = -x[k];
+    grpo_limbs_carry_(x, n);
 }
 
 static void grpo_window_open_(const grpo_sum *s, grpo_window_ *w) {
@@ -4027,12 +4026,13 @@ static void grpo_window_open_(const grpo_sum *s, grpo_window_ *w) {
 }
 
 /* rounded once */
-static double grpo_window_value_(const grpo_window_ *w) {
+static double grpo_window_value_(grpo_window_ *w) {
     uint64_t l[3], top, sticky = 0;
-    int k = w->high, j, z = 0;
+    int k, j, z = 0;
     double r;
     if (w->infinity != 0) return w->infinity;
-    while (k > w->low && w->limb[k] == 0) k--;
+    while (w->high > w->low && w->limb[w->high] == 0) w->high--;
+    k = w->high;
     for (j = 0; j < 3; j++) l[j] = k - j >= w->low ? (uint64_t)w->limb[k - j] : 0;
     for (j = k - 3; j >= w->low; j--) sticky |= (uint64_t)w->limb[j];
     if (l[0] == 0) return 0;
