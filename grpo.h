@@ -3246,6 +3246,12 @@ GRPO_SHORT_FN_ double grpo_exp_series_(double y) {
     return 0.5 * z * ((a + z2 * b) + z2 * z2 * (c + z2 * d));
 }
 
+/* the same as grpo_dd_add of one word, to the bit */
+GRPO_FN grpo_dd grpo_dd_plus_(grpo_dd a, double b) {
+    const grpo_dd s = grpo_two_sum(a.hi, b);
+    return grpo_two_sum(s.hi, s.lo + a.lo);
+}
+
 /* a + b where a is the larger by far; a b: both finite, to 2^-102.  The second word may be a few ulps of the first, until it is folded */
 GRPO_SHORT_FN_ grpo_dd grpo_dd_plus_small_(grpo_dd a, grpo_dd b) {
     const double s = a.hi + b.hi;
@@ -3312,14 +3318,14 @@ GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
 
 /* e^x - 1 to 2^-88 of it */
 GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
-    return fabs(x.hi) < 1.0 / 256 ? grpo_small_exp_minus_one_(x) : grpo_dd_add(grpo_exp_twice(x), grpo_dd_of_(-1));
+    return fabs(x.hi) < 1.0 / 256 ? grpo_small_exp_minus_one_(x) : grpo_dd_plus_(grpo_exp_twice(x), -1);
 }
 
 /* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
 GRPO_FN grpo_dd grpo_log_twice(double x) {
-    grpo_dd y = { 0, 0 }, e, minus_one = { -1, 0 };
+    grpo_dd y = { 0, 0 }, e;
     y.hi = -log(x);
-    e = grpo_dd_add(grpo_dd_mul(grpo_exp_twice(y), x), minus_one);      /* x e^-y - 1; log(1 + e) = e - e^2/2 */
+    e = grpo_dd_add(grpo_dd_mul(grpo_exp_twice(y), x), grpo_dd_of_(-1));      /* x e^-y - 1; log(1 + e) = e - e^2/2 */
     e.lo -= 0.5 * e.hi * e.hi;
     y.hi = -y.hi;
     return grpo_dd_add(y, e);
@@ -3549,12 +3555,13 @@ GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance) {
 GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_high, double cap) {
     const double h = eps_high < HUGE_VAL ? grpo_times(2 * sqrt(eps_high), exp(-0.5 * x)) : HUGE_VAL;
     grpo_range r = { 1, HUGE_VAL, 0, HUGE_VAL };
-    grpo_dd minus_x = { 0, 0 }, q;
+    grpo_dd minus_x = { 0, 0 }, q, one_less;
     double root;
     if (x > -HUGE_VAL) {
         minus_x.hi = -x;
         q = eps_low > 0 ? grpo_dd_mul(grpo_exp_twice(minus_x), 4 * eps_low) : minus_x;
-        root = eps_low > 0 ? grpo_dd_minus_(grpo_dd_of_(1), q).hi : 1;
+        one_less = grpo_two_diff(1, q.hi);
+        root = eps_low > 0 ? one_less.hi + (one_less.lo - q.lo) : 1;
         root = root > 0 ? sqrt(root) : 0;
         r.low = 0.5 + 0.5 * root;
         r.log_low = root == 1 ? 0 : root > 0 ? log1p(-0.5 * q.hi / (1 + root)) : log(0.5);
@@ -3697,31 +3704,31 @@ GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double sha
  * beside w, so all are known to twice the precision */
 static grpo_term grpo_quadratic_from_(double advantage, grpo_term t, grpo_dd v, grpo_dd off, grpo_dd far) {
     const double size = fabs(advantage);
-    grpo_dd x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5), minus_one = { -1, 0 };
+    grpo_dd x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5);
     if (grpo_is_finite(x.hi) && grpo_is_finite(t.value)) t.value = grpo_dd_add(x, grpo_dd_mul(v, -advantage)).hi;
     else t.value = grpo_times(size, grpo_dd_add(grpo_dd_mul(grpo_dd_product(off, far), 0.5), advantage > 0 ? grpo_dd_negative(v) : v).hi);
-    x = grpo_dd_add(grpo_dd_mul(far, size), grpo_dd_mul(minus_one, advantage));
+    x = grpo_dd_plus_(grpo_dd_mul(far, size), -advantage);
     t.d_log_ratio = grpo_is_finite(x.hi) ? grpo_dd_product(v, x).hi : grpo_times(v.hi, x.hi);
     return t;
 }
 
 /* far = (w - 1)/eps: CFPO (2601.22801) */
 GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
-    const grpo_dd minus_one = { -1, 0 };
     grpo_term t = grpo_ratio_term(w, advantage);
     grpo_dd v, off;
     if (eps == HUGE_VAL) return t;
     if (w.value == HUGE_VAL) { t.value = t.d_log_ratio = HUGE_VAL; return t; }
     v = grpo_exp_twice(grpo_ratio_log(w));
-    off = grpo_dd_add(v, minus_one);
+    off = grpo_dd_plus_(v, -1);
     return grpo_quadratic_from_(advantage, t, v, off, grpo_dd_div(off, eps));
 }
 
 /* far = p (w - 1)/eps.  A large w may be beyond DBL_MAX where p w is not; of (p w^2 - 2 p w + p) it is w that the first two have */
 GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old) {
     const double size = fabs(advantage);
-    const grpo_dd y = grpo_ratio_log(w), x = grpo_dd_of_(logp_old), A = grpo_dd_of_(advantage), minus_one = { -1, 0 };
-    const grpo_dd v = grpo_exp_twice(y), off = grpo_dd_add(v, minus_one), p = grpo_exp_twice(x), q = grpo_exp_twice(grpo_dd_add(x, y));
+    const grpo_dd y = grpo_ratio_log(w), x = grpo_dd_of_(logp_old), A = grpo_dd_of_(advantage);
+    const grpo_dd v = grpo_exp_twice(y), off = grpo_dd_plus_(v, -1), p = grpo_exp_twice(x);
+    const grpo_dd q = w.value > 2 ? grpo_exp_twice(grpo_dd_plus_(y, logp_old)) : p;      /* p w, asked for only there */
     grpo_term t = grpo_ratio_term(w, advantage);
     grpo_dd far = { 0, 0 }, half;
     if (eps == HUGE_VAL || logp_old == -HUGE_VAL) return t;

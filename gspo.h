@@ -681,7 +681,7 @@ static grpo_dd gspo_standardise_(const gspo_group_ *g, const gspo_standard_ *u, 
 }
 
 /* F_i = e_i^2, e_i = A_i - k z_i, z_i = (y_i - mean y)/(deviation + eps), of which only y_i is differentiated: GIFT (2510.23868) */
-static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g) {
+GRPO_SMALL_ void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g) {
     const gspo_standard_ u = gspo_standard_of_(g, s->group_score_eps);
     const double k = s->beta;
     for (int64_t i = 0; i < g->n; i++) {
@@ -805,13 +805,13 @@ GRPO_SMALL_ void gspo_contrastive_(const grpo_surrogate *s, gspo_group_ *g) {
 }
 
 /* sigmoid(a) - sigmoid(b) = sigmoid(a) sigmoid(-b) (1 - e^(b - a)), where nothing cancels */
-static double gspo_sigmoid_gap_(grpo_dd a, grpo_dd b) {
+GRPO_SMALL_ double gspo_sigmoid_gap_(grpo_dd a, grpo_dd b) {
     if (grpo_dd_less(a, b)) return -gspo_sigmoid_gap_(b, a);
     return -grpo_sigmoid(a).value * grpo_sigmoid(grpo_dd_negative(b)).value * grpo_exp_minus_one(grpo_dd_minus_(b, a));
 }
 
 /* log(1 + e^D) - p D for p = sigmoid(t), as log(1 + e^-|D|) + |D| (1 - p or p) */
-static double gspo_coin_entropy_(grpo_dd D, grpo_dd t) {
+GRPO_SMALL_ double gspo_coin_entropy_(grpo_dd D, grpo_dd t) {
     const grpo_dd size = D.hi < 0 ? grpo_dd_negative(D) : D;
     if (!grpo_is_finite(D.hi)) return HUGE_VAL;
     return log1p(grpo_exp(grpo_dd_negative(size))) + grpo_sigmoid(D.hi < 0 ? t : grpo_dd_negative(t)).value * size.hi;
