@@ -294,7 +294,7 @@ GRPO_CALLED_FN_ double grpo_exp(grpo_dd x) {
     return grpo_is_finite(e) ? e + e * x.lo : e;
 }
 
-GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);                             /* e^x to twice the precision, 2^-90 */
+GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);                             /* e^x to twice the precision, 2^-95 */
 GRPO_FN double grpo_exp_minus_linear(grpo_dd x);                       /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
 GRPO_FN double grpo_exp_minus_one(grpo_dd x);                          /* e^x - 1, 1 ulp */
 
@@ -3248,32 +3248,40 @@ GRPO_SHORT_FN_ double grpo_exp_series_(double y) {
     return 0.5 * z * ((a + z2 * b) + z2 * z2 * (c + z2 * d));
 }
 
-/* a + b where a is the larger by far; a b: both finite, to 2^-102 */
-GRPO_SHORT_FN_ grpo_dd grpo_dd_plus_small_(grpo_dd a, grpo_dd b) {
-    const double s = a.hi + b.hi, lo = (b.hi - (s - a.hi)) + (a.lo + b.lo), sum = s + lo;
-    return grpo_dd_pair_(sum, lo - (sum - s));
-}
-GRPO_SHORT_FN_ grpo_dd grpo_dd_times_(grpo_dd a, grpo_dd b) {
-    const grpo_dd p = grpo_two_prod(a.hi, b.hi);
-    const double lo = p.lo + (a.hi * b.lo + a.lo * b.hi), sum = p.hi + lo;
-    return grpo_dd_pair_(sum, lo - (sum - p.hi));
+/* the same as grpo_dd_add of one word, to the bit */
+GRPO_FN grpo_dd grpo_dd_plus_(grpo_dd a, double b) {
+    const grpo_dd s = grpo_two_sum(a.hi, b);
+    return grpo_two_sum(s.hi, s.lo + a.lo);
 }
 
-/* e^r - 1 to 2^-90 of it, for |r| < 0.35 */
-GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r) {
-    static const grpo_dd over[5] = { { 1, 0 }, { 0.5, 0 }, { 1.0 / 6, 9.25185853854297e-18 }, { 1.0 / 24, 2.3129646346357426e-18 },
-                                     { 1.0 / 120, 1.1564823173178714e-19 } };                        /* 1/(k + 1)! */
-    grpo_dd s;
-    r.hi *= 1.0 / 64; r.lo *= 1.0 / 64;                                /* |r| < 0.0055 */
-    /* from r^5/720 on double is enough, for that is less than 2^-47 of r */
-    s = grpo_dd_of_(r.hi * (1.0 / 720 + r.hi * (1.0 / 5040 + r.hi * (1.0 / 40320 + r.hi * (1.0 / 362880 + r.hi * (1.0 / 3628800))))));
-    for (int k = 4; k >= 0; k--) s = grpo_dd_times_(grpo_dd_plus_small_(over[k], s), r);
-    for (int k = 0; k < 6; k++) {                                      /* e^2r - 1 = 2s + s^2 */
-        const grpo_dd q = grpo_dd_times_(s, s);
-        s.hi *= 2; s.lo *= 2;
-        s = grpo_dd_plus_small_(s, q);
-    }
+/* a + b where a is the larger by far; a b: both finite, to 2^-102.  The second word may be a few ulps of the first, until it is folded */
+GRPO_SHORT_FN_ grpo_dd grpo_dd_plus_small_(grpo_dd a, grpo_dd b) {
+    const double s = a.hi + b.hi;
+    return grpo_dd_pair_(s, (b.hi - (s - a.hi)) + (a.lo + b.lo));
+}
+GRPO_SHORT_FN_ grpo_dd grpo_dd_times_(grpo_dd a, grpo_dd b) {
+    const double p = a.hi * b.hi;
+    return grpo_dd_pair_(p, fma(a.hi, b.hi, -p) + (a.hi * b.lo + a.lo * b.hi));
+}
+GRPO_SHORT_FN_ grpo_dd grpo_dd_folded_(grpo_dd x) {
+    const double s = x.hi + x.lo;
+    return grpo_dd_pair_(s, x.lo - (s - x.hi));
+}
+
+/* c[0] + x (c[1] + x (c[2] + x s)) for |x| < 1/16, each coefficient being the larger by far, to 2^-102; to be folded */
+GRPO_SHORT_FN_ grpo_dd grpo_dd_series_(const grpo_dd *c, grpo_dd x, grpo_dd s) {
+    for (int k = 2; k >= 0; k--) s = grpo_dd_plus_small_(c[k], grpo_dd_times_(s, x));
     return s;
+}
+
+/* e^r - 1 to 2^-89 of it, for |r| < 1/180, |lo| < 2^-43: r + r^2 (1/2 + r (1/6 + r (1/24 + ... + r^6/10!))).  From r/120 on double is
+ * enough, for that is less than 2^-36 of the whole; r^10/11! is less than 2^-100 */
+GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r) {
+    static const grpo_dd over[3] = { { 0.5, 0 }, { 1.0 / 6, 9.25185853854297e-18 }, { 1.0 / 24, 2.3129646346357427e-18 } };
+    const double x = r.hi, z = x * x, a = 1.0 / 120 + x * (1.0 / 720), b = 1.0 / 5040 + x * (1.0 / 40320);
+    const grpo_dd tail = { a + z * (b + z * (1.0 / 362880 + x * (1.0 / 3628800))), r.lo * (1.0 / 720) };
+    const grpo_dd square = { z, fma(x, x, -z) + (2 * x + r.lo) * r.lo };
+    return grpo_dd_folded_(grpo_dd_plus_small_(r, grpo_dd_times_(square, grpo_dd_series_(over, r, tail))));
 }
 
 /* 2^n, |n| <= 1022 */
@@ -3284,28 +3292,42 @@ GRPO_FN double grpo_power_of_two_(int n) {
     return x;
 }
 
-/* e^x to twice the precision, 2^-90; for exponents that are exponentials themselves */
+/* e^x to twice the precision, 2^-95 while its second word is above DBL_MIN; for exponents that are exponentials themselves.
+ * x = n log(2)/64 + r, e^x = 2^(n/64) e^r; the first two words of log(2)/64 have 36 bits each, so that their products with n are exact */
 GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
-    static const double ln2[3] = { GRPO_LN2_HI_, GRPO_LN2_LO_, GRPO_LN2_REST_ };
-    double n = floor(x.hi * 1.44269504088896341 + 0.5);
-    grpo_dd r = x, s, one = { 1, 0 };
-    if (!(x.hi > -700 && x.hi < 700)) { r.hi = grpo_exp(x); r.lo = 0; return r; }
-    for (int k = 0; k < 3; k++) r = grpo_dd_add(r, grpo_two_prod(-n, ln2[k]));
-    s = grpo_dd_add(one, grpo_small_exp_minus_one_(r));
-    return grpo_dd_pair_(s.hi * grpo_power_of_two_((int)n), s.lo * grpo_power_of_two_((int)n));
+    static const grpo_dd by_8[8] = {                                   /* 2^(j/8) */
+        { 1, 0 }, { 1.0905077326652577, -3.0467820798124711e-17 }, { 1.189207115002721, 3.9820152314656461e-17 },
+        { 1.2968395546510096, 2.5382502794888315e-17 }, { 1.4142135623730951, -9.6672933134529135e-17 },
+        { 1.5422108254079407, 7.9498348096976209e-17 }, { 1.681792830507429, 8.1990100205814965e-17 },
+        { 1.8340080864093424, 3.2831072242456272e-17 } };
+    static const grpo_dd by_64[8] = {                                  /* 2^(j/64) */
+        { 1, 0 }, { 1.0108892860517005, -1.5234778603368577e-17 }, { 1.0218971486541166, 5.1092250289734439e-17 },
+        { 1.0330248790212284, 7.6008388740270885e-18 }, { 1.0442737824274138, 8.5518897055379649e-17 },
+        { 1.0556451783605572, 1.759325738772092e-18 }, { 1.0671404006768237, -7.8998539668415821e-17 },
+        { 1.0787607977571199, -6.6566604360565926e-17 } };
+    const double round = 6755399441055744.0;                           /* 1.5 2^52: what is added to it is rounded to a whole number */
+    const double n = (x.hi * 92.332482616893657 + round) - round, y = x.hi - n * 0.010830424696223417, b = n * 2.5728046223228848e-14;
+    grpo_dd r, s;
+    int k;
+    if (!(x.hi > -700 && x.hi < 700)) return grpo_dd_of_(grpo_exp(x));
+    k = (int)n + 1024 * 64;
+    r.hi = y - b;
+    r.lo = grpo_sum_rounding_(y, -b, r.hi) + (x.lo - n * 4.7841261500291439e-26);
+    s = grpo_dd_times_(by_8[k >> 3 & 7], by_64[k & 7]);
+    s = grpo_dd_folded_(grpo_dd_plus_small_(s, grpo_dd_times_(s, grpo_small_exp_minus_one_(r))));
+    return grpo_dd_pair_(s.hi * grpo_power_of_two_((k >> 6) - 1024), s.lo * grpo_power_of_two_((k >> 6) - 1024));
 }
 
 /* e^x - 1 to 2^-88 of it */
 GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
-    const grpo_dd minus_one = { -1, 0 };
-    return fabs(x.hi) < 0.34 ? grpo_small_exp_minus_one_(x) : grpo_dd_add(grpo_exp_twice(x), minus_one);
+    return fabs(x.hi) < 1.0 / 256 ? grpo_small_exp_minus_one_(x) : grpo_dd_plus_(grpo_exp_twice(x), -1);
 }
 
 /* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
 GRPO_FN grpo_dd grpo_log_twice(double x) {
-    grpo_dd y = { 0, 0 }, e, minus_one = { -1, 0 };
+    grpo_dd y = { 0, 0 }, e;
     y.hi = -log(x);
-    e = grpo_dd_add(grpo_dd_mul(grpo_exp_twice(y), x), minus_one);      /* x e^-y - 1; log(1 + e) = e - e^2/2 */
+    e = grpo_dd_add(grpo_dd_mul(grpo_exp_twice(y), x), grpo_dd_of_(-1));      /* x e^-y - 1; log(1 + e) = e - e^2/2 */
     e.lo -= 0.5 * e.hi * e.hi;
     y.hi = -y.hi;
     return grpo_dd_add(y, e);
@@ -3535,12 +3557,13 @@ GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance) {
 GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_high, double cap) {
     const double h = eps_high < HUGE_VAL ? grpo_times(2 * sqrt(eps_high), exp(-0.5 * x)) : HUGE_VAL;
     grpo_range r = { 1, HUGE_VAL, 0, HUGE_VAL };
-    grpo_dd minus_x = { 0, 0 }, q;
+    grpo_dd minus_x = { 0, 0 }, q, one_less;
     double root;
     if (x > -HUGE_VAL) {
         minus_x.hi = -x;
         q = eps_low > 0 ? grpo_dd_mul(grpo_exp_twice(minus_x), 4 * eps_low) : minus_x;
-        root = eps_low > 0 ? grpo_dd_minus_(grpo_dd_of_(1), q).hi : 1;
+        one_less = grpo_two_diff(1, q.hi);
+        root = eps_low > 0 ? one_less.hi + (one_less.lo - q.lo) : 1;
         root = root > 0 ? sqrt(root) : 0;
         r.low = 0.5 + 0.5 * root;
         r.log_low = root == 1 ? 0 : root > 0 ? log1p(-0.5 * q.hi / (1 + root)) : log(0.5);
@@ -3683,31 +3706,31 @@ GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double sha
  * beside w, so all are known to twice the precision */
 static grpo_term grpo_quadratic_from_(double advantage, grpo_term t, grpo_dd v, grpo_dd off, grpo_dd far) {
     const double size = fabs(advantage);
-    grpo_dd x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5), minus_one = { -1, 0 };
+    grpo_dd x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5);
     if (grpo_is_finite(x.hi) && grpo_is_finite(t.value)) t.value = grpo_dd_add(x, grpo_dd_mul(v, -advantage)).hi;
     else t.value = grpo_times(size, grpo_dd_add(grpo_dd_mul(grpo_dd_product(off, far), 0.5), advantage > 0 ? grpo_dd_negative(v) : v).hi);
-    x = grpo_dd_add(grpo_dd_mul(far, size), grpo_dd_mul(minus_one, advantage));
+    x = grpo_dd_plus_(grpo_dd_mul(far, size), -advantage);
     t.d_log_ratio = grpo_is_finite(x.hi) ? grpo_dd_product(v, x).hi : grpo_times(v.hi, x.hi);
     return t;
 }
 
 /* far = (w - 1)/eps: CFPO (2601.22801) */
 GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
-    const grpo_dd minus_one = { -1, 0 };
     grpo_term t = grpo_ratio_term(w, advantage);
     grpo_dd v, off;
     if (eps == HUGE_VAL) return t;
     if (w.value == HUGE_VAL) { t.value = t.d_log_ratio = HUGE_VAL; return t; }
     v = grpo_exp_twice(grpo_ratio_log(w));
-    off = grpo_dd_add(v, minus_one);
+    off = grpo_dd_plus_(v, -1);
     return grpo_quadratic_from_(advantage, t, v, off, grpo_dd_div(off, eps));
 }
 
 /* far = p (w - 1)/eps.  A large w may be beyond DBL_MAX where p w is not; of (p w^2 - 2 p w + p) it is w that the first two have */
 GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old) {
     const double size = fabs(advantage);
-    const grpo_dd y = grpo_ratio_log(w), x = grpo_dd_of_(logp_old), A = grpo_dd_of_(advantage), minus_one = { -1, 0 };
-    const grpo_dd v = grpo_exp_twice(y), off = grpo_dd_add(v, minus_one), p = grpo_exp_twice(x), q = grpo_exp_twice(grpo_dd_add(x, y));
+    const grpo_dd y = grpo_ratio_log(w), x = grpo_dd_of_(logp_old), A = grpo_dd_of_(advantage);
+    const grpo_dd v = grpo_exp_twice(y), off = grpo_dd_plus_(v, -1), p = grpo_exp_twice(x);
+    const grpo_dd q = w.value > 2 ? grpo_exp_twice(grpo_dd_plus_(y, logp_old)) : p;      /* p w, asked for only there */
     grpo_term t = grpo_ratio_term(w, advantage);
     grpo_dd far = { 0, 0 }, half;
     if (eps == HUGE_VAL || logp_old == -HUGE_VAL) return t;
@@ -3879,30 +3902,40 @@ GRPO_C_END_
 #endif
 GRPO_C_BEGIN_
 /* ---- exact sums ---------------------------------------------------------------------------------------------------------------------- */
-static void grpo_sum_carry_(grpo_sum *s) {
-    for (int k = 0; k + 1 < GRPO_SUM_LIMBS; k++) {
-        int64_t low = s->limb[k] & INT64_C(0xffffffff);
-        s->limb[k + 1] += (s->limb[k] - low) / INT64_C(0x100000000);
-        s->limb[k] = low;
+/* to limbs of 32 bits, but for the one behind n of them, which takes what is left and the sign */
+static void grpo_limbs_carry_(int64_t *limb, int n) {
+    for (int k = 0; k < n; k++) {
+        const int64_t low = limb[k] & INT64_C(0xffffffff);
+        limb[k + 1] += (limb[k] - low) / INT64_C(0x100000000);
+        limb[k] = low;
     }
+}
+
+static void grpo_sum_carry_(grpo_sum *s) {
+    grpo_limbs_carry_(s->limb, GRPO_SUM_LIMBS - 1);
     s->pending = 0;
 }
 
-static void grpo_sum_add_(grpo_sum *s, double x) {
+/* x, which is finite */
+static void grpo_limbs_add_(int64_t *limb, double x) {
     uint64_t bits, m;
     int64_t low, high;
-    int e, k, shift;
-    if (!grpo_is_finite(x)) { if (x > 0) s->pos_inf++; else s->neg_inf++; return; }
+    int e, shift;
     memcpy(&bits, &x, sizeof bits);
     e = (int)(bits >> 52 & 2047);
     m = bits & ((UINT64_C(1) << 52) - 1);
     if (e) { m |= UINT64_C(1) << 52; e--; }                             /* |x| = m 2^(e - 1074) */
-    k = e >> 5; shift = e & 31;
+    limb += e >> 5; shift = e & 31;
     low = (int64_t)((m << shift) & 0xffffffff);
     high = (int64_t)(m >> (32 - shift));                               /* < 2^53: a thousand of them fit */
     if (bits >> 63) { low = -low; high = -high; }
-    s->limb[k] += low;
-    s->limb[k + 1] += high;
+    limb[0] += low;
+    limb[1] += high;
+}
+
+static void grpo_sum_add_(grpo_sum *s, double x) {
+    if (!grpo_is_finite(x)) { if (x > 0) s->pos_inf++; else s->neg_inf++; return; }
+    grpo_limbs_add_(s->limb, x);
     if (++s->pending == 1000) grpo_sum_carry_(s);
 }
 
@@ -4038,62 +4071,81 @@ static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from) {
     into->pending = 2;
 }
 
-/* the sum rounded once; infinities of opposite sign cancel in pairs.  s holds the sum, or minus the
- * sum where *negative; it is left at the one that is not negative */
-static double grpo_sum_round_(grpo_sum *s, int *negative) {
-    int64_t l[3];
-    uint64_t top, rest, sticky, m;
-    int k, j, z = 0;
-    double r;
-    if (s->pos_inf != s->neg_inf) return s->pos_inf > s->neg_inf ? HUGE_VAL : -HUGE_VAL;
-    grpo_sum_carry_(s);
-    if (s->limb[GRPO_SUM_LIMBS - 1] < 0) {
-        for (k = 0; k < GRPO_SUM_LIMBS; k++) s->limb[k] = -s->limb[k];
-        grpo_sum_carry_(s);
-        *negative = !*negative;
-    }
-    for (k = GRPO_SUM_LIMBS - 1; k > 0 && s->limb[k] == 0; k--) { }
-    for (j = 0; j < 3; j++) l[j] = k >= j ? s->limb[k - j] : 0;
-    for (sticky = 0, j = k - 3; j >= 0; j--) sticky |= (uint64_t)s->limb[j];
-    if (l[0] == 0) return 0;
-    top = (uint64_t)l[0] << 32 | (uint64_t)l[1];                       /* value = (top + rest 2^-32) 2^(32 (k-1) - 1074) */
-    rest = (uint64_t)l[2];
-    if (k < 2 && (k == 0 || top < UINT64_C(1) << 53)) {                /* fewer bits than a double holds */
-        r = ldexp((double)(k == 0 ? (uint64_t)l[0] : top), -1074);
-        return *negative ? -r : r;
-    }
-    while (!(top >> 63)) {
-        top = top << 1 | (rest >> 31 & 1);
-        rest = rest << 1 & 0xffffffff;
-        z++;
-    }
-    sticky |= rest;
-    m = top >> 11;
-    top &= 2047;
-    if (top > 1024 || (top == 1024 && (sticky || (m & 1)))) m++;
-    r = ldexp((double)m, 32 * (k - 1) - z + 11 - 1074);
-    return *negative ? -r : r;
+/* what is read of a sum: its limbs from the lowest to the highest that is not 0, and those that they carry to.  The others are not set */
+typedef struct {
+    int64_t limb[GRPO_SUM_LIMBS + 4];
+    int low, high, negative;        /* negative: it is minus the sum */
+    double infinity;                /* infinities of opposite sign cancel in pairs; 0: all of them have */
+} grpo_window_;
+
+/* carries its limbs and leaves the sum or minus the sum, whichever is not negative.  The limb above takes less than 2^32, and the next one
+ * the sign */
+static void grpo_window_carry_(grpo_window_ *w) {
+    int64_t *x = w->limb + w->low;
+    const int n = w->high + 2 - w->low;
+    x[n] = x[n - 1] = 0;
+    w->high += 2;
+    grpo_limbs_carry_(x, n);
+    if (x[n] == 0) return;
+    w->negative = !w->negative;
+    for (int k = 0; k <= n; k++) x[k] = -x[k];
+    grpo_limbs_carry_(x, n);
 }
 
-static double grpo_sum_value_(const grpo_sum *sum) {
-    grpo_sum s = *sum;
-    int negative = 0;
-    return grpo_sum_round_(&s, &negative);
+static void grpo_window_open_(const grpo_sum *s, grpo_window_ *w) {
+    const int64_t *x = s->limb;
+    int low = 0, high = GRPO_SUM_LIMBS - 1;
+    while (high > 3 && !(x[high] | x[high - 1] | x[high - 2] | x[high - 3])) high -= 4;
+    while (low < high - 3 && !(x[low] | x[low + 1] | x[low + 2] | x[low + 3])) low += 4;
+    low = low > 2 ? low - 2 : 0;                                       /* 52 bits of a double may lie below the lowest of the sum */
+    w->low = low; w->high = high; w->negative = 0;
+    for (; low <= high; low++) w->limb[low] = x[low];
+    w->infinity = s->pos_inf == s->neg_inf ? 0 : s->pos_inf > s->neg_inf ? HUGE_VAL : -HUGE_VAL;
+    grpo_window_carry_(w);
+}
+
+/* rounded once */
+static double grpo_window_value_(grpo_window_ *w) {
+    uint64_t l[3], top, sticky = 0;
+    int k, j, z = 0;
+    double r;
+    if (w->infinity != 0) return w->infinity;
+    while (w->high > w->low && w->limb[w->high] == 0) w->high--;
+    k = w->high;
+    for (j = 0; j < 3; j++) l[j] = k - j >= w->low ? (uint64_t)w->limb[k - j] : 0;
+    for (j = k - 3; j >= w->low; j--) sticky |= (uint64_t)w->limb[j];
+    if (l[0] == 0) return 0;
+    top = l[0] << 32 | l[1];                                           /* value = (top + l[2] 2^-32) 2^(32 (k-1) - 1074) */
+    for (j = 16; j > 0; j >>= 1) if (!(top >> (64 - j))) { top <<= j; z += j; }
+    top |= l[2] >> (32 - z);
+    sticky |= l[2] << z & 0xffffffff;
+    r = (double)(int64_t)(top >> 1 | (top & 1) | (sticky != 0));       /* rounds 63 bits, the last of which stands for all below it */
+    k = 32 * (k - 1) - z - 1073;
+    r = k >= -1022 && k <= 960 ? r * grpo_power_of_two_(k) : ldexp(r, k);
+    return w->negative ? -r : r;
+}
+
+GRPO_APART_ double grpo_sum_value_(const grpo_sum *s) {
+    grpo_window_ w;
+    grpo_window_open_(s, &w);
+    return grpo_window_value_(&w);
 }
 
 static double grpo_sum_total_(const grpo_sum *s) { return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s); }
 
 /* the sum as out[0] + ... + out[n-1], each rounding what the ones before left */
-static void grpo_sum_expand_(const grpo_sum *sum, double *out, int n) {
-    grpo_sum s = *sum;
-    int k, negative = 0;
-    for (k = 0; k < n; k++) {
-        out[k] = grpo_sum_round_(&s, &negative);
-        if (grpo_is_finite(out[k])) grpo_sum_add_(&s, negative ? out[k] : -out[k]);
+GRPO_APART_ void grpo_sum_expand_(const grpo_sum *s, double *out, int n) {
+    grpo_window_ w;
+    grpo_window_open_(s, &w);
+    for (int k = 0; k < n; k++) {
+        out[k] = grpo_window_value_(&w);
+        if (out[k] == 0 || !grpo_is_finite(out[k])) continue;
+        grpo_limbs_add_(w.limb, w.negative ? out[k] : -out[k]);
+        grpo_window_carry_(&w);
     }
 }
 
-static grpo_dd grpo_sum_dd_(const grpo_sum *s) {
+GRPO_APART_ grpo_dd grpo_sum_dd_(const grpo_sum *s) {
     double out[2];
     grpo_sum_expand_(s, out, 2);
     return grpo_dd_pair_(out[0], grpo_is_finite(out[0]) ? out[1] : 0);

@@ -73,6 +73,23 @@ GRPO_FN grpo_dd gspo_log_one_plus_twice(grpo_dd x) {
     return grpo_dd_add(y, e);
 }
 
+/* log cosh(z/2) for z >= 0 and to 2^-75 of it: a series in w = z^2, from w^4 on in double, for that is less than 2^-24 of the whole and
+ * the last term 2^-77; or z/2 + log((1 + e^-z)/2) */
+GRPO_FN grpo_dd gspo_log_cosh(grpo_dd z) {
+    static const grpo_dd by[3] = { { 0.125, 0 }, { -0.005208333333333333, -2.8912057932946783e-19 },
+                                   { 0.00034722222222222224, -1.3251359885933943e-20 } };
+    const grpo_dd w = grpo_dd_times_(z, z);
+    const double x = w.hi, x2 = x * x, a = -2.6351686507936509e-05 + x * 2.1356922398589067e-06;
+    const double b = -1.8032298848271071e-07 + x * 1.5660435427300506e-08, c = -1.388391863871878e-09 + x * 1.250431147566024e-10;
+    grpo_dd s;
+    if (!(z.hi < 0.25)) {
+        s = grpo_dd_mul(grpo_dd_add(grpo_dd_of_(1), grpo_exp_twice(grpo_dd_negative(z))), 0.5);
+        return grpo_dd_add(grpo_dd_mul(z, 0.5), grpo_dd_log(s));
+    }
+    s = grpo_dd_series_(by, w, grpo_dd_of_(a + x2 * (b + x2 * (c + x2 * -1.1402564727952599e-11))));
+    return grpo_dd_folded_(grpo_dd_times_(w, s));
+}
+
 #ifdef __cplusplus
 }
 #endif
@@ -183,6 +200,7 @@ typedef struct {
     int passes;
     gspo_ratio_ same;   /* of every token, if it is uniform */
     grpo_sum through;   /* what their terms hand back: sum of c dx/dy; with `prefix` of the tokens from the one at hand on */
+    int handed;         /* anything but 0 */
 } gspo_unit_;
 
 /* sign: 1 to add d to the sum, -1 to take it away */
@@ -246,16 +264,17 @@ static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, double 
     return u->count > 0;
 }
 
-/* y from the sum */
-static gspo_log_ gspo_pooled_(const gspo_unit_ *u) {
+/* y from the sum, whose infinities are set aside meanwhile: the level is made of them, and rest of what is finite */
+static gspo_log_ gspo_pooled_(gspo_unit_ *u) {
     const double n = u->map.mean ? (double)u->count : 1;
-    grpo_sum sum = u->sum;
+    const int64_t above = u->sum.pos_inf, below = u->sum.neg_inf;
     grpo_dd mean;
     if (u->count == 0) return gspo_log_of_(0, grpo_dd_of_(0));
-    sum.pos_inf = sum.neg_inf = 0;
-    mean = grpo_sum_dd_(&sum);
+    u->sum.pos_inf = u->sum.neg_inf = 0;
+    mean = grpo_sum_dd_(&u->sum);
+    u->sum.pos_inf = above; u->sum.neg_inf = below;
     if (n != 1) mean = grpo_dd_div(mean, n);
-    if (!u->map.ratios) return gspo_log_of_((double)(u->sum.pos_inf - u->sum.neg_inf) / n, mean);
+    if (!u->map.ratios) return gspo_log_of_((double)(above - below) / n, mean);
     return gspo_log_of_(u->top.level, grpo_dd_add(u->top.rest, grpo_dd_div(gspo_log_one_plus_twice(mean), u->power)));
 }
 
@@ -301,16 +320,6 @@ static void gspo_unit_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t e
     gspo_unit_close_(r, u);
 }
 
-/* log((1 + e^-z)/2) + z/2 = log cosh(z/2) for z >= 0 */
-static grpo_dd gspo_log_cosh_(grpo_dd z) {
-    const grpo_dd one = { 1, 0 };
-    const double h = sinh(0.25 * z.hi);
-    grpo_dd mean;
-    if (z.hi < 1.0 / 1024) return grpo_dd_of_(log1p(2 * h * h));
-    mean = grpo_dd_mul(grpo_dd_add(one, grpo_exp_twice(grpo_dd_negative(z))), 0.5);
-    return grpo_dd_add(grpo_dd_mul(z, 0.5), grpo_dd_log(mean));
-}
-
 /* log((e^d + e^y)/2) = (d + y)/2 + log cosh((d - y)/2); *own, *unit: its derivatives by d and y */
 static gspo_log_ gspo_average_(gspo_log_ d, gspo_log_ y, double *own, double *unit) {
     const grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
@@ -326,7 +335,7 @@ static gspo_log_ gspo_average_(gspo_log_ d, gspo_log_ y, double *own, double *un
     *own = 1 / (1 + grpo_exp(down));
     *unit = 1 / (1 + grpo_exp(up.rest));
     half = grpo_dd_mul(grpo_dd_add(d.rest, y.rest), 0.5);
-    return gspo_log_of_(d.level, grpo_dd_add(half, gspo_log_cosh_(up.rest.hi < 0 ? down : up.rest)));
+    return gspo_log_of_(d.level, grpo_dd_add(half, gspo_log_cosh(up.rest.hi < 0 ? down : up.rest)));
 }
 
 /* y', and its derivatives */
@@ -1083,6 +1092,7 @@ static void gspo_hand_back_(const grpo_token_ *token, gspo_unit_ *u, const gspo_
     for (int k = 0; k < 2; k++) {
         const double y = grpo_over_own_(token, grpo_times(x->unit, each[k]));
         if (y == 0) continue;
+        u->handed = 1;
         grpo_sum_add_(&u->through, u->map.prefix && u->map.mean ? y / (double)u->count : y);
     }
 }
@@ -1112,40 +1122,33 @@ static void gspo_leave_(const grpo_run_ *r, gspo_unit_ *u, const gspo_ratio_ *x)
     gspo_pool_(r, u);
 }
 
-/* Terms and report of every token, and what they hand back; the walk ends where it is to begin anew.  A token's gradient needs what all
- * tokens of its unit hand back, so their terms are made here and once more in gspo_backward_: there is no room to keep them in, the outputs
- * being too narrow for it. */
-static void gspo_forward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ *walk) {
+/* the token's gradient, where its unit is handed back so much */
+static void gspo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, const grpo_token_ *k,
+                                 const gspo_ratio_ *x, const gspo_terms_ *m, double handed) {
+    const double g = grpo_plus(grpo_slope_by_logp_(k, &m->policy, &m->penalty),
+                               grpo_times(x->own, grpo_slope_by_ratio_(k, &m->policy, &m->penalty)));
+    grpo_write_gradient_(r, s, k, grpo_plus(g, gspo_part_(u, x, handed)), gspo_coupled_(r, s, u, x));
+}
+
+/* forward: terms and report of every token, and what they hand back; backward: the gradient, for which that must be known */
+typedef enum { GSPO_FORWARD_ = 1, GSPO_BACKWARD_ = 2, GSPO_BOTH_ = 3 } gspo_pass_;
+
+/* The walk ends where it is to begin anew.  Both at once is as far as it goes: a prefix is handed back what comes from the tokens met so
+ * far; others end with u->handed where the gradient must be written once more, with all of it. */
+static void gspo_walk_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ *walk, gspo_pass_ pass, double handed) {
     const grpo_token_ *k = &walk->token;
     while (grpo_step_back_(r, s, u->span.begin, walk)) {
         const gspo_ratio_ *x;
         gspo_ratio_ own;
         gspo_terms_ m;
-        if (!k->counts) { grpo_skip_token_(r, k->t); continue; }
+        if (!k->counts) { if (pass & GSPO_FORWARD_) grpo_skip_token_(r, k->t); continue; }
         x = gspo_ratio_at_(r, u, k->t, &own);
         gspo_terms_at_(r, s, k, x, &m);
-        grpo_take_token_(r, s, k, x->ratio, &m.policy, &m.penalty);
-        if (u->map.prefix) gspo_leave_(r, u, x);
-        else gspo_hand_back_(k, u, x, &m);
-    }
-}
-
-/* the gradient of every token */
-static void gspo_backward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ walk, double handed) {
-    const grpo_token_ *k = &walk.token;
-    while (grpo_step_back_(r, s, u->span.begin, &walk)) {
-        const gspo_ratio_ *x;
-        gspo_ratio_ own;
-        gspo_terms_ m;
-        double g, y;
-        if (!k->counts) continue;
-        x = gspo_ratio_at_(r, u, k->t, &own);
-        gspo_terms_at_(r, s, k, x, &m);
-        if (u->map.prefix) { gspo_hand_back_(k, u, x, &m); handed = grpo_sum_total_(&u->through); }
-        g = grpo_times(x->own, grpo_slope_by_ratio_(k, &m.policy, &m.penalty));
-        g = grpo_plus(grpo_slope_by_logp_(k, &m.policy, &m.penalty), g);
-        y = gspo_part_(u, x, handed);
-        grpo_write_gradient_(r, s, k, grpo_plus(g, y), gspo_coupled_(r, s, u, x));
+        if (pass & GSPO_FORWARD_) grpo_take_token_(r, s, k, x->ratio, &m.policy, &m.penalty);
+        if (pass & (u->map.prefix ? GSPO_BACKWARD_ : GSPO_FORWARD_)) gspo_hand_back_(k, u, x, &m);
+        if (u->map.prefix) handed = u->handed ? grpo_sum_total_(&u->through) : 0;
+        if (pass == GSPO_BACKWARD_ || (pass == GSPO_BOTH_ && (u->map.prefix || !u->handed)))
+            gspo_write_gradient_(r, s, u, k, x, &m, handed);
         if (u->map.prefix) gspo_leave_(r, u, x);
     }
 }
@@ -1191,11 +1194,12 @@ static int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s) { re
 
 #endif
 
+/* A token's gradient needs what all tokens of its unit hand back; where that is not nothing, terms are made once more for it: there is no
+ * room to keep them in, the outputs being too narrow. */
 GRPO_APART_ void gspo_evaluate_unit_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ *walk) {
-    const grpo_walk_ from = *walk;
-    gspo_unit_ forward = *u;
-    gspo_forward_(r, s, &forward, walk);
-    if (r->out.dlogp) gspo_backward_(r, s, u, from, grpo_sum_total_(&forward.through));
+    grpo_walk_ from = *walk;
+    gspo_walk_(r, s, u, walk, r->out.dlogp ? GSPO_BOTH_ : GSPO_FORWARD_, 0);
+    if (r->out.dlogp && u->handed && !u->map.prefix) gspo_walk_(r, s, u, &from, GSPO_BACKWARD_, grpo_sum_total_(&u->through));
 }
 
 /* every unit by itself */

@@ -334,7 +334,7 @@ static void grpo_context_forward_(const grpo_run_ *r, const grpo_sequence_ *s, c
     gspo_unit_ u;
     if (r->obj->ratio.level == GRPO_LEVEL_TOKEN) { grpo_evaluate_tokens_(r, s); return; }
     grpo_context_unit_(r, s, x, &u);
-    gspo_forward_(r, s, &u, &walk);
+    gspo_walk_(r, s, &u, &walk, GSPO_FORWARD_, 0);
     *through = u.through;
     grpo_sum_carry_(through);
 }
@@ -408,9 +408,10 @@ grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *b
         const grpo_coupling_ group = grpo_context_group_(batch, g, whole);
         for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             const grpo_sequence_ s = grpo_context_open_(&r, &group, i, &whole[i]);
+            grpo_walk_ walk = grpo_walk_from_(s.end);
             gspo_unit_ u;
             grpo_context_unit_(&r, &s, &whole[i], &u);
-            gspo_backward_(&r, &s, &u, grpo_walk_from_(s.end), grpo_sum_total_(&through[i]));
+            gspo_walk_(&r, &s, &u, &walk, GSPO_BACKWARD_, grpo_sum_total_(&through[i]));
         }
     }
     return GRPO_OK;

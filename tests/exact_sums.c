@@ -149,6 +149,29 @@ static void check_ties(void) {
     }
 }
 
+/* read as two words: powers of two, which lie in one limb, and their differences, whose rest may have the other sign */
+static void check_two_words(void) {
+    static const int gap[] = { 1, 20, 31, 32, 33, 52, 53, 54, 63, 64, 65, 96, 200, 3000 };
+    int k, j;
+    for (k = -1074; k < 1023; k++)
+        for (j = 0; j < 2 * (int)(sizeof gap / sizeof *gap); j++) {
+            const double sign = j & 1 ? -1 : 1, a = sign * ldexp(1, k), b = sign * ldexp(1, k - gap[j / 2]);
+            const grpo_dd found = gspo_log_ratio(&a, &b, NULL, 1), expected = grpo_two_diff(a, b);
+            check(found.hi == expected.hi && found.lo == expected.lo, "%g - %g: %a + %a, must be %a + %a", a, b, found.hi, found.lo,
+                  expected.hi, expected.lo);
+        }
+}
+
+/* the mean of a power of two and so many zeros that the sum's carries have been propagated, after which one bit stands in a limb alone */
+static void check_carried(void) {
+    double x[512] = { 0 }, zero[512] = { 0 };
+    for (int k = -1000; k < 1023; k++)
+        for (x[0] = ldexp(1, k); x[0] >= -ldexp(1, k); x[0] -= 2 * ldexp(1, k)) {
+            const grpo_dd found = gspo_log_ratio(x, zero, NULL, 512);
+            check(found.hi == x[0] / 512 && found.lo == 0, "the mean of %g and 511 zeros: %a + %a", x[0], found.hi, found.lo);
+        }
+}
+
 static void check_overflow(void) {
     double x[2], y[2];
     grpo_report r, q;
@@ -376,6 +399,8 @@ int main(void) {
 #ifdef GRPO_DOUBLE
     check_rounding();
     check_ties();
+    check_two_words();
+    check_carried();
     check_overflow();
     check_far_overflow();
 #endif

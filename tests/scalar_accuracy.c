@@ -65,24 +65,50 @@ static void check_quadratic_probability(void) {
     printf("worst: parabola of the probability %.2f, its derivative %.2f ulps\n", value.worst, slope.worst);
 }
 
-/* of numbers in two words, in units of 2^-87 of the result */
+/* how far a number in two words is off, in units of 2^-bits of it */
+static double off(grpo_dd found, reference_real expected, int bits) {
+    const reference_real error = ref_abs((reference_real)found.hi + found.lo - expected);
+    return expected != 0 ? (double)(error / ref_abs(expected) * ldexp(1, bits)) : error != 0;
+}
+
 static void check_twice(void) {
-    static const double size[] = { 1e-300, 1e-12, 1e-4, 0.1, 0.3, 1, 30 };
-    double worst[2] = { 0, 0 };
+    static const double size[] = { 1e-300, 1e-12, 1e-4, 1e-3, 0.1, 0.3, 1, 30, 630 };
+    static const struct { const char *name; int bits; } function[] = { { "grpo_exp_twice", 95 }, { "grpo_exp_minus_one_twice", 88 },
+                                                                       { "gspo_log_one_plus_twice", 87 } };
+    double worst[3] = { 0, 0, 0 };
     rng r = { 6 };
     int k, n;
-    for (k = 0; k < TRIALS; k++) {
-        const double x = rng_pick(&r, size, 7) * (rng_chance(&r, 50) ? rng_unit(&r) : -rng_unit(&r)), z = x > -0.99 ? x : -0.99;
-        const grpo_dd found[2] = { grpo_exp_minus_one_twice(grpo_two_sum(x, 0)), gspo_log_one_plus_twice(grpo_two_sum(z, 0)) };
-        const reference_real expected[2] = { ref_change(x, 0), ref_ln1p(z) };
-        for (n = 0; n < 2; n++) {
-            const reference_real error = ref_abs((reference_real)found[n].hi + found[n].lo - expected[n]);
-            const double ulps = expected[n] != 0 ? (double)(error / ref_abs(expected[n]) * 0x1p87) : error != 0;
-            if (ulps > worst[n]) worst[n] = ulps;
-            check(ulps <= 1, "%s(%.17g) is off by %.3g", n ? "gspo_log_one_plus_twice" : "grpo_exp_minus_one_twice", n ? z : x, ulps);
+    for (k = 0; k < 4 * TRIALS; k++) {
+        const double x = rng_pick(&r, size, 9) * (rng_chance(&r, 50) ? rng_unit(&r) : -rng_unit(&r)), z = x > -0.99 ? x : -0.99;
+        const grpo_dd y = grpo_two_sum(x, x * 0x1p-54 * rng_unit(&r));
+        const reference_real exact = (reference_real)y.hi + y.lo, expected[3] = { ref_exp(exact), ref_change(exact, 0), ref_ln1p(z) };
+        grpo_dd found[3];
+        found[0] = grpo_exp_twice(y);
+        found[1] = grpo_exp_minus_one_twice(y);
+        found[2] = gspo_log_one_plus_twice(grpo_two_sum(z, 0));
+        for (n = 0; n < 3; n++) {
+            const double error = off(found[n], expected[n], function[n].bits);
+            if (error > worst[n]) worst[n] = error;
+            check(error <= 1, "%s(%.17g) is off by %.3g of 2^-%d", function[n].name, n == 2 ? z : x, error, function[n].bits);
         }
     }
-    printf("worst: e^x - 1 %.2g, log(1 + x) %.2g of 2^-87\n", worst[0], worst[1]);
+    for (n = 0; n < 3; n++) printf("worst: %s %.2g of 2^-%d\n", function[n].name, worst[n], function[n].bits);
+}
+
+/* log cosh(z/2) = log(1 + (e^x - 1)^2/(2 e^x)), x = z/2 */
+static void check_log_cosh(void) {
+    static const double size[] = { 1e-130, 1e-5, 1e-2, 0.25, 0.3, 5, 100 };
+    double worst = 0;
+    rng r = { 8 };
+    for (int k = 0; k < TRIALS; k++) {
+        const double z = rng_pick(&r, size, 7) * rng_unit(&r);
+        const grpo_dd y = grpo_two_sum(z, z * 0x1p-54 * rng_unit(&r));
+        const reference_real x = ((reference_real)y.hi + y.lo) / 2, rise = ref_change(x, 0), expected = ref_ln1p(rise * rise / (2 * ref_exp(x)));
+        const double error = off(gspo_log_cosh(y), expected, 75);
+        if (error > worst) worst = error;
+        check(error <= 1, "gspo_log_cosh(%.17g) is off by %.3g of 2^-75", z, error);
+    }
+    printf("worst: log cosh %.2g of 2^-75\n", worst);
 }
 
 static void check_bounds(void) {
@@ -144,6 +170,7 @@ int main(void) {
     check_pairs();
     check_quadratic_probability();
     check_twice();
+    check_log_cosh();
     check_bounds();
     check_ends();
     return check_summary();

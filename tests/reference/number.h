@@ -68,7 +68,7 @@ static inline reference_real ref_change(reference_real a, reference_real b) {
 /* ln(1 + z) */
 static inline reference_real ref_ln1p(reference_real z) {
     const reference_real third = (reference_real)1 / 3;
-    if (ref_abs(z) > 1e-9) return ref_ln(1 + z);
+    if (ref_abs(z) > 1e-7) return ref_ln(1 + z);
     return z * (1 - z * ((reference_real)1 / 2 - z * (third - z / 4)));
 }
 
