@@ -2980,15 +2980,17 @@ GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, in
 static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s);      /* does off_policy_mask drop tokens of it? */
 static double grpo_sequence_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s);      /* g of a sequence as a whole */
 /* tokens whose objective asks no more than a clip and a KL are evaluated in blocks; "blocks of tokens" below */
-static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term);      /* 0: one by one */
+/* 0: they go one by one */
+static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span, double ratio, const grpo_term *term);
 static void grpo_go_singly_(const grpo_run_ *r);                      /* the next tokens come one by one: those that wait are done */
 static void grpo_run_groups_in_room_(grpo_run_ *r, const grpo_method_ *how);
 
 static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_ratio_axis *a = &r->obj->ratio;
+    const grpo_span_ whole = { s->begin, s->end };
     grpo_walk_ walk = grpo_walk_from_(s->end);
     const grpo_token_ *k = &walk.token;
-    if (grpo_block_take_(r, s, 1, NULL)) return;
+    if (grpo_block_take_(r, s, whole, 1, NULL)) return;
     grpo_go_singly_(r);
     while (grpo_step_back_(r, s, s->begin, &walk)) {
         grpo_ratio ratio = { 0, 0, 1 };
@@ -5368,8 +5370,8 @@ typedef struct grpo_room_ { grpo_waiting_ waiting; } grpo_room_;
 
 static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) { room->waiting.n = 0; r->waiting = &room->waiting; }
 static void grpo_go_singly_(const grpo_run_ *r) { (void)r; }
-static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term) {
-    (void)r; (void)s; (void)ratio; (void)term;
+static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span, double ratio, const grpo_term *term) {
+    (void)r; (void)s; (void)span; (void)ratio; (void)term;
     return 0;
 }
 #else

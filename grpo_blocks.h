@@ -69,9 +69,9 @@ static int grpo_masks_whole_units_(const grpo_weight *w) {
 /* has a response one term for all its tokens, as far as the objective goes? */
 static int grpo_has_terms_of_responses_(const grpo_run_ *r) {
     const grpo_ratio_axis *a = &r->obj->ratio;
-    if (a->level != GRPO_LEVEL_SEQUENCE_MEAN && a->level != GRPO_LEVEL_SEQUENCE_SUM
-        && (a->level != GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN || r->has_policy_mask)) return 0;
+    if (a->level > GRPO_LEVEL_SEGMENT_SUM || (a->level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN && r->has_policy_mask)) return 0;
     if (a->interpolate != GRPO_INTERPOLATE_NONE || a->clamp_low != 0 || a->clamp_high != 0) return 0;
+    if (r->obj->surrogate.kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) return 0;      /* whose value is not proportional to its slope by l */
     return r->is_plain_surrogate && !r->has_token_factors && grpo_masks_whole_units_(&r->obj->weight)
         && r->obj->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_LEVEL;
 }
@@ -230,7 +230,8 @@ GRPO_APART_ grpo_ratio grpo_block_ratio_(const grpo_run_ *r, const grpo_block_ *
 GRPO_APART_ grpo_term grpo_block_further_term_(const grpo_run_ *r, grpo_block_ *x, int k, const grpo_token_ *token) {
     int passes;
     const grpo_ratio w = grpo_block_ratio_(r, x, k, &passes);
-    grpo_term t = grpo_token_surrogate_(r, token, w);
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    if (r->advantage) t = grpo_token_surrogate_(r, token, w);           /* else there is no surrogate */
     if (!passes) t.d_log_ratio = 0;
     x->ratio[k] = w.value;
     return t;
@@ -272,8 +273,7 @@ GRPO_APART_ int grpo_block_sapo_(const grpo_run_ *r, grpo_block_ *x) {
 /* S token by token; where trust or off_policy_mask drops one its weight becomes 0.  far: some log-ratios are large */
 static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int far) {
     const grpo_surrogate *s = &r->obj->surrogate;
-    const int further = s->kind != GRPO_SURROGATE_NONE
-        && (!r->is_plain_surrogate || (r->needs_ratio && grpo_clamps_may_cut_(&r->obj->ratio, far)));
+    const int further = !r->is_plain_surrogate || (r->needs_ratio && grpo_clamps_may_cut_(&r->obj->ratio, far));
     const int masks = r->has_policy_mask && (x->drops || r->obj->weight.trust != GRPO_TRUST_NONE);
     const int is_sapo = s->kind == GRPO_SURROGATE_SAPO || s->kind == GRPO_SURROGATE_SAPO_DETACHED;
     grpo_token_ token;
@@ -708,18 +708,18 @@ static void grpo_block_take_weighted_(const grpo_run_ *r, const grpo_sequence_ *
     }
 }
 
-/* the tokens of a sequence wait; 0: they are to be evaluated one by one */
-static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term) {
+/* the tokens of a span of a sequence wait; 0: they are to be evaluated one by one */
+static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span, double ratio, const grpo_term *term) {
     const uint8_t *mask = r->batch->mask;
     const double weight = s->correction.value;
     const int apart = r->has_rollout_weights && grpo_weighs_further_(r);      /* the report takes weights here */
-    int64_t t = s->begin;
+    int64_t t = span.begin;
     if (!r->block || s->coefficient == 0) return 0;
     grpo_go_together_(r);
     if (grpo_weighs_tokens_further_(r, s)) { grpo_block_take_weighted_(r, s); return 1; }
     if (!s->evenly_weighted && (s->rejected || !r->block->corrects)) { grpo_block_take_corrected_(r, s); return 1; }
-    while (t < s->end) {
-        const int room = GRPO_BLOCK_ - r->block->n, most = s->truncated ? 0 : s->end - t < room ? (int)(s->end - t) : room;
+    while (t < span.end) {
+        const int room = GRPO_BLOCK_ - r->block->n, most = s->truncated ? 0 : span.end - t < room ? (int)(span.end - t) : room;
         int n = mask ? 0 : most;
         while (mask && n < most && mask[t + n]) n++;
         if (n == 0) { grpo_skip_token_(r, t++); continue; }

@@ -1155,42 +1155,76 @@ static void gspo_walk_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *
 
 #ifndef GRPO_NO_BLOCKS
 
-/* The first token of s that counts, if all that do have the same advantage; else -1. */
-static int64_t gspo_same_advantage_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    int64_t t, first = -1, others = 0;
-    for (t = s->begin; first < 0 && t < s->end; t++) if (grpo_is_unmasked_(r->batch, t)) first = t;
-    for (; t < s->end; t++) others += r->advantage[t] != r->advantage[first] && grpo_is_unmasked_(r->batch, t);
-    return others ? -1 : first;
+/* the first token of the unit that is in the mask, -1: there is none; *others: how many of them have another advantage */
+static int64_t gspo_first_token_(const grpo_run_ *r, grpo_span_ unit, int64_t *others) {
+    int64_t t, first = -1, n = 0;
+    for (t = unit.begin; first < 0 && t < unit.end; t++) if (grpo_is_unmasked_(r->batch, t)) first = t;
+    for (; t < unit.end; t++) n += r->advantage[t] != r->advantage[first] && grpo_is_unmasked_(r->batch, t);
+    *others = n;
+    return first;
 }
 
-/* Where the objective asks no more (grpo_goes_by_blocks_) and all tokens of the response are worth the same, they wait for their block;
- * 0: it is not so. */
-GRPO_APART_ int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    const int may = r->block && r->advantage && s->coefficient != 0 && s->evenly_weighted && s->correction.value == 1 && s->count > 0;
-    const int64_t t = may ? gspo_same_advantage_(r, s) : -1;
+/* M v S of token t of a uniform unit */
+static grpo_term gspo_uniform_term_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, int64_t t) {
     grpo_token_ token;
-    grpo_term term;
-    gspo_unit_ u;
-    double handed;
-    if (t < 0) return 0;
+    if (s->correction.value == 1 && !r->has_policy_mask)
+        return grpo_surrogate_term(&r->obj->surrogate, r->range, u->ratio, (double)r->advantage[t], (double)r->batch->logp[t]);
     memset(&token, 0, sizeof token);
     token.t = t;
-    token.factor.policy = 1;
-    gspo_unit_open_(r, s->begin, s->end, &u);
-    if (r->needs_ratio) {
-        if (!gspo_sum_blocks_(r, s, (double)r->advantage[t], &u)) return 0;
-        gspo_unit_close_(r, &u);
+    token.factor.policy = s->correction.value;
+    return grpo_policy_term_(r, &token, u->ratio, GRPO_CLIP_NO);
+}
+
+/* n tokens wait that have this term, with the derivative of all that reaches each of them, of which `handed` goes through the unit */
+static void gspo_take_term_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, grpo_span_ span, int64_t n, grpo_term term,
+                            double handed) {
+    r->partial->clips[term.clip] += n;
+    term.d_log_ratio = grpo_plus(grpo_times(u->same.own, term.d_log_ratio), gspo_part_(u, &u->same, handed));
+    grpo_block_take_(r, s, span, u->ratio.value, &term);
+}
+
+/* of a unit whose tokens have advantages of their own */
+static void gspo_take_terms_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u) {
+    double handed;
+    grpo_sum through;
+    memset(&through, 0, sizeof through);
+    for (int64_t t = u->span.begin; u->same.unit != 0 && t < u->span.end; t++)
+        if (grpo_is_unmasked_(r->batch, t)) grpo_sum_add_(&through, grpo_times(u->same.unit, gspo_uniform_term_(r, s, u, t).d_log_ratio));
+    handed = grpo_sum_total_(&through);
+    for (int64_t t = u->span.begin; t < u->span.end; t++) {
+        const grpo_span_ one = { t, t + 1 };
+        if (!grpo_is_unmasked_(r->batch, t)) grpo_skip_token_(r, t);
+        else gspo_take_term_(r, s, u, one, 1, gspo_uniform_term_(r, s, u, t), handed);
     }
-    term = grpo_policy_term_(r, &token, u.ratio, GRPO_CLIP_NO);
-    r->partial->clips[term.clip] += u.count;
-    handed = grpo_times(u.same.unit, term.d_log_ratio) * (double)u.count;      /* the sum over its tokens, rounded once */
-    term.d_log_ratio = grpo_plus(grpo_times(u.same.own, term.d_log_ratio), gspo_part_(&u, &u.same, handed));
-    return grpo_block_take_(r, s, u.ratio.value, &term);
+}
+
+/* Where the objective asks no more (grpo_goes_by_blocks_), the tokens of a unit wait for their block; 0: they are to be evaluated one by
+ * one.  Its terms are one where its advantages are, but for what is proportional to l. */
+GRPO_APART_ int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span) {
+    const int may = r->block && r->advantage && r->needs_ratio && s->coefficient != 0 && s->evenly_weighted && !s->truncated;
+    int64_t others = 0;
+    const int64_t t = may ? gspo_first_token_(r, span, &others) : -1;
+    grpo_term term;
+    gspo_unit_ u;
+    if (t < 0 || (others && grpo_clips_pool_(&r->obj->ratio))) return 0;
+    gspo_unit_open_(r, span.begin, span.end, &u);
+    if (!gspo_sum_blocks_(r, s, (double)r->advantage[t], &u)) return 0;
+    gspo_unit_close_(r, &u);
+    term = gspo_uniform_term_(r, s, &u, t);
+    if (s->correction.value != 1 && (others || term.d_logp != 0)) return 0;      /* (v u A) l is not v (u A l) to the bit */
+    if (others) gspo_take_terms_(r, s, &u);
+    else {
+        const double handed = grpo_times(u.same.unit, term.d_log_ratio) * (double)u.count;      /* the sum over its tokens, rounded once */
+        gspo_take_term_(r, s, &u, span, u.count, term, handed);
+    }
+    return 1;
 }
 
 #else
 
-static int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s) { return grpo_block_take_(r, s, 1, NULL); }
+static int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span) {
+    return grpo_block_take_(r, s, span, 1, NULL);
+}
 
 #endif
 
@@ -1202,20 +1236,23 @@ GRPO_APART_ void gspo_evaluate_unit_(const grpo_run_ *r, const grpo_sequence_ *s
     if (r->out.dlogp && u->handed && !u->map.prefix) gspo_walk_(r, s, u, &from, GSPO_BACKWARD_, grpo_sum_total_(&u->through));
 }
 
-/* every unit by itself */
-GRPO_APART_ void gspo_evaluate_units_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    grpo_walk_ walk = grpo_walk_from_(s->end);
+/* the last unit of those that are left, token by token */
+GRPO_APART_ void gspo_evaluate_singly_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *walk) {
     gspo_unit_ u;
-    while (walk.token.t > s->begin) {
-        gspo_unit_at_(r, s, walk.token.t, &u);
-        gspo_evaluate_unit_(r, s, &u, &walk);
-    }
+    grpo_go_singly_(r);
+    gspo_unit_at_(r, s, walk->token.t, &u);
+    gspo_evaluate_unit_(r, s, &u, walk);
 }
 
+/* every unit by itself, from the last on */
 static void gspo_evaluate_sequence_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    if (gspo_goes_by_block_(r, s)) return;
-    grpo_go_singly_(r);
-    gspo_evaluate_units_(r, s);
+    const int by_segment = grpo_level_is_segment_(r->obj->ratio.level);
+    grpo_walk_ walk = grpo_walk_from_(s->end);
+    while (walk.token.t > s->begin) {
+        const grpo_span_ span = { by_segment ? grpo_segment_at_(r->batch, s, walk.token.t - 1).begin : s->begin, walk.token.t };
+        if (gspo_goes_by_block_(r, s, span)) walk.token.t = span.begin;
+        else gspo_evaluate_singly_(r, s, &walk);
+    }
 }
 
 static grpo_method_ gspo_method_(const grpo_objective *obj, const grpo_batch *batch) {

@@ -1,0 +1,108 @@
+/* bits_random FIRST COUNT: a hash of loss, gradients, terms and report of each of so many random objectives, on a random batch each.  An
+ * objective is a row of which one axis, or up to four fields, but none of the reward or the advantage, are drawn anew.  bits.sh wants the
+ * same lines with and without blocks of tokens. */
+#include "gspo.h"
+#include "random_objective.h"
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) { /* FNV-1a, 64 bits */
+    const unsigned char *byte = (const unsigned char *)data;
+    for (size_t k = 0; k < size; k++) hash = (hash ^ byte[k]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static uint64_t hash_number(uint64_t hash, double x) {
+    if (x == 0) x = 0;                                                 /* -0 too */
+    return hash_bytes(hash, &x, sizeof x);
+}
+
+static uint64_t hash_array(uint64_t hash, const grpo_real *x, int64_t n) {
+    for (int64_t k = 0; k < n; k++) hash = hash_number(hash, (double)x[k]);
+    return hash;
+}
+
+static uint64_t hash_report(uint64_t hash, const grpo_report *r) {
+    const double number[] = { r->loss, r->policy_loss, r->penalty_loss, r->clip_fraction, r->clip_fraction_low, r->clip_fraction_high,
+        r->clip_fraction_dual, r->ratio_mean, r->ratio_min, r->ratio_max, r->ess, r->approx_kl_k1, r->approx_kl_k3, r->kl_k1, r->kl_k2,
+        r->kl_k3, r->entropy, r->rollout_is_mean, (double)r->tokens, (double)r->sequences, (double)r->groups, (double)r->masked_tokens,
+        (double)r->rejected_tokens, (double)r->degenerate_groups, (double)r->overflow };
+    for (size_t k = 0; k < sizeof number / sizeof *number; k++) hash = hash_number(hash, number[k]);
+    return hash;
+}
+
+/* a row, and what of it is drawn anew, as far as the checks accept it */
+static const char *draw_objective(rng *r, grpo_objective *obj) {
+    static const char *const all_but_one[] = { "reward. advantage. surrogate. penalty. weight. aggregation.",
+        "reward. advantage. ratio. penalty. weight. aggregation.", "reward. advantage. ratio. surrogate. weight. aggregation.",
+        "reward. advantage. ratio. surrogate. penalty. aggregation.", "reward. advantage. ratio. surrogate. penalty. weight." };
+    int presets, count;
+    const grpo_preset *preset = grpo_presets(&presets);
+    const grpo_field *field = grpo_fields(&count);
+    const char *name = preset[rng_below(r, presets)].name;
+    if (grpo_objective_named(name, obj)) abort();
+    if (rng_chance(r, 50)) { random_objective_around(r, all_but_one[rng_below(r, 5)], obj); return name; }
+    for (int64_t n = rng_below(r, 5); n > 0; n--) {
+        const grpo_objective before = *obj;
+        const grpo_field *f = &field[rng_below(r, count)];
+        if (!strncmp(f->path, "reward.", 7) || !strncmp(f->path, "advantage.", 10)) continue;
+        random_field(r, f, obj);
+        if (grpo_objective_check(obj)) *obj = before;
+    }
+    return name;
+}
+
+/* the same at all tokens of a response, mostly; now and then 0 */
+static void draw_advantages(rng *r, const grpo_batch *b, grpo_real *advantage) {
+    const int by_token = rng_chance(r, 25);
+    for (int64_t i = 0; i < b->group_begin[b->n_groups]; i++) {
+        double A = rng_chance(r, 15) ? 0 : rng_bell(r);
+        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+            if (by_token && rng_chance(r, 30)) A = rng_chance(r, 15) ? 0 : rng_bell(r);
+            advantage[t] = (grpo_real)A;
+        }
+    }
+}
+
+static uint64_t hash_of(rng *r, const grpo_objective *obj, const grpo_batch *b) {
+    enum { OUTPUTS = 5 };
+    const int64_t n = b->n_tokens, room = gspo_scratch(obj, b);
+    uint64_t hash = UINT64_C(14695981039346656037);
+    grpo_real *array[OUTPUTS];
+    grpo_output out;
+    grpo_report report;
+    grpo_status st;
+    for (int k = 0; k < OUTPUTS; k++) {
+        array[k] = (grpo_real *)test_alloc(n, sizeof **array);
+        memset(array[k], 0, (size_t)n * sizeof **array);
+    }
+    draw_advantages(r, b, array[0]);
+    memset(&out, 0, sizeof out);
+    memset(&report, 0, sizeof report);
+    out.dlogp = array[1]; out.dentropy = array[2]; out.term = array[3]; out.ddivergence_ref = array[4];
+    out.scratch = (double *)test_alloc(room, sizeof *out.scratch);
+    out.scratch_size = room;
+    st = gspo_loss(obj, b, array[0], NULL, &out, &report);
+    hash = hash_number(hash, (double)st);
+    for (int k = 1; !st && k < OUTPUTS; k++) hash = hash_array(hash, array[k], n);
+    if (!st) hash = hash_report(hash, &report);
+    for (int k = 0; k < OUTPUTS; k++) free(array[k]);
+    free(out.scratch);
+    return hash;
+}
+
+int main(int count, char **word) {
+    static const int kinds[] = { 0, RANDOM_LONG, RANDOM_LONG, RANDOM_EXTREME, RANDOM_LONG | RANDOM_EXTREME | RANDOM_NEG_INF, RANDOM_SMALL };
+    const int first = count > 1 ? atoi(word[1]) : 0, objectives = count > 2 ? atoi(word[2]) : 1000;
+    for (int k = first; k < first + objectives; k++) {
+        rng r = { (uint64_t)k * 2 + 1 };
+        rollouts rolled;
+        grpo_batch batch;
+        grpo_objective obj;
+        const char *name = draw_objective(&r, &obj);
+        rollouts_random(&r, kinds[rng_below(&r, (int64_t)(sizeof kinds / sizeof *kinds))], &rolled);
+        batch = rollouts_view(&rolled);
+        if (rng_chance(&r, 30)) batch.mask = NULL;
+        printf("%d %s %016llx\n", k, name, (unsigned long long)hash_of(&r, &obj, &batch));
+        rollouts_free(&rolled);
+    }
+    return 0;
+}
