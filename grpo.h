@@ -1496,8 +1496,6 @@ static void grpo_sum_add_(grpo_sum *s, double x);                      /* of inf
 /* a block of numbers, that is added at once */
 enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8 };
 
-/* the numbers of a block times a power of two, or minus that */
-static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x);
 static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x);
 /* a - b of log-probabilities: of an infinite one the finite partner still counts */
 static void grpo_sum_add_diff_(grpo_sum *s, double a, double b);
@@ -3941,118 +3939,6 @@ static void grpo_sum_add_(grpo_sum *s, double x) {
     if (++s->pending == 1000) grpo_sum_carry_(s);
 }
 
-/* A block of numbers: cut at a power of two so far above them that the upper parts, multiples of one unit, add without rounding in any
- * order (Rump, Ogita and Oishi, "Accurate floating-point summation"); what is left is exact and is cut again, or added one by one. */
-
-/* Sums over a block go by quarters, which vectorises everywhere and waits for nothing.  Of a quarter to which the rest has been added: */
-static double grpo_quarter_total_(const double *x) {
-    double y[GRPO_BLOCK_ / 16];
-    for (int k = 0; k < GRPO_BLOCK_ / 16; k++)
-        y[k] = (x[k] + x[k + GRPO_BLOCK_ / 16]) + (x[k + GRPO_BLOCK_ / 8] + x[k + 3 * GRPO_BLOCK_ / 16]);
-    return ((y[0] + y[1]) + (y[2] + y[3])) + ((y[4] + y[5]) + (y[6] + y[7]));
-}
-
-static double grpo_block_total_(const double *x) {
-    double y[GRPO_BLOCK_ / 4];
-    for (int k = 0; k < GRPO_BLOCK_ / 4; k++)
-        y[k] = (x[k] + x[k + GRPO_BLOCK_ / 4]) + (x[k + GRPO_BLOCK_ / 2] + x[k + 3 * GRPO_BLOCK_ / 4]);
-    return grpo_quarter_total_(y);
-}
-
-/* sum of |x|, rounded; infinite or NaN where an x is */
-static double grpo_block_magnitude_(const double *x) {
-    double y[GRPO_BLOCK_ / 4];
-    for (int k = 0; k < GRPO_BLOCK_ / 4; k++)
-        y[k] = (fabs(x[k]) + fabs(x[k + GRPO_BLOCK_ / 4])) + (fabs(x[k + GRPO_BLOCK_ / 2]) + fabs(x[k + 3 * GRPO_BLOCK_ / 4]));
-    return grpo_quarter_total_(y);
-}
-
-/* is a number beyond `most` among them, or one that is not finite? */
-static int grpo_block_exceeds_(const double *x, double most) {
-    double beyond[GRPO_BLOCK_];
-    if (grpo_block_magnitude_(x) <= most) return 0;
-    for (int k = 0; k < GRPO_BLOCK_; k++) beyond[k] = fabs(x[k]) <= most ? 0 : 1;
-    return grpo_block_total_(beyond) != 0;
-}
-
-/* into upper and lower the sums of the parts of x above the units of cut[0] and of cut[1]; returns whether that is not all */
-static int grpo_block_cut_(const double *x, const double *cut, double *upper, double *lower) {
-    const double *x1 = x + GRPO_BLOCK_ / 4, *x2 = x1 + GRPO_BLOCK_ / 4, *x3 = x2 + GRPO_BLOCK_ / 4;
-    const double high = cut[0], low = cut[1];
-    double a[GRPO_BLOCK_ / 4], b[GRPO_BLOCK_ / 4], left[GRPO_BLOCK_ / 4];
-    for (int k = 0; k < GRPO_BLOCK_ / 4; k++) {
-        const double p0 = (high + x[k]) - high, p1 = (high + x1[k]) - high, p2 = (high + x2[k]) - high, p3 = (high + x3[k]) - high;
-        const double r0 = x[k] - p0, r1 = x1[k] - p1, r2 = x2[k] - p2, r3 = x3[k] - p3;
-        const double q0 = (low + r0) - low, q1 = (low + r1) - low, q2 = (low + r2) - low, q3 = (low + r3) - low;
-        a[k] = (p0 + p1) + (p2 + p3);
-        b[k] = (q0 + q1) + (q2 + q3);
-        left[k] = (fabs(r0 - q0) + fabs(r1 - q1)) + (fabs(r2 - q2) + fabs(r3 - q3));
-    }
-    *upper = grpo_quarter_total_(a);
-    *lower = grpo_quarter_total_(b);
-    return grpo_quarter_total_(left) != 0;
-}
-
-static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x) {
-    const double size = grpo_block_magnitude_(x);
-    const int cuts = size > 1e-200 && size < 1e200;
-    double cut[2] = { 0, 0 }, upper, lower;
-    int k, exponent;
-    if (size == 0) return;
-    if (cuts) {
-        frexp(size, &exponent);
-        cut[0] = ldexp(1, exponent + 1);                               /* the parts add up to at most half of it */
-        cut[1] = cut[0] * (1.0 / (UINT64_C(1) << 45));                 /* what is left of each is at most cut 2^-53 */
-        k = grpo_block_cut_(x, cut, &upper, &lower);
-        grpo_sum_add_(s, factor * upper);
-        grpo_sum_add_(s, factor * lower);
-        if (!k) return;
-    }
-    for (k = 0; k < GRPO_BLOCK_; k++) {
-        double y = x[k];
-        if (cuts) { y -= (cut[0] + y) - cut[0]; y -= (cut[1] + y) - cut[1]; }
-        if (y != 0) grpo_sum_add_(s, factor * y);
-    }
-}
-
-/* a - b in two words, in their place */
-static void grpo_block_difference_(double *GRPO_RESTRICT_ a, double *GRPO_RESTRICT_ b) {
-    for (int k = 0; k < GRPO_BLOCK_; k++) {
-        const double hi = a[k] - b[k];
-        b[k] = grpo_sum_rounding_(a[k], -b[k], hi);
-        a[k] = hi;
-    }
-}
-
-/* sum += x - y, from least to most, over the tokens from t to end that are in the mask, in blocks; y NULL: 0.  How many there are; -1, with
- * sum as it was: a difference is larger than reach, or not finite */
-static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t end, const grpo_real *x, const grpo_real *y, double reach,
-                                    double least, double most, grpo_sum *sum) {
-    const int bounded = least > -HUGE_VAL || most < HUGE_VAL;
-    const grpo_sum before = *sum;
-    double a[GRPO_BLOCK_], b[GRPO_BLOCK_];
-    int64_t count = 0;
-    int n;
-    while (t < end) {
-        for (n = 0; n < GRPO_BLOCK_ && t < end; t++) {
-            if (!grpo_is_unmasked_(batch, t)) continue;
-            a[n] = (double)x[t];
-            b[n++] = y ? (double)y[t] : 0;
-        }
-        count += n;
-        for (int k = n; k < GRPO_BLOCK_; k++) a[k] = b[k] = 0;
-        grpo_block_difference_(a, b);
-        if (grpo_block_exceeds_(a, reach)) { *sum = before; return -1; }
-        for (int k = 0; bounded && k < n; k++) {
-            const double bound = grpo_within(a[k], least, most);
-            if (bound != a[k]) { a[k] = bound; b[k] = 0; }
-        }
-        grpo_sum_add_block_(sum, 1, a);
-        grpo_sum_add_block_(sum, 1, b);
-    }
-    return count;
-}
-
 static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x) {
     grpo_sum_add_(s, x.hi);
     if (x.lo != 0) grpo_sum_add_(s, x.lo);
@@ -4596,6 +4482,16 @@ static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b
                 return grpo_status_between_(GRPO_NOT_BEYOND, grpo_at_field_(GRPO_FIELD_(surrogate.clip_dual)), GRPO_AT_eps_high_, t);
     return GRPO_OK;
 }
+
+/* ---- numbers side by side: grpo_blocks.h; without it, one by one -------------------------------------------------------------------- */
+/* the numbers of a block times a power of two, or minus that */
+static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x);
+/* is a number beyond `most` among them, or one that is not finite? */
+static int grpo_block_exceeds_(const double *x, double most);
+/* sum += x - y, from least to most, over the tokens from t to end that are in the mask, in blocks; y NULL: 0.  How many there are; -1, with
+ * sum as it was: a difference is larger than reach, or not finite */
+static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t end, const grpo_real *x, const grpo_real *y, double reach,
+                                    double least, double most, grpo_sum *sum);
 
 /* ---- axis 6: what is pooled over spans, rejection --------------------------------------------------------------------------------- */
 /* the segment that token t of s is in; without step_end the response */
@@ -5362,12 +5258,26 @@ static void grpo_pool_bounds_(const grpo_ratio_axis *a, double A, double *least,
 }
 
 /* ---- blocks of tokens ----
- * Most objectives ask no more of a token than its own ratio, a clip, a KL and a correction weight: such tokens wait until a block of them
- * is full, and are evaluated side by side (grpo_blocks.h).  GRPO_NO_BLOCKS: all are evaluated one by one, to the same bits. */
+ * Tokens of most objectives wait until a block of them is full, and are evaluated side by side (grpo_blocks.h).  GRPO_NO_BLOCKS: all are
+ * evaluated, and their numbers added, one by one, to the same bits. */
 
 #ifdef GRPO_NO_BLOCKS
+static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) if (x[k] != 0) grpo_sum_add_(s, factor * x[k]);
+}
+static int grpo_block_exceeds_(const double *x, double most) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) if (!(fabs(x[k]) <= most)) return 1;
+    return 0;
+}
+static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t end, const grpo_real *x, const grpo_real *y, double reach,
+                                    double least, double most, grpo_sum *sum) {
+    (void)batch; (void)t; (void)end; (void)x; (void)y; (void)reach; (void)least; (void)most; (void)sum;
+    return -1;
+}
+
 typedef struct grpo_room_ { grpo_waiting_ waiting; } grpo_room_;
 
+#define GRPO_ALIGNED_
 static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) { room->waiting.n = 0; r->waiting = &room->waiting; }
 static void grpo_go_singly_(const grpo_run_ *r) { (void)r; }
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span, double ratio, const grpo_term *term) {
@@ -5378,12 +5288,6 @@ static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_sp
 GRPO_C_END_
 #include "grpo_blocks.h"
 GRPO_C_BEGIN_
-#endif
-
-#ifdef __GNUC__
-#define GRPO_ALIGNED_ __attribute__((aligned(64)))                     /* no vector of it lies across two lines of the cache */
-#else
-#define GRPO_ALIGNED_
 #endif
 
 /* all groups, with a room for tokens that wait */

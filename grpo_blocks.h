@@ -19,6 +19,117 @@
 #endif
 
 GRPO_C_BEGIN_
+/* ---- exact sums of a block ------------------------------------------------------------------------------------------------------- */
+/* A block of numbers: cut at a power of two so far above them that the upper parts, multiples of one unit, add without rounding in any
+ * order (Rump, Ogita and Oishi, "Accurate floating-point summation"); what is left is exact and is cut again, or added one by one. */
+
+/* Sums over a block go by quarters, which vectorises everywhere and waits for nothing.  Of a quarter to which the rest has been added: */
+static double grpo_quarter_total_(const double *x) {
+    double y[GRPO_BLOCK_ / 16];
+    for (int k = 0; k < GRPO_BLOCK_ / 16; k++)
+        y[k] = (x[k] + x[k + GRPO_BLOCK_ / 16]) + (x[k + GRPO_BLOCK_ / 8] + x[k + 3 * GRPO_BLOCK_ / 16]);
+    return ((y[0] + y[1]) + (y[2] + y[3])) + ((y[4] + y[5]) + (y[6] + y[7]));
+}
+
+static double grpo_block_total_(const double *x) {
+    double y[GRPO_BLOCK_ / 4];
+    for (int k = 0; k < GRPO_BLOCK_ / 4; k++)
+        y[k] = (x[k] + x[k + GRPO_BLOCK_ / 4]) + (x[k + GRPO_BLOCK_ / 2] + x[k + 3 * GRPO_BLOCK_ / 4]);
+    return grpo_quarter_total_(y);
+}
+
+/* sum of |x|, rounded; infinite or NaN where an x is */
+static double grpo_block_magnitude_(const double *x) {
+    double y[GRPO_BLOCK_ / 4];
+    for (int k = 0; k < GRPO_BLOCK_ / 4; k++)
+        y[k] = (fabs(x[k]) + fabs(x[k + GRPO_BLOCK_ / 4])) + (fabs(x[k + GRPO_BLOCK_ / 2]) + fabs(x[k + 3 * GRPO_BLOCK_ / 4]));
+    return grpo_quarter_total_(y);
+}
+
+static int grpo_block_exceeds_(const double *x, double most) {
+    double beyond[GRPO_BLOCK_];
+    if (grpo_block_magnitude_(x) <= most) return 0;
+    for (int k = 0; k < GRPO_BLOCK_; k++) beyond[k] = fabs(x[k]) <= most ? 0 : 1;
+    return grpo_block_total_(beyond) != 0;
+}
+
+/* into upper and lower the sums of the parts of x above the units of cut[0] and of cut[1]; returns whether that is not all */
+static int grpo_block_cut_(const double *x, const double *cut, double *upper, double *lower) {
+    const double *x1 = x + GRPO_BLOCK_ / 4, *x2 = x1 + GRPO_BLOCK_ / 4, *x3 = x2 + GRPO_BLOCK_ / 4;
+    const double high = cut[0], low = cut[1];
+    double a[GRPO_BLOCK_ / 4], b[GRPO_BLOCK_ / 4], left[GRPO_BLOCK_ / 4];
+    for (int k = 0; k < GRPO_BLOCK_ / 4; k++) {
+        const double p0 = (high + x[k]) - high, p1 = (high + x1[k]) - high, p2 = (high + x2[k]) - high, p3 = (high + x3[k]) - high;
+        const double r0 = x[k] - p0, r1 = x1[k] - p1, r2 = x2[k] - p2, r3 = x3[k] - p3;
+        const double q0 = (low + r0) - low, q1 = (low + r1) - low, q2 = (low + r2) - low, q3 = (low + r3) - low;
+        a[k] = (p0 + p1) + (p2 + p3);
+        b[k] = (q0 + q1) + (q2 + q3);
+        left[k] = (fabs(r0 - q0) + fabs(r1 - q1)) + (fabs(r2 - q2) + fabs(r3 - q3));
+    }
+    *upper = grpo_quarter_total_(a);
+    *lower = grpo_quarter_total_(b);
+    return grpo_quarter_total_(left) != 0;
+}
+
+static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x) {
+    const double size = grpo_block_magnitude_(x);
+    const int cuts = size > 1e-200 && size < 1e200;
+    double cut[2] = { 0, 0 }, upper, lower;
+    int k, exponent;
+    if (size == 0) return;
+    if (cuts) {
+        frexp(size, &exponent);
+        cut[0] = ldexp(1, exponent + 1);                               /* the parts add up to at most half of it */
+        cut[1] = cut[0] * (1.0 / (UINT64_C(1) << 45));                 /* what is left of each is at most cut 2^-53 */
+        k = grpo_block_cut_(x, cut, &upper, &lower);
+        grpo_sum_add_(s, factor * upper);
+        grpo_sum_add_(s, factor * lower);
+        if (!k) return;
+    }
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        double y = x[k];
+        if (cuts) { y -= (cut[0] + y) - cut[0]; y -= (cut[1] + y) - cut[1]; }
+        if (y != 0) grpo_sum_add_(s, factor * y);
+    }
+}
+
+static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t end, const grpo_real *x, const grpo_real *y, double reach,
+                                    double least, double most, grpo_sum *sum) {
+    const int bounded = least > -HUGE_VAL || most < HUGE_VAL;
+    const grpo_sum before = *sum;
+    double a[GRPO_BLOCK_], b[GRPO_BLOCK_];                             /* then a - b in two words */
+    int64_t count = 0;
+    int n;
+    while (t < end) {
+        for (n = 0; n < GRPO_BLOCK_ && t < end; t++) {
+            if (!grpo_is_unmasked_(batch, t)) continue;
+            a[n] = (double)x[t];
+            b[n++] = y ? (double)y[t] : 0;
+        }
+        count += n;
+        for (int k = n; k < GRPO_BLOCK_; k++) a[k] = b[k] = 0;
+        for (int k = 0; k < GRPO_BLOCK_; k++) {
+            const double d = a[k] - b[k];
+            b[k] = grpo_sum_rounding_(a[k], -b[k], d);
+            a[k] = d;
+        }
+        if (grpo_block_exceeds_(a, reach)) { *sum = before; return -1; }
+        for (int k = 0; bounded && k < n; k++) {
+            const double bound = grpo_within(a[k], least, most);
+            if (bound != a[k]) { a[k] = bound; b[k] = 0; }
+        }
+        grpo_sum_add_block_(sum, 1, a);
+        grpo_sum_add_block_(sum, 1, b);
+    }
+    return count;
+}
+
+/* ---- a block of tokens ----------------------------------------------------------------------------------------------------------- */
+#ifdef __GNUC__
+#define GRPO_ALIGNED_ __attribute__((aligned(64)))                     /* no vector of it lies across two lines of the cache */
+#else
+#define GRPO_ALIGNED_
+#endif
 
 typedef struct grpo_block_ {
     int64_t at[GRPO_BLOCK_];
