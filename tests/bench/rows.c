@@ -70,12 +70,15 @@ double rows_bound(void) {
 }
 
 double rows_call(double *loss, double *gradient) {
+    static double scratch[32 * ROWS_GROUP];                            /* what functions of a group need */
     grpo_output out;
     grpo_report report;
     double start, taken;
     int64_t t;
     memset(&out, 0, sizeof out);
     out.dlogp = arrays->dlogp;
+    out.scratch = scratch;
+    out.scratch_size = sizeof scratch / sizeof *scratch;
     start = seconds();
     if (gspo_loss(&objective, &batch, arrays->advantage, NULL, &out, &report)) return -1;
     taken = seconds() - start;
