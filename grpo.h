@@ -2912,7 +2912,7 @@ GRPO_SMALL_ void grpo_unweighted_penalty_(const grpo_run_ *r, const grpo_sequenc
 static void grpo_write_divergence_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k);
 
 /* all but the gradient by logp, which may need the other tokens */
-GRPO_INLINE_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
+GRPO_APART_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
                                    const grpo_term *policy, const grpo_term *penalty) {
     double coef = r->obj->penalty.entropy_coef, whole = penalty->value;
     if (r->has_own_divisors) grpo_unweighted_penalty_(r, s, k, ratio, &coef, &whole);

@@ -349,7 +349,7 @@ static gspo_log_ gspo_mixed_(const grpo_ratio_axis *a, gspo_log_ d, gspo_log_ y,
 }
 
 /* of token t; where it has none of its own, that of its unit */
-static const gspo_ratio_ *gspo_ratio_at_(const grpo_run_ *r, const gspo_unit_ *u, int64_t t, gspo_ratio_ *own) {
+GRPO_APART_ const gspo_ratio_ *gspo_ratio_at_(const grpo_run_ *r, const gspo_unit_ *u, int64_t t, gspo_ratio_ *own) {
     const grpo_ratio_axis *a = &r->obj->ratio;
     gspo_log_ d;
     int own_passes, level_passes = u->passes;
