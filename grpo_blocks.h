@@ -131,11 +131,15 @@ static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t 
 #define GRPO_ALIGNED_
 #endif
 
+/* what is added to the gradient of the terms: nothing; what a group gives through a response, over its divisor; what stands beside the
+ * terms, over the factor */
+typedef enum { GRPO_ADDS_NOTHING_, GRPO_ADDS_COUPLED_, GRPO_ADDS_BESIDE_ } grpo_adds_;
+
 typedef struct grpo_block_ {
     int64_t at[GRPO_BLOCK_];
     double logp[GRPO_BLOCK_], A[GRPO_BLOCK_];
     double old[GRPO_BLOCK_];                                           /* in the ratio's denominator; then the slope of S by logp */
-    double divisor[GRPO_BLOCK_], coefficient[GRPO_BLOCK_];             /* of their sequences */
+    double divisor[GRPO_BLOCK_], coefficient[GRPO_BLOCK_];             /* of their sequences; with adds, what that is */
     double ratio[GRPO_BLOCK_];
     double d[2][GRPO_BLOCK_], k3[GRPO_BLOCK_];                         /* l - logp_old in two words, and e^d - d - 1; once the report has
                                                                           them, D = l - logp_ref and e^-D + D - 1 */
@@ -152,6 +156,7 @@ typedef struct grpo_block_ {
     int clips;                                                         /* S may be found by grpo_block_clip_, and of these it is */
     int clipped;
     int penalised;                                                     /* P by grpo_block_further_penalties_ */
+    grpo_adds_ adds;
 } grpo_block_;
 
 static int grpo_is_clip_(grpo_surrogate_kind kind) {
@@ -190,8 +195,10 @@ static int grpo_has_terms_of_responses_(const grpo_run_ *r) {
 /* does the objective ask no more? */
 static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     const grpo_objective *o = r->obj;
-    if (grpo_is_of_group_(o->surrogate.kind) || o->surrogate.bounds == GRPO_BOUNDS_POSITION) return 0;
-    if (r->scales.nll != 0 || o->penalty.preference != GRPO_PREFERENCE_NONE) return 0;
+    const int of_group = grpo_is_of_group_(o->surrogate.kind), beside = r->scales.nll != 0 || r->scales.preference != 0;
+    if (o->surrogate.bounds == GRPO_BOUNDS_POSITION || o->penalty.nll_gate != GRPO_NLL_GATE_NONE) return 0;
+    if (of_group && (beside || r->has_policy_mask || o->ratio.level == GRPO_LEVEL_TOKEN)) return 0;
+    if ((of_group || beside) && (o->penalty.entropy_coef != 0 || o->penalty.kl == GRPO_KL_EXTERNAL)) return 0;      /* ask for them */
     if (r->has_own_divisors || o->weight.external == GRPO_EXTERNAL_TERM) return 0;
     if (grpo_counts_by_sign_(o) || o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) return 0;
     return o->ratio.level == GRPO_LEVEL_TOKEN || grpo_has_terms_of_responses_(r);
@@ -464,6 +471,11 @@ static void grpo_block_kl_by_series_(const grpo_penalty *p, grpo_block_ *x) {
 static void grpo_block_kl_(const grpo_run_ *r, grpo_block_ *x, const double *ref, int all) {
     const grpo_penalty *p = &r->obj->penalty;
     const int plain = grpo_kl_is_plain_(p), of_token = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN;
+    if (plain && p->kl == GRPO_KL_K2) {
+        for (int k = 0; k < GRPO_BLOCK_; k++) x->penalty[k] = p->kl_coef * (0.5 * x->d[0][k] * x->d[0][k]);
+        for (int k = 0; k < GRPO_BLOCK_; k++) x->penalty_slope[k] = p->kl_coef * x->d[0][k];
+        return;
+    }
     for (int k = 0; k < x->n; k++) {
         if (!all && !grpo_block_kl_is_far_(p, x, k)) continue;
         if (plain) {
@@ -497,6 +509,17 @@ GRPO_APART_ void grpo_block_write_divergence_(const grpo_run_ *r, const grpo_blo
     }
 }
 
+/* the gradient, from that of the terms, where more is added; the way of grpo_write_gradient_ */
+GRPO_APART_ void grpo_block_add_to_gradient_(const grpo_run_ *r, const grpo_block_ *b, double *g) {
+    const double factor = r->scales.factor, divisor = r->scales.divisor;
+    for (int k = 0; k < b->n; k++) {
+        const double added = b->coefficient[k], mine = g[k] / b->divisor[k];
+        if (b->adds == GRPO_ADDS_BESIDE_) g[k] = factor * grpo_plus(mine / divisor, added);
+        else if (added != 0) g[k] = factor * (grpo_plus(mine, added) / divisor);
+        else g[k] *= grpo_coefficient_(&r->scales, b->divisor[k]);
+    }
+}
+
 static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b) {
     const double coef = r->obj->penalty.entropy_coef;
     const double *by_logp = b->penalty_slope;
@@ -506,7 +529,8 @@ static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b) {
         by_logp = x;
     }
     for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(by_logp[k], b->slope[k]);
-    for (int k = 0; k < GRPO_BLOCK_; k++) x[k] *= b->coefficient[k];
+    if (b->adds != GRPO_ADDS_NOTHING_) grpo_block_add_to_gradient_(r, b, x);
+    else for (int k = 0; k < GRPO_BLOCK_; k++) x[k] *= b->coefficient[k];
     grpo_block_write_(r, b, r->out.dlogp, x);
     if (r->out.term) {
         for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->value[k], b->penalty[k]);
@@ -745,7 +769,20 @@ static void grpo_go_together_(const grpo_run_ *r) {
     x->weighted = r->has_rollout_weights || r->has_policy_mask || r->has_token_factors;
     x->corrects = grpo_corrects_in_blocks_(r);
     x->clips = !x->given && grpo_clips_in_blocks_(r);
+    x->adds = grpo_is_of_group_(r->obj->surrogate.kind) ? GRPO_ADDS_COUPLED_
+        : r->scales.nll != 0 || r->scales.preference != 0 ? GRPO_ADDS_BESIDE_ : GRPO_ADDS_NOTHING_;
     x->penalised = grpo_has_further_kl_(&r->obj->penalty);
+}
+
+/* what stands beside the terms of the tokens that have joined since, into the report and to be added to their gradient */
+GRPO_APART_ void grpo_block_set_beside_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_block_ *x, int since) {
+    grpo_token_ token;
+    memset(&token, 0, sizeof token);
+    for (int k = since; k < x->n; k++) {
+        token.t = x->at[k];
+        if (grpo_has_nll_(r, s, &token)) grpo_sum_add_(&r->partial->sum[GRPO_SUM_NLL], grpo_nll_term_(r, token.t).value);
+        x->coefficient[k] = grpo_gradient_beside_(r, s, &token);
+    }
 }
 
 /* tokens begin .. begin + n - 1 of s join those that wait, among which there is room */
@@ -762,6 +799,7 @@ GRPO_INLINE_ void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, 
     for (int k = 0; k < n; k++) { x->divisor[at + k] = s->divisor; x->coefficient[at + k] = s->coefficient; }
     x->divided |= s->divisor != 1;
     x->n += n;
+    if (x->adds == GRPO_ADDS_BESIDE_) grpo_block_set_beside_(r, s, x, at);
 }
 
 /* those whose d the ratio's pool has clipped get no slope; since: the first that has joined */
@@ -777,12 +815,14 @@ GRPO_APART_ void grpo_block_clip_pool_(const grpo_run_ *r, grpo_block_ *x, int s
     }
 }
 
-/* the tokens that have joined since have this weight, and where it is given this ratio and this term */
+/* the tokens that have joined since have this weight, and where it is given this ratio and this term; what a group gives through the
+ * response is in its slope */
 static void grpo_block_set_(const grpo_run_ *r, grpo_block_ *x, int since, double weight, double ratio, const grpo_term *term) {
     for (int k = since; x->weighted && k < x->n; k++) { x->penalty[k] = weight; x->penalty_slope[k] = 0; }
     if (!term) return;
     for (int k = since; k < x->n; k++) { x->ratio[k] = ratio; x->value[k] = term->value; x->slope[k] = term->d_log_ratio; }
     for (int k = since; k < x->n; k++) x->penalty_slope[k] = term->d_logp;
+    for (int k = since; x->adds == GRPO_ADDS_COUPLED_ && k < x->n; k++) { x->coefficient[k] = term->d_log_ratio; x->slope[k] = 0; }
     for (int k = since; term->d_logp != 0 && k < x->n; k++) x->value[k] = grpo_times(term->d_logp, x->logp[k]);
     if (r->uses_ratio && grpo_clips_pool_(&r->obj->ratio)) grpo_block_clip_pool_(r, x, since, term->clip);
 }

@@ -138,7 +138,7 @@ static gspo_log_ gspo_log_times_(gspo_log_ x, double y) {
 }
 
 /* d_t; *passes: does its derivative pass? */
-GRPO_INLINE_ gspo_log_ gspo_own_log_(const grpo_run_ *r, int64_t t, int *passes) {
+GRPO_APART_ gspo_log_ gspo_own_log_(const grpo_run_ *r, int64_t t, int *passes) {
     const double l = (double)r->batch->logp[t], old = grpo_behaviour_(r, t);
     const grpo_dd d = grpo_log_ratio_(r, t, passes);
     if (d.hi == HUGE_VAL) return gspo_log_of_(1, grpo_dd_of_(grpo_is_finite(l) ? l : 0));
@@ -1167,19 +1167,20 @@ static int64_t gspo_first_token_(const grpo_run_ *r, grpo_span_ unit, int64_t *o
 /* M v S of token t of a uniform unit */
 static grpo_term gspo_uniform_term_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, int64_t t) {
     grpo_token_ token;
-    if (s->correction.value == 1 && !r->has_policy_mask)
+    if (s->correction.value == 1 && !r->has_policy_mask && !s->group->value)
         return grpo_surrogate_term(&r->obj->surrogate, r->range, u->ratio, (double)r->advantage[t], (double)r->batch->logp[t]);
     memset(&token, 0, sizeof token);
     token.t = t;
     token.factor.policy = s->correction.value;
-    return grpo_policy_term_(r, &token, u->ratio, GRPO_CLIP_NO);
+    return gspo_policy_term_(r, s, &token, u->ratio, GRPO_CLIP_NO);
 }
 
 /* n tokens wait that have this term, with the derivative of all that reaches each of them, of which `handed` goes through the unit */
 static void gspo_take_term_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, grpo_span_ span, int64_t n, grpo_term term,
                             double handed) {
     r->partial->clips[term.clip] += n;
-    term.d_log_ratio = grpo_plus(grpo_times(u->same.own, term.d_log_ratio), gspo_part_(u, &u->same, handed));
+    if (s->group->value) term.d_log_ratio = gspo_coupled_(r, s, u, &u->same);
+    else term.d_log_ratio = grpo_plus(grpo_times(u->same.own, term.d_log_ratio), gspo_part_(u, &u->same, handed));
     grpo_block_take_(r, s, span, u->ratio.value, &term);
 }
 
@@ -1206,13 +1207,13 @@ GRPO_APART_ int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s,
     const int64_t t = may ? gspo_first_token_(r, span, &others) : -1;
     grpo_term term;
     gspo_unit_ u;
-    if (t < 0 || (others && grpo_clips_pool_(&r->obj->ratio))) return 0;
+    if (t < 0 || ((others || s->group->value) && grpo_clips_pool_(&r->obj->ratio))) return 0;
     gspo_unit_open_(r, span.begin, span.end, &u);
     if (!gspo_sum_blocks_(r, s, (double)r->advantage[t], &u)) return 0;
     gspo_unit_close_(r, &u);
     term = gspo_uniform_term_(r, s, &u, t);
     if (s->correction.value != 1 && (others || term.d_logp != 0)) return 0;      /* (v u A) l is not v (u A l) to the bit */
-    if (others) gspo_take_terms_(r, s, &u);
+    if (others && !s->group->value) gspo_take_terms_(r, s, &u);
     else {
         const double handed = grpo_times(u.same.unit, term.d_log_ratio) * (double)u.count;      /* the sum over its tokens, rounded once */
         gspo_take_term_(r, s, &u, span, u.count, term, handed);
