@@ -1,6 +1,6 @@
 /* bits: a hash of everything that an evaluation gives, for every row and for every choice and number of an objective on top of some rows:
  * advantages, terms, gradients, report.  A change of structure leaves all of them alone; bits.sh compares them with bits.txt. */
-#include "../gspo.h"
+#include "hash_results.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -102,38 +102,6 @@ static void fill(filled *f, int number) {
     b->eps_low = f->clip_low; b->eps_high = f->clip_high; b->divergence_ref = b->divergence_old = f->squares;
 }
 
-/* ---- hashes: FNV-1a, 64 bits ---------------------------------------------------------------------------------------------------- */
-
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
-    const unsigned char *byte = data;
-    size_t k;
-    for (k = 0; k < size; k++) hash = (hash ^ byte[k]) * UINT64_C(1099511628211);
-    return hash;
-}
-
-static uint64_t hash_number(uint64_t hash, double x) {
-    if (x == 0) x = 0;                                             /* -0 too */
-    return hash_bytes(hash, &x, sizeof x);
-}
-
-static uint64_t hash_array(uint64_t hash, const grpo_real *x, int64_t n) {
-    int64_t k;
-    for (k = 0; k < n; k++) hash = hash_number(hash, (double)x[k]);
-    return hash;
-}
-
-static uint64_t hash_report(uint64_t hash, const grpo_report *r) {
-    const double number[] = { r->loss, r->policy_loss, r->penalty_loss, r->clip_fraction, r->clip_fraction_low, r->clip_fraction_high,
-        r->clip_fraction_dual,
-        r->ratio_mean, r->ratio_min, r->ratio_max, r->ess, r->approx_kl_k1, r->approx_kl_k3, r->kl_k1, r->kl_k2, r->kl_k3, r->entropy,
-            r->rollout_is_mean,
-        (double)r->tokens, (double)r->sequences, (double)r->groups, (double)r->masked_tokens, (double)r->rejected_tokens,
-        (double)r->degenerate_groups, (double)r->overflow };
-    size_t k;
-    for (k = 0; k < sizeof number / sizeof *number; k++) hash = hash_number(hash, number[k]);
-    return hash;
-}
-
 static grpo_real advantage[MOST_TOKENS], given[MOST_TOKENS], dlogp[MOST_TOKENS], dentropy[MOST_TOKENS], term[MOST_TOKENS],
     ddivergence_ref[MOST_TOKENS], dlog_partition[MOST_GROUPS];
 static double scratch[MOST_SCRATCH];
@@ -179,7 +147,7 @@ static void rows(const char *element) {
         grpo_objective objective;
         if (grpo_objective_named(preset[n].name, &objective)) abort();
         printf("%s row %s %016llx\n", element, preset[n].name,
-            (unsigned long long)hash_of_batches(UINT64_C(14695981039346656037), &objective));
+            (unsigned long long)hash_of_batches(HASH_START, &objective));
     }
 }
 
@@ -203,7 +171,7 @@ static void fields(const char *element) {
     size_t k;
     const grpo_field *field = grpo_fields(&count);
     for (n = 0; n < count; n++) {
-        uint64_t hash = UINT64_C(14695981039346656037);
+        uint64_t hash = HASH_START;
         for (k = 0; k < sizeof base / sizeof *base; k++) hash = turned(hash, base[k], &field[n]);
         printf("%s field %s %016llx\n", element, field[n].path, (unsigned long long)hash);
     }

@@ -1,8 +1,9 @@
 #!/bin/sh
 # bits.sh [--quick | --write]: every row gives the bits that stand in bits.txt (IEEE arithmetic, nothing contracted: every compiler and
 # level) and in bits_fma.txt (gcc with fused multiply-adds, whose place is the compiler's choice: held to be the same for gcc 12 alone);
-# with and without blocks.  Rows of logits give the same bits on one machine whatever they are compiled for.  --quick: bits.txt once, with
-# the compiler at hand (CC).  --write makes both files anew: only where numbers are meant to change.
+# with and without blocks; so do random objectives near the rows (bits_random.c).  Rows of logits give the same bits on one machine
+# whatever they are compiled for.  --quick: bits.txt once, with the compiler at hand (CC).  --write makes both files anew: only where
+# numbers are meant to change.
 set -u
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
@@ -30,6 +31,26 @@ compare() { # file, what, compiler and options
     diff "$file" "$folder/found" | sed -n "s|^[<>]|FAIL $what: |p" | sort | head -20
     passed=$((passed + same)) failed=$((failed + differ))
     echo "$what: $same the same, $differ differ"
+}
+
+random_hashes() { # file to write, options: random objectives in both element types
+    out=$1; shift
+    : >"$folder/$out"
+    for element in -DGRPO_DOUBLE -UGRPO_DOUBLE; do
+        gcc -std=c99 -O1 $element "$@" -I. -Itests tests/bits_random.c "$folder/body.c" -lm -o "$folder/$out.program" || return 1
+        "$folder/$out.program" 0 5000 >>"$folder/$out" || return 1
+    done
+}
+
+random_compare() { # what goes by blocks gives the bits of what does not
+    random_hashes blocks & random_hashes no_blocks -DGRPO_NO_BLOCKS || : >"$folder/no_blocks"
+    wait
+    differ=$(diff "$folder/blocks" "$folder/no_blocks" | grep -c '^[<>]')
+    same=$(grep -cxFf "$folder/blocks" "$folder/no_blocks")
+    diff "$folder/blocks" "$folder/no_blocks" | sed -n 's|^<|FAIL random objective, by blocks:|p' | head -5
+    [ "$same" -gt 0 ] || differ=$((differ + 1))
+    passed=$((passed + same)) failed=$((failed + differ))
+    echo "random objectives, with and without blocks: $same the same, $differ differ"
 }
 
 logits_hashes() { "$@" -std=c99 -ffp-contract=off tests/logits_bits.c -lm -o "$folder/logits" && "$folder/logits"; }
@@ -66,6 +87,7 @@ case $(gcc -dumpversion).$(uname -m) in
     else echo "skipped: this processor has no fused multiply-add"; fi ;;
 *) echo "skipped: fused multiply-adds are held for gcc 12 on x86-64" ;;
 esac
+random_compare
 logits_hashes gcc -O2 >"$folder/logits.first"
 logits_compare gcc -O3 -march=native
 logits_compare clang -O2

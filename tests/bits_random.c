@@ -1,33 +1,8 @@
 /* bits_random FIRST COUNT: a hash of loss, gradients, terms and report of each of so many random objectives, on a random batch each.  An
  * objective is a row of which one axis, or up to four fields, but none of the reward or the advantage, are drawn anew.  bits.sh wants the
  * same lines with and without blocks of tokens. */
-#include "gspo.h"
+#include "hash_results.h"
 #include "random_objective.h"
-
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) { /* FNV-1a, 64 bits */
-    const unsigned char *byte = (const unsigned char *)data;
-    for (size_t k = 0; k < size; k++) hash = (hash ^ byte[k]) * UINT64_C(1099511628211);
-    return hash;
-}
-
-static uint64_t hash_number(uint64_t hash, double x) {
-    if (x == 0) x = 0;                                                 /* -0 too */
-    return hash_bytes(hash, &x, sizeof x);
-}
-
-static uint64_t hash_array(uint64_t hash, const grpo_real *x, int64_t n) {
-    for (int64_t k = 0; k < n; k++) hash = hash_number(hash, (double)x[k]);
-    return hash;
-}
-
-static uint64_t hash_report(uint64_t hash, const grpo_report *r) {
-    const double number[] = { r->loss, r->policy_loss, r->penalty_loss, r->clip_fraction, r->clip_fraction_low, r->clip_fraction_high,
-        r->clip_fraction_dual, r->ratio_mean, r->ratio_min, r->ratio_max, r->ess, r->approx_kl_k1, r->approx_kl_k3, r->kl_k1, r->kl_k2,
-        r->kl_k3, r->entropy, r->rollout_is_mean, (double)r->tokens, (double)r->sequences, (double)r->groups, (double)r->masked_tokens,
-        (double)r->rejected_tokens, (double)r->degenerate_groups, (double)r->overflow };
-    for (size_t k = 0; k < sizeof number / sizeof *number; k++) hash = hash_number(hash, number[k]);
-    return hash;
-}
 
 /* a row, and what of it is drawn anew, as far as the checks accept it */
 static const char *draw_objective(rng *r, grpo_objective *obj) {
@@ -65,7 +40,7 @@ static void draw_advantages(rng *r, const grpo_batch *b, grpo_real *advantage) {
 static uint64_t hash_of(rng *r, const grpo_objective *obj, const grpo_batch *b) {
     enum { OUTPUTS = 5 };
     const int64_t n = b->n_tokens, room = gspo_scratch(obj, b);
-    uint64_t hash = UINT64_C(14695981039346656037);
+    uint64_t hash = HASH_START;
     grpo_real *array[OUTPUTS];
     grpo_output out;
     grpo_report report;
