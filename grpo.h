@@ -46,7 +46,7 @@
  * Switches, to be defined alike wherever the header is included; what each saves of the 272 KB of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 51 KB
  *   GRPO_NO_TEXT     no statuses in words: grpo_status_name, _text, _what, _other and _message are absent; 5 KB
- *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens one by one, not in blocks; the same bits, slower; 40 KB
+ *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens one by one, not in blocks; the same bits, slower; 55 KB
  * Without rows and texts fields have no names, and grpo_objective_set and _choose are absent too.  With all three switches GSPO, and all
  * else that the two headers compute, is 166 KB, 108 KB at -Os (tests/size.sh).
  *
@@ -2533,8 +2533,8 @@ static grpo_dd grpo_rollout_log_ratio_(const grpo_objective *o, const grpo_batch
 static grpo_rollout_is_weight grpo_response_rollout_is_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);      /* v */
 /* the whole of it, by a pooled statistic or a veto */
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);
-/* are all its tokens kept, whatever their ratios? */
-static int grpo_keeps_all_(const grpo_weight *w, const grpo_sequence_ *s);
+/* are all its tokens kept, whatever their ratios, or for what bounds tell of these? */
+static int grpo_keeps_all_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s);
 /* of a token in the mask; weigh 0: it is enough to know whether it is rejected; segment: that of the token before, if there was one */
 GRPO_APART_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
                                             int weigh, grpo_segment_ *segment);
@@ -2588,7 +2588,7 @@ static void grpo_sequence_count_(const grpo_objective *o, const grpo_batch *b, g
     grpo_segment_ segment;
     memset(&segment, 0, sizeof segment);
     if (s->truncated) return;
-    if (grpo_keeps_all_(&o->weight, s)) {
+    if (grpo_keeps_all_(o, b, s)) {
         s->evenly_weighted |= !grpo_rollout_is_over_(&o->weight, GRPO_OVER_TOKEN) && !grpo_has_segments_(&o->weight);
         s->count = grpo_unmasked_(b, s->index);
         return;
@@ -2977,7 +2977,7 @@ GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, in
 
 static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s);      /* does off_policy_mask drop tokens of it? */
 static double grpo_sequence_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s);      /* g of a sequence as a whole */
-/* tokens whose objective asks no more than a clip and a KL are evaluated in blocks; "blocks of tokens" below */
+/* tokens of most objectives are evaluated in blocks; "blocks of tokens" below */
 /* 0: they go one by one */
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span, double ratio, const grpo_term *term);
 static void grpo_go_singly_(const grpo_run_ *r);                      /* the next tokens come one by one: those that wait are done */
@@ -4617,10 +4617,21 @@ static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, in
     return !grpo_rollout_rs_accepts(w, grpo_statistic_(o, b, t, w->rollout_rs, &passes));
 }
 
-static int grpo_keeps_all_(const grpo_weight *w, const grpo_sequence_ *s) {
-    const int weighs_parts = grpo_rollout_is_over_(w, GRPO_OVER_TOKEN) || grpo_rollout_is_over_(w, GRPO_OVER_SEGMENT);
-    if (s->rejected || grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN) || grpo_rollout_rs_over_(w, GRPO_OVER_SEGMENT)) return 0;
-    return weighs_parts ? w->rollout_is == GRPO_ROLLOUT_IS_TRUNCATE : !grpo_weight_rejects_(w, s->correction);
+static int grpo_keeps_all_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s) {
+    const grpo_weight *w = &o->weight;
+    const int rejects = w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT;
+    const int by_weight = rejects && grpo_rollout_is_over_(w, GRPO_OVER_TOKEN), by_statistic = grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN);
+    if (s->rejected || grpo_rollout_rs_over_(w, GRPO_OVER_SEGMENT) || (rejects && grpo_rollout_is_over_(w, GRPO_OVER_SEGMENT))) return 0;
+    if (grpo_rollout_is_over_(w, GRPO_OVER_SEQUENCE) && grpo_weight_rejects_(w, s->correction)) return 0;
+    for (int64_t t = s->begin; (by_weight || by_statistic) && t < s->end; t++) {
+        double q;
+        int passes;
+        if (!grpo_is_unmasked_(b, t)) continue;
+        q = grpo_rollout_log_ratio_(o, b, t, &passes).hi;
+        if (by_weight && !grpo_exp_is_within_(q, w->rollout_is_low, w->rollout_is_high)) return 0;
+        if (by_statistic && !grpo_k3_is_within_(o, b, t)) return 0;
+    }
+    return 1;
 }
 
 GRPO_APART_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
