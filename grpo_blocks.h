@@ -153,8 +153,7 @@ typedef struct grpo_block_ {
     int given;                                                         /* ratio, value and slopes are those of their responses */
     int weighted;                                                      /* tokens have weights of axis 6 */
     int corrects;                                                      /* which grpo_block_correct_ finds */
-    int clips;                                                         /* S may be found by grpo_block_clip_, and of these it is */
-    int clipped;
+    int clips, clipped;                                                /* S may be that of grpo_block_clip_; it is, of these tokens */
     int penalised;                                                     /* P by grpo_block_further_penalties_ */
     grpo_adds_ adds;
 } grpo_block_;
@@ -198,7 +197,8 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     const int of_group = grpo_is_of_group_(o->surrogate.kind), beside = r->scales.nll != 0 || r->scales.preference != 0;
     if (o->surrogate.bounds == GRPO_BOUNDS_POSITION || o->penalty.nll_gate != GRPO_NLL_GATE_NONE) return 0;
     if (of_group && (beside || r->has_policy_mask || o->ratio.level == GRPO_LEVEL_TOKEN)) return 0;
-    if ((of_group || beside) && (o->penalty.entropy_coef != 0 || o->penalty.kl == GRPO_KL_EXTERNAL)) return 0;      /* ask for them */
+    /* their gradients by the entropy and by the divergence are made with the coefficient, in whose place is what is added */
+    if ((of_group || beside) && (o->penalty.entropy_coef != 0 || o->penalty.kl == GRPO_KL_EXTERNAL)) return 0;
     if (r->has_own_divisors || o->weight.external == GRPO_EXTERNAL_TERM) return 0;
     if (grpo_counts_by_sign_(o) || o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) return 0;
     return o->ratio.level == GRPO_LEVEL_TOKEN || grpo_has_terms_of_responses_(r);
