@@ -4489,7 +4489,7 @@ static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x);
 /* is a number beyond `most` among them, or one that is not finite? */
 static int grpo_block_exceeds_(const double *x, double most);
 /* sum += x - y, from least to most, over the tokens from t to end that are in the mask, in blocks; y NULL: 0.  How many there are; -1, with
- * sum as it was: a difference is larger than reach, or not finite */
+ * sum as it was: a difference may be larger than reach, or is not finite */
 static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t end, const grpo_real *x, const grpo_real *y, double reach,
                                     double least, double most, grpo_sum *sum);
 
@@ -4544,7 +4544,7 @@ static grpo_dd grpo_sum_or_mean_(const grpo_sum *sum, grpo_how how, int64_t n) {
     return how == GRPO_HOW_MEAN && n ? grpo_dd_div(x, (double)n) : x;
 }
 
-static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind, grpo_how how) {
+GRPO_APART_ grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind, grpo_how how) {
     grpo_pooling_ v;
     grpo_pool_over_(o, b, span, kind, &v);
     return how == GRPO_HOW_MAX ? v.max : grpo_sum_or_mean_(&v.sum, how, v.count);

@@ -113,7 +113,7 @@ static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t 
             b[k] = grpo_sum_rounding_(a[k], -b[k], d);
             a[k] = d;
         }
-        if (grpo_block_exceeds_(a, reach)) { *sum = before; return -1; }
+        if (!(grpo_block_magnitude_(a) <= reach)) { *sum = before; return -1; }
         for (int k = 0; bounded && k < n; k++) {
             const double bound = grpo_within(a[k], least, most);
             if (bound != a[k]) { a[k] = bound; b[k] = 0; }

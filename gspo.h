@@ -953,24 +953,26 @@ GRPO_APART_ double gspo_response_coefficient_(const grpo_run_ *r, const grpo_seq
     return grpo_sum_total_(&coefficient);
 }
 
-/* the scores, advantages, coefficients and lengths of group g */
+/* score, advantage, coefficient and length of the next member of a group */
+GRPO_APART_ void gspo_gather_member_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_group_ *x) {
+    grpo_dd score;
+    gspo_unit_ u;
+    gspo_unit_at_(r, s, s->end, &u);
+    x->coefficient[x->n] = gspo_response_coefficient_(r, s, u.ratio, &x->advantage[x->n]);
+    if (r->obj->surrogate.kind == GRPO_SURROGATE_TILTED_CROSS_ENTROPY) gspo_set_old_score_(r, s, x->n, x);
+    score = grpo_ratio_log(u.ratio);
+    if (r->obj->surrogate.group_score == GRPO_GROUP_SCORE_RATIO) score = grpo_exp_twice(score);
+    x->score[x->n] = score.hi; x->score_low[x->n] = score.lo;
+    x->length[x->n++] = (double)s->count;
+}
+
+/* of all members of group g */
 GRPO_APART_ void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *group, gspo_group_ *x) {
-    int64_t i;
     if (r->batch->log_partition) x->log_partition = (double)r->batch->log_partition[g];
-    for (x->n = 0, i = r->batch->group_begin[g]; i < r->batch->group_begin[g + 1]; i++) {
+    x->n = 0;
+    for (int64_t i = r->batch->group_begin[g]; i < r->batch->group_begin[g + 1]; i++) {
         const grpo_sequence_ s = grpo_open_sequence_(r, group, i, x->n);
-        double coefficient;
-        grpo_dd score;
-        gspo_unit_ u;
-        if (s.count == 0) continue;
-        gspo_unit_at_(r, &s, s.end, &u);
-        coefficient = gspo_response_coefficient_(r, &s, u.ratio, &x->advantage[x->n]);
-        if (r->obj->surrogate.kind == GRPO_SURROGATE_TILTED_CROSS_ENTROPY) gspo_set_old_score_(r, &s, x->n, x);
-        score = grpo_ratio_log(u.ratio);
-        if (r->obj->surrogate.group_score == GRPO_GROUP_SCORE_RATIO) score = grpo_exp_twice(score);
-        x->score[x->n] = score.hi; x->score_low[x->n] = score.lo;
-        x->length[x->n] = (double)s.count;
-        x->coefficient[x->n++] = coefficient;
+        if (s.count > 0) gspo_gather_member_(r, &s, x);
     }
 }
 
