@@ -189,7 +189,6 @@ typedef struct {
 typedef struct {
     gspo_map_ map;
     int uniform;        /* one ratio and one derivative for all its tokens: every d passes, and none is asked for again */
-    int finite;         /* and all are finite */
     grpo_span_ span;
     int64_t count;      /* tokens that count; with `prefix` those up to the one at hand */
     grpo_sum sum;       /* of their d; with `ratios` of e^(power (d - top)) - 1 */
@@ -316,7 +315,7 @@ static void gspo_unit_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t e
     if (u->map.segment && end > s->begin) u->span.begin = grpo_segment_at_(r->batch, s, end - 1).begin;
     if (!r->needs_ratio) return;
     if (u->map.ratios) gspo_sum_ratios_(r, s, u);
-    else if (!(u->uniform && (u->finite = gspo_sum_blocks_(r, s, 0, u)))) gspo_sum_logs_(r, s, u);
+    else if (!u->uniform || !gspo_sum_blocks_(r, s, 0, u)) gspo_sum_logs_(r, s, u);
     gspo_unit_close_(r, u);
 }
 
