@@ -376,7 +376,7 @@ GRPO_FN grpo_kl_term grpo_k3_(grpo_dd m) {
 }
 
 /* KL estimator and its derivative with respect to log p, from D = log p - log q */
-GRPO_CALLED_FN_ grpo_kl_term grpo_kl_estimate(grpo_kl_kind kind, grpo_dd D) {
+GRPO_FN grpo_kl_term grpo_kl_estimate(grpo_kl_kind kind, grpo_dd D) {
     grpo_kl_term k = { 0, 0 };
     switch (kind) {
     case GRPO_KL_NONE: case GRPO_KL_EXTERNAL: break;
