@@ -5273,7 +5273,21 @@ static void grpo_pool_bounds_(const grpo_ratio_axis *a, double A, double *least,
  * evaluated, and their numbers added, one by one, to the same bits. */
 
 #ifdef GRPO_NO_BLOCKS
+/* cut as in grpo_blocks.h, in one loop; where that leaves something, by themselves */
 static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x) {
+    double size = 0, upper = 0, lower = 0, left = 0;
+    int exponent;
+    for (int k = 0; k < GRPO_BLOCK_; k += 4) size += (fabs(x[k]) + fabs(x[k + 1])) + (fabs(x[k + 2]) + fabs(x[k + 3]));
+    if (size == 0) return;
+    if (size > 1e-200 && size < 1e200) {
+        const double high = (frexp(size, &exponent), ldexp(1, exponent + 1)), low = high * (1.0 / (UINT64_C(1) << 45));
+        for (int k = 0; k < GRPO_BLOCK_; k += 2) {
+            const double p = (high + x[k]) - high, r = x[k] - p, q = (low + r) - low;
+            const double p1 = (high + x[k + 1]) - high, r1 = x[k + 1] - p1, q1 = (low + r1) - low;
+            upper += p + p1; lower += q + q1; left += fabs(r - q) + fabs(r1 - q1);
+        }
+        if (left == 0) { grpo_sum_add_(s, factor * upper); grpo_sum_add_(s, factor * lower); return; }
+    }
     for (int k = 0; k < GRPO_BLOCK_; k++) if (x[k] != 0) grpo_sum_add_(s, factor * x[k]);
 }
 static int grpo_block_exceeds_(const double *x, double most) {
