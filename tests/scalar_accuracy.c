@@ -95,6 +95,24 @@ static void check_twice(void) {
     for (n = 0; n < 3; n++) printf("worst: %s %.2g of 2^-%d\n", function[n].name, worst[n], function[n].bits);
 }
 
+/* what the trust regions of probabilities decide by bounds is what they decide without */
+static void check_bounds_that_tell(void) {
+    long told[2] = { 0, 0 };
+    rng r = { 9 };
+    for (int k = 0; k < TRIALS; k++) {
+        static const double size[] = { 1e-6, 0.01, 0.3, 1, 30 };
+        const double l = -rng_pick(&r, size, 5) * rng_unit(&r), x = rng_chance(&r, 80) ? l * (1 + rng_bell(&r) * 0.2) : -5 * rng_unit(&r);
+        const double old = x < 0 ? x : -0.5, change = fabs(grpo_probability_change(l, old)), kl = grpo_binary_kl(l, old);
+        /* bounds a little below what there is, which must not be told to suffice */
+        const double short_of[2] = { change * (1 - 1e-3 * rng_unit(&r)), kl * (1 - 1e-3 * rng_unit(&r)) };
+        check(change == 0 || !grpo_change_is_within_(l, old, short_of[0]), "|e^%.17g - e^%.17g| is %.17g", l, old, change);
+        check(kl == 0 || !grpo_binary_kl_is_within_(l, old, short_of[1]), "the KL of e^%.17g and e^%.17g is %.17g", l, old, kl);
+        told[0] += grpo_change_is_within_(l, old, 0.2);
+        told[1] += grpo_binary_kl_is_within_(l, old, 0.05);
+    }
+    check(told[0] > TRIALS / 4 && told[1] > TRIALS / 4, "bounds tell of %ld and %ld tokens only", told[0], told[1]);
+}
+
 /* log cosh(z/2) = log(1 + (e^x - 1)^2/(2 e^x)), x = z/2 */
 static void check_log_cosh(void) {
     static const double size[] = { 1e-130, 1e-5, 1e-2, 0.25, 0.3, 5, 100 };
@@ -171,6 +189,7 @@ int main(void) {
     check_quadratic_probability();
     check_twice();
     check_log_cosh();
+    check_bounds_that_tell();
     check_bounds();
     check_ends();
     return check_summary();
