@@ -3704,7 +3704,7 @@ GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double sha
 
 /* -A w + |A| off far/2, derivative w (-A + |A| far), of off = w - 1 and v = w: the two parts may all but cancel, and off may be small
  * beside w, so all are known to twice the precision */
-static grpo_term grpo_quadratic_from_(double advantage, grpo_term t, grpo_dd v, grpo_dd off, grpo_dd far) {
+GRPO_CALLED_FN_ grpo_term grpo_quadratic_from_(double advantage, grpo_term t, grpo_dd v, grpo_dd off, grpo_dd far) {
     const double size = fabs(advantage);
     grpo_dd x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5);
     if (grpo_is_finite(x.hi) && grpo_is_finite(t.value)) t.value = grpo_dd_add(x, grpo_dd_mul(v, -advantage)).hi;

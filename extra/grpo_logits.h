@@ -218,13 +218,13 @@ static int grpo_is_fast_(const grpo_logits *x) {
     return (sizeof(grpo_real) == sizeof(float) || x->type != GRPO_LOGITS_REAL) && x->temperature > 1e-4 && x->temperature < 1e4;
 }
 
-static void grpo_exps_from_(grpo_exps_ *k, double tau, double largest) {
+static GRPO_LOGITS_FN void grpo_exps_from_(grpo_exps_ *k, double tau, double largest) {
     const double h = tau * 0.69314718055994531, n = largest / h;
     int e;
     (void)frexp(h, &e);
     k->origin = 0;
     if (!(n >= -512 && n <= 512)) {
-        const double unit = ldexp(1, e), few = floor(largest / unit + 0.5);
+        const double unit = ldexp(1.0, e), few = floor(largest / unit + 0.5);
         k->origin = (float)(few > -8388608 && few < 8388608 ? few * unit : largest);
     }
     k->from = (float)(largest - (double)k->origin);
@@ -233,7 +233,7 @@ static void grpo_exps_from_(grpo_exps_ *k, double tau, double largest) {
     k->least = (float)(((double)k->top - 191) * h);
 }
 
-static grpo_exps_ grpo_exps_of_(double tau) {
+static GRPO_LOGITS_FN grpo_exps_ grpo_exps_of_(double tau) {
     const double h = tau * 0.69314718055994531, per = 1 / h;
     grpo_exps_ k;
     k.per = (float)per;
@@ -260,7 +260,7 @@ typedef struct {
 } grpo_tally_;
 
 /* (z - R)/tau - N log 2 */
-static double grpo_exps_log_(const grpo_exps_ *k, double tau, double z) {
+static GRPO_LOGITS_FN double grpo_exps_log_(const grpo_exps_ *k, double tau, double z) {
     return (z - (double)k->origin) / tau - (double)k->top * 0.69314718055994531;
 }
 
@@ -387,7 +387,7 @@ static void grpo_put_block_(const grpo_row_loops_ *loops, grpo_logits_type type,
 
 /* Powers that are already multiplied by a power of two, 2^a: chosen so that what is left of `at` is 2^-24, and the least number of float
  * still comes from a power that is not 0.  1: `at` is in two floats.  0: it is beyond that. */
-static int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_powers_ *c) {
+static GRPO_LOGITS_FN int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_powers_ *c) {
     int a;
     (void)frexp(at, &a);
     a = a + 24 > 0 ? 0 : a + 24 < -191 ? -191 : a + 24;

@@ -25,17 +25,17 @@ static GRPO_LOGITS_FN void grpo_dd_take_(grpo_dd *sum, double x) {
     *sum = grpo_two_sum(s.hi, s.lo + sum->lo);
 }
 
-static float grpo_float_of_bits_(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
-static uint32_t grpo_bits_of_float_(float x) { uint32_t bits; memcpy(&bits, &x, sizeof bits); return bits; }
+static GRPO_LOGITS_FN float grpo_float_of_bits_(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
+static GRPO_LOGITS_FN uint32_t grpo_bits_of_float_(float x) { uint32_t bits; memcpy(&bits, &x, sizeof bits); return bits; }
 
-static float grpo_from_half_(uint16_t h) {
+static GRPO_LOGITS_FN float grpo_from_half_(uint16_t h) {
     const uint32_t sign = (uint32_t)(h & 0x8000) << 16, magnitude = (uint32_t)(h & 0x7fff) << 13;
     const uint32_t bits = grpo_bits_of_float_(grpo_float_of_bits_(magnitude) * 5.192296858534828e33f);    /* 2^112 */
     return grpo_float_of_bits_(sign | bits | (magnitude >= 0x0f800000 ? 0x7f800000 : 0));                 /* infinity, NaN */
 }
 
 /* to nearest, ties to even */
-static uint16_t grpo_to_half_(float x) {
+static GRPO_LOGITS_FN uint16_t grpo_to_half_(float x) {
     const uint32_t bits = grpo_bits_of_float_(x), sign = bits >> 16 & 0x8000, a = bits & 0x7fffffff;
     const uint32_t normal = (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13;
     const uint32_t small = grpo_bits_of_float_(grpo_float_of_bits_(a) + 0.5f) - 0x3f000000;             /* units of 2^-24 */
@@ -43,14 +43,14 @@ static uint16_t grpo_to_half_(float x) {
     return (uint16_t)(sign | (a >= 0x477ff000 ? other : finite));                                       /* 65520 rounds to 2^16 */
 }
 
-static uint16_t grpo_to_bfloat_(float x) {
+static GRPO_LOGITS_FN uint16_t grpo_to_bfloat_(float x) {
     const uint32_t bits = grpo_bits_of_float_(x), rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
     return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : rounded);
 }
 
 static size_t grpo_element_size_(grpo_logits_type type) { return type == GRPO_LOGITS_REAL ? sizeof(grpo_real) : sizeof(uint16_t); }
 
-static double grpo_stored_number_(grpo_logits_type type, const void *x, int64_t at) {
+static GRPO_LOGITS_FN double grpo_stored_number_(grpo_logits_type type, const void *x, int64_t at) {
     switch (type) {
     case GRPO_LOGITS_BFLOAT16: return (double)grpo_float_of_bits_((uint32_t)((const uint16_t *)x)[at] << 16);
     case GRPO_LOGITS_FLOAT16:  return (double)grpo_from_half_(((const uint16_t *)x)[at]);
@@ -59,7 +59,7 @@ static double grpo_stored_number_(grpo_logits_type type, const void *x, int64_t 
 }
 
 /* -inf where it is not kept */
-static double grpo_logit_(const grpo_logits *x, int64_t row, int64_t v) {
+static GRPO_LOGITS_FN double grpo_logit_(const grpo_logits *x, int64_t row, int64_t v) {
     const int64_t at = row * x->stride + v;
     return x->kept && !x->kept[at] ? -HUGE_VAL : grpo_stored_number_(x->type, x->logits, at);
 }

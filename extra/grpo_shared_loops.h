@@ -67,19 +67,19 @@ typedef struct { float high, low, c1, c2, c3, c4, c5, c6; } grpo_powers_;
 
 /* ---- steps: `fused` is known at compile time -------------------------------------------------------------------------------------- */
 
-GRPO_ROW_STEPS_ float grpo_madd_(const int fused, float a, float b, float c) { return fused ? fmaf(a, b, c) : a * b + c; }
+GRPO_ROW_STEPS_ GRPO_LOGITS_FN float grpo_madd_(const int fused, float a, float b, float c) { return fused ? fmaf(a, b, c) : a * b + c; }
 GRPO_ROW_STEPS_ double grpo_madd_double_(const int fused, double a, double b, double c) { return fused ? fma(a, b, c) : a * b + c; }
 
 /* z - R, from below */
-GRPO_ROW_STEPS_ float grpo_above_(float z, float origin, float least) {
+GRPO_ROW_STEPS_ GRPO_LOGITS_FN float grpo_above_(float z, float origin, float least) {
     const float d = z - origin;
     return d < least ? least : d;                                      /* NaN stays */
 }
 
 /* 2^(64 - N) high e^(d/tau), or where `twice` is 1 (high + low) of it, b1 .. b6 those of e^(g/tau) times that: n ends up in the low bits of
  * t, and from there in the exponent, which is 0 for the least */
-GRPO_ROW_STEPS_ float grpo_exp_float_(const int fused, float d, float shift, float per, float h1, float h2, const int twice, float high,
-                                  float low, float b1, float b2, float b3, float b4, float b5, float b6) {
+GRPO_ROW_STEPS_ GRPO_LOGITS_FN float grpo_exp_float_(const int fused, float d, float shift, float per, float h1, float h2, const int twice,
+                                                     float high, float low, float b1, float b2, float b3, float b4, float b5, float b6) {
     const float t = grpo_madd_(fused, d, per, shift), n = shift - t;
     const float g = grpo_madd_(fused, n, h2, grpo_madd_(fused, n, h1, d));
     float p = grpo_madd_(fused, g, b6, b5);
@@ -118,7 +118,7 @@ GRPO_ROW_STEPS_ float grpo_row_largest_(const float *z, int64_t n) {
 #define GRPO_2_64_ 5.421010862427522e-20f                              /* 2^-64 */
 
 /* a x + b y + c z + d w */
-GRPO_ROW_STEPS_ float grpo_four_(const int fused, float a, float x, float b, float y, float c, float z, float d, float w) {
+GRPO_ROW_STEPS_ GRPO_LOGITS_FN float grpo_four_(const int fused, float a, float x, float b, float y, float c, float z, float d, float w) {
     return grpo_madd_(fused, d, w, grpo_madd_(fused, c, z, grpo_madd_(fused, b, y, a * x)));
 }
 
