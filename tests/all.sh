@@ -42,6 +42,7 @@ usual() { # seconds that each step usually takes on two cores, beside the step t
 14 ports in Python conform
 20 ways of embedding
 10 from other languages
+60 kernels for GPUs, without one
 28 no function needs more than 32 KB of stack
 5 quickstart's rollouts regenerate
 12 the trainer runs every row
@@ -248,6 +249,7 @@ second_lane() {
     step "sizes, compile time and lines within bounds" sh tests/size.sh --check
     step "ways of embedding" sh tests/embed.sh
     step "from other languages" sh tests/languages.sh
+    step "kernels for GPUs, without one" sh tests/cuda.sh
     step "quickstart's rollouts regenerate" rollouts_regenerate
     step "the trainer runs every row" sh tests/trainable.sh "$build/tests/train"
     step "README, as written" python3 tests/readme.py

@@ -1,11 +1,19 @@
 /* logits_rows: logits to log-probability, entropy and gradient, against a slow evaluation in long double.  Doubles are evaluated one by one;
- * floats, bfloat16 and binary16 by vectors, here by those of each instruction set that this processor has.  Errors are in units of 2^-52 or 2^-23 of the exact value; of log-sum and of gradients by
- * logp and entropy together, of their scale, the sum of the absolute values of what they are added up from. */
+ * floats, bfloat16 and binary16 by vectors, here by those of each instruction set that this processor has, and by a GPU (rows_on_gpu.h).
+ * Errors are in units of 2^-52 or 2^-23 of the exact value; of log-sum and of gradients by logp and entropy together, of their scale, the
+ * sum of the absolute values of what they are added up from. */
 static int instructions;                /* which of them */
+#ifdef ROWS_ON_GPU                      /* the implementation is in rows_on_gpu.cu; the eight that are added in float lie side by side */
+#include "../extra/grpo_logits.h"
+enum { LANES = 1 };
+#else
 #define GSPO_IMPLEMENTATION
 #define GRPO_LOGITS_IMPLEMENTATION
 #define GRPO_INSTRUCTIONS_() ((grpo_instructions_)instructions)
 #include "../extra/grpo_logits.h"
+enum { LANES = GRPO_ROW_LANES_ };
+#endif
+#include "rows_on_gpu.h"
 #include "check.h"
 #include "random_batch.h"
 #include "status.h"
@@ -143,6 +151,7 @@ static void check_gradient(const sample *s, const grpo_logits *x, const grpo_log
     long_sum others = { 0, 0 };
     double most = 0;
     int v, at = 0;
+    if (ON_GPU) { dlogp = (double)(float)dlogp; dentropy = (double)(float)dentropy; }      /* as its kernel takes them */
     for (v = 0; v < s->n; v++) if (v != s->target) add(&others, p[v]);
     if (!check(grpo_logits_row_gradient(x, 0, part, dlogp, dentropy, &g) == GRPO_OK, "gradient")) return;
     for (v = 0; v < s->n; v++) {
@@ -163,6 +172,12 @@ static void check_gradient(const sample *s, const grpo_logits *x, const grpo_log
     raise_to(dentropy == 0 ? &worst[by_vectors(s)].plain_gradient : &worst[by_vectors(s)].gradient, most);
 }
 
+#ifdef ROWS_ON_GPU
+static void check_same_bits(const sample *s, const grpo_logits *x, const grpo_logits_part *part) { (void)s; (void)x; (void)part; }
+static int widest(void) { return is_there_a_gpu() ? 0 : -1; }
+#else
+static int widest(void) { return (int)grpo_widest_instructions_(); }
+
 /* The steps are the same in all vectors, and so are the bits: of the sums, and of each gradient of the row.  Only where one fuses
  * multiplications with additions and the other does not they may differ. */
 static void check_same_bits(const sample *s, const grpo_logits *x, const grpo_logits_part *part) {
@@ -182,6 +197,7 @@ static void check_same_bits(const sample *s, const grpo_logits *x, const grpo_lo
         instructions = first;
     }
 }
+#endif
 
 static void check_sample(const sample *s) {
     static long double p[MOST], logs[MOST];
@@ -286,7 +302,7 @@ static void random_sample(rng *r, sample *s) {
 
 static void alike_sample(rng *r, sample *s, int n, double below) {
     const double other = below + rng_unit(r);
-    const int half = GRPO_ROW_LANES_ << rng_below(r, 3);               /* of the eight that are added in float */
+    const int half = LANES << rng_below(r, 3);               /* of the eight that are added in float */
     const int top = (int)rng_below(r, (uint32_t)n), pairs = rng_chance(r, 70);
     int v;
     s->n = n;
@@ -489,17 +505,17 @@ static void check_rows(sample *s) {
 
 int main(void) {
     static sample s;
-    const int widest = (int)grpo_widest_instructions_();
-    for (int k = 0; k <= widest; k++) {
+    if (widest() < 0) return 77;
+    for (int k = 0; k <= widest(); k++) {
         instructions = k;
         check_rows(&s);
         check_sixteen_bits();
-        show_worst(1, name[k]);
+        show_worst(1, ON_GPU ? "the GPU" : name[k]);
         memset(&worst[1], 0, sizeof worst[1]);
     }
     check_kept();
     check_types();
-    check_extremes();
+    if (!ON_GPU) check_extremes();
     show_worst(0, "one by one");
     return check_summary();
 }

@@ -1,4 +1,6 @@
-/* From logits to the loss and back through extra/grpo_logits.h; the projection of hidden states by plain loops in double around it. */
+/* From logits to the loss and back through extra/grpo_logits.h, or by a GPU (rows_on_gpu.h); the projection of hidden states by plain loops
+ * in double around it. */
+#include "rows_on_gpu.h"
 #include "rows_run.h"
 #include "scratch.h"
 #include <stdlib.h>
@@ -161,7 +163,7 @@ static grpo_status differentiate_loss(const run *r) {
     out.dentropy = r->dentropy;
     if (r->c->batch.log_partition) out.dlog_partition = dlog_partition;
     memset(&report, 0, sizeof report);
-    st = r->c->rows.n_shards ? by_pieces(r, &out, &report) : at_once(r, &out, &report);
+    st = r->c->rows.n_shards || ON_GPU ? by_pieces(r, &out, &report) : at_once(r, &out, &report);
     r->out->loss = report.loss;
     free(dlog_partition);
     free(out.scratch);

@@ -1,236 +1,216 @@
-/* rows.cu: logits -> loss -> d logits on a GPU, a block of threads for each token, two passes over its row.
+/* rows.cu: logits -> loss -> d logits with every logit on the GPU, by the two kernels of rows.cuh; in between any objective, on the host.
  *
- *     nvcc -O3 examples/cuda/rows.cu -lcjson -o rows && ./rows tests/vectors/logits.json
- *     ./rows --time 1024 151936          milliseconds of a call on so many tokens of such a vocabulary, median of 9
+ *     nvcc -O3 -std=c++17 -arch=native examples/cuda/rows.cu -o rows && ./rows
+ *     ./rows --time 8192 151936 bfloat16       milliseconds of the kernels and of all, medians of 9; or float, float16
  *
- * It checks itself: log-probabilities and entropies against the vectors, loss and gradients of a larger batch against grpo_logits_loss
- * on the host.  Exit status 77: there is no GPU.  The objective is DAPO's clip and token mean; any other of a token's own is as short.
- *
- * Written for exactness and to show how the functions fit together: arithmetic is double, as on the host. */
-#define GSPO_IMPLEMENTATION
-#define GRPO_LOGITS_IMPLEMENTATION
-#include "../../extra/grpo_logits.h"
-#include <cjson/cJSON.h>
-#include <cstdio>
-#include <cstdlib>
+ * Without --time it checks itself: loss, log-probabilities, entropies and gradients of batches with masked tokens, for objectives of
+ * tokens, of responses and with an entropy bonus, against grpo_logits_loss on the host.  Exit status 77: there is no GPU. */
+#include "rows.cuh"
+#include "program.h"
 
-enum { THREADS = 256 };
+/* ---- the call ---------------------------------------------------------------------------------------------------------------------- */
 
-/* a batch on the device: (tokens, vocab) logits, the rest per token */
-struct tokens {
-    int64_t n, vocab;
-    const float *logits, *logp_old, *advantage;
-    const int64_t *target;
-    double temperature;
-    float *logp, *entropy, *term, *dlogits;
-};
+/* arrays of the tokens on both sides; on the device also mask, dlogp and dentropy */
+typedef struct {
+    grpo_logits_batch rows;                                             /* of the device */
+    uint8_t *mask;
+    float *dlogp, *dentropy;
+    float *host_logp, *host_entropy, *host_dlogp, *host_dentropy;
+} on_device;
 
-/* the parts of all threads into the first */
-static __device__ void merge_parts(grpo_logits_part *part, double temperature) {
-    for (int half = THREADS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) grpo_logits_part_merge(&part[threadIdx.x], &part[threadIdx.x + half], temperature);
-    }
-    __syncthreads();
+/* logits -> loss -> d logits; batch, advantage and what it writes besides are the host's */
+static void loss_on_gpu(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const on_device *x,
+                        grpo_report *report) {
+    const int64_t n = batch->n_tokens;
+    grpo_batch b = *batch;
+    grpo_output out;
+    memset(&out, 0, sizeof out);
+    cuda(grpo_cuda_batch_read(&x->rows, x->mask, 0));
+    to_host(x->host_logp, x->rows.logp, n);
+    to_host(x->host_entropy, x->rows.entropy, n);
+    b.logp = x->host_logp; b.entropy = x->host_entropy;
+    out.dlogp = x->host_dlogp; out.dentropy = x->host_dentropy;
+    ask(gspo_loss(obj, &b, advantage, NULL, &out, report));
+    to_device(x->dlogp, x->host_dlogp, n);
+    to_device(x->dentropy, x->host_dentropy, n);
+    cuda(grpo_cuda_batch_gradient(&x->rows, x->mask, x->dlogp, x->dentropy, 0));
 }
 
-static __global__ void evaluate_rows(tokens x, grpo_surrogate surrogate, grpo_range range, double coefficient) {
-    __shared__ grpo_logits_part part[THREADS];
-    __shared__ grpo_logits_slopes slopes;
-    const int64_t t = blockIdx.x;
-    const float *z = x.logits + t * x.vocab;
-    part[threadIdx.x] = grpo_logits_part_empty();
-    for (int64_t v = threadIdx.x; v < x.vocab; v += THREADS) grpo_logits_part_add(&part[threadIdx.x], z[v], v == x.target[t], x.temperature);
-    merge_parts(part, x.temperature);
-    if (threadIdx.x == 0) {
-        grpo_logits_row row;
-        grpo_logits_part_row(&part[0], x.temperature, &row);
-        const double logp = (double)(float)row.logp;                    /* as the host's arrays hold it */
-        const grpo_term term = grpo_surrogate_term(&surrogate, range, grpo_ratio_of(logp, x.logp_old[t]), x.advantage[t], logp);
-        x.logp[t] = (float)row.logp;
-        x.entropy[t] = (float)row.entropy;
-        x.term[t] = (float)term.value;
-        slopes = grpo_logits_part_slopes(&part[0], x.temperature, coefficient * (term.d_log_ratio + term.d_logp), 0);
-    }
-    __syncthreads();
-    for (int64_t v = threadIdx.x; v < x.vocab; v += THREADS)
-        x.dlogits[t * x.vocab + v] = (float)grpo_logits_slope(&slopes, z[v], v == x.target[t]);
+static on_device on_device_of(grpo_logits_type type, int64_t n, int64_t vocab, int64_t stride, double temperature) {
+    on_device x;
+    memset(&x, 0, sizeof x);
+    x.rows.logits.type = type; x.rows.logits.rows = n; x.rows.logits.vocab = vocab; x.rows.logits.stride = stride;
+    x.rows.logits.temperature = temperature;
+    x.rows.logits.target = device<int64_t>(n);
+    x.rows.logits.logits = x.rows.dlogits = device<char>(n * stride * (type == GRPO_LOGITS_REAL ? 4 : 2));      /* in place */
+    x.rows.part = device<grpo_logits_part>(n);
+    x.rows.logp = device<float>(n); x.rows.entropy = device<float>(n); x.dlogp = device<float>(n); x.dentropy = device<float>(n);
+    x.host_logp = (float *)calloc(4 * (size_t)n, sizeof(float));
+    x.host_entropy = x.host_logp + n; x.host_dlogp = x.host_logp + 2 * n; x.host_dentropy = x.host_logp + 3 * n;
+    return x;
 }
 
-/* ---- the host --------------------------------------------------------------------------------------------------------------------- */
-
-static void cuda(cudaError_t e) {
-    if (e == cudaSuccess) return;
-    fprintf(stderr, "%s\n", cudaGetErrorString(e));
-    exit(e == cudaErrorNoDevice || e == cudaErrorInsufficientDriver ? 77 : 1);
+static void free_on_device(on_device *x) {
+    cudaFree((void *)x->rows.logits.target); cudaFree(x->rows.dlogits); cudaFree(x->rows.part); cudaFree(x->rows.logp);
+    cudaFree(x->rows.entropy); cudaFree(x->dlogp); cudaFree(x->dentropy); cudaFree(x->mask);
+    free(x->host_logp);
 }
 
-/* memory that both sides see */
-template <class T> static T *shared_memory(int64_t n) {
-    T *p = NULL;
-    cuda(cudaMallocManaged(&p, (size_t)(n > 0 ? n : 1) * sizeof(T)));
-    return p;
-}
+/* ---- check ------------------------------------------------------------------------------------------------------------------------- */
 
-/* arrays for n tokens; logits, target, logp_old and advantage are to be filled through the pointers that are not const */
-struct host { tokens x; float *logits, *logp_old, *advantage; int64_t *target; };
-
-static host host_alloc(int64_t n, int64_t vocab, double temperature) {
-    host h;
-    h.logits = shared_memory<float>(n * vocab); h.logp_old = shared_memory<float>(n);
-    h.advantage = shared_memory<float>(n); h.target = shared_memory<int64_t>(n);
-    h.x.n = n; h.x.vocab = vocab; h.x.temperature = temperature;
-    h.x.logits = h.logits; h.x.logp_old = h.logp_old; h.x.advantage = h.advantage; h.x.target = h.target;
-    h.x.logp = shared_memory<float>(n); h.x.entropy = shared_memory<float>(n); h.x.term = shared_memory<float>(n);
-    h.x.dlogits = shared_memory<float>(n * vocab);
-    for (int64_t t = 0; t < n; t++) h.logp_old[t] = h.advantage[t] = 0;
-    return h;
-}
-
-static void host_free(host *h) {
-    cudaFree(h->logits); cudaFree(h->logp_old); cudaFree(h->advantage); cudaFree(h->target);
-    cudaFree(h->x.logp); cudaFree(h->x.entropy); cudaFree(h->x.term); cudaFree(h->x.dlogits);
-}
-
-static void evaluate(const host *h, const grpo_objective *obj, double coefficient) {
-    const grpo_range range = grpo_clip_range(obj->surrogate.eps_low, obj->surrogate.eps_high);
-    evaluate_rows<<<(unsigned)h->x.n, THREADS>>>(h->x, obj->surrogate, range, coefficient);
-    cuda(cudaGetLastError());
-    cuda(cudaDeviceSynchronize());
-}
-
-static int passed, failed;
+static long passed, failed;
 static double worst;                                                    /* of what passed, in units of 2^-23 of the scale */
 
-/* within k units of 2^-23 of the scale; -infinity is itself */
-static void check(const char *what, double found, double expected, double scale, double k) {
-    const double units = found == expected ? 0 : fabs(found - expected) / ((double)FLT_EPSILON * scale);
+/* within k units of 2^-23 of the scale, and `more` */
+static void check(const char *what, double found, double expected, double scale, double k, double more) {
+    const double off = fabs(found - expected) - more, units = found == expected || off <= 0 ? 0 : off / ((double)FLT_EPSILON * scale);
     if (units <= k && units > worst) worst = units;
     if (units <= k) { passed++; return; }
     if (failed++ < 20) printf("FAIL %s: %.9g, expected %.9g\n", what, found, expected);
 }
 
-/* ---- the vectors ------------------------------------------------------------------------------------------------------------------ */
-
-static const cJSON *key(const cJSON *o, const char *name) { return cJSON_GetObjectItemCaseSensitive(o, name); }
-static double number(const cJSON *x) { return cJSON_IsString(x) ? (x->valuestring[0] == '-' ? -HUGE_VAL : HUGE_VAL) : x->valuedouble; }
-
-/* one position at a time: rows of a case may differ in width */
-static void check_row(const grpo_objective *obj, const char *id, const cJSON *row, int target, double temperature, const double expected[2],
-                      const double scale[2]) {
-    host h = host_alloc(1, cJSON_GetArraySize(row), temperature);
-    const cJSON *z = row->child;
-    for (int64_t v = 0; z; z = z->next) h.logits[v++] = (float)number(z);
-    h.target[0] = target;
-    evaluate(&h, obj, 1);
-    check(id, h.x.logp[0], expected[0], scale[0], 4);
-    check(id, h.x.entropy[0], expected[1], scale[1], 4);
-    host_free(&h);
+/* as an element of a row */
+static void put_number(grpo_logits_type type, void *z, int64_t at, double x) {
+    if (type == GRPO_LOGITS_REAL) ((float *)z)[at] = (float)x;
+    else ((uint16_t *)z)[at] = type == GRPO_LOGITS_BFLOAT16 ? grpo_to_bfloat_((float)x) : grpo_to_half_((float)x);
 }
 
-static void check_case(const grpo_objective *obj, const cJSON *c) {
-    const cJSON *expect = key(c, "expect"), *scale = key(c, "scale");
-    for (int i = 0; i < cJSON_GetArraySize(key(c, "logits")); i++) {
-        const cJSON *rows = cJSON_GetArrayItem(key(c, "logits"), i);
-        for (int t = 0; t < cJSON_GetArraySize(rows); t++) {
-            double e[2], s[2];
-            for (int k = 0; k < 2; k++) {
-                const char *name = k ? "entropy" : "logp";
-                e[k] = number(cJSON_GetArrayItem(cJSON_GetArrayItem(key(expect, name), i), t));
-                s[k] = number(cJSON_GetArrayItem(cJSON_GetArrayItem(key(scale, name), i), t));
-            }
-            check_row(obj, key(c, "id")->valuestring, cJSON_GetArrayItem(rows, t),
-                      cJSON_GetArrayItem(cJSON_GetArrayItem(key(c, "target"), i), t)->valueint, key(c, "temperature")->valuedouble, e, s);
+enum { GROUPS = 2, GROUP = 4, LENGTH = 6, TOKENS = GROUPS * GROUP * LENGTH, MOST = 5003 };
+
+/* what a logit's gradient is added up from, in absolute values */
+static double scale_of(const grpo_logits_row *row, double z, double tau, double dlogp, double dentropy) {
+    const double log_p = z / tau - row->log_sum;
+    return exp(log_p) * (fabs(dlogp) + fabs(dentropy) * (fabs(log_p) + row->entropy)) / tau;
+}
+
+static void check_gradients(const grpo_logits_batch *host, const float *dlogp, const float *dentropy, const void *found) {
+    const grpo_logits *x = &host->logits;
+    const double place = x->type == GRPO_LOGITS_REAL ? 0 : x->type == GRPO_LOGITS_BFLOAT16 ? 0x1p-7 : 0x1p-10;
+    for (int64_t t = 0; t < x->rows; t++) {
+        grpo_logits_row row;
+        if (dlogp[t] != 0 || dentropy[t] != 0) ask(grpo_logits_part_row(&host->part[t], x->temperature, &row));
+        for (int64_t v = 0; v < x->vocab; v++) {
+            const double expected = grpo_stored_number_(x->type, host->dlogits, t * x->stride + v);
+            const double scale = dlogp[t] == 0 && dentropy[t] == 0 ? 1
+                : scale_of(&row, grpo_logit_(x, t, v), x->temperature, (double)dlogp[t], (double)dentropy[t]);
+            check("d logits", grpo_stored_number_(x->type, found, t * x->stride + v), expected, fmax(fabs(expected), scale), 4,
+                  place * fabs(expected) + (x->type == GRPO_LOGITS_FLOAT16 ? 0x1p-24 : 0));
         }
     }
 }
 
-static void check_vectors(const grpo_objective *obj, const char *path) {
-    FILE *f = fopen(path, "rb");
-    static char text[1 << 20];
-    if (!f) { perror(path); exit(1); }
-    text[fread(text, 1, sizeof text - 1, f)] = 0;
-    fclose(f);
-    cJSON *file = cJSON_Parse(text);
-    if (!file) { fprintf(stderr, "%s: not JSON\n", path); exit(1); }
-    for (const cJSON *c = key(file, "cases")->child; c; c = c->next) check_case(obj, c);
-    cJSON_Delete(file);
-}
-
-/* ---- a batch, here and there ------------------------------------------------------------------------------------------------------ */
-
-static double unit(void) {
-    static uint64_t state = 1;
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(state >> 11) * 0x1p-53;
-}
-
-static void check_batch(const grpo_objective *obj) {
-    enum { N = 64, VOCAB = 5003 };
-    static const int64_t group_begin[] = { 0, 4 }, offset[] = { 0, 16, 32, 48 }, length[] = { 16, 16, 16, 16 };
-    static grpo_logits_part part[N];
-    static float logp[N], entropy[N], dlogp[N], dentropy[N], dlogits[N * VOCAB];
-    host h = host_alloc(N, VOCAB, 0.9);
-    grpo_batch b = grpo_batch();
-    grpo_logits_batch rows = grpo_logits_batch();
-    grpo_output out = grpo_output();
-    grpo_report report;
-    double loss = 0;
-    for (int64_t k = 0; k < N * VOCAB; k++) h.logits[k] = (float)(8 * unit());
-    for (int t = 0; t < N; t++) {
-        h.target[t] = (int64_t)(VOCAB * unit()); h.logp_old[t] = (float)(-9 + unit()); h.advantage[t] = (float)(unit() - 0.5);
+static void check_batch(const char *name, double entropy_coef, grpo_logits_type type, int64_t vocab, int64_t stride) {
+    static int64_t group_begin[GROUPS + 1], offset[GROUPS * GROUP], length[GROUPS * GROUP], target[TOKENS];
+    static grpo_logits_part part[TOKENS];
+    static float logp_old[TOKENS], advantage[TOKENS], logp[TOKENS], entropy[TOKENS], dlogp[TOKENS], dentropy[TOKENS];
+    static float z[TOKENS * MOST], host_d[TOKENS * MOST], found[TOKENS * MOST];
+    static uint8_t mask[TOKENS];
+    const size_t bytes = (size_t)(TOKENS * stride) * (type == GRPO_LOGITS_REAL ? 4 : 2);
+    on_device x = on_device_of(type, TOKENS, vocab, stride, 0.9);
+    grpo_objective obj; grpo_batch b; grpo_logits_batch host; grpo_output out; grpo_report there, here;
+    memset(&b, 0, sizeof b); memset(&host, 0, sizeof host); memset(&out, 0, sizeof out);
+    ask(grpo_objective_named(name, &obj));
+    obj.penalty.entropy_coef = entropy_coef;
+    for (int g = 0; g <= GROUPS; g++) group_begin[g] = g * GROUP;
+    for (int i = 0; i < GROUPS * GROUP; i++) { offset[i] = i * LENGTH; length[i] = LENGTH; }
+    for (int t = 0; t < TOKENS; t++) {
+        target[t] = (int64_t)((double)vocab * unit()); advantage[t] = t / LENGTH % 2 ? 1.0f : -0.5f; mask[t] = unit() > 0.1;
+        for (int64_t v = 0; v < stride; v++) put_number(type, z, t * stride + v, 8 * unit());
     }
-    b.n_groups = 1; b.group_begin = group_begin; b.offset = offset; b.length = length; b.n_tokens = N; b.logp_old = h.logp_old;
-    rows.logits.logits = h.logits; rows.logits.rows = N; rows.logits.vocab = rows.logits.stride = VOCAB; rows.logits.target = h.target;
-    rows.logits.temperature = 0.9;
-    rows.part = part; rows.logp = logp; rows.entropy = entropy; rows.dlogits = dlogits;
+    host.logits = x.rows.logits; host.logits.logits = z; host.logits.target = target;
+    host.part = part; host.logp = logp; host.entropy = entropy; host.dlogits = host_d;
+    b.n_groups = GROUPS; b.group_begin = group_begin; b.offset = offset; b.length = length; b.n_tokens = TOKENS; b.mask = mask;
+    b.logp_old = b.logp_ref = logp_old;
+    ask(grpo_logits_batch_read(&host, NULL, 0, TOKENS));                /* an old policy near this one */
+    for (int t = 0; t < TOKENS; t++) logp_old[t] = logp[t] + (float)(0.4 * unit() - 0.2);
     out.dlogp = dlogp; out.dentropy = dentropy;
-    if (grpo_logits_loss(obj, &b, h.advantage, NULL, &rows, &out, &report)) exit(1);
-    evaluate(&h, obj, 1.0 / N);
-    for (int t = 0; t < N; t++) {
-        check("logp", h.x.logp[t], logp[t], fabs(logp[t]), 4);
-        check("entropy", h.x.entropy[t], entropy[t], entropy[t], 4);
-        loss += (double)h.x.term[t] / N;
-        for (int v = t * VOCAB; v < (t + 1) * VOCAB; v++) check("d logits", h.x.dlogits[v], dlogits[v], fabs(dlogits[v]), 4);
+    ask(grpo_logits_loss(&obj, &b, advantage, NULL, &host, &out, &here));
+    to_device((char *)x.rows.dlogits, (const char *)z, (int64_t)bytes);
+    to_device((int64_t *)x.rows.logits.target, target, TOKENS);
+    to_device(x.mask = device<uint8_t>(TOKENS), mask, TOKENS);
+    loss_on_gpu(&obj, &b, advantage, &x, &there);
+    check("loss", there.loss, here.loss, 1, 4, 0);
+    for (int t = 0; t < TOKENS; t++) {
+        check("logp", x.host_logp[t], logp[t], fabs(logp[t]), 4, 0);
+        check("entropy", x.host_entropy[t], entropy[t], entropy[t], 4, 0);
+        check("d loss / d logp", x.host_dlogp[t], dlogp[t], 12 * fabs(dlogp[t]), 4, 0);     /* a ratio moves as its logp, some -12 */
     }
-    check("loss", loss, report.loss, 1, 4);
-    host_free(&h);
+    ask(grpo_logits_batch_gradient(&host, mask, x.host_dlogp, x.host_dentropy, 0, TOKENS));
+    to_host((char *)found, (const char *)x.rows.dlogits, (int64_t)bytes);
+    check_gradients(&host, x.host_dlogp, x.host_dentropy, found);
+    free_on_device(&x);
+}
+
+static int check_all() {
+    for (int type = GRPO_LOGITS_REAL; type <= GRPO_LOGITS_FLOAT16; type++) {
+        check_batch("dapo", 0, (grpo_logits_type)type, MOST, MOST);     /* rows begin at every address */
+        check_batch("gspo", 0, (grpo_logits_type)type, 4096, 4096);
+        check_batch("cispo", 0, (grpo_logits_type)type, 13, 16);
+        check_batch("grpo", 0.01, (grpo_logits_type)type, 1000, 1001);
+    }
+    printf("worst of what passed: %.2f units of 2^-23 of the scale\n", worst);
+    printf("%ld passed, %ld failed\n", passed, failed);
+    return failed != 0;
 }
 
 /* ---- time -------------------------------------------------------------------------------------------------------------------------- */
 
-enum { TURNS = 9 };
+static void show(const char *what, double *ms, double bytes) {
+    sort_times(ms);
+    printf("%s %.3f ms (%.3f to %.3f)", what, ms[TURNS / 2], ms[0], ms[TURNS - 1]);
+    if (bytes > 0) printf(", %.0f GB/s", 1e-6 * bytes / ms[TURNS / 2]);
+    printf("\n");
+}
 
-static int by_size(const void *a, const void *b) { return (*(const float *)a > *(const float *)b) - (*(const float *)a < *(const float *)b); }
-
-static void time_rows(const grpo_objective *obj, int64_t n, int64_t vocab) {
-    host h = host_alloc(n, vocab, 1);
-    float ms[TURNS];
-    cudaEvent_t before, after;
-    cuda(cudaEventCreate(&before)); cuda(cudaEventCreate(&after));
-    for (int64_t k = 0; k < n * vocab; k++) h.logits[k] = (float)(8 * unit());
-    for (int64_t t = 0; t < n; t++) { h.target[t] = t % vocab; h.logp_old[t] = -12; h.advantage[t] = t % 2 ? 1.0f : -1.0f; }
-    evaluate(&h, obj, 1.0 / (double)n);                                 /* brings the memory over */
-    for (int k = 0; k < TURNS; k++) {
-        cuda(cudaEventRecord(before));
-        evaluate(&h, obj, 1.0 / (double)n);
-        cuda(cudaEventRecord(after)); cuda(cudaEventSynchronize(after));
-        cuda(cudaEventElapsedTime(&ms[k], before, after));
+/* the gradient is written beside the logits, so that every turn reads the same */
+static int time_rows(int64_t n, int64_t vocab, grpo_logits_type type) {
+    enum { READ, BACK, WITH_ENTROPY, ALL, KINDS };
+    static const char *const kind[] = { "  logits -> logp, entropy", "  -> d logits", "  -> d logits, through the entropy too",
+                                        "  all, with dapo on the host and transfers" };
+    const double row_bytes = (type == GRPO_LOGITS_REAL ? 4.0 : 2.0) * (double)n * (double)vocab;
+    const double bytes[] = { row_bytes, 2 * row_bytes, 2 * row_bytes, 0 };
+    const int64_t count = (n + 127) / 128;
+    double ms[KINDS][TURNS];
+    on_device x = on_device_of(type, n, vocab, vocab, 1);
+    char *row = (char *)malloc(4 * (size_t)vocab);
+    int64_t *target = (int64_t *)malloc((size_t)n * sizeof *target), *begin = (int64_t *)malloc((size_t)(3 * count + 2) * sizeof *begin);
+    float *number = (float *)malloc(2 * (size_t)n * sizeof *number);
+    grpo_objective obj; grpo_batch b; grpo_report report;
+    memset(&b, 0, sizeof b);
+    ask(grpo_objective_named("dapo", &obj));
+    x.rows.dlogits = device<char>((int64_t)row_bytes);
+    for (int64_t t = 0; t < n; t++) {
+        target[t] = t % vocab; number[t] = -12; number[n + t] = t / 128 % 2 ? 1.0f : -1.0f;
+        if (t < 64) for (int64_t v = 0; v < vocab; v++) put_number(type, row, v, 8 * unit());
+        to_device((char *)x.rows.logits.logits + (size_t)t * (size_t)row_bytes / (size_t)n, row, (int64_t)row_bytes / n);
     }
-    qsort(ms, TURNS, sizeof ms[0], by_size);
-    printf("%lld tokens, vocabulary %lld: %.3f ms (%.3f to %.3f), %.1f GB/s of logits read twice and d logits written\n", (long long)n,
-        (long long)vocab, ms[TURNS / 2], ms[0], ms[TURNS - 1], 12e-6 * (double)n * (double)vocab / ms[TURNS / 2]);
-    host_free(&h);
+    to_device((int64_t *)x.rows.logits.target, target, n);
+    for (int64_t i = 0; i < count; i++) { begin[2 + i] = i * 128; begin[2 + count + i] = i * 128 + 128 < n ? 128 : n - i * 128; }
+    begin[0] = 0; begin[1] = count;
+    b.n_groups = 1; b.group_begin = begin; b.offset = begin + 2; b.length = begin + 2 + count; b.n_tokens = n; b.logp_old = number;
+    loss_on_gpu(&obj, &b, number + n, &x, &report);
+    for (int64_t t = 0; t < n; t++) number[t] = x.host_logp[t];        /* nothing is clipped: every row has a gradient */
+    for (int turn = -2; turn < TURNS; turn++)
+        for (int k = 0; k < KINDS; k++) {
+            cuda(cudaDeviceSynchronize());
+            const double start = seconds();
+            if (k == READ) cuda(grpo_cuda_batch_read(&x.rows, NULL, 0));
+            if (k == BACK) cuda(grpo_cuda_batch_gradient(&x.rows, NULL, x.dlogp, NULL, 0));
+            if (k == WITH_ENTROPY) cuda(grpo_cuda_batch_gradient(&x.rows, NULL, x.dlogp, x.dlogp, 0));
+            if (k == ALL) loss_on_gpu(&obj, &b, number + n, &x, &report);
+            cuda(cudaDeviceSynchronize());
+            if (turn >= 0) ms[k][turn] = 1e3 * (seconds() - start);
+        }
+    printf("%lld tokens, vocabulary %lld, type %d\n", (long long)n, (long long)vocab, (int)type);
+    for (int k = 0; k < KINDS; k++) show(kind[k], ms[k], bytes[k]);
+    return 0;
 }
 
 int main(int argc, char **argv) {
-    grpo_objective obj;
-    if (grpo_objective_named("dapo", &obj)) return 1;
-    if (argc == 4 && !strcmp(argv[1], "--time")) return time_rows(&obj, atoll(argv[2]), atoll(argv[3])), 0;
-    if (argc != 2) return fprintf(stderr, "usage: rows tests/vectors/logits.json | rows --time TOKENS VOCABULARY\n"), 2;
-    check_vectors(&obj, argv[1]);
-    check_batch(&obj);
-    printf("worst of what passed: %.2f units of 2^-23 of the scale\n", worst);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0;
+    need_gpu();
+    if (argc == 5 && !strcmp(argv[1], "--time"))
+        return time_rows(atoll(argv[2]), atoll(argv[3]), !strcmp(argv[4], "bfloat16") ? GRPO_LOGITS_BFLOAT16 :
+                         !strcmp(argv[4], "float16") ? GRPO_LOGITS_FLOAT16 : GRPO_LOGITS_REAL);
+    if (argc != 1) return fprintf(stderr, "usage: rows | rows --time TOKENS VOCABULARY float|bfloat16|float16\n"), 2;
+    return check_all();
 }
