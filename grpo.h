@@ -36,19 +36,20 @@
  * Arrays hold float, or double after #define GRPO_DOUBLE; arithmetic is double either way.  One program may use both (in different
  * source files, each with its implementation): every symbol of the double build carries the suffix _f64.
  *
- * Numerical promises (tests/accuracy.c measures them; the README has the table):
+ * Numerical promises (tests/accuracy.c measures them; MEASUREMENTS.md has the table):
  *   - loss, terms, gradients, advantages and report within 4 ulps of the scale of the exact result, extremes included;
  *   - no NaN from finite input; what exceeds the largest double is an infinity and sets report.overflow;
  *   - loss, report and gradients have the same bits for every order of tokens, sequences and groups and every split into parts;
  *   - masked tokens may hold anything, NaN included.
- * They need IEEE arithmetic: -ffast-math is refused (GRPO_ALLOW_FAST_MATH overrides, and voids them).
+ * They need IEEE arithmetic: -ffast-math and -ffinite-math-only are refused (GRPO_ALLOW_FAST_MATH overrides, and voids them).  No macro
+ * tells of the other parts of -ffast-math, such as -fassociative-math: they void the promises, too.
  *
- * Switches, to be defined alike wherever the header is included; what each saves of the 272 KB of grpo.h and gspo.h (gcc 12 -O2, x86-64):
- *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 51 KB
+ * Switches, to be defined alike wherever the header is included; what each saves of the 279 KB of grpo.h and gspo.h (gcc 12 -O2, x86-64):
+ *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 54 KB
  *   GRPO_NO_TEXT     no statuses in words: grpo_status_name, _text, _what, _other and _message are absent; 5 KB
  *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens one by one, not in blocks; the same bits, slower; 55 KB
  * Without rows and texts fields have no names, and grpo_objective_set and _choose are absent too.  With all three switches GSPO, and all
- * else that the two headers compute, is 166 KB, 108 KB at -Os (tests/size.sh).
+ * else that the two headers compute, is 156 KB, 109 KB at -Os (tests/size.sh).
  *
  * Contents:  status | numbers | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation | objective |
  *            batch | functions | implementation, the way that every row goes: kernel, checks, advantage, loss
@@ -66,7 +67,7 @@
 #define GRPO_VERSION "0.2.0"
 #define GRPO_VERSION_NUMBER 200      /* 10000 major + 100 minor + patch */
 
-#if defined(__FAST_MATH__) && !defined(GRPO_ALLOW_FAST_MATH)
+#if !defined(GRPO_ALLOW_FAST_MATH) && (defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0))
 #error "grpo.h needs IEEE arithmetic: compile without -ffast-math (or define GRPO_ALLOW_FAST_MATH and lose every numerical promise)"
 #endif
 
@@ -87,6 +88,7 @@ typedef double grpo_real;
 #define grpo_advantages grpo_advantages_f64
 #define grpo_advantages_with_moments grpo_advantages_with_moments_f64
 #define grpo_moments_add grpo_moments_add_f64
+#define grpo_moments_merge grpo_moments_merge_f64
 #define grpo_dynamic_sampling_mask grpo_dynamic_sampling_mask_f64
 #define grpo_totals_add grpo_totals_add_f64
 #define grpo_loss grpo_loss_f64
@@ -166,25 +168,21 @@ GRPO_C_BEGIN_
  * GRPO_NO_TEXT leaves out the functions that give strings; rule, index and grpo_status_is stay.  extra/grpo_lint.h finds the place. */
 
 #define GRPO_RULES(X) \
-    X(GRPO_NULL, "is NULL but needed") X(GRPO_NAN, "is NaN") \
-    X(GRPO_INFINITE, "is infinite") X(GRPO_TOO_LARGE, "is larger than 1e150 in magnitude") \
-    X(GRPO_NEGATIVE, "must not be negative") X(GRPO_NOT_POSITIVE, "must be positive") \
-    X(GRPO_ZERO, "must not be 0") X(GRPO_NOT_UNIT, "must lie in [0, 1]") \
+    X(GRPO_NULL, "is NULL but needed") X(GRPO_NAN, "is NaN") X(GRPO_INFINITE, "is infinite") \
+    X(GRPO_TOO_LARGE, "is larger than 1e150 in magnitude") X(GRPO_NEGATIVE, "must not be negative") \
+    X(GRPO_NOT_POSITIVE, "must be positive") X(GRPO_ZERO, "must not be 0") X(GRPO_NOT_UNIT, "must lie in [0, 1]") \
     X(GRPO_NOT_BELOW_ONE, "must be less than 1") X(GRPO_NOT_ABOVE_ONE, "must exceed 1, or be 0") \
     X(GRPO_NOT_POWER, "must lie in [-16, 16]") X(GRPO_NOT_WHOLE, "must be a whole number") \
-    X(GRPO_TOO_MANY, "is more than GRPO_MAX_REWARDS") X(GRPO_NOT_A_CHOICE, "is none of its choices") \
-    X(GRPO_UNKNOWN, "is unknown") X(GRPO_NOT_INCREASING, "must increase") \
-    X(GRPO_NEEDS_GSPO, "needs the functions of gspo.h") X(GRPO_TOO_SMALL, "is less than is needed") \
-    X(GRPO_MIXED, "belongs to other totals") X(GRPO_POSITIVE, "must not be positive") \
-    X(GRPO_OUT_OF_RANGE, "is out of range") X(GRPO_ZERO_SUM, "must not sum to 0") \
-    X(GRPO_NONE_LEFT, "leaves nothing to choose from") X(GRPO_NOT_PERMUTATION, "is not a permutation") \
-    X(GRPO_NOT_MIRRORED, "does not go with its mirror image") \
+    X(GRPO_TOO_MANY, "is more than GRPO_MAX_REWARDS") X(GRPO_NOT_A_CHOICE, "has no such choice") X(GRPO_UNKNOWN, "is unknown") \
+    X(GRPO_NOT_INCREASING, "must increase") X(GRPO_NEEDS_GSPO, "needs the functions of gspo.h") \
+    X(GRPO_TOO_SMALL, "is less than is needed") X(GRPO_MIXED, "belongs to other totals") X(GRPO_POSITIVE, "must not be positive") \
+    X(GRPO_OUT_OF_RANGE, "is out of range") X(GRPO_ZERO_SUM, "must not sum to 0") X(GRPO_NONE_LEFT, "leaves nothing to choose from") \
+    X(GRPO_NOT_PERMUTATION, "is not a permutation") X(GRPO_NOT_MIRRORED, "does not go with its mirror image") \
     X(GRPO_WHOLE_RESPONSE, "is of whole responses and not of parts of them") \
     X(GRPO_LONE_RESPONSE, "has one response, but each is compared with the others") X(GRPO_TOO_LONG, "adds up to more than 2^53") \
     /* of two things */ \
-    X(GRPO_CROSSED, "must not exceed") X(GRPO_NOT_BELOW, "must be less than") \
-    X(GRPO_NOT_BEYOND, "must exceed 1 +") X(GRPO_PAST_END, "reaches past") X(GRPO_FEW_ITEMS, "has fewer items than") \
-    X(GRPO_COMBINATION, "does not go with")
+    X(GRPO_CROSSED, "must not exceed") X(GRPO_NOT_BELOW, "must be less than") X(GRPO_NOT_BEYOND, "must exceed 1 +") \
+    X(GRPO_PAST_END, "reaches past") X(GRPO_FEW_ITEMS, "has fewer items than") X(GRPO_COMBINATION, "does not go with")
 
 #define GRPO_ENUM_(id, ...) id,
 typedef enum { GRPO_NO_RULE, GRPO_RULES(GRPO_ENUM_) GRPO_N_RULES } grpo_rule;
@@ -1263,7 +1261,7 @@ grpo_status grpo_objective_named(const char *name, grpo_objective *obj);
 #endif
 const grpo_field *grpo_fields(int *count);
 #ifndef GRPO_NO_PATHS_
-grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value);              /* a number, or a choice by number */
+grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value);    /* or a choice by number; domains: _check */
 grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const char *choice);
 #endif
 double      grpo_objective_get(const grpo_objective *obj, const grpo_field *field);
@@ -1272,7 +1270,8 @@ grpo_status grpo_objective_check(const grpo_objective *obj);     /* what every c
 
 /* ======== the batch ===============================================================================================================
  * Caller's arrays, never copied.  Group g (a prompt) is the sequences group_begin[g] .. group_begin[g+1]-1; sequence i (a response) is
- * the tokens offset[i] .. offset[i]+length[i]-1 of every token array: padded and packed layouts are both views.
+ * the tokens offset[i] .. offset[i]+length[i]-1 of every token array: padded and packed layouts are both views.  No token is of two
+ * sequences: nothing but grpo_lint checks that.  A group has a sequence at least; the first may begin beyond 0, for views of some groups.
  *
  * -inf log-probabilities stand for -K with one K -> infinity: -inf - -inf is 0, infinite log-ratios of opposite sign in one sum
  * cancel in pairs, e^-inf times inf is 0.  NaN or +inf at an unmasked token is an error.
@@ -1349,9 +1348,8 @@ typedef struct {
     X(moments, "moments") X(keep, "keep") X(into, "into") X(from, "from") X(scratch, "out.scratch") X(scratch_size, "out.scratch_size") \
     X(name, "name") X(path, "path") X(n_groups, "batch.n_groups") X(group_begin, "batch.group_begin") X(offset, "batch.offset") \
     X(length, "batch.length") X(n_tokens, "batch.n_tokens") X(n_rewards, "batch.n_rewards") X(group, "group") \
-    X(shaped_reward, "shaped reward") X(reward_kl, "KL in the reward") X(dlogp, "out.dlogp") \
-    X(dentropy, "out.dentropy") X(ddivergence_ref, "out.ddivergence_ref") X(logits, "logits") X(logits_type, "logits.type") \
-    X(logits_logits, "logits.logits") \
+    X(shaped_reward, "shaped reward") X(reward_kl, "KL in the reward") X(dlogp, "out.dlogp") X(dentropy, "out.dentropy") \
+    X(ddivergence_ref, "out.ddivergence_ref") X(logits, "logits") X(logits_type, "logits.type") X(logits_logits, "logits.logits") \
     X(logits_rows, "logits.rows") X(logits_vocab, "logits.vocab") X(logits_stride, "logits.stride") X(logits_target, "logits.target") \
     X(logits_temperature, "logits.temperature") X(rows, "rows") X(rows_part, "rows.part") X(rows_logp, "rows.logp") \
     X(rows_entropy, "rows.entropy") X(rows_dlogits, "rows.dlogits")
@@ -1365,7 +1363,7 @@ enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) G
     (GRPO_STATUS_(rule, GRPO_AT_ARGUMENT_ + (place)) | ((grpo_status)(index) + 1) << 28)
 
 /* what the divisors count; add up over micro-batches and ranks, every number by itself (those of the exact sum too: grpo_totals_add
- * leaves it with room for two thousand million ranks) */
+ * leaves it with room for two thousand million ranks).  Zero-initialise. */
 typedef struct {
     int64_t tokens;                                 /* that count */
     int64_t sequences, sequences_nonempty, groups, groups_nonempty;
@@ -1428,7 +1426,7 @@ typedef struct {
     int64_t count;
 } grpo_values;
 
-/* batch-wide statistics of the advantage axis; exact, parts merge by being added to the same object.  Zero-initialise. */
+/* batch-wide statistics of the advantage axis; exact: parts are added to the same object, or merged.  Zero-initialise. */
 typedef struct {
     grpo_values values;                             /* items, R - b, a, A or the prompts' means, by advantage.scale and batch_norm */
     grpo_sum rest, rest_squares, rest_cross;        /* of the part of A that no weight multiplies (KL, critic), and with values */
@@ -1467,6 +1465,7 @@ grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
  * batch.reward for token_mean_nonzero_std, nll_on correct and preference. */
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments);
+grpo_status grpo_moments_merge(grpo_moments *into, const grpo_moments *from);           /* moments of other ranks, in any order */
 grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments,
     grpo_real *advantage);
 grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
@@ -1550,6 +1549,14 @@ static void grpo_values_take_(grpo_values *v, grpo_dd x) {
     v->count++;
     grpo_sum_add_dd_(&v->sum, x);
     grpo_sum_add_square_(&v->squares, 1, x);
+}
+
+GRPO_SMALL_ void grpo_values_merge_(grpo_values *into, const grpo_values *from) {
+    if (from->count && (!into->count || grpo_dd_less(from->min, into->min))) into->min = from->min;
+    if (from->count && (!into->count || grpo_dd_less(into->max, from->max))) into->max = from->max;
+    into->count += from->count;
+    grpo_sum_merge_(&into->sum, &from->sum);
+    grpo_sum_merge_(&into->squares, &from->squares);
 }
 
 /* += n sum uv - sum u sum v, exactly */
@@ -1707,15 +1714,11 @@ static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n) {
     switch (a->kind) {
     case GRPO_AGGREGATION_TOKEN_MEAN:            return grpo_at_least_one_((double)n->tokens);
     case GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD:     return grpo_at_least_one_((double)n->nonzero_std_tokens);
-    case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN:
-    case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:
-    case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN:
-    case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM:    return sequences;
+    case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN: case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:
+    case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN: case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM: return sequences;
     case GRPO_AGGREGATION_SEQ_MEAN_CONSTANT:     return sequences * a->constant;
     case GRPO_AGGREGATION_CONSTANT:              return a->constant;
-    case GRPO_AGGREGATION_GROUP_MEAN:
-    case GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN:
-    case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: return groups;
+    case GRPO_AGGREGATION_GROUP_MEAN: case GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN: case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: return groups;
     default:                         return 1;
     }
 }
@@ -1724,18 +1727,14 @@ static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n) {
 static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence_tokens, int64_t segments,
                                      const grpo_group_counts_ *group) {
     const double tokens = grpo_at_least_one_((double)sequence_tokens);
-    double power;
     switch (a->kind) {
     case GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN:
         return tokens * grpo_at_least_one_((double)(a->empty_sequences == GRPO_EMPTY_SEQUENCES_DROP ? group->nonempty : group->sequences));
-    case GRPO_AGGREGATION_GROUP_MEAN:
-    case GRPO_AGGREGATION_SEQ_SUM_TOKEN_MEAN:
-    case GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN:
-    case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN:   return tokens;
+    case GRPO_AGGREGATION_GROUP_MEAN: case GRPO_AGGREGATION_SEQ_SUM_TOKEN_MEAN:
+    case GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN: case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN: return tokens;
     case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN: return grpo_at_least_one_((double)segments);
-    case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:
-        power = pow(tokens, 1 - a->power);
-        return grpo_within(power, DBL_MIN, DBL_MAX);                                     /* 0 / 0 and inf / inf have no sense */
+    case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:                        /* 0 / 0 and inf / inf have no sense */
+        return grpo_within(pow(tokens, 1 - a->power), DBL_MIN, DBL_MAX);
     case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: return grpo_at_least_one_((double)group->tokens);
     default:                         return 1;
     }
@@ -2240,8 +2239,7 @@ static grpo_dd grpo_residual_(const grpo_estimator_ *e, const grpo_group_ *s, gr
     *divisor = 1;
     switch (baseline) {
     case GRPO_BASELINE_NONE: break;
-    case GRPO_BASELINE_GROUP_MEAN:
-    case GRPO_BASELINE_LEAVE_ONE_OUT:
+    case GRPO_BASELINE_GROUP_MEAN: case GRPO_BASELINE_LEAVE_ONE_OUT:
         *divisor = baseline == GRPO_BASELINE_GROUP_MEAN ? n : n - 1;
         x = grpo_dd_same_(s->min, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, n), s->sum);
         break;
@@ -2267,13 +2265,10 @@ static double grpo_sigma_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_i
     const grpo_advantage *a = &e->obj->advantage;
     double variance;
     switch (a->scale) {
-    case GRPO_SCALE_NONE:
-    case GRPO_SCALE_TOKEN_WHITEN: return 1;
+    case GRPO_SCALE_NONE: case GRPO_SCALE_TOKEN_WHITEN: return 1;
     case GRPO_SCALE_CONSTANT:     return a->scale_divisor;
-    case GRPO_SCALE_GROUP_STD:
-    case GRPO_SCALE_RESIDUAL_RMS: variance = s->count == 1 ? 1 : s->variance; break;
-    case GRPO_SCALE_BATCH_STD:
-    case GRPO_SCALE_BATCH_CENTRED_STD: variance = e->batch_variance; break;
+    case GRPO_SCALE_GROUP_STD: case GRPO_SCALE_RESIDUAL_RMS: variance = s->count == 1 ? 1 : s->variance; break;
+    case GRPO_SCALE_BATCH_STD: case GRPO_SCALE_BATCH_CENTRED_STD: variance = e->batch_variance; break;
     case GRPO_SCALE_KALMAN_STD:   variance = grpo_kalman_at_(e, s, at).variance.hi; break;
     case GRPO_SCALE_LEAVE_ONE_OUT_STD:
         variance = grpo_variance_of_others_(e, s, at);
@@ -2388,8 +2383,7 @@ static grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s
 static grpo_credited_ grpo_credit_at_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     switch (e->obj->advantage.credit) {
     case GRPO_CREDIT_OUTCOME:       break;
-    case GRPO_CREDIT_STEP_OWN:
-    case GRPO_CREDIT_EPISODE_STEP:  s->G.own = grpo_step_credit_(e, s, t); break;
+    case GRPO_CREDIT_STEP_OWN: case GRPO_CREDIT_EPISODE_STEP: s->G.own = grpo_step_credit_(e, s, t); break;
     case GRPO_CREDIT_ENTROPY_SHARE: s->G.own = grpo_entropy_share_credit_(e, s->i, t); break;
     case GRPO_CREDIT_PREFIX_TREE:   s->G.own = grpo_prefix_tree_credit_(e, s, t); break;
     default:                        return grpo_return_(e, s, t);
@@ -2661,8 +2655,9 @@ typedef struct {
     grpo_partial *partial;
     grpo_range range, trust;           /* of the surrogate, of the trust region */
     const grpo_real *behaviour;        /* log-probabilities in the ratio's denominator; NULL: 0 */
-    int uses_ratio, needs_ratio;       /* needs: to trust tokens, though the report does not speak of it */
-    int reports_ratio;
+    int uses_ratio;                    /* the surrogate or the KL has one */
+    int needs_ratio;                   /* ... or a trust region */
+    int reports_ratio;                 /* it is used, and of two policies */
     int has_rollout_weights;                /* of old over rollout policy: a weight, or grounds for rejection */
     int has_token_factors;             /* a token has a factor besides v, or a divisor, a bound or a gate of its own */
     int has_policy_mask;               /* trust, off_policy_mask, selected or policy_is multiply S */
@@ -2977,8 +2972,7 @@ GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, in
 
 static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s);      /* does off_policy_mask drop tokens of it? */
 static double grpo_sequence_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s);      /* g of a sequence as a whole */
-/* tokens of most objectives are evaluated in blocks; "blocks of tokens" below */
-/* 0: they go one by one */
+/* tokens of most objectives wait to be evaluated in blocks (grpo_blocks.h); 0: these go one by one */
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span, double ratio, const grpo_term *term);
 static void grpo_go_singly_(const grpo_run_ *r);                      /* the next tokens come one by one: those that wait are done */
 static void grpo_run_groups_in_room_(grpo_run_ *r, const grpo_method_ *how);
@@ -3027,7 +3021,7 @@ static grpo_aggregation grpo_own_aggregation_(const grpo_objective *o, int k) {
 }
 
 /* what all terms of the batch share, from its counts */
-static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n) {
+GRPO_SMALL_ grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n) {
     const grpo_penalty *p = &o->penalty;
     grpo_scales s = { 1, 1, { 1, 1 }, 0, 0, { 0, 0 }, 0, { 0, 0 }, 0 };
     s.divisor = grpo_divisor_(&o->aggregation, n);
@@ -3230,7 +3224,7 @@ GRPO_C_END_
 #endif /* the way that every row goes */
 
 /* =================================================================================================================================
- * You can stop reading here.  Below: blocks of tokens, further choices of the advantage, fields, rows, names and texts
+ * You can stop reading here.  Below: numbers at length, further choices of each axis, exact sums, work in parts, fields, texts
  * ============================================================================================================================== */
 #ifndef GRPO_FURTHER_
 #define GRPO_FURTHER_
@@ -5128,6 +5122,23 @@ grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch,
     return st;
 }
 
+static void grpo_add_counts_(void *into, const void *from, size_t at, size_t end) {
+    for (; at < end; at += sizeof(int64_t)) {
+        const int64_t sum = grpo_count_at_(into, at) + grpo_count_at_(from, at);
+        memcpy((char *)into + at, &sum, sizeof sum);
+    }
+}
+
+grpo_status grpo_moments_merge(grpo_moments *into, const grpo_moments *from) {
+    if (!into || grpo_check_moments_(into)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
+    if (!from || grpo_check_moments_(from)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
+    grpo_values_merge_(&into->values, &from->values);
+    for (size_t at = offsetof(grpo_moments, rest); at < offsetof(grpo_moments, tokens); at += sizeof(grpo_sum))       /* sums all of them */
+        grpo_sum_merge_((grpo_sum *)(void *)((char *)into + at), (const grpo_sum *)(const void *)((const char *)from + at));
+    grpo_add_counts_(into, from, offsetof(grpo_moments, tokens), sizeof *into);
+    return GRPO_OK;
+}
+
 grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments,
     grpo_real *advantage) {
     grpo_status st = GRPO_OK;
@@ -5168,13 +5179,6 @@ GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_
     memset(&own, 0, sizeof own);
     grpo_count_all_(obj, batch, advantage, &own);
     return grpo_scales_between_(obj, totals ? totals : &own, &own, partial, scales);
-}
-
-static void grpo_add_counts_(void *into, const void *from, size_t at, size_t end) {
-    for (; at < end; at += sizeof(int64_t)) {
-        const int64_t sum = grpo_count_at_(into, at) + grpo_count_at_(from, at);
-        memcpy((char *)into + at, &sum, sizeof sum);
-    }
 }
 
 grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
@@ -5877,8 +5881,7 @@ static double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ a
     case GRPO_REWEIGHT_EXPONENTIAL:                                         /* of a with its rounding */
         z = grpo_standardise_(e, s, at);
         return z.sigma == 0 ? 0 : grpo_exponential_reweight(grpo_dd_div(grpo_dd_div(z.x, z.divisor), z.sigma), o->reweight_temperature);
-    case GRPO_REWEIGHT_DIFFICULTY:
-    case GRPO_REWEIGHT_FOCAL: return grpo_times(a, a > 0 ? s->weight_up : s->weight_down);
+    case GRPO_REWEIGHT_DIFFICULTY: case GRPO_REWEIGHT_FOCAL: return grpo_times(a, a > 0 ? s->weight_up : s->weight_down);
     case GRPO_REWEIGHT_LENGTH_POWER:
         T = grpo_unmasked_(e->batch, at.i);
         return T ? grpo_times(a, grpo_dd_mul(grpo_length_power((double)T, o->length_power), e->gain).hi) : 0;

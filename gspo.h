@@ -62,7 +62,7 @@ int64_t gspo_scratch(const grpo_objective *obj, const grpo_batch *batch);
  * none.  hi is the mean rounded once, lo what that rounding left: grpo_ratio_exp of it is s to 1 ulp. */
 grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const uint8_t *mask, int64_t n);
 
-/* log(1 + x) to 2^-85 of it, or what an error of 2^-102 of x does to it, for -1 < x < 1e300: the same step on e^y - 1 = x */
+/* log(1 + x) to 2^-85 of it, or what an error of 2^-102 of x does to it, for -1 < x < 1e300: Newton's step as in grpo_log_twice */
 GRPO_FN grpo_dd gspo_log_one_plus_twice(grpo_dd x) {
     const grpo_dd one = { 1, 0 };
     grpo_dd y = { 0, 0 }, e;
@@ -1202,7 +1202,7 @@ static void gspo_take_terms_(const grpo_run_ *r, const grpo_sequence_ *s, const 
 
 /* Where the objective asks no more (grpo_goes_by_blocks_), the tokens of a unit wait for their block; 0: they are to be evaluated one by
  * one.  Its terms are one where its advantages are, but for what is proportional to l. */
-GRPO_APART_ int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span) {
+GRPO_APART_ int gspo_take_by_block_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span) {
     const int may = r->block && r->advantage && r->needs_ratio && s->coefficient != 0 && s->evenly_weighted && !s->truncated;
     int64_t others = 0;
     const int64_t t = may ? gspo_first_token_(r, span, &others) : -1;
@@ -1224,7 +1224,7 @@ GRPO_APART_ int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s,
 
 #else
 
-static int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span) {
+static int gspo_take_by_block_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span) {
     return grpo_block_take_(r, s, span, 1, NULL);
 }
 
@@ -1252,7 +1252,7 @@ static void gspo_evaluate_sequence_(const grpo_run_ *r, const grpo_sequence_ *s)
     grpo_walk_ walk = grpo_walk_from_(s->end);
     while (walk.token.t > s->begin) {
         const grpo_span_ span = { by_segment ? grpo_segment_at_(r->batch, s, walk.token.t - 1).begin : s->begin, walk.token.t };
-        if (gspo_goes_by_block_(r, s, span)) walk.token.t = span.begin;
+        if (gspo_take_by_block_(r, s, span)) walk.token.t = span.begin;
         else gspo_evaluate_singly_(r, s, &walk);
     }
 }

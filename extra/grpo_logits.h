@@ -4,7 +4,8 @@
  *     #define GRPO_LOGITS_IMPLEMENTATION
  *     #include "extra/grpo_logits.h"
  *
- * and include it plainly elsewhere. */
+ * and include it plainly elsewhere.  grpo_logits_loss and grpo_logits_loss_add call the implementation of gspo.h, which some file of the
+ * program must have; the functions of rows need none. */
 #ifndef GRPO_LOGITS_H
 #define GRPO_LOGITS_H
 
@@ -66,8 +67,10 @@ typedef struct {
     grpo_logits_type type;
     const void *logits;             /* (rows, stride) */
     int64_t rows, vocab, stride;    /* of this shard; elements from one row to the next */
-    const int64_t *target;          /* (rows) the sampled token, counted from the shard's first; outside 0 .. vocab-1: in another shard */
-    const uint8_t *kept;            /* (rows, stride) 0: the sampler had cut the token off (top-k, top-p); NULL: none was */
+    const int64_t *target;          /* (rows) the sampled token, counted from the shard's first; outside 0 .. vocab-1: in another shard
+                                       (of grpo_logits_loss: refused) */
+    const uint8_t *kept;            /* (rows, stride) 0: the sampler had cut the token off (top-k, top-p), and a target there
+                                       has logp -inf; NULL: none was */
     double temperature;             /* tau > 0 */
     int squares;                    /* 1: sum_squares is wanted; 0: it is NaN, and costs nothing */
 } grpo_logits;

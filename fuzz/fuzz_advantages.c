@@ -27,7 +27,7 @@ static void require_arrangements(const fuzz_case *c, const grpo_real *advantage,
 
 static void require_parts(const fuzz_case *c, const grpo_real *advantage, rng *r) {
     static parts p;
-    grpo_moments m;
+    grpo_moments m, own;
     grpo_batch view;
     grpo_real *found;
     int k;
@@ -35,7 +35,9 @@ static void require_parts(const fuzz_case *c, const grpo_real *advantage, rng *r
     parts_cut(r, &c->b, order_free(&c->objective) & ARRANGE_SEQUENCES, &p);
     for (k = 0; k < p.count; k++) {
         view = fuzz_view(c, &p.part[k]);
-        require(!grpo_moments_add(&c->objective, &view, &m), "a part is refused");
+        memset(&own, 0, sizeof own);
+        require(!grpo_moments_add(&c->objective, &view, k % 2 ? &own : &m), "a part is refused");
+        if (k % 2) require(!grpo_moments_merge(&m, &own), "moments do not merge");
     }
     for (k = 0; k < p.count; k++) {
         view = fuzz_view(c, &p.part[k]);

@@ -519,8 +519,8 @@ static void check_fields(void) {
         const int both = is_among(f->path, both_ways, sizeof both_ways / sizeof *both_ways);
         const int up = both || is_among(f->path, upwards, sizeof upwards / sizeof *upwards);
         if (f->choices) {
-            check_field(f, -1, "is none of its choices");
-            check_field(f, f->n_choices, "is none of its choices");
+            check_field(f, -1, "has no such choice");
+            check_field(f, f->n_choices, "has no such choice");
             continue;
         }
         check_field(f, NAN, "is NaN");
@@ -541,6 +541,7 @@ static void check_arguments(void) {
         { LOSS, "report is NULL but needed" }, { LOSS_ADD, "partial is NULL but needed" }, { INFORMATIVE, "keep is NULL but needed" } };
     static setup s;
     static grpo_partial partial;
+    static grpo_moments moments;
     size_t k;
     int c;
     setup_make(&s, "");
@@ -562,6 +563,9 @@ static void check_arguments(void) {
     expect("merge", grpo_partial_merge(NULL, &partial), "into is NULL but needed");
     expect("merge", grpo_partial_merge(&partial, NULL), "from is NULL but needed");
     expect("merge", grpo_partial_merge(&partial, &partial), NULL);
+    expect("merge", grpo_moments_merge(NULL, &moments), "into is NULL but needed");
+    expect("merge", grpo_moments_merge(&moments, NULL), "from is NULL but needed");
+    expect("merge", grpo_moments_merge(&moments, &moments), NULL);
     memset(&s.batch, 0, sizeof s.batch);                                     /* no groups: no array is needed */
     s.pass_advantage = NULL;
     check_calls(&s, 0, NULL, "no groups");
@@ -706,6 +710,7 @@ static void check_held(void) {
     static const int64_t wild[] = { INT64_MIN, -1, INT64_MAX, (INT64_C(1) << 61) + 1 };
     static setup s;
     static grpo_partial parts[2], copy;
+    static grpo_moments none;
     size_t j, k;
     for (j = 0; j < sizeof wild / sizeof *wild; j++) {
         setup_make(&s, "advantage.scale=batch_std advantage.reweight=valid_groups");
@@ -717,6 +722,9 @@ static void check_held(void) {
             expect(in_moments[k].name, grpo_advantages_with_moments(&s.objective, &s.batch, &s.out.moments, s.out.advantage),
                 "moments is out of range");
             check(!memcmp(&s.out, &s.before, sizeof s.out), "%s: something was written", in_moments[k].name);
+            expect(in_moments[k].name, grpo_moments_merge(&none, &s.out.moments), "from is out of range");
+            expect(in_moments[k].name, grpo_moments_merge(&s.out.moments, &none), "into is out of range");
+            check(!memcmp(&s.out, &s.before, sizeof s.out), "%s: something was merged", in_moments[k].name);
         }
         for (k = 0; k < sizeof in_totals / sizeof *in_totals; k++) {
             memset(&s.out.totals, 0, sizeof s.out.totals);
@@ -758,10 +766,10 @@ static void check_names(void) {
     for (k = 0; k < 5; k++) expect("set", grpo_objective_set(&obj, bad_path[k], 1), "path is unknown");
     for (k = 0; k < 5; k++) expect("choose", grpo_objective_choose(&obj, bad_path[k], "ratio"), "path is unknown");
     for (k = 0; k < 4; k++) expect("choose", grpo_objective_choose(&obj, "surrogate.kind", bad_choice[k]),
-        "surrogate.kind is none of its choices");
+        "surrogate.kind has no such choice");
     for (k = 0; k < 6; k++) expect("set", grpo_objective_set(&obj, "surrogate.kind", bad_value[k]),
-        "surrogate.kind is none of its choices");
-    expect("choose", grpo_objective_choose(&obj, "surrogate.eps_low", "ratio"), "surrogate.eps_low is none of its choices");
+        "surrogate.kind has no such choice");
+    expect("choose", grpo_objective_choose(&obj, "surrogate.eps_low", "ratio"), "surrogate.eps_low has no such choice");
     expect("set", grpo_objective_set(&obj, "surrogate.eps_low", NAN), "surrogate.eps_low is NaN");
     expect("named", grpo_objective_named("grpo", NULL), "objective is NULL but needed");
     expect("set", grpo_objective_set(NULL, "surrogate.eps_low", 1), "objective is NULL but needed");

@@ -121,12 +121,14 @@ for absent in NO_ROWS:grpo_objective_named NO_ROWS:grpo_presets NO_TEXT:grpo_sta
     [ $? -ne 0 ] && grep -q "${absent#*:}. undeclared" "$work/log"; verdict "${absent#*:} is absent with GRPO_${absent%:*}" $?
 done
 
-# -ffast-math is refused, unless overridden
+# -ffast-math is refused, and -ffinite-math-only, unless overridden
 for compiler in gcc clang; do
-    $compiler -ffast-math -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1
-    [ $? -ne 0 ] && grep -q "IEEE arithmetic" "$work/log"; verdict "$compiler refuses -ffast-math" $?
-    $compiler -ffast-math -DGRPO_ALLOW_FAST_MATH -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1
-    verdict "$compiler -DGRPO_ALLOW_FAST_MATH" $?
+    for option in -ffast-math -ffinite-math-only; do
+        $compiler $option -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1
+        [ $? -ne 0 ] && grep -q "IEEE arithmetic" "$work/log"; verdict "$compiler refuses $option" $?
+        $compiler $option -DGRPO_ALLOW_FAST_MATH -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1
+        verdict "$compiler $option -DGRPO_ALLOW_FAST_MATH" $?
+    done
 done
 
 # float and double live in one program; one without its implementation does not link

@@ -213,14 +213,20 @@ static void parts_free(parts *p) {
     for (k = 0; k < p->count; k++) rollouts_free(&p->batch[k]);
 }
 
+/* moments of all parts in one object, or of each by itself and merged, by turns */
 static grpo_status parts_survey(const grpo_objective *obj, const parts *p, grpo_totals *totals, grpo_moments *moments) {
     grpo_status st = GRPO_OK;
+    static int survey;
+    const int merges = survey++ % 2;
     int k;
     memset(totals, 0, sizeof *totals);
     memset(moments, 0, sizeof *moments);
-    for (k = 0; k < p->count && !st; k++) {
+    for (k = p->count - 1; k >= 0 && !st; k--) {                       /* the last part first */
         grpo_batch batch = rollouts_view(&p->batch[k]);
-        st = grpo_moments_add(obj, &batch, moments);
+        grpo_moments own;
+        memset(&own, 0, sizeof own);
+        st = grpo_moments_add(obj, &batch, merges ? &own : moments);
+        if (!st && merges) st = grpo_moments_merge(moments, &own);
     }
     for (k = 0; k < p->count && !st; k++) {
         grpo_batch batch = rollouts_view(&p->batch[k]);
