@@ -1187,12 +1187,12 @@ GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double tok
 
 #define GRPO_AGGREGATION_CHOICES(X) \
     X(GRPO_AGGREGATION_TOKEN_SUM, token_sum, "1") \
-    X(GRPO_AGGREGATION_TOKEN_MEAN, token_mean, "1/sum T (DAPO)") \
+    X(GRPO_AGGREGATION_TOKEN_MEAN, token_mean, "1/sum T, all tokens of the batch (DAPO as verl and TRL run it)") \
     X(GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN, seq_mean_token_mean, "1/(N T_i) (GRPO, GSPO)") \
     X(GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM, seq_mean_token_sum, "1/N") \
     X(GRPO_AGGREGATION_SEQ_MEAN_CONSTANT, seq_mean_constant, "1/(N C) (Dr.GRPO)") \
     X(GRPO_AGGREGATION_CONSTANT, constant, "1/C (verl's seq-mean-token-sum-norm)") \
-    X(GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN, group_mean_token_mean, "1/(groups * tokens of the group) (ScaleRL's prompt average)") \
+    X(GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN, group_mean_token_mean, "1/(groups * tokens of the group) (DAPO eq. 8, ScaleRL)") \
     X(GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER, seq_mean_length_power, "T_i^(power - 1)/N: token mean at power 0, token sum at 1") \
     X(GRPO_AGGREGATION_SEQ_SUM_TOKEN_MEAN, seq_sum_token_mean, "1/T_i") \
     X(GRPO_AGGREGATION_GROUP_MEAN, group_mean, "1/(groups * T_i): mean over groups of the sum over responses of token means (GVPO, REAL)") \

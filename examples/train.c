@@ -1030,6 +1030,14 @@ static int name_distance(const char *a, const char *b) {
     return d[n][m];
 }
 
+/* does the name begin with what was typed, or its part after a dot?  eps: surrogate.eps_low, surrogate.eps_high ... */
+static int begins_with(const char *name, const char *typed) {
+    const char *part = strchr(name, '.');
+    int n = 0;
+    while (typed[n] && same_letter(name[n], typed[n])) n++;
+    return !typed[n] || (part && begins_with(part + 1, typed));
+}
+
 /* the nearest of the names, "" if none is near; names end with NULL */
 static const char *nearest(const char *wrong, const char *const *names) {
     int best = 2 * ((int)strlen(wrong) / 3 + 1) + 1;
@@ -1039,12 +1047,20 @@ static const char *nearest(const char *wrong, const char *const *names) {
     return found;
 }
 
-/* "; did you mean gspo?", or nothing */
+/* "; did you mean gspo?", or nothing: the names that begin with what was typed, if these are few, else the nearest */
 static const char *did_you_mean(const char *wrong, const char *const *names) {
-    static char text[128];
-    const char *found = nearest(wrong, names);
+    enum { FEW = 4 };
+    static char text[64 + FEW * (LONGEST_NAME + 4)];
+    const char *found[FEW] = { "" };
+    int n = 0, used;
+    for (int k = 0; names[k]; k++)
+        if (begins_with(names[k], wrong) && n++ < FEW) found[n - 1] = names[k];
+    if (n == 0 || n > FEW || name_distance(wrong, nearest(wrong, names)) == 0) { found[0] = nearest(wrong, names); n = 1; }
     text[0] = 0;
-    if (*found) snprintf(text, sizeof text, "; did you mean %s?", found);
+    if (!*found[0]) return text;
+    used = snprintf(text, sizeof text, "; did you mean %s", found[0]);
+    for (int k = 1; k < n; k++) used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", k + 1 < n ? ", " : " or ", found[k]);
+    snprintf(text + used, sizeof text - (size_t)used, "?");
     return text;
 }
 

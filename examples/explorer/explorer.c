@@ -1,7 +1,7 @@
 /* What the explorer's page computes, by the headers: two objectives A and B, one small batch, curves over the log-ratio of one token.
  *
- *     examples/explorer/build.sh                    makes explorer.html of this, page.html and page.js
- *     cc -std=c99 -DEXPLORER_MAIN explorer.c -lm    prints the numbers that the page writes at #test, for test.sh to compare
+ *     examples/explorer/build.py                    makes explorer.html of this, page.html and page.js
+ *     cc -std=c99 -DEXPLORER_MAIN explorer.c -lm    prints the numbers that the page writes at #test, for test.py to compare
  *
  * Texts go to the page in `text`: records end with \036, their parts with \037.  Numbers are in `number`. */
 #define GRPO_DOUBLE
@@ -98,9 +98,13 @@ static double noise(int k) {
     return (double)(int)((x >> 16) % 129) / 64 - 1;
 }
 
+/* log-ratios of the tokens that are not looked at: within this of 0 */
+static double others = 0.125;
+EXPORT(set_others) void set_others(double reach) { others = reach; }
+
 static void fill_token(int t, int last) {
     a.logp_old[t] = -1.5 + noise(7 * t);
-    a.logp[t] = a.logp_old[t] + noise(7 * t + 1) / 8;
+    a.logp[t] = a.logp_old[t] + noise(7 * t + 1) * others;
     a.logp_ref[t] = a.logp_old[t] + noise(7 * t + 2) / 4;
     a.logp_rollout[t] = a.logp_old[t] + noise(7 * t + 3) / 32;
     a.logp_teacher[t] = a.logp_old[t] + noise(7 * t + 4) / 4;
@@ -198,7 +202,7 @@ static void print(const char *name, const char *what, int n) {
     printf("\n");
 }
 
-/* every row: two curves, a batch by given advantages and one by rewards; as page.js does at #test */
+/* every row: two curves, a batch by given advantages and one by rewards, a curve where the other log-ratios are 0; as page.js at #test */
 int main(void) {
     int n;
     const grpo_preset *row = grpo_presets(&n);
@@ -208,6 +212,9 @@ int main(void) {
         print(row[k].name, "A-", 4 * curve(0, -1, 4, 6, -1, 1, 9));
         print(row[k].name, "given", 4 * evaluate_batch(0, 0.5, 1.5, 1, 0, 4, 6) + 3);
         print(row[k].name, "rewards", 4 * evaluate_batch(0, -0.25, 0, 0.75, 1, 4, 6) + 3);
+        set_others(0);
+        print(row[k].name, "alone", 4 * curve(0, 1, 4, 6, -1, 1, 9));
+        set_others(0.125);
     }
     return 0;
 }

@@ -185,6 +185,7 @@ function about(side) {
 
 function draw() {
   const s = setting();
+  lib.set_others(+$("others").value);
   showSetting(s);
   const by = sign => [0, 1].map(side => curve(side, sign * Math.abs(s.advantage || 1), s.responses, s.length, -s.reach, s.reach, POINTS));
   const curves = { 1: by(1), "-1": by(-1) }, batches = [0, 1].map(side => batchOf(side, s));
@@ -198,30 +199,44 @@ function draw() {
 
 function chooseRow(side) {
   lib.choose_row(side, +$("row-" + SIDES[side]).value);
-  $("refused").textContent = "";
+  $("refused").textContent = $("unknown").textContent = "";
   showField();
   draw();
 }
 
+// The address may name the two: #a=dapo&b=cispo.  A name that there is none of is said, and the usual row is shown.
+function chooseAsAddressed() {
+  const asked = new URLSearchParams(location.hash.slice(1)), usual = ["grpo", "gspo"], unknown = [];
+  const index = name => rows.findIndex(r => r.name === name);
+  SIDES.forEach((id, side) => {
+    const name = asked.get(id) || usual[side];
+    if (index(name) < 0) unknown.push(`No objective is named "${name}": ${id.toUpperCase()} is ${usual[side]}.`);
+    $("row-" + id).value = index(name) < 0 ? index(usual[side]) : index(name);
+    lib.choose_row(side, +$("row-" + id).value);
+  });
+  $("unknown").textContent = unknown.join(" ");
+  $("refused").textContent = "";
+}
+
 function begin() {
-  const asked = new URLSearchParams(location.hash.slice(1));
   SIDES.forEach((id, side) => {
     $("row-" + id).replaceChildren(...rows.map((r, k) => option(k, r.name)));
-    $("row-" + id).value = Math.max(0, rows.findIndex(r => r.name === (asked.get(id) || ["grpo", "gspo"][side])));
-    lib.choose_row(side, +$("row-" + id).value);
     $("row-" + id).addEventListener("change", () => chooseRow(side));
   });
+  chooseAsAddressed();
+  addEventListener("hashchange", () => { chooseAsAddressed(); showField(); draw(); });
   $("field").replaceChildren(...fields.map((f, k) => option(k, f.path)));
   $("field").value = fields.findIndex(f => f.path === "surrogate.kind");
   for (const id of ["side", "field"]) $(id).addEventListener("change", showField);
   $("choice").addEventListener("change", () => setField(+$("choice").value));
   $("value").addEventListener("change", () => setField($("value").value === "" ? 0 : +$("value").value));
-  for (const id of ["log-ratio", "reach", "advantage", "reward", "responses", "length", "from"]) $(id).addEventListener("input", draw);
+  for (const id of ["log-ratio", "reach", "advantage", "reward", "responses", "length", "others", "from"])
+    $(id).addEventListener("input", draw);
   showField();
   draw();
 }
 
-// ---- for test.sh: the numbers of every row as bits, and what the page looks like ----------------------------------------------------------
+// ---- for test.py: the numbers of every row as bits, and what the page looks like ----------------------------------------------------------
 
 function bits(name, what, n) {
   const view = new DataView(lib.memory.buffer, lib.number_at());
@@ -236,6 +251,9 @@ function test() {
     lib.choose_row(0, k);
     lines.push(bits(row.name, "A+", 4 * lib.curve(0, 1, 4, 6, -1, 1, 9)), bits(row.name, "A-", 4 * lib.curve(0, -1, 4, 6, -1, 1, 9)),
       bits(row.name, "given", 4 * lib.evaluate_batch(0, 0.5, 1.5, 1, 0, 4, 6) + 3), bits(row.name, "rewards", 4 * lib.evaluate_batch(0, -0.25, 0, 0.75, 1, 4, 6) + 3));
+    lib.set_others(0);
+    lines.push(bits(row.name, "alone", 4 * lib.curve(0, 1, 4, 6, -1, 1, 9)));
+    lib.set_others(0.125);
   });
   lib.choose_row(0, +$("row-a").value);
   return lines.join("\n");
@@ -246,15 +264,17 @@ function look() {
   draw();
   const controls = [...document.querySelectorAll("select, input, button")], labelled = controls.filter(c => c.labels && c.labels.length);
   const drawn = document.querySelectorAll("#curves polyline").length, filled = [...document.querySelectorAll("#about-a td")].filter(c => c.textContent).length;
-  return `width ${document.body.scrollWidth} of 360, controls ${controls.length}, labelled ${labelled.length}, curves ${drawn}, settings ${filled}`;
+  return `width ${document.body.scrollWidth} of 360, controls ${controls.length}, labelled ${labelled.length}, curves ${drawn}, settings ${filled}\n`
+    + `shown ${SIDES.map(id => rows[+$("row-" + id).value].name).join(" ")}\nsaid ${$("unknown").textContent}`;
 }
 
 addEventListener("error", e => { document.title = "error: " + e.message; });
 open().then(() => {
   begin();
-  if (!["#test", "#look"].includes(location.hash)) return;
+  const what = location.hash.split("&")[0];
+  if (!["#test", "#look"].includes(what)) return;
   const pre = document.createElement("pre");
   pre.id = "found";
-  pre.textContent = location.hash === "#test" ? test() : look();
+  pre.textContent = what === "#test" ? test() : look();
   document.body.append(pre);
 }).catch(e => { document.title = "error: " + e.message; });

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The explorer's page in a browser without a window: every number of every row has the bits that the headers give when they are compiled
-here; all controls have labels, nothing is wider than a phone, nothing comes from a network, no script fails.  Ends with "N passed, N failed";
-says that it is skipped where there is no chromium."""
+here; all controls have labels, nothing is wider than a phone, nothing comes from a network, no script fails, an address that names no
+objective is answered in words.  Ends with "N passed, N failed"; says that it is skipped where there is no chromium."""
 import os
 import re
 import shutil
@@ -48,8 +48,8 @@ def check_numbers():
     here = computed()
     verdict("no script fails", not title.startswith("error") and page, title)
     differ = [a for a, b in zip(page, here) if a != b]
-    verdict(f"{len(here)} lines of numbers of {len(here) // 4} rows have the bits of the library", len(page) == len(here) > 1000 and not differ,
-            f"{len(page)} lines, {len(differ)} differ, first {differ[:1]}"[:300])
+    verdict(f"{len(here)} lines of numbers of {len(here) // 5} rows have the bits of the library",
+            len(page) == len(here) > 1000 and not differ, f"{len(page)} lines, {len(differ)} differ, first {differ[:1]}"[:300])
 
 
 def check_look():
@@ -58,6 +58,13 @@ def check_look():
     verdict(f"on a phone of {n[1]} pixels it is {n[0]} wide", 0 < n[0] <= n[1], str(page))
     verdict(f"{n[2]} controls, all with labels", 0 < n[2] == n[3], str(page))
     verdict(f"{n[4]} curves, settings of the row are shown", n[4] == 8 and n[5] > 5, str(page))
+
+
+def check_address():
+    page, _ = shown("look&a=dapo&b=cispo", 500)
+    verdict("the address names the two objectives", page[1:] in (["shown dapo cispo", "said "], ["shown dapo cispo", "said"]), str(page))
+    page, _ = shown("look&a=nosuch&b=dapo", 500)
+    verdict("a name that there is none of is said", page[1:] == ["shown grpo dapo", 'said No objective is named "nosuch": A is grpo.'], str(page))
 
 
 def check_network():
@@ -69,6 +76,7 @@ def check_network():
 
 check_numbers()
 check_look()
+check_address()
 check_network()
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

@@ -1,5 +1,5 @@
 /* Lesson 1: what a group teaches, and what equal rewards do.   Licence: MIT-0
- * A_i = (R_i - mean R) / (std R + eps)     DeepSeekMath, arXiv 2402.03300, section 4.1.2;
+ * A_i = (R_i - mean R) / std R     DeepSeekMath, arXiv 2402.03300, section 4.1.2;
  * without the divisor: Dr. GRPO, arXiv 2503.20783 */
 #define GRPO_IMPLEMENTATION
 #include "../../grpo.h"

@@ -1,6 +1,6 @@
 /* Lesson 6: a batch in parts, wrongly and rightly.   Licence: MIT-0
- * loss = 1/(sum T) sum of all tokens' terms, the token mean of DAPO, arXiv 2503.14476:
- * of the whole batch, in however many parts it is evaluated */
+ * loss = 1/(sum T) sum of all tokens' terms, both sums over the whole batch, in however many parts it is evaluated.
+ * The terms are those of DAPO, arXiv 2503.14476; frameworks divide them so, its equation 8 prompt by prompt (lesson 5) */
 #define GRPO_IMPLEMENTATION
 #include "../../grpo.h"
 #include <stdio.h>

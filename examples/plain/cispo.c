@@ -25,8 +25,8 @@ void cispo_advantage(int n, int T, int group[n], double reward[n], int mask[n][T
     }
 }
 
-// Equation 4: J = E_prompts 1/sum_i |o_i| sum_i sum_t sg[weight] A log pi_theta, loss = -J. The paper leaves epsilon_low at a value
-// that does nothing (1) and does not print epsilon_high.
+// Equation 4: J = E_prompts 1/sum_i |o_i| sum_i sum_t sg[weight] A log pi_theta, loss = -J. The paper sets epsilon_low so large
+// that the weight has no lower bound (a ratio is positive, so any epsilon_low >= 1 will do) and does not print epsilon_high.
 double cispo_loss(int n, int T, int groups, int group[n], double A[n][T], int mask[n][T], double logp[n][T], double logp_old[n][T],
         double epsilon_low, double epsilon_high, double grad[n][T]) {
     double loss = 0;

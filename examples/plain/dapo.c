@@ -29,7 +29,8 @@ void dapo_advantage(int n, int T, int group[n], double reward[n], int length[n],
     }
 }
 
-// Equation 8: J = E_prompts 1/sum_i |o_i| sum_i sum_t min[ratio A, clip(ratio, 1 - epsilon_low, 1 + epsilon_high) A], loss = -J
+// Equation 8: J = E_prompts 1/sum_i |o_i| sum_i sum_t min[ratio A, clip(ratio, 1 - epsilon_low, 1 + epsilon_high) A], loss = -J.
+// The sum of |o_i| is over the responses to one prompt. The authors' script, verl and TRL divide by the tokens of the whole batch instead.
 double dapo_loss(int n, int T, int groups, int group[n], double A[n][T], int mask[n][T], double logp[n][T], double logp_old[n][T],
         double epsilon_low, double epsilon_high, double grad[n][T]) {
     double loss = 0;

@@ -29,7 +29,8 @@ void gpg_advantage(int n, int T, int group[n], double reward[n], int mask[n][T],
     }
 }
 
-// J = 1/sum_i |o_i| sum_i sum_t log pi(o_it) A_it, loss = -J
+// J = 1/sum_i |o_i| sum_i sum_t log pi(o_it) A_it, loss = -J. The sum of |o_i| is over the whole batch, as in the authors' code; the
+// paper's equation 5 has it for the responses to one prompt.
 double gpg_loss(int n, int T, double A[n][T], int mask[n][T], double logp[n][T], double grad[n][T]) {
     double tokens = 0, loss = 0;
     for (int i = 0; i < n; i++)

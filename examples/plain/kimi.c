@@ -33,7 +33,8 @@ void kimi_k2_advantage(int n, int group[n], double reward[n], double A[n]) {
     }
 }
 
-// L = 1/k sum_i ( A_i - tau log(pi_theta(y_i) / pi_old(y_i)) )^2, the probabilities of whole responses
+// L = 1/k sum_i ( A_i - tau log(pi_theta(y_i) / pi_old(y_i)) )^2, the probabilities of whole responses. The gradient that the k1.5 paper
+// prints is this one without the factor -2 tau, and with mean(r) in place of tau log Z.
 double kimi_loss(int n, int T, double A[n], int mask[n][T], double logp[n][T], double logp_old[n][T], double tau, double grad[n][T]) {
     double loss = 0;
     for (int i = 0; i < n; i++) {

@@ -20,7 +20,8 @@ void opo_advantage(int n, int T, int group[n], double reward[n], int mask[n][T],
     }
 }
 
-// Exactly on-policy, so there is no ratio and no clip: loss = -(mean over all tokens) A log pi
+// Exactly on-policy, so there is no ratio and no clip: loss = -(mean over all tokens) A log pi, as the authors' code. The paper's own
+// estimate is a mean over responses, of A log pi(y_i) with the log-probability of the whole response.
 double opo_loss(int n, int T, double A[n][T], int mask[n][T], double logp[n][T], double grad[n][T]) {
     double tokens = 0, loss = 0;
     for (int i = 0; i < n; i++)
