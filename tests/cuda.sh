@@ -45,22 +45,22 @@ every_function() {
     echo '}'
 }
 
-by_clang() { # a .cu file
-    clang++ -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudainc -nocudalib -std=c++17 -O1 -S -D__CUDACC__ -Wno-unknown-cuda-version \
+by_clang() { # a .cu file, and for which GPU: sm_80 has instructions for bfloat16
+    clang++ -x cuda --cuda-device-only --cuda-gpu-arch="$2" -nocudainc -nocudalib -std=c++17 -O1 -S -D__CUDACC__ -Wno-unknown-cuda-version \
         -Werror -Itests/cuda_by_clang -include cuda_runtime.h -I. "$1" -o "$work/device.ptx"
 }
 
 device_code() {
     every_function >"$work/every.cu"
     [ "$(grep -c 'at++' "$work/every.cu")" -gt 100 ] || return 1
-    by_clang "$work/every.cu" && by_clang examples/cuda/rows.cu
+    by_clang "$work/every.cu" sm_70 && by_clang examples/cuda/rows.cu sm_70 && by_clang examples/cuda/rows.cu sm_80
 }
 
 host_function_is_seen() { # a mark less, and it must be red
     mkdir -p "$work/marks" && cp -r grpo.h grpo_blocks.h grpo_rows.h gspo.h extra examples tests "$work/marks" || return 1
     sed 's/^GRPO_CALLED_FN_ grpo_term grpo_quadratic_from_/static grpo_term grpo_quadratic_from_/' grpo.h >"$work/marks/grpo.h"
     ! cmp -s grpo.h "$work/marks/grpo.h" || return 1
-    (cd "$work/marks" && ! by_clang "$work/every.cu" 2>&1) | grep "reference to __host__ function 'grpo_quadratic_from_'"
+    (cd "$work/marks" && ! by_clang "$work/every.cu" sm_70 2>&1) | grep "reference to __host__ function 'grpo_quadratic_from_'"
 }
 
 # ---- programs --------------------------------------------------------------------------------------------------------------------------
