@@ -114,6 +114,8 @@ static void loss_from_hidden(const grpo_objective *obj, const grpo_batch *batch,
     ask(grpo_totals_add(obj, batch, advantage, &totals));
     b.logp = x->host_logp; b.entropy = x->host_entropy;
     out.dlogp = x->host_dlogp; out.dentropy = x->host_dentropy;
+    out.scratch_size = gspo_scratch(obj, batch);                        /* of objectives that look at a group as a whole */
+    out.scratch = (double *)malloc((size_t)out.scratch_size * sizeof *out.scratch);
     for (int64_t g = 0; g < batch->n_groups; g += count) {
         count = next_groups(batch, g, x->tile_rows, &first, &n);
         const grpo_logits_batch rows = tile_rows_of(x, first, n, temperature);
@@ -130,6 +132,7 @@ static void loss_from_hidden(const grpo_objective *obj, const grpo_batch *batch,
         tile_backward(x, first, n, g > 0);
     }
     grpo_partial_report(&partial, report);
+    free(out.scratch);
 }
 
 /* ---- check ------------------------------------------------------------------------------------------------------------------------- */
@@ -179,6 +182,8 @@ static void check_objective(const char *name, int64_t tile_rows) {
     rows.d_hidden = d_hidden; rows.d_weight = d_weight;
     out.dlogp = dlogp; out.dentropy = dentropy;
     memset(d_weight, 0, sizeof d_weight);
+    out.scratch_size = gspo_scratch(&obj, &b);
+    out.scratch = (double *)malloc((size_t)out.scratch_size * sizeof *out.scratch);
     ask(grpo_hidden_loss(&obj, &b, advantage, NULL, &rows, &out, &here));
     for (int64_t t = 0; t < n; t++) logp_old[t] = logp[t] + (float)(0.4 * unit() - 0.2);        /* an old policy near this one */
     memset(d_weight, 0, sizeof d_weight);
@@ -198,6 +203,7 @@ static void check_objective(const char *name, int64_t tile_rows) {
     check(name, "d loss / d logp", apart(x.host_dlogp, dlogp, n), 5e-6);
     check(name, "d_hidden", apart(found_hidden, d_hidden, n * WIDTH), 3e-3);
     check(name, "d_weight", apart(found_weight, d_weight, VOCAB * WIDTH), 3e-3);
+    free(out.scratch);
     head_free(&x);
 }
 
@@ -280,6 +286,7 @@ int main(int argc, char **argv) {
     check_objective("dapo", 40);
     check_objective("gspo", 40);
     check_objective("grpo", 64);
+    check_objective("gvpo", 40);
     printf("%ld passed, %ld failed\n", passed, failed);
     return failed != 0;
 }

@@ -30,7 +30,10 @@ static void loss_on_gpu(const grpo_objective *obj, const grpo_batch *batch, cons
     to_host(x->host_entropy, x->rows.entropy, n);
     b.logp = x->host_logp; b.entropy = x->host_entropy;
     out.dlogp = x->host_dlogp; out.dentropy = x->host_dentropy;
+    out.scratch_size = gspo_scratch(obj, batch);                        /* of objectives that look at a group as a whole */
+    out.scratch = (double *)malloc((size_t)out.scratch_size * sizeof *out.scratch);
     ask(gspo_loss(obj, &b, advantage, NULL, &out, report));
+    free(out.scratch);
     to_device(x->dlogp, x->host_dlogp, n);
     to_device(x->dentropy, x->host_dentropy, n);
     cuda(grpo_cuda_batch_gradient(&x->rows, x->mask, x->dlogp, x->dentropy, 0));
