@@ -47,7 +47,8 @@ MISTAKES = [
     ("finite-differences", PORT, {"np.where(bind | dual, 0, S), 0 * A": "np.where(bind | dual, 0, -A + 0 * S), 0 * A"}, ["grpo-signs"]),
 ]
 SMALL = 2, 3            # responses, tokens: a minimal case has no more
-ALWAYS = {"advantage": {"baseline", "scale"}, "ratio": {"level"}, "surrogate": {"kind"}, "aggregation": {"kind"}}      # fields that are written
+# fields of an objective that are always written
+ALWAYS = {"advantage": {"baseline", "scale"}, "ratio": {"level"}, "surrogate": {"kind"}, "aggregation": {"kind"}}
 
 # (arguments of adapter_c, properties that are stated, the relations that are broken)
 FIXED = [

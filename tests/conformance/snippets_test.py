@@ -42,6 +42,10 @@ def read(path):
         return f.read()
 
 
+def snippet():
+    return CODE.search(read("README.md"))[1]
+
+
 def template():
     return CODE.search(read("adapters/README.md").split("<!-- template -->")[1])[1]
 
@@ -91,9 +95,8 @@ def check_first():
 
 
 def main():
-    snippet = CODE.search(read("README.md"))[1]
-    wrong = [check_right("the template of adapters/README.md", template()), check_right("README.md with a right loss", RIGHT + snippet),
-             check_minimal(MASK_IGNORED + snippet), check_first(), *(check_length(*length) for length in LENGTHS)]
+    wrong = [check_right("the template of adapters/README.md", template()), check_right("README.md with a right loss", RIGHT + snippet()),
+             check_minimal(MASK_IGNORED + snippet()), check_first(), *(check_length(*length) for length in LENGTHS)]
     for failure in filter(None, wrong):
         print("FAIL", failure)
     failed = sum(1 for failure in wrong if failure)
