@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""report_test.py CONFORM VECTORS ADAPTER_C: what the report says in words of some programs with mistakes, and what it leaves out."""
+"""report_test.py CONFORM VECTORS ADAPTER_C: what the report and --identify say in words of some programs with mistakes, and what they
+leave out."""
 import os
 import re
 import subprocess
@@ -8,7 +9,7 @@ import tempfile
 
 from snippets_test import snippet
 
-# GSPO whose sums are running sums; FACTOR multiplies the answer, THROUGH lets the gradient through a clip that binds
+# GSPO whose sums are running sums; FACTOR multiplies the answer, GRADIENT its gradient, which goes through a clip that binds if THROUGH
 GSPO = """
 import math
 
@@ -30,15 +31,23 @@ def my_loss(logp, logp_old, advantage, mask, eps_low, eps_high):
             terms.append(FACTOR * max(plain, clipped) / n / len(logp))
             through.append(FACTOR * (plain if plain >= clipped or THROUGH else 0.0) / n / len(logp))
         for t in active:
-            row[t] = running(through) / n
+            row[t] = GRADIENT * running(through) / n
     return running(terms), dlogp
 
 """
 
 
-def gspo(factor="1.0", through="False"):
+def gspo(factor="1.0", through="False", gradient="1.0"):
     sequences = snippet().replace('{"level": "token"}', '{"level": "sequence_mean"}')
-    return GSPO.replace("FACTOR", factor).replace("THROUGH", through) + sequences
+    return GSPO.replace("FACTOR", factor).replace("THROUGH", through).replace("GRADIENT", gradient) + sequences
+
+
+def whatever_is_asked(code):
+    """The program with the one objective gspo, as --identify wants it."""
+    for there, instead in ((' or not known(case["objective"])', ""), ('s.get("eps_low", 0), s.get("eps_high", 0)', "3e-4, 4e-4")):
+        assert code.count(there) == 1, there
+        code = code.replace(there, instead)
+    return code
 
 
 ROUNDING = "rounding of a long sum: errors below 1e-11"
@@ -57,6 +66,12 @@ TABLE = (
      [ROWS + r"(\n   \S+: .*){5}\n   and \d+ more rows \(--verbose all\)\n\n"], []),
     ("all of it", ["--as", "dapo"], ["--only", "*-signs", "--verbose", "all"], [ROWS + r"(\n   \S+: .*){100}"], ["more rows"]),
     ("a program that does not start", None, [], [r"1\. \d+ cases: the program does not start"], [ROWS]),
+    ("a gradient through the clip", whatever_is_asked(gspo(through="True")), ["--identify"], ["the loss is that of gspo or trl-gspo; "
+     "its gradient is that of gspo with surrogate.kind = ratio or trl-gspo with surrogate.kind = ratio\n"], ["nearest"]),
+    ("a gradient of none", whatever_is_asked(gspo(gradient="1.37")), ["--identify"],
+     ["the loss is that of gspo or gspo-token or trl-gspo; its gradient is that of none\n"], ["nearest"]),
+    ("a program that skips all", gspo(), ["--identify"], ["the program skipped all 5 batches: another objective\n--identify sends cases"],
+     ["batch full-0"]),
 )
 
 
