@@ -119,6 +119,7 @@ static case_result ask(run *r, const test_case *c) {
     case_result out;
     memset(&out, 0, sizeof out);
     out.id = copy(c->id);
+    out.fragile = diagnostician_is_fragile(c);
     if (flag) {
         char why[80];
         snprintf(why, sizeof why, "--skip-flag %.60s", flag);

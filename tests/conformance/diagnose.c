@@ -7,6 +7,7 @@
 /* An evaluation costs as much as TOKENS_OF_CALL, on top of the tokens of the case; in all some fifteen seconds. */
 enum { SEARCHED_TOKENS = 100000000, TOKENS_OF_CALL = 32, SEARCHED_PAIRS = 2, TOKENS_FOR_PAIRS = 8000000 };
 enum { MOST_PROBES = 60, PROBES_OF_ROW = 5, TOO_LONG = 1024 };
+#define RUNNING_SUM 1e-11            /* of the scale, in f64: what a running sum over very many tokens may lose by rounding */
 #define TOO_COARSE 1e-3             /* of the scale: objectives that are this near each other are not told apart by their numbers */
 
 void diagnostician_open(diagnostician *d, const char *vectors, const rules *r) {
@@ -43,7 +44,7 @@ static int has_flag(const test_case *c, const char *flag) {
     return 0;
 }
 
-static int is_fragile(const test_case *c) {
+int diagnostician_is_fragile(const test_case *c) {
     static const char *const flags[] = { "NegInf", "Extreme", "NaNMasked", "OffsetRewards" };
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) if (has_flag(c, flags[k])) return 1;
     return 0;
@@ -80,7 +81,7 @@ void diagnostician_keep(diagnostician *d, int result, const question *q, const a
         it.found = &kept->found;
         it.stage = (stage_kind)s;
         it.failed = judge_failed(wrong, it.stage);
-        it.fragile = is_fragile(q->c);
+        it.fragile = diagnostician_is_fragile(q->c);
         put_wrong_outputs(&it, wrong);
         if (has_stage(found, it.stage)) arrput(d->items, it);
     }
@@ -178,25 +179,35 @@ static int would_give(const cause *x, const item *it, int form, answer *a) {
     case CAUSE_KNOWN: case CAUSE_COMPUTED: return computed_answer(it->c, it->stage, x->form[it->stage] + form, a);
     case CAUSE_OWN_ADVANTAGES: return from_own_advantages(it, a);
     case CAUSE_FACTOR: return by_factor(x, it, a);
-    case CAUSE_ROUNDING: return 0;
+    case CAUSE_ROUNDING: case CAUSE_LONG_SUM: return 0;
     default: return case_has_loss(it->c) && by_change(x, it, a);
     }
 }
-
-
 
 /* ---- does it say what was found? -------------------------------------------------------------------------------------------------- */
 
 static saying said(judge_match match) { return match == JUDGE_SAME ? SAYS_SAME : match == JUDGE_DIFFERENT ? SAYS_OTHER : SAYS_NOTHING; }
 
+static int is_long(const diagnostician *d, const test_case *c) {
+    return d->r->precision == &compare_f64 && c->batch.n_tokens > TOO_LONG;
+}
+
+/* in which found numbers are held against those of a mistake: where a running sum would round, a program may have both */
+static rules rules_for(const diagnostician *d, const test_case *c) {
+    rules r = *d->r;
+    if (is_long(d, c)) r.tolerance = fmax(r.tolerance, RUNNING_SUM / r.precision->eps);
+    return r;
+}
+
 static saying compare_half(const diagnostician *d, const item *it, const answer *a, cause_half half, int *evidence) {
+    const rules r = rules_for(d, it->c);
     answer right = answer_expected(it->c), mixed = *a;
     judge_match match;
     for (int k = 0; k < N_OUTPUTS; k++) {
         const int gradient = k == OUT_DLOGP || k == OUT_DENTROPY || k == OUT_DLOG_Z;
         if (half != WHOLE && gradient == (half == VALUE_ONLY)) mixed.of[k] = right.of[k];
     }
-    match = judge_against(d->r, it->q, it->stage, it->found, &mixed, JUDGE_COMPUTED, evidence);
+    match = judge_against(&r, it->q, it->stage, it->found, &mixed, JUDGE_COMPUTED, evidence);
     answer_free(&right);
     return it->failed || match != JUDGE_SAME ? said(match) : SAYS_NOTHING;
 }
@@ -246,12 +257,30 @@ static saying compare_rounding(const diagnostician *d, const item *it, int *evid
     return seen ? SAYS_SAME : SAYS_NOTHING;
 }
 
+/* errors of that size in cases with very many tokens; where short ones have them too they are of another kind */
+static saying compare_long_sum(const diagnostician *d, const item *it, int *evidence) {
+    int seen = 0;
+    if (!it->failed) return SAYS_NOTHING;
+    for (int k = 0; k < N_OUTPUTS; k++) {
+        const numbers *f = &it->found->of[k], *e = &it->q->expected.of[k], *s = &it->q->scale.of[k];
+        if (stage_of((output_kind)k) != it->stage || !f->value || !e->value) continue;
+        for (int64_t j = 0; j < f->count; j++) {
+            const double error = f->given[j] ? compare_error_in(&compare_f64, f->value[j], e->value[j], s->value[j]) : 0;
+            if (!(error * compare_f64.eps <= RUNNING_SUM)) return SAYS_NOTHING;
+            seen += error > d->r->tolerance;
+        }
+    }
+    *evidence = seen;
+    return !seen ? SAYS_NOTHING : is_long(d, it->c) ? SAYS_SAME : SAYS_OTHER;
+}
+
 static saying ask_cause(const diagnostician *d, const cause *x, const item *it, int *evidence) {
     saying computed, recorded;
     int recorded_evidence = 0;
     *evidence = 0;
     if (x->kind != CAUSE_KNOWN && x->stage != it->stage) return SAYS_NOTHING;
     if (x->kind == CAUSE_ROUNDING) return compare_rounding(d, it, evidence);
+    if (x->kind == CAUSE_LONG_SUM) return compare_long_sum(d, it, evidence);
     computed = compare_computed(d, x, it, evidence);
     if (x->kind != CAUSE_KNOWN || computed == SAYS_SAME) return computed;
     recorded = compare_recorded(d, x, it, &recorded_evidence);
@@ -580,6 +609,18 @@ static int probes_of_row(const diagnostician *d, const unsigned char *probed, in
     return count;
 }
 
+/* long cases are not probed: the one cause that only they have */
+static void put_long_sums(diagnostician *d) {
+    for (int k = 0; k < (int)arrlen(d->items); k++) {
+        const item *it = &d->items[k];
+        const cause x = cause_of(CAUSE_LONG_SUM, it->stage);
+        int evidence;
+        if (!is_long(d, it->c) || compare_long_sum(d, it, &evidence) != SAYS_SAME) continue;
+        put_cause(d, &x, "rounding of a long sum: errors below 1e-11 of their scale, as of a running sum over the tokens "
+                         "(math.fsum, pairwise or Kahan summation keep within the tolerance)", WHOLE);
+    }
+}
+
 void diagnostician_conclude(diagnostician *d) {
     int n = (int)arrlen(d->items), probes[N_STAGES] = { 0 };
     unsigned char *probed = calloc((size_t)n + 1, 1);
@@ -600,5 +641,6 @@ void diagnostician_conclude(diagnostician *d) {
         try_pairs(d, it);
         d->pairs_left--;
     }
+    put_long_sums(d);
     free(probed);
 }

@@ -15,7 +15,8 @@ typedef enum {
     CAUSE_CHANGE,           /* another objective: one change, */
     CAUSE_PAIR,             /* two, */
     CAUSE_PRESET,           /* or a published one whatever was asked for */
-    CAUSE_ROUNDING
+    CAUSE_ROUNDING,
+    CAUSE_LONG_SUM          /* rounding too, of cases with very many tokens alone */
 } cause_kind;
 
 typedef enum { WHOLE, GRADIENT_ONLY, VALUE_ONLY, N_HALVES } cause_half;
@@ -67,6 +68,9 @@ typedef struct {
     int64_t work_left;              /* a program that gets everything wrong is no reason to take minutes */
     int pairs_left;
 } diagnostician;
+
+/* is it made of infinities or enormous numbers, on which a program may fail for a reason of its own? */
+int diagnostician_is_fragile(const test_case *c);
 
 void diagnostician_open(diagnostician *d, const char *vectors, const rules *r);
 void diagnostician_free(diagnostician *d);

@@ -1,4 +1,5 @@
 #include "full_batch.h"
+#include "request.h"
 #include "text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,12 +191,6 @@ static void write_field(char **t, double value, const grpo_field *field) {
     text_format(t, "\"%.*s\"", (int)strcspn(choice, "|"), choice);
 }
 
-static int always_written(const grpo_field *field) {
-    static const char *const paths[] = { "advantage.baseline", "advantage.scale", "ratio.level", "surrogate.kind", "aggregation.kind" };
-    for (size_t k = 0; k < sizeof paths / sizeof *paths; k++) if (!strcmp(field->path, paths[k])) return 1;
-    return 0;
-}
-
 /* without the fields that have their defaults, as the vectors have it */
 static void write_objective(char **t, const grpo_objective *obj) {
     const char *axis = "";
@@ -206,7 +201,7 @@ static void write_objective(char **t, const grpo_objective *obj) {
         double value = grpo_objective_get(obj, &field[n]);
         size_t length = strcspn(field[n].path, ".") + 1;
         int first = strncmp(axis, field[n].path, length) != 0;
-        if (value == 0 && !always_written(&field[n])) continue;
+        if (value == 0 && !request_always_has(field[n].path)) continue;
         if (first) text_format(t, "%s\"%.*s\":{", *axis ? "}," : "", (int)length - 1, field[n].path);
         else text_add(t, ",");
         write_field(t, value, &field[n]);

@@ -5,7 +5,7 @@
 #include "text.h"
 #include <stdlib.h>
 
-enum { MOST_REASONS = 4 };
+enum { MOST_REASONS = 4, FEW = 8 };
 #define MOST 0.5                    /* of the failing cases of a set */
 #define CONTRADICTED 0.1            /* at most, of the cases of a set in which the cause would show */
 
@@ -75,6 +75,7 @@ static int is_of_both_signs(const grouping *g, const cause *x) {
 /* is it the cause of what fails in the set? */
 static int is_cause(const grouping *g, const cause *x, const tally *t) {
     int enough = t->evidence >= 2 || t->same >= 3 || x->kind == CAUSE_KNOWN;
+    if (x->kind == CAUSE_LONG_SUM) return t->same && !t->other;        /* of a case or two, whatever else fails */
     if (!t->same || !enough) return 0;
     if (x->kind == CAUSE_ROUNDING && (t->same < 3 || t->other || !is_of_both_signs(g, x))) return 0;
     if (x->kind == CAUSE_FACTOR && x->quantity < 0 && t->same < 2) return 0;
@@ -84,7 +85,7 @@ static int is_cause(const grouping *g, const cause *x, const tally *t) {
 
 /* the less, the more plausible among causes that explain the same */
 static int rank_of(const cause *x) {
-    static const int ranks[] = { 0, 1, 0, 3, 2, 8, 6, 10 };
+    static const int ranks[] = { 0, 1, 0, 3, 2, 8, 6, 10, 20 };
     return ranks[x->kind] + (x->half == WHOLE ? 0 : 4) + (x->kind == CAUSE_FACTOR && x->quantity < 0 ? 4 : 0)
         + (x->kind == CAUSE_CHANGE && !x->made[0].field ? 3 : 0);
 }
@@ -268,8 +269,8 @@ static void put_group(grouping *g, const choice *best) {
     group.where = is_whole(g, best) || (x->made[0].field && x->made[0].field == best->set.field) ? NULL : words_of_set(&best->set);
     for (int c = 0; c < (int)arrlen(g->d->causes); c++) {
         choice other;
-        if (c == best->cause || is_used(g, c) || g->d->causes[c].kind == CAUSE_ROUNDING || rank_of(&g->d->causes[c]) > rank_of(x)
-            + 3) continue;
+        if (c == best->cause || is_used(g, c) || g->d->causes[c].kind >= CAUSE_ROUNDING) continue;
+        if (rank_of(&g->d->causes[c]) > rank_of(x) + 3) continue;
         if (holds_in(g, c, &best->set, &other) && other.t.other <= best->t.other && same_explained(g, best, c)) arrput(group.also, c);
     }
     if (known >= 0) put_once(&group.also, known);
@@ -288,17 +289,17 @@ static void put_group(grouping *g, const choice *best) {
 static int is_left(const grouping *g, int k) { return g->d->items[k].failed && !g->covered[k]; }
 
 /* do all that are left with this output have the feature, and some that pass lack it? */
-typedef struct { int all, passing_with, passing_without; } spread;
+typedef struct { int all, left, passing_with, passing_without; } spread;
 
 static spread spread_of(const grouping *g, stage_kind stage, output_kind first, const coherent_set *s, const char *flag) {
-    spread f = { 1, 0, 0 };
+    spread f = { 1, 0, 0, 0 };
     for (int k = 0; k < g->n; k++) {
         const item *it = &g->d->items[k];
         const cJSON *flags = cJSON_GetObjectItemCaseSensitive(it->c->json, "flags");
         int has = flag ? 0 : is_in(g, s, k);
         if (it->stage != stage) continue;
         for (const cJSON *one = flag && flags ? flags->child : NULL; one; one = one->next) has |= !strcmp(one->valuestring, flag);
-        if (is_left(g, k) && it->first_wrong == first) f.all &= has;
+        if (is_left(g, k) && it->first_wrong == first) { f.all &= has; f.left++; }
         if (it->failed) continue;
         if (has) f.passing_with++; else f.passing_without++;
     }
@@ -311,20 +312,25 @@ static const char *const flags[] = {
     "Reference", "GivenAdvantage", "Square", "OnPolicy"
 };
 
-/* those features that no case which passes has, or (alone = 0) the others, choices that are the default left out; the number told */
+/* does it tell those that are left from those that pass?  alone: no case that passes has it; else hardly any, beside those that are left */
+static int separates(const spread *f, int alone) {
+    return f->all && f->passing_without && (alone ? !f->passing_with : f->passing_with && FEW * f->passing_with <= f->left);
+}
+
+/* those features that no case which passes has, or (alone = 0) hardly any, choices that are the default left out; the number told */
 static int tell_features(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets, int alone) {
     int told = 0;
     for (ptrdiff_t k = 1; k < arrlen(sets) && told < MOST_REASONS; k++) {
         spread f = spread_of(g, stage, first, &sets[k], NULL);
         char *words;
-        if (!f.all || !f.passing_without || alone == (f.passing_with > 0) || (!alone && sets[k].field && sets[k].value == 0)) continue;
+        if (!separates(&f, alone) || (!alone && sets[k].field && sets[k].value == 0)) continue;
         words = words_of_set(&sets[k]);
         text_format(t, "%s%s", told++ ? ", " : "", words);
         free(words);
     }
     for (size_t k = 0; k < sizeof flags / sizeof *flags && told < MOST_REASONS; k++) {
         spread f = spread_of(g, stage, first, NULL, flags[k]);
-        if (!f.all || !f.passing_without || alone == (f.passing_with > 0)) continue;
+        if (!separates(&f, alone)) continue;
         text_format(t, "%sthe flag %s", told++ ? ", " : "", flags[k]);
     }
     return told;
@@ -335,19 +341,17 @@ static int passes_any(const grouping *g, stage_kind stage) {
     return 0;
 }
 
+/* nothing where nothing separates them from what passes */
 static void tell_common(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets) {
-    char *words = NULL, *string;
     if (!passes_any(g, stage)) { text_add(t, "everything that was asked fails"); return; }
-    if (tell_features(g, &words, stage, first, sets, 1)) {
+    for (int alone = 1; alone >= 0; alone--) {
+        char *words = NULL, *string;
+        int told = tell_features(g, &words, stage, first, sets, alone);
         string = text_string(&words);
-        text_format(t, "all of them have, and no case that passes: %s", string);
-    } else {
-        int told = tell_features(g, &words, stage, first, sets, 0);
-        string = text_string(&words);
-        if (told) text_format(t, "all of them have, as some that pass: %s", string);
-        else text_add(t, "they have no row, choice or flag in common that others lack");
+        if (told) text_format(t, "all of them have, and %s: %s", alone ? "no case that passes" : "few that pass", string);
+        free(string);
+        if (told) return;
     }
-    free(string);
 }
 
 static const char *const left_text[N_OUTPUTS] = {
@@ -373,7 +377,7 @@ static int is_nan(const report *r, int result) {
 static void put_unexplained(grouping *g, stage_kind stage, output_kind first) {
     coherent_set *sets = sets_of(g);
     failure_group group;
-    char *t = NULL;
+    char *t = NULL, *common = NULL;
     int nans = 0;
     memset(&group, 0, sizeof group);
     group.cause = -1;
@@ -384,11 +388,13 @@ static void put_unexplained(grouping *g, stage_kind stage, output_kind first) {
     }
     for (ptrdiff_t k = 0; k < arrlen(group.cases); k++) nans += is_nan(g->r, group.cases[k]);
     if (group.cases) {
-        if (nans) text_format(&t, "NaN is found in %d of them; ", nans);
-        tell_common(g, &t, stage, first, sets);
-        group.hint = text_string(&t);
+        if (nans) text_format(&t, "NaN is found in %d of them", nans);
+        tell_common(g, &common, stage, first, sets);
+        if (common) text_format(&t, "%s%.*s", nans ? "; " : "", (int)arrlen(common), common);
+        if (t) group.hint = text_string(&t);
         arrput(g->r->groups, group);
     }
+    arrfree(common);
     arrfree(sets);
 }
 
@@ -424,6 +430,18 @@ static void count(report *r) {
     }
 }
 
+/* rounding is told after what is wrong */
+static void put_long_sums_last(report *r) {
+    failure_group *ordered = NULL;
+    for (int last = 0; last < 2; last++)
+        for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) {
+            const int n = r->groups[k].cause;
+            if ((n >= 0 && r->d->causes[n].kind == CAUSE_LONG_SUM) == last) arrput(ordered, r->groups[k]);
+        }
+    arrfree(r->groups);
+    r->groups = ordered;
+}
+
 void report_group(report *r) {
     grouping g;
     choice best;
@@ -439,5 +457,6 @@ void report_group(report *r) {
     for (int s = 0; s < N_STAGES; s++)
         for (int out = 0; out < N_OUTPUTS; out++) if (stage_of((output_kind)out) == (stage_kind)s) put_unexplained(&g, (stage_kind)s,
             (output_kind)out);
+    put_long_sums_last(r);
     free(g.covered);
 }

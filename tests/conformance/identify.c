@@ -5,13 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SHOWN = 6, BEAM = 24, MOST_CHANGES = 3 };
+enum { SHOWN = 6, BEAM = 24, MOST_CHANGES = 3, CHANGES_OF_HALF = 1 };
 #define ASKED "grpo"        /* what is asked for; a program that heeds it is found to be this */
 #define OTHER "gspo"        /* and once more this, to see whether the answer changes */
 #define CHANGED_DIGITS 1e-9
 #define ALMOST 1e-6             /* an epsilon in a divisor, say */
+#define NEIGHBOUR 0.05          /* what is farther away is no neighbour */
+#define GRADIENTS (1u << OUT_DLOGP | 1u << OUT_DENTROPY | 1u << OUT_DDIVERGENCE_REF | 1u << OUT_DLOG_Z)
 
-typedef struct { test_case c; cJSON *json; answer found; int answered; } round_result;
+/* why: it has not answered; NULL if it has */
+typedef struct { test_case c; cJSON *json; answer found; int answered, skipped; char *why; } round_result;
 
 /* a row, by its number among the presets, and its changes */
 typedef struct { int row; change changed[MOST_CHANGES]; int changes, almost; double distance; } match;
@@ -19,7 +22,8 @@ typedef struct { int row; change changed[MOST_CHANGES]; int changes, almost; dou
 typedef struct {
     match *matches;             /* stb_ds array: exact ones, rows before changed rows */
     match near[BEAM];           /* the nearest, nearest first */
-    int n_near, returned, own_advantages;
+    int n_near, returned, own_advantages, most_changes;
+    unsigned outputs;           /* a set of bits: those that are compared, all of the stage or the loss's value or gradient alone */
 } stage_matches;
 
 typedef struct { const options *o; round_result round[N_FULL_BATCHES]; } interview;
@@ -42,10 +46,12 @@ static void expect_outputs(test_case *c, double *room) {
 }
 
 static int ask_round(session *s, round_result *r, const char *text) {
-    char error[200] = "";
+    char error[200] = "", *why = NULL;
     reply answered = session_ask_json(s, text, &r->c);
     if (answered.kind == REPLY_RESULT) r->answered = !answer_read(answered.result, &r->c, &r->found, error, sizeof error);
-    if (!r->answered) printf("batch %s: %s\n", r->c.id, *error ? error : answered.text ? answered.text : s->over);
+    if (!r->answered) text_format(&why, "%s", *error ? error : answered.text ? answered.text : s->over);
+    if (why) r->why = text_string(&why);
+    r->skipped = answered.kind == REPLY_SKIP;
     reply_free(&answered);
     return r->answered;
 }
@@ -53,21 +59,21 @@ static int ask_round(session *s, round_result *r, const char *text) {
 /* ---- matching ------------------------------------------------------------------------------------------------------------------- */
 
 /* 1 if the objective cannot be evaluated */
-static double distance_on(const round_result *r, const grpo_objective *obj, stage_kind stage, int own) {
-    const double *advantage = own ? r->found.of[OUT_ADVANTAGE].value : NULL;
+static double distance_on(const round_result *r, const grpo_objective *obj, stage_kind stage, const stage_matches *m) {
+    const double *advantage = m->own_advantages ? r->found.of[OUT_ADVANTAGE].value : NULL;
     answer a;
     double distance = 1;
-    if (answer_evaluate(&r->c, obj, stage, advantage, &a)) distance = judge_distance(stage, &r->found, &a);
+    if (answer_evaluate(&r->c, obj, stage, advantage, &a)) distance = judge_distance(m->outputs, &r->found, &a);
     answer_free(&a);
     return distance;
 }
 
 /* The largest over the batches, or what is beyond `enough`; the batches that say most come last.  A program may take one advantage for a
  * sequence, so the batch that has more has no say yet. */
-static double distance_to(const interview *v, const grpo_objective *obj, stage_kind stage, int own, double enough) {
+static double distance_to(const interview *v, const grpo_objective *obj, stage_kind stage, const stage_matches *m, double enough) {
     double worst = 0;
     for (int k = FULL_TOKEN_ADVANTAGES - 1; k >= 0 && worst <= enough; k--)
-        if (v->round[k].answered) worst = fmax(worst, distance_on(&v->round[k], obj, stage, own));
+        if (v->round[k].answered) worst = fmax(worst, distance_on(&v->round[k], obj, stage, m));
     return worst;
 }
 
@@ -114,7 +120,7 @@ static void try_match(const interview *v, stage_kind stage, stage_matches *m, co
     grpo_objective obj;
     if (changed) x.changed[x.changes++] = *changed;
     obj = objective_of(&x);
-    x.distance = distance_to(v, &obj, stage, m->own_advantages, far_enough(v, m));
+    x.distance = distance_to(v, &obj, stage, m, far_enough(v, m));
     if (x.distance <= allowed(v->o)) arrput(m->matches, x);
     keep_near(m, &x, &obj, stage);
 }
@@ -126,13 +132,19 @@ static void try_changes(const interview *v, stage_kind stage, stage_matches *m, 
     arrfree(changes);
 }
 
-static int has_stage(const answer *a, stage_kind stage) {
-    for (int k = 0; k < N_OUTPUTS; k++) if (stage_of((output_kind)k) == stage && k != OUT_DYNAMIC_SAMPLING && a->of[k].value) return 1;
+static unsigned outputs_of(stage_kind stage) {
+    unsigned outputs = 0;
+    for (int k = 0; k < N_OUTPUTS; k++) if (stage_of((output_kind)k) == stage) outputs |= 1u << k;
+    return outputs;
+}
+
+static int has_any(const answer *a, unsigned outputs) {
+    for (int k = 0; k < N_OUTPUTS; k++) if ((outputs >> k & 1) && k != OUT_DYNAMIC_SAMPLING && a->of[k].value) return 1;
     return 0;
 }
 
-static int is_returned(const interview *v, stage_kind stage) {
-    for (int k = 0; k < N_FULL_BATCHES; k++) if (v->round[k].answered && has_stage(&v->round[k].found, stage)) return 1;
+static int is_returned(const interview *v, unsigned outputs) {
+    for (int k = 0; k < N_FULL_BATCHES; k++) if (v->round[k].answered && has_any(&v->round[k].found, outputs)) return 1;
     return 0;
 }
 
@@ -144,7 +156,7 @@ static int has_own_advantages(const interview *v) {
 static int holds_for_tokens(const interview *v, stage_kind stage, const stage_matches *m, const match *x) {
     const round_result *last = &v->round[FULL_TOKEN_ADVANTAGES];
     grpo_objective obj = objective_of(x);
-    return !last->answered || distance_on(last, &obj, stage, m->own_advantages) <= allowed(v->o);
+    return !last->answered || distance_on(last, &obj, stage, m) <= allowed(v->o);
 }
 
 /* only the matches that hold for advantages of tokens, if there are any; 0 if not */
@@ -198,20 +210,73 @@ static void search_stage(const interview *v, stage_kind stage, stage_matches *m)
         match row = row_of(n);
         if (preset_first(n, stage) == n) try_changes(v, stage, m, &row);
     }
-    for (int n = 1; n < MOST_CHANGES && !arrlen(m->matches); n++) step_on(v, stage, m);
+    for (int n = 1; n < m->most_changes && !arrlen(m->matches); n++) step_on(v, stage, m);
     if (!prefer_tokens(v, stage, m) && rows) arrsetlen(m->matches, (size_t)rows);
     m->near[0].almost = m->near[0].distance <= ALMOST;
     if (!arrlen(m->matches) && m->near[0].almost) arrput(m->matches, m->near[0]);
 }
 
-static stage_matches match_stage(const interview *v, stage_kind stage, int own) {
+static stage_matches match_outputs(const interview *v, stage_kind stage, unsigned outputs, int own, int most_changes) {
     stage_matches m;
     memset(&m, 0, sizeof m);
-    m.returned = is_returned(v, stage);
+    m.outputs = outputs;
+    m.returned = is_returned(v, outputs);
     m.own_advantages = own;
+    m.most_changes = most_changes;
     if (m.returned) search_stage(v, stage, &m);
     name_all_rows(&m, stage);
     return m;
+}
+
+static stage_matches match_stage(const interview *v, stage_kind stage, int own) {
+    return match_outputs(v, stage, outputs_of(stage), own, MOST_CHANGES);
+}
+
+/* where the loss as a whole is that of none: its value and its gradient, each for itself */
+typedef struct { stage_matches value, gradient; } halves;
+
+static void free_halves(halves *h) {
+    arrfree(h->value.matches);
+    arrfree(h->gradient.matches);
+}
+
+static int has_match(const halves *h) { return arrlen(h->value.matches) || arrlen(h->gradient.matches); }
+
+static halves match_halves_from(const interview *v, int own) {
+    const unsigned all = outputs_of(STAGE_LOSS);
+    halves h;
+    h.value = match_outputs(v, STAGE_LOSS, all & ~GRADIENTS, own, CHANGES_OF_HALF);
+    h.gradient = match_outputs(v, STAGE_LOSS, all & GRADIENTS, own, CHANGES_OF_HALF);
+    return h;
+}
+
+static int has_row(const match *matches, int row) {
+    for (ptrdiff_t k = 0; k < arrlen(matches); k++) if (matches[k].row == row) return 1;
+    return 0;
+}
+
+/* of each row one match, and of rows that the other half has too those alone, if there are any */
+static void keep_rows(stage_matches *m, const stage_matches *other) {
+    match *kept = NULL;
+    int shared = 0;
+    for (ptrdiff_t k = 0; k < arrlen(m->matches); k++) shared |= has_row(other->matches, m->matches[k].row);
+    for (ptrdiff_t k = 0; k < arrlen(m->matches); k++) {
+        const int row = m->matches[k].row;
+        if (!has_row(kept, row) && (!shared || has_row(other->matches, row))) arrput(kept, m->matches[k]);
+    }
+    arrfree(m->matches);
+    m->matches = kept;
+}
+
+static halves match_halves(const interview *v) {
+    halves h = match_halves_from(v, 0);
+    if (!has_match(&h) && has_own_advantages(v)) {
+        free_halves(&h);
+        h = match_halves_from(v, 1);
+    }
+    keep_rows(&h.value, &h.gradient);
+    keep_rows(&h.gradient, &h.value);
+    return h;
 }
 
 /* ---- telling -------------------------------------------------------------------------------------------------------------------- */
@@ -231,9 +296,12 @@ static void print_stage(const char *what, const stage_matches *m) {
         if (arrlen(m->matches) > SHOWN) printf(" and %d more", (int)arrlen(m->matches) - SHOWN);
         if (m->own_advantages) fputs(" (from the program's own advantages, not from case.advantage)", stdout);
     } else {
-        fputs("none; nearest: ", stdout);
-        print_match(&m->near[0]);
-        printf(" (%.2g of the size apart)", m->near[0].distance);
+        fputs("none", stdout);
+        if (m->near[0].distance <= NEIGHBOUR) {
+            fputs("; nearest: ", stdout);
+            print_match(&m->near[0]);
+            printf(" (%.2g of the size apart)", m->near[0].distance);
+        }
     }
     puts("");
 }
@@ -252,7 +320,32 @@ static int print_whole(const stage_matches *a, const stage_matches *l) {
     return printed;
 }
 
-static int conclude(const stage_matches *a, const stage_matches *l) {
+static void print_names(const stage_matches *m) {
+    if (!arrlen(m->matches)) fputs("none", stdout);
+    for (ptrdiff_t k = 0; k < arrlen(m->matches) && k < SHOWN; k++) { fputs(k ? " or " : "", stdout); print_match(&m->matches[k]); }
+    if (arrlen(m->matches) > SHOWN) printf(" or %d more", (int)arrlen(m->matches) - SHOWN);
+}
+
+/* 0: neither half is that of any */
+static int print_halves(const interview *v) {
+    const unsigned all = outputs_of(STAGE_LOSS);
+    halves h;
+    int told;
+    if (!is_returned(v, all & ~GRADIENTS) || !is_returned(v, all & GRADIENTS)) return 0;
+    h = match_halves(v);
+    told = has_match(&h);
+    if (told) {
+        fputs("the loss is that of ", stdout);
+        print_names(&h.value);
+        fputs("; its gradient is that of ", stdout);
+        print_names(&h.gradient);
+        puts(h.value.own_advantages ? " (from the program's own advantages, not from case.advantage)" : "");
+    }
+    free_halves(&h);
+    return told;
+}
+
+static int conclude(const interview *v, const stage_matches *a, const stage_matches *l) {
     if (!a->returned && !l->returned) return puts("none: nothing was returned"), 1;
     print_stage("advantages", a);
     print_stage("loss", l);
@@ -264,7 +357,9 @@ static int conclude(const stage_matches *a, const stage_matches *l) {
         print_match(&a->matches[0]);
         return puts(""), 0;
     }
-    return puts("none of the published objectives, nor a few changes away from them"), 1;
+    if (!l->returned || arrlen(l->matches) || !print_halves(v))
+        puts("none of the published objectives, nor a few changes away from them");
+    return 1;
 }
 
 /* ---- does it look at the objective? ---------------------------------------------------------------------------------------------- */
@@ -305,6 +400,24 @@ static void tell_heed(const interview *v, session *s) {
 
 /* ---- all of it ------------------------------------------------------------------------------------------------------------------ */
 
+static int all_skipped(const interview *v) {
+    for (int k = 0; k < N_FULL_BATCHES; k++) if (!v->round[k].skipped) return 0;
+    return 1;
+}
+
+/* of a program that answers nothing, what it would have to answer */
+static void tell_unanswered(const interview *v, int answered, const char *over) {
+    for (int k = 0; k < N_FULL_BATCHES && (answered || !all_skipped(v)); k++)
+        if (v->round[k].why) printf("batch %s: %s\n", v->round[k].c.id, v->round[k].why);
+    if (answered || over) return;
+    if (all_skipped(v)) printf("the program skipped all %d batches: %s\n", N_FULL_BATCHES, v->round[0].why);
+    else puts("the program answered none of the batches");
+    printf("--identify sends cases of kind objective, full-0 to full-%d, with every array, case.advantage and case.objective as in %s.\n"
+           "It expects loss, dlogp and advantage, or what the program has of them, as the program's own objective gives them whatever\n"
+           "case.objective says: a program of one objective has to answer these cases where it would skip what is not its own.\n",
+           N_FULL_BATCHES - 1, ASKED);
+}
+
 static int hold_interview(interview *v, session *s, const grpo_objective *asked) {
     int answered = 0;
     for (int k = 0; k < N_FULL_BATCHES && session_start(s); k++) {
@@ -313,6 +426,7 @@ static int hold_interview(interview *v, session *s, const grpo_objective *asked)
         free(text);
     }
     if (s->over) fprintf(stderr, "conform: %s\n", s->over);
+    tell_unanswered(v, answered, s->over);
     return answered;
 }
 
@@ -343,7 +457,7 @@ int identify(const options *o) {
             if (arrlen(own.matches)) { stage_matches other = l; l = own; own = other; }
             arrfree(own.matches);
         }
-        status = conclude(&a, &l);
+        status = conclude(&v, &a, &l);
         arrfree(a.matches);
         arrfree(l.matches);
     }
@@ -351,6 +465,7 @@ int identify(const options *o) {
     free(wrong);
     for (int k = 0; k < N_FULL_BATCHES; k++) {
         answer_free(&v.round[k].found);
+        free(v.round[k].why);
         case_free(&v.round[k].c);
         cJSON_Delete(v.round[k].json);
     }

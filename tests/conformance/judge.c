@@ -155,10 +155,10 @@ static double output_distance(const numbers *a, const numbers *b) {
     return total > 0 ? fmin(apart / total, 1) : 0;
 }
 
-double judge_distance(stage_kind stage, const answer *a, const answer *b) {
+double judge_distance(unsigned outputs, const answer *a, const answer *b) {
     double worst = 0;
     for (int k = 0; k < N_OUTPUTS; k++)
-        if (stage_of((output_kind)k) == stage && a->of[k].value && b->of[k].value && a->of[k].count == b->of[k].count)
+        if ((outputs >> k & 1) && a->of[k].value && b->of[k].value && a->of[k].count == b->of[k].count)
             worst = fmax(worst, output_distance(&a->of[k], &b->of[k]));
     return worst;
 }

@@ -35,7 +35,7 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
 /* is it the same number, within the tolerance of the scale? */
 int judge_agrees(const rules *r, double found, double other, double scale);
 
-/* how far apart, 0 (the same) to 1, the worst output of the stage; outputs that either lacks have no say */
-double judge_distance(stage_kind stage, const answer *a, const answer *b);
+/* how far apart, 0 (the same) to 1, the worst output of a set of bits; outputs that either lacks have no say */
+double judge_distance(unsigned outputs, const answer *a, const answer *b);
 
 #endif

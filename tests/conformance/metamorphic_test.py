@@ -47,6 +47,8 @@ MISTAKES = [
     ("finite-differences", PORT, {"np.where(bind | dual, 0, S), 0 * A": "np.where(bind | dual, 0, -A + 0 * S), 0 * A"}, ["grpo-signs"]),
 ]
 SMALL = 2, 3            # responses, tokens: a minimal case has no more
+# fields of an objective that are always written
+ALWAYS = {"advantage": {"baseline", "scale"}, "ratio": {"level"}, "surrogate": {"kind"}, "aggregation": {"kind"}}
 
 # (arguments of adapter_c, properties that are stated, the relations that are broken)
 FIXED = [
@@ -97,6 +99,12 @@ def size_of(case):
     return len(rows), max(map(len, rows))
 
 
+def left_out(case):
+    """Axes of its objective that lack what is always written."""
+    objective = case.get("objective")
+    return [] if objective is None else [axis for axis, fields in ALWAYS.items() if not fields <= objective.get(axis, {}).keys()]
+
+
 def check_mistake(relation, file, edits, cases):
     """What is wrong, or None."""
     with tempfile.TemporaryDirectory() as folder:
@@ -106,6 +114,8 @@ def check_mistake(relation, file, edits, cases):
         return f"{relation} is not broken, but {sorted(relations_of(report, 'failed'))}"
     if any(found > allowed for found, allowed in zip(size_of(minimal["case"]), SMALL)):
         return f"{relation}: the minimal case has {size_of(minimal['case'])} responses and tokens"
+    if left_out(minimal["case"]) or left_out(minimal["changed"]):
+        return f"{relation}: the minimal case lacks fields of {left_out(minimal['case'])} that are always written"
     if not all(minimal[key] for key in ("answer", "changed", "changed_answer")):
         return f"{relation}: an answer is missing in the minimal case"
     return None

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SHOWN_IDS = 8, SHOWN_ALSO = 4, SHOWN_SKIPS = 8 };
+enum { SHOWN_IDS = 8, SHOWN_ALSO = 4, SHOWN_SKIPS = 8, SHOWN_ROWS = 5 };
 
 /* ---- groups --------------------------------------------------------------------------------------------------------------------- */
 
@@ -90,15 +90,18 @@ static void write_ids(char **t, const report *r, const int *cases, ptrdiff_t mos
     text_add(t, "\n");
 }
 
-/* the case with the fewest wrong numbers is the easiest to follow */
+static int64_t numbers_of(const case_result *c) {
+    int64_t n = 0;
+    for (ptrdiff_t j = 0; j < arrlen(c->wrong); j++) n += c->wrong[j].m.judged;
+    return n;
+}
+
+/* a case of ordinary numbers, with the fewest in the outputs that are wrong, is the easiest to follow */
 static int example_of(const report *r, const failure_group *g) {
     int best = g->cases[0];
-    int64_t least = -1;
-    for (ptrdiff_t k = 0; k < arrlen(g->cases); k++) {
-        const case_result *c = &r->results[g->cases[k]];
-        int64_t n = 0;
-        for (ptrdiff_t j = 0; j < arrlen(c->wrong); j++) n += c->wrong[j].m.judged;
-        if (least < 0 || n < least) { least = n; best = g->cases[k]; }
+    for (ptrdiff_t k = 1; k < arrlen(g->cases); k++) {
+        const case_result *c = &r->results[g->cases[k]], *now = &r->results[best];
+        if (c->fragile != now->fragile ? !c->fragile : numbers_of(c) < numbers_of(now)) best = g->cases[k];
     }
     return best;
 }
@@ -133,16 +136,19 @@ static void write_group(char **t, const report *r, const failure_group *g, int n
     write_ids(t, r, g->cases, SHOWN_IDS);
 }
 
-/* of each row that fails, once */
+/* Of each row with wrong numbers, once, and of the first few.  A program that does not start, or answers no numbers, says nothing of a row. */
 static void write_evidence(char **t, const report *r) {
     const char *last = "";
+    int rows = 0;
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
         const case_result *c = &r->results[k];
-        if (c->verdict != CASE_FAILED || !c->evidence || !strcmp(c->variant, last)) continue;
-        if (!*last) text_add(t, "\nWhat the rows that fail are:\n");
-        text_format(t, "   %s: %s\n", c->variant, c->evidence);
+        if (c->verdict != CASE_FAILED || c->reason || !c->evidence || !strcmp(c->variant, last)) continue;
+        if (!rows) text_add(t, "\nWhat the rows that fail are:\n");
+        if (rows < SHOWN_ROWS || r->verbose) text_format(t, "   %s: %s\n", c->variant, c->evidence);
+        rows++;
         last = c->variant;
     }
+    if (rows > SHOWN_ROWS && !r->verbose) text_format(t, "   and %d more rows (--verbose all)\n", rows - SHOWN_ROWS);
 }
 
 static void write_each_failure(char **t, const report *r) {

@@ -71,16 +71,35 @@ static const cJSON *field_of(const cJSON *request, const char *path) {
     return json_get(json_get(json_get(request, "objective"), axis), strchr(path, '.') + 1);
 }
 
-const char *request_choice(const cJSON *request, const char *path) {
+static const char *first_choice(const char *path) {
     static char first[60];
-    const cJSON *item = field_of(request, path);
     int count;
     const grpo_field *field = grpo_fields(&count);
-    if (cJSON_IsString(item)) return item->valuestring;
     for (int k = 0; k < count; k++)
         if (!strcmp(field[k].path, path) && field[k].choices)
             snprintf(first, sizeof first, "%.*s", (int)strcspn(field[k].choices, "|"), field[k].choices);
     return first;
+}
+
+const char *request_choice(const cJSON *request, const char *path) {
+    const cJSON *item = field_of(request, path);
+    return cJSON_IsString(item) ? item->valuestring : first_choice(path);
+}
+
+int request_always_has(const char *path) {
+    static const char *const paths[] = { "advantage.baseline", "advantage.scale", "ratio.level", "surrogate.kind", "aggregation.kind" };
+    for (size_t k = 0; k < sizeof paths / sizeof *paths; k++) if (!strcmp(path, paths[k])) return 1;
+    return 0;
+}
+
+void request_reset(cJSON *request, const char *axis, const char *field) {
+    cJSON *objective = json_get(request, "objective"), *fields = json_get(objective, axis);
+    char path[100];
+    if (!fields) return;
+    snprintf(path, sizeof path, "%s.%s", axis, field);
+    if (request_always_has(path)) json_put(fields, field, cJSON_CreateString(first_choice(path)));
+    else cJSON_DeleteItemFromObjectCaseSensitive(fields, field);
+    if (!fields->child) cJSON_DeleteItemFromObjectCaseSensitive(objective, axis);
 }
 
 double request_field(const cJSON *request, const char *path) {

@@ -20,6 +20,8 @@ int request_group(const cJSON *request, int sequence);
 int request_active(const cJSON *request, int sequence, int token);  /* by the mask */
 const char *request_choice(const cJSON *request, const char *path);    /* "surrogate.kind": the choice, or the default if left out */
 double request_field(const cJSON *request, const char *path);          /* a number of the objective, 0 where it is left out */
+int request_always_has(const char *path);                               /* is the field written even where it has its default? */
+void request_reset(cJSON *request, const char *axis, const char *field);       /* to its default: left out, unless it is always written */
 int request_is(const cJSON *request, const char *path, const char *words);     /* is the choice one of the words? */
 
 /* every array of the batch and beside it, and every output of an answer: calls back with the object that holds it */

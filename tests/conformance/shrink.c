@@ -144,16 +144,17 @@ static int drop_keys(shrinker *s, const char *inside) {
     return dropped;
 }
 
+/* to their defaults, a whole axis at once where that will do */
 static int reset_fields(shrinker *s) {
     cJSON *now = copy_of_best(s), *objective = json_get(now, "objective");
     int dropped = 0;
     for (const cJSON *axis = objective ? objective->child : NULL; axis; axis = axis->next) {
         cJSON *smaller = copy_of_best(s);
-        cJSON_DeleteItemFromObjectCaseSensitive(json_get(smaller, "objective"), axis->string);
+        for (const cJSON *field = axis->child; field; field = field->next) request_reset(smaller, axis->string, field->string);
         if (keep_if_broken(s, smaller)) { dropped++; continue; }
         for (const cJSON *field = axis->child; field; field = field->next) {
             smaller = copy_of_best(s);
-            cJSON_DeleteItemFromObjectCaseSensitive(json_get(json_get(smaller, "objective"), axis->string), field->string);
+            request_reset(smaller, axis->string, field->string);
             dropped += keep_if_broken(s, smaller);
         }
     }

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""report_test.py CONFORM VECTORS ADAPTER_C: what the report and --identify say in words of some programs with mistakes, and what they
+leave out."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from snippets_test import snippet
+
+# GSPO whose sums are running sums; FACTOR multiplies the answer, GRADIENT its gradient, which goes through a clip that binds if THROUGH
+GSPO = """
+import math
+
+def running(numbers):
+    total = 0.0
+    for x in numbers:
+        total += x
+    return total
+
+def my_loss(logp, logp_old, advantage, mask, eps_low, eps_high):
+    terms, dlogp = [], [[0.0] * len(row) for row in logp]
+    for i, row in enumerate(dlogp):
+        active = [t for t in range(len(row)) if mask is None or mask[i][t]]
+        n = len(active) or 1
+        y = running(0.0 if logp[i][t] == logp_old[i][t] else logp[i][t] - logp_old[i][t] for t in active) / n
+        w, through = math.exp(y) if y < 709 else math.inf, []
+        for a in (advantage[i][t] for t in active):
+            plain, clipped = (-w * a, -min(max(w, 1 - eps_low), 1 + eps_high) * a) if a else (0.0, 0.0)
+            terms.append(FACTOR * max(plain, clipped) / n / len(logp))
+            through.append(FACTOR * (plain if plain >= clipped or THROUGH else 0.0) / n / len(logp))
+        for t in active:
+            row[t] = GRADIENT * running(through) / n
+    return running(terms), dlogp
+
+"""
+
+
+def gspo(factor="1.0", through="False", gradient="1.0"):
+    sequences = snippet().replace('{"level": "token"}', '{"level": "sequence_mean"}')
+    return GSPO.replace("FACTOR", factor).replace("THROUGH", through).replace("GRADIENT", gradient) + sequences
+
+
+def whatever_is_asked(code):
+    """The program with the one objective gspo, as --identify wants it."""
+    for there, instead in ((' or not known(case["objective"])', ""), ('s.get("eps_low", 0), s.get("eps_high", 0)', "3e-4, 4e-4")):
+        assert code.count(there) == 1, there
+        code = code.replace(there, instead)
+    return code
+
+
+ROUNDING = "rounding of a long sum: errors below 1e-11"
+ROWS = "What the rows that fail are:"
+FRAGILE = r"for example \S*-(extreme|neginf|nan|offset)"
+EXAMPLE_OF_CLIP = r"1\. \d+ cases: CLIP-01, in the gradient only.*\n.*\n   for example (?!\S*-(extreme|neginf))"
+# what is run (a program's text, or the arguments of ADAPTER_C, or a command), options, what the report has and what it has not
+TABLE = (
+    ("a running sum", gspo(), ["--only", "gspo-*"], [r"1 of \d+ cases fail, for 1 reason:", r"1\. 1 case: " + ROUNDING, ", 1 failed,"],
+     ["unexplained"]),
+    ("a running sum and a mistake", gspo(factor="2.0"), ["--only", "gspo-*"], ["for 1 reason:", "multiplied by 2"],
+     ["unexplained", "not the whole story", FRAGILE]),
+    ("a running sum and a mistake elsewhere", gspo(through="True"), ["--only", "gspo-*"], [EXAMPLE_OF_CLIP],
+     ["as some that pass", "in common"]),
+    ("another objective", ["--as", "dapo"], ["--only", "*-signs"],
+     [ROWS + r"(\n   \S+: .*){5}\n   and \d+ more rows \(--verbose all\)\n\n"], []),
+    ("all of it", ["--as", "dapo"], ["--only", "*-signs", "--verbose", "all"], [ROWS + r"(\n   \S+: .*){100}"], ["more rows"]),
+    ("a program that does not start", None, [], [r"1\. \d+ cases: the program does not start"], [ROWS]),
+    ("a gradient through the clip", whatever_is_asked(gspo(through="True")), ["--identify"], ["the loss is that of gspo or trl-gspo; "
+     "its gradient is that of gspo with surrogate.kind = ratio or trl-gspo with surrogate.kind = ratio\n"], ["nearest"]),
+    ("a gradient of none", whatever_is_asked(gspo(gradient="1.37")), ["--identify"],
+     ["the loss is that of gspo or gspo-token or trl-gspo; its gradient is that of none\n"], ["nearest"]),
+    ("a program that skips all", gspo(), ["--identify"], ["the program skipped all 5 batches: another objective\n--identify sends cases"],
+     ["batch full-0"]),
+)
+
+
+def command_of(program, folder):
+    if program is None:
+        return [sys.executable, "-c", "raise SystemExit(1)"]
+    if isinstance(program, list):
+        return [sys.argv[3], *program]
+    path = os.path.join(folder, "adapter.py")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(program)
+    return [sys.executable, path]
+
+
+def check(name, program, options, has, lacks):
+    """What is wrong, a line each."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run([sys.argv[1], "--vectors", sys.argv[2], *options, "--", *command_of(program, folder)],
+                             capture_output=True, text=True)
+    wrong = [f"{name}: the report lacks {pattern}" for pattern in has if not re.search(pattern, run.stdout)]
+    wrong += [f"{name}: the report has {pattern}" for pattern in lacks if re.search(pattern, run.stdout)]
+    wrong += [f"{name}: exit status {run.returncode}"] * (run.returncode != 1)
+    if wrong:
+        print("\n".join(f"FAIL {line}" for line in wrong), run.stdout[:3000], sep="\n")
+    return wrong
+
+
+def main():
+    failed = sum(1 for row in TABLE if check(*row))
+    print(f"{len(TABLE) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

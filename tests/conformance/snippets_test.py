@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""snippets_test.py CONFORM VECTORS: the adapters that are printed in README.md and adapters/README.md do as printed, with a right loss
+where a loss is to be put in; and the lengths that the pages state are those of the files."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
+# of the loss that README.md leaves open: right, and with a mistake that `--metamorphic` finds
+LOSS = """
+import math
+
+def my_loss(logp, logp_old, advantage, mask, eps_low, eps_high):
+    terms, dlogp = [], [[0.0] * len(row) for row in logp]
+    for i, row in enumerate(dlogp):
+        active = [t for t in range(len(row)) if mask is None or mask[i][t]]
+        for t in ACTIVE:
+            x, a = 0.0 if logp[i][t] == logp_old[i][t] else logp[i][t] - logp_old[i][t], advantage[i][t]
+            w = math.exp(x) if x < 709 else math.inf
+            plain, clipped = (-w * a, -min(max(w, 1 - eps_low), 1 + eps_high) * a) if a else (0.0, 0.0)
+            terms.append(max(plain, clipped) / len(active or row) / len(logp))
+            row[t] = (plain if plain >= clipped else 0.0) / len(active or row) / len(logp)
+    return math.fsum(terms), dlogp
+
+"""
+RIGHT, MASK_IGNORED = LOSS.replace("ACTIVE", "active"), LOSS.replace("ACTIVE", "range(len(row))")
+CLOSE = 0.1             # of a length that a page states
+# (page, what it says around the number of lines, the code that is meant)
+LENGTHS = (
+    ("PROTOCOL.md", r"needs (?:about |some )?(\d+) lines: `adapters/README.md`", "template"),
+    ("../vectors/README.md", r"the (\d+)-line template", "template"),
+    ("adapters/README.md", r"`numpy_port.py` \|[^|]*\b(\d+) lines", "adapters/numpy_port.py"),
+)
+
+
+def read(path):
+    with open(os.path.join(HERE, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def snippet():
+    return CODE.search(read("README.md"))[1]
+
+
+def template():
+    return CODE.search(read("adapters/README.md").split("<!-- template -->")[1])[1]
+
+
+def conform(code, *options):
+    """The program that the code is, as CONFORM reports it: (the report, standard error)."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "adapter.py")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(code)
+        run = subprocess.run([sys.argv[1], "--vectors", sys.argv[2], "--format", "json", *options, "--", sys.executable, path],
+                             capture_output=True, text=True)
+    return json.loads(run.stdout), run.stderr
+
+
+def check_right(name, code):
+    report, _ = conform(code)
+    counts = f"{report['passed']} passed, {report['failed']} failed, {report['skipped']} skipped"
+    print(f"{name}: {counts}")
+    return None if report["passed"] > 0 and not report["failed"] else f"{name}: {counts}"
+
+
+def check_minimal(code):
+    """The smaller cases that are tried are cases to the adapter too: none lets it die of a field that is always written."""
+    report, errors = conform(code, "--metamorphic", "--only", "choices-*", "--only", "dr-grpo-h*")
+    minimal = [case["minimal"] for case in report["cases"] if "minimal" in case]
+    print(f"with a mask that is ignored: {report['failed']} relations are broken, {len(minimal)} minimal cases")
+    return None if minimal and "KeyError" not in errors else f"{len(minimal)} minimal cases; {errors[-200:]}"
+
+
+def check_length(page, pattern, meant):
+    stated = re.search(pattern, read(page))
+    lines = (template() if meant == "template" else read(meant)).count("\n")
+    if stated and abs(int(stated[1]) - lines) <= CLOSE * lines:
+        return None
+    return f"{page}: {stated[0] if stated else pattern + ' is not there'}: {meant} has {lines} lines"
+
+
+def check_first():
+    """What vectors/README.md says of the first case of gspo.json."""
+    sentence = re.search(r"the first one of `gspo.json` says ([^.]*(?:\.\w[^.]*)*)\. ", read("../vectors/README.md"))
+    with open(os.path.join(sys.argv[2], "gspo.json"), encoding="utf-8") as f:
+        objective = json.load(f)["cases"][0]["objective"]
+    stated = re.findall(r"`(\w+)\.(\w+)` =\s`(\w+)`", sentence[1] if sentence else "")
+    right = len(stated) == 3 and all(objective[axis].get(field) == x for axis, field, x in stated)
+    return None if right else f"vectors/README.md of gspo.json: {stated}, and it has {objective}"
+
+
+def main():
+    wrong = [check_right("the template of adapters/README.md", template()), check_right("README.md with a right loss", RIGHT + snippet()),
+             check_minimal(MASK_IGNORED + snippet()), check_first(), *(check_length(*length) for length in LENGTHS)]
+    for failure in filter(None, wrong):
+        print("FAIL", failure)
+    failed = sum(1 for failure in wrong if failure)
+    print(f"{len(wrong) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
