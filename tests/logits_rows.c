@@ -491,6 +491,21 @@ static void show_worst(int vectors, const char *by) {
            worst[vectors].plain_gradient, worst[vectors].cut, vectors ? "float" : "double");
 }
 
+/* logits of any size: one of them is all there is */
+static void check_large(rng *r, sample *s) {
+    static const double size[] = { 1e5, 1e9, 1e20, 1e37, 3e38 };
+    for (int k = 0; k < 200; k++) {
+        s->type = random_type(r);
+        s->n = 1 + (int)rng_below(r, 900);
+        s->tau = k % 3 ? 1 : 0.01;
+        s->masked = 0;
+        const double most = s->type == GRPO_LOGITS_FLOAT16 ? 6e4 : size[k % 5];
+        for (int v = 0; v < s->n; v++) put(s, v, (k % 2 ? -most : most) * (1 - rng_unit(r) / 4));
+        s->target = (int)rng_below(r, (uint32_t)s->n);
+        check_sample(s);
+    }
+}
+
 static void check_rows(sample *s) {
     rng r = { 11 };
     for (int k = 0; k < 6000 / DRAWS_OVER; k++) {
@@ -501,6 +516,7 @@ static void check_rows(sample *s) {
     check_alike(&r, s);
     check_wide(&r, s);
     check_refused(&r, s);
+    check_large(&r, s);
 }
 
 int main(void) {

@@ -344,6 +344,7 @@ GRPO_CUDA_FN_ void grpo_put_row_(const grpo_logits_batch &rows, int64_t t, const
     if (rows.entropy) rows.entropy[t] = (float)row.entropy;
 }
 
+/* an infinity, too; not -infinity: there is no other logit then */
 GRPO_CUDA_FN_ int grpo_is_beyond_(double largest, double h) { return largest > -HUGE_VAL && fabs(largest) > 8192 * h; }
 
 template <int TYPE, int SQUARES> static __global__ void __launch_bounds__(GRPO_CUDA_THREADS, 1024 / GRPO_CUDA_THREADS)
@@ -358,16 +359,16 @@ grpo_read_rows_(const grpo_logits_batch rows, const uint8_t *mask, const grpo_ex
     grpo_logits_part p = grpo_logits_part_empty();
     p.largest = (double)s.held;
     p.sum.hi = s.sum;                                                  /* NaN stays */
-    p.squares.hi = NAN;
+    p.squares.hi = SQUARES ? 0 : NAN;
+    if (grpo_is_beyond_(p.largest, h)) { rows.part[t].has_target = GRPO_ROW_FOR_EACH_; return; }
     if (s.held > -HUGE_VALF) {
-        const double f = exp((double)s.top * 0.69314718055994531 - (double)s.held / tau), unit = ldexp(f, -64);
-        p.sum.hi = s.held < HUGE_VALF ? unit * s.sum : NAN;
-        p.spread.hi = unit * (s.spread + ((double)s.from - (double)s.held) * s.sum) / tau;
+        const double f = exp((double)s.top * 0.69314718055994531 - p.largest / tau), unit = ldexp(f, -64);
+        p.sum.hi = unit * s.sum;
+        p.spread.hi = unit * (s.spread + ((double)s.from - p.largest) * s.sum) / tau;
         if (SQUARES) p.squares.hi = f * f * s.squares;
-    } else if (SQUARES) p.squares.hi = 0;
+    }
     grpo_take_target_(rows.logits, t, &p);
-    if (p.sum.hi == p.sum.hi && grpo_is_beyond_(p.largest, h)) rows.part[t].has_target = GRPO_ROW_FOR_EACH_;
-    else grpo_put_row_(rows, t, p);
+    grpo_put_row_(rows, t, p);
 }
 
 /* the parts of all threads into the first */
