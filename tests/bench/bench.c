@@ -5,7 +5,8 @@
  *                                            by one thread and by two; ends with "N passed, N failed", of memory alone
  *     bench --smoke [PROGRAM]                does the cost grow linearly, and does memory not grow?  PROGRAM: this one, compiled with
  *                                            GRPO_NO_DISPATCH; is it the slower one?  ends with "N passed, N failed"
- *     bench --serve                          one line "pass type tokens vocabulary threads" in, one line of seconds out (compare.py)
+ *     bench --serve [processor]              one line "pass type tokens vocabulary threads" in, one line of seconds out (compare.py);
+ *                                            processor: of those that the processor gave it
  *
  * Passes: forward (logp, entropy), both (logits -> loss -> d logits), objective (loss, its gradient and report, of tokens alone), read. */
 #define _POSIX_C_SOURCE 200112L
@@ -54,9 +55,12 @@ typedef struct {
     size_t bytes, all;             /* of the logits, of all arrays */
 } workload;
 
+/* time that the processor gave this program, or time: --smoke runs beside other programs, and in one thread */
+static int of_processor;
+
 static double now(void) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(of_processor ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -371,7 +375,7 @@ static void other_open(other_program *other, const char *path) {
     if (!other->process) {
         dup2(in[0], 0); dup2(out[1], 1);
         close(in[0]); close(in[1]); close(out[0]); close(out[1]);
-        execl(path, path, "--serve", (char *)NULL);
+        execl(path, path, "--serve", "processor", (char *)NULL);
         perror(path);
         _exit(2);
     }
@@ -437,6 +441,7 @@ static int smoke(const char *other) {
     const job wide = { BOTH, GRPO_LOGITS_REAL, 16, 262144, 1 };
     const job tokens = { OBJECTIVE, GRPO_LOGITS_REAL, 64 * GROUP * 20, 0, 1 };
     const job all_tokens = { OBJECTIVE, GRPO_LOGITS_REAL, 64 * GROUP * 400, 0, 1 };
+    of_processor = 1;
     check_linear(FORWARD, few, more);
     check_linear(FORWARD, few, wide);
     check_linear(BOTH, few, more);
@@ -559,8 +564,8 @@ static int serve(void) {
 int main(int argc, char **argv) {
     if ((argc == 2 || argc == 3) && !strcmp(argv[1], "--smoke")) return smoke(argc == 3 ? argv[2] : NULL);
     if (argc == 2 && !strcmp(argv[1], "--scaling")) return scaling();
-    if (argc == 2 && !strcmp(argv[1], "--serve")) return serve();
+    if ((argc == 2 || argc == 3) && !strcmp(argv[1], "--serve")) { of_processor = argc == 3; return serve(); }
     if (argc == 1) return show();
-    fputs("usage: bench [--scaling | --smoke [PROGRAM] | --serve]\n", stderr);
+    fputs("usage: bench [--scaling | --smoke [PROGRAM] | --serve [processor]]\n", stderr);
     return 2;
 }
