@@ -5019,7 +5019,7 @@ static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     }
 }
 
-static void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
+GRPO_SMALL_ void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
     for (int64_t g = 0; g < e->batch->n_groups; g++) {
         grpo_take_group_(e, g);
         grpo_moments_of_group_(e, moments);
