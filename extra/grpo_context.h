@@ -10,7 +10,7 @@
  * other in its arrays, in any order (two stripes of a ring, say), some or none.  What is per response or group is on every rank.  Then,
  * with A given per token:
  *
- *     grpo_response whole[N], part[N];                                         // N responses; room: see grpo_response
+ *     grpo_response whole[N], part[N];              // N responses, some 3 KB each: rather by malloc; totals, out and partial begin as 0
  *     for (k = 0; !st && k < grpo_context_rounds(&obj); k++) {
  *         st = grpo_context_measure(&obj, &batch, advantage, k ? whole : NULL, part);
  *         // whole = part added up over the context group, number by number: MPI_Allreduce(part, whole, ..., MPI_INT64_T, MPI_SUM)

@@ -10,7 +10,8 @@
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
  * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
  * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
- * number return NaN where an argument is not finite or out of range. */
+ * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
+ * status names argument and entry; of an argument that is a struct, the member by its place, from 0. */
 #ifndef GRPO_CONTROL_H
 #define GRPO_CONTROL_H
 

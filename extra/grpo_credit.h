@@ -10,7 +10,9 @@
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
  * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
  * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
- * number return NaN where an argument is not finite or out of range. */
+ * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
+ * status names argument and entry; of an argument that is a struct, the member by its place, from 0.  Advantages of (sequences) are
+ * to be written at each token of their response before a loss reads them. */
 #ifndef GRPO_CREDIT_H
 #define GRPO_CREDIT_H
 
@@ -84,12 +86,13 @@ grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *tok
                             int64_t capacity, grpo_real *key);
 
 /* one token's share of the Jensen-Shannon divergence (Trinity-RFT): beta p (log p - log m) + (1 - beta) q (log q - log m), p = e^teacher,
- * q = e^student, m = beta p + (1 - beta) q; 0 for beta 0 or 1 */
+ * q = e^student, m = beta p + (1 - beta) q; 0 for beta 0 or 1 (grpo_distill.h has the KL divergences there) */
 GRPO_FN double grpo_jensen_shannon(double teacher, double student, double beta) {
     const double rest = 1 - beta;
     grpo_dd d = grpo_two_diff(teacher, student), back = grpo_dd_negative(d);
     double of_teacher = rest * grpo_exp_minus_one(back), of_student = beta * grpo_exp_minus_one(d);      /* m/p - 1, m/q - 1 */
-    if (!(beta > 0 && beta < 1)) return 0;
+    if (!(beta >= 0 && beta <= 1) || teacher != teacher || student != student) return NAN;
+    if (beta == 0 || beta == 1) return 0;
     if (of_teacher < -0.5) of_teacher = log(beta + rest * grpo_exp(back));
     else of_teacher = grpo_is_finite(of_teacher) ? log1p(of_teacher) : back.hi + log(rest);
     if (of_student < -0.5) of_student = log(rest + beta * grpo_exp(d));
@@ -110,8 +113,8 @@ grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real
 grpo_status grpo_boltzmann_advantage(const grpo_batch *batch, double temperature, grpo_real *advantage);
 
 /* advantage (sequences): softmax of the mean of batch.logp_old over the unmasked tokens over temperature, among the group's responses with
- * r > threshold that have any; by_length: each over its unmasked tokens, and those divided by their sum; 0 for the others (POPO,
- * 2605.06650) */
+ * r > threshold that have any; by_length: each over its unmasked tokens, and those divided by their sum; 0 for the others; scratch
+ * (sequences) (POPO, 2605.06650) */
 grpo_status grpo_likelihood_advantage(const grpo_batch *batch, double threshold, double temperature, int by_length, grpo_dd *scratch,
                                   grpo_real *advantage);
 
@@ -129,7 +132,7 @@ grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, 
 grpo_status grpo_asymmetric_advantage(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage);
 
 /* shaped (sequences) = A + min(max(lambda (1 - e^(s - mean s)), 0), kappa A) where r > 0 and A > 0, s the mean of batch.logp_old over the
- * unmasked tokens, mean s over the group's responses that have any; else A = advantage (sequences) (XRPO; 2.5, 0.5) */
+ * unmasked tokens, mean s over the group's responses that have any; else A = advantage (sequences); scratch (sequences) (XRPO; 2.5, 0.5) */
 grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
                             grpo_real *shaped);
 
@@ -139,9 +142,8 @@ typedef struct { const double *advantage, *feature, *divisor; const uint8_t *eli
 
 grpo_status grpo_feature_advantage(const grpo_batch *batch, const grpo_feature *feature, grpo_real *shaped);
 
-/* advantage (sequences) = (R - m)/(s + eps), mean and sample standard deviation over the group and `count` rewards
- * `virtual_reward_advantage` more; R
- * itself in a group of one (NGRPO; 1, 1, 1e-6) */
+/* advantage (sequences) = (R - m)/(s + eps), mean and sample standard deviation over the group and `count` rewards of
+ * `virtual_reward` more; R itself in a group of one (NGRPO; 1, 1, 1e-6) */
 grpo_status grpo_virtual_reward_advantage(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage);
 
 /* advantage (sequences), of responses to the groups of one bundle (bundle, (groups): any ids), n the least of their sizes, B their number,
@@ -168,7 +170,7 @@ grpo_status grpo_reference_advantage(const double *reward, int64_t n, double ref
 
 /* advantage (n_tokens) = sum over this and the later unmasked tokens of the response of process_coef (x G/(G - 1) - B), B = sum of the
  * group's means of x over unmasked tokens/(G - 1), + outcome_coef (r - mean r of the others) at the last (PRIME, 2502.01456, as verl's
- * recipe: 5, 5, then whitened: advantage.token_whiten or second).  process (n_tokens): x, the implicit reward; G > 1 */
+ * recipe: 5, 5, then whitened as advantage.scale token_whiten does).  process (n_tokens): x, the implicit reward; G > 1 */
 grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *process, double process_coef, double outcome_coef,
                                     grpo_real *advantage);
 
@@ -222,8 +224,8 @@ grpo_status grpo_step_weight_advantage(const double *advantage, const double *we
 
 /* advantage (n) of the nodes of a tree, 0 of a root; V is the mean over its children of: */
 typedef enum {
-    GRPO_TREE_TD,                 /* r_c + gamma V_c, 0 of a leaf.  A = (r + gamma V' - V'(parent))/(leaves from here on), V' = V, or value
-                                     where the parent has one child (ATPO, 2603.02216, code) */
+    GRPO_TREE_TD,                 /* r_c + gamma V_c, 0 of a leaf.  A = (r + gamma V' - V'(parent))/(leaves from here on), V' = V; where the
+                                     parent has one child, both V' are `value`, a leaf's too (ATPO, 2603.02216, code) */
     GRPO_TREE_SIBLINGS,           /* V_c, r of a leaf.  A = V - mean V of the siblings, V without any (D-TreeRPO, 2512.09675, code) */
     GRPO_TREE_PARENT              /* the same, A = V - V(parent) (D-TreeRPO, the paper) */
 } grpo_tree_advantage_form;
@@ -247,7 +249,7 @@ grpo_status grpo_two_anchor_advantage(const grpo_batch *batch, const double *con
 
 /* advantage (sequences): with s the mean of logp over the unmasked tokens, of a correct (sequences) one the sum over the group's wrong ones
  * j of sigmoid((s_j - s)/temperature)/temperature, of a wrong one minus that over the correct ones of sigmoid((s - s_j)/temperature)/
- * temperature; responses without tokens take no part and have 0 (CAPO, 2604.12632; 0.5) */
+ * temperature; responses without tokens take no part and have 0; scratch (sequences) (CAPO, 2604.12632; 0.5) */
 grpo_status grpo_calibration_advantage(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
                                       grpo_real *advantage);
 
@@ -1182,14 +1184,15 @@ grpo_status grpo_projected_advantage(const double *advantage, int64_t n, const d
 static grpo_dd grpo_branch_expected_(const int64_t *parent, const double *logp, int64_t n, int64_t k, double alpha,
                                      const grpo_branch *node) {
     grpo_sum sum, whole;
-    double top = -HUGE_VAL;
+    grpo_dd top = { -HUGE_VAL, 0 };
     memset(&sum, 0, sizeof sum);
     memset(&whole, 0, sizeof whole);
-    for (int64_t c = k + 1; c < n; c++) if (parent[c] == k && alpha * logp[c] > top) top = alpha * logp[c];
+    for (int64_t c = k + 1; c < n; c++)
+        if (parent[c] == k && grpo_dd_less(top, grpo_two_prod(alpha, logp[c]))) top = grpo_two_prod(alpha, logp[c]);
     for (int64_t c = k + 1; c < n; c++) {
         double share;
         if (parent[c] != k) continue;
-        share = grpo_exp(grpo_dd_minus_(grpo_two_prod(alpha, logp[c]), grpo_dd_of_(top)));
+        share = grpo_exp(grpo_dd_minus_(grpo_two_prod(alpha, logp[c]), top));
         grpo_sum_add_(&whole, share);
         if (share > 0) grpo_sum_add_dd_(&sum, grpo_dd_mul(node[c].value, share));
     }

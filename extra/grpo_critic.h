@@ -10,7 +10,8 @@
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
  * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
  * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
- * number return NaN where an argument is not finite or out of range. */
+ * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
+ * status names argument and entry; of an argument that is a struct, the member by its place, from 0. */
 #ifndef GRPO_CRITIC_H
 #define GRPO_CRITIC_H
 
@@ -37,9 +38,10 @@ typedef struct { double loss, slope; int clipped; } grpo_value_term;
 
 GRPO_FN grpo_value_term grpo_value_loss_term(double value, double value_old, double returns, double clip) {
     grpo_dd error = grpo_two_diff(value, returns), bound = { 0, 0 }, other, sides;
-    grpo_value_term x;
+    grpo_value_term x = { NAN, NAN, 0 };
     const int above = clip > 0 && grpo_dd_exceeds(grpo_dd_add(grpo_two_diff(value, value_old), grpo_two_diff(0, clip)), 0);
     const int below = clip > 0 && grpo_dd_exceeds(grpo_dd_add(grpo_two_diff(value_old, value), grpo_two_diff(0, clip)), 0);
+    if (!(clip >= 0) || !grpo_is_finite(value) || !grpo_is_finite(returns) || (clip > 0 && !grpo_is_finite(value_old))) return x;
     bound = grpo_two_sum(value_old, above ? clip : -clip);
     other = grpo_dd_add(bound, grpo_two_diff(0, returns));
     sides = grpo_dd_add(grpo_two_sum(value, value_old), grpo_two_sum(above ? clip : -clip, -2 * returns));
@@ -49,8 +51,9 @@ GRPO_FN grpo_value_term grpo_value_loss_term(double value, double value_old, dou
     return x;
 }
 
-/* aggregated over the mask as axis 7 says, but for token_mean_by_sign, token_mean_varied and segments; dvalue (n_tokens; NULL: not wanted):
- * d loss/d value, 0 where masked.  clip_fraction: share of tokens whose clipped square is the larger one.  value_old is read if clip > 0 */
+/* aggregated over the mask as axis 7 says, but for token_mean_by_sign, seq_mean_by_sign, token_mean_nonzero_std and
+ * seq_mean_segment_mean; value, value_old, returns (n_tokens), value_old is read if clip > 0; dvalue (n_tokens; NULL: not wanted):
+ * d loss/d value, 0 where masked.  clip_fraction: share of tokens whose clipped square is the larger one */
 typedef struct { double loss, clip_fraction; } grpo_value_report;
 
 grpo_status grpo_value_loss(const grpo_batch *batch, const grpo_real *value, const grpo_real *value_old, const grpo_real *returns,
@@ -67,6 +70,7 @@ GRPO_FN double grpo_proximal(grpo_proximal_form form, double logp, double behavi
     const double n = (double)lag, most = n - 1;
     grpo_dd x = grpo_two_diff(logp, behaviour), y = { 0, 0 };
     double change;
+    if (lag < 0 || logp != logp || behaviour != behaviour || (form != GRPO_PROXIMAL_LOG_LINEAR && form != GRPO_PROXIMAL_LINEAR)) return NAN;
     if (lag <= 1 || logp == behaviour) return behaviour;
     if (form == GRPO_PROXIMAL_LOG_LINEAR) {
         y.hi = behaviour;

@@ -44,7 +44,7 @@ extern "C" {
  *     flow_sde     g = eta sqrt(s0/(1 - s0)); at s0 = 1 it is 1 - sigma_max that divides (Flow-GRPO, 2505.05470)
  *     dance_sde    g = eta (DanceGRPO, 2505.07818)
  *     flash_sde    g = eta (sigma_min + (sigma_max - sigma_min) s0) (Flash-GRPO, 2605.15980)
- *     sage_sde     s^2 = eta^2 (log((1 - s1)/(1 - min(s0, 0.997))) - h) stands for g^2 h (SAGE-GRPO, 2603.21872)
+ *     sage_sde     s^2 = eta^2 (log((1 - s1)/(1 - min(s0, 0.997))) - h) stands for g^2 h (SAGE-GRPO, 2603.21872; s1 below some 0.997)
  *     cps          with c = cos(eta pi/2): a = 1 - s1 + s1 c,  b = -s0 (1 - s1) + (1 - s0) s1 c,  s = s1 sin(eta pi/2), eta at most 1 */
 typedef enum { GRPO_FLOW_SDE, GRPO_FLOW_DANCE_SDE, GRPO_FLOW_FLASH_SDE, GRPO_FLOW_SAGE_SDE, GRPO_FLOW_CPS } grpo_flow_kind;
 typedef struct {

@@ -10,7 +10,8 @@
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
  * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
  * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
- * number return NaN where an argument is not finite or out of range. */
+ * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
+ * status names argument and entry; of an argument that is a struct, the member by its place, from 0. */
 #ifndef GRPO_REWARDS_H
 #define GRPO_REWARDS_H
 
@@ -71,7 +72,7 @@ grpo_status grpo_relative_cost_penalty(const grpo_batch *batch, const grpo_cost 
 grpo_status grpo_diversity_reward(const double *reward, const double *similarity, int64_t n, double eps, double *shaped);
 
 /* reward (sequences) = r (1 - beta rank/G), rank 0 .. G - 1 ascending in the mean of batch.logp_old over the response's unmasked tokens, 0
- * without any (2506.02355; 0.25) */
+ * without any; scratch (sequences) (2506.02355; 0.25) */
 grpo_status grpo_unlikeliness_reward(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward);
 
 /* reward (sequences) = 2^-(c-1) where r > 0, c such responses of the group so far with this one, else 0 (S-GRPO, 2505.07686) */
@@ -94,7 +95,8 @@ typedef enum {
 grpo_status grpo_tool_efficiency_reward(const grpo_batch *batch, const double *calls, const uint8_t *correct, double smooth, double alpha,
                                  grpo_tools_form form, grpo_real *reward);
 
-/* reward (sequences) = 0 if invalid, 1 if correct, else alpha found/max found of the group, 0 where that is 0 (E-GRPO, 2510.24694; 0.3) */
+/* reward (sequences) = 0 if invalid, 1 if correct, else alpha found/max found of the group, 0 where that is 0; all (sequences),
+ * found in [0, 1]: the share of the question's entities that the response has found (E-GRPO, 2510.24694; 0.3) */
 grpo_status grpo_entity_reward(const grpo_batch *batch, const double *found, const uint8_t *correct, const uint8_t *invalid, double alpha,
                                grpo_real *reward);
 
@@ -131,8 +133,8 @@ typedef enum {
 
 grpo_status grpo_length_shape_reward(const double *length, int64_t n, grpo_shape_form form, double peak, double max, double *reward);
 
-/* reward (n): for r >= threshold, threshold + upper log(1 + r - threshold), else threshold - (e^(lower (threshold - r)) - 1)/(e^lower - 1),
- * r itself for lower = 0 (2509.18056; 0.8, 0.01, 1) */
+/* mapped (n): for r = reward (n) >= threshold, threshold + upper log(1 + r - threshold), else
+ * threshold - (e^(lower (threshold - r)) - 1)/(e^lower - 1), r itself for lower = 0 (2509.18056; 0.8, 0.01, 1) */
 grpo_status grpo_log_exp_reward(const double *reward, int64_t n, double threshold, double upper, double lower, double *mapped);
 
 /* shaped (n): what a node of a tree has from its children c; one without any keeps r (MURPHY, 2511.07833; 0.9) */

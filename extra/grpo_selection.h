@@ -10,7 +10,8 @@
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
  * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
  * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
- * number return NaN where an argument is not finite or out of range. */
+ * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
+ * status names argument and entry; of an argument that is a struct, the member by its place, from 0. */
 #ifndef GRPO_SELECTION_H
 #define GRPO_SELECTION_H
 
@@ -134,7 +135,7 @@ GRPO_FN double grpo_mixed_group_probability(double p, int64_t n) {
 grpo_status grpo_allocate_rollouts(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count);
 
 /* index (count): those with the largest q (1 - q)^2, the largest first; draw (n) in [0, 1]: q of each prompt, from Beta(alpha + 1,
- * beta + 1) (VADE) */
+ * beta + 1) (VADE).  n count comparisons of exact numbers */
 grpo_status grpo_select_value_of_information(const double *draw, int64_t n, int64_t count, int64_t *index);
 
 /* weight (n) = alpha p (1 - p) + beta diversity (VAS of MMR1: 0.8, 0.2); p in [0, 1] */
@@ -784,8 +785,6 @@ static int64_t grpo_neediest_(const double *p, const int64_t *count, int64_t n, 
     }
     return best;
 }
-
-/* are all in [0, 1]? */
 
 grpo_status grpo_allocate_rollouts(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count) {
     int64_t best;

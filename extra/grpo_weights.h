@@ -10,7 +10,9 @@
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
  * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
  * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
- * number return NaN where an argument is not finite or out of range. */
+ * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
+ * status names argument and entry; of an argument that is a struct, the member by its place, from 0.  Weights of (sequences) are to be
+ * written at each token of their response for batch.external_weight. */
 #ifndef GRPO_WEIGHTS_H
 #define GRPO_WEIGHTS_H
 
@@ -122,8 +124,8 @@ grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double ga
 grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor);
 
 /* weight (n_tokens): 1, but where the mean of batch.entropy over the mask is below target, `up` at the ceil(share n) of the n tokens with
- * A > 0 that have the smallest logp and `down` at those with A < 0 likewise (STARE, 2606.19236; 0.1, 1.1, its C2 0.9, 0.3).  share n is
- * rounded */
+ * A > 0 that have the smallest logp and `down` at those with A < 0 likewise (STARE, 2606.19236; 0.1, 1.1, its C2 0.9, 0.3).  The
+ * product share n is taken as double rounds it */
 grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
                                   double target, grpo_real *weight);
 
@@ -642,7 +644,7 @@ static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8
         right += correct[i] != 0;
     }
     if (n == 0) return 0;
-    return grpo_exp(grpo_dd_div(grpo_sum_dd_(&sum), n)) * (4 * right * (n - right) / (n * n));
+    return grpo_times(grpo_exp(grpo_dd_div(grpo_sum_dd_(&sum), n)), 4 * right * (n - right) / (n * n));
 }
 
 grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor) {

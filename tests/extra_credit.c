@@ -416,6 +416,21 @@ static void test_lists_by_hand(void) {
     check(found[0] * 3 == 8 && found[1] == -found[0] && fabs(y - 16 / 3.0) < 1e-15, "reference_advantage: %g %g", found[0], y);
     check(!grpo_reference_advantage(pooled, 3, 1, 1, 1, 0, found, &y) && fabs(y - 4 * sqrt(2)) < 4e-15, "reference_advantage: %g", y);
     check(grpo_jensen_shannon(-1, -800, 0.5) > 0 && grpo_is_finite(grpo_jensen_shannon(-1e4, -1, 1e-15)), "jensen_shannon far apart");
+    check(isnan(grpo_jensen_shannon(NAN, -2, 0.5)) && isnan(grpo_jensen_shannon(-1, NAN, 1)) && isnan(grpo_jensen_shannon(-1, -2, 2))
+          && isnan(grpo_jensen_shannon(-1, -2, NAN)), "jensen_shannon: what is no number, or out of range, is NaN");
+}
+
+/* log-probabilities so large that no double holds alpha times them: two leaves that have the same count alike all the same */
+static void test_branch_far_away(void) {
+    static const int64_t parent[] = { -1, 0, 0, 1, 1 };
+    static const double reward[] = { 0, 0, 1, 1, 0 };
+    grpo_branch scratch[5];
+    double found[5];
+    for (int j = 1; j < 100; j++) {
+        const double far = -1e20 * j, logp[] = { 0, far, far, far, far };
+        check(!grpo_branch_advantage(parent, reward, logp, 5, GRPO_BRANCH_PROBABILITY, 0.3, scratch, found), "branch_advantage");
+        check(found[1] < 0 && found[2] == -found[1] && found[3] > 0, "branch_advantage: %g, %g and %g", found[1], found[2], found[3]);
+    }
 }
 
 static void test_group_by_hand(void) {
@@ -451,6 +466,7 @@ int main(void) {
     test_lists(22, 3000, of_lists, COUNT(of_lists));
     test_lists(77, 500, of_turns, COUNT(of_turns));
     test_lists_by_hand();
+    test_branch_far_away();
     test_group_by_hand();
     print_tallies();
     return check_summary();

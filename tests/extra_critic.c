@@ -80,6 +80,13 @@ static void test_value_loss_term(void) {
     check(grpo_value_loss_term(2, 0, 1.25, 0.5).clipped == 0, "value_loss_term: as far on the other side");
     check(grpo_value_loss_term(2, 0, 1.25 + 0x1p-50, 0.5).clipped == 1, "value_loss_term: a little further");
     check(grpo_value_loss_term(-2, 0, -1.25, 0.5).slope == -0.75, "value_loss_term: the slope is the value's own");
+    check(isnan(grpo_value_loss_term(NAN, 0, 1, 0.2).loss) && isnan(grpo_value_loss_term(0, NAN, 1, 0.2).slope)
+          && isnan(grpo_value_loss_term(0, 0, NAN, 0).loss) && isnan(grpo_value_loss_term(0, 0, 1, NAN).loss)
+          && isnan(grpo_value_loss_term(0, 0, 1, -1).loss), "value_loss_term: what is no number, or out of range, is NaN");
+    check(grpo_value_loss_term(1, NAN, 0, 0).loss == 0.5, "value_loss_term: without a clip the old value is not looked at");
+    check(isnan(grpo_proximal(GRPO_PROXIMAL_LINEAR, NAN, -1, 3)) && isnan(grpo_proximal(GRPO_PROXIMAL_LOG_LINEAR, -1, NAN, 1))
+          && isnan(grpo_proximal(GRPO_PROXIMAL_LINEAR, -1, -2, -1)) && isnan(grpo_proximal((grpo_proximal_form)7, -1, -2, 3)),
+          "proximal: what is no number, or out of range, is NaN");
 }
 
 /* ---- the proximal policy ------------------------------------------------------------------------------------------------------------- */

@@ -175,6 +175,8 @@ static void test_groups_by_hand(void) {
     check(!grpo_prompt_weight(&f.b, 0.5, 2, 0.1, GRPO_PROMPT_VLM, &weight) && weight == 0.1, "prompt_weight: none short and wrong");
     check(!grpo_prompt_weight(&f.b, 1.5, 4, 0.1, GRPO_PROMPT_LLM, &weight) && weight == 0.1, "prompt_weight: none right");
     check(!grpo_prompt_weight(&f.b, 1.5, 4, 0.1, GRPO_PROMPT_VLM, &weight) && weight == 1, "prompt_weight: none right");
+    for (int k = 0; k < 12; k++) f.tokens[k] = 800;
+    check(!grpo_confidence_factor(&f.b, f.mask + 1, 0.25, &weight) && weight == 0.25, "confidence_factor: all are right, %g", weight);
 }
 
 static void test_few_preferences_of_lengths(rng *r, trial *t) { if (t->b.n_sequences < 300) test_preference_of_lengths(r, t); }
