@@ -16,7 +16,11 @@ awk -v rows="$new/rows" -v arrays="$new/arrays" '{ if (!on) print }
     /<!-- presets -->/ { on = 1; while ((getline line <rows) > 0) print line }
     /<!-- arrays -->/ { on = 1; while ((getline line <arrays) > 0) print line }
     /<!-- end of (presets|arrays) -->/ { on = 0; print }' OBJECTIVES.md >"$new/OBJECTIVES.md"
-"$build/tests/catalogue_check" --markdown tests/catalogue grpo.h gspo.h extra/*.h >"$new/CATALOGUE.md"
+if ! "$build/tests/catalogue_check" --markdown tests/catalogue grpo.h gspo.h extra/*.h >"$new/CATALOGUE.md"; then
+    grep '^FAIL' "$new/CATALOGUE.md" >&2
+    echo "tables.sh: tests/catalogue/titles.txt and entries.txt do not match the headers; neither page was written" >&2
+    exit 1
+fi
 
 page() { # the new one, its place
     if [ "$check" = --check ]; then diff "$2" "$1"; else cp "$1" "$2"; fi

@@ -7,7 +7,7 @@ claim does not say stands there as a line of its own, and where row and claim di
     sources_check.py --table    each row and what it is, with a tab between, as OBJECTIVES.md shows it
 
 A row passes if each setting that is not the field's default is said by its claim or by one line, no line says what the row does not set, and
-every contradiction is explained.
+every contradiction is explained, of its claim or of another about the same source.
 """
 import functools
 import glob
@@ -55,6 +55,36 @@ def claim_of(row, entry):                            # "claims of": a claim that
     return None, {}
 
 
+def source_of(claim):
+    """A repository at a commit, or a paper whatever its version: two claims about the same one are held against each other."""
+    words = claim["source"].replace(",", " ").split()
+    return re.sub(r"v\d+$", "", " ".join(words[:2])) if words[0] == "arXiv" else words[0]
+
+
+def contradicted_by_siblings(row, entry, claim, said):
+    """{the other claim's name: [fields]}: of the same source, and the row's own claim has no word of them"""
+    found = {}
+    for other, others_said in claims_by_row().get(entry.get("claims of", row), []):
+        if other is not claim and source_of(other) == source_of(claim):
+            fields = [field for field in compare.verdicts(row, others_said)[1] if field not in said]
+            if fields:
+                found[other["claim"]] = fields
+    return found
+
+
+def faults_of_siblings(siblings, entry, lines):
+    beside = {line.get("claim"): line for line in entry.get("beside", [])}
+    for name, line in beside.items():
+        if name not in siblings:
+            yield f"beside: no claim of the same source contradicts the row and is called {name}"
+        if not line.get("why"):
+            yield f"beside {name}: no reason"
+    for name, fields in siblings.items():
+        for field in fields if name not in beside else ():
+            if field not in lines:
+                yield f"{field}: another claim of the same source contradicts it: {name}"
+
+
 def faults_of_line(line, has):
     field = line.get("field")
     if field not in has:
@@ -90,9 +120,10 @@ def evidence(row, entry):
         if line.get("field") in lines:
             faults.append(f"{line['field']}: two lines")
         lines[line.get("field")] = line
+    siblings = contradicted_by_siblings(row, entry, claim, said) if claim else {}
     for line in entry.get("differs", []):
         faults += faults_of_line(line, has)
-        if line.get("field") not in contradicted:
+        if line.get("field") not in [*contradicted, *(field for fields in siblings.values() for field in fields)]:
             faults.append(f"{line.get('field')}: said to differ, and does not")
         if not line.get("why"):
             faults.append(f"{line.get('field')}: differs without a reason")
@@ -100,6 +131,7 @@ def evidence(row, entry):
     faults += [f"{field}: the claim says {said[field][0]}, the row {has[field]}" for field in contradicted if field not in explained]
     faults += [f"{field} = {has[field]}: no evidence" for field in silent if field not in lines]
     faults += [f"{field}: the claim says it already, or the row does not set it" for field in lines if field not in silent]
+    faults += faults_of_siblings(siblings, entry, {**explained, **lines})
     kinds.update({field: line.get("kind") for field, line in {**explained, **lines}.items() if field in has and has[field] != default[field]})
     return kinds, faults
 
