@@ -9,8 +9,12 @@ cd "$(dirname "$0")/.."
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
 
-"$(command -v /usr/bin/python3 || command -v python3)" tests/evidence/sources_check.py --table >"$new/evidence"
-"$build/tests/presets_table" --markdown "$new/evidence" >"$new/rows"
+python=$(command -v /usr/bin/python3 || command -v python3)
+"$python" tests/evidence/sources_check.py --table >"$new/evidence"
+"$python" tests/evidence/sources_check.py --default >"$new/default"
+"$build/tests/presets_table" --markdown "$new/evidence" >"$new/tables"
+awk -v words="$new/default" '{ print }
+    /^## Frameworks$/ { print ""; while ((getline line <words) > 0) print line }' "$new/tables" >"$new/rows"
 "$build/tests/arrays_table" >"$new/arrays"
 awk -v rows="$new/rows" -v arrays="$new/arrays" '{ if (!on) print }
     /<!-- presets -->/ { on = 1; while ((getline line <rows) > 0) print line }

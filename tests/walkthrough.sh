@@ -33,7 +33,7 @@ refused() { # words that are told, command...
     ! "$@" >"$work/log" 2>&1 && grep -q "$words" "$work/log"
 }
 
-hashes_added() { # bits.txt of the compiler at hand: new lines for the row, one changed for the field that has a choice more, the rest as it was
+hashes_added() { # into bits.txt: new lines for the row, one changed for the field that has a choice more, the rest as it was
     cp tests/bits.txt "$work/bits.before"
     printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/body.c"
     for element in -DGRPO_DOUBLE -UGRPO_DOUBLE; do
@@ -45,7 +45,8 @@ hashes_added() { # bits.txt of the compiler at hand: new lines for the row, one 
 
 patch -p1 --fuzz=0 <tests/walkthrough/add_a_surrogate.patch >"$work/log" 2>&1
 verdict "the patch of a surrogate applies" $?
-"$python" tests/oracle/generate.py choices-surrogate-token >"$work/log" 2>&1 && grep -q '"kind":"root_ratio"' tests/vectors/choices-surrogate-token.json
+"$python" tests/oracle/generate.py choices-surrogate-token >"$work/log" 2>&1 &&
+    grep -q '"kind":"root_ratio"' tests/vectors/choices-surrogate-token.json
 verdict "the oracle writes its cases" $?
 vectors_pass
 

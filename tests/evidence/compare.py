@@ -39,8 +39,8 @@ def groups_and_unpaired():
     """Files of claims that have their words, and what lacks its other half."""
     words = names_of("*.words.json")
     groups = {name for name in names_of("*.json") if not name.startswith(("options_", "rows_")) and not name.endswith(".words")}
-    return sorted(groups & words), [f"{name}.json has no {name}.words.json: its claims count nowhere" for name in sorted(groups - words)] + [
-        f"{name}.words.json belongs to no {name}.json" for name in sorted(words - groups)]
+    unpaired = [f"{name}.json has no {name}.words.json: its claims count nowhere" for name in sorted(groups - words)]
+    return sorted(groups & words), unpaired + [f"{name}.words.json belongs to no {name}.json" for name in sorted(words - groups)]
 
 
 def groups():

@@ -5,6 +5,7 @@ claim does not say stands there as a line of its own, and where row and claim di
     sources_check.py            counts and marks; ends with "N passed, N failed"
     sources_check.py --open     rows that have no entry or whose entry does not hold, with what is missing
     sources_check.py --table    each row and what it is, with a tab between, as OBJECTIVES.md shows it
+    sources_check.py --default  what "default" means there, and the options that are not their release's own
 
 A row passes if each setting that is not the field's default is said by its claim or by one line, no line says what the row does not set, and
 every contradiction is explained, of its claim or of another about the same source.
@@ -25,6 +26,7 @@ from compare import HERE, KINDS, STRONG, alike, objectives  # noqa: E402
 
 IS = ("paper", "official code", "recipe of the authors", "framework default", "framework recipe", "restatement")
 WEAK = ("restatement", "chosen here")                # a row that rests on one of these carries a mark
+NOT_SET = re.compile(r"not (the )?default|(null|off) by default|\(default (of|true|false)")  # how a claim says that its release does not
 
 
 @functools.lru_cache(maxsize=None)
@@ -101,15 +103,23 @@ def faults_of_line(line, has):
         yield f"{field}: the line says {line['value']}, the row {has[field]}"
 
 
+def faults_of_kind(entry):
+    if entry.get("is") not in IS:
+        yield f"is: {entry.get('is')}"
+    if str(entry.get("is")).startswith("framework") and not all(entry.get(key) for key in ("framework", "release", "date")):
+        yield "a framework's row without framework, release and date"
+    if entry.get("is") == "framework default" and NOT_SET.search(str(entry.get("claim"))) and not entry.get("option"):
+        yield "the claim names what is not the release's default, and the entry has no option"
+    if "option" in entry and entry.get("is") != "framework default":
+        yield "an option belongs to a framework's default"
+
+
 def evidence(row, entry):
     """{field: kind} of what is not a default, and the faults of the entry"""
     has, default = compare.settings_of(row), compare.plain()
     claim, said = claim_of(row, entry)
     faults = [] if claim else [f"no such claim: {entry.get('claim')}"]
-    if entry.get("is") not in IS:
-        faults.append(f"is: {entry.get('is')}")
-    if str(entry.get("is")).startswith("framework") and not all(entry.get(key) for key in ("framework", "release", "date")):
-        faults.append("a framework's row without framework, release and date")
+    faults += faults_of_kind(entry)
     agreed, contradicted, silent = compare.verdicts(row, said)
     kinds = {field: said[field][1]["kind"] for field in agreed if has[field] != default[field]}
     lines = {}
@@ -171,8 +181,21 @@ def table(found):
     return 0
 
 
+def default(found):
+    print('"Default" says that all but what the row is about is as the release has it: the estimator, the kind of loss or the option that')
+    print("gives the row its name was chosen, whatever the release's own is (verl's and ROLL's estimator is gae), and its numbers are the")
+    print("release's where it has them. Options, estimators and kinds of loss apart, that the release leaves off or sets otherwise:\n")
+    print("| name | chosen |\n|---|---|")
+    for row in objectives.ROWS:
+        if "option" in found.get(row, {}):
+            print(f"| {row} | {found[row]['option']} |")
+    return 0
+
+
 def main():
     found, twice = entries()
+    if sys.argv[1:] == ["--default"]:
+        return default(found)
     if sys.argv[1:] == ["--table"]:
         return table(found)
     counts, marked, passed, failed = Counter(), 0, 0, len(twice)
