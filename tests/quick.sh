@@ -1,6 +1,7 @@
 #!/bin/sh
-# What to run before a commit; two to three minutes on two cores.  Needs a C compiler, meson, ninja, pkg-config, libcjson-dev, libstb-dev;
-# gcc, clang and their C++ compilers take part where they are.  tests/all.sh is the rest.  BUILD: the folder of meson (default: build).
+# What to run before a commit; two to three minutes on two cores.  Needs a C compiler, meson, ninja, pkg-config, libcjson-dev, libstb-dev,
+# and python3 with python3-mpmath and python3-gmpy2 (the oracle's, which the tables read rows through); gcc, clang and their C++ compilers
+# take part where they are.  tests/all.sh is the rest.  BUILD: the folder of meson (default: build).
 # Prints "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
@@ -18,6 +19,8 @@ command -v meson >/dev/null && command -v ninja >/dev/null || need "meson and ni
 command -v pkg-config >/dev/null || need pkg-config pkg-config
 pkg-config --exists libcjson || need cJSON libcjson-dev
 pkg-config --exists stb || need stb libstb-dev
+"$(command -v /usr/bin/python3 || command -v python3)" -c 'import gmpy2, mpmath' 2>/dev/null ||
+    need "python3 with mpmath and gmpy2" "python3 python3-mpmath python3-gmpy2"
 
 # ---- parts: a line when each is done, and one at least every 30 seconds
 

@@ -9,14 +9,22 @@ cd "$(dirname "$0")/.."
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
 
-"$(command -v /usr/bin/python3 || command -v python3)" tests/evidence/sources_check.py --table >"$new/evidence"
-"$build/tests/presets_table" --markdown "$new/evidence" >"$new/rows"
+python=$(command -v /usr/bin/python3 || command -v python3)
+"$python" tests/evidence/sources_check.py --table >"$new/evidence"
+"$python" tests/evidence/sources_check.py --default >"$new/default"
+"$build/tests/presets_table" --markdown "$new/evidence" >"$new/tables"
+awk -v words="$new/default" '{ print }
+    /^## Frameworks$/ { print ""; while ((getline line <words) > 0) print line }' "$new/tables" >"$new/rows"
 "$build/tests/arrays_table" >"$new/arrays"
 awk -v rows="$new/rows" -v arrays="$new/arrays" '{ if (!on) print }
     /<!-- presets -->/ { on = 1; while ((getline line <rows) > 0) print line }
     /<!-- arrays -->/ { on = 1; while ((getline line <arrays) > 0) print line }
     /<!-- end of (presets|arrays) -->/ { on = 0; print }' OBJECTIVES.md >"$new/OBJECTIVES.md"
-"$build/tests/catalogue_check" --markdown tests/catalogue grpo.h gspo.h extra/*.h >"$new/CATALOGUE.md"
+if ! "$build/tests/catalogue_check" --markdown tests/catalogue grpo.h gspo.h extra/*.h >"$new/CATALOGUE.md"; then
+    grep '^FAIL' "$new/CATALOGUE.md" >&2
+    echo "tables.sh: tests/catalogue/titles.txt and entries.txt do not match the headers; neither page was written" >&2
+    exit 1
+fi
 
 page() { # the new one, its place
     if [ "$check" = --check ]; then diff "$2" "$1"; else cp "$1" "$2"; fi

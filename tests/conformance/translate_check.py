@@ -74,6 +74,8 @@ MADE = (
     ("2*", "prime_rl", "trainer.loss.kl_tau = 0.002\n", {"penalty": {"kl_coef": 0.004}}),
     ("-", "areal", "actor.reward_clip = 5\n", {"reward": {"map_low": -5, "map_high": 5}}),
     ("another option's value", "trl", "epsilon = 0.1\n", {"surrogate": {"eps_low": 0.1, "eps_high": 0.1}}),
+    ("two conditions", "trl", "loss_type = vespo\nbeta = 0.1\n",
+     {"ratio": {"level": "sequence_sum"}, "penalty": {"kl": "k3", "kl_importance_weight": "token"}}),
     ("null, by another option", "ms_swift", "advantage_estimator: rloo\n",
      {"advantage": {"baseline": "leave_one_out", "scale": "none"}, "reward": {"kl": "k1", "kl_coef": 0.04}}))
 
@@ -109,6 +111,8 @@ def main():
         "there are frameworks": lambda: len(names) >= 10,
         "a planted difference": shown, "no difference": lambda: translate("--diff", "trl", "trl")[0] == 0,
         "a misspelt key": lambda: told("loss_typ: dapo\n", 1, "is loss_type meant?"),
+        "a value without fields under a condition": lambda: told(
+            "loss_type: vespo\nbeta: 0.1\nimportance_sampling_level: sequence\n", 1, "cannot be expressed: use_bias_correction_kl = true"),
         "a value without fields": lambda: told("use_adaptive_entropy: true\n", 1, "cannot be expressed: use_adaptive_entropy"),
         "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "not of the loss: learning_rate"),
         "JSON, YAML, lines and commands": same_in_every_form, "OPTIONS.md is current": lambda: translate("--check")[0] == 0})

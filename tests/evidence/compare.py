@@ -5,7 +5,7 @@ down without a look at the rows.
     compare.py              a line for each row: how many of its settings a claim says as well, which it contradicts, of which it is silent
     compare.py ROW ...      these rows, setting by setting, with the places
     compare.py --check      only that the claims are well-formed: every setting translates into fields and choices that there are, with a
-                            place, a kind and a date; ends with "N passed, N failed"
+                            place, a kind and a date; no file of claims is without its words; ends with "N passed, N failed"
 
 Of several claims to a row (an equation, a recipe, a framework's default), the one that agrees best with it counts.
 """
@@ -31,8 +31,20 @@ def read(name):
         return json.load(f)
 
 
+def names_of(pattern):
+    return {os.path.basename(path)[:-len(pattern) + 1] for path in glob.glob(os.path.join(HERE, pattern))}
+
+
+def groups_and_unpaired():
+    """Files of claims that have their words, and what lacks its other half."""
+    words = names_of("*.words.json")
+    groups = {name for name in names_of("*.json") if not name.startswith(("options_", "rows_")) and not name.endswith(".words")}
+    unpaired = [f"{name}.json has no {name}.words.json: its claims count nowhere" for name in sorted(groups - words)]
+    return sorted(groups & words), unpaired + [f"{name}.words.json belongs to no {name}.json" for name in sorted(words - groups)]
+
+
 def groups():
-    return sorted(os.path.basename(path).removesuffix(".words.json") for path in glob.glob(os.path.join(HERE, "*.words.json")))
+    return groups_and_unpaired()[0]
 
 
 INFINITIES = {"infinity": "Infinity", "-infinity": "-Infinity"}  # as a paper and as an objective's JSON writes them
@@ -161,7 +173,11 @@ def check():
     with open(os.path.join(HERE, os.pardir, "vectors", "schema.json"), encoding="ascii") as f:
         axes = json.load(f)["$defs"]["objective"]["properties"]
     choices = {f"{axis}.{field}": kind.get("enum", ()) for axis, x in axes.items() for field, kind in x["properties"].items()}
-    for group in groups():
+    groups, unpaired = groups_and_unpaired()
+    for fault in unpaired:
+        failed += 1
+        print(f"FAIL {fault}")
+    for group in groups:
         words = read(group + ".words.json")
         for claim in read(group + ".json")["claims"]:
             found = list(faults(words, claim, choices))

@@ -5,9 +5,10 @@ claim does not say stands there as a line of its own, and where row and claim di
     sources_check.py            counts and marks; ends with "N passed, N failed"
     sources_check.py --open     rows that have no entry or whose entry does not hold, with what is missing
     sources_check.py --table    each row and what it is, with a tab between, as OBJECTIVES.md shows it
+    sources_check.py --default  what "default" means there, and the options that are not their release's own
 
 A row passes if each setting that is not the field's default is said by its claim or by one line, no line says what the row does not set, and
-every contradiction is explained.
+every contradiction is explained, of its claim or of another about the same source.
 """
 import functools
 import glob
@@ -25,6 +26,7 @@ from compare import HERE, KINDS, STRONG, alike, objectives  # noqa: E402
 
 IS = ("paper", "official code", "recipe of the authors", "framework default", "framework recipe", "restatement")
 WEAK = ("restatement", "chosen here")                # a row that rests on one of these carries a mark
+NOT_SET = re.compile(r"not (the )?default|(null|off) by default|\(default (of|true|false)")  # how a claim says that its release does not
 
 
 @functools.lru_cache(maxsize=None)
@@ -55,6 +57,36 @@ def claim_of(row, entry):                            # "claims of": a claim that
     return None, {}
 
 
+def source_of(claim):
+    """A repository at a commit, or a paper whatever its version: two claims about the same one are held against each other."""
+    words = claim["source"].replace(",", " ").split()
+    return re.sub(r"v\d+$", "", " ".join(words[:2])) if words[0] == "arXiv" else words[0]
+
+
+def contradicted_by_siblings(row, entry, claim, said):
+    """{the other claim's name: [fields]}: of the same source, and the row's own claim has no word of them"""
+    found = {}
+    for other, others_said in claims_by_row().get(entry.get("claims of", row), []):
+        if other is not claim and source_of(other) == source_of(claim):
+            fields = [field for field in compare.verdicts(row, others_said)[1] if field not in said]
+            if fields:
+                found[other["claim"]] = fields
+    return found
+
+
+def faults_of_siblings(siblings, entry, lines):
+    beside = {line.get("claim"): line for line in entry.get("beside", [])}
+    for name, line in beside.items():
+        if name not in siblings:
+            yield f"beside: no claim of the same source contradicts the row and is called {name}"
+        if not line.get("why"):
+            yield f"beside {name}: no reason"
+    for name, fields in siblings.items():
+        for field in fields if name not in beside else ():
+            if field not in lines:
+                yield f"{field}: another claim of the same source contradicts it: {name}"
+
+
 def faults_of_line(line, has):
     field = line.get("field")
     if field not in has:
@@ -71,15 +103,23 @@ def faults_of_line(line, has):
         yield f"{field}: the line says {line['value']}, the row {has[field]}"
 
 
+def faults_of_kind(entry):
+    if entry.get("is") not in IS:
+        yield f"is: {entry.get('is')}"
+    if str(entry.get("is")).startswith("framework") and not all(entry.get(key) for key in ("framework", "release", "date")):
+        yield "a framework's row without framework, release and date"
+    if entry.get("is") == "framework default" and NOT_SET.search(str(entry.get("claim"))) and not entry.get("option"):
+        yield "the claim names what is not the release's default, and the entry has no option"
+    if "option" in entry and entry.get("is") != "framework default":
+        yield "an option belongs to a framework's default"
+
+
 def evidence(row, entry):
     """{field: kind} of what is not a default, and the faults of the entry"""
     has, default = compare.settings_of(row), compare.plain()
     claim, said = claim_of(row, entry)
     faults = [] if claim else [f"no such claim: {entry.get('claim')}"]
-    if entry.get("is") not in IS:
-        faults.append(f"is: {entry.get('is')}")
-    if str(entry.get("is")).startswith("framework") and not all(entry.get(key) for key in ("framework", "release", "date")):
-        faults.append("a framework's row without framework, release and date")
+    faults += faults_of_kind(entry)
     agreed, contradicted, silent = compare.verdicts(row, said)
     kinds = {field: said[field][1]["kind"] for field in agreed if has[field] != default[field]}
     lines = {}
@@ -90,9 +130,10 @@ def evidence(row, entry):
         if line.get("field") in lines:
             faults.append(f"{line['field']}: two lines")
         lines[line.get("field")] = line
+    siblings = contradicted_by_siblings(row, entry, claim, said) if claim else {}
     for line in entry.get("differs", []):
         faults += faults_of_line(line, has)
-        if line.get("field") not in contradicted:
+        if line.get("field") not in [*contradicted, *(field for fields in siblings.values() for field in fields)]:
             faults.append(f"{line.get('field')}: said to differ, and does not")
         if not line.get("why"):
             faults.append(f"{line.get('field')}: differs without a reason")
@@ -100,6 +141,7 @@ def evidence(row, entry):
     faults += [f"{field}: the claim says {said[field][0]}, the row {has[field]}" for field in contradicted if field not in explained]
     faults += [f"{field} = {has[field]}: no evidence" for field in silent if field not in lines]
     faults += [f"{field}: the claim says it already, or the row does not set it" for field in lines if field not in silent]
+    faults += faults_of_siblings(siblings, entry, {**explained, **lines})
     kinds.update({field: line.get("kind") for field, line in {**explained, **lines}.items() if field in has and has[field] != default[field]})
     return kinds, faults
 
@@ -139,8 +181,21 @@ def table(found):
     return 0
 
 
+def default(found):
+    print('"Default" says that all but what the row is about is as the release has it: the estimator, the kind of loss or the option that')
+    print("gives the row its name was chosen, whatever the release's own is (verl's and ROLL's estimator is gae), and its numbers are the")
+    print("release's where it has them. Options, estimators and kinds of loss apart, that the release leaves off or sets otherwise:\n")
+    print("| name | chosen |\n|---|---|")
+    for row in objectives.ROWS:
+        if "option" in found.get(row, {}):
+            print(f"| {row} | {found[row]['option']} |")
+    return 0
+
+
 def main():
     found, twice = entries()
+    if sys.argv[1:] == ["--default"]:
+        return default(found)
     if sys.argv[1:] == ["--table"]:
         return table(found)
     counts, marked, passed, failed = Counter(), 0, 0, len(twice)

@@ -396,7 +396,7 @@ def main():
     args = parser.parse_args()
     unknown = sorted(set(args.names) - set(names()))
     if unknown:
-        parser.error(f"no such file: {' '.join(unknown)}")
+        parser.error(f"no row of that name in tests/oracle/rows.txt, nor another file of vectors: {' '.join(unknown)}")
     wanted = [name for name in names() if name in args.names or not args.names]
     if args.check:
         return check(wanted)
