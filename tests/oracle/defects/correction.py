@@ -88,7 +88,7 @@ def sum_for_mean(a):
 
 @defect("TIS-06", both(used, option("ratio", "behaviour", "old"), has("logp_rollout")), "rollout", "ragged",
         MISMATCH + "truncate-token-zero_weight",
-        seen="SkyRL dda1cb3c8, verl before 418f964ab; right in OpenRLHF 8f16a959, which leaves the weight out",
+        seen="SkyRL #1859 (dda1cb3c8), in CISPO; verl 418f964ab, of its bypass; right in OpenRLHF 8f16a959, which has no weight there",
         shows="an old policy that is not the sampler's",
         stages=LOSS)
 def mismatch_twice(a):

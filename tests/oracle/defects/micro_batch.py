@@ -218,7 +218,7 @@ def mean_of_shares(a):
 
 
 @defect("NORM-20a", always, "dapo-even", "grpo",
-        seen="NeMo-RL af9f6e861, b9607949d", shows="more than one micro-batch", **SPLIT)
+        seen="NeMo-RL #3791 (open), of one term; af9f6e861, b9607949d, of other metrics", shows="more than one micro-batch", **SPLIT)
 def sum_of_means(a):
     """Means of micro-batches are added up for the log. Right: averaged by weight."""
     logged(a, within)
@@ -311,7 +311,7 @@ def last_repeated(a):
 
 
 @defect("PART-15a", always, MICRO + "unequal-dapo", MICRO + "apart-gspo",
-        seen="miles #1927, without its option", shows="micro-batches of unequal numbers of responses", **SPLIT)
+        seen="miles #1927, without its option: not confirmed", shows="micro-batches of unequal numbers of responses", **SPLIT)
 def incomplete_dropped(a):
     """A micro-batch with fewer responses than the largest is dropped, and counted all the same. Right: it takes part."""
     def share(step, part, e):
@@ -363,7 +363,7 @@ def divided_twice(a):
 # ---- one response on several ranks
 
 @defect("PART-03", always, CONTEXT + "data-dapo", CONTEXT + "halves-grpo",
-        seen="slime before #990 (f9f00b2cb)", shows="context parallelism", **PIECES)
+        seen="slime before #990 (f9f00b2cb), SkyRL before #1420", shows="context parallelism", **PIECES)
 def context_not_multiplied(a):
     """Losses are multiplied by the data-parallel ranks, and averaged over the context-parallel ones too. Right: by all that the
     average divides by."""
