@@ -1,6 +1,8 @@
 """DEFECTS.md: what the vectors can tell about a wrong program, and what they cannot."""
+import textwrap
+
 import split
-from defects import DEFECTS, LEFT_OUT, SAME
+from defects import DEFECTS, LEFT_OUT, PROJECTS, SAME
 from record import in_brief, in_full
 
 KEPT = 3  # cases named per mistake; the others are counted
@@ -11,6 +13,12 @@ Mistakes that public implementations of these objectives made, under the names o
 the scores of a group (`CON-`) and bounds by probability or by sign (`TRUST-`) invite, seen in public or not. A name with a letter is
 another form of the same entry. Each is committed on the cases, whose `defects` hold what comes out, or one number of it where that is
 enough; so a program that fails is told whose numbers it has. Written by `../oracle/generate.py`; `../oracle/defects/` commits them.
+"""
+
+WHERE = """A project stands under "seen in" where a thread or its code says that it computed so, after "right in" where not. A number is
+that of the issue or change request where this is told; a commit is mostly the one that put it right, where "since" does not say otherwise.
+"In review": in the discussion of a change request. "None known": no project is known to have computed so. "Read in its code": without a
+thread. The short names are of these repositories:
 """
 
 
@@ -87,4 +95,7 @@ def text(cases):
     lines.append("| name | why |")
     lines.append("|---|---|")
     lines += [f"| {name} | {cell(why)} |" for name, why in sorted(LEFT_OUT.items())]
+    lines.append("\n## Where\n")
+    lines.append(WHERE)
+    lines.append(textwrap.fill("; ".join(f"{name}: {place}" for name, place in PROJECTS.items()) + ".", 140, break_on_hyphens=False))
     return "\n".join(lines) + "\n"

@@ -29,7 +29,7 @@ from attempt import narrow
 from axes import own_divisor
 from cases import CASES
 from checks.tools import close, flat, preset_batches
-from defects import DEFECTS, LEFT_OUT, SAME
+from defects import DEFECTS, LEFT_OUT, PROJECTS, SAME, faults, named
 from evaluate import Batch, entries_of, evaluate, given_or_computed_advantages, loss, roots
 from functions import every_function
 from limits import K, Undefined, less, limit, mpf, to_double
@@ -321,12 +321,14 @@ def recorded():
 def check_recorded(cases):
     """Every mistake is told, every recorded answer is wrong by the margin, and the protocol's program gives it."""
     ids = [case["id"] for case in cases]
+    check("every project of the list is named", set(PROJECTS) == set().union(*(named(defect.seen) for defect in DEFECTS.values())))
     for name, defect in DEFECTS.items():
         for scene in defect.scenes:
             check(f"{name}: {scene} is a case", any(i == scene or i.endswith("-" + scene) for i in ids))
         telling = [case for case in cases if name in record.in_full(case)]
         check(f"{name} is told by two cases, one of them in full", telling and sum(name in case.get("defects", ()) for case in cases) >= 2)
         check(f"{name} is documented", defect.wrong and defect.right and defect.seen and defect.shows)
+        check(f"{name}: {defect.seen!r}: {list(faults(defect.seen))}", not list(faults(defect.seen)))
         for case in telling[:2]:
             asked = {**case, "advantage": case["expect"].get("advantage", case.get("batch", {}).get("advantage"))}
             found = limits.tidy(record.told(case, answer.answers(asked, defect)))

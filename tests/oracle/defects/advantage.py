@@ -80,14 +80,15 @@ def scale_option_mixed_up(a):
 
 
 @defect("ADV-02", both(uses_groups, several_groups), "ragged", "uneven", "choices-advantage-group_std",
-        seen="grpo-flat #2, fla #1073, Liger before #628", shows="two groups of different mean", stages=MADE)
+        seen="grpo-flat #2 (fixed in 597c41f), fla #1073 (open in this)", shows="two groups of different mean", stages=MADE)
 def one_group(a):
     """Mean and deviation over the whole batch. Right: over each prompt's responses."""
     regrouped(a, lambda i: 0)
 
 
 @defect("ADV-02a", both(group_std, option("advantage", "std", "sample")), "ragged", "choices-advantage-group_std",
-        seen="Liger before #628", shows="chunks of one response", stages=MADE)
+        seen="Liger before #628 (bf2c67b7), whose chunk was taken for the group and held one response by default",
+        shows="chunks of one response", stages=MADE)
 def one_row_chunks(a):
     """Statistics of chunks that hold one response: the deviation of one number is NaN. Right: of the group."""
     scores(a, lambda found, choice, items, batch: {item: NAN for item in items})
@@ -95,7 +96,7 @@ def one_row_chunks(a):
 
 @defect("ADV-03", both(rewards_judged, option("advantage", "baseline", "group_mean"), option("advantage", "scale", "none")),
         "ragged", "choices-advantage-group_mean",
-        seen="PipelineRL #54", shows="any group of unequal rewards", stages=MADE)
+        seen="PipelineRL #54 (fixed there), whose deviation is ADV-03a", shows="any group of unequal rewards", stages=MADE)
 def first_is_baseline(a):
     """Only the first response of a group enters its mean. Right: all of them."""
     a.swap(axis.BASELINE, "group_mean", lambda item, group, batch: group[0].worth)
@@ -104,7 +105,7 @@ def first_is_baseline(a):
 @defect("ADV-03a",
         both(group_std, option("advantage", "baseline", "group_mean"), option("advantage", "std", "sample")),
         "ragged", "choices-advantage-group_std",
-        seen="PipelineRL #54", shows="any group", stages=MADE)
+        seen="PipelineRL #54 (fixed there)", shows="any group", stages=MADE)
 def first_is_deviation(a):
     """Only the first response enters mean and deviation, which is NaN for one number. Right: all of them."""
     scores(a, lambda found, choice, items, batch: {item: NAN for item in items})
@@ -141,7 +142,8 @@ def filter_by_micro_batch(a):
 
 
 @defect("ADV-29", both(uses_groups, equal_groups), "full", "one-token", "square",
-        seen="old TRL RLOO against view(-1, G); fla #1073", shows="two groups of different mean", stages=MADE)
+        seen="none known; old TRL (RLOO) is sample by sample and reads it so, TRL, open-instruct, tunix and slime are prompt by prompt",
+        shows="two groups of different mean", stages=MADE)
 def group_major(a):
     """Responses laid out prompt by prompt are read as sample by sample: i belongs to group i mod P. Right: i div G."""
     prompts = len(group_sizes(a.first))
@@ -153,7 +155,8 @@ COUNTED = both(uses_groups, option("advantage", "credit", "outcome", "episode_st
 
 @defect("ADV-29a", both(COUNTED, option("advantage", "samples", "steps")), "choices-advantage-samples-mean_std",
         "choices-advantage-samples-mean", "choices-advantage-samples-episode_step-mean_std",
-        seen="DrMAS (3b556f2c) against verl-agent", shows="responses of unequal numbers of steps", stages=MADE)
+        seen="DrMAS (3b556f2c), read in its code; the other choice is verl-agent's",
+        shows="responses of unequal numbers of steps", stages=MADE)
 def statistics_of_responses(a):
     """Mean and deviation of the group count each response once (implementations differ). Right: once for each of its steps."""
     a.choose("advantage", samples="responses")
@@ -162,7 +165,8 @@ def statistics_of_responses(a):
 @defect("ADV-29b", both(COUNTED, option("advantage", "samples", "responses"), option("advantage", "credit", "episode_step")),
         "choices-advantage-samples-episode_step-responses",
         "choices-steps-episode_step", "choices-steps-episode_step-group_std",
-        seen="verl-agent (compute_mean_std_cross_steps)", shows="responses of unequal numbers of steps", stages=MADE)
+        seen="verl-agent (compute_mean_std_cross_steps, its default), read in its code",
+        shows="responses of unequal numbers of steps", stages=MADE)
 def statistics_of_steps(a):
     """Mean and deviation of the group count a response once for each of its steps (implementations differ). Right: once."""
     a.choose("advantage", samples="steps")
@@ -172,7 +176,7 @@ def statistics_of_steps(a):
 
 @defect("ADV-07", both(group_std, option("advantage", "std", "sample"), alone), "singleton", "uneven",
         "choices-advantage-group_std",
-        seen="TRL #4662 (37ad7c2e7), ROLL 370cb24c", shows="a group of one", stages=MADE)
+        seen="TRL #4662 (fixed in 37ad7c2e7); ROLL 370cb24c, of one token when whitening", shows="a group of one", stages=MADE)
 def deviation_of_one(a):
     """The N - 1 deviation of one reward is NaN, and so is its advantage. Right: as `singleton` says."""
     def scored(found, choice, items, batch):
@@ -182,7 +186,8 @@ def deviation_of_one(a):
 
 
 @defect("ADV-08", both(uses_groups, alone), "singleton", "choices-advantage-group_mean", "choices-advantage-group_std",
-        seen="verl #7581, TRL #4662, NeMo-RL, AReaL: four conventions", shows="a group of one", stages=MADE)
+        seen="its reward: verl (4ff3ce2fe, and the loop of its RLOO); 0: verl's vectorised RLOO (#7581, open), TRL #4662, NeMo-RL, AReaL",
+        shows="a group of one", stages=MADE)
 def other_singleton(a):
     """The other convention for a group of one: its own reward where 0 is meant, or 0 where the reward is.
     Right: as `singleton` says."""
@@ -191,7 +196,7 @@ def other_singleton(a):
 
 @defect("ADV-09", both(group_std, option("advantage", "eps_place", "add"), lambda o, b: o["advantage"]["eps"] < 1e-3),
         "tiny-spread", "choices-advantage-add-0.001",
-        seen="verl #6348 (4ff3ce2fe)", shows="a deviation below 1e-3", stages=MADE)
+        seen="verl 4ff3ce2fe, fixed in #6348", shows="a deviation below 1e-3", stages=MADE)
 def variance_floored(a):
     """sqrt(max(V, 1e-6)) + 1e-6: the deviation cannot fall below 1e-3. Right: sqrt(V) + eps."""
     a.choose("advantage", eps=max(a.objective["advantage"]["eps"], 1e-6), eps_place="floor_add")
@@ -199,7 +204,7 @@ def variance_floored(a):
 
 @defect("ADV-10", both(group_std, option("advantage", "baseline", "group_mean", "leave_one_out"), rewarded),
         "mistakes-one-success", "mistakes-one-success-trl-grpo", "ragged",
-        seen="NeMo-RL #1423, #1519", shows="all other rewards of the group equal", stages=MADE)
+        seen="NeMo-RL #1423 (7124e4455), fixed in #1519", shows="all other rewards of the group equal", stages=MADE)
 def leave_one_out_deviation(a):
     """Mean and deviation both leave the response out: where the others agree, the deviation is 0 and 1e-6 divides.
     Right: divide only where the deviation is not 0."""
@@ -218,7 +223,7 @@ def leave_one_out_deviation(a):
 
 
 @defect("ADV-11", rewarded, "equal-rewards", "uneven", "choices-advantage-valid_groups-none",
-        seen="ms-swift #5813 (41d0bf7d3)", shows="one constant group among several", stages=MADE)
+        seen="ms-swift #5813 (41d0bf7d3), in a metric", shows="one constant group among several", stages=MADE)
 def zero_deviation_of_batch(a):
     """Whether a group's rewards are all equal is read from the deviation of the whole batch. Right: of the group."""
     spread = len(set(a.first["reward"])) > 1
@@ -226,7 +231,8 @@ def zero_deviation_of_batch(a):
 
 
 @defect("ADV-12", both(rewards_judged, differs("advantage", "scale", "none")), "ragged", "choices-advantage-batch_std",
-        seen="TRL, verl (N - 1) against open-instruct, mlx-examples (N)", shows="any group of unequal rewards", stages=MADE)
+        seen="N - 1: TRL, verl, SkyRL, ROLL, slime, tunix; N: open-instruct, mlx-examples #1233; read in their code",
+        shows="any group of unequal rewards", stages=MADE)
 def other_divisor(a):
     """The other divisor of the variance: N where N - 1 is meant, or N - 1 where N is. Right: as `std` says."""
     a.choose("advantage", std={"sample": "population", "population": "sample"}[a.objective["advantage"]["std"]])
@@ -236,7 +242,8 @@ def other_divisor(a):
         both(rewards_judged, differs("advantage", "scale", "none"), option("advantage", "eps_place", "add"),
              lambda o, b: o["advantage"]["eps"] < 1e-4),
         "tiny-spread", "uneven",
-        seen="TRL (1e-4) against verl, SkyRL, tunix, ROLL (1e-6)", shows="a deviation near 1e-4", stages=MADE)
+        seen="TRL and old Liger, read in their code; 1e-6 in verl, SkyRL, tunix, ROLL, NeMo-RL, 1e-8 in open-instruct",
+        shows="a deviation near 1e-4", stages=MADE)
 def other_epsilon(a):
     """1e-4 is added to the deviation. Right: the epsilon of the objective."""
     a.choose("advantage", eps=1e-4)
@@ -244,7 +251,8 @@ def other_epsilon(a):
 
 @defect("ADV-15", both(uses_groups, rewarded, lambda o, b: any(not any(row) for row in b.get("mask", []))), "fully-masked",
         "choices-advantage-length_weighted-empty",
-        seen="verl #6452", shows="a response without tokens in a group with others", stages=MADE)
+        seen="none known, proposed in verl #6452 (open), whose code counts them",
+        shows="a response without tokens in a group with others", stages=MADE)
 def filtered_siblings_left_out(a):
     """Responses whose tokens are all masked do not count in their group's statistics (implementations differ).
     Right: they do."""
@@ -265,7 +273,8 @@ def filter_sees_shaping(a):
 
 
 @defect("ADV-18", group_std, "ragged", "uneven", "choices-advantage-group_std",
-        seen="gem #113, ROLL c0085d0d", shows="responses of unequal length", stages=MADE)
+        seen="gem #113 (open), over the steps of a conversation; reskill #12, by default",
+        shows="responses of unequal length", stages=MADE)
 def normalised_twice(a):
     """The normalised advantages are whitened again over all tokens. Right: one normalisation."""
     a.around(axis, "advantages",
@@ -324,7 +333,7 @@ def statistics_along_tokens(a):
 
 
 @defect("ADV-21", whitens, "ragged", "holes", "choices-advantage-token_whiten",
-        seen="SkyRL bf243b8d6", shows="padding", stages=MADE)
+        seen="SkyRL before bf243b8d6", shows="padding", stages=MADE)
 def mean_over_padding(a):
     """The mean of the whitening is taken over padding too, the deviation is not. Right: both over the mask."""
     n = slots(a.first)
@@ -388,7 +397,7 @@ def return_reset(a):
 
 @defect("ADV-27a", both(rewards_judged, option("advantage", "credit", "gae"), masked_any), "values", "holes",
         "choices-advantage-gae-0.5-0.75",
-        seen="verl #2337", shows="masked tokens inside a response", stages=MADE)
+        seen="none known; verl #2337 made its GAE skip them", shows="masked tokens inside a response", stages=MADE)
 def trace_reset(a):
     """Next value and trace of GAE are 0 after a masked token. Right: masked tokens are skipped."""
     def gae(choice, reward, batch, items):
@@ -447,7 +456,7 @@ def kl_of_masked(a):
 
 
 @defect("ADV-28b", kl_rewarded, "ragged", "choices-reward-k2-outcome",
-        seen="slime #399", shows="a KL in the reward", stages=MADE)
+        seen="slime #399 (open)", shows="a KL in the reward", stages=MADE)
 def kl_ignored(a):
     """The KL coefficient of the reward is ignored. Right: r - beta KL."""
     a.choose("reward", kl="none")
@@ -474,7 +483,7 @@ def kl_gathered_twice(a):
 
 @defect("ADV-01a", both(rewards_judged, option("advantage", "batch_norm", "mean_abs")), "choices-advantage-samples-mean_abs",
         "choices-advantage-samples-mean_abs-group_std",
-        seen="ART 0.5.23 where the weights of its tokens are left out", shows="responses of unequal lengths", stages=MADE)
+        seen="none known, right in ART 0.5.23, whose tokens have weights", shows="responses of unequal lengths", stages=MADE)
 def mean_abs_of_tokens(a):
     """The mean of |A| is over all tokens, so that long responses count more. Right: over responses, of the means over their tokens."""
     def over_tokens(choice, advantages):
@@ -490,14 +499,16 @@ WINDOWS = ("overlong", "overlong-equal", "choices-reward-overlong-soft", "choice
 
 
 @defect("REW-01", overlong, *WINDOWS,
-        seen="SkyRL #755", shows="lengths between Lm - Lc and Lm + Lc", stages=MADE)
+        seen="verl's docs before #3856 (#3855, 8b7a48d4a); SkyRL before #755 had a third window, which moves with the prompt",
+        shows="lengths between Lm - Lc and Lm + Lc", stages=MADE)
 def window_beyond(a):
     """The window is [Lm, Lm + Lc]. Right: [Lm - Lc, Lm]."""
     a.choose("reward", overlong_max=a.objective["reward"]["overlong_max"] + a.objective["reward"]["overlong_cache"])
 
 
 @defect("REW-01a", both(overlong, option("reward", "overlong", "soft")), *WINDOWS, "choices-reward-overlong-cache",
-        seen="SkyRL #755", shows="lengths inside the window, Lc != Lm / 2", stages=MADE)
+        seen="ms-swift's docs, which #5557 corrects; their window began at Lc",
+        shows="lengths inside the window, Lc != Lm / 2", stages=MADE)
 def slope(a):
     """The slope is 1 / (Lm - Lc). Right: 1 / Lc."""
     def soft(length, lm, lc, factor):
@@ -506,7 +517,7 @@ def slope(a):
 
 
 @defect("REW-01b", overlong, *WINDOWS,
-        seen="ms-swift #5557, verl #3855 (docs)", shows="any length", stages=MADE)
+        seen="none known", shows="any length", stages=MADE)
 def window_swapped(a):
     """Lm and Lc are swapped: the expected length is negative and every response is punished. Right: Lc is the buffer
     before Lm."""
@@ -515,7 +526,7 @@ def window_swapped(a):
 
 
 @defect("REW-03", overlong, *WINDOWS,
-        seen="verl #4268, #6709", shows="lengths inside or beyond the window", stages=MADE)
+        seen="verl #4268", shows="lengths inside or beyond the window", stages=MADE)
 def punishment_skipped(a):
     """The punishment is skipped when the rewards come ready from the rollout. Right: it is added to them."""
     a.choose("reward", overlong="none")
@@ -535,7 +546,7 @@ def averaged_over_padding(a):
 
 
 @defect("ADV-25", lambda o, b: square(o, b) and o["advantage"]["credit"] == "outcome", "square", "mistakes-square",
-        seen="TRL 4db63af98, #6095", shows="as many responses as tokens", stages=("loss",))
+        seen="TRL 4db63af98, a review of TRL #6095", shows="as many responses as tokens", stages=("loss",))
 def advantages_along_tokens(a):
     """Advantages of shape (B,) meet terms of shape (B, T): token t gets the advantage of response t. Right: of its
     own."""

@@ -83,7 +83,7 @@ def advantages_for_mask(a):
 
 
 @defect("NORM-05", both(option("aggregation", "kind", "seq_mean_token_mean"), some_empty), "fully-masked", "truncated",
-        seen="verl #3915 (4424616d7)", shows="a response without any token that counts", stages=LOSS)
+        seen="verl before #3915 (4424616d7), tunix before d09da21b", shows="a response without any token that counts", stages=LOSS)
 def empty_response(a):
     """A response without active tokens has the mean 0/0, which makes the loss NaN. Right: it adds 0."""
     empty = [i for i, T in enumerate(active_tokens(a)) if T == 0]
@@ -98,7 +98,7 @@ def empty_response(a):
 
 @defect("NORM-05a", both(option("aggregation", "kind", *SEQ_MEAN, "group_mean_token_mean"), some_empty), "fully-masked",
         "truncated", "choices-aggregation-seq_mean_token_mean-keep", "choices-aggregation-seq_mean_token_mean-drop",
-        seen="verl #3915, TRL, tunix d09da21b", shows="a response without any token that counts", stages=LOSS)
+        seen="verl before #3915, tunix before d09da21b; TRL, by design", shows="a response without any token that counts", stages=LOSS)
 def empty_counted_otherwise(a):
     """Responses without active tokens count in the denominator where they should not, or the other way round
     (implementations differ). Right: as `aggregation.empty_sequences` says."""
@@ -107,7 +107,7 @@ def empty_counted_otherwise(a):
 
 @defect("NORM-06", both(option("weight", "rollout_is", "mask", "reject"), option("weight", "rollout_rejected", "unmask")), "rollout",
         "ragged", "choices-weight-reject-token-unmask",
-        seen="verl #3915 (4424616d7)", shows="a rejected token", stages=LOSS)
+        seen="verl before #3915 (4424616d7)", shows="a rejected token", stages=LOSS)
 def rejected_still_counted(a):
     """Rejection is a weight of 0, and rejected tokens stay in the denominators (and pay the KL). Right: they leave the
     mask."""
@@ -116,7 +116,7 @@ def rejected_still_counted(a):
 
 @defect("NORM-06a", both(option("weight", "rollout_is", "mask", "reject"), option("weight", "rollout_rejected", "zero_weight")),
         "rollout", "ragged", "choices-weight-mask-token-zero_weight",
-        seen="verl #3915 against OpenRLHF, TRL (IcePop)", shows="a rejected token", stages=LOSS)
+        seen="verl since #3915, where it is meant; right in OpenRLHF, TRL (IcePop)", shows="a rejected token", stages=LOSS)
 def rejected_not_counted(a):
     """Rejected tokens leave the mask and its denominators. Right: they weigh 0 and stay (IcePop)."""
     a.choose("weight", rollout_rejected="unmask")
@@ -141,7 +141,8 @@ def normaliser_without_mask(a):
 
 @defect("NORM-16", option("aggregation", "kind", "seq_mean_constant", "constant"), "ragged",
         "choices-aggregation-constant-0.5",
-        seen="verl #4360 (6e6ae96c6), SkyRL #1153", shows="a constant that is not the width of the batch", stages=LOSS)
+        seen="verl before #4360 (6e6ae96c6); SkyRL before #1153 had prompt and response together",
+        shows="a constant that is not the width of the batch", stages=LOSS)
 def constant_is_width(a):
     """The constant divisor is the width that this batch is padded to. Right: one number fixed by the user."""
     a.choose("aggregation", constant=width(a.second))
@@ -149,7 +150,7 @@ def constant_is_width(a):
 
 @defect("NORM-17", option("aggregation", "kind", "seq_mean_constant"), "ragged",
         "choices-aggregation-seq_mean_constant-keep",
-        seen="verl #3741, #4510", shows="more than one response", stages=LOSS)
+        seen="verl #3741; the fix #4510 was reverted in #4769", shows="more than one response", stages=LOSS)
 def sequences_summed(a):
     """The constant mode adds the responses up. Right: it averages over them."""
     kind(a, "constant")
@@ -179,7 +180,7 @@ def unfiltered_instead(a):
 
 @defect("NORM-24", both(of(unit), option("aggregation", "kind", "seq_mean_token_mean")), "ragged",
         "choices-weight-mask-token-unmask",
-        seen="OpenRLHF 1b23ecf0, TRL #3823, #6042", shows="a ratio per response, unequal lengths", stages=LOSS)
+        seen="OpenRLHF 1b23ecf0, TRL #3823; TRL #6042 warns of it", shows="a ratio per response, unequal lengths", stages=LOSS)
 def sequences_weighted_by_length(a):
     """The response's loss is spread over its tokens and averaged over all tokens: long responses weigh more.
     Right: the mean over responses."""
@@ -254,7 +255,7 @@ def entropy_as_terms(a):
 @defect("NORM-26c", both(of(kl_in_loss), differs("penalty", "kl_aggregation", "terms"), lambda o, b: o["penalty"]["entropy_coef"] != 0,
                          lambda o, b: o["penalty"]["kl_aggregation"] != o["penalty"]["entropy_aggregation"]),
         "choices-penalty-aggregation-both", "choices-penalty-aggregation-both-crossed",
-        seen="SkyRL 0.4.0, whose KL and entropy have two, against OpenRLHF 0.11.2", shows="a KL and an entropy", stages=LOSS)
+        seen="OpenRLHF 0.11.2, which has one for both; right in SkyRL 0.4.0", shows="a KL and an entropy", stages=LOSS)
 def entropy_as_kl(a):
     """The entropy is divided as the KL is. Right: by its own aggregation."""
     a.choose("penalty", entropy_aggregation=a.objective["penalty"]["kl_aggregation"])
@@ -277,7 +278,7 @@ def metric_of_another_mask(a):
 @defect("NORM-28",
         both(option("aggregation", "kind", "seq_mean_token_sum"), of(unit), lambda o, b: "advantage" in b or kl_in_loss(o)),
         "mistakes-luspo-kl", "signs",
-        seen="TRL #6654, #4988, unsloth-zoo #1282, Liger",
+        seen="TRL #4988, fixed in #6654; unsloth-zoo #1282 (open), Liger, read in its code",
         shows="LUSPO with any term that differs between tokens (KL, token advantages)", stages=LOSS)
 def mask_only_as_length(a):
     """LUSPO as the mean over all positions of x_it T_i: the mask is only a length. Right: mean_i(sum_t x m)."""
@@ -301,7 +302,7 @@ def mask_only_as_length(a):
         both(of(unit), option("weight", "truncated", "mask"), option("aggregation", "kind", "seq_mean_token_mean"),
              has("truncated")),
         "mistakes-gmpo-truncated", "mistakes-gspo-truncated",
-        seen="TRL #6095", shows="a dropped response with an advantage", stages=LOSS)
+        seen="TRL #6095, in review", shows="a dropped response with an advantage", stages=LOSS)
 def dropped_row_has_ratio_one(a):
     """A response is dropped by zeroing the mask inside exp(sum d m / sum m): its ratio is 1 and -A stays in the loss.
     Right: it adds nothing."""
@@ -316,7 +317,8 @@ def dropped_row_has_ratio_one(a):
 
 @defect("GSPO-08", both(of(unit), option("aggregation", "kind", "token_mean", "seq_mean_token_sum")), "ragged",
         "choices-ratio-sequence_mean-full-ppo_clip",
-        seen="verl (gspo), SkyRL", shows="a ratio per response and another mode than its default", stages=LOSS)
+        seen="verl (gspo), by design; its 0.9.1 has the option",
+        shows="a ratio per response and another mode than its default", stages=LOSS)
 def mode_of_gspo_fixed(a):
     """With a ratio per response the aggregation option is ignored: always seq-mean-token-mean. Right: the option."""
     kind(a, "seq_mean_token_mean")
@@ -324,7 +326,7 @@ def mode_of_gspo_fixed(a):
 
 @defect("GSPO-09", both(of(unit), option("aggregation", "kind", "seq_mean_token_mean")), "ragged",
         "choices-weight-mask-token-unmask",
-        seen="Fast-LLM #544, TRL #6042", shows="a ratio per response, unequal lengths", stages=LOSS)
+        seen="Fast-LLM #544; TRL #6042 warns of it", shows="a ratio per response, unequal lengths", stages=LOSS)
 def gspo_weighted_by_length(a):
     """GSPO with responses weighted by their tokens (implementations differ). Right: every response weighs the same."""
     kind(a, "token_mean")

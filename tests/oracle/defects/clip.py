@@ -32,7 +32,7 @@ def unclipped_reduced(a):
 
 
 @defect("CLIP-02", dual, "signs", "ragged", EVERY_SIDE + "dual_clip",
-        seen="slime #2247 (78156c53c), RLinf #316, Liger #1082", shows="A < 0, ratio above c", stages=LOSS)
+        seen="slime #2247 (78156c53c), RLinf #316; Liger #1082, of its delta", shows="A < 0, ratio above c", stages=LOSS)
 def dual_not_passed(a):
     """The dual-clip constant never arrives: the plain clip. Right: the loss of bad tokens is bounded by -c A."""
     a.swap(axis.KIND, "dual_clip", axis.ppo_clip)
@@ -40,7 +40,8 @@ def dual_not_passed(a):
 
 @defect("CLIP-02a", both(ppo, lambda o, b: o["surrogate"]["eps_high"] > o["surrogate"]["eps_low"]), "mistakes-high-clip",
         "mistakes-high-clip-trl-dapo", "signs", "ragged", "fine", EVERY_SIDE + "ppo_clip-eps_high-1",
-        seen="OpenRLHF 6eb5724f and other options never passed", shows="A > 0, ratio between the two upper clips",
+        seen="none known of this option; OpenRLHF 6eb5724f had it of another, policy_loss_type",
+        shows="A > 0, ratio between the two upper clips",
         stages=LOSS)
 def eps_high_not_passed(a):
     """The upper epsilon never arrives: the lower one is used on both sides. Right: its own."""
@@ -67,7 +68,7 @@ def dual_for_good_tokens(a):
 
 
 @defect("CLIP-04", dual, "signs", "ragged", EVERY_SIDE + "dual_clip-clip_dual-4",
-        seen="ROLL, PPOxFamily #95", shows="A < 0, ratio between 1 + 2 eps and c", stages=LOSS)
+        seen="ROLL (1 + 2 pg_clip), read in its code", shows="A < 0, ratio between 1 + 2 eps and c", stages=LOSS)
 def dual_from_epsilon(a):
     """The dual-clip constant is 1 + 2 eps (implementations differ). Right: its own constant, typically 3."""
     a.choose("surrogate", clip_dual=1 + 2 * a.objective["surrogate"]["eps_high"])
@@ -82,7 +83,8 @@ def dual_compared_with_itself(a):
 
 
 @defect("CLIP-06", dual, "mistakes-two-sided-unit", "signs", "ragged", EVERY_SIDE + "dual_clip",
-        seen="TRL #3434, #3499", shows="a ratio above delta", stages=LOSS)
+        seen="TRL #3434, #3499, in the clip fractions alone: its KL is weighted by the ratio as it was",
+        shows="a ratio above delta", stages=LOSS)
 def everything_sees_delta(a):
     """The ratio is cut at delta for everyone: the KL's weight, the report. Right: only the surrogate is bounded."""
     top = mpf(a.objective["surrogate"]["clip_dual"])
@@ -94,7 +96,8 @@ sequence_kl = both(of(unit, kl_in_loss))
 
 @defect("CLIP-07", both(sequence_kl, option("penalty", "kl_importance_weight", "token")), "choices-penalty-k3-exact-token",
         "choices-penalty-k2-exact-token", "mistakes-clamped-kl",
-        seen="Liger #1202 (e07abecd), TRL #6586", shows="a ratio per response and a KL weighted by the token's ratio",
+        seen="TRL (#6586, closed, objects), Liger since #1202 (e07abecd)",
+        shows="a ratio per response and a KL weighted by the token's ratio",
         stages=LOSS)
 def kl_weighted_by_unit(a):
     """The KL is weighted by the response's ratio (implementations differ). Right: by the token's."""
@@ -110,7 +113,8 @@ def kl_weighted_by_token(a):
 
 
 @defect("CLIP-08", option("ratio", "level", "sequence_clipped_mean"), "signs", "mistakes-zero-pooled",
-        seen="TRL #6095, #6056", shows="A = 0 and a ratio beyond a bound, inside a response", stages=LOSS)
+        seen="TRL #6078, its first GMPO; #6095 (open) would fix it",
+        shows="A = 0 and a ratio beyond a bound, inside a response", stages=LOSS)
 def zero_advantage_inflates(a):
     """Tokens with A = 0 take the branch of bad tokens and stay unbounded above. Right: that of good ones."""
     def pool_clipped(choice, t, d):
@@ -131,7 +135,7 @@ def gate_without_factor(a):
 
 
 @defect("CLIP-09a", option("surrogate", "kind", "sapo"), "ragged", "signs", EVERY_SIDE + "sapo",
-        seen="unsloth-zoo #869", shows="always", stages=LOSS)
+        seen="unsloth-zoo #869, in review", shows="always", stages=LOSS)
 def gate_is_loss(a):
     """The gate itself is the loss: the factor -A is missing. Right: -gate A."""
     def sapo(s, A, w, y, l):
@@ -151,7 +155,7 @@ def probability_for_ratio(a):
 
 
 @defect("CLIP-11", lambda o, b: True, "ragged", "signs",
-        seen="flash-linear-attention #1073", shows="always", stages=LOSS)
+        seen="fla #1073, fixed in #1076", shows="always", stages=LOSS)
 def negated_twice(a):
     """The loss is negated twice: L = -mean(-(min(...) - beta KL)). Right: one minus."""
     def entries(found, batch, objective):
@@ -161,7 +165,8 @@ def negated_twice(a):
 
 
 @defect("CLIP-12", ppo, "signs", "ragged", EVERY_SIDE + "ppo_clip",
-        seen="TRL #3145, #3175, #6021, Liger 397ab301", shows="a ratio out of range on the harmless side", stages=LOSS)
+        seen="TRL #3145 (dee37342a), fixed in #3175 (5b586da3c); its AsyncGRPO before #6021",
+        shows="a ratio out of range on the harmless side", stages=LOSS)
 def clip_fraction_of_any_sign(a):
     """The clip fractions count every ratio out of range, whatever the sign of A. Right: those whose gradient the clip
     changes."""
@@ -171,7 +176,8 @@ def clip_fraction_of_any_sign(a):
 
 
 @defect("CLIP-12a", ppo, "signs", "ragged", EVERY_SIDE + "ppo_clip",
-        seen="TRL dee37342a", shows="a ratio out of range on the harmless side", stages=LOSS)
+        seen="TRL before #3145 (#3032, #3144), Liger c3ef611a, fixed in 397ab301",
+        shows="a ratio out of range on the harmless side", stages=LOSS)
 def clip_fraction_inverted(a):
     """The clip fraction counts w A < clip(w) A: the tokens that are out of range and not clipped. Right: the clipped
     ones."""
@@ -182,7 +188,7 @@ def clip_fraction_inverted(a):
 
 
 @defect("CLIP-13", cispo, "ragged", "signs", EVERY_SIDE + "cispo",
-        seen="open-instruct #1679 (54440244d), #1735", shows="a ratio above the cap", stages=LOSS)
+        seen="open-instruct #1679 (54440244d); #1735, in review", shows="a ratio above the cap", stages=LOSS)
 def cispo_never_clips(a):
     """CISPO's clip fraction compares a loss with itself: always 0. Right: the weights out of their bounds."""
     report_sides(a, lambda s, A, w: (False, False, False))
@@ -217,7 +223,8 @@ def bounds_as_epsilons(a):
 
 
 @defect("CISPO-03a", cispo, "signs", "extreme-50", "mistakes-cispo-cap", EVERY_SIDE + "cispo",
-        seen="TRL, Liger (cap) against open-instruct, AReaL, slime, SkyRL (1 + cap)", shows="a ratio between the two caps",
+        seen="1 + cap: open-instruct, AReaL, slime, SkyRL; the cap itself: TRL, Liger; read in their code",
+        shows="a ratio between the two caps",
         stages=LOSS)
 def cap_as_epsilon(a):
     """The cap is read as an epsilon: 1 + cap (implementations differ). Right: as `weight_max` says."""
@@ -228,7 +235,7 @@ def cap_as_epsilon(a):
 @defect("CISPO-04",
         both(cispo, option("ratio", "behaviour", "rollout"), option("weight", "rollout_is", "none"), has("logp_old")),
         "rollout", "mistakes-cispo-rollout",
-        seen="SkyRL #1859 (dda1cb3c8)", shows="an old policy that is not the sampler's", stages=LOSS)
+        seen="SkyRL #1859 (dda1cb3c8), which refuses it now", shows="an old policy that is not the sampler's", stages=LOSS)
 def corrected_twice(a):
     """CISPO against the sampling engine is multiplied by the truncated weight of old over rollout: the mismatch counts
     twice. Right: one of them."""
@@ -236,7 +243,7 @@ def corrected_twice(a):
 
 
 @defect("NUM-01", both(ppo, farther_than(80)), "extreme-800-good", "mistakes-overflow",
-        seen="Soup #342, #1084, OpenRLHF #1293, NeMo-RL #4120",
+        seen="TRL's loss, as Soup #342 and #1084 analyse it; OpenRLHF #1293 (open), of GSPO; NeMo-RL #4120 (open)",
         shows="A > 0 and a log-ratio beyond the exponent's range (709 in binary64, 88 in binary32)", stages=LOSS)
 def gradient_of_branch_not_taken(a):
     """The ratio overflows, min() takes the clipped branch (finite loss), and the other's gradient is 0 times infinity:
@@ -246,7 +253,7 @@ def gradient_of_branch_not_taken(a):
 
 @defect("MET-05", both(ppo, lambda o, b: o["surrogate"]["eps_high"] != o["surrogate"]["eps_low"]), "mistakes-high-clip",
         "mistakes-high-clip-trl-dapo", "fine", "ragged",
-        seen="several", shows="a ratio between the two epsilons", stages=LOSS)
+        seen="reported, no reference", shows="a ratio between the two epsilons", stages=LOSS)
 def thresholds_swapped(a):
     """The clip fractions use the lower epsilon above and the upper one below. Right: each its own."""
     report_sides(a, lambda s, A, w: axis.clip_sides({**s, "eps_low": s["eps_high"], "eps_high": s["eps_low"]}, A, w))

@@ -26,20 +26,23 @@ def instead(a, rivals_of=None, share=None, held=lambda x: x, factor=None):
     a.swap(group.KIND, "contrastive", loss)
 
 
-@defect("CON-01", with_margin, AT + "contrastive", AT + "contrastive-scores", seen="an early restatement", shows="a margin", stages=LOSS)
+@defect("CON-01", with_margin, AT + "contrastive", AT + "contrastive-scores",
+        seen="none known; an early restatement adds it to the others' scores, which is the same as right", shows="a margin", stages=LOSS)
 def margin_of_the_other_sign(a):
     """The margin is added to the good score, which makes the task easier. Right: it is subtracted."""
     a.choose("surrogate", contrast_margin=-a.objective["surrogate"]["contrast_margin"])
 
 
-@defect("CON-02", with_margin, AT + "contrastive", AT + "contrastive-margin", seen="invited by a margin of scores", shows="a margin",
+@defect("CON-02", with_margin, AT + "contrastive", AT + "contrastive-margin",
+        seen="none known, invited by a margin of scores", shows="a margin",
         stages=LOSS)
 def margin_off_every_score(a):
     """The margin is taken off every score, good or not, and cancels. Right: off the good one only."""
     a.choose("surrogate", contrast_margin=0)
 
 
-@defect("CON-03", contrastive, AT + "contrastive", AT + "contrastive-first", seen="a public reimplementation",
+@defect("CON-03", contrastive, AT + "contrastive", AT + "contrastive-first",
+        seen="daiwk/auto-research, a small reimplementation, without the margin",
         shows="two good responses in a group", stages=LOSS)
 def good_ones_against_each_other(a):
     """The softmax is over the whole group, the other good responses too. Right: over the good one and those that are not."""
@@ -47,13 +50,14 @@ def good_ones_against_each_other(a):
 
 
 @defect("CON-04", both(contrastive, lambda o, b: o["surrogate"]["contrast_temperature"] != 1), AT + "contrastive", AT + "contrastive-warm",
-        seen="invited by the usual contrastive loss", shows="a temperature that is not 1", stages=LOSS)
+        seen="none known, invited by the usual contrastive loss", shows="a temperature that is not 1", stages=LOSS)
 def without_the_temperature_in_front(a):
     """The factor tau in front of the logarithm is left out: the gradient grows as the temperature falls. Right: tau log softmax."""
     instead(a, factor=ONE)
 
 
-@defect("CON-05", contrastive, AT + "contrastive", AT + "contrastive-scores", seen="invited by a mean over the group", shows="always",
+@defect("CON-05", contrastive, AT + "contrastive", AT + "contrastive-scores",
+        seen="none known, invited by a mean over the group", shows="always",
         stages=LOSS)
 def divided_by_the_group(a):
     """The mean is over all responses of the group. Right: over the good ones."""
@@ -61,13 +65,14 @@ def divided_by_the_group(a):
 
 
 @defect("CON-06", both(contrastive, option("ratio", "level", "sequence_mean")), AT + "contrastive", AT + "contrastive-scores",
-        seen="a loss of preferences has sums", shows="responses of several tokens", stages=LOSS)
+        seen="none known, invited by losses of preferences, which have sums", shows="responses of several tokens", stages=LOSS)
 def scores_are_sums(a):
     """The score is the sum of a response's log-probabilities, so that long ones lose. Right: their mean."""
     a.choose("ratio", level="sequence_sum")
 
 
-@defect("CON-07", contrastive, AT + "contrastive", AT + "contrastive-scores", seen="invited by a baseline", shows="always", stages=LOSS)
+@defect("CON-07", contrastive, AT + "contrastive", AT + "contrastive-scores",
+        seen="none known, invited by a baseline", shows="always", stages=LOSS)
 def others_are_detached(a):
     """The others' scores are numbers: nothing pushes them down. Right: they are differentiated as the good one's."""
     instead(a, held=sg)

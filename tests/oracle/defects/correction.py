@@ -34,7 +34,7 @@ def weights_from(a, log_weight):
 
 
 @defect("TIS-01", used, "rollout", "ragged", MISMATCH + "truncate-token-zero_weight",
-        seen="slime #179", shows="a policy that has moved", stages=LOSS)
+        seen="slime #179, its first version", shows="a policy that has moved", stages=LOSS)
 def current_over_rollout(a):
     """The weight is of the current policy over the sampler, and differentiated: the update counts twice.
     Right: sg of old over rollout."""
@@ -69,7 +69,7 @@ def never_applied(a):
 
 @defect("TIS-04", both(used, option("weight", "rollout_is_level", "sequence_sum")), "rollout", "ragged",
         MISMATCH + "truncate-sequence_sum-zero_weight",
-        seen="unsloth-zoo #870, verl #3245", shows="responses of more than one token", stages=LOSS)
+        seen="unsloth-zoo #870, in review", shows="responses of more than one token", stages=LOSS)
 def sum_of_exponentials(a):
     """The response's weight is the sum of its tokens' weights. Right: their product."""
     a.swap(axis.UNIT, "sequence_sum", lambda q: [sum((exp(x) for x in q), ZERO)] * len(q))
@@ -77,7 +77,8 @@ def sum_of_exponentials(a):
 
 @defect("TIS-05", both(used, option("weight", "rollout_is_level", "sequence_sum", "sequence_mean")), "rollout", "ragged",
         MISMATCH + "truncate-sequence_sum-zero_weight", MISMATCH + "truncate-sequence_mean-zero_weight",
-        seen="TRL #5814, NeMo-RL #2269, prime-rl #1044", shows="responses of more than one token", stages=LOSS)
+        seen="the sum: TRL #5814, which keeps it; the mean: none known; NeMo-RL #2269 and prime-rl #1044 discuss it",
+        shows="responses of more than one token", stages=LOSS)
 def sum_for_mean(a):
     """The mean of the log-weights where their sum is meant, or the sum for the mean (implementations differ).
     Right: as `rollout_is_level` says."""
@@ -87,7 +88,8 @@ def sum_for_mean(a):
 
 @defect("TIS-06", both(used, option("ratio", "behaviour", "old"), has("logp_rollout")), "rollout", "ragged",
         MISMATCH + "truncate-token-zero_weight",
-        seen="SkyRL dda1cb3c8, verl 418f964ab, OpenRLHF 8f16a959", shows="an old policy that is not the sampler's",
+        seen="SkyRL #1859 (dda1cb3c8), in CISPO; verl 418f964ab, of its bypass; right in OpenRLHF 8f16a959, which has no weight there",
+        shows="an old policy that is not the sampler's",
         stages=LOSS)
 def mismatch_twice(a):
     """The ratio is against the sampler and the weight corrects for it again. Right: one of them."""
@@ -126,7 +128,7 @@ def weight_metric_of_current(a):
 @defect("TIS-09",
         both(used, option("weight", "rollout_is_low", 0), differs("weight", "rollout_is_high", 0, "Infinity")),
         "rollout", "ragged",
-        seen="verl 21271aabb, IcePop (TRL 0bef67208)", shows="a weight below 1 / C", stages=LOSS)
+        seen="verl 21271aabb (#3694), by design; right in unsloth-zoo a5efee2c", shows="a weight below 1 / C", stages=LOSS)
 def reciprocal_default(a):
     """A lower bound that was not set becomes 1 / upper (implementations differ). Right: 0, no bound."""
     a.choose("weight", rollout_is_low=1 / a.objective["weight"]["rollout_is_high"])

@@ -13,7 +13,7 @@ AT = "choices-divergence-"
 
 
 @defect("FLOW-01", both(trusted, lambda o, b: any("-Infinity" in row for row in b.get("logp_old", []))), AT + "trust-far-800-ratio",
-        AT + "trust-far-800-reinforce", seen="what the code of Flow-DPPO (UniRL, verl-omni) guards against",
+        AT + "trust-far-800-reinforce", seen="none known, right in UniRL and verl-omni, which select",
         shows="an infinite ratio at a token that is dropped", stages=LOSS)
 def multiplied_by_the_mask(a):
     """The loss is multiplied by the mask: of an infinite ratio 0 times infinity is left, a NaN. Right: dropped tokens are left out, by a
@@ -26,7 +26,8 @@ def dropped_if(a, test):
     a.swap(weight_axis.TRUST, "divergence", lambda n, A, w, y, l, x, token: test(n, A, w, token.divergence_old))
 
 
-@defect("FLOW-02", trusted, AT + "trust-token", AT + "steps-trust", seen="Flow-DPPO's ablation, where training collapsed",
+@defect("FLOW-02", trusted, AT + "trust-token", AT + "steps-trust",
+        seen="none known, an ablation in Flow-DPPO's paper (figure 3), where training collapsed",
         shows="a ratio that comes back", stages=LOSS)
 def without_direction(a):
     """Every token that is far is dropped, those that come back too. Right: only those whose ratio goes where the advantage pushes it."""
@@ -34,13 +35,13 @@ def without_direction(a):
 
 
 @defect("FLOW-03", both(trusted, lambda o, b: o["weight"]["trust_low"] != o["weight"]["trust_high"]), AT + "trust-token", AT + "trust-low",
-        seen="invited by two bounds", shows="bounds that differ", stages=LOSS)
+        seen="none known, invited by two bounds", shows="bounds that differ", stages=LOSS)
 def bounds_swapped(a):
     """The lower bound is taken for positive advantages, the upper one for negative ones. Right: the other way round."""
     dropped_if(a, lambda n, A, w, D: sign(A) > 0 and less(ONE, w) and less(n.low, D) or sign(A) < 0 and less(w, ONE) and less(n.high, D))
 
 
-@defect("FLOW-04", trusted, AT + "trust-token", AT + "trust-zero", seen="UniRL, verl-omni (the paper's equation has >)",
+@defect("FLOW-04", trusted, AT + "trust-token", AT + "trust-zero", seen="UniRL, verl-omni, read in their code (the paper's equation has >)",
         shows="a divergence of exactly the bound", stages=LOSS)
 def dropped_at_the_bound(a):
     """A token whose divergence is the bound is dropped (implementations differ). Right: it is kept."""
@@ -48,7 +49,8 @@ def dropped_at_the_bound(a):
                                       or sign(A) < 0 and less(w, ONE) and not less(D, n.low)))
 
 
-@defect("FLOW-05", trusted, AT + "trust-token", AT + "steps-trust", seen="invited by a mask", shows="a token that is dropped", stages=LOSS)
+@defect("FLOW-05", trusted, AT + "trust-token", AT + "steps-trust",
+        seen="none known, invited by a mask", shows="a token that is dropped", stages=LOSS)
 def divided_by_what_is_left(a):
     """The mean is over the tokens that are not dropped. Right: dropped tokens count in the divisor."""
     def entries(found, batch, objective):
@@ -59,7 +61,7 @@ def divided_by_what_is_left(a):
 
 
 @defect("FLOW-06", both(trusted, differs("penalty", "kl", "none")), AT + "trust-token", AT + "kl-trust",
-        seen="invited by a mask of the loss", shows="a token that is dropped and pays", stages=LOSS)
+        seen="none known, invited by a mask of the loss", shows="a token that is dropped and pays", stages=LOSS)
 def dropped_pay_nothing(a):
     """What is dropped pays no KL. Right: the mask is of the surrogate alone."""
     def entries(found, batch, objective):
@@ -69,14 +71,16 @@ def dropped_pay_nothing(a):
     a.entries(entries)
 
 
-@defect("FLOW-07", paid, AT + "kl-token_mean", AT + "steps-kl", seen="invited by an array that is given", shows="always", stages=LOSS)
+@defect("FLOW-07", paid, AT + "kl-token_mean", AT + "steps-kl",
+        seen="none known, invited by an array that is given", shows="always", stages=LOSS)
 def divergence_is_detached(a):
     """The divergence is a number that is logged and added: its derivative is 0. Right: the loss is differentiated by it, and whoever
     computed it takes that on to the means."""
     a.around(penalty_axis, "weighted_kl", lambda original, *args: value(original(*args)))
 
 
-@defect("FLOW-08", both(paid, has("logp_ref")), AT + "kl-for-k3", AT + "kl-selected", seen="invited by a reference that is there",
+@defect("FLOW-08", both(paid, has("logp_ref")), AT + "kl-for-k3", AT + "kl-selected",
+        seen="none known, invited by a reference that is there",
         shows="log-probabilities of the reference", stages=LOSS)
 def estimated_all_the_same(a):
     """k3 of the log-probabilities for the divergence that is given. Right: the divergence."""
@@ -84,7 +88,7 @@ def estimated_all_the_same(a):
 
 
 @defect("FLOW-09", both(paid, has("logp_old")), AT + "kl-for-k3", AT + "kl-token_mean",
-        seen="a KL that is weighted by the token's ratio, for estimates", shows="a ratio that is not 1", stages=LOSS)
+        seen="none known, invited by a KL of estimates that the token's ratio weighs", shows="a ratio that is not 1", stages=LOSS)
 def weighted_by_the_ratio(a):
     """The divergence is weighted by the token's ratio, as an estimate from a sample is. Right: it is an expectation already."""
     def paid_by(original, choice, ratio, token, w):

@@ -48,14 +48,14 @@ def of_old_policy(a):
 
 
 @defect("KL-04", both(paid, option("penalty", "kl", "k3")), "ragged", "reference", APART + "k3-exact-none",
-        seen="mlx-examples #1233", shows="a log-ratio near 1", stages=LOSS)
+        seen="mlx-examples #1233, in review", shows="a log-ratio near 1", stages=LOSS)
 def other_direction(a):
     """k3 of the other direction: e^D - D - 1. Right: e^-D + D - 1."""
     a.swap(axis.KL, "k3", exp_minus_one_minus)
 
 
 @defect("KL-04a", has("logp_ref"), "reported", "ragged",
-        seen="ms-swift #7145 (9f5bad309)", shows="a reference that is not the policy", stages=LOSS)
+        seen="ms-swift #7145 (9f5bad309), of the KL between sampler and trainer", shows="a reference that is not the policy", stages=LOSS)
 def metric_of_other_sign(a):
     """The logged k1 has the other sign. Right: mean of l - f."""
     def reported(found, entries, batch, objective):
@@ -64,7 +64,7 @@ def metric_of_other_sign(a):
 
 
 @defect("KL-05", both(paid, option("penalty", "kl", "k2", "k3")), "ragged", "signs", APART + "k3-exact-none",
-        seen="open-instruct #535, OpenRLHF", shows="a reference that is not the policy", stages=LOSS)
+        seen="OpenRLHF, by default; open-instruct #535 discusses it", shows="a reference that is not the policy", stages=LOSS)
 def k1_as_loss(a):
     """k1 as a loss: its gradient is 1 wherever the reference is. Right: the estimator of the objective."""
     a.choose("penalty", kl="k1")
@@ -80,7 +80,7 @@ def weight_detached(a):
 
 @defect("KL-07", both(paid, differs("penalty", "kl_importance_weight", "none"), lambda o, b: o["penalty"]["kl_clamp_log"] != 0),
         "mistakes-clamped-kl", APART + "k3-exact-token-log", APART + "k3-exact-level-log",
-        seen="NeMo-RL #2958 (2206ae11f)", shows="a weighted KL whose clamp is active", stages=LOSS)
+        seen="NeMo-RL since #2958 (2206ae11f)", shows="a weighted KL whose clamp is active", stages=LOSS)
 def weight_detached_where_clamped(a):
     """Where D is beyond its clamp, the weight of the KL is detached too (implementations differ: NeMo-RL since its fix).
     Right: only D loses its gradient, the weight is differentiated as written."""
@@ -93,7 +93,7 @@ def weight_detached_where_clamped(a):
 
 @defect("KL-08", both(paid, option("penalty", "kl", "k3"), lambda o, b: o["penalty"]["kl_clamp_value"] != 0),
         "mistakes-far-reference", "mistakes-far-reference-dapo",
-        seen="verl #1779, NeMo-RL #876, ms-swift #8464, tunix #1560, OpenRLHF d90b3d1f",
+        seen="OpenRLHF d90b3d1f, verl before #1779; NeMo-RL #876, ms-swift #8464 and tunix #1560 bound a k3 that overflowed",
         shows="f - l beyond the exponent's range (709 in binary64, 88 in binary32)", stages=LOSS)
 def only_result_clamped(a):
     """Only the result of k3 is clamped: the exponential overflows inside, and the clamp's gradient is 0 times infinity.
@@ -108,7 +108,7 @@ def binary32_k3(x):
 
 
 @defect("KL-09", lambda o, b: "logp_ref" in b or "logp_old" in b, "near",
-        seen="open-instruct 79ff8fbee, marin #4620", shows="log-ratios below 1e-3", stages=LOSS)
+        seen="open-instruct before 79ff8fbee, marin #4620, in review", shows="log-ratios below 1e-3", stages=LOSS)
 def k3_cancels(a):
     """(e^x - 1) - x in binary32: of a log-ratio of 1e-5 nothing is left, or a negative number. Right: expm1(x) - x, or
     a series."""
@@ -118,7 +118,8 @@ def k3_cancels(a):
 
 @defect("KL-10", both(paid, of(corrected)), "choices-weight-mask-token-zero_weight",
         "choices-weight-truncate-token-zero_weight", "rollout",
-        seen="ms-swift #8321 (a58ac38e2) against TRL, Liger", shows="a correction weight that is not 1, a KL in the loss",
+        seen="ms-swift since #8321 (a58ac38e2); TRL and Liger weigh the policy term alone",
+        shows="a correction weight that is not 1, a KL in the loss",
         stages=LOSS)
 def kl_weighted(a):
     """The correction weight multiplies the KL too (implementations differ). Right: only the policy term."""
@@ -129,7 +130,7 @@ def kl_weighted(a):
 
 
 @defect("KL-11", has("logp_ref"), "ragged", "reported", "reference",
-        seen="TRL #3004 (3f0695a4c), #6380", shows="unequal lengths", stages=LOSS)
+        seen="TRL before #3004 (3f0695a4c)", shows="unequal lengths", stages=LOSS)
 def metric_mean_of_means(a):
     """The logged KL is the mean of the responses' means. Right: the mean over tokens."""
     def reported(found, entries, batch, objective):
@@ -162,14 +163,15 @@ def ppo_kl_is_ratio(a):
 
 @defect("KL-13", both(paid, option("penalty", "kl", "k1", "k2", "abs")), "ragged", "signs", APART + "k1-exact-none",
         APART + "k2-exact-none",
-        seen="AReaL #408, tunix e16a9f57", shows="an estimator other than k3", stages=LOSS)
+        seen="AReaL #408, in review; tunix e16a9f57, of unknown names", shows="an estimator other than k3", stages=LOSS)
 def always_k3(a):
     """Every estimator's name ends up as k3. Right: k1, k2 or abs as named; unknown names are refused."""
     a.choose("penalty", kl="k3")
 
 
-@defect("KL-13a", both(paid, option("penalty", "kl_gradient", "straight_through_k2")), APART + "k3-straight_through_k2-none", APART + "k1-straight_through_k2-none",
-        seen="verl #6058, #2953", shows="a straight-through estimator", stages=LOSS)
+@defect("KL-13a", both(paid, option("penalty", "kl_gradient", "straight_through_k2")), APART + "k3-straight_through_k2-none",
+        APART + "k1-straight_through_k2-none",
+        seen="none known; verl #6058 (from #2953) raised an error at such names", shows="a straight-through estimator", stages=LOSS)
 def straight_through_ignored(a):
     """The "+" of "k3+" is ignored: the estimator's own gradient. Right: value of the estimator, gradient of k2."""
     a.choose("penalty", kl_gradient="exact")
@@ -188,7 +190,7 @@ def helper_averages_kl(a):
 
 @defect("KL-15", both(paid, option("penalty", "kl", "k2"), option("surrogate", "kind", "cispo", "vespo")),
         "mistakes-cispo-k2", "mistakes-vespo-k2",
-        seen="prime-rl #1697, #1701", shows="a policy below the reference", stages=LOSS)
+        seen="prime-rl #1697, #1701 (both closed)", shows="a policy below the reference", stages=LOSS)
 def squared_inside_coefficient(a):
     """The squared KL moves inside the detached coefficient: it always pushes l down. Right: outside, differentiated."""
     def penalty(original, choice, ratio, token, w):
@@ -197,7 +199,7 @@ def squared_inside_coefficient(a):
 
 
 @defect("KL-16", paid, "equal-rewards", "mistakes-zero-group",
-        seen="TRL #5597", shows="a group without advantages, a KL in the loss", stages=LOSS)
+        seen="none known, proposed in TRL #5597 (closed)", shows="a group without advantages, a KL in the loss", stages=LOSS)
 def silent_groups_pay_nothing(a):
     """Groups whose advantages are all 0 pay no KL (implementations differ). Right: they do."""
     def entries(found, batch, objective):
@@ -209,7 +211,7 @@ def silent_groups_pay_nothing(a):
 
 
 @defect("KL-17", both(of(kl_in_reward), has("logp_ref")), "ragged", "holes", "choices-reward-k1-outcome",
-        seen="TRL #5889, #6096", shows="a KL in the reward")
+        seen="none known; TRL #5889 and #6096 tell the two apart, which have one option's name", shows="a KL in the reward")
 def in_loss_for_reward(a):
     """The KL goes into the loss as k3, with a gradient. Right: into the reward, of the old policy, without."""
     a.choose("penalty", kl="k3", kl_coef=a.objective["reward"]["kl_coef"])

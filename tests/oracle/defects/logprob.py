@@ -70,7 +70,7 @@ def most_likely_token(a):
 
 
 @defect("LOGP-07", alone, "plain", "tempered",
-        seen="verl #2484 (73fc53f60), #2656", shows="entropy asked for together with log-probabilities", **LOGITS)
+        seen="verl #2484 (73fc53f60)", shows="entropy asked for together with log-probabilities", **LOGITS)
 def logits_overwritten(a):
     """The entropy's kernel leaves probabilities where the logits were, and they are taken for logits. Right: logits
     unchanged."""
@@ -104,7 +104,7 @@ def half_precision(a):
 
 
 @defect("LOGP-10", lambda o, b: True, "ragged", "signs",
-        seen="unsloth-zoo #892 (d491423a)", shows="always; the loss is right", stages=("loss",))
+        seen="unsloth-zoo #892 (d491423a), of the projection (HEAD-10)", shows="always; the loss is right", stages=("loss",))
 def gradient_doubled(a):
     """A hand-made backward adds the gradient to the leaf and returns it too: twice the gradient. Right: once."""
     def answers(found):
@@ -113,7 +113,7 @@ def gradient_doubled(a):
 
 
 @defect("LOGP-10a", lambda o, b: True, "ragged", "signs",
-        seen="unsloth #6965", shows="always; the loss is right", stages=("loss",))
+        seen="unsloth #6965, in review", shows="always; the loss is right", stages=("loss",))
 def gradient_lost(a):
     """Log-probabilities come back detached: no gradient. Right: differentiated."""
     def answers(found):
@@ -123,7 +123,7 @@ def gradient_lost(a):
 
 @defect("LOGP-11", both(of(uses_ratio), masked_any, option("ratio", "level", "token")), "holes", "fully-masked",
         "nan-masked-given",
-        seen="open-instruct, ms-swift #9767, unsloth-zoo a5efee2c", shows="masked tokens", stages=("loss",))
+        seen="unsloth-zoo a5efee2c, with 0 on one side; ms-swift #9767, in a teacher's KL", shows="masked tokens", stages=("loss",))
 def sentinel_leaks(a):
     """Masked old log-probabilities are a sentinel (-1e10), and the new ones are not: e^1e10 times 0 is NaN.
     Right: the difference is masked before the exponential."""

@@ -53,7 +53,7 @@ def one_end_of_several(a):
 
 @defect("MASK-04", both(has("truncated", "mask"), option("weight", "truncated", "keep")), "mistakes-truncated-end",
         "mistakes-truncated-end-dapo",
-        seen="ms-swift #6618 (bb94278ac), #10106", shows="a truncated response with a slot after its end")
+        seen="ms-swift #6618 (bb94278ac)", shows="a truncated response with a slot after its end")
 def end_appended(a):
     """A truncated response is given an end-of-sequence token that was never sampled, and it counts. Right: none is
     added."""
@@ -70,7 +70,7 @@ def mask_not_rolled(a):
 
 @defect("MASK-05a", both(of(uses_ratio), option("ratio", "behaviour", "old"), has("logp_old")), "ragged", "signs",
         "choices-ratio-token-full-ratio",
-        seen="prime-rl #1525", shows="responses of more than one token", stages=("loss",))
+        seen="prime-rl #1525, in review", shows="responses of more than one token", stages=("loss",))
 def old_shifted(a):
     """The old log-probabilities are shifted by one against the new. Right: the same token's."""
     a.reads_masked()
@@ -111,7 +111,7 @@ of_the_ratio = both(of(uses_ratio), differs("surrogate", "bounds", "position", "
 
 
 @defect("MASK-11", both(of_the_ratio, masked_any), "nan-masked", "nan-masked-given",
-        seen="verl #2377 (5cbad8379), SkyRL #1635, OpenRLHF #1240, NeMo-RL #4120", shows="NaN or infinities in masked slots",
+        seen="verl #2377 (5cbad8379), SkyRL #1635, OpenRLHF #1240, NeMo-RL #4120 (open)", shows="NaN or infinities in masked slots",
         stages=("loss",))
 def masked_by_product(a):
     """Masked slots are multiplied by 0, and NaN times 0 is NaN. Right: they are selected away before any arithmetic."""

@@ -23,7 +23,7 @@ def mean(xs):
 
 
 @defect("ENT-02", both(has("entropy"), padded), "reported", "mistakes-entropies",
-        seen="SkyRL 62a6e1203, verl 3e3d9372a", shows="padding", stages=LOSS)
+        seen="SkyRL 62a6e1203", shows="padding", stages=LOSS)
 def entropy_over_padding(a):
     """The entropy is averaged over all positions, padding included. Right: over the mask."""
     n = slots(a.second)
@@ -34,7 +34,7 @@ def entropy_over_padding(a):
 
 
 @defect("ENT-04", both(has("entropy"), of(uses_ratio)), "reported", "mistakes-entropies",
-        seen="NeMo-RL b7302ad41", shows="always", stages=LOSS)
+        seen="NeMo-RL b7302ad41, b9607949d, by design", shows="always", stages=LOSS)
 def entropy_estimated(a):
     """-w l, an estimate that is right in expectation only, is labelled entropy. Right: the mean of the entropies."""
     def reported(found, entries, batch, objective):
@@ -52,7 +52,7 @@ def total_logged_as_policy(a):
 
 
 @defect("MET-02a", both(of(uses_ratio), option("ratio", "level", "token")), "ragged", "signs",
-        seen="TRL #6380, #6379, #7047", shows="responses of more than one token", stages=LOSS)
+        seen="TRL before #6380, of clip fractions and over ranks; #6379, #7047", shows="responses of more than one token", stages=LOSS)
 def extrema_of_means(a):
     """Minimum and maximum of the ratio are those of means (here: of the responses'). Right: of the tokens'."""
     def reported(found, entries, batch, objective):
@@ -63,7 +63,7 @@ def extrema_of_means(a):
 
 
 @defect("MET-03", both(of(uses_ratio), of(unit), unequal), "ragged", "signs",
-        seen="TRL, Liger 78125679", shows="a ratio per response, unequal lengths", stages=LOSS)
+        seen="TRL, read in its code; right in Liger 78125679", shows="a ratio per response, unequal lengths", stages=LOSS)
 def mean_over_responses(a):
     """The ratio of responses is averaged over responses (implementations differ). Right: over active tokens."""
     def reported(found, entries, batch, objective):

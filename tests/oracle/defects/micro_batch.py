@@ -108,7 +108,7 @@ def mean_per_micro_batch(a):
 
 
 @defect("NORM-09", always, "dapo-ranks", "grpo-ranks",
-        seen="EasyR1 #419 (b308f6b), miles #3231", shows="more than one rank", **MORE_RANKS)
+        seen="EasyR1 before #419 (b308f6b)", shows="more than one rank", **MORE_RANKS)
 def ranks_not_multiplied(a):
     """Losses are divided by the global count, and the average over ranks divides again. Right: times the number of
     ranks."""
@@ -116,14 +116,14 @@ def ranks_not_multiplied(a):
 
 
 @defect("NORM-09a", TOKEN_MEAN, "dapo-ranks", "dapo",
-        seen="miles #3231", shows="always", **SPLIT)
+        seen="miles, with FSDP; #3231 (open) would fix it", shows="always", **SPLIT)
 def raw_sums(a):
     """Raw token sums are differentiated, and only the ranks are averaged. Right: divided by the tokens of the step."""
     shared(a, lambda step, part, e: mpf(1))
 
 
 @defect("NORM-10", always, "dapo", "grpo",
-        seen="ms-swift #10117", shows="more than one micro-batch", **SPLIT)
+        seen="ms-swift #10117 (open)", shows="more than one micro-batch", **SPLIT)
 def divided_by_accumulation_too(a):
     """After the global divisor, the trainer divides by the number of micro-batches. Right: the divisor alone."""
     shared(a, lambda step, part, e: RIGHT(step, part, e) / micro_batches(step, part))
@@ -193,7 +193,7 @@ def chunk_means(a):
 
 
 @defect("NORM-18", SEQ_MEAN, "grpo-ranks", "dr-grpo-ranks",
-        seen="verl #4510 (6a5852147), #4769", shows="more than one rank", **MORE_RANKS)
+        seen="verl #4510 (6a5852147), reverted in #4769", shows="more than one rank", **MORE_RANKS)
 def ranks_divided(a):
     """Responses are divided by the number of responses times ranks, and the average over ranks divides again.
     Right: times ranks."""
@@ -201,7 +201,7 @@ def ranks_divided(a):
 
 
 @defect("NORM-19", TOKEN_MEAN, "dapo", "dapo-ranks",
-        seen="slime #987, #990", shows="micro-batches times ranks other than responses", **SPLIT)
+        seen="slime before #987 (763f18d5b)", shows="micro-batches times ranks other than responses", **SPLIT)
 def per_sequence_factor(a):
     """The per-token loss is multiplied by micro-batches times ranks over responses, as the per-response mode is.
     Right: normalised once, by the tokens."""
@@ -218,7 +218,7 @@ def mean_of_shares(a):
 
 
 @defect("NORM-20a", always, "dapo-even", "grpo",
-        seen="NeMo-RL af9f6e861, b9607949d", shows="more than one micro-batch", **SPLIT)
+        seen="NeMo-RL #3791 (open), of one term; af9f6e861, b9607949d, of other metrics", shows="more than one micro-batch", **SPLIT)
 def sum_of_means(a):
     """Means of micro-batches are added up for the log. Right: averaged by weight."""
     logged(a, within)
@@ -238,7 +238,8 @@ def advantages_not_sliced(a):
 
 
 @defect("MASK-13", always, "dapo-empty", "grpo-empty",
-        seen="verl 80c860f9c, slime 92682315a", shows="a micro-batch without any token that counts", **SPLIT)
+        seen="none known in sums of parts (of whole batches: NORM-21); in verl 80c860f9c and slime 92682315a such a part broke the "
+             "collective or the graph", shows="a micro-batch without any token that counts", **SPLIT)
 def empty_micro_batch(a):
     """A micro-batch without active tokens gives 0/0, and the sum is NaN. Right: it adds 0."""
     mask = a.second.get("mask") or [[True] * T for T in a.second["length"]]
@@ -254,7 +255,7 @@ def empty_micro_batch(a):
 
 
 @defect("MET-01", always, "dapo", "grpo",
-        seen="verl #2259 (6d9ac2f7b)", shows="more than one micro-batch", **SPLIT)
+        seen="verl #2259 (6d9ac2f7b), of its KL", shows="more than one micro-batch", **SPLIT)
 def last_micro_batch_logged(a):
     """Every micro-batch overwrites the logged value: the last one's is left. Right: accumulated."""
     def only_last(step, part, e):
@@ -263,14 +264,14 @@ def last_micro_batch_logged(a):
 
 
 @defect("MET-02", always, "dapo-ranks", "grpo-ranks",
-        seen="TRL #6380 (c1f6f24e1), #6379", shows="ranks of unequal token counts", **SPLIT)
+        seen="TRL before #6380 (c1f6f24e1), of KL, entropy and clip fractions; #6379", shows="ranks of unequal token counts", **SPLIT)
 def mean_of_rank_means(a):
     """The logged loss is the mean of the ranks' means. Right: the mean over all."""
     logged(a, on_rank)
 
 
 @defect("PART-01", always, RANKS + "two-dapo", RANKS + "four-grpo",
-        seen="prime-rl #2562", shows="ranks of unequal counts", **MORE_RANKS)
+        seen="prime-rl before #2562", shows="ranks of unequal counts", **MORE_RANKS)
 def counts_of_rank(a):
     """Every rank divides by the counts of its own micro-batches. Right: by those of all ranks."""
     shared(a, on_rank)
@@ -284,7 +285,7 @@ def sum_taken_for_average(a):
 
 
 @defect("PART-02a", always, RANKS + "two-dapo", RANKS + "ragged-grpo",
-        seen="NeMo Automodel #3830", shows="more than one rank", **MORE_RANKS)
+        seen="NeMo Automodel #3846, found in review of #3830", shows="more than one rank", **MORE_RANKS)
 def local_means_multiplied(a):
     """Means of micro-batches, divided by their number, are multiplied by the number of ranks too. Right: only what is divided by
     a count of all ranks is."""
@@ -299,7 +300,7 @@ def divided_before_sum(a):
 
 
 @defect("PART-15", always, RANKS + "ragged-dapo", RANKS + "three-added-grpo",
-        seen="samplers that fill up", shows="ranks with unequal numbers of micro-batches", **MORE_RANKS)
+        seen="none known, invited by samplers that fill up", shows="ranks with unequal numbers of micro-batches", **MORE_RANKS)
 def last_repeated(a):
     """A rank with fewer micro-batches repeats its last one until it has as many. Right: it adds nothing more."""
     def share(step, part, e):
@@ -310,7 +311,7 @@ def last_repeated(a):
 
 
 @defect("PART-15a", always, MICRO + "unequal-dapo", MICRO + "apart-gspo",
-        seen="miles #1927, without its option", shows="micro-batches of unequal numbers of responses", **SPLIT)
+        seen="miles #1927, without its option: not confirmed", shows="micro-batches of unequal numbers of responses", **SPLIT)
 def incomplete_dropped(a):
     """A micro-batch with fewer responses than the largest is dropped, and counted all the same. Right: it takes part."""
     def share(step, part, e):
@@ -353,7 +354,7 @@ def first_rank_logged(a):
 
 
 @defect("PART-27", always, MICRO + "unequal-dapo", MICRO + "unequal-grpo",
-        seen="verl #4778, in the metrics", shows="always", **SPLIT)
+        seen="none known; verl #4778, of metrics, is NORM-20", shows="always", **SPLIT)
 def divided_twice(a):
     """What is divided by the count of the step is averaged in the micro-batch again. Right: it is added up."""
     shared(a, lambda step, part, e: RIGHT(step, part, e) * within(step, part, e))
@@ -362,7 +363,7 @@ def divided_twice(a):
 # ---- one response on several ranks
 
 @defect("PART-03", always, CONTEXT + "data-dapo", CONTEXT + "halves-grpo",
-        seen="slime #990 (f9f00b2cb), Megatron-LM #673", shows="context parallelism", **PIECES)
+        seen="slime before #990 (f9f00b2cb), SkyRL before #1420", shows="context parallelism", **PIECES)
 def context_not_multiplied(a):
     """Losses are multiplied by the data-parallel ranks, and averaged over the context-parallel ones too. Right: by all that the
     average divides by."""
@@ -370,14 +371,14 @@ def context_not_multiplied(a):
 
 
 @defect("PART-03a", always, CONTEXT + "data-dapo", CONTEXT + "halves-grpo",
-        seen="Megatron-LM #673, the other way round", shows="context parallelism", **PIECES)
+        seen="Megatron-LM #906, as reported; right in #673, where the average has both", shows="context parallelism", **PIECES)
 def context_multiplied_twice(a):
     """Losses are multiplied by all ranks and by the context-parallel ones again. Right: once."""
     shared(a, lambda step, part, e: RIGHT(step, part, e) * step.cut.context)
 
 
 @defect("PART-03b", always, CONTEXT + "halves-dapo", CONTEXT + "data-added-dapo",
-        seen="prime-rl #2562", shows="context parallelism", **PIECES)
+        seen="prime-rl #2562, in review", shows="context parallelism", **PIECES)
 def counted_on_each(a):
     """Every context-parallel rank counts the tokens of the whole response, and the counts are added. Right: of its piece."""
     def tokens(step, part):
@@ -548,14 +549,14 @@ def window(step):
 
 
 @defect("PART-07", always, STEPS + "two-dapo", STEPS + "ranks-grpo",
-        seen="TRL #6024, #5619", shows="a generation of several optimiser steps", **MORE_STEPS)
+        seen="TRL before #6024; #5619 asks about it", shows="a generation of several optimiser steps", **MORE_STEPS)
 def counts_of_generation(a):
     """The divisor counts the whole generation. Right: the optimiser step."""
     shared(a, lambda step, part, e: local(step, window(step), e) * step.cut.factor)
 
 
 @defect("PART-07a", always, STEPS + "four-grpo", STEPS + "uneven-dapo",
-        seen="TRL #5619, as it is asked for", shows="a generation of several optimiser steps", **MORE_STEPS)
+        seen="none known; TRL #5619 (open) asks for such a division", shows="a generation of several optimiser steps", **MORE_STEPS)
 def micro_batches_of_generation(a):
     """Means of micro-batches are divided by the micro-batches of the generation. Right: one mean over the optimiser step."""
     shared(a, lambda step, part, e: within(step, part, e) / sum(1 for p in step.cut.parts if p.rank == part.rank))
@@ -647,7 +648,8 @@ def rows_counted(a):
 
 
 @defect("PART-13b", SEQUENCE_RATIO, PACKED + "rows-gspo", PACKED + "ranks-vespo",
-        seen="tunix 59deac39, of ratios", shows="several responses in a row, with one ratio for a response", **ROWS)
+        seen="none known; tunix before 59deac39 had ratios and means of the row",
+        shows="several responses in a row, with one ratio for a response", **ROWS)
 def ratio_of_row(a):
     """The ratio is that of the packed row; the means are right. Right: one ratio for each response."""
     rows_as_responses(a)
@@ -729,7 +731,7 @@ def other_empties(a):
 
 
 @defect("PART-11", always, SURVIVORS + "empty-micro-dapo", SURVIVORS + "nothing-dapo",
-        seen="guards against 0/0 that are put before the sum", shows="a part without any token that counts", **SPLIT)
+        seen="none known, invited by guards against 0/0 that are put before the sum", shows="a part without any token that counts", **SPLIT)
 def at_least_one(a):
     """Every part reports at least one token, and the counts are added. Right: the guard is for the sum."""
     def tokens(step, part):

@@ -17,7 +17,8 @@ scaled = both(rewards_judged, differs("advantage", "scale", "none"))
 
 
 @defect("LOGP-09", lambda o, b: True, "ragged", "signs", "choices-penalty-kl_coef",
-        seen="Liger #1366 (2d8b2283)", shows="0.04, 0.2 and the like: numbers that 8 bits do not hold", stages=LOSS)
+        seen="none known; Liger #1366 is of the contrary, scalars in binary64",
+        shows="0.04, 0.2 and the like: numbers that 8 bits do not hold", stages=LOSS)
 def parameters_rounded(a):
     """The scalar parameters are rounded to bfloat16 with the tensors. Right: kept."""
     for axis in ("surrogate", "penalty"):
@@ -29,7 +30,7 @@ def parameters_rounded(a):
 @defect("NUM-02",
         both(of(uses_ratio), has("logp_old"), lambda o, b: not o["ratio"]["clamp_low"] == 0 == o["ratio"]["clamp_high"]),
         "extreme-50", "extreme-200", "choices-ratio-clamp",
-        seen="OpenRLHF 3a9815c5, verl 2c85b4329", shows="log-ratios beyond the clamp", stages=LOSS)
+        seen="OpenRLHF before 3a9815c5, verl since 2c85b4329", shows="log-ratios beyond the clamp", stages=LOSS)
 def metric_saturates(a):
     """The logged KL is of the clamped log-ratio. Right: of the raw one."""
     def reported(found, entries, batch, objective):
@@ -41,7 +42,7 @@ def metric_saturates(a):
 
 @defect("NUM-03", both(scaled, option("advantage", "eps_place", "add", "inside"), lambda o, b: o["advantage"]["eps"] > 0),
         "tiny-spread", "uneven", "choices-advantage-add-0.001",
-        seen="verl, OpenRLHF, TRL, AReaL: different places", shows="a deviation near the epsilon", stages=MADE)
+        seen="beside: TRL, AReaL, ROLL; a bound inside: OpenRLHF; read in their code", shows="a deviation near the epsilon", stages=MADE)
 def epsilon_elsewhere(a):
     """The epsilon stands inside the root where beside it is meant, or beside it where inside is. Right: as `eps_place`
     says."""
@@ -56,7 +57,7 @@ def naive_k3(x):
 
 
 @defect("NUM-04", lambda o, b: "logp_old" in b or "logp_ref" in b, "neginf-both", "neginf-old-good", "neginf-policy-good",
-        seen="ms-swift 7b8f04b60, TRL", shows="log-probabilities of -infinity", stages=LOSS)
+        seen="ms-swift 7b8f04b60; TRL averages what is not NaN", shows="log-probabilities of -infinity", stages=LOSS)
 def metrics_are_nan(a):
     """KL metrics of infinite log-ratios are infinity minus infinity. Right: the limit, as the contract defines it."""
     def numbers(key, places):
@@ -78,7 +79,7 @@ def metrics_are_nan(a):
 
 
 @defect("NUM-05", both(scaled, option("advantage", "scale", "group_std", "batch_std")), "offset-rewards", "tiny-spread",
-        seen="verl 4ff3ce2fe, NeMo-RL", shows="rewards with a large offset", stages=MADE)
+        seen="verl 4ff3ce2fe, NeMo-RL, read in their code", shows="rewards with a large offset", stages=MADE)
 def one_pass_variance(a):
     """The variance is (sum r^2 - (sum r)^2 / n) / (n - 1) in binary32; 0 or negative, and the group passes for
     constant. Right: two passes."""
@@ -108,7 +109,8 @@ def rewards_in_bf16(a):
 
 @defect("NUM-07", both(of(uses_ratio), option("ratio", "gradient", "token"), option("ratio", "level", "sequence_mean")),
         "fine", "near", "ragged",
-        seen="verl #2775, SkyRL, OpenRLHF #1101", shows="large log-probabilities, a small mean log-ratio, 16-bit numbers",
+        seen="verl #2775, before its review; OpenRLHF #1101, of a KL; SkyRL's comment warns of it",
+        shows="large log-probabilities, a small mean log-ratio, 16-bit numbers",
         stages=LOSS)
 def order_of_straight_through(a):
     """(sg[mean] + l) - sg[l] in bfloat16: the low bits of the mean are lost beside l. Right: (l - sg[l]) + sg[mean]."""

@@ -48,7 +48,8 @@ def ratio_of_response(a):
 
 
 @defect("RATIO-06", both(ratio_used, has("logp_ref")), "ragged", "reported", "signs",
-        seen="mlx-examples #1233, TRL #2752", shows="a reference that is not the old policy", stages=LOSS)
+        seen="mlx-examples #1233, in review; proposed in DeepSeekRL-Extended #5",
+        shows="a reference that is not the old policy", stages=LOSS)
 def ratio_against_reference(a):
     """The ratio is against the reference. Right: against the policy that sampled."""
     for module in (axis, penalty_axis):
@@ -56,7 +57,7 @@ def ratio_against_reference(a):
 
 
 @defect("RATIO-07", means, "ragged", "holes", "choices-ratio-sequence_mean-full-ratio",
-        seen="Soup #723", shows="any batch", stages=LOSS)
+        seen="Soup #723, fixed in #744", shows="any batch", stages=LOSS)
 def batch_centred(a):
     """The log-ratio minus the mean of its column over the batch, masked tokens included. Right: the mean over the
     response."""
@@ -77,7 +78,7 @@ def batch_centred(a):
 # ---- the unit
 
 @defect("GSPO-01", means, "ragged", "signs", "choices-ratio-sequence_mean-full-ratio",
-        seen="Trinity-RFT #154", shows="responses of more than one token", stages=LOSS)
+        seen="Trinity #154, its first version", shows="responses of more than one token", stages=LOSS)
 def divided_not_summed(a):
     """Every token's log-ratio is divided by the length, and not summed. Right: one mean per response."""
     a.swap(axis.UNIT, "sequence_mean", lambda parts: [p / len(parts) for p in parts])
@@ -109,7 +110,7 @@ def sums_over_column_of_lengths(a):
 
 
 @defect("GSPO-02", both(means, square), "square", "mistakes-square",
-        seen="EasyR1 #596 (fd9a5d9), OpenRLHF 1b23ecf0", shows="as many responses as tokens", stages=LOSS)
+        seen="EasyR1 #596 (fixed in fd9a5d9)", shows="as many responses as tokens", stages=LOSS)
 def ratio_along_tokens(a):
     """Ratios of shape (B,) meet tokens of shape (B, T): token t gets the ratio of response t. Right: its own
     response's."""
@@ -117,7 +118,7 @@ def ratio_along_tokens(a):
 
 
 @defect("GSPO-03", both(of(unit), option("surrogate", "kind", "ppo_clip", "dual_clip"), farther_than(80)), "extreme-800-good",
-        seen="OpenRLHF #1293",
+        seen="OpenRLHF #1293 (open)",
         shows="a response's mean log-ratio beyond the exponent's range (709 in binary64, 88 in binary32), A > 0",
         stages=LOSS)
 def overflow_of_response(a):
@@ -128,7 +129,7 @@ def overflow_of_response(a):
 
 @defect("GSPO-04", both(of(unit), lambda o, b: any(not any(row) for row in b.get("mask", []))), "fully-masked",
         "everything-masked",
-        seen="OpenRLHF df78645e", shows="a response without any token that counts", stages=LOSS)
+        seen="OpenRLHF before df78645e", shows="a response without any token that counts", stages=LOSS)
 def empty_mean(a):
     """The mean log-ratio of a response without tokens is 0/0: NaN times its mask is NaN. Right: it adds nothing."""
     nan = float("nan")
@@ -142,7 +143,7 @@ def empty_mean(a):
 
 
 @defect("GSPO-07", both(means, several_groups), "ragged", "holes", "choices-ratio-sequence_mean-full-ratio",
-        seen="tunix 59deac39, ms-swift #6548 (08c68066a)",
+        seen="tunix before 59deac39",
         shows="several responses packed in a row (here: those of a group)", stages=LOSS)
 def mean_over_packed_row(a):
     """The mean log-ratio is taken over the packed row. Right: over each response in it."""
@@ -160,7 +161,7 @@ GSPO_TOKEN = ("ragged", "signs", "choices-ratio-sequence_mean-token-ratio")
 
 
 @defect("GSPO-05", token_gradient, *GSPO_TOKEN,
-        seen="verl #2775, Trinity #154, labs-molt #53", shows="any ratio inside the clip", stages=LOSS)
+        seen="none known, right in verl #2775, Trinity #154, labs-molt #53", shows="any ratio inside the clip", stages=LOSS)
 def attached_twice(a):
     """GSPO-token without the stop-gradient on the mean: the gradient comes through the mean and through the token,
     twice in all. Right: sg[mean] + l - sg[l]."""
@@ -168,14 +169,14 @@ def attached_twice(a):
 
 
 @defect("GSPO-05b", token_gradient, *GSPO_TOKEN,
-        seen="verl #2775, Trinity #154, labs-molt #53", shows="any ratio inside the clip", stages=LOSS)
+        seen="none known, right in verl #2775, Trinity #154, labs-molt #53", shows="any ratio inside the clip", stages=LOSS)
 def detached_whole(a):
     """GSPO-token with everything detached: no gradient. Right: sg[mean] + l - sg[l]."""
     a.swap(axis, "own_token", lambda ys, parts: [sg(y) for y in ys])
 
 
 @defect("GSPO-05c", both(token_gradient, masked_any), "holes", "fully-masked",
-        seen="verl #2775, Trinity #154, labs-molt #53", shows="masked tokens", stages=LOSS)
+        seen="none known, right in verl #2775, Trinity #154, labs-molt #53", shows="masked tokens", stages=LOSS)
 def mean_without_mask(a):
     """GSPO-token whose detached mean takes masked tokens in. Right: the mean over the mask."""
     a.with_ghosts()
@@ -188,14 +189,14 @@ def mean_without_mask(a):
 
 @defect("GSPO-05d", both(means, option("ratio", "gradient", "full")), "ragged", "signs",
         "choices-ratio-sequence_mean-full-ratio",
-        seen="verl #2775, Trinity #154, labs-molt #53", shows="any ratio inside the clip", stages=LOSS)
+        seen="none known, a variant of GSPO-05 for the plain form", shows="any ratio inside the clip", stages=LOSS)
 def sequence_detached(a):
     """The plain form with a detached ratio: no gradient. Right: differentiated through the mean."""
     a.around(axis, "log_units", lambda original, choice, tokens: [sg(y) for y in original(choice, tokens)])
 
 
 @defect("GSPO-06", of(unit), "extreme-50", "mistakes-far-unit", "extreme-800-bad",
-        seen="tunix a52883ea", shows="a response's log-ratio above 10, A < 0", stages=LOSS)
+        seen="tunix, later than a52883ea (whose bound is 20 on both sides)", shows="a response's log-ratio above 10, A < 0", stages=LOSS)
 def bounded_from_above(a):
     """The response's log-ratio is cut at 10, gradient too, where no bound is meant, or is not where 10 is
     (implementations differ). Right: as the unit's clamp says."""

@@ -22,27 +22,28 @@ def bent(a, bend):
 
 
 @defect("TRUST-01", both(parabola, ordinary), AT + "quadratic_probability", AT + "quadratic_probability-eps",
-        seen="a branch of the authors' code", shows="a probability below 1", stages=LOSS)
+        seen="a mode of UniRL's DRPO, read in its code", shows="a probability below 1", stages=LOSS)
 def without_the_probability(a):
     """The parabola is that of the ratio alone, as steep for rare tokens as for sure ones. Right: times the old probability."""
     bent(a, lambda s, adv, w, l: (w - 1) * (w - 1) * (abs(adv) / (2 * mpf(s["quadratic_eps"]))))
 
 
 @defect("TRUST-02", both(parabola, ordinary), AT + "quadratic_probability", AT + "quadratic_probability-eps",
-        seen="invited by a probability", shows="a policy that has moved", stages=LOSS)
+        seen="none known, invited by a probability", shows="a policy that has moved", stages=LOSS)
 def probability_of_the_policy(a):
     """The parabola is weighted by the probability under the policy, differentiated. Right: by that of the ratio's denominator, a number."""
     bent(a, lambda s, adv, w, l: exp(l) * (w - 1) * (w - 1) * (abs(adv) / (2 * mpf(s["quadratic_eps"]))))
 
 
 @defect("TRUST-03", both(parabola, ordinary), AT + "quadratic_probability", AT + "quadratic_probability-rollout",
-        seen="invited by one formula for both signs", shows="a negative advantage", stages=LOSS)
+        seen="none known, invited by one formula for both signs", shows="a negative advantage", stages=LOSS)
 def parabola_with_the_sign(a):
     """The parabola is multiplied by A: bad tokens are rewarded for going far. Right: by the absolute value of A."""
     bent(a, lambda s, adv, w, l: (w - 1) * (w - 1) * (limit(exp(s["x"])) * adv / (2 * mpf(s["quadratic_eps"]))))
 
 
-@defect("TRUST-04", both(parabola, ordinary), AT + "quadratic_probability", AT + "quadratic_probability-eps", seen="invited by a square",
+@defect("TRUST-04", both(parabola, ordinary), AT + "quadratic_probability", AT + "quadratic_probability-eps",
+        seen="none known, invited by a square",
         shows="a policy that has moved", stages=LOSS)
 def twice_the_parabola(a):
     """The 2 under the parabola is left out. Right: abs(A) p (w - 1)^2/(2 eps), whose slope has no 2."""
@@ -54,14 +55,15 @@ def dropped_if(a, test):
     a.swap(weight.TRUST, "negative_band", lambda n, adv, w, y, l, x, token: test(n, adv, w))
 
 
-@defect("TRUST-05", banded, AT + "negative_band-token", AT + "negative_band-low", seen="invited by a band",
+@defect("TRUST-05", banded, AT + "negative_band-token", AT + "negative_band-low", seen="none known, invited by a band",
         shows="a good token out of the band", stages=LOSS)
 def band_for_both_signs(a):
     """Good tokens out of the band are dropped too. Right: bad ones only."""
     dropped_if(a, lambda n, adv, w: weight.not_within(w, 1 - n.low, 1 + n.high))
 
 
-@defect("TRUST-06", banded, AT + "negative_band-token", AT + "negative_band-high", seen="PPO's clip has one side for bad tokens",
+@defect("TRUST-06", banded, AT + "negative_band-token", AT + "negative_band-high",
+        seen="none known, invited by PPO's clip, which has one side for bad tokens",
         shows="a bad token above the band", stages=LOSS)
 def one_side_only(a):
     """Bad tokens are dropped below the band only. Right: above it too."""
@@ -69,7 +71,7 @@ def one_side_only(a):
 
 
 @defect("TRUST-07", both(banded, lambda o, b: o["weight"]["trust_low"] != o["weight"]["trust_high"]), AT + "negative_band-token",
-        AT + "negative_band-high-inf", seen="invited by two bounds", shows="bounds that differ", stages=LOSS)
+        AT + "negative_band-high-inf", seen="none known, invited by two bounds", shows="bounds that differ", stages=LOSS)
 def bounds_of_the_band_swapped(a):
     """The lower bound is used above 1 and the upper one below. Right: the other way round."""
     dropped_if(a, lambda n, adv, w: sign(adv) < 0 and weight.not_within(w, 1 - n.high, 1 + n.low))

@@ -12,7 +12,7 @@ from .table import defect
 
 BOTH = ("logits", "hidden")
 UNITS = ("grpo", "gspo", "gvpo", "dapo", "vespo", "real")
-UNKNOWN = "not known in public"
+UNKNOWN = "none known"
 
 
 def scenes(*labels):
@@ -119,7 +119,8 @@ def raw_entropy(a):
 
 @defect("VOC-05", lambda case: differentiated(case) and any(len(set(row)) > 1 for row in case["target"]),
         *scenes("tempered", "plain", "sharded"), kind=BOTH,
-        seen="ms-swift 0b1ecca4d, prime-rl #1525", shows="responses of two tokens or more")
+        seen="none known; right ones are misplaced in MASK-05 (ms-swift #8427) and MASK-05a (prime-rl #1525)",
+        shows="responses of two tokens or more")
 def shifted_by_one(a):
     """The logits of a position score the token after its own. Right: the token that was drawn from them."""
     a.case["target"] = [row[1:] + row[:1] for row in a.case["target"]]
@@ -161,7 +162,8 @@ def one_hot_unweighted(a):
 # ---- entropy
 
 @defect("VOC-10", lambda case: impossible(case) and (bonus(case) or not differentiated(case)), "neginf", "neginf-tempered",
-        *scenes("entropy", "banned"), kind=BOTH, seen="TRL, verl, ms-swift, open-instruct: p log p of a banned token",
+        *scenes("entropy", "banned"), kind=BOTH,
+        seen="verl (entropy_from_logits), read in its code; TRL, ms-swift, open-instruct: reported, no reference",
         shows="a logit of -infinity, and an entropy")
 def entropy_of_banned(a):
     """A logit of -infinity adds 0 times -infinity to the entropy, which is NaN. Right: p log p is 0 where p is."""
@@ -189,7 +191,7 @@ def entropy_uncentred(a):
     slope(a, f)
 
 
-@defect("VOC-13", bonus, *scenes("entropy", "tempered"), kind=BOTH, seen="NeMo-RL b7302ad41: a one-sample estimate by that name",
+@defect("VOC-13", bonus, *scenes("entropy", "tempered"), kind=BOTH, seen="none known; NeMo-RL b7302ad41 weighs it by a ratio (ENT-04)",
         shows="an entropy bonus")
 def entropy_of_sample(a):
     """Minus the sampled token's log-probability passes for the entropy. Right: -sum p log p over the vocabulary."""
@@ -216,7 +218,7 @@ def entropy_penalised(a):
 
 
 @defect("ENT-03", lambda case: "objective" in case and bonus(case), *scenes("entropy"), kind=BOTH,
-        seen="TRL #5597, 34c7f0d85 (#6140)", shows="an entropy bonus")
+        seen="TRL #5597, in review", shows="an entropy bonus")
 def entropy_dropped(a):
     """The fused path drops the entropy bonus. Right: the same loss as without fusing."""
     a.choose("penalty", entropy_coef=0)
@@ -236,7 +238,8 @@ def ban_by_product(a):
     a.around(path, "ban", lambda original, case, i, t, logits: [ZERO if v in case["banned"][i][t] else x for v, x in enumerate(logits)])
 
 
-@defect("VOC-16", both(differentiated, has("banned"), has("logits")), *scenes("banned"), seen=UNKNOWN, shows="banned tokens; the loss is right", kind=BOTH)
+@defect("VOC-16", both(differentiated, has("banned"), has("logits")), *scenes("banned"), seen=UNKNOWN,
+        shows="banned tokens; the loss is right", kind=BOTH)
 def ban_not_in_gradient(a):
     """The gradient is that of all tokens, banned ones too: the backward pass makes its softmax anew. Right: of the allowed ones."""
     def back(original, case, x):
@@ -372,7 +375,8 @@ def chunks_averaged(a):
     projection(a, times(1 / len(a.case["chunks"])))
 
 
-@defect("HEAD-03", lambda case: "chunks" in case and "objective" in case, *scenes("chunked"), seen="Liger before #628 (bf2c67b7)",
+@defect("HEAD-03", lambda case: "chunks" in case and "objective" in case, *scenes("chunked"),
+        seen="Liger before #628 (bf2c67b7), whose chunks were means",
         shows="several chunks of tokens; the gradient is right", **HEAD)
 def loss_of_chunks_averaged(a):
     """The loss is divided by the number of chunks, and the gradient is not. Right: both are sums."""

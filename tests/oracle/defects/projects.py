@@ -1,0 +1,35 @@
+"""The repositories behind the short names of `seen`: where a stored thread or a survey of this project has them."""
+import re
+
+PROJECTS = {
+    "AReaL": "inclusionAI/AReaL", "ART": "OpenPipe/ART", "chatllama": "nebuly-ai/optimate",
+    "DeepSeekRL-Extended": "brendanhogan/DeepSeekRL-Extended", "DrMAS": "langfengQ/DrMAS", "EasyR1": "hiyouga/EasyR1",
+    "Fast-LLM": "ServiceNow/Fast-LLM", "fla": "fla-org/flash-linear-attention", "gem": "axon-rl/gem", "grpo-flat": "XU-YIJIE/grpo-flat",
+    "labs-molt": "NVIDIA-NeMo/labs-molt", "Liger": "linkedin/Liger-Kernel", "marin": "marin-community/marin",
+    "Megatron-LM": "NVIDIA/Megatron-LM", "miles": "radixark/miles", "mlx-examples": "ml-explore/mlx-examples",
+    "ms-swift": "modelscope/ms-swift", "NeMo Automodel": "NVIDIA-NeMo/Automodel", "NeMo-RL": "NVIDIA-NeMo/RL",
+    "open-instruct": "allenai/open-instruct", "OpenRLHF": "OpenRLHF/OpenRLHF", "open_spiel": "google-deepmind/open_spiel",
+    "PipelineRL": "ServiceNow/PipelineRL", "prime-rl": "PrimeIntellect-ai/prime-rl",
+    "reasoning-from-scratch": "rasbt/reasoning-from-scratch", "reskill": "amazon-science/reskill", "RLinf": "RLinf/RLinf",
+    "rllm": "rllm-org/rllm", "ROLL": "alibaba/ROLL", "Search-R1": "PeterGriffinJin/Search-R1", "SkyRL": "NovaSky-AI/SkyRL",
+    "slime": "THUDM/slime", "Soup": "MakazhanAlpamys/Soup", "stable-baselines3": "DLR-RM/stable-baselines3", "tianshou": "thu-ml/tianshou",
+    "torchforge": "meta-pytorch/torchforge", "Trinity": "agentscope-ai/Trinity-RFT", "TRL": "huggingface/trl", "tunix": "google/tunix",
+    "UniRL": "Tencent-Hunyuan/UniRL", "unsloth": "unslothai/unsloth", "unsloth-zoo": "unslothai/unsloth-zoo", "verl": "verl-project/verl",
+    "verl-agent": "langfengQ/verl-agent", "verl-omni": "verl-project/verl-omni",
+}
+NAME = re.compile(r"(?<![\w/-])(" + "|".join(sorted(map(re.escape, PROJECTS), key=len, reverse=True)) + r")(?![\w/-])")
+
+
+def named(text):
+    return set(NAME.findall(text))
+
+
+def faults(seen):
+    """What is wrong with the text of `seen`: who had it right did not have it wrong, and a number belongs to a project."""
+    wrong, right_in, right = seen.partition("right in ")
+    if right_in and named(wrong) & named(right):
+        yield "a project had it right and wrong"
+    if "#" in seen and not named(seen[:seen.index("#")]):
+        yield "a number without a project"
+    if seen.startswith("none known") and re.search(r"\bbefore #|\bfixed in\b", seen):
+        yield "fixed where none is known"
