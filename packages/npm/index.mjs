@@ -25,7 +25,8 @@ export const setting = (c, path) => path.split(".").reduce((value, key) => value
 function put(numbers, place, value) {
   if (ArrayBuffer.isView(value) || Array.isArray(value)) Array.from(value).forEach((x, k) => put(numbers, `${place}[${k}]`, x));
   else if (value !== null && typeof value === "object") for (const key in value) put(numbers, place ? `${place}.${key}` : key, value[key]);
-  else if (value !== undefined) numbers.set(place, Number(value));
+  else if (typeof value === "number" || typeof value === "boolean") numbers.set(place, Number(value));
+  else throw new Error(`${place || "an answer"} is ${value === null ? null : typeof value}, not a number`);
   return numbers;
 }
 const numbersOf = (value) => put(new Map(), "", value);
@@ -54,12 +55,41 @@ function agrees(found, other, expected, scale, k) {
   return found === other || (Number.isNaN(found) && Number.isNaN(other)) || (Number.isFinite(found) && Number.isFinite(other) && near);
 }
 
+// The outputs that an answer may have, and the metrics of a report.
+const [OUTPUTS, METRICS] = readFileSync(new URL("NAMES.txt", folder), "utf8").trim().split("\n").map((line) => line.split(" "));
+
+const outputOf = (place) => place.split("[")[0];
+const isMetric = (c, name) => c.expect.report !== undefined && METRICS.some((key) => name === `report.${key}`);
+
+// The outputs of an answer that the case judges; refuses names that nothing has, and an answer without any that is judged.
+function outputsOf(c, answer, found) {
+  if (answer === null || typeof answer !== "object" || Array.isArray(answer) || ArrayBuffer.isView(answer))
+    throw new Error(`${c.id}: an answer is an object of outputs, { loss, dlogp }`);
+  const names = new Set([...Object.keys(answer).filter((key) => key !== "report"), ...[...found.keys()].map(outputOf)]);
+  const known = (name) => name !== "report" && (Object.hasOwn(c.expect, name) || OUTPUTS.includes(name) || isMetric(c, name));
+  for (const name of names) if (!known(name)) throw new Error(`${c.id}: no output is called ${name}; there are ${OUTPUTS.join(", ")}`);
+  const kept = new Set([...names].filter((name) => Object.hasOwn(c.expect, name) || isMetric(c, name)));
+  if (!kept.size) throw new Error(`${c.id}: nothing of the answer can be judged; the case has ${Object.keys(c.expect).join(", ")}`);
+  return kept;
+}
+
+// Every number of an output is there, and what is beyond them is padding.
+function checkShape(c, names, found, expect) {
+  for (const place of expect.keys())
+    if (names.has(outputOf(place)) && !place.startsWith("report.") && !found.has(place))
+      throw new Error(`${c.id}: ${place} is missing: ${outputOf(place)} has not the shape of the case`);
+  for (const [place, x] of found)
+    if (names.has(outputOf(place)) && !expect.has(place) && x !== 0 && !place.startsWith("advantage") && !isMetric(c, place))
+      throw new Error(`${c.id}: ${place} is ${x} where the case has no number`);
+}
+
 // Place, found, expected and scale of every number that can be judged; a metric that is left out is 0.
 function judged(c, answer) {
-  const expect = numbersOf(c.expect), scale = numbersOf(c.scale), list = [];
-  for (const [place, found] of numbersOf(answer)) {
-    const metric = place.startsWith("report.") && c.expect.report !== undefined;
-    const expected = expect.get(place) ?? (metric ? 0 : undefined);
+  const expect = numbersOf(c.expect), scale = numbersOf(c.scale), numbers = numbersOf(answer), list = [];
+  const names = outputsOf(c, answer, numbers);
+  checkShape(c, names, numbers, expect);
+  for (const [place, found] of numbers) {
+    const metric = isMetric(c, place), expected = expect.get(place) ?? (metric ? 0 : undefined);
     if (expected !== undefined) list.push({ place, found, expected, scale: scale.get(place) ?? (metric ? Math.abs(expected) : 0) });
   }
   return list;
