@@ -358,9 +358,10 @@ func (c *Case) Compare(answer Answer, k float64) []Difference {
 	return wrong
 }
 
-// gives: would the mistake give what was found, advantages or all else? A NaN that is found is no evidence, nor is a single infinity or 0.
+// gives: would the mistake give what was found, advantages or all else? A single NaN is no evidence, nor is the one
+// recorded number where it is NaN, infinite or 0.
 func gives(told map[string]float64, inFull bool, list []judged, advantages bool, k float64) bool {
-	shows, wrong, evidence := false, false, false
+	shows, wrong, evidence, count := false, false, false, 0
 	for _, n := range list {
 		if isAdvantage(n.place) != advantages {
 			continue
@@ -368,7 +369,8 @@ func gives(told map[string]float64, inFull bool, list []judged, advantages bool,
 		wrong = wrong || !n.isRight(k)
 		if x, is := told[n.place]; is {
 			shows = shows || !n.agrees(n.expected, x, k)
-			evidence = evidence || inFull && !math.IsNaN(x) || isFinite(x) && x != 0
+			count++
+			evidence = evidence || inFull && (count > 1 || !math.IsNaN(x)) || isFinite(x) && x != 0
 			if !n.agrees(n.found, x, k) {
 				return false
 			}

@@ -42,8 +42,13 @@ test("an answer that holds nothing, or another shape, is refused", () => {
   bad.push({ loss, report: { cilp_fraction: 0 } }, { loss, report: 0 });
   for (const answer of bad) assert.throws(() => compare(c, answer), Error, JSON.stringify(answer));
   assert.throws(() => compare(c, { loss, dlogp: cut }), /dlogp\[0\]\[1\] is missing/);
-  for (const answer of [{ loss }, { dlogp }, { dlogp: dlogp.map((row) => [...row, 0]) }, { dlogp: dlogp.map((row) => new Float64Array(row)) }])
+  const padded = dlogp.map((row) => [...row, 0]), typed = dlogp.map((row) => new Float64Array(row));
+  for (const answer of [{ loss }, { dlogp }, { dlogp: padded }, { dlogp: typed }])
     assert.deepStrictEqual(compare(c, answer), []);
+});
+
+test("a NaN names no mistake", () => {
+  for (const c of ["gspo", "grpo", "dapo"].flatMap(cases)) assert.deepStrictEqual(diagnose(c, { loss: NaN }), [], c.id);
 });
 
 test("every mistake in full is named", () => {

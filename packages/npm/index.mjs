@@ -102,11 +102,16 @@ export function compare(c, answer, k = 64) {
   return wrongOf(judged(c, answer), k).map(told);
 }
 
+// Of the numbers that a mistake gives: a single NaN is no evidence, nor is the one recorded number where it is NaN, infinite or 0.
+const areEvidence = (told, inFull) =>
+  inFull ? told.length > 1 || told.some((x) => !Number.isNaN(x)) : told.some((x) => Number.isFinite(x) && x !== 0);
+
 function gives(told, inFull, part, k) {
   const near = ({ found, expected, scale }) => isRight(found, expected, scale, k) || Math.abs(found - expected) <= 1e-5 * scale;
   const shows = part.some(({ place, expected, scale }) => told.has(place) && !agrees(expected, told.get(place), expected, scale, k));
   const same = (n) => (told.has(n.place) ? agrees(n.found, told.get(n.place), n.expected, n.scale, k) : !inFull || near(n));
-  return shows && wrongOf(part, k).length > 0 && part.every(same);
+  const evidence = areEvidence(part.filter(({ place }) => told.has(place)).map(({ place }) => told.get(place)), inFull);
+  return shows && evidence && wrongOf(part, k).length > 0 && part.every(same);
 }
 
 export function diagnose(c, answer, k = 64) {
