@@ -101,7 +101,7 @@ int main(void) {
     for (int n = 0; n < N_GRPO_CASES; n++) {
         const grpo_case *c = &grpo_cases[n];
         evaluate(c);
-        for (int k = 0; k < c->n_mistakes; k++) {               /* a mistake's own number names it, or one that gives the same; no NaN does */
+        for (int k = 0; k < c->n_mistakes; k++) {               /* its own number names it, or one that gives the same; no NaN does */
             check_name(c, c->mistakes[k].name, c->mistakes[k].loss, !isnan(c->mistakes[k].loss));
             infinite += isinf(c->mistakes[k].loss) != 0;
         }
