@@ -277,17 +277,41 @@ func known() (outputs, metrics []string) {
 	return strings.Fields(lines[0]), strings.Fields(lines[1])
 }
 
+// outputOf a place; a metric is an output of its own, one number.
 func outputOf(place string) string {
+	if strings.HasPrefix(place, "report.") {
+		return place
+	}
 	name, _, _ := strings.Cut(place, "[")
 	return name
+}
+
+// outputsNamed are the name of an output, or the metrics of a report.
+func outputsNamed(name string, value any) (names []string) {
+	if name != "report" {
+		return []string{name}
+	}
+	switch report := value.(type) {
+	case map[string]float64:
+		for key := range report {
+			names = append(names, "report."+key)
+		}
+	case map[string]any:
+		for key := range report {
+			names = append(names, "report."+key)
+		}
+	default:
+		names = []string{name}
+	}
+	return names
 }
 
 // outputs are those of an answer that the case judges; it panics at a name that nothing has, and where none is left.
 func (c *Case) outputs(answer Answer, found map[string]float64) map[string]bool {
 	names, kept := map[string]bool{}, map[string]bool{}
-	for name := range answer {
-		if name != "report" {
-			names[name] = true
+	for name, value := range answer {
+		for _, output := range outputsNamed(name, value) {
+			names[output] = true
 		}
 	}
 	for place := range found {
@@ -312,8 +336,17 @@ func (c *Case) outputs(answer Answer, found map[string]float64) map[string]bool 
 
 // checkShape panics where a number of an output is missing, or stands where the case has none and is no padding.
 func (c *Case) checkShape(names map[string]bool, found, expect map[string]float64) {
+	places := []string{}
+	for name := range names {
+		if strings.HasPrefix(name, "report.") {
+			places = append(places, name)
+		}
+	}
 	for place := range expect {
-		if _, there := found[place]; names[outputOf(place)] && !strings.HasPrefix(place, "report.") && !there {
+		places = append(places, place)
+	}
+	for _, place := range places {
+		if _, there := found[place]; names[outputOf(place)] && !there {
 			panic(fmt.Sprintf("conformance: %s: %s is missing: %s has not the shape of the case", c.ID, place, outputOf(place)))
 		}
 	}

@@ -100,7 +100,9 @@ func TestRefused(t *testing.T) {
 		{"loss": float32(0)}, {"loss": []float64{loss}}, {"loss": loss, "dlogp": [][]float64{}}, {"loss": loss, "dlogp": cut},
 		{"loss": loss, "dlogp": long}, {"loss": loss, "dlogp": append(append([][]float64{}, dlogp...), []float64{1})},
 		{"loss": loss, "dlogp": [][]float32{{9}}}, {"loss": loss, "dlogp": 0.0}, {"dlogits": [][]float64{{9}}},
-		{"report": map[string]float64{}}, {"loss": loss, "report": map[string]float64{"cilp_fraction": 0}}, {"loss": loss, "report": 0.0}}
+		{"report": map[string]float64{}}, {"loss": loss, "report": map[string]float64{"cilp_fraction": 0}}, {"loss": loss, "report": 0.0},
+		{"loss": loss, "report": map[string]any{"clip_fraction": []float64{0}}}, {"loss": loss, "report": []float64{}},
+		{"loss": loss, "report": map[string]any{"clip_fraction": []any{}}}, {"loss": loss, "dlogp": map[string]float64{}}}
 	for _, answer := range bad {
 		if panics(func() { c.Compare(answer, 64) }) == "" {
 			t.Error("green", answer)

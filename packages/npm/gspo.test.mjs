@@ -39,7 +39,8 @@ test("an answer that holds nothing, or another shape, is refused", () => {
   const bad = [undefined, null, 0.5, [0.5], {}, { Loss: 9, dLogp: [[9]] }, { loss, gradient: dlogp }, { loss: undefined }, { loss: "0.5" }];
   bad.push({ loss: [loss] }, { loss, dlogp: [] }, { loss, dlogp: cut }, { loss, dlogp: long }, { loss, dlogp: [...dlogp, [1]] });
   bad.push({ loss, dlogp: dlogp.flat() }, { loss, dlogp: 0 }, { loss, dlogp: [[null]] }, { dlogits: [[[9]]] }, { report: {} });
-  bad.push({ loss, report: { cilp_fraction: 0 } }, { loss, report: 0 });
+  bad.push({ loss, report: { cilp_fraction: 0 } }, { loss, report: 0 }, { loss, report: [] }, { loss, report: { clip_fraction: [0] } });
+  bad.push({ loss, report: { clip_fraction: [] } });
   for (const answer of bad) assert.throws(() => compare(c, answer), Error, JSON.stringify(answer));
   assert.throws(() => compare(c, { loss, dlogp: cut }), /dlogp\[0\]\[1\] is missing/);
   const padded = dlogp.map((row) => [...row, 0]), typed = dlogp.map((row) => new Float64Array(row));

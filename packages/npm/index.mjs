@@ -58,14 +58,15 @@ function agrees(found, other, expected, scale, k) {
 // The outputs that an answer may have, and the metrics of a report.
 const [OUTPUTS, METRICS] = readFileSync(new URL("NAMES.txt", folder), "utf8").trim().split("\n").map((line) => line.split(" "));
 
-const outputOf = (place) => place.split("[")[0];
+const isObject = (x) => x !== null && typeof x === "object" && !Array.isArray(x) && !ArrayBuffer.isView(x);
+const outputOf = (place) => (place.startsWith("report.") ? place : place.split("[")[0]); // a metric is an output of its own, one number
+const keysOf = ([key, value]) => (key === "report" && isObject(value) ? Object.keys(value).map((name) => `report.${name}`) : [key]);
 const isMetric = (c, name) => c.expect.report !== undefined && METRICS.some((key) => name === `report.${key}`);
 
 // The outputs of an answer that the case judges; refuses names that nothing has, and an answer without any that is judged.
 function outputsOf(c, answer, found) {
-  if (answer === null || typeof answer !== "object" || Array.isArray(answer) || ArrayBuffer.isView(answer))
-    throw new Error(`${c.id}: an answer is an object of outputs, { loss, dlogp }`);
-  const names = new Set([...Object.keys(answer).filter((key) => key !== "report"), ...[...found.keys()].map(outputOf)]);
+  if (!isObject(answer)) throw new Error(`${c.id}: an answer is an object of outputs, { loss, dlogp }`);
+  const names = new Set([...Object.entries(answer).flatMap(keysOf), ...[...found.keys()].map(outputOf)]);
   const known = (name) => name !== "report" && (Object.hasOwn(c.expect, name) || OUTPUTS.includes(name) || isMetric(c, name));
   for (const name of names) if (!known(name)) throw new Error(`${c.id}: no output is called ${name}; there are ${OUTPUTS.join(", ")}`);
   const kept = new Set([...names].filter((name) => Object.hasOwn(c.expect, name) || isMetric(c, name)));
@@ -75,8 +76,9 @@ function outputsOf(c, answer, found) {
 
 // Every number of an output is there, and what is beyond them is padding.
 function checkShape(c, names, found, expect) {
-  for (const place of expect.keys())
-    if (names.has(outputOf(place)) && !place.startsWith("report.") && !found.has(place))
+  const metrics = [...names].filter((name) => name.startsWith("report."));
+  for (const place of [...metrics, ...expect.keys()])
+    if (names.has(outputOf(place)) && !found.has(place))
       throw new Error(`${c.id}: ${place} is missing: ${outputOf(place)} has not the shape of the case`);
   for (const [place, x] of found)
     if (names.has(outputOf(place)) && !expect.has(place) && x !== 0 && !place.startsWith("advantage") && !isMetric(c, place))

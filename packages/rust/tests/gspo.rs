@@ -119,6 +119,8 @@ fn refused() {
         loss().number("dlogp", 0.0),
         loss().number("report.cilp_fraction", 0.0),
         loss().number("report", 0.0),
+        loss().rows("report.clip_fraction", &[vec![0.0]]),
+        loss().list("report.clip_fraction", &[]),
         Answer::new().rows("dlogits", &dlogp),
     ];
     for (n, answer) in bad.into_iter().enumerate() {
