@@ -130,6 +130,11 @@ class Comparison(unittest.TestCase):
         self.assertRaisesRegex(ValueError, "rows", compare, RAGGED, {"dlogp": padded[:4]})
         self.assertRaisesRegex(ValueError, "no output is called", compare, RAGGED, {"gradient": padded})
 
+    def test_rows_of_a_vocabulary_that_are_cut(self):
+        case = cases("logits-token", kind="logits")[0]
+        cut = [[vocabulary[:1] for vocabulary in row] for row in case.expect["dlogits"]]
+        self.assertRaisesRegex(ValueError, "numbers, not", compare, case, {"dlogits": cut})
+
     def test_a_gradient_at_a_masked_token_is_wrong(self):
         case = GSPO["gspo-holes"]
         dlogp = [list(row) for row in case.expect["dlogp"]]

@@ -169,6 +169,8 @@ def outputs(case: Case, answer: Mapping[str, Any]) -> List[Output]:
         missing = np.abs(expected) if name.startswith("report.") else np.zeros_like(expected)
         size = np.array([x for _, x in flat(scale[name])], float) if name in scale else missing
         fitted = np.array([x for _, x in flat(_fitted(name, found[name], expect[name], case))], float)
+        if fitted.shape != expected.shape:
+            raise ValueError(f"{case.id}: {name} has {len(fitted)} numbers, not {len(expected)}")
         judged.append(Output(name, tuple(places), fitted, expected, size))
     return judged
 
