@@ -81,11 +81,13 @@ static inline int grpo_case_right(double found, double expected, double scale, d
     return found == expected || fabs(found - expected) <= fmin(k * DBL_EPSILON * scale + 2e-323, DBL_MAX);
 }
 
-/* the first known mistake that gives this loss; they are stored with seven digits */
+/* the first known mistake that gives this loss; they are stored with seven digits.  An infinity names one that gives the same infinity;
+ * a NaN names none */
 static inline const char *grpo_case_mistake_named(const grpo_case *c, double loss) {
     for (int n = 0; n < c->n_mistakes; n++) {
         double x = c->mistakes[n].loss;
-        if (x == loss || (isnan(x) && isnan(loss)) || fabs(x - loss) <= 6e-7 * fabs(x)) return c->mistakes[n].name;
+        int near = isfinite(x) && isfinite(loss) && fabs(x - loss) <= 6e-7 * fabs(x);
+        if (near || x == loss) return c->mistakes[n].name;
     }
     return "no known mistake";
 }

@@ -83,15 +83,32 @@ static void evaluate(const grpo_case *c) {
     free(begin); free(offset); free(length); free(advantage); free(term); free(dlogp); free(out.scratch);
 }
 
+static void check_name(const grpo_case *c, const char *what, double loss, int is_named) {
+    const char *name = grpo_case_mistake_named(c, loss);
+    if (!!strcmp(name, "no known mistake") == is_named) { passed++; return; }
+    failed++;
+    printf("FAIL %s %s: %g is %s\n", c->id, what, loss, name);
+}
+
+/* is it near what a mistake of the case gives? */
+static int is_recorded(const grpo_case *c, double loss) {
+    for (int k = 0; k < c->n_mistakes; k++) if (fabs(c->mistakes[k].loss - loss) <= 1) return 1;
+    return 0;
+}
+
 int main(void) {
+    int infinite = 0;
     for (int n = 0; n < N_GRPO_CASES; n++) {
         const grpo_case *c = &grpo_cases[n];
         evaluate(c);
-        for (int k = 0; k < c->n_mistakes; k++) {               /* a mistake's own number names it, or one that gives the same */
-            const char *name = grpo_case_mistake_named(c, c->mistakes[k].loss);
-            if (strcmp(name, "no known mistake")) passed++; else { failed++; printf("FAIL %s %s\n", c->id, c->mistakes[k].name); }
+        for (int k = 0; k < c->n_mistakes; k++) {               /* its own number names it, or one that gives the same; no NaN does */
+            check_name(c, c->mistakes[k].name, c->mistakes[k].loss, !isnan(c->mistakes[k].loss));
+            infinite += isinf(c->mistakes[k].loss) != 0;
         }
+        check_name(c, "NaN", NAN, 0);
+        if (!is_recorded(c, 12345.678)) check_name(c, "nonsense", 12345.678, 0);
     }
+    if (!infinite) { failed++; printf("FAIL no case here has a mistake of an infinite loss\n"); }
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;
 }

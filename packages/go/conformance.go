@@ -21,7 +21,7 @@ const (
 	tiny         = 2e-323
 )
 
-// Answer is what an implementation found: the outputs that it has, float64 or [][]float64 by name, "report" a map of float64.
+// Answer is what an implementation found: the outputs that it has, float64, []float64 or [][]float64 by name, "report" a map of float64.
 type Answer map[string]any
 
 // Difference is a number that is wrong.
@@ -60,11 +60,11 @@ func Variants() []string {
 	return names
 }
 
-// Cases are those of a row; none if there is no such row.
+// Cases are those of a row; it panics if there is no such row.
 func Cases(variant string) []*Case {
 	text, err := vectors.ReadFile("vectors/" + variant + ".json")
 	if err != nil {
-		return nil
+		panic(fmt.Sprintf("conformance: no vectors %s; there are %s", variant, strings.Join(Variants(), ", ")))
 	}
 	var file struct{ Cases []*Case }
 	if err := json.Unmarshal(text, &file); err != nil {
@@ -169,7 +169,7 @@ func rowsOf(value any) [][]float64 {
 	return rows
 }
 
-// put adds all numbers by place: loss, dlogp[2][0], report.clip_fraction.
+// put adds all numbers by place: loss, dlogp[2][0], report.clip_fraction; it panics at what is no number.
 func put(numbers map[string]float64, place string, value any) {
 	switch x := value.(type) {
 	case []any:
@@ -194,8 +194,15 @@ func put(numbers map[string]float64, place string, value any) {
 		for key := range x {
 			put(numbers, strings.TrimPrefix(place+"."+key, "."), x[key])
 		}
+	case float64, int, bool:
+		numbers[place] = number(x)
+	case string:
+		if x != "Infinity" && x != "-Infinity" && x != "NaN" {
+			panic(fmt.Sprintf("conformance: %s is %q, not a number", place, x))
+		}
+		numbers[place] = number(x)
 	default:
-		numbers[place] = number(value)
+		panic(fmt.Sprintf("conformance: %s is a %T; give float64, []float64, [][]float64, or a map of float64 for report", place, value))
 	}
 }
 
@@ -251,11 +258,113 @@ func (n judged) agrees(found, other, k float64) bool {
 	return found == other || math.IsNaN(found) && math.IsNaN(other) || isFinite(found) && isFinite(other) && near
 }
 
+func contains(list []string, word string) bool {
+	for _, x := range list {
+		if x == word {
+			return true
+		}
+	}
+	return false
+}
+
+// known are the outputs that an answer may have, and the metrics of a report.
+func known() (outputs, metrics []string) {
+	text, err := vectors.ReadFile("vectors/NAMES.txt")
+	if err != nil {
+		panic(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	return strings.Fields(lines[0]), strings.Fields(lines[1])
+}
+
+// outputOf a place; a metric is an output of its own, one number.
+func outputOf(place string) string {
+	if strings.HasPrefix(place, "report.") {
+		return place
+	}
+	name, _, _ := strings.Cut(place, "[")
+	return name
+}
+
+// outputsNamed are the name of an output, or the metrics of a report.
+func outputsNamed(name string, value any) (names []string) {
+	if name != "report" {
+		return []string{name}
+	}
+	switch report := value.(type) {
+	case map[string]float64:
+		for key := range report {
+			names = append(names, "report."+key)
+		}
+	case map[string]any:
+		for key := range report {
+			names = append(names, "report."+key)
+		}
+	default:
+		names = []string{name}
+	}
+	return names
+}
+
+// outputs are those of an answer that the case judges; it panics at a name that nothing has, and where none is left.
+func (c *Case) outputs(answer Answer, found map[string]float64) map[string]bool {
+	names, kept := map[string]bool{}, map[string]bool{}
+	for name, value := range answer {
+		for _, output := range outputsNamed(name, value) {
+			names[output] = true
+		}
+	}
+	for place := range found {
+		names[outputOf(place)] = true
+	}
+	outputs, metrics := known()
+	for name := range names {
+		_, expected := c.Expect[name]
+		isMetric := c.Expect["report"] != nil && strings.HasPrefix(name, "report.") && contains(metrics, name[len("report."):])
+		if name == "report" || !expected && !isMetric && !contains(outputs, name) {
+			panic(fmt.Sprintf("conformance: %s: no output is called %s; there are %s", c.ID, name, strings.Join(outputs, ", ")))
+		}
+		if expected || isMetric {
+			kept[name] = true
+		}
+	}
+	if len(kept) == 0 {
+		panic("conformance: " + c.ID + ": nothing of the answer can be judged")
+	}
+	return kept
+}
+
+// checkShape panics where a number of an output is missing, or stands where the case has none and is no padding.
+func (c *Case) checkShape(names map[string]bool, found, expect map[string]float64) {
+	places := []string{}
+	for name := range names {
+		if strings.HasPrefix(name, "report.") {
+			places = append(places, name)
+		}
+	}
+	for place := range expect {
+		places = append(places, place)
+	}
+	for _, place := range places {
+		if _, there := found[place]; names[outputOf(place)] && !there {
+			panic(fmt.Sprintf("conformance: %s: %s is missing: %s has not the shape of the case", c.ID, place, outputOf(place)))
+		}
+	}
+	for place, x := range found {
+		_, there := expect[place]
+		free := there || x == 0 || strings.HasPrefix(place, "report.") || strings.HasPrefix(place, "advantage")
+		if names[outputOf(place)] && !free {
+			panic(fmt.Sprintf("conformance: %s: %s is %v where the case has no number", c.ID, place, x))
+		}
+	}
+}
+
 // judge lists every number that can be judged; a metric that is left out is 0.
 func (c *Case) judge(answer Answer) []judged {
-	expect, scale, list := numbersOf(c.Expect), numbersOf(c.Scale), []judged{}
-	for place, found := range numbersOf(answer) {
-		metric := strings.HasPrefix(place, "report.") && c.Expect["report"] != nil
+	expect, scale, numbers, list := numbersOf(c.Expect), numbersOf(c.Scale), numbersOf(answer), []judged{}
+	c.checkShape(c.outputs(answer, numbers), numbers, expect)
+	for place, found := range numbers {
+		metric := strings.HasPrefix(place, "report.")
 		expected, there := expect[place]
 		if !there && !metric {
 			continue
@@ -270,7 +379,8 @@ func (c *Case) judge(answer Answer) []judged {
 	return list
 }
 
-// Compare returns the numbers that are wrong by more than k eps of their scale; 64 is usual.
+// Compare returns the numbers that are wrong by more than k eps of their scale; 64 is usual. It panics where the answer has an unknown
+// output, another shape than the case, something that is no number, or nothing that can be judged.
 func (c *Case) Compare(answer Answer, k float64) []Difference {
 	var wrong []Difference
 	for _, n := range c.judge(answer) {
@@ -281,9 +391,10 @@ func (c *Case) Compare(answer Answer, k float64) []Difference {
 	return wrong
 }
 
-// gives: would the mistake give what was found, advantages or all else?
+// gives: would the mistake give what was found, advantages or all else? A single NaN is no evidence, nor is the one
+// recorded number where it is NaN, infinite or 0.
 func gives(told map[string]float64, inFull bool, list []judged, advantages bool, k float64) bool {
-	shows, wrong := false, false
+	shows, wrong, evidence, count := false, false, false, 0
 	for _, n := range list {
 		if isAdvantage(n.place) != advantages {
 			continue
@@ -291,6 +402,8 @@ func gives(told map[string]float64, inFull bool, list []judged, advantages bool,
 		wrong = wrong || !n.isRight(k)
 		if x, is := told[n.place]; is {
 			shows = shows || !n.agrees(n.expected, x, k)
+			count++
+			evidence = evidence || inFull && (count > 1 || !math.IsNaN(x)) || isFinite(x) && x != 0
 			if !n.agrees(n.found, x, k) {
 				return false
 			}
@@ -298,7 +411,7 @@ func gives(told map[string]float64, inFull bool, list []judged, advantages bool,
 			return false
 		}
 	}
-	return shows && wrong
+	return shows && wrong && evidence
 }
 
 // Diagnose returns the known mistakes that give what was found, those in full first.

@@ -2,6 +2,7 @@
 package conformance
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -78,10 +79,69 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
+func panics(what func()) (text string) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			text = fmt.Sprint(reason)
+		}
+	}()
+	what()
+	return ""
+}
+
+func TestRefused(t *testing.T) {
+	c := usual()[0]
+	loss, dlogp := number(c.Expect["loss"]), rowsOf(c.Expect["dlogp"])
+	var cut, long [][]float64
+	for _, row := range dlogp {
+		cut, long = append(cut, row[:1]), append(long, append(append([]float64{}, row...), 1))
+	}
+	bad := []Answer{nil, {}, {"Loss": 9.0, "dLogp": [][]float64{{9}}}, {"loss": loss, "gradient": dlogp}, {"loss": nil}, {"loss": "0.5"},
+		{"loss": float32(0)}, {"loss": []float64{loss}}, {"loss": loss, "dlogp": [][]float64{}}, {"loss": loss, "dlogp": cut},
+		{"loss": loss, "dlogp": long}, {"loss": loss, "dlogp": append(append([][]float64{}, dlogp...), []float64{1})},
+		{"loss": loss, "dlogp": [][]float32{{9}}}, {"loss": loss, "dlogp": 0.0}, {"dlogits": [][]float64{{9}}},
+		{"report": map[string]float64{}}, {"loss": loss, "report": map[string]float64{"cilp_fraction": 0}}, {"loss": loss, "report": 0.0},
+		{"loss": loss, "report": map[string]any{"clip_fraction": []float64{0}}}, {"loss": loss, "report": []float64{}},
+		{"loss": loss, "report": map[string]any{"clip_fraction": []any{}}}, {"loss": loss, "dlogp": map[string]float64{}}}
+	for _, answer := range bad {
+		if panics(func() { c.Compare(answer, 64) }) == "" {
+			t.Error("green", answer)
+		}
+	}
+	if text := panics(func() { c.Compare(Answer{"dlogp": cut}, 64) }); !strings.Contains(text, "is missing") {
+		t.Error(text)
+	}
+	for k := range long {
+		long[k][len(long[k])-1] = 0 // padding
+	}
+	if wrong := c.Compare(Answer{"dlogp": long}, 64); len(wrong) > 0 {
+		t.Error(wrong)
+	}
+}
+
+func TestMisspeltRow(t *testing.T) {
+	if text := panics(func() { Cases("gspoo") }); !strings.Contains(text, "no vectors gspoo") {
+		t.Error("green", text)
+	}
+}
+
+func TestNaNIsNoEvidence(t *testing.T) {
+	for _, variant := range []string{"gspo", "grpo", "dapo"} {
+		for _, c := range Cases(variant) {
+			if found := c.Diagnose(Answer{"loss": math.NaN()}, 64); len(found) > 0 {
+				t.Error(c.ID, found)
+			}
+		}
+	}
+}
+
 func TestEveryMistakeInFull(t *testing.T) {
 	named := 0
 	for _, variant := range Variants() {
 		for _, c := range Cases(variant) {
+			if c.Kind == "refuse" { // has no answers
+				continue
+			}
 			if wrong := c.Compare(Answer(c.Expect), 1); len(wrong) > 0 {
 				t.Error(c.ID, wrong[0])
 			}

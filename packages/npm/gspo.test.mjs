@@ -34,9 +34,27 @@ test("a planted mistake is named", () => {
   assert.throws(() => cases("gsop"), /no vectors gsop/);
 });
 
+test("an answer that holds nothing, or another shape, is refused", () => {
+  const c = usual[0], { loss, dlogp } = c.expect, cut = dlogp.map((row) => row.slice(0, 1)), long = dlogp.map((row) => [...row, 1]);
+  const bad = [undefined, null, 0.5, [0.5], {}, { Loss: 9, dLogp: [[9]] }, { loss, gradient: dlogp }, { loss: undefined }, { loss: "0.5" }];
+  bad.push({ loss: [loss] }, { loss, dlogp: [] }, { loss, dlogp: cut }, { loss, dlogp: long }, { loss, dlogp: [...dlogp, [1]] });
+  bad.push({ loss, dlogp: dlogp.flat() }, { loss, dlogp: 0 }, { loss, dlogp: [[null]] }, { dlogits: [[[9]]] }, { report: {} });
+  bad.push({ loss, report: { cilp_fraction: 0 } }, { loss, report: 0 }, { loss, report: [] }, { loss, report: { clip_fraction: [0] } });
+  bad.push({ loss, report: { clip_fraction: [] } });
+  for (const answer of bad) assert.throws(() => compare(c, answer), Error, JSON.stringify(answer));
+  assert.throws(() => compare(c, { loss, dlogp: cut }), /dlogp\[0\]\[1\] is missing/);
+  const padded = dlogp.map((row) => [...row, 0]), typed = dlogp.map((row) => new Float64Array(row));
+  for (const answer of [{ loss }, { dlogp }, { dlogp: padded }, { dlogp: typed }])
+    assert.deepStrictEqual(compare(c, answer), []);
+});
+
+test("a NaN names no mistake", () => {
+  for (const c of ["gspo", "grpo", "dapo"].flatMap(cases)) assert.deepStrictEqual(diagnose(c, { loss: NaN }), [], c.id);
+});
+
 test("every mistake in full is named", () => {
   let named = 0;
-  for (const c of variants().flatMap(cases)) {
+  for (const c of variants().flatMap(cases).filter(({ kind }) => kind !== "refuse")) {
     assert.deepStrictEqual(compare(c, c.expect, 1), [], c.id);
     for (const [name, wrong] of Object.entries(c.defects)) {
       if (typeof wrong !== "object" || Array.isArray(wrong)) continue;

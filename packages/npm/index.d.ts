@@ -31,7 +31,8 @@ export function advantage(c: Case): Rows;
 export function mask(c: Case): boolean[][];
 /** A choice or a number, "surrogate.eps_low"; undefined where it has its default. */
 export function setting(c: Case, path: string): string | number | undefined;
-/** The numbers that are wrong by more than k eps of their scale; 64 is usual. */
+/** The numbers that are wrong by more than k eps of their scale; 64 is usual. Throws where the answer has an unknown output, another shape
+    than the case, something that is no number, or nothing that can be judged. */
 export function compare(c: Case, answer: Answer, k?: number): Difference[];
 /** The known mistakes that give what was found, those in full first. */
 export function diagnose(c: Case, answer: Answer, k?: number): Finding[];

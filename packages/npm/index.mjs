@@ -25,7 +25,8 @@ export const setting = (c, path) => path.split(".").reduce((value, key) => value
 function put(numbers, place, value) {
   if (ArrayBuffer.isView(value) || Array.isArray(value)) Array.from(value).forEach((x, k) => put(numbers, `${place}[${k}]`, x));
   else if (value !== null && typeof value === "object") for (const key in value) put(numbers, place ? `${place}.${key}` : key, value[key]);
-  else if (value !== undefined) numbers.set(place, Number(value));
+  else if (typeof value === "number" || typeof value === "boolean") numbers.set(place, Number(value));
+  else throw new Error(`${place || "an answer"} is ${value === null ? null : typeof value}, not a number`);
   return numbers;
 }
 const numbersOf = (value) => put(new Map(), "", value);
@@ -54,12 +55,43 @@ function agrees(found, other, expected, scale, k) {
   return found === other || (Number.isNaN(found) && Number.isNaN(other)) || (Number.isFinite(found) && Number.isFinite(other) && near);
 }
 
+// The outputs that an answer may have, and the metrics of a report.
+const [OUTPUTS, METRICS] = readFileSync(new URL("NAMES.txt", folder), "utf8").trim().split("\n").map((line) => line.split(" "));
+
+const isObject = (x) => x !== null && typeof x === "object" && !Array.isArray(x) && !ArrayBuffer.isView(x);
+const outputOf = (place) => (place.startsWith("report.") ? place : place.split("[")[0]); // a metric is an output of its own, one number
+const keysOf = ([key, value]) => (key === "report" && isObject(value) ? Object.keys(value).map((name) => `report.${name}`) : [key]);
+const isMetric = (c, name) => c.expect.report !== undefined && METRICS.some((key) => name === `report.${key}`);
+
+// The outputs of an answer that the case judges; refuses names that nothing has, and an answer without any that is judged.
+function outputsOf(c, answer, found) {
+  if (!isObject(answer)) throw new Error(`${c.id}: an answer is an object of outputs, { loss, dlogp }`);
+  const names = new Set([...Object.entries(answer).flatMap(keysOf), ...[...found.keys()].map(outputOf)]);
+  const known = (name) => name !== "report" && (Object.hasOwn(c.expect, name) || OUTPUTS.includes(name) || isMetric(c, name));
+  for (const name of names) if (!known(name)) throw new Error(`${c.id}: no output is called ${name}; there are ${OUTPUTS.join(", ")}`);
+  const kept = new Set([...names].filter((name) => Object.hasOwn(c.expect, name) || isMetric(c, name)));
+  if (!kept.size) throw new Error(`${c.id}: nothing of the answer can be judged; the case has ${Object.keys(c.expect).join(", ")}`);
+  return kept;
+}
+
+// Every number of an output is there, and what is beyond them is padding.
+function checkShape(c, names, found, expect) {
+  const metrics = [...names].filter((name) => name.startsWith("report."));
+  for (const place of [...metrics, ...expect.keys()])
+    if (names.has(outputOf(place)) && !found.has(place))
+      throw new Error(`${c.id}: ${place} is missing: ${outputOf(place)} has not the shape of the case`);
+  for (const [place, x] of found)
+    if (names.has(outputOf(place)) && !expect.has(place) && x !== 0 && !place.startsWith("advantage") && !isMetric(c, place))
+      throw new Error(`${c.id}: ${place} is ${x} where the case has no number`);
+}
+
 // Place, found, expected and scale of every number that can be judged; a metric that is left out is 0.
 function judged(c, answer) {
-  const expect = numbersOf(c.expect), scale = numbersOf(c.scale), list = [];
-  for (const [place, found] of numbersOf(answer)) {
-    const metric = place.startsWith("report.") && c.expect.report !== undefined;
-    const expected = expect.get(place) ?? (metric ? 0 : undefined);
+  const expect = numbersOf(c.expect), scale = numbersOf(c.scale), numbers = numbersOf(answer), list = [];
+  const names = outputsOf(c, answer, numbers);
+  checkShape(c, names, numbers, expect);
+  for (const [place, found] of numbers) {
+    const metric = isMetric(c, place), expected = expect.get(place) ?? (metric ? 0 : undefined);
     if (expected !== undefined) list.push({ place, found, expected, scale: scale.get(place) ?? (metric ? Math.abs(expected) : 0) });
   }
   return list;
@@ -72,11 +104,16 @@ export function compare(c, answer, k = 64) {
   return wrongOf(judged(c, answer), k).map(told);
 }
 
+// Of the numbers that a mistake gives: a single NaN is no evidence, nor is the one recorded number where it is NaN, infinite or 0.
+const areEvidence = (told, inFull) =>
+  inFull ? told.length > 1 || told.some((x) => !Number.isNaN(x)) : told.some((x) => Number.isFinite(x) && x !== 0);
+
 function gives(told, inFull, part, k) {
   const near = ({ found, expected, scale }) => isRight(found, expected, scale, k) || Math.abs(found - expected) <= 1e-5 * scale;
   const shows = part.some(({ place, expected, scale }) => told.has(place) && !agrees(expected, told.get(place), expected, scale, k));
   const same = (n) => (told.has(n.place) ? agrees(n.found, told.get(n.place), n.expected, n.scale, k) : !inFull || near(n));
-  return shows && wrongOf(part, k).length > 0 && part.every(same);
+  const evidence = areEvidence(part.filter(({ place }) => told.has(place)).map(({ place }) => told.get(place)), inFull);
+  return shows && evidence && wrongOf(part, k).length > 0 && part.every(same);
 }
 
 export function diagnose(c, answer, k = 64) {

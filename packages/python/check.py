@@ -74,6 +74,11 @@ class Loader(unittest.TestCase):
         self.assertEqual(len(cases("gspo", without=("NegInf",))), len(GSPO) - 6)
         self.assertEqual([case.id for case in cases("gspo*", only="gspo-rag*")], ["gspo-ragged"])
         self.assertRaisesRegex(ValueError, "did you mean gspo", cases, "gspoo")
+        self.assertRaisesRegex(ValueError, "did you mean NegInf", cases, "gspo", without=("Neginf",))
+        self.assertEqual(len(cases("gspo", without="NegInf")), len(GSPO) - 6)
+        self.assertRaisesRegex(ValueError, "is left by only", cases, "gspo", only="bogus*")
+        self.assertRaisesRegex(ValueError, "no split case", cases, "reinforce", kind="split")
+        self.assertEqual({flag for case in EVERY for flag in case.flags} - set(loader.flags()), set())
         self.assertTrue(cases("*", kind="logits") and cases("*", kind="split") and cases("calls", kind="call"))
 
     def test_the_advantages_that_do_not_fit_float32(self):
@@ -125,6 +130,11 @@ class Comparison(unittest.TestCase):
         self.assertRaisesRegex(ValueError, "rows", compare, RAGGED, {"dlogp": padded[:4]})
         self.assertRaisesRegex(ValueError, "no output is called", compare, RAGGED, {"gradient": padded})
 
+    def test_rows_of_a_vocabulary_that_are_cut(self):
+        case = cases("logits-token", kind="logits")[0]
+        cut = [[vocabulary[:1] for vocabulary in row] for row in case.expect["dlogits"]]
+        self.assertRaisesRegex(ValueError, "numbers, not", compare, case, {"dlogits": cut})
+
     def test_a_gradient_at_a_masked_token_is_wrong(self):
         case = GSPO["gspo-holes"]
         dlogp = [list(row) for row in case.expect["dlogp"]]
@@ -136,6 +146,18 @@ class Comparison(unittest.TestCase):
         self.assertEqual(set(testing.answer_of(RAGGED, 0.5)), {"loss"})
         self.assertEqual(set(testing.answer_of(RAGGED, (0.5, []))), {"loss", "dlogp"})
         self.assertRaisesRegex(ValueError, "nothing was returned", testing.answer_of, RAGGED, None)
+
+    def test_what_compare_and_diagnose_take(self):
+        loss, dlogp = RAGGED.expect["loss"], RAGGED.expect["dlogp"]
+        for form in (loss, (loss, dlogp), {"loss": loss, "dlogp": dlogp}):
+            self.assertEqual(compare(RAGGED, form), [])
+            self.assertEqual(diagnose(RAGGED, form), [])
+        self.assertEqual([d.output for d in compare(RAGGED, loss + 1)], ["loss"])
+        mistake = RAGGED.defects["GSPO-01"]
+        self.assertIn("GSPO-01", [f.cause for f in diagnose(RAGGED, (mistake["loss"], mistake["dlogp"]))])
+        for nothing in ({}, {"dlogits": [[[9]]]}, {"report": {}}):
+            self.assertRaisesRegex(ValueError, "nothing that was returned can be judged", compare, RAGGED, nothing)
+        self.assertRaisesRegex(ValueError, "nothing was returned", compare, RAGGED, None)
 
 
 class Diagnosis(unittest.TestCase):
@@ -166,7 +188,19 @@ class Diagnosis(unittest.TestCase):
                     for k in keys[:-1]:
                         at = at[k]
                     at[keys[-1]] = number
+                if not np.isfinite(float(number)) or float(number) == 0:
+                    self.assertNotIn(name, [f.cause for f in diagnose(alone(case, name), answer)], case.id)
+                    continue
                 self.assertIn(name, [f.cause for f in diagnose(alone(case, name), answer) if f.says == ONE_NUMBER], case.id)
+
+    def test_a_nan_is_no_evidence(self):
+        records = {}
+        for case in OBJECTIVE[::3]:
+            self.assertEqual([f.cause for f in diagnose(case, {"loss": float("nan")})], [], case.id)
+        for case in GSPO.values():
+            text = testing._check(case, float("nan"), 64, records)
+            self.assertTrue("no known mistake gives these numbers" in text, text)
+        self.assertEqual([r.cause for r in diagnosis.summarise(list(records.values()))], [None])
 
     def test_a_right_answer_contradicts_mistakes_and_fits_none(self):
         for case in GSPO.values():
@@ -256,7 +290,8 @@ class Torch(unittest.TestCase):
     def test_from_logits_and_hidden_states(self):
         import torch
 
-        for case in cases("logits-token", "hidden-token", only="*-reinforce-*"):
+        judged = 0
+        for case in cases("logits-token", kind="logits", only="*reinforce*") + cases("hidden-token", kind="hidden", only="*reinforce*"):
             b = case.torch()
             logits = b.logits if case.kind == "logits" else b.hidden @ b.weight.T
             if b.banned is not None:
@@ -266,8 +301,11 @@ class Torch(unittest.TestCase):
             loss = -torch.where(b.mask, b.advantage * logp, 0).sum() / len(b.length)
             answer = testing.answer_of(case, loss)
             self.assertEqual(set(answer), set(case.expect))
-            if not {"NaNMasked", "NegInf"} & set(case.flags) and "banned" not in case.raw:
+            other = "banned" in case.raw or case.setting("penalty.entropy_coef") or {"NaNMasked", "NegInf"} & set(case.flags)
+            if not other:
                 self.assertEqual(compare(case, answer), [], case.id)
+                judged += 1
+        self.assertGreater(judged, 6)
 
     def test_tensors_from_elsewhere(self):
         import torch

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
+from .answer import answer_of
 from .loader import Case, report_keys
 
 
@@ -168,6 +169,8 @@ def outputs(case: Case, answer: Mapping[str, Any]) -> List[Output]:
         missing = np.abs(expected) if name.startswith("report.") else np.zeros_like(expected)
         size = np.array([x for _, x in flat(scale[name])], float) if name in scale else missing
         fitted = np.array([x for _, x in flat(_fitted(name, found[name], expect[name], case))], float)
+        if fitted.shape != expected.shape:
+            raise ValueError(f"{case.id}: {name} has {len(fitted)} numbers, not {len(expected)}")
         judged.append(Output(name, tuple(places), fitted, expected, size))
     return judged
 
@@ -199,6 +202,15 @@ def differences(judged: Sequence[Output], case: Case, tolerance: float = TOLERAN
     return wrong
 
 
-def compare(case: Case, answer: Mapping[str, Any], tolerance: float = TOLERANCE) -> List[Difference]:
-    """The numbers of `answer`, {"loss": x, "dlogp": array, ...}, that are wrong. What the answer lacks is not judged."""
-    return differences(outputs(case, answer), case, tolerance)
+def judge(case: Case, answer: Any) -> List[Output]:
+    """The outputs of an answer in any form; it must have one that the case judges."""
+    judged = outputs(case, answer_of(case, answer))
+    if not judged:
+        raise ValueError(f"{case.id}: nothing that was returned can be judged; the case has {', '.join(case.expect)}")
+    return judged
+
+
+def compare(case: Case, answer: Any, tolerance: float = TOLERANCE) -> List[Difference]:
+    """The numbers of `answer` that are wrong: of the loss, (loss, dlogp), or {"loss": x, "dlogp": array, ...}. What the answer lacks is not
+    judged."""
+    return differences(judge(case, answer), case, tolerance)

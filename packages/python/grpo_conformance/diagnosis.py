@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 import numpy as np
 
 from .loader import Case
-from .comparison import PRECISIONS, TOLERANCE, Output, Precision, differences, errors, flat, leaves, outputs
+from .comparison import PRECISIONS, TOLERANCE, Output, Precision, differences, errors, flat, judge, leaves
 
 STORED_DIGITS = 6e-7  # a wrong answer is stored with seven digits
 UNSTORED_OF_SCALE, UNSTORED_OF_LARGEST = 1e-5, 1e-9  # nearer to the right one than this it is not stored
@@ -97,6 +97,8 @@ def judge_mistake(
     good: of each output, is it right where a mistake records nothing?"""
     told, full = recorded(mistake, judged)
     told = {name: numbers for name, numbers in told.items() if (name in GRADIENTS) in HALVES[half]}
+    given = [x for _, other in told.values() for x in other.tolist()]
+    in_full = full and (len(given) > 1 or not any(map(math.isnan, given)))  # a single NaN is no evidence
     same, evidence, shows = not full or all(good[output.name] for output in judged if output.name not in told), 0, False
     for output in judged:
         if output.name in told and not (shows and not same):
@@ -108,7 +110,7 @@ def judge_mistake(
             evidence += int(np.sum(differs & np.isfinite(other) & (other != 0)))
     if not shows:
         return None
-    return ((SAME if full else ONE_NUMBER), evidence) if same else (OTHER, 0)
+    return ((SAME if in_full else ONE_NUMBER), evidence) if same else (OTHER, 0)
 
 
 # ---- what needs no record: a factor, a coarser arithmetic
@@ -195,9 +197,14 @@ def explain(case: Case, judged: Sequence[Output], tolerance: float = TOLERANCE) 
     return sorted(findings, key=lambda f: ((SAME, ONE_NUMBER, OTHER).index(f.says), -f.evidence))
 
 
-def diagnose(case: Case, answer: Mapping[str, Any], tolerance: float = TOLERANCE) -> List[Finding]:
+def fits(finding: Finding) -> bool:
+    """Has the answer the numbers of the cause? The one number that is recorded says nothing where it is NaN, infinite or 0."""
+    return finding.says == SAME or (finding.says == ONE_NUMBER and finding.evidence > 0)
+
+
+def diagnose(case: Case, answer: Any, tolerance: float = TOLERANCE) -> List[Finding]:
     """The causes whose numbers an answer has, the likeliest first: explain() without what does not fit."""
-    return [f for f in explain(case, outputs(case, answer), tolerance) if f.says != OTHER]
+    return [f for f in explain(case, judge(case, answer), tolerance) if fits(f)]
 
 
 # ---- over many cases

@@ -8,7 +8,7 @@ import fnmatch
 import functools
 import json
 import pathlib
-from typing import Any, Iterable, List, Mapping, Optional, Tuple, cast
+from typing import Any, Iterable, List, Mapping, Optional, Set, Tuple, cast
 
 import numpy as np
 
@@ -168,6 +168,22 @@ def report_keys() -> Tuple[str, ...]:
     return tuple(_schema()["report_key"]["enum"])
 
 
+def flags() -> Tuple[str, ...]:
+    """What kinds of cases there are: the flags that `without` takes."""
+    return tuple(_schema()["flag"]["enum"])
+
+
+def _flags(without: Iterable[str]) -> Set[str]:
+    given = [without] if isinstance(without, str) else list(without)
+    for flag in given:
+        if flag not in flags():
+            near = difflib.get_close_matches(flag, flags(), n=3)
+            raise ValueError(
+                f"without: no flag {flag!r}; " + (f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(flags())}")
+            )
+    return set(given)
+
+
 def _default(axis: str, field: str) -> Any:
     try:
         return _schema()["objective"]["properties"][axis]["properties"][field].get("enum", [0])[0]
@@ -198,10 +214,11 @@ def _named(name: str) -> List[str]:
 def cases(
     *names: str, kind: str = "objective", only: Optional[str] = None, without: Iterable[str] = (), precision: str = "f64"
 ) -> List[Case]:
-    """The cases of rows by name or pattern ("gspo", "trl-*"): of one kind, with ids that match `only`, without any with these flags."""
+    """The cases of rows by name or pattern ("gspo", "trl-*"): of one kind, with ids that match the pattern `only`, without any that has one
+    of the flags `without`; at least one."""
     if kind not in KINDS or precision not in ("f64", "f32"):
         raise ValueError(f"kind is one of {', '.join(KINDS)}; precision is f64 or f32")
-    left_out, found = set(without), []
+    left_out, found = _flags(without), []
     for variant in dict.fromkeys(variant for name in names for variant in _named(name)):
         file = _file(variant)
         head = {key: file.get(key, "") for key in ("variant", "paper", "equations", "evidence")}
@@ -222,4 +239,6 @@ def cases(
                         **head,
                     )
                 )
+    if not found:
+        raise ValueError(f"no {kind} case of {', '.join(names)} is left by only = {only!r} and without = {tuple(sorted(left_out))}")
     return found

@@ -8,7 +8,7 @@ from typing import Iterable, List, Mapping, Sequence
 
 from .loader import Case
 from .comparison import Difference, Output
-from .diagnosis import ONE_NUMBER, OTHER, SAME, Finding, Reason, known
+from .diagnosis import ONE_NUMBER, SAME, Finding, Reason, fits, known
 from .pages import formula, mistakes
 
 WIDTH = 110
@@ -56,7 +56,7 @@ def _numbers(wrong: Sequence[Difference], judged: Sequence[Output]) -> List[str]
 
 def _findings(findings: Iterable[Finding]) -> List[str]:
     lines: List[str] = []
-    fitting = [f for f in findings if f.says != OTHER]
+    fitting = [f for f in findings if fits(f)]
     for stage in ("advantage", "loss"):
         for says, text in (
             (SAME, "every number is what it gives"),

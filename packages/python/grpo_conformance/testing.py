@@ -4,50 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Callable, Dict, Iterable, Mapping, Optional
+from typing import Any, Callable, Dict, Iterable, Optional
 
 from . import report
-from .batch import DIFFERENTIATED
+from .answer import answer_of as answer_of
 from .loader import Case, cases
-from .comparison import TOLERANCE, differences, outputs
+from .comparison import TOLERANCE, differences, judge
 from .diagnosis import Record, explain, stage_of
-
-_GRADIENTS = {f"d{name}": name for name in DIFFERENTIATED}
-
-
-def _is_tensor(value: Any) -> bool:
-    return hasattr(value, "requires_grad") and hasattr(value, "grad_fn")
-
-
-def _gradients(case: Case, loss: Any) -> Dict[str, Any]:
-    """By autograd, of the tensors that case.torch() gave out."""
-    import torch
-
-    batch = vars(case).get("_torch")
-    if batch is None:
-        raise ValueError("a loss that autograd should differentiate is computed from the tensors of case.torch()")
-    names = [name for name, leaf in _GRADIENTS.items() if name in case.expect and getattr(batch, leaf) is not None]
-    found = torch.autograd.grad(loss, [getattr(batch, _GRADIENTS[name]) for name in names], allow_unused=True, retain_graph=True)
-    return {name: torch.zeros_like(getattr(batch, _GRADIENTS[name])) if x is None else x for name, x in zip(names, found)}
-
-
-def answer_of(case: Case, returned: Any) -> Mapping[str, Any]:
-    """What a test returned, as outputs: the loss, (loss, dlogp), or a dict of outputs."""
-    if isinstance(returned, Mapping):
-        answer = dict(returned)
-    elif isinstance(returned, tuple) and len(returned) == 2:
-        answer = dict(zip(("loss", "dlogp"), returned))
-    elif returned is None:
-        raise ValueError(
-            f"{case.id}: nothing was returned; return the loss, (loss, dlogp), or a dict of {', '.join(case.expect)}"
-        )
-    else:
-        answer = {"loss": returned}
-    loss: Any = answer.get("loss")
-    if not set(_GRADIENTS) & set(answer) and _is_tensor(loss) and loss.requires_grad:
-        answer.update(_gradients(case, loss))
-    return answer
-
 
 def grpo_cases(
     *names: str,
@@ -62,15 +25,14 @@ def grpo_cases(
     names       rows, or patterns: "gspo", "trl-*"
     tolerance   how many eps of an answer's scale pass
     precision   "f64" or "f32": of the case's arrays, and what errors are measured by
-    only        a pattern of case ids; without: flags of cases to leave out, ("NegInf", "Extreme") say
+    only        a pattern of case ids, "gspo-rag*"
+    without     flags of cases to leave out, ("NegInf", "Extreme") say: no pattern
     """
     import pytest
 
     if not tolerance >= 1:
         raise ValueError(f"tolerance = {tolerance}: it counts eps of the answer's scale (64 is usual), and is no relative error")
     chosen = cases(*names, kind=kind, only=only, without=without, precision=precision)
-    if not chosen:
-        raise ValueError(f"no {kind} case of {', '.join(names)} is left by only = {only!r} and without = {without!r}")
 
     def decorate(function: Callable[..., Any]) -> Callable[..., None]:
         records: Dict[str, Record] = {}
@@ -94,11 +56,9 @@ def grpo_cases(
 def _check(case: Case, returned: Any, tolerance: float, records: Dict[str, Record]) -> str:
     """The message of a wrong answer, empty for a right one; leaves the record for the summary of all cases."""
     try:
-        judged = outputs(case, answer_of(case, returned))
+        judged = judge(case, returned)
     except ValueError as error:
         return str(error)
-    if not judged:
-        return f"{case.id}: nothing that was returned can be judged; the case has {', '.join(case.expect)}"
     wrong, findings = differences(judged, case, tolerance), explain(case, judged, tolerance)
     failed = sorted({stage_of(d.output) for d in wrong})
     records[case.id] = Record(case.id, case.flags, tuple(failed), tuple(findings))

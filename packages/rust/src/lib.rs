@@ -3,7 +3,7 @@
 mod files; // FILES: the name and text of each file; MISTAKES: the page of known mistakes
 
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Numbers by place: `loss`, `dlogp[2][0]`, `report.clip_fraction`.
@@ -11,7 +11,11 @@ type Numbers = BTreeMap<String, f64>;
 
 /// What an implementation found: the outputs that it has.
 #[derive(Default, Clone)]
-pub struct Answer(Numbers);
+pub struct Answer {
+    numbers: Numbers,
+    /// outputs, those without a number too
+    names: BTreeSet<String>,
+}
 
 impl Answer {
     pub fn new() -> Self {
@@ -19,19 +23,34 @@ impl Answer {
     }
     /// `loss`, or a metric: `report.clip_fraction`
     pub fn number(mut self, output: &str, x: f64) -> Self {
-        self.0.insert(output.to_string(), x);
+        self.names.insert(output_of(output).to_string());
+        self.numbers.insert(output.to_string(), x);
+        self
+    }
+    /// `dynamic_sampling_mask` (0 and 1), `dlog_partition`: a number for each prompt
+    pub fn list(mut self, output: &str, list: &[f64]) -> Self {
+        self.names.insert(output_of(output).to_string());
+        self.numbers
+            .extend(list.iter().enumerate().map(|(k, x)| (format!("{}[{}]", output, k), *x)));
         self
     }
     /// `dlogp`, `term`, `advantage`: a row for each response, of its tokens
     pub fn rows(mut self, output: &str, rows: &[Vec<f64>]) -> Self {
+        self.names.insert(output_of(output).to_string());
         for (i, row) in rows.iter().enumerate() {
-            self.0.extend(
-                row.iter()
-                    .enumerate()
-                    .map(|(t, x)| (format!("{output}[{i}][{t}]", output = output, i = i, t = t), *x)),
-            );
+            self.numbers
+                .extend(row.iter().enumerate().map(|(t, x)| (format!("{}[{}][{}]", output, i, t), *x)));
         }
         self
+    }
+}
+
+/// A metric is an output of its own, one number.
+fn output_of(place: &str) -> &str {
+    if place.starts_with("report.") {
+        place
+    } else {
+        place.split('[').next().unwrap_or(place)
     }
 }
 
@@ -88,12 +107,15 @@ pub fn variants() -> Vec<&'static str> {
     files::FILES.iter().map(|(name, _)| *name).collect()
 }
 
-/// The cases of a row; none if there is no such row.
+/// The cases of a row.
+///
+/// # Panics
+/// if there is no such row.
 pub fn cases(variant: &str) -> Vec<Case> {
-    let text = files::FILES
+    let (_, text) = files::FILES
         .iter()
         .find(|(name, _)| *name == variant)
-        .map_or("{}", |(_, text)| text);
+        .unwrap_or_else(|| panic!("no vectors {}; there are {}", variant, variants().join(", ")));
     let file: Value = serde_json::from_str(text).expect("the vectors are JSON");
     file["cases"].as_array().into_iter().flatten().map(Case::read).collect()
 }
@@ -194,6 +216,15 @@ fn agrees(found: f64, other: f64, expected: f64, scale: f64, k: f64) -> bool {
     found == other || (found.is_nan() && other.is_nan()) || (found.is_finite() && other.is_finite() && near)
 }
 
+/// Of the numbers that a mistake gives: a single NaN is no evidence, nor is the one recorded number where it is NaN, infinite or 0.
+fn are_evidence(told: &[f64], in_full: bool) -> bool {
+    if in_full {
+        told.len() > 1 || told.iter().any(|x| !x.is_nan())
+    } else {
+        told.iter().any(|x| x.is_finite() && *x != 0.0)
+    }
+}
+
 impl Case {
     fn read(raw: &Value) -> Case {
         let text = |key: &str, missing: &str| raw[key].as_str().unwrap_or(missing).to_string();
@@ -261,19 +292,64 @@ impl Case {
         }
     }
 
+    /// Panics at an output that nothing has, and where the case can judge none; the outputs that it judges.
+    fn outputs<'a>(&self, answer: &'a Answer) -> BTreeSet<&'a str> {
+        let mut lines = files::NAMES.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        let (outputs, metrics) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        let expect = &self.raw["expect"];
+        let is_metric = |name: &str| {
+            let key = name.strip_prefix("report.");
+            !expect["report"].is_null() && key.map_or(false, |key| metrics.contains(&key))
+        };
+        for name in answer.names.iter().map(String::as_str) {
+            let known = outputs.contains(&name) || is_metric(name) || !expect[name].is_null();
+            assert!(
+                known && name != "report",
+                "{}: no output is called {}; there are {}",
+                self.id,
+                name,
+                outputs.join(", ")
+            );
+        }
+        let kept = |name: &&str| !expect[*name].is_null() || is_metric(name);
+        let judged: BTreeSet<&str> = answer.names.iter().map(String::as_str).filter(kept).collect();
+        assert!(!judged.is_empty(), "{}: nothing of the answer can be judged", self.id);
+        judged
+    }
+
+    /// Panics where a number of an output is missing, or stands where the case has none and is no padding.
+    fn check_shape(&self, answer: &Answer, expect: &Numbers) {
+        let names = self.outputs(answer);
+        let metrics = names.iter().copied().filter(|name| name.starts_with("report."));
+        for place in metrics.chain(expect.keys().map(String::as_str)) {
+            let name = output_of(place);
+            let there = !names.contains(name) || answer.numbers.contains_key(place);
+            assert!(there, "{}: {} is missing: {} has not the shape of the case", self.id, place, name);
+        }
+        for (place, x) in &answer.numbers {
+            let free = *x == 0.0 || place.starts_with("report.") || place.starts_with("advantage");
+            let fits = free || expect.contains_key(place) || !names.contains(output_of(place));
+            assert!(fits, "{}: {} is {} where the case has no number", self.id, place, x);
+        }
+    }
+
     /// Place, found, expected and scale of every number that can be judged.
     fn judged(&self, answer: &Answer) -> Vec<(String, f64, f64, f64)> {
         let (expect, scale) = (numbers(&self.raw["expect"]), numbers(&self.raw["scale"]));
+        self.check_shape(answer, &expect);
         let both = |(place, found): (&String, &f64)| {
-            let metric = place.starts_with("report.") && !self.raw["expect"]["report"].is_null();
+            let metric = place.starts_with("report.");
             let expected = expect.get(place).copied().or(if metric { Some(0.0) } else { None })?; // a metric that is left out is 0
             let size = scale.get(place).copied().unwrap_or(if metric { expected.abs() } else { 0.0 });
             Some((place.clone(), *found, expected, size))
         };
-        answer.0.iter().filter_map(both).collect()
+        answer.numbers.iter().filter_map(both).collect()
     }
 
     /// The numbers that are wrong by more than `k` eps of their scale; 64 is usual.
+    ///
+    /// # Panics
+    /// where the answer has an unknown output, another shape than the case, or nothing that can be judged.
     pub fn compare(&self, answer: &Answer, k: f64) -> Vec<Difference> {
         let wrong = |(place, found, expected, scale): (String, f64, f64, f64)| {
             let allowed = k * f64::EPSILON * scale;
@@ -309,7 +385,9 @@ impl Case {
                     told.get(place)
                         .map_or(!in_full || near(*f, *e, *s), |x| agrees(*f, *x, *e, *s, k))
                 };
-                shows && part.iter().all(|number| same(number)) && wrong.iter().any(|w| is_advantage(&w.place) == stage)
+                let given: Vec<f64> = part.iter().filter_map(|number| told.get(&number.0).copied()).collect();
+                let fits = shows && are_evidence(&given, in_full) && part.iter().all(|number| same(number));
+                fits && wrong.iter().any(|w| is_advantage(&w.place) == stage)
             };
             if gives(true) || gives(false) {
                 found.push(Finding {

@@ -90,6 +90,60 @@ fn answer_of(expect: &Value, mistake: &Value) -> Answer {
     answer
 }
 
+fn expected(case: &Case, name: &str) -> Vec<Vec<f64>> {
+    let rows = case.raw["expect"][name].as_array().unwrap().iter();
+    rows.map(|row| row.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect())
+        .collect()
+}
+
+fn panics<T>(what: impl FnOnce() -> T + std::panic::UnwindSafe) -> bool {
+    std::panic::catch_unwind(what).is_err()
+}
+
+#[test]
+fn refused() {
+    let case = &usual()[0];
+    let dlogp = expected(case, "dlogp");
+    let (cut, mut long): (Vec<_>, Vec<_>) = (dlogp.iter().map(|row| row[..1].to_vec()).collect(), dlogp.clone());
+    long[0].push(1.0);
+    let loss = || Answer::new().number("loss", case.raw["expect"]["loss"].as_f64().unwrap());
+    let bad = vec![
+        Answer::new(),
+        Answer::new().number("Loss", 9.0).rows("dLogp", &dlogp),
+        loss().rows("gradient", &dlogp),
+        Answer::new().rows("loss", &dlogp),
+        loss().rows("dlogp", &[]),
+        loss().rows("dlogp", &cut),
+        loss().rows("dlogp", &long),
+        loss().list("dlogp", &dlogp.concat()),
+        loss().number("dlogp", 0.0),
+        loss().number("report.cilp_fraction", 0.0),
+        loss().number("report", 0.0),
+        loss().rows("report.clip_fraction", &[vec![0.0]]),
+        loss().list("report.clip_fraction", &[]),
+        Answer::new().rows("dlogits", &dlogp),
+    ];
+    for (n, answer) in bad.into_iter().enumerate() {
+        let case = case.clone();
+        assert!(panics(move || case.compare(&answer, 64.0)), "green: {}", n);
+    }
+    *long[0].last_mut().unwrap() = 0.0; // padding
+    assert!(case.compare(&loss().rows("dlogp", &long), 64.0).is_empty());
+}
+
+#[test]
+fn misspelt_row() {
+    assert!(panics(|| cases("gspoo")));
+}
+
+#[test]
+fn nan_is_no_evidence() {
+    for case in ["gspo", "grpo", "dapo"].iter().flat_map(|row| cases(row)) {
+        let found = case.diagnose(&Answer::new().number("loss", f64::NAN), 64.0);
+        assert!(found.is_empty(), "{} {:?}", case.id, found);
+    }
+}
+
 #[test]
 fn every_mistake_in_full() {
     let mut named = 0;
