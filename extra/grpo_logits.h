@@ -221,6 +221,13 @@ static int grpo_is_fast_(const grpo_logits *x) {
     return (sizeof(grpo_real) == sizeof(float) || x->type != GRPO_LOGITS_REAL) && x->temperature > 1e-4 && x->temperature < 1e4;
 }
 
+/* powers are relative to 2^top; h = tau ln 2 */
+static GRPO_LOGITS_FN void grpo_exps_set_top_(grpo_exps_ *k, float top, double h) {
+    k->top = top;
+    k->shift = 12582912.0f + (191 - top);
+    k->least = (float)(((double)top - 191) * h);
+}
+
 static GRPO_LOGITS_FN void grpo_exps_from_(grpo_exps_ *k, double tau, double largest) {
     const double h = tau * 0.69314718055994531, n = largest / h;
     int e;
@@ -231,9 +238,7 @@ static GRPO_LOGITS_FN void grpo_exps_from_(grpo_exps_ *k, double tau, double lar
         k->origin = (float)(few > -8388608 && few < 8388608 ? few * unit : largest);
     }
     k->from = (float)(largest - (double)k->origin);
-    k->top = (float)ceil((double)k->from / h);
-    k->shift = 12582912.0f + (191 - k->top);
-    k->least = (float)(((double)k->top - 191) * h);
+    grpo_exps_set_top_(k, (float)ceil((double)k->from / h), h);
 }
 
 static GRPO_LOGITS_FN grpo_exps_ grpo_exps_of_(double tau) {

@@ -169,9 +169,11 @@ template <int TYPE> GRPO_CUDA_FN_ void grpo_load_edge_(const grpo_device_row_ &r
 struct grpo_thread_sums_ { float held, bar, top, shift, least, from; double sum, spread, squares; };
 
 GRPO_CUDA_FN_ void grpo_set_top_(grpo_thread_sums_ *s, float top, double h) {
-    s->top = top;
-    s->shift = 12582912.0f + (191 - top);
-    s->least = (float)(((double)top - 191) * h);
+    grpo_exps_ k;
+    grpo_exps_set_top_(&k, top, h);
+    s->top = k.top;
+    s->shift = k.shift;
+    s->least = k.least;
     s->from = (float)((double)top * h);
 }
 
@@ -423,9 +425,7 @@ GRPO_CUDA_FN_ grpo_device_back_ grpo_back_of_(const grpo_logits_part &p, grpo_ex
     if (s.at == 0 && s.slope == 0) return b;
     k.origin = 0;
     k.from = (float)largest;
-    k.top = (float)ceil(largest / h);
-    k.shift = 12582912.0f + (191 - k.top);
-    k.least = (float)(((double)k.top - 191) * h);
+    grpo_exps_set_top_(&k, (float)ceil(largest / h), h);
     const double unit = ldexp(s.share * exp(-grpo_exps_log_(&k, tau, largest)) / tau, -64);
     b.by.at = s.at * unit;
     b.by.slope = s.slope * (unit / tau);
