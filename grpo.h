@@ -39,10 +39,10 @@
  * Numerical promises (tests/accuracy.c measures them; MEASUREMENTS.md has the table):
  *   - loss, terms, gradients, advantages and report within 4 ulps of the scale of the exact result, extremes included;
  *   - no NaN from finite input; what exceeds the largest double is an infinity and sets report.overflow;
- *   - loss, report and gradients have the same bits for every order of tokens, sequences and groups and every split into parts;
+ *   - loss, report and gradients have the same bits for every order of tokens, sequences and groups and every split between groups;
  *   - masked tokens may hold anything, NaN included.
- * They need IEEE arithmetic: -ffast-math and -ffinite-math-only are refused (GRPO_ALLOW_FAST_MATH overrides, and voids them).  No macro
- * tells of the other parts of -ffast-math, such as -fassociative-math: they void the promises, too.
+ * They need IEEE arithmetic: -ffast-math, -ffinite-math-only and gcc's -fassociative-math are refused (GRPO_ALLOW_FAST_MATH overrides, and
+ * voids them).  clang tells of -ffast-math as a whole alone: its parts, and -ffast-math less one of them, void the promises unseen.
  *
  * Switches, to be defined alike wherever the header is included; what each saves of the 279 KB of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 54 KB
@@ -67,7 +67,8 @@
 #define GRPO_VERSION "0.2.0"
 #define GRPO_VERSION_NUMBER 200      /* 10000 major + 100 minor + patch */
 
-#if !defined(GRPO_ALLOW_FAST_MATH) && (defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0))
+#if !defined(GRPO_ALLOW_FAST_MATH) && (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
+                                       (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0))
 #error "grpo.h needs IEEE arithmetic: compile without -ffast-math (or define GRPO_ALLOW_FAST_MATH and lose every numerical promise)"
 #endif
 
@@ -175,10 +176,10 @@ GRPO_C_BEGIN_
     X(GRPO_NOT_POWER, "must lie in [-16, 16]") X(GRPO_NOT_WHOLE, "must be a whole number") \
     X(GRPO_TOO_MANY, "is more than GRPO_MAX_REWARDS") X(GRPO_NOT_A_CHOICE, "has no such choice") X(GRPO_UNKNOWN, "is unknown") \
     X(GRPO_NOT_INCREASING, "must increase") X(GRPO_NEEDS_GSPO, "needs the functions of gspo.h") \
-    X(GRPO_TOO_SMALL, "is less than is needed") X(GRPO_MIXED, "belongs to other totals") X(GRPO_POSITIVE, "must not be positive") \
-    X(GRPO_OUT_OF_RANGE, "is out of range") X(GRPO_ZERO_SUM, "must not sum to 0") X(GRPO_NONE_LEFT, "leaves nothing to choose from") \
-    X(GRPO_NOT_PERMUTATION, "is not a permutation") X(GRPO_NOT_MIRRORED, "does not go with its mirror image") \
-    X(GRPO_WHOLE_RESPONSE, "is of whole responses and not of parts of them") \
+    X(GRPO_TOO_SMALL, "is less than is needed") X(GRPO_MIXED, "belongs to other totals: count all parts first") \
+    X(GRPO_POSITIVE, "must not be positive") X(GRPO_OUT_OF_RANGE, "is out of range") X(GRPO_ZERO_SUM, "must not sum to 0") \
+    X(GRPO_NONE_LEFT, "leaves nothing to choose from") X(GRPO_NOT_PERMUTATION, "is not a permutation") \
+    X(GRPO_NOT_MIRRORED, "does not go with its mirror image") X(GRPO_WHOLE_RESPONSE, "is of whole responses and not of parts of them") \
     X(GRPO_LONE_RESPONSE, "has one response, but each is compared with the others") X(GRPO_TOO_LONG, "adds up to more than 2^53") \
     /* of two things */ \
     X(GRPO_CROSSED, "must not exceed") X(GRPO_NOT_BELOW, "must be less than") X(GRPO_NOT_BEYOND, "must exceed 1 +") \
@@ -580,7 +581,7 @@ typedef struct {
     double kl_centred_coef;                         /* + kl_centred_coef (mean D - D), D = logp_rollout - logp_ref (tinker-cookbook) */
     grpo_marked_kind marked;
     double marked_value;
-    double clamp_low, clamp_high;           /* clamp; both 0: none */
+    double clamp_low, clamp_high;           /* clamp; both 0: none; of one bound alone the other is 0: HUGE_VAL is none */
 } grpo_advantage;
 
 /* the filter of KRPO: starts at mean 0, variance 1 */
@@ -648,7 +649,7 @@ typedef struct {
     grpo_behaviour_kind behaviour;
     double token_clip_low, token_clip_high;      /* log-space bounds of the clipped mean and of the power mean */
     double power;                                /* of the power mean, in (0, 16]; 0: 1 */
-    double clamp_low, clamp_high;                /* on d, derivative 0 outside; both 0: none */
+    double clamp_low, clamp_high;                /* on d, derivative 0 outside; both 0: none (see advantage.clamp_low) */
     double level_clamp_low, level_clamp_high;    /* on y, likewise */
 } grpo_ratio_axis;
 
@@ -1446,7 +1447,8 @@ typedef struct {
 } grpo_output;
 
 /* ======== functions =============================================================================================================== */
-/* rewards -> advantage (n_tokens): written at every token of every sequence, 0 where masked; elements of no sequence (padding) are not */
+/* rewards -> advantage (n_tokens): written at every token of every sequence, 0 where masked; elements of no sequence (padding) are not.
+ * batch: all of it, where the axis looks at it as a whole; of parts, grpo_advantages_with_moments */
 grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage);
 
 /* advantages, log-probabilities -> loss, what `out` asks for (NULL: nothing), report.  totals: from grpo_totals_add over all parts, NULL if
@@ -1458,9 +1460,10 @@ grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const 
 /* DAPO's dynamic-sampling test: keep[g] = the rewards of group g are not all equal */
 grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
 
-/* In parts (micro-batches, threads, ranks; groups are never cut).  First add every part's counts, and moments where the advantage axis
- * looks at the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight, batch_norm, entropy relative,
- * kl_centred_coef); then evaluate every part; then merge.
+/* In parts (micro-batches, threads, ranks).  A part is whole groups: one that cuts a group or a response is a part of extra/grpo_context.h,
+ * a response that lies elsewhere of length 0 there, with the advantages of the whole.  First add every part's counts, and moments where the
+ * advantage axis looks at the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight, batch_norm, entropy
+ * relative, kl_centred_coef); then evaluate every part; then merge.
  * grpo_totals_add reads advantages, which may else be NULL, for aggregation *_by_sign and nll_on positive and not_negative, and
  * batch.reward for token_mean_nonzero_std, nll_on correct and preference. */
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
@@ -2419,6 +2422,7 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
 }
 
 /* ---- rewards to advantages ---- */
+static int64_t grpo_responses_(const grpo_batch *b) { return b->n_groups ? b->group_begin[b->n_groups] - b->group_begin[0] : 0; }
 static int grpo_needs_moments_(const grpo_advantage *a);               /* does the axis look at the whole batch? */
 
 static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objective *obj, const grpo_batch *batch) {
@@ -2446,7 +2450,10 @@ static grpo_status grpo_estimate_(const grpo_objective *obj, const grpo_batch *b
     grpo_estimator_ e;
     const grpo_status st = grpo_estimator_start_(&e, obj, batch);
     if (st) return st;
-    if (grpo_needs_moments_(&obj->advantage)) { if (moments) grpo_take_moments_(&e, moments); else grpo_take_own_moments_(&e); }
+    if (grpo_needs_moments_(&obj->advantage)) {
+        if (moments && moments->sequences < grpo_responses_(batch)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_moments_);
+        if (moments) grpo_take_moments_(&e, moments); else grpo_take_own_moments_(&e);
+    }
     grpo_write_advantages_(&e, advantage);
     return GRPO_OK;
 }
@@ -3128,12 +3135,7 @@ static int grpo_has_policy_mask_(const grpo_weight *w) {
         || w->policy_is != GRPO_POLICY_IS_NONE;
 }
 
-static grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *how) {
-    if (how->scratch <= 0) return GRPO_OK;
-    if (!out || !out->scratch) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_scratch_);
-    return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
-}
-
+GRPO_SMALL_ grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *how);
 /* what the terms share; refuses totals or a partial of another batch */
 GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                           const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales);
@@ -4405,6 +4407,10 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_importance_weight, GRPO_IS_(GRPO_KL_IMPORTANCE_WEIGHT_NONE)),
     WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_clamp_on, GRPO_IS_(GRPO_KL_CLAMP_ON_ESTIMATE)),
     WITH(penalty.nll_gate, GRPO_ISNT_(GRPO_NLL_GATE_NONE), penalty.nll_form, GRPO_IS_(GRPO_NLL_FORM_DISPLACEMENT)),
+    /* nothing is clamped in a divergence that is given */
+    { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_importance_weight_max) },
+    { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_clamp_log) },
+    { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_clamp_value) },
 #undef WITH
 #undef POOLS
 #undef SAMPLES
@@ -4415,15 +4421,6 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
 
 static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_of_fields_(GRPO_COMBINATION, field, other); }
 
-/* nothing is clamped in a divergence that is given */
-static grpo_status grpo_check_external_kl_(const grpo_penalty *p) {
-    const size_t field = GRPO_FIELD_(penalty.kl);
-    if (p->kl != GRPO_KL_EXTERNAL) return GRPO_OK;
-    if (p->kl_importance_weight_max != 0) return grpo_clash_(field, GRPO_FIELD_(penalty.kl_importance_weight_max));
-    if (p->kl_clamp_log != 0) return grpo_clash_(field, GRPO_FIELD_(penalty.kl_clamp_log));
-    return p->kl_clamp_value != 0 ? grpo_clash_(field, GRPO_FIELD_(penalty.kl_clamp_value)) : GRPO_OK;
-}
-
 static grpo_status grpo_check_combinations_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     const grpo_reweight_kind g = a->reweight;
@@ -4432,7 +4429,6 @@ static grpo_status grpo_check_combinations_(const grpo_objective *o) {
         if (grpo_is_where_(o, c->first) && !grpo_is_where_(o, c->second))
             return grpo_clash_(grpo_field_of_(c->first), grpo_field_of_(c->second));
     }
-    if (grpo_check_external_kl_(&o->penalty)) return grpo_check_external_kl_(&o->penalty);
     /* a mean over the batch of what needs another mean over the batch: only where the second undoes the first */
     if (a->baseline != GRPO_BASELINE_BATCH_MEAN || a->scale != GRPO_SCALE_TOKEN_WHITEN) return GRPO_OK;
     if (a->credit != GRPO_CREDIT_OUTCOME) return grpo_clash_(GRPO_FIELD_(advantage.baseline), GRPO_FIELD_(advantage.scale));
@@ -5106,17 +5102,14 @@ grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, 
 }
 
 static grpo_status grpo_check_moments_(const grpo_moments *m) {
-    const int known = m->values.count >= 0 && m->values.count <= GRPO_MOST_COUNTED_;
-    return known && grpo_are_counts_(m, offsetof(grpo_moments, tokens), sizeof *m) ? GRPO_OK
-        : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
+    if (!m) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
+    return m->values.count >= 0 && m->values.count <= GRPO_MOST_COUNTED_ && grpo_are_counts_(m, offsetof(grpo_moments, tokens), sizeof *m)
+        ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
 }
 
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments) {
     grpo_estimator_ e;
-    grpo_status st;
-    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!moments) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
-    st = grpo_check_moments_(moments);
+    grpo_status st = obj ? grpo_check_moments_(moments) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!st) st = grpo_estimator_start_(&e, obj, batch);
     if (!st) grpo_add_moments_(&e, moments);
     return st;
@@ -5144,7 +5137,7 @@ grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_b
     grpo_status st = GRPO_OK;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
-    if (grpo_needs_moments_(&obj->advantage)) st = moments ? grpo_check_moments_(moments) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
+    if (grpo_needs_moments_(&obj->advantage)) st = grpo_check_moments_(moments);
     return st ? st : grpo_estimate_(obj, batch, moments, advantage);
 }
 
@@ -5160,17 +5153,21 @@ static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
         && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
 }
 
-static int grpo_is_partial_(const grpo_partial *p) { return grpo_are_counts_(p, GRPO_PARTIAL_); }
-
 /* what the batch's terms share, by the totals, which must cover its `own` counts; the partial, if any, must be of the same */
 static grpo_status grpo_scales_between_(const grpo_objective *obj, const grpo_totals *totals, const grpo_totals *own,
                                         const grpo_partial *partial, grpo_scales *scales) {
-    if (partial && !grpo_is_partial_(partial)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
+    if (partial && !grpo_are_counts_(partial, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
     if (!grpo_totals_cover_(totals, own, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
     *scales = grpo_scales_of_(obj, totals);
     if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
         return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
     return GRPO_OK;
+}
+
+GRPO_SMALL_ grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *how) {
+    if (how->scratch <= 0) return GRPO_OK;
+    if (!out || !out->scratch) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_scratch_);
+    return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
 }
 
 GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
@@ -5184,8 +5181,8 @@ GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_
 grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
     if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
     if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
-    if (!grpo_is_partial_(into)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
-    if (!grpo_is_partial_(from)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_from_);
+    if (!grpo_are_counts_(into, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
+    if (!grpo_are_counts_(from, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_from_);
     if (from->scales.divisor == 0) return GRPO_OK;
     if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
     into->scales = from->scales;

@@ -7,8 +7,9 @@
  * and include it plainly elsewhere.
  *
  * Every rank of a context group has the batch of the same groups and responses, of each response the tokens that lie there: one after the
- * other in its arrays, in any order (two stripes of a ring, say), some or none.  What is per response or group is on every rank.  Then,
- * with A given per token:
+ * other in its arrays, in any order (two stripes of a ring, say), some or none.  What is per response or group is on every rank.  A comes
+ * from the whole responses (grpo_advantages there, or with their lengths): reward.length and overlong, baselines, gains and credit read a
+ * response's length, and a part's is not that.  Then, with A given per token:
  *
  *     grpo_response whole[N], part[N];              // N responses, some 3 KB each: rather by malloc; totals, out and partial begin as 0
  *     for (k = 0; !st && k < grpo_context_rounds(&obj); k++) {
@@ -22,7 +23,8 @@
  *     if (!st) st = grpo_context_backward(&obj, &batch, advantage, whole, through, &out, &partial);
  *     // the partials, merged over all ranks with grpo_partial_merge, report the whole; out.dlogp is of the tokens that lie here
  *
- * The sums are exact and integers: neither the cut nor the order of ranks changes a bit of loss, gradient or report.
+ * The sums are exact and integers: neither the cut nor the order of ranks changes a bit of loss, gradient or report.  So may
+ * micro-batches cut a group: each has the batch of all responses of its groups, those that are not in it with length 0, and is a "rank".
  *
  * Units are the token and the response (ratio.level token, sequence_mean, sequence_sum, sequence_clipped_mean); weights and rejection
  * pooled over the response, off_policy_mask and divisors by length are those of the whole.  What hangs on a token's place in its
@@ -400,7 +402,8 @@ grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *b
     if (!st) st = grpo_check_records_(whole, batch, 4);
     if (!st) st = grpo_check_there_(through, grpo_end_sequence_(batch), 5);
     if (!st) st = partial ? GRPO_OK : GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
-    if (!st && (!grpo_is_partial_(partial) || partial->scales.divisor == 0)) st = GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
+    if (!st && (!grpo_are_counts_(partial, GRPO_PARTIAL_) || partial->scales.divisor == 0))
+        st = GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
     if (st || !out || !out->dlogp || obj->ratio.level == GRPO_LEVEL_TOKEN) return st;
     r = grpo_run_of_(obj, batch, advantage, out, partial);
     grpo_set_scales_(&r, partial->scales);

@@ -119,6 +119,7 @@ static grpo_status call_advantages(setup *s) {
 static grpo_status call_with(setup *s) {
     grpo_moments m;
     memset(&m, 0, sizeof m);
+    m.sequences = 1000;                                     /* no fewer than the batch has */
     return grpo_advantages_with_moments(s->pass_objective, s->pass_batch, &m, s->no_output ? NULL : s->out.advantage);
 }
 
@@ -557,6 +558,10 @@ static void check_arguments(void) {
     expect("no moments", grpo_advantages_with_moments(&s.objective, &s.batch, NULL, s.out.advantage), "moments is NULL but needed");
     settle(&s.objective, "advantage.scale=group_std advantage.reweight=valid_groups");
     expect("no moments", grpo_advantages_with_moments(&s.objective, &s.batch, NULL, s.out.advantage), "moments is NULL but needed");
+    expect("moments of less", grpo_advantages_with_moments(&s.objective, &s.batch, &moments, s.out.advantage), "moments is less than is needed");
+    moments.sequences = s.batch.group_begin[s.batch.n_groups] - s.batch.group_begin[0] - 1;
+    expect("moments of less", grpo_advantages_with_moments(&s.objective, &s.batch, &moments, s.out.advantage), "moments is less than is needed");
+    moments.sequences = 0;
     check(!memcmp(&s.out, &s.before, sizeof s.out), "something was written");
     settle(&s.objective, "advantage.reweight=none");
     expect("no moments", grpo_advantages_with_moments(&s.objective, &s.batch, NULL, s.out.advantage), NULL);
@@ -664,14 +669,14 @@ static void check_mixed(int other_ranks) {
     s.before = s.out;
     if (other_ranks) s.totals.ranks = 2;
     else s.totals.tokens = 200;
-    expect("other totals", call_grpo_loss_add(&s), "partial belongs to other totals");
-    expect("other totals", call_gspo_loss_add(&s), "partial belongs to other totals");
+    expect("other totals", call_grpo_loss_add(&s), "partial belongs to other totals: count all parts first");
+    expect("other totals", call_gspo_loss_add(&s), "partial belongs to other totals: count all parts first");
     check(!memcmp(&s.out, &s.before, sizeof s.out), "other totals: something was written");
     memset(&s.out.partial, 0, sizeof s.out.partial);
     expect("mixed: the second part", call_grpo_loss_add(&s), NULL);
     other = s.out.partial;
     copy = first;
-    expect("other totals", grpo_partial_merge(&first, &other), "from belongs to other totals");
+    expect("other totals", grpo_partial_merge(&first, &other), "from belongs to other totals: count all parts first");
     check(!memcmp(&first, &copy, sizeof first), "grpo_partial_merge: something was written");
     setup_free(&s);
 }
