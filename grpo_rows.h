@@ -281,7 +281,7 @@ extern "C" {
     ROW("cosine-length", "2502.03373", "as TRL", "reward scaled by a cosine of the length, on GRPO", \
         TRL_NORM CHOOSE(reward.length, GRPO_LENGTH_COSINE) SET(reward.length_max, 4096) SET(reward.correct_low, 0.5) \
         SET(reward.correct_high, 1) SET(reward.wrong_low, -1) SET(reward.wrong_high, -0.5) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("vapo-gae", "2504.05118", "5, 8-9", "critic advantages with a lambda that grows with the length", \
+    ROW("vapo-gae", "2504.05118", "3, 5, 8", "critic advantages with a lambda that grows with the length", \
         CREDIT(GAE, 1) SET(advantage.lambda_length, 0.05) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-gspo", "TRL", "loss grpo, sequence level", "TRL's GSPO recipe, mean log-ratio with a narrow clip", \
         TRL_NORM LEVEL(SEQUENCE_MEAN) CLIP(0.0003, 0.0004) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \

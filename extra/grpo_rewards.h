@@ -215,11 +215,12 @@ grpo_status grpo_correct_length_reward(const grpo_batch *batch, const uint8_t *c
 
 /* of each two responses of a group, in their order, outcome (pairs, of all groups): 1 the first wins, -1 the second, 0 a tie.  reward
  * (sequences): of a winner Tmin/T, Tmin the least T of the group's winners that have ended (sequences), -1 if it has not; -1 of a loser; 0
- * of ties and of the last one of an odd group.  masked (sequences): ties.  T is 1 at least (PPR-GDE, 2605.18191, official code) */
+ * of ties and of the last one of an odd group.  masked (sequences): ties.  T is 1 at least (PPR-GDE, 2605.18191, official code
+ * zhiyu-co/ppr-gde@595063e base/verl/workers/reward_manager/thinking.py) */
 grpo_status grpo_pairwise_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward,
     uint8_t *masked);
 
-/* reward (n) = (distance - min)/(max - min), all 0 where max - min < 1e-8 (PPR-GDE) */
+/* reward (n) = (distance - min)/(max - min), all 0 where max - min < 1e-8 (PPR-GDE, tools.py of the same folder) */
 grpo_status grpo_min_max_reward(const double *distance, int64_t n, double *reward);
 
 #ifdef __cplusplus

@@ -168,8 +168,8 @@ grpo_status grpo_advantage_filter(const double *advantage, int64_t n, double lea
 /* tokens with e^logp_old < probability (Lopti, 2505.12929; SPO's segments cut there) */
 grpo_status grpo_select_low_probability(const grpo_batch *batch, double probability, uint8_t *selected);
 
-/* how far a branch a (n_a) is from its parent b (n_b), lists of ids with n_a, n_b >= 1 (LATR, official code: drops it where edit < 0.4,
- * suffix > 0.2 or rouge_l > 0.5).  scratch (2 n_b + 2), not of suffix */
+/* how far a branch a (n_a) is from its parent b (n_b), lists of ids with n_a, n_b >= 1 (LATR, starreeze/latr@2adb0ed
+ * model/sample_filter.py: drops it where edit < 0.4, suffix > 0.2 or rouge_l > 0.5).  scratch (2 n_b + 2), not of suffix */
 typedef enum {
     GRPO_DISTANCE_EDIT,           /* insertions, deletions and replacements from one to the other, over the larger length */
     GRPO_DISTANCE_SUFFIX,         /* the longest suffix of one that is somewhere in the other, over the larger length */

@@ -25,6 +25,72 @@ import objectives  # noqa: E402  the rows alone, none of the oracle's functions
 KINDS = ("equation", "paper text", "official code", "recipe of the authors", "framework default", "framework recipe", "restatement", "chosen here")
 STRONG = KINDS[:3]
 
+PAPER = ("arXiv", "Williams")  # else the source is who restates
+# What a source is called: a paper, a repository at a commit or a tag, a framework's release
+SOURCE = re.compile(r"arXiv \d{4}\.\d{5}(v\d+)?\b|Williams 1992\b|[\w.-]+/[\w.-]+(@[\w.]+|, commit not known, )|"
+                    r"(TRL|verl|trinity-rft) \d+(\.\d+)+\b")
+ROUTES = {  # how a source was read where that was not the source itself
+    "a copy with a name": re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{7,40} \S+: \S.*"),
+    "a copy with the paper's number on it": re.compile(r"copy headed arXiv:(\d{4}\.\d{5}v\d+): \S.*"),
+    "a copy without a name": re.compile(r"copy without a name: \S.*"),
+    "not opened": re.compile(r"not opened: \S.*"),
+}
+
+
+def route(through):
+    """Which of ROUTES, with what its pattern found; None, None where it has no form of theirs."""
+    return next(((name, found) for name, form in ROUTES.items() if (found := form.fullmatch(through))), (None, None))
+
+
+def faults_of_source(source, setting):
+    """A setting ends at a source with a name; what was not read itself says through what, in the form of a route."""
+    through, restated = setting.get("through"), setting.get("kind") == "restatement"
+    if not SOURCE.match(source):
+        yield f"{source!r} names no paper, no repository at a commit and no release"
+    if through is None:
+        if restated and source.startswith(PAPER):
+            yield "restated, and not said by whom"
+        return
+    name, found = route(through)
+    if name is None:
+        yield f"through {through!r}: no copy with a name, and no mark that it has none"
+    elif name == "not opened" and not restated:
+        yield f"{setting.get('kind')} of a source that was not opened"
+    elif name.startswith("a copy") and restated and name != "a copy with a name":
+        yield f"through {name}: of a source that was read this is no restatement"
+    elif found.groups() and f"arXiv {found[1]}" != " ".join(source.replace(",", " ").split()[:2]):
+        yield f"through a copy of {found[1]}, not of {source}"
+
+
+PAPER_V1 = "arXiv 2507.18071v1, section 4"
+SOURCES = (  # what faults_of_source should say of a source, a kind and a through: nothing, or something
+    (PAPER_V1, "equation", None, False),
+    (PAPER_V1, "equation", "copy headed arXiv:2507.18071v1: text", False),
+    (PAPER_V1, "equation", "copy headed arXiv:2507.18071v2: text", True),
+    (PAPER_V1, "equation", "copy headed arXiv:2507.18071v1", True),
+    (PAPER_V1, "equation", "copy without a name: text", False),
+    (PAPER_V1, "equation", "text in a public collection", True),
+    (PAPER_V1, "equation", "a-name/a-copy@0123abc a/file.md: text", False),
+    (PAPER_V1, "equation", "a-name/a-copy a/file.md: text", True),
+    (PAPER_V1, "equation", "not opened: a note", True),
+    (PAPER_V1, "restatement", "not opened: a note", False),
+    (PAPER_V1, "restatement", "copy without a name: text", True),
+    (PAPER_V1, "restatement", None, True),
+    ("a-name/a-port@0123abc", "restatement", None, False),
+    ("TRL 1.16.0", "framework default", None, False),
+    ("TRL", "framework default", None, True),
+    ("a-name/a-repository", "official code", None, True),
+    ("two notes", "paper text", None, True),
+)
+
+
+def check_sources():
+    """The sources and routes above, of which this says the wrong thing"""
+    for source, kind, through, wrong in SOURCES:
+        setting = {"kind": kind, **({} if through is None else {"through": through})}
+        if wrong != any(faults_of_source(source, setting)):
+            yield f"{kind} of {source!r} through {through!r}: should{'' if wrong else ' not'} be a fault"
+
 
 def read(name):
     with open(os.path.join(HERE, name), encoding="utf-8") as f:
@@ -155,6 +221,7 @@ def faults(words, claim, choices):
         what = f"{setting.get('of')} = {setting.get('value')}"
         if setting.get("kind") not in KINDS or not setting.get("where") or not re.fullmatch(r"\d{4}-\d\d-\d\d", setting.get("read", "")):
             yield f"{what}: without a kind, a place or a date"
+        yield from (f"{what}: {fault}" for fault in faults_of_source(str(claim.get("source")), setting))
         try:
             fields = translated(words, setting)
         except (KeyError, TypeError):
@@ -174,7 +241,7 @@ def check():
         axes = json.load(f)["$defs"]["objective"]["properties"]
     choices = {f"{axis}.{field}": kind.get("enum", ()) for axis, x in axes.items() for field, kind in x["properties"].items()}
     groups, unpaired = groups_and_unpaired()
-    for fault in unpaired:
+    for fault in [*unpaired, *check_sources()]:
         failed += 1
         print(f"FAIL {fault}")
     for group in groups:

@@ -6,6 +6,7 @@ claim does not say stands there as a line of its own, and where row and claim di
     sources_check.py --open     rows that have no entry or whose entry does not hold, with what is missing
     sources_check.py --table    each row and what it is, with a tab between, as OBJECTIVES.md shows it
     sources_check.py --default  what "default" means there, and the options that are not their release's own
+    sources_check.py --unnamed  the settings of each row that were read in a copy without a name, or restated from what was not opened
 
 A row passes if each setting that is not the field's default is said by its claim or by one line, no line says what the row does not set, and
 every contradiction is explained, of its claim or of another about the same source.
@@ -99,6 +100,8 @@ def faults_of_line(line, has):
             yield f"{field}: chosen here without a reason"
     elif not line.get("source") or not line.get("where"):
         yield f"{field}: without a source or a place"
+    else:
+        yield from (f"{field}: {fault}" for fault in compare.faults_of_source(line["source"], line))
     if "value" in line and not alike(has[field], line["value"]):
         yield f"{field}: the line says {line['value']}, the row {has[field]}"
 
@@ -144,6 +147,16 @@ def evidence(row, entry):
     faults += faults_of_siblings(siblings, entry, {**explained, **lines})
     kinds.update({field: line.get("kind") for field, line in {**explained, **lines}.items() if field in has and has[field] != default[field]})
     return kinds, faults
+
+
+def routes(row, entry):
+    """{field: how its source was read} of what is not a default and not chosen here: one of compare.ROUTES, or "the source itself" """
+    has, default = compare.settings_of(row), compare.plain()
+    lines = {line.get("field"): line for line in [*entry.get("further", []), *entry.get("differs", [])]}
+    settings = {**{field: setting for field, (_, setting) in claim_of(row, entry)[1].items()}, **lines}
+    return {field: compare.route(setting["through"])[0] if "through" in setting else "the source itself"
+            for field, setting in settings.items()
+            if field in has and has[field] != default[field] and setting.get("kind") != "chosen here"}
 
 
 def weak(kinds, kind):
@@ -192,13 +205,24 @@ def default(found):
     return 0
 
 
+def unnamed(found):
+    for row in objectives.ROWS:
+        read = routes(row, found[row]) if row in found else {}
+        for name in ("a copy without a name", "not opened"):
+            if name in read.values():
+                print(f"{row:28} {name}: {', '.join(sorted(field for field in read if read[field] == name))}")
+    return 0
+
+
 def main():
     found, twice = entries()
+    if sys.argv[1:] == ["--unnamed"]:
+        return unnamed(found)
     if sys.argv[1:] == ["--default"]:
         return default(found)
     if sys.argv[1:] == ["--table"]:
         return table(found)
-    counts, marked, passed, failed = Counter(), 0, 0, len(twice)
+    counts, read, marked, passed, failed = Counter(), Counter(), 0, 0, len(twice)
     for row in twice:
         print(f"FAIL {row}: two entries")
     for row in [*objectives.ROWS, *(row for row in found if row not in objectives.ROWS)]:
@@ -207,10 +231,12 @@ def main():
         else:
             kinds, faults = evidence(row, found[row])
             counts.update(kinds.values())
+            read.update(routes(row, found[row]).values())
             marked += is_marked(found[row], kinds)
         passed, failed = passed + (not faults), failed + bool(faults)
         for fault in faults if sys.argv[1:] != ["--open"] or row in found else faults[:1]:
             print(f"FAIL {row}: {fault}")
+    print("read: " + ", ".join(f"{name} {read[name]}" for name in ("the source itself", *compare.ROUTES) if read[name]))
     total = max(sum(counts.values()), 1)
     print("settings that are not defaults rest on: " + ", ".join(f"{kind} {counts[kind]}" for kind in KINDS if counts[kind]))
     print(f"on an equation, paper text or official code: {100 * sum(counts[kind] for kind in STRONG) / total:.0f} %")

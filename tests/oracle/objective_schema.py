@@ -100,11 +100,16 @@ def filled(words, pad, indent):
     return "[\n" + "\n".join(lines) + "\n" + " " * indent + "]"
 
 
-BEGIN, END = '    "objective": {\n', "\n    },\n"  # of the definition in the file
+END = "\n    },\n"  # of a definition in the file
+
+
+def replaced(old, name, definition):
+    """The whole file, with this definition in the place of the one that there is."""
+    begin = old.index(f'    "{name}": {{\n')
+    end = old.index(END, begin)
+    return old[:begin] + f'    "{name}": ' + written(definition, 4) + old[end + len("\n    }"):]
 
 
 def text(old):
     """The whole file, with the definition of an objective as it is made here."""
-    begin = old.index(BEGIN)
-    end = old.index(END, begin)
-    return old[:begin] + '    "objective": ' + written(objective(), 4) + old[end + len("\n    }"):]
+    return replaced(old, "objective", objective())

@@ -189,7 +189,7 @@ def check_win_rate_reward(check):
 def pairwise_rewards(batch, outcome: many(one_of(-1, 0, 1)), ended: many(FLAG)):
     """PPR-GDE (2605.18191), code: neighbours are compared; of the winners that ended the shortest is worth 1; ties are left out.
 
-    Source: PPR-GDE, 2605.18191, code
+    Source: PPR-GDE, 2605.18191, zhiyu-co/ppr-gde@595063e thinking.py
     Takes: batch; `outcome` (of the pairs of responses 2k, 2k + 1 of each group, of all groups in order: 1 if the first wins, -1 the
     second, 0 a tie), `ended` (N flags)
     Gives: `reward` (N): of a loser -1, of a winner -1 if it did not end, else Tmin/T, T >= 1 its mask tokens and Tmin the smallest T of
@@ -307,7 +307,7 @@ def check_permutation_reward(check):
 def min_max_reward(distance: many(NUMBER, least=1)):
     """PPR-GDE: distances from the group's centre, from 0 to 1.
 
-    Source: PPR-GDE
+    Source: PPR-GDE, zhiyu-co/ppr-gde@595063e tools.py
     Takes: `distance` d (n >= 1)
     Gives: `reward` (n): (d - min)/(max - min), all 0 if max - min < 10^-8; scale (abs(d) + abs(min))/(max - min), or 0
     """

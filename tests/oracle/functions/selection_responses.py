@@ -448,14 +448,14 @@ ALIKE = {"edit": edit, "suffix": suffix, "rouge_l": rouge_l}
 
 @function(distance=FRACTION)
 def sequence_distance(a: many(INTEGER, least=1), b: many(INTEGER, least=1), form: one_of("edit", "suffix", "rouge_l")):
-    """LATR, official code: how alike a branch and its parent are.
+    """LATR, official code (starreeze/latr@2adb0ed): how alike a branch and its parent are.
 
-    Source: LATR, official code
+    Source: LATR, starreeze/latr@2adb0ed model/sample_filter.py
     Takes: `a` (m >= 1 integer ids), `b` (n >= 1), `form`
     Gives: `distance`: `edit`: Levenshtein's distance, unit costs, over max(m, n); `suffix`: max(l1, l2)/max(m, n), l1 the length of the
     longest suffix of a that stands anywhere in b as it is, l2 of one of b in a; `rouge_l`: 2 P R/(P + R), P = c/m, R = c/n, c the
-    length of the longest common subsequence, 0 if c = 0; scale itself. LATR drops a branch too like its parent: edit < 0.4, suffix >
-    0.2 or rouge_l > 0.5, of their last tokens
+    length of the longest common subsequence, 0 if c = 0; scale itself. LATR drops a branch too like its parent: edit < 0.4 (its scripts
+    for countdown), suffix > 0.2 or rouge_l > 0.5 (those for mathematics), of as many last tokens of both
     """
     x = ALIKE[form](a, b)
     return {"distance": Number(x, x)}
