@@ -194,6 +194,7 @@ grpo_status grpo_flow_schedule(grpo_flow_kind kind, double level, double next_le
     else {
         const grpo_dd variance = grpo_flow_variance_(kind, level, next_level, sigma_max, sigma_min, eta);
         if (!(variance.hi > 0)) return grpo_refuse_(GRPO_OUT_OF_RANGE, 3, -1);
+        if (!grpo_is_finite(variance.hi)) return grpo_refuse_(GRPO_OUT_OF_RANGE, 6, -1);
         x = grpo_flow_step_of_(level, grpo_two_diff(level, next_level), variance);
     }
     if (!(x.std > 0)) return grpo_refuse_(GRPO_OUT_OF_RANGE, 3, -1);
@@ -234,11 +235,12 @@ static grpo_status grpo_check_spans_(int64_t n, const int64_t *begin) {
 }
 
 /* of an array of elements that must be there, or that may not (NULL) */
-static grpo_status grpo_check_elements_(int64_t n, const int64_t *begin, const grpo_real *x, int needed, int place) {
+static grpo_status grpo_check_elements_(int64_t n, const int64_t *begin, const grpo_real *x, int needed, grpo_domain_kind_ domain,
+                                        int place) {
     if (n == 0 || (!x && !needed)) return GRPO_OK;
     if (!x) return grpo_refuse_(GRPO_NULL, place, -1);
     for (int64_t d = begin[0]; d < begin[n]; d++)
-        if (!grpo_is_finite((double)x[d])) return grpo_check_member_((double)x[d], GRPO_FINITE_, place, d);
+        if (!grpo_in_domain_((double)x[d], domain)) return grpo_check_member_((double)x[d], domain, place, d);
     return GRPO_OK;
 }
 
@@ -277,10 +279,10 @@ typedef struct {
 
 static grpo_status grpo_check_gaussians_(const grpo_gaussians_ *x, int needs_old, int needs_ref) {
     grpo_status st = grpo_check_spans_(x->n, x->begin);
-    if (!st) st = grpo_check_elements_(x->n, x->begin, x->sample, 1, 3);
-    if (!st) st = grpo_check_elements_(x->n, x->begin, x->mean, 1, 4);
-    if (!st) st = grpo_check_elements_(x->n, x->begin, x->old, needs_old, 5);
-    if (!st) st = grpo_check_elements_(x->n, x->begin, x->ref, needs_ref, 6);
+    if (!st) st = grpo_check_elements_(x->n, x->begin, x->sample, 1, GRPO_FINITE_, 3);
+    if (!st) st = grpo_check_elements_(x->n, x->begin, x->mean, 1, GRPO_FINITE_, 4);
+    if (!st) st = grpo_check_elements_(x->n, x->begin, x->old, needs_old, GRPO_FINITE_, 5);
+    if (!st) st = grpo_check_elements_(x->n, x->begin, x->ref, needs_ref, GRPO_FINITE_, 6);
     if (!st) st = grpo_check_list_(x->std, x->n, GRPO_POSITIVE_, 7);
     return st || !x->kl_std ? st : grpo_check_list_(x->kl_std, x->n, GRPO_POSITIVE_, 8);
 }
@@ -345,8 +347,8 @@ grpo_status grpo_gaussian_steps_backward(int64_t n, const int64_t *begin, const 
 /* ---- errors of a denoiser ---------------------------------------------------------------------------------------------------------- */
 static grpo_status grpo_check_denoiser_(int64_t n, const int64_t *begin, const grpo_real *prediction, const grpo_real *target) {
     grpo_status st = grpo_check_spans_(n, begin);
-    if (!st) st = grpo_check_elements_(n, begin, prediction, 1, 3);
-    return st ? st : grpo_check_elements_(n, begin, target, 1, 4);
+    if (!st) st = grpo_check_elements_(n, begin, prediction, 1, GRPO_MODERATE_, 3);
+    return st ? st : grpo_check_elements_(n, begin, target, 1, GRPO_MODERATE_, 4);
 }
 
 grpo_status grpo_denoising_error(int64_t n, const int64_t *begin, const grpo_real *prediction, const grpo_real *target, double *error) {
@@ -376,9 +378,9 @@ grpo_status grpo_denoising_preference(int64_t n, const double *error, const doub
     grpo_status st = grpo_check_count_(n, 1, 1);
     grpo_sum sum = GRPO_NO_SUM_;
     grpo_logistic f;
-    if (!st) st = grpo_check_list_(error, n, GRPO_FINITE_, 2);
-    if (!st) st = grpo_check_list_(error_ref, n, GRPO_FINITE_, 3);
-    if (!st) st = grpo_check_list_(weight, n, GRPO_FINITE_, 4);
+    if (!st) st = grpo_check_list_(error, n, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_list_(error_ref, n, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_list_(weight, n, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_number_(beta, GRPO_POSITIVE_, 5);
     if (!st) st = grpo_check_output_(loss, 6);
     if (st) return st;
@@ -408,14 +410,21 @@ static grpo_dd grpo_nft_gap_(const grpo_nft_sample_ *x, int64_t d, double sign) 
 static double grpo_nft_part_(const grpo_nft_sample_ *x, double sign, grpo_dd *weight) {
     const grpo_dd least = { 1e-5, -8.180305391403131e-22 };
     grpo_sum size = GRPO_NO_SUM_, squares = GRPO_NO_SUM_;
+    double largest = 0;
+    int unit;
     for (int64_t d = x->begin; d < x->end; d++) {
         const grpo_dd e = grpo_nft_gap_(x, d, sign);
         grpo_sum_add_dd_(&size, e.hi < 0 ? grpo_dd_negative(e) : e);
+        if (fabs(e.hi) > largest) largest = fabs(e.hi);
+    }
+    unit = largest > 1 ? grpo_square_exponent_(largest) : 0;
+    for (int64_t d = x->begin; d < x->end; d++) {
+        const grpo_dd e = grpo_dd_scaled_(grpo_nft_gap_(x, d, sign), -unit);
         grpo_sum_add_dd_(&squares, grpo_dd_product(e, e));
     }
     *weight = grpo_mean_(&size, x->end - x->begin);
     if (grpo_dd_less(*weight, least)) *weight = least;
-    return grpo_dd_quotient(grpo_mean_(&squares, x->end - x->begin), *weight).hi;
+    return ldexp(grpo_dd_quotient(grpo_mean_(&squares, x->end - x->begin), grpo_dd_scaled_(*weight, -unit)).hi, unit);
 }
 
 static double grpo_nft_share_(double advantage, double most) {
@@ -452,11 +461,11 @@ grpo_status grpo_diffusion_nft(int64_t n, const int64_t *begin, const grpo_real 
                                const double *advantage, const grpo_nft *x, double *share, double *loss, grpo_real *dvelocity) {
     grpo_status st = grpo_check_nft_(x);
     if (!st) st = grpo_check_spans_(n, begin);
-    if (!st) st = grpo_check_elements_(n, begin, velocity, 1, 3);
-    if (!st) st = grpo_check_elements_(n, begin, velocity_old, 1, 4);
-    if (!st) st = grpo_check_elements_(n, begin, velocity_ref, x->kl_coef != 0, 5);
-    if (!st) st = grpo_check_elements_(n, begin, noisy, 1, 6);
-    if (!st) st = grpo_check_elements_(n, begin, clean, 1, 7);
+    if (!st) st = grpo_check_elements_(n, begin, velocity, 1, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_elements_(n, begin, velocity_old, 1, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_elements_(n, begin, velocity_ref, x->kl_coef != 0, GRPO_MODERATE_, 5);
+    if (!st) st = grpo_check_elements_(n, begin, noisy, 1, GRPO_MODERATE_, 6);
+    if (!st) st = grpo_check_elements_(n, begin, clean, 1, GRPO_MODERATE_, 7);
     if (!st) st = grpo_check_list_(level, n, GRPO_PART_, 8);
     if (!st) st = grpo_check_list_(advantage, n, GRPO_FINITE_, 9);
     for (int64_t k = 0; !st && k < n; k++) {

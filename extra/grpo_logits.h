@@ -500,8 +500,8 @@ static GRPO_LOGITS_FN grpo_odds_ grpo_row_odds_(const grpo_logits_part *p, doubl
     grpo_odds_ o = { 0, HUGE_VAL, -HUGE_VAL }, all = { HUGE_VAL, 0, HUGE_VAL };
     const double rest = 1 + p->sum.hi;
     grpo_dd d;
-    if (p->largest == -HUGE_VAL) return o;
     if (!p->has_target || p->target == -HUGE_VAL) return all;
+    if (p->largest == -HUGE_VAL) return o;
     d = grpo_row_exponent_(p->largest, p->target, tau);
     o.log = d.hi + log1p(p->sum.hi);
     o.ratio = grpo_exp(d) * rest;
@@ -518,7 +518,7 @@ static GRPO_LOGITS_FN double grpo_log_all_inverse_(const grpo_odds_ *o) {
 
 GRPO_LOGITS_FN grpo_status grpo_logits_part_row(const grpo_logits_part *part, double temperature, grpo_logits_row *row) {
     grpo_odds_ o;
-    double rest, target;
+    double rest, target, others;
     const grpo_rule rule = grpo_rule_of_temperature_(temperature);
     if (!part) return GRPO_STATUS_ARGUMENT_(GRPO_NULL, 1, -1);
     if (rule) return GRPO_STATUS_ARGUMENT_(rule, 2, -1);
@@ -533,7 +533,8 @@ GRPO_LOGITS_FN grpo_status grpo_logits_part_row(const grpo_logits_part *part, do
     row->log_sum = -HUGE_VAL;
     if (row->other > 0.5) row->log_sum = part->largest / temperature + (log1p(part->sum.hi) + grpo_log_all_inverse_(&o));
     else if (part->has_target) row->log_sum = part->target / temperature + grpo_log_all_(&o);
-    row->sum_squares = target * target + row->other * row->other * ((1 + part->squares.hi) / (rest * rest));
+    others = part->largest > -HUGE_VAL ? row->other : 0;               /* there may be no token at all */
+    row->sum_squares = target * target + others * others * ((1 + part->squares.hi) / (rest * rest));
     return GRPO_OK;
 }
 
@@ -553,14 +554,18 @@ static GRPO_LOGITS_FN double grpo_row_scale_(double *dlogp, double *dentropy) {
 }
 
 GRPO_LOGITS_FN grpo_logits_slopes grpo_logits_part_slopes(const grpo_logits_part *part, double temperature, double dlogp, double dentropy) {
-    const grpo_odds_ odds = grpo_row_odds_(part, temperature);
+    grpo_odds_ odds;
     grpo_logits_slopes s;
     grpo_logits_row r;
-    grpo_logits_part_row(part, temperature, &r);
+    if (grpo_logits_part_row(part, temperature, &r)) {
+        s.largest = s.temperature = s.share = s.at = s.slope = s.target = s.scale = NAN;
+        return s;
+    }
+    odds = grpo_row_odds_(part, temperature);
     s.scale = grpo_row_scale_(&dlogp, &dentropy);
     s.largest = part->largest; s.temperature = temperature;
     s.at = s.slope = 0;
-    s.share = r.other / (1 + part->sum.hi);                            /* probability of the largest of the others */
+    s.share = part->largest > -HUGE_VAL ? r.other / (1 + part->sum.hi) : 0;     /* probability of the largest of the others */
     if (s.share > 0) {                                                 /* of log p + H: what all have in common, and what differs */
         s.at = -dlogp - grpo_times(dentropy, r.entropy - grpo_log_all_inverse_(&odds) - log1p(part->sum.hi));
         s.slope = -dentropy;

@@ -296,6 +296,7 @@ grpo_status grpo_diversity_reward(const double *reward, const double *similarity
     grpo_dd total;
     grpo_status st = grpo_check_output_(shaped, 5);
     if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st) st = grpo_check_table_(n, n, 3);
     if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(similarity, n * n, GRPO_MODERATE_, 2);
@@ -385,6 +386,7 @@ grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, co
     if (!st) st = grpo_check_member_(bounds->right, GRPO_FINITE_, 5, 1);
     if (!st) st = grpo_check_member_(bounds->every, GRPO_FINITE_, 5, 2);
     if (!st) st = grpo_check_member_(bounds->none, GRPO_FINITE_, 5, 3);
+    if (!st && bounds->none > bounds->every) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 5, 3);
     if (!st) st = grpo_check_responses_(batch, outcome, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_responses_(batch, thought, GRPO_MODERATE_, 3);
     if (st) return st;
@@ -574,6 +576,7 @@ grpo_status grpo_gated_reward_sum(const double *rewards, int64_t n, int64_t colu
     grpo_status st = grpo_check_output_(reward, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_count_(columns, 0, 3);
+    if (!st) st = grpo_check_table_(n, columns, 3);
     if (!st) st = grpo_check_list_(rewards, n * columns, GRPO_MODERATE_, 1);
     if (!st && n > 0) st = grpo_check_list_(weight, columns, GRPO_MODERATE_, 4);
     if (!st && n > 0) st = grpo_check_there_(gate, columns, 5);
@@ -767,6 +770,7 @@ grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int6
 grpo_status grpo_win_rate_reward(const double *wins, int64_t n, double *reward) {
     grpo_status st = grpo_check_output_(reward, 3);
     if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_table_(n, n, 2);
     if (!st && n > 1) st = grpo_check_output_(wins, 1);
     for (int64_t i = 0; !st && i < n; i++)
         for (int64_t j = 0; !st && j < n; j++) {
@@ -787,11 +791,10 @@ grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, 
     grpo_status st = grpo_check_output_(reward, 6);
     int64_t j, rank;
     if (!st) st = grpo_check_count_(n, 0, 3);
-    if (!st && n == 0) return GRPO_OK;
     if (!st) st = grpo_check_number_(top, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_list_(peak, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(overall, n, GRPO_MODERATE_, 2);
-    if (!st) st = grpo_check_output_(scratch, 5);
+    if (!st) st = grpo_check_there_(scratch, n, 5);
     if (st) return st;
     for (int64_t i = 0; i < n; i++)                                             /* how many it dominates */
         for (scratch[i] = 0, j = 0; j < n; j++) scratch[i] += peak[i] > peak[j] && overall[i] < overall[j];
@@ -918,6 +921,7 @@ grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations,
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_choice_((int)form, 2, 4);
     if (!st) st = grpo_check_count_(permutations, 0, 2);
+    if (!st) st = grpo_check_table_(permutations, n, 3);
     if (!st && form == GRPO_PERMUTATION_JUDGE && permutations != 2) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, -1);
     if (st) return st;
     all = permutations * n;

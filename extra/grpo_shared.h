@@ -33,6 +33,11 @@ static inline grpo_status grpo_check_count_(int64_t n, int64_t least, int place)
     return n >= least ? GRPO_OK : grpo_refuse_(least == 0 ? GRPO_NEGATIVE : least == 1 ? GRPO_NOT_POSITIVE : GRPO_TOO_SMALL, place, -1);
 }
 
+/* n times m numbers in one array, none of both negative: as many as there can be */
+static inline grpo_status grpo_check_table_(int64_t n, int64_t m, int place) {
+    return m > 0 && n > INT64_MAX / (int64_t)sizeof(double) / m ? grpo_refuse_(GRPO_OUT_OF_RANGE, place, -1) : GRPO_OK;
+}
+
 static inline grpo_status grpo_check_choice_(int x, int choices, int place) {
     return x >= 0 && x < choices ? GRPO_OK : grpo_refuse_(GRPO_NOT_A_CHOICE, place, -1);
 }

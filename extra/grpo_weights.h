@@ -544,6 +544,7 @@ grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advan
     int64_t t;
     int overflow = 0;
     if (!st) st = grpo_check_centroids_(how, 4);
+    if (!st && (how->width > INT64_MAX / 64 || batch->n_tokens > INT64_MAX / 64 / how->width)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 4, 0);
     if (!st) st = grpo_check_there_(scratch, batch->n_groups, 5);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_ADVANTAGE_);
     if (!st) st = grpo_check_features_(batch, feature, how->width, 3);
