@@ -39,7 +39,8 @@ extern "C" {
  *     reverse           q log(q/p)                                       KL(student || teacher)
  *     jensen_shannon    beta p log(p/M) + (1 - beta) q log(q/M),         M = beta p + (1 - beta) q; beta 0 is forward and 1 is reverse
  *
- * (GKD, 2306.13649, eq. 1, with the ends of TRL's generalized_jsd_loss; SDPO, 2601.20802: alpha = beta.)  There is no factor of tau^2.
+ * (GKD, 2306.13649, eq. 1, whose P and Q are p and q; it has 0 at the ends of beta, TRL's generalized_jsd_loss what stands here.  SDPO,
+ * 2601.20802: alpha = beta.)  There is no factor of tau^2.
  * Of a set of ids, the rest of the vocabulary, the tail, is
  *
  *     left_out          not there: p and q are those of the whole vocabulary, D may be negative (verl's forward_kl_topk)
@@ -241,7 +242,7 @@ static grpo_distill_entry_ grpo_distill_mixed_(double p, double q, grpo_dd d, in
     grpo_distill_entry_ e;
     e.q = q;
     e.term = whole ? beta * grpo_kl_part_(p, m, grpo_dd_of_(-over_p)) + rest * grpo_kl_part_(q, m, grpo_dd_of_(-over_q))
-                   : -grpo_times(beta * p, over_p) - grpo_times(rest * q, over_q);
+                   : grpo_mixture_term_(p, q, over_p, over_q, beta);
     e.slope = -rest * grpo_times(q, over_q);
     return e;
 }
