@@ -76,18 +76,18 @@ typedef struct {
 } grpo_logits;
 
 /* what a row, or a shard of one, comes to.  The target and the largest of the others are kept apart, so that a probability near 1 does
- * not swallow the rest; sums are over all others, x = (z - largest)/tau. */
+ * not swallow the rest; x = (z - largest)/tau. */
 typedef struct {
     double largest;                 /* of the others; -inf: there is none */
-    grpo_dd sum, spread, squares;   /* sum e^x, sum e^x x, sum e^2x */
+    grpo_dd sum, spread, squares;   /* sum e^x, sum e^x x, sum e^2x, of all others but the largest itself; squares NaN: not asked for */
     double target;                  /* its logit */
-    int has_target;
+    int has_target;                 /* 1: it is in this shard */
 } grpo_logits_part;
 
 typedef struct {
     double logp, entropy;           /* nats */
-    double log_sum;                 /* log sum e^(z/tau) */
-    double sum_squares;             /* sum p^2, if asked for */
+    double log_sum;                 /* log sum e^(z/tau); -inf of a row that is banned throughout */
+    double sum_squares;             /* sum p^2, if asked for, else NaN */
     double other;                   /* 1 - p_target, small ones too */
 } grpo_logits_row;
 
@@ -97,21 +97,22 @@ typedef struct {
 #define GRPO_LOGITS_FN
 #endif
 
-/* one row of the shard -> part */
+/* one row of the shard, 0 .. rows - 1 -> part.  Shards merge into the whole row's part, in any order; one of them at most has the target */
 grpo_status grpo_logits_row_read(const grpo_logits *x, int64_t row, grpo_logits_part *part);
 GRPO_LOGITS_FN grpo_status grpo_logits_part_merge(grpo_logits_part *into, const grpo_logits_part *from, double temperature);
-/* the whole row's part -> numbers; a row without its target has logp -inf */
+/* the whole row's part -> numbers; logp is -inf where the target is banned or not there, even of a row that is banned throughout */
 GRPO_LOGITS_FN grpo_status grpo_logits_part_row(const grpo_logits_part *part, double temperature, grpo_logits_row *row);
 /* d loss/d z of the shard's row, elements of x->type, `part` that of the whole row; dlogits may be the logits' own row */
 grpo_status grpo_logits_row_gradient(const grpo_logits *x, int64_t row, const grpo_logits_part *part, double dlogp, double dentropy,
     void *dlogits);
 
-/* The same one logit at a time, for kernels of your own (examples/cuda/): part = nothing, then take each logit of the row, in any order;
- * parts of several threads merge.  is_target: it is the sampled token's. */
+/* The same one logit at a time, for kernels of your own (examples/cuda/): part = nothing, then take each logit z of the row, in any order;
+ * parts of several threads merge.  is_target: it is the sampled token's.  Not checked: temperature > 0; z not NaN, not +infinity */
 GRPO_LOGITS_FN grpo_logits_part grpo_logits_part_empty(void);
 GRPO_LOGITS_FN void grpo_logits_part_add(grpo_logits_part *part, double z, int is_target, double temperature);
 
-/* what d loss / d z is made of, for a row whose loss has these derivatives; then d loss / d z */
+/* what d loss / d z is made of, for a row whose loss has these derivatives (NaN at a temperature that is not > 0 and finite); then
+ * d loss / d z of a logit */
 typedef struct {
     double largest, temperature, share, at, slope, target;
     double scale;                   /* what at, slope and target are yet to be multiplied by: a power of two, or an infinity */
@@ -140,7 +141,8 @@ grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *ba
 
 /* The two passes by themselves, of rows first .. first + count - 1, in the calling thread: for pools of threads, and where advantages or
  * an exchange between ranks come in between.  mask (rows), NULL: all count; where it is 0 nothing is read, and 0 is written.  read:
- * logits -> part, logp, entropy (the last two unless NULL); a range that is refused may have been written up to the row at fault. */
+ * logits -> part, logp, entropy (the last two unless NULL); a range that is refused may have been written up to the row at fault.
+ * gradient: part, and d loss/d logp, d loss/d entropy (rows), NULL: 0 -> dlogits. */
 grpo_status grpo_logits_batch_read(const grpo_logits_batch *rows, const uint8_t *mask, int64_t first, int64_t count);
 grpo_status grpo_logits_batch_gradient(const grpo_logits_batch *rows, const uint8_t *mask, const grpo_real *dlogp,
     const grpo_real *dentropy,
