@@ -17,6 +17,7 @@
 #define GRPO_CREDIT_H
 
 #include "../grpo.h"
+#include "grpo_shared_mixture.h"
 
 #if GRPO_VERSION_NUMBER != 200
 #error "extra/grpo_credit.h and grpo.h are of different versions"
@@ -85,19 +86,16 @@ grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *tok
     grpo_token_place *scratch,
                             int64_t capacity, grpo_real *key);
 
-/* one token's share of the Jensen-Shannon divergence (Trinity-RFT): beta p (log p - log m) + (1 - beta) q (log q - log m), p = e^teacher,
- * q = e^student, m = beta p + (1 - beta) q; 0 for beta 0 or 1 (grpo_distill.h has the KL divergences there) */
+/* one token's share of the generalised Jensen-Shannon divergence, beta p log(p/M) + (1 - beta) q log(q/M), M = beta p + (1 - beta) q, p =
+ * e^teacher, q = e^student (GKD, 2306.13649, eq. 1, term by term, as Trinity-RFT, 2505.17826, has it); 0 for beta 0 or 1, where TRL and
+ * grpo_distill.h have the KL divergences; NaN for beta outside [0, 1] */
 GRPO_FN double grpo_jensen_shannon(double teacher, double student, double beta) {
     const double rest = 1 - beta;
-    grpo_dd d = grpo_two_diff(teacher, student), back = grpo_dd_negative(d);
-    double of_teacher = rest * grpo_exp_minus_one(back), of_student = beta * grpo_exp_minus_one(d);      /* m/p - 1, m/q - 1 */
+    const grpo_dd d = grpo_two_diff(teacher, student);
     if (!(beta >= 0 && beta <= 1) || teacher != teacher || student != student) return NAN;
     if (beta == 0 || beta == 1) return 0;
-    if (of_teacher < -0.5) of_teacher = log(beta + rest * grpo_exp(back));
-    else of_teacher = grpo_is_finite(of_teacher) ? log1p(of_teacher) : back.hi + log(rest);
-    if (of_student < -0.5) of_student = log(rest + beta * grpo_exp(d));
-    else of_student = grpo_is_finite(of_student) ? log1p(of_student) : d.hi + log(beta);
-    return grpo_plus(-grpo_times(beta * exp(teacher), of_teacher), -grpo_times(rest * exp(student), of_student));
+    return grpo_mixture_term_(exp(teacher), exp(student), grpo_mixture_log_(grpo_dd_negative(d), rest, beta),
+                              grpo_mixture_log_(d, beta, rest), beta);
 }
 
 /* advantage (n_tokens) = -coef times that of batch.logp_teacher and batch.logp_old */

@@ -86,10 +86,10 @@ GRPO_FN double grpo_proximal(grpo_proximal_form form, double logp, double behavi
 grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const int64_t *behaviour_version, grpo_proximal_form form,
                                grpo_real *logp_old);
 
-/* *value = beta KL(q, M) + (1 - beta) KL(p, M), M = (1 - beta) p + beta q; beta 0: KL(q, p), 1: KL(p, q), +infinity where the first has
- * mass that the second lacks (OPSD, 2601.18734; GKD: 0.5, 1.1).  p and q: softmax of student and teacher (n) over temperature, -inf a
- * banned token.  dstudent (n; NULL: not wanted): d value/d student, 0 where banned; where the value is infinite what is finite of it, or
- * infinities */
+/* *value = beta KL(p, M) + (1 - beta) KL(q, M), M = beta p + (1 - beta) q, p and q: softmax of teacher and student (n) over temperature
+ * (GKD, 2306.13649, eq. 1; OPSD, 2601.18734, scripts: beta 0.5, temperature 1.1).  beta 0: KL(p, q), 1: KL(q, p), as TRL's
+ * generalized_jsd_loss, where eq. 1 would be 0; +infinity where the first has mass that the second lacks.  -inf: a banned token.  dstudent
+ * (n; NULL: not wanted): d value/d student, 0 where banned; where the value is infinite what is finite of it, or infinities */
 grpo_status grpo_generalised_jsd(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
                             double *dstudent);
 
@@ -216,7 +216,7 @@ grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const i
     return GRPO_OK;
 }
 
-/* p of the student, q of the teacher, as e^x/total with x = (z - top)/tau, and log q - log p = x_q - x_p - shift */
+/* row 0 the student, q; row 1 the teacher, p; as e^x/total with x = (z - top)/tau, and log p - log q = x_p - x_q - shift */
 typedef struct { const double *z[2]; int64_t n; double tau, beta, top[2], total[2], shift; int infinite; } grpo_two_rows_;
 
 static grpo_dd grpo_rows_exponent_(const grpo_two_rows_ *r, int row, int64_t v) {
@@ -227,7 +227,7 @@ static grpo_dd grpo_rows_apart_(const grpo_two_rows_ *r, int64_t v) {
     return grpo_dd_div(grpo_dd_minus_(grpo_two_diff(r->z[1][v], r->top[1]), grpo_two_diff(r->z[0][v], r->top[0])), r->tau);
 }
 
-/* shift = log(total of q/total of p), by the difference of the two where they are near each other: exactly 0 where all are equal */
+/* shift = log(total of p/total of q), by the difference of the two where they are near each other: exactly 0 where all are equal */
 static void grpo_survey_rows_(grpo_two_rows_ *r) {
     grpo_sum total[2], difference;
     int64_t v;
@@ -237,12 +237,12 @@ static void grpo_survey_rows_(grpo_two_rows_ *r) {
     memset(total, 0, sizeof total);
     memset(&difference, 0, sizeof difference);
     for (r->infinite = 0, v = 0; v < r->n; v++) {
-        const double p = grpo_exp(grpo_rows_exponent_(r, 0, v)), q = grpo_exp(grpo_rows_exponent_(r, 1, v));
+        const double q = grpo_exp(grpo_rows_exponent_(r, 0, v)), p = grpo_exp(grpo_rows_exponent_(r, 1, v));
         const grpo_dd d = grpo_rows_apart_(r, v);
-        grpo_sum_add_(&total[0], p);
-        grpo_sum_add_(&total[1], q);
-        if (d.hi > 0) grpo_sum_add_(&difference, -grpo_times(q, grpo_exp_minus_one(grpo_dd_negative(d))));
-        else grpo_sum_add_(&difference, grpo_times(p, grpo_exp_minus_one(d)));
+        grpo_sum_add_(&total[0], q);
+        grpo_sum_add_(&total[1], p);
+        if (d.hi > 0) grpo_sum_add_(&difference, -grpo_times(p, grpo_exp_minus_one(grpo_dd_negative(d))));
+        else grpo_sum_add_(&difference, grpo_times(q, grpo_exp_minus_one(d)));
         if (r->beta == 0) r->infinite |= r->z[0][v] == -HUGE_VAL && r->z[1][v] > -HUGE_VAL;
         if (r->beta == 1) r->infinite |= r->z[1][v] == -HUGE_VAL && r->z[0][v] > -HUGE_VAL;
     }
@@ -251,41 +251,40 @@ static void grpo_survey_rows_(grpo_two_rows_ *r) {
     r->shift = fabs(D) < 0.5 ? log1p(D) : log(r->total[1] / r->total[0]);
 }
 
-/* p, q and d = log q - log p of token v; both banned: p = q = d = 0 */
+/* p, q and d = log p - log q of token v; both banned: p = q = d = 0 */
 typedef struct { double p, q; grpo_dd d; } grpo_rows_at_;
 
 static grpo_rows_at_ grpo_rows_look_(const grpo_two_rows_ *r, int64_t v) {
     grpo_rows_at_ x;
-    x.p = grpo_exp(grpo_rows_exponent_(r, 0, v)) / r->total[0];
-    x.q = grpo_exp(grpo_rows_exponent_(r, 1, v)) / r->total[1];
+    x.q = grpo_exp(grpo_rows_exponent_(r, 0, v)) / r->total[0];
+    x.p = grpo_exp(grpo_rows_exponent_(r, 1, v)) / r->total[1];
     x.d = grpo_dd_minus_(grpo_rows_apart_(r, v), grpo_dd_of_(r->shift));
     return x;
 }
 
-/* the part of v in the value: beta q log(q/M) + (1 - beta) p log(p/M), or of a KL */
+/* the part of v in the value: beta p log(p/M) + (1 - beta) q log(q/M), or of a KL */
 static double grpo_divergence_part_(const grpo_two_rows_ *r, int64_t v) {
     const grpo_rows_at_ x = grpo_rows_look_(r, v);
     const double beta = r->beta, rest = 1 - beta;
-    if (beta == 0) return grpo_kl_part_(x.q, x.p, x.d);
-    if (beta == 1) return grpo_kl_part_(x.p, x.q, grpo_dd_negative(x.d));
-    return -grpo_times(beta * x.q, grpo_mixture_log_(grpo_dd_negative(x.d), rest, beta))
-        - grpo_times(rest * x.p, grpo_mixture_log_(x.d, beta, rest));
+    if (beta == 0) return grpo_kl_part_(x.p, x.q, x.d);
+    if (beta == 1) return grpo_kl_part_(x.q, x.p, grpo_dd_negative(x.d));
+    return grpo_mixture_term_(x.p, x.q, grpo_mixture_log_(grpo_dd_negative(x.d), rest, beta), grpo_mixture_log_(x.d, beta, rest), beta);
 }
 
-/* d value/d p_v for beta > 0, but for a constant */
+/* d value/d q_v for beta > 0, but for a constant */
 static double grpo_divergence_slope_(const grpo_two_rows_ *r, const grpo_rows_at_ *x) {
     return r->beta == 1 ? -x->d.hi : -(1 - r->beta) * grpo_mixture_log_(x->d, r->beta, 1 - r->beta);
 }
 
-/* p (g - sum p g)/tau; of beta 0 p g = -q */
+/* q (g - sum q g)/tau; of beta 0 q g = -p */
 static double grpo_divergence_gradient_(const grpo_two_rows_ *r, int64_t v, double mean) {
     const grpo_rows_at_ x = grpo_rows_look_(r, v);
     double g;
     if (r->z[0][v] == -HUGE_VAL) return 0;
-    if (r->beta == 0) return (x.p - x.q) / r->tau;
+    if (r->beta == 0) return (x.q - x.p) / r->tau;
     if (r->infinite) return r->z[1][v] == -HUGE_VAL ? HUGE_VAL : -HUGE_VAL;
     g = grpo_divergence_slope_(r, &x) - mean;
-    return r->tau < 1 ? grpo_times(x.p / r->tau, g) : grpo_times(x.p, g) / r->tau;
+    return r->tau < 1 ? grpo_times(x.q / r->tau, g) : grpo_times(x.q, g) / r->tau;
 }
 
 /* -inf, a banned token, apart */
@@ -319,7 +318,7 @@ grpo_status grpo_generalised_jsd(const double *student, const double *teacher, i
     for (int64_t v = 0; v < n && !r.infinite; v++) {
         const grpo_rows_at_ x = grpo_rows_look_(&r, v);
         grpo_sum_add_(&sum, grpo_divergence_part_(&r, v));
-        if (beta > 0 && dstudent) grpo_sum_add_(&slopes, grpo_times(x.p, grpo_divergence_slope_(&r, &x)));
+        if (beta > 0 && dstudent) grpo_sum_add_(&slopes, grpo_times(x.q, grpo_divergence_slope_(&r, &x)));
     }
     mean = grpo_sum_value_(&slopes);
     *value = r.infinite ? HUGE_VAL : grpo_sum_total_(&sum);

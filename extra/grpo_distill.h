@@ -5,7 +5,10 @@
  *     #include "extra/grpo_distill.h"
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it: the divergence of a
- * row is one more number of its token, which may stand beside a policy loss as batch.divergence_ref (penalty.kl external). */
+ * row is one more number of its token, which may stand beside a policy loss as batch.divergence_ref (penalty.kl external).
+ *
+ * A status names argument and entry, of an argument that is a struct the member by its place, from 0; nothing has then been written.
+ * Divergences and log-probabilities are in nats.  Results overlap no argument, unless a comment says so. */
 #ifndef GRPO_DISTILL_H
 #define GRPO_DISTILL_H
 
@@ -39,10 +42,11 @@ extern "C" {
  *     reverse           q log(q/p)                                       KL(student || teacher)
  *     jensen_shannon    beta p log(p/M) + (1 - beta) q log(q/M),         M = beta p + (1 - beta) q; beta 0 is forward and 1 is reverse
  *
- * (GKD, 2306.13649, eq. 1, with the ends of TRL's generalized_jsd_loss; SDPO, 2601.20802: alpha = beta.)  There is no factor of tau^2.
+ * (GKD, 2306.13649, eq. 1, whose P and Q are p and q; it has 0 at the ends of beta, TRL's generalized_jsd_loss what stands here.  SDPO,
+ * 2601.20802: alpha = beta.)  There is no factor of tau^2.
  * Of a set of ids, the rest of the vocabulary, the tail, is
  *
- *     left_out          not there: p and q are those of the whole vocabulary, D may be negative (verl's forward_kl_topk)
+ *     left_out          not there: p and q are those of the whole vocabulary, D may be negative (verl's code, forward_kl_topk)
  *     renormalised      not there, and p and q are divided by their sums over the ids (OPSD, 2601.18734; SDPO and TRL without a tail)
  *     bucket            one more entry.  The log of the mass inside the ids is at most -1e-7, of p and of q (SDPO, TRL's add_tail_bucket)
  *
@@ -64,13 +68,13 @@ typedef struct {
     grpo_logits_type teacher_type;
     int64_t teacher_stride;             /* elements from one row of the teacher to the next */
     int64_t k;                          /* ids of a row; not read without ids */
-    double teacher_temperature;         /* of the whole vocabulary, or renormalised: what its numbers are divided by; else 1 */
+    double teacher_temperature;         /* > 0: of the whole vocabulary, or renormalised: what its numbers are divided by; else 1 */
     grpo_distill_kind kind;
-    double beta;                        /* in [0, 1]: the teacher's share of M */
+    double beta;                        /* in [0, 1]: the teacher's share of M; read by jensen_shannon (OPSD's scripts: 0.5) */
     grpo_tail_kind tail;                /* without ids: left_out */
-    double clip;                        /* a term is at most this (OPSD, SSOPD, 2605.17497: pointwise clipping); 0: none */
-    double logp_min;                    /* log p and log q are at least this (verl's log_prob_min_clamp: -10), of left_out ids; 0: none */
-    double divergence_max;              /* D is clamped to [0, this] (verl's clamp_min and loss_max_clamp), +infinity too; 0: none */
+    double clip;                        /* >= 0: a term is at most this (OPSD; SSOPD, 2605.17497: pointwise clipping); 0: none */
+    double logp_min;                    /* <= 0: log p, log q are at least this (verl's log_prob_min_clamp: -10) of left_out ids; 0: none */
+    double divergence_max;              /* >= 0: D is clamped to [0, this] (verl's clamp_min and loss_max_clamp), +infinity too; 0: none */
 } grpo_distill;
 
 /* what a row comes to, between the two calls */
@@ -92,25 +96,29 @@ grpo_status grpo_distill_divergence(const grpo_distill *x, const void *teacher, 
                                     grpo_distill_part *part, grpo_real *divergence);
 
 /* The same arguments, part as it was written, weight (rows): d loss/d divergence -> dlogits (rows, stride) of the student's type: weight
- * times d D/d z, written (0 where the mask is; may be the logits) or, with `add`, added to what is there. */
+ * times d D/d z, written (0 where the mask is; may be the logits) or, with `add`, added to what is there.  What rows, ids and teacher hold
+ * is not checked again. */
 grpo_status grpo_distill_gradient(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,
                                   const grpo_distill_part *part, const grpo_real *weight, int add, void *dlogits);
 
-/* Of rows of logits (target and squares are not read): ids (rows, k) of the k largest, ascending, of equal ones the first; and the
- * log-probabilities logp (rows, k) at given ids, over the whole vocabulary.  Of rows where the mask is 0, nothing is written. */
+/* Of rows of logits (target and squares are not read): ids (rows, k) of the k largest, 1 <= k <= vocab, ascending, of equal ones the first;
+ * and the log-probabilities logp (rows, k) at given ids (rows, k), in any order, over the whole vocabulary.  Of rows where the mask is 0,
+ * nothing is read or written (SDPO, 2601.20802, SDFT, 2601.19897, as their code and TRL have it). */
 grpo_status grpo_distill_top(const grpo_logits *x, const uint8_t *mask, int64_t k, int64_t *ids);
 grpo_status grpo_distill_at(const grpo_logits *x, const uint8_t *mask, const int64_t *ids, int64_t k, grpo_real *logp);
 
-/* ids (rows, k) in ascending order, each row by itself, and numbers (rows, k) with them: of a teacher that lists the likeliest first */
+/* ids (rows, k) in ascending order, each row by itself, and numbers (rows, k) with them, both in place: of a teacher that lists the
+ * likeliest first */
 grpo_status grpo_distill_sort(int64_t rows, int64_t k, int64_t *ids, grpo_real *numbers);
 
-/* SSOPD (2605.17497): of each group the correct response with the fewest tokens of the mask, whose text the teacher is shown, and the wrong
- * one with the most, on whose tokens teacher and student are compared; of equal ones the first; both -1 where a group has none of one sort.
- * correct (sequences) -> teacher, student (groups) */
+/* Of each group the correct response with the fewest tokens of the mask, whose text the teacher is shown, and the wrong one with the most,
+ * on whose tokens teacher and student are compared; of equal ones the first; both -1 where a group has none of one sort (SSOPD, 2605.17497,
+ * as summaries have it).  correct (sequences) -> teacher, student (n_groups): sequences as batch.reward counts them */
 grpo_status grpo_distill_pairs(const grpo_batch *batch, const uint8_t *correct, int64_t *teacher, int64_t *student);
-/* strength 4 c (1 - c), c the correct responses' share of the group: weight (groups) */
+/* weight (n_groups) = strength 4 c (1 - c), c the share of correct (sequences) responses of the group (SSOPD, likewise: 0.5) */
 grpo_status grpo_frontier_weight(const grpo_batch *batch, const uint8_t *correct, double strength, double *weight);
-/* min(e^clamp(logp - logp_old, -20, 20), clip): weight (n_tokens), 0 where masked; SDPO and TRL multiply D with this constant (is_clip) */
+/* weight (n_tokens) = min(e^clamp(logp - logp_old, -20, 20), clip), 0 where masked: a constant by which SDPO (2601.20802, its code) and TRL
+ * multiply D (is_clip; TRL: 2) */
 grpo_status grpo_distill_importance_weight(const grpo_batch *batch, double clip, grpo_real *weight);
 
 #ifdef __cplusplus
@@ -241,7 +249,7 @@ static grpo_distill_entry_ grpo_distill_mixed_(double p, double q, grpo_dd d, in
     grpo_distill_entry_ e;
     e.q = q;
     e.term = whole ? beta * grpo_kl_part_(p, m, grpo_dd_of_(-over_p)) + rest * grpo_kl_part_(q, m, grpo_dd_of_(-over_q))
-                   : -grpo_times(beta * p, over_p) - grpo_times(rest * q, over_q);
+                   : grpo_mixture_term_(p, q, over_p, over_q, beta);
     e.slope = -rest * grpo_times(q, over_q);
     return e;
 }

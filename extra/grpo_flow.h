@@ -8,7 +8,11 @@
  *
  * A chain of denoising steps is a response and a step is a token.  What grpo_gaussian_steps makes of the means of the policy, of the old
  * policy and of the reference goes into a batch, its loss comes from grpo_loss, and grpo_gaussian_steps_backward takes that back to the
- * mean; times velocity_factor it is the gradient by the predicted velocity.  examples/flow.c trains a model so. */
+ * mean; times velocity_factor it is the gradient by the predicted velocity.  examples/flow.c trains a model so.
+ *
+ * A status names argument and entry, of an argument that is a struct the member by its place, from 0; nothing has then been written.
+ * Numbers are finite; those of the losses without steps are at most 1e150 in magnitude.  Results overlap no argument.  Behind an arXiv id
+ * stand the equations, and the numbers that the paper or its code has. */
 #ifndef GRPO_FLOW_H
 #define GRPO_FLOW_H
 
@@ -41,24 +45,26 @@ extern "C" {
  *
  *     a = 1 - g^2 h/(2 s0),    b = -h (1 + g^2 (1 - s0)/(2 s0)),    s = g sqrt(h)
  *
- *     flow_sde     g = eta sqrt(s0/(1 - s0)); at s0 = 1 it is 1 - sigma_max that divides (Flow-GRPO, 2505.05470)
- *     dance_sde    g = eta (DanceGRPO, 2505.07818)
+ *     flow_sde     g = eta sqrt(s0/(1 - s0)); at s0 = 1 it is 1 - sigma_max that divides (Flow-GRPO, 2505.05470: eta 0.7)
+ *     dance_sde    g = eta (DanceGRPO, 2505.07818: eta 0.3)
  *     flash_sde    g = eta (sigma_min + (sigma_max - sigma_min) s0) (Flash-GRPO, 2605.15980)
  *     sage_sde     s^2 = eta^2 (log((1 - s1)/(1 - min(s0, 0.997))) - h) stands for g^2 h (SAGE-GRPO, 2603.21872; s1 below some 0.997)
- *     cps          with c = cos(eta pi/2): a = 1 - s1 + s1 c,  b = -s0 (1 - s1) + (1 - s0) s1 c,  s = s1 sin(eta pi/2), eta at most 1 */
+ *     cps          with c = cos(eta pi/2): a = 1 - s1 + s1 c,  b = -s0 (1 - s1) + (1 - s0) s1 c,  s = s1 sin(eta pi/2), eta at most 1
+ *                  (Coefficients-Preserving Sampling, 2509.05952, as the codes of Flow-GRPO and SAGE-GRPO have it) */
 typedef enum { GRPO_FLOW_SDE, GRPO_FLOW_DANCE_SDE, GRPO_FLOW_FLASH_SDE, GRPO_FLOW_SAGE_SDE, GRPO_FLOW_CPS } grpo_flow_kind;
 typedef struct {
     double sample_factor, velocity_factor, std;    /* a, b, s */
     double rate;                                    /* s/|b|: the reciprocal of |d logp/d v| per unit of noise */
 } grpo_flow_step;
 
-/* 0 <= next_level < level <= 1; sigma_max in (0, 1), sigma_min in [0, sigma_max]: the levels after the first step and before the last.  A
- * step without noise, as cps has to next_level 0, is refused: leave it out of the batch, or mask it. */
+/* 0 <= next_level < level <= 1; sigma_max in (0, 1), sigma_min in [0, sigma_max]: the levels after the first step and before the last;
+ * eta > 0.  A step without noise, as cps has to next_level 0, is refused: leave it out of the batch, or mask it. */
 grpo_status grpo_flow_schedule(grpo_flow_kind kind, double level, double next_level, double sigma_max, double sigma_min, double eta,
                                grpo_flow_step *step);
 
 /* weights of steps that make them count alike, from the rates of a schedule: rate over the rate whose reciprocal is the median, the lower
- * of two (SAGE-GRPO), or over the mean rate (Flash-GRPO).  rate (n), n > 0 -> weight (n): of batch.external_weight */
+ * of two (SAGE-GRPO, 2603.21872), or over the mean rate (Flash-GRPO, 2605.15980).  rate (n) > 0, n > 0 -> weight (n): of
+ * batch.external_weight.  The median takes O(n^2) */
 typedef enum { GRPO_BALANCE_MEDIAN, GRPO_BALANCE_MEAN } grpo_balance_kind;
 grpo_status grpo_balance_steps(int64_t n, const double *rate, grpo_balance_kind centre, double *weight);
 
@@ -77,6 +83,7 @@ typedef struct {
     grpo_real *divergence_ref;      /* mean (mu - mu_ref)^2/(2 c^2): of penalty.kl external; c: kl_std, where the code of a method has
                                        another (Flow-GRPO's g), NULL: std */
 } grpo_gaussian_numbers;
+/* sample, mean, mean_old, mean_ref: elements; the last two NULL where nothing of them is wanted; std, kl_std (n) > 0 */
 grpo_status grpo_gaussian_steps(int64_t n, const int64_t *begin, const grpo_real *sample, const grpo_real *mean, const grpo_real *mean_old,
                                 const grpo_real *mean_ref, const double *std, const double *kl_std, const grpo_gaussian_numbers *out);
 
@@ -90,29 +97,31 @@ grpo_status grpo_gaussian_steps_backward(int64_t n, const int64_t *begin, const 
 /* ======== without steps ============================================================================================================
  * begin (n + 1) as above, of samples. */
 
-/* e = mean (prediction - target)^2: error (n); and from d loss/d e, derror (n), to d loss/d prediction, per element */
+/* e = mean (prediction - target)^2, prediction, target: elements: error (n); and from d loss/d e, derror (n), to d loss/d prediction, per
+ * element: dprediction (GDPO-SR, 2603.16769; Diffusion-DPO, 2311.12908, as their code has it) */
 grpo_status grpo_denoising_error(int64_t n, const int64_t *begin, const grpo_real *prediction, const grpo_real *target, double *error);
 grpo_status grpo_denoising_error_backward(int64_t n, const int64_t *begin, const grpo_real *prediction, const grpo_real *target,
                                           const double *derror, grpo_real *dprediction);
 
-/* log(1 + e^u), u = beta/2 sum weight (e - e_ref): GDPO-SR (2603.16769) with beta 5000 and the group's standardised rewards for weights;
- * DPO of a pair with beta 2000 and weights 1 and -1.  error, error_ref, weight (n), n > 0 -> loss, derror (n): d loss/d error, NULL: not
- * wanted */
+/* *loss = log(1 + e^u), u = beta/2 sum weight (e - e_ref), beta > 0: GDPO-SR (2603.16769) with beta 5000, the group's standardised rewards
+ * for weights; Diffusion-DPO (2311.12908) of a pair with beta 2000 and weights 1 and -1.  error, error_ref, weight (n), n > 0 -> loss,
+ * derror (n): d loss/d error, NULL: not wanted */
 grpo_status grpo_denoising_preference(int64_t n, const double *error, const double *error_ref, const double *weight, double beta,
                                       double *loss, double *derror);
 
-/* DiffusionNFT (2509.16117).  Per sample at noise level t, noisy = (1 - t) clean + t noise: r = clip(A, -M, M)/(2 M) + 1/2 is its share of
- * good; u+ = v_old + beta (v - v_old) and u- = v_old - beta (v - v_old) predict clean as x+- = noisy - t u+-;
+/* DiffusionNFT (2509.16117, its code).  Per sample at noise level t, noisy = (1 - t) clean + t noise: r = clip(A, -M, M)/(2 M) + 1/2 is
+ * its share of good; u+ = v_old + beta (v - v_old) and u- = v_old - beta (v - v_old) predict clean as x+- = noisy - t u+-;
  *
  *     loss = M/beta (r mean (x+ - clean)^2/w+ + (1 - r) mean (x- - clean)^2/w-) + kl_coef mean (v - v_ref)^2
  *
  * with w+- = max(mean |x+- - clean|, 1e-5), constants. */
 typedef struct {
-    double advantage_max;           /* M > 0 */
-    double beta;                    /* > 0 */
-    double kl_coef;                 /* >= 0; not 0: velocity_ref is read */
+    double advantage_max;           /* M > 0 (the code: 5) */
+    double beta;                    /* > 0 (the code: 1 or 0.1) */
+    double kl_coef;                 /* >= 0; not 0: velocity_ref is read (the code: 1e-4) */
 } grpo_nft;
-/* level, advantage (n) -> share: r, loss (n) each; dvelocity per element, d loss of its own sample/d v; each NULL where it is not wanted */
+/* velocity v, velocity_old, velocity_ref, noisy, clean: elements; level t in [0, 1], advantage A (n) -> share: r, loss (n) each; dvelocity
+ * per element, d loss of its own sample/d v; each NULL where it is not wanted */
 grpo_status grpo_diffusion_nft(int64_t n, const int64_t *begin, const grpo_real *velocity, const grpo_real *velocity_old,
                                const grpo_real *velocity_ref, const grpo_real *noisy, const grpo_real *clean, const double *level,
                                const double *advantage, const grpo_nft *x, double *share, double *loss, grpo_real *dvelocity);
@@ -194,6 +203,7 @@ grpo_status grpo_flow_schedule(grpo_flow_kind kind, double level, double next_le
     else {
         const grpo_dd variance = grpo_flow_variance_(kind, level, next_level, sigma_max, sigma_min, eta);
         if (!(variance.hi > 0)) return grpo_refuse_(GRPO_OUT_OF_RANGE, 3, -1);
+        if (!grpo_is_finite(variance.hi)) return grpo_refuse_(GRPO_OUT_OF_RANGE, 6, -1);
         x = grpo_flow_step_of_(level, grpo_two_diff(level, next_level), variance);
     }
     if (!(x.std > 0)) return grpo_refuse_(GRPO_OUT_OF_RANGE, 3, -1);
@@ -234,11 +244,12 @@ static grpo_status grpo_check_spans_(int64_t n, const int64_t *begin) {
 }
 
 /* of an array of elements that must be there, or that may not (NULL) */
-static grpo_status grpo_check_elements_(int64_t n, const int64_t *begin, const grpo_real *x, int needed, int place) {
+static grpo_status grpo_check_elements_(int64_t n, const int64_t *begin, const grpo_real *x, int needed, grpo_domain_kind_ domain,
+                                        int place) {
     if (n == 0 || (!x && !needed)) return GRPO_OK;
     if (!x) return grpo_refuse_(GRPO_NULL, place, -1);
     for (int64_t d = begin[0]; d < begin[n]; d++)
-        if (!grpo_is_finite((double)x[d])) return grpo_check_member_((double)x[d], GRPO_FINITE_, place, d);
+        if (!grpo_in_domain_((double)x[d], domain)) return grpo_check_member_((double)x[d], domain, place, d);
     return GRPO_OK;
 }
 
@@ -277,10 +288,10 @@ typedef struct {
 
 static grpo_status grpo_check_gaussians_(const grpo_gaussians_ *x, int needs_old, int needs_ref) {
     grpo_status st = grpo_check_spans_(x->n, x->begin);
-    if (!st) st = grpo_check_elements_(x->n, x->begin, x->sample, 1, 3);
-    if (!st) st = grpo_check_elements_(x->n, x->begin, x->mean, 1, 4);
-    if (!st) st = grpo_check_elements_(x->n, x->begin, x->old, needs_old, 5);
-    if (!st) st = grpo_check_elements_(x->n, x->begin, x->ref, needs_ref, 6);
+    if (!st) st = grpo_check_elements_(x->n, x->begin, x->sample, 1, GRPO_FINITE_, 3);
+    if (!st) st = grpo_check_elements_(x->n, x->begin, x->mean, 1, GRPO_FINITE_, 4);
+    if (!st) st = grpo_check_elements_(x->n, x->begin, x->old, needs_old, GRPO_FINITE_, 5);
+    if (!st) st = grpo_check_elements_(x->n, x->begin, x->ref, needs_ref, GRPO_FINITE_, 6);
     if (!st) st = grpo_check_list_(x->std, x->n, GRPO_POSITIVE_, 7);
     return st || !x->kl_std ? st : grpo_check_list_(x->kl_std, x->n, GRPO_POSITIVE_, 8);
 }
@@ -345,8 +356,8 @@ grpo_status grpo_gaussian_steps_backward(int64_t n, const int64_t *begin, const 
 /* ---- errors of a denoiser ---------------------------------------------------------------------------------------------------------- */
 static grpo_status grpo_check_denoiser_(int64_t n, const int64_t *begin, const grpo_real *prediction, const grpo_real *target) {
     grpo_status st = grpo_check_spans_(n, begin);
-    if (!st) st = grpo_check_elements_(n, begin, prediction, 1, 3);
-    return st ? st : grpo_check_elements_(n, begin, target, 1, 4);
+    if (!st) st = grpo_check_elements_(n, begin, prediction, 1, GRPO_MODERATE_, 3);
+    return st ? st : grpo_check_elements_(n, begin, target, 1, GRPO_MODERATE_, 4);
 }
 
 grpo_status grpo_denoising_error(int64_t n, const int64_t *begin, const grpo_real *prediction, const grpo_real *target, double *error) {
@@ -376,9 +387,9 @@ grpo_status grpo_denoising_preference(int64_t n, const double *error, const doub
     grpo_status st = grpo_check_count_(n, 1, 1);
     grpo_sum sum = GRPO_NO_SUM_;
     grpo_logistic f;
-    if (!st) st = grpo_check_list_(error, n, GRPO_FINITE_, 2);
-    if (!st) st = grpo_check_list_(error_ref, n, GRPO_FINITE_, 3);
-    if (!st) st = grpo_check_list_(weight, n, GRPO_FINITE_, 4);
+    if (!st) st = grpo_check_list_(error, n, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_list_(error_ref, n, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_list_(weight, n, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_number_(beta, GRPO_POSITIVE_, 5);
     if (!st) st = grpo_check_output_(loss, 6);
     if (st) return st;
@@ -408,14 +419,21 @@ static grpo_dd grpo_nft_gap_(const grpo_nft_sample_ *x, int64_t d, double sign) 
 static double grpo_nft_part_(const grpo_nft_sample_ *x, double sign, grpo_dd *weight) {
     const grpo_dd least = { 1e-5, -8.180305391403131e-22 };
     grpo_sum size = GRPO_NO_SUM_, squares = GRPO_NO_SUM_;
+    double largest = 0;
+    int unit;
     for (int64_t d = x->begin; d < x->end; d++) {
         const grpo_dd e = grpo_nft_gap_(x, d, sign);
         grpo_sum_add_dd_(&size, e.hi < 0 ? grpo_dd_negative(e) : e);
+        if (fabs(e.hi) > largest) largest = fabs(e.hi);
+    }
+    unit = largest > 1 ? grpo_square_exponent_(largest) : 0;
+    for (int64_t d = x->begin; d < x->end; d++) {
+        const grpo_dd e = grpo_dd_scaled_(grpo_nft_gap_(x, d, sign), -unit);
         grpo_sum_add_dd_(&squares, grpo_dd_product(e, e));
     }
     *weight = grpo_mean_(&size, x->end - x->begin);
     if (grpo_dd_less(*weight, least)) *weight = least;
-    return grpo_dd_quotient(grpo_mean_(&squares, x->end - x->begin), *weight).hi;
+    return ldexp(grpo_dd_quotient(grpo_mean_(&squares, x->end - x->begin), grpo_dd_scaled_(*weight, -unit)).hi, unit);
 }
 
 static double grpo_nft_share_(double advantage, double most) {
@@ -452,11 +470,11 @@ grpo_status grpo_diffusion_nft(int64_t n, const int64_t *begin, const grpo_real 
                                const double *advantage, const grpo_nft *x, double *share, double *loss, grpo_real *dvelocity) {
     grpo_status st = grpo_check_nft_(x);
     if (!st) st = grpo_check_spans_(n, begin);
-    if (!st) st = grpo_check_elements_(n, begin, velocity, 1, 3);
-    if (!st) st = grpo_check_elements_(n, begin, velocity_old, 1, 4);
-    if (!st) st = grpo_check_elements_(n, begin, velocity_ref, x->kl_coef != 0, 5);
-    if (!st) st = grpo_check_elements_(n, begin, noisy, 1, 6);
-    if (!st) st = grpo_check_elements_(n, begin, clean, 1, 7);
+    if (!st) st = grpo_check_elements_(n, begin, velocity, 1, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_elements_(n, begin, velocity_old, 1, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_elements_(n, begin, velocity_ref, x->kl_coef != 0, GRPO_MODERATE_, 5);
+    if (!st) st = grpo_check_elements_(n, begin, noisy, 1, GRPO_MODERATE_, 6);
+    if (!st) st = grpo_check_elements_(n, begin, clean, 1, GRPO_MODERATE_, 7);
     if (!st) st = grpo_check_list_(level, n, GRPO_PART_, 8);
     if (!st) st = grpo_check_list_(advantage, n, GRPO_FINITE_, 9);
     for (int64_t k = 0; !st && k < n; k++) {

@@ -71,20 +71,22 @@ typedef struct {
     int64_t slot;                       /* its token */
 } grpo_hidden_row;
 
-/* the caller's arrays.  Statuses name a member that has no name there as `argument 5` at its place in this list, from 0 */
+/* The caller's arrays.  Statuses name vocab, target, temperature logits.vocab, logits.target, logits.temperature, and logp and entropy
+ * rows.logp and rows.entropy; the others have no name there: argument 5[0] is hidden, [1] weight, [2] width, [8] passes, [9] tile_rows,
+ * [10] tile, [11] row */
 typedef struct {
     const grpo_real *hidden;            /* (n_tokens, width) row t: what the token of slot t was drawn from */
     const grpo_real *weight;            /* (vocab, width) */
     int64_t width, vocab;               /* 1 at least */
-    const int64_t *target;              /* (n_tokens) the token that was drawn, 0 .. vocab - 1 */
-    double temperature;                 /* tau > 0 */
+    const int64_t *target;              /* (n_tokens) the token that was drawn, 0 .. vocab - 1; read where the mask is */
+    double temperature;                 /* tau > 0, finite */
     grpo_product product;               /* NULL: grpo_hidden_product */
     void *context;                      /* handed to product */
     int passes;                         /* 0: as few as the objective allows; 2: two; 1: one, or it is refused */
     int64_t tile_rows;                  /* 1 at least; of the batch's tokens more need not be */
     grpo_real *tile;                    /* (tile_rows (vocab + width)) room to work in */
     grpo_hidden_row *row;               /* (tile_rows) room to work in */
-    grpo_real *logp, *entropy;          /* (n_tokens) written */
+    grpo_real *logp, *entropy;          /* (n_tokens) nats, written, 0 where masked */
     grpo_real *d_hidden;                /* (n_tokens, width) written, 0 where masked; may be hidden; NULL: not wanted */
     grpo_real *d_weight;                /* (vocab, width) added to; NULL: not wanted */
 } grpo_hidden;
@@ -242,9 +244,9 @@ static grpo_status grpo_check_hidden_shape_(const grpo_hidden *rows, int64_t n_t
     if (!rows->hidden) return grpo_refuse_member_(GRPO_NULL, GRPO_IN_HIDDEN_);
     if (!rows->weight) return grpo_refuse_member_(GRPO_NULL, GRPO_IN_WEIGHT_);
     if (rows->width < 1) return grpo_refuse_member_(GRPO_NOT_POSITIVE, GRPO_IN_WIDTH_);
-    if (rows->vocab < 1) return grpo_refuse_member_(GRPO_NOT_POSITIVE, GRPO_IN_VOCAB_);
+    if (rows->vocab < 1) return GRPO_STATUS_(GRPO_NOT_POSITIVE, GRPO_AT_logits_vocab_);
     if (n_tokens > most / rows->width) return grpo_refuse_member_(GRPO_OUT_OF_RANGE, GRPO_IN_WIDTH_);
-    if (rows->vocab > most / rows->width) return grpo_refuse_member_(GRPO_OUT_OF_RANGE, GRPO_IN_VOCAB_);
+    if (rows->vocab > most / rows->width) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_logits_vocab_);
     if (!rows->target) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_target_);
     if (grpo_rule_of_temperature_(rows->temperature))
         return GRPO_STATUS_(grpo_rule_of_temperature_(rows->temperature), GRPO_AT_logits_temperature_);

@@ -131,7 +131,8 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
               const grpo_output *out, grpo_finding *finding, int room);
 
 #ifndef GRPO_NO_TEXT
-/* a status with values and place, in one sentence, cut where buffer (size) ends; returns buffer.  Arguments as of grpo_fault_of */
+/* a status with values and place, in one sentence, cut where buffer (size bytes) ends; returns buffer, of size 0 "".  Arguments as of
+ * grpo_fault_of */
 const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                char *buffer, size_t size);
 /* level, sentence and place of a finding, likewise */

@@ -76,18 +76,18 @@ typedef struct {
 } grpo_logits;
 
 /* what a row, or a shard of one, comes to.  The target and the largest of the others are kept apart, so that a probability near 1 does
- * not swallow the rest; sums are over all others, x = (z - largest)/tau. */
+ * not swallow the rest; x = (z - largest)/tau. */
 typedef struct {
     double largest;                 /* of the others; -inf: there is none */
-    grpo_dd sum, spread, squares;   /* sum e^x, sum e^x x, sum e^2x */
+    grpo_dd sum, spread, squares;   /* sum e^x, sum e^x x, sum e^2x, of all others but the largest itself; squares NaN: not asked for */
     double target;                  /* its logit */
-    int has_target;
+    int has_target;                 /* 1: it is in this shard */
 } grpo_logits_part;
 
 typedef struct {
     double logp, entropy;           /* nats */
-    double log_sum;                 /* log sum e^(z/tau) */
-    double sum_squares;             /* sum p^2, if asked for */
+    double log_sum;                 /* log sum e^(z/tau); -inf of a row that is banned throughout */
+    double sum_squares;             /* sum p^2, if asked for, else NaN */
     double other;                   /* 1 - p_target, small ones too */
 } grpo_logits_row;
 
@@ -97,21 +97,22 @@ typedef struct {
 #define GRPO_LOGITS_FN
 #endif
 
-/* one row of the shard -> part */
+/* one row of the shard, 0 .. rows - 1 -> part.  Shards merge into the whole row's part, in any order; one of them at most has the target */
 grpo_status grpo_logits_row_read(const grpo_logits *x, int64_t row, grpo_logits_part *part);
 GRPO_LOGITS_FN grpo_status grpo_logits_part_merge(grpo_logits_part *into, const grpo_logits_part *from, double temperature);
-/* the whole row's part -> numbers; a row without its target has logp -inf */
+/* the whole row's part -> numbers; logp is -inf where the target is banned or not there, even of a row that is banned throughout */
 GRPO_LOGITS_FN grpo_status grpo_logits_part_row(const grpo_logits_part *part, double temperature, grpo_logits_row *row);
 /* d loss/d z of the shard's row, elements of x->type, `part` that of the whole row; dlogits may be the logits' own row */
 grpo_status grpo_logits_row_gradient(const grpo_logits *x, int64_t row, const grpo_logits_part *part, double dlogp, double dentropy,
     void *dlogits);
 
-/* The same one logit at a time, for kernels of your own (examples/cuda/): part = nothing, then take each logit of the row, in any order;
- * parts of several threads merge.  is_target: it is the sampled token's. */
+/* The same one logit at a time, for kernels of your own (examples/cuda/): part = nothing, then take each logit z of the row, in any order;
+ * parts of several threads merge.  is_target: it is the sampled token's.  Not checked: temperature > 0; z not NaN, not +infinity */
 GRPO_LOGITS_FN grpo_logits_part grpo_logits_part_empty(void);
 GRPO_LOGITS_FN void grpo_logits_part_add(grpo_logits_part *part, double z, int is_target, double temperature);
 
-/* what d loss / d z is made of, for a row whose loss has these derivatives; then d loss / d z */
+/* what d loss / d z is made of, for a row whose loss has these derivatives (NaN at a temperature that is not > 0 and finite); then
+ * d loss / d z of a logit */
 typedef struct {
     double largest, temperature, share, at, slope, target;
     double scale;                   /* what at, slope and target are yet to be multiplied by: a power of two, or an infinity */
@@ -140,7 +141,8 @@ grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *ba
 
 /* The two passes by themselves, of rows first .. first + count - 1, in the calling thread: for pools of threads, and where advantages or
  * an exchange between ranks come in between.  mask (rows), NULL: all count; where it is 0 nothing is read, and 0 is written.  read:
- * logits -> part, logp, entropy (the last two unless NULL); a range that is refused may have been written up to the row at fault. */
+ * logits -> part, logp, entropy (the last two unless NULL); a range that is refused may have been written up to the row at fault.
+ * gradient: part, and d loss/d logp, d loss/d entropy (rows), NULL: 0 -> dlogits. */
 grpo_status grpo_logits_batch_read(const grpo_logits_batch *rows, const uint8_t *mask, int64_t first, int64_t count);
 grpo_status grpo_logits_batch_gradient(const grpo_logits_batch *rows, const uint8_t *mask, const grpo_real *dlogp,
     const grpo_real *dentropy,
@@ -500,8 +502,8 @@ static GRPO_LOGITS_FN grpo_odds_ grpo_row_odds_(const grpo_logits_part *p, doubl
     grpo_odds_ o = { 0, HUGE_VAL, -HUGE_VAL }, all = { HUGE_VAL, 0, HUGE_VAL };
     const double rest = 1 + p->sum.hi;
     grpo_dd d;
-    if (p->largest == -HUGE_VAL) return o;
     if (!p->has_target || p->target == -HUGE_VAL) return all;
+    if (p->largest == -HUGE_VAL) return o;
     d = grpo_row_exponent_(p->largest, p->target, tau);
     o.log = d.hi + log1p(p->sum.hi);
     o.ratio = grpo_exp(d) * rest;
@@ -518,7 +520,7 @@ static GRPO_LOGITS_FN double grpo_log_all_inverse_(const grpo_odds_ *o) {
 
 GRPO_LOGITS_FN grpo_status grpo_logits_part_row(const grpo_logits_part *part, double temperature, grpo_logits_row *row) {
     grpo_odds_ o;
-    double rest, target;
+    double rest, target, others;
     const grpo_rule rule = grpo_rule_of_temperature_(temperature);
     if (!part) return GRPO_STATUS_ARGUMENT_(GRPO_NULL, 1, -1);
     if (rule) return GRPO_STATUS_ARGUMENT_(rule, 2, -1);
@@ -533,7 +535,8 @@ GRPO_LOGITS_FN grpo_status grpo_logits_part_row(const grpo_logits_part *part, do
     row->log_sum = -HUGE_VAL;
     if (row->other > 0.5) row->log_sum = part->largest / temperature + (log1p(part->sum.hi) + grpo_log_all_inverse_(&o));
     else if (part->has_target) row->log_sum = part->target / temperature + grpo_log_all_(&o);
-    row->sum_squares = target * target + row->other * row->other * ((1 + part->squares.hi) / (rest * rest));
+    others = part->largest > -HUGE_VAL ? row->other : 0;               /* there may be no token at all */
+    row->sum_squares = target * target + others * others * ((1 + part->squares.hi) / (rest * rest));
     return GRPO_OK;
 }
 
@@ -553,14 +556,18 @@ static GRPO_LOGITS_FN double grpo_row_scale_(double *dlogp, double *dentropy) {
 }
 
 GRPO_LOGITS_FN grpo_logits_slopes grpo_logits_part_slopes(const grpo_logits_part *part, double temperature, double dlogp, double dentropy) {
-    const grpo_odds_ odds = grpo_row_odds_(part, temperature);
+    grpo_odds_ odds;
     grpo_logits_slopes s;
     grpo_logits_row r;
-    grpo_logits_part_row(part, temperature, &r);
+    if (grpo_logits_part_row(part, temperature, &r)) {
+        s.largest = s.temperature = s.share = s.at = s.slope = s.target = s.scale = NAN;
+        return s;
+    }
+    odds = grpo_row_odds_(part, temperature);
     s.scale = grpo_row_scale_(&dlogp, &dentropy);
     s.largest = part->largest; s.temperature = temperature;
     s.at = s.slope = 0;
-    s.share = r.other / (1 + part->sum.hi);                            /* probability of the largest of the others */
+    s.share = part->largest > -HUGE_VAL ? r.other / (1 + part->sum.hi) : 0;     /* probability of the largest of the others */
     if (s.share > 0) {                                                 /* of log p + H: what all have in common, and what differs */
         s.at = -dlogp - grpo_times(dentropy, r.entropy - grpo_log_all_inverse_(&odds) - log1p(part->sum.hi));
         s.slope = -dentropy;

@@ -11,7 +11,11 @@
  * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
  * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
  * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
- * status names argument and entry; of an argument that is a struct, the member by its place, from 0. */
+ * status names argument and entry; of an argument that is a struct, the member by its place, from 0; nothing has then been written.
+ * Results overlap no argument, unless a comment says so.
+ *
+ * G: the responses of a group; T: the unmasked tokens of a response; r: batch.reward; logs are natural.  Behind an arXiv id stand the
+ * equations, and the numbers that the paper has, or the code that is named, in the order of the arguments. */
 #ifndef GRPO_REWARDS_H
 #define GRPO_REWARDS_H
 
@@ -58,35 +62,38 @@ extern "C" {
 #endif
 
 /* reward (sequences) = r - rbar (output_coef output/max output + input_coef input/max input + turns_coef turns/max turns), mean and
- * maxima over the group, 0 for a quotient whose maximum is 0 (prime-rl's linear length penalty: 0.25, 0.1, 0.1; it counts, and has
- * max(1, maximum)).  output, input: tokens of the response and of what it was conditioned on; none is negative */
+ * maxima over the group, 0 for a quotient whose maximum is 0 (prime-rl's code, linear length penalty: 0.25, 0.1, 0.1; it counts, and has
+ * max(1, maximum); no paper) */
 typedef struct {
-    const double *output, *input, *turns;       /* (sequences) */
-    double output_coef, input_coef, turns_coef;
+    const double *output, *input, *turns;       /* (sequences) tokens of the response, tokens it was conditioned on, turns; none negative */
+    double output_coef, input_coef, turns_coef; /* shares of the mean reward */
 } grpo_cost;
 
 grpo_status grpo_relative_cost_penalty(const grpo_batch *batch, const grpo_cost *cost, grpo_real *reward);
 
-/* shaped (n) = reward_i/(sum_j similarity_ij + eps) (DRA-GRPO, 2505.09655, official code: 1e-6); similarity (n, n), itself included;
- * shaped may be reward */
+/* shaped (n) = reward_i/(sum_j similarity_ij + eps), reward (n) of the responses to one prompt, similarity (n, n) the cosines of their
+ * embeddings, itself included; a sum of 0 is refused; shaped may be reward (DRA-GRPO, 2505.09655, official code: eps 1e-6) */
 grpo_status grpo_diversity_reward(const double *reward, const double *similarity, int64_t n, double eps, double *shaped);
 
 /* reward (sequences) = r (1 - beta rank/G), rank 0 .. G - 1 ascending in the mean of batch.logp_old over the response's unmasked tokens, 0
- * without any; scratch (sequences) (2506.02355; 0.25) */
+ * without any; scratch (sequences) (Rewarding the Unlikely, 2506.02355, official code: 0.25) */
 grpo_status grpo_unlikeliness_reward(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward);
 
-/* reward (sequences) = 2^-(c-1) where r > 0, c such responses of the group so far with this one, else 0 (S-GRPO, 2505.07686) */
+/* reward (sequences) = 2^-(c-1) where r > 0, c such responses of the group so far with this one, else 0 (S-GRPO, 2505.07686: exits from
+ * one chain of thought, in their order; that c counts the correct ones alone is a restatement's reading) */
 grpo_status grpo_early_exit_reward(const grpo_batch *batch, grpo_real *reward);
 
 /* reward (sequences) = outcome + gamma decay thought, thought 0 where outcome < low; over the group, C: outcome >= right, W: the rest, mc
- * and mw means of thought, 0 for none; gamma = 1 if mc >= mw or C is empty, else e^(mc - mw); 0 if all outcomes >= every or all <= none
- * (TRUST-GRPO, official code: 0.2, 0.5, 0.9, 0.1, decay 0.3 e^(-step/500)) */
+ * and mw means of thought, 0 for none; gamma = 1 if mc >= mw or C is empty, else e^(mc - mw); 0 if all outcomes >= every or all <= none.
+ * outcome, thought (sequences): rewards of the answer and of the reasoning; none > every is refused (TRUST-GRPO: SophiaVL-R1, 2505.17018,
+ * eq. 1-5: right 0.5; official code: low 0.2, every 0.9, none 0.1, decay 0.3 e^(-step/500)) */
 typedef struct { double low, right, every, none; } grpo_trust_bounds;
 
 grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, const double *thought, double decay,
                               const grpo_trust_bounds *bounds, grpo_real *reward);
 
-/* reward (sequences) = alpha t of correct responses with m tool calls, else 0 (OTC, 2504.14870); nothing is correct: 0 */
+/* reward (sequences) = alpha t of correct (sequences) responses with m = calls (sequences) tool calls, else 0; smooth > 0 (OTC, 2504.14870,
+ * eq. 4-7: alpha 1; its smooth was not found) */
 typedef enum {
     GRPO_TOOLS_PPO,               /* t = cos(pi m/(2 m + smooth)) */
     GRPO_TOOLS_GRPO               /* n = least m of the group's correct ones: that where n = 0, else sin(pi m/(m + n)) */
@@ -96,17 +103,17 @@ grpo_status grpo_tool_efficiency_reward(const grpo_batch *batch, const double *c
                                  grpo_tools_form form, grpo_real *reward);
 
 /* reward (sequences) = 0 if invalid, 1 if correct, else alpha found/max found of the group, 0 where that is 0; all (sequences),
- * found in [0, 1]: the share of the question's entities that the response has found (E-GRPO, 2510.24694; 0.3) */
+ * found in [0, 1]: the share of the question's entities that the response has found (E-GRPO, 2510.24694, eq. 1-6: 0.3) */
 grpo_status grpo_entity_reward(const grpo_batch *batch, const double *found, const uint8_t *correct, const uint8_t *invalid, double alpha,
                                grpo_real *reward);
 
-/* reward (sequences) = r + lambda e^(-alpha d), d = max(0, mean of o - f over the unmasked tokens) of batch.logp_old and batch.logp_ref
- * (RaPO, 2605.09640; 0.5, 20) */
+/* reward (sequences) = r + lambda e^(-alpha d), d = max(0, mean over the unmasked tokens of batch.logp_old - batch.logp_ref), the policy of
+ * the last task (RaPO, 2605.09640, eq. 2-4, as a reproduction has them: 0.5, 20) */
 grpo_status grpo_retention_reward(const grpo_batch *batch, double lambda, double alpha, grpo_real *reward);
 
 /* reward (sequences): 0 where not correct (sequences), 1 where correct, but in the first max(1, ceil(share n_groups)) groups by falling
- * share of correct ones (product rounded to double; ties to the first), efficient[g] = 1, 1 - alpha sigmoid((T - m)/s): T unmasked tokens,
- * m and s their mean and population deviation over the group's correct ones, sigmoid(0) for s = 0 (GRPO-lambda, 2505.18086; 0.2) */
+ * share of correct ones (product rounded to double; ties to the first), efficient (n_groups) = 1, 1 - alpha sigmoid((T - m)/s), m and s
+ * mean and population deviation of T over the group's correct ones, sigmoid(0) for s = 0 (GRPO-lambda, 2505.18086: 0.2, a port 0.6) */
 grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *correct, double share, double alpha, grpo_real *reward,
                                    uint8_t *efficient);
 
@@ -116,41 +123,44 @@ grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *corre
 grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accuracy, double lambda, double cap, double margin,
                                    grpo_real *reward);
 
-/* reward (n) = sum_k weight_k g_k r_k of rewards (n, columns), g_k the column gate_k or, for -1, 1 (P-GRPO: gate of the last is the one
- * before) */
+/* reward (n) = sum_k weight_k g_k r_k of rewards (n, columns), g_k the column gate_k or, for -1, 1; weight, gate (columns).  P-GRPO
+ * (Posterior-GRPO, 2508.05170): format, outcome, thought with weights of 1 and gates -1, -1, 1 */
 grpo_status grpo_gated_reward_sum(const double *rewards, int64_t n, int64_t columns, const double *weight, const int64_t *gate,
     double *reward);
 
-/* reward (n) = 1 - (p - c)^2, p = confidence clipped to [0, 1], c = correct; missing (NULL: none): p = 1/2, and 1 less (REFINE) */
+/* reward (n) = 1 - (p - c)^2, p = confidence (n) clipped to [0, 1], c = correct (n); missing (n; NULL: none): p = 1/2, and 1 less (ReFIne,
+ * 2510.09062, official code) */
 grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t *correct, const uint8_t *missing, double *reward);
 
-/* of x = length/max, 0 < peak < 1 */
+/* reward (n) of x = length/max, length (n) >= 0, max > 0; 0 < peak < 1.  Parabola and polyline: Surrogate Signals from Format and Length,
+ * 2505.19439, eq. 1-5, peak 0.5; triangle: Train Long, Think Short, 2508.08940, max the budget and peak 1 */
 typedef enum {
     GRPO_SHAPE_PARABOLA,          /* 1 - (1 - x/peak)^2, from the peak on 1 - 2 ((x - peak)/(1 - peak))^2 */
-    GRPO_SHAPE_POLYLINE,          /* x/peak, from the peak on 1 - 2 (x - peak)/(1 - peak); published with peak 1/2 */
+    GRPO_SHAPE_POLYLINE,          /* x/peak, from the peak on 1 - 2 (x - peak)/(1 - peak) */
     GRPO_SHAPE_TRIANGLE           /* x/peak, from the peak on max(0, 2 - x/peak); any peak > 0 */
 } grpo_shape_form;
 
 grpo_status grpo_length_shape_reward(const double *length, int64_t n, grpo_shape_form form, double peak, double max, double *reward);
 
 /* mapped (n): for r = reward (n) >= threshold, threshold + upper log(1 + r - threshold), else
- * threshold - (e^(lower (threshold - r)) - 1)/(e^lower - 1), r itself for lower = 0 (2509.18056; 0.8, 0.01, 1) */
+ * threshold - (e^(lower (threshold - r)) - 1)/(e^lower - 1), r itself for lower = 0 (TempSamp-R1, 2509.18056, eq. 2-4: 0.8, 0.01, 1) */
 grpo_status grpo_log_exp_reward(const double *reward, int64_t n, double threshold, double upper, double lower, double *mapped);
 
-/* shaped (n): what a node of a tree has from its children c; one without any keeps r (MURPHY, 2511.07833; 0.9) */
+/* shaped (n): what a node of a tree has from its children c; one without any keeps r = reward (n) (MURPHY, 2511.07833, section 4, as two
+ * restatements have it, of which one divides by depth: gamma 0.9) */
 typedef enum {
     GRPO_TREE_MAX,                /* MARS: max(r, max_c R_c) */
     GRPO_TREE_MEAN,               /* MERS: r + gamma mean_c R_c */
     GRPO_TREE_MEAN_BY_DEPTH       /* that/(turns - depth + 1) */
 } grpo_tree_form;
 
-/* parent (n): an earlier node or -1; depth (n): 1 .. turns, read by mean_by_depth; scratch (n).  O(n^2) */
+/* parent (n): an earlier node or -1; depth (n): 1 .. turns, read by mean_by_depth (else NULL); scratch (n).  O(n^2) */
 grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const int64_t *depth, int64_t n, double gamma,
                              grpo_tree_form form, int64_t turns, grpo_dd *scratch, double *shaped);
 
-/* *reward of a hint under which n rollouts have reward (n), p the share with r > 1/2: u e^(min(D, 0)/temperature), D the mean over those of
+/* *reward_of_hint, under which n rollouts have reward (n), p the share with r > 1/2: u e^(min(D, 0)/temperature), D the mean over those of
  * gap (n): mean log-probability without the hint minus with it; 0 for p of 0 or 1; -0.2 with gate, the hint broke a rule (HiLL, 2604.00698,
- * official code: informative, 0.3) */
+ * official code: temperature 0.3, informative) */
 typedef enum {
     GRPO_HINT_VARIANCE,           /* u = p (1 - p) */
     GRPO_HINT_INFORMATIVE         /* u = 1 - p^n - (1 - p)^n */
@@ -160,8 +170,8 @@ grpo_status grpo_hint_reward(const double *reward, const double *gap, int64_t n,
                              double *reward_of_hint);
 
 /* *reward = (share of net (m) that is > 0 + 0.01^|share of correct (n) - passes/8| + [min < predicted_length < max of length (n) over the
- * correct ones])/3, each 0 without its prediction, -1; net: of a predicted notion, right responses with it minus wrong ones (MASA,
- * 2510.03259, official code) */
+ * correct ones])/3, each 0 without its prediction: m 0, passes (of 8) or predicted_length (tokens) -1; net: of a predicted notion, right
+ * responses with it minus wrong ones (MASA, 2510.03259, official code) */
 grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int64_t n, const int64_t *net, int64_t m, int64_t passes,
                              int64_t predicted_length, double *reward);
 
@@ -170,17 +180,19 @@ grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int6
 grpo_status grpo_win_rate_reward(const double *wins, int64_t n, double *reward);
 
 /* reward (n) = top (1 - k/(n - 1)), top for n = 1, k = 0 .. n - 1 by falling number of the others with a lower peak and a higher overall
- * (R3, 2601.19620: mean entropy of the response's most uncertain tokens, and of all); scratch (n) */
+ * entropy, peak, overall (n): means over the response's most uncertain tokens, and over all; scratch (n) (R3, 2601.19620; its top was not
+ * found) */
 grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, int64_t n, double top, int64_t *scratch, double *reward);
 
 /* reward (n) = IoU([begin, end], [mean begin, mean end]) e^(-gamma u), u = std begin + std end, IoU = max(0, least end - largest begin)/
- * (largest end - least begin) (URPA, 2508.06317); begin, end (n), n >= 2; sample: divisor n - 1 */
+ * (largest end - least begin); begin < end (n), n >= 2; sample: divisor n - 1 (URPA, 2508.06317; its gamma and divisor were not found) */
 grpo_status grpo_interval_reward(const double *begin, const double *end, int64_t n, double gamma, int sample, double *reward);
 
-/* shaped (n) = reward/D by turn, D = max(1, rewards > 0) if score > 0, else max(1, total) (A Practitioner's Guide to Multi-turn RL) */
+/* shaped (n) = reward/D, reward (n) >= 0 by turn, D = max(1, how many are > 0) if score > 0, else max(1, total); score: the outcome, total:
+ * the most rewards there can be (A Practitioner's Guide to Multi-turn Agentic RL, 2510.01132, official code) */
 grpo_status grpo_dense_rewards(const double *reward, int64_t n, double score, double total, double *shaped);
 
-/* gain (n - 1) from logp (n): mean log-probability of the true answer before the first turn and after each (IGPO, 2510.14967) */
+/* gain (n - 1) from logp (n), n >= 1: mean log-probability of the true answer before the first turn and after each (IGPO, 2510.14967) */
 typedef enum {
     GRPO_INFORMATION_LOG,         /* x_t - x_(t-1): second version */
     GRPO_INFORMATION_PROBABILITY  /* e^x_t - e^x_(t-1): first version and code */
@@ -188,28 +200,28 @@ typedef enum {
 
 grpo_status grpo_information_gain_reward(const double *logp, int64_t n, grpo_information_form form, double *gain);
 
-/* reward (sequences): r (1 + coef (Tmax - T)/(Tmax - Tmin)) of the responses with r = 1, where the group has others too and their T differ;
- * else r (AGPO, 2503.15952; 0.1) */
+/* reward (sequences): r (1 + coef (Tmax - T)/(Tmax - Tmin)) of the responses with r = 1, Tmax and Tmin over these, where the group has
+ * others too and their T differ; else r (AGPO, 2503.15952: 0.1) */
 grpo_status grpo_shorter_correct_reward(const grpo_batch *batch, double coef, grpo_real *reward);
 
-/* reward (permutations, n) of choice (permutations, n), ids: 1 or -1 (PA-GRPO, 2603.21016) */
+/* reward (permutations, n) of choice (permutations, n), ids: 1 or -1 (PA-GRPO, 2603.21016).  Votes take O((permutations n)^3) */
 typedef enum {
-    GRPO_PERMUTATION_JUDGE,       /* 1 where both permutations chose the same at that sample */
+    GRPO_PERMUTATION_JUDGE,       /* permutations 2: 1 where both chose the same at that sample */
     GRPO_PERMUTATION_VOTES        /* 1 where it is the only most frequent one of all choices */
 } grpo_permutation_form;
 
 grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward);
 
 /* reward (sequences) = 1 - (f - 1/size), f the share of its answer (sequences), an id, among the group's that are not negative; -1 of a
- * negative one (GAPO, EMNLP 2025) */
+ * negative one, that is no valid answer; size: how many valid answers there are (GAPO, group-aware, 2511.12596) */
 grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward);
 
 /* reward (sequences) = penalty times the share of the runs of `size` tokens that have been there before, 0 where there are fewer tokens;
- * token (n_tokens): ids, read where the mask is (2502.03373, appendix C.2, as TRL; 3, -1).  Quadratic in the length of a response */
+ * token (n_tokens): ids, read where the mask is (2502.03373, appendix C.2, as TRL: 3, -1).  O(size T^2) */
 grpo_status grpo_repetition_penalty(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward);
 
-/* reward (sequences) = e^(-alpha z) of correct (sequences) ones, z = (T - mean)/(population deviation + eps) over these, 0 where they are
- * equal; else `wrong` (GRPO-LEAD, 2504.09696; 0.05, wrong -1) */
+/* reward (sequences) = e^(-alpha z) of correct (sequences) ones, z = (T - mean)/(population deviation + eps) over the group's, 0 where they
+ * are equal; else `wrong` (GRPO-LEAD, 2504.09696: 0.05, wrong -1, as a third party's code has it) */
 grpo_status grpo_correct_length_reward(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
                                 grpo_real *reward);
 
@@ -220,7 +232,8 @@ grpo_status grpo_correct_length_reward(const grpo_batch *batch, const uint8_t *c
 grpo_status grpo_pairwise_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward,
     uint8_t *masked);
 
-/* reward (n) = (distance - min)/(max - min), all 0 where max - min < 1e-8 (PPR-GDE, tools.py of the same folder) */
+/* reward (n) = (distance - min)/(max - min) of distance (n), all 0 where max - min < 1e-8 (PPR-GDE, 2605.18191, tools.py of the same
+ * folder) */
 grpo_status grpo_min_max_reward(const double *distance, int64_t n, double *reward);
 
 #ifdef __cplusplus
@@ -297,6 +310,7 @@ grpo_status grpo_diversity_reward(const double *reward, const double *similarity
     grpo_dd total;
     grpo_status st = grpo_check_output_(shaped, 5);
     if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st) st = grpo_check_table_(n, n, 3);
     if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(similarity, n * n, GRPO_MODERATE_, 2);
@@ -386,6 +400,7 @@ grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, co
     if (!st) st = grpo_check_member_(bounds->right, GRPO_FINITE_, 5, 1);
     if (!st) st = grpo_check_member_(bounds->every, GRPO_FINITE_, 5, 2);
     if (!st) st = grpo_check_member_(bounds->none, GRPO_FINITE_, 5, 3);
+    if (!st && bounds->none > bounds->every) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 5, 3);
     if (!st) st = grpo_check_responses_(batch, outcome, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_responses_(batch, thought, GRPO_MODERATE_, 3);
     if (st) return st;
@@ -575,6 +590,7 @@ grpo_status grpo_gated_reward_sum(const double *rewards, int64_t n, int64_t colu
     grpo_status st = grpo_check_output_(reward, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_count_(columns, 0, 3);
+    if (!st) st = grpo_check_table_(n, columns, 3);
     if (!st) st = grpo_check_list_(rewards, n * columns, GRPO_MODERATE_, 1);
     if (!st && n > 0) st = grpo_check_list_(weight, columns, GRPO_MODERATE_, 4);
     if (!st && n > 0) st = grpo_check_there_(gate, columns, 5);
@@ -768,6 +784,7 @@ grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int6
 grpo_status grpo_win_rate_reward(const double *wins, int64_t n, double *reward) {
     grpo_status st = grpo_check_output_(reward, 3);
     if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_table_(n, n, 2);
     if (!st && n > 1) st = grpo_check_output_(wins, 1);
     for (int64_t i = 0; !st && i < n; i++)
         for (int64_t j = 0; !st && j < n; j++) {
@@ -788,11 +805,10 @@ grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, 
     grpo_status st = grpo_check_output_(reward, 6);
     int64_t j, rank;
     if (!st) st = grpo_check_count_(n, 0, 3);
-    if (!st && n == 0) return GRPO_OK;
     if (!st) st = grpo_check_number_(top, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_list_(peak, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(overall, n, GRPO_MODERATE_, 2);
-    if (!st) st = grpo_check_output_(scratch, 5);
+    if (!st) st = grpo_check_there_(scratch, n, 5);
     if (st) return st;
     for (int64_t i = 0; i < n; i++)                                             /* how many it dominates */
         for (scratch[i] = 0, j = 0; j < n; j++) scratch[i] += peak[i] > peak[j] && overall[i] < overall[j];
@@ -919,6 +935,7 @@ grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations,
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_choice_((int)form, 2, 4);
     if (!st) st = grpo_check_count_(permutations, 0, 2);
+    if (!st) st = grpo_check_table_(permutations, n, 3);
     if (!st && form == GRPO_PERMUTATION_JUDGE && permutations != 2) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, -1);
     if (st) return st;
     all = permutations * n;

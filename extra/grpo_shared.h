@@ -3,6 +3,8 @@
 #ifndef GRPO_SHARED_H
 #define GRPO_SHARED_H
 
+#include "grpo_shared_mixture.h"
+
 #ifdef __GNUC__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"      /* no header uses all of them */
@@ -31,6 +33,11 @@ static inline grpo_status grpo_check_there_(const void *x, int64_t n, int place)
 
 static inline grpo_status grpo_check_count_(int64_t n, int64_t least, int place) {
     return n >= least ? GRPO_OK : grpo_refuse_(least == 0 ? GRPO_NEGATIVE : least == 1 ? GRPO_NOT_POSITIVE : GRPO_TOO_SMALL, place, -1);
+}
+
+/* n times m numbers in one array, none of both negative: as many as there can be */
+static inline grpo_status grpo_check_table_(int64_t n, int64_t m, int place) {
+    return m > 0 && n > INT64_MAX / (int64_t)sizeof(double) / m ? grpo_refuse_(GRPO_OUT_OF_RANGE, place, -1) : GRPO_OK;
 }
 
 static inline grpo_status grpo_check_choice_(int x, int choices, int place) {
@@ -375,13 +382,6 @@ static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b) {
 static double grpo_kl_part_(double a, double b, grpo_dd d) {
     if (d.hi > -30 && d.hi < 30) return a * grpo_exp_minus_linear(grpo_dd_negative(d));
     return grpo_times(a, d.hi) - a + b;
-}
-
-/* log(rest + w e^x), rest = 1 - w */
-static double grpo_mixture_log_(grpo_dd x, double w, double rest) {
-    const double e = w * grpo_exp_minus_one(x);
-    if (e < -0.5) return log(rest + w * grpo_exp(x));
-    return grpo_is_finite(e) ? log1p(e) : x.hi + log(w);
 }
 
 #ifdef __GNUC__

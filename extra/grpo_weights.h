@@ -11,8 +11,11 @@
  * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
  * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
  * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
- * status names argument and entry; of an argument that is a struct, the member by its place, from 0.  Weights of (sequences) are to be
- * written at each token of their response for batch.external_weight. */
+ * status names argument and entry; of an argument that is a struct, the member by its place, from 0; nothing has then been written.
+ * Results overlap no argument.  Weights of (sequences) are to be written at each token of their response for batch.external_weight.
+ *
+ * T: the unmasked tokens of a response; r, l, o: batch.reward, logp, logp_old; A: advantage (n_tokens); logs are natural.  Behind an arXiv
+ * id stand the equations, and the numbers that the paper has, or the code that is named. */
 #ifndef GRPO_WEIGHTS_H
 #define GRPO_WEIGHTS_H
 
@@ -51,17 +54,17 @@ extern "C" {
 #endif
 
 /* weight (sequences) = w N/sum w, w = (0.5 + 1.5 clamp(difficulty, 0, 1)) (1.5 - (T - Tmin)/(Tmax - Tmin)), the second factor 1.5 where
- * Tmax = Tmin (ROLL; its 1e-8 are left out); T: unmasked tokens of the response, Tmin and Tmax over the batch.  difficulty (sequences;
- * NULL: without the first factor); by_length: with the second */
+ * Tmax = Tmin, N responses, Tmin and Tmax over the batch (ROLL, 2506.06122, its code, without its 1e-8).  difficulty (sequences; NULL:
+ * without the first factor); by_length: with the second */
 grpo_status grpo_sample_weights(const grpo_batch *batch, const double *difficulty, int by_length, double *weight);
 
 /* weight (n_tokens) = (1 - strength) + strength clip(e^(sign(A)(q - l)), 1 - clip, 1 + clip), q of batch.logp_teacher; 1 where A = 0 or
- * selected (n_tokens; NULL: everywhere) is not set (SERL, 2605.19447; VISD, 2605.06094; 0.5, 0.2) */
+ * selected (n_tokens; NULL: everywhere) is not set (SERL, 2605.19447, official code: strength 0.5, clip 0.2; VISD, 2605.06094) */
 grpo_status grpo_teacher_gate(const grpo_batch *batch, const grpo_real *advantage, double strength, double clip, const uint8_t *selected,
                               grpo_real *weight);
 
-/* weight (n_tokens) = 1 + gamma (1 - S_{t-1}/D), S_t = sum of |q - o| over the unmasked tokens up to t of batch.logp_teacher and
- * batch.logp_old (IW-OPD, 2606.22600; 0.5) */
+/* weight (n_tokens) = 1 + gamma (1 - S_{t-1}/D), S_t = sum of |q - o| over the unmasked tokens up to t, q of batch.logp_teacher (IW-OPD,
+ * 2606.22600, section 3.2: gamma 0.5) */
 typedef enum {
     GRPO_DISCREPANCY_PAPER,       /* D = S_{T-1}; all weights 1 where it is 0 */
     GRPO_DISCREPANCY_TRL          /* D = S_T (TRL; its 1e-8 is left out); all weights 1 + gamma where it is 0 */
@@ -70,20 +73,20 @@ typedef enum {
 grpo_status grpo_prefix_discrepancy_weight(const grpo_batch *batch, double gamma, grpo_discrepancy_form form, grpo_real *weight);
 
 /* weight (n) = min(1, e^((x - c)/temperature)), c such that they sum up to target > 0, all 1 for target >= n; normalised (n) = n weight/sum
- * weight (TAWin, 2604.22504: the soft top-K).  x (n) <= 0; O(n^2) */
+ * weight; x (n) <= 0: log-probabilities (the soft top-K of TAWin, 2604.22504, section 3.3: temperature 1).  O(n^2) */
 grpo_status grpo_soft_top_k_weight(const double *x, int64_t n, double target, double temperature, double *weight, double *normalised);
 
-/* weight (n_tokens) = strength e^o + 1 - strength of batch.logp_old (AR, 2505.12929; 0.2, 0.3) */
+/* weight (n_tokens) = strength e^o + 1 - strength (AR of AR-Lopti, 2505.12929, official code: 0.2 by itself, 0.3 with Lopti) */
 grpo_status grpo_probability_weight(const grpo_batch *batch, double strength, grpo_real *weight);
 
 /* weight (n_tokens): a place, counted over unmasked tokens, is in conflict if one id stands there in a response with sign > 0 and in one
  * with sign < 0 of the group.  Factor `inside` for sign > 0, 0 for sign < 0, on the longest run of places in conflict from the first token,
- * again on the one that ends with the last, where places are counted from the end; else 1 (GTPO, 2508.03772, the paper's form; 2).
- * token (n_tokens), sign (sequences) */
+ * again on the one that ends with the last, where places are counted from the end; else 1.  token (n_tokens): ids, sign (sequences): of A
+ * (GTPO, 2508.03772, the paper's form: inside 2) */
 grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, const int64_t *sign, double inside, grpo_real *weight);
 
-/* weight (groups) of a prompt: 1 or `low`.  T: batch.length; right: reward > threshold; P: largest T of the right ones, Q: mean T of those
- * that are wrong and have T < limit (ADORA) */
+/* weight (groups) of a prompt: 1 or `low`.  T: batch.length; right: r > threshold; P: largest T of the right ones, Q: mean T of those
+ * that are wrong and have T < limit (ADORA, 2602.10019, official code: threshold, limit, low below) */
 typedef enum {
     GRPO_PROMPT_LLM,              /* 1 iff some are right and none is in Q, or P > Q (1.01, 4054, 0.1) */
     GRPO_PROMPT_VLM               /* 1 iff none is right, or P > Q and some are in Q (0.5, 4094, 0.1) */
@@ -94,66 +97,70 @@ grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double
 
 /* weight (sequences) = D r for responses to open prompts, 0 for those to anchors; D = mean over the anchors of the prompt's meta group of
  * their mean rewards - the prompt's own mean reward, 0 where there are none (AIR, 2605.20994: it weighs log pi of the response, not the
- * ratio).  meta: any ids, anchor (n_groups) */
+ * ratio).  meta (n_groups): any ids, anchor (n_groups) */
 grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta, const uint8_t *anchor, grpo_real *weight);
 
-/* weight (n_tokens) = lambda n/sum lambda over the n unmasked tokens, lambda = low + (high - low) s, low where A = 0 (DelTA, 2605.21467,
- * official code: refine 1, low 0.8, high 1.2).  Of the tokens with A > 0, and of those with A < 0:
+/* weight (n_tokens) = lambda n/sum lambda over the n unmasked tokens, lambda = low + (high - low) s, low where A = 0; 0 where lambda sums
+ * to 0 (DelTA, 2605.21467, official code: refine 1, low 0.8, high 1.2).  Of the tokens with A > 0, and of those with A < 0:
  *     mu = sum |A| v/max(sum |A|, 1e-8),  M = |v - mu'|^2 - |v - mu|^2, mu' the other side's
  *     gamma = sqrt max(Var M, 1e-8),  s = sigmoid(M/gamma)
  * then `refine` times: mu with |A| s for |A|, M with that, s with that and the gamma from before, gamma.  feature (n_tokens, width): v, at
- * most 1e70 in magnitude; scratch (2 n_tokens + 2 width) */
+ * most 1e70 in magnitude, (1 - p) times the last hidden state; scratch (2 n_tokens + 2 width) */
 typedef struct { int64_t width, refine; double low, high; } grpo_centroids;
 
 grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *feature, const grpo_centroids *how,
                                  grpo_dd *scratch, grpo_real *weight);
 
-/* weight (n_tokens) = 1/(a n), a the different ids among the response's unmasked tokens, n those with this id (RLinf's loss scales; with
- * weight.external = term and seq_mean_token_sum every agent of a response weighs the same); agent (n_tokens): any ids */
+/* weight (n_tokens) = 1/(a n), a the different ids among the response's unmasked tokens, n those with this id; agent (n_tokens): any ids
+ * (loss scales of RLinf, 2509.15965, its code; with weight.external = term and seq_mean_token_sum every agent of a response weighs the
+ * same).  O(T^2) */
 grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, grpo_real *weight);
 
-/* surrogate, penalty (sequences) = 1 + k (r - mean r), 1 - k (r - mean r), mean over the group (AP-GRPO, 2602.23615): weights of the two */
+/* surrogate, penalty (sequences) = 1 + k (r - mean r), 1 - k (r - mean r), mean over the group: weights of the two (AP-GRPO, 2602.23615,
+ * section 4.3; its k was not found) */
 grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *surrogate, grpo_real *penalty);
 
-/* local, global (n) = sigmoid(gamma (entropy - centre)), 1 - that: weights of the losses with advantages of the prompt and of the batch, by
- * grpo_semantic_entropy (COPO, 2508.04138; 20, 1.5) */
+/* local, global (n) = sigmoid(gamma (entropy - centre)), 1 - that: weights of the losses with advantages of the prompt and of the batch;
+ * entropy (n), nats, by grpo_semantic_entropy (COPO, 2508.04138, eq. 6-11: gamma 20, centre 1.5) */
 grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double gamma, double centre, double *local, double *global);
 
-/* factor (groups) = 4 c p (1 - p) + delta over the responses with unmasked tokens, delta without any: c = e^(mean of their means of
- * batch.logp_old), p the share of correct (sequences) ones (CoDaPO, 2606.07950; 0.1: the factor of their z-scores) */
+/* factor (groups) = 4 c p (1 - p) + delta over the responses with unmasked tokens, delta without any: c = e^(mean of their means of o), p
+ * the share of correct (sequences) ones (CoDaPO, 2606.07950: delta 0.1; the factor of their z-scores) */
 grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor);
 
 /* weight (n_tokens): 1, but where the mean of batch.entropy over the mask is below target, `up` at the ceil(share n) of the n tokens with
- * A > 0 that have the smallest logp and `down` at those with A < 0 likewise (STARE, 2606.19236; 0.1, 1.1, its C2 0.9, 0.3).  The
- * product share n is taken as double rounds it */
+ * A > 0 that have the smallest l and `down` at those with A < 0 likewise, share n as double rounds it (STARE, 2606.19236: share 0.1,
+ * up 1.1, down 1 or, its C2, 0.9, target 0.3) */
 grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
                                   double target, grpo_real *weight);
 
 /* weight (groups): of the v groups whose rewards are not all equal v softmax(-D/temperature), D the mean of accuracy (sequences), 1 where
- * that is 0, times (unmasked tokens of the batch)/(those of these groups); 1 of the others (DGPO, 2601.20614; 2) */
+ * that is 0, times (unmasked tokens of the batch)/(those of these groups); 1 of the others (DGPO, 2601.20614: temperature 2) */
 grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight);
 
-/* weight (n_tokens) = w T/sum w over the T unmasked tokens of the group, w = e^(-c^2/(2 s^2)), c = (logp - mean)(A - mean) and its
+/* weight (n_tokens) = w n/sum w over the n unmasked tokens of the group, w = e^(-c^2/(2 s^2)), c = (l - mean l)(A - mean A) and its
  * population deviation s over the batch; all 1 where all c are equal (CW-GRPO, 2605.11538) */
 grpo_status grpo_covariance_weight(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight);
 
 /* weight (n_tokens) = u/mean u, u = e^(-beta H) of batch.entropy, the teacher's, over the unmasked tokens of routed (sequences) responses;
- * 0 at all other tokens (SRPO, 2604.02288; 1) */
+ * 0 at all other tokens (SRPO, sample routing, 2604.02288: beta 1) */
 grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight);
 
-/* factor (n) = 1/(1 + alpha entropy/log size), entropy >= 0, size >= 2 (SEED-GRPO, 2505.12346, authors' code; 0.0417) */
+/* factor (n) = 1/(1 + alpha entropy/log size), entropy (n) >= 0 in nats, size >= 2: the responses to the prompt (SEED-GRPO, 2505.12346,
+ * authors' code: alpha 0.0417) */
 grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor);
 
-/* entropy (groups) = -sum_c p_c log p_c over clusters of responses with one answer, p_c = sum_{i in c} e^score/sum e^score (SEED-GRPO,
- * COPO); answer (sequences), -1: one by itself; score (sequences): 0 for counts */
+/* entropy (groups), nats, = -sum_c p_c log p_c over clusters of responses with one answer, p_c = sum_{i in c} e^score/sum e^score; answer
+ * (sequences): ids, -1: one by itself; score (sequences): log-likelihoods, 0 for counts (SEED-GRPO, 2505.12346; COPO, 2508.04138) */
 grpo_status grpo_semantic_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy);
 
-/* factor (n) = sigmoid(d)/sigmoid(mean d) sigmoid(m)/sigmoid(mean R), d = hardness (n), R = gap (n), m the mean of those with
- * (R - mean R)^2 <= bound (DR-IRL's GRPO-S) */
+/* factor (n) = sigmoid(d)/sigmoid(mean d) sigmoid(m)/sigmoid(mean R), d = hardness (n), R = gap (n), n >= 1, m the mean of those with
+ * (R - mean R)^2 <= bound, none: refused (GRPO-S of DR-IRL, 2503.18991, as restated; its bound was not found) */
 grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_t n, double bound, double *factor);
 
-/* lambda-GRPO: of the G responses of a group, with z = (length - mean)/population deviation, 0 where all are equal, h = max(1 + r z, 1e-6):
- * weight (sequences) = G softmax(h^lambda), slope (sequences) = d weight/d lambda */
+/* Of the G responses of a group, with z = (length - mean)/population deviation, 0 where all are equal, h = max(1 + r z, 1e-6): weight
+ * (sequences) = G softmax(h^lambda), slope (sequences) = d weight/d lambda, which is trained; length (sequences) >= 0; powers beyond 1e150
+ * are refused (lambda-GRPO, 2510.06870: r 1/9, lambda from 0 on; the deviation and the 1e-6 a third party's) */
 grpo_status grpo_length_preference_weight(const grpo_batch *batch, const double *length, double r, double lambda, double *weight,
     double *slope);
 
@@ -544,6 +551,7 @@ grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advan
     int64_t t;
     int overflow = 0;
     if (!st) st = grpo_check_centroids_(how, 4);
+    if (!st && (how->width > INT64_MAX / 64 || batch->n_tokens > INT64_MAX / 64 / how->width)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 4, 0);
     if (!st) st = grpo_check_there_(scratch, batch->n_groups, 5);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_ADVANTAGE_);
     if (!st) st = grpo_check_features_(batch, feature, how->width, 3);

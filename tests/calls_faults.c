@@ -547,7 +547,7 @@ static void test_group_statuses(four *f) {
     grpo_real *out = f->found;
     const double ok[4] = { 1, 1, 1, 1 }, bad[4] = { 1, 1, 1, NAN }, none[4] = { 0 };
     const uint8_t flags[4] = { 1, 0, 0, 0 };
-    const grpo_trust_bounds bounds = { 0.2, 0.5, 0.9, 0.1 }, no_bounds = { 0.2, NAN, 0.9, 0.1 };
+    const grpo_trust_bounds bounds = { 0.2, 0.5, 0.9, 0.1 }, no_bounds = { 0.2, NAN, 0.9, 0.1 }, crossed = { 0.2, 0.5, 0.1, 0.9 };
     const grpo_canon canon = { 1, 0, 1, GRPO_HALF_LOW };
     const grpo_feature no_feature = { ok, bad, ok, flags, 1, 1 }, no_divisor = { ok, ok, none, flags, 1, 1 };
     const grpo_risk no_risk = { 0, 1, 0.8, 0.8, 1.5, 1e-6 };
@@ -558,6 +558,7 @@ static void test_group_statuses(four *f) {
     wrong("unlikeliness_reward", grpo_unlikeliness_reward(b, NAN, scratch, out), GRPO_NAN, "beta", out);
     wrong("trust_reward", grpo_trust_reward(b, ok, bad, 1, &bounds, out), GRPO_NAN, "thought[3]", out);
     wrong("trust_reward", grpo_trust_reward(b, ok, ok, 1, &no_bounds, out), GRPO_NAN, "bounds[1]", out);
+    wrong("trust_reward", grpo_trust_reward(b, ok, ok, 1, &crossed, out), GRPO_OUT_OF_RANGE, "bounds[3]", out);
     wrong("trust_reward", grpo_trust_reward(b, ok, ok, 1, NULL, out), GRPO_NULL, "bounds", out);
     wrong("tool_efficiency_reward", grpo_tool_efficiency_reward(b, bad, flags, 1, 1, GRPO_TOOLS_PPO, out), GRPO_NAN, "calls[3]", out);
     wrong("tool_efficiency_reward", grpo_tool_efficiency_reward(b, ok, flags, 0, 1, GRPO_TOOLS_PPO, out), GRPO_NOT_POSITIVE, "smooth", out);

@@ -174,6 +174,23 @@ static void check_lists_of_numbers(void) {
     refused("consistency_weights", "no global", grpo_consistency_weights(x, 4, 20, 1.5, out, NULL), GRPO_NULL, "global");
 }
 
+/* counts whose product is beyond int64_t, or beyond an array: refused before anything is read */
+static void check_sizes(setup *s) {
+    const int64_t many = INT64_C(1) << 32, most = INT64_C(1) << 62;
+    const grpo_centroids c = { most, 1, 0.8, 1.2 };
+    double *const out = room.x;
+    grpo_dd scratch[8];
+    refused("diversity_reward", "too many", grpo_diversity_reward(wild, fine, most, 1e-6, out), GRPO_OUT_OF_RANGE, "n");
+    refused("gated_reward_sum", "too many", grpo_gated_reward_sum(NULL, many, many, wild, ids, out), GRPO_OUT_OF_RANGE, "columns");
+    refused("win_rate_reward", "too many", grpo_win_rate_reward(NULL, many, out), GRPO_OUT_OF_RANGE, "n");
+    refused("permutation_reward", "too many", grpo_permutation_reward(NULL, many, many, GRPO_PERMUTATION_VOTES, out),
+            GRPO_OUT_OF_RANGE, "n");
+    refused("centroid_weight", "too wide", grpo_centroid_weight(&s->batch, s->advantage, s->advantage, &c, scratch, room.a),
+            GRPO_OUT_OF_RANGE, "how[0]");
+    refused("entropy_rank_reward", "nobody, top NaN", grpo_entropy_rank_reward(NULL, NULL, 0, NAN, NULL, out), GRPO_NAN, "top");
+    accepted("entropy_rank_reward", grpo_entropy_rank_reward(NULL, NULL, 0, 1, NULL, out));
+}
+
 static void check_choices(setup *s) {
     const int64_t twice[TOKENS] = { 0 };
     refused("select_between", "an entry twice", grpo_select_between(&s->batch, s->advantage, 0, 1, NULL, twice, 4, room.flag),
@@ -393,6 +410,7 @@ static void check_papers(void) {
     setup_make(&s);
     memset(&blank, 0x5a, sizeof blank);
     memcpy(&room, &blank, sizeof room);
+    check_sizes(&s);
     check_lists_of_numbers();
     check_advantages_of_lists();
     check_choices(&s);
@@ -747,6 +765,7 @@ static void check_schedule(void) {
         { GRPO_FLOW_SDE, 0.5, 0.4, 0.9, 0.95, 1, GRPO_CROSSED, "sigma_min, sigma_max" },
         { GRPO_FLOW_SDE, 0.5, 0.4, 0.9, 0.1, 0, GRPO_NOT_POSITIVE, "eta" },
         { GRPO_FLOW_CPS, 0.5, 0.4, 0.9, 0.1, 1.5, GRPO_NOT_UNIT, "eta" },
+        { GRPO_FLOW_SDE, 1, 0.5, 1 - 1e-15, 0.1, 1e150, GRPO_OUT_OF_RANGE, "eta" },
         { GRPO_FLOW_CPS, 0.5, 0, 0.9, 0.1, 1, GRPO_OUT_OF_RANGE, "next_level" },
         { GRPO_FLOW_SAGE_SDE, 1, 0.9999, 0.9, 0.1, 1, GRPO_OUT_OF_RANGE, "next_level" },
     };
@@ -787,7 +806,7 @@ static void check_steps(void) {
 static void check_flow(void) {
     static const int64_t begin[2] = { 0, 2 };
     static const grpo_real x[2] = { 1, 2 };
-    static const double one[1] = { 1 }, two[1] = { 2 }, none[1] = { 0 };
+    static const double one[1] = { 1 }, two[1] = { 2 }, none[1] = { 0 }, huge[1] = { -1e151 };
     static const struct { grpo_nft x; int rule; const char *thing; } wrong[] = {
         { { 0, 1, 0 }, GRPO_NOT_POSITIVE, "x[0]" }, { { 5, 0, 0 }, GRPO_NOT_POSITIVE, "x[1]" }, { { 5, 1, -1 }, GRPO_NEGATIVE, "x[2]" },
         { { 5, 1, 1 }, GRPO_NULL, "velocity_ref" }, { { 5, 1, 0 }, GRPO_NOT_UNIT, "level[0]" },
@@ -802,6 +821,10 @@ static void check_flow(void) {
     check_status("balance_steps", "no steps", grpo_balance_steps(0, one, GRPO_BALANCE_MEAN, &loss), GRPO_NOT_POSITIVE, "n");
     check_status("balance_steps", "a rate of 0", grpo_balance_steps(1, none, GRPO_BALANCE_MEAN, &loss), GRPO_NOT_POSITIVE, "rate[0]");
     check_status("denoising_preference", "beta 0", grpo_denoising_preference(1, one, one, one, 0, &loss, NULL), GRPO_NOT_POSITIVE, "beta");
+    check_status("denoising_preference", "error", grpo_denoising_preference(1, huge, one, one, 1, &loss, NULL), GRPO_TOO_LARGE, "error[0]");
+    check_status("denoising_preference", "error_ref", grpo_denoising_preference(1, one, huge, one, 1, &loss, NULL), GRPO_TOO_LARGE,
+                 "error_ref[0]");
+    check_status("denoising_preference", "weight", grpo_denoising_preference(1, one, one, huge, 1, &loss, NULL), GRPO_TOO_LARGE, "weight[0]");
 }
 
 int main(void) {

@@ -141,11 +141,11 @@ static void test_divergence_slopes(rng *r) {
 static void test_infinite_divergence(void) {
     const double all[3] = { 0, 1, 2 }, less[3] = { 0, 1, -INFINITY };
     double value, slope[3];
-    check(!grpo_generalised_jsd(less, all, 3, 1, 0, &value, slope) && value == HUGE_VAL && slope[2] == 0, "divergence: mass that p lacks");
+    check(!grpo_generalised_jsd(less, all, 3, 1, 0, &value, slope) && value == HUGE_VAL && slope[2] == 0, "divergence: mass that q lacks");
     check(!grpo_generalised_jsd(all, less, 3, 1, 1, &value, slope) && value == HUGE_VAL && slope[2] == HUGE_VAL,
-          "divergence: mass that q lacks");
-    check(!grpo_generalised_jsd(less, all, 3, 1, 1, &value, slope) && grpo_is_finite(value), "divergence: mass that only q has");
-    check(!grpo_generalised_jsd(all, less, 3, 1, 0, &value, slope) && grpo_is_finite(value), "divergence: mass that only p has");
+          "divergence: mass that p lacks");
+    check(!grpo_generalised_jsd(less, all, 3, 1, 1, &value, slope) && grpo_is_finite(value), "divergence: mass that only p has");
+    check(!grpo_generalised_jsd(all, less, 3, 1, 0, &value, slope) && grpo_is_finite(value), "divergence: mass that only q has");
     for (int v = 0; v < 3; v++) check(grpo_is_finite(slope[v]), "divergence: slope %d", v);
 }
 

@@ -357,6 +357,23 @@ static void test_nft(rng *r) {
     for (int64_t k = 0; k < x.n; k++) check_nft_sample(&x, k);
 }
 
+/* errors whose squares no double holds; and elements of which none may be so large that a difference is infinite */
+static void test_large_nft(void) {
+    static const int64_t begin[2] = { 0, 1 };
+    const grpo_real zero = 0, v = (grpo_real)1e30, most = sizeof(grpo_real) == 4 ? v : (grpo_real)DBL_MAX, least = -most;
+    const double one = 1, none = 0, half = 0.5;
+    const grpo_nft x = { 1, 1e145, 0 };
+    double loss, share;
+    grpo_real d;
+    check(!grpo_diffusion_nft(1, begin, &v, &zero, NULL, &zero, &zero, &one, &half, &x, &share, &loss, &d), "large nft");
+    check(fabs(loss / (double)v - 1) < 1e-15 && fabs((double)d - 2) < 1e-6, "an error of 1e175: %g, %g", loss, (double)d);
+    if (sizeof(grpo_real) == 4) return;
+    check(grpo_diffusion_nft(1, begin, &most, &least, NULL, &zero, &zero, &none, &one, &x, &share, &loss, &d)
+          == GRPO_STATUS_ARGUMENT_(GRPO_TOO_LARGE, 3, 0), "large nft");
+    check(grpo_denoising_error(1, begin, &most, &least, &loss) == GRPO_STATUS_ARGUMENT_(GRPO_TOO_LARGE, 3, 0), "large error");
+    check(grpo_denoising_error_backward(1, begin, &v, &least, &none, &d) == GRPO_STATUS_ARGUMENT_(GRPO_TOO_LARGE, 4, 0), "large error");
+}
+
 int main(void) {
     rng r = { 20260 };
     for (int k = 0; k < 4000; k++) test_one_schedule(&r);
@@ -367,6 +384,7 @@ int main(void) {
     test_worked_schedules();
     test_worked_step();
     test_extremes();
+    test_large_nft();
     print_tallies();
     return check_summary();
 }

@@ -445,8 +445,8 @@ static void check_refused_members(const grpo_objective *obj, const rollouts *b, 
     REFUSE(weight, NULL, GRPO_NULL, "rows[1]");
     REFUSE(width, 0, GRPO_NOT_POSITIVE, "rows[2]");
     REFUSE(width, INT64_MAX, GRPO_OUT_OF_RANGE, "rows[2]");
-    REFUSE(vocab, 0, GRPO_NOT_POSITIVE, "rows[3]");
-    REFUSE(vocab, INT64_MAX, GRPO_OUT_OF_RANGE, "rows[3]");
+    REFUSE(vocab, 0, GRPO_NOT_POSITIVE, "logits.vocab");
+    REFUSE(vocab, INT64_MAX, GRPO_OUT_OF_RANGE, "logits.vocab");
     REFUSE(target, NULL, GRPO_NULL, "logits.target");
     REFUSE(temperature, -1, GRPO_NOT_POSITIVE, "logits.temperature");
     REFUSE(temperature, NAN, GRPO_NAN, "logits.temperature");

@@ -387,6 +387,38 @@ static void check_kept(void) {
     check(a.logp == b.logp && a.entropy == b.entropy, "what is not kept is banned");
 }
 
+/* every token banned, with the target among them or in another shard: no probability, no entropy, no gradient */
+static void check_nothing_left(sample *s) {
+    s->n = 2; s->tau = 1; s->masked = 0;
+    for (int k = 0; k < 9; k++) {
+        const int64_t target = k / 3 - 1;
+        grpo_logits_part part;
+        grpo_logits_row r;
+        double g[2] = { 5, 5 };
+        grpo_logits x;
+        s->type = (grpo_logits_type)(k % 3);
+        put(s, 0, -HUGE_VAL); put(s, 1, -HUGE_VAL);
+        x = logits_of(s, &target);
+        x.squares = 1;
+        check(!grpo_logits_row_read(&x, 0, &part) && !grpo_logits_part_row(&part, 1, &r)
+              && !grpo_logits_row_gradient(&x, 0, &part, 1, 1, g), "nothing left");
+        check(r.logp == -HUGE_VAL && r.entropy == 0 && r.log_sum == -HUGE_VAL && r.sum_squares == 0 && r.other == 1,
+              "nothing left, target %d: %g, %g, %g, %g, %g", (int)target, r.logp, r.entropy, r.log_sum, r.sum_squares, r.other);
+        for (int v = 0; v < 2; v++) check(get(s, g, v) == 0, "nothing left: a gradient of %g", get(s, g, v));
+    }
+}
+
+static void check_no_temperature(void) {
+    const double wrong[] = { 0, -1, NAN, HUGE_VAL };
+    grpo_logits_part part = grpo_logits_part_empty();
+    grpo_logits_part_add(&part, 1, 1, 1);
+    grpo_logits_part_add(&part, 2, 0, 1);
+    for (int k = 0; k < 4; k++) {
+        const grpo_logits_slopes s = grpo_logits_part_slopes(&part, wrong[k], 1, 1);
+        check(isnan(grpo_logits_slope(&s, 1, 1)) && isnan(grpo_logits_slope(&s, 2, 0)), "slopes at temperature %g", wrong[k]);
+    }
+}
+
 /* a NaN or an infinity anywhere, in a row that has blocks and a rest */
 static void check_refused(rng *r, sample *s) {
     static const double bad[] = { NAN, -NAN, HUGE_VAL };
@@ -530,6 +562,8 @@ int main(void) {
         memset(&worst[1], 0, sizeof worst[1]);
     }
     check_kept();
+    check_nothing_left(&s);
+    check_no_temperature();
     check_types();
     if (!ON_GPU) check_extremes();
     show_worst(0, "one by one");

@@ -197,21 +197,21 @@ def kl_terms(x, y):
     return [a * log_quotient(a, b) if a else ZERO for a, b in zip(x, y)]
 
 
-def value_terms(p, q, beta):
-    """OPSD (2601.18734): beta KL(q, M) + (1 - beta) KL(p, M), as GKD; the ends are KL(q, p) and KL(p, q)."""
+def value_terms(q, p, beta):
+    """OPSD (2601.18734): beta KL(p, M) + (1 - beta) KL(q, M), as GKD; the ends are KL(p, q) and KL(q, p)."""
     if beta in (0, 1):
-        return kl_terms(p, q) if beta else kl_terms(q, p)
+        return kl_terms(q, p) if beta else kl_terms(p, q)
     b = real(beta)
-    M = [(1 - b) * x + b * y for x, y in zip(p, q)]
-    return [b * x for x in kl_terms(q, M)] + [(1 - b) * x for x in kl_terms(p, M)]
+    M = [(1 - b) * x + b * y for x, y in zip(q, p)]
+    return [b * x for x in kl_terms(p, M)] + [(1 - b) * x for x in kl_terms(q, M)]
 
 
-def slope_times_p(p, q, beta):
-    """p_v g_v, g the derivative by p, but for what is the same for every v."""
+def slope_times_q(q, p, beta):
+    """q_v g_v, g the derivative by q, but for what is the same for every v."""
     if beta == 0:
-        return [-y if x else ZERO for x, y in zip(p, q)]
+        return [-y if x else ZERO for x, y in zip(q, p)]
     b = real(beta)
-    return [(x * log_quotient(x, (1 - b) * x + b * y) * (1 if beta == 1 else 1 - b)) if x else ZERO for x, y in zip(p, q)]
+    return [(x * log_quotient(x, (1 - b) * x + b * y) * (1 if beta == 1 else 1 - b)) if x else ZERO for x, y in zip(q, p)]
 
 
 @function(value=ANSWER, dstudent=optional(many(NUMBER)))
@@ -221,22 +221,22 @@ def generalised_jsd(student: many(either(NUMBER, "-Infinity"), least=1), teacher
 
     Source: OPSD, 2601.18734; GKD
     Takes: `student`, `teacher` (n >= 1 logits each, -inf: banned, at least one of each is not), `temperature` tau > 0, 0 <= `beta` <= 1
-    Gives: p, q: softmax of student/tau, teacher/tau; M = (1 - beta) p + beta q. `value`: beta KL(q, M) + (1 - beta) KL(p, M); of beta =
-    0 KL(q, p), of beta = 1 KL(p, q); KL(x, y) = sum x log(x/y), a term 0 where x = 0, +inf where only y = 0 (so with beta 0 or 1 only).
-    `dstudent` (n): its gradient by the student's logits, the teacher's fixed, p_v (g_v - sum_u p_u g_u)/tau; absent where the value is
-    infinite. g = (1 - beta) log(p/M); -q/p (beta = 0); log(p/q) (beta = 1). Scales: F times the sum of the absolute terms (beta q
-    abs(log(q/M)), ...), 0 of an infinite value; F p_v (abs(g_v) + sum p abs(g))/tau; log(x/y) as one number, F = 1 + min(60, (max - min
+    Gives: p, q: softmax of teacher/tau, student/tau; M = beta p + (1 - beta) q. `value`: beta KL(p, M) + (1 - beta) KL(q, M); of beta =
+    0 KL(p, q), of beta = 1 KL(q, p); KL(x, y) = sum x log(x/y), a term 0 where x = 0, +inf where only y = 0 (so with beta 0 or 1 only).
+    `dstudent` (n): its gradient by the student's logits, the teacher's fixed, q_v (g_v - sum_u q_u g_u)/tau; absent where the value is
+    infinite. g = (1 - beta) log(q/M); -p/q (beta = 0); log(q/p) (beta = 1). Scales: F times the sum of the absolute terms (beta p
+    abs(log(p/M)), ...), 0 of an infinite value; F q_v (abs(g_v) + sum q abs(g))/tau; log(x/y) as one number, F = 1 + min(60, (max - min
     of the finite student + the same of the teacher)/tau)
     """
-    (p, wide), (q, far) = softmax(student, temperature), softmax(teacher, temperature)
+    (q, wide), (p, far) = softmax(student, temperature), softmax(teacher, temperature)
     factor = 1 + real(min(wide + far, Fraction(60)))
-    terms = value_terms(p, q, beta)
+    terms = value_terms(q, p, beta)
     if reals.inf in terms:
         return {"value": Number(reals.inf, ZERO)}
     value = Number(sum(terms), sum(absolute(terms)) * factor)
-    g = slope_times_p(p, q, beta)
+    g = slope_times_q(q, p, beta)
     sharp, size = 1 / real(temperature), factor / real(temperature)
-    pushed = [Number((y - x * sum(g)) * sharp, (abs(y) + x * sum(absolute(g))) * size) for x, y in zip(p, g)]
+    pushed = [Number((y - x * sum(g)) * sharp, (abs(y) + x * sum(absolute(g))) * size) for x, y in zip(q, g)]
     return {"value": value, "dstudent": pushed}
 
 
@@ -293,12 +293,12 @@ def check_generalised_jsd(check):
             beside = value_at(given, beta=abs(step - by)) / real(by)
             check(f"an end is a limit: {label}", abs(beside - value_at(given)) < mpf(10) ** -15)
     odds = [(Fraction(1, 2), Fraction(1, 4)), (Fraction(1, 2), Fraction(3, 4))]
-    p, q = ([rational(reals.log(real(x))) for x in side] for side in zip(*odds))
+    q, p = ([rational(reals.log(real(x))) for x in side] for side in zip(*odds))
     log = lambda x: reals.log(real(Fraction(x)))
     hand = {0: log(HALF) / 4 + 3 * log(1.5) / 4, 1: log(2) / 2 + log(Fraction(2, 3)) / 2,
             HALF: (log(Fraction(2, 3)) / 4 + 3 * log(Fraction(6, 5)) / 4 + log(Fraction(4, 3)) / 2 + log(Fraction(4, 5)) / 2) / 2}
     for beta, expected in hand.items():
-        found = generalised_jsd(p, q, Fraction(1), Fraction(beta))["value"].value
+        found = generalised_jsd(q, p, Fraction(1), Fraction(beta))["value"].value
         check(f"a half against a quarter, beta {beta}", abs(found - expected) < mpf(10) ** -40)
 
 

@@ -44,7 +44,7 @@ def bucket(inside):
 
 class Entries:
     """`student`, `teacher`: log-probabilities of the entries. `share[e]`: what part of a logit's probability entry e takes, by logit;
-    `p`: the probability of each logit among those that the student is normalised over. `held`: entries that no logit moves.
+    `q`: the probability of each logit among those that the student is normalised over. `held`: entries that no logit moves.
     `whole`: the entries are all that the student is normalised over."""
 
     def __init__(self, student, teacher, temperature, teacher_temperature):
@@ -53,7 +53,7 @@ class Entries:
 
     def among(self, ids, logp, whole):
         self.student, self.share, self.held, self.whole = [logp[v] for v in ids], [{v: ONE} for v in ids], set(), whole
-        self.p = [reals.exp(x) for x in logp]
+        self.q = [reals.exp(x) for x in logp]
 
 
 class LeftOut(Entries):
@@ -112,21 +112,21 @@ def to_mixture(logp, logq, beta):
     return -reals.exp(logp) * reals.log1p(beta * reals.expm1(gap(logq, logp))) if logp > -inf else ZERO
 
 
-def forward(p, q, beta):
-    return [against(q, p)], Number(-reals.exp(q), reals.exp(q)), NOTHING
+def forward(q, p, beta):
+    return [against(p, q)], Number(-reals.exp(p), reals.exp(p)), NOTHING
 
 
-def reverse(p, q, beta):
-    term, own = against(p, q), reals.exp(p)
+def reverse(q, p, beta):
+    term, own = against(q, p), reals.exp(q)
     return [term], Number(term, abs(term)), Number(own, own)
 
 
-def jensen_shannon(p, q, beta):
+def jensen_shannon(q, p, beta):
     if beta in (0, 1):
-        return (reverse if beta else forward)(p, q, beta)
+        return (reverse if beta else forward)(q, p, beta)
     b = real(beta)
-    student = (1 - b) * to_mixture(p, q, b)
-    return [student, b * to_mixture(q, p, 1 - b)], Number(student, abs(student)), NOTHING
+    student = (1 - b) * to_mixture(q, p, b)
+    return [student, b * to_mixture(p, q, 1 - b)], Number(student, abs(student)), NOTHING
 
 
 KINDS = {"forward": forward, "reverse": reverse, "jensen_shannon": jensen_shannon}
@@ -142,18 +142,18 @@ def times(factor, n):
 
 def back_to_logits(found, slopes):
     """Slopes by the log-probabilities of the entries; each log-probability is of what an entry takes, minus that of all."""
-    taken = [[times(share[v], g) for share, g in zip(found.share, slopes) if v in share] for v in range(len(found.p))]
-    return [added(*own, times(-p, added(*slopes))) for own, p in zip(taken, found.p)]
+    taken = [[times(share[v], g) for share, g in zip(found.share, slopes) if v in share] for v in range(len(found.q))]
+    return [added(*own, times(-q, added(*slopes))) for own, q in zip(taken, found.q)]
 
 
 def of_row(found, kind, beta, clip, logp_min, divergence_max):
     """The divergence, and its derivatives by the logits before their temperature."""
     stopped, terms, slopes, own = set(found.held), [], [], []
-    for e, (p, q) in enumerate(zip(found.student, found.teacher)):
-        if logp_min and limits.less(p, real(logp_min)):
+    for e, (q, p) in enumerate(zip(found.student, found.teacher)):
+        if logp_min and limits.less(q, real(logp_min)):
             stopped.add(e)
-        p, q = (max(x, real(logp_min)) if logp_min else x for x in (p, q))
-        parts, slope, more = KINDS[kind](p, q, beta)
+        q, p = (max(x, real(logp_min)) if logp_min else x for x in (q, p))
+        parts, slope, more = KINDS[kind](q, p, beta)
         term = Number(sum(parts), sum(map(abs, parts)))
         if clip and limits.less(real(clip), term.value):
             term = Number(real(clip), real(clip))
@@ -166,7 +166,7 @@ def of_row(found, kind, beta, clip, logp_min, divergence_max):
     total = added(*terms)
     if divergence_max and (limits.less(total.value, ZERO) or limits.less(divergence_max, total.value)):
         bound = ZERO if total.value < 0 else divergence_max
-        return Number(bound, bound), [NOTHING] * len(found.p)
+        return Number(bound, bound), [NOTHING] * len(found.q)
     if total.value == inf:
         return Number(inf, ZERO), None
     return total, back_to_logits(found, slopes)
@@ -193,30 +193,30 @@ def distill_divergence(student: LOGITS, teacher: LOGITS, temperature: POSITIVE, 
     absolute terms, of a mixture of both its halves, 0 of an infinite one; abs(weight)/temperature times the sum of the absolute values
     of what is added up
 
-    p and q: what student and teacher give an entry, M = (1 - beta) p + beta q.
+    p and q: what teacher and student give an entry, M = beta p + (1 - beta) q.
 
-    | `kind` | term of an entry | its slope g by log p |
+    | `kind` | term of an entry | its slope g by log q |
     |---|---|---|
-    | `forward` | q log(q/p) | -q |
-    | `reverse` | p log(p/q) | p log(p/q) + p |
-    | `jensen_shannon` | beta q log(q/M) + (1 - beta) p log(p/M); beta = 0 is `forward`, 1 `reverse` | (1 - beta) p log(p/M) |
+    | `forward` | p log(p/q) | -p |
+    | `reverse` | q log(q/p) | q log(q/p) + q |
+    | `jensen_shannon` | beta p log(p/M) + (1 - beta) q log(q/M); beta = 0 is `forward`, 1 `reverse` | (1 - beta) q log(q/M) |
 
     A term is 0 where the probability in front is; `forward` is infinite where the student bans what the teacher does not, `reverse`
     the other way round.
 
-    | entries | `tail` | p | q |
+    | entries | `tail` | q | p |
     |---|---|---|---|
     | all tokens | | softmax of student/temperature | softmax of teacher/teacher_temperature |
     | `ids` | `left_out` | the same, at the ids | e^teacher |
     | `ids` | `renormalised` | softmax over the ids alone | softmax of teacher/teacher_temperature |
     | `ids` and one for the rest | `bucket` | as `left_out`; the rest 1 - e^min(log of their sum, -1e-7) | the same |
 
-    - `logp_min`, if not 0: log p and log q below it are raised to it; g = 0 where log p was.
+    - `logp_min`, if not 0: log q and log p below it are raised to it; g = 0 where log q was.
     - `clip`, if not 0: a term above it is clip, and its g 0; both halves of a mixture are one term.
     - `divergence_max`, if not 0: the row's sum is clamped to [0, divergence_max]; dlogits 0 where it was outside.
-    - dlogits of a token v: weight/temperature (what of p_v lies in an entry, as a share of it, times g of the entry, minus p_v sum g), p_v
-      over what p is normalised over; g = 0 of a rest whose bound binds. `reverse` over all tokens, renormalised or with a bucket: where
-      no g is 0 by a bound, the p in g cancel and have no size.
+    - dlogits of a token v: weight/temperature (what of q_v lies in an entry, as a share of it, times g of the entry, minus q_v sum g), q_v
+      over what q is normalised over; g = 0 of a rest whose bound binds. `reverse` over all tokens, renormalised or with a bucket: where
+      no g is 0 by a bound, the q in g cancel and have no size.
 
     There is no factor of the temperature's square, and no mean over tokens: both are the weight's. Sums of two calls give weighted sums
     of both directions (NeMo-RL's `mixed`).

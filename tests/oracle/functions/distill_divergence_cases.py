@@ -227,25 +227,25 @@ def bernoulli(p):
 @checks("distill_divergence")
 def check_bernoulli(check):
     """Two tokens, a half against a quarter, by hand; the tail of one id likewise."""
-    p, q, log = Fraction(1, 4), Fraction(1, 2), lambda x: reals.log(real(Fraction(x)))
-    pair = {**PLAIN, "student": [bernoulli(p)], "teacher": [bernoulli(q)], "weight": [1], "beta": Fraction(1, 2)}
+    q, p, log = Fraction(1, 4), Fraction(1, 2), lambda x: reals.log(real(Fraction(x)))
+    pair = {**PLAIN, "student": [bernoulli(q)], "teacher": [bernoulli(p)], "weight": [1], "beta": Fraction(1, 2)}
     hand = {"forward": log(2) / 2 + log(Fraction(2, 3)) / 2, "reverse": log(Fraction(1, 2)) / 4 + 3 * log(Fraction(3, 2)) / 4,
             "jensen_shannon": sum(w * log(x) / 8 for w, x in ((2, Fraction(4, 3)), (2, Fraction(4, 5)), (1, Fraction(2, 3)),
                                                                (3, Fraction(6, 5))))}
     first = {"forward": log(2) / 2, "reverse": log(Fraction(1, 2)) / 4,
              "jensen_shannon": log(Fraction(4, 3)) / 4 + log(Fraction(2, 3)) / 8}
-    one = {**pair, "ids": [[0]], "teacher": [bernoulli(q)[:1]]}
+    one = {**pair, "ids": [[0]], "teacher": [bernoulli(p)[:1]]}
     for kind in KINDS:
         check(f"two tokens, {kind}", near(divergences(pair, kind=kind)[0], hand[kind]))
         check(f"the first alone, {kind}", near(divergences(one, kind=kind)[0], first[kind]))
         check(f"the first and the rest, {kind}", near(divergences(one, kind=kind, tail="bucket")[0], hand[kind]))
         check(f"the first by itself is sure, {kind}", divergences(one, kind=kind, tail="renormalised")[0] == 0)
     slope = values(ask(pair, kind="forward")["dlogits"])
-    check("the slope of the forward one is p - q", near(slope[0], p - q) and near(slope[1], q - p))
+    check("the slope of the forward one is q - p", near(slope[0], q - p) and near(slope[1], p - q))
     clipped = ask(pair, kind="forward", clip=Fraction(1, 4))
     check("a term beyond the clip is the clip", near(clipped["divergence"][0].value, Fraction(1, 4) + log(Fraction(2, 3)) / 2))
-    check("and only the other one pulls", near(clipped["dlogits"][1].value, -q + q * (1 - p)))
-    warm = ask({**pair, "student": [[2 * x for x in bernoulli(p)]], "teacher": [[3 * x for x in bernoulli(q)]]}, kind="reverse",
+    check("and only the other one pulls", near(clipped["dlogits"][1].value, -p + p * (1 - q)))
+    warm = ask({**pair, "student": [[2 * x for x in bernoulli(q)]], "teacher": [[3 * x for x in bernoulli(p)]]}, kind="reverse",
                temperature=2, teacher_temperature=3)
     cold = ask(pair, kind="reverse")
     check("logits over their temperature", near(warm["divergence"][0].value, cold["divergence"][0].value)

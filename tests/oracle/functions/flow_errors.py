@@ -18,7 +18,7 @@ HALF = Fraction(1, 2)
 def denoising_error(prediction: ELEMENTS, target: ELEMENTS, derror: many(NUMBER) = None):
     """How far a prediction is off at one level of noise; with minus its sign a score of the sample.
 
-    Source: GDPO-SR 2603.16769, Diffusion-DPO, as their code has it
+    Source: GDPO-SR 2603.16769, Diffusion-DPO 2311.12908, as their code has it
     Takes: `prediction` (n samples of D >= 1 elements), `target` (the same shape), `derror` (n; optional): dL/d error
     Gives: `error` (n): the mean over the elements of (prediction - target)^2; with `derror` `dprediction` (all elements, sample after
     sample): 2 derror (prediction - target)/D. Scale itself, the difference as one number
@@ -59,7 +59,8 @@ def check_denoising_error(check):
 def denoising_preference(error: many(NUMBER, least=1), error_ref: many(NUMBER, least=1), weight: many(NUMBER, least=1), beta: POSITIVE):
     """Good samples are to be denoised better than the reference does, bad ones worse: a logistic loss of their weighted sum.
 
-    Source: GDPO-SR 2603.16769 (weights: the group's z-scores, `beta` 5000); Diffusion-DPO of a pair: weights 1 and -1, `beta` 2000
+    Source: GDPO-SR 2603.16769 (weights: the group's z-scores, `beta` 5000); Diffusion-DPO 2311.12908 of a pair: weights 1 and -1,
+    `beta` 2000
     Takes: `error`, `error_ref`, `weight` (n >= 1 each), `beta` > 0
     Gives: x = (beta/2) sum of weight (error - error_ref). `loss`: -log sigmoid(-x) = log(1 + e^x); `derror` (n): (beta/2) weight
     sigmoid(x). With X the same sum of absolute values, a difference as one number: scales log(1 + e^x) + sigmoid(x) X; abs(derror) (1 +

@@ -88,7 +88,8 @@ def flow_schedule(kind: one_of(*KIND), level: LEVEL, next_level: number(least=0,
                   sigma_min: number(least=0, below=1), eta: POSITIVE):
     """A step of a sampler with noise, from the level s0 to s1: y ~ N(a z + b v, s^2), v the velocity that the model predicts.
 
-    Source: Flow-GRPO 2505.05470, DanceGRPO 2505.07818, Flash-GRPO 2605.15980, SAGE-GRPO 2603.21872, as their code has it
+    Source: Flow-GRPO 2505.05470, DanceGRPO 2505.07818, Flash-GRPO 2605.15980, SAGE-GRPO 2603.21872, as their code has it; `cps`:
+    2509.05952, as the code of Flow-GRPO and SAGE-GRPO has it
     Takes: `kind` (below), `level` s0 and `next_level` s1, 0 <= s1 < s0 <= 1, `sigma_max` in (0, 1), the level after the first step,
     `sigma_min` in [0, sigma_max], the last one (mostly 0), `eta` > 0. With `cps` s1 > 0 and eta <= 1, with `sage_sde` S > 0
     Gives: `sample_factor` a, `velocity_factor` b, `std` s and `rate` s/abs(b): how far a unit of noise is in units of the velocity.

@@ -107,7 +107,7 @@ def check_unlikeliness_reward(check):
 def frequency_reward(batch, answer: many(integer(-1)), size: integer(1)):
     """GAPO (group-aware, EMNLP 2025): an answer is worth less the more often the group gives it; signed around 1/L.
 
-    Source: GAPO, group-aware, EMNLP 2025
+    Source: GAPO, group-aware, 2511.12596
     Takes: batch; `answer` (N ids >= 0, or -1: invalid), `size` L >= 1
     Gives: `reward` (N): 1 - f + 1/L, f the share of its answer among the group's valid ones; -1 if invalid; scale 1 + f + 1/L, or 1
     """
@@ -307,7 +307,7 @@ def check_permutation_reward(check):
 def min_max_reward(distance: many(NUMBER, least=1)):
     """PPR-GDE: distances from the group's centre, from 0 to 1.
 
-    Source: PPR-GDE, zhiyu-co/ppr-gde@595063e tools.py
+    Source: PPR-GDE, 2605.18191, zhiyu-co/ppr-gde@595063e tools.py
     Takes: `distance` d (n >= 1)
     Gives: `reward` (n): (d - min)/(max - min), all 0 if max - min < 10^-8; scale (abs(d) + abs(min))/(max - min), or 0
     """

@@ -93,6 +93,7 @@ SHAPES = {"parabola": parabola, "polyline": polyline, "triangle": triangle}
 def length_shape_reward(length: many(NOT_NEGATIVE), form: one_of("parabola", "polyline", "triangle"), peak: POSITIVE, max: POSITIVE):
     """1 at a peak, less for shorter and longer responses.
 
+    Source: 2505.19439, eq. 1-5 (`parabola`, `polyline`: p 0.5); 2508.08940 (`triangle`: p 1)
     Takes: `length` (n numbers >= 0), `form`, `peak` p > 0 (< 1 for the first two), `max` > 0
     Gives: `reward` (n), x = length/max: `parabola`: 1 - (1 - x/p)^2 if x <= p, else 1 - 2((x - p)/(1 - p))^2; `polyline`: x/p if x <=
     p, else 1 - 2(x - p)/(1 - p) (p = 1/2: 2x, 3 - 4x); both go on beyond x = 1; `triangle`: x/p if x <= p, 2 - x/p if x <= 2p, else 0;
@@ -129,7 +130,7 @@ def check_length_shape_reward(check):
 def shorter_correct_reward(batch: reads("reward"), coef: NUMBER):
     """AGPO (2503.15952): the shortest right response of a group that is not all right earns up to coef more.
 
-    Source: AGPO
+    Source: AGPO, 2503.15952
     Takes: batch with `reward`; `coef`
     Gives: T_i mask tokens. Where some response of the group has r = 1, some has not, and the T of those with r = 1 are not all equal,
     `reward` (N) of these is r (1 + coef (1 - (T - Tmin)/(Tmax - Tmin))), Tmin and Tmax over them; else r; scale abs(r)(1 + abs(coef))

@@ -20,6 +20,7 @@ from scenarios import NAN
 def gated_reward_sum(rewards: many(many(NUMBER)), weight: many(NUMBER), gate: many(integer(-1))):
     """Columns of rewards, some of them times another (P-GRPO: format + outcome + outcome thought).
 
+    Source: P-GRPO (Posterior-GRPO), 2508.05170, as restated
     Takes: `rewards` (n x K), `weight` (K), `gate` (K column numbers, or -1)
     Gives: `reward` (n): sum_k w_k r_k g_k, g_k = 1 if the gate is -1, else r of that column; scale the absolute values of the terms
     """
@@ -55,7 +56,7 @@ def check_gated_reward_sum(check):
 def brier_reward(confidence: many(NUMBER), correct: many(FRACTION), missing: many(FLAG)):
     """REFINE: 1 - (p - c)^2; a confidence that is missing is 1/2 and costs 1.
 
-    Source: REFINE's confidence
+    Source: the confidence of ReFIne, 2510.09062, its code
     Takes: `confidence` p, `correct` c in [0, 1], `missing` flags (n each)
     Gives: `reward` (n): 1 - (clip(p, 0, 1) - c)^2; where missing p is not read: it is 1/2, and 1 is subtracted; scale: the absolute
     values of the terms, the square as one
@@ -89,7 +90,7 @@ def check_brier_reward(check):
 def log_exp_reward(reward: many(NUMBER), threshold: NUMBER, upper: NUMBER, lower: NOT_NEGATIVE):
     """2509.18056: above the threshold a logarithm, below it an exponential that falls by 1 at a distance of 1.
 
-    Source: 2509.18056
+    Source: TempSamp-R1, 2509.18056, eq. 2-4
     Takes: `reward` (n), `threshold` tau, `upper` a, `lower` b >= 0
     Gives: `reward` (n): r >= tau: tau + a log(1 + r - tau); else tau - expm1(b (tau - r))/expm1(b), or r if b = 0; scale abs(tau) +
     abs(second term)(1 + b abs(r - tau)), abs(r) where b = 0 and r < tau
@@ -136,9 +137,9 @@ def trust_reward(outcome: many(NUMBER, least=1), thought: many(NUMBER, least=1),
                  high: NUMBER, low: NUMBER):
     """TRUST-GRPO: the reward of the thought counts as far as right answers have the better thoughts.
 
-    Source: TRUST-GRPO
-    Takes: one group: `outcome` o, `thought` h (n >= 1 each); `decay` >= 0: alpha e^(-step/T); `least`, `right`, `high`, `low` (code:
-    0.2, 0.5, 0.9, 0.1)
+    Source: TRUST-GRPO of SophiaVL-R1, 2505.17018, eq. 1-5, and its code
+    Takes: one group: `outcome` o, `thought` h (n >= 1 each); `decay` >= 0: alpha e^(-step/T); `least`, `right`, `high`, `low` <= `high`
+    (code: 0.2, 0.5, 0.9, 0.1)
     Gives: h := 0 where o < least. m+ and m-: means of h where o >= right, and elsewhere, 0 if there are none. g = e^(m+ - m-) if m+ <
     m- and some o >= right, else 1; g = 0 if all o >= high or all o <= low. `reward` (n): o + g decay h; scale abs(o) + abs(g decay h)(1
     + mean abs(h) of either side), abs(o) if g = 0
@@ -405,7 +406,7 @@ def check_tree_reward(check):
 def dense_rewards(reward: many(NOT_NEGATIVE), score: NUMBER, total: NUMBER):
     """MT-GUIDE: what the turns earned, divided by how many earned, or could have.
 
-    Source: MT-GUIDE
+    Source: MT-GUIDE, 2510.01132, its code
     Takes: `reward` (n numbers >= 0, by turn), `score`, `total`
     Gives: `reward` (n): r/D, D = max(1, number of rewards > 0) if score > 0, else max(1, total); scale itself
     """

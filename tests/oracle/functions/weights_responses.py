@@ -21,7 +21,7 @@ from scenarios import NAN
 def sample_weights(batch, difficulty: many(NUMBER), by_difficulty: FLAG, by_length: FLAG):
     """ROLL: more for difficult prompts, less for long responses; the mean weight is 1.
 
-    Source: ROLL
+    Source: ROLL, 2506.06122, its code
     Takes: batch; `difficulty` (N), flags `by_difficulty`, `by_length`
     Gives: with T_i mask tokens of the response, Tmin and Tmax over the batch: w_i = (1/2 + 3/2 clip(difficulty_i, 0, 1) if
     by_difficulty, else 1) times (3/2 - (T_i - Tmin)/(Tmax - Tmin) if by_length, the fraction 0 if Tmax = Tmin, else 1). `weight` (N):
@@ -231,7 +231,7 @@ def check_length_preference_weight(check):
 def prompt_weight(batch: reads("reward"), threshold: NUMBER, limit: NOT_NEGATIVE, low: NOT_NEGATIVE, form: one_of("llm", "vlm")):
     """ADORA: 1 for prompts whose longest right response is longer than their wrong ones that ended are on average.
 
-    Source: ADORA
+    Source: ADORA, 2602.10019, its code
     Takes: batch with `reward`; `threshold`, `limit`, `low` >= 0, `form`
     Gives: right: r > threshold; short: not right and `length` < limit (masked tokens included). `weight` (groups): 1 if (largest length
     of the right) > (mean length of the short), else low; where there are no right ones: low (`llm`) or 1 (`vlm`); where there are right
@@ -383,7 +383,7 @@ def check_difficulty_weight(check):
 def semantic_entropy(batch, answer: many(integer(-1)), score: many(NUMBER)):
     """SEED-GRPO, COPO: entropy of the group's final answers, each response weighing e^score.
 
-    Source: SEED-GRPO, COPO
+    Source: SEED-GRPO, 2505.12346, COPO, 2508.04138
     Takes: batch; `answer` (N ids >= 0, or -1: like no other), `score` (N: log weights)
     Gives: `entropy` (groups): -sum p log p over the different answers of the group, p = sum of e^score over those that gave it/sum over
     all; 0 for one answer; scale (1 + it)(1 + the exponents' spread, T = 1), 0 for one answer
@@ -497,7 +497,7 @@ def check_consistency_weights(check):
 def dynamic_scale(hardness: many(NUMBER, least=1), gap: many(NUMBER), bound: NOT_NEGATIVE):
     """DR-IRL's GRPO-S: data hardness times the model's responsiveness, outliers aside.
 
-    Source: DR-IRL's GRPO-S
+    Source: GRPO-S of DR-IRL, 2503.18991, as restated
     Takes: `hardness` d (n >= 1), `gap` R (n), `bound` tau
     Gives: kept: the R with (R - mean R)^2 <= tau; none is an input error. `factor` (n): sigmoid(d_i)/sigmoid(mean d) times sigmoid(mean
     of the kept)/sigmoid(mean R); scale itself times 1 + abs(d_i) + mean abs(d) + mean abs(R) + mean abs of the kept

@@ -532,7 +532,7 @@ def check_centroid_weight(check):
 def agent_weights(batch, agent: many(many(INTEGER))):
     """RLinf's loss scales: the agents of a response weigh the same, however many tokens they have.
 
-    Source: RLinf's loss scales
+    Source: loss scales of RLinf, 2509.15965, its code
     Takes: batch; `agent` per token: an integer id
     Gives: `weight` per token: 1/((number of different ids at the response's mask tokens) (its mask tokens with this id)), so that with
     `external` = `term` and `seq_mean_token_sum` every agent of a response weighs the same; scale itself

@@ -1,0 +1,29 @@
+/* grpo_shared_mixture.h - a token's share of the generalised Jensen-Shannon divergence.
+ * Internal: include the headers that need it.
+ *
+ * p the teacher's probability, q the student's, M = beta p + (1 - beta) q (GKD, 2306.13649, eq. 1). */
+#ifndef GRPO_SHARED_MIXTURE_H
+#define GRPO_SHARED_MIXTURE_H
+
+#include "../grpo.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* log(rest + w e^x), rest = 1 - w: log(M/p) of x = log(q/p) and w = 1 - beta, log(M/q) of x = log(p/q) and w = beta */
+GRPO_FN double grpo_mixture_log_(grpo_dd x, double w, double rest) {
+    const double e = w * grpo_exp_minus_one(x);
+    if (e < -0.5) return log(rest + w * grpo_exp(x));
+    return grpo_is_finite(e) ? log1p(e) : x.hi + log(w);
+}
+
+/* beta p log(p/M) + (1 - beta) q log(q/M); over_p = log(M/p), over_q = log(M/q) */
+GRPO_FN double grpo_mixture_term_(double p, double q, double over_p, double over_q, double beta) {
+    return grpo_plus(-grpo_times(beta * p, over_p), -grpo_times((1 - beta) * q, over_q));
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_SHARED_MIXTURE_H */
