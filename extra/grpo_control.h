@@ -148,8 +148,8 @@ typedef struct { double alpha, beta; } grpo_counts;
 
 GRPO_FN grpo_counts grpo_decayed_counts(double alpha, double beta, double decay, double successes, double failures) {
     grpo_counts r = { NAN, NAN };
-    if (!grpo_is_finite(alpha + beta) || !grpo_is_finite(successes + failures) || !(decay >= 0 && decay <= 1)) return r;
-    if (alpha < 0 || beta < 0 || successes < 0 || failures < 0) return r;
+    if (!(alpha >= 0 && beta >= 0 && successes >= 0 && failures >= 0 && decay >= 0 && decay <= 1)) return r;
+    if (!grpo_is_finite(alpha) || !grpo_is_finite(beta) || !grpo_is_finite(successes) || !grpo_is_finite(failures)) return r;
     r.alpha = fma(decay, alpha, successes);
     r.beta = fma(decay, beta, failures);
     return r;
@@ -238,14 +238,14 @@ GRPO_FN grpo_target_coef grpo_entropy_target_coef(double entropy, double target,
     grpo_target_coef r = { NAN, NAN };
     if (!grpo_is_finite(entropy) || !grpo_is_finite(target) || !grpo_is_finite(coef)) return r;
     r.coef = entropy < target ? coef : entropy > target ? -coef : 0;
-    r.value = coef * fabs(entropy - target);
+    r.value = grpo_times(coef, fabs(entropy - target));
     return r;
 }
 
 /* coefficient of a KL that stands over delta: beta max(0, kl - delta) (DisCO, 2505.12366: 1e-4, 1000) */
 GRPO_FN double grpo_kl_hinge(double kl, double delta, double beta) {
     if (!grpo_is_finite(kl) || !grpo_is_finite(delta) || !grpo_is_finite(beta)) return NAN;
-    return kl > delta ? beta * (kl - delta) : 0;
+    return kl > delta ? grpo_times(beta, kl - delta) : 0;
 }
 
 /* ratio.power and the bound of the power mean at a step whose rewards have mean mu and deviation sigma (APMPO, 2605.04066):
@@ -345,11 +345,6 @@ grpo_status grpo_balanced_clip_bounds(const grpo_batch *batch, const grpo_real *
     return GRPO_OK;
 }
 
-static void grpo_clear_masked_(const grpo_batch *b, grpo_real *out) {
-    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
-        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!grpo_is_unmasked_(b, t)) out[t] = 0;
-}
-
 grpo_status grpo_running_baseline(const double *reward, int64_t n, double momentum, double *advantage, double *baseline) {
     const grpo_dd rest = grpo_two_diff(1, momentum);
     grpo_dd b;
@@ -360,6 +355,7 @@ grpo_status grpo_running_baseline(const double *reward, int64_t n, double moment
     if (!st) st = grpo_check_number_(momentum, GRPO_PART_, 3);
     if (!st) st = grpo_check_list_(baseline, 1, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
+    if (!st) st = GRPO_DISJOINT_(advantage, n, 4, baseline, 1, GRPO_AT_ARGUMENT_ + 5);
     if (st) return st;
     for (b = grpo_dd_of_(*baseline), i = 0; i < n; i++) {
         const grpo_dd r = grpo_dd_of_(reward[i]);
@@ -442,6 +438,9 @@ grpo_status grpo_adaptive_clip(const grpo_batch *batch, const grpo_real *advanta
     if (!st) st = grpo_check_member_(how->gain, GRPO_MODERATE_, 4, 3);
     if (!st) st = grpo_check_tokens_(batch, standard, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 3);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
+    if (!st) st = GRPO_DISJOINT_(clip_low, batch->n_tokens, 5, clip_high, batch->n_tokens, GRPO_AT_ARGUMENT_ + 6);
+    if (!st) st = GRPO_DISJOINT_(clip_low, batch->n_tokens, 5, shaped, batch->n_tokens, GRPO_AT_ARGUMENT_ + 7);
+    if (!st) st = GRPO_DISJOINT_(clip_high, batch->n_tokens, 6, shaped, batch->n_tokens, GRPO_AT_ARGUMENT_ + 7);
     if (st) return st;
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
         grpo_adapt_token_(batch, t, (double)standard[t], (double)advantage[t], how, clip_low, clip_high, shaped);
@@ -495,6 +494,7 @@ grpo_status grpo_quantile_tracker(const double *quantile, const double *level, i
     if (!st) st = grpo_check_list_(level, n, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_number_(rate, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_list_(observed, m, GRPO_MODERATE_, 5);
+    if (!st) st = GRPO_DISJOINT_(tracked, n, 7, observed, m, GRPO_AT_ARGUMENT_ + 5);
     if (st) return st;
     for (int64_t k = 0; k < n; k++) {
         for (below = 0, j = 0; j < m; j++) below += observed[j] < quantile[k];
@@ -607,9 +607,8 @@ grpo_status grpo_standardised_entropy(const grpo_batch *batch, double quantile, 
     if (!st) st = grpo_check_number_(quantile, GRPO_PART_, 2);
     if (!st) st = grpo_check_tokens_(batch, batch->entropy, NULL, GRPO_MODERATE_, GRPO_AT_entropy_);
     if (st) return st;
-    grpo_clear_reals_(batch, standard);
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) n += grpo_unmasked_(batch, i);
-    if (n == 0) return GRPO_OK;
+    if (n == 0) { grpo_clear_reals_(batch, standard); return GRPO_OK; }
     rank = grpo_ceil_of_(quantile, n);
     if ((double)(rank - 1) / (double)n >= quantile) rank--;
     s.pivot = grpo_log_entropy_(grpo_entropy_quantile_(batch, rank > 0 ? rank : 1));
@@ -620,6 +619,7 @@ grpo_status grpo_standardised_entropy(const grpo_batch *batch, double quantile, 
         else d = grpo_dd_quotient(d, d.hi < 0 ? s.below : s.above);
         grpo_put_(standard, t, d.hi, &overflow);
     }
+    grpo_clear_masked_(batch, standard);
     return GRPO_OK;
 }
 
@@ -690,6 +690,7 @@ grpo_status grpo_multiplier_update(const double *score, const uint8_t *counted, 
         if (counted[k]) st = grpo_check_member_(score[k], GRPO_MODERATE_, 1, k);
         count += counted[k] != 0;
     }
+    if (!st) st = GRPO_DISJOINT_(multiplier, 1, 5, mean, 1, GRPO_AT_ARGUMENT_ + 6);
     if (st) return st;
     m = grpo_mean_of_(score, counted, n);
     *mean = m.hi;

@@ -91,7 +91,7 @@ GRPO_FN double grpo_jensen_shannon(double teacher, double student, double beta) 
     const double rest = 1 - beta;
     grpo_dd d = grpo_two_diff(teacher, student), back = grpo_dd_negative(d);
     double of_teacher = rest * grpo_exp_minus_one(back), of_student = beta * grpo_exp_minus_one(d);      /* m/p - 1, m/q - 1 */
-    if (!(beta >= 0 && beta <= 1) || teacher != teacher || student != student) return NAN;
+    if (!(beta >= 0 && beta <= 1) || !(teacher < HUGE_VAL) || !(student < HUGE_VAL)) return NAN;
     if (beta == 0 || beta == 1) return 0;
     if (of_teacher < -0.5) of_teacher = log(beta + rest * grpo_exp(back));
     else of_teacher = grpo_is_finite(of_teacher) ? log1p(of_teacher) : back.hi + log(rest);
@@ -501,10 +501,10 @@ grpo_status grpo_jsd_advantage(const grpo_batch *batch, double beta, double coef
     if (!st) st = grpo_check_number_(coef, GRPO_FINITE_, 3);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_LOGP_TEACHER_);
     if (st) return st;
-    grpo_clear_reals_(batch, advantage);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
         grpo_put_(advantage, t, grpo_times(-coef, grpo_jensen_shannon((double)batch->logp_teacher[t], (double)batch->logp_old[t], beta)),
                   &overflow);
+    grpo_clear_masked_(batch, advantage);
     return GRPO_OK;
 }
 
@@ -556,13 +556,18 @@ static grpo_mean_deviation_of_ grpo_mean_and_deviation_(const grpo_values *v, gr
     return r;
 }
 
+/* an exponent of the group's rewards and of x, so that their squares are numbers */
+static int grpo_reward_exponent_(const grpo_batch *b, int64_t g, double x) {
+    double largest = fabs(x);
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
+    return grpo_square_exponent_(largest);
+}
+
 static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t g, grpo_std_kind kind) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
+    const int e = grpo_reward_exponent_(b, g, 0);
     grpo_values v;
-    double largest = 0;
-    int e;
-    for (int64_t i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
-    e = grpo_square_exponent_(largest);
     memset(&v, 0, sizeof v);
     for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
     return grpo_mean_and_deviation_(&v, kind, e);
@@ -673,6 +678,7 @@ grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, 
     if (!st && (int)canon->scaled != GRPO_HALF_LOW && (int)canon->scaled != GRPO_HALF_HIGH) st = grpo_refuse_(GRPO_NOT_A_CHOICE, 3, 3);
     if (!st) st = grpo_check_responses_(batch, metric, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (!st) st = GRPO_DISJOINT_(advantage, grpo_end_sequence_(batch), 4, metric, grpo_end_sequence_(batch), GRPO_AT_ARGUMENT_ + 2);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) grpo_canon_group_(batch, g, metric, canon, advantage);
     return GRPO_OK;
@@ -754,7 +760,7 @@ static grpo_status grpo_check_feature_(const grpo_batch *b, const grpo_feature *
     const int64_t first = grpo_first_sequence_(b), end = grpo_end_sequence_(b);
     const double *const lists[] = { f->advantage, f->feature, f->divisor };
     grpo_status st = grpo_check_member_(f->delta, GRPO_MODERATE_, place, 4);
-    if (!st) st = grpo_check_member_(f->k, GRPO_MODERATE_, place, 5);
+    if (!st) st = grpo_check_member_(f->k, GRPO_MODERATE_FACTOR_, place, 5);
     for (int k = 0; !st && k < 3; k++) {
         if (end > first && !lists[k]) return grpo_refuse_(GRPO_NULL, place, k);
         for (int64_t i = first; !st && i < end; i++) st = grpo_check_member_(lists[k][i], k < 2 ? GRPO_MODERATE_ : GRPO_DIVISOR_, place, k);
@@ -808,15 +814,16 @@ grpo_status grpo_virtual_reward_advantage(const grpo_batch *batch, double virtua
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
+        const int e = grpo_reward_exponent_(batch, g, count ? virtual_reward : 0);
         grpo_values v;
         grpo_dd mean;
         double s;
         memset(&v, 0, sizeof v);
         begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
-        for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_((double)batch->reward[i]));
-        grpo_values_repeat_(&v, virtual_reward, count);
-        mean = grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count);
-        s = sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE));
+        for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)batch->reward[i], -e)));
+        grpo_values_repeat_(&v, ldexp(virtual_reward, -e), count);
+        mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count), e);
+        s = ldexp(sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE)), e);
         for (int64_t i = begin; i < end; i++) {
             const double r = (double)batch->reward[i], off = grpo_dd_minus_(grpo_dd_of_(r), mean).hi;
             grpo_put_(advantage, i, end - begin == 1 ? r : s == 0 ? 0 : off / (s + eps), &overflow);
@@ -860,19 +867,31 @@ static double grpo_risk_(const grpo_risk *x, grpo_dd S) {
     return grpo_dd_quotient(grpo_dd_minus_(u, v), grpo_two_sum(x->omega, 1)).hi;
 }
 
+/* the sample deviation of its n sums */
+static double grpo_bundle_deviation_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t n) {
+    grpo_values v;
+    double largest = 0;
+    int e;
+    for (int64_t k = 0; k < n; k++) {
+        const double S = fabs(grpo_bundle_sum_(b, bundle, g, k, NULL).hi);
+        if (S > largest) largest = S;
+    }
+    e = grpo_square_exponent_(largest);
+    memset(&v, 0, sizeof v);
+    for (int64_t k = 0; k < n; k++) grpo_values_take_(&v, grpo_dd_scaled_(grpo_bundle_sum_(b, bundle, g, k, NULL), -e));
+    return ldexp(sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE)), e);
+}
+
 static void grpo_bundle_group_(const grpo_batch *b, const int64_t *bundle, const grpo_risk *risk, int64_t g, const grpo_dd *mean,
                                grpo_real *advantage) {
     int64_t groups;
     const int64_t begin = b->group_begin[g], n = grpo_bundle_size_(b, bundle, g, &groups);
-    grpo_values v;
+    const double s = (n > 1 ? grpo_bundle_deviation_(b, bundle, g, n) : 1) + risk->eps;
     grpo_dd D, off;
-    double U, s;
+    double U;
     int overflow = 0;
-    memset(&v, 0, sizeof v);
-    for (int64_t k = 0; k < n; k++) grpo_values_take_(&v, grpo_bundle_sum_(b, bundle, g, k, NULL));
-    s = (n > 1 ? sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE)) : 1) + risk->eps;
     for (int64_t k = 0; k < grpo_group_size_(b, g); k++) {
-        if (k >= n) { grpo_put_(advantage, begin + k, 0, &overflow); continue; }
+        if (k >= n || s == 0) { grpo_put_(advantage, begin + k, 0, &overflow); continue; }
         D = grpo_bundle_sum_(b, bundle, g, k, mean);
         U = grpo_risk_(risk, grpo_bundle_sum_(b, bundle, g, k, NULL)) / s;
         off = grpo_dd_minus_(grpo_dd_of_((double)b->reward[begin + k]), mean[g]);
@@ -884,6 +903,7 @@ static void grpo_bundle_group_(const grpo_batch *b, const int64_t *bundle, const
 static grpo_status grpo_check_risk_(const grpo_risk *x, int place) {
     grpo_status st = grpo_check_member_(x->low, GRPO_MODERATE_, place, 0);
     if (!st) st = grpo_check_member_(x->high, GRPO_MODERATE_, place, 1);
+    if (!st && x->low > x->high) st = grpo_refuse_(GRPO_TOO_SMALL, place, 1);
     if (!st) st = grpo_check_member_(x->a, GRPO_MODERATE_FACTOR_, place, 2);
     if (!st) st = grpo_check_member_(x->c, GRPO_MODERATE_, place, 3);
     if (!st) st = grpo_check_member_(x->omega, GRPO_MODERATE_FACTOR_, place, 4);
@@ -900,6 +920,7 @@ grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle
     if (!st) st = grpo_check_there_(bundle, batch->n_groups, 2);
     if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (!st) st = GRPO_DISJOINT_(advantage, grpo_end_sequence_(batch), 5, batch->reward, grpo_end_sequence_(batch), GRPO_AT_reward_);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
         grpo_sum sum;
@@ -946,6 +967,7 @@ grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64
     if (!st) st = grpo_check_output_(reward, 1);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_sets_(member, set_begin, n_sets, n);
+    if (!st) st = GRPO_DISJOINT_(advantage, n_sets, 7, reward, n, GRPO_AT_ARGUMENT_ + 1);
     if (st) return st;
     memset(&v, 0, sizeof v);
     for (int64_t s = 0; s < n_sets; s++)
@@ -966,19 +988,24 @@ grpo_status grpo_reference_advantage(const double *reward, int64_t n, double ref
     grpo_values v;
     grpo_dd mean, own, last;
     double s;
+    int e;
     if (!st) st = grpo_check_output_(reference, 8);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_number_(reference_reward, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
+    if (!st) st = GRPO_DISJOINT_(advantage, n, 7, reference, 1, GRPO_AT_ARGUMENT_ + 8);
     if (st) return st;
+    e = grpo_exponent_of_(reward, n);
+    if (with_reference && grpo_exponent_of_(&reference_reward, 1) > e) e = grpo_exponent_of_(&reference_reward, 1);
+    e = grpo_square_exponent_(ldexp(1, e));
     memset(&v, 0, sizeof v);
-    for (int64_t i = 0; i < n; i++) grpo_values_take_(&v, grpo_dd_of_(reward[i]));
-    own = grpo_dd_div(grpo_sum_dd_(&v.sum), n > 0 ? (double)n : 1);
-    if (with_reference) grpo_values_take_(&v, y);
-    mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count > 0 ? (double)v.count : 1);
-    s = sqrt(grpo_variance_(&v, GRPO_STD_POPULATION));
+    for (int64_t i = 0; i < n; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp(reward[i], -e)));
+    own = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v.sum), n > 0 ? (double)n : 1), e);
+    if (with_reference) grpo_values_take_(&v, grpo_dd_scaled_(y, -e));
+    mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v.sum), v.count > 0 ? (double)v.count : 1), e);
+    s = ldexp(sqrt(grpo_variance_(&v, GRPO_STD_POPULATION)), e);
     for (int64_t i = 0; i < n; i++) {
         const grpo_dd off = grpo_dd_minus_(grpo_dd_of_(reward[i]), mean);
         advantage[i] = s > 0 ? grpo_dd_product(grpo_two_sum(1, lambda), grpo_dd_div(grpo_dd_mul(off, more), (double)n)).hi / s : 0;
@@ -1056,14 +1083,15 @@ static double grpo_standing_of_(const grpo_standing_ *s, double r) {
 
 /* among the rewards of the group's unmasked tokens, or among those of its responses */
 static grpo_standing_ grpo_group_standing_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled) {
+    const int e = grpo_reward_exponent_(b, g, 0);
     grpo_values v;
     grpo_standing_ s;
     memset(&v, 0, sizeof v);
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
-        grpo_values_repeat_(&v, (double)b->reward[i], by_token ? grpo_unmasked_(b, i) : 1);
+        grpo_values_repeat_(&v, ldexp((double)b->reward[i], -e), by_token ? grpo_unmasked_(b, i) : 1);
     s.equal = v.count == 0 || grpo_dd_same_(v.min, v.max);
-    s.mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
-    s.divisor = scaled ? sqrt(grpo_variance_(&v, by_token ? GRPO_STD_POPULATION : GRPO_STD_SAMPLE)) + eps : 1;
+    s.mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1), e);
+    s.divisor = scaled ? ldexp(sqrt(grpo_variance_(&v, by_token ? GRPO_STD_POPULATION : GRPO_STD_SAMPLE)), e) + eps : 1;
     return s;
 }
 
@@ -1162,6 +1190,7 @@ grpo_status grpo_projected_advantage(const double *advantage, int64_t n, const d
     int64_t i;
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_count_(k, 0, 4);
+    if (!st && n > 0 && k > INT64_MAX / n) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 4, -1);
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(basis, n * k, GRPO_UP_TO_1E75_, 3);
@@ -1361,6 +1390,7 @@ grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, con
     if (!st) st = grpo_check_tree_(parent, reward, value, n, form);
     if (!st) st = grpo_check_there_(scratch, n, 7);
     if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 5);
+    if (!st && form == GRPO_TREE_TD) st = GRPO_DISJOINT_(advantage, n, 8, value, n, GRPO_AT_ARGUMENT_ + 3);
     if (st) return st;
     for (int64_t k = n - 1; k >= 0; k--) scratch[k] = grpo_tree_state_(parent, reward, n, k, gamma, form, scratch);
     for (int64_t k = 0; k < n; k++) {
@@ -1512,8 +1542,8 @@ grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
         int64_t hit = batch->group_begin[g], miss = -1, least = hit, misses = 0;
+        int told_apart;
         for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            advantage[i] = 0;
             if (batch->reward[i] > batch->reward[hit]) hit = i;
             if (utility[i] < utility[least]) least = i;
             if (batch->reward[i] != 0) continue;
@@ -1521,9 +1551,9 @@ grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *
             if (miss < 0 || utility[i] > utility[miss]) miss = i;
         }
         replace[g] = misses == grpo_group_size_(batch, g) ? least : -1;
-        if (!(batch->reward[hit] > 0) || miss < 0) continue;
-        advantage[hit] = 1;
-        advantage[miss] = -1;
+        told_apart = batch->reward[hit] > 0 && miss >= 0;
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            advantage[i] = (grpo_real)(told_apart ? (i == hit) - (i == miss) : 0);
     }
     return GRPO_OK;
 }
@@ -1547,6 +1577,8 @@ grpo_status grpo_position_advantage(const double *logp_old, const double *reward
     if (!st) st = grpo_check_count_(n, 2, 3);
     if (!st) st = grpo_check_list_(logp_old, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
+    if (!st) st = GRPO_DISJOINT_(advantage, n, 4, logp_old, n, GRPO_AT_ARGUMENT_ + 1);
+    if (!st) st = GRPO_DISJOINT_(advantage, n, 4, reward, n, GRPO_AT_ARGUMENT_ + 2);
     if (st) return st;
     for (int64_t k = 0; k < n; k++) {
         grpo_candidate_(logp_old, reward, n, k, &e);
@@ -1733,7 +1765,7 @@ static double grpo_participation_(const double *gram, int64_t n) {
 }
 
 static grpo_status grpo_check_gram_(const double *gram, int64_t n, int place) {
-    grpo_status st = grpo_check_list_(gram, n * n, GRPO_MODERATE_, place);
+    grpo_status st = n > INT64_MAX / n ? grpo_refuse_(GRPO_OUT_OF_RANGE, 3, -1) : grpo_check_list_(gram, n * n, GRPO_MODERATE_, place);
     for (int64_t i = 0; !st && i < n; i++) {
         if (gram[i * n + i] < 0) st = grpo_refuse_(GRPO_NEGATIVE, place, i * n + i);
         for (int64_t j = 0; !st && j < i; j++)
@@ -1759,6 +1791,7 @@ grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t 
     if (!st) st = grpo_check_number_(share, GRPO_MODERATE_POSITIVE_, 4);
     if (!st) st = grpo_check_count_(least, 1, 5);
     if (!st) st = grpo_check_count_(most, 1, 6);
+    if (!st && least > most) st = grpo_refuse_both_(GRPO_CROSSED, 5, 6, -1);
     if (!st) st = grpo_check_gram_(gram, n, 1);
     if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 2);
     if (st) return st;

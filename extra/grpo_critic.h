@@ -70,7 +70,7 @@ GRPO_FN double grpo_proximal(grpo_proximal_form form, double logp, double behavi
     const double n = (double)lag, most = n - 1;
     grpo_dd x = grpo_two_diff(logp, behaviour), y = { 0, 0 };
     double change;
-    if (lag < 0 || logp != logp || behaviour != behaviour || (form != GRPO_PROXIMAL_LOG_LINEAR && form != GRPO_PROXIMAL_LINEAR)) return NAN;
+    if (lag < 0 || !(logp < HUGE_VAL) || !(behaviour < HUGE_VAL) || (form != GRPO_PROXIMAL_LOG_LINEAR && form != GRPO_PROXIMAL_LINEAR)) return NAN;
     if (lag <= 1 || logp == behaviour) return behaviour;
     if (form == GRPO_PROXIMAL_LOG_LINEAR) {
         y.hi = behaviour;
@@ -209,10 +209,10 @@ grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const i
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_ROLLOUT_);
     if (!st) st = grpo_check_versions_(batch, version, behaviour_version);
     if (st) return st;
-    grpo_clear_reals_(batch, logp_old);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
         grpo_put_(logp_old, t, grpo_proximal(form, (double)batch->logp[t], (double)batch->logp_rollout[t], version - behaviour_version[t]),
                   &overflow);
+    grpo_clear_masked_(batch, logp_old);
     return GRPO_OK;
 }
 
@@ -311,6 +311,7 @@ grpo_status grpo_generalised_jsd(const double *student, const double *teacher, i
     if (!st) st = grpo_check_number_(beta, GRPO_PART_, 5);
     if (!st) st = grpo_check_row_(student, n, 1);
     if (!st) st = grpo_check_row_(teacher, n, 2);
+    if (!st && dstudent) st = GRPO_DISJOINT_(value, 1, 6, dstudent, n, GRPO_AT_ARGUMENT_ + 7);
     if (st) return st;
     r.z[0] = student; r.z[1] = teacher; r.n = n; r.tau = temperature; r.beta = beta;
     grpo_survey_rows_(&r);
@@ -322,8 +323,8 @@ grpo_status grpo_generalised_jsd(const double *student, const double *teacher, i
         if (beta > 0 && dstudent) grpo_sum_add_(&slopes, grpo_times(x.p, grpo_divergence_slope_(&r, &x)));
     }
     mean = grpo_sum_value_(&slopes);
-    *value = r.infinite ? HUGE_VAL : grpo_sum_total_(&sum);
     for (int64_t v = 0; v < n && dstudent; v++) dstudent[v] = grpo_divergence_gradient_(&r, v, mean);
+    *value = r.infinite ? HUGE_VAL : grpo_sum_total_(&sum);
     return GRPO_OK;
 }
 

@@ -212,21 +212,18 @@ static grpo_status grpo_check_by_(const grpo_batch *b, const grpo_real *by, int 
     return grpo_check_tokens_(b, by, NULL, GRPO_FINITE_, GRPO_AT_ARGUMENT_ + place);
 }
 
-static void grpo_clear_tokens_(const grpo_batch *b, uint8_t *selected) {
-    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
-        if (b->length[i]) memset(selected + b->offset[i], 0, (size_t)b->length[i]);
-}
-
-/* selected = in: the prefix, or what it leaves; others: tokens that are not in the order */
+/* selected = in: the prefix, or what it leaves; others: tokens that are not in the order.  It may be the mask: each token's is read before
+ * it is written, here and below */
 static void grpo_mark_prefix_(const grpo_order_ *o, const grpo_prefix_ *p, uint8_t in, uint8_t others, uint8_t *selected) {
-    grpo_index_ at = grpo_before_tokens_(o->batch);
+    const grpo_batch *b = o->batch;
     grpo_key_ key;
-    int64_t t, ties = p->ties;
-    grpo_clear_tokens_(o->batch, selected);
-    while ((t = grpo_next_token_(o->batch, &at)) >= 0) {
-        selected[t] = others;
-        if (grpo_key_of_(o, t, &key)) selected[t] = grpo_in_prefix_(p, &key, &ties) ? in : !in;
-    }
+    int64_t ties = p->ties;
+    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+            if (!grpo_is_unmasked_(b, t)) selected[t] = 0;
+            else if (!grpo_key_of_(o, t, &key)) selected[t] = others;
+            else selected[t] = grpo_in_prefix_(p, &key, &ties) ? in : !in;
+        }
 }
 
 /* no token lies inside the two that the quantile is between: at or above it is at or above the upper one, number ceil(position) */
@@ -333,22 +330,20 @@ grpo_status grpo_select_between(const grpo_batch *batch, const grpo_real *by, do
                                 const int64_t *order, int64_t count, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 8);
     grpo_places_ places;
-    int64_t t;
     if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 3);
     if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 4);
+    if (!st && low > high) st = grpo_refuse_both_(GRPO_CROSSED, 3, 4, -1);
     if (!st) st = grpo_check_count_(count, 0, 7);
     if (!st) st = grpo_check_by_(batch, by, 2);
     if (st) return st;
     grpo_places_of_(batch, &places);
     if (places.n > 0 && !order) return grpo_refuse_(GRPO_NULL, 6, -1);
     if (!grpo_is_permutation_(order, places.n)) return grpo_refuse_(GRPO_NOT_PERMUTATION, 6, -1);
-    grpo_clear_tokens_(batch, selected);
-    for (int64_t k = 0; k < places.n && count > 0; k++) {
-        t = grpo_slot_of_(&places, order[k]);
-        if ((batch->mask && !batch->mask[t]) || (excluded && excluded[t])) continue;
-        if (!((double)by[t] > low && (double)by[t] < high)) continue;
-        selected[t] = 1;
-        count--;
+    for (int64_t k = 0; k < places.n; k++) {
+        const int64_t t = grpo_slot_of_(&places, order[k]);
+        const int wanted = count > 0 && grpo_is_unmasked_(batch, t) && !(excluded && excluded[t]);
+        selected[t] = wanted && (double)by[t] > low && (double)by[t] < high;
+        count -= selected[t];
     }
     return GRPO_OK;
 }
@@ -386,6 +381,7 @@ grpo_status grpo_reward_range_filter(const grpo_batch *batch, double low, double
     int64_t n;
     if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 2);
     if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 3);
+    if (!st && low > high) st = grpo_refuse_both_(GRPO_CROSSED, 2, 3, -1);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
@@ -517,22 +513,21 @@ static int grpo_stands_out_(const grpo_signal_ *s, const grpo_spread_ *spread, i
     x.hi = ldexp(x.hi, -spread->exponent); x.lo = ldexp(x.lo, -spread->exponent);
     x = grpo_dd_mul(x, spread->n);
     if (!s->expected) x = grpo_dd_minus_(spread->sum, x);
-    if (!(x.hi > 0)) return 0;
     bound = grpo_dd_mul(grpo_sqrt_twice_(spread->square), mu);
-    return grpo_dd_minus_(x, bound).hi > ldexp(x.hi, -60);
+    if (!grpo_is_finite(bound.hi)) return bound.hi < 0;
+    return grpo_dd_minus_(x, bound).hi > ldexp(fabs(x.hi), -60);
 }
 
 /* selects the tokens with A < 0 that stand out, and counts them */
 static int64_t grpo_select_outliers_(const grpo_signal_ *s, const grpo_spread_ *spread, const grpo_real *advantage, double mu,
                                      uint8_t *selected) {
-    grpo_index_ at;
-    int64_t t, n = 0;
-    grpo_clear_tokens_(s->batch, selected);
-    for (at = grpo_before_tokens_(s->batch); (t = grpo_next_token_(s->batch, &at)) >= 0; ) {
-        if (!(advantage[t] < 0) || !grpo_stands_out_(s, spread, t, mu)) continue;
-        selected[t] = 1;
-        n++;
-    }
+    const grpo_batch *b = s->batch;
+    int64_t n = 0;
+    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+            selected[t] = grpo_is_unmasked_(b, t) && advantage[t] < 0 && grpo_stands_out_(s, spread, t, mu);
+            n += selected[t];
+        }
     return n;
 }
 
@@ -654,6 +649,7 @@ grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count,
     if (!st && count > n) st = grpo_refuse_both_(GRPO_CROSSED, 3, 2, -1);
     if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 4);
     if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 5);
+    if (!st && low > high) st = grpo_refuse_both_(GRPO_CROSSED, 4, 5, -1);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (st) return st;
     memset(&x, 0, sizeof x);
@@ -709,8 +705,7 @@ static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real 
     d = d < x->budget ? x->budget : d > 5 * x->budget ? 5 * x->budget : d;
     for (int64_t t = begin; t < begin + b->length[i]; t++) {
         const double A = (double)advantage[t], l = (double)b->logp[t], o = (double)b->logp_old[t];
-        selected[t] = 0;
-        if (!grpo_is_unmasked_(b, t)) continue;
+        if (!grpo_is_unmasked_(b, t)) { selected[t] = 0; continue; }
         w = grpo_dd_div(grpo_dd_mul(grpo_two_diff(1, x->least), (double)(x->width - (t - begin) - 1)), span);
         w = grpo_dd_add(w, grpo_dd_of_(x->least));
         Z = grpo_dd_mul(w, D[t]);
@@ -734,11 +729,14 @@ static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefi
 }
 
 grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
-                               uint8_t *selected) {
+                                     uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 5);
     if (!st) st = grpo_check_prefix_gate_(batch, gate, 3);
     if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
+    if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, advantage, batch->n_tokens, GRPO_AT_ARGUMENT_ + 2);
+    if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, batch->logp, batch->n_tokens, GRPO_AT_logp_);
+    if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, batch->logp_old, batch->n_tokens, GRPO_AT_logp_old_);
     if (st) return st;
     for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
         grpo_gate_response_(batch, i, advantage, gate, scratch, selected);
@@ -828,25 +826,53 @@ static int grpo_place_of_(const double *x, grpo_compare_ *compare, int64_t i, in
     return c ? c : (i > j) - (i < j);
 }
 
-/* the first (direction 1) or last (-1) in that order of those after (before) `last`, of all where that is -1 */
-static int64_t grpo_next_place_(const double *x, int64_t n, grpo_compare_ *compare, int64_t last, int direction) {
-    int64_t i, best = -1;
-    for (i = 0; i < n; i++) {
-        if (last >= 0 && direction * grpo_place_of_(x, compare, i, last) <= 0) continue;
-        if (best < 0 || direction * grpo_place_of_(x, compare, i, best) < 0) best = i;
+/* the list in that order (direction 1) or the other way round (-1) */
+typedef struct { const double *x; int64_t n; grpo_compare_ *compare; int direction; } grpo_listing_;
+
+static int grpo_listed_before_(const grpo_listing_ *l, int64_t i, int64_t j) {
+    return l->direction * grpo_place_of_(l->x, l->compare, i, j) < 0;
+}
+
+/* the last one is on top of the heap; below `root` only its root is out of place */
+static void grpo_sift_index_(const grpo_listing_ *l, int64_t *heap, int64_t root, int64_t n) {
+    const int64_t i = heap[root];
+    int64_t child;
+    for (; (child = 2 * root + 1) < n; root = child) {
+        if (child + 1 < n && grpo_listed_before_(l, heap[child], heap[child + 1])) child++;
+        if (!grpo_listed_before_(l, i, heap[child])) break;
+        heap[root] = heap[child];
     }
-    return best;
+    heap[root] = i;
+}
+
+/* index (count): in order the first ones of those after `last`, of all where that is -1; there are as many.  n log count comparisons */
+static void grpo_list_first_(const grpo_listing_ *l, int64_t last, int64_t count, int64_t *index) {
+    int64_t i, k, top, size = 0;
+    for (i = 0; i < l->n && count > 0; i++) {
+        if (last >= 0 && !grpo_listed_before_(l, last, i)) continue;
+        if (size < count) {
+            index[size++] = i;
+            for (k = size == count ? count / 2 : -1; k >= 0; k--) grpo_sift_index_(l, index, k, count);
+        } else if (grpo_listed_before_(l, i, index[0])) {
+            index[0] = i;
+            grpo_sift_index_(l, index, 0, count);
+        }
+    }
+    for (k = count - 1; k > 0; k--) {
+        top = index[0]; index[0] = index[k]; index[k] = top;
+        grpo_sift_index_(l, index, 0, k);
+    }
 }
 
 grpo_status grpo_select_value_of_information(const double *draw, int64_t n, int64_t count, int64_t *index) {
-    int64_t k, last = -1;
+    const grpo_listing_ list = { draw, n, grpo_compare_information_, 1 };
     grpo_status st = grpo_check_output_(index, 4);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_count_(count, 0, 3);
     if (!st && count > n) st = grpo_refuse_both_(GRPO_CROSSED, 3, 2, -1);
     if (!st) st = grpo_check_list_(draw, n, GRPO_PART_, 1);
     if (st) return st;
-    for (k = 0; k < count; k++) index[k] = last = grpo_next_place_(draw, n, grpo_compare_information_, last, 1);
+    grpo_list_first_(&list, -1, count, index);
     return GRPO_OK;
 }
 
@@ -866,46 +892,74 @@ grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n
     return GRPO_OK;
 }
 
-/* count of the first and the rest of the last, for the largest n sum x^2 - (sum x)^2; index holds the last `count` in order */
-static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t count, const int64_t *index) {
-    const int e = -grpo_exponent_of_(advantage, n);
-    grpo_sum sum, squares, acc;
-    grpo_dd best = { 0, 0 }, spread, x;
-    int64_t k, top = -1, prefix = 0;
-    memset(&sum, 0, sizeof sum);
-    memset(&squares, 0, sizeof squares);
-    for (k = -count; k <= count; k++) {                                 /* first fill with the last ones, then exchange them */
-        const int64_t in = k < 0 ? index[k + count] : k > 0 ? (top = grpo_next_place_(advantage, n, grpo_compare_numbers_, top, 1)) : -1;
-        if (in >= 0) {
-            x = grpo_dd_of_(ldexp(advantage[in], e));
-            grpo_sum_add_(&sum, x.hi);
-            grpo_sum_add_square_(&squares, 1, x);
+/* index (count): the last ones, in order */
+static void grpo_list_last_(const double *x, int64_t n, int64_t count, int64_t *index) {
+    const grpo_listing_ back = { x, n, grpo_compare_numbers_, -1 };
+    grpo_list_first_(&back, -1, count, index);
+    for (int64_t k = 0; 2 * k + 1 < count; k++) {
+        const int64_t other = index[count - 1 - k];
+        index[count - 1 - k] = index[k];
+        index[k] = other;
+    }
+}
+
+/* of numbers in units of 2^-e: their sums */
+typedef struct { grpo_sum sum, squares; int e; } grpo_moments_of_;
+
+static void grpo_move_moments_(grpo_moments_of_ *m, double x, double sign) {
+    const double y = ldexp(x, m->e);
+    grpo_sum_add_(&m->sum, sign * y);
+    grpo_sum_add_square_(&m->squares, sign, grpo_dd_of_(y));
+}
+
+/* n sum x^2 - (sum x)^2 of n numbers */
+static grpo_dd grpo_spread_of_moments_(const grpo_moments_of_ *m, int64_t n) {
+    grpo_sum acc;
+    memset(&acc, 0, sizeof acc);
+    grpo_covariance_add_(&acc, (double)n, &m->squares, &m->sum, &m->sum);
+    return grpo_sum_dd_(&acc);
+}
+
+/* how many of the first ones, beside the last, have the largest spread.  index holds the last `count`; where one of them has been exchanged
+ * for one of the first there is room for those to come: twice as many each time, so that n log^2 count comparisons do */
+static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t count, int64_t *index) {
+    const grpo_listing_ list = { advantage, n, grpo_compare_numbers_, 1 };
+    grpo_moments_of_ m;
+    grpo_dd best, spread;
+    int64_t k, first = -1, prefix = 0, next = 0, room = 0;
+    memset(&m, 0, sizeof m);
+    m.e = -grpo_exponent_of_(advantage, n);
+    for (k = 0; k < count; k++) grpo_move_moments_(&m, advantage[index[k]], 1);
+    best = grpo_spread_of_moments_(&m, count);
+    for (k = 1; k <= count; k++) {
+        if (k == 1) grpo_list_first_(&list, -1, 1, &first);
+        else if (next == room) {
+            room = k - 1 < count - k + 1 ? k - 1 : count - k + 1;
+            grpo_list_first_(&list, first, room, index);
+            next = 0;
         }
-        if (k > 0) {
-            x = grpo_dd_of_(ldexp(advantage[index[k - 1]], e));
-            grpo_sum_add_(&sum, -x.hi);
-            grpo_sum_add_square_(&squares, -1, x);
-        }
-        if (k < 0) continue;
-        memset(&acc, 0, sizeof acc);
-        grpo_covariance_add_(&acc, (double)count, &squares, &sum, &sum);
-        spread = grpo_sum_dd_(&acc);
-        if (k == 0 || grpo_dd_less(best, spread)) { best = spread; prefix = k; }
+        if (k > 1) first = index[next++];
+        grpo_move_moments_(&m, advantage[first], 1);
+        grpo_move_moments_(&m, advantage[index[k - 1]], -1);
+        spread = grpo_spread_of_moments_(&m, count);
+        if (grpo_dd_less(best, spread)) { best = spread; prefix = k; }
     }
     return prefix;
 }
 
 grpo_status grpo_max_variance_subset(const double *advantage, int64_t n, int64_t count, int64_t *index) {
-    int64_t k, last = -1, prefix;
+    const grpo_listing_ list = { advantage, n, grpo_compare_numbers_, 1 };
+    int64_t prefix;
     grpo_status st = grpo_check_output_(index, 4);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_count_(count, 0, 3);
     if (!st && count > n) st = grpo_refuse_both_(GRPO_CROSSED, 3, 2, -1);
     if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 1);
     if (st) return st;
-    for (k = count - 1; k >= 0; k--) index[k] = last = grpo_next_place_(advantage, n, grpo_compare_numbers_, last, -1);
+    grpo_list_last_(advantage, n, count, index);
     prefix = grpo_best_prefix_(advantage, n, count, index);
-    for (last = -1, k = 0; k < prefix; k++) index[k] = last = grpo_next_place_(advantage, n, grpo_compare_numbers_, last, 1);
+    grpo_list_first_(&list, -1, prefix, index);
+    grpo_list_last_(advantage, n, count - prefix, index + prefix);
     return GRPO_OK;
 }
 
@@ -914,6 +968,7 @@ grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_
     int64_t g, i, begin, end, k, first, n = 0;
     if (!st) st = grpo_check_output_(count, 4);
     if (!st) st = grpo_check_there_(valid, batch->n_groups, 2);
+    if (!st) st = GRPO_DISJOINT_(index, grpo_end_sequence_(batch), 3, count, 1, GRPO_AT_ARGUMENT_ + 4);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
         begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
@@ -938,6 +993,7 @@ grpo_status grpo_cluster_probability(const double *rate, const double *probabili
     if (!st) st = grpo_check_list_(probability, n, GRPO_MODERATE_FACTOR_, 2);
     if (!st) st = grpo_check_there_(success, n, 3);
     for (int64_t k = 0; !st && k < n; k++) if (success[k] != -1) st = grpo_check_member_(success[k], GRPO_PART_, 3, k);
+    if (!st) st = GRPO_DISJOINT_(new_rate, n, 6, new_probability, n, GRPO_AT_ARGUMENT_ + 7);
     if (st) return st;
     memset(&rates, 0, sizeof rates);
     memset(&total, 0, sizeof total);
@@ -1022,16 +1078,14 @@ grpo_status grpo_advantage_filter(const double *advantage, int64_t n, double lea
 grpo_status grpo_select_low_probability(const grpo_batch *batch, double probability, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 3);
     grpo_dd bound = { -HUGE_VAL, 0 };
-    grpo_index_ at;
-    int64_t t;
     if (!st) st = grpo_check_number_(probability, GRPO_PART_, 2);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
     if (st) return st;
     if (probability > 1e-290) bound = grpo_log_twice(probability);
     else if (probability > 0) bound.hi = log(probability);
-    grpo_clear_tokens_(batch, selected);
-    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
-        selected[t] = grpo_dd_less(grpo_dd_of_((double)batch->logp_old[t]), bound) ? 1 : 0;
+    for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        for (int64_t t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++)
+            selected[t] = grpo_is_unmasked_(batch, t) && grpo_dd_less(grpo_dd_of_((double)batch->logp_old[t]), bound);
     return GRPO_OK;
 }
 
@@ -1067,6 +1121,12 @@ static int64_t grpo_common_suffix_(const int64_t *a, int64_t n_a, const int64_t 
     return most;
 }
 
+static grpo_status grpo_check_distance_scratch_(const int64_t *scratch, const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b) {
+    grpo_status st = grpo_check_output_(scratch, 6);
+    if (!st) st = GRPO_DISJOINT_(scratch, 2 * ((size_t)n_b + 1), 6, a, n_a, GRPO_AT_ARGUMENT_ + 1);
+    return st ? st : GRPO_DISJOINT_(scratch, 2 * ((size_t)n_b + 1), 6, b, n_b, GRPO_AT_ARGUMENT_ + 3);
+}
+
 grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
                                    double *distance) {
     const double longer = (double)(n_a > n_b ? n_a : n_b);
@@ -1077,7 +1137,7 @@ grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t 
     if (!st) st = grpo_check_count_(n_b, 1, 4);
     if (!st) st = grpo_check_there_(a, n_a, 1);
     if (!st) st = grpo_check_there_(b, n_b, 3);
-    if (!st && form != GRPO_DISTANCE_SUFFIX) st = grpo_check_output_(scratch, 6);
+    if (!st && form != GRPO_DISTANCE_SUFFIX) st = grpo_check_distance_scratch_(scratch, a, n_a, b, n_b);
     if (st) return st;
     if (form == GRPO_DISTANCE_EDIT) *distance = grpo_table_(a, n_a, b, n_b, 1, scratch) / longer;
     if (form == GRPO_DISTANCE_ROUGE_L) *distance = 2 * grpo_table_(a, n_a, b, n_b, 0, scratch) / ((double)n_a + (double)n_b);
