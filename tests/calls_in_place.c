@@ -232,6 +232,16 @@ static void expect_refusal(size_t k) {
     check(run_over(k, sizeof room[0] / 2) == GRPO_OK, "%s, %s: beside each other", name, cases[k].refused);
 }
 
+/* one number of overlap on either side, and none */
+static void test_neighbours(void) {
+    static const double zeros[TOKENS];
+    double list[3 * TOKENS] = { 0 }, *const middle = list + TOKENS;
+    for (int k = -TOKENS; k <= TOKENS; k++) {
+        const grpo_status st = grpo_quantile_tracker(zeros, zeros, TOKENS, 0.1, middle, TOKENS, middle + k);
+        check(k == -TOKENS || k == TOKENS ? !st : says("quantile_tracker", st, GRPO_COMBINATION, "tracked, observed"), "%d numbers on", k);
+    }
+}
+
 int main(void) {
     int seen[FUNCTIONS] = { 0 };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -244,6 +254,7 @@ int main(void) {
         if (cases[k].refused) expect_refusal(k);
         else expect_same_bits(k);
     }
+    test_neighbours();
     for (int k = 0; k < FUNCTIONS; k++) check(seen[k], "%s: no case", functions[k].name);
     return check_summary();
 }
