@@ -71,24 +71,27 @@ grpo_status grpo_context_check(const grpo_objective *obj);
 /* how often to measure, with an addition after each: 2 where all tokens of a response decide which of them count, else 1; 0: refused */
 int grpo_context_rounds(const grpo_objective *obj);
 
-/* part (sequences): of every response what the tokens of this batch know.  whole: NULL in the first round, then the sum of that. */
+/* part (sequences): of every response what the tokens of this batch know.  whole (sequences): NULL in the first round, then the sum of
+ * that; part may be that array.  advantage (n_tokens): those here.  Counts that no sum of parts has are GRPO_OUT_OF_RANGE, here and
+ * below. */
 grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                  const grpo_response *whole, grpo_response *part);
 /* into[k] += from[k] for n responses, and for n sums of `through`: for those who have no library that adds up int64_t */
 void grpo_context_add(grpo_response *into, const grpo_response *from, int64_t n);
 void grpo_context_add_sums(grpo_sum *into, const grpo_sum *from, int64_t n);
 
-/* grpo_totals_add of the responses as they are as a whole */
+/* grpo_totals_add of the responses as they are as a whole; totals begins as 0 */
 grpo_status grpo_context_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_response *whole, grpo_totals *totals);
 
-/* gspo_loss_add of the tokens that lie here.  totals: must be given.  leads: not 0 on one rank of the context group, which counts the
- * responses and groups of the report.  through (sequences): what the tokens hand back to their response's ratio, to be added up.
- * out.dlogp is complete once grpo_context_backward has been. */
+/* gspo_loss_add of the tokens that lie here.  whole (sequences); totals: must be given.  leads: not 0 on one rank of the context group,
+ * which counts the responses and groups of the report.  through (sequences): what the tokens hand back to their response's ratio, to be
+ * added up.  out (arrays of n_tokens; NULL: no gradient); out.dlogp is complete once grpo_context_backward has been. */
 grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                   const grpo_response *whole, const grpo_totals *totals, const grpo_output *out, int leads,
                                   grpo_partial *partial, grpo_sum *through);
 
-/* d loss/d logp through the ratio of the response.  partial: that of grpo_context_loss_add, for the divisors and the flag of overflow */
+/* completes out.dlogp: d loss/d logp through the ratio of the response; nothing is left to do for ratio.level token.  through
+ * (sequences): the sums over the context group.  partial: that of grpo_context_loss_add, for the divisors and the flag of overflow */
 grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                   const grpo_response *whole, const grpo_sum *through, const grpo_output *out, grpo_partial *partial);
 

@@ -9,9 +9,11 @@
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
  * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
- * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
- * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
- * status names argument and entry; of an argument that is a struct, the member by its place, from 0. */
+ * know no batch.  What is read must be finite and at most 1e150 in magnitude (what is only compared with: finite); at masked tokens nothing
+ * is.  Functions that return a number return NaN where an argument is not finite or out of range.  A result beyond the largest number of
+ * its type is an infinity.  A status names argument and entry; of an argument that is a struct, the member by its place, from 0.  An
+ * output may be the very array of an input of its type and length; where that cannot be, and where outputs or scratch overlap, the status
+ * is GRPO_COMBINATION.  Numbers in brackets are those of the source that is named beside them. */
 #ifndef GRPO_CONTROL_H
 #define GRPO_CONTROL_H
 
@@ -40,7 +42,8 @@
 extern "C" {
 #endif
 
-/* the adaptive KL coefficient (1909.08593): kl_coef (1 + clip(kl/target - 1, -0.2, 0.2) steps/horizon); target, horizon > 0, steps >= 0 */
+/* the adaptive KL coefficient (1909.08593, 0.2 from there, as verl): kl_coef (1 + clip(kl/target - 1, -0.2, 0.2) steps/horizon); kl, target
+ * in nats, target > 0; steps >= 0 since the last call and horizon > 0 in the same unit */
 GRPO_FN double grpo_kl_control(double kl_coef, double kl, double target, double steps, double horizon) {
     double e, m, s, h;
     int em, es, eh;
@@ -52,9 +55,10 @@ GRPO_FN double grpo_kl_control(double kl_coef, double kl, double target, double 
     return kl_coef + ldexp(m * e * s / h, em + es - eh);
 }
 
-/* adaptive entropy (Skywork-OR1, 2505.22312): coef moves by delta, up where entropy < target, and is used there only.  inclusive: <=,
- * as TRL; the official code is strict.  low <= high */
-typedef struct { double coef, used; } grpo_entropy_coef;
+/* adaptive entropy (Skywork-OR1, 2505.22312; official scripts: target 0.2 nats, delta 1e-4, coef from 0 within 0 .. 5e-3; TRL: delta 5e-3,
+ * within .. 1): coef := clip(coef + delta where entropy < target, else coef - delta, low, high), used = coef there, else 0.
+ * inclusive, not 0: <=, as TRL; the official code is strict.  low <= high */
+typedef struct { double coef, used; } grpo_entropy_coef;      /* to be handed in next time; penalty.entropy_coef of this step */
 
 GRPO_FN grpo_entropy_coef grpo_entropy_control(double coef, double entropy, double target, double delta, double low, double high,
                                                int inclusive) {
@@ -68,8 +72,9 @@ GRPO_FN grpo_entropy_coef grpo_entropy_control(double coef, double entropy, doub
     return r;
 }
 
-/* smooth advantage standardisation (DCPO, 2509.02333): at visit i >= 1 of a prompt, of ((i-1) fresh + total)/i and
- * (fresh + (i-1) total)/i the one that is smaller in magnitude, the second if they are equal */
+/* smooth advantage standardisation (DCPO, dynamic clipping, 2509.02333): at visit i = visits >= 1 of a prompt, of ((i-1) fresh + total)/i
+ * and (fresh + (i-1) total)/i the one that is smaller in magnitude, the second if they are equal; fresh: the advantage by the rewards of
+ * this visit, A_new, total: by those of all, A_total */
 GRPO_FN double grpo_smooth_advantage(int64_t visits, double fresh, double total) {
     double i, past;
     int side;
@@ -81,8 +86,9 @@ GRPO_FN double grpo_smooth_advantage(int64_t visits, double fresh, double total)
     return fresh / i + past / i * total;
 }
 
-/* mean and variance over all visits of a prompt, this one (the i-th) included (DCPO's code): ((i-1) mean + observed mean)/i and
- * ((i-1) variance + observed variance + ((i-1)/i)(observed mean - mean)^2)/i */
+/* mean and variance over all visits of a prompt, this one, number i = visits >= 1, included (DCPO, 2509.02333, official code, whose
+ * observed variance is the sample's): ((i-1) mean + observed mean)/i and ((i-1) variance + observed variance + ((i-1)/i)(observed mean -
+ * mean)^2)/i; at visit 1 what is observed */
 typedef struct { double mean, variance; } grpo_mean_variance;
 
 GRPO_FN grpo_mean_variance grpo_running_moments(int64_t visits, grpo_mean_variance before, grpo_mean_variance observed) {
@@ -103,21 +109,23 @@ GRPO_FN grpo_mean_variance grpo_running_moments(int64_t visits, grpo_mean_varian
     return r;
 }
 
-/* BAPO's bounds of the clip (2510.18927, official code): with v = min(w, high) if A >= 0, max(w, low) if A < 0, P = sum of v A > 0, Q that
- * of the others' |v A| and rho = P/Q, infinite if Q = 0: while rho < target and low < low_max, low := min(low + step, low_max); then high
- * likewise.  Published: 0.6, 1.2, 0.8, 2, 0.05, 1.  One pass over the batch for every step */
-typedef struct { double low, high, low_max, high_max, step, target; } grpo_balance;
-typedef struct { double low, high; } grpo_bounds;
+/* BAPO's bounds of the clip (Balanced Policy Optimization, 2510.18927, official code: 0.6, 1.2, 0.8, 2, 0.05, 1): with w = e^(logp -
+ * logp_old), v = min(w, high) if A >= 0, max(w, low) if A < 0, P = sum of v A > 0, Q that of the others' |v A| and rho = P/Q, infinite if
+ * Q = 0: while rho < target and low < low_max, low := min(low + step, low_max); then high likewise.  A bound at its end or beyond it
+ * stays */
+typedef struct { double low, high, low_max, high_max, step, target; } grpo_balance;      /* step > 0, at most 1e6 of them to either end */
+typedef struct { double low, high; } grpo_bounds;             /* of the ratio itself: 1 - eps_low, 1 + eps_high */
 
+/* reads batch.logp, batch.logp_old and A = advantage (n_tokens).  A pass over the batch for every step */
 grpo_status grpo_balanced_clip_bounds(const grpo_batch *batch, const grpo_real *advantage, const grpo_balance *balance,
-    grpo_bounds *bounds);
+                                      grpo_bounds *bounds);
 
-/* advantage (n) = reward - *baseline, then *baseline := momentum *baseline + (1 - momentum) reward, one after the other, rounded at the end
- * (SPIRAL, 2506.24119, as prime-rl: from 0 with 0.95, a baseline for each role) */
+/* advantage (n) = reward (n) - *baseline, then *baseline := momentum *baseline + (1 - momentum) reward, one after the other, rounded at the
+ * end; momentum in [0, 1] (role-conditioned advantages of SPIRAL, 2506.24119, as prime-rl: from 0 with 0.95, a baseline for each role) */
 grpo_status grpo_running_baseline(const double *reward, int64_t n, double momentum, double *advantage, double *baseline);
 
-/* the weight of a pairwise preference term beside a loss (AMIR-GRPO, 2601.03661, official code), by q = coef pair_loss/max(1e-9, loss):
- * min(0.05, 1.25 coef) for q < 0.3, max(0.005, 0.8 coef) for q > 0.7, else coef */
+/* the weight of a pairwise preference term beside a loss (AMIR-GRPO, 2601.03661, official code, all numbers of it; lambda there), by q =
+ * coef pair_loss/max(1e-9, loss): min(0.05, 1.25 coef) for q < 0.3, max(0.005, 0.8 coef) for q > 0.7, else coef */
 GRPO_FN double grpo_preference_coef_control(double coef, double pair_loss, double loss) {
     const grpo_dd least = { 1e-9, -6.228159145777985e-26 };
     grpo_dd q = grpo_dd_mul(grpo_two_prod(coef, pair_loss), 10), base = { 0, 0 };
@@ -130,59 +138,65 @@ GRPO_FN double grpo_preference_coef_control(double coef, double pair_loss, doubl
     return coef;
 }
 
-/* temperature at which sum length s e^(s/temperature) is about 0, for scores s (n) whose sum length s is negative, else 0 (Trinity-RFT's
- * CoD): bisection of [0.8, 100], up where the sum is not negative, to a width below 0.05; the last middle */
+/* *temperature at which sum length s e^(s/temperature) is about 0, for scores s = score (n) whose sum length s is negative, else 0
+ * (Trinity-RFT's CoD, all numbers of its code): bisection of [0.8, 100], up where the sum is not negative, to a width below 0.05; the last
+ * middle.  length (n) >= 0 in tokens, their sum below 2^53 */
 grpo_status grpo_regret_temperature(const int64_t *length, const double *score, int64_t n, double *temperature);
 
-/* by h = standard (n_tokens), what grpo_standardised_entropy gives (HAPO, 2509.16591, official code: 0.2, 0.2, 1, 1), all (n_tokens):
+/* by h = standard (n_tokens), what grpo_standardised_entropy gives (HAPO, 2509.16591, official code: 0.2, 0.2, 1, 1; c and b of the last
+ * two), all (n_tokens), A = advantage:
  *     clip_low = low (1 - clip_coef h) where h <= 0, else low;   clip_high = high (1 + clip_coef h) where h > 0, else high
- *     shaped = A (1 + gain h) for h > 0 outside of 1 - clip_low/2 < w < 1 + clip_high/2, and for h <= 0 inside it; else A; w = e^(l - o) */
+ *     shaped = A (1 + gain h) for h > 0 outside of 1 - clip_low/2 < w < 1 + clip_high/2, and for h <= 0 inside it; else A;
+ *     w = e^(batch.logp - batch.logp_old) */
 typedef struct { double low, high, clip_coef, gain; } grpo_adaptation;
 
 grpo_status grpo_adaptive_clip(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *standard, const grpo_adaptation *how,
                               grpo_real *clip_low, grpo_real *clip_high, grpo_real *shaped);
 
 /* counts of a prompt's successes and failures, the past ones decaying: alpha := decay alpha + successes, beta := decay beta + failures,
- * each rounded once (SPO-stream; VADE: 0.2 for the selected prompts, 0.999 and no trials for the others).  Counts >= 0, decay in [0, 1] */
-typedef struct { double alpha, beta; } grpo_counts;
+ * each rounded once (SPO, single-stream, 2509.13232: rho of grpo_drift_decay; VADE, 2511.18902, its figure: 0.2 for the selected prompts,
+ * 0.999 and no trials for the others).  Counts >= 0, decay in [0, 1] */
+typedef struct { double alpha, beta; } grpo_counts;           /* pseudo-counts of a Beta distribution */
 
 GRPO_FN grpo_counts grpo_decayed_counts(double alpha, double beta, double decay, double successes, double failures) {
     grpo_counts r = { NAN, NAN };
-    if (!grpo_is_finite(alpha + beta) || !grpo_is_finite(successes + failures) || !(decay >= 0 && decay <= 1)) return r;
-    if (alpha < 0 || beta < 0 || successes < 0 || failures < 0) return r;
+    if (!(alpha >= 0 && beta >= 0 && successes >= 0 && failures >= 0 && decay >= 0 && decay <= 1)) return r;
+    if (!grpo_is_finite(alpha) || !grpo_is_finite(beta) || !grpo_is_finite(successes) || !grpo_is_finite(failures)) return r;
     r.alpha = fma(decay, alpha, successes);
     r.beta = fma(decay, beta, failures);
     return r;
 }
 
-/* decay = clamp(2^(-D/half_life), low, high), D the mean of |logp - logp_old| over the mask, 0 without tokens (SPO-stream: 0.06, 0.875,
- * 0.96); half_life > 0, low <= high */
+/* *decay = clamp(2^(-D/half_life), low, high), D the mean of |batch.logp - batch.logp_old| over the mask, 0 without tokens (SPO,
+ * single-stream, 2509.13232, official recipe: 0.06, 0.875, 0.96; D_half, rho_min, rho_max); half_life > 0, low <= high */
 grpo_status grpo_drift_decay(const grpo_batch *batch, double half_life, double low, double high, double *decay);
 
-/* rate state + (1 - rate) value; rate in [0, 1] (RaPO's sigma: rate 0.999) */
+/* rate state + (1 - rate) value; rate in [0, 1] (the sigma of RaPO, 2605.09640: 0.999) */
 GRPO_FN double grpo_moving_average(double state, double value, double rate) {
     if (!grpo_is_finite(state) || !grpo_is_finite(value) || !(rate >= 0 && rate <= 1)) return NAN;
     return grpo_dd_add(grpo_two_prod(rate, state), grpo_dd_mul(grpo_two_diff(1, rate), value)).hi;
 }
 
-/* tracked (n) = quantile + rate (level - share of `observed` (m > 0) below quantile), a step down the pinball loss (RISKPO: 0.1); tracked
- * may be quantile */
+/* tracked (n) = quantile (n) + rate (level (n) - share of `observed` (m >= 1) below quantile), a step down the pinball loss (RiskPO,
+ * 2510.00911, official code: levels 0.05, 0.1 .. 0.95 from quantiles of 0; rate 0.1).  n m comparisons */
 grpo_status grpo_quantile_tracker(const double *quantile, const double *level, int64_t n, double rate, const double *observed, int64_t m,
                                 double *tracked);
 
-/* updated (sequences) = clamp(M clamp(e^g, 1 - low, 1 + high), 1 - low, 1 + high), M = factor (sequences) >= 0, g the mean of logp -
- * logp_old over the response's mask within [-10, 10], 0 without tokens: the weight of the turns that are trained already (SeeUPO: 0.2, 0.2;
- * logp after the step).  low in [0, 1], high >= 0; updated may be factor */
+/* updated (sequences) = clamp(M clamp(e^g, 1 - low, 1 + high), 1 - low, 1 + high), M = factor (sequences) >= 0, g the mean of batch.logp -
+ * batch.logp_old over the response's mask within [-10, 10], 0 without tokens: the weight of the turns that are trained already (SeeUPO,
+ * 2602.06554, official code: 0.2, 0.2, from 1; logp after the step).  low in [0, 1], high >= 0 */
 grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, double low, double high, double *updated);
 
-/* start max(0, 1 - step/steps), start itself for steps 0 and before the first (SERL: 50; VISD counts from 1: step - 1); steps >= 0 */
+/* start max(0, 1 - step/steps), start itself for steps 0 and before the first (SERL, 2605.19447, official code: 0.5, 50 steps; lam0,
+ * N_decay; VISD, 2605.06094, counts from 1: step - 1); steps >= 0 */
 GRPO_FN double grpo_linear_schedule(double start, double step, double steps) {
     if (!grpo_is_finite(start) || !grpo_is_finite(step) || !(steps >= 0 && grpo_is_finite(steps))) return NAN;
     if (steps == 0 || step <= 0) return start;
     return step < steps ? grpo_two_diff(steps, step).hi / steps * start : 0;
 }
 
-/* max(1, start factor^floor(step/every)) (curriculum GRPO's tokens: 256, 0.7, 100); start > 0, factor in (0, 1], step >= 0, every > 0 */
+/* max(1, start factor^floor(step/every)) tokens (Train Long, Think Short, 2508.08940: 256, 0.7, 100; B0, gamma, T_int); start > 0, factor
+ * in (0, 1], step >= 0, every > 0 */
 GRPO_FN double grpo_token_budget_schedule(double start, double factor, int64_t step, int64_t every) {
     double budget;
     if (!(start > 0 && grpo_is_finite(start)) || !(factor > 0 && factor <= 1) || step < 0 || every <= 0) return NAN;
@@ -190,14 +204,14 @@ GRPO_FN double grpo_token_budget_schedule(double start, double factor, int64_t s
     return budget > 1 ? budget : 1;
 }
 
-/* new_level (n) = min(level + 1, max) where success < low, max(level - 1, 0) where success > high, else level (SAGE-light, 2602.03143: 0.1,
- * 0.35, 3; the paper never lowers: high 1); new_level may be level */
+/* new_level (n) = min(level + 1, max) where success < low, max(level - 1, 0) where success > high, else level; level (n), max >= 0, success
+ * (n) in [0, 1], low <= high (SAGE-light, 2602.03143, official code: 0.1, 0.35, 3; Algorithm 1 never lowers: high 1) */
 grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t n, double low, double high, int64_t max,
                             int64_t *new_level);
 
-/* HAPO's standardised entropy (n_tokens), 0 where masked: e = log max(entropy, 1e-8), m its nearest-rank quantile (of the n tokens in
- * ascending order the first number j with j/n >= quantile, j/n as a double), h = (e - m)/sqrt max(mean (e - m)^2, 1e-8); for h > 0
- * h/max(max h, 1e-8), else */
+/* standard (n_tokens), the standardised entropy of HAPO (2509.16591, official code: 0.8, and every 1e-8): e = log max(batch.entropy,
+ * 1e-8), m its nearest-rank quantile (of the n tokens in ascending order the first number j with j/n >= quantile, j/n as a double), h =
+ * (e - m)/sqrt max(mean (e - m)^2, 1e-8); for h > 0 h/max(max h, 1e-8), else by form.  quantile in [0, 1] */
 typedef enum {
     GRPO_STANDARD_CODED,          /* h/min(min h, -1e-8), in [0, 1]: official code */
     GRPO_STANDARD_INTENDED        /* -h/min(min h, -1e-8), in [-1, 0]: the paper */
@@ -205,52 +219,54 @@ typedef enum {
 
 grpo_status grpo_standardised_entropy(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard);
 
-/* *value = max(least, quantile of e^(logp - logp_old) over the unmasked tokens of batch.shaping_mask), interpolated linearly at position
- * quantile (m - 1) of the m; least without any (GUIDE, 2506.13923: 0.9, 1e-4, g of its surrogate w/(w + g)) */
+/* *value = max(least, quantile of e^(batch.logp - batch.logp_old) over the unmasked tokens of batch.shaping_mask), interpolated linearly at
+ * position quantile (m - 1) of the m; least without any; quantile in [0, 1], least >= 0 (GUIDE, 2506.13923, official code: 0.9, 1e-4, g of
+ * its surrogate w/(w + g)) */
 grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double least, double *value);
 
-/* *shift = (mean of z over the correct (sequences) + over the others)/2, a mean of none is 0; z = beta sum of logp - logp_ref over the
- * unmasked tokens (VPD, 2605.15113: 0.1; its loss is -log sigmoid(z - shift), sign by correct) */
+/* *shift = (mean of z over the correct (sequences) + over the others)/2, a mean of none is 0; z = beta sum of batch.logp - batch.logp_ref
+ * over the unmasked tokens (VPD, 2605.15113: 0.1, delta; its loss is -log sigmoid(z - shift), sign by correct) */
 grpo_status grpo_logit_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift);
 
 /* margin (1 - cos(pi r))/2, r = min(progress/share, 1): 0 at the start of a run, margin when `share` of it is done (ConSPO, 2605.12969,
- * section 4.3: 0.01, 0.3; surrogate.contrast_margin); progress in [0, 1], share in (0, 1] */
+ * section 4.3: 0.01, 0.3; M, alpha, progress lambda there; surrogate.contrast_margin); progress in [0, 1], share in (0, 1] */
 GRPO_FN double grpo_margin_schedule(double margin, double progress, double share) {
     if (!grpo_is_finite(margin) || !(progress >= 0 && progress <= 1) || !(share > 0 && share <= 1)) return NAN;
     if (progress >= share) return margin;
     return grpo_dd_mul(grpo_sine_squared(grpo_dd_div(grpo_dd_of_(progress), share)), margin).hi;
 }
 
-/* a Lagrange multiplier of the constraint mean score >= target (FGRPO, 2604.08476: rate 0.05, max 5, least 8):
+/* a Lagrange multiplier of the constraint mean score >= target (FGRPO, 2604.08476, equations 2 to 6):
  *     *multiplier := min(max, max(0, *multiplier + rate (target - m))),  m = *mean of score (n) where `counted` (n) is set
- * *multiplier stays where fewer than `least` are counted, or none, whose mean is 0; all but scores and target >= 0; score is read where it
- * counts */
-typedef struct { double target, rate, max; int64_t least; } grpo_constraint;
+ * *multiplier (theirs begins at 1) stays where fewer than `least` are counted, or none, whose mean is 0; n >= 1; all but scores and target
+ * >= 0; score is read where it counts */
+typedef struct { double target, rate, max; int64_t least; } grpo_constraint;      /* 0.95 for two of theirs; 0.05, 5 (eta, lambda_max); 8 */
 
 grpo_status grpo_multiplier_update(const double *score, const uint8_t *counted, int64_t n, const grpo_constraint *constraint,
                                    double *multiplier, double *mean);
 
-/* of the penalty coef |entropy - target| (C3's target entropy: 0.55, 0.001): `value`, and as penalty.entropy_coef, whose bonus has the same
- * gradient: coef sign(target - entropy) */
+/* of the penalty coef |entropy - target| (Confucius3-Math, 2506.18330, section 6.1: target 0.55, coef 0.001): `value`, and as
+ * penalty.entropy_coef, whose bonus has the same gradient: coef sign(target - entropy) */
 typedef struct { double coef, value; } grpo_target_coef;
 
 GRPO_FN grpo_target_coef grpo_entropy_target_coef(double entropy, double target, double coef) {
     grpo_target_coef r = { NAN, NAN };
     if (!grpo_is_finite(entropy) || !grpo_is_finite(target) || !grpo_is_finite(coef)) return r;
     r.coef = entropy < target ? coef : entropy > target ? -coef : 0;
-    r.value = coef * fabs(entropy - target);
+    r.value = grpo_times(coef, fabs(entropy - target));
     return r;
 }
 
-/* coefficient of a KL that stands over delta: beta max(0, kl - delta) (DisCO, 2505.12366: 1e-4, 1000) */
+/* coefficient of a KL that stands over delta: beta max(0, kl - delta) (DisCO, 2505.12366, official code: 1e-4, 1000) */
 GRPO_FN double grpo_kl_hinge(double kl, double delta, double beta) {
     if (!grpo_is_finite(kl) || !grpo_is_finite(delta) || !grpo_is_finite(beta)) return NAN;
-    return kl > delta ? beta * (kl - delta) : 0;
+    return kl > delta ? grpo_times(beta, kl - delta) : 0;
 }
 
-/* ratio.power and the bound of the power mean at a step whose rewards have mean mu and deviation sigma (APMPO, 2605.04066):
+/* ratio.power and the bound of the power mean at a step whose rewards have mean mu and deviation sigma (APMPO, 2605.04066; low and high are
+ * its eps_min and eps_max):
  *     power = e^(-gamma mu),  eps = low + (high - low) tanh(mu/(sigma + delta)),  log_high = log(1 + eps), which is ratio.token_clip_high
- * sigma, delta >= 0 and not both 0, 0 <= low <= high, eps > -1; NaN for other numbers */
+ * sigma, delta >= 0, their sum finite and not 0, 0 <= low <= high, eps > -1; NaN for other numbers */
 typedef struct { double power, eps, log_high; } grpo_power_bounds;
 
 GRPO_FN grpo_power_bounds grpo_power_mean_bounds(double mean, double deviation, double gamma, double low, double high, double delta) {
@@ -328,7 +344,7 @@ static grpo_status grpo_check_balance_(const grpo_balance *x, int place) {
 }
 
 grpo_status grpo_balanced_clip_bounds(const grpo_batch *batch, const grpo_real *advantage, const grpo_balance *balance,
-    grpo_bounds *bounds) {
+                                      grpo_bounds *bounds) {
     grpo_status st = grpo_check_call_(batch, bounds, 4);
     grpo_bounds now;
     if (!st) st = grpo_check_output_(balance, 3);
@@ -345,11 +361,6 @@ grpo_status grpo_balanced_clip_bounds(const grpo_batch *batch, const grpo_real *
     return GRPO_OK;
 }
 
-static void grpo_clear_masked_(const grpo_batch *b, grpo_real *out) {
-    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
-        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!grpo_is_unmasked_(b, t)) out[t] = 0;
-}
-
 grpo_status grpo_running_baseline(const double *reward, int64_t n, double momentum, double *advantage, double *baseline) {
     const grpo_dd rest = grpo_two_diff(1, momentum);
     grpo_dd b;
@@ -360,6 +371,7 @@ grpo_status grpo_running_baseline(const double *reward, int64_t n, double moment
     if (!st) st = grpo_check_number_(momentum, GRPO_PART_, 3);
     if (!st) st = grpo_check_list_(baseline, 1, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
+    if (!st) st = GRPO_DISJOINT_(advantage, n, 4, baseline, 1, GRPO_AT_ARGUMENT_ + 5);
     if (st) return st;
     for (b = grpo_dd_of_(*baseline), i = 0; i < n; i++) {
         const grpo_dd r = grpo_dd_of_(reward[i]);
@@ -442,6 +454,9 @@ grpo_status grpo_adaptive_clip(const grpo_batch *batch, const grpo_real *advanta
     if (!st) st = grpo_check_member_(how->gain, GRPO_MODERATE_, 4, 3);
     if (!st) st = grpo_check_tokens_(batch, standard, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 3);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
+    if (!st) st = GRPO_DISJOINT_(clip_low, batch->n_tokens, 5, clip_high, batch->n_tokens, GRPO_AT_ARGUMENT_ + 6);
+    if (!st) st = GRPO_DISJOINT_(clip_low, batch->n_tokens, 5, shaped, batch->n_tokens, GRPO_AT_ARGUMENT_ + 7);
+    if (!st) st = GRPO_DISJOINT_(clip_high, batch->n_tokens, 6, shaped, batch->n_tokens, GRPO_AT_ARGUMENT_ + 7);
     if (st) return st;
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
         grpo_adapt_token_(batch, t, (double)standard[t], (double)advantage[t], how, clip_low, clip_high, shaped);
@@ -495,6 +510,7 @@ grpo_status grpo_quantile_tracker(const double *quantile, const double *level, i
     if (!st) st = grpo_check_list_(level, n, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_number_(rate, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_list_(observed, m, GRPO_MODERATE_, 5);
+    if (!st) st = GRPO_DISJOINT_(tracked, n, 7, observed, m, GRPO_AT_ARGUMENT_ + 5);
     if (st) return st;
     for (int64_t k = 0; k < n; k++) {
         for (below = 0, j = 0; j < m; j++) below += observed[j] < quantile[k];
@@ -607,9 +623,8 @@ grpo_status grpo_standardised_entropy(const grpo_batch *batch, double quantile, 
     if (!st) st = grpo_check_number_(quantile, GRPO_PART_, 2);
     if (!st) st = grpo_check_tokens_(batch, batch->entropy, NULL, GRPO_MODERATE_, GRPO_AT_entropy_);
     if (st) return st;
-    grpo_clear_reals_(batch, standard);
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) n += grpo_unmasked_(batch, i);
-    if (n == 0) return GRPO_OK;
+    if (n == 0) { grpo_clear_reals_(batch, standard); return GRPO_OK; }
     rank = grpo_ceil_of_(quantile, n);
     if ((double)(rank - 1) / (double)n >= quantile) rank--;
     s.pivot = grpo_log_entropy_(grpo_entropy_quantile_(batch, rank > 0 ? rank : 1));
@@ -620,6 +635,7 @@ grpo_status grpo_standardised_entropy(const grpo_batch *batch, double quantile, 
         else d = grpo_dd_quotient(d, d.hi < 0 ? s.below : s.above);
         grpo_put_(standard, t, d.hi, &overflow);
     }
+    grpo_clear_masked_(batch, standard);
     return GRPO_OK;
 }
 
@@ -690,6 +706,7 @@ grpo_status grpo_multiplier_update(const double *score, const uint8_t *counted, 
         if (counted[k]) st = grpo_check_member_(score[k], GRPO_MODERATE_, 1, k);
         count += counted[k] != 0;
     }
+    if (!st) st = GRPO_DISJOINT_(multiplier, 1, 5, mean, 1, GRPO_AT_ARGUMENT_ + 6);
     if (st) return st;
     m = grpo_mean_of_(score, counted, n);
     *mean = m.hi;

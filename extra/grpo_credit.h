@@ -9,10 +9,12 @@
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
  * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
- * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
- * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
- * status names argument and entry; of an argument that is a struct, the member by its place, from 0.  Advantages of (sequences) are
- * to be written at each token of their response before a loss reads them. */
+ * know no batch.  What is read must be finite and at most 1e150 in magnitude (what is only compared with: finite); at masked tokens nothing
+ * is.  Functions that return a number return NaN where an argument is not finite or out of range.  A result beyond the largest number of
+ * its type is an infinity.  A status names argument and entry; of an argument that is a struct, the member by its place, from 0.  An
+ * output may be the very array of an input of its type and length; where that cannot be, and where outputs or scratch overlap, the status
+ * is GRPO_COMBINATION.  Numbers in brackets are those of the source that is named beside them.
+ * Advantages of (sequences) are to be written at each token of their response before a loss reads them; r is batch.reward (sequences). */
 #ifndef GRPO_CREDIT_H
 #define GRPO_CREDIT_H
 
@@ -74,150 +76,166 @@ extern "C" {
  * 0 for the id `ignored` (-1: none is; theirs: the end of a response) and in groups that are all right or all wrong.  To be added to
  * the advantages */
 typedef struct {
-    double fisher, gain, top;                   /* published: 1, 1, 1 */
-    int frequency;
+    double fisher, gain, top;                   /* the first two >= 0 and not both 0: 1, 1, 1 */
+    int frequency;                              /* a flag */
     int64_t ignored;
 } grpo_key_measure;
 
-typedef struct { int64_t token, sequence, slot; } grpo_token_place;
+typedef struct { int64_t token, sequence, slot; } grpo_token_place;      /* scratch alone */
 
-/* key, token (n_tokens): ids; scratch (capacity): as many as the largest group has unmasked tokens, n_tokens suffice */
+/* key (n_tokens), token (n_tokens): ids; scratch (capacity): as many as the largest group has unmasked tokens, n_tokens suffice;
+ * GRPO_TOO_SMALL, of capacity, where there are more */
 grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *token, const grpo_key_measure *measure,
-    grpo_token_place *scratch,
-                            int64_t capacity, grpo_real *key);
+                                     grpo_token_place *scratch, int64_t capacity, grpo_real *key);
 
 /* one token's share of the generalised Jensen-Shannon divergence, beta p log(p/M) + (1 - beta) q log(q/M), M = beta p + (1 - beta) q, p =
- * e^teacher, q = e^student (GKD, 2306.13649, eq. 1, term by term, as Trinity-RFT, 2505.17826, has it); 0 for beta 0 or 1, where TRL and
- * grpo_distill.h have the KL divergences; NaN for beta outside [0, 1] */
+ * e^teacher, q = e^student of log-probabilities, -inf allowed (GKD, 2306.13649, eq. 1, term by term, as Trinity-RFT, 2505.17826, has it);
+ * 0 for beta 0 or 1, where TRL and grpo_distill.h have the KL divergences; NaN for beta outside [0, 1] */
 GRPO_FN double grpo_jensen_shannon(double teacher, double student, double beta) {
     const double rest = 1 - beta;
     const grpo_dd d = grpo_two_diff(teacher, student);
-    if (!(beta >= 0 && beta <= 1) || teacher != teacher || student != student) return NAN;
+    if (!(beta >= 0 && beta <= 1) || !(teacher < HUGE_VAL) || !(student < HUGE_VAL)) return NAN;
     if (beta == 0 || beta == 1) return 0;
     return grpo_mixture_term_(exp(teacher), exp(student), grpo_mixture_log_(grpo_dd_negative(d), rest, beta),
                               grpo_mixture_log_(d, beta, rest), beta);
 }
 
-/* advantage (n_tokens) = -coef times that of batch.logp_teacher and batch.logp_old */
+/* advantage (n_tokens) = -coef times that of batch.logp_teacher and batch.logp_old; beta in [0, 1] */
 grpo_status grpo_jsd_advantage(const grpo_batch *batch, double beta, double coef, grpo_real *advantage);
 
-/* shaped (n_tokens) = (1 - alpha) A + alpha c_i e^(tempered - logp_old), alpha = m/(p + m), m = min(|entropy_base - entropy|, 0.1), p the
- * share of the batch's responses with c_i = correct (sequences) true; A itself where p = 0 (DCPO, distribution-centric, official code).
- * tempered (n_tokens): logp_old at temperature 1.2 if entropy <= entropy_base, else 0.8; shaped may be advantage */
+/* shaped (n_tokens) = (1 - alpha) A + alpha c_i e^(tempered - batch.logp_old), A = advantage (n_tokens), alpha = m/(p + m), m =
+ * min(|entropy_base - entropy|, 0.1), in nats, p the share of the batch's responses with c_i = correct (sequences) true; A itself where p =
+ * 0 (DCPO, distribution-centric, 2601.12730, official code: entropy_base 0.5).  tempered (n_tokens): logp_old at temperature 1.2 if entropy
+ * <= entropy_base, else 0.8 */
 grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *tempered,
                                         const uint8_t *correct, double entropy, double entropy_base, grpo_real *shaped);
 
-/* advantage (sequences) = e^(R/temperature)/mean of it over the group (DRIFT, 2605.31455; 0.1; the 1e-12 is left out) */
+/* advantage (sequences) = e^(r/temperature)/mean of it over the group (DRIFT, 2605.31455, official script: 0.1, beta; the 1e-12 is left
+ * out); temperature >= 1e-150 */
 grpo_status grpo_boltzmann_advantage(const grpo_batch *batch, double temperature, grpo_real *advantage);
 
 /* advantage (sequences): softmax of the mean of batch.logp_old over the unmasked tokens over temperature, among the group's responses with
- * r > threshold that have any; by_length: each over its unmasked tokens, and those divided by their sum; 0 for the others; scratch
- * (sequences) (POPO, 2605.06650) */
+ * r > threshold that have any; by_length, not 0: each over its unmasked tokens, and those divided by their sum; 0 for the others; scratch
+ * (sequences) (POPO, 2605.06650, official code: 0, 1, its 1e-8 left out) */
 grpo_status grpo_likelihood_advantage(const grpo_batch *batch, double threshold, double temperature, int by_length, grpo_dd *scratch,
                                   grpo_real *advantage);
 
 /* advantage (sequences) = mix (r' - mean r' of the other half + offset, of the low half - offset) + (1 - mix)(r - mean r of its half); by
  * metric (sequences), the first floor(G/2) of the group are its low half; r' = alpha r in the half that `scaled` names, r in the other; a
- * mean of none is 0 (CANON; 1, 0, 1) */
+ * mean of none is 0 (CANON, 2509.23962, official code: alpha 1, b 0, mu 1; low by entropy and by length; divided by the longest length
+ * there) */
 typedef enum { GRPO_HALF_LOW, GRPO_HALF_HIGH } grpo_half;
-typedef struct { double alpha, offset, mix; grpo_half scaled; } grpo_canon;
+typedef struct { double alpha, offset, mix; grpo_half scaled; } grpo_canon;      /* their b and mu: offset and mix */
 
 grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, const grpo_canon *canon, grpo_real *advantage);
 
 /* advantage (sequences) = 1/2 A (U/(sqrt p + 1e-6) + (1 - U)/(1 - sqrt p + 1e-6)) min(1, U/alpha), the last where A > 0; A = (r - p)/
- * (sample std + 1e-6), p the group's mean of rewards that are 0 or 1, U = mean_reward, the mean of p over prompts; 0 for p of 0 or 1
- * (A-GRAE, official code) */
+ * (sample std + 1e-6), p the group's mean of rewards that are 0 or 1 (GRPO_NOT_A_CHOICE for others), U = mean_reward, the mean of p over
+ * prompts (w in the paper, P in the code); 0 for p of 0 or 1; alpha > 0 (A-GRAE, 2602.05548, official code: 1 for mathematics, 0.5; the
+ * paper's equation 12 has sqrt(1 - p)) */
 grpo_status grpo_asymmetric_advantage(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage);
 
 /* shaped (sequences) = A + min(max(lambda (1 - e^(s - mean s)), 0), kappa A) where r > 0 and A > 0, s the mean of batch.logp_old over the
- * unmasked tokens, mean s over the group's responses that have any; else A = advantage (sequences); scratch (sequences) (XRPO; 2.5, 0.5) */
+ * unmasked tokens, mean s over the group's responses that have any; else A = advantage (sequences); scratch (sequences) (XRPO, 2510.06672:
+ * 2.5, 0.5) */
 grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
-                            grpo_real *shaped);
+                                      grpo_real *shaped);
 
 /* shaped (sequences) = A + clip(delta (feature - mean feature)/mean divisor, -k |A|, k |A|) where eligible, means over the eligible ones of
- * the group (ASPO, 2508.19201; -2, 0.7: first token of code, length); all (sequences), divisor > 0 */
+ * the group; A where not (ASPO for tools, 2508.19201, equation 2: -2, 0.7; feature the place of the first token of code, divisor the
+ * length); all (sequences), divisor > 0, k >= 0 */
 typedef struct { const double *advantage, *feature, *divisor; const uint8_t *eligible; double delta, k; } grpo_feature;
 
 grpo_status grpo_feature_advantage(const grpo_batch *batch, const grpo_feature *feature, grpo_real *shaped);
 
-/* advantage (sequences) = (R - m)/(s + eps), mean and sample standard deviation over the group and `count` rewards of
- * `virtual_reward` more; R itself in a group of one (NGRPO; 1, 1, 1e-6) */
+/* advantage (sequences) = (r - m)/(s + eps), mean and sample standard deviation over the group and `count` rewards of `virtual_reward`
+ * more; r itself in a group of one, 0 where all are equal; count in 0 .. 2^40, eps >= 0 (NGRPO, 2509.18851, official code: 1, 1, 1e-6;
+ * r_max, m) */
 grpo_status grpo_virtual_reward_advantage(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage);
 
 /* advantage (sequences), of responses to the groups of one bundle (bundle, (groups): any ids), n the least of their sizes, B their number,
  * S_k the sum of the rewards of their k-th responses, k < n; scratch (groups):
  *     U = (omega v + u)/(omega + 1)/(std S + eps),  u = (max(S - low, 0) - max(S - high, 0))/(c - a + eps),  v = -max(low - S, 0)/(a + eps)
  *     A = U (r - m)/D, m the mean of its group, D the sum of r - m over the k-th responses; U/B where |D| <= 1e-6
- * sample std, 1 for n = 1; 0 for responses from the n-th on (RiskPO, official code without its natural baseline: a 0.2, c 0.8, omega 1.5,
- * eps 1e-6; low and high: the quantiles of S at a and c) */
-typedef struct { double low, high, a, c, omega, eps; } grpo_risk;
+ * sample std, 1 for n = 1; 0 for responses from the n-th on, and where std S + eps is 0 (RiskPO, 2510.00911, official code without its
+ * natural baseline: a 0.2, c 0.8, omega 1.5, eps 1e-6; low and high, q_a and q_c there: the quantiles of S at a and c) */
+typedef struct { double low, high, a, c, omega, eps; } grpo_risk;      /* low <= high, 0 <= a < c, omega, eps >= 0, a + eps > 0 */
 
 grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle, const grpo_risk *risk, grpo_dd *scratch,
                                   grpo_real *advantage);
 
-/* advantage (n_sets) = f - mean f over the sets, f = mean reward of the set's members times its distinct classes over its size (POLY,
- * 2509.25424); reward, klass (n); set s: member[set_begin[s]] .. member[set_begin[s+1]-1], not empty */
+/* advantage (n_sets) = f - mean f over the sets, f = mean reward of the set's members times its distinct classes over its size, n there
+ * (POLY, 2509.25424); reward (n), klass (n), any ids; set s: member[set_begin[s]] .. member[set_begin[s+1]-1] in 0 .. n - 1, not empty:
+ * set_begin (n_sets + 1) >= 0 increases */
 grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64_t n, const int64_t *member, const int64_t *set_begin,
                                int64_t n_sets, double *advantage);
 
 /* advantages of the responses to one prompt and of its reference answer y, for the score surrogate and seq_mean_token_mean over the n + 1:
- *     advantage (n) = (1 + lambda) A (n + 1)/n,  reference = (n + 1)(beta A_y - lambda mean A)
- * A = (r - mean)/population std over the responses, and y with with_reference; all 0 where that is 0 (GRAO) */
+ *     advantage (n) = (1 + lambda) A (n + 1)/n,  *reference = (n + 1)(beta A_y - lambda mean A)
+ * A = (reward (n) - mean)/population std over the responses, and y with with_reference, not 0; all 0 where that is 0 (GRAO, 2508.07750,
+ * whose text allows either) */
 grpo_status grpo_reference_advantage(const double *reward, int64_t n, double reference_reward, double beta, double lambda,
                                      int with_reference, double *advantage, double *reference);
 
 /* advantage (n_tokens) = sum over this and the later unmasked tokens of the response of process_coef (x G/(G - 1) - B), B = sum of the
  * group's means of x over unmasked tokens/(G - 1), + outcome_coef (r - mean r of the others) at the last (PRIME, 2502.01456, as verl's
- * recipe: 5, 5, then whitened as advantage.scale token_whiten does).  process (n_tokens): x, the implicit reward; G > 1 */
+ * recipe: 5, 5, then whitened as advantage.scale token_whiten does).  process (n_tokens): x, the implicit reward; G > 1, else
+ * GRPO_LONE_RESPONSE */
 grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *process, double process_coef, double outcome_coef,
                                     grpo_real *advantage);
 
-/* advantage (sequences) = (r - m)(slope m + offset), m the mean over the group (Confucius3-Math: -0.256, 1.256) */
+/* advantage (sequences) = (r - m)(slope m + offset), m the mean over the group (Confucius3-Math, 2506.18330, section 6.2, rewards of -1
+ * and 1: -0.256, 1.256) */
 grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, double offset, grpo_real *advantage);
 
 /* advantage (sequences) = (r - m)/(s + eps), mean and population deviation over the group's unmasked tokens, each with r of its response;
  * 0 where all with tokens are equal.  If the magnitude of one that has tokens reaches `limit`: of the whole group mean and sample
- * deviation over the responses.  scaled 0: r - m, likewise (HAPO, 2509.16591, official code: 1e-6, 5) */
+ * deviation over the responses.  scaled 0: r - m, likewise; eps >= 0, limit > 0, +infinity for none (HAPO, 2509.16591, official code: 1e-6,
+ * 5) */
 grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double limit, int scaled, grpo_real *advantage);
 
-/* advantage (n) = r_i (1 + mean of the later r), the last one r_n (StepCodeReasoner, 2605.11922: of the steps of a response) */
+/* advantage (n) = r_i (1 + mean of the later r), the last one r_n; r = reward (n) of the steps of a response (StepCodeReasoner, 2605.11922,
+ * equation 11; times 0.3, lambda, beside that of the group) */
 grpo_status grpo_future_success_advantage(const double *reward, int64_t n, double *advantage);
 
-/* credit (n) = g^t (own_t + beta W_t other_t), by step; W_t = h sum_(k<t) h^(t-k) own_k, inclusive: h sum_(k<=t); per_step: over t + 1;
- * then clipped to -clip .. clip, 0: not; then its sign; discount 0: without g^t (advantage alignment, 2511.19405, official code: gamma g =
- * weight_gamma h = 0.96, beta 2) */
+/* credit (n) = g^t (own_t + beta W_t other_t), by step t = 0 ..; W_t = h sum_(k<t) h^(t-k) own_k, inclusive: h sum_(k<=t); per_step: over
+ * t + 1; then clipped to -clip .. clip, 0: not; then its sign; discount 0: without g^t (advantage alignment, 2511.19405, official code:
+ * gamma g = weight_gamma h = 0.96, beta 2, no clip, discount alone; h is g_a there).  own, other (n): advantages of both players; gammas
+ * in [0, 1], clip >= 0, the last four flags */
 typedef struct { double gamma, weight_gamma, beta, clip; int inclusive, sign, per_step, discount; } grpo_coplayer;
 
 grpo_status grpo_alignment_advantage(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit);
 
-/* shaped (n) = P A + alpha (B - P B), P = V^T V, B = max(A, 0) with positive, else A (SALT, 2606.05800, official code: alpha = 1 -
- * effective of grpo_gram_rank within its bounds).  basis (k, n): V, its rows orthonormal, the first eigenvectors of the Gram matrix;
- * scratch (k) */
+/* shaped (n) = P A + alpha (B - P B), P = V^T V, A = advantage (n), B = max(A, 0) with positive, not 0, else A (SALT, 2606.05800, official
+ * code: positive, alpha = 1 - effective of grpo_gram_rank within 0 .. 1).  basis (k, n): V, its rows orthonormal (not checked), the first
+ * k = rank eigenvectors of the Gram matrix, entries at most 1e75; scratch (k) */
 grpo_status grpo_projected_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
                                    grpo_dd *scratch, double *shaped);
 
 /* advantage (n) of the nodes of a tree = (R - mean)/(s + 1e-8) over those of one depth, s their sample deviation; 0 for s < 1e-6 and for a
- * node alone (BranchGRPO, 2509.06040, official code).  R of a leaf is its reward (n), of other nodes: */
+ * node alone (BranchGRPO, 2509.06040, official code: alpha 1).  R of a leaf is its reward (n), of other nodes: */
 typedef enum {
     GRPO_BRANCH_LEAVES,           /* mean over the leaves below */
     GRPO_BRANCH_PROBABILITY       /* sum over the children of softmax(alpha logp) R, logp (n) that of the edge to the child */
 } grpo_branch_form;
 
-typedef struct { grpo_dd value; int64_t leaves, depth; } grpo_branch;
+typedef struct { grpo_dd value; int64_t leaves, depth; } grpo_branch;      /* scratch alone */
 
-/* parent (n): an earlier node, of the first one -1; logp is not read by `leaves`; scratch (n).  O(n depth), probability O(n^2) */
+/* parent (n): an earlier node, of the first one -1; logp (n) is not read by `leaves`, nor that of the first; scratch (n).  O(n depth),
+ * probability O(n^2) */
 grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
                                   double alpha, grpo_branch *scratch, double *advantage);
 
-/* advantage (sequences): z = (r - mean)/(sample deviation + eps); in a group of equal rewards 1 if they are 1, -1 if they are 0, else 0; r
- * in a group of one (AGPO, 2503.15952, code; 1e-6) */
+/* advantage (sequences) = (r - mean)/(sample deviation + eps), over the group; in a group of equal rewards 1 if they are 1, -1 if they
+ * are 0, else 0; r in a group of one; eps >= 0 (AGPO, 2503.15952, code: 1e-6) */
 grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage);
 
-/* weighted (n) = e^(k (difficulty - mean) sign(A)) A (DIVA-GRPO, 2603.01106, the paper's form); weighted may be advantage */
+/* weighted (n) = e^(k (difficulty - mean) sign(A)) A, A = advantage (n), difficulty (n), mean (n) of the difficulties beside it
+ * (DIVA-GRPO, 2603.01106, the paper's form) */
 grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
                                    double *weighted);
 
-/* weighted (n) = A W where A >= 0, A (2 - W) elsewhere; W = weight (n) in [0, 1] (DPEPO, 2604.24320); weighted may be advantage */
+/* weighted (n) = A W where A >= 0, A (2 - W) elsewhere; A = advantage (n), W = weight (n) in [0, 1] (DPEPO, 2604.24320) */
 grpo_status grpo_step_weight_advantage(const double *advantage, const double *weight, int64_t n, double *weighted);
 
 /* advantage (n) of the nodes of a tree, 0 of a root; V is the mean over its children of: */
@@ -228,9 +246,9 @@ typedef enum {
     GRPO_TREE_PARENT              /* the same, A = V - V(parent) (D-TreeRPO, the paper) */
 } grpo_tree_advantage_form;
 
-typedef struct { grpo_dd value; int64_t leaves, children; } grpo_tree_state;
+typedef struct { grpo_dd value; int64_t leaves, children; } grpo_tree_state;      /* scratch alone */
 
-/* parent (n): an earlier node, or -1; reward (n); value (n), gamma: of td; scratch (n) */
+/* parent (n): an earlier node, or -1; reward (n); value (n), gamma: read by td; scratch (n).  O(n^2) */
 grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, const double *value, int64_t n, double gamma,
                                 grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage);
 
@@ -243,28 +261,30 @@ typedef enum {
 typedef struct { double alpha, beta, gain_pos, gain_neg; grpo_anchors_form form; } grpo_anchors;        /* 0.2, 0.8, 1.25, 2 */
 
 grpo_status grpo_two_anchor_advantage(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors,
-    grpo_real *advantage);
+                                      grpo_real *advantage);
 
-/* advantage (sequences): with s the mean of logp over the unmasked tokens, of a correct (sequences) one the sum over the group's wrong ones
- * j of sigmoid((s_j - s)/temperature)/temperature, of a wrong one minus that over the correct ones of sigmoid((s - s_j)/temperature)/
- * temperature; responses without tokens take no part and have 0; scratch (sequences) (CAPO, 2604.12632; 0.5) */
+/* advantage (sequences): with s the mean of batch.logp over the unmasked tokens, of a correct (sequences) one the sum over the group's
+ * wrong ones j of sigmoid((s_j - s)/temperature)/temperature, of a wrong one minus that over the correct ones of sigmoid((s -
+ * s_j)/temperature)/ temperature; responses without tokens take no part and have 0; scratch (sequences) (CAPO, calibration-aware,
+ * 2604.12632: 0.5) */
 grpo_status grpo_calibration_advantage(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
                                       grpo_real *advantage);
 
-/* advantage (n), n in 2 .. 20: the mean over sizes 2 .. n of the mean over the subsets of that size with the item of (r - mean)/(population
- * deviation + eps) over the subset, eps > 0 (MS-GRPO).  All 2^n subsets: a second for 20 */
+/* advantage (n), n in 2 .. 20: the mean over sizes 2 .. n of the mean over the subsets of that size with the item of (reward - mean)/
+ * (population deviation + eps) over the subset, 0 of equal ones, eps > 0 (Multi-Scale GRPO, without an arXiv id; implementations draw
+ * some of the subsets).  All 2^n: a second for 20 */
 grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage);
 
 /* advantage (sequences): 1 of the first largest reward of the group, -1 of the first largest utility (sequences) among those of reward 0,
- * where there are a reward above 0 and one of 0; else 0.  replace (groups): where all rewards are 0 the response with the first smallest
+ * where there are a reward above 0 and one of 0; else 0.  replace (n_groups): where all rewards are 0 the response with the first smallest
  * utility, else -1 (ReCast, 2604.22169) */
 grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace);
 
-/* advantage (n) = w/sum |w| of n >= 2 candidates for one place, w = p (r - sum p r/sum p), p = e^logp_old; all 0 where the sum is 0 (TLPO,
- * 2604.26553, code) */
+/* advantage (n) = w/sum |w| of n >= 2 candidates for one place, w = p (r - sum p r/sum p), p = e^logp_old (n), r = reward (n); all 0
+ * where the sum is 0 (TLPO, 2604.26553, code).  O(n^2) */
 grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage);
 
-/* advantage (n) from the rewards of turns, over those of the same role, any ids (MARS, official code, its first step); it may be reward */
+/* advantage (n) from r = reward (n) of turns, over those of the same role (n), any ids (MARS, 2510.15414, official code, its first step) */
 typedef enum {
     GRPO_ROLE_MEAN,               /* r - mean */
     GRPO_ROLE_MEAN_STD,           /* (r - mean)/(sample deviation + 1e-6), 0 where all are equal */
@@ -273,20 +293,22 @@ typedef enum {
 
 grpo_status grpo_role_advantage(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage);
 
-/* advantage (sequences) = (r - m)/(d + eps), m the lower median of the group's rewards, d that of |r - m|; 0 where r = m.  pivot
- * (n_groups): the first response with r = m (MC-GRPO: 0.001; it leaves the loss) */
+/* advantage (sequences) = (r - m)/(d + eps), m the lower median of the group's rewards, d that of |r - m|; 0 where r = m; eps >= 0.  pivot
+ * (n_groups): the first response with r = m, counted as batch.reward is (MC-GRPO, 2601.22582, official code: 0.001; it leaves the loss) */
 grpo_status grpo_median_advantage(const grpo_batch *batch, double eps, double *advantage, int64_t *pivot);
 
-/* mixed (n) = a x + b y, rounded once (levels of advantages: GiGPO, stratified GRPO); mixed may be x or y */
+/* mixed (n) = a x + b y, rounded once; x, y (n) (levels of advantages: GiGPO, 2505.10978, as verl-agent: 1, 1; Stratified GRPO,
+ * 2510.06214: alpha and 1 - alpha) */
 grpo_status grpo_mix_advantages(const double *x, const double *y, int64_t n, double a, double b, double *mixed);
 
 /* advantage (n_tokens) = sigmoid(L + e) - sigmoid(L), L = log odds of success before the token: log(prior/(1 - prior)) at the response's
  * first, + e after each (OPPO, 2605.21851); e = informed - plain (n_tokens) within -+evidence_max (0: any): log-probabilities by one scorer
- * that has and has not the answer in its context.  prior (sequences) in [0, 1]; 0 or 1: all 0 */
+ * that has and has not the answer in its context.  evidence_max >= 0; prior (sequences) in [0, 1], V_0 there; 0 or 1: all 0 */
 grpo_status grpo_odds_advantage(const grpo_batch *batch, const grpo_real *informed, const grpo_real *plain, const double *prior,
                                 double evidence_max, grpo_real *advantage);
 
-/* of gram (n, n): K_ij = g_i g_j of the responses' gradients, symmetric (SALT, 2606.05800, official code: 1, 1, 64)
+/* of gram (n, n): K_ij = g_i g_j of the gradients of n >= 1 responses, symmetric, n times the code's K; A = advantage (n); share > 0,
+ * 1 <= least <= most (SALT, 2606.05800, official code: share, least, most as its README has them 1, 1, 64; rho, k_min, k_max)
  *     rank = max(least, min(share PR rounded half to even, most, n - 1)),  PR = (tr K)^2/(sum K_ij^2 + 1e-10 n^2)
  *     effective = sum A_i A_j K_ij/(sum A_i^2 K_ii + 1e-9) */
 grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t n, double share, int64_t least, int64_t most, int64_t *rank,
@@ -472,8 +494,7 @@ static grpo_status grpo_check_places_(const grpo_batch *b, const grpo_token_plac
 }
 
 grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *token, const grpo_key_measure *measure,
-    grpo_token_place *scratch,
-                            int64_t capacity, grpo_real *key) {
+                                     grpo_token_place *scratch, int64_t capacity, grpo_real *key) {
     grpo_status st = grpo_check_call_(batch, key, 6);
     if (!st) st = grpo_check_output_(measure, 3);
     if (st) return st;
@@ -499,10 +520,10 @@ grpo_status grpo_jsd_advantage(const grpo_batch *batch, double beta, double coef
     if (!st) st = grpo_check_number_(coef, GRPO_FINITE_, 3);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_LOGP_TEACHER_);
     if (st) return st;
-    grpo_clear_reals_(batch, advantage);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
         grpo_put_(advantage, t, grpo_times(-coef, grpo_jensen_shannon((double)batch->logp_teacher[t], (double)batch->logp_old[t], beta)),
                   &overflow);
+    grpo_clear_masked_(batch, advantage);
     return GRPO_OK;
 }
 
@@ -554,13 +575,18 @@ static grpo_mean_deviation_of_ grpo_mean_and_deviation_(const grpo_values *v, gr
     return r;
 }
 
+/* an exponent of the group's rewards and of x, so that their squares are numbers */
+static int grpo_reward_exponent_(const grpo_batch *b, int64_t g, double x) {
+    double largest = fabs(x);
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
+    return grpo_square_exponent_(largest);
+}
+
 static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t g, grpo_std_kind kind) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
+    const int e = grpo_reward_exponent_(b, g, 0);
     grpo_values v;
-    double largest = 0;
-    int e;
-    for (int64_t i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
-    e = grpo_square_exponent_(largest);
     memset(&v, 0, sizeof v);
     for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
     return grpo_mean_and_deviation_(&v, kind, e);
@@ -671,6 +697,7 @@ grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, 
     if (!st && (int)canon->scaled != GRPO_HALF_LOW && (int)canon->scaled != GRPO_HALF_HIGH) st = grpo_refuse_(GRPO_NOT_A_CHOICE, 3, 3);
     if (!st) st = grpo_check_responses_(batch, metric, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (!st) st = GRPO_DISJOINT_(advantage, grpo_end_sequence_(batch), 4, metric, grpo_end_sequence_(batch), GRPO_AT_ARGUMENT_ + 2);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) grpo_canon_group_(batch, g, metric, canon, advantage);
     return GRPO_OK;
@@ -721,7 +748,7 @@ static grpo_dd grpo_mean_of_means_(const grpo_batch *b, int64_t g, const grpo_dd
 }
 
 grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
-                            grpo_real *shaped) {
+                                      grpo_real *shaped) {
     grpo_status st = grpo_check_call_(batch, shaped, 6);
     int overflow = 0;
     if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 3);
@@ -752,7 +779,7 @@ static grpo_status grpo_check_feature_(const grpo_batch *b, const grpo_feature *
     const int64_t first = grpo_first_sequence_(b), end = grpo_end_sequence_(b);
     const double *const lists[] = { f->advantage, f->feature, f->divisor };
     grpo_status st = grpo_check_member_(f->delta, GRPO_MODERATE_, place, 4);
-    if (!st) st = grpo_check_member_(f->k, GRPO_MODERATE_, place, 5);
+    if (!st) st = grpo_check_member_(f->k, GRPO_MODERATE_FACTOR_, place, 5);
     for (int k = 0; !st && k < 3; k++) {
         if (end > first && !lists[k]) return grpo_refuse_(GRPO_NULL, place, k);
         for (int64_t i = first; !st && i < end; i++) st = grpo_check_member_(lists[k][i], k < 2 ? GRPO_MODERATE_ : GRPO_DIVISOR_, place, k);
@@ -806,15 +833,16 @@ grpo_status grpo_virtual_reward_advantage(const grpo_batch *batch, double virtua
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
+        const int e = grpo_reward_exponent_(batch, g, count ? virtual_reward : 0);
         grpo_values v;
         grpo_dd mean;
         double s;
         memset(&v, 0, sizeof v);
         begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
-        for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_((double)batch->reward[i]));
-        grpo_values_repeat_(&v, virtual_reward, count);
-        mean = grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count);
-        s = sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE));
+        for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)batch->reward[i], -e)));
+        grpo_values_repeat_(&v, ldexp(virtual_reward, -e), count);
+        mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count), e);
+        s = ldexp(sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE)), e);
         for (int64_t i = begin; i < end; i++) {
             const double r = (double)batch->reward[i], off = grpo_dd_minus_(grpo_dd_of_(r), mean).hi;
             grpo_put_(advantage, i, end - begin == 1 ? r : s == 0 ? 0 : off / (s + eps), &overflow);
@@ -858,19 +886,31 @@ static double grpo_risk_(const grpo_risk *x, grpo_dd S) {
     return grpo_dd_quotient(grpo_dd_minus_(u, v), grpo_two_sum(x->omega, 1)).hi;
 }
 
+/* the sample deviation of its n sums */
+static double grpo_bundle_deviation_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t n) {
+    grpo_values v;
+    double largest = 0;
+    int e;
+    for (int64_t k = 0; k < n; k++) {
+        const double S = fabs(grpo_bundle_sum_(b, bundle, g, k, NULL).hi);
+        if (S > largest) largest = S;
+    }
+    e = grpo_square_exponent_(largest);
+    memset(&v, 0, sizeof v);
+    for (int64_t k = 0; k < n; k++) grpo_values_take_(&v, grpo_dd_scaled_(grpo_bundle_sum_(b, bundle, g, k, NULL), -e));
+    return ldexp(sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE)), e);
+}
+
 static void grpo_bundle_group_(const grpo_batch *b, const int64_t *bundle, const grpo_risk *risk, int64_t g, const grpo_dd *mean,
                                grpo_real *advantage) {
     int64_t groups;
     const int64_t begin = b->group_begin[g], n = grpo_bundle_size_(b, bundle, g, &groups);
-    grpo_values v;
+    const double s = (n > 1 ? grpo_bundle_deviation_(b, bundle, g, n) : 1) + risk->eps;
     grpo_dd D, off;
-    double U, s;
+    double U;
     int overflow = 0;
-    memset(&v, 0, sizeof v);
-    for (int64_t k = 0; k < n; k++) grpo_values_take_(&v, grpo_bundle_sum_(b, bundle, g, k, NULL));
-    s = (n > 1 ? sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE)) : 1) + risk->eps;
     for (int64_t k = 0; k < grpo_group_size_(b, g); k++) {
-        if (k >= n) { grpo_put_(advantage, begin + k, 0, &overflow); continue; }
+        if (k >= n || s == 0) { grpo_put_(advantage, begin + k, 0, &overflow); continue; }
         D = grpo_bundle_sum_(b, bundle, g, k, mean);
         U = grpo_risk_(risk, grpo_bundle_sum_(b, bundle, g, k, NULL)) / s;
         off = grpo_dd_minus_(grpo_dd_of_((double)b->reward[begin + k]), mean[g]);
@@ -882,6 +922,7 @@ static void grpo_bundle_group_(const grpo_batch *b, const int64_t *bundle, const
 static grpo_status grpo_check_risk_(const grpo_risk *x, int place) {
     grpo_status st = grpo_check_member_(x->low, GRPO_MODERATE_, place, 0);
     if (!st) st = grpo_check_member_(x->high, GRPO_MODERATE_, place, 1);
+    if (!st && x->low > x->high) st = grpo_refuse_(GRPO_TOO_SMALL, place, 1);
     if (!st) st = grpo_check_member_(x->a, GRPO_MODERATE_FACTOR_, place, 2);
     if (!st) st = grpo_check_member_(x->c, GRPO_MODERATE_, place, 3);
     if (!st) st = grpo_check_member_(x->omega, GRPO_MODERATE_FACTOR_, place, 4);
@@ -898,6 +939,7 @@ grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle
     if (!st) st = grpo_check_there_(bundle, batch->n_groups, 2);
     if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (!st) st = GRPO_DISJOINT_(advantage, grpo_end_sequence_(batch), 5, batch->reward, grpo_end_sequence_(batch), GRPO_AT_reward_);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
         grpo_sum sum;
@@ -944,6 +986,7 @@ grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64
     if (!st) st = grpo_check_output_(reward, 1);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_sets_(member, set_begin, n_sets, n);
+    if (!st) st = GRPO_DISJOINT_(advantage, n_sets, 7, reward, n, GRPO_AT_ARGUMENT_ + 1);
     if (st) return st;
     memset(&v, 0, sizeof v);
     for (int64_t s = 0; s < n_sets; s++)
@@ -964,19 +1007,24 @@ grpo_status grpo_reference_advantage(const double *reward, int64_t n, double ref
     grpo_values v;
     grpo_dd mean, own, last;
     double s;
+    int e;
     if (!st) st = grpo_check_output_(reference, 8);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_number_(reference_reward, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
+    if (!st) st = GRPO_DISJOINT_(advantage, n, 7, reference, 1, GRPO_AT_ARGUMENT_ + 8);
     if (st) return st;
+    e = grpo_exponent_of_(reward, n);
+    if (with_reference && grpo_exponent_of_(&reference_reward, 1) > e) e = grpo_exponent_of_(&reference_reward, 1);
+    e = grpo_square_exponent_(ldexp(1, e));
     memset(&v, 0, sizeof v);
-    for (int64_t i = 0; i < n; i++) grpo_values_take_(&v, grpo_dd_of_(reward[i]));
-    own = grpo_dd_div(grpo_sum_dd_(&v.sum), n > 0 ? (double)n : 1);
-    if (with_reference) grpo_values_take_(&v, y);
-    mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count > 0 ? (double)v.count : 1);
-    s = sqrt(grpo_variance_(&v, GRPO_STD_POPULATION));
+    for (int64_t i = 0; i < n; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp(reward[i], -e)));
+    own = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v.sum), n > 0 ? (double)n : 1), e);
+    if (with_reference) grpo_values_take_(&v, grpo_dd_scaled_(y, -e));
+    mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v.sum), v.count > 0 ? (double)v.count : 1), e);
+    s = ldexp(sqrt(grpo_variance_(&v, GRPO_STD_POPULATION)), e);
     for (int64_t i = 0; i < n; i++) {
         const grpo_dd off = grpo_dd_minus_(grpo_dd_of_(reward[i]), mean);
         advantage[i] = s > 0 ? grpo_dd_product(grpo_two_sum(1, lambda), grpo_dd_div(grpo_dd_mul(off, more), (double)n)).hi / s : 0;
@@ -1054,14 +1102,15 @@ static double grpo_standing_of_(const grpo_standing_ *s, double r) {
 
 /* among the rewards of the group's unmasked tokens, or among those of its responses */
 static grpo_standing_ grpo_group_standing_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled) {
+    const int e = grpo_reward_exponent_(b, g, 0);
     grpo_values v;
     grpo_standing_ s;
     memset(&v, 0, sizeof v);
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
-        grpo_values_repeat_(&v, (double)b->reward[i], by_token ? grpo_unmasked_(b, i) : 1);
+        grpo_values_repeat_(&v, ldexp((double)b->reward[i], -e), by_token ? grpo_unmasked_(b, i) : 1);
     s.equal = v.count == 0 || grpo_dd_same_(v.min, v.max);
-    s.mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
-    s.divisor = scaled ? sqrt(grpo_variance_(&v, by_token ? GRPO_STD_POPULATION : GRPO_STD_SAMPLE)) + eps : 1;
+    s.mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1), e);
+    s.divisor = scaled ? ldexp(sqrt(grpo_variance_(&v, by_token ? GRPO_STD_POPULATION : GRPO_STD_SAMPLE)), e) + eps : 1;
     return s;
 }
 
@@ -1160,6 +1209,7 @@ grpo_status grpo_projected_advantage(const double *advantage, int64_t n, const d
     int64_t i;
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_count_(k, 0, 4);
+    if (!st && n > 0 && k > INT64_MAX / n) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 4, -1);
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(basis, n * k, GRPO_UP_TO_1E75_, 3);
@@ -1359,6 +1409,7 @@ grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, con
     if (!st) st = grpo_check_tree_(parent, reward, value, n, form);
     if (!st) st = grpo_check_there_(scratch, n, 7);
     if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 5);
+    if (!st && form == GRPO_TREE_TD) st = GRPO_DISJOINT_(advantage, n, 8, value, n, GRPO_AT_ARGUMENT_ + 3);
     if (st) return st;
     for (int64_t k = n - 1; k >= 0; k--) scratch[k] = grpo_tree_state_(parent, reward, n, k, gamma, form, scratch);
     for (int64_t k = 0; k < n; k++) {
@@ -1397,7 +1448,7 @@ static grpo_status grpo_check_anchors_(const grpo_anchors *a, int place) {
 }
 
 grpo_status grpo_two_anchor_advantage(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors,
-    grpo_real *advantage) {
+                                      grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 4);
     int overflow = 0;
     if (!st) st = grpo_check_output_(anchors, 3);
@@ -1510,8 +1561,8 @@ grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
         int64_t hit = batch->group_begin[g], miss = -1, least = hit, misses = 0;
+        int told_apart;
         for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            advantage[i] = 0;
             if (batch->reward[i] > batch->reward[hit]) hit = i;
             if (utility[i] < utility[least]) least = i;
             if (batch->reward[i] != 0) continue;
@@ -1519,9 +1570,9 @@ grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *
             if (miss < 0 || utility[i] > utility[miss]) miss = i;
         }
         replace[g] = misses == grpo_group_size_(batch, g) ? least : -1;
-        if (!(batch->reward[hit] > 0) || miss < 0) continue;
-        advantage[hit] = 1;
-        advantage[miss] = -1;
+        told_apart = batch->reward[hit] > 0 && miss >= 0;
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            advantage[i] = (grpo_real)(told_apart ? (i == hit) - (i == miss) : 0);
     }
     return GRPO_OK;
 }
@@ -1545,6 +1596,8 @@ grpo_status grpo_position_advantage(const double *logp_old, const double *reward
     if (!st) st = grpo_check_count_(n, 2, 3);
     if (!st) st = grpo_check_list_(logp_old, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
+    if (!st) st = GRPO_DISJOINT_(advantage, n, 4, logp_old, n, GRPO_AT_ARGUMENT_ + 1);
+    if (!st) st = GRPO_DISJOINT_(advantage, n, 4, reward, n, GRPO_AT_ARGUMENT_ + 2);
     if (st) return st;
     for (int64_t k = 0; k < n; k++) {
         grpo_candidate_(logp_old, reward, n, k, &e);
@@ -1731,7 +1784,7 @@ static double grpo_participation_(const double *gram, int64_t n) {
 }
 
 static grpo_status grpo_check_gram_(const double *gram, int64_t n, int place) {
-    grpo_status st = grpo_check_list_(gram, n * n, GRPO_MODERATE_, place);
+    grpo_status st = n > INT64_MAX / n ? grpo_refuse_(GRPO_OUT_OF_RANGE, 3, -1) : grpo_check_list_(gram, n * n, GRPO_MODERATE_, place);
     for (int64_t i = 0; !st && i < n; i++) {
         if (gram[i * n + i] < 0) st = grpo_refuse_(GRPO_NEGATIVE, place, i * n + i);
         for (int64_t j = 0; !st && j < i; j++)
@@ -1757,6 +1810,7 @@ grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t 
     if (!st) st = grpo_check_number_(share, GRPO_MODERATE_POSITIVE_, 4);
     if (!st) st = grpo_check_count_(least, 1, 5);
     if (!st) st = grpo_check_count_(most, 1, 6);
+    if (!st && least > most) st = grpo_refuse_both_(GRPO_CROSSED, 5, 6, -1);
     if (!st) st = grpo_check_gram_(gram, n, 1);
     if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 2);
     if (st) return st;

@@ -9,9 +9,11 @@
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
  * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
- * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
- * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
- * status names argument and entry; of an argument that is a struct, the member by its place, from 0. */
+ * know no batch.  What is read must be finite and at most 1e150 in magnitude (what is only compared with: finite); at masked tokens nothing
+ * is.  Functions that return a number return NaN where an argument is not finite or out of range.  A result beyond the largest number of
+ * its type is an infinity.  A status names argument and entry; of an argument that is a struct, the member by its place, from 0.  An
+ * output may be the very array of an input of its type and length; where that cannot be, and where outputs or scratch overlap, the status
+ * is GRPO_COMBINATION.  Numbers in brackets are those of the source that is named beside them. */
 #ifndef GRPO_CRITIC_H
 #define GRPO_CRITIC_H
 
@@ -32,9 +34,9 @@
 extern "C" {
 #endif
 
-/* (V - R)^2/2 or, where that is larger, (v - R)^2/2 with v = clamp(V, Vold - clip, Vold + clip), as exact comparisons tell (PPO, as verl);
- * slope: d loss/d V, 0 where the second is.  clip 0: none */
-typedef struct { double loss, slope; int clipped; } grpo_value_term;
+/* (V - R)^2/2 or, where that is larger, (v - R)^2/2 with v = clamp(V, Vold - clip, Vold + clip), as exact comparisons tell (PPO's
+ * implementations, as verl; V, Vold, R are value, value_old, returns).  clip >= 0, 0: none */
+typedef struct { double loss, slope; int clipped; } grpo_value_term;      /* slope: d loss/d V, 0 where the second is; clipped: it is */
 
 GRPO_FN grpo_value_term grpo_value_loss_term(double value, double value_old, double returns, double clip) {
     grpo_dd error = grpo_two_diff(value, returns), bound = { 0, 0 }, other, sides;
@@ -51,16 +53,16 @@ GRPO_FN grpo_value_term grpo_value_loss_term(double value, double value_old, dou
     return x;
 }
 
-/* aggregated over the mask as axis 7 says, but for token_mean_by_sign, seq_mean_by_sign, token_mean_nonzero_std and
- * seq_mean_segment_mean; value, value_old, returns (n_tokens), value_old is read if clip > 0; dvalue (n_tokens; NULL: not wanted):
- * d loss/d value, 0 where masked.  clip_fraction: share of tokens whose clipped square is the larger one */
-typedef struct { double loss, clip_fraction; } grpo_value_report;
+/* aggregated over the mask as axis 7 says, but for token_mean_by_sign, seq_mean_by_sign, token_mean_nonzero_std and seq_mean_segment_mean
+ * (GRPO_NOT_A_CHOICE, of aggregation, member 0); value, value_old, returns (n_tokens), value_old is read if clip > 0; clip >= 0; dvalue
+ * (n_tokens; NULL: not wanted): d loss/d value */
+typedef struct { double loss, clip_fraction; } grpo_value_report;      /* the share of tokens whose clipped square is the larger one */
 
 grpo_status grpo_value_loss(const grpo_batch *batch, const grpo_real *value, const grpo_real *value_old, const grpo_real *returns,
                             double clip, const grpo_aggregation *aggregation, grpo_real *dvalue, grpo_value_report *report);
 
-/* the proximal policy between the one that sampled, `lag` versions ago, and the present one (AReaL, RLinf): with
- * alpha = (lag - 1)/lag, 0 for lag 0, in log-probabilities b and l */
+/* the proximal policy between the one that sampled, lag >= 0 versions ago, and the present one (AReaL, RLinf): with alpha = (lag - 1)/lag,
+ * 0 for lag 0, in log-probabilities b = behaviour and l = logp, -inf allowed */
 typedef enum {
     GRPO_PROXIMAL_LOG_LINEAR,     /* b + alpha (l - b) */
     GRPO_PROXIMAL_LINEAR          /* log((1 - alpha) e^b + alpha e^l); their 1e-10 in the log is left out */
@@ -70,7 +72,8 @@ GRPO_FN double grpo_proximal(grpo_proximal_form form, double logp, double behavi
     const double n = (double)lag, most = n - 1;
     grpo_dd x = grpo_two_diff(logp, behaviour), y = { 0, 0 };
     double change;
-    if (lag < 0 || logp != logp || behaviour != behaviour || (form != GRPO_PROXIMAL_LOG_LINEAR && form != GRPO_PROXIMAL_LINEAR)) return NAN;
+    if (lag < 0 || !(logp < HUGE_VAL) || !(behaviour < HUGE_VAL)) return NAN;
+    if (form != GRPO_PROXIMAL_LOG_LINEAR && form != GRPO_PROXIMAL_LINEAR) return NAN;
     if (lag <= 1 || logp == behaviour) return behaviour;
     if (form == GRPO_PROXIMAL_LOG_LINEAR) {
         y.hi = behaviour;
@@ -81,20 +84,21 @@ GRPO_FN double grpo_proximal(grpo_proximal_form form, double logp, double behavi
     return behaviour + (change > -0.5 ? log1p(change) : log((1 + most * grpo_exp(x)) / n));
 }
 
-/* logp_old (n_tokens) from batch.logp and batch.logp_rollout, 0 where masked; version now, behaviour_version (n_tokens) when the token was
- * sampled, neither negative */
+/* logp_old (n_tokens) from batch.logp and batch.logp_rollout; version now, in 0 .. 2^53, behaviour_version (n_tokens) when the token was
+ * sampled, in 0 .. version */
 grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const int64_t *behaviour_version, grpo_proximal_form form,
                                grpo_real *logp_old);
 
-/* *value = beta KL(p, M) + (1 - beta) KL(q, M), M = beta p + (1 - beta) q, p and q: softmax of teacher and student (n) over temperature
- * (GKD, 2306.13649, eq. 1; OPSD, 2601.18734, scripts: beta 0.5, temperature 1.1).  beta 0: KL(p, q), 1: KL(q, p), as TRL's
- * generalized_jsd_loss, where eq. 1 would be 0; +infinity where the first has mass that the second lacks.  -inf: a banned token.  dstudent
- * (n; NULL: not wanted): d value/d student, 0 where banned; where the value is infinite what is finite of it, or infinities */
+/* *value = beta KL(p, M) + (1 - beta) KL(q, M), M = beta p + (1 - beta) q, in nats, p and q: softmax of the logits of teacher and student
+ * (n) over temperature >= 1e-150, -inf a banned token, n >= 1 and not all banned (GKD, 2306.13649, eq. 1; OPSD, 2601.18734, official
+ * script: beta 0.5, temperature 1.1).  beta in [0, 1]; 0: KL(p, q), 1: KL(q, p), as TRL's generalized_jsd_loss, where eq. 1 would be 0;
+ * +infinity where the first has mass that the second lacks.  dstudent (n; NULL: not wanted): d value/d student, 0 where banned; where the
+ * value is infinite what is finite of it, or infinities */
 grpo_status grpo_generalised_jsd(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
-                            double *dstudent);
+                                 double *dstudent);
 
-/* *gap = log q_target - log p_target, each renormalised over a set of n tokens, from log-probabilities (VISD, 2605.06094: the teacher's
- * top k and the sampled token) */
+/* *gap = log q_target - log p_target, each renormalised over a set of n >= 1 tokens, from log-probabilities of student and teacher (n);
+ * target in 0 .. n - 1 (VISD, 2605.06094, official code: of the teacher's top k and the sampled token) */
 grpo_status grpo_top_k_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap);
 
 #ifdef __cplusplus
@@ -209,10 +213,10 @@ grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const i
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_ROLLOUT_);
     if (!st) st = grpo_check_versions_(batch, version, behaviour_version);
     if (st) return st;
-    grpo_clear_reals_(batch, logp_old);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
         grpo_put_(logp_old, t, grpo_proximal(form, (double)batch->logp[t], (double)batch->logp_rollout[t], version - behaviour_version[t]),
                   &overflow);
+    grpo_clear_masked_(batch, logp_old);
     return GRPO_OK;
 }
 
@@ -300,7 +304,7 @@ static grpo_status grpo_check_row_(const double *z, int64_t n, int place) {
 }
 
 grpo_status grpo_generalised_jsd(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
-                            double *dstudent) {
+                                 double *dstudent) {
     grpo_status st = grpo_check_output_(value, 6);
     grpo_two_rows_ r;
     grpo_sum sum, slopes;
@@ -310,6 +314,7 @@ grpo_status grpo_generalised_jsd(const double *student, const double *teacher, i
     if (!st) st = grpo_check_number_(beta, GRPO_PART_, 5);
     if (!st) st = grpo_check_row_(student, n, 1);
     if (!st) st = grpo_check_row_(teacher, n, 2);
+    if (!st && dstudent) st = GRPO_DISJOINT_(value, 1, 6, dstudent, n, GRPO_AT_ARGUMENT_ + 7);
     if (st) return st;
     r.z[0] = student; r.z[1] = teacher; r.n = n; r.tau = temperature; r.beta = beta;
     grpo_survey_rows_(&r);
@@ -321,8 +326,8 @@ grpo_status grpo_generalised_jsd(const double *student, const double *teacher, i
         if (beta > 0 && dstudent) grpo_sum_add_(&slopes, grpo_times(x.q, grpo_divergence_slope_(&r, &x)));
     }
     mean = grpo_sum_value_(&slopes);
-    *value = r.infinite ? HUGE_VAL : grpo_sum_total_(&sum);
     for (int64_t v = 0; v < n && dstudent; v++) dstudent[v] = grpo_divergence_gradient_(&r, v, mean);
+    *value = r.infinite ? HUGE_VAL : grpo_sum_total_(&sum);
     return GRPO_OK;
 }
 

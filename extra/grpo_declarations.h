@@ -952,7 +952,8 @@ grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count,
     *index);
 typedef struct {
     int64_t width;
-    double least, delta, budget, quantile, factor;
+    double least, delta, budget;
+    double quantile, factor;
 } grpo_prefix_gate;
 grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const float *advantage, const grpo_prefix_gate *gate,
     double *scratch, uint8_t *selected);

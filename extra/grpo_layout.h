@@ -40,12 +40,12 @@ typedef struct {
 int grpo_version(void);                             /* of the implementation: its GRPO_VERSION_NUMBER */
 int64_t grpo_sizeof(const char *structure);         /* 0: there is none of this name.  "grpo_real" is the element type */
 
-/* all structs that a caller hands over or is given, and the members of those that he looks into; the fields of grpo_objective are those of
- * grpo_fields */
+/* all structs that a caller hands over or is given, and the members of those that he looks into, *count of them, in static memory; the
+ * fields of grpo_objective are those of grpo_fields */
 const grpo_layout *grpo_layouts(int *count);
 
-/* is each of `declared` (n) laid out so here?  The index of the status is the first that is not: GRPO_UNKNOWN, there is no such struct or
- * member; GRPO_OUT_OF_RANGE, it lies elsewhere or has another size */
+/* is each of `declared` (n >= 0) laid out so here?  The index of the status is the first that is not: GRPO_NULL, it has no name;
+ * GRPO_UNKNOWN, there is no such struct or member; GRPO_OUT_OF_RANGE, it lies elsewhere or has another size */
 grpo_status grpo_layout_check(const grpo_layout *declared, int64_t n);
 
 #ifdef __cplusplus

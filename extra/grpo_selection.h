@@ -9,9 +9,11 @@
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
  * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
- * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
- * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
- * status names argument and entry; of an argument that is a struct, the member by its place, from 0. */
+ * know no batch.  What is read must be finite and at most 1e150 in magnitude (what is only compared with: finite); at masked tokens nothing
+ * is.  Functions that return a number return NaN where an argument is not finite or out of range.  A result beyond the largest number of
+ * its type is an infinity.  A status names argument and entry; of an argument that is a struct, the member by its place, from 0.  An
+ * output may be the very array of an input of its type and length; where that cannot be, and where outputs or scratch overlap, the status
+ * is GRPO_COMBINATION.  Numbers in brackets are those of the source that is named beside them. */
 #ifndef GRPO_SELECTION_H
 #define GRPO_SELECTION_H
 
@@ -52,76 +54,84 @@
 extern "C" {
 #endif
 
-/* tokens at or above the (1 - fraction) quantile of `by` (n_tokens; batch.entropy, batch.logp ...), linearly interpolated at position
- * (1 - fraction)(n - 1), 1 - fraction as a double (2506.01939) */
+/* selected (n_tokens) = 1 for the tokens at or above the (1 - fraction) quantile of `by` (n_tokens; batch.entropy, batch.logp ...) over
+ * the n tokens of the mask, linearly interpolated at position (1 - fraction)(n - 1), 1 - fraction as a double (Beyond the 80/20 Rule,
+ * 2506.01939, as TRL: by entropy, 0.2).  fraction in [0, 1] */
 grpo_status grpo_select_top_fraction(const grpo_batch *batch, const grpo_real *by, double fraction, uint8_t *selected);
 
-/* the `count` largest of `by`, all if there are fewer (KL-Cov, 2505.22617, by grpo_covariance) */
+/* selected (n_tokens) = 1 for the `count` >= 0 largest of `by` (n_tokens), all if there are fewer (KL-Cov, 2505.22617: by grpo_covariance,
+ * max(1, floor(2e-4 n)) of n) */
 grpo_status grpo_select_top_k(const grpo_batch *batch, const grpo_real *by, int64_t count, uint8_t *selected);
 
-/* the first `count` tokens in `order` that have low < by < high and are not `excluded` (n_tokens; NULL: none are): Clip-Cov (2505.22617)
- * by grpo_covariance.  order: a permutation of 0 .. (sum of batch.length) - 1, which count the tokens through the sequences, masked
- * ones too; a repeated entry is found by a 64-bit checksum.  selected and excluded are not the same array */
+/* selected (n_tokens) = 1 for the first `count` >= 0 tokens in `order` that have low < by < high and are not `excluded` (n_tokens; NULL:
+ * none are); low <= high (Clip-Cov, 2505.22617: by grpo_covariance, 1, 5, without those that PPO's clip holds already, in random order,
+ * max(1, floor(2e-4 n)) of n).  order: a permutation of 0 .. (sum of batch.length) - 1, which count the tokens through the sequences,
+ * masked ones too; a repeated entry is found by a 64-bit checksum */
 grpo_status grpo_select_between(const grpo_batch *batch, const grpo_real *by, double low, double high, const uint8_t *excluded,
                                 const int64_t *order, int64_t count, uint8_t *selected);
 
-/* M2PO: with delta^2 in ascending order, its longest prefix whose mean is below a threshold > 0 */
+/* M2PO (2510.01161: 0.04): with delta^2 of the tokens in ascending order, the longest prefix whose mean is below a threshold > 0 */
 typedef enum {
     GRPO_SECOND_MOMENT_ALL,       /* delta = logp_rollout - logp_old; mean < threshold, at least one token (AReaL) */
     GRPO_SECOND_MOMENT_DRIFTING   /* delta = logp - logp_old, only of tokens where its sign is that of the advantage; mean <= threshold;
-                                     all other tokens are selected (2510.01161 as Trinity-RFT) */
+                                     all other tokens are selected (Trinity-RFT) */
 } grpo_second_moment_form;
 
-/* advantage (n_tokens): read by form drifting */
+/* selected (n_tokens) = 1 for that prefix.  Form all reads batch.logp_rollout and batch.logp_old, drifting batch.logp, batch.logp_old and
+ * advantage (n_tokens) */
 grpo_status grpo_select_second_moment(const grpo_batch *batch, const grpo_real *advantage, grpo_second_moment_form form, double threshold,
                                       uint8_t *selected);
 
-/* (A - mean A)(logp - mean logp) (n_tokens), means over the mask (2505.22617) */
+/* covariance (n_tokens) = (A - mean A)(batch.logp - mean batch.logp), A = advantage (n_tokens), means over the mask (2505.22617) */
 grpo_status grpo_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *covariance);
 
-/* keep[g] (n_groups) = low < mean reward of group g < high (OpenRLHF, torchrl, ROLL) */
+/* keep[g] (n_groups) = low < mean batch.reward of group g < high, low <= high (DAPO's dynamic sampling, 2503.14476, as OpenRLHF, torchrl
+ * and ROLL have it; 0, 1 for rewards of 0 and 1) */
 grpo_status grpo_reward_range_filter(const grpo_batch *batch, double low, double high, uint8_t *keep);
 
-/* weight (sequences) = |reward|^power + eps, both >= 0 (PF-PPO, as verl: 2, 1e-8) */
+/* weight (sequences) = |batch.reward|^power + eps, 0^0 = 1, both numbers >= 0 (PF-PPO, 2409.06957, as verl: 2, 1e-8) */
 grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, double eps, double *weight);
 
-/* index (draws): the smallest j with weight[0] + ... + weight[j] > uniform sum weight; weight (n), uniform (draws) in [0, 1) */
+/* index (draws): the smallest j with weight[0] + ... + weight[j] > uniform sum weight; weight (n) >= 0, not all 0, uniform (draws) in
+ * [0, 1).  Draws by weights like those of grpo_resampling_weights; 2 n additions for each */
 grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform, int64_t draws, int64_t *index);
 
-/* score (n_groups) = sum over the responses of |A| at their first unmasked token, times the sample standard deviation of the rewards, 0
- * for one response (TRL's replay buffer) */
+/* score (n_groups) = sum over the responses of |A| at their first unmasked token, times the sample standard deviation of batch.reward, 0
+ * for one response; A = advantage (n_tokens) (the replay buffer of TRL's experimental trainers) */
 grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantage, double *score);
 
-/* tokens to drop for the entropy's sake, by S = e^logp (batch.entropy + logp) (2602.03392 as Trinity-RFT): A < 0 and
- * S - mean S < -mu std S, mean and population std over the mask (Clip_B; published mu: 2.5) */
+/* tokens to drop for the entropy's sake, by S = e^l (batch.entropy + l), l = batch.logp (2602.03392 as Trinity-RFT): selected (n_tokens)
+ * = 1 where A < 0 and S - mean S < -mu std S, mean and population std over the mask, A = advantage (n_tokens) (Clip_B: 2.5); none where
+ * all S are equal */
 grpo_status grpo_entropy_clip_batch(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected);
 
-/* and by x = expected - S (Clip_V; published 8.5, 1e-4): A < 0 and x > mu std x, std x not 0; of them the max(1, floor(fraction n)) largest
- * x, n tokens of the mask.  expected (n_tokens): of S under the full distribution */
+/* and by x = expected - S (Clip_V: 8.5, 1e-4): A < 0 and x > mu std x, std x not 0; of them the max(1, floor(fraction n)) largest x, n
+ * tokens of the mask, fraction in [0, 1].  expected (n_tokens): of S under the full distribution */
 grpo_status grpo_entropy_clip_vocabulary(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *expected, double mu,
-    double fraction,
-                            uint8_t *selected);
+                                         double fraction, uint8_t *selected);
 
-/* index (count), ascending: of the subsets of that size with low < mean < high the one whose mean is nearest (low + high)/2, then with the
- * largest max - min, then the first in lexicographic order (torchrl's MCAdvantageSelector where it enumerates them); n <= 20.  Every
- * subset is looked at: microseconds for 4 of 8, a third of a second for 10 of 20 */
+/* index (count), ascending: of the subsets of reward (n) of that size with low < mean < high the one whose mean is nearest (low + high)/2,
+ * then with the largest max - min, then the first in lexicographic order (torchrl's MCAdvantageSelector where it enumerates them); 1 <=
+ * count <= n <= 20, low <= high; GRPO_NONE_LEFT, of low, where there is no such subset.  Every subset is looked at: microseconds for 4 of
+ * 8, a third of a second for 10 of 20 */
 grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count, double low, double high, int64_t *index);
 
 /* the trust region of a prefix (CPPO, 2606.10968, pull request to verl): with D = |e^logp - e^logp_old|, w = least + (1 - least)(width -
  * p)/max(width - 1, 1) at position p = 1 .., masked tokens counted, S and W the sums of w D and of w over the unmasked tokens before,
- * selected (n_tokens): A (e^(logp - logp_old) - 1) <= 0 or w D <= min(delta, delta + d W - S), d = clip(factor Q, budget, 5 budget), Q the
+ * selected (n_tokens) = A (e^(logp - logp_old) - 1) <= 0 or w D <= min(delta, delta + d W - S), d = clip(factor Q, budget, 5 budget), Q the
  * quantile, linear, of the D of the response */
 typedef struct {
-    int64_t width;                /* at least every length */
-    double least, delta, budget, quantile, factor;      /* 0.8, 0.15, 0.02, 0.9, 1 */
+    int64_t width;                /* in tokens, at least every length */
+    double least, delta, budget;  /* in [0, 1], > 0, >= 0: 0.8, 0.15, 0.02 */
+    double quantile, factor;      /* in [0, 1], >= 0: 0.9, 1 */
 } grpo_prefix_gate;
 
-/* scratch (n_tokens) */
+/* reads batch.logp, batch.logp_old and advantage (n_tokens); scratch (n_tokens), over none of them */
 grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
-                               uint8_t *selected);
+                                     uint8_t *selected);
 
-/* the chance that n responses, right with probability p each, are not all alike: 1 - p^n - (1 - p)^n (SAGE-HINT, HILL, Knapsack-RL); p in
- * [0, 1], n >= 1 */
+/* the chance that n responses, right with probability p each, are not all alike: 1 - p^n - (1 - p)^n (SAGE, 2602.03143, of G responses;
+ * HiLL, 2604.00698, and Knapsack RL, 2509.25849, of N); p in [0, 1], n >= 1 */
 GRPO_FN double grpo_mixed_group_probability(double p, int64_t n) {
     const double a = p > 0.5 ? 1 - p : p, count = (double)n;            /* exact */
     if (!(p >= 0 && p <= 1) || n < 1) return NAN;
@@ -129,47 +139,52 @@ GRPO_FN double grpo_mixed_group_probability(double p, int64_t n) {
     return -expm1(count * log1p(-a)) - pow(a, count);
 }
 
-/* count (n): responses for each prompt, low .. high of them (low >= 1) and `total` in all or fewer, whose sum of (1 - p^N - (1 - p)^N) p
- * (1 - p)^2 is the largest (Knapsack-RL): from low on one by one where it adds most; low for p 0 or 1.  A pass over the prompts for
- * every response above low */
+/* count (n): N responses for each prompt, 1 <= low <= N <= high and `total` >= n low in all or fewer, whose sum of (1 - p^N - (1 - p)^N) p
+ * (1 - p)^2 is the largest (Knapsack RL, 2509.25849: 2, 128): from low on one by one where it adds most; low for p 0 or 1.  p (n) in
+ * [0, 1].  A pass over the prompts for every response above low */
 grpo_status grpo_allocate_rollouts(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count);
 
-/* index (count): those with the largest q (1 - q)^2, the largest first; draw (n) in [0, 1]: q of each prompt, from Beta(alpha + 1,
- * beta + 1) (VADE).  n count comparisons of exact numbers */
+/* index (count), 0 <= count <= n: those with the largest q (1 - q)^2, the largest first; draw (n) in [0, 1]: q of each prompt, from
+ * Beta(alpha + 1, beta + 1) of its counts (VADE, 2511.18902: p; grpo_decayed_counts).  n log count comparisons of exact numbers */
 grpo_status grpo_select_value_of_information(const double *draw, int64_t n, int64_t count, int64_t *index);
 
-/* weight (n) = alpha p (1 - p) + beta diversity (VAS of MMR1: 0.8, 0.2); p in [0, 1] */
+/* weight (n) = alpha p (1 - p) + beta diversity, p (n) in [0, 1] the share of right answers, diversity (n) (VAS of MMR1, 2509.21268: 0.8,
+ * 0.2) */
 grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n, double alpha, double beta, double *weight);
 
-/* index (count): of advantage in descending order the first k and the last count - k, k such that their variance is the largest, the
- * smallest such k; in that order (D3S) */
+/* index (count), 0 <= count <= n: of advantage (n) in descending order the first k and the last count - k, k such that their variance is
+ * the largest, the smallest such k; in that order (D3S, 2509.22115: N of them).  n log^2 count comparisons */
 grpo_status grpo_max_variance_subset(const double *advantage, int64_t n, int64_t count, int64_t *index);
 
 /* index (sequences), *count of them: of each group whose valid (sequences) responses are more than half of it, those, repeated in turn to
- * the size of the group; none of the others (GLM-5) */
+ * the size of the group; none of the others (GLM-5, 2602.15763) */
 grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_t *index, int64_t *count);
 
-/* new_rate (n) = success (n), the share of right answers in this step, or rate where that is -1: not sampled; new_probability (n) =
- * (1 - alpha) probability + alpha new_rate/sum new_rate, 1/n where that sum is 0, over the sum of these (ADS, 2606.22305, official code:
- * 0.3, rates from 0.5); they may be rate and probability */
+/* of n >= 1 clusters of prompts: new_rate (n) = success (n), the share of right answers in this step in [0, 1], or rate (n) in [0, 1] where
+ * that is -1: not sampled; new_probability (n) = (1 - alpha) probability + alpha new_rate/sum new_rate, 1/n where that sum is 0, over the
+ * sum of these (ADS, 2606.22305, official code: 0.3, rates from 0.5, probabilities from 1/n).  alpha in [0, 1]; probability (n) >= 0, not
+ * all 0 */
 grpo_status grpo_cluster_probability(const double *rate, const double *probability, const double *success, int64_t n, double alpha,
                                      double *new_rate, double *new_probability);
 
-/* weight (n) = sqrt(v (1 - v)) + least, v = value in [0, 1] (SPO's sampling weights: 0.05) */
+/* weight (n) = sqrt(v (1 - v)) + least, v = value (n) in [0, 1], least >= 0 (SPO's sampling weights, 2509.13232: 0.05) */
 grpo_status grpo_explore_weight(const double *value, int64_t n, double least, double *weight);
 
-/* keep[g] (n_groups) = population deviation of the rewards >= least >= 0, compared as squares (ReST-GRPO: 0.05) */
+/* keep[g] (n_groups) = population deviation of batch.reward >= least >= 0, compared as squares (ReST-GRPO of ReST-RL, 2508.19576: 0.05) */
 grpo_status grpo_reward_std_filter(const grpo_batch *batch, double least, uint8_t *keep);
 
-/* keep (n) = |A| >= least; then as many more, next largest |A| first, as make their number a multiple of `multiple` (0 or 1: none; all if
- * there are too few); positive: only of those with A > 0 (LOOP: 0.01) */
+/* keep (n) = |A| >= least >= 0, A = advantage (n); then as many more, next largest |A| first, as make their number a multiple of `multiple`
+ * >= 0 (0 or 1: none; all if there are too few); positive, not 0: only of those with A > 0 (LOOP, 2502.01600, official code: 0.01, the
+ * number of processes).  A pass over the list for each one more */
 grpo_status grpo_advantage_filter(const double *advantage, int64_t n, double least, int64_t multiple, int positive, uint8_t *keep);
 
-/* tokens with e^logp_old < probability (Lopti, 2505.12929; SPO's segments cut there) */
+/* selected (n_tokens) = e^batch.logp_old < probability, in [0, 1] (Lopti, 2505.12929: eta; the segments of SPO, 2505.23564, are cut
+ * there) */
 grpo_status grpo_select_low_probability(const grpo_batch *batch, double probability, uint8_t *selected);
 
-/* how far a branch a (n_a) is from its parent b (n_b), lists of ids with n_a, n_b >= 1 (LATR, starreeze/latr@2adb0ed
- * model/sample_filter.py: drops it where edit < 0.4, suffix > 0.2 or rouge_l > 0.5).  scratch (2 n_b + 2), not of suffix */
+/* *distance in [0, 1] of a branch a (n_a) from its parent b (n_b), lists of ids with n_a, n_b >= 1 (LATR, 2510.24302,
+ * starreeze/latr@2adb0ed model/sample_filter.py: drops it where edit < 0.4, suffix > 0.2 or rouge_l > 0.5).  scratch (2 n_b + 2), over
+ * neither list, not of suffix.  n_a n_b steps */
 typedef enum {
     GRPO_DISTANCE_EDIT,           /* insertions, deletions and replacements from one to the other, over the larger length */
     GRPO_DISTANCE_SUFFIX,         /* the longest suffix of one that is somewhere in the other, over the larger length */
@@ -179,8 +194,9 @@ typedef enum {
 grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
                                    double *distance);
 
-/* of size >= 1 rollouts at step >= 1, of steps >= 2 in which the share of the small model falls: ceil((1 - (step - 1)/(steps - 1)) size) of
- * its own, none after the last of them (S2L-PO, 2605.30789, Algorithm 1); -1 for other numbers, and for those above 2^31 */
+/* of size >= 1 rollouts at step >= 1, of steps >= 2 in which the share of the small model falls: other = ceil((1 - (step - 1)/(steps - 1))
+ * size) of the small one, none after the last of the steps, own = size - other (S2L-PO, 2605.30789, Algorithm 1); -1 for other
+ * numbers, and for steps or size above 2^31 */
 typedef struct { int64_t other, own; } grpo_split;
 
 GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size) {
@@ -212,21 +228,18 @@ static grpo_status grpo_check_by_(const grpo_batch *b, const grpo_real *by, int 
     return grpo_check_tokens_(b, by, NULL, GRPO_FINITE_, GRPO_AT_ARGUMENT_ + place);
 }
 
-static void grpo_clear_tokens_(const grpo_batch *b, uint8_t *selected) {
-    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
-        if (b->length[i]) memset(selected + b->offset[i], 0, (size_t)b->length[i]);
-}
-
-/* selected = in: the prefix, or what it leaves; others: tokens that are not in the order */
+/* selected = in: the prefix, or what it leaves; others: tokens that are not in the order.  It may be the mask: each token's is read before
+ * it is written, here and below */
 static void grpo_mark_prefix_(const grpo_order_ *o, const grpo_prefix_ *p, uint8_t in, uint8_t others, uint8_t *selected) {
-    grpo_index_ at = grpo_before_tokens_(o->batch);
+    const grpo_batch *b = o->batch;
     grpo_key_ key;
-    int64_t t, ties = p->ties;
-    grpo_clear_tokens_(o->batch, selected);
-    while ((t = grpo_next_token_(o->batch, &at)) >= 0) {
-        selected[t] = others;
-        if (grpo_key_of_(o, t, &key)) selected[t] = grpo_in_prefix_(p, &key, &ties) ? in : !in;
-    }
+    int64_t ties = p->ties;
+    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+            if (!grpo_is_unmasked_(b, t)) selected[t] = 0;
+            else if (!grpo_key_of_(o, t, &key)) selected[t] = others;
+            else selected[t] = grpo_in_prefix_(p, &key, &ties) ? in : !in;
+        }
 }
 
 /* no token lies inside the two that the quantile is between: at or above it is at or above the upper one, number ceil(position) */
@@ -333,22 +346,20 @@ grpo_status grpo_select_between(const grpo_batch *batch, const grpo_real *by, do
                                 const int64_t *order, int64_t count, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 8);
     grpo_places_ places;
-    int64_t t;
     if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 3);
     if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 4);
+    if (!st && low > high) st = grpo_refuse_both_(GRPO_CROSSED, 3, 4, -1);
     if (!st) st = grpo_check_count_(count, 0, 7);
     if (!st) st = grpo_check_by_(batch, by, 2);
     if (st) return st;
     grpo_places_of_(batch, &places);
     if (places.n > 0 && !order) return grpo_refuse_(GRPO_NULL, 6, -1);
     if (!grpo_is_permutation_(order, places.n)) return grpo_refuse_(GRPO_NOT_PERMUTATION, 6, -1);
-    grpo_clear_tokens_(batch, selected);
-    for (int64_t k = 0; k < places.n && count > 0; k++) {
-        t = grpo_slot_of_(&places, order[k]);
-        if ((batch->mask && !batch->mask[t]) || (excluded && excluded[t])) continue;
-        if (!((double)by[t] > low && (double)by[t] < high)) continue;
-        selected[t] = 1;
-        count--;
+    for (int64_t k = 0; k < places.n; k++) {
+        const int64_t t = grpo_slot_of_(&places, order[k]);
+        const int wanted = count > 0 && grpo_is_unmasked_(batch, t) && !(excluded && excluded[t]);
+        selected[t] = wanted && (double)by[t] > low && (double)by[t] < high;
+        count -= selected[t];
     }
     return GRPO_OK;
 }
@@ -386,6 +397,7 @@ grpo_status grpo_reward_range_filter(const grpo_batch *batch, double low, double
     int64_t n;
     if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 2);
     if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 3);
+    if (!st && low > high) st = grpo_refuse_both_(GRPO_CROSSED, 2, 3, -1);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
@@ -517,22 +529,21 @@ static int grpo_stands_out_(const grpo_signal_ *s, const grpo_spread_ *spread, i
     x.hi = ldexp(x.hi, -spread->exponent); x.lo = ldexp(x.lo, -spread->exponent);
     x = grpo_dd_mul(x, spread->n);
     if (!s->expected) x = grpo_dd_minus_(spread->sum, x);
-    if (!(x.hi > 0)) return 0;
     bound = grpo_dd_mul(grpo_sqrt_twice_(spread->square), mu);
-    return grpo_dd_minus_(x, bound).hi > ldexp(x.hi, -60);
+    if (!grpo_is_finite(bound.hi)) return bound.hi < 0;
+    return grpo_dd_minus_(x, bound).hi > ldexp(fabs(x.hi), -60);
 }
 
 /* selects the tokens with A < 0 that stand out, and counts them */
 static int64_t grpo_select_outliers_(const grpo_signal_ *s, const grpo_spread_ *spread, const grpo_real *advantage, double mu,
                                      uint8_t *selected) {
-    grpo_index_ at;
-    int64_t t, n = 0;
-    grpo_clear_tokens_(s->batch, selected);
-    for (at = grpo_before_tokens_(s->batch); (t = grpo_next_token_(s->batch, &at)) >= 0; ) {
-        if (!(advantage[t] < 0) || !grpo_stands_out_(s, spread, t, mu)) continue;
-        selected[t] = 1;
-        n++;
-    }
+    const grpo_batch *b = s->batch;
+    int64_t n = 0;
+    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+            selected[t] = grpo_is_unmasked_(b, t) && advantage[t] < 0 && grpo_stands_out_(s, spread, t, mu);
+            n += selected[t];
+        }
     return n;
 }
 
@@ -573,8 +584,7 @@ static void grpo_keep_largest_(const grpo_signal_ *s, int64_t most, uint8_t *sel
 }
 
 grpo_status grpo_entropy_clip_vocabulary(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *expected, double mu,
-    double fraction,
-                            uint8_t *selected) {
+                                         double fraction, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 6);
     grpo_signal_ s;
     grpo_spread_ spread;
@@ -654,6 +664,7 @@ grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count,
     if (!st && count > n) st = grpo_refuse_both_(GRPO_CROSSED, 3, 2, -1);
     if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 4);
     if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 5);
+    if (!st && low > high) st = grpo_refuse_both_(GRPO_CROSSED, 4, 5, -1);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (st) return st;
     memset(&x, 0, sizeof x);
@@ -709,8 +720,7 @@ static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real 
     d = d < x->budget ? x->budget : d > 5 * x->budget ? 5 * x->budget : d;
     for (int64_t t = begin; t < begin + b->length[i]; t++) {
         const double A = (double)advantage[t], l = (double)b->logp[t], o = (double)b->logp_old[t];
-        selected[t] = 0;
-        if (!grpo_is_unmasked_(b, t)) continue;
+        if (!grpo_is_unmasked_(b, t)) { selected[t] = 0; continue; }
         w = grpo_dd_div(grpo_dd_mul(grpo_two_diff(1, x->least), (double)(x->width - (t - begin) - 1)), span);
         w = grpo_dd_add(w, grpo_dd_of_(x->least));
         Z = grpo_dd_mul(w, D[t]);
@@ -734,11 +744,14 @@ static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefi
 }
 
 grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
-                               uint8_t *selected) {
+                                     uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 5);
     if (!st) st = grpo_check_prefix_gate_(batch, gate, 3);
     if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
+    if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, advantage, batch->n_tokens, GRPO_AT_ARGUMENT_ + 2);
+    if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, batch->logp, batch->n_tokens, GRPO_AT_logp_);
+    if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, batch->logp_old, batch->n_tokens, GRPO_AT_logp_old_);
     if (st) return st;
     for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
         grpo_gate_response_(batch, i, advantage, gate, scratch, selected);
@@ -828,25 +841,53 @@ static int grpo_place_of_(const double *x, grpo_compare_ *compare, int64_t i, in
     return c ? c : (i > j) - (i < j);
 }
 
-/* the first (direction 1) or last (-1) in that order of those after (before) `last`, of all where that is -1 */
-static int64_t grpo_next_place_(const double *x, int64_t n, grpo_compare_ *compare, int64_t last, int direction) {
-    int64_t i, best = -1;
-    for (i = 0; i < n; i++) {
-        if (last >= 0 && direction * grpo_place_of_(x, compare, i, last) <= 0) continue;
-        if (best < 0 || direction * grpo_place_of_(x, compare, i, best) < 0) best = i;
+/* the list in that order (direction 1) or the other way round (-1) */
+typedef struct { const double *x; int64_t n; grpo_compare_ *compare; int direction; } grpo_listing_;
+
+static int grpo_listed_before_(const grpo_listing_ *l, int64_t i, int64_t j) {
+    return l->direction * grpo_place_of_(l->x, l->compare, i, j) < 0;
+}
+
+/* the last one is on top of the heap; below `root` only its root is out of place */
+static void grpo_sift_index_(const grpo_listing_ *l, int64_t *heap, int64_t root, int64_t n) {
+    const int64_t i = heap[root];
+    int64_t child;
+    for (; (child = 2 * root + 1) < n; root = child) {
+        if (child + 1 < n && grpo_listed_before_(l, heap[child], heap[child + 1])) child++;
+        if (!grpo_listed_before_(l, i, heap[child])) break;
+        heap[root] = heap[child];
     }
-    return best;
+    heap[root] = i;
+}
+
+/* index (count): in order the first ones of those after `last`, of all where that is -1; there are as many.  n log count comparisons */
+static void grpo_list_first_(const grpo_listing_ *l, int64_t last, int64_t count, int64_t *index) {
+    int64_t i, k, top, size = 0;
+    for (i = 0; i < l->n && count > 0; i++) {
+        if (last >= 0 && !grpo_listed_before_(l, last, i)) continue;
+        if (size < count) {
+            index[size++] = i;
+            for (k = size == count ? count / 2 : -1; k >= 0; k--) grpo_sift_index_(l, index, k, count);
+        } else if (grpo_listed_before_(l, i, index[0])) {
+            index[0] = i;
+            grpo_sift_index_(l, index, 0, count);
+        }
+    }
+    for (k = count - 1; k > 0; k--) {
+        top = index[0]; index[0] = index[k]; index[k] = top;
+        grpo_sift_index_(l, index, 0, k);
+    }
 }
 
 grpo_status grpo_select_value_of_information(const double *draw, int64_t n, int64_t count, int64_t *index) {
-    int64_t k, last = -1;
+    const grpo_listing_ list = { draw, n, grpo_compare_information_, 1 };
     grpo_status st = grpo_check_output_(index, 4);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_count_(count, 0, 3);
     if (!st && count > n) st = grpo_refuse_both_(GRPO_CROSSED, 3, 2, -1);
     if (!st) st = grpo_check_list_(draw, n, GRPO_PART_, 1);
     if (st) return st;
-    for (k = 0; k < count; k++) index[k] = last = grpo_next_place_(draw, n, grpo_compare_information_, last, 1);
+    grpo_list_first_(&list, -1, count, index);
     return GRPO_OK;
 }
 
@@ -866,46 +907,74 @@ grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n
     return GRPO_OK;
 }
 
-/* count of the first and the rest of the last, for the largest n sum x^2 - (sum x)^2; index holds the last `count` in order */
-static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t count, const int64_t *index) {
-    const int e = -grpo_exponent_of_(advantage, n);
-    grpo_sum sum, squares, acc;
-    grpo_dd best = { 0, 0 }, spread, x;
-    int64_t k, top = -1, prefix = 0;
-    memset(&sum, 0, sizeof sum);
-    memset(&squares, 0, sizeof squares);
-    for (k = -count; k <= count; k++) {                                 /* first fill with the last ones, then exchange them */
-        const int64_t in = k < 0 ? index[k + count] : k > 0 ? (top = grpo_next_place_(advantage, n, grpo_compare_numbers_, top, 1)) : -1;
-        if (in >= 0) {
-            x = grpo_dd_of_(ldexp(advantage[in], e));
-            grpo_sum_add_(&sum, x.hi);
-            grpo_sum_add_square_(&squares, 1, x);
+/* index (count): the last ones, in order */
+static void grpo_list_last_(const double *x, int64_t n, int64_t count, int64_t *index) {
+    const grpo_listing_ back = { x, n, grpo_compare_numbers_, -1 };
+    grpo_list_first_(&back, -1, count, index);
+    for (int64_t k = 0; 2 * k + 1 < count; k++) {
+        const int64_t other = index[count - 1 - k];
+        index[count - 1 - k] = index[k];
+        index[k] = other;
+    }
+}
+
+/* of numbers in units of 2^-e: their sums */
+typedef struct { grpo_sum sum, squares; int e; } grpo_moments_of_;
+
+static void grpo_move_moments_(grpo_moments_of_ *m, double x, double sign) {
+    const double y = ldexp(x, m->e);
+    grpo_sum_add_(&m->sum, sign * y);
+    grpo_sum_add_square_(&m->squares, sign, grpo_dd_of_(y));
+}
+
+/* n sum x^2 - (sum x)^2 of n numbers */
+static grpo_dd grpo_spread_of_moments_(const grpo_moments_of_ *m, int64_t n) {
+    grpo_sum acc;
+    memset(&acc, 0, sizeof acc);
+    grpo_covariance_add_(&acc, (double)n, &m->squares, &m->sum, &m->sum);
+    return grpo_sum_dd_(&acc);
+}
+
+/* how many of the first ones, beside the last, have the largest spread.  index holds the last `count`; where one of them has been exchanged
+ * for one of the first there is room for those to come: twice as many each time, so that n log^2 count comparisons do */
+static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t count, int64_t *index) {
+    const grpo_listing_ list = { advantage, n, grpo_compare_numbers_, 1 };
+    grpo_moments_of_ m;
+    grpo_dd best, spread;
+    int64_t k, first = -1, prefix = 0, next = 0, room = 0;
+    memset(&m, 0, sizeof m);
+    m.e = -grpo_exponent_of_(advantage, n);
+    for (k = 0; k < count; k++) grpo_move_moments_(&m, advantage[index[k]], 1);
+    best = grpo_spread_of_moments_(&m, count);
+    for (k = 1; k <= count; k++) {
+        if (k == 1) grpo_list_first_(&list, -1, 1, &first);
+        else if (next == room) {
+            room = k - 1 < count - k + 1 ? k - 1 : count - k + 1;
+            grpo_list_first_(&list, first, room, index);
+            next = 0;
         }
-        if (k > 0) {
-            x = grpo_dd_of_(ldexp(advantage[index[k - 1]], e));
-            grpo_sum_add_(&sum, -x.hi);
-            grpo_sum_add_square_(&squares, -1, x);
-        }
-        if (k < 0) continue;
-        memset(&acc, 0, sizeof acc);
-        grpo_covariance_add_(&acc, (double)count, &squares, &sum, &sum);
-        spread = grpo_sum_dd_(&acc);
-        if (k == 0 || grpo_dd_less(best, spread)) { best = spread; prefix = k; }
+        if (k > 1) first = index[next++];
+        grpo_move_moments_(&m, advantage[first], 1);
+        grpo_move_moments_(&m, advantage[index[k - 1]], -1);
+        spread = grpo_spread_of_moments_(&m, count);
+        if (grpo_dd_less(best, spread)) { best = spread; prefix = k; }
     }
     return prefix;
 }
 
 grpo_status grpo_max_variance_subset(const double *advantage, int64_t n, int64_t count, int64_t *index) {
-    int64_t k, last = -1, prefix;
+    const grpo_listing_ list = { advantage, n, grpo_compare_numbers_, 1 };
+    int64_t prefix;
     grpo_status st = grpo_check_output_(index, 4);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_count_(count, 0, 3);
     if (!st && count > n) st = grpo_refuse_both_(GRPO_CROSSED, 3, 2, -1);
     if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 1);
     if (st) return st;
-    for (k = count - 1; k >= 0; k--) index[k] = last = grpo_next_place_(advantage, n, grpo_compare_numbers_, last, -1);
+    grpo_list_last_(advantage, n, count, index);
     prefix = grpo_best_prefix_(advantage, n, count, index);
-    for (last = -1, k = 0; k < prefix; k++) index[k] = last = grpo_next_place_(advantage, n, grpo_compare_numbers_, last, 1);
+    grpo_list_first_(&list, -1, prefix, index);
+    grpo_list_last_(advantage, n, count - prefix, index + prefix);
     return GRPO_OK;
 }
 
@@ -914,6 +983,7 @@ grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_
     int64_t g, i, begin, end, k, first, n = 0;
     if (!st) st = grpo_check_output_(count, 4);
     if (!st) st = grpo_check_there_(valid, batch->n_groups, 2);
+    if (!st) st = GRPO_DISJOINT_(index, grpo_end_sequence_(batch), 3, count, 1, GRPO_AT_ARGUMENT_ + 4);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
         begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
@@ -938,6 +1008,7 @@ grpo_status grpo_cluster_probability(const double *rate, const double *probabili
     if (!st) st = grpo_check_list_(probability, n, GRPO_MODERATE_FACTOR_, 2);
     if (!st) st = grpo_check_there_(success, n, 3);
     for (int64_t k = 0; !st && k < n; k++) if (success[k] != -1) st = grpo_check_member_(success[k], GRPO_PART_, 3, k);
+    if (!st) st = GRPO_DISJOINT_(new_rate, n, 6, new_probability, n, GRPO_AT_ARGUMENT_ + 7);
     if (st) return st;
     memset(&rates, 0, sizeof rates);
     memset(&total, 0, sizeof total);
@@ -1022,16 +1093,14 @@ grpo_status grpo_advantage_filter(const double *advantage, int64_t n, double lea
 grpo_status grpo_select_low_probability(const grpo_batch *batch, double probability, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 3);
     grpo_dd bound = { -HUGE_VAL, 0 };
-    grpo_index_ at;
-    int64_t t;
     if (!st) st = grpo_check_number_(probability, GRPO_PART_, 2);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
     if (st) return st;
     if (probability > 1e-290) bound = grpo_log_twice(probability);
     else if (probability > 0) bound.hi = log(probability);
-    grpo_clear_tokens_(batch, selected);
-    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
-        selected[t] = grpo_dd_less(grpo_dd_of_((double)batch->logp_old[t]), bound) ? 1 : 0;
+    for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        for (int64_t t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++)
+            selected[t] = grpo_is_unmasked_(batch, t) && grpo_dd_less(grpo_dd_of_((double)batch->logp_old[t]), bound);
     return GRPO_OK;
 }
 
@@ -1067,6 +1136,12 @@ static int64_t grpo_common_suffix_(const int64_t *a, int64_t n_a, const int64_t 
     return most;
 }
 
+static grpo_status grpo_check_distance_scratch_(const int64_t *scratch, const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b) {
+    grpo_status st = grpo_check_output_(scratch, 6);
+    if (!st) st = GRPO_DISJOINT_(scratch, 2 * ((size_t)n_b + 1), 6, a, n_a, GRPO_AT_ARGUMENT_ + 1);
+    return st ? st : GRPO_DISJOINT_(scratch, 2 * ((size_t)n_b + 1), 6, b, n_b, GRPO_AT_ARGUMENT_ + 3);
+}
+
 grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
                                    double *distance) {
     const double longer = (double)(n_a > n_b ? n_a : n_b);
@@ -1077,7 +1152,7 @@ grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t 
     if (!st) st = grpo_check_count_(n_b, 1, 4);
     if (!st) st = grpo_check_there_(a, n_a, 1);
     if (!st) st = grpo_check_there_(b, n_b, 3);
-    if (!st && form != GRPO_DISTANCE_SUFFIX) st = grpo_check_output_(scratch, 6);
+    if (!st && form != GRPO_DISTANCE_SUFFIX) st = grpo_check_distance_scratch_(scratch, a, n_a, b, n_b);
     if (st) return st;
     if (form == GRPO_DISTANCE_EDIT) *distance = grpo_table_(a, n_a, b, n_b, 1, scratch) / longer;
     if (form == GRPO_DISTANCE_ROUGE_L) *distance = 2 * grpo_table_(a, n_a, b, n_b, 0, scratch) / ((double)n_a + (double)n_b);

@@ -80,6 +80,16 @@ static inline grpo_status grpo_check_tokens_(const grpo_batch *b, const grpo_rea
     return t < 0 ? GRPO_OK : grpo_status_at_(grpo_rule_of_((double)x[t], domain), what, t);
 }
 
+static inline grpo_status grpo_check_disjoint_(const void *x, size_t x_bytes, int place, const void *y, size_t y_bytes, int other) {
+    const uintptr_t a = (uintptr_t)x, b = (uintptr_t)y;
+    if (x_bytes == 0 || y_bytes == 0 || (a < b ? b - a >= x_bytes : a - b >= y_bytes)) return GRPO_OK;
+    return grpo_status_between_(GRPO_COMBINATION, GRPO_AT_ARGUMENT_ + place, other, -1);
+}
+
+/* x (n_x), argument `place`, is written while y (n_y) is still read, or is written too */
+#define GRPO_DISJOINT_(x, n_x, place, y, n_y, other) \
+    grpo_check_disjoint_(x, (size_t)(n_x) * sizeof *(x), place, y, (size_t)(n_y) * sizeof *(y), other)
+
 /* a batch and the place for the result; what they hold is checked after the other arguments */
 static inline grpo_status grpo_check_call_(const grpo_batch *b, const void *result, int place) {
     const grpo_status st = grpo_check_layout_(b);
@@ -265,6 +275,11 @@ static double grpo_mean_exceeds_(const grpo_sum *sum, int64_t n, double bound) {
 static void grpo_clear_reals_(const grpo_batch *b, grpo_real *out) {
     for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
         for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) out[t] = 0;
+}
+
+static void grpo_clear_masked_(const grpo_batch *b, grpo_real *out) {
+    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!grpo_is_unmasked_(b, t)) out[t] = 0;
 }
 
 static grpo_group_counts_ grpo_count_mask_of_group_(const grpo_batch *b, int64_t g) {

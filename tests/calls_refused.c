@@ -195,6 +195,10 @@ static void check_choices(setup *s) {
     const int64_t twice[TOKENS] = { 0 };
     refused("select_between", "an entry twice", grpo_select_between(&s->batch, s->advantage, 0, 1, NULL, twice, 4, room.flag),
             GRPO_NOT_PERMUTATION, "order");
+    refused("select_between", "bounds that cross", grpo_select_between(&s->batch, s->advantage, 1, 0, NULL, twice, 4, room.flag),
+            GRPO_CROSSED, "low, high");
+    refused("reward_range_filter", "bounds that cross", grpo_reward_range_filter(&s->batch, 1, 0, room.flag), GRPO_CROSSED, "low, high");
+    refused("balanced_subset", "bounds that cross", grpo_balanced_subset(fine, 4, 2, 1, 0, room.index), GRPO_CROSSED, "low, high");
     refused("balanced_subset", "none between", grpo_balanced_subset(fine, 4, 2, 3, 4, room.index), GRPO_NONE_LEFT, "low");
 }
 
@@ -223,6 +227,8 @@ static void check_advantages_of_lists(void) {
     refused("projected_advantage", "basis NaN", grpo_projected_advantage(x, 4, wild, 1, 1, 0, scratch, out), GRPO_NAN, "basis[1]");
     refused("projected_advantage", "NaN", grpo_projected_advantage(wild, 4, x, 1, 1, 0, scratch, out), GRPO_NAN, "advantage[1]");
     refused("projected_advantage", "no scratch", grpo_projected_advantage(x, 4, x, 1, 1, 0, NULL, out), GRPO_NULL, "scratch");
+    refused("projected_advantage", "more than memory has", grpo_projected_advantage(x, 4, x, INT64_MAX / 2, 1, 0, scratch, out),
+            GRPO_OUT_OF_RANGE, "k");
     refused("projected_advantage", "k -1", grpo_projected_advantage(x, 4, x, -1, 1, 0, scratch, out), GRPO_NEGATIVE, "k");
     accepted("dynamic_scale", grpo_dynamic_scale(x, x, 4, 1, out));
     refused("dynamic_scale", "bound -1", grpo_dynamic_scale(x, x, 4, -1, out), GRPO_NONE_LEFT, "bound");
@@ -285,6 +291,8 @@ static void check_teachers_and_samplers(void) {
     refused("gram_rank", "a norm below 0", grpo_gram_rank(negative, x, 2, 1, 1, 64, room.index, out), GRPO_NEGATIVE, "gram[0]");
     refused("gram_rank", "share 0", grpo_gram_rank(gram, x, 2, 0, 1, 64, room.index, out), GRPO_NOT_POSITIVE, "share");
     refused("gram_rank", "least 0", grpo_gram_rank(gram, x, 2, 1, 0, 64, room.index, out), GRPO_NOT_POSITIVE, "least");
+    refused("gram_rank", "least > most", grpo_gram_rank(gram, x, 2, 1, 3, 2, room.index, out), GRPO_CROSSED, "least, most");
+    refused("gram_rank", "more than memory has", grpo_gram_rank(gram, x, INT64_C(1) << 32, 1, 1, 1, room.index, out), GRPO_OUT_OF_RANGE, "n");
     refused("gram_rank", "NaN", grpo_gram_rank(gram, wild, 2, 1, 1, 64, room.index, out), GRPO_NAN, "advantage[1]");
 }
 
@@ -317,6 +325,15 @@ static void check_rewards_of_batches(setup *s) {
     accepted("logit_shift", grpo_logit_shift(b, flags, 0.1, room.x));
     refused("logit_shift", "no correct", grpo_logit_shift(b, NULL, 0.1, room.x), GRPO_NULL, "correct");
     refused("logit_shift", "beta NaN", grpo_logit_shift(b, flags, NAN, room.x), GRPO_NAN, "beta");
+}
+
+static void check_numbers_of_structs(setup *s) {
+    static const double halves[4] = { 0.5, 0.5, 0.5, 0.5 };
+    const grpo_feature f = { halves, halves, halves, flags, 1, -1 };
+    const grpo_risk r = { 1, 0.5, 0.2, 0.8, 1.5, 1e-6 };
+    grpo_dd scratch[GROUPS];
+    refused("feature_advantage", "k -1", grpo_feature_advantage(&s->batch, &f, room.a), GRPO_NEGATIVE, "feature[5]");
+    refused("bundle_advantage", "high < low", grpo_bundle_advantage(&s->batch, ids, &r, scratch, room.a), GRPO_TOO_SMALL, "risk[1]");
 }
 
 static void check_multiplier(void) {
@@ -417,6 +434,7 @@ static void check_papers(void) {
     check_teachers_and_samplers();
     check_rewards_of_batches(&s);
     check_tokens_of_batches(&s);
+    check_numbers_of_structs(&s);
     check_multiplier();
     check_tokens_of_answers(&s);
     setup_free(&s);

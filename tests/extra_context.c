@@ -91,7 +91,11 @@ static grpo_status run_in_parts(const grpo_objective *obj, const rollouts *b, co
     memset(&totals, 0, sizeof totals);
     memset(&all, 0, sizeof all);
     for (int round = 0; round < grpo_context_rounds(obj) && !st; round++) {
-        for (int k = 0; k < ranks && !st; k++) st = grpo_context_measure(obj, &rank[k].batch, A, round ? whole : NULL, rank[k].part);
+        for (int k = 0; k < ranks && !st; k++) {
+            const int in_place = round > 0 && k % 2 == 1;
+            if (in_place) memcpy(rank[k].part, whole, (size_t)n * sizeof *whole);
+            st = grpo_context_measure(obj, &rank[k].batch, A, in_place ? rank[k].part : round ? whole : NULL, rank[k].part);
+        }
         if (!st) add_parts(rank, ranks, n, whole);
     }
     if (!st) st = grpo_context_totals_add(obj, &rank[0].batch, whole, &totals);

@@ -414,6 +414,10 @@ static void test_regret_by_hand(void) {
 static void test_schedules_by_hand(void) {
     const grpo_counts vade = grpo_decayed_counts(0.1, 8.4, 0.2, 1, 7);
     check(fabs(vade.alpha - 1.02) < 1e-15 && fabs(vade.beta - 8.68) < 1e-14, "decayed_counts: VADE's figure");
+    check(grpo_decayed_counts(1e308, 1e308, 0.5, 1e308, 1e308).alpha == 1.5e308, "decayed_counts: large ones");
+    check(grpo_kl_hinge(DBL_MAX, -DBL_MAX, 0) == 0 && grpo_kl_hinge(DBL_MAX, -DBL_MAX, -1) == -HUGE_VAL, "kl_hinge: far beyond");
+    check(grpo_entropy_target_coef(DBL_MAX, -DBL_MAX, 0).value == 0 && grpo_entropy_target_coef(DBL_MAX, -DBL_MAX, 1).value == HUGE_VAL,
+          "entropy_target_coef: far beyond");
     check(isnan(grpo_decayed_counts(-1, 1, 1, 1, 1).alpha) && isnan(grpo_decayed_counts(1, 1, 2, 1, 1).beta), "decayed_counts: NaN");
     check(isnan(grpo_moving_average(1, 1, 2)) && isnan(grpo_kl_hinge(NAN, 1, 1)), "moving_average, kl_hinge: NaN");
     check(isnan(grpo_entropy_target_coef(1, NAN, 1).coef) && isnan(grpo_linear_schedule(1, NAN, 2)),

@@ -321,7 +321,8 @@ static void test_feature(rng *r, sequences *p) {
 }
 
 static void test_bundles(rng *r, sequences *p) {
-    const grpo_risk x = { -0.5 + rng_bell(r), 0.5 + rng_bell(r), 0.2, 0.8, 1.5, 1e-6 };
+    const double from = rng_bell(r), width = rng_chance(r, 10) ? 0 : fabs(rng_bell(r));
+    const grpo_risk x = { from, from + width, 0.2, 0.8, 1.5, 1e-6 };
     const int64_t n_groups = p->b.n_groups;
     int64_t *bundle = test_alloc(n_groups, sizeof *bundle);
     grpo_dd *scratch = test_alloc(n_groups, sizeof *scratch);
@@ -416,6 +417,8 @@ static void test_lists_by_hand(void) {
     check(found[0] * 3 == 8 && found[1] == -found[0] && fabs(y - 16 / 3.0) < 1e-15, "reference_advantage: %g %g", found[0], y);
     check(!grpo_reference_advantage(pooled, 3, 1, 1, 1, 0, found, &y) && fabs(y - 4 * sqrt(2)) < 4e-15, "reference_advantage: %g", y);
     check(grpo_jensen_shannon(-1, -800, 0.5) > 0 && grpo_is_finite(grpo_jensen_shannon(-1e4, -1, 1e-15)), "jensen_shannon far apart");
+    check(isnan(grpo_jensen_shannon(HUGE_VAL, -2, 0.5)) && isnan(grpo_jensen_shannon(-1, HUGE_VAL, 0.5))
+          && grpo_jensen_shannon(-HUGE_VAL, -HUGE_VAL, 0.5) == 0, "jensen_shannon: infinities");
     check(isnan(grpo_jensen_shannon(NAN, -2, 0.5)) && isnan(grpo_jensen_shannon(-1, NAN, 1)) && isnan(grpo_jensen_shannon(-1, -2, 2))
           && isnan(grpo_jensen_shannon(-1, -2, NAN)), "jensen_shannon: what is no number, or out of range, is NaN");
 }
@@ -443,6 +446,43 @@ static void test_group_by_hand(void) {
     check(fabs((double)f.found[1] + 0.125 * weight) < 1e-7, "asymmetric_advantage: %g", (double)f.found[1]);
 }
 
+/* rewards whose squares no double holds: a power of two is no difference where they are divided by their deviation alone */
+static void test_units_of_rewards(void) {
+    static const double plain[] = { 0, 1, 2, 1 }, units[] = { 0x1p-700, 0x1p-490, 0x1p490 };
+    static const int64_t bundle[] = { 7 };
+    grpo_real found[5][4];
+    double list[2][4], y[2], reward[4];
+    grpo_dd scratch[1];
+    four f;
+    for (int k = 0; k < 4; k++) {
+        const double unit = k ? units[k - 1] : 1;
+        const grpo_risk risk = { 0, unit, 0.2, 0.8, 1.5, 0 };
+        four_make(&f);
+        for (int i = 0; i < 4; i++) { reward[i] = plain[i] * unit; f.reward[i] = (grpo_real)reward[i]; }
+        check(!grpo_reference_advantage(reward, 4, 2 * unit, 1, 0.5, 1, list[k > 0], &y[k > 0]), "reference_advantage");
+        check(k == 0 || (!memcmp(list[0], list[1], sizeof list[0]) && y[0] == y[1]), "reference_advantage in units of %g", unit);
+        if (k && sizeof(grpo_real) != sizeof(double)) continue;
+        for (int form = 0; form < 2; form++) {
+            check(!grpo_token_advantage(&f.b, 0, form ? 0.5 : HUGE_VAL, 1, f.found), "token_advantage");
+            check(k == 0 || !memcmp(f.found, found[form], sizeof *found), "token_advantage in units of %g: %g", unit, (double)f.found[0]);
+            memcpy(found[form], f.found, sizeof *found);
+            check(!grpo_virtual_reward_advantage(&f.b, 3 * unit, form, 0, f.found), "virtual_reward_advantage");
+            check(k == 0 || !memcmp(f.found, found[2 + form], sizeof *found), "virtual_reward_advantage in units of %g", unit);
+            memcpy(found[2 + form], f.found, sizeof *found);
+        }
+        check(!grpo_bundle_advantage(&f.b, bundle, &risk, scratch, f.found), "bundle_advantage");
+        check(k == 0 || unit > 1 || !memcmp(f.found, found[4], sizeof *found), "bundle_advantage in units of %g", unit);
+        if (k == 0) memcpy(found[4], f.found, sizeof *found);
+    }
+    four_make(&f);
+    for (int i = 0; i < 4; i++) f.found[i] = 5;
+    {
+        const grpo_risk risk = { 0, 1, 0.2, 0.8, 1.5, 0 };
+        check(!grpo_bundle_advantage(&f.b, bundle, &risk, scratch, f.found), "bundle_advantage");
+    }
+    for (int i = 0; i < 4; i++) check(f.found[i] == 0, "bundle_advantage of equal sums, no eps: %g", (double)f.found[i]);
+}
+
 /* they compare every token or sequence with every other */
 static void test_few_key_tokens(rng *r, trial *t) { if (t->total < 300) test_key_token_advantage(r, t); }
 static void test_few_medians(rng *r, trial *t) { if (t->b.n_sequences < 300) test_median(r, t); }
@@ -468,6 +508,7 @@ int main(void) {
     test_lists_by_hand();
     test_branch_far_away();
     test_group_by_hand();
+    test_units_of_rewards();
     print_tallies();
     return check_summary();
 }

@@ -84,6 +84,8 @@ static void test_value_loss_term(void) {
           && isnan(grpo_value_loss_term(0, 0, NAN, 0).loss) && isnan(grpo_value_loss_term(0, 0, 1, NAN).loss)
           && isnan(grpo_value_loss_term(0, 0, 1, -1).loss), "value_loss_term: what is no number, or out of range, is NaN");
     check(grpo_value_loss_term(1, NAN, 0, 0).loss == 0.5, "value_loss_term: without a clip the old value is not looked at");
+    check(isnan(grpo_proximal(GRPO_PROXIMAL_LINEAR, HUGE_VAL, -1, 3)) && isnan(grpo_proximal(GRPO_PROXIMAL_LOG_LINEAR, -1, HUGE_VAL, 3)),
+          "proximal: a probability beyond all numbers");
     check(isnan(grpo_proximal(GRPO_PROXIMAL_LINEAR, NAN, -1, 3)) && isnan(grpo_proximal(GRPO_PROXIMAL_LOG_LINEAR, -1, NAN, 1))
           && isnan(grpo_proximal(GRPO_PROXIMAL_LINEAR, -1, -2, -1)) && isnan(grpo_proximal((grpo_proximal_form)7, -1, -2, 3)),
           "proximal: what is no number, or out of range, is NaN");

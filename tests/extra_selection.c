@@ -38,7 +38,8 @@ static void test_largest(rng *r, trial *t) {
 static void test_between(rng *r, trial *t) {
     int64_t *order = test_alloc(t->total, sizeof *order), n = 0;
     const double bounds[] = { -1, -0.25, 0, 0.25, 1, 1e30, -1e30, (double)(grpo_real)0.1 };
-    const double low = rng_pick(r, bounds, 8), high = rng_pick(r, bounds, 8);
+    const double one = rng_pick(r, bounds, 8), other = rng_pick(r, bounds, 8);
+    const double low = one < other ? one : other, high = one < other ? other : one;
     const int64_t part = 1 + rng_below(r, 5), count = rng_below(r, t->total + 2) / part;
     const uint8_t *excluded = rng_chance(r, 50) ? t->excluded : NULL;
     for (int64_t k = 0; k < t->total; k++) order[k] = k;
@@ -177,8 +178,8 @@ static sorted_list signals_of(const trial *t, const grpo_batch *view, const grpo
 }
 
 static void test_entropy_clip_batch(rng *r, trial *t) {
-    static const double mus[] = { 0, 0.5, 1, 2, 2.5 };
-    const double mu = rng_pick(r, mus, 5);
+    static const double mus[] = { 0, 0.5, 1, 2, 2.5, -0.5, -1, -1e308 };
+    const double mu = rng_pick(r, mus, 8);
     grpo_real *l = more_tokens(r, t, -4, 0), *H = more_tokens(r, t, 0, 2);
     grpo_batch view = t->view;
     reference_real mean, std;
@@ -198,8 +199,8 @@ static void test_entropy_clip_batch(rng *r, trial *t) {
 }
 
 static void test_entropy_clip_vocabulary(rng *r, trial *t) {
-    static const double mus[] = { 0, 0.5, 1, 2 }, fractions[] = { 0, 1e-4, 0.1, 0.25, 1 };
-    const double mu = rng_pick(r, mus, 4), fraction = rng_pick(r, fractions, 5);
+    static const double mus[] = { 0, 0.5, 1, 2, -0.5, -1, 1e308, -1e308 }, fractions[] = { 0, 1e-4, 0.1, 0.25, 1 };
+    const double mu = rng_pick(r, mus, 8), fraction = rng_pick(r, fractions, 5);
     grpo_real *l = more_tokens(r, t, -4, 0), *H = more_tokens(r, t, 0, 2), *N = more_tokens(r, t, -1, 1);
     grpo_batch view = t->view;
     reference_real mean, std;
@@ -273,8 +274,9 @@ static void test_covariance(rng *r, trial *t) {
 
 static void test_keep(rng *r, trial *t) {
     uint8_t *keep = test_alloc(t->b.n_groups, 1);
-    const double low = rng_chance(r, 50) ? 0 : (double)t->b.reward[0];
-    const double high = rng_chance(r, 50) ? 1 : (double)t->b.reward[t->b.n_sequences - 1];
+    const double one = rng_chance(r, 50) ? 0 : (double)t->b.reward[0];
+    const double other = rng_chance(r, 50) ? 1 : (double)t->b.reward[t->b.n_sequences - 1];
+    const double low = one < other ? one : other, high = one < other ? other : one;
     check(grpo_reward_range_filter(&t->view, low, high, keep) == GRPO_OK, "reward_range_filter");
     for (int64_t g = 0; g < t->b.n_groups; g++) {
         const int64_t n = t->b.group_begin[g + 1] - t->b.group_begin[g];
@@ -375,7 +377,10 @@ static void test_resample(rng *r) {
 
 /* ---- lists: subsets, allocation, sampling -------------------------------------------------------------------------------------------- */
 
-enum { LIST = 12 };
+enum { LIST = 12, LONG_LIST = 300 };
+
+/* mostly short ones, whose every order comes up */
+static int64_t list_length(rng *r) { return rng_below(r, rng_chance(r, 5) ? LONG_LIST : LIST); }
 
 static void reference_subset(const double *reward, int64_t n, int64_t count, double low, double high, int64_t *best) {
     reference_real distance = 0, spread = 0;
@@ -467,10 +472,10 @@ static void test_allocate_rollouts(rng *r) {
 
 static void test_information(rng *r) {
     static const double lattice[] = { 0, 1, 0.25, 0.5, 1.0 / 3, 0x1.5555555555556p-2, 0x1.5555555555554p-2 };
-    double q[LIST];
-    int64_t index[LIST];
-    sorted_token sorted[LIST];
-    const int64_t n = rng_below(r, LIST), count = rng_below(r, n + 1);
+    double q[LONG_LIST];
+    int64_t index[LONG_LIST];
+    sorted_token sorted[LONG_LIST];
+    const int64_t n = list_length(r), count = rng_below(r, n + 1);
     for (int64_t k = 0; k < n; k++) {
         q[k] = rng_chance(r, 50) ? rng_pick(r, lattice, 7) : rng_unit(r);
         sorted[k].rank = k;
@@ -482,14 +487,14 @@ static void test_information(rng *r) {
 }
 
 static void test_downsample(rng *r) {
-    double A[LIST];
-    int64_t index[LIST], best = 0;
-    sorted_token sorted[LIST];
-    const int64_t n = rng_below(r, LIST), count = rng_below(r, n + 1);
+    double A[LONG_LIST];
+    int64_t index[LONG_LIST], best = 0;
+    sorted_token sorted[LONG_LIST];
+    const int64_t n = list_length(r), count = rng_below(r, n + 1), levels = rng_chance(r, 50) ? 9 : 2001;
     reference_real most = -1;
     const double unit = rng_chance(r, 20) ? 0x1p400 : 1;
     for (int64_t k = 0; k < n; k++) {
-        A[k] = (double)(rng_below(r, 9) - 4) / 4 * unit;
+        A[k] = (double)(rng_below(r, levels) - levels / 2) / 4 * unit;
         sorted[k].rank = k;
         sorted[k].x = A[k] / unit;
     }

@@ -225,8 +225,8 @@ def gram_rank(gram: many(many(NUMBER), least=1), advantage: many(NUMBER), share:
     """SALT (2606.05800), official code: the participation ratio of the gradients, and how much their sum cancels.
 
     Source: SALT, 2606.05800, official code
-    Takes: `gram` K (n x n, n >= 1, symmetric: K_ij = g_i.g_j, n times the code's), `advantage` A (n), `share` rho > 0, `least` >= 1,
-    `most` >= 1
+    Takes: `gram` K (n x n, n >= 1, symmetric: K_ij = g_i.g_j, n times the code's), `advantage` A (n), `share` rho > 0, 1 <= `least` <=
+    `most`
     Gives: PR = (tr K)^2/(sum K_ij^2 + 1e-10 n^2). `rank`: max(least, min(rho PR rounded to the nearest integer, most, n - 1)); no rho
     PR is within 1e-6 of a half (Python's rounding goes to even there). `effective`: (sum_ij A_i A_j K_ij)/(sum_i A_i^2 K_ii + 1e-9);
     scale with the absolute values of the upper terms
@@ -252,7 +252,7 @@ def gram_rank_cases(case):
     gram("orthogonal", "features that have nothing in common: n, one less at most; nothing cancels",
          [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [1, -1, 0.7])
     gram("alike", "one feature three times: advantages that cancel", [[4] * 3] * 3, [1, 1, -2], 0.7)
-    gram("least", "at least so many, even beyond the responses", GRAM, [1, 1, 1, 1], 0.1, 7, 2)
+    gram("least", "at least so many, even beyond the responses", GRAM, [1, 1, 1, 1], 0.1, 7)
     gram("most", "at most so many", [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0.5, 0.5, -1], 1, 1, 1)
     gram("tiny", "features so small that the guards count", [[2e-5, 0, 0, 0]] + [[1e-5 * (i == j) for j in range(4)] for i in (1, 2, 3)],
          [0.01, -0.02, 0.01, 0.01], 1.5)

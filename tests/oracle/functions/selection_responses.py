@@ -20,7 +20,7 @@ from scenarios import NAN, Dice
 def reward_range_filter(batch: reads("reward"), low: NUMBER, high: NUMBER):
     """DAPO's filter as OpenRLHF, torchrl and ROLL have it: prompts that are neither solved nor hopeless.
 
-    Takes: batch with `reward`; `low`, `high`
+    Takes: batch with `reward`; `low` <= `high`
     Gives: `keep` (groups): low < mean reward < high
     """
     means = [mean([Fraction(batch["reward"][i]) for i in group]) for group in by_group(batch)]
@@ -139,7 +139,7 @@ def balanced_subset(reward: many(NUMBER, least=1, most=20), count: integer(1), l
     these the one that spreads most, of these the first.
 
     Source: torchrl's selector, where it tries every subset
-    Takes: `reward` (1 to 20), 1 <= `count` <= n, `low`, `high`
+    Takes: `reward` (1 to 20), 1 <= `count` <= n, `low` <= `high`
     Gives: `index`: of the subsets of `count` responses with low < mean < high the one with the smallest abs(mean - (low + high)/2), of
     these the largest (max - min), of these the first in the lexicographic order of ascending indices; ascending; empty if there is none
     """

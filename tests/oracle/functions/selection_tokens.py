@@ -164,7 +164,7 @@ def select_between(batch, by: TOKEN_ARRAY, low: NUMBER, high: NUMBER, order: man
     """Clip-Cov (2505.22617): tokens strictly between two bounds, here the first in an order that is given.
 
     Source: 2505.22617, Clip-Cov
-    Takes: batch, `by`, `low`, `high`, `order`, `count`, `excluded` (N x length of flags; optional)
+    Takes: batch, `by`, `low` <= `high`, `order`, `count`, `excluded` (N x length of flags; optional)
     Gives: `selected`: the first `count` in `order` of the mask tokens that are not excluded and have low < x < high. `order` is a
     permutation of 0 .. sum(length) - 1, tokens counted through the sequences, masked ones too
     """
@@ -399,6 +399,7 @@ def clip_below_cases(case):
           [[2, 3.25, 3.5, 1.5, 2.25], [0, 2.125, 3.5, 4]], [[-1] * 5, [-1] * 4])
     below("zero", "everything below the mean that is pushed down", 0, LP, HS)
     below("negative", "a negative bound reaches above the mean", -1, LP, HS)
+    below("above", "one that is above the mean is taken in, one is not", -1.25, LP, HS)
     below("up", "advantages of 0 and above are left", 0, LP, HS, [[0, 1, 0], [0.5, 2]])
     below("equal", "the same everywhere: nothing is below", 0, [[-0.75] * 3, [-0.75] * 2], [[0.5] * 3, [0.5] * 2])
     below("holes", "the mean is over tokens that count", 0.5, [[-3, NAN, -0.25], [-0.125, -1]], [[0.5, NAN, 1], [0.75, "Infinity"]],
@@ -454,6 +455,7 @@ def clip_value_cases(case):
     beyond("equal", "the same everywhere: none, though all are above 0", 0, 1, [[-1] * 3, [-1] * 2], [[0.5] * 3, [0.5] * 2],
            [[0.25] * 3, [0.25] * 2])
     beyond("up", "advantages of 0 and above are left", 0, 1, advantage=[[0, 1, 0], [0.5, 2]])
+    beyond("negative", "a negative bound takes in one below what is expected, not the other", -0.5, 1)
     beyond("holes", "deviation and fraction are over tokens that count", 0.5, 0.7, [[-3, NAN, -0.25], [-0.125, -1]],
            [[0.5, NAN, 1], [0.75, "Infinity"]], [[0.75, UNMASKED, 0.125], [1, UNMASKED]], [[-1, NAN, -0.5], [-1, -2]],
            "UnequalLengths MaskHoles NaNMasked", "101 10")
