@@ -52,7 +52,8 @@ for flags in "" -fno-exceptions; do
     verdict "C++17, the view${flags:+, }$flags" $?
 done
 grep '^refused' "$work/view.txt" >"$work/log"
-printf 'refused: %s\n' "name is unknown" "dlogp has not one element per token" "batch.logp[3] is NaN" |
+printf 'refused: %s\n' "name is unknown" "dlogp has not one element per token" \
+    "dentropy has not one element per token" "batch.logp[3] is NaN" |
     diff - "$work/log" >"$work/view.diff"
 verdict "C++17, what the view refuses" $?
 

@@ -33,6 +33,9 @@ int main() {
     };
     refused([] { grpo::objective("no such row"); });
     refused([&] { grpo::evaluate(grpo::objective("gspo"), batch, advantage, grpo::span<float>(dlogp.data(), 3)); });
+    grpo_objective bonus = grpo::objective("gspo");
+    bonus.penalty.entropy_coef = 0.01;
+    refused([&] { grpo::evaluate(bonus, batch, advantage, dlogp); });
     logp[3] = NAN;
     refused([&] { grpo::evaluate(grpo::objective("gspo"), batch, advantage, dlogp); });
 #endif

@@ -42,15 +42,17 @@ inline grpo_objective objective(const char *name) {
     return o;
 }
 
-// -> loss and its gradient.  advantage: filled from the rewards unless `given`
+// -> loss and its gradient.  advantage: filled from the rewards unless `given`; dentropy: d loss / d entropy, where there is a bonus on it
 inline grpo_report evaluate(const grpo_objective &o, const grpo_batch &batch, span<grpo_real> advantage, span<grpo_real> dlogp,
-                            bool given = false) {
+                            bool given = false, span<grpo_real> dentropy = {nullptr, 0}) {
     const std::size_t n = static_cast<std::size_t>(batch.n_tokens);
     grpo_output out = {};
     grpo_report report;
     if (!given) check(grpo_advantages(&o, &batch, advantage.of(n, "advantage has not one element per token")));
     std::vector<double> scratch(static_cast<std::size_t>(gspo_scratch(&o, &batch)));
     out.dlogp = dlogp.of(n, "dlogp has not one element per token");
+    if (o.penalty.entropy_coef != 0 || dentropy.size()) out.dentropy = dentropy.of(n, "dentropy has not one element per token");
+    if (o.penalty.kl == GRPO_KL_EXTERNAL) fail("penalty.kl external: call gspo_loss, with out.ddivergence_ref");
     out.scratch = scratch.data(); out.scratch_size = static_cast<int64_t>(scratch.size());
     check(gspo_loss(&o, &batch, advantage.of(n, "advantage has not one element per token"), nullptr, &out, &report));
     return report;
