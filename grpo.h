@@ -1282,7 +1282,7 @@ grpo_status grpo_objective_check(const grpo_objective *obj);     /* what every c
 
 typedef struct {
     int64_t n_groups;
-    const int64_t *group_begin;       /* (n_groups + 1) */
+    const int64_t *group_begin;       /* (n_groups + 1); at most 2^32 */
     const int64_t *offset, *length;   /* (sequences), in tokens, prompt excluded, masked tokens included */
     int64_t n_tokens;                 /* elements of each token array */
     /* per token */
@@ -2422,7 +2422,6 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
 }
 
 /* ---- rewards to advantages ---- */
-static int64_t grpo_responses_(const grpo_batch *b) { return b->n_groups ? b->group_begin[b->n_groups] - b->group_begin[0] : 0; }
 static int grpo_needs_moments_(const grpo_advantage *a);               /* does the axis look at the whole batch? */
 
 static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objective *obj, const grpo_batch *batch) {
@@ -2451,7 +2450,8 @@ static grpo_status grpo_estimate_(const grpo_objective *obj, const grpo_batch *b
     const grpo_status st = grpo_estimator_start_(&e, obj, batch);
     if (st) return st;
     if (grpo_needs_moments_(&obj->advantage)) {
-        if (moments && moments->sequences < grpo_responses_(batch)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_moments_);
+        const int64_t responses = grpo_end_sequence_(batch) - grpo_first_sequence_(batch);
+        if (moments && moments->sequences < responses) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_moments_);
         if (moments) grpo_take_moments_(&e, moments); else grpo_take_own_moments_(&e);
     }
     grpo_write_advantages_(&e, advantage);
@@ -4047,10 +4047,12 @@ static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain) {
     return (d->flags & GRPO_WHOLE) && x != floor(x) ? GRPO_NOT_WHOLE : GRPO_NO_RULE;
 }
 
+#define GRPO_MOST_SEQUENCES_ (INT64_C(1) << 32)        /* pairs of numbers of 32 bits, read as one of 64, are beyond it */
 static grpo_status grpo_check_group_begin_(const grpo_batch *b) {
     if (b->group_begin[0] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_group_begin_, 0);
     for (int64_t g = 0; g < b->n_groups; g++)
         if (b->group_begin[g + 1] <= b->group_begin[g]) return grpo_status_at_(GRPO_NOT_INCREASING, GRPO_AT_group_begin_, g + 1);
+    if (b->group_begin[b->n_groups] > GRPO_MOST_SEQUENCES_) return grpo_status_at_(GRPO_OUT_OF_RANGE, GRPO_AT_group_begin_, b->n_groups);
     return GRPO_OK;
 }
 

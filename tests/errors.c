@@ -355,6 +355,7 @@ static const fault faults[] = {
     { "", "group_begin", 0, 2, ALL, "batch.group_begin[1] must increase" },
     { "", "group_begin", 1, 0, ALL, "batch.group_begin[1] must increase" },
     { "", "group_begin", 2, 1, ALL, "batch.group_begin[2] must increase" },
+    { "", "group_begin", 2, 4294967297.0, ALL, "batch.group_begin[2] is out of range" },
     { "", "length", 0, -1, ALL, "batch.length[0] must not be negative" },
     { "", "length", 3, -1, ALL, "batch.length[3] must not be negative" },
     { "", "offset", 0, -1, ALL, "batch.offset[0] must not be negative" },
