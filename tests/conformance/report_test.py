@@ -62,6 +62,7 @@ TABLE = (
      ["unexplained", "not the whole story", FRAGILE]),
     ("a running sum and a mistake elsewhere", gspo(through="True"), ["--only", "gspo-*"], [EXAMPLE_OF_CLIP],
      ["as some that pass", "in common"]),
+    ("a ratio that is detached", gspo(gradient="0.0"), ["--only", "gspo-*"], ["policy's gradient is left out"], ["surrogate.kind = cispo"]),
     ("another objective", ["--as", "dapo"], ["--only", "*-signs"],
      [ROWS + r"(\n   \S+: .*){5}\n   and \d+ more rows \(--verbose all\)\n\n"], []),
     ("all of it", ["--as", "dapo"], ["--only", "*-signs", "--verbose", "all"], [ROWS + r"(\n   \S+: .*){100}"], ["more rows"]),
