@@ -220,7 +220,8 @@ typedef struct { const catalogue *known; const grpo_objective *asked; change *ch
 
 /* a weight that is bounded by 0: what it leaves of every objective is 0, and tells nothing of the program */
 static int is_nothing(const collection *all, const grpo_field *field, double value) {
-    return field->offset == offsetof(grpo_objective, surrogate.kind) && value == GRPO_SURROGATE_CISPO && all->asked->surrogate.weight_max == 0;
+    const int weighs = value == GRPO_SURROGATE_CISPO || value == GRPO_SURROGATE_MASKED_WEIGHT || value == GRPO_SURROGATE_DISPO;
+    return field->offset == offsetof(grpo_objective, surrogate.kind) && weighs && all->asked->surrogate.weight_max == 0;
 }
 
 static void collect_value(collection *all, const grpo_field *field, double value) {
