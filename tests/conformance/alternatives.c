@@ -218,10 +218,16 @@ grpo_objective change_made(const grpo_objective *asked, const change *made) {
 
 typedef struct { const catalogue *known; const grpo_objective *asked; change *changes; } collection;
 
+/* a weight that is bounded by 0: what it leaves of every objective is 0, and tells nothing of the program */
+static int is_nothing(const collection *all, const grpo_field *field, double value) {
+    const int weighs = value == GRPO_SURROGATE_CISPO || value == GRPO_SURROGATE_MASKED_WEIGHT || value == GRPO_SURROGATE_DISPO;
+    return field->offset == offsetof(grpo_objective, surrogate.kind) && weighs && all->asked->surrogate.weight_max == 0;
+}
+
 static void collect_value(collection *all, const grpo_field *field, double value) {
     change c;
     const char *choice = field->choices;
-    if (value == grpo_objective_get(all->asked, field)) return;
+    if (value == grpo_objective_get(all->asked, field) || is_nothing(all, field, value)) return;
     memset(&c, 0, sizeof c);
     c.field = field;
     c.value = value;

@@ -68,7 +68,8 @@ static void accept_stages(const run *r, const question *q, answer *found, mismat
     for (int stage = 0; stage < N_STAGES; stage++) {
         ptrdiff_t left = 0;
         if (!judge_failed(*wrong, (stage_kind)stage)) continue;
-        if (!profile_accepts(&r->o->profile, &r->o->rules, q, found, (stage_kind)stage, &out->conventions)) continue;
+        if (!profile_accepts(&r->o->profile, &r->o->rules, q, found, (stage_kind)stage, &out->conventions,
+                             &out->rounding)) continue;
         for (ptrdiff_t k = 0; k < arrlen(*wrong); k++) if ((int)stage_of((*wrong)[k].output) != stage) (*wrong)[left++] = (*wrong)[k];
         arrsetlen(*wrong, (size_t)left);
         drop_stage(found, (stage_kind)stage);

@@ -3,8 +3,8 @@
     python3 frameworks.py run CONFORM [NAME ...]    runs the programs named (all) in this Python, writes their results, then the page
     python3 frameworks.py page                      the page alone, from the results that are there
 
-A result is a report of conform, condensed: results/README.md says how it is read. The page is made of results and of frameworks_notes.json,
-which holds what no run can say: how a framework was called, what its failures are, and what could not be run.
+A result is a report of conform, condensed: results/README.md says how it is read. The page is made of results, of the profiles, and of
+frameworks_notes.json, which holds what no run can say: how a framework was called, what its failures are, and what could not be run.
 """
 import datetime
 import fnmatch
@@ -26,7 +26,7 @@ COMPILED = {"adapter_c": {"f64": "adapter_c", "f32": "adapter_c_f32"}}  # beside
 
 
 def load(path):
-    with open(path) as file:
+    with open(path, encoding="utf-8") as file:
         return json.load(file)
 
 
@@ -92,6 +92,8 @@ def condensed(report):
             of.setdefault(str(index(reasons, case["reason"])), []).append(name)
         elif case["verdict"] == "acceptable":
             of[name] = [index(conventions, text) for text in case["conventions"]]
+            if "rounding" in case:
+                table[row].setdefault("rounding", {})[name] = case["rounding"]
         else:
             of[name] = failure(case, member)
     for of in table.values():
@@ -175,15 +177,62 @@ def in_order(results):
     return {key[2]: sorted(of, key=lambda r: PRECISIONS.index(r["precision"])) for key, of in sorted(by.items())}
 
 
-def overview(by):
-    yield "| program | release | of | torch | cases answered | passed | acceptable | failed | profile |\n" + "|---" * 9 + "|"
+RIGHT, ROUNDING, CONVENTION, LIMIT, MISTAKE, UNEXPLAINED = range(6)  # what a case is: of several, the last that applies
+KINDS = {"rounding": ROUNDING, "convention": CONVENTION, "limit": LIMIT, "mistake": MISTAKE}
+TITLES = ("right", "right but for float32", "other convention", "limit", "mistake", "not explained")
+NAMES = ("right", "float32", "convention", "limit", "mistake", "not explained")
+
+
+def kind_of(convention):
+    """Of a profile: another definition, which the runner has computed; rounding of float32; else an answer that is listed, an error that is
+    reported, or a difference of nearly equal numbers."""
+    if "change" in convention or "rule" in convention:
+        return CONVENTION
+    return ROUNDING if "rounding" in convention and "operand" not in convention else LIMIT
+
+
+def profile_of_result(result):
+    return load(os.path.join(HERE, "profiles", result["profile"]))["conventions"] if result["profile"] else []
+
+
+def kind_of_finding(finding):
+    return KINDS[finding.get("kind", "mistake")]
+
+
+def explained(result, findings, case, what):
+    """The findings about a failure, and whether every output that is wrong belongs to one of them"""
+    fit = [f for f in findings if covers(f, result, case, what)]
+    return fit, bool(fit) and all(any(output in f["rule"].get("outputs", [output]) for f in fit)
+                                  for output, *_ in what.get("wrong", []))
+
+
+def class_of_failure(result, findings, case, what):
+    fit, whole = explained(result, findings, case, what)
+    return max(map(kind_of_finding, fit)) if whole else UNEXPLAINED
+
+
+def classes(result, findings):
+    """How many cases are what"""
+    kinds = {c["what"]: kind_of(c) for c in profile_of_result(result)}
+    words, count = result["report"]["conventions"], [0] * len(NAMES)
+    count[RIGHT] = result["report"]["passed"]
+    for of in result["report"]["cases"].values():
+        for used in of.get("acceptable", {}).values():
+            count[max(kinds[words[k]] for k in used)] += 1
+    for case, what in failures(result).items():
+        count[class_of_failure(result, findings, case, what)] += 1
+    return count
+
+
+def overview(by, known):
+    yield "| program | release | of | torch | cases answered | " + " | ".join(TITLES) + " | profile |\n" + "|---" * (6 + len(TITLES)) + "|"
     for name, of in by.items():
         for r in of:
-            n = r["report"]
+            n, count = r["report"], classes(r, known.get(name, {}).get("findings", []))
             asked = n["passed"] + n["acceptable"] + n["failed"]
             profile = f"[{r['profile']}](profiles/{r['profile']})" if r["profile"] else ""
             yield (f"| {name}, {r['precision']} | {r['release']} | {r['release_date'] or ''} | {r['torch'] or ''} | {asked} of "
-                   f"{asked + n['skipped']} | {n['passed']} | {n['acceptable']} | {n['failed']} | {profile} |")
+                   f"{asked + n['skipped']} | {' | '.join(map(str, count))} | {profile} |")
 
 
 def counted(results, names_of):
@@ -200,25 +249,47 @@ def conventions_of(result):
     return [table[k] for of in result["report"]["cases"].values() for used in of.get("acceptable", {}).values() for k in used]
 
 
-def table(results, title, counts, texts):
-    if counts:
-        precisions = " | ".join("cases " + r["precision"] for r in results)
-        yield f"\n| {precisions} | {title} |\n|" + "---|" * (len(results) + title.count("|") + 1)
-        for key, n in counts.items():
-            yield "| " + " | ".join(map(str, n)) + f" | {texts[key]} |"
-
-
 def code(place):
     """`file`: `name`, as the profiles have it without the marks"""
     return "`" + place.replace(": ", "`: `", 1) + "`" if "`" not in place else place
 
 
-def failing(results, findings):
-    texts = {f["what"]: f"{f['what']}{': ' + f['effect'] if 'effect' in f else ''} | {code(f['in'])}" for f in findings}
-    counts = counted(results, lambda r: [f["what"] for f in findings for case, what in failures(r).items() if covers(f, r, case, what)])
-    yield from table(results, "what fails | in", {text: counts[text] for text in texts if text in counts}, texts)
+def largest_rounding(results, profile, what):
+    """The error that is nearest to its bound, of cases with no other rounding"""
+    found = []
+    for result in results:
+        words = result["report"]["conventions"]
+        for row, of in result["report"]["cases"].items():
+            for name, (error, bound) in of.get("rounding", {}).items():
+                if [words[k] for k in of["acceptable"][name] if "rounding" in profile[words[k]]] == [what]:
+                    found.append((error / bound, error, bound, f"{row}-{name}"))
+    if not found:
+        return ""
+    _, error, bound, case = max(found)
+    return f"; the largest error is {error:.2g} of {bound:g} eps of float32 that rounding can make there (`{case}`)"
+
+
+def differences(results, findings):
+    """A row for each convention, limit and mistake"""
+    profile, rows = {c["what"]: c for r in results for c in profile_of_result(r)}, []
+    counts = counted(results, conventions_of)
+    for what, c in profile.items():
+        if what in counts:
+            more = largest_rounding(results, profile, what) if kind_of(c) == ROUNDING else ""
+            rows.append((kind_of(c), counts[what], what + more, code(c["in"])))
+    counts = counted(results, lambda r: [f["what"] for case, what in failures(r).items() for f in explained(r, findings, case, what)[0]])
+    for f in findings:
+        if f["what"] in counts:
+            rows.append((kind_of_finding(f), counts[f["what"]], "by name: " * (kind_of_finding(f) != MISTAKE) + f["what"] + (f": {f['effect']}" if "effect" in f else ""), code(f["in"])))
+    if rows:
+        yield "\n| " + " | ".join("cases " + r["precision"] for r in results) + " | is a | what differs | in |\n" + "|---" * (len(results) + 3) + "|"
+    for kind, n, what, place in sorted(rows, key=lambda x: x[0]):
+        yield "| " + " | ".join(map(str, n)) + f" | {NAMES[kind]} | {what} | {place} |"
+
+
+def unexplained(results, findings):
     for r in results:
-        bare = [case for case, what in failures(r).items() if not any(covers(f, r, case, what) for f in findings)]
+        bare = [case for case, what in failures(r).items() if class_of_failure(r, findings, case, what) == UNEXPLAINED]
         if bare:
             groups = sorted({r["report"]["groups"][k]["name"] for case in bare for k in failures(r)[case]["groups"]})
             yield (f"\nNot explained in {r['precision']}: {len(bare)} cases: " + ", ".join(f"`{case}`" for case in bare[:12])
@@ -238,11 +309,8 @@ def skipped(result):
 def section(name, results, note):
     first = results[0]
     yield f"\n## {name} {first['release']}\n\n{note.get('called', '')}"
-    profile = load(os.path.join(HERE, "profiles", first["profile"]))["conventions"] if first["profile"] else []
-    texts = {c["what"]: f"{c['what']} | {code(c['in'])}" for c in profile}
-    counts = counted(results, conventions_of)
-    yield from table(results, "acceptable: a convention of its own | in", {text: counts[text] for text in texts if text in counts}, texts)
-    yield from failing(results, note.get("findings", []))
+    yield from differences(results, note.get("findings", []))
+    yield from unexplained(results, note.get("findings", []))
     for text in note.get("read", []):
         yield f"\nRead, not asked: {text}"
     reasons = skipped(first)
@@ -255,23 +323,38 @@ HEAD = """# Programs against the vectors
 Written by `tests/conformance/frameworks.sh` from the [results](results): released packages of frameworks, installed from the Python package
 index, entered by the [adapters](adapters) where a user's options enter them. A request asks for an objective in the words of
 [the vectors](../vectors/README.md); the adapter sets the options with which the framework claims to compute it, and skips what it has no
-option for. Tolerance: 64 eps of the scale.
+option for. Every case that was answered is one of these:
 
-**Acceptable** is what one of the program's own conventions makes of the case (an epsilon, a clamp, NaN at infinities), put in and recomputed
-by the runner, as the [profile](profiles/README.md) states it. **Failed** is everything else: a difference that no convention explains.
+- **Right**: every number is within 64 eps of its [scale](../vectors/scale.md), the sum of the sizes of its terms.
+- **Right but for float32**: the program makes float32 on the way in a run in double precision. With n terms, its tokens (its responses, of
+  an advantage made of rewards alone), each of 16 roundings and n - 1 additions is off by at most half an eps of float32, so that
+  **(n + 16)/2 eps of float32 of the scale, at most 64**, can be rounding. What differs by more is not counted here, and neither is what
+  differs by less where the profile states a convention that moves the number.
+- **Other convention**: what one of the program's own definitions makes of the case (an epsilon, a clamp, another mean), put in and computed
+  again by the runner, as the [profile](profiles/README.md) states it.
+- **Limit**: what the profile lists by name: NaN where infinities or masked slots are, input that is refused, a difference of nearly equal numbers.
+- **Mistake**: a difference that none of these explains, by name; and **not explained**: one without a name.
+
+A convention that the runner does not compute, but that was found by reading the program, is marked "by name"; mistakes all are.
+
+Where several apply to a case, the last of them counts it; the tables below count each.
 """
 
 
-def page():
+def page_of_results():
     results = [load(path) for path in sorted(glob.glob(os.path.join(RESULTS, "*.json")))]
     by, known = in_order(results), notes()
-    lines = [HEAD, *overview(by)]
+    lines = [HEAD, *overview(by, known)]
     for name, of in by.items():
         lines += section(name, of, known.get(name, {}))
     lines.append("\n## Not run\n\n| framework | why |\n|---|---|")
     lines += [f"| {name} | {why} |" for name, why in sorted(known["not run"].items(), key=lambda x: x[0].lower())]
-    with open(os.path.join(HERE, "FRAMEWORKS.md"), "w") as file:
-        file.write("\n".join(lines).rstrip("\n") + "\n")
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def page():
+    with open(os.path.join(HERE, "FRAMEWORKS.md"), "w", encoding="utf-8") as file:
+        file.write(page_of_results())
 
 
 if __name__ == "__main__":

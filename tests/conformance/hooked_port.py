@@ -5,7 +5,8 @@ import numpy_port
 
 class hooked:
     """What no field of an objective holds. `row_tokens`, `pool_tokens`, `mean_tokens`: a small constant, added to the tokens that divide a
-    row mean, a geometric mean, the mean and variance of whitening. `inverse_band`: rejection looks at the inverse of the rollout weight."""
+    row mean, a geometric mean, the mean and variance of whitening. `token_mean`, `log_ratio_mean`: of a mean over all tokens, of the mean
+    log-ratio of a response. `inverse_band`: rejection looks at the inverse of the rollout weight."""
 
     NAMES = ("coefficients", "advantages", "ratio", "correction")
 
@@ -17,6 +18,11 @@ class hooked:
         if "row_tokens" in h:
             numpy_port.coefficients = lambda c, seq, group, T, b: own["coefficients"](c, seq, group, T, b) * (
                 T[seq] / (T[seq] + h["row_tokens"]) if c["kind"] == "seq_mean_token_mean" else 1)
+        if "token_mean" in h:
+            numpy_port.coefficients = lambda c, seq, group, T, b: own["coefficients"](c, seq, group, T, b) * (
+                len(seq) / (len(seq) + h["token_mean"]) if c["kind"] == "token_mean" else 1)
+        if "log_ratio_mean" in h:
+            numpy_port.ratio = lambda c, d, left, A, seq, T, n: own["ratio"](c, d, left, A, seq, T + h["log_ratio_mean"], n)
         if "mean_tokens" in h:
             numpy_port.advantages = lambda o, b: whitened(o, b, own["advantages"], h["mean_tokens"])
         if "pool_tokens" in h:

@@ -123,6 +123,15 @@ static double advantage_of(const scene *s, int64_t i) {
 }
 
 /* of the response that stands p further */
+/* of each response one token that counts, the first or (-1) the last, has it: it is not given to all */
+static void advantage_of_one(scene *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        int64_t one = -1;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (counts(s, i, k) && (one < 0 || p < 0)) one = k;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (k != one) s->advantage[k] = 0;
+    }
+}
 static void advantage_of_other(scene *s, double p) {
     const grpo_batch *b = &s->c.batch;
     double *a = room(s, tokens_of(s), sizeof *a);
@@ -320,6 +329,20 @@ static void share_total(scene *s, double p) {
     for (int64_t i = 0; i < s->c.n_sequences; i++) { T += tokens_that_count(s, i); slots += (double)s->c.batch.length[i]; }
     for (int64_t i = 0; i < s->c.n_sequences; i++)
         s->share[i] = p == 0 ? T / slots : p == 1 ? T / (widest(s) * (double)s->c.n_sequences) : T / (T + p);
+}
+/* the divisor of a mean over the tokens of a group; 0: by the responses' lengths, 1: by their width in the batch */
+static void share_mean_of_group(scene *s, double p) {
+    s->share = room(s, s->c.n_sequences, sizeof *s->share);
+    s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN;
+    for (int64_t g = 0; g < s->c.batch.n_groups; g++) {
+        const int64_t from = s->c.batch.group_begin[g], to = s->c.batch.group_begin[g + 1];
+        double T = 0, places = 0;
+        for (int64_t i = from; i < to; i++) {
+            T += tokens_that_count(s, i);
+            places += p == 0 ? (double)s->c.batch.length[i] : widest(s);
+        }
+        for (int64_t i = from; i < to; i++) s->share[i] = T / places;
+    }
 }
 static void share_mean_of_response(scene *s, double p) {
     s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN;
@@ -1029,6 +1052,8 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the advantage is multiplied by 1/2", FOR_ANY, advantage_times, 0.5),
     EDIT(NULL, "the advantage is squared", FOR_ANY, advantage_squared, 0),
     EDIT(NULL, "the advantage is cut at -1 and 1", FOR_ANY, advantage_bounded, 1),
+    EDIT(NULL, "the advantage stands at the first token of a response alone", FOR_ANY, advantage_of_one, 1),
+    EDIT(NULL, "the advantage stands at the last token of a response alone", FOR_ANY, advantage_of_one, -1),
     EDIT(NULL, "each response has the advantage of the next one", FOR_ANY, advantage_of_other, 1),
     EDIT(NULL, "each response has the advantage of the one before", FOR_ANY, advantage_of_other, -1),
     /* the clip */
@@ -1127,6 +1152,8 @@ static const mistake mistakes[] = {
     EDIT("NORM-13", NULL, FOR_ANY, share_total, 0),
     EDIT("MASK-12", NULL, FOR_ANY, share_mean_of_response, BY_WIDTH),
     EDIT("MASK-12", NULL, FOR_ANY, share_total, 1),
+    EDIT(NULL, "the mean of a group is divided by its slots, masked ones included", FOR_ANY, share_mean_of_group, 0),
+    EDIT(NULL, "the mean of a group is divided by all its positions, padding included", FOR_ANY, share_mean_of_group, 1),
     EDIT(NULL, "the mean of a response is divided by its length plus 1", FOR_ANY, share_mean_of_response, BY_ONE_MORE),
     EDIT(NULL, "the mean of a response is divided by its length less 1", FOR_ANY, share_mean_of_response, BY_ONE_LESS),
     EDIT(NULL, "the mean of a response is divided by the root of its length", FOR_ANY, share_mean_of_response, BY_ROOT),

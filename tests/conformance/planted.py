@@ -117,6 +117,8 @@ PLANTED_LATER = (
     ("clip-gradient-elsewhere", r"gradient where it does not bind"), ("last-response", r"last response is left out"),
     ("first-group", r"only the first group"), ("kl-in-advantage", r"KL is subtracted from the advantage"), ("kl-of-old", r"KL-03$"),
     ("gradient-scaled-odd", r"dlogp multiplied by 1.37"), ("loss-over-n-plus-one", r"divided by sequences plus one"),
+    ("loss-adv-first", r"first token of a response alone"), ("loss-adv-last", r"last token of a response alone"),
+    ("group-width", r"mean of a group.*padding"), ("group-slots", r"mean of a group.*slots"), ("policy-detached", r"policy's gradient is left out"),
     ("dr-constant", r"multiplied by 2.92969|constant = 1024"),
 )
 

@@ -508,8 +508,10 @@ def aggregated(o, terms, kinds=None):
         return total(x for row in terms for x in row) / n if count else Var(0.0)
     if kind == "group_mean_token_mean":
         groups = [[x for i, row in enumerate(terms) if CASE["batch"]["group"][i] == g for x in row] for g in range(GROUPS)]
-        return total(total(group) / {"agg-eps": len(group) + 1e-8, "agg-plus-one": len(group) + 1}.get(MISTAKE, len(group))
-                     for group in groups if group) / GROUPS
+        lengths = [[n for n, of in zip(LENGTHS, CASE["batch"]["group"]) if of == g] for g in range(GROUPS)]
+        return total(total(group) / {"agg-eps": len(group) + 1e-8, "agg-plus-one": len(group) + 1, "group-slots": sum(own),
+                                     "group-width": WIDTH * len(own)}.get(MISTAKE, len(group))
+                     for group, own in zip(groups, lengths) if group) / GROUPS
 
     def divisor(row, i):
         n = len(row)
@@ -538,6 +540,10 @@ def evaluate(case):
         A = [row if g == 0 else [0.0] * len(row) for row, g in zip(A, b["group"])]
     if wrong("loss-adv-next"):
         A = [[A[(i + 1) % len(A)][0]] * len(row) for i, row in enumerate(A)]
+    if wrong("loss-adv-first", "loss-adv-last"):
+        counting = [[t for t, x in enumerate(loss_mask(b, i)) if x] for i in range(len(A))]
+        one = 0 if wrong("loss-adv-first") else -1
+        A = [[x if at and t == at[one] else 0.0 for t, x in enumerate(row)] for row, at in zip(A, counting)]
     leaves, l, old, f = arrays(b)
     policy, kl = [], []
     coef = o.get("penalty", {}).get("kl_coef", 0.0)
@@ -550,6 +556,8 @@ def evaluate(case):
                     A[i][t] -= detach(penalty(o["penalty"], l[i][t], f[i][t], 0.0, Var(1.0))).value
         y = log_ratios(o, l[i], old[i], mask)
         policy.append([surrogate(o["surrogate"], A[i][t], y[t], l[i][t]) for t in range(len(mask)) if mask[t]])
+        if wrong("policy-detached"):
+            policy[-1] = [detach(x) for x in policy[-1]]
         if o.get("penalty", {}).get("kl_coef") and f:
             of = [Var(x) for x in old[i]] if wrong("kl-of-old") else l[i]
             in_loss = 0.0 if wrong("kl-in-advantage") else 1.0

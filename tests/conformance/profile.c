@@ -87,16 +87,17 @@ static int check_rule(const char *path, int n, const cJSON *rule) {
 /* a word that is not known may be one that is misspelt, and would accept too much or too little */
 static int check_convention(const char *path, int n, const cJSON *c) {
     static const char *const keys[] = { "what", "in", "if", "flags", "cases", "outputs", "precision", "change", "rule", "answers", "error",
-                                        "operand", "known_as" };
+                                        "operand", "rounding", "known_as" };
     int says = 0;
     if (!cJSON_IsObject(c) || !*text_of(c, "what")) return bad(path, n, "it does not say what it is", NULL);
     for (const cJSON *i = c->child; i; i = i->next) {
         size_t k = 0;
         while (k < sizeof keys / sizeof *keys && strcmp(keys[k], i->string)) k++;
         if (k == sizeof keys / sizeof *keys) return bad(path, n, "there is no", i->string);
-        says += k >= 7 && k < 12;
+        says += k >= 7 && k < 13;
     }
-    if (!says) return bad(path, n, "it has no change, rule, answers, error or operand", NULL);
+    if (!says) return bad(path, n, "it has no change, rule, answers, error, operand or rounding", NULL);
+    if (member(c, "rounding") && strcmp(text_of(c, "rounding"), compare_f32.name)) return bad(path, n, "rounding is \"f32\"", NULL);
     return check_fields(path, n, member(c, "if"), 1) || check_fields(path, n, member(c, "change"), 0)
         || check_rule(path, n, member(c, "rule"));
 }
@@ -166,6 +167,26 @@ static conventions together(const profile *p, const test_case *c, const int *lis
     return v;
 }
 
+/* ---- float32 on the way ------------------------------------------------------------------------------------------------------------ */
+
+/* What a sum of n terms may lose when all of it is float32, in eps of its scale, the sum of the terms' sizes: each of the n - 1 additions,
+ * in any order, is off by half an eps of at most the scale, and each term by ROUNDINGS halves of its own size (difference, exponential,
+ * products, divisors).  No more than what passes in a run in f32. */
+#define ROUNDINGS 16
+#define MOST_ROUNDED 64
+
+static double rounding_bound(const test_case *c, output_kind output) {
+    const grpo_advantage *a = &c->objective.advantage;
+    const int of_rewards = output == OUT_ADVANTAGE && a->credit == GRPO_CREDIT_OUTCOME && a->scale != GRPO_SCALE_TOKEN_WHITEN;
+    return fmin(MOST_ROUNDED, ((double)(of_rewards ? c->n_sequences : c->batch.n_tokens) + ROUNDINGS) / 2);
+}
+
+/* an overflow is none */
+static double rounding_error(double found, double expected, double size) {
+    if (found != expected && !grpo_is_finite(found)) return HUGE_VAL;
+    return compare_error_in(&compare_f32, found, expected, size);
+}
+
 /* ---- is it what they make of it? ------------------------------------------------------------------------------------------------- */
 
 typedef struct { const profile *p; const rules *r; const question *q; const answer *found, *computed; const int *list; } claim;
@@ -175,18 +196,35 @@ static int is_of_output(const cJSON *convention, output_kind output) {
     return !outputs || has_text(outputs, output_name[output]);
 }
 
-/* one of the answers that a convention lists, or an error that is small beside what its formula subtracts */
+/* the smallest error of those as of float32: of the number's own size, or of what its formula subtracts; HUGE_VAL: none is stated */
+static double stated_rounding(const claim *m, output_kind output, double found, double expected, double scale) {
+    double least = HUGE_VAL;
+    for (ptrdiff_t j = 0; j < arrlen(m->list); j++) {
+        const cJSON *convention = m->p->convention[m->list[j]], *operand = member(convention, "operand");
+        const double size = operand ? operand->valuedouble : fmax(fabs(expected), scale);
+        if (!member(convention, "rounding") || !is_of_output(convention, output)) continue;
+        least = fmin(least, rounding_error(found, expected, size));
+    }
+    return least;
+}
+
+/* one of the answers that a convention lists, or an error that is small beside what its formula subtracts, or as of float32 */
 static int is_listed(const claim *m, output_kind output, int64_t k, double expected) {
     const double x = m->found->of[output].value[k], scale = m->q->scale.of[output].value[k];
+    const double bound = rounding_bound(m->q->c, output);
+    if (stated_rounding(m, output, x, expected, scale) <= bound) return 1;
     for (ptrdiff_t j = 0; j < arrlen(m->list); j++) {
         const cJSON *convention = m->p->convention[m->list[j]];
         const cJSON *answers = member(convention, "answers"), *operand = member(convention, "operand");
         if (!is_of_output(convention, output)) continue;
         for (const cJSON *i = first_of(answers); i; i = next_of(answers, i)) {
             double value;
-            if (case_number(i, &value) && judge_agrees(m->r, x, value, scale)) return 1;
+            if (!case_number(i, &value)) continue;
+            if (judge_agrees(m->r, x, value, scale)) return 1;
+            if (stated_rounding(m, output, x, value, scale) <= bound) return 1;
         }
-        if (operand && compare_error_in(m->r->precision, x, expected, operand->valuedouble) <= m->r->tolerance) return 1;
+        if (!operand || member(convention, "rounding")) continue;
+        if (compare_error_in(m->r->precision, x, expected, operand->valuedouble) <= m->r->tolerance) return 1;
     }
     return 0;
 }
@@ -202,6 +240,32 @@ static int output_agrees(const claim *m, output_kind output) {
     return 1;
 }
 
+/* the error that is nearest to its bound, of the numbers that are only right but for rounding */
+static void measure_rounding(const claim *m, output_kind output, rounding *worst) {
+    const numbers *found = &m->found->of[output], *right = &m->q->expected.of[output], *computed = &m->computed->of[output];
+    const double bound = rounding_bound(m->q->c, output);
+    for (int64_t k = 0; k < found->count; k++) {
+        const double wanted = computed->value && computed->given[k] ? computed->value[k] : right->value[k];
+        const double scale = m->q->scale.of[output].value[k], error = stated_rounding(m, output, found->value[k], wanted, scale);
+        if (!found->given[k] || judge_agrees(m->r, found->value[k], wanted, scale) || error > bound) continue;
+        if (error * worst->bound >= worst->error * bound) { worst->error = error; worst->bound = bound; }
+    }
+}
+
+static rounding rounding_of(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *list) {
+    conventions v = together(p, q->c, list);
+    answer computed;
+    claim m = { p, r, q, found, &computed, list };
+    rounding worst = { 0, 0 };
+    recompute(q->c, &v, stage, &computed);
+    for (int k = 0; k < N_OUTPUTS; k++) {
+        if (stage_of((output_kind)k) != stage || !found->of[k].value || !q->expected.of[k].value) continue;
+        measure_rounding(&m, (output_kind)k, &worst);
+    }
+    answer_free(&computed);
+    return worst;
+}
+
 static int list_accepts(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *list) {
     conventions v = together(p, q->c, list);
     answer computed;
@@ -214,12 +278,52 @@ static int list_accepts(const profile *p, const rules *r, const question *q, con
     return ok;
 }
 
+/* Do the two lists make other numbers of the case, where numbers were found?  What rounding hides is told all the same. */
+static int makes_other(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *a,
+                       const int *b) {
+    const conventions one = together(p, q->c, a), two = together(p, q->c, b);
+    answer x, y;
+    int both = recompute(q->c, &one, stage, &x), other = 0;
+    both &= recompute(q->c, &two, stage, &y);
+    for (int out = 0; out < N_OUTPUTS && both; out++) {
+        const numbers *f = &found->of[out], *m = &x.of[out], *n = &y.of[out];
+        for (int64_t k = 0; f->value && m->value && n->value && k < f->count; k++)
+            if (f->given[k] && m->given[k] && n->given[k]) other |= !judge_agrees(r, m->value[k], n->value[k], q->scale.of[out].value[k]);
+    }
+    answer_free(&x);
+    answer_free(&y);
+    return other;
+}
+
+static int any_rounding(const profile *p, const int *list) {
+    for (ptrdiff_t k = 0; k < arrlen(list); k++) if (member(p->convention[list[k]], "rounding")) return 1;
+    return 0;
+}
+
+static int *list_without(const int *list, ptrdiff_t k) {
+    int *others = NULL;
+    for (ptrdiff_t j = 0; j < arrlen(list); j++) if (j != k) arrput(others, list[j]);
+    return others;
+}
+
+/* Two that are rounding may hide each other: the last of those that can be left out, left out, and so on. */
+static int *reduced(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *all, int *list) {
+    for (ptrdiff_t k = arrlen(list) - 1; k >= 0; k--) {
+        int *others = list_without(list, k);
+        if (list_accepts(p, r, q, found, stage, others) && !makes_other(p, r, q, found, stage, all, others)) {
+            arrfree(list);
+            list = others;
+        } else arrfree(others);
+    }
+    return list;
+}
+
 /* those without which it is not accepted; all, if each can be left out */
 int *profile_needed(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *list) {
     int *need = NULL;
+    if (any_rounding(p, list)) return reduced(p, r, q, found, stage, list, list_without(list, -1));
     for (ptrdiff_t k = 0; k < arrlen(list); k++) {
-        int *others = NULL;
-        for (ptrdiff_t j = 0; j < arrlen(list); j++) if (j != k) arrput(others, list[j]);
+        int *others = list_without(list, k);
         if (!list_accepts(p, r, q, found, stage, others)) arrput(need, list[k]);
         arrfree(others);
     }
@@ -251,13 +355,23 @@ int profile_goes_with(const profile *p, int j, int k) {
     return 1;
 }
 
-int profile_accepts(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, int **used) {
+static void put_once(int **list, int value) {
+    for (ptrdiff_t k = 0; k < arrlen(*list); k++) if ((*list)[k] == value) return;
+    arrput(*list, value);
+}
+
+int profile_accepts(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, int **used,
+                    rounding *worst) {
     int *list = NULL, *need, ok;
     for (int n = 0; n < (int)arrlen(p->convention); n++) if (applies(p->convention[n], r, q->c)) arrput(list, n);
     ok = arrlen(list) && list_accepts(p, r, q, found, stage, list);
     if (ok) {
         need = profile_needed(p, r, q, found, stage, list);
-        for (ptrdiff_t k = 0; k < arrlen(need); k++) arrput(*used, need[k]);
+        for (ptrdiff_t k = 0; k < arrlen(need); k++) put_once(used, need[k]);
+        if (any_rounding(p, need)) {
+            const rounding here = rounding_of(p, r, q, found, stage, list);
+            if (here.error * worst->bound >= worst->error * here.bound) *worst = here;
+        }
         arrfree(need);
     }
     arrfree(list);

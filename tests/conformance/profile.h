@@ -9,11 +9,17 @@ typedef struct {
     const cJSON **convention;           /* stb_ds array */
 } profile;
 
+/* An error as of float32 arithmetic in a run of higher precision, and what of it can be rounding, in eps of float32 of the scale.
+ * bound 0: there is none. */
+typedef struct { double error, bound; } rounding;
+
 int profile_load(const char *path, profile *p);         /* nonzero after a message */
 void profile_free(profile *p);
 
-/* Is every number of the stage what the program's conventions make of it?  *used: an stb_ds array of those that it takes. */
-int profile_accepts(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, int **used);
+/* Is every number of the stage what the program's conventions make of it?  *used: an stb_ds array of those that it takes;
+ * *worst: the error that is nearest to its bound, if it is larger than what is there. */
+int profile_accepts(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, int **used,
+                    rounding *worst);
 
 /* Of a list of conventions: what they make of it (JUDGE_SILENT: the right answer), and those without which it is something else. */
 judge_match profile_gives(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *list);

@@ -20,6 +20,9 @@ RULES = [  # the hook of the NumPy port, the rule, the rows
     ({"row_tokens": 1e-6}, {"what": "row", "if": {"aggregation.kind": "seq_mean_token_mean"}, "rule": {"row_tokens": 1e-6}}, ["grpo-*", "gspo-signs"]),
     ({"mean_tokens": 1e-6}, {"what": "whiten", "change": {"advantage.eps": 1e-8, "advantage.eps_place": "inside"},
                              "if": {"advantage.scale": "token_whiten"}, "rule": {"whitening_tokens": 1e-6}}, ["reinforce++-*"]),
+    ({"token_mean": 1e-6}, {"what": "mean", "if": {"aggregation.kind": "token_mean"}, "rule": {"mean_tokens": 1e-6}}, ["dapo-*"]),
+    ({"log_ratio_mean": 1e-6}, {"what": "level", "if": {"ratio.level": "sequence_mean"}, "rule": {"level_tokens": 1e-6}},
+     ["gspo-[efrs]*", "gspo-token-[er]*", "choices-ratio-sequence_mean-*-ppo_clip"]),
     ({"row_tokens": 1e-6, "pool_tokens": 1e-6}, {"what": "pool", "rule": {"pooled_tokens": 1e-6, "row_tokens": 1e-6}}, ["gmpo-*"]),
     ({"inverse_band": True}, {"what": "band", "if": {"weight.rollout_rejected": "unmask"}, "rule": {"rejection_of_inverse": 1}},
      ["choices-weight-*-unmask"]),
@@ -121,6 +124,48 @@ def rules(folder):
         check(f"and not another number: {other['rule']}", run(rows, program, "--profile", profile(folder, other))[2], "none fails")
 
 
+SINGLE = """import sys
+sys.path[:0] = [{0!r}]
+import numpy as np, numpy_port, protocol
+def answer(case, real):
+    found = numpy_port.answer(case, np.float32)
+    scale, n = case["kind"] == "objective" and SCALE.get(case["id"], 0), sum(case["batch"]["length"])
+    return {{**found, "loss": LOSS.get(case["id"], 0) + {1!r} * (n + 16) / 2 * 2.0**-23 * scale}} if {1!r} else found
+import json, glob
+CASES = [c for f in glob.glob({2!r} + "/gspo.json") + glob.glob({2!r} + "/dapo.json") for c in json.load(open(f))["cases"]]
+LOSS = {{c["id"]: float(c["expect"]["loss"]) for c in CASES}}
+SCALE = {{c["id"]: max(float(c["scale"]["loss"]), abs(LOSS[c["id"]])) for c in CASES}}
+protocol.serve("single", "1", {{"f64": np.float64}}, ["loss", "dlogp", "advantage"], answer)
+"""
+ROUNDING = {"what": "all is float32", "rounding": "f32"}
+
+
+def rounding(folder):
+    """float32 in a run in double precision: acceptable where a profile says so, as far as rounding can explain it and no further."""
+    rows, path = ["gspo-signs", "dapo-signs", "gspo-ragged", "dapo-uneven"], profile(folder, ROUNDING)
+    single = [["/usr/bin/python3", "-c", SINGLE.format(os.path.join(HERE, "adapters"), share, os.path.join(HERE, os.pardir, "vectors"))]
+              for share in (0, 0.98, 1.02)]
+    found = run(rows, single[0], "--profile", path)
+    check("a program in float32 is acceptable by its profile", found[:3] == (0, 0, 0) and found[4] == 4, found)
+    check("and red without", run(rows, single[0], "--strict")[2] == 4, "passed")
+    check("an error just below what rounding can make", run(rows, single[1], "--profile", path)[2] == 0, "failed")
+    check("an error just above it", run(rows, single[2], "--profile", path)[2] == 4, "accepted")
+    for mistake in ("surrogate.eps_high=0.3", "aggregation.kind=token_sum", "advantage.eps=1e-5"):
+        check(f"{mistake} is no rounding", run(rows, settings(mistake), "--profile", path)[2] > 0, "accepted")
+    path = profile(folder, ROUNDING, EPS)
+    text = subprocess.run([CONFORM, "--only", "gspo-ragged", "--profile", path, "--format", "json", "--", *settings("advantage.eps=1e-4")],
+                          capture_output=True, text=True).stdout
+    case = json.loads(text)["cases"][0]
+    check("what is stated and exact is no rounding", case["conventions"] == [EPS["what"]] and "rounding" not in case, case)
+    tiny = {**EPS, "change": {"advantage.eps": 1e-9, "advantage.eps_place": "add"}}
+    text = subprocess.run([CONFORM, "--only", "gspo-ragged", "--profile", profile(folder, ROUNDING, tiny), "--format", "json", "--", *single[0]],
+                          capture_output=True, text=True).stdout
+    case = json.loads(text)["cases"][0]
+    check("a convention that rounding hides is told, each once", sorted(case["conventions"]) == sorted((ROUNDING["what"], tiny["what"])), case)
+    check("the error and its bound", 0 < case["rounding"][0] < case["rounding"][1] <= 64, case)
+    check("another word for it", run(rows, single[0], "--profile", profile(folder, {"what": "x", "rounding": "f16"}))[0] == 2, "read")
+
+
 def expectations(folder):
     path, rows = os.path.join(folder, "expected.json"), ["gspo-*"]
     mistaken = [ADAPTER, "--set", "surrogate.eps_high=0.3"]
@@ -131,6 +176,6 @@ def expectations(folder):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        for test in (conventions, documented, answers, rules, expectations):
+        for test in (conventions, documented, answers, rules, rounding, expectations):
             test(folder)
     sys.exit(len(FAILURES) != 0)

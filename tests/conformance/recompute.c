@@ -4,7 +4,8 @@
 
 double *convention_rule(conventions *v, const char *name) {
     const struct { const char *name; double *value; } rules[] = {
-        { "row_tokens", &v->row_tokens }, { "whitening_tokens", &v->whitening_tokens }, { "pooled_tokens", &v->pooled_tokens },
+        { "row_tokens", &v->row_tokens }, { "mean_tokens", &v->mean_tokens }, { "level_tokens", &v->level_tokens },
+        { "whitening_tokens", &v->whitening_tokens }, { "pooled_tokens", &v->pooled_tokens },
         { "rejection_of_inverse", &v->rejection_of_inverse }, { "penalty_token_mean", &v->penalty_token_mean },
         { "parts_apart", &v->parts_apart }
     };
@@ -91,6 +92,17 @@ static void reject_by_inverse(copy_of_case *s) {
     w->rollout_is_high = weighted ? high : 0;
 }
 
+/* a mean of log-ratios against the old policy, read by nothing else */
+static int is_plain_mean(const grpo_objective *o) {
+    const grpo_surrogate_kind kind = o->surrogate.kind;
+    grpo_objective none;
+    memset(&none, 0, sizeof none);
+    if (kind != GRPO_SURROGATE_RATIO && kind != GRPO_SURROGATE_PPO_CLIP && kind != GRPO_SURROGATE_DUAL_CLIP && kind != GRPO_SURROGATE_SAPO)
+        return 0;
+    return o->ratio.level == GRPO_LEVEL_SEQUENCE_MEAN && o->ratio.behaviour == GRPO_BEHAVIOUR_OLD && o->ratio.clamp_low == 0
+        && o->ratio.clamp_high == 0 && !memcmp(&o->weight, &none.weight, sizeof none.weight);
+}
+
 /* ---- parts of the loss ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct { outcome o; double loss; } part;
@@ -118,6 +130,34 @@ static void pool(copy_of_case *s, const uint8_t *counted, double more, grpo_real
     }
     s->c.batch.logp = l;
     s->c.batch.logp_old = old;
+}
+
+/* the same of a mean that takes them all; the token form differentiates by its own token alone */
+static void lengthen(copy_of_case *s, const uint8_t *counted, double more, grpo_real *share) {
+    const grpo_batch *b = &s->c.batch;
+    grpo_real *l = room(s, b->n_tokens, sizeof *l), *old = room(s, b->n_tokens, sizeof *old);
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        double T = 0;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) T += counted[k];
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+            const double y = counted[k] && b->logp[k] != b->logp_old[k] ? b->logp[k] - b->logp_old[k] : 0;
+            (y < 0 ? l : old)[k] = -fabs(y) * T / (T + more);
+            share[k] = s->obj.ratio.gradient == GRPO_GRADIENT_TOKEN ? 1 : T / (T + more);
+        }
+    }
+    s->c.batch.logp = l;
+    s->c.batch.logp_old = old;
+}
+
+static part level_part(copy_of_case *s, const grpo_objective *obj, double more) {
+    const grpo_batch batch = s->c.batch;
+    grpo_real *share = room(s, batch.n_tokens, sizeof *share);
+    part p;
+    lengthen(s, counted_tokens(s), more, share);
+    p = part_of(s, obj, s->advantage);
+    for (int64_t k = 0; k < batch.n_tokens && !p.o.status; k++) p.o.dlogp[k] *= share[k];
+    s->c.batch = batch;
+    return p;
 }
 
 static part pooled_part(copy_of_case *s, const grpo_objective *asked, double more) {
@@ -153,10 +193,24 @@ static void share_rows(copy_of_case *s, double more, part *p) {
     if (rows > 0) p->loss -= lost / rows;
 }
 
+/* the mean over all tokens, and `more` */
+static void share_tokens(copy_of_case *s, double more, part *p) {
+    const uint8_t *counted = counted_tokens(s);
+    double T = 0;
+    for (int64_t k = 0; k < s->c.batch.n_tokens; k++) T += counted[k];
+    for (int64_t k = 0; k < s->c.batch.n_tokens; k++) {
+        p->o.dlogp[k] *= T / (T + more);
+        p->o.dentropy[k] *= T / (T + more);
+        p->o.ddivergence_ref[k] *= T / (T + more);
+    }
+    p->loss *= T / (T + more);
+}
+
 static part policy_part(copy_of_case *s, const conventions *v) {
     grpo_objective obj = s->obj;
     memset(&obj.penalty, 0, sizeof obj.penalty);
     if (v->pooled_tokens != 0 && obj.ratio.level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN) return pooled_part(s, &obj, v->pooled_tokens);
+    if (v->level_tokens != 0 && is_plain_mean(&obj)) return level_part(s, &obj, v->level_tokens);
     return part_of(s, &obj, s->advantage);
 }
 
@@ -170,9 +224,12 @@ static part penalty_part(copy_of_case *s, const conventions *v) {
 
 static int is_row_mean(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN; }
 
+static int is_token_mean(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN; }
+
 static int rules_of_loss(const test_case *c, const conventions *v) {
     const grpo_objective *o = &v->objective;
     return (v->row_tokens != 0 && is_row_mean(o)) || (v->pooled_tokens != 0 && o->ratio.level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN)
+        || (v->mean_tokens != 0 && is_token_mean(o)) || (v->level_tokens != 0 && is_plain_mean(o))
         || v->rejection_of_inverse != 0 || (v->penalty_token_mean != 0 && o->penalty.kl != GRPO_KL_NONE)
         || (v->parts_apart != 0 && c->kind == CASE_SPLIT);
 }
@@ -215,6 +272,10 @@ static int add_batch(copy_of_case *s, const conventions *v, double factor, answe
     if (ok && v->row_tokens != 0 && is_row_mean(&s->obj)) {
         share_rows(s, v->row_tokens, &policy);
         if (v->penalty_token_mean == 0) share_rows(s, v->row_tokens, &penalty);
+    }
+    if (ok && v->mean_tokens != 0 && is_token_mean(&s->obj)) {
+        share_tokens(s, v->mean_tokens, &policy);
+        share_tokens(s, v->mean_tokens, &penalty);
     }
     if (ok) {
         add_part(&s->c, &policy, "policy_loss", factor, out);

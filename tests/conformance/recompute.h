@@ -6,6 +6,8 @@
 typedef struct {
     grpo_objective objective;           /* with the changed fields */
     double row_tokens;                  /* added to the number of tokens that divides the mean over a response */
+    double mean_tokens;                 /* ... the mean over all tokens */
+    double level_tokens;                /* ... the mean log-ratio of a response */
     double whitening_tokens;            /* ... the mean and the variance that whiten */
     double pooled_tokens;               /* ... the clipped mean log-ratio, into which a token with advantage 0 enters with log-ratio 0 */
     double rejection_of_inverse;        /* not 0: the band of rollout weights is held against the inverse of the weight; the weight of what

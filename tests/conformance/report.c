@@ -446,7 +446,9 @@ static void write_json_case(char **t, const report *r, int result) {
         text_add(t, k ? "," : "");
         text_quoted(t, profile_what(r->profile, c->conventions[k]));
     }
-    text_add(t, "],\"causes\":[");
+    text_add(t, "]");
+    if (c->rounding.bound > 0) text_format(t, ",\"rounding\":[%.3g,%g]", c->rounding.error, c->rounding.bound);
+    text_add(t, ",\"causes\":[");
     if (c->verdict == CASE_FAILED) write_json_causes(t, r, result);
     text_add(t, "]}");
 }

@@ -16,6 +16,7 @@ typedef struct {
     char *minimal;                  /* NULL, or JSON: the smallest case in which a relation is broken */
     wrong_output *wrong;            /* stb_ds array */
     int *conventions;               /* stb_ds array: of the profile, what made an answer acceptable */
+    rounding rounding;              /* where that is float32 on the way */
     int fragile;                    /* of infinities or enormous numbers: no example of something else */
     int64_t judged;
     double worst, seconds;

@@ -50,6 +50,19 @@ def whatever_is_asked(code):
     return code
 
 
+# the NumPy port, in which a ratio has no gradient
+DETACHED = f"""import sys
+sys.path[:0] = [{os.path.join(os.path.dirname(os.path.abspath(__file__)), "adapters")!r}]
+import numpy as np, numpy_port, protocol
+own = numpy_port.surrogate
+
+def detached(*arguments):
+    S, through, beside = own(*arguments)
+    return S, np.zeros_like(through), beside
+
+numpy_port.surrogate = detached
+protocol.serve("detached", "1", {{"f64": np.float64}}, ["loss", "dlogp"], numpy_port.answer)
+"""
 ROUNDING = "rounding of a long sum: errors below 1e-11"
 ROWS = "What the rows that fail are:"
 FRAGILE = r"for example \S*-(extreme|neginf|nan|offset)"
@@ -62,6 +75,8 @@ TABLE = (
      ["unexplained", "not the whole story", FRAGILE]),
     ("a running sum and a mistake elsewhere", gspo(through="True"), ["--only", "gspo-*"], [EXAMPLE_OF_CLIP],
      ["as some that pass", "in common"]),
+    ("a ratio that is detached", DETACHED, ["--only", "dr-grpo-*", "--only", "cispo-*"],
+     [r"1\. \d+ cases: LOGP-10a.*policy's gradient is left out"], ["cispo, in the", "weight, in the"]),
     ("another objective", ["--as", "dapo"], ["--only", "*-signs"],
      [ROWS + r"(\n   \S+: .*){5}\n   and \d+ more rows \(--verbose all\)\n\n"], []),
     ("all of it", ["--as", "dapo"], ["--only", "*-signs", "--verbose", "all"], [ROWS + r"(\n   \S+: .*){100}"], ["more rows"]),

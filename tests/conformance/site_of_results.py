@@ -171,7 +171,7 @@ def page(title, body, depth=0):
 <main id="main"><h1>{text(title)}</h1>
 {body}
 </main>
-<footer><p>✓ passed, ≈ acceptable (a documented convention), ✗ failed, – not asked or skipped. Numbers: right or acceptable of those asked.</p></footer>
+<footer><p>✓ passed, ≈ acceptable (a documented convention, or rounding of float32), ✗ failed, – not asked or skipped. Numbers: right or acceptable of those asked.</p></footer>
 </body></html>
 """
 

@@ -15,6 +15,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote, urldefrag
 
 sys.dont_write_bytecode = True
+import frameworks
 import site_of_results as site
 
 VOID = {"meta", "link", "br"}
@@ -147,6 +148,38 @@ def check_cell(pages, program, family, shown):
         check(f"{program}: its badge", badge["message"] == f"{found[0]} of {found[1]}" and badge["schemaVersion"] == 1)
 
 
+# ---- the page of frameworks
+
+def check_frameworks():
+    """FRAMEWORKS.md is what the results give; every case has one class, and a wrong output that no finding is about leaves it without a name."""
+    with open(os.path.join(site.HERE, "FRAMEWORKS.md"), encoding="utf-8") as file:
+        check("FRAMEWORKS.md is of the results: frameworks.py page", file.read() == frameworks.page_of_results())
+    for path in sorted(glob.glob(os.path.join(site.HERE, "results", "*.json"))):
+        result = site.load(path)
+        report, findings = result["report"], frameworks.notes().get(result["framework"], {}).get("findings", [])
+        count = frameworks.classes(result, findings)
+        check(f"{path}: every case is one thing", sum(count) == report["passed"] + report["acceptable"] + report["failed"])
+        check(f"{path}: nothing that failed counts as right", sum(count[:2]) <= report["passed"] + report["acceptable"])
+        for row, of in report["cases"].items():
+            for name, (error, bound) in of.get("rounding", {}).items():
+                check(f"{row}-{name}: {error} of {bound}", 0 <= error <= bound <= 64 and name in of["acceptable"])
+    check_classes()
+
+
+def check_classes():
+    rule = {"what": "a mistake", "in": "x", "rule": {"outputs": ["advantage"]}}
+    wrong = lambda *outputs: {"wrong": [[output, "", 0, 1, 9, 1, 1] for output in outputs], "groups": []}
+    result = {"precision": "f64", "profile": None, "report": {"groups": []}}
+    for found, outputs, findings in ((frameworks.MISTAKE, ["advantage"], [rule]), (frameworks.UNEXPLAINED, ["advantage", "loss"], [rule]),
+                                     (frameworks.UNEXPLAINED, ["loss"], [rule]), (frameworks.UNEXPLAINED, ["loss"], []),
+                                     (frameworks.MISTAKE, ["advantage"], [{**rule, "kind": "convention"}, rule])):
+        check(f"{outputs} by {findings}", frameworks.class_of_failure(result, findings, "grpo-signs", wrong(*outputs)) == found)
+    for kind, convention in ((frameworks.CONVENTION, {"change": {}}), (frameworks.CONVENTION, {"rule": {}, "answers": []}),
+                             (frameworks.ROUNDING, {"rounding": "f32"}), (frameworks.LIMIT, {"rounding": "f32", "operand": 1}),
+                             (frameworks.LIMIT, {"answers": ["NaN"]}), (frameworks.LIMIT, {"error": "x"})):
+        check(f"{convention}", frameworks.kind_of(convention) == kind)
+
+
 # ---- a case and its formulas, and several releases
 
 def check_cases(pages):
@@ -225,6 +258,7 @@ def main(arguments):
     check("every row stands in a family", set(site.known_facts())
           == {path[4:-5] for path in pages if path.startswith("row/") and site.family_of(path[4:-5], site.known_rows()) in site.known_rows()})
     check_numbers(pages)
+    check_frameworks()
     check_cases(pages)
     check_releases()
     check_contrast()

@@ -86,6 +86,24 @@ def made(framework, text, expected):
     return all(found[axis].get(field) == x for axis, fields in expected.items() for field, x in fields.items())
 
 
+def kl_ratios():
+    """The ratio that use_bias_correction_kl multiplies by, as the data have it, is the one for which the adapters turn it on."""
+    sys.path.insert(0, os.path.join(HERE, "adapters"))
+    from options import corrects_kl
+    for loss_type, level in (("grpo", "token"), ("grpo", "sequence"), ("sapo", "token"), ("vespo", "token")):
+        text = f"loss_type: {loss_type}\nimportance_sampling_level: {level}\nbeta: 0.1\nuse_bias_correction_kl: "
+        with tempfile.TemporaryDirectory() as folder:
+            on, off = (json.loads(translate("--framework", "trl", written(folder, "a", text + x))[1]) for x in ("true", "false"))
+        level = on["ratio"]["level"]
+        other = {"kl_importance_weight": {"token": "level", "level": "token"}[on["penalty"]["kl_importance_weight"]]}
+        off = {"kl_importance_weight": "none", **off["penalty"]}
+        if (corrects_kl(on["penalty"], level), corrects_kl(off, level)) != (True, False):
+            return False
+        if corrects_kl(other, level) is not (True if level == "token" else None):  # of a token they are the same
+            return False
+    return True
+
+
 def expected():
     with open(os.path.join(HERE, "translate_examples", "expected.json"), encoding="utf-8") as f:
         return json.load(f)
@@ -115,6 +133,7 @@ def main():
             "loss_type: vespo\nbeta: 0.1\nimportance_sampling_level: sequence\n", 1, "cannot be expressed: use_bias_correction_kl = true"),
         "a value without fields": lambda: told("use_adaptive_entropy: true\n", 1, "cannot be expressed: use_adaptive_entropy"),
         "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "not of the loss: learning_rate"),
+        "the ratio of a corrected KL, as adapters have it": kl_ratios,
         "JSON, YAML, lines and commands": same_in_every_form, "OPTIONS.md is current": lambda: translate("--check")[0] == 0})
     failed = 0
     for name, check in checks.items():

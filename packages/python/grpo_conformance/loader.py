@@ -105,7 +105,7 @@ class Case:
     def _array(self, name: str) -> np.ndarray:
         array: Optional[np.ndarray] = getattr(self.numpy(), name)
         if array is None:
-            raise AttributeError(f"{self.id} has no {name}")
+            raise AttributeError(f"{self.id} has no {name}: getattr(case, {name!r}, None), where a case may lack it")
         return array
 
     @property

@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 import torch
 from liger_kernel.chunked_loss.grpo_loss import LigerFusedLinearGRPOFunction, LigerFusedLinearGRPOLoss
-from options import UNCLAMPED, VESPO_CLAMPS, Options, clamps, fields_of
+from options import UNCLAMPED, VESPO_CLAMPS, Options, clamps, corrects_kl, fields_of
 from padded import PRECISIONS, batch_of, one_per_row, ragged
 
 TRL = Options("trl")  # whose trainer hands its options to this loss
@@ -41,8 +41,9 @@ def penalty_options(p, unit):
     if p["kl"] == "none":
         return {}
     wanted(p["kl"] == "k3" and p["kl_gradient"] == "exact" and p["kl_clamp_log"] == p["kl_clamp_value"] == 0, "plain k3 only")
-    wanted(p["kl_importance_weight"] != "token" or unit == "token", "use_bias_correction_kl takes the ratio of the objective")
-    return {"use_bias_correction_kl": p["kl_importance_weight"] != "none"}
+    corrected = corrects_kl(p, unit)
+    wanted(corrected is not None, "use_bias_correction_kl takes the ratio of importance_sampling_level")
+    return {"use_bias_correction_kl": corrected}
 
 
 def policy(o):

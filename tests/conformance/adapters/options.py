@@ -44,6 +44,14 @@ UNCLAMPED = (0, 0, 0, 0)
 VESPO_CLAMPS = (-20, 20, math.log(1e-8), 20)  # TRL's, by itself
 
 
+def corrects_kl(penalty, level):
+    """The value of TRL's use_bias_correction_kl, None if it has none for this: it multiplies the KL by the ratio of
+    importance_sampling_level. That is the objective's, but for vespo, which reads the response's product beside it: the token's."""
+    weight = penalty["kl_importance_weight"]
+    other = {"token": None, "sequence_sum": "level"}.get(level, "token")
+    return None if weight == other else weight != "none"
+
+
 class Options:
     def __init__(self, framework):
         self.data = translate.data_of(framework)

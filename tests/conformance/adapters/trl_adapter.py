@@ -24,7 +24,7 @@ from trl.trainer.utils import entropy_from_logits, selective_log_softmax
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
 from trl.experimental.gmpo import GMPOTrainer
 
-from options import UNCLAMPED, VESPO_CLAMPS, Options, clamps, fields_of
+from options import UNCLAMPED, VESPO_CLAMPS, Options, clamps, corrects_kl, fields_of
 from padded import PRECISIONS, answer_by, batch_of, logits_of, micro_batches, one_per_row, optimiser_step, part_of, ragged
 
 GRPO, RLOO, GMPO = Options("trl"), Options("trl_rloo"), Options("trl_gmpo")
@@ -166,13 +166,13 @@ def grpo_options(case, o, asked):
 
 
 def penalty_options(o):
-    p, unit = o["penalty"], o["ratio"]["level"]
+    p, corrected = o["penalty"], corrects_kl(o["penalty"], o["ratio"]["level"])
     if p["kl"] == "none":
         return {}
     wanted(p["kl"] == "k3" and p["kl_gradient"] == "exact" and p["kl_clamp_log"] == p["kl_clamp_value"] == 0,
            "KL in the loss: plain k3 only")
-    wanted(p["kl_importance_weight"] in ("none", "level") or unit == "token", "use_bias_correction_kl takes the ratio of the objective")
-    return {"use_bias_correction_kl": True} if p["kl_importance_weight"] != "none" else {}
+    wanted(corrected is not None, "use_bias_correction_kl takes the ratio of importance_sampling_level")
+    return {"use_bias_correction_kl": True} if corrected else {}
 
 
 def weight_options(o):

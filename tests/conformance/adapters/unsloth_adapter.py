@@ -7,7 +7,7 @@ from protocol import Skip, serve, wanted  # first: it keeps standard output for 
 import types
 from importlib.metadata import version
 
-from options import UNCLAMPED, VESPO_CLAMPS, Options, clamps, fields_of
+from options import UNCLAMPED, VESPO_CLAMPS, Options, clamps, corrects_kl, fields_of
 from padded import PRECISIONS, answer_by, batch_of, micro_batches, one_per_row, optimiser_step, part_of, ragged
 from stand_ins import module_stand_in, names_stand_in, without_init
 
@@ -43,8 +43,9 @@ def penalty(p, unit):
     if p["kl"] == "none":
         return {"beta": 0.0}
     wanted(p["kl"] == "k3" and p["kl_gradient"] == "exact" and (p["kl_clamp_log"], p["kl_clamp_value"]) in ((0, 0), (20, 10)), "k3 only")
-    wanted(p["kl_importance_weight"] != "token" or unit == "token", "use_bias_correction_kl takes the ratio of the objective")
-    return {"beta": p["kl_coef"], "use_bias_correction_kl": p["kl_importance_weight"] != "none"}
+    corrected = corrects_kl(p, unit)
+    wanted(corrected is not None, "use_bias_correction_kl takes the ratio of importance_sampling_level")
+    return {"beta": p["kl_coef"], "use_bias_correction_kl": corrected}
 
 
 def correction(w):
