@@ -856,10 +856,14 @@ typedef struct {
 grpo_fault grpo_fault_of(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const float *advantage);
 typedef enum { GRPO_LINT_NOTE, GRPO_LINT_LIKELY, GRPO_LINT_ERROR } grpo_lint_level;
 typedef enum { GRPO_LINT_REFUSED, GRPO_LINT_REPEATED, GRPO_LINT_OVERLAP, GRPO_LINT_NO_TOKENS, GRPO_LINT_POSITIVE_LOGP,
-    GRPO_LINT_PROBABILITIES, GRPO_LINT_NEGATED, GRPO_LINT_AHEAD, GRPO_LINT_BEHIND, GRPO_LINT_FAR, GRPO_LINT_PADDED,
-    GRPO_LINT_NEGATIVE_ENTROPY, GRPO_LINT_PER_RESPONSE, GRPO_LINT_NO_ADVANTAGE, GRPO_LINT_OTHER_TOTALS,
-    GRPO_LINT_UNWRITTEN, GRPO_LINT_GROUP_OF_ONE, GRPO_LINT_EQUAL_REWARDS, GRPO_LINT_EMPTY, GRPO_LINT_MASKED,
-    GRPO_LINT_ZERO_PROBABILITY, GRPO_LINT_APART, GRPO_LINT_SAME, GRPO_N_LINT_RULES } grpo_lint_rule;
+    GRPO_LINT_PROBABILITIES, GRPO_LINT_NEGATED, GRPO_LINT_AHEAD, GRPO_LINT_BEHIND, GRPO_LINT_ZEROS, GRPO_LINT_UNLIKE,
+    GRPO_LINT_FAR, GRPO_LINT_PADDED, GRPO_LINT_PADDED_ONE, GRPO_LINT_NONE_COUNT, GRPO_LINT_MASK_BYTES,
+    GRPO_LINT_INVERTED_MASK, GRPO_LINT_FIRST_LEFT_OUT, GRPO_LINT_SHORT_TRUNCATED, GRPO_LINT_NEGATIVE_ENTROPY,
+    GRPO_LINT_PER_RESPONSE, GRPO_LINT_NO_ADVANTAGE, GRPO_LINT_AGAINST_REWARD, GRPO_LINT_RAW_REWARD,
+    GRPO_LINT_OTHER_TOTALS, GRPO_LINT_UNWRITTEN, GRPO_LINT_MISSING_PART, GRPO_LINT_REPEATED_PART, GRPO_LINT_PIECES,
+    GRPO_LINT_MISSING_MOMENTS, GRPO_LINT_MORE_MOMENTS, GRPO_LINT_GROUP_OF_ONE, GRPO_LINT_EQUAL_REWARDS, GRPO_LINT_EMPTY,
+    GRPO_LINT_MASKED, GRPO_LINT_LAST_LEFT_OUT, GRPO_LINT_COUNTS_END, GRPO_LINT_FLAG, GRPO_LINT_FIXED_LENGTH,
+    GRPO_LINT_CUT_GROUP, GRPO_LINT_ZERO_PROBABILITY, GRPO_LINT_APART, GRPO_LINT_SAME, GRPO_N_LINT_RULES } grpo_lint_rule;
 typedef struct {
     grpo_lint_rule rule;
     grpo_lint_level level;
@@ -870,8 +874,12 @@ typedef struct {
 enum { GRPO_LINT_MESSAGE_SIZE = 400, GRPO_LINT_MOST = 64 };
 int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const grpo_totals *totals,
     const grpo_output *out, grpo_finding *finding, int room);
+int grpo_lint_parts(const grpo_totals *totals, const grpo_partial *partial, const grpo_moments *moments, grpo_finding
+    *finding, int room);
 const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const float
     *advantage, char *buffer, size_t size);
+const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *logits, const grpo_batch *batch, char *buffer,
+    size_t size);
 const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size_t size);
 typedef struct {
     const double *output, *input, *turns;
@@ -1309,8 +1317,12 @@ grpo_fault grpo_fault_of_f64(grpo_status st, const grpo_objective *obj, const gr
     *advantage);
 int grpo_lint_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage, const grpo_totals
     *totals, const grpo_output_f64 *out, grpo_finding *finding, int room);
+int grpo_lint_parts_f64(const grpo_totals *totals, const grpo_partial *partial, const grpo_moments *moments, grpo_finding
+    *finding, int room);
 const char *grpo_fault_message_f64(grpo_status st, const grpo_objective *obj, const grpo_batch_f64 *batch, const double
     *advantage, char *buffer, size_t size);
+const char *grpo_logits_fault_message_f64(grpo_status st, const grpo_logits_f64 *logits, const grpo_batch_f64 *batch,
+    char *buffer, size_t size);
 const char *grpo_finding_message_f64(const grpo_finding *finding, char *buffer, size_t size);
 grpo_status grpo_relative_cost_penalty_f64(const grpo_batch_f64 *batch, const grpo_cost *cost, double *reward);
 grpo_status grpo_diversity_reward_f64(const double *reward, const double *similarity, int64_t n, double eps, double

@@ -4,7 +4,8 @@
  *     #define GRPO_LINT_IMPLEMENTATION
  *     #include "extra/grpo_lint.h"
  *
- * (a file of its own, or behind the implementation of gspo.h) and include it plainly elsewhere.  No objective needs it.
+ * (a file of its own, or behind the implementation of gspo.h) and include it plainly elsewhere.  No objective needs it.  It includes
+ * grpo_logits.h for the types of grpo_logits_fault_message.
  *
  *     char text[GRPO_LINT_MESSAGE_SIZE];
  *     if (st) puts(grpo_fault_message(st, &obj, &batch, advantage, text, sizeof text));
@@ -15,6 +16,9 @@
  *     for (int k = 0; k < n; k++) puts(grpo_finding_message(&finding[k], text, sizeof text));
  *         // likely mistake: batch.offset[3] begins within sequence 1, so that shared tokens lose a gradient: group 1, response 1 of it
  *
+ * and in parts, behind the last: grpo_lint_parts(&totals, &partial, NULL, finding, GRPO_LINT_MOST);
+ *         // likely mistake: partial.tokens is 38, but totals have 56: a part is missing, or totals were not cleared, ...
+ *
  * Groups, responses, tokens and elements are counted from 0, as batch.baseline, batch.reward and batch.logp are.  For the first steps of a
  * new trainer, and where a run goes wrong: each call looks at the whole batch.  Nothing is allocated, and nothing but what is said written.
  * With GRPO_NO_TEXT there are no messages, and grpo_fault.what is "". */
@@ -22,6 +26,7 @@
 #define GRPO_LINT_H
 
 #include "../gspo.h"
+#include "grpo_logits.h"
 
 #if GRPO_VERSION_NUMBER != 200
 #error "extra/grpo_lint.h and grpo.h are of different versions"
@@ -31,6 +36,8 @@
 #define grpo_fault_of grpo_fault_of_f64
 #define grpo_fault_message grpo_fault_message_f64
 #define grpo_lint grpo_lint_f64
+#define grpo_lint_parts grpo_lint_parts_f64
+#define grpo_logits_fault_message grpo_logits_fault_message_f64
 #define grpo_finding_message grpo_finding_message_f64
 #endif
 
@@ -67,17 +74,42 @@ typedef enum {
  *   ahead, behind     at 16 tokens or more that have a neighbour the arrays differ by more than 0.1 on average, and shifted by one token by
  *                     less than a quarter of that
  *   far               more than half of the tokens, of 16 at least, differ by more than 1, and neither of the last two says why
- *   apart             else, by more than 0.2 on average (those within 1e6), 16 tokens at least: a temperature of 0.8 where the other has 1
- *                     makes 0.3 to 0.4 of sampled tokens, a step of the policy or another engine 0.05
+ *   unlike            else, by more than 0.6 on average (those within 1e6), and more than half by more than 0.3, 32 tokens at least: the
+ *                     usual ratio is then outside of any clip
+ *   apart             else, by more than 0.2 on average, 16 tokens at least: a temperature of 0.8 where the other has 1 makes 0.3 to 0.4 of
+ *                     sampled tokens, a step of the policy or another engine 0.05
+ *   zeros             at every token, 4 at least, where logp (for logp: logp_old) is below -0.01 at half of them; a note where no function
+ *                     asks for it.  Not logp_old with surrogate policy_shaping, whose w is a probability where logp_old is 0
  *   padded            all responses are equally long, and half of them or more, two at least, end with two tokens or more whose logp and
  *                     logp_old are both 0
+ *   padded_one        the same where one of them is 0 there, and the other below -0.1 somewhere
+ *   fixed_length      8 responses or more, all of one length of 8 or more, no mask, and not all are truncated
+ *   none_count        a note where totals have tokens of other parts
+ *   mask_bytes        its bytes are those of 1.0 as float or double, or not 0 at every fourth place only, some twice in a response
+ *   inverted_mask     4 tokens or more have 0, and most of as many or more that are left out a log-probability below 0
+ *   counts_end        4 responses or more, all equally long, each masked up to a place of its own and not behind it
+ *   first_left_out, last_left_out     in each of 4 responses or more, and not the token beside it; the last is that whose logp_old is not
+ *                     0.  The last is likely if in two or more a token behind it counts, whose logp_old is 0
+ *   flag              of any array of flags
+ *   short_truncated   two or more are truncated, two or more not, and each of the former is shorter, up to its last token of the mask.
+ *                     Likely if there are 3 of each and the others are equally long: those that a limit has cut
  *   group_of_one      where the baseline is of the group and advantage.singleton is zero; likely if all groups are
  *   equal_rewards     of groups of two or more, likewise; advantages, if given, are 0 there.  Likely if all groups are, 8 at least
  *   per_response      advantages, one for all tokens of a response by the objective, change within one, and are 0 from the element on whose
  *                     number is the count of responses
- *   no_advantage      rewards of a group differ in responses that have tokens, and nothing shapes them, yet all advantages are 0
+ *   no_advantage      rewards of a group differ in responses that have tokens, and nothing shapes them, yet all advantages are 0, or all
+ *                     below 1e-30 where rewards differ by more than 1e-20
+ *   against_reward    where nothing shapes them, advantages that are not 0 and alike within their response are compared with those of the
+ *                     response before, of the least and of the highest reward in the group.  Likely if 8 responses or more, a quarter at
+ *                     least, are against it: advantages of one's own making may have reasons of their own
+ *   raw_reward        baseline group_mean, leave_one_out or length_weighted, rewards of one sign, and in every group whose rewards differ
+ *                     the advantages are the rewards; not where half of the responses have one reward and half have 0
+ *   cut_group         totals have other parts, and of three groups or more the first or the last is smaller than the others, which are
+ *                     alike
  *   other_totals      the rest, totals minus this batch, is not what any batch counts
- *   unwritten         not 0, outside of every sequence, where the loss does not write */
+ *   unwritten         not 0, outside of every sequence, where the loss does not write; without totals only between sequences, and not at
+ *                     all where totals count other parts: those may have written there.  Likely if one is NaN: no loss wrote it
+ *   missing_part, repeated_part, pieces, missing_moments, more_moments     of grpo_lint_parts */
 #define GRPO_LINT_RULES(X) \
     X(GRPO_LINT_REFUSED, refused, ERROR, "") \
     X(GRPO_LINT_REPEATED, repeated, LIKELY, "and its length are those of sequence %o: a response that is there twice loses a gradient") \
@@ -90,19 +122,54 @@ typedef enum {
         "differs from %b by %v on average, one token later by %o only: it looks shifted by one token against it") \
     X(GRPO_LINT_BEHIND, behind, LIKELY, \
         "differs from %b by %v on average, one token earlier by %o only: it looks shifted by one token against it") \
+    X(GRPO_LINT_ZEROS, zeros, LIKELY, "is 0 at every token, and %b is not: it looks unwritten") \
+    X(GRPO_LINT_UNLIKE, unlike, LIKELY, \
+        "differs from %b by %v on average: of other tokens or type of logits, by temperature, or too long a step?") \
     X(GRPO_LINT_FAR, far, LIKELY, "is more than 1 away from %b at a share of %v of the tokens: of another text, or another model?") \
     X(GRPO_LINT_PADDED, padded, LIKELY, \
         "and batch.logp_old are 0 from here to the end of the response: it looks like padding that counts, for want of a mask") \
+    X(GRPO_LINT_PADDED_ONE, padded_one, LIKELY, \
+        "is 0 from here to the end of the response, and %b is not: it looks like padding that counts, for want of a mask") \
+    X(GRPO_LINT_NONE_COUNT, none_count, LIKELY, "has no token that counts: all are masked, truncated or rejected") \
+    X(GRPO_LINT_MASK_BYTES, mask_bytes, LIKELY, \
+        "looks like numbers of another type read as bytes: a flag is one byte, 0 or 1") \
+    X(GRPO_LINT_INVERTED_MASK, inverted_mask, LIKELY, "counts only tokens whose %b is 0, and leaves out others: it looks inverted") \
+    X(GRPO_LINT_FIRST_LEFT_OUT, first_left_out, NOTE, \
+        "leaves out the first token of every response and counts the second: is it shifted by one token?") \
+    X(GRPO_LINT_SHORT_TRUNCATED, short_truncated, NOTE, \
+        "is of a response of %v tokens, and those that are not truncated have %o or more: are the flags inverted?") \
     X(GRPO_LINT_NEGATIVE_ENTROPY, negative_entropy, LIKELY, "is %v, but an entropy is at least 0") \
     X(GRPO_LINT_PER_RESPONSE, per_response, LIKELY, \
         "is 0, as is all behind as many elements as there are responses: it looks like an advantage per response, not per token") \
-    X(GRPO_LINT_NO_ADVANTAGE, no_advantage, LIKELY, "is 0 at every token, though rewards of this group differ: it looks unwritten") \
+    X(GRPO_LINT_NO_ADVANTAGE, no_advantage, LIKELY, \
+        "is %v, and no larger at any token, though rewards of a group differ: it looks unwritten") \
+    X(GRPO_LINT_AGAINST_REWARD, against_reward, NOTE, \
+        "is %v, but %o where the reward is higher: of another step or reward, or with the wrong sign?") \
+    X(GRPO_LINT_RAW_REWARD, raw_reward, LIKELY, "is %v, the reward itself, as at every token: nothing has been subtracted") \
     X(GRPO_LINT_OTHER_TOTALS, other_totals, LIKELY, "cannot be of this batch and others: they count something else, or another batch") \
-    X(GRPO_LINT_UNWRITTEN, unwritten, LIKELY, "is %v outside of every sequence, where the loss writes nothing: clear the array first") \
+    X(GRPO_LINT_UNWRITTEN, unwritten, NOTE, \
+        "is %v outside of every sequence, where the loss writes nothing: clear the array before the first part, if it is read whole") \
+    X(GRPO_LINT_MISSING_PART, missing_part, LIKELY, \
+        "is %v, but totals have %o: a part is missing, or totals were not cleared, or also added up over a context group") \
+    X(GRPO_LINT_REPEATED_PART, repeated_part, LIKELY, \
+        "is %v, but totals have %o: a part is there twice, or not in totals, or partial was not cleared") \
+    X(GRPO_LINT_PIECES, pieces, LIKELY, \
+        "is %v, but totals have %o of as many tokens: cut responses are not counted once, by one rank of a context group") \
+    X(GRPO_LINT_MISSING_MOMENTS, missing_moments, LIKELY, "is %v, but totals have %o: advantages are of moments that lack a part") \
+    X(GRPO_LINT_MORE_MOMENTS, more_moments, NOTE, \
+        "is %v, and totals have %o: of more than this step, or not cleared since the last batch?") \
     X(GRPO_LINT_GROUP_OF_ONE, group_of_one, NOTE, "begins a group of one response, with nothing to compare it with: its advantage is 0") \
     X(GRPO_LINT_EQUAL_REWARDS, equal_rewards, NOTE, "is %v, as the reward of every response of the group: nothing is learnt from it") \
     X(GRPO_LINT_EMPTY, empty, NOTE, "is 0: a response without tokens") \
     X(GRPO_LINT_MASKED, masked, NOTE, "is of a response whose every token batch.mask leaves out") \
+    X(GRPO_LINT_LAST_LEFT_OUT, last_left_out, NOTE, \
+        "leaves out the last token of every response and counts the one before: is it shifted by one token?") \
+    X(GRPO_LINT_COUNTS_END, counts_end, NOTE, \
+        "leaves out the beginning of every response and counts its end, all equally long: is it inverted, and padding counts?") \
+    X(GRPO_LINT_FLAG, flag, NOTE, "is %v, but flags are 0 or 1: an array of another type?") \
+    X(GRPO_LINT_FIXED_LENGTH, fixed_length, NOTE, "is %v, as that of every response, and there is no mask: does padding count?") \
+    X(GRPO_LINT_CUT_GROUP, cut_group, NOTE, \
+        "begins a group of %v responses, where the others of this part have %o: is it cut?  Parts are of whole groups") \
     X(GRPO_LINT_ZERO_PROBABILITY, zero_probability, NOTE, "is -infinity: a token whose probability is 0") \
     X(GRPO_LINT_APART, apart, NOTE, "differs from %b by %v on average: by temperature, a filter, or many steps of the policy?") \
     X(GRPO_LINT_SAME, same, NOTE, "is %b at every token: ratios are 1 and no clip acts, as in the first step on a batch")
@@ -130,11 +197,19 @@ enum { GRPO_LINT_MESSAGE_SIZE = 400,       /* of buffers for what follows */
 int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
               const grpo_output *out, grpo_finding *finding, int room);
 
+/* Work in parts, once the last part has been evaluated and the partials of all ranks are merged, if totals are of all ranks: has every part
+ * been counted and evaluated once?  partial and totals count the same: tokens, and sequences and groups that have some; moments (NULL:
+ * none) and totals all sequences.  Whether a group was cut is not seen here: totals.groups should be the number of prompts. */
+int grpo_lint_parts(const grpo_totals *totals, const grpo_partial *partial, const grpo_moments *moments, grpo_finding *finding, int room);
+
 #ifndef GRPO_NO_TEXT
 /* a status with values and place, in one sentence, cut where buffer (size bytes) ends; returns buffer, of size 0 "".  Arguments as of
  * grpo_fault_of */
 const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                char *buffer, size_t size);
+/* the same of what a function of grpo_logits.h refused of its logits: the row, the entry of the vocabulary, the target, the token.  batch:
+ * whose token each row is (grpo_logits_loss), or NULL */
+const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *logits, const grpo_batch *batch, char *buffer, size_t size);
 /* level, sentence and place of a finding, likewise */
 const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size_t size);
 #endif
@@ -344,6 +419,41 @@ static void grpo_find_(grpo_lint_ *l, grpo_lint_rule rule, int what, int64_t ind
     grpo_keep_finding_(l, &x);
 }
 
+/* of what statuses have no name for */
+static void grpo_call_it_(grpo_finding *x, const char *name) {
+#ifdef GRPO_NO_TEXT
+    (void)x; (void)name;
+#else
+    x->at.what = name;
+#endif
+}
+
+/* ---- what functions refuse ---- */
+GRPO_APART_ grpo_status grpo_refused_advantages_(const grpo_objective *obj, const grpo_batch *batch) {
+    grpo_moments m;
+    memset(&m, 0, sizeof m);
+    return grpo_moments_add(obj, batch, &m);
+}
+
+/* what gspo_loss refuses, without evaluating it; without outputs there is no room to complain of */
+static grpo_status grpo_refused_loss_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                      const grpo_totals *totals, const grpo_output *out) {
+    double nothing = 0;
+    grpo_output room;
+    grpo_status st;
+    memset(&room, 0, sizeof room);
+    room.scratch = &nothing; room.scratch_size = INT64_MAX;
+    st = gspo_loss_check(obj, batch, advantage, totals, out ? out : &room, NULL);
+    if (st) return st;
+    return grpo_check_arrays_(batch, NULL, GRPO_NEED_LOGP_ | (obj->penalty.entropy_coef != 0 ? GRPO_NEED_ENTROPY_ : 0), GRPO_NEED_ENTROPY_);
+}
+
+/* would a function miss the array, which `without` has not? */
+static int grpo_is_missed_(const grpo_lint_ *l, const grpo_batch *without, int what) {
+    const grpo_status st = GRPO_STATUS_(GRPO_NULL, what);
+    return grpo_refused_loss_(l->obj, without, l->advantage, NULL, NULL) == st || grpo_refused_advantages_(l->obj, without) == st;
+}
+
 /* ---- tokens and responses ---- */
 static int grpo_lint_tokens_(grpo_lint_ *l) {
     const grpo_batch *b = l->b;
@@ -408,38 +518,231 @@ static int64_t grpo_gap_until_(const grpo_lint_ *l, int64_t end, int64_t i, int 
     return next;
 }
 
-static void grpo_lint_unwritten_(grpo_lint_ *l, const grpo_real *x, int what, int in_order) {
+/* whole: the batch is no view of some groups, so that what stands before the first response and behind the last is of no other */
+static void grpo_lint_unwritten_(grpo_lint_ *l, const grpo_real *x, int what, int in_order, int whole) {
     int64_t count = 0, first = -1;
+    int garbage = 0;
     grpo_finding found;
-    for (int64_t i = l->begin - 1; x && i < l->end; i++) {
+    for (int64_t i = whole ? l->begin - 1 : l->begin; x && i < l->end; i++) {
         const int64_t end = i < l->begin ? 0 : grpo_end_of_(l->b, i);
         const int64_t until = i < l->begin || l->b->length[i] > 0 ? grpo_gap_until_(l, end, i, in_order) : -1;
-        for (int64_t t = end; t < until; t++) if (!(x[t] == 0) && count++ == 0) first = t;
+        for (int64_t t = end; t < until && (whole || until < l->b->n_tokens); t++) {
+            garbage |= x[t] != x[t];
+            if (!(x[t] == 0) && count++ == 0) first = t;
+        }
     }
     if (count == 0) return;
     found = grpo_finding_at_(l, GRPO_LINT_UNWRITTEN, what, 0, first, count);
+    if (garbage) found.level = GRPO_LINT_LIKELY;
     grpo_fault_value_(&found.at, (double)x[first]);
     grpo_keep_finding_(l, &found);
 }
 
-/* the tokens at the end of a response whose logp and logp_old are both 0 */
-static int64_t grpo_zeros_at_end_(const grpo_batch *b, int64_t i) {
+static int grpo_are_equally_long_(const grpo_lint_ *l) {
+    for (int64_t i = l->begin; i < l->end; i++) if (l->b->length[i] != l->b->length[l->begin]) return 0;
+    return 1;
+}
+
+/* the tokens at the end of a response at which x is 0, and y too; with `live` whatever y is, if it is below -0.1 at one of them, else 0 */
+static int64_t grpo_zeros_at_end_(const grpo_batch *b, const grpo_real *x, const grpo_real *y, int64_t i, int live) {
     int64_t n = 0;
-    for (int64_t t = grpo_end_of_(b, i); --t >= b->offset[i]; n++)
-        if (!grpo_is_unmasked_(b, t) || b->logp[t] != 0 || b->logp_old[t] != 0) break;
-    return n;
+    int any = 0;
+    for (int64_t t = grpo_end_of_(b, i); --t >= b->offset[i]; n++) {
+        if (!grpo_is_unmasked_(b, t) || x[t] != 0 || (!live && y[t] != 0)) break;
+        any |= (double)y[t] < -0.1;
+    }
+    return live && !any ? 0 : n;
+}
+
+static int grpo_find_padded_(grpo_lint_ *l, const grpo_real *x, const grpo_real *y, const int what[2], int live) {
+    const grpo_batch *b = l->b;
+    int64_t count = 0, first = -1;
+    grpo_finding found;
+    for (int64_t i = l->begin; i < l->end; i++) {
+        const int64_t zeros = grpo_zeros_at_end_(b, x, y, i, live);
+        if (zeros >= 2 && zeros < b->length[i] && count++ == 0) first = grpo_end_of_(b, i) - zeros;
+    }
+    if (count < 2 || 2 * count < l->end - l->begin) return 0;
+    found = grpo_finding_at_(l, live ? GRPO_LINT_PADDED_ONE : GRPO_LINT_PADDED, what[0], what[1], first, count);
+    grpo_keep_finding_(l, &found);
+    return 1;
 }
 
 static void grpo_lint_padded_(grpo_lint_ *l) {
+    static const int old[] = { GRPO_AT_logp_old_, GRPO_AT_logp_ }, now[] = { GRPO_AT_logp_, GRPO_AT_logp_old_ };
     const grpo_batch *b = l->b;
+    if (!b->logp || !b->logp_old || !grpo_are_equally_long_(l) || grpo_find_padded_(l, b->logp, b->logp_old, now, 0)) return;
+    if (!grpo_find_padded_(l, b->logp_old, b->logp, old, 1)) grpo_find_padded_(l, b->logp, b->logp_old, now, 1);
+}
+
+static void grpo_lint_fixed_length_(grpo_lint_ *l) {
+    const grpo_batch *b = l->b;
+    int64_t truncated = 0;
+    if (b->mask || l->end - l->begin < 8 || b->length[l->begin] < 8 || !grpo_are_equally_long_(l)) return;
+    for (int64_t i = l->begin; b->truncated && i < l->end; i++) truncated += b->truncated[i] != 0;
+    if (truncated < l->end - l->begin) grpo_find_(l, GRPO_LINT_FIXED_LENGTH, GRPO_AT_length_, l->begin, l->end - l->begin);
+}
+
+/* ---- flags ---- */
+/* of an element of an array of flags, a token's or a response's */
+static void grpo_find_flag_(grpo_lint_ *l, grpo_lint_rule rule, const char *name, int of_token, int64_t index, int64_t count,
+                            grpo_lint_level level, double value) {
+    grpo_finding x = grpo_finding_at_(l, rule, GRPO_AT_batch_, 0, -1, count);
+    grpo_call_it_(&x, name);
+    x.level = level;
+    x.at.index = index;
+    if (of_token && index >= 0) grpo_place_token_(l->b, index, &x.at);
+    if (!of_token) grpo_place_sequence_(l->b, index, &x.at);
+    grpo_fault_value_(&x.at, value);
+    grpo_keep_finding_(l, &x);
+}
+
+static void grpo_lint_flags_of_(grpo_lint_ *l, const uint8_t *x, const char *name, int of_token) {
     int64_t count = 0, first = -1;
-    if (!b->logp || !b->logp_old) return;
-    for (int64_t i = l->begin; i < l->end; i++) {
-        const int64_t zeros = grpo_zeros_at_end_(b, i);
-        if (b->length[i] != b->length[l->begin]) return;
-        if (zeros >= 2 && zeros < b->length[i] && count++ == 0) first = grpo_end_of_(b, i) - zeros;
+    for (int64_t i = l->begin; x && i < l->end; i++) {
+        const int64_t begin = of_token ? l->b->offset[i] : i, end = of_token ? grpo_end_of_(l->b, i) : i + 1;
+        for (int64_t k = begin; k < end; k++) if (x[k] > 1 && count++ == 0) first = k;
     }
-    if (count >= 2 && 2 * count >= l->end - l->begin) grpo_find_(l, GRPO_LINT_PADDED, GRPO_AT_logp_, first, count);
+    if (count) grpo_find_flag_(l, GRPO_LINT_FLAG, name, of_token, first, count, GRPO_LINT_NOTE, (double)x[first]);
+}
+
+static void grpo_lint_flags_(grpo_lint_ *l, int mask_is_of_bytes) {
+    const grpo_batch *b = l->b;
+    if (!mask_is_of_bytes) grpo_lint_flags_of_(l, b->mask, "batch.mask", 1);
+    grpo_lint_flags_of_(l, b->step_end, "batch.step_end", 1);
+    grpo_lint_flags_of_(l, b->segment_end, "batch.segment_end", 1);
+    grpo_lint_flags_of_(l, b->selected, "batch.selected", 1);
+    grpo_lint_flags_of_(l, b->kl_mask, "batch.kl_mask", 1);
+    grpo_lint_flags_of_(l, b->nll_mask, "batch.nll_mask", 1);
+    grpo_lint_flags_of_(l, b->marked, "batch.marked", 1);
+    grpo_lint_flags_of_(l, b->shaping_mask, "batch.shaping_mask", 1);
+    grpo_lint_flags_of_(l, b->truncated, "batch.truncated", 0);
+    grpo_lint_flags_of_(l, b->excluded, "batch.excluded", 0);
+}
+
+/* little-endian: 1 as a whole number of 4 or 8 bytes is 1 0 0 0 ..., 1.0 ends with 0x80 0x3f or 0xf0 0x3f */
+static int grpo_lint_mask_bytes_(grpo_lint_ *l) {
+    const grpo_batch *b = l->b;
+    int64_t tokens = 0, counted = 0, of_one = 0;
+    int places = 0, twice = 0;
+    for (int64_t i = l->begin; b->mask && i < l->end; i++) {
+        const int64_t before = counted;
+        tokens += b->length[i];
+        for (int64_t t = b->offset[i]; t < grpo_end_of_(b, i); t++) {
+            if (!b->mask[t]) continue;
+            counted++;
+            places |= 1 << (t & 3);
+            of_one += b->mask[t] == 0x80 || b->mask[t] == 0xf0 || b->mask[t] == 0x3f;
+        }
+        twice |= counted > before + 1;
+    }
+    if (counted < 8 || tokens < 32) return 0;
+    if (of_one < counted && ((places & (places - 1)) || !twice || 32 * counted < tokens)) return 0;
+    grpo_find_flag_(l, GRPO_LINT_MASK_BYTES, "batch.mask", 1, -1, 1, GRPO_LINT_LIKELY, 0);
+    return 1;
+}
+
+/* x is 0 wherever the mask counts, and mostly not where it leaves out */
+static int grpo_is_inverted_by_(const grpo_lint_ *l, const grpo_real *x) {
+    int64_t counted = 0, left_out = 0, live = 0;
+    for (int64_t i = l->begin; x && i < l->end; i++)
+        for (int64_t t = l->b->offset[i]; t < grpo_end_of_(l->b, i); t++) {
+            if (!grpo_is_unmasked_(l->b, t)) { left_out++; live += x[t] < 0 && (double)x[t] >= -1e6; continue; }
+            if (x[t] != 0) return 0;
+            counted++;
+        }
+    return counted >= 4 && live >= 4 && 2 * live >= left_out;
+}
+
+/* equally long responses, each masked up to a place of its own: where that is in the first */
+static int64_t grpo_masked_beginnings_(const grpo_lint_ *l) {
+    const grpo_batch *b = l->b;
+    int64_t responses = 0, first = -1, place = -1, others = 0;
+    if (!grpo_are_equally_long_(l)) return -1;
+    for (int64_t i = l->begin; i < l->end; i++) {
+        int64_t t = b->offset[i];
+        while (t < grpo_end_of_(b, i) && !grpo_is_unmasked_(b, t)) t++;
+        if (t == grpo_end_of_(b, i)) continue;
+        if (t == b->offset[i]) return -1;
+        if (responses++ == 0) { first = t; place = t - b->offset[i]; }
+        others += t - b->offset[i] != place;
+        while (t < grpo_end_of_(b, i) && grpo_is_unmasked_(b, t)) t++;
+        if (t < grpo_end_of_(b, i)) return -1;
+    }
+    return responses >= 4 && others ? first : -1;
+}
+
+/* of the responses with tokens: those whose first, or last, is left out while the one beside it counts; those that have zeros behind */
+typedef struct { int64_t responses, first, last, with_zeros, at_first, at_last; } grpo_left_out_;
+
+static void grpo_look_at_ends_(const grpo_batch *b, int64_t i, grpo_left_out_ *n) {
+    const int64_t begin = b->offset[i];
+    int64_t end = grpo_end_of_(b, i), last = end;
+    if (grpo_unmasked_(b, i) == 0) return;
+    n->responses++;
+    while (b->logp_old && end > begin && b->logp_old[end - 1] == 0) end--;
+    while (!grpo_is_unmasked_(b, last - 1)) last--;
+    if (end - begin < 2) return;
+    if (!grpo_is_unmasked_(b, begin) && grpo_is_unmasked_(b, begin + 1) && n->first++ == 0) n->at_first = begin;
+    if (!grpo_is_unmasked_(b, end - 1) && grpo_is_unmasked_(b, end - 2) && n->last++ == 0) n->at_last = end - 1;
+    n->with_zeros += last > end;
+}
+
+static void grpo_lint_mask_(grpo_lint_ *l) {
+    static const int by[] = { GRPO_AT_logp_old_, GRPO_AT_logp_ };
+    const grpo_batch *b = l->b;
+    grpo_left_out_ n;
+    grpo_finding x;
+    int64_t t;
+    memset(&n, 0, sizeof n);
+    for (int k = 0; k < 2; k++) {
+        if (!grpo_is_inverted_by_(l, k ? b->logp : b->logp_old)) continue;
+        x = grpo_finding_at_(l, GRPO_LINT_INVERTED_MASK, GRPO_AT_batch_, by[k], -1, 1);
+        grpo_call_it_(&x, "batch.mask");
+        grpo_keep_finding_(l, &x);
+        return;
+    }
+    t = grpo_masked_beginnings_(l);
+    if (t >= 0) { grpo_find_flag_(l, GRPO_LINT_COUNTS_END, "batch.mask", 1, t, 1, GRPO_LINT_NOTE, 1); return; }
+    for (int64_t i = l->begin; i < l->end; i++) grpo_look_at_ends_(b, i, &n);
+    if (n.responses < 4) return;
+    if (n.first == n.responses || n.last == n.responses) {
+        const int first = n.first == n.responses;
+        grpo_find_flag_(l, first ? GRPO_LINT_FIRST_LEFT_OUT : GRPO_LINT_LAST_LEFT_OUT, "batch.mask", 1, first ? n.at_first : n.at_last, 1,
+                        !first && n.with_zeros >= 2 ? GRPO_LINT_LIKELY : GRPO_LINT_NOTE, 0);
+    }
+}
+
+/* a response's tokens up to the last one of the mask */
+static int64_t grpo_reach_(const grpo_batch *b, int64_t i) {
+    int64_t t = grpo_end_of_(b, i);
+    while (t > b->offset[i] && !grpo_is_unmasked_(b, t - 1)) t--;
+    return t - b->offset[i];
+}
+
+static void grpo_lint_truncated_(grpo_lint_ *l) {
+    const grpo_batch *b = l->b;
+    int64_t count[2] = { 0, 0 }, least = INT64_MAX, most = -1, longest = -1, first = -1;
+    grpo_lint_level level;
+    for (int64_t i = l->begin; b->truncated && i < l->end; i++) {
+        const int64_t n = grpo_reach_(b, i);
+        const int truncated = b->truncated[i] != 0;
+        if (n == 0) continue;
+        if (count[truncated]++ == 0 && truncated) first = i;
+        if (truncated) { most = n > most ? n : most; continue; }
+        least = n < least ? n : least;
+        longest = n > longest ? n : longest;
+    }
+    if (count[0] < 2 || count[1] < 2 || most >= least) return;
+    level = count[0] >= 3 && count[1] >= 3 && least == longest ? GRPO_LINT_LIKELY : GRPO_LINT_NOTE;
+    {
+        grpo_finding x = grpo_finding_at_(l, GRPO_LINT_SHORT_TRUNCATED, GRPO_AT_truncated_, 0, first, count[1]);
+        x.level = level;
+        grpo_place_sequence_(b, first, &x.at);
+        grpo_fault_value_(&x.at, (double)grpo_reach_(b, first));
+        grpo_fault_other_(&x.at, (double)least);
+        grpo_keep_finding_(l, &x);
+    }
 }
 
 /* ---- log-probabilities ---- */
@@ -472,7 +775,7 @@ static void grpo_lint_entropy_(grpo_lint_ *l) {
 
 /* two arrays beside each other: at all tokens; at those where both are at most 1e6 in magnitude; at those with such a token behind them */
 typedef struct {
-    int64_t tokens, equal, far, moderate, neighbours;
+    int64_t tokens, equal, far, unlike, moderate, neighbours;
     double apart;                  /* the sum of |x_t - y_t|, and over neighbours: */
     double here, ahead, behind;    /* of |x_t - y_t|, |x_t+1 - y_t|, |x_t - y_t+1| */
 } grpo_two_arrays_;
@@ -488,6 +791,7 @@ static void grpo_look_at_two_(const grpo_lint_ *l, const grpo_real *a, const grp
             s->tokens++;
             s->equal += x == y;
             s->far += d > 1;
+            s->unlike += d > 0.3;
             if (!grpo_is_moderate_(x, y)) continue;
             s->moderate++;
             s->apart += d;
@@ -506,11 +810,24 @@ static void grpo_find_two_(grpo_lint_ *l, grpo_lint_rule rule, const int what[2]
     grpo_keep_finding_(l, &x);
 }
 
+/* is x 0 at every token, four at least, and y below -0.01 at half of them? */
+static int grpo_are_zeros_(const grpo_lint_ *l, const grpo_real *x, const grpo_real *y) {
+    int64_t tokens = 0, live = 0;
+    for (int64_t i = l->begin; i < l->end; i++)
+        for (int64_t t = l->b->offset[i]; t < grpo_end_of_(l->b, i); t++) {
+            if (!grpo_is_unmasked_(l->b, t)) continue;
+            if (x[t] != 0) return 0;
+            tokens++;
+            live += (double)y[t] < -0.01;
+        }
+    return tokens >= 4 && 2 * live >= tokens;
+}
+
 /* all: also what is no mistake between a policy and its reference */
 static void grpo_lint_two_(grpo_lint_ *l, const grpo_real *a, const grpo_real *b, const int what[2], int all) {
     grpo_two_arrays_ s;
     double n, shifted;
-    if (!a || !b) return;
+    if (!a || !b || grpo_are_zeros_(l, a, b) || grpo_are_zeros_(l, b, a)) return;
     grpo_look_at_two_(l, a, b, &s);
     n = (double)s.neighbours;
     shifted = s.ahead < s.behind ? s.ahead : s.behind;
@@ -518,9 +835,26 @@ static void grpo_lint_two_(grpo_lint_ *l, const grpo_real *a, const grpo_real *b
         grpo_find_two_(l, s.ahead < s.behind ? GRPO_LINT_AHEAD : GRPO_LINT_BEHIND, what, s.here / n, shifted / n);
     else if (!all) return;
     else if (s.tokens >= 16 && 2 * s.far > s.tokens) grpo_find_two_(l, GRPO_LINT_FAR, what, (double)s.far / (double)s.tokens, 0);
+    else if (s.moderate >= 32 && s.apart > 0.6 * (double)s.moderate && 2 * s.unlike > s.tokens)
+        grpo_find_two_(l, GRPO_LINT_UNLIKE, what, s.apart / (double)s.moderate, 0);
     else if (s.moderate >= 16 && s.apart > 0.2 * (double)s.moderate)
         grpo_find_two_(l, GRPO_LINT_APART, what, s.apart / (double)s.moderate, 0);
     else if (s.equal == s.tokens && what[0] == GRPO_AT_logp_) grpo_find_two_(l, GRPO_LINT_SAME, what, 0, 0);
+}
+
+/* is x 0 at every token where `live` is not? */
+static void grpo_lint_zeros_(grpo_lint_ *l, const grpo_real *x, const grpo_real *live, int what, int other) {
+    grpo_batch without = *l->b;
+    grpo_finding found;
+    if (!x || !live || !grpo_are_zeros_(l, x, live)) return;
+    if (what == GRPO_AT_logp_old_ && l->obj->surrogate.kind == GRPO_SURROGATE_POLICY_SHAPING) return;
+    if (what == GRPO_AT_logp_) without.logp = NULL;
+    if (what == GRPO_AT_logp_old_) without.logp_old = NULL;
+    if (what == GRPO_AT_logp_ref_) without.logp_ref = NULL;
+    if (what == GRPO_AT_logp_rollout_) without.logp_rollout = NULL;
+    found = grpo_finding_at_(l, GRPO_LINT_ZEROS, what, other, -1, 1);
+    if (!grpo_is_missed_(l, &without, what)) found.level = GRPO_LINT_NOTE;
+    grpo_keep_finding_(l, &found);
 }
 
 static void grpo_lint_policies_(grpo_lint_ *l) {
@@ -532,6 +866,10 @@ static void grpo_lint_policies_(grpo_lint_ *l) {
     grpo_lint_logp_(l, b->logp_ref, GRPO_AT_logp_ref_);
     grpo_lint_logp_(l, b->logp_rollout, GRPO_AT_logp_rollout_);
     grpo_lint_logp_(l, b->logp_teacher, GRPO_AT_logp_teacher_);
+    grpo_lint_zeros_(l, b->logp, b->logp_old, GRPO_AT_logp_, GRPO_AT_logp_old_);
+    grpo_lint_zeros_(l, b->logp_old, b->logp, GRPO_AT_logp_old_, GRPO_AT_logp_);
+    grpo_lint_zeros_(l, b->logp_ref, b->logp, GRPO_AT_logp_ref_, GRPO_AT_logp_);
+    grpo_lint_zeros_(l, b->logp_rollout, b->logp, GRPO_AT_logp_rollout_, GRPO_AT_logp_);
     grpo_lint_two_(l, b->logp, b->logp_old, old, 1);
     grpo_lint_two_(l, b->logp_old, b->logp_rollout, rollout, 1);
     grpo_lint_two_(l, b->logp, b->logp_ref, ref, 0);
@@ -563,7 +901,8 @@ static int grpo_differences_count_(const grpo_objective *obj) {
     const grpo_field *f = grpo_fields(&n);
     for (int k = 0; k < n; k++) if (f[k].offset < sizeof obj->reward && grpo_objective_get(obj, &f[k]) != 0) return 0;
     return grpo_compares_responses_(a) && grpo_tokens_are_alike_(a) && a->transform == GRPO_TRANSFORM_NONE && a->scale != GRPO_SCALE_BETA
-        && a->reweight == GRPO_REWEIGHT_NONE && a->clamp_low == 0 && a->clamp_high == 0 && a->excluded == GRPO_EXCLUDED_NONE;
+        && a->scale != GRPO_SCALE_GROUP_MEAN && a->reweight == GRPO_REWEIGHT_NONE && a->clamp_low == 0 && a->clamp_high == 0
+        && a->excluded == GRPO_EXCLUDED_NONE;
 }
 
 /* is the advantage 0 at all tokens of sequences begin .. end - 1? */
@@ -608,13 +947,133 @@ static void grpo_lint_groups_(grpo_lint_ *l) {
     }
 }
 
+/* the first token in the mask, of a response that has some */
+static int64_t grpo_first_unmasked_(const grpo_batch *b, int64_t i) {
+    int64_t t = b->offset[i];
+    while (!grpo_is_unmasked_(b, t)) t++;
+    return t;
+}
+
+/* the response that holds the largest advantage, or the first with another reward, where advantages are 0 or too small to be any */
 static void grpo_lint_no_advantage_(grpo_lint_ *l) {
-    int64_t i = -1, t;
-    if (!l->b->reward || !grpo_advantage_is_zero_(l, l->begin, l->end)) return;
-    for (int64_t g = 0; g < l->b->n_groups && i < 0; g++) i = grpo_other_reward_(l->b, g, 1);
-    if (i < 0) return;
-    for (t = l->b->offset[i]; !grpo_is_unmasked_(l->b, t); ) t++;
-    grpo_find_(l, GRPO_LINT_NO_ADVANTAGE, GRPO_AT_advantage_, t, 1);
+    const grpo_batch *b = l->b;
+    int64_t i = -1, most = -1;
+    double largest = 0;
+    if (!b->reward) return;
+    for (int64_t k = l->begin; k < l->end; k++)
+        for (int64_t t = b->offset[k]; t < grpo_end_of_(b, k); t++) {
+            const double A = grpo_is_unmasked_(b, t) ? fabs((double)l->advantage[t]) : 0;
+            if (!(A <= 1e-30)) return;
+            if (A > largest) { largest = A; most = t; }
+        }
+    for (int64_t g = 0; g < b->n_groups && i < 0; g++) {
+        i = grpo_other_reward_(b, g, 1);
+        for (int64_t k = b->group_begin[g]; largest > 0 && i >= 0 && k < b->group_begin[g + 1]; k++)
+            if (fabs((double)b->reward[k] - (double)b->reward[i]) > 1e-20) break;
+            else if (k + 1 == b->group_begin[g + 1]) i = -1;
+    }
+    if (i >= 0) grpo_find_(l, GRPO_LINT_NO_ADVANTAGE, GRPO_AT_advantage_, most >= 0 ? most : grpo_first_unmasked_(b, i), 1);
+}
+
+/* is A a rising function of R within a group?  Of others by the objective, R - b and sigma are not the group's */
+static int grpo_rises_with_reward_(const grpo_advantage *a) {
+    return a->baseline != GRPO_BASELINE_KALMAN && a->scale != GRPO_SCALE_KALMAN_STD && a->scale != GRPO_SCALE_LEAVE_ONE_OUT_STD;
+}
+
+/* of all tokens of the response that are in the mask; 0 where they differ, or there is none */
+static double grpo_advantage_of_(const grpo_lint_ *l, int64_t i) {
+    double A = 0;
+    int any = 0;
+    for (int64_t t = l->b->offset[i]; t < grpo_end_of_(l->b, i); t++) {
+        if (!grpo_is_unmasked_(l->b, t)) continue;
+        if (any && (double)l->advantage[t] != A) return 0;
+        A = (double)l->advantage[t];
+        any = 1;
+    }
+    return A;
+}
+
+/* has of two responses the one with the higher reward clearly the lower advantage? */
+static int grpo_is_against_(const grpo_lint_ *l, int64_t i, int64_t j, double Ai, double Aj) {
+    const double least = 1e-3 * (fabs(Ai) > fabs(Aj) ? fabs(Ai) : fabs(Aj));
+    if (l->b->reward[i] == l->b->reward[j] || Ai == 0 || Aj == 0) return 0;
+    return l->b->reward[i] < l->b->reward[j] ? Ai > Aj + least : Aj > Ai + least;
+}
+
+/* the first pair (lower reward, higher one), the responses that were compared and those against it */
+typedef struct { int64_t lower, higher, compared, against; } grpo_reward_order_;
+
+static void grpo_order_of_group_(const grpo_lint_ *l, int64_t g, grpo_reward_order_ *n) {
+    const grpo_batch *b = l->b;
+    int64_t with[3] = { -1, -1, -1 };                      /* of the least and the highest reward, and the one before */
+    double A[3] = { 0, 0, 0 };
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        if (grpo_unmasked_(b, i) == 0) continue;
+        if (with[0] < 0 || b->reward[i] < b->reward[with[0]]) with[0] = i;
+        if (with[1] < 0 || b->reward[i] > b->reward[with[1]]) with[1] = i;
+    }
+    if (with[0] < 0 || b->reward[with[0]] == b->reward[with[1]]) return;
+    for (int k = 0; k < 2; k++) A[k] = grpo_advantage_of_(l, with[k]);
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        const double own = grpo_unmasked_(b, i) ? grpo_advantage_of_(l, i) : 0;
+        int found = 0;
+        if (own == 0) continue;
+        n->compared++;
+        for (int k = 0; k < 3 && !found; k++) {
+            if (with[k] < 0 || !grpo_is_against_(l, i, with[k], own, A[k])) continue;
+            found = 1;
+            if (n->against++ > 0) continue;
+            n->lower = b->reward[i] < b->reward[with[k]] ? i : with[k];
+            n->higher = n->lower == i ? with[k] : i;
+        }
+        with[2] = i;
+        A[2] = own;
+    }
+}
+
+static void grpo_lint_against_reward_(grpo_lint_ *l) {
+    grpo_reward_order_ n;
+    grpo_finding x;
+    memset(&n, 0, sizeof n);
+    if (!l->b->reward) return;
+    for (int64_t g = 0; g < l->b->n_groups; g++) grpo_order_of_group_(l, g, &n);
+    if (n.against == 0) return;
+    x = grpo_finding_at_(l, GRPO_LINT_AGAINST_REWARD, GRPO_AT_advantage_, 0, grpo_first_unmasked_(l->b, n.lower), n.against);
+    if (n.against >= 8 && 4 * n.against >= n.compared) x.level = GRPO_LINT_LIKELY;
+    grpo_fault_other_(&x.at, (double)l->advantage[grpo_first_unmasked_(l->b, n.higher)]);
+    grpo_keep_finding_(l, &x);
+}
+
+/* is A the reward at every response of the group?  1: yes, where only for want of a baseline; 0: no, -1: it says nothing */
+static int grpo_is_raw_(const grpo_lint_ *l, int64_t g) {
+    const grpo_batch *b = l->b;
+    int64_t zeros = 0, responses = 0;
+    int signs = 0, alike = 1;
+    double one = 0;
+    if (grpo_other_reward_(b, g, 1) < 0) return -1;
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        const double R = (double)b->reward[i];
+        if (grpo_unmasked_(b, i) == 0) continue;
+        if (grpo_advantage_of_(l, i) != R) return 0;
+        responses++;
+        zeros += R == 0;
+        signs |= R > 0 ? 1 : R < 0 ? 2 : 0;
+        alike &= R == 0 || one == 0 || R == one;
+        if (R != 0) one = R;
+    }
+    return signs == 3 || (alike && 2 * zeros == responses) ? -1 : 1;
+}
+
+static void grpo_lint_raw_reward_(grpo_lint_ *l) {
+    const grpo_baseline_kind k = l->obj->advantage.baseline;
+    int64_t first = -1, count = 0;
+    if (!l->b->reward || (k != GRPO_BASELINE_GROUP_MEAN && k != GRPO_BASELINE_LEAVE_ONE_OUT && k != GRPO_BASELINE_LENGTH_WEIGHTED)) return;
+    for (int64_t g = 0; g < l->b->n_groups; g++) {
+        const int raw = grpo_is_raw_(l, g);
+        if (raw == 0) return;
+        if (raw > 0 && count++ == 0) first = grpo_other_reward_(l->b, g, 1);
+    }
+    if (count) grpo_find_(l, GRPO_LINT_RAW_REWARD, GRPO_AT_advantage_, grpo_first_unmasked_(l->b, first), count);
 }
 
 /* as many numbers as there are responses, and zeros behind them: nowhere but there, and not alike within a response */
@@ -638,7 +1097,7 @@ static void grpo_lint_per_response_(grpo_lint_ *l) {
     if (written >= 2 && changes && after >= 0) grpo_find_(l, GRPO_LINT_PER_RESPONSE, GRPO_AT_advantage_, after, 1);
 }
 
-/* ---- totals, and what functions refuse ---- */
+/* ---- totals, work in parts, the call ---- */
 /* can other batches, or none, have counted this? */
 static int grpo_is_rest_(const grpo_totals *all, const grpo_totals *own) {
     const int64_t counts[] = { all->tokens, all->sequences, all->sequences_nonempty, all->groups, all->groups_nonempty,
@@ -653,30 +1112,67 @@ static int grpo_is_rest_(const grpo_totals *all, const grpo_totals *own) {
         && all->positive_sequences - own->positive_sequences <= nonempty && all->nonzero_std_tokens - own->nonzero_std_tokens <= tokens;
 }
 
+/* do totals count more than this batch? */
+static int grpo_are_of_parts_(const grpo_lint_ *l, const grpo_totals *totals) {
+    return totals && totals->sequences > l->end - l->begin;
+}
+
 static void grpo_lint_totals_(grpo_lint_ *l, const grpo_totals *totals) {
     grpo_totals own;
+    grpo_finding x;
     memset(&own, 0, sizeof own);
-    if (!totals || grpo_totals_add(l->obj, l->b, l->advantage, &own) || grpo_is_rest_(totals, &own)) return;
-    grpo_find_(l, GRPO_LINT_OTHER_TOTALS, GRPO_AT_totals_, -1, 1);
+    if (grpo_totals_add(l->obj, l->b, l->advantage, &own)) return;
+    if (own.tokens == 0) {
+        x = grpo_finding_at_(l, GRPO_LINT_NONE_COUNT, GRPO_AT_batch_, 0, -1, 1);
+        if (totals && totals->tokens > 0) x.level = GRPO_LINT_NOTE;
+        grpo_keep_finding_(l, &x);
+    }
+    if (totals && !grpo_is_rest_(totals, &own)) grpo_find_(l, GRPO_LINT_OTHER_TOTALS, GRPO_AT_totals_, -1, 1);
 }
 
-GRPO_APART_ grpo_status grpo_refused_advantages_(const grpo_objective *obj, const grpo_batch *batch) {
-    grpo_moments m;
-    memset(&m, 0, sizeof m);
-    return grpo_moments_add(obj, batch, &m);
+static void grpo_lint_cut_group_(grpo_lint_ *l, const grpo_totals *totals) {
+    const grpo_batch *b = l->b;
+    const int64_t n = b->n_groups, *begin = b->group_begin;
+    int64_t size, cut = -1;
+    if (!grpo_are_of_parts_(l, totals) || n < 3) return;
+    size = begin[2] - begin[1];
+    for (int64_t g = 1; g + 1 < n; g++) if (begin[g + 1] - begin[g] != size) return;
+    if (begin[1] - begin[0] > size || begin[n] - begin[n - 1] > size) return;
+    if (n == 3 && begin[1] - begin[0] < size && begin[3] - begin[2] < size) return;       /* one alone says nothing of the others */
+    if (begin[n] - begin[n - 1] < size) cut = n - 1;
+    if (begin[1] - begin[0] < size) cut = 0;
+    if (cut >= 0) {
+        grpo_finding x = grpo_finding_at_(l, GRPO_LINT_CUT_GROUP, GRPO_AT_group_begin_, 0, cut, 1);
+        x.at.group = cut;
+        grpo_fault_value_(&x.at, (double)(begin[cut + 1] - begin[cut]));
+        grpo_fault_other_(&x.at, (double)size);
+        grpo_keep_finding_(l, &x);
+    }
 }
 
-/* what gspo_loss refuses, without evaluating it; without outputs there is no room to complain of */
-static grpo_status grpo_refused_loss_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                      const grpo_totals *totals, const grpo_output *out) {
-    double nothing = 0;
-    grpo_output room;
-    grpo_status st;
-    memset(&room, 0, sizeof room);
-    room.scratch = &nothing; room.scratch_size = INT64_MAX;
-    st = gspo_loss_check(obj, batch, advantage, totals, out ? out : &room, NULL);
-    if (st) return st;
-    return grpo_check_arrays_(batch, NULL, GRPO_NEED_LOGP_ | (obj->penalty.entropy_coef != 0 ? GRPO_NEED_ENTROPY_ : 0), GRPO_NEED_ENTROPY_);
+static void grpo_find_count_(grpo_lint_ *l, grpo_lint_rule rule, int what, const char *name, int64_t count, int64_t of_totals) {
+    grpo_finding x = grpo_finding_at_(l, rule, what, GRPO_AT_totals_, -1, 1);
+    grpo_call_it_(&x, name);
+    grpo_fault_value_(&x.at, (double)count);
+    grpo_fault_other_(&x.at, (double)of_totals);
+    grpo_keep_finding_(l, &x);
+}
+
+int grpo_lint_parts(const grpo_totals *totals, const grpo_partial *partial, const grpo_moments *moments, grpo_finding *finding, int room) {
+    grpo_lint_ l;
+    memset(&l, 0, sizeof l);
+    l.finding = finding; l.room = finding && room > 0 ? room : 0;
+    if (totals && partial && partial->tokens != totals->tokens)
+        grpo_find_count_(&l, partial->tokens < totals->tokens ? GRPO_LINT_MISSING_PART : GRPO_LINT_REPEATED_PART, GRPO_AT_partial_,
+                         "partial.tokens", partial->tokens, totals->tokens);
+    else if (totals && partial && partial->sequences != totals->sequences_nonempty)
+        grpo_find_count_(&l, GRPO_LINT_PIECES, GRPO_AT_partial_, "partial.sequences", partial->sequences, totals->sequences_nonempty);
+    else if (totals && partial && partial->groups != totals->groups_nonempty)
+        grpo_find_count_(&l, GRPO_LINT_PIECES, GRPO_AT_partial_, "partial.groups", partial->groups, totals->groups_nonempty);
+    if (totals && moments && moments->sequences != totals->sequences)
+        grpo_find_count_(&l, moments->sequences < totals->sequences ? GRPO_LINT_MISSING_MOMENTS : GRPO_LINT_MORE_MOMENTS, GRPO_AT_moments_,
+                         "moments.sequences", moments->sequences, totals->sequences);
+    return l.count;
 }
 
 static void grpo_lint_refused_(grpo_lint_ *l, grpo_status st) {
@@ -694,7 +1190,7 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
               const grpo_output *out, grpo_finding *finding, int room) {
     const grpo_status st = advantage ? grpo_refused_loss_(obj, batch, advantage, totals, out) : grpo_refused_advantages_(obj, batch);
     grpo_lint_ l;
-    int in_order;
+    int in_order, bytes;
     memset(&l, 0, sizeof l);
     l.obj = obj; l.b = batch; l.advantage = advantage;
     l.finding = finding; l.room = finding && room > 0 ? room : 0;
@@ -703,16 +1199,27 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     l.begin = batch->group_begin[0]; l.end = batch->group_begin[batch->n_groups];
     in_order = grpo_stand_in_order_(&l);
     grpo_lint_overlap_(&l, in_order);
-    grpo_lint_unwritten_(&l, out ? out->dlogp : NULL, GRPO_AT_dlogp_, in_order);
-    grpo_lint_unwritten_(&l, out ? out->dentropy : NULL, GRPO_AT_dentropy_, in_order);
-    grpo_lint_unwritten_(&l, out ? out->ddivergence_ref : NULL, GRPO_AT_ddivergence_ref_, in_order);
+    if (grpo_are_of_parts_(&l, totals)) out = NULL;
+    grpo_lint_unwritten_(&l, out ? out->dlogp : NULL, GRPO_AT_dlogp_, in_order, totals != NULL);
+    grpo_lint_unwritten_(&l, out ? out->dentropy : NULL, GRPO_AT_dentropy_, in_order, totals != NULL);
+    grpo_lint_unwritten_(&l, out ? out->ddivergence_ref : NULL, GRPO_AT_ddivergence_ref_, in_order, totals != NULL);
     if (grpo_compares_responses_(&obj->advantage)) grpo_lint_groups_(&l);
+    grpo_lint_cut_group_(&l, totals);
+    bytes = grpo_lint_mask_bytes_(&l);
+    grpo_lint_flags_(&l, bytes);
     if (!grpo_lint_tokens_(&l)) return l.count;
+    if (batch->mask && !bytes) grpo_lint_mask_(&l);
+    grpo_lint_truncated_(&l);
     grpo_lint_padded_(&l);
+    grpo_lint_fixed_length_(&l);
     grpo_lint_policies_(&l);
     grpo_lint_entropy_(&l);
     if (advantage && grpo_tokens_are_alike_(&obj->advantage)) grpo_lint_per_response_(&l);
-    if (advantage && grpo_differences_count_(obj)) grpo_lint_no_advantage_(&l);
+    if (advantage && grpo_differences_count_(obj)) {
+        grpo_lint_no_advantage_(&l);
+        grpo_lint_raw_reward_(&l);
+        if (grpo_rises_with_reward_(&obj->advantage)) grpo_lint_against_reward_(&l);
+    }
     grpo_lint_totals_(&l, totals);
     return l.count;
 }
@@ -810,8 +1317,8 @@ static void grpo_say_place_(grpo_text_ *to, const char *before, const grpo_fault
     grpo_say_count_(to, at->group >= 0 ? ", reward " : ": reward ", at->column, "");
 }
 
-/* the status, the values that its rule does not say, the place; a fault is of the array where a rule is about a field and an array */
-static void grpo_say_fault_(grpo_text_ *to, grpo_status st, const grpo_fault *f) {
+/* the status and the values that its rule does not say; a fault is of the array where a rule is about a field and an array */
+static int grpo_say_status_(grpo_text_ *to, grpo_status st, const grpo_fault *f) {
     const int what = grpo_what_of_(st), other = grpo_other_of_(st), array = what <= GRPO_AT_LAST_FIELD_ && other > GRPO_AT_LAST_FIELD_;
     const int values = f->has_value && f->value == f->value && (f->has_other || !array);
     char text[GRPO_MESSAGE_SIZE];
@@ -824,6 +1331,12 @@ static void grpo_say_fault_(grpo_text_ *to, grpo_status st, const grpo_fault *f)
         grpo_say_(to, !values ? ", which is " : array ? " and " : other ? ", the other " : ", the one before ");
         grpo_say_value_(to, other, array ? f->value : f->other);
     }
+    return values;
+}
+
+/* and the place */
+static void grpo_say_fault_(grpo_text_ *to, grpo_status st, const grpo_fault *f) {
+    const int values = grpo_say_status_(to, st, f);
     grpo_say_place_(to, values ? "; " : ": ", f);
 }
 
@@ -835,6 +1348,40 @@ const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const 
     to.buffer = buffer; to.room = size - 1;
     *buffer = 0;
     grpo_say_fault_(&to, st, &f);
+    return buffer;
+}
+
+/* of a size or temperature, and what it is held against */
+static void grpo_take_logits_(grpo_status st, const grpo_logits *x, const grpo_batch *batch, grpo_fault *f) {
+    switch (grpo_what_of_(st)) {
+    case GRPO_AT_logits_rows_:        grpo_fault_value_(f, (double)x->rows); break;
+    case GRPO_AT_logits_vocab_:       grpo_fault_value_(f, (double)x->vocab); break;
+    case GRPO_AT_logits_temperature_: grpo_fault_value_(f, x->temperature); break;
+    default: break;
+    }
+    if (grpo_other_of_(st) == GRPO_AT_logits_stride_) grpo_fault_other_(f, (double)x->stride);
+    if (batch && grpo_other_of_(st) == GRPO_AT_n_tokens_) grpo_fault_other_(f, (double)batch->n_tokens);
+}
+
+const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *x, const grpo_batch *batch, char *buffer, size_t size) {
+    grpo_fault f = grpo_fault_of(st, NULL, NULL, NULL);
+    const int what = grpo_what_of_(st), of_logits = what == GRPO_AT_logits_logits_;
+    int64_t row = !x || (!of_logits && what != GRPO_AT_logits_target_) ? -1 : of_logits && x->stride > 0 ? f.index / x->stride : f.index;
+    grpo_text_ to;
+    if (size == 0) return "";
+    to.buffer = buffer; to.room = size - 1;
+    *buffer = 0;
+    if (f.index < 0 || (x && row >= x->rows)) row = -1;
+    if (x) grpo_take_logits_(st, x, batch, &f);
+    if (row >= 0 && batch) grpo_place_token_(batch, row, &f);
+    if (row >= 0 && !of_logits && x->target) grpo_fault_value_(&f, (double)x->target[row]);
+    grpo_say_status_(&to, st, &f);
+    if (row >= 0 && !of_logits) grpo_say_count_(&to, ", and the vocabulary has ", x->vocab, " entries");
+    if (row >= 0 && of_logits && x->stride > 0) {
+        grpo_say_count_(&to, ": row ", row, "");
+        grpo_say_count_(&to, ", vocabulary entry ", f.index % x->stride, "");
+    }
+    grpo_say_place_(&to, f.has_value || of_logits ? "; " : ": ", &f);
     return buffer;
 }
 

@@ -1,6 +1,8 @@
 /* extra_context: the tokens of every response are cut over one to five ranks, at random places, some ranks getting nothing; loss, gradients,
- * terms and report are those of gspo_loss to the bit, for every row that goes and for random objectives.  What does not go is refused. */
+ * terms and report are those of gspo_loss to the bit, for every row that goes and for random objectives.  What does not go is refused.
+ * Totals count what the merged partials do. */
 #include "../extra/grpo_context.h"
+#include "../extra/grpo_lint.h"
 #include "check.h"
 #include "random_objective.h"
 #include "scratch.h"
@@ -104,6 +106,7 @@ static grpo_status run_in_parts(const grpo_objective *obj, const rollouts *b, co
     if (!st) add_through(rank, ranks, n, through);
     for (int k = ranks - 1; k >= 0 && !st; k--) st = grpo_context_backward(obj, &rank[k].batch, A, whole, through, &out, &rank[k].partial);
     for (int k = 0; k < ranks && !st; k++) st = grpo_partial_merge(&all, &rank[k].partial);
+    if (!st) check(grpo_lint_parts(&totals, &all, NULL, NULL, 0) == 0, "totals and the merged partial count differently");
     grpo_partial_report(&all, &a->report);
     free(whole);
     free(through);

@@ -1,9 +1,9 @@
 /* extra_lint VECTORS: extra/grpo_lint.h.  Every status finds its place; every rule fires where it should, with the sentence expected, and
- * stays silent beside it; good batches, random ones and those of the vectors raise no false alarm. */
+ * stays silent beside it; good batches, random ones and those of the vectors, whole and in parts, raise no false alarm. */
 #include "../extra/grpo_lint.h"
 #include "case.h"
 #include "check.h"
-#include "random_batch.h"
+#include "random_objective.h"
 #include "scratch.h"
 
 /* ---- a good batch: three prompts of three responses, a token between responses, every tenth token masked ----------------------------- */
@@ -15,9 +15,10 @@ typedef struct {
     int64_t group[PROMPTS + 1], offset[RESPONSES], length[RESPONSES];
     grpo_real logp[TOKENS], old[TOKENS], ref[TOKENS], rollout[TOKENS], entropy[TOKENS], dlogp[TOKENS], dentropy[TOKENS], A[TOKENS];
     grpo_real reward[RESPONSES], rewards[RESPONSES * COLUMNS];
-    uint8_t mask[TOKENS];
+    uint8_t mask[TOKENS], truncated[RESPONSES];
     grpo_batch b;
     grpo_totals totals;
+    int no_totals;
     grpo_output out;
     const grpo_real *advantage;
 } setup;
@@ -55,7 +56,7 @@ static void setup_make(setup *s) {
 }
 
 static int lint(const setup *s, grpo_finding *finding) {
-    return grpo_lint(&s->obj, &s->b, s->advantage, &s->totals, &s->out, finding, GRPO_LINT_MOST);
+    return grpo_lint(&s->obj, &s->b, s->advantage, s->no_totals ? NULL : &s->totals, &s->out, finding, GRPO_LINT_MOST);
 }
 
 /* ---- rules --------------------------------------------------------------------------------------------------------------------------- */
@@ -153,14 +154,24 @@ static void groups_of_one(setup *s) { add_totals(s, 4, 2, 1, 2, 2); }
 static void two_tokens(setup *s) { add_totals(s, 2, 2, 2, 1, 1); }
 static void negative_totals(setup *s) { s->totals.tokens = INT64_MIN; no_advantage(s); }
 static void garbage(setup *s) { s->dlogp[STRIDE] = (grpo_real)2.5; s->dlogp[STRIDE * 4] = (grpo_real)NAN; s->dlogp[0] = 1; }
-static void garbage_last(setup *s) { s->b.n_tokens = STRIDE * 8; s->b.n_groups = 2; s->dentropy[STRIDE * 6 + 1] = 3; no_advantage(s); }
+static void garbage_last(setup *s) {
+    s->b.n_tokens = STRIDE * 8; s->b.n_groups = 2;
+    s->dentropy[STRIDE * 6 + 1] = 3;
+    own_totals(s);
+    no_advantage(s);
+}
 static void inside(setup *s) {
     for (int i = 0; i < RESPONSES; i++) for (int t = 0; t < LENGTH; t++) s->dlogp[begin_of(s, i) + t] = 1;
     other_order(s);
+    own_totals(s);
 }
-static void repeat_garbage(setup *s) { repeat(s); s->dlogp[STRIDE * 3] = 1; }
+static void garbage_alone(setup *s) { garbage(s); own_totals(s); }
+static void garbage_between(setup *s) { garbage(s); s->no_totals = 1; }
+static void garbage_around(setup *s) { s->dlogp[0] = s->dlogp[TOKENS - 1] = 1; s->b.n_groups = 2; s->no_totals = 1; }
+static void repeat_garbage(setup *s) { repeat(s); own_totals(s); s->dlogp[STRIDE * 3] = 1; }
 static void nested(setup *s) {
     begin_together(s);
+    own_totals(s);
     for (int i = 0; i < RESPONSES; i++) for (int t = 0; t < s->length[i]; t++) s->dlogp[begin_of(s, i) + t] = 1;
 }
 static void one(setup *s) { s->group[1] = 1; s->group[2] = 2; new_advantages(s); }
@@ -171,6 +182,128 @@ static void mask_one(setup *s) { memset(s->mask + begin_of(s, 4), 0, LENGTH); }
 static void impossible(setup *s) { s->old[begin_of(s, 2)] = (grpo_real)-HUGE_VAL; }
 static void unlikely(setup *s) { s->old[begin_of(s, 2)] = (grpo_real)-300; }
 static void nothing(setup *s) { (void)s; }
+
+/* ---- arrays that nobody filled, logits of something else ---- */
+static void no_ref(setup *s) { memset(s->ref, 0, sizeof s->ref); }
+static void no_ref_of_none(setup *s) { no_ref(s); s->obj.penalty.kl = GRPO_KL_NONE; }
+static void no_ref_yet(setup *s) { no_ref(s); no_advantage(s); }
+static void no_ref_of_reward(setup *s) { no_ref_of_none(s); s->obj.reward.kl = GRPO_KL_K1; s->obj.reward.kl_coef = 0.1; }
+static void no_ref_but_one(setup *s) { no_ref(s); s->ref[begin_of(s, 8)] = (grpo_real)-0.5; }
+static void certain_ref(setup *s) { no_ref(s); for (int t = 0; t < TOKENS; t++) s->logp[t] = s->old[t] = (grpo_real)-1e-4; }
+static void no_logp(setup *s) { memset(s->logp, 0, sizeof s->logp); }
+static void no_old(setup *s) { memset(s->old, 0, sizeof s->old); }
+static void shaped_policy(setup *s) {
+    no_old(s);
+    check(!grpo_objective_named("guide-grpo", &s->obj) && s->obj.surrogate.kind == GRPO_SURROGATE_POLICY_SHAPING, "a row");
+    s->b.shaping_mask = s->mask;
+}
+static void few_far(setup *s) { for (int t = 0; t < TOKENS; t += 3) s->old[t] -= 500; }
+
+/* ---- masks and flags ---- */
+static void mask_from(setup *s, int first, int until) {
+    for (int i = 0; i < RESPONSES; i++)
+        for (int t = 0; t < LENGTH; t++) s->mask[begin_of(s, i) + t] = t >= first && t < until;
+    own_totals(s);
+}
+static void unmask(setup *s) { mask_from(s, 0, LENGTH); }
+static void zeros_from(const setup *s, grpo_real *x, int first) {
+    for (int i = 0; i < RESPONSES; i++) for (int t = first; t < LENGTH; t++) x[begin_of(s, i) + t] = 0;
+}
+static void old_padded(setup *s) { unmask(s); zeros_from(s, s->old, 4); }
+static void logp_padded(setup *s) { unmask(s); zeros_from(s, s->logp, 4); }
+static void old_certain(setup *s) {
+    old_padded(s);
+    for (int i = 0; i < RESPONSES; i++) for (int t = 4; t < LENGTH; t++) s->logp[begin_of(s, i) + t] = (grpo_real)-1e-5;
+}
+static void truncate(setup *s, int first) {
+    for (int i = first; i < RESPONSES; i++) s->truncated[i] = 1;
+    s->b.truncated = s->truncated;
+    s->obj.weight.truncated = GRPO_WEIGHT_TRUNCATED_MASK;
+    own_totals(s);
+}
+static void truncate_all(setup *s) { truncate(s, 0); }
+static void truncate_most(setup *s) { truncate(s, 1); }
+static void truncate_part(setup *s) { truncate_all(s); s->totals.tokens += 5; s->totals.sequences += 2; s->totals.groups++; }
+static void mask_int(setup *s) { for (int t = 0; t < TOKENS; t++) s->mask[t] = t % 4 == 1; own_totals(s); }
+static void mask_float(setup *s) { for (int t = 0; t < TOKENS; t++) s->mask[t] = t % 4 < 2 ? 0 : t % 4 == 2 ? 0x80 : 0x3f; own_totals(s); }
+static void mask_fifth(setup *s) { for (int t = 0; t < TOKENS; t++) s->mask[t] = t % 5 == 1; own_totals(s); }
+static void mask_once(setup *s) { for (int t = 0; t < TOKENS; t++) s->mask[t] = t % 8 == 4; own_totals(s); }
+static void inverted(setup *s) { mask_from(s, 4, LENGTH); zeros_from(s, s->old, 4); }
+static void cut_beginning(setup *s) { mask_from(s, 4, LENGTH); }
+static void inverted_live(setup *s) {
+    mask_from(s, 1, LENGTH);
+    for (int i = 0; i < RESPONSES; i++) for (int t = 0; t < 1 + i % 3; t++) s->mask[begin_of(s, i) + t] = 0;
+    own_totals(s);
+}
+static void inverted_and_short(setup *s) { inverted_live(s); s->length[4] = 6; own_totals(s); }
+static void inverted_but_last(setup *s) { inverted_live(s); s->mask[begin_of(s, 4) + 6] = 0; own_totals(s); }
+static void inverted_but_one(setup *s) { inverted_live(s); memset(s->mask + begin_of(s, 4), 1, LENGTH); own_totals(s); }
+static void not_first(setup *s) { mask_from(s, 1, LENGTH); }
+static void not_first_but_one(setup *s) { not_first(s); s->mask[begin_of(s, 5)] = 1; own_totals(s); }
+static void mask_late(setup *s) { mask_from(s, 1, 6); zeros_from(s, s->old, 5); }
+static void not_last_two(setup *s) { mask_from(s, 0, 5); }
+static void mask_right(setup *s) { mask_from(s, 0, 5); zeros_from(s, s->old, 5); }
+static void not_last(setup *s) { mask_from(s, 0, LENGTH - 1); }
+static void mask_early(setup *s) { mask_from(s, 0, 4); zeros_from(s, s->old, 5); }
+static void mask_early_and_next(setup *s) {                            /* as one array: the last slot has the flag of the next response */
+    mask_early(s);
+    for (int i = 0; i < RESPONSES; i++) s->mask[begin_of(s, i) + LENGTH - 1] = 1;
+    own_totals(s);
+}
+static void confident_end(setup *s) { mask_from(s, 0, LENGTH); zeros_from(s, s->old, LENGTH - 1); }
+static void mask_two(setup *s) { s->mask[begin_of(s, 3)] = 2; s->mask[begin_of(s, 3) + 1] = 255; s->mask[STRIDE * 5] = 9; }
+static void mask_outside(setup *s) { s->mask[STRIDE * 5] = 9; }
+static void letters(setup *s) { memset(s->truncated, 'F', sizeof s->truncated); s->b.truncated = s->truncated; }
+static void no_letters(setup *s) { s->b.truncated = s->truncated; }
+static void short_ones(setup *s) {
+    unmask(s);
+    for (int i = 5; i < RESPONSES; i++) s->length[i] = 3;
+    truncate(s, 5);
+}
+static void short_and_some(setup *s) { short_ones(s); s->length[0] = 6; own_totals(s); }
+static void short_and_masked(setup *s) {
+    unmask(s);
+    s->length[7] = s->length[8] = 3;
+    memset(s->mask + begin_of(s, 8), 0, LENGTH);
+    truncate(s, 7);
+}
+static void short_but_one(setup *s) { short_ones(s); s->length[6] = LENGTH; own_totals(s); }
+
+/* ---- advantages ---- */
+static void flip(setup *s) { for (int t = 0; t < TOKENS; t++) s->A[t] = -s->A[t]; }
+static void set_response(setup *s, int i, double A) { for (int t = 0; t < LENGTH; t++) s->A[begin_of(s, i) + t] = (grpo_real)A; }
+static void flip_one(setup *s) { set_response(s, 4, -2); }
+static void only_positive(setup *s) { for (int t = 0; t < TOKENS; t++) if (s->A[t] < 0) s->A[t] = 0; set_response(s, 3, -0.5); }
+static void flip_of_filter(setup *s) { flip(s); s->obj.advantage.scale = GRPO_SCALE_LEAVE_ONE_OUT_STD; }
+static void middle(setup *s) {
+    static const double reward[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 };
+    for (int i = 0; i < RESPONSES; i++) s->reward[i] = (grpo_real)reward[i];
+    s->b.n_groups = 1; s->group[1] = RESPONSES;
+    new_advantages(s);
+    own_totals(s);
+}
+static void leave_out_lowest(setup *s) { middle(s); for (int i = 0; i < RESPONSES; i++) set_response(s, i, i ? -9 + i : 0); }
+static void by_token(setup *s) { middle(s); for (int t = 0; t < TOKENS; t++) s->A[t] = (grpo_real)sin(t); }
+static void swap_two(setup *s) { middle(s); set_response(s, 4, 0.7); set_response(s, 5, 0.2); }
+static void nearly_in_order(setup *s) { middle(s); for (int i = 0; i < RESPONSES; i++) set_response(s, i, 1e6 - 10 * (i - 4)); }
+static void tiny(setup *s) { for (int t = 0; t < TOKENS; t++) s->A[t] = (grpo_real)(1e-37 * (t % 7)); }
+static void tiny_rewards(setup *s) { tiny(s); for (int i = 0; i < RESPONSES; i++) s->reward[i] *= (grpo_real)1e-25; }
+static void raw_rewards(setup *s) { for (int i = 0; i < RESPONSES; i++) set_response(s, i, (double)s->reward[i]); }
+static void raw_but_one(setup *s) { raw_rewards(s); set_response(s, 8, 0.5); }
+static void raw_of_both_signs(setup *s) {
+    for (int i = 0; i < RESPONSES; i++) s->reward[i] = (grpo_real)(i % 3 - 1);
+    raw_rewards(s);
+}
+static void raw_halves(setup *s) {
+    raw_rewards(s);
+    for (int g = 0; g < PROMPTS; g++) memset(s->mask + begin_of(s, EACH * g + (g + 1) % 3), 0, LENGTH);
+    own_totals(s);
+}
+
+static void cut_last(setup *s) { s->group[3] = 8; s->totals.sequences = 2 * RESPONSES; new_advantages(s); }
+static void cut_alone(setup *s) { cut_last(s); own_totals(s); }
+static void cut_both(setup *s) { s->group[0] = 1; cut_last(s); }
+static void larger_last(setup *s) { s->group[1] = 1; s->group[2] = 3; new_advantages(s); }
 
 #define RULE(name) GRPO_LINT_##name
 static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(setup *s); const char *sentence; } rules[] = {
@@ -207,12 +340,17 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
       "likely mistake: advantage[10] is 0, as is all behind as many elements as there are responses: it looks like an advantage per "
       "response, not per token: group 0, response 1 of it, token 1 of it" },
     { RULE(NO_ADVANTAGE), zero, equal_and_zero,
-      "likely mistake: advantage[10] is 0 at every token, though rewards of this group differ: it looks unwritten: group 0, "
+      "likely mistake: advantage[10] is 0, and no larger at any token, though rewards of a group differ: it looks unwritten: group 0, "
       "response 1 of it, token 1 of it" },
     { RULE(OTHER_TOTALS), other_totals, own_totals,
       "likely mistake: totals cannot be of this batch and others: they count something else, or another batch" },
-    { RULE(UNWRITTEN), garbage, inside,
-      "likely mistake: out.dlogp[0] is 1 outside of every sequence, where the loss writes nothing: clear the array first; 3 in all" },
+    { RULE(UNWRITTEN), garbage_alone, inside,
+      "likely mistake: out.dlogp[0] is 1 outside of every sequence, where the loss writes nothing: clear the array before the first "
+      "part, if it is read whole; 3 in all" },
+    { RULE(UNWRITTEN), garbage_alone, garbage, NULL },
+    { RULE(UNWRITTEN), garbage_between, garbage_around,
+      "likely mistake: out.dlogp[8] is 2.5 outside of every sequence, where the loss writes nothing: clear the array before the first "
+      "part, if it is read whole; 2 in all" },
     { RULE(GROUP_OF_ONE), one, raw,
       "note: batch.group_begin[0] begins a group of one response, with nothing to compare it with: its advantage is 0: group 0; 2 in all" },
     { RULE(EQUAL_REWARDS), equal, nearly_equal,
@@ -224,14 +362,90 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
       "note: batch.logp_old[17] is -infinity: a token whose probability is 0: group 0, response 2 of it, token 0 of it" },
     { RULE(SAME), same, same_but_one,
       "note: batch.logp is batch.logp_old at every token: ratios are 1 and no clip acts, as in the first step on a batch" },
+    { RULE(ZEROS), no_ref, no_ref_but_one,
+      "likely mistake: batch.logp_ref is 0 at every token, and batch.logp is not: it looks unwritten" },
+    { RULE(UNLIKE), unlike_old, temperature,
+      "likely mistake: batch.logp differs from batch.logp_old by 0.7... on average: of other tokens, ..." },
+    { RULE(PADDED_ONE), old_padded, old_certain,
+      "likely mistake: batch.logp_old[5] is 0 from here to the end of the response, and batch.logp is not: it looks like padding that "
+      "counts, for want of a mask: group 0, response 0 of it, token 4 of it; 9 in all" },
+    { RULE(NONE_COUNT), truncate_all, truncate_most,
+      "likely mistake: batch has no token that counts: all are masked, truncated or rejected" },
+    { RULE(MASK_BYTES), mask_int, mask_fifth,
+      "likely mistake: batch.mask looks like numbers of another type read as bytes: a flag is one byte, 0 or 1" },
+    { RULE(INVERTED_MASK), inverted, cut_beginning,
+      "likely mistake: batch.mask counts only tokens whose batch.logp_old is 0, and leaves out others: it looks inverted" },
+    { RULE(COUNTS_END), inverted_live, cut_beginning,
+      "note: batch.mask[2] leaves out the beginning of every response and counts its end, all equally long: is it inverted, and padding "
+      "counts?: group 0, response 0 of it, token 1 of it" },
+    { RULE(FIRST_LEFT_OUT), not_first, not_first_but_one,
+      "note: batch.mask[1] leaves out the first token of every response and counts the second: is it shifted by one token?: group 0, "
+      "response 0 of it, token 0 of it" },
+    { RULE(LAST_LEFT_OUT), not_last, unmask,
+      "note: batch.mask[7] leaves out the last token of every response and counts the one before: is it shifted by one token?: group 0, "
+      "response 0 of it, token 6 of it" },
+    { RULE(FLAG), mask_two, mask_outside,
+      "note: batch.mask[25] is 2, but flags are 0 or 1: an array of another type?: group 1, response 0 of it, token 0 of it; 2 in all" },
+    { RULE(SHORT_TRUNCATED), short_ones, short_but_one,
+      "likely mistake: batch.truncated[5] is of a response of 3 tokens, and those that are not truncated have 7 or more: are the flags "
+      "inverted?: group 1, response 2 of it; 4 in all" },
+    { RULE(AGAINST_REWARD), flip, only_positive,
+      "likely mistake: advantage[10] is 0.57735, but -1.1547 where the reward is higher: of another step or reward, or with the wrong "
+      "sign?: group 0, response 1 of it, token 1 of it; 9 in all" },
+    { RULE(RAW_REWARD), raw_rewards, raw_but_one,
+      "likely mistake: advantage[10] is 0, the reward itself, as at every token: nothing has been subtracted: group 0, response 1 of it, "
+      "token 1 of it; 3 in all" },
+    { RULE(CUT_GROUP), cut_last, cut_alone,
+      "note: batch.group_begin[2] begins a group of 2 responses, where the others of this part have 3: is it cut?  Parts are of whole "
+      "groups: group 2" },
     /* once more */
+    { RULE(ZEROS), no_ref_of_none, certain_ref,
+      "note: batch.logp_ref is 0 at every token, and batch.logp is not: it looks unwritten" },
+    { RULE(ZEROS), no_ref_yet, nothing,
+      "likely mistake: batch.logp_ref is 0 at every token, and batch.logp is not: it looks unwritten" },
+    { RULE(ZEROS), no_ref_of_reward, nothing,
+      "likely mistake: batch.logp_ref is 0 at every token, and batch.logp is not: it looks unwritten" },
+    { RULE(ZEROS), no_logp, nothing, "likely mistake: batch.logp is 0 at every token, and batch.logp_old is not: it looks unwritten" },
+    { RULE(ZEROS), no_old, shaped_policy, "likely mistake: batch.logp_old is 0 at every token, and batch.logp is not: it looks unwritten" },
+    { RULE(ZEROS), certain, nothing, "note: batch.logp_rollout is 0 at every token, and batch.logp is not: it looks unwritten" },
+    { RULE(APART), few_far, no_old, NULL },
+    { RULE(UNLIKE), unlike_old, few_far, NULL },
+    { RULE(FAR), far_old, no_old, NULL },
+    { RULE(PADDED_ONE), logp_padded, padded, NULL },
+    { RULE(NONE_COUNT), truncate_part, nothing, "note: batch has no token that counts: all are masked, truncated or rejected" },
+    { RULE(MASK_BYTES), mask_float, mask_once, NULL },
+    { RULE(FLAG), mask_two, mask_float, NULL },
+    { RULE(FLAG), letters, no_letters, "note: batch.truncated[0] is 70, but flags are 0 or 1: an array of another type?: group 0, "
+      "response 0 of it; 9 in all" },
+    { RULE(FIRST_LEFT_OUT), mask_late, mask_right, "note: batch.mask[1] leaves out the first token of every response and ..." },
+    { RULE(LAST_LEFT_OUT), mask_early, mask_right, "note: batch.mask[5] leaves out the last ..." },
+    { RULE(LAST_LEFT_OUT), mask_early_and_next, confident_end, "likely mistake: batch.mask[5] leaves out the last ..." },
+    { RULE(SHORT_TRUNCATED), short_and_some, truncate_most, "note: batch.truncated[5] is of a response of 3 tokens, ..." },
+    { RULE(NO_ADVANTAGE), tiny, tiny_rewards, "likely mistake: advantage[6] is 6e-37, and no larger at any token, ..." },
+    { RULE(AGAINST_REWARD), swap_two, middle, "note: advantage[33] is 0.7, but 0.2 where the reward is higher: of another step ..." },
+    { RULE(AGAINST_REWARD), flip_one, nearly_in_order, NULL },
+    { RULE(AGAINST_REWARD), flip, flip_of_filter, NULL },
+    { RULE(RAW_REWARD), raw_rewards, raw_of_both_signs, NULL },
+    { RULE(RAW_REWARD), raw_rewards, raw_halves, NULL },
+    { RULE(COUNTS_END), inverted_live, inverted_and_short, NULL },
+    { RULE(COUNTS_END), inverted_live, inverted_but_last, NULL },
+    { RULE(COUNTS_END), inverted_live, inverted_but_one, NULL },
+    { RULE(FIRST_LEFT_OUT), not_first, cut_beginning, NULL },
+    { RULE(FIRST_LEFT_OUT), not_first, mask_float, NULL },
+    { RULE(LAST_LEFT_OUT), not_last, not_last_two, NULL },
+    { RULE(SHORT_TRUNCATED), short_and_some, short_and_masked, NULL },
+    { RULE(AGAINST_REWARD), swap_two, leave_out_lowest, NULL },
+    { RULE(AGAINST_REWARD), swap_two, by_token, NULL },
+    { RULE(CUT_GROUP), cut_last, cut_both, NULL },
+    { RULE(CUT_GROUP), cut_last, larger_last, NULL },
     { RULE(OVERLAP), begin_together, touch,
       "likely mistake: batch.offset[4] begins within sequence 1, so that shared tokens lose a gradient: group 1, response 1 of it" },
     { RULE(FAR), far_old, far_ref, NULL },
     { RULE(PER_RESPONSE), per_response, of_tokens, NULL },
     { RULE(PADDED), padded, few_zeros, NULL },
     { RULE(UNWRITTEN), garbage_last, nothing,
-      "likely mistake: out.dentropy[49] is 3 outside of every sequence, where the loss writes nothing: clear the array first" },
+      "note: out.dentropy[49] is 3 outside of every sequence, where the loss writes nothing: clear the array before the first "
+      "part, if it is read whole" },
     { RULE(GROUP_OF_ONE), ones, raw,
       "likely mistake: batch.group_begin[0] begins a group of one response, with nothing to compare it with: its advantage is 0: "
       "group 0; 2 in all" },
@@ -246,7 +460,8 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(PADDED), padded, padded_unevenly, NULL },
     { RULE(NO_ADVANTAGE), zero, transformed, NULL },
     { RULE(UNWRITTEN), repeat_garbage, nested,
-      "likely mistake: out.dlogp[24] is 1 outside of every sequence, where the loss writes nothing: clear the array first" },
+      "note: out.dlogp[24] is 1 outside of every sequence, where the loss writes nothing: clear the array before the first "
+      "part, if it is read whole" },
 };
 
 static const grpo_finding *found_in(const grpo_finding *finding, int n, grpo_lint_rule rule) {
@@ -290,6 +505,8 @@ static void test_rules(void) {
         test_rule(k);
         seen[rules[k].rule] = 1;
     }
+    seen[GRPO_LINT_FIXED_LENGTH] = 1;                                             /* test_fixed_length */
+    for (int rule = GRPO_LINT_MISSING_PART; rule <= GRPO_LINT_MORE_MOMENTS; rule++) seen[rule] = 1;       /* test_parts */
     for (int rule = 0; rule < GRPO_N_LINT_RULES; rule++) check(seen[rule], "rule %d is not tested", rule);
 }
 
@@ -308,6 +525,171 @@ static void test_equal_groups(void) {
     for (b.n_groups = 7; b.n_groups <= 8; b.n_groups++) {
         check(grpo_lint(&obj, &b, NULL, NULL, NULL, finding, 1) == 1 && finding->rule == GRPO_LINT_EQUAL_REWARDS, "equal rewards");
         check(finding->count == b.n_groups && finding->level == (b.n_groups < 8 ? GRPO_LINT_NOTE : GRPO_LINT_LIKELY), "their level");
+    }
+}
+
+/* responses of one length, as many and as long as a padded batch has them */
+static void test_fixed_length(void) {
+    static const int64_t group[] = { 0, 4, 8 };
+    static const uint8_t mask[8 * 8] = { 1 };
+    int64_t offset[8], length[8];
+    uint8_t truncated[8];
+    grpo_finding finding[GRPO_LINT_MOST];
+    char text[GRPO_LINT_MESSAGE_SIZE];
+    grpo_objective obj;
+    grpo_batch b;
+    for (int k = 0; k < 7; k++) {
+        static const int expected[] = { 1, 0, 0, 0, 0, 1, 0 };                    /* as it is; else what is said below */
+        const grpo_finding *x;
+        memset(&b, 0, sizeof b);
+        for (int i = 0; i < 8; i++) { offset[i] = 8 * i; length[i] = 8; truncated[i] = 1; }
+        b.n_groups = 2; b.group_begin = group; b.offset = offset; b.length = length; b.n_tokens = 8 * 8;
+        if (k == 1) length[7] = 7;
+        if (k == 2) b.mask = mask;
+        if (k == 3) b.n_groups = 1;
+        if (k == 4) for (int i = 0; i < 8; i++) length[i] = 7;
+        if (k >= 5) b.truncated = truncated;
+        if (k == 5) truncated[7] = 0;
+        check(!grpo_objective_named("grpo", &obj), "grpo");
+        x = found_in(finding, grpo_lint(&obj, &b, NULL, NULL, NULL, finding, GRPO_LINT_MOST), GRPO_LINT_FIXED_LENGTH);
+        check(!x == !expected[k], "fixed length, %d", k);
+        if (x) check(!strcmp(grpo_finding_message(x, text, sizeof text),
+                             "note: batch.length[0] is 8, as that of every response, and there is no mask: does padding count?: group 0, "
+                             "response 0 of it; 8 in all"), "\"%s\"", text);
+    }
+}
+
+/* many responses: neighbours that change places are few of them up to a quarter; groups of any size, cut at an end or not */
+static void test_many_responses(void) {
+    enum { MANY = 36 };
+    static const struct { int64_t begin[6]; int cut; } cuts[] = {
+        { { 0, 9, 18, 27, 36, 36 }, -1 }, { { 0, 10, 20, 30, 36, 36 }, 3 }, { { 0, 6, 16, 26, 36, 36 }, 0 },
+        { { 0, 10, 20, 28, 36, 36 }, -1 },
+    };
+    int64_t group[6] = { 0, MANY }, offset[MANY], length[MANY];
+    grpo_real reward[MANY], A[MANY];
+    grpo_finding finding[GRPO_LINT_MOST];
+    const grpo_finding *x;
+    grpo_objective obj;
+    grpo_totals totals;
+    grpo_batch b;
+    memset(&b, 0, sizeof b);
+    b.n_groups = 1; b.group_begin = group; b.offset = offset; b.length = length; b.n_tokens = MANY; b.reward = reward;
+    check(!grpo_objective_named("grpo", &obj), "grpo");
+    for (int swaps = 0; swaps <= 9; swaps++) {
+        for (int i = 0; i < MANY; i++) {
+            offset[i] = i; length[i] = 1; reward[i] = (grpo_real)i;
+            A[i] = (grpo_real)((i / 2 < swaps ? i ^ 1 : i) - 17.5);
+        }
+        x = found_in(finding, grpo_lint(&obj, &b, A, NULL, NULL, finding, GRPO_LINT_MOST), GRPO_LINT_AGAINST_REWARD);
+        check(!x == !swaps, "%d swaps", swaps);
+        if (x) check(x->count == swaps && x->level == (swaps < 9 ? GRPO_LINT_NOTE : GRPO_LINT_LIKELY), "%d swaps, their level", swaps);
+    }
+    for (size_t k = 0; k < sizeof cuts / sizeof *cuts; k++) {
+        memcpy(group, cuts[k].begin, sizeof group);
+        b.n_groups = 4;
+        memset(&totals, 0, sizeof totals);
+        for (int part = 0; part < 2; part++) check(!grpo_totals_add(&obj, &b, A, &totals), "totals");
+        x = found_in(finding, grpo_lint(&obj, &b, A, &totals, NULL, finding, GRPO_LINT_MOST), GRPO_LINT_CUT_GROUP);
+        check(x ? x->at.group == cuts[k].cut && x->at.index == cuts[k].cut : cuts[k].cut < 0, "cut %d", (int)k);
+    }
+}
+
+/* ---- work in parts ------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct { grpo_totals totals; grpo_partial partial; grpo_moments moments; } in_parts;
+
+static grpo_batch group_of(const grpo_batch *b, int64_t g) {
+    grpo_batch part = *b;
+    part.group_begin += g; part.n_groups = 1;
+    if (part.baseline) part.baseline += g;
+    if (part.log_partition) part.log_partition += g;
+    return part;
+}
+
+/* a group a part */
+static grpo_status count_part(const grpo_objective *obj, const grpo_batch *b, const grpo_real *A, int64_t g, in_parts *n) {
+    const grpo_batch part = group_of(b, g);
+    const grpo_status st = grpo_moments_add(obj, &part, &n->moments);
+    return st ? st : grpo_totals_add(obj, &part, A, &n->totals);
+}
+static grpo_status evaluate_part(const grpo_objective *obj, const grpo_batch *b, const grpo_real *A, int64_t g, in_parts *n) {
+    const grpo_batch part = group_of(b, g);
+    grpo_output out = output_with_scratch(obj, &part);
+    const grpo_status st = gspo_loss_add(obj, &part, A, &n->totals, &out, &n->partial);
+    free(out.scratch);
+    return st;
+}
+static grpo_status run_parts(const grpo_objective *obj, const grpo_batch *b, const grpo_real *A, in_parts *n) {
+    grpo_status st = 0;
+    memset(n, 0, sizeof *n);
+    for (int64_t g = 0; g < b->n_groups && !st; g++) st = count_part(obj, b, A, g, n);
+    for (int64_t g = 0; g < b->n_groups && !st; g++) st = evaluate_part(obj, b, A, g, n);
+    return st;
+}
+static int lint_parts(const in_parts *n, grpo_finding *finding) {
+    return grpo_lint_parts(&n->totals, &n->partial, &n->moments, finding, GRPO_LINT_MOST);
+}
+
+/* mistakes with the parts, of totals, partial and moments that a right step has left */
+static void forgotten(in_parts *n, const setup *s) {
+    grpo_totals totals = n->totals;
+    memset(n, 0, sizeof *n);
+    n->totals = totals;
+    for (int g = 0; g < 2; g++) check(!evaluate_part(&s->obj, &s->b, s->A, g, n) && !grpo_moments_add(&s->obj, &s->b, &n->moments), "two");
+}
+static void twice(in_parts *n, const setup *s) { check(!evaluate_part(&s->obj, &s->b, s->A, 1, n), "once more"); }
+static void totals_kept(in_parts *n, const setup *s) {
+    memset(&n->partial, 0, sizeof n->partial);
+    for (int g = 0; g < PROMPTS; g++) check(!count_part(&s->obj, &s->b, s->A, g, n), "totals");
+    for (int g = 0; g < PROMPTS; g++) check(!evaluate_part(&s->obj, &s->b, s->A, g, n), "partial");
+}
+static void partial_kept(in_parts *n, const setup *s) {
+    for (int g = 0; g < PROMPTS; g++) check(!evaluate_part(&s->obj, &s->b, s->A, g, n), "again");
+}
+static void all_lead(in_parts *n, const setup *s) { (void)s; n->partial.sequences *= 2; n->partial.groups *= 2; }
+static void groups_cut(in_parts *n, const setup *s) { (void)s; n->totals.groups++; n->totals.groups_nonempty++; }
+static void moments_lack(in_parts *n, const setup *s) {
+    const grpo_batch part = group_of(&s->b, 2);
+    memset(&n->moments, 0, sizeof n->moments);
+    check(!grpo_moments_add(&s->obj, &part, &n->moments), "moments");
+}
+static void moments_kept(in_parts *n, const setup *s) { check(!grpo_moments_add(&s->obj, &s->b, &n->moments), "moments"); }
+
+static const struct { grpo_lint_rule rule; void (*mistake)(in_parts *n, const setup *s); const char *sentence; } parts[] = {
+    { RULE(MISSING_PART), forgotten,
+      "likely mistake: partial.tokens is 38, but totals have 56: a part is missing, or totals were not cleared, or also added up over a "
+      "context group" },
+    { RULE(REPEATED_PART), twice,
+      "likely mistake: partial.tokens is 75, but totals have 56: a part is there twice, or not in totals, or partial was not cleared" },
+    { RULE(MISSING_PART), totals_kept, "likely mistake: partial.tokens is 56, but totals have 112: ..." },
+    { RULE(REPEATED_PART), partial_kept, "likely mistake: partial.tokens is 112, but totals have 56: ..." },
+    { RULE(PIECES), all_lead,
+      "likely mistake: partial.sequences is 18, but totals have 9 of as many tokens: cut responses are not counted once, by one rank of a "
+      "context group" },
+    { RULE(PIECES), groups_cut, "likely mistake: partial.groups is 3, but totals have 4 of as many tokens: ..." },
+    { RULE(MISSING_MOMENTS), moments_lack,
+      "likely mistake: moments.sequences is 3, but totals have 9: advantages are of moments that lack a part" },
+    { RULE(MORE_MOMENTS), moments_kept,
+      "note: moments.sequences is 18, and totals have 9: of more than this step, or not cleared since the last batch?" },
+};
+
+static void test_parts(void) {
+    static setup s;
+    static in_parts n;
+    grpo_finding finding[GRPO_LINT_MOST];
+    char text[GRPO_LINT_MESSAGE_SIZE];
+    setup_make(&s);
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        const grpo_finding *x;
+        check(!run_parts(&s.obj, &s.b, s.A, &n) && lint_parts(&n, finding) == 0, "parts that are right");
+        parts[k].mistake(&n, &s);
+        x = found_in(finding, lint_parts(&n, finding), parts[k].rule);
+        if (check(x != NULL, "parts %d: nothing is found", (int)k))
+            check(is_sentence(grpo_finding_message(x, text, sizeof text), parts[k].sentence), "parts %d: \"%s\"", (int)k, text);
+        check(grpo_lint_parts(NULL, &n.partial, &n.moments, finding, 1) == 0, "nothing to compare with");
+        check(grpo_lint_parts(&n.totals, NULL, NULL, finding, 1) == 0, "nothing to compare");
+        check(grpo_lint_parts(&n.totals, &n.partial, &n.moments, NULL, 0) == lint_parts(&n, finding), "the number without room");
     }
 }
 
@@ -381,6 +763,58 @@ static void expect_message(grpo_status st, const setup *s, const char *expected)
     char text[GRPO_LINT_MESSAGE_SIZE];
     grpo_fault_message(st, &s->obj, &s->b, s->A, text, sizeof text);
     check(!strcmp(text, expected), "\"%s\" instead of \"%s\"", text, expected);
+}
+
+/* what grpo_logits_loss returns: of the logits of a batch, and of rows alone */
+static void expect_of_logits(const grpo_logits_batch *rows, const setup *s, const char *expected, const char *alone) {
+    char text[GRPO_LINT_MESSAGE_SIZE];
+    grpo_report report;
+    const grpo_status st = grpo_logits_loss(&s->obj, &s->b, s->A, NULL, rows, NULL, &report);
+    grpo_logits_fault_message(st, &rows->logits, &s->b, text, sizeof text);
+    check(!strcmp(text, expected), "\"%s\" instead of \"%s\"", text, expected);
+    grpo_logits_fault_message(st, &rows->logits, NULL, text, sizeof text);
+    check(!strcmp(text, alone), "\"%s\" instead of \"%s\"", text, alone);
+    for (size_t size = 0; size <= strlen(alone); size++) {
+        memset(text, 0x5a, sizeof text);
+        grpo_logits_fault_message(st, &rows->logits, NULL, text, size);
+        check(size == 0 || !strncmp(text, alone, size - 1), "room for %d", (int)size);
+        check(text[size] == 0x5a, "written past %d", (int)size);
+    }
+}
+
+static void test_messages_of_logits(void) {
+    enum { VOCAB = 5, WIDE = 8 };
+    static grpo_real logits[TOKENS * WIDE], logp[TOKENS], entropy[TOKENS];
+    static grpo_logits_part part[TOKENS];
+    static int64_t target[TOKENS];
+    static setup s;
+    grpo_logits_batch rows;
+    char text[GRPO_LINT_MESSAGE_SIZE];
+    setup_make(&s);
+    memset(&rows, 0, sizeof rows);
+    for (int t = 0; t < TOKENS; t++) target[t] = t % VOCAB;
+    rows.logits.logits = logits; rows.logits.rows = TOKENS; rows.logits.vocab = VOCAB; rows.logits.stride = WIDE;
+    rows.logits.target = target; rows.logits.temperature = 1;
+    rows.part = part; rows.logp = logp; rows.entropy = entropy;
+    target[35] = 50257;
+    expect_of_logits(&rows, &s,
+                     "logits.target[35] is out of range: it is 50257, and the vocabulary has 5 entries; group 1, response 1 of it, "
+                     "token 2 of it",
+                     "logits.target[35] is out of range: it is 50257, and the vocabulary has 5 entries");
+    target[35] = 0;
+    logits[36 * WIDE + 3] = (grpo_real)NAN;
+    expect_of_logits(&rows, &s, "logits.logits[291] is NaN: row 36, vocabulary entry 3; group 1, response 1 of it, token 3 of it",
+                     "logits.logits[291] is NaN: row 36, vocabulary entry 3");
+    rows.logits.temperature = -0.5;
+    expect_of_logits(&rows, &s, "logits.temperature must be positive: it is -0.5", "logits.temperature must be positive: it is -0.5");
+    rows.logits.temperature = 1; rows.logits.stride = 4;
+    expect_of_logits(&rows, &s, "logits.vocab must not exceed logits.stride: it is 5, the other 4",
+                     "logits.vocab must not exceed logits.stride: it is 5, the other 4");
+    rows.logits.stride = WIDE; rows.logits.rows = TOKENS + 1;
+    expect_of_logits(&rows, &s, "logits.rows does not go with batch.n_tokens: it is 73, the other 72",
+                     "logits.rows does not go with batch.n_tokens: it is 73");
+    check(!strcmp(grpo_logits_fault_message(GRPO_STATUS_(GRPO_NAN, GRPO_AT_logits_logits_) | (grpo_status)284 << 28, NULL, NULL, text,
+                                            sizeof text), "logits.logits[283] is NaN"), "\"%s\"", text);
 }
 
 static grpo_status loss_of(const setup *s) {
@@ -478,6 +912,15 @@ static int is_all_alone(const grpo_objective *obj, const grpo_batch *b) {
     return obj->advantage.baseline != GRPO_BASELINE_NONE;
 }
 
+/* tokens that the loss counts; -1: it is refused */
+static int64_t counted_tokens(const grpo_objective *obj, const grpo_batch *b, const grpo_real *advantage) {
+    grpo_output out = output_with_scratch(obj, b);
+    grpo_report report;
+    const grpo_status st = gspo_loss(obj, b, advantage, NULL, &out, &report);
+    free(out.scratch);
+    return st ? -1 : report.tokens;
+}
+
 /* no errors and no likely mistakes, but of a batch without tokens or comparisons, which must be called that; the number of mistakes */
 static int check_quiet(const char *what, const grpo_objective *obj, const grpo_batch *b, const grpo_real *advantage,
                        const grpo_totals *totals) {
@@ -491,10 +934,23 @@ static int check_quiet(const char *what, const grpo_objective *obj, const grpo_b
         if (finding[k].level == GRPO_LINT_NOTE) continue;
         alarms++;
         if (finding[k].rule == GRPO_LINT_GROUP_OF_ONE && is_all_alone(obj, b)) continue;
+        if (finding[k].rule == GRPO_LINT_NONE_COUNT && counted_tokens(obj, b, advantage) <= 0) continue;
         check(finding[k].rule == GRPO_LINT_NO_TOKENS, "%s: %s", what, grpo_finding_message(&finding[k], text, sizeof text));
     }
     free(out.scratch);
     return alarms;
+}
+
+/* totals, partial and moments of groups one by one count the same; whether the objective was evaluated */
+static int check_quiet_parts(const char *what, const grpo_objective *obj, const grpo_batch *b, const grpo_real *advantage) {
+    static in_parts n;
+    grpo_finding finding[GRPO_LINT_MOST];
+    char text[GRPO_LINT_MESSAGE_SIZE];
+    int found;
+    if (run_parts(obj, b, advantage, &n)) return 0;
+    found = lint_parts(&n, finding);
+    check(found == 0, "%s, in parts: %s", what, found ? grpo_finding_message(finding, text, sizeof text) : "");
+    return 1;
 }
 
 static void test_vector(const test_case *c, int64_t *cases, int64_t *alarms) {
@@ -506,6 +962,7 @@ static void test_vector(const test_case *c, int64_t *cases, int64_t *alarms) {
         const grpo_real *A = c->given ? c->given : own;
         for (int part = 0; part < 2; part++) check(!grpo_totals_add(&c->objective, &c->batch, A, &totals), "%s", c->id);
         *alarms += check_quiet(c->id, &c->objective, &c->batch, A, &totals);
+        check_quiet_parts(c->id, &c->objective, &c->batch, A);
     }
     free(own);
 }
@@ -522,7 +979,7 @@ static void test_vectors(const char *folder) {
         case_file_free(&file);
     }
     case_list_free(&list);
-    printf("%d batches of the vectors, %d of them called a likely mistake: masked throughout\n", (int)cases, (int)alarms);
+    printf("%d batches of the vectors, %d of them called a likely mistake: no token counts\n", (int)cases, (int)alarms);
     check(cases > 2500, "%d cases", (int)cases);
 }
 
@@ -554,20 +1011,65 @@ static void test_random(void) {
         check_quiet("random", &obj, &view, A, &totals);
         view.n_groups = (view.n_groups + 1) / 2;
         check_quiet("part of a random one", &obj, &view, A, &totals);
+        check(check_quiet_parts("random", &obj, &view, A), "parts");
         rollouts_free(&b);
         free(A);
     }
+}
+
+/* its baseline, scale and normalisation, with nothing else that shapes advantages */
+static void random_objective_of_rewards(rng *r, grpo_objective *obj) {
+    const grpo_baseline_kind baseline = obj->advantage.baseline;
+    const grpo_scale_kind scale = obj->advantage.scale;
+    const grpo_batch_norm_kind norm = obj->advantage.batch_norm;
+    const grpo_aggregation aggregation = obj->aggregation;
+    check(!grpo_objective_named("grpo", obj), "grpo");
+    obj->advantage.baseline = baseline; obj->advantage.scale = scale; obj->advantage.batch_norm = norm;
+    obj->advantage.temperature = 0.7; obj->advantage.hdi_mass = 0.5; obj->advantage.quantile = rng_unit(r);
+    obj->advantage.process_noise = 1e-5; obj->advantage.observation_noise = 0.01; obj->advantage.scale_divisor = 2;
+    obj->aggregation = aggregation;
+    if (grpo_objective_check(obj)) check(!grpo_objective_named("dapo", obj), "dapo");
+}
+
+/* any objective: advantages that it makes are never against the rewards, and parts count what the whole does */
+static void test_random_objectives(void) {
+    rng r = { 17 };
+    int evaluated = 0;
+    for (int k = 0; k < 4000; k++) {
+        grpo_objective obj;
+        rollouts b;
+        grpo_batch view;
+        grpo_real *A;
+        random_objective(&r, &obj);
+        if (k % 2) random_objective_of_rewards(&r, &obj);
+        rollouts_random(&r, k % 3 ? 0 : RANDOM_DYADIC, &b);
+        lower_logps(&b);
+        view = rollouts_view(&b);
+        A = (grpo_real *)test_alloc(b.n_tokens, sizeof *A);
+        if (!grpo_advantages(&obj, &view, A) && check_quiet_parts("random objective", &obj, &view, A)) {
+            evaluated++;
+            check_quiet("random objective", &obj, &view, A, NULL);
+        }
+        rollouts_free(&b);
+        free(A);
+    }
+    check(evaluated > 2000, "%d were evaluated", evaluated);
 }
 
 int main(int argc, char **argv) {
     if (argc != 2) return fputs("usage: extra_lint VECTORS\n", stderr), 2;
     test_rules();
     test_equal_groups();
+    test_fixed_length();
+    test_many_responses();
+    test_parts();
     test_room();
     test_places();
     test_messages();
+    test_messages_of_logits();
     test_numbers();
     test_random();
+    test_random_objectives();
     test_vectors(argv[1]);
     return check_summary();
 }
