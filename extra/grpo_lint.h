@@ -109,6 +109,7 @@ typedef enum {
  *   other_totals      the rest, totals minus this batch, is not what any batch counts
  *   unwritten         not 0, outside of every sequence, where the loss does not write; without totals only between sequences, and not at
  *                     all where totals count other parts: those may have written there.  Likely if one is NaN: no loss wrote it
+ *   lost_gradient     out.dlogp is written, and what the loss has by another array is not: by the entropy of a bonus, or by a divergence
  *   missing_part, repeated_part, pieces, missing_moments, more_moments     of grpo_lint_parts */
 #define GRPO_LINT_RULES(X) \
     X(GRPO_LINT_REFUSED, refused, ERROR, "") \
@@ -149,6 +150,7 @@ typedef enum {
     X(GRPO_LINT_OTHER_TOTALS, other_totals, LIKELY, "cannot be of this batch and others: they count something else, or another batch") \
     X(GRPO_LINT_UNWRITTEN, unwritten, NOTE, \
         "is %v outside of every sequence, where the loss writes nothing: clear the array before the first part, if it is read whole") \
+    X(GRPO_LINT_LOST_GRADIENT, lost_gradient, LIKELY, "is NULL, and out.dlogp is not: the gradient by %b is lost") \
     X(GRPO_LINT_MISSING_PART, missing_part, LIKELY, \
         "is %v, but totals have %o: a part is missing, or totals were not cleared, or also added up over a context group") \
     X(GRPO_LINT_REPEATED_PART, repeated_part, LIKELY, \
@@ -536,6 +538,16 @@ static void grpo_lint_unwritten_(grpo_lint_ *l, const grpo_real *x, int what, in
     if (garbage) found.level = GRPO_LINT_LIKELY;
     grpo_fault_value_(&found.at, (double)x[first]);
     grpo_keep_finding_(l, &found);
+}
+
+static void grpo_lint_lost_gradient_(grpo_lint_ *l, const grpo_output *out) {
+    const grpo_penalty *p = &l->obj->penalty;
+    const grpo_finding by_entropy = grpo_finding_at_(l, GRPO_LINT_LOST_GRADIENT, GRPO_AT_dentropy_, GRPO_AT_entropy_, -1, 1);
+    const grpo_finding by_divergence = grpo_finding_at_(l, GRPO_LINT_LOST_GRADIENT, GRPO_AT_ddivergence_ref_, GRPO_AT_divergence_ref_,
+                                                        -1, 1);
+    if (!out || !out->dlogp) return;
+    if (p->entropy_coef != 0 && !out->dentropy) grpo_keep_finding_(l, &by_entropy);
+    if (p->kl == GRPO_KL_EXTERNAL && !out->ddivergence_ref) grpo_keep_finding_(l, &by_divergence);
 }
 
 static int grpo_are_equally_long_(const grpo_lint_ *l) {
@@ -1199,6 +1211,7 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     l.begin = batch->group_begin[0]; l.end = batch->group_begin[batch->n_groups];
     in_order = grpo_stand_in_order_(&l);
     grpo_lint_overlap_(&l, in_order);
+    grpo_lint_lost_gradient_(&l, out);
     if (grpo_are_of_parts_(&l, totals)) out = NULL;
     grpo_lint_unwritten_(&l, out ? out->dlogp : NULL, GRPO_AT_dlogp_, in_order, totals != NULL);
     grpo_lint_unwritten_(&l, out ? out->dentropy : NULL, GRPO_AT_dentropy_, in_order, totals != NULL);

@@ -305,6 +305,16 @@ static void cut_alone(setup *s) { cut_last(s); own_totals(s); }
 static void cut_both(setup *s) { s->group[0] = 1; cut_last(s); }
 static void larger_last(setup *s) { s->group[1] = 1; s->group[2] = 3; new_advantages(s); }
 
+static void bonus(setup *s) { s->obj.penalty.entropy_coef = 0.01; }
+static void lost_bonus(setup *s) { bonus(s); s->out.dentropy = NULL; }
+static void no_gradient(setup *s) { lost_bonus(s); s->out.dlogp = NULL; }
+static void divergence(setup *s) {
+    s->obj.penalty.kl = GRPO_KL_EXTERNAL;
+    s->b.divergence_ref = s->entropy;
+    s->out.ddivergence_ref = s->dentropy;
+}
+static void lost_divergence(setup *s) { divergence(s); s->out.ddivergence_ref = NULL; }
+
 #define RULE(name) GRPO_LINT_##name
 static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(setup *s); const char *sentence; } rules[] = {
     { RULE(REFUSED), nan_old, nan_masked, "error: batch.logp_old[43] is NaN: group 1, response 2 of it, token 2 of it" },
@@ -342,6 +352,12 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(NO_ADVANTAGE), zero, equal_and_zero,
       "likely mistake: advantage[10] is 0, and no larger at any token, though rewards of a group differ: it looks unwritten: group 0, "
       "response 1 of it, token 1 of it" },
+    { RULE(LOST_GRADIENT), lost_bonus, bonus,
+      "likely mistake: out.dentropy is NULL, and out.dlogp is not: the gradient by batch.entropy is lost" },
+    { RULE(LOST_GRADIENT), lost_bonus, no_gradient,
+      "likely mistake: out.dentropy is NULL, and out.dlogp is not: the gradient by batch.entropy is lost" },
+    { RULE(LOST_GRADIENT), lost_divergence, divergence,
+      "likely mistake: out.ddivergence_ref is NULL, and out.dlogp is not: the gradient by batch.divergence_ref is lost" },
     { RULE(OTHER_TOTALS), other_totals, own_totals,
       "likely mistake: totals cannot be of this batch and others: they count something else, or another batch" },
     { RULE(UNWRITTEN), garbage_alone, inside,

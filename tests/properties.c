@@ -1089,6 +1089,32 @@ static void check_dynamic_sampling_mask(void) {
     }
 }
 
+/* infinite correction weights are alike: over their mean each is the number of weights over theirs, and the others are nothing beside them */
+static void check_infinite_weights_over_their_mean(void) {
+    enum { N = 5 };
+    static const int64_t group[] = { 0, 1 }, offset[] = { 0 }, length[] = { N };
+    static const grpo_real l[N] = { -1, -2, -1, -3, -2 }, one[N] = { 1, 1, 1, 1, 1 };
+    for (int infinite = 1; infinite <= N; infinite++) {
+        grpo_real rollout[N], dlogp[N];
+        grpo_objective obj;
+        grpo_batch batch;
+        grpo_output out;
+        grpo_report report;
+        memset(&obj, 0, sizeof obj); memset(&batch, 0, sizeof batch); memset(&out, 0, sizeof out);
+        for (int t = 0; t < N; t++) rollout[t] = t < infinite ? (grpo_real)-HUGE_VAL : l[t];
+        obj.ratio.behaviour = GRPO_BEHAVIOUR_NONE;
+        obj.weight.rollout_is = GRPO_ROLLOUT_IS_TRUNCATE; obj.weight.rollout_is_high = HUGE_VAL;
+        obj.weight.rollout_is_norm = GRPO_ROLLOUT_IS_NORM_MEAN;
+        batch.n_groups = 1; batch.group_begin = group; batch.offset = offset; batch.length = length; batch.n_tokens = N;
+        batch.logp = batch.logp_old = l; batch.logp_rollout = rollout;
+        out.dlogp = dlogp;
+        check(!gspo_loss(&obj, &batch, one, NULL, &out, &report), "infinite weights: refused");
+        for (int t = 0; t < N; t++)
+            check(dlogp[t] == (grpo_real)(t < infinite ? -(double)N / infinite : 0), "%d infinite weights: %g of token %d", infinite,
+                  (double)dlogp[t], t);
+    }
+}
+
 /* ---- what single choices promise -------------------------------------------------------------------------------------------------- */
 
 /* rewards of one kind in all groups; where the sequences have one token, advantage[offset[i]] is what sequence i is worth */
@@ -1523,6 +1549,7 @@ int main(int argc, char **argv) {
     check_trust_alone();
     check_equal_rewards();
     check_dynamic_sampling_mask();
+    check_infinite_weights_over_their_mean();
     check_choices();
     check(losses_judged > 1500 && slopes_judged > 10000 && counts_judged > 1000,
           "only %ld losses, %ld slopes, %ld reports could be compared", losses_judged, slopes_judged, counts_judged);

@@ -59,6 +59,9 @@ case("kimi", "length reward between the shortest and the longest of the group, f
      SCORE, {"length": "kimi", "length_coef": 1}, short_long)
 case("kimi-equal", "equal lengths: nothing is added", changed(SCORE, reward={"length": "inverse"}),
      {"length": "kimi", "length_coef": 1}, same_length)
+case("kimi-equal-alone", "the same where no baseline takes away what all had", changed(SCORE, advantage={"baseline": "none"},
+                                                                                       reward={"length": "inverse"}),
+     {"length": "kimi", "length_coef": 1}, same_length)
 case("kimi-coef", "a smaller weight", KIMI, {"length_coef": 0.25}, short_long)
 case("kimi-coef-negative", "a negative weight: long right answers gain", KIMI, {"length_coef": -0.5}, short_long)
 case("kimi-masked", "masked tokens count in the length", SCORE, {"length": "kimi", "length_coef": 0.5}, short_masked)

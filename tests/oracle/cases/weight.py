@@ -263,6 +263,20 @@ case("veto-clamp", "the log-ratio is bounded before: nothing is vetoed", VETO,
      {"weight": {"rollout_clamp": 0.5}}, mismatch)
 case("veto-bound", "a weight of exactly the veto stays", changed(WEIGHED, weight={"rollout_rejected": "unmask"}),
      {"weight": {"rollout_veto": 1}}, agreement)
+
+
+def below(o):
+    """Every log-ratio of old against rollout is below 0."""
+    batch = mismatch(o)
+    batch["logp_old"] = like(batch["length"], lambda i, t: batch["logp_rollout"][i][t] - (0.25 if i % 2 else 1.5) - 0.125 * t)
+    return batch
+
+
+for reject, low in (("ratio", 0.5), ("probability", -0.0625)):
+    case(f"reject-{reject}-sequence_max-below", "the largest of numbers that are all below 0", WEIGHED,
+         {"weight": {"rollout_rs": reject, "rollout_rs_level": "sequence_max", "rollout_rs_low": low, "rollout_rs_high": 2,
+                     "rollout_rejected": "unmask"}}, below)
+
 case("reject-truncated", "truncated responses leave before, and are not counted",
      changed(WEIGHED, weight={"rollout_rs": "ratio", **REJECT["ratio"], "rollout_rejected": "unmask"}),
      {"weight": {"truncated": "mask"}}, cut_off)
