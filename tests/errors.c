@@ -679,6 +679,9 @@ static void check_mixed(int other_ranks) {
     copy = first;
     expect("other totals", grpo_partial_merge(&first, &other), "from belongs to other totals: count all parts first");
     check(!memcmp(&first, &copy, sizeof first), "grpo_partial_merge: something was written");
+    memset(&other, 0, sizeof other);                                        /* of a rank that has nothing */
+    expect("nothing to merge", grpo_partial_merge(&first, &other), NULL);
+    check(!memcmp(&first, &copy, sizeof first), "grpo_partial_merge: nothing changed something");
     setup_free(&s);
 }
 
