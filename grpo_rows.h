@@ -500,7 +500,7 @@ extern "C" {
     ROW("tinker-dro", "Tinker", "dro", "REINFORCE plus half squared log-ratio to the sampler, summed", \
         BASELINE(GROUP_MEAN) KL(K2, 0.05) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_ROLLOUT)) \
     ROW("art-grpo", "OpenPipe ART", "default loss", "detached ratio from 0 to 5, response means", \
-        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS CLAMP(-20, 20) \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) \
         CISPO(0, 5) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("verl-agent-gspo", "verl-agent", "gspo", "GSPO-token with the log-ratio capped above at 10", \
         VERL_NORM LEVEL(SEQUENCE_MEAN) LEVEL_CLAMP(-HUGE_VAL, 10) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(0.2, 0.2) \
@@ -592,11 +592,11 @@ extern "C" {
         GROUP_NORM SET(advantage.eps, 1e-6) LEVEL(SEGMENT_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("art-average", "OpenPipe ART", "importance_sampling_level average, ppo", \
         "clips the mean of the token's ratio and of the response's", \
-        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS CLAMP(-20, 20) \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) \
         LEVEL(SEQUENCE_MEAN) INTERPOLATE(ARITHMETIC) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("art-geometric", "OpenPipe ART", "importance_sampling_level geometric_average, ppo", \
         "clips the root of the token's ratio times the response's", \
-        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS CLAMP(-20, 20) \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) \
         LEVEL(SEQUENCE_MEAN) HALVES CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("hybrid-ratio", "textpolicy", "gspo, variant hybrid", "the same root with the response's ratio detached, centred advantages", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
