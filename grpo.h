@@ -718,7 +718,7 @@ GRPO_SHORT_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passe
        A > 0 and the n- others; v = 1/n+, or where length_decay is not 0 the softmax over + of -length_decay T */ \
     X(GRPO_SURROGATE_VARIANCE, variance, GROUP, 0, NOTHING, none, "(k (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599)") \
     X(GRPO_SURROGATE_LOGISTIC_LSE, logistic_lse, GROUP, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), none, \
-      "A_i > 0: log(1 + sum_+ e^(-s_j/tau_pos))/n+, else log(1 + sum_- e^(s_j/tau_neg))/n- (REAL, 2602.05630)") \
+      "A_i > 0: log(1 + sum_+ e^(-s_j/tau_pos))/n+, else log(1 + sum_- e^(s_j/tau_neg))/n-; 0 without + or without - (REAL, 2602.05630)") \
     X(GRPO_SURROGATE_TRAJECTORY_BALANCE, trajectory_balance, GROUP, GRPO_NEED_LOG_PARTITION_, NOTHING, none, \
       "(z + s_i - reward_beta A_i)^2, z = batch.log_partition, whose gradient is grpo_output.dlog_partition (FlowRL, 2509.15207)") \
     X(GRPO_SURROGATE_PAIRWISE_LOGISTIC, pairwise_logistic, GROUP, 0, NOTHING, none, \
@@ -744,7 +744,7 @@ GRPO_SHORT_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passe
       grpo_cispo(w, advantage, logp, up ? s->weight_min : s->weight_min_neg, up ? s->weight_max : s->weight_max_neg), \
       "cispo with bounds of its own where A < 0: weight_min_neg, weight_max_neg (2602.00983)") \
     X(GRPO_SURROGATE_BGPO, bgpo, TOKEN, 0, NOTHING, grpo_bgpo(w, advantage), \
-      "A > 0: -(1 + y) A, A < 0: -w A: a bound on -w A (2510.11683 eqs. 11-16)") \
+      "A > 0: -(1 + y) A, A < 0: -w A: a bound on -w A (2510.11683 eqs. 9-10, 12-14)") \
     X(GRPO_SURROGATE_POLICY_SHAPING, policy_shaping, TOKEN, GRPO_NEED_SHAPING_MASK_, POSITIVE(shaping_gamma), \
         grpo_ppo_clip(w, advantage, range), \
       "-A w/(w + shaping_gamma) at tokens with batch.shaping_mask (GUIDE, 2506.13923; LUFFY, 2504.14945), ppo_clip at others") \

@@ -140,7 +140,7 @@ extern "C" {
         GROUP_NORM SAPO(1, 1.05) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("luspo", "2602.05261", "LUSPO objective", "GSPO with every response weighted by its length", \
         GROUP_NORM LEVEL(SEQUENCE_MEAN) CLIP(2e-3, 2.5e-3) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
-    ROW("vespo", "2602.10693", "VESPO kernel", "smooth detached weight of the whole response's ratio", \
+    ROW("vespo", "2602.10693", "17, 20", "smooth detached weight of the whole response's ratio", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_SUM) VESPO(2, 3, 3, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("two-sided", "2505.07291", "two-sided clip", "GRPO with a second clip, against huge ratios of bad tokens", \
         GROUP_NORM SET(advantage.eps, 1e-6) DUAL(0.2, 0.2, 4) KL(K3, 0.001) DIVIDE(TOKEN_MEAN)) \
@@ -156,7 +156,8 @@ extern "C" {
     ROW("mis-sequence", "Liu, Li et al. 2025", "v 1[0.5 <= v <= 2], responses", \
         "rollout mismatch: responses outside the band weigh nothing", \
         GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(MASK, SEQUENCE_SUM, 0.5, 2, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("geo-reject", "verl", "1[0.999 <= 1/v <= 1.001], geometric mean", "verl's recipe: responses outside the band leave the batch", \
+    ROW("geo-reject", "verl", "1[0.999 <= 1/v <= 1.001], geometric mean", \
+        "verl's rejection on GRPO: responses outside the band are masked", \
         GROUP_NORM CLIP(0.2, 0.2) CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) SET(weight.rollout_clamp, 20) \
         ROLLOUT_RS(RATIO, SEQUENCE_MEAN, 1/1.001, 1/0.999) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-grpo", "2402.03300", "as TRL", "GRPO as TRL computes it: eps 1e-4 beside the deviation, no KL", \
@@ -176,8 +177,8 @@ extern "C" {
         VERL_NORM CLAMP(-20, 20) CISPO(0.8, 1.2) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-reinforce++", "2501.03262", "as verl", "REINFORCE++ as verl computes it: eps 1e-8 inside the root", \
         CREDIT(RETURN, 1) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
-    ROW("grpo-r1", "2501.12948", "1-3", "one importance ratio for the whole response, product over its tokens", \
-        GROUP_NORM LEVEL(SEQUENCE_SUM) CLIP(10, 10) KL(K3, 0.001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("grpo-r1", "2501.12948", "1 and 3, without the KL of 2", "one importance ratio for the whole response, product over its tokens", \
+        GROUP_NORM LEVEL(SEQUENCE_SUM) CLIP(10, 10) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("opmd", "Trinity-RFT", "advantage and loss (logavgexp)", "log-mean-exp baseline, REINFORCE without a ratio, divided by 1 + tau", \
         BASELINE(LOG_MEAN_EXP) SCALE(CONSTANT) SET(advantage.temperature, 1) SET(advantage.scale_divisor, 2) \
         CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DIVIDE(TOKEN_MEAN)) \
@@ -264,12 +265,13 @@ extern "C" {
         OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) CHOOSE(weight.selected, GRPO_SELECTED_KEEP) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("decoupled-ppo", "2505.24298", "decoupled objective", "proximal ratio weighted by old over rollout, tokens above 5 masked", \
         GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(MASK, TOKEN, 0, 5, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
-    ROW("length-power", "2607.23364", "as grpo.cpp", "weights a response by a power of its length, alpha 0.5", \
+    ROW("length-power", "2607.23364", "as grpo.cpp", "weights a response by a power of its length; alpha 0.5 is chosen here", \
         GROUP_NORM EPS(1e-8, INSIDE) CHOOSE(advantage.std, GRPO_STD_POPULATION) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_LENGTH_POWER) \
         SET(aggregation.power, 0.5)) \
     ROW("opd", "ROLL", "on-policy distillation", "PPO's clip; the advantage is teacher minus old log-probability", \
         AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("mopd", "2601.02780", "5-9", "teacher advantage, weight kept only inside a band of the rollout ratio", \
+    ROW("mopd", "2601.02780", "5-8", \
+        "teacher advantage alone (eq. 9 adds the outcome's), weight kept only inside a band of the rollout ratio", \
         AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(MASKED_WEIGHT) \
         SET(surrogate.weight_min, 0.5) SET(surrogate.weight_max, 5) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("prpo", "rLLM", "as rLLM, loss of verl", "normalises rewards over the whole batch, not the group", \
@@ -310,7 +312,7 @@ extern "C" {
     ROW("trl-gdpo", "TRL", "normalize_then_sum", "TRL's GDPO, each reward normalised, then the batch", \
         TRL_NORM CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) \
         SET(advantage.batch_norm_eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("trl-async", "TRL", "experimental async trainer", "TRL's asynchronous GRPO with population std", \
+    ROW("trl-async", "TRL", "experimental async trainer", "TRL's asynchronous GRPO: ratio against the sampler, population std", \
         GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-8) BEHAVIOUR(ROLLOUT) CLIP(0.2, 0.2) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("trl-opsm", "TRL", "off_policy_mask_threshold", "TRL's recipe to drop negative sequences far from the old policy", \
@@ -407,11 +409,11 @@ extern "C" {
     ROW("roll-kimi15", "ROLL", "pg_variant kimi15", "ROLL's Kimi k1.5, squared log-ratio per token", \
         CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) KL(K2, 0.1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
-    ROW("areal-grpo", "AReaL", "grpo", "AReaL's defaults: clipped reward, KL in the reward, no baseline", \
+    ROW("areal-grpo", "AReaL", "grpo", "AReaL's defaults: clipped reward, KL in the reward, no baseline; logp_old is the sampler's", \
         REWARD_K1(0.1) AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("areal-gspo", "AReaL", "sequence ratio", "AReaL's GSPO, sequence ratio divided by tokens", \
+    ROW("areal-gspo", "AReaL", "sequence ratio", "AReaL's GSPO, sequence ratio divided by tokens; logp_old is the sampler's", \
         AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("areal-sapo", "AReaL", "sapo", "AReaL's SAPO, soft gate with a token mean", \
+    ROW("areal-sapo", "AReaL", "sapo", "AReaL's SAPO, soft gate with a token mean; logp_old is the sampler's", \
         REWARD_K1(0.1) AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) SAPO(1, 1.05) DIVIDE(TOKEN_MEAN)) \
     ROW("slime-grpo", "slime", "grpo", "slime's GRPO, mean of response means", \
         GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
@@ -425,19 +427,20 @@ extern "C" {
     ROW("nemo-grpo", "NeMo-RL", "grpo", "NeMo-RL's GRPO, leave-one-out mean and std, score-function KL", \
         BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) KL(K3, 0.01) \
         CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) SET(penalty.kl_clamp_log, 20) \
-            SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
+            SET(penalty.kl_clamp_value, 10) CHOOSE(penalty.kl_clamp_on, GRPO_KL_CLAMP_ON_WEIGHTED) DIVIDE(TOKEN_MEAN)) \
     ROW("nemo-reinforce++", "NeMo-RL", "reinforce++", "NeMo-RL's REINFORCE++, centred rewards whitened, variance floor", \
         BASELINE(GROUP_MEAN) SCALE(TOKEN_WHITEN) EPS(1e-8, FLOOR) CHOOSE(advantage.std, GRPO_STD_POPULATION) CLIP(0.2, 0.2) KL(K3, 0.01) \
         CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) SET(penalty.kl_clamp_log, 20) \
-            SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
+            SET(penalty.kl_clamp_value, 10) CHOOSE(penalty.kl_clamp_on, GRPO_KL_CLAMP_ON_WEIGHTED) DIVIDE(TOKEN_MEAN)) \
     ROW("skyrl-dppo-tv", "SkyRL", "dppo, binary_tv", "SkyRL's DPPO-TV against the rollout policy, with KL loss", \
         VERL_NORM CLAMP(-20, 20) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) KL(K3, 0.001) \
             SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) KL_DIVIDE(SEQ_MEAN_TOKEN_MEAN) \
         TRUST(PROBABILITY, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("prime-rl", "prime-rl", "default loss", "DPPO-TV mask plus squared log-ratio to the rollout policy", \
+    ROW("prime-rl", "prime-rl", "default loss", \
+        "DPPO-TV mask plus squared log-ratio to the rollout policy; tokens of advantage 0 are left out before", \
         BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) KL(K2, 0.002) TRUST(PROBABILITY, 0.2, 0.2) \
         CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_ROLLOUT) DIVIDE(TOKEN_MEAN)) \
-    ROW("prime-rl-ipo", "prime-rl", "ipo", "probability mask for both signs of the advantage", \
+    ROW("prime-rl-ipo", "prime-rl", "ipo", "probability mask for both signs of the advantage; tokens of advantage 0 are left out before", \
         BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) KL(K2, 0.002) \
             TRUST(PROBABILITY_BOTH, 0, 0.1) \
         CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_ROLLOUT) DIVIDE(TOKEN_MEAN)) \
@@ -464,7 +467,7 @@ extern "C" {
         REWARD_K1(0.001) GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) DUAL(0.2, 0.3, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("easyr1-sapo", "EasyR1", "sapo", "EasyR1's SAPO, soft gate with a token mean", \
         REWARD_K1(0.001) GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) SAPO(1, 1.05) DIVIDE(TOKEN_MEAN)) \
-    ROW("trinity-ppo", "Trinity-RFT", "ppo", "Trinity's policy loss with dual clip under group advantages", \
+    ROW("trinity-ppo", "Trinity-RFT", "algorithm grpo, policy loss ppo", "Trinity's policy loss with dual clip under group advantages", \
         VERL_NORM BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K2, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-sppo", "Trinity-RFT", "sppo", "log-ratio times advantage inside a symmetric log-ratio band", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) BEHAVIOUR(ROLLOUT) SURROGATE(LOG_RATIO) \
@@ -485,8 +488,8 @@ extern "C" {
         TRL_NORM CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) CISPO(0.1, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("torchtune-grpo", "torchtune", "GRPOLoss", "torchtune's GRPO with clip and KL of 0.1, token mean", \
         TRL_NORM CLIP(0.1, 0.1) KL(K3, 0.1) DIVIDE(TOKEN_MEAN)) \
-    ROW("torchtune-sequence", "torchtune", "GRPOCompletionLoss, without its KL", \
-        "one product ratio for the whole response, clipped at 0.1", \
+    ROW("torchtune-sequence", "torchtune", "GRPOCompletionLoss as its comments say, without its KL", \
+        "one product ratio for the whole response, clipped at 0.1; as shipped the product is over all responses", \
         TRL_NORM LEVEL(SEQUENCE_SUM) CLIP(0.1, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("tinker-importance-sampling", "Tinker", "importance_sampling", "plain sum of ratio times advantage, no clip", \
         BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO)) \
@@ -497,7 +500,7 @@ extern "C" {
     ROW("tinker-dro", "Tinker", "dro", "REINFORCE plus half squared log-ratio to the sampler, summed", \
         BASELINE(GROUP_MEAN) KL(K2, 0.05) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_ROLLOUT)) \
     ROW("art-grpo", "OpenPipe ART", "default loss", "detached ratio from 0 to 5, response means", \
-        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS CLAMP(-20, 20) \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) \
         CISPO(0, 5) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("verl-agent-gspo", "verl-agent", "gspo", "GSPO-token with the log-ratio capped above at 10", \
         VERL_NORM LEVEL(SEQUENCE_MEAN) LEVEL_CLAMP(-HUGE_VAL, 10) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(0.2, 0.2) \
@@ -533,8 +536,8 @@ extern "C" {
         GROUP_NORM SET(advantage.eps, 1e-8) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) NLL(POSITIVE, NONE, 1) DIVIDE(TOKEN_MEAN_BY_SIGN)) \
     ROW("chord", "Trinity-RFT", "mix_chord, mu 0.1, over 0.9", \
         "CHORD (2508.11408): GRPO, and on selected tokens the likelihood weighted by p (1 - p) instead", \
-        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) NLL(SELECTED, P_ONE_MINUS_P, 0.1111111111111111) \
-        CHOOSE(weight.selected, GRPO_SELECTED_DROP) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K2, 0.001111111111111111) \
+        NLL(SELECTED, P_ONE_MINUS_P, 0.1111111111111111) CHOOSE(weight.selected, GRPO_SELECTED_DROP) DIVIDE(TOKEN_MEAN)) \
     ROW("kdrl-areal", "AReaL", "gsm8k_grpo_distill", "GRPO and the log-ratio to a teacher, AReaL's recipe of KDRL (2506.02208)", \
         AFFINE(-0.5, 10, -20, 20) GROUP_NORM SET(advantage.eps, 1e-5) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_TOKENS) \
         SET(advantage.batch_norm_eps, 1e-5) CLIP(0.4, 0.4) KL(K1, 0.005) KL_TO_TEACHER ROLLOUT_IS(MASK, TOKEN, 0, 5, ZERO_WEIGHT) \
@@ -564,7 +567,8 @@ extern "C" {
         CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) \
         CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) CLIP(0.2, 0.2) KL(K3, 0.01) \
             CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) \
-        SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
+        SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) CHOOSE(penalty.kl_clamp_on, GRPO_KL_CLAMP_ON_WEIGHTED) \
+        DIVIDE(TOKEN_MEAN)) \
     ROW("verl-gdpo", "verl", "gdpo, vanilla", "verl's GDPO, the sum of normalised rewards whitened over tokens", \
         VERL_NORM CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_TOKENS) \
         SET(advantage.batch_norm_eps, 1e-8) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
@@ -588,11 +592,11 @@ extern "C" {
         GROUP_NORM SET(advantage.eps, 1e-6) LEVEL(SEGMENT_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("art-average", "OpenPipe ART", "importance_sampling_level average, ppo", \
         "clips the mean of the token's ratio and of the response's", \
-        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS CLAMP(-20, 20) \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) \
         LEVEL(SEQUENCE_MEAN) INTERPOLATE(ARITHMETIC) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("art-geometric", "OpenPipe ART", "importance_sampling_level geometric_average, ppo", \
         "clips the root of the token's ratio times the response's", \
-        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS CLAMP(-20, 20) \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) \
         LEVEL(SEQUENCE_MEAN) HALVES CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("hybrid-ratio", "textpolicy", "gspo, variant hybrid", "the same root with the response's ratio detached, centred advantages", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
@@ -684,7 +688,8 @@ extern "C" {
         "right responses against a soft maximum of the wrong ones, KL under a hinge", \
         LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_LSE) SET(surrogate.tau_neg, 10) KL(K1, 0) \
         CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) KL_DIVIDE(TOKEN_MEAN) DIVIDE(GROUP_MEAN)) \
-    ROW("disco-ratio", "2505.12366", "DisCO, L-ratio", "the same on the mean ratio of a response's tokens", \
+    ROW("disco-ratio", "2505.12366", "DisCO, L-ratio, delta 1e-4 by kl_hinge", \
+        "mean ratios of right responses against a soft maximum of the wrong ones, KL under a hinge", \
         LEVEL(SEQUENCE_MEAN_RATIO) SURROGATE(DISCRIMINATIVE_LSE) CHOOSE(surrogate.group_score, GRPO_GROUP_SCORE_RATIO) \
             SET(surrogate.tau_neg, 1) KL(K1, 0) \
         CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) KL_DIVIDE(TOKEN_MEAN) DIVIDE(GROUP_MEAN)) \
@@ -709,7 +714,7 @@ extern "C" {
     ROW("dispo", "2602.00983", "objective, restated", "CISPO with bounds for each sign of the advantage: 0.8 to 11, and 0 to 101", \
         GROUP_NORM SURROGATE(DISPO) SET(surrogate.weight_min, 0.8) SET(surrogate.weight_max, 11) SET(surrogate.weight_max_neg, 101) \
         DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
-    ROW("bgpo", "2510.11683", "10-19", "a bound of the ratio objective; a token is one Monte Carlo term of a response", \
+    ROW("bgpo", "2510.11683", "9-10, 12-14, 18-19", "a bound of the ratio objective; a token is one Monte Carlo term of a response", \
         GROUP_NORM SURROGATE(BGPO) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("ctpo", "2605.07331", "official code, cumprod", "product of the ratios so far, clipped in log space by the root of the position", \
         VERL_NORM LEVEL(PREFIX_SUM) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLAMP(-20, 20) LEVEL_CLAMP(-HUGE_VAL, 10) \
@@ -731,7 +736,7 @@ extern "C" {
     ROW("rlsd", "2604.03128", "as ms-swift", "swift-grpo with advantages that a teacher's log-ratio raises or lowers by at most a tenth", \
         TRL_NORM SET(advantage.teacher_share, 0.5) SET(advantage.teacher_clip, 0.2) CLIP(0.2, 0.2) KL(K3, 0.04) \
         SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("igpo", "2510.14967", "3-7 of the second version", \
+    ROW("igpo", "2510.14967", "5-7 of the second version", \
         "rewards of turns normalised by kind, which is their state, and summed to go", \
         STEP_CREDIT(STEP, 1) STEPS(REWARD, STATE) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) GROUP_NORM CLIP(0.2, 0.2) \
         KL(K3, 0.001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
@@ -824,9 +829,11 @@ extern "C" {
     ROW("mix-grpo", "2507.21802", "MixGRPO objective, as its code", "a window of stochastic steps, each reward standardised by itself", \
         CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) GROUP_NORM SET(advantage.eps, 1e-8) SET(advantage.clamp_low, -5) \
         SET(advantage.clamp_high, 5) CLIP(1e-4, 1e-4) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("flash-grpo", "2605.15980", "Flash-GRPO objective, as UniRL", "one stochastic step per sample, weighted by its gradient's scale", \
-        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) EPS(1e-8, INSIDE) SET(advantage.clamp_low, -5) \
-        SET(advantage.clamp_high, 5) CLIP(1e-3, 1e-3) CHOOSE(weight.external, GRPO_EXTERNAL_POLICY) DIVIDE(TOKEN_MEAN)) \
+    ROW("flash-grpo", "2605.15980", "Flash-GRPO objective, as its code", \
+        "one stochastic step per sample, weighted by one over its gradient's scale, the weights' mean being 1", \
+        BASELINE(GROUP_MEAN) SCALE(BATCH_STD) CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-4) \
+        SET(advantage.clamp_low, -5) SET(advantage.clamp_high, 5) CLIP(1e-3, 1e-3) \
+        CHOOSE(weight.external, GRPO_EXTERNAL_POLICY) DIVIDE(TOKEN_MEAN)) \
     ROW("grpo-guard", "2510.22319", "8, 12", "log-ratios of a sampler's steps without their bias, steps weighted alike", \
         GROUP_NORM CLIP(2e-6, 2e-6) CHOOSE(weight.external, GRPO_EXTERNAL_POLICY) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("flow-dppo", "2606.11025", "17-18", "no clip: steps that have diverged the way their advantage wants are dropped", \
@@ -861,9 +868,9 @@ extern "C" {
     ROW("erc", "2512.05591", "official code, DAPO", \
         "tokens whose entropy has changed by less than 5 % alone, selected by the caller, have a gradient", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 10) CHOOSE(weight.selected, GRPO_SELECTED_KEEP) DIVIDE(TOKEN_MEAN)) \
-    ROW("gigpo-paper", "2505.10978", "3-9", "GiGPO as its paper writes it: means over turns of means over their tokens", \
-        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM CLIP(0.2, 0.2) KL(K3, 0.01) \
-        DIVIDE(SEQ_MEAN_SEGMENT_MEAN)) \
+    ROW("gigpo-paper", "2505.10978", "3-9", "GiGPO as its paper writes it: one ratio and one term a turn, means over turns", \
+        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM LEVEL(SEGMENT_SUM) \
+        CLIP(0.2, 0.2) KL(K3, 0.01) DIVIDE(SEQ_MEAN_SEGMENT_MEAN)) \
     ROW("amir-grpo-recipe", "2601.03661", "authors' command", "amir-grpo with a flatter logistic loss of the pairs", \
         GROUP_NORM SET(advantage.eps, 1e-4) CLIP(0.2, 0.2) PREFERENCE(2, 0.2, 0.01) \
             CHOOSE(penalty.preference_score, GRPO_PREFERENCE_SCORE_REFERENCE_FREE) \

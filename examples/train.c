@@ -352,7 +352,8 @@ static int expert_response(int *tokens, int first) {
     X(uint8_t,   excluded,        response, "excluded", "the expert's response; or half of those worse than the mean, at random") \
     X(uint8_t,   marked,          token,    "marked", "the first token, which plans where to begin") \
     X(grpo_real, log_partition,   prompt,   "partition", "learned, one number for each length of the list") \
-    X(grpo_real, external_weight, token,    "weights", "grpo_conflict_weight: less for tokens that good and bad responses share") \
+    X(grpo_real, external_weight, token,    "weights", \
+      "grpo_conflict_weight in place of the row's own weights: less for tokens that good and bad responses share") \
     X(grpo_real, eps_low,         token,    "bounds", "0.1, and 0.2 more where the entropy is highest") \
     X(grpo_real, eps_high,        token,    "bounds", "0.1, and 0.4 more where the entropy is highest") \
     X(grpo_real, divergence_ref,  token,    "divergence", "KL over all tokens, of the policy as it is from that before training") \
@@ -1116,7 +1117,9 @@ static void show_formula(const grpo_objective *obj) {
     print_part("   scale:     ", obj, "advantage.scale");
     print_part("c  one over:  ", obj, "aggregation.kind");
     if (kl) print_part("K  penalty:   ", obj, "penalty.kl");
-    puts("  d = logp - logp_old, l = logp, T: tokens of the response; grpo.h has the rest of the words");
+    static const char *const d[] = { [GRPO_BEHAVIOUR_OLD] = "logp - logp_old", [GRPO_BEHAVIOUR_ROLLOUT] = "logp - logp_rollout",
+        [GRPO_BEHAVIOUR_REF] = "logp - logp_ref", [GRPO_BEHAVIOUR_CURRENT] = "logp less itself, detached", [GRPO_BEHAVIOUR_NONE] = "logp" };
+    printf("  d = %s, l = logp, T: tokens of the response; grpo.h has the rest of the words\n", d[obj->ratio.behaviour]);
 }
 
 static void show_objective(const char *name, const grpo_objective *obj) {

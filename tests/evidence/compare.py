@@ -149,8 +149,8 @@ def alike(x, y):
 
 
 def reads_no_ratio(has):
-    """"No old policy" is what reinforce computes, whatever ratio.behaviour is."""
-    return has["surrogate.kind"] == "reinforce" and has["penalty.kl_importance_weight"] == "none" and has["weight.trust"] == "none"
+    """"No old policy" is what reinforce and no surrogate compute, whatever ratio.behaviour is."""
+    return has["surrogate.kind"] in ("reinforce", "none") and has["penalty.kl_importance_weight"] == "none" and has["weight.trust"] == "none"
 
 
 def verdicts(row, said):

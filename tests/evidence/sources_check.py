@@ -9,7 +9,8 @@ claim does not say stands there as a line of its own, and where row and claim di
     sources_check.py --unnamed  the settings of each row that were read in a copy without a name, or restated from what was not opened
 
 A row passes if each setting that is not the field's default is said by its claim or by one line, no line says what the row does not set, and
-every contradiction is explained, of its claim or of another about the same source.
+every contradiction is explained, of its claim or of another about the same source.  Of a framework's row, against what its ratio is and of
+what unit must be said even where it is the default, or named as undecided, which is a mark.
 """
 import functools
 import glob
@@ -27,6 +28,7 @@ from compare import HERE, KINDS, STRONG, alike, objectives  # noqa: E402
 
 IS = ("paper", "official code", "recipe of the authors", "framework default", "framework recipe", "restatement")
 WEAK = ("restatement", "chosen here")                # a row that rests on one of these carries a mark
+ALWAYS_SAID = ("ratio.behaviour", "ratio.level")     # of a framework's row that has a ratio
 NOT_SET = re.compile(r"not (the )?default|(null|off) by default|\(default (of|true|false)")  # how a claim says that its release does not
 
 
@@ -106,6 +108,20 @@ def faults_of_line(line, has):
         yield f"{field}: the line says {line['value']}, the row {has[field]}"
 
 
+def silent_on(entry, has, said, silent):
+    """Fields that need a line: what the row sets and the claim does not say, and of a framework's row that has a ratio, what ratio it is."""
+    asked = ALWAYS_SAID if str(entry.get("is")).startswith("framework") and not compare.reads_no_ratio(has) else ()
+    return [*silent, *(field for field in asked if field not in said and field not in silent)]
+
+
+def faults_of_undecided(entry, silent):
+    for field, why in entry.get("undecided", {}).items():
+        if field not in ALWAYS_SAID or field not in silent:
+            yield f"{field}: undecided, and nothing asks for it"
+        elif not why:
+            yield f"{field}: undecided without a reason"
+
+
 def faults_of_kind(entry):
     if entry.get("is") not in IS:
         yield f"is: {entry.get('is')}"
@@ -124,6 +140,8 @@ def evidence(row, entry):
     faults = [] if claim else [f"no such claim: {entry.get('claim')}"]
     faults += faults_of_kind(entry)
     agreed, contradicted, silent = compare.verdicts(row, said)
+    silent = silent_on(entry, has, said, silent)
+    faults += faults_of_undecided(entry, silent)
     kinds = {field: said[field][1]["kind"] for field in agreed if has[field] != default[field]}
     lines = {}
     for line in entry.get("further", []):
@@ -142,7 +160,8 @@ def evidence(row, entry):
             faults.append(f"{line.get('field')}: differs without a reason")
     explained = {line.get("field"): line for line in entry.get("differs", [])}
     faults += [f"{field}: the claim says {said[field][0]}, the row {has[field]}" for field in contradicted if field not in explained]
-    faults += [f"{field} = {has[field]}: no evidence" for field in silent if field not in lines]
+    open_fields = entry.get("undecided", {})
+    faults += [f"{field} = {has[field]}: no evidence" for field in silent if field not in lines and field not in open_fields]
     faults += [f"{field}: the claim says it already, or the row does not set it" for field in lines if field not in silent]
     faults += faults_of_siblings(siblings, entry, {**explained, **lines})
     kinds.update({field: line.get("kind") for field, line in {**explained, **lines}.items() if field in has and has[field] != default[field]})
@@ -174,7 +193,7 @@ def label(entry, kinds):
 
 
 def is_marked(entry, kinds):
-    return entry.get("is") in WEAK or any(kind in WEAK for kind in kinds.values())
+    return entry.get("is") in WEAK or any(kind in WEAK for kind in kinds.values()) or bool(entry.get("undecided"))
 
 
 def told(row):
@@ -184,6 +203,7 @@ def told(row):
         return ""
     kinds, _ = evidence(row, entry)
     of = [f"{kind}: {', '.join(weak(kinds, kind))}" for kind in WEAK if weak(kinds, kind)]
+    of += [f"undecided: {', '.join(sorted(entry['undecided']))}"] if entry.get("undecided") else []
     return "; ".join([label(entry, kinds).removesuffix(" †"), *of])
 
 
@@ -240,7 +260,9 @@ def main():
     total = max(sum(counts.values()), 1)
     print("settings that are not defaults rest on: " + ", ".join(f"{kind} {counts[kind]}" for kind in KINDS if counts[kind]))
     print(f"on an equation, paper text or official code: {100 * sum(counts[kind] for kind in STRONG) / total:.0f} %")
-    print(f"{marked} of {len(objectives.ROWS)} rows carry a mark: a setting, or the formula, is {' or '.join(WEAK)}")
+    print(f"{marked} of {len(objectives.ROWS)} rows carry a mark: a setting, or the formula, is {' or '.join(WEAK)}, or undecided")
+    undecided = [f"{row} ({', '.join(found[row]['undecided'])})" for row in objectives.ROWS if "undecided" in found.get(row, {})]
+    print(f"undecided: {', '.join(undecided) or 'none'}")
     print(f"{passed} passed, {failed} failed")
     return failed > 0
 
