@@ -873,6 +873,25 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const float *a
 const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const float
     *advantage, char *buffer, size_t size);
 const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size_t size);
+typedef enum { GRPO_OBJECTIVE_REFUSED, GRPO_OBJECTIVE_NO_GROUPS, GRPO_OBJECTIVE_NO_ROW, GRPO_OBJECTIVE_NO_GRADIENT,
+    GRPO_OBJECTIVE_NO_ADVANTAGE, GRPO_OBJECTIVE_EQUAL_REWARDS, GRPO_OBJECTIVE_BLIND, GRPO_OBJECTIVE_RATIO_ONE,
+    GRPO_OBJECTIVE_EXACT, GRPO_OBJECTIVE_MOVED, GRPO_OBJECTIVE_EXACT_DOWN, GRPO_OBJECTIVE_NONE_UP,
+    GRPO_OBJECTIVE_NONE_DOWN, GRPO_OBJECTIVE_STALE, GRPO_OBJECTIVE_STALE_AT_ALL, GRPO_OBJECTIVE_DIFFERS,
+    GRPO_OBJECTIVE_NOT_BACK, GRPO_OBJECTIVE_NO_EFFECT, GRPO_OBJECTIVE_BELOW, GRPO_OBJECTIVE_ABOVE, GRPO_OBJECTIVE_KL_CAP,
+    GRPO_OBJECTIVE_KL_SCALE, GRPO_OBJECTIVE_UNREAD, GRPO_OBJECTIVE_BOUND, GRPO_OBJECTIVE_DISTANCE, GRPO_OBJECTIVE_ARRAY,
+    GRPO_N_OBJECTIVE_RULES } grpo_objective_rule;
+typedef struct {
+    grpo_objective_rule rule;
+    grpo_lint_level level;
+    grpo_status status;
+    const char *what;
+    double value, other;
+    int row;
+} grpo_objective_finding;
+enum { GRPO_LINT_OBJECTIVE_MOST = 256 };
+int grpo_lint_objective(const grpo_objective *obj, const grpo_batch *batch, grpo_objective_finding *finding, int room);
+int grpo_objective_reads(const grpo_objective *obj, const grpo_field *field);
+const char *grpo_objective_finding_message(const grpo_objective_finding *finding, char *buffer, size_t size);
 typedef struct {
     const double *output, *input, *turns;
     double output_coef, input_coef, turns_coef;
@@ -1311,6 +1330,10 @@ int grpo_lint_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const 
 const char *grpo_fault_message_f64(grpo_status st, const grpo_objective *obj, const grpo_batch_f64 *batch, const double
     *advantage, char *buffer, size_t size);
 const char *grpo_finding_message_f64(const grpo_finding *finding, char *buffer, size_t size);
+int grpo_lint_objective_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, grpo_objective_finding *finding, int
+    room);
+int grpo_objective_reads_f64(const grpo_objective *obj, const grpo_field *field);
+const char *grpo_objective_finding_message_f64(const grpo_objective_finding *finding, char *buffer, size_t size);
 grpo_status grpo_relative_cost_penalty_f64(const grpo_batch_f64 *batch, const grpo_cost *cost, double *reward);
 grpo_status grpo_diversity_reward_f64(const double *reward, const double *similarity, int64_t n, double eps, double
     *shaped);
