@@ -37,8 +37,9 @@ extern "C" {
  * X(number, level, with, with, with): the number is read where every `with` holds, each some choices of a field (of a number: that it is
  * not 0).  Of rows of one number each suffices.  A number without a row is always read.  level: of a number that is set and not read;
  * likely where the choice that reads it is switched off altogether.  tests/extra_lint_objective.c holds every row against what the loss
- * makes of a change: where nothing reads a number, it changes no bit; for each choice of each row it changes some.  (Refusals aside: a
- * KL in the reward beyond 1e150 is refused where it is then not taken off, and surrogate.clip_dual must exceed 1 + eps_high always.) */
+ * makes of a change: where nothing reads a number, it changes no bit; for each choice of each row it changes some.  Aside
+ * from refusals (surrogate.clip_dual must exceed 1 + eps_high, read or not) and from a KL in the reward that the credit does not take off:
+ * it is refused beyond 1e150, and its being there may cost a last bit of whitened advantages. */
 typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* its offset; a bit for each choice, of a number 1: 0, 2: the rest */
 
 #define GRPO_LINT_C_(choice) (UINT64_C(1) << (choice))
@@ -60,7 +61,8 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* its off
 #define GRPO_LINT_REWARD_(X, number, with) \
     X(number, LIKELY, with, GRPO_LINT_OF_RESPONSES_, GRPO_LINT_IS_(advantage.rewards, GRPO_REWARDS_ONE)) \
     X(number, LIKELY, with, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_EPISODE_STEP), GRPO_LINT_ANY_) \
-    X(number, LIKELY, with, GRPO_LINT_OF_STEPS_, GRPO_LINT_IS_(advantage.step_value, GRPO_STEP_VALUE_RESPONSE))
+    X(number, LIKELY, with, GRPO_LINT_WITH_(advantage.credit, GRPO_LINT_STEPS_ & ~GRPO_LINT_C_(GRPO_CREDIT_EPISODE_STEP)), \
+      GRPO_LINT_IS_(advantage.step_value, GRPO_STEP_VALUE_RESPONSE))
 #define GRPO_LINT_ESTIMATED_ GRPO_LINT_WITH_(penalty.kl, ~GRPO_LINT_C2_(GRPO_KL_NONE, GRPO_KL_EXTERNAL))
 #define GRPO_LINT_NO_RATIO_ GRPO_LINT_C2_(GRPO_SURROGATE_REINFORCE, GRPO_SURROGATE_NONE)
 #define GRPO_LINT_TRUSTS_RATIO_ (GRPO_LINT_C3_(GRPO_TRUST_ONE_SIDED, GRPO_TRUST_TWO_SIDED, GRPO_TRUST_LOG_TWO_SIDED) \

@@ -85,9 +85,11 @@ static int turn(rng *r, const grpo_field *f, grpo_objective *obj) {
     return 0;
 }
 
-/* a KL in the reward is refused beyond 1e150 by whatever credit, also where that does not take it off */
-static int is_refused_by_size(const grpo_objective *obj, const grpo_field *f, int extreme) {
-    return extreme && obj->reward.kl != GRPO_KL_NONE && !strcmp(f->path, "reward.kl_coef");
+/* A KL in the reward that the credit does not take off is looked at all the same: beyond 1e150 it is refused, and whitening behind a
+ * reweighting over the batch sums A in two parts where there is one, which rounds otherwise. */
+static int is_looked_at(const grpo_objective *obj, const grpo_field *f, int extreme) {
+    const int in_parts = obj->advantage.scale == GRPO_SCALE_TOKEN_WHITEN && obj->advantage.reweight != GRPO_REWEIGHT_NONE;
+    return obj->reward.kl != GRPO_KL_NONE && !strcmp(f->path, "reward.kl_coef") && (extreme || in_parts);
 }
 
 static void numbers_change_nothing(rng *r, trial *t, const grpo_objective *obj, long *count, const char *name) {
@@ -95,7 +97,7 @@ static void numbers_change_nothing(rng *r, trial *t, const grpo_objective *obj, 
     int n, turned[RANDOM_MOST_FIELDS] = { 0 };
     const grpo_field *f = grpo_fields(&n);
     for (int k = 0; k < n; k++) {
-        if (grpo_objective_reads(obj, &f[k]) || is_refused_by_size(obj, &f[k], t->extreme) || !turn(r, &f[k], &other)) continue;
+        if (grpo_objective_reads(obj, &f[k]) || is_looked_at(obj, &f[k], t->extreme) || !turn(r, &f[k], &other)) continue;
         turned[k] = 1;
         count[k]++;
     }
@@ -191,7 +193,17 @@ static int random_reader(rng *r, const reader *x, int place, int choice, grpo_ob
     return 0;
 }
 
-/* 1: it can; 0: it was not seen to; -1: the check refuses the choices together */
+/* does another row read the number, too? */
+static int is_read_otherwise(const reader *x, const grpo_objective *obj) {
+    for (int k = 0; k < READERS; k++) {
+        int reads = &readers[k] != x && !strcmp(readers[k].number, x->number);
+        for (int j = 0; j < 3; j++) reads = reads && is_among(obj, readers[k].path[j], readers[k].choices[j]);
+        if (reads) return 1;
+    }
+    return 0;
+}
+
+/* by this row alone, and not by what is refused.  1: it can; 0: it was not seen to; -1: the check refuses the choices together */
 static int makes_a_difference(rng *r, const reader *x, int place, int choice, int times) {
     const grpo_field *f = field_named(x->number);
     for (int k = 0; k < times; k++) {
@@ -200,9 +212,9 @@ static int makes_a_difference(rng *r, const reader *x, int place, int choice, in
         int found;
         if (!random_reader(r, x, place, choice, &obj)) return -1;
         other = obj;
-        if (!turn(r, f, &other)) continue;
+        if (is_read_otherwise(x, &obj) || !turn(r, f, &other)) continue;
         trial_make(r, k, &t);
-        found = differs(&t, &obj, &other, &t.view) && !t.before.loss == !t.after.loss && !t.before.advantages == !t.after.advantages;
+        found = differs(&t, &obj, &other, &t.view) && t.before.loss == t.after.loss && t.before.advantages == t.after.advantages;
         trial_free(&t);
         if (found) return 1;
     }
@@ -673,6 +685,8 @@ static void test_kl_weight(void) {
     grpo_objective plain, cap, scale, smaller;
     expect("grpo", "penalty.kl_importance_weight_max=2", GRPO_OBJECTIVE_KL_CAP, "penalty.kl_importance_weight_max", GRPO_LINT_LIKELY);
     expect("grpo", "penalty.kl_importance_weight_max=0.5", GRPO_OBJECTIVE_KL_SCALE, "penalty.kl_importance_weight_max", GRPO_LINT_LIKELY);
+    expect("grpo", "penalty.kl_importance_weight=score_function penalty.kl_importance_weight_max=2", GRPO_OBJECTIVE_KL_CAP,
+           "penalty.kl_importance_weight_max", GRPO_LINT_LIKELY);
     expect("grpo", "penalty.kl_importance_weight=token penalty.kl_importance_weight_max=2", GRPO_OBJECTIVE_KL_CAP,
            "penalty.kl_importance_weight_max", -1);
     expect("grpo", "penalty.kl=none penalty.kl_importance_weight_max=2", GRPO_OBJECTIVE_UNREAD, "penalty.kl_importance_weight_max",
