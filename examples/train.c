@@ -1138,7 +1138,8 @@ static void show_weights(const grpo_objective *obj) {
         if (!strcmp(weights[k].path, "weight.rollout_is")) print_part("   of v:      ", obj, "weight.rollout_is_level");
         if (!strcmp(weights[k].path, "weight.rollout_rs")) print_part("   pooled:    ", obj, "weight.rollout_rs_level");
     }
-    if (obj->weight.rollout_veto != 0) printf("  v  veto:      0 in a response with e^q below %.15g at a token\n", obj->weight.rollout_veto);
+    if (obj->weight.rollout_veto != 0) printf("  v  veto:       0 in a response with e^q below %.15g at a token\n",
+                                              obj->weight.rollout_veto);
     if (obj->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK) puts("     left out:  responses whose generation was cut off");
 }
 
