@@ -23,6 +23,8 @@
 #include "../extra/grpo_selection.h"   /* which tokens: by entropy, covariance, probability */
 #define GRPO_WEIGHTS_IMPLEMENTATION
 #include "../extra/grpo_weights.h"     /* weights for tokens on which good and bad responses agree */
+#define GRPO_LINT_OBJECTIVE_IMPLEMENTATION
+#include "../extra/grpo_lint_objective.h"     /* settings that do nothing */
 
 #include <errno.h>
 #include <langinfo.h>
@@ -1105,11 +1107,54 @@ static void print_part(const char *symbol, const grpo_objective *obj, const char
     printf("  %s %.*s%s%s\n", symbol, length, name, *text ? ": " : "", text);
 }
 
+/* the weight's factors before F, and what each of them is; the factor of the whole term, which is c's, is external_weight */
+static const struct { const char *factor, *symbol, *path; int choice; } weights[] = {                   /* choice -1: any but the first */
+    { "M", "M  trust:     ", "weight.trust", -1 },
+    { "M", "M  stale:     ", "weight.off_policy_mask", -1 },
+    { "M", "M  selected:  ", "weight.selected", -1 },
+    { "v", "v  correction:", "weight.rollout_is", -1 },
+    { "v", "v  rejection: ", "weight.rollout_rs", -1 },
+    { "v", "v  future:    ", "weight.fipo", -1 },
+    { "v", "v  given:     ", "weight.external", GRPO_EXTERNAL_POLICY },
+    { "g", "g  policy:    ", "weight.policy_is", -1 },
+    { "e", "e  given:     ", "weight.external", GRPO_EXTERNAL_TERM },
+};
+enum { N_WEIGHTINGS = sizeof weights / sizeof *weights };
+
+static int has_weight(const grpo_objective *obj, int k) {
+    const double choice = get(obj, weights[k].path);
+    return weights[k].choice < 0 ? choice != 0 : choice == weights[k].choice;
+}
+
+static int has_factor(const grpo_objective *obj, const char *factor) {
+    int any = *factor == 'v' && obj->weight.rollout_veto != 0;
+    for (int k = 0; k < N_WEIGHTINGS; k++) any |= !strcmp(weights[k].factor, factor) && has_weight(obj, k);
+    return any;
+}
+
+static void show_weights(const grpo_objective *obj) {
+    for (int k = 0; k < N_WEIGHTINGS; k++) {
+        if (!has_weight(obj, k)) continue;
+        print_part(weights[k].symbol, obj, weights[k].path);
+        if (!strcmp(weights[k].path, "weight.rollout_is")) print_part("   of v:      ", obj, "weight.rollout_is_level");
+        if (!strcmp(weights[k].path, "weight.rollout_rs")) print_part("   pooled:    ", obj, "weight.rollout_rs_level");
+    }
+    if (obj->weight.rollout_veto != 0) printf("  v  veto:       0 in a response with e^q below %.15g at a token\n",
+                                              obj->weight.rollout_veto);
+    if (obj->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK) puts("     left out:  responses whose generation was cut off");
+}
+
 static void show_formula(const grpo_objective *obj) {
     const int kl = get(obj, "penalty.kl") != 0 && get(obj, "penalty.kl_coef") != 0;
-    printf("\nformula\n  loss = sum over the tokens of c F%s%s%s%s\n", kl ? " + c kl_coef K" : "",
-           obj->penalty.entropy_coef != 0 ? " - c entropy_coef H" : "", obj->penalty.nll_coef != 0 ? " + likelihood" : "",
-           obj->penalty.preference_coef != 0 ? " + preference" : "");
+    const char *c = has_factor(obj, "e") ? "c e" : "c";
+    printf("\nformula\n  loss = sum over the tokens of %s%s%s%s F", c, has_factor(obj, "M") ? " M" : "", has_factor(obj, "v") ? " v" : "",
+           has_factor(obj, "g") ? " g" : "");
+    if (kl) printf(" + %s kl_coef K", c);
+    if (obj->penalty.entropy_coef != 0) printf(" - %s entropy_coef H", c);
+    if (get(obj, "penalty.nll_on") != 0 && obj->penalty.nll_coef != 0) printf(" + likelihood");
+    if (get(obj, "penalty.preference") != 0 && obj->penalty.preference_coef != 0) printf(" + preference");
+    puts("");
+    show_weights(obj);
     print_part("F  surrogate: ", obj, "surrogate.kind");
     print_part("w  ratio e^y: ", obj, "ratio.level");
     print_part("A  credit:    ", obj, "advantage.credit");
@@ -1347,6 +1392,14 @@ static void check_objective(const options *o, const grpo_objective *obj) {
               "have the advantage 0 everywhere, and learn nothing; take 2 or more\n", stderr);
 }
 
+/* settings that do nothing, or leave nothing to learn from: of the objective before its lengths are cut to the task's */
+static void warn_of_settings(const grpo_objective *obj) {
+    static grpo_objective_finding finding[GRPO_LINT_OBJECTIVE_MOST];
+    char text[GRPO_LINT_MESSAGE_SIZE];
+    const int n = grpo_lint_objective(obj, NULL, finding, GRPO_LINT_OBJECTIVE_MOST);
+    for (int k = 0; k < n; k++) fprintf(stderr, "train: %s\n", grpo_objective_finding_message(&finding[k], text, sizeof text));
+}
+
 /* ---- training ------------------------------------------------------------------------------------------------------------------- */
 
 static double seconds(void) {
@@ -1444,6 +1497,7 @@ int main(int argc, char **argv) {
     const grpo_objective shown = make_objective(&o, o.show ? o.show : o.objective, 0), obj = make_objective(&o, o.objective, 1);
     if (o.show) { show_objective(o.show, &shown); return 0; }
     check_objective(&o, &obj);
+    warn_of_settings(&shown);
     snprintf(plot_csv, sizeof plot_csv, "%s.csv", o.plot ? o.plot : "");
     if (o.plot && !o.log) o.log = plot_csv;
     FILE *csv = o.log ? open_file(o.log) : NULL;

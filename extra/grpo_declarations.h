@@ -860,10 +860,11 @@ typedef enum { GRPO_LINT_REFUSED, GRPO_LINT_REPEATED, GRPO_LINT_OVERLAP, GRPO_LI
     GRPO_LINT_FAR, GRPO_LINT_PADDED, GRPO_LINT_PADDED_ONE, GRPO_LINT_NONE_COUNT, GRPO_LINT_MASK_BYTES,
     GRPO_LINT_INVERTED_MASK, GRPO_LINT_FIRST_LEFT_OUT, GRPO_LINT_SHORT_TRUNCATED, GRPO_LINT_NEGATIVE_ENTROPY,
     GRPO_LINT_PER_RESPONSE, GRPO_LINT_NO_ADVANTAGE, GRPO_LINT_AGAINST_REWARD, GRPO_LINT_RAW_REWARD,
-    GRPO_LINT_OTHER_TOTALS, GRPO_LINT_UNWRITTEN, GRPO_LINT_MISSING_PART, GRPO_LINT_REPEATED_PART, GRPO_LINT_PIECES,
-    GRPO_LINT_MISSING_MOMENTS, GRPO_LINT_MORE_MOMENTS, GRPO_LINT_GROUP_OF_ONE, GRPO_LINT_EQUAL_REWARDS, GRPO_LINT_EMPTY,
-    GRPO_LINT_MASKED, GRPO_LINT_LAST_LEFT_OUT, GRPO_LINT_COUNTS_END, GRPO_LINT_FLAG, GRPO_LINT_FIXED_LENGTH,
-    GRPO_LINT_CUT_GROUP, GRPO_LINT_ZERO_PROBABILITY, GRPO_LINT_APART, GRPO_LINT_SAME, GRPO_N_LINT_RULES } grpo_lint_rule;
+    GRPO_LINT_OTHER_TOTALS, GRPO_LINT_UNWRITTEN, GRPO_LINT_LOST_GRADIENT, GRPO_LINT_MISSING_PART,
+    GRPO_LINT_REPEATED_PART, GRPO_LINT_PIECES, GRPO_LINT_MISSING_MOMENTS, GRPO_LINT_MORE_MOMENTS, GRPO_LINT_GROUP_OF_ONE,
+    GRPO_LINT_EQUAL_REWARDS, GRPO_LINT_EMPTY, GRPO_LINT_MASKED, GRPO_LINT_LAST_LEFT_OUT, GRPO_LINT_COUNTS_END,
+    GRPO_LINT_FLAG, GRPO_LINT_FIXED_LENGTH, GRPO_LINT_CUT_GROUP, GRPO_LINT_ZERO_PROBABILITY, GRPO_LINT_APART,
+    GRPO_LINT_SAME, GRPO_N_LINT_RULES } grpo_lint_rule;
 typedef struct {
     grpo_lint_rule rule;
     grpo_lint_level level;
@@ -881,6 +882,25 @@ const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const 
 const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *logits, const grpo_batch *batch, char *buffer,
     size_t size);
 const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size_t size);
+typedef enum { GRPO_OBJECTIVE_REFUSED, GRPO_OBJECTIVE_NO_GROUPS, GRPO_OBJECTIVE_NO_ROW, GRPO_OBJECTIVE_NO_GRADIENT,
+    GRPO_OBJECTIVE_NO_ADVANTAGE, GRPO_OBJECTIVE_EQUAL_REWARDS, GRPO_OBJECTIVE_BLIND, GRPO_OBJECTIVE_RATIO_ONE,
+    GRPO_OBJECTIVE_EXACT, GRPO_OBJECTIVE_MOVED, GRPO_OBJECTIVE_EXACT_DOWN, GRPO_OBJECTIVE_NONE_UP,
+    GRPO_OBJECTIVE_NONE_DOWN, GRPO_OBJECTIVE_STALE, GRPO_OBJECTIVE_STALE_AT_ALL, GRPO_OBJECTIVE_DIFFERS,
+    GRPO_OBJECTIVE_NOT_BACK, GRPO_OBJECTIVE_NO_EFFECT, GRPO_OBJECTIVE_BELOW, GRPO_OBJECTIVE_ABOVE, GRPO_OBJECTIVE_KL_CAP,
+    GRPO_OBJECTIVE_KL_SCALE, GRPO_OBJECTIVE_UNREAD, GRPO_OBJECTIVE_BOUND, GRPO_OBJECTIVE_DISTANCE, GRPO_OBJECTIVE_ARRAY,
+    GRPO_N_OBJECTIVE_RULES } grpo_objective_rule;
+typedef struct {
+    grpo_objective_rule rule;
+    grpo_lint_level level;
+    grpo_status status;
+    const char *what;
+    double value, other;
+    int row;
+} grpo_objective_finding;
+enum { GRPO_LINT_OBJECTIVE_MOST = 256 };
+int grpo_lint_objective(const grpo_objective *obj, const grpo_batch *batch, grpo_objective_finding *finding, int room);
+int grpo_objective_reads(const grpo_objective *obj, const grpo_field *field);
+const char *grpo_objective_finding_message(const grpo_objective_finding *finding, char *buffer, size_t size);
 typedef struct {
     const double *output, *input, *turns;
     double output_coef, input_coef, turns_coef;
@@ -1324,6 +1344,10 @@ const char *grpo_fault_message_f64(grpo_status st, const grpo_objective *obj, co
 const char *grpo_logits_fault_message_f64(grpo_status st, const grpo_logits_f64 *logits, const grpo_batch_f64 *batch,
     char *buffer, size_t size);
 const char *grpo_finding_message_f64(const grpo_finding *finding, char *buffer, size_t size);
+int grpo_lint_objective_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, grpo_objective_finding *finding, int
+    room);
+int grpo_objective_reads_f64(const grpo_objective *obj, const grpo_field *field);
+const char *grpo_objective_finding_message_f64(const grpo_objective_finding *finding, char *buffer, size_t size);
 grpo_status grpo_relative_cost_penalty_f64(const grpo_batch_f64 *batch, const grpo_cost *cost, double *reward);
 grpo_status grpo_diversity_reward_f64(const double *reward, const double *similarity, int64_t n, double eps, double
     *shaped);

@@ -1,4 +1,5 @@
 /* grpo_lint.h - where a status points, and what looks wrong with a batch that no function refuses.
+ * grpo_lint_objective.h looks at the settings of an objective instead.
  * An optional part of grpo.h and gspo.h.  In one source file write
  *
  *     #define GRPO_LINT_IMPLEMENTATION

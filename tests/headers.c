@@ -24,3 +24,5 @@
 #include "../extra/grpo_layout.h"
 #define GRPO_LINT_IMPLEMENTATION
 #include "../extra/grpo_lint.h"
+#define GRPO_LINT_OBJECTIVE_IMPLEMENTATION
+#include "../extra/grpo_lint_objective.h"

@@ -150,6 +150,13 @@ shows "usage: train" --help
 shows "https://arxiv.org/abs/2507.18071" --show gspo
 shows "y = (1/T) sum d" --show=gspo
 shows "0.5" --show gspo --set surrogate.eps_low=0.5
+shows "over the tokens of c F" --show gspo
+shows "of c v F" --show tis
+shows "v  correction: mask: v inside" --show icepop
+shows "of c M F" --show dppo-tv
+shows "left out:  responses whose generation was cut off" --show dapo-filter
+shows "train: likely mistake: surrogate.weight_max is 0, so that surrogate.kind=cispo gives no gradient" --objective grpo \
+    --set surrogate.kind=cispo --steps 1 --prompts 4
 shows "    sequence_mean " --fields
 shows "warning: --group 1" --group 1 --steps 1
 while read -r row; do "$train" --show "$row" | grep -q "^formula" || echo "$row"; done <"$work/rows" >"$work/out"
