@@ -56,9 +56,9 @@
  *            after the banner "You can stop reading here": numbers at length, further choices of each axis, exact sums, work in parts,
  *            fields, texts
  * Beside it: extra/ has grpo_logits.h (from logits to d loss / d logits), grpo_hidden.h (from hidden states, by tiles), grpo_lint.h (the
- *            place of a status, likely mistakes), and what no objective calls, by subject: grpo_selection.h, grpo_control.h,
- *            grpo_credit.h, grpo_rewards.h, grpo_weights.h, grpo_critic.h; grpo_distill.h, grpo_flow.h, grpo_context.h (responses cut
- *            over ranks).  Include what you use; each has an implementation macro of its own.
+ *            place of a status, likely mistakes), grpo_lint_objective.h (settings that do nothing), and what no objective calls, by
+ *            subject: grpo_selection.h, grpo_control.h, grpo_credit.h, grpo_rewards.h, grpo_weights.h, grpo_critic.h; grpo_distill.h,
+ *            grpo_flow.h, grpo_context.h (responses cut over ranks).  Include what you use; each has an implementation macro of its own.
  *
  * Version 0.2.0.  Licence: MIT-0, at the end of the file. */
 #ifndef GRPO_H
@@ -350,7 +350,7 @@ typedef struct {
     double map_bias, map_factor;
     double map_low, map_high;              /* both 0: no clamp */
     grpo_kl_kind kl;                       /* of (logp_old, logp_ref), detached; subtracted from the reward */
-    double kl_coef;
+    double kl_coef;                        /* credit step_own, episode_step, entropy_share and prefix_tree take none off */
 } grpo_reward;
 
 /* penalty to add to the reward of a response of `length` tokens, <= 0 */
@@ -1192,7 +1192,7 @@ GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double tok
     X(GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN, seq_mean_token_mean, "1/(N T_i) (GRPO, GSPO)") \
     X(GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM, seq_mean_token_sum, "1/N") \
     X(GRPO_AGGREGATION_SEQ_MEAN_CONSTANT, seq_mean_constant, "1/(N C) (Dr.GRPO)") \
-    X(GRPO_AGGREGATION_CONSTANT, constant, "1/C (verl's seq-mean-token-sum-norm)") \
+    X(GRPO_AGGREGATION_CONSTANT, constant, "1/C: the sum over all tokens, by a constant (verl's seq-mean-token-sum-norm)") \
     X(GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN, group_mean_token_mean, "1/(groups * tokens of the group) (DAPO eq. 8, ScaleRL)") \
     X(GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER, seq_mean_length_power, "T_i^(power - 1)/N: token mean at power 0, token sum at 1") \
     X(GRPO_AGGREGATION_SEQ_SUM_TOKEN_MEAN, seq_sum_token_mean, "1/T_i") \
@@ -2111,7 +2111,7 @@ static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b,
     const grpo_reward *r = &o->reward;
     const double reward = (double)b->reward[i], T = (double)b->length[i];
     const int exact = r->length == GRPO_LENGTH_NONE && r->overlong == GRPO_OVERLONG_NONE && r->map == GRPO_MAP_NONE;
-    const int less_kl = grpo_reward_has_kl_(r) && o->advantage.credit == GRPO_CREDIT_OUTCOME;    /* other credits take it off each token */
+    const int less_kl = grpo_reward_has_kl_(r) && o->advantage.credit == GRPO_CREDIT_OUTCOME;    /* others: of each token, or never */
     grpo_dd R = grpo_dd_of_(reward + 0);                                /* no -0 */
     grpo_sum s = GRPO_NO_SUM_;
     int passes;
