@@ -1009,6 +1009,7 @@ static const mistake mistakes[] = {
     POLICY(NULL, "no exponential: the log-ratio is taken for the ratio", FOR_CLIP, no_exponential),
     POLICY(NULL, "1 + log-ratio is taken for the ratio", FOR_CLIP, linear_ratio),
     EDIT(NULL, "the policy's gradient is left out, as if the ratio were detached", FOR_ANY, policy_gradient_times, 0),
+    EDIT(NULL, "the sign of the policy's gradient is turned", FOR_ANY, policy_gradient_times, -1),
     EDIT(NULL, "the mean log-ratio of a response is divided by its slots, masked ones included", FOR_ANY, share_ratio, BY_SLOTS),
     EDIT(NULL, "the mean log-ratio of a response is divided by the width of the batch", FOR_ANY, share_ratio, BY_WIDTH),
     EDIT(NULL, "the mean log-ratio of a response is divided by its length once more", FOR_ANY, share_ratio, BY_TOKENS),
