@@ -13,6 +13,11 @@ from .pages import formula, mistakes
 
 WIDTH = 110
 SHOWN = 4  # names of mistakes, or of cases, on one line
+NEXT = (
+    "for what has no name here, ask the runner `conform` of the repository: it compares with other objectives and computes some 200 "
+    "mistakes more, advantages, divisors and masks among them. In a checkout: `sh tests/conformance/build.sh`, then "
+    "`./conform -- python3 my_adapter.py`; the adapter is 25 lines around your function (tests/conformance/README.md)"
+)
 
 
 def _wrapped(head: str, text: str) -> str:
@@ -105,4 +110,6 @@ def summary(test: str, total: int, failed: int, reasons: Sequence[Reason]) -> Li
         what = f"{_called(reason.cause)} explains" if reason.cause else f"no known mistake explains the {reason.stage} of"
         lines.append(_wrapped("  ", f"{what} {len(reason.cases)} of them{also}: {_some(reason.cases, 3)}"))
         lines += about_mistake(reason.cause or "", "      ")
+    if not all(reason.cause for reason in reasons):
+        lines += [_wrapped("  ", NEXT)]
     return lines
