@@ -491,6 +491,10 @@ static formula_value epsilons_exchanged(double A, double y, double l, const grpo
     (void)l;
     return clipped(A, exp(y), 1 - o->surrogate.eps_high, 1 + o->surrogate.eps_low);
 }
+static formula_value eps_high_twice(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return clipped(A, exp(y), 1 - o->surrogate.eps_high, high_of(o));
+}
 /* clamp(w, 1 + eps, 1 - eps), in either order of the two comparisons */
 static formula_value constant_clip(double A, double y, double c) {
     return -A * c > -A * exp(y) ? plain_value(-A * c, 0, 0) : plain_value(-A * exp(y), -A * exp(y), 0);
@@ -1067,6 +1071,7 @@ static const mistake mistakes[] = {
     POLICY(NULL, "the clip's lower bound is reciprocal: 1/(1 + eps_low)", FOR_CLIP, reciprocal_own),
     POLICY(NULL, "the clip's upper bound is reciprocal: 1/(1 - eps_low)", FOR_CLIP, reciprocal_high),
     POLICY(NULL, "eps_low and eps_high are exchanged", FOR_CLIP, epsilons_exchanged),
+    POLICY(NULL, "eps_high is used on both sides", FOR_CLIP, eps_high_twice),
     POLICY(NULL, "the bounds of the clip are exchanged: clip(w, 1 + eps_high, 1 - eps_low)", FOR_CLIP, turned_low),
     POLICY(NULL, "the bounds of the clip are exchanged: clip(w, 1 + eps_high, 1 - eps_low)", FOR_CLIP, turned_high),
     POLICY(NULL, "the clip is around 0: clip(w, -eps_low, eps_high)", FOR_CLIP, around_zero),
