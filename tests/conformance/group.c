@@ -121,20 +121,38 @@ static int size_of_set(const grouping *g, const choice *c) {
     return !s->field ? 3 : strncmp(s->field->path, "reward.", 7) && stage_of_field(s->field) == x->stage ? 2 : 1;
 }
 
-/* of two causes: in how many more of the failing cases that no group has yet, everywhere, a is right where b would give other numbers */
+static int is_objective(const cause *x) { return x->kind == CAUSE_CHANGE || x->kind == CAUSE_PAIR || x->kind == CAUSE_PRESET; }
+
+/* Of two causes: in how many more of the failing cases that no group has yet, everywhere, a is right where b would give other numbers.  Another
+ * objective can always be computed: where it says nothing, its numbers are the right ones, and other than were found. */
 static int more_often(const grouping *g, const cause *a, const cause *b) {
+    const int silence = is_objective(a) && is_objective(b);
     int more = 0;
     for (int k = 0; k < g->n; k++) {
+        const int x = a->says[k], y = b->says[k];
         if (!g->d->items[k].failed || g->covered[k]) continue;
-        more += (a->says[k] == SAYS_SAME && b->says[k] == SAYS_OTHER) - (a->says[k] == SAYS_OTHER && b->says[k] == SAYS_SAME);
+        more += x == SAYS_SAME && (y == SAYS_OTHER || (silence && y == SAYS_NOTHING));
+        more -= y == SAYS_SAME && (x == SAYS_OTHER || (silence && x == SAYS_NOTHING));
     }
     return more;
+}
+
+/* Is a named already, b not, and a the reason of most of what b explains, and of nothing there another one?  One name for two sets is less
+ * than a name for each. */
+static int is_preferred(const grouping *g, const choice *a, const choice *b) {
+    const cause *x = &g->d->causes[a->cause], *y = &g->d->causes[b->cause];
+    if (group_of(g, a->cause, 1) < 0 || group_of(g, b->cause, 1) >= 0 || a->t.fresh < MOST * b->t.fresh) return 0;
+    for (int k = 0; k < g->n; k++) if (g->d->items[k].failed && !g->covered[k] && is_in(g, &b->set, k) && x->says[k] == SAYS_OTHER
+        && says_so(y, k)) return 0;
+    return a->t.other <= b->t.other;
 }
 
 /* The more it explains; of causes that explain as much, one that is named elsewhere, and then the one that explains more elsewhere. */
 static int is_better(const grouping *g, const choice *a, const choice *b) {
     int x, y;
     if (b->cause < 0) return 1;
+    if (is_preferred(g, a, b)) return 1;
+    if (is_preferred(g, b, a)) return 0;
     x = a->t.fresh - a->t.other;
     y = b->t.fresh - b->t.other;
     if (x != y) return x > y;
@@ -372,6 +390,7 @@ static void put_group(grouping *g, const choice *best) {
         if (holds_in(g, c, &best->set, &other) && other.t.other <= best->t.other && same_explained(g, best, c)) arrput(group.also, c);
     }
     if (known >= 0) put_once(&group.also, known);
+    if (group_of(g, best->cause, 0) >= 0) known = -1;          /* the name that it has elsewhere is kept */
     n = group_to_extend(g, known >= 0 ? known : best->cause, best);
     for (int k = 0; k < g->n; k++) {
         if (g->covered[k] || !g->d->items[k].failed || !is_in(g, &best->set, k)) continue;

@@ -114,7 +114,7 @@ typedef enum { AFTER_NOTHING, AFTER_NEGATED, AFTER_DOUBLED, AFTER_HALVED, AFTER_
         AFTER_CENTRED,
     AFTER_TWICE } afterwards;
 typedef enum { REWARD_AS_IS, REWARD_01, REWARD_11, REWARD_SIGN, REWARD_SUCCESS, REWARD_NEXT, REWARD_PREVIOUS, REWARD_SQUARED,
-    REWARD_KL_ADDED, REWARD_KL_TWICE, REWARD_KL_MEAN, REWARD_KL_LEFT_OUT } reward_change;
+    REWARD_OVERLONG_ADDED, REWARD_KL_ADDED, REWARD_KL_TWICE, REWARD_KL_MEAN, REWARD_KL_LEFT_OUT } reward_change;
 /* of a deviation of 0; of a response that is alone in its group */
 typedef enum { ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO } zero_rule;
 
@@ -213,6 +213,7 @@ static const mistake mistakes[] = {
     REWARD(NULL, "each response has the reward of the next one", REWARD_NEXT),
     REWARD(NULL, "each response has the reward of the one before", REWARD_PREVIOUS),
     REWARD(NULL, "rewards are squared", REWARD_SQUARED),
+    REWARD(NULL, "the sign of the overlong punishment is turned", REWARD_OVERLONG_ADDED),
     REWARD("ADV-28", NULL, REWARD_KL_ADDED),
     REWARD("ADV-28b", NULL, REWARD_KL_LEFT_OUT),
     REWARD(NULL, "the KL in the reward counts twice", REWARD_KL_TWICE),
@@ -307,18 +308,19 @@ static double tokens_that_count(const test_case *c, int64_t i) {
     return n;
 }
 
-static int is_of_kl(reward_change change) { return change >= REWARD_KL_ADDED; }
+static int is_shaped(reward_change change) { return change >= REWARD_OVERLONG_ADDED; }
 
-/* another share of the KL in the rewards */
-static int change_kl(const test_case *c, double *R, reward_change change) {
+/* another share of the KL in the rewards, or of the overlong punishment */
+static int change_shape(const test_case *c, double *R, reward_change change) {
     double *bare = calloc((size_t)c->n_sequences + 1, sizeof *bare);
     int ok;
     if (!bare) abort();
-    ok = c->objective.reward.kl != GRPO_KL_NONE && shaped_rewards(c, 0, bare);
+    ok = shaped_rewards(c, 0, bare)
+        && (change == REWARD_OVERLONG_ADDED ? c->objective.reward.overlong && c->batch.reward : c->objective.reward.kl != GRPO_KL_NONE);
     for (int64_t i = 0; ok && i < c->n_sequences; i++) {
         double kl = bare[i] - R[i], T = tokens_that_count(c, i);
         double share = change == REWARD_KL_ADDED ? -1 : change == REWARD_KL_TWICE ? 2 : change == REWARD_KL_MEAN && T > 0 ? 1 / T : 0;
-        R[i] = bare[i] - share * kl;
+        R[i] = change == REWARD_OVERLONG_ADDED ? R[i] - 2 * (bare[i] - c->batch.reward[i]) : bare[i] - share * kl;
     }
     free(bare);
     return ok;
@@ -503,7 +505,7 @@ static int make(const test_case *c, const mistake *m, double *out) {
     w.centred = calloc((size_t)w.n + 1, sizeof *w.centred);
     w.group = calloc((size_t)w.n + 1, sizeof *w.group);
     if (!w.R || !w.a || !w.centred || !w.group) abort();
-    w.ok = shaped_rewards(c, c->objective.reward.kl_coef, w.R) && (!is_of_kl(m->reward) || change_kl(c, w.R, m->reward));
+    w.ok = shaped_rewards(c, c->objective.reward.kl_coef, w.R) && (!is_shaped(m->reward) || change_shape(c, w.R, m->reward));
     if (w.ok) {
         change_rewards(w.R, w.n, m->reward);
         put_groups(&w);

@@ -217,6 +217,30 @@ ROLLS(ROLL_ZERO, zero)
 ROLLS(ROLL_EDGE, edge)
 ROLLS(ROLL_BATCH, batch)
 
+/* the rollout correction reads another log-ratio, and the ratio of the surrogate its own */
+static grpo_real *own_rollout(scene *s) {
+    s->impossible |= s->obj.ratio.behaviour != GRPO_BEHAVIOUR_OLD || !s->obj.weight.rollout_is || !s->c.batch.logp_old;
+    return s->impossible ? NULL : own_array(s, &s->c.batch.logp_rollout);
+}
+static void rollout_weight_of_policy(scene *s, double p) {
+    grpo_real *r = own_rollout(s);
+    (void)p;
+    for (int64_t k = 0; r && k < tokens_of(s); k++) {
+        const double d = s->c.batch.logp[k] - s->c.batch.logp_old[k];
+        if (counts(s, 0, k) && !grpo_is_finite(d)) s->impossible = 1;
+        r[k] -= d;
+    }
+}
+static void rollout_weight_inverted(scene *s, double p) {
+    grpo_real *r = own_rollout(s);
+    (void)p;
+    for (int64_t k = 0; r && k < tokens_of(s); k++) {
+        const double d = s->c.batch.logp_old[k] - r[k];
+        if (counts(s, 0, k) && !grpo_is_finite(d)) s->impossible = 1;
+        r[k] += 2 * d;
+    }
+}
+
 static void reference_is_old(scene *s, double p) { (void)p; s->impossible |= !s->c.batch.logp_ref; s->c.batch.logp_ref = *behaviour(s); }
 
 /* D of the old policy, once and for all: no gradient */
@@ -399,6 +423,13 @@ static void penalty_coefficient_again(scene *s, double p) { penalty_times(s, p >
 static void penalty_gradient_times(scene *s, double p) { s->penalty_gradient *= p; }
 static void policy_times(scene *s, double p) { s->policy_value *= p; s->policy_gradient *= p; }
 static void policy_gradient_times(scene *s, double p) { s->policy_gradient *= p; }
+static void taus_exchanged(scene *s, double p) {
+    const double tau = s->obj.surrogate.tau_pos;
+    (void)p;
+    s->impossible |= s->obj.surrogate.kind != GRPO_SURROGATE_SAPO;
+    s->obj.surrogate.tau_pos = s->obj.surrogate.tau_neg;
+    s->obj.surrogate.tau_neg = tau;
+}
 static void eps_low_times(scene *s, double p) { s->obj.surrogate.eps_low *= p; }
 static void eps_high_times(scene *s, double p) { s->obj.surrogate.eps_high *= p; }
 
@@ -1033,6 +1064,10 @@ static const mistake mistakes[] = {
         BY_SLOTS),
     EDIT(NULL, "the gradient of the mean log-ratio is divided by the width of the batch", FOR_ANY, share_gradient, BY_WIDTH),
     EDIT("RATIO-05", NULL, FOR_ANY, ratio_of_response, 0),
+    EDIT(NULL, "the rollout correction weighs by the current policy over the sampler, not by the old one", FOR_ANY,
+        rollout_weight_of_policy, 0),
+    EDIT(NULL, "the rollout correction is inverted: the sampler over the old policy", FOR_ANY, rollout_weight_inverted, 0),
+    EDIT(NULL, "the temperatures of SAPO are exchanged: tau_pos and tau_neg", FOR_ANY, taus_exchanged, 0),
     /* arrays that are out of step */
     ROLLED(old, "old", sequence, ", round the end of the response"),
     ROLLED(old, "old", batch, ", through the whole batch"),
