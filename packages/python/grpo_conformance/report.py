@@ -14,9 +14,9 @@ from .pages import formula, mistakes
 WIDTH = 110
 SHOWN = 4  # names of mistakes, or of cases, on one line
 NEXT = (
-    "for what has no name here, ask the runner `conform` of the repository: it compares with other objectives and computes some 200 "
-    "mistakes more, advantages, divisors and masks among them. In a checkout: `sh tests/conformance/build.sh`, then "
-    "`./conform -- python3 my_adapter.py`; the adapter is 25 lines around your function (tests/conformance/README.md)"
+    "what has no name here may have one in the runner `conform`, which compares with other objectives and computes some 200 mistakes "
+    "more. In a checkout of the repository: `sh tests/conformance/build.sh`, then `./conform -- python3 my_adapter.py`; the adapter is "
+    "some 30 lines around your function (tests/conformance/README.md)"
 )
 
 
