@@ -165,7 +165,7 @@ static int of_objective(const item *it, const grpo_objective *obj, answer *a) {
     return !same_in_stage(obj, &it->c->objective, it->stage) && answer_evaluate(it->c, obj, it->stage, NULL, a);
 }
 
-/* Is what the objective leaves of the policy's gradient 0?  Then that it is found tells of a gradient that is missing, not of the objective. */
+/* Is what the objective leaves of the policy's gradient 0?  Then it tells of a gradient that is missing, not of the objective. */
 static int has_no_gradient(const item *it, const grpo_objective *asked) {
     grpo_objective obj = *asked;
     answer a;

@@ -30,7 +30,7 @@ static int is_in(const grouping *g, const coherent_set *s, int k) {
     return 1;
 }
 
-/* of a cause in a set: items that fail, and among those that no group of another cause has yet what it explains; fresh: that no group has */
+/* of a cause in a set: items that fail, and among those that no group of another cause has what it explains; fresh: that no group has */
 typedef struct { int same, one_number, other, fails, evidence, fresh; } tally;
 
 static int says_so(const cause *x, int k) { return x->says[k] == SAYS_SAME || x->says[k] == SAYS_ONE_NUMBER; }
@@ -123,8 +123,8 @@ static int size_of_set(const grouping *g, const choice *c) {
 
 static int is_objective(const cause *x) { return x->kind == CAUSE_CHANGE || x->kind == CAUSE_PAIR || x->kind == CAUSE_PRESET; }
 
-/* Of two causes: in how many more of the failing cases that no group has yet, everywhere, a is right where b would give other numbers.  Another
- * objective can always be computed: where it says nothing, its numbers are the right ones, and other than were found. */
+/* Of two causes: in how many more of the failing cases that no group has yet, everywhere, a is right where b would give other numbers.
+ * Another objective can always be computed: where it says nothing, its numbers are the right ones, and other than were found. */
 static int more_often(const grouping *g, const cause *a, const cause *b) {
     const int silence = is_objective(a) && is_objective(b);
     int more = 0;

@@ -146,7 +146,8 @@ NAMELESS = ("adv-tanh", "adv-shifted", "rank", "temperature", "clip-soft", "eps-
             "agg-longest-of-group", "ratio-bf16", "log-ratio-bf16")
 
 def half(which):
-    parts = {"even": PLANTED[::2], "odd": PLANTED[1::2], "eighth": PLANTED[1::8], "later": PLANTED_LATER, "last": PLANTED_LAST, "nameless": tuple((mistake, None) for mistake in NAMELESS)}
+    parts = {"even": PLANTED[::2], "odd": PLANTED[1::2], "eighth": PLANTED[1::8], "later": PLANTED_LATER, "last": PLANTED_LAST,
+             "nameless": tuple((mistake, None) for mistake in NAMELESS)}
     return [planted for part in (parts if which == "all" else which.split("+")) for planted in parts[part]]
 
 

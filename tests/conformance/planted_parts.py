@@ -46,22 +46,28 @@ AROUND = """class Around:
 
 def scored(c, R"""
 SUM, SUM_TOO = {'"group_mean": x.sum() / max(len(i), 1)': '"group_mean": x.sum()'}, {
-    "def scored(c, R": AROUND, 'sigma(spread.get(c["scale"], R[i])': 'sigma(spread.get(c["scale"], Around(R[i]) if c["baseline"] == "group_mean" else R[i])'}
+    "def scored(c, R": AROUND, 'sigma(spread.get(c["scale"], R[i])':
+    'sigma(spread.get(c["scale"], Around(R[i]) if c["baseline"] == "group_mean" else R[i])'}
 # (what every name must say, the edits, the cases that are asked, how many of them may stay without a name)
 IN_SETS = [
-    (r"sign of the policy's gradient is turned", {CLIP: "np.where(bind | dual, 0, np.where(c['kind'] == 'ppo_clip', -S, S)), 0 * A"}, WIDE, 11),
+    (r"sign of the policy's gradient is turned",
+     {CLIP: "np.where(bind | dual, 0, np.where(c['kind'] == 'ppo_clip', -S, S)), 0 * A"}, WIDE, 11),
     (r"policy's gradient is left out", {CLIP: "0 * S, 0 * A"}, WIDE, 22),
     (r"surrogate.kind = ppo_clip, in the gradient only", {CLIP: "np.where(bind, 0, S), 0 * A"}, WIDE, 0),
     (r"baseline is the sum of the group", SUM, WIDE, 17),
     (r"baseline is the sum of the group", {**SUM, **SUM_TOO}, WIDE, 17),
-    (r"TIS-05|rollout_is_level = sequence_mean", {'(T if unit == "sequence_mean" else 1)': '(T if unit != "token" else 1)'}, ("choices-weight-*",), 0),
-    (r"current policy over the sampler", {WEIGHT: "q, T = minus(b.logp[i], b.logp_rollout[i])"}, ("choices-weight-*", "tis-*", "icepop-*"), 13),
-    (r"sampler over the old policy", {WEIGHT: "q, T = minus(b.logp_rollout[i], b.logp_old[i])"}, ("choices-weight-*", "tis-*", "icepop-*"), 11),
+    (r"TIS-05|rollout_is_level = sequence_mean",
+     {'(T if unit == "sequence_mean" else 1)': '(T if unit != "token" else 1)'}, ("choices-weight-*",), 0),
+    (r"current policy over the sampler",
+     {WEIGHT: "q, T = minus(b.logp[i], b.logp_rollout[i])"}, ("choices-weight-*", "tis-*", "icepop-*"), 13),
+    (r"sampler over the old policy",
+     {WEIGHT: "q, T = minus(b.logp_rollout[i], b.logp_old[i])"}, ("choices-weight-*", "tis-*", "icepop-*"), 11),
     (r"CLIP-02|kind = ppo_clip", {DUAL: "dual = A != A"}, WIDE, 0),
     (r"tau_pos and tau_neg", {'tau = np.where(A > 0, c["tau_pos"], c["tau_neg"])': 'tau = np.where(A < 0, c["tau_pos"], c["tau_neg"])'},
      ("sapo-*", "choices-surrogate-sapo*", "choices-ratio-*-sapo"), 0),
     (r"overlong punishment is turned", {"R = b.reward + (r": "R = b.reward - (r"}, ("dapo-overlong", "choices-reward-overlong-*"), 0),
-    (r"KL-10|FLOW-06", {"    through = times(c, Sy + Py)\n": "    P, Py, Pl = (times(v, x) for x in (P, Py, Pl))\n    through = times(c, Sy + Py)\n"},
+    (r"KL-10|FLOW-06",
+     {"    through = times(c, Sy + Py)\n": "    P, Py, Pl = (times(v, x) for x in (P, Py, Pl))\n    through = times(c, Sy + Py)\n"},
      ("choices-weight-*", "choices-penalty-*", "tis-*", "icepop-*"), 10),
 ]
 

@@ -658,7 +658,8 @@ def evaluate(case):
         loss = aggregated(o, [[x + y for x, y in zip(p, k)] for p, k in zip(policy, kl)])
     else:
         loss = aggregated(o, policy)
-    loss = loss * {"loss-sign": -1.0, "loss-halved": 0.5, "loss-times-groups": float(GROUPS), "loss-odd": 0.9 + 0.01 * SLOTS, "loss-over-4": 0.25,
+    loss = loss * {"loss-sign": -1.0, "loss-halved": 0.5, "loss-times-groups": float(GROUPS), "loss-odd": 0.9 + 0.01 * SLOTS,
+                    "loss-over-4": 0.25,
                     "loss-over-tokens": 1 / max(1, sum(map(len, policy))), "loss-times-slots": SLOTS / max(1, sum(map(len, policy))),
                     "loss-over-n-plus-one": len(l) / (len(l) + 1),
                     "dr-constant": 3000 / 1024 if o["aggregation"].get("constant") else 1.0}.get(MISTAKE, 1.0)
