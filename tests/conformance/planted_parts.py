@@ -53,6 +53,8 @@ IN_SETS = [
     (r"sign of the policy's gradient is turned",
      {CLIP: "np.where(bind | dual, 0, np.where(c['kind'] == 'ppo_clip', -S, S)), 0 * A"}, WIDE, 11),
     (r"policy's gradient is left out", {CLIP: "0 * S, 0 * A"}, WIDE, 22),
+    (r"policy's gradient is left out|LOGP-10a",
+     {"times(c, Sl + Pl) + times(J, through), c": "times(c, Sl + Pl), c"}, (*WIDE, "choices-ratio-*"), 11),
     (r"surrogate.kind = ppo_clip, in the gradient only", {CLIP: "np.where(bind, 0, S), 0 * A"}, WIDE, 0),
     (r"baseline is the sum of the group", SUM, WIDE, 17),
     (r"baseline is the sum of the group", {**SUM, **SUM_TOO}, WIDE, 17),
@@ -94,7 +96,7 @@ def in_sets(conform, vectors):
             found = named(conform, vectors, planted(os.path.join(folder, "adapters"), edits, "numpy_port.py"), cases)
         left = sum(n for name, _, n in found if name.startswith("unexplained"))
         names = [name for name, _, _ in found if not name.startswith("unexplained")]
-        right = bool(names) and all(re.search(pattern, name) for name in names) and left <= most
+        right = bool(names) and all(re.search(pattern, name) for name in names) and len(names) == len(set(names)) and left <= most
         failed += not right
         print(f"{'' if right else 'FAIL '}{pattern}: {', '.join(f'{n} cases: {name}' for name, _, n in found) or 'no failure'}")
     return failed
