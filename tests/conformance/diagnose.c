@@ -165,11 +165,24 @@ static int of_objective(const item *it, const grpo_objective *obj, answer *a) {
     return !same_in_stage(obj, &it->c->objective, it->stage) && answer_evaluate(it->c, obj, it->stage, NULL, a);
 }
 
-static int by_change(const cause *x, const item *it, answer *a) {
+/* Is what the objective leaves of the policy's gradient 0?  Then it tells of a gradient that is missing, not of the objective. */
+static int has_no_gradient(const item *it, const grpo_objective *asked) {
+    grpo_objective obj = *asked;
+    answer a;
+    int none = 1;
+    memset(&a, 0, sizeof a);
+    memset(&obj.penalty, 0, sizeof obj.penalty);
+    if (!answer_evaluate(it->c, &obj, STAGE_LOSS, NULL, &a)) return 0;
+    for (int64_t k = 0; k < a.of[OUT_DLOGP].count; k++) none &= a.of[OUT_DLOGP].value[k] == 0;
+    answer_free(&a);
+    return none;
+}
+
+static grpo_objective objective_of(const cause *x, const item *it) {
     grpo_objective obj = change_made(&it->c->objective, &x->made[0]);
     if (x->kind == CAUSE_PAIR) obj = change_made(&obj, &x->made[1]);
     if (x->kind == CAUSE_PRESET) obj = with_stage_of(&it->c->objective, x->preset, it->stage);
-    return of_objective(it, &obj, a);
+    return obj;
 }
 
 /* 0: it says nothing of this item */
@@ -180,8 +193,13 @@ static int would_give(const cause *x, const item *it, int form, answer *a) {
     case CAUSE_OWN_ADVANTAGES: return from_own_advantages(it, a);
     case CAUSE_FACTOR: return by_factor(x, it, a);
     case CAUSE_ROUNDING: case CAUSE_LONG_SUM: return 0;
-    default: return case_has_loss(it->c) && by_change(x, it, a);
+    default: break;
     }
+    if (case_has_loss(it->c)) {
+        const grpo_objective obj = objective_of(x, it);
+        return of_objective(it, &obj, a);
+    }
+    return 0;
 }
 
 /* ---- does it say what was found? -------------------------------------------------------------------------------------------------- */
@@ -282,6 +300,10 @@ static saying ask_cause(const diagnostician *d, const cause *x, const item *it, 
     if (x->kind == CAUSE_ROUNDING) return compare_rounding(d, it, evidence);
     if (x->kind == CAUSE_LONG_SUM) return compare_long_sum(d, it, evidence);
     computed = compare_computed(d, x, it, evidence);
+    if (computed == SAYS_SAME && x->half == GRADIENT_ONLY && x->kind >= CAUSE_CHANGE && x->kind <= CAUSE_PRESET) {
+        const grpo_objective obj = objective_of(x, it);
+        if (has_no_gradient(it, &obj)) return SAYS_NOTHING;
+    }
     if (x->kind != CAUSE_KNOWN || computed == SAYS_SAME) return computed;
     recorded = compare_recorded(d, x, it, &recorded_evidence);
     *evidence = recorded_evidence;

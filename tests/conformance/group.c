@@ -1,24 +1,27 @@
 /* Failures put together by what explains them.  A cause is named where it explains most of what fails in some coherent set of cases (all of
- * them, a row, a choice of the objective),
-     and would hardly have given other numbers there.  What is left is told by what it has in common. */
+ * them, a row, a choice of the objective), and would hardly have given other numbers there; for as many such sets as there are, and where
+ * several causes do, one that is named already.  What is left is told by what it has in common. */
 #include "report.h"
 #include "text.h"
 #include <stdlib.h>
 
-enum { MOST_REASONS = 4, FEW = 8 };
+enum { MOST_REASONS = 4, FEW = 8, MOST_SETS = 4 };
 #define MOST 0.5                    /* of the failing cases of a set */
 #define CONTRADICTED 0.1            /* at most, of the cases of a set in which the cause would show */
+
+typedef struct { const char *row; const grpo_field *field; double value; } coherent_set;        /* row and field NULL: everything */
+
+typedef struct { coherent_set *sets; int cause; } extent;       /* of a group: the sets, and the cause that explains the last of them */
 
 typedef struct {
     report *r;
     const diagnostician *d;
     int n;
-    unsigned char *covered;         /* (n) items that a group has */
+    int *covered;                   /* (n) items that a group has: its number and 1 */
+    extent *extents;                /* stb_ds array: of the groups that have a cause */
 } grouping;
 
 /* ---- sets of cases ---------------------------------------------------------------------------------------------------------------- */
-
-typedef struct { const char *row; const grpo_field *field; double value; } coherent_set;        /* row and field NULL: everything */
 
 static int is_in(const grouping *g, const coherent_set *s, int k) {
     const diagnostician *d = g->d;
@@ -27,8 +30,22 @@ static int is_in(const grouping *g, const coherent_set *s, int k) {
     return 1;
 }
 
-/* of a cause in a set: items that fail, and among those that no group has yet what it explains */
-typedef struct { int same, one_number, other, fails, evidence; } tally;
+/* of a cause in a set: items that fail, and among those that no group of another cause has what it explains; fresh: that no group has */
+typedef struct { int same, one_number, other, fails, evidence, fresh; } tally;
+
+static int says_so(const cause *x, int k) { return x->says[k] == SAYS_SAME || x->says[k] == SAYS_ONE_NUMBER; }
+
+static int lists(const int *list, int value) {
+    for (ptrdiff_t k = 0; k < arrlen(list); k++) if (list[k] == value) return 1;
+    return 0;
+}
+
+/* of the cause, under this name or (also) another one that is the same there; -1: none */
+static int group_of(const grouping *g, int c, int also) {
+    for (ptrdiff_t k = 0; k < arrlen(g->r->groups); k++)
+        if (g->r->groups[k].cause == c || (also && lists(g->r->groups[k].also, c))) return (int)k;
+    return -1;
+}
 
 /* stages in which the cause has been seen */
 static void stages_of_cause(const grouping *g, const cause *x, unsigned char *stages) {
@@ -36,15 +53,18 @@ static void stages_of_cause(const grouping *g, const cause *x, unsigned char *st
     for (int k = 0; k < g->n; k++) if (x->says[k] == SAYS_SAME || x->says[k] == SAYS_ONE_NUMBER) stages[g->d->items[k].stage] = 1;
 }
 
-static tally count_in(const grouping *g, const cause *x, const coherent_set *s, int fragile) {
+static tally count_in(const grouping *g, int c, const coherent_set *s, int fragile) {
+    const cause *x = &g->d->causes[c];
+    const int own = group_of(g, c, 1) + 1;
     unsigned char stages[N_STAGES];
-    tally t = { 0, 0, 0, 0, 0 };
+    tally t = { 0, 0, 0, 0, 0, 0 };
     stages_of_cause(g, x, stages);
     for (int k = 0; k < g->n; k++) {
         const item *it = &g->d->items[k];
         if (!stages[it->stage] || !is_in(g, s, k) || (it->fragile && !fragile)) continue;
         t.fails += it->failed;
-        if (it->failed && !g->covered[k]) {
+        if (it->failed && (!g->covered[k] || g->covered[k] == own)) {
+            t.fresh += !g->covered[k] && says_so(x, k);
             t.same += x->says[k] == SAYS_SAME;
             t.one_number += x->says[k] == SAYS_ONE_NUMBER;
             if (x->says[k] == SAYS_SAME) t.evidence += x->evidence[k];
@@ -75,6 +95,7 @@ static int is_of_both_signs(const grouping *g, const cause *x) {
 /* is it the cause of what fails in the set? */
 static int is_cause(const grouping *g, const cause *x, const tally *t) {
     int enough = t->evidence >= 2 || t->same >= 3 || x->kind == CAUSE_KNOWN;
+    if (!t->fresh) return 0;
     if (x->kind == CAUSE_LONG_SUM) return t->same && !t->other;        /* of a case or two, whatever else fails */
     if (!t->same || !enough) return 0;
     if (x->kind == CAUSE_ROUNDING && (t->same < 3 || t->other || !is_of_both_signs(g, x))) return 0;
@@ -100,13 +121,48 @@ static int size_of_set(const grouping *g, const choice *c) {
     return !s->field ? 3 : strncmp(s->field->path, "reward.", 7) && stage_of_field(s->field) == x->stage ? 2 : 1;
 }
 
+static int is_objective(const cause *x) { return x->kind == CAUSE_CHANGE || x->kind == CAUSE_PAIR || x->kind == CAUSE_PRESET; }
+
+/* Of two causes: in how many more of the failing cases that no group has yet, everywhere, a is right where b would give other numbers.
+ * Another objective can always be computed: where it says nothing, its numbers are the right ones, and other than were found. */
+static int more_often(const grouping *g, const cause *a, const cause *b) {
+    const int silence = is_objective(a) && is_objective(b);
+    int more = 0;
+    for (int k = 0; k < g->n; k++) {
+        const int x = a->says[k], y = b->says[k];
+        if (!g->d->items[k].failed || g->covered[k]) continue;
+        more += x == SAYS_SAME && (y == SAYS_OTHER || (silence && y == SAYS_NOTHING));
+        more -= y == SAYS_SAME && (x == SAYS_OTHER || (silence && x == SAYS_NOTHING));
+    }
+    return more;
+}
+
+/* Is a named already, b not, and a the reason of most of what b explains, and of nothing there another one?  One name for two sets is less
+ * than a name for each. */
+static int is_preferred(const grouping *g, const choice *a, const choice *b) {
+    const cause *x = &g->d->causes[a->cause], *y = &g->d->causes[b->cause];
+    if (group_of(g, a->cause, 1) < 0 || group_of(g, b->cause, 1) >= 0 || a->t.fresh < MOST * b->t.fresh) return 0;
+    for (int k = 0; k < g->n; k++) if (g->d->items[k].failed && !g->covered[k] && is_in(g, &b->set, k) && x->says[k] == SAYS_OTHER
+        && says_so(y, k)) return 0;
+    return a->t.other <= b->t.other;
+}
+
+/* The more it explains; of causes that explain as much, one that is named elsewhere, and then the one that explains more elsewhere. */
 static int is_better(const grouping *g, const choice *a, const choice *b) {
     int x, y;
     if (b->cause < 0) return 1;
-    x = explained(&a->t) - a->t.other;
-    y = explained(&b->t) - b->t.other;
+    if (is_preferred(g, a, b)) return 1;
+    if (is_preferred(g, b, a)) return 0;
+    x = a->t.fresh - a->t.other;
+    y = b->t.fresh - b->t.other;
+    if (x != y) return x > y;
+    if (a->t.same != b->t.same && a->cause == b->cause) return a->t.same > b->t.same;
+    x = group_of(g, a->cause, 1) >= 0;
+    y = group_of(g, b->cause, 1) >= 0;
     if (x != y) return x > y;
     if (a->t.same != b->t.same) return a->t.same > b->t.same;
+    x = a->cause == b->cause ? 0 : more_often(g, &g->d->causes[a->cause], &g->d->causes[b->cause]);
+    if (x != 0) return x > 0;
     x = size_of_set(g, a);
     y = size_of_set(g, b);
     if (x != y) return x > y;
@@ -118,9 +174,9 @@ static int holds_in(const grouping *g, int c, const coherent_set *s, choice *out
     const cause *x = &g->d->causes[c];
     out->cause = c;
     out->set = *s;
-    out->t = count_in(g, x, s, 0);
+    out->t = count_in(g, c, s, 0);
     out->fragile = !out->t.fails;
-    if (out->fragile) out->t = count_in(g, x, s, 1);
+    if (out->fragile) out->t = count_in(g, c, s, 1);
     return is_cause(g, x, &out->t);
 }
 
@@ -161,15 +217,6 @@ static coherent_set *sets_of(const grouping *g) {
     return sets;
 }
 
-static int is_used(const grouping *g, int c) {
-    for (ptrdiff_t k = 0; k < arrlen(g->r->groups); k++) {
-        const failure_group *group = &g->r->groups[k];
-        if (group->cause == c) return 1;
-        for (ptrdiff_t n = 0; n < arrlen(group->also); n++) if (group->also[n] == c) return 1;
-    }
-    return 0;
-}
-
 static int explains_any(const grouping *g, int c) {
     for (int k = 0; k < g->n; k++) if (!g->covered[k] && g->d->items[k].failed && g->d->causes[c].says[k] == SAYS_SAME) return 1;
     return 0;
@@ -183,7 +230,7 @@ static choice best_choice(const grouping *g) {
     best.cause = -1;
     for (int c = 0; c < (int)arrlen(g->d->causes); c++) {
         choice all;
-        if (is_used(g, c) || !explains_any(g, c)) continue;
+        if (!explains_any(g, c)) continue;
         if (holds_in(g, c, &sets[0], &all)) { if (is_better(g, &all, &best)) best = all; continue; }
         for (ptrdiff_t k = 1; k < arrlen(sets); k++) consider(g, c, &sets[k], &best);
     }
@@ -219,13 +266,31 @@ static char *words_of_set(const coherent_set *s) {
     return text_string(&t);
 }
 
-/* what fails outside the set, and would not be left if the cause held there: a name for the set only if it says something */
-static int is_whole(const grouping *g, const choice *best) {
-    for (int k = 0; k < g->n; k++) if (!is_in(g, &best->set, k) && g->d->causes[best->cause].says[k] == SAYS_OTHER) return 0;
+static int is_in_extent(const grouping *g, const extent *e, int k) {
+    for (ptrdiff_t n = 0; n < arrlen(e->sets); n++) if (is_in(g, &e->sets[n], k)) return 1;
+    return 0;
+}
+
+/* are there cases outside the sets in which the cause would show and does not?  Only then the sets have to be told */
+static int is_whole(const grouping *g, const extent *e) {
+    const cause *x = &g->d->causes[e->cause];
+    int own = x->made[0].field != NULL;
+    for (ptrdiff_t n = 0; n < arrlen(e->sets); n++) own &= x->made[0].field == e->sets[n].field;
+    for (int k = 0; k < g->n && !own; k++) if (!is_in_extent(g, e, k) && x->says[k] == SAYS_OTHER) return 0;
     return 1;
 }
 
-static int says_so(const cause *x, int k) { return x->says[k] == SAYS_SAME || x->says[k] == SAYS_ONE_NUMBER; }
+static char *words_of_extent(const grouping *g, const extent *e) {
+    char *t = NULL;
+    if (is_whole(g, e)) return NULL;
+    for (ptrdiff_t n = 0; n < arrlen(e->sets) && n < MOST_SETS; n++) {
+        char *words = words_of_set(&e->sets[n]);
+        text_format(&t, "%s%s", n == 0 ? "" : n + 1 == arrlen(e->sets) ? " and " : ", ", words ? words : "");
+        free(words);
+    }
+    if (arrlen(e->sets) > MOST_SETS) text_format(&t, " and %lld more sets", (long long)(arrlen(e->sets) - MOST_SETS));
+    return text_string(&t);
+}
 
 /* or by another name for it: each may not be computed for some cases */
 static int is_explained_by(const grouping *g, int k, const failure_group *group) {
@@ -240,7 +305,7 @@ static int known_as(const grouping *g, const choice *best) {
     for (int c = 0; c < (int)arrlen(g->d->causes) && x->kind != CAUSE_KNOWN; c++) {
         const cause *y = &g->d->causes[c];
         int both = 0, same = 0, other = 0, all = 0;
-        if (y->kind != CAUSE_KNOWN || is_used(g, c)) continue;
+        if (y->kind != CAUSE_KNOWN) continue;
         for (int k = 0; k < g->n; k++) {
             if (!is_in(g, &best->set, k)) continue;
             other += y->says[k] == SAYS_OTHER;
@@ -259,29 +324,83 @@ static void name_known(failure_group *group, int known) {
     group->cause = known;
 }
 
+/* names that are the same in all cases stay beside the group's own; the others explain some of them */
+static void keep_common(failure_group *to, const int *also) {
+    ptrdiff_t left = 0;
+    for (ptrdiff_t k = 0; k < arrlen(to->also); k++) {
+        if (lists(also, to->also[k])) to->also[left++] = to->also[k];
+        else put_once(&to->partly, to->also[k]);
+    }
+    arrsetlen(to->also, (size_t)left);
+    for (ptrdiff_t k = 0; k < arrlen(also); k++) if (also[k] != to->cause && !lists(to->also, also[k])) put_once(&to->partly, also[k]);
+}
+
+static int contradicts(const grouping *g, int c, const choice *best) {
+    for (int k = 0; k < g->n; k++)
+        if (is_in(g, &best->set, k) && g->d->items[k].failed && !g->covered[k] && says_so(&g->d->causes[best->cause], k)
+            && g->d->causes[c].says[k] == SAYS_OTHER) return 1;
+    return 0;
+}
+
+/* The group that a cause extends to another set: under the name that it has, a known one unless it gives other numbers there, or under one
+ * that explains all its cases.  -1: none */
+static int group_to_extend(const grouping *g, int c, const choice *best) {
+    const int n = group_of(g, c, 1);
+    failure_group *group = n < 0 ? NULL : &g->r->groups[n];
+    if (n < 0 || group->cause == c) return n;
+    if (g->d->causes[group->cause].kind == CAUSE_KNOWN && !contradicts(g, group->cause, best)) return n;
+    for (int k = 0; k < g->n; k++) if (g->covered[k] == n + 1 && !says_so(&g->d->causes[c], k)) return -1;
+    name_known(group, c);
+    return n;
+}
+
+static void extend(grouping *g, int n, failure_group *by, const choice *best) {
+    failure_group *group = &g->r->groups[n];
+    extent *e = &g->extents[n];
+    for (ptrdiff_t k = 0; k < arrlen(by->cases); k++) put_once(&group->cases, by->cases[k]);
+    put_once(&by->also, by->cause);
+    keep_common(group, by->also);
+    arrput(e->sets, best->set);
+    e->cause = best->cause;
+    group->refuted += by->refuted;
+    free(group->where);
+    group->where = words_of_extent(g, e);
+    arrfree(by->cases);
+    arrfree(by->also);
+}
+
+static void add_group(grouping *g, failure_group *group, const choice *best) {
+    extent e = { NULL, best->cause };
+    arrput(e.sets, best->set);
+    group->where = words_of_extent(g, &e);
+    arrput(g->extents, e);
+    arrput(g->r->groups, *group);
+}
+
 static void put_group(grouping *g, const choice *best) {
-    int known = known_as(g, best);
+    int known = known_as(g, best), n;
     const cause *x = &g->d->causes[best->cause];
     failure_group group;
     memset(&group, 0, sizeof group);
     group.cause = best->cause;
     group.refuted = best->t.other;
-    group.where = is_whole(g, best) || (x->made[0].field && x->made[0].field == best->set.field) ? NULL : words_of_set(&best->set);
     for (int c = 0; c < (int)arrlen(g->d->causes); c++) {
         choice other;
-        if (c == best->cause || is_used(g, c) || g->d->causes[c].kind >= CAUSE_ROUNDING) continue;
-        if (rank_of(&g->d->causes[c]) > rank_of(x) + 3) continue;
+        if (c == best->cause || g->d->causes[c].kind >= CAUSE_ROUNDING || rank_of(&g->d->causes[c]) > rank_of(x) + 3) continue;
         if (holds_in(g, c, &best->set, &other) && other.t.other <= best->t.other && same_explained(g, best, c)) arrput(group.also, c);
     }
     if (known >= 0) put_once(&group.also, known);
+    if (group_of(g, best->cause, 0) >= 0) known = -1;          /* the name that it has elsewhere is kept */
+    n = group_to_extend(g, known >= 0 ? known : best->cause, best);
     for (int k = 0; k < g->n; k++) {
         if (g->covered[k] || !g->d->items[k].failed || !is_in(g, &best->set, k)) continue;
         if (!is_explained_by(g, k, &group)) continue;
-        g->covered[k] = 1;
+        g->covered[k] = (n < 0 ? (int)arrlen(g->r->groups) : n) + 1;
         put_once(&group.cases, g->d->items[k].result);
     }
     if (known >= 0) name_known(&group, known);
-    arrput(g->r->groups, group);
+    if (n < 0) add_group(g, &group, best);
+    else extend(g, n, &group, best);
 }
 
 /* ---- what nothing explains -------------------------------------------------------------------------------------------------------- */
@@ -448,7 +567,8 @@ void report_group(report *r) {
     g.r = r;
     g.d = r->d;
     g.n = (int)arrlen(r->d->items);
-    g.covered = calloc((size_t)g.n + 1, 1);
+    g.extents = NULL;
+    g.covered = calloc((size_t)g.n + 1, sizeof *g.covered);
     if (!g.covered) abort();
     count(r);
     while ((best = best_choice(&g)).cause >= 0) put_group(&g, &best);
@@ -458,5 +578,7 @@ void report_group(report *r) {
         for (int out = 0; out < N_OUTPUTS; out++) if (stage_of((output_kind)out) == (stage_kind)s) put_unexplained(&g, (stage_kind)s,
             (output_kind)out);
     put_long_sums_last(r);
+    for (ptrdiff_t k = 0; k < arrlen(g.extents); k++) arrfree(g.extents[k].sets);
+    arrfree(g.extents);
     free(g.covered);
 }

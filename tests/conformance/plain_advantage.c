@@ -11,6 +11,7 @@
 typedef struct {
     const double *R;            /* (n) of the group */
     const double *all;          /* (n_all) of the batch */
+    const double *centred;      /* (n_all) those less their baselines */
     int n, n_all, own, widest;  /* own: which of the group; widest: the most responses of a group */
     double n_less;              /* 1 where the variance's divisor is n - 1, else 0 */
 } group_view;
@@ -74,6 +75,10 @@ static double root_of_std(const group_view *v) { return sqrt(group_std(v)); }
 static double batch_std(const group_view *v) {
     return all_equal(v->all, v->n_all) ? 0 : sqrt(squares(v->all, v->n_all, mean(v->all, v->n_all)) / (v->n_all - v->n_less));
 }
+static double centred_std(const group_view *v) {
+    const double *x = v->centred;
+    return all_equal(x, v->n_all) ? 0 : sqrt(squares(x, v->n_all, mean(x, v->n_all)) / (v->n_all - v->n_less));
+}
 static double group_norm(const group_view *v) { return all_equal(v->R, v->n) ? 0 : sqrt(squares(v->R, v->n, mean(v->R, v->n))); }
 static double group_rms(const group_view *v) { return sqrt(squares(v->R, v->n, 0) / v->n); }
 static double range(const group_view *v) { return most(v->R, v->n) - least(v->R, v->n); }
@@ -109,9 +114,12 @@ typedef enum { AFTER_NOTHING, AFTER_NEGATED, AFTER_DOUBLED, AFTER_HALVED, AFTER_
         AFTER_CENTRED,
     AFTER_TWICE } afterwards;
 typedef enum { REWARD_AS_IS, REWARD_01, REWARD_11, REWARD_SIGN, REWARD_SUCCESS, REWARD_NEXT, REWARD_PREVIOUS, REWARD_SQUARED,
-    REWARD_KL_ADDED, REWARD_KL_TWICE, REWARD_KL_MEAN, REWARD_KL_LEFT_OUT } reward_change;
+    REWARD_OVERLONG_ADDED, REWARD_KL_ADDED, REWARD_KL_TWICE, REWARD_KL_MEAN, REWARD_KL_LEFT_OUT } reward_change;
 /* of a deviation of 0; of a response that is alone in its group */
 typedef enum { ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO } zero_rule;
+
+/* the baseline itself, wrong as it is; or that, but no deviation where all rewards are equal */
+typedef enum { AROUND_MEAN, AROUND, AROUND_UNLESS_EQUAL } center;
 
 typedef struct {
     const char *id, *name;
@@ -120,15 +128,19 @@ typedef struct {
     afterwards after;
     reward_change reward;
     zero_rule zero;
-    double eps;                         /* added to the deviation, beside the objective's */
+    center around;                      /* of the group's deviation */
 } mistake;
 
-#define BASELINE(id, name, f) { id, name, f, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, 0 }
-#define SCALE(id, name, f) { id, name, NULL, f, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, 0 }
-#define GROUPS(id, name, g) { id, name, NULL, NULL, g, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, 0 }
-#define AFTER(id, name, a) { id, name, NULL, NULL, OWN_GROUPS, a, REWARD_AS_IS, ZERO_IS_ZERO, 0 }
-#define REWARD(id, name, r) { id, name, NULL, NULL, OWN_GROUPS, AFTER_NOTHING, r, ZERO_IS_ZERO, 0 }
-#define ZERO(id, name, z) { id, name, NULL, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, z, 0 }
+/* where a deviation divides: of the rewards, or of what is left of them */
+#define BASELINE(id, name, f) \
+    { id, name, f, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN }, \
+    { id, name, f, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND }, \
+    { id, name, f, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_UNLESS_EQUAL }
+#define SCALE(id, name, f) { id, name, NULL, f, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN }
+#define GROUPS(id, name, g) { id, name, NULL, NULL, g, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN }
+#define AFTER(id, name, a) { id, name, NULL, NULL, OWN_GROUPS, a, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN }
+#define REWARD(id, name, r) { id, name, NULL, NULL, OWN_GROUPS, AFTER_NOTHING, r, ZERO_IS_ZERO, AROUND_MEAN }
+#define ZERO(id, name, z) { id, name, NULL, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, z, AROUND_MEAN }
 
 static const mistake mistakes[] = {
     AFTER(NULL, "the sign of the advantage is turned", AFTER_NEGATED),
@@ -139,6 +151,7 @@ static const mistake mistakes[] = {
     BASELINE(NULL, "the baseline leaves the response out, and is divided by G for G - 1", others_over_group),
     BASELINE(NULL, "the sum of the whole group is divided by G - 1 in the baseline", sum_over_others),
     BASELINE(NULL, "the baseline is the sum of the group", group_sum),
+    BASELINE(NULL, "the baseline is the sum of the other responses", others_sum),
     BASELINE(NULL, "the baseline is the group's median", median),
     BASELINE(NULL, "the baseline is the group's lower median", lower_median),
     BASELINE(NULL, "the baseline is the group's largest reward", largest),
@@ -147,11 +160,11 @@ static const mistake mistakes[] = {
     BASELINE(NULL, "the baseline is the group's last reward", last),
     BASELINE(NULL, "padded zeros of smaller groups enter the baseline", padded_mean),
     { NULL, "padded zeros of smaller groups enter baseline and deviation", padded_mean, padded_std, OWN_GROUPS, AFTER_NOTHING,
-        REWARD_AS_IS, ZERO_IS_ZERO, 0 },
+        REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN },
     { NULL, "rewards are scaled from 0 to 1 in their group: (R - min)/(max - min)", smallest, range, OWN_GROUPS,
-        AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, 0 },
+        AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN },
     { NULL, "the reward is divided by its group's deviation without a baseline", nothing, group_std, OWN_GROUPS,
-        AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, 0 },
+        AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN },
     SCALE(NULL, "padded zeros of smaller groups enter the deviation", padded_std),
     SCALE(NULL, "the deviation is divided by the size of the largest group", padded_divisor_std),
     SCALE(NULL, "there is no division by the deviation", one),
@@ -167,7 +180,7 @@ static const mistake mistakes[] = {
     SCALE(NULL, "1 is added to the deviation", std_plus_one),
     SCALE("NUM-05", NULL, one_pass_std),
     { NULL, "neither baseline nor deviation: the reward is the advantage", nothing, one, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS,
-        ALONE_IS_RAW, 0 },
+        ALONE_IS_RAW, AROUND_MEAN },
     GROUPS("ADV-02", NULL, ONE_GROUP),
     GROUPS("ADV-06", NULL, EACH_ALONE),
     GROUPS("ADV-29", NULL, EVERY_OTHER),
@@ -200,6 +213,7 @@ static const mistake mistakes[] = {
     REWARD(NULL, "each response has the reward of the next one", REWARD_NEXT),
     REWARD(NULL, "each response has the reward of the one before", REWARD_PREVIOUS),
     REWARD(NULL, "rewards are squared", REWARD_SQUARED),
+    REWARD(NULL, "the sign of the overlong punishment is turned", REWARD_OVERLONG_ADDED),
     REWARD("ADV-28", NULL, REWARD_KL_ADDED),
     REWARD("ADV-28b", NULL, REWARD_KL_LEFT_OUT),
     REWARD(NULL, "the KL in the reward counts twice", REWARD_KL_TWICE),
@@ -232,11 +246,12 @@ computed_mistake computed_advantage_named(int n) {
 
 static int is_plain_objective(const grpo_objective *o) {
     static const int baselines[] = { GRPO_BASELINE_NONE, GRPO_BASELINE_GROUP_MEAN, GRPO_BASELINE_LEAVE_ONE_OUT, GRPO_BASELINE_BATCH_MEAN };
-    static const int scales[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_BATCH_STD };
+    static const int scales[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_BATCH_STD, GRPO_SCALE_BATCH_CENTRED_STD,
+        GRPO_SCALE_TOKEN_WHITEN };
     int ok = 0;
     for (size_t k = 0; k < sizeof baselines / sizeof *baselines; k++) ok |= (int)o->advantage.baseline == baselines[k];
     for (size_t k = 0; ok == 1 && k < sizeof scales / sizeof *scales; k++) if ((int)o->advantage.scale == scales[k]) ok = 2;
-    return ok == 2 && o->advantage.credit == GRPO_CREDIT_OUTCOME && o->advantage.eps_place == GRPO_EPS_ADD;
+    return ok == 2 && o->advantage.credit == GRPO_CREDIT_OUTCOME;
 }
 
 static statistic *own_baseline(const grpo_objective *o) {
@@ -249,7 +264,21 @@ static statistic *own_baseline(const grpo_objective *o) {
 }
 
 static statistic *own_scale(const grpo_objective *o) {
-    return o->advantage.scale == GRPO_SCALE_GROUP_STD ? group_std : o->advantage.scale == GRPO_SCALE_BATCH_STD ? batch_std : one;
+    switch (o->advantage.scale) {
+    case GRPO_SCALE_GROUP_STD: return group_std;
+    case GRPO_SCALE_BATCH_STD: return batch_std;
+    case GRPO_SCALE_BATCH_CENTRED_STD: return centred_std;
+    default: return one;                /* of whitening too: that is of the tokens */
+    }
+}
+
+/* what divides, of a deviation that is not 0 */
+static double with_eps(const grpo_objective *o, double s) {
+    const double eps = o->advantage.eps;
+    const int floor = o->advantage.eps_place == GRPO_EPS_FLOOR || o->advantage.eps_place == GRPO_EPS_FLOOR_ADD;
+    if (o->advantage.eps_place == GRPO_EPS_INSIDE) return sqrt(s * s + eps);
+    if (floor) s = sqrt(fmax(s * s, eps));
+    return o->advantage.eps_place == GRPO_EPS_FLOOR ? s : s + eps;
 }
 
 /* R of every response, with a coefficient of the KL in the reward; 0 if there is none */
@@ -279,18 +308,19 @@ static double tokens_that_count(const test_case *c, int64_t i) {
     return n;
 }
 
-static int is_of_kl(reward_change change) { return change >= REWARD_KL_ADDED; }
+static int is_shaped(reward_change change) { return change >= REWARD_OVERLONG_ADDED; }
 
-/* another share of the KL in the rewards */
-static int change_kl(const test_case *c, double *R, reward_change change) {
+/* another share of the KL in the rewards, or of the overlong punishment */
+static int change_shape(const test_case *c, double *R, reward_change change) {
     double *bare = calloc((size_t)c->n_sequences + 1, sizeof *bare);
     int ok;
     if (!bare) abort();
-    ok = c->objective.reward.kl != GRPO_KL_NONE && shaped_rewards(c, 0, bare);
+    ok = shaped_rewards(c, 0, bare)
+        && (change == REWARD_OVERLONG_ADDED ? c->objective.reward.overlong && c->batch.reward : c->objective.reward.kl != GRPO_KL_NONE);
     for (int64_t i = 0; ok && i < c->n_sequences; i++) {
         double kl = bare[i] - R[i], T = tokens_that_count(c, i);
         double share = change == REWARD_KL_ADDED ? -1 : change == REWARD_KL_TWICE ? 2 : change == REWARD_KL_MEAN && T > 0 ? 1 / T : 0;
-        R[i] = bare[i] - share * kl;
+        R[i] = change == REWARD_OVERLONG_ADDED ? R[i] - 2 * (bare[i] - c->batch.reward[i]) : bare[i] - share * kl;
     }
     free(bare);
     return ok;
@@ -314,7 +344,7 @@ static void change_rewards(double *R, int n, reward_change change) {
     }
 }
 
-typedef struct { const test_case *c; const mistake *m; double *R, *a; int *group, n, n_groups, ok; } work;
+typedef struct { const test_case *c; const mistake *m; double *R, *a, *centred; int *group, n, n_groups, ok; } work;
 
 static int widest_group(const test_case *c) {
     int64_t w = 0;
@@ -341,38 +371,68 @@ static void put_groups(work *w) {
     w->n_groups = w->n;
 }
 
+static statistic *baseline_of(const work *w) { return w->m->baseline ? w->m->baseline : own_baseline(&w->c->objective); }
+
+static int is_by_group(const grpo_objective *o) {
+    return o->advantage.baseline == GRPO_BASELINE_GROUP_MEAN || o->advantage.baseline == GRPO_BASELINE_LEAVE_ONE_OUT
+        || o->advantage.scale == GRPO_SCALE_GROUP_STD;
+}
+
+/* of a response that is alone in its group */
+static double advantage_alone(const work *w, double R) {
+    const grpo_objective *o = &w->c->objective;
+    const int raw = o->advantage.singleton == GRPO_SINGLETON_RAW ? w->m->zero != ALONE_IS_ZERO : w->m->zero == ALONE_IS_RAW;
+    if (w->m->zero == ALONE_IS_NAN) return nan("");
+    if (!raw) return w->m->zero == ZERO_AND_ALONE_ARE_NAN ? nan("") : 0;
+    return own_scale(o) == group_std && (!w->m->scale || w->m->scale == group_std) && w->m->zero != ALONE_IS_RAW ? R / with_eps(o, 1) : R;
+}
+
+static double deviation_of(const work *w, const group_view *v, statistic *scale) {
+    double sum = 0;
+    if (!w->m->around || scale != group_std || (w->m->around == AROUND_UNLESS_EQUAL && all_equal(v->R, v->n))) return scale(v);
+    for (int k = 0; k < v->n; k++) {
+        group_view of = *v;
+        of.own = k;
+        sum += pow(v->R[k] - baseline_of(w)(&of), 2);
+    }
+    return v->n > v->n_less ? sqrt(sum / (v->n - v->n_less)) : 0;
+}
+
 /* of one response, whose group's rewards are there */
 static double advantage_of(const work *w, const group_view *v) {
     const grpo_objective *o = &w->c->objective;
-    statistic *baseline = w->m->baseline ? w->m->baseline : own_baseline(o), *scale = w->m->scale ? w->m->scale : own_scale(o);
-    int by_group = o->advantage.baseline == GRPO_BASELINE_GROUP_MEAN || o->advantage.baseline == GRPO_BASELINE_LEAVE_ONE_OUT
-        || o->advantage.scale == GRPO_SCALE_GROUP_STD;
-    int raw = o->advantage.singleton == GRPO_SINGLETON_RAW ? w->m->zero != ALONE_IS_ZERO : w->m->zero == ALONE_IS_RAW;
+    statistic *baseline = baseline_of(w), *scale = w->m->scale ? w->m->scale : own_scale(o);
     double x, s;
-    if (v->n == 1 && by_group && w->m->zero == ALONE_IS_NAN) return nan("");
-    if (v->n == 1 && by_group && !(baseline == nothing && scale == one)) {
-        if (raw) return v->R[0];
-        return w->m->zero == ZERO_AND_ALONE_ARE_NAN ? nan("") : 0;
-    }
+    if (v->n == 1 && is_by_group(o) && (w->m->zero == ALONE_IS_NAN || !(baseline == nothing && scale == one)))
+        return advantage_alone(w, v->R[0]);
     x = v->R[v->own] - baseline(v);
-    s = scale(v);
     if (scale == one) return x;
-    if ((w->m->zero == ZERO_IS_NAN || w->m->zero == ZERO_AND_ALONE_ARE_NAN) && s == 0) return x / (s + o->advantage.eps);
-    return s == 0 ? 0 : x / (s + o->advantage.eps);
+    s = deviation_of(w, v, scale);
+    if ((w->m->zero == ZERO_IS_NAN || w->m->zero == ZERO_AND_ALONE_ARE_NAN) && s == 0) return x / with_eps(o, s);
+    return s == 0 ? 0 : x / with_eps(o, s);
+}
+
+static void view_of(const work *w, int i, double *R, group_view *v) {
+    memset(v, 0, sizeof *v);
+    v->R = R; v->all = w->R; v->centred = w->centred; v->n_all = w->n; v->widest = widest_group(w->c);
+    v->n_less = w->c->objective.advantage.std == GRPO_STD_SAMPLE;
+    for (int j = 0; j < w->n; j++) {
+        if (w->group[j] != w->group[i]) continue;
+        if (j == i) v->own = v->n;
+        R[v->n++] = w->R[j];
+    }
 }
 
 static void put_advantages(work *w) {
     double *R = calloc((size_t)w->n + 1, sizeof *R);
+    group_view v;
     if (!R) abort();
     for (int i = 0; i < w->n; i++) {
-        group_view v;
-        v.R = R; v.all = w->R; v.n = 0; v.n_all = w->n; v.widest = widest_group(w->c); v.own = 0;
-        v.n_less = w->c->objective.advantage.std == GRPO_STD_SAMPLE;
-        for (int j = 0; j < w->n; j++) {
-            if (w->group[j] != w->group[i]) continue;
-            if (j == i) v.own = v.n;
-            R[v.n++] = w->R[j];
-        }
+        view_of(w, i, R, &v);
+        w->centred[i] = v.n == 1 && is_by_group(&w->c->objective) ? advantage_alone(w, R[0]) : R[v.own] - baseline_of(w)(&v);
+    }
+    for (int i = 0; i < w->n; i++) {
+        view_of(w, i, R, &v);
         w->a[i] = advantage_of(w, &v);
     }
     free(R);
@@ -406,10 +466,21 @@ static void change_advantages(work *w) {
     }
 }
 
+/* over the tokens that count; once more, by a mistake, or as the objective says */
+static void whiten(const test_case *c, int plain, double *out) {
+    const grpo_batch *b = &c->batch;
+    double sum = 0, count = 0, m, v = 0;
+    for (int64_t k = 0; k < b->n_tokens; k++) if (!b->mask || b->mask[k]) { sum += out[k]; count++; }
+    m = sum / count;
+    for (int64_t k = 0; k < b->n_tokens; k++) if (!b->mask || b->mask[k]) v += (out[k] - m) * (out[k] - m);
+    v = sqrt(v / (count - (c->objective.advantage.std == GRPO_STD_SAMPLE)));
+    for (int64_t k = 0; k < b->n_tokens; k++)
+        if (!b->mask || b->mask[k]) out[k] = v > 0 ? (out[k] - m) / (plain ? v : with_eps(&c->objective, v)) : 0;
+}
+
 /* to the tokens */
 static void spread(const work *w, double *out) {
     const grpo_batch *b = &w->c->batch;
-    double sum = 0, count = 0, m, v = 0;
     for (int64_t i = 0; i < w->n; i++) {
         int64_t from = -1, to = -1, n = 0;
         for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++)
@@ -420,14 +491,10 @@ static void spread(const work *w, double *out) {
             if (w->m->after == AFTER_PER_TOKEN) a /= (double)n;
             if ((w->m->after == AFTER_LAST_ONLY && k != to) || (w->m->after == AFTER_FIRST_ONLY && k != from)) a = 0;
             out[k] = counted || w->m->after == AFTER_UNMASKED ? a : 0;
-            if (counted) { sum += out[k]; count++; }
         }
     }
-    if (w->m->after != AFTER_WHITENED) return;
-    m = sum / count;
-    for (int64_t k = 0; k < b->n_tokens; k++) if (!b->mask || b->mask[k]) v += (out[k] - m) * (out[k] - m);
-    v = sqrt(v / (count - (w->c->objective.advantage.std == GRPO_STD_SAMPLE)));
-    for (int64_t k = 0; k < b->n_tokens; k++) if (!b->mask || b->mask[k]) out[k] = v > 0 ? (out[k] - m) / v : 0;
+    if (w->c->objective.advantage.scale == GRPO_SCALE_TOKEN_WHITEN && w->m->scale != one) whiten(w->c, 0, out);
+    if (w->m->after == AFTER_WHITENED) whiten(w->c, 1, out);
 }
 
 static int make(const test_case *c, const mistake *m, double *out) {
@@ -435,9 +502,10 @@ static int make(const test_case *c, const mistake *m, double *out) {
     w.c = c; w.m = m; w.n = (int)c->n_sequences;
     w.R = calloc((size_t)w.n + 1, sizeof *w.R);
     w.a = calloc((size_t)w.n + 1, sizeof *w.a);
+    w.centred = calloc((size_t)w.n + 1, sizeof *w.centred);
     w.group = calloc((size_t)w.n + 1, sizeof *w.group);
-    if (!w.R || !w.a || !w.group) abort();
-    w.ok = shaped_rewards(c, c->objective.reward.kl_coef, w.R) && (!is_of_kl(m->reward) || change_kl(c, w.R, m->reward));
+    if (!w.R || !w.a || !w.centred || !w.group) abort();
+    w.ok = shaped_rewards(c, c->objective.reward.kl_coef, w.R) && (!is_shaped(m->reward) || change_shape(c, w.R, m->reward));
     if (w.ok) {
         change_rewards(w.R, w.n, m->reward);
         put_groups(&w);
@@ -448,13 +516,14 @@ static int make(const test_case *c, const mistake *m, double *out) {
     }
     free(w.R);
     free(w.a);
+    free(w.centred);
     free(w.group);
     return w.ok;
 }
 
 /* without a mistake the case's own */
 static int is_right(const test_case *c, double *room) {
-    static const mistake none = { NULL, NULL, NULL, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, 0 };
+    static const mistake none = { NULL, NULL, NULL, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN };
     if (!make(c, &none, room)) return 0;
     for (int64_t k = 0; k < c->batch.n_tokens; k++)
         if (!(fabs(room[k] - c->advantage.expect[k]) <= MARGIN * fmax(c->advantage.scale[k], 1))) return 0;

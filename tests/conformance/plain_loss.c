@@ -217,6 +217,30 @@ ROLLS(ROLL_ZERO, zero)
 ROLLS(ROLL_EDGE, edge)
 ROLLS(ROLL_BATCH, batch)
 
+/* the rollout correction reads another log-ratio, and the ratio of the surrogate its own */
+static grpo_real *own_rollout(scene *s) {
+    s->impossible |= s->obj.ratio.behaviour != GRPO_BEHAVIOUR_OLD || !s->obj.weight.rollout_is || !s->c.batch.logp_old;
+    return s->impossible ? NULL : own_array(s, &s->c.batch.logp_rollout);
+}
+static void rollout_weight_of_policy(scene *s, double p) {
+    grpo_real *r = own_rollout(s);
+    (void)p;
+    for (int64_t k = 0; r && k < tokens_of(s); k++) {
+        const double d = s->c.batch.logp[k] - s->c.batch.logp_old[k];
+        if (counts(s, 0, k) && !grpo_is_finite(d)) s->impossible = 1;
+        r[k] -= d;
+    }
+}
+static void rollout_weight_inverted(scene *s, double p) {
+    grpo_real *r = own_rollout(s);
+    (void)p;
+    for (int64_t k = 0; r && k < tokens_of(s); k++) {
+        const double d = s->c.batch.logp_old[k] - r[k];
+        if (counts(s, 0, k) && !grpo_is_finite(d)) s->impossible = 1;
+        r[k] += 2 * d;
+    }
+}
+
 static void reference_is_old(scene *s, double p) { (void)p; s->impossible |= !s->c.batch.logp_ref; s->c.batch.logp_ref = *behaviour(s); }
 
 /* D of the old policy, once and for all: no gradient */
@@ -399,6 +423,13 @@ static void penalty_coefficient_again(scene *s, double p) { penalty_times(s, p >
 static void penalty_gradient_times(scene *s, double p) { s->penalty_gradient *= p; }
 static void policy_times(scene *s, double p) { s->policy_value *= p; s->policy_gradient *= p; }
 static void policy_gradient_times(scene *s, double p) { s->policy_gradient *= p; }
+static void taus_exchanged(scene *s, double p) {
+    const double tau = s->obj.surrogate.tau_pos;
+    (void)p;
+    s->impossible |= s->obj.surrogate.kind != GRPO_SURROGATE_SAPO;
+    s->obj.surrogate.tau_pos = s->obj.surrogate.tau_neg;
+    s->obj.surrogate.tau_neg = tau;
+}
 static void eps_low_times(scene *s, double p) { s->obj.surrogate.eps_low *= p; }
 static void eps_high_times(scene *s, double p) { s->obj.surrogate.eps_high *= p; }
 
@@ -490,6 +521,10 @@ static formula_value reciprocal_high(double A, double y, double l, const grpo_ob
 static formula_value epsilons_exchanged(double A, double y, double l, const grpo_objective *o) {
     (void)l;
     return clipped(A, exp(y), 1 - o->surrogate.eps_high, 1 + o->surrogate.eps_low);
+}
+static formula_value eps_high_twice(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return clipped(A, exp(y), 1 - o->surrogate.eps_high, high_of(o));
 }
 /* clamp(w, 1 + eps, 1 - eps), in either order of the two comparisons */
 static formula_value constant_clip(double A, double y, double c) {
@@ -1009,6 +1044,7 @@ static const mistake mistakes[] = {
     POLICY(NULL, "no exponential: the log-ratio is taken for the ratio", FOR_CLIP, no_exponential),
     POLICY(NULL, "1 + log-ratio is taken for the ratio", FOR_CLIP, linear_ratio),
     EDIT(NULL, "the policy's gradient is left out, as if the ratio were detached", FOR_ANY, policy_gradient_times, 0),
+    EDIT(NULL, "the sign of the policy's gradient is turned", FOR_ANY, policy_gradient_times, -1),
     EDIT(NULL, "the mean log-ratio of a response is divided by its slots, masked ones included", FOR_ANY, share_ratio, BY_SLOTS),
     EDIT(NULL, "the mean log-ratio of a response is divided by the width of the batch", FOR_ANY, share_ratio, BY_WIDTH),
     EDIT(NULL, "the mean log-ratio of a response is divided by its length once more", FOR_ANY, share_ratio, BY_TOKENS),
@@ -1028,6 +1064,10 @@ static const mistake mistakes[] = {
         BY_SLOTS),
     EDIT(NULL, "the gradient of the mean log-ratio is divided by the width of the batch", FOR_ANY, share_gradient, BY_WIDTH),
     EDIT("RATIO-05", NULL, FOR_ANY, ratio_of_response, 0),
+    EDIT(NULL, "the rollout correction weighs by the current policy over the sampler, not by the old one", FOR_ANY,
+        rollout_weight_of_policy, 0),
+    EDIT(NULL, "the rollout correction is inverted: the sampler over the old policy", FOR_ANY, rollout_weight_inverted, 0),
+    EDIT(NULL, "the temperatures of SAPO are exchanged: tau_pos and tau_neg", FOR_ANY, taus_exchanged, 0),
     /* arrays that are out of step */
     ROLLED(old, "old", sequence, ", round the end of the response"),
     ROLLED(old, "old", batch, ", through the whole batch"),
@@ -1066,6 +1106,7 @@ static const mistake mistakes[] = {
     POLICY(NULL, "the clip's lower bound is reciprocal: 1/(1 + eps_low)", FOR_CLIP, reciprocal_own),
     POLICY(NULL, "the clip's upper bound is reciprocal: 1/(1 - eps_low)", FOR_CLIP, reciprocal_high),
     POLICY(NULL, "eps_low and eps_high are exchanged", FOR_CLIP, epsilons_exchanged),
+    POLICY(NULL, "eps_high is used on both sides", FOR_CLIP, eps_high_twice),
     POLICY(NULL, "the bounds of the clip are exchanged: clip(w, 1 + eps_high, 1 - eps_low)", FOR_CLIP, turned_low),
     POLICY(NULL, "the bounds of the clip are exchanged: clip(w, 1 + eps_high, 1 - eps_low)", FOR_CLIP, turned_high),
     POLICY(NULL, "the clip is around 0: clip(w, -eps_low, eps_high)", FOR_CLIP, around_zero),

@@ -122,13 +122,32 @@ PLANTED_LATER = (
     ("dr-constant", r"multiplied by 2.92969|constant = 1024"),
 )
 
+# planted last: what threads of TRL, verl, ms-swift, OpenRLHF, Liger and others report, as a port would have it
+PLANTED_LAST = (
+    ("baseline-sum", r"baseline is the sum of the group"), ("baseline-sum-around", r"baseline is the sum of the group"),
+    ("loo-sum", r"sum of the other responses"), ("std-around-zero", r"deviation is taken around 0"), ("std-floored", r"ADV-09|eps = 1e-06"),
+    ("reward-01", r"cut at 0 and 1"), ("reward-bf16", r"NUM-06"), ("adv-twice", r"normalised twice"),
+    ("gspo-detached-token", r"GSPO-05|LOGP-10a|gradient is left out"), ("gspo-twice", r"GSPO-05$|LOGP-10$|multiplied by 2"),
+    ("clip-eps-of-the-other-sign", r"eps_high is used on both sides"), ("clip-upper-for-good", r"no lower bound"),
+    ("clip-lower-is-eps", r"lower bound is eps_low"), ("dual-clip-any-sign", r"dual"),
+    ("kl-k3-gradient-of-k2", r"straight_through_k2"), ("kl-k3-gradient-of-k1", r"k1, in the gradient only"),
+    ("kl-coef-halved", r"KL counts half"), ("kl-sum", r"KL is a sum over tokens"), ("kl-all-slots", r"NORM-26$"),
+    ("kl-sum-of-response", r"KL is a mean over responses of sums"), ("agg-per-group", r"kind = group_mean_seq_mean"),
+    ("agg-group-token-mean", r"kind = group_mean_token_mean"), ("eos-not-summed", r"MASK-02"), ("informative-alone", r"KL-16"),
+    ("loss-over-4", r"loss and dlogp multiplied by 0.25"), ("loss-over-tokens", r"divided by the number of tokens that count"),
+    ("loss-times-slots", r"divided by tokens that count over all tokens"),
+)
+
 # these have no name, and must get none
 # conventions that some framework documents (profiles/conventions.json): acceptable unless --strict, which names them. No other is.
 DOCUMENTED = {"singleton-raw", "eps-1e-4", "eps-1e-6", "population-std", "empty-dropped", "agg-eps"}
-NAMELESS = ("adv-tanh", "adv-shifted", "rank", "temperature", "clip-soft", "eps-odd", "gradient-noise", "gradient-per-length", "loss-odd")
+NAMELESS = ("adv-tanh", "adv-shifted", "rank", "temperature", "clip-soft", "eps-odd", "gradient-noise", "gradient-per-length", "loss-odd",
+            "loo-gain-inverted", "log-ratio-clamped", "gspo-mean-probability", "gradient-sign-of-bad", "kl-weight-detached", "kl-clamped",
+            "agg-longest-of-group", "ratio-bf16", "log-ratio-bf16")
 
 def half(which):
-    parts = {"even": PLANTED[::2], "odd": PLANTED[1::2], "eighth": PLANTED[1::8], "later": PLANTED_LATER, "nameless": tuple((mistake, None) for mistake in NAMELESS)}
+    parts = {"even": PLANTED[::2], "odd": PLANTED[1::2], "eighth": PLANTED[1::8], "later": PLANTED_LATER, "last": PLANTED_LAST,
+             "nameless": tuple((mistake, None) for mistake in NAMELESS)}
     return [planted for part in (parts if which == "all" else which.split("+")) for planted in parts[part]]
 
 

@@ -124,6 +124,10 @@ def rewards(o, b):
         R = [min(max(r, -1.0), 1.0) for r in R]
     if wrong("reward-binary"):
         R = [1.0 if r > 0 else 0.0 for r in R]
+    if wrong("reward-01"):
+        R = [min(max(r, 0.0), 1.0) for r in R]
+    if wrong("reward-bf16"):
+        R = [bfloat16(r) for r in R]
     if wrong("reward-next"):
         R = R[1:] + R[:1]
     if reward.get("overlong") == "soft" and not wrong("overlong-forgotten"):
@@ -166,7 +170,13 @@ def normalised(o, xs, every, widest):
         base = [m] * n
     if wrong("baseline-first"):
         base = [xs[0]] * n
+    if wrong("baseline-sum", "baseline-sum-around"):
+        base = [math.fsum(xs)] * n
+    if wrong("loo-sum") and a["baseline"] == "leave_one_out":
+        base = [math.fsum(xs) - x for x in xs]
     A = [x - y for x, y in zip(xs, base)]
+    if wrong("loo-gain-inverted") and a["baseline"] == "leave_one_out":
+        A = [(x - m) * (n - 1) / n for x in xs]
     if wrong("scale-forgotten") or (a["scale"] == "none" and not wrong("scale-always")):
         return A
     if wrong("min-max"):
@@ -184,6 +194,12 @@ def normalised(o, xs, every, widest):
         s = max(xs) - min(xs)
     if wrong("mad-divides"):
         s = math.fsum(abs(x - m) for x in xs) / n if s else 0.0
+    if wrong("baseline-sum-around"):
+        s = math.sqrt(math.fsum((x - base[0]) ** 2 for x in xs) / (n - 1))
+    if wrong("std-around-zero"):
+        s = math.sqrt(math.fsum(x * x for x in xs) / n)
+    if wrong("std-floored") and s:
+        return [x / (math.sqrt(max(s * s, 1e-6)) + 1e-6) for x in A]
     if wrong("both-padded"):
         q = xs + [0.0] * (widest - n)
         p = math.fsum(q) / widest
@@ -210,6 +226,11 @@ def advantages(o, b):
         at = [i for i, h in enumerate(group) if h == g]
         for i, x in zip(at, normalised(o, [R[i] for i in at], R, widest)):
             a[i] = x
+    if wrong("adv-twice"):
+        for g in set(group):
+            at = [i for i, h in enumerate(group) if h == g]
+            for i, x in zip(at, normalised(o, [a[i] for i in at], a, widest)):
+                a[i] = x
     if wrong("adv-whitened"):
         m = math.fsum(a) / len(a)
         a = [x - m for x in a]
@@ -243,6 +264,19 @@ def advantages(o, b):
 
 
 # ---- loss
+
+def bfloat16(x):
+    """To the nearest, halves to even."""
+    import struct
+    if not math.isfinite(x):
+        return x
+    bits = struct.unpack("<I", struct.pack("<f", x))[0]
+    return struct.unpack("<f", struct.pack("<I", (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000))[0]
+
+
+def through_bfloat16(x):
+    return Var(bfloat16(x.value), ((x, 1.0),))
+
 
 def single(x):
     import struct
@@ -334,6 +368,10 @@ def log_ratios(o, l, old, mask):
             d = log(-x) - math.log(-y)
         if wrong("ratio-no-old"):
             d = x
+        if wrong("log-ratio-bf16"):
+            d = through_bfloat16(d)
+        if wrong("log-ratio-clamped"):
+            d = clip(d, -0.1, 0.1)
         return d
     d = [difference(x, y) if m else Var(0.0) for x, y, m in zip(l, old, mask)]
     level = o["ratio"]["level"]
@@ -351,6 +389,13 @@ def log_ratios(o, l, old, mask):
         y = total(kept) / n
         if wrong("gspo-arithmetic"):
             y = log(total(exp(x) for x in kept) / len(kept))
+        if wrong("gspo-mean-probability"):
+            new, of = [x for x, m in zip(l, mask) if m], [x for x, m in zip(old, mask) if m]
+            y = log(total(exp(x) for x in new)) - log(total(exp(lift(x)) for x in of))
+        if wrong("gspo-detached-token"):
+            return [detach(y)] * len(d)
+        if wrong("gspo-twice"):
+            return [x - detach(x) + y for x in d]
         if wrong("gspo-token-gradient"):
             return [x - detach(x) + detach(y) for x in d]
     return [y] * len(d)
@@ -416,6 +461,21 @@ def surrogate(s, A, y, l):
         x = larger(w * -A, clipped * -A)
         harmless = (A > 0 and w.value < low) or (A < 0 and w.value > high)
         return detach(x) if harmless else detach(x) + w * -A - detach(w * -A)
+    if wrong("clip-eps-of-the-other-sign"):
+        clipped = clip(w, 2 - high, 2 - low) if A < 0 else clipped
+        return larger(w * -A, clipped * -A)
+    if wrong("clip-upper-for-good"):
+        return larger(w * -A, clip(w, 0.0, high) * -A) if A > 0 else w * -A
+    if wrong("clip-lower-is-eps"):
+        return larger(w * -A, clip(w, 1 - low, high) * -A)
+    if wrong("dual-clip-any-sign"):
+        return smaller(larger(w * -A, clipped * -A), Var(3 * abs(A)))
+    if wrong("gradient-sign-of-bad"):
+        x = larger(w * -A, clipped * -A)
+        return detach(x) + detach(x) - x if A < 0 else x
+    if wrong("ratio-bf16"):
+        w = through_bfloat16(w)
+        return larger(w * -A, clip(w, low, high) * -A)
     if wrong("clip-soft"):
         return w * -A * math.tanh(abs(A))
     if wrong("dual-clip"):
@@ -483,6 +543,16 @@ def penalty(p, l, f, A, w):
         coef = 0.1
     if wrong("kl-forgotten"):
         coef = 0.0
+    if wrong("kl-k3-gradient-of-k2"):
+        K = Var(K.value, ((D, D.value),))
+    if wrong("kl-k3-gradient-of-k1"):
+        K = Var(K.value, ((D, 1.0),))
+    if wrong("kl-weight-detached"):
+        K = K * detach(w)
+    if wrong("kl-clamped"):
+        K = clip(K, -0.01, 0.01)
+    if wrong("kl-coef-halved"):
+        coef /= 2
     if wrong("kl-doubled"):
         coef *= 2
     if wrong("kl-detached"):
@@ -519,6 +589,15 @@ def aggregated(o, terms, kinds=None):
             + 1}.get(MISTAKE, n)
     parts = {"seq_mean_token_mean": lambda row, i: total(row) / divisor(row, i), "seq_mean_token_sum": lambda row, i: total(row),
              "seq_mean_constant": lambda row, i: total(row) / o["aggregation"].get("constant", 1)}[kind]
+    if wrong("agg-per-group"):
+        size = {g: CASE["batch"]["group"].count(g) for g in range(GROUPS)}
+        return total(parts(row, i) / size[CASE["batch"]["group"][i]] for i, row in enumerate(terms) if row) / GROUPS
+    if wrong("agg-group-token-mean"):
+        groups = [[x for i, row in enumerate(terms) if CASE["batch"]["group"][i] == g for x in row] for g in range(GROUPS)]
+        return total(total(group) / len(group) for group in groups if group) / GROUPS
+    if wrong("agg-longest-of-group"):
+        longest = {g: max(n for n, of in zip(LENGTHS, CASE["batch"]["group"]) if of == g) for g in range(GROUPS)}
+        return total(total(row) / longest[CASE["batch"]["group"][i]] for i, row in enumerate(terms) if row) / N
     if wrong("empty-dropped"):
         N = sum(1 for row in terms if row) or 1
     if wrong("agg-sum-of-sequences"):
@@ -558,17 +637,30 @@ def evaluate(case):
         policy.append([surrogate(o["surrogate"], A[i][t], y[t], l[i][t]) for t in range(len(mask)) if mask[t]])
         if wrong("policy-detached"):
             policy[-1] = [detach(x) for x in policy[-1]]
+        if wrong("eos-not-summed") and policy[-1]:
+            policy[-1][-1] = Var(0.0)
+        if wrong("informative-alone") and not any(A[i]):
+            policy[-1] = []
         if o.get("penalty", {}).get("kl_coef") and f:
             of = [Var(x) for x in old[i]] if wrong("kl-of-old") else l[i]
             in_loss = 0.0 if wrong("kl-in-advantage") else 1.0
-            kl.append([penalty(o["penalty"], of[t], f[i][t], A[i][t], exp(y[t])) * in_loss for t in range(len(mask)) if mask[t]])
-    if kl and wrong("kl-token-mean"):
+            pays = [True] * len(mask) if wrong("kl-all-slots") else mask
+            kl.append([penalty(o["penalty"], of[t], f[i][t], A[i][t], exp(y[t])) * in_loss for t in range(len(mask)) if pays[t]])
+    if kl and wrong("kl-sum"):
+        loss = aggregated(o, policy) + aggregated(o, kl, "token_sum")
+    elif kl and wrong("kl-all-slots"):
+        loss = aggregated(o, policy) + total(x for row in kl for x in row) / (WIDTH * len(l))
+    elif kl and wrong("kl-sum-of-response"):
+        loss = aggregated(o, policy) + aggregated(o, kl, "seq_mean_token_sum")
+    elif kl and wrong("kl-token-mean"):
         loss = aggregated(o, policy) + aggregated(o, kl, "token_mean")
     elif kl:
         loss = aggregated(o, [[x + y for x, y in zip(p, k)] for p, k in zip(policy, kl)])
     else:
         loss = aggregated(o, policy)
     loss = loss * {"loss-sign": -1.0, "loss-halved": 0.5, "loss-times-groups": float(GROUPS), "loss-odd": 0.9 + 0.01 * SLOTS,
+                    "loss-over-4": 0.25,
+                    "loss-over-tokens": 1 / max(1, sum(map(len, policy))), "loss-times-slots": SLOTS / max(1, sum(map(len, policy))),
                     "loss-over-n-plus-one": len(l) / (len(l) + 1),
                     "dr-constant": 3000 / 1024 if o["aggregation"].get("constant") else 1.0}.get(MISTAKE, 1.0)
     backward(loss)

@@ -22,7 +22,7 @@ RULES = [  # the hook of the NumPy port, the rule, the rows
                              "if": {"advantage.scale": "token_whiten"}, "rule": {"whitening_tokens": 1e-6}}, ["reinforce++-*"]),
     ({"token_mean": 1e-6}, {"what": "mean", "if": {"aggregation.kind": "token_mean"}, "rule": {"mean_tokens": 1e-6}}, ["dapo-*"]),
     ({"log_ratio_mean": 1e-6}, {"what": "level", "if": {"ratio.level": "sequence_mean"}, "rule": {"level_tokens": 1e-6}},
-     ["gspo-[efrs]*", "gspo-token-[er]*", "choices-ratio-sequence_mean-*-ppo_clip"]),
+     ["gspo-[efnrs]*", "gspo-token-[enr]*", "choices-ratio-sequence_mean-*-ppo_clip"]),
     ({"row_tokens": 1e-6, "pool_tokens": 1e-6}, {"what": "pool", "rule": {"pooled_tokens": 1e-6, "row_tokens": 1e-6}}, ["gmpo-*"]),
     ({"inverse_band": True}, {"what": "band", "if": {"weight.rollout_rejected": "unmask"}, "rule": {"rejection_of_inverse": 1}},
      ["choices-weight-*-unmask"]),

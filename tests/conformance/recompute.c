@@ -132,7 +132,8 @@ static void pool(copy_of_case *s, const uint8_t *counted, double more, grpo_real
     s->c.batch.logp_old = old;
 }
 
-/* the same of a mean that takes them all; the token form differentiates by its own token alone */
+/* The same of a mean that takes them all; the token form differentiates by its own token alone.  Of an infinite log-ratio the finite one of
+ * the two stays: where one of the other sign cancels it, it is what is left, whatever divides. */
 static void lengthen(copy_of_case *s, const uint8_t *counted, double more, grpo_real *share) {
     const grpo_batch *b = &s->c.batch;
     grpo_real *l = room(s, b->n_tokens, sizeof *l), *old = room(s, b->n_tokens, sizeof *old);
@@ -141,7 +142,8 @@ static void lengthen(copy_of_case *s, const uint8_t *counted, double more, grpo_
         for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) T += counted[k];
         for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
             const double y = counted[k] && b->logp[k] != b->logp_old[k] ? b->logp[k] - b->logp_old[k] : 0;
-            (y < 0 ? l : old)[k] = -fabs(y) * T / (T + more);
+            if (grpo_is_finite(y)) (y < 0 ? l : old)[k] = -fabs(y) * T / (T + more);
+            else { l[k] = b->logp[k] * T / (T + more); old[k] = b->logp_old[k] * T / (T + more); }
             share[k] = s->obj.ratio.gradient == GRPO_GRADIENT_TOKEN ? 1 : T / (T + more);
         }
     }

@@ -29,6 +29,7 @@ void report_free(report *r) {
     for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) {
         arrfree(r->groups[k].cases);
         arrfree(r->groups[k].also);
+        arrfree(r->groups[k].partly);
         free(r->groups[k].where);
         free(r->groups[k].hint);
     }
@@ -127,6 +128,9 @@ static void write_group(char **t, const report *r, const failure_group *g, int n
     text_add(t, "\n");
     if (g->cause >= 0) write_cause_text(t, r, g->cause);
     for (ptrdiff_t k = 0; k < arrlen(g->also) && k < 3; k++) write_cause_text(t, r, g->also[k]);
+    for (ptrdiff_t k = 0; k < arrlen(g->partly) && k < SHOWN_ALSO; k++)
+        text_format(t, "%s%s%s", k ? "; " : "   (some of these cases, not all, would be explained by: ", r->d->causes[g->partly[k]].name,
+            k + 1 == arrlen(g->partly) ? ")\n" : k + 1 == SHOWN_ALSO ? "; ...)\n" : "");
     if (g->refuted) text_format(t, "   (not the whole story: %d times it would have given other numbers than were found)\n", g->refuted);
     if (g->hint) text_format(t, "   %s\n", g->hint);
     text_format(t, "   for example %s%s%s\n", example->id, example->reason ? ": " : "", example->reason ? example->reason : "");
@@ -395,6 +399,8 @@ static void write_json_group(char **t, const report *r, const failure_group *g) 
     write_pair(t, "text", g->cause >= 0 ? r->d->causes[g->cause].text : "");
     text_add(t, ",\"also\":[");
     for (ptrdiff_t k = 0; k < arrlen(g->also); k++) { text_add(t, k ? "," : ""); text_quoted(t, r->d->causes[g->also[k]].name); }
+    text_add(t, "],\"partly\":[");
+    for (ptrdiff_t k = 0; k < arrlen(g->partly); k++) { text_add(t, k ? "," : ""); text_quoted(t, r->d->causes[g->partly[k]].name); }
     text_add(t, "],");
     write_pair(t, "where", g->where);
     text_add(t, ",");

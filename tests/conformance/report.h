@@ -26,10 +26,11 @@ typedef struct {
 typedef struct {
     int cause;                      /* of the diagnostician; -1: unexplained, -2: `reason` */
     const char *reason;             /* of -2: the first case's; of -1: which output goes wrong first */
-    char *where;                    /* NULL, or the row or the choice in which alone the cause holds */
+    char *where;                    /* NULL, or the rows and the choices in which alone the cause holds */
     char *hint;                     /* of -1: what the cases have in common; NULL: nothing */
     int *cases;                     /* stb_ds arrays: of results, */
     int *also;                      /* of causes that explain the same cases just as well */
+    int *partly;                    /* ... and of those that explain some of them alone */
     int refuted;                    /* cases that the cause would have failed, and which passed or failed otherwise */
 } failure_group;
 

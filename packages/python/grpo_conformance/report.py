@@ -13,6 +13,11 @@ from .pages import formula, mistakes
 
 WIDTH = 110
 SHOWN = 4  # names of mistakes, or of cases, on one line
+NEXT = (
+    "what has no name here may have one in the runner `conform`, which compares with other objectives and computes some 200 mistakes "
+    "more. In a checkout of the repository: `sh tests/conformance/build.sh`, then `./conform -- python3 my_adapter.py`; the adapter is "
+    "some 30 lines around your function (tests/conformance/README.md)"
+)
 
 
 def _wrapped(head: str, text: str) -> str:
@@ -105,4 +110,6 @@ def summary(test: str, total: int, failed: int, reasons: Sequence[Reason]) -> Li
         what = f"{_called(reason.cause)} explains" if reason.cause else f"no known mistake explains the {reason.stage} of"
         lines.append(_wrapped("  ", f"{what} {len(reason.cases)} of them{also}: {_some(reason.cases, 3)}"))
         lines += about_mistake(reason.cause or "", "      ")
+    if not all(reason.cause for reason in reasons):
+        lines += [_wrapped("  ", NEXT)]
     return lines
