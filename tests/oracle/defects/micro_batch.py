@@ -123,7 +123,7 @@ def raw_sums(a):
 
 
 @defect("NORM-10", always, "dapo", "grpo",
-        seen="ms-swift #10117 (open)", shows="more than one micro-batch", **SPLIT)
+        seen="ms-swift #10117 (fixed by #10116)", shows="more than one micro-batch", **SPLIT)
 def divided_by_accumulation_too(a):
     """After the global divisor, the trainer divides by the number of micro-batches. Right: the divisor alone."""
     shared(a, lambda step, part, e: RIGHT(step, part, e) / micro_batches(step, part))

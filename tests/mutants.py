@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Does a test see it when a line of a header is wrong?  Breaks lines at random, one at a time, and runs the tests that hold the headers
+against something else than themselves (the vectors, binary128, rules of statuses). Hashes are left out: they see every change and say
+nothing of what is right. What no test sees is printed; some of it changes nothing that could be seen (a shortcut, a bound that is met).
+
+    tests/mutants.py                             200 lines of grpo.h, grpo_blocks.h, grpo_rows.h and gspo.h, some five minutes on two cores
+    tests/mutants.py --number 3000 --seed 2      others, and more of them
+    tests/mutants.py --header extra/grpo_credit.h --lines 400-500
+
+Breaking is universalmutator's (from the package index), by its rules for C: operators, numbers, conditions, statements left out. Needs gcc,
+meson, ninja and what the tests need. A mutant whose object code is that of the header (at -O0, and for those that are left at -O2) is not counted.
+"""
+import argparse
+import concurrent.futures
+import contextlib
+import io
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+CORE = ['grpo.h', 'grpo_blocks.h', 'grpo_rows.h', 'gspo.h']
+# quick ones first: most mutants are seen in a second
+PROGRAMS = ['calls_refused', 'calls_arguments', 'extra_layout', 'errors', 'calls_faults', 'output_padding', 'vectors_rows', 'vectors', 'extra_lint',
+            'exact_sums', 'advantages', 'extra_context', 'calls', 'scalar_accuracy', 'properties']
+EXTRA = ['extra_selection', 'extra_control', 'extra_credit', 'extra_rewards', 'extra_weights', 'extra_critic', 'extra_distill', 'extra_flow',
+         'hidden_loss', 'logits_loss']
+READS_VECTORS = {'vectors', 'vectors_rows', 'extra_lint', 'calls'}
+OWN_COPY = {'scalar_accuracy'}                     # holds functions of one number that it compiles itself
+
+
+def without_comments(text):
+    """The same lines with blanks for comments: the rules skip a line that has one."""
+    return re.sub(r'/\*.*?\*/', lambda m: re.sub(r'[^\n]', ' ', m[0]), text, flags=re.S)
+
+
+def bodies(source):
+    """The numbers of the lines inside functions and constant tables."""
+    inside, found = False, set()
+    for number, line in enumerate(source, 1):
+        if line.startswith('}'):
+            inside = False
+        elif inside:
+            found.add(number)
+        elif line.rstrip().endswith('{') and not re.match(r'typedef|struct|union|enum|#|extern| ', line):
+            inside = True
+    return found
+
+
+def mutants_of(header, lines):
+    """The lines, and line number -> the ways to break it."""
+    from universalmutator import mutator
+    source = (TOP / header).read_text().splitlines(keepends=True)
+    code = without_comments(''.join(source)).splitlines(keepends=True)
+    with contextlib.redirect_stdout(io.StringIO()):
+        found = mutator.mutants_regexp(code, ruleFiles=['universal.rules', 'c.rules', 'c_like.rules'], ignorePatterns=[],
+                                       ignoreStringOnly=True)
+    ways, of_functions = {}, bodies(source)
+    for number, text, _, _ in found:
+        left = text.rstrip('\n').rsplit('\n', 1)[-1].strip() in ('break;', 'continue;')       # after every line: hardly ever compiles
+        if not left and number in of_functions and (not lines or lines[0] <= number <= lines[1]):
+            ways.setdefault(number, []).append(text)
+    return source, ways
+
+
+def compile_headers(tree, level, target):
+    return subprocess.run(['gcc', '-std=c99', '-w', '-Werror=incompatible-pointer-types', level, '-DGRPO_DOUBLE', '-I', tree, '-c', tree / 'tests/headers.c', '-o', target],
+                          capture_output=True).returncode == 0
+
+
+class Bench:
+    """Objects of the tests as built, to be linked with a header that is broken."""
+
+    def __init__(self, build, programs, folder):
+        self.build, self.programs, self.folder = build, programs, folder
+        for kind in ('reader', 'containers'):
+            subprocess.run(['ar', 'rcs', folder / f'lib{kind}.a', *(build / f'tests/lib{kind}.a.p').glob('*.o')], check=True)
+        self.original, self.original_fast = folder / 'original.o', folder / 'original_fast.o'
+        assert compile_headers(TOP, '-O0', self.original) and compile_headers(TOP, '-O2', self.original_fast)
+        self.limits = {}
+        for name in programs:                      # all must be green, and how long each takes
+            seen, seconds = self.run(name, self.original, folder, TOP, 600)
+            if seen:
+                sys.exit(f'{name} is red with the headers as they are')
+            self.limits[name] = 10 + 10 * seconds
+
+    def links(self, object_file, folder):
+        """A function that is gone by name is no mistake that a test has to see."""
+        objects = (self.build / 'tests/vectors.p').glob('*.o')
+        return subprocess.run(['gcc', '-o', folder / 'links', *objects, object_file, self.folder / 'libreader.a',
+                               self.folder / 'libcontainers.a', '-lcjson', '-lm'], capture_output=True).returncode == 0
+
+    def run(self, name, object_file, folder, tree, limit):
+        program = folder / name
+        objects = sorted((self.build / f'tests/{name}.p').glob('*.o'))
+        if name in OWN_COPY and tree != TOP:
+            objects = [folder / f'{name}.o']
+            subprocess.run(['gcc', '-std=c99', '-w', '-O1', '-DGRPO_DOUBLE', '-I', tree, '-c', tree / f'tests/{name}.c', '-o', objects[0]], check=True)
+        subprocess.run(['gcc', '-o', program, *objects, object_file, self.folder / 'libreader.a', self.folder / 'libcontainers.a',
+                        '-lcjson', '-lm'], check=True)
+        arguments = [TOP / 'tests/vectors'] if name in READS_VECTORS else []
+        begin = os.times().elapsed
+        try:
+            red = subprocess.run([program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=limit).returncode
+        except subprocess.TimeoutExpired:
+            red = 'time'
+        return red != 0, os.times().elapsed - begin
+
+    def verdict(self, header, source, number, texts):
+        """(kind, text): 'seen', 'unseen', or 'same' where no way to break the line compiles to other code"""
+        with tempfile.TemporaryDirectory(dir=self.folder) as place:
+            place = pathlib.Path(place)
+            tree = place / 'tree'
+            for name in [*TOP.glob('*.h'), *(TOP / 'extra').glob('*.h'), *(TOP / 'tests').glob('*.[ch]'), *(TOP / 'tests/reference').glob('*')]:
+                (tree / name.relative_to(TOP)).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(name, tree / name.relative_to(TOP))
+            broken = place / 'headers.o'
+            for text in texts:
+                (tree / header).write_text(''.join(source[:number - 1]) + text + ''.join(source[number:]))
+                if compile_headers(tree, '-O0', broken) and broken.read_bytes() != self.original.read_bytes() and self.links(broken, place):
+                    break
+            else:
+                return 'same', ''
+            if any(self.run(name, broken, place, tree, self.limits[name])[0] for name in self.programs):
+                return 'seen', text
+            fast = place / 'fast.o'
+            if compile_headers(tree, '-O2', fast) and fast.read_bytes() == self.original_fast.read_bytes():
+                return 'same', ''
+            return 'unseen', text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--number', type=int, default=200, help='how many lines are broken (each in one way)')
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--jobs', type=int, default=os.cpu_count())
+    parser.add_argument('--header', action='append', help='instead of the four of the objective; may be given several times')
+    parser.add_argument('--lines', help='FIRST-LAST, of every header')
+    parser.add_argument('--build', default='build', help='a build folder with -Dtests=true')
+    given = parser.parse_args()
+    headers = given.header or CORE
+    programs = [*EXTRA, *PROGRAMS] if any(h.startswith('extra/') for h in headers) else PROGRAMS
+    lines = [int(x) for x in given.lines.split('-')] if given.lines else None
+
+    build = TOP / given.build
+    subprocess.run(['ninja', '-C', build, *(f'tests/{name}' for name in programs)], check=True, stdout=subprocess.DEVNULL)
+    ways, sources = [], {}
+    for header in headers:
+        sources[header], found = mutants_of(header, lines)
+        ways += [(header, number, texts) for number, texts in sorted(found.items())]
+    chance = random.Random(given.seed)
+    chosen = sorted(chance.sample(range(len(ways)), min(given.number, len(ways))))
+    count = dict.fromkeys(['seen', 'unseen', 'same'], 0)
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(build, programs, pathlib.Path(folder))
+        with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+            tasks = {}
+            for k in chosen:
+                header, number, texts = ways[k]
+                chance.shuffle(texts)
+                tasks[pool.submit(bench.verdict, header, sources[header], number, texts[:8])] = header, number
+            for task in concurrent.futures.as_completed(tasks):
+                header, number = tasks[task]
+                kind, text = task.result()
+                count[kind] += 1
+                if kind == 'unseen':
+                    print(f'{header}:{number}: {sources[header][number - 1].strip()}\n    {" ".join(text.split())}', flush=True)
+    counted = count['seen'] + count['unseen']
+    print(f'{counted} broken lines, {count["seen"]} seen, {count["unseen"]} not ({count["same"]} could not be broken: each way to do so '
+          'does not compile, or to the same code)')
+
+
+if __name__ == '__main__':
+    main()
