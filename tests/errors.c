@@ -317,12 +317,15 @@ static const struct numbers { const char *settings, *array; int concerns, first,
 static void check_element(const struct numbers *n, int at, double value, const char *rule) {
     static setup s;
     char message[120], what[160];
-    setup_make(&s, n->settings);
-    put_element(&s, n->array, at, value);
-    snprintf(message, sizeof message, "%s%s[%d] %s", strcmp(n->array, "advantage") ? "batch." : "", n->array, at, rule ? rule : "");
-    snprintf(what, sizeof what, "%s, %s[%d] = %g", n->settings, n->array, at, value);
-    check_calls(&s, rule ? n->concerns : 0, message, what);
-    setup_free(&s);
+    for (int masked = 1; masked >= (at == n->unread); masked--) {                  /* and without a mask */
+        setup_make(&s, n->settings);
+        put_element(&s, n->array, at, value);
+        if (!masked) s.batch.mask = NULL;
+        snprintf(message, sizeof message, "%s%s[%d] %s", strcmp(n->array, "advantage") ? "batch." : "", n->array, at, rule ? rule : "");
+        snprintf(what, sizeof what, "%s, %s[%d] = %g%s", n->settings, n->array, at, value, masked ? "" : ", no mask");
+        check_calls(&s, rule ? n->concerns : 0, message, what);
+        setup_free(&s);
+    }
 }
 
 static void check_numbers(void) {

@@ -859,7 +859,7 @@ static void check_presets(void) {
 
 /* responses that are longer than the blocks which tokens are evaluated and summed in */
 static void check_long(void) {
-    static const char *const names[] = { "grpo", "dapo", "dr-grpo", "cispo", "sapo", "gspo", "gspo-token", "gmpo", "rloo", "tis" };
+    static const char *const names[] = { "grpo", "dapo", "dr-grpo", "cispo", "sapo", "gspo", "gspo-token", "gmpo", "rloo", "tis", "reinforce" };
     grpo_objective obj;
     size_t k;
     for (k = 0; k < sizeof names / sizeof *names; k++) {
