@@ -581,7 +581,7 @@ typedef struct {
     double kl_centred_coef;                         /* + kl_centred_coef (mean D - D), D = logp_rollout - logp_ref (tinker-cookbook) */
     grpo_marked_kind marked;
     double marked_value;
-    double clamp_low, clamp_high;           /* clamp; both 0: none; of one bound alone the other is 0: HUGE_VAL is none */
+    double clamp_low, clamp_high;           /* clamp; both 0: none; one set alone leaves the other at 0: +-HUGE_VAL for no bound */
 } grpo_advantage;
 
 /* the filter of KRPO: starts at mean 0, variance 1 */

@@ -130,6 +130,8 @@ for compiler in gcc clang; do
         verdict "$compiler $option -DGRPO_ALLOW_FAST_MATH" $?
     done
 done
+gcc -ffast-math -fno-finite-math-only -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1      # clang does not tell of it
+[ $? -ne 0 ] && grep -q "IEEE arithmetic" "$work/log"; verdict "gcc refuses -ffast-math -fno-finite-math-only" $?
 
 # float and double live in one program; one without its implementation does not link
 cat >"$work/float.c" <<'C'
