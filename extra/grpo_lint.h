@@ -227,6 +227,7 @@ const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size
 
 #define GRPO_KERNEL_
 #include "../grpo.h"
+#include "grpo_shared_text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -1240,66 +1241,6 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
 
 /* ---- sentences ------------------------------------------------------------------------------------------------------------------ */
 #ifndef GRPO_NO_TEXT
-typedef struct { char *buffer; size_t room; } grpo_text_;              /* what follows, and how many characters fit before the end */
-
-static void grpo_say_(grpo_text_ *to, const char *text) {
-    const size_t n = strlen(text) < to->room ? strlen(text) : to->room;
-    memcpy(to->buffer, text, n);
-    to->buffer += n;
-    to->room -= n;
-    *to->buffer = 0;
-}
-
-static void grpo_say_whole_(grpo_text_ *to, int64_t n) {
-    char digits[24];
-    char *p = digits + sizeof digits;
-    *--p = 0;
-    do { *--p = (char)('0' + (int)(n % 10)); n /= 10; } while (n);
-    grpo_say_(to, p);
-}
-
-/* six digits n with a point behind `before` of them, or without, if that is 7; zeros at the end are left out */
-static void grpo_say_digits_(grpo_text_ *to, int64_t n, int before) {
-    char digits[6], text[8];
-    int k, last = 1, place = 0;
-    for (k = 5; k >= 0; k--, n /= 10) digits[k] = (char)('0' + (int)(n % 10));
-    for (k = 0; k < 6; k++) if (digits[k] != '0') last = k + 1;
-    for (k = 0; k < last || (k < before && before < 7); k++) {
-        if (k == before) text[place++] = '.';
-        text[place++] = digits[k];
-    }
-    text[place] = 0;
-    grpo_say_(to, text);
-}
-
-static void grpo_say_positive_(grpo_text_ *to, double x) {
-    int e = (int)floor(log10(x));
-    double digits = e < -290 ? x * 1e300 * pow(10, -295 - e) : e > 290 ? x / pow(10, e - 5) : x * pow(10, 5 - e);
-    int64_t n;
-    if (digits >= 999999.5) { digits /= 10; e++; }
-    n = (int64_t)floor(digits + 0.5);
-    if (e >= 0 && e < 6) { grpo_say_digits_(to, n, e + 1); return; }
-    if (e < 0 && e >= -4) {
-        grpo_say_(to, "0.");
-        for (; e < -1; e++) grpo_say_(to, "0");
-        grpo_say_digits_(to, n, 7);
-        return;
-    }
-    grpo_say_digits_(to, n, 1);
-    grpo_say_(to, e < 0 ? "e-" : "e+");
-    grpo_say_whole_(to, e < 0 ? -e : e);
-}
-
-/* to six digits, whole numbers below 1e15 all of theirs */
-static void grpo_say_number_(grpo_text_ *to, double x) {
-    if (x != x) { grpo_say_(to, "NaN"); return; }
-    if (x < 0) grpo_say_(to, "-");
-    x = fabs(x);
-    if (!grpo_is_finite(x)) grpo_say_(to, "infinity");
-    else if (x < 1e15 && x == floor(x)) grpo_say_whole_(to, (int64_t)x);
-    else grpo_say_positive_(to, x);
-}
-
 /* a number, or the name of a choice */
 static void grpo_say_value_(grpo_text_ *to, int what, double x) {
     const grpo_field *f = grpo_field_at_(what);

@@ -411,6 +411,7 @@ const char *grpo_objective_finding_message(const grpo_objective_finding *finding
 
 #define GRPO_KERNEL_
 #include "../grpo.h"
+#include "grpo_shared_text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -717,48 +718,6 @@ int grpo_lint_objective(const grpo_objective *obj, const grpo_batch *batch, grpo
 
 /* ---- sentences ------------------------------------------------------------------------------------------------------------------ */
 #ifndef GRPO_NO_TEXT
-typedef struct { char *buffer; size_t room; } grpo_idle_text_;         /* what follows, and how many characters fit before the end */
-
-static void grpo_idle_say_part_(grpo_idle_text_ *to, const char *text, size_t length) {
-    const size_t n = length < to->room ? length : to->room;
-    memcpy(to->buffer, text, n);
-    to->buffer += n;
-    to->room -= n;
-    *to->buffer = 0;
-}
-
-static void grpo_idle_say_(grpo_idle_text_ *to, const char *text) { grpo_idle_say_part_(to, text, strlen(text)); }
-
-/* x > 0 to six digits, without zeros at the end */
-static void grpo_idle_say_positive_(grpo_idle_text_ *to, double x) {
-    char digits[8], exponent[8];
-    int e = (int)floor(log10(x)), last = 5, before, k, n = 7;
-    double scaled = e < -290 ? x * 1e300 * pow(10, -295 - e) : x * pow(10, 5 - e);
-    int64_t whole = (int64_t)floor(scaled + 0.5);
-    if (whole >= 1000000) { whole = (whole + 5) / 10; e++; }
-    for (k = 5; k >= 0; k--, whole /= 10) digits[k] = (char)('0' + (int)(whole % 10));
-    while (last > 0 && digits[last] == '0') last--;
-    before = e >= 0 && e < 6 ? e + 1 : e < 0 && e >= -4 ? 0 : 1;
-    if (before == 0) grpo_idle_say_(to, "0.");
-    for (k = -1; before == 0 && k > e; k--) grpo_idle_say_(to, "0");
-    for (k = 0; k <= last || k < before; k++) {
-        if (k == before && k > 0) grpo_idle_say_(to, ".");
-        grpo_idle_say_part_(to, &digits[k], 1);
-    }
-    if (before != 1 || e == 0) return;
-    grpo_idle_say_(to, e < 0 ? "e-" : "e+");
-    exponent[--n] = 0;
-    for (k = e < 0 ? -e : e; k > 0; k /= 10) exponent[--n] = (char)('0' + k % 10);
-    grpo_idle_say_(to, &exponent[n]);
-}
-
-static void grpo_idle_say_number_(grpo_idle_text_ *to, double x) {
-    if (x < 0) grpo_idle_say_(to, "-");
-    if (x == 0) grpo_idle_say_(to, "0");
-    else if (!grpo_is_finite(x)) grpo_idle_say_(to, "infinity");
-    else grpo_idle_say_positive_(to, fabs(x));
-}
-
 /* choice k of a field; names are there, as texts are */
 static const char *grpo_idle_choice_(const grpo_field *f, int k, size_t *length) {
     const char *name = f->choices;
@@ -768,42 +727,42 @@ static const char *grpo_idle_choice_(const grpo_field *f, int k, size_t *length)
 }
 
 /* the field with what it is: surrogate.kind=cispo */
-static void grpo_idle_say_setting_(grpo_idle_text_ *to, const grpo_field *f, double x) {
+static void grpo_idle_say_setting_(grpo_text_ *to, const grpo_field *f, double x) {
     size_t length = 0;
     const char *name = f->n_choices ? grpo_idle_choice_(f, (int)x, &length) : "";
-    grpo_idle_say_(to, f->path);
-    grpo_idle_say_(to, "=");
-    if (f->n_choices) grpo_idle_say_part_(to, name, length);
-    else grpo_idle_say_number_(to, x);
+    grpo_say_(to, f->path);
+    grpo_say_(to, "=");
+    if (f->n_choices) grpo_say_part_(to, name, length);
+    else grpo_say_number_(to, x);
 }
 
 /* the choices of f with which rows of a number read it */
-static void grpo_idle_say_readers_(grpo_idle_text_ *to, const grpo_field *f, uint16_t number) {
+static void grpo_idle_say_readers_(grpo_text_ *to, const grpo_field *f, uint16_t number) {
     uint64_t some = 0;
     int left = 0, said = 0;
     for (int k = 0; k < GRPO_IDLE_READS_; k++)
         for (int j = 0; grpo_idle_reads_[k].number == number && j < 3; j++)
             if (grpo_idle_reads_[k].with[j].field == f->offset) some |= grpo_idle_reads_[k].with[j].choices;
     for (int k = 0; k < f->n_choices; k++) left += (int)(some >> k & 1);
-    if (!f->n_choices || left > 8) grpo_idle_say_(to, f->n_choices ? "most of its other choices" : "any other number");
+    if (!f->n_choices || left > 8) grpo_say_(to, f->n_choices ? "most of its other choices" : "any other number");
     for (int k = 0; k < f->n_choices && left <= 8 && said < left; k++) {
         size_t length;
         const char *name = grpo_idle_choice_(f, k, &length);
         if (!(some >> k & 1)) continue;
-        if (said++) grpo_idle_say_(to, said == left ? " or " : ", ");
-        grpo_idle_say_part_(to, name, length);
+        if (said++) grpo_say_(to, said == left ? " or " : ", ");
+        grpo_say_part_(to, name, length);
     }
 }
 
-static void grpo_idle_say_sentence_(grpo_idle_text_ *to, const char *sentence, const grpo_objective_finding *x) {
+static void grpo_idle_say_sentence_(grpo_text_ *to, const char *sentence, const grpo_objective_finding *x) {
     const int what = (int)(x->status >> 8 & 1023), other = (int)(x->status >> 18 & 1023);
     int n;
     const grpo_field *f = grpo_fields(&n);
     for (; *sentence; sentence++) {
-        if (*sentence != '%') { grpo_idle_say_part_(to, sentence, 1); continue; }
+        if (*sentence != '%') { grpo_say_part_(to, sentence, 1); continue; }
         switch (*++sentence) {
-        case 'v': grpo_idle_say_number_(to, x->value); break;
-        case 'o': grpo_idle_say_(to, grpo_idle_name_(other)); break;
+        case 'v': grpo_say_number_(to, x->value); break;
+        case 'o': grpo_say_(to, grpo_idle_name_(other)); break;
         case 'c': if (other >= 1 && other <= n) grpo_idle_say_setting_(to, &f[other - 1], x->other); break;
         default:  if (what >= 1 && what <= n && other >= 1 && other <= n) grpo_idle_say_readers_(to, &f[other - 1], f[what - 1].offset);
         }
@@ -811,14 +770,14 @@ static void grpo_idle_say_sentence_(grpo_idle_text_ *to, const char *sentence, c
 }
 
 /* "surrogate.weight_max is 0, so that ", "weight.trust_low and weight.trust_high are 0, so that " */
-static void grpo_idle_say_zeros_(grpo_idle_text_ *to, const grpo_objective_finding *x) {
+static void grpo_idle_say_zeros_(grpo_text_ *to, const grpo_objective_finding *x) {
     const uint16_t *number = grpo_idle_zeros_[x->row].number;
-    grpo_idle_say_(to, x->what);
+    grpo_say_(to, x->what);
     if (number[1] != number[0]) {
-        grpo_idle_say_(to, " and ");
-        grpo_idle_say_(to, grpo_idle_name_(grpo_idle_field_(number[1])));
+        grpo_say_(to, " and ");
+        grpo_say_(to, grpo_idle_name_(grpo_idle_field_(number[1])));
     }
-    grpo_idle_say_(to, number[1] != number[0] ? " are 0, so that " : " is 0, so that ");
+    grpo_say_(to, number[1] != number[0] ? " are 0, so that " : " is 0, so that ");
 }
 
 const char *grpo_objective_finding_message(const grpo_objective_finding *finding, char *buffer, size_t size) {
@@ -826,19 +785,19 @@ const char *grpo_objective_finding_message(const grpo_objective_finding *finding
 #define GRPO_IDLE_SENTENCE_(id, name, level, text) text,
     static const char *const sentences[] = { GRPO_OBJECTIVE_RULES(GRPO_IDLE_SENTENCE_) };
     char text[GRPO_MESSAGE_SIZE];
-    grpo_idle_text_ to;
+    grpo_text_ to;
     if (size == 0) return "";
     to.buffer = buffer; to.room = size - 1;
     *buffer = 0;
     if ((unsigned)finding->level > GRPO_LINT_ERROR || (unsigned)finding->rule >= GRPO_N_OBJECTIVE_RULES) return buffer;
-    grpo_idle_say_(&to, levels[finding->level]);
+    grpo_say_(&to, levels[finding->level]);
     if (finding->rule == GRPO_OBJECTIVE_REFUSED) {
-        grpo_idle_say_(&to, grpo_status_message(finding->status, text, sizeof text));
+        grpo_say_(&to, grpo_status_message(finding->status, text, sizeof text));
         return buffer;
     }
     if (finding->rule >= GRPO_OBJECTIVE_NO_GRADIENT && finding->rule <= GRPO_OBJECTIVE_NO_EFFECT && finding->row >= 0
         && finding->row < GRPO_IDLE_ZEROS_) grpo_idle_say_zeros_(&to, finding);
-    else { grpo_idle_say_(&to, finding->what); grpo_idle_say_(&to, " "); }
+    else { grpo_say_(&to, finding->what); grpo_say_(&to, " "); }
     grpo_idle_say_sentence_(&to, sentences[finding->rule], finding);
     return buffer;
 }

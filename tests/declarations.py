@@ -11,7 +11,7 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 PLACE = TOP / 'extra' / 'grpo_declarations.h'
-INTERNAL = ('grpo_shared.h', 'grpo_shared_logits.h', 'grpo_shared_loops.h', 'grpo_shared_mixture.h')
+INTERNAL = ('grpo_shared.h', 'grpo_shared_logits.h', 'grpo_shared_loops.h', 'grpo_shared_mixture.h', 'grpo_shared_text.h')
 HEADERS = ['gspo.h'] + sorted(f'extra/{p.name}' for p in (TOP / 'extra').glob('*.h') if p.name not in INTERNAL + (PLACE.name,))
 CONSTANTS = ['GRPO_VERSION_NUMBER', 'GRPO_MESSAGE_SIZE', 'GRPO_MAX_REWARDS']
 HEAD = '''/* grpo_declarations.h - what grpo.h, gspo.h and the headers of extra/ declare, in plain C without a directive, for programs that
