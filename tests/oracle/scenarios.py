@@ -665,6 +665,18 @@ def reference_far(o):
     return full(o, (2,), [len(g) for g in gaps], 53, f_gap=lambda dice, i, t: gaps[i][t], reward=(1, 0))
 
 
+@scenario("kl-bounded", "Reference Extreme UnequalLengths",
+          "the KL's estimate inside and beyond its bound, before and after a weight of e^+-1; one log-ratio on each side beyond its own",
+          lambda o: o["penalty"]["kl_reference"] in ("ref", "teacher") and (o["penalty"]["kl_clamp_value"] or o["penalty"]["kl_clamp_log"]))
+def kl_bounded(o):
+    beyond = (o["penalty"]["kl_clamp_log"] or 12) + 1
+    gaps = ((3, -12, 0.25), (2.25, -8.5, 2.5), (-beyond, 0.5), (beyond,))
+    d = ((-1, 0.25, 0.125), (1, 1, -0.25), (-0.125, 0.25), (-0.5,))
+    batch = full(o, (2, 2), [len(g) for g in gaps], 68, d=lambda dice, i, t: d[i][t], f_gap=lambda dice, i, t: gaps[i][t], reward=(1, 0, 0, 1))
+    batch["logp_teacher"] = batch["logp_ref"]
+    return batch
+
+
 @scenario("steps", "MaskHoles UnequalLengths",
           "steps of different number and length, a step end and step rewards in masked slots",
           stepwise)
@@ -809,16 +821,16 @@ def long(o):
 # The sets of scenarios that a row may name in rows.txt. A row that recombines choices needs few: what a choice
 # does in every corner stands in the cases of single choices.
 EVERY = tuple(scenario[0] for scenario in SCENARIOS if scenario[0] != "long")
-LIBRARY = ("signs", "singleton", "every-array", "values", "likely", "lagged")
+LIBRARY = ("signs", "singleton", "every-array", "values", "likely", "lagged", "kl-bounded")
 SETS = {
     "long": EVERY + ("long",),  # with a response of thousands of tokens
     "every": EVERY,
     "corners": ("extreme-50", "signs", "equal-rewards", "singleton", "holes", "every-array", "steps", "values", "returns", "likely",
-                "lagged", "some-right", "long-enough", "far-rewards"),
+                "lagged", "some-right", "long-enough", "far-rewards", "kl-bounded"),
     "library-in-full": LIBRARY + ("ragged", "tiny-spread"),  # of the libraries that most mistakes were seen in
     "library": LIBRARY,
-    "short": ("singleton", "every-array", "steps", "some-right"),
+    "short": ("singleton", "every-array", "steps", "some-right", "kl-bounded"),
     # where nothing is named; a group of one is in the first
-    "small": ("every-array", "steps", "values", "two-wrong", "some-right", "long-enough", "far-rewards"),
+    "small": ("every-array", "steps", "values", "two-wrong", "some-right", "long-enough", "far-rewards", "kl-bounded"),
 }
 IN_FULL = ("long", "every", "library-in-full")  # the rows of these record a mistake in full, the others by one number
