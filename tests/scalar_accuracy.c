@@ -95,6 +95,27 @@ static void check_twice(void) {
     for (n = 0; n < 3; n++) printf("worst: %s %.2g of 2^-%d\n", function[n].name, worst[n], function[n].bits);
 }
 
+/* log Gamma in units of 2^-97 of x log x (at least that of 32, from where its series goes), the Beta density of 1 + its logarithm */
+static void check_beta(void) {
+    static const double size[] = { 1, 3, 31, 33, 300, 1e4, 1e6 };
+    double worst[2] = { 0, 0 };
+    rng r = { 12 };
+    for (int k = 0; k < TRIALS; k++) {
+        const double x = 1 + rng_pick(&r, size, 7) * rng_unit(&r), y = 1 + rng_pick(&r, size, 7) * rng_unit(&r), p = rng_unit(&r);
+        const grpo_dd a = grpo_two_sum(x, x * 0x1p-54 * rng_unit(&r)), b = grpo_dd_of_(y), gamma = grpo_log_gamma(a);
+        const reference_real exact = (reference_real)a.hi + a.lo, whole = ref_log_gamma(exact);
+        const reference_real log_density = ref_log_gamma(exact + y) - whole - ref_log_gamma(y) + (exact - 1) * ref_ln(p) + (y - 1) * ref_ln(1 - (reference_real)p);
+        double error = (double)(ref_abs((reference_real)gamma.hi + gamma.lo - whole) * 0x1p97 / (x * log(x) + 32 * log(32.0)));
+        if (error > worst[0]) worst[0] = error;
+        check(error <= 1, "log Gamma(%.17g) is off by %.3g of 2^-97", x, error);
+        if (log_density < -600) continue;
+        error = (double)(ref_abs(grpo_beta_density(a, b, grpo_dd_of_(p)) / ref_exp(log_density) - 1) * 0x1p52 / (1 + ref_abs(log_density)));
+        if (error > worst[1]) worst[1] = error;
+        check(error <= 1, "the density of Beta(%.17g, %.17g) at %.17g is off by %.3g ulps of 1 + its logarithm", x, y, p, error);
+    }
+    printf("worst: log Gamma %.2g of 2^-97, the Beta density %.2g ulps\n", worst[0], worst[1]);
+}
+
 /* what the trust regions of probabilities decide by bounds is what they decide without */
 static void check_bounds_that_tell(void) {
     long told[2] = { 0, 0 };
@@ -188,6 +209,7 @@ int main(void) {
     check_pairs();
     check_quadratic_probability();
     check_twice();
+    check_beta();
     check_log_cosh();
     check_bounds_that_tell();
     check_bounds();

@@ -217,22 +217,11 @@ static void credit_outcomes(book *k, int64_t g) {
 
 /* ---- scale beta ------------------------------------------------------------------------------------------------------------------- */
 
-/* log Gamma(x) by Stirling's series at x + 200 or more */
-static reference_real log_gamma(reference_real x) {
-    const reference_real half_log_two_pi = ref_ln((reference_real)6.283185307179586232 + 2.4492935982947064e-16) / 2;
-    reference_real below = 0, y;
-    for (; x < 200; x++) below += ref_ln(x);
-    y = 1 / (x * x);
-    y = (1 - y * (1 / (reference_real)30 - y * (1 / (reference_real)105 - y * (1 / (reference_real)140 - y * (1 / (reference_real)99
-        - y * (691 / (reference_real)30030)))))) / (12 * x);
-    return (x - (reference_real)1 / 2) * ref_ln(x) - x + half_log_two_pi + y - below;
-}
-
 /* log of the density of Beta(1 + max(0, m mu/3), 1 + max(0, m (1 - mu)/3)) at p */
 static reference_real log_beta(reference_real mu, reference_real V, reference_real p) {
     const reference_real m = mu * (1 - mu) / V - 1;
     const reference_real alpha = m > 0 ? 1 + m * mu / 3 : 1, beta = m > 0 ? 1 + m * (1 - mu) / 3 : 1;
-    return log_gamma(alpha + beta) - log_gamma(alpha) - log_gamma(beta) + (alpha - 1) * ref_ln(p) + (beta - 1) * ref_ln(1 - p);
+    return ref_log_gamma(alpha + beta) - ref_log_gamma(alpha) - ref_log_gamma(beta) + (alpha - 1) * ref_ln(p) + (beta - 1) * ref_ln(1 - p);
 }
 
 /* rewards in [0, 1], a mean strictly between them in every group: A = (R - p) min(1/f, 1e6) */

@@ -100,6 +100,17 @@ static inline reference_real ref_log_mean_exp(const reference_real *x, int64_t n
     return top + ref_ln(sum / (reference_real)n) / p;
 }
 
+/* log Gamma(x) by Stirling's series at x + 200 or more */
+static inline reference_real ref_log_gamma(reference_real x) {
+    const reference_real half_log_two_pi = ref_ln((reference_real)6.283185307179586232 + 2.4492935982947064e-16) / 2;
+    reference_real below = 0, y;
+    for (; x < 200; x++) below += ref_ln(x);
+    y = 1 / (x * x);
+    y = (1 - y * (1 / (reference_real)30 - y * (1 / (reference_real)105 - y * (1 / (reference_real)140 - y * (1 / (reference_real)99
+        - y * (691 / (reference_real)30030)))))) / (12 * x);
+    return (x - (reference_real)1 / 2) * ref_ln(x) - x + half_log_two_pi + y - below;
+}
+
 /* a - b > margin, exactly: what the difference loses decides where it is the margin */
 static inline int ref_leads(reference_real a, reference_real b, reference_real margin) {
     const reference_real d = a - b, v = d - a, lost = (a - (d - v)) - (b + v);
