@@ -77,6 +77,9 @@ case("nonzero_rewards", "gain N / number of rewards that are not 0", SCORE,
      {"advantage": {"reweight": "nonzero_rewards"}}, groups)
 case("nonzero_rewards-none", "all rewards are 0: the divisor is 1", NONE,
      {"advantage": {"baseline": "external", "reweight": "nonzero_rewards"}}, zeros)
+for kind in ("valid_groups", "nonzero_rewards"):
+    case(f"{kind}-whiten", "a factor of the whole batch is in the deviation, and epsilon beside it",
+         changed(SCORE, advantage={"scale": "token_whiten", "eps": 0.5}), {"advantage": {"reweight": kind}}, groups)
 for gamma in (1, 0.5, 0):
     case(f"return-{gamma}", "returns, masked tokens do not discount",
          changed(SCORE, advantage={"credit": "return", "gamma": 0.25}), {"advantage": {"credit": "return",

@@ -243,6 +243,8 @@ case("length_power", "T^-1 over its mean; one response has no tokens, one none t
      {"reweight": "length_power", "length_power": 1}, lengths)
 for p in (0.75, -1, 0):
     case(f"length_power-{p}", "another power", LONG, {"length_power": p}, lengths)
+case("length_power-whiten", "the mean of the powers is in the deviation, and epsilon beside it",
+     changed(SCORE, advantage={"singleton": "raw", "scale": "token_whiten", "eps": 0.5}), {"reweight": "length_power", "length_power": 1}, lengths)
 for credit in ("return", "gae"):
     case(f"length_power-{credit}", "the score is multiplied before it is credited",
          changed(LONG, advantage={"reweight": "none", "credit": credit, "gamma": 0.5, "lambda": 0.5}),
