@@ -514,7 +514,9 @@ typedef enum { GRPO_ENTROPY_CHOICES(GRPO_ENUM_) } grpo_entropy_kind;
 typedef enum { GRPO_TEACHER_NORM_CHOICES(GRPO_ENUM_) } grpo_teacher_norm_kind;
 #define GRPO_TOKEN_BASELINE_CHOICES(X) X(GRPO_TOKEN_BASELINE_NONE, none, "") \
     X(GRPO_TOKEN_BASELINE_OPTIMAL, optimal, "A - B, B the mean of the A at this position in the prompt's responses, weighted by the " \
-      "energies up to it (optimal token baseline, as verl); a prompt of one response keeps A")
+      "energies up to it (optimal token baseline, 2602.07078); a prompt of one response keeps A") \
+    X(GRPO_TOKEN_BASELINE_OPTIMAL_SHARED, optimal_shared, "as optimal where several responses have this position, else A (as verl: no " \
+      "baseline where the longest response is alone)")
 typedef enum { GRPO_TOKEN_BASELINE_CHOICES(GRPO_ENUM_) } grpo_token_baseline_kind;
 /* tokens with batch.marked */
 #define GRPO_MARKED_CHOICES(X) X(GRPO_MARKED_NONE, none, "") \
@@ -1360,8 +1362,7 @@ typedef struct {
 #define GRPO_AT_(member, ...) GRPO_AT_##member##_,
 enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) GRPO_AT_END_, GRPO_AT_ARGUMENT_ = 512 };
 #define GRPO_STATUS_(rule, what) ((grpo_status)(rule) | (grpo_status)(what) << 8)
-#define GRPO_STATUS_ARGUMENT_(rule, place, index) \
-    (GRPO_STATUS_(rule, GRPO_AT_ARGUMENT_ + (place)) | ((grpo_status)(index) + 1) << 28)
+#define GRPO_STATUS_ARGUMENT_(rule, place, index) (GRPO_STATUS_(rule, GRPO_AT_ARGUMENT_ + (place)) | ((grpo_status)(index) + 1) << 28)
 
 /* what the divisors count; add up over micro-batches and ranks, every number by itself (those of the exact sum too: grpo_totals_add
  * leaves it with room for two thousand million ranks).  Zero-initialise. */
@@ -1638,8 +1639,7 @@ static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->a
     X(POSITIVE_POWER, 0, 16, 0, GRPO_NEGATIVE, GRPO_NOT_POWER) X(WHOLE, 0, DBL_MAX, GRPO_WHOLE, GRPO_NEGATIVE, GRPO_INFINITE) \
     X(POSITIVE_WHOLE, 1, DBL_MAX, GRPO_WHOLE, GRPO_NOT_POSITIVE, GRPO_INFINITE) \
     X(EXCEPT_0, -DBL_MAX, DBL_MAX, GRPO_EXCEPT_0, GRPO_INFINITE, GRPO_INFINITE) \
-    X(ABOVE_ONE, 1, HUGE_VAL, GRPO_LOW_EXCLUDED | GRPO_OR_0, GRPO_NOT_ABOVE_ONE, GRPO_INFINITE) \
-    /* of arguments */ \
+    X(ABOVE_ONE, 1, HUGE_VAL, GRPO_LOW_EXCLUDED | GRPO_OR_0, GRPO_NOT_ABOVE_ONE, GRPO_INFINITE) /* of arguments: */ \
     X(OPEN_PART, 0, 1, GRPO_LOW_EXCLUDED | GRPO_HIGH_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_NOT_BELOW_ONE) \
     X(MODERATE_NEGATIVE, -1e150, 0, 0, GRPO_TOO_LARGE, GRPO_POSITIVE) X(AT_LEAST_ONE, 1, 1e150, 0, GRPO_TOO_SMALL, GRPO_TOO_LARGE) \
     X(TEMPERATURE, 1e-150, 1e150, 0, GRPO_TOO_SMALL, GRPO_TOO_LARGE) X(DIVISOR, DBL_MIN, 1e150, 0, GRPO_TOO_SMALL, GRPO_TOO_LARGE) \
@@ -1855,7 +1855,7 @@ static int grpo_advantage_needs_(const grpo_objective *o) {
     if (o->advantage.rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
     if (grpo_reads_shaped_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_REWARD_TRUNCATED_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
     if (o->advantage.entropy != GRPO_ENTROPY_NONE || o->advantage.credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
-    if (o->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
+    if (o->advantage.token_baseline != GRPO_TOKEN_BASELINE_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
     if (o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
     if (o->advantage.kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
     if (o->advantage.marked != GRPO_MARKED_NONE) n |= GRPO_NEED_MARKED_;
@@ -2440,7 +2440,7 @@ static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage) {
     for (int64_t g = 0; g < e->batch->n_groups; g++) {
         grpo_take_group_(e, g);
         for (int64_t i = e->begin; i < e->end; i++) grpo_credit_response_(e, i, NULL, advantage);
-        if (e->obj->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) grpo_subtract_token_baseline_(e, advantage);
+        if (e->obj->advantage.token_baseline != GRPO_TOKEN_BASELINE_NONE) grpo_subtract_token_baseline_(e, advantage);
     }
 }
 
@@ -6232,7 +6232,7 @@ static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t p
     grpo_dd W, product;
     double A, low = HUGE_VAL, high = -HUGE_VAL;
     int64_t t;
-    int pass, overflow = 0;
+    int pass, n = 0, overflow = 0;
     memset(&weights, 0, sizeof weights);
     memset(&weighted, 0, sizeof weighted);
     for (pass = 0; pass < 2; pass++) {
@@ -6241,6 +6241,8 @@ static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t p
             const int64_t k = i - e->begin;
             t = b->offset[i] + position;
             if (position >= b->length[i] || (b->mask && !b->mask[t])) continue;
+            if (pass && n == 1 && e->obj->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL_SHARED) continue;
+            n += !pass;
             A = (double)advantage[t];
             if (pass) { grpo_put_(advantage, t, grpo_less_weighted_mean_(A, product_sum, sum, low == high), &overflow); continue; }
             W = k < GRPO_KEPT_ENERGIES_ ? energy[k] = grpo_dd_add(energy[k], grpo_energy_at_(b, t)) : grpo_energy_until_(b, i, t);

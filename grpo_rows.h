@@ -574,7 +574,7 @@ extern "C" {
         SET(advantage.batch_norm_eps, 1e-8) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-otb", "verl", "optimal_token_baseline, vanilla", \
         "verl's optimal token baseline, returns weighted by the variance up to the token", \
-        CREDIT(RETURN, 1) CHOOSE(advantage.token_baseline, GRPO_TOKEN_BASELINE_OPTIMAL) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) \
+        CREDIT(RETURN, 1) CHOOSE(advantage.token_baseline, GRPO_TOKEN_BASELINE_OPTIMAL_SHARED) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("bnpo", "2506.02864", "official code, run.sh", "centred rewards over a Beta density fitted to the success rates", \
         BASELINE(GROUP_MEAN) SCALE(BETA) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DUAL(0.2, 0.28, 10) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \

@@ -83,7 +83,8 @@ typedef enum { GRPO_BOOTSTRAP_ZERO, GRPO_BOOTSTRAP_REPEAT, } grpo_bootstrap_kind
 typedef enum { GRPO_ENTROPY_NONE, GRPO_ENTROPY_BONUS, GRPO_ENTROPY_ZERO_VARIANCE, GRPO_ENTROPY_RELATIVE,
     GRPO_ENTROPY_RESPONSE, } grpo_entropy_kind;
 typedef enum { GRPO_TEACHER_NORM_NONE, GRPO_TEACHER_NORM_MEAN, } grpo_teacher_norm_kind;
-typedef enum { GRPO_TOKEN_BASELINE_NONE, GRPO_TOKEN_BASELINE_OPTIMAL, } grpo_token_baseline_kind;
+typedef enum { GRPO_TOKEN_BASELINE_NONE, GRPO_TOKEN_BASELINE_OPTIMAL, GRPO_TOKEN_BASELINE_OPTIMAL_SHARED, }
+    grpo_token_baseline_kind;
 typedef enum { GRPO_MARKED_NONE, GRPO_MARKED_FIXED, GRPO_MARKED_BOOST, } grpo_marked_kind;
 typedef struct {
     grpo_rewards_kind rewards;

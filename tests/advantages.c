@@ -56,7 +56,7 @@ static void random_samples(rng *r, grpo_advantage *a) {
 }
 
 static void random_finish(rng *r, grpo_advantage *a) {
-    if (rng_chance(r, 40)) a->token_baseline = GRPO_TOKEN_BASELINE_OPTIMAL;
+    if (rng_chance(r, 40)) a->token_baseline = rng_chance(r, 50) ? GRPO_TOKEN_BASELINE_OPTIMAL : GRPO_TOKEN_BASELINE_OPTIMAL_SHARED;
     if (rng_chance(r, 30)) { a->entropy = GRPO_ENTROPY_RELATIVE; a->entropy_coef = any(r, 0.3, 2, -1); }
     else if (rng_chance(r, 30)) {
         a->entropy = GRPO_ENTROPY_RESPONSE;

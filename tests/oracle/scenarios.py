@@ -75,7 +75,7 @@ def reads_steps(a):
 
 
 def reads_tokens(a):
-    arrays = {"logp_old", "sum_pi_squared"} if a["token_baseline"] == "optimal" else set()
+    arrays = {"logp_old", "sum_pi_squared"} if a["token_baseline"] != "none" else set()
     if a["kl_centred_coef"]:
         arrays |= {"logp_rollout", "logp_ref"}
     if a["marked"] != "none":
@@ -764,7 +764,7 @@ def is_weighed(o):
 def is_special(o):
     """Is it told from its like only where there are states, squared probabilities and rewards between 0 and 1?"""
     a = o["advantage"]
-    return (is_weighed(o) or a["step_group"] in ("state", "history") or a["token_baseline"] == "optimal" or a["scale"] == "beta"
+    return (is_weighed(o) or a["step_group"] in ("state", "history") or a["token_baseline"] != "none" or a["scale"] == "beta"
             or a["transform"] in ("pkpo_max", "pkpo_gain", "pkpo_loo"))
 
 

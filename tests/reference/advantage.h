@@ -262,6 +262,7 @@ static void subtract_optimal(book *k, int64_t g) {
         for (i = begin; i < end; i++) if (active_at(&k->b, i, position)) {
             number *A = &k->A[k->b.offset[i] + position];
             if (weight == 0) continue;
+            if (n == 1 && k->obj.advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL_SHARED) continue;
             *A = n == 1 ? zero() : less(*A, times(sum, 1 / weight));
         }
     }
@@ -333,7 +334,7 @@ static void finish_all(book *k) {
     if (a->scale == GRPO_SCALE_TOKEN_WHITEN) normalise(k, at, n, sigma_of_scale);
     if (a->batch_norm == GRPO_BATCH_NORM_TOKENS) normalise(k, at, n, sigma_of_second);
     if (a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS) over_mean_abs(k, k->A);
-    for (g = 0; a->token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL && g < k->b.n_groups; g++) subtract_optimal(k, g);
+    for (g = 0; a->token_baseline != GRPO_TOKEN_BASELINE_NONE && g < k->b.n_groups; g++) subtract_optimal(k, g);
     H = times(H, 1 / (reference_real)tokens);
     D = times(D, 1 / (reference_real)tokens);
     for (i = 0; i < k->b.n_sequences; i++) for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++)

@@ -24,8 +24,8 @@ def energies(sequence):
     return result
 
 
-def optimal(found, batch):
-    # OTB (2602.07078) as verl: B_t = sum_i A_it W_it / sum_i W_it over the responses of the prompt that have a token t
+def optimal(found, batch, least=1):
+    # OTB (2602.07078): B_t = sum_i A_it W_it / sum_i W_it over the responses of the prompt that have a token t, `least` of them at least
     result = {}
     for g in range(batch.groups):
         group = [s for s in batch.sequences if s.group == g]
@@ -34,11 +34,16 @@ def optimal(found, batch):
             here = [t for t in W if t.t == position]
             weight = sum((W[t] for t in here), ZERO)
             b = total(found[t].times(W[t]) for t in here).times(ONE / weight) if weight != 0 else NOTHING
-            result.update({t: found[t] if len(group) == 1 else found[t] - b for t in here})
+            result.update({t: found[t] if len(group) == 1 or len(here) < least else found[t] - b for t in here})
     return result
 
 
-TOKEN_BASELINE = {"none": lambda found, batch: found, "optimal": optimal}
+def optimal_shared(found, batch):
+    # verl's handle_zero_tail: B = 0 beyond the second longest response of the prompt
+    return optimal(found, batch, 2)
+
+
+TOKEN_BASELINE = {"none": lambda found, batch: found, "optimal": optimal, "optimal_shared": optimal_shared}
 
 
 # ---- entropy

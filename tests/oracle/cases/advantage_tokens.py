@@ -31,6 +31,9 @@ OTB = changed(NONE, advantage={"token_baseline": "optimal"})
 RETURN = changed(OTB, advantage={"credit": "return", "gamma": 1})
 case("optimal", "the mean by what is at stake up to the token; nothing to go elsewhere is no baseline", NONE,
      {"token_baseline": "optimal"}, risky)
+case("optimal_shared", "a token that one response alone has keeps its A", OTB, {"token_baseline": "optimal_shared"}, risky)
+case("optimal_shared-return", "of discounted returns", changed(NONE, advantage={"credit": "return", "gamma": 0.5}),
+     {"token_baseline": "optimal_shared"}, risky)
 case("optimal-return", "of discounted returns", changed(NONE, advantage={"credit": "return", "gamma": 0.5}),
      {"token_baseline": "optimal"}, risky)
 case("optimal-group_mean", "after a baseline of the group", OTB, {"baseline": "group_mean"}, risky)

@@ -53,6 +53,11 @@ def check_optimal(check):
     check("the only one left has nothing", tokens({**same, "length": [3, 2, 2, 1], **{
         key: [row[:T] for row, T in zip(same[key], (3, 2, 2, 1))] for key in ("logp", "logp_old", "sum_pi_squared")}},
         token_baseline="optimal")[0][2] == 0)
+    alone = {**batch, "length": [3, 2, 2, 1], **{key: [row[:T] for row, T in zip(batch[key], (3, 2, 2, 1))] for key in ("logp", "logp_old",
+             "sum_pi_squared")}}
+    shared, all_of_them = (tokens(alone, token_baseline=x) for x in ("optimal_shared", "optimal"))
+    check("or keeps its reward, where a baseline takes two", shared[0][2] == 1 and all_of_them[0][2] == 0)
+    check("and nothing else changes", shared[0][:2] + shared[1:] == all_of_them[0][:2] + all_of_them[1:])
 
 
 def check_shares(check):
