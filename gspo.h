@@ -487,7 +487,6 @@ GRPO_SMALL_ void gspo_logistic_lse_side_(gspo_group_ *g, gspo_side_ side, double
         grpo_sum_add_(&weight, g->coefficient[i]);
         n++;
     }
-    if (n == 0) return;
     peak = gspo_peak_of_(g, side, 1);
     value = (peak.most.hi + log1p(peak.rest)) / n;
     for (int64_t i = 0; i < g->n; i++) {
