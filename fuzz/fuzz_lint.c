@@ -1,6 +1,7 @@
-/* Findings and places: a batch and an objective, valid or not, and any number as a status.  An error is found where a function refuses, and
- * only there; places lie in the batch, and are those of the elements they name; nothing is written but what was asked for. */
-#include "../extra/grpo_lint.h"
+/* Findings, of settings too, and places: a batch and an objective, valid or not, and any number as a status.  An error is found where a
+ * function refuses, and only there; places lie in the batch, and are those of the elements they name; nothing is written but what was
+ * asked for. */
+#include "../extra/grpo_lint_objective.h"
 #include "bytes.h"
 
 /* of a batch whose layout a function has accepted */
@@ -69,6 +70,29 @@ static void require_findings(const fuzz_case *c, const grpo_batch *batch, const 
     require(!memcmp(&some[room], &none, sizeof none), "written past the room");
 }
 
+/* the settings alone, and with the batch */
+static void require_objective_findings(const fuzz_case *c, const grpo_batch *batch, size_t size) {
+    static const grpo_objective_finding none;
+    grpo_objective_finding finding[GRPO_LINT_OBJECTIVE_MOST], some[GRPO_LINT_OBJECTIVE_MOST];
+    const grpo_status st = grpo_objective_check(&c->objective);
+    const int n = grpo_lint_objective(&c->objective, batch, finding, GRPO_LINT_OBJECTIVE_MOST), room = n / 2;
+    int k;
+    require(n >= 0 && n <= GRPO_LINT_OBJECTIVE_MOST, "more findings of settings than there are");
+    require((n > 0 && finding[0].rule == GRPO_OBJECTIVE_REFUSED) == (st != 0), "the objective");
+    require(!st || (n == 1 && finding[0].level == GRPO_LINT_ERROR && finding[0].status == st), "another error");
+    for (k = 0; k < n; k++) {
+        char all[GRPO_LINT_MESSAGE_SIZE], *cut = (char *)test_alloc((int64_t)size, 1);
+        grpo_objective_finding_message(&finding[k], all, sizeof all);
+        require(k == 0 || finding[k].level <= finding[k - 1].level, "the worst of settings first");
+        require(finding[k].what[0] && strlen(all) < sizeof all - 1, "a finding of settings without a name or an end");
+        require_text(all, (char *)(uintptr_t)grpo_objective_finding_message(&finding[k], cut, size), size);
+    }
+    memset(some, 0, sizeof some);
+    require(grpo_lint_objective(&c->objective, batch, some, room) == n, "the number of settings depends on the room");
+    for (k = 0; k < room; k++) require(some[k].rule == finding[k].rule && some[k].status == finding[k].status, "other settings in less room");
+    require(!memcmp(&some[room], &none, sizeof none), "settings written past the room");
+}
+
 /* any status at all, and those of every thing with an index near the batch */
 static void require_faults(const fuzz_case *c, const grpo_batch *batch, grpo_status any, int sound) {
     const int64_t index = (int64_t)((uint64_t)any >> 40) % (2 * c->b.n_tokens + 4);
@@ -100,6 +124,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     out = output_with_scratch(&c.objective, &batch);
     before = grpo_moments_add(&c.objective, &batch, &moments);
     after = gspo_loss(&c.objective, &batch, c.advantage, NULL, &out, &report);
+    require_objective_findings(&c, NULL, 1 + (size_t)(c.ranks * 40));
+    require_objective_findings(&c, &batch, 1 + (size_t)(c.ranks * 40));
     require_findings(&c, &batch, NULL, NULL, before);
     out.dlogp = out.dentropy = out.ddivergence_ref = written;
     require_findings(&c, &batch, c.advantage, &out, after);
