@@ -429,19 +429,19 @@ typedef enum { GRPO_EXCLUDED_CHOICES(GRPO_ENUM_) } grpo_excluded_kind;
     X(GRPO_TRANSFORM_PKPO_LOO, pkpo_loo, "pkpo_max less k/(n-1) times the mean of max(J) over the sets J of k of the others, 0 where " \
       "there is none (s_i^(loo) of eq. 29)")
 typedef enum { GRPO_TRANSFORM_CHOICES(GRPO_ENUM_) } grpo_transform_kind;
-#define GRPO_BASELINE_CHOICES(X) X(GRPO_BASELINE_NONE, none, "") \
-    X(GRPO_BASELINE_GROUP_MEAN, group_mean, "GRPO") \
+#define GRPO_BASELINE_CHOICES(X) X(GRPO_BASELINE_NONE, none, "0") \
+    X(GRPO_BASELINE_GROUP_MEAN, group_mean, "mean of R over the prompt's responses (GRPO)") \
     X(GRPO_BASELINE_LEAVE_ONE_OUT, leave_one_out, "RLOO: mean of the others; R - b = G/(G-1) (R - mean)") \
     X(GRPO_BASELINE_LENGTH_WEIGHTED, length_weighted, "OPO: sum T R / sum T") \
     X(GRPO_BASELINE_EXTERNAL, external, "batch.baseline (ReMax: the greedy response's reward)") \
-    X(GRPO_BASELINE_BATCH_MEAN, batch_mean, "") X(GRPO_BASELINE_QUANTILE, quantile, "inf{x : F(x) >= quantile} (QAE, 2509.22611)") \
+    X(GRPO_BASELINE_BATCH_MEAN, batch_mean, "of R") X(GRPO_BASELINE_QUANTILE, quantile, "inf{x : F(x) >= quantile} (QAE, 2509.22611)") \
     X(GRPO_BASELINE_QUANTILE_LINEAR, quantile_linear, "interpolated between order statistics (QAE's code)") \
     X(GRPO_BASELINE_LOG_MEAN_EXP, log_mean_exp, "tau log mean e^(R/tau), tau = temperature (OPMD)") \
     X(GRPO_BASELINE_HDI_MEDIAN, hdi_median, "median of the narrowest interval with the share hdi_mass of the items (GAPO, 2510.21830)") \
     X(GRPO_BASELINE_KALMAN, kalman, "filtered over the items in their order (KRPO, 2505.07527)")
 typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
-#define GRPO_SCALE_CHOICES(X) X(GRPO_SCALE_NONE, none, "") \
-    X(GRPO_SCALE_GROUP_STD, group_std, "GRPO") X(GRPO_SCALE_BATCH_STD, batch_std, "std of the raw items of the batch (Lite PPO)") \
+#define GRPO_SCALE_CHOICES(X) X(GRPO_SCALE_NONE, none, "1") X(GRPO_SCALE_GROUP_STD, group_std, "std of R over the group (GRPO)") \
+    X(GRPO_SCALE_BATCH_STD, batch_std, "std of the raw items of the batch (Lite PPO)") \
     X(GRPO_SCALE_BATCH_CENTRED_STD, batch_centred_std, "std of R - b over the batch (ScaleRL)") \
     X(GRPO_SCALE_TOKEN_WHITEN, token_whiten, "after credit: (A - mean)/sigma over the batch's tokens (REINFORCE++)") \
     X(GRPO_SCALE_GROUP_MEAN, group_mean, "m + eps, m the mean of the group (MaxRL, 2602.02710); a = 0 where m <= 0") \
@@ -452,8 +452,8 @@ typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
     X(GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION, mean_absolute_deviation, \
         "(sum |R - mean R| + eps)/G over the group (DGPO, 2601.20614); a = 0 where all are equal")
 typedef enum { GRPO_SCALE_CHOICES(GRPO_ENUM_) } grpo_scale_kind;
-#define GRPO_STD_CHOICES(X) X(GRPO_STD_SAMPLE, sample, "") X(GRPO_STD_POPULATION, population, "")
-typedef enum { GRPO_STD_CHOICES(GRPO_ENUM_) } grpo_std_kind;                            /* divisor n - 1 or n */
+#define GRPO_STD_CHOICES(X) X(GRPO_STD_SAMPLE, sample, "over n - 1") X(GRPO_STD_POPULATION, population, "over n")
+typedef enum { GRPO_STD_CHOICES(GRPO_ENUM_) } grpo_std_kind;
 #define GRPO_EPS_PLACE_CHOICES(X) \
     X(GRPO_EPS_ADD, add, "sqrt(V) + eps") X(GRPO_EPS_INSIDE, inside, "sqrt(V + eps)") \
     X(GRPO_EPS_FLOOR, floor, "sqrt(max(V, eps))") X(GRPO_EPS_FLOOR_ADD, floor_add, "sqrt(max(V, eps)) + eps")

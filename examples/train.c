@@ -1158,13 +1158,20 @@ static void show_formula(const grpo_objective *obj) {
     print_part("F  surrogate: ", obj, "surrogate.kind");
     print_part("w  ratio e^y: ", obj, "ratio.level");
     print_part("A  credit:    ", obj, "advantage.credit");
-    print_part("   baseline b:", obj, "advantage.baseline");
-    print_part("   scale:     ", obj, "advantage.scale");
-    print_part("c  one over:  ", obj, "aggregation.kind");
+    puts("  a  = (R - b)/sigma");
+    if (get(obj, "advantage.transform") != 0) print_part("R  transform: ", obj, "advantage.transform");
+    print_part("b  baseline:  ", obj, "advantage.baseline");
+    print_part("sigma, scale: ", obj, "advantage.scale");
+    print_part("c  factor:    ", obj, "aggregation.kind");
     if (kl) print_part("K  penalty:   ", obj, "penalty.kl");
     static const char *const d[] = { [GRPO_BEHAVIOUR_OLD] = "logp - logp_old", [GRPO_BEHAVIOUR_ROLLOUT] = "logp - logp_rollout",
         [GRPO_BEHAVIOUR_REF] = "logp - logp_ref", [GRPO_BEHAVIOUR_CURRENT] = "logp less itself, detached", [GRPO_BEHAVIOUR_NONE] = "logp" };
-    printf("  d = %s, l = logp, T: tokens of the response; grpo.h has the rest of the words\n", d[obj->ratio.behaviour]);
+    printf("  d = %s, l = logp, R: rewards; N: responses, T or T_i: tokens of a response; grpo.h has the rest\n", d[obj->ratio.behaviour]);
+    if (kl && obj->penalty.kl != GRPO_KL_EXTERNAL) {
+        int length;
+        const char *whose = choice_name(field_named("penalty.kl_reference"), (int)get(obj, "penalty.kl_reference"), &length);
+        printf("  D = logp - logp_%.*s\n", length, whose);
+    }
 }
 
 static void show_objective(const char *name, const grpo_objective *obj) {
@@ -1413,13 +1420,20 @@ static void put_tokens(const int *tokens, int n, int width) {
     printf("%*s", 2 * (width - n), "");
 }
 
-/* what the policy answers to three prompts, always the same ones */
+static int is_palindrome(const int *digit, int n) {
+    int k = 0;
+    while (k < n / 2 && digit[k] == digit[n - 1 - k]) k++;
+    return k == n / 2;
+}
+
+/* what the policy answers to three prompts, always the same ones, for which copying is wrong */
 static void show_responses(const char *when, const model *policy, activations *scratch) {
     uint64_t prompts = 2, samples = 3;
     printf("\n%s:\n", when);
     for (int digits = 3; digits <= 5; digits++) {
-        int tokens[T + 1];
-        const int first = task_prompt(tokens, digits, &prompts), n = generate(policy, scratch, tokens, first, SAMPLE, &samples);
+        int tokens[T + 1], first = task_prompt(tokens, digits, &prompts);
+        while (is_palindrome(&tokens[first], digits)) first = task_prompt(tokens, digits, &prompts);
+        const int n = generate(policy, scratch, tokens, first, SAMPLE, &samples);
         const int is_right = n == digits + 1 && task_reward(tokens, first, n) == 1;
         printf("  prompt  ");
         put_tokens(&tokens[first], digits + 1, MAX_DIGITS + 1);

@@ -7,6 +7,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,8 +31,20 @@ def text(path):
         return f.read()
 
 
+def families():
+    """[[title, rows], ...]: the sections of OBJECTIVES.md, and the rows of each in their order"""
+    found = []
+    for line in text("OBJECTIVES.md").split("## Arrays that rows need")[0].splitlines():
+        row = re.match(r"\| ([a-z0-9+.-]+) \|(?: [^|]+\|){4}$", line)
+        if line.startswith("##"):
+            found.append([line.lstrip("# "), []])
+        elif row and row[1] != "name" and row[1] not in found[-1][1]:                 # tables of settings name them again
+            found[-1][1].append(row[1])
+    return [family for family in found if family[1]]
+
+
 def checksum():
-    return hashlib.sha256("\0".join(text(path) for path in INPUTS).encode()).hexdigest()
+    return hashlib.sha256("\0".join([text(path) for path in INPUTS] + [json.dumps(families())]).encode()).hexdigest()
 
 
 def compiler():
@@ -75,7 +88,7 @@ def configurations():
 
 def page(wasm):
     parts = {"@WASM@": base64.b64encode(wasm).decode(), "@CONFIGURATIONS@": json.dumps(configurations(), separators=(",", ":")),
-             "@SCRIPT@": text("examples/explorer/page.js").rstrip()}
+             "@FAMILIES@": json.dumps(families(), separators=(",", ":")), "@SCRIPT@": text("examples/explorer/page.js").rstrip()}
     content = text("examples/explorer/page.html")
     for mark, part in parts.items():
         content = content.replace(mark, part)

@@ -18,7 +18,7 @@
 enum { MOST_RESPONSES = 16, MOST_LENGTH = 32, MOST_TOKENS = MOST_RESPONSES * MOST_LENGTH, MOST_POINTS = 512, MOST_SCRATCH = 1 << 16, ROOM = 1 << 19 };
 
 static char text[ROOM];
-static double number[4 * MOST_TOKENS];
+static double number[4 * MOST_TOKENS + 4];
 static size_t written;
 static grpo_objective objective[2];
 
@@ -87,6 +87,7 @@ static struct {
     int64_t group_begin[2], offset[MOST_RESPONSES], length[MOST_RESPONSES], state[MOST_TOKENS];
     double logp[MOST_TOKENS], logp_old[MOST_TOKENS], logp_ref[MOST_TOKENS], logp_rollout[MOST_TOKENS], logp_teacher[MOST_TOKENS];
     double entropy[MOST_TOKENS], value[MOST_TOKENS], step_reward[MOST_TOKENS], squares[MOST_TOKENS], weight[MOST_TOKENS], bound[MOST_TOKENS];
+    double sign[MOST_TOKENS], share[MOST_TOKENS];
     double advantage[MOST_TOKENS], dlogp[MOST_TOKENS], term[MOST_TOKENS], scratch[MOST_SCRATCH];
     double reward[MOST_RESPONSES], rewards[MOST_RESPONSES], reward_weight[1], baseline[1], log_partition[1];
     uint8_t flag[MOST_TOKENS], none[MOST_TOKENS], step_end[MOST_TOKENS];
@@ -101,6 +102,10 @@ static double noise(int k) {
 /* log-ratios of the tokens that are not looked at: within this of 0 */
 static double others = 0.125;
 EXPORT(set_others) void set_others(double reach) { others = reach; }
+
+/* the token that is looked at: the reference's log-probability less the old policy's */
+static double reference = 0;
+EXPORT(set_reference) void set_reference(double log_ratio) { reference = log_ratio; }
 
 static void fill_token(int t, int last) {
     a.logp_old[t] = -1.5 + noise(7 * t);
@@ -127,6 +132,7 @@ static grpo_batch batch_of(const setting *s) {
         a.reward[i] = a.rewards[i] = i == 0 ? s->reward : i % 2;
     }
     a.logp[0] = a.logp_old[0] + s->log_ratio;
+    a.logp_ref[0] = a.logp_old[0] + reference;
     a.group_begin[0] = 0; a.group_begin[1] = s->responses;
     a.reward_weight[0] = 1; a.baseline[0] = 0.5; a.log_partition[0] = 0;
     b.n_groups = 1; b.n_tokens = t; b.n_rewards = 1;
@@ -157,38 +163,68 @@ static int evaluate(const grpo_objective *o, const setting *s, grpo_report *repo
     return status == GRPO_OK;
 }
 
-/* number: n times the token's log-ratio, its term, and d loss/d its log-probability times the number of all tokens: of the objective, and
- * of its surrogate without penalties.  n, or 0 */
+/* what the loss multiplies the token's term by, from the gradient of -sign(A) log pi, divided alike; after evaluate */
+static double coefficient(const grpo_objective *o, const grpo_batch *b) {
+    grpo_objective plain;
+    grpo_output out;
+    grpo_report report;
+    memset(&plain, 0, sizeof plain);
+    memset(&out, 0, sizeof out);
+    plain.aggregation = o->aggregation;
+    plain.surrogate.kind = GRPO_SURROGATE_REINFORCE;
+    out.dlogp = a.share; out.scratch = a.scratch; out.scratch_size = MOST_SCRATCH;
+    for (int64_t t = 0; t < b->n_tokens; t++) a.sign[t] = a.advantage[t] > 0 ? 1 : -1;
+    return gspo_loss(&plain, b, a.sign, NULL, &out, &report) ? 1 : fabs(a.share[0]);
+}
+
+/* number: n times the token's log-ratio, its term, and d loss/d its log-probability over the term's coefficient in the loss: of the
+ * objective, and of its surrogate without penalties.  n, or 0 */
 EXPORT(curve) int curve(int side, double advantage, int responses, int length, double low, double high, int n) {
     setting s = { 0, 0, 1, 0, 0, 0 };
     grpo_objective bare = objective[side];
     grpo_report report;
     grpo_batch b;
+    double c = 1;
     memset(&bare.penalty, 0, sizeof bare.penalty);
     s.advantage = advantage; s.responses = responses; s.length = length;
     for (int k = 0; k < n && k < MOST_POINTS; k++) {
-        s.log_ratio = low + (high - low) * k / (n - 1);
+        s.log_ratio = n > 1 ? low + (high - low) * k / (n - 1) : low;
         if (!evaluate(&objective[side], &s, &report, &b)) return 0;
-        number[4 * k] = s.log_ratio; number[4 * k + 1] = a.term[0]; number[4 * k + 2] = a.dlogp[0] * (double)b.n_tokens;
-        number[4 * k + 3] = evaluate(&bare, &s, &report, &b) ? a.dlogp[0] * (double)b.n_tokens : number[4 * k + 2];
+        if (k == 0) c = coefficient(&objective[side], &b);
+        number[4 * k] = s.log_ratio; number[4 * k + 1] = a.term[0]; number[4 * k + 2] = a.dlogp[0] / c;
+        number[4 * k + 3] = evaluate(&bare, &s, &report, &b) ? a.dlogp[0] / c : number[4 * k + 2];
     }
     return n;
 }
 
-/* number: loss, clip fraction, KL (k3) to the old policy, then of each token response, advantage, log-ratio, gradient.  Tokens, or -1 */
+/* number: loss, clip fraction, KL(old || policy) by k3, coefficient of the first token's term, then of each token response, advantage, log-ratio, gradient.  Tokens, or -1 */
 EXPORT(evaluate_batch) int evaluate_batch(int side, double log_ratio, double advantage, double reward, int from_rewards, int responses, int length) {
     setting s;
     grpo_report report;
     grpo_batch b;
-    double *to = number + 3;
+    double *to = number + 4;
     s.log_ratio = log_ratio; s.advantage = advantage; s.reward = reward; s.from_rewards = from_rewards; s.responses = responses; s.length = length;
     if (!evaluate(&objective[side], &s, &report, &b)) return -1;
-    number[0] = report.loss; number[1] = report.clip_fraction; number[2] = report.approx_kl_k3;
+    number[0] = report.loss; number[1] = report.clip_fraction; number[2] = report.approx_kl_k3; number[3] = coefficient(&objective[side], &b);
     for (int i = 0; i < s.responses; i++)
         for (int64_t t = a.offset[i]; t < a.offset[i] + a.length[i]; t++, to += 4) {
             to[0] = i; to[1] = a.advantage[t]; to[2] = a.logp[t] - a.logp_old[t]; to[3] = a.dlogp[t];
         }
     return (int)b.n_tokens;
+}
+
+/* does logp_ref enter the loss, or the advantages where these are made of rewards? */
+EXPORT(reads_reference) int reads_reference(int side, int from_rewards) {
+    const setting s = { 0, 1, 1, 0, 4, 6 };
+    grpo_report report;
+    grpo_output out;
+    grpo_batch b = batch_of(&s);
+    memset(&out, 0, sizeof out);
+    out.scratch = a.scratch; out.scratch_size = MOST_SCRATCH;
+    b.logp_ref = NULL;
+    for (int64_t t = 0; t < b.n_tokens; t++) a.advantage[t] = 1;
+    if (from_rewards && grpo_advantages(&objective[side], &b, a.advantage)) return 1;
+    return gspo_loss(&objective[side], &b, a.advantage, NULL, &out, &report) != GRPO_OK;
 }
 
 #ifdef EXPLORER_MAIN
@@ -210,8 +246,8 @@ int main(void) {
         choose_row(0, k);
         print(row[k].name, "A+", 4 * curve(0, 1, 4, 6, -1, 1, 9));
         print(row[k].name, "A-", 4 * curve(0, -1, 4, 6, -1, 1, 9));
-        print(row[k].name, "given", 4 * evaluate_batch(0, 0.5, 1.5, 1, 0, 4, 6) + 3);
-        print(row[k].name, "rewards", 4 * evaluate_batch(0, -0.25, 0, 0.75, 1, 4, 6) + 3);
+        print(row[k].name, "given", 4 * evaluate_batch(0, 0.5, 1.5, 1, 0, 4, 6) + 4);
+        print(row[k].name, "rewards", 4 * evaluate_batch(0, -0.25, 0, 0.75, 1, 4, 6) + 4);
         set_others(0);
         print(row[k].name, "alone", 4 * curve(0, 1, 4, 6, -1, 1, 9));
         set_others(0.125);

@@ -1,7 +1,9 @@
 "use strict";
 const $ = id => document.getElementById(id);
 const POINTS = 161, SIDES = ["a", "b"];
-const PANELS = [["A > 0: the term", 1, 1], ["A < 0: the term", -1, 1], ["A > 0: weight of the gradient", 1, 2], ["A < 0: weight of the gradient", -1, 2]];
+const PANELS = [["term", 1, 1], ["term", -1, 1], ["gradient", 1, 2], ["gradient", -1, 2]];
+const SLIDERS = ["log-ratio", "reference", "reach", "advantage", "reward", "responses", "length"];
+const usual = [[], []];                                  // the fields of each side's row, before they are changed
 let lib, rows, fields;
 
 // ---- the library ------------------------------------------------------------------------------------------------------------------------
@@ -35,27 +37,49 @@ async function open() {
   fields = records().map(fieldOf);
 }
 
-const curve = (side, advantage, responses, length, low, high, n) => {
-  const found = lib.curve(side, advantage, responses, length, low, high, n), x = numbers(4 * found);
+const curve = (side, advantage, s, low, high, n) => {
+  const found = lib.curve(side, advantage, s.responses, s.length, low, high, n), x = numbers(4 * found);
   return Array.from({ length: found }, (_, k) => x.slice(4 * k, 4 * k + 4));
 };
 
 // ---- what the controls say --------------------------------------------------------------------------------------------------------------
 
-const setting = () => ({ logRatio: +$("log-ratio").value, advantage: +$("advantage").value, reward: +$("reward").value,
-  fromRewards: +$("from").value, responses: +$("responses").value, length: +$("length").value, reach: 2 ** +$("reach").value });
-const short = x => Number.isFinite(x) ? String(+x.toPrecision(4)) : String(x);
-
-function showSetting(s) {
-  for (const [id, x] of [["log-ratio", s.logRatio], ["reach", s.reach], ["advantage", s.advantage], ["reward", s.reward],
-    ["responses", s.responses], ["length", s.length]]) $(id + "-is").value = short(x);
+function setting() {
+  const s = { logRatio: +$("log-ratio").value, reference: +$("reference").value, advantage: +$("advantage").value, reward: +$("reward").value,
+    fromRewards: +$("from").value, responses: +$("responses").value, length: +$("length").value, reach: 2 ** +$("reach").value };
+  s.size = s.fromRewards ? 1 : Math.abs(s.advantage) || 1;  // |A| of the curves
+  s.hasReference = [0, 1].some(side => lib.reads_reference(side, s.fromRewards));
+  return s;
 }
 
-function option(value, label) {
-  const o = document.createElement("option");
-  o.value = value;
-  o.textContent = label;
-  return o;
+const short = x => Number.isFinite(x) ? String(+x.toPrecision(4)) : String(x);
+
+// Their values in words; those that would change nothing are off.
+function showSetting(s) {
+  for (const id of SLIDERS) {
+    const x = short(id === "reach" ? s.reach : +$(id).value);
+    $(id + "-is").value = x;
+    $(id).setAttribute("aria-valuetext", id === "reach" ? "\u00b1" + x : x);
+  }
+  $("advantage").disabled = !!s.fromRewards;
+  $("reward").disabled = !s.fromRewards;
+  $("reference").disabled = !s.hasReference;
+}
+
+function element(name, content, properties) {
+  const e = Object.assign(document.createElement(name), properties);
+  e.append(...[content].flat());
+  return e;
+}
+
+const option = (value, label) => element("option", label, { value });
+
+// The rows under the headings of OBJECTIVES.md.
+function rowOptions() {
+  const titled = new Set(FAMILIES.flatMap(([, names]) => names)), index = name => rows.findIndex(r => r.name === name);
+  const others = rows.map(r => r.name).filter(name => !titled.has(name));
+  return [...FAMILIES, ["Not in OBJECTIVES.md", others]].filter(([, names]) => names.some(name => index(name) >= 0))
+    .map(([label, names]) => element("optgroup", names.filter(name => index(name) >= 0).map(name => option(index(name), name)), { label }));
 }
 
 function showField() {
@@ -67,10 +91,12 @@ function showField() {
   $("value").value = x;
 }
 
-function setField(value) {
-  $("refused").textContent = lib.set_field(+$("side").value, +$("field").value, value) ? "" : told();
+function setField(typed) {
+  const side = +$("side").value, k = +$("field").value;
+  const refused = typed === "" ? "an empty number; the field stays as it is" : lib.set_field(side, k, +typed) ? "" : told();
   showField();
-  draw();
+  writeAddress();
+  draw(refused);
 }
 
 // ---- drawing ----------------------------------------------------------------------------------------------------------------------------
@@ -86,51 +112,80 @@ function svg(name, attributes, ...inside) {
 
 const finite = x => Math.max(-1e6, Math.min(1e6, x));
 
-function panel([title, sign, column], curves, s) {
-  const W = 380, H = 210, left = 62, top = 8, w = W - left - 8, h = 150;
+function stripes(points, side, x, step, y) {
+  return points.filter(p => p[3] === 0).map(p => svg("rect", { class: "stripe-" + SIDES[side], x: x(p[0]) - step / 2, y: y + 8 * side, width: step + 0.4,
+    height: side ? 3 : 6 }));
+}
+
+// at: of each side the one point where the token is
+function panel([what, sign, column], curves, at, s) {
+  const W = 380, H = 210, left = 62, top = 12, w = W - left - 8, h = 146;
   const all = curves.flat().map(p => finite(p[column])).filter(x => !Number.isNaN(x)), low = Math.min(0, ...all), high = Math.max(0, ...all);
   const x = v => left + w * (v + s.reach) / (2 * s.reach), y = v => top + h * (high - finite(v)) / (high - low || 1);
-  const draws = [svg("line", { class: "axis", x1: left, x2: left + w, y1: y(0), y2: y(0) }), svg("line", { class: "axis", x1: x(0), x2: x(0), y1: top, y2: top + h })];
+  const line = (x1, x2, y1, y2, dashes) => svg("line", { class: "axis", x1, x2, y1, y2, ...dashes && { "stroke-dasharray": dashes } });
+  const label = (px, py, t, anchor) => svg("text", { x: px, y: py, "text-anchor": anchor }, t);
+  const draws = [line(left, left + w, y(0), y(0)), line(x(0), x(0), top, top + h)];
+  if (s.hasReference && s.reference !== 0 && Math.abs(s.reference) <= s.reach)
+    draws.push(line(x(s.reference), x(s.reference), top, top + h, "8 3"), label(x(s.reference), top - 2, "ref", "middle"));
   curves.forEach((points, side) => {
     draws.push(svg("polyline", { class: SIDES[side], points: points.map(p => `${x(p[0]).toFixed(1)},${y(p[column]).toFixed(1)}`).join(" ") }));
-    const step = w / (points.length - 1 || 1);
-    for (const p of points) if (p[3] === 0)
-      draws.push(svg("rect", { class: "bar-" + SIDES[side], "stroke-width": 0, x: x(p[0]) - step / 2, y: top + h + 4 + 8 * side, width: step, height: side ? 3 : 6, style: side ? "fill: var(--b)" : "" }));
+    draws.push(...stripes(points, side, x, w / (points.length - 1 || 1), top + h + 4));
   });
-  if (Math.abs(s.logRatio) <= s.reach) draws.push(svg("line", { class: "axis", "stroke-dasharray": "2 3", x1: x(s.logRatio), x2: x(s.logRatio), y1: top, y2: top + h }));
-  const label = (px, py, t, anchor) => svg("text", { x: px, y: py, "text-anchor": anchor }, t);
-  draws.push(label(left - 4, top + 10, short(high), "end"), label(left - 4, top + h, short(low), "end"), label(left, H - 10, short(-s.reach), "start"),
+  if (Math.abs(s.logRatio) <= s.reach) draws.push(line(x(s.logRatio), x(s.logRatio), top, top + h, "2 3"));
+  draws.push(label(left - 4, top + 8, short(high), "end"), label(left - 4, top + h, short(low), "end"), label(left, H - 10, short(-s.reach), "start"),
     label(x(0), H - 10, "log-ratio 0, ratio 1", "middle"), label(left + w, H - 10, short(s.reach), "end"));
-  const figure = document.createElement("figure"), caption = document.createElement("figcaption");
-  caption.textContent = title;
-  figure.append(svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${title}, A and B against the log-ratio` }, ...draws), caption);
-  return figure;
+  if (y(0) > top + 24 && y(0) < top + h - 16) draws.push(label(left - 4, y(0) + 4, "0", "end"));
+  const title = `Advantage ${sign > 0 ? "+" : "\u2212"}${short(s.size)}: ${what}`;
+  const values = SIDES.map((id, side) => `${id.toUpperCase()} ${at[side].length ? short(at[side][0][column]) : "refused"}`).join(", ");
+  return element("figure", [svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${title}, curves of A and B against the log-ratio` }, ...draws),
+    element("figcaption", `${title}. At log-ratio ${short(s.logRatio)}: ${values}`)]);
 }
 
 function batchOf(side, s) {
   const n = lib.evaluate_batch(side, s.logRatio, s.advantage, s.reward, s.fromRewards, s.responses, s.length);
   if (n < 0) return { refused: told(), tokens: [] };
-  const x = numbers(3 + 4 * n);
-  return { loss: x[0], clipped: x[1], kl: x[2], tokens: Array.from({ length: n }, (_, k) => x.slice(3 + 4 * k, 7 + 4 * k)) };
+  const x = numbers(4 + 4 * n), tokens = Array.from({ length: n }, (_, k) => x.slice(4 + 4 * k, 8 + 4 * k));
+  return { loss: x[0], clipped: x[1], kl: x[2], divisor: 1 / x[3], tokens };
 }
 
+const largest = batch => Math.max(1e-300, ...batch.tokens.map(t => Math.abs(finite(t[3]))));
+
+// A bar's height is the gradient over `unit`, the largest of its side or of both.
 function bars(batches) {
-  const n = Math.max(...batches.map(b => b.tokens.length)), W = Math.max(360, Math.min(800, document.documentElement.clientWidth)), H = 190, top = 8, h = 150, left = 66, step = (W - left) / (n || 1);
-  const all = batches.flatMap(b => b.tokens.map(t => finite(t[3]))), high = Math.max(1e-9, ...all), low = Math.min(-1e-9, ...all);
-  const y = v => top + h * (high - finite(v)) / (high - low), draws = [];
+  const own = $("scale").value === "own", both = Math.max(...batches.map(largest)), unit = batches.map(b => own ? largest(b) : both);
+  const all = batches.flatMap((b, side) => b.tokens.map(t => finite(t[3]) / unit[side])), high = Math.max(1e-9, ...all), low = Math.min(-1e-9, ...all);
+  const ends = unit.map(u => [high, low].map(v => Math.abs(v) < 1e-6 || u < 1e-299 ? "0" : short(v * u)));
+  const n = Math.max(...batches.map(b => b.tokens.length)), left = 12 + 7.5 * Math.max(...ends.flat().map(t => t.length)), least = left + 4 * n;
+  const W = Math.max(360, Math.min(800, document.documentElement.clientWidth - 32), least), H = 190, top = 8, h = 150, step = (W - left - 3) / (n || 1);
+  const y = v => top + h * (high - v) / (high - low), draws = [];
   batches.forEach((b, side) => b.tokens.forEach((t, k) => {
-    const from = Math.min(y(0), y(t[3])), width = Math.max(1, step / 2 - 1);
-    draws.push(svg("rect", { class: "bar-" + SIDES[side], x: left + 1 + k * step + side * step / 2, y: from, width, height: Math.abs(y(t[3]) - y(0)) },
-      svg("title", {}, `${SIDES[side].toUpperCase()}, response ${t[0]}: advantage ${short(t[1])}, log-ratio ${short(t[2])}, gradient ${short(t[3])}`)));
+    const v = finite(t[3]) / unit[side], width = Math.max(1, step / 2 - 1), thin = width < 5 ? "thin " : "";
+    draws.push(svg("rect", { class: thin + "bar-" + SIDES[side], x: left + 1 + k * step + side * step / 2, y: Math.min(y(0), y(v)), width,
+      height: Math.abs(y(v) - y(0)) },
+    svg("title", {}, `${SIDES[side].toUpperCase()}, response ${t[0]}: advantage ${short(t[1])}, log-ratio ${short(t[2])}, gradient ${short(t[3])}`)));
   }));
   const first = (batches.find(b => b.tokens.length) || batches[0]).tokens;
   first.forEach((t, k) => { if (!k || first[k - 1][0] !== t[0]) {
-    draws.push(svg("line", { class: "axis", x1: left + k * step, x2: left + k * step, y1: top, y2: top + h }));
-    draws.push(svg("text", { x: left + 3 + k * step, y: top + h + 16 }, step * first.filter(u => u[0] === t[0]).length > 80 ? `response ${t[0]}` : String(t[0])));
+    const name = step * first.filter(u => u[0] === t[0]).length > 80 ? `response ${t[0]}` : String(t[0]);
+    draws.push(svg("line", { class: "axis", x1: left + k * step, x2: left + k * step, y1: top, y2: top + h }),
+      svg("text", { x: left + 3 + k * step, y: top + h + 16 }, name));
   } });
-  draws.push(svg("line", { class: "axis", x1: left, x2: W, y1: y(0), y2: y(0) }), svg("text", { x: left - 4, y: top + 10, "text-anchor": "end" }, short(high)),
-    svg("text", { x: left - 4, y: top + h, "text-anchor": "end" }, short(low)));
-  return svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "d loss / d log-probability of every token, A and B" }, ...draws);
+  draws.push(svg("line", { class: "axis", x1: left, x2: W, y1: y(0), y2: y(0) }));
+  for (const side of own ? [0, 1] : [0]) for (const end of [0, 1])
+    draws.push(svg("text", { class: own ? "text-" + SIDES[side] : "", x: left - 4, y: end ? top + h - 14 * (own && !side) : top + 10 + 14 * side,
+      "text-anchor": "end" }, ends[side][end]));
+  return svg("svg", { viewBox: `0 0 ${W} ${H}`, style: `min-width: ${Math.min(W, least)}px`, role: "img",
+    "aria-label": "d loss / d log-probability of every token, A and B" }, ...draws);
+}
+
+// What the two batches come to, and how long the responses are.
+function reportOf(batches) {
+  const each = batches.map((b, side) => `${SIDES[side].toUpperCase()}: ` + (b.refused ? `refused, ${b.refused}`
+    : `loss ${short(b.loss)}, clipped ${short(100 * b.clipped)} %, approx. KL(old\u2016policy), k3: ${short(b.kl)}, largest bar ${short(largest(b))}, `
+      + `first token's term divided by ${short(b.divisor)}`));
+  const tokens = (batches.find(b => b.tokens.length) || batches[0]).tokens, lengths = [];
+  for (const t of tokens) lengths[t[0]] = (lengths[t[0]] || 0) + 1;
+  return [...each, `Tokens of the responses: ${lengths.join(", ")}`].map(t => t + ".").join("\n");
 }
 
 // ---- what an objective is ---------------------------------------------------------------------------------------------------------------
@@ -149,6 +204,9 @@ function asJSON(side) {
   return o;
 }
 
+const said = (k, x) => fields[k].choices.length ? fields[k].choices[x].name : short(x);
+const changed = side => fields.map((f, k) => [k, lib.get_field(side, k)]).filter(([k, x]) => x !== usual[side][k]);
+
 const same = (x, y) => JSON.stringify(Object.entries(x).map(([k, v]) => [k, Object.entries(v).sort()]).sort())
   === JSON.stringify(Object.entries(y).map(([k, v]) => [k, Object.entries(v).sort()]).sort());
 
@@ -163,11 +221,12 @@ function block(parent, name, content, open) {
 
 function about(side) {
   const to = $("about-" + SIDES[side]), row = rows[+$("row-" + SIDES[side]).value], open = [...to.querySelectorAll("details")].map(d => d.open);
-  const title = document.createElement("p"), table = document.createElement("table");
-  const name = document.createElement("span");
-  name.className = "name-" + SIDES[side];
-  name.textContent = `${SIDES[side].toUpperCase()}: ${row.name}`;
-  title.append(name, ` ${row.summary}. ${row.paper}: ${row.equations}.`);
+  const name = element("span", `${SIDES[side].toUpperCase()}: ${row.name}`, { className: "name-" + SIDES[side] }), table = element("table", []);
+  const paper = element(/^\d{4}\.\d{5}$/.test(row.paper) ? "a" : "span", row.paper);
+  if (paper.tagName === "A") paper.setAttribute("href", "https://arxiv.org/abs/" + row.paper);
+  const title = element("p", [name, ` ${row.summary}. `, paper, `: ${row.equations}.`]), changes = changed(side);
+  const words = changes.map(([k, x]) => `${fields[k].path} ${said(k, usual[side][k])} \u2192 ${said(k, x)}`);
+  if (words.length) title.append(element("strong", ` Changed: ${words.join(", ")}.`));
   for (const f of settings(side)) {
     const line = table.insertRow();
     line.insertCell().textContent = `${f.path} = ${f.choices.length ? f.choices[f.value].name : short(f.value)}`;
@@ -176,51 +235,73 @@ function about(side) {
   to.replaceChildren(title, table);
   const json = asJSON(side), known = CONFIGURATIONS.filter(c => same(c.objective, json));
   block(to, "in C", asC(side), open[0]);
-  block(to, "as the vectors have it", JSON.stringify(json, null, 1), open[1]);
+  block(to, "as JSON, the test vectors' format", JSON.stringify(json, null, 1), open[1]);
   block(to, "as options of a framework", known.length ? known.map(c => `${c.framework}: ${c.options}`).join("\n")
     : "No configuration of TRL or verl that is written down here says exactly this.", open[2]);
 }
 
 // ---- the page ---------------------------------------------------------------------------------------------------------------------------
 
-function draw() {
-  const s = setting();
+function draw(refused) {
   lib.set_others(+$("others").value);
+  lib.set_reference(+$("reference").value);
+  const s = setting(), of = (sign, low, high, n) => [0, 1].map(side => curve(side, sign * s.size, s, low, high, n));
   showSetting(s);
-  const by = sign => [0, 1].map(side => curve(side, sign * Math.abs(s.advantage || 1), s.responses, s.length, -s.reach, s.reach, POINTS));
-  const curves = { 1: by(1), "-1": by(-1) }, batches = [0, 1].map(side => batchOf(side, s));
-  $("curves").replaceChildren(...PANELS.map(p => panel(p, curves[p[1]], s)));
+  const curves = { 1: of(1, -s.reach, s.reach, POINTS), "-1": of(-1, -s.reach, s.reach, POINTS) };
+  const at = { 1: of(1, s.logRatio, s.logRatio, 1), "-1": of(-1, s.logRatio, s.logRatio, 1) }, batches = [0, 1].map(side => batchOf(side, s));
+  $("curves").replaceChildren(...PANELS.map(p => panel(p, curves[p[1]], at[p[1]], s)));
   $("bars").replaceChildren(bars(batches));
-  $("reports").textContent = batches.map((b, side) => `${SIDES[side].toUpperCase()}: ` + (b.refused ? `refused, ${b.refused}`
-    : `loss ${short(b.loss)}, clipped ${short(100 * b.clipped)} %, KL to the old policy ${short(b.kl)}`)).join(". ") + ".";
+  $("reports").textContent = reportOf(batches);
+  $("refused").textContent = [refused, ...batches.map((b, side) => b.refused && `${SIDES[side].toUpperCase()}, ${b.refused}`)].filter(t => t).join("; ");
   about(0);
   about(1);
 }
 
+function takeRow(side, k) {
+  $("row-" + SIDES[side]).value = k;
+  lib.choose_row(side, k);
+  usual[side] = fields.map((f, n) => lib.get_field(side, n));
+}
+
 function chooseRow(side) {
-  lib.choose_row(side, +$("row-" + SIDES[side]).value);
-  $("refused").textContent = $("unknown").textContent = "";
+  takeRow(side, +$("row-" + SIDES[side]).value);
+  $("unknown").textContent = "";
   showField();
+  writeAddress();
   draw();
 }
 
-// The address may name the two: #a=dapo&b=cispo.  A name that there is none of is said, and the usual row is shown.
+// The address names the two, and the fields that were changed: #a=dapo&b=cispo&b.surrogate.weight_max=3.
+function writeAddress() {
+  const pairs = SIDES.map((id, side) => [id, rows[+$("row-" + id).value].name]);
+  const written = (k, x) => fields[k].choices.length ? fields[k].choices[x].name : x;
+  SIDES.forEach((id, side) => pairs.push(...changed(side).map(([k, x]) => [`${id}.${fields[k].path}`, written(k, x)])));
+  history.replaceState(null, "", "#" + new URLSearchParams(pairs));
+}
+
+function takeField(side, path, given) {
+  const k = fields.findIndex(f => f.path === path), choice = k < 0 ? -1 : fields[k].choices.findIndex(c => c.name === given);
+  if (k < 0) return `No field is named "${path}".`;
+  if (fields[k].choices.length && choice < 0) return `${path} has no choice "${given}".`;
+  return lib.set_field(side, k, choice < 0 ? Number(given || NaN) : choice) ? "" : `${path}: ${told()}.`;
+}
+
+// A name that there is none of is said, and the usual row is shown.
 function chooseAsAddressed() {
-  const asked = new URLSearchParams(location.hash.slice(1)), usual = ["grpo", "gspo"], unknown = [];
+  const asked = new URLSearchParams(location.hash.slice(1)), shown = ["grpo", "gspo"], unknown = [];
   const index = name => rows.findIndex(r => r.name === name);
   SIDES.forEach((id, side) => {
-    const name = asked.get(id) || usual[side];
-    if (index(name) < 0) unknown.push(`No objective is named "${name}": ${id.toUpperCase()} is ${usual[side]}.`);
-    $("row-" + id).value = index(name) < 0 ? index(usual[side]) : index(name);
-    lib.choose_row(side, +$("row-" + id).value);
+    const name = asked.get(id) || shown[side];
+    if (index(name) < 0) unknown.push(`No objective is named "${name}": ${id.toUpperCase()} is ${shown[side]}.`);
+    takeRow(side, index(name) < 0 ? index(shown[side]) : index(name));
+    for (const [key, given] of asked) if (key.startsWith(id + ".")) unknown.push(takeField(side, key.slice(2), given));
   });
-  $("unknown").textContent = unknown.join(" ");
-  $("refused").textContent = "";
+  $("unknown").textContent = unknown.filter(t => t).join(" ");
 }
 
 function begin() {
   SIDES.forEach((id, side) => {
-    $("row-" + id).replaceChildren(...rows.map((r, k) => option(k, r.name)));
+    $("row-" + id).replaceChildren(...rowOptions());
     $("row-" + id).addEventListener("change", () => chooseRow(side));
   });
   chooseAsAddressed();
@@ -228,10 +309,9 @@ function begin() {
   $("field").replaceChildren(...fields.map((f, k) => option(k, f.path)));
   $("field").value = fields.findIndex(f => f.path === "surrogate.kind");
   for (const id of ["side", "field"]) $(id).addEventListener("change", showField);
-  $("choice").addEventListener("change", () => setField(+$("choice").value));
-  $("value").addEventListener("change", () => setField($("value").value === "" ? 0 : +$("value").value));
-  for (const id of ["log-ratio", "reach", "advantage", "reward", "responses", "length", "others", "from"])
-    $(id).addEventListener("input", draw);
+  $("choice").addEventListener("change", () => setField($("choice").value));
+  $("value").addEventListener("change", () => setField($("value").value));
+  for (const id of [...SLIDERS, "others", "from", "scale"]) $(id).addEventListener("input", () => draw());
   showField();
   draw();
 }
@@ -250,7 +330,7 @@ function test() {
   rows.forEach((row, k) => {
     lib.choose_row(0, k);
     lines.push(bits(row.name, "A+", 4 * lib.curve(0, 1, 4, 6, -1, 1, 9)), bits(row.name, "A-", 4 * lib.curve(0, -1, 4, 6, -1, 1, 9)),
-      bits(row.name, "given", 4 * lib.evaluate_batch(0, 0.5, 1.5, 1, 0, 4, 6) + 3), bits(row.name, "rewards", 4 * lib.evaluate_batch(0, -0.25, 0, 0.75, 1, 4, 6) + 3));
+      bits(row.name, "given", 4 * lib.evaluate_batch(0, 0.5, 1.5, 1, 0, 4, 6) + 4), bits(row.name, "rewards", 4 * lib.evaluate_batch(0, -0.25, 0, 0.75, 1, 4, 6) + 4));
     lib.set_others(0);
     lines.push(bits(row.name, "alone", 4 * lib.curve(0, 1, 4, 6, -1, 1, 9)));
     lib.set_others(0.125);
@@ -265,7 +345,8 @@ function look() {
   const controls = [...document.querySelectorAll("select, input, button")], labelled = controls.filter(c => c.labels && c.labels.length);
   const drawn = document.querySelectorAll("#curves polyline").length, filled = [...document.querySelectorAll("#about-a td")].filter(c => c.textContent).length;
   return `width ${document.body.scrollWidth} of 360, controls ${controls.length}, labelled ${labelled.length}, curves ${drawn}, settings ${filled}\n`
-    + `shown ${SIDES.map(id => rows[+$("row-" + id).value].name).join(" ")}\nsaid ${$("unknown").textContent}`;
+    + `shown ${SIDES.map(id => rows[+$("row-" + id).value].name).join(" ")}\n`
+    + `changed ${[...document.querySelectorAll(".sides strong")].map(e => e.textContent.trim()).join(" ") || "nothing"}\nsaid ${$("unknown").textContent}`;
 }
 
 addEventListener("error", e => { document.title = "error: " + e.message; });

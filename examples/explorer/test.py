@@ -61,10 +61,15 @@ def check_look():
 
 
 def check_address():
-    page, _ = shown("look&a=dapo&b=cispo", 500)
-    verdict("the address names the two objectives", page[1:] in (["shown dapo cispo", "said "], ["shown dapo cispo", "said"]), str(page))
-    page, _ = shown("look&a=nosuch&b=dapo", 500)
-    verdict("a name that there is none of is said", page[1:] == ["shown grpo dapo", 'said No objective is named "nosuch": A is grpo.'], str(page))
+    for what, fragment, right in (
+            ("the address names the two objectives", "a=dapo&b=cispo", ["shown dapo cispo", "changed nothing", "said"]),
+            ("the address changes fields, and the page says which", "a=dapo&b=cispo&b.surrogate.weight_max=3&b.penalty.kl=k2",
+             ["shown dapo cispo", "changed Changed: surrogate.weight_max 5 \u2192 3, penalty.kl none \u2192 k2.", "said"]),
+            ("a name that there is none of is said", "a=nosuch&b=dapo&b.nosuch=1&b.penalty.kl=k9",
+             ["shown grpo dapo", "changed nothing", 'said No objective is named "nosuch": A is grpo. No field is named "nosuch". '
+              'penalty.kl has no choice "k9".'])):
+        page, _ = shown("look&" + fragment, 500)
+        verdict(what, [line.strip() for line in page[1:]] == right, str(page))
 
 
 def check_network():

@@ -1,6 +1,7 @@
 /* Lesson 5: what the loss is divided by decides what length costs.   Licence: MIT-0
- * loss = - sum_i sum_t A_i / divisor     1/(N T_i): GRPO, arXiv 2402.03300;  1/sum T: DAPO, arXiv 2503.14476,
- * the sum over the responses to one prompt, which is all there is here;  1/(N C): Dr. GRPO, arXiv 2503.20783;  1/N: REINFORCE */
+ * loss = - sum_i sum_t A_i / divisor, so the push of a token is A_i / divisor
+ * 1/(N T_i): GRPO, arXiv 2402.03300;  1/sum T: DAPO, arXiv 2503.14476, the sum over the responses to one prompt, which is all there
+ * is here;  1/(N C): Dr. GRPO, arXiv 2503.20783;  1/N: REINFORCE */
 #define GRPO_IMPLEMENTATION
 #include "../../grpo.h"
 #include <stdio.h>

@@ -18,7 +18,7 @@ static grpo_batch groups(int first, int count) {
 }
 
 static void show(const char *how, double loss, double share) {
-    printf("  %-46s %12.9f   %9.6f  %9.6f\n", how, loss, share * (double)dlogp[0], share * (double)dlogp[4]);
+    printf("  %-46s %12.9f   %11.6f   %11.6f\n", how, loss, share * (double)dlogp[0], share * (double)dlogp[4]);
 }
 
 int main(void) {
@@ -32,7 +32,8 @@ int main(void) {
     for (int t = 0; t < TOKENS; t++) { logp_old[t] = -1; logp[t] = -1 + 0.01f * (float)t; }
     if (grpo_objective_named("dapo", &objective) || grpo_objective_choose(&objective, "aggregation.kind", "token_mean")) return 1;
     if (grpo_advantages(&objective, &whole, advantage)) return 1;
-    printf("two prompts, with 4 tokens and with 16                 loss      gradient: first  second prompt\n");
+    printf("two prompts, with 4 tokens and with 16                 loss   d loss/d logp of the first token\n");
+    printf("                                                                of prompt 1   of prompt 2\n");
 
     if (grpo_loss(&objective, &whole, advantage, NULL, &out, &report)) return 1;
     show("at once", report.loss, 1);

@@ -1,5 +1,5 @@
 /* Lesson 7: the sampler is not quite the policy.   Licence: MIT-0
- * E_q[(p/q) A d log p] = E_p[A d log p], p the policy that is trained and q the one that sampled; truncated: min(p/q, C)
+ * E_q[(p/q) A d log p] = E_p[A d log p], p the policy by the trainer and q by the engine that sampled; truncated: min(p/q, C)
  * TIS: Yao et al., "Your Efficient RL Framework Secretly Brings You Off-Policy RL Training", 2025; masked outside [1/2, 5]: IcePop,
  * arXiv 2510.18855 */
 #include <math.h>
@@ -11,13 +11,13 @@ static double full(double v) { return v; }
 static double truncated(double v) { return v > 2 ? 2 : v; }
 static double masked(double v) { return v < 0.5 || v > 5 ? 0 : v; }
 
-/* no sampling: every mean is a sum over the tokens.  The gradient is that by the logit of token 0 */
+/* no sampling: every mean is a sum over the tokens.  The gradient is d E_p[A]/d logit of token 0 */
 static void compare(const char *name, const double p[V], const double q[V], const double A[V]) {
     double (*weight[])(double) = { ignored, full, truncated, masked };
     const char *who[] = { "1", "p/q", "min(p/q, 2)", "p/q in [1/2, 5], or 0" };
     double right = 0;
     for (int v = 0; v < V; v++) right += p[v] * A[v] * ((v == 0) - p[0]);
-    printf("%s; the gradient ought to be %.4f\n", name, right);
+    printf("%s; the gradient by the logit of token 0 ought to be %.4f\n", name, right);
     for (int k = 0; k < 4; k++) {
         double mean = 0, square = 0;
         for (int v = 0; v < V; v++) {

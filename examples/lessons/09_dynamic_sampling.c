@@ -16,7 +16,7 @@ int main(void) {
     grpo_report report;
     const grpo_output out = { .dlogp = dlogp };
 
-    printf("share of groups with equal rewards, p^G + (1 - p)^G\n     p   ");
+    printf("share of groups with equal rewards, p^G + (1 - p)^G, where an answer is right with probability p\n     p   ");
     for (int n = 4; n <= 64; n *= 2) printf(" %4s%3d", "G =", n);
     for (int k = 0; k < 5; k++) {
         const double p[] = { 0.5, 0.8, 0.9, 0.95, 0.99 };

@@ -1,5 +1,5 @@
 /* Lesson 10: why everything stays a logarithm, and why 32 bits need care.   Licence: MIT-0
- * w = e^(log p - log p_old);  s = e^(mean of log p - log p_old), GSPO, arXiv 2507.18071, equation 7;  k3 = e^-D - 1 + D */
+ * w = e^y, y = log p - log p_old;  s = e^(mean of y), GSPO, arXiv 2507.18071, equation 7;  k3 = e^-D - 1 + D, D = log p - log p_ref */
 #define GRPO_NO_ROWS
 #define GSPO_IMPLEMENTATION
 #include "../../gspo.h"
@@ -13,15 +13,17 @@ int main(void) {
     printf("  tokens   product of probabilities       32-bit sums, then the difference   gspo_log_ratio\n");
     for (int n = 16; n <= LONGEST; n *= 4) {
         float p = 1, p_old = 1, sum = 0, sum_old = 0;
+        int lost = 0;                                       /* the token from which on the product is 0 */
         for (int t = 0; t < n; t++) {
             logp_old[t] = -2.3f - 0.37f * (float)(t % 7);
             logp[t] = logp_old[t] + 1 / 1024.0f;
             p *= expf(logp[t]); p_old *= expf(logp_old[t]);
             sum += logp[t]; sum_old += logp_old[t];
+            if (p_old == 0 && !lost) lost = t + 1;
         }
         printf("  %6d   ", n);
         if (p_old > 0) printf("%-28.6f   ", pow((double)p / (double)p_old, 1.0 / n));
-        else printf("%-28s   ", "0 / 0");
+        else printf("0 / 0, from token %-10d   ", lost);
         printf("%-32.6f   %.6f\n", (double)expf((sum - sum_old) / (float)n), grpo_exp(gspo_log_ratio(logp, logp_old, NULL, n)));
     }
     printf("\nk3 in 32 bits\n       D   expf(-D) - 1 + D   as it is         error\n");
@@ -32,10 +34,10 @@ int main(void) {
         printf("  %6.0e   %16.3g   %-10.3g  %10.2f %%\n", (double)d, (double)usual, right, 100 * fabs((double)usual - right) / right);
     }
     printf("\na clipped token: its ratio times 0, as a mask does it, and by a comparison of logarithms\n");
-    for (int D = 80; D <= 100; D += 10) {
-        const float w = expf((float)D), masked = w * 0.0f;
-        const grpo_term term = grpo_ppo_clip(grpo_ratio_of(0, -D), 1, grpo_clip_range(0.2, 0.2));
-        printf("  D = %3d   w = %-11.4g   w 0 = %-4s   %g\n", D, (double)w, masked == masked ? "0" : "NaN", term.d_log_ratio);
+    for (int y = 80; y <= 100; y += 10) {
+        const float w = expf((float)y), masked = w * 0.0f;
+        const grpo_term term = grpo_ppo_clip(grpo_ratio_of(0, -y), 1, grpo_clip_range(0.2, 0.2));
+        printf("  y = %3d   w = %-11.4g   w * 0 = %-4s   %g\n", y, (double)w, masked == masked ? "0" : "NaN", term.d_log_ratio);
     }
     return 0;
 }

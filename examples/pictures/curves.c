@@ -262,7 +262,7 @@ int main(int argc, char **argv) {
     folder = argv[1];
     write_surrogates("clips", clips, 4, 1.5);
     write_surrogates("soft", soft, 4, 1.5);
-    write_surrogates("weights", weights, 4, 1.5);
+    write_surrogates("weights", weights, 4, 2.2);
     write_outlier("outlier_positive", 1);
     write_outlier("outlier_negative", -1);
     write_kl();

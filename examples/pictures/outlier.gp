@@ -1,4 +1,4 @@
-# One response of 16 tokens, one of which has moved by e: what each token's gradient weighs.
+# One response of 16 tokens, one of which has moved by a factor e: what each token's gradient weighs.
 set multiplot layout 2, 1 title "One outlier among sixteen tokens: weight of each token's gradient\n" margins 0.07, 0.97, 0.14, 0.8 spacing 0.1, 0.2
 set style data linespoints
 set xtics 1
