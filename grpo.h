@@ -1073,7 +1073,7 @@ typedef enum { GRPO_POLICY_IS_CHOICES(GRPO_ENUM_) } grpo_policy_is_kind;
 typedef enum { GRPO_ROLLOUT_IS_NORM_CHOICES(GRPO_ENUM_) } grpo_rollout_is_norm_kind;
 #define GRPO_ROLLOUT_REJECTED_CHOICES(X) \
     X(GRPO_ROLLOUT_REJECTED_ZERO_WEIGHT, zero_weight, "surrogate times 0; divisors and penalty keep the token (IcePop)") \
-    X(GRPO_ROLLOUT_REJECTED_UNMASK, unmask, "the token leaves the mask altogether (verl)")
+    X(GRPO_ROLLOUT_REJECTED_UNMASK, unmask, "the token leaves the mask altogether (verl with use_v1 false)")
 typedef enum { GRPO_ROLLOUT_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rollout_rejected_kind;
 /* which tokens are dropped; x = log-probability in the ratio's denominator, p = e^l, p0 = e^x, w and y of axis 3, lo = trust_low, hi =
  * trust_high */
@@ -1194,7 +1194,7 @@ GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double tok
     X(GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN, seq_mean_token_mean, "1/(N T_i) (GRPO, GSPO)") \
     X(GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM, seq_mean_token_sum, "1/N") \
     X(GRPO_AGGREGATION_SEQ_MEAN_CONSTANT, seq_mean_constant, "1/(N C) (Dr.GRPO)") \
-    X(GRPO_AGGREGATION_CONSTANT, constant, "1/C: the sum over all tokens, by a constant (verl's seq-mean-token-sum-norm)") \
+    X(GRPO_AGGREGATION_CONSTANT, constant, "1/C: the sum over all tokens, by a constant (verl's seq-mean-token-sum-norm up to 0.7.0)") \
     X(GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN, group_mean_token_mean, "1/(groups * tokens of the group) (DAPO eq. 8, ScaleRL)") \
     X(GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER, seq_mean_length_power, "T_i^(power - 1)/N: token mean at power 0, token sum at 1") \
     X(GRPO_AGGREGATION_SEQ_SUM_TOKEN_MEAN, seq_sum_token_mean, "1/T_i") \

@@ -98,7 +98,7 @@ extern "C" {
         DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("ppo", "1707.06347", "7, 11-12", "clipped token ratio, generalised advantage estimation from a critic", \
         GAE(0.99, 0.95) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("ppo-dual-clip", "1912.09729", "dual-clip objective", "PPO whose loss is bounded for bad actions too", \
+    ROW("ppo-dual-clip", "1912.09729", "5", "PPO whose loss is bounded for bad actions too", \
         GAE(0.997, 0.95) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("grpo", "2402.03300", "3-4", "group mean and deviation as baseline, KL k3 in the loss", \
         GROUP_NORM CLIP(0.2, 0.2) KL(K3, 0.04) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
@@ -162,8 +162,8 @@ extern "C" {
         ROLLOUT_RS(RATIO, SEQUENCE_MEAN, 1/1.001, 1/0.999) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-grpo", "2402.03300", "as TRL", "GRPO as TRL computes it: eps 1e-4 beside the deviation, no KL", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("trl-dapo", "2503.14476", "as TRL", "TRL's recipe for DAPO", \
-        TRL_NORM CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
+    ROW("trl-dapo", "2503.14476", "as TRL", "TRL's recipe for DAPO: soft overlong punishment, truncated responses masked", \
+        OVERLONG(20480, 4096) TRL_NORM CLIP(0.2, 0.28) FINISHED DIVIDE(TOKEN_MEAN)) \
     ROW("trl-bnpo", "TRL", "as TRL", "TRL's loss_type bnpo: mean over the tokens of the batch", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-rloo", "2402.14740", "as TRL", "RLOO as TRL computes it: a clipped ratio of the whole response", \
@@ -181,7 +181,7 @@ extern "C" {
         GROUP_NORM LEVEL(SEQUENCE_SUM) CLIP(10, 10) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("opmd", "Trinity-RFT", "advantage and loss (logavgexp)", "log-mean-exp baseline, REINFORCE without a ratio, divided by 1 + tau", \
         BASELINE(LOG_MEAN_EXP) SCALE(CONSTANT) SET(advantage.temperature, 1) SET(advantage.scale_divisor, 2) \
-        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DIVIDE(TOKEN_MEAN)) \
+        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) KL(K2, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("kimi-k1.5", "2501.12599", "section 2.3.2", "squares reward minus log-mean-exp baseline minus scaled sequence log-ratio", \
         BASELINE(LOG_MEAN_EXP) SET(advantage.temperature, 0.1) LEVEL(SEQUENCE_SUM) SURROGATE(SQUARED) SET(surrogate.beta, 0.1) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
@@ -190,16 +190,17 @@ extern "C" {
     ROW("asymre", "2506.20520", "advantage", "off-policy REINFORCE with the baseline shifted down by 0.1", \
         BASELINE(GROUP_MEAN) SET(advantage.baseline_shift, -0.1) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("maxrl", "2602.02710", "official code", "divides centred rewards by the group mean instead of the std", \
-        BASELINE(GROUP_MEAN) SCALE(GROUP_MEAN) SET(advantage.eps, 1e-6) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
-    ROW("qae", "2509.22611", "2-4", "0.4-quantile of the group as baseline instead of the mean", \
-        BASELINE(QUANTILE) SCALE(GROUP_STD) SET(advantage.quantile, 0.4) SET(advantage.eps, 1e-6) CLIP(0.2, 0.28) \
-        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) SCALE(GROUP_MEAN) SET(advantage.eps, 1e-6) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
+    ROW("qae", "2509.22611", "section 4.1, 3-4", "0.4-quantile of the group as baseline instead of the mean", \
+        OVERLONG(20480, 4096) BASELINE(QUANTILE) SCALE(GROUP_STD) SET(advantage.quantile, 0.4) SET(advantage.eps, 1e-6) \
+        CLIP(0.2, 0.28) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("qae-linear", "2509.22611", "official code", "quantile baseline by linear interpolation between order statistics", \
-        BASELINE(QUANTILE_LINEAR) SCALE(GROUP_STD) SET(advantage.quantile, 0.4) SET(advantage.eps, 1e-6) \
-        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
+        OVERLONG(20480, 4096) BASELINE(QUANTILE_LINEAR) SCALE(GROUP_STD) SET(advantage.quantile, 0.4) SET(advantage.eps, 1e-6) \
+        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("gapo", "2510.21830", "official code", "median of the densest half as baseline, spread measured around it", \
         BASELINE(HDI_MEDIAN) SCALE(RESIDUAL_RMS) SET(advantage.hdi_mass, 0.5) SET(advantage.eps, 1e-6) \
-        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DUAL(0.2, 0.28, 10) KL(K3, 0.01) DIVIDE(TOKEN_MEAN)) \
+        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) DUAL(0.2, 0.28, 10) KL(K3, 0.01) \
+        SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("krpo", "2505.07527", "official code", "Kalman filter over the group gives baseline and scale", \
         BASELINE(KALMAN) SCALE(KALMAN_STD) SET(advantage.process_noise, 1e-5) SET(advantage.observation_noise, 0.01) \
         SET(advantage.eps, 1e-8) CLIP(0.2, 0.2) KL(K3, 0.01) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
@@ -213,7 +214,7 @@ extern "C" {
     ROW("grpo-lead", "2504.09696", "official code, reweighting", "advantages reweighted by a logistic function of the success rate", \
         GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY) SET(advantage.difficulty_weight_low, 0.4) \
         SET(advantage.difficulty_weight_high, 1.5) SET(advantage.difficulty_slope, 10) SET(advantage.difficulty_midpoint, 0.75) \
-        CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        CLIP(0.2, 0.2) SET(penalty.entropy_coef, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("delta-l", "2509.07558", "official code, math", "advantages weighted by length^-0.75, constant divisor", \
         GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_LENGTH_POWER) SET(advantage.length_power, 0.75) \
         CLAMP(-20, 20) DUAL(0.2, 0.3, 10) DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 8192)) \
@@ -463,10 +464,11 @@ extern "C" {
     ROW("rllm-reinforce++", "rLLM", "reinforce++ baseline, loss of verl", "centred rewards over their std in the whole batch", \
         BASELINE(GROUP_MEAN) SCALE(BATCH_CENTRED_STD) CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
         DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
-    ROW("easyr1-grpo", "EasyR1", "grpo, default", "EasyR1's GRPO, clip-higher at 0.3 with dual clip", \
-        REWARD_K1(0.001) GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) DUAL(0.2, 0.3, 3) DIVIDE(TOKEN_MEAN)) \
-    ROW("easyr1-sapo", "EasyR1", "sapo", "EasyR1's SAPO, soft gate with a token mean", \
-        REWARD_K1(0.001) GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) SAPO(1, 1.05) DIVIDE(TOKEN_MEAN)) \
+    ROW("easyr1-grpo", "EasyR1", "grpo, examples/config.yaml", "EasyR1's GRPO, clip-higher at 0.3 with dual clip, KL in the loss", \
+        GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) DUAL(0.2, 0.3, 3) KL(K3, 0.01) \
+        SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
+    ROW("easyr1-sapo", "EasyR1", "sapo, its script", "EasyR1's SAPO, soft gate with a token mean, no KL", \
+        GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) SAPO(1, 1.05) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-ppo", "Trinity-RFT", "algorithm grpo, policy loss ppo", "Trinity's policy loss with dual clip under group advantages", \
         VERL_NORM BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K2, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-sppo", "Trinity-RFT", "sppo", "log-ratio times advantage inside a symmetric log-ratio band", \
@@ -504,11 +506,13 @@ extern "C" {
         CISPO(0, 5) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("verl-agent-gspo", "verl-agent", "gspo", "GSPO-token with the log-ratio capped above at 10", \
         VERL_NORM LEVEL(SEQUENCE_MEAN) LEVEL_CLAMP(-HUGE_VAL, 10) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(0.2, 0.2) \
+        SET(penalty.entropy_coef, 0.001) CHOOSE(penalty.entropy_aggregation, GRPO_PENALTY_AGGREGATION_TOKEN_MEAN) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("axolotl-grpo", "axolotl", "as axolotl", "TRL's clipped loss as reimplemented, token mean", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("a-star-po", "2505.20686", "A*-PO", "regresses the response log-ratio to the reference on the reward over an optimal value", \
         BASELINE(EXTERNAL) LEVEL(SEQUENCE_SUM) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_REF) SURROGATE(SQUARED) SET(surrogate.beta, 0.001) \
+        SET(penalty.entropy_coef, 0.001) CHOOSE(penalty.entropy_aggregation, GRPO_PENALTY_AGGREGATION_TOKEN_MEAN) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("pvpo", "2508.21104", "advantage", "baseline is the mean reward of a reference model on the prompt", \
         BASELINE(EXTERNAL) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
@@ -547,11 +551,11 @@ extern "C" {
         CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) DIVIDE(TOKEN_MEAN)) \
     ROW("gigpo-mean", "2505.10978", "3-8, as verl-agent, mean_norm", "GiGPO without deviations, the default of its function", \
         STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) BASELINE(GROUP_MEAN) STEP_SAMPLES \
-        DUAL(0.2, 0.2, 3) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
+        DUAL(0.2, 0.2, 3) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) SET(penalty.entropy_coef, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("gigpo", "2505.10978", "3-8, as verl-agent, mean_std_norm", \
         "advantage of the episode plus that of the step among steps from the same state", \
         STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM STEP_SAMPLES SET(advantage.eps, 1e-6) \
-        DUAL(0.2, 0.2, 3) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
+        DUAL(0.2, 0.2, 3) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) SET(penalty.entropy_coef, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("roll-gigpo", "ROLL", "gigpo, ppo", "ROLL's GiGPO recipe, no deviation", \
         STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) BASELINE(GROUP_MEAN) \
         SET(advantage.clamp_low, -20) SET(advantage.clamp_high, 20) CLIP(0.2, 0.2) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) \
@@ -562,7 +566,7 @@ extern "C" {
         "step advantages among steps of the same last one, two and three states, longer histories weigh more", \
         STEP_CREDIT(STEP_OWN, 0.95) STEPS(RETURN, HISTORY) SET(advantage.history_length, 3) SET(advantage.history_power, 1) GROUP_NORM \
         CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) DUAL(0.2, 0.2, 3) KL(K3, 0.01) \
-        SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
+        SET(penalty.kl_clamp_value, 10) SET(penalty.entropy_coef, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("nemo-gdpo", "NeMo-RL", "gdpo", "NeMo-RL's GDPO, each reward against the others of the group, the sum normalised over the batch", \
         CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) \
         CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) CLIP(0.2, 0.2) KL(K3, 0.01) \
@@ -612,9 +616,9 @@ extern "C" {
         "REINFORCE on tokens inside a ring of ratios, or beyond a second one where it pulls back", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) TRUST(RING, 0.2, 0.2) REC_OUTER(0.6, 2) DIVIDE(TOKEN_MEAN)) \
     ROW("nemo-gspo", "NeMo-RL", "gspo, seq_logprob_error_threshold 2", \
-        "recipe: GSPO without the responses on which two engines disagree", \
-        BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) \
-        ROLLOUT_RS(EXP_ABS, SEQUENCE_MEAN, 0, 2) CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
+        "recipe: GSPO without truncated responses and those on which two engines disagree", \
+        BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.28) \
+        FINISHED ROLLOUT_RS(EXP_ABS, SEQUENCE_MEAN, 0, 2) CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
             DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("verl-tis-normalized", "verl", "rollout_is sequence, 2, batch_normalize", \
         "verl's truncated sequence weights divided by their mean", \
@@ -788,7 +792,8 @@ extern "C" {
         DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("mirror-descent", "2501.12599", "token by token, as verl's port", \
         "REINFORCE with the group mean as baseline and a squared log-ratio, token by token", \
-        BASELINE(GROUP_MEAN) KL(K2, 100) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) KL(K2, 100) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
+        SET(penalty.entropy_coef, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("dapo-zv", "TRL", "dapo_zv, as proposed", "recipe: TRL's loss over the tokens of the groups whose rewards differ", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN_NONZERO_STD)) \
     ROW("dgpo", "2601.20614", "3-5", \
@@ -819,7 +824,7 @@ extern "C" {
         OVERLONG(20480, 4096) GROUP_NORM SET(advantage.eps, 1e-6) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("maxrl-passk", "2602.02710", "official code", "pass@k reward transform with leave-one-out baseline", \
         BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_MAXRL) SET(advantage.pass_k, 2) \
-        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("flow-grpo", "2505.05470", "Flow-GRPO objective, as its code", "steps of a sampler, deviation of the batch, a Gaussian KL", \
         BASELINE(GROUP_MEAN) SCALE(BATCH_STD) CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-4) \
         SET(advantage.clamp_low, -5) SET(advantage.clamp_high, 5) CLIP(1e-4, 1e-4) KL(EXTERNAL, 0.04) DIVIDE(TOKEN_MEAN)) \
@@ -877,7 +882,8 @@ extern "C" {
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("sdar-recipe", "2605.15155", "official code and script", "verl-agent's GRPO, and the gap to a teacher where its gate is open", \
         VERL_NORM DUAL(0.2, 0.2, 3) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) NLL(ALL, TEACHER_GATE, 0.01) \
-        CHOOSE(penalty.nll_form, GRPO_NLL_FORM_TEACHER_GAP) SET(penalty.nll_teacher_slope, 5) DIVIDE(TOKEN_MEAN)) \
+        CHOOSE(penalty.nll_form, GRPO_NLL_FORM_TEACHER_GAP) SET(penalty.nll_teacher_slope, 5) \
+        SET(penalty.entropy_coef, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("loop-paper", "2502.01600", "per token", "leave-one-out baseline, token ratios clipped to 1 - 0.1 .. 1 + 0.1", \
         BASELINE(LEAVE_ONE_OUT) CLIP(0.1, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("agentflow-paper", "2510.05592", "5-7", "GRPO whose means are over turns of means over their tokens", \
@@ -886,7 +892,7 @@ extern "C" {
         "GRPO of Search-R1, and what turns of good responses have lost of their likelihood, which the code divides by all tokens", \
         VERL_NORM CLAMP(-HUGE_VAL, 4.605170185988092) CLIP(0.2, 0.2) KL(K3, 0.001) SET(penalty.kl_clamp_value, 10) \
         NLL(NOT_NEGATIVE, NONE, 0.2) CHOOSE(penalty.nll_form, GRPO_NLL_FORM_DISPLACEMENT) \
-        CHOOSE(penalty.nll_gate, GRPO_NLL_GATE_SEGMENT) DIVIDE(TOKEN_MEAN)) \
+        CHOOSE(penalty.nll_gate, GRPO_NLL_GATE_SEGMENT) SET(penalty.entropy_coef, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("spo-stream-paper", "2509.13232", "8-10", "tracked value as baseline, normalised over the batch, plain clip", \
         BASELINE(EXTERNAL) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
     ROW("lightning-opd-paper", "2604.13010", "2-4", \

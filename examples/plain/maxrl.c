@@ -22,8 +22,8 @@ void maxrl_advantage(int n, int T, int group[n], double reward[n], int mask[n][T
     }
 }
 
-// PPO's clip, min[ratio A, clip(ratio, 1 - epsilon, 1 + epsilon) A], and where A < 0 not below c A (dual clip); the mean over all
-// tokens, loss = -that
+// ratio = pi_theta / pi_old, in the code its logarithm bounded to -20 .. 20. PPO's clip, min[ratio A, clip(ratio, 1 - epsilon,
+// 1 + epsilon) A], and where A < 0 not below c A (dual clip); the mean over all tokens, loss = -that
 double maxrl_loss(int n, int T, double A[n][T], int mask[n][T], double logp[n][T], double logp_old[n][T], double epsilon, double c,
         double grad[n][T]) {
     double tokens = 0, loss = 0;
@@ -35,11 +35,13 @@ double maxrl_loss(int n, int T, double A[n][T], int mask[n][T], double logp[n][T
             grad[i][t] = 0;
             if (!mask[i][t]) continue;
 
-            double ratio = exp(logp[i][t] - logp_old[i][t]);
+            double x = logp[i][t] - logp_old[i][t];
+            double ratio = exp(fmin(fmax(x, -20), 20));
             double clipped = fmin(fmax(ratio, 1 - epsilon), 1 + epsilon);
             double surrogate = fmin(ratio * A[i][t], clipped * A[i][t]);
             double surrogate_grad = ratio * A[i][t] <= clipped * A[i][t] ? ratio * A[i][t] : 0; // d ratio / d logp = ratio; 0 if clipped
             if (A[i][t] < 0 && ratio > c) surrogate = c * A[i][t], surrogate_grad = 0;
+            if (fabs(x) > 20) surrogate_grad = 0;
 
             loss -= surrogate / tokens;
             grad[i][t] = -surrogate_grad / tokens;

@@ -3,7 +3,7 @@
 //
 // n responses of at most T tokens; group[i] is the number of the prompt that response i answers;
 // mask[i][t] is 1 for a token of response i and 0 for padding, which is never read.
-// logp: log-probabilities of the tokens under the policy being trained; grad[i][t] = d loss / d logp[i][t].
+// logp, logp_ref: log-probabilities of the tokens under the policy being trained and the reference; grad[i][t] = d loss / d logp[i][t].
 #include <math.h>
 
 // A_it = (r_i - b) / (1 + tau), b = tau log(1/G sum_j e^(r_j / tau)) over the responses to the same prompt; b = 0 for a lone response
@@ -36,8 +36,9 @@ void opmd_mean_advantage(int n, int T, int group[n], double reward[n], int mask[
     }
 }
 
-// loss = -(mean over all tokens) A log pi, which is the gradient of the mirror descent step at pi = pi_old
-double opmd_loss(int n, int T, double A[n][T], int mask[n][T], double logp[n][T], double grad[n][T]) {
+// loss = -(mean over all tokens) (A log pi - beta/2 (log(pi / pi_ref))^2): the gradient of the mirror descent step at pi = pi_old, and
+// beside it, not divided by 1 + tau, the estimate k2 of the KL divergence from a reference that the code adds by default, beta = 0.001
+double opmd_loss(int n, int T, double A[n][T], int mask[n][T], double logp[n][T], double logp_ref[n][T], double beta, double grad[n][T]) {
     double tokens = 0, loss = 0;
     for (int i = 0; i < n; i++)
         for (int t = 0; t < T; t++)
@@ -47,8 +48,12 @@ double opmd_loss(int n, int T, double A[n][T], int mask[n][T], double logp[n][T]
             grad[i][t] = 0;
             if (!mask[i][t]) continue;
 
-            loss -= A[i][t] * logp[i][t] / tokens;
-            grad[i][t] = -A[i][t] / tokens;
+            double x = logp[i][t] - logp_ref[i][t];
+            double kl = x * x / 2;
+            double kl_grad = x;
+
+            loss -= (A[i][t] * logp[i][t] - beta * kl) / tokens;
+            grad[i][t] = -(A[i][t] - beta * kl_grad) / tokens;
         }
     return loss;
 }

@@ -765,7 +765,12 @@ def is_special(o):
     """Is it told from its like only where there are states, squared probabilities and rewards between 0 and 1?"""
     a = o["advantage"]
     return (is_weighed(o) or a["step_group"] in ("state", "history") or a["token_baseline"] != "none" or a["scale"] == "beta"
-            or a["transform"] in ("pkpo_max", "pkpo_gain", "pkpo_loo"))
+            or a["transform"] in ("pkpo_max", "pkpo_gain", "pkpo_loo", "pkpo_maxrl"))
+
+
+def lacks_entropy_elsewhere(o):
+    """States, and entropies in the loss too: only a case of its own tells it from what reads a partition function."""
+    return o["advantage"]["step_group"] in ("state", "history") and o["penalty"]["entropy_coef"] != 0
 
 
 @scenario("every-array", "UnequalLengths UnevenGroups Singleton Truncated Rollout Reference MaskHoles FullyMasked",
@@ -780,7 +785,8 @@ def every_array(o):
     batch = full(o, (4, 2, 1) if any_size(o) else (4, 3), [len(x) for x in d], 61, d=lambda dice, i, t: d[i][t], b_gap=lambda dice, i,
                  t: b[i][t],
                  mask={(3, 0), (3, 1), (5, 3)}, reward=(1, 0, 0.25, 0.5, -0.5, 1.5, 0.75),
-                 more=set(ORDER) - LATER - {"advantage"} - (set() if is_weighed(o) else {"log_partition", "external_weight"})
+                 more=set(ORDER) - LATER - {"advantage"} - (set() if is_weighed(o) else {"external_weight"})
+                 - (set() if is_weighed(o) or lacks_entropy_elsewhere(o) else {"log_partition"})
                  - (set() if is_special(o) else {"state", "token_id", "sum_pi_squared"})
                  | ({"divergence_ref", "divergence_old"} if reads_divergence(o) else set()))
     if is_special(o):

@@ -49,7 +49,7 @@ def of_group(value, group):
 
 
 def quantile(item, group, context):
-    # QAE (2509.22611) eq. 2: b = inf{x : F(x) >= K}, F(x) = #{R_j <= x}/G
+    # QAE (2509.22611) section 4.1, above eq. 3: b = inf{x : F(x) >= K}, F(x) = #{R_j <= x}/G
     xs, q = ordered(group), float(context.choice["quantile"])
     reached = [x for j, x in enumerate(xs, 1) if j / len(xs) >= q]  # of equal rewards the last one counts them all
     return of_group(reached[0], group)
