@@ -212,12 +212,12 @@ extern "C" {
     ROW("pkpo", "2505.15201", "29", "estimator of maxg@k with a leave-one-out baseline", \
         CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_LOO) SET(advantage.pass_k, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("grpo-lead", "2504.09696", "official code, reweighting", "advantages reweighted by a logistic function of the success rate", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY) SET(advantage.difficulty_weight_low, 0.4) \
+        VERL_NORM CHOOSE(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY) SET(advantage.difficulty_weight_low, 0.4) \
         SET(advantage.difficulty_weight_high, 1.5) SET(advantage.difficulty_slope, 10) SET(advantage.difficulty_midpoint, 0.75) \
         CLIP(0.2, 0.2) SET(penalty.entropy_coef, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("delta-l", "2509.07558", "official code, math", "advantages weighted by length^-0.75, constant divisor", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_LENGTH_POWER) SET(advantage.length_power, 0.75) \
-        CLAMP(-20, 20) DUAL(0.2, 0.3, 10) DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 8192)) \
+        VERL_NORM CHOOSE(advantage.reweight, GRPO_REWEIGHT_LENGTH_POWER) SET(advantage.length_power, 0.75) \
+        CLAMP(-20, 20) DUAL(0.2, 0.3, 3) DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 8192)) \
     ROW("gdpo", "2601.05242", "as TRL", "normalises every reward by itself, sums, then normalises over the batch", \
         TRL_NORM CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) \
         SET(advantage.batch_norm_eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
@@ -229,15 +229,16 @@ extern "C" {
     ROW("rl-zvp", "2509.21880", "5", "entropy-shaped advantages for groups whose rewards are all equal", \
         GROUP_NORM CHOOSE(advantage.entropy, GRPO_ENTROPY_ZERO_VARIANCE) SET(advantage.entropy_coef, 0.1) CLIP(0.2, 0.28) \
         DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
-    ROW("gppo", "2508.07629", "11-12", "clipped tokens keep a bounded gradient", \
-        GROUP_NORM SURROGATE(GPPO) CLIP_RANGE(0.2, 0.28) SET(surrogate.gppo_beta_low, 1) SET(surrogate.gppo_beta_high, 1) \
-        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+    ROW("gppo", "2508.07629", "4, 11-12", "clipped tokens keep a bounded gradient", \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SURROGATE(GPPO) CLIP_RANGE(0.2, 0.28) \
+        SET(surrogate.gppo_beta_low, 1) SET(surrogate.gppo_beta_high, 1) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("ce-gppo", "2509.20712", "8, 7B", "gradient-preserving clip with weakened low side", \
         GROUP_NORM SURROGATE(GPPO) CLIP_RANGE(0.2, 0.2) SET(surrogate.gppo_beta_low, 0.75) SET(surrogate.gppo_beta_high, 1) \
         DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("aspo", "2510.06062", "official code", "inverts the ratio of tokens with positive advantage, soft dual clips", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) SURROGATE(ASPO) CLIP_RANGE(0.2, 0.2) SET(surrogate.clip_dual, 3) \
-        SET(surrogate.clip_dual_pos, 3) KL(K3, 0.001) CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM CLAMP(-20, 20) SURROGATE(ASPO) CLIP_RANGE(0.2, 0.2) SET(surrogate.clip_dual, 3) \
+        SET(surrogate.clip_dual_pos, 3) KL(K3, 0.001) CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) \
+        SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("topr", "2503.14286", "gradient, sequence level", \
         "REINFORCE whose negative responses are weighted by a truncated trajectory ratio", \
         LEVEL(SEQUENCE_SUM) SURROGATE(TOPR) SET(surrogate.weight_max, 1) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
@@ -255,7 +256,7 @@ extern "C" {
         CHOOSE(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_ROLLOUT) SET(weight.off_policy_mask_threshold, 0.5) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("dcpo", "2509.02333", "8, dynamic clipping", "clip bounds that widen for improbable tokens, sums response means", \
-        GROUP_NORM CLIP(0.16, 0.2) CHOOSE(surrogate.bounds, GRPO_BOUNDS_PROBABILITY) SET(surrogate.bound_cap, 10) \
+        GROUP_NORM DUAL(0.16, 0.2, 10) CHOOSE(surrogate.bounds, GRPO_BOUNDS_PROBABILITY) SET(surrogate.bound_cap, 10) \
         DIVIDE(SEQ_SUM_TOKEN_MEAN)) \
     ROW("clip-cov", "2505.22617", "11-12", "drops the loss of selected tokens of high covariance", \
         GROUP_NORM SURROGATE(RATIO) CHOOSE(weight.selected, GRPO_SELECTED_DROP) DIVIDE(TOKEN_MEAN)) \
@@ -401,13 +402,13 @@ extern "C" {
         TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.04) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("roll-grpo", "ROLL", "grpo, ppo", "ROLL's GRPO, mean of response means without KL", \
         CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
-    ROW("roll-tis", "ROLL", "pg_variant tis", "ROLL's REINFORCE with the ratio truncated at 1", \
+    ROW("roll-tis", "ROLL", "grpo, pg_variant tis", "ROLL's TIS: GRPO's advantage, detached ratio truncated at 1", \
         CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
-    ROW("roll-topr", "ROLL", "pg_variant topr", "ROLL's TOPR, token ratio truncated for non-positive raw scores", \
+    ROW("roll-topr", "ROLL", "grpo, pg_variant topr", "ROLL's TOPR, token ratio truncated for non-positive raw scores", \
         CREDIT(RETURN, 1) SURROGATE(TOPR) SET(surrogate.weight_max, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
-    ROW("roll-cispo", "ROLL", "pg_variant cispo", "ROLL's CISPO, detached weight within 0.1 of one", \
+    ROW("roll-cispo", "ROLL", "grpo, pg_variant cispo", "ROLL's CISPO, detached weight within 0.1 of one", \
         CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0.9, 1.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
-    ROW("roll-kimi15", "ROLL", "pg_variant kimi15", "ROLL's Kimi k1.5, squared log-ratio per token", \
+    ROW("roll-kimi15", "ROLL", "grpo, pg_variant kimi15", "ROLL's Kimi k1.5, squared log-ratio per token", \
         CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) KL(K2, 0.1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("areal-grpo", "AReaL", "grpo", "AReaL's defaults: clipped reward, KL in the reward, no baseline; logp_old is the sampler's", \
@@ -514,7 +515,7 @@ extern "C" {
         BASELINE(EXTERNAL) LEVEL(SEQUENCE_SUM) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_REF) SURROGATE(SQUARED) SET(surrogate.beta, 0.001) \
         SET(penalty.entropy_coef, 0.001) CHOOSE(penalty.entropy_aggregation, GRPO_PENALTY_AGGREGATION_TOKEN_MEAN) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("pvpo", "2508.21104", "advantage", "baseline is the mean reward of a reference model on the prompt", \
+    ROW("pvpo", "2508.21104", "5 without its KL, 11", "baseline is the mean reward of a reference model on the prompt", \
         BASELINE(EXTERNAL) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("gvpo", "2504.19599", "objective, official code", "variance of the group's log-ratios about its advantages, sum over tokens", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_SUM) SURROGATE(VARIANCE) SET(surrogate.beta, 0.1) DIVIDE(GROUP_MEAN)) \
@@ -557,11 +558,11 @@ extern "C" {
         STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM STEP_SAMPLES SET(advantage.eps, 1e-6) \
         DUAL(0.2, 0.2, 3) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) SET(penalty.entropy_coef, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("roll-gigpo", "ROLL", "gigpo, ppo", "ROLL's GiGPO recipe, no deviation", \
-        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) BASELINE(GROUP_MEAN) \
+        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) BASELINE(GROUP_MEAN) STEP_SAMPLES \
         SET(advantage.clamp_low, -20) SET(advantage.clamp_high, 20) CLIP(0.2, 0.2) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
+        DIVIDE(SEQ_MEAN_SEGMENT_MEAN) DROP_EMPTY) \
     ROW("step-reinforce", "ROLL", "step_reinforce, ppo", "ROLL's step returns alone, as they are", \
-        STEP_CREDIT(STEP_OWN, 0.95) STEPS(RETURN, PROMPT) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_SEGMENT_MEAN)) \
+        STEP_CREDIT(STEP_OWN, 0.95) STEPS(RETURN, PROMPT) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_SEGMENT_MEAN) DROP_EMPTY) \
     ROW("hgpo", "2602.22817", "as its recipe in verl-agent", \
         "step advantages among steps of the same last one, two and three states, longer histories weigh more", \
         STEP_CREDIT(STEP_OWN, 0.95) STEPS(RETURN, HISTORY) SET(advantage.history_length, 3) SET(advantage.history_power, 1) GROUP_NORM \
@@ -593,7 +594,7 @@ extern "C" {
         BASELINE(GROUP_MEAN) CHOOSE(advantage.marked, GRPO_MARKED_BOOST) SET(advantage.marked_value, 0.2) CLIP(0.2, 0.28) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("segment-gspo", "ROLL", "ratio_type segment", "one length-normalised ratio per turn of a response", \
-        GROUP_NORM SET(advantage.eps, 1e-6) LEVEL(SEGMENT_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM SET(advantage.eps, 1e-6) LEVEL(SEGMENT_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("art-average", "OpenPipe ART", "importance_sampling_level average, ppo", \
         "clips the mean of the token's ratio and of the response's", \
         GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) \
@@ -602,10 +603,12 @@ extern "C" {
         "clips the root of the token's ratio times the response's", \
         GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) MEAN_ABS BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) \
         LEVEL(SEQUENCE_MEAN) HALVES CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
-    ROW("hybrid-ratio", "textpolicy", "gspo, variant hybrid", "the same root with the response's ratio detached, centred advantages", \
-        BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+    ROW("hybrid-ratio", "textpolicy", "gspo, variant hybrid", \
+        "the same root with the response's ratio detached, advantages centred in the batch", \
+        BASELINE(BATCH_MEAN) LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("fipo", "2603.19835", "5-8", "weighs tokens by how the policy has moved on what follows them", \
-        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) FIPO(32, 10, 1, 1.2) FIPO_SAFE(10, 1, 1) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+        OVERLONG(20480, 4096) GROUP_NORM DUAL(0.2, 0.28, 10) FIPO(32, 10, 1, 1.2) FIPO_SAFE(10, 1, 1) \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("vaco", "open-instruct", "VACO (2603.01365), rho_mask_tv_divergence", \
         "drops tokens that would add to a total variation from the sampler that is too large", \
         BASELINE(GROUP_MEAN) CLIP(0.2, 0.272) KL(K3, 0.05) ROLLOUT_IS(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT) SET(penalty.kl_clamp_log, 40) \
@@ -626,7 +629,8 @@ extern "C" {
         CHOOSE(weight.rollout_is_norm, GRPO_ROLLOUT_IS_NORM_MEAN) DIVIDE(TOKEN_MEAN)) \
     ROW("vopd", "2605.07865", "official code, full vocabulary", \
         "on-policy distillation with the teacher's expected gap as a control variate", \
-        AFFINE(0, 0, 0, 0) CREDIT(GAE, 0) SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        AFFINE(0, 0, 0, 0) CREDIT(GAE, 0) SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) \
+        ROLLOUT_IS(MASK, SEQUENCE_SUM, 0, 3, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
     ROW("lightning-opd", "2604.13010", "official code", "distillation with a clipped ratio on rollouts and teacher scores made once", \
         AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("siop", "2605.04984", "official code", "rewards of turns, normalised together over the group and summed to go", \
@@ -729,10 +733,10 @@ extern "C" {
     /* its default is the caller's: shape = max(0.9-quantile of the ratios of the selected tokens, 1e-4) */ \
     ROW("guide-grpo", "2506.13923", "official code, constant g", "w/(w + 1) in place of the clip at tokens of responses that had a hint", \
         VERL_NORM SURROGATE(POLICY_SHAPING) CLIP_RANGE(0.2, 0.2) SET(surrogate.shaping_gamma, 1) DIVIDE(TOKEN_MEAN)) \
-    ROW("llds", "2512.04220", "4-6", "GRPO, and what turns of good responses have lost of their likelihood", \
+    ROW("llds", "2512.04220", "1, 4-6", "GRPO, and what turns of good responses have lost of their likelihood", \
         GROUP_NORM CLIP(0.2, 0.2) KL(K3, 0.001) NLL(NOT_NEGATIVE, NONE, 0.2) \
         CHOOSE(penalty.nll_form, GRPO_NLL_FORM_DISPLACEMENT) CHOOSE(penalty.nll_gate, GRPO_NLL_GATE_SEGMENT) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("sdar", "2605.15155", "as ms-swift, recipe", "swift-grpo, and the gap to a teacher where its gate is open, a recipe", \
         TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.04) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) \
         NLL(ALL, TEACHER_GATE, 0.1) CHOOSE(penalty.nll_form, GRPO_NLL_FORM_TEACHER_GAP) SET(penalty.nll_teacher_slope, 5) \
@@ -745,7 +749,8 @@ extern "C" {
         STEP_CREDIT(STEP, 1) STEPS(REWARD, STATE) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) GROUP_NORM CLIP(0.2, 0.2) \
         KL(K3, 0.001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("tempo", "2509.18314", "official code", "what a token adds to the mean reward of the responses with the same prefix", \
-        CHOOSE(advantage.credit, GRPO_CREDIT_PREFIX_TREE) VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 3) DIVIDE(TOKEN_MEAN)) \
+        CHOOSE(advantage.credit, GRPO_CREDIT_PREFIX_TREE) GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) DUAL(0.2, 0.28, 3) \
+        DIVIDE(TOKEN_MEAN)) \
     ROW("red-drop", "2509.24203", "RED-Drop, as Trinity-RFT", \
         "REINFORCE without the negatives that the caller drew, which still count as tokens", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CHOOSE(advantage.excluded, GRPO_EXCLUDED_ZERO) \
@@ -753,7 +758,8 @@ extern "C" {
     ROW("temp-samp", "2509.18056", "1, 3, without the KL", "on-policy GRPO and a response from elsewhere, worth 1.2 times the best", \
         GROUP_NORM CHOOSE(advantage.excluded, GRPO_EXCLUDED_ANCHOR) SET(advantage.excluded_coef, 1.2) BEHAVIOUR(CURRENT) \
         LEVEL(SEQUENCE_SUM) SURROGATE(RATIO) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("gtpo-conf", "2508.03772", "objective", "advantages less the response's entropy, none where it is high, grpo_conflict_weight", \
+    ROW("gtpo-conf", "2508.03772", "objective of its official page", \
+        "advantages less the response's entropy, none where it is high, grpo_conflict_weight", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.entropy, GRPO_ENTROPY_RESPONSE) SET(advantage.entropy_coef, 0.1) \
         SET(advantage.entropy_max, 0.6931471805599453) BEHAVIOUR(CURRENT) SURROGATE(RATIO) CHOOSE(weight.external, GRPO_EXTERNAL_POLICY) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \

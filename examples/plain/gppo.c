@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT-0
-// GPPO, gradient-preserving clipping. Klear-Reasoner, arXiv 2508.07629: equations 11 and 12.
+// GPPO, gradient-preserving clipping. Klear-Reasoner, arXiv 2508.07629: equations 4, 11 and 12.
 //
 // n responses of at most T tokens; group[i] is the number of the prompt that response i answers;
 // mask[i][t] is 1 for a token of response i and 0 for padding, which is never read.
 // logp, logp_old: log-probabilities of the tokens under pi_theta and pi_old; grad[i][t] = d loss / d logp[i][t].
 #include <math.h>
 
-// As in GRPO: A_it = (r_i - mean(r)) / std(r) over the responses to the same prompt.
-// The paper does not say what std divides by (here G - 1), nor what A is where std is 0 or there is one response (here 0).
+// Equation 4, as in GRPO: A_it = (r_i - mean(r)) / std(r) over the responses to the same prompt, std^2 = 1/G sum_j (r_j - mean(r))^2.
+// The paper does not say what A is where std is 0, as it is for a lone response (here 0).
 void gppo_advantage(int n, int T, int group[n], double reward[n], int mask[n][T], double A[n][T]) {
     for (int i = 0; i < n; i++) {
         double G = 0, mean = 0, variance = 0;
@@ -18,7 +18,7 @@ void gppo_advantage(int n, int T, int group[n], double reward[n], int mask[n][T]
             }
         mean /= G;
         for (int j = 0; j < n; j++)
-            if (group[j] == group[i] && G > 1) variance += (reward[j] - mean) * (reward[j] - mean) / (G - 1);
+            if (group[j] == group[i]) variance += (reward[j] - mean) * (reward[j] - mean) / G;
         double std = sqrt(variance);
         for (int t = 0; t < T; t++)
             A[i][t] = mask[i][t] && std > 0 ? (reward[i] - mean) / std : 0;
