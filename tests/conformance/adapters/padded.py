@@ -22,7 +22,7 @@ def batch_of(case, dtype):
     """The arrays of the case that are there; None for those that are not."""
     source = case["batch"]
     b = types.SimpleNamespace(length=source["length"], group=torch.tensor(source["group"]), rows=len(source["length"]))
-    for key in ("logp", "logp_old", "logp_ref", "logp_rollout", "entropy", "value", "step_reward", "divergence_ref", "divergence_old"):
+    for key in ("logp", "logp_old", "logp_ref", "logp_rollout", "sum_pi_squared", "entropy", "value", "step_reward", "divergence_ref", "divergence_old"):
         setattr(b, key, padded(source[key], b.length, PAD, dtype) if key in source else None)
     b.mask = padded(source.get("mask") or [[True] * n for n in b.length], b.length, False, torch.bool)
     b.step_end = padded(source["step_end"], b.length, False, torch.bool) if "step_end" in source else None

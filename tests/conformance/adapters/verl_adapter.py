@@ -58,15 +58,16 @@ EPS = {"group_std": 1e-6, "token_whiten": 1e-8}  # no option of the trainer reac
 def estimator(a):
     """The options that say what is asked for: GAE is always whitened, ReMax is a return without discount, GPG counts rewards that are
     not 0."""
-    same = {"advantage." + field: a[field] for field in ("baseline", "scale", "credit", "reweight")}
-    same.update({"advantage.transform": "none", "advantage.rewards": "one", "advantage.token_baseline": "none"})
+    same = {"advantage." + field: a[field] for field in ("baseline", "scale", "credit", "reweight", "token_baseline")}
+    same.update({"advantage.transform": "none", "advantage.rewards": "one"})
     if a["credit"] == "gae" and a["scale"] == "none":
         same["advantage.scale"] = "token_whiten"
-    if a["baseline"] == "external" and a["credit"] == "outcome":
-        same["advantage.credit"] = "return"
+    discount = a["gamma"]
+    if (a["baseline"] == "external" or a["token_baseline"] != "none") and a["credit"] == "outcome":
+        same["advantage.credit"], discount = "return", 1
     if a["reweight"] != "none":
         same["advantage.reweight"] = "nonzero_rewards"
-    return VERL.of(("algorithm.adv_estimator", "algorithm.norm_adv_by_std_in_grpo"), same, {"advantage.gamma": a["gamma"],
+    return VERL.of(("algorithm.adv_estimator", "algorithm.norm_adv_by_std_in_grpo"), same, {"advantage.gamma": discount,
                                                                                            "advantage.lambda": a["lambda"]})
 
 
@@ -88,6 +89,10 @@ def advantages(o, b):
         arrays = {"reward_baselines": b.baseline[b.group]} if name == "remax" else {"index": b.group.numpy()}
         if name == "grpo":
             arrays["norm_adv_by_std_in_grpo"] = options["norm_adv_by_std_in_grpo"]
+        if name == "optimal_token_baseline":
+            wanted(b.sum_pi_squared is not None, "no squared probabilities")
+            wanted(a["credit"] == "outcome" or a["gamma"] == 1, "its returns are not discounted")
+            arrays.update(old_log_probs=b.logp_old, sum_pi_squared=b.sum_pi_squared)
         config = types.SimpleNamespace(gamma=a["gamma"])
         result = verl.get_adv_estimator_fn(name)(token_level_rewards=rewards, response_mask=mask, config=config, **arrays)[0]
     return torch.where(b.mask, result, 0)  # GAE leaves numbers outside the mask; the losses mask them
@@ -221,4 +226,5 @@ def answer(case, dtype):
 
 
 if __name__ == "__main__":
-    serve("verl", version("verl"), PRECISIONS, ["advantage", "loss", "dlogp", "logp", "entropy"], answer)
+    serve("verl", version("verl"), PRECISIONS, ["advantage", "loss", "dlogp", "logp", "entropy"], answer,
+          {"advantage": {"token_baseline": "none optimal_shared"}})
