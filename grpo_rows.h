@@ -767,7 +767,7 @@ extern "C" {
         "PPO on windows of responses that go on: the last value repeats, the last tokens wait", \
         GAE(1, 0.95) CHOOSE(advantage.bootstrap, GRPO_BOOTSTRAP_REPEAT) SET(advantage.lambda_length, 0.05) \
         SET(advantage.truncated_tail, 8) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) SET(advantage.clamp_low, -10) \
-        SET(advantage.clamp_high, 10) DUAL(0.2, 0.28, 10) NLL(CORRECT, NONE, 0.1) DIVIDE(TOKEN_MEAN)) \
+        SET(advantage.clamp_high, 10) CLAMP(-20, 20) DUAL(0.2, 0.28, 10) NLL(CORRECT, NONE, 0.1) DIVIDE(TOKEN_MEAN)) \
     ROW("rank-grpo", "2510.20150", "official script", "items of a list compared rank by rank, each with a ratio of its own", \
         CHOOSE(advantage.credit, GRPO_CREDIT_STEP_OWN) STEPS(REWARD, INDEX) TRL_NORM LEVEL(SEGMENT_MEAN) CLIP(0.06, 0.08) \
             KL(K3, 0.001) DIVIDE(TOKEN_MEAN)) \
@@ -798,12 +798,12 @@ extern "C" {
         DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("mirror-descent", "2501.12599", "token by token, as verl's port", \
         "REINFORCE with the group mean as baseline and a squared log-ratio, token by token", \
-        BASELINE(GROUP_MEAN) KL(K2, 100) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
-        SET(penalty.entropy_coef, 0.001) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) KL(K2, 100) \
+        CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) SET(penalty.entropy_coef, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("dapo-zv", "TRL", "dapo_zv, as proposed", "recipe: TRL's loss over the tokens of the groups whose rewards differ", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN_NONZERO_STD)) \
     ROW("dgpo", "2601.20614", "3-5", \
-        "divided by the mean absolute deviation; the weights of harder prompts are grpo_difficulty_weight", \
+        "divided by the mean absolute deviation; the weights of prompts are grpo_difficulty_weight, by weight.external policy", \
         BASELINE(GROUP_MEAN) SCALE(MEAN_ABSOLUTE_DEVIATION) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN_NONZERO_STD)) \
     ROW("f-grpo", "2602.06717", "11-13, appendix L", "advantages times the root of the prompt's share of failures", \
         GROUP_NORM CHOOSE(advantage.reweight, GRPO_REWEIGHT_FOCAL) SET(advantage.focal_gamma, 0.5) SET(advantage.focal_reward_high, 1) \
@@ -850,8 +850,8 @@ extern "C" {
     ROW("flow-dppo", "2606.11025", "17-18", "no clip: steps that have diverged the way their advantage wants are dropped", \
         BASELINE(GROUP_MEAN) SCALE(BATCH_STD) SET(advantage.eps, 1e-8) SURROGATE(RATIO) TRUST(DIVERGENCE, 1e-5, 1e-5) DIVIDE(TOKEN_MEAN)) \
     ROW("sage-grpo-video", "2603.21872", "SAGE-GRPO objective, as its code", "steps balanced by a schedule, KL to a reference that moves", \
-        GROUP_NORM SET(advantage.clamp_low, -5) SET(advantage.clamp_high, 5) CLIP(1e-4, 1e-4) KL(EXTERNAL, 1e-7) NLL(ALL, NONE, 1e-8) \
-        CHOOSE(weight.external, GRPO_EXTERNAL_POLICY) DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) EPS(1e-12, FLOOR) SET(advantage.clamp_low, -5) SET(advantage.clamp_high, 5) \
+        CLIP(1e-4, 1e-4) KL(EXTERNAL, 1e-7) NLL(ALL, NONE, 1e-8) CHOOSE(weight.external, GRPO_EXTERNAL_POLICY) DIVIDE(TOKEN_MEAN)) \
     ROW("diffu-grpo", "2504.12216", "diffu-GRPO objective, as its code", "a masked language model in one step, reward less the mean", \
         BASELINE(GROUP_MEAN) CLIP(0.5, 0.5) KL(K3, 0.04) DIVIDE(TOKEN_MEAN)) \
     ROW("agrpo", "2510.04019", "AGRPO objective, as its code", "tokens of drawn unmasking steps, weighted by how they were drawn", \
@@ -877,8 +877,9 @@ extern "C" {
         CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 0.001) SET(penalty.kl_clamp_log, 20) \
         SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("erc", "2512.05591", "official code, DAPO", \
-        "tokens whose entropy has changed by less than 5 % alone, selected by the caller, have a gradient", \
-        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 10) CHOOSE(weight.selected, GRPO_SELECTED_KEEP) DIVIDE(TOKEN_MEAN)) \
+        "selected tokens alone, whose entropy has changed by less than 5 %; and a tenth of the likelihood of right responses", \
+        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 10) NLL(CORRECT, NONE, 0.1) CHOOSE(weight.selected, GRPO_SELECTED_KEEP) \
+        DIVIDE(TOKEN_MEAN)) \
     ROW("gigpo-paper", "2505.10978", "3-9", "GiGPO as its paper writes it: one ratio and one term a turn, means over turns", \
         STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM LEVEL(SEGMENT_SUM) \
         CLIP(0.2, 0.2) KL(K3, 0.01) DIVIDE(SEQ_MEAN_SEGMENT_MEAN)) \
@@ -886,20 +887,23 @@ extern "C" {
         GROUP_NORM SET(advantage.eps, 1e-4) CLIP(0.2, 0.2) PREFERENCE(2, 0.2, 0.01) \
             CHOOSE(penalty.preference_score, GRPO_PREFERENCE_SCORE_REFERENCE_FREE) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("sdar-recipe", "2605.15155", "official code and script", "verl-agent's GRPO, and the gap to a teacher where its gate is open", \
-        VERL_NORM DUAL(0.2, 0.2, 3) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) NLL(ALL, TEACHER_GATE, 0.01) \
-        CHOOSE(penalty.nll_form, GRPO_NLL_FORM_TEACHER_GAP) SET(penalty.nll_teacher_slope, 5) \
-        SET(penalty.entropy_coef, 0.001) DIVIDE(TOKEN_MEAN)) \
-    ROW("loop-paper", "2502.01600", "per token", "leave-one-out baseline, token ratios clipped to 1 - 0.1 .. 1 + 0.1", \
+    ROW("sdar-recipe", "2605.15155", "official code and script", \
+        "verl-agent's GRPO, a turn is a response, and the gap to a teacher where its gate is open", \
+        VERL_NORM DUAL(0.2, 0.2, 3) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) SET(penalty.entropy_coef, 0.001) \
+        NLL(ALL, TEACHER_GATE, 0.01) CHOOSE(penalty.nll_form, GRPO_NLL_FORM_TEACHER_GAP) SET(penalty.nll_teacher_slope, 5) \
+        DIVIDE(TOKEN_MEAN)) \
+    ROW("loop-paper", "2502.01600", "per token", \
+        "leave-one-out baseline, token ratios clipped to 1 - eps .. 1 + eps, eps of the code; the caller masks |A| < 0.01", \
         BASELINE(LEAVE_ONE_OUT) CLIP(0.1, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("agentflow-paper", "2510.05592", "5-7", "GRPO whose means are over turns of means over their tokens", \
+    ROW("agentflow-paper", "2510.05592", "5-7", "GRPO whose means are over turns of means over their tokens, clip range of the code", \
         GROUP_NORM CLIP(0.2, 0.3) KL(K3, 0.001) DIVIDE(SEQ_MEAN_SEGMENT_MEAN)) \
     ROW("llds-code", "2512.04220", "official code and script", \
         "GRPO of Search-R1, and what turns of good responses have lost of their likelihood, which the code divides by all tokens", \
         VERL_NORM CLAMP(-HUGE_VAL, 4.605170185988092) CLIP(0.2, 0.2) KL(K3, 0.001) SET(penalty.kl_clamp_value, 10) \
-        NLL(NOT_NEGATIVE, NONE, 0.2) CHOOSE(penalty.nll_form, GRPO_NLL_FORM_DISPLACEMENT) \
-        CHOOSE(penalty.nll_gate, GRPO_NLL_GATE_SEGMENT) SET(penalty.entropy_coef, 0.001) DIVIDE(TOKEN_MEAN)) \
-    ROW("spo-stream-paper", "2509.13232", "8-10", "tracked value as baseline, normalised over the batch, plain clip", \
+        SET(penalty.entropy_coef, 0.001) NLL(NOT_NEGATIVE, NONE, 0.2) CHOOSE(penalty.nll_form, GRPO_NLL_FORM_DISPLACEMENT) \
+        CHOOSE(penalty.nll_gate, GRPO_NLL_GATE_SEGMENT) DIVIDE(TOKEN_MEAN)) \
+    ROW("spo-stream-paper", "2509.13232", "8-10", \
+        "tracked value as baseline, normalised over the batch, the recipe's clip range, no dual clip", \
         BASELINE(EXTERNAL) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
     ROW("lightning-opd-paper", "2604.13010", "2-4", \
         "the log-ratio of the teacher to the policy as advantage, no ratio, no clip", \
@@ -908,7 +912,7 @@ extern "C" {
     ROW("mt-grpo", "2505.11821", "official code, aae", \
         "reward of the turn and of the outcome, each compared by itself, both for what comes before the tool's result", \
         STEP_CREDIT(STEP, 1) STEPS(REWARD, INDEX) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) TRL_NORM CLIP(0.2, 0.2) \
-        KL(K3, 0.01) DIVIDE(TOKEN_MEAN)) \
+        DIVIDE(TOKEN_MEAN)) \
     ROW("verl-opd", "verl", "distillation k3, use_task_rewards false", \
         "verl's on-policy distillation alone: the bounded k3 to a teacher, differentiated", \
         SURROGATE(NONE) KL(K3, 1) KL_TO_TEACHER SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \

@@ -134,8 +134,8 @@ grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *corre
 grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
                                   double target, grpo_real *weight);
 
-/* weight (groups): of the v groups whose rewards are not all equal v softmax(-D/temperature), D the mean of accuracy (sequences), 1 where
- * that is 0, times (unmasked tokens of the batch)/(those of these groups); 1 of the others (DGPO, 2601.20614: temperature 2) */
+/* weight (groups): of the v groups whose rewards are not all equal v softmax(-D/temperature), D the mean of accuracy (sequences); 1 of the
+ * others (DGPO, 2601.20614, eq. 6: temperature 2).  A mean of 0 counts as 1, as in the authors' code */
 grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight);
 
 /* weight (n_tokens) = w n/sum w over the n unmasked tokens of the group, w = e^(-c^2/(2 s^2)), c = (l - mean l)(A - mean A) and its
@@ -714,20 +714,17 @@ static grpo_dd grpo_difficulty_of_(const grpo_batch *b, int64_t g, const double 
 
 grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
-    grpo_dd least = grpo_dd_of_(HUGE_VAL), total;
+    grpo_dd least = grpo_dd_of_(HUGE_VAL);
     grpo_sum sum;
-    double groups = 0, all = 0, own = 0;
+    double groups = 0;
     if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 3);
     if (!st) st = grpo_check_responses_(batch, accuracy, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     memset(&sum, 0, sizeof sum);
     for (int64_t g = 0; g < batch->n_groups; g++) {
-        const double tokens = (double)grpo_count_mask_of_group_(batch, g).tokens;
-        all += tokens;
         if (!grpo_rewards_differ_(batch, g)) continue;
         groups++;
-        own += tokens;
         if (grpo_dd_less(grpo_difficulty_of_(batch, g, accuracy), least)) least = grpo_difficulty_of_(batch, g, accuracy);
     }
     for (int64_t g = 0; g < batch->n_groups; g++) {
@@ -736,10 +733,8 @@ grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accura
         weight[g] = grpo_exp(grpo_dd_div(grpo_dd_minus_(least, grpo_difficulty_of_(batch, g, accuracy)), temperature));
         grpo_sum_add_(&sum, weight[g]);
     }
-    total = grpo_dd_mul(grpo_sum_dd_(&sum), own > 0 ? own : 1);
     for (int64_t g = 0; g < batch->n_groups; g++)
-        if (grpo_rewards_differ_(batch, g))
-            weight[g] = grpo_dd_quotient(grpo_dd_mul(grpo_two_prod(groups, own > 0 ? all : 1), weight[g]), total).hi;
+        if (grpo_rewards_differ_(batch, g)) weight[g] = grpo_dd_quotient(grpo_two_prod(groups, weight[g]), grpo_sum_dd_(&sum)).hi;
     return GRPO_OK;
 }
 

@@ -4,7 +4,7 @@ import statistics
 from fractions import Fraction
 
 import reals
-from functions.arithmetic import (NOTHING, Number, absolute, by_group, clamp, itself, lengths_of, less, mean, means, per_group, places,
+from functions.arithmetic import (NOTHING, Number, absolute, by_group, clamp, itself, less, mean, means, per_group, places,
                                   real, rewards_of, shares, sigmoid, variance)
 from functions.batches import FOUR, HOLED, SELF, TENTHS, each, marks, of_lengths, on, responses, tokens
 from functions.comparing import cases_of, close, every, exactly, fraction, logistic, near, values
@@ -327,23 +327,21 @@ def check_confidence_factor(check):
 
 @function(weight=many(NOT_NEGATIVE))
 def difficulty_weight(batch: reads("reward"), accuracy: many(NUMBER), temperature: POSITIVE):
-    """DGPO (2601.20614): the harder prompts of those whose rewards differ weigh more, and the others leave the divisor.
+    """DGPO (2601.20614): the harder prompts of those whose rewards differ weigh more.
 
     Source: DGPO, 2601.20614
     Takes: batch with `reward`; `accuracy` (N), `temperature` > 0
     Gives: of the v groups whose rewards are not all equal: D the mean accuracy, 1 if that is 0; P = softmax of -D/temperature over
-    them. `weight` (groups): v P (mask tokens of the batch)/(mask tokens of these groups), 1 for the others; scale itself times 1 + the
-    exponents' spread, 1 for the others. No case where these groups have no mask tokens
+    them. `weight` (groups): v P, 1 for the others; scale itself times 1 + the exponents' spread, 1 for the others
     """
-    r, T, groups = rewards_of(batch), lengths_of(batch), by_group(batch)
+    r, groups = rewards_of(batch), by_group(batch)
     valid = [g for g, group in enumerate(groups) if len({r[i] for i in group}) > 1]
     found = [Number(Fraction(1), Fraction(1))] * len(groups)
     if not valid:
         return {"weight": found}
-    tokens = Fraction(sum(T), sum(T[i] for g in valid for i in groups[g]))
     p, size = shares([-(mean([accuracy[i] for i in groups[g]]) or 1) for g in valid], temperature)
     for g, x in zip(valid, p):
-        weight = len(valid) * x * real(tokens)
+        weight = len(valid) * x
         found[g] = Number(weight, weight * size)
     return {"weight": found}
 
@@ -358,19 +356,18 @@ def difficulty_weight_cases(case):
         "UnequalLengths", dict(accuracy=[0, 0, TENTHS, 0.25], temperature=0.25)),
        ("none", "all rewards are equal: 1", of_lengths((1, 2, 1), [0, 0, 1], [1, 1, 0.5]), "UnequalLengths EqualRewards",
         dict(accuracy=[1, 1, 0.5], temperature=1)),
-       ("masked", "tokens that count, of all prompts over those of the others", of_lengths((2, 2, 3), [0, 0, 1], [1, 0, 1], "10 00 101"),
+       ("masked", "tokens that do not count change nothing", of_lengths((2, 2, 3), [0, 0, 1], [1, 0, 1], "10 00 101"),
         "UnequalLengths MaskHoles FullyMasked", dict(accuracy=[1, 0, 1], temperature=1)))
 
 
 @checks("difficulty_weight")
 def check_difficulty_weight(check):
     for label, given, batch, found in every("difficulty_weight"):
-        T, groups = lengths_of(batch), by_group(batch)
+        groups = by_group(batch)
         valid = [g for g, group in enumerate(groups) if len({batch["reward"][i] for i in group}) > 1]
         w = values(found["weight"])
         if valid:
-            share = Fraction(sum(T), sum(T[i] for g in valid for i in groups[g]))
-            check(f"their mean puts the divisor right: {label}", near(sum(w[g] for g in valid), share * len(valid)))
+            check(f"their mean is 1: {label}", near(sum(w[g] for g in valid), len(valid)))
         check(f"1 for the others: {label}", all(w[g] == 1 for g in range(len(groups)) if g not in valid))
         for g, h in itertools.combinations(valid, 2):
             D = [statistics.mean(given["accuracy"][i] for i in groups[k]) or 1 for k in (g, h)]
