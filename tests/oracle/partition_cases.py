@@ -12,10 +12,11 @@ REWARD = (1, 0, 0.5, 1, 1, -1, 1)
 # ---- rows: (label, row, what differs from it)
 
 WIDE = {"surrogate": {"eps_low": 0.25, "eps_high": 0.3125}}  # of which a cut response may fall on either side
+HIGHER = {"surrogate": {"eps_high": 0.28}}  # the clip of DAPO beside a mean over tokens
 PAIRS = {"nll_on": "correct", "nll_coef": 0.25, "preference": "pairwise", "preference_coef": 0.5, "preference_beta": 0.5,
          "preference_min_gap": 0.25, "preference_score": "reference_free"}
 ROWS = [
-    ("dapo", "trl-dapo", {}),
+    ("dapo", "trl-bnpo", HIGHER),
     ("grpo", "grpo", {}),
     ("dr-grpo", "dr-grpo", {"aggregation": {"constant": 8}}),
     ("constant", "dr-grpo", {"aggregation": {"kind": "constant", "constant": 16}}),
@@ -36,7 +37,7 @@ ROWS = [
     ("oreal", "oreal", {}),
     ("dapo-zv", "dapo-zv", {}),
     ("gvpo", "gvpo", {}),
-    ("pairs", "trl-dapo", {"penalty": PAIRS}),
+    ("pairs", "trl-bnpo", {**HIGHER, "penalty": PAIRS}),
 ]
 WHOLE_GROUPS = {"dapo-zv", "gvpo", "pairs"}  # functions of a group, or of which of its rewards differ: no part holds a piece of one
 ADDED = {"dapo", "grpo", "dr-grpo", "constant", "cispo", "prompt-mean", "dcpo", "gspo", "luspo", "gmpo", "geo-reject", "tis-normalized",

@@ -672,7 +672,8 @@ def kl_bounded(o):
     beyond = (o["penalty"]["kl_clamp_log"] or 12) + 1
     gaps = ((3, -12, 0.25), (2.25, -8.5, 2.5), (-beyond, 0.5), (beyond,))
     d = ((-1, 0.25, 0.125), (1, 1, -0.25), (-0.125, 0.25), (-0.5,))
-    batch = full(o, (2, 2), [len(g) for g in gaps], 68, d=lambda dice, i, t: d[i][t], f_gap=lambda dice, i, t: gaps[i][t], reward=(1, 0, 0, 1))
+    batch = full(o, (2, 2), [len(g) for g in gaps], 68, d=lambda dice, i, t: d[i][t], f_gap=lambda dice, i, t: gaps[i][t],
+                 reward=(1, 0, 0, 1))
     batch["logp_teacher"] = batch["logp_ref"]
     return batch
 

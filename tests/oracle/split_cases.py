@@ -22,12 +22,14 @@ TWO_RANKS = [[[0], [1]], [[2, 3], [4]]]
 EMPTY = {(4, 0), (4, 1)}  # the only response of group 2
 HOLED = "UnequalLengths GivenAdvantage FullyMasked"
 
-split("dapo", "trl-dapo", "token mean over the step, three micro-batches", ONE_RANK)
-split("dapo-even", "trl-dapo", "two micro-batches", [[[0, 1], [2, 3, 4]]])
-split("dapo-ranks", "trl-dapo", "two ranks with two micro-batches each", TWO_RANKS)
-split("dapo-ragged-ranks", "trl-dapo", "three ranks with one, two and one micro-batches", [[[0, 1]], [[2], [3]], [[4]]])
-split("dapo-whole", "trl-dapo", "one micro-batch on one rank: nothing is split", [[[0, 1, 2, 3, 4]]])
-split("dapo-empty", "trl-dapo", "a micro-batch without any token that counts", [[[0, 1], [2], [3, 4]]], EMPTY, HOLED)
+HIGHER = {"eps_high": 0.28}  # the clip of DAPO beside a mean over tokens
+
+split("dapo", "trl-bnpo", "token mean over the step, three micro-batches", ONE_RANK, surrogate=HIGHER)
+split("dapo-even", "trl-bnpo", "two micro-batches", [[[0, 1], [2, 3, 4]]], surrogate=HIGHER)
+split("dapo-ranks", "trl-bnpo", "two ranks with two micro-batches each", TWO_RANKS, surrogate=HIGHER)
+split("dapo-ragged-ranks", "trl-bnpo", "three ranks with one, two and one micro-batches", [[[0, 1]], [[2], [3]], [[4]]], surrogate=HIGHER)
+split("dapo-whole", "trl-bnpo", "one micro-batch on one rank: nothing is split", [[[0, 1, 2, 3, 4]]], surrogate=HIGHER)
+split("dapo-empty", "trl-bnpo", "a micro-batch without any token that counts", [[[0, 1], [2], [3, 4]]], EMPTY, HOLED, surrogate=HIGHER)
 split("grpo", "grpo", "mean over responses, with a KL, three micro-batches", ONE_RANK)
 split("grpo-ranks", "grpo", "mean over responses, with a KL, two ranks", TWO_RANKS)
 split("grpo-empty", "grpo", "a response without tokens alone on its rank: it counts in the number of responses",
@@ -52,6 +54,6 @@ split("trpa-signs", "trpa", "no pair in the step: a sign for every response, of 
       reward=(1, 1, 0, 0, 1, -1, -1, -1, 1, 1))
 split("kl-tokens", "grpo", "a KL over the tokens of the step beside a mean over responses, two ranks", TWO_RANKS, EMPTY, HOLED,
       penalty={"kl_aggregation": "token_mean"})
-split("kl-responses", "trl-dapo", "a KL over the responses of the step beside a mean over tokens, three micro-batches", ONE_RANK, EMPTY, HOLED,
-      penalty={"kl": "k3", "kl_coef": 0.25, "kl_aggregation": "seq_mean_token_mean", "entropy_coef": 0.125,
+split("kl-responses", "trl-bnpo", "a KL over the responses of the step beside a mean over tokens, three micro-batches", ONE_RANK, EMPTY,
+      HOLED, surrogate=HIGHER, penalty={"kl": "k3", "kl_coef": 0.25, "kl_aggregation": "seq_mean_token_mean", "entropy_coef": 0.125,
                "entropy_aggregation": "token_mean"})

@@ -221,7 +221,8 @@ def split(case, o, dtype):
     wanted(len(set(counts)) == 1, "every rank has gradient_accumulation_steps micro-batches")
     wanted(len(rows) == 1 or trainer is GRPOTrainer and options["loss_type"] in ("dapo", "cispo", "vespo"),
            "micro-batches have equally many rows")
-    step = types.SimpleNamespace(ranks=case["ranks"], accumulation=counts[0], tokens=whole.mask.sum())
+    counted = whole.mask & ~whole.truncated[:, None] if options.get("mask_truncated_completions") else whole.mask
+    step = types.SimpleNamespace(ranks=case["ranks"], accumulation=counts[0], tokens=counted.sum())
     return optimiser_step(case, lambda part, rank: loss(part, o, batch_of(part, dtype), step))
 
 

@@ -51,7 +51,7 @@ def check_rows_of_scores(check):
                                               "nll_gate")}
     for name, parent, axes in (("sdar", "swift-grpo", {"penalty": own}), 
                                ("rlsd", "swift-grpo", {"advantage": {"teacher_share": 0, "teacher_clip": 0}}),
-                               ("llds", "grpo", {"penalty": {**own, "kl_coef": 0.04}}),
+                               ("llds", "grpo", {"penalty": {**own, "kl_coef": 0.04}, "aggregation": {"kind": "seq_mean_token_mean"}}),
                                ("minillm", "trl-bnpo", {"advantage": {"teacher_coef": 0}}),
                                ("drpo", "disco", {}),
                                ("ctpo-geomean", "ctpo", {"ratio": {"level": "prefix_sum"}, "surrogate": {"position_power": 0.5}})):
