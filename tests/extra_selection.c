@@ -449,6 +449,7 @@ static void test_allocate_rollouts(rng *r) {
     reference_real found = 0;
     for (int64_t k = 0; k < n; k++) p[k] = rng_chance(r, 60) ? rng_pick(r, lattice, 6) : rng_unit(r);
     if (many) p[0] = 0.5;
+    if (n > 1 && p[0] < 1 && rng_chance(r, 30)) p[1] = p[0] * (1 - 0x1p-45 * (double)rng_below(r, 5)); /* gains alike */
     check(grpo_allocate_rollouts(p, n, low, high, total, count) == GRPO_OK, "allocate_rollouts");
     for (int64_t k = 0; k < n; k++) {
         expected[k] = low;
