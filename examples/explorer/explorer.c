@@ -197,7 +197,8 @@ EXPORT(curve) int curve(int side, double advantage, int responses, int length, d
     return n;
 }
 
-/* number: loss, clip fraction, KL(old || policy) by k3, coefficient of the first token's term, then of each token response, advantage, log-ratio, gradient.  Tokens, or -1 */
+/* number: loss, clip fraction, KL(old || policy) by k3, coefficient of the first token's term, then of each token response, advantage,
+ * log-ratio, gradient.  Tokens, or -1 */
 EXPORT(evaluate_batch) int evaluate_batch(int side, double log_ratio, double advantage, double reward, int from_rewards, int responses, int length) {
     setting s;
     grpo_report report;
