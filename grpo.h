@@ -1847,7 +1847,7 @@ static int grpo_step_needs_(const grpo_advantage *a) {
     return n;
 }
 
-static int grpo_advantage_needs_(const grpo_objective *o) {
+GRPO_SMALL_ int grpo_advantage_needs_(const grpo_objective *o) {
     int n = 0;
     if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
     if (o->advantage.samples == GRPO_SAMPLES_STEPS) n |= GRPO_NEED_STEP_END_;
@@ -1907,7 +1907,7 @@ static int grpo_nll_needs_(const grpo_penalty *p) {
     return n;
 }
 
-static int grpo_count_needs_(const grpo_objective *o) {
+GRPO_SMALL_ int grpo_count_needs_(const grpo_objective *o) {
     static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_NLL_MASK_, 0, GRPO_NEED_ADVANTAGE_ };
     int n = likelihood[o->penalty.nll_on];
     if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
@@ -1925,7 +1925,7 @@ static int grpo_reads_advantage_(const grpo_objective *o) {
     return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.fipo != GRPO_FIPO_NONE || (pool && grpo_needs_ratio_(o));
 }
 
-static int grpo_loss_needs_(const grpo_objective *o) {
+GRPO_SMALL_ int grpo_loss_needs_(const grpo_objective *o) {
     int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | grpo_surrogate_needs_(o->surrogate.kind);
     if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
@@ -2755,8 +2755,8 @@ GRPO_INLINE_ grpo_term grpo_policy_term_(const grpo_run_ *r, const grpo_token_ *
 }
 
 /* the coefficient of the KL (0) or of the entropy bonus (1) over that of the terms; a KL beyond DBL_MAX over this becomes an infinity */
-static inline double grpo_own_factor_(const grpo_sequence_ *s, const grpo_token_ *k, int part) {
-    return s->own[part] == 0 ? 1 : s->own[part] * k->divisor;
+static inline double grpo_own_factor_(const grpo_sequence_ *s, double divisor, int part) {
+    return s->own[part] == 0 ? 1 : s->own[part] * divisor;
 }
 
 static inline int grpo_pays_kl_(const grpo_run_ *r, int64_t t) {
@@ -2765,7 +2765,7 @@ static inline int grpo_pays_kl_(const grpo_run_ *r, int64_t t) {
 }
 
 /* P, with what its two parts are multiplied by */
-GRPO_INLINE_ grpo_term grpo_weighted_penalty_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double kl, double entropy) {
+GRPO_APART_ grpo_term grpo_weighted_penalty_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double kl, double entropy) {
     const grpo_penalty *p = &r->obj->penalty;
     const int64_t t = k->t;
     double l = (double)r->batch->logp[t], own = 1;
@@ -2780,21 +2780,12 @@ GRPO_INLINE_ grpo_term grpo_weighted_penalty_(const grpo_run_ *r, const grpo_tok
     return k->factor.term == 1 ? x : grpo_scaled_(x, k->factor.term);
 }
 
-GRPO_APART_ grpo_term grpo_plain_penalty_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
-    return grpo_weighted_penalty_(r, k, ratio, 1, 1);
-}
-
-/* the rare case is a function apart: it costs the others nothing */
-GRPO_SMALL_ grpo_term grpo_own_penalty_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio) {
-    return grpo_weighted_penalty_(r, k, ratio, grpo_own_factor_(s, k, 0), grpo_own_factor_(s, k, 1));
-}
-
 /* as it is aggregated with the terms */
 GRPO_INLINE_ grpo_term grpo_penalty_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_penalty *p = &r->obj->penalty;
     grpo_term x = { 0, 0, 0, GRPO_CLIP_NO };
     if (p->kl != GRPO_KL_NONE || p->entropy_coef != 0) {
-        const grpo_term y = r->has_own_divisors ? grpo_own_penalty_(r, s, k, ratio) : grpo_plain_penalty_(r, k, ratio);
+        const grpo_term y = grpo_weighted_penalty_(r, k, ratio, grpo_own_factor_(s, k->divisor, 0), grpo_own_factor_(s, k->divisor, 1));
         x.value = y.value; x.d_log_ratio = y.d_log_ratio; x.d_logp = y.d_logp;      /* one by one, so that x need not lie in memory */
     }
     return x;
@@ -3126,8 +3117,7 @@ static int grpo_has_token_factors_(const grpo_objective *o) {
     const grpo_weight *w = &o->weight;
     return w->rollout_is_norm != GRPO_ROLLOUT_IS_NORM_NONE || w->fipo != GRPO_FIPO_NONE || w->external != GRPO_EXTERNAL_NONE
         || o->penalty.nll_gate != GRPO_NLL_GATE_NONE || o->surrogate.bounds == GRPO_BOUNDS_POSITION
-        || o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN || grpo_counts_by_sign_(o)
-        || grpo_has_own_divisors_(o, 0) || grpo_has_own_divisors_(o, 1);
+        || o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN || grpo_counts_by_sign_(o);
 }
 
 static int grpo_has_policy_mask_(const grpo_weight *w) {
@@ -4931,13 +4921,13 @@ static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s,
 
 GRPO_SMALL_ void grpo_unweighted_penalty_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
                                           double *coef, double *whole) {
-    *coef *= grpo_own_factor_(s, k, 1);
-    *whole = grpo_plain_penalty_(r, k, ratio).value;
+    *coef *= grpo_own_factor_(s, k->divisor, 1);
+    *whole = grpo_weighted_penalty_(r, k, ratio, 1, 1).value;
 }
 
 static void grpo_write_divergence_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
     const double coef = r->obj->penalty.kl == GRPO_KL_EXTERNAL && grpo_pays_kl_(r, k->t) ? r->obj->penalty.kl_coef : 0;
-    const double x = grpo_times(coef * grpo_own_factor_(s, k, 0), k->factor.term);
+    const double x = grpo_times(coef * grpo_own_factor_(s, k->divisor, 0), k->factor.term);
     grpo_write_(r, r->out.ddivergence_ref, k->t, coef != 0 ? grpo_aggregated_(r, s, grpo_over_own_(k, x)) : 0);
 }
 

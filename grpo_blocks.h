@@ -135,6 +135,8 @@ static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t 
  * terms, over the factor */
 typedef enum { GRPO_ADDS_NOTHING_, GRPO_ADDS_COUPLED_, GRPO_ADDS_BESIDE_ } grpo_adds_;
 
+enum { GRPO_OWN_FACTORS_ = 16 };                                       /* of so many sequences at most */
+
 typedef struct grpo_block_ {
     int64_t at[GRPO_BLOCK_];
     double logp[GRPO_BLOCK_], A[GRPO_BLOCK_];
@@ -146,6 +148,9 @@ typedef struct grpo_block_ {
     double value[GRPO_BLOCK_], slope[GRPO_BLOCK_];                     /* of S; by the log-ratio */
     double penalty[GRPO_BLOCK_], penalty_slope[GRPO_BLOCK_];           /* P; by logp.  Before, the weight of axis 6, and the slope of S by
                                                                           logp where it is given, or whether off_policy_mask drops it */
+    double own[2][GRPO_OWN_FACTORS_];                                  /* grpo_own_factor_ of the sequences of which there are some, */
+    uint8_t whose[GRPO_BLOCK_];                                        /* and which of these are a token's */
+    int owners;
     int n;
     int divided, scattered;                                            /* some divisor is not 1; their places are no single run */
     int drops;                                                         /* off_policy_mask does some */
@@ -191,6 +196,13 @@ static int grpo_has_terms_of_responses_(const grpo_run_ *r) {
         && r->obj->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_LEVEL;
 }
 
+static int grpo_pays_any_kl_(const grpo_penalty *p) { return p->kl != GRPO_KL_NONE && p->kl_coef != 0; }
+
+/* is the KL one that grpo_block_penalty_ does not know? */
+static int grpo_has_further_kl_(const grpo_penalty *p) {
+    return grpo_pays_any_kl_(p) && (p->kl == GRPO_KL_EXTERNAL || p->kl_on != GRPO_KL_ON_ALL);
+}
+
 /* does the objective ask no more? */
 static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     const grpo_objective *o = r->obj;
@@ -199,7 +211,9 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     if (of_group && (beside || r->has_policy_mask || o->ratio.level == GRPO_LEVEL_TOKEN)) return 0;
     /* their gradients by the entropy and by the divergence are made with the coefficient, in whose place is what is added */
     if ((of_group || beside) && (o->penalty.entropy_coef != 0 || o->penalty.kl == GRPO_KL_EXTERNAL)) return 0;
-    if (r->has_own_divisors || o->weight.external == GRPO_EXTERNAL_TERM) return 0;
+    if (r->has_own_divisors && (grpo_has_further_kl_(&o->penalty) || o->penalty.kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL))
+        return 0;
+    if (o->weight.external == GRPO_EXTERNAL_TERM) return 0;
     if (grpo_counts_by_sign_(o) || o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) return 0;
     return o->ratio.level == GRPO_LEVEL_TOKEN || grpo_has_terms_of_responses_(r);
 }
@@ -212,8 +226,6 @@ static int grpo_clips_in_blocks_(const grpo_run_ *r) {
         && a->level_clamp_high == 0 && w->trust == GRPO_TRUST_NONE;
 }
 
-static int grpo_pays_any_kl_(const grpo_penalty *p) { return p->kl != GRPO_KL_NONE && p->kl_coef != 0; }
-
 /* may a clamp cut log-ratios?  far: some are beyond the reach of the series */
 static int grpo_clamp_may_cut_(double low, double high, int far) {
     return (low != 0 || high != 0) && (far || !(low < -GRPO_SERIES_ && high > GRPO_SERIES_));
@@ -221,11 +233,6 @@ static int grpo_clamp_may_cut_(double low, double high, int far) {
 
 static int grpo_clamps_may_cut_(const grpo_ratio_axis *a, int far) {
     return grpo_clamp_may_cut_(a->clamp_low, a->clamp_high, far) || grpo_clamp_may_cut_(a->level_clamp_low, a->level_clamp_high, far);
-}
-
-/* is the KL one that grpo_block_penalty_ does not know? */
-static int grpo_has_further_kl_(const grpo_penalty *p) {
-    return grpo_pays_any_kl_(p) && (p->kl == GRPO_KL_EXTERNAL || p->kl_on != GRPO_KL_ON_ALL);
 }
 
 /* is the penalty kl_coef K, and nothing else? */
@@ -434,7 +441,7 @@ GRPO_APART_ void grpo_block_further_penalties_(const grpo_run_ *r, grpo_block_ *
         const grpo_ratio w = { 0, 0, x->ratio[k] };
         grpo_term t;
         token.t = x->at[k];
-        t = grpo_plain_penalty_(r, &token, w);
+        t = grpo_weighted_penalty_(r, &token, w, 1, 1);
         x->penalty[k] = t.value; x->penalty_slope[k] = t.d_logp;
         grpo_block_add_slope_(r, x, k, t.d_log_ratio);
     }
@@ -532,14 +539,14 @@ static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b) {
     if (b->adds != GRPO_ADDS_NOTHING_) grpo_block_add_to_gradient_(r, b, x);
     else for (int k = 0; k < GRPO_BLOCK_; k++) x[k] *= b->coefficient[k];
     grpo_block_write_(r, b, r->out.dlogp, x);
-    if (r->out.term) {
+    if (r->out.term && !r->has_own_divisors) {
         for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->value[k], b->penalty[k]);
         grpo_block_write_(r, b, r->out.term, x);
     }
     if (r->out.ddivergence_ref) grpo_block_write_divergence_(r, b);
     if (r->out.dentropy && coef == 0) for (int k = 0; k < b->n; k++) r->out.dentropy[b->at[k]] = 0;
     else if (r->out.dentropy) {
-        for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coefficient[k];
+        for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * (r->has_own_divisors ? b->own[1][b->whose[k]] : 1) * b->coefficient[k];
         grpo_block_write_(r, b, r->out.dentropy, x);
     }
 }
@@ -585,6 +592,7 @@ static void grpo_block_pad_(grpo_block_ *x) {
     for (int k = x->n; k < GRPO_BLOCK_; k++) {
         x->logp[k] = x->old[k] = x->A[k] = x->coefficient[k] = x->value[k] = x->slope[k] = x->penalty[k] = x->penalty_slope[k] = 0;
         x->divisor[k] = 1;
+        x->whose[k] = 0;
     }
 }
 
@@ -617,6 +625,20 @@ static void grpo_block_weigh_(const grpo_run_ *r, grpo_block_ *x, const double *
     }
 }
 
+/* the terms, with KL and entropy bonus as they are; then these over their own divisors, in units of the terms' */
+GRPO_APART_ void grpo_block_own_penalties_(const grpo_run_ *r, grpo_block_ *x) {
+    const double coef = r->obj->penalty.entropy_coef;
+    double term[GRPO_BLOCK_] = { 0 };
+    for (int k = 0; k < x->n; k++) {
+        const double H = coef != 0 ? (double)r->batch->entropy[x->at[k]] : 0, kl = x->penalty[k];
+        term[k] = grpo_plus(x->value[k], coef != 0 ? grpo_plus(kl, -coef * H) : kl);
+        x->penalty[k] = grpo_times(x->own[0][x->whose[k]], kl);
+        x->penalty_slope[k] = grpo_times(x->own[0][x->whose[k]], x->penalty_slope[k]);
+        if (coef != 0) x->penalty[k] = grpo_plus(x->penalty[k], -coef * x->own[1][x->whose[k]] * H);
+    }
+    grpo_block_write_(r, x, r->out.term, term);
+}
+
 /* the penalty; returns whether d and k3 are those of logp_ref, and in *far whether one exceeds the series */
 static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x, int *far) {
     const grpo_penalty *p = &r->obj->penalty;
@@ -629,7 +651,8 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x, int *far) {
         if (by_series) grpo_block_kl_by_series_(p, x);
         if (*far || !by_series || grpo_kl_weight_is_ratio_(p)) grpo_block_kl_(r, x, x->A, !by_series);
     } else for (int k = 0; k < GRPO_BLOCK_; k++) x->penalty[k] = x->penalty_slope[k] = 0;
-    for (int k = 0; p->entropy_coef != 0 && k < x->n; k++)
+    if (r->has_own_divisors) grpo_block_own_penalties_(r, x);
+    else for (int k = 0; p->entropy_coef != 0 && k < x->n; k++)
         x->penalty[k] = grpo_plus(x->penalty[k], -p->entropy_coef * (double)b->entropy[x->at[k]]);
     return grpo_pays_any_kl_(p) && than == b->logp_ref;
 }
@@ -748,7 +771,7 @@ static void grpo_block_flush_(const grpo_run_ *r) {
     grpo_block_report_ref_(r, x, there, far);
     grpo_block_write_all_(r, x);
     grpo_block_report_(r, x);
-    x->n = x->divided = x->scattered = x->drops = 0;
+    x->n = x->owners = x->divided = x->scattered = x->drops = 0;
 }
 
 /* tokens that will be evaluated one by one come next: those that wait are done */
@@ -764,7 +787,7 @@ static void grpo_go_together_(const grpo_run_ *r) {
     if (r->room->together) return;
     grpo_report_flush_(r);
     r->room->together = 1;
-    x->n = x->divided = x->scattered = x->drops = 0;
+    x->n = x->owners = x->divided = x->scattered = x->drops = 0;
     x->given = r->obj->ratio.level != GRPO_LEVEL_TOKEN;
     x->weighted = r->has_rollout_weights || r->has_policy_mask || r->has_token_factors;
     x->corrects = grpo_corrects_in_blocks_(r);
@@ -772,6 +795,23 @@ static void grpo_go_together_(const grpo_run_ *r) {
     x->adds = grpo_is_of_group_(r->obj->surrogate.kind) ? GRPO_ADDS_COUPLED_
         : r->scales.nll != 0 || r->scales.preference != 0 ? GRPO_ADDS_BESIDE_ : GRPO_ADDS_NOTHING_;
     x->penalised = grpo_has_further_kl_(&r->obj->penalty);
+}
+
+/* tokens of s come next; where there is no room for its factors, those that wait are done */
+static void grpo_block_open_(const grpo_run_ *r) {
+    grpo_go_together_(r);
+    if (r->block->owners == GRPO_OWN_FACTORS_) grpo_block_flush_(r);
+}
+
+/* the next n tokens are of these factors */
+GRPO_APART_ void grpo_block_own_(const grpo_sequence_ *s, grpo_block_ *x, int n) {
+    const double kl = grpo_own_factor_(s, 1, 0), entropy = grpo_own_factor_(s, 1, 1);
+    const int last = x->owners - 1;
+    if (last < 0 || kl != x->own[0][last] || entropy != x->own[1][last]) {
+        x->own[0][x->owners] = kl;
+        x->own[1][x->owners++] = entropy;
+    }
+    memset(x->whose + x->n, x->owners - 1, (size_t)n);
 }
 
 /* what stands beside the terms of the tokens that have joined since, into the report and to be added to their gradient */
@@ -797,6 +837,7 @@ GRPO_INLINE_ void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, 
     if (!r->behaviour) for (int k = 0; k < n; k++) x->old[at + k] = 0;
     if (!r->advantage) for (int k = 0; k < n; k++) x->A[at + k] = 0;
     for (int k = 0; k < n; k++) { x->divisor[at + k] = s->divisor; x->coefficient[at + k] = s->coefficient; }
+    if (r->has_own_divisors) grpo_block_own_(s, x, n);
     x->divided |= s->divisor != 1;
     x->n += n;
     if (x->adds == GRPO_ADDS_BESIDE_) grpo_block_set_beside_(r, s, x, at);
@@ -866,7 +907,7 @@ static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_sp
     const int apart = r->has_rollout_weights && grpo_weighs_further_(r);      /* the report takes weights here */
     int64_t t = span.begin;
     if (!r->block || s->coefficient == 0) return 0;
-    grpo_go_together_(r);
+    grpo_block_open_(r);
     if (grpo_weighs_tokens_further_(r, s)) { grpo_block_take_weighted_(r, s); return 1; }
     if (!s->evenly_weighted && (s->rejected || !r->block->corrects)) { grpo_block_take_corrected_(r, s); return 1; }
     while (t < span.end) {
