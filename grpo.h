@@ -5,16 +5,16 @@
  *     #define GRPO_IMPLEMENTATION
  *     #include "grpo.h"
  *
- * and include it plainly elsewhere.  gspo.h adds the objectives whose ratio is taken over more than a token (GSPO, GMPO, turns ...).
- * The implementation includes grpo_rows.h, the published objectives by name, and grpo_blocks.h, the fast way of the common ones; with
- * GRPO_NO_ROWS and GRPO_NO_BLOCKS they are not needed.
+ * and include it without the macro elsewhere.  gspo.h adds the objectives whose ratio spans more than one token (GSPO, GMPO, turns ...).
+ * The implementation includes grpo_rows.h, the published objectives by name, and grpo_blocks.h, a vectorised evaluation of the common
+ * ones; GRPO_NO_ROWS and GRPO_NO_BLOCKS leave them out.
  *
- * A policy-optimisation objective is seven choices over a batch of rollouts: what a response is worth (reward), better than what
- * (advantage), how far the policy has moved (ratio), what a ratio and an advantage are worth together (surrogate), what else is paid
- * for (penalty), which tokens count and how much (weight), divided by what (aggregation).  A published algorithm is a row of choices:
+ * A policy-optimisation objective is seven choices over a batch of rollouts: what a response is worth (reward), compared with what
+ * (advantage), how far the policy has moved (ratio), which loss a ratio and an advantage give (surrogate), what is added, such as a KL
+ * (penalty), which tokens count and how much (weight), what the sum is divided by (aggregation).  A published algorithm is a row of these:
  *
  *     grpo_objective obj;
- *     grpo_objective_named("dapo", &obj);              // a row; change any choice after it:
+ *     grpo_objective_named("dapo", &obj);              // a row; then change any field:
  *     obj.surrogate.eps_high = 0.3;
  *     obj.reward.overlong_max = 512; obj.reward.overlong_cache = 128;
  *
@@ -24,7 +24,7 @@
  *     batch.logp = logp; batch.logp_old = logp_old; batch.reward = reward;
  *
  *     grpo_report report;
- *     grpo_output out = { 0 };                         // what to write; further: d loss / d entropy, the terms ...
+ *     grpo_output out = { 0 };                         // what to write; also: d loss / d entropy, the terms ...
  *     out.dlogp = dlogp;
  *     grpo_status st = grpo_advantages(&obj, &batch, advantage);
  *     if (!st) st = grpo_loss(&obj, &batch, advantage, NULL, &out, &report);
@@ -41,24 +41,23 @@
  *   - no NaN from finite input; what exceeds the largest double is an infinity and sets report.overflow;
  *   - loss, report and gradients have the same bits for every order of tokens, sequences and groups and every split between groups;
  *   - masked tokens may hold anything, NaN included.
- * They need IEEE arithmetic: -ffast-math, -ffinite-math-only and gcc's -fassociative-math are refused (GRPO_ALLOW_FAST_MATH overrides, and
- * voids them).  clang tells of -ffast-math as a whole alone: its parts, and -ffast-math less one of them, void the promises unseen.
+ * They need IEEE arithmetic: -ffast-math, -ffinite-math-only and gcc's -fassociative-math do not compile (GRPO_ALLOW_FAST_MATH permits them
+ * and voids the promises).  clang -ffast-math -fno-finite-math-only, and clang with other parts of -ffast-math, are not detected.
  *
- * Switches, to be defined alike wherever the header is included; what each saves of the 279 KB of grpo.h and gspo.h (gcc 12 -O2, x86-64):
+ * Switches, the same ones wherever the header is included; KB saved out of the 279 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 54 KB
- *   GRPO_NO_TEXT     no statuses in words: grpo_status_name, _text, _what, _other and _message are absent; 5 KB
- *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens one by one, not in blocks; the same bits, slower; 55 KB
- * Without rows and texts fields have no names, and grpo_objective_set and _choose are absent too.  With all three switches GSPO, and all
- * else that the two headers compute, is 156 KB, 109 KB at -Os (tests/size.sh).
+ *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 5 KB
+ *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens are evaluated one by one, not in blocks; the same bits, slower; 55 KB
+ * With GRPO_NO_ROWS and GRPO_NO_TEXT together fields have no names, and grpo_objective_set and _choose are absent too.  With all three
+ * switches the two headers, which then still compute every objective, take 156 KB, 109 KB at -Os (tests/size.sh).
  *
  * Contents:  status | numbers | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation | objective |
- *            batch | functions | implementation, the way that every row goes: kernel, checks, advantage, loss
- *            after the banner "You can stop reading here": numbers at length, further choices of each axis, exact sums, work in parts,
- *            fields, texts
- * Beside it: extra/ has grpo_logits.h (from logits to d loss / d logits), grpo_hidden.h (from hidden states, by tiles), grpo_lint.h (the
- *            place of a status, likely mistakes), grpo_lint_objective.h (settings that do nothing), and what no objective calls, by
- *            subject: grpo_selection.h, grpo_control.h, grpo_credit.h, grpo_rewards.h, grpo_weights.h, grpo_critic.h; grpo_distill.h,
- *            grpo_flow.h, grpo_context.h (responses cut over ranks).  Include what you use; each has an implementation macro of its own.
+ *            batch | functions | implementation of what every row uses: kernel, checks, advantage, loss
+ *            after the banner "You can stop reading here": numerical functions, further choices, exact sums, parts, fields, texts
+ * Optional:  extra/ has grpo_logits.h (from logits to d loss / d logits), grpo_hidden.h (from hidden states, by tiles), grpo_lint.h (which
+ *            token a status points to, likely mistakes), grpo_lint_objective.h (settings without effect), and functions that no objective
+ *            calls: grpo_selection.h, grpo_control.h, grpo_credit.h, grpo_rewards.h, grpo_weights.h, grpo_critic.h; grpo_distill.h,
+ *            grpo_flow.h, grpo_context.h (responses split over ranks).  Include what you use; each has its own implementation macro.
  *
  * Version 0.2.0.  Licence: MIT-0, at the end of the file. */
 #ifndef GRPO_H
@@ -116,34 +115,34 @@ typedef float grpo_real;
 
 #if defined(__CUDACC__)
 #define GRPO_FN static __host__ __device__ inline
-#define GRPO_CALLED_FN_ GRPO_FN
-#define GRPO_SHORT_FN_ GRPO_FN
+#define GRPO_NOINLINE_FN_ GRPO_FN
+#define GRPO_FORCE_INLINE_FN_ GRPO_FN
 #elif defined(__GNUC__) && defined(GRPO_NO_BLOCKS)
-#define GRPO_FN static __attribute__((unused))                         /* an eighth smaller than inline, a fourteenth slower */
-#define GRPO_CALLED_FN_ GRPO_FN
-#define GRPO_SHORT_FN_ GRPO_FN
+#define GRPO_FN static __attribute__((unused))                         /* code 1/8 smaller than with inline, 1/14 slower */
+#define GRPO_NOINLINE_FN_ GRPO_FN
+#define GRPO_FORCE_INLINE_FN_ GRPO_FN
 #elif defined(__GNUC__)
 #define GRPO_FN static inline
-#define GRPO_CALLED_FN_ static __attribute__((unused, noinline))       /* long, and called from many places */
-#define GRPO_SHORT_FN_ static inline __attribute__((always_inline))    /* whose steps are fused alike wherever it is called, if they are */
+#define GRPO_NOINLINE_FN_ static __attribute__((unused, noinline))     /* one copy: long, and called from many places */
+#define GRPO_FORCE_INLINE_FN_ static inline __attribute__((always_inline)) /* so that any fused multiply-adds are the same at all calls */
 #else
 #define GRPO_FN static inline
-#define GRPO_CALLED_FN_ GRPO_FN
-#define GRPO_SHORT_FN_ GRPO_FN
+#define GRPO_NOINLINE_FN_ GRPO_FN
+#define GRPO_FORCE_INLINE_FN_ GRPO_FN
 #endif
 #if defined(__GNUC__) && !defined(__OPTIMIZE_SIZE__)
-#define GRPO_INLINE_ static inline __attribute__((always_inline))      /* where gcc -O2 would call the steps one by one */
+#define GRPO_INLINE_ static inline __attribute__((always_inline))      /* what gcc -O2 would not inline by itself */
 #else
 #define GRPO_INLINE_ static inline
 #endif
 #if defined(__GNUC__)
-#define GRPO_APART_ static __attribute__((noinline))                   /* where its locals would lie in its caller's frame for good */
-/* small rather than fast: checks, and choices that few make.  Called under a condition, for what always leads to it gcc takes to be as
- * rare, and no longer vectorises */
-#define GRPO_SMALL_ static __attribute__((cold))
+#define GRPO_NOINLINE_ static __attribute__((noinline))                /* its locals must not enlarge its caller's stack frame */
+/* optimised for size: checks, and choices that are rare.  Call it only under a condition: gcc treats code that always leads to a cold
+ * call as cold too, and does not vectorise it */
+#define GRPO_COLD_ static __attribute__((cold))
 #else
-#define GRPO_APART_ static
-#define GRPO_SMALL_ static
+#define GRPO_NOINLINE_ static
+#define GRPO_COLD_ static
 #endif
 
 #ifdef __cplusplus
@@ -158,15 +157,15 @@ typedef float grpo_real;
 
 GRPO_C_BEGIN_
 /* ---- status ---------------------------------------------------------------------------------------------------------------------
- * Every function that can fail returns a status, 0 when all is well.  On any other status nothing has been written.  A status is a rule
- * that was broken, what broke it (a field of the objective, an array of the batch, an argument by its place from 1) and at which element
- * of it (of a struct that is an argument by its place: at which member, from 0):
+ * Every function that can fail returns a status: 0 on success; on any other status nothing has been written.  A status holds the rule that
+ * was broken, what broke it (a field of the objective, an array of the batch, or an argument by its position from 1) and the index of
+ * the element at fault (if the argument is a struct: of its member, from 0):
  *
  *     char text[GRPO_MESSAGE_SIZE];
  *     puts(grpo_status_message(st, text, sizeof text));          // batch.logp_old[1041] is NaN
  *
- * Of a rule about two things, the second is grpo_status_other: penalty.nll_gate does not go with penalty.nll_form.
- * GRPO_NO_TEXT leaves out the functions that give strings; rule, index and grpo_status_is stay.  extra/grpo_lint.h finds the place. */
+ * Some rules are about two things: penalty.nll_gate does not go with penalty.nll_form.  grpo_status_other is the second.
+ * GRPO_NO_TEXT leaves out the functions that return strings.  extra/grpo_lint.h turns an index into group, response and token. */
 
 #define GRPO_RULES(X) \
     X(GRPO_NULL, "is NULL but needed") X(GRPO_NAN, "is NaN") X(GRPO_INFINITE, "is infinite") \
@@ -181,7 +180,7 @@ GRPO_C_BEGIN_
     X(GRPO_NONE_LEFT, "leaves nothing to choose from") X(GRPO_NOT_PERMUTATION, "is not a permutation") \
     X(GRPO_NOT_MIRRORED, "does not go with its mirror image") X(GRPO_WHOLE_RESPONSE, "is of whole responses and not of parts of them") \
     X(GRPO_LONE_RESPONSE, "has one response, but each is compared with the others") X(GRPO_TOO_LONG, "adds up to more than 2^53") \
-    /* of two things */ \
+    /* rules about two things */ \
     X(GRPO_CROSSED, "must not exceed") X(GRPO_NOT_BELOW, "must be less than") X(GRPO_NOT_BEYOND, "must exceed 1 +") \
     X(GRPO_PAST_END, "reaches past") X(GRPO_FEW_ITEMS, "has fewer items than") X(GRPO_COMBINATION, "does not go with")
 
@@ -194,17 +193,17 @@ typedef int64_t grpo_status;       /* rule | what << 8 | other << 18 | (index + 
 #define GRPO_MESSAGE_SIZE 160
 GRPO_FN int grpo_status_rule(grpo_status st) { return (int)(st & 255); }
 GRPO_FN int grpo_status_is(grpo_status st, int rule) { return grpo_status_rule(st) == rule; }
-GRPO_FN int64_t grpo_status_index(grpo_status st) { return (st >> 28) - 1; }           /* of the element at fault, -1: of none */
+GRPO_FN int64_t grpo_status_index(grpo_status st) { return (st >> 28) - 1; }           /* of the element at fault; -1: none */
 #ifndef GRPO_NO_TEXT
-const char *grpo_status_name(grpo_status st);      /* of the rule, for logs and other languages: "GRPO_NAN" */
-const char *grpo_status_text(grpo_status st);      /* of the rule, for people: "is NaN" */
-const char *grpo_status_what(grpo_status st);      /* "batch.logp_old", "surrogate.eps_high", "argument 3"; "": nothing */
-const char *grpo_status_other(grpo_status st);     /* likewise, of a rule about two things */
-const char *grpo_status_message(grpo_status st, char *buffer, size_t size);      /* all of it, cut where buffer ends; returns buffer */
+const char *grpo_status_name(grpo_status st);      /* name of the rule, for logs and other languages: "GRPO_NAN" */
+const char *grpo_status_text(grpo_status st);      /* the rule in words: "is NaN" */
+const char *grpo_status_what(grpo_status st);      /* what broke it: "batch.logp_old", "surrogate.eps_high", "argument 3"; "": nothing */
+const char *grpo_status_other(grpo_status st);     /* the second thing, of a rule about two */
+const char *grpo_status_message(grpo_status st, char *buffer, size_t size);      /* all of it, truncated to size; returns buffer */
 #endif
 
 /* ---- numbers --------------------------------------------------------------------------------------------------------------------
- * Rounding made before an exp is multiplied by its argument, so differences and means keep theirs in a second word. */
+ * exp turns an absolute error of its argument into a relative error of the ratio, so log-ratios keep their rounding error in lo. */
 
 typedef struct { double hi, lo; } grpo_dd;                             /* the number hi + lo, |lo| <= ulp(hi)/2 */
 
@@ -219,7 +218,7 @@ GRPO_FN grpo_dd grpo_dd_pair_(double hi, double lo) {
 }
 
 GRPO_FN grpo_dd grpo_dd_of_(double x) { return grpo_dd_pair_(x, 0); }
-/* what s = a + b was rounded by, exactly (Knuth); of one sum and of each of a block */
+/* the rounding error a + b - s of s = a + b, exactly (Knuth); grpo_blocks.h uses it too */
 GRPO_FN double grpo_sum_rounding_(double a, double b, double s) { const double t = s - a; return (a - (s - t)) + (b - t); }
 
 /* a + b exactly; -inf and +inf cancel to 0, see "-inf log-probabilities" at grpo_batch */
@@ -245,22 +244,22 @@ GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b) {                    /* error 
     return grpo_two_sum(s.hi, s.lo + t.lo);
 }
 
-GRPO_CALLED_FN_ grpo_dd grpo_dd_mul(grpo_dd a, double b) {
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_mul(grpo_dd a, double b) {
     grpo_dd p = grpo_two_prod(a.hi, b);
     return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + a.lo * b) : p;
 }
 
-GRPO_CALLED_FN_ grpo_dd grpo_dd_div(grpo_dd a, double b) {                     /* b > 0 */
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_div(grpo_dd a, double b) {                   /* b > 0 */
     const double q = a.hi / b;
     return grpo_dd_pair_(q, grpo_is_finite(q) ? (fma(-q, b, a.hi) + a.lo) / b : 0);
 }
 
-GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {                /* error below 2^-102 of it */
+GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {                /* relative error below 2^-102 */
     grpo_dd p = grpo_two_prod(a.hi, b.hi);
     return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi)) : p;
 }
 
-GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {               /* b > 0; error below 2^-101 of it */
+GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {               /* b > 0; relative error below 2^-101 */
     const double q = a.hi / b.hi;
     return grpo_is_finite(q) ? grpo_two_sum(q, grpo_dd_add(a, grpo_dd_mul(b, -q)).hi / b.hi) : grpo_dd_of_(q);
 }
@@ -269,42 +268,42 @@ GRPO_FN int grpo_dd_less(grpo_dd a, grpo_dd b) { return a.hi < b.hi || (a.hi == 
 GRPO_FN int grpo_dd_exceeds(grpo_dd x, double bound) { return x.hi > bound || (x.hi == bound && x.lo > 0); }
 GRPO_FN grpo_dd grpo_dd_negative(grpo_dd x) { x.hi = -x.hi; x.lo = -x.lo; return x; }
 GRPO_FN grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
-/* x within [low, high] */
+/* x clamped to [low, high] */
 GRPO_FN double grpo_within(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
-/* x y where a factor that is exactly 0 wins over an infinite one */
+/* x y, where 0 times infinity is 0 */
 GRPO_FN double grpo_times(double x, double y) { return x == 0 || y == 0 ? 0 : x * y; }
 /* x + y; two overflows of opposite sign, which have no sum in double, give +infinity and never NaN */
 GRPO_FN double grpo_plus(double x, double y) { double s = x + y; return s == s ? s : HUGE_VAL; }
 
 #define GRPO_SERIES_ 0.5
-GRPO_SHORT_FN_ double grpo_exp_series_(double y);                      /* e^y - y - 1 for |y| <= GRPO_SERIES_, 2 ulps */
+GRPO_FORCE_INLINE_FN_ double grpo_exp_series_(double y);               /* e^y - y - 1 for |y| <= GRPO_SERIES_, 2 ulps */
 
-/* is x beyond the reach of the series? */
+/* 1 if x is outside the interval of the series, or NaN */
 GRPO_FN int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
-/* e^x - x - 1 and e^x - 1 of x = hi + lo, from f = grpo_exp_series_(hi): of one number and of each of a block */
-GRPO_SHORT_FN_ double grpo_near_exp_minus_linear_(double hi, double lo, double f) { return f + lo * (hi + f); }
-GRPO_SHORT_FN_ double grpo_near_exp_minus_one_(double hi, double lo, double f) { const double e = hi + f; return e + lo * (1 + e); }
+/* e^x - x - 1 and e^x - 1 of x = hi + lo, from f = grpo_exp_series_(hi); grpo_blocks.h uses them too */
+GRPO_FORCE_INLINE_FN_ double grpo_near_exp_minus_linear_(double hi, double lo, double f) { return f + lo * (hi + f); }
+GRPO_FORCE_INLINE_FN_ double grpo_near_exp_minus_one_(double hi, double lo, double f) { const double e = hi + f; return e + lo * (1 + e); }
 
 /* e^(hi + lo), 1 ulp */
-GRPO_CALLED_FN_ double grpo_exp(grpo_dd x) {
+GRPO_NOINLINE_FN_ double grpo_exp(grpo_dd x) {
     double e;
     if (!grpo_is_far_(x.hi)) return 1 + grpo_near_exp_minus_one_(x.hi, x.lo, grpo_exp_series_(x.hi));      /* most tokens */
     e = exp(x.hi);
     return grpo_is_finite(e) ? e + e * x.lo : e;
 }
 
-GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);                             /* e^x to twice the precision, 2^-95 */
+GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);                             /* e^x in double-double, relative error 2^-95 */
 GRPO_FN double grpo_exp_minus_linear(grpo_dd x);                       /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
 GRPO_FN double grpo_exp_minus_one(grpo_dd x);                          /* e^x - 1, 1 ulp */
 
 /* ---- exact sums -----------------------------------------------------------------------------------------------------------------
- * A fixed-point number as wide as the range of double: what is added stays exact, so the sum does not depend on order or grouping
+ * A fixed-point accumulator as wide as the range of double: additions are exact, so the sum does not depend on order or grouping
  * (as in Neal, "Fast exact summation using small and large superaccumulators").  Zero-initialise. */
 
 #define GRPO_SUM_LIMBS 68
 typedef struct {
     int64_t limb[GRPO_SUM_LIMBS];   /* limb k counts units of 2^(32 k - 1074) */
-    int64_t pos_inf, neg_inf;       /* infinities seen; equal numbers cancel */
+    int64_t pos_inf, neg_inf;       /* how many infinities were added; they cancel in pairs */
     int64_t pending;                /* additions since the carries were last propagated */
 } grpo_sum;
 #define GRPO_NO_SUM_ { { 0 }, 0, 0, 0 }
@@ -330,7 +329,7 @@ typedef enum { GRPO_OVERLONG_CHOICES(GRPO_ENUM_) } grpo_overlong_kind;
 /* estimators of KL(p || q) from one token of p, D = log p - log q (Schulman, "Approximating KL divergence") */
 #define GRPO_KL_CHOICES(X) X(GRPO_KL_NONE, none, "") \
     X(GRPO_KL_K1, k1, "D") X(GRPO_KL_K2, k2, "D^2/2") X(GRPO_KL_K3, k3, "e^-D + D - 1") X(GRPO_KL_ABS, abs, "|D|")
-/* of axis 5, which may also be given a divergence: of the Gaussian steps of a flow model, or over the whole vocabulary */
+/* the same for axis 5, plus a divergence that the caller computes: of a flow model's Gaussian steps, or over the whole vocabulary */
 #define GRPO_PENALTY_KL_CHOICES(X) GRPO_KL_CHOICES(X) \
     X(GRPO_KL_EXTERNAL, external, "K = batch.divergence_ref, its gradient in out.ddivergence_ref (Flow-GRPO, 2505.05470)")
 typedef enum { GRPO_PENALTY_KL_CHOICES(GRPO_ENUM_) } grpo_kl_kind;
@@ -349,8 +348,8 @@ typedef struct {
     grpo_map_kind map;
     double map_bias, map_factor;
     double map_low, map_high;              /* both 0: no clamp */
-    grpo_kl_kind kl;                       /* of (logp_old, logp_ref), detached; subtracted from the reward */
-    double kl_coef;                        /* credit step_own, episode_step, entropy_share and prefix_tree take none off */
+    grpo_kl_kind kl;                       /* of (logp_old, logp_ref), no gradient; subtracted from the reward */
+    double kl_coef;                        /* no effect with credit step_own, episode_step, entropy_share, prefix_tree */
 } grpo_reward;
 
 /* penalty to add to the reward of a response of `length` tokens, <= 0 */
@@ -388,22 +387,22 @@ GRPO_FN grpo_kl_term grpo_kl_estimate(grpo_kl_kind kind, grpo_dd D) {
 }
 
 /* ======== axis 2: advantage =======================================================================================================
- * Better than what?  Items (responses, or the steps of process supervision) get a baseline and a scale within their group (prompt),
- * a = weight (R - b)/sigma, and are then credited to tokens.  Statistics are exact; items that are all equal have a = 0 exactly.
- * The stages in their order, as are the fields of the struct: items, transform, baseline, scale, reweight, batch_norm, credit, tokens. */
+ * Better than what?  An item (a response, or a step of process supervision) gets a = weight (R - b)/sigma; baseline b and scale sigma are
+ * as a rule those of its group (prompt).  Credit turns a into A of each token.  Sums are exact: items that all equal their mean give 0.
+ * Stages, and fields of the struct, in order: items, transform, baseline, scale, reweight, batch_norm, credit, tokens. */
 
 #define GRPO_REWARDS_CHOICES(X) \
     X(GRPO_REWARDS_ONE, one, "items are R of axis 1") \
     X(GRPO_REWARDS_EACH, each, "every column of batch.rewards by itself, then summed with batch.reward_weight (GDPO, 2601.05242)")
 typedef enum { GRPO_REWARDS_CHOICES(GRPO_ENUM_) } grpo_rewards_kind;
-/* what the item of a step (credit step, step_own, episode_step) is worth before anything else */
+/* R of an item that is a step (credit step, step_own, episode_step, step_gae) */
 #define GRPO_STEP_VALUE_CHOICES(X) \
     X(GRPO_STEP_VALUE_REWARD, reward, "r_k = batch.step_reward at its last token") \
     X(GRPO_STEP_VALUE_RETURN, return, "sum over this and later steps of the response of gamma^(k' - k) r_k' (GiGPO, 2505.10978, eq. 5)") \
     X(GRPO_STEP_VALUE_RESPONSE, response, "R of its response (prefix trees: a node is worth what its leaves are)")
 typedef enum { GRPO_STEP_VALUE_CHOICES(GRPO_ENUM_) } grpo_step_value_kind;
-/* the pool a step is compared with, among the steps of its prompt: it stands for the group in baseline, scale and singleton.  A pool is
- * found by a pass over the prompt's tokens for every step, and one more for every level of a history */
+/* which steps of its prompt a step is compared with: this pool is the group for baseline, scale and singleton.  Finding it takes a pass
+ * over the prompt's tokens for every step, and one more for every level of a history */
 #define GRPO_STEP_GROUP_CHOICES(X) \
     X(GRPO_STEP_GROUP_PROMPT, prompt, "all of them") \
     X(GRPO_STEP_GROUP_STATE, state, "those that started from the same batch.state (GiGPO, 2505.10978, eq. 6)") \
@@ -412,18 +411,18 @@ typedef enum { GRPO_STEP_VALUE_CHOICES(GRPO_ENUM_) } grpo_step_value_kind;
       "pools of one do not count; a = sum w_k a_k over the levels with a_k != 0, w_k proportional to (k + 1)^history_power (HGPO, " \
       "2602.22817, as verl-agent)")
 typedef enum { GRPO_STEP_GROUP_CHOICES(GRPO_ENUM_) } grpo_step_group_kind;
-/* responses with batch.excluded: no part of their group's mean, deviation or number */
+/* a of responses with batch.excluded, which are left out of their group's mean, deviation and count */
 #define GRPO_EXCLUDED_CHOICES(X) \
-    X(GRPO_EXCLUDED_NONE, none, "nobody, the array is not read") X(GRPO_EXCLUDED_ZERO, zero, "a = 0 (RED-Drop, 2509.24203)") \
+    X(GRPO_EXCLUDED_NONE, none, "none; the array is not read") X(GRPO_EXCLUDED_ZERO, zero, "a = 0 (RED-Drop, 2509.24203)") \
     X(GRPO_EXCLUDED_ANCHOR, anchor, "a = excluded_coef times the largest a of the others (TempSamp-R1, 2509.18056, (b))") \
     X(GRPO_EXCLUDED_OWN, own, "(R - b)/sigma with the mean and deviation of the others")
 typedef enum { GRPO_EXCLUDED_CHOICES(GRPO_ENUM_) } grpo_excluded_kind;
-/* n items, c of them with R > 0, k = pass_k */
+/* what replaces R: n items in the group, c of them with R > 0, k = pass_k */
 #define GRPO_TRANSFORM_CHOICES(X) X(GRPO_TRANSFORM_NONE, none, "") \
-    X(GRPO_TRANSFORM_BEST_MINUS_SECOND, best_minus_second, "of the best, 0 for the others (2503.19595); sigma is that of the R before") \
+    X(GRPO_TRANSFORM_BEST_MINUS_SECOND, best_minus_second, "best: R less second largest, others: 0 (2503.19595); sigma: of R itself") \
     X(GRPO_TRANSFORM_PASS_AT_K, pass_at_k, "analytic pass@k advantage (2508.10751), V = Rbar (1 - Rbar)") \
     X(GRPO_TRANSFORM_PKPO_MAXRL, pkpo_maxrl, "R C(n-c, k-1)/C(n-1, k-1), rewards of 0 and 1 (the code of MaxRL, 2602.02710)") \
-    /* of any rewards, over the C(n, k) subsets I of k items, in some n^3 steps for a group: */ \
+    /* for any rewards, over the C(n, k) subsets I of k items; about n^3 operations per group: */ \
     X(GRPO_TRANSFORM_PKPO_MAX, pkpo_max, "sum over the I with the item of max(I), over C(n, k) (2505.15201, s_i of eq. 19)") \
     X(GRPO_TRANSFORM_PKPO_GAIN, pkpo_gain, "the same of max(I) - max(I without the item), max of none being 0 (s_i^(loo-1) of eq. 33)") \
     X(GRPO_TRANSFORM_PKPO_LOO, pkpo_loo, "pkpo_max less k/(n-1) times the mean of max(J) over the sets J of k of the others, 0 where " \
@@ -434,20 +433,21 @@ typedef enum { GRPO_TRANSFORM_CHOICES(GRPO_ENUM_) } grpo_transform_kind;
     X(GRPO_BASELINE_LEAVE_ONE_OUT, leave_one_out, "RLOO: mean of the others; R - b = G/(G-1) (R - mean)") \
     X(GRPO_BASELINE_LENGTH_WEIGHTED, length_weighted, "OPO: sum T R / sum T") \
     X(GRPO_BASELINE_EXTERNAL, external, "batch.baseline (ReMax: the greedy response's reward)") \
-    X(GRPO_BASELINE_BATCH_MEAN, batch_mean, "of R") X(GRPO_BASELINE_QUANTILE, quantile, "inf{x : F(x) >= quantile} (QAE, 2509.22611)") \
+    X(GRPO_BASELINE_BATCH_MEAN, batch_mean, "mean of R over the batch") \
+    X(GRPO_BASELINE_QUANTILE, quantile, "inf{x : F(x) >= quantile} (QAE, 2509.22611)") \
     X(GRPO_BASELINE_QUANTILE_LINEAR, quantile_linear, "interpolated between order statistics (QAE's code)") \
     X(GRPO_BASELINE_LOG_MEAN_EXP, log_mean_exp, "tau log mean e^(R/tau), tau = temperature (OPMD)") \
     X(GRPO_BASELINE_HDI_MEDIAN, hdi_median, "median of the narrowest interval with the share hdi_mass of the items (GAPO, 2510.21830)") \
-    X(GRPO_BASELINE_KALMAN, kalman, "filtered over the items in their order (KRPO, 2505.07527)")
+    X(GRPO_BASELINE_KALMAN, kalman, "mean of a Kalman filter over the items in order (KRPO, 2505.07527)")
 typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
 #define GRPO_SCALE_CHOICES(X) X(GRPO_SCALE_NONE, none, "1") X(GRPO_SCALE_GROUP_STD, group_std, "std of R over the group (GRPO)") \
     X(GRPO_SCALE_BATCH_STD, batch_std, "std of the raw items of the batch (Lite PPO)") \
     X(GRPO_SCALE_BATCH_CENTRED_STD, batch_centred_std, "std of R - b over the batch (ScaleRL)") \
     X(GRPO_SCALE_TOKEN_WHITEN, token_whiten, "after credit: (A - mean)/sigma over the batch's tokens (REINFORCE++)") \
     X(GRPO_SCALE_GROUP_MEAN, group_mean, "m + eps, m the mean of the group (MaxRL, 2602.02710); a = 0 where m <= 0") \
-    X(GRPO_SCALE_LEAVE_ONE_OUT_STD, leave_one_out_std, "of the other items; not divided where they are all equal (NeMo-RL)") \
-    X(GRPO_SCALE_RESIDUAL_RMS, residual_rms, "of the R - b of the group (AReaL, GAPO)") \
-    X(GRPO_SCALE_KALMAN_STD, kalman_std, "of the filter just after the item (KRPO)") X(GRPO_SCALE_CONSTANT, constant, "scale_divisor") \
+    X(GRPO_SCALE_LEAVE_ONE_OUT_STD, leave_one_out_std, "std of the other items; 1 where these are all equal (NeMo-RL)") \
+    X(GRPO_SCALE_RESIDUAL_RMS, residual_rms, "root mean square of R - b over the group (AReaL, GAPO)") \
+    X(GRPO_SCALE_KALMAN_STD, kalman_std, "std of that filter after the item (KRPO)") X(GRPO_SCALE_CONSTANT, constant, "scale_divisor") \
     X(GRPO_SCALE_BETA, beta, "max(f(p), 1e-6), f a Beta density, p the mean of the group (BNPO, 2506.02864); rewards in [0, 1]") \
     X(GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION, mean_absolute_deviation, \
         "(sum |R - mean R| + eps)/G over the group (DGPO, 2601.20614); a = 0 where all are equal")
@@ -459,7 +459,7 @@ typedef enum { GRPO_STD_CHOICES(GRPO_ENUM_) } grpo_std_kind;
     X(GRPO_EPS_FLOOR, floor, "sqrt(max(V, eps))") X(GRPO_EPS_FLOOR_ADD, floor_add, "sqrt(max(V, eps)) + eps")
 typedef enum { GRPO_EPS_PLACE_CHOICES(GRPO_ENUM_) } grpo_eps_place_kind;
 #define GRPO_SINGLETON_CHOICES(X) \
-    X(GRPO_SINGLETON_ZERO, zero, "an item alone in its group has a = 0 when the group is its yardstick") \
+    X(GRPO_SINGLETON_ZERO, zero, "an item alone in its group has a = 0, if baseline or scale come from the group") \
     X(GRPO_SINGLETON_RAW, raw, "baseline 0, deviation 1 (verl)")
 typedef enum { GRPO_SINGLETON_CHOICES(GRPO_ENUM_) } grpo_singleton_kind;
 #define GRPO_SAMPLES_CHOICES(X) X(GRPO_SAMPLES_RESPONSES, responses, "") \
@@ -518,7 +518,7 @@ typedef enum { GRPO_TEACHER_NORM_CHOICES(GRPO_ENUM_) } grpo_teacher_norm_kind;
     X(GRPO_TOKEN_BASELINE_OPTIMAL_SHARED, optimal_shared, "as optimal where several responses have this position, else A (as verl: no " \
       "baseline where the longest response is alone)")
 typedef enum { GRPO_TOKEN_BASELINE_CHOICES(GRPO_ENUM_) } grpo_token_baseline_kind;
-/* tokens with batch.marked */
+/* A of tokens with batch.marked */
 #define GRPO_MARKED_CHOICES(X) X(GRPO_MARKED_NONE, none, "") \
     X(GRPO_MARKED_FIXED, fixed, "A = marked_value (NeMo-RL: invalid tool calls)") \
     X(GRPO_MARKED_BOOST, boost, "A + marked_value |A| (HICRA, 2509.03646)")
@@ -529,23 +529,23 @@ typedef struct {
     grpo_rewards_kind rewards;
     grpo_step_value_kind step_value;
     grpo_step_group_kind step_group;
-    double history_length, history_power;                  /* levels, a whole number of at least 1; in [-16, 16] */
+    double history_length, history_power;                  /* levels, a whole number >= 1; power in [-16, 16] */
     grpo_excluded_kind excluded;
     double excluded_coef;                            /* anchor */
     grpo_transform_kind transform;
     double pass_k;                                  /* a whole number, at least 1 */
-    /* baseline, to which baseline_shift is added (AsymRE, 2506.20520) */
+    /* baseline; baseline_shift is added to b (AsymRE, 2506.20520) */
     grpo_baseline_kind baseline;
     double baseline_shift;
     double quantile;                                /* in [0, 1] */
     double temperature;                             /* > 0 */
     double hdi_mass;                                /* share of the group, 0 < hdi_mass <= 1 */
-    double process_noise, observation_noise;        /* of the filter */
+    double process_noise, observation_noise;        /* of the Kalman filter */
     /* scale */
     grpo_scale_kind scale;
     grpo_std_kind std;
     grpo_samples_kind samples;
-    double eps;
+    double eps;                                     /* see eps_place */
     double scale_divisor;                           /* of scale constant, > 0 */
     grpo_eps_place_kind eps_place;
     grpo_singleton_kind singleton;
@@ -563,30 +563,30 @@ typedef struct {
     grpo_credit_kind credit;
     grpo_step_discount_kind step_discount;
     grpo_bootstrap_kind bootstrap;
-    double gamma, lambda;                          /* for every token that counts */
-    double step_gamma;                              /* for every step: of step_value return and step_discount steps */
+    double gamma, lambda;                          /* discount and GAE lambda, per token that counts */
+    double step_gamma;                              /* discount per step: step_value return, step_discount steps */
     double lambda_length;                           /* > 0: lambda is at least 1 - 1/max(1, lambda_length T) (VAPO, T-PPO) */
-    double truncated_tail;                          /* of return and both gae: A = 0 at the last so many tokens where batch.truncated, and
-                                                       whitening and batch_norm leave them out (T-PPO) */
+    double truncated_tail;                          /* credit return, gae, step_gae: A = 0 at the last truncated_tail tokens of a response
+                                                       with batch.truncated; whitening and batch_norm skip these (T-PPO) */
     double step_coef;
     double entropy_share_coef, entropy_share_eps;
     /* tokens, in this order */
     grpo_token_baseline_kind token_baseline;
     grpo_entropy_kind entropy;
     double entropy_coef, entropy_kappa;
-    double entropy_max;                             /* response: A = 0 where the mean is above; 0: none */
+    double entropy_max;                             /* entropy response: A = 0 if the mean is above this; 0: no limit */
     double teacher_share, teacher_clip;             /* A (1 - share + share clip(e^(+-(logp_teacher - logp_old)), 1 - clip, 1 + clip)), + or
                                                        - the sign of A (RLSD, 2604.03128, as ms-swift) */
     double teacher_coef;                            /* + teacher_coef (logp_teacher - logp_old): on-policy distillation */
-    double teacher_gamma;                           /* not 0: that difference summed over this and later tokens, discounted */
+    double teacher_gamma;                           /* not 0: that difference summed over this and later tokens, with this discount */
     grpo_teacher_norm_kind teacher_norm;
     double kl_centred_coef;                         /* + kl_centred_coef (mean D - D), D = logp_rollout - logp_ref (tinker-cookbook) */
     grpo_marked_kind marked;
     double marked_value;
-    double clamp_low, clamp_high;           /* clamp; both 0: none; one set alone leaves the other at 0: +-HUGE_VAL for no bound */
+    double clamp_low, clamp_high;           /* of A; both 0: none; to set one bound alone, set the other to +-HUGE_VAL */
 } grpo_advantage;
 
-/* the filter of KRPO: starts at mean 0, variance 1 */
+/* state of KRPO's Kalman filter: starts at mean 0, variance 1; residual: last item less the mean after it */
 typedef struct { grpo_dd mean, variance, residual; } grpo_kalman;
 
 /* alpha and beta of BNPO: with v the variance of the prompts' means and mu their mean, 1 + max(0, m mu/3) and 1 + max(0, m (1 - mu)/3),
@@ -606,15 +606,15 @@ GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place_kind p
 GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length);       /* of VAPO: 1 - 1/max(1, alpha T) */
 
 /* ======== axis 3: ratio ===========================================================================================================
- * How far has the policy moved, over which unit?  From d_t = logp - logp_old to the log-ratio y_t of the unit that token t is in. */
+ * How far has the policy moved?  From d_t = logp - logp_old to the log-ratio y_t of t's unit.  l = logp; sg[x]: x without its gradient. */
 
-/* id, name, whose log-probabilities are in the denominator, what it is */
+/* id, name, the policy whose log-probabilities are in the ratio's denominator, what it is */
 #define GRPO_BEHAVIOUR_CHOICES(X) X(GRPO_BEHAVIOUR_OLD, old, OLD, "") \
     X(GRPO_BEHAVIOUR_ROLLOUT, rollout, ROLLOUT, "") X(GRPO_BEHAVIOUR_REF, ref, REF, "") \
     X(GRPO_BEHAVIOUR_CURRENT, current, CURRENT, "d = l - sg[l]: the ratio is 1, its gradient that of log-probability (exactly on-policy)") \
-    X(GRPO_BEHAVIOUR_NONE, none, NOBODY, "d = l: y is a log-probability and no ratio")
+    X(GRPO_BEHAVIOUR_NONE, none, NO_POLICY, "d = l: y is a log-probability and no ratio")
 typedef enum { GRPO_BEHAVIOUR_CHOICES(GRPO_ENUM_) } grpo_behaviour_kind;
-/* over what a quantity of tokens is taken, and how: id, name, over, how, what it is in the choices of units */
+/* a pool: which tokens a statistic is taken over, and how.  Tables of such choices: id, name, over, how, what it is */
 typedef enum { GRPO_OVER_TOKEN, GRPO_OVER_SEGMENT, GRPO_OVER_PREFIX, GRPO_OVER_SEQUENCE } grpo_over;
 typedef enum { GRPO_HOW_SUM, GRPO_HOW_MEAN, GRPO_HOW_MAX } grpo_how;
 typedef struct { grpo_over over; grpo_how how; } grpo_pool;
@@ -629,7 +629,7 @@ typedef struct { grpo_over over; grpo_how how; } grpo_pool;
     X(GRPO_LEVEL_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "y = mean of d over t's segment (ROLL's turns)") \
     X(GRPO_LEVEL_SEGMENT_SUM, segment_sum, SEGMENT, SUM, "y = sum of d over t's segment") \
     X(GRPO_LEVEL_PREFIX_SUM, prefix_sum, PREFIX, SUM, "y = sum of d up to and including t") \
-    X(GRPO_LEVEL_PREFIX_MEAN, prefix_mean, PREFIX, MEAN, "that divided by the number of them") \
+    X(GRPO_LEVEL_PREFIX_MEAN, prefix_mean, PREFIX, MEAN, "y = mean of d up to and including t") \
     X(GRPO_LEVEL_SEQUENCE_MEAN_RATIO, sequence_mean_ratio, SEQUENCE, MEAN, "y = log((1/T) sum e^d): GRPO-S (2508.04349)") \
     X(GRPO_LEVEL_SEQUENCE_POWER_MEAN, sequence_power_mean, SEQUENCE, MEAN, \
       "y = (1/power) log((1/T) sum e^(power d)), d clipped as in GMPO: APMPO (2605.04066)")
@@ -646,16 +646,16 @@ typedef enum { GRPO_INTERPOLATE_CHOICES(GRPO_ENUM_) } grpo_interpolate_kind;
 typedef struct {
     grpo_level_kind level;
     grpo_gradient_kind gradient;
-    grpo_interpolate_kind interpolate;                         /* of the token's own d with the unit's y */
+    grpo_interpolate_kind interpolate;                         /* between the token's d and the unit's y */
     double interpolate_token, interpolate_level;
     grpo_behaviour_kind behaviour;
     double token_clip_low, token_clip_high;      /* log-space bounds of the clipped mean and of the power mean */
     double power;                                /* of the power mean, in (0, 16]; 0: 1 */
-    double clamp_low, clamp_high;                /* on d, derivative 0 outside; both 0: none (see advantage.clamp_low) */
-    double level_clamp_low, level_clamp_high;    /* on y, likewise */
+    double clamp_low, clamp_high;                /* of d, derivative 0 outside; both 0: none (see advantage.clamp_low) */
+    double level_clamp_low, level_clamp_high;    /* of y, likewise */
 } grpo_ratio_axis;
 
-/* an importance ratio; comparisons use log, so that exp is never needed of what a clip discards */
+/* an importance ratio, value = e^(log + log_lo); clips compare log, which exp has not rounded */
 typedef struct { double log, log_lo, value; } grpo_ratio;
 
 GRPO_FN grpo_ratio grpo_ratio_exp(grpo_dd log_ratio) {
@@ -667,7 +667,7 @@ GRPO_FN grpo_dd grpo_ratio_log(grpo_ratio w) { return grpo_dd_pair_(w.log, w.log
 /* the token's ratio, from log-probabilities under the new and the old policy */
 GRPO_FN grpo_ratio grpo_ratio_of(double logp, double logp_old) { return grpo_ratio_exp(grpo_two_diff(logp, logp_old)); }
 
-GRPO_FN grpo_dd grpo_clamp_far_(grpo_dd x, double low, double high, int *passes) {      /* at a bound, or beyond */
+GRPO_FN grpo_dd grpo_clamp_far_(grpo_dd x, double low, double high, int *passes) {      /* x at a bound or outside */
     *passes = 0;
     if (grpo_dd_exceeds(grpo_dd_negative(x), -low)) return grpo_dd_of_(low);
     if (grpo_dd_exceeds(x, high)) return grpo_dd_of_(high);
@@ -675,17 +675,17 @@ GRPO_FN grpo_dd grpo_clamp_far_(grpo_dd x, double low, double high, int *passes)
     return x;
 }
 
-/* x clamped to [low, high]; *passes = 0 where the derivative is cut */
-GRPO_SHORT_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes) {
+/* x clamped to [low, high], both 0: not at all; *passes: the derivative, 1 or 0 */
+GRPO_FORCE_INLINE_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes) {
     *passes = 1;
     return (low == 0 && high == 0) || (x.hi > low && x.hi < high) ? x : grpo_clamp_far_(x, low, high, passes);
 }
 
 /* ======== axis 4: surrogate =======================================================================================================
- * What is a (ratio, advantage) pair worth?  As a loss.  w = ratio, A = advantage, l = logp. */
+ * Which loss do a ratio and an advantage give?  w = ratio, y = log w, A = advantage, l = logp. */
 
-/* id, name, a function of one TOKEN or of a GROUP, arrays it needs besides those of its ratio, numbers it reads with their domains (what
- * the field table asks holds always), the term, what it is */
+/* id, name, a function of one TOKEN or of a GROUP, arrays it needs besides those of its ratio, numbers it reads and their domains (besides
+ * the domains of the field table), the term as an expression, what it is */
 #define GRPO_SURROGATE_CHOICES(X) \
     X(GRPO_SURROGATE_REINFORCE, reinforce, TOKEN, 0, NOTHING, grpo_reinforce(advantage, logp), "-A l (Williams 1992)") \
     X(GRPO_SURROGATE_RATIO, ratio, TOKEN, 0, NOTHING, grpo_ratio_term(w, advantage), "-w A") \
@@ -715,9 +715,9 @@ GRPO_SHORT_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passe
       "-sg[w] A l inside [weight_min, weight_max], 0 outside") \
     X(GRPO_SURROGATE_SAPO_DETACHED, sapo_detached, TOKEN, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), \
       grpo_sapo_detached(w, advantage, logp, up ? s->tau_pos : s->tau_neg), "-A sg[(4/tau) sigmoid(tau (w - 1))] l (Trinity-RFT)") \
-    /* of gspo.h, functions of a group: F_i from the scores s_j and the advantages A_j (at the first active token) of its G responses with \
-       active tokens, with the unit of a response; F_i is the worth of each token of i.  k = beta; + and -: the n+ responses with \
-       A > 0 and the n- others; v = 1/n+, or where length_decay is not 0 the softmax over + of -length_decay T */ \
+    /* in gspo.h, functions of a group; the ratio's unit must be the response.  F_i is the term of each token of response i, from scores \
+       s_j and advantages A_j (at the first token that counts) of the G responses with such tokens.  k = beta; + and -: the n+ \
+       responses with A > 0 and the n- others; v = 1/n+, or if length_decay is not 0 the softmax over + of -length_decay T */ \
     X(GRPO_SURROGATE_VARIANCE, variance, GROUP, 0, NOTHING, none, "(k (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599)") \
     X(GRPO_SURROGATE_LOGISTIC_LSE, logistic_lse, GROUP, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), none, \
       "A_i > 0: log(1 + sum_+ e^(-s_j/tau_pos))/n+, else log(1 + sum_- e^(s_j/tau_neg))/n-; 0 without + or without - (REAL, 2602.05630)") \
@@ -739,7 +739,7 @@ GRPO_SHORT_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passe
       "(p_i - u_i)^2, p = softmax(A/advantage_temperature), u = softmax(k s) (DMPO, 2605.19461, its code)") \
     X(GRPO_SURROGATE_SOFTMAX_JS, softmax_js, GROUP, 0, POSITIVE(advantage_temperature), none, \
       "(p_i log(p_i/q_i) + u_i log(u_i/q_i))/2, q = (p + u)/2 (the same)") \
-    /* of one unit again */ \
+    /* functions of one token again */ \
     X(GRPO_SURROGATE_LOGISTIC, logistic, TOKEN, 0, NOTHING, grpo_logistic_term(w, advantage, s->beta, s->logit_shift), \
       "log(1 + e^(-+(k y - logit_shift))), - where A > 0, else +, where A = 0 too (VPD, 2605.15113, E-step)") \
     X(GRPO_SURROGATE_DISPO, dispo, TOKEN, 0, RANGE(weight_min, weight_max) RANGE(weight_min_neg, weight_max_neg), \
@@ -768,13 +768,13 @@ GRPO_SHORT_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passe
     X(GRPO_SURROGATE_CONTRASTIVE, contrastive, GROUP, 0, POSITIVE(contrast_temperature), none, \
       "A_i > 0: -(t/n+) log(e^z/(e^z + sum_- e^(s_j/t))), z = (s_i - contrast_margin)/t, t = contrast_temperature, else 0; 0 without " \
       "+ or without - (ConSPO, 2605.12969, eqs. 8, 13)") \
-    /* of one unit */ \
+    /* functions of one token */ \
     X(GRPO_SURROGATE_QUADRATIC_PROBABILITY, quadratic_probability, TOKEN, 0, POSITIVE_BOUND(quadratic_eps), none, \
       "-A w + |A| p (w - 1)^2/(2 quadratic_eps), p = sg[e^x], x the log-probability in the ratio's denominator (DRPO, 2606.09821)") \
-    X(GRPO_SURROGATE_NONE, none, TOKEN, 0, NOTHING, none, "0: what else is paid for is all there is (TRPA, 2504.04524). Needs no ratio, " \
-      "and no advantages where nothing else reads them: NULL is all 0")
+    X(GRPO_SURROGATE_NONE, none, TOKEN, 0, NOTHING, none, "0: the loss is the penalty alone (TRPA, 2504.04524). Needs no ratio; " \
+      "advantages may be NULL if nothing else reads them")
 typedef enum { GRPO_SURROGATE_CHOICES(GRPO_ENUM_) } grpo_surrogate_kind;
-/* what the functions of a group call a response's score */
+/* the score s of a response in the functions of a group */
 #define GRPO_GROUP_SCORE_CHOICES(X) \
     X(GRPO_GROUP_SCORE_LOG, log, "s = y") X(GRPO_GROUP_SCORE_RATIO, ratio, "s = e^y")
 typedef enum { GRPO_GROUP_SCORE_CHOICES(GRPO_ENUM_) } grpo_group_score_kind;
@@ -791,31 +791,31 @@ typedef struct {
     grpo_group_score_kind group_score;
     grpo_bounds_kind bounds;
     double eps_low, eps_high;
-    double quadratic_eps;          /* quadratic, quadratic_probability, > 0: best at 1 +- this, or this over p */
-    double bound_cap;              /* bounds probability: the upper one is at most this; 0: none */
+    double quadratic_eps;          /* quadratic, quadratic_probability, > 0: best at 1 +- this, or 1 +- this/p */
+    double bound_cap;              /* bounds probability: largest upper bound; 0: no limit */
     double log_low, log_high, log_clip_dual;    /* bounds position, >= 0: of the log-ratio, at the first token */
     double position_power;                   /* in [-16, 16] */
-    double clip_dual, clip_dual_pos;         /* clip_dual_pos: on 1/w where A > 0 (aspo); 0: none (gppo, aspo) */
-    double gppo_beta_low, gppo_beta_high;    /* gppo: 0 is PPO's clip of the gradient */
+    double clip_dual, clip_dual_pos;         /* clip_dual_pos: bound of 1/w where A > 0 (aspo); 0: none (gppo, aspo) */
+    double gppo_beta_low, gppo_beta_high;    /* gppo; 0: no gradient where clipped, as PPO */
     double weight_min, weight_max;
     double weight_min_neg, weight_max_neg;     /* dispo, where A < 0 */
     double tau_pos, tau_neg;
     double advantage_temperature;  /* > 0: of a softmax or sigmoid of the advantages */
     double vespo_k_pos, vespo_lambda_pos, vespo_k_neg, vespo_lambda_neg;
     double beta;                   /* k of the functions of a group; squared, logistic */
-    double reward_beta;            /* trajectory_balance: of the advantage (FlowRL's beta) */
+    double reward_beta;            /* trajectory_balance: factor of the advantage (FlowRL's beta) */
     double length_decay;           /* discriminative_mean, discriminative_lse */
     double logit_shift;            /* logistic */
     double hinge_margin;           /* pairwise_hinge */
     double shaping_gamma;          /* policy_shaping, > 0 */
     double min_gap;                /* pairwise_logistic, pairwise_hinge, >= 0 */
     double group_score_eps;        /* standardised, regression, >= 0 */
-    double contrast_temperature, contrast_margin;    /* contrastive: temperature > 0, margin off the score of a response with A > 0 */
+    double contrast_temperature, contrast_margin;    /* contrastive; temperature > 0 */
 } grpo_surrogate;
 
 typedef enum { GRPO_CLIP_NO, GRPO_CLIP_LOW, GRPO_CLIP_HIGH, GRPO_CLIP_DUAL } grpo_clip_side;
 
-/* a loss term with its derivatives with respect to the log-ratio and to logp; clip: which bound took the gradient */
+/* a loss term with its derivatives with respect to the log-ratio and to logp; clip: which bound is active */
 typedef struct { double value, d_log_ratio, d_logp; grpo_clip_side clip; } grpo_term;
 
 GRPO_FN grpo_term grpo_term_of_(double value, double d_log_ratio, double d_logp) {
@@ -823,22 +823,22 @@ GRPO_FN grpo_term grpo_term_of_(double value, double d_log_ratio, double d_logp)
     return t;
 }
 
-typedef struct { double low, high, log_low, log_high; } grpo_range;    /* of the ratio */
+typedef struct { double low, high, log_low, log_high; } grpo_range;    /* clip bounds of the ratio */
 
-GRPO_CALLED_FN_ grpo_range grpo_clip_range(double eps_low, double eps_high) {
+GRPO_NOINLINE_FN_ grpo_range grpo_clip_range(double eps_low, double eps_high) {
     grpo_range r;
     r.low = 1 - eps_low;      r.log_low = r.low > 0 ? log1p(-eps_low) : -HUGE_VAL;
     r.high = 1 + eps_high;    r.log_high = log1p(eps_high);
     return r;
 }
 
-/* DCPO's, x the log-probability in the ratio's denominator */
+/* the bounds of DCPO; x: the log-probability in the ratio's denominator */
 GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_high, double cap);
 
-/* bounds of the log-ratio */
+/* clip bounds of the log-ratio */
 typedef struct { grpo_dd low, high, dual; } grpo_log_range;
 
-GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n);      /* CTPO's, at the n-th token */
+GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n);      /* of CTPO, at the n-th token */
 
 GRPO_FN grpo_term grpo_reinforce(double advantage, double logp) {
     return grpo_term_of_(grpo_times(-advantage, logp), 0, -advantage);
@@ -854,18 +854,17 @@ GRPO_FN grpo_term grpo_clipped(double bound, double advantage, grpo_clip_side si
     return t;
 }
 
-/* The rule of every clip: a bound takes the gradient where the ratio is past it and the surrogate would push it further; for a bound from
- * below, and the dual one, the advantage with its sign turned. */
+/* 1 if a bound of a clip is active: the ratio is past it, and A > 0 for the upper bound, A < 0 for the lower and the dual one (pass -A) */
 GRPO_FN int grpo_clip_binds(double advantage, int past) { return advantage > 0 && past; }
 
-/* the bound that does: the ratio is above the upper one, below the lower one, beyond the dual one? */
+/* which bound is active; above, below, beyond: 1 if the ratio is past the upper, the lower, the dual bound */
 GRPO_FN grpo_clip_side grpo_clip_side_of(double advantage, int above, int below, int beyond) {
     if (grpo_clip_binds(advantage, above)) return GRPO_CLIP_HIGH;
     if (grpo_clip_binds(-advantage, beyond)) return GRPO_CLIP_DUAL;
     return grpo_clip_binds(-advantage, below) ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
 }
 
-/* dual HUGE_VAL: none */
+/* dual = HUGE_VAL: no dual clip */
 GRPO_FN grpo_term grpo_dual_clip(grpo_ratio w, double advantage, grpo_range range, double dual) {
     switch (grpo_clip_side_of(advantage, w.log > range.log_high, w.log < range.log_low, w.value > dual)) {
     case GRPO_CLIP_DUAL: return grpo_clipped(dual, advantage, GRPO_CLIP_DUAL);
@@ -879,7 +878,7 @@ GRPO_FN grpo_term grpo_ppo_clip(grpo_ratio w, double advantage, grpo_range range
     return grpo_dual_clip(w, advantage, range, HUGE_VAL);
 }
 
-GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range);      /* dual_clip between bounds of the log-ratio */
+GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range);      /* dual_clip with bounds of the log-ratio */
 
 GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
     grpo_term t = grpo_reinforce(grpo_times(grpo_within(w.value, weight_min, weight_max), advantage), logp);
@@ -887,7 +886,7 @@ GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double
     return t;
 }
 
-/* w - 1 as the argument of an exponential: the ratio itself must then be known beyond double precision */
+/* w - 1 in double-double, as the argument of an exponential must be */
 GRPO_FN grpo_dd grpo_ratio_minus_one(grpo_ratio w) {
     return w.value > 2 ? grpo_dd_add(grpo_exp_twice(grpo_ratio_log(w)), grpo_dd_of_(-1)) : grpo_two_sum(w.value, -1);
 }
@@ -895,9 +894,9 @@ GRPO_FN grpo_dd grpo_ratio_minus_one(grpo_ratio w) {
 /* sigmoid(z) and its derivative, e/(1 + e)^2, even in z */
 typedef struct { double value, slope; } grpo_gate;
 
-/* from e = e^-|z|; up: z > 0 */
-GRPO_SHORT_FN_ double grpo_gate_value_(double e, int up) { return (up ? 1 : e) / (1 + e); }
-GRPO_SHORT_FN_ double grpo_gate_slope_(double e) { return e / ((1 + e) * (1 + e)); }
+/* both from e = e^-|z|; up: 1 if z > 0 */
+GRPO_FORCE_INLINE_FN_ double grpo_gate_value_(double e, int up) { return (up ? 1 : e) / (1 + e); }
+GRPO_FORCE_INLINE_FN_ double grpo_gate_slope_(double e) { return e / ((1 + e) * (1 + e)); }
 
 GRPO_FN grpo_gate grpo_sigmoid(grpo_dd z) {
     const double e = grpo_exp(z.hi > 0 ? grpo_dd_negative(z) : z);
@@ -905,7 +904,7 @@ GRPO_FN grpo_gate grpo_sigmoid(grpo_dd z) {
     return g;
 }
 
-/* that of tau (w - 1) */
+/* at z = tau (w - 1) */
 GRPO_FN grpo_gate grpo_sigmoid_gate(grpo_ratio w, double tau) { return grpo_sigmoid(grpo_dd_mul(grpo_ratio_minus_one(w), tau)); }
 
 GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
@@ -915,12 +914,12 @@ GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
 
 GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shape);
 GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old);
-/* the term of the table; of policy_shaping outside its mask, 0 of quadratic_probability.  A = 0 is worth 0, but for regressions */
+/* the term of the table; for policy_shaping ppo_clip, for quadratic_probability 0.  A = 0 gives 0, except for squared and logistic */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp);
 
 /* ======== axis 5: penalty =========================================================================================================
- * What else is paid for?  At each token kl_coef u K - entropy_coef H, K an estimator of KL(policy || reference), H the entropy.  And
- * beside the terms, with divisors of their own: a likelihood over some tokens, and pairs of responses. */
+ * What is added to the surrogate?  At each token kl_coef u K - entropy_coef H: K an estimator of KL(policy || reference), u its importance
+ * weight, H the entropy.  To the loss, with their own divisors: a likelihood over some tokens, a preference loss over response pairs. */
 
 #define GRPO_KL_REFERENCE_CHOICES(X) X(GRPO_KL_REFERENCE_REF, ref, REF, "") \
     X(GRPO_KL_REFERENCE_OLD, old, OLD, "") X(GRPO_KL_REFERENCE_ROLLOUT, rollout, ROLLOUT, "") \
@@ -928,7 +927,7 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
 typedef enum { GRPO_KL_REFERENCE_CHOICES(GRPO_ENUM_) } grpo_kl_reference_kind;
 #define GRPO_KL_GRADIENT_CHOICES(X) X(GRPO_KL_GRADIENT_EXACT, exact, "") \
     X(GRPO_KL_GRADIENT_STRAIGHT_THROUGH_K2, straight_through_k2, "value of K, gradient of k2: straight-through (verl's \"k3+\")") \
-    X(GRPO_KL_GRADIENT_DETACHED, detached, "value of K, no gradient: what is left is that of u")
+    X(GRPO_KL_GRADIENT_DETACHED, detached, "value of K without its gradient; u may still have one")
 typedef enum { GRPO_KL_GRADIENT_CHOICES(GRPO_ENUM_) } grpo_kl_gradient_kind;
 #define GRPO_KL_IMPORTANCE_WEIGHT_CHOICES(X) \
     X(GRPO_KL_IMPORTANCE_WEIGHT_NONE, none, "u = 1") \
@@ -938,46 +937,46 @@ typedef enum { GRPO_KL_GRADIENT_CHOICES(GRPO_ENUM_) } grpo_kl_gradient_kind;
     X(GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION, score_function, "u = e^(l - sg[l]): 1, with the gradient of the score function")
 typedef enum { GRPO_KL_IMPORTANCE_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_kl_importance_weight_kind;
 #define GRPO_KL_CLAMP_ON_CHOICES(X) X(GRPO_KL_CLAMP_ON_ESTIMATE, estimate, "kl_clamp_value bounds |K|, which is then multiplied by u") \
-    X(GRPO_KL_CLAMP_ON_WEIGHTED, weighted, "it bounds |u K|; where it does, u is not differentiated either (NeMo-RL, slime)")
+    X(GRPO_KL_CLAMP_ON_WEIGHTED, weighted, "kl_clamp_value bounds |u K|; where it binds, u has no gradient either (NeMo-RL, slime)")
 typedef enum { GRPO_KL_CLAMP_ON_CHOICES(GRPO_ENUM_) } grpo_kl_clamp_on_kind;
 #define GRPO_KL_ON_CHOICES(X) X(GRPO_KL_ON_ALL, all, "") \
     X(GRPO_KL_ON_SELECTED, selected, "at tokens with batch.kl_mask (KL-Cov, 2505.22617)")
 typedef enum { GRPO_KL_ON_CHOICES(GRPO_ENUM_) } grpo_kl_on_kind;
-/* what the sums of the KL and of the entropy bonus are divided by: id, name, the choice of axis 7, what it is */
-#define GRPO_PENALTY_AGGREGATION_CHOICES(X) X(GRPO_PENALTY_AGGREGATION_TERMS, terms, TOKEN_SUM, "what those of the terms are") \
+/* aggregation of the KL and of the entropy bonus: id, name, the choice of axis 7, what it is */
+#define GRPO_PENALTY_AGGREGATION_CHOICES(X) X(GRPO_PENALTY_AGGREGATION_TERMS, terms, TOKEN_SUM, "as the surrogate") \
     X(GRPO_PENALTY_AGGREGATION_TOKEN_MEAN, token_mean, TOKEN_MEAN, "") \
     X(GRPO_PENALTY_AGGREGATION_SEQ_MEAN_TOKEN_MEAN, seq_mean_token_mean, SEQ_MEAN_TOKEN_MEAN, "")
 typedef enum { GRPO_PENALTY_AGGREGATION_CHOICES(GRPO_ENUM_) } grpo_penalty_aggregation_kind;
-/* nll_coef/D times the sum of -u h over D tokens of the batch */
+/* to the loss is added nll_coef/D times the sum of -u h over D tokens of the batch, which are: */
 #define GRPO_NLL_CHOICES(X) X(GRPO_NLL_NONE, none, "") \
     X(GRPO_NLL_CORRECT, correct, "of responses with batch.reward > 0 (VAPO, 2504.05118)") \
     X(GRPO_NLL_POSITIVE, positive, "with A > 0 (OREAL, 2502.06781, as xtuner)") \
     X(GRPO_NLL_SELECTED, selected, "with batch.nll_mask (CHORD, 2508.11408: those of the demonstrations)") X(GRPO_NLL_ALL, all, "") \
     X(GRPO_NLL_NOT_NEGATIVE, not_negative, "with A >= 0 (LLDS, 2512.04220)")
 typedef enum { GRPO_NLL_CHOICES(GRPO_ENUM_) } grpo_nll_kind;
-/* u, detached; p = e^l */
+/* the weight u, no gradient through it; p = e^l */
 #define GRPO_NLL_WEIGHT_CHOICES(X) \
     X(GRPO_NLL_WEIGHT_NONE, none, "1") X(GRPO_NLL_WEIGHT_P, p, "p") \
     X(GRPO_NLL_WEIGHT_P_ONE_MINUS_P, p_one_minus_p, "p (1 - p) (CHORD's phi)") \
     X(GRPO_NLL_WEIGHT_TEACHER_GATE, teacher_gate, "sigmoid(nll_teacher_slope (logp_teacher - l)) (SDAR, 2605.15155)")
 typedef enum { GRPO_NLL_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_nll_weight_kind;
-/* h */
+/* the summand h */
 #define GRPO_NLL_FORM_CHOICES(X) \
     X(GRPO_NLL_FORM_LOGP, logp, "l") X(GRPO_NLL_FORM_TEACHER_GAP, teacher_gap, "l - logp_teacher (SDAR, 2605.15155)") \
     X(GRPO_NLL_FORM_DISPLACEMENT, displacement, "-max(logp_old - l, 0) (LLDS, 2512.04220)")
 typedef enum { GRPO_NLL_FORM_CHOICES(GRPO_ENUM_) } grpo_nll_form_kind;
-/* of form displacement: tokens outside of what the gate lets pass add nothing and stay among the D */
+/* form displacement only: tokens outside what the gate passes add 0 and still count in D */
 #define GRPO_NLL_GATE_CHOICES(X) X(GRPO_NLL_GATE_NONE, none, TOKEN, SUM, "") \
     X(GRPO_NLL_GATE_SEQUENCE, sequence, SEQUENCE, SUM, \
       "responses whose logp_old - l sum to more than 0, over their tokens among the D (2512.04220)") \
     X(GRPO_NLL_GATE_SEGMENT, segment, SEGMENT, SUM, "the same of segments: turns")
 typedef enum { GRPO_NLL_GATE_CHOICES(GRPO_ENUM_) } grpo_nll_gate_kind;
-/* of gspo.h: preference_coef/D times the sum of log(1 + e^(-preference_beta (s_a - s_b))) over the D pairs of responses of one group with
- * reward_a - reward_b > preference_min_gap (AMIR-GRPO, 2601.03661) */
+/* in gspo.h, added to the loss: preference_coef/D times the sum of log(1 + e^(-preference_beta (s_a - s_b))) over the D pairs of responses
+ * of one group with reward_a - reward_b > preference_min_gap (AMIR-GRPO, 2601.03661) */
 #define GRPO_PREFERENCE_CHOICES(X) X(GRPO_PREFERENCE_NONE, none, "") \
     X(GRPO_PREFERENCE_PAIRWISE, pairwise, "") \
     X(GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE, pairwise_else_pointwise, \
-        "where the step has no such pair preference_coef/N times the sum of log(1 + e^(-+s)) " \
+        "pairwise; in a batch without such pairs preference_coef/N times the sum of log(1 + e^(-+s)) " \
       "over its N responses with tokens that count, - where the reward is > 0 (TRPA, 2504.04524)")
 typedef enum { GRPO_PREFERENCE_CHOICES(GRPO_ENUM_) } grpo_preference_kind;
 #define GRPO_PREFERENCE_SCORE_CHOICES(X) \
@@ -987,13 +986,13 @@ typedef enum { GRPO_PREFERENCE_SCORE_CHOICES(GRPO_ENUM_) } grpo_preference_score
 
 typedef struct {
     grpo_kl_kind kl;
-    grpo_kl_reference_kind kl_reference;       /* the reference that D = l - x is from */
+    grpo_kl_reference_kind kl_reference;       /* the policy whose log-probability is x in D = l - x */
     grpo_kl_on_kind kl_on;
     grpo_kl_gradient_kind kl_gradient;
     grpo_kl_importance_weight_kind kl_importance_weight;
-    double kl_importance_weight_max;                   /* u at most this, derivative 0 where it binds; 0: none */
+    double kl_importance_weight_max;                   /* upper bound of u, derivative 0 where it binds; 0: none */
     double kl_coef;
-    double kl_clamp_log, kl_clamp_value;   /* |D|, and |K| or |u K|, at most this, derivative 0 outside; 0: none */
+    double kl_clamp_log, kl_clamp_value;   /* bounds of |D|, and of |K| or |u K|; derivative 0 outside; 0: none */
     grpo_kl_clamp_on_kind kl_clamp_on;
     grpo_penalty_aggregation_kind kl_aggregation;
     double entropy_coef;                   /* its gradient is grpo_output.dentropy */
@@ -1002,51 +1001,51 @@ typedef struct {
     grpo_nll_weight_kind nll_weight;
     grpo_nll_form_kind nll_form;
     grpo_nll_gate_kind nll_gate;
-    double nll_teacher_slope;                /* of teacher_gate */
+    double nll_teacher_slope;                /* nll_weight teacher_gate */
     double nll_coef;
     grpo_preference_kind preference;
     grpo_preference_score_kind preference_score;
     double preference_min_gap;                    /* >= 0 */
     double preference_beta, preference_coef;
-    double preference_kappa;                   /* >= 0; not 0: preference_beta is so many times as much where reward_a > 0 (TRPA's kappa) */
+    double preference_kappa;                   /* >= 0; not 0: factor of preference_beta where reward_a > 0 (TRPA's kappa) */
 } grpo_penalty;
 
-/* the KL part.  logp_ref: of kl_reference; token_ratio: e^d at the token (kl_importance_weight token); level_ratio: that of axis 3
- * (kl_importance_weight level) */
+/* the KL of one token.  logp_ref: under kl_reference; token_ratio: e^d, read by kl_importance_weight token; level_ratio: w of axis 3, read
+ * by kl_importance_weight level */
 GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double level_ratio) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_kl_term k;
     grpo_dd D;
     double u;
-    int in_log, weighted, moves = p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE;   /* is u differentiated? */
+    int in_log_clamp, weighted, u_has_gradient = p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE;
     if (p->kl == GRPO_KL_NONE || p->kl_coef == 0) return t;
-    D = grpo_clamp(grpo_two_diff(logp, logp_ref), -p->kl_clamp_log, p->kl_clamp_log, &in_log);
+    D = grpo_clamp(grpo_two_diff(logp, logp_ref), -p->kl_clamp_log, p->kl_clamp_log, &in_log_clamp);
     k = grpo_kl_estimate(p->kl, D);
     if (p->kl_gradient == GRPO_KL_GRADIENT_STRAIGHT_THROUGH_K2) k.derivative = D.hi;
-    if (p->kl_gradient == GRPO_KL_GRADIENT_DETACHED || !in_log) k.derivative = 0;
+    if (p->kl_gradient == GRPO_KL_GRADIENT_DETACHED || !in_log_clamp) k.derivative = 0;
     u = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN ? token_ratio
         : p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL ? level_ratio : 1;
-    if (p->kl_importance_weight_max != 0 && u > p->kl_importance_weight_max) { u = p->kl_importance_weight_max; moves = 0; }
+    if (p->kl_importance_weight_max != 0 && u > p->kl_importance_weight_max) { u = p->kl_importance_weight_max; u_has_gradient = 0; }
     weighted = p->kl_clamp_on == GRPO_KL_CLAMP_ON_WEIGHTED;
     if (p->kl_clamp_value != 0 && fabs(weighted ? grpo_times(u, k.value) : k.value) > p->kl_clamp_value) {
         k.value = k.value < 0 ? -p->kl_clamp_value : p->kl_clamp_value;
         k.derivative = 0;
-        if (weighted) { u = 1; moves = 0; }
+        if (weighted) { u = 1; u_has_gradient = 0; }
     }
     u *= p->kl_coef;
     t.value = grpo_times(u, k.value);
     t.d_logp = grpo_times(u, k.derivative);
-    if (moves && p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL) t.d_log_ratio = t.value;
-    else if (moves) t.d_logp = grpo_plus(t.d_logp, t.value);                             /* du = u dl */
+    if (u_has_gradient && p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL) t.d_log_ratio = t.value;
+    else if (u_has_gradient) t.d_logp = grpo_plus(t.d_logp, t.value);                    /* du = u dl */
     return t;
 }
 
-/* -u h and its derivative by l */
+/* -u h and its derivative with respect to l */
 GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, double logp_teacher);
 
 /* ======== axis 6: weight ==========================================================================================================
- * Which tokens and sequences count, and how much?  The surrogate is multiplied by M v g: v = importance weight of old over rollout
- * policy, g that of the policy over old, M = 0 for tokens dropped by trust, off_policy or selected, else 1; all detached. */
+ * Which tokens and sequences count, and how much?  The surrogate is multiplied by M v g: v = importance weight of the old over the rollout
+ * policy, g of the current over the old policy, M = 0 at tokens that trust, off_policy_mask or selected drop, else 1; all detached. */
 
 #define GRPO_WEIGHT_TRUNCATED_CHOICES(X) X(GRPO_WEIGHT_TRUNCATED_KEEP, keep, "") X(GRPO_WEIGHT_TRUNCATED_MASK, mask, "")
 typedef enum { GRPO_WEIGHT_TRUNCATED_CHOICES(GRPO_ENUM_) } grpo_weight_truncated_kind;      /* mask: DAPO's overlong filtering */
@@ -1075,7 +1074,7 @@ typedef enum { GRPO_ROLLOUT_IS_NORM_CHOICES(GRPO_ENUM_) } grpo_rollout_is_norm_k
     X(GRPO_ROLLOUT_REJECTED_ZERO_WEIGHT, zero_weight, "surrogate times 0; divisors and penalty keep the token (IcePop)") \
     X(GRPO_ROLLOUT_REJECTED_UNMASK, unmask, "the token leaves the mask altogether (verl with use_v1 false)")
 typedef enum { GRPO_ROLLOUT_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rollout_rejected_kind;
-/* which tokens are dropped; x = log-probability in the ratio's denominator, p = e^l, p0 = e^x, w and y of axis 3, lo = trust_low, hi =
+/* which tokens are dropped: x = log-probability in the ratio's denominator, p = e^l, p0 = e^x, w and y of axis 3, lo = trust_low, hi =
  * trust_high */
 #define GRPO_TRUST_CHOICES(X) X(GRPO_TRUST_NONE, none, "") \
     X(GRPO_TRUST_ONE_SIDED, one_sided, "A > 0 and w > 1 + hi, A < 0 and w < 1 - lo: where a PPO clip would bind") \
@@ -1091,7 +1090,7 @@ typedef enum { GRPO_ROLLOUT_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rollout_rejected
         "A > 0 and w > 1 and D > hi, A < 0 and w < 1 and D > lo, D = batch.divergence_old (Flow-DPPO, 2606.11025)") \
     X(GRPO_TRUST_NEGATIVE_BAND, negative_band, "A < 0 and w outside [1 - lo, 1 + hi] (TBPO of QaRL, 2604.07853)")
 typedef enum { GRPO_TRUST_CHOICES(GRPO_ENUM_) } grpo_trust_kind;
-#define GRPO_OFF_POLICY_MASK_CHOICES(X) X(GRPO_OFF_POLICY_MASK_NONE, none, NOBODY, "") \
+#define GRPO_OFF_POLICY_MASK_CHOICES(X) X(GRPO_OFF_POLICY_MASK_NONE, none, NO_POLICY, "") \
     X(GRPO_OFF_POLICY_MASK_OLD, old, OLD, \
         "drop tokens with A < 0 where a sequence's mean of logp_old - logp is above off_policy_mask_threshold (2512.02556)") \
     X(GRPO_OFF_POLICY_MASK_ROLLOUT, rollout, ROLLOUT, "the same from logp_rollout") \
@@ -1102,7 +1101,7 @@ typedef enum { GRPO_OFF_POLICY_MASK_CHOICES(GRPO_ENUM_) } grpo_off_policy_mask_k
     X(GRPO_SELECTED_KEEP, keep, "drop tokens without batch.selected (high-entropy tokens only, 2506.01939)") \
     X(GRPO_SELECTED_DROP, drop, "drop tokens with it (Clip-Cov, 2505.22617)")
 typedef enum { GRPO_SELECTED_CHOICES(GRPO_ENUM_) } grpo_selected_kind;
-/* grounds for rejection besides rollout_is: a statistic of q, pooled over a level, out of [rollout_rs_low, rollout_rs_high] */
+/* rejection besides rollout_is: where a statistic of q, pooled over a level, is outside [rollout_rs_low, rollout_rs_high] */
 #define GRPO_ROLLOUT_RS_CHOICES(X) X(GRPO_ROLLOUT_RS_NONE, none, "") \
     X(GRPO_ROLLOUT_RS_RATIO, ratio, "e^(pooled q)") X(GRPO_ROLLOUT_RS_K2, k2, "q^2/2") \
     X(GRPO_ROLLOUT_RS_K3, k3, "e^q - 1 - q") X(GRPO_ROLLOUT_RS_PROBABILITY, probability, "e^logp_old - e^logp_rollout") \
@@ -1139,34 +1138,34 @@ typedef struct {
     grpo_rollout_is_kind rollout_is;
     grpo_rollout_is_level_kind rollout_is_level;
     double rollout_is_low, rollout_is_high;
-    double rollout_clamp;                  /* |q| at most this; 0: none */
+    double rollout_clamp;                  /* bound of |q|; 0: none */
     grpo_rollout_is_norm_kind rollout_is_norm;
     grpo_policy_is_kind policy_is;
     double policy_is_low, policy_is_high;
     grpo_rollout_rs_kind rollout_rs;
     grpo_rollout_rs_level_kind rollout_rs_level;
     double rollout_rs_low, rollout_rs_high;
-    double rollout_veto;                              /* a sequence with a token e^q below this is rejected whole; 0: none */
+    double rollout_veto;                              /* a sequence with e^q below this at any token is rejected as a whole; 0: none */
     grpo_rollout_rejected_kind rollout_rejected;
     grpo_fipo_kind fipo;
     double fipo_half_life;        /* tokens */
     double fipo_ratio_max;        /* tokens with e^d above this add nothing to F; 0: none */
     double fipo_low, fipo_high;
-    double fipo_safe_ratio;                       /* A < 0 and e^d above this: the factor is clipped to the next two as well; 0: never */
+    double fipo_safe_ratio;                       /* where A < 0 and e^d > this, the factor is also clipped to the next two; 0: never */
     double fipo_safe_low, fipo_safe_high;
     grpo_external_kind external;
 } grpo_weight;
 
-/* 0: dropped; band: 1 - trust_low to 1 + trust_high (grpo_clip_range).  Of trust divergence the second is asked, of all others the first */
+/* 1 if trust keeps the token; the second is for trust divergence, the first for all others; band: 1 - trust_low to 1 + trust_high */
 GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_ratio w, double advantage, double logp, double logp_old);
 GRPO_FN int grpo_in_divergence_region(const grpo_weight *c, grpo_ratio w, double advantage, double divergence);
-/* q = old - rollout after its clamp */
+/* of one token; q = logp_old - logp_rollout after rollout_clamp */
 GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, double logp_old, double logp_rollout);
-GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled);        /* is the pooled statistic inside its bounds? */
+GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled);        /* 1 if inside its bounds */
 
 /* the weight, and whether v was inside [low, high] */
 typedef struct { double value; int inside; } grpo_rollout_is_weight;
-/* v must be e^log_v; comparisons are made on the logarithm, where the value does not tell without it */
+/* v.value must be e^v.log; log(v) is compared with log(bound), except where v is inside by more than a factor 1 +- 1e-9 */
 GRPO_FN grpo_rollout_is_weight grpo_rollout_is(const grpo_weight *c, grpo_ratio v) {
     const int between = v.value > c->rollout_is_low * (1 + 1e-9) && v.value < c->rollout_is_high * (1 - 1e-9);
     const int below = !between && v.log < log(c->rollout_is_low), above = !between && v.log > log(c->rollout_is_high);
@@ -1181,12 +1180,12 @@ GRPO_FN grpo_rollout_is_weight grpo_rollout_is(const grpo_weight *c, grpo_ratio 
 }
 
 GRPO_FN double grpo_policy_is(const grpo_weight *c, grpo_dd log_ratio);    /* g of a log-ratio */
-GRPO_FN grpo_dd grpo_fipo_decay(double half_life);                         /* of F from one position to the next */
+GRPO_FN grpo_dd grpo_fipo_decay(double half_life);                         /* of F from one position to the next: 2^(-1/half_life) */
 /* FIPO's factor on v, from F; token_ratio: e^d */
 GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage);
 
 /* ======== axis 7: aggregation =====================================================================================================
- * Divided by what?  loss = sum of terms times the coefficient.  N sequences, T_i tokens that count, C = constant. */
+ * What is the sum divided by?  loss = sum of term times coefficient, listed below.  N sequences, T_i tokens that count, C = constant. */
 
 #define GRPO_AGGREGATION_CHOICES(X) \
     X(GRPO_AGGREGATION_TOKEN_SUM, token_sum, "1") \
@@ -1210,12 +1209,12 @@ GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double tok
         "1/(tokens of groups with max - min of batch.reward > 1e-6), of every token (DAPO-ZV); 1 if none")
 typedef enum { GRPO_AGGREGATION_CHOICES(GRPO_ENUM_) } grpo_aggregation_kind;
 #define GRPO_EMPTY_SEQUENCES_CHOICES(X) X(GRPO_EMPTY_SEQUENCES_KEEP, keep, "") X(GRPO_EMPTY_SEQUENCES_DROP, drop, "")
-typedef enum { GRPO_EMPTY_SEQUENCES_CHOICES(GRPO_ENUM_) } grpo_empty_sequences_kind;  /* do sequences (groups) without tokens count in N? */
+typedef enum { GRPO_EMPTY_SEQUENCES_CHOICES(GRPO_ENUM_) } grpo_empty_sequences_kind;  /* of N: sequences (groups) without tokens */
 
 typedef struct {
     grpo_aggregation_kind kind;
-    double constant;
-    double power;
+    double constant;    /* C */
+    double power;       /* seq_mean_length_power */
     grpo_empty_sequences_kind empty_sequences;
 } grpo_aggregation;
 
@@ -1230,18 +1229,18 @@ typedef struct {
     grpo_aggregation aggregation;
 } grpo_objective;
 
-/* what a number may be, whatever else is chosen */
+/* the domain of a number, whatever the choices are */
 enum { GRPO_LOW_EXCLUDED = 1, GRPO_HIGH_EXCLUDED = 2, GRPO_WHOLE = 4, GRPO_EXCEPT_0 = 8, GRPO_OR_0 = 16 };
 typedef struct {
-    double low, high;        /* included, also where they are infinite; a number that must be finite ends at the largest double */
-    int flags;               /* GRPO_WHOLE: whole numbers; GRPO_EXCEPT_0: but not 0; GRPO_OR_0: or 0 */
-    grpo_rule below, above;  /* the rule that a number below or above breaks; an infinite one breaks GRPO_INFINITE, NaN is never allowed */
+    double low, high;        /* inclusive, even if infinite; +-DBL_MAX if the number must be finite */
+    int flags;               /* GRPO_WHOLE: whole numbers only; GRPO_EXCEPT_0: not 0; GRPO_OR_0: 0 too */
+    grpo_rule below, above;  /* the rules that numbers below low and above high break; infinite ones: GRPO_INFINITE; NaN: GRPO_NAN */
 } grpo_domain;
 
 #if defined(GRPO_NO_ROWS) && defined(GRPO_NO_TEXT)
 #define GRPO_NO_PATHS_
 #endif
-/* a field of grpo_objective by its path, "surrogate.eps_high"; without rows and texts path and choices are "" */
+/* a field of grpo_objective; path: "surrogate.eps_high"; with GRPO_NO_ROWS and GRPO_NO_TEXT path and choices are "" */
 typedef struct {
 #ifdef GRPO_NO_PATHS_
     char path[1], choices[1];
@@ -1249,34 +1248,34 @@ typedef struct {
     const char *path;
     const char *choices;     /* "none|soft|linear" in the order of the enum; NULL for a number */
 #endif
-    uint16_t offset;         /* into grpo_objective: of an enum, or of a double */
+    uint16_t offset;         /* in grpo_objective, of an enum or of a double */
     uint16_t n_choices;      /* 0 for a number */
     uint16_t domain;         /* of a number, for grpo_field_domain */
 } grpo_field;
 
-#ifndef GRPO_NO_ROWS                  /* of grpo_rows.h */
-/* a published objective.  paper: arXiv id where there is one; equations: its numbers, or what it calls them.  What a row sets are the
- * fields whose grpo_objective_get of its grpo_objective_from_preset is not 0: all else is the first choice or 0. */
+#ifndef GRPO_NO_ROWS                  /* in grpo_rows.h */
+/* a published objective, a row of the table.  paper: arXiv id where there is one; equations: their numbers, or names, in the paper.  A row
+ * sets the fields that grpo_objective_get finds not 0 in its grpo_objective_from_preset; the others are 0, the first choice. */
 typedef struct { const char *name, *paper, *equations, *summary; } grpo_preset;
 const grpo_preset *grpo_presets(int *count);
-grpo_objective grpo_objective_from_preset(const grpo_preset *preset);                         /* of one of grpo_presets */
+grpo_objective grpo_objective_from_preset(const grpo_preset *preset);                         /* preset: one of grpo_presets */
 grpo_status grpo_objective_named(const char *name, grpo_objective *obj);
 #endif
 const grpo_field *grpo_fields(int *count);
 #ifndef GRPO_NO_PATHS_
-grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value);    /* or a choice by number; domains: _check */
+grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value);    /* a number, or a choice by number; unchecked */
 grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const char *choice);
 #endif
 double      grpo_objective_get(const grpo_objective *obj, const grpo_field *field);
-grpo_domain grpo_field_domain(const grpo_field *field);          /* choices ask more of the numbers they read */
-grpo_status grpo_objective_check(const grpo_objective *obj);     /* what every call checks first: are the numbers of the axes sound? */
+grpo_domain grpo_field_domain(const grpo_field *field);          /* choices may narrow the domains of what they read */
+grpo_status grpo_objective_check(const grpo_objective *obj);     /* domains and combinations of fields; every call checks them */
 
 /* ======== the batch ===============================================================================================================
- * Caller's arrays, never copied.  Group g (a prompt) is the sequences group_begin[g] .. group_begin[g+1]-1; sequence i (a response) is
- * the tokens offset[i] .. offset[i]+length[i]-1 of every token array: padded and packed layouts are both views.  No token is of two
- * sequences: nothing but grpo_lint checks that.  A group has a sequence at least; the first may begin beyond 0, for views of some groups.
+ * The caller's arrays, never copied.  Group g (a prompt) is the sequences group_begin[g] .. group_begin[g+1]-1; sequence i (a response) is
+ * the tokens offset[i] .. offset[i]+length[i]-1 of every token array, so layouts may be padded or packed.  Sequences must not share tokens:
+ * only grpo_lint checks that.  Every group has at least one sequence; group_begin[0] may be above 0, to pass some groups of a batch.
  *
- * -inf log-probabilities stand for -K with one K -> infinity: -inf - -inf is 0, infinite log-ratios of opposite sign in one sum
+ * -inf log-probabilities stand for -K with the same K -> infinity: -inf - -inf is 0, infinite log-ratios of opposite sign in one sum
  * cancel in pairs, e^-inf times inf is 0.  NaN or +inf at an unmasked token is an error.
  * A sequence may be empty or fully masked; it still counts in its group's statistics. */
 
@@ -1284,48 +1283,48 @@ grpo_status grpo_objective_check(const grpo_objective *obj);     /* what every c
 
 typedef struct {
     int64_t n_groups;
-    const int64_t *group_begin;       /* (n_groups + 1); at most 2^32 */
+    const int64_t *group_begin;       /* (n_groups + 1), each at most 2^32 */
     const int64_t *offset, *length;   /* (sequences), in tokens, prompt excluded, masked tokens included */
     int64_t n_tokens;                 /* elements of each token array */
     /* per token */
     const grpo_real *logp;            /* under the policy being trained */
     const grpo_real *logp_old;        /* under the policy at the start of the update */
     const grpo_real *logp_ref;        /* under the frozen reference */
-    const grpo_real *logp_rollout;    /* under the engine that sampled */
+    const grpo_real *logp_rollout;    /* under the inference engine that sampled */
     const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_reference, nll_* and, finite, by advantage.teacher_* */
-    const grpo_real *entropy;         /* nats; reported; read by advantage.entropy and penalty.entropy_coef */
-    const grpo_real *value;           /* critic */
-    const grpo_real *step_reward;     /* read where step_end */
-    const uint8_t *step_end;          /* last token of a step */
-    const uint8_t *segment_end;       /* last token of a segment (a turn); masked tokens' flags count */
-    const uint8_t *mask;              /* 0: the token takes part in nothing; NULL: all count */
+    const grpo_real *entropy;         /* nats; in the report; read by advantage.entropy and penalty.entropy_coef */
+    const grpo_real *value;           /* of the critic */
+    const grpo_real *step_reward;     /* of the step that ends here: read where step_end */
+    const uint8_t *step_end;          /* 1: last token of a step */
+    const uint8_t *segment_end;       /* 1: last token of a segment (a turn); flags of masked tokens count */
+    const uint8_t *mask;              /* 0: the token is ignored; NULL: all count */
     const uint8_t *selected;          /* by entropy, covariance, at random ...: read by weight.selected */
-    const uint8_t *kl_mask;           /* of the tokens that pay the KL: read by penalty.kl_on */
-    const uint8_t *nll_mask;          /* of demonstrations: read by penalty.nll_on selected */
+    const uint8_t *kl_mask;           /* 1: the token has a KL penalty: read by penalty.kl_on */
+    const uint8_t *nll_mask;          /* 1: a token of a demonstration: read by penalty.nll_on selected */
     const uint8_t *marked;            /* read by advantage.marked */
-    const uint8_t *shaping_mask;      /* of tokens from another policy, or with a hint: read by surrogate.kind policy_shaping */
-    const int64_t *state;             /* where the step started from (an observation ...): read where step_end */
-    const int64_t *token_id;          /* what the token is: read by advantage.credit prefix_tree */
-    const grpo_real *sum_pi_squared;     /* sum over the vocabulary of the squared probabilities under the old policy */
+    const uint8_t *shaping_mask;      /* 1: from another policy, or with a hint: read by surrogate.kind policy_shaping */
+    const int64_t *state;             /* id of what the step started from (an observation ...): read where step_end */
+    const int64_t *token_id;          /* in the vocabulary: read by advantage.credit prefix_tree */
+    const grpo_real *sum_pi_squared;     /* under the old policy, over the vocabulary: read by advantage.token_baseline */
     /* per sequence */
     const grpo_real *reward;
     const grpo_real *rewards;         /* (sequences, n_rewards); read where advantage.rewards is each */
     int64_t n_rewards;                /* 1 .. GRPO_MAX_REWARDS */
     const grpo_real *reward_weight;   /* (n_rewards); NULL: all 1 */
     const uint8_t *truncated;         /* generation was cut off */
-    const uint8_t *excluded;          /* read by advantage.excluded; NULL: nobody */
+    const uint8_t *excluded;          /* read by advantage.excluded; NULL: none */
     /* per group */
-    const grpo_real *baseline;
-    const grpo_real *log_partition;           /* log of the partition function, learned (surrogate trajectory_balance) */
+    const grpo_real *baseline;        /* read by advantage.baseline external */
+    const grpo_real *log_partition;           /* log Z, learned: read by surrogate trajectory_balance */
     /* per token */
     const grpo_real *external_weight;          /* finite, not negative; read by weight.external */
-    const grpo_real *eps_low, *eps_high;    /* 0 <= eps_low <= 1, 0 <= eps_high: of surrogate.bounds external */
+    const grpo_real *eps_low, *eps_high;    /* 0 <= eps_low <= 1, 0 <= eps_high: read by surrogate.bounds external */
     const grpo_real *divergence_ref, *divergence_old;    /* of the policy from the reference (read by penalty.kl external) and from the
                                                             old one (by weight.trust divergence); finite, not negative */
 } grpo_batch;
 
-/* The batch's arrays by their members: what one element is of, what its numbers may be, the stages' needs that read it (GRPO_NEED_*_), and
- * those of the needs to which an infinity is no good.  Names in statuses and checks of arrays are made of this list. */
+/* The arrays of grpo_batch: member, what there is one element for, domain of an element, needs (GRPO_NEED_*_) that read it, and those of
+ * the needs that require finite elements.  The names in statuses and the checks of arrays are made from this list. */
 #define GRPO_ARRAYS_(X) \
     X(logp, TOKEN, LOG_PROBABILITY, GRPO_NEED_LOGP_, 0) \
     X(logp_old, TOKEN, LOG_PROBABILITY, GRPO_NEED_OLD_ | GRPO_NEED_TEACHER_, GRPO_NEED_TEACHER_) \
@@ -1345,7 +1344,7 @@ typedef struct {
     X(eps_low, TOKEN, PART, GRPO_NEED_CLIPS_, 0) X(eps_high, TOKEN, FACTOR, GRPO_NEED_CLIPS_, 0) \
     X(divergence_ref, TOKEN, FACTOR, GRPO_NEED_DIVERGENCE_REF_, 0) X(divergence_old, TOKEN, FACTOR, GRPO_NEED_DIVERGENCE_OLD_, 0)
 
-/* what else a status can speak of */
+/* other things that a status can name */
 #define GRPO_NAMES_(X) \
     X(objective, "objective") X(batch, "batch") X(advantage, "advantage") X(totals, "totals") X(partial, "partial") X(report, "report") \
     X(moments, "moments") X(keep, "keep") X(into, "into") X(from, "from") X(scratch, "out.scratch") X(scratch_size, "out.scratch_size") \
@@ -1357,71 +1356,67 @@ typedef struct {
     X(logits_temperature, "logits.temperature") X(rows, "rows") X(rows_part, "rows.part") X(rows_logp, "rows.logp") \
     X(rows_entropy, "rows.entropy") X(rows_dlogits, "rows.dlogits")
 
-/* What a status can speak of, by number: 0 nothing, from 1 the fields of an objective in the order of grpo_fields, then these, then the
- * arguments of a function by their place, from 1. */
+/* what and other in a status: 0 nothing, from 1 the fields in the order of grpo_fields, then these, then arguments by position, from 1 */
 #define GRPO_AT_(member, ...) GRPO_AT_##member##_,
 enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) GRPO_AT_END_, GRPO_AT_ARGUMENT_ = 512 };
 #define GRPO_STATUS_(rule, what) ((grpo_status)(rule) | (grpo_status)(what) << 8)
 #define GRPO_STATUS_ARGUMENT_(rule, place, index) (GRPO_STATUS_(rule, GRPO_AT_ARGUMENT_ + (place)) | ((grpo_status)(index) + 1) << 28)
 
-/* what the divisors count; add up over micro-batches and ranks, every number by itself (those of the exact sum too: grpo_totals_add
- * leaves it with room for two thousand million ranks).  Zero-initialise. */
+/* the counts that the divisors are made of.  Over micro-batches and ranks add them member by member, those of the exact sum too
+ * (grpo_totals_add leaves it room for 2 10^9 ranks).  Zero-initialise. */
 typedef struct {
-    int64_t tokens;                                 /* that count */
+    int64_t tokens;                                 /* that count: see batch.mask, weight.truncated, rollout_rejected */
     int64_t sequences, sequences_nonempty, groups, groups_nonempty;
-    int64_t ranks;                                  /* loss and gradient are multiplied by it, for trainers that average gradients over
-                                                       ranks; 0: 1 */
-    int64_t positive_tokens, positive_sequences;    /* with A > 0, at the first token that counts, where aggregation.kind asks */
-    int64_t nonzero_std_tokens;                     /* of groups whose rewards differ, where aggregation.kind asks */
+    int64_t ranks;                                  /* factor of loss and gradient, if the trainer averages gradients over ranks; 0: 1 */
+    int64_t positive_tokens, positive_sequences;    /* with A > 0 (a sequence: at its first token that counts), if aggregation reads it */
+    int64_t nonzero_std_tokens;                     /* of groups whose rewards differ, if aggregation reads it */
     int64_t nll_tokens, preference_pairs;           /* the D of penalty.nll_on and penalty.preference */
-    int64_t rollout_is_count;                       /* weights of rollout_is, for their mean (weight.rollout_is_norm) */
+    int64_t rollout_is_count;                       /* how many rollout_is weights there are, for their mean (rollout_is_norm) */
     grpo_sum rollout_is_sum;                        /* their sum */
 } grpo_totals;
 
 typedef struct {
-    double loss, policy_loss, penalty_loss;
-    int64_t tokens, sequences, groups;              /* that count; sequences and groups with at least one token */
-    int64_t masked_tokens, rejected_tokens;
-    int64_t degenerate_groups;                      /* whose every advantage is 0 */
-    double clip_fraction, clip_fraction_low, clip_fraction_high, clip_fraction_dual;     /* of tokens that clip, trust or
-                                                                                            off_policy_mask kept a gradient from */
+    double loss, policy_loss, penalty_loss;         /* policy_loss + penalty_loss; surrogates; KL, entropy bonus, NLL and preference */
+    int64_t tokens, sequences, groups;              /* that count; sequences and groups: with at least one such token */
+    int64_t masked_tokens, rejected_tokens;         /* that do not count; that rollout_is, rollout_rs or rollout_veto reject */
+    int64_t degenerate_groups;                      /* in which all advantages are 0 */
+    double clip_fraction, clip_fraction_low, clip_fraction_high, clip_fraction_dual; /* of tokens where clip, trust, off_policy_mask act */
     double ratio_mean, ratio_min, ratio_max;
-    double ess;                               /* (sum w)^2 / (n sum w^2), ratios above 2^500 counted as 2^500 */
+    double ess;                               /* effective sample size, (sum w)^2 / (n sum w^2); ratios above 2^500 count as 2^500 */
     double approx_kl_k1, approx_kl_k3;        /* estimates of KL(old || policy) */
     double kl_k1, kl_k2, kl_k3;               /* of KL(policy || reference) */
     double entropy;
     double rollout_is_mean;        /* of weight.rollout_is */
-    int overflow;                  /* 1 if a number here, or in an array that was asked for, is beyond the largest one
-                                      and so an infinity */
+    int overflow;                  /* 1 if a number here or in an output array has overflowed to an infinity */
 } grpo_report;
 
 enum { GRPO_SUM_POLICY, GRPO_SUM_PENALTY, GRPO_SUM_RATIO, GRPO_SUM_RATIO_EXCESS, GRPO_SUM_RATIO_SQUARED, GRPO_SUM_APPROX_KL_K1,
        GRPO_SUM_APPROX_KL_K3, GRPO_SUM_KL_K1, GRPO_SUM_KL_K2, GRPO_SUM_KL_K3, GRPO_SUM_ENTROPY, GRPO_SUM_WEIGHT, GRPO_SUM_NLL,
        GRPO_SUM_PREFERENCE, GRPO_N_SUMS };
 
-/* what the sums of the loss are divided or multiplied by; the same in all parts */
+/* divisors and factors of the sums of the loss; the same in all parts */
 typedef struct {
-    double divisor, factor;                         /* of all terms; ranks */
-    double by_sign[2];                              /* divisors of the terms, or responses, with A <= 0 and A > 0, where they differ */
+    double divisor, factor;                         /* divisor of all terms; totals.ranks */
+    double by_sign[2];                              /* divisors for A <= 0 and for A > 0, of aggregation *_by_sign; else 1 */
     double nll, preference;                         /* coef/D */
-    double own[2];                                  /* divisors of a KL and an entropy bonus that have their own; 0: those of the terms */
-    int alone;                                      /* there is no pair: preference is coef/N */
-    grpo_dd norm;                                   /* mean of the correction weights, 0: none */
-    double norm_top;                                /* an infinite weight over an infinite mean */
+    double own[2];                                  /* divisors of KL and entropy bonus with an aggregation of their own; else 0 */
+    int alone;                                      /* 1 if the batch has no preference pair: preference is coef/N */
+    grpo_dd norm;                                   /* mean of the rollout_is weights (rollout_is_norm); 0: none */
+    double norm_top;                                /* value of an infinite weight over an infinite mean */
 } grpo_scales;
 
-/* an evaluation in progress: exact, so that parts merge to the bits of the whole.  Zero-initialise. */
+/* accumulators of an evaluation: exact, so that parts merge to the bits of the whole.  Zero-initialise. */
 typedef struct {
     grpo_sum sum[GRPO_N_SUMS];
     grpo_scales scales;                             /* divisor 0: nothing has been added yet */
     int64_t tokens, sequences, groups, masked_tokens, rejected_tokens, degenerate_groups;
-    int64_t ratio_tokens, weight_tokens;            /* that have a ratio, a correction weight */
-    int64_t clips[4];                               /* by grpo_clip_side */
+    int64_t ratio_tokens, weight_tokens;            /* with a ratio; with a rollout_is weight */
+    int64_t clips[4];                               /* tokens by grpo_clip_side */
     double ratio_min, ratio_max;
     int overflow;
 } grpo_partial;
 
-/* values and their exact sums */
+/* exact statistics of a set of values */
 typedef struct {
     grpo_sum sum, squares;
     grpo_dd min, max;
@@ -1430,42 +1425,42 @@ typedef struct {
 
 /* batch-wide statistics of the advantage axis; exact: parts are added to the same object, or merged.  Zero-initialise. */
 typedef struct {
-    grpo_values values;                             /* items, R - b, a, A or the prompts' means, by advantage.scale and batch_norm */
-    grpo_sum rest, rest_squares, rest_cross;        /* of the part of A that no weight multiplies (KL, critic), and with values */
-    grpo_sum column[GRPO_MAX_REWARDS];              /* items, for baseline batch_mean */
-    grpo_sum length;                                /* T^-p, for reweight length_power */
-    grpo_sum entropy, divergence;                   /* over the tokens, for entropy relative and kl_centred_coef */
+    grpo_values values;                             /* of items, R - b, a, A or prompts' means: depends on scale and batch_norm */
+    grpo_sum rest, rest_squares, rest_cross;        /* of the part of A that reweighting leaves alone (KL, critic); cross: times values */
+    grpo_sum column[GRPO_MAX_REWARDS];              /* sums of items by reward, for baseline batch_mean */
+    grpo_sum length;                                /* sum of T^-p, for reweight length_power */
+    grpo_sum entropy, divergence;                   /* sums over tokens, for entropy relative and kl_centred_coef */
     int64_t tokens, items, sequences, sequences_nonempty, degenerate_sequences, nonzero_items;
 } grpo_moments;
 
-/* what to write, each may be NULL; no array of the batch, nor the advantages.  Zero-initialise. */
+/* output arrays, each may be NULL; must not overlap arrays of the batch or the advantages.  Zero-initialise. */
 typedef struct {
     grpo_real *dlogp, *dentropy, *term;        /* per token: d loss/d logp, d loss/d entropy, the token's loss before aggregation */
     grpo_real *ddivergence_ref;                /* per token: d loss/d batch.divergence_ref */
     grpo_real *dlog_partition;                 /* per group: d loss/d batch.log_partition */
-    double *scratch;                           /* room to work in, for objectives of gspo.h that look at a group as a whole */
-    int64_t scratch_size;                      /* its elements, gspo_scratch of them at least */
+    double *scratch;                           /* working memory, for objectives of gspo.h that couple the responses of a group */
+    int64_t scratch_size;                      /* its number of elements, at least gspo_scratch */
 } grpo_output;
 
 /* ======== functions =============================================================================================================== */
-/* rewards -> advantage (n_tokens): written at every token of every sequence, 0 where masked; elements of no sequence (padding) are not.
- * batch: all of it, where the axis looks at it as a whole; of parts, grpo_advantages_with_moments */
+/* rewards -> advantage (n_tokens): written at every token of every sequence, 0 where masked; not at elements of no sequence (padding).
+ * If the advantage axis has statistics of the whole batch, pass the whole batch; for parts there is grpo_advantages_with_moments. */
 grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage);
 
-/* advantages, log-probabilities -> loss, what `out` asks for (NULL: nothing), report.  totals: from grpo_totals_add over all parts, NULL if
- * this batch is all there is.  Outputs are written at every token of every sequence, 0 where it does not count (dlog_partition: for every
- * group); elements of no sequence (padding) keep what they held: clear arrays first if something reads them whole. */
+/* advantages, log-probabilities -> loss, the arrays of `out` (NULL: none), report.  totals: from grpo_totals_add over all parts; NULL if
+ * this batch is the whole.  Outputs are written at every token of every sequence, 0 where it does not count (dlog_partition: for every
+ * group); elements of no sequence (padding) keep their values: clear arrays before the call if something reads them whole. */
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report);
 
-/* DAPO's dynamic-sampling test: keep[g] = the rewards of group g are not all equal */
+/* DAPO's dynamic sampling: keep[g] = 1 if the rewards of group g are not all equal, else 0 */
 grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
 
-/* In parts (micro-batches, threads, ranks).  A part is whole groups: one that cuts a group or a response is a part of extra/grpo_context.h,
- * a response that lies elsewhere of length 0 there, with the advantages of the whole.  First add every part's counts, and moments where the
- * advantage axis looks at the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight, batch_norm, entropy
- * relative, kl_centred_coef); then evaluate every part; then merge.
- * grpo_totals_add reads advantages, which may else be NULL, for aggregation *_by_sign and nll_on positive and not_negative, and
+/* Evaluation in parts (micro-batches, threads, ranks) of whole groups.  Parts that cut a group or a response: extra/grpo_context.h, with
+ * the advantages of the whole; responses that are elsewhere have length 0 there.  First add the counts of every part, and its moments if
+ * the advantage axis has statistics of the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight, batch_norm,
+ * entropy relative, kl_centred_coef); then evaluate every part; then merge.
+ * grpo_totals_add reads the advantages for aggregation *_by_sign, nll_on positive and not_negative (else they may be NULL), and
  * batch.reward for token_mean_nonzero_std, nll_on correct and preference. */
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments);
@@ -1485,7 +1480,7 @@ GRPO_C_END_
 #if (defined(GRPO_IMPLEMENTATION) || defined(GRPO_KERNEL_)) && !defined(GRPO_KERNEL_DEFINED_)
 #define GRPO_KERNEL_DEFINED_
 
-/* The kernel: what the implementations of the optional headers use too, each of which may stand in a source file of its own */
+/* The kernel: what the implementations of the optional headers use too; each may be compiled in a source file of its own */
 #ifdef __GNUC__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -1493,40 +1488,40 @@ GRPO_C_END_
 
 GRPO_C_BEGIN_
 /* ---- exact sums ---------------------------------------------------------------------------------------------------------------- */
-static void grpo_sum_carry_(grpo_sum *s);                              /* to limbs of 32 bits */
-static void grpo_sum_add_(grpo_sum *s, double x);                      /* of infinities it counts how many */
+static void grpo_sum_carry_(grpo_sum *s);                              /* propagates carries: limbs of 32 bits again */
+static void grpo_sum_add_(grpo_sum *s, double x);                      /* infinities are counted apart */
 
-/* a block of numbers, that is added at once */
+/* numbers in a block, which is added at once; lanes of a vector loop */
 enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8 };
 
 static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x);
-/* a - b of log-probabilities: of an infinite one the finite partner still counts */
+/* adds a - b of log-probabilities; if one is infinite the other is still added */
 static void grpo_sum_add_diff_(grpo_sum *s, double a, double b);
 static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from);
 static double grpo_sum_value_(const grpo_sum *sum);  /* the sum rounded once; infinities of opposite sign cancel in pairs */
-static double grpo_sum_total_(const grpo_sum *s);                      /* for sums of losses: overflows of both signs give +infinity */
+static double grpo_sum_total_(const grpo_sum *s);                      /* the same for losses: infinities of both signs give +infinity */
 static grpo_dd grpo_sum_dd_(const grpo_sum *s);
-static void grpo_sum_expand_(const grpo_sum *s, double *out, int n);    /* into n words, largest first */
+static void grpo_sum_expand_(const grpo_sum *s, double *out, int n);    /* the sum as n doubles, largest first */
 static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
 
 /* x/n, rounded once */
-static double grpo_over_(grpo_dd x, double n) {
+static double grpo_divide_(grpo_dd x, double n) {
     const grpo_dd q = grpo_dd_div(x, n);
     return q.hi + q.lo;
 }
 
-/* x to 96 bits: what is exactly equal and was found in different ways becomes equal in every bit, what is exact becomes exact */
-static grpo_dd grpo_dd_steady_(grpo_dd x) {
+/* x rounded to 96 bits, so that numbers that are equal but were computed in different ways get the same bits */
+static grpo_dd grpo_dd_round_96_(grpo_dd x) {
     double big;
     int e;
     if (x.lo == 0) return x;
     frexp(x.hi, &e);
     if (e < -900) return grpo_dd_of_(x.hi);
-    big = ldexp(3, e - 96 + 51);                                        /* its last bit is worth 2^(e - 96) */
+    big = ldexp(3, e - 96 + 51);                                        /* its last bit is 2^(e - 96) */
     return grpo_two_sum(x.hi, (big + x.lo) - big);
 }
 
-/* e^y - y - 1 to twice the precision, 2^-69 */
+/* e^y - y - 1 in double-double, relative error 2^-69 */
 static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y) {
     const grpo_dd one = grpo_dd_of_(1);
     grpo_dd v = one;
@@ -1536,10 +1531,10 @@ static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y) {
 }
 
 /* ---- exact statistics ---- */
-/* sum/n, 0 of nothing */
+/* sum/n; 0 if n is 0 */
 static grpo_dd grpo_mean_(const grpo_sum *sum, int64_t n) { return n ? grpo_dd_div(grpo_sum_dd_(sum), (double)n) : grpo_dd_of_(0); }
 
-/* the square of x times a sign, exactly */
+/* adds sign x^2, exactly */
 static void grpo_sum_add_square_(grpo_sum *s, double sign, grpo_dd x) {
     grpo_sum_add_dd_(s, grpo_two_prod(sign * x.hi, x.hi));
     if (x.lo == 0) return;
@@ -1555,7 +1550,7 @@ static void grpo_values_take_(grpo_values *v, grpo_dd x) {
     grpo_sum_add_square_(&v->squares, 1, x);
 }
 
-GRPO_SMALL_ void grpo_values_merge_(grpo_values *into, const grpo_values *from) {
+GRPO_COLD_ void grpo_values_merge_(grpo_values *into, const grpo_values *from) {
     if (from->count && (!into->count || grpo_dd_less(from->min, into->min))) into->min = from->min;
     if (from->count && (!into->count || grpo_dd_less(into->max, from->max))) into->max = from->max;
     into->count += from->count;
@@ -1573,7 +1568,7 @@ static void grpo_covariance_add_(grpo_sum *acc, double n, const grpo_sum *uv, co
     for (int j = 0; j < 4; j++) for (int k = 0; k < 4; k++) grpo_sum_add_dd_(acc, grpo_two_prod(-s[j], t[k]));
 }
 
-/* n^2 times their variance: n sum x^2 - (sum x)^2, which no offset of x can hurt */
+/* n^2 times the variance: n sum x^2 - (sum x)^2; exact, so a large mean of x does no harm */
 static void grpo_values_scatter_(const grpo_values *v, grpo_sum *scatter) {
     memset(scatter, 0, sizeof *scatter);
     grpo_covariance_add_(scatter, (double)v->count, &v->squares, &v->sum, &v->sum);
@@ -1581,7 +1576,7 @@ static void grpo_values_scatter_(const grpo_values *v, grpo_sum *scatter) {
 
 static double grpo_variance_divisor_(double n, grpo_std_kind kind) { return n * (kind == GRPO_STD_SAMPLE ? n - 1 : n); }
 
-/* exactly 0 iff all x are equal */
+/* exactly 0 if and only if all values are equal */
 static double grpo_variance_(const grpo_values *v, grpo_std_kind kind) {
     grpo_sum scatter;
     if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return 0;
@@ -1590,7 +1585,7 @@ static double grpo_variance_(const grpo_values *v, grpo_std_kind kind) {
     return grpo_sum_value_(&scatter) / grpo_variance_divisor_((double)v->count, kind);
 }
 
-/* to twice the precision, of values whose squares are numbers */
+/* in double-double, of values whose squares are finite */
 static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind) {
     grpo_sum scatter;
     if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return grpo_dd_of_(0);
@@ -1598,9 +1593,10 @@ static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind) {
     return grpo_dd_div(grpo_sum_dd_(&scatter), grpo_variance_divisor_((double)v->count, kind));
 }
 
-/* does token t take part? */
+/* 1 if the mask keeps token t */
 static inline int grpo_is_unmasked_(const grpo_batch *b, int64_t t) { return !b->mask || b->mask[t]; }
 
+/* the number of unmasked tokens of sequence i */
 static int64_t grpo_unmasked_(const grpo_batch *b, int64_t i) {
     int64_t t, n = 0;
     if (!b->mask) return b->length[i];
@@ -1609,7 +1605,7 @@ static int64_t grpo_unmasked_(const grpo_batch *b, int64_t i) {
 }
 
 /* ---- arrays, layout and statuses: what the optional headers check too ---- */
-/* arrays a stage needs */
+/* bits for the arrays that a stage needs */
 enum { GRPO_NEED_LOGP_ = 1, GRPO_NEED_OLD_ = 2, GRPO_NEED_REF_ = 4, GRPO_NEED_ROLLOUT_ = 8, GRPO_NEED_REWARD_ = 16,
        GRPO_NEED_BASELINE_ = 32, GRPO_NEED_VALUE_ = 64, GRPO_NEED_STEP_ = 128, GRPO_NEED_TRUNCATED_ = 256, GRPO_NEED_ADVANTAGE_ = 512,
        GRPO_NEED_REWARDS_ = 1024, GRPO_NEED_TEACHER_ = 2048, GRPO_NEED_ENTROPY_ = 4096, GRPO_NEED_SELECTED_ = 8192,
@@ -1623,9 +1619,9 @@ static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation
 static int grpo_counts_nonzero_std_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD; }
 static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN; }
 
-/* id, lowest, largest, flags, the rules that what is below and above breaks */
+/* id, lowest, largest, flags, the rules that numbers below and above break */
 #define GRPO_DOMAINS_(X) \
-    X(ANY, -HUGE_VAL, HUGE_VAL, 0, GRPO_INFINITE, GRPO_INFINITE)          /* an infinite clip or clamp is none */ \
+    X(ANY, -HUGE_VAL, HUGE_VAL, 0, GRPO_INFINITE, GRPO_INFINITE)          /* an infinite bound means no clip or clamp */ \
     X(FINITE, -DBL_MAX, DBL_MAX, 0, GRPO_INFINITE, GRPO_INFINITE) \
     X(LOG_PROBABILITY, -HUGE_VAL, DBL_MAX, 0, GRPO_INFINITE, GRPO_INFINITE) X(FACTOR, 0, DBL_MAX, 0, GRPO_NEGATIVE, GRPO_INFINITE) \
     X(PART, 0, 1, 0, GRPO_NOT_UNIT, GRPO_NOT_UNIT) \
@@ -1639,7 +1635,7 @@ static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->a
     X(POSITIVE_POWER, 0, 16, 0, GRPO_NEGATIVE, GRPO_NOT_POWER) X(WHOLE, 0, DBL_MAX, GRPO_WHOLE, GRPO_NEGATIVE, GRPO_INFINITE) \
     X(POSITIVE_WHOLE, 1, DBL_MAX, GRPO_WHOLE, GRPO_NOT_POSITIVE, GRPO_INFINITE) \
     X(EXCEPT_0, -DBL_MAX, DBL_MAX, GRPO_EXCEPT_0, GRPO_INFINITE, GRPO_INFINITE) \
-    X(ABOVE_ONE, 1, HUGE_VAL, GRPO_LOW_EXCLUDED | GRPO_OR_0, GRPO_NOT_ABOVE_ONE, GRPO_INFINITE) /* of arguments: */ \
+    X(ABOVE_ONE, 1, HUGE_VAL, GRPO_LOW_EXCLUDED | GRPO_OR_0, GRPO_NOT_ABOVE_ONE, GRPO_INFINITE) /* for arguments: */ \
     X(OPEN_PART, 0, 1, GRPO_LOW_EXCLUDED | GRPO_HIGH_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_NOT_BELOW_ONE) \
     X(MODERATE_NEGATIVE, -1e150, 0, 0, GRPO_TOO_LARGE, GRPO_POSITIVE) X(AT_LEAST_ONE, 1, 1e150, 0, GRPO_TOO_SMALL, GRPO_TOO_LARGE) \
     X(TEMPERATURE, 1e-150, 1e150, 0, GRPO_TOO_SMALL, GRPO_TOO_LARGE) X(DIVISOR, DBL_MIN, 1e150, 0, GRPO_TOO_SMALL, GRPO_TOO_LARGE) \
@@ -1652,35 +1648,35 @@ typedef enum { GRPO_DOMAINS_(GRPO_DOMAIN_) GRPO_N_DOMAINS_ } grpo_domain_kind_;
 #define GRPO_DOMAIN_(id, low, high, flags, below, above) { low, high, flags, below, above },
 static const grpo_domain grpo_domains_[] = { GRPO_DOMAINS_(GRPO_DOMAIN_) };
 #undef GRPO_DOMAIN_
-#define GRPO_INDICES_ ((INT64_C(1) << 35) - 2)                         /* elements further back are not told apart */
+#define GRPO_MAX_INDEX_ ((INT64_C(1) << 35) - 2)                       /* the largest index that a status holds; for larger ones: none */
 static grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index) {
-    return GRPO_STATUS_(rule, what) | (index < 0 || index > GRPO_INDICES_ ? 0 : index + 1) << 28;
+    return GRPO_STATUS_(rule, what) | (index < 0 || index > GRPO_MAX_INDEX_ ? 0 : index + 1) << 28;
 }
 
 static grpo_status grpo_status_between_(grpo_rule rule, int what, int other, int64_t index) {
     return grpo_status_at_(rule, what, index) | (grpo_status)other << 18;
 }
 
-/* the most tokens of a batch, of which double holds every number; and the largest count of parts: a sum of two is an int64_t */
-#define GRPO_MOST_TOKENS_ (INT64_C(1) << 53)
-#define GRPO_MOST_COUNTED_ (INT64_C(1) << 61)
+/* the most tokens in a batch: their number is exact in double; and the largest count in totals: two add without overflow */
+#define GRPO_MAX_TOKENS_ (INT64_C(1) << 53)
+#define GRPO_MAX_COUNT_ (INT64_C(1) << 61)
 
-/* counts of a struct that lie one after the other, by the bytes from its beginning to the first, and to what follows the last */
+/* the int64_t at byte `at` of a struct */
 static int64_t grpo_count_at_(const void *x, size_t at) {
     int64_t n;
     memcpy(&n, (const char *)x + at, sizeof n);
     return n;
 }
 
-/* that a caller handed in to be added to: did these functions make them? */
+/* 1 if the int64_t members from byte `at` up to byte `end` are in [0, GRPO_MAX_COUNT_], as counts from these functions are */
 static int grpo_are_counts_(const void *x, size_t at, size_t end) {
-    for (; at < end; at += sizeof(int64_t)) if (grpo_count_at_(x, at) < 0 || grpo_count_at_(x, at) > GRPO_MOST_COUNTED_) return 0;
+    for (; at < end; at += sizeof(int64_t)) if (grpo_count_at_(x, at) < 0 || grpo_count_at_(x, at) > GRPO_MAX_COUNT_) return 0;
     return 1;
 }
 
-GRPO_SMALL_ grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain);                  /* that x breaks */
+GRPO_COLD_ grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain);                   /* the rule that x breaks, or none */
 static grpo_status grpo_check_layout_(const grpo_batch *b);                         /* groups, offsets and lengths */
-/* the arrays of GRPO_ARRAYS_: `needs` must be there; of `reads`, too, every element that counts lies in the array's domain */
+/* arrays of `needs` must not be NULL; in these and those of `reads` that are not NULL, elements that count must be in their domain */
 static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads);
 
 GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow) {
@@ -1688,7 +1684,7 @@ GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow) 
 #ifdef GRPO_DOUBLE
     out[t] = x;
 #else
-    if (x > (double)FLT_MAX || x < -(double)FLT_MAX) {                 /* the halfway point to 2^128 rounds up */
+    if (x > (double)FLT_MAX || x < -(double)FLT_MAX) {                 /* from halfway to 2^128 on it rounds to infinity */
         int inf = fabs(x) >= 3.4028235677973366e38;
         if (inf) *overflow = 1;
         out[t] = x > 0 ? (inf ? (float)HUGE_VAL : FLT_MAX) : (inf ? -(float)HUGE_VAL : -FLT_MAX);
@@ -1696,10 +1692,10 @@ GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow) 
 #endif
 }
 
-/* of the responses of a group, in tokens */
+/* lengths of the responses of a group, in tokens */
 typedef struct { double shortest, longest; } grpo_lengths_;
 
-/* an item: a response, or a step of it with its last token, and from grpo_next_item_ its number within the response */
+/* an item: response i, or its step that ends at token t; number: of the step within the response, as grpo_next_item_ sets it */
 typedef struct { int64_t i, t, number; } grpo_index_;
 
 GRPO_FN int64_t grpo_first_sequence_(const grpo_batch *b) { return b->n_groups ? b->group_begin[0] : 0; }
@@ -1726,7 +1722,7 @@ static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n) {
     }
 }
 
-/* and the one of a sequence */
+/* axis 7: the divisor that the terms of a sequence have besides */
 static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence_tokens, int64_t segments,
                                      const grpo_group_counts_ *group) {
     const double tokens = grpo_at_least_one_((double)sequence_tokens);
@@ -1736,7 +1732,7 @@ static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence
     case GRPO_AGGREGATION_GROUP_MEAN: case GRPO_AGGREGATION_SEQ_SUM_TOKEN_MEAN:
     case GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN: case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN: return tokens;
     case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN: return grpo_at_least_one_((double)segments);
-    case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:                        /* 0 / 0 and inf / inf have no sense */
+    case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:                        /* 0/0 and inf/inf would be NaN */
         return grpo_within(pow(tokens, 1 - a->power), DBL_MIN, DBL_MAX);
     case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: return grpo_at_least_one_((double)group->tokens);
     default:                         return 1;
@@ -1760,45 +1756,45 @@ GRPO_C_END_
 
 GRPO_C_BEGIN_
 /* ---- checks -------------------------------------------------------------------------------------------------------------------- */
-/* What every call checks, in this order, before anything is written: the objective (grpo_objective_check), the layout of the batch, the
- * arrays that the objective needs, whether they are there and every element that counts is in its domain.  The tables of all that stand
- * behind the banner. */
+/* What every call checks before it writes anything, in this order: the objective (grpo_objective_check), the layout of the batch, the
+ * arrays that the objective needs: present, and every element that counts in its domain.  The tables for this are after the banner. */
 
-/* log-probabilities that something is measured against, the need of their array: nobody's are 0, the current policy's are sg[logp] */
+/* policies whose log-probabilities a ratio or a KL compares with: id, array, its need; NO_POLICY: all 0; CURRENT: logp without gradient */
 #define GRPO_POLICIES_(X) \
     X(OLD, b->logp_old, GRPO_NEED_OLD_) X(ROLLOUT, b->logp_rollout, GRPO_NEED_ROLLOUT_) \
     X(REF, b->logp_ref, GRPO_NEED_REF_) X(CURRENT, b->logp, GRPO_NEED_LOGP_) \
-    X(NOBODY, NULL, 0) X(TEACHER, b->logp_teacher, GRPO_NEED_LOGP_TEACHER_)
+    X(NO_POLICY, NULL, 0) X(TEACHER, b->logp_teacher, GRPO_NEED_LOGP_TEACHER_)
 
 #define GRPO_POLICY_(policy, array, need) GRPO_##policy##_,
-typedef enum { GRPO_POLICIES_(GRPO_POLICY_) GRPO_N_POLICIES_ } grpo_whose_;
+typedef enum { GRPO_POLICIES_(GRPO_POLICY_) GRPO_N_POLICIES_ } grpo_policy_id_;
 #define GRPO_IS_TOKEN_ 0
 #define GRPO_IS_GROUP_ 1
 
-/* is it a function of a group? */
-static int grpo_is_of_group_(grpo_surrogate_kind kind) {
+/* 1 if the surrogate is a function of a group */
+static int grpo_is_group_surrogate_(grpo_surrogate_kind kind) {
 #define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
     static const uint64_t groups = 0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_);
     return (int)(groups >> kind & 1);
 }
 
+/* arrays it needs besides those of its ratio */
 static int grpo_surrogate_needs_(grpo_surrogate_kind kind) {
 #define GRPO_NEEDS_(id, name, of, needs, ...) needs,
     static const int needs[] = { GRPO_SURROGATE_CHOICES(GRPO_NEEDS_) };
     return needs[kind];
 }
 
-/* do surrogate or penalty have a ratio? */
+/* 1 if surrogate or KL penalty use the ratio */
 static int grpo_uses_ratio_(const grpo_objective *o) {
     const int without = o->surrogate.kind == GRPO_SURROGATE_REINFORCE || o->surrogate.kind == GRPO_SURROGATE_NONE;
     return !without || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE);
 }
 
-/* for the report to speak of */
+/* 1 if the report has statistics of the ratio */
 static int grpo_reports_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) && o->ratio.behaviour != GRPO_BEHAVIOUR_NONE; }
 static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
 static int grpo_rejects_(const grpo_weight *w) { return w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0; }
-/* are there correction weights, or grounds for rejection, besides the mask? */
+/* 1 if rollout_is gives weights, or rollout_rs or rollout_veto reject tokens */
 static int grpo_has_rollout_weights_(const grpo_weight *w) { return w->rollout_is != GRPO_ROLLOUT_IS_NONE || grpo_rejects_(w); }
 
 static int grpo_credits_steps_(const grpo_advantage *a) {
@@ -1808,7 +1804,7 @@ static int grpo_credits_steps_(const grpo_advantage *a) {
 
 static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_CREDIT_GAE || a->credit == GRPO_CREDIT_STEP_GAE; }
 
-/* the pool of a choice, by its table */
+/* functions from a choice to its pool, by its table */
 #define GRPO_POOL_OF_(name, kind, CHOICES) \
     static grpo_pool name(kind of) { static const grpo_pool pools[] = { CHOICES(GRPO_POOL_) }; return pools[of]; }
 GRPO_POOL_OF_(grpo_level_pool_, grpo_level_kind, GRPO_LEVEL_CHOICES)
@@ -1829,12 +1825,12 @@ static int grpo_has_segments_(const grpo_weight *w) {
     return grpo_rollout_is_over_(w, GRPO_OVER_SEGMENT) || grpo_rollout_rs_over_(w, GRPO_OVER_SEGMENT);
 }
 
-/* one y of the response */
+/* 1 if all tokens of a response share one y */
 static int grpo_level_is_sequence_(grpo_level_kind level) { return grpo_level_pool_(level).over == GRPO_OVER_SEQUENCE; }
 static int grpo_level_is_segment_(grpo_level_kind level) { return grpo_level_pool_(level).over == GRPO_OVER_SEGMENT; }
 
-/* does the advantage axis look at R of axis 1?  With several rewards only to tell the sign in groups without variance */
-static int grpo_reads_shaped_(const grpo_objective *o) {
+/* 1 if the advantage axis reads R of axis 1; with rewards each that is for the sign of R in entropy zero_variance only */
+static int grpo_reads_reward_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     if (grpo_credits_steps_(a)) return a->credit == GRPO_CREDIT_EPISODE_STEP || a->step_value == GRPO_STEP_VALUE_RESPONSE;
     return a->rewards == GRPO_REWARDS_ONE || a->entropy == GRPO_ENTROPY_ZERO_VARIANCE;
@@ -1847,13 +1843,13 @@ static int grpo_step_needs_(const grpo_advantage *a) {
     return n;
 }
 
-GRPO_SMALL_ int grpo_advantage_needs_(const grpo_objective *o) {
+GRPO_COLD_ int grpo_advantage_needs_(const grpo_objective *o) {
     int n = 0;
     if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
     if (o->advantage.samples == GRPO_SAMPLES_STEPS) n |= GRPO_NEED_STEP_END_;
     if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_TOKEN_ID_;
     if (o->advantage.rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
-    if (grpo_reads_shaped_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_REWARD_TRUNCATED_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
+    if (grpo_reads_reward_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_REWARD_TRUNCATED_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
     if (o->advantage.entropy != GRPO_ENTROPY_NONE || o->advantage.credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
     if (o->advantage.token_baseline != GRPO_TOKEN_BASELINE_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
     if (o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
@@ -1865,38 +1861,38 @@ GRPO_SMALL_ int grpo_advantage_needs_(const grpo_objective *o) {
     return n;
 }
 
-#define GRPO_WHOSE_(id, name, policy, text) GRPO_##policy##_,
-#define GRPO_WHOSE_OF_(name, axis, field, CHOICES) \
-    static grpo_whose_ name(const axis *a) { static const grpo_whose_ whose[] = { CHOICES(GRPO_WHOSE_) }; return whose[a->field]; }
-GRPO_WHOSE_OF_(grpo_ratio_whose_, grpo_ratio_axis, behaviour, GRPO_BEHAVIOUR_CHOICES)
-GRPO_WHOSE_OF_(grpo_kl_whose_, grpo_penalty, kl_reference, GRPO_KL_REFERENCE_CHOICES)
-GRPO_WHOSE_OF_(grpo_off_policy_whose_, grpo_weight, off_policy_mask, GRPO_OFF_POLICY_MASK_CHOICES)
+#define GRPO_POLICY_ID_(id, name, policy, text) GRPO_##policy##_,
+#define GRPO_POLICY_OF_CHOICE_(name, axis, field, CHOICES) \
+    static grpo_policy_id_ name(const axis *a) { static const grpo_policy_id_ ids[] = { CHOICES(GRPO_POLICY_ID_) }; return ids[a->field]; }
+GRPO_POLICY_OF_CHOICE_(grpo_behaviour_policy_, grpo_ratio_axis, behaviour, GRPO_BEHAVIOUR_CHOICES)
+GRPO_POLICY_OF_CHOICE_(grpo_kl_policy_, grpo_penalty, kl_reference, GRPO_KL_REFERENCE_CHOICES)
+GRPO_POLICY_OF_CHOICE_(grpo_off_policy_mask_policy_, grpo_weight, off_policy_mask, GRPO_OFF_POLICY_MASK_CHOICES)
 
-static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose) {
-    switch (whose) {
+static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_policy_id_ policy) {
+    switch (policy) {
 #define GRPO_ARRAY_OF_(policy, array, need) case GRPO_##policy##_: return array;
     GRPO_POLICIES_(GRPO_ARRAY_OF_)
     default: return NULL;
     }
 }
 
-static int grpo_need_of_(grpo_whose_ whose) {
+static int grpo_need_of_(grpo_policy_id_ policy) {
 #define GRPO_NEED_OF_(policy, array, need) need,
     static const int need[] = { GRPO_POLICIES_(GRPO_NEED_OF_) };
-    return need[whose];
+    return need[policy];
 }
 
-/* is the choice of bounds that of the surrogate?  The range of others is fixed */
-static int grpo_bounds_act_(const grpo_surrogate *s) {
+/* 1 if the surrogate reads surrogate.bounds; the bounds of the others are fixed */
+static int grpo_reads_bounds_(const grpo_surrogate *s) {
     return s->kind == GRPO_SURROGATE_PPO_CLIP || s->kind == GRPO_SURROGATE_DUAL_CLIP || s->kind == GRPO_SURROGATE_GPPO;
 }
 
 static int grpo_off_policy_needs_(const grpo_weight *w) {
     const int from_old = w->off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION ? GRPO_NEED_OLD_ : 0;
-    return grpo_need_of_(grpo_off_policy_whose_(w)) | from_old;
+    return grpo_need_of_(grpo_off_policy_mask_policy_(w)) | from_old;
 }
 
-/* of the tokens that enter the likelihood */
+/* arrays of the NLL terms */
 static int grpo_nll_needs_(const grpo_penalty *p) {
     int n = 0;
     if (p->nll_on == GRPO_NLL_NONE) return 0;
@@ -1907,7 +1903,7 @@ static int grpo_nll_needs_(const grpo_penalty *p) {
     return n;
 }
 
-GRPO_SMALL_ int grpo_count_needs_(const grpo_objective *o) {
+GRPO_COLD_ int grpo_count_needs_(const grpo_objective *o) {
     static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_NLL_MASK_, 0, GRPO_NEED_ADVANTAGE_ };
     int n = likelihood[o->penalty.nll_on];
     if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
@@ -1919,18 +1915,18 @@ GRPO_SMALL_ int grpo_count_needs_(const grpo_objective *o) {
     return n;
 }
 
-/* does something beside the counts look at A? */
+/* 1 if the loss reads A, other than for counts */
 static int grpo_reads_advantage_(const grpo_objective *o) {
     const int pool = o->ratio.level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN || o->ratio.level == GRPO_LEVEL_SEQUENCE_POWER_MEAN;
     return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.fipo != GRPO_FIPO_NONE || (pool && grpo_needs_ratio_(o));
 }
 
-GRPO_SMALL_ int grpo_loss_needs_(const grpo_objective *o) {
+GRPO_COLD_ int grpo_loss_needs_(const grpo_objective *o) {
     int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | grpo_surrogate_needs_(o->surrogate.kind);
     if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
-    if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
+    if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_behaviour_policy_(&o->ratio));
     if (o->penalty.kl == GRPO_KL_EXTERNAL) n |= GRPO_NEED_DIVERGENCE_REF_;
-    else if (o->penalty.kl != GRPO_KL_NONE) n |= grpo_need_of_(grpo_kl_whose_(&o->penalty));
+    else if (o->penalty.kl != GRPO_KL_NONE) n |= grpo_need_of_(grpo_kl_policy_(&o->penalty));
     if (o->weight.trust == GRPO_TRUST_DIVERGENCE) n |= GRPO_NEED_DIVERGENCE_OLD_;
     if (grpo_needs_ratio_(o) && grpo_level_is_segment_(o->ratio.level)) n |= GRPO_NEED_SEGMENT_END_;
     if (o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_SEGMENT_END_;
@@ -1946,17 +1942,17 @@ GRPO_SMALL_ int grpo_loss_needs_(const grpo_objective *o) {
     return n;
 }
 
-#define GRPO_LOSS_READS_ (GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_)      /* where they are */
+#define GRPO_LOSS_READS_ (GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_)      /* if not NULL */
 #define GRPO_FIELD_(path) offsetof(grpo_objective, path)
-GRPO_SMALL_ int grpo_at_field_(size_t offset);                                           /* the number of the field that begins there */
-GRPO_SMALL_ grpo_status grpo_check_fields_(const grpo_objective *o);                     /* every field by itself */
-GRPO_SMALL_ grpo_status grpo_check_reads_(const grpo_objective *o);                      /* numbers that choices read */
-GRPO_SMALL_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o);
-GRPO_SMALL_ grpo_status grpo_check_order_(const grpo_objective *o);                      /* two numbers that a choice reads */
-GRPO_SMALL_ grpo_status grpo_check_combinations_(const grpo_objective *o);               /* choices that go together */
-GRPO_SMALL_ grpo_status grpo_check_groups_of_(const grpo_objective *o);                  /* functions of a group are of responses' scores */
-GRPO_SMALL_ grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s);               /* a clip of large ratios lies beyond the rest's */
-GRPO_SMALL_ grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);  /* the same of bounds by token */
+GRPO_COLD_ int grpo_at_field_(size_t offset);                                            /* number of the field at this offset */
+GRPO_COLD_ grpo_status grpo_check_fields_(const grpo_objective *o);                      /* every field by itself */
+GRPO_COLD_ grpo_status grpo_check_reads_(const grpo_objective *o);                       /* domains of numbers that choices read */
+GRPO_COLD_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o);
+GRPO_COLD_ grpo_status grpo_check_order_(const grpo_objective *o);                       /* order of two numbers that a choice reads */
+GRPO_COLD_ grpo_status grpo_check_combinations_(const grpo_objective *o);                /* choices that exclude each other */
+GRPO_COLD_ grpo_status grpo_check_group_surrogate_(const grpo_objective *o);                   /* functions of a group: sequence unit */
+GRPO_COLD_ grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s);                /* clip_dual must exceed the upper bound */
+GRPO_COLD_ grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);   /* the same with batch.eps_high */
 
 grpo_status grpo_objective_check(const grpo_objective *o) {
     grpo_status st = o ? grpo_check_fields_(o) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
@@ -1964,14 +1960,14 @@ grpo_status grpo_objective_check(const grpo_objective *o) {
     if (!st) st = grpo_check_surrogate_reads_(o);
     if (!st) st = grpo_check_order_(o);
     if (!st) st = grpo_check_combinations_(o);
-    if (!st) st = grpo_check_groups_of_(o);
+    if (!st) st = grpo_check_group_surrogate_(o);
     if (!st) st = grpo_check_dual_numbers_(&o->surrogate);
     if (!st && o->weight.rollout_veto != 0 && o->weight.rollout_clamp < 0)
         st = grpo_status_at_(GRPO_NEGATIVE, grpo_at_field_(GRPO_FIELD_(weight.rollout_clamp)), -1);
     return st;
 }
 
-/* needs: of a sound objective */
+/* all checks; needs: gives the arrays that a valid objective needs */
 static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage,
                                int (*needs)(const grpo_objective *), int reads) {
     grpo_status st = grpo_objective_check(o);
@@ -1981,116 +1977,116 @@ static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, con
 }
 
 /* ---- axes 1 and 2: rewards to advantages -------------------------------------------------------------------------------------- */
-/* the items that are compared with each other, of one column of rewards, and their statistics */
+/* a group: the items that are compared with each other, in one column of rewards, and their statistics */
 typedef struct {
     int64_t column;
-    int steps;                          /* the items are steps, not responses */
-    grpo_step_group_kind pool;          /* only those of the pool of `of`, a history's of this level */
+    int steps;                          /* 1: the items are steps, 0: responses */
+    grpo_step_group_kind pool;          /* of steps: the pool of step `of`, with history at this level */
     grpo_index_ of;
-    int64_t level, count;
-    int equal;                          /* are all R? */
-    grpo_dd min, max, sum;              /* of R; after a transform of what it makes of them */
-    int doubles;                        /* are all R, so that sums of them are exact? */
-    double variance;                    /* of group_std or residual_rms */
-    grpo_dd baseline;                   /* where all items have the same and it is no mean */
+    int64_t level, count;               /* count: of items */
+    int all_equal;                      /* 1 if all R are equal */
+    grpo_dd min, max, sum;              /* of R; with a transform, of the transformed R */
+    int all_doubles;                    /* 1 if all R are doubles (lo is 0), so that sums of them are exact */
+    double variance;                    /* of scale group_std or residual_rms */
+    grpo_dd baseline;                   /* b, if it is the same for all items and is no mean */
     double sigma;                       /* of scale group_mean, beta and mean_absolute_deviation */
-    grpo_dd weighted_sum;               /* sum T R */
+    grpo_dd weighted_sum;               /* sum T R, for baseline length_weighted */
     double weight;                      /* sum T */
-    double weight_up, weight_down;          /* of gains that know the group: where a > 0, and elsewhere */
-    grpo_dd best, up, down;             /* largest R; what a transform makes of the best (or those with R > 0), and of the others */
-    grpo_dd factor, kth;                /* of pkpo_maxrl: its factor; the pass_k-th smallest R */
+    double weight_up, weight_down;          /* factors of reweight difficulty and focal: where a > 0, and elsewhere */
+    grpo_dd best, up, down;             /* largest R; transformed R of the best items (or those with R > 0), and of the others */
+    grpo_dd factor, kth;                /* for the transforms pkpo_*: factor of pkpo_maxrl; the pass_k-th smallest R */
 } grpo_group_;
 
-/* the rewards of the tokens of credit entropy_share: of a prompt's responses with R > 0, or of the others */
+/* statistics of the token rewards of credit entropy_share, over a prompt's responses with R > 0 or over the others */
 typedef struct { grpo_dd sum; double count, sigma; } grpo_shares_;
 
-enum { GRPO_KEPT_REWARDS_ = 128 };
+enum { GRPO_CACHED_REWARDS_ = 128 };
 
-/* an advantage estimation, one group after the other */
+/* state of an advantage estimation, which goes group by group */
 typedef struct {
     const grpo_objective *obj;
     const grpo_batch *batch;
     int columns;
     /* statistics of the batch */
-    grpo_dd batch_sum;                  /* of what batch_variance is the variance of */
-    double batch_variance, batch_count, gain, items;
+    grpo_dd batch_sum;                  /* sum of what batch_variance is the variance of */
+    double batch_variance, batch_count, gain, items;       /* gain: reweighting factor of the whole batch */
     grpo_dd column_sum[GRPO_MAX_REWARDS];
     grpo_dd entropy, divergence;        /* sums over the batch's tokens */
     double tokens;
-    int has_beta;                       /* the prompts' means differ */
+    int has_beta;                       /* 1 if the prompts' means differ */
     grpo_beta beta;
-    /* the group at hand */
-    int64_t index, begin, end;          /* its responses */
+    /* the current group */
+    int64_t index, begin, end;          /* number of the group; its responses */
     grpo_lengths_ lengths;
-    grpo_dd reward[GRPO_KEPT_REWARDS_];        /* R of the first of them, see grpo_enter_group_ */
+    grpo_dd reward[GRPO_CACHED_REWARDS_];      /* R of its first responses, see grpo_enter_group_ */
     grpo_group_ group[GRPO_MAX_REWARDS];       /* by column */
-    grpo_group_ episode;                /* its responses, where the items are steps */
-    grpo_shares_ shares[2];             /* R > 0: 1 */
+    grpo_group_ episode;                /* the responses as items, for credit episode_step */
+    grpo_shares_ shares[2];             /* [1]: R > 0, [0]: the others */
 } grpo_estimator_;
 
-/* x/divisor is R - b; sigma 0: a is 0 */
+/* R - b = x/divisor, a = (R - b)/sigma, or 0 if sigma is 0 */
 typedef struct { grpo_dd x; double divisor, sigma; } grpo_standardised_;
 
-/* A in two parts: what reweighting multiplies, and what it does not (KL, critic) */
+/* A = own + rest: own is what reweighting multiplies, rest is not (KL, critic) */
 typedef struct { grpo_dd own, rest; } grpo_credited_;
 
-/* the tokens of response i, taken from the last to the first */
+/* state of the backward pass of credit over the tokens of response i */
 typedef struct {
     int64_t i;
-    double item;                        /* a of the response, or of the step at hand */
+    double item;                        /* a of the response, or of the current step */
     double episode;                     /* e of credit episode_step */
     grpo_dd decay;                      /* lambda */
-    grpo_credited_ G;                   /* A of the token at hand */
-    double v_next;
-    int last;                           /* the last token is yet to come */
-    int repeats;                        /* its value is that of what would have followed */
-    double tail, met;                   /* tokens at the end that are not credited, tokens met */
-    int64_t branch;                     /* of prefix_tree: the position before which the responses part that were the last to part */
+    grpo_credited_ G;                   /* A of the current token */
+    double v_next;                      /* value of the next unmasked token, 0 after the last */
+    int last;                           /* 1 until the last unmasked token has been credited */
+    int repeats;                        /* bootstrap repeat: the value after the last token is that of the last */
+    double tail, seen;                  /* unmasked tokens at the end that get A = 0; unmasked tokens so far */
+    int64_t branch;                     /* prefix_tree: nearest position at or before the token where another response parts from i */
 } grpo_trajectory_;
 
-/* what shaping knows of a response, whose tokens it meets from the last to the first */
+/* what the shaping of A reads of a response, whose tokens come from the last to the first */
 typedef struct {
-    int flat;                           /* entropy zero_variance acts on it */
-    int positive;                       /* R > 0 */
+    int equal_rewards;                  /* 1 if entropy zero_variance applies */
+    int positive;                       /* 1 if R > 0 */
     double max_entropy;
-    int uncertain;                      /* its mean entropy is above entropy_max */
+    int high_entropy;                   /* 1 if its mean entropy exceeds entropy_max */
     grpo_dd mean_entropy;
-    grpo_dd gap, discounts;             /* of the teacher, from the token at hand on */
+    grpo_dd gap, discounts;             /* teacher's log-ratios and discounts, summed from the current token on */
 } grpo_shaping_;
 
-/* further choices: their functions stand below */
+/* further choices, defined after the banner */
 static int grpo_magnifies_rounding_(const grpo_advantage *a);
 static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g);
-GRPO_SMALL_ grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group);
-GRPO_SMALL_ int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at);
-GRPO_SMALL_ grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at);
-GRPO_SMALL_ int64_t grpo_at_least_one_step_(const grpo_batch *b, int64_t i);     /* the steps of response i, or 1 */
+GRPO_COLD_ grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group);
+GRPO_COLD_ int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at);
+GRPO_COLD_ grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at);
+GRPO_COLD_ int64_t grpo_at_least_one_step_(const grpo_batch *b, int64_t i);      /* number of steps of response i, at least 1 */
 static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R);
-GRPO_SMALL_ void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s);
+GRPO_COLD_ void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s);
 static void grpo_take_credit_statistics_(grpo_estimator_ *e);
-GRPO_SMALL_ grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
-GRPO_SMALL_ double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
-GRPO_SMALL_ double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
-GRPO_SMALL_ double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at);
-GRPO_SMALL_ double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at);
-GRPO_SMALL_ double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ at);
-GRPO_SMALL_ grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
-GRPO_SMALL_ grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t);
-GRPO_SMALL_ grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
+GRPO_COLD_ grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
+GRPO_COLD_ double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
+GRPO_COLD_ double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
+GRPO_COLD_ double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at);
+GRPO_COLD_ double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at);
+GRPO_COLD_ double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ at);
+GRPO_COLD_ grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
+GRPO_COLD_ grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t);
+GRPO_COLD_ grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
 static int grpo_has_shaping_(const grpo_advantage *a);
 static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i);
-GRPO_SMALL_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A);
-static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, double tokens, grpo_moments *m);
+GRPO_COLD_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A);
+static void grpo_moments_add_token_(const grpo_estimator_ *e, grpo_credited_ A, double tokens, grpo_moments *m);
 static double grpo_tokens_of_mean_abs_(const grpo_estimator_ *e, const grpo_trajectory_ *s);
-static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m);
+static void grpo_moments_add_group_further_(const grpo_estimator_ *e, grpo_moments *m);
 static double grpo_batch_reweight_(grpo_reweight_kind kind, const grpo_moments *m);
-GRPO_SMALL_ void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v);
-GRPO_SMALL_ void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m);
+GRPO_COLD_ void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v);
+GRPO_COLD_ void grpo_take_moments_of_parts_(grpo_estimator_ *e, const grpo_moments *m);
 static grpo_status grpo_check_rewards_(grpo_estimator_ *e);
-GRPO_APART_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
+GRPO_NOINLINE_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
 
 /* ---- axis 1: R of a response --------------------------------------------------------------------------------------------------- */
-/* the estimators of grpo_kl_estimate to twice the precision; k3, ten times slower so, where that counts */
+/* grpo_kl_estimate in double-double; k3, ten times slower so, only where baseline and scale may magnify its rounding */
 static grpo_dd grpo_reward_kl_(const grpo_objective *o, const grpo_batch *b, int64_t t) {
     const grpo_dd D = grpo_two_diff((double)b->logp_old[t], (double)b->logp_ref[t]);
     switch (o->reward.kl) {
@@ -2106,46 +2102,46 @@ static grpo_dd grpo_reward_kl_(const grpo_objective *o, const grpo_batch *b, int
 
 static int grpo_reward_has_kl_(const grpo_reward *r) { return r->kl != GRPO_KL_NONE && r->kl_coef != 0; }
 
-/* R_i; what is equal is equal in every bit */
+/* R_i; rounded to 96 bits where it is computed, so that equal rewards have equal bits */
 static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b, int64_t i, grpo_lengths_ group) {
     const grpo_reward *r = &o->reward;
     const double reward = (double)b->reward[i], T = (double)b->length[i];
     const int exact = r->length == GRPO_LENGTH_NONE && r->overlong == GRPO_OVERLONG_NONE && r->map == GRPO_MAP_NONE;
-    const int less_kl = grpo_reward_has_kl_(r) && o->advantage.credit == GRPO_CREDIT_OUTCOME;    /* others: of each token, or never */
+    const int subtracts_kl = grpo_reward_has_kl_(r) && o->advantage.credit == GRPO_CREDIT_OUTCOME; /* other credits: per token, or never */
     grpo_dd R = grpo_dd_of_(reward + 0);                                /* no -0 */
     grpo_sum s = GRPO_NO_SUM_;
     int passes;
     if (r->truncated == GRPO_REWARD_TRUNCATED_SCALE && b->truncated[i]) R
         = grpo_dd_add(grpo_two_prod(reward, r->truncated_factor), grpo_dd_of_(0));
-    if (exact && !less_kl) return R;
+    if (exact && !subtracts_kl) return R;
     R = grpo_length_reward_(r, R, reward > 0, T, group);
-    R = grpo_dd_add(R, grpo_dd_steady_(grpo_overlong_penalty(r->overlong, T, r->overlong_max, r->overlong_cache, r->overlong_factor)));
+    R = grpo_dd_add(R, grpo_dd_round_96_(grpo_overlong_penalty(r->overlong, T, r->overlong_max, r->overlong_cache, r->overlong_factor)));
     if (r->map == GRPO_MAP_AFFINE) {
         R = grpo_dd_mul(grpo_dd_add(R, grpo_dd_of_(r->map_bias)), r->map_factor);
         R = grpo_clamp(R, r->map_low, r->map_high, &passes);
     }
-    if (!less_kl) return grpo_dd_steady_(R);
+    if (!subtracts_kl) return grpo_dd_round_96_(R);
     for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
         if (grpo_is_unmasked_(b, t)) grpo_sum_add_dd_(&s, grpo_dd_mul(grpo_reward_kl_(o, b, t), -r->kl_coef));
     grpo_sum_add_dd_(&s, R);
-    return grpo_dd_steady_(grpo_sum_dd_(&s));
+    return grpo_dd_round_96_(grpo_sum_dd_(&s));
 }
 
 /* ---- axis 2: the advantage of a response, or of its steps ---------------------------------------------------------------------- */
-/* makes g the group at hand.  R of its first responses is made here, of the others whenever it is read, as nothing is allocated */
+/* makes g the current group.  R of its first GRPO_CACHED_REWARDS_ responses is stored; of the others it is computed at each read */
 static void grpo_enter_group_(grpo_estimator_ *e, int64_t g) {
     const grpo_batch *b = e->batch;
     e->index = g;
     e->begin = b->group_begin[g]; e->end = b->group_begin[g + 1];
     if (e->obj->reward.length == GRPO_LENGTH_KIMI) e->lengths = grpo_lengths_of_(b, g);
-    if (!grpo_reads_shaped_(e->obj)) return;
-    for (int64_t k = 0; k < e->end - e->begin && k < GRPO_KEPT_REWARDS_; k++)
+    if (!grpo_reads_reward_(e->obj)) return;
+    for (int64_t k = 0; k < e->end - e->begin && k < GRPO_CACHED_REWARDS_; k++)
         e->reward[k] = grpo_shaped_reward_(e->obj, b, e->begin + k, e->lengths);
 }
 
 static grpo_dd grpo_response_reward_(const grpo_estimator_ *e, int64_t i) {
     const int64_t k = i - e->begin;
-    return k < GRPO_KEPT_REWARDS_ ? e->reward[k] : grpo_shaped_reward_(e->obj, e->batch, i, e->lengths);
+    return k < GRPO_CACHED_REWARDS_ ? e->reward[k] : grpo_shaped_reward_(e->obj, e->batch, i, e->lengths);
 }
 
 /* ---- the items of a group ---- */
@@ -2154,14 +2150,14 @@ static grpo_index_ grpo_before_items_(const grpo_estimator_ *e) {
     return at;
 }
 
-static int grpo_is_outside_(const grpo_estimator_ *e, int64_t i) {
+static int grpo_is_excluded_(const grpo_estimator_ *e, int64_t i) {
     return e->obj->advantage.excluded != GRPO_EXCLUDED_NONE && e->batch->excluded && e->batch->excluded[i];
 }
 
-/* to the next item in order; 0: there is none */
+/* advances to the next item; 0 if there is none */
 static int grpo_next_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at) {
     if (s->steps) return grpo_next_pooled_step_(e, s, at);
-    do at->i++; while (at->i < e->end && grpo_is_outside_(e, at->i));
+    do at->i++; while (at->i < e->end && grpo_is_excluded_(e, at->i));
     return at->i < e->end;
 }
 
@@ -2172,13 +2168,13 @@ static grpo_dd grpo_item_reward_(const grpo_estimator_ *e, const grpo_group_ *s,
     return grpo_response_reward_(e, at.i);
 }
 
-/* R as baseline and scale see it */
+/* R after the transform, as baseline and scale read it */
 static grpo_dd grpo_item_value_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const grpo_dd R = grpo_item_reward_(e, s, at);
     return e->obj->advantage.transform == GRPO_TRANSFORM_NONE ? R : grpo_transformed_(e, s, R);
 }
 
-/* of R, or of what the transform makes of them.  The deviation is that of R with best_minus_second, and pass_at_k brings its own */
+/* statistics of R, or of the transformed R.  The variance for group_std: with pkpo_* of the transformed R, with best_minus_second of R */
 static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int transformed) {
     const grpo_advantage *a = &e->obj->advantage;
     const int deviates = a->transform != GRPO_TRANSFORM_PASS_AT_K && (a->transform >= GRPO_TRANSFORM_PKPO_MAXRL) == transformed;
@@ -2186,11 +2182,11 @@ static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int
     grpo_index_ at = grpo_before_items_(e);
     grpo_values v;
     memset(&v, 0, sizeof v);
-    s->doubles = 1;
+    s->all_doubles = 1;
     while (grpo_next_item_(e, s, &at)) {
         const grpo_dd R = transformed ? grpo_item_value_(e, s, at) : grpo_item_reward_(e, s, at);
         for (int64_t n = repeated ? grpo_at_least_one_step_(e->batch, at.i) : 1; n > 0; n--) grpo_values_take_(&v, R);
-        s->doubles &= R.lo == 0;
+        s->all_doubles &= R.lo == 0;
     }
     s->count = v.count;
     s->min = v.min; s->max = v.max;
@@ -2198,10 +2194,10 @@ static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int
     if (a->scale == GRPO_SCALE_GROUP_STD && deviates) s->variance = grpo_variance_(&v, a->std);
 }
 
-/* the statistics of the items that s speaks of */
+/* all statistics of the items of s */
 static void grpo_group_prepare_(const grpo_estimator_ *e, grpo_group_ *s) {
     grpo_group_statistics_(e, s, 0);
-    s->equal = grpo_dd_same_(s->min, s->max);
+    s->all_equal = grpo_dd_same_(s->min, s->max);
     if (s->count) grpo_group_further_statistics_(e, s);
 }
 
@@ -2216,7 +2212,7 @@ static void grpo_take_group_(grpo_estimator_ *e, int64_t g) {
 }
 
 /* ---- a = (R - b)/sigma ---- */
-/* baselines and scales that know no more than the group: a single item has none */
+/* 1 for baselines and scales that come from the group alone, so that a single item has none */
 static int grpo_baseline_is_of_group_(grpo_baseline_kind k) {
     return k != GRPO_BASELINE_NONE && k != GRPO_BASELINE_EXTERNAL && k != GRPO_BASELINE_BATCH_MEAN && k != GRPO_BASELINE_KALMAN;
 }
@@ -2231,10 +2227,10 @@ static int grpo_is_zero_singleton_(const grpo_advantage *a, const grpo_group_ *s
         && (grpo_baseline_is_of_group_(a->baseline) || grpo_scale_is_of_group_(a->scale));
 }
 
-/* R - b as numerator and divisor, so that it is rounded only once; baseline_shift is added to b */
+/* R - b as a numerator, returned, and *divisor, so that it is rounded only once; shift is added to b */
 static grpo_dd grpo_residual_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, double shift, double *divisor) {
     const grpo_advantage *a = &e->obj->advantage;
-    const int none = s->count == 1 && grpo_baseline_is_of_group_(a->baseline);            /* singleton raw */
+    const int none = s->count == 1 && grpo_baseline_is_of_group_(a->baseline);            /* singleton raw: b = 0 */
     const grpo_baseline_kind baseline = none ? GRPO_BASELINE_NONE : a->baseline;
     const grpo_dd R = grpo_item_value_(e, s, at);
     const double n = (double)s->count;
@@ -2253,7 +2249,7 @@ static grpo_dd grpo_residual_(const grpo_estimator_ *e, const grpo_group_ *s, gr
         break;
     case GRPO_BASELINE_EXTERNAL: x = grpo_dd_minus_(R, grpo_dd_of_((double)e->batch->baseline[e->index])); break;
     case GRPO_BASELINE_BATCH_MEAN:
-        if (e->items == 0) break;                                       /* unknown yet, or what follows takes off a mean anyway */
+        if (e->items == 0) break;                                       /* not known yet, or what follows subtracts a mean anyway */
         *divisor = e->items;
         x = grpo_dd_minus_(grpo_dd_mul(R, e->items), e->column_sum[s->column]);
         break;
@@ -2263,7 +2259,7 @@ static grpo_dd grpo_residual_(const grpo_estimator_ *e, const grpo_group_ *s, gr
     return shift == 0 ? x : grpo_dd_minus_(x, grpo_two_prod(shift, *divisor));
 }
 
-/* 0: a is 0 */
+/* sigma; 0 means a = 0 */
 static double grpo_sigma_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const grpo_advantage *a = &e->obj->advantage;
     double variance;
@@ -2294,24 +2290,25 @@ static grpo_standardised_ grpo_standardise_(const grpo_estimator_ *e, const grpo
 /* a of one column, before reweighting */
 static double grpo_column_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     grpo_standardised_ z;
-    if (grpo_is_outside_(e, at.i)) return grpo_excluded_advantage_(e, s, at);
+    if (grpo_is_excluded_(e, at.i)) return grpo_excluded_advantage_(e, s, at);
     z = grpo_standardise_(e, s, at);
-    return z.sigma == 0 ? 0 : grpo_over_(z.x, z.divisor) / z.sigma;
+    return z.sigma == 0 ? 0 : grpo_divide_(z.x, z.divisor) / z.sigma;
 }
 
-/* (x - mean)/sigma with the mean of the batch; 0 where it does not vary, or too much for double */
+/* (x - mean)/sigma with the mean of the batch; 0 if the batch does not vary, or sigma overflows */
 static double grpo_batch_normalised_(const grpo_estimator_ *e, double x, double sigma) {
     const double n = e->batch_count;
     if (e->batch_variance == 0 || !grpo_is_finite(sigma)) return 0;
     return grpo_dd_minus_(grpo_two_prod(n, x), e->batch_sum).hi / (n * sigma);
 }
 
+/* A over the mean of |A| (batch_norm mean_abs) */
 static double grpo_over_mean_abs_(const grpo_estimator_ *e, double A) {
     const double mean = e->batch_sum.hi / e->batch_count;
     return mean > 0 ? grpo_is_finite(mean) ? A / mean : 0 : A;
 }
 
-/* a reweighted, after batch_norm */
+/* a after reweighting and batch_norm */
 static double grpo_item_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_advantage *o = &e->obj->advantage;
     double a;
@@ -2350,7 +2347,7 @@ static grpo_trajectory_ grpo_trajectory_of_(const grpo_estimator_ *e, int64_t i)
     return s;
 }
 
-/* token reward rho_t of credit return, step and both gae */
+/* token reward rho_t of credit return, step, gae and step_gae */
 static grpo_credited_ grpo_token_reward_(const grpo_estimator_ *e, const grpo_trajectory_ *s, int64_t t) {
     const grpo_objective *o = e->obj;
     grpo_credited_ rho = { { 0, 0 }, { 0, 0 } };
@@ -2361,10 +2358,10 @@ static grpo_credited_ grpo_token_reward_(const grpo_estimator_ *e, const grpo_tr
     return rho;
 }
 
-/* G times a discount, where 0 wins over an infinity */
+/* G gamma, where 0 times infinity is 0 */
 static grpo_dd grpo_discounted_(grpo_dd G, double gamma) { return gamma == 0 ? grpo_dd_of_(0) : grpo_dd_mul(G, gamma); }
 
-/* A of credit return, step and both gae */
+/* A of credit return, step, gae and step_gae */
 static grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     const grpo_advantage *a = &e->obj->advantage;
     const double gamma = a->step_discount == GRPO_STEP_DISCOUNT_TOKENS ? a->gamma : e->batch->step_end[t] ? a->step_gamma : 1;
@@ -2394,7 +2391,7 @@ static grpo_credited_ grpo_credit_at_(const grpo_estimator_ *e, grpo_trajectory_
     return s->G;
 }
 
-/* credits response i: its A go to `moments` before whitening, or are written to `advantage`, without what follows a token baseline */
+/* credits response i: adds A before whitening to `moments`, or writes A to `advantage`, before shaping if a token baseline follows */
 static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_moments *moments, grpo_real *advantage) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
@@ -2410,8 +2407,8 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
         int cut;
         if (b->mask && !b->mask[t]) { if (advantage) advantage[t] = 0; continue; }
         if (!same) G = grpo_credit_at_(e, &s, t);
-        cut = s.tail > 0 && s.met++ < s.tail;
-        if (moments) { if (!cut) grpo_moments_of_token_(e, G, tokens, moments); continue; }
+        cut = s.tail > 0 && s.seen++ < s.tail;
+        if (moments) { if (!cut) grpo_moments_add_token_(e, G, tokens, moments); continue; }
         A = cut ? 0 : grpo_credited_value_(G);
         if (a->scale == GRPO_SCALE_TOKEN_WHITEN && !cut)
             A = grpo_batch_normalised_(e, A, grpo_deviation(e->batch_variance, a->eps, a->eps_place));
@@ -2422,7 +2419,7 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
 }
 
 /* ---- rewards to advantages ---- */
-static int grpo_needs_moments_(const grpo_advantage *a);               /* does the axis look at the whole batch? */
+static int grpo_needs_moments_(const grpo_advantage *a);               /* 1 if it has statistics of the batch */
 
 static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objective *obj, const grpo_batch *batch) {
     const grpo_status st = grpo_check_(obj, batch, NULL, grpo_advantage_needs_, 0);
@@ -2434,7 +2431,7 @@ static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objectiv
 }
 
 static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m);
-GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e);           /* of a batch that is all there is */
+GRPO_NOINLINE_ void grpo_take_own_moments_(grpo_estimator_ *e);        /* the batch is the whole */
 
 static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage) {
     for (int64_t g = 0; g < e->batch->n_groups; g++) {
@@ -2444,7 +2441,7 @@ static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage) {
     }
 }
 
-/* moments: NULL where the batch is all there is */
+/* moments: NULL if the batch is the whole */
 static grpo_status grpo_estimate_(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage) {
     grpo_estimator_ e;
     const grpo_status st = grpo_estimator_start_(&e, obj, batch);
@@ -2478,9 +2475,9 @@ grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep) {
 }
 
 /* ---- axis 6: which tokens count ------------------------------------------------------------------------------------------------ */
-typedef struct { int64_t begin, end; } grpo_span_;                     /* tokens */
+typedef struct { int64_t begin, end; } grpo_span_;                     /* tokens begin .. end - 1 */
 
-/* what the weight axis pools over a segment, as of a sequence below */
+/* rejection and rollout_is weight of a segment */
 typedef struct {
     grpo_span_ span;
     int rejected;
@@ -2489,34 +2486,34 @@ typedef struct {
 
 struct grpo_coupling_;
 
-/* a response; nobody changes it once it is made */
+/* a response; constant after grpo_sequence_at_, or grpo_open_sequence_ for the second half */
 typedef struct {
     int64_t index;                  /* in the batch */
     int64_t begin, end;             /* tokens */
-    int64_t count;                  /* that count */
+    int64_t count;                  /* tokens that count */
     int64_t rejected_tokens;
-    int truncated;                          /* the whole sequence is masked as truncated */
-    int rejected;                           /* the whole sequence is rejected, by a pooled statistic or a veto */
-    int evenly_weighted;                    /* no token is rejected, and v of every one that counts is correction.value */
-    grpo_rollout_is_weight correction;      /* when its unit is the sequence */
-    /* of its evaluation: */
-    int stale;                      /* off_policy_mask drops tokens of it */
-    double policy_is;               /* when its level is the sequence */
-    int64_t member;                 /* which of the group's sequences with tokens that count it is */
+    int truncated;                          /* 1 if weight.truncated masks the whole sequence */
+    int rejected;                           /* 1 if a pooled statistic or the veto rejects the whole sequence */
+    int evenly_weighted;                    /* 1 if no token is rejected and all that count have v = correction.value */
+    grpo_rollout_is_weight correction;      /* v, if its unit is the sequence */
+    /* for the evaluation: */
+    int stale;                      /* 1 if off_policy_mask drops tokens of it */
+    double policy_is;               /* g, if its unit is the sequence */
+    int64_t member;                 /* its number, from 0, among the group's sequences with tokens that count */
     const struct grpo_coupling_ *group;
-    double divisor;                 /* a coefficient is factor/(this, the token's divisor, the batch's divisor) */
-    double coefficient;             /* factor/(this, the batch's divisor) where that is exact enough to multiply with, else 0 */
-    double own[2];                  /* coefficients of KL and entropy bonus over that of the terms; 0: they have none of their own */
+    double divisor;                 /* a token's coefficient is factor/(this times the token's divisor times the batch's) */
+    double coefficient;             /* factor/(divisor times the batch's) if that product is exact, else 0 */
+    double own[2];                  /* coefficients of KL and entropy bonus over that of the terms; 0: the same */
 } grpo_sequence_;
 
-/* counts: is it in the mask, before rejection?  v: correction weight, 0 if rejected */
+/* of a token; counts: 1 if it is in the mask, before rejection; v: rollout_is weight, 0 if rejected */
 typedef struct { int counts, rejected; double v; } grpo_mask_;
 
-/* the tokens of a span that count, from its first to its last: while (grpo_next_active_(o, b, s, &c)) ... c.t, c.v */
+/* iterator over the tokens of a span that count, first to last: while (grpo_next_active_(o, b, s, &c)) ... c.t, c.v */
 typedef struct {
     int64_t t, end;
-    double v;                       /* where rollout_is_norm asks for it */
-    grpo_segment_ segment;          /* the one that was asked for last */
+    double v;                       /* v; weights per token only with rollout_is_norm */
+    grpo_segment_ segment;          /* the last one computed */
 } grpo_cursor_;
 
 static grpo_cursor_ grpo_cursor_of_(int64_t begin, int64_t end) {
@@ -2532,13 +2529,13 @@ static int grpo_is_in_(grpo_span_ x, int64_t t) { return t >= x.begin && t < x.e
 
 static grpo_dd grpo_rollout_log_ratio_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes);      /* q */
 static grpo_rollout_is_weight grpo_response_rollout_is_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);      /* v */
-/* the whole of it, by a pooled statistic or a veto */
+/* 1 if a pooled statistic or the veto rejects the whole response */
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);
-/* are all its tokens kept, whatever their ratios, or for what bounds tell of these? */
+/* 1 if cheap bounds on the token ratios show that no token of it is rejected */
 static int grpo_keeps_all_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s);
-/* of a token in the mask; weigh 0: it is enough to know whether it is rejected; segment: that of the token before, if there was one */
-GRPO_APART_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
-                                            int weigh, grpo_segment_ *segment);
+/* of a token in the mask; weigh 0: only `rejected` is needed, not v; segment: of the token before, replaced if it is another */
+GRPO_NOINLINE_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
+                                               int weigh, grpo_segment_ *segment);
 
 GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t, int weigh,
                                       grpo_segment_ *segment) {
@@ -2553,7 +2550,7 @@ static int grpo_is_active_(const grpo_objective *o, const grpo_mask_ *k) {
     return k->counts && !(k->rejected && o->weight.rollout_rejected == GRPO_ROLLOUT_REJECTED_UNMASK);
 }
 
-/* the next token that counts, in c->t and c->v; 0: there is none.  Of a response with correction weights or grounds for rejection: */
+/* advances to the next token that counts; 0 if there is none.  For responses whose tokens differ in v or may be rejected: */
 static int grpo_next_corrected_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
     while (++c->t < c->end) {
         const grpo_mask_ k = grpo_mask_at_(o, b, s, c->t, o->weight.rollout_is_norm != GRPO_ROLLOUT_IS_NORM_NONE, &c->segment);
@@ -2571,7 +2568,7 @@ static inline int grpo_next_active_(const grpo_objective *o, const grpo_batch *b
     return 0;
 }
 
-/* sequence i, before its tokens have been looked at */
+/* sequence i, before its tokens are read */
 static grpo_sequence_ grpo_sequence_begin_(const grpo_objective *o, const grpo_batch *b, int64_t i) {
     grpo_sequence_ s;
     memset(&s, 0, sizeof s);
@@ -2584,7 +2581,7 @@ static grpo_sequence_ grpo_sequence_begin_(const grpo_objective *o, const grpo_b
     return s;
 }
 
-/* its tokens, once it is known what all of them together are weighed by */
+/* counts its tokens; weight and rejection of the whole must be set */
 static void grpo_sequence_count_(const grpo_objective *o, const grpo_batch *b, grpo_sequence_ *s) {
     grpo_segment_ segment;
     memset(&segment, 0, sizeof segment);
@@ -2617,13 +2614,13 @@ static int64_t grpo_count_preference_pairs_(const grpo_objective *o, const grpo_
 static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s,
                                grpo_totals *totals);                   /* positive_tokens, nll_tokens */
 
-/* A > 0 at the first token that counts? */
+/* 1 if A > 0 at the first token that counts */
 static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s);
-/* for the mean of the correction weights */
+/* for the mean of the rollout_is weights */
 static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals);
-static int grpo_rewards_vary_(const grpo_batch *b, int64_t g);         /* by more than 1e-6 */
+static int grpo_rewards_vary_(const grpo_batch *b, int64_t g);         /* 1 if by more than 1e-6 */
 
-/* grpo_totals_add of what has been checked */
+/* grpo_totals_add after its checks */
 static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
     for (int64_t g = 0; g < batch->n_groups; g++) {
         int64_t tokens = 0;
@@ -2646,14 +2643,14 @@ static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, 
 }
 
 /* ---- evaluation ---------------------------------------------------------------------------------------------------------------- */
-/* what the sequences of a group have to do with each other */
+/* what the terms of a sequence depend on in other sequences of its group */
 typedef struct grpo_coupling_ {
-    grpo_group_counts_ count;          /* where the divisor of its sequences asks */
-    const double *value, *slope;       /* of the members that a surrogate couples: F_i, dL/dy_i times divisor/factor; else NULL */
-    const double *preference_slope;    /* of the members that penalty.preference couples: dL/dl/factor at each of its tokens; else NULL */
+    grpo_group_counts_ count;          /* if the divisor of a sequence reads it */
+    const double *value, *slope;       /* of a surrogate of a group, by member: F_i, dL/dy_i times divisor/factor; else NULL */
+    const double *preference_slope;    /* of penalty.preference, by member: dL/dl/factor at each of its tokens; else NULL */
 } grpo_coupling_;
 
-/* one call: what is the same for all sequences and tokens */
+/* one evaluation: what is the same for all sequences and tokens */
 typedef struct {
     const grpo_objective *obj;
     const grpo_batch *batch;
@@ -2662,46 +2659,46 @@ typedef struct {
     grpo_partial *partial;
     grpo_range range, trust;           /* of the surrogate, of the trust region */
     const grpo_real *behaviour;        /* log-probabilities in the ratio's denominator; NULL: 0 */
-    int uses_ratio;                    /* the surrogate or the KL has one */
-    int needs_ratio;                   /* ... or a trust region */
-    int reports_ratio;                 /* it is used, and of two policies */
-    int has_rollout_weights;                /* of old over rollout policy: a weight, or grounds for rejection */
-    int has_token_factors;             /* a token has a factor besides v, or a divisor, a bound or a gate of its own */
+    int uses_ratio;                    /* 1 if the surrogate or the KL uses the ratio */
+    int needs_ratio;                   /* ... or the trust region does */
+    int reports_ratio;                 /* it is used, and has a denominator */
+    int has_rollout_weights;                /* rollout_is, rollout_rs or rollout_veto are set */
+    int has_token_factors;             /* tokens have factors besides v, or their own divisors, bounds or gates */
     int has_policy_mask;               /* trust, off_policy_mask, selected or policy_is multiply S */
-    int has_own_divisors;              /* the KL or the entropy bonus */
-    int is_plain_surrogate;            /* of a token's ratio and advantage between bounds that are all tokens' */
+    int has_own_divisors;              /* the KL or the entropy bonus has its own divisors */
+    int is_plain_surrogate;            /* it reads ratio, advantage and logp, and its bounds are those of all tokens */
     grpo_scales scales;
     grpo_dd decay;                     /* of F from one token to the next */
-    struct grpo_room_ *room;           /* waiting and block are of it */
-    struct grpo_waiting_ *waiting;     /* what the report's sums will take */
-    struct grpo_block_ *block;         /* tokens that will be evaluated together; NULL: one by one */
+    struct grpo_room_ *room;           /* the memory of report_buffer and block */
+    struct grpo_report_buffer_ *report_buffer; /* values for the report's sums */
+    struct grpo_block_ *block;         /* tokens to be evaluated together; NULL: one by one */
 } grpo_run_;
 
-/* of a token that counts: v of the correction, what multiplies the surrogate, and what multiplies the whole term */
+/* of a token that counts: rollout_is weight v, factor of the surrogate, factor of the whole term */
 typedef struct { double correction, policy, term; } grpo_factors_;
 
-/* the token at hand */
+/* the current token */
 typedef struct {
     int64_t t;
     int counts;
     grpo_factors_ factor;
-    int distrusted;                    /* off_policy_mask drops it */
-    double divisor;                    /* tokens of its segment, or of its sign of A, where the aggregation asks */
-    int gated;                         /* the likelihood's gate is shut for it */
+    int distrusted;                    /* 1 if off_policy_mask drops it */
+    double divisor;                    /* its own: tokens of its segment, or with its sign of A; else 1 */
+    int gated;                         /* 1 if nll_gate excludes it */
     grpo_log_range range;              /* with bounds position */
 } grpo_token_;
 
-/* evaluates one sequence; grpo.h has the one for token ratios, gspo.h the one for all others */
+/* evaluates one sequence: grpo.h has the function for token ratios, gspo.h that for all others */
 typedef void (*grpo_evaluate_)(const grpo_run_ *run, const grpo_sequence_ *s);
 
-/* how to evaluate: couple, before the sequences of group g, finds what they have to do with each other; NULL: nothing */
+/* how to evaluate; couple is called before the sequences of group g and fills *group; NULL: nothing is coupled */
 typedef struct {
     grpo_evaluate_ evaluate;
     void (*couple)(const grpo_run_ *run, int64_t g, grpo_coupling_ *group);
-    int64_t scratch;                   /* elements that couple needs */
+    int64_t scratch;                   /* elements of out.scratch that couple needs */
 } grpo_method_;
 
-/* in the ratio's denominator */
+/* log-probability in the ratio's denominator */
 static double grpo_behaviour_(const grpo_run_ *r, int64_t t) { return r->behaviour ? (double)r->behaviour[t] : 0; }
 
 /* d_t of axis 3 */
@@ -2717,10 +2714,10 @@ GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v) {
     return t;
 }
 
-/* do trust or off_policy_mask drop the token? */
+/* 1 if trust or off_policy_mask drop the token */
 static inline int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio);
 
-/* M v g S of S = x; pool: the side on which the ratio's pool has clipped the token */
+/* M v g S, given S = x; pool: the side on which a clipped-mean level has clipped the token's d */
 GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, grpo_clip_side pool, grpo_term x) {
     const double A = (double)r->advantage[k->t];
     int distrusted;
@@ -2732,10 +2729,10 @@ GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_token_
     return x;
 }
 
-/* of a surrogate that asks more of a token than its ratio and advantage between bounds that are all tokens': S, or 0 and its own bounds */
+/* for surrogates that are not plain (is_plain_surrogate): sets *term to S and returns 1, or sets the token's own *range and returns 0 */
 static int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double A, grpo_term *term,
                                    grpo_range *range);
-/* S */
+/* S of axis 4 */
 GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
     const double A = (double)r->advantage[k->t];
     const grpo_range *range = &r->range;
@@ -2754,18 +2751,19 @@ GRPO_INLINE_ grpo_term grpo_policy_term_(const grpo_run_ *r, const grpo_token_ *
     return grpo_weighted_term_(r, k, ratio, pool, grpo_token_surrogate_(r, k, ratio));
 }
 
-/* the coefficient of the KL (0) or of the entropy bonus (1) over that of the terms; a KL beyond DBL_MAX over this becomes an infinity */
+/* coefficient of the KL (part 0) or the entropy bonus (1) over that of the terms; a KL above DBL_MAX over this overflows */
 static inline double grpo_own_factor_(const grpo_sequence_ *s, double divisor, int part) {
     return s->own[part] == 0 ? 1 : s->own[part] * divisor;
 }
 
+/* 1 if the token has a KL penalty */
 static inline int grpo_pays_kl_(const grpo_run_ *r, int64_t t) {
     const grpo_penalty *p = &r->obj->penalty;
     return p->kl != GRPO_KL_NONE && (p->kl_on == GRPO_KL_ON_ALL || r->batch->kl_mask[t]);
 }
 
-/* P, with what its two parts are multiplied by */
-GRPO_APART_ grpo_term grpo_weighted_penalty_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double kl, double entropy) {
+/* the penalty P; kl, entropy: factors of its two parts */
+GRPO_NOINLINE_ grpo_term grpo_weighted_penalty_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double kl, double entropy) {
     const grpo_penalty *p = &r->obj->penalty;
     const int64_t t = k->t;
     double l = (double)r->batch->logp[t], own = 1;
@@ -2773,14 +2771,14 @@ GRPO_APART_ grpo_term grpo_weighted_penalty_(const grpo_run_ *r, const grpo_toke
     if (grpo_pays_kl_(r, t) && p->kl == GRPO_KL_EXTERNAL) x.value = grpo_times(kl * p->kl_coef, (double)r->batch->divergence_ref[t]);
     else if (grpo_pays_kl_(r, t)) {
         if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) own = grpo_ratio_of(l, grpo_behaviour_(r, t)).value;
-        x = grpo_kl_penalty(p, l, (double)grpo_logp_of_(r->batch, grpo_kl_whose_(p))[t], own, ratio.value);
+        x = grpo_kl_penalty(p, l, (double)grpo_logp_of_(r->batch, grpo_kl_policy_(p))[t], own, ratio.value);
         if (kl != 1) x = grpo_scaled_(x, kl);
     }
     if (p->entropy_coef != 0) x.value = grpo_plus(x.value, -p->entropy_coef * entropy * (double)r->batch->entropy[t]);
     return k->factor.term == 1 ? x : grpo_scaled_(x, k->factor.term);
 }
 
-/* as it is aggregated with the terms */
+/* P, scaled so that it is aggregated like the surrogate */
 GRPO_INLINE_ grpo_term grpo_penalty_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_penalty *p = &r->obj->penalty;
     grpo_term x = { 0, 0, 0, GRPO_CLIP_NO };
@@ -2799,7 +2797,7 @@ static inline double grpo_aggregated_(const grpo_run_ *r, const grpo_sequence_ *
     return s->coefficient != 0 ? x * s->coefficient : x * r->scales.factor / s->divisor / r->scales.divisor;
 }
 
-/* the divisors and the factor are whole numbers as a rule: then only the quotient is rounded */
+/* factor/(divisor scales->divisor), rounded once; 0 if the product is not exact.  As a rule all three are whole numbers */
 static double grpo_coefficient_(const grpo_scales *scales, double divisor) {
     const double product = divisor * scales->divisor, c = scales->factor / product;
     return fma(divisor, scales->divisor, -product) == 0 && c > 1e-100 && c < 1e100 ? c : 0;
@@ -2810,10 +2808,10 @@ static inline double grpo_over_own_(const grpo_token_ *k, double x) { return k->
 
 static inline int grpo_has_nll_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k);
 static grpo_term grpo_nll_term_(const grpo_run_ *r, int64_t t);
-/* what is added beside the terms, over factor */
-static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k);
+/* of NLL and preference, over factor */
+static double grpo_auxiliary_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k);
 
-/* of the token's terms over its divisor: the derivatives by its log-probability and by its ratio, the same whoever asks to the bit */
+/* derivatives of the token's term, over its divisor, with respect to logp and to the log-ratio; every caller gets the same bits */
 static inline double grpo_slope_by_logp_(const grpo_token_ *k, const grpo_term *policy, const grpo_term *penalty) {
     return grpo_over_own_(k, grpo_plus(policy->d_logp, penalty->d_logp));
 }
@@ -2822,7 +2820,7 @@ static inline double grpo_slope_by_ratio_(const grpo_token_ *k, const grpo_term 
     return grpo_plus(grpo_over_own_(k, policy->d_log_ratio), grpo_over_own_(k, penalty->d_log_ratio));
 }
 
-/* g: that of the terms, over the token's divisor; coupled: what the group gives through the sequence, over its divisor too */
+/* g: gradient of the terms over the token's divisor; coupled: from the group, over the sequence's divisor as well */
 GRPO_INLINE_ void grpo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, double g, double coupled) {
     double sum;
     if (coupled == 0 && !s->group->preference_slope && r->scales.nll == 0) {
@@ -2830,19 +2828,19 @@ GRPO_INLINE_ void grpo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ 
         return;
     }
     sum = grpo_plus(g / s->divisor, coupled) / r->scales.divisor;
-    grpo_write_(r, r->out.dlogp, k->t, r->scales.factor * grpo_plus(sum, grpo_gradient_beside_(r, s, k)));
+    grpo_write_(r, r->out.dlogp, k->t, r->scales.factor * grpo_plus(sum, grpo_auxiliary_gradient_(r, s, k)));
 }
 
-/* The report is made of sums over tokens: these wait here until a block is full.  0 where there is nothing to add. */
-typedef struct grpo_waiting_ {
+/* Buffer of values that the report sums over tokens; added to the sums when it is full.  0 where there is nothing to add. */
+typedef struct grpo_report_buffer_ {
     double policy[GRPO_BLOCK_], penalty[GRPO_BLOCK_], ratio[GRPO_BLOCK_], entropy[GRPO_BLOCK_], weight[GRPO_BLOCK_];
     double old[2][GRPO_BLOCK_], ref[2][GRPO_BLOCK_];                   /* hi and lo of l - logp_old and of l - logp_ref */
     int n;
-} grpo_waiting_;
+} grpo_report_buffer_;
 
-static void grpo_report_flush_(const grpo_run_ *r);                    /* the sums take what waits */
+static void grpo_report_flush_(const grpo_run_ *r);                    /* adds the buffer to the sums */
 
-/* 2^500: the sum of squares of the ratios takes larger ones for this, and the excess has a sum of its own */
+/* 2^500: for the sum of squares larger ratios count as this; what they exceed it by has a sum of its own, for the mean */
 #define GRPO_RATIO_CAP_ 3.2733906078961419e150
 static inline void grpo_report_excess_(grpo_partial *p, double ratio) {
     if (!(ratio > GRPO_RATIO_CAP_)) return;
@@ -2852,7 +2850,7 @@ static inline void grpo_report_excess_(grpo_partial *p, double ratio) {
 
 static inline double grpo_capped_ratio_(double ratio) { return ratio < GRPO_RATIO_CAP_ ? ratio : GRPO_RATIO_CAP_; }
 
-/* the least and the largest ratio of tokens that come next */
+/* takes in the smallest and largest ratio of tokens; call it before these enter p->tokens */
 GRPO_INLINE_ void grpo_report_extremes_(grpo_partial *p, double least, double most) {
     if (p->tokens == 0 || least < p->ratio_min) p->ratio_min = least;
     if (p->tokens == 0 || most > p->ratio_max) p->ratio_max = most;
@@ -2862,19 +2860,19 @@ GRPO_INLINE_ void grpo_report_ratio_(const grpo_run_ *r, double ratio) {
     if (!r->reports_ratio) { grpo_report_extremes_(r->partial, 1, 1); return; }
     grpo_report_extremes_(r->partial, ratio, ratio);
     r->partial->ratio_tokens++;
-    r->waiting->ratio[r->waiting->n] = grpo_capped_ratio_(ratio);
+    r->report_buffer->ratio[r->report_buffer->n] = grpo_capped_ratio_(ratio);
     grpo_report_excess_(r->partial, ratio);
 }
 
-/* l - x of the token into difference[0] + difference[1]; returns 0, and leaves 0 there, where it is infinite */
-GRPO_INLINE_ int grpo_report_gap_(double (*difference)[GRPO_BLOCK_], int n, double l, double x) {
+/* stores l - x of the token as difference[0] + difference[1]; if it is infinite, returns 0 and stores nothing */
+GRPO_INLINE_ int grpo_buffer_log_ratio_(double (*difference)[GRPO_BLOCK_], int n, double l, double x) {
     const grpo_dd d = grpo_two_diff(l, x);
     if (!grpo_is_finite(l - x)) return 0;
     difference[0][n] = d.hi; difference[1][n] = d.lo;
     return 1;
 }
 
-static void grpo_report_old_(grpo_partial *p, double l, double old);   /* the same of what is infinite, at once */
+static void grpo_report_old_(grpo_partial *p, double l, double old);   /* infinite ones: added to the sums at once */
 static void grpo_report_ref_(grpo_partial *p, double l, double ref);
 
 /* everything the report takes from one token */
@@ -2882,7 +2880,7 @@ GRPO_INLINE_ void grpo_report_token_(const grpo_run_ *r, const grpo_sequence_ *s
                                      const grpo_term *policy, const grpo_term *penalty) {
     const grpo_batch *b = r->batch;
     grpo_partial *p = r->partial;
-    grpo_waiting_ *to = r->waiting;
+    grpo_report_buffer_ *to = r->report_buffer;
     const int n = to->n;
     const double l = (double)b->logp[k->t];
     if (n == 0) memset(to, 0, sizeof *to);
@@ -2891,21 +2889,21 @@ GRPO_INLINE_ void grpo_report_token_(const grpo_run_ *r, const grpo_sequence_ *s
     p->clips[policy->clip]++;
     to->policy[n] = grpo_over_own_(k, s->divisor == 1 ? policy->value : policy->value / s->divisor);
     if (penalty->value != 0) to->penalty[n] = grpo_over_own_(k, penalty->value / s->divisor);
-    if (b->logp_old && !grpo_report_gap_(to->old, n, l, (double)b->logp_old[k->t])) grpo_report_old_(p, l, (double)b->logp_old[k->t]);
-    if (b->logp_ref && !grpo_report_gap_(to->ref, n, l, (double)b->logp_ref[k->t])) grpo_report_ref_(p, l, (double)b->logp_ref[k->t]);
+    if (b->logp_old && !grpo_buffer_log_ratio_(to->old, n, l, (double)b->logp_old[k->t])) grpo_report_old_(p, l, (double)b->logp_old[k->t]);
+    if (b->logp_ref && !grpo_buffer_log_ratio_(to->ref, n, l, (double)b->logp_ref[k->t])) grpo_report_ref_(p, l, (double)b->logp_ref[k->t]);
     if (b->entropy) to->entropy[n] = (double)b->entropy[k->t];
     if (r->has_rollout_weights) { p->weight_tokens++; to->weight[n] = k->factor.correction; }
     if (++to->n == GRPO_BLOCK_) grpo_report_flush_(r);
 }
 
-/* P as it stands in the token's term, and the coefficient of its entropy bonus as that is aggregated with the terms */
-GRPO_SMALL_ void grpo_unweighted_penalty_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
-                                          double *coef, double *whole);
-/* of what the KL is of, where it is given */
+/* *whole: P as in out.term, without the factors of own divisors; *coef: entropy_coef times its factor */
+GRPO_COLD_ void grpo_unweighted_penalty_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
+                                         double *coef, double *whole);
+/* gradient with respect to batch.divergence_ref */
 static void grpo_write_divergence_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k);
 
-/* all but the gradient by logp, which may need the other tokens */
-GRPO_APART_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
+/* all outputs and report of a token but out.dlogp, which may need the other tokens */
+GRPO_NOINLINE_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
                                    const grpo_term *policy, const grpo_term *penalty) {
     double coef = r->obj->penalty.entropy_coef, whole = penalty->value;
     if (r->has_own_divisors) grpo_unweighted_penalty_(r, s, k, ratio, &coef, &whole);
@@ -2924,20 +2922,20 @@ static void grpo_skip_token_(const grpo_run_ *r, int64_t t) {
     grpo_write_(r, r->out.ddivergence_ref, t, 0);
 }
 
-/* the next token of s that counts; 0: there is none */
+/* advances to the next token of s that counts; 0 if there is none */
 static inline int grpo_next_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_cursor_ *c) {
     return grpo_next_active_(r->obj, r->batch, s, c);
 }
 
-/* A response is evaluated from its last token to its first, for what lies ahead of a token may be in its weight.  An infinite d is K as
- * in "-inf log-probabilities" at grpo_batch; F is then as infinite as the sum of their decays. */
+/* State of the evaluation of a response, from its last token to its first, as FIPO's weight reads later tokens.  An infinite d is K as in
+ * "-inf log-probabilities" at grpo_batch; such d are summed apart from F, in units of K. */
 typedef struct {
-    grpo_token_ token;                 /* the one at hand */
-    int64_t met;                       /* tokens that count, up to it */
-    grpo_dd future;                    /* F */
-    double infinite;                   /* in units of K */
-    grpo_segment_ segment;             /* found last: what the weight axis pools over a segment, */
-    grpo_span_ share, gate;            /* the segment that the token's divisor counts, the tokens that the likelihood's gate is of */
+    grpo_token_ token;                 /* the current one */
+    int64_t counted;                   /* tokens that count so far, it included */
+    grpo_dd future;                    /* F, finite part */
+    double infinite;                   /* F, infinite part, in units of K */
+    grpo_segment_ segment;             /* the last one computed */
+    grpo_span_ divisor_span, gate_span; /* segment of the token's divisor; tokens that share its NLL gate */
 } grpo_walk_;
 
 static grpo_walk_ grpo_walk_from_(int64_t end) {
@@ -2948,12 +2946,12 @@ static grpo_walk_ grpo_walk_from_(int64_t end) {
     return k;
 }
 
-/* factors, divisor, gate and bounds of the token at hand, where they are more than its correction weight v */
+/* sets factors, divisor, gate and bounds of the current token; v: its rollout_is weight */
 static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *k, double v);
-/* M and g, as far as they do not hang on the ratio */
+/* applies M and g to factor.policy, except trust, which needs the ratio */
 static inline void grpo_set_policy_mask_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_token_ *k);
 
-/* one token back; 0 at the beginning of the span */
+/* moves to the token before; 0 at the beginning of the span */
 GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, grpo_walk_ *k) {
     grpo_token_ *x = &k->token;
     grpo_mask_ mask;
@@ -2961,19 +2959,19 @@ GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, in
     x->t--;
     mask = grpo_mask_at_(r->obj, r->batch, s, x->t, 1, &k->segment);
     x->counts = grpo_is_active_(r->obj, &mask);
-    k->met += x->counts;
+    k->counted += x->counts;
     x->factor.correction = x->factor.policy = mask.v;
     if (r->has_token_factors) grpo_set_factors_(r, s, k, mask.v);
     if (r->has_policy_mask && x->counts) grpo_set_policy_mask_(r, s, x);
     return 1;
 }
 
-static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s);      /* does off_policy_mask drop tokens of it? */
-static double grpo_sequence_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s);      /* g of a sequence as a whole */
-/* tokens of most objectives wait to be evaluated in blocks (grpo_blocks.h); 0: these go one by one */
+static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s);      /* 1 if off_policy_mask drops tokens of it */
+static double grpo_sequence_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s);      /* g, if its unit is the sequence */
+/* buffers the tokens of a span for grpo_blocks.h and returns 1; 0 if this objective is evaluated token by token */
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span, double ratio, const grpo_term *term);
-static void grpo_go_singly_(const grpo_run_ *r);                      /* the next tokens come one by one: those that wait are done */
-static void grpo_run_groups_in_room_(grpo_run_ *r, const grpo_method_ *how);
+static void grpo_go_singly_(const grpo_run_ *r);                      /* evaluates buffered tokens, before others that come one by one */
+static void grpo_run_groups_buffered_(grpo_run_ *r, const grpo_method_ *how);
 
 static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_ratio_axis *a = &r->obj->ratio;
@@ -2999,17 +2997,17 @@ static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
     }
 }
 
-static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s);      /* with a token that counts */
+static int64_t grpo_count_segments_(const grpo_run_ *r, const grpo_sequence_ *s);      /* number of segments with tokens that count */
 static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s);  /* the mean that rollout_is_norm divides by */
 
-/* has the KL (0), or the entropy bonus (1), divisors of its own? */
+/* 1 if the KL (k 0) or the entropy bonus (1) has its own aggregation */
 static int grpo_has_own_divisors_(const grpo_objective *o, int k) {
     const grpo_penalty *p = &o->penalty;
     if (k) return p->entropy_coef != 0 && p->entropy_aggregation != GRPO_PENALTY_AGGREGATION_TERMS;
     return p->kl != GRPO_KL_NONE && p->kl_coef != 0 && p->kl_aggregation != GRPO_PENALTY_AGGREGATION_TERMS;
 }
 
-/* the aggregation that they are of */
+/* that aggregation */
 static grpo_aggregation grpo_own_aggregation_(const grpo_objective *o, int k) {
 #define GRPO_AGGREGATION_OF_(id, name, kind, text) GRPO_AGGREGATION_##kind,
     static const grpo_aggregation_kind kinds[] = { GRPO_PENALTY_AGGREGATION_CHOICES(GRPO_AGGREGATION_OF_) };
@@ -3018,8 +3016,8 @@ static grpo_aggregation grpo_own_aggregation_(const grpo_objective *o, int k) {
     return a;
 }
 
-/* what all terms of the batch share, from its counts */
-GRPO_SMALL_ grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n) {
+/* divisors and factors of the batch, from its counts */
+GRPO_COLD_ grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n) {
     const grpo_penalty *p = &o->penalty;
     grpo_scales s = { 1, 1, { 1, 1 }, 0, 0, { 0, 0 }, 0, { 0, 0 }, 0 };
     s.divisor = grpo_divisor_(&o->aggregation, n);
@@ -3057,10 +3055,10 @@ static grpo_group_counts_ grpo_count_group_(const grpo_objective *o, const grpo_
     return n;
 }
 
-/* what its terms are divided by, from its count and its group's */
+/* sets the divisors of its terms, from its count and its group's */
 static void grpo_set_divisors_(const grpo_run_ *r, grpo_sequence_ *s) {
     const grpo_aggregation *a = &r->obj->aggregation;
-    s->divisor = grpo_sequence_divisor_(a, s->count, a->kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, s) : 0,
+    s->divisor = grpo_sequence_divisor_(a, s->count, a->kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN ? grpo_count_segments_(r, s) : 0,
         &s->group->count);
     if (grpo_counts_sequences_by_sign_(r->obj)) s->divisor *= r->scales.by_sign[grpo_is_positive_(r->obj, r->batch, r->advantage, s)];
     s->coefficient = grpo_coefficient_(&r->scales, s->divisor);
@@ -3071,7 +3069,7 @@ static void grpo_set_divisors_(const grpo_run_ *r, grpo_sequence_ *s) {
     }
 }
 
-/* sequence i as it is evaluated; member: how many of the group with tokens that count come before it */
+/* sequence i for evaluation; member: number of sequences of the group before it with tokens that count */
 static grpo_sequence_ grpo_open_sequence_(const grpo_run_ *r, const grpo_coupling_ *group, int64_t i, int64_t member) {
     grpo_sequence_ s = grpo_sequence_at_(r->obj, r->batch, i);
     s.group = group;
@@ -3082,6 +3080,7 @@ static grpo_sequence_ grpo_open_sequence_(const grpo_run_ *r, const grpo_couplin
     return s;
 }
 
+/* 1 if A is not 0 at a token that counts */
 static int grpo_has_advantage_(const grpo_run_ *r, const grpo_sequence_ *s) {
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     while (r->advantage && grpo_next_(r, s, &c)) if (r->advantage[c.t] != 0) return 1;
@@ -3125,12 +3124,12 @@ static int grpo_has_policy_mask_(const grpo_weight *w) {
         || w->policy_is != GRPO_POLICY_IS_NONE;
 }
 
-GRPO_SMALL_ grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *how);
-/* what the terms share; refuses totals or a partial of another batch */
-GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales);
+GRPO_COLD_ grpo_status grpo_check_scratch_(const grpo_output *out, const grpo_method_ *how);
+/* sets *scales; refuses totals that do not cover this batch, and a partial begun with others */
+GRPO_NOINLINE_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                             const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales);
 
-/* of what has been checked; the scales are still to come */
+/* a run, of checked arguments; its scales are set later */
 static grpo_run_ grpo_run_of_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_output *out,
                               grpo_partial *partial) {
     grpo_run_ r;
@@ -3139,14 +3138,14 @@ static grpo_run_ grpo_run_of_(const grpo_objective *obj, const grpo_batch *batch
     if (out) r.out = *out;
     r.range = grpo_clip_range(obj->surrogate.eps_low, obj->surrogate.eps_high);
     r.trust = grpo_clip_range(obj->weight.trust_low, obj->weight.trust_high);
-    r.behaviour = grpo_logp_of_(batch, grpo_ratio_whose_(&obj->ratio));
+    r.behaviour = grpo_logp_of_(batch, grpo_behaviour_policy_(&obj->ratio));
     r.uses_ratio = grpo_uses_ratio_(obj);
     r.needs_ratio = grpo_needs_ratio_(obj);
     r.reports_ratio = grpo_reports_ratio_(obj);
     r.has_rollout_weights = grpo_has_rollout_weights_(&obj->weight);
     r.has_token_factors = grpo_has_token_factors_(obj);
     r.has_policy_mask = obj->surrogate.kind != GRPO_SURROGATE_NONE && grpo_has_policy_mask_(&obj->weight);
-    r.is_plain_surrogate = (obj->surrogate.bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(&obj->surrogate))
+    r.is_plain_surrogate = (obj->surrogate.bounds == GRPO_BOUNDS_FIXED || !grpo_reads_bounds_(&obj->surrogate))
         && obj->surrogate.kind != GRPO_SURROGATE_POLICY_SHAPING && obj->surrogate.kind != GRPO_SURROGATE_QUADRATIC_PROBABILITY;
     if (obj->weight.fipo != GRPO_FIPO_NONE) r.decay = grpo_fipo_decay(obj->weight.fipo_half_life);
     return r;
@@ -3165,16 +3164,16 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!partial) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
     st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_);
-    if (!st) st = grpo_check_room_(out, how);
+    if (!st) st = grpo_check_scratch_(out, how);
     if (!st) st = grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
     if (st) return st;
     r = grpo_run_of_(obj, batch, advantage, out, partial);
     grpo_set_scales_(&r, scales);
-    grpo_run_groups_in_room_(&r, how);
+    grpo_run_groups_buffered_(&r, how);
     return GRPO_OK;
 }
 
-/* grpo_loss and gspo_loss in terms of their _add */
+/* grpo_loss and gspo_loss: _loss_add to an empty partial, and its report */
 static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                                   const grpo_output *out, grpo_report *report, const grpo_method_ *how) {
     grpo_partial partial;
@@ -3187,8 +3186,8 @@ static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *b
     return st;
 }
 
-/* a unit of more than a token, or pairs; a number that is no choice is left to the checks */
-static int grpo_is_of_gspo_(const grpo_objective *obj) {
+/* 1 if gspo.h is needed: a unit of more than a token, or pairs; invalid enum values are left to the checks */
+static int grpo_requires_gspo_(const grpo_objective *obj) {
     return obj && (((int)obj->ratio.level > (int)GRPO_LEVEL_TOKEN && (int)obj->ratio.level <= (int)GRPO_LEVEL_SEQUENCE_POWER_MEAN)
                    || obj->penalty.preference == GRPO_PREFERENCE_PAIRWISE
                        || obj->penalty.preference == GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE);
@@ -3203,29 +3202,28 @@ static const grpo_method_ grpo_by_tokens_ = { grpo_evaluate_tokens_, NULL, 0 };
 
 grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                           const grpo_totals *totals, const grpo_output *out, grpo_partial *partial) {
-    if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
+    if (grpo_requires_gspo_(obj)) return grpo_needs_gspo_(obj);
     return grpo_run_batch_(obj, batch, advantage, totals, out, partial, &grpo_by_tokens_);
 }
 
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report) {
-    if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
+    if (grpo_requires_gspo_(obj)) return grpo_needs_gspo_(obj);
     return grpo_run_once_(obj, batch, advantage, totals, out, report, &grpo_by_tokens_);
 }
 GRPO_C_END_
-#endif /* the way that every row goes */
+#endif /* GRPO_IMPLEMENTATION, what every row uses */
 
 /* =================================================================================================================================
- * You can stop reading here.  Below: numbers at length, further choices of each axis, exact sums, work in parts, fields, texts
+ * You can stop reading here.  Below: numerical functions, further choices of each axis, exact sums, work in parts, fields, texts
  * ============================================================================================================================== */
 #ifndef GRPO_FURTHER_
 #define GRPO_FURTHER_
 
 GRPO_C_BEGIN_
-/* ---- exp, log and what is made of them ----------------------------------------------------------------------------------------------- */
-/* (y^2/2)(1 + y/3 + y^2/12 + ... + 2 y^15/17!): one polynomial in a shape that neither waits for itself nor branches, so that loops
- * over it vectorise */
-GRPO_SHORT_FN_ double grpo_exp_series_(double y) {
+/* ---- exp, log and functions made of them --------------------------------------------------------------------------------------------- */
+/* (y^2/2)(1 + y/3 + y^2/12 + ... + 2 y^15/17!), by Estrin's scheme: short dependency chains, no branch; loops over it vectorise */
+GRPO_FORCE_INLINE_FN_ double grpo_exp_series_(double y) {
     const double z = y * y, z2 = z * z;
     const double a = (1 + y * (2.0 / 6)) + z * (2.0 / 24 + y * (2.0 / 120));
     const double b = (2.0 / 720 + y * (2.0 / 5040)) + z * (2.0 / 40320 + y * (2.0 / 362880));
@@ -3234,40 +3232,40 @@ GRPO_SHORT_FN_ double grpo_exp_series_(double y) {
     return 0.5 * z * ((a + z2 * b) + z2 * z2 * (c + z2 * d));
 }
 
-/* the same as grpo_dd_add of one word, to the bit */
-GRPO_FN grpo_dd grpo_dd_plus_(grpo_dd a, double b) {
+/* a + b for one double b, with the bits of grpo_dd_add(a, grpo_dd_of_(b)) */
+GRPO_FN grpo_dd grpo_dd_add_double_(grpo_dd a, double b) {
     const grpo_dd s = grpo_two_sum(a.hi, b);
     return grpo_two_sum(s.hi, s.lo + a.lo);
 }
 
-/* a + b where a is the larger by far; a b: both finite, to 2^-102.  The second word may be a few ulps of the first, until it is folded */
-GRPO_SHORT_FN_ grpo_dd grpo_dd_plus_small_(grpo_dd a, grpo_dd b) {
+/* fast a + b for |a| much larger than |b|, and a b: finite operands, to 2^-102; lo may be a few ulps of hi until it is renormalised */
+GRPO_FORCE_INLINE_FN_ grpo_dd grpo_dd_fast_add_(grpo_dd a, grpo_dd b) {
     const double s = a.hi + b.hi;
     return grpo_dd_pair_(s, (b.hi - (s - a.hi)) + (a.lo + b.lo));
 }
-GRPO_SHORT_FN_ grpo_dd grpo_dd_times_(grpo_dd a, grpo_dd b) {
+GRPO_FORCE_INLINE_FN_ grpo_dd grpo_dd_fast_product_(grpo_dd a, grpo_dd b) {
     const double p = a.hi * b.hi;
     return grpo_dd_pair_(p, fma(a.hi, b.hi, -p) + (a.hi * b.lo + a.lo * b.hi));
 }
-GRPO_SHORT_FN_ grpo_dd grpo_dd_folded_(grpo_dd x) {
+GRPO_FORCE_INLINE_FN_ grpo_dd grpo_dd_renormalised_(grpo_dd x) {
     const double s = x.hi + x.lo;
     return grpo_dd_pair_(s, x.lo - (s - x.hi));
 }
 
-/* c[0] + x (c[1] + x (c[2] + x s)) for |x| < 1/16, each coefficient being the larger by far, to 2^-102; to be folded */
-GRPO_SHORT_FN_ grpo_dd grpo_dd_series_(const grpo_dd *c, grpo_dd x, grpo_dd s) {
-    for (int k = 2; k >= 0; k--) s = grpo_dd_plus_small_(c[k], grpo_dd_times_(s, x));
+/* c[0] + x (c[1] + x (c[2] + x s)) for |x| < 1/16 and c[k] much larger than what is added to it, to 2^-102; not renormalised */
+GRPO_FORCE_INLINE_FN_ grpo_dd grpo_dd_series_(const grpo_dd *c, grpo_dd x, grpo_dd s) {
+    for (int k = 2; k >= 0; k--) s = grpo_dd_fast_add_(c[k], grpo_dd_fast_product_(s, x));
     return s;
 }
 
-/* e^r - 1 to 2^-89 of it, for |r| < 1/180, |lo| < 2^-43: r + r^2 (1/2 + r (1/6 + r (1/24 + ... + r^6/10!))).  From r/120 on double is
- * enough, for that is less than 2^-36 of the whole; r^10/11! is less than 2^-100 */
+/* e^r - 1, relative error 2^-89, for |r| < 1/180, |r.lo| < 2^-43: r + r^2 (1/2 + r (1/6 + r (1/24 + ... + r^6/10!))).  The terms from r/120
+ * on are summed in double: they are less than 2^-36 of the whole.  The first that is left out, r^10/11!, is less than 2^-100 */
 GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r) {
     static const grpo_dd over[3] = { { 0.5, 0 }, { 1.0 / 6, 9.25185853854297e-18 }, { 1.0 / 24, 2.3129646346357427e-18 } };
     const double x = r.hi, z = x * x, a = 1.0 / 120 + x * (1.0 / 720), b = 1.0 / 5040 + x * (1.0 / 40320);
     const grpo_dd tail = { a + z * (b + z * (1.0 / 362880 + x * (1.0 / 3628800))), r.lo * (1.0 / 720) };
     const grpo_dd square = { z, fma(x, x, -z) + (2 * x + r.lo) * r.lo };
-    return grpo_dd_folded_(grpo_dd_plus_small_(r, grpo_dd_times_(square, grpo_dd_series_(over, r, tail))));
+    return grpo_dd_renormalised_(grpo_dd_fast_add_(r, grpo_dd_fast_product_(square, grpo_dd_series_(over, r, tail))));
 }
 
 /* 2^n, |n| <= 1022 */
@@ -3278,7 +3276,7 @@ GRPO_FN double grpo_power_of_two_(int n) {
     return x;
 }
 
-/* e^x to twice the precision, 2^-95 while its second word is above DBL_MIN; for exponents that are exponentials themselves.
+/* e^x to twice the precision: relative error 2^-95 while lo of the result is above DBL_MIN.  Needed where e^x is part of another exponent.
  * x = n log(2)/64 + r, e^x = 2^(n/64) e^r; the first two words of log(2)/64 have 36 bits each, so that their products with n are exact */
 GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
     static const grpo_dd by_8[8] = {                                   /* 2^(j/8) */
@@ -3291,7 +3289,7 @@ GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
         { 1.0330248790212284, 7.6008388740270885e-18 }, { 1.0442737824274138, 8.5518897055379649e-17 },
         { 1.0556451783605572, 1.759325738772092e-18 }, { 1.0671404006768237, -7.8998539668415821e-17 },
         { 1.0787607977571199, -6.6566604360565926e-17 } };
-    const double round = 6755399441055744.0;                           /* 1.5 2^52: what is added to it is rounded to a whole number */
+    const double round = 6755399441055744.0;                           /* 1.5 2^52: adding and subtracting it rounds to a whole number */
     const double n = (x.hi * 92.332482616893657 + round) - round, y = x.hi - n * 0.010830424696223417, b = n * 2.5728046223228848e-14;
     grpo_dd r, s;
     int k;
@@ -3299,14 +3297,14 @@ GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
     k = (int)n + 1024 * 64;
     r.hi = y - b;
     r.lo = grpo_sum_rounding_(y, -b, r.hi) + (x.lo - n * 4.7841261500291439e-26);
-    s = grpo_dd_times_(by_8[k >> 3 & 7], by_64[k & 7]);
-    s = grpo_dd_folded_(grpo_dd_plus_small_(s, grpo_dd_times_(s, grpo_small_exp_minus_one_(r))));
+    s = grpo_dd_fast_product_(by_8[k >> 3 & 7], by_64[k & 7]);
+    s = grpo_dd_renormalised_(grpo_dd_fast_add_(s, grpo_dd_fast_product_(s, grpo_small_exp_minus_one_(r))));
     return grpo_dd_pair_(s.hi * grpo_power_of_two_((k >> 6) - 1024), s.lo * grpo_power_of_two_((k >> 6) - 1024));
 }
 
-/* e^x - 1 to 2^-88 of it */
+/* e^x - 1, relative error 2^-88 */
 GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
-    return fabs(x.hi) < 1.0 / 256 ? grpo_small_exp_minus_one_(x) : grpo_dd_plus_(grpo_exp_twice(x), -1);
+    return fabs(x.hi) < 1.0 / 256 ? grpo_small_exp_minus_one_(x) : grpo_dd_add_double_(grpo_exp_twice(x), -1);
 }
 
 /* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
@@ -3319,7 +3317,7 @@ GRPO_FN grpo_dd grpo_log_twice(double x) {
     return grpo_dd_add(y, e);
 }
 
-/* log x of two words to twice the precision: log hi + lo/hi */
+/* log x of a double-double to twice the precision: log hi + lo/hi */
 GRPO_FN grpo_dd grpo_dd_log(grpo_dd x) {
     if (!(x.hi > 1e-300 && x.hi < 1e300)) return grpo_dd_of_(log(x.hi));
     return grpo_dd_add(grpo_log_twice(x.hi), grpo_dd_of_(x.lo / x.hi));
@@ -3349,7 +3347,7 @@ GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y) {
 GRPO_FN double grpo_exp_minus_linear(grpo_dd x) {
     double v, y = x.hi;
     if (!grpo_is_far_(y)) v = grpo_exp_series_(y);
-    else if (y > -1 && y < 2) {                                        /* the same, further */
+    else if (y > -1 && y < 2) {                                        /* the same series with more terms */
         static const double inv[25] = { 0, 1, 1.0/2, 1.0/3, 1.0/4, 1.0/5, 1.0/6, 1.0/7, 1.0/8, 1.0/9, 1.0/10, 1.0/11, 1.0/12,
             1.0/13, 1.0/14, 1.0/15, 1.0/16, 1.0/17, 1.0/18, 1.0/19, 1.0/20, 1.0/21, 1.0/22, 1.0/23, 1.0/24 };
         int k;
@@ -3368,17 +3366,17 @@ GRPO_FN double grpo_exp_minus_one(grpo_dd x) {
     return grpo_is_finite(e) ? e + (e + 1) * x.lo : e;
 }
 
-/* e^a - e^b of log-probabilities, 4 ulps, no cancellation near a = b; what underflows keeps its sign */
-GRPO_CALLED_FN_ double grpo_probability_change(double a, double b) {
+/* e^a - e^b of log-probabilities, 4 ulps, no cancellation near a = b; a difference that underflows becomes +-DBL_MIN */
+GRPO_NOINLINE_FN_ double grpo_probability_change(double a, double b) {
     grpo_dd d = grpo_two_diff(a, b);
     double x;
-    if (a > b) x = -grpo_times(exp(a), grpo_exp_minus_one(grpo_dd_negative(d)));       /* by the larger: no overflow meets an underflow */
+    if (a > b) x = -grpo_times(exp(a), grpo_exp_minus_one(grpo_dd_negative(d)));       /* from the larger: no overflow times an underflow */
     else x = grpo_times(exp(b), grpo_exp_minus_one(d));
     return x != 0 || a == b ? x : a > b ? DBL_MIN : -DBL_MIN;
 }
 
-/* KL between coins, 12 ulps: p0 (x - l) + (1 - p0) log((1 - p0)/(1 - p)) for p = e^l, p0 = e^x, x <= 0; as p0 f(l - x) + (1 - p0) f(s) with
- * s = log((1 - p)/(1 - p0)) and f(y) = e^y - y - 1 >= 0, where nothing cancels */
+/* KL(p0 || p) of two Bernoulli distributions, p = e^l, p0 = e^x, x <= 0, 12 ulps: p0 (x - l) + (1 - p0) log((1 - p0)/(1 - p)), computed as
+ * p0 f(l - x) + (1 - p0) f(s) with s = log((1 - p)/(1 - p0)) and f(y) = e^y - y - 1 >= 0, so that nothing cancels */
 GRPO_FN double grpo_binary_kl(double l, double x) {
     grpo_dd d = grpo_two_diff(l, x), s = { 0, 0 };
     double p0 = exp(x), rest = -expm1(x), change = grpo_probability_change(l, x), heads, kl;
@@ -3387,13 +3385,13 @@ GRPO_FN double grpo_binary_kl(double l, double x) {
     if (!(rest > 0)) return -d.hi;
     if (l >= 0) return HUGE_VAL;
     s.hi = fabs(change) < 0.5 * rest ? log1p(-change / rest) : log(expm1(l) / expm1(x));
-    heads = d.hi > 1 ? change - grpo_times(p0, d.hi) : p0 * grpo_exp_minus_linear(d);      /* p0 e^d may be all there is of it */
+    heads = d.hi > 1 ? change - grpo_times(p0, d.hi) : p0 * grpo_exp_minus_linear(d);      /* = p - p0 - p0 d: p0 may underflow */
     kl = heads + rest * grpo_exp_minus_linear(s);
     return kl > 0 ? kl : DBL_MIN;
 }
 
 /* ---- axis 1: lengths ----------------------------------------------------------------------------------------------------------------- */
-/* lambda of Kimi k1.5, 2.3.3: 1/2 for the shortest response of the group falling to -1/2 for the longest; wrong ones are not paid for it */
+/* lambda of Kimi k1.5, 2.3.3: 1/2 for the shortest response of the group, falling to -1/2 for the longest; at most 0 for wrong responses */
 GRPO_FN grpo_dd grpo_kimi_length_reward(double length, double shortest, double longest, int correct) {
     grpo_dd lambda = { 0, 0 };
     if (longest <= shortest) return lambda;
@@ -3408,7 +3406,7 @@ GRPO_FN grpo_dd grpo_cosine_length_reward(double length, double max, double at_0
     return grpo_dd_add(grpo_dd_of_(at_max), grpo_dd_product(grpo_two_diff(at_0, at_max), grpo_sine_squared(left)));
 }
 
-/* ---- axis 2: transforms, filter, gains, shaping, Beta -------------------------------------------------------------------------------- */
+/* ---- axis 2: transforms, Kalman filter, reweighting, shaping, Beta ------------------------------------------------------------------- */
 /* C(a, k)/C(b, k) for whole numbers 0 <= k <= b; 0 where a < k */
 GRPO_FN grpo_dd grpo_binomial_ratio(double a, double b, double k) {
     grpo_dd p = { 0, 0 };
@@ -3418,7 +3416,7 @@ GRPO_FN grpo_dd grpo_binomial_ratio(double a, double b, double k) {
     return p;
 }
 
-/* R of pass@k (2508.10751) for items with R > 0 (up) and the others (down), and V of both */
+/* transformed rewards of pass@k (2508.10751): of items with R > 0 (up), of the others (down), and the variance of all */
 typedef struct { double up, down, variance; } grpo_pass_at_k_values;
 
 GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k) {
@@ -3431,13 +3429,13 @@ GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k) {
     return v;
 }
 
-/* A with a teacher's opinion of the token, gap = log of its probability over the old one's */
+/* A ((1 - share) + share clip(e^(sign(A) gap), 1 - clip, 1 + clip)), gap = logp_teacher - logp_old */
 GRPO_FN double grpo_teacher_weighted(double A, grpo_dd gap, double share, double clip) {
     const double w = grpo_exp(A < 0 ? grpo_dd_negative(gap) : gap);
     return grpo_times(A, (1 - share) + share * grpo_within(w, 1 - clip, 1 + clip));
 }
 
-/* takes x in: P' = P + process_noise, K = P'/(P' + observation_noise), mean += K (x - mean), P = (1 - K) P'; residual: x - mean after */
+/* observes x: P' = P + process_noise, K = P'/(P' + observation_noise), mean += K (x - mean), P = (1 - K) P'; residual: x - new mean */
 GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_noise, double observation_noise) {
     const grpo_dd noise = grpo_dd_of_(observation_noise), predicted = grpo_dd_add(f.variance, grpo_dd_of_(process_noise));
     const grpo_dd rest = grpo_dd_quotient(noise, grpo_dd_add(predicted, noise));                 /* 1 - K */
@@ -3448,11 +3446,11 @@ GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_no
 }
 
 /* w(x) = low + (high - low)/(1 + e^(slope (x - midpoint))) of GRPO-LEAD (2504.09696), x = part/whole */
-GRPO_FN double grpo_difficulty(double part, double whole, double low, double high, double slope, double centre) {
-    const grpo_dd one = grpo_dd_of_(1), off = grpo_dd_add(grpo_dd_div(grpo_dd_of_(part), whole), grpo_dd_of_(-centre));
+GRPO_FN double grpo_difficulty(double part, double whole, double low, double high, double slope, double midpoint) {
+    const grpo_dd one = grpo_dd_of_(1), off = grpo_dd_add(grpo_dd_div(grpo_dd_of_(part), whole), grpo_dd_of_(-midpoint));
     const grpo_dd x = grpo_dd_mul(off, slope);
     const int falling = x.hi > 0;
-    const grpo_dd e = grpo_exp_twice(falling ? grpo_dd_negative(x) : x);         /* <= 1, whichever way */
+    const grpo_dd e = grpo_exp_twice(falling ? grpo_dd_negative(x) : x);         /* e^-|x| */
     const grpo_dd near = grpo_dd_quotient(one, grpo_dd_add(one, e)), far = grpo_dd_product(e, near);
     return grpo_dd_add(grpo_dd_mul(falling ? near : far, low), grpo_dd_mul(falling ? far : near, high)).hi;
 }
@@ -3468,7 +3466,7 @@ GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length) {
 /* a e^(a/temperature) */
 GRPO_FN double grpo_exponential_reweight(grpo_dd a, double temperature) { return grpo_times(a.hi, grpo_exp(grpo_dd_div(a, temperature))); }
 
-/* 1 - 2 p + s, p = e^l the probability of the token, s the sum of the squares of all: the squared gradient of l by the logits */
+/* |dl/dlogits|^2 = 1 - 2 p + s, p = e^l the token's probability, s the sum of the squared probabilities of the vocabulary */
 GRPO_FN grpo_dd grpo_logit_gradient_energy(double logp, double squares) {
     return grpo_dd_add(grpo_dd_add(grpo_dd_of_(1), grpo_dd_of_(squares)), grpo_dd_mul(grpo_exp_twice(grpo_two_sum(logp, 0)), -2));
 }
@@ -3483,7 +3481,7 @@ GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef) {
     return factor > 0 ? factor : 0;
 }
 
-/* A at a token with batch.marked */
+/* A of a token with batch.marked */
 GRPO_FN double grpo_marked(grpo_marked_kind kind, double A, double value) {
     if (kind == GRPO_MARKED_FIXED) return value;
     return kind == GRPO_MARKED_BOOST ? grpo_times(A, 1 + (A < 0 ? -value : value)) : A;
@@ -3496,7 +3494,7 @@ GRPO_FN double grpo_focal_weight(grpo_dd mean, double low, double high, double p
     return rest.hi > 0 ? grpo_exp_twice(grpo_dd_mul(grpo_dd_log(rest), power)).hi : 0;
 }
 
-/* log Gamma(x) to twice the precision, 2^-97 of x log x, for 1 <= x < 1e300: Stirling's series at x + n >= 32, less log x (x+1) ... */
+/* log Gamma(x), error 2^-97 x log x, for 1 <= x < 1e300: Stirling's series at x + n >= 32, minus log(x (x + 1) ... (x + n - 1)) */
 GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x) {
     static const double over[12] = { 12, -360, 1260, -1680, 1188, -360360, 156, -122400, 244188, -125400, 5796, -1506960 };
     static const double numerator[12] = { 1, 1, 1, 1, 1, 691, 1, 3617, 43867, 174611, 77683, 236364091 };
@@ -3514,7 +3512,7 @@ GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x) {
     return grpo_dd_minus_(grpo_dd_minus_(series, x), grpo_dd_log(product));
 }
 
-/* the density of Beta(alpha, beta) at p in [0, 1], for alpha, beta >= 1: within an ulp of 1 + its logarithm up to 1e6 */
+/* the density f of Beta(alpha, beta) at p in [0, 1], alpha, beta >= 1; up to 1e6 the relative error is at most 2^-52 (1 + |log f|) */
 GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p) {
     const grpo_dd minus_one = grpo_dd_of_(-1), rest = grpo_dd_minus_(grpo_dd_of_(1), p);
     grpo_dd log_density;
@@ -3525,6 +3523,7 @@ GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p) {
     return grpo_exp(grpo_dd_add(log_density, grpo_dd_product(grpo_dd_add(beta, minus_one), grpo_dd_log(rest))));
 }
 
+/* the Beta distribution of BNPO: alpha = 1 + m mu/3, beta = 1 + m (1 - mu)/3, m = mu (1 - mu)/variance - 1; both 1 where m <= 0 */
 GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance) {
     const grpo_dd one = grpo_dd_of_(1), rest = grpo_dd_minus_(one, mu);
     const grpo_dd m = grpo_dd_add(grpo_dd_quotient(grpo_dd_product(mu, rest), variance), grpo_dd_of_(-1));
@@ -3537,9 +3536,9 @@ GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance) {
 }
 
 /* ---- axis 4: further bounds and surrogates ------------------------------------------------------------------------------------------- */
-/* DCPO's bounds on w of a token whose probability p = e^x is that in the ratio's denominator:
- * 1/2 + 1/2 sqrt(max(1 - 4 eps_low/p, 0)) and 1/2 + 1/2 sqrt(1 + 4 eps_high/p).  The first root is near 0 where p is near 4 eps_low: the
- * difference under it is taken beyond double precision.  The second is that of 1 + h^2, for h^2 may be beyond the largest double. */
+/* DCPO's bounds on w, from the probability p = e^x in the ratio's denominator:
+ * 1/2 + 1/2 sqrt(max(1 - 4 eps_low/p, 0)) and 1/2 + 1/2 sqrt(1 + 4 eps_high/p).  1 - 4 eps_low/p cancels where p is near 4 eps_low, so it
+ * is taken in double-double.  4 eps_high/p = h^2 may overflow where h does not; the second root is then h. */
 GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_high, double cap) {
     const double h = eps_high < HUGE_VAL ? grpo_times(2 * sqrt(eps_high), exp(-0.5 * x)) : HUGE_VAL;
     grpo_range r = { 1, HUGE_VAL, 0, HUGE_VAL };
@@ -3561,7 +3560,7 @@ GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_h
     return r;
 }
 
-/* n^power; exact where that has 106 bits and 2 power is whole */
+/* n^power; exact where 2 power is a whole number and the result fits in 106 bits */
 GRPO_FN grpo_dd grpo_position_scale(double n, double power) {
     const double size = fabs(power), root = sqrt(n);
     grpo_dd s = { 1, 0 }, one = { 1, 0 }, r = { 0, 0 };
@@ -3581,7 +3580,7 @@ GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n) {
     return r;
 }
 
-/* the same between bounds of the log-ratio: what is compared is known beyond double precision, and e^ is taken of what binds */
+/* PPO's clip or dual clip with bounds on the log-ratio, compared in double-double; only the bound that binds is exponentiated */
 GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range) {
     const grpo_dd y = grpo_ratio_log(w);
     switch (grpo_clip_side_of(advantage, grpo_dd_less(range.high, y), grpo_dd_less(y, range.low), grpo_dd_less(range.dual, y))) {
@@ -3607,7 +3606,7 @@ GRPO_FN grpo_term grpo_sapo_detached(grpo_ratio w, double advantage, double logp
 
 GRPO_FN grpo_term grpo_vespo(grpo_ratio w, double advantage, double logp, double k, double lambda) {
     grpo_dd x = { 0, 0 };
-    if (lambda > 0 && w.value == HUGE_VAL) return grpo_reinforce(0, logp);         /* the outer exponential wins */
+    if (lambda > 0 && w.value == HUGE_VAL) return grpo_reinforce(0, logp);         /* e^(-lambda w) outweighs w^k */
     if (k != 0) x = grpo_dd_mul(grpo_ratio_log(w), k);
     if (lambda != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_minus_one(w), -lambda));
     return grpo_reinforce(grpo_times(grpo_exp(x), advantage), logp);
@@ -3617,7 +3616,7 @@ GRPO_FN grpo_term grpo_log_ratio_term(grpo_ratio w, double advantage) {
     return grpo_term_of_(grpo_times(-advantage, w.log), -advantage, 0);
 }
 
-/* the difference in twice the precision: k y may all but cancel A */
+/* (A - strength y)^2, the difference to twice the precision because it may cancel */
 GRPO_FN grpo_term grpo_squared(grpo_ratio w, double advantage, double strength) {
     grpo_dd e = grpo_dd_of_(advantage);
     if (strength != 0) e = grpo_dd_add(e, grpo_dd_mul(grpo_ratio_log(w), -strength));
@@ -3631,7 +3630,7 @@ GRPO_FN grpo_term grpo_gradient_preserving_clip(double bound, double advantage, 
     return t;
 }
 
-/* dual 0: none */
+/* dual 0: no dual clip */
 GRPO_FN grpo_term grpo_gppo(grpo_ratio w, double advantage, grpo_range range, double dual, double gppo_beta_low, double gppo_beta_high) {
     switch (grpo_clip_side_of(advantage, w.log > range.log_high, w.log < range.log_low, dual != 0 && w.value > dual)) {
     case GRPO_CLIP_HIGH: return grpo_gradient_preserving_clip(grpo_times(gppo_beta_high, range.high), advantage, GRPO_CLIP_HIGH);
@@ -3641,7 +3640,7 @@ GRPO_FN grpo_term grpo_gppo(grpo_ratio w, double advantage, grpo_range range, do
     }
 }
 
-/* dual, clip_dual_pos 0: none */
+/* dual or clip_dual_pos 0: no such bound */
 GRPO_FN grpo_term grpo_aspo(grpo_ratio w, double advantage, double logp, grpo_range range, double dual, double clip_dual_pos) {
     const grpo_ratio flipped = grpo_ratio_exp(grpo_dd_negative(grpo_ratio_log(w)));        /* 1/w */
     const double limit = advantage > 0 ? clip_dual_pos : dual;
@@ -3653,7 +3652,7 @@ GRPO_FN grpo_term grpo_aspo(grpo_ratio w, double advantage, double logp, grpo_ra
     }
     if (advantage < 0) return grpo_ppo_clip(w, advantage, range);
     if (w.log > range.log_high) return grpo_clipped(1 / range.high, advantage, GRPO_CLIP_HIGH);
-    return grpo_ratio_term(flipped, advantage);                        /* by y the same sign as with w: the flip is inside sg (sic) */
+    return grpo_ratio_term(flipped, advantage);             /* d/dy has the sign of w's, not of 1/w's: ASPO flips inside sg (sic) */
 }
 
 GRPO_FN grpo_term grpo_topr(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
@@ -3666,7 +3665,7 @@ GRPO_FN grpo_term grpo_masked_weight(grpo_ratio w, double advantage, double logp
     return t;
 }
 
-/* a response is right where A > 0 and wrong where not; x = k y - shift beyond double precision, for the two may all but cancel */
+/* A > 0 marks a correct response, A <= 0 a wrong one; x = strength y - shift in double-double, because the two may cancel */
 GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double strength, double shift) {
     const double sign = advantage > 0 ? 1 : -1;
     grpo_dd x = grpo_dd_of_(-shift);
@@ -3676,26 +3675,26 @@ GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double stre
     return grpo_term_of_(f.value, grpo_times(sign * strength, f.slope), 0);
 }
 
-/* 1 + y <= w where a larger w is better, w itself where it is worse */
+/* A >= 0: -A (1 + y), where 1 + y <= w; A < 0: -A w */
 GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage) {
     if (advantage < 0) return grpo_ratio_term(w, advantage);
     return grpo_term_of_(grpo_times(-advantage, grpo_dd_add(grpo_dd_of_(1), grpo_ratio_log(w)).hi), -advantage, 0);
 }
 
-/* -A w/(w + shape), as -A sigmoid(y - log shape): w may be beyond double */
+/* -A w/(w + shape), as -A sigmoid(y - log shape), because w may overflow */
 GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shape) {
     const grpo_gate g = grpo_sigmoid(grpo_dd_minus_(grpo_ratio_log(w), grpo_log_of(shape)));
     return grpo_term_of_(-advantage * g.value, -advantage * g.slope, 0);
 }
 
-/* -A w + |A| off far/2, derivative w (-A + |A| far), of off = w - 1 and v = w: the two parts may all but cancel, and off may be small
- * beside w, so all are known to twice the precision */
-GRPO_CALLED_FN_ grpo_term grpo_quadratic_from_(double advantage, grpo_term t, grpo_dd v, grpo_dd off, grpo_dd far) {
+/* -A w + |A| off far/2 and its derivative w (-A + |A| far), with v = w, off = w - 1, and far as below.  The two terms may cancel and off
+ * may be small beside w, so all are in double-double */
+GRPO_NOINLINE_FN_ grpo_term grpo_quadratic_from_(double advantage, grpo_term t, grpo_dd v, grpo_dd off, grpo_dd far) {
     const double size = fabs(advantage);
     grpo_dd x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5);
     if (grpo_is_finite(x.hi) && grpo_is_finite(t.value)) t.value = grpo_dd_add(x, grpo_dd_mul(v, -advantage)).hi;
     else t.value = grpo_times(size, grpo_dd_add(grpo_dd_mul(grpo_dd_product(off, far), 0.5), advantage > 0 ? grpo_dd_negative(v) : v).hi);
-    x = grpo_dd_plus_(grpo_dd_mul(far, size), -advantage);
+    x = grpo_dd_add_double_(grpo_dd_mul(far, size), -advantage);
     t.d_log_ratio = grpo_is_finite(x.hi) ? grpo_dd_product(v, x).hi : grpo_times(v.hi, x.hi);
     return t;
 }
@@ -3707,16 +3706,16 @@ GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
     if (eps == HUGE_VAL) return t;
     if (w.value == HUGE_VAL) { t.value = t.d_log_ratio = HUGE_VAL; return t; }
     v = grpo_exp_twice(grpo_ratio_log(w));
-    off = grpo_dd_plus_(v, -1);
+    off = grpo_dd_add_double_(v, -1);
     return grpo_quadratic_from_(advantage, t, v, off, grpo_dd_div(off, eps));
 }
 
-/* far = p (w - 1)/eps.  A large w may be beyond DBL_MAX where p w is not; of (p w^2 - 2 p w + p) it is w that the first two have */
+/* far = p (w - 1)/eps.  Where w overflows and p w may not: p (w - 1)^2 = p w^2 - 2 p w + p without its last term, as w (p w) - 2 (p w) */
 GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old) {
     const double size = fabs(advantage);
     const grpo_dd y = grpo_ratio_log(w), x = grpo_dd_of_(logp_old), A = grpo_dd_of_(advantage);
-    const grpo_dd v = grpo_exp_twice(y), off = grpo_dd_plus_(v, -1), p = grpo_exp_twice(x);
-    const grpo_dd q = w.value > 2 ? grpo_exp_twice(grpo_dd_plus_(y, logp_old)) : p;      /* p w, asked for only there */
+    const grpo_dd v = grpo_exp_twice(y), off = grpo_dd_add_double_(v, -1), p = grpo_exp_twice(x);
+    const grpo_dd q = w.value > 2 ? grpo_exp_twice(grpo_dd_add_double_(y, logp_old)) : p;      /* p w; not used where w <= 2 */
     grpo_term t = grpo_ratio_term(w, advantage);
     grpo_dd far = { 0, 0 }, half;
     if (eps == HUGE_VAL || logp_old == -HUGE_VAL) return t;
@@ -3734,7 +3733,7 @@ GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_r
 }
 
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp) {
-    const grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };                  /* of what is no function of one token, too */
+    const grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };                  /* A = 0, and surrogates of a group (gspo.h) */
     const int up = advantage > 0;
     if (advantage == 0 && s->kind != GRPO_SURROGATE_SQUARED && s->kind != GRPO_SURROGATE_LOGISTIC) return none;
     switch (s->kind) {
@@ -3744,8 +3743,8 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
     return none;
 }
 
-/* ---- axis 5: the likelihood beside the terms ----------------------------------------------------------------------------------------- */
-/* u; logp_teacher: of teacher_gate */
+/* ---- axis 5: the likelihood term (nll) ----------------------------------------------------------------------------------------------- */
+/* the weight u of the likelihood term, detached; only teacher_gate reads logp_teacher */
 GRPO_FN double grpo_nll_weight(const grpo_penalty *p, double logp, double logp_teacher) {
     grpo_dd gap = { 0, 0 };
     switch (p->nll_weight) {
@@ -3758,7 +3757,7 @@ GRPO_FN double grpo_nll_weight(const grpo_penalty *p, double logp, double logp_t
     }
 }
 
-/* -u h and its derivative by l; logp_old: of form displacement; logp_teacher: of teacher_gap and teacher_gate */
+/* -u h and its derivative by l; logp_old is read by form displacement, logp_teacher by form teacher_gap and weight teacher_gate */
 GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, double logp_teacher) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_dd h = { 0, 0 };
@@ -3772,19 +3771,19 @@ GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, 
 }
 
 /* ---- axis 6: trust, rejection, policy_is, fipo ------------------------------------------------------------------------------------ */
-/* do bounds tell that |p - p0| <= most?  It is at most |l - x|/(1 - max(l, x)), for e^y <= 1/(1 - y) */
+/* 1 if a cheap bound proves |p - p0| <= most, p = e^l, p0 = e^x: it is at most |l - x|/(1 - max(l, x)), as e^y <= 1/(1 - y) */
 GRPO_FN int grpo_change_is_within_(double l, double x, double most) {
     const double larger = l > x ? l : x;
     return larger <= 0 && fabs(l - x) <= most * (1 - 1e-9) * (1 - larger);
 }
 
-/* and that KL(p0 || p) <= most?  It is at most (p - p0)^2/(p (1 - p)), and that (r + r^2)^2/-l for r = |l - x| <= 1 */
+/* 1 if a cheap bound proves KL(p0 || p) <= most: it is at most (p - p0)^2/(p (1 - p)) <= (r + r^2)^2/-l for r = |l - x| <= 1 */
 GRPO_FN int grpo_binary_kl_is_within_(double l, double x, double most) {
     const double r = fabs(l - x), e = r + r * r;
     return r <= 1 && e * e <= most * (1 - 1e-9) * -l;
 }
 
-/* 0: dropped.  w: of axis 3; logp_old: in its denominator */
+/* 0 if trust drops the token.  w: the ratio of axis 3; logp_old: the log-probability in its denominator */
 GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_ratio w, double advantage, double logp, double logp_old) {
     const int above = w.log > band.log_high, below = w.log < band.log_low, up = advantage > 0, down = advantage < 0;
     grpo_range outer;
@@ -3826,7 +3825,7 @@ GRPO_FN int grpo_in_divergence_region(const grpo_weight *c, grpo_ratio w, double
     return !(away_up && divergence > c->trust_high) && !(away_down && divergence > c->trust_low);
 }
 
-/* the statistic of a token; q = old - rollout after its clamp */
+/* the rejection statistic of a token; q = logp_old - logp_rollout after rollout_clamp */
 GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, double logp_old, double logp_rollout) {
     grpo_dd s = { 0, 0 };
     switch (kind) {
@@ -3844,7 +3843,7 @@ GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, 
     return s;
 }
 
-/* do the bounds 1 + x <= e^x <= 1/(1 - x) tell that e^x is in [low, high]?  Most of what is compared they do, and cost no logarithm */
+/* 1 if 1 + x <= e^x <= 1/(1 - x) proves that e^x is in [low, high]: it does for most tokens, and saves the logarithms of the bounds */
 GRPO_FN int grpo_exp_is_within_(double x, double low, double high) {
     return 1 + x > low * (1 + 1e-9) && x < 1 && 1 < high * (1 - 1e-9) * (1 - x);
 }
@@ -3859,7 +3858,7 @@ GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled) {
     }
 }
 
-/* g of a log-ratio */
+/* the policy_is weight g of a log-ratio */
 GRPO_FN double grpo_policy_is(const grpo_weight *c, grpo_dd log_ratio) {
     return grpo_within(grpo_exp(log_ratio), c->policy_is_low, c->policy_is_high);
 }
@@ -3881,14 +3880,14 @@ GRPO_C_END_
 #if (defined(GRPO_IMPLEMENTATION) || defined(GRPO_KERNEL_)) && !defined(GRPO_FURTHER_KERNEL_)
 #define GRPO_FURTHER_KERNEL_
 
-/* the kernel's further part */
+/* the rest of the kernel */
 #ifdef __GNUC__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
 GRPO_C_BEGIN_
 /* ---- exact sums ---------------------------------------------------------------------------------------------------------------------- */
-/* to limbs of 32 bits, but for the one behind n of them, which takes what is left and the sign */
+/* propagates the carries: limbs 0 to n - 1 keep 32 bits each, limb n takes the rest with the sign */
 static void grpo_limbs_carry_(int64_t *limb, int n) {
     for (int k = 0; k < n; k++) {
         const int64_t low = limb[k] & INT64_C(0xffffffff);
@@ -3902,7 +3901,7 @@ static void grpo_sum_carry_(grpo_sum *s) {
     s->pending = 0;
 }
 
-/* x, which is finite */
+/* adds x, which must be finite */
 static void grpo_limbs_add_(int64_t *limb, double x) {
     uint64_t bits, m;
     int64_t low, high;
@@ -3913,7 +3912,7 @@ static void grpo_limbs_add_(int64_t *limb, double x) {
     if (e) { m |= UINT64_C(1) << 52; e--; }                             /* |x| = m 2^(e - 1074) */
     limb += e >> 5; shift = e & 31;
     low = (int64_t)((m << shift) & 0xffffffff);
-    high = (int64_t)(m >> (32 - shift));                               /* < 2^53: a thousand of them fit */
+    high = (int64_t)(m >> (32 - shift));                               /* < 2^53: 1000 of them fit in an int64_t */
     if (bits >> 63) { low = -low; high = -high; }
     limb[0] += low;
     limb[1] += high;
@@ -3945,15 +3944,14 @@ static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from) {
     into->pending = 2;
 }
 
-/* what is read of a sum: its limbs from the lowest to the highest that is not 0, and those that they carry to.  The others are not set */
+/* a copy of a sum to be read: its limbs from the lowest to the highest that is not 0, and those they carry into; the others are not set */
 typedef struct {
     int64_t limb[GRPO_SUM_LIMBS + 4];
-    int low, high, negative;        /* negative: it is minus the sum */
-    double infinity;                /* infinities of opposite sign cancel in pairs; 0: all of them have */
+    int low, high, negative;        /* negative: the limbs hold minus the sum */
+    double infinity;                /* what is left when those of opposite sign cancel in pairs; 0: none */
 } grpo_window_;
 
-/* carries its limbs and leaves the sum or minus the sum, whichever is not negative.  The limb above takes less than 2^32, and the next one
- * the sign */
+/* propagates the carries into two more limbs, of which the lower takes less than 2^32 and the upper the sign; a negative sum is negated */
 static void grpo_window_carry_(grpo_window_ *w) {
     int64_t *x = w->limb + w->low;
     const int n = w->high + 2 - w->low;
@@ -3971,14 +3969,14 @@ static void grpo_window_open_(const grpo_sum *s, grpo_window_ *w) {
     int low = 0, high = GRPO_SUM_LIMBS - 1;
     while (high > 3 && !(x[high] | x[high - 1] | x[high - 2] | x[high - 3])) high -= 4;
     while (low < high - 3 && !(x[low] | x[low + 1] | x[low + 2] | x[low + 3])) low += 4;
-    low = low > 2 ? low - 2 : 0;                                       /* 52 bits of a double may lie below the lowest of the sum */
+    low = low > 2 ? low - 2 : 0;                                       /* the 53 bits of a double that is subtracted reach so far */
     w->low = low; w->high = high; w->negative = 0;
     for (; low <= high; low++) w->limb[low] = x[low];
     w->infinity = s->pos_inf == s->neg_inf ? 0 : s->pos_inf > s->neg_inf ? HUGE_VAL : -HUGE_VAL;
     grpo_window_carry_(w);
 }
 
-/* rounded once */
+/* the sum, rounded once */
 static double grpo_window_value_(grpo_window_ *w) {
     uint64_t l[3], top, sticky = 0;
     int k, j, z = 0;
@@ -3993,13 +3991,13 @@ static double grpo_window_value_(grpo_window_ *w) {
     for (j = 16; j > 0; j >>= 1) if (!(top >> (64 - j))) { top <<= j; z += j; }
     top |= l[2] >> (32 - z);
     sticky |= l[2] << z & 0xffffffff;
-    r = (double)(int64_t)(top >> 1 | (top & 1) | (sticky != 0));       /* rounds 63 bits, the last of which stands for all below it */
+    r = (double)(int64_t)(top >> 1 | (top & 1) | (sticky != 0));       /* rounds 63 bits, the last a sticky bit for all below */
     k = 32 * (k - 1) - z - 1073;
     r = k >= -1022 && k <= 960 ? r * grpo_power_of_two_(k) : ldexp(r, k);
     return w->negative ? -r : r;
 }
 
-GRPO_APART_ double grpo_sum_value_(const grpo_sum *s) {
+GRPO_NOINLINE_ double grpo_sum_value_(const grpo_sum *s) {
     grpo_window_ w;
     grpo_window_open_(s, &w);
     return grpo_window_value_(&w);
@@ -4007,8 +4005,8 @@ GRPO_APART_ double grpo_sum_value_(const grpo_sum *s) {
 
 static double grpo_sum_total_(const grpo_sum *s) { return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s); }
 
-/* the sum as out[0] + ... + out[n-1], each rounding what the ones before left */
-GRPO_APART_ void grpo_sum_expand_(const grpo_sum *s, double *out, int n) {
+/* the sum as out[0] + ... + out[n-1], each the rounded remainder after those before it */
+GRPO_NOINLINE_ void grpo_sum_expand_(const grpo_sum *s, double *out, int n) {
     grpo_window_ w;
     grpo_window_open_(s, &w);
     for (int k = 0; k < n; k++) {
@@ -4019,7 +4017,7 @@ GRPO_APART_ void grpo_sum_expand_(const grpo_sum *s, double *out, int n) {
     }
 }
 
-GRPO_APART_ grpo_dd grpo_sum_dd_(const grpo_sum *s) {
+GRPO_NOINLINE_ grpo_dd grpo_sum_dd_(const grpo_sum *s) {
     double out[2];
     grpo_sum_expand_(s, out, 2);
     return grpo_dd_pair_(out[0], grpo_is_finite(out[0]) ? out[1] : 0);
@@ -4037,7 +4035,7 @@ static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain) {
     return (d->flags & GRPO_WHOLE) && x != floor(x) ? GRPO_NOT_WHOLE : GRPO_NO_RULE;
 }
 
-#define GRPO_MOST_SEQUENCES_ (INT64_C(1) << 32)        /* pairs of numbers of 32 bits, read as one of 64, are beyond it */
+#define GRPO_MOST_SEQUENCES_ (INT64_C(1) << 32)        /* int32_t arrays read as int64_t exceed it */
 static grpo_status grpo_check_group_begin_(const grpo_batch *b) {
     if (b->group_begin[0] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_group_begin_, 0);
     for (int64_t g = 0; g < b->n_groups; g++)
@@ -4048,7 +4046,7 @@ static grpo_status grpo_check_group_begin_(const grpo_batch *b) {
 
 static grpo_status grpo_check_layout_(const grpo_batch *b) {
     grpo_status st;
-    int64_t i, rest = GRPO_MOST_TOKENS_;
+    int64_t i, rest = GRPO_MAX_TOKENS_;
     if (!b) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_);
     if (b->n_groups < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_);
     if (b->n_groups == 0) return GRPO_OK;
@@ -4070,7 +4068,7 @@ static grpo_status grpo_check_layout_(const grpo_batch *b) {
 
 static int grpo_in_domain_(double x, grpo_domain_kind_ domain) { return x >= grpo_domains_[domain].low && x <= grpo_domains_[domain].high; }
 
-/* by lanes of the element's own type, whose finite numbers all lie between bounds beyond them */
+/* 1 if all of x[begin] to x[end - 1] are in the domain; compared in the element's type, with bounds beyond its range moved to its limits */
 static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain) {
     const double most = sizeof(grpo_real) == sizeof(float) ? (double)FLT_MAX : DBL_MAX;
     const double above = grpo_domains_[domain].high, below = grpo_domains_[domain].low;
@@ -4089,14 +4087,14 @@ static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, g
     return rest && outside[0] == 0;
 }
 
-/* the first of them that is not, -1: none */
+/* the index of the first of them outside the domain, -1: none */
 static int64_t grpo_first_outside_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain) {
     if (grpo_all_in_domain_(x, begin, end, domain)) return -1;
     while (grpo_in_domain_((double)x[begin], domain)) begin++;
     return begin;
 }
 
-/* the first token that counts (and of which `where` is set, if it is there) whose x is not, -1: none */
+/* the first unmasked token (with `where` set, if `where` is not NULL) whose x is outside the domain, -1: none */
 static int64_t grpo_first_token_outside_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain) {
     int64_t found;
     for (int64_t i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
@@ -4109,7 +4107,7 @@ static int64_t grpo_first_token_outside_(const grpo_batch *b, const grpo_real *x
     return -1;
 }
 
-/* an array by what one element is of; of a FLAG only that it is there is checked, a COLUMN may be NULL */
+/* what one element of an array belongs to; the elements of a FLAG array are not checked, a COLUMN array may be NULL */
 typedef enum { GRPO_OF_TOKEN_, GRPO_OF_STEP_, GRPO_OF_SEQUENCE_, GRPO_OF_COLUMNS_, GRPO_OF_COLUMN_, GRPO_OF_GROUP_,
                GRPO_OF_FLAG_ } grpo_element_;
 typedef struct { int what; grpo_element_ of; grpo_domain_kind_ domain; int needs, finite; const void *array; } grpo_array_;
@@ -4162,8 +4160,8 @@ GRPO_C_END_
 #define GRPO_FURTHER_IMPLEMENTED_
 
 GRPO_C_BEGIN_
-/* ---- what choices ask of numbers, and of each other ---------------------------------------------------------------------------------- */
-static int grpo_at_field_(size_t offset) {
+/* ---- checks: what choices require of numbers, and of each other ---------------------------------------------------------------------- */
+static int grpo_at_field_(size_t offset) {                             /* the field as statuses name it: its place from 1, 0: none */
     int n;
     const grpo_field *f = grpo_fields(&n);
     for (int i = 0; i < n; i++) if (f[i].offset == offset) return i + 1;
@@ -4174,9 +4172,9 @@ static grpo_status grpo_status_of_fields_(grpo_rule rule, size_t field, size_t o
     return grpo_status_between_(rule, grpo_at_field_(field), grpo_at_field_(other), -1);
 }
 
-/* some choices of a field: a bit each of the lower 48, of a number bit 0 is 0 and bit 1 the rest; above them 15 bits for the offset of the
- * field, and the highest where it is a number */
-typedef uint64_t grpo_where_;
+/* a condition on one field: it has one of some choices, or as a number is 0, or is not.  Bits 0 to 47: a bit for each choice (of a number
+ * bit 0 for 0, bit 1 for all else); bits 48 to 62: the field's offset; bit 63: it is a number */
+typedef uint64_t grpo_condition_;
 typedef char grpo_choices_fit_[GRPO_SURROGATE_NONE < 48 ? 1 : -1];
 
 #define GRPO_WHERE_(path, choices) ((uint64_t)GRPO_FIELD_(path) << 48 | ((choices) & 0xffffffffffff))
@@ -4191,14 +4189,14 @@ static double grpo_number_at_(const grpo_objective *o, size_t field) {
     return x;
 }
 
-static uint16_t grpo_field_of_(grpo_where_ where) { return (uint16_t)(where >> 48 & 0x7fff); }
+static uint16_t grpo_field_of_(grpo_condition_ c) { return (uint16_t)(c >> 48 & 0x7fff); }
 
-static int grpo_is_where_(const grpo_objective *o, grpo_where_ where) {
-    const uint16_t field = grpo_field_of_(where);
+static int grpo_condition_holds_(const grpo_objective *o, grpo_condition_ c) {
+    const uint16_t field = grpo_field_of_(c);
     int choice;
-    if (where >> 63) choice = grpo_number_at_(o, field) != 0;
+    if (c >> 63) choice = grpo_number_at_(o, field) != 0;
     else memcpy(&choice, (const char *)o + field, sizeof choice);
-    return (int)(where >> choice & 1);
+    return (int)(c >> choice & 1);
 }
 
 static grpo_status grpo_check_fields_(const grpo_objective *o) {
@@ -4218,9 +4216,9 @@ static grpo_status grpo_check_fields_(const grpo_objective *o) {
 #define GRPO_QUANTILES_ (GRPO_IS_(GRPO_BASELINE_QUANTILE) | GRPO_IS_(GRPO_BASELINE_QUANTILE_LINEAR))
 #define GRPO_CONSTANTS_ (GRPO_IS_(GRPO_AGGREGATION_SEQ_MEAN_CONSTANT) | GRPO_IS_(GRPO_AGGREGATION_CONSTANT))
 
-/* where a choice reads a number, what that must be besides its domain */
+/* where a choice reads a number, that must lie in a narrower domain than the field's own */
 static grpo_status grpo_check_reads_(const grpo_objective *o) {
-    static const struct { grpo_where_ where; uint16_t number, domain; } reads[] = {
+    static const struct { grpo_condition_ where; uint16_t number, domain; } reads[] = {
 #define READS(path, choices, number, domain) { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(number), GRPO_##domain##_ }
         READS(reward.length, GRPO_IS_(GRPO_LENGTH_COSINE), reward.length_max, POSITIVE),
         READS(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, POSITIVE),
@@ -4233,7 +4231,7 @@ static grpo_status grpo_check_reads_(const grpo_objective *o) {
         READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.process_noise, MODERATE_FACTOR),
         READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.observation_noise, MODERATE_POSITIVE),
         READS(advantage.scale, GRPO_IS_(GRPO_SCALE_CONSTANT), advantage.scale_divisor, POSITIVE),
-        READS(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_LENGTH_POWER), advantage.length_power, POWER),       /* T^-p in double */
+        READS(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_LENGTH_POWER), advantage.length_power, POWER),       /* T^-p must fit */
         READS(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_EXPONENTIAL), advantage.reweight_temperature, EXCEPT_0),
         READS(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_FOCAL), advantage.focal_gamma, FACTOR),
         READS(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.entropy_share_eps, POSITIVE),
@@ -4255,17 +4253,17 @@ static grpo_status grpo_check_reads_(const grpo_objective *o) {
 #undef READS
     };
     for (size_t k = 0; k < sizeof reads / sizeof *reads; k++) {
-        const int at = grpo_is_where_(o, reads[k].where);
-        const grpo_rule rule = at ? grpo_rule_of_(grpo_number_at_(o, reads[k].number), (grpo_domain_kind_)reads[k].domain) : GRPO_NO_RULE;
+        const int read = grpo_condition_holds_(o, reads[k].where);
+        const grpo_rule rule = read ? grpo_rule_of_(grpo_number_at_(o, reads[k].number), (grpo_domain_kind_)reads[k].domain) : GRPO_NO_RULE;
         if (rule) return grpo_status_at_(rule, grpo_at_field_(reads[k].number), -1);
     }
     return GRPO_OK;
 }
 
-/* what a surrogate asks of a number, or of two: that the second is no less than the first */
+/* what a surrogate requires of a number that it reads: `domain`, and, unless `most` is 0, number <= most.  Both are offsets of fields */
 typedef struct { uint16_t number, most, domain; } grpo_read_;
 
-/* one list after the other, each with an end */
+/* a list for each surrogate, in the order of their constants; GRPO_N_DOMAINS_ ends each */
 static const grpo_read_ grpo_surrogate_reads_[] = {
 #define SURROGATE(field) (uint16_t)GRPO_FIELD_(surrogate.field)
 #define POSITIVE(field) { SURROGATE(field), 0, GRPO_POSITIVE_ },
@@ -4300,9 +4298,9 @@ static int grpo_breaks_order_(grpo_rule rule, double x, double y) {
     return rule == GRPO_CROSSED ? x > y : rule == GRPO_NOT_BELOW ? !(x < y) : !(x > 1 + y);
 }
 
-/* where a choice reads two numbers, how they must lie to each other */
+/* where a choice reads two numbers, their order */
 static grpo_status grpo_check_order_(const grpo_objective *o) {
-    static const struct { grpo_where_ where; uint16_t first, second, rule; } orders[] = {
+    static const struct { grpo_condition_ where; uint16_t first, second, rule; } orders[] = {
 #define ORDER(path, choices, first, rule, second) \
         { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(first), (uint16_t)GRPO_FIELD_(second), rule }
         ORDER(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, GRPO_CROSSED, reward.overlong_max),
@@ -4320,29 +4318,29 @@ static grpo_status grpo_check_order_(const grpo_objective *o) {
     };
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
         const double x = grpo_number_at_(o, orders[k].first), y = grpo_number_at_(o, orders[k].second);
-        if (grpo_is_where_(o, orders[k].where) && grpo_breaks_order_((grpo_rule)orders[k].rule, x, y))
+        if (grpo_condition_holds_(o, orders[k].where) && grpo_breaks_order_((grpo_rule)orders[k].rule, x, y))
             return grpo_status_of_fields_((grpo_rule)orders[k].rule, orders[k].first, orders[k].second);
     }
     return GRPO_OK;
 }
 
-/* the bounds of the clip are those of single tokens, and of surrogates that clip */
+/* the surrogates whose bounds may differ by token (bounds external, position) */
 #define GRPO_CLIPS_ (GRPO_IS_(GRPO_SURROGATE_PPO_CLIP) | GRPO_IS_(GRPO_SURROGATE_DUAL_CLIP) | GRPO_IS_(GRPO_SURROGATE_GPPO))
-/* a mean over the batch, and a reweighting that needs no other */
+/* the scales that are statistics of the batch's items, or of its prompts */
 #define GRPO_OF_BATCH_ (GRPO_IS_(GRPO_SCALE_BATCH_STD) | GRPO_IS_(GRPO_SCALE_BATCH_CENTRED_STD) | GRPO_IS_(GRPO_SCALE_BETA))
 #define GRPO_STEPS_ (GRPO_IS_(GRPO_CREDIT_STEP) | GRPO_IS_(GRPO_CREDIT_STEP_OWN) | GRPO_IS_(GRPO_CREDIT_EPISODE_STEP) \
                      | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
 #define GRPO_TAILS_ (GRPO_IS_(GRPO_CREDIT_RETURN) | GRPO_IS_(GRPO_CREDIT_GAE) | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
-/* columns of rewards know no axis 1, and only what acts on one column at a time */
+/* rewards each: no axis 1, and only what acts on one column at a time */
 #define GRPO_COLUMN_SCALES_ (GRPO_IS_(GRPO_SCALE_NONE) | GRPO_IS_(GRPO_SCALE_GROUP_STD) | GRPO_IS_(GRPO_SCALE_GROUP_MEAN) \
                               | GRPO_IS_(GRPO_SCALE_CONSTANT) | GRPO_IS_(GRPO_SCALE_LEAVE_ONE_OUT_STD))
-/* pools within the prompt know no more than their own means and deviations */
+/* pools of a prompt's items have only baselines and scales made of their own mean and deviation */
 #define GRPO_POOL_MEANS_ (GRPO_IS_(GRPO_BASELINE_NONE) | GRPO_IS_(GRPO_BASELINE_GROUP_MEAN) | GRPO_IS_(GRPO_BASELINE_LEAVE_ONE_OUT))
 #define GRPO_POOL_SCALES_ (GRPO_IS_(GRPO_SCALE_NONE) | GRPO_IS_(GRPO_SCALE_GROUP_STD) | GRPO_IS_(GRPO_SCALE_CONSTANT))
 #define GRPO_MEANS_ (GRPO_IS_(GRPO_LEVEL_SEQUENCE_MEAN) | GRPO_IS_(GRPO_LEVEL_SEQUENCE_SUM))
 
-/* where the first, there the second: choices that go together */
-typedef struct { grpo_where_ first, second; } grpo_pair_of_choices_;
+/* where the first condition holds, the second must hold */
+typedef struct { grpo_condition_ first, second; } grpo_pair_of_choices_;
 
 static const grpo_pair_of_choices_ grpo_combinations_[] = {
 #define WITH(path, is, other, among) { GRPO_WHERE_(path, is), GRPO_WHERE_(other, among) }
@@ -4361,16 +4359,16 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_BETA), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
     WITH(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_LENGTH_POWER), advantage.credit, ~GRPO_STEPS_),
     POOLS(advantage.step_group, GRPO_ISNT_(GRPO_STEP_GROUP_PROMPT)),
-    /* the outcome advantage of a response beside its steps knows baseline and scale of its prompt */
+    /* credit episode_step: the advantage of the whole response has only the baseline and scale of its prompt */
     EPISODE(advantage.scale, ~GRPO_OF_BATCH_), EPISODE(advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
     EPISODE(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), EPISODE(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
     EPISODE(advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE)),
-    /* rewards of tokens are made of R itself */
+    /* credit entropy_share: the rewards of tokens are made of R itself */
     WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.baseline, GRPO_IS_(GRPO_BASELINE_NONE)),
     { GRPO_WHERE_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE)), GRPO_WHERE_0_(advantage.baseline_shift) },
     SHARE(advantage.scale, GRPO_IS_(GRPO_SCALE_NONE)), SHARE(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
     SHARE(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), SHARE(advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE)),
-    /* what single credits alone know */
+    /* settings that only some credits read */
     WITH(advantage.step_discount, GRPO_ISNT_(GRPO_STEP_DISCOUNT_TOKENS), advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP)),
     { GRPO_WHERE_NOT_0_(advantage.truncated_tail), GRPO_WHERE_(advantage.credit, GRPO_TAILS_) },
     WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP_GAE), advantage.bootstrap, GRPO_IS_(GRPO_BOOTSTRAP_ZERO)),
@@ -4386,7 +4384,7 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     WITH(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_NONE), advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
     WITH(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_ZERO_VARIANCE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
     WITH(ratio.interpolate, GRPO_ISNT_(GRPO_INTERPOLATE_NONE), ratio.level, GRPO_ISNT_(GRPO_LEVEL_TOKEN)),
-    /* both distributions are of plain scores */
+    /* tilted_cross_entropy: both softmaxes are of sums or means of log-probabilities, not of log-ratios */
     WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TILTED_CROSS_ENTROPY), ratio.behaviour, GRPO_IS_(GRPO_BEHAVIOUR_NONE)),
     WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TILTED_CROSS_ENTROPY), ratio.level, GRPO_MEANS_),
     WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_PROBABILITY), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
@@ -4399,7 +4397,7 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_importance_weight, GRPO_IS_(GRPO_KL_IMPORTANCE_WEIGHT_NONE)),
     WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_clamp_on, GRPO_IS_(GRPO_KL_CLAMP_ON_ESTIMATE)),
     WITH(penalty.nll_gate, GRPO_ISNT_(GRPO_NLL_GATE_NONE), penalty.nll_form, GRPO_IS_(GRPO_NLL_FORM_DISPLACEMENT)),
-    /* nothing is clamped in a divergence that is given */
+    /* kl external: a divergence that is given is not clamped */
     { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_importance_weight_max) },
     { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_clamp_log) },
     { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_clamp_value) },
@@ -4418,10 +4416,10 @@ static grpo_status grpo_check_combinations_(const grpo_objective *o) {
     const grpo_reweight_kind g = a->reweight;
     for (size_t k = 0; k < sizeof grpo_combinations_ / sizeof *grpo_combinations_; k++) {
         const grpo_pair_of_choices_ *c = &grpo_combinations_[k];
-        if (grpo_is_where_(o, c->first) && !grpo_is_where_(o, c->second))
+        if (grpo_condition_holds_(o, c->first) && !grpo_condition_holds_(o, c->second))
             return grpo_clash_(grpo_field_of_(c->first), grpo_field_of_(c->second));
     }
-    /* a mean over the batch of what needs another mean over the batch: only where the second undoes the first */
+    /* batch_mean and token_whiten both subtract a mean over the batch: allowed where the second makes the first irrelevant */
     if (a->baseline != GRPO_BASELINE_BATCH_MEAN || a->scale != GRPO_SCALE_TOKEN_WHITEN) return GRPO_OK;
     if (a->credit != GRPO_CREDIT_OUTCOME) return grpo_clash_(GRPO_FIELD_(advantage.baseline), GRPO_FIELD_(advantage.scale));
     if (g == GRPO_REWEIGHT_DIFFICULTY || g == GRPO_REWEIGHT_LENGTH_POWER || g == GRPO_REWEIGHT_FOCAL)
@@ -4450,8 +4448,8 @@ static int grpo_reweight_is_of_batch_(grpo_reweight_kind k) {
     return k == GRPO_REWEIGHT_VALID_GROUPS || k == GRPO_REWEIGHT_NONZERO_REWARDS || k == GRPO_REWEIGHT_LENGTH_POWER;
 }
 
-static grpo_status grpo_check_groups_of_(const grpo_objective *o) {
-    if (!grpo_is_of_group_(o->surrogate.kind)) return GRPO_OK;
+static grpo_status grpo_check_group_surrogate_(const grpo_objective *o) {
+    if (!grpo_is_group_surrogate_(o->surrogate.kind)) return GRPO_OK;
     if (o->ratio.interpolate != GRPO_INTERPOLATE_NONE) return grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.interpolate));
     return grpo_level_is_sequence_(o->ratio.level) ? GRPO_OK : grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.level));
 }
@@ -4465,18 +4463,18 @@ static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b
     return GRPO_OK;
 }
 
-/* ---- numbers side by side: grpo_blocks.h; without it, one by one -------------------------------------------------------------------- */
-/* the numbers of a block times a power of two, or minus that */
+/* ---- sums over blocks: defined in grpo_blocks.h, or below with GRPO_NO_BLOCKS ------------------------------------------------------- */
+/* adds factor times each number of a block; factor: plus or minus a power of two */
 static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x);
-/* is a number beyond `most` among them, or one that is not finite? */
+/* 1 if a number of the block is above `most` in magnitude, or is NaN */
 static int grpo_block_exceeds_(const double *x, double most);
-/* sum += x - y, from least to most, over the tokens from t to end that are in the mask, in blocks; y NULL: 0.  How many there are; -1, with
- * sum as it was: a difference may be larger than reach, or is not finite */
+/* sum += clip(x - y, least, most) over the unmasked tokens from t to end, in blocks; y NULL: 0.  Returns the number of those tokens; or
+ * -1, with sum unchanged, where |x - y| may exceed `reach` or is not finite */
 static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t end, const grpo_real *x, const grpo_real *y, double reach,
                                     double least, double most, grpo_sum *sum);
 
-/* ---- axis 6: what is pooled over spans, rejection --------------------------------------------------------------------------------- */
-/* the segment that token t of s is in; without step_end the response */
+/* ---- axis 6: statistics pooled over spans, rejection ------------------------------------------------------------------------------ */
+/* the segment of s that contains token t; without batch.segment_end the whole response */
 static grpo_span_ grpo_segment_at_(const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
     grpo_span_ x = { t, t + 1 };
     while (x.begin > s->begin && !(b->segment_end && b->segment_end[x.begin - 1])) x.begin--;
@@ -4497,12 +4495,12 @@ static grpo_rollout_is_weight grpo_token_rollout_is_(const grpo_objective *o, co
     return !weigh && grpo_exp_is_within_(q.hi, w->rollout_is_low, w->rollout_is_high) ? inside : grpo_rollout_is(w, grpo_ratio_exp(q));
 }
 
-/* the statistic of one token; *passes: it is q itself, not a bound of its clamp */
+/* the statistic of one token; *passes: 1 if rollout_clamp leaves q as it is */
 static grpo_dd grpo_statistic_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_rs_kind kind, int *passes) {
     return grpo_rollout_rs_statistic(kind, grpo_rollout_log_ratio_(o, b, t, passes), (double)b->logp_old[t], (double)b->logp_rollout[t]);
 }
 
-/* the statistic over the tokens of a span that are in the mask, to be pooled */
+/* sum, maximum and number of the statistics of a span's unmasked tokens */
 typedef struct { grpo_sum sum; grpo_dd max; int64_t count; } grpo_pooling_;
 
 static void grpo_pool_over_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind, grpo_pooling_ *v) {
@@ -4520,19 +4518,20 @@ static void grpo_pool_over_(const grpo_objective *o, const grpo_batch *b, grpo_s
     }
 }
 
-/* a sum of n numbers as it is asked for */
+/* a sum of n numbers, or with GRPO_HOW_MEAN their mean */
 static grpo_dd grpo_sum_or_mean_(const grpo_sum *sum, grpo_how how, int64_t n) {
     const grpo_dd x = grpo_sum_dd_(sum);
     return how == GRPO_HOW_MEAN && n ? grpo_dd_div(x, (double)n) : x;
 }
 
-GRPO_APART_ grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind, grpo_how how) {
+GRPO_NOINLINE_ grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind,
+                                    grpo_how how) {
     grpo_pooling_ v;
     grpo_pool_over_(o, b, span, kind, &v);
     return how == GRPO_HOW_MAX ? v.max : grpo_sum_or_mean_(&v.sum, how, v.count);
 }
 
-/* the same of a response, in blocks where that is enough */
+/* the same of a response; sums and means of log-ratios are taken in blocks */
 static grpo_dd grpo_response_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind,
                                      grpo_how how) {
     const double reach = o->weight.rollout_clamp != 0 ? o->weight.rollout_clamp : DBL_MAX;
@@ -4549,7 +4548,7 @@ static grpo_rollout_is_weight grpo_response_rollout_is_(const grpo_objective *o,
     return grpo_rollout_is(&o->weight, grpo_ratio_exp(grpo_response_pooled_(o, b, response, GRPO_ROLLOUT_RS_RATIO, how)));
 }
 
-/* by a token that the rollout policy made far too probable */
+/* 1 if at some token the ratio of old to rollout policy is below rollout_veto */
 static int grpo_vetoed_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response) {
     const double veto = o->weight.rollout_veto, least = veto != 0 ? log(veto) : -HUGE_VAL;
     int passes;
@@ -4565,7 +4564,7 @@ static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b,
             && !grpo_rollout_rs_accepts(w, grpo_response_pooled_(o, b, response, w->rollout_rs, how))) || grpo_vetoed_(o, b, response);
 }
 
-GRPO_SMALL_ grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
+GRPO_COLD_ grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
     const grpo_weight *w = &o->weight;
     const grpo_how is_how = grpo_rollout_is_pool_(w->rollout_is_level).how, rs_how = grpo_rollout_rs_pool_(w->rollout_rs_level).how;
     grpo_segment_ x;
@@ -4578,11 +4577,11 @@ GRPO_SMALL_ grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const gr
     return x;
 }
 
-/* by a correction weight outside of its bounds? */
+/* 1 if rollout_is mask or reject rejects a correction weight outside its bounds */
 static int grpo_weight_rejects_(const grpo_weight *w, grpo_rollout_is_weight v) {
     return !v.inside && (w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT);
 }
-/* does a bound tell that the token's k3 is within its own?  It is at most q^2/2/(1 - |q|), for |q| < 1 */
+/* 1 if a cheap bound proves that the token's k3 is accepted: it is at most q^2/2/(1 - |q|), for |q| < 1 */
 static int grpo_k3_is_within_(const grpo_objective *o, const grpo_batch *b, int64_t t) {
     const grpo_weight *w = &o->weight;
     const double q = fabs((double)b->logp_old[t] - (double)b->logp_rollout[t]);
@@ -4590,7 +4589,7 @@ static int grpo_k3_is_within_(const grpo_objective *o, const grpo_batch *b, int6
     return is_k3 && w->rollout_rs_low <= 0 && q < 1 && 0.5 * q * q <= w->rollout_rs_high * (1 - 1e-9) * (1 - q);
 }
 
-/* is the token outside of a band? */
+/* 1 if the token's own weight v or its own rollout_rs statistic is outside its bounds */
 static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_is_weight v) {
     const grpo_weight *w = &o->weight;
     int passes;
@@ -4616,7 +4615,7 @@ static int grpo_keeps_all_(const grpo_objective *o, const grpo_batch *b, const g
     return 1;
 }
 
-GRPO_APART_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
+GRPO_NOINLINE_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
                                             int weigh, grpo_segment_ *segment) {
     grpo_mask_ k = { 1, 0, 1 };
     grpo_rollout_is_weight v = s->correction;
@@ -4632,8 +4631,8 @@ GRPO_APART_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_
     return k;
 }
 
-/* ---- what further divisors count -------------------------------------------------------------------------------------------------- */
-/* is token t of sequence i, if it counts, among those of the likelihood term? */
+/* ---- further counts for the divisors ---------------------------------------------------------------------------------------------- */
+/* 1 if the likelihood term includes token t of sequence i, provided that it counts */
 static int grpo_in_nll_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, int64_t i, int64_t t) {
     switch (o->penalty.nll_on) {
     case GRPO_NLL_CORRECT:  return b->reward[i] > 0;
@@ -4645,12 +4644,12 @@ static int grpo_in_nll_(const grpo_objective *o, const grpo_batch *b, const grpo
     }
 }
 
-/* is reward a above reward b by more than the margin? */
+/* 1 if reward a exceeds reward b by more than preference_min_gap */
 static int grpo_is_preferred_(const grpo_objective *o, double a, double b) {
     return grpo_dd_exceeds(grpo_two_diff(a, b), o->penalty.preference_min_gap);
 }
 
-/* of one group, the sequences with tokens that count found in blocks */
+/* pairs (i, j) of group g with i preferred, both with tokens that count; which have them is found for 256 sequences j at a time */
 static int64_t grpo_count_preference_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g) {
     uint8_t counts[256];
     const int64_t most = (int64_t)sizeof counts, end = b->group_begin[g + 1];
@@ -4681,8 +4680,7 @@ static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const
     return grpo_next_active_(o, b, s, &c) && advantage[c.t] > 0;
 }
 
-/* for the mean of the correction weights: one of each token that counts, or where the unit is the response the mean of those, of which
- * rejection leaves v or 0 */
+/* adds to the mean of the correction weights: v of each token that counts; where v is of a response, their mean once (rejected: 0) */
 static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals) {
     const int whole = grpo_rollout_is_pool_(o->weight.rollout_is_level).over == GRPO_OVER_SEQUENCE;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
@@ -4707,14 +4705,14 @@ static int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
     return grpo_dd_exceeds(grpo_two_diff(most, least), 1e-6);
 }
 
-/* the mean that rollout_is_norm divides by; infinite ones among the weights are taken as equal */
+/* norm: the mean that rollout_is_norm divides by; norm_top: what becomes of infinite weights, which are taken as equal */
 static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s) {
     if (o->weight.rollout_is_norm == GRPO_ROLLOUT_IS_NORM_NONE || n->rollout_is_count == 0) return;
     s->norm = grpo_dd_div(grpo_sum_dd_(&n->rollout_is_sum), (double)n->rollout_is_count);
     s->norm_top = n->rollout_is_sum.pos_inf ? (double)n->rollout_is_count / (double)n->rollout_is_sum.pos_inf : 0;
 }
 
-static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s) {
+static int64_t grpo_count_segments_(const grpo_run_ *r, const grpo_sequence_ *s) {
     grpo_span_ last = { 0, 0 };
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     int64_t n = 0;
@@ -4722,8 +4720,8 @@ static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s) {
     return n;
 }
 
-/* ---- M v g: trust, off_policy_mask, selected, policy_is --------------------------------------------------------------------------- */
-/* would the token's gradient drive a stale response further off? */
+/* ---- the factors M v g: trust, off_policy_mask, selected, policy_is --------------------------------------------------------------- */
+/* 1 if off_policy_mask drops token t of a stale response: its gradient would move the policy further away */
 static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A) {
     double o, b;
     if (r->obj->weight.off_policy_mask != GRPO_OFF_POLICY_MASK_TOTAL_VARIATION) return A < 0;
@@ -4755,12 +4753,12 @@ static inline double grpo_with_policy_is_(const grpo_run_ *r, const grpo_sequenc
 /* the bounds of the clip at token t */
 static grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t) {
     const grpo_surrogate *s = &r->obj->surrogate;
-    if (s->bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(s)) return r->range;
+    if (s->bounds == GRPO_BOUNDS_FIXED || !grpo_reads_bounds_(s)) return r->range;
     if (s->bounds == GRPO_BOUNDS_EXTERNAL) return grpo_clip_range((double)r->batch->eps_low[t], (double)r->batch->eps_high[t]);
     return grpo_probability_range(grpo_behaviour_(r, t), s->eps_low, s->eps_high, s->bound_cap);
 }
 
-GRPO_APART_ int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double A, grpo_term *term,
+GRPO_NOINLINE_ int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double A, grpo_term *term,
                                         grpo_range *range) {
     const grpo_surrogate *s = &r->obj->surrogate;
     if (s->bounds == GRPO_BOUNDS_POSITION) *term = grpo_log_clip(ratio, A, k->range);
@@ -4778,7 +4776,7 @@ static inline void grpo_set_policy_mask_(const grpo_run_ *r, const grpo_sequence
 }
 
 /* sum += x - y over the tokens of a response that count */
-GRPO_APART_ void grpo_sum_add_log_ratios_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_real *x, const grpo_real *y,
+GRPO_NOINLINE_ void grpo_sum_add_log_ratios_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_real *x, const grpo_real *y,
                                           grpo_sum *sum) {
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     if (s->evenly_weighted && !s->truncated
@@ -4786,19 +4784,19 @@ GRPO_APART_ void grpo_sum_add_log_ratios_(const grpo_run_ *r, const grpo_sequenc
     while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(sum, (double)x[c.t], (double)y[c.t]);
 }
 
-/* what off_policy_mask takes the mean of, over a response */
+/* adds up over a response what off_policy_mask takes the mean of */
 static void grpo_add_staleness_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_sum *sum) {
     const grpo_weight *c = &r->obj->weight;
     const grpo_batch *b = r->batch;
     grpo_cursor_ k = grpo_cursor_of_(s->begin, s->end);
     if (c->off_policy_mask != GRPO_OFF_POLICY_MASK_TOTAL_VARIATION)
-        grpo_sum_add_log_ratios_(r, s, grpo_logp_of_(b, grpo_off_policy_whose_(c)), b->logp, sum);
+        grpo_sum_add_log_ratios_(r, s, grpo_logp_of_(b, grpo_off_policy_mask_policy_(c)), b->logp, sum);
     else while (grpo_next_(r, s, &k))
         grpo_sum_add_(sum, fabs(grpo_exp_minus_one(grpo_two_diff((double)b->logp_old[k.t], (double)b->logp_rollout[k.t]))));
 }
 
-/* is the mean of it above the bound? */
-static int grpo_stale_by_(const grpo_weight *w, const grpo_sum *staleness, int64_t n) {
+/* 1 if the mean of it over n tokens exceeds off_policy_mask_threshold */
+static int grpo_staleness_exceeds_(const grpo_weight *w, const grpo_sum *staleness, int64_t n) {
     return grpo_dd_exceeds(grpo_dd_div(grpo_sum_dd_(staleness), (double)n), w->off_policy_mask_threshold);
 }
 
@@ -4806,27 +4804,27 @@ static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
     grpo_sum sum;
     if (w->off_policy_mask == GRPO_OFF_POLICY_MASK_NONE || s->count == 0) return 0;
-    memset(&sum, 0, sizeof sum);                                       /* here: few objectives come so far */
+    memset(&sum, 0, sizeof sum);                                       /* not before: most objectives have returned */
     grpo_add_staleness_(r, s, &sum);
-    return grpo_stale_by_(w, &sum, s->count);
+    return grpo_staleness_exceeds_(w, &sum, s->count);
 }
 
 static double grpo_policy_is_by_(const grpo_weight *w, const grpo_sum *log_ratio, int64_t n) {
     return grpo_policy_is(w, grpo_sum_or_mean_(log_ratio, grpo_policy_is_pool_(w->policy_is).how, n));
 }
 
-/* g of a sequence as a whole, from its tokens that count */
+/* g of a whole sequence, from its tokens that count; 1 where policy_is is none or token */
 static double grpo_sequence_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
     grpo_sum sum;
     if (grpo_policy_is_pool_(w->policy_is).over == GRPO_OVER_TOKEN || s->count == 0) return 1;
-    memset(&sum, 0, sizeof sum);                                       /* here: few objectives come so far */
+    memset(&sum, 0, sizeof sum);                                       /* not before: most objectives have returned */
     grpo_sum_add_log_ratios_(r, s, r->batch->logp, r->batch->logp_old, &sum);
     return grpo_policy_is_by_(w, &sum, s->count);
 }
 
 /* ---- further factors of a token: fipo, norm, segment, gate ---------------------------------------------------------------------- */
-/* F_t = d_t + 2^(-1/half_life) F_(t+1).  The decay makes no K a 0. */
+/* F_t = d_t + 2^(-1/half_life) F_(t+1).  k->infinite counts infinite d_t, decayed alike, but never to 0: an underflow is +-DBL_MIN */
 static void grpo_fipo_add_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d) {
     const double infinite = k->infinite * r->decay.hi;
     if (k->infinite != 0) k->infinite = infinite != 0 ? infinite : k->infinite > 0 ? DBL_MIN : -DBL_MIN;
@@ -4836,7 +4834,7 @@ static void grpo_fipo_add_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d) {
     k->future = grpo_dd_of_(0);
 }
 
-/* the factor that comes of it */
+/* the fipo factor of the token, after its d is added to F */
 static double grpo_fipo_factor_(const grpo_run_ *r, grpo_walk_ *k) {
     const grpo_weight *c = &r->obj->weight;
     const int64_t t = k->token.t;
@@ -4850,14 +4848,14 @@ static double grpo_fipo_factor_(const grpo_run_ *r, grpo_walk_ *k) {
     return k->token.counts ? grpo_fipo_weight(c, all, ratio, (double)r->advantage[t]) : 1;
 }
 
-/* v over the mean of the weights of rollout_is */
+/* v divided by the mean of the correction weights */
 static double grpo_normalised_weight_(const grpo_run_ *r, double v) {
     if (r->scales.norm.hi == 0 || v == 0) return v;
     if (r->scales.norm.hi == HUGE_VAL) return v == HUGE_VAL ? r->scales.norm_top : 0;
     return v == HUGE_VAL ? v : grpo_dd_quotient(grpo_dd_of_(v), r->scales.norm).hi;
 }
 
-/* tokens of the segment that count */
+/* number of tokens of the segment that count, at least 1 */
 static double grpo_segment_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ segment) {
     grpo_cursor_ c = grpo_cursor_of_(segment.begin, segment.end);
     int64_t n = 0;
@@ -4865,13 +4863,13 @@ static double grpo_segment_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, 
     return n ? (double)n : 1;
 }
 
-/* the tokens that share the likelihood's gate with token t */
+/* the span that shares nll_gate with token t: its segment or the response */
 static grpo_span_ grpo_gate_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t) {
     const grpo_span_ whole = { s->begin, s->end };
     return grpo_gate_pool_(r->obj->penalty.nll_gate).over == GRPO_OVER_SEGMENT ? grpo_segment_at_(r->batch, s, t) : whole;
 }
 
-/* is it shut?  Exactly: the sum's rounding keeps its sign */
+/* 1 if the sum of logp_old - logp over the gate's likelihood tokens is not positive; an exact sum keeps its sign when it is rounded */
 static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ gate) {
     const grpo_batch *b = r->batch;
     grpo_cursor_ c = grpo_cursor_of_(gate.begin, gate.end);
@@ -4886,23 +4884,23 @@ static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_
     const double future = r->obj->weight.fipo != GRPO_FIPO_NONE ? grpo_fipo_factor_(r, k) : 1;
     grpo_token_ *x = &k->token;
     if (!x->counts) return;
-    if (r->obj->penalty.nll_gate != GRPO_NLL_GATE_NONE && r->scales.nll != 0 && !grpo_is_in_(k->gate, x->t)) {
-        k->gate = grpo_gate_at_(r, s, x->t);
-        x->gated = grpo_gate_is_shut_(r, s, k->gate);
+    if (r->obj->penalty.nll_gate != GRPO_NLL_GATE_NONE && r->scales.nll != 0 && !grpo_is_in_(k->gate_span, x->t)) {
+        k->gate_span = grpo_gate_at_(r, s, x->t);
+        x->gated = grpo_gate_is_shut_(r, s, k->gate_span);
     }
     x->factor.policy = grpo_times(grpo_normalised_weight_(r, v), future);
     x->factor.term = given == GRPO_EXTERNAL_TERM ? (double)r->batch->external_weight[x->t] : 1;
     if (given != GRPO_EXTERNAL_NONE) x->factor.policy = grpo_times(x->factor.policy, (double)r->batch->external_weight[x->t]);
     if (r->obj->surrogate.bounds == GRPO_BOUNDS_POSITION)
-        x->range = grpo_position_range(&r->obj->surrogate, (double)(s->count - k->met + 1));
+        x->range = grpo_position_range(&r->obj->surrogate, (double)(s->count - k->counted + 1));
     if (grpo_counts_by_sign_(r->obj)) x->divisor = r->scales.by_sign[r->advantage[x->t] > 0];
-    if (r->obj->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN && !grpo_is_in_(k->share, x->t)) {
-        k->share = grpo_segment_at_(r->batch, s, x->t);
-        x->divisor = grpo_segment_tokens_(r, s, k->share);
+    if (r->obj->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN && !grpo_is_in_(k->divisor_span, x->t)) {
+        k->divisor_span = grpo_segment_at_(r->batch, s, x->t);
+        x->divisor = grpo_segment_tokens_(r, s, k->divisor_span);
     }
 }
 
-/* ---- beside the terms ------------------------------------------------------------------------------------------------------------- */
+/* ---- likelihood and preference terms; penalties with divisors of their own -------------------------------------------------------- */
 static inline int grpo_has_nll_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
     return r->scales.nll != 0 && !k->gated && grpo_in_nll_(r->obj, r->batch, r->advantage, s->index, k->t);
 }
@@ -4913,13 +4911,13 @@ static grpo_term grpo_nll_term_(const grpo_run_ *r, int64_t t) {
                            b->logp_teacher ? (double)b->logp_teacher[t] : 0);
 }
 
-static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
+static double grpo_auxiliary_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
     double g = s->group->preference_slope ? s->group->preference_slope[s->member] : 0;
     if (grpo_has_nll_(r, s, k)) g = grpo_plus(g, grpo_times(r->scales.nll, grpo_nll_term_(r, k->t).d_logp));
     return g;
 }
 
-GRPO_SMALL_ void grpo_unweighted_penalty_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
+GRPO_COLD_ void grpo_unweighted_penalty_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
                                           double *coef, double *whole) {
     *coef *= grpo_own_factor_(s, k->divisor, 1);
     *whole = grpo_weighted_penalty_(r, k, ratio, 1, 1).value;
@@ -4931,7 +4929,7 @@ static void grpo_write_divergence_gradient_(const grpo_run_ *r, const grpo_seque
     grpo_write_(r, r->out.ddivergence_ref, k->t, coef != 0 ? grpo_aggregated_(r, s, grpo_over_own_(k, x)) : 0);
 }
 
-/* ---- what is infinite in the report ----------------------------------------------------------------------------------------------- */
+/* ---- tokens with an infinite log-ratio in the report, which are not collected in blocks ------------------------------------------- */
 static void grpo_report_old_(grpo_partial *p, double l, double old) {
     grpo_sum_add_diff_(&p->sum[GRPO_SUM_APPROX_KL_K1], old, l);
     grpo_sum_add_(&p->sum[GRPO_SUM_APPROX_KL_K3], grpo_exp_minus_linear(grpo_two_diff(l, old)));
@@ -4950,8 +4948,8 @@ static int grpo_needs_moments_(const grpo_advantage *a) {
         || a->batch_norm != GRPO_BATCH_NORM_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
 }
 
-/* item `at` of a column */
-static void grpo_moments_of_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, grpo_moments *m) {
+/* adds item `at` of the column of s to the moments */
+static void grpo_moments_add_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_dd raw = grpo_item_reward_(e, s, at), R = grpo_transformed_(e, s, raw);
     if (a->baseline == GRPO_BASELINE_BATCH_MEAN && a->transform != GRPO_TRANSFORM_PASS_AT_K) grpo_sum_add_dd_(&m->column[s->column], R);
@@ -4961,31 +4959,31 @@ static void grpo_moments_of_item_(const grpo_estimator_ *e, const grpo_group_ *s
     if (a->scale == GRPO_SCALE_BATCH_STD) grpo_values_take_(&m->values, R);
     if (a->scale == GRPO_SCALE_BATCH_CENTRED_STD) {
         double divisor;
-        const grpo_dd x = grpo_residual_(e, s, at, 0, &divisor);        /* without the shift, as V is; a that is 0 is not shifted */
-        const int zero = grpo_is_zero_singleton_(a, s);
-        grpo_values_take_(&m->values, zero ? grpo_dd_of_(a->baseline_shift) : grpo_dd_steady_(grpo_dd_div(x, divisor)));
+        const grpo_dd x = grpo_residual_(e, s, at, 0, &divisor);        /* without baseline_shift, which does not change V */
+        const int zero = grpo_is_zero_singleton_(a, s);                 /* a is 0 after the shift, so it is the shift before */
+        grpo_values_take_(&m->values, zero ? grpo_dd_of_(a->baseline_shift) : grpo_dd_round_96_(grpo_dd_div(x, divisor)));
     }
     if (a->batch_norm == GRPO_BATCH_NORM_ITEMS) grpo_values_take_(&m->values, grpo_dd_of_(grpo_item_advantage_(e, at)));
 }
 
-/* the group at hand */
-static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
+/* adds the current group to the moments */
+static void grpo_moments_add_group_(const grpo_estimator_ *e, grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
     for (int k = 0; k < e->columns; k++) {
         grpo_index_ at = grpo_before_items_(e);
-        while (grpo_next_item_(e, &e->group[k], &at)) grpo_moments_of_item_(e, &e->group[k], at, m);
+        while (grpo_next_item_(e, &e->group[k], &at)) grpo_moments_add_item_(e, &e->group[k], at, m);
     }
     for (int64_t i = e->begin; i < e->end; i++) {
         if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->batch_norm == GRPO_BATCH_NORM_TOKENS || a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS)
             grpo_credit_response_(e, i, m, NULL);
         m->sequences++;
         m->sequences_nonempty += grpo_unmasked_(e->batch, i) > 0;
-        m->degenerate_sequences += e->group[0].equal;
+        m->degenerate_sequences += e->group[0].all_equal;
     }
-    grpo_further_moments_of_group_(e, m);
+    grpo_moments_add_group_further_(e, m);
 }
 
-/* the batch's statistics as the items and tokens need them */
+/* converts the batch's moments to what items and tokens read */
 static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
     const double gain = grpo_batch_reweight_(a->reweight, m);
@@ -4997,24 +4995,24 @@ static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     e->batch_variance = grpo_variance_(&m->values, a->std);
     e->batch_sum = grpo_sum_dd_(&m->values.sum);
     if (a->scale == GRPO_SCALE_BETA) grpo_take_beta_(e, &m->values);
-    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) {                          /* of A = weight own + rest */
+    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) {                          /* of A = gain own + rest */
         e->batch_variance *= gain * gain;
         e->batch_sum = grpo_dd_mul(e->batch_sum, gain);
-        grpo_take_parted_moments_(e, m);
+        grpo_take_moments_of_parts_(e, m);
     } else if (a->baseline == GRPO_BASELINE_BATCH_MEAN) {
         e->items = (double)m->items;
         for (int k = 0; k < e->columns; k++) e->column_sum[k] = grpo_sum_dd_(&m->column[k]);
     }
 }
 
-GRPO_SMALL_ void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
+GRPO_COLD_ void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
     for (int64_t g = 0; g < e->batch->n_groups; g++) {
         grpo_take_group_(e, g);
-        grpo_moments_of_group_(e, moments);
+        grpo_moments_add_group_(e, moments);
     }
 }
 
-GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e) {
+GRPO_NOINLINE_ void grpo_take_own_moments_(grpo_estimator_ *e) {
     grpo_moments m;
     memset(&m, 0, sizeof m);
     grpo_add_moments_(e, &m);
@@ -5022,46 +5020,46 @@ GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e) {
 }
 
 /* ---- the report from its sums ------------------------------------------------------------------------------------------------------ */
-static double grpo_part_of_(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : 0; }
+static double grpo_fraction_(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
 static double grpo_note_overflow_(double x, grpo_report *r) {
     if (!grpo_is_finite(x)) r->overflow = 1;
     return x;
 }
 
-static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r) {
+static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r) {      /* (a + b)/divisor */
     grpo_sum s = *a;
     double total;
     if (b) grpo_sum_merge_(&s, b);
     total = grpo_sum_total_(&s);
     if (grpo_is_finite(total) || s.pos_inf || s.neg_inf) return grpo_note_overflow_(total, r) / divisor;
-    grpo_sum_carry_(&s);                                    /* a sum beyond the largest double may have a mean: 2^64 times less */
+    grpo_sum_carry_(&s);                                    /* the sum overflows, the mean may not: divide 2^-64 of the sum */
     for (int k = 0; k < GRPO_SUM_LIMBS; k++) s.limb[k] = k + 2 < GRPO_SUM_LIMBS ? s.limb[k + 2] : 0;
     return grpo_note_overflow_(ldexp(grpo_sum_value_(&s) / divisor, 64), r);
 }
 
-/* the terms beside those that are aggregated */
-static double grpo_loss_beside_(const grpo_partial *p, grpo_report *r) {
+/* the likelihood and preference terms of the loss, which are not divided by the aggregation's divisor */
+static double grpo_auxiliary_loss_(const grpo_partial *p, grpo_report *r) {
     const double likelihood = grpo_times(p->scales.nll, grpo_sum_total_(&p->sum[GRPO_SUM_NLL]));
     return grpo_note_overflow_(grpo_plus(likelihood, grpo_times(p->scales.preference, grpo_sum_total_(&p->sum[GRPO_SUM_PREFERENCE]))), r);
 }
 
 void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     const grpo_sum *s = p->sum;
-    double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1, sum, squares, beside;
+    double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1, sum, squares, aux;
     double factor = p->scales.factor != 0 ? p->scales.factor : 1;
     memset(r, 0, sizeof *r);
     r->overflow = p->overflow;
-    beside = grpo_loss_beside_(p, r);
-    r->loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_POLICY], &s[GRPO_SUM_PENALTY], divisor, r), beside);
+    aux = grpo_auxiliary_loss_(p, r);
+    r->loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_POLICY], &s[GRPO_SUM_PENALTY], divisor, r), aux);
     r->policy_loss = factor * grpo_total_over_(&s[GRPO_SUM_POLICY], NULL, divisor, r);
-    r->penalty_loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_PENALTY], NULL, divisor, r), beside);
+    r->penalty_loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_PENALTY], NULL, divisor, r), aux);
     r->tokens = p->tokens; r->sequences = p->sequences; r->groups = p->groups;
     r->masked_tokens = p->masked_tokens; r->rejected_tokens = p->rejected_tokens; r->degenerate_groups = p->degenerate_groups;
-    r->clip_fraction_low = grpo_part_of_(p->clips[GRPO_CLIP_LOW], p->tokens);
-    r->clip_fraction_high = grpo_part_of_(p->clips[GRPO_CLIP_HIGH], p->tokens);
-    r->clip_fraction_dual = grpo_part_of_(p->clips[GRPO_CLIP_DUAL], p->tokens);
-    r->clip_fraction = grpo_part_of_(p->clips[GRPO_CLIP_LOW] + p->clips[GRPO_CLIP_HIGH] + p->clips[GRPO_CLIP_DUAL], p->tokens);
+    r->clip_fraction_low = grpo_fraction_(p->clips[GRPO_CLIP_LOW], p->tokens);
+    r->clip_fraction_high = grpo_fraction_(p->clips[GRPO_CLIP_HIGH], p->tokens);
+    r->clip_fraction_dual = grpo_fraction_(p->clips[GRPO_CLIP_DUAL], p->tokens);
+    r->clip_fraction = grpo_fraction_(p->clips[GRPO_CLIP_LOW] + p->clips[GRPO_CLIP_HIGH] + p->clips[GRPO_CLIP_DUAL], p->tokens);
     r->approx_kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_APPROX_KL_K1]), r) / n;
     r->approx_kl_k3 = grpo_total_over_(&s[GRPO_SUM_APPROX_KL_K3], NULL, n, r);
     r->kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_KL_K1]), r) / n;
@@ -5077,7 +5075,7 @@ void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     r->rollout_is_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n, r) : 1;
 }
 
-/* ---- in parts --------------------------------------------------------------------------------------------------------------------- */
+/* ---- evaluation in parts: micro-batches, ranks ------------------------------------------------------------------------------------ */
 #define GRPO_TOTALS_ offsetof(grpo_totals, tokens), offsetof(grpo_totals, rollout_is_sum)
 #define GRPO_PARTIAL_ offsetof(grpo_partial, tokens), offsetof(grpo_partial, ratio_min)
 
@@ -5095,7 +5093,7 @@ grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, 
 
 static grpo_status grpo_check_moments_(const grpo_moments *m) {
     if (!m) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
-    return m->values.count >= 0 && m->values.count <= GRPO_MOST_COUNTED_ && grpo_are_counts_(m, offsetof(grpo_moments, tokens), sizeof *m)
+    return m->values.count >= 0 && m->values.count <= GRPO_MAX_COUNT_ && grpo_are_counts_(m, offsetof(grpo_moments, tokens), sizeof *m)
         ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
 }
 
@@ -5118,7 +5116,7 @@ grpo_status grpo_moments_merge(grpo_moments *into, const grpo_moments *from) {
     if (!into || grpo_check_moments_(into)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
     if (!from || grpo_check_moments_(from)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
     grpo_values_merge_(&into->values, &from->values);
-    for (size_t at = offsetof(grpo_moments, rest); at < offsetof(grpo_moments, tokens); at += sizeof(grpo_sum))       /* sums all of them */
+    for (size_t at = offsetof(grpo_moments, rest); at < offsetof(grpo_moments, tokens); at += sizeof(grpo_sum))       /* all are grpo_sum */
         grpo_sum_merge_((grpo_sum *)(void *)((char *)into + at), (const grpo_sum *)(const void *)((const char *)from + at));
     grpo_add_counts_(into, from, offsetof(grpo_moments, tokens), sizeof *into);
     return GRPO_OK;
@@ -5133,7 +5131,7 @@ grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_b
     return st ? st : grpo_estimate_(obj, batch, moments, advantage);
 }
 
-static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part, size_t at, size_t end) {
+static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part, size_t at, size_t end) {     /* 1 if part may be of all */
     for (; at < end; at += sizeof(int64_t)) if (grpo_count_at_(all, at) < grpo_count_at_(part, at)) return 0;
     return all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
         && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences;
@@ -5145,7 +5143,7 @@ static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
         && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
 }
 
-/* what the batch's terms share, by the totals, which must cover its `own` counts; the partial, if any, must be of the same */
+/* the divisors and factors from the totals, which must cover the batch's `own` counts; the partial, if there is one, must have the same */
 static grpo_status grpo_scales_between_(const grpo_objective *obj, const grpo_totals *totals, const grpo_totals *own,
                                         const grpo_partial *partial, grpo_scales *scales) {
     if (partial && !grpo_are_counts_(partial, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
@@ -5156,13 +5154,13 @@ static grpo_status grpo_scales_between_(const grpo_objective *obj, const grpo_to
     return GRPO_OK;
 }
 
-GRPO_SMALL_ grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *how) {
+GRPO_COLD_ grpo_status grpo_check_scratch_(const grpo_output *out, const grpo_method_ *how) {
     if (how->scratch <= 0) return GRPO_OK;
     if (!out || !out->scratch) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_scratch_);
     return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
 }
 
-GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+GRPO_NOINLINE_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                           const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales) {
     grpo_totals own;
     memset(&own, 0, sizeof own);
@@ -5187,7 +5185,7 @@ grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
 }
 
 /* ---- the sums of the report, a block at a time ---------------------------------------------------------------------------------- */
-/* e^x - x - 1 of a block, x = sign (hi + lo); far: some are beyond the reach of the series */
+/* e^x - x - 1 of a block, x = sign (hi + lo); far: for some x the series is not accurate */
 static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo,
                            int far) {
     for (int k = 0; k < GRPO_BLOCK_; k++) {
@@ -5204,7 +5202,7 @@ static void grpo_sum_add_squares_block_(grpo_sum *sum, double factor, const doub
     grpo_sum_add_block_(sum, 1, v);
 }
 
-/* the sums take a block: terms over their sequences' and tokens' divisors, ratios, entropies */
+/* adds a block to the report's sums: terms divided by the divisors of their sequence and token, ratios, entropies */
 static void grpo_report_terms_(const grpo_run_ *r, const double *policy, const double *penalty, const double *ratio,
                                const double *entropy) {
     grpo_sum *sum = r->partial->sum;
@@ -5217,14 +5215,14 @@ static void grpo_report_terms_(const grpo_run_ *r, const double *policy, const d
     if (r->batch->entropy) grpo_sum_add_block_(&sum[GRPO_SUM_ENTROPY], 1, entropy);
 }
 
-/* d = l - logp_old in two words, and e^d - d - 1 */
+/* adds a block of d = l - logp_old (hi and lo) and of k3 = e^d - d - 1 */
 static void grpo_report_old_block_(grpo_sum *sum, double (*d)[GRPO_BLOCK_], const double *k3) {
     grpo_sum_add_block_(&sum[GRPO_SUM_APPROX_KL_K1], -1, d[0]);
     grpo_sum_add_block_(&sum[GRPO_SUM_APPROX_KL_K1], -1, d[1]);
     grpo_sum_add_block_(&sum[GRPO_SUM_APPROX_KL_K3], 1, k3);
 }
 
-/* D = l - logp_ref, and e^-D + D - 1 */
+/* adds a block of D = l - logp_ref (hi and lo) and of k3 = e^-D + D - 1 */
 static void grpo_report_ref_block_(grpo_sum *sum, double (*D)[GRPO_BLOCK_], const double *k3) {
     grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, D[0]);
     grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, D[1]);
@@ -5234,8 +5232,8 @@ static void grpo_report_ref_block_(grpo_sum *sum, double (*D)[GRPO_BLOCK_], cons
 
 static void grpo_report_flush_(const grpo_run_ *r) {
     grpo_sum *sum = r->partial->sum;
-    grpo_waiting_ *p = r->waiting;
-    double *k3 = p->policy;                                            /* once the sums have that */
+    grpo_report_buffer_ *p = r->report_buffer;
+    double *k3 = p->policy;                                            /* reused once p->policy is added */
     if (p->n == 0) return;
     grpo_report_terms_(r, p->policy, p->penalty, p->ratio, p->entropy);
     if (r->batch->logp_old) {
@@ -5250,23 +5248,23 @@ static void grpo_report_flush_(const grpo_run_ *r) {
     p->n = 0;
 }
 
-/* does the unit take the bounds of GMPO for what is beyond them? */
-static int grpo_clips_pool_(const grpo_ratio_axis *a) {
+/* 1 if the level clips the tokens' log-ratios before they are pooled (GMPO) */
+static int grpo_clips_token_ratios_(const grpo_ratio_axis *a) {
     return a->level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN || a->level == GRPO_LEVEL_SEQUENCE_POWER_MEAN;
 }
 
-/* which are these, by the sign of A */
-static void grpo_pool_bounds_(const grpo_ratio_axis *a, double A, double *least, double *most) {
-    *least = grpo_clips_pool_(a) && A < 0 ? -a->token_clip_low : -HUGE_VAL;
-    *most = grpo_clips_pool_(a) && A >= 0 ? a->token_clip_high : HUGE_VAL;
+/* the bounds of that clip by the sign of A, infinite where there is none */
+static void grpo_token_clip_bounds_(const grpo_ratio_axis *a, double A, double *least, double *most) {
+    *least = grpo_clips_token_ratios_(a) && A < 0 ? -a->token_clip_low : -HUGE_VAL;
+    *most = grpo_clips_token_ratios_(a) && A >= 0 ? a->token_clip_high : HUGE_VAL;
 }
 
 /* ---- blocks of tokens ----
- * Tokens of most objectives wait until a block of them is full, and are evaluated side by side (grpo_blocks.h).  GRPO_NO_BLOCKS: all are
- * evaluated, and their numbers added, one by one, to the same bits. */
+ * Most objectives collect tokens until a block is full and evaluate the block as vectors (grpo_blocks.h).  With GRPO_NO_BLOCKS tokens are
+ * evaluated one by one, to the same bits. */
 
 #ifdef GRPO_NO_BLOCKS
-/* cut as in grpo_blocks.h, in one loop; where that leaves something, by themselves */
+/* splits the numbers into high and low parts as grpo_blocks.h does, in one loop; where a part is left over, adds them one by one */
 static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x) {
     double size = 0, upper = 0, lower = 0, left = 0;
     int exponent;
@@ -5293,10 +5291,10 @@ static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t 
     return -1;
 }
 
-typedef struct grpo_room_ { grpo_waiting_ waiting; } grpo_room_;
+typedef struct grpo_room_ { grpo_report_buffer_ waiting; } grpo_room_;
 
 #define GRPO_ALIGNED_
-static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) { room->waiting.n = 0; r->waiting = &room->waiting; }
+static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) { room->waiting.n = 0; r->report_buffer = &room->waiting; }
 static void grpo_go_singly_(const grpo_run_ *r) { (void)r; }
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span, double ratio, const grpo_term *term) {
     (void)r; (void)s; (void)span; (void)ratio; (void)term;
@@ -5308,8 +5306,8 @@ GRPO_C_END_
 GRPO_C_BEGIN_
 #endif
 
-/* all groups, with a room for tokens that wait */
-static void grpo_run_groups_in_room_(grpo_run_ *r, const grpo_method_ *how) {
+/* evaluates all groups, with a buffer for tokens until their block is full */
+static void grpo_run_groups_buffered_(grpo_run_ *r, const grpo_method_ *how) {
     GRPO_ALIGNED_ grpo_room_ room;
     grpo_room_open_(r, &room);
     grpo_run_groups_(r, how);
@@ -5318,7 +5316,7 @@ static void grpo_run_groups_in_room_(grpo_run_ *r, const grpo_method_ *how) {
 }
 
 /* ---- further choices of axes 1 and 2 ------------------------------------------------------------------------------------------- */
-/* is a small sigma or mean of the group set against rewards that are large and not centred?  It then magnifies what they are rounded by */
+/* 1 if large R that are not centred may be divided by a small sigma or group mean, which magnifies their rounding */
 static int grpo_magnifies_rounding_(const grpo_advantage *a) {
     const grpo_baseline_kind b = a->baseline;
     if (a->scale == GRPO_SCALE_NONE || a->scale == GRPO_SCALE_TOKEN_WHITEN || a->scale == GRPO_SCALE_CONSTANT) return 0;
@@ -5337,18 +5335,18 @@ static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g) {
     return l;
 }
 
-/* reward.length of a reward R, T tokens long */
-GRPO_SMALL_ grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group) {
+/* R of a response of T tokens after reward.length */
+GRPO_COLD_ grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group) {
     grpo_dd lambda;
     switch (r->length) {
     case GRPO_LENGTH_KIMI:
         lambda = grpo_kimi_length_reward(T, group.shortest, group.longest, correct);
-        return grpo_dd_add(R, grpo_dd_steady_(grpo_dd_mul(lambda, r->length_coef)));
+        return grpo_dd_add(R, grpo_dd_round_96_(grpo_dd_mul(lambda, r->length_coef)));
     case GRPO_LENGTH_COSINE:
         R = correct ? grpo_cosine_length_reward(T, r->length_max, r->correct_high, r->correct_low)
                     : grpo_cosine_length_reward(T, r->length_max, r->wrong_low, r->wrong_high);
-        return grpo_dd_steady_(R);
-    case GRPO_LENGTH_INVERSE: return T > 0 ? grpo_dd_steady_(grpo_dd_div(R, T)) : grpo_dd_of_(0);
+        return grpo_dd_round_96_(R);
+    case GRPO_LENGTH_INVERSE: return T > 0 ? grpo_dd_round_96_(grpo_dd_div(R, T)) : grpo_dd_of_(0);
     default:                  return R;
     }
 }
@@ -5362,18 +5360,18 @@ static int64_t grpo_at_least_one_step_(const grpo_batch *b, int64_t i) {
     return n ? n : 1;
 }
 
-/* to the step before it in its response; 0: there is none */
+/* moves `at` to the previous step of its response; 0: there is none */
 static int grpo_previous_step_(const grpo_batch *b, grpo_index_ *at) {
     for (at->t--, at->number--; at->t >= b->offset[at->i]; at->t--) if (grpo_ends_step_(b, at->t)) return 1;
     return 0;
 }
 
-static int64_t grpo_step_number_(const grpo_batch *b, grpo_index_ at) {
+static int64_t grpo_step_number_(const grpo_batch *b, grpo_index_ at) {     /* of the step in its response, from 0 */
     for (at.number = 0; grpo_previous_step_(b, &at); ) { }
     return -at.number - 1;
 }
 
-/* to the next step of the group; 0: there is none */
+/* moves `at` to the next step of the group; 0: there is none */
 static int grpo_next_step_(const grpo_estimator_ *e, grpo_index_ *at) {
     const grpo_batch *b = e->batch;
     for (at->t++; ; at->t++) {
@@ -5386,7 +5384,7 @@ static int grpo_next_step_(const grpo_estimator_ *e, grpo_index_ *at) {
     }
 }
 
-/* have both steps the same last n states, their own and those of the steps before? */
+/* 1 if the last n states of both steps, their own and those of the steps before, are the same */
 static int grpo_same_history_(const grpo_batch *b, grpo_index_ x, grpo_index_ y, int64_t n) {
     while (b->state[x.t] == b->state[y.t]) {
         if (--n == 0) return 1;
@@ -5409,12 +5407,12 @@ static int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s
     return 0;
 }
 
-/* sum over this and later steps of gamma^(k' - k) r_k', backwards; the same rewards have the same bits */
+/* sum over this and later steps of gamma^(k' - k) r_k', from the last step on: equal rewards give equal bits */
 static grpo_dd grpo_step_return_(const grpo_batch *b, double gamma, grpo_index_ at) {
     grpo_dd G = grpo_dd_of_(0);
     for (int64_t t = b->offset[at.i] + b->length[at.i] - 1; t >= at.t; t--)
         if (grpo_ends_step_(b, t)) G = grpo_dd_add(grpo_dd_mul(G, gamma), grpo_dd_of_((double)b->step_reward[t]));
-    return grpo_dd_steady_(G);
+    return grpo_dd_round_96_(G);
 }
 
 static grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at) {
@@ -5425,7 +5423,7 @@ static grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at) {
     }
 }
 
-/* the pool of step `of`; level: of a history */
+/* statistics of the pool of step `of`; level: the number of states of step_group history */
 static void grpo_pool_prepare_(const grpo_estimator_ *e, grpo_index_ of, int64_t level, grpo_group_ *s) {
     memset(s, 0, sizeof *s);
     s->steps = 1; s->level = level; s->of = of;
@@ -5433,15 +5431,15 @@ static void grpo_pool_prepare_(const grpo_estimator_ *e, grpo_index_ of, int64_t
     grpo_group_prepare_(e, s);
 }
 
-/* a of one level of a history where it is not exactly 0; of numbers that are no doubles the last bits are not known */
+/* a of one level of a history; 0 where R - b is no larger than rounding (none if all R are doubles, else 2^-90 of the largest) */
 static double grpo_level_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const double largest = fmax(fabs(s->min.hi), fabs(s->max.hi));
     const grpo_standardised_ z = grpo_standardise_(e, s, at);
-    if (z.sigma == 0 || fabs(z.x.hi) <= (s->doubles ? 0 : ldexp(z.divisor * largest, -90))) return 0;
-    return grpo_over_(z.x, z.divisor) / z.sigma;
+    if (z.sigma == 0 || fabs(z.x.hi) <= (s->all_doubles ? 0 : ldexp(z.divisor * largest, -90))) return 0;
+    return grpo_divide_(z.x, z.divisor) / z.sigma;
 }
 
-/* sum w_k a_k of HGPO (2602.22817); the pools are nested */
+/* sum w_k a_k/sum w_k of HGPO (2602.22817) over levels k with a_k != 0; the pools are nested, so one of a single step is the last */
 static double grpo_history_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_advantage *a = &e->obj->advantage;
     grpo_dd sum = grpo_dd_of_(0), weights = sum;
@@ -5476,9 +5474,9 @@ static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, 
     return grpo_dd_of_(grpo_dd_add(grpo_two_prod(a->step_coef, s->item), grpo_dd_of_(s->episode)).hi);
 }
 
-/* ---- what rewards may become ---- */
+/* ---- checks of rewards ---- */
 /* the returns of the steps of response i must stay in the domain of rewards, and rewards of scale beta in [0, 1] */
-GRPO_SMALL_ grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i) {
+GRPO_COLD_ grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
     double G = 0;
@@ -5514,7 +5512,7 @@ static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i) {
         if (!grpo_in_domain_(o->reward.kl_coef * grpo_reward_kl_(o, b, t).hi, GRPO_MODERATE_))
             return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_reward_kl_, t);
     }
-    if (!grpo_reads_shaped_(o)) return GRPO_OK;
+    if (!grpo_reads_reward_(o)) return GRPO_OK;
     R = grpo_response_reward_(e, i);
     if (!grpo_in_domain_(R.hi, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_shaped_reward_, i);
     if (o->advantage.scale == GRPO_SCALE_BETA && (R.hi < 0 || grpo_dd_exceeds(R, 1)))
@@ -5522,8 +5520,8 @@ static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i) {
     return GRPO_OK;
 }
 
-/* what objective.reward does to rewards must leave them in their domain (of a -inf log-probability it may not), and k of n needs n items.
- * Of all groups before anything is written, so R is made once more */
+/* R after axis 1 must be in the domain of rewards (with a -inf log-probability it may not be), and a group needs pass_k items.  All groups
+ * are checked before anything is written, so R is computed twice */
 static grpo_status grpo_check_rewards_(grpo_estimator_ *e) {
     const grpo_advantage *a = &e->obj->advantage;
     for (int64_t g = 0; g < e->batch->n_groups; g++) {
@@ -5539,11 +5537,10 @@ static grpo_status grpo_check_rewards_(grpo_estimator_ *e) {
 }
 
 /* ---- items in ascending order ---- */
-/* the item that has `rank` among the sorted ones (0: the smallest); order: its place among all, which decides between equal ones;
- * raw: sorted before the transform */
+/* the item of this rank in ascending order (0: the smallest); order: its place in the group, for ties; raw: R before the transform */
 typedef struct { int64_t rank, order; grpo_dd value; int raw; } grpo_sorted_;
 
-GRPO_SMALL_ void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_sorted_ *x) {
+GRPO_COLD_ void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_sorted_ *x) {
     grpo_sorted_ next = { 0, -1, { 0, 0 }, 0 };
     grpo_index_ at = grpo_before_items_(e);
     for (int64_t order = 0; grpo_next_item_(e, s, &at); order++) {
@@ -5564,7 +5561,7 @@ static grpo_sorted_ grpo_sorted_at_(const grpo_estimator_ *e, const grpo_group_ 
 }
 
 /* ---- transforms ---- */
-/* items whose R is less than that, or up to it */
+/* number of items with a reward less than R, or with or_same at most R */
 static int64_t grpo_count_below_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R, int or_same) {
     grpo_index_ at = grpo_before_items_(e);
     int64_t n = 0;
@@ -5579,8 +5576,8 @@ static double grpo_count_positive_(const grpo_estimator_ *e, const grpo_group_ *
     return (double)(s->count - grpo_count_below_(e, s, grpo_dd_of_(0), 1));
 }
 
-/* the largest R beside one that is the largest */
-GRPO_SMALL_ grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s) {
+/* the second largest R; where several items have the largest, that */
+GRPO_COLD_ grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s) {
     grpo_index_ at = grpo_before_items_(e);
     grpo_dd second = grpo_dd_of_(-HUGE_VAL);
     int best = 0;
@@ -5592,9 +5589,9 @@ GRPO_SMALL_ grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group
     return second;
 }
 
-/* what one of n items gets, the smallest being R_1: (C(r-1, k-1) R_r + sum over m > r of C(m-2, k-2) R_m)/C(n, k) for the r-th.  The same
- * for all up to the k-th, and for all that are equal: the last of them stands for them */
-GRPO_SMALL_ grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
+/* pkpo_max of the r-th smallest of n items: (C(r-1, k-1) R_r + sum over m > r of C(m-2, k-2) R_m)/C(n, k).  It is the same for the first k
+ * items, and for equal items, so it is computed for the last of them */
+GRPO_COLD_ grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
     const double n = (double)s->count, k = e->obj->advantage.pass_k;
     grpo_sorted_ x = { 0, INT64_MAX, { 0, 0 }, 1 };
     grpo_dd own, above = grpo_dd_of_(0);
@@ -5602,53 +5599,53 @@ GRPO_SMALL_ grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *
     x.value = grpo_dd_less(R, s->kth) ? s->kth : R;
     x.rank = grpo_count_below_(e, s, x.value, 1) - 1;
     own = grpo_dd_div(grpo_dd_mul(grpo_dd_product(grpo_binomial_ratio((double)x.rank, n - 1, k - 1), x.value), k), n);
-    if (k == 1) return grpo_dd_steady_(own);
+    if (k == 1) return grpo_dd_round_96_(own);
     for (m = (double)x.rank + 2; m <= n; m++) {
         grpo_sorted_next_(e, s, &x);
         above = grpo_dd_add(above, grpo_dd_product(grpo_binomial_ratio(m - 2, n - 2, k - 2), x.value));
     }
-    return grpo_dd_steady_(grpo_dd_add(own, grpo_dd_div(grpo_dd_mul(above, k * (k - 1)), n * (n - 1))));
+    return grpo_dd_round_96_(grpo_dd_add(own, grpo_dd_div(grpo_dd_mul(above, k * (k - 1)), n * (n - 1))));
 }
 
-/* likewise sum over m of C(m-1, k-2) (R - R_m)/C(n, k), R_m the smaller ones */
-GRPO_SMALL_ grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
+/* pkpo_gain: sum over m of C(m-1, k-2) (R - R_m)/C(n, k), R_m the m-th smallest, of those below R; R/n where k = 1 */
+GRPO_COLD_ grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
     const double n = (double)s->count, k = e->obj->advantage.pass_k, smaller = (double)grpo_count_below_(e, s, R, 0);
     grpo_sorted_ x = { -1, -1, { 0, 0 }, 1 };
     grpo_dd sum = grpo_dd_of_(0);
     double m;
-    if (k == 1) return grpo_dd_steady_(grpo_dd_div(R, n));
+    if (k == 1) return grpo_dd_round_96_(grpo_dd_div(R, n));
     for (m = 1; m <= smaller; m++) {
         grpo_sorted_next_(e, s, &x);
         sum = grpo_dd_add(sum, grpo_dd_product(grpo_binomial_ratio(m - 1, n - 2, k - 2), grpo_dd_minus_(R, x.value)));
     }
-    return grpo_dd_steady_(grpo_dd_div(grpo_dd_mul(sum, k * (k - 1)), n * (n - 1)));
+    return grpo_dd_round_96_(grpo_dd_div(grpo_dd_mul(sum, k * (k - 1)), n * (n - 1)));
 }
 
-/* s_i of pkpo_max less (k/(n-1))^2 sum over r of C(r-1, k-1)/C(n-2, k-1) R_r, R_r the r-th smallest of the others; 0 where they all but
- * cancel: the last bits of what is divided by n and n - 1 are not known */
-GRPO_SMALL_ grpo_dd grpo_pkpo_loo_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
+/* pkpo_loo: pkpo_max minus (k/(n-1))^2 sum over r of C(r-1, k-1)/C(n-2, k-1) R_r, R_r the r-th smallest of the others; 0 where the
+ * difference is below 2^-90 of pkpo_max, the rounding of the divisions by n and n - 1 */
+GRPO_COLD_ grpo_dd grpo_pkpo_loo_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
     const double n = (double)s->count, k = e->obj->advantage.pass_k;
     const grpo_dd all = grpo_pkpo_max_(e, s, R);
     grpo_sorted_ x = { -1, -1, { 0, 0 }, 1 };
     grpo_dd others = grpo_dd_of_(0), rest;
     double r = 0;
-    int met = 0;                                                        /* the item itself, or one that is equal */
+    int skipped = 0;                                                    /* the item itself, or one that is equal */
     if (n == k) return all;
     while (x.rank < s->count - 1) {
         grpo_sorted_next_(e, s, &x);
-        if (!met && grpo_dd_same_(x.value, R)) { met = 1; continue; }
+        if (!skipped && grpo_dd_same_(x.value, R)) { skipped = 1; continue; }
         others = grpo_dd_add(others, grpo_dd_product(grpo_binomial_ratio(r++, n - 2, k - 1), x.value));
     }
     for (int twice = 0; twice < 2; twice++) others = grpo_dd_div(grpo_dd_mul(others, k), n - 1);
     rest = grpo_dd_minus_(all, others);
-    return fabs(rest.hi) > ldexp(fabs(all.hi), -90) ? grpo_dd_steady_(rest) : grpo_dd_of_(0);
+    return fabs(rest.hi) > ldexp(fabs(all.hi), -90) ? grpo_dd_round_96_(rest) : grpo_dd_of_(0);
 }
 
 static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
     switch (e->obj->advantage.transform) {
     case GRPO_TRANSFORM_BEST_MINUS_SECOND: return grpo_dd_same_(R, s->best) ? s->up : s->down;
     case GRPO_TRANSFORM_PASS_AT_K:         return R.hi > 0 ? s->up : s->down;
-    case GRPO_TRANSFORM_PKPO_MAXRL:              return grpo_dd_steady_(grpo_dd_product(R, s->factor));
+    case GRPO_TRANSFORM_PKPO_MAXRL:              return grpo_dd_round_96_(grpo_dd_product(R, s->factor));
     case GRPO_TRANSFORM_PKPO_MAX:          return grpo_pkpo_max_(e, s, R);
     case GRPO_TRANSFORM_PKPO_GAIN:         return grpo_pkpo_gain_(e, s, R);
     case GRPO_TRANSFORM_PKPO_LOO:          return grpo_pkpo_loo_(e, s, R);
@@ -5656,7 +5653,7 @@ static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s,
     }
 }
 
-/* what the transform needs to know, and the statistics of what it makes of the items */
+/* what the transform needs of the group, and the statistics of the transformed items */
 static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s) {
     const grpo_advantage *a = &e->obj->advantage;
     const double n = (double)s->count;
@@ -5666,7 +5663,7 @@ static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s) {
     case GRPO_TRANSFORM_BEST_MINUS_SECOND:
         s->best = s->max;
         if (s->count > 1) s->up = grpo_dd_minus_(s->best, grpo_second_best_(e, s));
-        s->up.hi += 0;                                                  /* no -0, whichever of 0 and -0 was the second */
+        s->up.hi += 0;                                                  /* +0 for -0 */
         break;
     case GRPO_TRANSFORM_PASS_AT_K:
         pass = grpo_pass_at_k(n, grpo_count_positive_(e, s), a->pass_k);
@@ -5683,14 +5680,14 @@ static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s) {
 }
 
 /* ---- baselines ---- */
-/* inf{x : #{R <= x}/n >= q} */
+/* the q-quantile inf{x : #{R <= x}/n >= q} */
 static grpo_dd grpo_quantile_(const grpo_estimator_ *e, const grpo_group_ *s, double q) {
     int64_t j = 1;
     while (j < s->count && (double)j / (double)s->count < q) j++;
     return grpo_sorted_at_(e, s, 0, j - 1).value;
 }
 
-/* between order statistics, at position q (n - 1) */
+/* the q-quantile interpolated between order statistics, at position q (n - 1) */
 static grpo_dd grpo_quantile_linear_(const grpo_estimator_ *e, const grpo_group_ *s, double q) {
     grpo_dd h = grpo_two_prod(q, (double)(s->count - 1));
     double whole = floor(h.hi);
@@ -5702,7 +5699,7 @@ static grpo_dd grpo_quantile_linear_(const grpo_estimator_ *e, const grpo_group_
     return grpo_dd_add(below.value, grpo_dd_product(h, grpo_dd_minus_(above.value, below.value)));
 }
 
-/* tau log((1/n) sum e^(R/tau)), from the largest R; the mean of e^x - 1 keeps what a mean near 1 would lose */
+/* tau log((1/n) sum e^(R/tau)) = max + tau log mean(e^x), x = (R - max)/tau; near 1, log1p of mean(e^x - 1) is the more accurate */
 static grpo_dd grpo_log_mean_exp_(const grpo_estimator_ *e, const grpo_group_ *s, double tau) {
     grpo_sum powers = GRPO_NO_SUM_, minus_one = GRPO_NO_SUM_;
     grpo_index_ at = grpo_before_items_(e);
@@ -5719,15 +5716,15 @@ static grpo_dd grpo_log_mean_exp_(const grpo_estimator_ *e, const grpo_group_ *s
     return grpo_dd_add(s->max, grpo_two_prod(tau, below));
 }
 
-/* is [c, d] narrower than [a, b]?  Exact for doubles; of other numbers the last bits are not known */
+/* 1 if [c, d] is narrower than [a, b]: exactly where all four are doubles, else by more than the rounding, 2^-90 */
 static int grpo_narrower_(grpo_dd a, grpo_dd b, grpo_dd c, grpo_dd d) {
     const grpo_dd gain = grpo_dd_minus_(grpo_dd_minus_(b, a), grpo_dd_minus_(d, c));
     const int doubles = a.lo == 0 && b.lo == 0 && c.lo == 0 && d.lo == 0;
     return gain.hi > (doubles ? 0 : ldexp(fabs(a.hi) + fabs(b.hi) + fabs(c.hi) + fabs(d.hi), -90));
 }
 
-/* median of the narrowest interval of h sorted items */
-static grpo_dd grpo_densest_(const grpo_estimator_ *e, const grpo_group_ *s, double window) {
+/* the median of the narrowest interval of h = ceil(window n) sorted items */
+static grpo_dd grpo_hdi_median_(const grpo_estimator_ *e, const grpo_group_ *s, double window) {
     const double n = (double)s->count, wanted = ceil(window * n);
     const int64_t h = wanted < 1 ? 1 : wanted > n ? s->count : (int64_t)wanted;
     grpo_sorted_ low = grpo_sorted_at_(e, s, 0, 0), high = grpo_sorted_at_(e, s, 0, h - 1), first = low, last = high;
@@ -5741,8 +5738,8 @@ static grpo_dd grpo_densest_(const grpo_estimator_ *e, const grpo_group_ *s, dou
     return grpo_dd_mul(grpo_dd_add(low.value, high.value), 0.5);
 }
 
-/* of OPO: sum T R and sum T */
-static void grpo_group_weights_(const grpo_estimator_ *e, grpo_group_ *s) {
+/* baseline length_weighted (OPO): sum T R and sum T */
+static void grpo_length_weighted_sums_(const grpo_estimator_ *e, grpo_group_ *s) {
     grpo_index_ at = grpo_before_items_(e);
     grpo_sum weighted = GRPO_NO_SUM_;
     int64_t tokens = 0;
@@ -5757,7 +5754,7 @@ static void grpo_group_weights_(const grpo_estimator_ *e, grpo_group_ *s) {
     s->weighted_sum = grpo_sum_dd_(&weighted);
 }
 
-/* the filter just after item `at` */
+/* the Kalman filter after item `at` */
 static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const grpo_advantage *a = &e->obj->advantage;
     grpo_kalman f = { { 0, 0 }, { 1, 0 }, { 0, 0 } };
@@ -5770,7 +5767,7 @@ static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *
 }
 
 /* ---- scales ---- */
-/* V of the items without `at` */
+/* the variance of the items without `at` */
 static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     grpo_index_ k = grpo_before_items_(e);
     grpo_values others;
@@ -5779,7 +5776,7 @@ static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_grou
     return grpo_variance_(&others, e->obj->advantage.std);
 }
 
-/* sum (R - b)^2/(n - 1 or n) */
+/* sum (R - b)^2/(n - 1 or n), as advantage.std says */
 static double grpo_residual_mean_square_(const grpo_estimator_ *e, const grpo_group_ *s) {
     grpo_index_ at = grpo_before_items_(e);
     const double n = (double)s->count;
@@ -5788,15 +5785,15 @@ static double grpo_residual_mean_square_(const grpo_estimator_ *e, const grpo_gr
     if (s->count < 2) return 0;
     while (grpo_next_item_(e, s, &at)) {
         const grpo_dd x = grpo_residual_(e, s, at, e->obj->advantage.baseline_shift, &divisor);
-        grpo_sum_add_square_(&squares, 1, grpo_dd_of_(grpo_over_(x, divisor)));
+        grpo_sum_add_square_(&squares, 1, grpo_dd_of_(grpo_divide_(x, divisor)));
     }
     return grpo_sum_value_(&squares) / (e->obj->advantage.std == GRPO_STD_SAMPLE ? n - 1 : n);
 }
 
-/* m + eps, 0 where m <= 0; of numbers that are no doubles the last bits are not known */
+/* mean + eps; 0 where the mean is <= 0, or where not all R are doubles and it is within their rounding, 2^-90 of the largest */
 static double grpo_group_mean_sigma_(const grpo_group_ *s, double eps) {
     const double n = (double)s->count, largest = fmax(fabs(s->min.hi), fabs(s->max.hi));
-    return s->sum.hi > (s->doubles ? 0 : ldexp(n * largest, -90)) ? grpo_over_(s->sum, n) + eps : 0;
+    return s->sum.hi > (s->all_doubles ? 0 : ldexp(n * largest, -90)) ? grpo_divide_(s->sum, n) + eps : 0;
 }
 
 /* sigma of DGPO (2601.20614): (sum |R - mean R| + eps)/n, 1 for a single item, 0 where all are equal */
@@ -5810,15 +5807,15 @@ static double grpo_mean_deviation_(const grpo_estimator_ *e, const grpo_group_ *
         const grpo_dd x = grpo_dd_minus_(grpo_dd_mul(grpo_item_value_(e, s, at), n), s->sum);
         grpo_sum_add_dd_(&sum, x.hi < 0 ? grpo_dd_negative(x) : x);
     }
-    return grpo_over_(grpo_dd_add(grpo_dd_div(grpo_sum_dd_(&sum), n), grpo_dd_of_(e->obj->advantage.eps)), n);
+    return grpo_divide_(grpo_dd_add(grpo_dd_div(grpo_sum_dd_(&sum), n), grpo_dd_of_(e->obj->advantage.eps)), n);
 }
 
 /* p of BNPO: the mean of the items, 0 for a single one */
 static grpo_dd grpo_success_rate_(const grpo_group_ *s) {
-    return s->count < 2 ? grpo_dd_of_(0) : grpo_dd_steady_(grpo_dd_div(s->sum, (double)s->count));
+    return s->count < 2 ? grpo_dd_of_(0) : grpo_dd_round_96_(grpo_dd_div(s->sum, (double)s->count));
 }
 
-/* of the prompts' p; a single one has mean 0 and variance 1 */
+/* fits Beta to the prompts' p; a single one has mean 0 and variance 1 */
 static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v) {
     if (v->count == 0 || (v->count > 1 && grpo_dd_same_(v->min, v->max))) return;
     e->has_beta = 1;
@@ -5826,21 +5823,21 @@ static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v) {
     else e->beta = grpo_beta_of(grpo_mean_(&v->sum, v->count), grpo_variance_twice_(v, GRPO_STD_SAMPLE));
 }
 
-/* 0: they do not differ */
+/* the density at the prompt's p; 0: the prompts' p are all the same */
 static double grpo_beta_sigma_(const grpo_estimator_ *e, const grpo_group_ *s) {
     return e->has_beta ? fmax(grpo_beta_density(e->beta.alpha, e->beta.beta, grpo_success_rate_(s)), 1e-6) : 0;
 }
 
-/* ---- gains ---- */
-/* the factors of the group, before the transform */
+/* ---- reweighting ---- */
+/* the factors of the group, from R before the transform */
 static void grpo_group_reweight_(const grpo_estimator_ *e, grpo_group_ *s) {
     const grpo_advantage *a = &e->obj->advantage;
     const double n = (double)s->count;
     if (a->reweight == GRPO_REWEIGHT_DIFFICULTY) {
-        const double won = grpo_count_positive_(e, s);
-        s->weight_up = grpo_difficulty(won, n, a->difficulty_weight_low, a->difficulty_weight_high, a->difficulty_slope,
+        const double successes = grpo_count_positive_(e, s);
+        s->weight_up = grpo_difficulty(successes, n, a->difficulty_weight_low, a->difficulty_weight_high, a->difficulty_slope,
             a->difficulty_midpoint);
-        s->weight_down = grpo_difficulty(n - won, n, a->difficulty_weight_low, a->difficulty_weight_high, a->difficulty_slope,
+        s->weight_down = grpo_difficulty(n - successes, n, a->difficulty_weight_low, a->difficulty_weight_high, a->difficulty_slope,
             a->difficulty_midpoint);
     }
     if (a->reweight == GRPO_REWEIGHT_FOCAL)
@@ -5859,7 +5856,7 @@ static double grpo_batch_reweight_(grpo_reweight_kind kind, const grpo_moments *
     }
 }
 
-/* a times its weight */
+/* a of an item after advantage.reweight */
 static double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_advantage *o = &e->obj->advantage;
     const grpo_group_ *s = &e->group[0];
@@ -5867,7 +5864,7 @@ static double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ a
     grpo_standardised_ z;
     int64_t T;
     switch (o->reweight) {
-    case GRPO_REWEIGHT_EXPONENTIAL:                                         /* of a with its rounding */
+    case GRPO_REWEIGHT_EXPONENTIAL:                                         /* of a in double-double */
         z = grpo_standardise_(e, s, at);
         return z.sigma == 0 ? 0 : grpo_exponential_reweight(grpo_dd_div(grpo_dd_div(z.x, z.divisor), z.sigma), o->reweight_temperature);
     case GRPO_REWEIGHT_DIFFICULTY: case GRPO_REWEIGHT_FOCAL: return grpo_times(a, a > 0 ? s->weight_up : s->weight_down);
@@ -5879,7 +5876,7 @@ static double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ a
 }
 
 /* what the group's transform, baseline, scale and reweighting need beside its mean and deviation */
-GRPO_SMALL_ void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s) {
+GRPO_COLD_ void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s) {
     const grpo_advantage *a = &e->obj->advantage;
     if (a->reweight != GRPO_REWEIGHT_NONE) grpo_group_reweight_(e, s);              /* of R before the transform */
     if (a->transform != GRPO_TRANSFORM_NONE) grpo_group_transform_(e, s);
@@ -5887,11 +5884,11 @@ GRPO_SMALL_ void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_g
     case GRPO_BASELINE_QUANTILE:        s->baseline = grpo_quantile_(e, s, a->quantile); break;
     case GRPO_BASELINE_QUANTILE_LINEAR: s->baseline = grpo_quantile_linear_(e, s, a->quantile); break;
     case GRPO_BASELINE_LOG_MEAN_EXP:    s->baseline = grpo_log_mean_exp_(e, s, a->temperature); break;
-    case GRPO_BASELINE_HDI_MEDIAN:         s->baseline = grpo_densest_(e, s, a->hdi_mass); break;
-    case GRPO_BASELINE_LENGTH_WEIGHTED: grpo_group_weights_(e, s); break;
+    case GRPO_BASELINE_HDI_MEDIAN:         s->baseline = grpo_hdi_median_(e, s, a->hdi_mass); break;
+    case GRPO_BASELINE_LENGTH_WEIGHTED: grpo_length_weighted_sums_(e, s); break;
     default: break;
     }
-    s->baseline.hi += 0;                                                /* whichever of 0 and -0 came first */
+    s->baseline.hi += 0;                                                /* +0 for -0 */
     switch (a->scale) {
     case GRPO_SCALE_GROUP_MEAN:     s->sigma = grpo_group_mean_sigma_(s, a->eps); break;
     case GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION: s->sigma = grpo_mean_deviation_(e, s); break;
@@ -5901,7 +5898,7 @@ GRPO_SMALL_ void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_g
     }
 }
 
-/* the columns' a in their weighted sum */
+/* the weighted sum of the columns' a */
 static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_real *weight = e->batch->reward_weight;
     grpo_dd a = grpo_dd_of_(0);
@@ -5928,39 +5925,40 @@ static double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_grou
     if (sigma == 0 || grpo_is_zero_singleton_(a, s)) return 0;
     if (centres) x = grpo_dd_same_(R, s->min) && grpo_dd_same_(R, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, n), s->sum);
     if (a->baseline_shift != 0) x = grpo_dd_minus_(x, grpo_two_prod(a->baseline_shift, centres ? n : 1));
-    return grpo_over_(x, centres ? n : 1) / sigma;
+    return grpo_divide_(x, centres ? n : 1) / sigma;
 }
 
 /* ---- whitening of A in two parts ---- */
-/* does reweighting multiply only a part of A? */
-static int grpo_has_parts_(const grpo_objective *o) {
+/* 1 if reweighting multiplies only a part of A: not what the critic or the KL adds */
+static int grpo_reweights_a_part_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     return grpo_reweight_is_of_batch_(a->reweight) && a->credit != GRPO_CREDIT_OUTCOME
         && (grpo_has_critic_(a) || grpo_reward_has_kl_(&o->reward));
 }
 
-/* of response i, as batch_norm tokens counts them: without the tail that is cut */
+/* number of tokens of the response, as batch_norm tokens counts them: without truncated_tail */
 static double grpo_tokens_of_mean_abs_(const grpo_estimator_ *e, const grpo_trajectory_ *s) {
     const double n = (double)grpo_unmasked_(e->batch, s->i);
     return n > s->tail ? n - s->tail : 0;
 }
 
-static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, double tokens, grpo_moments *m) {
+/* adds A of one token to the moments; tokens > 0: |A|/tokens, for batch_norm mean_abs */
+static void grpo_moments_add_token_(const grpo_estimator_ *e, grpo_credited_ A, double tokens, grpo_moments *m) {
     if (tokens > 0) { grpo_sum_add_dd_(&m->values.sum, grpo_dd_div(grpo_dd_of_(fabs(grpo_credited_value_(A))), tokens)); return; }
-    if (!grpo_has_parts_(e->obj)) { grpo_values_take_(&m->values, grpo_dd_of_(grpo_credited_value_(A))); return; }
+    if (!grpo_reweights_a_part_(e->obj)) { grpo_values_take_(&m->values, grpo_dd_of_(grpo_credited_value_(A))); return; }
     grpo_values_take_(&m->values, grpo_dd_of_(A.own.hi));
     grpo_sum_add_(&m->rest, A.rest.hi);
     grpo_sum_add_dd_(&m->rest_squares, grpo_two_prod(A.rest.hi, A.rest.hi));
     grpo_sum_add_dd_(&m->rest_cross, grpo_two_prod(A.own.hi, A.rest.hi));
 }
 
-/* V and n m of A = weight own + rest over the batch's tokens, where both are there */
-static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m) {
+/* variance and sum of A = gain own + rest over the batch's tokens, where reweighting multiplies only `own` */
+static void grpo_take_moments_of_parts_(grpo_estimator_ *e, const grpo_moments *m) {
     const double n = (double)m->values.count, gain = e->gain;
     grpo_sum own, rest, cross;
     grpo_dd sum;
     double variance;
-    if (!grpo_has_parts_(e->obj) || m->values.count < 2) return;
+    if (!grpo_reweights_a_part_(e->obj) || m->values.count < 2) return;
     memset(&rest, 0, sizeof rest);
     memset(&cross, 0, sizeof cross);
     grpo_values_scatter_(&m->values, &own);
@@ -5977,7 +5975,7 @@ static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m)
 /* ---- credit by the share of the entropy ---- */
 static int grpo_is_correct_(const grpo_estimator_ *e, int64_t i) { return grpo_response_reward_(e, i).hi > 0; }
 
-/* what token t of a response has of the entropy at its position, or of its inverse: H, or 1/(H + entropy_share_eps) */
+/* the summand of token t in the sum over its position: H in a correct response, 1/(H + entropy_share_eps) in others */
 static grpo_dd grpo_entropy_part_(const grpo_estimator_ *e, int correct, int64_t t) {
     const double H = (double)e->batch->entropy[t];
     if (correct) return grpo_dd_of_(H);
@@ -6004,12 +6002,12 @@ static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, i
     total = grpo_sum_dd_(&sum);
     share = grpo_dd_mul(grpo_entropy_part_(e, correct, t), (double)n);
     if (total.hi == 0 || share.hi == 0 || !grpo_is_finite(total.hi) || !grpo_is_finite(share.hi)) return u;
-    share = grpo_dd_mul(grpo_dd_steady_(grpo_dd_quotient(share, total)), correct ? coef : -coef);
-    return grpo_dd_steady_(grpo_dd_add(u, share));
+    share = grpo_dd_mul(grpo_dd_round_96_(grpo_dd_quotient(share, total)), correct ? coef : -coef);
+    return grpo_dd_round_96_(grpo_dd_add(u, share));
 }
 
-/* mean and sigma over the tokens of the prompt's responses with R > 0, or of the others */
-GRPO_SMALL_ grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) {
+/* the statistics of u over the tokens of the prompt's responses with R > 0, or of the others */
+GRPO_COLD_ grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
     grpo_shares_ r;
@@ -6028,7 +6026,7 @@ GRPO_SMALL_ grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) 
     return r;
 }
 
-/* of the group at hand, for credit episode_step and entropy_share */
+/* statistics of the current group for credit episode_step and entropy_share */
 static void grpo_take_credit_statistics_(grpo_estimator_ *e) {
     const grpo_credit_kind credit = e->obj->advantage.credit;
     if (credit == GRPO_CREDIT_EPISODE_STEP) {
@@ -6043,11 +6041,11 @@ static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, i
     grpo_dd x;
     if (s->sigma == 0 || !grpo_is_finite(s->sigma)) return grpo_dd_of_(0);
     x = grpo_dd_minus_(grpo_dd_mul(grpo_entropy_share_reward_(e, i, t), s->count), s->sum);
-    return grpo_dd_of_(grpo_over_(x, s->count) / s->sigma);
+    return grpo_dd_of_(grpo_divide_(x, s->count) / s->sigma);
 }
 
 /* ---- credit by prefixes of a prompt's responses ---- */
-/* positions from the first on at which both have the same unmasked token */
+/* the number of leading tokens, all unmasked, that responses i and j have in common */
 static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j) {
     const int64_t most = b->length[i] < b->length[j] ? b->length[i] : b->length[j], x = b->offset[i], y = b->offset[j];
     int64_t k = 0;
@@ -6055,7 +6053,7 @@ static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j) {
     return k;
 }
 
-/* the longest prefix of response i that another has too, below a limit; -1: there is none */
+/* the last position below `limit` at which another response departs from response i; -1: there is none */
 static int64_t grpo_branch_below_(const grpo_estimator_ *e, int64_t i, int64_t limit) {
     int64_t j, branch = -1;
     for (j = e->begin; j < e->end; j++) {
@@ -6065,23 +6063,23 @@ static int64_t grpo_branch_below_(const grpo_estimator_ *e, int64_t i, int64_t l
     return branch;
 }
 
-/* V of the responses that have i's first n + 1 tokens, less V of those that have the first n; 0 where they all have the same R */
+/* mean R of the responses that share i's first n + 1 tokens, minus that of those that share the first n; 0 where all these have equal R */
 static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n) {
     grpo_values before;
     grpo_sum after = GRPO_NO_SUM_;
     grpo_dd sum;
-    double still = 0, all;
+    double n_after = 0, n_before;
     memset(&before, 0, sizeof before);
     for (int64_t j = e->begin; j < e->end; j++) {
         const int64_t k = j != i ? grpo_common_prefix_(e->batch, i, j) : n + 1;
         if (k < n) continue;
         grpo_values_take_(&before, grpo_response_reward_(e, j));
-        if (k > n) { grpo_sum_add_dd_(&after, grpo_response_reward_(e, j)); still++; }
+        if (k > n) { grpo_sum_add_dd_(&after, grpo_response_reward_(e, j)); n_after++; }
     }
     if (grpo_dd_same_(before.min, before.max)) return 0;
-    all = (double)before.count;
-    sum = grpo_dd_minus_(grpo_dd_mul(grpo_sum_dd_(&after), all), grpo_dd_mul(grpo_sum_dd_(&before.sum), still));
-    return grpo_over_(sum, still * all);
+    n_before = (double)before.count;
+    sum = grpo_dd_minus_(grpo_dd_mul(grpo_sum_dd_(&after), n_before), grpo_dd_mul(grpo_sum_dd_(&before.sum), n_after));
+    return grpo_divide_(sum, n_after * n_before);
 }
 
 static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
@@ -6100,8 +6098,8 @@ static int grpo_has_shaping_(const grpo_advantage *a) {
         || a->marked != GRPO_MARKED_NONE || a->clamp_low != 0 || a->clamp_high != 0;
 }
 
-/* the group at hand, for scale beta, reweight length_power and the shaping of tokens */
-static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
+/* adds the current group to the moments of scale beta, reweight length_power and the shaping of tokens */
+static void grpo_moments_add_group_further_(const grpo_estimator_ *e, grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_batch *b = e->batch;
     const int entropy = a->entropy == GRPO_ENTROPY_RELATIVE, divergence = a->kl_centred_coef != 0;
@@ -6118,8 +6116,8 @@ static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moment
     }
 }
 
-/* exactly: is the mean above entropy_max? */
-GRPO_SMALL_ void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s) {
+/* mean entropy of response i; uncertain: it is above entropy_max (0: no limit), compared exactly */
+GRPO_COLD_ void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s) {
     const grpo_batch *b = e->batch;
     const int64_t n = grpo_unmasked_(b, i);
     const double cap = e->obj->advantage.entropy_max;
@@ -6128,7 +6126,7 @@ GRPO_SMALL_ void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, gr
         if (grpo_is_unmasked_(b, t)) grpo_sum_add_(&sum, (double)b->entropy[t]);
     s->mean_entropy = grpo_mean_(&sum, n);
     grpo_sum_add_dd_(&sum, grpo_two_prod(-cap, (double)n));
-    s->uncertain = cap != 0 && grpo_sum_value_(&sum) > 0;
+    s->high_entropy = cap != 0 && grpo_sum_value_(&sum) > 0;
 }
 
 static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i) {
@@ -6137,7 +6135,7 @@ static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i) {
     int k;
     if (e->obj->advantage.entropy == GRPO_ENTROPY_RESPONSE) grpo_find_mean_entropy_(e, i, &s);
     if (e->obj->advantage.entropy != GRPO_ENTROPY_ZERO_VARIANCE) return s;
-    for (s.flat = 1, k = 0; k < e->columns; k++) s.flat &= e->group[k].equal;
+    for (s.equal_rewards = 1, k = 0; k < e->columns; k++) s.equal_rewards &= e->group[k].all_equal;
     s.positive = grpo_is_correct_(e, i);
     for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
         if (grpo_is_unmasked_(b, t) && (double)b->entropy[t] > s.max_entropy) s.max_entropy = (double)b->entropy[t];
@@ -6155,17 +6153,17 @@ static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shapin
         most = fabs(A) / a->entropy_kappa;
         return grpo_plus(A, bonus < most ? bonus : most);
     case GRPO_ENTROPY_ZERO_VARIANCE:
-        if (!s->flat) break;
+        if (!s->equal_rewards) break;
         return s->positive ? a->entropy_coef * H : grpo_dd_mul(grpo_two_diff(s->max_entropy, H), -a->entropy_coef).hi;
     case GRPO_ENTROPY_RELATIVE:
         return grpo_times(A, grpo_relative_entropy(H, grpo_dd_div(e->entropy, e->tokens), a->entropy_coef));
     case GRPO_ENTROPY_RESPONSE:
-        return s->uncertain ? 0 : grpo_dd_add(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), grpo_dd_of_(A)).hi;
+        return s->high_entropy ? 0 : grpo_dd_add(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), grpo_dd_of_(A)).hi;
     }
     return A;
 }
 
-/* what teacher_coef multiplies at token t, of which `gap` is the teacher's log-ratio */
+/* what teacher_coef multiplies at a token with teacher log-ratio `gap`: that, or its discounted sum or mean from this token on */
 static grpo_dd grpo_teacher_term_(const grpo_advantage *a, grpo_shaping_ *s, grpo_dd gap) {
     if (a->teacher_gamma == 0) return gap;
     s->gap = grpo_dd_add(gap, grpo_dd_mul(s->gap, a->teacher_gamma));
@@ -6182,7 +6180,7 @@ static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int6
         if (a->teacher_share != 0) A = grpo_teacher_weighted(A, gap, a->teacher_share, a->teacher_clip);
         if (a->teacher_coef != 0) A = grpo_dd_add(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), grpo_dd_of_(A)).hi;
     }
-    if (a->kl_centred_coef != 0) {                                      /* mean D - D as one number */
+    if (a->kl_centred_coef != 0) {                                      /* mean D - D, rounded together */
         const grpo_dd D = grpo_two_diff((double)b->logp_rollout[t], (double)b->logp_ref[t]);
         const grpo_dd off = grpo_dd_div(grpo_dd_minus_(e->divergence, grpo_dd_mul(D, e->tokens)), e->tokens);
         A = grpo_dd_add(grpo_dd_mul(off, a->kl_centred_coef), grpo_dd_of_(A)).hi;
@@ -6193,7 +6191,8 @@ static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int6
 }
 
 /* ---- the token baseline ----
- * The A of a prompt stand in `advantage`, position by position less their mean; of the first responses the energies so far are kept. */
+ * From the A of a prompt, already in `advantage`, their mean at each position, weighted by W, is subtracted.  W, the running sum of the
+ * energies, is kept for the first GRPO_KEPT_ENERGIES_ responses, and computed anew at each position for the others. */
 
 enum { GRPO_KEPT_ENERGIES_ = 256 };
 
@@ -6201,14 +6200,14 @@ static grpo_dd grpo_energy_at_(const grpo_batch *b, int64_t t) {
     return grpo_logit_gradient_energy((double)b->logp_old[t], (double)b->sum_pi_squared[t]);
 }
 
-/* up to and including token t */
+/* W: the energies of response i up to and including token t */
 static grpo_dd grpo_energy_until_(const grpo_batch *b, int64_t i, int64_t t) {
     grpo_dd W = grpo_dd_of_(0);
     for (int64_t k = b->offset[i]; k <= t; k++) if (grpo_is_unmasked_(b, k)) W = grpo_dd_add(W, grpo_energy_at_(b, k));
     return W;
 }
 
-/* A - (sum A W)/sum W, where nothing has weight A; alike: all A are the same */
+/* A - (sum A W)/sum W; A where sum W is 0 or a sum is not finite; alike: all A are the same */
 static double grpo_less_weighted_mean_(double A, grpo_dd weighted, grpo_dd weight, int alike) {
     if (weight.hi == 0) return A;
     if (alike) return 0;
@@ -6247,8 +6246,8 @@ static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t p
     }
 }
 
-/* ... and the shaping that follows */
-GRPO_SMALL_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage) {
+/* subtracts the token baseline at all positions, then shapes the tokens */
+GRPO_COLD_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage) {
     const grpo_batch *b = e->batch;
     const int64_t longest = e->end - e->begin > 1 ? (int64_t)grpo_lengths_of_(b, e->index).longest : 0;
     grpo_dd energy[GRPO_KEPT_ENERGIES_];
@@ -6346,7 +6345,7 @@ const grpo_field *grpo_fields(int *count) {
     return fields;
 }
 
-/* enums are reached as int: the compiler may give them either signedness, never another size */
+/* choices are read and written as int: the compiler may give an enum either signedness, but no other size */
 typedef char grpo_enums_are_ints_[sizeof(grpo_credit_kind) == sizeof(int) ? 1 : -1];
 
 double grpo_objective_get(const grpo_objective *obj, const grpo_field *field) {
@@ -6364,7 +6363,7 @@ grpo_domain grpo_field_domain(const grpo_field *field) { return grpo_domains_[fi
 
 #ifndef GRPO_NO_PATHS_
 static void grpo_field_put_(grpo_objective *obj, const grpo_field *field, double value) {
-    int choice = field->n_choices ? (int)value : 0;                      /* a number may be infinite */
+    int choice = field->n_choices ? (int)value : 0;                      /* a number is not cast: it may be infinite */
     if (field->n_choices) memcpy((char *)obj + field->offset, &choice, sizeof choice);
     else memcpy((char *)obj + field->offset, &value, sizeof value);
 }
@@ -6403,7 +6402,7 @@ grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const c
 }
 #endif
 
-/* ---- statuses in words ---- */
+/* ---- texts of statuses ---- */
 #ifndef GRPO_NO_TEXT
 const char *grpo_status_name(grpo_status st) {
 #define GRPO_NAME_(id, text) #id,
@@ -6438,8 +6437,8 @@ static const char *grpo_name_at_(int what) {
 const char *grpo_status_what(grpo_status st) { return grpo_name_at_((int)(st >> 8 & 1023)); }
 const char *grpo_status_other(grpo_status st) { return grpo_name_at_((int)(st >> 18 & 1023)); }
 
-/* text to the end of a string in a buffer, as far as there is room */
-GRPO_APART_ void grpo_append_(char *buffer, size_t size, const char *text) {
+/* appends text to the string in buffer, cut where size bytes are full */
+GRPO_NOINLINE_ void grpo_append_(char *buffer, size_t size, const char *text) {
     const size_t begin = strlen(buffer), room = size - begin - 1, n = strlen(text) < room ? strlen(text) : room;
     memcpy(buffer + begin, text, n);
     buffer[begin + n] = 0;
@@ -6457,7 +6456,7 @@ static void grpo_append_index_(char *buffer, size_t size, int64_t index) {
 
 const char *grpo_status_message(grpo_status st, char *buffer, size_t size) {
     const int what = (int)(st >> 8 & 1023), other = (int)(st >> 18 & 1023);
-    const int second = other > GRPO_AT_LAST_FIELD_ && what <= GRPO_AT_LAST_FIELD_;         /* a field has no elements */
+    const int second = other > GRPO_AT_LAST_FIELD_ && what <= GRPO_AT_LAST_FIELD_;         /* the index is of `other`: a field has none */
     const int64_t index = grpo_status_index(st);
     if (size == 0) return "";
     buffer[0] = 0;

@@ -1,11 +1,12 @@
-/* grpo_blocks.h - tokens side by side: the fast way of objectives of tokens, and of those of responses whose tokens share one term.
+/* grpo_blocks.h - evaluates tokens in blocks of GRPO_BLOCK_: the fast path, for objectives with token ratios and for those with response or
+ * segment ratios whose tokens share one term.
  *
- * A part of grpo.h's implementation, which includes it; it is included by nothing else.  Define GRPO_NO_BLOCKS, and grpo.h and gspo.h do
- * without this file, to the same bits.
+ * A part of grpo.h's implementation, which includes it; nothing else includes it.  With GRPO_NO_BLOCKS defined, grpo.h and gspo.h do not
+ * need this file, and give the same bits.
  *
- * Tokens wait until a block of them is full.  Ratios, clips, the usual KL, gradients and the sums of the report are then found in loops
- * that vectorise; surrogates, trust regions and penalties besides these one by one, by the functions of grpo.h.  So are, over again, the
- * ratios of tokens whose policy has moved far.
+ * Tokens are buffered until a block is full.  Loops that vectorise then compute ratios, clips, the usual KL, gradients and the sums of the
+ * report.  Other surrogates, trust regions and penalties go token by token through the functions of grpo.h; so do, in a second step, the
+ * ratios of tokens whose log-ratio is beyond the range of the series (GRPO_SERIES_).
  *
  * Licence: MIT-0, as grpo.h. */
 #ifndef GRPO_BLOCKS_H
@@ -20,10 +21,11 @@
 
 GRPO_C_BEGIN_
 /* ---- exact sums of a block ------------------------------------------------------------------------------------------------------- */
-/* A block of numbers: cut at a power of two so far above them that the upper parts, multiples of one unit, add without rounding in any
- * order (Rump, Ogita and Oishi, "Accurate floating-point summation"); what is left is exact and is cut again, or added one by one. */
+/* Each number is cut at a power of two, so far above all of them that the upper parts are multiples of one unit and add without rounding
+ * in any order (Rump, Ogita and Oishi, "Accurate floating-point summation"); the lower parts are exact: cut again, or added one by one. */
 
-/* Sums over a block go by quarters, which vectorises everywhere and waits for nothing.  Of a quarter to which the rest has been added: */
+/* Sums over a block add its four quarters element by element: this vectorises with every compiler, and no addition waits for the one
+ * before.  The sum of a quarter: */
 static double grpo_quarter_total_(const double *x) {
     double y[GRPO_BLOCK_ / 16];
     for (int k = 0; k < GRPO_BLOCK_ / 16; k++)
@@ -38,7 +40,7 @@ static double grpo_block_total_(const double *x) {
     return grpo_quarter_total_(y);
 }
 
-/* sum of |x|, rounded; infinite or NaN where an x is */
+/* sum of |x|, rounded; infinite or NaN if an x is */
 static double grpo_block_magnitude_(const double *x) {
     double y[GRPO_BLOCK_ / 4];
     for (int k = 0; k < GRPO_BLOCK_ / 4; k++)
@@ -53,7 +55,8 @@ static int grpo_block_exceeds_(const double *x, double most) {
     return grpo_block_total_(beyond) != 0;
 }
 
-/* into upper and lower the sums of the parts of x above the units of cut[0] and of cut[1]; returns whether that is not all */
+/* *upper: the sum of the parts of x above the unit of cut[0]; *lower: that of the rests, above the unit of cut[1].  Returns 1 if more is
+ * left */
 static int grpo_block_cut_(const double *x, const double *cut, double *upper, double *lower) {
     const double *x1 = x + GRPO_BLOCK_ / 4, *x2 = x1 + GRPO_BLOCK_ / 4, *x3 = x2 + GRPO_BLOCK_ / 4;
     const double high = cut[0], low = cut[1];
@@ -79,7 +82,7 @@ static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x) {
     if (size == 0) return;
     if (cuts) {
         frexp(size, &exponent);
-        cut[0] = ldexp(1, exponent + 1);                               /* the parts add up to at most half of it */
+        cut[0] = ldexp(1, exponent + 1);                               /* the parts add up to at most cut[0]/2 */
         cut[1] = cut[0] * (1.0 / (UINT64_C(1) << 45));                 /* what is left of each is at most cut 2^-53 */
         k = grpo_block_cut_(x, cut, &upper, &lower);
         grpo_sum_add_(s, factor * upper);
@@ -97,7 +100,7 @@ static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t 
                                     double least, double most, grpo_sum *sum) {
     const int bounded = least > -HUGE_VAL || most < HUGE_VAL;
     const grpo_sum before = *sum;
-    double a[GRPO_BLOCK_], b[GRPO_BLOCK_];                             /* then a - b in two words */
+    double a[GRPO_BLOCK_], b[GRPO_BLOCK_];                             /* x and y; then x - y in two words, a + b */
     int64_t count = 0;
     int n;
     while (t < end) {
@@ -126,40 +129,40 @@ static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t 
 
 /* ---- a block of tokens ----------------------------------------------------------------------------------------------------------- */
 #ifdef __GNUC__
-#define GRPO_ALIGNED_ __attribute__((aligned(64)))                     /* no vector of it lies across two lines of the cache */
+#define GRPO_ALIGNED_ __attribute__((aligned(64)))                     /* no vector crosses a cache line */
 #else
 #define GRPO_ALIGNED_
 #endif
 
-/* what is added to the gradient of the terms: nothing; what a group gives through a response, over its divisor; what stands beside the
- * terms, over the factor */
-typedef enum { GRPO_ADDS_NOTHING_, GRPO_ADDS_COUPLED_, GRPO_ADDS_BESIDE_ } grpo_adds_;
+/* what is added to the gradient of the terms: nothing; the gradient of a surrogate that couples the group, before the batch's factor and
+ * divisor; that of the auxiliary losses (NLL, penalty.preference), before the factor */
+typedef enum { GRPO_ADDS_NOTHING_, GRPO_ADDS_COUPLED_, GRPO_ADDS_AUXILIARY_ } grpo_adds_;
 
-enum { GRPO_OWN_FACTORS_ = 16 };                                       /* of so many sequences at most */
+enum { GRPO_OWN_FACTORS_ = 16 };                                       /* how many pairs of them a block can hold */
 
 typedef struct grpo_block_ {
-    int64_t at[GRPO_BLOCK_];
+    int64_t at[GRPO_BLOCK_];                                           /* the tokens' indices in the batch */
     double logp[GRPO_BLOCK_], A[GRPO_BLOCK_];
-    double old[GRPO_BLOCK_];                                           /* in the ratio's denominator; then the slope of S by logp */
-    double divisor[GRPO_BLOCK_], coefficient[GRPO_BLOCK_];             /* of their sequences; with adds, what that is */
+    double old[GRPO_BLOCK_];                                           /* logp in the ratio's denominator; then dS/dlogp */
+    double divisor[GRPO_BLOCK_], coefficient[GRPO_BLOCK_];             /* of their sequences; coefficient: with `adds` the added gradient */
     double ratio[GRPO_BLOCK_];
-    double d[2][GRPO_BLOCK_], k3[GRPO_BLOCK_];                         /* l - logp_old in two words, and e^d - d - 1; once the report has
-                                                                          them, D = l - logp_ref and e^-D + D - 1 */
-    double value[GRPO_BLOCK_], slope[GRPO_BLOCK_];                     /* of S; by the log-ratio */
-    double penalty[GRPO_BLOCK_], penalty_slope[GRPO_BLOCK_];           /* P; by logp.  Before, the weight of axis 6, and the slope of S by
-                                                                          logp where it is given, or whether off_policy_mask drops it */
-    double own[2][GRPO_OWN_FACTORS_];                                  /* grpo_own_factor_ of the sequences of which there are some, */
-    uint8_t whose[GRPO_BLOCK_];                                        /* and which of these are a token's */
-    int owners;
-    int n;
-    int divided, scattered;                                            /* some divisor is not 1; their places are no single run */
-    int drops;                                                         /* off_policy_mask does some */
-    /* of the objective: */
-    int given;                                                         /* ratio, value and slopes are those of their responses */
+    double d[2][GRPO_BLOCK_], k3[GRPO_BLOCK_];                         /* d = l - old in two words, and e^d - d - 1; then the same of
+                                                                          logp_old; then D = l - logp_ref, and e^-D + D - 1 */
+    double value[GRPO_BLOCK_], slope[GRPO_BLOCK_];                     /* S, and its derivative by the log-ratio */
+    double penalty[GRPO_BLOCK_], penalty_slope[GRPO_BLOCK_];           /* P, and its derivative by logp.  Before that: the weight of axis
+                                                                          6; dS/dlogp if unit_terms, else 1 if off_policy_mask drops it */
+    double own[2][GRPO_OWN_FACTORS_];                                  /* factors of the KL and of the entropy bonus (grpo_own_factor_) */
+    uint8_t own_index[GRPO_BLOCK_];                                    /* index of the token's factors in `own` */
+    int n_own;                                                         /* how many pairs `own` holds */
+    int n;                                                             /* how many tokens the block holds */
+    int has_divisors, scattered;                                       /* a divisor is not 1; the tokens are not contiguous in the batch */
+    int has_dropped;                                                   /* off_policy_mask drops a token */
+    /* the same for all blocks of a call: */
+    int unit_terms;                                                    /* the caller sets ratio, value and slopes (units of gspo.h) */
     int weighted;                                                      /* tokens have weights of axis 6 */
-    int corrects;                                                      /* which grpo_block_correct_ finds */
-    int clips, clipped;                                                /* S may be that of grpo_block_clip_; it is, of these tokens */
-    int penalised;                                                     /* P by grpo_block_further_penalties_ */
+    int finds_weights;                                                 /* grpo_block_correct_ finds these weights */
+    int may_clip, by_clip;                                             /* grpo_block_clip_ may compute S; it does so for this block */
+    int further_penalty;                                               /* grpo_block_further_penalties_ computes P */
     grpo_adds_ adds;
 } grpo_block_;
 
@@ -167,7 +170,7 @@ static int grpo_is_clip_(grpo_surrogate_kind kind) {
     return kind == GRPO_SURROGATE_RATIO || kind == GRPO_SURROGATE_PPO_CLIP || kind == GRPO_SURROGATE_DUAL_CLIP;
 }
 
-/* a clamp of the log-ratio, if there is one, that nothing but a token beyond the series and beyond the bounds of the clip meets */
+/* 1 if the log-ratio has no clamp, or one that changes only log-ratios beyond the range of the series and beyond the clip bounds */
 static int grpo_clamps_far_off_(const grpo_run_ *r) {
     const grpo_ratio_axis *a = &r->obj->ratio;
     const double low = r->range.log_low, high = r->range.log_high;
@@ -178,7 +181,7 @@ static int grpo_clamps_far_off_(const grpo_run_ *r) {
     return (a->clamp_low < low || low == -HUGE_VAL) && (a->clamp_high > high || high == HUGE_VAL);
 }
 
-/* is M of a unit's tokens one and the same, where their advantages are? */
+/* 1 if M is the same for all tokens of a unit that have the same advantage */
 static int grpo_masks_whole_units_(const grpo_weight *w) {
     const int of_ratio = w->trust == GRPO_TRUST_NONE || w->trust == GRPO_TRUST_ONE_SIDED || w->trust == GRPO_TRUST_TWO_SIDED
         || w->trust == GRPO_TRUST_LOG_TWO_SIDED || w->trust == GRPO_TRUST_RING || w->trust == GRPO_TRUST_NEGATIVE_BAND;
@@ -186,39 +189,39 @@ static int grpo_masks_whole_units_(const grpo_weight *w) {
         && w->policy_is == GRPO_POLICY_IS_NONE;
 }
 
-/* has a response one term for all its tokens, as far as the objective goes? */
-static int grpo_has_terms_of_responses_(const grpo_run_ *r) {
+/* 1 if the objective gives all tokens of a unit that have the same advantage the same term, but for a part proportional to l */
+static int grpo_has_unit_terms_(const grpo_run_ *r) {
     const grpo_ratio_axis *a = &r->obj->ratio;
     if (a->level > GRPO_LEVEL_SEGMENT_SUM || (a->level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN && r->has_policy_mask)) return 0;
     if (a->interpolate != GRPO_INTERPOLATE_NONE || a->clamp_low != 0 || a->clamp_high != 0) return 0;
-    if (r->obj->surrogate.kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) return 0;      /* whose value is not proportional to its slope by l */
+    if (r->obj->surrogate.kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) return 0;      /* its value is not l times its derivative by l */
     return r->is_plain_surrogate && !r->has_token_factors && grpo_masks_whole_units_(&r->obj->weight)
         && r->obj->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_LEVEL;
 }
 
 static int grpo_pays_any_kl_(const grpo_penalty *p) { return p->kl != GRPO_KL_NONE && p->kl_coef != 0; }
 
-/* is the KL one that grpo_block_penalty_ does not know? */
+/* 1 if the KL is one that grpo_block_further_penalties_ must compute */
 static int grpo_has_further_kl_(const grpo_penalty *p) {
     return grpo_pays_any_kl_(p) && (p->kl == GRPO_KL_EXTERNAL || p->kl_on != GRPO_KL_ON_ALL);
 }
 
-/* does the objective ask no more? */
+/* 1 if the tokens of this objective can be evaluated in blocks */
 static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     const grpo_objective *o = r->obj;
-    const int of_group = grpo_is_of_group_(o->surrogate.kind), beside = r->scales.nll != 0 || r->scales.preference != 0;
+    const int of_group = grpo_is_group_surrogate_(o->surrogate.kind), auxiliary = r->scales.nll != 0 || r->scales.preference != 0;
     if (o->surrogate.bounds == GRPO_BOUNDS_POSITION || o->penalty.nll_gate != GRPO_NLL_GATE_NONE) return 0;
-    if (of_group && (beside || r->has_policy_mask || o->ratio.level == GRPO_LEVEL_TOKEN)) return 0;
-    /* their gradients by the entropy and by the divergence are made with the coefficient, in whose place is what is added */
-    if ((of_group || beside) && (o->penalty.entropy_coef != 0 || o->penalty.kl == GRPO_KL_EXTERNAL)) return 0;
+    if (of_group && (auxiliary || r->has_policy_mask || o->ratio.level == GRPO_LEVEL_TOKEN)) return 0;
+    /* dentropy and ddivergence_ref need grpo_block_.coefficient, which holds the added gradient instead */
+    if ((of_group || auxiliary) && (o->penalty.entropy_coef != 0 || o->penalty.kl == GRPO_KL_EXTERNAL)) return 0;
     if (r->has_own_divisors && (grpo_has_further_kl_(&o->penalty) || o->penalty.kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL))
         return 0;
     if (o->weight.external == GRPO_EXTERNAL_TERM) return 0;
     if (grpo_counts_by_sign_(o) || o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) return 0;
-    return o->ratio.level == GRPO_LEVEL_TOKEN || grpo_has_terms_of_responses_(r);
+    return o->ratio.level == GRPO_LEVEL_TOKEN || grpo_has_unit_terms_(r);
 }
 
-/* is S that of grpo_block_clip_? */
+/* 1 if grpo_block_clip_ can compute S */
 static int grpo_clips_in_blocks_(const grpo_run_ *r) {
     const grpo_weight *w = &r->obj->weight;
     const grpo_ratio_axis *a = &r->obj->ratio;
@@ -226,7 +229,7 @@ static int grpo_clips_in_blocks_(const grpo_run_ *r) {
         && a->level_clamp_high == 0 && w->trust == GRPO_TRUST_NONE;
 }
 
-/* may a clamp cut log-ratios?  far: some are beyond the reach of the series */
+/* 1 if a clamp may change log-ratios; far: some are beyond the range of the series */
 static int grpo_clamp_may_cut_(double low, double high, int far) {
     return (low != 0 || high != 0) && (far || !(low < -GRPO_SERIES_ && high > GRPO_SERIES_));
 }
@@ -235,18 +238,18 @@ static int grpo_clamps_may_cut_(const grpo_ratio_axis *a, int far) {
     return grpo_clamp_may_cut_(a->clamp_low, a->clamp_high, far) || grpo_clamp_may_cut_(a->level_clamp_low, a->level_clamp_high, far);
 }
 
-/* is the penalty kl_coef K, and nothing else? */
+/* 1 if the KL penalty is kl_coef times the estimate: no importance weight, no clamp, exact gradient */
 static int grpo_kl_is_plain_(const grpo_penalty *p) {
     return p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_NONE && p->kl_importance_weight_max == 0
         && p->kl_gradient == GRPO_KL_GRADIENT_EXACT && p->kl_clamp_log == 0 && p->kl_clamp_value == 0;
 }
 
-/* is u the ratio that is at hand? */
+/* 1 if the importance weight u of the KL is the block's ratio */
 static int grpo_kl_weight_is_ratio_(const grpo_penalty *p) {
     return p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN || p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL;
 }
 
-/* is it u kl_coef k3 where the series reaches?  There k3 is 0.15 at most and u 1.65, so that clamps further off cut nothing */
+/* 1 if the penalty is u kl_coef k3 wherever the series is valid; k3 is at most 0.15 and u 1.65 there, so that wider clamps do nothing */
 static int grpo_kl_by_series_(const grpo_run_ *r) {
     const grpo_penalty *p = &r->obj->penalty;
     const int of_token = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN;
@@ -256,7 +259,7 @@ static int grpo_kl_by_series_(const grpo_run_ *r) {
         && (p->kl_clamp_value == 0 || p->kl_clamp_value > 0.25);
 }
 
-/* a - b into hi + lo, in blocks */
+/* hi + lo = a - b, of a block */
 static void grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ a,
                             const double *GRPO_RESTRICT_ b) {
     for (int k = 0; k < GRPO_BLOCK_; k++) {
@@ -265,8 +268,8 @@ static void grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo
     }
 }
 
-/* ratio = e^d and k3 = e^d - d - 1 of d = hi + lo, by the series */
-static void grpo_block_powers_(double *GRPO_RESTRICT_ ratio, double *GRPO_RESTRICT_ k3, const double *GRPO_RESTRICT_ hi,
+/* ratio = e^d and k3 = e^d - d - 1 for d = hi + lo, by the series */
+static void grpo_block_exp_(double *GRPO_RESTRICT_ ratio, double *GRPO_RESTRICT_ k3, const double *GRPO_RESTRICT_ hi,
                                const double *GRPO_RESTRICT_ lo) {
     for (int k = 0; k < GRPO_BLOCK_; k++) {
         const double f = grpo_exp_series_(hi[k]);
@@ -275,38 +278,38 @@ static void grpo_block_powers_(double *GRPO_RESTRICT_ ratio, double *GRPO_RESTRI
     }
 }
 
-/* d_t, clamped; *passes = 0 where that cuts the derivative */
+/* d of token k, clamped; *passes: 0 if the clamp stops the derivative */
 static grpo_dd grpo_block_clamped_(const grpo_run_ *r, const grpo_block_ *x, int k, int *passes) {
     return grpo_clamp(grpo_dd_pair_(x->d[0][k], x->d[1][k]), r->obj->ratio.clamp_low, r->obj->ratio.clamp_high, passes);
 }
 
-/* ratio and k3 of the block, with d = l - logp_old, clamped for the ratio of a clip alone; returns whether a d exceeds the reach of the
- * series */
-GRPO_APART_ int grpo_block_ratios_(const grpo_run_ *r, grpo_block_ *x) {
+/* d = l - old, ratio = e^d and k3 of the block; the ratio that grpo_block_clip_ reads is that of the clamped d, which differs only beyond
+ * the series.  Returns 1 if a |d| is beyond the range of the series */
+GRPO_NOINLINE_ int grpo_block_ratios_(const grpo_run_ *r, grpo_block_ *x) {
     double *hi = x->d[0], *lo = x->d[1], *k3 = x->k3, *ratio = x->ratio;
     int far, passes;
     grpo_block_gap_(hi, lo, x->logp, x->old);
     far = grpo_block_exceeds_(hi, GRPO_SERIES_);
-    grpo_block_powers_(ratio, k3, hi, lo);
+    grpo_block_exp_(ratio, k3, hi, lo);
     for (int k = 0; far && k < GRPO_BLOCK_; k++) {
         grpo_dd y;
         if (!grpo_is_far_(hi[k])) continue;
         y = grpo_two_diff(x->logp[k], x->old[k]);
         hi[k] = y.hi; lo[k] = y.lo;
-        ratio[k] = grpo_exp(x->clipped ? grpo_block_clamped_(r, x, k, &passes) : y);
+        ratio[k] = grpo_exp(x->by_clip ? grpo_block_clamped_(r, x, k, &passes) : y);
         k3[k] = grpo_exp_minus_linear(y);
     }
     return far;
 }
 
-/* 1 where the bound of x takes the gradient, else 0; how many there are */
+/* is[k] = 1 if the bound stops the gradient of token k (A > 0, x > bound), else 0; returns their number */
 static double grpo_block_binds_(double *GRPO_RESTRICT_ is, const double *GRPO_RESTRICT_ A, const double *GRPO_RESTRICT_ x, double bound) {
     for (int k = 0; k < GRPO_BLOCK_; k++) is[k] = grpo_clip_binds(A[k], x[k] > bound) ? 1 : 0;
     return grpo_block_total_(is);
 }
 
-/* ratio, ppo_clip and dual_clip, in loops with a choice each, which gcc -O2 vectorises; far: some log-ratios are large.  Where a token is
- * clipped, one of the three is 1. */
+/* S of the surrogates ratio, ppo_clip and dual_clip, in loops with one conditional each, which gcc -O2 vectorises; far: some log-ratios are
+ * beyond the series.  Of a clipped token exactly one of by_high, by_low and by_dual is 1. */
 static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
     const grpo_surrogate *s = &r->obj->surrogate;
     const int clips = s->kind != GRPO_SURROGATE_RATIO, twice = s->kind == GRPO_SURROGATE_DUAL_CLIP;
@@ -314,9 +317,9 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
     const double dual = twice && grpo_is_finite(s->clip_dual) ? s->clip_dual : 0;
     const double *GRPO_RESTRICT_ d = x->d[0], *GRPO_RESTRICT_ ratio = x->ratio;
     double *GRPO_RESTRICT_ value = x->value, *GRPO_RESTRICT_ slope = x->slope;
-    /* arrays that are free at this point */
+    /* arrays of the block that hold nothing at this point */
     double *GRPO_RESTRICT_ by_high = x->old, *GRPO_RESTRICT_ by_low = x->penalty, *GRPO_RESTRICT_ by_dual = x->penalty_slope;
-    double *GRPO_RESTRICT_ A = x->A;                                   /* then -A */
+    double *GRPO_RESTRICT_ A = x->A;                                   /* negated below */
     int64_t *clip = r->partial->clips, highs, lows, duals;
     highs = (int64_t)grpo_block_binds_(by_high, A, d, clips ? r->range.log_high : HUGE_VAL);
     for (int k = 0; k < GRPO_BLOCK_; k++) { A[k] = -A[k]; value[k] = -d[k]; }
@@ -337,8 +340,8 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
     clip[GRPO_CLIP_NO] += x->n - highs - lows - duals;
 }
 
-/* the ratio of a token, after its clamps; *passes: does its derivative reach l? */
-GRPO_APART_ grpo_ratio grpo_block_ratio_(const grpo_run_ *r, const grpo_block_ *x, int k, int *passes) {
+/* the ratio of token k, after its clamps; *passes: 0 if a clamp stops its derivative by l */
+GRPO_NOINLINE_ grpo_ratio grpo_block_ratio_(const grpo_run_ *r, const grpo_block_ *x, int k, int *passes) {
     const grpo_ratio_axis *a = &r->obj->ratio;
     grpo_ratio w = { 0, 0, 1 };
     int level_passes = 1;
@@ -351,18 +354,18 @@ GRPO_APART_ grpo_ratio grpo_block_ratio_(const grpo_run_ *r, const grpo_block_ *
     return w;
 }
 
-/* S of a token with a clamped ratio, or of a surrogate that grpo_surrogate_term does not know whole */
-GRPO_APART_ grpo_term grpo_block_further_term_(const grpo_run_ *r, grpo_block_ *x, int k, const grpo_token_ *token) {
+/* S of token k, if its ratio is clamped or the surrogate needs more than grpo_surrogate_term */
+GRPO_NOINLINE_ grpo_term grpo_block_further_term_(const grpo_run_ *r, grpo_block_ *x, int k, const grpo_token_ *token) {
     int passes;
     const grpo_ratio w = grpo_block_ratio_(r, x, k, &passes);
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    if (r->advantage) t = grpo_token_surrogate_(r, token, w);           /* else there is no surrogate */
+    if (r->advantage) t = grpo_token_surrogate_(r, token, w);           /* without advantages S is 0 */
     if (!passes) t.d_log_ratio = 0;
     x->ratio[k] = w.value;
     return t;
 }
 
-/* z = tau (w - 1): into up whether it is above 0, into hi and lo -|z| in two words */
+/* for z = tau (w - 1): up = (z > 0), hi + lo = -|z| */
 static void grpo_block_gate_arguments_(const grpo_surrogate *s, const grpo_block_ *x, double *up, double *hi, double *lo) {
     for (int k = 0; k < GRPO_BLOCK_; k++) {
         const double tau = x->A[k] > 0 ? s->tau_pos : s->tau_neg, off = x->ratio[k] - 1;
@@ -373,13 +376,13 @@ static void grpo_block_gate_arguments_(const grpo_surrogate *s, const grpo_block
     }
 }
 
-/* S of sapo and of sapo_detached, of ratios that are near 1; 0, with nothing done: some token needs more than the series */
-GRPO_APART_ int grpo_block_sapo_(const grpo_run_ *r, grpo_block_ *x) {
+/* S of sapo and sapo_detached, for ratios near 1.  Returns 0 if a token's z is beyond the series: S is then still to be computed */
+GRPO_NOINLINE_ int grpo_block_sapo_(const grpo_run_ *r, grpo_block_ *x) {
     const grpo_surrogate *s = &r->obj->surrogate;
-    double *up = x->penalty_slope, *hi = x->old, *lo = x->slope, *e = x->value, none[GRPO_BLOCK_];      /* free at this point */
+    double *up = x->penalty_slope, *hi = x->old, *lo = x->slope, *e = x->value, none[GRPO_BLOCK_];      /* not in use yet */
     grpo_block_gate_arguments_(s, x, up, hi, lo);
     if (grpo_block_exceeds_(hi, GRPO_SERIES_)) return 0;
-    grpo_block_powers_(e, none, hi, lo);
+    grpo_block_exp_(e, none, hi, lo);
     for (int k = 0; k < GRPO_BLOCK_; k++) {
         const double scale = -4 / (x->A[k] > 0 ? s->tau_pos : s->tau_neg);
         x->slope[k] = -4 * grpo_gate_slope_(e[k]) * x->A[k] * x->ratio[k] + 0.0;       /* no -0 */
@@ -395,11 +398,11 @@ GRPO_APART_ int grpo_block_sapo_(const grpo_run_ *r, grpo_block_ *x) {
     return 1;
 }
 
-/* S token by token; where trust or off_policy_mask drops one its weight becomes 0.  far: some log-ratios are large */
+/* S token by token; the weight of a token that trust or off_policy_mask drops becomes 0.  far: some log-ratios are beyond the series */
 static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int far) {
     const grpo_surrogate *s = &r->obj->surrogate;
     const int further = !r->is_plain_surrogate || (r->needs_ratio && grpo_clamps_may_cut_(&r->obj->ratio, far));
-    const int masks = r->has_policy_mask && (x->drops || r->obj->weight.trust != GRPO_TRUST_NONE);
+    const int masks = r->has_policy_mask && (x->has_dropped || r->obj->weight.trust != GRPO_TRUST_NONE);
     const int is_sapo = s->kind == GRPO_SURROGATE_SAPO || s->kind == GRPO_SURROGATE_SAPO_DETACHED;
     grpo_token_ token;
     if (is_sapo && !further && !masks && !far && grpo_block_sapo_(r, x)) return;
@@ -412,7 +415,7 @@ static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int far) {
         t = further ? grpo_block_further_term_(r, x, k, &token) : grpo_surrogate_term(s, r->range, w, x->A[k], x->logp[k]);
         if (masks) {
             if (further) w = grpo_block_ratio_(r, x, k, &passes);
-            token.distrusted = x->drops && x->penalty_slope[k] != 0;
+            token.distrusted = x->has_dropped && x->penalty_slope[k] != 0;
             if (grpo_is_distrusted_(r, &token, w)) {
                 x->penalty[k] = 0;
                 if (x->A[k] != 0) t.clip = x->A[k] > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
@@ -423,8 +426,8 @@ static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int far) {
     }
 }
 
-/* by the log-ratio, as far as its clamps let it */
-GRPO_APART_ void grpo_block_add_slope_(const grpo_run_ *r, grpo_block_ *x, int k, double slope) {
+/* adds `slope` to the derivative by the log-ratio of token k, unless a clamp stops it */
+GRPO_NOINLINE_ void grpo_block_add_slope_(const grpo_run_ *r, grpo_block_ *x, int k, double slope) {
     const grpo_ratio_axis *a = &r->obj->ratio;
     int passes, level_passes;
     if (slope == 0) return;
@@ -432,8 +435,8 @@ GRPO_APART_ void grpo_block_add_slope_(const grpo_run_ *r, grpo_block_ *x, int k
     if (passes && level_passes) x->slope[k] = grpo_plus(x->slope[k], slope);
 }
 
-/* P of a KL that is given, or of some tokens, token by token */
-GRPO_APART_ void grpo_block_further_penalties_(const grpo_run_ *r, grpo_block_ *x) {
+/* P token by token, if the KL is given by the caller (GRPO_KL_EXTERNAL) or not paid at all tokens */
+GRPO_NOINLINE_ void grpo_block_further_penalties_(const grpo_run_ *r, grpo_block_ *x) {
     grpo_token_ token;
     memset(&token, 0, sizeof token);
     token.factor.term = 1;
@@ -447,7 +450,7 @@ GRPO_APART_ void grpo_block_further_penalties_(const grpo_run_ *r, grpo_block_ *
     }
 }
 
-/* coef k3 of D = hi + lo, and its derivative; the series is k3 but for what lo gave to it, and not summed again */
+/* coef k3 for D = hi + lo, and its derivative by D; the series in it is k3 without the share of lo, so it is not summed a second time */
 static void grpo_block_k3_penalty_(double *GRPO_RESTRICT_ value, double *GRPO_RESTRICT_ slope, const double *GRPO_RESTRICT_ coef,
                                    const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ k3) {
     for (int k = 0; k < GRPO_BLOCK_; k++) {
@@ -457,12 +460,12 @@ static void grpo_block_k3_penalty_(double *GRPO_RESTRICT_ value, double *GRPO_RE
     }
 }
 
-/* is D or, where the KL is weighted by it, the ratio beyond the series? */
+/* 1 if D is beyond the range of the series, or the ratio is, where it weights the KL */
 static int grpo_block_kl_is_far_(const grpo_penalty *p, const grpo_block_ *x, int k) {
     return grpo_is_far_(x->d[0][k]) || (grpo_kl_weight_is_ratio_(p) && !(x->ratio[k] > 0.607 && x->ratio[k] < 1.648));
 }
 
-/* u coef k3, du = u dl or u dy */
+/* the penalty u kl_coef k3 and its derivatives; u has the derivative u by l or, with the weight level, by y */
 static void grpo_block_kl_by_series_(const grpo_penalty *p, grpo_block_ *x) {
     const grpo_kl_importance_weight_kind by = p->kl_importance_weight;
     double coef[GRPO_BLOCK_];
@@ -474,7 +477,7 @@ static void grpo_block_kl_by_series_(const grpo_penalty *p, grpo_block_ *x) {
     else for (int k = 0; k < GRPO_BLOCK_; k++) if (!grpo_block_kl_is_far_(p, x, k)) x->slope[k] = grpo_plus(x->slope[k], x->penalty[k]);
 }
 
-/* the penalty and its derivative, token by token; of those beyond the series alone, or of all */
+/* the penalty and its derivative, token by token: of all tokens, or (all = 0) of those beyond the series */
 static void grpo_block_kl_(const grpo_run_ *r, grpo_block_ *x, const double *ref, int all) {
     const grpo_penalty *p = &r->obj->penalty;
     const int plain = grpo_kl_is_plain_(p), of_token = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN;
@@ -499,7 +502,7 @@ static void grpo_block_kl_(const grpo_run_ *r, grpo_block_ *x, const double *ref
     }
 }
 
-/* writes x to the places of the block's tokens */
+/* writes x to the elements of out that belong to the block's tokens */
 static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_real *GRPO_RESTRICT_ out, const double *GRPO_RESTRICT_ x) {
     int k;
     if (!out) return;
@@ -508,25 +511,26 @@ static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_rea
     else for (out += b->at[0], k = 0; k < GRPO_BLOCK_; k++) out[k] = (grpo_real)x[k];
 }
 
-/* of what the KL is of, where it is given */
-GRPO_APART_ void grpo_block_write_divergence_(const grpo_run_ *r, const grpo_block_ *b) {
+/* writes the derivative by batch.divergence_ref, of a KL that is given by the caller */
+GRPO_NOINLINE_ void grpo_block_write_divergence_(const grpo_run_ *r, const grpo_block_ *b) {
     for (int k = 0; k < b->n; k++) {
         const int pays = r->obj->penalty.kl == GRPO_KL_EXTERNAL && grpo_pays_kl_(r, b->at[k]);
         grpo_write_(r, r->out.ddivergence_ref, b->at[k], pays ? r->obj->penalty.kl_coef * b->coefficient[k] : 0);
     }
 }
 
-/* the gradient, from that of the terms, where more is added; the way of grpo_write_gradient_ */
-GRPO_APART_ void grpo_block_add_to_gradient_(const grpo_run_ *r, const grpo_block_ *b, double *g) {
+/* turns g, the gradient of the terms, into the whole gradient if something is added to it; rounded as grpo_write_gradient_ does */
+GRPO_NOINLINE_ void grpo_block_add_to_gradient_(const grpo_run_ *r, const grpo_block_ *b, double *g) {
     const double factor = r->scales.factor, divisor = r->scales.divisor;
     for (int k = 0; k < b->n; k++) {
         const double added = b->coefficient[k], mine = g[k] / b->divisor[k];
-        if (b->adds == GRPO_ADDS_BESIDE_) g[k] = factor * grpo_plus(mine / divisor, added);
+        if (b->adds == GRPO_ADDS_AUXILIARY_) g[k] = factor * grpo_plus(mine / divisor, added);
         else if (added != 0) g[k] = factor * (grpo_plus(mine, added) / divisor);
         else g[k] *= grpo_coefficient_(&r->scales, b->divisor[k]);
     }
 }
 
+/* writes all outputs of the block */
 static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b) {
     const double coef = r->obj->penalty.entropy_coef;
     const double *by_logp = b->penalty_slope;
@@ -546,13 +550,13 @@ static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b) {
     if (r->out.ddivergence_ref) grpo_block_write_divergence_(r, b);
     if (r->out.dentropy && coef == 0) for (int k = 0; k < b->n; k++) r->out.dentropy[b->at[k]] = 0;
     else if (r->out.dentropy) {
-        for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * (r->has_own_divisors ? b->own[1][b->whose[k]] : 1) * b->coefficient[k];
+        for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * (r->has_own_divisors ? b->own[1][b->own_index[k]] : 1) * b->coefficient[k];
         grpo_block_write_(r, b, r->out.dentropy, x);
     }
 }
 
-/* the least of sign x */
-static double grpo_block_least_(const double *x, double sign) {
+/* the smallest sign x[k] */
+static double grpo_block_min_(const double *x, double sign) {
     double y[GRPO_BLOCK_], least;
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) y[k] = sign * x[k];
@@ -563,40 +567,40 @@ static double grpo_block_least_(const double *x, double sign) {
     return least;
 }
 
-/* the ratios into the report; what is beyond n is none */
+/* adds the ratios to the report; entries from n on do not count */
 static void grpo_block_report_ratios_(const grpo_run_ *r, grpo_block_ *x) {
     double most, *ratio = x->ratio;
     if (!r->reports_ratio) { grpo_report_extremes_(r->partial, 1, 1); return; }
     for (int k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = ratio[0];
-    most = -grpo_block_least_(ratio, -1);
-    grpo_report_extremes_(r->partial, grpo_block_least_(ratio, 1), most);
+    most = -grpo_block_min_(ratio, -1);
+    grpo_report_extremes_(r->partial, grpo_block_min_(ratio, 1), most);
     for (int k = 0; most > GRPO_RATIO_CAP_ && k < x->n; k++) grpo_report_excess_(r->partial, ratio[k]);
     for (int k = 0; most > GRPO_RATIO_CAP_ && k < x->n; k++) ratio[k] = grpo_capped_ratio_(ratio[k]);
     for (int k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = 0;
     r->partial->ratio_tokens += x->n;
 }
 
-/* what is infinite among the differences goes to its sums at once */
-static void grpo_block_infinite_(const grpo_run_ *r, grpo_block_ *x, const grpo_real *than,
+/* infinite differences to `against`: adds them to their sums by `report`, and sets them to 0 in the block */
+static void grpo_block_report_infinite_(const grpo_run_ *r, grpo_block_ *x, const grpo_real *against,
                                  void (*report)(grpo_partial *, double, double)) {
     for (int k = 0; k < x->n; k++) {
-        const double other = (double)than[x->at[k]];
+        const double other = (double)against[x->at[k]];
         if (grpo_is_finite(x->logp[k] - other)) continue;
         x->d[0][k] = x->d[1][k] = x->k3[k] = 0;
         report(r->partial, x->logp[k], other);
     }
 }
 
-/* those beyond n are of no weight: l = logp_old = logp_ref = A = 0 */
+/* fills the block up with tokens of weight 0: l = old = A = 0 */
 static void grpo_block_pad_(grpo_block_ *x) {
     for (int k = x->n; k < GRPO_BLOCK_; k++) {
         x->logp[k] = x->old[k] = x->A[k] = x->coefficient[k] = x->value[k] = x->slope[k] = x->penalty[k] = x->penalty_slope[k] = 0;
         x->divisor[k] = 1;
-        x->whose[k] = 0;
+        x->own_index[k] = 0;
     }
 }
 
-/* l - other into d, with its k3 of sign times that; returns whether one exceeds the reach of the series */
+/* d = l - other, and k3 of sign d; returns 1 if a |d| is beyond the range of the series */
 static int grpo_block_differ_(grpo_block_ *x, const double *other, double sign) {
     double *hi = x->d[0], *lo = x->d[1];
     int far;
@@ -610,13 +614,13 @@ static int grpo_block_differ_(grpo_block_ *x, const double *other, double sign) 
     return far;
 }
 
-/* what an array has at the tokens of the block, into A, which nobody asks for by then */
+/* gathers the elements of `from` at the block's tokens, into A, which is no longer needed */
 static const double *grpo_block_gather_(grpo_block_ *x, const grpo_real *from) {
     for (int k = 0; k < GRPO_BLOCK_; k++) x->A[k] = k < x->n ? (double)from[x->at[k]] : 0;
     return x->A;
 }
 
-/* v S */
+/* multiplies S and its derivatives by the weights */
 static void grpo_block_weigh_(const grpo_run_ *r, grpo_block_ *x, const double *weight) {
     for (int k = 0; k < x->n; k++) {
         x->value[k] = grpo_times(weight[k], x->value[k]);
@@ -625,53 +629,53 @@ static void grpo_block_weigh_(const grpo_run_ *r, grpo_block_ *x, const double *
     }
 }
 
-/* the terms, with KL and entropy bonus as they are; then these over their own divisors, in units of the terms' */
-GRPO_APART_ void grpo_block_own_penalties_(const grpo_run_ *r, grpo_block_ *x) {
+/* if KL or entropy bonus have divisors of their own: writes out.term with both as they are, then multiplies each by its factor */
+GRPO_NOINLINE_ void grpo_block_own_penalties_(const grpo_run_ *r, grpo_block_ *x) {
     const double coef = r->obj->penalty.entropy_coef;
     double term[GRPO_BLOCK_] = { 0 };
     for (int k = 0; k < x->n; k++) {
         const double H = coef != 0 ? (double)r->batch->entropy[x->at[k]] : 0, kl = x->penalty[k];
         term[k] = grpo_plus(x->value[k], coef != 0 ? grpo_plus(kl, -coef * H) : kl);
-        x->penalty[k] = grpo_times(x->own[0][x->whose[k]], kl);
-        x->penalty_slope[k] = grpo_times(x->own[0][x->whose[k]], x->penalty_slope[k]);
-        if (coef != 0) x->penalty[k] = grpo_plus(x->penalty[k], -coef * x->own[1][x->whose[k]] * H);
+        x->penalty[k] = grpo_times(x->own[0][x->own_index[k]], kl);
+        x->penalty_slope[k] = grpo_times(x->own[0][x->own_index[k]], x->penalty_slope[k]);
+        if (coef != 0) x->penalty[k] = grpo_plus(x->penalty[k], -coef * x->own[1][x->own_index[k]] * H);
     }
     grpo_block_write_(r, x, r->out.term, term);
 }
 
-/* the penalty; returns whether d and k3 are those of logp_ref, and in *far whether one exceeds the series */
+/* computes P; returns 1 if d and k3 are now those of logp_ref, with *far: 1 if a |d| is beyond the series */
 static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x, int *far) {
     const grpo_penalty *p = &r->obj->penalty;
     const grpo_batch *b = r->batch;
-    const grpo_real *than = grpo_logp_of_(b, grpo_kl_whose_(p));
-    if (x->penalised) { grpo_block_further_penalties_(r, x); return 0; }
+    const grpo_real *ref = grpo_logp_of_(b, grpo_kl_policy_(p));
+    if (x->further_penalty) { grpo_block_further_penalties_(r, x); return 0; }
     if (grpo_pays_any_kl_(p)) {
         const int by_series = grpo_kl_by_series_(r);
-        *far = grpo_block_differ_(x, grpo_block_gather_(x, than), -1);
+        *far = grpo_block_differ_(x, grpo_block_gather_(x, ref), -1);
         if (by_series) grpo_block_kl_by_series_(p, x);
         if (*far || !by_series || grpo_kl_weight_is_ratio_(p)) grpo_block_kl_(r, x, x->A, !by_series);
     } else for (int k = 0; k < GRPO_BLOCK_; k++) x->penalty[k] = x->penalty_slope[k] = 0;
     if (r->has_own_divisors) grpo_block_own_penalties_(r, x);
     else for (int k = 0; p->entropy_coef != 0 && k < x->n; k++)
         x->penalty[k] = grpo_plus(x->penalty[k], -p->entropy_coef * (double)b->entropy[x->at[k]]);
-    return grpo_pays_any_kl_(p) && than == b->logp_ref;
+    return grpo_pays_any_kl_(p) && ref == b->logp_ref;
 }
 
-/* the differences to the reference policy, into the report; there, far: of what is in d and k3 */
-static void grpo_block_report_ref_(const grpo_run_ *r, grpo_block_ *x, int there, int far) {
+/* adds the differences to the reference policy to the report; computed: 1 if d and k3 hold them already, with this far */
+static void grpo_block_report_ref_(const grpo_run_ *r, grpo_block_ *x, int computed, int far) {
     const grpo_real *ref = r->batch->logp_ref;
     if (!ref) return;
-    if (!there) far = grpo_block_differ_(x, grpo_block_gather_(x, ref), -1);
-    if (far) grpo_block_infinite_(r, x, ref, grpo_report_ref_);
+    if (!computed) far = grpo_block_differ_(x, grpo_block_gather_(x, ref), -1);
+    if (far) grpo_block_report_infinite_(r, x, ref, grpo_report_ref_);
     grpo_report_ref_block_(r->partial->sum, x->d, x->k3);
 }
 
-/* what the report takes of a term: over its sequence's divisor */
+/* divides the terms by the divisors of their sequences, as the report wants them */
 static void grpo_block_divide_(double *GRPO_RESTRICT_ term, const grpo_block_ *x) {
-    if (x->divided && grpo_block_magnitude_(term) != 0) for (int k = 0; k < GRPO_BLOCK_; k++) term[k] /= x->divisor[k];
+    if (x->has_divisors && grpo_block_magnitude_(term) != 0) for (int k = 0; k < GRPO_BLOCK_; k++) term[k] /= x->divisor[k];
 }
 
-/* what the report takes of the block, whose numbers are its own to change once the outputs are written */
+/* adds the block to the report; overwrites its arrays, as the outputs are written by then */
 static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x) {
     const grpo_batch *b = r->batch;
     double *entropy = x->slope;
@@ -683,27 +687,27 @@ static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x) {
     r->partial->tokens += x->n;
 }
 
-/* Either tokens wait to be evaluated together or, evaluated, for the report: not both, for they share their room. */
+/* one buffer for two uses: tokens to be evaluated as a block (together = 1), or tokens evaluated one by one, for the report's sums (0) */
 typedef struct grpo_room_ {
-    union { grpo_waiting_ waiting; grpo_block_ block; } of;
+    union { grpo_report_buffer_ waiting; grpo_block_ block; } of;
     int together;
 } grpo_room_;
 
-/* may a token have a weight besides that of the correction? */
+/* 1 if a token may have a weight besides the rollout correction's */
 static int grpo_weighs_further_(const grpo_run_ *r) {
     const grpo_weight *w = &r->obj->weight;
     return r->has_token_factors || (r->has_policy_mask && (w->off_policy_mask != GRPO_OFF_POLICY_MASK_NONE
             || w->selected != GRPO_SELECTED_ALL || w->policy_is != GRPO_POLICY_IS_NONE));
 }
 
-/* have those of the sequence one each? */
+/* 1 if such weights may differ from token to token of the sequence */
 static int grpo_weighs_tokens_further_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
     return w->fipo != GRPO_FIPO_NONE || w->external != GRPO_EXTERNAL_NONE || (r->has_policy_mask && (s->stale
             || w->selected != GRPO_SELECTED_ALL || w->policy_is != GRPO_POLICY_IS_NONE));
 }
 
-/* may v of the tokens be found together?  Each has its own, and none leaves the mask for it */
+/* 1 if grpo_block_correct_ can find the weights v: each token has its own, and none is masked out because of it */
 static int grpo_corrects_in_blocks_(const grpo_run_ *r) {
     const grpo_weight *w = &r->obj->weight;
     if (r->obj->ratio.level != GRPO_LEVEL_TOKEN || !grpo_rollout_is_over_(w, GRPO_OVER_TOKEN)) return 0;
@@ -711,7 +715,7 @@ static int grpo_corrects_in_blocks_(const grpo_run_ *r) {
     return w->rollout_rejected == GRPO_ROLLOUT_REJECTED_ZERO_WEIGHT || w->rollout_is == GRPO_ROLLOUT_IS_TRUNCATE;
 }
 
-/* v of the tokens, in rooms that are free at this point; 0 stays 0 */
+/* finds the weights v of the tokens, into penalty; a weight of 0 stays 0.  Uses arrays that hold nothing yet as scratch */
 static void grpo_block_correct_(const grpo_run_ *r, grpo_block_ *x) {
     const grpo_batch *b = r->batch;
     const grpo_weight *w = &r->obj->weight;
@@ -720,7 +724,7 @@ static void grpo_block_correct_(const grpo_run_ *r, grpo_block_ *x) {
     for (int k = 0; k < x->n; k++) { old[k] = (double)b->logp_old[x->at[k]]; rollout[k] = (double)b->logp_rollout[x->at[k]]; }
     for (int k = x->n; k < GRPO_BLOCK_; k++) old[k] = rollout[k] = 0;
     grpo_block_gap_(hi, lo, old, rollout);
-    grpo_block_powers_(x->ratio, x->k3, hi, lo);
+    grpo_block_exp_(x->ratio, x->k3, hi, lo);
     for (int k = 0; k < x->n; k++) {
         const grpo_ratio v = { hi[k], lo[k], x->ratio[k] };
         if (x->penalty[k] == 0) continue;
@@ -729,104 +733,105 @@ static void grpo_block_correct_(const grpo_run_ *r, grpo_block_ *x) {
     for (int k = x->n; k < GRPO_BLOCK_; k++) x->penalty[k] = x->value[k] = x->slope[k] = 0;
 }
 
-/* M v g S; returns whether d and k3 are no longer those of the ratio */
+/* computes M v g S; returns 1 if k3 has been overwritten */
 static int grpo_block_evaluate_(const grpo_run_ *r, grpo_block_ *x, int far) {
     const double *weight = x->penalty;
-    if (x->given) { memcpy(x->old, x->penalty_slope, sizeof x->old); return 0; }
-    if (x->clipped && x->weighted) weight = (const double *)memcpy(x->k3, x->penalty, sizeof x->k3);      /* which the clip leaves alone */
-    if (x->clipped) grpo_block_clip_(r, x, far); else grpo_block_terms_(r, x, far);
+    if (x->unit_terms) { memcpy(x->old, x->penalty_slope, sizeof x->old); return 0; }
+    if (x->by_clip && x->weighted) weight = (const double *)memcpy(x->k3, x->penalty, sizeof x->k3);      /* k3 is not used by the clip */
+    if (x->by_clip) grpo_block_clip_(r, x, far); else grpo_block_terms_(r, x, far);
     if (x->weighted) grpo_block_weigh_(r, x, weight);
-    return x->clipped && x->weighted;
+    return x->by_clip && x->weighted;
 }
 
-/* the differences to the old policy, into the report; far: of those that are there */
-static void grpo_block_report_old_(const grpo_run_ *r, grpo_block_ *x, int there, int far) {
+/* adds the differences to the old policy to the report; computed: 1 if d and k3 hold them already, with this far */
+static void grpo_block_report_old_(const grpo_run_ *r, grpo_block_ *x, int computed, int far) {
     const grpo_real *old = r->batch->logp_old;
     if (!old) return;
-    if (!there) far = grpo_block_differ_(x, grpo_block_gather_(x, old), 1);
-    if (far) grpo_block_infinite_(r, x, old, grpo_report_old_);
+    if (!computed) far = grpo_block_differ_(x, grpo_block_gather_(x, old), 1);
+    if (far) grpo_block_report_infinite_(r, x, old, grpo_report_old_);
     grpo_report_old_block_(r->partial->sum, x->d, x->k3);
 }
 
-/* evaluates the tokens that wait */
+/* evaluates the buffered tokens, and empties the block */
 static void grpo_block_flush_(const grpo_run_ *r) {
     const int is_old = r->behaviour == r->batch->logp_old;
     grpo_block_ *x = r->block;
-    int far = 0, there = is_old;
+    int far = 0, computed = is_old;
     if (x->n == 0) return;
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
-    x->clipped = x->clips && !x->drops;
-    if (x->corrects) grpo_block_correct_(r, x);
+    x->by_clip = x->may_clip && !x->has_dropped;
+    if (x->finds_weights) grpo_block_correct_(r, x);
     if (r->has_rollout_weights) r->partial->weight_tokens += x->n;
     if (r->has_rollout_weights && !grpo_weighs_further_(r)) grpo_sum_add_block_(&r->partial->sum[GRPO_SUM_WEIGHT], 1, x->penalty);
-    if (x->given) far = is_old ? grpo_block_differ_(x, x->old, 1) : 0;
+    if (x->unit_terms) far = is_old ? grpo_block_differ_(x, x->old, 1) : 0;
     else if (r->needs_ratio) far = grpo_block_ratios_(r, x);
     else {
         for (int k = 0; k < GRPO_BLOCK_; k++) { x->ratio[k] = 1; x->d[0][k] = x->d[1][k] = 0; }
-        there = 0;
+        computed = 0;
     }
-    if (grpo_block_evaluate_(r, x, far)) there = 0;
-    grpo_block_report_old_(r, x, there, far);
-    there = grpo_block_penalty_(r, x, &far);
-    grpo_block_report_ref_(r, x, there, far);
+    if (grpo_block_evaluate_(r, x, far)) computed = 0;
+    grpo_block_report_old_(r, x, computed, far);
+    computed = grpo_block_penalty_(r, x, &far);
+    grpo_block_report_ref_(r, x, computed, far);
     grpo_block_write_all_(r, x);
     grpo_block_report_(r, x);
-    x->n = x->owners = x->divided = x->scattered = x->drops = 0;
+    x->n = x->n_own = x->has_divisors = x->scattered = x->has_dropped = 0;
 }
 
-/* tokens that will be evaluated one by one come next: those that wait are done */
+/* to be called before tokens are evaluated one by one: flushes the block, so that the buffer can be used for them */
 static void grpo_go_singly_(const grpo_run_ *r) {
     if (!r->room->together) return;
     grpo_block_flush_(r);
     r->room->together = 0;
-    r->waiting->n = 0;
+    r->report_buffer->n = 0;
 }
 
+/* to be called before tokens are put into the block: flushes those evaluated one by one, so that the buffer can be used for it */
 static void grpo_go_together_(const grpo_run_ *r) {
     grpo_block_ *x = r->block;
     if (r->room->together) return;
     grpo_report_flush_(r);
     r->room->together = 1;
-    x->n = x->owners = x->divided = x->scattered = x->drops = 0;
-    x->given = r->obj->ratio.level != GRPO_LEVEL_TOKEN;
+    x->n = x->n_own = x->has_divisors = x->scattered = x->has_dropped = 0;
+    x->unit_terms = r->obj->ratio.level != GRPO_LEVEL_TOKEN;
     x->weighted = r->has_rollout_weights || r->has_policy_mask || r->has_token_factors;
-    x->corrects = grpo_corrects_in_blocks_(r);
-    x->clips = !x->given && grpo_clips_in_blocks_(r);
-    x->adds = grpo_is_of_group_(r->obj->surrogate.kind) ? GRPO_ADDS_COUPLED_
-        : r->scales.nll != 0 || r->scales.preference != 0 ? GRPO_ADDS_BESIDE_ : GRPO_ADDS_NOTHING_;
-    x->penalised = grpo_has_further_kl_(&r->obj->penalty);
+    x->finds_weights = grpo_corrects_in_blocks_(r);
+    x->may_clip = !x->unit_terms && grpo_clips_in_blocks_(r);
+    x->adds = grpo_is_group_surrogate_(r->obj->surrogate.kind) ? GRPO_ADDS_COUPLED_
+        : r->scales.nll != 0 || r->scales.preference != 0 ? GRPO_ADDS_AUXILIARY_ : GRPO_ADDS_NOTHING_;
+    x->further_penalty = grpo_has_further_kl_(&r->obj->penalty);
 }
 
-/* tokens of s come next; where there is no room for its factors, those that wait are done */
+/* to be called before tokens of a sequence are put into the block; flushes it if it cannot hold the factors of one more sequence */
 static void grpo_block_open_(const grpo_run_ *r) {
     grpo_go_together_(r);
-    if (r->block->owners == GRPO_OWN_FACTORS_) grpo_block_flush_(r);
+    if (r->block->n_own == GRPO_OWN_FACTORS_) grpo_block_flush_(r);
 }
 
-/* the next n tokens are of these factors */
-GRPO_APART_ void grpo_block_own_(const grpo_sequence_ *s, grpo_block_ *x, int n) {
+/* gives the next n tokens, which are of s, their factors of KL and entropy bonus; equal factors of neighbours are stored once */
+GRPO_NOINLINE_ void grpo_block_set_own_(const grpo_sequence_ *s, grpo_block_ *x, int n) {
     const double kl = grpo_own_factor_(s, 1, 0), entropy = grpo_own_factor_(s, 1, 1);
-    const int last = x->owners - 1;
+    const int last = x->n_own - 1;
     if (last < 0 || kl != x->own[0][last] || entropy != x->own[1][last]) {
-        x->own[0][x->owners] = kl;
-        x->own[1][x->owners++] = entropy;
+        x->own[0][x->n_own] = kl;
+        x->own[1][x->n_own++] = entropy;
     }
-    memset(x->whose + x->n, x->owners - 1, (size_t)n);
+    memset(x->own_index + x->n, x->n_own - 1, (size_t)n);
 }
 
-/* what stands beside the terms of the tokens that have joined since, into the report and to be added to their gradient */
-GRPO_APART_ void grpo_block_set_beside_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_block_ *x, int since) {
+/* for the tokens from index `since` on: adds their NLL to the report, and sets the gradient of the auxiliary losses */
+GRPO_NOINLINE_ void grpo_block_set_auxiliary_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_block_ *x, int since) {
     grpo_token_ token;
     memset(&token, 0, sizeof token);
     for (int k = since; k < x->n; k++) {
         token.t = x->at[k];
         if (grpo_has_nll_(r, s, &token)) grpo_sum_add_(&r->partial->sum[GRPO_SUM_NLL], grpo_nll_term_(r, token.t).value);
-        x->coefficient[k] = grpo_gradient_beside_(r, s, &token);
+        x->coefficient[k] = grpo_auxiliary_gradient_(r, s, &token);
     }
 }
 
-/* tokens begin .. begin + n - 1 of s join those that wait, among which there is room */
-GRPO_INLINE_ void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, int n) {
+/* appends the tokens begin .. begin + n - 1 of s to the block, which must have room for them */
+GRPO_INLINE_ void grpo_block_append_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, int n) {
     const grpo_real *logp = r->batch->logp + begin;
     const grpo_real *old = r->behaviour ? r->behaviour + begin : logp, *A = r->advantage ? r->advantage + begin : logp;
     const int at = r->block->n;
@@ -837,18 +842,18 @@ GRPO_INLINE_ void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, 
     if (!r->behaviour) for (int k = 0; k < n; k++) x->old[at + k] = 0;
     if (!r->advantage) for (int k = 0; k < n; k++) x->A[at + k] = 0;
     for (int k = 0; k < n; k++) { x->divisor[at + k] = s->divisor; x->coefficient[at + k] = s->coefficient; }
-    if (r->has_own_divisors) grpo_block_own_(s, x, n);
-    x->divided |= s->divisor != 1;
+    if (r->has_own_divisors) grpo_block_set_own_(s, x, n);
+    x->has_divisors |= s->divisor != 1;
     x->n += n;
-    if (x->adds == GRPO_ADDS_BESIDE_) grpo_block_set_beside_(r, s, x, at);
+    if (x->adds == GRPO_ADDS_AUXILIARY_) grpo_block_set_auxiliary_(r, s, x, at);
 }
 
-/* those whose d the ratio's pool has clipped get no slope; since: the first that has joined */
-GRPO_APART_ void grpo_block_clip_pool_(const grpo_run_ *r, grpo_block_ *x, int since, grpo_clip_side clip) {
+/* tokens from index `since` on whose d GMPO's clip has bounded: no derivative by the ratio, counted as clipped on that side */
+GRPO_NOINLINE_ void grpo_block_clip_pool_(const grpo_run_ *r, grpo_block_ *x, int since, grpo_clip_side clip) {
     double least, most;
     for (int k = since; k < x->n; k++) {
         const double d = x->logp[k] - x->old[k];
-        grpo_pool_bounds_(&r->obj->ratio, x->A[k], &least, &most);
+        grpo_token_clip_bounds_(&r->obj->ratio, x->A[k], &least, &most);
         if (d >= least && d <= most) continue;
         x->slope[k] = 0;
         r->partial->clips[clip]--;
@@ -856,8 +861,8 @@ GRPO_APART_ void grpo_block_clip_pool_(const grpo_run_ *r, grpo_block_ *x, int s
     }
 }
 
-/* the tokens that have joined since have this weight, and where it is given this ratio and this term; what a group gives through the
- * response is in its slope */
+/* sets the weight of the tokens from index `since` on and, if term is not NULL, their ratio and term; with GRPO_ADDS_COUPLED_
+ * term->d_log_ratio is the gradient of the surrogate that couples the group */
 static void grpo_block_set_(const grpo_run_ *r, grpo_block_ *x, int since, double weight, double ratio, const grpo_term *term) {
     for (int k = since; x->weighted && k < x->n; k++) { x->penalty[k] = weight; x->penalty_slope[k] = 0; }
     if (!term) return;
@@ -865,12 +870,12 @@ static void grpo_block_set_(const grpo_run_ *r, grpo_block_ *x, int since, doubl
     for (int k = since; k < x->n; k++) x->penalty_slope[k] = term->d_logp;
     for (int k = since; x->adds == GRPO_ADDS_COUPLED_ && k < x->n; k++) { x->coefficient[k] = term->d_log_ratio; x->slope[k] = 0; }
     for (int k = since; term->d_logp != 0 && k < x->n; k++) x->value[k] = grpo_times(term->d_logp, x->logp[k]);
-    if (r->uses_ratio && grpo_clips_pool_(&r->obj->ratio)) grpo_block_clip_pool_(r, x, since, term->clip);
+    if (r->uses_ratio && grpo_clips_token_ratios_(&r->obj->ratio)) grpo_block_clip_pool_(r, x, since, term->clip);
 }
 
-/* those of a sequence wait, each with the weight that the correction gives it */
+/* puts the tokens of a sequence into the block, each with the weight that the rollout correction gives it */
 static void grpo_block_take_corrected_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    const int apart = grpo_weighs_further_(r);                      /* the report takes weights here */
+    const int adds_weights = grpo_weighs_further_(r);                      /* the report's sum of weights is made here */
     grpo_segment_ segment;
     memset(&segment, 0, sizeof segment);
     for (int64_t t = s->begin; t < s->end; t++) {
@@ -878,13 +883,13 @@ static void grpo_block_take_corrected_(const grpo_run_ *r, const grpo_sequence_ 
         if (!grpo_is_active_(r->obj, &k)) { grpo_skip_token_(r, t); continue; }
         r->block->penalty[r->block->n] = grpo_normalised_weight_(r, k.v);
         r->block->penalty_slope[r->block->n] = 0;
-        if (apart) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], k.v);
-        grpo_block_join_(r, s, t, 1);
+        if (adds_weights) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], k.v);
+        grpo_block_append_(r, s, t, 1);
         if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }
 }
 
-/* those of a sequence wait, each with a weight of its own; from the last on, for what follows a token may be in its weight */
+/* puts the tokens of a sequence into the block, each with a weight of its own; backwards, as the weight may depend on later tokens */
 static void grpo_block_take_weighted_(const grpo_run_ *r, const grpo_sequence_ *s) {
     grpo_walk_ walk = grpo_walk_from_(s->end);
     const grpo_token_ *token = &walk.token;
@@ -894,42 +899,43 @@ static void grpo_block_take_weighted_(const grpo_run_ *r, const grpo_sequence_ *
         if (r->has_rollout_weights) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], token->factor.correction);
         x->penalty[x->n] = token->factor.policy;
         x->penalty_slope[x->n] = token->distrusted;
-        x->drops |= token->distrusted;
-        grpo_block_join_(r, s, token->t, 1);
+        x->has_dropped |= token->distrusted;
+        grpo_block_append_(r, s, token->t, 1);
         if (x->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }
 }
 
-/* the tokens of a span of a sequence wait; 0: they are to be evaluated one by one */
+/* puts the tokens of a span of s into the block, with this ratio and term unless term is NULL; returns 0 if they must be evaluated one by
+ * one */
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span, double ratio, const grpo_term *term) {
     const uint8_t *mask = r->batch->mask;
     const double weight = s->correction.value;
-    const int apart = r->has_rollout_weights && grpo_weighs_further_(r);      /* the report takes weights here */
+    const int adds_weights = r->has_rollout_weights && grpo_weighs_further_(r);      /* the report's sum of weights is made here */
     int64_t t = span.begin;
     if (!r->block || s->coefficient == 0) return 0;
     grpo_block_open_(r);
     if (grpo_weighs_tokens_further_(r, s)) { grpo_block_take_weighted_(r, s); return 1; }
-    if (!s->evenly_weighted && (s->rejected || !r->block->corrects)) { grpo_block_take_corrected_(r, s); return 1; }
+    if (!s->evenly_weighted && (s->rejected || !r->block->finds_weights)) { grpo_block_take_corrected_(r, s); return 1; }
     while (t < span.end) {
         const int room = GRPO_BLOCK_ - r->block->n, most = s->truncated ? 0 : span.end - t < room ? (int)(span.end - t) : room;
         int n = mask ? 0 : most;
         while (mask && n < most && mask[t + n]) n++;
         if (n == 0) { grpo_skip_token_(r, t++); continue; }
-        grpo_block_join_(r, s, t, n);
+        grpo_block_append_(r, s, t, n);
         grpo_block_set_(r, r->block, r->block->n - n, grpo_normalised_weight_(r, weight), ratio, term);
-        for (int k = 0; apart && k < n; k++) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], weight);
+        for (int k = 0; adds_weights && k < n; k++) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], weight);
         t += n;
         if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }
     return 1;
 }
 
-/* of a call; tokens go together if its objective asks no more */
+/* sets up the buffer of a call; r->block stays NULL if the objective cannot go by blocks */
 static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) {
     room->together = 0;
     room->of.waiting.n = 0;
     r->room = room;
-    r->waiting = &room->of.waiting;
+    r->report_buffer = &room->of.waiting;
     r->block = grpo_goes_by_blocks_(r) ? &room->of.block : NULL;
 }
 GRPO_C_END_

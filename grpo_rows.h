@@ -1,19 +1,21 @@
 /* grpo_rows.h - the published objectives by name: grpo_presets, grpo_objective_from_preset and grpo_objective_named of grpo.h.
  *
- * A part of grpo.h's implementation, which includes it at its end; it is included by nothing else.  Define GRPO_NO_ROWS, and grpo.h and
- * gspo.h do without this file.
+ * A part of grpo.h's implementation, which includes it at its end; nothing else includes it.  With GRPO_NO_ROWS defined, grpo.h and
+ * gspo.h do not need this file.
  *
- * A row is a published algorithm: what it sets, of the choices and numbers of the seven axes; the rest is the first choice and 0.
+ * A row is a published algorithm: the choices and numbers of the seven axes that it sets.  A choice that it leaves out is the first one of
+ * its list, a number 0.
  *
  *     ROW("name", "arXiv id or source", "equations", "what it changes", SETTINGS)
  *
  * SETTINGS follow each other without commas, in the order of the axes: CHOOSE(path, choice) and SET(path, number), or the macros below for
- * those that many rows set together.  A row named after a method is its paper's equation with the paper's numbers; where the paper writes
- * mean and std without more, sample standard deviation, no eps.  A row named after a framework is what that computes by default, or is
- * called a recipe.  OBJECTIVES.md says of each what it is, at which release, and tests/evidence has the source of every setting.
+ * settings that many rows make together.  A row named after a method is its paper's equation with the paper's numbers; if the paper writes
+ * just mean and std, the sample standard deviation without an eps.  A row named after a framework is what that framework computes by
+ * default, unless its summary calls it a recipe.  OBJECTIVES.md says what each row is, and of which release; tests/evidence has the source
+ * of every setting.
  *
  * To add one: write the ROW at the end of the table, and its line in tests/oracle/rows.txt from the paper, not from here; CONTRIBUTING.md
- * has the rest.
+ * says what else to do.
  *
  * Licence: MIT-0, as grpo.h. */
 #ifndef GRPO_ROWS_H
@@ -691,7 +693,7 @@ extern "C" {
         "mean likelihood of right responses less that of wrong ones, binary rewards", \
         LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_MEAN) KL(K1, 0) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
         KL_DIVIDE(TOKEN_MEAN) DIVIDE(GROUP_MEAN)) \
-    /* their constraint on the KL: kl_coef is the caller's, of every step minus grpo_kl_hinge, k1 against old being the KL's negative */ \
+    /* DisCO's constraint on the KL: at every step the caller sets kl_coef = -grpo_kl_hinge(...): k1 to old estimates the negative KL */ \
     ROW("disco", "2505.12366", "DisCO, log-L, delta 1e-4 by kl_hinge", \
         "right responses against a soft maximum of the wrong ones, KL under a hinge", \
         LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_LSE) SET(surrogate.tau_neg, 10) KL(K1, 0) \
@@ -701,7 +703,7 @@ extern "C" {
         LEVEL(SEQUENCE_MEAN_RATIO) SURROGATE(DISCRIMINATIVE_LSE) CHOOSE(surrogate.group_score, GRPO_GROUP_SCORE_RATIO) \
             SET(surrogate.tau_neg, 1) KL(K1, 0) \
         CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) KL_DIVIDE(TOKEN_MEAN) DIVIDE(GROUP_MEAN)) \
-    /* length_decay is the caller's: 1/(lambda T_max), lambda 0.1, T_max the length of the longest response there may be */ \
+    /* the caller sets length_decay = 1/(lambda T_max), lambda 0.1, T_max the largest length a response may have */ \
     ROW("drpo", "2510.04474", "objective, official code", "DisCO whose right responses weigh more the shorter they are", \
         LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_LSE) SET(surrogate.tau_neg, 10) KL(K1, 0) \
         CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) KL_DIVIDE(TOKEN_MEAN) DIVIDE(GROUP_MEAN)) \
@@ -712,7 +714,7 @@ extern "C" {
         VERL_NORM LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(SOFTMAX_MSE) SET(surrogate.beta, 1) \
             SET(surrogate.advantage_temperature, 1.0 / 15) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("dmpo-js", "2605.19461", "official code, dmpo_js", "the same by the Jensen-Shannon divergence", \
+    ROW("dmpo-js", "2605.19461", "official code, dmpo_js", "dmpo by the Jensen-Shannon divergence", \
         VERL_NORM LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(SOFTMAX_JS) SET(surrogate.beta, 1) \
             SET(surrogate.advantage_temperature, 1.0 / 15) \
         DIVIDE(GROUP_MEAN)) \
@@ -730,10 +732,10 @@ extern "C" {
     ROW("ctpo-geomean", "2605.07331", "official code, geomean", "geometric mean of the ratios so far, clipped tighter the later", \
         VERL_NORM LEVEL(PREFIX_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLAMP(-20, 20) LEVEL_CLAMP(-HUGE_VAL, 10) \
         LOG_DUAL(0.025, 0.05, 0.05, -0.5) ROLLOUT_IS(TRUNCATE, SEQUENCE_SUM, 0, 5, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
-    /* its default is the caller's: shape = max(0.9-quantile of the ratios of the selected tokens, 1e-4) */ \
+    /* the code's default: the caller sets shaping_gamma = max(0.9-quantile of the ratios of the tokens with shaping_mask, 1e-4) */ \
     ROW("guide-grpo", "2506.13923", "official code, constant g", "w/(w + 1) in place of the clip at tokens of responses that had a hint", \
         VERL_NORM SURROGATE(POLICY_SHAPING) CLIP_RANGE(0.2, 0.2) SET(surrogate.shaping_gamma, 1) DIVIDE(TOKEN_MEAN)) \
-    ROW("llds", "2512.04220", "1, 4-6", "GRPO, and what turns of good responses have lost of their likelihood", \
+    ROW("llds", "2512.04220", "1, 4-6", "GRPO, and a penalty on likelihood that turns of good responses lose", \
         GROUP_NORM CLIP(0.2, 0.2) KL(K3, 0.001) NLL(NOT_NEGATIVE, NONE, 0.2) \
         CHOOSE(penalty.nll_form, GRPO_NLL_FORM_DISPLACEMENT) CHOOSE(penalty.nll_gate, GRPO_NLL_GATE_SEGMENT) \
         DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
@@ -811,7 +813,7 @@ extern "C" {
         DIVIDE(TOKEN_MEAN)) \
     ROW("reg-grpo", "2506.07464", "5-8, without the KL", "GRPO's advantage regressed on the response's log-ratio, standardised too", \
         GROUP_NORM LEVEL(SEQUENCE_SUM) SURROGATE(REGRESSION) SET(surrogate.beta, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    /* rewards are its levels of preference: the best one positive, the worse ones 0, -1, -2 */ \
+    /* rewards must be the paper's preference levels: positive for the best, 0, -1, -2 for the worse ones */ \
     ROW("trpa", "2504.04524", "official code", "pairs of better and worse responses, KL to the old policy", \
         SURROGATE(NONE) KL(K3, 0.001) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) SET(penalty.kl_clamp_value, 10) \
         CHOOSE(penalty.preference, GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE) SET(penalty.preference_beta, 0.1) \
@@ -820,7 +822,7 @@ extern "C" {
     ROW("mt-guide", "2510.01132", "official script, dense rewards", "verl's PPO with a reward at the end of each turn", \
         REWARD_K1(0.01) GAE(1, 1) CHOOSE(advantage.credit, GRPO_CREDIT_STEP_GAE) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CLAMP(-20, 20) \
         DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
-    /* ratio.power and ratio.token_clip_high are the caller's of every step: grpo_power_mean_bounds */ \
+    /* the caller sets ratio.power and ratio.token_clip_high at every step: grpo_power_mean_bounds */ \
     ROW("apmpo", "2605.04066", "objective, at a mean reward of 0", \
         "power mean of a response's clipped token ratios, from GRPO's to GMPO's", \
         GROUP_NORM LEVEL(SEQUENCE_POWER_MEAN) SET(ratio.power, 1) \
@@ -898,7 +900,7 @@ extern "C" {
     ROW("agentflow-paper", "2510.05592", "5-7", "GRPO whose means are over turns of means over their tokens, clip range of the code", \
         GROUP_NORM CLIP(0.2, 0.3) KL(K3, 0.001) DIVIDE(SEQ_MEAN_SEGMENT_MEAN)) \
     ROW("llds-code", "2512.04220", "official code and script", \
-        "GRPO of Search-R1, and what turns of good responses have lost of their likelihood, which the code divides by all tokens", \
+        "GRPO of Search-R1, and a penalty on likelihood that turns of good responses lose, divided by the number of all tokens", \
         VERL_NORM CLAMP(-HUGE_VAL, 4.605170185988092) CLIP(0.2, 0.2) KL(K3, 0.001) SET(penalty.kl_clamp_value, 10) \
         SET(penalty.entropy_coef, 0.001) NLL(NOT_NEGATIVE, NONE, 0.2) CHOOSE(penalty.nll_form, GRPO_NLL_FORM_DISPLACEMENT) \
         CHOOSE(penalty.nll_gate, GRPO_NLL_GATE_SEGMENT) DIVIDE(TOKEN_MEAN)) \
@@ -922,9 +924,9 @@ extern "C" {
         SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN))
 
 /* ---- from the table to an objective ----
- * GRPO_ROWS_ is written out three times: where the settings go, the numbers, and the names.  A setting is two bytes: the place of its field
- * in grpo_objective, an int's width apart, and above it the choice, from 1; 0 is the next number of its array.  GRPO_ROW_END_ closes a row.
- * What is of another size, or beyond those bits, does not compile. */
+ * GRPO_ROWS_ is expanded three times: to the settings, to their numbers, and to the names.  A setting is a uint16_t: the low 9 bits are the
+ * offset of its field in grpo_objective, in units of 4 bytes; the high bits the choice + 1, or 0 for a field that takes the next element of
+ * numbers[].  GRPO_ROW_END_ ends a row.  A field of another size, or a value that does not fit these bits, does not compile. */
 enum { GRPO_ROW_END_ = 0xffff, GRPO_PLACES_ = 512, GRPO_MOST_CHOICES_ = 126 };
 #define GRPO_PLACE_(path, type) (offsetof(grpo_objective, path) / 4 + 0 * sizeof(char[ \
     sizeof(((grpo_objective *)0)->path) == sizeof(type) && sizeof(grpo_objective) / 4 < GRPO_PLACES_ && sizeof(int) == 4 ? 1 : -1]))

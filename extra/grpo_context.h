@@ -308,7 +308,7 @@ static grpo_sequence_ grpo_context_open_(const grpo_run_ *r, const grpo_coupling
     grpo_sequence_ s = grpo_context_sequence_(r->obj, r->batch, i, x);
     s.group = group;
     s.count = x->tokens;
-    if (s.count && w->off_policy_mask != GRPO_OFF_POLICY_MASK_NONE) s.stale = grpo_stale_by_(w, &x->stale, s.count);
+    if (s.count && w->off_policy_mask != GRPO_OFF_POLICY_MASK_NONE) s.stale = grpo_staleness_exceeds_(w, &x->stale, s.count);
     if (s.count && grpo_policy_is_pool_(w->policy_is).over != GRPO_OVER_TOKEN) s.policy_is = grpo_policy_is_by_(w, &x->policy_is, s.count);
     grpo_set_divisors_(r, &s);
     return s;

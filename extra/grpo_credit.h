@@ -394,7 +394,7 @@ static grpo_dd grpo_arc_difference_(double a, double b, double c, double d) {
 static grpo_dd grpo_term_frequency_(const grpo_key_counts_ *k, int side) {
     const double n = k->hits[side], L = k->tokens[side], both = k->tokens[0] + k->tokens[1];
     if (n == 0) return grpo_dd_of_(0);
-    return grpo_dd_steady_(grpo_dd_quotient(grpo_two_prod(3 * n, both), grpo_dd_add(grpo_two_prod(n, both),
+    return grpo_dd_round_96_(grpo_dd_quotient(grpo_two_prod(3 * n, both), grpo_dd_add(grpo_two_prod(n, both),
                                                                                            grpo_two_prod(L, 2 * L + both))));
 }
 
@@ -961,7 +961,7 @@ static grpo_dd grpo_set_value_(const double *reward, const int64_t *klass, const
         for (j = 0; j < k && klass[member[j]] != klass[member[k]]; j++) { }
         distinct += j == k;
     }
-    return grpo_dd_steady_(grpo_dd_div(grpo_dd_div(grpo_dd_mul(grpo_sum_dd_(&sum), (double)distinct), (double)size), (double)size));
+    return grpo_dd_round_96_(grpo_dd_div(grpo_dd_div(grpo_dd_mul(grpo_sum_dd_(&sum), (double)distinct), (double)size), (double)size));
 }
 
 static grpo_status grpo_check_sets_(const int64_t *member, const int64_t *set_begin, int64_t n_sets, int64_t n) {
@@ -1244,7 +1244,7 @@ static grpo_dd grpo_branch_expected_(const int64_t *parent, const double *logp, 
         grpo_sum_add_(&whole, share);
         if (share > 0) grpo_sum_add_dd_(&sum, grpo_dd_mul(node[c].value, share));
     }
-    return grpo_dd_steady_(grpo_dd_quotient(grpo_sum_dd_(&sum), grpo_sum_dd_(&whole)));
+    return grpo_dd_round_96_(grpo_dd_quotient(grpo_sum_dd_(&sum), grpo_sum_dd_(&whole)));
 }
 
 /* depth, leaves below (a leaf: itself) and R of every node; the depths there are */
@@ -1265,7 +1265,7 @@ static int64_t grpo_branch_values_(const int64_t *parent, const double *reward, 
         if (!leaf && form == GRPO_BRANCH_PROBABILITY) node[k].value = grpo_branch_expected_(parent, logp, n, k, alpha, node);
     }
     for (k = 0; k < n && form == GRPO_BRANCH_LEAVES; k++)
-        node[k].value = grpo_dd_steady_(grpo_dd_div(node[k].value, (double)node[k].leaves));
+        node[k].value = grpo_dd_round_96_(grpo_dd_div(node[k].value, (double)node[k].leaves));
     return depths;
 }
 
@@ -1380,7 +1380,7 @@ static double grpo_tree_difference_(const int64_t *parent, const double *reward,
     const int alone = of[up].children == 1;
     grpo_dd x = grpo_dd_mul(alone ? grpo_dd_of_(value[k]) : of[k].value, gamma);
     x = grpo_dd_add(grpo_dd_of_(reward[k]), x);
-    return grpo_over_(grpo_dd_minus_(x, alone ? grpo_dd_of_(value[up]) : of[up].value), (double)of[k].leaves);
+    return grpo_divide_(grpo_dd_minus_(x, alone ? grpo_dd_of_(value[up]) : of[up].value), (double)of[k].leaves);
 }
 
 /* V - mean V of the other children of its parent */
@@ -1548,7 +1548,7 @@ grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double e
             count = count * (double)(n - size + 1) / (double)(size - 1);       /* C(n - 1, size - 1) */
             total = grpo_dd_add(total, grpo_dd_div(sum[size][k], count));
         }
-        advantage[k] = grpo_over_(total, (double)(n - 1));
+        advantage[k] = grpo_divide_(total, (double)(n - 1));
     }
     return GRPO_OK;
 }

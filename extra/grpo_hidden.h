@@ -278,7 +278,7 @@ static int64_t grpo_first_not_finite_(const grpo_real *x, int64_t n) {
 
 static grpo_status grpo_refuse_logit_(double x, int64_t t, int64_t v, int64_t vocab) {
     return grpo_status_at_(x != x ? GRPO_NAN : GRPO_INFINITE, GRPO_AT_logits_logits_,
-                           vocab > 0 && t > GRPO_INDICES_ / vocab ? -1 : t * vocab + v);
+                           vocab > 0 && t > GRPO_MAX_INDEX_ / vocab ? -1 : t * vocab + v);
 }
 
 /* targets and hidden states of tokens that count, and the weight, if there is such a token */
@@ -458,7 +458,7 @@ static grpo_run_ grpo_hidden_run_(const grpo_hidden_call_ *c) {
 
 /* the tokens from `from` up to `to`; responses are cut there, and divided by what the whole is divided by.  A function apart: its room is
  * given back before the products */
-GRPO_APART_ void grpo_hidden_evaluate_(const grpo_hidden_call_ *c, int64_t *g, grpo_index_ from, grpo_index_ to) {
+GRPO_NOINLINE_ void grpo_hidden_evaluate_(const grpo_hidden_call_ *c, int64_t *g, grpo_index_ from, grpo_index_ to) {
     const grpo_batch *b = &c->batch;
     const int64_t end = grpo_end_sequence_(b);
     grpo_run_ r = grpo_hidden_run_(c);
@@ -482,7 +482,7 @@ GRPO_APART_ void grpo_hidden_evaluate_(const grpo_hidden_call_ *c, int64_t *g, g
 static void grpo_evaluate_nothing_(const grpo_run_ *r, const grpo_sequence_ *s) { (void)r; (void)s; }
 
 /* responses and groups of the report */
-GRPO_APART_ void grpo_hidden_count_(const grpo_hidden_call_ *c) {
+GRPO_NOINLINE_ void grpo_hidden_count_(const grpo_hidden_call_ *c) {
     const grpo_method_ counting = { grpo_evaluate_nothing_, NULL, 0 };
     const grpo_run_ r = grpo_hidden_run_(c);
     grpo_run_groups_(&r, &counting);

@@ -433,7 +433,7 @@ static void grpo_call_it_(grpo_finding *x, const char *name) {
 }
 
 /* ---- what functions refuse ---- */
-GRPO_APART_ grpo_status grpo_refused_advantages_(const grpo_objective *obj, const grpo_batch *batch) {
+GRPO_NOINLINE_ grpo_status grpo_refused_advantages_(const grpo_objective *obj, const grpo_batch *batch) {
     grpo_moments m;
     memset(&m, 0, sizeof m);
     return grpo_moments_add(obj, batch, &m);

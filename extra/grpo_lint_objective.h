@@ -629,7 +629,7 @@ static void grpo_idle_look_at_numbers_(grpo_idle_ *l) {
 }
 
 /* ---- arrays: those that a batch of one response without tokens is refused for the want of, by advantages or loss ---- */
-GRPO_APART_ int grpo_idle_advantages_need_(const grpo_objective *obj, const grpo_batch *b, int what) {
+GRPO_NOINLINE_ int grpo_idle_advantages_need_(const grpo_objective *obj, const grpo_batch *b, int what) {
     grpo_moments m;
     memset(&m, 0, sizeof m);
     return grpo_moments_add(obj, b, &m) == GRPO_STATUS_(GRPO_NULL, what);

@@ -384,7 +384,7 @@ static double grpo_trust_factor_(const grpo_batch *b, int64_t g, const double *o
         n[k]++;
         every += outcome[i] >= x->every; none += outcome[i] <= x->none;
     }
-    for (k = 0; k < 2; k++) if (n[k]) mean[k] = grpo_dd_steady_(grpo_dd_div(grpo_sum_dd_(&sum[k]), (double)n[k]));
+    for (k = 0; k < 2; k++) if (n[k]) mean[k] = grpo_dd_round_96_(grpo_dd_div(grpo_sum_dd_(&sum[k]), (double)n[k]));
     if (every == end - begin || none == end - begin) return 0;
     return n[1] == 0 || !grpo_dd_less(mean[1], mean[0]) ? 1 : grpo_exp(grpo_dd_minus_(mean[1], mean[0]));
 }
@@ -538,7 +538,7 @@ static grpo_dd grpo_answer_likelihood_(const grpo_batch *b, int64_t i, double ca
         grpo_sum_add_(&sum, (double)b->logp_ref[t]);
         n++;
     }
-    if (n) c = grpo_dd_steady_(grpo_exp_twice(grpo_dd_steady_(grpo_dd_div(grpo_sum_dd_(&sum), (double)n))));
+    if (n) c = grpo_dd_round_96_(grpo_exp_twice(grpo_dd_round_96_(grpo_dd_div(grpo_sum_dd_(&sum), (double)n))));
     return grpo_dd_exceeds(c, cap) ? grpo_dd_of_(cap) : c;
 }
 
@@ -562,7 +562,7 @@ static void grpo_bonus_group_(const grpo_batch *b, int64_t g, const double *accu
         grpo_sum_add_dd_(&likelihoods, grpo_answer_likelihood_(b, i, cap));
         n++;
     }
-    bar = grpo_dd_steady_(grpo_dd_div(grpo_sum_dd_(&likelihoods), n ? (double)n : 1));
+    bar = grpo_dd_round_96_(grpo_dd_div(grpo_sum_dd_(&likelihoods), n ? (double)n : 1));
     for (i = begin; i < end; i++) {
         const grpo_dd r = grpo_dd_of_((double)b->reward[i]);
         const int passes = grpo_is_accurate_(accuracy[i], &sum, end - begin)

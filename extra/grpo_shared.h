@@ -316,7 +316,7 @@ static grpo_dd grpo_response_mean_(const grpo_batch *b, const grpo_real *x, cons
         grpo_sum_add_diff_(&sum, (double)x[t], y ? (double)y[t] : 0);
         n++;
     }
-    return grpo_dd_steady_(grpo_mean_(&sum, n));
+    return grpo_dd_round_96_(grpo_mean_(&sum, n));
 }
 
 static void grpo_old_means_(const grpo_batch *b, grpo_dd *mean) {

@@ -750,7 +750,7 @@ typedef struct {
 static grpo_dd grpo_product_at_(const grpo_products_ *p, int64_t t) {
     const grpo_dd l = grpo_dd_minus_(grpo_dd_of_((double)p->batch->logp[t]), p->mean_l);
     const grpo_dd A = grpo_dd_minus_(grpo_dd_of_((double)p->advantage[t]), p->mean_A);
-    return grpo_dd_steady_(grpo_dd_scaled_(grpo_dd_product(l, A), -p->exponent));
+    return grpo_dd_round_96_(grpo_dd_scaled_(grpo_dd_product(l, A), -p->exponent));
 }
 
 static void grpo_survey_products_(grpo_products_ *p) {

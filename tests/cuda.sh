@@ -40,7 +40,7 @@ run() { # what, command...
 every_function() {
     echo '#include "examples/cuda/rows.cuh"'
     echo '__device__ void every_function(void **at) {'
-    sed -nE 's/^(GRPO_FN|GRPO_CALLED_FN_|GRPO_SHORT_FN_|GRPO_LOGITS_FN|static GRPO_LOGITS_FN) [^(=]*[ *]([a-z0-9_]+)\(.*/    *at++ = (void *)\2;/p' \
+    sed -nE 's/^(GRPO_FN|GRPO_NOINLINE_FN_|GRPO_FORCE_INLINE_FN_|GRPO_LOGITS_FN|static GRPO_LOGITS_FN) [^(=]*[ *]([a-z0-9_]+)\(.*/    *at++ = (void *)\2;/p' \
         grpo.h gspo.h extra/grpo_logits.h extra/grpo_shared_logits.h | sort -u
     echo '}'
 }
@@ -58,7 +58,7 @@ device_code() {
 
 host_function_is_seen() { # a mark less, and it must be red
     mkdir -p "$work/marks" && cp -r grpo.h grpo_blocks.h grpo_rows.h gspo.h extra examples tests "$work/marks" || return 1
-    sed 's/^GRPO_CALLED_FN_ grpo_term grpo_quadratic_from_/static grpo_term grpo_quadratic_from_/' grpo.h >"$work/marks/grpo.h"
+    sed 's/^GRPO_NOINLINE_FN_ grpo_term grpo_quadratic_from_/static grpo_term grpo_quadratic_from_/' grpo.h >"$work/marks/grpo.h"
     ! cmp -s grpo.h "$work/marks/grpo.h" || return 1
     (cd "$work/marks" && ! by_clang "$work/every.cu" sm_70 2>&1) | grep "reference to __host__ function 'grpo_quadratic_from_'"
 }

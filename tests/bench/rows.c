@@ -66,7 +66,7 @@ double rows_bound(void) {
     const grpo_level_kind level = objective.ratio.level;
     if (level == GRPO_LEVEL_SEQUENCE_MEAN_RATIO || level == GRPO_LEVEL_SEQUENCE_POWER_MEAN) return 120;
     if (objective.surrogate.kind == GRPO_SURROGATE_VESPO) return 120;
-    return level == GRPO_LEVEL_TOKEN && !grpo_is_of_group_(objective.surrogate.kind) ? 25 : 40;
+    return level == GRPO_LEVEL_TOKEN && !grpo_is_group_surrogate_(objective.surrogate.kind) ? 25 : 40;
 }
 
 double rows_call(double *loss, double *gradient) {
