@@ -513,6 +513,7 @@ typedef struct {
 } grpo_response;
 grpo_status grpo_context_check(const grpo_objective *obj);
 int grpo_context_rounds(const grpo_objective *obj);
+int grpo_context_needs_groups(const grpo_objective *obj);
 grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const
     grpo_response *whole, grpo_response *part);
 void grpo_context_add(grpo_response *into, const grpo_response *from, int64_t n);
@@ -1122,6 +1123,7 @@ int64_t gspo_scratch_f64(const grpo_objective *obj, const grpo_batch_f64 *batch)
 grpo_dd gspo_log_ratio_f64(const double *logp, const double *logp_old, const uint8_t *mask, int64_t n);
 grpo_status grpo_context_check_f64(const grpo_objective *obj);
 int grpo_context_rounds_f64(const grpo_objective *obj);
+int grpo_context_needs_groups_f64(const grpo_objective *obj);
 grpo_status grpo_context_measure_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
     const grpo_response *whole, grpo_response *part);
 void grpo_context_add_f64(grpo_response *into, const grpo_response *from, int64_t n);
