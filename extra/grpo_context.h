@@ -154,13 +154,7 @@ static int grpo_is_pooled_(const grpo_weight *w) {
 
 int grpo_context_rounds(const grpo_objective *obj) { return grpo_context_check(obj) ? 0 : grpo_is_pooled_(&obj->weight) ? 2 : 1; }
 
-int grpo_context_needs_groups(const grpo_objective *obj) {
-    switch (obj->aggregation.kind) {
-    case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: case GRPO_AGGREGATION_GROUP_MEAN: case GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN:
-    case GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD: return 1;
-    default: return gspo_function_of_(obj) || obj->penalty.preference != GRPO_PREFERENCE_NONE;
-    }
-}
+int grpo_context_needs_groups(const grpo_objective *obj) { return grpo_needs_groups_(obj); }
 
 /* ---- a response from its record ---- */
 
