@@ -69,6 +69,8 @@ class Loader(unittest.TestCase):
         self.assertEqual(RAGGED.setting("penalty.kl_coef"), 0)
         self.assertEqual(RAGGED.setting("penalty.kl"), "none")
         self.assertRaises(KeyError, RAGGED.setting, "penalty.misspelt")
+        with self.assertRaisesRegex(KeyError, "did you mean surrogate.eps_high"):
+            RAGGED.setting("surrogate.epsilon_high")
 
     def test_choosing_cases(self):
         self.assertEqual(len(cases("gspo", without=("NegInf",))), len(GSPO) - 6)
