@@ -23,8 +23,12 @@
  *     if (!st) st = grpo_context_backward(&obj, &batch, advantage, whole, through, &out, &partial);
  *     // the partials, merged over all ranks with grpo_partial_merge, report the whole; out.dlogp is of the tokens that lie here
  *
- * The sums are exact and integers: neither the cut nor the order of ranks changes a bit of loss, gradient or report.  So may
- * micro-batches cut a group: each has the batch of all responses of its groups, those that are not in it with length 0, and is a "rank".
+ * The sums are exact and integers: neither the cut nor the order of ranks changes a bit of loss, gradient or report.
+ *
+ * Micro-batches may cut a group.  Where the loss asks for no group (grpo_context_needs_groups is 0: most objectives) each holds any whole
+ * responses, each as a group of its own, and grpo_totals_add, gspo_loss_add and grpo_partial_merge are all there is to it: the bits of the
+ * whole, but that the report counts groups otherwise.  Else each has the batch of all responses of its groups, those that are not in it
+ * with length 0, and is a "rank" above.  A is made before, from the whole groups, and given to both.
  *
  * Units are the token and the response (ratio.level token, sequence_mean, sequence_sum, sequence_clipped_mean); weights and rejection
  * pooled over the response, off_policy_mask and divisors by length are those of the whole.  What hangs on a token's place in its
@@ -41,6 +45,7 @@
 #ifdef GRPO_DOUBLE
 #define grpo_context_check grpo_context_check_f64
 #define grpo_context_rounds grpo_context_rounds_f64
+#define grpo_context_needs_groups grpo_context_needs_groups_f64
 #define grpo_context_add grpo_context_add_f64
 #define grpo_context_add_sums grpo_context_add_sums_f64
 #define grpo_context_measure grpo_context_measure_f64
@@ -70,6 +75,10 @@ typedef struct {
 grpo_status grpo_context_check(const grpo_objective *obj);
 /* how often to measure, with an addition after each: 2 where all tokens of a response decide which of them count, else 1; 0: refused */
 int grpo_context_rounds(const grpo_objective *obj);
+
+/* Does the loss look at the responses of a prompt together (a divisor by groups, a surrogate of a group, pairs)?  0: with A given, how
+ * responses are grouped changes nothing but the counts of groups in the report */
+int grpo_context_needs_groups(const grpo_objective *obj);
 
 /* part (sequences): of every response what the tokens of this batch know.  whole (sequences): NULL in the first round, then the sum of
  * that; part may be that array.  advantage (n_tokens): those here.  Counts that no sum of parts has are GRPO_OUT_OF_RANGE, here and
@@ -144,6 +153,8 @@ static int grpo_is_pooled_(const grpo_weight *w) {
 }
 
 int grpo_context_rounds(const grpo_objective *obj) { return grpo_context_check(obj) ? 0 : grpo_is_pooled_(&obj->weight) ? 2 : 1; }
+
+int grpo_context_needs_groups(const grpo_objective *obj) { return grpo_needs_groups_(obj); }
 
 /* ---- a response from its record ---- */
 

@@ -94,8 +94,11 @@ typedef enum {
  *   flag              of any array of flags
  *   short_truncated   two or more are truncated, two or more not, and each of the former is shorter, up to its last token of the mask.
  *                     Likely if there are 3 of each and the others are equally long: those that a limit has cut
- *   group_of_one      where the baseline is of the group and advantage.singleton is zero; likely if all groups are
- *   equal_rewards     of groups of two or more, likewise; advantages, if given, are 0 there.  Likely if all groups are, 8 at least
+ *   group_of_one      where the baseline is of the group and advantage.singleton is zero; advantages, if given, are 0 there.  Likely if
+ *                     all groups are
+ *   equal_rewards     of groups of two or more, likewise.  Likely if all groups are, 8 at least
+ *   lone_advantage    totals have other parts, a group of one has advantages that are not 0, which the objective does not give it, and the
+ *                     loss looks at the responses of a group together
  *   per_response      advantages, one for all tokens of a response by the objective, change within one, and are 0 from the element on whose
  *                     number is the count of responses
  *   no_advantage      rewards of a group differ in responses that have tokens, and nothing shapes them, yet all advantages are 0, or all
@@ -173,6 +176,8 @@ typedef enum {
     X(GRPO_LINT_FIXED_LENGTH, fixed_length, NOTE, "is %v, as that of every response, and there is no mask: does padding count?") \
     X(GRPO_LINT_CUT_GROUP, cut_group, NOTE, \
         "begins a group of %v responses, where the others of this part have %o: is it cut?  Parts are of whole groups") \
+    X(GRPO_LINT_LONE_ADVANTAGE, lone_advantage, NOTE, \
+        "begins a group of one response whose advantage is not 0: is it cut?  This loss looks at whole groups") \
     X(GRPO_LINT_ZERO_PROBABILITY, zero_probability, NOTE, "is -infinity: a token whose probability is 0") \
     X(GRPO_LINT_APART, apart, NOTE, "differs from %b by %v on average: by temperature, a filter, or many steps of the policy?") \
     X(GRPO_LINT_SAME, same, NOTE, "is %b at every token: ratios are 1 and no clip acts, as in the first step on a batch")
@@ -210,8 +215,8 @@ int grpo_lint_parts(const grpo_totals *totals, const grpo_partial *partial, cons
  * grpo_fault_of */
 const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                char *buffer, size_t size);
-/* the same of what a function of grpo_logits.h refused of its logits: the row, the entry of the vocabulary, the target, the token.  batch:
- * whose token each row is (grpo_logits_loss), or NULL */
+/* the same of what a function of grpo_logits.h refused: of its logits the row, the entry of the vocabulary, the target, the token; of an
+ * array of the batch the place.  batch: whose token each row is (grpo_logits_loss), or NULL */
 const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *logits, const grpo_batch *batch, char *buffer, size_t size);
 /* level, sentence and place of a finding, likewise */
 const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size_t size);
@@ -227,6 +232,7 @@ const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size
 
 #define GRPO_KERNEL_
 #include "../grpo.h"
+#include "grpo_shared.h"
 #include "grpo_shared_text.h"
 
 #ifdef __cplusplus
@@ -938,13 +944,22 @@ static int64_t grpo_other_reward_(const grpo_batch *b, int64_t g, int with_token
     return -1;
 }
 
+/* is the objective's own advantage of a lone response 0? */
+static int grpo_lone_is_zero_(const grpo_advantage *a) {
+    return grpo_compares_responses_(a) && grpo_tokens_are_alike_(a) && a->transform == GRPO_TRANSFORM_NONE && a->baseline_shift == 0
+        && a->excluded == GRPO_EXCLUDED_NONE && a->batch_norm == GRPO_BATCH_NORM_NONE && a->scale != GRPO_SCALE_TOKEN_WHITEN;
+}
+
 static void grpo_lint_groups_(grpo_lint_ *l) {
     const grpo_batch *b = l->b;
     int64_t alone = 0, equal = 0, first_alone = -1, first_equal = -1;
     grpo_finding x;
     for (int64_t g = 0; g < b->n_groups; g++) {
         const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
-        if (end - begin == 1) { if (alone++ == 0) first_alone = g; continue; }
+        if (end - begin == 1) {
+            if ((!l->advantage || grpo_advantage_is_zero_(l, begin, end)) && alone++ == 0) first_alone = g;
+            continue;
+        }
         if (!b->reward || grpo_other_reward_(b, g, 0) >= 0) continue;
         if ((!l->advantage || grpo_advantage_is_zero_(l, begin, end)) && equal++ == 0) first_equal = begin;
     }
@@ -1144,6 +1159,21 @@ static void grpo_lint_totals_(grpo_lint_ *l, const grpo_totals *totals) {
     if (totals && !grpo_is_rest_(totals, &own)) grpo_find_(l, GRPO_LINT_OTHER_TOTALS, GRPO_AT_totals_, -1, 1);
 }
 
+static void grpo_lint_lone_(grpo_lint_ *l, const grpo_totals *totals) {
+    const grpo_batch *b = l->b;
+    int64_t n = 0, first = -1;
+    if (!l->advantage || !grpo_are_of_parts_(l, totals) || !grpo_needs_groups_(l->obj) || !grpo_lone_is_zero_(&l->obj->advantage)) return;
+    for (int64_t g = 0; g < b->n_groups; g++) {
+        const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
+        if (end - begin == 1 && !grpo_advantage_is_zero_(l, begin, end) && n++ == 0) first = g;
+    }
+    if (n) {
+        grpo_finding x = grpo_finding_at_(l, GRPO_LINT_LONE_ADVANTAGE, GRPO_AT_group_begin_, 0, first, n);
+        x.at.group = first;
+        grpo_keep_finding_(l, &x);
+    }
+}
+
 static void grpo_lint_cut_group_(grpo_lint_ *l, const grpo_totals *totals) {
     const grpo_batch *b = l->b;
     const int64_t n = b->n_groups, *begin = b->group_begin;
@@ -1220,6 +1250,7 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     grpo_lint_unwritten_(&l, out ? out->ddivergence_ref : NULL, GRPO_AT_ddivergence_ref_, in_order, totals != NULL);
     if (grpo_compares_responses_(&obj->advantage)) grpo_lint_groups_(&l);
     grpo_lint_cut_group_(&l, totals);
+    grpo_lint_lone_(&l, totals);
     bytes = grpo_lint_mask_bytes_(&l);
     grpo_lint_flags_(&l, bytes);
     if (!grpo_lint_tokens_(&l)) return l.count;
@@ -1319,10 +1350,11 @@ static void grpo_take_logits_(grpo_status st, const grpo_logits *x, const grpo_b
 }
 
 const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *x, const grpo_batch *batch, char *buffer, size_t size) {
-    grpo_fault f = grpo_fault_of(st, NULL, NULL, NULL);
+    grpo_fault f = grpo_fault_of(st, NULL, batch, NULL);
     const int what = grpo_what_of_(st), of_logits = what == GRPO_AT_logits_logits_;
     int64_t row = !x || (!of_logits && what != GRPO_AT_logits_target_) ? -1 : of_logits && x->stride > 0 ? f.index / x->stride : f.index;
     grpo_text_ to;
+    int values;
     if (size == 0) return "";
     to.buffer = buffer; to.room = size - 1;
     *buffer = 0;
@@ -1330,13 +1362,13 @@ const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *x, cons
     if (x) grpo_take_logits_(st, x, batch, &f);
     if (row >= 0 && batch) grpo_place_token_(batch, row, &f);
     if (row >= 0 && !of_logits && x->target) grpo_fault_value_(&f, (double)x->target[row]);
-    grpo_say_status_(&to, st, &f);
+    values = grpo_say_status_(&to, st, &f);
     if (row >= 0 && !of_logits) grpo_say_count_(&to, ", and the vocabulary has ", x->vocab, " entries");
     if (row >= 0 && of_logits && x->stride > 0) {
         grpo_say_count_(&to, ": row ", row, "");
         grpo_say_count_(&to, ", vocabulary entry ", f.index % x->stride, "");
     }
-    grpo_say_place_(&to, f.has_value || of_logits ? "; " : ": ", &f);
+    grpo_say_place_(&to, values || of_logits ? "; " : ": ", &f);
     return buffer;
 }
 

@@ -120,8 +120,9 @@ typedef struct {
 GRPO_LOGITS_FN grpo_logits_slopes grpo_logits_part_slopes(const grpo_logits_part *part, double temperature, double dlogp, double dentropy);
 GRPO_LOGITS_FN double grpo_logits_slope(const grpo_logits_slopes *s, double z, int is_target);
 
-/* The rows of a batch: row t is what the token of slot t was drawn from, so rows = batch.n_tokens, padded or packed as the batch is.
- * The caller's arrays, O(tokens) of them. */
+/* The rows of a batch: row t is what the token of slot t was drawn from, so rows = batch.n_tokens, padded or packed as the batch is.  Of a
+ * causal model's output that is the row of the position before: a response whose first token stands at position p has offset p - 1, and
+ * target[t] is the token at t + 1 (examples/cpp/parts.cpp).  The caller's arrays, O(tokens) of them. */
 typedef struct {
     grpo_logits logits;
     grpo_logits_part *part;         /* (rows) room to work in */

@@ -14,6 +14,19 @@
 extern "C" {
 #endif
 
+/* does a loss look at the responses of a prompt together? */
+#define GRPO_SHARED_TOKEN_ 0
+#define GRPO_SHARED_GROUP_ 1
+#define GRPO_SHARED_OF_(id, name, of, ...) | (uint64_t)GRPO_SHARED_##of##_ << id
+static inline int grpo_needs_groups_(const grpo_objective *obj) {
+    static const uint64_t of_group = 0 GRPO_SURROGATE_CHOICES(GRPO_SHARED_OF_);
+    switch (obj->aggregation.kind) {
+    case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: case GRPO_AGGREGATION_GROUP_MEAN: case GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN:
+    case GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD: return 1;
+    default: return (of_group >> obj->surrogate.kind & 1) || obj->penalty.preference != GRPO_PREFERENCE_NONE;
+    }
+}
+
 /* ---- checks of arguments ----
  * By their place in the public function, from 1, and the entry at fault; of a struct the entry is the member, from 0.  Of a batch
  * without groups no array is asked for. */

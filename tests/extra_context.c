@@ -1,6 +1,7 @@
 /* extra_context: the tokens of every response are cut over one to five ranks, at random places, some ranks getting nothing; loss, gradients,
  * terms and report are those of gspo_loss to the bit, for every row that goes and for random objectives.  What does not go is refused.
- * Totals count what the merged partials do. */
+ * Totals count what the merged partials do.  Where the loss needs no groups, micro-batches of any responses give the bits of the whole, each
+ * response a group of its own; where it does, they give another loss. */
 #include "../extra/grpo_context.h"
 #include "../extra/grpo_lint.h"
 #include "check.h"
@@ -166,6 +167,94 @@ static void check_cut(const char *name, const grpo_objective *obj, uint64_t seed
     rollouts_free(&b);
 }
 
+/* ---- micro-batches that cut groups and no response ---- */
+
+typedef struct { int64_t *begin, *offset, *length; grpo_real *reward; uint8_t *truncated; } alone;
+
+/* the responses in another order, each a group of its own */
+static alone alone_room(rng *r, const rollouts *b) {
+    const int64_t n = b->n_sequences;
+    alone a;
+    int64_t *order = test_alloc(n, sizeof *order);
+    a.begin = test_alloc(n + 1, sizeof *a.begin);
+    a.offset = test_alloc(n, sizeof *a.offset);
+    a.length = test_alloc(n, sizeof *a.length);
+    a.reward = test_alloc(n, sizeof *a.reward);
+    a.truncated = test_alloc(n, sizeof *a.truncated);
+    for (int64_t i = 0; i < n; i++) order[i] = i;
+    rng_shuffle(r, order, n);
+    for (int64_t i = 0; i < n; i++) {
+        a.begin[i] = i;
+        a.offset[i] = b->offset[order[i]];
+        a.length[i] = b->length[order[i]];
+        a.reward[i] = b->reward[order[i]];
+        a.truncated[i] = b->truncated[order[i]];
+    }
+    a.begin[n] = n;
+    free(order);
+    return a;
+}
+
+static void alone_free(alone *a) { free(a->begin); free(a->offset); free(a->length); free(a->reward); free(a->truncated); }
+
+static grpo_status run_alone(const grpo_objective *obj, const rollouts *b, const grpo_real *A, const alone *a, int parts, answer *to) {
+    grpo_totals totals;
+    grpo_partial all;
+    grpo_status st = GRPO_OK;
+    memset(&totals, 0, sizeof totals);
+    memset(&all, 0, sizeof all);
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < parts && !st; k++) {
+            const int64_t first = b->n_sequences * k / parts;
+            grpo_batch view = rollouts_view(b);
+            grpo_output out = output_of(to);
+            grpo_output room;
+            view.n_groups = b->n_sequences * (k + 1) / parts - first;
+            view.group_begin = a->begin + first;
+            view.offset = a->offset; view.length = a->length; view.reward = a->reward; view.truncated = a->truncated;
+            room = output_with_scratch(obj, &view);
+            out.scratch = room.scratch; out.scratch_size = room.scratch_size;
+            st = pass == 0 ? grpo_totals_add(obj, &view, A, &totals) : gspo_loss_add(obj, &view, A, &totals, &out, &all);
+            free(room.scratch);
+        }
+    grpo_partial_report(&all, &to->report);
+    return st;
+}
+
+/* is the loss another where responses stand alone? */
+static int check_alone(const char *name, const grpo_objective *obj, uint64_t seed, int kind) {
+    rng r = { seed };
+    rollouts b;
+    grpo_batch view;
+    grpo_output out, room;
+    grpo_status st;
+    int other = 0;
+    rollouts_random(&r, kind, &b);
+    view = rollouts_view(&b);
+    grpo_real *A = random_advantages(&r, &b);
+    answer whole = answer_room(b.n_tokens), parts = answer_room(b.n_tokens);
+    alone a = alone_room(&r, &b);
+    out = output_of(&whole);
+    room = output_with_scratch(obj, &view);
+    out.scratch = room.scratch; out.scratch_size = room.scratch_size;
+    st = gspo_loss(obj, &view, A, NULL, &out, &whole.report);
+    if (!st) {
+        st = run_alone(obj, &b, A, &a, 1 + (int)rng_below(&r, b.n_sequences < 4 ? b.n_sequences : 4), &parts);
+        check(!st || grpo_context_needs_groups(obj), "%s: refused where responses stand alone: %s", name, grpo_status_text(st));
+        other = whole.report.loss != parts.report.loss;
+        parts.report.groups = whole.report.groups;
+        parts.report.degenerate_groups = whole.report.degenerate_groups;
+        if (!st && !grpo_context_needs_groups(obj)) compare(name, &whole, &parts, b.n_tokens);
+    }
+    free(room.scratch);
+    alone_free(&a);
+    answer_free(&whole);
+    answer_free(&parts);
+    free(A);
+    rollouts_free(&b);
+    return other;
+}
+
 static const int kinds[] = { 0, RANDOM_NEG_INF, RANDOM_SMALL, RANDOM_LONG };
 
 static void check_rows(void) {
@@ -180,6 +269,21 @@ static void check_rows(void) {
     }
     printf("%d rows from parts of responses, %d need whole ones\n", taken, refused);
     check(taken > 3 * refused, "most rows go");
+}
+
+static void check_rows_alone(void) {
+    int n, alike = 0, apart = 0;
+    const grpo_preset *p = grpo_presets(&n);
+    for (int k = 0; k < n; k++) {
+        const grpo_objective obj = grpo_objective_from_preset(&p[k]);
+        int other = 0;
+        for (int j = 0; j < 4; j++) other += check_alone(p[k].name, &obj, (uint64_t)(300 * k + j), kinds[j % 3]);
+        if (!grpo_context_needs_groups(&obj)) { alike++; continue; }
+        apart++;
+        check(other > 0, "%s: needs groups, and gives the same without", p[k].name);
+    }
+    printf("%d rows from micro-batches of any responses, %d need whole groups\n", alike, apart);
+    check(alike > 3 * apart, "most rows need no groups");
 }
 
 /* with the first choice in every field that asks for whole responses; 0: the rest does not go with that */
@@ -200,9 +304,10 @@ static void check_random(void) {
         char name[40];
         grpo_objective obj;
         random_objective(&r, &obj);
+        sprintf(name, "objective %d", k);
+        check_alone(name, &obj, 9000 + (uint64_t)k, kinds[k % 3]);
         if (!goes_in_parts(&r, &obj)) continue;
         taken++;
-        sprintf(name, "objective %d", k);
         check_cut(name, &obj, 7000 + (uint64_t)k, kinds[k % 16 == 3 ? 3 : k % 3]);
     }
     check(taken > OBJECTIVES / DRAWS_OVER / 3, "%d of %d random objectives go", taken, OBJECTIVES / DRAWS_OVER);
@@ -251,6 +356,7 @@ static void check_refusals(void) {
 
 int main(void) {
     check_rows();
+    check_rows_alone();
     check_random();
     check_refusals();
     return check_summary();

@@ -305,6 +305,16 @@ static void cut_alone(setup *s) { cut_last(s); own_totals(s); }
 static void cut_both(setup *s) { s->group[0] = 1; cut_last(s); }
 static void larger_last(setup *s) { s->group[1] = 1; s->group[2] = 3; new_advantages(s); }
 
+/* groups of one with the advantages of the whole: in a part of a batch */
+static void lone(setup *s) {
+    s->group[1] = 1; s->group[2] = 2; s->group[3] = 3;
+    s->obj.aggregation.kind = GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN;
+}
+static void lone_zero(setup *s) { lone(s); new_advantages(s); }
+static void lone_needless(setup *s) { lone(s); s->obj.aggregation.kind = GRPO_AGGREGATION_TOKEN_MEAN; }
+static void lone_alone(setup *s) { lone(s); own_totals(s); }
+static void lone_shifted(setup *s) { lone(s); s->obj.advantage.baseline_shift = 0.1; }
+
 static void bonus(setup *s) { s->obj.penalty.entropy_coef = 0.01; }
 static void lost_bonus(setup *s) { bonus(s); s->out.dentropy = NULL; }
 static void no_gradient(setup *s) { lost_bonus(s); s->out.dlogp = NULL; }
@@ -414,7 +424,14 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(CUT_GROUP), cut_last, cut_alone,
       "note: batch.group_begin[2] begins a group of 2 responses, where the others of this part have 3: is it cut?  Parts are of whole "
       "groups: group 2" },
+    { RULE(LONE_ADVANTAGE), lone, lone_zero,
+      "note: batch.group_begin[0] begins a group of one response whose advantage is not 0: is it cut?  This loss looks at whole groups: "
+      "group 0; 3 in all" },
     /* once more */
+    { RULE(LONE_ADVANTAGE), lone, lone_needless, NULL },
+    { RULE(LONE_ADVANTAGE), lone, lone_alone, NULL },
+    { RULE(LONE_ADVANTAGE), lone, lone_shifted, NULL },
+    { RULE(GROUP_OF_ONE), one, lone, NULL },
     { RULE(ZEROS), no_ref_of_none, certain_ref,
       "note: batch.logp_ref is 0 at every token, and batch.logp is not: it looks unwritten" },
     { RULE(ZEROS), no_ref_yet, nothing,
@@ -826,7 +843,11 @@ static void test_messages_of_logits(void) {
     rows.logits.temperature = 1; rows.logits.stride = 4;
     expect_of_logits(&rows, &s, "logits.vocab must not exceed logits.stride: it is 5, the other 4",
                      "logits.vocab must not exceed logits.stride: it is 5, the other 4");
-    rows.logits.stride = WIDE; rows.logits.rows = TOKENS + 1;
+    rows.logits.stride = WIDE;
+    s.old[38] = (grpo_real)NAN;
+    expect_of_logits(&rows, &s, "batch.logp_old[38] is NaN: group 1, response 1 of it, token 5 of it", "batch.logp_old[38] is NaN");
+    s.old[38] = -1;
+    rows.logits.rows = TOKENS + 1;
     expect_of_logits(&rows, &s, "logits.rows does not go with batch.n_tokens: it is 73, the other 72",
                      "logits.rows does not go with batch.n_tokens: it is 73");
     check(!strcmp(grpo_logits_fault_message(GRPO_STATUS_(GRPO_NAN, GRPO_AT_logits_logits_) | (grpo_status)284 << 28, NULL, NULL, text,

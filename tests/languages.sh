@@ -51,6 +51,9 @@ for flags in "" -fno-exceptions; do
         head -1 "$work/view$flags.txt" | cut -d, -f1,2 | diff - "$work/want" >"$work/log"
     verdict "C++17, the view${flags:+, }$flags" $?
 done
+c++ -std=c++17 $warnings $CFLAGS examples/cpp/parts.cpp -o "$work/parts" >"$work/log" 2>&1 &&
+    "$work/parts" >"$work/log" && [ "$(grep -c 'every bit' "$work/log")" -eq 2 ]
+verdict "C++17, a batch in parts" $?
 grep '^refused' "$work/view.txt" >"$work/log"
 printf 'refused: %s\n' "name is unknown" "dlogp has not one element per token" \
     "dentropy has not one element per token" "batch.logp[3] is NaN" |

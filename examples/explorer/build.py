@@ -43,8 +43,18 @@ def families():
     return [family for family in found if family[1]]
 
 
+def evidence():
+    """{row: what it is, and which of its settings are somebody's restatement or were chosen here}, as its vectors say"""
+    found = {}
+    for _, rows in families():
+        for row in rows:
+            with open(os.path.join(ROOT, "tests", "vectors", row + ".json"), encoding="utf-8") as f:
+                found[row] = re.search(r'"evidence": "([^"]*)"', f.readline())[1]
+    return found
+
+
 def checksum():
-    return hashlib.sha256("\0".join([text(path) for path in INPUTS] + [json.dumps(families())]).encode()).hexdigest()
+    return hashlib.sha256("\0".join([text(path) for path in INPUTS] + [json.dumps(families()), json.dumps(evidence())]).encode()).hexdigest()
 
 
 def compiler():
@@ -88,7 +98,8 @@ def configurations():
 
 def page(wasm):
     parts = {"@WASM@": base64.b64encode(wasm).decode(), "@CONFIGURATIONS@": json.dumps(configurations(), separators=(",", ":")),
-             "@FAMILIES@": json.dumps(families(), separators=(",", ":")), "@SCRIPT@": text("examples/explorer/page.js").rstrip()}
+             "@FAMILIES@": json.dumps(families(), separators=(",", ":")), "@EVIDENCE@": json.dumps(evidence(), separators=(",", ":")),
+             "@SCRIPT@": text("examples/explorer/page.js").rstrip()}
     content = text("examples/explorer/page.html")
     for mark, part in parts.items():
         content = content.replace(mark, part)

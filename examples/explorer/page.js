@@ -219,18 +219,27 @@ function block(parent, name, content, open) {
   parent.append(d);
 }
 
+// "paper; chosen here: surrogate.weight_max": what a row is, and the fields that rest on less
+function restsOn(row) {
+  const [is, ...rest] = (EVIDENCE[row.name] || "").split("; "), of = {};
+  for (const [kind, paths] of rest.map(part => part.split(": ")).filter(part => part[1])) for (const path of paths.split(", ")) of[path] = kind;
+  return { is, of };
+}
+
 function about(side) {
   const to = $("about-" + SIDES[side]), row = rows[+$("row-" + SIDES[side]).value], open = [...to.querySelectorAll("details")].map(d => d.open);
   const name = element("span", `${SIDES[side].toUpperCase()}: ${row.name}`, { className: "name-" + SIDES[side] }), table = element("table", []);
   const paper = element(/^\d{4}\.\d{5}$/.test(row.paper) ? "a" : "span", row.paper);
   if (paper.tagName === "A") paper.setAttribute("href", "https://arxiv.org/abs/" + row.paper);
-  const title = element("p", [name, ` ${row.summary}. `, paper, `: ${row.equations}.`]), changes = changed(side);
+  const rests = restsOn(row), title = element("p", [name, ` ${row.summary}. `, paper, `: ${row.equations}. What it is: ${rests.is}.`]);
+  const changes = changed(side), other = new Set(changes.map(([k]) => fields[k].path));
   const words = changes.map(([k, x]) => `${fields[k].path} ${said(k, usual[side][k])} \u2192 ${said(k, x)}`);
   if (words.length) title.append(element("strong", ` Changed: ${words.join(", ")}.`));
   for (const f of settings(side)) {
     const line = table.insertRow();
     line.insertCell().textContent = `${f.path} = ${f.choices.length ? f.choices[f.value].name : short(f.value)}`;
-    line.insertCell().textContent = f.choices.length ? f.choices[f.value].text : "";
+    const kind = other.has(f.path) ? "" : rests.of[f.path] || "", text = f.choices.length ? f.choices[f.value].text : "";
+    line.insertCell().textContent = kind && text ? `${text} (${kind})` : text || kind;
   }
   to.replaceChildren(title, table);
   const json = asJSON(side), known = CONFIGURATIONS.filter(c => same(c.objective, json));

@@ -20,16 +20,21 @@ def verdict(what, right, told=""):
     print(f"{'ok  ' if right else 'FAIL'} {what}{'' if right else ': ' + told}")
 
 
-def shown(fragment, width):
-    """What the page has written at its end, and its title."""
+def dumped(fragment, width):
+    """The page when its script has run."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not browser:
         print("skipped: no chromium")
         sys.exit(0)
     with tempfile.TemporaryDirectory() as profile:
-        out = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={profile}",
-                              f"--window-size={width},900", "--virtual-time-budget=30000", "--dump-dom", f"file://{PAGE}#{fragment}"],
-                             capture_output=True, text=True, timeout=120, check=False).stdout
+        return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={profile}",
+                               f"--window-size={width},900", "--virtual-time-budget=30000", "--dump-dom", f"file://{PAGE}#{fragment}"],
+                              capture_output=True, text=True, timeout=120, check=False).stdout
+
+
+def shown(fragment, width):
+    """What the page has written at its end, and its title."""
+    out = dumped(fragment, width)
     found = re.search(r'<pre id="found">(.*?)</pre>', out, re.S)
     title = re.search(r"<title>(.*?)</title>", out, re.S)
     return found.group(1).strip().splitlines() if found else [], title.group(1) if title else "no page"
@@ -72,6 +77,13 @@ def check_address():
         verdict(what, [line.strip() for line in page[1:]] == right, str(page))
 
 
+def check_evidence():
+    out = dumped("a=cispo&b=cispo&b.surrogate.weight_max=3", 1200)
+    sides = [re.sub(r"<[^>]+>", " ", part) for part in out.split('id="about-')[1:3]]
+    words = [("What it is: paper." in side, re.search(r"surrogate.weight_max = \d\s+chosen here", side) is not None) for side in sides]
+    verdict("what a row is, and what was chosen here, but not of a field that was changed", words == [(True, True), (True, False)], str(words))
+
+
 def check_network():
     with open(PAGE, encoding="utf-8") as f:
         text = f.read()
@@ -82,6 +94,7 @@ def check_network():
 check_numbers()
 check_look()
 check_address()
+check_evidence()
 check_network()
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

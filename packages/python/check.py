@@ -69,6 +69,8 @@ class Loader(unittest.TestCase):
         self.assertEqual(RAGGED.setting("penalty.kl_coef"), 0)
         self.assertEqual(RAGGED.setting("penalty.kl"), "none")
         self.assertRaises(KeyError, RAGGED.setting, "penalty.misspelt")
+        with self.assertRaisesRegex(KeyError, "did you mean surrogate.eps_high"):
+            RAGGED.setting("surrogate.epsilon_high")
 
     def test_choosing_cases(self):
         self.assertEqual(len(cases("gspo", without=("NegInf",))), len(GSPO) - 6)
@@ -260,6 +262,35 @@ class Diagnosis(unittest.TestCase):
         reasons = diagnosis.summarise(list(records.values()))
         self.assertEqual([r.cause for r in reasons], [None])
         self.assertIn("./conform -- python3 my_adapter.py", " ".join(" ".join(report.summary("test", len(records), 1, reasons)).split()))
+
+    def test_a_mistake_of_one_choice_is_named_beside_right_ones(self):
+        records = {}
+        for case in cases("grpo", "trl-dapo", "dr-grpo", without=("NegInf", "Extreme", "NaNMasked")):
+            mistake = case.defects.get("MASK-12") if case.setting("aggregation.kind") == "seq_mean_token_mean" else None
+            testing._check(case, {"loss": case.expect["loss"] if mistake is None else mistake}, 64, records)
+        first, *rest = diagnosis.summarise(list(records.values()))
+        self.assertEqual((first.cause, first.within, rest), ("MASK-12", "aggregation.kind = seq_mean_token_mean", []))
+        self.assertIn("of those with aggregation.kind = seq_mean_token_mean", " ".join(report.summary("test", 9, 9, [first])))
+
+    def test_what_unexplained_cases_have_in_common(self):
+        records = {}
+        for case in cases("grpo", "trl-dapo", "dr-grpo"):
+            bad = case.variant == "trl-dapo" or "NegInf" in case.flags
+            testing._check(case, {"loss": 0.123 if bad else case.expect["loss"]}, 64, records)
+        found = {reason.common: set(reason.cases) for reason in diagnosis.summarise(list(records.values()))}
+        self.assertEqual(found[("the flag NegInf",)], {case for case, r in records.items() if "NegInf" in r.flags})
+        common = next(common for common in found if "weight.truncated = mask" in common)
+        self.assertIn("the row trl-dapo", common)
+        self.assertFalse([trait for trait in common if trait.startswith(("reward.", "advantage."))])
+        self.assertEqual(found[common], {case for case in records if case.startswith("trl-dapo")})
+        text = " ".join(report.summary("test", 9, 9, [diagnosis.Reason("loss", None, ("a",), common=common)]))
+        self.assertIn("and no case that passes: weight.truncated = mask", " ".join(text.split()))
+
+    def test_where_everything_fails_nothing_is_in_common(self):
+        records = {}
+        for case in GSPO.values():
+            testing._check(case, {"loss": 0.123}, 64, records)
+        self.assertEqual([(r.cause, r.common) for r in diagnosis.summarise(list(records.values()))], [(None, ())])
 
     def test_the_message(self):
         text = testing._check(RAGGED, of_mistake(RAGGED, RAGGED.defects["GSPO-01"]), 64, {})

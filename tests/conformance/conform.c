@@ -206,7 +206,8 @@ static int write_repro(const run *r) {
             for (int64_t n = 0; n < r->kept[f].n_cases && !strcmp(r->r.results[k].id, r->o->repro); n++)
                 if (!strcmp(r->kept[f].cases[n].id, r->o->repro))
                     return (strcmp(r->o->format, "c") ? repro_write : repro_write_c)(&r->r, &r->kept[f].cases[n], (int)k);
-    return fprintf(stderr, "conform: --repro: %s was not asked\n", r->o->repro), 2;
+    fprintf(stderr, "conform: --repro: %s was not asked: there is no such id, or --only and --skip-flag leave it out\n", r->o->repro);
+    return 2;
 }
 
 static int tell(run *r) {

@@ -306,6 +306,33 @@ static void print_stage(const char *what, const stage_matches *m) {
     puts("");
 }
 
+static void print_value(const grpo_field *f, double x) {
+    const char *name = f->choices;
+    if (!f->n_choices) { printf("%s = %g", f->path, x); return; }
+    for (; x > 0; x--) name = strchr(name, '|') + 1;
+    printf("%s = %.*s", f->path, (int)strcspn(name, "|"), name);
+}
+
+/* of several rows with one loss: what they have in common that a loss reads, which says more than their names do */
+static void print_common(const stage_matches *m) {
+    int count, printed = 0;
+    const grpo_field *f = grpo_fields(&count);
+    if (arrlen(m->matches) < 3) return;
+    for (int k = 0; k < count; k++) {
+        const grpo_objective first = objective_of(&m->matches[0]);
+        const double x = grpo_objective_get(&first, &f[k]);
+        int same = f[k].offset >= offsetof(grpo_objective, ratio) && x != 0;
+        for (ptrdiff_t j = 1; j < arrlen(m->matches) && same; j++) {
+            const grpo_objective other = objective_of(&m->matches[j]);
+            same = grpo_objective_get(&other, &f[k]) == x;
+        }
+        if (!same) continue;
+        fputs(printed++ ? ", " : "   all of these have ", stdout);
+        print_value(&f[k], x);
+    }
+    if (printed) puts("");
+}
+
 /* a row that both stages match, changed in one place at most */
 static int print_whole(const stage_matches *a, const stage_matches *l) {
     int printed = 0;
@@ -349,6 +376,7 @@ static int conclude(const interview *v, const stage_matches *a, const stage_matc
     if (!a->returned && !l->returned) return puts("none: nothing was returned"), 1;
     print_stage("advantages", a);
     print_stage("loss", l);
+    print_common(l);
     if (print_whole(l->returned ? a : l, l->returned ? l : a)) return 0;
     if ((arrlen(a->matches) || !a->returned) && (arrlen(l->matches) || !l->returned)) {
         fputs("it computes a mix that is not published: ", stdout);

@@ -3,7 +3,7 @@
 down without a look at the rows.
 
     compare.py              a line for each row: how many of its settings a claim says as well, which it contradicts, of which it is silent
-    compare.py ROW ...      these rows, setting by setting, with the places
+    compare.py ROW ...      these rows, setting by setting, with the places; of what their claim does not say, on what else it rests
     compare.py --check      only that the claims are well-formed: every setting translates into fields and choices that there are, with a
                             place, a kind and a date; no file of claims is without its words; ends with "N passed, N failed"
 
@@ -175,17 +175,34 @@ def by_row():
     return found
 
 
+def entry_of(row):
+    """What rows_*.json says of a row."""
+    for name in sorted(names_of("*.json")):
+        entries = read(name + ".json") if name.startswith("rows_") else {}
+        if row in entries:
+            return entries[row]
+    return {}
+
+
+def beside_the_claim(line):
+    """A setting that rests on something else than the row's claim."""
+    place = f"{line['source']}, {line['where']}" if "source" in line else ""
+    return f"{line['kind']}: " + "; ".join(x for x in (place, line.get("why", "")) if x)
+
+
 def tell(row, of_row):
-    has = settings_of(row)
+    has, entry = settings_of(row), entry_of(row)
+    rest = {line["field"]: line for line in [*entry.get("further", []), *entry.get("differs", [])]}
     for claim, said in of_row:
         agreed, contradicted, silent = verdicts(row, said)
         print(f"{row}: {claim['claim']} ({claim['source']}, confidence {claim.get('confidence', '?')})")
         for field in agreed + contradicted:
             value, setting = said[field]
             verdict = "agrees     " if field in agreed else f"row has {has[field]}, "
-            print(f"  {verdict} {field} = {value}: {setting['kind']}, {setting['where']}")
+            why = f"; the row's is {beside_the_claim(rest[field])}" if field not in agreed and field in rest else ""
+            print(f"  {verdict} {field} = {value}: {setting['kind']}, {setting['where']}{why}")
         for field in silent:
-            print(f"  not said    {field} = {has[field]}")
+            print(f"  not said    {field} = {has[field]}" + (f": {beside_the_claim(rest[field])}" if field in rest else ""))
         for text in claim.get("open", []):
             print(f"  open        {text}")
 
@@ -263,6 +280,9 @@ def main():
         return check()
     if sys.argv[1:]:
         found = by_row()
+        unknown = [row for row in sys.argv[1:] if row not in objectives.ROWS]
+        if unknown:
+            sys.exit(f"no row {', '.join(unknown)}: OBJECTIVES.md has the names")
         for row in sys.argv[1:]:
             tell(row, found.get(row, []))
         return 0

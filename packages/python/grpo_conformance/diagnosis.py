@@ -218,6 +218,7 @@ class Record:
     flags: Tuple[str, ...]
     failed: Tuple[str, ...]  # its stages that are wrong
     findings: Tuple[Finding, ...]
+    traits: Tuple[str, ...] = ()  # what it may have in common with others: traits_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -228,40 +229,91 @@ class Reason:
     cause: Optional[str]
     cases: Tuple[str, ...]
     also: Tuple[str, ...] = ()  # causes that give the same numbers in these cases
+    within: str = ""  # a trait: the cause was looked for among the cases that have it
+    common: Tuple[str, ...] = ()  # traits that all of what is left have, and no case that passes
 
 
-def _explained(cause: str, stage: str, records: Sequence[Record]) -> Tuple[List[str], int, int, int]:
+Entries = Dict[Tuple[str, str], List[Tuple[Record, Finding]]]  # by mistake and stage
+
+
+def traits_of(case: Case) -> Tuple[str, ...]:
+    """The choices of its objective, its row and its flags, in words."""
+    choices = [f"{axis}.{field} = {value}" for axis, fields in case.objective.items() for field, value in fields.items()
+               if isinstance(value, str) and value not in ("Infinity", "-Infinity")]
+    return (*choices, f"the row {case.variant}", *(f"the flag {flag}" for flag in case.flags))
+
+
+def _explained(cause: str, stage: str, entries: Entries, within: str) -> Tuple[List[str], int, int, int]:
     """The failing cases it explains, how many of them in full, the evidence, and the cases that contradict it."""
     cases_, full, evidence, other = [], 0, 0, 0
-    for record in records:
-        for finding in record.findings:
-            if (known(finding.cause), finding.stage) != (known(cause), stage):
-                continue
-            if finding.says == OTHER or finding.cause != cause:
-                other += not FRAGILE & set(record.flags)
-            elif stage in record.failed:
-                cases_.append(record.case)
-                full += finding.says == SAME
-                evidence += finding.evidence
+    for record, finding in entries.get((known(cause), stage), []):
+        if within and within not in record.traits:
+            continue
+        if finding.says == OTHER or finding.cause != cause:
+            other += not FRAGILE & set(record.flags)
+        elif stage in record.failed:
+            cases_.append(record.case)
+            full += finding.says == SAME
+            evidence += finding.evidence
     return cases_, full, evidence, other
 
 
 def summarise(records: Sequence[Record]) -> List[Reason]:
-    """The fewest causes that explain what fails: each at least half of what the ones before it leave, and contradicted hardly anywhere."""
-    reasons = []
+    """The fewest causes that explain what fails: each at least half of what the ones before it leave, of all cases or of those with one
+    trait, and contradicted hardly anywhere there."""
+    reasons: List[Reason] = []
+    entries: Entries = {}
+    for record in records:
+        for finding in record.findings:
+            entries.setdefault((known(finding.cause), finding.stage), []).append((record, finding))
     for stage in ("advantage", "loss"):
         left = {r.case: r for r in records if stage in r.failed}
         causes = sorted({f.cause for r in records for f in r.findings if f.stage == stage and f.says != OTHER})
-        told = {cause: _explained(cause, stage, records) for cause in causes}
         while left:
-            best = _best(told, left)
-            if not best:
+            reason = _among(stage, causes, entries, left) or _narrowed(stage, causes, entries, left)
+            if not reason:
                 break
-            reasons.append(Reason(stage, best[0], best[1], best[2]))
-            left = {case: r for case, r in left.items() if case not in best[1]}
-        if left:
-            reasons.append(Reason(stage, None, tuple(left)))
+            reasons.append(reason)
+            left = {case: r for case, r in left.items() if case not in reason.cases}
+        reasons += _unexplained(stage, left, records)
     return reasons
+
+
+def _among(stage: str, causes: Sequence[str], entries: Entries, left: Mapping[str, Record], within: str = "") -> Optional[Reason]:
+    best = _best({cause: _explained(cause, stage, entries, within) for cause in causes}, left)
+    return Reason(stage, *best, within) if best else None
+
+
+def _narrowed(stage: str, causes: Sequence[str], entries: Entries, left: Mapping[str, Record]) -> Optional[Reason]:
+    """The cause that explains most where it is looked for among the cases with one trait; a flag is none that a mistake keeps to."""
+    found = []
+    for trait in sorted({trait for r in left.values() for trait in r.traits if not trait.startswith("the flag ")}):
+        inside = {case: r for case, r in left.items() if trait in r.traits}
+        reason = _among(stage, causes, entries, inside, trait) if len(inside) > 1 else None
+        if reason and len(reason.cases) > 1:
+            found.append((len(reason.cases), -len(inside), reason))
+    return max(found, key=lambda x: x[:2], default=(0, 0, None))[2]
+
+
+def _unexplained(stage: str, left: Mapping[str, Record], records: Sequence[Record]) -> List[Reason]:
+    """What no cause explains, by what some of it has in common and nothing that passes."""
+    ahead = ("reward.", "advantage.")  # of no account to a loss, whose advantages are given
+    passing = {trait for r in records if stage not in r.failed for trait in r.traits}
+    reasons, rest = [], dict(left)
+    while rest and any(stage not in r.failed for r in records):
+        counts: Dict[str, int] = {}
+        for r in rest.values():
+            for trait in r.traits:
+                if trait not in passing and not (stage == "loss" and trait.startswith(ahead)):
+                    counts[trait] = counts.get(trait, 0) + 1
+        lead = max(counts, key=lambda trait: counts[trait], default=None)
+        if lead is None or counts[lead] < 2:
+            break
+        cases_ = tuple(case for case, r in rest.items() if lead in r.traits)
+        common = tuple(trait for trait in counts if all(trait in rest[case].traits for case in cases_))
+        reasons.append(Reason(stage, None, cases_, common=common))
+        rest = {case: r for case, r in rest.items() if case not in cases_}
+    return reasons + ([Reason(stage, None, tuple(rest))] if rest else [])
 
 
 def _best(

@@ -185,10 +185,13 @@ def _flags(without: Iterable[str]) -> Set[str]:
 
 
 def _default(axis: str, field: str) -> Any:
+    axes = _schema()["objective"]["properties"]
     try:
-        return _schema()["objective"]["properties"][axis]["properties"][field].get("enum", [0])[0]
+        return axes[axis]["properties"][field].get("enum", [0])[0]
     except KeyError:
-        raise KeyError(f"no axis or field {axis}.{field}") from None
+        paths = [f"{name}.{of_axis}" for name, kind in axes.items() for of_axis in kind.get("properties", {})]
+        near = difflib.get_close_matches(f"{axis}.{field}", paths, n=3)
+        raise KeyError(f"no axis or field {axis}.{field}" + (f"; did you mean {', '.join(near)}?" if near else "")) from None
 
 
 @functools.lru_cache(maxsize=None)

@@ -108,7 +108,9 @@ def summary(test: str, total: int, failed: int, reasons: Sequence[Reason]) -> Li
     for reason in reasons:
         also = f" (or, the same in these cases: {_some(reason.also)})" if reason.also else ""
         what = f"{_called(reason.cause)} explains" if reason.cause else f"no known mistake explains the {reason.stage} of"
-        lines.append(_wrapped("  ", f"{what} {len(reason.cases)} of them{also}: {_some(reason.cases, 3)}"))
+        where = f", of those with {reason.within}" if reason.within else ""
+        common = f"; all of these have, and no case that passes: {_some(reason.common)}" if reason.common else ""
+        lines.append(_wrapped("  ", f"{what} {len(reason.cases)} of them{where}{also}: {_some(reason.cases, 3)}{common}"))
         lines += about_mistake(reason.cause or "", "      ")
     if not all(reason.cause for reason in reasons):
         lines += [_wrapped("  ", NEXT)]

@@ -10,7 +10,7 @@ from . import report
 from .answer import answer_of as answer_of
 from .loader import Case, cases
 from .comparison import TOLERANCE, differences, judge
-from .diagnosis import Record, explain, stage_of
+from .diagnosis import Record, explain, stage_of, traits_of
 
 def grpo_cases(
     *names: str,
@@ -61,5 +61,5 @@ def _check(case: Case, returned: Any, tolerance: float, records: Dict[str, Recor
         return str(error)
     wrong, findings = differences(judged, case, tolerance), explain(case, judged, tolerance)
     failed = sorted({stage_of(d.output) for d in wrong})
-    records[case.id] = Record(case.id, case.flags, tuple(failed), tuple(findings))
+    records[case.id] = Record(case.id, case.flags, tuple(failed), tuple(findings), traits_of(case))
     return report.failure(case, judged, wrong, findings) if wrong else ""
