@@ -1098,8 +1098,9 @@ typedef enum { GRPO_TRUST_CHOICES(GRPO_ENUM_) } grpo_trust_kind;
       "drop tokens with q A > 0 where a sequence's mean of |e^q - 1| is above it (VACO, 2603.01365)")
 typedef enum { GRPO_OFF_POLICY_MASK_CHOICES(GRPO_ENUM_) } grpo_off_policy_mask_kind;
 #define GRPO_SELECTED_CHOICES(X) X(GRPO_SELECTED_ALL, all, "") \
-    X(GRPO_SELECTED_KEEP, keep, "drop tokens without batch.selected (high-entropy tokens only, 2506.01939)") \
-    X(GRPO_SELECTED_DROP, drop, "drop tokens with it (Clip-Cov, 2505.22617)")
+    X(GRPO_SELECTED_KEEP, keep, "drop tokens without batch.selected: they stay in the divisor (TRL's top_entropy_quantile)") \
+    X(GRPO_SELECTED_DROP, drop, "drop tokens with it (Clip-Cov, 2505.22617)") \
+    X(GRPO_SELECTED_ONLY, only, "tokens without it do not count, as if batch.mask were 0 (high-entropy tokens, 2506.01939, eq. 6)")
 typedef enum { GRPO_SELECTED_CHOICES(GRPO_ENUM_) } grpo_selected_kind;
 /* rejection besides rollout_is: where a statistic of q, pooled over a level, is outside [rollout_rs_low, rollout_rs_high] */
 #define GRPO_ROLLOUT_RS_CHOICES(X) X(GRPO_ROLLOUT_RS_NONE, none, "") \
@@ -1912,6 +1913,7 @@ GRPO_COLD_ int grpo_count_needs_(const grpo_objective *o) {
     if (o->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK) n |= GRPO_NEED_TRUNCATED_;
     if (grpo_has_rollout_weights_(&o->weight)) n |= GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
     if (grpo_has_segments_(&o->weight)) n |= GRPO_NEED_SEGMENT_END_;
+    if (o->weight.selected == GRPO_SELECTED_ONLY) n |= GRPO_NEED_SELECTED_;
     return n;
 }
 
@@ -2577,7 +2579,7 @@ static grpo_sequence_ grpo_sequence_begin_(const grpo_objective *o, const grpo_b
     s.truncated = o->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK && b->truncated[i];
     s.policy_is = s.divisor = 1;
     s.correction.value = 1; s.correction.inside = 1;
-    s.evenly_weighted = !grpo_has_rollout_weights_(&o->weight);
+    s.evenly_weighted = !grpo_has_rollout_weights_(&o->weight) && o->weight.selected != GRPO_SELECTED_ONLY;
     return s;
 }
 
@@ -4602,7 +4604,8 @@ static int grpo_keeps_all_(const grpo_objective *o, const grpo_batch *b, const g
     const grpo_weight *w = &o->weight;
     const int rejects = w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT;
     const int by_weight = rejects && grpo_rollout_is_over_(w, GRPO_OVER_TOKEN), by_statistic = grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN);
-    if (s->rejected || grpo_rollout_rs_over_(w, GRPO_OVER_SEGMENT) || (rejects && grpo_rollout_is_over_(w, GRPO_OVER_SEGMENT))) return 0;
+    if (w->selected == GRPO_SELECTED_ONLY || s->rejected) return 0;
+    if (grpo_rollout_rs_over_(w, GRPO_OVER_SEGMENT) || (rejects && grpo_rollout_is_over_(w, GRPO_OVER_SEGMENT))) return 0;
     if (grpo_rollout_is_over_(w, GRPO_OVER_SEQUENCE) && grpo_weight_rejects_(w, s->correction)) return 0;
     for (int64_t t = s->begin; (by_weight || by_statistic) && t < s->end; t++) {
         double q;
@@ -4620,6 +4623,8 @@ GRPO_NOINLINE_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const gr
     grpo_mask_ k = { 1, 0, 1 };
     grpo_rollout_is_weight v = s->correction;
     int rejected = s->rejected;
+    k.counts = o->weight.selected != GRPO_SELECTED_ONLY || b->selected[t];
+    if (!k.counts) return k;
     if (grpo_has_segments_(&o->weight)) {
         if (!grpo_is_in_(segment->span, t)) *segment = grpo_weight_segment_(o, b, s, t);
         v = segment->correction;
@@ -4740,7 +4745,7 @@ static inline int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, 
 
 static int grpo_unselected_(const grpo_run_ *r, int64_t t) {
     const grpo_selected_kind kind = r->obj->weight.selected;
-    return kind != GRPO_SELECTED_ALL && (kind == GRPO_SELECTED_KEEP) == !r->batch->selected[t];
+    return (kind == GRPO_SELECTED_KEEP && !r->batch->selected[t]) || (kind == GRPO_SELECTED_DROP && r->batch->selected[t]);
 }
 
 /* v g, g the policy_is weight of the token or of its sequence */

@@ -265,8 +265,8 @@ extern "C" {
     ROW("kl-cov", "2505.22617", "13-14", "penalises the log-ratio of selected tokens, no clip", \
         GROUP_NORM SURROGATE(RATIO) KL(ABS, 1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
         CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) DIVIDE(TOKEN_MEAN)) \
-    ROW("high-entropy", "2506.01939", "6", "DAPO on selected high-entropy tokens alone; eq. 6 divides by their number: mask the others", \
-        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) CHOOSE(weight.selected, GRPO_SELECTED_KEEP) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+    ROW("high-entropy", "2506.01939", "6", "DAPO on the selected high-entropy tokens alone, divided by their number", \
+        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) CHOOSE(weight.selected, GRPO_SELECTED_ONLY) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("decoupled-ppo", "2505.24298", "decoupled objective", "proximal ratio weighted by old over rollout, tokens above 5 masked", \
         GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(MASK, TOKEN, 0, 5, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
     ROW("length-power", "2607.23364", "as grpo.cpp", "weights a response by a power of its length; alpha 0.5 is chosen here", \
