@@ -680,7 +680,7 @@ static grpo_status select_at_random(rollout *r, const grpo_batch *part, int64_t 
 /* weight.selected and penalty.kl_on: which tokens of minibatch u, by what the objective does with them */
 static grpo_status fill_selected(const grpo_objective *obj, rollout *r, const grpo_batch *part, int u, uint64_t *rng) {
     const int64_t hundredth = count_tokens(r, part) / 100 + 1;
-    const int keeps = obj->weight.selected == GRPO_SELECTED_KEEP;
+    const int keeps = obj->weight.selected == GRPO_SELECTED_KEEP || obj->weight.selected == GRPO_SELECTED_ONLY;
     grpo_status st = grpo_covariance(part, r->advantage, r->covariance);
     if (st) return st;
     if (r->kl_mask && keeps) {                              /* Lopti: the improbable tokens first, then the others */

@@ -20,6 +20,7 @@
 { "penalty.entropy_coef=1", "entropy", LOSSES },
 { "weight.selected=keep", "selected", LOSSES },
 { "weight.selected=drop", "selected", LOSSES },
+{ "weight.selected=only", "selected", LOSSES | COUNT },
 { "weight.off_policy_mask=old", "logp_old", LOSSES },
 { "weight.off_policy_mask=rollout", "logp_rollout", LOSSES },
 { "weight.off_policy_mask=rollout", "logp_old", 0 },

@@ -813,6 +813,54 @@ static void property_all_masked(const grpo_objective *obj, const rollouts *unuse
     rollouts_free(&b);
 }
 
+/* ---- the selected alone -------------------------------------------------------------------------------------------------------- */
+
+/* with `only`, and with nothing that looks at other tokens of the response, selected or not */
+static grpo_objective selected_alone(const grpo_objective *obj) {
+    grpo_objective only = *obj;
+    only.weight.selected = GRPO_SELECTED_ONLY;
+    only.weight.rollout_veto = 0;
+    if (only.weight.rollout_is_level != GRPO_ROLLOUT_IS_LEVEL_TOKEN) only.weight.rollout_is = GRPO_ROLLOUT_IS_NONE;
+    if (only.weight.rollout_rs_level != GRPO_ROLLOUT_RS_LEVEL_TOKEN) only.weight.rollout_rs = GRPO_ROLLOUT_RS_NONE;
+    return only;
+}
+
+/* by the advantages of base */
+static void answer_given(const grpo_objective *obj, const rollouts *b, const answer *base, answer *a) {
+    answer_alloc(a, b);
+    memcpy(a->advantage, base->advantage, (size_t)b->n_tokens * sizeof *a->advantage);
+    answer_loss(obj, b, a);
+}
+
+/* `only` is a mask without the tokens that are not selected, bit for bit */
+static void property_selected_alone(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
+    const size_t size = (size_t)b->n_tokens * sizeof(grpo_real);
+    const grpo_objective only = selected_alone(obj);
+    grpo_objective all = only;
+    rollouts masked = *b;
+    answer x, y;
+    int64_t t;
+    if (obj->weight.selected != GRPO_SELECTED_ONLY && !rng_chance(r, 25)) return;
+    all.weight.selected = GRPO_SELECTED_ALL;
+    masked.mask = (uint8_t *)test_alloc(b->n_tokens, 1);
+    for (t = 0; t < b->n_tokens; t++) masked.mask[t] = (uint8_t)(b->mask[t] && b->selected[t]);
+    answer_given(&only, b, base, &x);
+    answer_given(&all, &masked, base, &y);
+    check(!x.status, "%s: the selected alone: %s", label, status_line(x.status));
+    if (check(!y.status, "%s: the others masked: %s", label, status_line(y.status)) && !x.status) {
+        check(same_bits(x.dlogp, y.dlogp, size), "%s: the selected alone: dlogp", label);
+        check(same_bits(x.dentropy, y.dentropy, size), "%s: the selected alone: dentropy", label);
+        check(same_bits(x.ddivergence_ref, y.ddivergence_ref, size), "%s: the selected alone: ddivergence_ref", label);
+        check(same_bits(x.term, y.term, size), "%s: the selected alone: term", label);
+        check(same_bits(x.dlog_partition, y.dlog_partition, (size_t)b->n_groups * sizeof(grpo_real)),
+              "%s: the selected alone: dlog_partition", label);
+        check_report("the selected alone", &y.report, &x.report);
+    }
+    free(masked.mask);
+    answer_free(&x);
+    answer_free(&y);
+}
+
 /* ---- all of it ----------------------------------------------------------------------------------------------------------------- */
 
 typedef void property(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r);
@@ -820,7 +868,7 @@ typedef void property(const grpo_objective *obj, const rollouts *b, const answer
 static property *const properties[] = {
     property_form, property_order, property_layout, property_parts, property_later_start, property_whole, property_outputs,
     property_grpo_is_gspo, property_ranks, property_one_token, property_power_of_one, property_gspo_token, property_shift,
-    property_gradient, property_all_masked
+    property_gradient, property_all_masked, property_selected_alone
 };
 
 static void check_properties(const grpo_objective *obj, const rollouts *b, rng *r) {

@@ -70,7 +70,8 @@ static const grpo_real **behaviour(scene *s) {
 
 static int counts(const scene *s, int64_t i, int64_t k) {
     int cut = s->obj.weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK && s->c.batch.truncated && s->c.batch.truncated[i];
-    return !cut && (!s->c.batch.mask || s->c.batch.mask[k]);
+    int left_out = s->obj.weight.selected == GRPO_SELECTED_ONLY && s->c.batch.selected && !s->c.batch.selected[k];
+    return !cut && !left_out && (!s->c.batch.mask || s->c.batch.mask[k]);
 }
 
 static double tokens_that_count(const scene *s, int64_t i) {

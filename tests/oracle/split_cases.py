@@ -57,3 +57,8 @@ split("kl-tokens", "grpo", "a KL over the tokens of the step beside a mean over 
 split("kl-responses", "trl-bnpo", "a KL over the responses of the step beside a mean over tokens, three micro-batches", ONE_RANK, EMPTY,
       HOLED, surrogate=HIGHER, penalty={"kl": "k3", "kl_coef": 0.25, "kl_aggregation": "seq_mean_token_mean", "entropy_coef": 0.125,
                "entropy_aggregation": "token_mean"})
+split("selected", "high-entropy", "the selected tokens divide, of each prompt its own, three micro-batches", ONE_RANK)
+split("selected-ranks", "high-entropy", "the selected tokens divide, those of the whole step, two ranks", TWO_RANKS, EMPTY, HOLED,
+      aggregation={"kind": "token_mean"})
+split("selected-gspo", "gspo", "ratios of selected tokens, of two ranks; a response without any counts all the same", TWO_RANKS,
+      weight={"selected": "only"})

@@ -7,6 +7,11 @@ static inline int ref_counts(const reference *ref, int64_t i, int64_t t) {
     return ref->b->mask[t] && !(ref->obj->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK && ref->b->truncated[i]);
 }
 
+/* left out as if it were masked, though what is pooled over the sequence sees it */
+static inline int ref_left_out(const reference *ref, int64_t t) {
+    return ref->obj->weight.selected == GRPO_SELECTED_ONLY && !ref->b->selected[t];
+}
+
 static inline reference_real ref_rollout_log_ratio(reference *ref, int64_t t) {
     const double c = ref->obj->weight.rollout_clamp;
     return ref_clamp(ref, ref_log(ref, ref->b->token[TOKEN_OLD][t]) - ref_log(ref, ref->b->token[TOKEN_ROLLOUT][t]), -c, c);
@@ -123,7 +128,7 @@ static inline void ref_find_active(reference *ref, int64_t i) {
     int inside;
     ref->count[i] = 0;
     for (t = ref->b->offset[i]; t < ref->b->offset[i] + ref->b->length[i]; t++) {
-        if (!ref_counts(ref, i, t)) continue;
+        if (!ref_counts(ref, i, t) || ref_left_out(ref, t)) continue;
         ref->weight[t] = ref_weight(ref, i, t, &inside);
         if (!ref_accepted(ref, i, t)) ref->weight[t] = inside = 0;
         ref->rejected += !inside;

@@ -15,6 +15,11 @@ def before_rejection(choice, sequence):
     return list(sequence.unmasked)
 
 
+def is_left_out(choice, token):
+    """Is the token as if it were masked, for all but what corrections and rejections are pooled over?"""
+    return choice["selected"] == "only" and not token.selected
+
+
 # ---- correction: v of old over rollout
 
 def token_weights(q):
@@ -154,13 +159,15 @@ def vetoed(choice, tokens):
 
 
 def weigh(choice, sequence):
-    """[(token, v)] of the active tokens, and how many tokens were rejected."""
+    """[(token, v)] of the active tokens, and how many tokens were rejected. What is pooled sees also those that `selected` leaves out."""
     tokens = before_rejection(choice, sequence)
     corrected = choice["rollout_is"] != "none"
     vs = importance(choice, tokens) if corrected else [ONE] * len(tokens)
     veto = vetoed(choice, tokens)
     kept, rejected = [], 0
     for t, v, bad in zip(tokens, vs, refused(choice, tokens)):
+        if is_left_out(choice, t):
+            continue
         bad = bad or veto
         if bad or outside(choice, v):
             rejected += 1
@@ -267,8 +274,9 @@ def drifts(choice, tokens):
     return [sg(clamp(g, low, high)) for g in moved]
 
 
-# 2506.01939 keeps the tokens of high entropy, Clip-Cov (2505.22617) drops some of high covariance
-SELECTED = {"all": lambda chosen: True, "keep": lambda chosen: chosen, "drop": lambda chosen: not chosen}
+# Clip-Cov (2505.22617) drops some tokens of high covariance; 2506.01939 eq. 6 is of the tokens of high entropy only, in the sum and in the
+# divisor: no other is active
+SELECTED = {"all": lambda chosen: True, "keep": lambda chosen: chosen, "drop": lambda chosen: not chosen, "only": lambda chosen: chosen}
 
 
 def is_chosen(choice, token):

@@ -122,6 +122,14 @@ def rejected_not_counted(a):
     a.choose("weight", rollout_rejected="unmask")
 
 
+@defect("NORM-06b", option("weight", "selected", "only"), "ragged", "signs", "choices-selected-token-token_mean",
+        "choices-selected-sequence_mean-seq_mean_token_mean",
+        seen="TRL, ms-swift (top_entropy_quantile), by design", shows="a token that is not selected", stages=LOSS)
+def others_still_counted(a):
+    """Tokens that are not selected have a loss of 0 and stay in the denominators (and pay the KL). Right: they leave the mask."""
+    a.choose("weight", selected="keep")
+
+
 @defect("NORM-07", option("aggregation", "kind", "token_mean"), "ragged", "choices-aggregation-token_mean-keep",
         seen="TRL #2881 (293b62095), #3021", shows="unequal lengths", stages=LOSS)
 def sequence_means(a):
