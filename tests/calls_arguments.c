@@ -72,6 +72,7 @@ static void fill(void) {
     fill_batch(&arrays);
     batch = rollouts_view(&arrays);
     memcpy(arrays.reward, rewards, sizeof rewards);
+    batch.shaping_mask = flags;
     aggregation.kind = GRPO_AGGREGATION_SEQ_MEAN_CONSTANT; aggregation.constant = 8;
     grpo_objective_named("grpo", &objective);
     one_token.n_groups = one_token.n_tokens = 1; one_token.group_begin = group; one_token.offset = &offset; one_token.length = &length;
@@ -577,6 +578,46 @@ static void test_members(void) {
     }
 }
 
+/* ---- arrays of the batch: one that a function does without may hold anything, one that it reads may not --------------------------------- */
+
+#define ARRAY(member) { #member, offsetof(grpo_batch, member) }
+static const struct { const char *name; size_t at; } batch_arrays[] = {
+    ARRAY(logp), ARRAY(logp_old), ARRAY(logp_ref), ARRAY(logp_rollout), ARRAY(logp_teacher), ARRAY(entropy), ARRAY(value), ARRAY(step_reward),
+    ARRAY(sum_pi_squared), ARRAY(reward), ARRAY(rewards), ARRAY(reward_weight), ARRAY(baseline), ARRAY(log_partition), ARRAY(external_weight),
+    ARRAY(eps_low), ARRAY(eps_high), ARRAY(divergence_ref), ARRAY(divergence_old),
+};
+
+/* its status and what it writes, with that array of the batch */
+static grpo_status run_with(size_t k, size_t at, const grpo_real *array, char *result) {
+    const grpo_batch whole = batch;
+    grpo_status st;
+    memcpy((char *)&batch + at, &array, sizeof array);
+    memcpy(written, before, sizeof written);
+    st = functions[k].run(functions[k].right);
+    memcpy(result, written, sizeof written);
+    batch = whole;
+    return st;
+}
+
+static void test_batch_arrays(size_t k) {
+    static char right[sizeof written], without[sizeof written], wild[sizeof written];
+    static grpo_real nans[64];
+    for (int t = 0; t < 64; t++) nans[t] = (grpo_real)NAN;
+    for (size_t a = 0; a < sizeof batch_arrays / sizeof *batch_arrays; a++) {
+        const size_t at = batch_arrays[a].at;
+        const grpo_real *array;
+        grpo_status st;
+        int reads;
+        memcpy(&array, (char *)&batch + at, sizeof array);
+        check(run_with(k, at, array, right) == GRPO_OK, "%s", functions[k].name);
+        reads = run_with(k, at, NULL, without) != GRPO_OK || memcmp(right, without, sizeof right);
+        st = run_with(k, at, nans, wild);
+        check(!st == !reads, "%s %s batch.%s, and NaN there: \"%s\"", functions[k].name, reads ? "reads" : "does without", batch_arrays[a].name,
+              status_line(st));
+        check(!memcmp(wild, reads ? (const char *)before : right, sizeof wild), "%s, batch.%s: NaN shows", functions[k].name, batch_arrays[a].name);
+    }
+}
+
 typedef void argument_test(size_t k, int place, const char *argument);
 
 static void test_each_argument(const char *arguments, size_t k, argument_test *test) {
@@ -598,6 +639,7 @@ int main(void) {
               declared_arguments[k][0]);
         check(st == GRPO_OK, "%s: nothing is wrong, yet \"%s\"", functions[k].name, status_line(st));
         test_each_argument(declared_arguments[k][1], k, test_status_function);
+        if (functions[k].right[0].p == &batch) test_batch_arrays(k);
     }
     test_members();
     for (size_t k = 0; k < sizeof number_functions / sizeof *number_functions; k++) {
