@@ -1,5 +1,5 @@
 /* Every argument of every function of extra/ is refused somewhere: a call that is right, and then one argument of it wrong at a time, a
- * pointer NULL, a number NaN or infinite, a whole number far below 0, a choice that is none.  The status names the argument, and nothing is
+ * pointer NULL, a number NaN or infinite, a whole number below 0, a choice that is none.  The status names the argument, and nothing is
  * written.  What takes anything is in `takes` with the reason; the program fails if that list is too short, and if it is too long.  The same
  * of the members of structs of settings, whose status has the member's number as index. */
 #include "../extra/grpo_control.h"
@@ -395,6 +395,7 @@ static const struct { const char *function, *argument; int probe; const char *wh
     { "grpo_projected_advantage", "positive", EVERY, A_CHOICE_OF_TWO }, { "grpo_hint_reward", "gate", EVERY, A_CHOICE_OF_TWO },
     { "grpo_interval_reward", "sample", EVERY, A_CHOICE_OF_TWO }, { "grpo_sample_weights", "by_length", EVERY, A_CHOICE_OF_TWO },
     { "grpo_entropy_control", "inclusive", EVERY, A_CHOICE_OF_TWO },
+    { "grpo_meta_reward", "passes", MISSING, "-1: no prediction" }, { "grpo_meta_reward", "predicted_length", MISSING, "-1: no prediction" },
 };
 enum { TAKES = sizeof takes / sizeof *takes };
 static int taken[TAKES];
@@ -432,7 +433,7 @@ static int probes_of(const value *right, value *wrong) {
         wrong[k] = *right;
         wrong[k].p = NULL;
         wrong[k].x = numbers[k];
-        wrong[k].n = k ? INT64_MIN : -1000;
+        wrong[k].n = k ? INT64_MIN : -1;
         wrong[k].form = 99;
         wrong[k].flag = 99;
     }
