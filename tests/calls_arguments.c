@@ -1,7 +1,7 @@
 /* Every argument of every function of extra/ is refused somewhere: a call that is right, and then one argument of it wrong at a time, a
  * pointer NULL, a number NaN or infinite, a whole number below 0, a choice that is none.  The status names the argument, and nothing is
- * written.  What takes anything is in `takes` with the reason; the program fails if that list is too short, and if it is too long.  The same
- * of the members of structs of settings, whose status has the member's number as index. */
+ * written.  What takes anything is in `takes` with the reason; the program fails if that list is too short, and if it is too long.  The
+ * same of the members of structs of settings, whose status has the member's number as index. */
 #include "../extra/grpo_control.h"
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
@@ -395,7 +395,8 @@ static const struct { const char *function, *argument; int probe; const char *wh
     { "grpo_projected_advantage", "positive", EVERY, A_CHOICE_OF_TWO }, { "grpo_hint_reward", "gate", EVERY, A_CHOICE_OF_TWO },
     { "grpo_interval_reward", "sample", EVERY, A_CHOICE_OF_TWO }, { "grpo_sample_weights", "by_length", EVERY, A_CHOICE_OF_TWO },
     { "grpo_entropy_control", "inclusive", EVERY, A_CHOICE_OF_TWO },
-    { "grpo_meta_reward", "passes", MISSING, "-1: no prediction" }, { "grpo_meta_reward", "predicted_length", MISSING, "-1: no prediction" },
+    { "grpo_meta_reward", "passes", MISSING, "-1: no prediction" },
+    { "grpo_meta_reward", "predicted_length", MISSING, "-1: no prediction" },
 };
 enum { TAKES = sizeof takes / sizeof *takes };
 static int taken[TAKES];
@@ -491,8 +492,8 @@ static const struct {
       { M(grpo_prefix_gate, A_WHOLE, width), M(grpo_prefix_gate, A_NUMBER, least), M(grpo_prefix_gate, A_NUMBER, delta),
         M(grpo_prefix_gate, A_NUMBER, budget), M(grpo_prefix_gate, A_NUMBER, quantile), M(grpo_prefix_gate, A_NUMBER, factor) } },
     { "grpo_balanced_clip_bounds", "balance", sizeof(grpo_balance), 6,
-      { M(grpo_balance, A_NUMBER, low), M(grpo_balance, A_NUMBER, high), M(grpo_balance, A_NUMBER, low_max), M(grpo_balance, A_NUMBER, high_max),
-        M(grpo_balance, A_NUMBER, step), M(grpo_balance, A_NUMBER, target) } },
+      { M(grpo_balance, A_NUMBER, low), M(grpo_balance, A_NUMBER, high), M(grpo_balance, A_NUMBER, low_max),
+        M(grpo_balance, A_NUMBER, high_max), M(grpo_balance, A_NUMBER, step), M(grpo_balance, A_NUMBER, target) } },
     { "grpo_adaptive_clip", "how", sizeof(grpo_adaptation), 4,
       { M(grpo_adaptation, A_NUMBER, low), M(grpo_adaptation, A_NUMBER, high), M(grpo_adaptation, A_NUMBER, clip_coef),
         M(grpo_adaptation, A_NUMBER, gain) } },
@@ -516,8 +517,8 @@ static const struct {
       { M(grpo_anchors, A_NUMBER, alpha), M(grpo_anchors, A_NUMBER, beta), M(grpo_anchors, A_NUMBER, gain_pos),
         M(grpo_anchors, A_NUMBER, gain_neg), M(grpo_anchors, A_FORM, form) } },
     { "grpo_relative_cost_penalty", "cost", sizeof(grpo_cost), 6,
-      { M(grpo_cost, A_POINTER, output), M(grpo_cost, A_POINTER, input), M(grpo_cost, A_POINTER, turns), M(grpo_cost, A_NUMBER, output_coef),
-        M(grpo_cost, A_NUMBER, input_coef), M(grpo_cost, A_NUMBER, turns_coef) } },
+      { M(grpo_cost, A_POINTER, output), M(grpo_cost, A_POINTER, input), M(grpo_cost, A_POINTER, turns),
+        M(grpo_cost, A_NUMBER, output_coef), M(grpo_cost, A_NUMBER, input_coef), M(grpo_cost, A_NUMBER, turns_coef) } },
     { "grpo_trust_reward", "bounds", sizeof(grpo_trust_bounds), 4,
       { M(grpo_trust_bounds, A_NUMBER, low), M(grpo_trust_bounds, A_NUMBER, right), M(grpo_trust_bounds, A_NUMBER, every),
         M(grpo_trust_bounds, A_NUMBER, none) } },
@@ -563,8 +564,10 @@ static void test_member(size_t s, int m, size_t k, int place) {
 /* the place of an argument among those of function k, or -1 */
 static int place_of(size_t k, const char *argument) {
     size_t n;
-    for (int place = 0; place < MOST_ARGUMENTS; place++)
-        if (!strncmp(argument_at(declared_arguments[k][1], place + 1, &n), argument, strlen(argument)) && n == strlen(argument)) return place;
+    for (int place = 0; place < MOST_ARGUMENTS; place++) {
+        const char *found = argument_at(declared_arguments[k][1], place + 1, &n);
+        if (n == strlen(argument) && !strncmp(found, argument, n)) return place;
+    }
     return -1;
 }
 
@@ -579,13 +582,13 @@ static void test_members(void) {
     }
 }
 
-/* ---- arrays of the batch: one that a function does without may hold anything, one that it reads may not --------------------------------- */
+/* ---- arrays of the batch: one that a function does without may hold anything, one that it reads may not ------------------------------ */
 
 #define ARRAY(member) { #member, offsetof(grpo_batch, member) }
 static const struct { const char *name; size_t at; } batch_arrays[] = {
-    ARRAY(logp), ARRAY(logp_old), ARRAY(logp_ref), ARRAY(logp_rollout), ARRAY(logp_teacher), ARRAY(entropy), ARRAY(value), ARRAY(step_reward),
-    ARRAY(sum_pi_squared), ARRAY(reward), ARRAY(rewards), ARRAY(reward_weight), ARRAY(baseline), ARRAY(log_partition), ARRAY(external_weight),
-    ARRAY(eps_low), ARRAY(eps_high), ARRAY(divergence_ref), ARRAY(divergence_old),
+    ARRAY(logp), ARRAY(logp_old), ARRAY(logp_ref), ARRAY(logp_rollout), ARRAY(logp_teacher), ARRAY(entropy), ARRAY(value),
+    ARRAY(step_reward), ARRAY(sum_pi_squared), ARRAY(reward), ARRAY(rewards), ARRAY(reward_weight), ARRAY(baseline), ARRAY(log_partition),
+    ARRAY(external_weight), ARRAY(eps_low), ARRAY(eps_high), ARRAY(divergence_ref), ARRAY(divergence_old),
 };
 
 /* its status and what it writes, with that array of the batch */
@@ -606,16 +609,16 @@ static void test_batch_arrays(size_t k) {
     for (int t = 0; t < 64; t++) nans[t] = (grpo_real)NAN;
     for (size_t a = 0; a < sizeof batch_arrays / sizeof *batch_arrays; a++) {
         const size_t at = batch_arrays[a].at;
+        const char *name = functions[k].name, *array_name = batch_arrays[a].name;
         const grpo_real *array;
         grpo_status st;
         int reads;
         memcpy(&array, (char *)&batch + at, sizeof array);
-        check(run_with(k, at, array, right) == GRPO_OK, "%s", functions[k].name);
+        check(run_with(k, at, array, right) == GRPO_OK, "%s", name);
         reads = run_with(k, at, NULL, without) != GRPO_OK || memcmp(right, without, sizeof right);
         st = run_with(k, at, nans, wild);
-        check(!st == !reads, "%s %s batch.%s, and NaN there: \"%s\"", functions[k].name, reads ? "reads" : "does without", batch_arrays[a].name,
-              status_line(st));
-        check(!memcmp(wild, reads ? (const char *)before : right, sizeof wild), "%s, batch.%s: NaN shows", functions[k].name, batch_arrays[a].name);
+        check(!st == !reads, "%s %s batch.%s, and NaN there: \"%s\"", name, reads ? "reads" : "does without", array_name, status_line(st));
+        check(!memcmp(wild, reads ? (const char *)before : right, sizeof wild), "%s, batch.%s: NaN shows", name, array_name);
     }
 }
 
