@@ -476,6 +476,27 @@ static void test_number_function(size_t k, int place, const char *argument) {
     }
 }
 
+/* ---- a batch without groups: no array of it is asked for, and no list ---------------------------------------------------------------- */
+
+static int is_list(const void *p) {
+    const void *const lists[] = { reals, halves, minus, ones, flags, ids, order, room };
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) if (p == lists[k]) return 1;
+    return 0;
+}
+
+static void test_no_groups(size_t k) {
+    const grpo_batch whole = batch;
+    value v[MOST_ARGUMENTS];
+    grpo_status st;
+    memcpy(v, functions[k].right, sizeof v);
+    for (int place = 0; place < MOST_ARGUMENTS; place++) if (is_list(v[place].p)) v[place].p = NULL;
+    memset(&batch, 0, sizeof batch);
+    batch.n_rewards = whole.n_rewards;
+    st = functions[k].run(v);
+    batch = whole;
+    check(st == GRPO_OK, "%s of no groups: \"%s\"", functions[k].name, status_line(st));
+}
+
 /* ---- members of structs of settings ---------------------------------------------------------------------------------------------- */
 
 enum { MOST_MEMBERS = 6, MOST_BYTES = 64 };
@@ -643,7 +664,7 @@ int main(void) {
               declared_arguments[k][0]);
         check(st == GRPO_OK, "%s: nothing is wrong, yet \"%s\"", functions[k].name, status_line(st));
         test_each_argument(declared_arguments[k][1], k, test_status_function);
-        if (functions[k].right[0].p == &batch) test_batch_arrays(k);
+        if (functions[k].right[0].p == &batch) { test_batch_arrays(k); test_no_groups(k); }
     }
     test_members();
     for (size_t k = 0; k < sizeof number_functions / sizeof *number_functions; k++) {
