@@ -1,6 +1,7 @@
 /* Every argument of every function of extra/ is refused somewhere: a call that is right, and then one argument of it wrong at a time, a
- * pointer NULL, a number NaN or infinite, a whole number far below 0, a choice that is none.  The status names the argument, and nothing is
- * written.  What takes anything is in `takes` with the reason; the program fails if that list is too short, and if it is too long. */
+ * pointer NULL, a number NaN or infinite, a whole number below 0, a choice that is none.  The status names the argument, and nothing is
+ * written.  What takes anything is in `takes` with the reason; the program fails if that list is too short, and if it is too long.  The
+ * same of the members of structs of settings, whose status has the member's number as index. */
 #include "../extra/grpo_control.h"
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
@@ -71,6 +72,7 @@ static void fill(void) {
     fill_batch(&arrays);
     batch = rollouts_view(&arrays);
     memcpy(arrays.reward, rewards, sizeof rewards);
+    batch.shaping_mask = flags;
     aggregation.kind = GRPO_AGGREGATION_SEQ_MEAN_CONSTANT; aggregation.constant = 8;
     grpo_objective_named("grpo", &objective);
     one_token.n_groups = one_token.n_tokens = 1; one_token.group_begin = group; one_token.offset = &offset; one_token.length = &length;
@@ -393,6 +395,8 @@ static const struct { const char *function, *argument; int probe; const char *wh
     { "grpo_projected_advantage", "positive", EVERY, A_CHOICE_OF_TWO }, { "grpo_hint_reward", "gate", EVERY, A_CHOICE_OF_TWO },
     { "grpo_interval_reward", "sample", EVERY, A_CHOICE_OF_TWO }, { "grpo_sample_weights", "by_length", EVERY, A_CHOICE_OF_TWO },
     { "grpo_entropy_control", "inclusive", EVERY, A_CHOICE_OF_TWO },
+    { "grpo_meta_reward", "passes", MISSING, "-1: no prediction" },
+    { "grpo_meta_reward", "predicted_length", MISSING, "-1: no prediction" },
 };
 enum { TAKES = sizeof takes / sizeof *takes };
 static int taken[TAKES];
@@ -430,7 +434,7 @@ static int probes_of(const value *right, value *wrong) {
         wrong[k] = *right;
         wrong[k].p = NULL;
         wrong[k].x = numbers[k];
-        wrong[k].n = k ? INT64_MIN : -1000;
+        wrong[k].n = k ? INT64_MIN : -1;
         wrong[k].form = 99;
         wrong[k].flag = 99;
     }
@@ -472,6 +476,173 @@ static void test_number_function(size_t k, int place, const char *argument) {
     }
 }
 
+/* ---- a batch without groups: no array of it is asked for, and no list ---------------------------------------------------------------- */
+
+static int is_list(const void *p) {
+    const void *const lists[] = { reals, halves, minus, ones, flags, ids, order, room };
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) if (p == lists[k]) return 1;
+    return 0;
+}
+
+static void test_no_groups(size_t k) {
+    const grpo_batch whole = batch;
+    value v[MOST_ARGUMENTS];
+    grpo_status st;
+    memcpy(v, functions[k].right, sizeof v);
+    for (int place = 0; place < MOST_ARGUMENTS; place++) if (is_list(v[place].p)) v[place].p = NULL;
+    memset(&batch, 0, sizeof batch);
+    batch.n_rewards = whole.n_rewards;
+    st = functions[k].run(v);
+    batch = whole;
+    check(st == GRPO_OK, "%s of no groups: \"%s\"", functions[k].name, status_line(st));
+}
+
+/* ---- members of structs of settings ---------------------------------------------------------------------------------------------- */
+
+enum { MOST_MEMBERS = 6, MOST_BYTES = 64 };
+#define M(type, is, member) { is, offsetof(type, member) }
+
+/* members in their order; flags, which take anything, are left out at the end */
+static const struct {
+    const char *function, *argument;
+    size_t size;
+    int n;
+    struct { kind is; size_t at; } member[MOST_MEMBERS];
+} structs[] = {
+    { "grpo_prefix_trust_region", "gate", sizeof(grpo_prefix_gate), 6,
+      { M(grpo_prefix_gate, A_WHOLE, width), M(grpo_prefix_gate, A_NUMBER, least), M(grpo_prefix_gate, A_NUMBER, delta),
+        M(grpo_prefix_gate, A_NUMBER, budget), M(grpo_prefix_gate, A_NUMBER, quantile), M(grpo_prefix_gate, A_NUMBER, factor) } },
+    { "grpo_balanced_clip_bounds", "balance", sizeof(grpo_balance), 6,
+      { M(grpo_balance, A_NUMBER, low), M(grpo_balance, A_NUMBER, high), M(grpo_balance, A_NUMBER, low_max),
+        M(grpo_balance, A_NUMBER, high_max), M(grpo_balance, A_NUMBER, step), M(grpo_balance, A_NUMBER, target) } },
+    { "grpo_adaptive_clip", "how", sizeof(grpo_adaptation), 4,
+      { M(grpo_adaptation, A_NUMBER, low), M(grpo_adaptation, A_NUMBER, high), M(grpo_adaptation, A_NUMBER, clip_coef),
+        M(grpo_adaptation, A_NUMBER, gain) } },
+    { "grpo_multiplier_update", "constraint", sizeof(grpo_constraint), 4,
+      { M(grpo_constraint, A_NUMBER, target), M(grpo_constraint, A_NUMBER, rate), M(grpo_constraint, A_NUMBER, max),
+        M(grpo_constraint, A_WHOLE, least) } },
+    { "grpo_key_token_advantage", "measure", sizeof(grpo_key_measure), 3,
+      { M(grpo_key_measure, A_NUMBER, fisher), M(grpo_key_measure, A_NUMBER, gain), M(grpo_key_measure, A_NUMBER, top) } },
+    { "grpo_canon_advantage", "canon", sizeof(grpo_canon), 4,
+      { M(grpo_canon, A_NUMBER, alpha), M(grpo_canon, A_NUMBER, offset), M(grpo_canon, A_NUMBER, mix), M(grpo_canon, A_FORM, scaled) } },
+    { "grpo_feature_advantage", "feature", sizeof(grpo_feature), 6,
+      { M(grpo_feature, A_POINTER, advantage), M(grpo_feature, A_POINTER, feature), M(grpo_feature, A_POINTER, divisor),
+        M(grpo_feature, A_POINTER, eligible), M(grpo_feature, A_NUMBER, delta), M(grpo_feature, A_NUMBER, k) } },
+    { "grpo_bundle_advantage", "risk", sizeof(grpo_risk), 6,
+      { M(grpo_risk, A_NUMBER, low), M(grpo_risk, A_NUMBER, high), M(grpo_risk, A_NUMBER, a), M(grpo_risk, A_NUMBER, c),
+        M(grpo_risk, A_NUMBER, omega), M(grpo_risk, A_NUMBER, eps) } },
+    { "grpo_alignment_advantage", "how", sizeof(grpo_coplayer), 4,
+      { M(grpo_coplayer, A_NUMBER, gamma), M(grpo_coplayer, A_NUMBER, weight_gamma), M(grpo_coplayer, A_NUMBER, beta),
+        M(grpo_coplayer, A_NUMBER, clip) } },
+    { "grpo_two_anchor_advantage", "anchors", sizeof(grpo_anchors), 5,
+      { M(grpo_anchors, A_NUMBER, alpha), M(grpo_anchors, A_NUMBER, beta), M(grpo_anchors, A_NUMBER, gain_pos),
+        M(grpo_anchors, A_NUMBER, gain_neg), M(grpo_anchors, A_FORM, form) } },
+    { "grpo_relative_cost_penalty", "cost", sizeof(grpo_cost), 6,
+      { M(grpo_cost, A_POINTER, output), M(grpo_cost, A_POINTER, input), M(grpo_cost, A_POINTER, turns),
+        M(grpo_cost, A_NUMBER, output_coef), M(grpo_cost, A_NUMBER, input_coef), M(grpo_cost, A_NUMBER, turns_coef) } },
+    { "grpo_trust_reward", "bounds", sizeof(grpo_trust_bounds), 4,
+      { M(grpo_trust_bounds, A_NUMBER, low), M(grpo_trust_bounds, A_NUMBER, right), M(grpo_trust_bounds, A_NUMBER, every),
+        M(grpo_trust_bounds, A_NUMBER, none) } },
+    { "grpo_centroid_weight", "how", sizeof(grpo_centroids), 4,
+      { M(grpo_centroids, A_WHOLE, width), M(grpo_centroids, A_WHOLE, refine), M(grpo_centroids, A_NUMBER, low),
+        M(grpo_centroids, A_NUMBER, high) } },
+    { "grpo_diffusion_nft", "x", sizeof(grpo_nft), 3,
+      { M(grpo_nft, A_NUMBER, advantage_max), M(grpo_nft, A_NUMBER, beta), M(grpo_nft, A_NUMBER, kl_coef) } },
+};
+
+static void put(void *to, const value *wrong) {
+    switch (wrong->is) {
+    case A_POINTER: memcpy(to, &wrong->p, sizeof wrong->p); break;
+    case A_NUMBER: memcpy(to, &wrong->x, sizeof wrong->x); break;
+    case A_WHOLE: memcpy(to, &wrong->n, sizeof wrong->n); break;
+    case A_FLAG: memcpy(to, &wrong->flag, sizeof wrong->flag); break;
+    case A_FORM: memcpy(to, &wrong->form, sizeof wrong->form); break;
+    }
+}
+
+/* member m of struct s, argument `place` of function k */
+static void test_member(size_t s, int m, size_t k, int place) {
+    const value right = { structs[s].member[m].is, NULL, 0, 0, 0, 0 };
+    union { double number; int64_t whole; char byte[MOST_BYTES]; } changed;
+    value wrong[MOST_PROBES], v[MOST_ARGUMENTS];
+    const int probes = probes_of(&right, wrong);
+    char thing[40];
+    snprintf(thing, sizeof thing, "%s[%d]", structs[s].argument, m);
+    for (int j = 0; j < probes; j++) {
+        grpo_status st;
+        memcpy(v, functions[k].right, sizeof v);
+        memcpy(&changed, v[place].p, structs[s].size);
+        put(changed.byte + structs[s].member[m].at, &wrong[j]);
+        v[place].p = &changed;
+        memcpy(written, before, sizeof written);
+        st = functions[k].run(v);
+        check(st != GRPO_OK, "%s takes any %s (probe %d)", functions[k].name, thing, j);
+        check(!strcmp(thing_of(functions[k].name, st), thing), "%s, %s: \"%s\"", functions[k].name, thing, status_line(st));
+        check(!memcmp(written, before, sizeof written), "%s, %s: something was written", functions[k].name, thing);
+    }
+}
+
+/* the place of an argument among those of function k, or -1 */
+static int place_of(size_t k, const char *argument) {
+    size_t n;
+    for (int place = 0; place < MOST_ARGUMENTS; place++) {
+        const char *found = argument_at(declared_arguments[k][1], place + 1, &n);
+        if (n == strlen(argument) && !strncmp(found, argument, n)) return place;
+    }
+    return -1;
+}
+
+static void test_members(void) {
+    for (size_t s = 0; s < sizeof structs / sizeof *structs; s++) {
+        size_t k = 0;
+        int place;
+        while (k < sizeof functions / sizeof *functions && strcmp(functions[k].name, structs[s].function)) k++;
+        place = k < sizeof functions / sizeof *functions ? place_of(k, structs[s].argument) : -1;
+        check(place >= 0, "%s has no %s", structs[s].function, structs[s].argument);
+        for (int m = 0; place >= 0 && m < structs[s].n; m++) test_member(s, m, k, place);
+    }
+}
+
+/* ---- arrays of the batch: one that a function does without may hold anything, one that it reads may not ------------------------------ */
+
+#define ARRAY(member) { #member, offsetof(grpo_batch, member) }
+static const struct { const char *name; size_t at; } batch_arrays[] = {
+    ARRAY(logp), ARRAY(logp_old), ARRAY(logp_ref), ARRAY(logp_rollout), ARRAY(logp_teacher), ARRAY(entropy), ARRAY(value),
+    ARRAY(step_reward), ARRAY(sum_pi_squared), ARRAY(reward), ARRAY(rewards), ARRAY(reward_weight), ARRAY(baseline), ARRAY(log_partition),
+    ARRAY(external_weight), ARRAY(eps_low), ARRAY(eps_high), ARRAY(divergence_ref), ARRAY(divergence_old),
+};
+
+/* its status and what it writes, with that array of the batch */
+static grpo_status run_with(size_t k, size_t at, const grpo_real *array, char *result) {
+    const grpo_batch whole = batch;
+    grpo_status st;
+    memcpy((char *)&batch + at, &array, sizeof array);
+    memcpy(written, before, sizeof written);
+    st = functions[k].run(functions[k].right);
+    memcpy(result, written, sizeof written);
+    batch = whole;
+    return st;
+}
+
+static void test_batch_arrays(size_t k) {
+    static char right[sizeof written], without[sizeof written], wild[sizeof written];
+    static grpo_real nans[64];
+    for (int t = 0; t < 64; t++) nans[t] = (grpo_real)NAN;
+    for (size_t a = 0; a < sizeof batch_arrays / sizeof *batch_arrays; a++) {
+        const size_t at = batch_arrays[a].at;
+        const char *name = functions[k].name, *array_name = batch_arrays[a].name;
+        const grpo_real *array;
+        grpo_status st;
+        int reads;
+        memcpy(&array, (char *)&batch + at, sizeof array);
+        check(run_with(k, at, array, right) == GRPO_OK, "%s", name);
+        reads = run_with(k, at, NULL, without) != GRPO_OK || memcmp(right, without, sizeof right);
+        st = run_with(k, at, nans, wild);
+        check(!st == !reads, "%s %s batch.%s, and NaN there: \"%s\"", name, reads ? "reads" : "does without", array_name, status_line(st));
+        check(!memcmp(wild, reads ? (const char *)before : right, sizeof wild), "%s, batch.%s: NaN shows", name, array_name);
+    }
+}
+
 typedef void argument_test(size_t k, int place, const char *argument);
 
 static void test_each_argument(const char *arguments, size_t k, argument_test *test) {
@@ -493,7 +664,9 @@ int main(void) {
               declared_arguments[k][0]);
         check(st == GRPO_OK, "%s: nothing is wrong, yet \"%s\"", functions[k].name, status_line(st));
         test_each_argument(declared_arguments[k][1], k, test_status_function);
+        if (functions[k].right[0].p == &batch) { test_batch_arrays(k); test_no_groups(k); }
     }
+    test_members();
     for (size_t k = 0; k < sizeof number_functions / sizeof *number_functions; k++) {
         check(!isnan(number_functions[k].run(number_functions[k].right)), "%s: nothing is wrong", number_functions[k].name);
         test_each_argument(number_functions[k].arguments, k, test_number_function);

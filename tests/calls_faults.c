@@ -588,7 +588,8 @@ static void test_group_statuses(four *f) {
 
 static void test_list_of_numbers_statuses(void) {
     const double ok[4] = { 0 }, bad[4] = { 0, NAN, 0, 0 };
-    const int64_t wide[4] = { 0, 1, 2, 9 }, zero[5] = { 0 };
+    const int64_t wide[4] = { 0, 1, 2, 9 }, zero[5] = { 0 }, both[2] = { 2, 4 };
+    int64_t index[4];
     const uint8_t flags[4] = { 0 };
     grpo_dd scratch[4];
     double out[4], y;
@@ -604,6 +605,9 @@ static void test_list_of_numbers_statuses(void) {
     wrong("tree_reward", grpo_tree_reward(wide, ok, NULL, 4, 1, GRPO_TREE_MAX, 0, scratch, out), GRPO_OUT_OF_RANGE, "parent[0]", NULL);
     wrong("tree_reward", grpo_tree_reward(wide, ok, NULL, 4, 1, GRPO_TREE_MEAN_BY_DEPTH, 1, scratch, out), GRPO_NULL, "depth", NULL);
     wrong("set_advantage", grpo_set_advantage(ok, zero, 4, wide, zero, 2, out), GRPO_NOT_INCREASING, "set_begin[1]", NULL);
+    wrong("set_advantage", grpo_set_advantage(ok, zero, 4, wide, both, 1, out), GRPO_OUT_OF_RANGE, "member[3]", NULL);
+    wrong("max_variance_subset", grpo_max_variance_subset(ok, 2, 3, index), GRPO_CROSSED, "count, n", NULL);
+    wrong("permutation_reward", grpo_permutation_reward(NULL, 1, 1, GRPO_PERMUTATION_VOTES, out), GRPO_NULL, "choice", NULL);
     wrong("reference_advantage", grpo_reference_advantage(bad, 4, 1, 1, 1, 0, out, &y), GRPO_NAN, "reward[1]", NULL);
     wrong("reference_advantage", grpo_reference_advantage(ok, 4, 1, INFINITY, 1, 0, out, &y), GRPO_INFINITE, "beta", NULL);
 }

@@ -688,7 +688,8 @@ static void distill_refused(const char *what, grpo_status st, int rule, const ch
 }
 
 static void check_distilled_numbers(grpo_real *z, const int64_t *set) {
-    static const int64_t twice[4] = { 1, 2, 3, 3 }, disordered[4] = { 2, 1, 0, 3 }, past[4] = { 0, 1, 2, 4 }, before[4] = { -1, 1, 2, 3 };
+    static const int64_t twice[4] = { 1, 2, 3, 3 }, disordered[4] = { 2, 1, 0, 3 }, past[4] = { 0, 1, 2, 4 }, far[4] = { 0, 1, 2, 9 },
+        before[4] = { -1, 1, 2, 3 };
     const grpo_real none = -(grpo_real)INFINITY, half[4] = { -1, -1, -1, -1 };
     const grpo_real nans[4] = { -1, -1, -1, (grpo_real)NAN }, infinite[4] = { -1, (grpo_real)INFINITY, -1, -1 };
     const grpo_real nothing[4] = { -1, -1, none, none };
@@ -696,6 +697,7 @@ static void check_distilled_numbers(grpo_real *z, const int64_t *set) {
     distill_refused("ids twice", distill_with(&x, half, twice), GRPO_NOT_INCREASING, "ids[3]");
     distill_refused("ids out of order", distill_with(&x, half, disordered), GRPO_NOT_INCREASING, "ids[1]");
     distill_refused("an id past the end", distill_with(&x, half, past), GRPO_OUT_OF_RANGE, "ids[3]");
+    distill_refused("an id far past the end", distill_with(&x, half, far), GRPO_OUT_OF_RANGE, "ids[3]");
     distill_refused("a negative id", distill_with(&x, half, before), GRPO_OUT_OF_RANGE, "ids[0]");
     distill_refused("a teacher's NaN", distill_with(&x, nans, set), GRPO_NAN, "teacher[3]");
     distill_refused("a teacher's infinity", distill_with(&x, infinite, set), GRPO_INFINITE, "teacher[1]");

@@ -326,6 +326,38 @@ static void check_obstacle(const char *path, const char *choice, const char *row
     check(grpo_context_rounds(&obj) == 0, "%s %s has no rounds", path, choice);
 }
 
+/* totals of records read no array of the batch but its layout */
+static void check_layout_is_asked(const grpo_objective *obj, const rollouts *b, const grpo_response *whole) {
+    const int64_t first = b->length[0];
+    grpo_batch bare;
+    grpo_totals totals;
+    grpo_status st;
+    memset(&bare, 0, sizeof bare); memset(&totals, 0, sizeof totals);
+    bare.n_groups = b->n_groups; bare.group_begin = b->group_begin; bare.offset = b->offset; bare.length = b->length;
+    bare.n_tokens = b->n_tokens;
+    check(grpo_context_totals_add(obj, &bare, whole, &totals) == GRPO_OK, "no array is asked for");
+    check(totals.sequences == b->n_sequences && totals.tokens == 0, "responses are counted");
+    b->length[0] = -1;
+    st = grpo_context_totals_add(obj, &bare, whole, &totals);
+    check(grpo_status_is(st, GRPO_NEGATIVE) && !strcmp(grpo_status_what(st), "batch.length"), "a negative length: %s",
+          grpo_status_text(st));
+    check(totals.sequences == b->n_sequences, "a negative length: something was counted");
+    b->length[0] = first;
+}
+
+static grpo_status backward_of_nothing(const grpo_objective *obj, const grpo_batch *view, const grpo_response *whole) {
+    const int64_t n = view->group_begin[view->n_groups];
+    grpo_sum *through = test_alloc(n, sizeof *through);
+    grpo_real *advantage = test_alloc(view->n_tokens, sizeof *advantage);
+    grpo_partial partial;
+    grpo_status st;
+    memset(through, 0, (size_t)n * sizeof *through); memset(&partial, 0, sizeof partial);
+    memset(advantage, 0, (size_t)view->n_tokens * sizeof *advantage);
+    st = grpo_context_backward(obj, view, advantage, whole, through, NULL, &partial);
+    free(through); free(advantage);
+    return st;
+}
+
 static void check_refusals(void) {
     rng r = { 5 };
     rollouts b;
@@ -350,6 +382,9 @@ static void check_refusals(void) {
     check(grpo_status_is(grpo_context_totals_add(&obj, &view, part, &totals), GRPO_OUT_OF_RANGE), "a negative count is refused");
     check(grpo_status_is(grpo_context_totals_add(&obj, &view, NULL, &totals), GRPO_NULL), "no records are refused");
     check(grpo_status_is(grpo_context_totals_add(&obj, &view, part + 0, NULL), GRPO_OUT_OF_RANGE) && totals.tokens == 0, "nothing is written");
+    part[0].tokens = 0;
+    check_layout_is_asked(&obj, &b, part);
+    check(grpo_status_is(backward_of_nothing(&obj, &view, part), GRPO_OUT_OF_RANGE), "a partial without divisors is refused");
     free(part);
     rollouts_free(&b);
 }

@@ -90,6 +90,24 @@ static void test_key_token_advantage(rng *r, trial *t) {
     free(found); free(token); free(scratch);
 }
 
+/* an id of all right and of no wrong response: of as many as make the tables more than a double counts, p is 0 and f = 1 */
+static void test_key_of_many(void) {
+    enum { MANY = 1200 };
+    static int64_t offset[MANY], length[MANY], token[MANY];
+    static grpo_real reward[MANY], found[MANY];
+    static grpo_token_place scratch[MANY];
+    const int64_t group_begin[] = { 0, MANY };
+    const grpo_key_measure m = { 1, 0, 1, 0, -1 };
+    const reference_real h = ref_atan(ref_sqrt((reference_real)(MANY / 2) * 1e10)), e = ref_exp(h);      /* asin sqrt(a/(a + eps)) */
+    grpo_batch b;
+    memset(&b, 0, sizeof b);
+    b.n_groups = 1; b.group_begin = group_begin; b.offset = offset; b.length = length; b.n_tokens = MANY; b.reward = reward;
+    for (int i = 0; i < MANY; i++) { offset[i] = i; length[i] = 1; token[i] = i % 2; reward[i] = (grpo_real)(i % 2); }
+    check(!grpo_key_token_advantage(&b, token, &m, scratch, MANY, found), "key_token_advantage");
+    judge("key of many", (double)found[1], (e - 1) / (e + 1), (e - 1) / (e + 1), 1);
+    check(found[0] == -found[1], "key of many: %g, %g", (double)found[0], (double)found[1]);
+}
+
 /* ---- odds of success -------------------------------------------------------------------------------------------------------------- */
 
 /* sigmoid(L + e) - sigmoid(L), which nothing cancels in */
@@ -506,6 +524,7 @@ int main(void) {
     test_lists(22, 3000, of_lists, COUNT(of_lists));
     test_lists(77, 500, of_turns, COUNT(of_turns));
     test_lists_by_hand();
+    test_key_of_many();
     test_branch_far_away();
     test_group_by_hand();
     test_units_of_rewards();

@@ -230,6 +230,7 @@ static void mask_fifth(setup *s) { for (int t = 0; t < TOKENS; t++) s->mask[t] =
 static void mask_once(setup *s) { for (int t = 0; t < TOKENS; t++) s->mask[t] = t % 8 == 4; own_totals(s); }
 static void inverted(setup *s) { mask_from(s, 4, LENGTH); zeros_from(s, s->old, 4); }
 static void cut_beginning(setup *s) { mask_from(s, 4, LENGTH); }
+static void cut_but_one(setup *s) { cut_beginning(s); memset(s->mask + begin_of(s, 4), 0, LENGTH); own_totals(s); }   /* of which none counts */
 static void inverted_live(setup *s) {
     mask_from(s, 1, LENGTH);
     for (int i = 0; i < RESPONSES; i++) for (int t = 0; t < 1 + i % 3; t++) s->mask[begin_of(s, i) + t] = 0;
@@ -463,6 +464,7 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(COUNTS_END), inverted_live, inverted_and_short, NULL },
     { RULE(COUNTS_END), inverted_live, inverted_but_last, NULL },
     { RULE(COUNTS_END), inverted_live, inverted_but_one, NULL },
+    { RULE(COUNTS_END), inverted_live, cut_but_one, NULL },
     { RULE(FIRST_LEFT_OUT), not_first, cut_beginning, NULL },
     { RULE(FIRST_LEFT_OUT), not_first, mask_float, NULL },
     { RULE(LAST_LEFT_OUT), not_last, not_last_two, NULL },

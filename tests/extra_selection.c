@@ -619,6 +619,21 @@ static void test_distances(rng *r) {
     check(found[2] == 2.0 * (double)most_common(a, n, b, m) / (double)(n + m), "rouge_l: %g", found[2]);
 }
 
+/* rewards in units of a power of two have a deviation in that unit, to the bit */
+static void test_units_of_rewards(void) {
+    static const double plain[] = { 0, 1, 2, 1 }, units[] = { 0x1p-700, 0x1p-490, 0x1p490 };
+    double score = 0, found = 0;
+    four f;
+    four_make(&f);
+    for (int i = 0; i < 4; i++) f.reward[i] = (grpo_real)plain[i];
+    check(!grpo_replay_score(&f.b, f.tokens, &score) && score > 3, "replay_score: %g", score);
+    for (int k = 0; k < 3 && sizeof(grpo_real) == sizeof(double); k++) {
+        for (int i = 0; i < 4; i++) f.reward[i] = (grpo_real)(plain[i] * units[k]);
+        check(!grpo_replay_score(&f.b, f.tokens, &found), "replay_score");
+        check(found == score * units[k], "replay_score in units of %g: %g", units[k], found);
+    }
+}
+
 int main(void) {
     static trial_test *const of_batches[] = {
         test_top, test_largest, test_between, test_second_moment, test_covariance, test_keep, test_weights, test_score,
@@ -638,6 +653,7 @@ int main(void) {
     test_clip_by_hand();
     test_lists_by_hand();
     test_clusters_in_place();
+    test_units_of_rewards();
     print_tallies();
     return check_summary();
 }

@@ -179,6 +179,22 @@ static void test_groups_by_hand(void) {
     check(!grpo_confidence_factor(&f.b, f.mask + 1, 0.25, &weight) && weight == 0.25, "confidence_factor: all are right, %g", weight);
 }
 
+/* c^2/(2 V) has no unit: with advantages in units of a power of two the same bits */
+static void test_units_of_advantages(void) {
+    static const double units[] = { 1, 0x1p-700, 0x1p-490, 0x1p490 };
+    grpo_real advantage[12], plain[12] = { 0 };
+    four f;
+    four_make(&f);
+    for (int k = 0; k < 12; k++) f.tokens[k] = (grpo_real)(-0.25 * (k % 5));
+    for (int u = 0; u < (sizeof(grpo_real) == sizeof(double) ? 4 : 1); u++) {
+        for (int k = 0; k < 12; k++) advantage[k] = (grpo_real)((k % 3 - 1) * units[u]);
+        check(!grpo_covariance_weight(&f.b, advantage, f.found), "covariance_weight");
+        check(f.found[0] > 0 && f.found[0] != f.found[2], "covariance_weight: all alike in units of %g", units[u]);
+        if (u == 0) memcpy(plain, f.found, sizeof plain);
+        check(!memcmp(plain, f.found, sizeof plain), "covariance_weight in units of %g", units[u]);
+    }
+}
+
 static void test_few_preferences_of_lengths(rng *r, trial *t) { if (t->b.n_sequences < 300) test_preference_of_lengths(r, t); }
 
 int main(void) {
@@ -199,6 +215,7 @@ int main(void) {
     test_sequences(55, 300, of_sequences, COUNT(of_sequences));
     test_lists(22, 3000, of_lists, COUNT(of_lists));
     test_groups_by_hand();
+    test_units_of_advantages();
     print_tallies();
     return check_summary();
 }

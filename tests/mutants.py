@@ -28,8 +28,9 @@ CORE = ['grpo.h', 'grpo_blocks.h', 'grpo_rows.h', 'gspo.h']
 # quick ones first: most mutants are seen in a second
 PROGRAMS = ['calls_refused', 'calls_arguments', 'extra_layout', 'errors', 'calls_faults', 'output_padding', 'vectors_rows', 'vectors', 'extra_lint',
             'exact_sums', 'advantages', 'extra_context', 'calls', 'scalar_accuracy', 'properties']
-EXTRA = ['extra_selection', 'extra_control', 'extra_credit', 'extra_rewards', 'extra_weights', 'extra_critic', 'extra_distill', 'extra_flow',
-         'hidden_loss', 'logits_loss']
+EXTRA = ['calls_in_place', 'extra_selection', 'extra_control', 'extra_credit', 'extra_rewards', 'extra_weights', 'extra_critic', 'extra_distill',
+         'extra_flow', 'hidden_loss', 'logits_loss']
+LINT_OBJECTIVE = 'extra/grpo_lint_objective.h'      # its own test takes longest
 READS_VECTORS = {'vectors', 'vectors_rows', 'extra_lint', 'calls'}
 OWN_COPY = {'scalar_accuracy'}                     # holds functions of one number that it compiles itself
 
@@ -145,6 +146,7 @@ def main():
     given = parser.parse_args()
     headers = given.header or CORE
     programs = [*EXTRA, *PROGRAMS] if any(h.startswith('extra/') for h in headers) else PROGRAMS
+    programs = [*programs, 'extra_lint_objective'] if LINT_OBJECTIVE in headers else programs
     lines = [int(x) for x in given.lines.split('-')] if given.lines else None
 
     build = TOP / given.build

@@ -9,6 +9,7 @@ down without a look at the rows.
 
 Of several claims to a row (an equation, a recipe, a framework's default), the one that agrees best with it counts.
 """
+import datetime
 import glob
 import json
 import os
@@ -92,9 +93,17 @@ def check_sources():
             yield f"{kind} of {source!r} through {through!r}: should{'' if wrong else ' not'} be a fault"
 
 
+def once(pairs):
+    """An object of JSON; a key that stands twice is a mistake that json.load passes over."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"stands twice: {', '.join(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)}")
+    return found
+
+
 def read(name):
     with open(os.path.join(HERE, name), encoding="utf-8") as f:
-        return json.load(f)
+        return json.load(f, object_pairs_hook=once)
 
 
 def names_of(pattern):
@@ -231,12 +240,38 @@ def report():
     return 0
 
 
+KEYS = {"row", "claim", "source", "settings", "open", "confidence", "new"}
+KEYS_OF_SETTING = {"of", "value", "where", "kind", "read", "through"}
+
+
+def is_date(text):
+    try:
+        return bool(re.fullmatch(r"\d{4}-\d\d-\d\d", text)) and datetime.date.fromisoformat(text).year >= 2000
+    except ValueError:
+        return False
+
+
+def contradictions(words, claim):
+    """Fields of which the claim says two things."""
+    said = {}
+    for setting in claim["settings"]:
+        try:
+            for field, value in translated(words, setting).items():
+                if not alike(said.setdefault(field, value), value):
+                    yield f"{field}: {said[field]}, and {value}"
+        except (KeyError, TypeError):
+            continue                               # which faults says
+
+
 def faults(words, claim, choices):
     if not claim.get("claim") or not claim.get("source"):
         yield "says not what it claims, or of which source"
+    unknown = set(claim) - KEYS | {key for setting in claim["settings"] for key in set(setting) - KEYS_OF_SETTING}
+    yield from (f"no claim has {key}" for key in sorted(unknown))
+    yield from contradictions(words, claim)
     for setting in claim["settings"]:
         what = f"{setting.get('of')} = {setting.get('value')}"
-        if setting.get("kind") not in KINDS or not setting.get("where") or not re.fullmatch(r"\d{4}-\d\d-\d\d", setting.get("read", "")):
+        if setting.get("kind") not in KINDS or not setting.get("where") or not is_date(setting.get("read", "")):
             yield f"{what}: without a kind, a place or a date"
         yield from (f"{what}: {fault}" for fault in faults_of_source(str(claim.get("source")), setting))
         try:
@@ -261,10 +296,13 @@ def check():
     for fault in [*unpaired, *check_sources()]:
         failed += 1
         print(f"FAIL {fault}")
+    names = Counter((claim["row"], claim.get("claim")) for group in groups for claim in read(group + ".json")["claims"])
     for group in groups:
         words = read(group + ".words.json")
         for claim in read(group + ".json")["claims"]:
             found = list(faults(words, claim, choices))
+            if names[claim["row"], claim.get("claim")] > 1:
+                found.append("stands twice")
             known = claim["row"] in objectives.ROWS or claim.get("new")
             if not known:
                 found.append("is no row, and not said to be new")

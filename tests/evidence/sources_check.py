@@ -14,7 +14,6 @@ what unit must be said even where it is the default, or named as undecided, whic
 """
 import functools
 import glob
-import json
 import os
 import re
 import sys
@@ -29,6 +28,9 @@ from compare import HERE, KINDS, STRONG, alike, objectives  # noqa: E402
 IS = ("paper", "official code", "recipe of the authors", "framework default", "framework recipe", "restatement")
 WEAK = ("restatement", "chosen here")                # a row that rests on one of these carries a mark
 ALWAYS_SAID = ("ratio.behaviour", "ratio.level")     # of a framework's row that has a ratio
+KEYS = {"is", "framework", "release", "date", "option", "claim", "claims of", "further", "differs", "undecided", "beside"}
+KEYS_OF_LINE = {"field", "value", "kind", "source", "where", "read", "through", "why"}
+RELEASE = re.compile(r"\b(?:[0-9a-f]{7})(?=[0-9a-f]*\b)|\d+(?:\.\d+)+(?:\.dev\d+)?")  # a commit by its first seven figures, or a version
 NOT_SET = re.compile(r"not (the )?default|(null|off) by default|\(default (of|true|false)")  # how a claim says that its release does not
 
 
@@ -37,11 +39,10 @@ def entries():
     """{row: entry}, and the rows that stand twice"""
     found, twice = {}, []
     for path in sorted(glob.glob(os.path.join(HERE, "rows_*.json"))):
-        with open(path, encoding="utf-8") as f:
-            for row, entry in json.load(f).items():
-                if row in found:
-                    twice.append(row)
-                found[row] = entry
+        for row, entry in compare.read(os.path.basename(path)).items():
+            if row in found:
+                twice.append(row)
+            found[row] = entry
     return found, twice
 
 
@@ -92,10 +93,11 @@ def faults_of_siblings(siblings, entry, lines):
 
 def faults_of_line(line, has):
     field = line.get("field")
+    yield from (f"{field}: no line has {key}" for key in sorted(set(line) - KEYS_OF_LINE))
     if field not in has:
         yield f"{field} is no field"
         return
-    if line.get("kind") not in KINDS or not re.fullmatch(r"\d{4}-\d\d-\d\d", line.get("read", "")):
+    if line.get("kind") not in KINDS or not compare.is_date(line.get("read", "")):
         yield f"{field}: without a kind or a date"
     if line.get("kind") == "chosen here":
         if not line.get("why"):
@@ -122,9 +124,16 @@ def faults_of_undecided(entry, silent):
             yield f"{field}: undecided without a reason"
 
 
-def faults_of_kind(entry):
+def faults_of_kind(entry, claim):
+    """What the row is, against where its claim was read: a paper, or somebody's code at the release that the entry names."""
     if entry.get("is") not in IS:
         yield f"is: {entry.get('is')}"
+    yield from (f"no entry has {key}" for key in sorted(set(entry) - KEYS))
+    if claim and entry.get("is") != "restatement" and (entry.get("is") == "paper") != claim["source"].startswith(compare.PAPER):
+        yield f"is {entry.get('is')}, and the source of its claim is {claim['source']}"
+    read = " ".join([claim["source"], *(setting.get("where", "") for setting in claim["settings"])]) if claim else ""
+    if claim and not any(name in read for name in RELEASE.findall(entry.get("release", ""))) and "release" in entry:
+        yield f"release {entry['release']}, which its claim does not name"
     if str(entry.get("is")).startswith("framework") and not all(entry.get(key) for key in ("framework", "release", "date")):
         yield "a framework's row without framework, release and date"
     if entry.get("is") == "framework default" and NOT_SET.search(str(entry.get("claim"))) and not entry.get("option"):
@@ -138,7 +147,7 @@ def evidence(row, entry):
     has, default = compare.settings_of(row), compare.plain()
     claim, said = claim_of(row, entry)
     faults = [] if claim else [f"no such claim: {entry.get('claim')}"]
-    faults += faults_of_kind(entry)
+    faults += faults_of_kind(entry, claim)
     agreed, contradicted, silent = compare.verdicts(row, said)
     silent = silent_on(entry, has, said, silent)
     faults += faults_of_undecided(entry, silent)
@@ -207,6 +216,20 @@ def told(row):
     return "; ".join([label(entry, kinds).removesuffix(" †"), *of])
 
 
+def wrong_in_readme(counts):
+    """README's numbers of these, each read once; what it says of them otherwise"""
+    with open(os.path.join(HERE, os.pardir, os.pardir, "README.md"), encoding="utf-8") as f:
+        text = f.read()
+    total = max(sum(counts.values()), 1)
+    frameworks = sum(counts[kind] for kind in KINDS if kind.startswith("framework"))
+    for is_said, number in ((r"of (\d+) published ones", len(objectives.ROWS)),
+                            (r"(\d+) % on an equation, a paper's text", 100 * sum(counts[kind] for kind in STRONG) / total),
+                            (r"(\d+) % on a\s+framework's code", 100 * frameworks / total)):
+        said = re.findall(is_said, text)
+        if said != [f"{number:.0f}"]:
+            yield f"README.md: {is_said}: {', '.join(said) or 'nothing'}, and counted {number:.0f}"
+
+
 def table(found):
     for row in objectives.ROWS:
         entry = found.get(row, {})
@@ -263,6 +286,9 @@ def main():
     print(f"{marked} of {len(objectives.ROWS)} rows carry a mark: a setting, or the formula, is {' or '.join(WEAK)}, or undecided")
     undecided = [f"{row} ({', '.join(found[row]['undecided'])})" for row in objectives.ROWS if "undecided" in found.get(row, {})]
     print(f"undecided: {', '.join(undecided) or 'none'}")
+    for fault in wrong_in_readme(counts):
+        failed += 1
+        print(f"FAIL {fault}")
     print(f"{passed} passed, {failed} failed")
     return failed > 0
 

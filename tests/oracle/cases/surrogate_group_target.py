@@ -26,6 +26,12 @@ case("standardised-level", "equal scores: the epsilon alone divides", changed(ME
      level)
 case("standardised-level-0", "equal scores and no epsilon: A^2, without a slope", changed(MEAN, surrogate={**STANDARD["surrogate"]}),
      {"surrogate": {"group_score_eps": 0}}, level)
+far = only((3,), 917, ((300,), (-0.5, 0.25), (299.5,)), ((1,), (-0.5, 2), (0.25,)))
+tiny = only((3,), 918, ((-300,), (-301,), (-299.5,)), ((1,), (-0.5,), (0.25,)))
+case("standardised-ratio-far", "the score is the ratio: some are e^300, whose squares a binary64 does not hold", changed(MEAN, **STANDARD),
+     {"surrogate": {"group_score": "ratio"}}, far)
+case("standardised-ratio-tiny", "ratios of e^-300 and no epsilon: squares that are nothing", changed(MEAN, **STANDARD),
+     {"surrogate": {"group_score": "ratio", "group_score_eps": 0}}, tiny)
 TARGET = kind("tilted_cross_entropy", beta=2, advantage_temperature=0.5)
 case("tilted_cross_entropy", "the shares that the old policy gave, times e^(A/tau)", NOTHING, TARGET, teams)
 case("target-sum", "log-probabilities of whole responses", changed(NOTHING, **TARGET), {"ratio": {"level": "sequence_sum"}}, teams)
@@ -67,3 +73,6 @@ case("regression-level", "equal scores: the epsilon alone divides, and the devia
      {"surrogate": {"group_score_eps": 2}},
      level)
 case("regression-level-0", "equal scores and no epsilon: A^2, without a slope", FIT, {"surrogate": {"group_score_eps": 0}}, level)
+case("regression-ratio-far", "ratios of e^300, whose squares a binary64 does not hold", FIT, {"surrogate": {"group_score": "ratio"}}, far)
+case("regression-ratio-tiny", "ratios of e^-300 and no epsilon: squares that are nothing", FIT,
+     {"surrogate": {"group_score": "ratio", "group_score_eps": 0}}, tiny)

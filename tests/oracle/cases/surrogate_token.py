@@ -33,6 +33,8 @@ case("quadratic-neginf-old", "an infinite ratio of a bad token", SCORE, QUADRATI
 UNBOUNDED = kind("unbounded_positive", eps_low=0.25, eps_high=0.25, clip_dual=3)
 case("unbounded_positive", "value and slope -A for good tokens, whatever their ratio; bad ones clipped below, and at 3", SCORE, UNBOUNDED,
      levels)
+case("unbounded_positive-response", "the unit is the response, whose tokens have one value and one slope: another than a ratio's", MEAN,
+     UNBOUNDED, means)
 case("unbounded_positive-clamped", "bounds of the log-ratio do not cut the slope of good tokens; the unit is the response",
      changed(MEAN, **UNBOUNDED), {"ratio": {"clamp_low": -0.5, "clamp_high": 0.5}}, means)
 
