@@ -1366,7 +1366,7 @@ enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) G
 /* the counts that the divisors are made of.  Over micro-batches and ranks add them member by member, those of the exact sum too
  * (grpo_totals_add leaves it room for 2 10^9 ranks).  Zero-initialise. */
 typedef struct {
-    int64_t tokens;                                 /* that count: see batch.mask, weight.truncated, rollout_rejected */
+    int64_t tokens;                                 /* that count: see batch.mask, weight.truncated, selected, rollout_rejected */
     int64_t sequences, sequences_nonempty, groups, groups_nonempty;
     int64_t ranks;                                  /* factor of loss and gradient, if the trainer averages gradients over ranks; 0: 1 */
     int64_t positive_tokens, positive_sequences;    /* with A > 0 (a sequence: at its first token that counts), if aggregation reads it */
@@ -2496,7 +2496,7 @@ typedef struct {
     int64_t rejected_tokens;
     int truncated;                          /* 1 if weight.truncated masks the whole sequence */
     int rejected;                           /* 1 if a pooled statistic or the veto rejects the whole sequence */
-    int evenly_weighted;                    /* 1 if no token is rejected and all that count have v = correction.value */
+    int evenly_weighted;                    /* 1 if all unmasked tokens count, are not rejected and have v = correction.value */
     grpo_rollout_is_weight correction;      /* v, if its unit is the sequence */
     /* for the evaluation: */
     int stale;                      /* 1 if off_policy_mask drops tokens of it */
@@ -2508,7 +2508,7 @@ typedef struct {
     double own[2];                  /* coefficients of KL and entropy bonus over that of the terms; 0: the same */
 } grpo_sequence_;
 
-/* of a token; counts: 1 if it is in the mask, before rejection; v: rollout_is weight, 0 if rejected */
+/* of a token; counts: 1 if in the mask (weight.truncated, selected only), before rejection; v: rollout_is weight, 0 if rejected */
 typedef struct { int counts, rejected; double v; } grpo_mask_;
 
 /* iterator over the tokens of a span that count, first to last: while (grpo_next_active_(o, b, s, &c)) ... c.t, c.v */
@@ -2533,7 +2533,7 @@ static grpo_dd grpo_rollout_log_ratio_(const grpo_objective *o, const grpo_batch
 static grpo_rollout_is_weight grpo_response_rollout_is_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);      /* v */
 /* 1 if a pooled statistic or the veto rejects the whole response */
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);
-/* 1 if cheap bounds on the token ratios show that no token of it is rejected */
+/* 1 if all its unmasked tokens count and cheap bounds on their ratios show that none is rejected */
 static int grpo_keeps_all_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s);
 /* of a token in the mask; weigh 0: only `rejected` is needed, not v; segment: of the token before, replaced if it is another */
 GRPO_NOINLINE_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
@@ -2552,7 +2552,7 @@ static int grpo_is_active_(const grpo_objective *o, const grpo_mask_ *k) {
     return k->counts && !(k->rejected && o->weight.rollout_rejected == GRPO_ROLLOUT_REJECTED_UNMASK);
 }
 
-/* advances to the next token that counts; 0 if there is none.  For responses whose tokens differ in v or may be rejected: */
+/* advances to the next token that counts; 0 if there is none.  For responses that are not evenly weighted: */
 static int grpo_next_corrected_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
     while (++c->t < c->end) {
         const grpo_mask_ k = grpo_mask_at_(o, b, s, c->t, o->weight.rollout_is_norm != GRPO_ROLLOUT_IS_NORM_NONE, &c->segment);
