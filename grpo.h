@@ -1368,7 +1368,8 @@ enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) G
 typedef struct {
     int64_t tokens;                                 /* that count: see batch.mask, weight.truncated, selected, rollout_rejected */
     int64_t sequences, sequences_nonempty, groups, groups_nonempty;
-    int64_t ranks;                                  /* factor of loss and gradient, if the trainer averages gradients over ranks; 0: 1 */
+    int64_t ranks;                                  /* factor of loss and gradient, if the trainer averages gradients over ranks (or
+                                                       micro-batches); 0: 1.  Set it once, after all has been added up */
     int64_t positive_tokens, positive_sequences;    /* with A > 0 (a sequence: at its first token that counts), if aggregation reads it */
     int64_t nonzero_std_tokens;                     /* of groups whose rewards differ, if aggregation reads it */
     int64_t nll_tokens, preference_pairs;           /* the D of penalty.nll_on and penalty.preference */
@@ -1448,16 +1449,18 @@ typedef struct {
  * If the advantage axis has statistics of the whole batch, pass the whole batch; for parts there is grpo_advantages_with_moments. */
 grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage);
 
-/* advantages, log-probabilities -> loss, the arrays of `out` (NULL: none), report.  totals: from grpo_totals_add over all parts; NULL if
- * this batch is the whole.  Outputs are written at every token of every sequence, 0 where it does not count (dlog_partition: for every
- * group); elements of no sequence (padding) keep their values: clear arrays before the call if something reads them whole. */
+/* advantages, log-probabilities -> loss, the arrays of `out` (NULL: none), report.  advantage (n_tokens): from grpo_advantages or your own,
+ * not read at masked tokens.  totals: from grpo_totals_add over all parts; NULL if this batch is the whole.  Outputs are written at every
+ * token of every sequence, 0 where it does not count (dlog_partition: for every group); elements of no sequence (padding) keep their
+ * values: clear arrays before the call if something reads them whole. */
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report);
 
 /* DAPO's dynamic sampling: keep[g] = 1 if the rewards of group g are not all equal, else 0 */
 grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
 
-/* Evaluation in parts (micro-batches, threads, ranks) of whole groups.  Parts that cut a group or a response: extra/grpo_context.h, with
+/* Evaluation in parts (micro-batches, threads, ranks) of whole groups; or of any whole responses, each a group of its own, if
+ * grpo_context_needs_groups (extra/grpo_context.h) is 0 for the objective.  That header also has parts that cut a group or a response, with
  * the advantages of the whole; responses that are elsewhere have length 0 there.  First add the counts of every part, and its moments if
  * the advantage axis has statistics of the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight, batch_norm,
  * entropy relative, kl_centred_coef); then evaluate every part; then merge.
