@@ -726,6 +726,7 @@ static void check_distill(void) {
     x = right_distill; x.member = value; distill_refused(what, distill_with(&x, half, set), rule, thing)
     DISTILL("teacher_type 3", teacher_type, (grpo_logits_type)3, GRPO_NOT_A_CHOICE, "x[1]");
     DISTILL("rows that overlap", teacher_stride, 1, GRPO_TOO_SMALL, "x[2]");
+    DISTILL("more than memory has", teacher_stride, INT64_MAX / 8, GRPO_OUT_OF_RANGE, "x[2]");
     DISTILL("k 0", k, 0, GRPO_NOT_POSITIVE, "x[3]");
     DISTILL("the teacher's temperature 0", teacher_temperature, 0, GRPO_NOT_POSITIVE, "x[4]");
     DISTILL("log-probabilities at another temperature", teacher_temperature, 2, GRPO_COMBINATION, "x[4], ids");

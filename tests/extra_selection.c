@@ -566,6 +566,17 @@ static void test_lists_by_hand(void) {
     check(isnan(grpo_mixed_group_probability(1.5, 2)) && isnan(grpo_mixed_group_probability(0.5, 0)), "mixed_group_probability: NaN");
 }
 
+/* what the second response adds, 2 p^2 q^3, grows with p up to 2/5 and falls behind: of two neighbouring doubles the nearer one gets it */
+static void test_allocate_beside(void) {
+    static const double p[] = { 0.37, 0.39, 0.41, 0.45 };
+    for (int k = 0; k < 4; k++) {
+        const double other = nextafter(p[k], p[k] < 0.4 ? 0 : 1), pair[] = { other, p[k] };
+        int64_t count[2] = { 0, 0 };
+        check(grpo_allocate_rollouts(pair, 2, 1, 4, 3, count) == GRPO_OK, "allocate");
+        check(count[0] == 1 && count[1] == 2, "allocate: beside %g the first has %lld", p[k], (long long)count[0]);
+    }
+}
+
 /* what may be written over what is read */
 static void test_clusters_in_place(void) {
     const double rate[3] = { 0.5, 0.25, 0.5 }, probability[3] = { 1, 2, 1 }, success[3] = { -1, 1, 0 };
@@ -652,6 +663,7 @@ int main(void) {
     test_close_squares();
     test_clip_by_hand();
     test_lists_by_hand();
+    test_allocate_beside();
     test_clusters_in_place();
     test_units_of_rewards();
     print_tallies();
