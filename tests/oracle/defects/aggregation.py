@@ -158,10 +158,24 @@ def constant_is_width(a):
 
 @defect("NORM-17", option("aggregation", "kind", "seq_mean_constant"), "ragged",
         "choices-aggregation-seq_mean_constant-keep",
-        seen="verl #3741; the fix #4510 was reverted in #4769", shows="more than one response", stages=LOSS)
+        seen="verl #3741; the fix #4510 was reverted in #4769, that of #5417 (b8d91ef8d) stayed",
+        shows="more than one response", stages=LOSS)
 def sequences_summed(a):
     """The constant mode adds the responses up. Right: it averages over them."""
     kind(a, "constant")
+
+
+@defect("NORM-17a", option("aggregation", "kind", "token_mean", "seq_mean_token_mean"), "ragged", "choices-aggregation-token_mean-keep",
+        "choices-aggregation-seq_mean_token_mean-keep",
+        seen="prime-rl before #816 (dece5e7fc), by the smaller of the count and 1; RLinf before #31 (44b545311), of means",
+        shows="more than one token, or response", stages=LOSS)
+def not_divided(a):
+    """The last division is missing: tokens, or the responses' means, are added up. Right: divided by the number of tokens, or of
+    responses."""
+    if a.objective["aggregation"]["kind"] == "token_mean":
+        a.swap(aggregation, "coefficient", lambda choice, totals, s: ONE)
+    else:
+        kind(a, "seq_sum_token_mean")
 
 
 @defect("NORM-21", both(option("aggregation", "kind", *DIVIDES_BY_TOKENS), some_empty), "everything-masked", "all-truncated",
@@ -341,7 +355,7 @@ def gspo_weighted_by_length(a):
 
 
 @defect("MASK-12", both(option("aggregation", "kind", "token_mean", "seq_mean_token_mean"), padded), "ragged", "holes",
-        seen="SkyRL #462", shows="padding", stages=LOSS)
+        seen="SkyRL #462; torchrl before #4057 (58e2505bb), of padded slices", shows="padding", stages=LOSS)
 def mean_over_padding(a):
     """The mean over all positions, padding included: sum(x m) / numel. Right: sum(x m) / sum(m)."""
     n = slots(a.second)
