@@ -293,6 +293,18 @@ def mean_alone_divided(a):
     scores(a, scored)
 
 
+@defect("ADV-13", both(rewarded, lambda o, b: any(b.get("excluded", ())), option("advantage", "excluded", "zero"),
+                       option("advantage", "transform", "none")), "mistakes-unscored", "mistakes-unscored-dr-grpo",
+        seen="TRL before #5902 (1c7c7f988), of responses that no reward function scores", shows="a response outside of the comparison",
+        stages=MADE)
+def excluded_is_zero(a):
+    """A response that has no reward has the reward 0: it moves its group's mean and deviation and gets an advantage. Right: it stands
+    outside, with the advantage 0."""
+    a.first["reward"] = [0 if out else r for r, out in zip(a.first["reward"], a.first["excluded"])]
+    a.first["excluded"] = [False] * len(a.first["reward"])
+    a.outputs = ("advantage",)
+
+
 @defect("ADV-15", both(uses_groups, rewarded, lambda o, b: any(not any(row) for row in b.get("mask", []))), "fully-masked",
         "choices-advantage-length_weighted-empty",
         seen="none known, proposed in verl #6452 (open), whose code counts them",
@@ -314,6 +326,23 @@ def filter_sees_shaping(a):
     Right: the raw rewards."""
     shaped = [r + reward_axis.overlong(a.objective["reward"], T) for r, T in zip(a.first["reward"], a.first["length"])]
     filtered(a, lambda flags: [len({x for x, h in zip(shaped, a.first["group"]) if h == g}) > 1 for g in range(len(flags))])
+
+
+@defect("ADV-17", both(rewarded, option("advantage", "transform", "best_minus_second"), option("advantage", "baseline", "none"), outcome),
+        "mistakes-best-of-three", "choices-advantage-best_minus_second", "choices-advantage-best_minus_second-group_std",
+        seen="EasyR1 #585 (fixed in #586, dbdcd5f)", shows="rewards other than 0", stages=MADE)
+def others_keep_rewards(a):
+    """The lead over the second is written over the best response's reward, and the others' rewards are left for advantages. Right: the
+    others' advantages are 0."""
+    def scored(found, choice, items, batch):
+        result = dict(found)
+        for item in items:
+            group = [i for i in items if i.sequence.group == item.sequence.group]
+            best = max(group, key=lambda i: i.worth.value)  # the first of equals
+            if item is not best:
+                result[item] = item.worth
+        return result
+    scores(a, scored)
 
 
 @defect("ADV-18", group_std, "ragged", "uneven", "choices-advantage-group_std",
@@ -459,6 +488,29 @@ def trace_reset(a):
                 next_value = v
                 result[t] = later
         return result
+    a.swap(axis.CREDIT, "gae", gae)
+
+
+@defect("ADV-27b", both(rewards_judged, option("advantage", "credit", "gae"), option("advantage", "bootstrap", "zero"),
+                        lambda o, b: o["advantage"]["lambda_length"] == 0, masked_any), "values", "holes", "choices-advantage-gae-0.5-0.75",
+        seen="miles before #1827 (3d2e0e411)", shows="masked tokens inside or at the end of a response", stages=MADE)
+def masked_in_trace(a):
+    """GAE walks over masked tokens as over others: their values and KL enter, each costs a factor gamma lambda, and the reward may be at
+    one of them. Right: masked tokens are skipped."""
+    a.with_ghosts()
+
+    def gae(choice, reward, batch, items):
+        gamma, lam = mpf(choice["gamma"]), mpf(choice["lambda"])
+        result = {}
+        for item, x in items.items():
+            s, next_value, later = item.sequence, NOTHING, NOTHING
+            for t in sorted(s.every, key=lambda t: -t.t):
+                v = Sized(t.value)
+                paid = (x if t.t == s.length - 1 else NOTHING) - Sized(reward_axis.token_kl(reward, t))
+                later = paid + next_value.times(gamma) - v + later.times(gamma * lam)
+                next_value = v
+                result[t] = later
+        return {t: y for t, y in result.items() if t in t.sequence.unmasked}
     a.swap(axis.CREDIT, "gae", gae)
 
 
