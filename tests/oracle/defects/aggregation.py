@@ -137,6 +137,15 @@ def sequence_means(a):
     kind(a, "seq_mean_token_mean")
 
 
+@defect("NORM-07a", both(option("aggregation", "kind", "seq_mean_token_mean"), option("ratio", "level", "token"), unequal), "ragged",
+        "signs", "choices-aggregation-seq_mean_token_mean-keep",
+        seen="UniRL #448 (open), in its DRPO, CPPO and DPPO", shows="unequal lengths", stages=LOSS)
+def tokens_mean(a):
+    """The mode "mean over responses of the token mean" takes one mean over all tokens: long responses weigh more. Right: the mean of the
+    responses' means."""
+    kind(a, "token_mean")
+
+
 @defect("NORM-13", both(option("aggregation", "kind", *DIVIDES_BY_TOKENS), padded), "holes", "truncated",
         seen="TRL #6439 (7c1fa85ad), slime #365 (ba0b13a5e)", shows="tokens inside the length that do not count",
         stages=LOSS)
@@ -355,7 +364,7 @@ def gspo_weighted_by_length(a):
 
 
 @defect("MASK-12", both(option("aggregation", "kind", "token_mean", "seq_mean_token_mean"), padded), "ragged", "holes",
-        seen="SkyRL #462; torchrl before #4057 (58e2505bb), of padded slices", shows="padding", stages=LOSS)
+        seen="SkyRL #462; torchrl before #4057 (58e2505bb), of padded slices; UniRL #448 (open)", shows="padding", stages=LOSS)
 def mean_over_padding(a):
     """The mean over all positions, padding included: sum(x m) / numel. Right: sum(x m) / sum(m)."""
     n = slots(a.second)
