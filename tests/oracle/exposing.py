@@ -54,6 +54,19 @@ for name in ("verl-grpo", "trl-grpo"):
          "one success among failures: the rewards of the others are all equal", objective(name), one_success)
 
 
+def unscored(o):
+    batch = full(o, (4, 3), (1, 2, 1, 1, 2, 1, 1), 212, reward=(1, 0.5, 0.75, 0.25, 0, 1, 0.5), more=("excluded",))
+    batch["excluded"] = [False, True, False, False, False, False, True]
+    return batch
+
+
+for name in ("grpo", "dr-grpo"):
+    case("unscored" + ("" if name == "grpo" else "-" + name), "UnevenGroups UnequalLengths",
+         "in each group a response that has no part in the comparison, though it has a number for a reward",
+         changed(objective(name), advantage={"excluded": "zero"}), unscored)
+case("best-of-three", "UnevenGroups UnequalLengths", "groups with one best response", objective("verl-passk"), ragged(213))
+
+
 # ---- masks, arrays
 
 def ended(o):
@@ -72,6 +85,21 @@ for name in ("grpo", "dapo"):
          objective(name), ended)
     case(f"entropies{end}", "UnequalLengths MaskHoles", "entropies of responses that are not sorted by length",
          objective(name), entropies)
+
+
+def left_behind(o):
+    """The sampler is far from the first two responses, the old policy near; some of their tokens are good."""
+    gaps = ((1, 0.75, 0.5), (0.625, 1), (0.125, 0.25, 0.5))
+    batch = full(o, (3,), [len(g) for g in gaps], 223, d=lambda dice, i, t: dice.signed(1 / 16, 0.25, 64),
+                 b_gap=lambda dice, i, t: gaps[i][t] + 0.25)
+    batch["advantage"] = [[-1, 0.5, -0.5], [0.75, -0.5], [-1, 0.5, -0.25]]
+    return batch
+
+
+for name in ("deepseek-v3.2", "trl-opsm"):
+    case("left-behind" + ("" if name == "deepseek-v3.2" else "-" + name), "GivenAdvantage Rollout UnequalLengths",
+         "responses that the policy has left as the sampler sees it, with tokens of both signs",
+         changed(objective(name), weight={"off_policy_mask": "rollout"}), left_behind)
 
 
 # ---- ratio, clips
@@ -172,3 +200,8 @@ def clipped_rejected(o):
 
 case("clipped-rejected", "Rollout", "tokens that the clip binds and the band rejects", objective("icepop"),
      clipped_rejected)
+NORMALIZED = objective("verl-tis-normalized")
+for unit in ("sequence_sum", "sequence_mean"):
+    case("weights-of-responses" + ("" if unit == "sequence_sum" else "-" + unit), "Rollout UnequalLengths",
+         "weights of responses of unequal lengths, divided by their mean", changed(NORMALIZED, weight={"rollout_is_level": unit}),
+         ragged(254, b_gap=lambda dice, i, t: dice.signed(0.125, 0.75, 64)))

@@ -1,6 +1,7 @@
 """ADV, REW: wrong groups, baselines, deviations, credit and reward shaping."""
 import math
 
+from attempt import right
 from axes import advantage as axis
 from axes import credit as credit_axis
 from axes import reward as reward_axis
@@ -79,6 +80,15 @@ def scale_option_mixed_up(a):
     a.choose("advantage", **branch)
 
 
+@defect("ADV-01b", both(uses_groups, several_groups, option("advantage", "scale", "group_std", "batch_std")), "ragged", "uneven",
+        "choices-advantage-batch_std",
+        seen="prime-rl before #1188 (7d9a34510)", shows="two groups of different deviation", stages=MADE)
+def deviations_swapped(a):
+    """The names of the two deviations are swapped: the batch's divides where the group's is meant, the group's where the batch's is.
+    Right: as `scale` says."""
+    a.choose("advantage", scale={"group_std": "batch_std", "batch_std": "group_std"}[a.objective["advantage"]["scale"]])
+
+
 @defect("ADV-02", both(uses_groups, several_groups), "ragged", "uneven", "choices-advantage-group_std",
         seen="grpo-flat #2 (fixed in 597c41f), fla #1073 (open in this)", shows="two groups of different mean", stages=MADE)
 def one_group(a):
@@ -142,12 +152,28 @@ def filter_by_micro_batch(a):
 
 
 @defect("ADV-29", both(uses_groups, equal_groups), "full", "one-token", "square",
-        seen="none known; old TRL (RLOO) is sample by sample and reads it so, TRL, open-instruct, tunix and slime are prompt by prompt",
+        seen="prime-rl before #600, the other way round; old TRL (RLOO) is sample by sample and reads it so",
         shows="two groups of different mean", stages=MADE)
 def group_major(a):
     """Responses laid out prompt by prompt are read as sample by sample: i belongs to group i mod P. Right: i div G."""
     prompts = len(group_sizes(a.first))
     regrouped(a, lambda i: i % prompts)
+
+
+def transposed(i, prompts, size):
+    """The response whose reward stands at place i of the rewards of shape (P, G), once these are turned to (G, P)."""
+    return i % prompts * size + i // prompts
+
+
+@defect("ADV-29c", both(uses_groups, equal_groups, rewarded, option("reward", "overlong", "none"), option("reward", "length", "none"),
+                        option("reward", "kl", "none"), outcome), "full", "one-token", "square",
+        seen="RLinf before #335 (ee9a5b2ea)", shows="two groups of different mean", stages=MADE)
+def rewards_transposed(a):
+    """Rewards of shape (P, G) are turned to (G, P) and read as rows of G: a group is made of several prompts' rewards, and a response
+    gets the advantage of another one's reward. Right: each prompt's own, in their order."""
+    rewards, sizes = a.first["reward"], group_sizes(a.first)
+    a.first["reward"] = [rewards[transposed(i, len(sizes), sizes[0])] for i in range(len(rewards))]
+    a.outputs = ("advantage",)
 
 
 COUNTED = both(uses_groups, option("advantage", "credit", "outcome", "episode_step"), lambda o, b: "step_end" in b)
@@ -165,7 +191,7 @@ def statistics_of_responses(a):
 @defect("ADV-29b", both(COUNTED, option("advantage", "samples", "responses"), option("advantage", "credit", "episode_step")),
         "choices-advantage-samples-episode_step-responses",
         "choices-steps-episode_step", "choices-steps-episode_step-group_std",
-        seen="verl-agent (compute_mean_std_cross_steps, its default), read in its code",
+        seen="verl-agent (compute_mean_std_cross_steps, its default), read in its code; miles before #2369 (63d2190ae)",
         shows="responses of unequal numbers of steps", stages=MADE)
 def statistics_of_steps(a):
     """Mean and deviation of the group count a response once for each of its steps (implementations differ). Right: once."""
@@ -249,6 +275,36 @@ def other_epsilon(a):
     a.choose("advantage", eps=1e-4)
 
 
+@defect("ADV-12b", both(group_std, option("advantage", "baseline", "group_mean"), option("advantage", "transform", "none"), rewarded),
+        "ragged", "uneven", "choices-advantage-group_std",
+        seen="prime-rl before #390 (748158fa6)", shows="rewards whose mean is not 0", stages=MADE)
+def mean_alone_divided(a):
+    """Without its brackets, r - mean / (deviation + eps): the mean alone is divided. Right: (r - mean) / (deviation + eps)."""
+    def scored(found, choice, items, batch):
+        result = {}
+        for item in items:
+            group = [i.worth for i in items if i.sequence.group == item.sequence.group]
+            v = axis.variance(choice["std"], [x.value for x in group])
+            divisor = axis.EPS_PLACE[choice["eps_place"]](ZERO if v is None else v, mpf(choice["eps"]))
+            if len(group) == 1 and choice["std"] == "sample":
+                divisor = ZERO
+            result[item] = item.worth - axis.mean(group).times(1 / divisor) if divisor else NAN
+        return result
+    scores(a, scored)
+
+
+@defect("ADV-13", both(rewarded, lambda o, b: any(b.get("excluded", ())), option("advantage", "excluded", "zero"),
+                       option("advantage", "transform", "none")), "mistakes-unscored", "mistakes-unscored-dr-grpo",
+        seen="TRL before #5902 (1c7c7f988), of responses that no reward function scores", shows="a response outside of the comparison",
+        stages=MADE)
+def excluded_is_zero(a):
+    """A response that has no reward has the reward 0: it moves its group's mean and deviation and gets an advantage. Right: it stands
+    outside, with the advantage 0."""
+    a.first["reward"] = [0 if out else r for r, out in zip(a.first["reward"], a.first["excluded"])]
+    a.first["excluded"] = [False] * len(a.first["reward"])
+    a.outputs = ("advantage",)
+
+
 @defect("ADV-15", both(uses_groups, rewarded, lambda o, b: any(not any(row) for row in b.get("mask", []))), "fully-masked",
         "choices-advantage-length_weighted-empty",
         seen="none known, proposed in verl #6452 (open), whose code counts them",
@@ -270,6 +326,23 @@ def filter_sees_shaping(a):
     Right: the raw rewards."""
     shaped = [r + reward_axis.overlong(a.objective["reward"], T) for r, T in zip(a.first["reward"], a.first["length"])]
     filtered(a, lambda flags: [len({x for x, h in zip(shaped, a.first["group"]) if h == g}) > 1 for g in range(len(flags))])
+
+
+@defect("ADV-17", both(rewarded, option("advantage", "transform", "best_minus_second"), option("advantage", "baseline", "none"), outcome),
+        "mistakes-best-of-three", "choices-advantage-best_minus_second", "choices-advantage-best_minus_second-group_std",
+        seen="EasyR1 #585 (fixed in #586, dbdcd5f)", shows="rewards other than 0", stages=MADE)
+def others_keep_rewards(a):
+    """The lead over the second is written over the best response's reward, and the others' rewards are left for advantages. Right: the
+    others' advantages are 0."""
+    def scored(found, choice, items, batch):
+        result = dict(found)
+        for item in items:
+            group = [i for i in items if i.sequence.group == item.sequence.group]
+            best = max(group, key=lambda i: i.worth.value)  # the first of equals
+            if item is not best:
+                result[item] = item.worth
+        return result
+    scores(a, scored)
 
 
 @defect("ADV-18", group_std, "ragged", "uneven", "choices-advantage-group_std",
@@ -383,7 +456,7 @@ def before_hole(sequence):
 
 @defect("ADV-27", both(rewards_judged, option("advantage", "credit", "return", "step"), masked_any), "returns", "holes",
         "steps", "choices-advantage-return-0.5",
-        seen="verl #6376", shows="masked tokens inside a response", stages=MADE)
+        seen="verl #6376, #7278 (fixed in #7300, 8a1bf6d5b)", shows="masked tokens inside a response", stages=MADE)
 def return_reset(a):
     """The running return is set to 0 at masked tokens. Right: masked tokens are skipped."""
     def reward_to_go(gamma, sequence, rho):
@@ -415,6 +488,29 @@ def trace_reset(a):
                 next_value = v
                 result[t] = later
         return result
+    a.swap(axis.CREDIT, "gae", gae)
+
+
+@defect("ADV-27b", both(rewards_judged, option("advantage", "credit", "gae"), option("advantage", "bootstrap", "zero"),
+                        lambda o, b: o["advantage"]["lambda_length"] == 0, masked_any), "values", "holes", "choices-advantage-gae-0.5-0.75",
+        seen="miles before #1827 (3d2e0e411)", shows="masked tokens inside or at the end of a response", stages=MADE)
+def masked_in_trace(a):
+    """GAE walks over masked tokens as over others: their values and KL enter, each costs a factor gamma lambda, and the reward may be at
+    one of them. Right: masked tokens are skipped."""
+    a.with_ghosts()
+
+    def gae(choice, reward, batch, items):
+        gamma, lam = mpf(choice["gamma"]), mpf(choice["lambda"])
+        result = {}
+        for item, x in items.items():
+            s, next_value, later = item.sequence, NOTHING, NOTHING
+            for t in sorted(s.every, key=lambda t: -t.t):
+                v = Sized(t.value)
+                paid = (x if t.t == s.length - 1 else NOTHING) - Sized(reward_axis.token_kl(reward, t))
+                later = paid + next_value.times(gamma) - v + later.times(gamma * lam)
+                next_value = v
+                result[t] = later
+        return {t: y for t, y in result.items() if t in t.sequence.unmasked}
     a.swap(axis.CREDIT, "gae", gae)
 
 
@@ -456,10 +552,17 @@ def kl_of_masked(a):
 
 
 @defect("ADV-28b", kl_rewarded, "ragged", "choices-reward-k2-outcome",
-        seen="slime #399 (open)", shows="a KL in the reward", stages=MADE)
+        seen="slime #399 (open), and before f6f46cb17 its REINFORCE++-baseline", shows="a KL in the reward", stages=MADE)
 def kl_ignored(a):
     """The KL coefficient of the reward is ignored. Right: r - beta KL."""
     a.choose("reward", kl="none")
+
+
+@defect("ADV-28c", kl_rewarded, "ragged", "choices-reward-k1-outcome",
+        seen="torchrl before #2908 (96c300322)", shows="a KL in the reward", stages=MADE)
+def kl_paid(a):
+    """The KL is added to the reward times the coefficient: who leaves the reference is paid. Right: times minus the coefficient."""
+    a.choose("reward", kl_coef=-a.objective["reward"]["kl_coef"])
 
 
 @defect("ADV-30", both(kl_rewarded, outcome, several_groups), "ragged", "full", "choices-reward-k1-outcome",
@@ -553,3 +656,24 @@ def advantages_along_tokens(a):
     mask = a.second.get("mask") or [[True] * T for T in a.second["length"]]
     of_response = [next((x for x, m in zip(row, ms) if m), 0) for row, ms in zip(a.second["advantage"], mask)]
     a.second["advantage"] = [of_response[:len(row)] for row in a.second["advantage"]]
+
+
+PLAIN_TOKENS = both(option("ratio", "level", "token"), option("surrogate", "kind", "ppo_clip"), option("aggregation", "kind", "token_mean"),
+                    option("penalty", "kl", "none"), option("weight", "rollout_is", "none"), option("weight", "truncated", "keep"),
+                    lambda o, b: "mask" not in b and len(b["length"]) > 1)
+
+
+@defect("ADV-25a", PLAIN_TOKENS, "ragged", "signs",
+        seen="prime-rl before 8d77a2cd9", shows="more than one response", stages=("loss",))
+def advantages_of_all(a):
+    """Advantages of shape (B, 1, T) meet terms of shape (B, T): a token is trained with the advantages that all responses have at its
+    place, and these terms are added up. Right: with its own alone."""
+    rows = a.second["advantage"]
+
+    def answers(found):
+        parts = [right({"objective": a.objective, "batch": {**a.second, "advantage": [(row + [0] * T)[:T] for T in a.second["length"]]}},
+                       stages=("loss",)) for row in rows]
+        found["loss"] = sum(part["loss"] for part in parts)
+        for name in ("term", "dlogp"):
+            found[name] = [[sum(part[name][i][t] for part in parts) for t in range(T)] for i, T in enumerate(a.second["length"])]
+    a.answered(answers, "loss", "term", "dlogp")

@@ -137,6 +137,15 @@ def sequence_means(a):
     kind(a, "seq_mean_token_mean")
 
 
+@defect("NORM-07a", both(option("aggregation", "kind", "seq_mean_token_mean"), option("ratio", "level", "token"), unequal), "ragged",
+        "signs", "choices-aggregation-seq_mean_token_mean-keep",
+        seen="UniRL #448 (open), in its DRPO, CPPO and DPPO", shows="unequal lengths", stages=LOSS)
+def tokens_mean(a):
+    """The mode "mean over responses of the token mean" takes one mean over all tokens: long responses weigh more. Right: the mean of the
+    responses' means."""
+    kind(a, "token_mean")
+
+
 @defect("NORM-13", both(option("aggregation", "kind", *DIVIDES_BY_TOKENS), padded), "holes", "truncated",
         seen="TRL #6439 (7c1fa85ad), slime #365 (ba0b13a5e)", shows="tokens inside the length that do not count",
         stages=LOSS)
@@ -158,10 +167,24 @@ def constant_is_width(a):
 
 @defect("NORM-17", option("aggregation", "kind", "seq_mean_constant"), "ragged",
         "choices-aggregation-seq_mean_constant-keep",
-        seen="verl #3741; the fix #4510 was reverted in #4769", shows="more than one response", stages=LOSS)
+        seen="verl #3741; the fix #4510 was reverted in #4769, that of #5417 (b8d91ef8d) stayed",
+        shows="more than one response", stages=LOSS)
 def sequences_summed(a):
     """The constant mode adds the responses up. Right: it averages over them."""
     kind(a, "constant")
+
+
+@defect("NORM-17a", option("aggregation", "kind", "token_mean", "seq_mean_token_mean"), "ragged", "choices-aggregation-token_mean-keep",
+        "choices-aggregation-seq_mean_token_mean-keep",
+        seen="prime-rl before #816 (dece5e7fc), by the smaller of the count and 1; RLinf before #31 (44b545311), of means",
+        shows="more than one token, or response", stages=LOSS)
+def not_divided(a):
+    """The last division is missing: tokens, or the responses' means, are added up. Right: divided by the number of tokens, or of
+    responses."""
+    if a.objective["aggregation"]["kind"] == "token_mean":
+        a.swap(aggregation, "coefficient", lambda choice, totals, s: ONE)
+    else:
+        kind(a, "seq_sum_token_mean")
 
 
 @defect("NORM-21", both(option("aggregation", "kind", *DIVIDES_BY_TOKENS), some_empty), "everything-masked", "all-truncated",
@@ -341,7 +364,7 @@ def gspo_weighted_by_length(a):
 
 
 @defect("MASK-12", both(option("aggregation", "kind", "token_mean", "seq_mean_token_mean"), padded), "ragged", "holes",
-        seen="SkyRL #462", shows="padding", stages=LOSS)
+        seen="SkyRL #462; torchrl before #4057 (58e2505bb), of padded slices; UniRL #448 (open)", shows="padding", stages=LOSS)
 def mean_over_padding(a):
     """The mean over all positions, padding included: sum(x m) / numel. Right: sum(x m) / sum(m)."""
     n = slots(a.second)

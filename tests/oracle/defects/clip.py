@@ -32,7 +32,8 @@ def unclipped_reduced(a):
 
 
 @defect("CLIP-02", dual, "signs", "ragged", EVERY_SIDE + "dual_clip",
-        seen="slime #2247 (78156c53c), RLinf #316; Liger #1082, of its delta", shows="A < 0, ratio above c", stages=LOSS)
+        seen="slime #2247 (78156c53c), miles before #1729 (9525fc77f), RLinf #29 (ceb94ab39), #316; Liger #1082, of its delta",
+        shows="A < 0, ratio above c", stages=LOSS)
 def dual_not_passed(a):
     """The dual-clip constant never arrives: the plain clip. Right: the loss of bad tokens is bounded by -c A."""
     a.swap(axis.KIND, "dual_clip", axis.ppo_clip)
@@ -58,7 +59,7 @@ def gmpo_becomes_grpo(a):
 
 
 @defect("CLIP-03", dual, "ragged", "signs", EVERY_SIDE + "dual_clip",
-        seen="tianshou #433", shows="A > 0", stages=LOSS)
+        seen="tianshou #433, slime before 2b10784d8", shows="A > 0", stages=LOSS)
 def dual_for_good_tokens(a):
     """The dual clip acts on A > 0 too, where c A exceeds both and is the loss. Right: only for A < 0."""
     def dual_clip(s, A, w, y, l):

@@ -2,6 +2,7 @@
 
 import autodiff
 from autodiff import clamp, linear, sg, value
+from axes import factors
 from axes import surrogate as surrogate_axis
 from axes import weight as axis
 from limits import ONE, ZERO, bound, exp
@@ -132,3 +133,12 @@ def weight_metric_of_current(a):
 def reciprocal_default(a):
     """A lower bound that was not set becomes 1 / upper (implementations differ). Right: 0, no bound."""
     a.choose("weight", rollout_is_low=1 / a.objective["weight"]["rollout_is_high"])
+
+
+@defect("TIS-10", both(used, option("weight", "rollout_is_norm", "mean"), option("weight", "rollout_is_level", *factors.AVERAGED)),
+        "mistakes-weights-of-responses", "mistakes-weights-of-responses-sequence_mean",
+        seen="none known, right in verl since #4070 (2c6c65cb0)", shows="responses of unequal lengths, with one weight each", stages=LOSS)
+def norm_over_tokens(a):
+    """The mean that divides the weights counts a response's weight once for each of its tokens. Right: once."""
+    for level in factors.AVERAGED:
+        a.swap(factors.AVERAGED, level, factors.of_tokens)

@@ -21,7 +21,8 @@ def penalties(a, f):
 
 
 @defect("KL-01", paid, "ragged", "signs", APART + "k3-exact-none",
-        seen="verl #179 (a65c9157b)", shows="a reference that is not the policy", stages=LOSS)
+        seen="verl #179 (a65c9157b), and rllm before 35be3771, whose copy of verl had it",
+        shows="a reference that is not the policy", stages=LOSS)
 def subtracted(a):
     """The KL is subtracted. Right: added."""
     a.choose("penalty", kl_coef=-a.objective["penalty"]["kl_coef"])
@@ -48,7 +49,7 @@ def of_old_policy(a):
 
 
 @defect("KL-04", both(paid, option("penalty", "kl", "k3")), "ragged", "reference", APART + "k3-exact-none",
-        seen="mlx-examples #1233, in review", shows="a log-ratio near 1", stages=LOSS)
+        seen="RLinf before #129 (88e46586d); mlx-examples #1233, in review", shows="a log-ratio near 1", stages=LOSS)
 def other_direction(a):
     """k3 of the other direction: e^D - D - 1. Right: e^-D + D - 1."""
     a.swap(axis.KL, "k3", exp_minus_one_minus)

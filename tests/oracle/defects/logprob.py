@@ -28,7 +28,7 @@ def softmax(a, f):
 
 
 @defect("LOGP-01", vocabulary.hot, "tempered", "hot", *vocabulary.scenes("tempered"),
-        seen="TRL #3029, OpenRLHF #857, verl #3133, slime #557, AReaL #581, NeMo-RL #316",
+        seen="TRL #3029, OpenRLHF #857, verl #3133, slime #557, AReaL #581, NeMo-RL #316, #1900, ms-swift #3468",
         shows="a temperature other than 1", kind=vocabulary.BOTH)
 def temperature_missing(a):
     """The sampling temperature is missing. Right: log softmax(z / tau)."""
@@ -36,7 +36,7 @@ def temperature_missing(a):
 
 
 @defect("LOGP-02", alone, "tempered", "hot",
-        seen="TRL #4163 (e086f073c), NeMo-RL #935", shows="a temperature other than 1", **LOGITS)
+        seen="TRL #4163 (e086f073c), NeMo-RL #935, prime-rl #697 (225fdb41f)", shows="a temperature other than 1", **LOGITS)
 def raw_from_engine(a):
     """The sampling engine returns log-probabilities of the raw logits. Right: of the tempered ones, as on the other
     side of the ratio."""
@@ -69,6 +69,18 @@ def most_likely_token(a):
     softmax(a, lambda s, z, y, tau: (max(s.logp), s.entropy))
 
 
+@defect("LOGP-05a", lambda case: alone(case) and max(map(len, case["target"])) > 1, "plain", "tempered",
+        seen="ART before 3cd4cd0", shows="responses of two tokens or more", **LOGITS)
+def normalised_over_tokens(a):
+    """The logsumexp is over the logits of the tokens that were sampled, one at each position of the row. Right: over the vocabulary at
+    each position."""
+    def forward(original, case, x):
+        original(case, x)
+        row = [axis.tempered(z, case["temperature"])[y] for z, y in zip(case["logits"][x.i], case["target"][x.i])]
+        x.logp = x.softmax.z[x.target] - axis.log_sum(row)
+    a.around(path, "forward", forward)
+
+
 @defect("LOGP-07", alone, "plain", "tempered",
         seen="verl #2484 (73fc53f60)", shows="entropy asked for together with log-probabilities", **LOGITS)
 def logits_overwritten(a):
@@ -77,6 +89,14 @@ def logits_overwritten(a):
     def overwritten(s, z, y, tau):
         return s.p[y] - reals.log(sum((reals.exp(x) for x in s.p), ZERO)), s.entropy
     softmax(a, overwritten)
+
+
+@defect("LOGP-07a", alone, "plain", "tempered",
+        seen="verl before #1672 (45323080e)", shows="entropy asked for together with log-probabilities", **LOGITS)
+def logits_overwritten_first(a):
+    """The log-probability's kernel leaves probabilities where the logits were, and the entropy is made of these. Right: logits
+    unchanged."""
+    softmax(a, lambda s, z, y, tau: (s.logp[y], axis.Softmax(s.p, 1).entropy))
 
 
 @defect("LOGP-08", lambda case: True, "plain", "tempered", "large", *vocabulary.scenes("bfloat16", "tempered"),

@@ -1,13 +1,15 @@
 """MASK: tokens that should not count, or should; arrays out of step."""
+import copy
 
 from autodiff import Var, linear
 
 from attempt import Ghost
+from axes import off_policy
 from axes import ratio as ratio_axis
 from axes import report as report_axis
 from axes.surrogate import surrogate
 from axes.penalty import weighted_kl
-from limits import ONE, ZERO
+from limits import ONE, ZERO, less
 
 from .table import always, both, defect, differs, has, masked_any, of, option, unequal, uses_ratio
 
@@ -145,3 +147,39 @@ def masked_by_product(a):
     a.entries(entries)
     a.swap(report_axis, "report", lambda *args: {})
     a.outputs = ("loss", "term", "dlogp")
+
+
+# ---- responses that the policy has left
+
+def judged_by_drift(*who):
+    return option("weight", "off_policy_mask", *who)
+
+
+def of_both_signs(o, b):
+    rows = [[x for x in row if isinstance(x, (int, float))] for row in b.get("advantage", ())]
+    return any(row and min(row) < 0 < max(row) for row in rows)
+
+
+@defect("MASK-15", both(judged_by_drift("old", "rollout"), of_both_signs), "mistakes-left-behind", "mistakes-left-behind-trl-opsm",
+        "choices-weight-off_policy-old-ratio",
+        seen="none known, proposed in slime #1917 (open) and miles #1127 (closed), whose code looks at each token",
+        shows="a response that the policy has left, with advantages of both signs", stages=("loss",))
+def dropped_by_mean_advantage(a):
+    """A response is dropped whole, where the mean of its advantages is negative (implementations differ). Right: its tokens whose own
+    advantage is."""
+    def dropped(original, choice, tokens):
+        bad = less(sum((t.advantage for t in tokens), ZERO), ZERO)
+        alike = [copy.copy(t) for t in tokens]
+        for t in alike:
+            t.advantage = -ONE if bad else ONE
+        return original(choice, alike)
+    a.around(off_policy, "dropped", dropped)
+
+
+@defect("MASK-16", both(judged_by_drift("rollout"), has("logp_old", "logp_rollout")), "mistakes-left-behind",
+        "mistakes-left-behind-trl-opsm", "choices-weight-off_policy-rollout-ratio",
+        seen="TRL before #4857 (306689179)", shows="an old policy that is not the sampler's", stages=("loss",))
+def drift_from_old(a):
+    """How far the policy has left a response is told from the old log-probabilities that the trainer made again. Right: from the
+    sampler's."""
+    a.choose("weight", off_policy_mask="old")

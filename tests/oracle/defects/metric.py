@@ -52,7 +52,8 @@ def total_logged_as_policy(a):
 
 
 @defect("MET-02a", both(of(uses_ratio), option("ratio", "level", "token")), "ragged", "signs",
-        seen="TRL before #6380, of clip fractions and over ranks; #6379, #7047", shows="responses of more than one token", stages=LOSS)
+        seen="TRL before #6380, of clip fractions and over ranks; #6379, #7047; miles before #1968 (862ac1ea1), of lengths",
+        shows="responses of more than one token", stages=LOSS)
 def extrema_of_means(a):
     """Minimum and maximum of the ratio are those of means (here: of the responses'). Right: of the tokens'."""
     def reported(found, entries, batch, objective):

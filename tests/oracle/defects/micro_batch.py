@@ -19,6 +19,7 @@ def of_split(cut):
 
 ADDED_RANKS = of_split(lambda case: case.get("reduce") == "sum" and case["ranks"] > 1)
 MORE_RANKS = of_split(lambda case: case["ranks"] > 1)
+WHOLE_ON_RANKS = of_split(lambda case: len(case["batch"]["length"]) % case["ranks"] and all("tokens" not in p for p in case["parts"]))
 PIECES = of_split(lambda case: any("tokens" in part for part in case["parts"]))
 BROKEN_GROUPS = of_split(lambda case: not all("groups" in part for part in case["parts"]))
 ROWS = of_split(lambda case: all("rows" in part for part in case["parts"]))
@@ -108,7 +109,7 @@ def mean_per_micro_batch(a):
 
 
 @defect("NORM-09", always, "dapo-ranks", "grpo-ranks",
-        seen="EasyR1 before #419 (b308f6b)", shows="more than one rank", **MORE_RANKS)
+        seen="EasyR1 before #419 (b308f6b); verl before #5366 (3671d37fe), in one mode", shows="more than one rank", **MORE_RANKS)
 def ranks_not_multiplied(a):
     """Losses are divided by the global count, and the average over ranks divides again. Right: times the number of
     ranks."""
@@ -320,6 +321,19 @@ def incomplete_dropped(a):
     shared(a, share)
 
 
+@defect("PART-15b", both(TOKEN_MEAN, option("penalty", "kl", "none")), RANKS + "two-dapo", RANKS + "three-added-dapo",
+        seen="rllm before #508 (45c99f1c), which fills up to its mini-batch too", shows="responses that the ranks do not divide",
+        **WHOLE_ON_RANKS)
+def fillers_counted(a):
+    """The batch is filled up to a multiple of the ranks by copies of its first responses, with advantages of 0, and the divisor counts
+    their tokens. Right: fillers are masked."""
+    def share(step, part, e):
+        more = -len(step.whole.responses) % step.ranks
+        extra = sum(step.whole.active[i] for i in sorted(step.whole.responses)[:more])
+        return RIGHT(step, part, e) * all_tokens(step) / (all_tokens(step) + extra)
+    shared(a, share)
+
+
 @defect("PART-16", always, RANKS + "ragged-grpo", RANKS + "three-added-dapo",
         seen="none known", shows="ranks with unequal numbers of micro-batches", **MORE_RANKS)
 def most_accumulation(a):
@@ -358,6 +372,21 @@ def first_rank_logged(a):
 def divided_twice(a):
     """What is divided by the count of the step is averaged in the micro-batch again. Right: it is added up."""
     shared(a, lambda step, part, e: RIGHT(step, part, e) * within(step, part, e))
+
+
+@defect("PART-28", always, MICRO + "unequal-dapo", MICRO + "apart-gspo", "dapo", "grpo",
+        seen="open-instruct before #1498 (48664c504), with ZeRO-2; torchtitan before #3575", shows="more than one micro-batch",
+        **SPLIT)
+def last_gradient_kept(a):
+    """Every backward pass begins with gradients of 0, so that the last micro-batch's are left. Right: they are added up."""
+    def last(original, step):
+        every = step.parts
+        step.parts = [step.on_rank(rank)[-1] for rank in range(step.ranks) if step.on_rank(rank)]
+        try:
+            return original(step)
+        finally:
+            step.parts = every
+    a.around(axis, "gradient_of", last)
 
 
 # ---- one response on several ranks

@@ -8,8 +8,9 @@ from axes import advantage as advantage_axis
 from axes import ratio as ratio_axis
 from axes import report as report_axis
 from limits import ZERO
+from reals import mpf
 
-from .table import both, defect, differs, has, of, option, rewards_judged, uses_ratio
+from .table import both, corrected, defect, differs, has, of, option, rewards_judged, uses_ratio
 
 LOSS = ("loss",)
 MADE = ("advantage",)
@@ -79,7 +80,8 @@ def metrics_are_nan(a):
 
 
 @defect("NUM-05", both(scaled, option("advantage", "scale", "group_std", "batch_std")), "offset-rewards", "tiny-spread",
-        seen="verl 4ff3ce2fe, NeMo-RL, read in their code", shows="rewards with a large offset", stages=MADE)
+        seen="verl 4ff3ce2fe, NeMo-RL, read in their code; NeMo-RL #4158, where the others agree and rounding divides",
+        shows="rewards with a large offset", stages=MADE)
 def one_pass_variance(a):
     """The variance is (sum r^2 - (sum r)^2 / n) / (n - 1) in binary32; 0 or negative, and the group passes for
     constant. Right: two passes."""
@@ -105,6 +107,18 @@ def rewards_in_bf16(a):
     """Rewards are bfloat16 before they are centred. Right: float32 or wider."""
     a.first["reward"] = [float(narrow("bf16", r)) for r in a.first["reward"]]
     a.outputs = ("advantage",)
+
+
+def needs_more_bits(o, b):
+    return any(isinstance(x, (int, float)) and narrow("bf16", mpf(x)) != x for row in b.get("logp_rollout", ()) for x in row)
+
+
+@defect("NUM-06a", both(of(corrected), needs_more_bits), "rollout", "ragged", "choices-weight-truncate-token-zero_weight",
+        seen="slime before #245 (9a291fca7)", shows="log-probabilities of the sampler that 8 bits do not hold", stages=LOSS)
+def rollout_in_bf16(a):
+    """The sampler's log-probabilities are kept in bfloat16: a weight has an error of up to |log p| / 256. Right: float32 or wider."""
+    a.second["logp_rollout"] = [[float(narrow("bf16", mpf(x))) if isinstance(x, (int, float)) else x for x in row]
+                                for row in a.second["logp_rollout"]]
 
 
 @defect("NUM-07", both(of(uses_ratio), option("ratio", "gradient", "token"), option("ratio", "level", "sequence_mean")),

@@ -13,7 +13,8 @@ PROJECTS = {
     "reasoning-from-scratch": "rasbt/reasoning-from-scratch", "reskill": "amazon-science/reskill", "RLinf": "RLinf/RLinf",
     "rllm": "rllm-org/rllm", "ROLL": "alibaba/ROLL", "Search-R1": "PeterGriffinJin/Search-R1", "SkyRL": "NovaSky-AI/SkyRL",
     "slime": "THUDM/slime", "Soup": "MakazhanAlpamys/Soup", "stable-baselines3": "DLR-RM/stable-baselines3", "tianshou": "thu-ml/tianshou",
-    "torchforge": "meta-pytorch/torchforge", "Trinity": "agentscope-ai/Trinity-RFT", "TRL": "huggingface/trl", "tunix": "google/tunix",
+    "torchforge": "meta-pytorch/torchforge", "torchrl": "pytorch/rl", "torchtitan": "pytorch/torchtitan",
+    "Trinity": "agentscope-ai/Trinity-RFT", "TRL": "huggingface/trl", "tunix": "google/tunix",
     "UniRL": "Tencent-Hunyuan/UniRL", "unsloth": "unslothai/unsloth", "unsloth-zoo": "unslothai/unsloth-zoo", "verl": "verl-project/verl",
     "verl-agent": "langfengQ/verl-agent", "verl-omni": "verl-project/verl-omni",
 }

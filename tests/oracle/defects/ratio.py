@@ -24,8 +24,8 @@ def denominator_is_policy(a):
 
 
 @defect("RATIO-01", ratio_used, "ragged", "signs", "choices-surrogate-ratio",
-        seen="open-instruct #755 (15686bb06), torchforge #571, DeepSeekRL-Extended #5", shows="a policy that has moved",
-        stages=LOSS)
+        seen="open-instruct #755 (15686bb06), torchforge #571, DeepSeekRL-Extended #5, prime-rl before 413cf0d1d",
+        shows="a policy that has moved", stages=LOSS)
 def ratio_always_one(a):
     """The old log-probabilities are those of the policy itself, detached: every ratio is 1. Right: frozen before the
     update."""
@@ -189,7 +189,7 @@ def mean_without_mask(a):
 
 @defect("GSPO-05d", both(means, option("ratio", "gradient", "full")), "ragged", "signs",
         "choices-ratio-sequence_mean-full-ratio",
-        seen="none known, a variant of GSPO-05 for the plain form", shows="any ratio inside the clip", stages=LOSS)
+        seen="prime-rl before #1123 (48b9ec7a8), which filled in a number", shows="any ratio inside the clip", stages=LOSS)
 def sequence_detached(a):
     """The plain form with a detached ratio: no gradient. Right: differentiated through the mean."""
     a.around(axis, "log_units", lambda original, choice, tokens: [sg(y) for y in original(choice, tokens)])

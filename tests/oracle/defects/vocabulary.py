@@ -257,7 +257,8 @@ def uneven(case):
     return differentiated(case) and len(rows) % 4 != 0
 
 
-@defect("VOC-17", uneven, *scenes("plain", "tempered"), seen=UNKNOWN, shows="a vocabulary that is no multiple of 4", kind=BOTH)
+@defect("VOC-17", uneven, *scenes("plain", "tempered"), seen="verl before #5349 (37ff251ea), in its fused kernel",
+        shows="a vocabulary that is no multiple of 4", kind=BOTH)
 def padding_in_softmax(a):
     """The vocabulary is padded to a multiple, and the padding's logits of 0 count in the softmax. Right: the padding is -infinity."""
     def forward(case, x):
