@@ -886,18 +886,21 @@ static int is_plain_ratio(const grpo_objective *o) {
         && o->ratio.power == 0 && !o->ratio.interpolate;
 }
 
+/* -inf minus -inf is 0 */
+static double log_ratio_of(double l, double old) { return l == old ? 0 : l - old; }
+
 /* of one response: d in, term and gradient out */
 static void formula_response(scene *s, int64_t i, formula *f, const double *c, int unit, part *p) {
     const grpo_batch *b = &s->c.batch;
     const grpo_real *old = unit < 0 ? b->logp_ref : *behaviour(s);
     double sum = 0, through = 0, T = tokens_that_count(s, i);
     int whole = unit > 0, mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN, full = s->obj.ratio.gradient == GRPO_GRADIENT_FULL;
-    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (old && counts(s, i, k)) sum += b->logp[k] - old[k];
+    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (old && counts(s, i, k)) sum += log_ratio_of(b->logp[k], old[k]);
     if (whole && mean) sum /= T;
     for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
         formula_value v;
         if (!counts(s, i, k)) continue;
-        v = f(s->advantage[k], whole || !old ? sum : (double)(b->logp[k] - old[k]), b->logp[k], &s->obj);
+        v = f(s->advantage[k], whole || !old ? sum : log_ratio_of(b->logp[k], old[k]), b->logp[k], &s->obj);
         p->term[k] = v.value;
         p->loss += c[k] * v.value;
         p->dlogp[k] = c[k] * (v.logp + (whole && full ? 0 : v.ratio));
@@ -913,7 +916,7 @@ static part formula_part(scene *s, formula *f) {
     if (s->impossible || !is_plain_ratio(&s->obj) || !(s->obj.surrogate.kind == GRPO_SURROGATE_REINFORCE || *behaviour(s))) return p;
     for (int64_t i = 0; i < s->c.n_sequences; i++)
         formula_response(s, i, f, c, s->obj.ratio.level != GRPO_LEVEL_TOKEN, &p);
-    p.ok = grpo_is_finite(p.loss);
+    p.ok = p.loss == p.loss;
     return p;
 }
 
@@ -947,12 +950,13 @@ static part together(scene *s, const part *policy, const part *penalty, const pa
     double *dlogp = room(s, tokens_of(s), sizeof *dlogp);
     const double *c = s->share ? coefficients(s, -1) : NULL;
     all.ok = policy->ok && penalty->ok && bonus->ok;
-    all.policy_loss = s->policy_value * policy->loss;
-    all.penalty_loss = s->penalty_value * penalty->loss + bonus->loss;
+    all.policy_loss = grpo_times(s->policy_value, policy->loss);
+    all.penalty_loss = grpo_times(s->penalty_value, penalty->loss) + bonus->loss;
     all.loss = all.policy_loss + all.penalty_loss;
     for (int64_t k = 0; k < tokens_of(s); k++) {
-        all.term[k] = s->policy_value * policy->term[k] + s->penalty_value * penalty->term[k] + bonus->term[k];
-        all.dlogp[k] = s->policy_gradient * policy->dlogp[k] + s->penalty_gradient * penalty->dlogp[k] + bonus->dlogp[k];
+        const double P = grpo_times(s->penalty_value, penalty->term[k]), slope = grpo_times(s->penalty_gradient, penalty->dlogp[k]);
+        all.term[k] = grpo_times(s->policy_value, policy->term[k]) + P + bonus->term[k];
+        all.dlogp[k] = grpo_times(s->policy_gradient, policy->dlogp[k]) + slope + bonus->dlogp[k];
         all.dentropy[k] = bonus->dentropy[k];
     }
     for (int64_t k = 0; k < tokens_of(s) && s->share; k++) {
@@ -971,7 +975,9 @@ static part together(scene *s, const part *policy, const part *penalty, const pa
     return all;
 }
 
-static int near(double a, double b, double scale) { return fabs(a - b) <= MARGIN * fmax(scale, fabs(b)) || (a != a && b != b); }
+static int near(double a, double b, double scale) {
+    return a == b || fabs(a - b) <= MARGIN * fmax(scale, fabs(b)) || (a != a && b != b);
+}
 
 static int is_right(const test_case *c, const part *p) {
     if (!p->ok || !near(p->loss, c->loss, c->loss_scale)) return 0;
