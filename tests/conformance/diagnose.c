@@ -184,10 +184,10 @@ static int has_no_gradient(const item *it, const grpo_objective *asked) {
 }
 
 static grpo_objective objective_of(const cause *x, const item *it) {
-    grpo_objective obj = change_made(&it->c->objective, &x->made[0]);
-    if (x->kind == CAUSE_PAIR) obj = change_made(&obj, &x->made[1]);
-    if (x->kind == CAUSE_PRESET) obj = with_stage_of(&it->c->objective, x->preset, it->stage);
-    return obj;
+    grpo_objective obj;
+    if (x->kind == CAUSE_PRESET) return with_stage_of(&it->c->objective, x->preset, it->stage);
+    obj = change_made(&it->c->objective, &x->made[0]);
+    return x->kind == CAUSE_PAIR ? change_made(&obj, &x->made[1]) : obj;
 }
 
 /* the item's objective by itself: of logits and hidden states on the log-probabilities that a right softmax makes of them */
