@@ -19,6 +19,7 @@ void answer_free(answer *a) {
     for (int k = 0; k < N_OUTPUTS; k++) {
         free(a->of[k].value);
         free(a->of[k].given);
+        free(a->of[k].size);
     }
     memset(a, 0, sizeof *a);
 }
@@ -32,6 +33,13 @@ double *answer_add(answer *a, output_kind output, int64_t count) {
     memset(n->given, 1, (size_t)count + 1);
     n->count = count;
     return n->value;
+}
+
+double *answer_add_size(answer *a, output_kind output) {
+    numbers *n = &a->of[output];
+    n->size = calloc((size_t)n->count + 1, sizeof *n->size);
+    if (!n->size) abort();
+    return n->size;
 }
 
 /* how many numbers an output of the logits' stage has */

@@ -21,6 +21,7 @@ stage_kind stage_of(output_kind output);
 typedef struct {
     double *value;              /* (count); NULL: the output is absent */
     uint8_t *given;             /* (count); of a report some keys may be missing */
+    double *size;               /* (count) sums of the terms' sizes, where they are not those of the right answer; NULL: not known */
     int64_t count;
 } numbers;
 
@@ -28,6 +29,7 @@ typedef struct { numbers of[N_OUTPUTS]; } answer;
 
 void answer_free(answer *a);
 double *answer_add(answer *a, output_kind output, int64_t count);     /* room for an output, every number given and 0 */
+double *answer_add_size(answer *a, output_kind output);               /* and for the sizes of one that is there */
 answer answer_expected(const test_case *c);
 answer answer_scale(const test_case *c);
 

@@ -120,6 +120,7 @@ static case_result ask(run *r, const test_case *c) {
     case_result out;
     memset(&out, 0, sizeof out);
     out.id = copy(c->id);
+    out.comment = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(c->json, "comment"));
     out.fragile = diagnostician_is_fragile(c);
     if (flag) {
         char why[80];

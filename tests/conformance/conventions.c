@@ -175,6 +175,7 @@ void conventions_accept(const profile *p, diagnostician *d, case_result *results
         for (ptrdiff_t k = 0; k < s.n; k++) s.holds[c * s.n + k] = (unsigned char)profile_applies(p, (int)c, d->r, d->items[k].c);
     consider_stage(&s, STAGE_ADVANTAGE);
     consider_stage(&s, STAGE_LOSS);
+    consider_stage(&s, STAGE_LOGITS);
     drop_accepted(d);
     free(s.says);
     free(s.holds);

@@ -27,6 +27,7 @@ void diagnostician_free(diagnostician *d) {
         free(d->causes[k].evidence);
     }
     for (ptrdiff_t k = 0; k < arrlen(d->kept); k++) {
+        loss_of_rows_free(d->kept[k]->loss);
         question_free(&d->kept[k]->q);
         answer_free(&d->kept[k]->found);
         free(d->kept[k]);
@@ -71,6 +72,7 @@ void diagnostician_keep(diagnostician *d, int result, const question *q, const a
     if (!kept) abort();
     kept->q = *q;
     kept->found = *found;
+    kept->loss = loss_of_rows(q->c);
     arrput(d->kept, kept);
     for (int s = 0; s < N_STAGES; s++) {
         item it;
@@ -79,6 +81,7 @@ void diagnostician_keep(diagnostician *d, int result, const question *q, const a
         it.c = q->c;
         it.q = &kept->q;
         it.found = &kept->found;
+        it.loss = s == STAGE_LOGITS ? kept->loss : NULL;
         it.stage = (stage_kind)s;
         it.failed = judge_failed(wrong, it.stage);
         it.fragile = diagnostician_is_fragile(q->c);
@@ -117,7 +120,9 @@ static double padded_places(const test_case *c) {
 
 static double tokens_that_count(const test_case *c) {
     const case_metric *tokens = case_metric_named(c, "tokens");
-    return tokens ? tokens->expect : 0;
+    double n = 0;
+    for (int64_t k = 0; k < c->batch.n_tokens && !tokens; k++) n += !c->batch.mask || c->batch.mask[k];
+    return tokens ? tokens->expect : n;
 }
 
 static const char *const quantities[] = { "-1 (the sign is turned)", "2", "the number of sequences", "the number of groups",
@@ -158,7 +163,7 @@ static int multiplied(const item *it, unsigned outputs, double factor, answer *a
 static int by_factor(const cause *x, const item *it, answer *a) {
     double v = x->quantity < 0 ? x->factor : quantity_of(it->c, x->quantity);
     if (v == 0 && !is_zero_itself(x->quantity)) return 0;
-    return case_has_loss(it->c) && multiplied(it, x->outputs, x->divided ? 1 / v : v, a);
+    return it->stage != STAGE_CALL && multiplied(it, x->outputs, x->divided ? 1 / v : v, a);
 }
 
 static int of_objective(const item *it, const grpo_objective *obj, answer *a) {
@@ -179,14 +184,36 @@ static int has_no_gradient(const item *it, const grpo_objective *asked) {
 }
 
 static grpo_objective objective_of(const cause *x, const item *it) {
-    grpo_objective obj = change_made(&it->c->objective, &x->made[0]);
-    if (x->kind == CAUSE_PAIR) obj = change_made(&obj, &x->made[1]);
-    if (x->kind == CAUSE_PRESET) obj = with_stage_of(&it->c->objective, x->preset, it->stage);
-    return obj;
+    grpo_objective obj;
+    if (x->kind == CAUSE_PRESET) return with_stage_of(&it->c->objective, x->preset, it->stage);
+    obj = change_made(&it->c->objective, &x->made[0]);
+    return x->kind == CAUSE_PAIR ? change_made(&obj, &x->made[1]) : obj;
+}
+
+/* the item's objective by itself: of logits and hidden states on the log-probabilities that a right softmax makes of them */
+static item of_loss(const item *it) {
+    item by_itself = *it;
+    if (it->loss) {
+        by_itself.c = it->loss;
+        by_itself.loss = NULL;
+        by_itself.goes_on = it;
+        by_itself.stage = STAGE_LOSS;
+    }
+    return by_itself;
+}
+
+/* a cause of the loss, and an item of which the loss is a step */
+static int is_through_loss(const cause *x, const item *it) {
+    return it->loss && x->kind < CAUSE_ROUNDING && (x->kind == CAUSE_KNOWN ? !x->forms[STAGE_LOGITS] : x->stage == STAGE_LOSS);
+}
+
+static int forms_of(const cause *x, const item *it) {
+    if (x->kind != CAUSE_KNOWN && x->kind != CAUSE_COMPUTED) return 1;
+    return x->forms[is_through_loss(x, it) ? STAGE_LOSS : it->stage];
 }
 
 /* 0: it says nothing of this item */
-static int would_give(const cause *x, const item *it, int form, answer *a) {
+static int would_give_here(const cause *x, const item *it, int form, answer *a) {
     memset(a, 0, sizeof *a);
     switch (x->kind) {
     case CAUSE_KNOWN: case CAUSE_COMPUTED: return computed_answer(it->c, it->stage, x->form[it->stage] + form, a);
@@ -200,6 +227,17 @@ static int would_give(const cause *x, const item *it, int form, answer *a) {
         return of_objective(it, &obj, a);
     }
     return 0;
+}
+
+static int would_give(const cause *x, const item *it, int form, answer *a) {
+    const item inner = of_loss(it);
+    answer of_inner;
+    int ok;
+    if (!is_through_loss(x, it)) return would_give_here(x, it, form, a);
+    memset(a, 0, sizeof *a);
+    ok = would_give_here(x, &inner, form, &of_inner) && answer_of_rows(it->c, &of_inner, a);
+    answer_free(&of_inner);
+    return ok;
 }
 
 /* ---- does it say what was found? -------------------------------------------------------------------------------------------------- */
@@ -222,7 +260,8 @@ static saying compare_half(const diagnostician *d, const item *it, const answer 
     answer right = answer_expected(it->c), mixed = *a;
     judge_match match;
     for (int k = 0; k < N_OUTPUTS; k++) {
-        const int gradient = k == OUT_DLOGP || k == OUT_DENTROPY || k == OUT_DLOG_Z;
+        const int of_loss = k == OUT_DLOGP || k == OUT_DENTROPY || k == OUT_DLOG_Z;
+        const int gradient = of_loss || k == OUT_DLOGITS || k == OUT_DHIDDEN || k == OUT_DWEIGHT;
         if (half != WHOLE && gradient == (half == VALUE_ONLY)) mixed.of[k] = right.of[k];
     }
     match = judge_against(&r, it->q, it->stage, it->found, &mixed, JUDGE_COMPUTED, evidence);
@@ -232,7 +271,7 @@ static saying compare_half(const diagnostician *d, const item *it, const answer 
 
 /* the best of its forms: what one of them leaves right is no contradiction */
 static saying compare_computed(const diagnostician *d, const cause *x, const item *it, int *evidence) {
-    const int by_form = x->kind == CAUSE_KNOWN || x->kind == CAUSE_COMPUTED, forms = by_form ? x->forms[it->stage] : 1;
+    const int forms = forms_of(x, it);
     int said_of[SAYS_OTHER + 1] = { 0 };
     for (int form = 0; form < forms && !said_of[SAYS_SAME]; form++) {
         answer a;
@@ -296,13 +335,14 @@ static saying ask_cause(const diagnostician *d, const cause *x, const item *it, 
     saying computed, recorded;
     int recorded_evidence = 0;
     *evidence = 0;
-    if (x->kind != CAUSE_KNOWN && x->stage != it->stage) return SAYS_NOTHING;
+    if (x->kind != CAUSE_KNOWN && x->stage != it->stage && !is_through_loss(x, it)) return SAYS_NOTHING;
     if (x->kind == CAUSE_ROUNDING) return compare_rounding(d, it, evidence);
     if (x->kind == CAUSE_LONG_SUM) return compare_long_sum(d, it, evidence);
     computed = compare_computed(d, x, it, evidence);
     if (computed == SAYS_SAME && x->half == GRADIENT_ONLY && x->kind >= CAUSE_CHANGE && x->kind <= CAUSE_PRESET) {
-        const grpo_objective obj = objective_of(x, it);
-        if (has_no_gradient(it, &obj)) return SAYS_NOTHING;
+        const item inner = of_loss(it);
+        const grpo_objective obj = objective_of(x, &inner);
+        if (has_no_gradient(&inner, &obj)) return SAYS_NOTHING;
     }
     if (x->kind != CAUSE_KNOWN || computed == SAYS_SAME) return computed;
     recorded = compare_recorded(d, x, it, &recorded_evidence);
@@ -393,15 +433,30 @@ static int is_near(const item *it, const answer *a, output_kind output) {
 }
 
 static int is_possible(const item *it, const answer *a) {
-    return it->stage == STAGE_ADVANTAGE ? is_near(it, a, OUT_ADVANTAGE) : is_near(it, a, OUT_LOSS) || is_near(it, a, OUT_DLOGP);
+    if (it->stage == STAGE_ADVANTAGE) return is_near(it, a, OUT_ADVANTAGE);
+    if (it->loss) return is_near(it, a, OUT_ROW_LOSS) || (is_near(it, a, OUT_DLOGITS) && is_near(it, a, OUT_DHIDDEN));
+    return is_near(it, a, OUT_LOSS) || is_near(it, a, OUT_DLOGP);
+}
+
+/* has a value and a gradient, of which one alone may be wrong */
+static int has_halves(const cause *x, const item *it) {
+    const numbers *of = it->found->of;
+    if (x->kind == CAUSE_PAIR || x->stage != STAGE_LOSS) return 0;
+    return it->loss ? of[OUT_DLOGITS].value || of[OUT_DHIDDEN].value || of[OUT_DWEIGHT].value : of[OUT_DLOGP].value != NULL;
 }
 
 /* an answer, whole and by halves: 1 if one of them is what was found */
 static int try_answer(diagnostician *d, const item *it, const cause *x, const char *name, const answer *a) {
     int evidence, same = 0;
+    if (it->goes_on) {
+        answer further;
+        if (answer_of_rows(it->goes_on->c, a, &further)) same = try_answer(d, it->goes_on, x, name, &further);
+        answer_free(&further);
+        return same;
+    }
     if (d->r->precision == &compare_f64 && !is_possible(it, a)) return 0;
     for (int half = WHOLE; half < N_HALVES && !same; half++) {
-        if (half != WHOLE && (x->kind == CAUSE_PAIR || it->stage != STAGE_LOSS || !it->found->of[OUT_DLOGP].value)) break;
+        if (half != WHOLE && !has_halves(x, it)) break;
         if (compare_half(d, it, a, (cause_half)half, &evidence) != SAYS_SAME) continue;
         put_cause(d, x, name, (cause_half)half);
         same = 1;
@@ -484,38 +539,49 @@ static void try_presets(diagnostician *d, const item *it) {
 /* of fields: a whole axis taken from a row is several changes already */
 static int is_pair(const change *a, const change *b) { return a->field && b->field && a->field != b->field; }
 
-/* does the change alone change anything that was returned? */
-static int is_active(const diagnostician *d, const item *it, const change *made) {
-    grpo_objective obj = change_made(&it->c->objective, made);
-    answer a;
-    int active = 0;
-    memset(&a, 0, sizeof a);
-    if (of_objective(it, &obj, &a))
-        active = judge_against(d->r, it->q, it->stage, it->found, &a, JUDGE_COMPUTED, NULL) != JUDGE_SILENT;
-    answer_free(&a);
-    return active;
+static judge_match match_of(const diagnostician *d, const item *it, const answer *a) {
+    return judge_against(d->r, it->q, it->stage, it->found, a, JUDGE_COMPUTED, NULL);
 }
 
-/* of two changes one at least changes something by itself */
+/* what the change alone makes of what was returned: nothing, other numbers, or those that were found */
+static judge_match match_alone(const diagnostician *d, const item *it, const change *made) {
+    grpo_objective obj = change_made(&it->c->objective, made);
+    judge_match match = JUDGE_SILENT;
+    answer a, further;
+    memset(&a, 0, sizeof a);
+    if (of_objective(it, &obj, &a) && !it->goes_on) match = match_of(d, it, &a);
+    else if (a.of[OUT_LOSS].value && answer_of_rows(it->goes_on->c, &a, &further)) {
+        match = match_of(d, it->goes_on, &further);
+        answer_free(&further);
+    }
+    answer_free(&a);
+    return match;
+}
+
+static int is_candidate(judge_match a, judge_match b) {
+    return a != JUDGE_SAME && b != JUDGE_SAME && (a == JUDGE_DIFFERENT || b == JUDGE_DIFFERENT);
+}
+
+/* of two changes one at least changes something by itself, and neither is by itself what was found */
 static void try_pairs(diagnostician *d, const item *it) {
     change *changes = changes_of(&it->c->objective, it->stage);
-    unsigned char *active = calloc((size_t)arrlen(changes) + 1, 1);
-    if (!active) abort();
-    for (ptrdiff_t k = 0; k < arrlen(changes); k++) active[k] = (unsigned char)is_active(d, it, &changes[k]);
+    judge_match *alone = calloc((size_t)arrlen(changes) + 1, sizeof *alone);
+    if (!alone) abort();
+    for (ptrdiff_t k = 0; k < arrlen(changes); k++) alone[k] = match_alone(d, it, &changes[k]);
     if (arrlen(changes) * arrlen(changes) / 2 * cost_of_call(it) <= TOKENS_FOR_PAIRS)
         for (ptrdiff_t j = 0; j < arrlen(changes); j++)
             for (ptrdiff_t k = j + 1; k < arrlen(changes); k++) {
                 cause x = cause_of(CAUSE_PAIR, it->stage);
                 grpo_objective obj = change_made(&it->c->objective, &changes[j]);
                 char name[220];
-                if (!(active[j] || active[k]) || !is_pair(&changes[j], &changes[k])) continue;
+                if (!is_candidate(alone[j], alone[k]) || !is_pair(&changes[j], &changes[k])) continue;
                 obj = change_made(&obj, &changes[k]);
                 x.made[0] = changes[j];
                 x.made[1] = changes[k];
                 snprintf(name, sizeof name, "%s and %s", changes[j].name, changes[k].name);
                 try_objective(d, it, &x, &obj, name);
             }
-    free(active);
+    free(alone);
     arrfree(changes);
 }
 
@@ -537,11 +603,11 @@ static double factor_at(const item *it, output_kind output) {
     return best < 0 || !grpo_is_finite(f->value[best] / e->value[best]) ? nan("") : f->value[best] / e->value[best];
 }
 
-static void name_factor(const item *it, const cause *x, const char *what, char *name, size_t size) {
+/* outputs: those that are multiplied, and that are returned or go on into what is */
+static void name_factor(const cause *x, unsigned outputs, const char *what, char *name, size_t size) {
     *name = 0;
     for (int k = 0; k < N_OUTPUTS; k++)
-        if (x->outputs >> k & 1 && it->found->of[k].value)
-            snprintf(name + strlen(name), size - strlen(name), "%s%s", *name ? " and " : "", output_name[k]);
+        if (outputs >> k & 1) snprintf(name + strlen(name), size - strlen(name), "%s%s", *name ? " and " : "", output_name[k]);
     snprintf(name + strlen(name), size - strlen(name), " %s by %s", x->divided ? "divided" : "multiplied", what);
 }
 
@@ -551,40 +617,57 @@ static int is_factor(int quantity, int divided, double v, double factor) {
     return v != 1 && !(v == -1 && divided) && fabs(factor / (divided ? 1 / v : v) - 1) < 1e-9;
 }
 
-static void try_factor(diagnostician *d, const item *it, output_kind lead, unsigned outputs) {
-    double own = factor_at(it, lead), factor = own == own ? own : factor_at(it, OUT_LOSS);
-    cause x = cause_of(CAUSE_FACTOR, it->stage);
-    int evidence;
+/* the names that a factor has, of the item by itself or of what goes on to another one */
+static void put_factors(diagnostician *d, const item *it, cause *x, double factor, int evidence) {
+    unsigned outputs = 0;
     char name[240], number[40];
-    answer a;
+    int named = 0;
+    for (int k = 0; k < N_OUTPUTS; k++) if (it->goes_on || it->found->of[k].value) outputs |= x->outputs & 1u << k;
+    for (x->quantity = 0; x->quantity < N_QUANTITIES; x->quantity++)
+        for (x->divided = 0; x->divided < 2; x->divided++) {
+            if (!is_factor(x->quantity, x->divided, quantity_of(it->c, x->quantity), factor)) continue;
+            name_factor(x, outputs, quantities[x->quantity], name, sizeof name);
+            put_cause(d, x, name, WHOLE);
+            named = 1;
+        }
+    x->quantity = -1;
+    x->divided = 0;
+    x->factor = factor;
+    snprintf(number, sizeof number, "%.6g", factor);
+    name_factor(x, outputs, number, name, sizeof name);
+    if (!named && evidence >= 2) put_cause(d, x, name, WHOLE);
+}
+
+static void try_factor(diagnostician *d, const item *it, double factor, unsigned outputs) {
+    const item *judged = it->goes_on ? it->goes_on : it;
+    cause x = cause_of(CAUSE_FACTOR, it->stage);
+    int evidence, same;
+    answer a, further;
     x.outputs = outputs;
-    if (!(factor == factor)) return;
-    if (multiplied(it, outputs, factor, &a)) {
-        int named = 0, same = compare_half(d, it, &a, WHOLE, &evidence) == SAYS_SAME;
-        for (x.quantity = 0; same && x.quantity < N_QUANTITIES; x.quantity++)
-            for (x.divided = 0; x.divided < 2; x.divided++) {
-                double v = quantity_of(it->c, x.quantity);
-                if (!is_factor(x.quantity, x.divided, v, factor)) continue;
-                name_factor(it, &x, quantities[x.quantity], name, sizeof name);
-                put_cause(d, &x, name, WHOLE);
-                named = 1;
-            }
-        x.quantity = -1;
-        x.divided = 0;
-        x.factor = factor;
-        snprintf(number, sizeof number, "%.6g", factor);
-        name_factor(it, &x, number, name, sizeof name);
-        if (same && !named && evidence >= 2) put_cause(d, &x, name, WHOLE);
-        answer_free(&a);
-    }
+    if (!(factor == factor) || !multiplied(it, outputs, factor, &a)) return;
+    if (it->goes_on && answer_of_rows(it->goes_on->c, &a, &further)) { answer_free(&a); a = further; }
+    same = compare_half(d, judged, &a, WHOLE, &evidence) == SAYS_SAME;
+    answer_free(&a);
+    if (same) put_factors(d, it, &x, factor, evidence);
+}
+
+/* of value and gradient, each and both; found: the item in whose answer the factor is */
+static void try_factors_of(diagnostician *d, const item *it, const item *found, output_kind value, output_kind slope, unsigned gradient) {
+    const double of_value = factor_at(found, value), of_slope = factor_at(found, slope);
+    const unsigned loss = 1u << (it->goes_on ? OUT_LOSS : value);
+    try_factor(d, it, of_slope == of_slope ? of_slope : of_value, loss | gradient);
+    try_factor(d, it, of_value, loss);
+    try_factor(d, it, of_slope == of_slope ? of_slope : of_value, gradient);
 }
 
 static void try_factors(diagnostician *d, const item *it) {
-    if (it->stage == STAGE_ADVANTAGE) try_factor(d, it, OUT_ADVANTAGE, 1u << OUT_ADVANTAGE);
-    if (it->stage != STAGE_LOSS) return;
-    try_factor(d, it, OUT_DLOGP, 1u << OUT_LOSS | 1u << OUT_DLOGP);
-    try_factor(d, it, OUT_LOSS, 1u << OUT_LOSS);
-    try_factor(d, it, OUT_DLOGP, 1u << OUT_DLOGP);
+    const unsigned dlogp = 1u << OUT_DLOGP, gradient = 1u << OUT_DLOGITS | 1u << OUT_DHIDDEN | 1u << OUT_DWEIGHT;
+    const output_kind slope = it->found->of[OUT_DHIDDEN].value ? OUT_DHIDDEN : OUT_DLOGITS;
+    const item inner = of_loss(it);
+    if (it->stage == STAGE_ADVANTAGE) try_factor(d, it, factor_at(it, OUT_ADVANTAGE), 1u << OUT_ADVANTAGE);
+    if (it->stage == STAGE_LOSS) try_factors_of(d, it, it, OUT_LOSS, OUT_DLOGP, dlogp);
+    if (it->loss) try_factors_of(d, &inner, it, OUT_ROW_LOSS, slope, dlogp);
+    if (it->stage == STAGE_LOGITS) try_factors_of(d, it, it, OUT_ROW_LOSS, slope, gradient);
 }
 
 static void probe(diagnostician *d, const item *it) {
@@ -595,6 +678,11 @@ static void probe(diagnostician *d, const item *it) {
     try_own_advantages(d, it);
     search_objectives(d, it);
     try_factors(d, it);
+    if (it->loss) {
+        const item inner = of_loss(it);
+        try_computed(d, &inner);
+        search_objectives(d, &inner);
+    }
     if (compare_rounding(d, it, &evidence) == SAYS_SAME) put_cause(d, &rounding, "rounding: errors as of float32", WHOLE);
 }
 
@@ -657,10 +745,10 @@ void diagnostician_conclude(diagnostician *d) {
             probed[k] = 1;
         }
     for (int k = 0; k < n && d->pairs_left > 0 && d->work_left > 0; k++) {
-        const item *it = &d->items[k];
-        if (!probed[k] || it->fragile || is_explained(d, k) || (it->stage != STAGE_ADVANTAGE && it->stage != STAGE_LOSS)) continue;
-        if (d->r->tolerance * d->r->precision->eps > TOO_COARSE || !case_has_loss(it->c)) continue;
-        try_pairs(d, it);
+        const item it = of_loss(&d->items[k]);
+        if (!probed[k] || it.fragile || is_explained(d, k) || (it.stage != STAGE_ADVANTAGE && it.stage != STAGE_LOSS)) continue;
+        if (d->r->tolerance * d->r->precision->eps > TOO_COARSE || !case_has_loss(it.c)) continue;
+        try_pairs(d, &it);
         d->pairs_left--;
     }
     put_long_sums(d);

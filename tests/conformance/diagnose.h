@@ -1,6 +1,6 @@
-/* Which mistake makes a program's wrong answers.  All answers are kept; when the last one is in,
-    everything that could be a cause is tried on
- * some of the failing cases, and what gives the very numbers there is held against every answer, right ones too. */
+/* Which mistake makes a program's wrong answers.  All answers are kept; when the last one is in, everything that could be a cause is tried
+ * on some of the failing cases, and what gives the very numbers there is held against every answer, right ones too.  A cause of the loss is
+ * held against answers from logits and hidden states too: what it makes of their log-probabilities goes on by the chain rule. */
 #ifndef DIAGNOSE_H
 #define DIAGNOSE_H
 #include "alternatives.h"
@@ -44,11 +44,13 @@ typedef struct {
 } cause;
 
 /* one stage of the answer to one case */
-typedef struct {
+typedef struct item {
     int result;
     const test_case *c;
     const question *q;
     const answer *found;
+    const test_case *loss;          /* of logits and hidden states with an objective: what that is asked of (plain.h); else NULL */
+    const struct item *goes_on;     /* this is the loss of that item by itself: what is answered to it goes on there, by the chain rule */
     stage_kind stage;
     int failed, accepted;           /* accepted: as a documented convention; it has no part in the diagnosis then */
     int fragile;                    /* the case is made of infinities
@@ -57,7 +59,7 @@ typedef struct {
     int wrong_outputs;              /* a set of bits */
 } item;
 
-typedef struct { question q; answer found; } kept_answer;
+typedef struct { question q; answer found; test_case *loss; } kept_answer;
 
 typedef struct {
     const rules *r;

@@ -9,7 +9,8 @@ enum { MOST_REASONS = 4, FEW = 8, MOST_SETS = 4 };
 #define MOST 0.5                    /* of the failing cases of a set */
 #define CONTRADICTED 0.1            /* at most, of the cases of a set in which the cause would show */
 
-typedef struct { const char *row; const grpo_field *field; double value; } coherent_set;        /* row and field NULL: everything */
+/* row and field NULL, kinds 0: everything */
+typedef struct { const char *row; const grpo_field *field; double value; unsigned kinds; } coherent_set;
 
 typedef struct { coherent_set *sets; int cause; } extent;       /* of a group: the sets, and the cause that explains the last of them */
 
@@ -23,10 +24,16 @@ typedef struct {
 
 /* ---- sets of cases ---------------------------------------------------------------------------------------------------------------- */
 
+static int has_objective(const test_case *c) { return case_has_loss(c) || c->rows.has_loss; }
+
+/* what one piece of a program answers, another one maybe the others: a bit for each kind of case, one for logits and hidden states */
+static unsigned kinds_of(const test_case *c) { return case_has_rows(c) ? 1u << CASE_LOGITS | 1u << CASE_HIDDEN : 1u << c->kind; }
+
 static int is_in(const grouping *g, const coherent_set *s, int k) {
-    const diagnostician *d = g->d;
-    if (s->row) return !strcmp(g->r->results[d->items[k].result].variant, s->row);
-    if (s->field) return case_has_loss(d->items[k].c) && grpo_objective_get(&d->items[k].c->objective, s->field) == s->value;
+    const item *it = &g->d->items[k];
+    if (s->kinds && !(s->kinds >> it->c->kind & 1)) return 0;
+    if (s->row) return !strcmp(g->r->results[it->result].variant, s->row);
+    if (s->field) return has_objective(it->c) && grpo_objective_get(&it->c->objective, s->field) == s->value;
     return 1;
 }
 
@@ -113,12 +120,12 @@ static int rank_of(const cause *x) {
 
 typedef struct { int cause; coherent_set set; tally t; int fragile; } choice;
 
-/* everything is the best to name, then a choice of the stage that is wrong, another choice, a row */
+/* everything is the best to name, then a choice of the stage that is wrong, another choice, a row; of all kinds of cases rather than one */
 static int size_of_set(const grouping *g, const choice *c) {
     const coherent_set *s = &c->set;
     const cause *x = &g->d->causes[c->cause];
-    if (s->row) return 0;
-    return !s->field ? 3 : strncmp(s->field->path, "reward.", 7) && stage_of_field(s->field) == x->stage ? 2 : 1;
+    const int size = s->row ? 0 : !s->field ? 3 : strncmp(s->field->path, "reward.", 7) && stage_of_field(s->field) == x->stage ? 2 : 1;
+    return 2 * size - (s->kinds != 0);
 }
 
 static int is_objective(const cause *x) { return x->kind == CAUSE_CHANGE || x->kind == CAUSE_PAIR || x->kind == CAUSE_PRESET; }
@@ -188,31 +195,42 @@ static void consider(const grouping *g, int c, const coherent_set *s, choice *be
 static int is_seen(const coherent_set *sets, const coherent_set *s) {
     for (ptrdiff_t k = 0; k < arrlen(sets); k++)
         if ((sets[k].row == s->row || (s->row && sets[k].row && !strcmp(sets[k].row, s->row))) && sets[k].field == s->field
-            && sets[k].value == s->value)
+            && sets[k].value == s->value && sets[k].kinds == s->kinds)
             return 1;
     return 0;
 }
 
-static void put_set(coherent_set **sets, const char *row, const grpo_field *field, double value) {
+static void put_set(coherent_set **sets, const char *row, const grpo_field *field, double value, unsigned kinds) {
     coherent_set s;
     s.row = row;
     s.field = field;
     s.value = value;
+    s.kinds = kinds;
     if (!is_seen(*sets, &s)) arrput(*sets, s);
 }
 
-/* everything; the rows and the choices of objectives in which something fails */
+/* are there cases of another kind that were answered? */
+static int is_one_of_kinds(const grouping *g, const item *it) {
+    for (int k = 0; k < g->n; k++) if (has_objective(g->d->items[k].c) && kinds_of(g->d->items[k].c) != kinds_of(it->c)) return 1;
+    return 0;
+}
+
+/* everything; the rows and the choices of objectives in which something fails, of all kinds of cases and of one */
 static coherent_set *sets_of(const grouping *g) {
     coherent_set *sets = NULL;
     int count;
     const grpo_field *field = grpo_fields(&count);
-    put_set(&sets, NULL, NULL, 0);
+    put_set(&sets, NULL, NULL, 0, 0);
     for (int k = 0; k < g->n; k++) {
         const item *it = &g->d->items[k];
         if (!it->failed || g->covered[k]) continue;
-        put_set(&sets, g->r->results[it->result].variant, NULL, 0);
-        for (int n = 0; n < count && case_has_loss(it->c); n++)
-            if (field[n].choices) put_set(&sets, NULL, &field[n], grpo_objective_get(&it->c->objective, &field[n]));
+        put_set(&sets, g->r->results[it->result].variant, NULL, 0, 0);
+        for (int one = 0; has_objective(it->c) && one <= is_one_of_kinds(g, it); one++) {
+            const unsigned kinds = one ? kinds_of(it->c) : 0;
+            put_set(&sets, NULL, NULL, 0, kinds);
+            for (int n = 0; n < count; n++)
+                if (field[n].choices) put_set(&sets, NULL, &field[n], grpo_objective_get(&it->c->objective, &field[n]), kinds);
+        }
     }
     return sets;
 }
@@ -255,14 +273,24 @@ static int same_explained(const grouping *g, const choice *a, int other) {
     return 1;
 }
 
+static void add_choice(char **t, const coherent_set *s) {
+    const char *name = s->field->choices;
+    for (int k = 0; k < (int)s->value; k++) name = strchr(name, '|') + 1;
+    text_format(t, "%s = %.*s", s->field->path, (int)strcspn(name, "|"), name);
+}
+
+static void add_kinds(char **t, unsigned kinds) {
+    text_add(t, kinds >> CASE_LOGITS & 1 ? "cases of kinds " : "cases of kind ");
+    for (int k = 0, n = 0; k <= CASE_REFUSE; k++) if (kinds >> k & 1) text_format(t, "%s%s", n++ ? " and " : "", case_kind_name[k]);
+}
+
 static char *words_of_set(const coherent_set *s) {
     char *t = NULL;
-    const char *choice_name;
-    if (!s->row && !s->field) return NULL;
-    if (s->row) { text_add(&t, s->row); return text_string(&t); }
-    choice_name = s->field->choices;
-    for (int k = 0; k < (int)s->value; k++) choice_name = strchr(choice_name, '|') + 1;
-    text_format(&t, "%s = %.*s", s->field->path, (int)strcspn(choice_name, "|"), choice_name);
+    if (!s->row && !s->field && !s->kinds) return NULL;
+    if (s->row) text_add(&t, s->row);
+    if (s->field) add_choice(&t, s);
+    if (s->kinds && s->field) text_add(&t, " of ");
+    if (s->kinds) add_kinds(&t, s->kinds);
     return text_string(&t);
 }
 
@@ -416,7 +444,7 @@ static spread spread_of(const grouping *g, stage_kind stage, output_kind first, 
         const item *it = &g->d->items[k];
         const cJSON *flags = cJSON_GetObjectItemCaseSensitive(it->c->json, "flags");
         int has = flag ? 0 : is_in(g, s, k);
-        if (it->stage != stage) continue;
+        if (it->stage != stage || (!flag && s->field && !has_objective(it->c))) continue;
         for (const cJSON *one = flag && flags ? flags->child : NULL; one; one = one->next) has |= !strcmp(one->valuestring, flag);
         if (is_left(g, k) && it->first_wrong == first) { f.all &= has; f.left++; }
         if (it->failed) continue;
@@ -442,6 +470,7 @@ static int tell_features(const grouping *g, char **t, stage_kind stage, output_k
     for (ptrdiff_t k = 1; k < arrlen(sets) && told < MOST_REASONS; k++) {
         spread f = spread_of(g, stage, first, &sets[k], NULL);
         char *words;
+        if (sets[k].field && sets[k].kinds) continue;
         if (!separates(&f, alone) || (!alone && sets[k].field && sets[k].value == 0)) continue;
         words = words_of_set(&sets[k]);
         text_format(t, "%s%s", told++ ? ", " : "", words);

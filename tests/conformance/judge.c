@@ -124,7 +124,7 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
             if (!named(m, k)) { same &= as_good_as_right(r, q, found, (output_kind)out, k); continue; }
             differs = !agrees(r, expected, m->value[k], expected, scale, how != JUDGE_COMPUTED);
             tells |= differs;
-            same &= agrees(r, f->value[k], m->value[k], expected, scale, how != JUDGE_COMPUTED);
+            same &= agrees(r, f->value[k], m->value[k], expected, m->size ? fmax(scale, m->size[k]) : scale, how != JUDGE_COMPUTED);
             seen += differs && grpo_is_finite(m->value[k]) && m->value[k] != 0;
         }
         for (int64_t k = 0; k < f->count && !same && !tells; k++)

@@ -139,7 +139,9 @@ static int read_option(options *o, char **argument) {
         if (!known[k].set(o, value)) return used;
         return fprintf(stderr, "conform: %s %s will not do\n", known[k].name, value ? value : ""), 0;
     }
-    return fprintf(stderr, "conform: there is no option %s\n", argument[0]), 0;
+    if (*argument[0] != '-') fprintf(stderr, "conform: %s is no option: the program to test comes after --\n", argument[0]);
+    else fprintf(stderr, "conform: there is no option %s\n", argument[0]);
+    return 0;
 }
 
 /* NULL, or what of the options does not go together */

@@ -27,4 +27,11 @@ int computed_rows(const test_case *c, int n, answer *out);
 int computed_loss(const test_case *c, int n, answer *out);
 int computed_advantage(const test_case *c, int n, answer *out);
 
+/* What a case with logits or hidden states asks of its objective: the case of log-probabilities that a right softmax makes of it, whose
+ * answers are the headers'.  NULL: it has no objective.  The case must outlive it. */
+test_case *loss_of_rows(const test_case *c);
+void loss_of_rows_free(test_case *l);
+/* an answer to that case, by the chain rule as one to the case it was made of; 0 where it has no loss or no dlogp */
+int answer_of_rows(const test_case *c, const answer *of_loss, answer *out);
+
 #endif

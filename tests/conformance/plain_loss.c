@@ -798,13 +798,14 @@ static int is_for(row_kind kind, const grpo_objective *o) {
 
 /* ---- parts ---------------------------------------------------------------------------------------------------------------------- */
 
-typedef struct { double loss, *term, *dlogp, policy_loss, penalty_loss; int ok; } part;      /* the arrays are the scene's */
+typedef struct { double loss, *term, *dlogp, *dentropy, policy_loss, penalty_loss; int ok; } part;      /* the arrays are the scene's */
 
 static part part_room(scene *s) {
     part p;
     memset(&p, 0, sizeof p);
     p.term = room(s, tokens_of(s), sizeof *p.term);
     p.dlogp = room(s, tokens_of(s), sizeof *p.dlogp);
+    p.dentropy = room(s, tokens_of(s), sizeof *p.dentropy);
     return p;
 }
 
@@ -815,7 +816,7 @@ static part header_part(scene *s, const grpo_objective *obj, const double *advan
     for (int64_t k = 0; k < tokens_of(s); k++) a[k] = (grpo_real)advantage[k];
     o = outcome_of_parts(&s->c, obj, a, gspo_loss_add);
     p.ok = !o.status;
-    for (int64_t k = 0; p.ok && k < tokens_of(s); k++) { p.term[k] = o.term[k]; p.dlogp[k] = o.dlogp[k]; }
+    for (int64_t k = 0; p.ok && k < tokens_of(s); k++) { p.term[k] = o.term[k]; p.dlogp[k] = o.dlogp[k]; p.dentropy[k] = o.dentropy[k]; }
     p.loss = o.report.loss;
     outcome_free(&o);
     return p;
@@ -841,11 +842,26 @@ static part penalty_part(scene *s) {
     grpo_objective obj = s->obj;
     const grpo_real *logp = s->c.batch.logp;
     part p;
+    obj.penalty.entropy_coef = 0;
+    obj.penalty.entropy_aggregation = GRPO_PENALTY_AGGREGATION_TERMS;
     if (s->penalty_aggregation >= 0) obj.aggregation.kind = (grpo_aggregation_kind)s->penalty_aggregation;
     if (s->penalty_logp) s->c.batch.logp = s->penalty_logp;
     p = header_part(s, &obj, zero);
     s->c.batch.logp = logp;
     return p;
+}
+
+/* the entropy bonus, which no mistake of a penalty is about; its term and loss are of the penalty's in the report */
+static part bonus_part(scene *s) {
+    const grpo_penalty whole = s->obj.penalty;
+    grpo_objective obj = s->obj;
+    part p = part_room(s);
+    p.ok = 1;
+    if (whole.entropy_coef == 0) return p;
+    memset(&obj.penalty, 0, sizeof obj.penalty);
+    obj.penalty.entropy_coef = whole.entropy_coef;
+    obj.penalty.entropy_aggregation = whole.entropy_aggregation;
+    return header_part(s, &obj, room(s, tokens_of(s), sizeof(double)));
 }
 
 /* the coefficients c (times the weights of the surrogate): the gradient of sum l */
@@ -870,18 +886,21 @@ static int is_plain_ratio(const grpo_objective *o) {
         && o->ratio.power == 0 && !o->ratio.interpolate;
 }
 
+/* -inf minus -inf is 0 */
+static double log_ratio_of(double l, double old) { return l == old ? 0 : l - old; }
+
 /* of one response: d in, term and gradient out */
 static void formula_response(scene *s, int64_t i, formula *f, const double *c, int unit, part *p) {
     const grpo_batch *b = &s->c.batch;
     const grpo_real *old = unit < 0 ? b->logp_ref : *behaviour(s);
     double sum = 0, through = 0, T = tokens_that_count(s, i);
     int whole = unit > 0, mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN, full = s->obj.ratio.gradient == GRPO_GRADIENT_FULL;
-    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (old && counts(s, i, k)) sum += b->logp[k] - old[k];
+    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (old && counts(s, i, k)) sum += log_ratio_of(b->logp[k], old[k]);
     if (whole && mean) sum /= T;
     for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
         formula_value v;
         if (!counts(s, i, k)) continue;
-        v = f(s->advantage[k], whole || !old ? sum : (double)(b->logp[k] - old[k]), b->logp[k], &s->obj);
+        v = f(s->advantage[k], whole || !old ? sum : log_ratio_of(b->logp[k], old[k]), b->logp[k], &s->obj);
         p->term[k] = v.value;
         p->loss += c[k] * v.value;
         p->dlogp[k] = c[k] * (v.logp + (whole && full ? 0 : v.ratio));
@@ -897,7 +916,7 @@ static part formula_part(scene *s, formula *f) {
     if (s->impossible || !is_plain_ratio(&s->obj) || !(s->obj.surrogate.kind == GRPO_SURROGATE_REINFORCE || *behaviour(s))) return p;
     for (int64_t i = 0; i < s->c.n_sequences; i++)
         formula_response(s, i, f, c, s->obj.ratio.level != GRPO_LEVEL_TOKEN, &p);
-    p.ok = grpo_is_finite(p.loss);
+    p.ok = p.loss == p.loss;
     return p;
 }
 
@@ -926,25 +945,28 @@ static double sequence_of_share(const scene *s, int64_t k) {
     return s->share[i];
 }
 
-static part together(scene *s, const part *policy, const part *penalty) {
+static part together(scene *s, const part *policy, const part *penalty, const part *bonus) {
     part all = part_room(s);
     double *dlogp = room(s, tokens_of(s), sizeof *dlogp);
     const double *c = s->share ? coefficients(s, -1) : NULL;
-    all.ok = policy->ok && penalty->ok;
-    all.policy_loss = s->policy_value * policy->loss;
-    all.penalty_loss = s->penalty_value * penalty->loss;
+    all.ok = policy->ok && penalty->ok && bonus->ok;
+    all.policy_loss = grpo_times(s->policy_value, policy->loss);
+    all.penalty_loss = grpo_times(s->penalty_value, penalty->loss) + bonus->loss;
     all.loss = all.policy_loss + all.penalty_loss;
     for (int64_t k = 0; k < tokens_of(s); k++) {
-        all.term[k] = s->policy_value * policy->term[k] + s->penalty_value * penalty->term[k];
-        all.dlogp[k] = s->policy_gradient * policy->dlogp[k] + s->penalty_gradient * penalty->dlogp[k];
+        const double P = grpo_times(s->penalty_value, penalty->term[k]), slope = grpo_times(s->penalty_gradient, penalty->dlogp[k]);
+        all.term[k] = grpo_times(s->policy_value, policy->term[k]) + P + bonus->term[k];
+        all.dlogp[k] = grpo_times(s->policy_gradient, policy->dlogp[k]) + slope + bonus->dlogp[k];
+        all.dentropy[k] = bonus->dentropy[k];
     }
     for (int64_t k = 0; k < tokens_of(s) && s->share; k++) {
         double share = sequence_of_share(s, k);
         if (c[k] == 0) continue;
         all.loss += c[k] * (share - 1) * all.term[k];
         all.policy_loss += c[k] * (share - 1) * policy->term[k];
-        all.penalty_loss += c[k] * (share - 1) * penalty->term[k];
+        all.penalty_loss += c[k] * (share - 1) * (penalty->term[k] + bonus->term[k]);
         all.dlogp[k] *= share;
+        all.dentropy[k] *= share;
     }
     if (s->origin) {
         for (int64_t k = 0; k < tokens_of(s); k++) if (s->origin[k] >= 0) dlogp[s->origin[k]] += all.dlogp[k];
@@ -953,10 +975,14 @@ static part together(scene *s, const part *policy, const part *penalty) {
     return all;
 }
 
-static int near(double a, double b, double scale) { return fabs(a - b) <= MARGIN * fmax(scale, fabs(b)) || (a != a && b != b); }
+static int near(double a, double b, double scale) {
+    return a == b || fabs(a - b) <= MARGIN * fmax(scale, fabs(b)) || (a != a && b != b);
+}
 
 static int is_right(const test_case *c, const part *p) {
     if (!p->ok || !near(p->loss, c->loss, c->loss_scale)) return 0;
+    for (int64_t k = 0; k < c->batch.n_tokens && c->dentropy.expect; k++)
+        if (!near(p->dentropy[k], c->dentropy.expect[k], c->dentropy.scale[k] + fabs(c->loss_scale))) return 0;
     for (int64_t k = 0; k < c->batch.n_tokens && c->dlogp.expect; k++)
         if (!near(p->dlogp[k], c->dlogp.expect[k], c->dlogp.scale[k] + fabs(c->loss_scale))) return 0;
     return 1;
@@ -965,13 +991,14 @@ static int is_right(const test_case *c, const part *p) {
 typedef struct { const char *id, *name; row_kind kind; edit edits[4]; formula *policy, *penalty; } mistake;
 
 static part made(scene *s, const mistake *m) {
-    part policy, penalty;
+    part policy, penalty, bonus;
     for (int k = 0; k < 4 && m && m->edits[k].make && !s->impossible; k++) m->edits[k].make(s, m->edits[k].p);
     memset(&policy, 0, sizeof policy);
     if (s->impossible) return policy;
     policy = m && m->policy ? formula_part(s, m->policy) : policy_part(s);
     penalty = m && m->penalty ? kl_part(s, m->penalty) : penalty_part(s);
-    return together(s, &policy, &penalty);
+    bonus = bonus_part(s);
+    return together(s, &policy, &penalty, &bonus);
 }
 
 /* without a mistake the parts must be the case's answer, and so must the formulas */
@@ -1243,6 +1270,8 @@ static void put_part(const test_case *c, const part *p, answer *out) {
     *answer_add(out, OUT_LOSS, 1) = p->loss;
     if (c->term.expect) memcpy(answer_add(out, OUT_TERM, c->batch.n_tokens), p->term, (size_t)c->batch.n_tokens * sizeof *p->term);
     memcpy(answer_add(out, OUT_DLOGP, c->batch.n_tokens), p->dlogp, (size_t)c->batch.n_tokens * sizeof *p->dlogp);
+    if (c->dentropy.expect)
+        memcpy(answer_add(out, OUT_DENTROPY, c->batch.n_tokens), p->dentropy, (size_t)c->batch.n_tokens * sizeof *p->dentropy);
     if (c->report) put_report(c, p, out);
 }
 

@@ -2,6 +2,7 @@
  * headers here, and back, a step of it wrong. */
 #include "../scratch.h"
 #include "plain.h"
+#include <stb_ds.h>
 #include <stdlib.h>
 
 typedef enum {
@@ -9,7 +10,8 @@ typedef enum {
     SOFTMAX_UNWEIGHTED, ONE_HOT_UNWEIGHTED, ENTROPY_OF_BANNED, ENTROPY_DETACHED, ENTROPY_UNCENTRED, ENTROPY_OF_SAMPLE, ENTROPY_PENALISED,
     ENTROPY_DROPPED, BAN_FORGOTTEN, BAN_BY_PRODUCT, BAN_NOT_IN_GRADIENT, PADDING_COUNTS, LOGSUMEXP_OF_SHARD, GRADIENT_OF_SHARD,
     OFFSET_FORGOTTEN, ENTROPY_OF_SHARD, MASKED_BY_PRODUCT, LAST_CHUNK, CHUNKS_AVERAGED, LOSS_OF_CHUNKS_AVERAGED, HIDDEN_OF_ONE_SHARD,
-    HIDDEN_TWICE, WEIGHT_UNTEMPERED, HIDDEN_UNTEMPERED, MASKED_IN_WEIGHT, WEIGHT_TWICE, WEIGHT_DETACHED, HIDDEN_DETACHED, N_MISTAKES
+    HIDDEN_TWICE, WEIGHT_UNTEMPERED, HIDDEN_UNTEMPERED, MASKED_IN_WEIGHT, WEIGHT_TWICE, WEIGHT_DETACHED, HIDDEN_DETACHED, N_MISTAKES,
+    NO_MISTAKE = N_MISTAKES
 } mistake;
 
 enum { SHARDS = 1, CHUNKS = 2, BANNED = 4, HIDDEN = 8, MASK = 16, LOSS = 32, SLOPES = 64 };
@@ -295,15 +297,12 @@ static void write_answer(const work *w, answer *out) {
         d[k] = w->made == MASKED_BY_PRODUCT && !counts(w->c, k / rows->vocab) ? nan("") : w->slope[k];
 }
 
-int computed_rows(const test_case *c, int n, answer *out) {
+static work opened(const test_case *c, mistake made) {
     const int64_t tokens = c->batch.n_tokens, all = tokens * c->rows.vocab;
     work w;
-    int ok;
-    memset(out, 0, sizeof *out);
     memset(&w, 0, sizeof w);
-    if (!applies(c, n)) return 0;
     w.c = c;
-    w.made = (mistake)n;
+    w.made = made;
     w.tau = tau_of(&w);
     w.logits = room(3 * all, sizeof *w.logits);
     w.log_p = w.logits + all;
@@ -315,11 +314,120 @@ int computed_rows(const test_case *c, int n, answer *out) {
     w.target = room(tokens, sizeof *w.target);
     take_targets(&w);
     for (int64_t t = 0; t < tokens; t++) if (counts(c, t)) forward(&w, t);
+    return w;
+}
+
+static void closed(work *w) {
+    free(w->logits);
+    free(w->logp);
+    free(w->target);
+}
+
+/* from what came from above to the answer */
+static void finish(work *w, answer *out) {
+    for (int64_t t = 0; t < w->c->batch.n_tokens; t++) if (counts(w->c, t)) backward(w, t);
+    write_answer(w, out);
+}
+
+int computed_rows(const test_case *c, int n, answer *out) {
+    work w;
+    int ok;
+    memset(out, 0, sizeof *out);
+    if (!applies(c, n)) return 0;
+    w = opened(c, (mistake)n);
     ok = !scores_impossible(&w) && from_above(&w);
-    for (int64_t t = 0; t < tokens && ok; t++) if (counts(c, t)) backward(&w, t);
-    if (ok) write_answer(&w, out);
-    free(w.logits);
-    free(w.logp);
-    free(w.target);
+    if (ok) finish(&w, out);
+    closed(&w);
     return ok;
+}
+
+/* ---- a mistake of the objective: the loss by itself, and the chain rule ------------------------------------------------------------ */
+
+static void answer_by_headers(test_case *l) {
+    case_answer *const slopes[] = { &l->dlogp, &l->dentropy };
+    double *zero = room(l->batch.n_tokens, sizeof *zero);
+    answer a;
+    arrput(l->memory, zero);
+    for (int k = 0; k < 2; k++) slopes[k]->expect = slopes[k]->scale = zero;        /* so that they are asked for */
+    if (answer_evaluate(l, &l->objective, STAGE_LOSS, NULL, &a)) {
+        const output_kind outputs[] = { OUT_DLOGP, OUT_DENTROPY };
+        for (int k = 0; k < 2; k++) {
+            double *expect = room(l->batch.n_tokens, sizeof *expect);
+            memcpy(expect, a.of[outputs[k]].value, (size_t)l->batch.n_tokens * sizeof *expect);
+            slopes[k]->expect = expect;
+            arrput(l->memory, expect);
+        }
+    }
+    answer_free(&a);
+}
+
+test_case *loss_of_rows(const test_case *c) {
+    test_case *l;
+    work w;
+    if (!c->rows.has_loss) return NULL;
+    l = room(1, sizeof *l);
+    w = opened(c, NO_MISTAKE);
+    *l = *c;
+    l->kind = CASE_OBJECTIVE;
+    l->memory = NULL;
+    memset(&l->rows, 0, sizeof l->rows);
+    memset(&l->dlogits, 0, sizeof l->dlogits);
+    memset(&l->dhidden, 0, sizeof l->dhidden);
+    memset(&l->dweight, 0, sizeof l->dweight);
+    l->batch.logp = w.logp;
+    l->batch.entropy = w.entropy;
+    arrput(l->memory, w.logp);
+    w.logp = NULL;
+    closed(&w);
+    answer_by_headers(l);
+    return l;
+}
+
+void loss_of_rows_free(test_case *l) {
+    for (ptrdiff_t k = 0; l && k < arrlen(l->memory); k++) free(l->memory[k]);
+    if (l) arrfree(l->memory);
+    free(l);
+}
+
+/* g ([v = target] - p) - e p (log p + H) over tau, the sizes of its terms added */
+static double slope_size(const work *w, int64_t t, int64_t v) {
+    const double lp = w->log_p[t * w->c->rows.vocab + v], p = exp(lp);
+    const double by_entropy_too = lp == -HUGE_VAL ? 0 : fabs(w->e[t]) * p * (fabs(lp) + w->entropy[t]);
+    return (fabs(w->g[t]) * ((v == w->target[t]) + p) + by_entropy_too) / w->tau;
+}
+
+/* where the right answer is 0, because a clip binds say, its scale tells nothing of what a mistake adds up */
+static void add_sizes(const work *w, answer *out) {
+    const case_rows *rows = &w->c->rows;
+    double *dlogits = rows->hidden ? NULL : answer_add_size(out, OUT_DLOGITS);
+    double *dhidden = rows->hidden ? answer_add_size(out, OUT_DHIDDEN) : NULL;
+    double *dweight = rows->hidden ? answer_add_size(out, OUT_DWEIGHT) : NULL;
+    for (int64_t t = 0; t < w->c->batch.n_tokens; t++) {
+        if (!counts(w->c, t)) continue;
+        for (int64_t v = 0; v < rows->vocab; v++) {
+            const double size = slope_size(w, t, v);
+            if (dlogits) dlogits[t * rows->vocab + v] = size;
+            for (int64_t h = 0; h < rows->width && rows->hidden; h++) {
+                dhidden[t * rows->width + h] += size * fabs((double)rows->weight[v * rows->width + h]);
+                dweight[v * rows->width + h] += size * fabs((double)rows->hidden[t * rows->width + h]);
+            }
+        }
+    }
+}
+
+int answer_of_rows(const test_case *c, const answer *of_loss, answer *out) {
+    const numbers *g = &of_loss->of[OUT_DLOGP], *e = &of_loss->of[OUT_DENTROPY];
+    work w;
+    memset(out, 0, sizeof *out);
+    if (!of_loss->of[OUT_LOSS].value || !g->value) return 0;
+    w = opened(c, NO_MISTAKE);
+    w.loss = of_loss->of[OUT_LOSS].value[0];
+    for (int64_t t = 0; t < c->batch.n_tokens; t++) {
+        w.g[t] = g->value[t];
+        w.e[t] = e->value ? e->value[t] : 0;
+    }
+    finish(&w, out);
+    add_sizes(&w, out);
+    closed(&w);
+    return 1;
 }

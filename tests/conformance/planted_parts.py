@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """planted_parts.py CONFORM VECTORS: mistakes of cuts that are planted in adapters/numpy_split.py, where ranks exchange what they count and
-add, are named; so are mistakes in adapters/numpy_port.py that show in several sets of cases, all under one name. Each is one expression of
-the file, or two, that another one replaces."""
+add, are named; so are mistakes in adapters/numpy_port.py that show in several sets of cases, all under one name, and mistakes of its loss
+where it starts from logits or hidden states. Each is one expression of the file, or two, that another one replaces."""
 import json
 import os
 import re
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from changed_adapters import changed_copy
+from changed_adapters import ADAPTERS, changed_copy
 
 ROWS = ("dapo", "grpo", "gspo", "luspo", "cispo")
 
@@ -73,6 +73,26 @@ IN_SETS = [
      ("choices-weight-*", "choices-penalty-*", "tis-*", "icepop-*"), 10),
 ]
 
+PATH = ("logits-*", "hidden-*")
+BOTH = (*PATH, "grpo-[efhrs]*", "gspo-[efhrs]*", "dapo-[efhrs]*")
+MEAN, KL = '"seq_mean_token_mean": 1 / (n * T[seq])', '"k3": (k3, -np.expm1(-D))'
+# the same, of the loss: what comes out at logits and hidden states is told by the chain rule.
+OF_LOSS = [
+    (r"CLIP-01|surrogate.kind = ratio", {'& (c["kind"] != "ratio")': "& False"}, PATH, 0),
+    (r"gradient goes through the clip|CLIP-01, in the gradient only|surrogate.kind = ratio, in the gradient only",
+     {CLIP: "np.where(dual, 0, -times(A, w)), 0 * A"}, PATH, 0),
+    (r"eps_low and eps_high are exchanged", {'1 + c["eps_high"], 1 - c["eps_low"]': '1 + c["eps_low"], 1 - c["eps_high"]'}, PATH, 0),
+    (r"old over new", {"d, left = minus(l, old),": "d, left = minus(old, l),"}, PATH, 45),
+    (r"absolute value of the advantage", {"seq, A, l, T = b.seq[i], b.A[i],": "seq, A, l, T = b.seq[i], abs(b.A[i]),"}, PATH, 0),
+    (r"ratio.level = sequence_sum", {'share = T[seq] if "mean" in c["level"] else 1': "share = 1"}, PATH, 15),
+    (r"kind = token_mean", {MEAN: '"seq_mean_token_mean": 1 / len(seq)'}, PATH, 0),
+    (r"KL-05|penalty.kl = k1", {KL: '"k3": (D, D * 0 + 1)'}, PATH, 0),
+    (r"KL-04", {KL: '"k3": (np.expm1(D) - D, np.expm1(D))'}, PATH, 15),
+    (r"dlogp multiplied by 2", {'"dlogp": dlogp, **by_divergence(o, pays),\n': '"dlogp": 2 * dlogp, **by_divergence(o, pays),\n'}, PATH, 0),
+    (r"kind = token_mean", {MEAN: '"seq_mean_token_mean": 1 / len(seq)'}, BOTH, 0),
+    (r"KL-05|penalty.kl = k1", {KL: '"k3": (D, D * 0 + 1)'}, BOTH, 0),
+]
+
 
 def planted(folder, edits, file="numpy_split.py"):
     changed_copy(folder, file, edits)
@@ -91,7 +111,7 @@ def named(conform, vectors, program, cases):
 def in_sets(conform, vectors):
     """How many are wrong."""
     failed = 0
-    for pattern, edits, cases, most in IN_SETS:
+    for pattern, edits, cases, most in IN_SETS + OF_LOSS:
         with tempfile.TemporaryDirectory() as folder:
             found = named(conform, vectors, planted(os.path.join(folder, "adapters"), edits, "numpy_port.py"), cases)
         left = sum(n for name, _, n in found if name.startswith("unexplained"))
@@ -112,7 +132,10 @@ def main():
         failed += not right
         print(f"{'' if right else 'FAIL '}{name}: {', '.join(f'{cases} cases: {said}' for said, _, cases in found) or 'no failure'}")
     failed += in_sets(conform, vectors)
-    print(f"{len(PLANTED) + len(IN_SETS) - failed} passed, {failed} failed")
+    right = named(conform, vectors, os.path.join(ADAPTERS, "numpy_port.py"), PATH)
+    failed += right != []
+    print(f"without a mistake: {right or 'no failure'}")
+    print(f"{len(PLANTED) + len(IN_SETS) + len(OF_LOSS) + 1 - failed} passed, {failed} failed")
     return failed > 0
 
 

@@ -149,7 +149,7 @@ static int id_matches(const char *id, const cJSON *globs) {
 static int applies(const cJSON *convention, const rules *r, const test_case *c) {
     const cJSON *condition = member(convention, "if"), *flags = member(convention, "flags"), *cases = member(convention, "cases");
     const cJSON *precision = member(convention, "precision");
-    if (condition && (!case_has_loss(c) || !objective_is(&c->objective, condition))) return 0;
+    if (condition && (!(case_has_loss(c) || c->rows.has_loss) || !objective_is(&c->objective, condition))) return 0;
     return (!flags || has_one_flag(c, flags)) && (!cases || id_matches(c->id, cases))
         && (!precision || has_text(precision, r->precision->name));
 }

@@ -17,12 +17,14 @@ EPS = {"what": "1e-4 is added to the deviation", "if": {"advantage.scale": "grou
        "change": {"advantage.eps": 1e-4, "advantage.eps_place": "add"}}
 CLAMP = {"what": "log-ratios are clamped", "change": {"ratio.clamp_low": -2, "ratio.clamp_high": 2}}
 RULES = [  # the hook of the NumPy port, the rule, the rows
-    ({"row_tokens": 1e-6}, {"what": "row", "if": {"aggregation.kind": "seq_mean_token_mean"}, "rule": {"row_tokens": 1e-6}}, ["grpo-*", "gspo-signs"]),
+    ({"row_tokens": 1e-6}, {"what": "row", "if": {"aggregation.kind": "seq_mean_token_mean"}, "rule": {"row_tokens": 1e-6}},
+     ["grpo-*", "gspo-signs", "logits-token-grpo-*", "hidden-sequence-gspo-*"]),
     ({"mean_tokens": 1e-6}, {"what": "whiten", "change": {"advantage.eps": 1e-8, "advantage.eps_place": "inside"},
                              "if": {"advantage.scale": "token_whiten"}, "rule": {"whitening_tokens": 1e-6}}, ["reinforce++-*"]),
-    ({"token_mean": 1e-6}, {"what": "mean", "if": {"aggregation.kind": "token_mean"}, "rule": {"mean_tokens": 1e-6}}, ["dapo-*"]),
+    ({"token_mean": 1e-6}, {"what": "mean", "if": {"aggregation.kind": "token_mean"}, "rule": {"mean_tokens": 1e-6}},
+     ["dapo-*", "hidden-token-dapo-*"]),
     ({"log_ratio_mean": 1e-6}, {"what": "level", "if": {"ratio.level": "sequence_mean"}, "rule": {"level_tokens": 1e-6}},
-     ["gspo-[efnrs]*", "gspo-token-[enr]*", "choices-ratio-sequence_mean-*-ppo_clip"]),
+     ["gspo-[efnrs]*", "gspo-token-[enr]*", "logits-sequence-gspo-token-*", "choices-ratio-sequence_mean-*-ppo_clip"]),
     ({"row_tokens": 1e-6, "pool_tokens": 1e-6}, {"what": "pool", "rule": {"pooled_tokens": 1e-6, "row_tokens": 1e-6}}, ["gmpo-*"]),
     ({"inverse_band": True}, {"what": "band", "if": {"weight.rollout_rejected": "unmask"}, "rule": {"rejection_of_inverse": 1}},
      ["choices-weight-*-unmask"]),

@@ -1,4 +1,5 @@
 #include "recompute.h"
+#include "plain.h"
 #include <stb_ds.h>
 #include <stdlib.h>
 
@@ -328,8 +329,21 @@ static int recompute_loss(const test_case *c, const conventions *v, answer *out)
     return ok;
 }
 
+/* the loss by itself, and on by the chain rule */
+static int recompute_rows(const test_case *c, const conventions *v, answer *out) {
+    test_case *loss = loss_of_rows(c);
+    answer of_loss;
+    int ok = 0;
+    memset(&of_loss, 0, sizeof of_loss);
+    if (loss) ok = recompute_loss(loss, v, &of_loss) && answer_of_rows(c, &of_loss, out);
+    answer_free(&of_loss);
+    loss_of_rows_free(loss);
+    return ok;
+}
+
 int recompute(const test_case *c, const conventions *v, stage_kind stage, answer *out) {
     memset(out, 0, sizeof *out);
+    if (stage == STAGE_LOGITS) return recompute_rows(c, v, out);
     if (!case_has_loss(c)) return 0;
     return stage == STAGE_ADVANTAGE ? recompute_advantage(c, v, out) : stage == STAGE_LOSS && recompute_loss(c, v, out);
 }

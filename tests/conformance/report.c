@@ -133,7 +133,10 @@ static void write_group(char **t, const report *r, const failure_group *g, int n
             k + 1 == arrlen(g->partly) ? ")\n" : k + 1 == SHOWN_ALSO ? "; ...)\n" : "");
     if (g->refuted) text_format(t, "   (not the whole story: %d times it would have given other numbers than were found)\n", g->refuted);
     if (g->hint) text_format(t, "   %s\n", g->hint);
-    text_format(t, "   for example %s%s%s\n", example->id, example->reason ? ": " : "", example->reason ? example->reason : "");
+    text_format(t, "   for example %s", example->id);
+    if (example->reason) text_format(t, ": %s", example->reason);
+    else if (example->comment) text_format(t, " (%s)", example->comment);
+    text_add(t, "\n");
     write_numbers(t, "      ", example);
     write_minimal(t, r, g);
     text_add(t, "   cases:");
@@ -179,11 +182,17 @@ static void write_acceptable(char **t, const report *r) {
     text_format(t, "%lld cases are acceptable%s, by %s:\n", (long long)r->acceptable, r->strict ? " and count as failures" : "",
                 r->profile->name);
     for (int n = 0; n < (int)arrlen(r->profile->convention); n++) {
-        int *cases = NULL;
-        for (int k = 0; k < (int)arrlen(r->results); k++) if (contains(r->results[k].conventions, n)) arrput(cases, k);
+        int *cases = NULL, failed = 0;
+        for (int k = 0; k < (int)arrlen(r->results); k++) {
+            if (!contains(r->results[k].conventions, n)) continue;
+            if (r->results[k].verdict == CASE_FAILED) failed++;
+            else arrput(cases, k);
+        }
         if (arrlen(cases)) {
             const char *where = profile_where(r->profile, n);
-            text_format(t, "   %lld, %s%s%s:", (long long)arrlen(cases), profile_what(r->profile, n), *where ? " in " : "", where);
+            text_format(t, "   %lld", (long long)arrlen(cases));
+            if (failed) text_format(t, " (and %d that fail for another reason)", failed);
+            text_format(t, ", %s%s%s:", profile_what(r->profile, n), *where ? " in " : "", where);
             write_ids(t, r, cases, 3);
         }
         arrfree(cases);
@@ -497,5 +506,6 @@ void report_end(const report *r, session *s, const char *format) {
     wrong = session_close(s);
     if (wrong) fprintf(stderr, "conform: note: %s\n", wrong);
     free(wrong);
-    if (!r->passed && !r->acceptable && !r->failed) fputs("conform: nothing was tested\n", stderr);
+    if (!r->passed && !r->acceptable && !r->failed)
+        fprintf(stderr, "conform: nothing was tested%s\n", arrlen(r->results) ? "" : ": there is no case that --only matches");
 }

@@ -10,6 +10,7 @@ typedef struct { mismatch m; char where[64]; } wrong_output;
 
 typedef struct {
     char *id, *variant, *evidence;  /* evidence: what the row is, NULL if the file says nothing */
+    const char *comment;            /* the case's own, what its batch is made to show; NULL: none */
     verdict verdict;
     char *reason;                   /* of a skip, or of a failure that is not a wrong number; else NULL */
     char *note;                     /* of an input that is refused, but not for what is wrong with it; else NULL */

@@ -10,7 +10,7 @@ from axes import aggregation, factors, group, off_policy, own_divisor, penalty, 
 from axes import report as report_axis
 from axes.allowed import check_loss
 from axes.surrogate import surrogate
-from limits import ONE, ZERO, Undefined, certain, magnitude, number, rounded_up, settle, to_double
+from limits import Growth, ONE, ZERO, Undefined, certain, grows, magnitude, number, over, rounded_up, settle, to_double
 from reals import mpf
 
 
@@ -105,8 +105,8 @@ def paid_by(objective, token, w, c, totals, given):
             for x, kind in ((kl, "kl_aggregation"), (bonus, "entropy_aggregation"))]
 
 
-def entry_of(objective, token, v, factor, c, y, w, stale, of_group, totals):
-    """of_group: F_i, if the surrogate is a function of the group."""
+def entry_of(objective, token, v, share, factor, c, y, w, stale, of_group, totals):
+    """share: what v is of the batch's mean where that is infinite, else v; of_group: F_i, if the surrogate is a function of the group."""
     choice = objective["weight"]
     on_policy, on_penalty = factors.given(choice, token)
     x = ratio.denominator(objective["ratio"], token) if needs_ratio(objective) else None
@@ -115,7 +115,7 @@ def entry_of(objective, token, v, factor, c, y, w, stale, of_group, totals):
     M = sg(ONE if weight.is_chosen(choice, token) and not dropped else ZERO)
     factor = factor * on_policy
     S = surrogate(objective["surrogate"], token.advantage, w, y, token.l, x, token) if of_group is None else of_group
-    policy = M * v * factor * S
+    policy = M * share * factor * S
     paid = paid_by(objective, token, w, c, totals, on_penalty)
     return Entry(token, v, c, y, w, policy, paid, dropped, factor)
 
@@ -151,9 +151,14 @@ def entries_of(objective, batch):
     for (sequence, tokens, vs), (ys, ws) in zip(alive, judged_by):
         cs = aggregation.coefficients(objective["aggregation"], totals, sequence, tokens, everything)
         drifts = weight.drifts(objective["weight"], tokens)
-        factor = [f * drift / norm for f, drift in zip(factors.future(objective["weight"], tokens), drifts)]
+        factor = [f * drift for f, drift in zip(factors.future(objective["weight"], tokens), drifts)]
+        shares = vs
+        if grows(norm):
+            shares = [over(value(v), norm) for v in vs]
+        else:
+            factor = [f / norm for f in factor]
         stale = off_policy.dropped(objective["weight"], tokens)
-        entries += [entry_of(objective, *each, F.get(sequence), totals) for each in zip(tokens, vs, factor, cs, ys, ws, stale)]
+        entries += [entry_of(objective, *each, F.get(sequence), totals) for each in zip(tokens, vs, shares, factor, cs, ys, ws, stale)]
     return entries, sum(rejected for _, rejected in weighed)
 
 
@@ -221,9 +226,9 @@ def beyond(x):
 
 def pinned(x, size):
     """The rounded answer. A sum with overflowing terms of both signs has no answer that an evaluation in binary64
-    could find."""
+    could find, unless they are infinite: then it is the limit."""
     x = settle(x, size)
-    if beyond(size) and beyond(size + x) and beyond(size - x):
+    if not isinstance(size, Growth) and beyond(size) and beyond(size + x) and beyond(size - x):
         raise Undefined("overflow of both signs in one sum")
     return to_double(x)
 

@@ -199,6 +199,23 @@ def log(x):
     return K * r + reals.log(c)
 
 
+def grows(x):
+    """Is it infinite, as K is?"""
+    return isinstance(x, Growth) and is_infinite(x)
+
+
+def fastest(xs):
+    """Of numbers of which one at least grows: what each has of the power of K that grows fastest, beside which all else vanishes."""
+    most = max(leading(x)[0] for x in xs if grows(x))
+    return [terms_of(x).get(most, ZERO) for x in xs]
+
+
+def over(x, m):
+    """x/m for K -> infinity; m grows"""
+    top, divisor = fastest([x, m])
+    return top / divisor
+
+
 def sqrt(x):
     if isinstance(x, Growth):
         raise Undefined("spread of infinite values")

@@ -6,7 +6,7 @@ y: the scores s of the group's active responses (their unit log-ratios, or ratio
 import reals
 from autodiff import Var, added, exp, largest_place, linear, log_sum_exp, nonlinear, sg, size, sized, softplus, square, summed, value
 from axes.choice import ABOVE_0, AT_LEAST_0, Table, one_of, only
-from limits import NEAR, ONE, ZERO, is_infinite, less, limit, log, near_misses, settle, sign, sqrt
+from limits import NEAR, ONE, ZERO, Undefined, fastest, grows, is_infinite, less, limit, log, near_misses, settle, sign, sqrt
 from reals import mpf
 
 OF_RESPONSE = ("sequence_mean", "sequence_sum", "sequence_clipped_mean", "sequence_mean_ratio", "sequence_power_mean")
@@ -231,11 +231,28 @@ def spread(y):
     return sqrt(squares / (len(v) - 1))
 
 
+def apart(y):
+    """Is a score infinitely far from another?"""
+    return any(grows(value(y_i) - value(y[0])) for y_i in y)
+
+
+def beside_infinite(s, y, a):
+    """(A_i - k z_i)^2 for K -> infinity: the epsilon and finite scores are 0 beside K, and so is every derivative, which has K below"""
+    if s["group_score"] == "ratio":
+        raise Undefined("the slope of an infinite ratio, which is infinite, over an infinite deviation")
+    k = mpf(s["beta"])
+    c = fastest([value(y_i) * len(y) - sum(map(value, y), ZERO) for y_i in y])
+    deviation = sqrt(sum((x * x for x in c), ZERO) / (len(y) - 1))
+    return [square(sized(a_i - k * c_i / deviation, abs(a_i) + abs(k * c_i) / deviation)) for a_i, c_i in zip(a, c)]
+
+
 @KIND.choice(beside={"group_score_eps": AT_LEAST_0})
 def standardised(s, y, a, z, lengths):
     # GIFT (2510.23868): the distance of standardised scores from standardised rewards; their mean and deviation are numbers
     k, n = mpf(s["beta"]), len(y)
     mean, size = sg(sum(map(value, y), ZERO) / n), sum((abs(value(y_i)) for y_i in y), ZERO) / n
+    if n > 1 and apart(y):
+        return beside_infinite(s, y, a)
     divisor = ONE if n == 1 else sg(spread(y)) + mpf(s["group_score_eps"])
     if divisor == 0:
         return [a_i * a_i for a_i in a]
@@ -256,6 +273,8 @@ def regressed(k, D, bend, y, c, C, i, a_i):
 def regression(s, y, a, z, lengths):
     # Reg-GRPO (2506.07464) eqs. 8-9: as GIFT's distance, but the scores' mean and deviation are differentiated too
     k, n, v = mpf(s["beta"]), len(y), [value(y_i) for y_i in y]
+    if n > 1 and apart(y):
+        return beside_infinite(s, y, a)
     deviation = spread(y) if n > 1 else ZERO
     D = deviation + mpf(s["group_score_eps"])
     if n == 1 or D == 0:

@@ -104,6 +104,9 @@ for name, label, logps, a in (("logistic_lse", "old-good", (-1, NEG), 1), ("pair
                               ("softmax_cross_entropy", "policy-bad", (NEG, -1), -1)):
     case(f"{name}-neginf-{label}", "an infinite score, of a good response or of a bad one", MEAN,
          {"surrogate": KINDS[name]}, one_never(*logps, a))
+for label, logps, a in (("policy-bad", (NEG, -1), -1), ("old-good", (-1, NEG), 1)):
+    case(f"trajectory_balance-neginf-{label}", "an infinite score: its own square is infinite, the others' are not", MEAN,
+         {"surrogate": KINDS["trajectory_balance"]}, one_never(*logps, a))
 case("nothing-labels", "the score is a log-probability: no ratio is reported", OF["logistic_lse"],
      {"ratio": {"behaviour": "none"}}, teams)
 case("geometric", "weights and dropped tokens change what a response counts for, not its score",

@@ -50,6 +50,18 @@ case("hinge-neginf", "the better one of a pair has probability 0", MEAN, HINGE,
      lambda o: placed(o, 916, (2,), ((1,), (-0.5, -0.5)), logp=((NEG,), (-1.25, -0.5)), logp_old=((-1,), (-1.5, -0.25))))
 
 
+def never(policy, old, a):
+    """A response that cannot be, or could not have been, with advantage a, and two others."""
+    return lambda o: placed(o, 917, (3,), ((a,), (0.5, 0.5), (-0.25,)), logp=((policy,), (-1.25, -0.5), (-0.75,)),
+                            logp_old=((old,), (-1.5, -0.25), (-1,)))
+
+
+NEVER = (("policy-good", (NEG, -1), 1), ("old-bad", (-1, NEG), -1))
+for who, logps, a in NEVER:
+    case(f"standardised-neginf-{who}", "one score is infinite: the others are the same beside it, and nothing has a slope", MEAN, STANDARD,
+         never(*logps, a))
+
+
 # ---- standardised scores whose mean and deviation are differentiated
 
 
@@ -76,3 +88,6 @@ case("regression-level-0", "equal scores and no epsilon: A^2, without a slope", 
 case("regression-ratio-far", "ratios of e^300, whose squares a binary64 does not hold", FIT, {"surrogate": {"group_score": "ratio"}}, far)
 case("regression-ratio-tiny", "ratios of e^-300 and no epsilon: squares that are nothing", FIT,
      {"surrogate": {"group_score": "ratio", "group_score_eps": 0}}, tiny)
+for who, logps, a in NEVER:
+    case(f"regression-neginf-{who}", "one score is infinite: the others are the same beside it, and nothing has a slope",
+         changed(MEAN, ratio={"level": "sequence_sum"}), REGRESSION, never(*logps, a))

@@ -52,6 +52,19 @@ weighs("norm-none", "no correction, but rejected tokens weigh 0: the mean is the
 case("norm-zero", "every weight is 0, and stays: the penalty is left", corrected("mask", rollout_is_norm="mean"),
      {"penalty": {"kl": "k3", "kl_coef": 0.5}}, far)
 
+
+
+def unsampled(o):
+    """The sampler says that a token cannot be: its weight is infinite."""
+    batch = mismatch(o)
+    batch["logp_rollout"][1][0] = MINUS_INF
+    return batch
+
+
+for unit in ("token", "sequence_sum", "segment_mean"):
+    weighs(f"norm-infinite-{unit}", "an infinite weight, and no bound: over the mean it is their number, and the others are 0",
+           corrected("truncate", unit, rollout_is_low=0, rollout_is_high="Infinity"), unsampled, rollout_is_norm="mean")
+
 # ---- exp_abs
 
 for unit in ("token", "sequence_mean", "segment_sum"):

@@ -1,6 +1,7 @@
 """The surrogate as a function of a group: standardised scores, targets, hinges."""
 import math
 
+from cases import case_of
 from checks.groups import A, GROUPS_OF, LENGTHS, MEAN, answers, batch_of, refused, scores as means, slopes, softmax, with_kind
 from checks.tools import flat, near
 from evaluate import evaluate
@@ -111,4 +112,14 @@ def check_hinge(check):
           answers(with_kind("pairwise_hinge", NOTHING, beta=0.5, hinge_margin=-1000))["loss"] == 0)
 
 
-GROUPS = (check_functions, check_standardised, check_target, check_hinge)
+def check_infinite_scores(check):
+    for kind in ("standardised", "regression"):
+        for who in ("policy-good", "old-bad"):
+            o, batch = case_of("surrogate-group-target", f"{kind}-neginf-{who}")
+            far = {key: [[-1e8 if x == "-Infinity" else x for x in row] for row in batch[key]] for key in ("logp", "logp_old")}
+            at, beside = evaluate(o, batch)[0], evaluate(o, {**batch, **far})[0]
+            check(f"{kind}: an infinite score is the limit of far ones, {who}", far != {key: batch[key] for key in far}
+                  and near(flat(at["term"] + at["dlogp"]), flat(beside["term"] + beside["dlogp"]), 1e-7))
+
+
+GROUPS = (check_functions, check_standardised, check_target, check_hinge, check_infinite_scores)

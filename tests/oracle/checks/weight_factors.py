@@ -22,6 +22,11 @@ def check_norms(check):
     v = [min(max(math.exp(math.fsum(q[t] for t in places)), 0.5), 1.5)
          for (i, places), q in zip(active(batch), log_ratios(batch, "logp_old", "logp_rollout"))]
     check("of responses the mean is over responses", near([x * sum(v) / 3 for x in flat(now["term"])], flat(raw["term"])))
+    for unit in ("token", "sequence_sum", "segment_mean"):
+        o, batch = case_of("factors", f"norm-infinite-{unit}")
+        far = {**batch, "logp_rollout": [[-400 if x == "-Infinity" else x for x in row] for row in batch["logp_rollout"]]}
+        check(f"an infinite weight over the mean is the limit of large ones: {unit}",
+              near(flat(found(o, far)["term"] + found(o, far)["dlogp"]), flat(found(o, batch)["term"] + found(o, batch)["dlogp"])))
     o, batch = case_of("factors", "norm-zero")
     check("weights that are all 0 stay 0", found(o, batch)["report"]["policy_loss"] == 0 != found(o, batch)["loss"])
 
