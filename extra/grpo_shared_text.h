@@ -1,4 +1,4 @@
-/* grpo_shared_text.h - sentences with numbers, cut where the caller's room ends, without printf and so without a locale's comma.
+/* grpo_shared_text.h - sentences with numbers, truncated to the caller's buffer; without printf, so independent of the locale.
  * Internal: include the headers that need it. */
 #ifndef GRPO_SHARED_TEXT_H
 #define GRPO_SHARED_TEXT_H
@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-typedef struct { char *buffer; size_t room; } grpo_text_;              /* what follows, and how many characters fit before the end */
+typedef struct { char *buffer; size_t room; } grpo_text_;              /* where to write next, and how many characters still fit before the
+                                                                          final 0 */
 
 GRPO_FN void grpo_say_part_(grpo_text_ *to, const char *text, size_t length) {
     const size_t n = length < to->room ? length : to->room;
@@ -30,7 +31,7 @@ GRPO_FN void grpo_say_whole_(grpo_text_ *to, int64_t n) {
     grpo_say_(to, p);
 }
 
-/* six digits n with a point behind `before` of them, or without, if that is 7; zeros at the end are left out */
+/* writes the six digits of n with a decimal point after the first `before`, without one if that is 7; trailing zeros are dropped */
 GRPO_FN void grpo_say_digits_(grpo_text_ *to, int64_t n, int before) {
     char digits[6], text[8];
     int k, last = 1, place = 0;
@@ -62,7 +63,7 @@ GRPO_FN void grpo_say_positive_(grpo_text_ *to, double x) {
     grpo_say_whole_(to, e < 0 ? -e : e);
 }
 
-/* to six digits, whole numbers below 1e15 all of theirs */
+/* to six significant digits; integers below 1e15 with all digits */
 GRPO_FN void grpo_say_number_(grpo_text_ *to, double x) {
     if (x != x) { grpo_say_(to, "NaN"); return; }
     if (x < 0) grpo_say_(to, "-");
