@@ -95,9 +95,10 @@ void grpo_context_add_sums(grpo_sum *into, const grpo_sum *from, int64_t n);
 /* grpo_totals_add of the whole responses; totals starts as 0 */
 grpo_status grpo_context_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_response *whole, grpo_totals *totals);
 
-/* gspo_loss_add of the tokens that lie here.  whole (sequences); totals: must be given.  leads: not 0 on one rank of the context group,
- * which counts the responses and groups of the report.  through (sequences): what the tokens hand back to their response's ratio, to be
- * added up.  out (arrays of n_tokens; NULL: no gradient); out.dlogp is complete once grpo_context_backward has been. */
+/* gspo_loss_add of the tokens on this rank.  whole (sequences); totals: required.  leads: not 0 on exactly one rank of the context group,
+ * which counts the responses and groups of the report.  through (sequences): written, per response the sum of its tokens' derivatives by
+ * the pooled log-ratio, to be summed over the context group.  out (arrays of n_tokens; NULL: no gradient); out.dlogp is complete after
+ * grpo_context_backward. */
 grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                   const grpo_response *whole, const grpo_totals *totals, const grpo_output *out, int leads,
                                   grpo_partial *partial, grpo_sum *through);
