@@ -41,8 +41,7 @@ static GRPO_LOGITS_FN uint16_t grpo_to_half_(float x) {
     const uint32_t normal = (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13;
     const uint32_t small = grpo_bits_of_float_(grpo_float_of_bits_(a) + 0.5f) - 0x3f000000;             /* units of 2^-24 */
     const uint32_t finite = a >= 0x38800000 ? normal : small, other = a > 0x7f800000 ? 0x7e00 : 0x7c00;
-    return (uint16_t)(sign | (a >= 0x477ff000 ? other : finite));                                       /* 65520 and above become
-                                                                                                           infinite */
+    return (uint16_t)(sign | (a >= 0x477ff000 ? other : finite));                                       /* 65520 rounds to 2^16 */
 }
 
 static GRPO_LOGITS_FN uint16_t grpo_to_bfloat_(float x) {
