@@ -243,7 +243,7 @@ static void grpo_context_carry_(grpo_response *x) {
 
 static grpo_status grpo_check_records_(const grpo_response *whole, const grpo_batch *b, int place) {
     const int64_t end = grpo_end_sequence_(b);
-    const grpo_status st = grpo_check_there_(whole, end, place);
+    const grpo_status st = grpo_check_not_null_(whole, end, place);
     for (int64_t i = grpo_first_sequence_(b); !st && i < end; i++)
         if (!grpo_are_counts_(&whole[i], 0, offsetof(grpo_response, rollout_is))) return grpo_refuse_(GRPO_OUT_OF_RANGE, place, i);
     return st;
@@ -261,7 +261,7 @@ grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *ba
     grpo_run_ r;
     grpo_status st = grpo_context_check_call_(obj, batch, advantage);
     if (!st && whole) st = grpo_check_records_(whole, batch, 4);
-    if (!st) st = grpo_check_there_(part, grpo_end_sequence_(batch), 5);
+    if (!st) st = grpo_check_not_null_(part, grpo_end_sequence_(batch), 5);
     if (st) return st;
     memset(&none, 0, sizeof none);
     r = grpo_run_of_(obj, batch, advantage, NULL, &none);
@@ -400,7 +400,7 @@ grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *b
     if (!st) st = grpo_check_records_(whole, batch, 4);
     if (!st) st = grpo_check_totals_(totals);
     if (!st) st = partial ? GRPO_OK : GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
-    if (!st) st = grpo_check_there_(through, grpo_end_sequence_(batch), 9);
+    if (!st) st = grpo_check_not_null_(through, grpo_end_sequence_(batch), 9);
     if (st) return st;
     memset(&own, 0, sizeof own);
     grpo_context_count_(obj, batch, whole, &own);
@@ -418,7 +418,7 @@ grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *b
     grpo_run_ r;
     grpo_status st = grpo_context_check_call_(obj, batch, advantage);
     if (!st) st = grpo_check_records_(whole, batch, 4);
-    if (!st) st = grpo_check_there_(through, grpo_end_sequence_(batch), 5);
+    if (!st) st = grpo_check_not_null_(through, grpo_end_sequence_(batch), 5);
     if (!st) st = partial ? GRPO_OK : GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
     if (!st && (!grpo_are_counts_(partial, GRPO_PARTIAL_) || partial->scales.divisor == 0))
         st = GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);

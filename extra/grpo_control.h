@@ -385,7 +385,7 @@ grpo_status grpo_running_baseline(const double *reward, int64_t n, double moment
 }
 
 /* 1 if sum length s e^((s - top)/temperature) < 0, temperature = numerator/divisor; top: the largest score that is not 0 */
-static int grpo_regrets_(const int64_t *length, const double *score, int64_t n, double top, double numerator, double divisor) {
+static int grpo_sum_is_negative_(const int64_t *length, const double *score, int64_t n, double top, double numerator, double divisor) {
     grpo_sum sum;
     grpo_dd x;
     memset(&sum, 0, sizeof sum);
@@ -403,7 +403,7 @@ static double grpo_bisected_temperature_(const int64_t *length, const double *sc
     while ((high - low) / divisor >= 0.05) {
         low *= 2; high *= 2; divisor *= 2;
         middle = (low + high) / 2;
-        if (grpo_regrets_(length, score, n, top, middle, divisor)) high = middle;
+        if (grpo_sum_is_negative_(length, score, n, top, middle, divisor)) high = middle;
         else low = middle;
     }
     return middle / divisor;
@@ -414,7 +414,7 @@ grpo_status grpo_regret_temperature(const int64_t *length, const double *score, 
     double top = -HUGE_VAL;
     grpo_status st = grpo_check_output_(temperature, 4);
     if (!st) st = grpo_check_count_(n, 0, 3);
-    if (!st) st = grpo_check_there_(length, n, 1);
+    if (!st) st = grpo_check_not_null_(length, n, 1);
     if (!st) st = grpo_check_list_(score, n, GRPO_MODERATE_, 2);
     for (int64_t k = 0; !st && k < n; k++) if (length[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 1, k);
     if (st) return st;
@@ -552,7 +552,7 @@ grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t
     if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 4);
     if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 5);
     if (!st && low > high) st = grpo_refuse_both_(GRPO_CROSSED, 4, 5, -1);
-    if (!st) st = grpo_check_there_(level, n, 1);
+    if (!st) st = grpo_check_not_null_(level, n, 1);
     for (int64_t k = 0; !st && k < n; k++) if (level[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 1, k);
     if (!st) st = grpo_check_list_(success, n, GRPO_PART_, 2);
     if (st) return st;
@@ -725,7 +725,7 @@ grpo_status grpo_logit_shift(const grpo_batch *batch, const uint8_t *correct, do
     int64_t i, t, n[2] = { 0, 0 };
     int k;
     if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_, 3);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_REF_);
     if (st) return st;
     memset(sum, 0, sizeof sum);

@@ -507,7 +507,7 @@ grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *tok
     if (!st) st = grpo_check_member_(measure->gain, GRPO_MODERATE_FACTOR_, 3, 1);
     if (!st) st = grpo_check_member_(measure->top, GRPO_FINITE_, 3, 2);
     if (!st && measure->fisher == 0 && measure->gain == 0) st = grpo_refuse_(GRPO_ZERO, 3, 0);
-    if (!st) st = grpo_check_there_(token, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(token, batch->n_groups, 2);
     if (!st) st = grpo_check_places_(batch, scratch, capacity, 4);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
@@ -553,7 +553,7 @@ grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real
     int overflow = 0;
     if (!st) st = grpo_check_number_(entropy, GRPO_FINITE_, 5);
     if (!st) st = grpo_check_number_(entropy_base, GRPO_FINITE_, 6);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 4);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 4);
     if (!st) st = grpo_check_tokens_(batch, tempered, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 3);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
@@ -658,7 +658,7 @@ grpo_status grpo_likelihood_advantage(const grpo_batch *batch, double threshold,
     grpo_status st = grpo_check_call_(batch, advantage, 6);
     if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 3);
     if (!st) st = grpo_check_number_(threshold, GRPO_MODERATE_, 2);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 5);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 5);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
     if (st) return st;
     grpo_old_means_(batch, scratch);
@@ -667,7 +667,7 @@ grpo_status grpo_likelihood_advantage(const grpo_batch *batch, double threshold,
 }
 
 /* 1 if response i is in the low half: among the floor(G/2) smallest by metric */
-static int grpo_is_low_(const double *metric, int64_t begin, int64_t end, int64_t i) {
+static int grpo_in_low_half_(const double *metric, int64_t begin, int64_t end, int64_t i) {
     int64_t j, rank = 0;
     for (j = begin; j < end; j++) rank += metric[j] < metric[i] || (metric[j] == metric[i] && j < i);
     return rank < (end - begin) / 2;
@@ -679,12 +679,12 @@ static void grpo_canon_group_(const grpo_batch *b, int64_t g, const double *metr
     grpo_sum sum[2];
     int low, overflow = 0;
     memset(sum, 0, sizeof sum);
-    for (int64_t i = begin; i < end; i++) grpo_sum_add_(&sum[grpo_is_low_(metric, begin, end, i)], (double)b->reward[i]);
+    for (int64_t i = begin; i < end; i++) grpo_sum_add_(&sum[grpo_in_low_half_(metric, begin, end, i)], (double)b->reward[i]);
     mean[0] = grpo_dd_div(grpo_sum_dd_(&sum[0]), (double)(end - begin - half));
     if (half > 0) mean[1] = grpo_dd_div(grpo_sum_dd_(&sum[1]), (double)half);
     for (int64_t i = begin; i < end; i++) {
         const grpo_dd r = grpo_dd_of_((double)b->reward[i]);
-        low = grpo_is_low_(metric, begin, end, i);
+        low = grpo_in_low_half_(metric, begin, end, i);
         inter = grpo_dd_minus_(grpo_dd_mul(r, low == (c->scaled == GRPO_HALF_LOW) ? c->alpha : 1),
                                grpo_dd_mul(mean[!low], low == (c->scaled == GRPO_HALF_LOW) ? 1 : c->alpha));
         inter = grpo_dd_add(inter, grpo_dd_of_(low ? -c->offset : c->offset));
@@ -759,7 +759,7 @@ grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *adv
     int overflow = 0;
     if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(kappa, GRPO_MODERATE_, 4);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 5);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 5);
     if (!st) st = grpo_check_responses_(batch, advantage, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
     if (st) return st;
@@ -942,8 +942,8 @@ grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle
     grpo_status st = grpo_check_call_(batch, advantage, 5);
     if (!st) st = grpo_check_output_(risk, 3);
     if (!st) st = grpo_check_risk_(risk, 3);
-    if (!st) st = grpo_check_there_(bundle, batch->n_groups, 2);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
+    if (!st) st = grpo_check_not_null_(bundle, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (!st) st = GRPO_DISJOINT_(advantage, grpo_end_sequence_(batch), 5, batch->reward, grpo_end_sequence_(batch), GRPO_AT_reward_);
     if (st) return st;
@@ -1101,17 +1101,17 @@ grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, doubl
 }
 
 /* of a group: an advantage is (r - mean)/divisor, 0 if all rewards are equal */
-typedef struct { grpo_dd mean; double divisor; int equal; } grpo_standing_;
+typedef struct { grpo_dd mean; double divisor; int equal; } grpo_reward_moments_;
 
-static double grpo_standing_of_(const grpo_standing_ *s, double r) {
+static double grpo_standardised_reward_(const grpo_reward_moments_ *s, double r) {
     return s->equal ? 0 : grpo_dd_minus_(grpo_dd_of_(r), s->mean).hi / s->divisor;
 }
 
 /* over the rewards of the group's unmasked tokens (by_token), or of its responses */
-static grpo_standing_ grpo_group_standing_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled) {
+static grpo_reward_moments_ grpo_group_reward_moments_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled) {
     const int e = grpo_reward_exponent_(b, g, 0);
     grpo_values v;
-    grpo_standing_ s;
+    grpo_reward_moments_ s;
     memset(&v, 0, sizeof v);
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         grpo_values_repeat_(&v, ldexp((double)b->reward[i], -e), by_token ? grpo_unmasked_(b, i) : 1);
@@ -1130,12 +1130,12 @@ grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double lim
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
-        grpo_standing_ s = grpo_group_standing_(batch, g, 1, eps, scaled);
+        grpo_reward_moments_ s = grpo_group_reward_moments_(batch, g, 1, eps, scaled);
         for (beyond = 0, i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
-            beyond |= grpo_unmasked_(batch, i) > 0 && fabs(grpo_standing_of_(&s, (double)batch->reward[i])) >= limit;
-        if (beyond) s = grpo_group_standing_(batch, g, 0, eps, scaled);
+            beyond |= grpo_unmasked_(batch, i) > 0 && fabs(grpo_standardised_reward_(&s, (double)batch->reward[i])) >= limit;
+        if (beyond) s = grpo_group_reward_moments_(batch, g, 0, eps, scaled);
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
-            grpo_put_(advantage, i, grpo_standing_of_(&s, (double)batch->reward[i]), &overflow);
+            grpo_put_(advantage, i, grpo_standardised_reward_(&s, (double)batch->reward[i]), &overflow);
     }
     return GRPO_OK;
 }
@@ -1221,7 +1221,7 @@ grpo_status grpo_projected_advantage(const double *advantage, int64_t n, const d
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(basis, n * k, GRPO_UP_TO_1E75_, 3);
-    if (!st) st = grpo_check_there_(scratch, n > 0 && k > 0, 7);
+    if (!st) st = grpo_check_not_null_(scratch, n > 0 && k > 0, 7);
     if (st) return st;
     for (int64_t j = 0; j < k; j++)                                             /* P (A - alpha B) + alpha B */
         for (scratch[j] = grpo_dd_of_(0), i = 0; i < n; i++) {
@@ -1278,15 +1278,15 @@ static int64_t grpo_branch_values_(const int64_t *parent, const double *reward, 
 }
 
 static grpo_status grpo_check_branches_(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form) {
-    grpo_status st = grpo_check_there_(parent, n, 1);
-    if (!st) st = grpo_check_there_(reward, n, 2);
+    grpo_status st = grpo_check_not_null_(parent, n, 1);
+    if (!st) st = grpo_check_not_null_(reward, n, 2);
     for (int64_t k = 0; !st && k < n; k++)
         if (parent[k] >= k || parent[k] < (k == 0 ? -1 : 0)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, k);
     for (int64_t k = 0; !st && k < n; k++)
         if (!grpo_in_domain_(reward[k], GRPO_MODERATE_) && !grpo_has_child_(parent, n, k))
             st = grpo_check_member_(reward[k], GRPO_MODERATE_, 2, k);
     if (form != GRPO_BRANCH_PROBABILITY) return st;
-    if (!st) st = grpo_check_there_(logp, n, 3);
+    if (!st) st = grpo_check_not_null_(logp, n, 3);
     for (int64_t k = 1; !st && k < n; k++) st = grpo_check_member_(logp[k], GRPO_MODERATE_, 3, k);
     return st;
 }
@@ -1299,7 +1299,7 @@ grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, c
     if (!st) st = grpo_check_count_(n, 0, 4);
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 6);
     if (!st) st = grpo_check_branches_(parent, reward, logp, n, form);
-    if (!st) st = grpo_check_there_(scratch, n, 7);
+    if (!st) st = grpo_check_not_null_(scratch, n, 7);
     if (st) return st;
     depths = grpo_branch_values_(parent, reward, logp, n, form, alpha, scratch);
     for (int64_t depth = 0; depth < depths; depth++) {
@@ -1402,7 +1402,7 @@ static double grpo_sibling_difference_(const int64_t *parent, int64_t n, int64_t
 
 static grpo_status grpo_check_tree_(const int64_t *parent, const double *reward, const double *value, int64_t n,
                                     grpo_tree_advantage_form form) {
-    grpo_status st = grpo_check_there_(parent, n, 1);
+    grpo_status st = grpo_check_not_null_(parent, n, 1);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
     if (!st && form == GRPO_TREE_TD) st = grpo_check_list_(value, n, GRPO_MODERATE_, 3);
     for (int64_t k = 0; !st && k < n; k++) if (parent[k] < -1 || parent[k] >= k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, k);
@@ -1415,7 +1415,7 @@ grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, con
     if (!st) st = grpo_check_count_(n, 0, 4);
     if (!st) st = grpo_check_choice_((int)form, 3, 6);
     if (!st) st = grpo_check_tree_(parent, reward, value, n, form);
-    if (!st) st = grpo_check_there_(scratch, n, 7);
+    if (!st) st = grpo_check_not_null_(scratch, n, 7);
     if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 5);
     if (!st && form == GRPO_TREE_TD) st = GRPO_DISJOINT_(advantage, n, 8, value, n, GRPO_AT_ARGUMENT_ + 3);
     if (st) return st;
@@ -1496,8 +1496,8 @@ grpo_status grpo_calibration_advantage(const grpo_batch *batch, const uint8_t *c
     grpo_status st = grpo_check_call_(batch, advantage, 5);
     int overflow = 0;
     if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 3);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_);
     if (st) return st;
     for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
@@ -1622,7 +1622,7 @@ grpo_status grpo_position_advantage(const double *logp_old, const double *reward
 }
 
 /* 1 if turn k is the first of its role */
-static int grpo_opens_role_(const int64_t *role, int64_t k) {
+static int grpo_is_first_of_role_(const int64_t *role, int64_t k) {
     int64_t j = 0;
     while (role[j] != role[k]) j++;
     return j == k;
@@ -1653,11 +1653,11 @@ grpo_status grpo_role_advantage(const double *reward, const int64_t *role, int64
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_choice_((int)form, 3, 4);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
-    if (!st) st = grpo_check_there_(role, n, 2);
+    if (!st) st = grpo_check_not_null_(role, n, 2);
     if (st) return st;
     for (int64_t k = 0; k < n; k++) {
         grpo_mean_deviation_of_ of;
-        if (!grpo_opens_role_(role, k)) continue;
+        if (!grpo_is_first_of_role_(role, k)) continue;
         of = grpo_role_spread_(reward, role, n, role[k]);
         for (int64_t j = k; j < n; j++) if (role[j] == role[k]) advantage[j] = grpo_role_advantage_(reward[j], &of, form);
     }

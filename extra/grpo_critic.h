@@ -197,7 +197,7 @@ static grpo_status grpo_check_versions_(const grpo_batch *b, int64_t version, co
     grpo_index_ at;
     int64_t t;
     if (!st && version > INT64_C(1) << 53) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, -1);
-    if (!st) st = grpo_check_there_(behaviour_version, b->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(behaviour_version, b->n_groups, 3);
     for (at = grpo_before_tokens_(b); !st && (t = grpo_next_token_(b, &at)) >= 0; ) {
         if (behaviour_version[t] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 3, t);
         else if (behaviour_version[t] > version) st = grpo_refuse_both_(GRPO_CROSSED, 3, 2, t);
@@ -229,7 +229,7 @@ static grpo_dd grpo_rows_exponent_(const grpo_two_rows_ *r, int row, int64_t v) 
     return grpo_dd_div(grpo_two_diff(r->z[row][v], r->top[row]), r->tau);
 }
 
-static grpo_dd grpo_rows_apart_(const grpo_two_rows_ *r, int64_t v) {
+static grpo_dd grpo_rows_log_ratio_(const grpo_two_rows_ *r, int64_t v) {
     return grpo_dd_div(grpo_dd_minus_(grpo_two_diff(r->z[1][v], r->top[1]), grpo_two_diff(r->z[0][v], r->top[0])), r->tau);
 }
 
@@ -245,7 +245,7 @@ static void grpo_survey_rows_(grpo_two_rows_ *r) {
     memset(&difference, 0, sizeof difference);
     for (r->infinite = 0, v = 0; v < r->n; v++) {
         const double q = grpo_exp(grpo_rows_exponent_(r, 0, v)), p = grpo_exp(grpo_rows_exponent_(r, 1, v));
-        const grpo_dd d = grpo_rows_apart_(r, v);
+        const grpo_dd d = grpo_rows_log_ratio_(r, v);
         grpo_sum_add_(&total[0], q);
         grpo_sum_add_(&total[1], p);
         if (d.hi > 0) grpo_sum_add_(&difference, -grpo_times(p, grpo_exp_minus_one(grpo_dd_negative(d))));
@@ -265,7 +265,7 @@ static grpo_rows_at_ grpo_rows_look_(const grpo_two_rows_ *r, int64_t v) {
     grpo_rows_at_ x;
     x.q = grpo_exp(grpo_rows_exponent_(r, 0, v)) / r->total[0];
     x.p = grpo_exp(grpo_rows_exponent_(r, 1, v)) / r->total[1];
-    x.d = grpo_dd_minus_(grpo_rows_apart_(r, v), grpo_dd_of_(r->shift));
+    x.d = grpo_dd_minus_(grpo_rows_log_ratio_(r, v), grpo_dd_of_(r->shift));
     return x;
 }
 
@@ -296,7 +296,7 @@ static double grpo_divergence_gradient_(const grpo_two_rows_ *r, int64_t v, doub
 
 /* finite numbers, or -inf for a banned token; not all banned */
 static grpo_status grpo_check_row_(const double *z, int64_t n, int place) {
-    grpo_status st = grpo_check_there_(z, n, place);
+    grpo_status st = grpo_check_not_null_(z, n, place);
     int64_t v, finite = 0;
     for (v = 0; !st && v < n; v++) {
         if (z[v] == -HUGE_VAL) continue;

@@ -199,7 +199,7 @@ static grpo_dd grpo_distill_log_(const grpo_distill_side *s, double z) {
 }
 
 /* log q - log p, 0 where both are -inf */
-static grpo_dd grpo_distill_apart_(grpo_dd log_q, grpo_dd log_p) {
+static grpo_dd grpo_distill_log_ratio_(grpo_dd log_q, grpo_dd log_p) {
     if (GRPO_DISTILL_ONE_WORD_) return grpo_dd_of_(grpo_two_diff(log_q.hi, log_p.hi).hi);
     return grpo_dd_minus_(log_q, log_p);
 }
@@ -210,7 +210,7 @@ static void grpo_distill_add_powers_(const grpo_distill_side *s, const grpo_dist
     for (int64_t j = 0; j < r->n; j++) {
         const double z = grpo_distill_number_(r, j);
         if (but && at < n && but[at] == j) { at++; continue; }
-        if (z > -HUGE_VAL) grpo_dd_take_(sum, grpo_exp(grpo_distill_exponent_(s, z)));
+        if (z > -HUGE_VAL) grpo_dd_accumulate_(sum, grpo_exp(grpo_distill_exponent_(s, z)));
     }
 }
 
@@ -272,7 +272,7 @@ static grpo_distill_entry_ grpo_distill_entry_of_(const grpo_distill *x, int who
     if (low) log_q = grpo_dd_of_(x->logp_min);
     if (x->logp_min < 0 && log_p.hi < x->logp_min) log_p = grpo_dd_of_(x->logp_min);
     p = grpo_exp(log_p); q = grpo_exp(log_q);
-    d = grpo_distill_apart_(log_q, log_p);
+    d = grpo_distill_log_ratio_(log_q, log_p);
     switch (grpo_distill_kind_of_(x)) {
     case GRPO_DISTILL_FORWARD: e = grpo_distill_forward_(p, q, d, whole); break;
     case GRPO_DISTILL_REVERSE: e = grpo_distill_reverse_(p, q, d, whole); break;
@@ -336,13 +336,13 @@ static double grpo_distill_row_divergence_(const grpo_distill *x, const void *te
     for (int64_t j = 0; j < student.n; j++) {
         e = grpo_distill_entry_of_(x, part->whole, grpo_distill_log_(&part->teacher, grpo_distill_number_(&other, j)),
                                    grpo_distill_log_(&part->student, grpo_distill_number_(&student, j)));
-        grpo_dd_take_(&terms, e.term);
-        grpo_dd_take_(&slopes, e.slope);
+        grpo_dd_accumulate_(&terms, e.term);
+        grpo_dd_accumulate_(&slopes, e.slope);
     }
     if (ids && x->tail == GRPO_TAIL_BUCKET) {
         e = grpo_distill_entry_of_(x, part->whole, part->tail[1], part->tail[0]);
-        grpo_dd_take_(&terms, e.term);
-        if (!bounded) { part->tail_slope = e.slope / e.q; grpo_dd_take_(&slopes, e.slope); }
+        grpo_dd_accumulate_(&terms, e.term);
+        if (!bounded) { part->tail_slope = e.slope / e.q; grpo_dd_accumulate_(&slopes, e.slope); }
     }
     part->slope = part->whole && grpo_distill_kind_of_(x) == GRPO_DISTILL_FORWARD ? 0 : slopes.hi;
     D = terms.hi;
@@ -465,7 +465,7 @@ static grpo_status grpo_distill_check_(const grpo_distill *x, const void *teache
     grpo_status st = grpo_check_output_(x, 1);
     if (!st) st = grpo_distill_check_logits_(&x->student);
     if (!st) st = grpo_distill_check_settings_(x, ids != NULL);
-    if (!st) st = grpo_check_there_(teacher, x->student.rows, 2);
+    if (!st) st = grpo_check_not_null_(teacher, x->student.rows, 2);
     for (int64_t t = 0; !st && ids && t < x->student.rows; t++)
         if (grpo_distill_counts_(mask, t)) st = grpo_distill_check_ids_(ids, t, x->k, x->student.vocab, 1, 3);
     return st;
@@ -488,8 +488,8 @@ static grpo_status grpo_distill_check_contents_(const grpo_distill *x, const voi
 grpo_status grpo_distill_divergence(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,
                                     grpo_distill_part *part, grpo_real *divergence) {
     grpo_status st = grpo_distill_check_(x, teacher, ids, mask);
-    if (!st) st = grpo_check_there_(part, x->student.rows, 5);
-    if (!st) st = grpo_check_there_(divergence, x->student.rows, 6);
+    if (!st) st = grpo_check_not_null_(part, x->student.rows, 5);
+    if (!st) st = grpo_check_not_null_(divergence, x->student.rows, 6);
     if (!st) st = grpo_distill_check_contents_(x, teacher, ids, mask);
     if (st) return st;
     GRPO_OMP_("omp parallel for schedule(guided)")
@@ -503,9 +503,9 @@ grpo_status grpo_distill_divergence(const grpo_distill *x, const void *teacher, 
 grpo_status grpo_distill_gradient(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,
                                   const grpo_distill_part *part, const grpo_real *weight, int add, void *dlogits) {
     grpo_status st = grpo_distill_check_(x, teacher, ids, mask);
-    if (!st) st = grpo_check_there_(part, x->student.rows, 5);
-    if (!st) st = grpo_check_there_(weight, x->student.rows, 6);
-    if (!st) st = grpo_check_there_(dlogits, x->student.rows, 8);
+    if (!st) st = grpo_check_not_null_(part, x->student.rows, 5);
+    if (!st) st = grpo_check_not_null_(weight, x->student.rows, 6);
+    if (!st) st = grpo_check_not_null_(dlogits, x->student.rows, 8);
     if (st) return st;
     GRPO_OMP_("omp parallel for schedule(guided)")
     for (int64_t t = 0; t < x->student.rows; t++) {
@@ -565,7 +565,7 @@ grpo_status grpo_distill_top(const grpo_logits *x, const uint8_t *mask, int64_t 
     grpo_status st = grpo_distill_check_logits_(x);
     if (!st) st = grpo_check_count_(k, 1, 3);
     if (!st && k > x->vocab) st = grpo_status_between_(GRPO_CROSSED, GRPO_AT_ARGUMENT_ + 3, GRPO_AT_logits_vocab_, -1);
-    if (!st) st = grpo_check_there_(ids, x->rows, 4);
+    if (!st) st = grpo_check_not_null_(ids, x->rows, 4);
     if (!st) st = grpo_distill_check_rows_(x, mask);
     for (int64_t t = 0; !st && t < x->rows; t++) {
         const grpo_distill_row_ r = grpo_distill_row_of_(x, t);
@@ -579,8 +579,8 @@ grpo_status grpo_distill_at(const grpo_logits *x, const uint8_t *mask, const int
     int overflow = 0;
     if (!st) st = grpo_check_count_(k, 1, 4);
     if (!st && x->rows > INT64_MAX / (int64_t)sizeof(double) / k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 4, -1);
-    if (!st) st = grpo_check_there_(ids, x->rows, 3);
-    if (!st) st = grpo_check_there_(logp, x->rows, 5);
+    if (!st) st = grpo_check_not_null_(ids, x->rows, 3);
+    if (!st) st = grpo_check_not_null_(logp, x->rows, 5);
     for (int64_t t = 0; !st && t < x->rows; t++)
         if (grpo_distill_counts_(mask, t)) st = grpo_distill_check_ids_(ids, t, k, x->vocab, 0, 3);
     if (!st) st = grpo_distill_check_rows_(x, mask);
@@ -600,8 +600,8 @@ grpo_status grpo_distill_sort(int64_t rows, int64_t k, int64_t *ids, grpo_real *
     grpo_status st = grpo_check_count_(rows, 0, 1);
     if (!st) st = grpo_check_count_(k, 1, 2);
     if (!st && rows > INT64_MAX / (int64_t)sizeof(double) / k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, -1);
-    if (!st) st = grpo_check_there_(ids, rows, 3);
-    if (!st) st = grpo_check_there_(numbers, rows, 4);
+    if (!st) st = grpo_check_not_null_(ids, rows, 3);
+    if (!st) st = grpo_check_not_null_(numbers, rows, 4);
     for (int64_t t = 0; !st && t < rows; t++) grpo_distill_sort_row_(ids + t * k, numbers + t * k, k);
     return st;
 }
@@ -611,7 +611,7 @@ grpo_status grpo_distill_sort(int64_t rows, int64_t k, int64_t *ids, grpo_real *
 grpo_status grpo_distill_pairs(const grpo_batch *batch, const uint8_t *correct, int64_t *teacher, int64_t *student) {
     grpo_status st = grpo_check_call_(batch, teacher, 3);
     if (!st) st = grpo_check_output_(student, 4);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
     for (int64_t g = 0; !st && g < batch->n_groups; g++) {
         int64_t shortest = -1, longest = -1, fewest = 0, most = 0;
         for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
@@ -628,7 +628,7 @@ grpo_status grpo_distill_pairs(const grpo_batch *batch, const uint8_t *correct, 
 grpo_status grpo_frontier_weight(const grpo_batch *batch, const uint8_t *correct, double strength, double *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
     if (!st) st = grpo_check_number_(strength, GRPO_MODERATE_FACTOR_, 3);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
     for (int64_t g = 0; !st && g < batch->n_groups; g++) {
         double right = 0;
         const double n = (double)grpo_group_size_(batch, g);

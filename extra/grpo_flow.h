@@ -238,7 +238,7 @@ grpo_status grpo_balance_steps(int64_t n, const double *rate, grpo_balance_kind 
 /* argument 2: begin */
 static grpo_status grpo_check_spans_(int64_t n, const int64_t *begin) {
     grpo_status st = grpo_check_count_(n, 0, 1);
-    if (!st) st = grpo_check_there_(begin, n, 2);
+    if (!st) st = grpo_check_not_null_(begin, n, 2);
     if (!st && n > 0 && begin[0] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 2, 0);
     for (int64_t k = 0; !st && k < n; k++) if (begin[k + 1] <= begin[k]) st = grpo_refuse_(GRPO_NOT_INCREASING, 2, k + 1);
     return st;
@@ -349,7 +349,7 @@ grpo_status grpo_gaussian_steps_backward(int64_t n, const int64_t *begin, const 
     const grpo_gaussians_ x = { n, begin, sample, mean, mean_old, mean_ref, std, kl_std };
     grpo_status st = grpo_check_output_(by, 9);
     if (!st) st = grpo_check_gaussians_(&x, by->log_ratio || by->regulated || by->divergence_old, by->divergence_ref != NULL);
-    if (!st) st = grpo_check_there_(dmean, n, 10);
+    if (!st) st = grpo_check_not_null_(dmean, n, 10);
     for (int64_t k = 0; !st && k < n; k++) grpo_gaussian_step_backward_(&x, k, by, dmean);
     return st;
 }
@@ -363,7 +363,7 @@ static grpo_status grpo_check_denoiser_(int64_t n, const int64_t *begin, const g
 
 grpo_status grpo_denoising_error(int64_t n, const int64_t *begin, const grpo_real *prediction, const grpo_real *target, double *error) {
     grpo_status st = grpo_check_denoiser_(n, begin, prediction, target);
-    if (!st) st = grpo_check_there_(error, n, 5);
+    if (!st) st = grpo_check_not_null_(error, n, 5);
     for (int64_t k = 0; !st && k < n; k++) error[k] = grpo_mean_square_(prediction, target, begin[k], begin[k + 1], 1).hi;
     return st;
 }
@@ -373,7 +373,7 @@ grpo_status grpo_denoising_error_backward(int64_t n, const int64_t *begin, const
     grpo_status st = grpo_check_denoiser_(n, begin, prediction, target);
     int overflow = 0;
     if (!st) st = grpo_check_list_(derror, n, GRPO_FINITE_, 5);
-    if (!st) st = grpo_check_there_(dprediction, n, 6);
+    if (!st) st = grpo_check_not_null_(dprediction, n, 6);
     for (int64_t k = 0; !st && k < n; k++) {
         const double count = (double)(begin[k + 1] - begin[k]);
         for (int64_t d = begin[k]; d < begin[k + 1]; d++)

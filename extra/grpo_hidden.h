@@ -373,7 +373,7 @@ static grpo_logits grpo_tile_row_(const grpo_hidden *x, int64_t row) {
     return z;
 }
 
-static void grpo_tile_take_(const grpo_hidden *x, int64_t row) {
+static void grpo_tile_write_logp_(const grpo_hidden *x, int64_t row) {
     const int64_t slot = x->row[row].slot;
     grpo_logits_row r;
     int overflow;
@@ -392,7 +392,7 @@ static grpo_status grpo_tile_read_(const grpo_hidden *x, int64_t n, int takes) {
         const grpo_logits z = grpo_tile_row_(x, j);
         const int refused = grpo_logits_row_read(&z, 0, &x->row[j].part) != GRPO_OK;
         bad |= refused;
-        if (takes && !refused) grpo_tile_take_(x, j);
+        if (takes && !refused) grpo_tile_write_logp_(x, j);
     }
     for (int64_t j = 0; bad && j < n; j++) {
         int64_t v = 0;
@@ -489,7 +489,7 @@ GRPO_NOINLINE_ void grpo_hidden_count_(const grpo_hidden_call_ *c) {
     grpo_run_groups_(&r, &counting);
 }
 
-static grpo_status grpo_hidden_once_(const grpo_hidden_call_ *c) {
+static grpo_status grpo_hidden_one_pass_(const grpo_hidden_call_ *c) {
     const grpo_tile_for_ what = grpo_hidden_wants_gradient_(c->rows) ? GRPO_TILE_BOTH_ : GRPO_TILE_READ_;
     grpo_index_ at = { grpo_first_sequence_(&c->batch), 0, 0 };
     int64_t g = 0;
@@ -537,7 +537,7 @@ static grpo_status grpo_hidden_loss_into_(const grpo_objective *obj, const grpo_
     c.batch.logp = rows->logp; c.batch.entropy = rows->entropy;
     if (out) c.out = *out;
     grpo_clear_masked_rows_(&c);
-    if (rows->passes != 2 && grpo_hidden_passes(obj) == 1) st = grpo_hidden_once_(&c);
+    if (rows->passes != 2 && grpo_hidden_passes(obj) == 1) st = grpo_hidden_one_pass_(&c);
     else {
         st = grpo_hidden_tiles_(&c, GRPO_TILE_READ_);
         if (!st) st = gspo_loss_add(obj, &c.batch, advantage, totals, out, own);

@@ -434,7 +434,7 @@ static void grpo_find_(grpo_lint_ *l, grpo_lint_rule rule, int what, int64_t ind
 }
 
 /* names an array that statuses have no name for */
-static void grpo_call_it_(grpo_finding *x, const char *name) {
+static void grpo_name_finding_(grpo_finding *x, const char *name) {
 #ifdef GRPO_NO_TEXT
     (void)x; (void)name;
 #else
@@ -463,7 +463,7 @@ static grpo_status grpo_refused_loss_(const grpo_objective *obj, const grpo_batc
 }
 
 /* 1 if a function needs array `what`, which is NULL in `without` */
-static int grpo_is_missed_(const grpo_lint_ *l, const grpo_batch *without, int what) {
+static int grpo_array_is_needed_(const grpo_lint_ *l, const grpo_batch *without, int what) {
     const grpo_status st = GRPO_STATUS_(GRPO_NULL, what);
     return grpo_refused_loss_(l->obj, without, l->advantage, NULL, NULL) == st || grpo_refused_advantages_(l->obj, without) == st;
 }
@@ -487,7 +487,7 @@ static int grpo_lint_tokens_(grpo_lint_ *l) {
 static int64_t grpo_end_of_(const grpo_batch *b, int64_t i) { return b->offset[i] + b->length[i]; }
 
 /* 1 if the responses are stored in order, none overlapping the one before */
-static int grpo_stand_in_order_(const grpo_lint_ *l) {
+static int grpo_are_stored_in_order_(const grpo_lint_ *l) {
     int64_t end = 0;
     for (int64_t i = l->begin; i < l->end; i++) {
         if (l->b->length[i] == 0) continue;
@@ -521,7 +521,7 @@ static void grpo_lint_overlap_(grpo_lint_ *l, int in_order) {
 
 /* the offset of the first response after `end`, n_tokens if there is none; -1 if a response contains `end`, or if an earlier one ends
  * there */
-static int64_t grpo_gap_until_(const grpo_lint_ *l, int64_t end, int64_t i, int in_order) {
+static int64_t grpo_end_of_gap_(const grpo_lint_ *l, int64_t end, int64_t i, int in_order) {
     int64_t next = l->b->n_tokens;
     for (int64_t j = in_order ? i + 1 : l->begin; j < l->end; j++) {
         if (l->b->length[j] == 0) continue;
@@ -540,7 +540,7 @@ static void grpo_lint_unwritten_(grpo_lint_ *l, const grpo_real *x, int what, in
     grpo_finding found;
     for (int64_t i = whole ? l->begin - 1 : l->begin; x && i < l->end; i++) {
         const int64_t end = i < l->begin ? 0 : grpo_end_of_(l->b, i);
-        const int64_t until = i < l->begin || l->b->length[i] > 0 ? grpo_gap_until_(l, end, i, in_order) : -1;
+        const int64_t until = i < l->begin || l->b->length[i] > 0 ? grpo_end_of_gap_(l, end, i, in_order) : -1;
         for (int64_t t = end; t < until && (whole || until < l->b->n_tokens); t++) {
             garbage |= x[t] != x[t];
             if (!(x[t] == 0) && count++ == 0) first = t;
@@ -614,7 +614,7 @@ static void grpo_lint_fixed_length_(grpo_lint_ *l) {
 static void grpo_find_flag_(grpo_lint_ *l, grpo_lint_rule rule, const char *name, int of_token, int64_t index, int64_t count,
                             grpo_lint_level level, double value) {
     grpo_finding x = grpo_finding_at_(l, rule, GRPO_AT_batch_, 0, -1, count);
-    grpo_call_it_(&x, name);
+    grpo_name_finding_(&x, name);
     x.level = level;
     x.at.index = index;
     if (of_token && index >= 0) grpo_place_token_(l->b, index, &x.at);
@@ -726,7 +726,7 @@ static void grpo_lint_mask_(grpo_lint_ *l) {
     for (int k = 0; k < 2; k++) {
         if (!grpo_is_inverted_by_(l, k ? b->logp : b->logp_old)) continue;
         x = grpo_finding_at_(l, GRPO_LINT_INVERTED_MASK, GRPO_AT_batch_, by[k], -1, 1);
-        grpo_call_it_(&x, "batch.mask");
+        grpo_name_finding_(&x, "batch.mask");
         grpo_keep_finding_(l, &x);
         return;
     }
@@ -742,7 +742,7 @@ static void grpo_lint_mask_(grpo_lint_ *l) {
 }
 
 /* the length of a response up to its last unmasked token */
-static int64_t grpo_reach_(const grpo_batch *b, int64_t i) {
+static int64_t grpo_length_to_last_unmasked_(const grpo_batch *b, int64_t i) {
     int64_t t = grpo_end_of_(b, i);
     while (t > b->offset[i] && !grpo_is_unmasked_(b, t - 1)) t--;
     return t - b->offset[i];
@@ -753,7 +753,7 @@ static void grpo_lint_truncated_(grpo_lint_ *l) {
     int64_t count[2] = { 0, 0 }, least = INT64_MAX, most = -1, longest = -1, first = -1;
     grpo_lint_level level;
     for (int64_t i = l->begin; b->truncated && i < l->end; i++) {
-        const int64_t n = grpo_reach_(b, i);
+        const int64_t n = grpo_length_to_last_unmasked_(b, i);
         const int truncated = b->truncated[i] != 0;
         if (n == 0) continue;
         if (count[truncated]++ == 0 && truncated) first = i;
@@ -767,7 +767,7 @@ static void grpo_lint_truncated_(grpo_lint_ *l) {
         grpo_finding x = grpo_finding_at_(l, GRPO_LINT_SHORT_TRUNCATED, GRPO_AT_truncated_, 0, first, count[1]);
         x.level = level;
         grpo_place_sequence_(b, first, &x.at);
-        grpo_fault_value_(&x.at, (double)grpo_reach_(b, first));
+        grpo_fault_value_(&x.at, (double)grpo_length_to_last_unmasked_(b, first));
         grpo_fault_other_(&x.at, (double)least);
         grpo_keep_finding_(l, &x);
     }
@@ -882,7 +882,7 @@ static void grpo_lint_zeros_(grpo_lint_ *l, const grpo_real *x, const grpo_real 
     if (what == GRPO_AT_logp_ref_) without.logp_ref = NULL;
     if (what == GRPO_AT_logp_rollout_) without.logp_rollout = NULL;
     found = grpo_finding_at_(l, GRPO_LINT_ZEROS, what, other, -1, 1);
-    if (!grpo_is_missed_(l, &without, what)) found.level = GRPO_LINT_NOTE;
+    if (!grpo_array_is_needed_(l, &without, what)) found.level = GRPO_LINT_NOTE;
     grpo_keep_finding_(l, &found);
 }
 
@@ -1033,7 +1033,7 @@ static double grpo_advantage_of_(const grpo_lint_ *l, int64_t i) {
 }
 
 /* 1 if the response with the higher reward has a clearly lower advantage than the other */
-static int grpo_is_against_(const grpo_lint_ *l, int64_t i, int64_t j, double Ai, double Aj) {
+static int grpo_contradicts_reward_(const grpo_lint_ *l, int64_t i, int64_t j, double Ai, double Aj) {
     const double least = 1e-3 * (fabs(Ai) > fabs(Aj) ? fabs(Ai) : fabs(Aj));
     if (l->b->reward[i] == l->b->reward[j] || Ai == 0 || Aj == 0) return 0;
     return l->b->reward[i] < l->b->reward[j] ? Ai > Aj + least : Aj > Ai + least;
@@ -1059,7 +1059,7 @@ static void grpo_order_of_group_(const grpo_lint_ *l, int64_t g, grpo_reward_ord
         if (own == 0) continue;
         n->compared++;
         for (int k = 0; k < 3 && !found; k++) {
-            if (with[k] < 0 || !grpo_is_against_(l, i, with[k], own, A[k])) continue;
+            if (with[k] < 0 || !grpo_contradicts_reward_(l, i, with[k], own, A[k])) continue;
             found = 1;
             if (n->against++ > 0) continue;
             n->lower = b->reward[i] < b->reward[with[k]] ? i : with[k];
@@ -1153,7 +1153,7 @@ static int grpo_is_rest_(const grpo_totals *all, const grpo_totals *own) {
 }
 
 /* 1 if totals count more than this batch */
-static int grpo_are_of_parts_(const grpo_lint_ *l, const grpo_totals *totals) {
+static int grpo_have_other_parts_(const grpo_lint_ *l, const grpo_totals *totals) {
     return totals && totals->sequences > l->end - l->begin;
 }
 
@@ -1173,7 +1173,8 @@ static void grpo_lint_totals_(grpo_lint_ *l, const grpo_totals *totals) {
 static void grpo_lint_lone_(grpo_lint_ *l, const grpo_totals *totals) {
     const grpo_batch *b = l->b;
     int64_t n = 0, first = -1;
-    if (!l->advantage || !grpo_are_of_parts_(l, totals) || !grpo_needs_groups_(l->obj) || !grpo_lone_is_zero_(&l->obj->advantage)) return;
+    if (!l->advantage || !grpo_have_other_parts_(l, totals)) return;
+    if (!grpo_needs_groups_(l->obj) || !grpo_lone_is_zero_(&l->obj->advantage)) return;
     for (int64_t g = 0; g < b->n_groups; g++) {
         const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
         if (end - begin == 1 && !grpo_advantage_is_zero_(l, begin, end) && n++ == 0) first = g;
@@ -1189,7 +1190,7 @@ static void grpo_lint_cut_group_(grpo_lint_ *l, const grpo_totals *totals) {
     const grpo_batch *b = l->b;
     const int64_t n = b->n_groups, *begin = b->group_begin;
     int64_t size, cut = -1;
-    if (!grpo_are_of_parts_(l, totals) || n < 3) return;
+    if (!grpo_have_other_parts_(l, totals) || n < 3) return;
     size = begin[2] - begin[1];
     for (int64_t g = 1; g + 1 < n; g++) if (begin[g + 1] - begin[g] != size) return;
     if (begin[1] - begin[0] > size || begin[n] - begin[n - 1] > size) return;
@@ -1208,7 +1209,7 @@ static void grpo_lint_cut_group_(grpo_lint_ *l, const grpo_totals *totals) {
 
 static void grpo_find_count_(grpo_lint_ *l, grpo_lint_rule rule, int what, const char *name, int64_t count, int64_t of_totals) {
     grpo_finding x = grpo_finding_at_(l, rule, what, GRPO_AT_totals_, -1, 1);
-    grpo_call_it_(&x, name);
+    grpo_name_finding_(&x, name);
     grpo_fault_value_(&x.at, (double)count);
     grpo_fault_other_(&x.at, (double)of_totals);
     grpo_keep_finding_(l, &x);
@@ -1253,10 +1254,10 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     if (st) grpo_lint_refused_(&l, st);
     if (grpo_objective_check(obj) || !grpo_has_layout_(batch)) return l.count;
     l.begin = batch->group_begin[0]; l.end = batch->group_begin[batch->n_groups];
-    in_order = grpo_stand_in_order_(&l);
+    in_order = grpo_are_stored_in_order_(&l);
     grpo_lint_overlap_(&l, in_order);
     grpo_lint_lost_gradient_(&l, out);
-    if (grpo_are_of_parts_(&l, totals)) out = NULL;
+    if (grpo_have_other_parts_(&l, totals)) out = NULL;
     grpo_lint_unwritten_(&l, out ? out->dlogp : NULL, GRPO_AT_dlogp_, in_order, totals != NULL);
     grpo_lint_unwritten_(&l, out ? out->dentropy : NULL, GRPO_AT_dentropy_, in_order, totals != NULL);
     grpo_lint_unwritten_(&l, out ? out->ddivergence_ref : NULL, GRPO_AT_ddivergence_ref_, in_order, totals != NULL);
@@ -1302,7 +1303,7 @@ static void grpo_say_value_(grpo_text_ *to, int what, double x) {
 static void grpo_say_count_(grpo_text_ *to, const char *before, int64_t n, const char *behind) {
     if (n < 0) return;
     grpo_say_(to, before);
-    grpo_say_whole_(to, n);
+    grpo_say_integer_(to, n);
     grpo_say_(to, behind);
 }
 

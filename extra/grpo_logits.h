@@ -184,7 +184,7 @@ static GRPO_LOGITS_FN void grpo_row_raise_(grpo_logits_part *p, grpo_dd up) {
     p->squares = grpo_dd_mul(grpo_dd_mul(p->squares, f), f);
 }
 
-static GRPO_LOGITS_FN void grpo_row_take_(grpo_logits_part *p, double z, double tau) {
+static GRPO_LOGITS_FN void grpo_row_accumulate_(grpo_logits_part *p, double z, double tau) {
     grpo_dd x;
     double e;
     if (z == -HUGE_VAL) return;
@@ -197,9 +197,9 @@ static GRPO_LOGITS_FN void grpo_row_take_(grpo_logits_part *p, double z, double 
     }
     x = grpo_row_exponent_(z, p->largest, tau);
     e = grpo_exp(x);
-    grpo_dd_take_(&p->sum, e);
-    grpo_dd_take_(&p->spread, grpo_times(e, x.hi));
-    grpo_dd_take_(&p->squares, e * e);
+    grpo_dd_accumulate_(&p->sum, e);
+    grpo_dd_accumulate_(&p->spread, grpo_times(e, x.hi));
+    grpo_dd_accumulate_(&p->squares, e * e);
 }
 
 GRPO_LOGITS_FN grpo_logits_part grpo_logits_part_empty(void) {
@@ -211,7 +211,7 @@ GRPO_LOGITS_FN grpo_logits_part grpo_logits_part_empty(void) {
 }
 
 GRPO_LOGITS_FN void grpo_logits_part_add(grpo_logits_part *part, double z, int is_target, double temperature) {
-    if (!is_target) { grpo_row_take_(part, z, temperature); return; }
+    if (!is_target) { grpo_row_accumulate_(part, z, temperature); return; }
     part->target = z;
     part->has_target = 1;
 }
@@ -494,7 +494,7 @@ GRPO_LOGITS_FN grpo_status grpo_logits_part_merge(grpo_logits_part *into, const 
     into->sum = grpo_dd_add(into->sum, low.sum);
     into->spread = grpo_dd_add(into->spread, low.spread);
     into->squares = grpo_dd_add(into->squares, low.squares);
-    grpo_row_take_(into, low.largest, temperature);
+    grpo_row_accumulate_(into, low.largest, temperature);
     if (!squares) into->squares.hi = NAN;                              /* which the sums above have set to 0 */
     return GRPO_OK;
 }

@@ -342,7 +342,7 @@ grpo_status grpo_unlikeliness_reward(const grpo_batch *batch, double beta, grpo_
     int64_t begin, end;
     int overflow = 0;
     if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_, 2);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 3);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
     if (st) return st;
     grpo_old_means_(batch, scratch);
@@ -432,7 +432,7 @@ grpo_status grpo_tool_efficiency_reward(const grpo_batch *batch, const double *c
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_choice_((int)form, 2, 6);
     if (!st) st = grpo_check_number_(smooth, GRPO_MODERATE_POSITIVE_, 4);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 3);
     if (!st) st = grpo_check_responses_(batch, calls, GRPO_MODERATE_FACTOR_, 2);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
@@ -449,8 +449,8 @@ grpo_status grpo_entity_reward(const grpo_batch *batch, const double *found, con
     grpo_status st = grpo_check_call_(batch, reward, 6);
     int overflow = 0;
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 3);
-    if (!st) st = grpo_check_there_(invalid, batch->n_groups, 4);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(invalid, batch->n_groups, 4);
     if (!st) st = grpo_check_responses_(batch, found, GRPO_PART_, 2);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
@@ -520,7 +520,7 @@ grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *corre
     if (!st) st = grpo_check_output_(efficient, 6);
     if (!st) st = grpo_check_number_(share, GRPO_PART_, 3);
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_FACTOR_, 4);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
     if (st) return st;
     count = (int64_t)ceil(share * (double)batch->n_groups);
     if (count < 1) count = 1;
@@ -598,7 +598,7 @@ grpo_status grpo_gated_reward_sum(const double *rewards, int64_t n, int64_t colu
     if (!st) st = grpo_check_table_(n, columns, 3);
     if (!st) st = grpo_check_list_(rewards, n * columns, GRPO_MODERATE_, 1);
     if (!st && n > 0) st = grpo_check_list_(weight, columns, GRPO_MODERATE_, 4);
-    if (!st && n > 0) st = grpo_check_there_(gate, columns, 5);
+    if (!st && n > 0) st = grpo_check_not_null_(gate, columns, 5);
     for (int64_t k = 0; !st && n > 0 && k < columns; k++)
         if (gate[k] < -1 || gate[k] >= columns) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 5, k);
     if (st) return st;
@@ -617,8 +617,8 @@ grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t
     double p;
     grpo_status st = grpo_check_output_(reward, 5);
     if (!st) st = grpo_check_count_(n, 0, 2);
-    if (!st) st = grpo_check_there_(confidence, n, 1);
-    if (!st) st = grpo_check_there_(correct, n, 3);
+    if (!st) st = grpo_check_not_null_(confidence, n, 1);
+    if (!st) st = grpo_check_not_null_(correct, n, 3);
     for (int64_t i = 0; !st && i < n; i++) if (!(missing && missing[i])) st = grpo_check_member_(confidence[i], GRPO_MODERATE_, 1, i);
     if (st) return st;
     for (int64_t i = 0; i < n; i++) {
@@ -706,10 +706,10 @@ grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const 
     if (!st) st = grpo_check_count_(n, 0, 4);
     if (!st) st = grpo_check_choice_((int)form, 3, 6);
     if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 5);
-    if (!st) st = grpo_check_there_(parent, n, 1);
-    if (!st) st = grpo_check_there_(scratch, n, 8);
+    if (!st) st = grpo_check_not_null_(parent, n, 1);
+    if (!st) st = grpo_check_not_null_(scratch, n, 8);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
-    if (!st && divides) st = grpo_check_there_(depth, n, 3);
+    if (!st && divides) st = grpo_check_not_null_(depth, n, 3);
     for (int64_t k = 0; !st && k < n; k++) {
         if (parent[k] < -1 || parent[k] >= k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, k);
         if (!st && divides && (depth[k] < 1 || depth[k] > turns)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 3, k);
@@ -769,7 +769,7 @@ grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int6
     if (!st) st = grpo_check_count_(m, 0, 5);
     if (!st) st = grpo_check_output_(correct, 1);
     if (!st) st = grpo_check_output_(length, 2);
-    if (!st) st = grpo_check_there_(net, m, 4);
+    if (!st) st = grpo_check_not_null_(net, m, 4);
     if (!st && (passes < -1 || passes > 8)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 6, -1);
     if (!st) st = grpo_check_count_(predicted_length, -1, 7);
     for (k = 0; !st && k < n; k++) if (length[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 2, k);
@@ -813,7 +813,7 @@ grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, 
     if (!st) st = grpo_check_number_(top, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_list_(peak, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(overall, n, GRPO_MODERATE_, 2);
-    if (!st) st = grpo_check_there_(scratch, n, 5);
+    if (!st) st = grpo_check_not_null_(scratch, n, 5);
     if (st) return st;
     for (int64_t i = 0; i < n; i++)                                             /* how many others it dominates */
         for (scratch[i] = 0, j = 0; j < n; j++) scratch[i] += peak[i] > peak[j] && overall[i] < overall[j];
@@ -955,7 +955,7 @@ grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations,
 grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 4);
     int overflow = 0;
-    if (!st) st = grpo_check_there_(answer, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(answer, batch->n_groups, 2);
     if (!st) st = grpo_check_count_(size, 1, 3);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++)
@@ -1004,7 +1004,7 @@ static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t 
 grpo_status grpo_repetition_penalty(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 5);
     int overflow = 0;
-    if (!st) st = grpo_check_there_(token, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(token, batch->n_groups, 2);
     if (!st) st = grpo_check_count_(size, 1, 3);
     if (!st) st = grpo_check_number_(penalty, GRPO_MODERATE_, 4);
     if (st) return st;
@@ -1022,7 +1022,7 @@ grpo_status grpo_correct_length_reward(const grpo_batch *batch, const uint8_t *c
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(wrong, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_FACTOR_, 4);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
         memset(&v, 0, sizeof v);
@@ -1067,9 +1067,9 @@ grpo_status grpo_pairwise_rewards(const grpo_batch *batch, const int64_t *outcom
     grpo_status st = grpo_check_call_(batch, reward, 4);
     int64_t g, k, pairs = 0;
     if (!st) st = grpo_check_output_(masked, 5);
-    if (!st) st = grpo_check_there_(ended, batch->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(ended, batch->n_groups, 3);
     for (g = 0; !st && g < batch->n_groups; g++) pairs += grpo_group_size_(batch, g) / 2;
-    if (!st) st = grpo_check_there_(outcome, pairs, 2);
+    if (!st) st = grpo_check_not_null_(outcome, pairs, 2);
     for (k = 0; !st && k < pairs; k++) if (outcome[k] < -1 || outcome[k] > 1) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, k);
     if (st) return st;
     for (k = 0, g = 0; g < batch->n_groups; g++) {

@@ -326,7 +326,7 @@ static int64_t grpo_slot_of_(const grpo_places_ *p, int64_t k) {
     return p->batch->offset[i] + k;
 }
 
-static uint64_t grpo_scrambled_(uint64_t x) {                          /* splitmix64 */
+static uint64_t grpo_splitmix64_(uint64_t x) {                         /* its mixing function */
     x += UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -338,7 +338,7 @@ static int grpo_is_permutation_(const int64_t *order, int64_t n) {
     uint64_t sum = 0;
     for (int64_t k = 0; k < n; k++) {
         if (order[k] < 0 || order[k] >= n) return 0;
-        sum += grpo_scrambled_((uint64_t)order[k]) - grpo_scrambled_((uint64_t)k);
+        sum += grpo_splitmix64_((uint64_t)order[k]) - grpo_splitmix64_((uint64_t)k);
     }
     return sum == 0;
 }
@@ -422,7 +422,7 @@ grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, doubl
 }
 
 /* index for one draw: a first guess in double, corrected by exact sums: above = weight[0] + ... + weight[j] - u total */
-static int64_t grpo_drawn_(const double *weight, int64_t n, double u, double total) {
+static int64_t grpo_draw_index_(const double *weight, int64_t n, double u, double total) {
     grpo_sum above;
     double before = 0;
     int64_t i, j = 0;
@@ -454,7 +454,7 @@ grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform
     if (!(total > 0)) return grpo_refuse_(GRPO_ZERO_SUM, 1, -1);
     st = grpo_check_list_(uniform, draws, GRPO_BELOW_ONE_, 3);
     if (st) return st;
-    for (int64_t k = 0; k < draws; k++) index[k] = grpo_drawn_(weight, n, uniform[k], total);
+    for (int64_t k = 0; k < draws; k++) index[k] = grpo_draw_index_(weight, n, uniform[k], total);
     return GRPO_OK;
 }
 
@@ -749,7 +749,7 @@ grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *a
                                      uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 5);
     if (!st) st = grpo_check_prefix_gate_(batch, gate, 3);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
     if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, advantage, batch->n_tokens, GRPO_AT_ARGUMENT_ + 2);
     if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, batch->logp, batch->n_tokens, GRPO_AT_logp_);
@@ -785,7 +785,7 @@ static double grpo_log_gain_(double p, int64_t N) {
 }
 
 /* the prompt to which one more response adds most; -1 if no prompt can take one */
-static int64_t grpo_neediest_(const double *p, const int64_t *count, int64_t n, int64_t high) {
+static int64_t grpo_best_prompt_(const double *p, const int64_t *count, int64_t n, int64_t high) {
     double most = 0, x, near;
     int64_t i, best = -1;
     for (i = 0; i < n; i++) {
@@ -812,7 +812,7 @@ grpo_status grpo_allocate_rollouts(const double *p, int64_t n, int64_t low, int6
     if (st) return st;
     for (int64_t k = 0; k < n; k++) count[k] = low;
     for (int64_t left = total - n * low; left > 0; left--) {
-        best = grpo_neediest_(p, count, n, high);
+        best = grpo_best_prompt_(p, count, n, high);
         if (best < 0) break;
         count[best]++;
     }
@@ -838,7 +838,7 @@ static int grpo_compare_information_(double a, double b) {
 }
 
 /* < 0 if x[i] comes before x[j] in descending order; of equal ones the lower index comes first */
-static int grpo_place_of_(const double *x, grpo_compare_ *compare, int64_t i, int64_t j) {
+static int grpo_compare_elements_(const double *x, grpo_compare_ *compare, int64_t i, int64_t j) {
     const int c = compare(x[j], x[i]);
     return c ? c : (i > j) - (i < j);
 }
@@ -847,7 +847,7 @@ static int grpo_place_of_(const double *x, grpo_compare_ *compare, int64_t i, in
 typedef struct { const double *x; int64_t n; grpo_compare_ *compare; int direction; } grpo_listing_;
 
 static int grpo_listed_before_(const grpo_listing_ *l, int64_t i, int64_t j) {
-    return l->direction * grpo_place_of_(l->x, l->compare, i, j) < 0;
+    return l->direction * grpo_compare_elements_(l->x, l->compare, i, j) < 0;
 }
 
 /* restores the heap, which has the element that comes last on top, if only `root` is out of place */
@@ -986,7 +986,7 @@ grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_
     grpo_status st = grpo_check_call_(batch, index, 3);
     int64_t g, i, begin, end, k, first, n = 0;
     if (!st) st = grpo_check_output_(count, 4);
-    if (!st) st = grpo_check_there_(valid, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(valid, batch->n_groups, 2);
     if (!st) st = GRPO_DISJOINT_(index, grpo_end_sequence_(batch), 3, count, 1, GRPO_AT_ARGUMENT_ + 4);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
@@ -1010,7 +1010,7 @@ grpo_status grpo_cluster_probability(const double *rate, const double *probabili
     if (!st) st = grpo_check_number_(alpha, GRPO_PART_, 5);
     if (!st) st = grpo_check_list_(rate, n, GRPO_PART_, 1);
     if (!st) st = grpo_check_list_(probability, n, GRPO_MODERATE_FACTOR_, 2);
-    if (!st) st = grpo_check_there_(success, n, 3);
+    if (!st) st = grpo_check_not_null_(success, n, 3);
     for (int64_t k = 0; !st && k < n; k++) if (success[k] != -1) st = grpo_check_member_(success[k], GRPO_PART_, 3, k);
     if (!st) st = GRPO_DISJOINT_(new_rate, n, 6, new_probability, n, GRPO_AT_ARGUMENT_ + 7);
     if (st) return st;
@@ -1154,8 +1154,8 @@ grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t 
     if (!st) st = grpo_check_choice_((int)form, 3, 5);
     if (!st) st = grpo_check_count_(n_a, 1, 2);
     if (!st) st = grpo_check_count_(n_b, 1, 4);
-    if (!st) st = grpo_check_there_(a, n_a, 1);
-    if (!st) st = grpo_check_there_(b, n_b, 3);
+    if (!st) st = grpo_check_not_null_(a, n_a, 1);
+    if (!st) st = grpo_check_not_null_(b, n_b, 3);
     if (!st && form != GRPO_DISTANCE_SUFFIX) st = grpo_check_distance_scratch_(scratch, a, n_a, b, n_b);
     if (st) return st;
     if (form == GRPO_DISTANCE_EDIT) *distance = grpo_table_(a, n_a, b, n_b, 1, scratch) / longer;

@@ -42,7 +42,9 @@ static inline grpo_status grpo_refuse_both_(grpo_rule rule, int place, int other
 static inline grpo_status grpo_check_output_(const void *x, int place) { return x ? GRPO_OK : grpo_refuse_(GRPO_NULL, place, -1); }
 
 /* an array of n entries must not be NULL, unless n is 0 */
-static inline grpo_status grpo_check_there_(const void *x, int64_t n, int place) { return n > 0 ? grpo_check_output_(x, place) : GRPO_OK; }
+static inline grpo_status grpo_check_not_null_(const void *x, int64_t n, int place) {
+    return n > 0 ? grpo_check_output_(x, place) : GRPO_OK;
+}
 
 static inline grpo_status grpo_check_count_(int64_t n, int64_t least, int place) {
     return n >= least ? GRPO_OK : grpo_refuse_(least == 0 ? GRPO_NEGATIVE : least == 1 ? GRPO_NOT_POSITIVE : GRPO_TOO_SMALL, place, -1);
@@ -73,13 +75,13 @@ static inline grpo_status grpo_check_entries_(const double *x, int64_t begin, in
 }
 
 static inline grpo_status grpo_check_list_(const double *x, int64_t n, grpo_domain_kind_ domain, int place) {
-    const grpo_status st = grpo_check_there_(x, n, place);
+    const grpo_status st = grpo_check_not_null_(x, n, place);
     return st ? st : grpo_check_entries_(x, 0, n, domain, place);
 }
 
 /* an array of (sequences) */
 static inline grpo_status grpo_check_responses_(const grpo_batch *b, const double *x, grpo_domain_kind_ domain, int place) {
-    const grpo_status st = grpo_check_there_(x, b->n_groups, place);
+    const grpo_status st = grpo_check_not_null_(x, b->n_groups, place);
     return st ? st : grpo_check_entries_(x, grpo_first_sequence_(b), grpo_end_sequence_(b), domain, place);
 }
 
@@ -204,7 +206,7 @@ static int grpo_key_of_(const grpo_order_ *o, int64_t t, grpo_key_ *key) {
 }
 
 /* 1 if a prefix with so many tokens and this sum of squares is allowed */
-static int grpo_fits_(const grpo_order_ *o, int64_t count, const grpo_sum *squares) {
+static int grpo_is_allowed_prefix_(const grpo_order_ *o, int64_t count, const grpo_sum *squares) {
     grpo_sum excess;
     double sign;
     if (count == 0) return 1;
@@ -216,7 +218,7 @@ static int grpo_fits_(const grpo_order_ *o, int64_t count, const grpo_sum *squar
 }
 
 /* 1 if the key has the bits of p found so far, those above the next four */
-static int grpo_begins_like_(const grpo_key_ *key, const grpo_prefix_ *p, int word, int shift) {
+static int grpo_has_bits_of_prefix_(const grpo_key_ *key, const grpo_prefix_ *p, int word, int shift) {
     return (word == 0 || key->word[0] == p->word[0]) && key->word[word] >> shift >> 4 == p->word[word] >> shift >> 4;
 }
 
@@ -230,7 +232,7 @@ static void grpo_narrow_prefix_(const grpo_order_ *o, grpo_prefix_ *p, int word,
     memset(count, 0, sizeof count);
     memset(squares, 0, sizeof squares);
     while ((t = grpo_next_token_(o->batch, &at)) >= 0) {
-        if (!grpo_key_of_(o, t, &key) || !grpo_begins_like_(&key, p, word, shift)) continue;
+        if (!grpo_key_of_(o, t, &key) || !grpo_has_bits_of_prefix_(&key, p, word, shift)) continue;
         digit = (int)(key.word[word] >> shift & 15);
         count[digit]++;
         if (o->threshold != 0) grpo_sum_add_square_(&squares[digit], 1, key.value);
@@ -239,7 +241,7 @@ static void grpo_narrow_prefix_(const grpo_order_ *o, grpo_prefix_ *p, int word,
         if (count[digit] == 0) continue;
         with = p->squares;
         grpo_sum_merge_(&with, &squares[digit]);
-        if (!grpo_fits_(o, p->count + count[digit], &with)) break;
+        if (!grpo_is_allowed_prefix_(o, p->count + count[digit], &with)) break;
         p->squares = with;
         p->count += count[digit];
     }
@@ -256,7 +258,7 @@ static void grpo_take_ties_(const grpo_order_ *o, grpo_prefix_ *p) {
     while ((t = grpo_next_token_(o->batch, &at)) >= 0) {
         if (!grpo_key_of_(o, t, &key) || key.word[0] != p->word[0] || key.word[1] != p->word[1]) continue;
         if (o->threshold != 0) grpo_sum_add_square_(&squares, 1, key.value);
-        if (!grpo_fits_(o, p->count + p->ties + 1, &squares)) return;
+        if (!grpo_is_allowed_prefix_(o, p->count + p->ties + 1, &squares)) return;
         p->ties++;
     }
 }

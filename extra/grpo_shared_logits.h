@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* *sum += x, rounded to a double-double */
-static GRPO_LOGITS_FN void grpo_dd_take_(grpo_dd *sum, double x) {
+static GRPO_LOGITS_FN void grpo_dd_accumulate_(grpo_dd *sum, double x) {
     grpo_dd s = grpo_two_sum(sum->hi, x);
     *sum = grpo_two_sum(s.hi, s.lo + sum->lo);
 }

@@ -41,10 +41,10 @@ extern "C" {
 
 /* prefetches `bytes` of memory that is read or written some steps later; it may be beyond the row, which does no harm */
 #if defined(__GNUC__)
-#define GRPO_AHEAD_(x, bytes, write) \
+#define GRPO_PREFETCH_(x, bytes, write) \
     for (int line = 0; line < (bytes); line += 64) __builtin_prefetch((const void *)((uintptr_t)(x) + (uintptr_t)(2048 + line)), write, 3)
 #else
-#define GRPO_AHEAD_(x, bytes, write) (void)(x)
+#define GRPO_PREFETCH_(x, bytes, write) (void)(x)
 #endif
 
 enum { GRPO_ROW_BLOCK_ = 1024, GRPO_ROW_LANES_ = 16, GRPO_STRIDE_ = 4 * GRPO_ROW_LANES_, GRPO_STEP_ = 8 * GRPO_ROW_LANES_ };
@@ -133,7 +133,7 @@ GRPO_ROW_STEPS_ float grpo_row_sums_(const int fused, const int at_zero, const i
     for (int j = 0; j < 3 * GRPO_ROW_LANES_; j++) sums[j] = 0;
     for (int j = 0; j < GRPO_ROW_LANES_; j++) most[j] = -HUGE_VALF;
     for (int64_t v = 0; v < size; v += GRPO_STEP_) {
-        GRPO_AHEAD_(z + v, GRPO_STEP_ * 4, 0);
+        GRPO_PREFETCH_(z + v, GRPO_STEP_ * 4, 0);
         for (int j = 0; j < GRPO_ROW_LANES_; j++) {
             const float *y = z + v + j;
             GRPO_LANE_(0); GRPO_LANE_(1); GRPO_LANE_(2); GRPO_LANE_(3);
@@ -164,8 +164,8 @@ GRPO_ROW_STEPS_ void grpo_row_powers_(const int fused, const float *GRPO_RESTRIC
     const float high = c->high, low = c->low, c1 = c->c1, c2 = c->c2, c3 = c->c3, c4 = c->c4, c5 = c->c5, c6 = c->c6;
     float out[GRPO_STRIDE_];
     for (int64_t v = 0; v < size; v += GRPO_STRIDE_) {
-        GRPO_AHEAD_(z + v, GRPO_STRIDE_ * 4, 0);
-        GRPO_AHEAD_(g + v, GRPO_STRIDE_ * 4, 1);
+        GRPO_PREFETCH_(z + v, GRPO_STRIDE_ * 4, 0);
+        GRPO_PREFETCH_(g + v, GRPO_STRIDE_ * 4, 1);
         for (int j = 0; j < GRPO_STRIDE_; j++)
             out[j] = grpo_exp_float_(fused, grpo_above_(z[v + j], origin, least), shift, per, h1, h2, 1, high, low, c1, c2, c3, c4, c5, c6);
         memcpy(g + v, out, sizeof out);
@@ -179,8 +179,8 @@ GRPO_ROW_STEPS_ void grpo_row_slopes_(const int fused, const float *GRPO_RESTRIC
     const double at = by.at, slope = by.slope;
     float e[GRPO_STRIDE_], x[GRPO_STRIDE_], out[GRPO_STRIDE_];
     for (int64_t v = 0; v < size; v += GRPO_STRIDE_) {
-        GRPO_AHEAD_(z + v, GRPO_STRIDE_ * 4, 0);
-        GRPO_AHEAD_(g + v, GRPO_STRIDE_ * 4, 1);
+        GRPO_PREFETCH_(z + v, GRPO_STRIDE_ * 4, 0);
+        GRPO_PREFETCH_(g + v, GRPO_STRIDE_ * 4, 1);
         for (int j = 0; j < GRPO_STRIDE_; j++) {
             const float d = grpo_above_(z[v + j], origin, least);
             e[j] = GRPO_EXP_(d);
@@ -195,7 +195,7 @@ GRPO_ROW_STEPS_ void grpo_row_slopes_(const int fused, const float *GRPO_RESTRIC
 GRPO_ROW_STEPS_ void grpo_row_of_bfloats_(const uint16_t *from, int64_t n, float *to) {
     int64_t v = 0;
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_) {
-        GRPO_AHEAD_(from + v, GRPO_STEP_ * 2, 0);
+        GRPO_PREFETCH_(from + v, GRPO_STEP_ * 2, 0);
         for (int j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_float_of_bits_((uint32_t)from[v + j] << 16);
     }
     for (; v < n; v++) to[v] = grpo_float_of_bits_((uint32_t)from[v] << 16);
@@ -204,7 +204,7 @@ GRPO_ROW_STEPS_ void grpo_row_of_bfloats_(const uint16_t *from, int64_t n, float
 GRPO_ROW_STEPS_ void grpo_row_of_halves_(const uint16_t *from, int64_t n, float *to) {
     int64_t v = 0;
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_) {
-        GRPO_AHEAD_(from + v, GRPO_STEP_ * 2, 0);
+        GRPO_PREFETCH_(from + v, GRPO_STEP_ * 2, 0);
         for (int j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_from_half_(from[v + j]);
     }
     for (; v < n; v++) to[v] = grpo_from_half_(from[v]);
@@ -213,7 +213,7 @@ GRPO_ROW_STEPS_ void grpo_row_of_halves_(const uint16_t *from, int64_t n, float 
 GRPO_ROW_STEPS_ void grpo_row_to_bfloats_(const float *from, int64_t n, uint16_t *to) {
     int64_t v = 0;
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_) {
-        GRPO_AHEAD_(to + v, GRPO_STEP_ * 2, 1);
+        GRPO_PREFETCH_(to + v, GRPO_STEP_ * 2, 1);
         for (int j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_to_bfloat_(from[v + j]);
     }
     for (; v < n; v++) to[v] = grpo_to_bfloat_(from[v]);
@@ -222,7 +222,7 @@ GRPO_ROW_STEPS_ void grpo_row_to_bfloats_(const float *from, int64_t n, uint16_t
 GRPO_ROW_STEPS_ void grpo_row_to_halves_(const float *from, int64_t n, uint16_t *to) {
     int64_t v = 0;
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_) {
-        GRPO_AHEAD_(to + v, GRPO_STEP_ * 2, 1);
+        GRPO_PREFETCH_(to + v, GRPO_STEP_ * 2, 1);
         for (int j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_to_half_(from[v + j]);
     }
     for (; v < n; v++) to[v] = grpo_to_half_(from[v]);

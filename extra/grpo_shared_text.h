@@ -23,7 +23,7 @@ GRPO_FN void grpo_say_part_(grpo_text_ *to, const char *text, size_t length) {
 
 GRPO_FN void grpo_say_(grpo_text_ *to, const char *text) { grpo_say_part_(to, text, strlen(text)); }
 
-GRPO_FN void grpo_say_whole_(grpo_text_ *to, int64_t n) {
+GRPO_FN void grpo_say_integer_(grpo_text_ *to, int64_t n) {
     char digits[24];
     char *p = digits + sizeof digits;
     *--p = 0;
@@ -60,7 +60,7 @@ GRPO_FN void grpo_say_positive_(grpo_text_ *to, double x) {
     }
     grpo_say_digits_(to, n, 1);
     grpo_say_(to, e < 0 ? "e-" : "e+");
-    grpo_say_whole_(to, e < 0 ? -e : e);
+    grpo_say_integer_(to, e < 0 ? -e : e);
 }
 
 /* to six significant digits; integers below 1e15 with all digits */
@@ -69,7 +69,7 @@ GRPO_FN void grpo_say_number_(grpo_text_ *to, double x) {
     if (x < 0) grpo_say_(to, "-");
     x = fabs(x);
     if (!grpo_is_finite(x)) grpo_say_(to, "infinity");
-    else if (x < 1e15 && x == floor(x)) grpo_say_whole_(to, (int64_t)x);
+    else if (x < 1e15 && x == floor(x)) grpo_say_integer_(to, (int64_t)x);
     else grpo_say_positive_(to, x);
 }
 

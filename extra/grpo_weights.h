@@ -367,8 +367,8 @@ grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, 
     int64_t t;
     int backward, overflow = 0;
     if (!st) st = grpo_check_number_(inside, GRPO_MODERATE_, 4);
-    if (!st) st = grpo_check_there_(token, batch->n_groups, 2);
-    if (!st) st = grpo_check_there_(sign, batch->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(token, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(sign, batch->n_groups, 3);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++)
         for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
@@ -425,8 +425,8 @@ grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta,
     grpo_status st = grpo_check_call_(batch, weight, 4);
     int64_t anchors;
     int overflow = 0;
-    if (!st) st = grpo_check_there_(meta, batch->n_groups, 2);
-    if (!st) st = grpo_check_there_(anchor, batch->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(meta, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(anchor, batch->n_groups, 3);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
@@ -528,7 +528,7 @@ static grpo_status grpo_check_centroids_(const grpo_centroids *how, int place) {
 }
 
 static grpo_status grpo_check_features_(const grpo_batch *b, const grpo_real *feature, int64_t width, int place) {
-    grpo_status st = grpo_check_there_(feature, b->n_groups, place);
+    grpo_status st = grpo_check_not_null_(feature, b->n_groups, place);
     grpo_index_ at;
     int64_t t;
     for (at = grpo_before_tokens_(b); !st && (t = grpo_next_token_(b, &at)) >= 0; )
@@ -554,7 +554,7 @@ grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advan
     int overflow = 0;
     if (!st) st = grpo_check_centroids_(how, 4);
     if (!st && (how->width > INT64_MAX / 64 || batch->n_tokens > INT64_MAX / 64 / how->width)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 4, 0);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 5);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 5);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_ADVANTAGE_);
     if (!st) st = grpo_check_features_(batch, feature, how->width, 3);
     if (st || batch->n_groups == 0) return st;
@@ -602,7 +602,7 @@ static void grpo_agents_of_response_(const grpo_batch *b, const int64_t *agent, 
 
 grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 3);
-    if (!st) st = grpo_check_there_(agent, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(agent, batch->n_groups, 2);
     if (st) return st;
     for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) grpo_agents_of_response_(batch, agent, i, weight);
     return GRPO_OK;
@@ -660,7 +660,7 @@ static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8
 grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor) {
     grpo_status st = grpo_check_call_(batch, factor, 4);
     if (!st) st = grpo_check_number_(delta, GRPO_MODERATE_FACTOR_, 3);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) factor[g] = grpo_confidence_group_(batch, g, correct) + delta;
@@ -839,7 +839,7 @@ grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, d
     int64_t t, n = 0;
     int overflow = 0;
     if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_FACTOR_, 3);
-    if (!st) st = grpo_check_there_(routed, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(routed, batch->n_groups, 2);
     if (!st && batch->n_groups && !batch->entropy) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_entropy_);
     if (st) return st;
     for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; n++) {
@@ -897,7 +897,7 @@ static double grpo_answer_entropy_group_(const int64_t *answer, const double *sc
 
 grpo_status grpo_semantic_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy) {
     grpo_status st = grpo_check_call_(batch, entropy, 4);
-    if (!st) st = grpo_check_there_(answer, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(answer, batch->n_groups, 2);
     if (!st) st = grpo_check_responses_(batch, score, GRPO_MODERATE_, 3);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++)
