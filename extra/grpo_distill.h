@@ -517,7 +517,7 @@ grpo_status grpo_distill_gradient(const grpo_distill *x, const void *teacher, co
     return GRPO_OK;
 }
 
-/* ---- the likeliest tokens ------------------------------------------------------------------------------------------------------------ */
+/* ---- the most probable tokens -------------------------------------------------------------------------------------------------------- */
 
 /* 1 if token a comes before token b in descending order of the row's numbers, of equal ones the lower id first */
 static int grpo_distill_before_(const grpo_distill_row_ *r, int64_t a, int64_t b) {

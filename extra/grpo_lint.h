@@ -58,7 +58,7 @@ typedef struct {
                                       its number; 0 if there is none */
 } grpo_fault;
 
-/* the place of what a function of grpo.h or gspo.h refused.  obj, batch, advantage: the arguments of that call, each may be NULL; what is
+/* the place that a status of grpo.h or gspo.h is about.  obj, batch, advantage: the arguments of that call, each may be NULL; what is
  * not in them is -1.  For a status of a function of extra/, arrays of the batch are found, its arguments are not. */
 grpo_fault grpo_fault_of(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage);
 
@@ -111,7 +111,7 @@ typedef enum {
  *                     the advantages are the rewards; not if half of the responses have the same reward and half have 0
  *   cut_group         totals have other parts, and of at least three groups the first or the last is smaller than the others, which have
  *                     the same size
- *   other_totals      totals minus this batch is not what any batches count
+ *   other_totals      totals minus this batch cannot be the counts of any batches
  *   unwritten         not 0 outside of every sequence, where the loss does not write; without totals only between sequences, and not at all
  *                     if totals count other parts, which may have written there.  Likely if one is NaN: no loss wrote it
  *   lost_gradient     out.dlogp is written, but not the array for a gradient that the loss also has: by the entropy of a bonus, or by a

@@ -771,7 +771,7 @@ static grpo_power_ grpo_power_raised_(grpo_power_ x, int64_t n) {
 
 static int grpo_power_less_(grpo_power_ a, grpo_power_ b) { return a.e != b.e ? a.e < b.e : grpo_dd_less(a.m, b.m); }
 
-/* what a response beyond the N-th adds: p^2 q^3 (p^(N-1) + q^(N-1)), q = 1 - p; 0 < p < 1 */
+/* what the response after the N-th adds: p^2 q^3 (p^(N-1) + q^(N-1)), q = 1 - p; 0 < p < 1 */
 static grpo_power_ grpo_gain_of_response_(double p, int64_t N) {
     const grpo_power_ P = grpo_power_of_(grpo_dd_of_(p), 0), Q = grpo_power_of_(grpo_two_diff(1, p), 0);
     const grpo_power_ powers = grpo_power_sum_(grpo_power_raised_(P, N - 1), grpo_power_raised_(Q, N - 1));
