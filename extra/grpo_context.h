@@ -73,8 +73,7 @@ typedef struct {
     grpo_sum stale, policy_is;         /* the sums that weight.off_policy_mask and policy_is pool */
 } grpo_response;
 
-/* whether parts of responses are enough: GRPO_OK if so; GRPO_WHOLE_RESPONSE names the field that needs more; else as
- * grpo_objective_check. */
+/* GRPO_OK if parts of responses are enough; GRPO_WHOLE_RESPONSE names the field that needs more; else as grpo_objective_check. */
 grpo_status grpo_context_check(const grpo_objective *obj);
 /* how many rounds of measuring and adding: 2 if all tokens of a response decide which of them count, else 1; 0: the objective is refused */
 int grpo_context_rounds(const grpo_objective *obj);

@@ -92,7 +92,7 @@ typedef struct {
     grpo_real *d_weight;                /* (vocab, width) added to; NULL: not wanted */
 } grpo_hidden;
 
-/* whether one pass is enough: GRPO_OK if so; GRPO_WHOLE_RESPONSE names the field that needs two; else as grpo_objective_check. */
+/* GRPO_OK if one pass is enough; GRPO_WHOLE_RESPONSE names the field that needs two; else as grpo_objective_check. */
 grpo_status grpo_hidden_check(const grpo_objective *obj);
 int grpo_hidden_passes(const grpo_objective *obj);      /* 1 or 2; 0: obj is NULL or invalid */
 

@@ -115,7 +115,8 @@ GRPO_LOGITS_FN grpo_logits_part grpo_logits_part_empty(void);
 GRPO_LOGITS_FN void grpo_logits_part_add(grpo_logits_part *part, double z, int is_target, double temperature);
 
 /* part_slopes: coefficients of d loss/d z of a row, from the loss's derivatives dlogp and dentropy (NaN if the temperature is not > 0 and
- * finite); slope: d loss/d z of a logit, from these */
+ * finite); slope: d loss/d z of a logit from these, with x = (z - largest)/temperature: scale share e^x (at + slope x)/temperature, for the
+ * target scale target/temperature */
 typedef struct {
     double largest, temperature, share, at, slope, target;
     double scale;                   /* factor still to be applied to at, slope and target: a power of two, or infinity */
