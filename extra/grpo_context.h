@@ -1,4 +1,4 @@
-/* grpo_context.h - context parallelism: the loss where the tokens of a response lie on several ranks, to the bits of the whole.
+/* grpo_context.h - context parallelism: the loss when the tokens of a response are on several ranks, with the bits of the undivided batch.
  * An optional part of gspo.h.  In the one source file that has the implementation of gspo.h write instead
  *
  *     #define GRPO_CONTEXT_IMPLEMENTATION    // implies GSPO_IMPLEMENTATION
@@ -6,33 +6,34 @@
  *
  * and include it plainly elsewhere.
  *
- * Every rank of a context group has the batch of the same groups and responses, of each response the tokens that lie there: one after the
- * other in its arrays, in any order (two stripes of a ring, say), some or none.  What is per response or group is on every rank.  A comes
- * from the whole responses (grpo_advantages there, or with their lengths): reward.length and overlong, baselines, gains and credit read a
- * response's length, and a part's is not that.  Then, with A given per token:
+ * Every rank of a context group has a batch with the same groups and responses, and of each response the tokens that are on this rank: one
+ * after the other in its arrays, in any order (two stripes of a ring, say), some or none.  What is per response or group is on every rank.
+ * A is computed from whole responses (grpo_advantages there, or with their lengths): reward.length and overlong, baselines, gains and
+ * credit read a response's length, which a part does not have.  Then, with A given per token:
  *
- *     grpo_response whole[N], part[N];              // N responses, some 3 KB each: rather by malloc; totals, out and partial begin as 0
+ *     grpo_response whole[N], part[N];              // N responses, some 3 KB each: better malloc; totals, out and partial start as 0
  *     for (k = 0; !st && k < grpo_context_rounds(&obj); k++) {
  *         st = grpo_context_measure(&obj, &batch, advantage, k ? whole : NULL, part);
- *         // whole = part added up over the context group, number by number: MPI_Allreduce(part, whole, ..., MPI_INT64_T, MPI_SUM)
+ *         // whole = sum of part over the context group, integer by integer: MPI_Allreduce(part, whole, ..., MPI_INT64_T, MPI_SUM)
  *     }
  *     if (!st) st = grpo_context_totals_add(&obj, &batch, whole, &totals);     // the same on every rank of the context group,
- *     // to be added up over data-parallel ranks and micro-batches, but not over the context group
+ *     // to be summed over data-parallel ranks and micro-batches, but not over the context group
  *     if (!st) st = grpo_context_loss_add(&obj, &batch, advantage, whole, &totals, &out, rank == 0, &partial, through);
- *     // through: N exact sums, added up over the context group in the same way
+ *     // through: N exact sums, to be summed over the context group in the same way
  *     if (!st) st = grpo_context_backward(&obj, &batch, advantage, whole, through, &out, &partial);
- *     // the partials, merged over all ranks with grpo_partial_merge, report the whole; out.dlogp is of the tokens that lie here
+ *     // the partials, merged over all ranks with grpo_partial_merge, give the report of the whole; out.dlogp is of the tokens on this rank
  *
- * The sums are exact and integers: neither the cut nor the order of ranks changes a bit of loss, gradient or report.
+ * The sums are exact and integers: neither the split nor the order of ranks changes a bit of loss, gradient or report.
  *
- * Micro-batches may cut a group.  Where the loss asks for no group (grpo_context_needs_groups is 0: most objectives) each holds any whole
- * responses, each as a group of its own, and grpo_totals_add, gspo_loss_add and grpo_partial_merge are all there is to it: the bits of the
- * whole, but that the report counts groups otherwise.  Else each has the batch of all responses of its groups, those that are not in it
- * with length 0, and is a "rank" above.  A is made before, from the whole groups, and given to both.
+ * Micro-batches may split a group.  If the loss does not depend on groups (grpo_context_needs_groups is 0: most objectives) each has any
+ * whole responses, each as a group of its own, and grpo_totals_add, gspo_loss_add and grpo_partial_merge are all that is needed: same bits
+ * as the whole, except that the report counts groups differently.  Otherwise each has the batch of all responses of its groups, with length
+ * 0 for those that are not in it, and is a "rank" in the sense above.  A is computed beforehand, from the whole groups, in both cases.
  *
- * Units are the token and the response (ratio.level token, sequence_mean, sequence_sum, sequence_clipped_mean); weights and rejection
- * pooled over the response, off_policy_mask and divisors by length are those of the whole.  What hangs on a token's place in its
- * response, on segments or on other responses of its group is refused with GRPO_WHOLE_RESPONSE: gather its log-probabilities instead. */
+ * Supported ratios are those of the token and of the response (ratio.level token, sequence_mean, sequence_sum, sequence_clipped_mean);
+ * weights and rejection pooled over the response, off_policy_mask and divisors by length are those of the whole response.  Choices that
+ * depend on a token's position in its response, on segments or on other responses of its group are refused with GRPO_WHOLE_RESPONSE: gather
+ * the response's log-probabilities instead. */
 #ifndef GRPO_CONTEXT_H
 #define GRPO_CONTEXT_H
 
@@ -58,49 +59,51 @@
 extern "C" {
 #endif
 
-/* what a part of a response knows of it: counts and exact sums, all of int64_t, which add up number by number to those of the whole */
+/* what a part of a response contributes: counts and exact sums, all int64_t, which add up integer by integer to those of the whole */
 typedef struct {
-    int64_t in_mask;                   /* tokens in the mask */
+    int64_t in_mask;                   /* unmasked tokens */
     int64_t vetoed;                    /* parts with a token below weight.rollout_veto */
-    int64_t above, reaching;           /* parts whose largest statistic is above rollout_rs_high, is not below rollout_rs_low */
-    int64_t tokens;                    /* that count */
-    int64_t with_advantage;            /* of them, whose A is not 0 */
+    int64_t above, reaching;           /* parts whose largest statistic is above rollout_rs_high; parts whose largest is not below
+                                          rollout_rs_low */
+    int64_t tokens;                    /* tokens that count */
+    int64_t with_advantage;            /* how many of them have A not 0 */
     int64_t positive_tokens, nll_tokens;      /* as in grpo_totals */
-    grpo_sum rollout_is, rollout_rs;   /* what weight.rollout_is and rollout_rs pool */
-    grpo_sum log_ratio;                /* d of axis 3, over tokens that count, as ratio.level pools it */
-    grpo_sum stale, policy_is;         /* what weight.off_policy_mask and policy_is pool */
+    grpo_sum rollout_is, rollout_rs;   /* the sums that weight.rollout_is and rollout_rs pool */
+    grpo_sum log_ratio;                /* sum of d of axis 3 over the tokens that count, as ratio.level pools it */
+    grpo_sum stale, policy_is;         /* the sums that weight.off_policy_mask and policy_is pool */
 } grpo_response;
 
-/* Can it be had from parts of responses?  GRPO_WHOLE_RESPONSE names the field that asks for more; else as grpo_objective_check. */
+/* GRPO_OK if parts of responses are enough; GRPO_WHOLE_RESPONSE names the field that needs more; else as grpo_objective_check. */
 grpo_status grpo_context_check(const grpo_objective *obj);
-/* how often to measure, with an addition after each: 2 where all tokens of a response decide which of them count, else 1; 0: refused */
+/* how many rounds of measuring and adding: 2 if all tokens of a response decide which of them count, else 1; 0: the objective is refused */
 int grpo_context_rounds(const grpo_objective *obj);
 
-/* Does the loss look at the responses of a prompt together (a divisor by groups, a surrogate of a group, pairs)?  0: with A given, how
- * responses are grouped changes nothing but the counts of groups in the report */
+/* 1 if the loss depends on how responses are grouped (a divisor by groups, a surrogate of a group, pairs).  0: with A given, the grouping
+ * changes only the counts of groups in the report */
 int grpo_context_needs_groups(const grpo_objective *obj);
 
-/* part (sequences): of every response what the tokens of this batch know.  whole (sequences): NULL in the first round, then the sum of
- * that; part may be that array.  advantage (n_tokens): those here.  Counts that no sum of parts has are GRPO_OUT_OF_RANGE, here and
- * below. */
+/* part (sequences): written, what the tokens of this batch contribute to each response.  whole (sequences): NULL in the first round, then
+ * the sum of the parts of that round; part may be that array.  advantage (n_tokens): of the tokens on this rank.  Counts that no sum of
+ * parts can have are GRPO_OUT_OF_RANGE, here and below. */
 grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                  const grpo_response *whole, grpo_response *part);
-/* into[k] += from[k] for n responses, and for n sums of `through`: for those who have no library that adds up int64_t */
+/* into[k] += from[k] for n responses, or for n sums of `through`: for callers without a library that sums int64_t */
 void grpo_context_add(grpo_response *into, const grpo_response *from, int64_t n);
 void grpo_context_add_sums(grpo_sum *into, const grpo_sum *from, int64_t n);
 
-/* grpo_totals_add of the responses as they are as a whole; totals begins as 0 */
+/* grpo_totals_add of the whole responses; totals starts as 0 */
 grpo_status grpo_context_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_response *whole, grpo_totals *totals);
 
-/* gspo_loss_add of the tokens that lie here.  whole (sequences); totals: must be given.  leads: not 0 on one rank of the context group,
- * which counts the responses and groups of the report.  through (sequences): what the tokens hand back to their response's ratio, to be
- * added up.  out (arrays of n_tokens; NULL: no gradient); out.dlogp is complete once grpo_context_backward has been. */
+/* gspo_loss_add of the tokens on this rank.  whole (sequences); totals: required.  leads: not 0 on exactly one rank of the context group,
+ * which counts the responses and groups of the report.  through (sequences): written, per response the sum of its tokens' derivatives by
+ * the pooled log-ratio, to be summed over the context group.  out (arrays of n_tokens; NULL: no gradient); out.dlogp is complete after
+ * grpo_context_backward. */
 grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                   const grpo_response *whole, const grpo_totals *totals, const grpo_output *out, int leads,
                                   grpo_partial *partial, grpo_sum *through);
 
-/* completes out.dlogp: d loss/d logp through the ratio of the response; nothing is left to do for ratio.level token.  through
- * (sequences): the sums over the context group.  partial: that of grpo_context_loss_add, for the divisors and the flag of overflow */
+/* completes out.dlogp by d loss/d logp through the ratio of the response; does nothing for ratio.level token.  through (sequences): summed
+ * over the context group.  partial: that of grpo_context_loss_add, for its divisors and overflow flag */
 grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                   const grpo_response *whole, const grpo_sum *through, const grpo_output *out, grpo_partial *partial);
 
@@ -115,7 +118,7 @@ grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *b
 #ifndef GSPO_IMPLEMENTATION
 #define GSPO_IMPLEMENTATION
 #endif
-#include "../gspo.h"      /* its implementation, if this file has not had it yet */
+#include "../gspo.h"      /* includes its implementation, if this file does not have it yet */
 #include "grpo_shared.h"
 
 #ifdef __cplusplus
@@ -124,7 +127,7 @@ extern "C" {
 
 /* ---- which objectives ---- */
 
-/* a field whose choice looks at more than a part; 0 where none does.  Field 0 is of axis 1, which no loss reads. */
+/* the field whose choice needs more than a part of a response; 0 if there is none.  (Field 0 is of axis 1, which no loss reads.) */
 static size_t grpo_context_obstacle_(const grpo_objective *o) {
     const grpo_weight *w = &o->weight;
     if (gspo_function_of_(o)) return GRPO_FIELD_(surrogate.kind);
@@ -147,7 +150,7 @@ grpo_status grpo_context_check(const grpo_objective *obj) {
     return obstacle ? GRPO_STATUS_(GRPO_WHOLE_RESPONSE, grpo_at_field_(obstacle)) : st;
 }
 
-/* do all tokens of a response decide together which of them count? */
+/* 1 if all tokens of a response together decide which of them count */
 static int grpo_is_pooled_(const grpo_weight *w) {
     return grpo_rollout_is_over_(w, GRPO_OVER_SEQUENCE) || grpo_rollout_rs_over_(w, GRPO_OVER_SEQUENCE) || w->rollout_veto != 0;
 }
@@ -158,7 +161,7 @@ int grpo_context_needs_groups(const grpo_objective *obj) { return grpo_needs_gro
 
 /* ---- a response from its record ---- */
 
-/* of the largest statistic: accepted by one bound, whatever the other */
+/* 1 if the largest statistic is within one of the two bounds: the upper (upper = 1) or the lower */
 static int grpo_bound_accepts_(const grpo_weight *w, grpo_dd most, int upper) {
     grpo_weight one = *w;
     if (upper) one.rollout_rs_low = w->rollout_rs == GRPO_ROLLOUT_RS_RATIO ? 0 : -HUGE_VAL;
@@ -174,7 +177,7 @@ static int grpo_whole_rejected_(const grpo_weight *w, const grpo_response *x) {
     return !grpo_rollout_rs_accepts(w, grpo_sum_or_mean_(&x->rollout_rs, how, x->in_mask));
 }
 
-/* the tokens of sequence i that lie here; x: what is known of the whole */
+/* sequence i with its tokens on this rank; x: the record of the whole response */
 static grpo_sequence_ grpo_context_sequence_(const grpo_objective *o, const grpo_batch *b, int64_t i, const grpo_response *x) {
     const grpo_weight *w = &o->weight;
     grpo_sequence_ s = grpo_sequence_begin_(o, b, i);
@@ -228,7 +231,7 @@ static void grpo_measure_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, gr
     x->log_ratio = u.sum;
 }
 
-/* with limbs of 32 bits there is room to add them up */
+/* normalises the limbs of the sums to 32 bits, so that many records can be added */
 static void grpo_context_carry_(grpo_response *x) {
     grpo_sum_carry_(&x->rollout_is);
     grpo_sum_carry_(&x->rollout_rs);
@@ -239,13 +242,13 @@ static void grpo_context_carry_(grpo_response *x) {
 
 static grpo_status grpo_check_records_(const grpo_response *whole, const grpo_batch *b, int place) {
     const int64_t end = grpo_end_sequence_(b);
-    const grpo_status st = grpo_check_there_(whole, end, place);
+    const grpo_status st = grpo_check_not_null_(whole, end, place);
     for (int64_t i = grpo_first_sequence_(b); !st && i < end; i++)
         if (!grpo_are_counts_(&whole[i], 0, offsetof(grpo_response, rollout_is))) return grpo_refuse_(GRPO_OUT_OF_RANGE, place, i);
     return st;
 }
 
-/* objective, batch and advantages */
+/* checks objective, batch and advantages */
 static grpo_status grpo_context_check_call_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage) {
     const grpo_status st = grpo_context_check(obj);
     return st ? st : grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_);
@@ -257,7 +260,7 @@ grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *ba
     grpo_run_ r;
     grpo_status st = grpo_context_check_call_(obj, batch, advantage);
     if (!st && whole) st = grpo_check_records_(whole, batch, 4);
-    if (!st) st = grpo_check_there_(part, grpo_end_sequence_(batch), 5);
+    if (!st) st = grpo_check_not_null_(part, grpo_end_sequence_(batch), 5);
     if (st) return st;
     memset(&none, 0, sizeof none);
     r = grpo_run_of_(obj, batch, advantage, NULL, &none);
@@ -313,7 +316,7 @@ grpo_status grpo_context_totals_add(const grpo_objective *obj, const grpo_batch 
 
 /* ---- loss and gradient ---- */
 
-/* a response whose tokens here are to be evaluated, with what the whole decides */
+/* a response whose tokens on this rank are to be evaluated, with what is decided over the whole response */
 static grpo_sequence_ grpo_context_open_(const grpo_run_ *r, const grpo_coupling_ *group, int64_t i, const grpo_response *x) {
     const grpo_weight *w = &r->obj->weight;
     grpo_sequence_ s = grpo_context_sequence_(r->obj, r->batch, i, x);
@@ -336,7 +339,7 @@ static grpo_coupling_ grpo_context_group_(const grpo_batch *b, int64_t g, const 
     return group;
 }
 
-/* the unit that a response is; its sum is that of the whole */
+/* the response as a unit of the ratio, with the sum over the whole response */
 static void grpo_context_unit_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_response *x, gspo_unit_ *u) {
     gspo_unit_open_(r, s->begin, s->end, u);
     if (!r->needs_ratio) return;
@@ -355,7 +358,7 @@ static void grpo_context_forward_(const grpo_run_ *r, const grpo_sequence_ *s, c
     grpo_sum_carry_(through);
 }
 
-/* what the report counts once for all parts */
+/* the report's counts of responses and groups, added by one rank for all parts */
 static void grpo_context_report_(const grpo_batch *b, const grpo_response *whole, grpo_partial *p) {
     for (int64_t g = 0; g < b->n_groups; g++) {
         int64_t members = 0, with_advantage = 0;
@@ -396,7 +399,7 @@ grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *b
     if (!st) st = grpo_check_records_(whole, batch, 4);
     if (!st) st = grpo_check_totals_(totals);
     if (!st) st = partial ? GRPO_OK : GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
-    if (!st) st = grpo_check_there_(through, grpo_end_sequence_(batch), 9);
+    if (!st) st = grpo_check_not_null_(through, grpo_end_sequence_(batch), 9);
     if (st) return st;
     memset(&own, 0, sizeof own);
     grpo_context_count_(obj, batch, whole, &own);
@@ -414,7 +417,7 @@ grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *b
     grpo_run_ r;
     grpo_status st = grpo_context_check_call_(obj, batch, advantage);
     if (!st) st = grpo_check_records_(whole, batch, 4);
-    if (!st) st = grpo_check_there_(through, grpo_end_sequence_(batch), 5);
+    if (!st) st = grpo_check_not_null_(through, grpo_end_sequence_(batch), 5);
     if (!st) st = partial ? GRPO_OK : GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
     if (!st && (!grpo_are_counts_(partial, GRPO_PARTIAL_) || partial->scales.divisor == 0))
         st = GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);

@@ -7,13 +7,13 @@
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
- * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
- * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
- * know no batch.  What is read must be finite and at most 1e150 in magnitude (what is only compared with: finite); at masked tokens nothing
- * is.  Functions that return a number return NaN where an argument is not finite or out of range.  A result beyond the largest number of
- * its type is an infinity.  A status names argument and entry; of an argument that is a struct, the member by its place, from 0.  An
- * output may be the very array of an input of its type and length; where that cannot be, and where outputs or scratch overlap, the status
- * is GRPO_COMBINATION.  Numbers in brackets are those of the source that is named beside them. */
+ * response or list entry that comes first.  Only unmasked tokens count; the weights of axis 6 have no effect.  Outputs per token are laid
+ * out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists
+ * of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude (those that are only compared with: finite);
+ * inputs at masked tokens are not read.  Functions that return a number return NaN if an argument is not finite or out of range.  A result
+ * too large for its type becomes an infinity.  A status names argument and entry; of a struct argument, the member's number, from 0.  An
+ * output may be the same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap,
+ * the status is GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them. */
 #ifndef GRPO_CONTROL_H
 #define GRPO_CONTROL_H
 
@@ -42,23 +42,23 @@
 extern "C" {
 #endif
 
-/* the adaptive KL coefficient (1909.08593, 0.2 from there, as verl): kl_coef (1 + clip(kl/target - 1, -0.2, 0.2) steps/horizon); kl, target
- * in nats, target > 0; steps >= 0 since the last call and horizon > 0 in the same unit */
+/* the adaptive KL coefficient (1909.08593; the bound 0.2 is theirs, as in verl): returns kl_coef (1 + clip(kl/target - 1, -0.2, 0.2)
+ * steps/horizon).  kl and target in nats, target > 0; steps >= 0, those since the last call, and horizon > 0 in the same unit */
 GRPO_FN double grpo_kl_control(double kl_coef, double kl, double target, double steps, double horizon) {
     double e, m, s, h;
     int em, es, eh;
     if (!grpo_is_finite(kl_coef) || !grpo_is_finite(kl) || !(target > 0 && steps >= 0 && horizon > 0)) return NAN;
     if (!grpo_is_finite(target) || !grpo_is_finite(steps) || !grpo_is_finite(horizon)) return NAN;
-    e = grpo_two_diff(kl, target).hi / target;                          /* kl/target - 1 would cancel, and steps/horizon multiply it */
+    e = grpo_two_diff(kl, target).hi / target;                          /* not kl/target - 1, which would cancel */
     e = e < -0.2 ? -0.2 : e > 0.2 ? 0.2 : e;
-    m = frexp(kl_coef, &em); s = frexp(steps, &es); h = frexp(horizon, &eh);      /* no overflow meets an underflow */
+    m = frexp(kl_coef, &em); s = frexp(steps, &es); h = frexp(horizon, &eh);      /* no intermediate overflow or underflow */
     return kl_coef + ldexp(m * e * s / h, em + es - eh);
 }
 
-/* adaptive entropy (Skywork-OR1, 2505.22312; official scripts: target 0.2 nats, delta 1e-4, coef from 0 within 0 .. 5e-3; TRL: delta 5e-3,
- * within .. 1): coef := clip(coef + delta where entropy < target, else coef - delta, low, high), used = coef there, else 0.
- * inclusive, not 0: <=, as TRL; the official code is strict.  low <= high */
-typedef struct { double coef, used; } grpo_entropy_coef;      /* to be handed in next time; penalty.entropy_coef of this step */
+/* adaptive entropy coefficient (Skywork-OR1, 2505.22312; official scripts: target 0.2 nats, delta 1e-4, coef from 0 within 0 .. 5e-3; TRL:
+ * delta 5e-3, within 0 .. 1): coef := clip(coef + delta, low, high) if entropy < target, and used = coef; else coef := clip(coef - delta,
+ * low, high) and used = 0.  inclusive not 0: entropy <= target, as TRL; the official code is strict.  low <= high */
+typedef struct { double coef, used; } grpo_entropy_coef;      /* coef: pass it to the next call; used: penalty.entropy_coef of this step */
 
 GRPO_FN grpo_entropy_coef grpo_entropy_control(double coef, double entropy, double target, double delta, double low, double high,
                                                int inclusive) {
@@ -72,9 +72,9 @@ GRPO_FN grpo_entropy_coef grpo_entropy_control(double coef, double entropy, doub
     return r;
 }
 
-/* smooth advantage standardisation (DCPO, dynamic clipping, 2509.02333): at visit i = visits >= 1 of a prompt, of ((i-1) fresh + total)/i
- * and (fresh + (i-1) total)/i the one that is smaller in magnitude, the second if they are equal; fresh: the advantage by the rewards of
- * this visit, A_new, total: by those of all, A_total */
+/* smooth advantage standardisation (DCPO, dynamic clipping, 2509.02333): at visit i = visits >= 1 of a prompt, returns whichever of ((i-1)
+ * fresh + total)/i and (fresh + (i-1) total)/i is smaller in magnitude, the second if they are equal.  fresh: the advantage from the
+ * rewards of this visit, A_new; total: from those of all visits, A_total */
 GRPO_FN double grpo_smooth_advantage(int64_t visits, double fresh, double total) {
     double i, past;
     int side;
@@ -86,9 +86,9 @@ GRPO_FN double grpo_smooth_advantage(int64_t visits, double fresh, double total)
     return fresh / i + past / i * total;
 }
 
-/* mean and variance over all visits of a prompt, this one, number i = visits >= 1, included (DCPO, 2509.02333, official code, whose
- * observed variance is the sample's): ((i-1) mean + observed mean)/i and ((i-1) variance + observed variance + ((i-1)/i)(observed mean -
- * mean)^2)/i; at visit 1 what is observed */
+/* running mean and variance over all visits of a prompt up to this one, number i = visits >= 1 (DCPO, 2509.02333, official code, whose
+ * observed variance is the sample variance): ((i-1) mean + observed mean)/i and ((i-1) variance + observed variance + ((i-1)/i)(observed
+ * mean - mean)^2)/i; at visit 1 the observed ones */
 typedef struct { double mean, variance; } grpo_mean_variance;
 
 GRPO_FN grpo_mean_variance grpo_running_moments(int64_t visits, grpo_mean_variance before, grpo_mean_variance observed) {
@@ -109,23 +109,24 @@ GRPO_FN grpo_mean_variance grpo_running_moments(int64_t visits, grpo_mean_varian
     return r;
 }
 
-/* BAPO's bounds of the clip (Balanced Policy Optimization, 2510.18927, official code: 0.6, 1.2, 0.8, 2, 0.05, 1): with w = e^(logp -
- * logp_old), v = min(w, high) if A >= 0, max(w, low) if A < 0, P = sum of v A > 0, Q that of the others' |v A| and rho = P/Q, infinite if
- * Q = 0: while rho < target and low < low_max, low := min(low + step, low_max); then high likewise.  A bound at its end or beyond it
- * stays */
-typedef struct { double low, high, low_max, high_max, step, target; } grpo_balance;      /* step > 0, at most 1e6 of them to either end */
+/* BAPO's clip bounds (Balanced Policy Optimization, 2510.18927, official code: 0.6, 1.2, 0.8, 2, 0.05, 1).  With w = e^(logp - logp_old), v
+ * = min(w, high) if A >= 0 and max(w, low) if A < 0, let P = sum of v A over A > 0, Q = sum of |v A| over the others, rho = P/Q, infinite
+ * if Q = 0.  While rho < target and low < low_max, low := min(low + step, low_max); then high in the same way.  A bound at or beyond its
+ * maximum does not move */
+typedef struct { double low, high, low_max, high_max, step, target; } grpo_balance;      /* step > 0; at most 1e6 steps to either maximum */
 typedef struct { double low, high; } grpo_bounds;             /* of the ratio itself: 1 - eps_low, 1 + eps_high */
 
-/* reads batch.logp, batch.logp_old and A = advantage (n_tokens).  A pass over the batch for every step */
+/* reads batch.logp, batch.logp_old and A = advantage (n_tokens).  One pass over the batch per step */
 grpo_status grpo_balanced_clip_bounds(const grpo_batch *batch, const grpo_real *advantage, const grpo_balance *balance,
                                       grpo_bounds *bounds);
 
-/* advantage (n) = reward (n) - *baseline, then *baseline := momentum *baseline + (1 - momentum) reward, one after the other, rounded at the
- * end; momentum in [0, 1] (role-conditioned advantages of SPIRAL, 2506.24119, as prime-rl: from 0 with 0.95, a baseline for each role) */
+/* for each reward in turn: advantage (n) = reward (n) - *baseline, then *baseline := momentum *baseline + (1 - momentum) reward, rounded at
+ * the end; momentum in [0, 1] (role-conditioned advantages of SPIRAL, 2506.24119, as prime-rl: starts at 0, momentum 0.95, one baseline per
+ * role) */
 grpo_status grpo_running_baseline(const double *reward, int64_t n, double momentum, double *advantage, double *baseline);
 
-/* the weight of a pairwise preference term beside a loss (AMIR-GRPO, 2601.03661, official code, all numbers of it; lambda there), by q =
- * coef pair_loss/max(1e-9, loss): min(0.05, 1.25 coef) for q < 0.3, max(0.005, 0.8 coef) for q > 0.7, else coef */
+/* the weight of a pairwise preference term added to a loss (AMIR-GRPO, 2601.03661, official code, which has all these numbers; lambda
+ * there), from q = coef pair_loss/max(1e-9, loss): min(0.05, 1.25 coef) if q < 0.3, max(0.005, 0.8 coef) if q > 0.7, else coef */
 GRPO_FN double grpo_preference_coef_control(double coef, double pair_loss, double loss) {
     const grpo_dd least = { 1e-9, -6.228159145777985e-26 };
     grpo_dd q = grpo_dd_mul(grpo_two_prod(coef, pair_loss), 10), base = { 0, 0 };
@@ -138,24 +139,24 @@ GRPO_FN double grpo_preference_coef_control(double coef, double pair_loss, doubl
     return coef;
 }
 
-/* *temperature at which sum length s e^(s/temperature) is about 0, for scores s = score (n) whose sum length s is negative, else 0
- * (Trinity-RFT's CoD, all numbers of its code): bisection of [0.8, 100], up where the sum is not negative, to a width below 0.05; the last
- * middle.  length (n) >= 0 in tokens, their sum below 2^53 */
+/* *temperature: where sum length s e^(s/temperature) is about 0, for scores s = score (n) if sum length s is negative; else 0
+ * (Trinity-RFT's CoD; its code has all these numbers).  Bisection of [0.8, 100], to higher temperatures while the sum is not negative,
+ * until the interval is shorter than 0.05; returns the last midpoint.  length (n) >= 0 in tokens, their sum below 2^53 */
 grpo_status grpo_regret_temperature(const int64_t *length, const double *score, int64_t n, double *temperature);
 
-/* by h = standard (n_tokens), what grpo_standardised_entropy gives (HAPO, 2509.16591, official code: 0.2, 0.2, 1, 1; c and b of the last
- * two), all (n_tokens), A = advantage:
- *     clip_low = low (1 - clip_coef h) where h <= 0, else low;   clip_high = high (1 + clip_coef h) where h > 0, else high
- *     shaped = A (1 + gain h) for h > 0 outside of 1 - clip_low/2 < w < 1 + clip_high/2, and for h <= 0 inside it; else A;
+/* token-wise clip bounds and advantages from h = standard (n_tokens), the output of grpo_standardised_entropy (HAPO, 2509.16591, official
+ * code: 0.2, 0.2, 1, 1; c and b of the last two); all arrays (n_tokens), A = advantage:
+ *     clip_low = low (1 - clip_coef h) if h <= 0, else low;   clip_high = high (1 + clip_coef h) if h > 0, else high
+ *     shaped = A (1 + gain h) if h > 0 and w is outside of 1 - clip_low/2 < w < 1 + clip_high/2, or h <= 0 and w is inside; else A;
  *     w = e^(batch.logp - batch.logp_old) */
 typedef struct { double low, high, clip_coef, gain; } grpo_adaptation;
 
 grpo_status grpo_adaptive_clip(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *standard, const grpo_adaptation *how,
                               grpo_real *clip_low, grpo_real *clip_high, grpo_real *shaped);
 
-/* counts of a prompt's successes and failures, the past ones decaying: alpha := decay alpha + successes, beta := decay beta + failures,
- * each rounded once (SPO, single-stream, 2509.13232: rho of grpo_drift_decay; VADE, 2511.18902, its figure: 0.2 for the selected prompts,
- * 0.999 and no trials for the others).  Counts >= 0, decay in [0, 1] */
+/* a prompt's counts of successes and failures, with exponential decay: alpha := decay alpha + successes, beta := decay beta + failures,
+ * each rounded once (SPO, single-stream, 2509.13232: decay is rho of grpo_drift_decay; VADE, 2511.18902, its figure: 0.2 for the selected
+ * prompts, 0.999 and no trials for the others).  Counts >= 0, decay in [0, 1] */
 typedef struct { double alpha, beta; } grpo_counts;           /* pseudo-counts of a Beta distribution */
 
 GRPO_FN grpo_counts grpo_decayed_counts(double alpha, double beta, double decay, double successes, double failures) {
@@ -167,28 +168,28 @@ GRPO_FN grpo_counts grpo_decayed_counts(double alpha, double beta, double decay,
     return r;
 }
 
-/* *decay = clamp(2^(-D/half_life), low, high), D the mean of |batch.logp - batch.logp_old| over the mask, 0 without tokens (SPO,
+/* *decay = clamp(2^(-D/half_life), low, high), D the mean of |batch.logp - batch.logp_old| over the mask, 0 if there are no tokens (SPO,
  * single-stream, 2509.13232, official recipe: 0.06, 0.875, 0.96; D_half, rho_min, rho_max); half_life > 0, low <= high */
 grpo_status grpo_drift_decay(const grpo_batch *batch, double half_life, double low, double high, double *decay);
 
-/* rate state + (1 - rate) value; rate in [0, 1] (the sigma of RaPO, 2605.09640: 0.999) */
+/* exponential moving average: rate state + (1 - rate) value; rate in [0, 1] (the sigma of RaPO, 2605.09640: 0.999) */
 GRPO_FN double grpo_moving_average(double state, double value, double rate) {
     if (!grpo_is_finite(state) || !grpo_is_finite(value) || !(rate >= 0 && rate <= 1)) return NAN;
     return grpo_dd_add(grpo_two_prod(rate, state), grpo_dd_mul(grpo_two_diff(1, rate), value)).hi;
 }
 
-/* tracked (n) = quantile (n) + rate (level (n) - share of `observed` (m >= 1) below quantile), a step down the pinball loss (RiskPO,
- * 2510.00911, official code: levels 0.05, 0.1 .. 0.95 from quantiles of 0; rate 0.1).  n m comparisons */
+/* tracked (n) = quantile (n) + rate (level (n) - share of `observed` (m >= 1) below quantile): one gradient step on the pinball loss
+ * (RiskPO, 2510.00911, official code: levels 0.05, 0.1 .. 0.95, quantiles start at 0; rate 0.1).  n m comparisons */
 grpo_status grpo_quantile_tracker(const double *quantile, const double *level, int64_t n, double rate, const double *observed, int64_t m,
                                 double *tracked);
 
-/* updated (sequences) = clamp(M clamp(e^g, 1 - low, 1 + high), 1 - low, 1 + high), M = factor (sequences) >= 0, g the mean of batch.logp -
- * batch.logp_old over the response's mask within [-10, 10], 0 without tokens: the weight of the turns that are trained already (SeeUPO,
- * 2602.06554, official code: 0.2, 0.2, from 1; logp after the step).  low in [0, 1], high >= 0 */
+/* updated (sequences) = clamp(M clamp(e^g, 1 - low, 1 + high), 1 - low, 1 + high), M = factor (sequences) >= 0; g is the mean of batch.logp
+ * - batch.logp_old over the response's mask, clamped to [-10, 10], 0 if there are no tokens: the weight of the turns that have been trained
+ * already (SeeUPO, 2602.06554, official code: 0.2, 0.2, M starts at 1; logp after the step).  low in [0, 1], high >= 0 */
 grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, double low, double high, double *updated);
 
-/* start max(0, 1 - step/steps), start itself for steps 0 and before the first (SERL, 2605.19447, official code: 0.5, 50 steps; lam0,
- * N_decay; VISD, 2605.06094, counts from 1: step - 1); steps >= 0 */
+/* linear decay: start max(0, 1 - step/steps); start itself if steps = 0 or step <= 0 (SERL, 2605.19447, official code: 0.5, 50 steps; lam0,
+ * N_decay; VISD, 2605.06094, counts from 1: pass step - 1); steps >= 0 */
 GRPO_FN double grpo_linear_schedule(double start, double step, double steps) {
     if (!grpo_is_finite(start) || !grpo_is_finite(step) || !(steps >= 0 && grpo_is_finite(steps))) return NAN;
     if (steps == 0 || step <= 0) return start;
@@ -209,9 +210,9 @@ GRPO_FN double grpo_token_budget_schedule(double start, double factor, int64_t s
 grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t n, double low, double high, int64_t max,
                             int64_t *new_level);
 
-/* standard (n_tokens), the standardised entropy of HAPO (2509.16591, official code: 0.8, and every 1e-8): e = log max(batch.entropy,
- * 1e-8), m its nearest-rank quantile (of the n tokens in ascending order the first number j with j/n >= quantile, j/n as a double), h =
- * (e - m)/sqrt max(mean (e - m)^2, 1e-8); for h > 0 h/max(max h, 1e-8), else by form.  quantile in [0, 1] */
+/* standard (n_tokens): the standardised entropy of HAPO (2509.16591, official code: quantile 0.8, each epsilon 1e-8).  e = log
+ * max(batch.entropy, 1e-8); m is its nearest-rank quantile (of the n tokens in ascending order the first, number j, with j/n >= quantile,
+ * j/n as a double); h = (e - m)/sqrt max(mean (e - m)^2, 1e-8).  Then h/max(max h, 1e-8) if h > 0, else by form.  quantile in [0, 1] */
 typedef enum {
     GRPO_STANDARD_CODED,          /* h/min(min h, -1e-8), in [0, 1]: official code */
     GRPO_STANDARD_INTENDED        /* -h/min(min h, -1e-8), in [-1, 0]: the paper */
@@ -219,34 +220,35 @@ typedef enum {
 
 grpo_status grpo_standardised_entropy(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard);
 
-/* *value = max(least, quantile of e^(batch.logp - batch.logp_old) over the unmasked tokens of batch.shaping_mask), interpolated linearly at
- * position quantile (m - 1) of the m; least without any; quantile in [0, 1], least >= 0 (GUIDE, 2506.13923, official code: 0.9, 1e-4, g of
- * its surrogate w/(w + g)) */
+/* *value = max(least, quantile of e^(batch.logp - batch.logp_old) over the m unmasked tokens of batch.shaping_mask), linearly interpolated
+ * at position quantile (m - 1); least if m = 0; quantile in [0, 1], least >= 0 (GUIDE, 2506.13923, official code: 0.9, 1e-4; g of its
+ * surrogate w/(w + g)) */
 grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double least, double *value);
 
-/* *shift = (mean of z over the correct (sequences) + over the others)/2, a mean of none is 0; z = beta sum of batch.logp - batch.logp_ref
- * over the unmasked tokens (VPD, 2605.15113: 0.1, delta; its loss is -log sigmoid(z - shift), sign by correct) */
+/* *shift = (mean of z over the correct (sequences) + mean over the others)/2, an empty mean being 0; z = beta sum of batch.logp -
+ * batch.logp_ref over the unmasked tokens (VPD, 2605.15113: 0.1, delta; its loss is -log sigmoid(z - shift), with the sign by correct) */
 grpo_status grpo_logit_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift);
 
-/* margin (1 - cos(pi r))/2, r = min(progress/share, 1): 0 at the start of a run, margin when `share` of it is done (ConSPO, 2605.12969,
- * section 4.3: 0.01, 0.3; M, alpha, progress lambda there; surrogate.contrast_margin); progress in [0, 1], share in (0, 1] */
+/* margin (1 - cos(pi r))/2, r = min(progress/share, 1): 0 at the start of a run, margin once `share` of it is done (ConSPO, 2605.12969,
+ * section 4.3: 0.01, 0.3; M and alpha there, progress is lambda; surrogate.contrast_margin); progress in [0, 1], share in (0, 1] */
 GRPO_FN double grpo_margin_schedule(double margin, double progress, double share) {
     if (!grpo_is_finite(margin) || !(progress >= 0 && progress <= 1) || !(share > 0 && share <= 1)) return NAN;
     if (progress >= share) return margin;
     return grpo_dd_mul(grpo_sine_squared(grpo_dd_div(grpo_dd_of_(progress), share)), margin).hi;
 }
 
-/* a Lagrange multiplier of the constraint mean score >= target (FGRPO, 2604.08476, equations 2 to 6):
+/* one update of the Lagrange multiplier of the constraint mean score >= target (FGRPO, 2604.08476, equations 2 to 6):
  *     *multiplier := min(max, max(0, *multiplier + rate (target - m))),  m = *mean of score (n) where `counted` (n) is set
- * *multiplier (theirs begins at 1) stays where fewer than `least` are counted, or none, whose mean is 0; n >= 1; all but scores and target
- * >= 0; score is read where it counts */
-typedef struct { double target, rate, max; int64_t least; } grpo_constraint;      /* 0.95 for two of theirs; 0.05, 5 (eta, lambda_max); 8 */
+ * *multiplier (theirs starts at 1) does not change if fewer than `least` scores are counted, or none (m = 0 then); n >= 1; all but scores
+ * and target >= 0; score is read only where counted */
+typedef struct { double target, rate, max; int64_t least; } grpo_constraint;      /* FGRPO: target 0.95 for two constraints; rate 0.05, max
+                                                                                     5 (eta, lambda_max); least 8 */
 
 grpo_status grpo_multiplier_update(const double *score, const uint8_t *counted, int64_t n, const grpo_constraint *constraint,
                                    double *multiplier, double *mean);
 
-/* of the penalty coef |entropy - target| (Confucius3-Math, 2506.18330, section 6.1: target 0.55, coef 0.001): `value`, and as
- * penalty.entropy_coef, whose bonus has the same gradient: coef sign(target - entropy) */
+/* the penalty coef |entropy - target| (Confucius3-Math, 2506.18330, section 6.1: target 0.55, coef 0.001): `value` is the penalty, `coef`
+ * the penalty.entropy_coef whose bonus has the same gradient, coef sign(target - entropy) */
 typedef struct { double coef, value; } grpo_target_coef;
 
 GRPO_FN grpo_target_coef grpo_entropy_target_coef(double entropy, double target, double coef) {
@@ -257,16 +259,16 @@ GRPO_FN grpo_target_coef grpo_entropy_target_coef(double entropy, double target,
     return r;
 }
 
-/* coefficient of a KL that stands over delta: beta max(0, kl - delta) (DisCO, 2505.12366, official code: 1e-4, 1000) */
+/* a KL penalty that applies only above delta: coefficient beta max(0, kl - delta) (DisCO, 2505.12366, official code: 1e-4, 1000) */
 GRPO_FN double grpo_kl_hinge(double kl, double delta, double beta) {
     if (!grpo_is_finite(kl) || !grpo_is_finite(delta) || !grpo_is_finite(beta)) return NAN;
     return kl > delta ? grpo_times(beta, kl - delta) : 0;
 }
 
-/* ratio.power and the bound of the power mean at a step whose rewards have mean mu and deviation sigma (APMPO, 2605.04066; low and high are
- * its eps_min and eps_max):
+/* ratio.power and the bound of the power mean at a step whose rewards have this mean, mu, and deviation, sigma (APMPO, 2605.04066; low and
+ * high are its eps_min and eps_max):
  *     power = e^(-gamma mu),  eps = low + (high - low) tanh(mu/(sigma + delta)),  log_high = log(1 + eps), which is ratio.token_clip_high
- * sigma, delta >= 0, their sum finite and not 0, 0 <= low <= high, eps > -1; NaN for other numbers */
+ * sigma, delta >= 0, their sum finite and not 0, 0 <= low <= high, eps > -1; NaN if an argument violates this */
 typedef struct { double power, eps, log_high; } grpo_power_bounds;
 
 GRPO_FN grpo_power_bounds grpo_power_mean_bounds(double mean, double deviation, double gamma, double low, double high, double delta) {
@@ -302,7 +304,7 @@ GRPO_FN grpo_power_bounds grpo_power_mean_bounds(double mean, double deviation, 
 extern "C" {
 #endif
 
-/* P < target Q, that is rho < target */
+/* 1 if P < target Q, that is rho < target */
 static int grpo_is_negative_heavy_(const grpo_batch *b, const grpo_real *advantage, grpo_bounds bounds, double target) {
     grpo_sum P, Q;
     grpo_index_ at = grpo_before_tokens_(b);
@@ -325,13 +327,13 @@ static int grpo_is_negative_heavy_(const grpo_batch *b, const grpo_real *advanta
     return grpo_sum_value_(&P) < 0;
 }
 
-/* does x + step arrive at max? */
+/* 1 if x is at max or steps get it there: each is large enough to change x, and at most 1e6 are needed */
 static int grpo_step_arrives_(double x, double max, double step) {
     const double size = fabs(x) > fabs(max) ? fabs(x) : fabs(max);
     return x >= max || (size + step / 2 > size && (max - x) / step <= 1e6);
 }
 
-/* the members of the struct by their order */
+/* member numbers in declaration order */
 static grpo_status grpo_check_balance_(const grpo_balance *x, int place) {
     grpo_status st = grpo_check_member_(x->low, GRPO_MODERATE_, place, 0);
     if (!st) st = grpo_check_member_(x->high, GRPO_MODERATE_, place, 1);
@@ -382,8 +384,8 @@ grpo_status grpo_running_baseline(const double *reward, int64_t n, double moment
     return GRPO_OK;
 }
 
-/* sum length s e^((s - top)/temperature) < 0, temperature = numerator/divisor; top: the largest score that is not 0 */
-static int grpo_regrets_(const int64_t *length, const double *score, int64_t n, double top, double numerator, double divisor) {
+/* 1 if sum length s e^((s - top)/temperature) < 0, temperature = numerator/divisor; top: the largest score that is not 0 */
+static int grpo_sum_is_negative_(const int64_t *length, const double *score, int64_t n, double top, double numerator, double divisor) {
     grpo_sum sum;
     grpo_dd x;
     memset(&sum, 0, sizeof sum);
@@ -395,13 +397,13 @@ static int grpo_regrets_(const int64_t *length, const double *score, int64_t n, 
     return grpo_sum_value_(&sum) < 0;
 }
 
-/* 0.8 = 4 2^k/(5 2^k) and 100 = 500 2^k/(5 2^k): every middle is a quotient of whole numbers; 99.2/2^11 < 0.05 */
+/* 0.8 = 4 2^k/(5 2^k) and 100 = 500 2^k/(5 2^k): every midpoint is a quotient of integers; it ends at 99.2/2^11 < 0.05 */
 static double grpo_bisected_temperature_(const int64_t *length, const double *score, int64_t n, double top) {
     double low = 4, high = 500, divisor = 5, middle = 0;
     while ((high - low) / divisor >= 0.05) {
         low *= 2; high *= 2; divisor *= 2;
         middle = (low + high) / 2;
-        if (grpo_regrets_(length, score, n, top, middle, divisor)) high = middle;
+        if (grpo_sum_is_negative_(length, score, n, top, middle, divisor)) high = middle;
         else low = middle;
     }
     return middle / divisor;
@@ -412,7 +414,7 @@ grpo_status grpo_regret_temperature(const int64_t *length, const double *score, 
     double top = -HUGE_VAL;
     grpo_status st = grpo_check_output_(temperature, 4);
     if (!st) st = grpo_check_count_(n, 0, 3);
-    if (!st) st = grpo_check_there_(length, n, 1);
+    if (!st) st = grpo_check_not_null_(length, n, 1);
     if (!st) st = grpo_check_list_(score, n, GRPO_MODERATE_, 2);
     for (int64_t k = 0; !st && k < n; k++) if (length[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 1, k);
     if (st) return st;
@@ -425,7 +427,7 @@ grpo_status grpo_regret_temperature(const int64_t *length, const double *score, 
     return GRPO_OK;
 }
 
-/* the bounds at h, and A (1 + gain h) where the ratio's place asks for it */
+/* writes the clip bounds at h, and A or A (1 + gain h), by whether the ratio is inside the half-width bounds */
 static void grpo_adapt_token_(const grpo_batch *b, int64_t t, double h, double A, const grpo_adaptation *x, grpo_real *clip_low,
                               grpo_real *clip_high, grpo_real *shaped) {
     const grpo_dd one = grpo_dd_of_(1), change = grpo_two_prod(x->clip_coef, h);
@@ -466,7 +468,7 @@ grpo_status grpo_adaptive_clip(const grpo_batch *batch, const grpo_real *advanta
     return GRPO_OK;
 }
 
-/* over the mask of sequences begin .. end - 1: the mean of logp - logp_old, or of its magnitude; 0 without tokens */
+/* the mean of logp - logp_old, or of its magnitude, over the unmasked tokens of sequences begin .. end - 1; 0 if there are none */
 static grpo_dd grpo_mean_change_(const grpo_batch *b, int64_t begin, int64_t end, int magnitude) {
     grpo_sum sum;
     grpo_dd d;
@@ -550,7 +552,7 @@ grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t
     if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 4);
     if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 5);
     if (!st && low > high) st = grpo_refuse_both_(GRPO_CROSSED, 4, 5, -1);
-    if (!st) st = grpo_check_there_(level, n, 1);
+    if (!st) st = grpo_check_not_null_(level, n, 1);
     for (int64_t k = 0; !st && k < n; k++) if (level[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 1, k);
     if (!st) st = grpo_check_list_(success, n, GRPO_PART_, 2);
     if (st) return st;
@@ -569,7 +571,7 @@ static grpo_dd grpo_log_entropy_(double H) {
     return grpo_dd_add(grpo_log_twice(least.hi), grpo_dd_of_(least.lo / least.hi));
 }
 
-/* the largest of the `rank` smallest */
+/* the entropy of this rank (from 1) in ascending order */
 static double grpo_entropy_quantile_(const grpo_batch *b, int64_t rank) {
     grpo_order_ o;
     grpo_prefix_ p;
@@ -588,7 +590,7 @@ static double grpo_entropy_quantile_(const grpo_batch *b, int64_t rank) {
     return H;
 }
 
-/* of e - pivot: the largest and the least, at least 1e-8 deviations away */
+/* above and below: the largest e - pivot and minus the smallest, each at least 1e-8 root mean squares of e - pivot */
 typedef struct { grpo_dd pivot, above, below; } grpo_entropies_;
 
 static void grpo_survey_entropies_(const grpo_batch *b, int64_t n, grpo_entropies_ *s) {
@@ -639,7 +641,7 @@ grpo_status grpo_standardised_entropy(const grpo_batch *batch, double quantile, 
     return GRPO_OK;
 }
 
-/* e^(logp - logp_old) of the token of this rank, from 1 up, in ascending order */
+/* e^(logp - logp_old) of the token of this rank (from 1) in ascending order */
 static double grpo_ratio_at_rank_(grpo_order_ *o, int64_t rank) {
     grpo_prefix_ p;
     grpo_key_ key;
@@ -674,7 +676,7 @@ grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double
         place = grpo_two_prod(quantile, (double)(m - 1));
         low = floor(place.hi);
         if (low == place.hi && place.lo < 0) low--;
-        place = grpo_dd_minus_(place, grpo_dd_of_(low));                /* what is left of it */
+        place = grpo_dd_minus_(place, grpo_dd_of_(low));                /* the fractional part */
         w = high = grpo_ratio_at_rank_(&o, (int64_t)low + 1);
         if (place.hi > 0) high = grpo_ratio_at_rank_(&o, (int64_t)low + 2);
         if (high > w) w = w + place.hi * (high - w);
@@ -723,7 +725,7 @@ grpo_status grpo_logit_shift(const grpo_batch *batch, const uint8_t *correct, do
     int64_t i, t, n[2] = { 0, 0 };
     int k;
     if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_, 3);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_REF_);
     if (st) return st;
     memset(sum, 0, sizeof sum);

@@ -1,4 +1,4 @@
-/* grpo_credit.h - advantages that the axes of an objective do not make: from groups, trees, teachers, other responses.
+/* grpo_credit.h - advantages beyond those of an objective's axes: from groups, trees, teachers, other responses.
  * An optional part of grpo.h.  In one source file write
  *
  *     #define GRPO_CREDIT_IMPLEMENTATION
@@ -7,14 +7,14 @@
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
- * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
- * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
- * know no batch.  What is read must be finite and at most 1e150 in magnitude (what is only compared with: finite); at masked tokens nothing
- * is.  Functions that return a number return NaN where an argument is not finite or out of range.  A result beyond the largest number of
- * its type is an infinity.  A status names argument and entry; of an argument that is a struct, the member by its place, from 0.  An
- * output may be the very array of an input of its type and length; where that cannot be, and where outputs or scratch overlap, the status
- * is GRPO_COMBINATION.  Numbers in brackets are those of the source that is named beside them.
- * Advantages of (sequences) are to be written at each token of their response before a loss reads them; r is batch.reward (sequences). */
+ * response or list entry that comes first.  Only unmasked tokens count; the weights of axis 6 have no effect.  Outputs per token are laid
+ * out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists
+ * of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude (those that are only compared with: finite);
+ * inputs at masked tokens are not read.  Functions that return a number return NaN if an argument is not finite or out of range.  A result
+ * too large for its type becomes an infinity.  A status names argument and entry; of a struct argument, the member's number, from 0.  An
+ * output may be the same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap,
+ * the status is GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them.
+ * To use advantages of (sequences) in a loss, copy each to all tokens of its response.  r is batch.reward (sequences). */
 #ifndef GRPO_CREDIT_H
 #define GRPO_CREDIT_H
 
@@ -66,31 +66,31 @@
 extern "C" {
 #endif
 
-/* key tokens (KTAE, 2505.16826, official code): of an id, with a and b of the group's responses with reward > 0 and <= 0 that have it, c
- * and d that do not, n of its copies among the L tokens of either kind of response,
+/* advantages of key tokens (KTAE, 2505.16826, official code), to be added to the others.  For an id, let a and b be the numbers of the
+ * group's responses with reward > 0 and <= 0 that contain it, c and d of those that do not, n its occurrences among the L tokens of all
+ * responses of one kind;
  *     key = top tanh(x/2),  x = (fisher f + gain IG) h/(fisher + gain)
  *     f = e^-2p, 0 where p = 1: p the two-sided p-value of Fisher's exact test of (a b; c d)
- *     IG = H(y) - H(y|x) in bits, y: is the response right, x: does it have the id
+ *     IG = H(y) - H(y|x) in bits, y: whether the response is right, x: whether it contains the id
  *     h = asin sqrt(a/(a + c + 1e-10)) - asin sqrt(b/(b + d + 1e-10)), + tf/(tf' + 1e-5) - tf'/(tf + 1e-5) if frequency,
- *     tf = 3 q/(q + 1 + 2 L/(L + L')) of the right ones and tf' of the wrong, q = n/L
- * 0 for the id `ignored` (-1: none is; theirs: the end of a response) and in groups that are all right or all wrong.  To be added to
- * the advantages */
+ *     tf = 3 q/(q + 1 + 2 L/(L + L')) of the right responses and tf' of the wrong ones, q = n/L
+ * 0 for the id `ignored` (-1: no id; theirs: the end-of-sequence token) and in groups that are all right or all wrong */
 typedef struct {
-    double fisher, gain, top;                   /* the first two >= 0 and not both 0: 1, 1, 1 */
-    int frequency;                              /* a flag */
+    double fisher, gain, top;                   /* fisher, gain >= 0, not both 0: 1, 1, 1 */
+    int frequency;                              /* not 0: h has the terms of tf */
     int64_t ignored;
 } grpo_key_measure;
 
-typedef struct { int64_t token, sequence, slot; } grpo_token_place;      /* scratch alone */
+typedef struct { int64_t token, sequence, slot; } grpo_token_place;      /* scratch only */
 
-/* key (n_tokens), token (n_tokens): ids; scratch (capacity): as many as the largest group has unmasked tokens, n_tokens suffice;
- * GRPO_TOO_SMALL, of capacity, where there are more */
+/* key (n_tokens); token (n_tokens): ids; scratch (capacity): capacity at least the unmasked tokens of the largest group (n_tokens is always
+ * enough), else GRPO_TOO_SMALL, of capacity */
 grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *token, const grpo_key_measure *measure,
                                      grpo_token_place *scratch, int64_t capacity, grpo_real *key);
 
-/* one token's share of the generalised Jensen-Shannon divergence, beta p log(p/M) + (1 - beta) q log(q/M), M = beta p + (1 - beta) q, p =
- * e^teacher, q = e^student of log-probabilities, -inf allowed (GKD, 2306.13649, eq. 1, term by term, as Trinity-RFT, 2505.17826, has it);
- * 0 for beta 0 or 1, where TRL and grpo_distill.h have the KL divergences; NaN for beta outside [0, 1] */
+/* one token's term of the generalised Jensen-Shannon divergence, beta p log(p/M) + (1 - beta) q log(q/M), M = beta p + (1 - beta) q, p =
+ * e^teacher, q = e^student, from log-probabilities, which may be -inf (GKD, 2306.13649, eq. 1, term by term, as in Trinity-RFT,
+ * 2505.17826); 0 for beta 0 or 1, where TRL and grpo_distill.h have the KL divergences; NaN for beta outside [0, 1] */
 GRPO_FN double grpo_jensen_shannon(double teacher, double student, double beta) {
     const double rest = 1 - beta;
     const grpo_dd d = grpo_two_diff(teacher, student);
@@ -100,61 +100,61 @@ GRPO_FN double grpo_jensen_shannon(double teacher, double student, double beta) 
                               grpo_mixture_log_(d, beta, rest), beta);
 }
 
-/* advantage (n_tokens) = -coef times that of batch.logp_teacher and batch.logp_old; beta in [0, 1] */
+/* advantage (n_tokens) = -coef times grpo_jensen_shannon of batch.logp_teacher and batch.logp_old; beta in [0, 1] */
 grpo_status grpo_jsd_advantage(const grpo_batch *batch, double beta, double coef, grpo_real *advantage);
 
-/* shaped (n_tokens) = (1 - alpha) A + alpha c_i e^(tempered - batch.logp_old), A = advantage (n_tokens), alpha = m/(p + m), m =
- * min(|entropy_base - entropy|, 0.1), in nats, p the share of the batch's responses with c_i = correct (sequences) true; A itself where p =
- * 0 (DCPO, distribution-centric, 2601.12730, official code: entropy_base 0.5).  tempered (n_tokens): logp_old at temperature 1.2 if entropy
- * <= entropy_base, else 0.8 */
+/* shaped (n_tokens) = (1 - alpha) A + alpha c_i e^(tempered - batch.logp_old), A = advantage (n_tokens), c_i = correct (sequences), alpha =
+ * m/(p + m), m = min(|entropy_base - entropy|, 0.1), in nats, p the share of the batch's responses that are correct; A itself if p = 0
+ * (DCPO, distribution-centric, 2601.12730, official code: entropy_base 0.5).  tempered (n_tokens): logp_old at temperature 1.2 if entropy
+ * <= entropy_base, else at 0.8 */
 grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *tempered,
                                         const uint8_t *correct, double entropy, double entropy_base, grpo_real *shaped);
 
-/* advantage (sequences) = e^(r/temperature)/mean of it over the group (DRIFT, 2605.31455, official script: 0.1, beta; the 1e-12 is left
- * out); temperature >= 1e-150 */
+/* advantage (sequences) = e^(r/temperature)/mean of e^(r/temperature) over the group (DRIFT, 2605.31455, official script: 0.1, beta; its
+ * 1e-12 is left out); temperature >= 1e-150 */
 grpo_status grpo_boltzmann_advantage(const grpo_batch *batch, double temperature, grpo_real *advantage);
 
-/* advantage (sequences): softmax of the mean of batch.logp_old over the unmasked tokens over temperature, among the group's responses with
- * r > threshold that have any; by_length, not 0: each over its unmasked tokens, and those divided by their sum; 0 for the others; scratch
- * (sequences) (POPO, 2605.06650, official code: 0, 1, its 1e-8 left out) */
+/* advantage (sequences): among the group's responses that have r > threshold and unmasked tokens, softmax of (mean of batch.logp_old over
+ * the unmasked tokens)/temperature; 0 for the others.  by_length not 0: each is divided by its number of unmasked tokens, then all by their
+ * sum.  scratch (sequences) (POPO, 2605.06650, official code: 0, 1, its 1e-8 left out) */
 grpo_status grpo_likelihood_advantage(const grpo_batch *batch, double threshold, double temperature, int by_length, grpo_dd *scratch,
                                   grpo_real *advantage);
 
-/* advantage (sequences) = mix (r' - mean r' of the other half + offset, of the low half - offset) + (1 - mix)(r - mean r of its half); by
- * metric (sequences), the first floor(G/2) of the group are its low half; r' = alpha r in the half that `scaled` names, r in the other; a
- * mean of none is 0 (CANON, 2509.23962, official code: alpha 1, b 0, mu 1; low by entropy and by length; divided by the longest length
- * there) */
+/* advantage (sequences) = mix (r' - mean r' of the other half + offset, in the low half - offset) + (1 - mix)(r - mean r of its own half);
+ * the floor(G/2) responses of the group with the smallest metric (sequences) are its low half; r' = alpha r in the half named by `scaled`,
+ * r in the other; an empty mean is 0 (CANON, 2509.23962, official code: alpha 1, b 0, mu 1; scaled is low by entropy and by length, which
+ * it divides by the longest) */
 typedef enum { GRPO_HALF_LOW, GRPO_HALF_HIGH } grpo_half;
-typedef struct { double alpha, offset, mix; grpo_half scaled; } grpo_canon;      /* their b and mu: offset and mix */
+typedef struct { double alpha, offset, mix; grpo_half scaled; } grpo_canon;      /* offset and mix are their b and mu */
 
 grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, const grpo_canon *canon, grpo_real *advantage);
 
-/* advantage (sequences) = 1/2 A (U/(sqrt p + 1e-6) + (1 - U)/(1 - sqrt p + 1e-6)) min(1, U/alpha), the last where A > 0; A = (r - p)/
- * (sample std + 1e-6), p the group's mean of rewards that are 0 or 1 (GRPO_NOT_A_CHOICE for others), U = mean_reward, the mean of p over
+/* advantage (sequences) = 1/2 A (U/(sqrt p + 1e-6) + (1 - U)/(1 - sqrt p + 1e-6)) min(1, U/alpha), the last factor only if A > 0; A = (r -
+ * p)/(sample std + 1e-6), p the group's mean of rewards, which must be 0 or 1 (else GRPO_NOT_A_CHOICE), U = mean_reward, the mean of p over
  * prompts (w in the paper, P in the code); 0 for p of 0 or 1; alpha > 0 (A-GRAE, 2602.05548, official code: 1 for mathematics, 0.5; the
  * paper's equation 12 has sqrt(1 - p)) */
 grpo_status grpo_asymmetric_advantage(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage);
 
-/* shaped (sequences) = A + min(max(lambda (1 - e^(s - mean s)), 0), kappa A) where r > 0 and A > 0, s the mean of batch.logp_old over the
- * unmasked tokens, mean s over the group's responses that have any; else A = advantage (sequences); scratch (sequences) (XRPO, 2510.06672:
- * 2.5, 0.5) */
+/* shaped (sequences) = A + min(max(lambda (1 - e^(s - mean s)), 0), kappa A) where r > 0 and A > 0, else A = advantage (sequences); s is
+ * the mean of batch.logp_old over the unmasked tokens, mean s that over the group's responses that have any; scratch (sequences) (XRPO,
+ * 2510.06672: 2.5, 0.5) */
 grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
                                       grpo_real *shaped);
 
-/* shaped (sequences) = A + clip(delta (feature - mean feature)/mean divisor, -k |A|, k |A|) where eligible, means over the eligible ones of
- * the group; A where not (ASPO for tools, 2508.19201, equation 2: -2, 0.7; feature the place of the first token of code, divisor the
- * length); all (sequences), divisor > 0, k >= 0 */
+/* shaped (sequences) = A + clip(delta (feature - mean feature)/mean divisor, -k |A|, k |A|) where eligible, means over the eligible
+ * responses of the group; A elsewhere (ASPO for tools, 2508.19201, equation 2: -2, 0.7; feature is the position of the first token of code,
+ * divisor the length); all arrays (sequences), divisor > 0, k >= 0 */
 typedef struct { const double *advantage, *feature, *divisor; const uint8_t *eligible; double delta, k; } grpo_feature;
 
 grpo_status grpo_feature_advantage(const grpo_batch *batch, const grpo_feature *feature, grpo_real *shaped);
 
-/* advantage (sequences) = (r - m)/(s + eps), mean and sample standard deviation over the group and `count` rewards of `virtual_reward`
- * more; r itself in a group of one, 0 where all are equal; count in 0 .. 2^40, eps >= 0 (NGRPO, 2509.18851, official code: 1, 1, 1e-6;
- * r_max, m) */
+/* advantage (sequences) = (r - m)/(s + eps), mean and sample standard deviation over the group's rewards and `count` additional rewards
+ * equal to `virtual_reward`; r itself in a group of one, 0 if all are equal; count in 0 .. 2^40, eps >= 0 (NGRPO, 2509.18851, official
+ * code: 1, 1, 1e-6; r_max, m) */
 grpo_status grpo_virtual_reward_advantage(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage);
 
-/* advantage (sequences), of responses to the groups of one bundle (bundle, (groups): any ids), n the least of their sizes, B their number,
- * S_k the sum of the rewards of their k-th responses, k < n; scratch (groups):
+/* advantage (sequences) over bundles of groups; bundle (groups): any ids, equal in the groups of one bundle.  In a bundle let n be the size
+ * of its smallest group, B the number of its groups, S_k the sum of the rewards of their k-th responses, k < n; scratch (groups):
  *     U = (omega v + u)/(omega + 1)/(std S + eps),  u = (max(S - low, 0) - max(S - high, 0))/(c - a + eps),  v = -max(low - S, 0)/(a + eps)
  *     A = U (r - m)/D, m the mean of its group, D the sum of r - m over the k-th responses; U/B where |D| <= 1e-6
  * sample std, 1 for n = 1; 0 for responses from the n-th on, and where std S + eps is 0 (RiskPO, 2510.00911, official code without its
@@ -164,23 +164,23 @@ typedef struct { double low, high, a, c, omega, eps; } grpo_risk;      /* low <=
 grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle, const grpo_risk *risk, grpo_dd *scratch,
                                   grpo_real *advantage);
 
-/* advantage (n_sets) = f - mean f over the sets, f = mean reward of the set's members times its distinct classes over its size, n there
- * (POLY, 2509.25424); reward (n), klass (n), any ids; set s: member[set_begin[s]] .. member[set_begin[s+1]-1] in 0 .. n - 1, not empty:
- * set_begin (n_sets + 1) >= 0 increases */
+/* advantage (n_sets) = f - mean f over the sets, f = (mean reward of the set's members)(number of its distinct classes)/(size of the set)
+ * (POLY, 2509.25424, where the size is n); reward (n); klass (n): any ids; set s: member[set_begin[s]] .. member[set_begin[s+1]-1], each in
+ * 0 .. n - 1, not empty: set_begin (n_sets + 1) >= 0 increases */
 grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64_t n, const int64_t *member, const int64_t *set_begin,
                                int64_t n_sets, double *advantage);
 
-/* advantages of the responses to one prompt and of its reference answer y, for the score surrogate and seq_mean_token_mean over the n + 1:
+/* advantages of the n responses to one prompt and of its reference answer y, for surrogate score and seq_mean_token_mean over the n + 1:
  *     advantage (n) = (1 + lambda) A (n + 1)/n,  *reference = (n + 1)(beta A_y - lambda mean A)
- * A = (reward (n) - mean)/population std over the responses, and y with with_reference, not 0; all 0 where that is 0 (GRAO, 2508.07750,
- * whose text allows either) */
+ * A = (reward (n) - mean)/population std, both over the responses and, if with_reference is not 0, y; all 0 if that std is 0 (GRAO,
+ * 2508.07750, whose text allows either) */
 grpo_status grpo_reference_advantage(const double *reward, int64_t n, double reference_reward, double beta, double lambda,
                                      int with_reference, double *advantage, double *reference);
 
-/* advantage (n_tokens) = sum over this and the later unmasked tokens of the response of process_coef (x G/(G - 1) - B), B = sum of the
- * group's means of x over unmasked tokens/(G - 1), + outcome_coef (r - mean r of the others) at the last (PRIME, 2502.01456, as verl's
- * recipe: 5, 5, then whitened as advantage.scale token_whiten does).  process (n_tokens): x, the implicit reward; G > 1, else
- * GRPO_LONE_RESPONSE */
+/* advantage (n_tokens) = sum, over this and the later unmasked tokens of the response, of process_coef (x G/(G - 1) - B), plus outcome_coef
+ * (r - mean r of the others) at the last one; B = sum of the group's response means of x over unmasked tokens, over G - 1 (PRIME,
+ * 2502.01456, as verl's recipe: 5, 5, then whitened as advantage.scale token_whiten does).  process (n_tokens): x, the implicit reward; G >
+ * 1, else GRPO_LONE_RESPONSE */
 grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *process, double process_coef, double outcome_coef,
                                     grpo_real *advantage);
 
@@ -188,67 +188,68 @@ grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *pr
  * and 1: -0.256, 1.256) */
 grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, double offset, grpo_real *advantage);
 
-/* advantage (sequences) = (r - m)/(s + eps), mean and population deviation over the group's unmasked tokens, each with r of its response;
- * 0 where all with tokens are equal.  If the magnitude of one that has tokens reaches `limit`: of the whole group mean and sample
- * deviation over the responses.  scaled 0: r - m, likewise; eps >= 0, limit > 0, +infinity for none (HAPO, 2509.16591, official code: 1e-6,
- * 5) */
+/* advantage (sequences) = (r - m)/(s + eps), m and s mean and population deviation over the group's unmasked tokens, each with the r of its
+ * response; 0 if all responses with tokens have equal rewards.  If the magnitude reaches `limit` in a response with tokens, the whole group
+ * takes mean and sample deviation over responses instead.  scaled 0: r - m, with the same rule; eps >= 0, limit > 0, +infinity for no limit
+ * (HAPO, 2509.16591, official code: 1e-6, 5) */
 grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double limit, int scaled, grpo_real *advantage);
 
-/* advantage (n) = r_i (1 + mean of the later r), the last one r_n; r = reward (n) of the steps of a response (StepCodeReasoner, 2605.11922,
- * equation 11; times 0.3, lambda, beside that of the group) */
+/* advantage (n) = r_i (1 + mean of the later r), for the last step r_n; r = reward (n) of the steps of a response (StepCodeReasoner,
+ * 2605.11922, equation 11; used times 0.3, lambda, beside the group's advantage) */
 grpo_status grpo_future_success_advantage(const double *reward, int64_t n, double *advantage);
 
-/* credit (n) = g^t (own_t + beta W_t other_t), by step t = 0 ..; W_t = h sum_(k<t) h^(t-k) own_k, inclusive: h sum_(k<=t); per_step: over
- * t + 1; then clipped to -clip .. clip, 0: not; then its sign; discount 0: without g^t (advantage alignment, 2511.19405, official code:
- * gamma g = weight_gamma h = 0.96, beta 2, no clip, discount alone; h is g_a there).  own, other (n): advantages of both players; gammas
- * in [0, 1], clip >= 0, the last four flags */
+/* credit (n) of step t = 0 ..: g^t (own_t + beta W_t other_t), W_t = h sum_(k<t) h^(t-k) own_k, with `inclusive` h sum_(k<=t); then with
+ * `per_step` divided by t + 1; then clipped to -clip .. clip (clip 0: not clipped); then with `sign` its sign; discount 0: without g^t
+ * (advantage alignment, 2511.19405, official code: gamma g = weight_gamma h = 0.96, beta 2, no clip, of the flags discount alone; h is g_a
+ * there).  own, other (n): advantages of the two players; gammas in [0, 1], clip >= 0 */
 typedef struct { double gamma, weight_gamma, beta, clip; int inclusive, sign, per_step, discount; } grpo_coplayer;
 
 grpo_status grpo_alignment_advantage(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit);
 
-/* shaped (n) = P A + alpha (B - P B), P = V^T V, A = advantage (n), B = max(A, 0) with positive, not 0, else A (SALT, 2606.05800, official
- * code: positive, alpha = 1 - effective of grpo_gram_rank within 0 .. 1).  basis (k, n): V, its rows orthonormal (not checked), the first
- * k = rank eigenvectors of the Gram matrix, entries at most 1e75; scratch (k) */
+/* shaped (n) = P A + alpha (B - P B), P = V^T V, A = advantage (n), B = max(A, 0) if positive is not 0, else A (SALT, 2606.05800, official
+ * code: positive, alpha = 1 - effective of grpo_gram_rank within 0 .. 1).  basis (k, n): V, orthonormal rows (not checked), the
+ * eigenvectors of the Gram matrix with the k = rank largest eigenvalues, entries at most 1e75; scratch (k) */
 grpo_status grpo_projected_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
                                    grpo_dd *scratch, double *shaped);
 
-/* advantage (n) of the nodes of a tree = (R - mean)/(s + 1e-8) over those of one depth, s their sample deviation; 0 for s < 1e-6 and for a
- * node alone (BranchGRPO, 2509.06040, official code: alpha 1).  R of a leaf is its reward (n), of other nodes: */
+/* advantage (n) of the nodes of a tree = (R - mean)/(s + 1e-8) over the nodes of the same depth, s their sample deviation; 0 if s < 1e-6 or
+ * the node is alone at its depth (BranchGRPO, 2509.06040, official code: alpha 1).  R of a leaf is its reward (n); R of any other node: */
 typedef enum {
-    GRPO_BRANCH_LEAVES,           /* mean over the leaves below */
+    GRPO_BRANCH_LEAVES,           /* mean reward of the leaves below it */
     GRPO_BRANCH_PROBABILITY       /* sum over the children of softmax(alpha logp) R, logp (n) that of the edge to the child */
 } grpo_branch_form;
 
-typedef struct { grpo_dd value; int64_t leaves, depth; } grpo_branch;      /* scratch alone */
+typedef struct { grpo_dd value; int64_t leaves, depth; } grpo_branch;      /* scratch only */
 
-/* parent (n): an earlier node, of the first one -1; logp (n) is not read by `leaves`, nor that of the first; scratch (n).  O(n depth),
- * probability O(n^2) */
+/* parent (n): the index of an earlier node, -1 for the first one, the root; logp (n): not read by `leaves`, nor at the root; scratch (n).
+ * O(n depth), for probability O(n^2) */
 grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
                                   double alpha, grpo_branch *scratch, double *advantage);
 
-/* advantage (sequences) = (r - mean)/(sample deviation + eps), over the group; in a group of equal rewards 1 if they are 1, -1 if they
- * are 0, else 0; r in a group of one; eps >= 0 (AGPO, 2503.15952, code: 1e-6) */
+/* advantage (sequences) = (r - mean)/(sample deviation + eps) over the group; if all its rewards are equal: 1 if they are 1, -1 if they are
+ * 0, else 0; r in a group of one; eps >= 0 (AGPO, 2503.15952, code: 1e-6) */
 grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage);
 
-/* weighted (n) = e^(k (difficulty - mean) sign(A)) A, A = advantage (n), difficulty (n), mean (n) of the difficulties beside it
- * (DIVA-GRPO, 2603.01106, the paper's form) */
+/* weighted (n) = e^(k (difficulty - mean) sign(A)) A, A = advantage (n); mean (n): the mean of the difficulties that each difficulty (n) is
+ * compared with (DIVA-GRPO, 2603.01106, the paper's form) */
 grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
                                    double *weighted);
 
 /* weighted (n) = A W where A >= 0, A (2 - W) elsewhere; A = advantage (n), W = weight (n) in [0, 1] (DPEPO, 2604.24320) */
 grpo_status grpo_step_weight_advantage(const double *advantage, const double *weight, int64_t n, double *weighted);
 
-/* advantage (n) of the nodes of a tree, 0 of a root; V is the mean over its children of: */
+/* advantage (n) of the nodes of a tree, 0 at a root.  V of a node is the mean over its children c of: */
 typedef enum {
-    GRPO_TREE_TD,                 /* r_c + gamma V_c, 0 of a leaf.  A = (r + gamma V' - V'(parent))/(leaves from here on), V' = V; where the
-                                     parent has one child, both V' are `value`, a leaf's too (ATPO, 2603.02216, code) */
-    GRPO_TREE_SIBLINGS,           /* V_c, r of a leaf.  A = V - mean V of the siblings, V without any (D-TreeRPO, 2512.09675, code) */
+    GRPO_TREE_TD,                 /* r_c + gamma V_c; V of a leaf is 0.  A = (r + gamma V' - V'(parent))/(leaves from this node on); V' = V,
+                                     but if the parent has one child, both V' are `value`, for a leaf too (ATPO, 2603.02216, code) */
+    GRPO_TREE_SIBLINGS,           /* V_c; V of a leaf is r.  A = V - mean V of the siblings, V if it has none (D-TreeRPO, 2512.09675,
+                                     code) */
     GRPO_TREE_PARENT              /* the same, A = V - V(parent) (D-TreeRPO, the paper) */
 } grpo_tree_advantage_form;
 
-typedef struct { grpo_dd value; int64_t leaves, children; } grpo_tree_state;      /* scratch alone */
+typedef struct { grpo_dd value; int64_t leaves, children; } grpo_tree_state;      /* scratch only */
 
-/* parent (n): an earlier node, or -1; reward (n); value (n), gamma: read by td; scratch (n).  O(n^2) */
+/* parent (n): the index of an earlier node, or -1; reward (n); value (n), gamma: read by td only; scratch (n).  O(n^2) */
 grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, const double *value, int64_t n, double gamma,
                                 grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage);
 
@@ -263,52 +264,56 @@ typedef struct { double alpha, beta, gain_pos, gain_neg; grpo_anchors_form form;
 grpo_status grpo_two_anchor_advantage(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors,
                                       grpo_real *advantage);
 
-/* advantage (sequences): with s the mean of batch.logp over the unmasked tokens, of a correct (sequences) one the sum over the group's
- * wrong ones j of sigmoid((s_j - s)/temperature)/temperature, of a wrong one minus that over the correct ones of sigmoid((s -
- * s_j)/temperature)/ temperature; responses without tokens take no part and have 0; scratch (sequences) (CAPO, calibration-aware,
+/* advantage (sequences), with s the mean of batch.logp over the response's unmasked tokens: of a correct (sequences) one, the sum over the
+ * group's wrong ones j of sigmoid((s_j - s)/temperature)/temperature; of a wrong one, minus the sum over the correct ones j of sigmoid((s -
+ * s_j)/temperature)/temperature; responses without tokens are left out and have 0; scratch (sequences) (CAPO, calibration-aware,
  * 2604.12632: 0.5) */
 grpo_status grpo_calibration_advantage(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
                                       grpo_real *advantage);
 
-/* advantage (n), n in 2 .. 20: the mean over sizes 2 .. n of the mean over the subsets of that size with the item of (reward - mean)/
- * (population deviation + eps) over the subset, 0 of equal ones, eps > 0 (Multi-Scale GRPO, without an arXiv id; implementations draw
- * some of the subsets).  All 2^n: a second for 20 */
+/* advantage (n), n in 2 .. 20: the mean over sizes 2 .. n of the mean, over the subsets of that size that contain the item, of (reward -
+ * mean)/(population deviation + eps) in the subset, 0 if all its rewards are equal; eps > 0 (Multi-Scale GRPO, without an arXiv id;
+ * implementations draw some of the subsets).  Evaluates all 2^n subsets: a second for n = 20 */
 grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage);
 
-/* advantage (sequences): 1 of the first largest reward of the group, -1 of the first largest utility (sequences) among those of reward 0,
- * where there are a reward above 0 and one of 0; else 0.  replace (n_groups): where all rewards are 0 the response with the first smallest
- * utility, else -1 (ReCast, 2604.22169) */
+/* advantage (sequences): in groups with a reward above 0 and one of 0, 1 for the largest reward and -1 for the response with the largest
+ * utility (sequences) among those of reward 0, in each case the first such response; else 0.  replace (n_groups): if all rewards of the
+ * group are 0 the first response with the smallest utility, else -1 (ReCast, 2604.22169) */
 grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace);
 
-/* advantage (n) = w/sum |w| of n >= 2 candidates for one place, w = p (r - sum p r/sum p), p = e^logp_old (n), r = reward (n); all 0
- * where the sum is 0 (TLPO, 2604.26553, code).  O(n^2) */
+/* advantage (n) = w/sum |w| of n >= 2 candidate tokens for one position, w = p (r - sum p r/sum p), p = e^logp_old (n), r = reward (n); all
+ * 0 if sum |w| is 0 (TLPO, 2604.26553, code).  O(n^2) */
 grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage);
 
-/* advantage (n) from r = reward (n) of turns, over those of the same role (n), any ids (MARS, 2510.15414, official code, its first step) */
+/* advantage (n) of turns from r = reward (n), with mean and deviation over the turns of the same role (n), any ids (MARS, 2510.15414,
+ * official code, its first step) */
 typedef enum {
     GRPO_ROLE_MEAN,               /* r - mean */
     GRPO_ROLE_MEAN_STD,           /* (r - mean)/(sample deviation + 1e-6), 0 where all are equal */
-    GRPO_ROLE_CLIPPED             /* that within [-1, 3] */
+    GRPO_ROLE_CLIPPED             /* as mean_std, clipped to [-1, 3] */
 } grpo_role_form;
 
 grpo_status grpo_role_advantage(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage);
 
 /* advantage (sequences) = (r - m)/(d + eps), m the lower median of the group's rewards, d that of |r - m|; 0 where r = m; eps >= 0.  pivot
- * (n_groups): the first response with r = m, counted as batch.reward is (MC-GRPO, 2601.22582, official code: 0.001; it leaves the loss) */
+ * (n_groups): the first response with r = m, indexed as batch.reward (MC-GRPO, 2601.22582, official code: 0.001; it excludes the pivot from
+ * the loss) */
 grpo_status grpo_median_advantage(const grpo_batch *batch, double eps, double *advantage, int64_t *pivot);
 
-/* mixed (n) = a x + b y, rounded once; x, y (n) (levels of advantages: GiGPO, 2505.10978, as verl-agent: 1, 1; Stratified GRPO,
+/* mixed (n) = a x + b y, rounded once; x, y (n): for advantages of two levels (GiGPO, 2505.10978, as verl-agent: 1, 1; Stratified GRPO,
  * 2510.06214: alpha and 1 - alpha) */
 grpo_status grpo_mix_advantages(const double *x, const double *y, int64_t n, double a, double b, double *mixed);
 
-/* advantage (n_tokens) = sigmoid(L + e) - sigmoid(L), L = log odds of success before the token: log(prior/(1 - prior)) at the response's
- * first, + e after each (OPPO, 2605.21851); e = informed - plain (n_tokens) within -+evidence_max (0: any): log-probabilities by one scorer
- * that has and has not the answer in its context.  evidence_max >= 0; prior (sequences) in [0, 1], V_0 there; 0 or 1: all 0 */
+/* advantage (n_tokens) = sigmoid(L + e) - sigmoid(L), L the log odds of success before the token: log(prior/(1 - prior)) at the response's
+ * first token, then increased by e after each (OPPO, 2605.21851); e = informed - plain (n_tokens), clamped to -+evidence_max (0: not
+ * clamped): log-probabilities by the same scorer, with and without the answer in its context.  evidence_max >= 0; prior (sequences) in [0,
+ * 1], V_0 there; prior 0 or 1: all 0 */
 grpo_status grpo_odds_advantage(const grpo_batch *batch, const grpo_real *informed, const grpo_real *plain, const double *prior,
                                 double evidence_max, grpo_real *advantage);
 
-/* of gram (n, n): K_ij = g_i g_j of the gradients of n >= 1 responses, symmetric, n times the code's K; A = advantage (n); share > 0,
- * 1 <= least <= most (SALT, 2606.05800, official code: share, least, most as its README has them 1, 1, 64; rho, k_min, k_max)
+/* rank and effective share from the Gram matrix gram (n, n) of the gradients of n >= 1 responses: K_ij = g_i g_j, symmetric, n times the
+ * code's K.  A = advantage (n); share > 0, 1 <= least <= most (SALT, 2606.05800, official code: share, least, most, in its README 1, 1, 64;
+ * rho, k_min, k_max)
  *     rank = max(least, min(share PR rounded half to even, most, n - 1)),  PR = (tr K)^2/(sum K_ij^2 + 1e-10 n^2)
  *     effective = sum A_i A_j K_ij/(sum A_i^2 K_ii + 1e-9) */
 grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t n, double share, int64_t least, int64_t most, int64_t *rank,
@@ -330,18 +335,18 @@ grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t 
 extern "C" {
 #endif
 
-/* of the responses that are right [0] and wrong [1]: how many there are, how many have the id, their tokens, those with the id */
+/* counts of one id in the right [0] and wrong [1] responses: responses, responses with the id, tokens, tokens with the id */
 typedef struct { double responses[2], with[2], tokens[2], hits[2]; } grpo_key_counts_;
 
-/* two-sided p-value of (a b; c d): the share of tables with its margins that are not more probable, each in units of its own probability.
- * 1 exactly if all are */
+/* two-sided p-value of (a b; c d): the share of the tables with the same margins that are not more probable than it.  Probabilities are in
+ * units of that of (a b; c d).  Exactly 1 if all of them count */
 static grpo_dd grpo_fisher_(double a, double b, double c, double d) {
     const grpo_dd one = grpo_dd_of_(1);
     grpo_dd rare = one, total = one, w;
     double k;
     int all = 1, up;
     for (up = 0; up < 2; up++) {
-        const double most = up ? (b < c ? b : c) : (a < d ? a : d);     /* tables a + k, b - k, c - k, d + k; downwards the signs change */
+        const double most = up ? (b < c ? b : c) : (a < d ? a : d);     /* one step up: (a + 1, b - 1; c - 1, d + 1) */
         for (w = one, k = 0; k < most; k++) {
             const double from = up ? (b - k) * (c - k) : (a - k) * (d - k);
             w = grpo_dd_div(grpo_dd_mul(w, from), up ? (a + k + 1) * (d + k + 1) : (b + k + 1) * (c + k + 1));
@@ -358,7 +363,7 @@ static void grpo_add_log_(grpo_dd *sum, double sign, double n) {       /* + sign
     if (n > 0) *sum = grpo_dd_add(*sum, grpo_dd_mul(grpo_log_twice(n), sign * n));
 }
 
-/* in bits; 0 exactly where the rows of (a b; c d) are proportional */
+/* mutual information of (a b; c d) in bits; exactly 0 if its rows are proportional */
 static grpo_dd grpo_information_(double a, double b, double c, double d) {
     const grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
     grpo_dd sum = { 0, 0 };
@@ -369,7 +374,7 @@ static grpo_dd grpo_information_(double a, double b, double c, double d) {
     return grpo_dd_quotient(sum, grpo_dd_mul(ln2, a + b + c + d));
 }
 
-/* to twice the precision: atan x = 2 atan(x/(1 + sqrt(1 + x^2))) five times, then |x| < 0.05 and x^25/25 < 2^-110 */
+/* atan x in double-double: atan x = 2 atan(x/(1 + sqrt(1 + x^2))) five times, then |x| < 0.05 and x^25/25 < 2^-110 */
 static grpo_dd grpo_atan_twice_(grpo_dd x) {
     const grpo_dd one = grpo_dd_of_(1);
     grpo_dd square, sum = { 0, 0 };
@@ -379,7 +384,7 @@ static grpo_dd grpo_atan_twice_(grpo_dd x) {
     return grpo_dd_mul(grpo_dd_product(x, sum), 32);
 }
 
-/* asin sqrt(a/(a + c + eps)) - asin sqrt(b/(b + d + eps)) = atan sqrt(a/(c + eps)) - atan sqrt(b/(d + eps)) as one arc tangent */
+/* asin sqrt(a/(a + c + eps)) - asin sqrt(b/(b + d + eps)) = atan sqrt(a/(c + eps)) - atan sqrt(b/(d + eps)), as a single atan */
 static grpo_dd grpo_arc_difference_(double a, double b, double c, double d) {
     const grpo_dd eps = { 1e-10, -3.643219731549774e-27 };
     const grpo_dd C = grpo_dd_add(grpo_dd_of_(c), eps), D = grpo_dd_add(grpo_dd_of_(d), eps);
@@ -423,7 +428,7 @@ static int grpo_place_before_(const grpo_token_place *x, const grpo_token_place 
     return x->token < y->token || (x->token == y->token && x->sequence < y->sequence);
 }
 
-/* the heap below `root` has only its root out of place */
+/* restores the heap order if only `root` is out of place */
 static void grpo_sift_(grpo_token_place *heap, int64_t root, int64_t n) {
     int64_t child;
     grpo_token_place x = heap[root];
@@ -444,7 +449,7 @@ static void grpo_sort_places_(grpo_token_place *x, int64_t n) {
     }
 }
 
-/* the unmasked tokens of group g, and the counts that all ids share */
+/* lists the unmasked tokens of group g in `place`, and fills the counts that do not depend on the id; returns how many tokens */
 static int64_t grpo_gather_places_(const grpo_batch *b, int64_t g, const int64_t *token, grpo_token_place *place, grpo_key_counts_ *k) {
     int64_t i, t, n = 0, before;
     int wrong;
@@ -502,7 +507,7 @@ grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *tok
     if (!st) st = grpo_check_member_(measure->gain, GRPO_MODERATE_FACTOR_, 3, 1);
     if (!st) st = grpo_check_member_(measure->top, GRPO_FINITE_, 3, 2);
     if (!st && measure->fisher == 0 && measure->gain == 0) st = grpo_refuse_(GRPO_ZERO, 3, 0);
-    if (!st) st = grpo_check_there_(token, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(token, batch->n_groups, 2);
     if (!st) st = grpo_check_places_(batch, scratch, capacity, 4);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
@@ -527,7 +532,7 @@ grpo_status grpo_jsd_advantage(const grpo_batch *batch, double beta, double coef
     return GRPO_OK;
 }
 
-/* alpha = m/(p + m) = m N/(c + m N) of the c correct ones among N; 0 for c = 0 */
+/* alpha = m/(p + m) = m N/(c + m N), for c correct responses of N; 0 if c = 0 */
 static grpo_dd grpo_distribution_share_(const grpo_batch *b, const uint8_t *correct, double entropy, double entropy_base) {
     const grpo_dd tenth = { 0.1, -5.551115123125783e-18 };
     const int64_t first = grpo_first_sequence_(b), end = grpo_end_sequence_(b);
@@ -548,7 +553,7 @@ grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real
     int overflow = 0;
     if (!st) st = grpo_check_number_(entropy, GRPO_FINITE_, 5);
     if (!st) st = grpo_check_number_(entropy_base, GRPO_FINITE_, 6);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 4);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 4);
     if (!st) st = grpo_check_tokens_(batch, tempered, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 3);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
@@ -567,7 +572,7 @@ grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real
 
 typedef struct { grpo_dd mean, deviation; } grpo_mean_deviation_of_;
 
-/* likewise */
+/* mean and standard deviation of values in units of 2^e */
 static grpo_mean_deviation_of_ grpo_mean_and_deviation_(const grpo_values *v, grpo_std_kind kind, int e) {
     grpo_mean_deviation_of_ r;
     r.mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v->sum), (double)v->count), e);
@@ -575,7 +580,7 @@ static grpo_mean_deviation_of_ grpo_mean_and_deviation_(const grpo_values *v, gr
     return r;
 }
 
-/* an exponent of the group's rewards and of x, so that their squares are numbers */
+/* an exponent e such that the squares of x/2^e and of the group's rewards/2^e neither overflow nor underflow */
 static int grpo_reward_exponent_(const grpo_batch *b, int64_t g, double x) {
     double largest = fabs(x);
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
@@ -615,11 +620,12 @@ grpo_status grpo_boltzmann_advantage(const grpo_batch *batch, double temperature
     return GRPO_OK;
 }
 
-/* e^((mean - largest mean)/temperature) of response i of those that take part, else 0 */
+/* 1 if response i has r > threshold and unmasked tokens */
 static int grpo_has_likelihood_share_(const grpo_batch *b, double threshold, int64_t i) {
     return (double)b->reward[i] > threshold && grpo_unmasked_(b, i) > 0;
 }
 
+/* e^((mean - largest mean)/temperature) of such a response, else 0 */
 static double grpo_likelihood_(const grpo_batch *b, double threshold, double temperature, const grpo_dd *mean, grpo_dd top, int64_t i) {
     if (!grpo_has_likelihood_share_(b, threshold, i)) return 0;
     return grpo_exp(grpo_dd_div(grpo_dd_minus_(mean[i], top), temperature));
@@ -652,7 +658,7 @@ grpo_status grpo_likelihood_advantage(const grpo_batch *batch, double threshold,
     grpo_status st = grpo_check_call_(batch, advantage, 6);
     if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 3);
     if (!st) st = grpo_check_number_(threshold, GRPO_MODERATE_, 2);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 5);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 5);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
     if (st) return st;
     grpo_old_means_(batch, scratch);
@@ -660,8 +666,8 @@ grpo_status grpo_likelihood_advantage(const grpo_batch *batch, double threshold,
     return GRPO_OK;
 }
 
-/* is response i among the first floor(G/2) by metric? */
-static int grpo_is_low_(const double *metric, int64_t begin, int64_t end, int64_t i) {
+/* 1 if response i is in the low half: among the floor(G/2) smallest by metric */
+static int grpo_in_low_half_(const double *metric, int64_t begin, int64_t end, int64_t i) {
     int64_t j, rank = 0;
     for (j = begin; j < end; j++) rank += metric[j] < metric[i] || (metric[j] == metric[i] && j < i);
     return rank < (end - begin) / 2;
@@ -669,16 +675,16 @@ static int grpo_is_low_(const double *metric, int64_t begin, int64_t end, int64_
 
 static void grpo_canon_group_(const grpo_batch *b, int64_t g, const double *metric, const grpo_canon *c, grpo_real *advantage) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], half = (end - begin) / 2;
-    grpo_dd mean[2] = { { 0, 0 }, { 0, 0 } }, inter, intra;             /* of the high half, of the low one */
+    grpo_dd mean[2] = { { 0, 0 }, { 0, 0 } }, inter, intra;             /* [0]: high half, [1]: low half */
     grpo_sum sum[2];
     int low, overflow = 0;
     memset(sum, 0, sizeof sum);
-    for (int64_t i = begin; i < end; i++) grpo_sum_add_(&sum[grpo_is_low_(metric, begin, end, i)], (double)b->reward[i]);
+    for (int64_t i = begin; i < end; i++) grpo_sum_add_(&sum[grpo_in_low_half_(metric, begin, end, i)], (double)b->reward[i]);
     mean[0] = grpo_dd_div(grpo_sum_dd_(&sum[0]), (double)(end - begin - half));
     if (half > 0) mean[1] = grpo_dd_div(grpo_sum_dd_(&sum[1]), (double)half);
     for (int64_t i = begin; i < end; i++) {
         const grpo_dd r = grpo_dd_of_((double)b->reward[i]);
-        low = grpo_is_low_(metric, begin, end, i);
+        low = grpo_in_low_half_(metric, begin, end, i);
         inter = grpo_dd_minus_(grpo_dd_mul(r, low == (c->scaled == GRPO_HALF_LOW) ? c->alpha : 1),
                                grpo_dd_mul(mean[!low], low == (c->scaled == GRPO_HALF_LOW) ? 1 : c->alpha));
         inter = grpo_dd_add(inter, grpo_dd_of_(low ? -c->offset : c->offset));
@@ -703,7 +709,7 @@ grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, 
     return GRPO_OK;
 }
 
-/* of n rewards of which `right` are 1: 1/2 (U/(sqrt p + e) + (1 - U)/(1 - sqrt p + e))/(sample std + e), p = right/n */
+/* for n rewards of 0 or 1, `right` of them 1: 1/2 (U/(sqrt p + e) + (1 - U)/(1 - sqrt p + e))/(sample std + e), p = right/n */
 static double grpo_relative_factor_(double n, double right, double mean_reward) {
     const double e = 1e-6, p = right / n, root = sqrt(p), rest = (n - right) / n / (1 + root);       /* 1 - sqrt p */
     const double deviation = sqrt(right * (n - right) / (n * (n - 1)));
@@ -734,7 +740,7 @@ grpo_status grpo_asymmetric_advantage(const grpo_batch *batch, double alpha, dou
     return GRPO_OK;
 }
 
-/* the mean over group g of the means of responses with tokens */
+/* the mean over the responses of group g that have tokens */
 static grpo_dd grpo_mean_of_means_(const grpo_batch *b, int64_t g, const grpo_dd *mean) {
     grpo_sum sum;
     int64_t i, n = 0;
@@ -753,7 +759,7 @@ grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *adv
     int overflow = 0;
     if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(kappa, GRPO_MODERATE_, 4);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 5);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 5);
     if (!st) st = grpo_check_responses_(batch, advantage, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
     if (st) return st;
@@ -774,7 +780,7 @@ grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *adv
     return GRPO_OK;
 }
 
-/* the members of the struct by their order */
+/* member numbers in declaration order */
 static grpo_status grpo_check_feature_(const grpo_batch *b, const grpo_feature *f, int place) {
     const int64_t first = grpo_first_sequence_(b), end = grpo_end_sequence_(b);
     const double *const lists[] = { f->advantage, f->feature, f->divisor };
@@ -810,7 +816,7 @@ grpo_status grpo_feature_advantage(const grpo_batch *batch, const grpo_feature *
     return GRPO_OK;
 }
 
-/* `count` more values of x */
+/* adds x `count` times */
 static void grpo_values_repeat_(grpo_values *v, double x, int64_t count) {
     const grpo_dd square = grpo_two_prod(x, x);
     if (count == 0) return;
@@ -851,7 +857,7 @@ grpo_status grpo_virtual_reward_advantage(const grpo_batch *batch, double virtua
     return GRPO_OK;
 }
 
-/* the bundle of group g: its least group size; *groups: how many it has */
+/* returns the size of the smallest group in g's bundle; *groups: the number of its groups */
 static int64_t grpo_bundle_size_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t *groups) {
     int64_t h, least = grpo_group_size_(b, g);
     for (*groups = 0, h = 0; h < b->n_groups; h++) {
@@ -862,7 +868,7 @@ static int64_t grpo_bundle_size_(const grpo_batch *b, const int64_t *bundle, int
     return least;
 }
 
-/* the sum of its k-th rewards, or of those less the means of their groups */
+/* the sum of the k-th rewards of the bundle, with `mean` each minus the mean of its group */
 static grpo_dd grpo_bundle_sum_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t k, const grpo_dd *mean) {
     grpo_sum sum;
     memset(&sum, 0, sizeof sum);
@@ -876,7 +882,7 @@ static grpo_dd grpo_bundle_sum_(const grpo_batch *b, const int64_t *bundle, int6
 
 static grpo_dd grpo_positive_part_(grpo_dd x) { return x.hi > 0 ? x : grpo_dd_of_(0); }
 
-/* (omega v + u)/(omega + 1) */
+/* (omega v + u)/(omega + 1) of S */
 static double grpo_risk_(const grpo_risk *x, grpo_dd S) {
     const grpo_dd above = grpo_dd_minus_(S, grpo_dd_of_(x->low)), beyond = grpo_dd_minus_(S, grpo_dd_of_(x->high));
     const grpo_dd gain = grpo_dd_minus_(grpo_positive_part_(above), grpo_positive_part_(beyond));
@@ -886,7 +892,7 @@ static double grpo_risk_(const grpo_risk *x, grpo_dd S) {
     return grpo_dd_quotient(grpo_dd_minus_(u, v), grpo_two_sum(x->omega, 1)).hi;
 }
 
-/* the sample deviation of its n sums */
+/* the sample deviation of the bundle's n sums S_k */
 static double grpo_bundle_deviation_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t n) {
     grpo_values v;
     double largest = 0;
@@ -918,7 +924,7 @@ static void grpo_bundle_group_(const grpo_batch *b, const int64_t *bundle, const
     }
 }
 
-/* the members of the struct by their order */
+/* member numbers in declaration order */
 static grpo_status grpo_check_risk_(const grpo_risk *x, int place) {
     grpo_status st = grpo_check_member_(x->low, GRPO_MODERATE_, place, 0);
     if (!st) st = grpo_check_member_(x->high, GRPO_MODERATE_, place, 1);
@@ -936,8 +942,8 @@ grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle
     grpo_status st = grpo_check_call_(batch, advantage, 5);
     if (!st) st = grpo_check_output_(risk, 3);
     if (!st) st = grpo_check_risk_(risk, 3);
-    if (!st) st = grpo_check_there_(bundle, batch->n_groups, 2);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
+    if (!st) st = grpo_check_not_null_(bundle, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (!st) st = GRPO_DISJOINT_(advantage, grpo_end_sequence_(batch), 5, batch->reward, grpo_end_sequence_(batch), GRPO_AT_reward_);
     if (st) return st;
@@ -1035,7 +1041,8 @@ grpo_status grpo_reference_advantage(const double *reward, int64_t n, double ref
     return GRPO_OK;
 }
 
-/* of a group of G: process_coef (x G - S)/(G - 1) by token, S the sum of the responses' means, and outcome_coef (r G - R)/(G - 1) once */
+/* for a group of G: each token has process_coef (x G - S)/(G - 1), S the sum of the responses' means; each response once outcome_coef (r G
+ * - R)/(G - 1) */
 typedef struct { const grpo_real *process; double process_coef, outcome_coef, G; grpo_dd S, R; } grpo_implicit_;
 
 static grpo_dd grpo_against_others_(double x, grpo_dd sum, double G, double coef) {
@@ -1093,18 +1100,18 @@ grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, doubl
     return GRPO_OK;
 }
 
-/* (r - mean)/divisor, 0 where all are equal */
-typedef struct { grpo_dd mean; double divisor; int equal; } grpo_standing_;
+/* of a group: an advantage is (r - mean)/divisor, 0 if all rewards are equal */
+typedef struct { grpo_dd mean; double divisor; int equal; } grpo_reward_moments_;
 
-static double grpo_standing_of_(const grpo_standing_ *s, double r) {
+static double grpo_standardised_reward_(const grpo_reward_moments_ *s, double r) {
     return s->equal ? 0 : grpo_dd_minus_(grpo_dd_of_(r), s->mean).hi / s->divisor;
 }
 
-/* among the rewards of the group's unmasked tokens, or among those of its responses */
-static grpo_standing_ grpo_group_standing_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled) {
+/* over the rewards of the group's unmasked tokens (by_token), or of its responses */
+static grpo_reward_moments_ grpo_group_reward_moments_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled) {
     const int e = grpo_reward_exponent_(b, g, 0);
     grpo_values v;
-    grpo_standing_ s;
+    grpo_reward_moments_ s;
     memset(&v, 0, sizeof v);
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         grpo_values_repeat_(&v, ldexp((double)b->reward[i], -e), by_token ? grpo_unmasked_(b, i) : 1);
@@ -1123,12 +1130,12 @@ grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double lim
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
-        grpo_standing_ s = grpo_group_standing_(batch, g, 1, eps, scaled);
+        grpo_reward_moments_ s = grpo_group_reward_moments_(batch, g, 1, eps, scaled);
         for (beyond = 0, i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
-            beyond |= grpo_unmasked_(batch, i) > 0 && fabs(grpo_standing_of_(&s, (double)batch->reward[i])) >= limit;
-        if (beyond) s = grpo_group_standing_(batch, g, 0, eps, scaled);
+            beyond |= grpo_unmasked_(batch, i) > 0 && fabs(grpo_standardised_reward_(&s, (double)batch->reward[i])) >= limit;
+        if (beyond) s = grpo_group_reward_moments_(batch, g, 0, eps, scaled);
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
-            grpo_put_(advantage, i, grpo_standing_of_(&s, (double)batch->reward[i]), &overflow);
+            grpo_put_(advantage, i, grpo_standardised_reward_(&s, (double)batch->reward[i]), &overflow);
     }
     return GRPO_OK;
 }
@@ -1141,7 +1148,7 @@ grpo_status grpo_future_success_advantage(const double *reward, int64_t n, doubl
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (st) return st;
     for (int64_t i = n - 1; i >= 0; i--) {
-        r = reward[i];                                                  /* advantage may be reward */
+        r = reward[i];                                                  /* read before advantage, which may be the same array, is written */
         more = grpo_dd_div(later, i < n - 1 ? (double)(n - 1 - i) : 1);
         advantage[i] = grpo_dd_mul(grpo_dd_add(grpo_dd_of_(1), more), r).hi;
         later = grpo_dd_add(later, grpo_dd_of_(r));
@@ -1149,7 +1156,7 @@ grpo_status grpo_future_success_advantage(const double *reward, int64_t n, doubl
     return GRPO_OK;
 }
 
-/* the sum of two of either sign */
+/* a + b, also if one is 0 */
 static grpo_power_ grpo_power_plus_(grpo_power_ a, grpo_power_ b) { return a.m.hi == 0 ? b : b.m.hi == 0 ? a : grpo_power_sum_(a, b); }
 
 static grpo_dd grpo_power_value_(grpo_power_ x) {
@@ -1162,7 +1169,7 @@ static grpo_dd grpo_power_value_(grpo_power_ x) {
 
 static grpo_power_ grpo_power_from_(double x) { return grpo_power_of_(grpo_dd_of_(x), 0); }
 
-/* W from the discounted sum of what was before, or inclusive up to now */
+/* W from the discounted sum of the earlier advantages, with `inclusive` up to the present one */
 static grpo_power_ grpo_coplayer_weight_(const grpo_coplayer *c, grpo_power_ sum, int64_t t) {
     grpo_power_ W = grpo_power_product_(grpo_power_from_(c->weight_gamma), sum);
     grpo_dd x;
@@ -1173,7 +1180,8 @@ static grpo_power_ grpo_coplayer_weight_(const grpo_coplayer *c, grpo_power_ sum
     return W;
 }
 
-/* sums and products of discounts in a range of their own: a step far on may be worth less than any double, and still be multiplied */
+/* sums and products of discounts are grpo_power_: the discount of a late step may be smaller than any double and still be multiplied by a
+ * large number */
 grpo_status grpo_alignment_advantage(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit) {
     grpo_power_ past = grpo_power_from_(0), discount = grpo_power_from_(1), with, x;
     grpo_status st = grpo_check_output_(credit, 5);
@@ -1213,7 +1221,7 @@ grpo_status grpo_projected_advantage(const double *advantage, int64_t n, const d
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(basis, n * k, GRPO_UP_TO_1E75_, 3);
-    if (!st) st = grpo_check_there_(scratch, n > 0 && k > 0, 7);
+    if (!st) st = grpo_check_not_null_(scratch, n > 0 && k > 0, 7);
     if (st) return st;
     for (int64_t j = 0; j < k; j++)                                             /* P (A - alpha B) + alpha B */
         for (scratch[j] = grpo_dd_of_(0), i = 0; i < n; i++) {
@@ -1247,7 +1255,7 @@ static grpo_dd grpo_branch_expected_(const int64_t *parent, const double *logp, 
     return grpo_dd_round_96_(grpo_dd_quotient(grpo_sum_dd_(&sum), grpo_sum_dd_(&whole)));
 }
 
-/* depth, leaves below (a leaf: itself) and R of every node; the depths there are */
+/* finds depth, number of leaves below (1 at a leaf) and R of every node; returns the number of depths */
 static int64_t grpo_branch_values_(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
                                    double alpha, grpo_branch *node) {
     int64_t k, depths = 0;
@@ -1257,7 +1265,7 @@ static int64_t grpo_branch_values_(const int64_t *parent, const double *reward, 
         node[k].depth = k == 0 ? 0 : node[parent[k]].depth + 1;
         if (node[k].depth >= depths) depths = node[k].depth + 1;
     }
-    for (k = n - 1; k >= 0; k--) {                                      /* value: first the sum over the leaves */
+    for (k = n - 1; k >= 0; k--) {                                      /* value holds the sum over the leaves first */
         const int leaf = node[k].leaves == 0;
         if (leaf) { node[k].leaves = 1; node[k].value = grpo_dd_of_(reward[k]); }
         if (k > 0) node[parent[k]].leaves += node[k].leaves;
@@ -1270,15 +1278,15 @@ static int64_t grpo_branch_values_(const int64_t *parent, const double *reward, 
 }
 
 static grpo_status grpo_check_branches_(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form) {
-    grpo_status st = grpo_check_there_(parent, n, 1);
-    if (!st) st = grpo_check_there_(reward, n, 2);
+    grpo_status st = grpo_check_not_null_(parent, n, 1);
+    if (!st) st = grpo_check_not_null_(reward, n, 2);
     for (int64_t k = 0; !st && k < n; k++)
         if (parent[k] >= k || parent[k] < (k == 0 ? -1 : 0)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, k);
     for (int64_t k = 0; !st && k < n; k++)
         if (!grpo_in_domain_(reward[k], GRPO_MODERATE_) && !grpo_has_child_(parent, n, k))
             st = grpo_check_member_(reward[k], GRPO_MODERATE_, 2, k);
     if (form != GRPO_BRANCH_PROBABILITY) return st;
-    if (!st) st = grpo_check_there_(logp, n, 3);
+    if (!st) st = grpo_check_not_null_(logp, n, 3);
     for (int64_t k = 1; !st && k < n; k++) st = grpo_check_member_(logp[k], GRPO_MODERATE_, 3, k);
     return st;
 }
@@ -1291,7 +1299,7 @@ grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, c
     if (!st) st = grpo_check_count_(n, 0, 4);
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 6);
     if (!st) st = grpo_check_branches_(parent, reward, logp, n, form);
-    if (!st) st = grpo_check_there_(scratch, n, 7);
+    if (!st) st = grpo_check_not_null_(scratch, n, 7);
     if (st) return st;
     depths = grpo_branch_values_(parent, reward, logp, n, form, alpha, scratch);
     for (int64_t depth = 0; depth < depths; depth++) {
@@ -1356,7 +1364,7 @@ grpo_status grpo_step_weight_advantage(const double *advantage, const double *we
     return GRPO_OK;
 }
 
-/* node k, whose children have theirs */
+/* the state of node k, once those of its children are known */
 static grpo_tree_state grpo_tree_state_(const int64_t *parent, const double *reward, int64_t n, int64_t k, double gamma,
                                         grpo_tree_advantage_form form, const grpo_tree_state *of) {
     grpo_tree_state s = { { 0, 0 }, 0, 0 };
@@ -1394,7 +1402,7 @@ static double grpo_sibling_difference_(const int64_t *parent, int64_t n, int64_t
 
 static grpo_status grpo_check_tree_(const int64_t *parent, const double *reward, const double *value, int64_t n,
                                     grpo_tree_advantage_form form) {
-    grpo_status st = grpo_check_there_(parent, n, 1);
+    grpo_status st = grpo_check_not_null_(parent, n, 1);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
     if (!st && form == GRPO_TREE_TD) st = grpo_check_list_(value, n, GRPO_MODERATE_, 3);
     for (int64_t k = 0; !st && k < n; k++) if (parent[k] < -1 || parent[k] >= k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, k);
@@ -1407,7 +1415,7 @@ grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, con
     if (!st) st = grpo_check_count_(n, 0, 4);
     if (!st) st = grpo_check_choice_((int)form, 3, 6);
     if (!st) st = grpo_check_tree_(parent, reward, value, n, form);
-    if (!st) st = grpo_check_there_(scratch, n, 7);
+    if (!st) st = grpo_check_not_null_(scratch, n, 7);
     if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 5);
     if (!st && form == GRPO_TREE_TD) st = GRPO_DISJOINT_(advantage, n, 8, value, n, GRPO_AT_ARGUMENT_ + 3);
     if (st) return st;
@@ -1421,7 +1429,7 @@ grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, con
     return GRPO_OK;
 }
 
-/* gain tanh(beta v) */
+/* PT(v) = gain tanh(beta v) */
 static grpo_dd grpo_anchored_(const grpo_anchors *a, grpo_dd v) {
     const grpo_dd x = grpo_dd_mul(v, a->beta);
     double t = tanh(x.hi);
@@ -1429,7 +1437,7 @@ static grpo_dd grpo_anchored_(const grpo_anchors *a, grpo_dd v) {
     return grpo_two_prod(v.hi < 0 ? a->gain_neg : a->gain_pos, t);
 }
 
-/* the distance from the goal */
+/* d: the scaled distance from the goal */
 static grpo_dd grpo_from_goal_(const grpo_anchors *a, double r, grpo_dd mean, double constraints, double n) {
     grpo_dd goal = grpo_dd_of_(0.5), root = grpo_dd_of_(constraints);
     if (a->form == GRPO_ANCHORS_CODE) {
@@ -1439,7 +1447,7 @@ static grpo_dd grpo_from_goal_(const grpo_anchors *a, double r, grpo_dd mean, do
     return grpo_dd_mul(grpo_dd_product(grpo_sqrt_twice_(root), grpo_dd_minus_(grpo_dd_of_(r), goal)), 2);
 }
 
-/* the members of the struct by their order */
+/* member numbers in declaration order */
 static grpo_status grpo_check_anchors_(const grpo_anchors *a, int place) {
     const double members[] = { a->alpha, a->beta, a->gain_pos, a->gain_neg };
     grpo_status st = GRPO_OK;
@@ -1488,8 +1496,8 @@ grpo_status grpo_calibration_advantage(const grpo_batch *batch, const uint8_t *c
     grpo_status st = grpo_check_call_(batch, advantage, 5);
     int overflow = 0;
     if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 3);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_);
     if (st) return st;
     for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
@@ -1500,7 +1508,7 @@ grpo_status grpo_calibration_advantage(const grpo_batch *batch, const uint8_t *c
     return GRPO_OK;
 }
 
-/* of one subset, its size members: what each adds to the sums of its size */
+/* adds, for each member of the subset (of this size), its standardised reward to sum */
 static void grpo_add_subset_(const double *x, int64_t n, uint32_t subset, int size, double eps, grpo_dd *sum) {
     grpo_dd off[20], mean = { 0, 0 }, squares = { 0, 0 };
     double s, first = 0;
@@ -1577,8 +1585,8 @@ grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *
     return GRPO_OK;
 }
 
-/* w = p sum_j p_j (r - r_j), over sum p, of candidate k as e^exponent times the result: of the probabilities of the others the largest is
- * taken out, so that what underflows is nothing beside the rest */
+/* w = p sum_j p_j (r - r_j) of candidate k, not divided by sum p: the result times e^exponent.  The largest other probability is factored
+ * out, so that only negligible terms underflow */
 static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int64_t n, int64_t k, grpo_dd *exponent) {
     grpo_dd sum = { 0, 0 };
     double top = -HUGE_VAL;
@@ -1613,8 +1621,8 @@ grpo_status grpo_position_advantage(const double *logp_old, const double *reward
     return GRPO_OK;
 }
 
-/* is no turn before number k of its role? */
-static int grpo_opens_role_(const int64_t *role, int64_t k) {
+/* 1 if turn k is the first of its role */
+static int grpo_is_first_of_role_(const int64_t *role, int64_t k) {
     int64_t j = 0;
     while (role[j] != role[k]) j++;
     return j == k;
@@ -1645,11 +1653,11 @@ grpo_status grpo_role_advantage(const double *reward, const int64_t *role, int64
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_choice_((int)form, 3, 4);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
-    if (!st) st = grpo_check_there_(role, n, 2);
+    if (!st) st = grpo_check_not_null_(role, n, 2);
     if (st) return st;
     for (int64_t k = 0; k < n; k++) {
         grpo_mean_deviation_of_ of;
-        if (!grpo_opens_role_(role, k)) continue;
+        if (!grpo_is_first_of_role_(role, k)) continue;
         of = grpo_role_spread_(reward, role, n, role[k]);
         for (int64_t j = k; j < n; j++) if (role[j] == role[k]) advantage[j] = grpo_role_advantage_(reward[j], &of, form);
     }
@@ -1661,7 +1669,7 @@ static grpo_dd grpo_reward_from_(const grpo_batch *b, int64_t i, const double *c
     return centre && d.hi < 0 ? grpo_dd_negative(d) : d;
 }
 
-/* number floor((n + 1)/2) of the n in ascending order */
+/* the floor((n + 1)/2)-th of the n numbers in ascending order */
 static grpo_dd grpo_lower_median_(const grpo_batch *b, int64_t g, const double *centre) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], place = (end - begin - 1) / 2;
     int64_t j, below, same;
@@ -1793,7 +1801,7 @@ static grpo_status grpo_check_gram_(const double *gram, int64_t n, int place) {
     return st;
 }
 
-/* to a whole number, halves to even, at most `most` */
+/* x rounded to an integer, halves to even, but at most `most` */
 static int64_t grpo_rounded_(double x, int64_t most) {
     double low = floor(x);
     if (!(x < (double)most)) return most;

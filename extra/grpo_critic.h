@@ -7,13 +7,13 @@
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
- * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
- * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
- * know no batch.  What is read must be finite and at most 1e150 in magnitude (what is only compared with: finite); at masked tokens nothing
- * is.  Functions that return a number return NaN where an argument is not finite or out of range.  A result beyond the largest number of
- * its type is an infinity.  A status names argument and entry; of an argument that is a struct, the member by its place, from 0.  An
- * output may be the very array of an input of its type and length; where that cannot be, and where outputs or scratch overlap, the status
- * is GRPO_COMBINATION.  Numbers in brackets are those of the source that is named beside them. */
+ * response or list entry that comes first.  Only unmasked tokens count; the weights of axis 6 have no effect.  Outputs per token are laid
+ * out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists
+ * of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude (those that are only compared with: finite);
+ * inputs at masked tokens are not read.  Functions that return a number return NaN if an argument is not finite or out of range.  A result
+ * too large for its type becomes an infinity.  A status names argument and entry; of a struct argument, the member's number, from 0.  An
+ * output may be the same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap,
+ * the status is GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them. */
 #ifndef GRPO_CRITIC_H
 #define GRPO_CRITIC_H
 
@@ -34,9 +34,10 @@
 extern "C" {
 #endif
 
-/* (V - R)^2/2 or, where that is larger, (v - R)^2/2 with v = clamp(V, Vold - clip, Vold + clip), as exact comparisons tell (PPO's
- * implementations, as verl; V, Vold, R are value, value_old, returns).  clip >= 0, 0: none */
-typedef struct { double loss, slope; int clipped; } grpo_value_term;      /* slope: d loss/d V, 0 where the second is; clipped: it is */
+/* a token's value loss: (V - R)^2/2 or, if that is larger, (v - R)^2/2 with v = clamp(V, Vold - clip, Vold + clip), compared exactly (PPO's
+ * implementations, as verl; V, Vold, R are value, value_old, returns).  clip >= 0, 0: no clipping */
+typedef struct { double loss, slope; int clipped; } grpo_value_term;      /* slope: d loss/d V, 0 if clipped; clipped: 1 if the second
+                                                                             square is the larger one */
 
 GRPO_FN grpo_value_term grpo_value_loss_term(double value, double value_old, double returns, double clip) {
     grpo_dd error = grpo_two_diff(value, returns), bound = { 0, 0 }, other, sides;
@@ -53,16 +54,17 @@ GRPO_FN grpo_value_term grpo_value_loss_term(double value, double value_old, dou
     return x;
 }
 
-/* aggregated over the mask as axis 7 says, but for token_mean_by_sign, seq_mean_by_sign, token_mean_nonzero_std and seq_mean_segment_mean
- * (GRPO_NOT_A_CHOICE, of aggregation, member 0); value, value_old, returns (n_tokens), value_old is read if clip > 0; clip >= 0; dvalue
- * (n_tokens; NULL: not wanted): d loss/d value */
-typedef struct { double loss, clip_fraction; } grpo_value_report;      /* the share of tokens whose clipped square is the larger one */
+/* the value loss of a batch, aggregated over the mask by the settings of axis 7, except token_mean_by_sign, seq_mean_by_sign,
+ * token_mean_nonzero_std and seq_mean_segment_mean (GRPO_NOT_A_CHOICE, of aggregation, member 0); value, value_old, returns (n_tokens),
+ * value_old is read only if clip > 0; clip >= 0; dvalue (n_tokens; NULL: not wanted): d loss/d value */
+typedef struct { double loss, clip_fraction; } grpo_value_report;      /* clip_fraction: the share of tokens whose clipped square is the
+                                                                          larger one */
 
 grpo_status grpo_value_loss(const grpo_batch *batch, const grpo_real *value, const grpo_real *value_old, const grpo_real *returns,
                             double clip, const grpo_aggregation *aggregation, grpo_real *dvalue, grpo_value_report *report);
 
-/* the proximal policy between the one that sampled, lag >= 0 versions ago, and the present one (AReaL, RLinf): with alpha = (lag - 1)/lag,
- * 0 for lag 0, in log-probabilities b = behaviour and l = logp, -inf allowed */
+/* log-probability of a proximal policy between the behaviour policy, `lag` >= 0 versions ago, and the current one (AReaL, RLinf): with
+ * alpha = (lag - 1)/lag, 0 for lag 0, b = behaviour and l = logp, log-probabilities, which may be -inf */
 typedef enum {
     GRPO_PROXIMAL_LOG_LINEAR,     /* b + alpha (l - b) */
     GRPO_PROXIMAL_LINEAR          /* log((1 - alpha) e^b + alpha e^l); their 1e-10 in the log is left out */
@@ -84,21 +86,21 @@ GRPO_FN double grpo_proximal(grpo_proximal_form form, double logp, double behavi
     return behaviour + (change > -0.5 ? log1p(change) : log((1 + most * grpo_exp(x)) / n));
 }
 
-/* logp_old (n_tokens) from batch.logp and batch.logp_rollout; version now, in 0 .. 2^53, behaviour_version (n_tokens) when the token was
- * sampled, in 0 .. version */
+/* logp_old (n_tokens) by grpo_proximal of batch.logp and batch.logp_rollout; version: the current one, in 0 .. 2^53; behaviour_version
+ * (n_tokens): the one that sampled the token, in 0 .. version */
 grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const int64_t *behaviour_version, grpo_proximal_form form,
                                grpo_real *logp_old);
 
-/* *value = beta KL(p, M) + (1 - beta) KL(q, M), M = beta p + (1 - beta) q, in nats, p and q: softmax of the logits of teacher and student
- * (n) over temperature >= 1e-150, -inf a banned token, n >= 1 and not all banned (GKD, 2306.13649, eq. 1; OPSD, 2601.18734, official
- * script: beta 0.5, temperature 1.1).  beta in [0, 1]; 0: KL(p, q), 1: KL(q, p), as TRL's generalized_jsd_loss, where eq. 1 would be 0;
- * +infinity where the first has mass that the second lacks.  dstudent (n; NULL: not wanted): d value/d student, 0 where banned; where the
- * value is infinite what is finite of it, or infinities */
+/* *value = beta KL(p, M) + (1 - beta) KL(q, M), M = beta p + (1 - beta) q, in nats; p and q are the softmax of the logits of teacher and
+ * student (n) over temperature >= 1e-150; a logit of -inf is a banned token; n >= 1, not all banned (GKD, 2306.13649, eq. 1; OPSD,
+ * 2601.18734, official script: beta 0.5, temperature 1.1).  beta in [0, 1]; 0: KL(p, q), 1: KL(q, p), as TRL's generalized_jsd_loss, where
+ * eq. 1 would be 0; KL is +infinity if its first argument has mass where the second has none.  dstudent (n; NULL: not wanted): d value/d
+ * student, 0 where banned; if the value is infinite, the finite part of its gradient, or infinities */
 grpo_status grpo_generalised_jsd(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
                                  double *dstudent);
 
-/* *gap = log q_target - log p_target, each renormalised over a set of n >= 1 tokens, from log-probabilities of student and teacher (n);
- * target in 0 .. n - 1 (VISD, 2605.06094, official code: of the teacher's top k and the sampled token) */
+/* *gap = log q_target - log p_target, both renormalised over the given n >= 1 tokens, from log-probabilities of student (p) and teacher (q)
+ * (n); target in 0 .. n - 1 (VISD, 2605.06094, official code: over the teacher's top k and the sampled token) */
 grpo_status grpo_top_k_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap);
 
 #ifdef __cplusplus
@@ -129,7 +131,7 @@ static void grpo_count_mask_(const grpo_batch *b, grpo_totals *totals) {
     }
 }
 
-/* which kinds it takes, and the fields of axis 7 */
+/* checks the kind of aggregation, which not all are allowed, and the fields of axis 7 */
 static grpo_status grpo_check_aggregation_(const grpo_aggregation *a) {
     grpo_objective o;
     grpo_status st;
@@ -195,7 +197,7 @@ static grpo_status grpo_check_versions_(const grpo_batch *b, int64_t version, co
     grpo_index_ at;
     int64_t t;
     if (!st && version > INT64_C(1) << 53) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, -1);
-    if (!st) st = grpo_check_there_(behaviour_version, b->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(behaviour_version, b->n_groups, 3);
     for (at = grpo_before_tokens_(b); !st && (t = grpo_next_token_(b, &at)) >= 0; ) {
         if (behaviour_version[t] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 3, t);
         else if (behaviour_version[t] > version) st = grpo_refuse_both_(GRPO_CROSSED, 3, 2, t);
@@ -220,18 +222,19 @@ grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const i
     return GRPO_OK;
 }
 
-/* row 0 the student, q; row 1 the teacher, p; as e^x/total with x = (z - top)/tau, and log p - log q = x_p - x_q - shift */
+/* row 0: the student, q; row 1: the teacher, p; each is e^x/total with x = (z - top)/tau, and log p - log q = x_p - x_q - shift */
 typedef struct { const double *z[2]; int64_t n; double tau, beta, top[2], total[2], shift; int infinite; } grpo_two_rows_;
 
 static grpo_dd grpo_rows_exponent_(const grpo_two_rows_ *r, int row, int64_t v) {
     return grpo_dd_div(grpo_two_diff(r->z[row][v], r->top[row]), r->tau);
 }
 
-static grpo_dd grpo_rows_apart_(const grpo_two_rows_ *r, int64_t v) {
+static grpo_dd grpo_rows_log_ratio_(const grpo_two_rows_ *r, int64_t v) {
     return grpo_dd_div(grpo_dd_minus_(grpo_two_diff(r->z[1][v], r->top[1]), grpo_two_diff(r->z[0][v], r->top[0])), r->tau);
 }
 
-/* shift = log(total of p/total of q), by the difference of the two where they are near each other: exactly 0 where all are equal */
+/* finds tops, totals and shift = log(total of p/total of q); if the totals are close, from the sum of the differences: exactly 0 if all are
+ * equal */
 static void grpo_survey_rows_(grpo_two_rows_ *r) {
     grpo_sum total[2], difference;
     int64_t v;
@@ -242,7 +245,7 @@ static void grpo_survey_rows_(grpo_two_rows_ *r) {
     memset(&difference, 0, sizeof difference);
     for (r->infinite = 0, v = 0; v < r->n; v++) {
         const double q = grpo_exp(grpo_rows_exponent_(r, 0, v)), p = grpo_exp(grpo_rows_exponent_(r, 1, v));
-        const grpo_dd d = grpo_rows_apart_(r, v);
+        const grpo_dd d = grpo_rows_log_ratio_(r, v);
         grpo_sum_add_(&total[0], q);
         grpo_sum_add_(&total[1], p);
         if (d.hi > 0) grpo_sum_add_(&difference, -grpo_times(p, grpo_exp_minus_one(grpo_dd_negative(d))));
@@ -262,11 +265,11 @@ static grpo_rows_at_ grpo_rows_look_(const grpo_two_rows_ *r, int64_t v) {
     grpo_rows_at_ x;
     x.q = grpo_exp(grpo_rows_exponent_(r, 0, v)) / r->total[0];
     x.p = grpo_exp(grpo_rows_exponent_(r, 1, v)) / r->total[1];
-    x.d = grpo_dd_minus_(grpo_rows_apart_(r, v), grpo_dd_of_(r->shift));
+    x.d = grpo_dd_minus_(grpo_rows_log_ratio_(r, v), grpo_dd_of_(r->shift));
     return x;
 }
 
-/* the part of v in the value: beta p log(p/M) + (1 - beta) q log(q/M), or of a KL */
+/* the term of token v in the value: beta p log(p/M) + (1 - beta) q log(q/M), or that of a KL */
 static double grpo_divergence_part_(const grpo_two_rows_ *r, int64_t v) {
     const grpo_rows_at_ x = grpo_rows_look_(r, v);
     const double beta = r->beta, rest = 1 - beta;
@@ -275,12 +278,12 @@ static double grpo_divergence_part_(const grpo_two_rows_ *r, int64_t v) {
     return grpo_mixture_term_(x.p, x.q, grpo_mixture_log_(grpo_dd_negative(x.d), rest, beta), grpo_mixture_log_(x.d, beta, rest), beta);
 }
 
-/* d value/d q_v for beta > 0, but for a constant */
+/* g = d value/d q_v for beta > 0, up to a constant that does not depend on v */
 static double grpo_divergence_slope_(const grpo_two_rows_ *r, const grpo_rows_at_ *x) {
     return r->beta == 1 ? -x->d.hi : -(1 - r->beta) * grpo_mixture_log_(x->d, r->beta, 1 - r->beta);
 }
 
-/* q (g - sum q g)/tau; of beta 0 q g = -p */
+/* d value/d z = q (g - sum q g)/tau; for beta 0, q g = -p */
 static double grpo_divergence_gradient_(const grpo_two_rows_ *r, int64_t v, double mean) {
     const grpo_rows_at_ x = grpo_rows_look_(r, v);
     double g;
@@ -291,9 +294,9 @@ static double grpo_divergence_gradient_(const grpo_two_rows_ *r, int64_t v, doub
     return r->tau < 1 ? grpo_times(x.q / r->tau, g) : grpo_times(x.q, g) / r->tau;
 }
 
-/* -inf, a banned token, apart */
+/* finite numbers, or -inf for a banned token; not all banned */
 static grpo_status grpo_check_row_(const double *z, int64_t n, int place) {
-    grpo_status st = grpo_check_there_(z, n, place);
+    grpo_status st = grpo_check_not_null_(z, n, place);
     int64_t v, finite = 0;
     for (v = 0; !st && v < n; v++) {
         if (z[v] == -HUGE_VAL) continue;

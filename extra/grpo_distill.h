@@ -1,14 +1,14 @@
-/* grpo_distill.h - distillation: how far a student's next-token distribution is from a teacher's, and what that does to the logits.
+/* grpo_distill.h - distillation: divergences of a student's next-token distribution from a teacher's, and their gradient by the logits.
  * An optional part of grpo.h.  In one source file write
  *
  *     #define GRPO_DISTILL_IMPLEMENTATION
  *     #include "extra/grpo_distill.h"
  *
- * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it: the divergence of a
- * row is one more number of its token, which may stand beside a policy loss as batch.divergence_ref (penalty.kl external).
+ * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it: a row's divergence
+ * belongs to its token, and may be added to a policy loss as batch.divergence_ref (penalty.kl external).
  *
- * A status names argument and entry, of an argument that is a struct the member by its place, from 0; nothing has then been written.
- * Divergences and log-probabilities are in nats.  Results overlap no argument, unless a comment says so. */
+ * A status names argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Divergences and
+ * log-probabilities are in nats.  Outputs overlap no argument, unless a comment says so. */
 #ifndef GRPO_DISTILL_H
 #define GRPO_DISTILL_H
 
@@ -35,90 +35,94 @@ extern "C" {
 #endif
 
 /* ======== divergence ===============================================================================================================
- * p the teacher, a constant; q the student, softmax of its logits z over temperature tau.  Entries are those of the vocabulary or of a set
- * of ids; the divergence D of a row is the sum of their terms:
+ * p is the teacher's distribution, a constant; q the student's, softmax of its logits z over temperature tau.  Entries are the tokens of
+ * the vocabulary or of a set of ids; the divergence D of a row is the sum of their terms:
  *
  *     forward           p log(p/q)                                       KL(teacher || student)
  *     reverse           q log(q/p)                                       KL(student || teacher)
  *     jensen_shannon    beta p log(p/M) + (1 - beta) q log(q/M),         M = beta p + (1 - beta) q; beta 0 is forward and 1 is reverse
  *
- * (GKD, 2306.13649, eq. 1, whose P and Q are p and q; it has 0 at the ends of beta, TRL's generalized_jsd_loss what stands here.  SDPO,
+ * (GKD, 2306.13649, eq. 1, whose P and Q are p and q; its divergence is 0 for beta 0 and 1; TRL's generalized_jsd_loss is as here.  SDPO,
  * 2601.20802: alpha = beta.)  There is no factor of tau^2.
- * Of a set of ids, the rest of the vocabulary, the tail, is
+ * With a set of ids, the rest of the vocabulary, the tail, is treated as
  *
- *     left_out          not there: p and q are those of the whole vocabulary, D may be negative (verl's code, forward_kl_topk)
- *     renormalised      not there, and p and q are divided by their sums over the ids (OPSD, 2601.18734; SDPO and TRL without a tail)
- *     bucket            one more entry.  The log of the mass inside the ids is at most -1e-7, of p and of q (SDPO, TRL's add_tail_bucket)
+ *     left_out          ignored: p and q are those of the whole vocabulary, and D may be negative (verl's code, forward_kl_topk)
+ *     renormalised      ignored, and p and q are divided by their sums over the ids (OPSD, 2601.18734; SDPO and TRL without a tail)
+ *     bucket            one more entry.  The log of the mass inside the ids is at most -1e-7, for p and for q (SDPO, TRL's add_tail_bucket)
  *
- * Where the term of an entry, a log-probability or D is clipped, the gradient beyond is 0, and at the bound it passes, as torch.clamp's.
+ * Where the term of an entry, a log-probability or D is clipped, the gradient is 0 beyond the bound and unchanged at it, as torch.clamp's.
  *
- * A logit of -inf is a banned token, q = 0 and gradient 0; so is what student.kept leaves out.  D is +infinity where it is; its gradient is
- * then what is finite of it, or infinities.  Equal distributions give exactly 0.  Doubles are good to 4 ulps of D itself (and 1e-31) where
- * p and q sum to 1 and nothing is clipped, of the sum of |terms| with a bucket, and of the sum of |p log p|, |p log q| ... else; d D/d z of
- * what it is added up from.  Other types are computed in double and rounded at the end.
+ * A logit of -inf is a banned token, with q = 0 and gradient 0; so is a token not in student.kept.  D may be +infinity; its gradient is
+ * then the finite part, or infinities.  Equal distributions give exactly 0.  Errors of double: 4 ulps of D (and 1e-31) if p and q sum to 1
+ * and nothing is clipped; with a bucket, 4 ulps of the sum of |terms|; else of the sum of |p log p|, |p log q| ...; of d D/d z, of the sum
+ * of the absolute values that make it up.  Other types are computed in double and rounded at the end.
  *
- * Numbers are evaluated one by one, 0.4 microseconds each for both calls; of a set of ids that is renormalised, those of the set alone.
+ * Entries are evaluated one by one, 0.4 microseconds each for both calls; of a renormalised set of ids, only the entries of the set.
  * If the implementation is compiled with OpenMP, its threads share the rows; the bits are the same for every number of threads. */
 
 typedef enum { GRPO_DISTILL_FORWARD, GRPO_DISTILL_REVERSE, GRPO_DISTILL_JENSEN_SHANNON } grpo_distill_kind;
 typedef enum { GRPO_TAIL_LEFT_OUT, GRPO_TAIL_RENORMALISED, GRPO_TAIL_BUCKET } grpo_tail_kind;
 
 typedef struct {
-    grpo_logits student;                /* its target and squares are not read */
+    grpo_logits student;                /* target and squares are not read */
     grpo_logits_type teacher_type;
     int64_t teacher_stride;             /* elements from one row of the teacher to the next */
-    int64_t k;                          /* ids of a row; not read without ids */
-    double teacher_temperature;         /* > 0: of the whole vocabulary, or renormalised: what its numbers are divided by; else 1 */
+    int64_t k;                          /* ids per row; not read if ids is NULL */
+    double teacher_temperature;         /* > 0: divides the teacher's logits, for the whole vocabulary or renormalised ids; else must be
+                                           1 */
     grpo_distill_kind kind;
-    double beta;                        /* in [0, 1]: the teacher's share of M; read by jensen_shannon (OPSD's scripts: 0.5) */
-    grpo_tail_kind tail;                /* without ids: left_out */
-    double clip;                        /* >= 0: a term is at most this (OPSD; SSOPD, 2605.17497: pointwise clipping); 0: none */
-    double logp_min;                    /* <= 0: log p, log q are at least this (verl's log_prob_min_clamp: -10) of left_out ids; 0: none */
-    double divergence_max;              /* >= 0: D is clamped to [0, this] (verl's clamp_min and loss_max_clamp), +infinity too; 0: none */
+    double beta;                        /* in [0, 1]: the teacher's share of M; read for jensen_shannon (OPSD's scripts: 0.5) */
+    grpo_tail_kind tail;                /* without ids it must be left_out */
+    double clip;                        /* >= 0: terms are clipped to at most this (OPSD; SSOPD, 2605.17497: pointwise clipping); 0: not
+                                           clipped */
+    double logp_min;                    /* <= 0: with left_out ids, log p and log q are clamped to at least this (verl's log_prob_min_clamp:
+                                           -10); 0: none */
+    double divergence_max;              /* >= 0: D is clamped to [0, this], +infinity too (verl's clamp_min and loss_max_clamp); 0: not
+                                           clamped */
 } grpo_distill;
 
-/* what a row comes to, between the two calls */
+/* what the first call computes of a row, for the second */
 typedef struct { double largest, temperature; grpo_dd log_sum; } grpo_distill_side;     /* log p = (z - largest)/temperature - log_sum */
 typedef struct {
     grpo_distill_side student, teacher;
     grpo_dd tail[2];                    /* log q and log p of the bucket */
-    double slope, tail_slope;           /* sum of d D/d log q; that of the bucket, over its q */
+    double slope, tail_slope;           /* the sum over entries of d D/d log q; the bucket's, divided by its q */
     int whole;                          /* p and q sum to 1, and nothing is clipped */
-    int outside;                        /* of the bounds of D: no gradient */
+    int outside;                        /* D is beyond its clamp: no gradient */
 } grpo_distill_part;
 
-/* teacher: elements of teacher_type, (rows, teacher_stride).  Of the whole vocabulary, and of ids that are renormalised, logits or
- * log-probabilities; of other ids log-probabilities at the temperature.  -inf: no probability.
+/* teacher: elements of teacher_type, (rows, teacher_stride).  For the whole vocabulary and for renormalised ids, logits or
+ * log-probabilities; for other ids log-probabilities at the temperature.  -inf: probability 0.
  * ids (rows, k), ascending in each row; NULL: the whole vocabulary.  The teacher's top k, the student's, or any other set.
- * mask (rows), NULL: all count; of other rows nothing is read, divergence is 0.
+ * mask (rows), NULL: all rows count; rows whose mask is 0 are not read, their divergence is 0.
  * -> part (rows), divergence (rows) */
 grpo_status grpo_distill_divergence(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,
                                     grpo_distill_part *part, grpo_real *divergence);
 
-/* The same arguments, part as it was written, weight (rows): d loss/d divergence -> dlogits (rows, stride) of the student's type: weight
- * times d D/d z, written (0 where the mask is; may be the logits) or, with `add`, added to what is there.  What rows, ids and teacher hold
- * is not checked again. */
+/* the same arguments, part as the first call wrote it, weight (rows): d loss/d divergence -> dlogits (rows, stride) of the student's type:
+ * weight times d D/d z, written (0 where the mask is 0; may be the array of logits), or, with `add`, added to what is there.  The contents
+ * of rows, ids and teacher are not checked again. */
 grpo_status grpo_distill_gradient(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,
                                   const grpo_distill_part *part, const grpo_real *weight, int add, void *dlogits);
 
-/* Of rows of logits (target and squares are not read): ids (rows, k) of the k largest, 1 <= k <= vocab, ascending, of equal ones the first;
- * and the log-probabilities logp (rows, k) at given ids (rows, k), in any order, over the whole vocabulary.  Of rows where the mask is 0,
- * nothing is read or written (SDPO, 2601.20802, SDFT, 2601.19897, as their code and TRL have it). */
+/* of rows of logits (target and squares are not read): top: ids (rows, k) of the k largest, 1 <= k <= vocab, ascending, of equal logits the
+ * first; at: logp (rows, k), the log-probabilities over the whole vocabulary at given ids (rows, k), in any order.  Rows whose mask is 0
+ * are neither read nor written (SDPO, 2601.20802, SDFT, 2601.19897, as in their code and TRL). */
 grpo_status grpo_distill_top(const grpo_logits *x, const uint8_t *mask, int64_t k, int64_t *ids);
 grpo_status grpo_distill_at(const grpo_logits *x, const uint8_t *mask, const int64_t *ids, int64_t k, grpo_real *logp);
 
-/* ids (rows, k) in ascending order, each row by itself, and numbers (rows, k) with them, both in place: of a teacher that lists the
- * likeliest first */
+/* sorts ids (rows, k) in ascending order within each row, and numbers (rows, k) with them, in place: for a teacher that lists the most
+ * probable tokens first */
 grpo_status grpo_distill_sort(int64_t rows, int64_t k, int64_t *ids, grpo_real *numbers);
 
-/* Of each group the correct response with the fewest tokens of the mask, whose text the teacher is shown, and the wrong one with the most,
- * on whose tokens teacher and student are compared; of equal ones the first; both -1 where a group has none of one sort (SSOPD, 2605.17497,
- * as summaries have it).  correct (sequences) -> teacher, student (n_groups): sequences as batch.reward counts them */
+/* for each group: the correct response with the fewest unmasked tokens, whose text the teacher is shown, and the wrong one with the most,
+ * on whose tokens teacher and student are compared; of equal ones the first; both -1 if the group has only correct or only wrong responses
+ * (SSOPD, 2605.17497, as summaries have it).  correct (sequences) -> teacher, student (n_groups): sequences, indexed as batch.reward */
 grpo_status grpo_distill_pairs(const grpo_batch *batch, const uint8_t *correct, int64_t *teacher, int64_t *student);
-/* weight (n_groups) = strength 4 c (1 - c), c the share of correct (sequences) responses of the group (SSOPD, likewise: 0.5) */
+/* weight (n_groups) = strength 4 c (1 - c), c the share of correct (sequences) responses of the group (SSOPD, as summaries have it: 0.5) */
 grpo_status grpo_frontier_weight(const grpo_batch *batch, const uint8_t *correct, double strength, double *weight);
-/* weight (n_tokens) = min(e^clamp(logp - logp_old, -20, 20), clip), 0 where masked: a constant by which SDPO (2601.20802, its code) and TRL
- * multiply D (is_clip; TRL: 2) */
+/* weight (n_tokens) = min(e^clamp(logp - logp_old, -20, 20), clip), 0 where masked: the constant by which SDPO (2601.20802, its code) and
+ * TRL multiply D (is_clip; TRL: 2) */
 grpo_status grpo_distill_importance_weight(const grpo_batch *batch, double clip, grpo_real *weight);
 
 #ifdef __cplusplus
@@ -140,7 +144,7 @@ extern "C" {
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------------------ */
 
-/* n numbers of a row, of those that `ids` names (NULL: one after the other) */
+/* n numbers of a row: those at `ids`, or the first n if that is NULL */
 typedef struct {
     grpo_logits_type type;
     const void *numbers;
@@ -180,7 +184,7 @@ static double grpo_distill_largest_(const grpo_distill_row_ *r) {
     return most;
 }
 
-/* For elements of float one word is enough, -inf and all: what it is rounded by is 2^-29 of what they are. */
+/* for elements of float one double is enough, also for -inf: its rounding error is 2^-29 of theirs */
 enum { GRPO_DISTILL_ONE_WORD_ = sizeof(grpo_real) == sizeof(float) };
 
 static grpo_dd grpo_distill_exponent_(const grpo_distill_side *s, double z) {
@@ -195,18 +199,18 @@ static grpo_dd grpo_distill_log_(const grpo_distill_side *s, double z) {
 }
 
 /* log q - log p, 0 where both are -inf */
-static grpo_dd grpo_distill_apart_(grpo_dd log_q, grpo_dd log_p) {
+static grpo_dd grpo_distill_log_ratio_(grpo_dd log_q, grpo_dd log_p) {
     if (GRPO_DISTILL_ONE_WORD_) return grpo_dd_of_(grpo_two_diff(log_q.hi, log_p.hi).hi);
     return grpo_dd_minus_(log_q, log_p);
 }
 
-/* adds the powers of row r to `sum`, or where `but` is given, those of its numbers that have no place in its n ascending ids */
+/* adds e^exponent of the numbers of row r to `sum`; if `but` is given, only of those whose index is not among its n ascending ids */
 static void grpo_distill_add_powers_(const grpo_distill_side *s, const grpo_distill_row_ *r, const int64_t *but, int64_t n, grpo_dd *sum) {
     int64_t at = 0;
     for (int64_t j = 0; j < r->n; j++) {
         const double z = grpo_distill_number_(r, j);
         if (but && at < n && but[at] == j) { at++; continue; }
-        if (z > -HUGE_VAL) grpo_dd_take_(sum, grpo_exp(grpo_distill_exponent_(s, z)));
+        if (z > -HUGE_VAL) grpo_dd_accumulate_(sum, grpo_exp(grpo_distill_exponent_(s, z)));
     }
 }
 
@@ -220,15 +224,15 @@ static grpo_distill_side grpo_distill_side_of_(const grpo_distill_row_ *r, doubl
 
 /* ---- terms ------------------------------------------------------------------------------------------------------------------------- */
 
-/* of one entry: its term, d D/d log q, and q.  Where p and q sum to 1, the sums of terms and of slopes' differences are what they would be
- * with -p + q in the term, which makes it a square, and with a multiple of q in the slope */
+/* an entry: its term, d D/d log q, and q.  If p and q sum to 1 (whole), a term may be changed by q - p and a slope by a multiple of q
+ * without changing the result: the terms then are >= 0 and of second order in d, which avoids cancellation */
 typedef struct { double term, slope, q; } grpo_distill_entry_;
 
 static grpo_distill_entry_ grpo_distill_forward_(double p, double q, grpo_dd d, int whole) {
     grpo_distill_entry_ e;
     e.q = q;
     e.term = whole ? grpo_kl_part_(p, q, grpo_dd_negative(d)) : -grpo_times(p, d.hi);
-    if (d.hi == -HUGE_VAL) e.term = HUGE_VAL;                           /* however small p is */
+    if (d.hi == -HUGE_VAL) e.term = HUGE_VAL;                           /* even if p has underflowed */
     e.slope = !whole ? -p : fabs(d.hi) < 1 ? p * grpo_exp_minus_one(d) : q - p;
     return e;
 }
@@ -242,7 +246,7 @@ static grpo_distill_entry_ grpo_distill_reverse_(double p, double q, grpo_dd d, 
     return e;
 }
 
-/* of M - p and M - q, which make squares of these terms, nothing is left in their sum */
+/* for whole, M - p and M - q are added to the two KL terms, which are then >= 0; weighted by beta and 1 - beta they cancel in the sum */
 static grpo_distill_entry_ grpo_distill_mixed_(double p, double q, grpo_dd d, int whole, double beta) {
     const double rest = 1 - beta, m = beta * p + rest * q;
     const double over_p = grpo_mixture_log_(d, rest, beta), over_q = grpo_mixture_log_(grpo_dd_negative(d), beta, rest);
@@ -268,7 +272,7 @@ static grpo_distill_entry_ grpo_distill_entry_of_(const grpo_distill *x, int who
     if (low) log_q = grpo_dd_of_(x->logp_min);
     if (x->logp_min < 0 && log_p.hi < x->logp_min) log_p = grpo_dd_of_(x->logp_min);
     p = grpo_exp(log_p); q = grpo_exp(log_q);
-    d = grpo_distill_apart_(log_q, log_p);
+    d = grpo_distill_log_ratio_(log_q, log_p);
     switch (grpo_distill_kind_of_(x)) {
     case GRPO_DISTILL_FORWARD: e = grpo_distill_forward_(p, q, d, whole); break;
     case GRPO_DISTILL_REVERSE: e = grpo_distill_reverse_(p, q, d, whole); break;
@@ -281,7 +285,7 @@ static grpo_distill_entry_ grpo_distill_entry_of_(const grpo_distill *x, int who
 
 /* ---- a row ------------------------------------------------------------------------------------------------------------------------- */
 
-/* the least a bucket has: 1 - e^-1e-7 */
+/* the smallest mass of a bucket: 1 - e^-1e-7 */
 #define GRPO_LEAST_TAIL_ 9.99999950000001667e-08
 
 static grpo_dd grpo_distill_tail_log_(grpo_dd mass, int *bounded) {
@@ -289,14 +293,14 @@ static grpo_dd grpo_distill_tail_log_(grpo_dd mass, int *bounded) {
     return grpo_dd_log(*bounded ? grpo_dd_of_(GRPO_LEAST_TAIL_) : mass);
 }
 
-/* 1 - sum p of a teacher's log-probabilities */
+/* 1 - sum p, from the teacher's log-probabilities */
 static grpo_dd grpo_distill_rest_(const grpo_distill_row_ *r) {
     grpo_dd rest = { 1, 0 };
     for (int64_t j = 0; j < r->n; j++) rest = grpo_dd_minus_(rest, grpo_exp_twice(grpo_dd_of_(grpo_distill_number_(r, j))));
     return rest;
 }
 
-/* both sides of a row, and the buckets; `bounded`: the student's is at its least */
+/* sets both sides of a row, and the buckets; *bounded: 1 if the student's bucket has the smallest mass */
 static void grpo_distill_sides_(const grpo_distill *x, const void *teacher, const int64_t *ids, int64_t row, grpo_distill_part *part,
                                 int *bounded) {
     const int renormalised = ids && x->tail == GRPO_TAIL_RENORMALISED;
@@ -320,7 +324,7 @@ static void grpo_distill_sides_(const grpo_distill *x, const void *teacher, cons
     if (x->clip > 0 || x->logp_min < 0) part->whole = 0;
 }
 
-/* the divergence */
+/* D, clamped; fills part */
 static double grpo_distill_row_divergence_(const grpo_distill *x, const void *teacher, const int64_t *ids, int64_t row,
                                            grpo_distill_part *part) {
     const grpo_distill_row_ student = grpo_distill_student_(x, ids, row), other = grpo_distill_teacher_(x, teacher, ids, row);
@@ -332,13 +336,13 @@ static double grpo_distill_row_divergence_(const grpo_distill *x, const void *te
     for (int64_t j = 0; j < student.n; j++) {
         e = grpo_distill_entry_of_(x, part->whole, grpo_distill_log_(&part->teacher, grpo_distill_number_(&other, j)),
                                    grpo_distill_log_(&part->student, grpo_distill_number_(&student, j)));
-        grpo_dd_take_(&terms, e.term);
-        grpo_dd_take_(&slopes, e.slope);
+        grpo_dd_accumulate_(&terms, e.term);
+        grpo_dd_accumulate_(&slopes, e.slope);
     }
     if (ids && x->tail == GRPO_TAIL_BUCKET) {
         e = grpo_distill_entry_of_(x, part->whole, part->tail[1], part->tail[0]);
-        grpo_dd_take_(&terms, e.term);
-        if (!bounded) { part->tail_slope = e.slope / e.q; grpo_dd_take_(&slopes, e.slope); }
+        grpo_dd_accumulate_(&terms, e.term);
+        if (!bounded) { part->tail_slope = e.slope / e.q; grpo_dd_accumulate_(&slopes, e.slope); }
     }
     part->slope = part->whole && grpo_distill_kind_of_(x) == GRPO_DISTILL_FORWARD ? 0 : slopes.hi;
     D = terms.hi;
@@ -346,7 +350,7 @@ static double grpo_distill_row_divergence_(const grpo_distill *x, const void *te
     return part->outside ? (D < 0 ? 0 : x->divergence_max) : D;
 }
 
-/* w (slope - q sum)/tau: an infinity only where that is what it comes to */
+/* (slope weight)/tau, infinite only if the result is */
 static double grpo_distill_scaled_(double slope, double tau, double weight) {
     const double whole = grpo_times(slope, weight);
     return grpo_is_finite(whole) && fabs(whole) >= DBL_MIN ? whole / tau : grpo_times(slope / tau, weight);
@@ -383,7 +387,7 @@ static void grpo_distill_row_gradient_(const grpo_distill *x, const void *teache
 
 static int grpo_distill_counts_(const uint8_t *mask, int64_t row) { return !mask || mask[row]; }
 
-/* its target is not asked for */
+/* the target is not needed */
 static grpo_status grpo_distill_check_logits_(const grpo_logits *x) {
     const int64_t none = 0;
     grpo_logits y;
@@ -393,7 +397,7 @@ static grpo_status grpo_distill_check_logits_(const grpo_logits *x) {
     return grpo_check_logits_(&y);
 }
 
-/* -inf apart; a row that has nothing else, where that is asked for */
+/* checks the numbers of a row, which may be -inf; `some`: at least one must be finite */
 static grpo_status grpo_distill_check_row_(const grpo_distill_row_ *r, int some, int place) {
     double most = -HUGE_VAL;
     for (int64_t j = 0; j < r->n; j++) {
@@ -413,7 +417,7 @@ static grpo_status grpo_distill_check_rows_(const grpo_logits *x, const uint8_t 
     return st;
 }
 
-/* of the members of the first argument after the student */
+/* numbers of the members of the first argument, after the student */
 enum {
     GRPO_DISTILL_TEACHER_TYPE_ = 1, GRPO_DISTILL_TEACHER_STRIDE_, GRPO_DISTILL_K_, GRPO_DISTILL_TEACHER_TEMPERATURE_, GRPO_DISTILL_KIND_,
     GRPO_DISTILL_BETA_, GRPO_DISTILL_TAIL_, GRPO_DISTILL_CLIP_, GRPO_DISTILL_LOGP_MIN_, GRPO_DISTILL_DIVERGENCE_MAX_
@@ -456,12 +460,12 @@ static grpo_status grpo_distill_check_ids_(const int64_t *ids, int64_t row, int6
     return GRPO_OK;
 }
 
-/* all but what the rows hold */
+/* everything but the contents of the rows */
 static grpo_status grpo_distill_check_(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask) {
     grpo_status st = grpo_check_output_(x, 1);
     if (!st) st = grpo_distill_check_logits_(&x->student);
     if (!st) st = grpo_distill_check_settings_(x, ids != NULL);
-    if (!st) st = grpo_check_there_(teacher, x->student.rows, 2);
+    if (!st) st = grpo_check_not_null_(teacher, x->student.rows, 2);
     for (int64_t t = 0; !st && ids && t < x->student.rows; t++)
         if (grpo_distill_counts_(mask, t)) st = grpo_distill_check_ids_(ids, t, x->k, x->student.vocab, 1, 3);
     return st;
@@ -484,8 +488,8 @@ static grpo_status grpo_distill_check_contents_(const grpo_distill *x, const voi
 grpo_status grpo_distill_divergence(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,
                                     grpo_distill_part *part, grpo_real *divergence) {
     grpo_status st = grpo_distill_check_(x, teacher, ids, mask);
-    if (!st) st = grpo_check_there_(part, x->student.rows, 5);
-    if (!st) st = grpo_check_there_(divergence, x->student.rows, 6);
+    if (!st) st = grpo_check_not_null_(part, x->student.rows, 5);
+    if (!st) st = grpo_check_not_null_(divergence, x->student.rows, 6);
     if (!st) st = grpo_distill_check_contents_(x, teacher, ids, mask);
     if (st) return st;
     GRPO_OMP_("omp parallel for schedule(guided)")
@@ -499,9 +503,9 @@ grpo_status grpo_distill_divergence(const grpo_distill *x, const void *teacher, 
 grpo_status grpo_distill_gradient(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,
                                   const grpo_distill_part *part, const grpo_real *weight, int add, void *dlogits) {
     grpo_status st = grpo_distill_check_(x, teacher, ids, mask);
-    if (!st) st = grpo_check_there_(part, x->student.rows, 5);
-    if (!st) st = grpo_check_there_(weight, x->student.rows, 6);
-    if (!st) st = grpo_check_there_(dlogits, x->student.rows, 8);
+    if (!st) st = grpo_check_not_null_(part, x->student.rows, 5);
+    if (!st) st = grpo_check_not_null_(weight, x->student.rows, 6);
+    if (!st) st = grpo_check_not_null_(dlogits, x->student.rows, 8);
     if (st) return st;
     GRPO_OMP_("omp parallel for schedule(guided)")
     for (int64_t t = 0; t < x->student.rows; t++) {
@@ -513,15 +517,15 @@ grpo_status grpo_distill_gradient(const grpo_distill *x, const void *teacher, co
     return GRPO_OK;
 }
 
-/* ---- the likeliest tokens ------------------------------------------------------------------------------------------------------------ */
+/* ---- the most probable tokens -------------------------------------------------------------------------------------------------------- */
 
-/* goes the token at a before that at b in a list of the largest? */
+/* 1 if token a comes before token b in descending order of the row's numbers, of equal ones the lower id first */
 static int grpo_distill_before_(const grpo_distill_row_ *r, int64_t a, int64_t b) {
     const double x = grpo_distill_number_(r, a), y = grpo_distill_number_(r, b);
     return x > y || (x == y && a < b);
 }
 
-/* a heap of n ids whose root goes last, by the row's numbers, or without a row the largest id */
+/* order of a heap of ids that has on top the one that comes last: by the row's numbers, or, without a row, the largest id */
 static int grpo_distill_below_(const grpo_distill_row_ *r, int64_t a, int64_t b) { return r ? grpo_distill_before_(r, a, b) : a < b; }
 
 static void grpo_distill_swap_(int64_t *ids, grpo_real *numbers, int64_t a, int64_t b) {
@@ -561,7 +565,7 @@ grpo_status grpo_distill_top(const grpo_logits *x, const uint8_t *mask, int64_t 
     grpo_status st = grpo_distill_check_logits_(x);
     if (!st) st = grpo_check_count_(k, 1, 3);
     if (!st && k > x->vocab) st = grpo_status_between_(GRPO_CROSSED, GRPO_AT_ARGUMENT_ + 3, GRPO_AT_logits_vocab_, -1);
-    if (!st) st = grpo_check_there_(ids, x->rows, 4);
+    if (!st) st = grpo_check_not_null_(ids, x->rows, 4);
     if (!st) st = grpo_distill_check_rows_(x, mask);
     for (int64_t t = 0; !st && t < x->rows; t++) {
         const grpo_distill_row_ r = grpo_distill_row_of_(x, t);
@@ -575,8 +579,8 @@ grpo_status grpo_distill_at(const grpo_logits *x, const uint8_t *mask, const int
     int overflow = 0;
     if (!st) st = grpo_check_count_(k, 1, 4);
     if (!st && x->rows > INT64_MAX / (int64_t)sizeof(double) / k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 4, -1);
-    if (!st) st = grpo_check_there_(ids, x->rows, 3);
-    if (!st) st = grpo_check_there_(logp, x->rows, 5);
+    if (!st) st = grpo_check_not_null_(ids, x->rows, 3);
+    if (!st) st = grpo_check_not_null_(logp, x->rows, 5);
     for (int64_t t = 0; !st && t < x->rows; t++)
         if (grpo_distill_counts_(mask, t)) st = grpo_distill_check_ids_(ids, t, k, x->vocab, 0, 3);
     if (!st) st = grpo_distill_check_rows_(x, mask);
@@ -596,8 +600,8 @@ grpo_status grpo_distill_sort(int64_t rows, int64_t k, int64_t *ids, grpo_real *
     grpo_status st = grpo_check_count_(rows, 0, 1);
     if (!st) st = grpo_check_count_(k, 1, 2);
     if (!st && rows > INT64_MAX / (int64_t)sizeof(double) / k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, -1);
-    if (!st) st = grpo_check_there_(ids, rows, 3);
-    if (!st) st = grpo_check_there_(numbers, rows, 4);
+    if (!st) st = grpo_check_not_null_(ids, rows, 3);
+    if (!st) st = grpo_check_not_null_(numbers, rows, 4);
     for (int64_t t = 0; !st && t < rows; t++) grpo_distill_sort_row_(ids + t * k, numbers + t * k, k);
     return st;
 }
@@ -607,7 +611,7 @@ grpo_status grpo_distill_sort(int64_t rows, int64_t k, int64_t *ids, grpo_real *
 grpo_status grpo_distill_pairs(const grpo_batch *batch, const uint8_t *correct, int64_t *teacher, int64_t *student) {
     grpo_status st = grpo_check_call_(batch, teacher, 3);
     if (!st) st = grpo_check_output_(student, 4);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
     for (int64_t g = 0; !st && g < batch->n_groups; g++) {
         int64_t shortest = -1, longest = -1, fewest = 0, most = 0;
         for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
@@ -624,7 +628,7 @@ grpo_status grpo_distill_pairs(const grpo_batch *batch, const uint8_t *correct, 
 grpo_status grpo_frontier_weight(const grpo_batch *batch, const uint8_t *correct, double strength, double *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
     if (!st) st = grpo_check_number_(strength, GRPO_MODERATE_FACTOR_, 3);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
     for (int64_t g = 0; !st && g < batch->n_groups; g++) {
         double right = 0;
         const double n = (double)grpo_group_size_(batch, g);

@@ -6,13 +6,13 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.
  *
- * A chain of denoising steps is a response and a step is a token.  What grpo_gaussian_steps makes of the means of the policy, of the old
- * policy and of the reference goes into a batch, its loss comes from grpo_loss, and grpo_gaussian_steps_backward takes that back to the
- * mean; times velocity_factor it is the gradient by the predicted velocity.  examples/flow.c trains a model so.
+ * A denoising chain is a response, and each step of it a token.  grpo_gaussian_steps turns the means of the policy, of the old policy and
+ * of the reference into the numbers of a batch; grpo_loss gives the loss; grpo_gaussian_steps_backward takes its gradient back to the
+ * policy's means; times velocity_factor that is the gradient by the predicted velocity.  examples/flow.c trains a model this way.
  *
- * A status names argument and entry, of an argument that is a struct the member by its place, from 0; nothing has then been written.
- * Numbers are finite; those of the losses without steps are at most 1e150 in magnitude.  Results overlap no argument.  Behind an arXiv id
- * stand the equations, and the numbers that the paper or its code has. */
+ * A status names argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Inputs are finite;
+ * those of the losses without steps are at most 1e150 in magnitude.  Outputs overlap no argument.  After an arXiv id come the equations,
+ * and the settings of the paper or its code. */
 #ifndef GRPO_FLOW_H
 #define GRPO_FLOW_H
 
@@ -40,88 +40,88 @@ extern "C" {
 #endif
 
 /* ======== schedule =================================================================================================================
- * A stochastic step from noise level s0 to s1 < s0, h = s0 - s1, v the predicted velocity at the sample z: the next sample is a Gaussian
- * around a z + b v with the standard deviation s.  With a standard deviation g per root of time,
+ * A stochastic step from noise level s0 to s1 < s0, h = s0 - s1, with v the predicted velocity at the sample z: the next sample is Gaussian
+ * with mean a z + b v and standard deviation s.  With g the noise's standard deviation per square root of time,
  *
  *     a = 1 - g^2 h/(2 s0),    b = -h (1 + g^2 (1 - s0)/(2 s0)),    s = g sqrt(h)
  *
- *     flow_sde     g = eta sqrt(s0/(1 - s0)); at s0 = 1 it is 1 - sigma_max that divides (Flow-GRPO, 2505.05470: eta 0.7)
+ *     flow_sde     g = eta sqrt(s0/(1 - s0)), at s0 = 1 with the divisor 1 - sigma_max (Flow-GRPO, 2505.05470: eta 0.7)
  *     dance_sde    g = eta (DanceGRPO, 2505.07818: eta 0.3)
  *     flash_sde    g = eta (sigma_min + (sigma_max - sigma_min) s0) (Flash-GRPO, 2605.15980)
- *     sage_sde     s^2 = eta^2 (log((1 - s1)/(1 - min(s0, 0.997))) - h) stands for g^2 h (SAGE-GRPO, 2603.21872; s1 below some 0.997)
+ *     sage_sde     s^2 = eta^2 (log((1 - s1)/(1 - min(s0, 0.997))) - h) in place of g^2 h (SAGE-GRPO, 2603.21872; s1 below about 0.997)
  *     cps          with c = cos(eta pi/2): a = 1 - s1 + s1 c,  b = -s0 (1 - s1) + (1 - s0) s1 c,  s = s1 sin(eta pi/2), eta at most 1
- *                  (Coefficients-Preserving Sampling, 2509.05952, as the codes of Flow-GRPO and SAGE-GRPO have it) */
+ *                  (Coefficients-Preserving Sampling, 2509.05952, as in the codes of Flow-GRPO and SAGE-GRPO) */
 typedef enum { GRPO_FLOW_SDE, GRPO_FLOW_DANCE_SDE, GRPO_FLOW_FLASH_SDE, GRPO_FLOW_SAGE_SDE, GRPO_FLOW_CPS } grpo_flow_kind;
 typedef struct {
     double sample_factor, velocity_factor, std;    /* a, b, s */
-    double rate;                                    /* s/|b|: the reciprocal of |d logp/d v| per unit of noise */
+    double rate;                                    /* s/|b|: the reciprocal of |d logp/d v| for unit noise */
 } grpo_flow_step;
 
-/* 0 <= next_level < level <= 1; sigma_max in (0, 1), sigma_min in [0, sigma_max]: the levels after the first step and before the last;
- * eta > 0.  A step without noise, as cps has to next_level 0, is refused: leave it out of the batch, or mask it. */
+/* 0 <= next_level < level <= 1; sigma_max in (0, 1): the level after the first step; sigma_min in [0, sigma_max]: that before the last
+ * step; eta > 0.  A step without noise, as cps has to next_level 0, is refused: leave it out of the batch, or mask it. */
 grpo_status grpo_flow_schedule(grpo_flow_kind kind, double level, double next_level, double sigma_max, double sigma_min, double eta,
                                grpo_flow_step *step);
 
-/* weights of steps that make them count alike, from the rates of a schedule: rate over the rate whose reciprocal is the median, the lower
- * of two (SAGE-GRPO, 2603.21872), or over the mean rate (Flash-GRPO, 2605.15980).  rate (n) > 0, n > 0 -> weight (n): of
- * batch.external_weight.  The median takes O(n^2) */
+/* weights that give all steps the same influence, from the rates of a schedule: rate over the rate whose reciprocal is the median, the
+ * lower of the two middle ones (SAGE-GRPO, 2603.21872), or over the mean rate (Flash-GRPO, 2605.15980).  rate (n) > 0, n > 0 -> weight (n),
+ * for batch.external_weight.  The median takes O(n^2) */
 typedef enum { GRPO_BALANCE_MEDIAN, GRPO_BALANCE_MEAN } grpo_balance_kind;
 grpo_status grpo_balance_steps(int64_t n, const double *rate, grpo_balance_kind centre, double *weight);
 
 /* ======== steps ====================================================================================================================
- * n steps; the elements of step k are begin[k] .. begin[k+1]-1 of each array of elements, at least one; begin (n + 1).  y the sample that
- * was drawn, mu the mean.  Log-probabilities and divergences are means over the step's elements, not sums.  std: s; a sampler whose
- * log-probability lacks 1/(2 s^2) is one with s = sqrt(1/2). */
+ * n steps; step k has the elements begin[k] .. begin[k+1]-1 of each element array, at least one; begin (n + 1).  y is the sample that was
+ * drawn, mu the mean.  Log-probabilities and divergences are means over the step's elements, not sums.  std is s; for a sampler whose
+ * log-probability lacks the factor 1/(2 s^2), pass s = sqrt(1/2). */
 
-/* per step (n), each NULL where it is not wanted; with mean_old log_ratio, regulated and divergence_old, with mean_ref divergence_ref */
+/* outputs per step (n), each NULL if not wanted; log_ratio, regulated and divergence_old need mean_old, divergence_ref needs mean_ref */
 typedef struct {
     grpo_real *logp;                /* mean of -(y - mu)^2/(2 s^2) - log s - log(2 pi)/2 */
-    grpo_real *log_ratio;           /* logp - logp_old, from the means and without their cancellation: a float holds 1e-6 of it.  In the
-                                       batch it is logp, beside a logp_old of zeros */
+    grpo_real *log_ratio;           /* logp - logp_old, computed from the means, so without cancellation: a float has it to a relative 1e-6.
+                                       In the batch use it as logp, with a logp_old of zeros */
     grpo_real *regulated;           /* s log_ratio + mean (mu - mu_old)^2/(2 s): the log-ratio of GRPO-Guard (2510.22319, eq. 8) */
-    grpo_real *divergence_old;      /* mean (mu - mu_old)^2/(2 s^2) (Flow-DPPO, 2606.11025, eq. 14): of weight.trust divergence */
-    grpo_real *divergence_ref;      /* mean (mu - mu_ref)^2/(2 c^2): of penalty.kl external; c: kl_std, where the code of a method has
-                                       another (Flow-GRPO's g), NULL: std */
+    grpo_real *divergence_old;      /* mean (mu - mu_old)^2/(2 s^2) (Flow-DPPO, 2606.11025, eq. 14): for weight.trust divergence */
+    grpo_real *divergence_ref;      /* mean (mu - mu_ref)^2/(2 c^2): for penalty.kl external; c is kl_std, for methods whose code uses
+                                       another deviation here (Flow-GRPO's g), or std if kl_std is NULL */
 } grpo_gaussian_numbers;
-/* sample, mean, mean_old, mean_ref: elements; the last two NULL where nothing of them is wanted; std, kl_std (n) > 0 */
+/* sample, mean, mean_old, mean_ref: element arrays; the last two NULL if no output needs them; std, kl_std (n) > 0 */
 grpo_status grpo_gaussian_steps(int64_t n, const int64_t *begin, const grpo_real *sample, const grpo_real *mean, const grpo_real *mean_old,
                                 const grpo_real *mean_ref, const double *std, const double *kl_std, const grpo_gaussian_numbers *out);
 
-/* d loss by each of them (n), NULL: 0 */
+/* d loss/d each output (n); NULL counts as 0 */
 typedef struct { const grpo_real *logp, *log_ratio, *regulated, *divergence_old, *divergence_ref; } grpo_gaussian_gradients;
-/* the same arguments -> dmean, per element; sample, mean_old, mean_ref and both stds are constants */
+/* the same arguments -> dmean, per element; sample, mean_old, mean_ref, std and kl_std are constants */
 grpo_status grpo_gaussian_steps_backward(int64_t n, const int64_t *begin, const grpo_real *sample, const grpo_real *mean,
                                          const grpo_real *mean_old, const grpo_real *mean_ref, const double *std, const double *kl_std,
                                          const grpo_gaussian_gradients *by, grpo_real *dmean);
 
 /* ======== without steps ============================================================================================================
- * begin (n + 1) as above, of samples. */
+ * begin (n + 1) as above, but of samples instead of steps. */
 
-/* e = mean (prediction - target)^2, prediction, target: elements: error (n); and from d loss/d e, derror (n), to d loss/d prediction, per
- * element: dprediction (GDPO-SR, 2603.16769; Diffusion-DPO, 2311.12908, as their code has it) */
+/* e = mean (prediction - target)^2; prediction, target: element arrays -> error (n).  Backward: derror (n), d loss/d e -> dprediction, d
+ * loss/d prediction per element (GDPO-SR, 2603.16769; Diffusion-DPO, 2311.12908, as in their code) */
 grpo_status grpo_denoising_error(int64_t n, const int64_t *begin, const grpo_real *prediction, const grpo_real *target, double *error);
 grpo_status grpo_denoising_error_backward(int64_t n, const int64_t *begin, const grpo_real *prediction, const grpo_real *target,
                                           const double *derror, grpo_real *dprediction);
 
-/* *loss = log(1 + e^u), u = beta/2 sum weight (e - e_ref), beta > 0: GDPO-SR (2603.16769) with beta 5000, the group's standardised rewards
- * for weights; Diffusion-DPO (2311.12908) of a pair with beta 2000 and weights 1 and -1.  error, error_ref, weight (n), n > 0 -> loss,
- * derror (n): d loss/d error, NULL: not wanted */
+/* *loss = log(1 + e^u), u = beta/2 sum weight (e - e_ref), beta > 0: GDPO-SR (2603.16769) with beta 5000 and the group's standardised
+ * rewards as weights; Diffusion-DPO (2311.12908) of a pair with beta 2000 and weights 1 and -1.  error, error_ref, weight (n), n > 0 ->
+ * loss, derror (n; NULL: not wanted): d loss/d error */
 grpo_status grpo_denoising_preference(int64_t n, const double *error, const double *error_ref, const double *weight, double beta,
                                       double *loss, double *derror);
 
-/* DiffusionNFT (2509.16117, its code).  Per sample at noise level t, noisy = (1 - t) clean + t noise: r = clip(A, -M, M)/(2 M) + 1/2 is
- * its share of good; u+ = v_old + beta (v - v_old) and u- = v_old - beta (v - v_old) predict clean as x+- = noisy - t u+-;
+/* DiffusionNFT (2509.16117, its code).  For a sample at noise level t, noisy = (1 - t) clean + t noise: r = clip(A, -M, M)/(2 M) + 1/2 is
+ * its optimality probability; u+ = v_old + beta (v - v_old) and u- = v_old - beta (v - v_old) predict clean as x+- = noisy - t u+-;
  *
  *     loss = M/beta (r mean (x+ - clean)^2/w+ + (1 - r) mean (x- - clean)^2/w-) + kl_coef mean (v - v_ref)^2
  *
- * with w+- = max(mean |x+- - clean|, 1e-5), constants. */
+ * with w+- = max(mean |x+- - clean|, 1e-5), treated as constants. */
 typedef struct {
     double advantage_max;           /* M > 0 (the code: 5) */
     double beta;                    /* > 0 (the code: 1 or 0.1) */
-    double kl_coef;                 /* >= 0; not 0: velocity_ref is read (the code: 1e-4) */
+    double kl_coef;                 /* >= 0; velocity_ref is read only if it is not 0 (the code: 1e-4) */
 } grpo_nft;
-/* velocity v, velocity_old, velocity_ref, noisy, clean: elements; level t in [0, 1], advantage A (n) -> share: r, loss (n) each; dvelocity
- * per element, d loss of its own sample/d v; each NULL where it is not wanted */
+/* velocity v, velocity_old, velocity_ref, noisy, clean: element arrays; level t in [0, 1], advantage A (n) -> share (n): r; loss (n);
+ * dvelocity, per element: d loss of its own sample/d v; each NULL if not wanted */
 grpo_status grpo_diffusion_nft(int64_t n, const int64_t *begin, const grpo_real *velocity, const grpo_real *velocity_old,
                                const grpo_real *velocity_ref, const grpo_real *noisy, const grpo_real *clean, const double *level,
                                const double *advantage, const grpo_nft *x, double *share, double *loss, grpo_real *dvelocity);
@@ -143,7 +143,7 @@ extern "C" {
 #endif
 
 /* ---- schedule -------------------------------------------------------------------------------------------------------------------- */
-/* a, b, s from the variance of the step, in two words: the sampler's drift takes half of it over s0 */
+/* a, b, s from the variance g^2 h of the step, a double-double; the drift has half of it over s0 */
 static grpo_flow_step grpo_flow_step_of_(double s0, grpo_dd h, grpo_dd variance) {
     const grpo_dd half = grpo_dd_div(grpo_dd_mul(variance, 0.5), s0);
     grpo_flow_step x;
@@ -174,7 +174,8 @@ static grpo_dd grpo_flow_variance_(grpo_flow_kind kind, double s0, double s1, do
 
 #define GRPO_HALF_PI_ 1.57079632679489661923
 static grpo_flow_step grpo_flow_cps_(double s0, double s1, double eta) {
-    const double other = 1 - eta;                                      /* exact where it is used: the digits of a cosine of almost pi/2 */
+    const double other = 1 - eta;                                      /* exact for eta > 1/2, where it is used: cos(eta pi/2) would cancel
+                                                                          there */
     const double c = eta <= 0.5 ? cos(eta * GRPO_HALF_PI_) : sin(other * GRPO_HALF_PI_);
     const double s = eta <= 0.5 ? sin(eta * GRPO_HALF_PI_) : cos(other * GRPO_HALF_PI_);
     const grpo_dd part = grpo_two_prod(s1, c), rest = grpo_two_diff(1, s1);
@@ -211,7 +212,7 @@ grpo_status grpo_flow_schedule(grpo_flow_kind kind, double level, double next_le
     return GRPO_OK;
 }
 
-/* the rate whose reciprocal is the lower median: as many as half are larger, of equal ones the first */
+/* the rate whose reciprocal is the lower median of the reciprocals; of equal rates the first */
 static double grpo_median_rate_(int64_t n, const double *rate) {
     for (int64_t k = 0; k < n; k++) {
         int64_t before = 0;
@@ -234,16 +235,16 @@ grpo_status grpo_balance_steps(int64_t n, const double *rate, grpo_balance_kind 
 }
 
 /* ---- elements of steps and samples ------------------------------------------------------------------------------------------------ */
-/* begin is the second argument */
+/* argument 2: begin */
 static grpo_status grpo_check_spans_(int64_t n, const int64_t *begin) {
     grpo_status st = grpo_check_count_(n, 0, 1);
-    if (!st) st = grpo_check_there_(begin, n, 2);
+    if (!st) st = grpo_check_not_null_(begin, n, 2);
     if (!st && n > 0 && begin[0] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 2, 0);
     for (int64_t k = 0; !st && k < n; k++) if (begin[k + 1] <= begin[k]) st = grpo_refuse_(GRPO_NOT_INCREASING, 2, k + 1);
     return st;
 }
 
-/* of an array of elements that must be there, or that may not (NULL) */
+/* checks an array of elements, which must be there if needed, else may be NULL */
 static grpo_status grpo_check_elements_(int64_t n, const int64_t *begin, const grpo_real *x, int needed, grpo_domain_kind_ domain,
                                         int place) {
     if (n == 0 || (!x && !needed)) return GRPO_OK;
@@ -255,7 +256,7 @@ static grpo_status grpo_check_elements_(int64_t n, const int64_t *begin, const g
 
 static grpo_dd grpo_element_gap_(const grpo_real *x, const grpo_real *y, int64_t d) { return grpo_two_diff((double)x[d], (double)y[d]); }
 
-/* of the elements from begin on: mean of ((x - y)/s)^2 */
+/* over the elements begin .. end - 1: mean of ((x - y)/s)^2 */
 static grpo_dd grpo_mean_square_(const grpo_real *x, const grpo_real *y, int64_t begin, int64_t end, double s) {
     grpo_sum sum = GRPO_NO_SUM_;
     for (int64_t d = begin; d < end; d++) {
@@ -265,7 +266,7 @@ static grpo_dd grpo_mean_square_(const grpo_real *x, const grpo_real *y, int64_t
     return grpo_mean_(&sum, end - begin);
 }
 
-/* mean of (mu - mu_old)/s times (y - mu_old)/s, and (y - mu)/s added to that where `both` is set */
+/* mean of (mu - mu_old)/s times (y - mu_old)/s, or, if `both`, times ((y - mu_old) + (y - mu))/s */
 static grpo_dd grpo_mean_step_(const grpo_real *sample, const grpo_real *mean, const grpo_real *old, int64_t begin, int64_t end, double s,
                                int both) {
     grpo_sum sum = GRPO_NO_SUM_;
@@ -348,7 +349,7 @@ grpo_status grpo_gaussian_steps_backward(int64_t n, const int64_t *begin, const 
     const grpo_gaussians_ x = { n, begin, sample, mean, mean_old, mean_ref, std, kl_std };
     grpo_status st = grpo_check_output_(by, 9);
     if (!st) st = grpo_check_gaussians_(&x, by->log_ratio || by->regulated || by->divergence_old, by->divergence_ref != NULL);
-    if (!st) st = grpo_check_there_(dmean, n, 10);
+    if (!st) st = grpo_check_not_null_(dmean, n, 10);
     for (int64_t k = 0; !st && k < n; k++) grpo_gaussian_step_backward_(&x, k, by, dmean);
     return st;
 }
@@ -362,7 +363,7 @@ static grpo_status grpo_check_denoiser_(int64_t n, const int64_t *begin, const g
 
 grpo_status grpo_denoising_error(int64_t n, const int64_t *begin, const grpo_real *prediction, const grpo_real *target, double *error) {
     grpo_status st = grpo_check_denoiser_(n, begin, prediction, target);
-    if (!st) st = grpo_check_there_(error, n, 5);
+    if (!st) st = grpo_check_not_null_(error, n, 5);
     for (int64_t k = 0; !st && k < n; k++) error[k] = grpo_mean_square_(prediction, target, begin[k], begin[k + 1], 1).hi;
     return st;
 }
@@ -372,7 +373,7 @@ grpo_status grpo_denoising_error_backward(int64_t n, const int64_t *begin, const
     grpo_status st = grpo_check_denoiser_(n, begin, prediction, target);
     int overflow = 0;
     if (!st) st = grpo_check_list_(derror, n, GRPO_FINITE_, 5);
-    if (!st) st = grpo_check_there_(dprediction, n, 6);
+    if (!st) st = grpo_check_not_null_(dprediction, n, 6);
     for (int64_t k = 0; !st && k < n; k++) {
         const double count = (double)(begin[k + 1] - begin[k]);
         for (int64_t d = begin[k]; d < begin[k + 1]; d++)
@@ -415,7 +416,7 @@ static grpo_dd grpo_nft_gap_(const grpo_nft_sample_ *x, int64_t d, double sign) 
     return grpo_dd_minus_(grpo_element_gap_(x->noisy, x->clean, d), u);
 }
 
-/* the mean of the squares over the weight, which *weight is */
+/* *weight = max(mean |e|, 1e-5); returns mean e^2 over *weight, e = x+ - clean or x- - clean */
 static double grpo_nft_part_(const grpo_nft_sample_ *x, double sign, grpo_dd *weight) {
     const grpo_dd least = { 1e-5, -8.180305391403131e-22 };
     grpo_sum size = GRPO_NO_SUM_, squares = GRPO_NO_SUM_;
@@ -440,7 +441,7 @@ static double grpo_nft_share_(double advantage, double most) {
     return grpo_within(grpo_dd_add(grpo_dd_div(grpo_dd_of_(grpo_within(advantage, -most, most)), 2 * most), grpo_dd_of_(0.5)).hi, 0, 1);
 }
 
-/* r and 1 - r, each rounded once */
+/* rest = 1 - r, rounded by itself */
 static double grpo_nft_sample_loss_(const grpo_nft_sample_ *x, double r, double rest, grpo_real *dvelocity) {
     const double count = (double)(x->end - x->begin), M = x->settings->advantage_max, kl = x->settings->kl_coef;
     grpo_dd up, down;

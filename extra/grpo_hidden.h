@@ -1,4 +1,4 @@
-/* grpo_hidden.h - from hidden states through the head of a language model to the loss, and back, a tile of logits at a time.
+/* grpo_hidden.h - from hidden states through a language model's output head to the loss, and back, one tile of logits at a time.
  * An optional part of gspo.h.  In the one source file that has the implementation of gspo.h write instead
  *
  *     #define GRPO_HIDDEN_IMPLEMENTATION     // implies GRPO_CONTEXT_IMPLEMENTATION, and that GSPO_IMPLEMENTATION
@@ -7,30 +7,31 @@
  *
  * and include it plainly elsewhere.  examples/hidden.c is a program.
  *
- * With hidden states H (tokens, width), the head's weight W (vocab, width) as a linear layer has it, and temperature tau:
+ * With hidden states H (tokens, width), the head's weight W (vocab, width) as in a linear layer, and temperature tau:
  *
  *     Z = H W^T                                               logits
  *     logp, entropy of each row of softmax(Z / tau)           extra/grpo_logits.h
  *     loss, dlogp, dentropy                                   gspo.h, every objective
- *     dZ                                                      in the place of Z
+ *     dZ                                                      overwrites Z
  *     d_hidden = dZ W,  d_weight += dZ^T H                    d loss/d H, d loss/d W
  *
- * Z is never there as a whole: tile_rows of its rows are, at a time.  A tile takes the next tokens that count, in the order of the
- * responses, whatever the layout; masked tokens and padding cost no product.  Tokens whose gradient is 0 (A = 0, clipped) cost none back.
- * Each tile reads weight and d_weight anew: with some 256 rows that no longer shows beside the products (MEASUREMENTS.md).
+ * Z is never stored as a whole: only tile_rows rows of it at a time.  A tile has the next unmasked tokens in the order of the responses,
+ * whatever the layout; masked tokens and padding take no part in the products.  Tokens whose gradient is 0 (A = 0, clipped) take no part in
+ * the backward products.  Each tile reads weight and d_weight anew: from some 256 rows on that cost is hidden by the products
+ * (MEASUREMENTS.md).
  *
- * Where a token's gradient waits for no other token, a tile goes all the way before the next one comes, in three products a token:
- * `one pass`.  Responses may be cut by tiles; what their tokens are divided by is counted first, and needs no logits.  Otherwise (the ratio
- * of a response or of a prefix, functions of a group) all tiles are read, then comes the loss, then Z is made again: `two passes`, four
- * products.  grpo_hidden_passes says which it is.
+ * If a token's gradient depends on no other token, a tile goes forward and back before the next one is computed, in three products per
+ * token: `one pass`.  Tiles may cut responses; the divisors are counted first, which needs no logits.  Otherwise (ratio of a response or of
+ * a prefix, functions of a group) all tiles go forward, then the loss is computed, then Z is computed again: `two passes`, four products.
+ * grpo_hidden_passes returns which.
  *
- * What holds.  From Z on everything is as exact as extra/grpo_logits.h has it, Z as exact as the product.  If each row of a product is the
- * same whichever rows are beside it, then logp, loss, report and dlogp are the same bits for every tile_rows, for one pass and two, with
- * padding and without; those of grpo_logits_loss on the whole of Z.  grpo_hidden_product is such a product, and adds up d_weight token by
- * token: with it d_hidden and d_weight, too, are the same bits for every tile_rows, both passes and every split into parts that keeps the
- * order (but for the sign of a 0).  All are, with any product, for every number of threads that share the rows.  BLAS promises neither:
- * there the bits of a row may hang on how many are beside it, and d_weight is added up as tiles and library have it.  Another order of
- * responses changes d_weight by rounding in any case. */
+ * Accuracy and reproducibility.  From Z on everything is as exact as in extra/grpo_logits.h; Z is as exact as the product.  If a product
+ * gives each row the same bits whatever the other rows are, then logp, loss, report and dlogp have the same bits for every tile_rows, for
+ * one pass and two, with padding and without: those of grpo_logits_loss on the whole of Z.  grpo_hidden_product is such a product, and sums
+ * d_weight token by token: with it d_hidden and d_weight, too, have the same bits for every tile_rows, one pass and two, and every split
+ * into parts that keeps the order (except for the sign of a 0).  With any product, the number of threads that share the rows changes no
+ * bit.  BLAS guarantees neither: there the bits of a row may depend on the number of rows, and d_weight on how tiles and library sum it.
+ * Another order of responses changes the rounding of d_weight in any case. */
 #ifndef GRPO_HIDDEN_H
 #define GRPO_HIDDEN_H
 
@@ -55,63 +56,63 @@
 extern "C" {
 #endif
 
-/* The matrix product: c (m, n) = op(a) op(b), or with `add` c += op(a) op(b); op(a) is (m, k), op(b) (k, n), row after row without gaps.
- * transpose_a: a lies there as (k, m); transpose_b: b as (n, k).  c overlaps neither, and is not read unless `add`.  With CBLAS:
+/* The matrix product: c (m, n) = op(a) op(b), or with `add` c += op(a) op(b); op(a) is (m, k), op(b) (k, n), all row-major without gaps.
+ * transpose_a: a is stored as (k, m); transpose_b: b as (n, k).  c overlaps neither, and is read only with `add`.  With CBLAS:
  *
  *     cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans,
  *                 m, n, k, 1, a, transpose_a ? m : k, b, transpose_b ? k : n, add, c, n);
  *
- * Three are asked for: (rows, vocab) = H W^T, (rows, width) = dZ W, and (vocab, width) += dZ^T H. */
+ * It is called for (rows, vocab) = H W^T, (rows, width) = dZ W, and (vocab, width) += dZ^T H. */
 typedef void (*grpo_product)(void *context, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k,
                              const grpo_real *a, const grpo_real *b, int add, grpo_real *c);
 
-/* a row of a tile: room to work in */
+/* scratch for a row of a tile */
 typedef struct {
     grpo_logits_part part;
-    int64_t slot;                       /* its token */
+    int64_t slot;                       /* index of its token */
 } grpo_hidden_row;
 
-/* The caller's arrays.  Statuses name vocab, target, temperature logits.vocab, logits.target, logits.temperature, and logp and entropy
- * rows.logp and rows.entropy; the others have no name there: argument 5[0] is hidden, [1] weight, [2] width, [8] passes, [9] tile_rows,
- * [10] tile, [11] row */
+/* the caller's arrays.  In a status, vocab, target, temperature are named logits.vocab, logits.target, logits.temperature, and logp and
+ * entropy rows.logp and rows.entropy; the others by number: argument 5[0] is hidden, [1] weight, [2] width, [8] passes, [9] tile_rows, [10]
+ * tile, [11] row */
 typedef struct {
-    const grpo_real *hidden;            /* (n_tokens, width) row t: what the token of slot t was drawn from */
+    const grpo_real *hidden;            /* (n_tokens, width) row t: the hidden state that token t was sampled from */
     const grpo_real *weight;            /* (vocab, width) */
-    int64_t width, vocab;               /* 1 at least */
-    const int64_t *target;              /* (n_tokens) the token that was drawn, 0 .. vocab - 1; read where the mask is */
+    int64_t width, vocab;               /* at least 1 */
+    const int64_t *target;              /* (n_tokens) the sampled token, 0 .. vocab - 1; read where unmasked */
     double temperature;                 /* tau > 0, finite */
     grpo_product product;               /* NULL: grpo_hidden_product */
-    void *context;                      /* handed to product */
-    int passes;                         /* 0: as few as the objective allows; 2: two; 1: one, or it is refused */
-    int64_t tile_rows;                  /* 1 at least; of the batch's tokens more need not be */
-    grpo_real *tile;                    /* (tile_rows (vocab + width)) room to work in */
-    grpo_hidden_row *row;               /* (tile_rows) room to work in */
+    void *context;                      /* passed to product */
+    int passes;                         /* 0: as few as the objective allows; 2: two; 1: one, refused if the objective needs two */
+    int64_t tile_rows;                  /* at least 1; more than the batch has tokens is of no use */
+    grpo_real *tile;                    /* (tile_rows (vocab + width)) scratch */
+    grpo_hidden_row *row;               /* (tile_rows) scratch */
     grpo_real *logp, *entropy;          /* (n_tokens) nats, written, 0 where masked */
-    grpo_real *d_hidden;                /* (n_tokens, width) written, 0 where masked; may be hidden; NULL: not wanted */
+    grpo_real *d_hidden;                /* (n_tokens, width) written, 0 where masked; may be the array of hidden; NULL: not wanted */
     grpo_real *d_weight;                /* (vocab, width) added to; NULL: not wanted */
 } grpo_hidden;
 
-/* Does the objective go in one pass?  GRPO_WHOLE_RESPONSE names the field that asks for more; else as grpo_objective_check. */
+/* GRPO_OK if one pass is enough; GRPO_WHOLE_RESPONSE names the field that needs two; else as grpo_objective_check. */
 grpo_status grpo_hidden_check(const grpo_objective *obj);
-int grpo_hidden_passes(const grpo_objective *obj);      /* 1, 2; 0: no objective, or none that is sound */
+int grpo_hidden_passes(const grpo_objective *obj);      /* 1 or 2; 0: obj is NULL or invalid */
 
-/* gspo_loss, and gspo_loss_add, with logp and entropy from the rows; batch.logp and batch.entropy are not read.  If a gradient is wanted,
- * out.dlogp and out.dentropy must be there.  Without d_hidden and d_weight it is one product a token.  Elements of no response (padding)
- * are neither read nor written; those of masked tokens may hold anything.
+/* gspo_loss and gspo_loss_add, with logp and entropy from the hidden states; batch.logp and batch.entropy are not read.  For a gradient,
+ * out.dlogp and out.dentropy must not be NULL.  Without d_hidden and d_weight there is one product per token.  Elements that belong to no
+ * response (padding) are neither read nor written; those of masked tokens may hold anything.
  *
- * Where something is refused nothing is written, but for one thing: of finite numbers whose product is NaN or an infinity (elements of
- * float beyond 3e38) one hears only once it is made; then tile, logp, entropy, outputs and gradients are written in part, report and
- * partial not.  NaN or infinities in hidden and weight are found before, and named as the first logit that they spoil, logits.logits[t
- * vocab + v].  An infinity in d_hidden or d_weight sets overflow.
+ * After a refusal nothing has been written, with one exception: if finite numbers have a product that is NaN or infinite (float elements
+ * beyond 3e38), that is found only when the product is computed; tile, logp, entropy, outputs and gradients have then been written in part,
+ * report and partial not.  NaN or infinities in hidden and weight are found beforehand, and reported as the first logit that they affect,
+ * logits.logits[t vocab + v].  An infinity in d_hidden or d_weight sets overflow.
  *
- * If the implementation is compiled with OpenMP, its threads share the rows of a tile; those of the product are the product's. */
+ * If the implementation is compiled with OpenMP, its threads share the rows of a tile; the product uses threads of its own, or none. */
 grpo_status grpo_hidden_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                              const grpo_hidden *rows, const grpo_output *out, grpo_report *report);
 grpo_status grpo_hidden_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                                  const grpo_hidden *rows, const grpo_output *out, grpo_partial *partial);
 
-/* the product that is there without a library, in plain loops that compilers turn into vector instructions; context is not looked at.
- * Each element is added up in the order of k, in grpo_real. */
+/* the default product, in plain loops that compilers vectorise; context is not used.  Each element is summed in the order of k, in
+ * grpo_real. */
 void grpo_hidden_product(void *context, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k,
                          const grpo_real *a, const grpo_real *b, int add, grpo_real *c);
 
@@ -126,8 +127,8 @@ void grpo_hidden_product(void *context, int transpose_a, int transpose_b, int64_
 #ifndef GRPO_CONTEXT_IMPLEMENTATION
 #define GRPO_CONTEXT_IMPLEMENTATION
 #endif
-#include "grpo_context.h"      /* its implementation and that of gspo.h, if this file has not had them yet */
-#include "grpo_logits.h"       /* its implementation, if it was asked for after this header was first included */
+#include "grpo_context.h"      /* includes its implementation and that of gspo.h, if this file does not have them yet */
+#include "grpo_logits.h"       /* includes its implementation, if that was requested only after the first include */
 #include "grpo_shared.h"
 #include "grpo_shared_logits.h"
 
@@ -137,12 +138,12 @@ extern "C" {
 
 /* ---- the product ---- */
 
-/* a block of b, read along its columns, lies in the cache and meets every row of a */
+/* a block of columns of b stays in the cache while every row of a is multiplied with it */
 enum { GRPO_PRODUCT_COLUMNS_ = 512 / (int)sizeof(grpo_real), GRPO_PRODUCT_DEPTH_ = 32, GRPO_PRODUCT_ROWS_ = 16 };
 
 static int64_t grpo_product_least_(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* op(x)[row + i][column + j] of i < rows, j < columns, which lies `stride` wide; -> block (rows, wide) */
+/* block (rows, wide) = op(x)[row + i][column + j], i < rows, j < columns; x has `stride` elements per row */
 static void grpo_product_pack_(const grpo_real *x, int transposed, int64_t stride, int64_t row, int64_t rows, int64_t column,
                                int64_t columns, int64_t wide, grpo_real *block) {
     if (!transposed) {
@@ -154,7 +155,7 @@ static void grpo_product_pack_(const grpo_real *x, int transposed, int64_t strid
     }
 }
 
-/* sum (COLUMNS) += a (depth) times block (depth, COLUMNS), one after the other; what is past the columns of c is added up for nothing */
+/* sum (COLUMNS) += a (depth) times block (depth, COLUMNS), in the order of depth; columns beyond those of c are computed and not used */
 static void grpo_product_row_(const grpo_real *GRPO_RESTRICT_ a, const grpo_real *GRPO_RESTRICT_ block, int64_t depth,
                               grpo_real *GRPO_RESTRICT_ sum) {
     enum { N = GRPO_PRODUCT_COLUMNS_ };
@@ -176,7 +177,7 @@ static void grpo_product_row_(const grpo_real *GRPO_RESTRICT_ a, const grpo_real
     }
 }
 
-/* the columns of c from `column` on, by what b's rows from `from` on give; first: c is not read */
+/* adds to the columns of c from `column` on the products with rows from .. from + depth - 1 of op(b); first: c is not read */
 static void grpo_product_panel_(int transpose_a, int64_t m, int64_t n, int64_t k, const grpo_real *a, const grpo_real *block,
                                 int64_t column, int64_t columns, int64_t from, int64_t depth, int first, grpo_real *c) {
     grpo_real some[GRPO_PRODUCT_ROWS_ * GRPO_PRODUCT_DEPTH_], sum[GRPO_PRODUCT_COLUMNS_];
@@ -214,13 +215,13 @@ void grpo_hidden_product(void *context, int transpose_a, int transpose_b, int64_
 
 /* ---- checks ---- */
 
-/* the members by their place */
+/* member numbers of grpo_hidden */
 enum { GRPO_IN_HIDDEN_, GRPO_IN_WEIGHT_, GRPO_IN_WIDTH_, GRPO_IN_VOCAB_, GRPO_IN_TARGET_, GRPO_IN_TEMPERATURE_, GRPO_IN_PRODUCT_,
        GRPO_IN_CONTEXT_, GRPO_IN_PASSES_, GRPO_IN_TILE_ROWS_, GRPO_IN_TILE_, GRPO_IN_ROW_ };
 
 static grpo_status grpo_refuse_member_(grpo_rule rule, int member) { return grpo_refuse_(rule, 5, member); }
 
-/* the field that makes a token's gradient wait for other tokens, among those that grpo_context.h lets pass; 0: none does */
+/* the field that makes a token's gradient depend on other tokens, among those that grpo_context.h allows; 0: there is none */
 static size_t grpo_hidden_obstacle_(const grpo_objective *o) {
     if (o->ratio.level != GRPO_LEVEL_TOKEN) return GRPO_FIELD_(ratio.level);
     if (o->weight.off_policy_mask != GRPO_OFF_POLICY_MASK_NONE) return GRPO_FIELD_(weight.off_policy_mask);
@@ -238,7 +239,7 @@ int grpo_hidden_passes(const grpo_objective *obj) { return grpo_objective_check(
 
 static int grpo_hidden_wants_gradient_(const grpo_hidden *rows) { return rows->d_hidden || rows->d_weight; }
 
-/* what is there, and shapes */
+/* checks pointers and shapes */
 static grpo_status grpo_check_hidden_shape_(const grpo_hidden *rows, int64_t n_tokens) {
     const int64_t most = INT64_MAX / (int64_t)sizeof(double);
     if (!rows->hidden) return grpo_refuse_member_(GRPO_NULL, GRPO_IN_HIDDEN_);
@@ -260,7 +261,7 @@ static grpo_status grpo_check_hidden_shape_(const grpo_hidden *rows, int64_t n_t
     return rows->entropy ? GRPO_OK : GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_entropy_);
 }
 
-/* the first of n numbers that is NaN or infinite, -1: none is.  By loops that become vector instructions: weights are many */
+/* the index of the first of n numbers that is NaN or infinite, -1 if there is none; vectorised, as the weight is large */
 static int64_t grpo_first_not_finite_(const grpo_real *x, int64_t n) {
     enum { LANES = 64, BLOCK = 4096 };
     for (int64_t begin = 0; begin < n; begin += BLOCK) {
@@ -281,7 +282,7 @@ static grpo_status grpo_refuse_logit_(double x, int64_t t, int64_t v, int64_t vo
                            vocab > 0 && t > GRPO_MAX_INDEX_ / vocab ? -1 : t * vocab + v);
 }
 
-/* targets and hidden states of tokens that count, and the weight, if there is such a token */
+/* checks targets and hidden states of the unmasked tokens, and the weight, if there is such a token */
 static grpo_status grpo_check_hidden_numbers_(const grpo_hidden *rows, const grpo_batch *b) {
     grpo_index_ at = grpo_before_tokens_(b);
     int64_t t, first = -1, bad;
@@ -310,7 +311,7 @@ static grpo_status grpo_check_hidden_(const grpo_objective *obj, const grpo_batc
 
 /* ---- a tile ---- */
 
-/* the call; logp and entropy of its batch are those of the rows */
+/* the arguments of a call; logp and entropy of its batch are replaced by those of the rows */
 typedef struct {
     const grpo_objective *obj;
     const grpo_real *advantage;
@@ -321,7 +322,7 @@ typedef struct {
     grpo_partial *partial;
 } grpo_hidden_call_;
 
-/* of which tokens a tile takes rows: for their logits and for the gradient, for one of both */
+/* which pass a tile is for: one pass forward and back, the forward pass of two, the backward pass of two */
 typedef enum { GRPO_TILE_BOTH_, GRPO_TILE_READ_, GRPO_TILE_BACK_ } grpo_tile_for_;
 
 static grpo_real *grpo_tile_logits_(const grpo_hidden *x, int64_t row) { return x->tile + row * x->vocab; }
@@ -335,7 +336,7 @@ static void grpo_put_d_hidden_(const grpo_hidden *x, int64_t slot, const grpo_re
 
 static int grpo_has_gradient_(const grpo_hidden_call_ *c, int64_t slot) { return c->out.dlogp[slot] != 0 || c->out.dentropy[slot] != 0; }
 
-/* rows of the tokens from `at` on; at: where the next tile begins.  Returns how many */
+/* fills a tile with the tokens from `at` on, which is moved to where the next tile begins; returns how many rows */
 static int64_t grpo_tile_fill_(const grpo_hidden_call_ *c, grpo_tile_for_ what, grpo_index_ *at) {
     const grpo_hidden *x = c->rows;
     const grpo_batch *b = &c->batch;
@@ -360,7 +361,7 @@ static void grpo_tile_product_(const grpo_hidden *x, int transpose_a, int transp
     else grpo_hidden_product(x->context, transpose_a, transpose_b, m, n, k, a, b, add, c);
 }
 
-/* a row of the tile as a shard of one row */
+/* a row of the tile as a grpo_logits of one row */
 static grpo_logits grpo_tile_row_(const grpo_hidden *x, int64_t row) {
     grpo_logits z;
     memset(&z, 0, sizeof z);
@@ -372,7 +373,7 @@ static grpo_logits grpo_tile_row_(const grpo_hidden *x, int64_t row) {
     return z;
 }
 
-static void grpo_tile_take_(const grpo_hidden *x, int64_t row) {
+static void grpo_tile_write_logp_(const grpo_hidden *x, int64_t row) {
     const int64_t slot = x->row[row].slot;
     grpo_logits_row r;
     int overflow;
@@ -381,7 +382,7 @@ static void grpo_tile_take_(const grpo_hidden *x, int64_t row) {
     grpo_put_(x->entropy, slot, r.entropy, &overflow);
 }
 
-/* logits of n rows; `takes`: logp and entropy of their tokens, too */
+/* computes the logits of n rows and their parts; `takes`: also writes logp and entropy of their tokens */
 static grpo_status grpo_tile_read_(const grpo_hidden *x, int64_t n, int takes) {
     int bad = 0;
     if (n == 0) return GRPO_OK;
@@ -391,7 +392,7 @@ static grpo_status grpo_tile_read_(const grpo_hidden *x, int64_t n, int takes) {
         const grpo_logits z = grpo_tile_row_(x, j);
         const int refused = grpo_logits_row_read(&z, 0, &x->row[j].part) != GRPO_OK;
         bad |= refused;
-        if (takes && !refused) grpo_tile_take_(x, j);
+        if (takes && !refused) grpo_tile_write_logp_(x, j);
     }
     for (int64_t j = 0; bad && j < n; j++) {
         int64_t v = 0;
@@ -401,7 +402,7 @@ static grpo_status grpo_tile_read_(const grpo_hidden *x, int64_t n, int takes) {
     return GRPO_OK;
 }
 
-/* rows whose gradient is not 0 come to the front; returns how many */
+/* moves the rows whose gradient is not 0 to the front; returns how many */
 static int64_t grpo_tile_keep_(const grpo_hidden_call_ *c, int64_t n) {
     const grpo_hidden *x = c->rows;
     int64_t kept = 0;
@@ -417,7 +418,7 @@ static int64_t grpo_tile_keep_(const grpo_hidden_call_ *c, int64_t n) {
     return kept;
 }
 
-/* d loss/d logits in the place of the logits, then what comes of it */
+/* overwrites the logits by d loss/d logits, and adds to d_hidden and d_weight */
 static void grpo_tile_back_(const grpo_hidden_call_ *c, int64_t n) {
     const grpo_hidden *x = c->rows;
     grpo_real *z = grpo_tile_logits_(x, 0), *h = grpo_tile_hidden_(x, 0);
@@ -436,7 +437,7 @@ static void grpo_tile_back_(const grpo_hidden_call_ *c, int64_t n) {
     for (int64_t j = 0; j < n; j++) grpo_put_d_hidden_(x, x->row[j].slot, h + j * x->width);
 }
 
-/* all tiles of one purpose */
+/* runs all tiles of a pass */
 static grpo_status grpo_hidden_tiles_(const grpo_hidden_call_ *c, grpo_tile_for_ what) {
     grpo_index_ at = { grpo_first_sequence_(&c->batch), 0, 0 };
     grpo_status st = GRPO_OK;
@@ -456,8 +457,8 @@ static grpo_run_ grpo_hidden_run_(const grpo_hidden_call_ *c) {
     return r;
 }
 
-/* the tokens from `from` up to `to`; responses are cut there, and divided by what the whole is divided by.  A function apart: its room is
- * given back before the products */
+/* evaluates the tokens from `from` up to `to`; cuts responses there, with the divisors of the whole response.  Not inlined, so that its
+ * large buffer is off the stack before the products */
 GRPO_NOINLINE_ void grpo_hidden_evaluate_(const grpo_hidden_call_ *c, int64_t *g, grpo_index_ from, grpo_index_ to) {
     const grpo_batch *b = &c->batch;
     const int64_t end = grpo_end_sequence_(b);
@@ -481,14 +482,14 @@ GRPO_NOINLINE_ void grpo_hidden_evaluate_(const grpo_hidden_call_ *c, int64_t *g
 
 static void grpo_evaluate_nothing_(const grpo_run_ *r, const grpo_sequence_ *s) { (void)r; (void)s; }
 
-/* responses and groups of the report */
+/* counts responses and groups for the report */
 GRPO_NOINLINE_ void grpo_hidden_count_(const grpo_hidden_call_ *c) {
     const grpo_method_ counting = { grpo_evaluate_nothing_, NULL, 0 };
     const grpo_run_ r = grpo_hidden_run_(c);
     grpo_run_groups_(&r, &counting);
 }
 
-static grpo_status grpo_hidden_once_(const grpo_hidden_call_ *c) {
+static grpo_status grpo_hidden_one_pass_(const grpo_hidden_call_ *c) {
     const grpo_tile_for_ what = grpo_hidden_wants_gradient_(c->rows) ? GRPO_TILE_BOTH_ : GRPO_TILE_READ_;
     grpo_index_ at = { grpo_first_sequence_(&c->batch), 0, 0 };
     int64_t g = 0;
@@ -513,7 +514,7 @@ static void grpo_clear_masked_rows_(const grpo_hidden_call_ *c) {
             if (!grpo_is_unmasked_(b, t)) c->rows->logp[t] = c->rows->entropy[t] = 0;
 }
 
-/* is something infinite that was asked for? */
+/* 1 if a gradient that is wanted has an infinity */
 static int grpo_hidden_overflow_(const grpo_hidden_call_ *c) {
     const grpo_hidden *x = c->rows;
     const grpo_batch *b = &c->batch;
@@ -522,7 +523,7 @@ static int grpo_hidden_overflow_(const grpo_hidden_call_ *c) {
     return x->d_weight && grpo_first_not_finite_(x->d_weight, x->vocab * x->width) >= 0;
 }
 
-/* into `own`, of what goes with `partial` (NULL: nothing yet) */
+/* the loss of the call, into `own`, to be merged with `partial` (NULL: there is none) */
 static grpo_status grpo_hidden_loss_into_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                           const grpo_totals *totals, const grpo_hidden *rows, const grpo_output *out,
                                           const grpo_partial *partial, grpo_partial *own) {
@@ -536,7 +537,7 @@ static grpo_status grpo_hidden_loss_into_(const grpo_objective *obj, const grpo_
     c.batch.logp = rows->logp; c.batch.entropy = rows->entropy;
     if (out) c.out = *out;
     grpo_clear_masked_rows_(&c);
-    if (rows->passes != 2 && grpo_hidden_passes(obj) == 1) st = grpo_hidden_once_(&c);
+    if (rows->passes != 2 && grpo_hidden_passes(obj) == 1) st = grpo_hidden_one_pass_(&c);
     else {
         st = grpo_hidden_tiles_(&c, GRPO_TILE_READ_);
         if (!st) st = gspo_loss_add(obj, &c.batch, advantage, totals, out, own);

@@ -1,4 +1,4 @@
-/* grpo_layout.h - sizes and offsets of the structs, for programs in other languages that declare them anew.
+/* grpo_layout.h - sizes and offsets of the structs, for programs in other languages that redeclare them.
  * An optional part of grpo.h.  In one source file write
  *
  *     #define GRPO_LAYOUT_IMPLEMENTATION
@@ -6,10 +6,10 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * A foreign declaration of grpo_batch that lacks a member still runs, and reads one array in place of another.  So before its first call a
- * program hands over what it has declared, and stops if grpo_layout_check does not return 0 (examples/python, examples/rust).  What is
- * only handed on, never looked into (grpo_objective, grpo_totals, grpo_partial, grpo_moments), need not be declared at all: grpo_sizeof
- * bytes, aligned to 8, all 0, are one. */
+ * A foreign declaration of grpo_batch that lacks a member still runs, but reads one array in place of another.  So before its first call a
+ * program passes what it has declared to grpo_layout_check, and stops if that does not return 0 (examples/python, examples/rust).  Structs
+ * that are only passed on and never accessed (grpo_objective, grpo_totals, grpo_partial, grpo_moments) need no declaration at all:
+ * grpo_sizeof bytes, aligned to 8, all 0, will do. */
 #ifndef GRPO_LAYOUT_H
 #define GRPO_LAYOUT_H
 
@@ -30,22 +30,22 @@
 extern "C" {
 #endif
 
-/* a member of a struct, or the struct itself: member "", offset 0.  Offset and size in bytes */
+/* a member of a struct; or the struct itself, with member "" and offset 0.  Offset and size in bytes */
 typedef struct {
-    const char *structure;      /* "grpo_batch", with elements of either type */
-    const char *member;         /* "logp_old"; of grpo_objective also the path of a field, "surrogate.eps_high" */
+    const char *structure;      /* "grpo_batch"; the same name for both element types */
+    const char *member;         /* "logp_old"; for grpo_objective also the path of a field, "surrogate.eps_high" */
     int64_t offset, size;
 } grpo_layout;
 
-int grpo_version(void);                             /* of the implementation: its GRPO_VERSION_NUMBER */
-int64_t grpo_sizeof(const char *structure);         /* 0: there is none of this name.  "grpo_real" is the element type */
+int grpo_version(void);                             /* of the compiled implementation: its GRPO_VERSION_NUMBER */
+int64_t grpo_sizeof(const char *structure);         /* 0: there is no struct of this name.  "grpo_real" is the element type */
 
-/* all structs that a caller hands over or is given, and the members of those that he looks into, *count of them, in static memory; the
- * fields of grpo_objective are those of grpo_fields */
+/* all structs that callers pass or receive, and the members that they access; *count entries, in static memory; for the fields of
+ * grpo_objective see grpo_fields */
 const grpo_layout *grpo_layouts(int *count);
 
-/* is each of `declared` (n >= 0) laid out so here?  The index of the status is the first that is not: GRPO_NULL, it has no name;
- * GRPO_UNKNOWN, there is no such struct or member; GRPO_OUT_OF_RANGE, it lies elsewhere or has another size */
+/* checks that each of `declared` (n >= 0) has this layout here.  The index of the status is the first one that differs: GRPO_NULL, it has
+ * no name; GRPO_UNKNOWN, there is no such struct or member; GRPO_OUT_OF_RANGE, its offset or size differs */
 grpo_status grpo_layout_check(const grpo_layout *declared, int64_t n);
 
 #ifdef __cplusplus
@@ -67,7 +67,7 @@ extern "C" {
 #define GRPO_LAYOUT_REPORT_(member) GRPO_LAYOUT_AT_("grpo_report", grpo_report, member)
 #define GRPO_LAYOUT_TOTALS_(member) GRPO_LAYOUT_AT_("grpo_totals", grpo_totals, member)
 
-/* the element type by its name, and the structs */
+/* the element type and the structs, with their names */
 #define GRPO_LAYOUT_TYPES_(X) \
     X("grpo_real", grpo_real) X("grpo_dd", grpo_dd) X("grpo_objective", grpo_objective) X("grpo_reward", grpo_reward) \
     X("grpo_advantage", grpo_advantage) X("grpo_ratio_axis", grpo_ratio_axis) X("grpo_surrogate", grpo_surrogate) \
@@ -114,7 +114,7 @@ const grpo_layout *grpo_layouts(int *count) {
     return grpo_layouts_table_;
 }
 
-/* of a struct's member, or of the struct (""); size 0: there is none of this name */
+/* the entry of a struct's member, or of the struct (""); size 0 if there is none of this name */
 static grpo_layout grpo_layout_find_(const char *structure, const char *member) {
     grpo_layout none = { structure, member, 0, 0 };
     for (int k = 0; k < GRPO_LAYOUTS_; k++)
@@ -127,7 +127,8 @@ static grpo_layout grpo_layout_find_(const char *structure, const char *member) 
         for (int k = 0; k < n; k++)
             if (!strcmp(field[k].path, member)) {
                 none.offset = field[k].offset;
-                none.size = field[k].n_choices ? (int64_t)sizeof(grpo_rule) : (int64_t)sizeof(double);      /* enums are all of one size */
+                none.size = field[k].n_choices ? (int64_t)sizeof(grpo_rule) : (int64_t)sizeof(double);      /* all enums have the same
+                                                                                                               size */
             }
     }
 #endif

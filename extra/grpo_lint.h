@@ -1,5 +1,5 @@
-/* grpo_lint.h - where a status points, and what looks wrong with a batch that no function refuses.
- * grpo_lint_objective.h looks at the settings of an objective instead.
+/* grpo_lint.h - where a status points, and what looks wrong with a batch although no function refuses it.
+ * grpo_lint_objective.h examines the settings of an objective instead.
  * An optional part of grpo.h and gspo.h.  In one source file write
  *
  *     #define GRPO_LINT_IMPLEMENTATION
@@ -17,11 +17,11 @@
  *     for (int k = 0; k < n; k++) puts(grpo_finding_message(&finding[k], text, sizeof text));
  *         // likely mistake: batch.offset[3] begins within sequence 1, so that shared tokens lose a gradient: group 1, response 1 of it
  *
- * and in parts, behind the last: grpo_lint_parts(&totals, &partial, NULL, finding, GRPO_LINT_MOST);
+ * and in parts, after the last: grpo_lint_parts(&totals, &partial, NULL, finding, GRPO_LINT_MOST);
  *         // likely mistake: partial.tokens is 38, but totals have 56: a part is missing, or totals were not cleared, ...
  *
  * Groups, responses, tokens and elements are counted from 0, as batch.baseline, batch.reward and batch.logp are.  For the first steps of a
- * new trainer, and where a run goes wrong: each call looks at the whole batch.  Nothing is allocated, and nothing but what is said written.
+ * new trainer, and when a run goes wrong: each call reads the whole batch.  Nothing is allocated; only the outputs named below are written.
  * With GRPO_NO_TEXT there are no messages, and grpo_fault.what is "". */
 #ifndef GRPO_LINT_H
 #define GRPO_LINT_H
@@ -48,72 +48,74 @@ extern "C" {
 
 /* ---- where a status points ---- */
 typedef struct {
-    const char *what;              /* "batch.logp_old", "surrogate.eps_high"; of a field and an array the array; "": nothing */
-    int64_t index;                 /* the element of it, -1: all of it */
-    int64_t group, response;       /* the prompt, and which of its responses; -1: neither one group, response ... nor its element */
-    int64_t sequence, token;       /* the same response as batch.reward counts them; the token within it */
+    const char *what;              /* "batch.logp_old", "surrogate.eps_high"; of a field and an array, the array; "": nothing */
+    int64_t index;                 /* index of the element, -1: the array as a whole */
+    int64_t group, response;       /* the prompt, and which of its responses; -1: not of a single group or response */
+    int64_t sequence, token;       /* the same response as an index into batch.reward; the token's position in it */
     int64_t column;                /* of batch.rewards and reward_weight */
     int has_value, has_other;
-    double value, other;           /* of the element or field, and what it is held against (batch.n_tokens, a second field); a choice by its
-                                      number; 0 where there is none */
+    double value, other;           /* of the element or field, and what it is compared with (batch.n_tokens, a second field); a choice as
+                                      its number; 0 if there is none */
 } grpo_fault;
 
-/* The place of what a function of grpo.h or gspo.h refused.  obj, batch, advantage: what it was called with, each may be NULL; what they do
- * not hold is -1.  Of a status of extra/'s functions the arrays of the batch are found, not the arguments. */
+/* the place that a status of grpo.h or gspo.h is about.  obj, batch, advantage: the arguments of that call, each may be NULL; what is
+ * not in them is -1.  For a status of a function of extra/, arrays of the batch are found, its arguments are not. */
 grpo_fault grpo_fault_of(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage);
 
 /* ---- findings ---- */
 typedef enum {
-    GRPO_LINT_NOTE,                /* may be meant */
-    GRPO_LINT_LIKELY,              /* likely mistake: nothing refuses it, hardly anybody wants it */
+    GRPO_LINT_NOTE,                /* may be intended */
+    GRPO_LINT_LIKELY,              /* likely mistake: no function refuses it, but hardly anybody wants it */
     GRPO_LINT_ERROR                /* a function refuses it */
 } grpo_lint_level;
 
-/* A rule, its level (that of group_of_one and equal_rewards depends) and sentence.  Of the sentence: %v value, %o other, %b a second array;
- * one behind another array is a finding of its own.  Tokens are those of the mask.
- *   positive_logp     above 0.001, more than rounding            probabilities, negated    of all tokens, 4 at least
- *   ahead, behind     at 16 tokens or more that have a neighbour the arrays differ by more than 0.1 on average, and shifted by one token by
- *                     less than a quarter of that
- *   far               more than half of the tokens, of 16 at least, differ by more than 1, and neither of the last two says why
- *   unlike            else, by more than 0.6 on average (those within 1e6), and more than half by more than 0.3, 32 tokens at least: the
+/* A rule, its level (that of group_of_one and equal_rewards depends) and sentence.  In the sentence: %v value, %o other, %b a second array.
+ * A rule that compares two arrays has a finding of its own for each pair.  Tokens are unmasked tokens.
+ *   positive_logp     above 0.001, more than rounding            probabilities, negated    of all tokens, at least 4
+ *   ahead, behind     over 16 or more pairs of neighbouring tokens, the arrays differ by more than 0.1 on average, and shifted by one token
+ *                     by less than a quarter of that
+ *   far               more than half of at least 16 tokens differ by more than 1, and the last two do not explain it
+ *   unlike            else: by more than 0.6 on average (of those within 1e6), and more than half by more than 0.3, at least 32 tokens: the
  *                     usual ratio is then outside of any clip
- *   apart             else, by more than 0.2 on average, 16 tokens at least: a temperature of 0.8 where the other has 1 makes 0.3 to 0.4 of
- *                     sampled tokens, a step of the policy or another engine 0.05
- *   zeros             at every token, 4 at least, where logp (for logp: logp_old) is below -0.01 at half of them; a note where no function
- *                     asks for it.  Not logp_old with surrogate policy_shaping, whose w is a probability where logp_old is 0
- *   padded            all responses are equally long, and half of them or more, two at least, end with two tokens or more whose logp and
+ *   apart             else: by more than 0.2 on average, at least 16 tokens: a temperature of 0.8 instead of 1 gives 0.3 to 0.4 on sampled
+ *                     tokens, an optimiser step or another inference engine 0.05
+ *   zeros             at all of at least 4 tokens, while logp (for logp: logp_old) is below -0.01 at half of them; a note if no function
+ *                     needs the array.  Not logp_old with surrogate policy_shaping, whose w is a probability where logp_old is 0
+ *   padded            all responses are equally long, and at least half of them, at least two, end with two or more tokens whose logp and
  *                     logp_old are both 0
- *   padded_one        the same where one of them is 0 there, and the other below -0.1 somewhere
- *   fixed_length      8 responses or more, all of one length of 8 or more, no mask, and not all are truncated
- *   none_count        a note where totals have tokens of other parts
- *   mask_bytes        its bytes are those of 1.0 as float or double, or not 0 at every fourth place only, some twice in a response
- *   inverted_mask     4 tokens or more have 0, and most of as many or more that are left out a log-probability below 0
- *   counts_end        4 responses or more, all equally long, each masked up to a place of its own and not behind it
- *   first_left_out, last_left_out     in each of 4 responses or more, and not the token beside it; the last is that whose logp_old is not
- *                     0.  The last is likely if in two or more a token behind it counts, whose logp_old is 0
+ *   padded_one        the same if only one of them is 0 there, and the other is below -0.1 at one of these tokens
+ *   fixed_length      at least 8 responses, all of the same length, at least 8, no mask, and not all are truncated
+ *   none_count        a note if totals have tokens of other parts
+ *   mask_bytes        its bytes are those of 1.0 as float or double; or 0 but for one index modulo 4, more than once in some response
+ *   inverted_mask     at least 4 tokens count and all have a 0; at least half of the tokens left out, at least 4, have a log-probability
+ *                     below 0
+ *   counts_end        at least 4 responses, all equally long, each masked up to some place, not the same in all, and nowhere after it
+ *   first_left_out, last_left_out     in each of at least 4 responses, while its neighbour counts; the last is the last token whose
+ *                     logp_old is not 0.  For the last, likely if in two or more a later token counts, whose logp_old is 0
  *   flag              of any array of flags
- *   short_truncated   two or more are truncated, two or more not, and each of the former is shorter, up to its last token of the mask.
- *                     Likely if there are 3 of each and the others are equally long: those that a limit has cut
- *   group_of_one      where the baseline is of the group and advantage.singleton is zero; advantages, if given, are 0 there.  Likely if
- *                     all groups are
- *   equal_rewards     of groups of two or more, likewise.  Likely if all groups are, 8 at least
- *   lone_advantage    totals have other parts, a group of one has advantages that are not 0, which the objective does not give it, and the
+ *   short_truncated   at least two responses are truncated and two not, and each of the former is shorter, up to its last unmasked token,
+ *                     than each of the latter.  Likely if there are 3 of each and the others are equally long: those that a limit has cut
+ *   group_of_one      if the baseline is the group's and advantage.singleton is zero; advantages, if given, are 0 there.  Likely if all
+ *                     groups are like that
+ *   equal_rewards     in groups of two or more, under the same conditions.  Likely if all groups are like that, at least 8
+ *   lone_advantage    totals have other parts, a group of one has advantages that are not 0, which the objective would not give it, and the
  *                     loss looks at the responses of a group together
- *   per_response      advantages, one for all tokens of a response by the objective, change within one, and are 0 from the element on whose
- *                     number is the count of responses
- *   no_advantage      rewards of a group differ in responses that have tokens, and nothing shapes them, yet all advantages are 0, or all
- *                     below 1e-30 where rewards differ by more than 1e-20
- *   against_reward    where nothing shapes them, advantages that are not 0 and alike within their response are compared with those of the
- *                     response before, of the least and of the highest reward in the group.  Likely if 8 responses or more, a quarter at
- *                     least, are against it: advantages of one's own making may have reasons of their own
+ *   per_response      advantages that by the objective are the same at all tokens of a response change within one, and are 0 from the
+ *                     element on whose index is the number of responses
+ *   no_advantage      rewards differ within a group, in responses that have tokens, and the objective does not shape them, yet all
+ *                     advantages are 0, or all below 1e-30 although rewards differ by more than 1e-20
+ *   against_reward    if the objective does not shape rewards: advantages that are not 0 and the same at all tokens of their response are
+ *                     compared with those of the response before, and of the lowest and the highest reward of the group.  Likely if at
+ *                     least 8 responses, at least a quarter, contradict their rewards: advantages of your own may have other reasons
  *   raw_reward        baseline group_mean, leave_one_out or length_weighted, rewards of one sign, and in every group whose rewards differ
- *                     the advantages are the rewards; not where half of the responses have one reward and half have 0
- *   cut_group         totals have other parts, and of three groups or more the first or the last is smaller than the others, which are
- *                     alike
- *   other_totals      the rest, totals minus this batch, is not what any batch counts
- *   unwritten         not 0, outside of every sequence, where the loss does not write; without totals only between sequences, and not at
- *                     all where totals count other parts: those may have written there.  Likely if one is NaN: no loss wrote it
- *   lost_gradient     out.dlogp is written, and what the loss has by another array is not: by the entropy of a bonus, or by a divergence
+ *                     the advantages are the rewards; not if half of the responses have the same reward and half have 0
+ *   cut_group         totals have other parts, and of at least three groups the first or the last is smaller than the others, which have
+ *                     the same size
+ *   other_totals      totals minus this batch cannot be the counts of any batches
+ *   unwritten         not 0 outside of every sequence, where the loss does not write; without totals only between sequences, and not at all
+ *                     if totals count other parts, which may have written there.  Likely if one is NaN: no loss wrote it
+ *   lost_gradient     out.dlogp is written, but not the array for a gradient that the loss also has: by the entropy of a bonus, or by a
+ *                     divergence
  *   missing_part, repeated_part, pieces, missing_moments, more_moments     of grpo_lint_parts */
 #define GRPO_LINT_RULES(X) \
     X(GRPO_LINT_REFUSED, refused, ERROR, "") \
@@ -189,36 +191,37 @@ typedef enum { GRPO_LINT_RULES(GRPO_LINT_ID_) GRPO_N_LINT_RULES } grpo_lint_rule
 typedef struct {
     grpo_lint_rule rule;
     grpo_lint_level level;
-    grpo_status status;            /* of refused: what the function returns; of others what `at` is about, without a rule */
+    grpo_status status;            /* of refused: what the function returns; else the array that `at` is in, without a rule */
     grpo_fault at;                 /* the first place */
-    int64_t count;                 /* of such elements, responses or groups; 1 where it is the array as a whole */
+    int64_t count;                 /* how many such elements, responses or groups; 1 if it is the array as a whole */
 } grpo_finding;
 
-enum { GRPO_LINT_MESSAGE_SIZE = 400,       /* of buffers for what follows */
-       GRPO_LINT_MOST = 64 };              /* there are never more findings */
+enum { GRPO_LINT_MESSAGE_SIZE = 400,       /* size of a buffer for a message */
+       GRPO_LINT_MOST = 64 };              /* there are never more findings than this */
 
-/* What looks wrong, the worst first; the number of findings, of which the first `room` are written to finding (room; NULL if room is 0).
- * The arguments are those of gspo_loss: advantage (n_tokens), NULL before there is one: then what grpo_advantages refuses is found, else
- * what gspo_loss does.  totals: from grpo_totals_add over all parts, or NULL.  out: NULL, or what the loss has written, of which the
- * gradients' elements outside of every sequence are looked at.  The loss is not evaluated.  Time grows with the tokens, and
- * with the square of the number of responses where they do not stand in memory in their order. */
+/* writes what looks wrong, the worst first, to finding (room; NULL if room is 0) and returns the number of findings, of which the first
+ * `room` are written.  The arguments are those of gspo_loss: advantage (n_tokens), NULL if not computed yet: then it reports what
+ * grpo_advantages refuses, else what gspo_loss does.  totals: from grpo_totals_add over all parts, or NULL.  out: NULL, or what the loss
+ * has written; of its gradients the elements outside of every sequence are examined.  The loss is not evaluated.  Time is linear in the
+ * tokens, and quadratic in the number of responses if they are not stored in order. */
 int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
               const grpo_output *out, grpo_finding *finding, int room);
 
-/* Work in parts, once the last part has been evaluated and the partials of all ranks are merged, if totals are of all ranks: has every part
- * been counted and evaluated once?  partial and totals count the same: tokens, and sequences and groups that have some; moments (NULL:
- * none) and totals all sequences.  Whether a group was cut is not seen here: totals.groups should be the number of prompts. */
+/* for work in parts, after the last part has been evaluated and, if totals are of all ranks, the partials of all ranks merged: checks that
+ * every part has been counted and evaluated once.  partial and totals must have the same numbers of tokens, and of sequences and groups
+ * that have tokens; moments (NULL: none) and totals the same number of sequences.  A group that was cut is not found here: totals.groups
+ * should be the number of prompts. */
 int grpo_lint_parts(const grpo_totals *totals, const grpo_partial *partial, const grpo_moments *moments, grpo_finding *finding, int room);
 
 #ifndef GRPO_NO_TEXT
-/* a status with values and place, in one sentence, cut where buffer (size bytes) ends; returns buffer, of size 0 "".  Arguments as of
+/* a status with values and place, in one sentence, truncated to buffer (size bytes); returns buffer, or "" if size is 0.  Arguments as for
  * grpo_fault_of */
 const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                char *buffer, size_t size);
-/* the same of what a function of grpo_logits.h refused: of its logits the row, the entry of the vocabulary, the target, the token; of an
- * array of the batch the place.  batch: whose token each row is (grpo_logits_loss), or NULL */
+/* the same for what a function of grpo_logits.h refused: for logits the row, the entry of the vocabulary, the target, the token; for an
+ * array of the batch the place.  batch: tells which token a row belongs to (grpo_logits_loss), or NULL */
 const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *logits, const grpo_batch *batch, char *buffer, size_t size);
-/* level, sentence and place of a finding, likewise */
+/* level, sentence and place of a finding, in the same way */
 const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size_t size);
 #endif
 
@@ -253,7 +256,7 @@ static void grpo_fault_other_(grpo_fault *f, double other) { f->has_other = 1; f
 
 static int grpo_has_group_(const grpo_batch *b, int64_t g) { return g >= 0 && g < b->n_groups; }
 
-/* are groups, and offsets and lengths, sound? */
+/* 1 if the groups are valid; 1 if groups, offsets and lengths are */
 static int grpo_has_groups_(const grpo_batch *b) { return b && b->n_groups > 0 && b->group_begin && !grpo_check_group_begin_(b); }
 static int grpo_has_layout_(const grpo_batch *b) { return b && b->n_groups > 0 && !grpo_check_layout_(b); }
 
@@ -265,7 +268,7 @@ static int grpo_place_sequence_(const grpo_batch *b, int64_t i, grpo_fault *f) {
     return 1;
 }
 
-/* of the first sequence that has it */
+/* fills in the first sequence that contains element t */
 static int grpo_place_token_(const grpo_batch *b, int64_t t, grpo_fault *f) {
     if (!grpo_has_layout_(b)) return 0;
     for (int64_t i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
@@ -282,7 +285,7 @@ static int grpo_place_column_(const grpo_batch *b, int64_t k, int by_sequence, g
     return 1;
 }
 
-/* an array of GRPO_ARRAYS_, whose value stands where the place is one */
+/* fills in the place, in an array of GRPO_ARRAYS_, and its value if the place exists */
 static void grpo_place_array_(const grpo_batch *b, const grpo_array_ *a, int64_t k, grpo_fault *f) {
     int there = 0;
     switch (a->of) {
@@ -309,7 +312,7 @@ static int grpo_place_real_(const grpo_batch *b, const grpo_real *advantage, int
     return 0;
 }
 
-/* element k of what, of a batch that is there */
+/* fills in the place of element k of array `what`; b is not NULL */
 static void grpo_place_element_(const grpo_batch *b, const grpo_real *advantage, int what, int64_t k, grpo_fault *f) {
     if (grpo_place_real_(b, advantage, what, k, f)) return;
     switch (what) {
@@ -352,7 +355,8 @@ static const char *grpo_name_of_(int what) {
 #endif
 }
 
-/* The fields' own numbers: only where they are what is refused.  grpo_objective_set refuses a number that the objective does not hold */
+/* fills in the values of the fields that a status is about, but only if obj is what was refused: grpo_objective_set refuses a number that
+ * is not in obj */
 static void grpo_take_fields_(grpo_status st, const grpo_objective *obj, grpo_fault *f) {
     const grpo_field *first = grpo_field_at_(grpo_what_of_(st)), *second = grpo_field_at_(grpo_other_of_(st));
     if (!obj || !first || (grpo_status_index(st) < 0 && grpo_objective_check(obj) != st)) return;
@@ -368,7 +372,7 @@ static void grpo_take_other_(grpo_status st, const grpo_objective *obj, const gr
 
 grpo_fault grpo_fault_of(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage) {
     const int field = grpo_what_of_(st) <= GRPO_AT_LAST_FIELD_, array = grpo_other_of_(st) > GRPO_AT_LAST_FIELD_;
-    const int what = field && array ? grpo_other_of_(st) : grpo_what_of_(st);            /* of the two the one that has elements */
+    const int what = field && array ? grpo_other_of_(st) : grpo_what_of_(st);            /* of field and array, the array */
     grpo_fault f = grpo_no_fault_();
     f.what = grpo_name_of_(what);
     f.index = st > 0 ? grpo_status_index(st) : -1;
@@ -387,7 +391,7 @@ typedef struct {
     const grpo_objective *obj;
     const grpo_batch *b;
     const grpo_real *advantage;
-    int64_t begin, end;            /* sequences */
+    int64_t begin, end;            /* range of sequences */
     grpo_finding *finding;         /* the worst first */
     int room, count;
 } grpo_lint_;
@@ -398,7 +402,7 @@ static const grpo_lint_level grpo_lint_levels_[] = {
 #undef GRPO_LEVEL_OF_
 };
 
-/* before those that are less bad, of which the last may fall out */
+/* inserts x before the findings of a lower level; if there is no room the last one is dropped */
 static void grpo_keep_finding_(grpo_lint_ *l, const grpo_finding *x) {
     int k = l->count < l->room ? l->count : l->room;
     l->count++;
@@ -409,7 +413,7 @@ static void grpo_keep_finding_(grpo_lint_ *l, const grpo_finding *x) {
     if (k < l->room) l->finding[k] = *x;
 }
 
-/* of element `index` of what (-1: of all of it); other: a second array, 0 none */
+/* a finding at element `index` of array `what` (-1: all of it); other: a second array, 0: none */
 static grpo_finding grpo_finding_at_(const grpo_lint_ *l, grpo_lint_rule rule, int what, int other, int64_t index, int64_t count) {
     grpo_finding x;
     memset(&x, 0, sizeof x);
@@ -429,8 +433,8 @@ static void grpo_find_(grpo_lint_ *l, grpo_lint_rule rule, int what, int64_t ind
     grpo_keep_finding_(l, &x);
 }
 
-/* of what statuses have no name for */
-static void grpo_call_it_(grpo_finding *x, const char *name) {
+/* names an array that statuses have no name for */
+static void grpo_name_finding_(grpo_finding *x, const char *name) {
 #ifdef GRPO_NO_TEXT
     (void)x; (void)name;
 #else
@@ -445,7 +449,7 @@ GRPO_NOINLINE_ grpo_status grpo_refused_advantages_(const grpo_objective *obj, c
     return grpo_moments_add(obj, batch, &m);
 }
 
-/* what gspo_loss refuses, without evaluating it; without outputs there is no room to complain of */
+/* what gspo_loss refuses, without evaluating it; if there are no outputs, scratch is not checked */
 static grpo_status grpo_refused_loss_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                       const grpo_totals *totals, const grpo_output *out) {
     double nothing = 0;
@@ -458,8 +462,8 @@ static grpo_status grpo_refused_loss_(const grpo_objective *obj, const grpo_batc
     return grpo_check_arrays_(batch, NULL, GRPO_NEED_LOGP_ | (obj->penalty.entropy_coef != 0 ? GRPO_NEED_ENTROPY_ : 0), GRPO_NEED_ENTROPY_);
 }
 
-/* would a function miss the array, which `without` has not? */
-static int grpo_is_missed_(const grpo_lint_ *l, const grpo_batch *without, int what) {
+/* 1 if a function needs array `what`, which is NULL in `without` */
+static int grpo_array_is_needed_(const grpo_lint_ *l, const grpo_batch *without, int what) {
     const grpo_status st = GRPO_STATUS_(GRPO_NULL, what);
     return grpo_refused_loss_(l->obj, without, l->advantage, NULL, NULL) == st || grpo_refused_advantages_(l->obj, without) == st;
 }
@@ -482,8 +486,8 @@ static int grpo_lint_tokens_(grpo_lint_ *l) {
 
 static int64_t grpo_end_of_(const grpo_batch *b, int64_t i) { return b->offset[i] + b->length[i]; }
 
-/* does every response stand in memory behind the one before? */
-static int grpo_stand_in_order_(const grpo_lint_ *l) {
+/* 1 if the responses are stored in order, none overlapping the one before */
+static int grpo_are_stored_in_order_(const grpo_lint_ *l) {
     int64_t end = 0;
     for (int64_t i = l->begin; i < l->end; i++) {
         if (l->b->length[i] == 0) continue;
@@ -501,7 +505,7 @@ static void grpo_lint_overlap_(grpo_lint_ *l, int in_order) {
             const int same = b->offset[i] == b->offset[j] && b->length[i] == b->length[j];
             if (j == i || b->length[i] == 0 || (same && j > i)) continue;
             if (b->offset[i] < b->offset[j] || b->offset[i] >= grpo_end_of_(b, j)) continue;
-            if (!same && b->offset[i] == b->offset[j] && j > i) continue;          /* of two that begin together the later one */
+            if (!same && b->offset[i] == b->offset[j] && j > i) continue;          /* of two with the same offset, the later one */
             if (count[same]++ == 0) { first[same] = i; with[same] = j; }
             break;
         }
@@ -515,27 +519,28 @@ static void grpo_lint_overlap_(grpo_lint_ *l, int in_order) {
     }
 }
 
-/* where the next response begins that ends behind `end`, n_tokens if none does; -1: `end` lies within one */
-static int64_t grpo_gap_until_(const grpo_lint_ *l, int64_t end, int64_t i, int in_order) {
+/* the offset of the first response after `end`, n_tokens if there is none; -1 if a response contains `end`, or if an earlier one ends
+ * there */
+static int64_t grpo_end_of_gap_(const grpo_lint_ *l, int64_t end, int64_t i, int in_order) {
     int64_t next = l->b->n_tokens;
     for (int64_t j = in_order ? i + 1 : l->begin; j < l->end; j++) {
         if (l->b->length[j] == 0) continue;
         if (l->b->offset[j] <= end && grpo_end_of_(l->b, j) > end) return -1;
-        if (j < i && grpo_end_of_(l->b, j) == end) return -1;                       /* its gap, which has been looked at */
+        if (j < i && grpo_end_of_(l->b, j) == end) return -1;                       /* this gap has been examined */
         if (l->b->offset[j] > end && l->b->offset[j] < next) next = l->b->offset[j];
         if (in_order) break;
     }
     return next;
 }
 
-/* whole: the batch is no view of some groups, so that what stands before the first response and behind the last is of no other */
+/* whole: 1 if the batch is not a view of some groups, so that the elements before the first and after the last response belong to nobody */
 static void grpo_lint_unwritten_(grpo_lint_ *l, const grpo_real *x, int what, int in_order, int whole) {
     int64_t count = 0, first = -1;
     int garbage = 0;
     grpo_finding found;
     for (int64_t i = whole ? l->begin - 1 : l->begin; x && i < l->end; i++) {
         const int64_t end = i < l->begin ? 0 : grpo_end_of_(l->b, i);
-        const int64_t until = i < l->begin || l->b->length[i] > 0 ? grpo_gap_until_(l, end, i, in_order) : -1;
+        const int64_t until = i < l->begin || l->b->length[i] > 0 ? grpo_end_of_gap_(l, end, i, in_order) : -1;
         for (int64_t t = end; t < until && (whole || until < l->b->n_tokens); t++) {
             garbage |= x[t] != x[t];
             if (!(x[t] == 0) && count++ == 0) first = t;
@@ -563,7 +568,8 @@ static int grpo_are_equally_long_(const grpo_lint_ *l) {
     return 1;
 }
 
-/* the tokens at the end of a response at which x is 0, and y too; with `live` whatever y is, if it is below -0.1 at one of them, else 0 */
+/* counts the unmasked tokens at the end of a response where x and y are 0; with `live` those where x is 0, but 0 if y is not below -0.1 at
+ * one of them */
 static int64_t grpo_zeros_at_end_(const grpo_batch *b, const grpo_real *x, const grpo_real *y, int64_t i, int live) {
     int64_t n = 0;
     int any = 0;
@@ -604,11 +610,11 @@ static void grpo_lint_fixed_length_(grpo_lint_ *l) {
 }
 
 /* ---- flags ---- */
-/* of an element of an array of flags, a token's or a response's */
+/* a finding at an element of an array of flags, per token or per response */
 static void grpo_find_flag_(grpo_lint_ *l, grpo_lint_rule rule, const char *name, int of_token, int64_t index, int64_t count,
                             grpo_lint_level level, double value) {
     grpo_finding x = grpo_finding_at_(l, rule, GRPO_AT_batch_, 0, -1, count);
-    grpo_call_it_(&x, name);
+    grpo_name_finding_(&x, name);
     x.level = level;
     x.at.index = index;
     if (of_token && index >= 0) grpo_place_token_(l->b, index, &x.at);
@@ -640,7 +646,8 @@ static void grpo_lint_flags_(grpo_lint_ *l, int mask_is_of_bytes) {
     grpo_lint_flags_of_(l, b->excluded, "batch.excluded", 0);
 }
 
-/* little-endian: 1 as a whole number of 4 or 8 bytes is 1 0 0 0 ..., 1.0 ends with 0x80 0x3f or 0xf0 0x3f */
+/* 1 if mask looks like numbers of another type.  In little-endian order the integer 1 in 4 or 8 bytes is 1 0 0 0 ..., 1.0 ends with 0x80
+ * 0x3f or 0xf0 0x3f */
 static int grpo_lint_mask_bytes_(grpo_lint_ *l) {
     const grpo_batch *b = l->b;
     int64_t tokens = 0, counted = 0, of_one = 0;
@@ -662,7 +669,7 @@ static int grpo_lint_mask_bytes_(grpo_lint_ *l) {
     return 1;
 }
 
-/* x is 0 wherever the mask counts, and mostly not where it leaves out */
+/* 1 if x is 0 wherever the mask counts, and below 0 at half or more of the tokens it leaves out */
 static int grpo_is_inverted_by_(const grpo_lint_ *l, const grpo_real *x) {
     int64_t counted = 0, left_out = 0, live = 0;
     for (int64_t i = l->begin; x && i < l->end; i++)
@@ -674,7 +681,7 @@ static int grpo_is_inverted_by_(const grpo_lint_ *l, const grpo_real *x) {
     return counted >= 4 && live >= 4 && 2 * live >= left_out;
 }
 
-/* equally long responses, each masked up to a place of its own: where that is in the first */
+/* if the responses are equally long and each is masked up to a place of its own: the index of that place in the first, else -1 */
 static int64_t grpo_masked_beginnings_(const grpo_lint_ *l) {
     const grpo_batch *b = l->b;
     int64_t responses = 0, first = -1, place = -1, others = 0;
@@ -692,7 +699,8 @@ static int64_t grpo_masked_beginnings_(const grpo_lint_ *l) {
     return responses >= 4 && others ? first : -1;
 }
 
-/* of the responses with tokens: those whose first, or last, is left out while the one beside it counts; those that have zeros behind */
+/* counts of responses: with tokens; whose first token is left out while the second counts; likewise the last; with counted tokens after the
+ * last logp_old that is not 0 */
 typedef struct { int64_t responses, first, last, with_zeros, at_first, at_last; } grpo_left_out_;
 
 static void grpo_look_at_ends_(const grpo_batch *b, int64_t i, grpo_left_out_ *n) {
@@ -718,7 +726,7 @@ static void grpo_lint_mask_(grpo_lint_ *l) {
     for (int k = 0; k < 2; k++) {
         if (!grpo_is_inverted_by_(l, k ? b->logp : b->logp_old)) continue;
         x = grpo_finding_at_(l, GRPO_LINT_INVERTED_MASK, GRPO_AT_batch_, by[k], -1, 1);
-        grpo_call_it_(&x, "batch.mask");
+        grpo_name_finding_(&x, "batch.mask");
         grpo_keep_finding_(l, &x);
         return;
     }
@@ -733,8 +741,8 @@ static void grpo_lint_mask_(grpo_lint_ *l) {
     }
 }
 
-/* a response's tokens up to the last one of the mask */
-static int64_t grpo_reach_(const grpo_batch *b, int64_t i) {
+/* the length of a response up to its last unmasked token */
+static int64_t grpo_length_to_last_unmasked_(const grpo_batch *b, int64_t i) {
     int64_t t = grpo_end_of_(b, i);
     while (t > b->offset[i] && !grpo_is_unmasked_(b, t - 1)) t--;
     return t - b->offset[i];
@@ -745,7 +753,7 @@ static void grpo_lint_truncated_(grpo_lint_ *l) {
     int64_t count[2] = { 0, 0 }, least = INT64_MAX, most = -1, longest = -1, first = -1;
     grpo_lint_level level;
     for (int64_t i = l->begin; b->truncated && i < l->end; i++) {
-        const int64_t n = grpo_reach_(b, i);
+        const int64_t n = grpo_length_to_last_unmasked_(b, i);
         const int truncated = b->truncated[i] != 0;
         if (n == 0) continue;
         if (count[truncated]++ == 0 && truncated) first = i;
@@ -759,7 +767,7 @@ static void grpo_lint_truncated_(grpo_lint_ *l) {
         grpo_finding x = grpo_finding_at_(l, GRPO_LINT_SHORT_TRUNCATED, GRPO_AT_truncated_, 0, first, count[1]);
         x.level = level;
         grpo_place_sequence_(b, first, &x.at);
-        grpo_fault_value_(&x.at, (double)grpo_reach_(b, first));
+        grpo_fault_value_(&x.at, (double)grpo_length_to_last_unmasked_(b, first));
         grpo_fault_other_(&x.at, (double)least);
         grpo_keep_finding_(l, &x);
     }
@@ -793,11 +801,12 @@ static void grpo_lint_entropy_(grpo_lint_ *l) {
     if (count) grpo_find_(l, GRPO_LINT_NEGATIVE_ENTROPY, GRPO_AT_entropy_, first, count);
 }
 
-/* two arrays beside each other: at all tokens; at those where both are at most 1e6 in magnitude; at those with such a token behind them */
+/* counts over two arrays x, y: all tokens; `moderate`: those where both are at most 1e6 in magnitude; `neighbours`: those whose next token
+ * is moderate too */
 typedef struct {
     int64_t tokens, equal, far, unlike, moderate, neighbours;
-    double apart;                  /* the sum of |x_t - y_t|, and over neighbours: */
-    double here, ahead, behind;    /* of |x_t - y_t|, |x_t+1 - y_t|, |x_t - y_t+1| */
+    double apart;                  /* over moderate tokens, the sum of |x_t - y_t|; over neighbours: */
+    double here, ahead, behind;    /* sums of |x_t - y_t|, |x_t+1 - y_t|, |x_t - y_t+1| */
 } grpo_two_arrays_;
 
 static int grpo_is_moderate_(double x, double y) { return fabs(x) <= 1e6 && fabs(y) <= 1e6; }
@@ -830,7 +839,7 @@ static void grpo_find_two_(grpo_lint_ *l, grpo_lint_rule rule, const int what[2]
     grpo_keep_finding_(l, &x);
 }
 
-/* is x 0 at every token, four at least, and y below -0.01 at half of them? */
+/* 1 if x is 0 at all tokens, at least 4, while y is below -0.01 at half of them */
 static int grpo_are_zeros_(const grpo_lint_ *l, const grpo_real *x, const grpo_real *y) {
     int64_t tokens = 0, live = 0;
     for (int64_t i = l->begin; i < l->end; i++)
@@ -843,7 +852,7 @@ static int grpo_are_zeros_(const grpo_lint_ *l, const grpo_real *x, const grpo_r
     return tokens >= 4 && 2 * live >= tokens;
 }
 
-/* all: also what is no mistake between a policy and its reference */
+/* all: 1: every rule; 0: only those that also hold between a policy and its reference */
 static void grpo_lint_two_(grpo_lint_ *l, const grpo_real *a, const grpo_real *b, const int what[2], int all) {
     grpo_two_arrays_ s;
     double n, shifted;
@@ -862,7 +871,7 @@ static void grpo_lint_two_(grpo_lint_ *l, const grpo_real *a, const grpo_real *b
     else if (s.equal == s.tokens && what[0] == GRPO_AT_logp_) grpo_find_two_(l, GRPO_LINT_SAME, what, 0, 0);
 }
 
-/* is x 0 at every token where `live` is not? */
+/* reports x if it is 0 at every token while `live` is not */
 static void grpo_lint_zeros_(grpo_lint_ *l, const grpo_real *x, const grpo_real *live, int what, int other) {
     grpo_batch without = *l->b;
     grpo_finding found;
@@ -873,7 +882,7 @@ static void grpo_lint_zeros_(grpo_lint_ *l, const grpo_real *x, const grpo_real 
     if (what == GRPO_AT_logp_ref_) without.logp_ref = NULL;
     if (what == GRPO_AT_logp_rollout_) without.logp_rollout = NULL;
     found = grpo_finding_at_(l, GRPO_LINT_ZEROS, what, other, -1, 1);
-    if (!grpo_is_missed_(l, &without, what)) found.level = GRPO_LINT_NOTE;
+    if (!grpo_array_is_needed_(l, &without, what)) found.level = GRPO_LINT_NOTE;
     grpo_keep_finding_(l, &found);
 }
 
@@ -896,7 +905,7 @@ static void grpo_lint_policies_(grpo_lint_ *l) {
 }
 
 /* ---- rewards and advantages ---- */
-/* is a response compared with the others of its group, by one reward? */
+/* 1 if a response is compared with the others of its group, by a single reward */
 static int grpo_compares_responses_(const grpo_advantage *a) {
     switch (a->baseline) {
     case GRPO_BASELINE_NONE:
@@ -908,13 +917,13 @@ static int grpo_compares_responses_(const grpo_advantage *a) {
         && a->credit != GRPO_CREDIT_STEP_OWN && a->credit != GRPO_CREDIT_EPISODE_STEP && a->credit != GRPO_CREDIT_STEP_GAE;
 }
 
-/* do all tokens of a response have one advantage? */
+/* 1 if all tokens of a response have the same advantage */
 static int grpo_tokens_are_alike_(const grpo_advantage *a) {
     return a->credit == GRPO_CREDIT_OUTCOME && a->token_baseline == GRPO_TOKEN_BASELINE_NONE && a->entropy == GRPO_ENTROPY_NONE
         && a->teacher_coef == 0 && a->teacher_share == 0 && a->kl_centred_coef == 0 && a->marked == GRPO_MARKED_NONE;
 }
 
-/* and has a group an advantage whenever batch.reward differs in it?  Not if rewards are shaped first, or thrown away */
+/* 1 if, in addition, advantages differ whenever batch.reward differs within a group: rewards are neither shaped first nor thrown away */
 static int grpo_differences_count_(const grpo_objective *obj) {
     const grpo_advantage *a = &obj->advantage;
     int n;
@@ -925,7 +934,7 @@ static int grpo_differences_count_(const grpo_objective *obj) {
         && a->excluded == GRPO_EXCLUDED_NONE;
 }
 
-/* is the advantage 0 at all tokens of sequences begin .. end - 1? */
+/* 1 if the advantage is 0 at all tokens of sequences begin .. end - 1 */
 static int grpo_advantage_is_zero_(const grpo_lint_ *l, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++)
         for (int64_t t = l->b->offset[i]; t < grpo_end_of_(l->b, i); t++)
@@ -933,7 +942,8 @@ static int grpo_advantage_is_zero_(const grpo_lint_ *l, int64_t begin, int64_t e
     return 1;
 }
 
-/* a response whose reward is another than that of the group's first with tokens, -1: none */
+/* the first response whose reward differs from that of the group's first one, -1 if there is none; with_tokens: only responses with
+ * tokens */
 static int64_t grpo_other_reward_(const grpo_batch *b, int64_t g, int with_tokens) {
     int64_t first = -1;
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
@@ -944,7 +954,7 @@ static int64_t grpo_other_reward_(const grpo_batch *b, int64_t g, int with_token
     return -1;
 }
 
-/* is the objective's own advantage of a lone response 0? */
+/* 1 if the objective gives the response of a group of one the advantage 0 */
 static int grpo_lone_is_zero_(const grpo_advantage *a) {
     return grpo_compares_responses_(a) && grpo_tokens_are_alike_(a) && a->transform == GRPO_TRANSFORM_NONE && a->baseline_shift == 0
         && a->excluded == GRPO_EXCLUDED_NONE && a->batch_norm == GRPO_BATCH_NORM_NONE && a->scale != GRPO_SCALE_TOKEN_WHITEN;
@@ -976,14 +986,14 @@ static void grpo_lint_groups_(grpo_lint_ *l) {
     }
 }
 
-/* the first token in the mask, of a response that has some */
+/* the first unmasked token of a response that has some */
 static int64_t grpo_first_unmasked_(const grpo_batch *b, int64_t i) {
     int64_t t = b->offset[i];
     while (!grpo_is_unmasked_(b, t)) t++;
     return t;
 }
 
-/* the response that holds the largest advantage, or the first with another reward, where advantages are 0 or too small to be any */
+/* reports advantages that are all 0 or too small although rewards differ, at the largest one, or at a response whose reward differs */
 static void grpo_lint_no_advantage_(grpo_lint_ *l) {
     const grpo_batch *b = l->b;
     int64_t i = -1, most = -1;
@@ -1004,12 +1014,12 @@ static void grpo_lint_no_advantage_(grpo_lint_ *l) {
     if (i >= 0) grpo_find_(l, GRPO_LINT_NO_ADVANTAGE, GRPO_AT_advantage_, most >= 0 ? most : grpo_first_unmasked_(b, i), 1);
 }
 
-/* is A a rising function of R within a group?  Of others by the objective, R - b and sigma are not the group's */
+/* 1 if A increases with R within a group; not if R - b or sigma differ between its responses */
 static int grpo_rises_with_reward_(const grpo_advantage *a) {
     return a->baseline != GRPO_BASELINE_KALMAN && a->scale != GRPO_SCALE_KALMAN_STD && a->scale != GRPO_SCALE_LEAVE_ONE_OUT_STD;
 }
 
-/* of all tokens of the response that are in the mask; 0 where they differ, or there is none */
+/* the advantage that all unmasked tokens of the response have; 0 if they differ, or there are none */
 static double grpo_advantage_of_(const grpo_lint_ *l, int64_t i) {
     double A = 0;
     int any = 0;
@@ -1022,19 +1032,19 @@ static double grpo_advantage_of_(const grpo_lint_ *l, int64_t i) {
     return A;
 }
 
-/* has of two responses the one with the higher reward clearly the lower advantage? */
-static int grpo_is_against_(const grpo_lint_ *l, int64_t i, int64_t j, double Ai, double Aj) {
+/* 1 if the response with the higher reward has a clearly lower advantage than the other */
+static int grpo_contradicts_reward_(const grpo_lint_ *l, int64_t i, int64_t j, double Ai, double Aj) {
     const double least = 1e-3 * (fabs(Ai) > fabs(Aj) ? fabs(Ai) : fabs(Aj));
     if (l->b->reward[i] == l->b->reward[j] || Ai == 0 || Aj == 0) return 0;
     return l->b->reward[i] < l->b->reward[j] ? Ai > Aj + least : Aj > Ai + least;
 }
 
-/* the first pair (lower reward, higher one), the responses that were compared and those against it */
+/* the first such pair (lower reward, higher reward); how many responses were compared, how many contradict their reward */
 typedef struct { int64_t lower, higher, compared, against; } grpo_reward_order_;
 
 static void grpo_order_of_group_(const grpo_lint_ *l, int64_t g, grpo_reward_order_ *n) {
     const grpo_batch *b = l->b;
-    int64_t with[3] = { -1, -1, -1 };                      /* of the least and the highest reward, and the one before */
+    int64_t with[3] = { -1, -1, -1 };                      /* the responses with the lowest and the highest reward, and the one before */
     double A[3] = { 0, 0, 0 };
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         if (grpo_unmasked_(b, i) == 0) continue;
@@ -1049,7 +1059,7 @@ static void grpo_order_of_group_(const grpo_lint_ *l, int64_t g, grpo_reward_ord
         if (own == 0) continue;
         n->compared++;
         for (int k = 0; k < 3 && !found; k++) {
-            if (with[k] < 0 || !grpo_is_against_(l, i, with[k], own, A[k])) continue;
+            if (with[k] < 0 || !grpo_contradicts_reward_(l, i, with[k], own, A[k])) continue;
             found = 1;
             if (n->against++ > 0) continue;
             n->lower = b->reward[i] < b->reward[with[k]] ? i : with[k];
@@ -1073,7 +1083,8 @@ static void grpo_lint_against_reward_(grpo_lint_ *l) {
     grpo_keep_finding_(l, &x);
 }
 
-/* is A the reward at every response of the group?  1: yes, where only for want of a baseline; 0: no, -1: it says nothing */
+/* whether A is the reward at every response of the group: 1 yes, which only a missing baseline explains; 0 no; -1 the group tells
+ * nothing */
 static int grpo_is_raw_(const grpo_lint_ *l, int64_t g) {
     const grpo_batch *b = l->b;
     int64_t zeros = 0, responses = 0;
@@ -1105,7 +1116,7 @@ static void grpo_lint_raw_reward_(grpo_lint_ *l) {
     if (count) grpo_find_(l, GRPO_LINT_RAW_REWARD, GRPO_AT_advantage_, grpo_first_unmasked_(l->b, first), count);
 }
 
-/* as many numbers as there are responses, and zeros behind them: nowhere but there, and not alike within a response */
+/* reports advantages that are 0 from index `responses` on, not before it, and that change within a response */
 static void grpo_lint_per_response_(grpo_lint_ *l) {
     const int64_t responses = l->end - l->begin;
     int64_t written = 0, changes = 0, after = -1;
@@ -1127,7 +1138,7 @@ static void grpo_lint_per_response_(grpo_lint_ *l) {
 }
 
 /* ---- totals, work in parts, the call ---- */
-/* can other batches, or none, have counted this? */
+/* 1 if `all` minus `own` can be the counts of other batches, or of none */
 static int grpo_is_rest_(const grpo_totals *all, const grpo_totals *own) {
     const int64_t counts[] = { all->tokens, all->sequences, all->sequences_nonempty, all->groups, all->groups_nonempty,
                                all->positive_tokens, all->positive_sequences, all->nonzero_std_tokens };
@@ -1141,8 +1152,8 @@ static int grpo_is_rest_(const grpo_totals *all, const grpo_totals *own) {
         && all->positive_sequences - own->positive_sequences <= nonempty && all->nonzero_std_tokens - own->nonzero_std_tokens <= tokens;
 }
 
-/* do totals count more than this batch? */
-static int grpo_are_of_parts_(const grpo_lint_ *l, const grpo_totals *totals) {
+/* 1 if totals count more than this batch */
+static int grpo_have_other_parts_(const grpo_lint_ *l, const grpo_totals *totals) {
     return totals && totals->sequences > l->end - l->begin;
 }
 
@@ -1162,7 +1173,8 @@ static void grpo_lint_totals_(grpo_lint_ *l, const grpo_totals *totals) {
 static void grpo_lint_lone_(grpo_lint_ *l, const grpo_totals *totals) {
     const grpo_batch *b = l->b;
     int64_t n = 0, first = -1;
-    if (!l->advantage || !grpo_are_of_parts_(l, totals) || !grpo_needs_groups_(l->obj) || !grpo_lone_is_zero_(&l->obj->advantage)) return;
+    if (!l->advantage || !grpo_have_other_parts_(l, totals)) return;
+    if (!grpo_needs_groups_(l->obj) || !grpo_lone_is_zero_(&l->obj->advantage)) return;
     for (int64_t g = 0; g < b->n_groups; g++) {
         const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
         if (end - begin == 1 && !grpo_advantage_is_zero_(l, begin, end) && n++ == 0) first = g;
@@ -1178,11 +1190,12 @@ static void grpo_lint_cut_group_(grpo_lint_ *l, const grpo_totals *totals) {
     const grpo_batch *b = l->b;
     const int64_t n = b->n_groups, *begin = b->group_begin;
     int64_t size, cut = -1;
-    if (!grpo_are_of_parts_(l, totals) || n < 3) return;
+    if (!grpo_have_other_parts_(l, totals) || n < 3) return;
     size = begin[2] - begin[1];
     for (int64_t g = 1; g + 1 < n; g++) if (begin[g + 1] - begin[g] != size) return;
     if (begin[1] - begin[0] > size || begin[n] - begin[n - 1] > size) return;
-    if (n == 3 && begin[1] - begin[0] < size && begin[3] - begin[2] < size) return;       /* one alone says nothing of the others */
+    if (n == 3 && begin[1] - begin[0] < size && begin[3] - begin[2] < size) return;       /* with one full group alone the usual size is
+                                                                                             unknown */
     if (begin[n] - begin[n - 1] < size) cut = n - 1;
     if (begin[1] - begin[0] < size) cut = 0;
     if (cut >= 0) {
@@ -1196,7 +1209,7 @@ static void grpo_lint_cut_group_(grpo_lint_ *l, const grpo_totals *totals) {
 
 static void grpo_find_count_(grpo_lint_ *l, grpo_lint_rule rule, int what, const char *name, int64_t count, int64_t of_totals) {
     grpo_finding x = grpo_finding_at_(l, rule, what, GRPO_AT_totals_, -1, 1);
-    grpo_call_it_(&x, name);
+    grpo_name_finding_(&x, name);
     grpo_fault_value_(&x.at, (double)count);
     grpo_fault_other_(&x.at, (double)of_totals);
     grpo_keep_finding_(l, &x);
@@ -1241,10 +1254,10 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     if (st) grpo_lint_refused_(&l, st);
     if (grpo_objective_check(obj) || !grpo_has_layout_(batch)) return l.count;
     l.begin = batch->group_begin[0]; l.end = batch->group_begin[batch->n_groups];
-    in_order = grpo_stand_in_order_(&l);
+    in_order = grpo_are_stored_in_order_(&l);
     grpo_lint_overlap_(&l, in_order);
     grpo_lint_lost_gradient_(&l, out);
-    if (grpo_are_of_parts_(&l, totals)) out = NULL;
+    if (grpo_have_other_parts_(&l, totals)) out = NULL;
     grpo_lint_unwritten_(&l, out ? out->dlogp : NULL, GRPO_AT_dlogp_, in_order, totals != NULL);
     grpo_lint_unwritten_(&l, out ? out->dentropy : NULL, GRPO_AT_dentropy_, in_order, totals != NULL);
     grpo_lint_unwritten_(&l, out ? out->ddivergence_ref : NULL, GRPO_AT_ddivergence_ref_, in_order, totals != NULL);
@@ -1272,7 +1285,7 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
 
 /* ---- sentences ------------------------------------------------------------------------------------------------------------------ */
 #ifndef GRPO_NO_TEXT
-/* a number, or the name of a choice */
+/* a number, or the name of a choice if `what` is a field with choices */
 static void grpo_say_value_(grpo_text_ *to, int what, double x) {
     const grpo_field *f = grpo_field_at_(what);
     const char *name = f && x >= 0 && x < f->n_choices ? f->choices : NULL;
@@ -1290,11 +1303,11 @@ static void grpo_say_value_(grpo_text_ *to, int what, double x) {
 static void grpo_say_count_(grpo_text_ *to, const char *before, int64_t n, const char *behind) {
     if (n < 0) return;
     grpo_say_(to, before);
-    grpo_say_whole_(to, n);
+    grpo_say_integer_(to, n);
     grpo_say_(to, behind);
 }
 
-/* "group 3, response 2 of it, token 17 of it", behind `before`; nothing where the place is none */
+/* "group 3, response 2 of it, token 17 of it", after `before`; nothing if there is no place */
 static void grpo_say_place_(grpo_text_ *to, const char *before, const grpo_fault *at) {
     if (at->group >= 0) grpo_say_(to, before);
     grpo_say_count_(to, "group ", at->group, "");
@@ -1303,7 +1316,7 @@ static void grpo_say_place_(grpo_text_ *to, const char *before, const grpo_fault
     grpo_say_count_(to, at->group >= 0 ? ", reward " : ": reward ", at->column, "");
 }
 
-/* the status and the values that its rule does not say; a fault is of the array where a rule is about a field and an array */
+/* the status, and the values that its message does not contain; if a rule is about a field and an array, f is of the array */
 static int grpo_say_status_(grpo_text_ *to, grpo_status st, const grpo_fault *f) {
     const int what = grpo_what_of_(st), other = grpo_other_of_(st), array = what <= GRPO_AT_LAST_FIELD_ && other > GRPO_AT_LAST_FIELD_;
     const int values = f->has_value && f->value == f->value && (f->has_other || !array);
@@ -1320,7 +1333,7 @@ static int grpo_say_status_(grpo_text_ *to, grpo_status st, const grpo_fault *f)
     return values;
 }
 
-/* and the place */
+/* the same and the place */
 static void grpo_say_fault_(grpo_text_ *to, grpo_status st, const grpo_fault *f) {
     const int values = grpo_say_status_(to, st, f);
     grpo_say_place_(to, values ? "; " : ": ", f);
@@ -1337,7 +1350,7 @@ const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const 
     return buffer;
 }
 
-/* of a size or temperature, and what it is held against */
+/* fills in a size or temperature, and what it is compared with */
 static void grpo_take_logits_(grpo_status st, const grpo_logits *x, const grpo_batch *batch, grpo_fault *f) {
     switch (grpo_what_of_(st)) {
     case GRPO_AT_logits_rows_:        grpo_fault_value_(f, (double)x->rows); break;
@@ -1372,7 +1385,7 @@ const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *x, cons
     return buffer;
 }
 
-/* a sentence of GRPO_LINT_RULES */
+/* a sentence of GRPO_LINT_RULES, with its values */
 static void grpo_say_sentence_(grpo_text_ *to, const char *sentence, const grpo_finding *x) {
     char piece[2] = { 0, 0 };
     for (; *sentence; sentence++) {

@@ -1,5 +1,5 @@
-/* grpo_lint_objective.h - settings of an objective that do nothing, or leave nothing to learn from, though no function refuses them.
- * An optional part of grpo.h and gspo.h, beside grpo_lint.h, which looks at the numbers of a batch.  In one source file write
+/* grpo_lint_objective.h - settings of an objective that have no effect, or leave nothing to learn from, although no function refuses them.
+ * An optional part of grpo.h and gspo.h; grpo_lint.h examines the numbers of a batch.  In one source file write
  *
  *     #define GRPO_LINT_OBJECTIVE_IMPLEMENTATION
  *     #include "extra/grpo_lint_objective.h"
@@ -34,19 +34,20 @@ extern "C" {
 #endif
 
 /* ---- which choices read a number ----
- * X(number, level, with, with, with): the number is read where every `with` holds, each some choices of a field (of a number: that it is
- * not 0).  Of rows of one number each suffices.  A number without a row is always read.  level: of a number that is set and not read;
- * likely where the choice that reads it is switched off altogether.  tests/extra_lint_objective.c holds every row against what the loss
- * makes of a change: where nothing reads a number, it changes no bit; for each choice of each row it changes some.  Aside
- * from refusals (surrogate.clip_dual must exceed 1 + eps_high, read or not) and from a KL in the reward that the credit does not take off:
- * it is refused beyond 1e150, and its being there may cost a last bit of whitened advantages. */
-typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* its offset; a bit for each choice, of a number 1: 0, 2: the rest */
+ * X(number, level, with, with, with): the number is read if every `with` holds; each is a field with some of its choices (for a field that
+ * is a number: that it is not 0).  If a number has several rows, one is enough.  A number without a row is always read.  level: of the
+ * finding that a number is set and not read; likely if the choice that reads it is switched off altogether.  tests/extra_lint_objective.c
+ * compares every row with what the loss does: if nothing reads a number, changing it changes no bit; for each choice of each row it changes
+ * some.  Two exceptions: refusals (surrogate.clip_dual must exceed 1 + eps_high, read or not); and a KL in the reward that the credit does
+ * not use, which is refused beyond 1e150, and may change the last bit of whitened advantages. */
+typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset of the field; a bit per choice, for a number bit 0: it is 0,
+                                                                         bit 1: it is not */
 
 #define GRPO_LINT_C_(choice) (UINT64_C(1) << (choice))
 #define GRPO_LINT_C2_(a, b) (GRPO_LINT_C_(a) | GRPO_LINT_C_(b))
 #define GRPO_LINT_C3_(a, b, c) (GRPO_LINT_C2_(a, b) | GRPO_LINT_C_(c))
 #define GRPO_LINT_C4_(a, b, c, d) (GRPO_LINT_C2_(a, b) | GRPO_LINT_C2_(c, d))
-#define GRPO_LINT_WITH_(path, some) (path, some)                   /* in parentheses, which GRPO_LINT_OF_ takes off at last */
+#define GRPO_LINT_WITH_(path, some) (path, some)                   /* in parentheses, which GRPO_LINT_OF_ removes */
 #define GRPO_LINT_OF_(path, some) { (uint16_t)offsetof(grpo_objective, path), some }
 #define GRPO_LINT_IS_(path, choice) GRPO_LINT_WITH_(path, GRPO_LINT_C_(choice))
 #define GRPO_LINT_ISNT_(path, choice) GRPO_LINT_WITH_(path, ~GRPO_LINT_C_(choice))
@@ -57,7 +58,7 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* its off
 #define GRPO_LINT_STEPS_ GRPO_LINT_C4_(GRPO_CREDIT_STEP, GRPO_CREDIT_STEP_OWN, GRPO_CREDIT_EPISODE_STEP, GRPO_CREDIT_STEP_GAE)
 #define GRPO_LINT_OF_STEPS_ GRPO_LINT_WITH_(advantage.credit, GRPO_LINT_STEPS_)
 #define GRPO_LINT_OF_RESPONSES_ GRPO_LINT_WITH_(advantage.credit, ~GRPO_LINT_STEPS_)
-/* what R of axis 1 is made of: it is an item, or an item of the outcome beside the steps', or that of a step */
+/* what the R of axis 1 consists of is read: if R is an item; if it is an outcome item beside those of steps; or if it is a step's value */
 #define GRPO_LINT_REWARD_(X, number, with) \
     X(number, LIKELY, with, GRPO_LINT_OF_RESPONSES_, GRPO_LINT_IS_(advantage.rewards, GRPO_REWARDS_ONE)) \
     X(number, LIKELY, with, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_EPISODE_STEP), GRPO_LINT_ANY_) \
@@ -67,7 +68,7 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* its off
 #define GRPO_LINT_NO_RATIO_ GRPO_LINT_C2_(GRPO_SURROGATE_REINFORCE, GRPO_SURROGATE_NONE)
 #define GRPO_LINT_TRUSTS_RATIO_ (GRPO_LINT_C3_(GRPO_TRUST_ONE_SIDED, GRPO_TRUST_TWO_SIDED, GRPO_TRUST_LOG_TWO_SIDED) \
     | GRPO_LINT_C3_(GRPO_TRUST_RING, GRPO_TRUST_DIVERGENCE, GRPO_TRUST_NEGATIVE_BAND))
-/* what a ratio is made of: it is the surrogate's, or the weight of the KL, or what a token is trusted by */
+/* what a ratio consists of is read: by the surrogate, by the weight of the KL, or by the trust region of reinforce */
 #define GRPO_LINT_RATIO_(X, number, with) \
     X(number, NOTE, GRPO_LINT_WITH_(surrogate.kind, ~GRPO_LINT_NO_RATIO_), with, GRPO_LINT_ANY_) \
     X(number, NOTE, GRPO_LINT_ESTIMATED_, \
@@ -76,7 +77,7 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* its off
 #define GRPO_LINT_1_(X, number, level, with) X(number, level, with, GRPO_LINT_ANY_, GRPO_LINT_ANY_)
 #define GRPO_LINT_2_(X, number, level, with, and_with) X(number, level, with, and_with, GRPO_LINT_ANY_)
 #define GRPO_LINT_SURROGATE_(X, number, some) GRPO_LINT_1_(X, surrogate.number, NOTE, GRPO_LINT_WITH_(surrogate.kind, some))
-/* a weight of a surrogate that is none at all weighs nothing */
+/* a weight is not read without a surrogate */
 #define GRPO_LINT_WEIGHT_(X, number, with) \
     X(weight.number, LIKELY, with, GRPO_LINT_ISNT_(surrogate.kind, GRPO_SURROGATE_NONE), GRPO_LINT_ANY_)
 
@@ -259,15 +260,15 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* its off
     GRPO_LINT_RATIO_READS_(X) GRPO_LINT_SURROGATE_READS_(X) GRPO_LINT_PENALTY_READS_(X) GRPO_LINT_WEIGHT_READS_(X)
 
 /* ---- numbers that were left 0 ----
- * X(effect, number, number, with, with, with): where every `with` holds, the first of which names the choice that is spoken of, and both
- * numbers are 0 (one of them is there twice), the choice has this effect */
+ * X(effect, number, number, with, with, with): if both numbers are 0 (a single one is given twice) and every `with` holds, the choice of
+ * the first `with`, which the sentence names, has this effect */
 #define GRPO_LINT_MOVES_ GRPO_LINT_C4_(GRPO_TRUST_ONE_SIDED, GRPO_TRUST_PROBABILITY, GRPO_TRUST_BINARY_KL, GRPO_TRUST_DIVERGENCE)
 #define GRPO_LINT_PLAIN_CLIPS_ GRPO_LINT_C2_(GRPO_SURROGATE_PPO_CLIP, GRPO_SURROGATE_DUAL_CLIP)
 #define GRPO_LINT_OWN_POOLS_ GRPO_LINT_C2_(GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN, GRPO_LEVEL_SEQUENCE_POWER_MEAN)
 #define GRPO_LINT_ZERO_(X, effect, number, with) X(effect, number, number, with, GRPO_LINT_ANY_, GRPO_LINT_ANY_)
 #define GRPO_LINT_ZERO_AND_(X, effect, number, with, and_with) X(effect, number, number, with, and_with, GRPO_LINT_ANY_)
 #define GRPO_LINT_ZEROS_OF_2_(X, effect, number, other, with) X(effect, number, other, with, GRPO_LINT_ANY_, GRPO_LINT_ANY_)
-/* where a teacher is all that is learnt from, rewards are thrown away on purpose */
+/* if a teacher is the only signal, rewards are discarded on purpose */
 #define GRPO_LINT_NO_TEACHER_ GRPO_LINT_0_(advantage.teacher_coef)
 #define GRPO_LINT_ZEROS_OF_REWARDS_(X) \
     GRPO_LINT_ZERO_(X, NO_EFFECT, reward.length_coef, GRPO_LINT_IS_(reward.length, GRPO_LENGTH_KIMI)) \
@@ -293,7 +294,7 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* its off
     GRPO_LINT_ZEROS_OF_2_(X, NO_EFFECT, advantage.entropy_coef, advantage.entropy_max, \
       GRPO_LINT_IS_(advantage.entropy, GRPO_ENTROPY_RESPONSE)) \
     GRPO_LINT_ZERO_(X, NO_EFFECT, advantage.marked_value, GRPO_LINT_IS_(advantage.marked, GRPO_MARKED_BOOST))
-/* a KL to the old policy may begin with 0: grpo_kl_hinge of grpo_control.h makes its coefficient anew for every step */
+/* not for a KL to the old policy, which may start at 0: grpo_kl_hinge of grpo_control.h sets its coefficient in every step */
 #define GRPO_LINT_ZEROS_OF_RATIOS_(X) \
     GRPO_LINT_ZEROS_OF_2_(X, MOVED, ratio.token_clip_low, ratio.token_clip_high, GRPO_LINT_WITH_(ratio.level, GRPO_LINT_OWN_POOLS_)) \
     GRPO_LINT_ZEROS_OF_2_(X, RATIO_ONE, ratio.interpolate_token, ratio.interpolate_level, \
@@ -332,18 +333,18 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* its off
 #define GRPO_LINT_ZEROS_(X) GRPO_LINT_ZEROS_OF_REWARDS_(X) GRPO_LINT_ZEROS_OF_RATIOS_(X) GRPO_LINT_ZEROS_OF_WEIGHTS_(X)
 
 /* ---- findings ----
- * A rule, its level (that of unread stands in the table above) and sentence.  Of the sentence: %v value, %c the choice, as field=choice,
- * %r the choices that read the number, %o a second number.
- *   refused        what grpo_objective_check says; then nothing else is looked at
+ * A rule, its level (that of unread is in the table above) and sentence.  In the sentence: %v value, %c the choice, as field=choice, %r the
+ * choices that read the number, %o a second number.
+ *   refused        what grpo_objective_check returns; then nothing else is examined
  *   no_row         every field is 0, which is no published row
- *   no_groups      of the batch
- *   no_effect ... differs    a choice is switched on and its number left 0
- *   below, above   of two clamps that are none if both are 0 one is set, and finite: the other is then a bound too
- *   unread         a number that is not 0, where no choice reads it
- *   array          of the batch, that neither advantages nor loss nor report read.  batch.reward is not looked at: other functions read it
- *   bound          a weight's own bound is below 1, the ratio of a policy that has not moved
- *   distance       of a bound from 1, that is 1 to 5; larger ones leave a clip open on purpose
- *   kl_cap, kl_scale    kl_importance_weight_max where the weight of the KL is 1 */
+ *   no_groups      the batch has none
+ *   no_effect ... differs    a choice is switched on and its number is left 0
+ *   below, above   of two clamps that are off if both are 0, one is set to a finite number: the 0 then acts as a bound too
+ *   unread         a number that is not 0, although no choice reads it
+ *   array          an array of the batch that neither advantages nor loss nor report read; not batch.reward, which other functions read
+ *   bound          a bound of a weight is below 1, the ratio of a policy that has not moved
+ *   distance       the distance of a bound from 1 is 1 to 5; larger ones leave a clip open on purpose
+ *   kl_cap, kl_scale    kl_importance_weight_max is set although the weight of the KL is 1 */
 #define GRPO_OBJECTIVE_RULES(X) \
     X(GRPO_OBJECTIVE_REFUSED, refused, ERROR, "") \
     X(GRPO_OBJECTIVE_NO_GROUPS, no_groups, LIKELY, "is 0: nothing is evaluated") \
@@ -380,24 +381,25 @@ typedef enum { GRPO_OBJECTIVE_RULES(GRPO_LINT_ID_) GRPO_N_OBJECTIVE_RULES } grpo
 typedef struct {
     grpo_objective_rule rule;
     grpo_lint_level level;
-    grpo_status status;            /* of refused that of grpo_objective_check; of others the field or array that it is about and, as the
-                                      second of two things, the choice or number that makes it so, without a rule; of batch.excluded 0 */
+    grpo_status status;            /* of refused: what grpo_objective_check returns; else, without a rule, the field or array it is about
+                                      and, as the second, the choice or number that causes it; 0 for batch.excluded */
     const char *what;              /* "surrogate.weight_max", "batch.selected" */
-    double value, other;           /* of the field, and of the second; a choice by its number */
-    int row;                       /* of the tables above; -1: of none */
+    double value, other;           /* of the field, and of the second; a choice as its number */
+    int row;                       /* in the tables above; -1: in none */
 } grpo_objective_finding;
 
-enum { GRPO_LINT_OBJECTIVE_MOST = 256 };       /* there are never more findings */
+enum { GRPO_LINT_OBJECTIVE_MOST = 256 };       /* there are never more findings than this */
 
-/* What an objective's settings leave idle, the worst first; the number of findings, of which the first `room` are written to finding
- * (room; NULL if room is 0).  batch: NULL, or one of which it is looked at how many groups and which arrays are there, nothing else. */
+/* writes the settings that have no effect, the worst first, to finding (room; NULL if room is 0) and returns the number of findings, of
+ * which the first `room` are written.  batch: NULL, or one of which only the number of groups and which arrays are not NULL are
+ * examined. */
 int grpo_lint_objective(const grpo_objective *obj, const grpo_batch *batch, grpo_objective_finding *finding, int room);
 
-/* does a choice of the objective read the number?  1 of a field that is a choice */
+/* 1 if a choice of the objective reads the number; 1 also if the field is a choice */
 int grpo_objective_reads(const grpo_objective *obj, const grpo_field *field);
 
 #ifndef GRPO_NO_TEXT
-/* a finding in one sentence, cut where buffer (size) ends; returns buffer */
+/* a finding in one sentence, truncated to buffer (size); returns buffer */
 const char *grpo_objective_finding_message(const grpo_objective_finding *finding, char *buffer, size_t size);
 #endif
 
@@ -438,14 +440,14 @@ static const grpo_idle_zero_ grpo_idle_zeros_[] = {
 enum { GRPO_IDLE_READS_ = sizeof grpo_idle_reads_ / sizeof *grpo_idle_reads_,
        GRPO_IDLE_ZEROS_ = sizeof grpo_idle_zeros_ / sizeof *grpo_idle_zeros_ };
 
-/* pairs of clamps */
+/* low and high of the clamps */
 static const uint16_t grpo_idle_clamps_[][2] = {
 #define GRPO_IDLE_PAIR_(low, high) { (uint16_t)offsetof(grpo_objective, low), (uint16_t)offsetof(grpo_objective, high) },
     GRPO_IDLE_PAIR_(ratio.clamp_low, ratio.clamp_high) GRPO_IDLE_PAIR_(ratio.level_clamp_low, ratio.level_clamp_high)
     GRPO_IDLE_PAIR_(advantage.clamp_low, advantage.clamp_high)
 };
 
-/* bounds of a ratio or weight, where they act as such: by their distance from 1, or by themselves */
+/* bounds of a ratio or weight and when they are read: given as distance from 1, or as the bound itself */
 typedef struct { grpo_objective_rule rule; uint16_t number; grpo_lint_with_ with; } grpo_idle_bound_;
 
 static const grpo_idle_bound_ grpo_idle_bounds_[] = {
@@ -469,7 +471,7 @@ static const grpo_lint_level grpo_idle_levels_[] = {
 };
 
 /* ---- fields --------------------------------------------------------------------------------------------------------------------- */
-/* the number of the field at an offset, as a status counts */
+/* the number that statuses have for the field at an offset */
 static int grpo_idle_field_(uint16_t offset) {
     int n;
     const grpo_field *f = grpo_fields(&n);
@@ -490,13 +492,13 @@ static int grpo_idle_holds_(const grpo_objective *obj, grpo_lint_with_ with) {
     return (int)(with.choices >> (f->n_choices ? (int)x : x != 0) & 1);
 }
 
-/* the first of three that does not hold, NULL: all do */
+/* the first of three conditions that does not hold, NULL if all do */
 static const grpo_lint_with_ *grpo_idle_missing_(const grpo_objective *obj, const grpo_lint_with_ *with) {
     for (int k = 0; k < 3; k++) if (!grpo_idle_holds_(obj, with[k])) return &with[k];
     return NULL;
 }
 
-/* the first row of a number that no row reads, -1: one does, or there is none */
+/* if no row of the number says that it is read, its first row; -1 if one does, or if it has no row */
 static int grpo_idle_unread_(const grpo_objective *obj, uint16_t number) {
     int first = -1;
     for (int k = 0; k < GRPO_IDLE_READS_; k++) {
@@ -517,7 +519,7 @@ typedef struct {
     const grpo_batch *batch;
     grpo_objective_finding *finding;
     int room, count;
-    grpo_lint_level level;         /* only those of this level are kept */
+    grpo_lint_level level;         /* other levels are ignored */
 } grpo_idle_;
 
 static const char *grpo_idle_name_(int what) {
@@ -546,7 +548,7 @@ static grpo_objective_finding grpo_idle_finding_(grpo_objective_rule rule, int w
     return x;
 }
 
-/* about a field, because of another; 0: of none */
+/* a finding about a number, caused by the field `other` if has_other */
 static grpo_objective_finding grpo_idle_of_(const grpo_idle_ *l, grpo_objective_rule rule, uint16_t number, int has_other, uint16_t other) {
     grpo_objective_finding x = grpo_idle_finding_(rule, grpo_idle_field_(number));
     x.value = grpo_idle_value_(l->obj, number);
@@ -628,7 +630,7 @@ static void grpo_idle_look_at_numbers_(grpo_idle_ *l) {
     }
 }
 
-/* ---- arrays: those that a batch of one response without tokens is refused for the want of, by advantages or loss ---- */
+/* ---- arrays: needed are those without which advantages or loss refuse a batch of one response without tokens ---- */
 GRPO_NOINLINE_ int grpo_idle_advantages_need_(const grpo_objective *obj, const grpo_batch *b, int what) {
     grpo_moments m;
     memset(&m, 0, sizeof m);
@@ -644,7 +646,7 @@ static int grpo_idle_loss_needs_(const grpo_objective *obj, const grpo_batch *b,
     return gspo_loss_check(obj, b, advantage, NULL, &out, NULL) == GRPO_STATUS_(GRPO_NULL, what);
 }
 
-/* is the array needed?  `at`: the place of its pointer in a batch */
+/* 1 if the array is needed; at: the offset of its pointer in grpo_batch */
 static int grpo_idle_needs_(const grpo_objective *obj, int what, size_t at) {
     static const int64_t group[2] = { 0, 1 }, none[1] = { 0 };
     static const grpo_real zeros[1] = { 0 };
@@ -661,7 +663,7 @@ static int grpo_idle_needs_(const grpo_objective *obj, int what, size_t at) {
     return grpo_idle_advantages_need_(obj, &b, what) || grpo_idle_loss_needs_(obj, &b, what);
 }
 
-/* arrays that may be missing where they are read, and those that are read whatever is chosen */
+/* 1 for arrays that are read though they may be NULL, and for those that count as read by every objective */
 static int grpo_idle_reads_array_(const grpo_objective *obj, int what) {
     const grpo_advantage *a = &obj->advantage;
     switch (what) {
@@ -718,7 +720,7 @@ int grpo_lint_objective(const grpo_objective *obj, const grpo_batch *batch, grpo
 
 /* ---- sentences ------------------------------------------------------------------------------------------------------------------ */
 #ifndef GRPO_NO_TEXT
-/* choice k of a field; names are there, as texts are */
+/* the name of choice k of a field, and its length; not called with GRPO_NO_TEXT */
 static const char *grpo_idle_choice_(const grpo_field *f, int k, size_t *length) {
     const char *name = f->choices;
     for (; k > 0; k--) name = strchr(name, '|') + 1;
@@ -726,7 +728,7 @@ static const char *grpo_idle_choice_(const grpo_field *f, int k, size_t *length)
     return name;
 }
 
-/* the field with what it is: surrogate.kind=cispo */
+/* a field and its value: surrogate.kind=cispo */
 static void grpo_idle_say_setting_(grpo_text_ *to, const grpo_field *f, double x) {
     size_t length = 0;
     const char *name = f->n_choices ? grpo_idle_choice_(f, (int)x, &length) : "";
@@ -736,7 +738,7 @@ static void grpo_idle_say_setting_(grpo_text_ *to, const grpo_field *f, double x
     else grpo_say_number_(to, x);
 }
 
-/* the choices of f with which rows of a number read it */
+/* the choices of f by which some row of a number reads it */
 static void grpo_idle_say_readers_(grpo_text_ *to, const grpo_field *f, uint16_t number) {
     uint64_t some = 0;
     int left = 0, said = 0;
@@ -769,7 +771,7 @@ static void grpo_idle_say_sentence_(grpo_text_ *to, const char *sentence, const 
     }
 }
 
-/* "surrogate.weight_max is 0, so that ", "weight.trust_low and weight.trust_high are 0, so that " */
+/* says "surrogate.weight_max is 0, so that ", or "weight.trust_low and weight.trust_high are 0, so that " */
 static void grpo_idle_say_zeros_(grpo_text_ *to, const grpo_objective_finding *x) {
     const uint16_t *number = grpo_idle_zeros_[x->row].number;
     grpo_say_(to, x->what);

@@ -1,4 +1,4 @@
-/* grpo_logits.h - from logits to the loss and to d loss / d logits, in two passes over each row.
+/* grpo_logits.h - from logits to the loss and to d loss/d logits, in two passes over each row.
  * An optional part of grpo.h and gspo.h.  In one source file write
  *
  *     #define GRPO_LOGITS_IMPLEMENTATION
@@ -42,20 +42,20 @@ extern "C" {
  *
  *     d logp/d z_v = (1[v = target] - p_v)/tau,    d H/d z_v = -p_v (log p_v + H)/tau
  *
- * One pass over the row for each, and between them only a few numbers: no softmax is stored.  A vocabulary may be cut into shards:
- * each reads its part of the row, parts merge, each writes its part of the gradient.  A logit of -inf is a banned token, p = 0 and
- * gradient 0; so is what `kept` leaves out.  NaN or +inf is an error.
+ * One pass over the row for each direction; only a few numbers are kept in between, and no softmax is stored.  A vocabulary may be split
+ * into shards: each reads its part of the row, the parts are merged, and each writes its part of the gradient.  A logit of -inf is a banned
+ * token, with p = 0 and gradient 0; so is one that `kept` leaves out.  NaN or +inf is an error.
  *
- * double elements are evaluated one by one, to 4 ulps of double.  All others are by loops that compilers turn into vector instructions,
- * to 2 ulps of float (2^-23): of logp, entropy, sum p^2 and each d z before it is rounded to its type.  (Of log-sum, and of d z through
- * logp and entropy together, ulps of the sum of the absolute values that make it up.)  However a row is cut, the results are within
- * twice that of each other.  Calls, threads and orders never differ.
+ * double elements are evaluated one by one, to 4 ulps of double.  All others are evaluated by loops that compilers vectorise, to 2 ulps of
+ * float (2^-23): logp, entropy, sum p^2 and each d z before it is rounded to its type.  (log_sum, and d z through logp and entropy
+ * together, to such ulps of the sum of the absolute values that make it up.)  Results for different shardings of a row are within twice
+ * that of each other.  The bits do not depend on calls, threads or the order of rows.
  *
- * On x86-64, gcc and clang compile these loops three times: as the rest of the program, for AVX2 with FMA, for AVX-512; each row takes the
- * widest that the processor has, so -O2 alone is as fast as -march=native.  A processor gives the same bits whatever the program was
- * compiled for (as far as the compiler contracts nothing: -std=c99 or -ffp-contract=off).  Processors without fused multiply-adds round
- * elsewhere.  GRPO_NO_DISPATCH leaves what the program is compiled for, which is a third of the code: for a compiler whose library cannot
- * tell processors apart, or for the bits of x86-64's oldest on all. */
+ * On x86-64, gcc and clang compile these loops three times: for the target of the rest of the program, for AVX2 with FMA and for AVX-512;
+ * each row uses the widest that the processor has, so -O2 alone is as fast as -march=native.  A processor gives the same bits whatever
+ * target the program was compiled for (if the compiler does not contract expressions: -std=c99 or -ffp-contract=off).  Processors without
+ * fused multiply-adds round differently.  GRPO_NO_DISPATCH compiles the first only, a third of the code: for a compiler whose runtime
+ * library cannot detect the processor, or to have the bits of baseline x86-64 everywhere. */
 
 typedef enum {
     GRPO_LOGITS_REAL,           /* grpo_real */
@@ -66,29 +66,30 @@ typedef enum {
 typedef struct {
     grpo_logits_type type;
     const void *logits;             /* (rows, stride) */
-    int64_t rows, vocab, stride;    /* of this shard; elements from one row to the next */
-    const int64_t *target;          /* (rows) the sampled token, counted from the shard's first; outside 0 .. vocab-1: in another shard
-                                       (of grpo_logits_loss: refused) */
-    const uint8_t *kept;            /* (rows, stride) 0: the sampler had cut the token off (top-k, top-p), and a target there
-                                       has logp -inf; NULL: none was */
+    int64_t rows, vocab, stride;    /* rows and vocabulary of this shard; elements from one row to the next */
+    const int64_t *target;          /* (rows) the sampled token, relative to the shard's first; outside 0 .. vocab-1: it is in another shard
+                                       (refused by grpo_logits_loss) */
+    const uint8_t *kept;            /* (rows, stride) 0: the sampler had filtered the token out (top-k, top-p); if that is the target, logp
+                                       is -inf; NULL: all are kept */
     double temperature;             /* tau > 0 */
-    int squares;                    /* 1: sum_squares is wanted; 0: it is NaN, and costs nothing */
+    int squares;                    /* 1: compute sum_squares; 0: it is NaN, at no cost */
 } grpo_logits;
 
-/* what a row, or a shard of one, comes to.  The target and the largest of the others are kept apart, so that a probability near 1 does
- * not swallow the rest; x = (z - largest)/tau. */
+/* the statistics of a row, or of a shard of one.  The target and the largest of the other logits are kept apart from the sums, so that
+ * probabilities are exact near 0 and near 1; x = (z - largest)/tau. */
 typedef struct {
-    double largest;                 /* of the others; -inf: there is none */
-    grpo_dd sum, spread, squares;   /* sum e^x, sum e^x x, sum e^2x, of all others but the largest itself; squares NaN: not asked for */
+    double largest;                 /* the largest logit but the target's; -inf: there is none */
+    grpo_dd sum, spread, squares;   /* sum e^x, sum e^x x, sum e^2x over all logits except the target and `largest`; squares is NaN if not
+                                       asked for */
     double target;                  /* its logit */
     int has_target;                 /* 1: it is in this shard */
 } grpo_logits_part;
 
 typedef struct {
     double logp, entropy;           /* nats */
-    double log_sum;                 /* log sum e^(z/tau); -inf of a row that is banned throughout */
-    double sum_squares;             /* sum p^2, if asked for, else NaN */
-    double other;                   /* 1 - p_target, small ones too */
+    double log_sum;                 /* log sum e^(z/tau); -inf if all tokens of the row are banned */
+    double sum_squares;             /* sum p^2 if asked for, else NaN */
+    double other;                   /* 1 - p_target, with full relative accuracy */
 } grpo_logits_row;
 
 #if defined(__CUDACC__)
@@ -97,53 +98,56 @@ typedef struct {
 #define GRPO_LOGITS_FN
 #endif
 
-/* one row of the shard, 0 .. rows - 1 -> part.  Shards merge into the whole row's part, in any order; one of them at most has the target */
+/* one row of the shard, 0 .. rows - 1 -> part.  Parts of shards merge, in any order, into the part of the whole row; at most one of them
+ * has the target */
 grpo_status grpo_logits_row_read(const grpo_logits *x, int64_t row, grpo_logits_part *part);
 GRPO_LOGITS_FN grpo_status grpo_logits_part_merge(grpo_logits_part *into, const grpo_logits_part *from, double temperature);
-/* the whole row's part -> numbers; logp is -inf where the target is banned or not there, even of a row that is banned throughout */
+/* the part of the whole row -> its numbers; logp is -inf if the target is banned or in no shard, even if the whole row is banned */
 GRPO_LOGITS_FN grpo_status grpo_logits_part_row(const grpo_logits_part *part, double temperature, grpo_logits_row *row);
-/* d loss/d z of the shard's row, elements of x->type, `part` that of the whole row; dlogits may be the logits' own row */
+/* d loss/d z of the shard's row, elements of type x->type; `part` must be that of the whole row; dlogits may be the logits' own row */
 grpo_status grpo_logits_row_gradient(const grpo_logits *x, int64_t row, const grpo_logits_part *part, double dlogp, double dentropy,
     void *dlogits);
 
-/* The same one logit at a time, for kernels of your own (examples/cuda/): part = nothing, then take each logit z of the row, in any order;
- * parts of several threads merge.  is_target: it is the sampled token's.  Not checked: temperature > 0; z not NaN, not +infinity */
+/* the same one logit at a time, for kernels of your own (examples/cuda/): start with the empty part, add each logit z of the row, in any
+ * order; merge the parts of several threads.  is_target: 1 for the sampled token.  Not checked: temperature > 0; z not NaN, not
+ * +infinity */
 GRPO_LOGITS_FN grpo_logits_part grpo_logits_part_empty(void);
 GRPO_LOGITS_FN void grpo_logits_part_add(grpo_logits_part *part, double z, int is_target, double temperature);
 
-/* what d loss / d z is made of, for a row whose loss has these derivatives (NaN at a temperature that is not > 0 and finite); then
- * d loss / d z of a logit */
+/* part_slopes: coefficients of d loss/d z of a row, from the loss's derivatives dlogp and dentropy (NaN if the temperature is not > 0 and
+ * finite); slope: d loss/d z of a logit from these, with x = (z - largest)/temperature: scale share e^x (at + slope x)/temperature, for the
+ * target scale target/temperature */
 typedef struct {
     double largest, temperature, share, at, slope, target;
-    double scale;                   /* what at, slope and target are yet to be multiplied by: a power of two, or an infinity */
+    double scale;                   /* factor still to be applied to at, slope and target: a power of two, or infinity */
 } grpo_logits_slopes;
 GRPO_LOGITS_FN grpo_logits_slopes grpo_logits_part_slopes(const grpo_logits_part *part, double temperature, double dlogp, double dentropy);
 GRPO_LOGITS_FN double grpo_logits_slope(const grpo_logits_slopes *s, double z, int is_target);
 
-/* The rows of a batch: row t is what the token of slot t was drawn from, so rows = batch.n_tokens, padded or packed as the batch is.  Of a
- * causal model's output that is the row of the position before: a response whose first token stands at position p has offset p - 1, and
- * target[t] is the token at t + 1 (examples/cpp/parts.cpp).  The caller's arrays, O(tokens) of them. */
+/* the logits of a batch: row t is the distribution that the token at index t was drawn from, so rows = batch.n_tokens, padded or packed as
+ * the batch is.  In a causal model's output that is the row of the preceding position: a response whose first token is at position p has
+ * offset p - 1, and target[t] is the token at t + 1 (examples/cpp/parts.cpp).  The arrays are the caller's, O(tokens) of them. */
 typedef struct {
     grpo_logits logits;
-    grpo_logits_part *part;         /* (rows) room to work in */
+    grpo_logits_part *part;         /* (rows) scratch */
     grpo_real *logp, *entropy;      /* (rows) written */
-    void *dlogits;                  /* (rows, stride) of logits.type, d loss / d logits: written; may be logits.logits; NULL: not wanted */
+    void *dlogits;                  /* (rows, stride) of logits.type, d loss/d logits: written; may be logits.logits; NULL: not wanted */
 } grpo_logits_batch;
 
-/* All at once, logits -> loss -> d logits: grpo_loss with logp and entropy from the rows; batch.logp and batch.entropy are not read.
- * out.dlogp and out.dentropy must be there if rows.dlogits is.  Rows of masked tokens are not read, and have gradient 0; rows of slots
- * that are in no sequence are neither read nor written.  If the implementation is compiled with OpenMP, its threads share the rows.  The
- * bits are the same for every number of threads, order of sequences, and split into parts with the same totals.
- * Where a logit is refused, part has been written; else nothing is. */
+/* both passes with the loss in between, logits -> loss -> d logits: grpo_loss with logp and entropy from the rows; batch.logp and
+ * batch.entropy are not read.  If rows.dlogits is wanted, out.dlogp and out.dentropy must not be NULL.  Rows of masked tokens are not read,
+ * and get gradient 0; rows that belong to no sequence are neither read nor written.  If the implementation is compiled with OpenMP, its
+ * threads share the rows.  The bits are the same for every number of threads, order of sequences, and split into parts with the same
+ * totals.  If a logit is refused, part has been written; after any other refusal nothing has. */
 grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                              const grpo_logits_batch *rows, const grpo_output *out, grpo_report *report);
 grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                                  const grpo_logits_batch *rows, const grpo_output *out, grpo_partial *partial);
 
-/* The two passes by themselves, of rows first .. first + count - 1, in the calling thread: for pools of threads, and where advantages or
- * an exchange between ranks come in between.  mask (rows), NULL: all count; where it is 0 nothing is read, and 0 is written.  read:
- * logits -> part, logp, entropy (the last two unless NULL); a range that is refused may have been written up to the row at fault.
- * gradient: part, and d loss/d logp, d loss/d entropy (rows), NULL: 0 -> dlogits. */
+/* the two passes on their own, for rows first .. first + count - 1, in the calling thread: for thread pools, and if advantages or an
+ * exchange between ranks come in between.  mask (rows), NULL: all rows count; rows whose mask is 0 are not read, and 0 is written.  read:
+ * logits -> part, logp, entropy (the last two unless NULL); if it refuses, rows before the one at fault may have been written.  gradient:
+ * part, and dlogp, dentropy (rows), NULL: 0 -> dlogits. */
 grpo_status grpo_logits_batch_read(const grpo_logits_batch *rows, const uint8_t *mask, int64_t first, int64_t count);
 grpo_status grpo_logits_batch_gradient(const grpo_logits_batch *rows, const uint8_t *mask, const grpo_real *dlogp,
     const grpo_real *dentropy,
@@ -168,10 +172,10 @@ extern "C" {
 
 /* ---- logits -------------------------------------------------------------------------------------------------------------------- */
 
-/* (z - from)/tau, its exponential is then good to 1 ulp */
+/* (z - from)/tau as a double-double, so that its exponential has an error of 1 ulp */
 static GRPO_LOGITS_FN grpo_dd grpo_row_exponent_(double z, double from, double tau) { return grpo_dd_div(grpo_two_diff(z, from), tau); }
 
-/* the sums, relative to the largest, become relative to a logit that is `up` above it, in units of tau */
+/* rescales the sums from the present largest logit to one that is `up` above it, in units of tau */
 static GRPO_LOGITS_FN void grpo_row_raise_(grpo_logits_part *p, grpo_dd up) {
     double f;
     up.hi = -up.hi; up.lo = -up.lo;
@@ -181,7 +185,7 @@ static GRPO_LOGITS_FN void grpo_row_raise_(grpo_logits_part *p, grpo_dd up) {
     p->squares = grpo_dd_mul(grpo_dd_mul(p->squares, f), f);
 }
 
-static GRPO_LOGITS_FN void grpo_row_take_(grpo_logits_part *p, double z, double tau) {
+static GRPO_LOGITS_FN void grpo_row_accumulate_(grpo_logits_part *p, double z, double tau) {
     grpo_dd x;
     double e;
     if (z == -HUGE_VAL) return;
@@ -194,9 +198,9 @@ static GRPO_LOGITS_FN void grpo_row_take_(grpo_logits_part *p, double z, double 
     }
     x = grpo_row_exponent_(z, p->largest, tau);
     e = grpo_exp(x);
-    grpo_dd_take_(&p->sum, e);
-    grpo_dd_take_(&p->spread, grpo_times(e, x.hi));
-    grpo_dd_take_(&p->squares, e * e);
+    grpo_dd_accumulate_(&p->sum, e);
+    grpo_dd_accumulate_(&p->spread, grpo_times(e, x.hi));
+    grpo_dd_accumulate_(&p->squares, e * e);
 }
 
 GRPO_LOGITS_FN grpo_logits_part grpo_logits_part_empty(void) {
@@ -208,7 +212,7 @@ GRPO_LOGITS_FN grpo_logits_part grpo_logits_part_empty(void) {
 }
 
 GRPO_LOGITS_FN void grpo_logits_part_add(grpo_logits_part *part, double z, int is_target, double temperature) {
-    if (!is_target) { grpo_row_take_(part, z, temperature); return; }
+    if (!is_target) { grpo_row_accumulate_(part, z, temperature); return; }
     part->target = z;
     part->has_target = 1;
 }
@@ -218,13 +222,13 @@ static grpo_status grpo_check_row_of_logits_(const grpo_logits *x, int64_t row) 
     return st || (row >= 0 && row < x->rows) ? st : GRPO_STATUS_ARGUMENT_(GRPO_OUT_OF_RANGE, 2, -1);
 }
 
-/* ---- logits, many at a time: around the loops of grpo_shared_loops.h --------------------------------------------------------------- */
+/* ---- logits, a block at a time: around the loops of grpo_shared_loops.h -------------------------------------------------------------- */
 
 static int grpo_is_fast_(const grpo_logits *x) {
     return (sizeof(grpo_real) == sizeof(float) || x->type != GRPO_LOGITS_REAL) && x->temperature > 1e-4 && x->temperature < 1e4;
 }
 
-/* powers are relative to 2^top; h = tau ln 2 */
+/* makes powers relative to 2^top; h = tau ln 2 */
 static GRPO_LOGITS_FN void grpo_exps_set_top_(grpo_exps_ *k, float top, double h) {
     k->top = top;
     k->shift = 12582912.0f + (191 - top);
@@ -260,7 +264,7 @@ static GRPO_LOGITS_FN grpo_exps_ grpo_exps_of_(double tau) {
     return k;
 }
 
-/* a shard's row on the way: sums in lanes, relative to the k of the largest logit, which is not in them */
+/* accumulators of a shard's row: sums in lanes, in the units of k, without the largest logit itself */
 typedef struct {
     const grpo_row_loops_ *loops;
     grpo_exps_ k;
@@ -275,7 +279,7 @@ static GRPO_LOGITS_FN double grpo_exps_log_(const grpo_exps_ *k, double tau, dou
     return (z - (double)k->origin) / tau - (double)k->top * 0.69314718055994531;
 }
 
-/* a larger one comes: sums become relative to it, the old one joins them */
+/* takes a new largest logit: rescales the sums to it, and adds the old one to them */
 static void grpo_tally_raise_(grpo_tally_ *s, float largest) {
     const grpo_exps_ old = s->k;
     const double up = (double)largest - (double)s->largest;
@@ -302,7 +306,7 @@ static float grpo_tally_sums_(const grpo_tally_ *s, const float *z, int64_t size
     return s->k.origin == 0 ? s->loops->sums(z, size, &s->k, out) : s->loops->sums_off(z, size, &s->k, out);
 }
 
-/* z: `size` logits, in the row or in `copy`; where they hold a new largest one, the block is done again without it */
+/* adds `size` logits, z, which is in the row or is `copy`; if they have a new largest one, the block is summed again without it */
 static void grpo_tally_block_(grpo_tally_ *s, const float *z, int64_t size, float *copy) {
     grpo_lanes_ block;
     float most = s->largest == -HUGE_VALF ? s->loops->largest(z, size) : -HUGE_VALF;
@@ -322,8 +326,8 @@ static void grpo_tally_block_(grpo_tally_ *s, const float *z, int64_t size, floa
     }
 }
 
-/* n logits of a row from `at` on, in the row itself if it has a whole block of floats, or else in `copy`: there -inf where not kept, and
- * up to a multiple of GRPO_STEP_ */
+/* returns n logits of the row from `at` on: a pointer into the row if it is a whole block of floats of which all are kept, else `copy`,
+ * converted, with -inf where not kept and as padding up to a multiple of GRPO_STEP_ */
 static const float *grpo_block_of_(const grpo_row_loops_ *loops, const grpo_logits *x, int64_t row, int64_t at, int64_t n, float *copy) {
     const int64_t first = row * x->stride + at;
     if (x->type == GRPO_LOGITS_REAL && !x->kept && n == GRPO_ROW_BLOCK_) return (const float *)x->logits + first;
@@ -348,7 +352,7 @@ static double grpo_lanes_total_(const double *x) {
     return sum;
 }
 
-/* the sums, relative to the largest itself; NaN if a logit was */
+/* the row's part, with sums relative to the largest logit; NaN if a logit was */
 static void grpo_tally_part_(const grpo_tally_ *s, grpo_logits_part *p) {
     double f;
     p->largest = (double)s->largest;
@@ -359,7 +363,7 @@ static void grpo_tally_part_(const grpo_tally_ *s, grpo_logits_part *p) {
     if (s->squares) p->squares.hi = ldexp(f, 64) * ldexp(f, 64) * grpo_lanes_total_(s->lanes.squares);
 }
 
-/* 0: there is a NaN or an infinity */
+/* returns 0 if there is a NaN or an infinity */
 static int grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_logits_part *part) {
     const int64_t target = x->target[row];
     float copy[GRPO_ROW_BLOCK_];
@@ -396,8 +400,8 @@ static void grpo_put_block_(const grpo_row_loops_ *loops, grpo_logits_type type,
     else memcpy((float *)out + at, g, (size_t)n * sizeof *g);
 }
 
-/* Powers that are already multiplied by a power of two, 2^a: chosen so that what is left of `at` is 2^-24, and the least number of float
- * still comes from a power that is not 0.  1: `at` is in two floats.  0: it is beyond that. */
+/* folds `at` into the polynomial of the powers; c is for powers multiplied by 2^a, with a such that `at` 2^-a is about 2^-24 and the
+ * smallest float still comes from a power that is not 0.  Returns 1 with `at` 2^-a in two floats, 0 if it is too large for that */
 static GRPO_LOGITS_FN int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_powers_ *c) {
     int a;
     (void)frexp(at, &a);
@@ -442,7 +446,7 @@ static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grp
 
 /* ---- a row ---------------------------------------------------------------------------------------------------------------------- */
 
-/* the same sums one by one, exactly: for doubles, and for temperatures out of the ordinary */
+/* the same sums one by one, exactly: for doubles, and for very large or small temperatures */
 static int grpo_row_read_each_(const grpo_logits *x, int64_t row, grpo_logits_part *p) {
     for (int64_t v = 0; v < x->vocab; v++) {
         const double z = grpo_logit_(x, row, v);
@@ -452,7 +456,7 @@ static int grpo_row_read_each_(const grpo_logits *x, int64_t row, grpo_logits_pa
     return 1;
 }
 
-/* of a row with a NaN or +infinity */
+/* the status for a row with a NaN or +infinity */
 static grpo_status grpo_refuse_row_(const grpo_logits *x, int64_t row) {
     int64_t v = 0;
     while (v < x->vocab - 1 && grpo_logit_(x, row, v) < HUGE_VAL) v++;
@@ -491,12 +495,12 @@ GRPO_LOGITS_FN grpo_status grpo_logits_part_merge(grpo_logits_part *into, const 
     into->sum = grpo_dd_add(into->sum, low.sum);
     into->spread = grpo_dd_add(into->spread, low.spread);
     into->squares = grpo_dd_add(into->squares, low.squares);
-    grpo_row_take_(into, low.largest, temperature);
-    if (!squares) into->squares.hi = NAN;                              /* which sums have made 0 of */
+    grpo_row_accumulate_(into, low.largest, temperature);
+    if (!squares) into->squares.hi = NAN;                              /* which the sums above have set to 0 */
     return GRPO_OK;
 }
 
-/* (sum of the others)/(the target's), upside down, and its logarithm */
+/* (sum of the others)/(the target's), its reciprocal, and its logarithm */
 typedef struct { double ratio, inverse, log; } grpo_odds_;
 
 static GRPO_LOGITS_FN grpo_odds_ grpo_row_odds_(const grpo_logits_part *p, double tau) {
@@ -513,7 +517,7 @@ static GRPO_LOGITS_FN grpo_odds_ grpo_row_odds_(const grpo_logits_part *p, doubl
     return o;
 }
 
-/* log(1 + ratio), log(1 + inverse); by `log`, whose two parts may all but cancel, only where the number is beyond double or nearly so */
+/* log(1 + ratio), log(1 + inverse); from `log`, where cancellation is possible, only if the ratio nearly or really overflows */
 static GRPO_LOGITS_FN double grpo_log_all_(const grpo_odds_ *o) { return o->ratio <= 1e300 ? log1p(o->ratio) : o->log + log1p(o->inverse); }
 static GRPO_LOGITS_FN double grpo_log_all_inverse_(const grpo_odds_ *o) {
     return o->inverse <= 1e300 ? log1p(o->inverse) : -o->log + log1p(o->ratio);
@@ -536,13 +540,13 @@ GRPO_LOGITS_FN grpo_status grpo_logits_part_row(const grpo_logits_part *part, do
     row->log_sum = -HUGE_VAL;
     if (row->other > 0.5) row->log_sum = part->largest / temperature + (log1p(part->sum.hi) + grpo_log_all_inverse_(&o));
     else if (part->has_target) row->log_sum = part->target / temperature + grpo_log_all_(&o);
-    others = part->largest > -HUGE_VAL ? row->other : 0;               /* there may be no token at all */
+    others = part->largest > -HUGE_VAL ? row->other : 0;               /* there may be no other token at all */
     row->sum_squares = target * target + others * others * ((1 + part->squares.hi) / (rest * rest));
     return GRPO_OK;
 }
 
-/* Derivatives so large that what they come to together may be smaller than each, or beyond the largest double, are taken 2^-64 times.
- * Of infinite ones nothing but their signs is known: they are taken as equally large, finite ones beside them as nothing. */
+/* scales the derivatives by 2^-64 if they are so large that an intermediate result could overflow; returns the factor that undoes it.  If
+ * one is infinite, only signs are known: infinite ones count as equally large, finite ones as 0, and the factor is infinite */
 static GRPO_LOGITS_FN double grpo_row_scale_(double *dlogp, double *dentropy) {
     const double most = fabs(*dlogp) > fabs(*dentropy) ? fabs(*dlogp) : fabs(*dentropy);
     if (most < 1e270) return 1;
@@ -569,7 +573,7 @@ GRPO_LOGITS_FN grpo_logits_slopes grpo_logits_part_slopes(const grpo_logits_part
     s.largest = part->largest; s.temperature = temperature;
     s.at = s.slope = 0;
     s.share = part->largest > -HUGE_VAL ? r.other / (1 + part->sum.hi) : 0;     /* probability of the largest of the others */
-    if (s.share > 0) {                                                 /* of log p + H: what all have in common, and what differs */
+    if (s.share > 0) {                                                 /* log p + H: its constant part, and its slope */
         s.at = -dlogp - grpo_times(dentropy, r.entropy - grpo_log_all_inverse_(&odds) - log1p(part->sum.hi));
         s.slope = -dentropy;
     }
@@ -578,7 +582,7 @@ GRPO_LOGITS_FN grpo_logits_slopes grpo_logits_part_slopes(const grpo_logits_part
     return s;
 }
 
-/* x times the scale, over the temperature: an infinity only where that is what it comes to */
+/* x scale/temperature, infinite only if the result is */
 static GRPO_LOGITS_FN double grpo_row_unscaled_(const grpo_logits_slopes *s, double x) {
     const double whole = grpo_times(x, s->scale);
     return grpo_is_finite(whole) ? whole / s->temperature : grpo_times(x / s->temperature, s->scale);
@@ -598,7 +602,7 @@ static void grpo_row_gradient_each_(const grpo_logits *x, int64_t row, const grp
     for (int64_t v = 0; v < x->vocab; v++) grpo_put_logit_(x->type, dlogits, v, grpo_logits_slope(s, grpo_logit_(x, row, v), 0));
 }
 
-/* the largest finite number of the type, or a little less */
+/* the largest finite number of the type, or slightly less */
 static double grpo_row_limit_(grpo_logits_type type) {
     switch (type) {
     case GRPO_LOGITS_BFLOAT16: return 3.3e38;
@@ -607,7 +611,7 @@ static double grpo_row_limit_(grpo_logits_type type) {
     }
 }
 
-/* May a gradient be beyond that?  p is at most `share`, p |log p - log share| at most share/e. */
+/* 1 if a gradient may exceed that.  p is at most `share`, p |log p - log share| at most share/e. */
 static int grpo_row_may_overflow_(const grpo_logits *x, const grpo_logits_slopes *s) {
     const double most = s->share * (fabs(s->at) + fabs(s->slope)) + fabs(s->target);
     return !(grpo_row_unscaled_(s, most) < grpo_row_limit_(x->type));
@@ -620,7 +624,7 @@ static int grpo_row_has_infinity_(const grpo_logits *x, const void *dlogits) {
     return 0;
 }
 
-/* grpo_logits_row_gradient; *overflow: a gradient is beyond the largest number of its type */
+/* grpo_logits_row_gradient; sets *overflow if a gradient exceeds the largest number of its type */
 static grpo_status grpo_row_gradient_(const grpo_logits *x, int64_t row, const grpo_logits_part *part, double dlogp, double dentropy,
                                       void *dlogits, int *overflow) {
     grpo_logits_slopes s;
@@ -649,7 +653,7 @@ static void *grpo_row_at_(const grpo_logits_batch *rows, int64_t row) {
     return (char *)rows->dlogits + (size_t)(row * rows->logits.stride) * grpo_element_size_(rows->logits.type);
 }
 
-/* 0 for NULL, which stands for nothing to pass on */
+/* x[t], or 0 for NULL: no derivative */
 static double grpo_real_at_(const grpo_real *x, int64_t t) { return x ? (double)x[t] : 0; }
 
 static grpo_status grpo_check_rows_there_(const grpo_logits_batch *rows) {
@@ -657,7 +661,7 @@ static grpo_status grpo_check_rows_there_(const grpo_logits_batch *rows) {
     return rows->part ? grpo_check_logits_(&rows->logits) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_part_);
 }
 
-/* rows first .. first + count - 1, arguments `place` and the next */
+/* checks rows first .. first + count - 1; first is argument `place`, count the next */
 static grpo_status grpo_check_range_(const grpo_logits_batch *rows, int64_t first, int64_t count, int place) {
     const grpo_status st = grpo_check_rows_there_(rows);
     if (st) return st;
@@ -703,7 +707,7 @@ grpo_status grpo_logits_batch_gradient(const grpo_logits_batch *rows, const uint
     return st;
 }
 
-/* what becomes of a row is noted in part.has_target until the row is read */
+/* part.has_target holds what to do with a row, until it is read */
 enum { GRPO_ROW_OF_NONE_ = -3, GRPO_ROW_MASKED_ = -2, GRPO_ROW_COUNTS_ = -1 };
 
 static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_logits_batch *rows) {
@@ -737,7 +741,7 @@ static grpo_status grpo_read_marked_(const grpo_logits_batch *rows) {
     return GRPO_OK;
 }
 
-/* returns whether a gradient is beyond the largest number of its type */
+/* returns 1 if a gradient exceeds the largest number of its type */
 static int grpo_differentiate_marked_(const grpo_logits_batch *rows, const grpo_output *out) {
     const int64_t n = rows->logits.rows;
     int overflow = 0;
@@ -751,7 +755,7 @@ static int grpo_differentiate_marked_(const grpo_logits_batch *rows, const grpo_
     return overflow;
 }
 
-/* all that can be wrong before a row has been read */
+/* all checks but those of the logits */
 static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                     const grpo_totals *totals, const grpo_logits_batch *rows, const grpo_output *out,
                                         const grpo_partial *partial) {

@@ -7,15 +7,15 @@
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
- * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
- * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
- * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
- * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
- * status names argument and entry; of an argument that is a struct, the member by its place, from 0; nothing has then been written.
- * Results overlap no argument, unless a comment says so.
+ * response or list entry that comes first.  Only unmasked tokens count; the weights of axis 6 have no effect.  Outputs per token are laid
+ * out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists
+ * of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude; inputs at masked tokens are not read.
+ * Functions that return a number return NaN if an argument is not finite or out of range.  A result too large for its type becomes an
+ * infinity.  A status names argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Outputs
+ * overlap no argument, unless a comment says so.
  *
- * G: the responses of a group; T: the unmasked tokens of a response; r: batch.reward; logs are natural.  Behind an arXiv id stand the
- * equations, and the numbers that the paper has, or the code that is named, in the order of the arguments. */
+ * G: the number of responses of a group; T: the number of unmasked tokens of a response; r: batch.reward; logarithms are natural.  After an
+ * arXiv id come the equations, and the settings of the paper, or of the code that is named, in the order of the arguments. */
 #ifndef GRPO_REWARDS_H
 #define GRPO_REWARDS_H
 
@@ -61,106 +61,108 @@
 extern "C" {
 #endif
 
-/* reward (sequences) = r - rbar (output_coef output/max output + input_coef input/max input + turns_coef turns/max turns), mean and
- * maxima over the group, 0 for a quotient whose maximum is 0 (prime-rl's code, linear length penalty: 0.25, 0.1, 0.1; it counts, and has
- * max(1, maximum); no paper) */
+/* reward (sequences) = r - rbar (output_coef output/max output + input_coef input/max input + turns_coef turns/max turns), rbar the group's
+ * mean reward, maxima over the group, a quotient being 0 if its maximum is 0 (prime-rl's code, linear length penalty: 0.25, 0.1, 0.1, with
+ * integer counts and max(1, maximum); no paper) */
 typedef struct {
-    const double *output, *input, *turns;       /* (sequences) tokens of the response, tokens it was conditioned on, turns; none negative */
-    double output_coef, input_coef, turns_coef; /* shares of the mean reward */
+    const double *output, *input, *turns;       /* (sequences) tokens of the response, tokens it was conditioned on, turns; all >= 0 */
+    double output_coef, input_coef, turns_coef; /* as shares of the mean reward */
 } grpo_cost;
 
 grpo_status grpo_relative_cost_penalty(const grpo_batch *batch, const grpo_cost *cost, grpo_real *reward);
 
-/* shaped (n) = reward_i/(sum_j similarity_ij + eps), reward (n) of the responses to one prompt, similarity (n, n) the cosines of their
- * embeddings, itself included; a sum of 0 is refused; shaped may be reward (DRA-GRPO, 2505.09655, official code: eps 1e-6) */
+/* shaped (n) = reward_i/(sum_j similarity_ij + eps), reward (n) of the responses to one prompt, similarity (n, n): the cosines of their
+ * embeddings, j = i included; a divisor of 0 is refused; shaped may be reward (DRA-GRPO, 2505.09655, official code: eps 1e-6) */
 grpo_status grpo_diversity_reward(const double *reward, const double *similarity, int64_t n, double eps, double *shaped);
 
-/* reward (sequences) = r (1 - beta rank/G), rank 0 .. G - 1 ascending in the mean of batch.logp_old over the response's unmasked tokens, 0
- * without any; scratch (sequences) (Rewarding the Unlikely, 2506.02355, official code: 0.25) */
+/* reward (sequences) = r (1 - beta rank/G), rank 0 .. G - 1 in ascending order of the mean of batch.logp_old over the response's unmasked
+ * tokens (0 if it has none); scratch (sequences) (Rewarding the Unlikely, 2506.02355, official code: 0.25) */
 grpo_status grpo_unlikeliness_reward(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward);
 
-/* reward (sequences) = 2^-(c-1) where r > 0, c such responses of the group so far with this one, else 0 (S-GRPO, 2505.07686: exits from
- * one chain of thought, in their order; that c counts the correct ones alone is a restatement's reading) */
+/* reward (sequences) = 2^-(c-1) where r > 0, else 0; c is how many responses with r > 0 the group has up to and including this one (S-GRPO,
+ * 2505.07686: exits from one chain of thought, in order; that c counts correct ones only is how a restatement reads it) */
 grpo_status grpo_early_exit_reward(const grpo_batch *batch, grpo_real *reward);
 
-/* reward (sequences) = outcome + gamma decay thought, thought 0 where outcome < low; over the group, C: outcome >= right, W: the rest, mc
- * and mw means of thought, 0 for none; gamma = 1 if mc >= mw or C is empty, else e^(mc - mw); 0 if all outcomes >= every or all <= none.
- * outcome, thought (sequences): rewards of the answer and of the reasoning; none > every is refused (TRUST-GRPO: SophiaVL-R1, 2505.17018,
- * eq. 1-5: right 0.5; official code: low 0.2, every 0.9, none 0.1, decay 0.3 e^(-step/500)) */
+/* reward (sequences) = outcome + gamma decay thought, with thought replaced by 0 where outcome < low.  gamma, of a group: 0 if all outcomes
+ * >= every or all <= none; else 1 if mc >= mw or no outcome >= right; else e^(mc - mw), where mc and mw are the means of thought over
+ * outcome >= right and over the others, 0 if there are none.  outcome, thought (sequences): rewards of the answer and of the reasoning;
+ * none > every is refused (TRUST-GRPO: SophiaVL-R1, 2505.17018, eq. 1-5: right 0.5; official code: low 0.2, every 0.9, none 0.1, decay 0.3
+ * e^(-step/500)) */
 typedef struct { double low, right, every, none; } grpo_trust_bounds;
 
 grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, const double *thought, double decay,
                               const grpo_trust_bounds *bounds, grpo_real *reward);
 
-/* reward (sequences) = alpha t of correct (sequences) responses with m = calls (sequences) tool calls, else 0; smooth > 0 (OTC, 2504.14870,
- * eq. 4-7: alpha 1; its smooth was not found) */
+/* reward (sequences) = alpha t for correct (sequences) responses, else 0, m = calls (sequences): the number of tool calls; smooth > 0 (OTC,
+ * 2504.14870, eq. 4-7: alpha 1; its smooth was not found) */
 typedef enum {
     GRPO_TOOLS_PPO,               /* t = cos(pi m/(2 m + smooth)) */
-    GRPO_TOOLS_GRPO               /* n = least m of the group's correct ones: that where n = 0, else sin(pi m/(m + n)) */
+    GRPO_TOOLS_GRPO               /* with n the smallest m of the group's correct responses: sin(pi m/(m + n)); as for PPO if n = 0 */
 } grpo_tools_form;
 
 grpo_status grpo_tool_efficiency_reward(const grpo_batch *batch, const double *calls, const uint8_t *correct, double smooth, double alpha,
                                  grpo_tools_form form, grpo_real *reward);
 
-/* reward (sequences) = 0 if invalid, 1 if correct, else alpha found/max found of the group, 0 where that is 0; all (sequences),
- * found in [0, 1]: the share of the question's entities that the response has found (E-GRPO, 2510.24694, eq. 1-6: 0.3) */
+/* reward (sequences) = 0 if invalid, 1 if correct, else alpha found/(largest found of the group), 0 if that is 0; all (sequences), found in
+ * [0, 1]: the share of the question's entities that the response has found (E-GRPO, 2510.24694, eq. 1-6: 0.3) */
 grpo_status grpo_entity_reward(const grpo_batch *batch, const double *found, const uint8_t *correct, const uint8_t *invalid, double alpha,
                                grpo_real *reward);
 
-/* reward (sequences) = r + lambda e^(-alpha d), d = max(0, mean over the unmasked tokens of batch.logp_old - batch.logp_ref), the policy of
- * the last task (RaPO, 2605.09640, eq. 2-4, as a reproduction has them: 0.5, 20) */
+/* reward (sequences) = r + lambda e^(-alpha d), d = max(0, mean over the unmasked tokens of batch.logp_old - batch.logp_ref), where
+ * logp_ref is of the policy after the previous task (RaPO, 2605.09640, eq. 2-4, as a reproduction has them: 0.5, 20) */
 grpo_status grpo_retention_reward(const grpo_batch *batch, double lambda, double alpha, grpo_real *reward);
 
-/* reward (sequences): 0 where not correct (sequences), 1 where correct, but in the first max(1, ceil(share n_groups)) groups by falling
- * share of correct ones (product rounded to double; ties to the first), efficient (n_groups) = 1, 1 - alpha sigmoid((T - m)/s), m and s
- * mean and population deviation of T over the group's correct ones, sigmoid(0) for s = 0 (GRPO-lambda, 2505.18086: 0.2, a port 0.6) */
+/* reward (sequences): 0 if not correct (sequences), else 1; but in the first max(1, ceil(share n_groups)) groups, those with the largest
+ * share of correct responses (product rounded to double), which have efficient (n_groups) = 1, a correct response has 1 - alpha sigmoid((T
+ * - m)/s), m and s mean and population deviation of T over the group's correct ones, sigmoid(0) if s = 0 (GRPO-lambda, 2505.18086: 0.2, a
+ * port 0.6) */
 grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *correct, double share, double alpha, grpo_real *reward,
                                    uint8_t *efficient);
 
-/* reward (sequences) = r + lambda a where a > 0.1, a >= mean a of the group and c >= mean c - margin, else r; a = accuracy (sequences), c =
- * min(e^m, cap), m the mean of batch.logp_ref over the unmasked tokens of batch.selected (the answer), 0 without any; mean c over the
- * responses that a lets pass (GRPO-CARE, 2506.16141, official code: 0.5, 0.95, 0.01) */
+/* reward (sequences) = r + lambda a if a > 0.1, a >= mean a of the group and c >= mean c - margin; else r.  a = accuracy (sequences); c =
+ * min(e^m, cap), m the mean of batch.logp_ref over the unmasked tokens of batch.selected (the answer), 0 if there are none; mean c over the
+ * responses that pass both conditions on a (GRPO-CARE, 2506.16141, official code: 0.5, 0.95, 0.01) */
 grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accuracy, double lambda, double cap, double margin,
                                    grpo_real *reward);
 
-/* reward (n) = sum_k weight_k g_k r_k of rewards (n, columns), g_k the column gate_k or, for -1, 1; weight, gate (columns).  P-GRPO
- * (Posterior-GRPO, 2508.05170): format, outcome, thought with weights of 1 and gates -1, -1, 1 */
+/* reward (n) = sum_k weight_k g_k r_k over the columns k of rewards (n, columns); g_k is the row's entry in column gate_k, or 1 if gate_k
+ * is -1; weight, gate (columns).  P-GRPO (Posterior-GRPO, 2508.05170): format, outcome, thought with weights of 1 and gates -1, -1, 1 */
 grpo_status grpo_gated_reward_sum(const double *rewards, int64_t n, int64_t columns, const double *weight, const int64_t *gate,
     double *reward);
 
-/* reward (n) = 1 - (p - c)^2, p = confidence (n) clipped to [0, 1], c = correct (n); missing (n; NULL: none): p = 1/2, and 1 less (ReFIne,
- * 2510.09062, official code) */
+/* reward (n) = 1 - (p - c)^2, p = confidence (n) clipped to [0, 1], c = correct (n); where missing (n; NULL: nowhere): -(p - c)^2 with p =
+ * 1/2 (ReFIne, 2510.09062, official code) */
 grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t *correct, const uint8_t *missing, double *reward);
 
-/* reward (n) of x = length/max, length (n) >= 0, max > 0; 0 < peak < 1.  Parabola and polyline: Surrogate Signals from Format and Length,
- * 2505.19439, eq. 1-5, peak 0.5; triangle: Train Long, Think Short, 2508.08940, max the budget and peak 1 */
+/* reward (n) as a function of x = length/max, length (n) >= 0, max > 0; 0 < peak < 1.  Parabola and polyline: Surrogate Signals from Format
+ * and Length, 2505.19439, eq. 1-5, peak 0.5; triangle: Train Long, Think Short, 2508.08940, with the token budget as max, and peak 1 */
 typedef enum {
-    GRPO_SHAPE_PARABOLA,          /* 1 - (1 - x/peak)^2, from the peak on 1 - 2 ((x - peak)/(1 - peak))^2 */
-    GRPO_SHAPE_POLYLINE,          /* x/peak, from the peak on 1 - 2 (x - peak)/(1 - peak) */
-    GRPO_SHAPE_TRIANGLE           /* x/peak, from the peak on max(0, 2 - x/peak); any peak > 0 */
+    GRPO_SHAPE_PARABOLA,          /* 1 - (1 - x/peak)^2 below peak, 1 - 2 ((x - peak)/(1 - peak))^2 from it on */
+    GRPO_SHAPE_POLYLINE,          /* x/peak below peak, 1 - 2 (x - peak)/(1 - peak) from it on */
+    GRPO_SHAPE_TRIANGLE           /* x/peak below peak, max(0, 2 - x/peak) from it on; any peak > 0 */
 } grpo_shape_form;
 
 grpo_status grpo_length_shape_reward(const double *length, int64_t n, grpo_shape_form form, double peak, double max, double *reward);
 
-/* mapped (n): for r = reward (n) >= threshold, threshold + upper log(1 + r - threshold), else
- * threshold - (e^(lower (threshold - r)) - 1)/(e^lower - 1), r itself for lower = 0 (TempSamp-R1, 2509.18056, eq. 2-4: 0.8, 0.01, 1) */
+/* mapped (n), of r = reward (n): threshold + upper log(1 + r - threshold) if r >= threshold, else threshold - (e^(lower (threshold - r)) -
+ * 1)/(e^lower - 1), which is r for lower = 0 (TempSamp-R1, 2509.18056, eq. 2-4: 0.8, 0.01, 1) */
 grpo_status grpo_log_exp_reward(const double *reward, int64_t n, double threshold, double upper, double lower, double *mapped);
 
-/* shaped (n): what a node of a tree has from its children c; one without any keeps r = reward (n) (MURPHY, 2511.07833, section 4, as two
- * restatements have it, of which one divides by depth: gamma 0.9) */
+/* shaped (n): R of the nodes of a tree; R = r = reward (n) of a node without children c, of the others: (MURPHY, 2511.07833, section 4, as
+ * in two restatements, one of which divides by depth: gamma 0.9) */
 typedef enum {
     GRPO_TREE_MAX,                /* MARS: max(r, max_c R_c) */
     GRPO_TREE_MEAN,               /* MERS: r + gamma mean_c R_c */
-    GRPO_TREE_MEAN_BY_DEPTH       /* that/(turns - depth + 1) */
+    GRPO_TREE_MEAN_BY_DEPTH       /* MERS divided by (turns - depth + 1) */
 } grpo_tree_form;
 
-/* parent (n): an earlier node or -1; depth (n): 1 .. turns, read by mean_by_depth (else NULL); scratch (n).  O(n^2) */
+/* parent (n): the index of an earlier node, or -1; depth (n): 1 .. turns, read by mean_by_depth only (else NULL); scratch (n).  O(n^2) */
 grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const int64_t *depth, int64_t n, double gamma,
                              grpo_tree_form form, int64_t turns, grpo_dd *scratch, double *shaped);
 
-/* *reward_of_hint, under which n rollouts have reward (n), p the share with r > 1/2: u e^(min(D, 0)/temperature), D the mean over those of
- * gap (n): mean log-probability without the hint minus with it; 0 for p of 0 or 1; -0.2 with gate, the hint broke a rule (HiLL, 2604.00698,
- * official code: temperature 0.3, informative) */
+/* *reward_of_hint = u e^(min(D, 0)/temperature), from n rollouts under the hint with reward (n): p is the share with r > 1/2, D the mean
+ * over these of gap (n), the mean log-probability without the hint minus that with it; 0 if p is 0 or 1; -0.2 if gate is not 0: the hint
+ * broke a rule (HiLL, 2604.00698, official code: temperature 0.3, informative) */
 typedef enum {
     GRPO_HINT_VARIANCE,           /* u = p (1 - p) */
     GRPO_HINT_INFORMATIVE         /* u = 1 - p^n - (1 - p)^n */
@@ -169,27 +171,29 @@ typedef enum {
 grpo_status grpo_hint_reward(const double *reward, const double *gap, int64_t n, double temperature, grpo_hint_form form, int gate,
                              double *reward_of_hint);
 
-/* *reward = (share of net (m) that is > 0 + 0.01^|share of correct (n) - passes/8| + [min < predicted_length < max of length (n) over the
- * correct ones])/3, each 0 without its prediction: m 0, passes (of 8) or predicted_length (tokens) -1; net: of a predicted notion, right
- * responses with it minus wrong ones (MASA, 2510.03259, official code) */
+/* *reward = (a + b + c)/3, each term 0 if its prediction is missing: a the share of net (m) that is > 0 (missing: m 0), net: for each
+ * predicted notion, the number of right responses with it minus that of wrong ones; b = 0.01^|share of correct (n) - passes/8|, passes of 8
+ * (missing: -1); c = 1 if min < predicted_length < max of length (n) over the correct ones, tokens (missing: -1) (MASA, 2510.03259,
+ * official code) */
 grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int64_t n, const int64_t *net, int64_t m, int64_t passes,
                              int64_t predicted_length, double *reward);
 
-/* reward (n) = sum_j wins_ij/(n - 1), 0 for n = 1; wins (n, n): 1, 1/2 or 0 of i against j, not read for i = j (Pref-GRPO, 2508.20751,
- * which rounds to 3 decimals) */
+/* reward (n) = sum_j wins_ij/(n - 1), 0 for n = 1; wins (n, n): 1, 1/2 or 0 for i against j; the diagonal is not read (Pref-GRPO,
+ * 2508.20751, which rounds to 3 decimals) */
 grpo_status grpo_win_rate_reward(const double *wins, int64_t n, double *reward);
 
-/* reward (n) = top (1 - k/(n - 1)), top for n = 1, k = 0 .. n - 1 by falling number of the others with a lower peak and a higher overall
- * entropy, peak, overall (n): means over the response's most uncertain tokens, and over all; scratch (n) (R3, 2601.19620; its top was not
- * found) */
+/* reward (n) = top (1 - k/(n - 1)), top for n = 1; k = 0 .. n - 1 is the rank by how many of the others have both a lower peak and a higher
+ * overall entropy, the most first.  peak, overall (n): mean entropy over the response's most uncertain tokens, and over all; scratch (n)
+ * (R3, 2601.19620; its top was not found) */
 grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, int64_t n, double top, int64_t *scratch, double *reward);
 
-/* reward (n) = IoU([begin, end], [mean begin, mean end]) e^(-gamma u), u = std begin + std end, IoU = max(0, least end - largest begin)/
- * (largest end - least begin); begin < end (n), n >= 2; sample: divisor n - 1 (URPA, 2508.06317; its gamma and divisor were not found) */
+/* reward (n) = IoU([begin, end], [mean begin, mean end]) e^(-gamma u), u = std begin + std end, IoU of two intervals = max(0, smaller end -
+ * larger begin)/(larger end - smaller begin); begin < end (n), n >= 2; sample not 0: std with divisor n - 1 (URPA, 2508.06317; its gamma
+ * and divisor were not found) */
 grpo_status grpo_interval_reward(const double *begin, const double *end, int64_t n, double gamma, int sample, double *reward);
 
-/* shaped (n) = reward/D, reward (n) >= 0 by turn, D = max(1, how many are > 0) if score > 0, else max(1, total); score: the outcome, total:
- * the most rewards there can be (A Practitioner's Guide to Multi-turn Agentic RL, 2510.01132, official code) */
+/* shaped (n) = reward/D, reward (n) >= 0 by turn; D = max(1, the number of rewards > 0) if score > 0, else max(1, total); score: the
+ * outcome; total: the largest possible number of rewards (A Practitioner's Guide to Multi-turn Agentic RL, 2510.01132, official code) */
 grpo_status grpo_dense_rewards(const double *reward, int64_t n, double score, double total, double *shaped);
 
 /* gain (n - 1) from logp (n), n >= 1: mean log-probability of the true answer before the first turn and after each (IGPO, 2510.14967) */
@@ -200,40 +204,41 @@ typedef enum {
 
 grpo_status grpo_information_gain_reward(const double *logp, int64_t n, grpo_information_form form, double *gain);
 
-/* reward (sequences): r (1 + coef (Tmax - T)/(Tmax - Tmin)) of the responses with r = 1, Tmax and Tmin over these, where the group has
- * others too and their T differ; else r (AGPO, 2503.15952: 0.1) */
+/* reward (sequences) = r (1 + coef (Tmax - T)/(Tmax - Tmin)) for responses with r = 1, Tmax and Tmin over these, if the group also has
+ * other responses and Tmax > Tmin; else r (AGPO, 2503.15952: 0.1) */
 grpo_status grpo_shorter_correct_reward(const grpo_batch *batch, double coef, grpo_real *reward);
 
-/* reward (permutations, n) of choice (permutations, n), ids: 1 or -1 (PA-GRPO, 2603.21016).  Votes take O((permutations n)^3) */
+/* reward (permutations, n): 1 or -1, from the chosen ids, choice (permutations, n) (PA-GRPO, 2603.21016).  Votes take O((permutations
+ * n)^3) */
 typedef enum {
-    GRPO_PERMUTATION_JUDGE,       /* permutations 2: 1 where both chose the same at that sample */
-    GRPO_PERMUTATION_VOTES        /* 1 where it is the only most frequent one of all choices */
+    GRPO_PERMUTATION_JUDGE,       /* permutations must be 2: 1 where both have the same choice for sample n */
+    GRPO_PERMUTATION_VOTES        /* 1 where the choice is the single most frequent one of the whole table */
 } grpo_permutation_form;
 
 grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward);
 
-/* reward (sequences) = 1 - (f - 1/size), f the share of its answer (sequences), an id, among the group's that are not negative; -1 of a
- * negative one, that is no valid answer; size: how many valid answers there are (GAPO, group-aware, 2511.12596) */
+/* reward (sequences) = 1 - (f - 1/size), f the share of the response's answer (sequences), an id, among the group's valid answers; a
+ * negative answer is not valid and has reward -1; size: how many different valid answers there are (GAPO, group-aware, 2511.12596) */
 grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward);
 
-/* reward (sequences) = penalty times the share of the runs of `size` tokens that have been there before, 0 where there are fewer tokens;
- * token (n_tokens): ids, read where the mask is (2502.03373, appendix C.2, as TRL: 3, -1).  O(size T^2) */
+/* reward (sequences) = penalty times the share of the response's n-grams, n = size, that occurred before in it; 0 if it has fewer than n
+ * tokens; token (n_tokens): ids, read where unmasked (2502.03373, appendix C.2, as TRL: 3, -1).  O(size T^2) */
 grpo_status grpo_repetition_penalty(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward);
 
-/* reward (sequences) = e^(-alpha z) of correct (sequences) ones, z = (T - mean)/(population deviation + eps) over the group's, 0 where they
- * are equal; else `wrong` (GRPO-LEAD, 2504.09696: 0.05, wrong -1, as a third party's code has it) */
+/* reward (sequences) = e^(-alpha z) for correct (sequences) responses, z = (T - mean)/(population deviation + eps) over the group's correct
+ * ones, 0 if their T are equal; `wrong` for the others (GRPO-LEAD, 2504.09696: 0.05, wrong -1, as a third party's code has it) */
 grpo_status grpo_correct_length_reward(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
                                 grpo_real *reward);
 
-/* of each two responses of a group, in their order, outcome (pairs, of all groups): 1 the first wins, -1 the second, 0 a tie.  reward
- * (sequences): of a winner Tmin/T, Tmin the least T of the group's winners that have ended (sequences), -1 if it has not; -1 of a loser; 0
- * of ties and of the last one of an odd group.  masked (sequences): ties.  T is 1 at least (PPR-GDE, 2605.18191, official code
- * zhiyu-co/ppr-gde@595063e base/verl/workers/reward_manager/thinking.py) */
+/* responses of a group are compared in pairs, the first with the second, the third with the fourth ...; outcome (pairs, of all groups in
+ * order): 1 if the first wins, -1 if the second does, 0 for a tie.  reward (sequences): for a winner that has ended (sequences), Tmin/T,
+ * Tmin the smallest T of such winners of the group; -1 for other winners and for losers; 0 for ties and for the unpaired last one.  masked
+ * (sequences) = 1 for ties.  T is at least 1 (PPR-GDE, 2605.18191, official code zhiyu-co/ppr-gde@595063e
+ * base/verl/workers/reward_manager/thinking.py) */
 grpo_status grpo_pairwise_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward,
     uint8_t *masked);
 
-/* reward (n) = (distance - min)/(max - min) of distance (n), all 0 where max - min < 1e-8 (PPR-GDE, 2605.18191, tools.py of the same
- * folder) */
+/* reward (n) = (distance - min)/(max - min), distance (n); all 0 if max - min < 1e-8 (PPR-GDE, 2605.18191, tools.py of the same folder) */
 grpo_status grpo_min_max_reward(const double *distance, int64_t n, double *reward);
 
 #ifdef __cplusplus
@@ -258,7 +263,7 @@ static double grpo_largest_(const double *x, int64_t begin, int64_t end) {
     return most;
 }
 
-/* the members of the struct by their order */
+/* member numbers in declaration order */
 static grpo_status grpo_check_cost_(const grpo_cost *c, int64_t begin, int64_t end, int place) {
     const double *const lists[] = { c->output, c->input, c->turns }, coefs[] = { c->output_coef, c->input_coef, c->turns_coef };
     grpo_status st = GRPO_OK;
@@ -325,7 +330,7 @@ grpo_status grpo_diversity_reward(const double *reward, const double *similarity
     return GRPO_OK;
 }
 
-/* sin(pi a/b) for 0 <= a/b <= 1/2, 2 ulps */
+/* sin(pi a/b) for 0 <= a/b <= 1/2, to 2 ulps */
 static double grpo_sine_pi_(grpo_dd a, grpo_dd b) {
     const grpo_dd pi = { 3.14159265358979312, 1.22464679914735321e-16 };
     const grpo_dd x = grpo_dd_product(grpo_dd_quotient(a, b), pi);
@@ -337,7 +342,7 @@ grpo_status grpo_unlikeliness_reward(const grpo_batch *batch, double beta, grpo_
     int64_t begin, end;
     int overflow = 0;
     if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_, 2);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 3);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
     if (st) return st;
     grpo_old_means_(batch, scratch);
@@ -370,7 +375,7 @@ grpo_status grpo_early_exit_reward(const grpo_batch *batch, grpo_real *reward) {
     return GRPO_OK;
 }
 
-/* the factor of thought in a group, before decay */
+/* gamma of the group */
 static double grpo_trust_factor_(const grpo_batch *b, int64_t g, const double *outcome, const double *thought, const grpo_trust_bounds *x) {
     grpo_sum sum[2];
     int64_t i, n[2] = { 0, 0 }, every = 0, none = 0;
@@ -414,7 +419,7 @@ grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, co
     return GRPO_OK;
 }
 
-/* of m calls where the least is n */
+/* t for m calls, where the smallest number of the group's correct responses is n */
 static double grpo_tool_factor_(double m, double n, double smooth, grpo_tools_form form) {
     if (form == GRPO_TOOLS_GRPO && n > 0) return grpo_sine_pi_(grpo_dd_of_(n), grpo_two_sum(m, n));
     return grpo_sine_pi_(grpo_dd_of_(smooth), grpo_two_sum(4 * m, 2 * smooth));     /* pi m/(2m + c) = pi/2 - pi c/(4m + 2c) */
@@ -427,7 +432,7 @@ grpo_status grpo_tool_efficiency_reward(const grpo_batch *batch, const double *c
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_choice_((int)form, 2, 6);
     if (!st) st = grpo_check_number_(smooth, GRPO_MODERATE_POSITIVE_, 4);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 3);
     if (!st) st = grpo_check_responses_(batch, calls, GRPO_MODERATE_FACTOR_, 2);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
@@ -444,8 +449,8 @@ grpo_status grpo_entity_reward(const grpo_batch *batch, const double *found, con
     grpo_status st = grpo_check_call_(batch, reward, 6);
     int overflow = 0;
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 3);
-    if (!st) st = grpo_check_there_(invalid, batch->n_groups, 4);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(invalid, batch->n_groups, 4);
     if (!st) st = grpo_check_responses_(batch, found, GRPO_PART_, 2);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
@@ -480,7 +485,7 @@ static int64_t grpo_correct_in_(const grpo_batch *b, int64_t g, const uint8_t *c
     return n;
 }
 
-/* is g among the first `count` groups by falling share of correct ones? */
+/* 1 if g is among the first `count` groups in descending order of the share of correct responses */
 static int grpo_is_efficient_(const grpo_batch *b, int64_t g, const uint8_t *correct, int64_t count) {
     const double own = (double)grpo_correct_in_(b, g, correct), n = (double)(b->group_begin[g + 1] - b->group_begin[g]);
     int64_t h, rank = 0;
@@ -515,7 +520,7 @@ grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *corre
     if (!st) st = grpo_check_output_(efficient, 6);
     if (!st) st = grpo_check_number_(share, GRPO_PART_, 3);
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_FACTOR_, 4);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
     if (st) return st;
     count = (int64_t)ceil(share * (double)batch->n_groups);
     if (count < 1) count = 1;
@@ -527,7 +532,7 @@ grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *corre
     return GRPO_OK;
 }
 
-/* min(e^m, cap), m the mean of logp_ref over the tokens of the answer, 0 without any */
+/* min(e^m, cap), m the mean of logp_ref over the tokens of the answer, 0 if there are none */
 static grpo_dd grpo_answer_likelihood_(const grpo_batch *b, int64_t i, double cap) {
     grpo_sum sum;
     grpo_dd c = grpo_dd_of_(1);
@@ -542,7 +547,7 @@ static grpo_dd grpo_answer_likelihood_(const grpo_batch *b, int64_t i, double ca
     return grpo_dd_exceeds(c, cap) ? grpo_dd_of_(cap) : c;
 }
 
-/* is response i more than wrong, and no worse than the mean of its group, whose accuracies have this sum? */
+/* 1 if accuracy > 0.1 and it is not below the mean of the n accuracies of the group, whose sum is given */
 static int grpo_is_accurate_(double accuracy, const grpo_sum *sum, int64_t n) {
     return accuracy > 0.1 && grpo_mean_exceeds_(sum, n, accuracy) <= 0;
 }
@@ -593,7 +598,7 @@ grpo_status grpo_gated_reward_sum(const double *rewards, int64_t n, int64_t colu
     if (!st) st = grpo_check_table_(n, columns, 3);
     if (!st) st = grpo_check_list_(rewards, n * columns, GRPO_MODERATE_, 1);
     if (!st && n > 0) st = grpo_check_list_(weight, columns, GRPO_MODERATE_, 4);
-    if (!st && n > 0) st = grpo_check_there_(gate, columns, 5);
+    if (!st && n > 0) st = grpo_check_not_null_(gate, columns, 5);
     for (int64_t k = 0; !st && n > 0 && k < columns; k++)
         if (gate[k] < -1 || gate[k] >= columns) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 5, k);
     if (st) return st;
@@ -612,8 +617,8 @@ grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t
     double p;
     grpo_status st = grpo_check_output_(reward, 5);
     if (!st) st = grpo_check_count_(n, 0, 2);
-    if (!st) st = grpo_check_there_(confidence, n, 1);
-    if (!st) st = grpo_check_there_(correct, n, 3);
+    if (!st) st = grpo_check_not_null_(confidence, n, 1);
+    if (!st) st = grpo_check_not_null_(correct, n, 3);
     for (int64_t i = 0; !st && i < n; i++) if (!(missing && missing[i])) st = grpo_check_member_(confidence[i], GRPO_MODERATE_, 1, i);
     if (st) return st;
     for (int64_t i = 0; i < n; i++) {
@@ -677,7 +682,7 @@ grpo_status grpo_log_exp_reward(const double *reward, int64_t n, double threshol
     return GRPO_OK;
 }
 
-/* R of a node whose children have theirs */
+/* R of node k, once those of its children are known */
 static grpo_dd grpo_tree_node_(const int64_t *parent, const double *reward, int64_t n, int64_t k, double gamma, grpo_tree_form form,
                                const grpo_dd *R) {
     grpo_dd most = grpo_dd_of_(reward[k]);
@@ -701,10 +706,10 @@ grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const 
     if (!st) st = grpo_check_count_(n, 0, 4);
     if (!st) st = grpo_check_choice_((int)form, 3, 6);
     if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 5);
-    if (!st) st = grpo_check_there_(parent, n, 1);
-    if (!st) st = grpo_check_there_(scratch, n, 8);
+    if (!st) st = grpo_check_not_null_(parent, n, 1);
+    if (!st) st = grpo_check_not_null_(scratch, n, 8);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
-    if (!st && divides) st = grpo_check_there_(depth, n, 3);
+    if (!st && divides) st = grpo_check_not_null_(depth, n, 3);
     for (int64_t k = 0; !st && k < n; k++) {
         if (parent[k] < -1 || parent[k] >= k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, k);
         if (!st && divides && (depth[k] < 1 || depth[k] > turns)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 3, k);
@@ -718,7 +723,7 @@ grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const 
     return GRPO_OK;
 }
 
-/* p (1 - p) or 1 - p^n - (1 - p)^n of p = right/n */
+/* u = p (1 - p) or 1 - p^n - (1 - p)^n, p = right/n */
 static double grpo_hint_value_(double right, double n, grpo_hint_form form) {
     const double a = (right < n - right ? right : n - right) / n;
     if (form == GRPO_HINT_VARIANCE) return grpo_dd_div(grpo_dd_div(grpo_two_prod(right, n - right), n), n).hi;
@@ -746,7 +751,7 @@ grpo_status grpo_hint_reward(const double *reward, const double *gap, int64_t n,
     return GRPO_OK;
 }
 
-/* is x between the shortest and the longest of the correct ones? */
+/* 1 if x is strictly between the shortest and the longest length of the correct responses */
 static int grpo_inside_lengths_(const uint8_t *correct, const int64_t *length, int64_t n, int64_t x) {
     int longer = 0, shorter = 0;
     for (int64_t k = 0; k < n; k++) if (correct[k]) { longer |= length[k] > x; shorter |= length[k] < x; }
@@ -764,7 +769,7 @@ grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int6
     if (!st) st = grpo_check_count_(m, 0, 5);
     if (!st) st = grpo_check_output_(correct, 1);
     if (!st) st = grpo_check_output_(length, 2);
-    if (!st) st = grpo_check_there_(net, m, 4);
+    if (!st) st = grpo_check_not_null_(net, m, 4);
     if (!st && (passes < -1 || passes > 8)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 6, -1);
     if (!st) st = grpo_check_count_(predicted_length, -1, 7);
     for (k = 0; !st && k < n; k++) if (length[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 2, k);
@@ -794,7 +799,7 @@ grpo_status grpo_win_rate_reward(const double *wins, int64_t n, double *reward) 
         }
     if (st) return st;
     for (int64_t i = 0; i < n; i++) {
-        double sum = 0;                                                 /* of halves */
+        double sum = 0;                                                 /* exact: a sum of multiples of 1/2 */
         for (int64_t j = 0; j < n; j++) if (j != i) sum += wins[i * n + j];
         reward[i] = n > 1 ? sum / (double)(n - 1) : 0;
     }
@@ -808,9 +813,9 @@ grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, 
     if (!st) st = grpo_check_number_(top, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_list_(peak, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(overall, n, GRPO_MODERATE_, 2);
-    if (!st) st = grpo_check_there_(scratch, n, 5);
+    if (!st) st = grpo_check_not_null_(scratch, n, 5);
     if (st) return st;
-    for (int64_t i = 0; i < n; i++)                                             /* how many it dominates */
+    for (int64_t i = 0; i < n; i++)                                             /* how many others it dominates */
         for (scratch[i] = 0, j = 0; j < n; j++) scratch[i] += peak[i] > peak[j] && overall[i] < overall[j];
     for (int64_t i = 0; i < n; i++) {
         for (rank = 0, j = 0; j < n; j++) rank += scratch[j] > scratch[i] || (scratch[j] == scratch[i] && j < i);
@@ -819,7 +824,7 @@ grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, 
     return GRPO_OK;
 }
 
-/* the standard deviation of a list, of numbers whose squares no double holds too */
+/* the standard deviation of a list, scaled so that squares neither overflow nor underflow */
 static double grpo_list_deviation_(const double *x, int64_t n, grpo_std_kind kind) {
     grpo_values v;
     double largest = 0;
@@ -831,7 +836,7 @@ static double grpo_list_deviation_(const double *x, int64_t n, grpo_std_kind kin
     return ldexp(sqrt(grpo_variance_(&v, kind)), e);
 }
 
-/* [begin, end] and [s, e]: common length over that from the first begin to the last end */
+/* IoU of [begin, end] and [s, e]: the length in common over the length from the first begin to the last end */
 static double grpo_interval_overlap_(grpo_dd begin, grpo_dd end, grpo_dd s, grpo_dd e) {
     const grpo_dd common = grpo_dd_minus_(grpo_dd_less(end, e) ? end : e, grpo_dd_less(s, begin) ? begin : s);
     const grpo_dd all = grpo_dd_minus_(grpo_dd_less(end, e) ? e : end, grpo_dd_less(s, begin) ? s : begin);
@@ -882,7 +887,7 @@ grpo_status grpo_information_gain_reward(const double *logp, int64_t n, grpo_inf
     return GRPO_OK;
 }
 
-/* of the responses with reward 1: their tokens; 0: there are none, no others, or all are as long */
+/* finds the range of T over the responses with reward 1; returns 0 if there are no such responses, no others, or if all T are equal */
 static int grpo_correct_lengths_(const grpo_batch *b, int64_t g, grpo_lengths_ *l) {
     int64_t i, right = 0;
     l->shortest = HUGE_VAL; l->longest = 0;
@@ -922,7 +927,7 @@ static int64_t grpo_occurrences_(const int64_t *x, int64_t n, int64_t id) {
     return count;
 }
 
-/* is it the most frequent of the n, and the only one? */
+/* 1 if id is the single most frequent one of the n */
 static int grpo_is_mode_(const int64_t *x, int64_t n, int64_t id) {
     const int64_t own = grpo_occurrences_(x, n, id);
     for (int64_t k = 0; k < n; k++) if (x[k] != id && grpo_occurrences_(x, n, x[k]) >= own) return 0;
@@ -950,7 +955,7 @@ grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations,
 grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 4);
     int overflow = 0;
-    if (!st) st = grpo_check_there_(answer, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(answer, batch->n_groups, 2);
     if (!st) st = grpo_check_count_(size, 1, 3);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++)
@@ -965,13 +970,13 @@ grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer
     return GRPO_OK;
 }
 
-/* the first token of the mask from t on, or end */
+/* the first unmasked token from t on, or end */
 static int64_t grpo_token_from_(const grpo_batch *b, int64_t t, int64_t end) {
     while (t < end && !grpo_is_unmasked_(b, t)) t++;
     return t;
 }
 
-/* are `size` tokens from s on those from t on?  s < t, and there are as many */
+/* 1 if the `size` unmasked tokens from s on equal those from t on; s < t, and there must be as many */
 static int grpo_is_same_run_(const grpo_batch *b, const int64_t *token, int64_t s, int64_t t, int64_t end, int64_t size) {
     for (; size > 0; size--) {
         if (token[s] != token[t]) return 0;
@@ -981,7 +986,7 @@ static int grpo_is_same_run_(const grpo_batch *b, const int64_t *token, int64_t 
     return 1;
 }
 
-/* share of the runs of sequence i that have been there before */
+/* the share of the n-grams (n = size) of sequence i that occurred before in it */
 static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t i, int64_t size) {
     const int64_t begin = b->offset[i], end = begin + b->length[i];
     int64_t s, t, left = 0, runs, again = 0;
@@ -999,7 +1004,7 @@ static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t 
 grpo_status grpo_repetition_penalty(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 5);
     int overflow = 0;
-    if (!st) st = grpo_check_there_(token, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(token, batch->n_groups, 2);
     if (!st) st = grpo_check_count_(size, 1, 3);
     if (!st) st = grpo_check_number_(penalty, GRPO_MODERATE_, 4);
     if (st) return st;
@@ -1017,7 +1022,7 @@ grpo_status grpo_correct_length_reward(const grpo_batch *batch, const uint8_t *c
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(wrong, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_FACTOR_, 4);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
         memset(&v, 0, sizeof v);
@@ -1034,7 +1039,7 @@ grpo_status grpo_correct_length_reward(const grpo_batch *batch, const uint8_t *c
     return GRPO_OK;
 }
 
-/* of response i of a pair with that outcome: 1 it wins, -1 it loses, 0 neither */
+/* for the response at this place in its group: 1 if it wins its pair, -1 if it loses, 0 for a tie */
 static int grpo_verdict_(const int64_t *outcome, int64_t place) {
     const int first = place % 2 == 0, up = outcome[place / 2] > 0;
     return outcome[place / 2] == 0 ? 0 : first == up ? 1 : -1;
@@ -1062,9 +1067,9 @@ grpo_status grpo_pairwise_rewards(const grpo_batch *batch, const int64_t *outcom
     grpo_status st = grpo_check_call_(batch, reward, 4);
     int64_t g, k, pairs = 0;
     if (!st) st = grpo_check_output_(masked, 5);
-    if (!st) st = grpo_check_there_(ended, batch->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(ended, batch->n_groups, 3);
     for (g = 0; !st && g < batch->n_groups; g++) pairs += grpo_group_size_(batch, g) / 2;
-    if (!st) st = grpo_check_there_(outcome, pairs, 2);
+    if (!st) st = grpo_check_not_null_(outcome, pairs, 2);
     for (k = 0; !st && k < pairs; k++) if (outcome[k] < -1 || outcome[k] > 1) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, k);
     if (st) return st;
     for (k = 0, g = 0; g < batch->n_groups; g++) {

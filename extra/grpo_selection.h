@@ -7,13 +7,13 @@
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
- * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
- * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
- * know no batch.  What is read must be finite and at most 1e150 in magnitude (what is only compared with: finite); at masked tokens nothing
- * is.  Functions that return a number return NaN where an argument is not finite or out of range.  A result beyond the largest number of
- * its type is an infinity.  A status names argument and entry; of an argument that is a struct, the member by its place, from 0.  An
- * output may be the very array of an input of its type and length; where that cannot be, and where outputs or scratch overlap, the status
- * is GRPO_COMBINATION.  Numbers in brackets are those of the source that is named beside them. */
+ * response or list entry that comes first.  Only unmasked tokens count; the weights of axis 6 have no effect.  Outputs per token are laid
+ * out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists
+ * of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude (those that are only compared with: finite);
+ * inputs at masked tokens are not read.  Functions that return a number return NaN if an argument is not finite or out of range.  A result
+ * too large for its type becomes an infinity.  A status names argument and entry; of a struct argument, the member's number, from 0.  An
+ * output may be the same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap,
+ * the status is GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them. */
 #ifndef GRPO_SELECTION_H
 #define GRPO_SELECTION_H
 
@@ -54,9 +54,9 @@
 extern "C" {
 #endif
 
-/* selected (n_tokens) = 1 for the tokens at or above the (1 - fraction) quantile of `by` (n_tokens; batch.entropy, batch.logp ...) over
- * the n tokens of the mask, linearly interpolated at position (1 - fraction)(n - 1), 1 - fraction as a double (Beyond the 80/20 Rule,
- * 2506.01939, as TRL: by entropy, 0.2).  fraction in [0, 1] */
+/* selected (n_tokens) = 1 for the unmasked tokens whose `by` (n_tokens; batch.entropy, batch.logp ...) is at or above its (1 - fraction)
+ * quantile over the n unmasked tokens, linearly interpolated at position (1 - fraction)(n - 1), with 1 - fraction as a double (Beyond the
+ * 80/20 Rule, 2506.01939, as TRL: by entropy, 0.2).  fraction in [0, 1] */
 grpo_status grpo_select_top_fraction(const grpo_batch *batch, const grpo_real *by, double fraction, uint8_t *selected);
 
 /* selected (n_tokens) = 1 for the `count` >= 0 largest of `by` (n_tokens), all if there are fewer (KL-Cov, 2505.22617: by grpo_covariance,
@@ -64,74 +64,74 @@ grpo_status grpo_select_top_fraction(const grpo_batch *batch, const grpo_real *b
 grpo_status grpo_select_top_k(const grpo_batch *batch, const grpo_real *by, int64_t count, uint8_t *selected);
 
 /* selected (n_tokens) = 1 for the first `count` >= 0 tokens in `order` that have low < by < high and are not `excluded` (n_tokens; NULL:
- * none are); low <= high (Clip-Cov, 2505.22617: by grpo_covariance, 1, 5, without those that PPO's clip holds already, in random order,
- * max(1, floor(2e-4 n)) of n).  order: a permutation of 0 .. (sum of batch.length) - 1, which count the tokens through the sequences,
- * masked ones too; a repeated entry is found by a 64-bit checksum */
+ * none is); low <= high (Clip-Cov, 2505.22617: by grpo_covariance, 1, 5, excluding tokens that PPO's clip already cuts, in random order,
+ * max(1, floor(2e-4 n)) of n).  order: a permutation of 0 .. (sum of batch.length) - 1, indices of the tokens counted through the
+ * sequences, masked ones too; repeated entries are detected by a 64-bit checksum */
 grpo_status grpo_select_between(const grpo_batch *batch, const grpo_real *by, double low, double high, const uint8_t *excluded,
                                 const int64_t *order, int64_t count, uint8_t *selected);
 
-/* M2PO (2510.01161: 0.04): with delta^2 of the tokens in ascending order, the longest prefix whose mean is below a threshold > 0 */
+/* M2PO (2510.01161: 0.04): sorts the tokens by delta^2, ascending; the longest prefix whose mean of delta^2 is below a threshold > 0 */
 typedef enum {
-    GRPO_SECOND_MOMENT_ALL,       /* delta = logp_rollout - logp_old; mean < threshold, at least one token (AReaL) */
-    GRPO_SECOND_MOMENT_DRIFTING   /* delta = logp - logp_old, only of tokens where its sign is that of the advantage; mean <= threshold;
-                                     all other tokens are selected (Trinity-RFT) */
+    GRPO_SECOND_MOMENT_ALL,       /* delta = logp_rollout - logp_old; mean < threshold, or one token (AReaL) */
+    GRPO_SECOND_MOMENT_DRIFTING   /* delta = logp - logp_old, over the tokens where it has the sign of the advantage; mean <= threshold; all
+                                     other tokens are selected too (Trinity-RFT) */
 } grpo_second_moment_form;
 
-/* selected (n_tokens) = 1 for that prefix.  Form all reads batch.logp_rollout and batch.logp_old, drifting batch.logp, batch.logp_old and
- * advantage (n_tokens) */
+/* selected (n_tokens) = 1 for the tokens of that prefix.  Form all reads batch.logp_rollout and batch.logp_old, drifting reads batch.logp,
+ * batch.logp_old and advantage (n_tokens) */
 grpo_status grpo_select_second_moment(const grpo_batch *batch, const grpo_real *advantage, grpo_second_moment_form form, double threshold,
                                       uint8_t *selected);
 
 /* covariance (n_tokens) = (A - mean A)(batch.logp - mean batch.logp), A = advantage (n_tokens), means over the mask (2505.22617) */
 grpo_status grpo_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *covariance);
 
-/* keep[g] (n_groups) = low < mean batch.reward of group g < high, low <= high (DAPO's dynamic sampling, 2503.14476, as OpenRLHF, torchrl
- * and ROLL have it; 0, 1 for rewards of 0 and 1) */
+/* keep (n_groups) = 1 if low < mean batch.reward of the group < high; low <= high (DAPO's dynamic sampling, 2503.14476, as in OpenRLHF,
+ * torchrl and ROLL; 0, 1 for rewards of 0 and 1) */
 grpo_status grpo_reward_range_filter(const grpo_batch *batch, double low, double high, uint8_t *keep);
 
 /* weight (sequences) = |batch.reward|^power + eps, 0^0 = 1, both numbers >= 0 (PF-PPO, 2409.06957, as verl: 2, 1e-8) */
 grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, double eps, double *weight);
 
-/* index (draws): the smallest j with weight[0] + ... + weight[j] > uniform sum weight; weight (n) >= 0, not all 0, uniform (draws) in
- * [0, 1).  Draws by weights like those of grpo_resampling_weights; 2 n additions for each */
+/* index (draws): the smallest j with weight[0] + ... + weight[j] > uniform times the sum of weight; weight (n) >= 0, not all 0, uniform
+ * (draws) in [0, 1).  Sampling with replacement, by weights as from grpo_resampling_weights; 2 n additions per draw */
 grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform, int64_t draws, int64_t *index);
 
 /* score (n_groups) = sum over the responses of |A| at their first unmasked token, times the sample standard deviation of batch.reward, 0
  * for one response; A = advantage (n_tokens) (the replay buffer of TRL's experimental trainers) */
 grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantage, double *score);
 
-/* tokens to drop for the entropy's sake, by S = e^l (batch.entropy + l), l = batch.logp (2602.03392 as Trinity-RFT): selected (n_tokens)
- * = 1 where A < 0 and S - mean S < -mu std S, mean and population std over the mask, A = advantage (n_tokens) (Clip_B: 2.5); none where
- * all S are equal */
+/* tokens to drop so that the policy keeps its entropy (2602.03392, as Trinity-RFT), by S = e^l (batch.entropy + l), l = batch.logp:
+ * selected (n_tokens) = 1 where A < 0 and S - mean S < -mu std S, mean and population std over the mask, A = advantage (n_tokens) (Clip_B:
+ * 2.5); no token if all S are equal */
 grpo_status grpo_entropy_clip_batch(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected);
 
-/* and by x = expected - S (Clip_V: 8.5, 1e-4): A < 0 and x > mu std x, std x not 0; of them the max(1, floor(fraction n)) largest x, n
- * tokens of the mask, fraction in [0, 1].  expected (n_tokens): of S under the full distribution */
+/* the same by x = expected - S (Clip_V: 8.5, 1e-4): A < 0 and x > mu std x, std x not 0; of these tokens only the max(1, floor(fraction n))
+ * with the largest x, n the unmasked tokens, fraction in [0, 1].  expected (n_tokens): the expectation of S under the full distribution */
 grpo_status grpo_entropy_clip_vocabulary(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *expected, double mu,
                                          double fraction, uint8_t *selected);
 
-/* index (count), ascending: of the subsets of reward (n) of that size with low < mean < high the one whose mean is nearest (low + high)/2,
- * then with the largest max - min, then the first in lexicographic order (torchrl's MCAdvantageSelector where it enumerates them); 1 <=
- * count <= n <= 20, low <= high; GRPO_NONE_LEFT, of low, where there is no such subset.  Every subset is looked at: microseconds for 4 of
- * 8, a third of a second for 10 of 20 */
+/* index (count), ascending: of the subsets of `count` elements of reward (n) with low < mean < high, the one whose mean is nearest to (low
+ * + high)/2; among equals that with the largest max - min, then the first in lexicographic order (torchrl's MCAdvantageSelector where it
+ * enumerates them); 1 <= count <= n <= 20, low <= high; GRPO_NONE_LEFT, of low, if there is no such subset.  Enumerates all subsets:
+ * microseconds for 4 of 8, a third of a second for 10 of 20 */
 grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count, double low, double high, int64_t *index);
 
-/* the trust region of a prefix (CPPO, 2606.10968, pull request to verl): with D = |e^logp - e^logp_old|, w = least + (1 - least)(width -
- * p)/max(width - 1, 1) at position p = 1 .., masked tokens counted, S and W the sums of w D and of w over the unmasked tokens before,
- * selected (n_tokens) = A (e^(logp - logp_old) - 1) <= 0 or w D <= min(delta, delta + d W - S), d = clip(factor Q, budget, 5 budget), Q the
- * quantile, linear, of the D of the response */
+/* the trust region of a prefix (CPPO, 2606.10968, pull request to verl).  D = |e^logp - e^logp_old|; w = least + (1 - least)(width -
+ * p)/max(width - 1, 1) at position p = 1 .., which counts masked tokens; S and W are the sums of w D and of w over the earlier unmasked
+ * tokens; d = clip(factor Q, budget, 5 budget), Q the linearly interpolated quantile of D over the response.  selected (n_tokens) = 1 where
+ * A (e^(logp - logp_old) - 1) <= 0 or w D <= min(delta, delta + d W - S) */
 typedef struct {
-    int64_t width;                /* in tokens, at least every length */
+    int64_t width;                /* in tokens, not less than any length */
     double least, delta, budget;  /* in [0, 1], > 0, >= 0: 0.8, 0.15, 0.02 */
     double quantile, factor;      /* in [0, 1], >= 0: 0.9, 1 */
 } grpo_prefix_gate;
 
-/* reads batch.logp, batch.logp_old and advantage (n_tokens); scratch (n_tokens), over none of them */
+/* reads batch.logp, batch.logp_old and advantage (n_tokens); scratch (n_tokens) overlaps none of them */
 grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
                                      uint8_t *selected);
 
-/* the chance that n responses, right with probability p each, are not all alike: 1 - p^n - (1 - p)^n (SAGE, 2602.03143, of G responses;
- * HiLL, 2604.00698, and Knapsack RL, 2509.25849, of N); p in [0, 1], n >= 1 */
+/* the probability that n responses, each right with probability p, are neither all right nor all wrong: 1 - p^n - (1 - p)^n (SAGE,
+ * 2602.03143, of G responses; HiLL, 2604.00698, and Knapsack RL, 2509.25849, of N); p in [0, 1], n >= 1 */
 GRPO_FN double grpo_mixed_group_probability(double p, int64_t n) {
     const double a = p > 0.5 ? 1 - p : p, count = (double)n;            /* exact */
     if (!(p >= 0 && p <= 1) || n < 1) return NAN;
@@ -139,64 +139,64 @@ GRPO_FN double grpo_mixed_group_probability(double p, int64_t n) {
     return -expm1(count * log1p(-a)) - pow(a, count);
 }
 
-/* count (n): N responses for each prompt, 1 <= low <= N <= high and `total` >= n low in all or fewer, whose sum of (1 - p^N - (1 - p)^N) p
- * (1 - p)^2 is the largest (Knapsack RL, 2509.25849: 2, 128): from low on one by one where it adds most; low for p 0 or 1.  p (n) in
- * [0, 1].  A pass over the prompts for every response above low */
+/* count (n): how many responses N to sample for each prompt, 1 <= low <= N <= high, their sum at most `total` >= n low, so that the sum of
+ * (1 - p^N - (1 - p)^N) p (1 - p)^2 is the largest (Knapsack RL, 2509.25849: 2, 128).  Greedy: starts at low and gives each further
+ * response to the prompt where it adds most; low if p is 0 or 1.  p (n) in [0, 1].  One pass over the prompts per response above low */
 grpo_status grpo_allocate_rollouts(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count);
 
-/* index (count), 0 <= count <= n: those with the largest q (1 - q)^2, the largest first; draw (n) in [0, 1]: q of each prompt, from
- * Beta(alpha + 1, beta + 1) of its counts (VADE, 2511.18902: p; grpo_decayed_counts).  n log count comparisons of exact numbers */
+/* index (count), 0 <= count <= n: the prompts with the largest q (1 - q)^2, in descending order; draw (n) in [0, 1]: q of each prompt,
+ * drawn from Beta(alpha + 1, beta + 1) with its counts (VADE, 2511.18902: p; grpo_decayed_counts).  n log count exact comparisons */
 grpo_status grpo_select_value_of_information(const double *draw, int64_t n, int64_t count, int64_t *index);
 
-/* weight (n) = alpha p (1 - p) + beta diversity, p (n) in [0, 1] the share of right answers, diversity (n) (VAS of MMR1, 2509.21268: 0.8,
- * 0.2) */
+/* weight (n) = alpha p (1 - p) + beta diversity, p (n) in [0, 1]: the share of right answers (VAS of MMR1, 2509.21268: 0.8, 0.2) */
 grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n, double alpha, double beta, double *weight);
 
-/* index (count), 0 <= count <= n: of advantage (n) in descending order the first k and the last count - k, k such that their variance is
- * the largest, the smallest such k; in that order (D3S, 2509.22115: N of them).  n log^2 count comparisons */
+/* index (count), 0 <= count <= n: the k largest and the count - k smallest of advantage (n), in descending order, with the k that gives
+ * them the largest variance, the smallest such k (D3S, 2509.22115: N of them).  n log^2 count comparisons */
 grpo_status grpo_max_variance_subset(const double *advantage, int64_t n, int64_t count, int64_t *index);
 
-/* index (sequences), *count of them: of each group whose valid (sequences) responses are more than half of it, those, repeated in turn to
- * the size of the group; none of the others (GLM-5, 2602.15763) */
+/* index (sequences), *count of them: for each group in which more than half of the responses are valid (sequences), its valid responses,
+ * repeated in turn up to the size of the group; nothing for the other groups (GLM-5, 2602.15763) */
 grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_t *index, int64_t *count);
 
-/* of n >= 1 clusters of prompts: new_rate (n) = success (n), the share of right answers in this step in [0, 1], or rate (n) in [0, 1] where
- * that is -1: not sampled; new_probability (n) = (1 - alpha) probability + alpha new_rate/sum new_rate, 1/n where that sum is 0, over the
- * sum of these (ADS, 2606.22305, official code: 0.3, rates from 0.5, probabilities from 1/n).  alpha in [0, 1]; probability (n) >= 0, not
- * all 0 */
+/* sampling probabilities of n >= 1 clusters of prompts: new_rate (n) = success (n), the share of right answers in this step, in [0, 1]; or
+ * rate (n), in [0, 1], if success is -1: not sampled.  new_probability (n) = (1 - alpha) probability + alpha new_rate/sum new_rate (1/n if
+ * that sum is 0), normalised to sum 1 (ADS, 2606.22305, official code: 0.3, rates start at 0.5, probabilities at 1/n).  alpha in [0, 1];
+ * probability (n) >= 0, not all 0 */
 grpo_status grpo_cluster_probability(const double *rate, const double *probability, const double *success, int64_t n, double alpha,
                                      double *new_rate, double *new_probability);
 
 /* weight (n) = sqrt(v (1 - v)) + least, v = value (n) in [0, 1], least >= 0 (SPO's sampling weights, 2509.13232: 0.05) */
 grpo_status grpo_explore_weight(const double *value, int64_t n, double least, double *weight);
 
-/* keep[g] (n_groups) = population deviation of batch.reward >= least >= 0, compared as squares (ReST-GRPO of ReST-RL, 2508.19576: 0.05) */
+/* keep (n_groups) = 1 if the population deviation of batch.reward >= least >= 0, compared as squares (ReST-GRPO of ReST-RL, 2508.19576:
+ * 0.05) */
 grpo_status grpo_reward_std_filter(const grpo_batch *batch, double least, uint8_t *keep);
 
-/* keep (n) = |A| >= least >= 0, A = advantage (n); then as many more, next largest |A| first, as make their number a multiple of `multiple`
- * >= 0 (0 or 1: none; all if there are too few); positive, not 0: only of those with A > 0 (LOOP, 2502.01600, official code: 0.01, the
- * number of processes).  A pass over the list for each one more */
+/* keep (n) = 1 if |A| >= least >= 0, A = advantage (n); then also the elements with the next largest |A|, until the number kept is a
+ * multiple of `multiple` >= 0 (0 or 1: none more; all if there are too few); positive not 0: only elements with A > 0 (LOOP, 2502.01600,
+ * official code: 0.01, the number of processes).  One pass over the list per additional element */
 grpo_status grpo_advantage_filter(const double *advantage, int64_t n, double least, int64_t multiple, int positive, uint8_t *keep);
 
-/* selected (n_tokens) = e^batch.logp_old < probability, in [0, 1] (Lopti, 2505.12929: eta; the segments of SPO, 2505.23564, are cut
- * there) */
+/* selected (n_tokens) = 1 where e^batch.logp_old < probability, in [0, 1] (Lopti, 2505.12929: eta; SPO, 2505.23564, cuts its segments at
+ * such tokens) */
 grpo_status grpo_select_low_probability(const grpo_batch *batch, double probability, uint8_t *selected);
 
 /* *distance in [0, 1] of a branch a (n_a) from its parent b (n_b), lists of ids with n_a, n_b >= 1 (LATR, 2510.24302,
- * starreeze/latr@2adb0ed model/sample_filter.py: drops it where edit < 0.4, suffix > 0.2 or rouge_l > 0.5).  scratch (2 n_b + 2), over
- * neither list, not of suffix.  n_a n_b steps */
+ * starreeze/latr@2adb0ed model/sample_filter.py: drops it if edit < 0.4, suffix > 0.2 or rouge_l > 0.5).  scratch (2 n_b + 2), not needed
+ * for suffix, overlaps neither list.  n_a n_b steps */
 typedef enum {
     GRPO_DISTANCE_EDIT,           /* insertions, deletions and replacements from one to the other, over the larger length */
-    GRPO_DISTANCE_SUFFIX,         /* the longest suffix of one that is somewhere in the other, over the larger length */
+    GRPO_DISTANCE_SUFFIX,         /* the longest suffix of one that occurs in the other, over the larger length */
     GRPO_DISTANCE_ROUGE_L         /* 2 L/(n_a + n_b), L the longest common subsequence */
 } grpo_distance_form;
 
 grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
                                    double *distance);
 
-/* of size >= 1 rollouts at step >= 1, of steps >= 2 in which the share of the small model falls: other = ceil((1 - (step - 1)/(steps - 1))
- * size) of the small one, none after the last of the steps, own = size - other (S2L-PO, 2605.30789, Algorithm 1); -1 for other
- * numbers, and for steps or size above 2^31 */
+/* how `size` >= 1 rollouts at `step` >= 1 are split between two models, where the share of the small one falls over `steps` >= 2: other =
+ * ceil((1 - (step - 1)/(steps - 1)) size) from the small model, 0 after the last step, own = size - other (S2L-PO, 2605.30789, Algorithm
+ * 1); -1 if an argument is out of range, or steps or size above 2^31 */
 typedef struct { int64_t other, own; } grpo_split;
 
 GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size) {
@@ -228,8 +228,8 @@ static grpo_status grpo_check_by_(const grpo_batch *b, const grpo_real *by, int 
     return grpo_check_tokens_(b, by, NULL, GRPO_FINITE_, GRPO_AT_ARGUMENT_ + place);
 }
 
-/* selected = in: the prefix, or what it leaves; others: tokens that are not in the order.  It may be the mask: each token's is read before
- * it is written, here and below */
+/* selected = `in` for the tokens of the prefix, !in for the other tokens in the order, `others` for unmasked tokens not in the order, 0 for
+ * masked ones.  Here and below selected may be the mask: each token's entry is read before it is written */
 static void grpo_mark_prefix_(const grpo_order_ *o, const grpo_prefix_ *p, uint8_t in, uint8_t others, uint8_t *selected) {
     const grpo_batch *b = o->batch;
     grpo_key_ key;
@@ -242,7 +242,8 @@ static void grpo_mark_prefix_(const grpo_order_ *o, const grpo_prefix_ *p, uint8
         }
 }
 
-/* no token lies inside the two that the quantile is between: at or above it is at or above the upper one, number ceil(position) */
+/* no token lies strictly between the two order statistics that the quantile interpolates: the tokens at or above it begin at the upper one,
+ * number ceil(position) */
 grpo_status grpo_select_top_fraction(const grpo_batch *batch, const grpo_real *by, double fraction, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 4);
     grpo_order_ o;
@@ -299,7 +300,7 @@ grpo_status grpo_select_second_moment(const grpo_batch *batch, const grpo_real *
 #define GRPO_STOPS_ 256
 typedef struct {
     const grpo_batch *batch;
-    int64_t stride, n;                  /* sequences between two stops, tokens of the batch */
+    int64_t stride, n;                  /* sequences between two stops; tokens of the batch */
     int64_t before[GRPO_STOPS_];        /* tokens before each stop */
 } grpo_places_;
 
@@ -315,7 +316,7 @@ static void grpo_places_of_(const grpo_batch *b, grpo_places_ *p) {
     for (k = (sequences + p->stride - 1) / p->stride; k < GRPO_STOPS_; k++) p->before[k] = p->n;
 }
 
-/* the slot of token k < n */
+/* the array index of token k < n, counted through the sequences */
 static int64_t grpo_slot_of_(const grpo_places_ *p, int64_t k) {
     int64_t i;
     int stop = 0, step;
@@ -325,19 +326,19 @@ static int64_t grpo_slot_of_(const grpo_places_ *p, int64_t k) {
     return p->batch->offset[i] + k;
 }
 
-static uint64_t grpo_scrambled_(uint64_t x) {                          /* splitmix64's */
+static uint64_t grpo_splitmix64_(uint64_t x) {                         /* its mixing function */
     x += UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return x ^ (x >> 31);
 }
 
-/* exact but for one chance in 2^64 to overlook that an entry is there twice, which would need memory to be found */
+/* 1 if order is a permutation of 0 .. n - 1; misses a repeated entry with probability 2^-64 (an exact test would need memory) */
 static int grpo_is_permutation_(const int64_t *order, int64_t n) {
     uint64_t sum = 0;
     for (int64_t k = 0; k < n; k++) {
         if (order[k] < 0 || order[k] >= n) return 0;
-        sum += grpo_scrambled_((uint64_t)order[k]) - grpo_scrambled_((uint64_t)k);
+        sum += grpo_splitmix64_((uint64_t)order[k]) - grpo_splitmix64_((uint64_t)k);
     }
     return sum == 0;
 }
@@ -420,8 +421,8 @@ grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, doubl
     return GRPO_OK;
 }
 
-/* a guess in double, put right by exact sums: above = weight[0] + ... + weight[j] - u total */
-static int64_t grpo_drawn_(const double *weight, int64_t n, double u, double total) {
+/* index for one draw: a first guess in double, corrected by exact sums: above = weight[0] + ... + weight[j] - u total */
+static int64_t grpo_draw_index_(const double *weight, int64_t n, double u, double total) {
     grpo_sum above;
     double before = 0;
     int64_t i, j = 0;
@@ -453,11 +454,11 @@ grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform
     if (!(total > 0)) return grpo_refuse_(GRPO_ZERO_SUM, 1, -1);
     st = grpo_check_list_(uniform, draws, GRPO_BELOW_ONE_, 3);
     if (st) return st;
-    for (int64_t k = 0; k < draws; k++) index[k] = grpo_drawn_(weight, n, uniform[k], total);
+    for (int64_t k = 0; k < draws; k++) index[k] = grpo_draw_index_(weight, n, uniform[k], total);
     return GRPO_OK;
 }
 
-/* the sample deviation of the rewards of group g is the result times 2^exponent: what is far from 1 has no squares */
+/* the sample deviation of the rewards of group g is the result times 2^exponent: scaled so that squares neither overflow nor underflow */
 static double grpo_reward_deviation_(const grpo_batch *b, int64_t g, int *exponent) {
     grpo_values v;
     double largest = 0;
@@ -491,7 +492,7 @@ grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantag
     return GRPO_OK;
 }
 
-/* of the signal over the mask, in units of 2^exponent, whose squares neither overflow nor underflow: sum x, n sum x^2 - (sum x)^2 */
+/* of the signal x over the mask, in units of 2^exponent, whose squares neither overflow nor underflow: sum x; n sum x^2 - (sum x)^2 */
 typedef struct { grpo_dd sum, square; double n; int exponent; } grpo_spread_;
 
 static grpo_spread_ grpo_spread_of_(const grpo_signal_ *s) {
@@ -522,7 +523,8 @@ static grpo_spread_ grpo_spread_of_(const grpo_signal_ *s) {
     return r;
 }
 
-/* n y > mu n std for y = mean x - x or, not centred, x; two that differ by less than 2^-60 of them are one number */
+/* 1 if n y > mu n std, y = mean x - x, or x itself if s->expected is given; a difference within 2^-60 of the two numbers counts as
+ * equality */
 static int grpo_stands_out_(const grpo_signal_ *s, const grpo_spread_ *spread, int64_t t, double mu) {
     grpo_dd x = grpo_signal_at_(s, t), bound;
     if (!(spread->square.hi > 0)) return 0;
@@ -534,7 +536,7 @@ static int grpo_stands_out_(const grpo_signal_ *s, const grpo_spread_ *spread, i
     return grpo_dd_minus_(x, bound).hi > ldexp(fabs(x.hi), -60);
 }
 
-/* selects the tokens with A < 0 that stand out, and counts them */
+/* selects the unmasked tokens with A < 0 that stand out; returns how many */
 static int64_t grpo_select_outliers_(const grpo_signal_ *s, const grpo_spread_ *spread, const grpo_real *advantage, double mu,
                                      uint8_t *selected) {
     const grpo_batch *b = s->batch;
@@ -564,7 +566,7 @@ grpo_status grpo_entropy_clip_batch(const grpo_batch *batch, const grpo_real *ad
     return GRPO_OK;
 }
 
-/* of the selected tokens only the `most` with the largest signal stay */
+/* of the selected tokens keeps only the `most` with the largest signal */
 static void grpo_keep_largest_(const grpo_signal_ *s, int64_t most, uint8_t *selected) {
     grpo_batch candidates = *s->batch;
     grpo_order_ o;
@@ -604,7 +606,7 @@ grpo_status grpo_entropy_clip_vocabulary(const grpo_batch *batch, const grpo_rea
 #define GRPO_MAX_CANDIDATES_ 20
 typedef struct { int64_t index[GRPO_MAX_CANDIDATES_]; int sign; grpo_dd spread; } grpo_subset_;
 
-/* + sign count (mean - bound) of a subset, times 2 */
+/* adds sign times 2 count (mean - (low + high)/2) of the subset */
 static void grpo_add_distance_(grpo_sum *s, const double *reward, const grpo_subset_ *x, int64_t count, double low, double high, int sign) {
     for (int64_t k = 0; k < count; k++) {
         grpo_sum_add_(s, sign * 2 * reward[x->index[k]]);
@@ -620,7 +622,7 @@ static double grpo_distance_(const double *reward, const grpo_subset_ *x, int64_
     return grpo_sum_value_(&s);
 }
 
-/* the subset's place among others: on which side of the middle its mean is, and its spread.  0: the mean is not between the bounds */
+/* sets the side of the midpoint on which the subset's mean is, and its spread; returns 0 if the mean is not between the bounds */
 static int grpo_rate_subset_(const double *reward, grpo_subset_ *x, int64_t count, double low, double high) {
     double least = reward[x->index[0]], most = least;
     if (!(grpo_distance_(reward, x, count, low, low) > 0 && grpo_distance_(reward, x, count, high, high) < 0)) return 0;
@@ -644,7 +646,7 @@ static int grpo_subset_better_(const double *reward, const grpo_subset_ *x, cons
     return nearer < 0 || (nearer == 0 && grpo_dd_less(than->spread, x->spread));
 }
 
-/* the next one in lexicographic order; 0: there is none */
+/* goes to the next subset in lexicographic order; returns 0 if there is none */
 static int grpo_next_subset_(int64_t *index, int64_t n, int64_t count) {
     int64_t j = count - 1, k;
     while (j >= 0 && index[j] == n - count + j) j--;
@@ -680,7 +682,7 @@ grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count,
     return GRPO_OK;
 }
 
-/* number k, from 0, in ascending order of the x >= 0 at the unmasked tokens of response i, found by its bits from the first on */
+/* the k-th (from 0) smallest x >= 0 over the unmasked tokens of response i; builds it bit by bit, from the highest */
 static double grpo_order_statistic_(const grpo_batch *b, int64_t i, const double *x, int64_t k) {
     uint64_t found = 0, trial, bits;
     int64_t t, below;
@@ -698,7 +700,7 @@ static double grpo_order_statistic_(const grpo_batch *b, int64_t i, const double
     return value;
 }
 
-/* between order statistics, at position q (n - 1) */
+/* the quantile q, interpolated at position q (n - 1) */
 static double grpo_linear_quantile_(const grpo_batch *b, int64_t i, const double *x, int64_t n, double q) {
     const grpo_dd h = grpo_two_prod(q, (double)(n - 1));
     double whole = floor(h.hi), low;
@@ -747,7 +749,7 @@ grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *a
                                      uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 5);
     if (!st) st = grpo_check_prefix_gate_(batch, gate, 3);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
     if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, advantage, batch->n_tokens, GRPO_AT_ARGUMENT_ + 2);
     if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, batch->logp, batch->n_tokens, GRPO_AT_logp_);
@@ -776,14 +778,14 @@ static grpo_power_ grpo_gain_of_response_(double p, int64_t N) {
     return grpo_power_product_(grpo_power_product_(grpo_power_raised_(P, 2), grpo_power_raised_(Q, 3)), powers);
 }
 
-/* its logarithm, to 1e-12 of it */
+/* the logarithm of grpo_gain_of_response_, with a relative error of 1e-12 */
 static double grpo_log_gain_(double p, int64_t N) {
     const double x = log(p), y = log1p(-p), most = x > y ? x : y, least = x > y ? y : x, n = (double)(N - 1);
     return 2 * x + 3 * y + n * most + log1p(exp(n * (least - most)));
 }
 
-/* the prompt to which one more response adds most, -1: none takes one */
-static int64_t grpo_neediest_(const double *p, const int64_t *count, int64_t n, int64_t high) {
+/* the prompt to which one more response adds most; -1 if no prompt can take one */
+static int64_t grpo_best_prompt_(const double *p, const int64_t *count, int64_t n, int64_t high) {
     double most = 0, x, near;
     int64_t i, best = -1;
     for (i = 0; i < n; i++) {
@@ -810,14 +812,14 @@ grpo_status grpo_allocate_rollouts(const double *p, int64_t n, int64_t low, int6
     if (st) return st;
     for (int64_t k = 0; k < n; k++) count[k] = low;
     for (int64_t left = total - n * low; left > 0; left--) {
-        best = grpo_neediest_(p, count, n, high);
+        best = grpo_best_prompt_(p, count, n, high);
         if (best < 0) break;
         count[best]++;
     }
     return GRPO_OK;
 }
 
-/* the sign of a - b, or of what they stand for */
+/* the sign of a - b, or of f(a) - f(b) for a function f */
 typedef int grpo_compare_(double a, double b);
 
 static int grpo_compare_numbers_(double a, double b) { return (a > b) - (a < b); }
@@ -835,20 +837,20 @@ static int grpo_compare_information_(double a, double b) {
     return grpo_compare_numbers_(a, b) * grpo_compare_numbers_(grpo_sum_value_(&s), 0);
 }
 
-/* is x[i] before (< 0) x[j] in descending order, the lower index first of equal ones? */
-static int grpo_place_of_(const double *x, grpo_compare_ *compare, int64_t i, int64_t j) {
+/* < 0 if x[i] comes before x[j] in descending order; of equal ones the lower index comes first */
+static int grpo_compare_elements_(const double *x, grpo_compare_ *compare, int64_t i, int64_t j) {
     const int c = compare(x[j], x[i]);
     return c ? c : (i > j) - (i < j);
 }
 
-/* the list in that order (direction 1) or the other way round (-1) */
+/* a list in that order (direction 1) or in reverse (-1) */
 typedef struct { const double *x; int64_t n; grpo_compare_ *compare; int direction; } grpo_listing_;
 
 static int grpo_listed_before_(const grpo_listing_ *l, int64_t i, int64_t j) {
-    return l->direction * grpo_place_of_(l->x, l->compare, i, j) < 0;
+    return l->direction * grpo_compare_elements_(l->x, l->compare, i, j) < 0;
 }
 
-/* the last one is on top of the heap; below `root` only its root is out of place */
+/* restores the heap, which has the element that comes last on top, if only `root` is out of place */
 static void grpo_sift_index_(const grpo_listing_ *l, int64_t *heap, int64_t root, int64_t n) {
     const int64_t i = heap[root];
     int64_t child;
@@ -860,7 +862,8 @@ static void grpo_sift_index_(const grpo_listing_ *l, int64_t *heap, int64_t root
     heap[root] = i;
 }
 
-/* index (count): in order the first ones of those after `last`, of all where that is -1; there are as many.  n log count comparisons */
+/* index (count): in order, the first `count` elements that come after `last` (-1: of all); there must be as many.  n log count
+ * comparisons */
 static void grpo_list_first_(const grpo_listing_ *l, int64_t last, int64_t count, int64_t *index) {
     int64_t i, k, top, size = 0;
     for (i = 0; i < l->n && count > 0; i++) {
@@ -907,7 +910,7 @@ grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n
     return GRPO_OK;
 }
 
-/* index (count): the last ones, in order */
+/* index (count): the last `count` elements, in order */
 static void grpo_list_last_(const double *x, int64_t n, int64_t count, int64_t *index) {
     const grpo_listing_ back = { x, n, grpo_compare_numbers_, -1 };
     grpo_list_first_(&back, -1, count, index);
@@ -918,7 +921,7 @@ static void grpo_list_last_(const double *x, int64_t n, int64_t count, int64_t *
     }
 }
 
-/* of numbers in units of 2^-e: their sums */
+/* sums of numbers and of their squares, each number times 2^e */
 typedef struct { grpo_sum sum, squares; int e; } grpo_moments_of_;
 
 static void grpo_move_moments_(grpo_moments_of_ *m, double x, double sign) {
@@ -935,8 +938,9 @@ static grpo_dd grpo_spread_of_moments_(const grpo_moments_of_ *m, int64_t n) {
     return grpo_sum_dd_(&acc);
 }
 
-/* how many of the first ones, beside the last, have the largest spread.  index holds the last `count`; where one of them has been exchanged
- * for one of the first there is room for those to come: twice as many each time, so that n log^2 count comparisons do */
+/* the number k of largest elements which, with the count - k smallest, have the largest variance.  index holds the `count` smallest in
+ * order; each step replaces the first of these that is left by the next largest element.  Entries of index that have been replaced buffer
+ * the next largest elements, twice as many each time: n log^2 count comparisons in all */
 static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t count, int64_t *index) {
     const grpo_listing_ list = { advantage, n, grpo_compare_numbers_, 1 };
     grpo_moments_of_ m;
@@ -982,7 +986,7 @@ grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_
     grpo_status st = grpo_check_call_(batch, index, 3);
     int64_t g, i, begin, end, k, first, n = 0;
     if (!st) st = grpo_check_output_(count, 4);
-    if (!st) st = grpo_check_there_(valid, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(valid, batch->n_groups, 2);
     if (!st) st = GRPO_DISJOINT_(index, grpo_end_sequence_(batch), 3, count, 1, GRPO_AT_ARGUMENT_ + 4);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
@@ -1006,7 +1010,7 @@ grpo_status grpo_cluster_probability(const double *rate, const double *probabili
     if (!st) st = grpo_check_number_(alpha, GRPO_PART_, 5);
     if (!st) st = grpo_check_list_(rate, n, GRPO_PART_, 1);
     if (!st) st = grpo_check_list_(probability, n, GRPO_MODERATE_FACTOR_, 2);
-    if (!st) st = grpo_check_there_(success, n, 3);
+    if (!st) st = grpo_check_not_null_(success, n, 3);
     for (int64_t k = 0; !st && k < n; k++) if (success[k] != -1) st = grpo_check_member_(success[k], GRPO_PART_, 3, k);
     if (!st) st = GRPO_DISJOINT_(new_rate, n, 6, new_probability, n, GRPO_AT_ARGUMENT_ + 7);
     if (st) return st;
@@ -1040,7 +1044,7 @@ grpo_status grpo_explore_weight(const double *value, int64_t n, double least, do
     return GRPO_OK;
 }
 
-/* (n sum r^2 - (sum r)^2) >= (n least)^2, in units of 2^-e */
+/* n sum r^2 - (sum r)^2 >= (n least)^2, all in units of 2^e */
 static int grpo_spreads_(const grpo_batch *b, int64_t g, double least) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
     const double n = (double)(end - begin);
@@ -1106,8 +1110,8 @@ grpo_status grpo_select_low_probability(const grpo_batch *batch, double probabil
 
 static int64_t grpo_better_(int64_t x, int64_t y, int least) { return (x < y) == least ? x : y; }
 
-/* row i of the table of two sequences from the one before, at j the first j of b: the least edits from one to the other, or the longest
- * common subsequence */
+/* row i of the dynamic program of two sequences from the row before, at j the first j ids of b: the edit distance (edits 1), or the length
+ * of the longest common subsequence (0) */
 static void grpo_distance_row_(int64_t id, const int64_t *b, int64_t n, int edits, const int64_t *before, int64_t *row) {
     for (int64_t j = 1; j <= n; j++) {
         const int64_t straight = before[j - 1] + (b[j - 1] == id ? !edits : edits);
@@ -1126,7 +1130,7 @@ static double grpo_table_(const int64_t *a, int64_t n_a, const int64_t *b, int64
     return (double)before[n_b];
 }
 
-/* of the suffixes of a the longest that is somewhere in b */
+/* the length of the longest suffix of a that occurs in b */
 static int64_t grpo_common_suffix_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b) {
     int64_t end, k, most = 0;
     for (end = n_b; end > most; end--) {
@@ -1150,8 +1154,8 @@ grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t 
     if (!st) st = grpo_check_choice_((int)form, 3, 5);
     if (!st) st = grpo_check_count_(n_a, 1, 2);
     if (!st) st = grpo_check_count_(n_b, 1, 4);
-    if (!st) st = grpo_check_there_(a, n_a, 1);
-    if (!st) st = grpo_check_there_(b, n_b, 3);
+    if (!st) st = grpo_check_not_null_(a, n_a, 1);
+    if (!st) st = grpo_check_not_null_(b, n_b, 3);
     if (!st && form != GRPO_DISTANCE_SUFFIX) st = grpo_check_distance_scratch_(scratch, a, n_a, b, n_b);
     if (st) return st;
     if (form == GRPO_DISTANCE_EDIT) *distance = grpo_table_(a, n_a, b, n_b, 1, scratch) / longer;

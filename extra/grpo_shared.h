@@ -1,5 +1,5 @@
-/* grpo_shared.h - what the implementations of the optional headers share: checks of arguments, the tokens of the mask, means, prefixes of
- * the tokens in ascending order.  Internal: include the headers that need it. */
+/* grpo_shared.h - what the implementations of the optional headers share: checks of arguments, iteration over unmasked tokens, means,
+ * prefixes of the tokens in ascending order.  Internal: include the headers that need it. */
 #ifndef GRPO_SHARED_H
 #define GRPO_SHARED_H
 
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* does a loss look at the responses of a prompt together? */
+/* 1 if a loss depends on how responses are grouped by prompt */
 #define GRPO_SHARED_TOKEN_ 0
 #define GRPO_SHARED_GROUP_ 1
 #define GRPO_SHARED_OF_(id, name, of, ...) | (uint64_t)GRPO_SHARED_##of##_ << id
@@ -28,8 +28,8 @@ static inline int grpo_needs_groups_(const grpo_objective *obj) {
 }
 
 /* ---- checks of arguments ----
- * By their place in the public function, from 1, and the entry at fault; of a struct the entry is the member, from 0.  Of a batch
- * without groups no array is asked for. */
+ * They name the argument by its number in the public function, from 1, and the entry at fault; for a struct the entry is the number of the
+ * member, from 0.  If a batch has no groups no array is required. */
 
 static inline grpo_status grpo_refuse_(grpo_rule rule, int place, int64_t index) {
     return grpo_status_at_(rule, GRPO_AT_ARGUMENT_ + place, index);
@@ -41,14 +41,16 @@ static inline grpo_status grpo_refuse_both_(grpo_rule rule, int place, int other
 
 static inline grpo_status grpo_check_output_(const void *x, int place) { return x ? GRPO_OK : grpo_refuse_(GRPO_NULL, place, -1); }
 
-/* an array of n entries */
-static inline grpo_status grpo_check_there_(const void *x, int64_t n, int place) { return n > 0 ? grpo_check_output_(x, place) : GRPO_OK; }
+/* an array of n entries must not be NULL, unless n is 0 */
+static inline grpo_status grpo_check_not_null_(const void *x, int64_t n, int place) {
+    return n > 0 ? grpo_check_output_(x, place) : GRPO_OK;
+}
 
 static inline grpo_status grpo_check_count_(int64_t n, int64_t least, int place) {
     return n >= least ? GRPO_OK : grpo_refuse_(least == 0 ? GRPO_NEGATIVE : least == 1 ? GRPO_NOT_POSITIVE : GRPO_TOO_SMALL, place, -1);
 }
 
-/* n times m numbers in one array, none of both negative: as many as there can be */
+/* refuses n times m doubles that exceed the size of an array; n, m >= 0 */
 static inline grpo_status grpo_check_table_(int64_t n, int64_t m, int place) {
     return m > 0 && n > INT64_MAX / (int64_t)sizeof(double) / m ? grpo_refuse_(GRPO_OUT_OF_RANGE, place, -1) : GRPO_OK;
 }
@@ -57,7 +59,7 @@ static inline grpo_status grpo_check_choice_(int x, int choices, int place) {
     return x >= 0 && x < choices ? GRPO_OK : grpo_refuse_(GRPO_NOT_A_CHOICE, place, -1);
 }
 
-/* an entry of an array, or a member of a struct */
+/* a number that is an entry of an array or a member of a struct */
 static inline grpo_status grpo_check_member_(double x, grpo_domain_kind_ domain, int place, int64_t index) {
     const grpo_rule rule = grpo_rule_of_(x, domain);
     return rule ? grpo_refuse_(rule, place, index) : GRPO_OK;
@@ -73,17 +75,17 @@ static inline grpo_status grpo_check_entries_(const double *x, int64_t begin, in
 }
 
 static inline grpo_status grpo_check_list_(const double *x, int64_t n, grpo_domain_kind_ domain, int place) {
-    const grpo_status st = grpo_check_there_(x, n, place);
+    const grpo_status st = grpo_check_not_null_(x, n, place);
     return st ? st : grpo_check_entries_(x, 0, n, domain, place);
 }
 
-/* a list by response */
+/* an array of (sequences) */
 static inline grpo_status grpo_check_responses_(const grpo_batch *b, const double *x, grpo_domain_kind_ domain, int place) {
-    const grpo_status st = grpo_check_there_(x, b->n_groups, place);
+    const grpo_status st = grpo_check_not_null_(x, b->n_groups, place);
     return st ? st : grpo_check_entries_(x, grpo_first_sequence_(b), grpo_end_sequence_(b), domain, place);
 }
 
-/* an array by token, an argument or the batch's own; of unmasked tokens, where `where` (NULL: everywhere) is set */
+/* an array per token, an argument or the batch's own: the unmasked tokens where `where` is set (NULL: everywhere) must be in the domain */
 static inline grpo_status grpo_check_tokens_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain,
                                              int what) {
     int64_t t;
@@ -99,17 +101,17 @@ static inline grpo_status grpo_check_disjoint_(const void *x, size_t x_bytes, in
     return grpo_status_between_(GRPO_COMBINATION, GRPO_AT_ARGUMENT_ + place, other, -1);
 }
 
-/* x (n_x), argument `place`, is written while y (n_y) is still read, or is written too */
+/* x (n_x), argument `place`, must not overlap y (n_y), because x is written while y is still read, or both are written */
 #define GRPO_DISJOINT_(x, n_x, place, y, n_y, other) \
     grpo_check_disjoint_(x, (size_t)(n_x) * sizeof *(x), place, y, (size_t)(n_y) * sizeof *(y), other)
 
-/* a batch and the place for the result; what they hold is checked after the other arguments */
+/* checks the layout of a batch and the pointer for the result; contents are checked after the other arguments */
 static inline grpo_status grpo_check_call_(const grpo_batch *b, const void *result, int place) {
     const grpo_status st = grpo_check_layout_(b);
     return st ? st : grpo_check_output_(result, place);
 }
 
-/* arrays of the batch; finite ones: grpo_check_arrays_ lets -inf log-probabilities pass */
+/* checks arrays of the batch, which must be finite: grpo_check_arrays_ allows log-probabilities of -inf */
 static inline grpo_status grpo_check_inputs_(const grpo_batch *b, const grpo_real *advantage, int needs) {
     const struct { int bit, what; const grpo_real *x; } tokens[] = {
         { GRPO_NEED_LOGP_, GRPO_AT_logp_, b->logp },
@@ -125,13 +127,14 @@ static inline grpo_status grpo_check_inputs_(const grpo_batch *b, const grpo_rea
     return st;
 }
 
+/* an iterator before the first unmasked token */
 static grpo_index_ grpo_before_tokens_(const grpo_batch *b) {
     grpo_index_ at;
     at.i = grpo_first_sequence_(b); at.t = -1;
     return at;
 }
 
-/* the slot of the next one, -1 when there is none; at.t counts inside the sequence */
+/* moves to the next unmasked token and returns its index, or -1 if there is none; at.t is the position in the sequence */
 static int64_t grpo_next_token_(const grpo_batch *b, grpo_index_ *at) {
     for (; at->i < grpo_end_sequence_(b); at->i++, at->t = -1)
         while (++at->t < b->length[at->i])
@@ -139,6 +142,7 @@ static int64_t grpo_next_token_(const grpo_batch *b, grpo_index_ *at) {
     return -1;
 }
 
+/* per token S = e^l (batch.entropy + l), l = batch.logp (2602.03392) */
 typedef struct {
     const grpo_batch *batch;
     const grpo_real *expected;          /* x = expected - S; NULL: x = S */
@@ -152,30 +156,31 @@ static grpo_dd grpo_signal_at_(const grpo_signal_ *s, int64_t t) {
 
 typedef struct {
     const grpo_batch *batch;
-    const grpo_real *by, *minus;        /* the value: by, or |by - minus| where minus is given */
-    const grpo_signal_ *signal;         /* given: the value instead */
-    int with_sign;                      /* by - minus itself */
-    const grpo_real *advantage;         /* given: only of tokens where by - minus has the advantage's sign */
-    const uint8_t *where;               /* given: only of tokens where it is set */
-    const grpo_real *signed_by;         /* given: only of tokens where it has this sign, 1 or -1 */
+    const grpo_real *by, *minus;        /* the value that tokens are sorted by: by, or |by - minus| if minus is not NULL */
+    const grpo_signal_ *signal;         /* not NULL: sort by this value instead */
+    int with_sign;                      /* with minus: by - minus itself, not its magnitude */
+    const grpo_real *advantage;         /* not NULL: only tokens at which by - minus has the sign of the advantage */
+    const uint8_t *where;               /* not NULL: only tokens at which it is set */
+    const grpo_real *signed_by;         /* not NULL: only tokens at which its sign is `sign`, 1 or -1 */
     int sign;
     int descending;
-    double threshold;                   /* > 0: a prefix fits whose mean of squares is below */
-    int inclusive;                      /* or equal */
-    int64_t most;                       /* threshold 0: a prefix fits that has at most so many tokens */
+    double threshold;                   /* > 0: the prefix is the longest whose mean of squares is below this */
+    int inclusive;                      /* ... or equal to it */
+    int64_t most;                       /* if threshold is 0: the prefix has at most this many tokens */
 } grpo_order_;
 
-typedef struct { grpo_dd value; uint64_t word[2]; } grpo_key_;          /* value = hi + lo in order as its two words are */
+typedef struct { grpo_dd value; uint64_t word[2]; } grpo_key_;          /* value = hi + lo; two values compare as their two words do */
 
+/* the prefix of the sorted tokens: all tokens below a key, and some of those that have it */
 typedef struct {
-    uint64_t word[2];                   /* the key at which the prefix ends: it has all tokens below ... */
-    int64_t ties;                       /* ... and so many of those that have this key */
-    int whole;                          /* or all tokens there are */
-    int64_t count;                      /* its tokens below the key, and while it is sought those below the bits found */
+    uint64_t word[2];                   /* the key */
+    int64_t ties;                       /* how many of the tokens that have the key */
+    int whole;                          /* 1: all tokens of the order */
+    int64_t count;                      /* how many tokens below the key; during the search, below the bits found so far */
     grpo_sum squares;
 } grpo_prefix_;
 
-/* as integers in the order of the doubles; 0 and -0 are one */
+/* bits of x as an integer that compares as x does; 0 and -0 are equal */
 static uint64_t grpo_ordered_bits_(double x) {
     uint64_t bits;
     x += 0.0;
@@ -183,7 +188,7 @@ static uint64_t grpo_ordered_bits_(double x) {
     return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
 }
 
-/* 0: the token is not in the order */
+/* the key of token t; returns 0 if the token is not in the order */
 static int grpo_key_of_(const grpo_order_ *o, int64_t t, grpo_key_ *key) {
     double sign;
     if (o->where && !o->where[t]) return 0;
@@ -200,7 +205,8 @@ static int grpo_key_of_(const grpo_order_ *o, int64_t t, grpo_key_ *key) {
     return 1;
 }
 
-static int grpo_fits_(const grpo_order_ *o, int64_t count, const grpo_sum *squares) {
+/* 1 if a prefix with so many tokens and this sum of squares is allowed */
+static int grpo_is_allowed_prefix_(const grpo_order_ *o, int64_t count, const grpo_sum *squares) {
     grpo_sum excess;
     double sign;
     if (count == 0) return 1;
@@ -211,11 +217,12 @@ static int grpo_fits_(const grpo_order_ *o, int64_t count, const grpo_sum *squar
     return o->inclusive ? sign <= 0 : sign < 0;
 }
 
-static int grpo_begins_like_(const grpo_key_ *key, const grpo_prefix_ *p, int word, int shift) {
+/* 1 if the key has the bits of p found so far, those above the next four */
+static int grpo_has_bits_of_prefix_(const grpo_key_ *key, const grpo_prefix_ *p, int word, int shift) {
     return (word == 0 || key->word[0] == p->word[0]) && key->word[word] >> shift >> 4 == p->word[word] >> shift >> 4;
 }
 
-/* the next four bits */
+/* finds the next four bits of the prefix's key */
 static void grpo_narrow_prefix_(const grpo_order_ *o, grpo_prefix_ *p, int word, int shift) {
     int64_t count[16], t;
     grpo_sum squares[16], with;
@@ -225,7 +232,7 @@ static void grpo_narrow_prefix_(const grpo_order_ *o, grpo_prefix_ *p, int word,
     memset(count, 0, sizeof count);
     memset(squares, 0, sizeof squares);
     while ((t = grpo_next_token_(o->batch, &at)) >= 0) {
-        if (!grpo_key_of_(o, t, &key) || !grpo_begins_like_(&key, p, word, shift)) continue;
+        if (!grpo_key_of_(o, t, &key) || !grpo_has_bits_of_prefix_(&key, p, word, shift)) continue;
         digit = (int)(key.word[word] >> shift & 15);
         count[digit]++;
         if (o->threshold != 0) grpo_sum_add_square_(&squares[digit], 1, key.value);
@@ -234,7 +241,7 @@ static void grpo_narrow_prefix_(const grpo_order_ *o, grpo_prefix_ *p, int word,
         if (count[digit] == 0) continue;
         with = p->squares;
         grpo_sum_merge_(&with, &squares[digit]);
-        if (!grpo_fits_(o, p->count + count[digit], &with)) break;
+        if (!grpo_is_allowed_prefix_(o, p->count + count[digit], &with)) break;
         p->squares = with;
         p->count += count[digit];
     }
@@ -242,7 +249,7 @@ static void grpo_narrow_prefix_(const grpo_order_ *o, grpo_prefix_ *p, int word,
     else p->word[word] |= (uint64_t)digit << shift;
 }
 
-/* of the tokens at the key, the first ones go in as long as they fit */
+/* adds tokens that have the key, the first ones first, as long as the prefix is allowed */
 static void grpo_take_ties_(const grpo_order_ *o, grpo_prefix_ *p) {
     grpo_index_ at = grpo_before_tokens_(o->batch);
     grpo_sum squares = p->squares;
@@ -251,11 +258,12 @@ static void grpo_take_ties_(const grpo_order_ *o, grpo_prefix_ *p) {
     while ((t = grpo_next_token_(o->batch, &at)) >= 0) {
         if (!grpo_key_of_(o, t, &key) || key.word[0] != p->word[0] || key.word[1] != p->word[1]) continue;
         if (o->threshold != 0) grpo_sum_add_square_(&squares, 1, key.value);
-        if (!grpo_fits_(o, p->count + p->ties + 1, &squares)) return;
+        if (!grpo_is_allowed_prefix_(o, p->count + p->ties + 1, &squares)) return;
         p->ties++;
     }
 }
 
+/* finds the longest allowed prefix by radix search, four bits of the key per pass over the tokens */
 static void grpo_find_prefix_(const grpo_order_ *o, grpo_prefix_ *p) {
     const int single = !o->minus && !o->signal;
     memset(p, 0, sizeof *p);
@@ -265,7 +273,7 @@ static void grpo_find_prefix_(const grpo_order_ *o, grpo_prefix_ *p) {
     if (!p->whole) grpo_take_ties_(o, p);
 }
 
-/* ties: how many tokens at the key are still to come */
+/* 1 if a token with this key is in the prefix; *ties: how many more tokens with the prefix's key are */
 static int grpo_in_prefix_(const grpo_prefix_ *p, const grpo_key_ *key, int64_t *ties) {
     if (p->whole || key->word[0] < p->word[0] || (key->word[0] == p->word[0] && key->word[1] < p->word[1])) return 1;
     return key->word[0] == p->word[0] && key->word[1] == p->word[1] && (*ties)-- > 0;
@@ -278,7 +286,7 @@ static int64_t grpo_ceil_of_(double q, int64_t n) {
     return (int64_t)c + (c == p.hi && p.lo > 0);
 }
 
-/* n (mean x - bound), from sum x */
+/* n (mean x - bound), given the sum of the n numbers x */
 static double grpo_mean_exceeds_(const grpo_sum *sum, int64_t n, double bound) {
     grpo_sum s = *sum;
     grpo_sum_add_dd_(&s, grpo_two_prod(-bound, (double)n));
@@ -310,7 +318,7 @@ static const grpo_dd grpo_1e_minus_8_ = { 1e-8, -2.092256083012847e-25 };
 
 static int64_t grpo_group_size_(const grpo_batch *b, int64_t g) { return b->group_begin[g + 1] - b->group_begin[g]; }
 
-static int grpo_exponent_of_(const double *x, int64_t n) {             /* of the largest magnitude */
+static int grpo_exponent_of_(const double *x, int64_t n) {             /* the binary exponent of the largest magnitude */
     double largest = 0;
     int64_t k;
     int e;
@@ -319,7 +327,7 @@ static int grpo_exponent_of_(const double *x, int64_t n) {             /* of the
     return e;
 }
 
-/* of x - y over the unmasked tokens, y NULL: of x; 0 without any */
+/* the mean of x - y over the unmasked tokens of response i (y NULL: of x); 0 if there are none */
 static grpo_dd grpo_response_mean_(const grpo_batch *b, const grpo_real *x, const grpo_real *y, int64_t i) {
     grpo_sum sum;
     int64_t t, n = 0;
@@ -343,7 +351,7 @@ static grpo_dd grpo_group_mean_(const grpo_batch *b, int64_t g) {
     return grpo_mean_(&sum, grpo_group_size_(b, g));
 }
 
-/* of x over the n numbers where `of` (NULL: all) is set; 0 without any */
+/* the mean of the n numbers x at which `of` (NULL: everywhere) is set; 0 if there are none */
 static grpo_dd grpo_mean_of_(const double *x, const uint8_t *of, int64_t n) {
     grpo_sum sum;
     int64_t k, count = 0;
@@ -352,13 +360,13 @@ static grpo_dd grpo_mean_of_(const double *x, const uint8_t *of, int64_t n) {
     return grpo_mean_(&sum, count);
 }
 
-/* x of the responses to group g, where `of` (NULL: all) is set */
+/* the mean of x over the responses of group g at which `of` (NULL: everywhere) is set */
 static grpo_dd grpo_list_mean_(const grpo_batch *b, int64_t g, const double *x, const uint8_t *of) {
     const int64_t first = b->group_begin[g];
     return grpo_mean_of_(x + first, of ? of + first : NULL, grpo_group_size_(b, g));
 }
 
-/* an exponent to divide by so that squares are numbers; 0 where they are */
+/* an exponent e such that squares of numbers up to largest/2^e neither overflow nor underflow; 0 if none is needed */
 static int grpo_square_exponent_(double largest) {
     int e;
     frexp(largest, &e);
@@ -370,7 +378,7 @@ static grpo_dd grpo_dd_scaled_(grpo_dd x, int e) {
     return x;
 }
 
-/* of values in units of 2^e: the standard deviation, 0 where all are equal */
+/* the standard deviation of values in units of 2^e; 0 if all are equal */
 static grpo_dd grpo_values_deviation_(const grpo_values *v, grpo_std_kind kind, int e) {
     return grpo_dd_scaled_(grpo_sqrt_twice_(grpo_variance_twice_(v, kind)), e);
 }
@@ -386,7 +394,7 @@ static int grpo_has_child_(const int64_t *parent, int64_t n, int64_t k) {
     return 0;
 }
 
-typedef struct { grpo_dd m; int64_t e; } grpo_power_;                 /* m 2^e, 1/2 <= m < 1: powers that no double holds */
+typedef struct { grpo_dd m; int64_t e; } grpo_power_;                 /* m 2^e, 1/2 <= |m| < 1: for powers beyond the range of double */
 
 static grpo_power_ grpo_power_of_(grpo_dd x, int64_t e) {
     grpo_power_ r;
@@ -406,7 +414,8 @@ static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b) {
     return grpo_power_of_(grpo_dd_add(big.m, s), big.e);
 }
 
-/* a (log a - log b) - a + b >= 0, d = log a - log b: the same sum as without the last two, and what d is off by hardly counts */
+/* a (log a - log b) - a + b >= 0, d = log a - log b.  The sum over distributions is unchanged by -a + b, and the error of d hardly
+ * matters */
 static double grpo_kl_part_(double a, double b, grpo_dd d) {
     if (d.hi > -30 && d.hi < 30) return a * grpo_exp_minus_linear(grpo_dd_negative(d));
     return grpo_times(a, d.hi) - a + b;

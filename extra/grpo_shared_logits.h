@@ -1,4 +1,4 @@
-/* grpo_shared_logits.h - elements of rows of logits, in the three types they come in: grpo_real, bfloat16, binary16.
+/* grpo_shared_logits.h - elements of rows of logits, in their three storage types: grpo_real, bfloat16, binary16.
  * Internal: include the headers that need it. */
 #ifndef GRPO_SHARED_LOGITS_H
 #define GRPO_SHARED_LOGITS_H
@@ -20,7 +20,8 @@
 extern "C" {
 #endif
 
-static GRPO_LOGITS_FN void grpo_dd_take_(grpo_dd *sum, double x) {
+/* *sum += x, rounded to a double-double */
+static GRPO_LOGITS_FN void grpo_dd_accumulate_(grpo_dd *sum, double x) {
     grpo_dd s = grpo_two_sum(sum->hi, x);
     *sum = grpo_two_sum(s.hi, s.lo + sum->lo);
 }
@@ -34,7 +35,7 @@ static GRPO_LOGITS_FN float grpo_from_half_(uint16_t h) {
     return grpo_float_of_bits_(sign | bits | (magnitude >= 0x0f800000 ? 0x7f800000 : 0));                 /* infinity, NaN */
 }
 
-/* to nearest, ties to even */
+/* rounds to nearest, ties to even */
 static GRPO_LOGITS_FN uint16_t grpo_to_half_(float x) {
     const uint32_t bits = grpo_bits_of_float_(x), sign = bits >> 16 & 0x8000, a = bits & 0x7fffffff;
     const uint32_t normal = (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13;
@@ -58,12 +59,13 @@ static GRPO_LOGITS_FN double grpo_stored_number_(grpo_logits_type type, const vo
     }
 }
 
-/* -inf where it is not kept */
+/* -inf if the token is not kept */
 static GRPO_LOGITS_FN double grpo_logit_(const grpo_logits *x, int64_t row, int64_t v) {
     const int64_t at = row * x->stride + v;
     return x->kept && !x->kept[at] ? -HUGE_VAL : grpo_stored_number_(x->type, x->logits, at);
 }
 
+/* out[v] = g, rounded to the type */
 static void grpo_put_logit_(grpo_logits_type type, void *out, int64_t v, double g) {
     int overflow;
     switch (type) {
@@ -73,7 +75,7 @@ static void grpo_put_logit_(grpo_logits_type type, void *out, int64_t v, double 
     }
 }
 
-/* the rule that a temperature breaks */
+/* the rule that a temperature violates, GRPO_NO_RULE if it is valid */
 static GRPO_LOGITS_FN grpo_rule grpo_rule_of_temperature_(double tau) {
     return tau != tau ? GRPO_NAN : !(tau > 0) ? GRPO_NOT_POSITIVE : grpo_is_finite(tau) ? GRPO_NO_RULE : GRPO_INFINITE;
 }

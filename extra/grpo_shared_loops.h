@@ -1,22 +1,22 @@
 /* grpo_shared_loops.h - the loops over blocks of logits, for each instruction set.
  * Internal: extra/grpo_logits.h includes it.
  *
- * Rows of float, bfloat16 and binary16, by loops that compilers turn into vector instructions: counts known at compile time, plain
- * local variables, no branch.  With h = tau ln 2,
+ * Rows of float, bfloat16 and binary16, by loops that compilers vectorise: trip counts known at compile time, plain local variables, no
+ * branch.  With h = tau ln 2,
  *
  *     e^((z - R)/tau) = 2^n e^(g/tau),   n = round((z - R)/h),   g = (z - R) - n h,   |g| <= h/2
  *
- * (Cody and Waite, "Software Manual for the Elementary Functions", 1980, ch. 6).  Rounding z/tau itself would cost |z/tau| ulps.  R is 0
- * where the largest logit is within 512 h of 0, and else the largest to a few bits: either way z - R is exact where the power is not 0.
- * h = h1 + h2 with h1 so short that n h1 is exact.  So g is off by 2^-25 h at most, and the power by 0.9 2^-23 of it.
+ * (Cody and Waite, "Software Manual for the Elementary Functions", 1980, ch. 6).  Rounding z/tau itself would cost |z/tau| ulps.  R is 0 if
+ * the largest logit is within 512 h of 0, else the largest logit rounded to a few bits: in both cases z - R is exact where the power is not
+ * 0.  h = h1 + h2, with h1 so short that n h1 is exact.  So g has an error of at most 2^-25 h, and the power a relative one of 0.9 2^-23.
  *
- * Powers are 2^64 times those relative to 2^N, the first power of two that none exceeds: small ones count down to 2^-190 of the
- * largest, and what is below is 0.  Eight of them are added in float, eights in double.
+ * A power is stored as 2^64 times its ratio to 2^N, the smallest power of two that no power exceeds: so small ones reach down to 2^-190 of
+ * the largest, and those below are 0.  Sums of eight powers are added in float, sums of these in double.
  *
- * On x86-64 with gcc and clang the loops are compiled three times, for what the whole program is compiled for, for AVX2 with FMA and for
- * AVX-512, and each row takes the widest that the processor has; GRPO_NO_DISPATCH leaves the first alone.  The steps are the same, in the
- * same order, in as many lanes; only that multiplications and additions are fused where the processor can: so all loops with FMA give
- * the same bits, and those without give the same bits. */
+ * On x86-64 with gcc and clang the loops are compiled three times, for the target of the whole program, for AVX2 with FMA and for AVX-512,
+ * and each row uses the widest that the processor has; GRPO_NO_DISPATCH compiles the first only.  All have the same steps in the same order
+ * in as many lanes, except that multiplications and additions are fused if the processor can: so all loops with FMA give the same bits, and
+ * all without give the same bits. */
 #ifndef GRPO_SHARED_LOOPS_H
 #define GRPO_SHARED_LOOPS_H
 
@@ -27,30 +27,30 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define GRPO_ROW_STEPS_ static inline __attribute__((always_inline))       /* they become part of a loop, and of its instruction set */
+#define GRPO_ROW_STEPS_ static inline __attribute__((always_inline))       /* inlined into a loop, and compiled for its instruction set */
 #else
 #define GRPO_ROW_STEPS_ static inline
 #endif
 
-/* is a multiplication with an addition one instruction, wherever the program runs? */
+/* 1 if every processor that can run the program fuses a multiplication and an addition */
 #if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
 #define GRPO_FUSED_ 1
 #else
 #define GRPO_FUSED_ 0
 #endif
 
-/* memory that is to be read or written some steps later is asked for, `bytes` of it; it may lie beyond the row: nothing happens then */
+/* prefetches `bytes` of memory that is read or written some steps later; it may be beyond the row, which does no harm */
 #if defined(__GNUC__)
-#define GRPO_AHEAD_(x, bytes, write) \
+#define GRPO_PREFETCH_(x, bytes, write) \
     for (int line = 0; line < (bytes); line += 64) __builtin_prefetch((const void *)((uintptr_t)(x) + (uintptr_t)(2048 + line)), write, 3)
 #else
-#define GRPO_AHEAD_(x, bytes, write) (void)(x)
+#define GRPO_PREFETCH_(x, bytes, write) (void)(x)
 #endif
 
 enum { GRPO_ROW_BLOCK_ = 1024, GRPO_ROW_LANES_ = 16, GRPO_STRIDE_ = 4 * GRPO_ROW_LANES_, GRPO_STEP_ = 8 * GRPO_ROW_LANES_ };
 
-/* of one temperature: 1/h, h1, h2, and e^(g/tau) = 1 + b1 g + ... + b6 g^6 to 4.2e-9; of a row's largest logit, once there is one: R, N,
- * 1.5 2^23 + 191 - N, the z - R that stands for all below it, and largest - R */
+/* constants of a temperature: 1/h, h1, h2, and e^(g/tau) = 1 + b1 g + ... + b6 g^6 with an error of 4.2e-9; and of a row's largest logit:
+ * R, N, 1.5 2^23 + 191 - N, the lower bound of z - R, and largest - R */
 typedef struct {
     float per, h1, h2, b1, b2, b3, b4, b5, b6;
     float origin, top, shift, least, from;
@@ -59,10 +59,10 @@ typedef struct {
 /* the sums of each lane of a block */
 typedef struct { double sum[GRPO_ROW_LANES_], spread[GRPO_ROW_LANES_], squares[GRPO_ROW_LANES_]; } grpo_lanes_;
 
-/* what the gradient at an element that is not the target has beside its power: at + slope (z - largest) */
+/* the gradient at a token that is not the target, over its power: at + slope (z - largest) */
 typedef struct { double at, slope; } grpo_slope_;
 
-/* at e^(g/tau) = (high + low) + c1 g + ... + c6 g^6 */
+/* the polynomial with a constant multiplied in: at e^(g/tau) = (high + low) + c1 g + ... + c6 g^6 */
 typedef struct { float high, low, c1, c2, c3, c4, c5, c6; } grpo_powers_;
 
 /* ---- steps: `fused` is known at compile time -------------------------------------------------------------------------------------- */
@@ -70,14 +70,14 @@ typedef struct { float high, low, c1, c2, c3, c4, c5, c6; } grpo_powers_;
 GRPO_ROW_STEPS_ GRPO_LOGITS_FN float grpo_madd_(const int fused, float a, float b, float c) { return fused ? fmaf(a, b, c) : a * b + c; }
 GRPO_ROW_STEPS_ double grpo_madd_double_(const int fused, double a, double b, double c) { return fused ? fma(a, b, c) : a * b + c; }
 
-/* z - R, from below */
+/* z - R, not below `least` */
 GRPO_ROW_STEPS_ GRPO_LOGITS_FN float grpo_above_(float z, float origin, float least) {
     const float d = z - origin;
     return d < least ? least : d;                                      /* NaN stays */
 }
 
-/* 2^(64 - N) high e^(d/tau), or where `twice` is 1 (high + low) of it, b1 .. b6 those of e^(g/tau) times that: n ends up in the low bits of
- * t, and from there in the exponent, which is 0 for the least */
+/* 2^(64 - N) high e^(d/tau); with `twice` 1, (high + low) in place of high and b1 .. b6 multiplied by it already.  n is in the low bits of
+ * t, and is shifted from there into the exponent, which becomes 0 for `least` */
 GRPO_ROW_STEPS_ GRPO_LOGITS_FN float grpo_exp_float_(const int fused, float d, float shift, float per, float h1, float h2, const int twice,
                                                      float high, float low, float b1, float b2, float b3, float b4, float b5, float b6) {
     const float t = grpo_madd_(fused, d, per, shift), n = shift - t;
@@ -102,7 +102,7 @@ GRPO_ROW_STEPS_ float grpo_largest_of_(const float *most) {
     return m;
 }
 
-/* of n numbers, n a multiple of GRPO_STEP_; NaN is passed over */
+/* the largest of n numbers, n a multiple of GRPO_STEP_; NaN is skipped */
 GRPO_ROW_STEPS_ float grpo_row_largest_(const float *z, int64_t n) {
     float most[GRPO_ROW_LANES_];
     for (int j = 0; j < GRPO_ROW_LANES_; j++) most[j] = -HUGE_VALF;
@@ -111,7 +111,7 @@ GRPO_ROW_STEPS_ float grpo_row_largest_(const float *z, int64_t n) {
     return grpo_largest_of_(most);
 }
 
-/* logit i of a lane, how far it is above R, its power, how far it is above the largest */
+/* logit i of a lane, z - R, its power, z - largest */
 #define GRPO_LANE_(i) \
     const float z##i = y[i * GRPO_ROW_LANES_], d##i = grpo_above_(z##i, origin, least), e##i = GRPO_EXP_(d##i), x##i = d##i - from
 #define GRPO_LARGER_(a, b) ((a) > (b) ? (a) : (b))
@@ -122,18 +122,18 @@ GRPO_ROW_STEPS_ GRPO_LOGITS_FN float grpo_four_(const int fused, float a, float 
     return grpo_madd_(fused, d, w, grpo_madd_(fused, c, z, grpo_madd_(fused, b, y, a * x)));
 }
 
-/* sums of e, e (z - largest) and, if asked for, (2^-64 e)^2 over a block; returns the block's largest logit.  In float and in double by
- * turns: a loop that has both has vectors of doubles only.  at_zero: R is 0. */
+/* sums of e, e (z - largest) and, with `squares`, (2^-64 e)^2 over a block; returns the block's largest logit.  Float and double loops
+ * alternate: a loop with both would have vectors of double only.  at_zero: R is 0. */
 GRPO_ROW_STEPS_ float grpo_row_sums_(const int fused, const int at_zero, const int squares, const float *GRPO_RESTRICT_ z, int64_t size,
                                      const grpo_exps_ *k, grpo_lanes_ *out) {
     const float shift = k->shift, per = k->per, h1 = k->h1, h2 = k->h2, least = k->least, from = k->from;
     const float b1 = k->b1, b2 = k->b2, b3 = k->b3, b4 = k->b4, b5 = k->b5, b6 = k->b6, origin = at_zero ? 0.0f : k->origin;
-    double sums[3 * GRPO_ROW_LANES_];                                  /* in one array, as part is: gcc -O3 unrolls what is shorter */
+    double sums[3 * GRPO_ROW_LANES_];                                  /* one array, like `part`: gcc -O3 would unroll shorter ones */
     float most[GRPO_ROW_LANES_], part[3 * GRPO_ROW_LANES_], *s = part, *w = part + GRPO_ROW_LANES_, *q = part + 2 * GRPO_ROW_LANES_;
     for (int j = 0; j < 3 * GRPO_ROW_LANES_; j++) sums[j] = 0;
     for (int j = 0; j < GRPO_ROW_LANES_; j++) most[j] = -HUGE_VALF;
     for (int64_t v = 0; v < size; v += GRPO_STEP_) {
-        GRPO_AHEAD_(z + v, GRPO_STEP_ * 4, 0);
+        GRPO_PREFETCH_(z + v, GRPO_STEP_ * 4, 0);
         for (int j = 0; j < GRPO_ROW_LANES_; j++) {
             const float *y = z + v + j;
             GRPO_LANE_(0); GRPO_LANE_(1); GRPO_LANE_(2); GRPO_LANE_(3);
@@ -157,15 +157,15 @@ GRPO_ROW_STEPS_ float grpo_row_sums_(const int fused, const int at_zero, const i
     return grpo_largest_of_(most);
 }
 
-/* powers times a number that is folded into their polynomial */
+/* powers times a constant that is in the polynomial c */
 GRPO_ROW_STEPS_ void grpo_row_powers_(const int fused, const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k,
                                     const grpo_powers_ *c, float *GRPO_RESTRICT_ g) {
     const float shift = k->shift, per = k->per, h1 = k->h1, h2 = k->h2, origin = k->origin, least = k->least;
     const float high = c->high, low = c->low, c1 = c->c1, c2 = c->c2, c3 = c->c3, c4 = c->c4, c5 = c->c5, c6 = c->c6;
     float out[GRPO_STRIDE_];
     for (int64_t v = 0; v < size; v += GRPO_STRIDE_) {
-        GRPO_AHEAD_(z + v, GRPO_STRIDE_ * 4, 0);
-        GRPO_AHEAD_(g + v, GRPO_STRIDE_ * 4, 1);
+        GRPO_PREFETCH_(z + v, GRPO_STRIDE_ * 4, 0);
+        GRPO_PREFETCH_(g + v, GRPO_STRIDE_ * 4, 1);
         for (int j = 0; j < GRPO_STRIDE_; j++)
             out[j] = grpo_exp_float_(fused, grpo_above_(z[v + j], origin, least), shift, per, h1, h2, 1, high, low, c1, c2, c3, c4, c5, c6);
         memcpy(g + v, out, sizeof out);
@@ -179,8 +179,8 @@ GRPO_ROW_STEPS_ void grpo_row_slopes_(const int fused, const float *GRPO_RESTRIC
     const double at = by.at, slope = by.slope;
     float e[GRPO_STRIDE_], x[GRPO_STRIDE_], out[GRPO_STRIDE_];
     for (int64_t v = 0; v < size; v += GRPO_STRIDE_) {
-        GRPO_AHEAD_(z + v, GRPO_STRIDE_ * 4, 0);
-        GRPO_AHEAD_(g + v, GRPO_STRIDE_ * 4, 1);
+        GRPO_PREFETCH_(z + v, GRPO_STRIDE_ * 4, 0);
+        GRPO_PREFETCH_(g + v, GRPO_STRIDE_ * 4, 1);
         for (int j = 0; j < GRPO_STRIDE_; j++) {
             const float d = grpo_above_(z[v + j], origin, least);
             e[j] = GRPO_EXP_(d);
@@ -191,11 +191,11 @@ GRPO_ROW_STEPS_ void grpo_row_slopes_(const int fused, const float *GRPO_RESTRIC
     }
 }
 
-/* between float and the 16-bit types, n numbers */
+/* conversions of n numbers between float and the 16-bit types */
 GRPO_ROW_STEPS_ void grpo_row_of_bfloats_(const uint16_t *from, int64_t n, float *to) {
     int64_t v = 0;
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_) {
-        GRPO_AHEAD_(from + v, GRPO_STEP_ * 2, 0);
+        GRPO_PREFETCH_(from + v, GRPO_STEP_ * 2, 0);
         for (int j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_float_of_bits_((uint32_t)from[v + j] << 16);
     }
     for (; v < n; v++) to[v] = grpo_float_of_bits_((uint32_t)from[v] << 16);
@@ -204,7 +204,7 @@ GRPO_ROW_STEPS_ void grpo_row_of_bfloats_(const uint16_t *from, int64_t n, float
 GRPO_ROW_STEPS_ void grpo_row_of_halves_(const uint16_t *from, int64_t n, float *to) {
     int64_t v = 0;
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_) {
-        GRPO_AHEAD_(from + v, GRPO_STEP_ * 2, 0);
+        GRPO_PREFETCH_(from + v, GRPO_STEP_ * 2, 0);
         for (int j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_from_half_(from[v + j]);
     }
     for (; v < n; v++) to[v] = grpo_from_half_(from[v]);
@@ -213,7 +213,7 @@ GRPO_ROW_STEPS_ void grpo_row_of_halves_(const uint16_t *from, int64_t n, float 
 GRPO_ROW_STEPS_ void grpo_row_to_bfloats_(const float *from, int64_t n, uint16_t *to) {
     int64_t v = 0;
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_) {
-        GRPO_AHEAD_(to + v, GRPO_STEP_ * 2, 1);
+        GRPO_PREFETCH_(to + v, GRPO_STEP_ * 2, 1);
         for (int j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_to_bfloat_(from[v + j]);
     }
     for (; v < n; v++) to[v] = grpo_to_bfloat_(from[v]);
@@ -222,13 +222,13 @@ GRPO_ROW_STEPS_ void grpo_row_to_bfloats_(const float *from, int64_t n, uint16_t
 GRPO_ROW_STEPS_ void grpo_row_to_halves_(const float *from, int64_t n, uint16_t *to) {
     int64_t v = 0;
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_) {
-        GRPO_AHEAD_(to + v, GRPO_STEP_ * 2, 1);
+        GRPO_PREFETCH_(to + v, GRPO_STEP_ * 2, 1);
         for (int j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_to_half_(from[v + j]);
     }
     for (; v < n; v++) to[v] = grpo_to_half_(from[v]);
 }
 
-/* -inf where a logit is not kept */
+/* sets logits that are not kept to -inf */
 GRPO_ROW_STEPS_ void grpo_row_keep_(const uint8_t *kept, int64_t n, float *z) {
     int64_t v = 0;
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_)
@@ -240,8 +240,8 @@ GRPO_ROW_STEPS_ void grpo_row_keep_(const uint8_t *kept, int64_t n, float *z) {
 
 typedef struct {
     float (*largest)(const float *z, int64_t n);
-    float (*sums)(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out);                  /* around R = 0 */
-    float (*sums_off)(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out);              /* R is another */
+    float (*sums)(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out);                  /* for R = 0 */
+    float (*sums_off)(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out);              /* for any other R */
     float (*sums_squared)(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out);
     void (*powers)(const float *z, int64_t size, const grpo_exps_ *k, const grpo_powers_ *c, float *g);
     void (*slopes)(const float *z, int64_t size, const grpo_exps_ *k, grpo_slope_ by, float *g);
@@ -294,10 +294,10 @@ GRPO_ROW_LOOPS_(avx2, GRPO_AVX2_, 1)
 GRPO_ROW_LOOPS_(avx512, GRPO_AVX512_, 1)
 #endif
 
-/* the instruction sets that there may be loops for */
+/* instruction sets with loops of their own */
 typedef enum { GRPO_LOOPS_BASE_, GRPO_LOOPS_AVX2_, GRPO_LOOPS_AVX512_ } grpo_instructions_;
 
-/* the widest that the processor has.  The compiler's library asks it once, before main; here is a flag looked at. */
+/* the widest that the processor has.  The compiler's runtime library detects it before main; this only reads flags. */
 static grpo_instructions_ grpo_widest_instructions_(void) {
 #ifdef GRPO_DISPATCH_
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")
@@ -307,7 +307,7 @@ static grpo_instructions_ grpo_widest_instructions_(void) {
     return GRPO_LOOPS_BASE_;
 }
 
-#ifndef GRPO_INSTRUCTIONS_                                             /* a test may name others */
+#ifndef GRPO_INSTRUCTIONS_                                             /* a test may define another */
 #define GRPO_INSTRUCTIONS_() grpo_widest_instructions_()
 #endif
 

@@ -1,4 +1,4 @@
-/* grpo_shared_mixture.h - a token's share of the generalised Jensen-Shannon divergence.
+/* grpo_shared_mixture.h - one token's term of the generalised Jensen-Shannon divergence.
  * Internal: include the headers that need it.
  *
  * p the teacher's probability, q the student's, M = beta p + (1 - beta) q (GKD, 2306.13649, eq. 1). */
@@ -11,14 +11,14 @@
 extern "C" {
 #endif
 
-/* log(rest + w e^x), rest = 1 - w: log(M/p) of x = log(q/p) and w = 1 - beta, log(M/q) of x = log(p/q) and w = beta */
+/* log(rest + w e^x), rest = 1 - w: log(M/p) for x = log(q/p) and w = 1 - beta; log(M/q) for x = log(p/q) and w = beta */
 GRPO_FN double grpo_mixture_log_(grpo_dd x, double w, double rest) {
     const double e = w * grpo_exp_minus_one(x);
     if (e < -0.5) return log(rest + w * grpo_exp(x));
     return grpo_is_finite(e) ? log1p(e) : x.hi + log(w);
 }
 
-/* beta p log(p/M) + (1 - beta) q log(q/M); over_p = log(M/p), over_q = log(M/q) */
+/* beta p log(p/M) + (1 - beta) q log(q/M), given over_p = log(M/p) and over_q = log(M/q) */
 GRPO_FN double grpo_mixture_term_(double p, double q, double over_p, double over_q, double beta) {
     return grpo_plus(-grpo_times(beta * p, over_p), -grpo_times((1 - beta) * q, over_q));
 }

@@ -1,4 +1,4 @@
-/* grpo_shared_text.h - sentences with numbers, cut where the caller's room ends, without printf and so without a locale's comma.
+/* grpo_shared_text.h - sentences with numbers, truncated to the caller's buffer; without printf, so independent of the locale.
  * Internal: include the headers that need it. */
 #ifndef GRPO_SHARED_TEXT_H
 #define GRPO_SHARED_TEXT_H
@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-typedef struct { char *buffer; size_t room; } grpo_text_;              /* what follows, and how many characters fit before the end */
+typedef struct { char *buffer; size_t room; } grpo_text_;              /* where to write next, and how many characters still fit before the
+                                                                          final 0 */
 
 GRPO_FN void grpo_say_part_(grpo_text_ *to, const char *text, size_t length) {
     const size_t n = length < to->room ? length : to->room;
@@ -22,7 +23,7 @@ GRPO_FN void grpo_say_part_(grpo_text_ *to, const char *text, size_t length) {
 
 GRPO_FN void grpo_say_(grpo_text_ *to, const char *text) { grpo_say_part_(to, text, strlen(text)); }
 
-GRPO_FN void grpo_say_whole_(grpo_text_ *to, int64_t n) {
+GRPO_FN void grpo_say_integer_(grpo_text_ *to, int64_t n) {
     char digits[24];
     char *p = digits + sizeof digits;
     *--p = 0;
@@ -30,7 +31,7 @@ GRPO_FN void grpo_say_whole_(grpo_text_ *to, int64_t n) {
     grpo_say_(to, p);
 }
 
-/* six digits n with a point behind `before` of them, or without, if that is 7; zeros at the end are left out */
+/* writes the six digits of n with a decimal point after the first `before`, without one if that is 7; trailing zeros are dropped */
 GRPO_FN void grpo_say_digits_(grpo_text_ *to, int64_t n, int before) {
     char digits[6], text[8];
     int k, last = 1, place = 0;
@@ -59,16 +60,16 @@ GRPO_FN void grpo_say_positive_(grpo_text_ *to, double x) {
     }
     grpo_say_digits_(to, n, 1);
     grpo_say_(to, e < 0 ? "e-" : "e+");
-    grpo_say_whole_(to, e < 0 ? -e : e);
+    grpo_say_integer_(to, e < 0 ? -e : e);
 }
 
-/* to six digits, whole numbers below 1e15 all of theirs */
+/* to six significant digits; integers below 1e15 with all digits */
 GRPO_FN void grpo_say_number_(grpo_text_ *to, double x) {
     if (x != x) { grpo_say_(to, "NaN"); return; }
     if (x < 0) grpo_say_(to, "-");
     x = fabs(x);
     if (!grpo_is_finite(x)) grpo_say_(to, "infinity");
-    else if (x < 1e15 && x == floor(x)) grpo_say_whole_(to, (int64_t)x);
+    else if (x < 1e15 && x == floor(x)) grpo_say_integer_(to, (int64_t)x);
     else grpo_say_positive_(to, x);
 }
 

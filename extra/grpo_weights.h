@@ -7,15 +7,15 @@
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
- * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
- * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
- * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
- * number return NaN where an argument is not finite or out of range.  A result beyond the largest number of its type is an infinity.  A
- * status names argument and entry; of an argument that is a struct, the member by its place, from 0; nothing has then been written.
- * Results overlap no argument.  Weights of (sequences) are to be written at each token of their response for batch.external_weight.
+ * response or list entry that comes first.  Only unmasked tokens count; the weights of axis 6 have no effect.  Outputs per token are laid
+ * out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists
+ * of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude; inputs at masked tokens are not read.
+ * Functions that return a number return NaN if an argument is not finite or out of range.  A result too large for its type becomes an
+ * infinity.  A status names argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Outputs
+ * overlap no argument.  To use weights of (sequences) as batch.external_weight, copy each to all tokens of its response.
  *
- * T: the unmasked tokens of a response; r, l, o: batch.reward, logp, logp_old; A: advantage (n_tokens); logs are natural.  Behind an arXiv
- * id stand the equations, and the numbers that the paper has, or the code that is named. */
+ * T: the number of unmasked tokens of a response; r, l, o: batch.reward, logp, logp_old; A: advantage (n_tokens); logarithms are natural.
+ * After an arXiv id come the equations, and the settings of the paper, or of the code that is named. */
 #ifndef GRPO_WEIGHTS_H
 #define GRPO_WEIGHTS_H
 
@@ -53,114 +53,115 @@
 extern "C" {
 #endif
 
-/* weight (sequences) = w N/sum w, w = (0.5 + 1.5 clamp(difficulty, 0, 1)) (1.5 - (T - Tmin)/(Tmax - Tmin)), the second factor 1.5 where
- * Tmax = Tmin, N responses, Tmin and Tmax over the batch (ROLL, 2506.06122, its code, without its 1e-8).  difficulty (sequences; NULL:
- * without the first factor); by_length: with the second */
+/* weight (sequences) = w N/sum w over the N responses of the batch, w = (0.5 + 1.5 clamp(difficulty, 0, 1)) (1.5 - (T - Tmin)/(Tmax -
+ * Tmin)), the second factor 1.5 if Tmax = Tmin, Tmin and Tmax over the batch (ROLL, 2506.06122, its code, without its 1e-8).  difficulty
+ * (sequences; NULL: w has no first factor); by_length 0: w has no second factor */
 grpo_status grpo_sample_weights(const grpo_batch *batch, const double *difficulty, int by_length, double *weight);
 
-/* weight (n_tokens) = (1 - strength) + strength clip(e^(sign(A)(q - l)), 1 - clip, 1 + clip), q of batch.logp_teacher; 1 where A = 0 or
- * selected (n_tokens; NULL: everywhere) is not set (SERL, 2605.19447, official code: strength 0.5, clip 0.2; VISD, 2605.06094) */
+/* weight (n_tokens) = (1 - strength) + strength clip(e^(sign(A)(q - l)), 1 - clip, 1 + clip), q = batch.logp_teacher; 1 where A = 0 or
+ * selected (n_tokens; NULL: set everywhere) is not set (SERL, 2605.19447, official code: strength 0.5, clip 0.2; VISD, 2605.06094) */
 grpo_status grpo_teacher_gate(const grpo_batch *batch, const grpo_real *advantage, double strength, double clip, const uint8_t *selected,
                               grpo_real *weight);
 
-/* weight (n_tokens) = 1 + gamma (1 - S_{t-1}/D), S_t = sum of |q - o| over the unmasked tokens up to t, q of batch.logp_teacher (IW-OPD,
+/* weight (n_tokens) = 1 + gamma (1 - S_{t-1}/D), S_t the sum of |q - o| over the unmasked tokens up to t, q = batch.logp_teacher (IW-OPD,
  * 2606.22600, section 3.2: gamma 0.5) */
 typedef enum {
-    GRPO_DISCREPANCY_PAPER,       /* D = S_{T-1}; all weights 1 where it is 0 */
-    GRPO_DISCREPANCY_TRL          /* D = S_T (TRL; its 1e-8 is left out); all weights 1 + gamma where it is 0 */
+    GRPO_DISCREPANCY_PAPER,       /* D = S_{T-1}; all weights 1 if it is 0 */
+    GRPO_DISCREPANCY_TRL          /* D = S_T (TRL; its 1e-8 is left out); all weights 1 + gamma if it is 0 */
 } grpo_discrepancy_form;
 
 grpo_status grpo_prefix_discrepancy_weight(const grpo_batch *batch, double gamma, grpo_discrepancy_form form, grpo_real *weight);
 
-/* weight (n) = min(1, e^((x - c)/temperature)), c such that they sum up to target > 0, all 1 for target >= n; normalised (n) = n weight/sum
- * weight; x (n) <= 0: log-probabilities (the soft top-K of TAWin, 2604.22504, section 3.3: temperature 1).  O(n^2) */
+/* weight (n) = min(1, e^((x - c)/temperature)), with c such that they sum to target > 0; all 1 if target >= n; normalised (n) = n
+ * weight/sum weight; x (n) <= 0: log-probabilities (the soft top-K of TAWin, 2604.22504, section 3.3: temperature 1).  O(n^2) */
 grpo_status grpo_soft_top_k_weight(const double *x, int64_t n, double target, double temperature, double *weight, double *normalised);
 
 /* weight (n_tokens) = strength e^o + 1 - strength (AR of AR-Lopti, 2505.12929, official code: 0.2 by itself, 0.3 with Lopti) */
 grpo_status grpo_probability_weight(const grpo_batch *batch, double strength, grpo_real *weight);
 
-/* weight (n_tokens): a place, counted over unmasked tokens, is in conflict if one id stands there in a response with sign > 0 and in one
- * with sign < 0 of the group.  Factor `inside` for sign > 0, 0 for sign < 0, on the longest run of places in conflict from the first token,
- * again on the one that ends with the last, where places are counted from the end; else 1.  token (n_tokens): ids, sign (sequences): of A
- * (GTPO, 2508.03772, the paper's form: inside 2) */
+/* weight (n_tokens): a position, counted over unmasked tokens, is in conflict if the same id is there in a response with sign > 0 and in
+ * one with sign < 0 of the group.  In the longest run of conflict positions from the first token on, the weight is multiplied by `inside`
+ * if sign > 0, by 0 if sign < 0; so again in the longest run that ends at the last token, with positions counted from the end; elsewhere 1.
+ * token (n_tokens): ids, sign (sequences): the sign of A (GTPO, 2508.03772, the paper's form: inside 2) */
 grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, const int64_t *sign, double inside, grpo_real *weight);
 
-/* weight (groups) of a prompt: 1 or `low`.  T: batch.length; right: r > threshold; P: largest T of the right ones, Q: mean T of those
- * that are wrong and have T < limit (ADORA, 2602.10019, official code: threshold, limit, low below) */
+/* weight (groups) of a prompt: 1 or `low`, from T = batch.length; a response is right if r > threshold; P: the largest T of the right ones,
+ * Q: the mean T of the wrong ones with T < limit (ADORA, 2602.10019, official code: threshold, limit, low in brackets below) */
 typedef enum {
-    GRPO_PROMPT_LLM,              /* 1 iff some are right and none is in Q, or P > Q (1.01, 4054, 0.1) */
-    GRPO_PROMPT_VLM               /* 1 iff none is right, or P > Q and some are in Q (0.5, 4094, 0.1) */
+    GRPO_PROMPT_LLM,              /* 1 if some are right, and P > Q or no response counts in Q (1.01, 4054, 0.1) */
+    GRPO_PROMPT_VLM               /* 1 if none is right, or some count in Q and P > Q (0.5, 4094, 0.1) */
 } grpo_prompt_form;
 
 grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form,
                                double *weight);
 
-/* weight (sequences) = D r for responses to open prompts, 0 for those to anchors; D = mean over the anchors of the prompt's meta group of
- * their mean rewards - the prompt's own mean reward, 0 where there are none (AIR, 2605.20994: it weighs log pi of the response, not the
- * ratio).  meta (n_groups): any ids, anchor (n_groups) */
+/* weight (sequences) = D r for responses to open prompts, 0 for those to anchors; D = (mean, over the anchors of the prompt's meta group,
+ * of their mean rewards) - the prompt's own mean reward; 0 if there are no anchors (AIR, 2605.20994: it weights log pi of the response, not
+ * the ratio).  meta (n_groups): any ids; anchor (n_groups): 1 for anchors */
 grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta, const uint8_t *anchor, grpo_real *weight);
 
-/* weight (n_tokens) = lambda n/sum lambda over the n unmasked tokens, lambda = low + (high - low) s, low where A = 0; 0 where lambda sums
- * to 0 (DelTA, 2605.21467, official code: refine 1, low 0.8, high 1.2).  Of the tokens with A > 0, and of those with A < 0:
- *     mu = sum |A| v/max(sum |A|, 1e-8),  M = |v - mu'|^2 - |v - mu|^2, mu' the other side's
+/* weight (n_tokens) = lambda n/sum lambda over the n unmasked tokens, lambda = low + (high - low) s, low where A = 0; all 0 if the sum of
+ * lambda is 0 (DelTA, 2605.21467, official code: refine 1, low 0.8, high 1.2).  Separately for the tokens with A > 0 and those with A < 0:
+ *     mu = sum |A| v/max(sum |A|, 1e-8),  M = |v - mu'|^2 - |v - mu|^2, mu' that of the other sign
  *     gamma = sqrt max(Var M, 1e-8),  s = sigmoid(M/gamma)
- * then `refine` times: mu with |A| s for |A|, M with that, s with that and the gamma from before, gamma.  feature (n_tokens, width): v, at
- * most 1e70 in magnitude, (1 - p) times the last hidden state; scratch (2 n_tokens + 2 width) */
+ * then, `refine` times: mu with |A| s in place of |A|; M from that mu; s from that M and the previous gamma; then the new gamma.
+ * feature (n_tokens, width): v, at most 1e70 in magnitude, (1 - p) times the last hidden state; scratch (2 n_tokens + 2 width) */
 typedef struct { int64_t width, refine; double low, high; } grpo_centroids;
 
 grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *feature, const grpo_centroids *how,
                                  grpo_dd *scratch, grpo_real *weight);
 
-/* weight (n_tokens) = 1/(a n), a the different ids among the response's unmasked tokens, n those with this id; agent (n_tokens): any ids
- * (loss scales of RLinf, 2509.15965, its code; with weight.external = term and seq_mean_token_sum every agent of a response weighs the
- * same).  O(T^2) */
+/* weight (n_tokens) = 1/(a n), a the number of different ids among the response's unmasked tokens, n the number of those with this token's
+ * id; agent (n_tokens): any ids (loss scales of RLinf, 2509.15965, its code; with weight.external = term and seq_mean_token_sum all agents
+ * of a response have the same weight).  O(T^2) */
 grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, grpo_real *weight);
 
-/* surrogate, penalty (sequences) = 1 + k (r - mean r), 1 - k (r - mean r), mean over the group: weights of the two (AP-GRPO, 2602.23615,
- * section 4.3; its k was not found) */
+/* surrogate (sequences) = 1 + k (r - mean r), penalty (sequences) = 1 - k (r - mean r), mean over the group: weights of the surrogate and
+ * of the penalty (AP-GRPO, 2602.23615, section 4.3; its k was not found) */
 grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *surrogate, grpo_real *penalty);
 
-/* local, global (n) = sigmoid(gamma (entropy - centre)), 1 - that: weights of the losses with advantages of the prompt and of the batch;
- * entropy (n), nats, by grpo_semantic_entropy (COPO, 2508.04138, eq. 6-11: gamma 20, centre 1.5) */
+/* local (n) = sigmoid(gamma (entropy - centre)), global (n) = 1 - local: weights of the losses with advantages relative to the prompt and
+ * to the batch; entropy (n), nats, from grpo_semantic_entropy (COPO, 2508.04138, eq. 6-11: gamma 20, centre 1.5) */
 grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double gamma, double centre, double *local, double *global);
 
-/* factor (groups) = 4 c p (1 - p) + delta over the responses with unmasked tokens, delta without any: c = e^(mean of their means of o), p
- * the share of correct (sequences) ones (CoDaPO, 2606.07950: delta 0.1; the factor of their z-scores) */
+/* factor (groups) = 4 c p (1 - p) + delta over the group's responses with unmasked tokens, delta if there are none: c = e^(mean over
+ * responses of the mean of o), p the share of correct (sequences) ones (CoDaPO, 2606.07950: delta 0.1; it multiplies their z-scores) */
 grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor);
 
-/* weight (n_tokens): 1, but where the mean of batch.entropy over the mask is below target, `up` at the ceil(share n) of the n tokens with
- * A > 0 that have the smallest l and `down` at those with A < 0 likewise, share n as double rounds it (STARE, 2606.19236: share 0.1,
- * up 1.1, down 1 or, its C2, 0.9, target 0.3) */
+/* weight (n_tokens): all 1 if the mean of batch.entropy over the mask is not below target.  Else `up` at the ceil(share n) tokens with the
+ * smallest l among the n tokens with A > 0, `down` likewise among those with A < 0, 1 elsewhere; share n as rounded to double (STARE,
+ * 2606.19236: share 0.1, up 1.1, down 1 or, its C2, 0.9, target 0.3) */
 grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
                                   double target, grpo_real *weight);
 
-/* weight (groups): of the v groups whose rewards are not all equal v softmax(-D/temperature), D the mean of accuracy (sequences); 1 of the
- * others (DGPO, 2601.20614, eq. 6: temperature 2).  A mean of 0 counts as 1, as in the authors' code */
+/* weight (groups): v softmax(-D/temperature) over the v groups whose rewards are not all equal, D the group's mean of accuracy (sequences);
+ * 1 for the other groups (DGPO, 2601.20614, eq. 6: temperature 2).  A mean of 0 counts as 1, as in the authors' code */
 grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight);
 
-/* weight (n_tokens) = w n/sum w over the n unmasked tokens of the group, w = e^(-c^2/(2 s^2)), c = (l - mean l)(A - mean A) and its
- * population deviation s over the batch; all 1 where all c are equal (CW-GRPO, 2605.11538) */
+/* weight (n_tokens) = w n/sum w over the n unmasked tokens of the group, w = e^(-c^2/(2 s^2)), c = (l - mean l)(A - mean A), its population
+ * deviation s and the means over the batch; all 1 if all c are equal (CW-GRPO, 2605.11538) */
 grpo_status grpo_covariance_weight(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight);
 
-/* weight (n_tokens) = u/mean u, u = e^(-beta H) of batch.entropy, the teacher's, over the unmasked tokens of routed (sequences) responses;
- * 0 at all other tokens (SRPO, sample routing, 2604.02288: beta 1) */
+/* weight (n_tokens) = u/mean u over the unmasked tokens of routed (sequences) responses, u = e^(-beta H), H = batch.entropy, here the
+ * teacher's; 0 at all other tokens (SRPO, sample routing, 2604.02288: beta 1) */
 grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight);
 
-/* factor (n) = 1/(1 + alpha entropy/log size), entropy (n) >= 0 in nats, size >= 2: the responses to the prompt (SEED-GRPO, 2505.12346,
- * authors' code: alpha 0.0417) */
+/* factor (n) = 1/(1 + alpha entropy/log size), entropy (n) >= 0 in nats; size >= 2: the number of responses to the prompt (SEED-GRPO,
+ * 2505.12346, authors' code: alpha 0.0417) */
 grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor);
 
-/* entropy (groups), nats, = -sum_c p_c log p_c over clusters of responses with one answer, p_c = sum_{i in c} e^score/sum e^score; answer
- * (sequences): ids, -1: one by itself; score (sequences): log-likelihoods, 0 for counts (SEED-GRPO, 2505.12346; COPO, 2508.04138) */
+/* entropy (groups), nats, = -sum_c p_c log p_c over clusters c of responses with the same answer, p_c = sum_{i in c} e^score/sum e^score;
+ * answer (sequences): ids, -1: a cluster of its own; score (sequences): log-likelihoods, or all 0 for counts (SEED-GRPO, 2505.12346; COPO,
+ * 2508.04138) */
 grpo_status grpo_semantic_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy);
 
-/* factor (n) = sigmoid(d)/sigmoid(mean d) sigmoid(m)/sigmoid(mean R), d = hardness (n), R = gap (n), n >= 1, m the mean of those with
- * (R - mean R)^2 <= bound, none: refused (GRPO-S of DR-IRL, 2503.18991, as restated; its bound was not found) */
+/* factor (n) = sigmoid(d)/sigmoid(mean d) sigmoid(m)/sigmoid(mean R), d = hardness (n), R = gap (n), n >= 1, m the mean of the R with (R -
+ * mean R)^2 <= bound; refused if there is none (GRPO-S of DR-IRL, 2503.18991, as restated; its bound was not found) */
 grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_t n, double bound, double *factor);
 
-/* Of the G responses of a group, with z = (length - mean)/population deviation, 0 where all are equal, h = max(1 + r z, 1e-6): weight
- * (sequences) = G softmax(h^lambda), slope (sequences) = d weight/d lambda, which is trained; length (sequences) >= 0; powers beyond 1e150
- * are refused (lambda-GRPO, 2510.06870: r 1/9, lambda from 0 on; the deviation and the 1e-6 a third party's) */
+/* over the G responses of a group, z = (length - mean)/population deviation, 0 if all are equal, h = max(1 + r z, 1e-6): weight (sequences)
+ * = G softmax(h^lambda), slope (sequences) = d weight/d lambda, as lambda is trained; length (sequences) >= 0; powers beyond 1e150 are
+ * refused (lambda-GRPO, 2510.06870: r 1/9, lambda starts at 0; the deviation and the 1e-6 a third party's) */
 grpo_status grpo_length_preference_weight(const grpo_batch *batch, const double *length, double r, double lambda, double *weight,
     double *slope);
 
@@ -180,7 +181,7 @@ grpo_status grpo_length_preference_weight(const grpo_batch *batch, const double 
 extern "C" {
 #endif
 
-/* w of a response of T tokens, before the weights are normalised */
+/* w of response i, which has T tokens, before normalisation */
 static grpo_dd grpo_sample_weight_(const double *difficulty, int64_t i, int by_length, double T, grpo_lengths_ all) {
     const double span = all.longest - all.shortest;
     double hard;
@@ -279,7 +280,7 @@ grpo_status grpo_prefix_discrepancy_weight(const grpo_batch *batch, double gamma
     return GRPO_OK;
 }
 
-/* the next in descending order after number k (-1: the first) */
+/* the element that follows k in descending order (k = -1: the first); -1 if there is none */
 static int64_t grpo_next_smaller_(const double *x, int64_t n, int64_t k) {
     int64_t i, next = -1;
     for (i = 0; i < n; i++) {
@@ -289,7 +290,8 @@ static int64_t grpo_next_smaller_(const double *x, int64_t n, int64_t k) {
     return next;
 }
 
-/* weight of x = top where those above it have 1 and the sum of all is target: (target - above)/sum_{x <= top} e^((x - top)/temperature) */
+/* the weight of x[k], the largest that is not 1, if `above` elements have weight 1 and all sum to target: (target - above)/sum_{x <= x[k]}
+ * e^((x - x[k])/temperature) */
 static grpo_dd grpo_window_share_(const double *x, int64_t n, int64_t k, int64_t above, double target, double temperature) {
     grpo_sum sum;
     memset(&sum, 0, sizeof sum);
@@ -336,7 +338,7 @@ grpo_status grpo_probability_weight(const grpo_batch *batch, double strength, gr
     return GRPO_OK;
 }
 
-/* the slot of unmasked token `place` of response i, from its first or its last; -1: there is none */
+/* the array index of the unmasked token number `place` (from 0) of response i, counted from the end if backward; -1 if there is none */
 static int64_t grpo_place_(const grpo_batch *b, int64_t i, int64_t place, int backward) {
     int64_t t;
     for (int64_t k = 0; k < b->length[i]; k++) {
@@ -346,7 +348,7 @@ static int64_t grpo_place_(const grpo_batch *b, int64_t i, int64_t place, int ba
     return -1;
 }
 
-/* does the id in slot t stand at `place` in responses of both signs of group g? */
+/* 1 if the id of token t is at `place` in responses of both signs of group g */
 static int grpo_in_conflict_(const grpo_batch *b, int64_t g, const int64_t *token, const int64_t *sign, int64_t t, int64_t place,
                              int backward) {
     int64_t other;
@@ -365,8 +367,8 @@ grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, 
     int64_t t;
     int backward, overflow = 0;
     if (!st) st = grpo_check_number_(inside, GRPO_MODERATE_, 4);
-    if (!st) st = grpo_check_there_(token, batch->n_groups, 2);
-    if (!st) st = grpo_check_there_(sign, batch->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(token, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(sign, batch->n_groups, 3);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++)
         for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
@@ -383,7 +385,7 @@ grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, 
 
 static int grpo_prompt_counts_(const grpo_batch *b, int64_t g, double threshold, double limit, grpo_prompt_form form) {
     int64_t i, longest = -1, wrong = 0;
-    double sum = 0;                                                     /* of whole numbers */
+    double sum = 0;                                                     /* exact: a sum of integers */
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         if ((double)b->reward[i] > threshold) { if (b->length[i] > longest) longest = b->length[i]; }
         else if ((double)b->length[i] < limit) { sum += (double)b->length[i]; wrong++; }
@@ -406,7 +408,7 @@ grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double
     return GRPO_OK;
 }
 
-/* the mean over the anchors of a meta group of their mean rewards; *count of them */
+/* the mean, over the anchors of a meta group, of their mean rewards; *count: how many anchors */
 static grpo_dd grpo_anchor_mean_(const grpo_batch *b, const int64_t *meta, const uint8_t *anchor, int64_t id, int64_t *count) {
     grpo_sum sum;
     int64_t g;
@@ -423,8 +425,8 @@ grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta,
     grpo_status st = grpo_check_call_(batch, weight, 4);
     int64_t anchors;
     int overflow = 0;
-    if (!st) st = grpo_check_there_(meta, batch->n_groups, 2);
-    if (!st) st = grpo_check_there_(anchor, batch->n_groups, 3);
+    if (!st) st = grpo_check_not_null_(meta, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(anchor, batch->n_groups, 3);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) {
@@ -436,17 +438,17 @@ grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta,
     return GRPO_OK;
 }
 
-/* the tokens with A > 0, side 0, and with A < 0, side 1 */
+/* index 0: tokens with A > 0; index 1: tokens with A < 0 */
 typedef struct {
     const grpo_batch *batch;
     const grpo_real *advantage, *feature;
     int64_t width;
-    grpo_dd *centre;                    /* (2, width) */
-    grpo_dd *margin, *share;            /* (n_tokens) */
+    grpo_dd *centre;                    /* (2, width) mu */
+    grpo_dd *margin, *share;            /* (n_tokens) M; s */
     double gamma[2];
 } grpo_sides_;
 
-/* the next token of either side, -1 when there is none */
+/* the next token with A not 0, -1 if there is none; *side: 1 if its A < 0 */
 static int64_t grpo_next_of_sides_(const grpo_sides_ *s, grpo_index_ *at, int *side) {
     int64_t t;
     while ((t = grpo_next_token_(s->batch, at)) >= 0) {
@@ -456,7 +458,7 @@ static int64_t grpo_next_of_sides_(const grpo_sides_ *s, grpo_index_ *at, int *s
     return t;
 }
 
-/* mu = sum c v/max(sum c, 1e-8), c = |A| share */
+/* mu = sum c v/max(sum c, 1e-8), c = |A| s */
 static void grpo_find_centres_(const grpo_sides_ *s) {
     const grpo_dd least = { 1e-8, -2.092256083012847e-25 };
     grpo_dd total[2] = { { 0, 0 }, { 0, 0 } };
@@ -478,7 +480,7 @@ static void grpo_find_centres_(const grpo_sides_ *s) {
     }
 }
 
-/* M = sum over d of (mu - mu')(2 v - mu - mu'), mu' of the other side */
+/* M = sum over d of (mu - mu')(2 v - mu - mu'), mu' that of the other sign */
 static void grpo_find_margins_(const grpo_sides_ *s) {
     grpo_index_ at;
     int64_t t;
@@ -495,7 +497,7 @@ static void grpo_find_margins_(const grpo_sides_ *s) {
     }
 }
 
-/* the deviation of M on either side, at least 1e-4 */
+/* gamma of both signs: the deviation of M, at least 1e-4 */
 static void grpo_find_gammas_(grpo_sides_ *s) {
     grpo_values v[2];
     grpo_index_ at;
@@ -526,7 +528,7 @@ static grpo_status grpo_check_centroids_(const grpo_centroids *how, int place) {
 }
 
 static grpo_status grpo_check_features_(const grpo_batch *b, const grpo_real *feature, int64_t width, int place) {
-    grpo_status st = grpo_check_there_(feature, b->n_groups, place);
+    grpo_status st = grpo_check_not_null_(feature, b->n_groups, place);
     grpo_index_ at;
     int64_t t;
     for (at = grpo_before_tokens_(b); !st && (t = grpo_next_token_(b, &at)) >= 0; )
@@ -535,7 +537,7 @@ static grpo_status grpo_check_features_(const grpo_batch *b, const grpo_real *fe
     return st;
 }
 
-/* lambda = low + (high - low) share */
+/* lambda = low + (high - low) s */
 static grpo_dd grpo_centroid_lambda_(const grpo_sides_ *s, const grpo_centroids *how, int64_t t) {
     const grpo_dd low = grpo_dd_of_(how->low);
     return s->advantage[t] == 0 ? low : grpo_dd_add(low, grpo_dd_mul(grpo_two_diff(how->high, how->low), s->share[t].hi));
@@ -552,7 +554,7 @@ grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advan
     int overflow = 0;
     if (!st) st = grpo_check_centroids_(how, 4);
     if (!st && (how->width > INT64_MAX / 64 || batch->n_tokens > INT64_MAX / 64 / how->width)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 4, 0);
-    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 5);
+    if (!st) st = grpo_check_not_null_(scratch, batch->n_groups, 5);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_ADVANTAGE_);
     if (!st) st = grpo_check_features_(batch, feature, how->width, 3);
     if (st || batch->n_groups == 0) return st;
@@ -578,7 +580,7 @@ grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advan
     return GRPO_OK;
 }
 
-/* is no unmasked token before t, from `begin` on, of its agent? */
+/* 1 if t is the first unmasked token of its agent, from `begin` on */
 static int grpo_is_first_of_agent_(const grpo_batch *b, const int64_t *agent, int64_t begin, int64_t t) {
     for (int64_t u = t - 1; u >= begin; u--) if (grpo_is_unmasked_(b, u) && agent[u] == agent[t]) return 0;
     return 1;
@@ -600,7 +602,7 @@ static void grpo_agents_of_response_(const grpo_batch *b, const int64_t *agent, 
 
 grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 3);
-    if (!st) st = grpo_check_there_(agent, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(agent, batch->n_groups, 2);
     if (st) return st;
     for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) grpo_agents_of_response_(batch, agent, i, weight);
     return GRPO_OK;
@@ -658,14 +660,14 @@ static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8
 grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor) {
     grpo_status st = grpo_check_call_(batch, factor, 4);
     if (!st) st = grpo_check_number_(delta, GRPO_MODERATE_FACTOR_, 3);
-    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(correct, batch->n_groups, 2);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++) factor[g] = grpo_confidence_group_(batch, g, correct) + delta;
     return GRPO_OK;
 }
 
-/* weight at the ceil(share n) of the n tokens whose A has that sign that have the smallest logp */
+/* sets the weight to `by` at the ceil(share n) tokens with the smallest logp among the n tokens whose A has this sign */
 static void grpo_weigh_surprising_(const grpo_batch *b, const grpo_real *advantage, int sign, double share, double by, grpo_real *weight) {
     grpo_order_ o;
     grpo_prefix_ p;
@@ -738,12 +740,12 @@ grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accura
     return GRPO_OK;
 }
 
-/* (logp - mean)(A - mean) of the tokens of the batch */
+/* c = (logp - mean)(A - mean) of the tokens of the batch */
 typedef struct {
     const grpo_batch *batch;
     const grpo_real *advantage;
     grpo_dd mean_l, mean_A;
-    int exponent;                       /* of their unit, so that squares are numbers */
+    int exponent;                       /* c is in units of 2^exponent, so that squares neither overflow nor underflow */
     double variance;
 } grpo_products_;
 
@@ -822,7 +824,7 @@ grpo_status grpo_covariance_weight(const grpo_batch *batch, const grpo_real *adv
     return GRPO_OK;
 }
 
-/* the next unmasked token of a routed response, or -1 */
+/* the next unmasked token of a routed response, -1 if there is none */
 static int64_t grpo_next_routed_(const grpo_batch *b, const uint8_t *routed, grpo_index_ *at) {
     int64_t t;
     do t = grpo_next_token_(b, at); while (t >= 0 && !routed[at->i]);
@@ -837,7 +839,7 @@ grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, d
     int64_t t, n = 0;
     int overflow = 0;
     if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_FACTOR_, 3);
-    if (!st) st = grpo_check_there_(routed, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(routed, batch->n_groups, 2);
     if (!st && batch->n_groups && !batch->entropy) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_entropy_);
     if (st) return st;
     for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; n++) {
@@ -872,7 +874,7 @@ grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, 
     return GRPO_OK;
 }
 
-/* are responses i and j of one cluster? */
+/* 1 if responses i and j are in the same cluster */
 static int grpo_one_answer_(const int64_t *answer, int64_t i, int64_t j) { return i == j || (answer[i] >= 0 && answer[i] == answer[j]); }
 
 static double grpo_answer_entropy_group_(const int64_t *answer, const double *score, int64_t begin, int64_t end) {
@@ -883,7 +885,7 @@ static double grpo_answer_entropy_group_(const int64_t *answer, const double *sc
     for (int64_t i = begin; i < end; i++) if (score[i] > top) top = score[i];
     for (int64_t i = begin; i < end; i++) {
         for (j = begin; j < i && !grpo_one_answer_(answer, i, j); j++) { }
-        if (j < i) continue;                                            /* its cluster was there */
+        if (j < i) continue;                                            /* its cluster has been counted */
         memset(&in, 0, sizeof in);
         memset(&out, 0, sizeof out);
         for (j = begin; j < end; j++) grpo_sum_add_(grpo_one_answer_(answer, i, j) ? &in : &out, grpo_exp(grpo_two_diff(score[j], top)));
@@ -895,7 +897,7 @@ static double grpo_answer_entropy_group_(const int64_t *answer, const double *sc
 
 grpo_status grpo_semantic_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy) {
     grpo_status st = grpo_check_call_(batch, entropy, 4);
-    if (!st) st = grpo_check_there_(answer, batch->n_groups, 2);
+    if (!st) st = grpo_check_not_null_(answer, batch->n_groups, 2);
     if (!st) st = grpo_check_responses_(batch, score, GRPO_MODERATE_, 3);
     if (st) return st;
     for (int64_t g = 0; g < batch->n_groups; g++)
@@ -903,7 +905,7 @@ grpo_status grpo_semantic_entropy(const grpo_batch *batch, const int64_t *answer
     return GRPO_OK;
 }
 
-/* the mean of the gaps with (R - mean R)^2 <= bound: (n R - sum R)^2 <= bound n^2, exactly; *count of them */
+/* the mean of the gaps with (R - mean R)^2 <= bound, tested exactly as (n R - sum R)^2 <= bound n^2; *count: how many */
 static grpo_dd grpo_kept_mean_(const double *gap, int64_t n, double bound, int64_t *count) {
     const double size = (double)n;
     grpo_sum sum, kept, off, excess;
@@ -926,7 +928,7 @@ static grpo_dd grpo_kept_mean_(const double *gap, int64_t n, double bound, int64
     return grpo_dd_div(grpo_sum_dd_(&kept), *count ? (double)*count : 1);
 }
 
-/* sigmoid x as e^part/(1 + rest) */
+/* sigmoid(x) = e^part/(1 + rest), where the second function returns 1 + rest */
 static grpo_dd grpo_sigmoid_part_(grpo_dd x) { return x.hi < 0 ? x : grpo_dd_of_(0); }
 static grpo_dd grpo_sigmoid_rest_(grpo_dd x) { return grpo_two_sum(1, grpo_exp(x.hi < 0 ? x : grpo_dd_negative(x))); }
 
@@ -954,7 +956,8 @@ grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_
     return GRPO_OK;
 }
 
-/* the lengths of a group: their number, sum and number times deviation; the exponents of the softmax, their largest, its sums */
+/* of a group: n lengths, their sum, deviation = n times their standard deviation; most: the largest h^lambda; total and tilt: the sums of
+ * the softmax */
 typedef struct { double n, r, lambda; grpo_dd sum, deviation, most, total, tilt; } grpo_preference_;
 
 /* g = h^lambda; slope: d g/d lambda = g log h */
@@ -970,7 +973,7 @@ static grpo_dd grpo_preferred_(const grpo_preference_ *p, double length, grpo_dd
     return g;
 }
 
-/* 0: an exponent is too large */
+/* returns 0 if a power h^lambda is too large */
 static int grpo_survey_lengths_(const double *length, int64_t begin, int64_t end, grpo_preference_ *p) {
     grpo_values v;
     grpo_sum acc;
