@@ -382,7 +382,8 @@ GRPO_NOINLINE_ const gspo_ratio_ *gspo_ratio_at_(const grpo_run_ *r, const gspo_
 /* the members of a group: its n responses with at least one token that counts; every array has n elements */
 typedef struct {
     int64_t n;
-    double *score, *score_low;      /* s_i = score + score_low */
+    double *score, *score_low;      /* s_i = score + score_low, over e^shift */
+    double shift;                   /* 0, or so that e^y of standardised scores does not overflow or underflow */
     double *advantage;              /* A_i, that of the first token that counts */
     double *coefficient;            /* C_i, what F_i is multiplied by in the loss, before the batch's factor and divisor */
     double *length;                 /* T_i, the number of tokens that count */
@@ -645,7 +646,7 @@ GRPO_COLD_ gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps) {
     if (u.exponent > -400 && u.exponent < 400) u.exponent = 0;
     for (int64_t i = 0; i < g->n; i++) grpo_values_take_(&v, gspo_scaled_score_(g, &u, i));
     u.mean = grpo_mean_(&v.sum, g->n);
-    u.divisor = grpo_dd_of_(u.infinite ? 0 : ldexp(eps, -u.exponent));
+    u.divisor = grpo_dd_of_(u.infinite ? 0 : ldexp(grpo_times(eps, exp(-g->shift)), -u.exponent));
     if (g->n < 2 || grpo_dd_same_(v.min, v.max)) return u;
     u.deviation = grpo_sqrt_twice_(grpo_variance_twice_(&v, GRPO_STD_SAMPLE));
     u.divisor = grpo_dd_add(u.divisor, u.deviation);
@@ -910,14 +911,12 @@ static gspo_function_ gspo_function_of_(const grpo_objective *obj) {
 /* the arrays of group g, in out.scratch */
 static gspo_group_ gspo_group_arrays_(const grpo_run_ *r, int64_t g) {
     const int64_t size = r->batch->group_begin[g + 1] - r->batch->group_begin[g];
-    double *scratch = r->out.scratch;
+    double *p = r->out.scratch;                                        /* GSPO_GROUP_ARRAYS_ times size */
     gspo_group_ x;
-    double **array[GSPO_GROUP_ARRAYS_];
     memset(&x, 0, sizeof x);
-    array[0] = &x.score; array[1] = &x.score_low; array[2] = &x.advantage; array[3] = &x.coefficient; array[4] = &x.length;
-    array[5] = &x.old; array[6] = &x.old_low; array[7] = &x.old_infinite; array[8] = &x.share; array[9] = &x.share_low;
-    array[10] = &x.work; array[11] = &x.work_low; array[12] = &x.value; array[13] = &x.slope;
-    for (int k = 0; k < GSPO_GROUP_ARRAYS_; k++) *array[k] = scratch + k * size;
+    x.score = p; x.score_low = p += size; x.advantage = p += size; x.coefficient = p += size; x.length = p += size;
+    x.old = p += size; x.old_low = p += size; x.old_infinite = p += size; x.share = p += size; x.share_low = p += size;
+    x.work = p += size; x.work_low = p += size; x.value = p += size; x.slope = p += size;
     return x;
 }
 
@@ -968,7 +967,6 @@ GRPO_NOINLINE_ void gspo_gather_member_(const grpo_run_ *r, const grpo_sequence_
     x->coefficient[x->n] = gspo_response_coefficient_(r, s, u.ratio, &x->advantage[x->n]);
     if (r->obj->surrogate.kind == GRPO_SURROGATE_TILTED_CROSS_ENTROPY) gspo_set_old_score_(r, s, x->n, x);
     score = grpo_ratio_log(u.ratio);
-    if (r->obj->surrogate.group_score == GRPO_GROUP_SCORE_RATIO) score = grpo_exp_twice(score);
     x->score[x->n] = score.hi; x->score_low[x->n] = score.lo;
     x->length[x->n++] = (double)s->count;
 }
@@ -980,6 +978,18 @@ GRPO_NOINLINE_ void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupl
     for (int64_t i = r->batch->group_begin[g]; i < r->batch->group_begin[g + 1]; i++) {
         const grpo_sequence_ s = grpo_open_sequence_(r, group, i, x->n);
         if (s.count > 0) gspo_gather_member_(r, &s, x);
+    }
+}
+
+/* turns the scores y into e^y if group_score asks.  A factor of all scores changes no standardised one, if eps has it too */
+GRPO_COLD_ void gspo_exponentiate_(const grpo_surrogate *s, gspo_group_ *x) {
+    const double top = x->score[gspo_argmax_(x->score, NULL, x->n, 1)];
+    const int standardised = s->kind == GRPO_SURROGATE_STANDARDISED || s->kind == GRPO_SURROGATE_REGRESSION;
+    if (s->group_score == GRPO_GROUP_SCORE_LOG) return;
+    if (standardised && x->n > 1 && grpo_is_finite(top) && fabs(top) > 700) x->shift = top;
+    for (int64_t i = 0; i < x->n; i++) {
+        const grpo_dd w = grpo_exp_twice(grpo_dd_minus_(gspo_score_(x, i), grpo_dd_of_(x->shift)));
+        x->score[i] = w.hi; x->score_low[i] = w.lo;
     }
 }
 
@@ -1052,7 +1062,10 @@ GRPO_COLD_ void gspo_couple_(const grpo_run_ *r, int64_t g, grpo_coupling_ *grou
     if (function) {
         gspo_group_ x = gspo_group_arrays_(r, g);
         gspo_gather_(r, g, group, &x);
-        if (x.n > 0) function(&r->obj->surrogate, &x);
+        if (x.n > 0) {
+            gspo_exponentiate_(&r->obj->surrogate, &x);
+            function(&r->obj->surrogate, &x);
+        }
         gspo_chain_(&r->obj->surrogate, &x);
         grpo_write_(r, r->out.dlog_partition, g, x.slope_z * r->scales.factor / r->scales.divisor);
         group->value = x.value;

@@ -91,3 +91,10 @@ case("regression-ratio-tiny", "ratios of e^-300 and no epsilon: squares that are
 for who, logps, a in NEVER:
     case(f"regression-neginf-{who}", "one score is infinite: the others are the same beside it, and nothing has a slope",
          changed(MEAN, ratio={"level": "sequence_sum"}), REGRESSION, never(*logps, a))
+beyond = only((3,), 918, ((800,), (-0.25, 0.5), (0.25,)), ((1,), (-0.5, 2), (0.25,)))
+two_beyond = only((3,), 919, ((800,), (900, 800), (0.25,)), ((1,), (-0.5, 2), (0.25,)))
+for which in ("standardised", "regression"):
+    surrogate = {"surrogate": {**REGRESSION["surrogate"], "kind": which, "group_score": "ratio"}}
+    case(f"{which}-ratio-beyond", "a ratio of e^800, beyond binary64: standardised it is an ordinary number, and so is its slope", MEAN,
+         surrogate, beyond)
+    case(f"{which}-ratio-two-beyond", "ratios of e^800 and e^850: the larger one alone is seen beside the other", MEAN, surrogate, two_beyond)
