@@ -61,12 +61,12 @@ int rows_choose(const char *name) { return !grpo_objective_named(name, &objectiv
 
 int rows_tokens(void) { return (int)batch.n_tokens; }
 
-/* what is of a token, of a unit of several or of a group, and what needs powers of e to twice the precision for each token */
+/* the limit in ns a token: token-level, of a sequence, segment or group, or with an exponential in double-double for each token */
 double rows_bound(void) {
     const grpo_level_kind level = objective.ratio.level;
     if (level == GRPO_LEVEL_SEQUENCE_MEAN_RATIO || level == GRPO_LEVEL_SEQUENCE_POWER_MEAN) return 120;
     if (objective.surrogate.kind == GRPO_SURROGATE_VESPO) return 120;
-    return level == GRPO_LEVEL_TOKEN && !grpo_is_group_surrogate_(objective.surrogate.kind) ? 25 : 40;
+    return level == GRPO_LEVEL_TOKEN && gspo_scratch(&objective, &batch) == 0 ? 25 : 40;
 }
 
 double rows_call(double *loss, double *gradient) {

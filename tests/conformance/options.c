@@ -28,7 +28,7 @@ static const char help[] =
     "  --timeout SECONDS      for each answer, and for the start (default: 10)\n"
     "  --format F             text (default), tap, junit, json or html\n"
     "  --verbose all          every failure, not one for each cause\n"
-    "  --complete             a case that is skipped is none that passed: exit status 1\n"
+    "  --complete             skipped cases count as failures: exit status 1\n"
     "  --profile FILE         the program's conventions (profiles/README.md): an answer that they make of it is acceptable, no failure\n"
     "  --strict               what is acceptable is a failure all the same: exit status 1; without a profile it is not even looked for\n"
     "  --expect FILE          the exit status says whether anything has changed from what FILE says; if it is not there, it is written\n"
