@@ -44,12 +44,12 @@
  * They need IEEE arithmetic: -ffast-math, -ffinite-math-only and gcc's -fassociative-math do not compile (GRPO_ALLOW_FAST_MATH permits them
  * and voids the promises).  clang -ffast-math -fno-finite-math-only, and clang with other parts of -ffast-math, are not detected.
  *
- * Switches, the same ones wherever the header is included; KB saved out of the 279 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
+ * Switches, the same ones wherever the header is included; KB saved out of the 278 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 55 KB
  *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 5 KB
  *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens are evaluated one by one, not in blocks; the same bits, slower; 55 KB
  * With GRPO_NO_ROWS and GRPO_NO_TEXT together fields have no names, and grpo_objective_set and _choose are absent too.  With all three
- * switches the two headers, which then still compute every objective, take 154 KB, 110 KB at -Os (tests/size.sh).
+ * switches the two headers, which then still compute every objective, take 153 KB, 109 KB at -Os (tests/size.sh).
  *
  * Contents:  status | numbers | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation | objective |
  *            batch | functions | implementation of what every row uses: kernel, checks, advantage, loss
@@ -4113,12 +4113,10 @@ static int64_t grpo_first_token_outside_(const grpo_batch *b, const grpo_real *x
 }
 
 /* what one element of an array belongs to; the elements of a FLAG array are not checked, a COLUMN array may be NULL */
-typedef enum { GRPO_OF_TOKEN_, GRPO_OF_STEP_, GRPO_OF_SEQUENCE_, GRPO_OF_COLUMNS_, GRPO_OF_COLUMN_, GRPO_OF_GROUP_,
-               GRPO_OF_FLAG_ } grpo_element_;
-typedef struct { int what; grpo_element_ of; grpo_domain_kind_ domain; int needs, finite; const void *array; } grpo_array_;
+enum { GRPO_OF_TOKEN_, GRPO_OF_STEP_, GRPO_OF_SEQUENCE_, GRPO_OF_COLUMNS_, GRPO_OF_COLUMN_, GRPO_OF_GROUP_, GRPO_OF_FLAG_ };
+typedef struct { uint16_t what, offset; uint8_t of, domain; int32_t needs, finite; } grpo_array_;      /* offset: in grpo_batch */
 
-static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, grpo_domain_kind_ domain) {
-    const grpo_real *x = (const grpo_real *)a->array;
+static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, const grpo_real *x, grpo_domain_kind_ domain) {
     const int64_t begin = b->group_begin[0], end = b->group_begin[b->n_groups];
     int64_t k = -1;
     switch (a->of) {
@@ -4133,23 +4131,28 @@ static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, 
     return k < 0 ? GRPO_OK : grpo_status_at_(grpo_rule_of_((double)x[k], domain), a->what, k);
 }
 
-static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads) {
-    const grpo_array_ arrays[] = {
-#define GRPO_ARRAY_(member, of, domain, needs, finite) { GRPO_AT_##member##_, GRPO_OF_##of##_, GRPO_##domain##_, needs, finite, b->member },
-        GRPO_ARRAYS_(GRPO_ARRAY_)
+static const grpo_array_ grpo_arrays_[] = {
+#define GRPO_ARRAY_(x, of, domain, n, finite) { GRPO_AT_##x##_, offsetof(grpo_batch, x), GRPO_OF_##of##_, GRPO_##domain##_, n, finite },
+    GRPO_ARRAYS_(GRPO_ARRAY_)
 #undef GRPO_ARRAY_
-        { GRPO_AT_advantage_, GRPO_OF_TOKEN_, GRPO_FINITE_, GRPO_NEED_ADVANTAGE_, 0, advantage },
-    };
+    { GRPO_AT_advantage_, 0, GRPO_OF_TOKEN_, GRPO_FINITE_, GRPO_NEED_ADVANTAGE_, 0 },
+};
+static const void *grpo_array_of_(const grpo_batch *b, const grpo_real *advantage, const grpo_array_ *a) {
+    const void *array = advantage;
+    if (a->what != GRPO_AT_advantage_) memcpy(&array, (const char *)b + a->offset, sizeof array);
+    return array;
+}
+
+static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads) {
+    const grpo_array_ *a, *end = grpo_arrays_ + sizeof grpo_arrays_ / sizeof *grpo_arrays_;
     if (b->n_groups == 0) return GRPO_OK;
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        if ((needs & arrays[k].needs) && !arrays[k].array && arrays[k].of != GRPO_OF_COLUMN_)
-            return GRPO_STATUS_(GRPO_NULL, arrays[k].what);
+    for (a = grpo_arrays_; a < end; a++)
+        if ((needs & a->needs) && !grpo_array_of_(b, advantage, a) && a->of != GRPO_OF_COLUMN_) return GRPO_STATUS_(GRPO_NULL, a->what);
     if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards < 1) return GRPO_STATUS_(GRPO_NOT_POSITIVE, GRPO_AT_n_rewards_);
     if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards > GRPO_MAX_REWARDS) return GRPO_STATUS_(GRPO_TOO_MANY, GRPO_AT_n_rewards_);
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
-        const grpo_array_ *a = &arrays[k];
-        const int looked_at = ((needs | reads) & a->needs) && a->array;
-        const grpo_status st = looked_at ? grpo_check_array_(b, a, needs & a->finite ? GRPO_FINITE_ : a->domain) : GRPO_OK;
+    for (a = grpo_arrays_; a < end; a++) {
+        const grpo_real *x = (needs | reads) & a->needs ? (const grpo_real *)grpo_array_of_(b, advantage, a) : NULL;
+        const grpo_status st = x ? grpo_check_array_(b, a, x, needs & a->finite ? GRPO_FINITE_ : (grpo_domain_kind_)a->domain) : GRPO_OK;
         if (st) return st;
     }
     return GRPO_OK;

@@ -448,34 +448,46 @@ static double gspo_share_of_(const gspo_group_ *g, const gspo_lse_ *p, int64_t i
     return grpo_exp(grpo_dd_minus_(gspo_work_(g, i), p->max)) / (1 + p->rest);
 }
 
-/* y_i - mean y, from the sum of y; infinite if K does not cancel */
-static grpo_dd gspo_centred_(const gspo_group_ *g, const grpo_sum *sum, int64_t i) {
-    const grpo_dd y = gspo_score_(g, i);
-    int64_t tilt = sum->neg_inf - sum->pos_inf;                        /* the coefficient of K in n (y_i - mean y) */
-    if (!grpo_is_finite(y.hi)) tilt += y.hi > 0 ? g->n : -g->n;
-    if (tilt != 0) return grpo_dd_of_(tilt > 0 ? HUGE_VAL : -HUGE_VAL);
-    if (!grpo_is_finite(y.hi)) return grpo_dd_of_(0);
-    return grpo_dd_minus_(y, grpo_dd_div(grpo_sum_dd_(sum), (double)g->n));
-}
+/* the coefficient of K in a score: 1, -1 or, if it is finite, 0 */
+static double gspo_sign_of_infinite_(double score) { return grpo_is_finite(score) ? 0 : score > 0 ? 1 : -1; }
 
-/* F_i = e_i^2/(2 (G - 1)), e_i = k (y_i - mean y) - A_i: GVPO (2504.19599) */
+/* F_i = e_i^2/(2 (G - 1)), e_i = k (y_i - mean y) - A_i: GVPO (2504.19599).  Infinite scores: e_i = finite part + tilt_i K/n; a value or
+ * slope in which K is left is infinite */
 GRPO_COLD_ void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
     const double n = (double)g->n, others = n - 1;
-    grpo_sum sum, weighed;
-    grpo_dd mean, e;
+    grpo_sum sum, weighed, tilted;
+    grpo_dd mean, mean_tilt, e;
+    double infinite = 0;
+    int64_t i;
     memset(&sum, 0, sizeof sum);
     memset(&weighed, 0, sizeof weighed);
-    for (int64_t i = 0; i < g->n; i++) { grpo_sum_add_dd_(&sum, gspo_score_(g, i)); g->value[i] = g->slope[i] = 0; }
+    memset(&tilted, 0, sizeof tilted);
+    for (i = 0; i < g->n; i++) {
+        const double sign = gspo_sign_of_infinite_(g->score[i]);
+        infinite += sign;
+        if (sign != 0) g->score[i] = g->score_low[i] = 0;
+        grpo_sum_add_dd_(&sum, gspo_score_(g, i));
+        g->value[i] = g->slope[i] = 0;
+        g->share[i] = n * sign;                                        /* then tilt_i, then its part of the slope */
+    }
     if (g->n < 2) return;
-    for (int64_t i = 0; i < g->n; i++) {
-        e = grpo_dd_add(gspo_times_(gspo_centred_(g, &sum, i), s->beta), grpo_dd_of_(-g->advantage[i]));
-        g->value[i] = 0.5 * e.hi * e.hi / others;
+    mean = grpo_dd_div(grpo_sum_dd_(&sum), n);
+    for (i = 0; i < g->n; i++) {
+        const double tilt = s->beta * (g->share[i] - infinite);
+        e = grpo_dd_add(gspo_times_(grpo_dd_minus_(gspo_score_(g, i), mean), s->beta), grpo_dd_of_(-g->advantage[i]));
+        g->value[i] = tilt != 0 ? HUGE_VAL : 0.5 * e.hi * e.hi / others;
         e = gspo_times_(e, g->coefficient[i]);
         gspo_set_work_(g, i, e);
         grpo_sum_add_dd_(&weighed, e);
+        g->share[i] = tilt * g->coefficient[i];
+        grpo_sum_add_(&tilted, g->share[i]);
     }
     mean = grpo_dd_div(grpo_sum_dd_(&weighed), n);
-    for (int64_t i = 0; i < g->n; i++) g->slope[i] = grpo_times(s->beta, grpo_dd_minus_(gspo_work_(g, i), mean).hi) / others;
+    mean_tilt = grpo_dd_div(grpo_sum_dd_(&tilted), n);
+    for (i = 0; i < g->n; i++) {
+        const double tilt = s->beta * grpo_dd_minus_(grpo_dd_of_(g->share[i]), mean_tilt).hi;
+        g->slope[i] = tilt != 0 ? grpo_times(tilt, HUGE_VAL) : grpo_times(s->beta, grpo_dd_minus_(gspo_work_(g, i), mean).hi) / others;
+    }
 }
 
 /* one side of n members: F = log(1 + sum e^z)/n, z = -y/tau if A > 0, else y/tau */

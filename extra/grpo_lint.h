@@ -286,7 +286,7 @@ static int grpo_place_column_(const grpo_batch *b, int64_t k, int by_sequence, g
 }
 
 /* fills in the place, in an array of GRPO_ARRAYS_, and its value if the place exists */
-static void grpo_place_array_(const grpo_batch *b, const grpo_array_ *a, int64_t k, grpo_fault *f) {
+static void grpo_place_array_(const grpo_batch *b, const grpo_array_ *a, const grpo_real *x, int64_t k, grpo_fault *f) {
     int there = 0;
     switch (a->of) {
     case GRPO_OF_TOKEN_:
@@ -297,18 +297,16 @@ static void grpo_place_array_(const grpo_batch *b, const grpo_array_ *a, int64_t
     case GRPO_OF_GROUP_:    there = b && grpo_has_group_(b, k); if (there) f->group = k; break;
     case GRPO_OF_FLAG_:     break;
     }
-    if (there && a->array) grpo_fault_value_(f, (double)((const grpo_real *)a->array)[k]);
+    if (there && x) grpo_fault_value_(f, (double)x[k]);
 }
 
 static int grpo_place_real_(const grpo_batch *b, const grpo_real *advantage, int what, int64_t k, grpo_fault *f) {
-    const grpo_array_ arrays[] = {
-#define GRPO_ARRAY_(member, of, domain, needs, finite) { GRPO_AT_##member##_, GRPO_OF_##of##_, GRPO_##domain##_, needs, finite, b->member },
-        GRPO_ARRAYS_(GRPO_ARRAY_)
-#undef GRPO_ARRAY_
-        { GRPO_AT_advantage_, GRPO_OF_TOKEN_, GRPO_FINITE_, 0, 0, advantage },
-    };
-    for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++)
-        if (arrays[n].what == what) { grpo_place_array_(b, &arrays[n], k, f); return 1; }
+    for (size_t n = 0; n < sizeof grpo_arrays_ / sizeof *grpo_arrays_; n++) {
+        const grpo_array_ *a = &grpo_arrays_[n];
+        if (a->what != what) continue;
+        grpo_place_array_(b, a, (const grpo_real *)grpo_array_of_(b, advantage, a), k, f);
+        return 1;
+    }
     return 0;
 }
 

@@ -212,6 +212,7 @@ static grpo_status run_alone(const grpo_objective *obj, const rollouts *b, const
             view.n_groups = b->n_sequences * (k + 1) / parts - first;
             view.group_begin = a->begin + first;
             view.offset = a->offset; view.length = a->length; view.reward = a->reward; view.truncated = a->truncated;
+            view.log_partition = NULL;                                 /* of groups: a response alone has none */
             room = output_with_scratch(obj, &view);
             out.scratch = room.scratch; out.scratch_size = room.scratch_size;
             st = pass == 0 ? grpo_totals_add(obj, &view, A, &totals) : gspo_loss_add(obj, &view, A, &totals, &out, &all);

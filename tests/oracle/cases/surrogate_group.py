@@ -107,6 +107,9 @@ for name, label, logps, a in (("logistic_lse", "old-good", (-1, NEG), 1), ("pair
 for label, logps, a in (("policy-bad", (NEG, -1), -1), ("old-good", (-1, NEG), 1)):
     case(f"trajectory_balance-neginf-{label}", "an infinite score: its own square is infinite, the others' are not", MEAN,
          {"surrogate": KINDS["trajectory_balance"]}, one_never(*logps, a))
+for label, logps, a in (("policy-bad", (NEG, -1), -1), ("old-good", (-1, NEG), 1)):
+    case(f"variance-neginf-{label}", "an infinite score: every term is infinite, and so is every slope, of its sign and of the other", MEAN,
+         {"surrogate": KINDS["variance"]}, one_never(*logps, a))
 case("nothing-labels", "the score is a log-probability: no ratio is reported", OF["logistic_lse"],
      {"ratio": {"behaviour": "none"}}, teams)
 case("geometric", "weights and dropped tokens change what a response counts for, not its score",
