@@ -468,7 +468,7 @@ GRPO_COLD_ void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
         if (sign != 0) g->score[i] = g->score_low[i] = 0;
         grpo_sum_add_dd_(&sum, gspo_score_(g, i));
         g->value[i] = g->slope[i] = 0;
-        g->share[i] = n * sign;                                        /* then tilt_i, then its part of the slope */
+        g->share[i] = n * sign;                                        /* then k tilt_i C_i */
     }
     if (g->n < 2) return;
     mean = grpo_dd_div(grpo_sum_dd_(&sum), n);
