@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers the conformance protocol (../conformance/PROTOCOL.md) from the definition; with --defect, commits that mistake.
+"""Answers the conformance protocol (../conformance/PROTOCOL.md) from the definition; with --defect, with that mistake.
 
     answer.py                   the right answers
     answer.py --defect GSPO-05  the right answers but for one known mistake
@@ -27,7 +27,7 @@ SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "ve
 
 
 def unknown(objective, axes):
-    """What this program does not know of an objective, or None; axes: the schema's, all of which it does."""
+    """The part of an objective that this program does not know, or None; axes: those of the schema, all of which it computes."""
     for axis, fields in objective.items():
         known = axes[axis]["properties"] if axis in axes else {}
         for field, x in fields.items():

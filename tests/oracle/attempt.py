@@ -1,4 +1,4 @@
-"""One case answered the way a program under test answers it: advantages from the rewards, the rest from exact advantages.
+"""One case, answered as a program under test answers it: the advantages from the rewards, everything else from exact advantages.
 
 A mistake (defects/) changes the attempt before it runs: the objective, the inputs, a function of the oracle, or the answers.
 """
@@ -17,7 +17,7 @@ from reals import mpf
 
 
 def copied(x):
-    """Of what JSON can hold."""
+    """A deep copy of JSON data."""
     if isinstance(x, dict):
         return {key: copied(v) if isinstance(v, (dict, list)) else v for key, v in x.items()}
     if not isinstance(x, list):
@@ -26,7 +26,7 @@ def copied(x):
 
 
 def numbers(x):
-    """A copy of answers as the vectors have them, with what JSON writes as words."""
+    """A copy of answers from the vectors, in which the strings for infinities and NaN are numbers."""
     if isinstance(x, dict):
         return {key: numbers(v) for key, v in x.items()}
     if isinstance(x, list):
@@ -41,37 +41,37 @@ class Attempt:
         self.case = case
         self.swaps = []
         self.last = []
-        self.outputs = None  # what the mistake is about; everything else is answered rightly
+        self.outputs = None  # the outputs that the mistake changes; None: all
         self.given = advantage
         if self.kind in ("logits", "hidden"):
             self.case = copied(case)
             self.objective = self.case.get("objective")
             return
         self.objective = copied(case["objective"])
-        self.first = copied(case["batch"])  # what the advantages are made from
-        self.second = copied(case["batch"])  # what the loss is made from
+        self.first = copied(case["batch"])  # input of the advantages
+        self.second = copied(case["batch"])  # input of the loss
         if advantage is not None:
             self.second["advantage"] = copied(advantage)
 
-    # ---- what a mistake may do
+    # ---- the changes that a mistake can make
 
     def choose(self, axis, **fields):
-        """Another choice than the objective's."""
+        """Replaces a choice of the objective."""
         for field, choice in fields.items():
             if field not in self.objective[axis]:
                 raise KeyError((axis, field))
             self.objective[axis][field] = choice
 
     def swap(self, owner, name, f):
-        """A function of a module, or of a table of choices, is another one."""
+        """Replaces a function of a module, or of a table of choices."""
         self.swaps.append((owner, name, lambda original: f))
 
     def around(self, owner, name, f):
-        """The same, where the other one calls the original: f(original, ...)."""
+        """The same, where the new function also gets the original one: f(original, ...)."""
         self.swaps.append((owner, name, lambda original: lambda *args: f(original, *args)))
 
     def entries(self, f):
-        """f(entries, batch, objective) changes what the tokens add to the loss; it may return another list."""
+        """f(entries, batch, objective) changes the entries of the loss; it may return another list."""
         def changed(original, objective, batch):
             entries, rejected = original(objective, batch)
             return f(entries, batch, objective) or entries, rejected
@@ -93,14 +93,14 @@ class Attempt:
         self.outputs = outputs or self.outputs
 
     def masks(self, f):
-        """Another mask: f(i, row) of the row of booleans."""
+        """Replaces the mask of response i by f(i, mask)."""
         self.reads_masked()
         for raw in (self.first, self.second):
             mask = raw.get("mask") or [[True] * T for T in raw["length"]]
             raw["mask"] = [f(i, list(row)) for i, row in enumerate(mask)]
 
     def with_ghosts(self):
-        """Masked tokens are read too: `sequence.ghosts`."""
+        """Masked tokens are read as well, into `sequence.ghosts`."""
         self.reads_masked()
         self.swap(evaluate, "Sequence", Haunted)
 
@@ -109,14 +109,14 @@ class Attempt:
         self.around(report, "report", living)
 
     def reads_masked(self):
-        """Masked slots are read: if they hold NaN or infinities, these are what binary64 makes of them, and no limits."""
+        """Masked tokens are read. NaN and infinities there are those of binary64, not limits."""
         rows = [row for raw in (self.first, self.second) if "mask" in raw for key in raw for row in raw[key]
                 if isinstance(row, list)]
         if any(x in ("NaN", "Infinity") for row in rows for x in row):
             self.ieee()
 
     def ieee(self):
-        """Infinities, overflow and both branches of every min and max, as a naive program in binary64 has them."""
+        """Infinities, overflow, and a gradient through both branches of min and max, as in a naive binary64 program."""
         self.swap(evaluate, "number", naive_number)
         for module in (limits, weight, report):
             self.swap(module, "exp", naive_exp)
@@ -128,14 +128,14 @@ class Attempt:
     # ---- running it
 
     def run(self, stages=("advantage", "loss"), enough=lambda name, answer: False):
-        """{output: answer}; up to the first that is enough, where the mistake is not in finished answers."""
+        """{output: answer}, in order, up to the first for which `enough` holds; all of them if the mistake edits finished answers."""
         answers = self.known(stages) if self.last and self.is_right() else self.computed(stages, enough)
         for f in self.last:
             f(answers)
         return answers
 
     def is_right(self):
-        """Is nothing wrong yet, and the right answers known?"""
+        """Is nothing changed yet, so that the answers of the case are those of this attempt?"""
         if self.kind in ("logits", "hidden") or self.swaps or "expect" not in self.case:
             return False
         batch = self.case["batch"]
@@ -190,7 +190,7 @@ class Attempt:
 
 
 def told(x, size):
-    """As a binary64, which may be NaN."""
+    """Rounded to a binary64, which may be NaN."""
     if limits.magnitude(x) is None and not isinstance(x, limits.Growth) and (x != x or abs(x) == math.inf):
         return float(x)
     if limits.magnitude(size) is not None or isinstance(size, limits.Growth) or size == size and size != math.inf:
@@ -216,10 +216,10 @@ class Haunted(evaluate.Sequence):
 
 
 class Ghost(evaluate.Entry):
-    """What a token that does not count adds to the loss all the same; not in the report."""
+    """The entry of a masked token that is in the loss by mistake; it is not in the report."""
 
 
-# ---- binary64 without care
+# ---- naive arithmetic in binary64
 
 LARGEST = mpf(2) ** 1024 - mpf(2) ** 970
 SMALLEST = mpf(2) ** -1075
@@ -235,7 +235,7 @@ def naive_exp(x):
 
 
 def naive_choice(x, y, first):
-    """Both arguments stay in the graph; the one that is not taken gets a gradient of 0 times whatever follows."""
+    """A min or max of which both arguments stay in the graph; the gradient of the one not taken is 0 times its slope."""
     taken = autodiff.value(x) if first else autodiff.value(y)
     parents = [(v, mpf(slope)) for v, slope in ((x, first), (y, not first)) if isinstance(v, autodiff.Var)]
     return autodiff.Var(taken, parents) if parents else taken
@@ -254,7 +254,7 @@ def naive_outside(choice, v):
     return choice["rollout_is"] in ("mask", "reject") and not low <= v <= high
 
 
-# ---- narrower numbers
+# ---- narrower formats
 
 BITS = {"bf16": 8, "f16": 11, "f32": 24}
 

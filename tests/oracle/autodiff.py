@@ -17,10 +17,10 @@ class Var:
 
     def __init__(self, value, parents=(), size=None, antilog=None):
         self.value = value
-        self.parents = parents  # [(Var, d self / d parent)], or with the size of that slope where it is a sum
+        self.parents = parents  # [(Var, d self / d parent)], with the size of the derivative as a third element where it is a sum
         self.order = next(_order)
-        self.size = size  # what was added up, where it is not the absolute value
-        self.antilog = antilog  # what this is the logarithm of, where it is one
+        self.size = size  # the sum of the absolute values of its terms; None: abs(value)
+        self.antilog = antilog  # e^value, where it is known exactly: this is its logarithm
 
     def __add__(self, other):
         if isinstance(other, Var):
@@ -56,18 +56,18 @@ def value(x):
 
 
 def size(x):
-    """The sum of the absolute values of what x was added up from."""
+    """The sum of the absolute values of the terms of x (scale.md)."""
     return x.size if isinstance(x, Var) and x.size is not None else abs(value(x))
 
 
 def added(x, y):
-    """x + y as a sum that counts: its size is the sum of the two sizes."""
+    """x + y, with the sum of both sizes as its size (x + y with the operator has the size abs(x + y))."""
     parents = [(z, ONE) for z in (x, y) if isinstance(z, Var)]
     return Var(value(x) + value(y), parents, size(x) + size(y))
 
 
 def linear(pairs):
-    """sum of coefficient * x over (x, coefficient). A lone factor keeps the size of what it multiplies."""
+    """sum of coefficient * x over (x, coefficient). A single product keeps the size of x, times abs(coefficient)."""
     total = ZERO
     for x, c in pairs:
         part = value(x) if c is ONE else value(x) * c
@@ -90,7 +90,7 @@ def exp(x):
 
 
 def log_mean_exp(xs):
-    """log((1/n) sum e^x), derivative e^x / sum e^x. Its size: that of every x by its share, at least what comes out."""
+    """log((1/n) sum e^x), derivative e^x / sum e^x. Its size: the sum of size(x) e^x / sum e^x, at least its absolute value."""
     mean = linear([(exp(x), ONE) for x in xs]) / len(xs)
     y = limits.log(value(mean))
     top = y + limits.log(limits.mpf(len(xs)))
@@ -104,7 +104,7 @@ def larger(x, y):
 
 
 def sized(x, size):
-    """x with the size of what it was added up from, where that counts."""
+    """x with this size."""
     return Var(value(x), x.parents if isinstance(x, Var) else (), size)
 
 
@@ -113,7 +113,7 @@ def half_square(x):
 
 
 def square(x):
-    """x^2, with the sizes of a sum x: where its summands nearly cancel, what is left is as uncertain as they are."""
+    """x^2, with the sizes of a sum x: size(x)^2, and 2 size(x) of the derivative."""
     v, s = value(x), size(x)
     return Var(v * v, [(x, v * 2, s * 2)] if isinstance(x, Var) else [], s * s)
 
@@ -147,7 +147,7 @@ def sigmoid(x):
 
 
 def summed(xs):
-    """The sum of all as a sum that counts."""
+    """The sum of all, with the sum of their sizes as its size."""
     return reduce(added, xs)
 
 
@@ -156,7 +156,7 @@ def largest_place(values):
 
 
 def log_sum_exp(xs):
-    """log sum_j e^(x_j), exact also where one term is nearly all; its slopes are the softmax."""
+    """log sum_j e^(x_j), accurate also where one term dominates; its derivatives are the softmax."""
     values = [value(x) for x in xs]
     top = largest_place(values)
     shares = [limits.exp(v - values[top]) for v in values]
@@ -171,10 +171,11 @@ def softplus(x):
 
 
 def nonlinear(formula, ys, stretch, apart=None, plus=None):
-    """formula(ys) with the sizes of a function that is no sum: what the rounding of every y does to it is added to its
-    absolute value (or to `plus`), abs(slope) size(y) (nothing of an infinite y is rounded). A slope has the size of its pieces
-    (those of `apart`, where that is given: another way to write the formula) times 1 + stretch, how far y's rounding is
-    multiplied by the exponentials in it."""
+    """formula(ys), with sizes that include the rounding errors of the ys (scale.md, functions of a group).
+
+    The size of the value is its absolute value (or `plus`) plus the sum of abs(derivative) size(y); an infinite y adds nothing. The size
+    of a derivative is the sum of the absolute values of its summands, times 1 + stretch, where stretch is the factor by which exponentials
+    in the formula amplify an error of y. `apart` is the same formula, written so that its derivative has the summands that count."""
     leaves = [Var(value(y)) for y in ys]
     x = formula(leaves)
     slope = gradient([(x, ONE)])
@@ -205,7 +206,7 @@ _replay = None
 
 
 def sg(x):
-    """Stop-gradient. While values are frozen, the one of the unperturbed run: what a finite difference must not move."""
+    """Stop-gradient. In a replay it returns the value of the recorded run, so that finite differences do not change it."""
     if _replay is not None:
         return next(_replay)
     if _record is not None:
@@ -214,7 +215,7 @@ def sg(x):
 
 
 def recording(run):
-    """(result of run(), the values its stop-gradients saw)"""
+    """(result of run(), the values of its stop-gradients)"""
     global _record
     _record = []
     try:
@@ -236,7 +237,7 @@ def replaying(run, seen):
 def gradient(seeds, sizes=False):
     """{Var: sum over (root, weight) of weight * d root / d Var}.
 
-    With sizes, the sum of absolute values over the paths from the roots instead: the size of what was added up.
+    With sizes: the sum of the absolute values over all paths from the roots, which is the size of the derivative.
     """
     adjoint = {}
     stack = []
@@ -256,7 +257,7 @@ def gradient(seeds, sizes=False):
 
 
 def reached(roots):
-    """What the roots are made from, and they, the youngest first."""
+    """The roots and all their ancestors, the most recent first."""
     found, stack = {}, list(roots)
     while stack:
         node = stack.pop()

@@ -1,4 +1,4 @@
-"""DEFECTS.md: what the vectors can tell about a wrong program, and what they cannot."""
+"""DEFECTS.md: the mistakes that the vectors can detect, and those that they cannot."""
 import textwrap
 
 import split
@@ -8,17 +8,19 @@ from record import in_brief, in_full
 KEPT = 3  # cases named per mistake; the others are counted
 HEAD = """# Known mistakes
 
-Mistakes that public implementations of these objectives made, under the names of a survey of 171 of them, and those that a cut into parts
-(`PART-`), the way from logits or hidden states to the loss and back (`VOC-`, `HEAD-`), divergences that are given (`FLOW-`), a contrast of
-the scores of a group (`CON-`) and bounds by probability or by sign (`TRUST-`) invite, seen in public or not. A name with a letter is
-another form of the same entry. Each is committed on the cases, whose `defects` hold what comes out, or one number of it where that is
-enough; so a program that fails is told whose numbers it has. Written by `../oracle/generate.py`; `../oracle/defects/` commits them.
+Mistakes that public implementations of these objectives have made, with the names of a survey of 171 of them; and likely mistakes, seen in
+public or not, in cutting a batch into parts (`PART-`), between logits or hidden states and the loss (`VOC-`, `HEAD-`), with given
+divergences (`FLOW-`), in contrasting the scores of a group (`CON-`) and in trust regions by probability or by sign (`TRUST-`). A name with
+a letter is another form of the same entry. The oracle computes every case with each mistake, and the cases record the wrong answers, in
+full or by one number, under `defects`; so the wrong numbers of a failing program can be compared with them. Written by
+`../oracle/generate.py`; the mistakes are in `../oracle/defects/`.
 """
 
-WHERE = """A project stands under "seen in" where a thread or its code says that it computed so, after "right in" where not. A number is
-that of the issue or change request where this is told; a commit is mostly the one that put it right, where "since" does not say otherwise.
-"In review": in the discussion of a change request. "None known": no project is known to have computed so. "Read in its code": without a
-thread. The short names are of these repositories:
+WHERE = """"Seen in" names a project if a thread or its code shows that it made the mistake; after "right in" it names projects that do it
+right. A number is that of the issue or change request that shows the mistake. A commit is the one that fixed it, unless the text says
+otherwise ("since": the one that introduced it). "In review": found in the discussion of a change request. "None known": no project is known
+to have made it; "invited by" says what makes it likely. "Read in its code": the code shows it, without a thread. The short names stand for
+these repositories:
 """
 
 
@@ -36,7 +38,7 @@ def listed(names):
 
 
 def outputs(answers):
-    """Whole outputs by name, the report's by their keys."""
+    """The names of the outputs that differ; of the report, its keys."""
     found = []
     for name in ("advantage", "dynamic_sampling_mask", "loss", "term", "dlogp", "ddivergence_ref", "logp", "entropy", "dlogits", "dhidden",
                  "dweight", *split.LISTS):
@@ -49,13 +51,13 @@ def outputs(answers):
 
 
 def caught(cases, name):
-    """The cases that record a mistake in full, those with the shortest answers first."""
+    """The cases that record a mistake in full, the shortest answers first."""
     found = [(len(str(case["defects"][name])), case["id"]) for case in cases if name in in_full(case)]
     return [label for _, label in sorted(found)]
 
 
 def partly(cases):
-    """Pairs that agree on every case that records both, and not everywhere."""
+    """Pairs of mistakes with the same answers in every case that records both, other than those in SAME."""
     shared = {}
     for case in cases:
         recorded = in_full(case)
@@ -68,34 +70,34 @@ def partly(cases):
 
 
 def text(cases):
-    told = sorted(DEFECTS.values(), key=lambda d: d.name)
+    found = sorted(DEFECTS.values(), key=lambda d: d.name)
     by_id = {case["id"]: case for case in cases}
     lines = [HEAD]
-    entries = len({base(d.name) for d in told})
+    entries = len({base(d.name) for d in found})
     stored = sum(len(in_full(case)) for case in cases)
     briefly = sum(len(in_brief(case)) for case in cases)
-    telling = sum(1 for case in cases if case.get("defects"))
-    lines.append(f"{entries} entries of {entries + len(LEFT_OUT)} are told, in {len(told)} forms; {len(LEFT_OUT)} cannot be. "
-                 f"{stored} wrong answers are recorded in full and {briefly} by one number, in {telling} cases of {len(cases)}. "
-                 f"The table names cases that record them in full.\n")
-    lines.append("## Told\n")
-    lines.append("| name | wrong | right | seen in | shows with | betrayed by | cases |")
+    recording = sum(1 for case in cases if case.get("defects"))
+    lines.append(f"{entries} entries of {entries + len(LEFT_OUT)} can be detected, in {len(found)} forms; {len(LEFT_OUT)} cannot. "
+                 f"{stored} wrong answers are recorded in full and {briefly} by one number, in {recording} cases of {len(cases)}. "
+                 f"The last column names cases that record the mistake in full.\n")
+    lines.append("## Detected\n")
+    lines.append("| name | wrong | right | seen in | exposed by | wrong outputs | cases |")
     lines.append("|---|---|---|---|---|---|---|")
-    for d in told:
+    for d in found:
         names = caught(cases, d.name)
         answers = [by_id[name]["defects"][d.name] for name in names]
         row = (d.name, d.wrong, d.right, d.seen, d.shows, outputs(answers), listed(names))
         lines.append("| " + " | ".join(cell(x) for x in row) + " |")
     lines.append("\n## The same under several names\n")
-    lines.append("One formula, so a program that matches one matches all of them.\n")
+    lines.append("These have the same formula: a program that matches one of a line matches all of them.\n")
     lines += [f"- {', '.join(names)}: {why}" for names, why in SAME]
-    lines.append("\nThese agree on the cases that record both, and differ elsewhere: "
+    lines.append("\nThese agree in the cases that record both, and differ in others: "
                  + ", ".join(f"{x} and {y}" for x, y in partly(cases)) + ".")
-    lines.append("\n## Not told\n")
+    lines.append("\n## Not detectable\n")
     lines.append("| name | why |")
     lines.append("|---|---|")
     lines += [f"| {name} | {cell(why)} |" for name, why in sorted(LEFT_OUT.items())]
-    lines.append("\n## Where\n")
+    lines.append("\n## Sources\n")
     lines.append(WHERE)
     lines.append(textwrap.fill("; ".join(f"{name}: {place}" for name, place in PROJECTS.items()) + ".", 140, break_on_hyphens=False))
     return "\n".join(lines) + "\n"

@@ -1,6 +1,6 @@
 """One case: the answers of an objective on a batch, and the scale of each.
 
-L = sum over active tokens of c_it x_it, x_it = M_it v_it S_it + P_it; the KL and the entropy in P may have coefficients of their own.
+L = sum over active tokens of c_it x_it, x_it = M_it v_it g_it S_it + P_it; the KL and the entropy in P may have other coefficients.
 """
 from functools import cache
 
@@ -23,13 +23,13 @@ class Token:
         self.o, self.f, self.b = row("logp_old"), row("logp_ref"), row("logp_rollout")
         self.teacher = row("logp_teacher")
         self.entropy, self.value = row("entropy"), row("value")
-        self.H = None if self.entropy is None else Var(self.entropy)  # as the penalty has it
+        self.H = None if self.entropy is None else Var(self.entropy)  # a variable, as the entropy bonus differentiates it
         self.step_reward = row("step_reward")
         self.sum_pi_squared = row("sum_pi_squared")
         self.advantage, self.weight = row("advantage"), row("external_weight")
         self.clip_low, self.clip_high = row("eps_low"), row("eps_high")
         away = row("divergence_ref")
-        self.divergence_ref = None if away is None else Var(away)  # from the reference, which has a derivative of its own
+        self.divergence_ref = None if away is None else Var(away)  # a variable, since its derivative is an answer
         self.divergence_old = row("divergence_old")
 
 
@@ -44,7 +44,7 @@ class Sequence:
         segment = segments.numbered(batch["segment_end"][i]) if "segment_end" in batch else [0] * self.length
         for t in range(self.length):
             if "mask" in batch and not batch["mask"][i][t]:
-                continue  # whatever its slots hold is never read
+                continue  # the other arrays are not read there
             token = Token(self, t, lambda key: number(batch[key][i][t]) if key in batch else None)
             token.step_end = "step_end" in batch and batch["step_end"][i][t]
             token.segment = segment[t]
@@ -68,25 +68,28 @@ class Batch:
 
 
 class Entry:
-    """What an active token adds to the loss: c M v S, and what it pays. v: what the correction left; factor: what multiplies it then."""
+    """The terms of an active token in the loss: c M v g S, and its penalties.
+
+    v: the weight after correction and rejection; factor: the product of the other weights.
+    """
 
     def __init__(self, token, v, c, y, w, policy, paid, dropped=False, factor=ONE):
-        """paid: [(its KL, or its entropy, and what of it the loss takes)]"""
+        """paid: [(KL, its coefficient), (entropy bonus, its coefficient)]"""
         self.token, self.v, self.c, self.y, self.w = token, v, c, y, w
         self.factor = factor
         self.policy, self.paid = policy, paid
-        self.dropped = dropped  # by trust or off_policy
+        self.dropped = dropped  # by trust or off_policy_mask
 
     def __iter__(self):
-        """The summands and their coefficients: separate, so that sizes add what the definition adds."""
+        """[(summand of x, its coefficient)], separate because sizes add up summand by summand."""
         return iter([(self.policy, self.c), *self.paid])
 
     def term(self, measure=value):
-        """x, or with `size` its size: before any coefficient"""
+        """x without any coefficient; with measure = size its size."""
         return sum((measure(x) for x, _ in self), ZERO)
 
     def penalty(self, measure=value):
-        """What it pays in the loss, or with `size` the size of it"""
+        """The penalties in the loss; with measure = size their size."""
         return sum((c * measure(x) for x, c in self.paid), ZERO)
 
     def place(self):
@@ -98,7 +101,7 @@ def needs_ratio(objective):
 
 
 def paid_by(objective, token, w, c, totals, given):
-    """[(its KL, what divides it), (its entropy, what divides that)]; given: the weight of both"""
+    """[(KL, its coefficient), (entropy bonus, its coefficient)]; given: external weight of both"""
     choice = objective["penalty"]
     kl, bonus = penalty.weighted_kl(choice, objective["ratio"], token, w), penalty.entropy_bonus(choice, token)
     return [(given * x, aggregation.OF_PENALTY[choice[kind]](c, totals, token.sequence))
@@ -106,7 +109,7 @@ def paid_by(objective, token, w, c, totals, given):
 
 
 def entry_of(objective, token, v, share, factor, c, y, w, stale, of_group, totals):
-    """share: what v is of the batch's mean where that is infinite, else v; of_group: F_i, if the surrogate is a function of the group."""
+    """share: v, or v over the batch's mean of v where that mean is infinite; of_group: F_i, if the surrogate is a function of the group."""
     choice = objective["weight"]
     on_policy, on_penalty = factors.given(choice, token)
     x = ratio.denominator(objective["ratio"], token) if needs_ratio(objective) else None
@@ -129,7 +132,7 @@ def units(objective, tokens):
 
 
 def number_tokens(tokens):
-    """Of the active tokens of a sequence, from 1."""
+    """Numbers the active tokens of a sequence from 1."""
     for position, token in enumerate(tokens, 1):
         token.position = position
 
@@ -177,19 +180,19 @@ def total(entries):
 
 
 def roots(entries, terms):
-    """(summand of the loss, its coefficient)"""
+    """[(summand of the loss, its coefficient)]"""
     return [part for e in entries for part in e] + [(term.x, ONE) for term in terms]
 
 
 def loss(objective, raw):
-    """L alone, unrounded: what the self check differentiates by finite differences."""
+    """L alone, unrounded; self_check.py takes finite differences of it."""
     batch = Batch(raw)
     given_or_computed_advantages(objective, batch)
     return total(entries_of(objective, batch)[0]) + own_divisor.paid(own_divisor.terms(objective, batch))
 
 
 def outputs(objective, batch):
-    """The answers to a batch whose tokens have their advantages, in turn: (name, what finds {place: (number, scale)}, unrounded)."""
+    """For a batch whose tokens have advantages, yields (name of an output, function that returns {place: (number, scale)}, unrounded)."""
     entries, rejected = entries_of(objective, batch)
     terms = own_divisor.terms(objective, batch)
     seeds = roots(entries, terms)
@@ -225,8 +228,8 @@ def beyond(x):
 
 
 def pinned(x, size):
-    """The rounded answer. A sum with overflowing terms of both signs has no answer that an evaluation in binary64
-    could find, unless they are infinite: then it is the limit."""
+    """The rounded answer. A sum of finite terms of both signs that overflow binary64 is left undefined, because no evaluation in binary64
+    can find it; for infinite terms the answer is the limit."""
     x = settle(x, size)
     if not isinstance(size, Growth) and beyond(size) and beyond(size + x) and beyond(size - x):
         raise Undefined("overflow of both signs in one sum")
@@ -234,7 +237,7 @@ def pinned(x, size):
 
 
 def laid_out(lengths, name, found):
-    """A number, a dictionary or rows of length T_i, by the kind of answer; what was not found is 0."""
+    """The answer in its shape in the vectors: a number, a dictionary or rows of length T_i; places without a number are 0."""
     if name == "loss":
         return found[()]
     if name == "report":

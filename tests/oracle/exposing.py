@@ -1,4 +1,4 @@
-"""Cases made for a known mistake (defects/) that no other case tells: (label, flags, comment, objective, make)."""
+"""Cases for known mistakes (defects/) that no other case exposes: (label, flags, comment, objective, make)."""
 from objectives import changed, objective
 from scenarios import full
 
@@ -88,7 +88,7 @@ for name in ("grpo", "dapo"):
 
 
 def left_behind(o):
-    """The sampler is far from the first two responses, the old policy near; some of their tokens are good."""
+    """The sampler is far from the policy in the first two responses, the old policy is near; some of their tokens have A > 0."""
     gaps = ((1, 0.75, 0.5), (0.625, 1), (0.125, 0.25, 0.5))
     batch = full(o, (3,), [len(g) for g in gaps], 223, d=lambda dice, i, t: dice.signed(1 / 16, 0.25, 64),
                  b_gap=lambda dice, i, t: gaps[i][t] + 0.25)

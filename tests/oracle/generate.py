@@ -2,9 +2,9 @@
 """Write tests/vectors/*.json, schema.json, DEFECTS.md and functions/*.md, or check that they are what would be written.
 
     generate.py                 write every file
-    generate.py NAME...         write these vectors, and what is made from all
-    generate.py --check         compare bytes, write nothing; the right answers with 40 more digits than they were written with
-    generate.py --schema        validate the files that are there (needs python3-jsonschema)
+    generate.py NAME...         write these vectors, and the files made from all of them
+    generate.py --check         compare bytes, write nothing; computes the right answers with 40 more digits than for writing
+    generate.py --schema        validate the existing files (needs python3-jsonschema)
 """
 import os
 import sys
@@ -48,11 +48,11 @@ import sources_check  # noqa: E402  what each row is
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors")
 WORKERS = 2
-TOKENS_IN_PART = 16000  # tokens times mistakes of a piece of work
+TOKENS_IN_PART = 16000  # tokens times mistakes in a piece of work
 SECONDS_BETWEEN_LINES = 5
-MORE_DIGITS = 40  # change no bit of any answer
+MORE_DIGITS = 40  # must change no bit of any answer
 
-# Cases whose answer the definition leaves open; any other that turns out so is an error here.
+# Cases with an undefined answer; any other undefined answer is an error.
 UNDEFINED = {
     ("grpo-unbiased-kl", "neginf-policy-kl"),  # e^(-K) times e^K: the ratio vanishes as the estimator explodes
 }
@@ -81,7 +81,7 @@ def one_case(variant, label, comment, flags, objective, batch):
                  "expect": expect, "scale": scale})
 
 
-MOST_IN_BRIEF = 40  # cases of a file of choices that list one mistake
+MOST_IN_BRIEF = 40  # at most so many cases of a file of choices list the same mistake
 
 
 def wanted_scenarios(name):
@@ -219,7 +219,7 @@ def right_cases_of(name):
 
 
 def most_in_full(name, cases):
-    """Of how many cases a file records a mistake in full."""
+    """In how many cases a file records a mistake in full."""
     if name in objectives.ROWS:
         return int(objectives.ROWS[name][4] in scenarios.IN_FULL)
     if name in logits_path_cases.FILES:
@@ -228,9 +228,9 @@ def most_in_full(name, cases):
 
 
 def parts(name, cases):
-    """The work of committing the mistakes, in pieces of some seconds at most: (place of the case, arguments of record.answers_of)"""
+    """The computation of wrong answers, in pieces of a few seconds: (place of the case, arguments of record.answers_of)"""
     for place, case in enumerate(() if FILES.get(name) == "none" or name == "refuse" else cases):
-        mistakes = [] if "Long" in case["flags"] else record.candidates(case)  # 4096 tokens tell none that fewer do not
+        mistakes = [] if "Long" in case["flags"] else record.candidates(case)  # long responses expose no mistake that short ones do not
         if name in logits_path_cases.FILES:
             mistakes = logits_path_cases.tried(mistakes, place, lambda mistake: record.scene(case, mistake, name) is not None)
         size = max(1, TOKENS_IN_PART // (1 + sum(case["batch"]["length"] if "batch" in case else ())))
@@ -268,7 +268,7 @@ class Progress:
 
 
 def made(wanted, digits):
-    """(name, cases) of files, in order; digits: of the right answers."""
+    """(name, cases) of files, in order; digits: precision of the right answers."""
     progress = Progress()
     with multiprocessing.Pool(WORKERS, gc.disable) as pool:
         right = {}
@@ -286,8 +286,8 @@ def made(wanted, digits):
 
 
 def thin(case):
-    """As the files have it: without the defaults of the objective, and of the report without the zeros and the scales
-    that are the numbers themselves."""
+    """A case as in the files: without defaults in the objective, zeros in the report, and scales of the report that equal the absolute
+    value."""
     shorter = dict(case)
     if "objective" in case:
         shorter["objective"] = objectives.thinned(case["objective"])
@@ -305,7 +305,7 @@ def left_out_scale(key, x):
 
 
 def whole(case):
-    """The other way round."""
+    """The inverse of thin."""
     longer = dict(case)
     if "objective" in case:
         longer["objective"] = objectives.filled(case["objective"])
@@ -330,14 +330,13 @@ def path(name):
 
 
 def as_written(name):
-    """The cases of a file that is there."""
+    """The cases of an existing file."""
     with open(path(name + ".json"), encoding="ascii") as f:
         return [whole(case) for case in json.load(f)["cases"]]
 
 
 def files(wanted, digits=limits.DIGITS):
-    """(file name, content); the catalogue of mistakes, from these and the files that are there, and what follows from the functions
-    come last."""
+    """(file name, content). DEFECTS.md, made from these and the existing files, and the files made from the functions come last."""
     new = {}
     for name, cases in made(wanted, digits):
         new[name] = cases
@@ -370,7 +369,7 @@ def check(wanted):
 
 
 def violations(name):
-    """What in a file the schema does not allow, in words."""
+    """The violations of the schema in a file, in words."""
     import jsonschema
     with open(path("schema.json"), encoding="ascii") as f:
         validator = jsonschema.Draft202012Validator(json.load(f))
@@ -379,7 +378,7 @@ def violations(name):
 
 
 def let_through():
-    """Planted names that are in no list, of which the schema should allow none"""
+    """Planted invalid names that the schema allows; there should be none."""
     import jsonschema
     with open(path("schema.json"), encoding="ascii") as f:
         validator = jsonschema.Draft202012Validator(json.load(f))

@@ -1,7 +1,7 @@
 """Numbers for the oracle: reals of 60 digits, and expressions in one K -> infinity.
 
-A log-probability of -infinity stands for -K. Everything computed from it is a sum of terms c K^p e^(r K); keeping the
-terms instead of an infinity lets infinite log-ratios cancel, and e^(-K) K vanish, by arithmetic and not by special cases.
+A log-probability of -infinity stands for -K. Every number computed from it is a sum of terms c K^p e^(r K). Computing with these
+terms makes infinite log-ratios cancel, and e^(-K) K vanish, without special cases.
 """
 import math
 from decimal import ROUND_FLOOR, Context, Decimal
@@ -18,11 +18,11 @@ ZERO = mpf(0)
 ONE = mpf(1)
 
 CANCELLED = mpf(10) ** -45
-DEEP = 500  # digits beside which only what is exactly 0 cancels altogether, e^800 being the largest number met
+DEEP = 500  # digits with which only an exact 0 cancels completely; the largest number met is e^800
 
 
 class Undefined(Exception):
-    """The definition does not say what this is (infinity minus infinity, e^K times e^-K): the case is not pinned."""
+    """The definition does not give this number a value (infinity minus infinity, e^K times e^-K), so no case may contain it."""
 
 
 class Growth:
@@ -107,7 +107,7 @@ def number(x):
 
 @lru_cache(maxsize=1 << 12)
 def bound(x):
-    """A number of an objective: here infinities are bounds that nothing reaches."""
+    """A number of an objective. An infinity is a bound that is never reached."""
     return mpf({"Infinity": "inf", "-Infinity": "-inf"}.get(x, x))
 
 
@@ -126,7 +126,7 @@ def magnitude(x):
 
 
 def far_above(x, y, bits):
-    """Is |x| surely above |y| / 2^bits? No is no answer. Told from the exponents alone."""
+    """Is |x| certainly above |y| / 2^bits? Decided from the exponents alone; False does not mean the opposite."""
     high, low = magnitude(x), magnitude(y)
     return high is not None and low is not None and high > low - bits
 
@@ -150,13 +150,13 @@ def finite_part(x):
     return terms_of(x).get((ZERO, 0), ZERO)
 
 
-# Comparisons nearer than this would be decided by the rounding of a float port, so the vectors should not have them.
+# In comparisons of numbers closer than this, the rounding of a float port would decide; the vectors must not have any.
 NEAR = mpf(10) ** -6
 near_misses = []
 
 
 def less(a, b):
-    """a < b for all K from some K on. Values a hair apart are noted: a vector must not depend on such a comparison."""
+    """a < b for all sufficiently large K. Nearly equal values are recorded in near_misses: no vector may depend on such a comparison."""
     for x, y, way in ((a, b, -1), (b, a, 1)):
         if magnitude(y) is None and not isinstance(y, Growth) and reals.isinf(y):
             return sign(y) * way < 0
@@ -183,14 +183,14 @@ def exp(x):
     if r > 0 or p > 1:
         if c > 0:
             raise Undefined("e^(e^K)")
-        return ZERO  # e^(-e^K) times anything met here vanishes
+        return ZERO  # e^(-e^K) times every number that occurs here tends to 0
     rate = x.terms.get((ZERO, 1), ZERO)
     value = reals.exp(x.terms.get((ZERO, 0), ZERO))
     return Growth({(rate, 0): value}) if rate else value
 
 
 def log(x):
-    """Of a number above 0. Beside the term that grows fastest the others vanish."""
+    """Logarithm of a number above 0. Only the term that grows fastest matters."""
     if not isinstance(x, Growth):
         return reals.log(x)
     (r, p), c = leading(x)
@@ -200,18 +200,18 @@ def log(x):
 
 
 def grows(x):
-    """Is it infinite, as K is?"""
+    """Does it tend to infinity with K?"""
     return isinstance(x, Growth) and is_infinite(x)
 
 
 def fastest(xs):
-    """Of numbers of which one at least grows: what each has of the power of K that grows fastest, beside which all else vanishes."""
+    """Of numbers of which at least one grows: the coefficient of each for the fastest growing term among them."""
     most = max(leading(x)[0] for x in xs if grows(x))
     return [terms_of(x).get(most, ZERO) for x in xs]
 
 
 def over(x, m):
-    """x/m for K -> infinity; m grows"""
+    """The limit of x/m for K -> infinity, where m grows."""
     top, divisor = fastest([x, m])
     return top / divisor
 
@@ -223,14 +223,14 @@ def sqrt(x):
 
 
 class Doubts:
-    """Has a sum cancelled in all digits but 15?"""
+    """Whether a sum has cancelled in all digits but 15."""
 
     any = False
 
 
 def settle(value, size):
-    """Cancellation of the terms, whose absolute values sum to `size`, to 15 digits less than there are, is an exact 0: if
-    not, `certain` finds out."""
+    """The value, or 0 if it is so small beside `size`, the sum of the absolute values of its terms, that all digits but 15 have cancelled.
+    `certain` repeats the computation with more digits to make sure that such a value is exactly 0."""
     if isinstance(value, Growth) or isinstance(size, Growth) or far_above(value, size, 100):
         return value
     if not abs(value) <= mpf(10) ** (15 - mp.dps) * size < mpf("inf"):
@@ -240,7 +240,7 @@ def settle(value, size):
 
 
 def certain(answers):
-    """answers(), and again with all digits that can matter where some sum cancelled."""
+    """answers(); if some sum cancelled, computed again with all digits that can matter."""
     Doubts.any = False
     found = answers()
     if Doubts.any:
@@ -264,7 +264,7 @@ def to_double(x):
         return 0.0
     if size > 1030:
         return float("-inf") if x < 0 else float("inf")
-    x = reals.narrowed(x, TRUSTED)  # what is halfway but for rounding at 60 digits is halfway
+    x = reals.narrowed(x, TRUSTED)  # a number that is halfway up to rounding at 60 digits is halfway
     if -1000 < size < 1000:
         return float(x)
     mantissa, exponent = reals.parts(x)
@@ -279,12 +279,12 @@ LARGEST = float.fromhex("0x1.fffffffffffffp1023")
 
 
 def rounded_up(x):
-    """A scale: the smallest number of three decimal digits whose binary64 is not below x; 0 and infinities stay."""
+    """A scale: the smallest number of three decimal digits whose binary64 is not below x; 0 and infinities are unchanged."""
     nearest = to_double(x)
     if nearest in (0.0, float("inf")):
         return nearest
     short = Context(prec=3, rounding=ROUND_FLOOR).create_decimal(Decimal(nearest))
-    least = limit(x) * (1 - CANCELLED)  # what is above by rounding at 60 digits is not above
+    least = limit(x) * (1 - CANCELLED)  # a number that is above only by rounding at 60 digits is not above
     while mpf(float(short)) < least:
         short += Decimal((0, (1,), short.adjusted() - 2))
     return min(float(short), LARGEST)

@@ -10,7 +10,7 @@ def tempered(z, temperature):
 
 
 def weighted(p, x):
-    """p x, and 0 where p is 0: a token that cannot occur adds nothing."""
+    """p x, and 0 where p is 0: a token of probability 0 adds nothing."""
     return p * x if p else ZERO
 
 
@@ -22,7 +22,7 @@ def log_sum(z):
 
 class Softmax:
     def __init__(self, z, temperature, sizes=None):
-        """sizes: of the z before the temperature, where they are sums; else their absolute values."""
+        """sizes: sizes of the logits before the temperature; None: their absolute values."""
         self.z = tempered(z, temperature)
         self.sizes = [abs(x) for x in self.z] if sizes is None else [x / mpf(temperature) for x in sizes]
         self.log_sum = log_sum(self.z)

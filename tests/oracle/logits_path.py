@@ -3,8 +3,8 @@
     z_v = (hidden . weight_v)/tau or logits_v/tau,   p = softmax(z),   logp = log p_target,   H = -sum p log p
     d logp/d logits_v = ([v = target] - p_v)/tau,    d H/d logits_v = -p_v (log p_v + H)/tau
 
-What comes from above, g = dL/d logp and e = dL/dH, is given or is that of an objective. Every step is a function of its own: a known
-mistake (defects/vocabulary.py) is another one in its place. A number goes with its scale: (number, scale).
+g = dL/d logp and e = dL/dH are given, or are those of an objective. Every step is a function of its own, which a known mistake
+(defects/vocabulary.py) replaces. Numbers are pairs (number, scale).
 """
 
 import evaluate
@@ -14,12 +14,12 @@ from limits import ZERO
 from logits import Softmax
 from reals import mpf
 
-STEP = mpf(10) ** -25  # of the differences by which an error of a log-probability reaches the gradient
+STEP = mpf(10) ** -25  # of the finite differences that measure how an error of a log-probability changes the gradient
 MINUS_INF = mpf("-inf")
 
 
 class Position:
-    """A token that counts: its logits before the temperature, their sizes, its target."""
+    """An unmasked token: its logits before the temperature, their sizes, its target."""
 
     def __init__(self, case, i, t, logits, sizes):
         self.i, self.t, self.target = i, t, case["target"][i][t]
@@ -27,7 +27,7 @@ class Position:
 
 
 def counts(case, i, t):
-    """Is the token's mask true? What the others hold is never read."""
+    """Is the token's mask true? Masked tokens are not read."""
     mask = case.get("batch", {}).get("mask")
     return mask is None or mask[i][t]
 
@@ -44,7 +44,7 @@ def projected(case, i, t):
 
 
 def ban(case, i, t, logits):
-    """A banned token cannot occur: its logit is -infinity, whatever it was."""
+    """Sets the logits of banned tokens to -infinity."""
     banned = case["banned"][i][t] if "banned" in case else ()
     return [MINUS_INF if v in banned else x for v, x in enumerate(logits)]
 
@@ -73,7 +73,7 @@ def forward(case, x):
 
 
 def batch_of(case, at):
-    """The objective's batch with the log-probabilities and entropies that were found."""
+    """The objective's batch with the computed log-probabilities and entropies."""
     raw = dict(case["batch"])
     for name in ("logp", "entropy"):
         raw[name] = [[getattr(at[i, t], name) if (i, t) in at else ZERO for t in range(len(row))]
@@ -81,7 +81,7 @@ def batch_of(case, at):
     return raw
 
 
-last = {}  # the answers to the last objective and batch: most mistakes are made after them
+last = {}  # the answers to the last objective and batch, reused because most mistakes are made after them
 
 
 def slopes(objective, raw):
@@ -103,7 +103,7 @@ def gradient_alone(objective, raw):
 
 
 def moved(case, raw, x, there):
-    """{place: d(dL/d logp)/d logp of x}: how an error of one log-probability reaches the gradient of all, which is `there`."""
+    """{place: d(dL/d logp)/d logp of x}: how an error of the log-probability of x changes the gradient `there`."""
     rows = [list(row) for row in raw["logp"]]
     rows[x.i][x.t] += STEP
     beside = gradient_alone(case["objective"], {**raw, "logp": rows})
@@ -112,7 +112,7 @@ def moved(case, raw, x, there):
 
 def from_above(case, found, measured):
     """Sets g and e of every position, with their scales; the loss and its scale, or None where g and e are given.
-    measured: with what the rounding of the log-probabilities costs, which takes some more evaluations."""
+    measured: the scales include the rounding errors of the log-probabilities, which takes further evaluations."""
     if "objective" not in case:
         for x in found:
             x.g, x.e = mpf(case["dlogp"][x.i][x.t]), mpf(case["dentropy"][x.i][x.t])
@@ -175,7 +175,7 @@ def weight_slope(case, found, v, h):
 
 
 def laid_out(case, found, numbers, nothing):
-    """Rows of what numbers(x) gives of each position; `nothing` at masked ones."""
+    """Rows of numbers(x) of each position x; `nothing` at masked ones."""
     at = {(x.i, x.t): x for x in found}
     return [[numbers(at[i, t]) if (i, t) in at else nothing for t in range(len(row))] for i, row in enumerate(case["target"])]
 
@@ -211,6 +211,6 @@ def answers(case, measured=False):
 
 
 def each(f, x):
-    """f(number, scale) of everything in nested lists."""
+    """f(number, scale) of every pair in nested lists."""
     return [each(f, y) for y in x] if isinstance(x, list) else f(*x)
 

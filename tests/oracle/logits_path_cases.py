@@ -1,6 +1,6 @@
 """Cases of the kinds `logits` and `hidden` with gradients: rows of objectives times scenarios, and given derivatives.
 
-The rows are those that differ on the way from logits to the loss: of tokens, of responses, of groups. Everything is small: some six
+The rows represent the three kinds of dependence on the log-probabilities: by token, by response, by group. All cases are small: about six
 tokens, a vocabulary of 3 to 13, hidden states of 2 to 4 numbers."""
 import copy
 
@@ -19,7 +19,7 @@ GROUP = "gvpo real flowrl disco-b disco disco-ratio dno dmpo dmpo-js gift tpo cl
 ROWS = {"token": TOKEN, "sequence": SEQUENCE, "group": GROUP}
 
 GROUPS = (2, 2)
-ONE_GROUP = {"reg-grpo"}  # of two responses its scores are 1 and -1 whatever they were: no gradient
+ONE_GROUP = {"reg-grpo"}  # with two responses its standardised scores are constants, so there would be no gradient
 LENGTHS = [(2, 1, 1, 2), (1, 2, 2, 1), (3, 1, 1, 1), (1, 1, 3, 1), (2, 2, 1, 1)]
 ADVANTAGES = [(1, -0.5, 0.75, -1.25), (-0.75, 1.5, -1, 0.5), (1.25, -1, -0.5, 1)]
 TEMPERATURES = (0.75, 0.5, 1.25, 2, 0.625, 1.5)
@@ -31,7 +31,7 @@ def rotated(values, k):
 
 
 class Draw:
-    """What a case is made of; k: the place of its row, so that neighbours differ."""
+    """The random numbers of a case; k: the index of its row, so that neighbouring rows differ."""
 
     def __init__(self, k, seed, lengths):
         self.k, self.dice, self.lengths = k, scenarios.Dice(seed), lengths
@@ -43,7 +43,7 @@ class Draw:
         return [self.dice.signed(0, most, denominator) for _ in range(width)]
 
 
-# ---- scenarios: f(case, draw) completes the case; entropy: a bonus is added
+# ---- scenarios: f(case, draw) completes the case; entropy: with an entropy bonus
 
 LOGITS = []
 HIDDEN = []
@@ -170,7 +170,7 @@ def banned_projection(case, draw, width):
 
 
 def hide(case, name):
-    """Two tokens do not count, and hold NaN."""
+    """Two tokens are masked and contain NaN."""
     lengths = [len(row) for row in case["target"]]
     longest = lengths.index(max(lengths))
     places = {(longest, 0), (longest ^ 1, 0)}
@@ -189,7 +189,7 @@ def near(x):
 
 
 def batch_beside(o, case, draw, seed, groups):
-    """The objective's batch around the log-probabilities that the logits have: other policies are as far from them as in other cases."""
+    """The objective's batch for the log-probabilities of the logits; the other policies differ from them as much as in other cases."""
     mask = case.pop("mask", None)
     batch = scenarios.full(o, groups, draw.lengths, seed)
     found = {}
@@ -208,7 +208,7 @@ def batch_beside(o, case, draw, seed, groups):
 
 
 def alive(case):
-    """Have at least half of the tokens a gradient, and hangs no comparison on rounding?"""
+    """Do at least half of the tokens have a gradient, and does no comparison depend on rounding?"""
     limits.near_misses.clear()
     found = logits_path.positions(case)
     for x in found:
@@ -218,7 +218,7 @@ def alive(case):
 
 
 def row_case(kind, name, k, place, made):
-    """The case of a row and a scenario: the first draw that moves enough tokens."""
+    """The case of a row and a scenario: the first draw in which enough tokens have a gradient."""
     label, flags, comment, vocabularies, hot, entropy, make = made
     o = objective(name)
     if entropy:
@@ -269,7 +269,8 @@ NUMBERS = ("logits", "hidden", "weight", "dlogp", "dentropy")
 
 
 def check_inputs(where, flags, case):
-    """Every number is a binary32, and where a case says so a bfloat16; no sampled token is impossible where there is a loss."""
+    """Checks that every number is a binary32 (a bfloat16 where the flags say so), and that no sampled token of a case with a loss has
+    probability 0."""
     for x in leaves([case[name] for name in NUMBERS if name in case] + [case["temperature"]]):
         if isinstance(x, str):
             continue
@@ -288,8 +289,8 @@ ONE_IN = 6
 
 
 def tried(mistakes, place, shown):
-    """The mistakes that are committed on the case at this place of its file: those that it may show in full, and a part of the others,
-    so that every mistake is met with every row and scenario somewhere."""
+    """The mistakes to compute for the case at this index of its file: those that it may record in full, and some of the others, such that
+    every mistake occurs with every row and scenario in some case."""
     return [name for k, name in enumerate(mistakes) if shown(name) or (k + place + place // ONE_IN) % ONE_IN == 0]
 
 
@@ -299,7 +300,7 @@ FILES["hidden-given"] = ("hidden", HIDDEN, None)
 
 
 def cases(name, one_of=1):
-    """(label, flags, comment, case) of a file, or every so many of them."""
+    """(label, flags, comment, case) of a file, or of every n-th case of it."""
     kind, table, rows = FILES[name]
     if rows is None:
         return given(kind, table, EXTREME if kind == "logits" else [])[::one_of]

@@ -1,4 +1,4 @@
-"""The parts of vectors/schema.json that list names: the known mistakes, and what the rows rest on."""
+"""The parts of vectors/schema.json that list names: known mistakes, and kinds of evidence of rows."""
 from defects import DEFECTS
 from objective_schema import replaced
 
@@ -9,6 +9,6 @@ def evidence(told):
 
 
 def text(old, told):
-    """The whole file, with these lists as they are here; told: what evidence/sources_check.py tells of each file of vectors."""
+    """The whole file with these lists replaced; told: the `evidence` of each file of vectors, from evidence/sources_check.py."""
     defect = {"description": "a known mistake, by its name in DEFECTS.md", "enum": sorted(DEFECTS)}
     return replaced(replaced(old, "defect", defect), "evidence", evidence(told))

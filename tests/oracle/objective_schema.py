@@ -16,7 +16,7 @@ def domain_of(axis, field):
 
 
 def implied(axis, field, domain):
-    """Does the field's own domain say it?"""
+    """Does the field's own domain already imply it?"""
     own = domain_of(axis, field)
     own = IMPLIED.get(own.get("$ref"), own)
     return all(own.get(word) == x for word, x in domain.items())
@@ -27,20 +27,20 @@ def short(domain):
 
 
 def left_out(axis, field, domain):
-    """Is the field outside of the domain where it is left out, or where a reader fills in a zero?"""
+    """Is the value of a field that is left out, or the zero that a reader may fill in, outside of the domain?"""
     own = FIELDS[axis][field]
     zero = 0 if isinstance(own, dict) else default(own)
     return (axis, field) not in ALWAYS and not within(zero, domain)
 
 
 def conditions(axis, domains):
-    """Of an object: these fields are in these domains, left out where their defaults are."""
+    """The schema of an object: these fields are in these domains, and may be left out where the domain contains the default."""
     required = [field for field, domain in domains.items() if left_out(axis, field, domain)]
     return {**({"required": required} if required else {}), "properties": {field: short(domain) for field, domain in domains.items()}}
 
 
 def implications(axis):
-    """The rules of an axis that a schema can say, those with the same consequence as one: [{"if": ..., "then": ...}]"""
+    """The rules of an axis that a schema can express, those with the same consequence merged: [{"if": ..., "then": ...}]"""
     found = []  # (field, where, beside, then)
     for r in RULES:
         beside = {field: domain for (other, field), domain in r.beside.items() if other == axis and not implied(other, field, domain)}
@@ -71,7 +71,7 @@ def objective():
 # ---- text
 
 def written(x, indent=0):
-    """JSON with what fits on a line on one."""
+    """JSON text, with every value that fits on one line written on one line."""
     inline = inlined(x)
     if indent + len(inline) <= WIDTH and not (isinstance(x, dict) and indent < 12) or not isinstance(x, (dict, list)):
         return inline
@@ -104,12 +104,12 @@ END = "\n    },\n"  # of a definition in the file
 
 
 def replaced(old, name, definition):
-    """The whole file, with this definition in the place of the one that there is."""
+    """The whole file with this definition replaced."""
     begin = old.index(f'    "{name}": {{\n')
     end = old.index(END, begin)
     return old[:begin] + f'    "{name}": ' + written(definition, 4) + old[end + len("\n    }"):]
 
 
 def text(old):
-    """The whole file, with the definition of an objective as it is made here."""
+    """The whole file with the definition of an objective replaced."""
     return replaced(old, "objective", objective())

@@ -1,7 +1,7 @@
 """The preset rows: one published objective each, with every choice spelled out.
 
-A row is written as its differences from `plain` (everything off, the sum of -r l). Where a paper writes a mean or a
-standard deviation without saying more, the rows take the sample one without epsilon.
+A row is written as its differences from `plain` (everything off: the sum of -r l). Where a paper writes a standard deviation without
+further detail, the row has the sample deviation without an epsilon.
 """
 import copy
 import os
@@ -13,19 +13,20 @@ MINUS_INF = "-Infinity"
 
 
 def is_written(objective, axis, field):
-    """Whatever its value? The one number whose default is not 0 is, where it is read: who fills in zeros is right as well."""
+    """Is the field written even if it has its default? So is the one number whose default is not 0, where it is read, for readers that fill
+    in zeros."""
     return (axis, field) in ALWAYS or field == "power" and objective[axis].get("level") == "sequence_power_mean"
 
 
 def thinned(objective):
-    """As the files have it: without the fields that have their defaults."""
+    """The objective as in the files: without the fields that have their defaults."""
     axes = {axis: {field: x for field, x in objective[axis].items() if x != default[field] or is_written(objective, axis, field)}
             for axis, default in plain().items()}
     return {axis: fields for axis, fields in axes.items() if fields}
 
 
 def filled(thin):
-    """The other way round."""
+    """The objective with all fields: the inverse of thinned."""
     return changed(plain(), **thin)
 
 
@@ -48,9 +49,10 @@ def setting(text):
 
 
 def _rows():
-    """rows.txt, a row a line: name | paper | equations | summary | its settings, beside plain() | scenarios=the set that it is evaluated
-    on,
-    of scenarios.SETS. {name: (paper, equations, summary, objective, set of scenarios)}"""
+    """{name: (paper, equations, summary, objective, set of scenarios)} from rows.txt, which has a row on each line:
+
+    name | paper | equations | summary | settings that differ from plain() | scenarios=a set of scenarios.SETS (optional)
+    """
     rows = {}
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "rows.txt"), encoding="ascii") as f:
         for line in f:

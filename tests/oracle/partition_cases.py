@@ -1,6 +1,6 @@
-"""Cases of the kind `split` made by a table: every row that a cut can break, in every way of cutting that can break it.
+"""Cases of the kind `split` made from a table: rows times ways of cutting in which a mistake can change the answer.
 
-The batch of a way is the same for all rows but for its numbers: groups of 2, 2, 1 and 2 responses with 4, 1, 2, 3, 2, 1 and 4 tokens.
+The batches differ only in their numbers: groups of 2, 2, 1 and 2 responses with 4, 1, 2, 3, 2, 1 and 4 tokens.
 """
 from objectives import changed, objective
 from scenarios import Dice, finish, full, like
@@ -11,8 +11,8 @@ REWARD = (1, 0, 0.5, 1, 1, -1, 1)
 
 # ---- rows: (label, row, what differs from it)
 
-WIDE = {"surrogate": {"eps_low": 0.25, "eps_high": 0.3125}}  # of which a cut response may fall on either side
-HIGHER = {"surrogate": {"eps_high": 0.28}}  # the clip of DAPO beside a mean over tokens
+WIDE = {"surrogate": {"eps_low": 0.25, "eps_high": 0.3125}}  # so wide that a cut response may be on either side of the clip
+HIGHER = {"surrogate": {"eps_high": 0.28}}  # the clip of DAPO with a mean over tokens
 PAIRS = {"nll_on": "correct", "nll_coef": 0.25, "preference": "pairwise", "preference_coef": 0.5, "preference_beta": 0.5,
          "preference_min_gap": 0.25, "preference_score": "reference_free"}
 ROWS = [
@@ -39,9 +39,9 @@ ROWS = [
     ("gvpo", "gvpo", {}),
     ("pairs", "trl-bnpo", {**HIGHER, "penalty": PAIRS}),
 ]
-WHOLE_GROUPS = {"dapo-zv", "gvpo", "pairs"}  # functions of a group, or of which of its rewards differ: no part holds a piece of one
+WHOLE_GROUPS = {"dapo-zv", "gvpo", "pairs"}  # rows that depend on whole groups: no part may contain a piece of a group
 ADDED = {"dapo", "grpo", "dr-grpo", "constant", "cispo", "prompt-mean", "dcpo", "gspo", "luspo", "gmpo", "geo-reject", "tis-normalized",
-         "vpd", "oreal", "gvpo", "pairs"}  # rows that are tried with gradients added over ranks, too
+         "vpd", "oreal", "gvpo", "pairs"}  # rows that also have cases with gradients added over ranks
 
 # ---- ways of cutting
 
@@ -68,7 +68,7 @@ def tokens(*ranges):
 
 
 def pieces(only, bounds):
-    """Of responses, the piece that lies between two functions of its length."""
+    """Of each of these responses, the piece between two functions of its length."""
     low, high = bounds
     found = [(i, low(LENGTHS[i]), high(LENGTHS[i])) for i in only]
     return tokens(*(x for x in found if x[1] < x[2]))
@@ -161,7 +161,7 @@ def whole_groups(parts):
 
 
 def batch_of(o, seed, mask):
-    """Numbers of few digits: log-probabilities in sixteenths."""
+    """A batch of numbers with few digits: log-probabilities are multiples of 1/16."""
     dice = Dice(seed)
     batch = full(o, GROUPS, LENGTHS, seed, mask=mask, reward=REWARD)
     for key, gap in (("logp_old", 0), ("logp", 9), ("logp_ref", 6), ("logp_rollout", 5)):

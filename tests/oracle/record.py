@@ -1,4 +1,4 @@
-"""What each known mistake gives on a case: the outputs that differ by clearly more than any tolerance."""
+"""The wrong answers that each known mistake gives in a case: the outputs that differ by clearly more than any tolerance."""
 import math
 
 import limits
@@ -8,7 +8,7 @@ from axes.allowed import Misfit
 from defects import DEFECTS
 from limits import Undefined
 
-MARGIN = 1e-5  # of the scale: far above what rounding to binary32 may cost
+MARGIN = 1e-5  # relative to the scale: far above the rounding errors of binary32
 DIGITS = 7
 
 
@@ -61,14 +61,14 @@ def told(case, answers):
 
 
 def wrong_answers(case, defect, in_full):
-    """{output: answer} of exactly this mistake on the case, unless in full up to the one that one_number takes; None if the case
-    does not say (a rounding, an open definition)."""
+    """{output: answer} with exactly this mistake; if not in full, only up to the output that one_number takes. None if the case leaves the
+    wrong answer open (it depends on rounding, or is undefined)."""
     limits.near_misses.clear()
     try:
         attempt = Attempt(case, advantage(case))
         defect.commit(attempt)
         if attempt.is_right() and not attempt.last:
-            return None  # what the mistake is about is not in this case
+            return None  # the mistake changes nothing in this case
         answers = attempt.run(defect.stages, lambda name, answer: not in_full and name in TAKEN_FIRST
                               and name in (attempt.outputs or TAKEN_FIRST) and differs(case["expect"][name], answer, case["scale"][name]))
     except Undefined:
@@ -79,7 +79,7 @@ def wrong_answers(case, defect, in_full):
 
 
 def advantage(case):
-    """The exact advantages, rounded: what the loss is made from."""
+    """The exact advantages, rounded: the input of the loss."""
     return case["expect"].get("advantage")
 
 
@@ -98,7 +98,7 @@ def places(x, at=()):
 
 
 def plainest(right, wrong, scale):
-    """[path..., wrong number] of the number that is farthest off, of those that differ."""
+    """[path..., wrong number] of the number with the largest error among those that differ."""
     size = max((s for s in flat(scale) if not math.isinf(s)), default=0)
     best, most = None, -1.0
     for (at, x), (_, y), s in zip(places(right), places(wrong), flat(scale)):
@@ -110,12 +110,11 @@ def plainest(right, wrong, scale):
     return best
 
 
-TAKEN_FIRST = ("loss", "dlogp")  # by one_number, in this order, which is also theirs among the outputs
+TAKEN_FIRST = ("loss", "dlogp")  # by one_number, in this order, which is also the order of the outputs
 
 
 def one_number(case, found):
-    """Of what betrays a mistake on the case, one number: the loss where it does, else [output, place..., number] of another
-    output. An answer in full is an object."""
+    """One wrong number of the mistake: the loss if that is wrong, else [output, place..., number]. (An answer in full is an object.)"""
     expect, scale = case["expect"], case["scale"]
     if "loss" in found:
         return found["loss"]
@@ -131,7 +130,7 @@ def one_number(case, found):
 
 
 def is_brief(answers):
-    """One number, not everything that differs."""
+    """Is the recorded answer one number, not everything that differs?"""
     return not isinstance(answers, dict)
 
 
@@ -144,7 +143,7 @@ def in_brief(case):
 
 
 def scene(case, name, variant):
-    """Where the case stands among those that show the mistake, or None."""
+    """The rank of the case among the cases that the mistake names, or None."""
     scenes = DEFECTS[name].scenes
     return next((place for place, x in enumerate(scenes) if x in (case["id"][len(variant) + 1:], case["id"])), None)
 
@@ -155,7 +154,7 @@ def candidates(case):
 
 
 def answers_of(case, names, variant, in_full):
-    """{mistake: what it gives}, of those that the case tells: an answer in full where the file may record one, else one number."""
+    """{mistake: its wrong answers} of those that change the case: in full where the file may record that, else one number."""
     told_by = {}
     for name in names:
         whole = in_full and scene(case, name, variant) is not None
@@ -166,8 +165,8 @@ def answers_of(case, names, variant, in_full):
 
 
 def add_defects(cases, told_by, variant, per_defect):
-    """Give the cases of a file their `defects`: every mistake that they tell, in full the first `per_defect` that show it.
-    told_by: of every case what answers_of found."""
+    """Gives the cases of a file their `defects`: every mistake that changes an answer, in full in the first `per_defect` cases of its list.
+    told_by: the result of answers_of for every case."""
     full = set()
     for name in DEFECTS:
         shown = [(scene(case, name, variant), case["id"], name) for case, told_of in zip(cases, told_by)
@@ -181,7 +180,7 @@ def add_defects(cases, told_by, variant, per_defect):
 
 
 def spread(cases, most):
-    """Of each mistake at most so many of the cases that have it in brief keep it, evenly over the file."""
+    """Keeps each mistake that is recorded in brief in at most `most` cases, spread evenly over the file."""
     listed = {}
     for case in cases:
         for name in in_brief(case):
@@ -198,4 +197,4 @@ def record_if_it_runs(case, defect, in_full):
     try:
         return record(case, defect, in_full)
     except (IndexError, ZeroDivisionError, Misfit):
-        return {}  # a program that makes this mistake stops on such a batch
+        return {}  # a program with this mistake fails on such a batch

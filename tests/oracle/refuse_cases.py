@@ -1,5 +1,5 @@
-"""The cases of the kind `refuse`: input that has no answer, each a defined one with a single fault; and beside them what looks like one
-and is defined."""
+"""The cases of the kind `refuse`: each is a valid input with a single fault added. Also ordinary cases whose input looks invalid but is
+defined."""
 import copy
 
 from objectives import changed, objective
@@ -25,7 +25,7 @@ def put(key, *place, x):
 
 
 def cut(key, i=None):
-    """The last entry of an array, or of its row i, is gone."""
+    """Removes the last entry of an array, or of its row i."""
     return lambda o, batch: (batch[key] if i is None else batch[key][i]).pop()
 
 
@@ -50,7 +50,7 @@ def sets(**axes):
     return change
 
 
-# ---- rewards and what stands beside them
+# ---- rewards and other arrays of responses
 
 case("reward-nan", "grpo", put("reward", 1, x=NAN), "a reward is NaN")
 case("reward-nan-rloo", "rloo", put("reward", 2, x=NAN), "a reward is NaN, leave-one-out")
@@ -113,7 +113,7 @@ case("logp_rollout-inf", "icepop", put("logp_rollout", 0, 1, x=INF), "+infinity 
 case("logp_rollout-missing", "tis", without("logp_rollout"), "a rollout weight without the engine's log-probabilities", given=True)
 case("logp_teacher-missing", "opd", without("logp_teacher"), "distillation without a teacher")
 
-# ---- what else is read
+# ---- other arrays
 
 case("advantage-nan", "grpo", put("advantage", 0, 1, x=NAN), "a given advantage is NaN", given=True)
 case("advantage-inf", "gspo", put("advantage", 2, 0, x=INF), "a given advantage is infinite", given=True)
@@ -177,7 +177,7 @@ case("clash-bounds-level", "gspo", sets(surrogate={"bounds": "external", "eps_lo
      given=True)
 case("clash-entropy-credit", "rl-zvp", sets(advantage={"credit": "return", "gamma": 1}), "entropies of prompts without variance, on returns")
 
-# ---- divergences that are given
+# ---- given divergences
 
 EXTERNAL = {"kl": "external"}
 TRUST = {"surrogate": {"kind": "ratio", "eps_low": 0, "eps_high": 0},
@@ -211,7 +211,7 @@ case("surrogate-quadratic_eps-probability", "cfpo", sets(surrogate={"quadratic_e
 case("clash-quadratic_probability-level", "cfpo", sets(ratio={"level": "sequence_mean"}), "the probability of a token, ratios of responses",
      given=True, surrogate={"kind": "quadratic_probability"})
 
-# ---- what is defined
+# ---- valid input that looks invalid
 
 DEFINED = []  # (label, comment, flags, objective, batch)
 LENGTHS, NO_TOKENS, NOTHING = (3, 0, 2, 3), (0, 0, 2, 1), (0, 0, 0, 0)
@@ -244,7 +244,7 @@ def is_about(found, first):
 
 
 def refused(label, comment, row, axes, change, given, seed):
-    """(label, comment, objective, batch, fault): nothing is wrong with the input but for the one fault."""
+    """(label, comment, objective, batch, fault): the input is valid except for this one fault."""
     o, batch = base(row, axes, given, seed)
     if faults(o, batch):
         raise AssertionError(f"{label}: it is wrong without its fault: {[f.reason for f in faults(o, batch)]}")

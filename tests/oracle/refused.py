@@ -1,4 +1,4 @@
-"""What has no answer: the first thing in an objective or a batch for which the input is to be refused (../vectors/refuse.md).
+"""Finds the faults for which an objective or a batch must be refused (../vectors/refuse.md).
 
 From the domains and the rules of axes/, the arrays that an objective reads, and the shapes and domains of ../vectors/batch.md."""
 import math
@@ -15,7 +15,7 @@ INFINITE = ("bound", "ceiling")  # domains with infinities
 
 
 class Fault:
-    """fields: what is at fault, one or (where two do not go together) both; reason: in words."""
+    """fields: the name of the field at fault, or of two that are incompatible; reason: in words."""
 
     def __init__(self, reason, *fields):
         self.reason, self.fields = reason, fields
@@ -28,7 +28,7 @@ def number_of(x):
 # ---- the objective
 
 def domain_of(domain):
-    """(conditions of a number, may it be infinite)"""
+    """(conditions that a number must meet, may it be infinite?)"""
     if "anyOf" in domain:
         return {"minimum": 0}, any("const" in x for x in domain["anyOf"])
     if "allOf" in domain:
@@ -67,8 +67,8 @@ def of_rule(rule, objective):
     return Fault(f"{first} does not go with the rest", *[f"{rule.axis}.{field}" for field in FIELDS[rule.axis]])
 
 
-# What the pages say of numbers beside a choice, and no rule of axes/ does: (where it holds, the fields, what must hold of their numbers,
-# in words). An interval has its bounds in order, and nothing is divided by 0.
+# Conditions on numbers that the pages state and no rule of axes/ does, such as bounds in order and divisors that are not 0: (when the
+# condition applies, the fields, the condition, its text).
 def crossed(axis, low, high, where):
     return where, (f"{axis}.{low}", f"{axis}.{high}"), lambda x, y: x <= y, f"{axis}.{low} is above {axis}.{high}"
 
@@ -137,7 +137,7 @@ PER_RESPONSE = ("reward", "rewards", "truncated", "excluded")
 
 
 def of_shape(batch, key):
-    """Of an array, its rows and their lengths."""
+    """Faults in the number of rows of an array, or in their lengths."""
     name, rows, found = f"batch.{key}", len(batch["length"]), len(batch[key])
     wanted = batch["group"][-1] + 1 if key in PER_GROUP else len(batch["rewards"][0]) if key == "reward_weight" else rows
     if found != wanted:
@@ -149,7 +149,7 @@ def of_shape(batch, key):
     return None
 
 
-# ---- what stands in the arrays
+# ---- the elements of the arrays
 
 OPTIONAL = {"truncated", "excluded", "reward_weight", "segment_end", "selected", "kl_mask", "nll_mask", "marked", "shaping_mask"}
 MINUS_INFINITE = {"logp", "logp_old", "logp_ref", "logp_rollout", "logp_teacher"}
@@ -170,7 +170,7 @@ def unfit(key, place, x):
 
 
 def numbers_of(batch, key):
-    """(place, number) of what is read: masked tokens are not."""
+    """(place, number) of the elements that are read; masked tokens are not."""
     for i, x in enumerate(batch[key]):
         if not isinstance(x, list):
             yield (i,), x
@@ -183,7 +183,7 @@ def numbers_of(batch, key):
 
 
 def of_rewards(objective, batch):
-    """What single choices ask of rewards (vectors/objective/advantage.md, reward.md)."""
+    """Conditions of single choices on rewards (vectors/objective/advantage.md, reward.md)."""
     a = objective["advantage"]
     for i, r in enumerate(batch.get("reward", ())):
         if a["scale"] == "beta" and not 0 <= number_of(r) <= 1:
@@ -222,6 +222,6 @@ def of_input(objective, batch):
 
 
 def faults(objective, batch):
-    """All that is found; objective: with every field."""
+    """All faults; objective: with every field."""
     found = {f.reason: f for f in of_input(objective, batch)}
     return list(found.values())

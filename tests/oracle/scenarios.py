@@ -1,7 +1,7 @@
 """The batches. Deterministic, small, and every number a short binary fraction that binary32 holds exactly.
 
-A scenario first makes a full batch with every array, then keeps those that the objective reads (and those that the
-scenario is about). `wanted` says for which objectives a scenario shows anything.
+A scenario makes a batch with every array, then keeps the arrays that the objective reads and those that the scenario tests. `wanted` says
+for which objectives a scenario is useful.
 """
 import math
 import struct
@@ -33,7 +33,7 @@ class Dice:
         return self.fraction(low, high, denominator) * (1 - 2 * self.below(2))
 
 
-# ---- what an objective reads
+# ---- the arrays that an objective reads
 
 def surrogate_says(o, what, field="kind"):
     return about("surrogate", field, o["surrogate"][field], what)
@@ -60,7 +60,7 @@ def reads_divergence(o):
 
 
 def kl_of_logp(o):
-    """Of log-probabilities, not given as a divergence?"""
+    """Is the KL estimated from log-probabilities, not given as a divergence?"""
     return o["penalty"]["kl"] not in ("none", "external")
 
 
@@ -87,7 +87,7 @@ def reads_tokens(a):
 
 
 def reads_shaping(o):
-    """What single choices of reward and advantage read."""
+    """The arrays that single choices of reward and advantage read."""
     arrays = {"rewards", "reward_weight"} if o["advantage"]["rewards"] == "each" else set()
     arrays |= reads_steps(o["advantage"]) | reads_tokens(o["advantage"])
     if o["reward"]["truncated"] == "scale":
@@ -120,7 +120,7 @@ LOGP = {"old": {"logp_old"}, "ref": {"logp_ref"}, "rollout": {"logp_rollout"}, "
 
 
 def read_by_own_terms(penalty):
-    """What the terms with their own divisor read."""
+    """The arrays that the penalties with a divisor of their own read."""
     arrays = {"correct": {"reward"}, "selected": {"nll_mask"}}.get(penalty["nll_on"], set())
     if penalty["nll_on"] != "none":
         arrays = arrays | {"teacher_gap": {"logp_teacher"}, "displacement": {"logp_old"}}.get(penalty["nll_form"], set())
@@ -172,8 +172,8 @@ PER_TOKEN = ("logp", "logp_old", "logp_ref", "logp_rollout", "logp_teacher", "su
              "shaping_mask", "external_weight", "eps_low", "eps_high", "divergence_ref", "divergence_old", "advantage")
 ORDER = ("group", "length", "reward", "rewards", "reward_weight", "truncated", "excluded", "baseline", "log_partition") + PER_TOKEN
 COPIES = {"segment_end": "step_end", "token_id": "state", "kl_mask": "selected", "nll_mask": "selected", "marked": "selected",
-          "shaping_mask": "selected"}  # what a batch has of them unless a case says otherwise
-LATER = {"excluded", "eps_low", "eps_high", "divergence_ref", "divergence_old"}  # only where an objective reads them
+          "shaping_mask": "selected"}  # equal to that array unless a case says otherwise
+LATER = {"excluded", "eps_low", "eps_high", "divergence_ref", "divergence_old"}  # present only if an objective reads them
 
 
 def like(lengths, f):
@@ -181,7 +181,7 @@ def like(lengths, f):
 
 
 def squares(logp, spare):
-    """A sum of squared probabilities that a token of this probability may have: from p^2 to p^2 + (1 - p)^2."""
+    """A possible sum of squared probabilities where one token has probability p: from p^2 to p^2 + (1 - p)^2."""
     p = math.exp(logp)
     return math.ceil(256 * (p * p + spare * (1 - p) ** 2)) / 256
 
@@ -195,11 +195,11 @@ def full(o, groups, lengths, seed, d=None, reward=None, f_gap=None, b_gap=None, 
     dice = Dice(seed)
     d = d or (lambda dice, i, t: dice.signed(0, 0.75, 64))
     f_gap = f_gap or (lambda dice, i, t: dice.signed(1 / 64, 0.5, 64))
-    # two responses of three are within 0.1 % of the sampling engine, one is not
+    # two responses of three are within 0.1 % of the sampler, one is not
     b_gap = b_gap or (lambda dice, i, t: dice.signed(0, 3 / 4096, 4096) if i % 3 < 2 else dice.signed(0, 0.75, 64))
     batch = {"group": [g for g, size in enumerate(groups) for _ in range(size)], "length": list(lengths)}
     ratio, f_gaps, b_gaps = (like(lengths, lambda i, t: f(dice, i, t)) for f in (d, f_gap, b_gap))
-    # low enough that no log-probability is above 0
+    # so low that no log-probability is above 0
     room = lambda i, t: max(0, ratio[i][t]) + max(0, f_gaps[i][t], b_gaps[i][t])
     o_lp = like(lengths, lambda i, t: -dice.fraction(1 / 8, 2, 64) - room(i, t))
     batch["logp"] = like(lengths, lambda i, t: o_lp[i][t] + ratio[i][t])
@@ -227,7 +227,7 @@ def full(o, groups, lengths, seed, d=None, reward=None, f_gap=None, b_gap=None, 
     batch["log_partition"] = [dice.fraction(-1, 1, 16) for _ in groups]
     batch["state"] = like(lengths, lambda i, t: dice.below(2))
     batch["sum_pi_squared"] = like(lengths, lambda i, t: squares(batch["logp_old"][i][t], dice.fraction(0, 0.75, 8)))
-    if o["advantage"]["scale"] == "beta":  # which takes no others
+    if o["advantage"]["scale"] == "beta":  # which allows only rewards in [0, 1]
         batch["reward"] = [min(1, max(0, r)) for r in batch["reward"]]
     if o["weight"]["external"] != "none":
         batch["external_weight"] = like(lengths, lambda i, t: dice.fraction(0, 2, 8))
@@ -235,14 +235,14 @@ def full(o, groups, lengths, seed, d=None, reward=None, f_gap=None, b_gap=None, 
     for key in ("eps_low", "eps_high"):
         batch[key] = like(lengths, lambda i, t: dice.fraction(1 / 8, 5 / 8, 16))
     batch["divergence_ref"] = like(lengths, lambda i, t: dice.fraction(0, 0.5, 64))
-    batch["divergence_old"] = like(lengths, lambda i, t: dice.fraction(0, 2, 64) / 2 ** 16)  # from 0 to 3e-5, as a bound of 1e-5 has it
+    batch["divergence_old"] = like(lengths, lambda i, t: dice.fraction(0, 2, 64) / 2 ** 16)  # from 0 to 3e-5, for a bound of 1e-5
     batch.setdefault("external_weight", like(lengths, lambda i, t: dice.fraction(0, 2, 8)))
     batch["more"] = set(more)
     return batch
 
 
 def placed(o, seed, groups, a=None, **arrays):
-    """The arrays as given, by their names in the batch; other log-probabilities are those of `full`."""
+    """A batch with these arrays, by their names in the batch; other log-probabilities are those of `full`."""
     batch = full(o, groups, [len(row) for row in arrays["logp"]], seed)
     batch.update({key: [list(row) for row in rows] for key, rows in arrays.items()})
     if a is not None:
@@ -258,7 +258,7 @@ def completed(batch):
 
 
 def finish(o, batch):
-    """Keep what is read and what the scenario is about."""
+    """Keeps the arrays that are read and those that the scenario tests."""
     completed(batch)
     keep = reads(o, "advantage" in batch) | batch.pop("more") | {"group", "length", "mask", "advantage"}
     return {key: batch[key] for key in ORDER if key in keep and key in batch}
@@ -270,7 +270,7 @@ SCENARIOS = []
 
 
 def scenario(name, flags, comment, wanted=lambda o: True, adapt=None):
-    """Register make(objective) -> full batch. adapt: fields of the objective that the scenario needs to change."""
+    """Registers make(objective) -> batch with every array. adapt: fields of the objective that the scenario changes."""
     def register(make):
         SCENARIOS.append((name, flags.split(), comment, wanted, adapt, make))
         return make
@@ -294,7 +294,7 @@ def rewarded(o):
 
 
 def compares(o):
-    """The advantage looks at other responses."""
+    """Does the advantage depend on other responses?"""
     return rewarded(o) and (o["advantage"]["baseline"] not in ("none", "external") or o["advantage"]["scale"] != "none")
 
 
@@ -306,7 +306,7 @@ def grouped(o):
 
 
 def any_size(o):
-    """Groups may have one response."""
+    """May groups have one response?"""
     return o["advantage"]["pass_k"] <= 1 and not is_weighed(o)
 
 
@@ -394,7 +394,7 @@ def extreme_700(o):
 
 
 def below(dice, i, t):
-    """A reference below the policy: D > 0, so that an infinite ratio times a KL has one sign in value and gradient."""
+    """A reference below the policy: D > 0, so that an infinite ratio times a KL has the same sign in value and gradient."""
     return -dice.fraction(1 / 64, 0.5, 64)
 
 
@@ -526,9 +526,9 @@ def with_infinity(o, seed, places, arrays, reward=(1, -1, 0.5)):
         for i, t in places:
             batch[key][i][t] = MINUS_INF
     if "logp_old" in arrays and "logp_rollout" not in arrays and corrected(o):
-        for i, t in places:  # keeps the correction weight out of it
+        for i, t in places:  # so that the correction weight is 1
             batch["logp_rollout"][i][t] = MINUS_INF
-    # keeps the KL out of it, except where the scenario is about the reference
+    # so that the KL is small, except where the scenario tests the reference
     follows = "logp" if kl_of_logp(o) else "logp_old"
     if follows in arrays and "logp_ref" not in arrays:
         for i, t in places:
@@ -757,20 +757,20 @@ def far_rewards(o):
 
 
 def is_weighed(o):
-    """Does it alone read weights or divergences of the tokens, or states beside segments? Then its case has what all others read."""
+    """Does only this objective read weights or divergences of tokens, or states with segments? Its case has all arrays that others read."""
     both = o["advantage"]["step_group"] == "state" and o["aggregation"]["kind"] == "seq_mean_segment_mean"
     return o["weight"]["external"] != "none" or reads_divergence(o) or both
 
 
 def is_special(o):
-    """Is it told from its like only where there are states, squared probabilities and rewards between 0 and 1?"""
+    """Does it differ from similar objectives only with states, squared probabilities and rewards between 0 and 1?"""
     a = o["advantage"]
     return (is_weighed(o) or a["step_group"] in ("state", "history") or a["token_baseline"] != "none" or a["scale"] == "beta"
             or a["transform"] in ("pkpo_max", "pkpo_gain", "pkpo_loo", "pkpo_maxrl"))
 
 
 def lacks_entropy_elsewhere(o):
-    """States, and entropies in the loss too: only a case of its own tells it from what reads a partition function."""
+    """It reads states, and entropies in the loss; it needs a case of its own to differ from objectives that read a partition function."""
     return o["advantage"]["step_group"] in ("state", "history") and o["penalty"]["entropy_coef"] != 0
 
 
@@ -794,7 +794,7 @@ def every_array(o):
         batch["reward"] = [min(1, max(0, r)) for r in batch["reward"]]
     batch["truncated"] = [i == 2 for i in range(len(d))]
     batch["value"][1][0] = 0.75  # a critic's advantage below 0 where the ratio is above 3
-    # no two masks alike, so that one which is read in place of another shows; of a prompt all responses share the first token, pairs all
+    # no two masks are equal, so that a confusion of two shows; all responses of a prompt share the first token, pairs share all
     batch["kl_mask"] = like(batch["length"], lambda i, t: (i + t) % 2 == 0)
     batch["nll_mask"] = like(batch["length"], lambda i, t: (i + t) % 3 != 1)
     batch["marked"] = like(batch["length"], lambda i, t: (i + 2 * t) % 3 == 0)
@@ -825,8 +825,8 @@ def long(o):
     return batch
 
 
-# The sets of scenarios that a row may name in rows.txt. A row that recombines choices needs few: what a choice
-# does in every corner stands in the cases of single choices.
+# The sets of scenarios that a row may name in rows.txt. A row that recombines choices needs few: the cases of single choices test every
+# choice in detail.
 EVERY = tuple(scenario[0] for scenario in SCENARIOS if scenario[0] != "long")
 LIBRARY = ("signs", "singleton", "every-array", "values", "likely", "lagged", "kl-bounded")
 SETS = {
@@ -834,10 +834,10 @@ SETS = {
     "every": EVERY,
     "corners": ("extreme-50", "signs", "equal-rewards", "singleton", "holes", "every-array", "steps", "values", "returns", "likely",
                 "lagged", "some-right", "long-enough", "far-rewards", "kl-bounded"),
-    "library-in-full": LIBRARY + ("ragged", "tiny-spread"),  # of the libraries that most mistakes were seen in
+    "library-in-full": LIBRARY + ("ragged", "tiny-spread"),  # for rows of the libraries in which most mistakes were seen
     "library": LIBRARY,
     "short": ("singleton", "every-array", "steps", "some-right", "kl-bounded"),
-    # where nothing is named; a group of one is in the first
+    # the default; the first one has a group of one response
     "small": ("every-array", "steps", "values", "two-wrong", "some-right", "long-enough", "far-rewards", "kl-bounded"),
 }
-IN_FULL = ("long", "every", "library-in-full")  # the rows of these record a mistake in full, the others by one number
+IN_FULL = ("long", "every", "library-in-full")  # rows with these sets record mistakes in full, other rows by one number

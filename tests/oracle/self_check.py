@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks of the oracle against something else than itself: finite differences, identities, more digits, hand-made numbers."""
+"""Checks of the oracle against independent results: finite differences, identities, more digits, hand-computed numbers."""
 import os
 import sys
 
@@ -55,11 +55,11 @@ def choice_batches(cases=CASES):
 # ---- gradients
 
 STEP = mpf(10) ** -18
-# at these points a kink is exactly where the policy stands: the derivative of one side is the answer
+# cases with the policy exactly at a kink: the answer is the derivative of one side
 KINKS = ("on-policy", "extreme-50", "choices-ratio-clamp", "choices-ratio-level_clamp", "choices-ratio-unit_clamp", "clipped_mean",
          "choices-ratio-token_clip", "choices-ratio-pool",
          "-bound", "scores-position", "scores-lost-s", "ref-clamp", "-clamped", "both-clamps", "-value", "penalty-abs", "regression-level")
-NOWHERE = ("regression-level-0",)  # equal scores without an epsilon have no derivative; 0 is a convention
+NOWHERE = ("regression-level-0",)  # equal scores without an epsilon have no derivative; 0 is the convention
 
 
 def moved(batch, steps):
@@ -90,7 +90,7 @@ def exact_gradient(objective, raw):
 
 
 def never_sampled(raw):
-    """Is there an infinite log-probability at a token that counts? There finite differences say nothing."""
+    """Is there an infinite log-probability at an unmasked token? Finite differences cannot check such a case."""
     return any(isinstance(x, limits.Growth) for s in Batch(raw).sequences for token in s.unmasked
                for x in (token.l.value, token.o, token.f, token.b, token.teacher))
 
@@ -98,7 +98,7 @@ def never_sampled(raw):
 def gradients_match(where, objective, raw):
     if never_sampled(raw) or where.endswith(NOWHERE):
         return
-    with reals.workdps(limits.DIGITS + (400 if "-far" in where else 0)):  # e^800 beside ordinary terms
+    with reals.workdps(limits.DIGITS + (400 if "-far" in where else 0)):  # sums of e^800 and ordinary terms
         differences_match(where, objective, raw)
 
 
@@ -106,7 +106,8 @@ def differences_match(where, objective, raw):
     kink = any(k in where for k in KINKS)
     here, seen = autodiff.recording(lambda: loss(objective, raw))
     slopes = exact_gradient(objective, raw)
-    at_one = {place for place in slopes if place[0] == "logp" and raw["logp"][place[1]][place[2]] == 0}  # no probability exceeds 1
+    # these can only be moved down: no probability exceeds 1
+    at_one = {place for place in slopes if place[0] == "logp" and raw["logp"][place[1]][place[2]] == 0}
 
     def after(steps):
         return autodiff.replaying(lambda: loss(objective, moved(raw, steps)), seen)
@@ -124,7 +125,7 @@ def differences_match(where, objective, raw):
         return None
 
     def along_a_line():
-        """All at once, each by another share, so that no two wrong ones make up for each other."""
+        """The derivative along one direction with different weights, so that wrong derivatives do not cancel."""
         share = {place: mpf(1) + mpf((k * 7919) % 1009) / 1009 for k, place in enumerate(slopes)}
         up, down = (after({place: s * x for place, x in share.items()}) for s in (STEP, -STEP))
         parts = [slope * share[place] for place, slope in slopes.items()]
@@ -135,7 +136,7 @@ def differences_match(where, objective, raw):
 
 
 def piece(everything, k):
-    """The k-th of the pieces that long checks are cut into, one for a process at a time."""
+    """The k-th of the pieces into which long checks are divided for parallel processes."""
     return list(everything)[k::PIECES]
 
 
@@ -173,7 +174,7 @@ def check_limits():
 
 
 def check_choices_alive():
-    """Every choice changes an answer against its base, and the cases cover every name and every number."""
+    """Every case of a choice has other answers than its base, and the cases cover every choice and every number."""
     varied, values = set(), {}
     for file, label, _, base, changes, make in CASES:
         o = objectives.changed(base, **changes)
@@ -208,14 +209,14 @@ def check_choices_alive():
 
 
 def of_group_alone(advantage):
-    """Is an item of a group of equal rewards worth nothing?"""
+    """Is a = 0 for every item of a group with equal rewards?"""
     own = advantage["baseline"] not in ("none", "external", "batch_mean", "kalman") and advantage["baseline_shift"] == 0
     of_response = advantage["rewards"] == "one" and advantage["credit"] not in scenarios.STEP_CREDITS
     return own and of_response and advantage["entropy"] == "none" and advantage["teacher_coef"] == 0
 
 
 def check_exact():
-    """What must be exactly 0, or exactly anything."""
+    """Numbers that must be exactly 0, or exactly another value."""
     for name in objectives.ROWS:
         for label, o, batch in preset_batches(name, ("everything-masked", "equal-rewards", "all-equal-rewards", "nan-masked",
                                                      "near")):
@@ -242,7 +243,7 @@ def check_exact():
 # ---- the other kinds
 
 def without(batch, responses):
-    """The batch as if these responses had never been; its groups keep their order."""
+    """The batch without these responses; the groups keep their order."""
     kept = [i for i in range(len(batch["group"])) if i not in responses]
     groups = sorted({batch["group"][i] for i in kept})
     found = {key: [rows[i] for i in kept] for key, rows in batch.items()}
@@ -310,7 +311,7 @@ def check_logits():
 # ---- known mistakes
 
 def recorded():
-    """The cases as they are in the files; that the files are up to date is what generate.py --check says."""
+    """The cases as they are in the files; generate.py --check tests that the files are up to date."""
     cases = []
     for name in generate.names():
         with open(generate.path(name + ".json"), encoding="ascii") as f:
@@ -319,7 +320,7 @@ def recorded():
 
 
 def check_recorded(cases):
-    """Every mistake is told, every recorded answer is wrong by the margin, and the protocol's program gives it."""
+    """Every mistake is recorded, every recorded answer is wrong by the margin, and answer.py gives the same answer."""
     ids = [case["id"] for case in cases]
     check("every project of the list is named", set(PROJECTS) == set().union(*(named(defect.seen) for defect in DEFECTS.values())))
     for name, defect in DEFECTS.items():
@@ -347,7 +348,7 @@ def check_recorded(cases):
 
 
 def number_at(answers, output, where):
-    """The one number that a mistake is told by, in the right answers or in the scales."""
+    """The number at the place of a mistake recorded by one number, in the right answers or in the scales."""
     x = answers[output]
     for k in where:
         x = x[k]
@@ -355,7 +356,7 @@ def number_at(answers, output, where):
 
 
 def check_in_brief(cases):
-    """The one number of each mistake differs from the right one by the margin."""
+    """A mistake recorded by one number differs from the right number by the margin."""
     for case in cases:
         size = {output: record.flat(x) for output, x in case["scale"].items() if not isinstance(x, dict)}
         for name, said in record.in_brief(case).items():
@@ -371,7 +372,7 @@ def check_in_brief(cases):
 
 
 def agree(cases, x, y):
-    """Do two mistakes give the same wherever one of them is recorded?"""
+    """Do two mistakes give the same answers in every case that records one of them?"""
     for case in cases:
         known = record.in_full(case)
         if x in known or y in known:
@@ -403,7 +404,7 @@ def by_id(cases, name):
 
 
 def check_mistakes_by_hand(cases):
-    """A few wrong answers from what their sources say of them."""
+    """A few wrong answers, compared with numbers from the threads that report them."""
     case = by_id(cases, "gspo-token-ragged")
     check("GSPO-05 doubles the gradient", all(close(x, 2 * y, 10 ** (1 - record.DIGITS)) for x, y in
           zip(flat(case["defects"]["GSPO-05"]["dlogp"]), flat(case["expect"]["dlogp"]))))
@@ -443,7 +444,7 @@ TASKS = ([(group.__name__, group) for group in OWN]  # the longest first
 
 
 def counted(place):
-    """What one group of checks comes to, in a process of its own."""
+    """The counts of one group of checks, run in a process of its own."""
     _, group, *arguments = TASKS[place]
     before = passed, failed
     group(*arguments)

@@ -1,7 +1,7 @@
 """Optimiser steps in parts: micro-batches whose gradients are added, on ranks whose gradients are averaged or added.
 
-Right is what the whole step gives: every token keeps its coefficient of the whole step. Where the ranks are averaged it is multiplied
-with their number, because the average divides by it.
+The right answer is that of the whole step: every token has its coefficient of the whole step. If gradients are averaged over ranks, the
+coefficient is multiplied by their number, because the average divides by it.
 """
 import json
 
@@ -13,17 +13,17 @@ from reals import mpf
 
 PER_GROUP = ("baseline", "log_partition")
 AS_THEY_ARE = ("reward_weight",)
-PER_RESPONSE = ("group", "length", "reward", "rewards", "truncated", "excluded")  # the others have a row of tokens for each response
+PER_RESPONSE = ("group", "length", "reward", "rewards", "truncated", "excluded")  # the other arrays have rows of tokens
 
 
-COUNTS = ("part_tokens", "part_sequences", "part_groups", "slice_tokens")  # whose scale is 0
+COUNTS = ("part_tokens", "part_sequences", "part_groups", "slice_tokens")  # outputs whose scale is 0
 LISTS = (*COUNTS, "part_sum", "part_loss", "slice_log_ratio")  # a number for each part, or for each of the ranges of `tokens`
 
 
-# ---- what is in a part
+# ---- the parts
 
 def ranges(raw, part):
-    """[(response, begin, end)] of a part, in its order."""
+    """[(response, begin, end)] of a part, in order."""
     if "tokens" in part:
         return [tuple(x) for x in part["tokens"]]
     if "groups" in part:
@@ -34,7 +34,7 @@ def ranges(raw, part):
 
 
 class Part:
-    """What one backward pass sees."""
+    """The tokens of one backward pass."""
 
     def __init__(self, index, raw, part):
         self.index, self.rank, self.step = index, part["rank"], part.get("step", 0)
@@ -45,7 +45,7 @@ class Part:
 
 
 def restricted(raw, tokens):
-    """The batch of some tokens alone, {response: its tokens}, and the responses in its order."""
+    """The batch restricted to {response: its tokens}, and its responses in order."""
     order = sorted(tokens, key=lambda i: (raw["group"][i], i))
     groups = sorted({raw["group"][i] for i in order})
 
@@ -64,7 +64,7 @@ def restricted(raw, tokens):
 
 
 class Piece:
-    """A summand of x with a coefficient of its own and its derivatives {place: (slope, size)}; which: the policy term, the KL, the entropy."""
+    """A summand of x with its own coefficient and its derivatives {place: (slope, size)}; which: policy term, KL or entropy."""
 
     def __init__(self, which, x, place_of):
         slope, sizes = gradient([(x, ONE)]), gradient([(x, ONE)], sizes=True)
@@ -73,7 +73,7 @@ class Piece:
 
 
 class Term:
-    """x of a token in its pieces."""
+    """x of a token, in pieces."""
 
     def __init__(self, e, place_of):
         self.pieces = [Piece(which, x, place_of) for which, (x, _) in enumerate(e) if isinstance(x, Var) or x != 0]
@@ -84,14 +84,14 @@ def coefficient_of(e, which):
 
 
 class Summand:
-    """The token of a piece and what the whole step multiplies the piece with."""
+    """The token of a piece, and the coefficient of the piece in the whole step."""
 
     def __init__(self, e, which):
         self.token, self.which, self.c = e.token, which, coefficient_of(e, which)
 
 
 class Evaluated:
-    """What is found where there are no other tokens than these places."""
+    """The numbers computed from a batch of these tokens alone."""
 
     def __init__(self, objective, raw, places):
         tokens = {}
@@ -120,7 +120,7 @@ class Evaluated:
 
 
 class Step:
-    """One optimiser step: the parts whose gradients it gets."""
+    """One optimiser step: the parts whose gradients are added up."""
 
     def __init__(self, cut, number):
         self.cut, self.number = cut, number
@@ -133,14 +133,14 @@ class Step:
         self.own = [(term, min(places)) for term, places in zip(self.whole.own, made_from) if places]
 
     def alone(self, places):
-        """What a program finds that sees no more than these tokens."""
+        """The numbers that a program computes from these tokens alone."""
         return self.cut.evaluated(places)
 
     def on_rank(self, rank):
         return [p for p in self.parts if p.rank == rank]
 
     def counts(self, i):
-        """Does the divisor count a response?"""
+        """Is the response counted in the divisor?"""
         return self.objective["aggregation"]["empty_sequences"] == "keep" or self.whole.active[i] > 0
 
     def counts_group(self, g):
@@ -164,13 +164,13 @@ class Cut:
         return self.seen[key]
 
     def pairs(self):
-        """(step, part) of the parts in their order."""
+        """(step, part) of all parts, in order."""
         step_of = {p.index: step for step in self.steps for p in step.parts}
         return [(step_of[p.index], p) for p in self.parts]
 
     @property
     def factor(self):
-        """What a rank multiplies its share with, for the reduction to leave it."""
+        """The factor of a rank's loss that the reduction cancels: the number of ranks if it averages, else 1."""
         return self.ranks if self.averaged else 1
 
 
@@ -178,7 +178,7 @@ _last = (None, None)
 
 
 def cut_of(objective, raw, case):
-    """The same while nothing changes: what each mistake starts from."""
+    """The unchanged cut, cached: each mistake starts from it."""
     global _last
     key = json.dumps([objective, raw, {k: case[k] for k in ("parts", "ranks", "reduce", "context_ranks", "filtered") if k in case}])
     if _last[0] != key:
@@ -186,15 +186,15 @@ def cut_of(objective, raw, case):
     return _last[1]
 
 
-# ---- what a program does with a part; mistakes replace these
+# ---- the steps of a program for a part; mistakes replace these functions
 
 def share(step, part, e):
-    """What a piece of a token's x is multiplied with before its part is differentiated; e: Summand"""
+    """The coefficient of a piece of a token's x in the differentiated loss of its part; e: Summand"""
     return e.c * step.cut.factor
 
 
 def logged(step, part, e):
-    """The same for the loss that is logged."""
+    """The same for the logged loss."""
     return share(step, part, e)
 
 
@@ -208,12 +208,12 @@ def tokens_of(step, part):
 
 
 def responses_of(step, part):
-    """Those whose first token is here: each counts once, however it is cut."""
+    """The number of responses whose first token is in the part: each counts once, also if it is cut."""
     return sum(1 for i, t in part.places if t == 0 and step.counts(i))
 
 
 def groups_of(step, part):
-    """Those whose first response counts here."""
+    """The number of groups whose first response counts in the part."""
     group, first = step.raw["group"], {}
     for i in step.whole.responses:
         first.setdefault(group[i], i)
@@ -221,20 +221,20 @@ def groups_of(step, part):
 
 
 def own_terms(step, part):
-    """[(term, its factor, {variable: place})] of those with a divisor of their own, each in the part of the first token that it is made
-    from."""
+    """[(term, its factor, {variable: place})] of the penalties with a divisor of their own; each belongs to the part of the first token it
+    reads."""
     return [(term, ONE, step.whole.place_of) for term, place in step.own if place in part.holds]
 
 
 def slopes_of(step, part, x):
-    """The derivatives of a piece that this part's backward pass adds."""
+    """The derivatives of a piece in this part's backward pass."""
     return x.slopes
 
 
 # ---- the answers
 
 def own_of(step, part):
-    """What the terms with a divisor of their own add, and its size."""
+    """The sum of the penalties with a divisor of their own, and its size."""
     return tuple(sum((c * measure(term.x) for term, c, _ in own_terms(step, part)), ZERO) for measure in (value, size_of))
 
 
@@ -245,7 +245,7 @@ def pieces_of(step, part, found):
 
 
 def of_part(step, part):
-    """(sum of x, what is differentiated), each with its size."""
+    """(sum of x, differentiated loss), each with its size."""
     pairs = [(piece, share(step, part, e)) for piece, e in pieces_of(step, part, terms(step))]
     own, factor = own_of(step, part), step.cut.factor
     plain = sum((x.value for x, _ in pairs), ZERO), sum((x.size for x, _ in pairs), ZERO)
@@ -255,7 +255,7 @@ def of_part(step, part):
 
 
 def loss_of(step):
-    """What the step logs."""
+    """The logged loss of the step."""
     found, factor = terms(step), mpf(step.cut.factor)
     total, size = ZERO, ZERO
     for part in step.parts:
@@ -289,20 +289,20 @@ def gradient_of(step):
 
 
 def reports_log_ratio(objective):
-    """Is the sum of a slice's log-ratios what its response's ratio is made from?"""
+    """Can the ratio of a response be computed from the sums of its slices' log-ratios?"""
     r = objective["ratio"]
     return (r["level"] in ("sequence_mean", "sequence_sum") and r["clamp_low"] == 0 == r["clamp_high"]
             and r["behaviour"] in ("old", "rollout"))
 
 
 def slices(cut):
-    """(step, part, the places of it that are active) of every range of every part that lists tokens."""
+    """(step, part, active places of the range) of every range of every part that lists tokens."""
     return [(step, part, [(i, t) for t in range(begin, end) if (i, t) in step.whole.entries])
             for step, part in cut.pairs() if part.cut for i, begin, end in part.ranges]
 
 
 def answers(objective, raw, case):
-    """{name: {place: (number, scale)}}, unrounded. case: parts, ranks and what else says how the batch is cut."""
+    """{name: {place: (number, scale)}}, unrounded. case: parts, ranks and the other keys of the cut."""
     cut = cut_of(objective, raw, case)
     losses, slopes = [loss_of(step) for step in cut.steps], {}
     for step in cut.steps:
@@ -326,5 +326,5 @@ def answers(objective, raw, case):
 
 
 def laid_out(lengths, name, found):
-    """A number, rows of tokens or a list."""
+    """The answer in its shape in the vectors: a number, rows of tokens or a list."""
     return [found[(k,)] for k in range(len(found))] if name in LISTS else evaluate.laid_out(lengths, name, found)

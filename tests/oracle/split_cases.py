@@ -22,7 +22,7 @@ TWO_RANKS = [[[0], [1]], [[2, 3], [4]]]
 EMPTY = {(4, 0), (4, 1)}  # the only response of group 2
 HOLED = "UnequalLengths GivenAdvantage FullyMasked"
 
-HIGHER = {"eps_high": 0.28}  # the clip of DAPO beside a mean over tokens
+HIGHER = {"eps_high": 0.28}  # the clip of DAPO with a mean over tokens
 
 split("dapo", "trl-bnpo", "token mean over the step, three micro-batches", ONE_RANK, surrogate=HIGHER)
 split("dapo-even", "trl-bnpo", "two micro-batches", [[[0, 1], [2, 3, 4]]], surrogate=HIGHER)

@@ -1,7 +1,7 @@
-"""Advantage: better than what?
+"""Advantage: the reward compared with a baseline, and its distribution over tokens.
 
-Items (responses, or steps of process supervision) get a baseline and a scale, then are credited to tokens.
-Every quantity is a Sized: its value, and the sum of the absolute values that went into it.
+Items (responses, or steps of process supervision) get a baseline and a scale, then are credited to tokens. Every number is a Sized: its
+value and its size, the sum of the absolute values of its terms.
 """
 
 from axes import credit, prefix_tree, steps
@@ -26,18 +26,18 @@ def responses(choice, reward, batch):
     items = []
     for s in batch.sequences:
         worth = reward_axis.shaped(reward, s, [x for x in batch.sequences if x.group == s.group])
-        if choice["credit"] == "outcome":  # KL of the whole response; other credits put it on its tokens
+        if choice["credit"] == "outcome":  # the KL of the whole response; other credits have it at the tokens
             worth = worth - total(Sized(reward_axis.token_kl(reward, t)) for t in s.unmasked)
         items.append(Item(s, None, worth, steps.SAMPLES[choice["samples"]](s)))
     return items
 
 
 def columns(batch):
-    """The items of every one of several rewards."""
+    """The items of each of several rewards."""
     return [[Item(s, None, Sized(s.rewards[k])) for s in batch.sequences] for k in range(len(batch.reward_weight))]
 
 
-# ---- scale: what R - b is divided by; None where a = 0
+# ---- scale: the divisor of R - b; None where a = 0
 
 def variance(kind, values):
     """None where there is no spread: fewer than two values, or all equal."""
@@ -106,13 +106,13 @@ def over_group_mean(item, group, context):
 
 
 def leave_one_out_std(item, group, context):
-    # as NeMo-RL: the deviation of the others, and no division where they agree
+    # as NeMo-RL: the deviation of the others; no division where their rewards are equal
     v = variance(context.choice["std"], worths(i for i in group if i is not item))
     return ONE if v is None else sigma(context.choice, v)
 
 
 def residual_rms(item, group, context):
-    # GAPO (2510.21830): sqrt(sum_j (r_j - Q)^2/(G - 1)); as AReaL around the means of the others
+    # GAPO (2510.21830): sqrt(sum_j (r_j - Q)^2/(G - 1)); AReaL has the leave-one-out means in place of Q
     if context.alone(item):
         return sigma(context.choice, ONE)
     residuals = [context.centred[i].settled() for i in group]
@@ -130,7 +130,7 @@ def constant(item, group, context):
 
 
 def mean_deviation(item, group, context):
-    # DGPO (2601.20614): the mean absolute deviation; the epsilon stands beside its sum over the group
+    # DGPO (2601.20614): the mean absolute deviation; the epsilon is added to the sum over the group
     if context.alone(item):
         return ONE
     if all_same(worths(group)):
@@ -148,7 +148,7 @@ SCALE = {"none": undivided, "group_std": group_std, "batch_std": batch_std, "bat
          "token_whiten": undivided, "group_mean": over_group_mean, "leave_one_out_std": leave_one_out_std,
          "residual_rms": residual_rms, "kalman_std": kalman_std, "constant": constant, "beta": beta,
          "mean_absolute_deviation": mean_deviation}
-GROUP_SCALES = ("group_std", "group_mean", "residual_rms", "mean_absolute_deviation")  # what `singleton` is about
+GROUP_SCALES = ("group_std", "group_mean", "residual_rms", "mean_absolute_deviation")  # the scales to which `singleton` applies
 
 
 # ---- items to a
@@ -165,7 +165,7 @@ def centre(context, item):
 
 
 def pinned(context, item):
-    """Is an item alone in its group worth nothing?"""
+    """Is a = 0 because the item is alone in its group?"""
     choice = context.choice
     of_group = choice["baseline"] in OWN_GROUP or choice["scale"] in GROUP_SCALES
     return of_group and choice["singleton"] == "zero" and context.alone(item)
@@ -174,7 +174,7 @@ def pinned(context, item):
 def scaled(item, c, divisor, context):
     """a from R - b"""
     a = stretched(c.times(REWEIGHT[context.choice["reweight"]](item, c, context) / divisor), item, context)
-    if context.choice["scale"] == "beta":  # its exponent is as large as the weight's logarithm
+    if context.choice["scale"] == "beta":  # the rounding error of an exponential, whose exponent is the logarithm of the weight
         a = Sized(a.value, a.size * (1 + abs(log(divisor))))
     return regret_weighted(a, context.number("reweight_temperature")) if context.choice["reweight"] == "exponential" else a
 
@@ -201,7 +201,7 @@ def compared(context, item, c):
 
 
 def beside(choice, items, batch):
-    """a of every item, where some stand outside of the comparison."""
+    """a of every item, where some are excluded."""
     inside = [i for i in items if not i.sequence.outside]
     pool = Pool(inside)
     context, a = Context(choice, batch, pool, pool), scored(choice, inside, batch)
@@ -216,13 +216,13 @@ def beside(choice, items, batch):
 
 
 def weighted(columns, weights):
-    """GDPO (2601.05242): A = sum_k w_k A_k, every A_k normalised by itself; under the items of the first."""
+    """GDPO (2601.05242): A = sum_k w_k A_k, every A_k normalised by itself; by the items of the first column."""
     parts = [list(column.values()) for column in columns]
     return {item: total(part[j].times(w) for part, w in zip(parts, weights)) for j, item in enumerate(columns[0])}
 
 
 def second(choice, a):
-    # GDPO, Magistral (2506.10910): once more over the batch
+    # GDPO, Magistral (2506.10910): normalised again over the batch
     if choice["batch_norm"] != "items":
         return a
     v = variance(choice["std"], [x.settled() for x in a.values()])
@@ -233,10 +233,10 @@ def second(choice, a):
     return {item: (x - m).times(scale) for item, x in a.items()}
 
 
-# ---- credit: items to tokens, where it takes more than the items
+# ---- credits that need more than the a of items
 
 def episode_step(choice, reward, batch, a):
-    # GiGPO (2505.10978) eq. 3: A^E compares the responses as the steps are compared
+    # GiGPO (2505.10978) eq. 3: A^E compares responses with the same choices as the steps
     outcomes = scored(choice, responses(choice, reward, batch), batch)
     return steps.with_episode(choice, batch, a, {item.sequence: x for item, x in outcomes.items()})
 
@@ -279,7 +279,7 @@ def second_tokens(choice, advantages):
 
 
 def over_mean_abs(choice, advantages):
-    # ART: over the mean of |A|, tokens weighted by 1/T_i, which is the mean over responses of the mean over their tokens
+    # ART: divided by the mean of |A| with tokens weighted by 1/T_i: the mean over responses of the mean over their tokens
     rows = {}
     for t, a in advantages.items():
         rows.setdefault(t.sequence, []).append(Sized(abs(a.settled()), a.size))
@@ -304,7 +304,7 @@ def itemised(choice, reward, batch):
 
 
 def tail(choice, batch):
-    """The last tokens of responses that were cut off: T-PPO (2506.15050), code, trains them when the next window is there."""
+    """The last tokens of truncated responses: T-PPO (2506.15050), code, trains on them only with the next window."""
     n = choice["truncated_tail"]
     return {t for s in batch.sequences if s.truncated and n for t in s.unmasked[-n:]}
 

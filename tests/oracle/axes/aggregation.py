@@ -1,4 +1,4 @@
-"""Aggregation: divided by what? c of a token, from the numbers of tokens, sequences and groups that count."""
+"""Aggregation: the coefficient c of a token, from the numbers of active tokens, sequences and groups."""
 
 from axes.segments import apart
 from limits import less, sign
@@ -58,12 +58,12 @@ def seq_mean_length_power(n, i, g):
 
 
 def seq_sum_token_mean(n, i, g):
-    # DCPO (2509.02333), "only token mean": the responses' token means, added up
+    # DCPO (2509.02333), "only token mean": the sum of the responses' token means
     return mpf(1) / n.T[i]
 
 
 def group_mean(n, i, g):
-    # GVPO (2504.19599), REAL (2602.05630): a loss of the group, spread over its responses, then the mean over prompts
+    # GVPO (2504.19599), REAL (2602.05630): a loss of the group, the sum over its responses, then the mean over prompts
     return mpf(1) / (n.groups * n.T[i])
 
 
@@ -86,7 +86,7 @@ def coefficient(choice, totals, sequence):
     return KIND[choice["kind"]](totals, sequence.index, sequence.group)
 
 
-# ---- c of the KL and of the entropy: that of the terms, or one that is no matter of theirs (SkyRL, OpenRLHF)
+# ---- c of the KL and of the entropy: that of the terms, or an independent one (SkyRL, OpenRLHF)
 
 def own(kind):
     return lambda c, totals, sequence: KIND[kind](totals, sequence.index, sequence.group)
@@ -98,7 +98,7 @@ OF_PENALTY = {"terms": lambda c, totals, sequence: c, "token_mean": own("token_m
 # ---- c that differs inside a response
 
 def segment_mean(tokens):
-    # the mean over the segments of the means over their tokens (turns that weigh the same, as in RLinf's agent_level)
+    # the mean over the segments of the means over their tokens (equal weights of turns, as in RLinf's agent_level)
     parts = apart(tokens)
     size = {place: len(places) for places in parts for place in places}
     return [mpf(1) / (len(parts) * size[place]) for place in range(len(tokens))]
@@ -109,12 +109,12 @@ def good(token):
 
 
 def token_mean_by_sign(tokens, token):
-    # OREAL (2502.06781) as xtuner: good tokens and the others each have a mean of their own
+    # OREAL (2502.06781) as xtuner: one mean over the tokens with A > 0, another over the rest
     return mpf(1) / sum(1 for t in tokens if good(t) == good(token))
 
 
 def seq_mean_by_sign(tokens, token):
-    # VPD (2605.15113): the mean over the right responses and that over the others; the first active token says which a response is
+    # VPD (2605.15113): one mean over the positive responses, another over the rest; the first active token decides which a response is
     first = {}
     for t in tokens:
         first.setdefault(t.sequence, t)
@@ -124,12 +124,12 @@ def seq_mean_by_sign(tokens, token):
 
 
 def varied(rewards):
-    """Are the rewards of a group apart? By more than the binary64 1e-6, both sides exact."""
+    """Do the rewards of a group differ by more than the binary64 1e-6? Compared exactly."""
     return None not in rewards and less(mpf(1e-6), max(rewards) - min(rewards))
 
 
 def token_mean_varied(tokens, token):
-    # DAPO without zero-variance groups in the divisor (TRL): they have no gradient, and are not to dilute it
+    # DAPO without zero-variance groups in the divisor (TRL): they have no gradient, and would reduce that of the others
     return mpf(1) / max(1, sum(t.sequence.varied for t in tokens))
 
 
@@ -138,7 +138,7 @@ BY_TOKEN = {"token_mean_by_sign": token_mean_by_sign, "seq_mean_by_sign": seq_me
 
 
 def coefficients(choice, totals, sequence, kept, tokens):
-    """Of the tokens that a sequence keeps; tokens: all active ones of the batch."""
+    """c of the active tokens of a sequence; tokens: all active ones of the batch."""
     if choice["kind"] in BY_TOKEN:
         return [BY_TOKEN[choice["kind"]](tokens, t) for t in kept]
     c = coefficient(choice, totals, sequence)

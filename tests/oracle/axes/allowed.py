@@ -1,10 +1,10 @@
-"""Choices that do not go together, and numbers that a choice cannot have. Those of the surrogate stand beside its functions."""
+"""Incompatible choices, and numbers that a choice does not allow. Those of the surrogate are in the decorators of its functions."""
 from axes.choice import ABOVE_0, AT_LEAST_0, AT_LEAST_1, RULES, but, one_of, only, rule
 from limits import bound
 
 
 class Misfit(ValueError):
-    """An objective that is an error."""
+    """The objective is invalid."""
 
 
 FRACTION = {**AT_LEAST_0, "maximum": 1}

@@ -1,4 +1,4 @@
-"""Baseline: better than what? b of one item, from the items of its group."""
+"""Baseline: b of one item, from the items of its group."""
 import math
 
 from axes.pool import samples
@@ -44,19 +44,19 @@ def ordered(group):
 
 
 def of_group(value, group):
-    """A number made of the group's rewards, none of which it exceeds."""
+    """A number computed from the group's rewards, not above the largest of them; its size is the largest of theirs."""
     return Sized(value, largest_size([i.worth for i in group]))
 
 
 def quantile(item, group, context):
     # QAE (2509.22611) section 4.1, above eq. 3: b = inf{x : F(x) >= K}, F(x) = #{R_j <= x}/G
     xs, q = ordered(group), float(context.choice["quantile"])
-    reached = [x for j, x in enumerate(xs, 1) if j / len(xs) >= q]  # of equal rewards the last one counts them all
+    reached = [x for j, x in enumerate(xs, 1) if j / len(xs) >= q]  # of equal rewards the last one has the full count
     return of_group(reached[0], group)
 
 
 def quantile_linear(item, group, context):
-    # as QAE's code: between the order statistics on both sides of K (G - 1)
+    # as QAE's code: interpolated between the order statistics on both sides of K (G - 1)
     xs = ordered(group)
     h = context.number("quantile") * (len(xs) - 1)
     below = int(floor(h))
@@ -70,7 +70,7 @@ def median(xs):
 
 
 def densest(item, group, context):
-    # GAPO (2510.21830): the median of the narrowest window over a share of the rewards
+    # GAPO (2510.21830): the median of the narrowest window that contains a fraction of the rewards
     xs = ordered(group)
     h = min(len(xs), max(1, math.ceil(float(context.choice["hdi_mass"]) * len(xs))))
     windows = [xs[j:j + h] for j in range(len(xs) - h + 1)]
@@ -81,7 +81,7 @@ def densest(item, group, context):
     return of_group(median(best), group)
 
 
-# ---- means of another kind
+# ---- other means
 
 def log_mean_exp(item, group, context):
     # Kimi k1.5 (2501.12599) section 2.3.2: tau log Z ~ tau log (1/k) sum_j exp(r_j / tau)
@@ -111,5 +111,5 @@ def kalman(item, group, context):
 BASELINE = {"none": no_baseline, "group_mean": group_mean, "leave_one_out": leave_one_out,
             "length_weighted": length_weighted, "external": given, "batch_mean": batch_mean, "quantile": quantile,
             "quantile_linear": quantile_linear, "log_mean_exp": log_mean_exp, "hdi_median": densest, "kalman": kalman}
-# what `singleton` is about
+# the baselines to which `singleton` applies
 OWN_GROUP = ("group_mean", "leave_one_out", "length_weighted", "quantile", "quantile_linear", "log_mean_exp", "hdi_median")

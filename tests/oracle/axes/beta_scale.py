@@ -1,4 +1,4 @@
-"""BNPO (2506.02864): advantages over the density of a Beta distribution fitted to the success rates of the prompts."""
+"""BNPO (2506.02864): advantages divided by the density of a Beta distribution fitted to the success rates of the prompts."""
 
 from axes.sized import all_same
 from limits import ONE, ZERO, Undefined
@@ -8,14 +8,14 @@ LARGEST = mpf(10) ** 6
 
 
 def success_rate(group):
-    """p: the mean of the group's items; as the official code 0 for an item alone."""
+    """p: the mean of the group's items; as in the official code, 0 for an item alone."""
     if any(not 0 <= i.worth.value <= 1 for i in group):
         raise Undefined("a reward outside of [0, 1]")
     return sum((i.worth.value for i in group), ZERO) / len(group) if len(group) > 1 else ZERO
 
 
 def fitted(rates):
-    """(alpha, beta): 1 + a/3 and 1 + b/3 of the method of moments, at least 1; None where the rates do not differ."""
+    """(alpha, beta): 1 + a/3 and 1 + b/3 with a, b from the method of moments, at least 1; None if all rates are equal."""
     n = len(rates)
     if n == 1:
         mu, v = ZERO, ONE
@@ -36,7 +36,7 @@ def density(p, alpha, beta):
 
 
 def beta_weight(group, groups):
-    """min(1/f(p), 1e6) of a group, by the density over all groups; None where nothing can be fitted."""
+    """min(1/f(p), 1e6) of a group, f the density fitted to all groups; None if it cannot be fitted."""
     parameters = fitted([success_rate(g) for g in groups])
     if parameters is None:
         return None

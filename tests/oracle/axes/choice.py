@@ -1,5 +1,5 @@
-"""The choices of a field of an objective: the function of each, and beside it what it reads of the batch and what must hold of the
-other fields. From these come the checks of allowed.py, the arrays of scenarios.py and the schema of the vectors (../objective_schema.py)."""
+"""The choices of a field of an objective: the function of each, the arrays of the batch that it reads, and its conditions on other fields.
+The checks of allowed.py, the arrays of scenarios.py and the schema of the vectors (../objective_schema.py) are derived from these."""
 from limits import bound
 
 ABOVE_0, AT_LEAST_0, AT_LEAST_1 = {"exclusiveMinimum": 0}, {"minimum": 0}, {"minimum": 1}
@@ -10,7 +10,7 @@ HOLDS = {"enum": lambda x, names: x in names, "const": lambda x, y: x == y, "not
 
 
 def within(x, domain):
-    """Is a choice or a number in a domain, written as in a JSON schema?"""
+    """Is a choice or a number in a domain (written as in a JSON schema)?"""
     return all(HOLDS[word](x, y) for word, y in domain.items())
 
 
@@ -28,8 +28,8 @@ def but(value):
 
 class Rule:
     """Where axis.field is in `where`, every other field is in its domain, and `also` holds of the objective.
-    beside: {field of the same axis, or axis.field: domain}; then: what a schema can say of `also`; computed: an objective that breaks
-    it has answers all the same, which mistakes give."""
+    beside: {field of the same axis, or axis.field: domain}; then: the form of `also` in a schema; computed: an objective that violates the
+    rule still has answers, which some mistakes give."""
 
     def __init__(self, axis, field, where, beside=None, also=None, then=None, computed=False):
         self.axis, self.field, self.where, self.also, self.then, self.computed = axis, field, where, also, then or {}, computed
@@ -55,10 +55,10 @@ TABLES = {}  # {(axis, field): [Table]}
 
 
 class Table(dict):
-    """{name: function} of choices of a field; `about` has what else was said of each."""
+    """{name: function} of the choices of a field; `about` has the further arguments of each decorator."""
 
     def __init__(self, axis, field, **every):
-        """every: what is said of all of them."""
+        """every: arguments that apply to all choices."""
         super().__init__()
         self.axis, self.field, self.about, self.every = axis, field, {}, every
         TABLES.setdefault((axis, field), []).append(self)
@@ -80,5 +80,5 @@ class Table(dict):
 
 
 def about(axis, field, name, what):
-    """What was said of a choice, or None."""
+    """An argument of the decorator of a choice, or None."""
     return next((table.has(name, what) for table in TABLES[axis, field] if name in table), None)

@@ -1,4 +1,4 @@
-"""Credit: how what an item is worth reaches its tokens. Each takes (choice, reward, batch, {item: a})."""
+"""Credit: the advantages of tokens from the a of items. Each function takes (choice, reward, batch, {item: a})."""
 
 from axes import reward as reward_axis
 from axes import steps
@@ -61,8 +61,8 @@ def decay(choice, sequence):
 
 
 def ended(choice, reward, sequence, rho):
-    """(rho, V after the last token). T-PPO (2506.15050), code: what was cut off goes on at the value of its last token, and
-    its reward is not there yet."""
+    """(rho, V after the last token). T-PPO (2506.15050), code: a truncated response continues with the value of its last token and has no
+    reward yet."""
     if choice["bootstrap"] == "zero" or not sequence.truncated or not sequence.unmasked:
         return rho, NOTHING
     last = sequence.unmasked[-1]
@@ -70,7 +70,7 @@ def ended(choice, reward, sequence, rho):
 
 
 def estimated(choice, sequence, rho, next_value):
-    """1506.02438 eq. 16, over the tokens that count; next_value: V after the last of them"""
+    """1506.02438 eq. 16, over unmasked tokens; next_value: V after the last of them"""
     gamma, lam = mpf(choice["gamma"]), decay(choice, sequence)
     result, later = {}, NOTHING
     for t in reversed(sequence.unmasked):
@@ -90,7 +90,7 @@ def gae(choice, reward, batch, a):
 
 
 def step_gae(choice, reward, batch, a):
-    # MT-GUIDE (2510.01132): what turns earn stands at their ends, as token-level rewards
+    # MT-GUIDE (2510.01132): the rewards of turns are token-level rewards at their last tokens
     result = {}
     for s in batch.sequences:
         rho = {t: NOTHING - Sized(reward_axis.token_kl(reward, t)) for t in s.unmasked}

@@ -1,4 +1,5 @@
-"""GTPO (2508.04349): the reward of a response is shared out by entropy, then normalised over right and wrong tokens apart."""
+"""GTPO (2508.04349): token rewards from the response's reward and the entropy, normalised over tokens of right and of wrong responses
+separately."""
 
 from axes.sized import NOTHING, Sized, mean, sign_of
 from limits import ONE, ZERO

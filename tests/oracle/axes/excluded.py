@@ -1,4 +1,4 @@
-"""Responses outside of their group's comparison: they take no part in it, and get an advantage by other means."""
+"""Excluded responses: they are not in the mean and deviation of their group, and get an advantage by another rule."""
 
 from axes.sized import NOTHING, Sized
 from limits import ZERO, less

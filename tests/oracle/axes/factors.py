@@ -1,4 +1,4 @@
-"""What multiplies v after correction and rejection: a norm of the batch, the future of the response, given weights."""
+"""Factors of v after correction and rejection: normalisation over the batch, FIPO's future weights, external weights."""
 
 from autodiff import clamp, sg, value
 from limits import ONE, ZERO, bound, exp, is_infinite, less, limit, sign
@@ -27,7 +27,7 @@ def no_norm(choice, rows):
 
 
 def batch_mean(choice, rows):
-    # verl's rollout_is_batch_normalize: the mean over tokens, or over responses where these have one weight each
+    # verl's rollout_is_batch_normalize: the mean over tokens, or over responses if a response has one weight
     m = mean(AVERAGED.get(choice["rollout_is_level"], of_tokens)(rows))
     m = m if is_infinite(m) else limit(m)
     return ONE if sign(m) == 0 else m
@@ -37,7 +37,7 @@ NORM = {"none": no_norm, "mean": batch_mean}
 
 
 def norm(choice, rows):
-    """What every v is divided by. rows: v of the active tokens of every response."""
+    """The divisor of every v. rows: v of the active tokens of every response."""
     rows = [[value(v) for v in row] for row in rows if row]
     return NORM[choice["rollout_is_norm"]](choice, rows) if rows else ONE
 
@@ -49,7 +49,7 @@ def no_future(choice, tokens):
 
 
 def decayed(choice, tokens):
-    # FIPO (2603.19835) as in ms-swift: distances are counted in positions, masked tokens included
+    # FIPO (2603.19835) as in ms-swift: the distance of two tokens counts masked tokens too
     g = mpf(2) ** (-1 / mpf(choice["fipo_half_life"]))
     d = [value(t.l) - t.o for t in tokens]
     most = bound(choice["fipo_ratio_max"])
@@ -74,7 +74,7 @@ def future(choice, tokens):
     return FUTURE[choice["fipo"]](choice, tokens)
 
 
-# ---- given: what batch.external_weight multiplies, (v, the penalty)
+# ---- external: (factor of v, factor of the penalty)
 
 GIVEN = {"none": lambda token: (ONE, ONE), "policy": lambda token: (token.weight, ONE),
          "term": lambda token: (token.weight, token.weight)}

@@ -1,5 +1,5 @@
-"""The fields of an objective by axis, in order: the choices of each, the first being the default, or the domain of a number, whose default
-is 0 unless it is said. Domains are those of vectors/schema.json."""
+"""The fields of an objective by axis, in order: the choices of each, the first being the default, or the domain of a number. The default of
+a number is 0 unless the domain has another. Domains are written as in vectors/schema.json."""
 from axes import (advantage, aggregation, baseline, excluded, factors, group, off_policy, own_divisor, penalty, ratio, reward, reweight,
                   steps, surrogate, token_level, transform, weight)
 from axes.choice import RULES
@@ -89,7 +89,7 @@ FIELDS = {
 }
 
 
-# Written even where it is the default: readers look for them.
+# Written even if they have their defaults: they characterise an objective.
 ALWAYS = {("advantage", "baseline"), ("advantage", "scale"), ("ratio", "level"), ("surrogate", "kind"), ("aggregation", "kind")}
 
 

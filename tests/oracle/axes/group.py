@@ -14,14 +14,14 @@ KIND = Table("surrogate", "kind", beside={"ratio.level": one_of(*OF_RESPONSE)})
 
 
 def score(ys):
-    """One number for a response, from y of its active tokens. Where `gradient` is `token`, every token's own y is in it."""
+    """The score of a response, from the y of its active tokens. With `gradient` = `token` every token's own y is differentiated."""
     if all(y is ys[0] for y in ys):
         return ys[0]
     return sized(sg(ys[0]) + linear([(y - sg(y), ONE) for y in ys]), size(ys[0]))
 
 
 def ratio(y):
-    """e^y; an error of y moves it by as much of itself"""
+    """e^y; an absolute error of y is a relative error of it"""
     w, moved = exp(y), 1 + (ZERO if is_infinite(value(y)) else size(y))
     w = value(w)
     return Var(w, [(y, w, w * moved)] if isinstance(y, Var) else [], w * moved)
@@ -31,7 +31,7 @@ SCORE = {"log": lambda y: y, "ratio": ratio}
 
 
 def farthest(ys):
-    """max size(y); an infinite y is exact: nothing of it is rounded"""
+    """max size(y); an infinite y has no rounding error"""
     return max((limit(size(y)) for y in ys if not is_infinite(value(y))), default=ZERO)
 
 
@@ -54,7 +54,7 @@ def labelled(y, toward, tau, stretch):
 
 @KIND.choice(beside={"tau_pos": ABOVE_0, "tau_neg": ABOVE_0})
 def logistic_lse(s, y, a, z, lengths):
-    # REAL (2602.05630): rewards as labels, the good ones' scores above 0 and the others' below; a group of one label is dropped
+    # REAL (2602.05630): a logistic loss with the sign of A as label; a group with one label is dropped
     good = [sign(a_i) > 0 for a_i in a]
     if all(good) or not any(good):
         return [ZERO] * len(y)
@@ -115,20 +115,20 @@ def softmax_cross_entropy(s, y, a, z, lengths):
 
 
 def sides(a):
-    """The places of the good responses and of the others; none of either where one side is empty."""
+    """The indices of the positive responses and of the negative ones; two empty lists where one side is empty."""
     good = [i for i, a_i in enumerate(a) if sign(a_i) > 0]
     others = [i for i, a_i in enumerate(a) if not sign(a_i) > 0]
     return (good, others) if good and others else ([], [])
 
 
 def shares(s, lengths, good):
-    """{i: v_i}; DRPO (2510.04474): short good responses count for more, v ~ e^(-rate T)"""
+    """{i: v_i}; DRPO (2510.04474): short positive responses have larger weights, v ~ e^(-rate T)"""
     return dict(zip(good, softmax([-mpf(s["length_decay"]) * lengths[i] for i in good]) if good else []))
 
 
 @KIND.choice()
 def discriminative_mean(s, y, a, z, lengths):
-    # DisCO-b (2505.12366): the mean score of the good ones, minus that of the others
+    # DisCO-b (2505.12366): the mean score of positive responses, minus that of negative ones
     good, others = sides(a)
     v = shares(s, lengths, good)
     slopes = [-v[i] if i in v else ONE / len(others) if others else ZERO for i in range(len(y))]
@@ -148,14 +148,14 @@ def above(v, tau, y, rivals, stretch):
 
 @KIND.choice(beside={"tau_neg": ABOVE_0})
 def discriminative_lse(s, y, a, z, lengths):
-    # DisCO (2505.12366), DRPO (2510.04474): against a soft maximum over the others
+    # DisCO (2505.12366), DRPO (2510.04474): positive scores against a soft maximum of the negative ones
     good, others = sides(a)
     v, tau = shares(s, lengths, good), mpf(s["tau_neg"])
     return [above(v[i], tau, y_i, [y[j] for j in others], farthest(y) / tau) if i in v else ZERO for i, y_i in enumerate(y)]
 
 
 def preferred(k, p, y, rival, share, stretch):
-    """share (log(1 + e^D) - p D), D = k (y - rival): the cross-entropy of sigmoid(D) to a preference p"""
+    """share (log(1 + e^D) - p D), D = k (y - rival): the cross-entropy between a preference p and sigmoid(D)"""
     D = k * (value(y) - value(rival))
     plus = None if is_infinite(D) else share * (value(softplus(D)) + p * abs(D))
 
@@ -183,12 +183,12 @@ def share_of(k, xs, i):
 
 
 def share_apart(k, xs, i):
-    """The same with a piece by x_i and one by every x_j"""
+    """The same, written so that its derivative has a summand for x_i and one for every x_j"""
     return exp(xs[i] * k - log_sum_exp([x * k for x in xs]))
 
 
 def matched(s, y, a, distance, parted, plus):
-    """distance(p_i, softmax(k y)_i), p = softmax(A / tau); parted: the same with the slope's pieces; plus: with plus for minus"""
+    """distance(p_i, softmax(k y)_i), p = softmax(A / tau); parted: with the summands of its derivative; plus: with plus for minus"""
     k, G = mpf(s["beta"]), len(y)
     wanted = softmax([a_i / mpf(s["advantage_temperature"]) for a_i in a])
     stretch = abs(k) * farthest(y)
@@ -200,7 +200,7 @@ def matched(s, y, a, distance, parted, plus):
 
 @KIND.choice(beside={"advantage_temperature": ABOVE_0})
 def softmax_mse(s, y, a, z, lengths):
-    # DMPO (2605.19461), code: the policy's share of every response towards that of its advantage
+    # DMPO (2605.19461), code: the softmax of the scores is to match the softmax of the advantages
     return matched(s, y, a, lambda p, u: square(sized(u - p, abs(value(u) - p))), lambda p, u: square(added(u, -p)),
                    lambda p, u: (p - u) * (p - u) + 2 * abs(p - u) * (p + u))
 
@@ -212,7 +212,7 @@ def divergence(p, u):
 
 
 def half_divergence(p, u):
-    """Jensen and Shannon's, derivative log(u/q)/2 by u; an error of u is p/(p + u) times that in the logarithm"""
+    """A response's term of the Jensen-Shannon divergence; its derivative log(u/q)/2 has an error of p/(p + u)/2 from that of u"""
     q = limit(p + u.value) / 2
     slope = log(u.value / q) / 2
     return Var(sum(divergence(p, u.value)) / 2, [(u, slope, abs(slope) + p / (4 * q))])
@@ -224,7 +224,7 @@ def softmax_js(s, y, a, z, lengths):
 
 
 def spread(y):
-    """The sample deviation of the scores; exactly 0 where these are one number."""
+    """The sample deviation of the scores; exactly 0 where they are equal."""
     v = [value(y_i) for y_i in y]
     mean = sum(v, ZERO) / len(v)
     squares = settle(sum(((x - mean) * (x - mean) for x in v), ZERO), sum((x * x for x in v), ZERO))
@@ -232,12 +232,12 @@ def spread(y):
 
 
 def apart(y):
-    """Is a score infinitely far from another?"""
+    """Is the difference of two scores infinite?"""
     return any(grows(value(y_i) - value(y[0])) for y_i in y)
 
 
 def beside_infinite(s, y, a):
-    """(A_i - k z_i)^2 for K -> infinity: the epsilon and finite scores are 0 beside K, and so is every derivative, which has K below"""
+    """(A_i - k z_i)^2 for K -> infinity: finite scores and the epsilon are negligible beside K, and derivatives, divided by K, are 0"""
     if s["group_score"] == "ratio":
         raise Undefined("the slope of an infinite ratio, which is infinite, over an infinite deviation")
     k = mpf(s["beta"])
@@ -248,7 +248,7 @@ def beside_infinite(s, y, a):
 
 @KIND.choice(beside={"group_score_eps": AT_LEAST_0})
 def standardised(s, y, a, z, lengths):
-    # GIFT (2510.23868): the distance of standardised scores from standardised rewards; their mean and deviation are numbers
+    # GIFT (2510.23868): squared difference of standardised rewards and standardised scores, whose mean and deviation are detached
     k, n = mpf(s["beta"]), len(y)
     mean, size = sg(sum(map(value, y), ZERO) / n), sum((abs(value(y_i)) for y_i in y), ZERO) / n
     if n > 1 and apart(y):
@@ -261,7 +261,7 @@ def standardised(s, y, a, z, lengths):
 
 
 def regressed(k, D, bend, y, c, C, i, a_i):
-    """(A_i - k c_i/D)^2, whose every score has a part in c_i = y_i - mean and in D; bend: 1/(D^2 (n - 1) s), C: the sizes of c"""
+    """(A_i - k c_i/D)^2, c_i = y_i - mean; both c_i and D depend on every score. bend: 1/(D^2 (n - 1) s), C: the sizes of c"""
     n, rest, size = len(y), a_i - k * c[i] / D, abs(a_i) + abs(k) * C[i] / D
     own = [ONE if j == i else ZERO for j in range(n)]
     slopes = [-2 * k * rest * ((x - ONE / n) / D - c[i] * c[j] * bend) for j, x in enumerate(own)]
@@ -271,7 +271,7 @@ def regressed(k, D, bend, y, c, C, i, a_i):
 
 @KIND.choice(beside={"group_score_eps": AT_LEAST_0})
 def regression(s, y, a, z, lengths):
-    # Reg-GRPO (2506.07464) eqs. 8-9: as GIFT's distance, but the scores' mean and deviation are differentiated too
+    # Reg-GRPO (2506.07464) eqs. 8-9: as GIFT, but mean and deviation of the scores are differentiated too
     k, n, v = mpf(s["beta"]), len(y), [value(y_i) for y_i in y]
     if n > 1 and apart(y):
         return beside_infinite(s, y, a)
@@ -288,7 +288,7 @@ def regression(s, y, a, z, lengths):
 @KIND.choice(reads=("logp_old",), beside={"advantage_temperature": ABOVE_0, "ratio.behaviour": only("none"),
                                           "ratio.level": one_of("sequence_mean", "sequence_sum")})
 def tilted_cross_entropy(s, y, a, z, lengths):
-    # TPO (2604.06159): cross-entropy to the old policy's shares, times e^(A/tau); z: the old scores
+    # TPO (2604.06159): cross-entropy with the target softmax(k z + A/tau); z: scores of the old policy
     if len(y) == 1:
         return [ZERO]
     k = mpf(s["beta"])
@@ -314,7 +314,7 @@ def hinge_of(shift, k, winner, loser):
 
 @KIND.choice(beside={"min_gap": AT_LEAST_0})
 def pairwise_hinge(s, y, a, z, lengths):
-    # CLICK (2306.03350): the better response's log-probability ahead of the worse one's by shift/k
+    # CLICK (2306.03350): the better response's score is to exceed the worse one's by shift/k
     shift, k, margin = mpf(s["hinge_margin"]), mpf(s["beta"]), mpf(s["min_gap"])
     won = [[hinge_of(shift, k, y_i, y_j) for y_j, a_j in zip(y, a) if better(margin, a_i, a_j)] for y_i, a_i in zip(y, a)]
     P = sum(map(len, won))
@@ -333,7 +333,7 @@ def ahead(share, tau, margin, y, rivals, stretch):
 
 @KIND.choice(beside={"contrast_temperature": ABOVE_0})
 def contrastive(s, y, a, z, lengths):
-    # ConSPO (2605.12969) eqs. 8 and 13: every good score, less a margin, against the others'
+    # ConSPO (2605.12969) eqs. 8 and 13: every positive score, less a margin, against the negative ones
     good, others = sides(a)
     tau, margin = mpf(s["contrast_temperature"]), mpf(s["contrast_margin"])
     stretch = (farthest(y) + abs(margin)) / tau
@@ -346,7 +346,7 @@ def old_score(unit, tokens):
 
 
 def values(choice, responses, log_partition, unit=None):
-    """{sequence: F_i}; responses: (sequence, its active tokens, their y) of all that are active. Nothing for other kinds."""
+    """{sequence: F_i}; responses: (sequence, its active tokens, their y) of all active ones. {} for other kinds of surrogate."""
     if choice["kind"] not in KIND:
         return {}
     found = {}

@@ -1,4 +1,4 @@
-"""Off-policy masking: tokens that are dropped because their response is no longer the policy's."""
+"""Off-policy masking: tokens that are dropped because their response is too far off-policy."""
 from autodiff import value
 from limits import ZERO, bound, exp, less, sign
 
@@ -9,7 +9,7 @@ def nobody(choice, tokens):
 
 def drifted_from(sampled):
     def dropped(choice, tokens):
-        # DeepSeek-V3.2 (2512.02556): bad tokens of responses that the policy has moved away from
+        # DeepSeek-V3.2 (2512.02556): tokens with A < 0 of responses whose mean log-ratio is beyond the threshold
         moved = sum((sampled(t) - value(t.l) for t in tokens), ZERO) / len(tokens)
         left = less(bound(choice["off_policy_mask_threshold"]), moved)
         return [left and sign(t.advantage) < 0 for t in tokens]
@@ -17,7 +17,7 @@ def drifted_from(sampled):
 
 
 def total_variation(choice, tokens):
-    # VACO (2603.01365) as in open-instruct: tokens that would increase the total variation, where it is too large
+    # VACO (2603.01365) as in open-instruct: tokens whose update would increase the total variation, where that is too large
     q = [t.o - t.b for t in tokens]
     far = less(bound(choice["off_policy_mask_threshold"]), sum((abs(exp(x) - 1) for x in q), ZERO) / len(q))
     return [far and sign(x) * sign(t.advantage) > 0 for x, t in zip(q, tokens)]
@@ -28,5 +28,5 @@ OFF_POLICY = {"none": nobody, "old": drifted_from(lambda t: t.o), "rollout": dri
 
 
 def dropped(choice, tokens):
-    """Of every active token of a response."""
+    """Whether each active token of a response is dropped."""
     return OFF_POLICY[choice["off_policy_mask"]](choice, tokens)

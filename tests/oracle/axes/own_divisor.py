@@ -1,4 +1,4 @@
-"""Penalties with a divisor of their own: added to the loss, not to what the aggregation divides."""
+"""Penalties with a divisor of their own: added to the loss after the aggregation."""
 
 from autodiff import Var, linear, nonlinear, sg, sigmoid, softplus, value
 from axes import weight
@@ -8,7 +8,7 @@ from reals import mpf
 
 
 class Term:
-    """What one token or pair adds to the loss, and the group it is of."""
+    """The penalty of one token or pair, and its group."""
 
     def __init__(self, x, group):
         self.x, self.group = x, group
@@ -31,17 +31,17 @@ ON = {"none": lambda t: False,
 
 
 def behind(t):
-    """o - l: how much of its likelihood a token has lost"""
+    """o - l: the log-likelihood that a token has lost"""
     return t.o - t.l
 
 
 def lost(t):
-    # LLDS: max(0, o - l), derivative 0 where nothing is lost
+    # LLDS: h = -max(0, o - l), derivative 0 where nothing is lost
     gap = behind(t)
     return -gap if sign(value(gap)) > 0 else ZERO
 
 
-# h, which is to grow
+# h; the penalty is -u h
 FORM = {"logp": lambda t: t.l, "teacher_gap": lambda t: t.l - t.teacher, "displacement": lost}
 
 
@@ -50,7 +50,7 @@ def teacher_gate(choice, t):
     return sg(sigmoid(mpf(choice["nll_teacher_slope"]) * (t.teacher - value(t.l))))
 
 
-# CHORD (2508.11408): tokens that are sure or hopeless weigh less
+# p_one_minus_p: CHORD (2508.11408), small weights for probabilities near 0 and 1
 WEIGHT = {"none": lambda choice, t: ONE,
           "p": lambda choice, t: sg(exp(value(t.l))),
           "p_one_minus_p": lambda choice, t: sg(exp(value(t.l)) * (1 - exp(value(t.l)))),
@@ -58,17 +58,17 @@ WEIGHT = {"none": lambda choice, t: ONE,
 
 
 def rounding(choice, t):
-    """How much more than by its ulps the weight is off: by the gap in its exponent, if that is rounded."""
+    """The relative error of the weight, in units of eps: 1, plus the gap in its exponent where that is rounded."""
     gap = t.teacher - value(t.l) if choice["nll_weight"] == "teacher_gate" else ZERO
     return ONE if is_infinite(gap) else 1 + abs(mpf(choice["nll_teacher_slope"]) * gap)
 
 
-# whose loss counts together
+# the unit over which the lost likelihood is summed
 GATE = {"none": None, "sequence": lambda t: t.sequence, "segment": lambda t: (t.sequence, t.segment)}
 
 
 def open_gates(choice, tokens):
-    """LLDS: those of responses, or segments, that have lost likelihood altogether"""
+    """LLDS: the tokens of responses, or segments, that have lost likelihood in total"""
     key = GATE[choice["nll_gate"]]
     if key is None:
         return tokens
@@ -100,7 +100,7 @@ def mean_score(choice, tokens):
 
 
 def ranked_pairs(choice, responses):
-    """AMIR-GRPO (2601.03661): a logistic loss of the pairs of a group that its rewards tell apart."""
+    """AMIR-GRPO (2601.03661): a logistic loss of the pairs of a group whose rewards differ by more than the minimum."""
     if choice["preference"] == "none":
         return []
     margin = mpf(choice["preference_min_gap"])
@@ -114,7 +114,7 @@ def ranked_pairs(choice, responses):
 
 
 def steepness(choice, winner):
-    """TRPA (2504.04524): kappa times as steep where the better response is one of the best level"""
+    """TRPA (2504.04524): beta, times kappa if the better response is of the best preference level"""
     gain = mpf(choice["preference_kappa"])
     return mpf(choice["preference_beta"]) * (gain if gain and sign(winner.reward) > 0 else ONE)
 
@@ -124,7 +124,7 @@ def told_apart(beta, x, y):
 
 
 def by_sign(choice, scored):
-    """TRPA, official code: a batch without any pair pushes its right responses up and the others down"""
+    """TRPA, official code: for a batch without any pair, a logistic loss of each response by the sign of its reward"""
     def pushed(s, x):
         way = 1 if sign(s.reward) > 0 else -1
         return nonlinear(lambda xs: softplus(xs[0] * -way), [x], farthest([x]))
@@ -138,5 +138,5 @@ def terms(objective, batch):
 
 
 def paid(terms, measure=value):
-    """What they add to the loss, or, with `size`, to its scale."""
+    """The sum of the penalties; with measure = size, of their sizes."""
     return sum((measure(term.x) for term in terms), ZERO)

@@ -1,7 +1,6 @@
-"""Penalty: what else is paid for? Estimators of KL(policy || reference), D = l - x, or a divergence that is given; and entropy, which is
-paid back.
+"""Penalty: estimates of KL(policy || reference) from D = l - x, or a given divergence; and the entropy bonus.
 
-Both stand in the term; what divides them is that of the term, or `kl_aggregation` and `entropy_aggregation`."""
+Both are part of the term; their divisor is that of the term unless `kl_aggregation` or `entropy_aggregation` has another."""
 
 from autodiff import absolute, clamp, exp, exp_minus_one_minus, half_square, minimum, sg
 from axes.ratio import log_ratio
@@ -24,11 +23,11 @@ def k3(d):
 
 ESTIMATED = {"k1": k1, "k2": k2, "k3": k3, "abs": absolute}
 
-# Gaussian steps know the divergence itself: Flow-GRPO (2505.05470) takes it of the means, k/(2 c^2); nothing of it goes through l
+# the divergence of Gaussian steps is known exactly: Flow-GRPO (2505.05470) computes k/(2 c^2) from the means; it does not depend on l
 GIVEN = {"external": lambda token: token.divergence_ref}
 KL = {**ESTIMATED, **GIVEN}
 
-# x, whom the policy is held to: the reference; KL-Cov (2505.22617) and others, the policy that sampled
+# x: the reference; KL-Cov (2505.22617) and others have the old policy
 AGAINST = {"ref": lambda token: token.f, "old": lambda token: token.o, "rollout": lambda token: token.b,
            "teacher": lambda token: token.teacher}
 
@@ -38,13 +37,13 @@ def own(kl, d):
 
 
 def straight_through(kl, d):
-    # value of K, gradient D of k2: the estimator whose expectation is the gradient of the KL
+    # value of K, gradient D of k2, whose expectation is the gradient of the KL
     square = half_square(d)
     return sg(kl) + (square - sg(square))
 
 
 def value_only(kl, d):
-    # AReaL's pure distillation: e^(l - o) sg[l - teacher], what is differentiated is the ratio
+    # AReaL's pure distillation: e^(l - o) sg[l - teacher]: only the ratio is differentiated
     return sg(kl)
 
 
@@ -56,7 +55,7 @@ def no_ratio(ratio, token, w):
 
 
 def token_ratio(ratio, token, w):
-    # DeepSeek-V3.2 (2512.02556): w k3 with w not detached
+    # DeepSeek-V3.2 (2512.02556): w k3, w differentiated
     return exp(log_ratio(ratio, token))
 
 
@@ -65,17 +64,17 @@ def unit_ratio(ratio, token, w):
 
 
 def score_ratio(ratio, token, w):
-    # as on policy: value 1, derivative 1, which adds the score function of K
+    # value 1, derivative 1: adds the score-function term K dl
     return exp(token.l - sg(token.l))
 
 
 RATIO = {"none": no_ratio, "token": token_ratio, "level": unit_ratio, "score_function": score_ratio}
 
-# KL-Cov (2505.22617): only the tokens of largest covariance pay
+# selected: KL-Cov (2505.22617), a KL only at the tokens of largest covariance
 ON = {"all": lambda token: True, "selected": lambda token: token.kl_mask}
 
 
-# what kl_clamp_value bounds: K, or u K (NeMo-RL since 2026-06-27, slime)
+# kl_clamp_value bounds K, or u K (NeMo-RL since 2026-06-27, slime)
 CLAMP_ON = ("estimate", "weighted")
 
 
@@ -104,6 +103,6 @@ def weighted_kl(choice, ratio, token, w):
 
 
 def entropy_bonus(choice, token):
-    """-alpha H, H the entropy at the token: no function of l, a variable of its own"""
+    """-alpha H, H the entropy at the token: a variable of its own, not a function of l"""
     coef = mpf(choice["entropy_coef"])
     return -coef * token.H if coef else ZERO

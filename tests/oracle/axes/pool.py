@@ -1,11 +1,11 @@
-"""What advantages compare: items (responses, or steps of process supervision), and the groups that they stand in."""
+"""The items that advantages compare (responses, or steps of process supervision), and their groups."""
 
 from axes.sized import all_same
 from reals import mpf
 
 
 class Item:
-    """A response, or a step: `sequence` it belongs to, the token (or None) where a step ends, its value R, how often it counts."""
+    """A response, or a step: its sequence, the last token of a step (or None), its value R, how often it counts."""
 
     def __init__(self, sequence, token, worth, times=1):
         self.sequence, self.token, self.worth, self.times = sequence, token, worth, times
@@ -17,7 +17,7 @@ def samples(group):
 
 
 class Pool:
-    """Items in their order, and those of every group."""
+    """Items in order, and the items of each group."""
 
     def __init__(self, items):
         self.items = items
@@ -30,22 +30,22 @@ class Pool:
         return self.groups[item.sequence.group]
 
     def equal(self, group):
-        """Are all items of a group (by its number) worth the same? None at all is no difference either."""
+        """Are the values of all items of a group (by its number) equal? True for a group without items."""
         return all_same([i.worth.value for i in self.groups.get(group, [])])
 
 
 class Context:
-    """What the choices of the advantage look at: items before the transform and after it, the batch, the numbers."""
+    """The arguments of the choices of the advantage: items before and after the transform, the batch, the numbers."""
 
     def __init__(self, choice, batch, before, pool):
         self.choice, self.batch, self.before, self.pool = choice, batch, before, pool
-        self.centred = {}  # R - b of every item, once the baseline is there
+        self.centred = {}  # R - b of every item, after the baseline
 
     def number(self, field):
         return mpf(self.choice[field])
 
     def raw_group(self, item):
-        """The item's group as it was before the transform."""
+        """The item's group before the transform."""
         return self.before.groups[item.sequence.group]
 
     def alone(self, item):

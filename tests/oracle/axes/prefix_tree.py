@@ -1,10 +1,10 @@
-"""Prefix trees (TEMPO, 2509.18314, as its official code): what a response's next token did to the value of the node it stands at."""
+"""Prefix trees (TEMPO, 2509.18314, as its official code): the change of the mean reward of the responses with the same prefix."""
 from axes.sized import NOTHING, all_same, mean
 
 
 def agreeing(item, group):
-    """[(token, the items of the group that agree with the item before it, and with it)] over the item's active tokens. Who has a
-    masked token leaves at it, for good."""
+    """[(token, items that agree with the item before the token, items that agree up to and including it)] over unmasked tokens. A response
+    does not agree with any other from its first masked token on."""
     before, result = list(group), []
     by_place = {i: {t.t: t.token_id for t in i.sequence.unmasked} for i in group}
     own = by_place[item]
@@ -20,14 +20,14 @@ def agreeing(item, group):
 
 
 def moved(before, after, sigma):
-    """(V(after) - V(before))/sigma; nothing where they are the same"""
+    """(V(after) - V(before))/sigma; 0 where the two sets are equal"""
     if len(before) == len(after):
         return NOTHING
     return (mean([i.worth for i in after]) - mean([i.worth for i in before])).times(1 / sigma)
 
 
 def prefix_tree(group, a, divisor):
-    """{token: A} of the items of one prompt, of their outcomes' a; divisor: of an item, None where a = 0"""
+    """{token: A} of the items of one prompt; a: of outcomes; divisor(item): sigma, None where a = 0"""
     flat = all_same([i.worth.value for i in group])
     result = {}
     for item in group:

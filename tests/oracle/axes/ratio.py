@@ -1,4 +1,4 @@
-"""Ratio: how far has the policy moved, and over which unit?"""
+"""Ratio: the log-ratio of the policy to its denominator, over a unit of tokens."""
 
 from autodiff import clamp, exp, linear, log_mean_exp, maximum, minimum, sg, size, sized
 from axes.segments import pooled
@@ -32,7 +32,7 @@ def clamped(choice, token):
 
 
 def pool_clipped(choice, token, d):
-    # GMPO (2507.20673) in log space: the bound that holds depends on the sign of the advantage
+    # GMPO (2507.20673) in log space: the sign of the advantage decides which bound applies
     if less(token.advantage, ZERO):
         return maximum(d, -mpf(choice["token_clip_low"]))
     return minimum(d, mpf(choice["token_clip_high"]))
@@ -83,7 +83,7 @@ def sequence_mean_ratio(parts):
 
 
 def sequence_power_mean(parts, power):
-    # APMPO (2605.04066): between the geometric mean of the token ratios (power 0), the arithmetic one (1) and the largest
+    # APMPO (2605.04066): the power mean of the token ratios: geometric for power 0, arithmetic for 1, the largest for infinity
     return [log_mean_exp([p * power for p in parts]) * (ONE / power)] * len(parts)
 
 
@@ -104,7 +104,7 @@ def own_token(ys, parts):
     return [sized(sg(y) + (p - sg(p)), size(y)) for y, p in zip(ys, parts)]
 
 
-# ---- mix: the token's ratio and its unit's
+# ---- interpolate: mixtures of the token's ratio and its unit's
 
 def average(choice, d, y):
     # OpenPipe ART, "average"
@@ -125,7 +125,7 @@ def detached(ys):
 
 
 def mixed(choice, ys, ds):
-    """y' of every token; with `gradient` token what the unit says is a number, and the token's own part has the gradient."""
+    """y' of every token; with `gradient` = `token` the unit's y is detached, and only the token's d is differentiated."""
     ys = detached(ys) if choice["gradient"] == "token" else ys
     return [MIX[choice["interpolate"]](choice, d, y) for d, y in zip(ds, ys)]
 

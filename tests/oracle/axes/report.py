@@ -1,4 +1,4 @@
-"""Report: what a training run wants to plot. Every answer is (value, scale)."""
+"""Report: the metrics of a training run. Every answer is (value, scale)."""
 from functools import reduce
 
 from autodiff import size, value
@@ -15,7 +15,7 @@ KEYS = ("policy_loss", "penalty_loss", "tokens", "sequences", "groups", "masked_
         "clip_fraction_dual", "clip_fraction", "ratio_mean", "ratio_min", "ratio_max", "ess", "approx_kl_k1", "approx_kl_k3", "kl_k1",
         "kl_k2", "kl_k3",
         "entropy", "rollout_is_mean", "degenerate_groups")
-CAP = mpf(2) ** 500  # of a ratio inside the effective sample size, so that its square is a binary64
+CAP = mpf(2) ** 500  # bound of a ratio in the effective sample size, so that its square is finite in binary64
 
 
 def uses_ratio(objective):
@@ -24,7 +24,7 @@ def uses_ratio(objective):
 
 
 def shows_ratio(objective):
-    """Is w a ratio, for the report?"""
+    """Does the report have a ratio?"""
     return uses_ratio(objective) and objective["ratio"]["behaviour"] != "none"
 
 
@@ -37,7 +37,7 @@ def mean(xs):
 
 
 def mean_log_ratio(xs):
-    """Infinite log-ratios of either sign cancel in pairs; those that did are nothing to measure an error against."""
+    """Infinite log-ratios of opposite sign cancel in pairs; the scale then counts only the finite parts."""
     m, size = mean(xs)
     return (m, size) if is_infinite(m) else mean([finite_part(x) for x in xs])
 
@@ -61,7 +61,7 @@ def k3(x):
 
 
 def dropped_sides(entry):
-    """(low, high, dual) of a token that trust or off_policy takes out of the surrogate."""
+    """(low, high, dual) of a token that trust or off_policy_mask drops."""
     side = sign(entry.token.advantage) if entry.dropped else 0
     return side < 0, side > 0, False
 
@@ -84,7 +84,7 @@ def surrogate_sides(objective, entry):
 
 
 def clips(objective, entries):
-    """How many active tokens each clip changes: a token counts once, under the first that acts."""
+    """How many active tokens each clip changes: a token counts once, for the first reason that applies."""
     counts = [0, 0, 0]
     for e in entries if objective["surrogate"]["kind"] != "none" else ():
         found = (dropped_sides(e), pool_sides(objective, e.token), surrogate_sides(objective, e))

@@ -1,4 +1,4 @@
-"""Reward: what is each response worth?"""
+"""Reward: the value of each response."""
 
 from axes.sized import NOTHING, Sized
 from limits import ONE, ZERO, bound, exp, less
@@ -22,7 +22,7 @@ TRUNCATED = {"keep": keep, "scale": scale}
 # ---- length, masked tokens included; `sequence` is one of `group`
 
 def right(sequence):
-    """Is the response correct? By its reward as it was given."""
+    """Is the response correct? Decided by its given reward."""
     return less(ZERO, sequence.reward)
 
 
@@ -43,7 +43,7 @@ def kimi(choice, worth, sequence, group):
 
 
 def cosine(choice, worth, sequence, group):
-    # 2502.03373: eta_min + (eta_max - eta_min)/2 (1 + cos(t pi/T)); of wrong answers a short one gets wrong_low
+    # 2502.03373: eta_min + (eta_max - eta_min)/2 (1 + cos(t pi/T)); a short wrong answer gets wrong_low
     ends = ("correct_low", "correct_high") if right(sequence) else ("wrong_high", "wrong_low")
     lo, hi = (mpf(choice[end]) for end in ends)
     x = sequence.length / mpf(choice["length_max"])
@@ -66,7 +66,7 @@ def no_penalty(length, lm, lc, factor):
 
 
 def soft(length, lm, lc, factor):
-    # DAPO (2503.14476) eq. 13: 0 up to L_max - L_cache, a straight line down to -1 at L_max, -1 beyond
+    # DAPO (2503.14476) eq. 13: 0 up to L_max - L_cache, linear down to -1 at L_max, -1 beyond
     if length <= lm - lc:
         return mpf(0)
     if length <= lm:
@@ -75,7 +75,7 @@ def soft(length, lm, lc, factor):
 
 
 def linear(length, lm, lc, factor):
-    # the same line as released code draws it, without the floor
+    # the same line without a lower bound, as in released code
     return factor * min(mpf(0), ((lm - lc) - length) / lc)
 
 
@@ -107,14 +107,14 @@ MAP = {"none": no_map, "affine": affine}
 
 
 def shaped(choice, sequence, group):
-    """The reward, worked over: what it is before a KL."""
+    """R before a KL is subtracted."""
     worth = Sized(sequence.reward).times(TRUNCATED[choice["truncated"]](choice, sequence))
     worth = LENGTH[choice["length"]](choice, worth, sequence, group)
     worth = worth + Sized(overlong(choice, sequence.length))
     return MAP[choice["map"]](choice, worth)
 
 
-# ---- KL: estimators of KL(old || reference) at a token sampled from old; detached, because they are part of the reward
+# ---- KL: estimates of KL(old || reference) at a token sampled from old; detached, since they are part of the reward
 
 def k1(o, f):
     return o - f

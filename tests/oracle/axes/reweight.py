@@ -1,4 +1,4 @@
-"""Gain: a factor of every a. Rewards are looked at as they are before the transform; c is the item's R - b."""
+"""Reweight: a factor of every a. Conditions on rewards are about those before the transform; c is the item's R - b."""
 
 from axes.sized import Sized, mean, sign_of
 from axes.transform import successes
@@ -46,7 +46,7 @@ def regret_weighted(a, tau):
 
 
 def failure_rate(item, context):
-    """1 - mu, mu the group's mean between the rewards of a wrong and of a right response; and how large its parts are."""
+    """(1 - mu, size of mu), mu the position of the group's mean between the rewards of a wrong and of a right response."""
     m = mean([i.worth for i in context.raw_group(item)])
     low, high = context.number("focal_reward_low"), context.number("focal_reward_high")
     size = (m.size + abs(low)) / (high - low)
@@ -59,7 +59,7 @@ def failure_power(item, c, context):
 
 
 def stretched(a, item, context):
-    """a with what the gain's rounding adds to its size."""
+    """a, with the rounding error of the factor added to its size."""
     if context.choice["reweight"] != "focal":
         return a
     left, size = failure_rate(item, context)
@@ -68,4 +68,4 @@ def stretched(a, item, context):
 
 REWEIGHT = {"none": no_gain, "valid_groups": valid_groups, "nonzero_rewards": nonzero_rewards, "difficulty": difficulty,
         "length_power": length_power, "focal": failure_power,
-        "exponential": no_gain}  # the last is done to a itself
+        "exponential": no_gain}  # the last factor depends on a and is applied in regret_weighted

@@ -1,8 +1,8 @@
-"""Segments: runs of a response's tokens that end where `segment_end` is true; what is pooled over each of them."""
+"""Segments: runs of a response's tokens that end where `segment_end` is true, and functions over them."""
 
 
 def numbered(step_end):
-    """The segment of every token of a response: how many ended before it. Masked tokens end segments too."""
+    """The number of the segment of every token of a response: the number of ends before it. Masked tokens end segments too."""
     return [sum(map(bool, step_end[:t])) for t in range(len(step_end))]
 
 
@@ -11,7 +11,7 @@ def whole(tokens):
 
 
 def apart(tokens):
-    """The places of each segment's tokens; a segment without any of them is not there."""
+    """The indices of these tokens, segment by segment; segments without any of them are left out."""
     found = {}
     for place, token in enumerate(tokens):
         found.setdefault(token.segment, []).append(place)
@@ -22,7 +22,7 @@ PARTS = {"segment_sum": apart, "segment_mean": apart, "segment_max": apart}
 
 
 def pooled(table, unit, tokens, xs):
-    """table[unit] of the numbers of each segment, where the unit is one, else of those of the response; in their order."""
+    """table[unit] of the numbers of each segment if the unit is a segment, else of those of the response; in the order of tokens."""
     result = [None] * len(xs)
     for places in PARTS.get(unit, whole)(tokens):
         for place, y in zip(places, table[unit]([xs[p] for p in places])):

@@ -1,11 +1,11 @@
-"""A number with its size: the sum of the absolute values of what was added up to make it, which its `scale` is."""
+"""A number with its size: the sum of the absolute values of its terms, which becomes its `scale`."""
 
 import limits
 from limits import ZERO, equal, settle
 from reals import mpf
 
-# Nearer than this, two numbers are equal or not by the rounding of whoever computes them. Rewards as they are given
-# differ by 2^-24 of themselves at least.
+# Whether two numbers closer than this are equal depends on the rounding of a program. Given rewards differ by at least 2^-24 of
+# themselves.
 HAIR = mpf(10) ** -9
 
 
@@ -47,7 +47,7 @@ def largest_size(sizeds):
     return max(x.size for x in sizeds)
 
 
-# ---- comparisons that a vector may hang on: a hair apart is noted as in limits.less
+# ---- comparisons: nearly equal numbers are recorded as in limits.less
 
 def a_hair_apart(a, b):
     difference = a - b
@@ -55,15 +55,15 @@ def a_hair_apart(a, b):
 
 
 def all_same(values):
-    """Are they all one number? Noted where a hair decides it: some differ, and none is clearly apart."""
-    others = [v for v in values if v != v or not equal(v, values[0])]  # NaN is not the same as itself
+    """Are all numbers equal? Recorded as a near miss if some differ, but none by a clear margin."""
+    others = [v for v in values if v != v or not equal(v, values[0])]  # NaN does not equal itself
     if others and all(a_hair_apart(v, values[0]) for v in others):
         limits.near_misses.append((values[0], others[0]))
     return not others
 
 
 def sign_of(sized):
-    """The sign of what was added up: 0 where the summands cancel."""
+    """The sign of a sum: 0 where the terms cancel."""
     value = sized.settled()
     if 0 != abs(sized.value) < limits.NEAR * sized.size:
         limits.near_misses.append((sized.value, ZERO))

@@ -1,4 +1,4 @@
-"""Steps: the items of `credit` step, step_own and episode_step, what they are worth and what they are compared with."""
+"""Steps: the items of the credits of steps, their values and the pools in which they are compared."""
 
 from axes import reward as reward_axis
 from axes.pool import Item
@@ -12,7 +12,7 @@ def ends(sequence):
     return [t for t in sequence.unmasked if t.step_end]
 
 
-# ---- what the steps of a response are worth
+# ---- the values of the steps of a response
 
 def own_reward(choice, reward, sequence, group):
     # DeepSeekMath (2402.03300) section 4.1.3: the process reward of the step
@@ -29,7 +29,7 @@ def discounted_return(choice, reward, sequence, group):
 
 
 def of_response(choice, reward, sequence, group):
-    # a node of a prefix tree is worth what its leaves are
+    # the reward of the response: a node of a prefix tree has the values of its leaves
     return [reward_axis.shaped(reward, sequence, group) for _ in ends(sequence)]
 
 
@@ -38,7 +38,7 @@ STEP_VALUE = {"reward": own_reward, "return": discounted_return, "response": of_
 
 # ---- how often a response counts in the mean and the deviation of its group
 
-# verl-agent's compute_mean_std_cross_steps: a sample for each step, whose outcome is the response's
+# verl-agent's compute_mean_std_cross_steps: a sample for each step, with the outcome of its response
 SAMPLES = {"responses": lambda sequence: 1, "steps": lambda sequence: max(1, len(ends(sequence)))}
 
 
@@ -51,10 +51,10 @@ def steps(choice, reward, batch):
     return items
 
 
-# ---- pools: what a step is compared with
+# ---- pools: the steps with which a step is compared
 
 def number(item):
-    """Of the step within its response, from 1."""
+    """The number of the step within its response, from 1."""
     return ends(item.sequence).index(item.token) + 1
 
 

@@ -1,4 +1,4 @@
-"""Surrogate: what is a (ratio, advantage) pair worth? Losses, for A != 0 (`squared` and `logistic` also for A = 0)."""
+"""Surrogate: the loss of a ratio and an advantage, for A != 0 (`squared` and `logistic` also for A = 0)."""
 
 from autodiff import Var, added, clamp, exp, maximum, minimum, sg, sigmoid, size, softplus, square, value
 from axes.choice import ABOVE_0, AT_LEAST_0, Table, one_of, only
@@ -28,7 +28,7 @@ def probability(s):
 
 
 def stretch(s):
-    """n_t^p: how much wider, in the logarithm, the bounds are at the n-th active token"""
+    """n_t^p: the factor of the logarithmic bounds at the n-th active token"""
     return mpf(s["position"]) ** mpf(s["position_power"])
 
 
@@ -63,11 +63,11 @@ OF_TOKEN = ("position", "shaping_mask", "clip_low", "clip_high")
 
 
 def at(choice, x, token=None):
-    """The choice at a token: with x, the log-probability in its ratio's denominator, and what else of the token it may read."""
+    """The choice, extended by x, the log-probability in the ratio's denominator, and the other numbers of the token that kinds read."""
     return {**choice, "x": x, **{name: getattr(token, name, None) for name in OF_TOKEN}}
 
 
-# ---- which clip acts: (low, high, dual)
+# ---- which clip changes the gradient: (low, high, dual)
 
 def never(s, a, w):
     return False, False, False
@@ -94,7 +94,7 @@ def aspo_sides(s, a, w):
 
 
 def weight_sides(s, a, w):
-    """Either sign of A."""
+    """For both signs of A."""
     return sign(a) != 0 and less(w, bound(s["weight_min"])), sign(a) != 0 and less(bound(s["weight_max"]), w), False
 
 
@@ -171,7 +171,7 @@ def vespo(s, a, w, y, l):
 
 @KIND.choice()
 def log_ratio(s, a, w, y, l):
-    # sPPO of Trinity-RFT: the score function of the ratio's unit
+    # sPPO of Trinity-RFT: the log-ratio of the unit
     return -a * y
 
 
@@ -188,7 +188,7 @@ def over_itself(y):
 
 @KIND.choice(sides=gppo_sides)
 def gppo(s, a, w, y, l):
-    # GPPO (2508.07629) eqs. 11-14, CE-GPPO (2509.20712): the clipped value, with the gradient let through times beta
+    # GPPO (2508.07629) eqs. 11-14, CE-GPPO (2509.20712): the clipped value, with a gradient scaled by beta
     low, high, dual = gppo_sides(s, a, value(w))
     one = over_itself(y)
     if dual:
@@ -208,7 +208,7 @@ def aspo_bad(s, a, w, l, low, high, dual):
 
 @KIND.choice(sides=aspo_sides)
 def aspo(s, a, w, y, l):
-    # ASPO (2510.06062), official code: good tokens weigh 1/w; value -A (q / sg[q]) / sg[q], q = min(w, 1 + eps_high)
+    # ASPO (2510.06062), official code: weight 1/w where A > 0; value -A (q / sg[q]) / sg[q], q = min(w, 1 + eps_high)
     low, high, dual = aspo_sides(s, a, value(w))
     one = over_itself(y)
     if sign(a) < 0:
@@ -220,20 +220,20 @@ def aspo(s, a, w, y, l):
 
 @KIND.choice(sides=topr_sides)
 def topr(s, a, w, y, l):
-    # TOPR (2503.14286): good ones weigh 1, bad ones their ratio, tapered
+    # TOPR (2503.14286): weight 1 where A > 0, the clipped ratio where A < 0
     return -sg(clipped_weight(s, w) if sign(a) < 0 else ONE) * a * l
 
 
 @KIND.choice(sides=weight_sides)
 def masked_weight(s, a, w, y, l):
-    # MiMo-V2-Flash MOPD (eqs. 5-9): sg[w] inside the band, nothing outside
+    # MiMo-V2-Flash MOPD (eqs. 5-9): sg[w] inside the band, 0 outside
     weight = sg(ZERO if any(weight_sides(s, a, value(w))) else w)
     return -weight * a * l
 
 
 @KIND.choice()
 def sapo_detached(s, a, w, y, l):
-    # Trinity-RFT's SAPO: the gate as a weight of the score function
+    # Trinity-RFT's SAPO: the gate as a detached weight of the score function
     return -a * sg(gate(s, a, w)) * l
 
 
@@ -243,13 +243,13 @@ def logistic(s, a, w, y, l):
     k, delta, way = mpf(s["beta"]), mpf(s["logit_shift"]), 1 if sign(a) > 0 else -1
     x = (delta - k * y) * way
     slope, loss = sigmoid(value(x)), value(softplus(x))
-    moved = abs(delta) + (ZERO if is_infinite(value(y)) else abs(k) * size(y))  # nothing of an infinite y is rounded
+    moved = abs(delta) + (ZERO if is_infinite(value(y)) else abs(k) * size(y))  # an infinite y has no rounding error
     parents = [(y, -slope * k * way, slope * abs(k) * (1 + moved))] if isinstance(y, Var) else []
     return Var(loss, parents, loss + slope * moved)
 
 
 def signed_weights(s, a):
-    """Bounds of their own for A < 0, in the place of those for A > 0"""
+    """The choice with the bounds for the sign of A."""
     return {**s, "weight_min": s["weight_min_neg"], "weight_max": s["weight_max_neg"]} if sign(a) < 0 else s
 
 
@@ -261,7 +261,7 @@ def dispo(s, a, w, y, l):
 
 @KIND.choice()
 def bgpo(s, a, w, y, l):
-    # BGPO (2510.11683): a bound of w A from below, 1 + y <= e^y where A > 0
+    # BGPO (2510.11683): a lower bound of w A: 1 + y <= e^y where A > 0
     return -a * added(y, ONE) if sign(a) > 0 else -a * w
 
 
@@ -273,7 +273,7 @@ def policy_shaping(s, a, w, y, l):
 
 @KIND.choice(beside={"quadratic_eps": ABOVE_0})
 def quadratic(s, a, w, y, l):
-    # CFPO (2601.22801): -(A w - |A| (w - 1)^2/(2 eps)), a parabola of w where the clip has a corner
+    # CFPO (2601.22801): -(A w - |A| (w - 1)^2/(2 eps)), a parabola of w in place of the clip
     v, eps, size = value(w), mpf(s["quadratic_eps"]), abs(a)
     off = v - 1
     bend = size * off * off / (2 * eps)
@@ -303,17 +303,17 @@ def unbounded_positive(s, a, w, y, l):
 
 @KIND.choice(ratio=False)
 def none(s, a, w, y, l):
-    # TRPA (2504.04524): preferences and a KL are all there is
+    # TRPA (2504.04524): the loss has only preferences and a KL
     return ZERO
 
 
 def surrogate(choice, a, w, y, l, x=None, token=None):
-    """x: the log-probability in the ratio's denominator; only bounds that depend on it, or on the token, read them."""
+    """x: the log-probability in the ratio's denominator; x and token are read only by choices that depend on them."""
     if sign(a) == 0 and not KIND.has(choice["kind"], "without_advantage"):
         return ZERO
     return KIND[choice["kind"]](at(choice, x, token), a, w, y, l)
 
 
 def clip_sides(choice, a, w):
-    """(low, high, dual): whose gradient the clip changes, for the report. The choice is that of `at`."""
+    """(low, high, dual): which clip changes the token's gradient, for the report. choice: from `at`."""
     return (KIND.has(choice["kind"], "sides") or never)(choice, a, value(w))

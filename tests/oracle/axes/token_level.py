@@ -1,4 +1,4 @@
-"""What is done to advantages that are on their tokens already: a baseline of the token, entropy, a teacher, marks, bounds."""
+"""Changes of the advantages of tokens after the credit: token baseline, entropy, teacher, marks, bounds."""
 
 from autodiff import clamp
 from axes.pool import Pool
@@ -16,7 +16,7 @@ def finite(x):
 # ---- baseline of the token
 
 def energies(sequence):
-    """{token: W_t = sum over active j <= t of 1 - 2 p_j + sum_v p_jv^2}, how far the trajectory could have gone elsewhere"""
+    """{token: W_t = sum over active j <= t of 1 - 2 p_j + sum_v p_jv^2}, the squared norm of the score up to t"""
     W, result = ZERO, {}
     for t in sequence.unmasked:
         W = W + 1 - 2 * limit(exp(t.o)) + t.sum_pi_squared
@@ -25,7 +25,7 @@ def energies(sequence):
 
 
 def optimal(found, batch, least=1):
-    # OTB (2602.07078): B_t = sum_i A_it W_it / sum_i W_it over the responses of the prompt that have a token t, `least` of them at least
+    # OTB (2602.07078): B_t = sum_i A_it W_it / sum_i W_it over the responses of the prompt with an active token t, at least `least` of them
     result = {}
     for g in range(batch.groups):
         group = [s for s in batch.sequences if s.group == g]
@@ -105,7 +105,7 @@ ENTROPY = {"none": no_entropy, "bonus": bonus, "zero_variance": zero_variance, "
 # ---- a teacher
 
 def above(t):
-    """How much more the teacher says of a token than the policy that sampled it"""
+    """logp_teacher - logp_old"""
     return finite(t.teacher) - finite(t.o)
 
 
@@ -122,7 +122,8 @@ def trusted(choice, found):
 
 
 def to_go(choice, tokens):
-    """{token: sum over this and the later tokens of gamma^.. (teacher - old)}, MiniLLM (2306.08543); over the sum of gamma^.."""
+    """{token: sum over this and the later tokens of gamma^.. (teacher - old)}, MiniLLM (2306.08543); with `mean`, divided by the sum of
+    gamma^.."""
     gamma, result, later, weights = mpf(choice["teacher_gamma"]), {}, NOTHING, ZERO
     for t in reversed(tokens):
         later, weights = Sized(above(t)) + later.times(gamma), ONE + weights * gamma
@@ -154,7 +155,7 @@ def centred_kl(choice, found):
 
 
 def fixed(value, a):
-    # NeMo-RL: the tokens of a message get an advantage of their own
+    # NeMo-RL: the tokens of a message get a fixed advantage
     return Sized(value)
 
 
@@ -179,7 +180,7 @@ def clamped(choice, found):
 
 
 def adjusted(choice, found, items, batch):
-    """{token: Sized}, from that of the credit and its whitening; items: what was credited."""
+    """{token: Sized}, from the advantages after the credit and whitening; items: those of the credit."""
     found = TOKEN_BASELINE[choice["token_baseline"]](found, batch)
     found = ENTROPY[choice["entropy"]](choice, found, items)
     for step in (trusted, taught, centred_kl, marked, clamped):

@@ -1,4 +1,4 @@
-"""Transform: what the rewards of a group become before they get a baseline. n items, c of them with R > 0."""
+"""Transform: new values of the rewards of a group, before the baseline. n items, c of them with R > 0."""
 from itertools import combinations
 from math import comb
 
@@ -44,7 +44,7 @@ def pkpo_maxrl(group, k):
 
 
 def sets_with(group, i, k):
-    """The k-subsets of the group that the i-th item is in, without it."""
+    """The k-subsets of the group that contain the i-th item, each without it."""
     if len(group) < k:
         raise Undefined(f"maxg@{k} of a group of {len(group)}")
     return combinations([x for j, x in enumerate(group) if j != i], k - 1)
@@ -69,7 +69,7 @@ def pkpo_gain(group, k):
 
 def pkpo_loo(group, k):
     # PKPO eq. 29: s_i^loo = s_i - 1/(n - 1) sum over j != i of S(j, all without i), S being eq. 19 of the n - 1 others (divisor C(n - 1, k));
-    # where the others are no k there is no set of them, and nothing is subtracted
+    # with fewer than k others there is no such set, and nothing is subtracted
     result = []
     for i, own in enumerate(pkpo_max(group, k)):
         others = group[:i] + group[i + 1:]
@@ -80,7 +80,7 @@ def pkpo_loo(group, k):
 
 
 def best_minus_second(group, k):
-    # 2503.19595: only the best response gets anything, what it is better by than the second
+    # 2503.19595: only the best response gets a reward, its lead over the second best
     if len(group) == 1:
         return [NOTHING]
     best = group[0]

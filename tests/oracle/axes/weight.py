@@ -1,4 +1,4 @@
-"""Weight: which tokens and sequences count, and how much?"""
+"""Weight: which tokens are active, and the detached weights of the surrogate."""
 from functools import reduce
 
 import reals
@@ -9,14 +9,14 @@ from reals import mpf
 
 
 def before_rejection(choice, sequence):
-    """The tokens that count, before any is rejected."""
+    """The candidate tokens: those of the mask, except in masked truncated responses."""
     if choice["truncated"] == "mask" and sequence.truncated:  # DAPO (2503.14476) overlong filtering
         return []
     return list(sequence.unmasked)
 
 
 def is_left_out(choice, token):
-    """Is the token as if it were masked, for all but what corrections and rejections are pooled over?"""
+    """Is the token treated as masked, except in corrections and rejections over a sequence or segment?"""
     return choice["selected"] == "only" and not token.selected
 
 
@@ -67,7 +67,7 @@ def no_correction(choice, v):
 
 
 def truncate(choice, v):
-    # truncated importance sampling: clip, never drop
+    # truncated importance sampling: clipped, never dropped
     return clamp(v, *band(choice))
 
 
@@ -103,7 +103,7 @@ def k3_reverse_statistic(t, q):
 
 
 def binary_kl_max_statistic(t, q):
-    # KPop (AReaL): the larger KL of "this token or another" under one policy against the other
+    # KPop (AReaL): the larger of the two KLs between the binary distributions "this token or another"
     return largest([binary_divergence(t.o, t.b), binary_divergence(t.b, t.o)])
 
 
@@ -141,7 +141,7 @@ POOL = {"token": lambda xs: xs, "sequence_sum": added_up, "sequence_mean": avera
 
 
 def refused(choice, tokens):
-    """Of every token, whether its statistic is out of bounds."""
+    """For each token, whether its statistic is out of bounds."""
     if choice["rollout_rs"] == "none" or not tokens:
         return [False] * len(tokens)
     q = log_weights(choice, tokens)
@@ -153,13 +153,13 @@ def refused(choice, tokens):
 
 
 def vetoed(choice, tokens):
-    """Is there a token that the old policy would hardly have sampled? Then the whole sequence goes."""
+    """Is e^q of some token below the veto? Then the whole sequence is rejected."""
     least = mpf(choice["rollout_veto"])
     return bool(least) and any(less(exp(q), least) for q in log_weights(choice, tokens))
 
 
 def weigh(choice, sequence):
-    """[(token, v)] of the active tokens, and how many tokens were rejected. What is pooled sees also those that `selected` leaves out."""
+    """[(token, v)] of the active tokens, and the number of rejected ones. Sums over a sequence include tokens that are not `selected`."""
     tokens = before_rejection(choice, sequence)
     corrected = choice["rollout_is"] != "none"
     vs = importance(choice, tokens) if corrected else [ONE] * len(tokens)
@@ -180,7 +180,7 @@ def weigh(choice, sequence):
 # ---- M: detached, 0 or 1; a token with M = 0 stays active
 
 def one_sided(n, a, w, y, l, x, token):
-    # what PPO's clip takes the gradient from
+    # the tokens whose gradient PPO's clip sets to 0
     return sign(a) > 0 and less(1 + n.high, w) or sign(a) < 0 and less(w, 1 - n.low)
 
 
@@ -227,20 +227,20 @@ def k2(n, a, w, y, l, x, token):
 
 
 def ring(n, a, w, y, l, x, token):
-    # REC-Ring (2509.24203) as in Trinity-RFT: far outside on the side that the advantage pulls back from is kept too
+    # REC-Ring (2509.24203) as in Trinity-RFT: also kept far outside, on the side from which the advantage pulls the ratio back
     back_up = sign(a) >= 0 and not less(1 - n.rec_outer_low, w)
     back_down = sign(a) <= 0 and not less(w, 1 + n.rec_outer_high)
     return two_sided(n, a, w, y, l, x, token) and not back_up and not back_down
 
 
 def divergence(n, a, w, y, l, x, token):
-    # Flow-DPPO (2606.11025) eq. 18: a step that has gone too far, and on the way that its advantage pushes
+    # Flow-DPPO (2606.11025) eq. 18: a large divergence, and a ratio that has moved in the direction of the advantage
     far = token.divergence_old
     return sign(a) > 0 and less(ONE, w) and less(n.high, far) or sign(a) < 0 and less(w, ONE) and less(n.low, far)
 
 
 def negative_band(n, a, w, y, l, x, token):
-    # TBPO (2604.07853): bad responses must stay near, on either side
+    # TBPO (2604.07853): A < 0 and a ratio outside the band, on either side
     return sign(a) < 0 and two_sided(n, a, w, y, l, x, token)
 
 
@@ -256,17 +256,17 @@ class Limits:
 
 
 def distrusted(choice, w, y, x, token):
-    """Is the policy too far from x, the log-probability in the ratio's denominator, to be pushed farther?"""
+    """Does `trust` drop the token? x: the log-probability in the ratio's denominator."""
     return bool(TRUST[choice["trust"]](Limits(choice), token.advantage, value(w), value(y), value(token.l), x, token))
 
 
-# ---- drift: how far the policy has moved since, as a weight of the surrogate
+# ---- policy_is: the clipped ratio of policy to old policy, as a weight of the surrogate
 
 DRIFT = {"token": token_weights, "sequence_sum": sum_weights, "sequence_mean": mean_weights}
 
 
 def drifts(choice, tokens):
-    """Of every active token of a sequence: FlowRL (2509.15207) weighs by the clipped ratio of the whole response."""
+    """g of every active token of a sequence. FlowRL (2509.15207): the clipped ratio of the whole response."""
     if choice["policy_is"] == "none":
         return [ONE] * len(tokens)
     low, high = bound(choice["policy_is_low"]), bound(choice["policy_is_high"])
@@ -274,8 +274,8 @@ def drifts(choice, tokens):
     return [sg(clamp(g, low, high)) for g in moved]
 
 
-# Clip-Cov (2505.22617) drops some tokens of high covariance; 2506.01939 eq. 6 is of the tokens of high entropy only, in the sum and in the
-# divisor: no other is active
+# drop: Clip-Cov (2505.22617), some tokens of high covariance. only: 2506.01939 eq. 6, sum and divisor over the tokens of high entropy; no
+# other token is active
 SELECTED = {"all": lambda chosen: True, "keep": lambda chosen: chosen, "drop": lambda chosen: not chosen, "only": lambda chosen: chosen}
 
 

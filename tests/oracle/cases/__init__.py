@@ -1,6 +1,6 @@
 """The cases that change one choice at a time, by axis: see table.py.
 
-Every name and every number of the contract changes an answer in at least one of these cases (self_check.py asserts it).
+Every choice and every number of an objective changes an answer in at least one of these cases (self_check.py checks this).
 """
 import importlib
 import os
@@ -13,8 +13,7 @@ for module in sorted(os.listdir(os.path.dirname(__file__))):
     if module.endswith(".py") and module != "__init__.py":
         importlib.import_module("cases." + module[:-3])
 
-# How a file records the mistakes that its cases tell: one of each in full, all by one number, or none, as the rows that use the
-# choices do. The files below the line are of several axes.
+# How a file records mistakes: each in full in one case, all by one number, or none. The files below the line have cases of several axes.
 FILES = {
     "choices-reward": "in full", "choices-advantage": "in full", "choices-ratio": "in full", "choices-surrogate": "in full",
     "choices-penalty": "in full", "choices-weight": "in full", "choices-aggregation": "in full",

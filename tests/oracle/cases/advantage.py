@@ -1,4 +1,4 @@
-"""The advantage: baseline, scale and epsilon, gain, returns, steps and GAE."""
+"""The advantage: baseline, scale and epsilon, reweight, returns, steps and GAE."""
 from cases.table import cases_of
 from cases.bases import SCORE
 from objectives import changed

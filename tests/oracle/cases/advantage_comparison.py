@@ -1,4 +1,4 @@
-"""The advantage: what responses of a group become beside each other; transform, baseline, scale, gain, second, several rewards."""
+"""The advantage: comparisons within a group: transform, baseline, scale, reweight, batch_norm, several rewards."""
 from cases.table import cases_of
 from objectives import changed, plain
 from scenarios import binary32, full
@@ -201,7 +201,7 @@ case("residual_rms-shift", "the shift is part of the residuals; equal rewards ar
      successes)
 case("residual_rms-best", "residuals of what the transform made", RMS, {"transform": "best_minus_second"}, bests)
 
-# rewards that binary fractions cannot hold, all the same in two groups: around any middle residuals are exactly 0
+# rewards that are no binary fractions, equal in two groups: residuals must be exactly 0
 alike = batch_of((8, 3, 2), [binary32(0.7)] * 8 + [binary32(0.1)] * 3 + [binary32(0.7), 1], 523)
 MIDDLES = {"group_mean": {}, "leave_one_out": {}, "length_weighted": {}, "quantile": {"quantile": 0.4},
            "quantile_linear": {"quantile": 0.4}, "log_mean_exp": {"temperature": 0.3}, "hdi_median": {"hdi_mass": 0.5}}
@@ -220,7 +220,7 @@ case("constant-mean", "of the centred rewards", changed(SCORE, advantage={"scale
      {"scale_divisor": 0.375}, successes)
 
 
-# ---- gain
+# ---- reweight
 
 # half, none, all and a third are right; a response at its baseline, one alone
 rates = batch_of((4, 3, 2, 3, 1), (1, 0, 1, 0, 0, -1, -0.25, 1, 0.5, 0.5, 0, -0.5, 1), 531)
@@ -251,7 +251,7 @@ for credit in ("return", "gae"):
          {"reweight": "length_power"}, lengths)
 
 
-# ---- second
+# ---- batch_norm
 
 SECOND = changed(SCORE, advantage={"batch_norm": "items"})
 case("second", "normalised again over the batch", SCORE, {"batch_norm": "items"}, means)

@@ -1,4 +1,4 @@
-"""The advantage: discounts by step, critics of responses that were cut off, prefix trees, teachers, responses outside of their group."""
+"""The advantage: discounts by step, critics of truncated responses, prefix trees, teachers, excluded responses."""
 from cases.table import cases_of
 from objectives import changed, plain
 from scenarios import full
@@ -25,10 +25,10 @@ case("step_discount-gamma", "by nothing", changed(STEPS, advantage={"step_discou
      {"step_gamma": 1}, stepped)
 
 
-# ---- responses that were cut off
+# ---- truncated responses
 
 def cut(o):
-    """Two of four are cut off, one of them inside the tail."""
+    """Two of four responses are truncated, one of them shorter than the tail."""
     batch = full(o, (2, 2), (4, 2, 1, 3), 1111, reward=(1, -0.5, 0.25, 0.75), mask={(0, 1)}, more=("truncated",))
     batch["truncated"] = [True, False, True, False]
     return batch
@@ -56,7 +56,7 @@ IDS = ((7, 3, 3, 5), (7, 3, 1), (7, 2), (4, 2, 3), (7, 3), (6, 3, 3))
 
 
 def tree(o):
-    """Six responses, of which one ends where others go on and one begins alone; and a response by itself."""
+    """Six responses, one of which ends where others continue and one has a first token of its own; and a group of one response."""
     batch = full(o, (6, 1), (4, 3, 2, 3, 2, 3, 2), 1121, reward=(1, 0, 0.5, -0.25, 0.75, 0, 1))
     batch["state"] = [list(row) for row in IDS] + [[7, 3]]
     return batch
@@ -88,7 +88,7 @@ case("prefix_tree-same", "equal rewards: no difference anywhere", changed(NONE, 
 # ---- teachers
 
 def taught(o):
-    """A teacher that says more and less, far and near; advantages of both signs and 0."""
+    """Teacher probabilities above and below the policy's, far and near; advantages of both signs and 0."""
     gaps = ((0.5, -0.125, 1), (-0.5, 0.25), (0.0625, -2), (0.25,))
     batch = full(o, (2, 2), [len(x) for x in gaps], 1131, reward=(1, -0.5, 0.5, 0.5), mask={(0, 1)}, more=("logp_old", "logp_teacher"))
     batch["logp_old"] = [[-2.5 - t / 4 for t in range(len(x))] for x in gaps]
@@ -123,10 +123,10 @@ case("entropy-response-return", "on returns", changed(MEAN, advantage={"credit":
      {"entropy": "response", "entropy_coef": -0.5, "entropy_max": 0.5}, uncertain)
 
 
-# ---- outside of the group's comparison
+# ---- excluded responses
 
 def guests(o):
-    """A group with one guest, one with a guest among equals, one with a single other, one of a guest alone."""
+    """Groups with one excluded response: among different rewards, among equal rewards, with a single other one, alone."""
     batch = full(o, (4, 3, 2, 1), (1, 1, 2, 1, 1, 1, 1, 1, 1, 1), 1151, reward=(1, 0, 2, 0.25, 0.5, 0.5, 1, 0.75, 0.25, 1),
                  more=("excluded",))
     batch["excluded"] = [False, False, True, False, False, False, True, False, True, True]

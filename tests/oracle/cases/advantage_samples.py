@@ -53,7 +53,7 @@ case("episode_step-responses", "the episode counts once, however many steps it h
 # ---- over the mean of absolute values
 
 def uneven(o):
-    """Responses of one to five tokens, one without any that counts, a group of equal rewards; some were cut off."""
+    """Responses of one to five tokens, one without an unmasked token, a group of equal rewards; some are truncated."""
     batch = full(o, (3, 2, 2), (5, 1, 2, 3, 2, 1, 2), 992, mask={(0, 1), (2, 0), (2, 1)}, reward=(1, -0.5, 0.25, 1, 0, 0.5, 0.5))
     batch["truncated"] = [True, False, False, True, False, False, True]
     batch["step_end"] = [[True, True, False, True, False], [True], [True, True], [False, True, False], [True, True], [True], [False, True]]

@@ -1,4 +1,4 @@
-"""The advantage of steps: what they are worth, what they are compared with, how they are credited; steps in GAE."""
+"""The advantage of steps: values, pools, credit; steps in GAE."""
 from cases.table import add, cases_of
 from objectives import changed, plain
 from scenarios import full, like
@@ -11,7 +11,7 @@ OWN = changed(SCORE, advantage={"credit": "step_own", "step_gamma": 0.5})
 
 
 def stepped(o, groups, lengths, seed, ends, rewards, states, **options):
-    """ends: {(i, t): (reward, state)} would be long: rewards and states of the ends in their order."""
+    """A batch with steps; rewards and states are those of the step ends, in order."""
     batch = full(o, groups, lengths, seed, **options)
     batch["step_end"] = like(lengths, lambda i, t: (i, t) in ends)
     for (i, t), r, s in zip(ends, rewards, states):
@@ -93,7 +93,7 @@ def trails(o):
 
 
 def loop(o):
-    # one response that comes back: states 1 1 1, and 1 2 of the other; a masked step is no step
+    # one response that stays in its state: 1 1 1, and 1 2 of the other; a masked step end is no step
     return stepped(o, (2,), (4, 2), 705, ((0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1)), (0.5, 7, -0.25, 1, 0, 0.75),
                    (1, 2, 1, 1, 1, 2), mask={(0, 1)})
 
@@ -144,7 +144,7 @@ case = cases_of("choices-advantage-steps")
 
 
 def turns(o):
-    """Steps of several tokens, a masked step, tokens after the last step, a response without any; one that was cut off."""
+    """Steps of several tokens, a masked step end, tokens after the last step, a response without steps, a truncated one."""
     batch = full(o, (2, 2), (5, 3, 2, 2), 971, reward=(1, -0.5, 0.25, 0.75), mask={(0, 1)}, more=("truncated",))
     batch["step_end"] = [[True, True, False, True, False], [False, True, True], [False, False], [True, True]]
     batch["truncated"] = [True, False, True, False]

@@ -1,4 +1,4 @@
-"""The advantage: sets of responses, success rates, gains by them, several rewards, means of distances."""
+"""The advantage: sets of responses, success rates and reweighting by them, several rewards, mean absolute deviations."""
 from cases.advantage_comparison import several
 from cases.table import add, cases_of
 from objectives import changed, plain
@@ -57,7 +57,7 @@ add("choices-shaping", 0, "beta-map", "rewards that are mapped to 0 and 1", BETA
     {"reward": {"map": "affine", "map_bias": -1, "map_factor": -1}}, rates)
 
 
-# ---- gain
+# ---- reweight
 
 WEIGHTED = changed(SCORE, advantage={"reweight": "exponential", "reweight_temperature": 1})
 case("exponential", "a e^(a/tau)", SCORE, {"reweight": "exponential", "reweight_temperature": 1}, ranks)

@@ -1,4 +1,4 @@
-"""The advantage at tokens: a baseline of their own, entropy, centred KL, marks, shares of entropy."""
+"""The advantage at tokens: token baselines, entropy, centred KL, marks, entropy shares."""
 from cases.table import cases_of
 from objectives import changed, plain
 from scenarios import MINUS_INF, NAN, full, like
@@ -13,7 +13,7 @@ NORM = changed(SCORE, advantage={"scale": "group_std"})
 # ---- baseline of the token
 
 def risky(o):
-    # certain at first (W = 0), tokens that only one response has, a masked token, a prompt of one response
+    # probability 1 at first (W = 0), positions that only one response has, a masked token, a prompt of one response
     batch = full(o, (3, 2, 1), (4, 2, 3, 2, 1, 2), 741, reward=(1, 0, 0.5, 1, -0.5, 0.75), mask={(0, 1), (3, 0)})
     batch["logp_old"] = [[0, NAN, -0.5, -1], [0, -2], [0, -0.25, MINUS_INF], [-1, -0.5], [-0.75], [-1, -0.125]]
     batch["sum_pi_squared"] = [[1, NAN, 0.5, 0.25], [1, 0.75], [1, 0.625, 0.375], [0.5, 0.5], [0.25], [0.5, 0.875]]

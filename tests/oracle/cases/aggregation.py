@@ -1,4 +1,4 @@
-"""The aggregation: what divides tokens and responses."""
+"""The aggregation: divisors of tokens and responses."""
 from cases.table import cases_of
 from cases.advantage import stepped
 from cases.bases import PPO

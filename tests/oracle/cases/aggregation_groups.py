@@ -1,4 +1,4 @@
-"""The aggregation: means over groups, of good tokens and the others, of responses by how they begin, of groups whose rewards are apart."""
+"""The aggregation: means over groups, means by the sign of tokens and of responses, groups whose rewards vary."""
 from cases.bases import only
 from cases.surrogate_logistic import LOGISTIC
 from cases.table import cases_of
@@ -17,7 +17,7 @@ def empties(o):
 
 
 def signs(o):
-    """Good, bad and indifferent tokens in one response; a response without good ones."""
+    """Tokens with A > 0, A < 0 and A = 0 in one response; a response without A > 0."""
     batch = full(o, (2, 1), (3, 2, 2), 722, mask={(2, 0)})
     batch["advantage"] = [[1, -0.5, 0], [-0.25, -1], [2, 0.5]]
     return batch
@@ -34,13 +34,13 @@ TOKENS_BY_SIGN = {"aggregation": {"kind": "token_mean_by_sign"}}
 case("by_sign", "good tokens have a mean of their own, and so have the others", WITH_KL, TOKENS_BY_SIGN, signs)
 
 
-# ---- by how responses begin
+# ---- by the sign of the first active token
 
 case = cases_of("choices-scores", 3)
 
 
 def signed(o):
-    """Two responses that begin well and one that does not; tokens of the other sign inside, and masked ones at the start."""
+    """First active tokens with A > 0 in two responses, A < 0 in one; tokens of the other sign inside, and masked ones at the start."""
     batch = full(o, (2, 2), (3, 2, 2, 2), 1031, mask={(0, 0), (3, 0), (3, 1)})
     batch["advantage"] = [[-1, 1, -0.5], [0, 1], [0.5, -0.25], [1, 1]]
     return batch
@@ -53,13 +53,13 @@ case("seq_mean_by_sign-all", "no response begins badly", RESPONSES_BY_SIGN,
      {"aggregation": {"kind": "seq_mean_by_sign"}}, lambda o: {**signed(o), "advantage": [[1] * 3, [0.5, -1], [2, 0], [1, 1]]})
 
 
-# ---- tokens of groups whose rewards are apart
+# ---- tokens of groups whose rewards vary
 
 case = cases_of("choices-aggregation-groups")
 SCORE = changed(plain(), aggregation={"kind": "token_mean"})
 K3 = changed(SCORE, advantage={"baseline": "group_mean"}, penalty={"kl": "k3", "kl_coef": 0.25})
 VARIED = {"aggregation": {"kind": "token_mean_nonzero_std"}}
-# apart by 1, by 2^-20 (which is less than 1e-6), by 2^-19, not at all; the response that differs may have no token that counts
+# differences of 1, 2^-20 (less than 1e-6), 2^-19 and 0; the response that differs may have no active token
 ranges = only((2, 2, 2, 1), 921, ((0.25, -0.5), (0.5,), (0.125,), (-0.25, 0.75), (1, 0), (0.5, 0.25), (0.5,)),
               reward=(1, 0, 0.5, 0.5 + 2 ** -20, 1, 1 + 2 ** -19, 2), mask={(1, 0), (4, 1)})
 alike = only((2, 1), 922, ((0.25, -0.5), (0.5,), (-0.25,)), reward=(0.5, 0.5, 1))

@@ -12,7 +12,7 @@ SEGMENTS = {"kind": "seq_mean_segment_mean"}
 
 
 def without(o):
-    """A response that has no token that counts."""
+    """The batch with one response fully masked."""
     batch = turns(o)
     batch["mask"][2] = [False]
     return batch

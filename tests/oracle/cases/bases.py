@@ -1,4 +1,4 @@
-"""What the cases of several axes start from: objectives, and batches in which the numbers are laid out by hand."""
+"""Base objectives of the cases of several axes, and batches with hand-chosen numbers."""
 from objectives import MINUS_INF, changed, plain
 from scenarios import full, placed
 
@@ -12,7 +12,7 @@ PPO = changed(plain(), advantage={"baseline": "group_mean"}, surrogate={"kind": 
               aggregation={"kind": "token_mean"})
 SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
 
-# ---- batches in which the numbers are laid out by hand
+# ---- batches with hand-chosen numbers
 
 def far_pair(values, a, seed):
     """Responses of one token: log-ratio and advantage of each."""

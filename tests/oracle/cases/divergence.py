@@ -1,4 +1,4 @@
-"""Divergences that the caller computes, as of the Gaussian steps of a sampler: one that is paid, one that says which steps are trusted."""
+"""Given divergences, such as those of the Gaussian steps of a sampler: as a penalty, and as a trust region."""
 from cases.aggregation import empties
 from cases.bases import NEG, PPO, SCORE
 from cases.table import cases_of
@@ -26,7 +26,7 @@ for own in ("token_mean", "seq_mean_token_mean"):
 
 
 def walked(o):
-    """Chains of one to four steps, with and without noise, some left out, one cut off, some weights; every size of divergence."""
+    """Chains of one to four steps, with and without noise, some masked, one truncated, some weighted; divergences of every size."""
     b = ((0.125, 1, -0.125), (0, -1), (0.25,), (0.125, 0, -2, 0))
     batch = full(o, (2, 2), (3, 2, 1, 4), 991, mask={(0, 1), (3, 2)}, reward=(1, 0, 0.5, -0.5), b_gap=lambda dice, i, t: b[i][t],
                  more=("logp_ref",))
@@ -107,7 +107,7 @@ case("trust-holes", "what a masked slot holds is not read", TRUSTED, {"weight": 
 
 
 def beyond(o):
-    """Log-ratios of +-800 and of -infinity, each of them far and near: an infinite ratio times a mask of 0 is nothing."""
+    """Log-ratios of +-800 and of -infinity, each with large and small divergence: an infinite ratio times a mask of 0 is 0."""
     batch = placed(o, 995, (2, 2), ((1, 1, 0.5), (-0.5, -0.5, -0.5), (1, -1, 0.5), (-0.5, 1, 0.25)),
                    logp=((-0.5, NEG, -0.25), (-900, NEG, -0.5), (-0.5, -900, -1), (-900, -1500, -0.5)),
                    logp_old=((NEG, -900, -0.5), (-0.5, -1, NEG), (-900, -0.5, -0.75), (-1, -2, -1.5)))

@@ -1,4 +1,4 @@
-"""The penalty: KL to whom, its estimators, gradients, weights and bounds; entropy."""
+"""The penalty: references of the KL, its estimators, gradients, weights and bounds; entropy."""
 from cases.table import cases_of
 from cases.aggregation import AGGREGATED, empties
 from cases.bases import NEG, PPO, SCORE

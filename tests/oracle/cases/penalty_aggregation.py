@@ -1,4 +1,4 @@
-"""The penalty: a KL and an entropy that are divided by numbers of their own."""
+"""The penalty: a KL and an entropy with divisors of their own."""
 from cases.aggregation import empties
 from cases.bases import NEG, PPO, SCORE
 from cases.table import cases_of
@@ -29,7 +29,7 @@ case("kl-drop", "responses without active tokens do not count, in the mean of th
 
 
 def unlike(o):
-    """Responses of one to four tokens, far from the sampling engine and the reference here and there, one cut off, some weights."""
+    """Responses of one to four tokens, some far from the sampler and the reference, one truncated, some weighted."""
     gaps = ((0.5, -0.25, 0), (-1.5, 0.125), (2,), (-0.5, 1, 0.25, -2))
     sampler = ((0.125, 1, -0.125), (0, -1), (0.25,), (0.125, 0, -2, 0))
     batch = full(o, (2, 2), (3, 2, 1, 4), 981, mask={(3, 1)}, reward=(1, 0, 0.5, -0.5), f_gap=lambda dice, i, t: gaps[i][t],

@@ -1,4 +1,4 @@
-"""The penalty: likelihoods towards a teacher, lost against the old policy, gated."""
+"""The penalty: likelihoods relative to a teacher, likelihood lost against the old policy, gates."""
 from cases.table import cases_of
 from cases.surrogate_group import NEG, kind
 from objectives import changed, plain
@@ -10,8 +10,8 @@ case = cases_of("choices-scores", 4)
 # ---- likelihood
 
 def recalled(o):
-    """Tokens that have lost and gained likelihood, in responses and segments that have altogether; a response without advantage,
-    and one against which there is one."""
+    """Tokens that have lost or gained likelihood, in responses and segments that have lost or gained it in total; a response with A = 0,
+    and one with A < 0."""
     d = ((-0.5, 0.25, 0.5, -0.125), (0.75, -0.25, -0.375), (-0.25, -0.25), (-1, 0.5), (-0.5, 0.5))
     batch = full(o, (3, 2), [len(x) for x in d], 1041, d=lambda dice, i, t: d[i][t], mask={(0, 2)}, more=("logp_old",))
     batch["advantage"] = [[1] * 4, [0] * 3, [-1] * 2, [0.5, -0.5], [1] * 2]

@@ -1,4 +1,4 @@
-"""The penalty: pairs of a group that its rewards tell apart; steeper ones, and signs where there is none."""
+"""The penalty: preference pairs of a group."""
 from cases.table import cases_of
 from cases.surrogate_group import NEG, OF, kind
 from objectives import changed, plain
@@ -12,7 +12,7 @@ SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kin
 # ---- pairs
 
 def ranked(o):
-    """Rewards 3/2 and more apart, exactly and not quite; a response without tokens; two of equal reward."""
+    """Reward differences of exactly 3/2, more and slightly less; a response without tokens; two of equal reward."""
     return full(o, (3, 4), (2, 1, 3, 1, 2, 2, 1), 751, mask={(5, 0), (5, 1), (4, 0)}, reward=(2, 0.5, 0, 2, 2, -1, 0.25),
                 more=("logp_ref",))
 

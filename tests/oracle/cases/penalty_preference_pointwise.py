@@ -1,4 +1,4 @@
-"""The penalty: pairs that are steeper for the best level, and signs where a batch has no pair."""
+"""The penalty: preference pairs with kappa, and single responses where a batch has no pair."""
 from cases.table import cases_of
 from cases.bases import NEG, kind
 from objectives import changed, plain

@@ -1,4 +1,4 @@
-"""The ratio: against whom, over which unit, bounds."""
+"""The ratio: denominators, units, bounds."""
 from cases.table import cases_of
 from cases.bases import NEG, PPO
 from objectives import INF, MINUS_INF, changed

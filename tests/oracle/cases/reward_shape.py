@@ -1,4 +1,4 @@
-"""The reward: responses that were cut off, length (Kimi, cosine, inverse), maps."""
+"""The reward: truncated responses, length (Kimi, cosine, inverse), maps."""
 from cases.table import add, cases_of
 from objectives import changed, plain
 from scenarios import full

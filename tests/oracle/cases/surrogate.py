@@ -1,4 +1,4 @@
-"""The surrogate: one term for a token or a unit, at every side and level of the ratio; bounds by probability."""
+"""The surrogate: kinds of one token or unit, at every level of the ratio for both signs of A; bounds by probability."""
 from cases.table import cases_of
 from cases.bases import FAR_80, FAR_800_BAD, FAR_800_GOOD, NEG, NEVER, PPO, SCORE, far_pair, named, never_sampled
 from cases.ratio import KINDS, mixed
@@ -36,7 +36,7 @@ LEVELS = (-2, -0.125, 0.125, 0.5, 2)  # log-ratios far below, inside of and abov
 
 
 def every_level(o):
-    """A > 0, A < 0 and A = 0 at each level; the tokens of a response differ by what their mean takes out."""
+    """A > 0, A < 0 and A = 0 at each level; the log-ratios of a response's tokens differ, their mean is the level."""
     a = ((1.25, -0.75, 0), (-1, 0, 0.5), (0, 1, -0.5), (-1.25, 0.75, 0), (1, 0, -0.25))
     batch = full(o, (2, 3), [3] * 5, 132, d=lambda dice, i, t: LEVELS[i] + (0, 1, -1)[t] / 32)
     batch["advantage"] = [list(x) for x in a]
@@ -57,7 +57,7 @@ NEW_KINDS = {
     "topr": only("topr", weight_min=0, weight_max=1),
     "masked_weight": only("masked_weight", weight_min=0.5, weight_max=5),
     "sapo_detached": only("sapo_detached", tau_pos=1, tau_neg=1.5)}
-DETACHED = ("topr", "masked_weight", "sapo_detached")  # l alone has a gradient: where the ratio's goes does not matter
+DETACHED = ("topr", "masked_weight", "sapo_detached")  # kinds that differentiate l only: the gradient of the ratio does not matter
 for name, kind in NEW_KINDS.items():
     case(name, "another surrogate, A of every sign at every level of the ratio", PPO, {"surrogate": kind},
          every_level)
@@ -81,7 +81,7 @@ for name, kind in NEW_KINDS.items():
     for who, logps in NEVER.items():
         for side, a in (("good", 1), ("bad", -0.5)):
             if (name, who, side) in (("squared", "policy", "bad"), ("squared", "old", "good")):
-                continue  # its size does not say that the square of a finite and an infinite part is defined
+                continue  # the size does not express that the square of a finite and an infinite part is defined
             case(f"{name}-neginf-{who}-{side}", f"a token of probability 0: under {who}", SCORE,
                  {"surrogate": kind}, never_sampled(*logps, a))
 

@@ -1,4 +1,4 @@
-"""The surrogate as a function of a group: every good score, less a margin, against those of the others."""
+"""The surrogate as a function of a group: the contrastive loss."""
 from cases.bases import NEG, kind, only
 from cases.table import cases_of
 from objectives import changed, plain
@@ -11,7 +11,7 @@ SCORES = changed(MEAN, ratio={"behaviour": "none"})
 CONTRASTIVE = kind("contrastive", contrast_temperature=0.75, contrast_margin=0.125)
 OF = changed(MEAN, **CONTRASTIVE)
 
-# two good ones against three, of different length; one against one; only good ones; none
+# two positive responses against three, of different lengths; one against one; only positive ones; only negative ones
 D = (0.5,), (-0.25, 0.75, 0.5, 1), (1.5, -1), (-0.75,), (0.25, -0.5), (-0.5, 0.25), (1,), (0.125,), (0.5, -1), (0.75,)
 A = 1, 0.5, -0.5, 0, -1, -1, 2, 0.25, -0.5, 0
 teams = only((5, 2, 1, 2), 1101, D, [[a] * len(d) for a, d in zip(A, D)], mask={(1, 1), (9, 0)})

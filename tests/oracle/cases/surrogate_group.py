@@ -1,4 +1,4 @@
-"""The surrogate as a function of a group: variance, labels, balance, pairs, contrast."""
+"""The surrogate as a function of a group: variance, logistic_lse, trajectory_balance, pairs, softmax_cross_entropy."""
 from cases.table import cases_of
 from objectives import MINUS_INF, changed, plain
 from scenarios import full, placed
@@ -40,7 +40,7 @@ def lone(o):
 
 
 def alike(o):
-    """Equal advantages, all of them 0; only good ones."""
+    """Equal advantages: a group with A = 0, and one with A > 0 only."""
     batch = full(o, (2, 2), (1, 2, 2, 1), 703)
     batch["advantage"] = [[0], [0, 0], [1, 1], [0.5]]
     return batch
@@ -70,7 +70,7 @@ def distant(o):
 
 
 def one_never(policy, old, a):
-    """A response that cannot be, or could not have been, with advantage a, and two others."""
+    """A response of probability 0 under the policy, or under the old policy, with advantage a, and two others."""
     def make(o):
         return placed(o, 707, (3,), ((a,), (0.5, 0.5), (-0.25,)), logp=((policy,), (-1.25, -0.5), (-0.75,)),
                       logp_old=((old,), (-1.5, -0.25), (-1,)))

@@ -1,4 +1,4 @@
-"""The surrogate as a function of a group: good ones against the others, soft pairs, matched shares; ratios as scores."""
+"""The surrogate as a function of a group: discriminative losses, soft pairs, distances of softmaxes; ratios as scores."""
 from cases.table import cases_of
 from cases.surrogate_group import KINDS, MEAN, NEG, distant, kind, lone, one_never, teams
 from objectives import changed
@@ -17,7 +17,7 @@ RATIO = {"surrogate": {"group_score": "ratio"}}
 # ---- functions of a group
 
 def two_sides(o):
-    """Two good and two other responses of different length, and a group without good ones."""
+    """Two positive and two negative responses of different lengths, and a group without positive ones."""
     d = ((0.5,), (-0.25, 0.75, 0.5, 1), (1.5, -1), (-0.75,), (-0.5, 0.25), (1,))
     batch = full(o, (4, 2), [len(x) for x in d], 1001, d=lambda dice, i, t: d[i][t], mask={(1, 1)})
     batch["advantage"] = [[1], [0.5] * 4, [-0.5] * 2, [0], [-1] * 2, [0]]

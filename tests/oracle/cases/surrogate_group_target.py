@@ -51,7 +51,7 @@ case("hinge-neginf", "the better one of a pair has probability 0", MEAN, HINGE,
 
 
 def never(policy, old, a):
-    """A response that cannot be, or could not have been, with advantage a, and two others."""
+    """A response of probability 0 under the policy, or under the old policy, with advantage a, and two others."""
     return lambda o: placed(o, 917, (3,), ((a,), (0.5, 0.5), (-0.25,)), logp=((policy,), (-1.25, -0.5), (-0.75,)),
                             logp_old=((old,), (-1.5, -0.25), (-1,)))
 

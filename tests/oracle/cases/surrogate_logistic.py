@@ -1,4 +1,4 @@
-"""The surrogate of one unit: logistic, with bounds by sign, a lower bound of the ratio, shaped; bounds by position and by token."""
+"""The surrogate of one unit: logistic, dispo, bgpo, policy_shaping; bounds by position and by token."""
 from cases.table import cases_of
 from cases.surrogate_group import NEG, kind
 from objectives import changed, plain

@@ -1,4 +1,4 @@
-"""The surrogate of one unit: a parabola, no bound for good tokens, none at all; logistic, by sign, shaped."""
+"""The surrogate of one unit: quadratic, unbounded_positive, none."""
 from cases.table import cases_of
 from cases.bases import NEG, kind, only
 from objectives import changed, plain
@@ -8,7 +8,7 @@ SCORE = changed(plain(), aggregation={"kind": "token_mean"})
 MEAN = changed(plain(), ratio={"level": "sequence_mean"}, aggregation={"kind": "group_mean"})
 
 
-# ---- a parabola, and no bound for good tokens
+# ---- quadratic, unbounded_positive
 
 
 case = cases_of("choices-surrogate-token")

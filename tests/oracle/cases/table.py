@@ -1,4 +1,4 @@
-"""The table of cases that change one choice at a time: an objective that is plain on the other axes, a change, and a batch."""
+"""The table of cases that change one choice at a time: an objective with defaults on the other axes, a change, and a batch."""
 
 CASES = []  # (file, place, label, comment, base, {axis: {field: value}}, make)
 
@@ -8,7 +8,7 @@ def add(file, place, label, comment, base, changes, make):
 
 
 def cases_of(file, place=0, axis=None):
-    """case(label, comment, base, changes, make) of a file of vectors, whose cases stand in the order of their places.
+    """The function case(label, comment, base, changes, make) for a file of vectors, whose cases are sorted by `place`.
     With an axis, the changes are fields of that axis alone."""
     def case(label, comment, base, changes, make):
         add(file, place, label, comment, base, {axis: changes} if axis else changes, make)

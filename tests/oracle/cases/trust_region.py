@@ -1,4 +1,4 @@
-"""How far the policy may go: a parabola by probability, and a band for bad responses."""
+"""Trust regions: quadratic_probability, and negative_band."""
 from cases.bases import NEG, PPO, kind, only
 from cases.table import cases_of
 from objectives import INF, changed, plain

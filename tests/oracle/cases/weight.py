@@ -35,7 +35,7 @@ for correction in ("truncate", "mask", "reject"):
     for unit in ("token", "sequence_sum", "sequence_mean"):
         for rejected in ("zero_weight", "unmask"):
             if correction == "truncate" and rejected == "unmask":
-                continue  # nothing is ever outside
+                continue  # no weight is outside of its bounds
             for clamp in (0, 0.5):
                 fields = {"rollout_is": correction, "rollout_is_low": 0.5, "rollout_is_high": 1.5, "rollout_is_level": unit}
                 base = WEIGHED
@@ -59,7 +59,7 @@ case("truncated-correction", "truncated responses leave before the weights are m
 case("rollout-ratio", "correction and ratio both read the sampling engine", IN_BAND, {"ratio": {"behaviour": "rollout"}},
      mismatch)
 
-TRUSTED = changed(PPO, surrogate=KINDS["ratio"], penalty={"kl": "k3", "kl_coef": 0.25})  # the penalty stays where M = 0
+TRUSTED = changed(PPO, surrogate=KINDS["ratio"], penalty={"kl": "k3", "kl_coef": 0.25})  # the penalty remains where M = 0
 TRUST = {"one_sided": {"trust_low": 0.2, "trust_high": 0.25},
          "two_sided": {"trust_low": 0.5, "trust_high": 0.5},
          "log_two_sided": {"trust_low": 1, "trust_high": 0.25},
@@ -180,7 +180,7 @@ case("off_policy-unmask", "the mean is over the tokens that rejection leaves",
 
 
 def left_alone(o):
-    """Infinite moves: o - l = K, -K, and K - K."""
+    """Infinite log-ratios: o - l = K, -K, and K - K."""
     return placed(o, 158, (3,), ((-1, 0.5), (-0.5, -1), (-0.75, -0.25)), logp=((NEG, -1), (-1, -0.5), (NEG, -1)),
                   logp_old=((-0.5, -1.5), (NEG, -0.75), (-1, NEG)))
 
@@ -287,7 +287,7 @@ case("reject-masked", "masked tokens are in no sum",
 
 
 def engine_never(o):
-    """Probability 0 under the old policy, under the sampling engine, under both, and pairs that cancel."""
+    """Probability 0 under the old policy, under the sampler, under both, and pairs that cancel."""
     return placed(o, 159, (2, 2, 1), ((1, -0.5), (0.5, 0.25), (-0.25, 1), (0.75, -1), (0.5, -0.5)),
                   logp=((-1, -0.5), (-0.75, -1), (-1.25, -0.5), (-0.5, -0.25), (-1, -1)),
                   logp_old=((NEG, -1), (-0.5, -1), (NEG, -0.75), (NEG, -0.5), (-1, -0.75)),

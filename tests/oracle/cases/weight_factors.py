@@ -1,4 +1,4 @@
-"""The weight: normalised corrections, multiplicative errors, rings, what the future says, weights from outside."""
+"""The weight: normalised corrections, exp_abs, k3_reverse, binary_kl_max, total variation, ring, FIPO, external weights."""
 from cases.table import cases_of
 from objectives import MINUS_INF, changed, plain
 from scenarios import NAN, full, like
@@ -29,7 +29,7 @@ def mismatch(o):
 
 
 def far(o):
-    """Every weight is 0 or out of the band."""
+    """Every weight is 0 or outside of the band."""
     batch = mismatch(o)
     batch["logp_rollout"] = like(batch["length"], lambda i, t: batch["logp_old"][i][t] - 3)
     return batch
@@ -55,7 +55,7 @@ case("norm-zero", "every weight is 0, and stays: the penalty is left", corrected
 
 
 def unsampled(o):
-    """The sampler says that a token cannot be: its weight is infinite."""
+    """A token of probability 0 under the sampler: its weight is infinite."""
     batch = mismatch(o)
     batch["logp_rollout"][1][0] = MINUS_INF
     return batch
@@ -152,7 +152,7 @@ for field, x in (("rec_outer_low", 0.375), ("rec_outer_high", 0.5)):
 case("ring-squared", "tokens without advantage are kept outside of either ring",
      changed(RATIO, surrogate={"kind": "squared", "beta": 0.5}), {"weight": RING}, rings)
 
-# ---- future
+# ---- fipo
 
 STEPS = ((0.5, -0.25, 1, -0.125), (2.5, -0.5, -0.75), (0.25, -1.5))
 SIGNS = ((1, -0.5, -0.75, -1), (-1.25, 0.5, -0.75), (-0.25, 1))
@@ -196,7 +196,7 @@ def never(o):
 
 weighs("future-neginf", "infinite log-ratios of either sign ahead", RATIO, never, **{**FIPO, **SAFE})
 
-# ---- given
+# ---- external
 
 GIVEN = ((0.5, 2, 0, 1), (1.25, 0.75, 3), (0.125, 1))
 

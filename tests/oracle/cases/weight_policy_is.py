@@ -1,4 +1,4 @@
-"""The weight: how far the policy has moved, as a factor."""
+"""The weight: policy_is."""
 from cases.table import cases_of
 from objectives import INF, MINUS_INF, changed, plain
 from scenarios import full, placed
@@ -8,7 +8,7 @@ case = cases_of("choices-group", 1)
 NEG = MINUS_INF
 
 
-# ---- drift
+# ---- policy_is
 
 def moved(o):
     """Log-ratios below, in and above a band of 3/4 to 5/4, and 0; of sums and means too."""

@@ -7,7 +7,7 @@ from scenarios import full
 case = cases_of("choices-units", 1)
 
 
-# ---- units of the weight
+# ---- levels of the weight
 
 GAPS = ((0, 0.5, -0.75, 0.375, -1.5), (-1.75, 0.25, 0.125), (0.0625,))
 

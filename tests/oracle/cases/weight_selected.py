@@ -44,7 +44,7 @@ def every(o):
     return batch
 
 
-# ---- what divides
+# ---- divisors
 
 PAYING = changed(PPO, penalty={"kl": "k3", "kl_coef": 0.25, "entropy_coef": 0.125})
 DIVIDES = ("token_mean", "seq_mean_token_mean", "seq_mean_token_sum", "seq_mean_constant", "group_mean_token_mean", "seq_mean_length_power",
@@ -79,7 +79,7 @@ case("none-drop", "nothing is selected, and no response counts",
      changed(over("seq_mean_token_mean"), aggregation={"empty_sequences": "drop"}), ONLY, none)
 case("every", "every token is selected: as if none were asked for", changed(MEAN, weight={"selected": "drop"}), ONLY, every)
 
-# ---- the advantages see every token
+# ---- the advantages include every token
 
 for label, fields in (("whiten", {"scale": "token_whiten"}), ("norm", {"batch_norm": "tokens", "credit": "return", "gamma": 0.5}),
                       ("length_weighted", {"baseline": "length_weighted"}), ("gae", {"credit": "gae", "gamma": 1, "lambda": 0.5})):
@@ -105,14 +105,14 @@ case("nll-gate", "what a response has lost is lost at its selected tokens",
 case("preference", "scores of pairs are means over selected tokens",
      changed(MEAN, penalty={"preference": "pairwise", "preference_coef": 0.5, "preference_beta": 0.75}), ONLY, some)
 
-# ---- correction and rejection: what is pooled sees every token
+# ---- correction and rejection: sums over a sequence include every token
 
 GAPS = ((0.125, 0.75, -0.125), (0.0625, 1.5), (0.25, -1.25, 0.125, 0.0625), (0.75, -0.125), (0.125, 0.0625, 0.25, -0.125), (0.25, 0, 0.125),
         (1, 0.25))
 
 
 def mismatch(o):
-    """Tokens that are far from the sampling engine and not selected, and the other way round."""
+    """Tokens far from the sampler that are not selected, and selected tokens near it."""
     return some(o, lambda dice, i, t: -GAPS[i][t])
 
 
@@ -142,7 +142,7 @@ case("reject-sequence_mean", "a response of which only tokens that are not selec
              weight={"rollout_rs": "k2", "rollout_rs_level": "sequence_max", "rollout_rs_high": 0.5, "rollout_rejected": "unmask"}),
      ONLY, mismatch)
 
-# ---- what is pooled over active tokens sees the selected alone
+# ---- sums over active tokens include only selected ones
 
 
 def cut_off(o):

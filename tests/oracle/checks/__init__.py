@@ -1,4 +1,5 @@
-"""Checks of the oracle by axis, each by another way to the same number: what takes check(what, ok) is in its module's GROUPS."""
+"""Checks of the oracle by axis: each compares a number with another computation of it. GROUPS of a module lists its functions, which take
+check(what, ok)."""
 import importlib
 import os
 

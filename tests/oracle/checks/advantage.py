@@ -1,4 +1,4 @@
-"""The advantage by other ways to the same number: enumeration, closed forms, invariances."""
+"""The advantage: enumeration, closed forms, invariances."""
 import itertools
 import math
 import statistics
@@ -8,14 +8,14 @@ from checks.tools import near
 
 
 def pass_by_sets(group, k):
-    """A response's advantage is the mean success of the k-sets that hold it, minus that of all."""
+    """A response's advantage is the mean success of the k-sets that contain it, minus that of all k-sets."""
     won = {s: any(group[i] for i in s) for s in itertools.combinations(range(len(group)), k)}
     rate = sum(won.values()) / len(won)
     return [statistics.mean(w for s, w in won.items() if i in s) - rate for i in range(len(group))], rate
 
 
 def added_by(group, k):
-    """What a response adds to the success of k - 1 others, on average."""
+    """The mean increase of success when a response is added to k - 1 others."""
     found = []
     for i, r in enumerate(group):
         others = itertools.combinations([x for j, x in enumerate(group) if j != i], k - 1)
@@ -72,7 +72,7 @@ def check_baselines(check):
     quarters = kept(lambda g: statistics.quantiles(g, n=4, method="inclusive")[0])
     check("the linear quantile at 1/4", near(scores(R, SIZES, baseline="quantile_linear", quantile=0.25),
                                              each_group(quarters)))
-    for right in range(9):  # QAE's own words for rewards of 0 and 1
+    for right in range(9):  # QAE's description for rewards of 0 and 1
         a = scores([1] * right + [0] * (8 - right), (8,), baseline="quantile", quantile=0.4)
         b = 0 if right / 8 <= 1 - 0.4 else 1
         check(f"the quantile of {right} right ones of 8", near(a, [1 - b] * right + [-b] * (8 - right)))

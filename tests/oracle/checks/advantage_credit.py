@@ -1,4 +1,4 @@
-"""The advantage: steps, responses that were cut off, prefix trees, teachers and guests of a group."""
+"""The advantage: steps, truncated responses, prefix trees, teachers, excluded responses."""
 import math
 import statistics
 
@@ -17,7 +17,7 @@ def members(batch):
 
 
 def first(rows):
-    """a of every response, where its tokens share it"""
+    """The first advantage of each response that is not 0"""
     return [next((x for x in row if x), 0) for row in rows]
 
 
@@ -61,7 +61,7 @@ def check_cut_off(check):
 
 
 def tree_by_hand(batch, i, t):
-    """The responses of the group whose first t + 1 tokens are the first of i"""
+    """The responses of the group with the same first t + 1 tokens as i"""
     ids = [row[:t + 1] if len(row) > t else None for row in batch["token_id"]]
     return [j for j in members(batch)[batch["group"][i]] if ids[j] == ids[i]]
 

@@ -53,7 +53,7 @@ def set_means(group, k, f):
 
 
 def ranked(group, k):
-    """PKPO's closed form: in ascending order the j-th of n is the best of C(j-1, k-1) sets."""
+    """PKPO's closed form: in ascending order the j-th of n is the largest of C(j-1, k-1) sets."""
     n, order = len(group), sorted(range(len(group)), key=lambda i: group[i])
     result = [0] * n
     for place, i in enumerate(order, 1):
@@ -64,8 +64,8 @@ def ranked(group, k):
 
 
 def less_others(group, k):
-    """PKPO eq. 29 as it adds up: the best of the item's sets over all sets, less k/(n - 1) times the mean best of the k-sets of the others,
-    each of which the equation's sum over j counts k times."""
+    """PKPO eq. 29 with its sum over j evaluated: the maxima of the item's sets, over the number of all sets, minus k/(n - 1) times
+    the mean maximum of the k-sets of the others; the sum counts each of these k times."""
     n, result = len(group), set_means(group, k, lambda with_i, without: max(with_i))
     for i in range(n if n > k else 0):
         others = itertools.combinations([x for j, x in enumerate(group) if j != i], k)

@@ -1,4 +1,4 @@
-"""The advantage at tokens: what shapes it, baselines of their own, shares of entropy."""
+"""The advantage at tokens: shaping by entropy, token baselines, entropy shares."""
 import itertools
 import math
 import statistics

@@ -1,4 +1,4 @@
-"""The aggregation: powers of the length, means over groups, by sign and of groups whose rewards are apart."""
+"""The aggregation: powers of the length, means over groups, means by sign, groups whose rewards vary."""
 import math
 
 import objectives

@@ -1,4 +1,4 @@
-"""Divergences that are given: one is paid, the other says which tokens are trusted."""
+"""Given divergences: as penalty and as trust region."""
 import math
 
 import objectives
@@ -19,7 +19,7 @@ def coefficients(kind, batch):
 
 
 def check_paid(check):
-    """The loss is linear in what is given, with the coefficient of the aggregation, and the log-probabilities have no part in it."""
+    """The loss is linear in the given divergence, with the coefficient of the aggregation; this KL does not depend on l."""
     for kind in ("token_sum", "token_mean", "seq_mean_token_mean", "seq_mean_constant", "group_mean_token_mean"):
         o, batch = case_of("divergence", f"kl-{kind}")
         now, free = found(o, batch), found(objectives.changed(o, penalty={"kl": "none"}), batch)

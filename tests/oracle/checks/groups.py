@@ -1,4 +1,4 @@
-"""A batch of three groups that functions of a group are held against, and what it comes to."""
+"""A batch of three groups for checks of functions of a group, and its scores and derivatives."""
 import math
 
 import scenarios
@@ -42,7 +42,7 @@ def scores(o, batch):
 
 
 def slopes(found):
-    """dL/dy of every response, which its tokens share."""
+    """dL/dy of every response: the sum over its tokens."""
     return [math.fsum(row) for row in found["dlogp"]]
 
 

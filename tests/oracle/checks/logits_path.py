@@ -15,7 +15,7 @@ ONE_CASE_OF = 37
 
 
 def some_cases():
-    """(file, label, case): of every file every few, so that all rows and all scenarios are among them."""
+    """(file, label, case): some cases of every file, such that all rows and all scenarios occur."""
     for name in logits_path_cases.FILES:
         for label, _, _, case in logits_path_cases.cases(name, ONE_CASE_OF):
             yield f"{name}-{label}", case
@@ -29,7 +29,7 @@ def forward(case):
 
 
 def loss(case):
-    """What the gradients are of: the objective's loss, or the sum of the given derivatives times what they belong to."""
+    """The differentiated number: the objective's loss, or the sum of the given derivatives times their variables."""
     found = forward(case)
     if "objective" in case:
         return evaluate.loss(case["objective"], path.batch_of(case, {(x.i, x.t): x for x in found}))
@@ -77,7 +77,7 @@ def finite_differences(check):
 
 
 def sums(check):
-    """A shift of all logits of a token changes nothing, so their gradients add up to 0."""
+    """Adding a constant to all logits of a token changes nothing, so their gradients add up to 0."""
     for where, case in some_cases():
         if case["kind"] == "logits":
             rows = [d for row in path.answers(case)["dlogits"] for d in row]

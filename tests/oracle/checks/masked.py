@@ -1,4 +1,4 @@
-"""What masked slots of the cases hold does not matter."""
+"""The values at masked tokens do not change the answers."""
 import objectives
 import scenarios
 from cases import CASES
@@ -6,7 +6,7 @@ from evaluate import evaluate
 
 
 def check_masked(check):
-    """What masked slots of the cases hold does not matter."""
+    """The values at masked tokens do not change the answers."""
     for file, label, _, base, changes, make in CASES:
         o = objectives.changed(base, **changes)
         batch = scenarios.finish(o, make(o))
@@ -22,7 +22,7 @@ LATER = ("units", "factors")
 
 
 def check_masked_units(check):
-    """What masked slots hold does not matter, but for the ends of segments."""
+    """The values at masked tokens do not change the answers, except `segment_end`."""
     for file, label, _, base, changes, make in CASES:
         o = objectives.changed(base, **changes)
         batch = scenarios.finish(o, make(o))

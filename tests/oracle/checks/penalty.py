@@ -33,7 +33,7 @@ def check_penalties(check):
 
 
 def check_weighted_clamp(check):
-    """w k3, at most c: its gradient is w D where it is below, and 0 where not."""
+    """w k3, bounded by c: its gradient is w D below the bound and 0 above."""
     o, batch = case_of("penalty", "kl_clamp_on-token", penalty={"kl_coef": 1}, surrogate=bare("none"), ratio={"level": "token"},
                        aggregation={"kind": "token_sum"})
     most, now = o["penalty"]["kl_clamp_value"], found(o, batch)

@@ -1,4 +1,4 @@
-"""A KL and an entropy that are divided by numbers of their own."""
+"""A KL and an entropy with divisors of their own."""
 import math
 
 from cases import case_of
@@ -10,12 +10,12 @@ OWN = ("token_mean", "seq_mean_token_mean")
 
 
 def alone(o, **penalty):
-    """The KL and the entropy without the rest."""
+    """The objective with only the KL and the entropy."""
     return changed(o, surrogate=bare("none"), penalty=penalty)
 
 
 def check_parts(check):
-    """The loss is that of the rest and, each by itself with its own mean as aggregation, those of the KL and of the entropy."""
+    """The loss is the sum of three: the rest, and the KL and the entropy, each alone with its own mean as aggregation."""
     for label in ("both", "both-crossed", "kl-token_mean-seq_mean_constant", "kl-drop",
                   "kl-responses-unmask", "kl-responses-external", "kl-responses-level", "entropy-responses-external", "kl-tokens-selected"):
         o, batch = case_of(FILE, label)
@@ -48,7 +48,7 @@ def check_means(check):
 
 
 def check_nothing(check):
-    """Where it changes nothing: without a KL or an entropy, and where it is what the terms have."""
+    """It changes nothing without a KL or an entropy, or where it equals the aggregation of the terms."""
     o, batch = case_of(FILE, "both")
     for fields, free in (({"kl": "none"}, "kl_aggregation"), ({"kl_coef": 0}, "kl_aggregation"),
                          ({"entropy_coef": 0}, "entropy_aggregation")):

@@ -1,4 +1,4 @@
-"""The penalty: likelihoods towards a teacher, lost against the old policy, gated."""
+"""The penalty: likelihoods relative to a teacher, likelihood lost against the old policy, gates."""
 import math
 
 from cases import case_of

@@ -1,4 +1,4 @@
-"""The penalty: pairs that are steeper for the best level, and signs where a batch has no pair."""
+"""The penalty: preference pairs with kappa, and single responses where a batch has no pair."""
 import math
 
 from cases import case_of

@@ -17,7 +17,7 @@ def log_ratios(batch):
 
 
 def power_mean_by_hand(tokens, p):
-    """APMPO's M_p of |min(w A, clip(w) A)|/|A|, and its derivatives by d, from e^(p e) alone"""
+    """APMPO's M_p of |min(w A, clip(w) A)|/|A|, and its derivatives with respect to d, computed from e^(p e)"""
     low, high = -0.25, 0.1875
     e = [min(d, high) if a >= 0 else max(d, low) for d, a in tokens]
     m = math.fsum(math.exp(p * x) for x in e) / len(e)

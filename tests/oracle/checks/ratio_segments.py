@@ -37,7 +37,7 @@ def check_segments(check):
 
 
 def by_hand(batch, weigh):
-    """dlogp of -w A summed over tokens; weigh(places, d) -> {token: (w, {token: dw/dl / w})}, of a response."""
+    """dlogp of the sum over tokens of -w A; weigh(places, d) -> {token: (w, {token: dw/dl / w})} of a response."""
     d, rows = log_ratios(batch), [[0.0] * T for T in batch["length"]]
     for i, places in active(batch):
         for t, (w, slopes) in weigh(i, places, d[i]).items():

@@ -1,4 +1,4 @@
-"""Rows beside each other, and by the closed forms of their papers in ordinary floating point."""
+"""Rows compared with each other, and with closed forms of their papers in ordinary floating point."""
 import math
 
 import objectives

@@ -1,4 +1,4 @@
-"""The contrastive surrogate by hand, and what must hold of it."""
+"""The contrastive surrogate by hand, and its properties."""
 import math
 
 from cases import case_of
@@ -12,7 +12,7 @@ TAU, MARGIN = 0.5, 0.25
 
 
 def by_hand(s, a):
-    """(loss, its slopes): minus the mean over good ones of tau (z_i - log(e^z_i + sum_j e^u_j)), z_i = (s_i - margin)/tau, u_j = s_j/tau"""
+    """(loss, dL/ds): minus the mean over positive i of tau (z_i - log(e^z_i + sum_j e^u_j)), z_i = (s_i - margin)/tau, u_j = s_j/tau"""
     plus, minus = good(a)
     slope, loss = [0] * len(s), 0
     for i in plus if minus else ():
@@ -41,7 +41,7 @@ def check_by_hand(check):
 
 
 def check_paper(check):
-    """The numbers of one good score and two others with the paper's constants, and its lemma on the others' shares."""
+    """One positive and two negative scores with the paper's constants, and its lemma on the shares of the negative ones."""
     o = changed(plain(), ratio={"behaviour": "none", "level": "sequence_mean"}, aggregation={"kind": "group_mean"},
                 surrogate={"kind": "contrastive", "contrast_temperature": 10, "contrast_margin": 0.01})
     batch = {"group": [0] * 3, "length": [1] * 3, "logp": [[-0.5], [-0.7], [-0.4]], "advantage": [[1], [0], [0]]}

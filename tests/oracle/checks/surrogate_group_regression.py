@@ -9,7 +9,7 @@ from objectives import changed
 
 
 def regression_by_hand(y, a, v, eps=0.125):
-    """(loss of a group whose responses have the weights v, dL/dy), as the contract writes it"""
+    """(loss of a group whose responses have the weights v, dL/dy), as vectors/objective/surrogate_group.md defines it"""
     n = len(y)
     if n == 1:
         return v[0] * a[0] ** 2, [0]

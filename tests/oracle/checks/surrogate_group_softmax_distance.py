@@ -1,4 +1,4 @@
-"""The surrogate as a function of a group: good ones against the others, soft pairs, matched shares."""
+"""The surrogate as a function of a group: discriminative losses, soft pairs, distances of softmaxes."""
 import math
 
 from cases import case_of
@@ -87,7 +87,7 @@ def check_functions(check):
 def check_shares(check):
     o, batch = case_of("scores", "contrast_lse-length_decay", aggregation={"kind": "group_mean"})
     d = slopes(evaluate(o, batch)[0])
-    ratio = math.exp(-o["surrogate"]["length_decay"] * (3 - 1))  # good responses of 3 and of 1 active tokens
+    ratio = math.exp(-o["surrogate"]["length_decay"] * (3 - 1))  # positive responses of 3 and of 1 active tokens
     check("DRPO: short good responses count for more", near([d[1]], [d[0] * ratio]) and near([d[0] + d[1]], [-1 / 2]))
     check("and the others' shares add up to 1", near([sum(d[2:4])], [1 / 2]) and not any(d[4:]))
     a, b = (evaluate(changed(o, surrogate=fields), batch)[0]

@@ -1,4 +1,4 @@
-"""The surrogate of one unit: a parabola, no bound for good tokens, none at all."""
+"""The surrogate of one unit: parabolas, no clip where A > 0, no surrogate."""
 import math
 
 from cases import case_of

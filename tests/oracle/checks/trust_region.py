@@ -1,4 +1,4 @@
-"""A parabola by probability and a band for bad responses, by hand and against what they are close to."""
+"""quadratic_probability and negative_band, by hand and against related choices."""
 import math
 
 from cases import case_of

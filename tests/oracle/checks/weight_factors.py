@@ -1,4 +1,4 @@
-"""The weight: normalised corrections, drops, what the future says, weights from outside."""
+"""The weight: normalised corrections, off-policy masks, FIPO, external weights."""
 import math
 
 from cases import case_of

@@ -1,4 +1,4 @@
-"""The weight: how far the policy has moved, as a factor."""
+"""The weight: the ratio of policy to old policy as a factor (policy_is)."""
 from checks.groups import answers, with_kind
 from objectives import changed, plain
 

@@ -1,4 +1,4 @@
-"""The selected tokens only: the same numbers as masking the others by hand, and equation 6 of 2506.01939."""
+"""Only selected tokens: the same numbers as masking the others by hand, and equation 6 of 2506.01939."""
 import math
 
 import objectives
@@ -16,14 +16,14 @@ def of_all(o):
 
 
 def selected_alone(batch, also=lambda i, t: True):
-    """The batch with a mask that leaves out what is not selected, and what is not `also`."""
+    """The batch with a mask without the tokens that are not selected, or not in `also`."""
     mask = batch.get("mask") or [[True] * T for T in batch["length"]]
     both = [[m and s and also(i, t) for t, (m, s) in enumerate(zip(*rows))] for i, rows in enumerate(zip(mask, batch["selected"]))]
     return {**batch, "mask": both}
 
 
 def pools(o):
-    """Does a correction or a rejection look at other tokens than its own?"""
+    """Does a correction or a rejection depend on other tokens than its own?"""
     w = o["weight"]
     wide = [w[field] != "none" and w[field + "_level"].startswith(POOLS) for field in ("rollout_is", "rollout_rs")]
     return w["rollout_veto"] != 0 or any(wide)
@@ -59,12 +59,12 @@ def check_advantages(check):
 
 
 def check_pooled(check):
-    """Which tokens are rejected is what it is without a selection; the others are as masked by hand, and the report counts the selected."""
+    """The same tokens are rejected as without a selection; the tokens not selected are as if masked; the report counts selected ones."""
     for label, o, batch in batches():
         w = o["weight"]
         if not pools(o) or w["rollout_is"] in ("truncate", "mask"):
             continue
-        stay = found(objectives.changed(of_all(o), weight={"rollout_rejected": "unmask"}), batch)["term"]  # 0 where rejected: all pay
+        stay = found(objectives.changed(of_all(o), weight={"rollout_rejected": "unmask"}), batch)["term"]  # stay active
         by_hand = objectives.changed(of_all(o), weight={"rollout_is": "none", "rollout_rs": "none", "rollout_veto": 0})
         some, report = found(o, batch), found(o, batch)["report"]
         rejected = sum(m and s and x == 0 for rows in zip(batch["mask"], batch["selected"], stay) for m, s, x in zip(*rows))
@@ -79,7 +79,7 @@ def check_pooled(check):
 
 
 def check_weights(check):
-    """A weight of the response is that of all its tokens."""
+    """The weight of a response is computed from all its tokens."""
     for unit, pooled in (("sum", math.fsum), ("mean", lambda q: math.fsum(q) / len(q))):
         o, batch = case_of("selected", f"truncate-sequence_{unit}-zero_weight")
         low, high = o["weight"]["rollout_is_low"], o["weight"]["rollout_is_high"]

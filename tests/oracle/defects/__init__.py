@@ -1,6 +1,6 @@
-"""Known mistakes of public implementations, one function each: what a case gives when exactly that is done wrong.
+"""Known mistakes of public implementations, one function each: the answers to a case with exactly that mistake.
 
-The names are those of a survey of defects; `left_out.py` has the entries that no case here can show.
+The names are those of a survey of defects; `left_out.py` has the entries that no case can expose.
 """
 from . import (advantage, aggregation, clip, contrastive, correction, divergence, kl, logprob, mask, metric, micro_batch, numbers, ratio,
                trust_region, vocabulary)

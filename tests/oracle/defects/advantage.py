@@ -37,7 +37,7 @@ whitens = scaled("token_whiten")
 
 
 def regrouped(a, group_of):
-    """Advantages are made with sequence i in group group_of(i)."""
+    """Advantages are computed with sequence i in group group_of(i)."""
     def advantages(original, choice, reward, batch):
         true = [s.group for s in batch.sequences], batch.groups
         for i, s in enumerate(batch.sequences):
@@ -53,7 +53,7 @@ def regrouped(a, group_of):
 
 
 def scores(a, f):
-    """f(a of every item, choice, items, batch) changes or replaces the scores before they are credited."""
+    """f(a of every item, choice, items, batch) changes or replaces a before the credit."""
     def scored(original, choice, items, batch):
         found = original(choice, items, batch)
         return f(found, choice, items, batch) or found
@@ -73,8 +73,8 @@ def filtered(a, f):
         "choices-advantage-batch_std",
         seen="TRL #3992 (35702ce37)", shows="two groups of different deviation", stages=MADE)
 def scale_option_mixed_up(a):
-    """The scale option picks the wrong branch: "group" is not divided, "batch" divides by the group's deviation,
-    "none" by the group's + 1e-4. Right: group, batch, none."""
+    """The scale option takes the wrong branch: "group" does not divide, "batch" divides by the group's deviation, "none" divides by the
+    group's deviation + 1e-4. Right: each option does what its name says."""
     branch = {"group_std": {"scale": "none"}, "batch_std": {"scale": "group_std"},
               "none": {"scale": "group_std", "eps": 1e-4, "eps_place": "add"}}[a.objective["advantage"]["scale"]]
     a.choose("advantage", **branch)
@@ -84,8 +84,8 @@ def scale_option_mixed_up(a):
         "choices-advantage-batch_std",
         seen="prime-rl before #1188 (7d9a34510)", shows="two groups of different deviation", stages=MADE)
 def deviations_swapped(a):
-    """The names of the two deviations are swapped: the batch's divides where the group's is meant, the group's where the batch's is.
-    Right: as `scale` says."""
+    """The two deviations are swapped: the batch's divides where the group's should, and the group's where the batch's should. Right: as
+    `scale` says."""
     a.choose("advantage", scale={"group_std": "batch_std", "batch_std": "group_std"}[a.objective["advantage"]["scale"]])
 
 
@@ -100,7 +100,8 @@ def one_group(a):
         seen="Liger before #628 (bf2c67b7), whose chunk was taken for the group and held one response by default",
         shows="chunks of one response", stages=MADE)
 def one_row_chunks(a):
-    """Statistics of chunks that hold one response: the deviation of one number is NaN. Right: of the group."""
+    """Mean and deviation are taken over chunks, and a chunk holds one response: the deviation of one number is NaN. Right: over the
+    group."""
     scores(a, lambda found, choice, items, batch: {item: NAN for item in items})
 
 
@@ -108,7 +109,7 @@ def one_row_chunks(a):
         "ragged", "choices-advantage-group_mean",
         seen="PipelineRL #54 (fixed there), whose deviation is ADV-03a", shows="any group of unequal rewards", stages=MADE)
 def first_is_baseline(a):
-    """Only the first response of a group enters its mean. Right: all of them."""
+    """The group's mean is the reward of its first response. Right: the mean of all of them."""
     a.swap(axis.BASELINE, "group_mean", lambda item, group, batch: group[0].worth)
 
 
@@ -117,15 +118,15 @@ def first_is_baseline(a):
         "ragged", "choices-advantage-group_std",
         seen="PipelineRL #54 (fixed there)", shows="any group", stages=MADE)
 def first_is_deviation(a):
-    """Only the first response enters mean and deviation, which is NaN for one number. Right: all of them."""
+    """Mean and deviation are of the group's first response only, so the deviation is NaN. Right: of all of them."""
     scores(a, lambda found, choice, items, batch: {item: NAN for item in items})
 
 
 @defect("ADV-04", both(uses_groups, equal_groups), "full", "one-token", "square",
         seen="AReaL #225 (0b0d4eda9)", shows="two groups of more than one", stages=MADE)
 def stride_twice(a):
-    """The loop over groups steps by the group size and multiplies by it again: all but the first group keep raw
-    rewards. Right: every group is normalised."""
+    """The loop over groups advances by the group size and multiplies the index by it again: all groups but the first keep raw rewards.
+    Right: every group is normalised."""
     size = group_sizes(a.first)[0]
     n = len(a.first["group"])
     reached = {i for start in range(0, n, size) for i in range(start * size, min(n, (start + 1) * size))}
@@ -138,8 +139,8 @@ def stride_twice(a):
 @defect("ADV-06", both(uses_groups, rewarded), "ragged", "uneven",
         seen="OpenRLHF e333e64a", shows="micro-batches smaller than a group (here: of one)", stages=MADE)
 def micro_batch_is_group(a):
-    """A micro-batch is taken for a group: statistics and the dynamic-sampling filter see single responses.
-    Right: regroup by prompt first."""
+    """A micro-batch is treated as a group: statistics and the dynamic-sampling filter see single responses. Right: regroup by prompt
+    first."""
     regrouped(a, lambda i: i)
     filtered(a, lambda flags: [False] * len(flags))
 
@@ -147,7 +148,7 @@ def micro_batch_is_group(a):
 @defect("SEL-03", both(uses_groups, rewarded), "ragged", "uneven",
         seen="OpenRLHF e333e64a", shows="micro-batches smaller than a group (here: of one)", stages=MADE)
 def filter_by_micro_batch(a):
-    """The dynamic filter and the mean look at a micro-batch instead of a group. Right: at the whole group."""
+    """The dynamic-sampling filter and the mean look at a micro-batch instead of a group. Right: at the whole group."""
     micro_batch_is_group(a)
 
 
@@ -155,13 +156,13 @@ def filter_by_micro_batch(a):
         seen="prime-rl before #600, the other way round; old TRL (RLOO) is sample by sample and reads it so",
         shows="two groups of different mean", stages=MADE)
 def group_major(a):
-    """Responses laid out prompt by prompt are read as sample by sample: i belongs to group i mod P. Right: i div G."""
+    """Responses stored prompt by prompt are read as if stored sample by sample: response i is put into group i mod P. Right: i div G."""
     prompts = len(group_sizes(a.first))
     regrouped(a, lambda i: i % prompts)
 
 
 def transposed(i, prompts, size):
-    """The response whose reward stands at place i of the rewards of shape (P, G), once these are turned to (G, P)."""
+    """The response whose reward is at index i of the rewards of shape (P, G) after these are transposed to (G, P)."""
     return i % prompts * size + i // prompts
 
 
@@ -169,8 +170,8 @@ def transposed(i, prompts, size):
                         option("reward", "kl", "none"), outcome), "full", "one-token", "square",
         seen="RLinf before #335 (ee9a5b2ea)", shows="two groups of different mean", stages=MADE)
 def rewards_transposed(a):
-    """Rewards of shape (P, G) are turned to (G, P) and read as rows of G: a group is made of several prompts' rewards, and a response
-    gets the advantage of another one's reward. Right: each prompt's own, in their order."""
+    """Rewards of shape (P, G) are transposed to (G, P) and read as rows of G: a group consists of rewards of several prompts, and a
+    response gets the advantage of another response's reward. Right: each prompt's own rewards, in their order."""
     rewards, sizes = a.first["reward"], group_sizes(a.first)
     a.first["reward"] = [rewards[transposed(i, len(sizes), sizes[0])] for i in range(len(rewards))]
     a.outputs = ("advantage",)
@@ -204,7 +205,7 @@ def statistics_of_steps(a):
         "choices-advantage-group_std",
         seen="TRL #4662 (fixed in 37ad7c2e7); ROLL 370cb24c, of one token when whitening", shows="a group of one", stages=MADE)
 def deviation_of_one(a):
-    """The N - 1 deviation of one reward is NaN, and so is its advantage. Right: as `singleton` says."""
+    """The sample deviation (divisor N - 1) of a single reward is NaN, and so is its advantage. Right: as `singleton` says."""
     def scored(found, choice, items, batch):
         sizes = [sum(1 for i in items if i.sequence.group == g) for g in range(batch.groups)]
         return {item: NAN if sizes[item.sequence.group] == 1 else x for item, x in found.items()}
@@ -215,7 +216,7 @@ def deviation_of_one(a):
         seen="its reward: verl (4ff3ce2fe, and the loop of its RLOO); 0: verl's vectorised RLOO (#7581, open), TRL #4662, NeMo-RL, AReaL",
         shows="a group of one", stages=MADE)
 def other_singleton(a):
-    """The other convention for a group of one: its own reward where 0 is meant, or 0 where the reward is.
+    """The other convention for a group of one: the advantage is its reward where it should be 0, or 0 where it should be its reward.
     Right: as `singleton` says."""
     a.choose("advantage", singleton={"zero": "raw", "raw": "zero"}[a.objective["advantage"]["singleton"]])
 
@@ -232,8 +233,8 @@ def variance_floored(a):
         "mistakes-one-success", "mistakes-one-success-trl-grpo", "ragged",
         seen="NeMo-RL #1423 (7124e4455), fixed in #1519", shows="all other rewards of the group equal", stages=MADE)
 def leave_one_out_deviation(a):
-    """Mean and deviation both leave the response out: where the others agree, the deviation is 0 and 1e-6 divides.
-    Right: divide only where the deviation is not 0."""
+    """Mean and deviation both leave the response out: where the others have equal rewards, the deviation is 0 and 1e-6 divides. Right:
+    divide only where the deviation is not 0."""
     def scored(found, choice, items, batch):
         result = {}
         for item in items:
@@ -251,7 +252,7 @@ def leave_one_out_deviation(a):
 @defect("ADV-11", rewarded, "equal-rewards", "uneven", "choices-advantage-valid_groups-none",
         seen="ms-swift #5813 (41d0bf7d3), in a metric", shows="one constant group among several", stages=MADE)
 def zero_deviation_of_batch(a):
-    """Whether a group's rewards are all equal is read from the deviation of the whole batch. Right: of the group."""
+    """Whether all rewards of a group are equal is decided from the deviation of the whole batch. Right: from the group's rewards."""
     spread = len(set(a.first["reward"])) > 1
     filtered(a, lambda flags: [spread] * len(flags))
 
@@ -279,7 +280,7 @@ def other_epsilon(a):
         "ragged", "uneven", "choices-advantage-group_std",
         seen="prime-rl before #390 (748158fa6)", shows="rewards whose mean is not 0", stages=MADE)
 def mean_alone_divided(a):
-    """Without its brackets, r - mean / (deviation + eps): the mean alone is divided. Right: (r - mean) / (deviation + eps)."""
+    """Brackets are missing, r - mean / (deviation + eps): only the mean is divided. Right: (r - mean) / (deviation + eps)."""
     def scored(found, choice, items, batch):
         result = {}
         for item in items:
@@ -295,11 +296,11 @@ def mean_alone_divided(a):
 
 @defect("ADV-13", both(rewarded, lambda o, b: any(b.get("excluded", ())), option("advantage", "excluded", "zero"),
                        option("advantage", "transform", "none")), "mistakes-unscored", "mistakes-unscored-dr-grpo",
-        seen="TRL before #5902 (1c7c7f988), of responses that no reward function scores", shows="a response outside of the comparison",
+        seen="TRL before #5902 (1c7c7f988), of responses that no reward function scores", shows="an excluded response",
         stages=MADE)
 def excluded_is_zero(a):
-    """A response that has no reward has the reward 0: it moves its group's mean and deviation and gets an advantage. Right: it stands
-    outside, with the advantage 0."""
+    """A response without a reward gets the reward 0: it changes its group's mean and deviation and gets an advantage. Right: it is
+    excluded from both and has advantage 0."""
     a.first["reward"] = [0 if out else r for r, out in zip(a.first["reward"], a.first["excluded"])]
     a.first["excluded"] = [False] * len(a.first["reward"])
     a.outputs = ("advantage",)
@@ -310,8 +311,7 @@ def excluded_is_zero(a):
         seen="none known, proposed in verl #6452 (open), whose code counts them",
         shows="a response without tokens in a group with others", stages=MADE)
 def filtered_siblings_left_out(a):
-    """Responses whose tokens are all masked do not count in their group's statistics (implementations differ).
-    Right: they do."""
+    """Responses whose tokens are all masked do not count in their group's statistics (implementations differ). Right: they count."""
     def scored(original, choice, items, batch):
         kept = [i for i in items if i.sequence.unmasked]
         return {**{i: NOTHING for i in items}, **(original(choice, kept, batch) if kept else {})}
@@ -322,8 +322,8 @@ def filtered_siblings_left_out(a):
         "choices-reward-overlong-soft",
         seen="NeMo-RL #2478 (fc6057383)", shows="an overlong punishment, equal raw rewards", stages=MADE)
 def filter_sees_shaping(a):
-    """Dynamic sampling looks at the shaped rewards: a group of equal answers of different length seems informative.
-    Right: the raw rewards."""
+    """Dynamic sampling looks at the shaped rewards: a group with equal raw rewards and different lengths is kept. Right: the raw
+    rewards."""
     shaped = [r + reward_axis.overlong(a.objective["reward"], T) for r, T in zip(a.first["reward"], a.first["length"])]
     filtered(a, lambda flags: [len({x for x, h in zip(shaped, a.first["group"]) if h == g}) > 1 for g in range(len(flags))])
 
@@ -332,8 +332,8 @@ def filter_sees_shaping(a):
         "mistakes-best-of-three", "choices-advantage-best_minus_second", "choices-advantage-best_minus_second-group_std",
         seen="EasyR1 #585 (fixed in #586, dbdcd5f)", shows="rewards other than 0", stages=MADE)
 def others_keep_rewards(a):
-    """The lead over the second is written over the best response's reward, and the others' rewards are left for advantages. Right: the
-    others' advantages are 0."""
+    """The best response's reward is replaced by its lead over the second best, but the others keep their rewards as advantages. Right:
+    the others' advantages are 0."""
     def scored(found, choice, items, batch):
         result = dict(found)
         for item in items:
@@ -357,7 +357,7 @@ def normalised_twice(a):
 # ---- whitening
 
 def with_statistics(a, f):
-    """f(mean, 1 / deviation, advantages) replaces the whitening; both as the contract defines them."""
+    """f(mean, 1 / deviation, advantages) replaces the whitening; mean and deviation are the right ones."""
     def whitened(original, choice, advantages):
         v = axis.variance(choice["std"], [x.value for x in advantages.values()])
         if v is None:
@@ -369,7 +369,7 @@ def with_statistics(a, f):
 @defect("ADV-19", both(whitens, masked_any), "holes", "returns", "fully-masked",
         seen="verl #1527 (4e9586a3a)", shows="masked tokens", stages=MADE)
 def whitened_padding(a):
-    """Whitening shifts masked tokens too: they get -mean / deviation. Right: 0 there."""
+    """Whitening shifts masked tokens too: they get -mean / deviation. Right: 0 at masked tokens."""
     a.with_ghosts()
     shift = []
 
@@ -391,8 +391,8 @@ def whitened_padding(a):
         "square", "mistakes-square",
         seen="OpenRLHF #1250 (b3d29278)", shows="as many responses as tokens", stages=MADE)
 def statistics_along_tokens(a):
-    """Means and deviations of shape (B,) meet advantages of shape (B, T): token t gets those of response t.
-    Right: those of its own response."""
+    """Means and deviations of shape (B,) are broadcast against advantages of shape (B, T): token t gets those of response t. Right: those
+    of its own response."""
     def advantages(choice, reward, batch):
         items = axis.responses(choice, reward, batch)
         statistics = {}
@@ -408,7 +408,7 @@ def statistics_along_tokens(a):
 @defect("ADV-21", whitens, "ragged", "holes", "choices-advantage-token_whiten",
         seen="SkyRL before bf243b8d6", shows="padding", stages=MADE)
 def mean_over_padding(a):
-    """The mean of the whitening is taken over padding too, the deviation is not. Right: both over the mask."""
+    """The mean of the whitening includes padding, the deviation does not. Right: both over the mask."""
     n = slots(a.first)
     with_statistics(a, lambda m, scale, advantages: {
         t: (x - m.times(mpf(len(advantages)) / n)).times(scale) for t, x in advantages.items()})
@@ -432,8 +432,8 @@ def whitened_per_rank(a):
 @defect("ADV-24", both(rewards_judged, option("advantage", "credit", "step")), "steps", "ragged", "choices-advantage-step-1",
         seen="SkyRL #1507 (76b718782)", shows="steps of unequal length", stages=MADE)
 def mask_of_last_step(a):
-    """A step's advantages are multiplied by the last step's mask: tokens beyond its length get 0. Right: by their own
-    step's."""
+    """A step's advantages are multiplied by the mask of the last step: tokens beyond its length get 0. Right: by the mask of their own
+    step."""
     def advantages(original, choice, reward, batch):
         found = original(choice, reward, batch)
         for s in batch.sequences:
@@ -449,7 +449,7 @@ def mask_of_last_step(a):
 
 
 def before_hole(sequence):
-    """Tokens that count and are followed by one that does not."""
+    """Unmasked tokens that are followed by a masked one."""
     following = {t.t for t in sequence.unmasked}
     return {t for t in sequence.unmasked if t.t + 1 not in following}
 
@@ -495,8 +495,8 @@ def trace_reset(a):
                         lambda o, b: o["advantage"]["lambda_length"] == 0, masked_any), "values", "holes", "choices-advantage-gae-0.5-0.75",
         seen="miles before #1827 (3d2e0e411)", shows="masked tokens inside or at the end of a response", stages=MADE)
 def masked_in_trace(a):
-    """GAE walks over masked tokens as over others: their values and KL enter, each costs a factor gamma lambda, and the reward may be at
-    one of them. Right: masked tokens are skipped."""
+    """GAE does not skip masked tokens: their values and KL enter, each costs a factor gamma lambda, and the reward may be placed at one
+    of them. Right: masked tokens are skipped."""
     a.with_ghosts()
 
     def gae(choice, reward, batch, items):
@@ -522,7 +522,7 @@ kl_rewarded = both(rewards_judged, of(kl_in_reward))
 @defect("ADV-28", kl_rewarded, "ragged", "choices-reward-k1-outcome",
         seen="slime #373 (6d65fa50a)", shows="a KL in the reward", stages=MADE)
 def kl_added(a):
-    """The KL is added to the reward as it is. Right: times minus the coefficient."""
+    """The KL is added to the reward without coefficient and sign. Right: multiplied by minus the coefficient."""
     a.choose("reward", kl_coef=-1)
 
 
@@ -530,7 +530,7 @@ def kl_added(a):
         "choices-reward-k1-outcome", "choices-reward-k1-return",
         seen="slime #1372 (166441911)", shows="a KL in the reward, masked tokens", stages=MADE)
 def kl_of_masked(a):
-    """The KL at masked tokens enters the rewards. Right: it is 0 there."""
+    """The KL at masked tokens enters the rewards. Right: the KL there is 0."""
     a.with_ghosts()
 
     def responses(original, choice, reward, batch):
@@ -545,7 +545,7 @@ def kl_of_masked(a):
         rho = original(reward, sequence, score)
         for ghost in sequence.ghosts:
             before = [t for t in sequence.unmasked if t.t < ghost.t]
-            if before:  # a later token's reward reaches all before it, undiscounted
+            if before:  # a later token's reward is in the return of all earlier ones, undiscounted
                 rho[before[-1]] = rho[before[-1]] - Sized(reward_axis.token_kl(reward, ghost))
         return rho
     a.around(credit_axis, "token_rewards", token_rewards)
@@ -561,15 +561,16 @@ def kl_ignored(a):
 @defect("ADV-28c", kl_rewarded, "ragged", "choices-reward-k1-outcome",
         seen="torchrl before #2908 (96c300322)", shows="a KL in the reward", stages=MADE)
 def kl_paid(a):
-    """The KL is added to the reward times the coefficient: who leaves the reference is paid. Right: times minus the coefficient."""
+    """The KL times the coefficient is added to the reward: distance from the reference is rewarded. Right: multiplied by minus the
+    coefficient."""
     a.choose("reward", kl_coef=-a.objective["reward"]["kl_coef"])
 
 
 @defect("ADV-30", both(kl_rewarded, outcome, several_groups), "ragged", "full", "choices-reward-k1-outcome",
         seen="ms-swift #9921 (e7b50c398)", shows="a KL in the reward, ranks that share groups (here: two)", stages=MADE)
 def kl_gathered_twice(a):
-    """KL values are gathered from two ranks that both hold the whole group: each group's values come twice and the
-    rest are out of step with the rewards. Right: each once."""
+    """KL values are gathered from two ranks that both hold the whole group: each group's values occur twice, and the later ones are
+    misaligned with the rewards. Right: each once."""
     group = a.first["group"]
     gathered = [i for g in range(group[-1] + 1) for _ in range(2) for i, h in enumerate(group) if h == g]
 
@@ -588,7 +589,7 @@ def kl_gathered_twice(a):
         "choices-advantage-samples-mean_abs-group_std",
         seen="none known, right in ART 0.5.23, whose tokens have weights", shows="responses of unequal lengths", stages=MADE)
 def mean_abs_of_tokens(a):
-    """The mean of |A| is over all tokens, so that long responses count more. Right: over responses, of the means over their tokens."""
+    """The mean of |A| is over all tokens, so long responses count more. Right: the mean over responses of the mean over their tokens."""
     def over_tokens(choice, advantages):
         m = sum((abs(x.settled()) for x in advantages.values()), ZERO) / max(1, len(advantages))
         return {t: x.times(1 / m) for t, x in advantages.items()} if m else advantages
@@ -622,8 +623,8 @@ def slope(a):
 @defect("REW-01b", overlong, *WINDOWS,
         seen="none known", shows="any length", stages=MADE)
 def window_swapped(a):
-    """Lm and Lc are swapped: the expected length is negative and every response is punished. Right: Lc is the buffer
-    before Lm."""
+    """Lm and Lc are swapped: the expected length is negative and every response is punished. Right: Lc is the length of the window before
+    Lm."""
     window = a.objective["reward"]
     a.choose("reward", overlong_max=window["overlong_cache"], overlong_cache=window["overlong_max"])
 
@@ -651,8 +652,8 @@ def averaged_over_padding(a):
 @defect("ADV-25", lambda o, b: square(o, b) and o["advantage"]["credit"] == "outcome", "square", "mistakes-square",
         seen="TRL 4db63af98, a review of TRL #6095", shows="as many responses as tokens", stages=("loss",))
 def advantages_along_tokens(a):
-    """Advantages of shape (B,) meet terms of shape (B, T): token t gets the advantage of response t. Right: of its
-    own."""
+    """Advantages of shape (B,) are broadcast against terms of shape (B, T): token t gets the advantage of response t. Right: of its own
+    response."""
     mask = a.second.get("mask") or [[True] * T for T in a.second["length"]]
     of_response = [next((x for x, m in zip(row, ms) if m), 0) for row, ms in zip(a.second["advantage"], mask)]
     a.second["advantage"] = [of_response[:len(row)] for row in a.second["advantage"]]
@@ -666,8 +667,8 @@ PLAIN_TOKENS = both(option("ratio", "level", "token"), option("surrogate", "kind
 @defect("ADV-25a", PLAIN_TOKENS, "ragged", "signs",
         seen="prime-rl before 8d77a2cd9", shows="more than one response", stages=("loss",))
 def advantages_of_all(a):
-    """Advantages of shape (B, 1, T) meet terms of shape (B, T): a token is trained with the advantages that all responses have at its
-    place, and these terms are added up. Right: with its own alone."""
+    """Advantages of shape (B, 1, T) are broadcast against terms of shape (B, T): a token is multiplied by the advantages of all responses
+    at its position, and the products are added up. Right: by its own advantage only."""
     rows = a.second["advantage"]
 
     def answers(found):

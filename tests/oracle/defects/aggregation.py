@@ -1,4 +1,4 @@
-"""NORM: divided by the wrong thing."""
+"""NORM: wrong divisors."""
 import math
 
 import evaluate
@@ -19,7 +19,7 @@ def kind(a, name):
 
 
 def active_tokens(a):
-    """T_i of every sequence, as the weight axis leaves them."""
+    """T_i of every sequence, by the weight axis."""
     return [len(weight.weigh(a.objective["weight"], s)[0]) for s in evaluate.Batch(a.second).sequences]
 
 
@@ -33,7 +33,7 @@ def some_empty(o, b):
         "choices-aggregation-seq_mean_token_sum-keep",
         seen="verl #931 (4d722b176)", shows="seq-mean-token-sum, any response of more than one token", stages=LOSS)
 def sum_is_mean(a):
-    """The mode "mean over responses of the token sum" divides by the length all the same. Right: mean_i(sum_t x)."""
+    """The mode "mean over responses of the token sum" still divides by the length. Right: mean_i(sum_t x)."""
     kind(a, "seq_mean_token_mean")
 
 
@@ -49,7 +49,7 @@ def length_divides_twice(a):
         "choices-aggregation-seq_mean_constant-keep",
         seen="ROLL d8d7e78f", shows="a constant divisor, responses of more than one token", stages=LOSS)
 def mean_over_constant(a):
-    """The mode "sum over a constant" takes the mean over the tokens for the sum: mean_i(mean_t x)/C. Right: sum / C."""
+    """The mode "sum over a constant" takes the mean over tokens in place of the sum: mean_i(mean_t x)/C. Right: sum / C."""
     a.around(aggregation, "coefficient", lambda original, choice, n, s: original(choice, n, s) / n.T[s.index])
 
 
@@ -109,8 +109,7 @@ def empty_counted_otherwise(a):
         "ragged", "choices-weight-reject-token-unmask",
         seen="verl before #3915 (4424616d7)", shows="a rejected token", stages=LOSS)
 def rejected_still_counted(a):
-    """Rejection is a weight of 0, and rejected tokens stay in the denominators (and pay the KL). Right: they leave the
-    mask."""
+    """Rejection sets the weight to 0, and rejected tokens stay in the denominators (and in the KL). Right: they leave the mask."""
     a.choose("weight", rollout_rejected="zero_weight")
 
 
@@ -118,7 +117,7 @@ def rejected_still_counted(a):
         "rollout", "ragged", "choices-weight-mask-token-zero_weight",
         seen="verl since #3915, where it is meant; right in OpenRLHF, TRL (IcePop)", shows="a rejected token", stages=LOSS)
 def rejected_not_counted(a):
-    """Rejected tokens leave the mask and its denominators. Right: they weigh 0 and stay (IcePop)."""
+    """Rejected tokens leave the mask and its denominators. Right: their weight is 0 and they stay (IcePop)."""
     a.choose("weight", rollout_rejected="unmask")
 
 
@@ -126,7 +125,7 @@ def rejected_not_counted(a):
         "choices-selected-sequence_mean-seq_mean_token_mean",
         seen="TRL, ms-swift (top_entropy_quantile), by design", shows="a token that is not selected", stages=LOSS)
 def others_still_counted(a):
-    """Tokens that are not selected have a loss of 0 and stay in the denominators (and pay the KL). Right: they leave the mask."""
+    """Tokens that are not selected have a loss of 0 and stay in the denominators (and in the KL). Right: they leave the mask."""
     a.choose("weight", selected="keep")
 
 
@@ -150,7 +149,7 @@ def tokens_mean(a):
         seen="TRL #6439 (7c1fa85ad), slime #365 (ba0b13a5e)", shows="tokens inside the length that do not count",
         stages=LOSS)
 def normaliser_without_mask(a):
-    """The divisor counts tool and truncated tokens that the mask removed. Right: the tokens of the final mask."""
+    """The divisor counts tokens of tool output and of truncated responses that the mask removed. Right: the tokens of the final mask."""
     lengths = a.second["length"]
     a.around(aggregation, "Totals",
              lambda original, choice, T, group_of, groups: original(choice, lengths, group_of, groups))
@@ -213,8 +212,8 @@ def unfiltered_instead(a):
         "choices-weight-mask-token-unmask",
         seen="OpenRLHF 1b23ecf0, TRL #3823; TRL #6042 warns of it", shows="a ratio per response, unequal lengths", stages=LOSS)
 def sequences_weighted_by_length(a):
-    """The response's loss is spread over its tokens and averaged over all tokens: long responses weigh more.
-    Right: the mean over responses."""
+    """The response's loss is given to each of its tokens and averaged over all tokens: long responses weigh more. Right: the mean over
+    responses."""
     kind(a, "token_mean")
 
 
@@ -222,8 +221,7 @@ def sequences_weighted_by_length(a):
         "choices-weight-mask-token-unmask",
         seen="ROLL #165, d9e9407f", shows="a ratio per response, more than one token", stages=LOSS)
 def sequences_times_length(a):
-    """The response's loss is spread over its tokens and added up: T_i times too large. Right: the mean over
-    responses."""
+    """The response's loss is given to each of its tokens and added up: T_i times too large. Right: the mean over responses."""
     kind(a, "seq_mean_token_sum")
 
 
@@ -241,7 +239,7 @@ def packed_row(a):
 
 
 def paying_ghost(objective, t, c):
-    """A masked token that pays the KL with coefficient c."""
+    """A masked token whose KL is in the loss with coefficient c."""
     return Ghost(t, ONE, c, ZERO, ONE, ZERO, [(penalty.weighted_kl(objective["penalty"], objective["ratio"], t, ONE), c)])
 
 
@@ -312,7 +310,7 @@ def metric_of_another_mask(a):
         seen="TRL #4988, fixed in #6654; unsloth-zoo #1282 (open), Liger, read in its code",
         shows="LUSPO with any term that differs between tokens (KL, token advantages)", stages=LOSS)
 def mask_only_as_length(a):
-    """LUSPO as the mean over all positions of x_it T_i: the mask is only a length. Right: mean_i(sum_t x m)."""
+    """LUSPO as the mean over all positions of x_it T_i: the mask is used only for the length. Right: mean_i(sum_t x m)."""
     a.with_ghosts()
     n = slots(a.second)
 
@@ -351,7 +349,7 @@ def dropped_row_has_ratio_one(a):
         seen="verl (gspo), by design; its 0.9.1 has the option",
         shows="a ratio per response and another mode than its default", stages=LOSS)
 def mode_of_gspo_fixed(a):
-    """With a ratio per response the aggregation option is ignored: always seq-mean-token-mean. Right: the option."""
+    """With a ratio per response the aggregation option is ignored: always seq-mean-token-mean. Right: as the option says."""
     kind(a, "seq_mean_token_mean")
 
 

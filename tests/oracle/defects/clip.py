@@ -1,4 +1,4 @@
-"""CLIP, CISPO: surrogates that clip the wrong thing."""
+"""CLIP, CISPO: mistakes in clips and detached weights."""
 
 from autodiff import clamp, linear, maximum, minimum, sigmoid, value
 from axes import ratio as ratio_axis
@@ -10,7 +10,7 @@ from reals import mpf
 from .table import both, defect, differs, farther_than, has, kl_in_loss, of, option, unit
 
 LOSS = ("loss",)
-numbers = differs("surrogate", "bounds", "position", "external")  # these have no eps to get wrong
+numbers = differs("surrogate", "bounds", "position", "external")  # the others do not read eps
 ppo = both(numbers, option("surrogate", "kind", "ppo_clip", "dual_clip"))
 dual = both(numbers, option("surrogate", "kind", "dual_clip"))
 cispo = option("surrogate", "kind", "cispo")
@@ -18,15 +18,15 @@ EVERY_SIDE = "choices-surrogate-"
 
 
 def report_sides(a, f):
-    """f(choice, advantage, w) -> (low, high, dual) decides what the report counts."""
+    """f(choice, advantage, w) -> (low, high, dual) replaces the conditions that the report counts."""
     a.swap(report_axis, "clip_sides", f)
     a.outputs = ("report",)
 
 
 @defect("CLIP-01", ppo, "ragged", "signs", EVERY_SIDE + "ppo_clip", EVERY_SIDE + "dual_clip",
-        seen="rllm #81", shows="a ratio that the clip binds", stages=LOSS)
+        seen="rllm #81", shows="a ratio at which the clip binds", stages=LOSS)
 def unclipped_reduced(a):
-    """The clipped loss is computed, and the unclipped one is reduced. Right: the larger of the two."""
+    """The clipped loss is computed, but the unclipped one is aggregated. Right: the larger of the two."""
     for kind in ("ppo_clip", "dual_clip"):
         a.swap(axis.KIND, kind, axis.ratio)
 
@@ -35,7 +35,7 @@ def unclipped_reduced(a):
         seen="slime #2247 (78156c53c), miles before #1729 (9525fc77f), RLinf #29 (ceb94ab39), #316; Liger #1082, of its delta",
         shows="A < 0, ratio above c", stages=LOSS)
 def dual_not_passed(a):
-    """The dual-clip constant never arrives: the plain clip. Right: the loss of bad tokens is bounded by -c A."""
+    """The dual-clip constant is not passed on: the loss is the plain clip. Right: the loss of tokens with A < 0 is bounded by -c A."""
     a.swap(axis.KIND, "dual_clip", axis.ppo_clip)
 
 
@@ -45,7 +45,7 @@ def dual_not_passed(a):
         shows="A > 0, ratio between the two upper clips",
         stages=LOSS)
 def eps_high_not_passed(a):
-    """The upper epsilon never arrives: the lower one is used on both sides. Right: its own."""
+    """The upper epsilon is not passed on: the lower one is used on both sides. Right: the upper one above 1."""
     a.choose("surrogate", eps_high=a.objective["surrogate"]["eps_low"])
 
 
@@ -61,7 +61,7 @@ def gmpo_becomes_grpo(a):
 @defect("CLIP-03", dual, "ragged", "signs", EVERY_SIDE + "dual_clip",
         seen="tianshou #433, slime before 2b10784d8", shows="A > 0", stages=LOSS)
 def dual_for_good_tokens(a):
-    """The dual clip acts on A > 0 too, where c A exceeds both and is the loss. Right: only for A < 0."""
+    """The dual clip acts on A > 0 too: there c A is larger than both branches, and the loss is -c A. Right: only for A < 0."""
     def dual_clip(s, A, w, y, l):
         # L = -max(min(w A, clip(w) A), c A)
         return minimum(axis.ppo_clip(s, A, w, y, l), -A * mpf(s["clip_dual"]))
@@ -78,8 +78,8 @@ def dual_from_epsilon(a):
 @defect("CLIP-05", dual, "signs", "ragged", EVERY_SIDE + "dual_clip",
         seen="verl #972 (88db55407)", shows="A < 0, ratio above c", stages=LOSS)
 def dual_compared_with_itself(a):
-    """The dual-clip fraction compares the minimum with what it is the minimum of: always 0. Right: the tokens with A <
-    0 and w > c."""
+    """The dual-clip fraction compares a minimum with one of its own arguments in a way that is never true: always 0. Right: the fraction
+    of tokens with A < 0 and w > c."""
     report_sides(a, lambda s, A, w: (*axis.clip_sides(s, A, w)[:2], False))
 
 
@@ -87,7 +87,7 @@ def dual_compared_with_itself(a):
         seen="TRL #3434, #3499, in the clip fractions alone: its KL is weighted by the ratio as it was",
         shows="a ratio above delta", stages=LOSS)
 def everything_sees_delta(a):
-    """The ratio is cut at delta for everyone: the KL's weight, the report. Right: only the surrogate is bounded."""
+    """The ratio itself is bounded by delta, so the KL's weight and the report change too. Right: only the surrogate is bounded."""
     top = mpf(a.objective["surrogate"]["clip_dual"])
     a.around(ratio_axis, "ratios", lambda original, ys: [minimum(w, top) for w in original(ys)])
 
@@ -117,7 +117,7 @@ def kl_weighted_by_token(a):
         seen="TRL #6078, its first GMPO; #6095 (open) would fix it",
         shows="A = 0 and a ratio beyond a bound, inside a response", stages=LOSS)
 def zero_advantage_inflates(a):
-    """Tokens with A = 0 take the branch of bad tokens and stay unbounded above. Right: that of good ones."""
+    """Tokens with A = 0 are clipped like tokens with A < 0, so they have no upper bound. Right: like tokens with A > 0."""
     def pool_clipped(choice, t, d):
         if less(ZERO, t.advantage):
             return minimum(d, mpf(choice["token_clip_high"]))
@@ -128,7 +128,8 @@ def zero_advantage_inflates(a):
 @defect("CLIP-09", option("surrogate", "kind", "sapo"), "ragged", "signs", EVERY_SIDE + "sapo",
         seen="ms-swift #7852 (a7986dca1)", shows="always", stages=LOSS)
 def gate_without_factor(a):
-    """The sigmoid gate without 4/tau: a quarter of the gradient at ratio 1. Right: (4/tau) sigmoid(tau (w - 1))."""
+    """The sigmoid gate lacks the factor 4/tau: at ratio 1 the gradient is a quarter of the right one. Right: (4/tau) sigmoid(tau (w -
+    1))."""
     def sapo(s, A, w, y, l):
         tau = mpf(s["tau_pos"] if sign(A) > 0 else s["tau_neg"])
         return -A * sigmoid(tau * (w - 1))
@@ -158,7 +159,7 @@ def probability_for_ratio(a):
 @defect("CLIP-11", lambda o, b: True, "ragged", "signs",
         seen="fla #1073, fixed in #1076", shows="always", stages=LOSS)
 def negated_twice(a):
-    """The loss is negated twice: L = -mean(-(min(...) - beta KL)). Right: one minus."""
+    """The loss is negated twice: L = -mean(-(min(...) - beta KL)). Right: negated once."""
     def entries(found, batch, objective):
         for e in found:
             e.c, e.paid = -e.c, [(x, -c) for x, c in e.paid]
@@ -167,7 +168,7 @@ def negated_twice(a):
 
 @defect("CLIP-12", ppo, "signs", "ragged", EVERY_SIDE + "ppo_clip",
         seen="TRL #3145 (dee37342a), fixed in #3175 (5b586da3c); its AsyncGRPO before #6021",
-        shows="a ratio out of range on the harmless side", stages=LOSS)
+        shows="a ratio out of range where the clip does not bind", stages=LOSS)
 def clip_fraction_of_any_sign(a):
     """The clip fractions count every ratio out of range, whatever the sign of A. Right: those whose gradient the clip
     changes."""
@@ -178,10 +179,9 @@ def clip_fraction_of_any_sign(a):
 
 @defect("CLIP-12a", ppo, "signs", "ragged", EVERY_SIDE + "ppo_clip",
         seen="TRL before #3145 (#3032, #3144), Liger c3ef611a, fixed in 397ab301",
-        shows="a ratio out of range on the harmless side", stages=LOSS)
+        shows="a ratio out of range where the clip does not bind", stages=LOSS)
 def clip_fraction_inverted(a):
-    """The clip fraction counts w A < clip(w) A: the tokens that are out of range and not clipped. Right: the clipped
-    ones."""
+    """The clip fraction counts w A < clip(w) A: tokens that are out of range and not clipped. Right: the clipped ones."""
     def sides(s, A, w):
         low, high = less(value(w), 1 - mpf(s["eps_low"])), less(1 + mpf(s["eps_high"]), value(w))
         return sign(A) > 0 and low, sign(A) < 0 and high, False
@@ -191,14 +191,14 @@ def clip_fraction_inverted(a):
 @defect("CLIP-13", cispo, "ragged", "signs", EVERY_SIDE + "cispo",
         seen="open-instruct #1679 (54440244d); #1735, in review", shows="a ratio above the cap", stages=LOSS)
 def cispo_never_clips(a):
-    """CISPO's clip fraction compares a loss with itself: always 0. Right: the weights out of their bounds."""
+    """CISPO's clip fraction compares a loss with itself: always 0. Right: the fraction of weights outside their bounds."""
     report_sides(a, lambda s, A, w: (False, False, False))
 
 
 @defect("CISPO-01", cispo, "ragged", "signs", EVERY_SIDE + "cispo",
         seen="open-instruct #1269 (0fecacc93)", shows="a ratio above the cap (gradient), any (loss)", stages=LOSS)
 def weight_is_loss(a):
-    """-A clip(w), differentiated: no log-probability, and no gradient above the cap. Right: -A sg[clip(w)] l."""
+    """-A clip(w) is differentiated: the log-probability is missing, and the gradient above the cap is 0. Right: -A sg[clip(w)] l."""
     a.swap(axis.KIND, "cispo", lambda s, A, w, y, l: -A * clamp(w, bound(s["weight_min"]), bound(s["weight_max"])))
 
 
@@ -206,7 +206,7 @@ def weight_is_loss(a):
         EVERY_SIDE + "cispo",
         seen="TRL #4499 (97ca1a256)", shows="any", stages=LOSS)
 def branches_inverted(a):
-    """The branch is inverted: clipped objectives run CISPO, and CISPO runs the clip. Right: each its own."""
+    """The branch is inverted: clipped objectives run CISPO, and CISPO runs the clip. Right: each runs its own."""
     s = a.objective["surrogate"]
     if s["kind"] == "ppo_clip":
         a.choose("surrogate", kind="cispo", weight_min=0, weight_max=1 + s["eps_high"])
@@ -238,8 +238,8 @@ def cap_as_epsilon(a):
         "rollout", "mistakes-cispo-rollout",
         seen="SkyRL #1859 (dda1cb3c8), which refuses it now", shows="an old policy that is not the sampler's", stages=LOSS)
 def corrected_twice(a):
-    """CISPO against the sampling engine is multiplied by the truncated weight of old over rollout: the mismatch counts
-    twice. Right: one of them."""
+    """CISPO with the sampler in the ratio's denominator is multiplied by the truncated weight of old over rollout: the mismatch is
+    corrected twice. Right: one of the two."""
     a.choose("weight", rollout_is="truncate", rollout_is_level="token", rollout_is_low=0, rollout_is_high=2)
 
 
@@ -247,8 +247,8 @@ def corrected_twice(a):
         seen="TRL's loss, as Soup #342 and #1084 analyse it; OpenRLHF #1293 (open), of GSPO; NeMo-RL #4120 (open)",
         shows="A > 0 and a log-ratio beyond the exponent's range (709 in binary64, 88 in binary32)", stages=LOSS)
 def gradient_of_branch_not_taken(a):
-    """The ratio overflows, min() takes the clipped branch (finite loss), and the other's gradient is 0 times infinity:
-    NaN. Right: exactly 0."""
+    """The ratio overflows; min() takes the clipped branch (finite loss), and the gradient of the other branch is 0 times infinity: NaN.
+    Right: exactly 0."""
     a.ieee()
 
 

@@ -13,7 +13,8 @@ AT = "choices-surrogate-contrastive-"
 
 
 def instead(a, rivals_of=None, share=None, held=lambda x: x, factor=None):
-    """The same loss with other rivals (good ones, others, i), another divisor, others' scores inside `held`, another factor."""
+    """The same loss with other rivals (a function of the positive and negative places and i), another divisor, the rivals' scores passed
+    through `held`, another factor."""
     def loss(s, y, adv, z, lengths):
         good, others = group.sides(adv)
         tau, margin = mpf(s["contrast_temperature"]), mpf(s["contrast_margin"])
@@ -27,9 +28,10 @@ def instead(a, rivals_of=None, share=None, held=lambda x: x, factor=None):
 
 
 @defect("CON-01", with_margin, AT + "contrastive", AT + "contrastive-scores",
-        seen="none known; an early restatement adds it to the others' scores, which is the same as right", shows="a margin", stages=LOSS)
+        seen="none known; an early restatement adds it to the negative responses' scores, which is equivalent to the right form",
+        shows="a margin", stages=LOSS)
 def margin_of_the_other_sign(a):
-    """The margin is added to the good score, which makes the task easier. Right: it is subtracted."""
+    """The margin is added to the positive response's score, which makes the loss smaller. Right: it is subtracted."""
     a.choose("surrogate", contrast_margin=-a.objective["surrogate"]["contrast_margin"])
 
 
@@ -37,22 +39,23 @@ def margin_of_the_other_sign(a):
         seen="none known, invited by a margin of scores", shows="a margin",
         stages=LOSS)
 def margin_off_every_score(a):
-    """The margin is taken off every score, good or not, and cancels. Right: off the good one only."""
+    """The margin is subtracted from every score, positive or negative, and cancels. Right: from the positive response's score only."""
     a.choose("surrogate", contrast_margin=0)
 
 
 @defect("CON-03", contrastive, AT + "contrastive", AT + "contrastive-first",
         seen="daiwk/auto-research, a small reimplementation, without the margin",
-        shows="two good responses in a group", stages=LOSS)
+        shows="two positive responses in a group", stages=LOSS)
 def good_ones_against_each_other(a):
-    """The softmax is over the whole group, the other good responses too. Right: over the good one and those that are not."""
+    """The softmax is over the whole group, including the other positive responses. Right: over the positive response and the negative
+    ones."""
     instead(a, rivals_of=lambda good, others, i: [j for j in sorted(good + others) if j != i])
 
 
 @defect("CON-04", both(contrastive, lambda o, b: o["surrogate"]["contrast_temperature"] != 1), AT + "contrastive", AT + "contrastive-warm",
         seen="none known, invited by the usual contrastive loss", shows="a temperature that is not 1", stages=LOSS)
 def without_the_temperature_in_front(a):
-    """The factor tau in front of the logarithm is left out: the gradient grows as the temperature falls. Right: tau log softmax."""
+    """The factor tau in front of the logarithm is missing: the gradient grows as the temperature falls. Right: tau log softmax."""
     instead(a, factor=ONE)
 
 
@@ -60,19 +63,20 @@ def without_the_temperature_in_front(a):
         seen="none known, invited by a mean over the group", shows="always",
         stages=LOSS)
 def divided_by_the_group(a):
-    """The mean is over all responses of the group. Right: over the good ones."""
+    """The mean is over all responses of the group. Right: over the positive ones."""
     instead(a, share=lambda good, y: ONE / len(y))
 
 
 @defect("CON-06", both(contrastive, option("ratio", "level", "sequence_mean")), AT + "contrastive", AT + "contrastive-scores",
-        seen="none known, invited by losses of preferences, which have sums", shows="responses of several tokens", stages=LOSS)
+        seen="none known, invited by preference losses, which use sums", shows="responses of several tokens", stages=LOSS)
 def scores_are_sums(a):
-    """The score is the sum of a response's log-probabilities, so that long ones lose. Right: their mean."""
+    """The score is the sum of a response's log-probabilities, so long responses have lower scores. Right: their mean."""
     a.choose("ratio", level="sequence_sum")
 
 
 @defect("CON-07", contrastive, AT + "contrastive", AT + "contrastive-scores",
         seen="none known, invited by a baseline", shows="always", stages=LOSS)
 def others_are_detached(a):
-    """The others' scores are numbers: nothing pushes them down. Right: they are differentiated as the good one's."""
+    """The scores of negative responses are detached: the gradient does not lower them. Right: they are differentiated like the positive
+    response's score."""
     instead(a, held=sg)

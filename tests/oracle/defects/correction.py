@@ -1,4 +1,4 @@
-"""TIS: correction for a sampling engine that is not the old policy."""
+"""TIS: the weights that correct for a sampler that is not the old policy."""
 
 import autodiff
 from autodiff import clamp, linear, sg, value
@@ -16,7 +16,7 @@ MISMATCH = "choices-weight-"
 
 
 def weights_from(a, log_weight):
-    """Weights are made from log_weight(token), which may have a gradient."""
+    """Weights are e^log_weight(token), which may have a gradient."""
     def importance(choice, tokens):
         q = [log_weight(t) for t in tokens]
         c = mpf(choice["rollout_clamp"])
@@ -37,8 +37,8 @@ def weights_from(a, log_weight):
 @defect("TIS-01", used, "rollout", "ragged", MISMATCH + "truncate-token-zero_weight",
         seen="slime #179, its first version", shows="a policy that has moved", stages=LOSS)
 def current_over_rollout(a):
-    """The weight is of the current policy over the sampler, and differentiated: the update counts twice.
-    Right: sg of old over rollout."""
+    """The weight is current policy over sampler, and differentiated: the policy update is counted twice. Right: sg of old over
+    rollout."""
     weights_from(a, lambda t: t.l - t.b)
 
 
@@ -46,7 +46,7 @@ def current_over_rollout(a):
         MISMATCH + "truncate-token-zero_weight",
         seen="verl #4105 (504696245), unsloth-zoo #343", shows="a weight that no bound cuts", stages=LOSS)
 def weight_not_detached(a):
-    """The weight is not detached: the loss is right, and its gradient has a term A l dw too many. Right: sg[w]."""
+    """The weight is not detached: the loss is right, and its gradient has an additional term A l dw. Right: sg[w]."""
     if corrected(a.objective):
         weights_from(a, lambda t: t.o - t.b + (t.l - sg(t.l)))
 
@@ -64,7 +64,7 @@ def weight_not_detached(a):
 @defect("TIS-03", used, "rollout", "ragged", MISMATCH + "mask-token-zero_weight",
         seen="verl #3274, #3694, TRL #5031, Liger #1088, unsloth-zoo #870", shows="a weight that is not 1", stages=LOSS)
 def never_applied(a):
-    """The weight is computed and never applied by this loss. Right: by every loss."""
+    """The weight is computed but not applied by this loss. Right: every loss applies it."""
     a.choose("weight", rollout_is="none")
 
 
@@ -81,8 +81,8 @@ def sum_of_exponentials(a):
         seen="the sum: TRL #5814, which keeps it; the mean: none known; NeMo-RL #2269 and prime-rl #1044 discuss it",
         shows="responses of more than one token", stages=LOSS)
 def sum_for_mean(a):
-    """The mean of the log-weights where their sum is meant, or the sum for the mean (implementations differ).
-    Right: as `rollout_is_level` says."""
+    """The weight is made from the mean of the log-weights where their sum is meant, or from the sum where the mean is (implementations
+    differ). Right: as `rollout_is_level` says."""
     other = {"sequence_sum": "sequence_mean", "sequence_mean": "sequence_sum"}
     a.choose("weight", rollout_is_level=other[a.objective["weight"]["rollout_is_level"]])
 
@@ -93,7 +93,7 @@ def sum_for_mean(a):
         shows="an old policy that is not the sampler's",
         stages=LOSS)
 def mismatch_twice(a):
-    """The ratio is against the sampler and the weight corrects for it again. Right: one of them."""
+    """The ratio's denominator is the sampler, and the weight corrects for the sampler again. Right: one of the two."""
     a.choose("ratio", behaviour="rollout")
 
 
@@ -103,7 +103,7 @@ def mismatch_twice(a):
         shows="a rejected token whose log-weight is beyond the exponent's range (709 in binary64, 88 in binary32)",
         stages=LOSS)
 def infinity_times_zero(a):
-    """A rejected token's weight is multiplied by 0, and infinity times 0 is NaN. Right: 0."""
+    """A rejected token's weight is multiplied by 0, and infinity times 0 is NaN. Right: the weight is set to 0."""
     a.ieee()
     a.swap(axis.CORRECTION, "mask", lambda choice, v: v * (ZERO if axis.outside(choice, v) else ONE))
 
@@ -131,7 +131,7 @@ def weight_metric_of_current(a):
         "rollout", "ragged",
         seen="verl 21271aabb (#3694), by design; right in unsloth-zoo a5efee2c", shows="a weight below 1 / C", stages=LOSS)
 def reciprocal_default(a):
-    """A lower bound that was not set becomes 1 / upper (implementations differ). Right: 0, no bound."""
+    """A lower bound that is not set becomes 1 / upper (implementations differ). Right: 0, no bound."""
     a.choose("weight", rollout_is_low=1 / a.objective["weight"]["rollout_is_high"])
 
 

@@ -1,4 +1,4 @@
-"""FLOW: divergences that are given, as those of a sampler's Gaussian steps."""
+"""FLOW: given divergences, such as those of a sampler's Gaussian steps."""
 from autodiff import sg, value
 from axes import penalty as penalty_axis
 from axes import weight as weight_axis
@@ -16,35 +16,36 @@ AT = "choices-divergence-"
         AT + "trust-far-800-reinforce", seen="none known, right in UniRL and verl-omni, which select",
         shows="an infinite ratio at a token that is dropped", stages=LOSS)
 def multiplied_by_the_mask(a):
-    """The loss is multiplied by the mask: of an infinite ratio 0 times infinity is left, a NaN. Right: dropped tokens are left out, by a
+    """The loss is multiplied by the mask: where the ratio is infinite, 0 times infinity is NaN. Right: dropped tokens are left out by a
     selection."""
     a.ieee()
 
 
 def dropped_if(a, test):
-    """test(limits, advantage, ratio, divergence)"""
+    """test(limits, advantage, ratio, divergence) decides which tokens trust drops"""
     a.swap(weight_axis.TRUST, "divergence", lambda n, A, w, y, l, x, token: test(n, A, w, token.divergence_old))
 
 
 @defect("FLOW-02", trusted, AT + "trust-token", AT + "steps-trust",
         seen="none known, an ablation in Flow-DPPO's paper (figure 3), where training collapsed",
-        shows="a ratio that comes back", stages=LOSS)
+        shows="a ratio that has moved against its advantage", stages=LOSS)
 def without_direction(a):
-    """Every token that is far is dropped, those that come back too. Right: only those whose ratio goes where the advantage pushes it."""
+    """Every token with a large divergence is dropped, also where the ratio has moved against its advantage. Right: only tokens whose
+    ratio has moved in the direction of their advantage."""
     dropped_if(a, lambda n, A, w, D: sign(A) > 0 and less(n.high, D) or sign(A) < 0 and less(n.low, D))
 
 
 @defect("FLOW-03", both(trusted, lambda o, b: o["weight"]["trust_low"] != o["weight"]["trust_high"]), AT + "trust-token", AT + "trust-low",
         seen="none known, invited by two bounds", shows="bounds that differ", stages=LOSS)
 def bounds_swapped(a):
-    """The lower bound is taken for positive advantages, the upper one for negative ones. Right: the other way round."""
+    """The lower bound is used for positive advantages, the upper one for negative ones. Right: the other way round."""
     dropped_if(a, lambda n, A, w, D: sign(A) > 0 and less(ONE, w) and less(n.low, D) or sign(A) < 0 and less(w, ONE) and less(n.high, D))
 
 
 @defect("FLOW-04", trusted, AT + "trust-token", AT + "trust-zero", seen="UniRL, verl-omni, read in their code (the paper's equation has >)",
-        shows="a divergence of exactly the bound", stages=LOSS)
+        shows="a divergence equal to the bound", stages=LOSS)
 def dropped_at_the_bound(a):
-    """A token whose divergence is the bound is dropped (implementations differ). Right: it is kept."""
+    """A token whose divergence equals the bound is dropped (implementations differ). Right: it is kept."""
     dropped_if(a, lambda n, A, w, D: (sign(A) > 0 and less(ONE, w) and not less(D, n.high)
                                       or sign(A) < 0 and less(w, ONE) and not less(D, n.low)))
 
@@ -61,9 +62,9 @@ def divided_by_what_is_left(a):
 
 
 @defect("FLOW-06", both(trusted, differs("penalty", "kl", "none")), AT + "trust-token", AT + "kl-trust",
-        seen="none known, invited by a mask of the loss", shows="a token that is dropped and pays", stages=LOSS)
+        seen="none known, invited by a mask of the loss", shows="a dropped token with a KL", stages=LOSS)
 def dropped_pay_nothing(a):
-    """What is dropped pays no KL. Right: the mask is of the surrogate alone."""
+    """The KL of dropped tokens is left out too. Right: the mask applies to the surrogate only."""
     def entries(found, batch, objective):
         for e in found:
             if e.dropped:
@@ -74,23 +75,25 @@ def dropped_pay_nothing(a):
 @defect("FLOW-07", paid, AT + "kl-token_mean", AT + "steps-kl",
         seen="none known, invited by an array that is given", shows="always", stages=LOSS)
 def divergence_is_detached(a):
-    """The divergence is a number that is logged and added: its derivative is 0. Right: the loss is differentiated by it, and whoever
-    computed it takes that on to the means."""
+    """The given divergence is treated as a constant: its derivative is 0. Right: the loss is differentiated with respect to it; the
+    caller continues the gradient to the means."""
     a.around(penalty_axis, "weighted_kl", lambda original, *args: value(original(*args)))
 
 
 @defect("FLOW-08", both(paid, has("logp_ref")), AT + "kl-for-k3", AT + "kl-selected",
-        seen="none known, invited by a reference that is there",
+        seen="none known, invited by log-probabilities of the reference in the batch",
         shows="log-probabilities of the reference", stages=LOSS)
 def estimated_all_the_same(a):
-    """k3 of the log-probabilities for the divergence that is given. Right: the divergence."""
+    """k3 of the log-probabilities is used in place of the given divergence. Right: the given divergence."""
     a.choose("penalty", kl="k3")
 
 
 @defect("FLOW-09", both(paid, has("logp_old")), AT + "kl-for-k3", AT + "kl-token_mean",
-        seen="none known, invited by a KL of estimates that the token's ratio weighs", shows="a ratio that is not 1", stages=LOSS)
+        seen="none known, invited by estimates of a KL, which are weighted by the token's ratio",
+        shows="a ratio that is not 1", stages=LOSS)
 def weighted_by_the_ratio(a):
-    """The divergence is weighted by the token's ratio, as an estimate from a sample is. Right: it is an expectation already."""
+    """The given divergence is weighted by the token's ratio, as an estimate from a sample would be. Right: not weighted: it is already an
+    expectation."""
     def paid_by(original, choice, ratio, token, w):
         return original(choice, ratio, token, w) * sg(value(w))
     a.around(penalty_axis, "weighted_kl", paid_by)

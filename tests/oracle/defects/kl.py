@@ -1,4 +1,4 @@
-"""KL: the penalty."""
+"""KL: the penalty of the loss, and what is reported of it."""
 
 import limits
 from attempt import narrow
@@ -16,7 +16,7 @@ APART = "choices-penalty-"
 
 
 def penalties(a, f):
-    """f(original, choice, ratio, token, w) replaces the KL that a token pays."""
+    """f(original, choice, ratio, token, w) replaces the KL of a token in the loss."""
     a.around(axis, "weighted_kl", f)
 
 
@@ -31,7 +31,7 @@ def subtracted(a):
 @defect("KL-02", paid, "ragged", "signs", APART + "k3-exact-none",
         seen="open-instruct #531 (8313b38e9), SkyRL #1353", shows="a reference that is not the policy", stages=LOSS)
 def without_gradient(a):
-    """The KL is computed without gradient: the loss is right and nothing pulls back. Right: differentiated."""
+    """The KL is computed without gradient: the loss is right, the gradient lacks the KL. Right: differentiated."""
     penalties(a, lambda original, *args: value(original(*args)))
 
 
@@ -83,8 +83,8 @@ def weight_detached(a):
         "mistakes-clamped-kl", APART + "k3-exact-token-log", APART + "k3-exact-level-log",
         seen="NeMo-RL since #2958 (2206ae11f)", shows="a weighted KL whose clamp is active", stages=LOSS)
 def weight_detached_where_clamped(a):
-    """Where D is beyond its clamp, the weight of the KL is detached too (implementations differ: NeMo-RL since its fix).
-    Right: only D loses its gradient, the weight is differentiated as written."""
+    """Where D is beyond its clamp, the weight of the KL is detached too (implementations differ: NeMo-RL since its fix). Right: the
+    derivative of D is 0 there; the weight is differentiated as written."""
     def penalty(original, choice, ratio, token, w):
         D, c = value(token.l - token.f), mpf(choice["kl_clamp_log"])
         found = original(choice, ratio, token, w)
@@ -97,8 +97,8 @@ def weight_detached_where_clamped(a):
         seen="OpenRLHF d90b3d1f, verl before #1779; NeMo-RL #876, ms-swift #8464 and tunix #1560 bound a k3 that overflowed",
         shows="f - l beyond the exponent's range (709 in binary64, 88 in binary32)", stages=LOSS)
 def only_result_clamped(a):
-    """Only the result of k3 is clamped: the exponential overflows inside, and the clamp's gradient is 0 times infinity.
-    Right: exactly 0 beyond the clamp."""
+    """Only the result of k3 is clamped: the exponential overflows before, and the clamp's gradient is 0 times infinity. Right: exactly 0
+    beyond the clamp."""
     a.ieee()
 
 
@@ -111,8 +111,7 @@ def binary32_k3(x):
 @defect("KL-09", lambda o, b: "logp_ref" in b or "logp_old" in b, "near",
         seen="open-instruct before 79ff8fbee, marin #4620, in review", shows="log-ratios below 1e-3", stages=LOSS)
 def k3_cancels(a):
-    """(e^x - 1) - x in binary32: of a log-ratio of 1e-5 nothing is left, or a negative number. Right: expm1(x) - x, or
-    a series."""
+    """(e^x - 1) - x in binary32: for a log-ratio of 1e-5 the result is 0 or negative. Right: expm1(x) - x, or a series."""
     a.swap(report_axis, "k3", binary32_k3)
     a.swap(axis.KL, "k3", lambda d: unary(binary32_k3, lambda v: limits.exp(v) - 1, -d))
 
@@ -166,7 +165,7 @@ def ppo_kl_is_ratio(a):
         APART + "k2-exact-none",
         seen="AReaL #408, in review; tunix e16a9f57, of unknown names", shows="an estimator other than k3", stages=LOSS)
 def always_k3(a):
-    """Every estimator's name ends up as k3. Right: k1, k2 or abs as named; unknown names are refused."""
+    """Every estimator's name selects k3. Right: k1, k2 or abs as named; unknown names are refused."""
     a.choose("penalty", kl="k3")
 
 
@@ -181,8 +180,7 @@ def straight_through_ignored(a):
 @defect("KL-14", of(uses_ratio), "ragged", "signs",
         seen="unsloth-zoo #296 (3986cf01)", shows="always", stages=LOSS)
 def helper_averages_kl(a):
-    """The metric helper averages the KL (0 when beta is 0) and not its argument: the logged ratio is a KL. Right: the
-    mean of the ratio."""
+    """The metric averages the KL (0 when beta is 0) in place of its argument: the logged ratio is a KL. Right: the mean of the ratio."""
     def reported(found, entries, batch, objective):
         name = objective["penalty"]["kl"]
         found["ratio_mean"] = found.get("kl_" + name, ZERO) if kl_in_loss(objective) else ZERO
@@ -193,7 +191,7 @@ def helper_averages_kl(a):
         "mistakes-cispo-k2", "mistakes-vespo-k2",
         seen="prime-rl #1697, #1701 (both closed)", shows="a policy below the reference", stages=LOSS)
 def squared_inside_coefficient(a):
-    """The squared KL moves inside the detached coefficient: it always pushes l down. Right: outside, differentiated."""
+    """The squared KL is inside the detached coefficient: its gradient always lowers l. Right: outside, differentiated."""
     def penalty(original, choice, ratio, token, w):
         return sg(w) * value(original(choice, ratio, token, w)) * token.l
     penalties(a, penalty)
@@ -202,7 +200,7 @@ def squared_inside_coefficient(a):
 @defect("KL-16", paid, "equal-rewards", "mistakes-zero-group",
         seen="none known, proposed in TRL #5597 (closed)", shows="a group without advantages, a KL in the loss", stages=LOSS)
 def silent_groups_pay_nothing(a):
-    """Groups whose advantages are all 0 pay no KL (implementations differ). Right: they do."""
+    """Groups whose advantages are all 0 have no KL (implementations differ). Right: they have it."""
     def entries(found, batch, objective):
         moved = {e.token.sequence.group for e in found if sign(e.token.advantage) != 0}
         for e in found:
@@ -212,8 +210,8 @@ def silent_groups_pay_nothing(a):
 
 
 @defect("KL-17", both(of(kl_in_reward), has("logp_ref")), "ragged", "holes", "choices-reward-k1-outcome",
-        seen="none known; TRL #5889 and #6096 tell the two apart, which have one option's name", shows="a KL in the reward")
+        seen="none known; TRL #5889 and #6096 distinguish the two, which share the name of one option", shows="a KL in the reward")
 def in_loss_for_reward(a):
-    """The KL goes into the loss as k3, with a gradient. Right: into the reward, of the old policy, without."""
+    """The KL is in the loss as k3, with a gradient. Right: in the reward, of the old policy, without a gradient."""
     a.choose("penalty", kl="k3", kl_coef=a.objective["reward"]["kl_coef"])
     a.choose("reward", kl="none")

@@ -1,4 +1,4 @@
-"""LOGP: log-probabilities from logits, and what happens to them."""
+"""LOGP: log-probabilities from logits, and their use."""
 import math
 
 import logits as axis
@@ -15,7 +15,7 @@ LOGITS = {"kind": "logits"}
 
 
 def alone(case):
-    """Log-probabilities are asked for, and no gradient."""
+    """The case has log-probabilities as answers, and no gradient."""
     return not vocabulary.differentiated(case)
 
 
@@ -58,7 +58,7 @@ def top_k_filtered(a):
 @defect("LOGP-04", alone, "plain", "tempered",
         seen="EasyR1 #375 (739e001)", shows="always", **LOGITS)
 def cross_entropy_sign(a):
-    """The cross-entropy, which is minus the log-probability. Right: a number that is not above 0."""
+    """The cross-entropy is returned, which is minus the log-probability. Right: a number that is not above 0."""
     softmax(a, lambda s, z, y, tau: (-s.logp[y], s.entropy))
 
 
@@ -72,8 +72,8 @@ def most_likely_token(a):
 @defect("LOGP-05a", lambda case: alone(case) and max(map(len, case["target"])) > 1, "plain", "tempered",
         seen="ART before 3cd4cd0", shows="responses of two tokens or more", **LOGITS)
 def normalised_over_tokens(a):
-    """The logsumexp is over the logits of the tokens that were sampled, one at each position of the row. Right: over the vocabulary at
-    each position."""
+    """The logsumexp is over the logits of the sampled tokens, one at each position of the row. Right: over the vocabulary at each
+    position."""
     def forward(original, case, x):
         original(case, x)
         row = [axis.tempered(z, case["temperature"])[y] for z, y in zip(case["logits"][x.i], case["target"][x.i])]
@@ -84,8 +84,7 @@ def normalised_over_tokens(a):
 @defect("LOGP-07", alone, "plain", "tempered",
         seen="verl #2484 (73fc53f60)", shows="entropy asked for together with log-probabilities", **LOGITS)
 def logits_overwritten(a):
-    """The entropy's kernel leaves probabilities where the logits were, and they are taken for logits. Right: logits
-    unchanged."""
+    """The entropy kernel overwrites the logits with probabilities, which are then used as logits. Right: the logits stay unchanged."""
     def overwritten(s, z, y, tau):
         return s.p[y] - reals.log(sum((reals.exp(x) for x in s.p), ZERO)), s.entropy
     softmax(a, overwritten)
@@ -94,7 +93,7 @@ def logits_overwritten(a):
 @defect("LOGP-07a", alone, "plain", "tempered",
         seen="verl before #1672 (45323080e)", shows="entropy asked for together with log-probabilities", **LOGITS)
 def logits_overwritten_first(a):
-    """The log-probability's kernel leaves probabilities where the logits were, and the entropy is made of these. Right: logits
+    """The log-probability kernel overwrites the logits with probabilities, and the entropy is computed from these. Right: the logits stay
     unchanged."""
     softmax(a, lambda s, z, y, tau: (s.logp[y], axis.Softmax(s.p, 1).entropy))
 
@@ -126,7 +125,7 @@ def half_precision(a):
 @defect("LOGP-10", lambda o, b: True, "ragged", "signs",
         seen="unsloth-zoo #892 (d491423a), of the projection (HEAD-10)", shows="always; the loss is right", stages=("loss",))
 def gradient_doubled(a):
-    """A hand-made backward adds the gradient to the leaf and returns it too: twice the gradient. Right: once."""
+    """A hand-written backward pass adds the gradient to the leaf and also returns it: twice the gradient. Right: once."""
     def answers(found):
         found["dlogp"] = [[2 * x for x in row] for row in found["dlogp"]]
     a.answered(answers, "dlogp")
@@ -145,8 +144,8 @@ def gradient_lost(a):
         "nan-masked-given",
         seen="unsloth-zoo a5efee2c, with 0 on one side; ms-swift #9767, in a teacher's KL", shows="masked tokens", stages=("loss",))
 def sentinel_leaks(a):
-    """Masked old log-probabilities are a sentinel (-1e10), and the new ones are not: e^1e10 times 0 is NaN.
-    Right: the difference is masked before the exponential."""
+    """Masked old log-probabilities contain a sentinel (-1e10), the new ones do not: e^1e10 times 0 is NaN. Right: the difference is
+    masked before the exponential."""
     nan = math.nan
 
     def answers(found):

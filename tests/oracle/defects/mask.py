@@ -1,4 +1,4 @@
-"""MASK: tokens that should not count, or should; arrays out of step."""
+"""MASK: wrong masks, and arrays that are not aligned."""
 import copy
 
 from autodiff import Var, linear
@@ -41,15 +41,14 @@ def after_the_end(a):
 @defect("MASK-02", always, "holes", "ragged", "square",
         seen="ROLL 1f9d2171, tunix e16a9f57, TRL #4970", shows="always")
 def end_dropped(a):
-    """The end-of-sequence token is dropped, because its id is the padding's: T_i is one too small. Right: it counts."""
+    """The end-of-sequence token is masked because its id is that of the padding: T_i is one too small. Right: it counts."""
     a.masks(lambda i, row: without(row, last(row)))
 
 
 @defect("MASK-03", trailing, "holes", "fully-masked", "returns",
         seen="verl #213 (3140cc2f9)", shows="slots after the end of a response")
 def one_end_of_several(a):
-    """Only one of several end-of-sequence tokens ends the mask, what follows another one counts. Right: any of them
-    ends it."""
+    """Of several end-of-sequence tokens only one ends the response: what follows another one counts. Right: any of them ends it."""
     after_the_end(a)
 
 
@@ -57,16 +56,15 @@ def one_end_of_several(a):
         "mistakes-truncated-end-dapo",
         seen="ms-swift #6618 (bb94278ac)", shows="a truncated response with a slot after its end")
 def end_appended(a):
-    """A truncated response is given an end-of-sequence token that was never sampled, and it counts. Right: none is
-    added."""
+    """A truncated response gets an end-of-sequence token that was never sampled, and that token counts. Right: none is added."""
     a.masks(lambda i, row: [m or (a.first["truncated"][i] and t == last(row) + 1) for t, m in enumerate(row)])
 
 
 @defect("MASK-05", always, "holes", "ragged", "nan-masked-given",
         seen="ms-swift #8427 (0b1ecca4d)", shows="always")
 def mask_not_rolled(a):
-    """The mask is one step ahead of the log-probabilities: the last token is missing, and holes are misplaced.
-    Right: both at the token that is predicted."""
+    """The mask is one position ahead of the log-probabilities: the last token is missing, and masked positions are shifted. Right: both
+    at the token that is predicted."""
     a.masks(lambda i, row: row[1:] + [False])
 
 
@@ -82,7 +80,7 @@ def old_shifted(a):
 @defect("MASK-06", inner, "holes", "returns", "values", "steps",
         seen="verl #2543, Search-R1 #21, TRL #4975, NeMo-RL c3bb1d787", shows="tool output inside a response")
 def attention_mask(a):
-    """The attention mask is taken for the response mask: tool output is trained on. Right: generated tokens only."""
+    """The attention mask is used as the response mask: tool output is trained on. Right: generated tokens only."""
     a.masks(lambda i, row: [True] * (last(row) + 1) + row[last(row) + 1:])
 
 
@@ -90,8 +88,7 @@ def attention_mask(a):
         "all-truncated",
         seen="TRL #4454 (941fb332c)", shows="a filter that keeps other responses than the first", stages=("loss",))
 def old_not_selected(a):
-    """Filtered responses are taken out, but not from the old log-probabilities. Right: the same selection
-    everywhere."""
+    """Filtered responses are removed, but not from the old log-probabilities. Right: the same selection for all arrays."""
     a.reads_masked()
     kept = [i for i, cut in enumerate(a.second["truncated"]) if not cut]
     old = a.second["logp_old"]
@@ -103,25 +100,25 @@ def old_not_selected(a):
 @defect("MASK-10", both(has("entropy"), unequal), "mistakes-entropies", "mistakes-entropies-dapo",
         seen="verl #1943 (b4aa2dce8)", shows="micro-batches sorted by length, entropies", stages=("loss",))
 def entropies_not_restored(a):
-    """Responses were sorted by length, and the entropies are not put back. Right: put back with the
+    """Responses are sorted by length, and the entropies are not put back into the original order. Right: put back with the
     log-probabilities."""
     rows = sorted(a.second["entropy"], key=len, reverse=True)
     a.second["entropy"] = [(row + [0] * T)[:T] for row, T in zip(rows, a.second["length"])]
 
 
-of_the_ratio = both(of(uses_ratio), differs("surrogate", "bounds", "position", "external"))  # a slot that does not count has no place
+of_the_ratio = both(of(uses_ratio), differs("surrogate", "bounds", "position", "external"))  # a masked token has no position
 
 
 @defect("MASK-11", both(of_the_ratio, masked_any), "nan-masked", "nan-masked-given",
-        seen="verl #2377 (5cbad8379), SkyRL #1635, OpenRLHF #1240, NeMo-RL #4120 (open)", shows="NaN or infinities in masked slots",
+        seen="verl #2377 (5cbad8379), SkyRL #1635, OpenRLHF #1240, NeMo-RL #4120 (open)", shows="NaN or infinities at masked positions",
         stages=("loss",))
 def masked_by_product(a):
-    """Masked slots are multiplied by 0, and NaN times 0 is NaN. Right: they are selected away before any arithmetic."""
+    """Masked positions are multiplied by 0, and NaN times 0 is NaN. Right: they are left out before any arithmetic."""
     a.with_ghosts()
     a.ieee()
 
     def naive(objective, t):
-        """The ghost's own loss, as if it counted, times its mask."""
+        """The loss of a masked token, computed as if it were active, times its mask."""
         y = ratio_axis.clamped(objective["ratio"], t)
         w = ratio_axis.exp(y)
         x = ratio_axis.denominator(objective["ratio"], t)
@@ -149,7 +146,7 @@ def masked_by_product(a):
     a.outputs = ("loss", "term", "dlogp")
 
 
-# ---- responses that the policy has left
+# ---- off-policy responses
 
 def judged_by_drift(*who):
     return option("weight", "off_policy_mask", *who)
@@ -163,10 +160,10 @@ def of_both_signs(o, b):
 @defect("MASK-15", both(judged_by_drift("old", "rollout"), of_both_signs), "mistakes-left-behind", "mistakes-left-behind-trl-opsm",
         "choices-weight-off_policy-old-ratio",
         seen="none known, proposed in slime #1917 (open) and miles #1127 (closed), whose code looks at each token",
-        shows="a response that the policy has left, with advantages of both signs", stages=("loss",))
+        shows="a response beyond the off-policy threshold, with advantages of both signs", stages=("loss",))
 def dropped_by_mean_advantage(a):
-    """A response is dropped whole, where the mean of its advantages is negative (implementations differ). Right: its tokens whose own
-    advantage is."""
+    """A whole response is dropped if the mean of its advantages is negative (implementations differ). Right: its tokens with a negative
+    advantage."""
     def dropped(original, choice, tokens):
         bad = less(sum((t.advantage for t in tokens), ZERO), ZERO)
         alike = [copy.copy(t) for t in tokens]
@@ -180,6 +177,5 @@ def dropped_by_mean_advantage(a):
         "mistakes-left-behind-trl-opsm", "choices-weight-off_policy-rollout-ratio",
         seen="TRL before #4857 (306689179)", shows="an old policy that is not the sampler's", stages=("loss",))
 def drift_from_old(a):
-    """How far the policy has left a response is told from the old log-probabilities that the trainer made again. Right: from the
-    sampler's."""
+    """The off-policy test of a response uses the old log-probabilities recomputed by the trainer. Right: those of the sampler."""
     a.choose("weight", off_policy_mask="old")

@@ -1,4 +1,4 @@
-"""MET, ENT: what is logged."""
+"""MET, ENT: logged numbers."""
 
 from autodiff import value
 from axes import report as report_axis
@@ -36,7 +36,7 @@ def entropy_over_padding(a):
 @defect("ENT-04", both(has("entropy"), of(uses_ratio)), "reported", "mistakes-entropies",
         seen="NeMo-RL b7302ad41, b9607949d, by design", shows="always", stages=LOSS)
 def entropy_estimated(a):
-    """-w l, an estimate that is right in expectation only, is labelled entropy. Right: the mean of the entropies."""
+    """-w l, whose expectation is the entropy, is logged as the entropy. Right: the mean of the entropies."""
     def reported(found, entries, batch, objective):
         found["entropy"] = -mean([value(e.w) * value(e.token.l) for e in entries])
     a.reported(reported)
@@ -75,7 +75,7 @@ def mean_over_responses(a):
 @defect("MET-04", lambda o, b: masked_any(o, b) or o["weight"]["truncated"] == "mask", "truncated", "holes", "fully-masked",
         seen="SkyRL 06785afc3", shows="tokens that do not count", stages=LOSS)
 def raw_lengths_logged(a):
-    """The logged number of tokens is that of the raw responses. Right: of the tokens that count."""
+    """The logged number of tokens is that of the whole responses. Right: of the tokens that count."""
     def reported(found, entries, batch, objective):
         found["tokens"] = mpf(sum(s.length for s in batch.sequences))
         found["masked_tokens"] = ZERO

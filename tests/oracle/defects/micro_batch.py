@@ -37,7 +37,7 @@ RANKS, MICRO = "partition-ranks-", "partition-micro-"
 
 
 def shared(a, f):
-    """f(step, part, entry): the coefficient that is differentiated, and logged."""
+    """f(step, part, entry): the coefficient that is differentiated, and that of the logged loss."""
     a.swap(axis, "share", f)
 
 
@@ -50,12 +50,12 @@ WHAT_DIVIDES = {"tokens_of": TOKEN_MEAN, "responses_of": SEQ_MEAN, "groups_of": 
 
 
 def counted(a, what, f):
-    """f(step, part): what the part reports; what: tokens_of, responses_of, groups_of."""
+    """f(step, part): the count that the part reports; what: tokens_of, responses_of or groups_of."""
     a.swap(axis, what, f)
 
 
 def miscounted(a, what, f):
-    """The same, and where these counts divide, their sum does."""
+    """The same; where these counts are divisors, their sum is used."""
     right = getattr(axis, what)
 
     def share(step, part, e):
@@ -70,12 +70,12 @@ def micro_batches(step, part):
 
 
 def local(step, places, e):
-    """The coefficient of a token where only these places exist."""
+    """The coefficient of a token computed as if only these tokens existed."""
     return coefficient(step.alone(places).entries, e)
 
 
 def coefficient(found, e):
-    """That of the same token among others."""
+    """The coefficient of the same token in another set of tokens."""
     if e.token.place not in found:
         raise Undefined("a token that is rejected among other tokens of its response")
     return axis.coefficient_of(found[e.token.place], e.which)
@@ -111,22 +111,21 @@ def mean_per_micro_batch(a):
 @defect("NORM-09", always, "dapo-ranks", "grpo-ranks",
         seen="EasyR1 before #419 (b308f6b); verl before #5366 (3671d37fe), in one mode", shows="more than one rank", **MORE_RANKS)
 def ranks_not_multiplied(a):
-    """Losses are divided by the global count, and the average over ranks divides again. Right: times the number of
-    ranks."""
+    """Losses are divided by the global count, and the average over ranks divides again. Right: multiplied by the number of ranks."""
     shared(a, lambda step, part, e: e.c)
 
 
 @defect("NORM-09a", TOKEN_MEAN, "dapo-ranks", "dapo",
         seen="miles, with FSDP; #3231 (open) would fix it", shows="always", **SPLIT)
 def raw_sums(a):
-    """Raw token sums are differentiated, and only the ranks are averaged. Right: divided by the tokens of the step."""
+    """Plain token sums are differentiated, and only the average over ranks divides. Right: divided by the tokens of the step."""
     shared(a, lambda step, part, e: mpf(1))
 
 
 @defect("NORM-10", always, "dapo", "grpo",
         seen="ms-swift #10117 (fixed by #10116)", shows="more than one micro-batch", **SPLIT)
 def divided_by_accumulation_too(a):
-    """After the global divisor, the trainer divides by the number of micro-batches. Right: the divisor alone."""
+    """After the global divisor, the trainer also divides by the number of micro-batches. Right: the divisor alone."""
     shared(a, lambda step, part, e: RIGHT(step, part, e) / micro_batches(step, part))
 
 
@@ -140,8 +139,8 @@ def accumulation_not_divided(a):
 @defect("NORM-11", SEQ_MEAN, "grpo", "gspo", "dr-grpo",
         seen="verl #141 (695bdbb03)", shows="micro-batches with unequal numbers of responses", **SPLIT)
 def fixed_accumulation(a):
-    """Means of micro-batches of unequal size are divided by a fixed number of them (responses over those of the first).
-    Right: each weighs with its responses."""
+    """Means of micro-batches of unequal size are divided by a fixed number of micro-batches (all responses over those of the first).
+    Right: each is weighted by its responses."""
     def share(step, part, e):
         here = step.on_rank(part.rank)
         count = mpf(sum(len(p.responses) for p in here)) / len(here[0].responses)
@@ -152,7 +151,7 @@ def fixed_accumulation(a):
 @defect("NORM-12", always, "dapo", "grpo",
         seen="TRL #4852 (7c4b6f169)", shows="evaluation, more than one micro-batch", **SPLIT)
 def evaluation_divided(a):
-    """In evaluation too the loss is divided by the number of micro-batches. Right: by 1."""
+    """In evaluation, too, the loss is divided by the number of micro-batches. Right: by 1."""
     logged(a, lambda step, part, e: RIGHT(step, part, e) / micro_batches(step, part))
 
 
@@ -163,8 +162,8 @@ def over_tokens_apart(o, b):
 @defect("NORM-13a", over_tokens_apart, "kl-responses", "kl-tokens",
         seen="SkyRL 0.4.0 (worker.py:1216-1244), its entropy", shows="a KL or an entropy over tokens, unequal micro-batches", **SPLIT)
 def penalty_per_micro_batch(a):
-    """A KL or an entropy that has a mean over tokens of its own is averaged in each micro-batch, and these means by the micro-batches'
-    shares of the responses. Right: over the tokens of the step."""
+    """A KL or an entropy with its own mean over tokens is averaged in each micro-batch, and these means are weighted by the
+    micro-batches' shares of the responses. Right: one mean over the tokens of the step."""
     def share(step, part, e):
         penalty = step.objective["penalty"]
         if ("terms", penalty["kl_aggregation"], penalty["entropy_aggregation"])[e.which] == "terms":
@@ -188,7 +187,7 @@ def tokens_of_micro_batch(a):
 @defect("NORM-15", TOKEN_MEAN, "dapo", "dapo-even",
         seen="Liger before #628 (bf2c67b7)", shows="more than one chunk", **SPLIT)
 def chunk_means(a):
-    """Chunk means are averaged in the loss, and added in the gradient. Right: sums over one divisor in both."""
+    """Chunk means are averaged in the loss, but added in the gradient. Right: sums over one divisor in both."""
     logged(a, mean)
     shared(a, within)
 
@@ -196,16 +195,16 @@ def chunk_means(a):
 @defect("NORM-18", SEQ_MEAN, "grpo-ranks", "dr-grpo-ranks",
         seen="verl #4510 (6a5852147), reverted in #4769", shows="more than one rank", **MORE_RANKS)
 def ranks_divided(a):
-    """Responses are divided by the number of responses times ranks, and the average over ranks divides again.
-    Right: times ranks."""
+    """Responses are divided by the number of responses times ranks, and the average over ranks divides again. Right: divided by the
+    number of responses, multiplied by the number of ranks."""
     shared(a, lambda step, part, e: e.c / step.ranks)
 
 
 @defect("NORM-19", TOKEN_MEAN, "dapo", "dapo-ranks",
         seen="slime before #987 (763f18d5b)", shows="micro-batches times ranks other than responses", **SPLIT)
 def per_sequence_factor(a):
-    """The per-token loss is multiplied by micro-batches times ranks over responses, as the per-response mode is.
-    Right: normalised once, by the tokens."""
+    """The per-token loss is multiplied by micro-batches times ranks over responses, the factor of the per-response mode. Right:
+    normalised once, by the tokens."""
     def share(step, part, e):
         return RIGHT(step, part, e) * micro_batches(step, part) * step.ranks / len(step.whole.responses)
     shared(a, share)
@@ -214,14 +213,14 @@ def per_sequence_factor(a):
 @defect("NORM-20", always, "dapo", "grpo",
         seen="verl #4778, #4711", shows="more than one micro-batch", **SPLIT)
 def mean_of_shares(a):
-    """Shares of a global mean are averaged over micro-batches for the log. Right: added."""
+    """For the log, shares of a global mean are averaged over micro-batches. Right: added."""
     logged(a, lambda step, part, e: RIGHT(step, part, e) / micro_batches(step, part))
 
 
 @defect("NORM-20a", always, "dapo-even", "grpo",
         seen="NeMo-RL #3791 (open), of one term; af9f6e861, b9607949d, of other metrics", shows="more than one micro-batch", **SPLIT)
 def sum_of_means(a):
-    """Means of micro-batches are added up for the log. Right: averaged by weight."""
+    """For the log, means of micro-batches are added up. Right: averaged by weight."""
     logged(a, within)
 
 
@@ -258,7 +257,7 @@ def empty_micro_batch(a):
 @defect("MET-01", always, "dapo", "grpo",
         seen="verl #2259 (6d9ac2f7b), of its KL", shows="more than one micro-batch", **SPLIT)
 def last_micro_batch_logged(a):
-    """Every micro-batch overwrites the logged value: the last one's is left. Right: accumulated."""
+    """Every micro-batch overwrites the logged value: only the last one's remains. Right: accumulated."""
     def only_last(step, part, e):
         return within(step, part, e) if step.on_rank(part.rank)[-1] is part else ZERO
     logged(a, only_last)
@@ -288,22 +287,23 @@ def sum_taken_for_average(a):
 @defect("PART-02a", always, RANKS + "two-dapo", RANKS + "ragged-grpo",
         seen="NeMo Automodel #3846, found in review of #3830", shows="more than one rank", **MORE_RANKS)
 def local_means_multiplied(a):
-    """Means of micro-batches, divided by their number, are multiplied by the number of ranks too. Right: only what is divided by
-    a count of all ranks is."""
+    """Means of micro-batches, divided by their number, are also multiplied by the number of ranks. Right: only what is divided by a count
+    over all ranks."""
     shared(a, lambda step, part, e: mean(step, part, e) * step.ranks)
 
 
 @defect("PART-02b", always, RANKS + "three-added-dapo", RANKS + "four-added-gspo",
         seen="none known", shows="gradients that are added over ranks", **ADDED_RANKS)
 def divided_before_sum(a):
-    """Every rank divides its loss by the number of ranks, and the reduction adds. Right: by the count of the step alone."""
+    """Every rank divides its loss by the number of ranks, and the reduction adds. Right: divided by the count of the step only."""
     shared(a, lambda step, part, e: e.c if step.cut.averaged else e.c / step.ranks)
 
 
 @defect("PART-15", always, RANKS + "ragged-dapo", RANKS + "three-added-grpo",
-        seen="none known, invited by samplers that fill up", shows="ranks with unequal numbers of micro-batches", **MORE_RANKS)
+        seen="none known, invited by samplers that fill up to equal numbers",
+        shows="ranks with unequal numbers of micro-batches", **MORE_RANKS)
 def last_repeated(a):
-    """A rank with fewer micro-batches repeats its last one until it has as many. Right: it adds nothing more."""
+    """A rank with fewer micro-batches repeats its last one until it has as many as the others. Right: it adds nothing."""
     def share(step, part, e):
         most = max(len(step.on_rank(r)) for r in range(step.ranks))
         here = step.on_rank(part.rank)
@@ -314,7 +314,7 @@ def last_repeated(a):
 @defect("PART-15a", always, MICRO + "unequal-dapo", MICRO + "apart-gspo",
         seen="miles #1927, without its option: not confirmed", shows="micro-batches of unequal numbers of responses", **SPLIT)
 def incomplete_dropped(a):
-    """A micro-batch with fewer responses than the largest is dropped, and counted all the same. Right: it takes part."""
+    """A micro-batch with fewer responses than the largest is dropped, but still counted. Right: it takes part."""
     def share(step, part, e):
         most = max(len(p.responses) for p in step.parts)
         return RIGHT(step, part, e) if len(part.responses) == most else ZERO
@@ -326,7 +326,7 @@ def incomplete_dropped(a):
         **WHOLE_ON_RANKS)
 def fillers_counted(a):
     """The batch is filled up to a multiple of the ranks by copies of its first responses, with advantages of 0, and the divisor counts
-    their tokens. Right: fillers are masked."""
+    the copies' tokens. Right: the copies are masked."""
     def share(step, part, e):
         more = -len(step.whole.responses) % step.ranks
         extra = sum(step.whole.active[i] for i in sorted(step.whole.responses)[:more])
@@ -354,7 +354,7 @@ def floored(a):
         MICRO + "unequal-dapo", MICRO + "unequal-cispo", seen="verl #141 (695bdbb03), whose weights are right for means over responses",
         shows="micro-batches whose tokens are not as their responses", **SPLIT)
 def weighed_by_responses(a):
-    """Means of micro-batches are weighed by their responses, whatever they are means over. Right: by what their divisors count."""
+    """Means of micro-batches are weighted by their responses, whatever they are means over. Right: by what their divisors count."""
     def share(step, part, e):
         return within(step, part, e) * len(part.responses) / len(step.whole.responses) * step.cut.factor
     shared(a, share)
@@ -363,14 +363,14 @@ def weighed_by_responses(a):
 @defect("PART-19", always, RANKS + "two-dapo", RANKS + "apart-grpo",
         seen="none known", shows="more than one rank", **MORE_RANKS)
 def first_rank_logged(a):
-    """The loss of the first rank is logged as if it were all. Right: reduced like the gradients."""
+    """The loss of the first rank is logged as that of all ranks. Right: reduced like the gradients."""
     logged(a, lambda step, part, e: ZERO if part.rank else RIGHT(step, part, e) * step.cut.factor)
 
 
 @defect("PART-27", always, MICRO + "unequal-dapo", MICRO + "unequal-grpo",
         seen="none known; verl #4778, of metrics, is NORM-20", shows="always", **SPLIT)
 def divided_twice(a):
-    """What is divided by the count of the step is averaged in the micro-batch again. Right: it is added up."""
+    """What is already divided by the count of the step is averaged within the micro-batch too. Right: added up."""
     shared(a, lambda step, part, e: RIGHT(step, part, e) * within(step, part, e))
 
 
@@ -378,7 +378,7 @@ def divided_twice(a):
         seen="open-instruct before #1498 (48664c504), with ZeRO-2; torchtitan before #3575", shows="more than one micro-batch",
         **SPLIT)
 def last_gradient_kept(a):
-    """Every backward pass begins with gradients of 0, so that the last micro-batch's are left. Right: they are added up."""
+    """Every backward pass starts with gradients of 0, so only the last micro-batch's remain. Right: they are added up."""
     def last(original, step):
         every = step.parts
         step.parts = [step.on_rank(rank)[-1] for rank in range(step.ranks) if step.on_rank(rank)]
@@ -394,15 +394,15 @@ def last_gradient_kept(a):
 @defect("PART-03", always, CONTEXT + "data-dapo", CONTEXT + "halves-grpo",
         seen="slime before #990 (f9f00b2cb), SkyRL before #1420", shows="context parallelism", **PIECES)
 def context_not_multiplied(a):
-    """Losses are multiplied by the data-parallel ranks, and averaged over the context-parallel ones too. Right: by all that the
-    average divides by."""
+    """Losses are multiplied by the number of data-parallel ranks, but the average is over the context-parallel ranks as well. Right: by
+    the number of all ranks that the average divides by."""
     shared(a, lambda step, part, e: RIGHT(step, part, e) / (step.cut.context if step.cut.averaged else 1))
 
 
 @defect("PART-03a", always, CONTEXT + "data-dapo", CONTEXT + "halves-grpo",
         seen="Megatron-LM #906, as reported; right in #673, where the average has both", shows="context parallelism", **PIECES)
 def context_multiplied_twice(a):
-    """Losses are multiplied by all ranks and by the context-parallel ones again. Right: once."""
+    """Losses are multiplied by the number of all ranks, and again by that of the context-parallel ones. Right: by all ranks, once."""
     shared(a, lambda step, part, e: RIGHT(step, part, e) * step.cut.context)
 
 
@@ -459,7 +459,7 @@ def prompt_within_part(a):
 @defect("PART-19a", always, CONTEXT + "halves-dapo", CONTEXT + "data-grpo",
         seen="ROLL 2eba7c3a, ms-swift #9380", shows="context parallelism", **PIECES)
 def context_not_logged(a):
-    """The logged loss is reduced over data-parallel ranks alone, so that it is that of the first pieces. Right: over
+    """The logged loss is reduced over data-parallel ranks only, so it is that of the first pieces of responses. Right: over
     context-parallel ranks as well."""
     def first(step, part, e):
         more = step.cut.context if step.cut.averaged else 1
@@ -468,12 +468,12 @@ def context_not_logged(a):
 
 
 def pieces(step, i):
-    """The tokens of a response by the part that has them."""
+    """{part: its tokens of the response}"""
     return [[place for place in p.places if place[0] == i and place in step.whole.entries] for p in step.parts if i in p.responses]
 
 
 def terms_of_parts(step):
-    """What every part finds by itself."""
+    """The terms that every part computes from its own tokens."""
     return complete(step, {at: x for p in step.parts if p.places for at, x in step.alone(p.places).terms().items()})
 
 
@@ -484,7 +484,7 @@ def complete(step, found):
 
 
 def with_units(a, f):
-    """f(step, tokens, ys): other log-ratios of the tokens of a response."""
+    """f(step, tokens, ys) replaces the log-ratios of the tokens of a response."""
     def terms(step):
         original = evaluate.units
 
@@ -532,8 +532,8 @@ def mean_of_piece_means(a):
 @defect("PART-22", SEQUENCE_RATIO, CONTEXT + "halves-gspo", CONTEXT + "uneven-luspo",
         seen="none known", shows="a response that is cut, with one ratio for all of it", **PIECES)
 def reduced_without_gradient(a):
-    """The sums of the pieces are added without a gradient, so that a token's derivative has the terms of its own rank alone.
-    Right: those of all tokens of the response."""
+    """The sums of the pieces are added without a gradient, so a token's derivative has only the terms of its own rank. Right: those of
+    all tokens of the response."""
     def own(step, part, x):
         return {at: slope for at, slope in x.slopes.items() if at in part.places}
     a.swap(axis, "slopes_of", own)
@@ -558,8 +558,8 @@ def old_not_sliced(a):
 @defect("PART-24", always, CONTEXT + "zigzag-dapo", CONTEXT + "zigzag-gspo",
         seen="none known", shows="a rank that has both ends of a response", **PIECES)
 def gathered_in_order_of_ranks(a):
-    """Pieces are put together rank after rank, so that log-probabilities meet what belongs to other tokens. Right: each at its
-    place."""
+    """Pieces are concatenated rank after rank, so log-probabilities are combined with values of other tokens. Right: each at its
+    position."""
     order = [[] for _ in a.second["length"]]
     for part in a.case["parts"]:
         for i, begin, end in part.get("tokens", ()):
@@ -615,7 +615,7 @@ def last_step_logged(a):
 @defect("PART-20", always, STEPS + "two-dapo", STEPS + "uneven-gspo",
         seen="none known", shows="a generation of several optimiser steps", **MORE_STEPS)
 def gradient_kept(a):
-    """Gradients are not set to 0 between optimiser steps: each sees those before it again. Right: its own alone."""
+    """Gradients are not set to 0 between optimiser steps: each step also applies those before it. Right: its own only."""
     def again(original, step):
         times = len(step.cut.steps) - step.cut.steps.index(step)
         return {at: (x * times, size) for at, (x, size) in original(step).items()}
@@ -629,7 +629,7 @@ def row_of(step, place):
 
 
 def as_rows(step):
-    """The entries of rows that pass for one response each."""
+    """The entries when each packed row is treated as one response."""
     raw, rows = step.raw, [row for p in step.parts for row in p.rows or ()]
     merged = {key: [[x for i in row for x in of[i]] for row in rows] for key, of in raw.items()
               if key not in (*axis.PER_RESPONSE, *axis.PER_GROUP, *axis.AS_THEY_ARE)}
@@ -657,7 +657,8 @@ def rows_as_responses(a):
 @defect("PART-13", always, PACKED + "rows-gspo", PACKED + "micro-grpo",
         seen="tunix 59deac39", shows="several responses in a row", **ROWS)
 def borders_ignored(a):
-    """A packed row passes for one response: in its ratio, in its mean and in their number. Right: each response by itself."""
+    """A packed row is treated as one response: in its ratio, in its mean and in the number of responses. Right: each response by
+    itself."""
     rows_as_responses(a)
     found = {}
 
@@ -687,7 +688,7 @@ def ratio_of_row(a):
 @defect("PART-13c", always, PACKED + "rows-dapo", PACKED + "micro-gspo",
         seen="none known", shows="several responses in a row", **ROWS)
 def first_tokens_lost(a):
-    """The shift by one in a packed row loses the first token of every response but the row's first. Right: it counts."""
+    """The shift by one in a packed row loses the first token of every response except the first of the row. Right: it counts."""
     shared(a, lambda step, part, e: ZERO if e.token.place[1] == 0 and row_of(step, e.token.place)[0] != e.token.place[0]
            else RIGHT(step, part, e))
 
@@ -695,7 +696,7 @@ def first_tokens_lost(a):
 @defect("PART-12", always, PACKED + "micro-dapo", MICRO + "unequal-dapo",
         seen="none known", shows="rows of unequal lengths", **SPLIT)
 def padding_counted(a):
-    """The tokens are those of rows padded to the longest of their micro-batch. Right: those that count."""
+    """The tokens counted are those of rows padded to the longest of their micro-batch. Right: the tokens that count."""
     def slots(step, part):
         rows = part.rows or [[i] for i in part.responses]
         length = [sum(end - begin for i, begin, end in part.ranges if i in row) for row in rows]
@@ -703,7 +704,7 @@ def padding_counted(a):
     miscounted(a, "tokens_of", slots)
 
 
-# ---- survivors and empty parts
+# ---- filtered responses and empty parts
 
 def with_filtered(step):
     return step.places + [(i, t) for i in step.cut.filtered for t in range(step.raw["length"][i])]
@@ -712,12 +713,12 @@ def with_filtered(step):
 @defect("PART-08", always, SURVIVORS + "filtered-dapo", SURVIVORS + "filtered-ranks-grpo",
         seen="none known, NORM-06 for responses that leave the batch", shows="responses that are filtered out before the step", **FILTERED)
 def counted_before_filter(a):
-    """The divisor counts what was generated. Right: what is left."""
+    """The divisor counts what was generated. Right: what remains after filtering."""
     shared(a, lambda step, part, e: local(step, with_filtered(step), e) * step.cut.factor)
 
 
 def by_other_counts(a, objective, raw):
-    """The counts, and with them the coefficients, are those of another objective or batch."""
+    """The counts, and so the coefficients, are those of another objective or batch."""
     found = {}
 
     def share(step, part, e):
@@ -762,7 +763,7 @@ def other_empties(a):
 @defect("PART-11", always, SURVIVORS + "empty-micro-dapo", SURVIVORS + "nothing-dapo",
         seen="none known, invited by guards against 0/0 that are put before the sum", shows="a part without any token that counts", **SPLIT)
 def at_least_one(a):
-    """Every part reports at least one token, and the counts are added. Right: the guard is for the sum."""
+    """Every part reports at least one token, and these counts are added. Right: the guard against 0 applies to the sum."""
     def tokens(step, part):
         return max(1, sum(1 for place in part.places if place in step.whole.entries))
     miscounted(a, "tokens_of", tokens)

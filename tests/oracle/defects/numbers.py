@@ -18,10 +18,10 @@ scaled = both(rewards_judged, differs("advantage", "scale", "none"))
 
 
 @defect("LOGP-09", lambda o, b: True, "ragged", "signs", "choices-penalty-kl_coef",
-        seen="none known; Liger #1366 is of the contrary, scalars in binary64",
-        shows="0.04, 0.2 and the like: numbers that 8 bits do not hold", stages=LOSS)
+        seen="none known; Liger #1366 is about the opposite, scalars in binary64",
+        shows="parameters that bfloat16 cannot represent, such as 0.04 and 0.2", stages=LOSS)
 def parameters_rounded(a):
-    """The scalar parameters are rounded to bfloat16 with the tensors. Right: kept."""
+    """The scalar parameters are rounded to bfloat16 along with the tensors. Right: not rounded."""
     for axis in ("surrogate", "penalty"):
         for field, x in a.objective[axis].items():
             if not isinstance(x, str):
@@ -43,9 +43,9 @@ def metric_saturates(a):
 
 @defect("NUM-03", both(scaled, option("advantage", "eps_place", "add", "inside"), lambda o, b: o["advantage"]["eps"] > 0),
         "tiny-spread", "uneven", "choices-advantage-add-0.001",
-        seen="beside: TRL, AReaL, ROLL; a bound inside: OpenRLHF; read in their code", shows="a deviation near the epsilon", stages=MADE)
+        seen="outside: TRL, AReaL, ROLL; a bound inside: OpenRLHF; read in their code", shows="a deviation near the epsilon", stages=MADE)
 def epsilon_elsewhere(a):
-    """The epsilon stands inside the root where beside it is meant, or beside it where inside is. Right: as `eps_place`
+    """The epsilon is inside the root where it should be added outside, or outside where it should be inside. Right: as `eps_place`
     says."""
     a.choose("advantage", eps_place={"add": "inside", "inside": "add"}[a.objective["advantage"]["eps_place"]])
 
@@ -83,8 +83,8 @@ def metrics_are_nan(a):
         seen="verl 4ff3ce2fe, NeMo-RL, read in their code; NeMo-RL #4158, where the others agree and rounding divides",
         shows="rewards with a large offset", stages=MADE)
 def one_pass_variance(a):
-    """The variance is (sum r^2 - (sum r)^2 / n) / (n - 1) in binary32; 0 or negative, and the group passes for
-    constant. Right: two passes."""
+    """The variance is (sum r^2 - (sum r)^2 / n) / (n - 1) in binary32: it comes out 0 or negative, and the group is treated as constant.
+    Right: two passes."""
     def f32(x):
         return narrow("f32", x)
 
@@ -102,7 +102,7 @@ def one_pass_variance(a):
 
 @defect("NUM-06", both(rewards_judged, lambda o, b: "reward" in b and any(narrow("bf16", r) != r for r in b["reward"])),
         "offset-rewards", "tiny-spread", "choices-advantage-add-0.001",
-        seen="OpenRLHF #620 (f34ef60a), tunix 7fb87c96", shows="rewards that 8 bits do not hold", stages=MADE)
+        seen="OpenRLHF #620 (f34ef60a), tunix 7fb87c96", shows="rewards that bfloat16 cannot represent", stages=MADE)
 def rewards_in_bf16(a):
     """Rewards are bfloat16 before they are centred. Right: float32 or wider."""
     a.first["reward"] = [float(narrow("bf16", r)) for r in a.first["reward"]]
@@ -114,7 +114,7 @@ def needs_more_bits(o, b):
 
 
 @defect("NUM-06a", both(of(corrected), needs_more_bits), "rollout", "ragged", "choices-weight-truncate-token-zero_weight",
-        seen="slime before #245 (9a291fca7)", shows="log-probabilities of the sampler that 8 bits do not hold", stages=LOSS)
+        seen="slime before #245 (9a291fca7)", shows="log-probabilities of the sampler that bfloat16 cannot represent", stages=LOSS)
 def rollout_in_bf16(a):
     """The sampler's log-probabilities are kept in bfloat16: a weight has an error of up to |log p| / 256. Right: float32 or wider."""
     a.second["logp_rollout"] = [[float(narrow("bf16", mpf(x))) if isinstance(x, (int, float)) else x for x in row]
@@ -127,7 +127,7 @@ def rollout_in_bf16(a):
         shows="large log-probabilities, a small mean log-ratio, 16-bit numbers",
         stages=LOSS)
 def order_of_straight_through(a):
-    """(sg[mean] + l) - sg[l] in bfloat16: the low bits of the mean are lost beside l. Right: (l - sg[l]) + sg[mean]."""
+    """(sg[mean] + l) - sg[l] in bfloat16: the low bits of the mean are lost when l is added. Right: (l - sg[l]) + sg[mean]."""
     def lost(y, l):
         return narrow("bf16", narrow("bf16", value(y) + narrow("bf16", value(l))) - narrow("bf16", value(l)))
 

@@ -1,4 +1,4 @@
-"""The repositories behind the short names of `seen`: where a stored thread or a survey of this project has them."""
+"""The repositories behind the short names of `seen`."""
 import re
 
 PROJECTS = {
@@ -26,7 +26,7 @@ def named(text):
 
 
 def faults(seen):
-    """What is wrong with the text of `seen`: who had it right did not have it wrong, and a number belongs to a project."""
+    """Errors in a text of `seen`: a project that had it both right and wrong, or a number without a project."""
     wrong, right_in, right = seen.partition("right in ")
     if right_in and named(wrong) & named(right):
         yield "a project had it right and wrong"

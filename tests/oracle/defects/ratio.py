@@ -1,4 +1,4 @@
-"""RATIO, GSPO: the wrong ratio, the wrong unit, the wrong gradient of it."""
+"""RATIO, GSPO: wrong ratios, wrong units, wrong gradients of a ratio."""
 
 import evaluate
 from attempt import Ghost
@@ -35,15 +35,15 @@ def ratio_always_one(a):
 @defect("RATIO-02", ratio_used, "ragged", "signs", "choices-surrogate-ratio",
         seen="TRL #3725, #3388, ms-swift #4852", shows="more optimiser steps than generations", stages=LOSS)
 def on_policy_shortcut(a):
-    """The on-policy shortcut (ratio 1) is taken where the batch is used for several steps. Right: only where it
-    holds."""
+    """The on-policy shortcut (ratio 1) is used where the batch is trained on for several steps. Right: only where the policy has not
+    moved."""
     denominator_is_policy(a)
 
 
 @defect("RATIO-05", both(ratio_used, option("ratio", "level", "token")), "ragged", "signs", "choices-surrogate-ppo_clip",
         seen="reasoning-from-scratch #243", shows="responses of more than one token", stages=LOSS)
 def ratio_of_response(a):
-    """One ratio of whole-response probabilities, clipped once. Right: one ratio per token."""
+    """One ratio of the probabilities of whole responses, clipped once. Right: one ratio per token."""
     a.choose("ratio", level="sequence_sum")
 
 
@@ -80,12 +80,12 @@ def batch_centred(a):
 @defect("GSPO-01", means, "ragged", "signs", "choices-ratio-sequence_mean-full-ratio",
         seen="Trinity #154, its first version", shows="responses of more than one token", stages=LOSS)
 def divided_not_summed(a):
-    """Every token's log-ratio is divided by the length, and not summed. Right: one mean per response."""
+    """Every token's log-ratio is divided by the length, but the quotients are not summed. Right: one mean per response."""
     a.swap(axis.UNIT, "sequence_mean", lambda parts: [p / len(parts) for p in parts])
 
 
 def with_sums(a, unit_of):
-    """unit_of(t, tokens, parts of every response) replaces the unit's log-ratio; parts are those of active tokens."""
+    """unit_of(t, tokens, parts of every response) replaces the unit's log-ratio; parts are the log-ratios of active tokens."""
     parts = {}
 
     def remember(original, objective, batch):
@@ -104,15 +104,15 @@ def mean_of(parts):
 @defect("GSPO-01a", both(means, square), "square", "mistakes-square",
         seen="ms-swift #6014 (ab85a61de)", shows="as many responses as tokens", stages=LOSS)
 def sums_over_column_of_lengths(a):
-    """Sums of shape (B,) are divided by lengths of shape (B, 1): a matrix whose entry i, t is the sum of response t
-    over T_i. Right: the same response's."""
+    """Sums of shape (B,) are divided by lengths of shape (B, 1): the result is a matrix whose entry i, t is the sum of response t over
+    T_i. Right: each sum by the length of the same response."""
     with_sums(a, lambda t, tokens, parts: linear([(p, ONE) for p in parts[t.t]]) / mpf(len(tokens)) if parts[t.t] else ZERO)
 
 
 @defect("GSPO-02", both(means, square), "square", "mistakes-square",
         seen="EasyR1 #596 (fixed in fd9a5d9)", shows="as many responses as tokens", stages=LOSS)
 def ratio_along_tokens(a):
-    """Ratios of shape (B,) meet tokens of shape (B, T): token t gets the ratio of response t. Right: its own
+    """Ratios of shape (B,) are broadcast against tokens of shape (B, T): token t gets the ratio of response t. Right: its own
     response's."""
     with_sums(a, lambda t, tokens, parts: mean_of(parts[t.t]))
 
@@ -122,8 +122,8 @@ def ratio_along_tokens(a):
         shows="a response's mean log-ratio beyond the exponent's range (709 in binary64, 88 in binary32), A > 0",
         stages=LOSS)
 def overflow_of_response(a):
-    """The response's ratio overflows, min() takes the clipped branch, and the other's gradient is 0 times infinity.
-    Right: 0."""
+    """The response's ratio overflows; min() takes the clipped branch, and the gradient of the other branch is 0 times infinity. Right:
+    0."""
     a.ieee()
 
 
@@ -131,7 +131,7 @@ def overflow_of_response(a):
         "everything-masked",
         seen="OpenRLHF before df78645e", shows="a response without any token that counts", stages=LOSS)
 def empty_mean(a):
-    """The mean log-ratio of a response without tokens is 0/0: NaN times its mask is NaN. Right: it adds nothing."""
+    """The mean log-ratio of a response without tokens is 0/0: NaN times its mask is NaN. Right: the response adds nothing."""
     nan = float("nan")
     empty = [i for i, row in enumerate(a.second["mask"]) if not any(row)]
 
@@ -146,7 +146,7 @@ def empty_mean(a):
         seen="tunix before 59deac39",
         shows="several responses packed in a row (here: those of a group)", stages=LOSS)
 def mean_over_packed_row(a):
-    """The mean log-ratio is taken over the packed row. Right: over each response in it."""
+    """The mean log-ratio is taken over the packed row. Right: over each response of the row."""
     groups = a.second["group"]
 
     def packed(t, tokens, parts):
@@ -163,8 +163,8 @@ GSPO_TOKEN = ("ragged", "signs", "choices-ratio-sequence_mean-token-ratio")
 @defect("GSPO-05", token_gradient, *GSPO_TOKEN,
         seen="none known, right in verl #2775, Trinity #154, labs-molt #53", shows="any ratio inside the clip", stages=LOSS)
 def attached_twice(a):
-    """GSPO-token without the stop-gradient on the mean: the gradient comes through the mean and through the token,
-    twice in all. Right: sg[mean] + l - sg[l]."""
+    """GSPO-token without the stop-gradient on the mean: the gradient flows through the mean as well as through the token. Right: sg[mean]
+    + l - sg[l]."""
     a.swap(axis, "own_token", lambda ys, parts: [y + (p - sg(p)) for y, p in zip(ys, parts)])
 
 
@@ -178,7 +178,7 @@ def detached_whole(a):
 @defect("GSPO-05c", both(token_gradient, masked_any), "holes", "fully-masked",
         seen="none known, right in verl #2775, Trinity #154, labs-molt #53", shows="masked tokens", stages=LOSS)
 def mean_without_mask(a):
-    """GSPO-token whose detached mean takes masked tokens in. Right: the mean over the mask."""
+    """GSPO-token whose detached mean includes masked tokens. Right: the mean over the mask."""
     a.with_ghosts()
 
     def log_units(original, choice, tokens):
@@ -198,8 +198,8 @@ def sequence_detached(a):
 @defect("GSPO-06", of(unit), "extreme-50", "mistakes-far-unit", "extreme-800-bad",
         seen="tunix, later than a52883ea (whose bound is 20 on both sides)", shows="a response's log-ratio above 10, A < 0", stages=LOSS)
 def bounded_from_above(a):
-    """The response's log-ratio is cut at 10, gradient too, where no bound is meant, or is not where 10 is
-    (implementations differ). Right: as the unit's clamp says."""
+    """The response's log-ratio is bounded above at 10 (derivative 0 beyond) where no bound is meant, or is not bounded where 10 is meant
+    (implementations differ). Right: as `ratio.level_clamp_high` says."""
     bounded = a.objective["ratio"]["level_clamp_high"] not in (0, "Infinity")
     low, high = (0, 0) if bounded else ("-Infinity", 10)
     a.choose("ratio", level_clamp_low=low, level_clamp_high=high)

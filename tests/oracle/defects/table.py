@@ -1,4 +1,5 @@
-"""The table of mistakes, and when each can matter. Predicates of the objective alone come from the scenarios."""
+"""The table of mistakes, and the predicates that say when a mistake can change an answer. Predicates of the objective alone come from
+scenarios.py."""
 from scenarios import corrected, kl_in_loss, kl_in_reward, unit, uses_ratio
 
 DEFECTS = {}
@@ -24,8 +25,8 @@ class Defect:
 def defect(name, when, *scenes, seen, shows, stages=("advantage", "loss"), kind="objective", cut=lambda case: True):
     """Register commit(attempt), documented as "wrong. Right: right.".
 
-    when(objective, batch), of the kinds logits and hidden when(case), and of a split cut(case): can it change anything?
-    scenes: cases that show it, by scenario or by id, best first.
+    Can the mistake change an answer? when(objective, batch); for the kinds logits and hidden when(case); for a split also cut(case).
+    scenes: cases that expose it, by scenario or by id, best first.
     """
     def register(commit):
         if name in DEFECTS:
@@ -66,10 +67,10 @@ def rewards_judged(o, b):
     return "advantage" not in b
 
 
-# ---- what several mistakes look at
+# ---- what several mistakes need
 
 def width(raw):
-    """Tokens of the rectangle that the responses are padded to."""
+    """The length to which all responses are padded: that of the longest."""
     return max(raw["length"])
 
 
@@ -82,7 +83,7 @@ def masked_any(o, b):
 
 
 def farther_than(most):
-    """Is the sum of all log-ratios, whose part any exponent is, above `most`, or one of them not finite?"""
+    """Is the sum of the absolute log-ratios, a bound of every exponent, above `most`, or is one of them not finite?"""
     def test(o, b):
         others = [b[key] for key in ("logp_old", "logp_ref", "logp_rollout") if key in b]
         try:

@@ -1,4 +1,4 @@
-"""TRUST: how far the policy may go, by probability or by the sign of the advantage."""
+"""TRUST: trust regions by probability or by the sign of the advantage."""
 from autodiff import exp
 from axes import surrogate, weight
 from limits import limit, sign
@@ -17,28 +17,30 @@ def ordinary(o, b):
 
 
 def bent(a, bend):
-    """-A w + bend(s, a, w, l) of finite log-probabilities"""
+    """S becomes -A w + bend(s, a, w, l); log-probabilities are finite"""
     a.swap(surrogate.KIND, "quadratic_probability", lambda s, adv, w, y, l: -adv * w + bend(s, adv, w, l))
 
 
 @defect("TRUST-01", both(parabola, ordinary), AT + "quadratic_probability", AT + "quadratic_probability-eps",
         seen="a mode of UniRL's DRPO, read in its code", shows="a probability below 1", stages=LOSS)
 def without_the_probability(a):
-    """The parabola is that of the ratio alone, as steep for rare tokens as for sure ones. Right: times the old probability."""
+    """The parabola is one of the ratio alone: as steep for improbable tokens as for probable ones. Right: multiplied by the old
+    probability."""
     bent(a, lambda s, adv, w, l: (w - 1) * (w - 1) * (abs(adv) / (2 * mpf(s["quadratic_eps"]))))
 
 
 @defect("TRUST-02", both(parabola, ordinary), AT + "quadratic_probability", AT + "quadratic_probability-eps",
         seen="none known, invited by a probability", shows="a policy that has moved", stages=LOSS)
 def probability_of_the_policy(a):
-    """The parabola is weighted by the probability under the policy, differentiated. Right: by that of the ratio's denominator, a number."""
+    """The parabola is weighted by the probability under the policy, differentiated. Right: by the detached probability in the ratio's
+    denominator."""
     bent(a, lambda s, adv, w, l: exp(l) * (w - 1) * (w - 1) * (abs(adv) / (2 * mpf(s["quadratic_eps"]))))
 
 
 @defect("TRUST-03", both(parabola, ordinary), AT + "quadratic_probability", AT + "quadratic_probability-rollout",
         seen="none known, invited by one formula for both signs", shows="a negative advantage", stages=LOSS)
 def parabola_with_the_sign(a):
-    """The parabola is multiplied by A: bad tokens are rewarded for going far. Right: by the absolute value of A."""
+    """The parabola is multiplied by A: moving far is rewarded where A < 0. Right: by the absolute value of A."""
     bent(a, lambda s, adv, w, l: (w - 1) * (w - 1) * (limit(exp(s["x"])) * adv / (2 * mpf(s["quadratic_eps"]))))
 
 
@@ -46,27 +48,27 @@ def parabola_with_the_sign(a):
         seen="none known, invited by a square",
         shows="a policy that has moved", stages=LOSS)
 def twice_the_parabola(a):
-    """The 2 under the parabola is left out. Right: abs(A) p (w - 1)^2/(2 eps), whose slope has no 2."""
+    """The 2 in the parabola's denominator is missing. Right: abs(A) p (w - 1)^2/(2 eps), whose derivative has no 2."""
     bent(a, lambda s, adv, w, l: (w - 1) * (w - 1) * (limit(exp(s["x"])) * abs(adv) / mpf(s["quadratic_eps"])))
 
 
 def dropped_if(a, test):
-    """test(limits, advantage, ratio)"""
+    """test(limits, advantage, ratio) decides which tokens trust drops"""
     a.swap(weight.TRUST, "negative_band", lambda n, adv, w, y, l, x, token: test(n, adv, w))
 
 
 @defect("TRUST-05", banded, AT + "negative_band-token", AT + "negative_band-low", seen="none known, invited by a band",
-        shows="a good token out of the band", stages=LOSS)
+        shows="a token with A > 0 outside the band", stages=LOSS)
 def band_for_both_signs(a):
-    """Good tokens out of the band are dropped too. Right: bad ones only."""
+    """Tokens with A > 0 outside the band are dropped too. Right: only those with A < 0."""
     dropped_if(a, lambda n, adv, w: weight.not_within(w, 1 - n.low, 1 + n.high))
 
 
 @defect("TRUST-06", banded, AT + "negative_band-token", AT + "negative_band-high",
-        seen="none known, invited by PPO's clip, which has one side for bad tokens",
-        shows="a bad token above the band", stages=LOSS)
+        seen="none known, invited by PPO's clip, which is one-sided where A < 0",
+        shows="a token with A < 0 above the band", stages=LOSS)
 def one_side_only(a):
-    """Bad tokens are dropped below the band only. Right: above it too."""
+    """Tokens with A < 0 are dropped only below the band. Right: above it too."""
     dropped_if(a, lambda n, adv, w: sign(adv) < 0 and weight.less(w, 1 - n.low))
 
 

@@ -1,4 +1,4 @@
-"""VOC, HEAD: what goes wrong between logits or hidden states and a row's loss, and on the way back."""
+"""VOC, HEAD: mistakes between logits or hidden states and the loss, forward and backward."""
 import math
 
 import logits_path as path
@@ -16,7 +16,7 @@ UNKNOWN = "none known"
 
 
 def scenes(*labels):
-    """The cases that may record a mistake in full: of a few rows, and of given derivatives."""
+    """The cases that may record a mistake in full: those of a few rows, and those with given derivatives."""
     given = [label for label in labels if label not in ("masked", "entropy")]
     return [f"{row}-{label}" for label in labels for row in UNITS] + [f"{label}-{k}" for label in given for k in (2, 3, 1, 4)]
 
@@ -38,7 +38,7 @@ def both(*tests):
 
 
 def bonus(case):
-    """Does the loss have an entropy's part?"""
+    """Does the loss depend on the entropy?"""
     return "dentropy" in case or "objective" in case and case["objective"]["penalty"]["entropy_coef"] != 0
 
 
@@ -52,12 +52,12 @@ def poisoned(case):
 
 
 def slope(a, f):
-    """f(original, case, x, v) in the place of dL/d logits_v times the temperature."""
+    """f(original, case, x, v) replaces dL/d logits_v times the temperature."""
     a.around(path, "logit_slope", f)
 
 
 def after_forward(a, f):
-    """f(case, x) changes what a position has come to."""
+    """f(case, x) changes a position after its forward pass."""
     def forward(original, case, x):
         original(case, x)
         f(case, x)
@@ -65,7 +65,7 @@ def after_forward(a, f):
 
 
 def without(x, name, then):
-    """then() while x has 0 of it."""
+    """then(), called while this attribute of x is 0."""
     kept = getattr(x, name)
     setattr(x, name, ZERO)
     found = then()
@@ -81,14 +81,14 @@ def multiplied(numbers, factor):
 
 @defect("VOC-01", both(differentiated, hot), *scenes("tempered", "sharded"), kind=BOTH, seen=UNKNOWN, shows="a temperature other than 1")
 def temperature_twice(a):
-    """The temperature divides twice, in the logits and in the log-softmax that is handed them. Right: once."""
+    """The temperature divides twice: the logits, and again in the log-softmax. Right: once."""
     a.case["temperature"] = mpf(a.case["temperature"]) ** 2
 
 
 @defect("VOC-02", both(differentiated, hot), *scenes("tempered", "sharded"), kind=BOTH, seen=UNKNOWN,
         shows="a temperature other than 1; the loss is right")
 def gradient_untempered(a):
-    """The gradient lacks the 1 / tau of the logits' division. Right: (one-hot - p) / tau."""
+    """The gradient lacks the factor 1 / tau. Right: (one-hot - p) / tau."""
     a.around(path, "back", lambda original, case, x: multiplied(original(case, x), mpf(case["temperature"])))
 
 
@@ -122,14 +122,14 @@ def raw_entropy(a):
         seen="none known; right ones are misplaced in MASK-05 (ms-swift #8427) and MASK-05a (prime-rl #1525)",
         shows="responses of two tokens or more")
 def shifted_by_one(a):
-    """The logits of a position score the token after its own. Right: the token that was drawn from them."""
+    """The logits of a position are used for the token after the sampled one. Right: the token that was sampled from them."""
     a.case["target"] = [row[1:] + row[:1] for row in a.case["target"]]
 
 
 @defect("VOC-06", differentiated, *scenes("plain", "tempered"), kind=BOTH, seen=UNKNOWN, shows="always; the loss is right")
 def gradient_of_cross_entropy(a):
-    """The gradient of the cross-entropy stands where that of the log-probability belongs: its sign is turned.
-    Right: one-hot minus p, times dL / d logp."""
+    """The gradient of the cross-entropy is used as that of the log-probability: its sign is wrong. Right: one-hot minus p, times dL / d
+    logp."""
     a.around(path, "back", lambda original, case, x: multiplied(original(case, x), -1))
 
 
@@ -144,7 +144,7 @@ def logsumexp_detached(a):
 
 @defect("VOC-08", differentiated, *scenes("plain", "tempered"), kind=BOTH, seen=UNKNOWN, shows="always; the loss is right")
 def softmax_unweighted(a):
-    """The softmax is subtracted from the weighted one-hot without its own weight. Right: dL / d logp times (one-hot - p)."""
+    """The softmax is subtracted from the weighted one-hot without being weighted itself. Right: dL / d logp times (one-hot - p)."""
     def f(original, case, x, v):
         by_entropy = without(x, "g", lambda: original(case, x, v))
         return x.g * (v == x.target) - x.softmax.p[v] + by_entropy
@@ -153,7 +153,7 @@ def softmax_unweighted(a):
 
 @defect("VOC-09", differentiated, *scenes("plain", "tempered"), kind=BOTH, seen=UNKNOWN, shows="always; the loss is right")
 def one_hot_unweighted(a):
-    """The one-hot is subtracted without dL / d logp: p weighted, the sampled token's 1 not. Right: dL / d logp times (one-hot - p)."""
+    """The softmax is multiplied by dL / d logp, the one-hot is not. Right: dL / d logp times (one-hot - p)."""
     def f(original, case, x, v):
         return original(case, x, v) + ((1 - x.g) * (v == x.target) if x.softmax.p[v] else ZERO)
     slope(a, f)
@@ -166,7 +166,7 @@ def one_hot_unweighted(a):
         seen="verl (entropy_from_logits), read in its code; TRL, ms-swift, open-instruct: reported, no reference",
         shows="a logit of -infinity, and an entropy")
 def entropy_of_banned(a):
-    """A logit of -infinity adds 0 times -infinity to the entropy, which is NaN. Right: p log p is 0 where p is."""
+    """A logit of -infinity adds 0 times -infinity to the entropy, which is NaN. Right: p log p is 0 where p is 0."""
     def forward(case, x):
         if any(not p for p in x.softmax.p):
             x.entropy = mpf("nan")
@@ -194,7 +194,7 @@ def entropy_uncentred(a):
 @defect("VOC-13", bonus, *scenes("entropy", "tempered"), kind=BOTH, seen="none known; NeMo-RL b7302ad41 weighs it by a ratio (ENT-04)",
         shows="an entropy bonus")
 def entropy_of_sample(a):
-    """Minus the sampled token's log-probability passes for the entropy. Right: -sum p log p over the vocabulary."""
+    """Minus the sampled token's log-probability is used as the entropy. Right: -sum p log p over the vocabulary."""
     def forward(case, x):
         x.entropy = -x.logp
 
@@ -224,11 +224,11 @@ def entropy_dropped(a):
     a.choose("penalty", entropy_coef=0)
 
 
-# ---- tokens that cannot occur, and those that are not in the vocabulary
+# ---- banned tokens, and padding of the vocabulary
 
 @defect("VOC-14", both(differentiated, has("banned")), *scenes("banned"), seen=UNKNOWN, shows="banned tokens", kind=BOTH)
 def ban_forgotten(a):
-    """Tokens that the sampler was not allowed have their probability. Right: probability 0, as when sampling."""
+    """Tokens that the sampler was not allowed to sample keep their probability. Right: probability 0, as when sampling."""
     del a.case["banned"]
 
 
@@ -241,7 +241,8 @@ def ban_by_product(a):
 @defect("VOC-16", both(differentiated, has("banned"), has("logits")), *scenes("banned"), seen=UNKNOWN,
         shows="banned tokens; the loss is right", kind=BOTH)
 def ban_not_in_gradient(a):
-    """The gradient is that of all tokens, banned ones too: the backward pass makes its softmax anew. Right: of the allowed ones."""
+    """The gradient includes banned tokens: the backward pass recomputes the softmax without the ban. Right: the softmax over the allowed
+    tokens."""
     def back(original, case, x):
         kept = x.logits, x.softmax
         x.logits = [path.number(z) for z in case["logits"][x.i][x.t]]
@@ -260,7 +261,8 @@ def uneven(case):
 @defect("VOC-17", uneven, *scenes("plain", "tempered"), seen="verl before #5349 (37ff251ea), in its fused kernel",
         shows="a vocabulary that is no multiple of 4", kind=BOTH)
 def padding_in_softmax(a):
-    """The vocabulary is padded to a multiple, and the padding's logits of 0 count in the softmax. Right: the padding is -infinity."""
+    """The vocabulary is padded to a multiple of some size, and the padding's logits of 0 count in the softmax. Right: the padding is
+    -infinity."""
     def forward(case, x):
         width = len(x.logits)
         s = Softmax(x.logits + [ZERO] * (-width % 4), case["temperature"])
@@ -310,8 +312,8 @@ def gradient_of_shard(a):
 
 @defect("VOC-20", has("shards"), *scenes("sharded"), seen=UNKNOWN, shows="a sharded vocabulary; the loss is right", kind=BOTH)
 def offset_forgotten(a):
-    """The backward pass compares a shard's own column numbers with the token: the one-hot is in every shard that is wide enough, or in
-    none. Right: the shard's first column is subtracted from the token first."""
+    """The backward pass compares the column numbers within a shard with the token's id: the one-hot is in every shard that is wide
+    enough, or in none. Right: the shard's first column is subtracted from the id before."""
     def f(original, case, x, v):
         begin, _ = shard_of(case, v)
         return original(case, x, v) + x.g * ((v - begin == x.target) - (v == x.target))
@@ -333,7 +335,7 @@ def entropy_of_shard(a):
 
 @defect("VOC-22", poisoned, *scenes("masked"), seen=UNKNOWN, shows="masked tokens whose logits or hidden states are NaN", kind=BOTH)
 def masked_by_product(a):
-    """Masked tokens are multiplied by 0 on the way back, and their NaN stays NaN. Right: their rows are never read, and get 0."""
+    """Masked tokens are multiplied by 0 in the backward pass, and NaN stays NaN. Right: their rows are not read, and get gradient 0."""
     name = "dlogits" if a.kind == "logits" else "dhidden"
 
     def answers(found):
@@ -362,7 +364,7 @@ def times(factor):
 
 @defect("HEAD-01", has("chunks"), *scenes("chunked"), seen=UNKNOWN, shows="several chunks of tokens; the loss is right", **HEAD)
 def last_chunk(a):
-    """Each chunk writes the projection's gradient anew: the last one's is left. Right: the sum over all chunks."""
+    """Each chunk overwrites the projection's gradient: only the last chunk's remains. Right: the sum over all chunks."""
     def f(original, case, found, v, h):
         first = sum(case["chunks"][:-1])
         starts = [sum(map(len, case["target"][:i])) for i in range(len(case["target"]))]
@@ -380,7 +382,7 @@ def chunks_averaged(a):
         seen="Liger before #628 (bf2c67b7), whose chunks were means",
         shows="several chunks of tokens; the gradient is right", **HEAD)
 def loss_of_chunks_averaged(a):
-    """The loss is divided by the number of chunks, and the gradient is not. Right: both are sums."""
+    """The loss is divided by the number of chunks, the gradient is not. Right: both are sums."""
     def answers(found):
         found["loss"] /= len(a.case["chunks"])
     a.answered(answers, "loss")
@@ -388,7 +390,7 @@ def loss_of_chunks_averaged(a):
 
 @defect("HEAD-04", has("shards"), *scenes("sharded"), seen=UNKNOWN, shows="a sharded projection; the loss is right", **HEAD)
 def hidden_of_one_shard(a):
-    """The gradient of the hidden states is that of the first shard's columns. Right: the sum over all shards."""
+    """The gradient of the hidden states includes only the first shard's columns. Right: the sum over all shards."""
     def f(original, case, x):
         kept, x.dlogits = x.dlogits, x.dlogits[:case["shards"][0]]
         found = original(case, x)
@@ -399,25 +401,25 @@ def hidden_of_one_shard(a):
 
 @defect("HEAD-05", has("shards"), *scenes("sharded"), seen=UNKNOWN, shows="a sharded projection; the loss is right", **HEAD)
 def hidden_reduced_twice(a):
-    """The gradient of the hidden states is summed over the shards twice: as often too large as there are shards. Right: once."""
+    """The gradient of the hidden states is summed over the shards twice, which multiplies it by the number of shards. Right: once."""
     a.around(path, "hidden_slope", lambda original, case, x: multiplied(original(case, x), len(case["shards"])))
 
 
 @defect("HEAD-06", hot, *scenes("tempered"), seen=UNKNOWN, shows="a temperature other than 1; the loss is right", **HEAD)
 def weight_untempered(a):
-    """The projection's gradient lacks the temperature. Right: 1 / tau, as that of the hidden states."""
+    """The projection's gradient lacks the factor 1 / tau. Right: 1 / tau, as in the gradient of the hidden states."""
     projection(a, times(a.case["temperature"]))
 
 
 @defect("HEAD-07", hot, *scenes("tempered"), seen=UNKNOWN, shows="a temperature other than 1; the loss is right", **HEAD)
 def hidden_untempered(a):
-    """The gradient of the hidden states lacks the temperature. Right: 1 / tau, as that of the projection."""
+    """The gradient of the hidden states lacks the factor 1 / tau. Right: 1 / tau, as in the projection's gradient."""
     a.around(path, "hidden_slope", lambda original, case, x: multiplied(original(case, x), mpf(case["temperature"])))
 
 
 @defect("HEAD-08", lambda case: True, *scenes("tempered", "chunked"), seen=UNKNOWN, shows="always; the loss is right", **HEAD)
 def accumulated_in_16_bits(a):
-    """The projection's gradient is added up in bfloat16, every partial sum rounded. Right: in float32 or wider."""
+    """The projection's gradient is accumulated in bfloat16, every partial sum rounded. Right: in float32 or wider."""
     def f(original, case, found, v, h):
         total = ZERO
         for x in found:
@@ -428,14 +430,14 @@ def accumulated_in_16_bits(a):
 
 @defect("HEAD-09", poisoned, *scenes("masked"), seen=UNKNOWN, shows="masked tokens whose hidden states are NaN; the loss is right", **HEAD)
 def masked_in_weight(a):
-    """Masked tokens' hidden states enter the projection's gradient, 0 times NaN. Right: they enter nothing."""
+    """The hidden states of masked tokens enter the projection's gradient: 0 times NaN. Right: they are not read."""
     projection(a, times(math.nan))
 
 
 @defect("HEAD-10", lambda case: True, *scenes("tempered", "chunked"), seen="unsloth-zoo #892 (d491423a)",
         shows="always; the loss is right", **HEAD)
 def weight_twice(a):
-    """The backward pass adds the projection's gradient to the leaf and returns it too: twice. Right: once."""
+    """The backward pass adds the projection's gradient to the leaf and also returns it: twice the gradient. Right: once."""
     projection(a, times(2))
 
 
@@ -447,5 +449,5 @@ def weight_detached(a):
 
 @defect("HEAD-12", lambda case: True, *scenes("tempered", "chunked"), seen=UNKNOWN, shows="always; the loss is right", **HEAD)
 def hidden_detached(a):
-    """The hidden states are detached: nothing is trained below the projection. Right: differentiated."""
+    """The hidden states are detached: the layers below the projection get no gradient. Right: differentiated."""
     a.around(path, "hidden_slope", lambda original, case, x: multiplied(original(case, x), 0))

@@ -1,9 +1,8 @@
-"""Functions beside the objective, by subject: what is selected, what controls a step, credit, rewards, weights, the critic, the steps of
-a sampler, distillation.
+"""Functions that are used beside an objective, by subject: selection, control, credit, rewards, weights, critic, flow, distillation.
 
-Each takes its arguments as fractions, and the batch first if it reads one, and returns {answer: numbers with their
-sizes, flags or counts}. Rationals are exact; roots, powers and e^x have 60 digits. An argument that Python has as a word
-of its own (`lambda`) comes in `more`. Beside each function stand its cases and its checks; registry.py has them all.
+Each takes the batch first if it reads one, then its arguments as fractions, and returns {answer: numbers with their sizes, flags or
+counts}. Rationals are exact; roots, powers and e^x have 60 digits. Arguments whose name is a Python keyword (`lambda`) are in `more`. The
+cases and checks of a function are in the same file; registry.py collects them.
 """
 from functions import (selection_tokens, selection_responses, selection_prompts, control_coefficients, control_trackers, control_clip,
                        credit_groups, credit_contrasts, credit_tokens, credit_steps, credit_shaping, rewards_length, rewards_groups,

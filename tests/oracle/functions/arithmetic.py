@@ -1,4 +1,4 @@
-"""What the functions are made of: numbers with their sizes, and the batch by its mask tokens."""
+"""Numbers with their sizes, and access to the mask tokens of a batch."""
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ BANNED = "-Infinity"  # a logit
 
 
 def less(a, b):
-    """a < b, of rationals; values a hair apart are noted."""
+    """a < b, of rationals; nearly equal values are recorded in limits.near_misses."""
     if a != b and abs(a - b) < NEAR * max(abs(a), abs(b)):
         limits.near_misses.append((a, b))
     return a < b
@@ -67,7 +67,7 @@ def places(batch):
 
 
 def read(batch, array):
-    """{place: x} of the mask tokens; what other slots hold is never read."""
+    """{place: x} of the mask tokens; masked tokens are not read."""
     return {(i, t): Fraction(array[i][t]) for i, t in places(batch)}
 
 
@@ -85,7 +85,7 @@ def by_group(batch):
 
 
 def ascending(x):
-    """Places in the order of their numbers, the earlier first where these are equal."""
+    """Places in ascending order of their numbers, the earlier first where these are equal."""
     order = sorted(x, key=lambda place: (x[place], place))
     for a, b in zip(order, order[1:]):
         less(x[a], x[b])
@@ -125,7 +125,7 @@ def rewards_of(batch):
 
 
 def shares(score, temperature):
-    """Softmax, and the size of what its exponents lose."""
+    """Softmax, and the rounding error of its exponents."""
     e = [reals.exp(real((x - max(score)) / temperature)) for x in score]
     return [x / sum(e) for x in e], real(1 + (max(score) - min(score)) / temperature)
 
@@ -135,7 +135,7 @@ def mean_of(numbers):
 
 
 def falling(x):
-    """Indices of the largest first, of equal ones the lower; neighbours a hair apart are noted."""
+    """Indices in descending order of the numbers, of equal ones the lower first; nearly equal neighbours are recorded."""
     order = sorted(range(len(x)), key=lambda i: (-x[i], i))
     for i, j in zip(order, order[1:]):
         less(x[j], x[i])

@@ -1,8 +1,8 @@
-"""Batches and arrays that cases share."""
+"""Batches and arrays that several cases use."""
 from scenarios import NAN, ORDER, binary32
 
-TENTHS = binary32(0.7)  # no short fraction
-UNMASKED = 1000000  # in a slot of an argument that nobody reads
+TENTHS = binary32(0.7)  # binary32 numbers that are no short fractions
+UNMASKED = 1000000  # the value at elements of an argument that are not read
 HOLED = "UnequalLengths MaskHoles NaNMasked FullyMasked"
 SELF = [[-0.5, -2, -1.25], [-0.75, -3], [-1, -0.25]]
 TEACHER = [[-0.75, -1.875, -1.25], [-3, -2.5], [-0.875, -0.125]]

@@ -1,4 +1,4 @@
-"""What checks share."""
+"""Functions that several checks use."""
 import math
 from fractions import Fraction
 
@@ -36,7 +36,7 @@ def near(x, y):
 
 
 def rational(x):
-    """An mpf as the fraction it is."""
+    """An mpf as an exact fraction."""
     mantissa, exponent = reals.parts(x)
     return Fraction(mantissa) * Fraction(2) ** exponent
 

@@ -1,4 +1,4 @@
-"""Bounds of the clip, and what sets them: by the batch, by its rewards, by entropy."""
+"""Bounds of the clip, from the batch, its rewards or its entropies."""
 import itertools
 import math
 from fractions import Fraction
@@ -17,7 +17,7 @@ from scenarios import NAN
 # ---- balanced_clip_bounds
 
 def out_of_balance(w, A, low, high, target):
-    """P/Q < target: what pushes up against what pushes down, under these bounds."""
+    """P/Q < target under these bounds: the surrogate of tokens that are pushed up over that of tokens pushed down."""
     pushes = [A[place] * (min(w[place], high) if A[place] >= 0 else max(w[place], low)) for place in A]
     P, Q = (sum((abs(x) for x in pushes if (x > 0) == up), ZERO) for up in (True, False))
     return limits.less(P, target * Q)  # false for Q = 0, where P/Q is infinite
@@ -181,7 +181,7 @@ def check_power_mean_bounds(check):
 
 @function(value=NOT_NEGATIVE)
 def ratio_quantile(batch: reads("logp_old", "shaping_mask"), quantile: FRACTION, least: NOT_NEGATIVE):
-    """GUIDE (2506.13923), official code: the ratio that most hinted tokens stay below, here of those in `shaping_mask`.
+    """GUIDE (2506.13923), official code: a quantile of the ratios of hinted tokens, here of those in `shaping_mask`.
 
     Source: GUIDE, 2506.13923
     Takes: batch with `logp_old`, `shaping_mask`; 0 <= `quantile` <= 1, `least` >= 0
@@ -238,7 +238,7 @@ def nearest_rank(x, level):
 
 @function(standard=TOKENS)
 def standardised_entropy(batch: reads("entropy"), quantile: FRACTION, form: one_of("coded", "intended")):
-    """HAPO (2509.16591): log-entropies from their quantile, each side divided by its largest.
+    """HAPO (2509.16591): log-entropies minus their quantile, each side divided by its largest value.
 
     Source: HAPO, 2509.16591
     Takes: batch with `entropy`; 0 <= `quantile` <= 1, `form`
@@ -304,7 +304,7 @@ def check_standardised_entropy(check):
 @function(clip_low=TOKENS, clip_high=TOKENS, advantage=TOKENS)
 def adaptive_clip(batch: reads("logp_old", "advantage"), standard: many(many(NUMBER)), low: NOT_NEGATIVE, high: NOT_NEGATIVE,
                  clip_coef: NUMBER, gain: NUMBER):
-    """2509.16591, the range and the advantage by entropy: a sure token may fall farther, an unsure one rise farther.
+    """2509.16591: clip range and advantage by entropy: tokens of low entropy get a wider lower range, of high entropy a wider upper one.
 
     Source: HAPO
     Takes: batch with `logp_old`, `advantage`; `standard` h per token (as `standardised_entropy` gives it), `low` >= 0, `high` >= 0,

@@ -1,4 +1,4 @@
-"""Coefficients that follow a measurement or a schedule."""
+"""Coefficients that depend on a measurement or a schedule."""
 import math
 from fractions import Fraction
 
@@ -56,7 +56,7 @@ def check_kl_control(check):
 
 @function(coef=NOT_NEGATIVE)
 def kl_hinge(kl: NUMBER, delta: NUMBER, beta: NOT_NEGATIVE):
-    """DisCO (2505.12366): a KL beyond its budget costs.
+    """DisCO (2505.12366): the coefficient of a KL above its budget.
 
     Source: DisCO, 2505.12366
     Takes: `kl`, `delta`, `beta` >= 0
@@ -78,7 +78,7 @@ def kl_hinge_cases(case):
 
 @function(coef=NUMBER, used=NUMBER)
 def entropy_control(coef: NUMBER, entropy: NUMBER, target: NUMBER, delta: NUMBER, low: NUMBER, high: NUMBER, inclusive: FLAG):
-    """2505.22312: the coefficient walks within bounds, and is used only where the entropy is below its target.
+    """2505.22312: the coefficient moves by fixed steps within bounds, and is used only while the entropy is below its target.
 
     Source: 2505.22312
     Takes: `coef`, `entropy`, `target`, `delta`, `low` <= `high`, `inclusive`
@@ -336,7 +336,7 @@ def check_linear_schedule(check):
 
 @function(margin=NUMBER)
 def margin_schedule(margin: NUMBER, progress: FRACTION, share: number(above=0, most=1)):
-    """ConSPO (2605.12969) section 4.3: the margin rises along half a cosine, and stays.
+    """ConSPO (2605.12969) section 4.3: the margin rises along half a cosine, then is constant.
 
     Source: ConSPO, 2605.12969
     Takes: `margin` M, the last one; `progress` of the run in [0, 1]; `share` of the run after which the margin is whole, above 0, at most

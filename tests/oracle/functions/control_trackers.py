@@ -1,4 +1,4 @@
-"""State that is kept over steps: averages, baselines, counts, quantiles."""
+"""State over several steps: averages, baselines, counts, quantiles."""
 import itertools
 import statistics
 from fractions import Fraction
@@ -40,7 +40,7 @@ def moving_average_cases(case):
 
 @function(advantage=many(NUMBER), baseline=NUMBER)
 def running_baseline(baseline: NUMBER, momentum: FRACTION, reward: many(NUMBER, least=1)):
-    """SPIRAL's role-conditioned baseline (2506.24119) as prime-rl has it: scored first, then moved.
+    """SPIRAL's role-conditioned baseline (2506.24119), as in prime-rl: the advantage is computed before the baseline is updated.
 
     Source: 2506.24119 as prime-rl
     Takes: `baseline` b, 0 <= `momentum` m <= 1, `reward` (n >= 1)
@@ -164,7 +164,7 @@ def check_running_moments(check):
 
 @function(alpha=NOT_NEGATIVE, beta=NOT_NEGATIVE)
 def decayed_counts(alpha: NOT_NEGATIVE, beta: NOT_NEGATIVE, decay: FRACTION, successes: NOT_NEGATIVE, failures: NOT_NEGATIVE):
-    """SPO (2509.13232) and VADE: counts of a prompt's successes and failures that forget.
+    """SPO (2509.13232) and VADE: decaying counts of a prompt's successes and failures.
 
     Source: SPO, 2509.13232; VADE; AT-PO
     Takes: `alpha`, `beta`, `successes`, `failures` >= 0, 0 <= `decay` <= 1
@@ -208,7 +208,7 @@ def check_counts(check):
 
 @function(decay=NOT_NEGATIVE)
 def drift_decay(batch: reads("logp_old"), half_life: POSITIVE, low: NOT_NEGATIVE, high: NOT_NEGATIVE):
-    """SPO's streaming form: the farther the policy went from the one that answered, the more is forgotten.
+    """SPO's streaming form: the decay is stronger the farther the policy is from the one that sampled.
 
     Source: SPO, streaming
     Takes: batch with `logp_old`; `half_life` > 0, 0 <= `low` <= `high`
@@ -300,7 +300,7 @@ def check_quantile_tracker(check):
 
 @function(factor=many(NOT_NEGATIVE))
 def turn_factor(batch: reads("logp_old"), factor: many(NOT_NEGATIVE), low: FRACTION, high: NOT_NEGATIVE):
-    """SeeUPO: how far the turns that were updated already have moved a trajectory, within bounds.
+    """SeeUPO: the clipped product of the ratios of the turns that are already updated.
 
     Source: SeeUPO
     Takes: batch with `logp_old`: the turn that was updated, `logp` after it; `factor` M (N, >= 0), 0 <= `low` <= 1, `high` >= 0

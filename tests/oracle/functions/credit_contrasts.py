@@ -1,4 +1,4 @@
-"""Advantages of responses by their share of a softmax, by pairs, by sets and beside a reference answer."""
+"""Advantages of responses from a softmax, from pairs, from sets and with a reference answer."""
 import itertools
 from fractions import Fraction
 
@@ -56,7 +56,7 @@ def check_boltzmann_advantage(check):
 
 @function(advantage=many(FRACTION))
 def likelihood_advantage(batch: reads("logp_old", "reward"), threshold: NUMBER, temperature: POSITIVE, by_length: FLAG):
-    """POPO (2605.06650), released code: the right responses by how likely they were.
+    """POPO (2605.06650), released code: a softmax of the mean log-probabilities of right responses.
 
     Source: POPO, 2605.06650, released code
     Takes: batch with `logp_old`, `reward`; `threshold`, `temperature` > 0, `by_length`
@@ -108,7 +108,7 @@ def check_likelihood_advantage(check):
 
 @function(advantage=many(NUMBER))
 def calibration_advantage(batch, correct: many(FLAG), temperature: POSITIVE):
-    """CAPO (2604.12632): the slope of log(1 + e^(-(s_right - s_wrong)/tau)) over the pairs of a right and a wrong response.
+    """CAPO (2604.12632): the derivative of log(1 + e^(-(s_right - s_wrong)/tau)) over the pairs of a right and a wrong response.
 
     Source: CAPO, 2604.12632
     Takes: batch; `correct` (N flags), `temperature` tau > 0
@@ -170,7 +170,8 @@ def check_calibration_advantage(check):
 
 @function(advantage=many(NUMBER), replace=many(integer(-1)))
 def hard_negative_advantage(batch: reads("reward"), utility: many(NUMBER)):
-    """ReCast (2604.22169): a hit against the miss that was nearest; in groups without a hit the farthest one is to be replaced.
+    """ReCast (2604.22169): the best response against the wrong one of largest utility; in groups without a right response the wrong one of
+    smallest utility is to be replaced.
 
     Source: ReCast, 2604.22169
     Takes: batch with `reward`; `utility` u (N)
@@ -261,8 +262,8 @@ def check_set_advantage(check):
 @function(advantage=many(NUMBER), reference_advantage=NUMBER)
 def reference_advantage(reward: many(NUMBER, least=1), reference_reward: NUMBER, beta: NUMBER, with_reference: FLAG,
                         **more: {"lambda": NUMBER}):
-    """GRAO: with these, the surrogate `score` and the mean of response means over the G + 1 sequences of one prompt the
-    loss is the paper's.
+    """GRAO: with these advantages, the surrogate `score` and the mean of response means over the G + 1 sequences of a prompt, the loss
+    is the paper's.
 
     Source: GRAO
     Takes: one prompt: `reward` (n >= 1), `reference_reward`, `beta`, `lambda`, `with_reference`

@@ -1,4 +1,4 @@
-"""Advantages of responses from the mean and the deviation of their group or bundle, that no choice of the advantage axis gives."""
+"""Advantages of responses from statistics of their group or bundle that the advantage axis does not have."""
 import itertools
 import math
 import statistics
@@ -74,7 +74,7 @@ def check_median_advantage(check):
 
 @function(advantage=many(NUMBER))
 def virtual_reward_advantage(batch: reads("reward"), virtual: NUMBER, count: COUNT, eps: NOT_NEGATIVE):
-    """NGRPO: mean and deviation as if some more responses had the best reward.
+    """NGRPO: mean and deviation include additional virtual responses with the best reward.
 
     Source: NGRPO
     Takes: batch with `reward`; `virtual`, `count` m >= 0, `eps` >= 0
@@ -121,7 +121,7 @@ def check_virtual_reward_advantage(check):
 
 @function(advantage=many(NUMBER))
 def collapsed_advantage(batch: reads("reward"), eps: NOT_NEGATIVE):
-    """AGPO (2503.15952), code: groups that are all right or all wrong have a constant advantage.
+    """AGPO (2503.15952), code: a constant advantage in groups that are all right or all wrong.
 
     Source: AGPO, 2503.15952, code
     Takes: batch with `reward`; `eps` >= 0
@@ -191,7 +191,7 @@ def multi_scale_advantage(reward: many(NUMBER, least=2, most=20), eps: POSITIVE)
     for ks in compositions(counts):
         tau, members = sum(ks), [v for v, k in zip(different, ks) for _ in range(k)]
         if len(set(members)) == 1:
-            continue  # nothing differs
+            continue  # all rewards are equal
         s, centre, size = population_deviation(members) + real(eps), mean(members), mean([abs(v) for v in members])
         ways = math.prod(math.comb(c, k) for c, k in zip(counts, ks))
         for v, c, k in zip(different, counts, ks):
@@ -251,7 +251,7 @@ ANCHORS = {"paper": paper_anchor, "code": code_anchor}
 def two_anchor_advantage(batch: reads("reward"), constraints: many(number(least=1)), alpha: NUMBER, beta: NUMBER, gain_pos: NUMBER,
                          gain_neg: NUMBER,
                 form: one_of("paper", "code")):
-    """MDP-GRPO (2606.06058): tanh of the standardised reward and of the distance from a goal, losses steeper than gains.
+    """MDP-GRPO (2606.06058): a mixture of tanh of the standardised reward and of the distance from a target, with a gain for each sign.
 
     Source: MDP-GRPO, 2606.06058
     Takes: batch with `reward`; `constraints` C >= 1 (N), `alpha`, `beta`, `gain_pos`, `gain_neg`, `form`
@@ -326,7 +326,7 @@ def halves(group, metric):
 @function(advantage=many(NUMBER))
 def canon_advantage(batch: reads("reward"), metric: many(NUMBER), alpha: NUMBER, scaled: one_of("low", "high"), offset: NUMBER,
                     mix: NUMBER):
-    """CANON, released code: against the mean of the other half of the group and that of the own half.
+    """CANON, released code: the group is halved by a metric; compared with the mean of the other half and with that of the own half.
 
     Source: CANON, released code
     Takes: batch with `reward`; `metric` (N), `alpha`, `scaled` (`low`, `high`), `offset` b, `mix` mu
@@ -400,7 +400,7 @@ SCALES = {"paper": (paper_scale, 0), "code": (code_scale, MILLIONTH)}
 
 @function(advantage=many(NUMBER))
 def asymmetric_advantage(batch: reads("reward"), form: one_of("paper", "code"), alpha: POSITIVE, mean_reward: FRACTION):
-    """A-GRAE: the normalised 0/1 reward, times a factor of the group's and the batch's mean reward.
+    """A-GRAE: the normalised 0/1 reward, times a factor that depends on the mean rewards of the group and the batch.
 
     Source: A-GRAE
     Takes: batch with `reward` of 0 and 1; `form`, `alpha` > 0, 0 <= `mean_reward` u <= 1
@@ -453,7 +453,7 @@ def check_asymmetric_advantage(check):
 
 @function(advantage=many(NUMBER))
 def hardness_advantage(batch: reads("reward"), slope: NUMBER, offset: NUMBER):
-    """Confucius3-Math, section 6.2: the harder the prompt, the more its deviations count.
+    """Confucius3-Math, section 6.2: the centred reward times a linear function of the group's mean reward.
 
     Source: Confucius3-Math
     Takes: batch with `reward`; `slope` a, `offset` c
@@ -492,7 +492,7 @@ def check_hardness_advantage(check):
 # ---- bundle_advantage
 
 def tail_and_middle(S, q, level, omega, eps):
-    """RISKPO's mixed value at risk: v weighs what is below the low quantile, u what is between both."""
+    """RISKPO's mixed value at risk: v is about sums below the low quantile, u about those between both quantiles."""
     relu = lambda x: max(x, Fraction(0))
     u = (relu(S - q[0]) - relu(S - q[1])) / (level[1] - level[0] + eps)
     v = -relu(q[0] - S) / (level[0] + eps)
@@ -502,7 +502,7 @@ def tail_and_middle(S, q, level, omega, eps):
 
 
 def credit(U, r, centres):
-    """A bundle's value is dealt out by each prompt's part of the sum of deviations; evenly where that is about 0."""
+    """Divides a bundle's value among its prompts in proportion to their deviations; evenly where the sum of deviations is about 0."""
     apart = [x - c for x, c in zip(r, centres)]
     D = sum(apart)
     size = sum(abs(x) + abs(c) for x, c in zip(r, centres))

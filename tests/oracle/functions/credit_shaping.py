@@ -1,4 +1,4 @@
-"""Advantages that are given, and changed: bonuses, factors, mixtures, projections."""
+"""Changes of given advantages: bonuses, factors, mixtures, projections."""
 from fractions import Fraction
 from math import floor
 
@@ -18,7 +18,7 @@ from scenarios import Dice
 @function(advantage=many(NUMBER))
 def sharpening_advantage(batch: reads("logp_old", "reward"), advantage: many(NUMBER), kappa: NOT_NEGATIVE,
                          **more: {"lambda": NOT_NEGATIVE}):
-    """XRPO: right responses that were less likely than the group's mean gain.
+    """XRPO: a bonus for right responses that are less likely than the group's mean.
 
     Source: XRPO
     Takes: batch with `logp_old`, `reward`; `advantage` A (N), `lambda` >= 0, `kappa` >= 0
@@ -159,7 +159,7 @@ def check_variant_advantage(check):
 
 @function(advantage=many(NUMBER))
 def step_weight_advantage(advantage: many(NUMBER), weight: many(FRACTION)):
-    """DPEPO (2604.24320): what is worth less where it is good is worse where it is bad.
+    """DPEPO (2604.24320): a factor W of positive advantages, 2 - W of negative ones.
 
     Source: DPEPO, 2604.24320
     Takes: `advantage` A, `weight` W in [0, 1] (n each)
@@ -190,7 +190,7 @@ def check_step_weight_advantage(check):
 
 @function(advantage=many(NUMBER))
 def mix_advantages(x: many(NUMBER), y: many(NUMBER), a: NUMBER, b: NUMBER):
-    """A sum of two levels of advantages, as in GiGPO (2505.10978) or by strata.
+    """The weighted sum of two advantages, as in GiGPO (2505.10978) or over strata.
 
     Source: levels of GiGPO, 2505.10978; strata
     Takes: `x`, `y` (n each), `a`, `b`
@@ -222,14 +222,14 @@ def check_mix_advantages(check):
 
 @function(rank=integer(1), effective=NUMBER)
 def gram_rank(gram: many(many(NUMBER), least=1), advantage: many(NUMBER), share: POSITIVE, least: integer(1), most: integer(1)):
-    """SALT (2606.05800), official code: the participation ratio of the gradients, and how much their sum cancels.
+    """SALT (2606.05800), official code: the participation ratio of the gradients, and the degree to which their sum cancels.
 
     Source: SALT, 2606.05800, official code
     Takes: `gram` K (n x n, n >= 1, symmetric: K_ij = g_i.g_j, n times the code's), `advantage` A (n), `share` rho > 0, 1 <= `least` <=
     `most`
     Gives: PR = (tr K)^2/(sum K_ij^2 + 1e-10 n^2). `rank`: max(least, min(rho PR rounded to the nearest integer, most, n - 1)); no rho
     PR is within 1e-6 of a half (Python's rounding goes to even there). `effective`: (sum_ij A_i A_j K_ij)/(sum_i A_i^2 K_ii + 1e-9);
-    scale with the absolute values of the upper terms
+    scale with the absolute values of the terms of the numerator
     """
     n = len(gram)
     trace, squares = sum(gram[i][i] for i in range(n)), sum(x * x for row in gram for x in row)
@@ -261,7 +261,7 @@ def gram_rank_cases(case):
 
 
 def rounded_ratio(K, share):
-    """Of the eigenvalues, the code's guard acting on K/n."""
+    """The rank from the eigenvalues; the code's guard applies to K/n."""
     spectrum = reals.eigenvalues([[real(Fraction(x)) / len(K) for x in row] for row in K])
     return int(reals.rint(share * sum(spectrum) ** 2 / (sum(x * x for x in spectrum) + mpf(10) ** -10)))
 
@@ -287,7 +287,7 @@ def check_gram_rank(check):
 # ---- projected_advantage
 
 def projected(A, basis):
-    """P A, P made of orthonormal rows, and its sizes."""
+    """P A with its sizes, P the projection on orthonormal rows."""
     n = len(A)
     dots = [summed([v * a for v, a in zip(row, A)]) for row in basis]
     return [Number(sum(row[i] * d.value for row, d in zip(basis, dots)), sum(abs(row[i]) * d.size for row, d in zip(basis, dots)))
@@ -328,7 +328,7 @@ def check_projected_advantage(check):
         check(f"an orthonormal basis, but for rounding: {label}", off < Fraction(1, 10 ** 15))
         kept = [max(a, 0) if given["positive"] else a for a in A]
         got = values(found["advantage"])
-        for row in basis:  # along the basis it is A, beside it alpha times what is kept
+        for row in basis:  # in the span of the basis it is A, orthogonal to it alpha times B
             moved = sum(v * (x - a) for v, x, a in zip(row, got, A))
             check(f"along the basis nothing changes: {label}", abs(moved) < Fraction(1, 10 ** 14))
         gone = values(exactly("projected_advantage", **{**given, "advantage": [float(k) for k in kept], "alpha": 0})["advantage"])

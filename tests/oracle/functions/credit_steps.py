@@ -1,4 +1,4 @@
-"""Advantages of turns, steps and nodes of a tree."""
+"""Advantages of turns, steps and tree nodes."""
 import math
 import statistics
 from fractions import Fraction
@@ -18,7 +18,7 @@ from scenarios import Dice
 
 @function(advantage=many(NUMBER))
 def future_success_advantage(reward: many(NUMBER, least=1)):
-    """StepCodeReasoner (2605.11922, Eq. 11): a step's reward, more where the later steps succeed.
+    """StepCodeReasoner (2605.11922, eq. 11): a step's reward times 1 + the mean of the later rewards.
 
     Source: StepCodeReasoner, 2605.11922
     Takes: `reward` (n >= 1: the steps of a response)
@@ -61,7 +61,7 @@ def held(W, clip, sign):
 @function(credit=many(NUMBER))
 def alignment_advantage(own: many(NUMBER), other: many(NUMBER), gamma: FRACTION, weight_gamma: FRACTION, beta: NUMBER, inclusive: FLAG,
                     sign: FLAG, per_step: FLAG, discount: FLAG, clip: NOT_NEGATIVE):
-    """ADALIGN (2511.19405), official code: the other's advantage counts as far as one's own has been good.
+    """ADALIGN (2511.19405), official code: the other agent's advantage is added, weighted by the discounted sum of the own past advantages.
 
     Source: ADALIGN, 2511.19405, official code
     Takes: `own` a, `other` b (n steps each), `gamma` g and `weight_gamma` h in [0, 1], `beta`, flags `inclusive`, `sign`, `per_step`,
@@ -137,7 +137,7 @@ BY_ROLE = {"mean": against_mean, "mean_std": standardised, "clipped": clipped}
 
 @function(advantage=many(NUMBER))
 def role_advantage(reward: many(NUMBER, least=1), role: many(INTEGER, least=1), form: one_of("mean", "mean_std", "clipped")):
-    """MARS, official code: turns against those of the same role.
+    """MARS, official code: turns compared with those of the same role.
 
     Source: MARS, official code, its first step
     Takes: `reward` (n), `role` (n integer ids): of turns; `form`
@@ -192,7 +192,7 @@ def leaves_below(node, children, logp, alpha):
 @function(advantage=many(NUMBER))
 def branch_advantage(parent: many(integer(-1), least=1), reward: many(NUMBER), logp: many(NUMBER), form: one_of("leaves", "probability"),
                      alpha: NUMBER):
-    """BRANCHGRPO (2509.06040), official code: nodes against those of the same depth.
+    """BRANCHGRPO (2509.06040), official code: nodes compared with those of the same depth.
 
     Source: BRANCHGRPO, 2509.06040, official code
     Takes: `parent` (n >= 1; -1: the root, exactly the first; else a lower number), `reward` (n; read at leaves), `logp` (n: of the edge

@@ -1,4 +1,4 @@
-"""Advantages of tokens, and keys by which tokens tell right responses from wrong ones."""
+"""Advantages of tokens, and statistics that distinguish tokens of right and of wrong responses."""
 import itertools
 import math
 import statistics
@@ -87,7 +87,7 @@ def key(table, counts, totals, fisher, gain, top, frequency):
 def key_token_advantage(batch: reads("reward"), token: many(many(INTEGER)), fisher: NOT_NEGATIVE, gain: NOT_NEGATIVE, top: NUMBER,
                         ignored: INTEGER,
                frequency: FLAG):
-    """KTAE (2505.16826), official code: the ids that tell right responses from wrong ones, and how far.
+    """KTAE (2505.16826), official code: how strongly a token id is associated with right or with wrong responses.
 
     Source: KTAE, 2505.16826, official code
     Takes: batch with `reward`; `token` per token: an integer id; `fisher` alpha >= 0, `gain` beta >= 0, not both 0; `top`, `ignored`
@@ -152,7 +152,7 @@ def key_tokens_cases(case):
 
 
 def by_permutations(a, b, c, d):
-    """Fisher's test by dealing out who has the id."""
+    """Fisher's test by enumerating all assignments of the id to responses."""
     n, right = a + b + c + d, a + c
     deals = [sum(i < right for i in who) for who in itertools.combinations(range(n), a + b)]
     share = {k: Fraction(deals.count(k), len(deals)) for k in set(deals)}
@@ -272,8 +272,8 @@ def check_jsd_advantage(check):
 @function(advantage=TOKENS)
 def distribution_advantage(batch: reads("logp_old", "advantage"), tempered: many(many(NUMBER)), correct: many(FLAG), entropy: NUMBER,
                            entropy_base: NUMBER):
-    """Distribution-centric policy optimisation, released code: correct responses are also pulled towards the policy at
-    another temperature.
+    """Distribution-centric policy optimisation, released code: a term for correct responses that moves the policy towards itself at another
+    temperature.
 
     Source: distribution-centric PO, released code
     Takes: batch with `logp_old`, `advantage`; `tempered` per token: old log-probabilities at another temperature; `correct` (N flags),
@@ -342,7 +342,7 @@ def odds(log_odds):
 @function(advantage=TOKENS)
 def odds_advantage(batch: reads(), informed: many(many(NUMBER)), plain: many(many(NUMBER)), prior: many(FRACTION),
                    evidence_max: NOT_NEGATIVE):
-    """OPPO (2605.21851): each token moves the log odds of success by its evidence; its advantage is what that does to the probability.
+    """OPPO (2605.21851): each token adds its evidence to the log odds of success; its advantage is the change of the probability.
 
     Source: OPPO, 2605.21851
     Takes: batch; `informed` and `plain` per token: log-probabilities by one scorer, with the answer in its context and without; `prior`
@@ -409,7 +409,7 @@ def check_odds_advantage(check):
 
 @function(advantage=TOKENS)
 def implicit_advantage(batch: reads("reward"), process: many(many(NUMBER)), process_coef: NUMBER, outcome_coef: NUMBER):
-    """2502.01456 as verl's recipe: leave-one-out of implicit rewards and of the outcome, then what is still to come.
+    """PRIME (2502.01456), as verl's recipe: leave-one-out implicit rewards and outcomes, then rewards to go.
 
     Source: PRIME, 2502.01456, as verl's recipe
     Takes: batch with `reward` (the outcome); `process` per token: implicit rewards; `process_coef`, `outcome_coef`
@@ -479,7 +479,7 @@ def fallback(r, group, eps, scaled):
 
 @function(advantage=many(NUMBER))
 def token_advantage(batch: reads("reward"), eps: NOT_NEGATIVE, limit: POSITIVE, scaled: FLAG):
-    """2509.16591, official code: every token carries its response's reward; wild groups fall back to responses.
+    """2509.16591, official code: statistics over tokens with their response's reward; over responses in groups with large values.
 
     Source: HAPO, 2509.16591, official code
     Takes: batch with `reward`; `eps` >= 0, `limit` > 0, flag `scaled`
@@ -543,7 +543,7 @@ def check_token_advantage(check):
 
 @function(advantage=many(NUMBER))
 def position_advantage(logp_old: many(NOT_POSITIVE, least=2), reward: many(NUMBER)):
-    """TLPO (2604.26553), code: candidates of one position, by their probability; p (r - mean r) over the sum of its size.
+    """TLPO (2604.26553), code: candidates at one position: p (r - mean r) over the sum of its absolute values.
 
     Source: TLPO, 2604.26553, code
     Takes: `logp_old` o, `reward` r (n >= 2 each: candidates at one position)

@@ -1,4 +1,4 @@
-"""The critic's loss, the policy to measure against, and distances from a teacher."""
+"""The critic's loss, the proximal policy, and distances from a teacher."""
 from fractions import Fraction
 
 import autodiff
@@ -29,7 +29,7 @@ def value_loss(batch, value: many(many(NUMBER)), value_old: many(many(NUMBER)), 
                aggregation: one_of("token_sum", "token_mean", "seq_mean_token_mean", "seq_mean_token_sum", "seq_mean_constant", "constant",
                                    "group_mean_token_mean", "seq_sum_token_mean"),
                constant: NOT_NEGATIVE):
-    """PPO's critic as in verl: the larger of both squares; where they are the same, the one that is not clipped.
+    """PPO's critic as in verl: the larger of two squares; if they are equal, the unclipped one.
 
     Source: PPO's critic, as verl
     Takes: batch; `value` V, `value_old`, `returns` R per token; `clip` >= 0, `aggregation`: a `kind` of the
@@ -130,7 +130,7 @@ FORMS = {"log_linear": log_linear, "linear": linear}
 
 @function(logp_old=TOKENS)
 def proximal_logp(batch: reads("logp_rollout"), version: COUNT, behaviour_version: many(many(COUNT)), form: one_of("log_linear", "linear")):
-    """AReaL: the policy one version back, between the one that sampled and the one of now.
+    """AReaL: the policy one version before the current one, interpolated between the sampling and the current policy.
 
     Source: AReaL
     Takes: batch with `logp_rollout`; `version` v and `behaviour_version` v_b per token, integers, 0 <= v_b <= v; `form`
@@ -310,7 +310,7 @@ def log_sum_exp(xs):
 
 @function(gap=NUMBER)
 def top_k_gap(student: many(NUMBER, least=1), teacher: many(NUMBER, least=1), target: COUNT):
-    """VISD (2605.06094): teacher against student at a token, both normalised over the same set.
+    """VISD (2605.06094): the log-ratio of teacher and student at a token, both normalised over the same set of tokens.
 
     Source: VISD, 2605.06094
     Takes: `student`, `teacher` (n >= 1 finite log-probabilities of a set of tokens), `target`: a place in it

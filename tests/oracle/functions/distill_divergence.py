@@ -1,4 +1,4 @@
-"""Rows of a student's logits against a teacher: divergences of the next token's distributions, and the way back to the logits."""
+"""Divergences between the next-token distributions of a student and a teacher, and their gradients with respect to the logits."""
 from fractions import Fraction
 
 import limits
@@ -178,7 +178,7 @@ def distill_divergence(student: LOGITS, teacher: LOGITS, temperature: POSITIVE, 
                        tail: one_of("left_out", "renormalised", "bucket"), clip: NOT_NEGATIVE, logp_min: NOT_POSITIVE,
                        divergence_max: either(NOT_NEGATIVE, "Infinity"), weight: many(NUMBER), ids: SUPPORT = None,
                        mask: many(FLAG) = None):
-    """A row for each position: how far the student's next token is from the teacher's.
+    """The divergence of the student's next-token distribution from the teacher's, for each position.
 
     Source: GKD 2306.13649 eq. 1 as TRL and ms-swift; SDPO 2601.20802, SDFT 2601.19897, SDPG 2606.04036, OPSD 2601.18734, verl, NeMo-RL,
     as their code has it

@@ -1,4 +1,4 @@
-"""Self-distillation inside a group: which response teaches which, and how much the prompt counts."""
+"""Self-distillation within a group: teacher and student responses, and weights of prompts."""
 from fractions import Fraction
 
 from functions.arithmetic import Number, by_group, lengths_of
@@ -18,7 +18,7 @@ def parted(batch, correct):
 
 @function(teacher=many(integer(-1)), student=many(integer(-1)))
 def distill_pairs(batch, correct: CORRECT):
-    """SSOPD: the shortest correct response shows the longest wrong one how.
+    """SSOPD: the shortest correct response is the teacher of the longest wrong one.
 
     Source: SSOPD, 2605.17497, as summaries have it
     Takes: batch; `correct`: flags of responses
@@ -65,7 +65,7 @@ def check_distill_pairs(check):
 
 @function(weight=many(NOT_NEGATIVE))
 def frontier_weight(batch, correct: CORRECT, strength: NOT_NEGATIVE):
-    """SSOPD: prompts of which half the responses are correct distil most, solved and unsolved ones not at all.
+    """SSOPD: a weight that is largest for prompts with half of the responses correct, and 0 for solved and unsolved prompts.
 
     Source: SSOPD, 2605.17497, as summaries have it (`strength` 0.5)
     Takes: batch; `correct`: flags of responses; `strength` >= 0

@@ -7,7 +7,7 @@ from functions.mistakes import mistake, right
 
 
 def finite(found):
-    """Wrong answers of a case whose right ones are all finite, else nothing."""
+    """The wrong answers of a case whose right ones are all finite, else None."""
     return found if "dlogits" in found and all(math.isfinite(x) for x in found["divergence"]) else None
 
 
@@ -44,19 +44,19 @@ def beta_exchanged(given):
 
 @mistake("distill_divergence")
 def teacher_at_1(given):
-    """The temperature divides the student's logits alone."""
+    """The temperature divides only the student's logits."""
     return wrong(given, teacher_temperature=1)
 
 
 @mistake("distill_divergence")
 def student_at_1(given):
-    """The temperature divides the teacher's logits alone."""
+    """The temperature divides only the teacher's logits."""
     return wrong(given, temperature=1)
 
 
 @mistake("distill_divergence")
 def temperature_squared(given):
-    """The loss is multiplied by the square of the temperature, as of old in distillation of classifiers; none of these sources does."""
+    """The loss is multiplied by the square of the temperature, as in distillation of classifiers; none of these sources does so."""
     return scaled(given, given["temperature"] ** 2)
 
 
@@ -70,7 +70,7 @@ def slope_at_temperature_1(given):
 @mistake("distill_divergence")
 @plain_sums
 def mean_over_vocabulary(given):
-    """The mean over the vocabulary, or over the ids, stands for the sum: kl_div with reduction mean."""
+    """The mean over the vocabulary, or over the ids, in place of the sum: kl_div with reduction mean."""
     return scaled(given, 1 / len(given["teacher"][0]))
 
 
@@ -86,7 +86,7 @@ def not_renormalised(given):
 
 @mistake("distill_divergence")
 def renormalised_all_the_same(given):
-    """Both sides are normalised over the ids where what is beyond them is left out."""
+    """With `left_out`, both sides are normalised over the ids."""
     return wrong(given, tail="renormalised", logp_min=0) if given["tail"] == "left_out" and "ids" in given else None
 
 
@@ -98,7 +98,7 @@ def bucket_left_out(given):
 
 @mistake("distill_divergence")
 def other_support(given):
-    """The student's likeliest tokens are taken for the ids that the teacher's numbers belong to."""
+    """The ids are the student's most likely tokens, but the teacher's numbers belong to other ids."""
     if "ids" not in given or "mask" in given:
         return None
     places = lambda row: [-math.inf if x == "-Infinity" else x for x in row]
@@ -119,7 +119,7 @@ def not_clipped(given):
 
 @mistake("distill_divergence")
 def padding_pays(given):
-    """Padding counts as the other rows do."""
+    """Padding rows count like other rows."""
     return wrong({key: x for key, x in given.items() if key != "mask"}) if "mask" in given and given["kind"] != "forward" else None
 
 
@@ -130,7 +130,7 @@ def bfloat16(x):
 
 @mistake("distill_divergence")
 def short_mixture(given):
-    """The logarithm of the mixture is kept in 16 bits."""
+    """The logarithm of the mixture is rounded to 16 bits."""
     b = given["beta"]
     if given["kind"] != "jensen_shannon" or b in (0, 1) or "ids" in given or "mask" in given or "-Infinity" in sum(
             given["student"] + given["teacher"], []):
@@ -150,7 +150,7 @@ def probabilities(z, temperature):
     return [x / sum(e) for x in e]
 
 
-# ---- what goes into it
+# ---- its inputs
 
 @mistake("distill_top")
 def normalised_over_the_top(given):
@@ -165,7 +165,7 @@ def normalised_over_the_top(given):
 
 @mistake("distill_top")
 def in_order_of_likelihood(given):
-    """The likeliest token comes first, not the smallest id: what follows belongs to other tokens."""
+    """The ids are in order of likelihood, not ascending, so their log-probabilities are assigned to other tokens."""
     found, k = right("distill_top", given), given["k"]
     order = sorted(range(len(found["ids"])), key=lambda i: (i // k, -found["logp"][i], found["ids"][i]))
     return {"ids": [found["ids"][i] for i in order]}
@@ -173,7 +173,7 @@ def in_order_of_likelihood(given):
 
 @mistake("distill_at")
 def raw_logits(given):
-    """The numbers are logits over the temperature: what is subtracted is missing."""
+    """The numbers are logits over the temperature, without the log-sum-exp subtracted."""
     if "-Infinity" in sum(given["logits"], []):
         return None
     return {"logp": [row[v] / given["temperature"] for row, own in zip(given["logits"], given["ids"]) for v in own]}
@@ -187,7 +187,7 @@ def not_truncated(given, batch):
 
 @mistake("distill_importance_weight")
 def upside_down(given, batch):
-    """The ratio of the policy that sampled to that of now."""
+    """The inverse ratio: sampling policy over current policy."""
     return right("distill_importance_weight", given, {**batch, "logp": batch["logp_old"], "logp_old": batch["logp"]})
 
 
@@ -206,7 +206,7 @@ def pairs_exchanged(given, batch):
 
 @mistake("frontier_weight")
 def without_4(given, batch):
-    """The factor 4 is left out: a prompt at a half has a quarter of the strength."""
+    """The factor 4 is missing: a prompt with half of its responses correct has a quarter of the strength."""
     return {"weight": [x / 4 for x in right("frontier_weight", given, batch)["weight"]]}
 
 

@@ -1,4 +1,4 @@
-"""What distillation takes of logits and log-probabilities: the likeliest tokens, log-probabilities at given ones, a weight of tokens."""
+"""The most likely tokens, log-probabilities at given tokens, and a weight of tokens, for distillation."""
 from fractions import Fraction
 
 import reals
@@ -37,7 +37,7 @@ def likeliest(row, k):
 
 @function(ids=many(COUNT), logp=many(ANSWER))
 def distill_top(logits: LOGITS, temperature: POSITIVE, k: integer(1)):
-    """The support that a distillation is summed over.
+    """The most likely tokens, over which a distillation is summed.
 
     Source: SDPO 2601.20802 and SDFT 2601.19897, as their code and TRL have it
     Takes: `logits` (rows of V, -inf: banned, not all of a row), `temperature` > 0, `k` in [1, V]
@@ -120,7 +120,7 @@ def check_distill_at(check):
 
 @function(weight=TOKENS)
 def distill_importance_weight(batch: reads("logp_old"), clip: POSITIVE):
-    """SDPO: the ratio to the policy that sampled, truncated, a constant; times the divergence of the token.
+    """SDPO: the truncated, detached ratio to the policy that sampled, as a weight of the token's divergence.
 
     Source: SDPO 2601.20802 (`is_clip`), as its code and TRL have it
     Takes: batch with `logp_old`; `clip` > 0

@@ -1,4 +1,4 @@
-"""What arguments and answers may be, as vectors/schema.json says it. They stand as annotations of the functions and in @function."""
+"""The domains of arguments and answers, as in vectors/schema.json: annotations of the functions, and arguments of @function."""
 
 
 def defined(name):
@@ -43,12 +43,12 @@ def either(x, constant):
 
 
 def reads(*arrays):
-    """Of a batch: the arrays that are there beside those of every batch."""
+    """The arrays of a batch that a function needs besides those of every batch."""
     return {"required": list(arrays)}
 
 
 def optional(x):
-    """An answer that may be missing."""
+    """An answer that may be absent."""
     return {"optional": x}
 
 

@@ -1,4 +1,4 @@
-"""Losses without log-probabilities: of the errors with which a denoiser predicts, at given levels of noise."""
+"""Losses without log-probabilities, from the prediction errors of a denoiser at given noise levels."""
 from fractions import Fraction
 
 import reals
@@ -16,7 +16,7 @@ HALF = Fraction(1, 2)
 
 @function(error=many(NOT_NEGATIVE), dprediction=optional(many(NUMBER)))
 def denoising_error(prediction: ELEMENTS, target: ELEMENTS, derror: many(NUMBER) = None):
-    """How far a prediction is off at one level of noise; with minus its sign a score of the sample.
+    """The prediction error at one noise level; its negative is a score of the sample.
 
     Source: GDPO-SR 2603.16769, Diffusion-DPO 2311.12908, as their code has it
     Takes: `prediction` (n samples of D >= 1 elements), `target` (the same shape), `derror` (n; optional): dL/d error
@@ -57,7 +57,7 @@ def check_denoising_error(check):
 
 @function(loss=NOT_NEGATIVE, derror=many(NUMBER))
 def denoising_preference(error: many(NUMBER, least=1), error_ref: many(NUMBER, least=1), weight: many(NUMBER, least=1), beta: POSITIVE):
-    """Good samples are to be denoised better than the reference does, bad ones worse: a logistic loss of their weighted sum.
+    """A logistic loss of the weighted sum of error - error_ref: better than the reference for good samples, worse for bad ones.
 
     Source: GDPO-SR 2603.16769 (weights: the group's z-scores, `beta` 5000); Diffusion-DPO 2311.12908 of a pair: weights 1 and -1,
     `beta` 2000
@@ -116,7 +116,7 @@ LEAST = Fraction(1, 10 ** 5)
 
 
 def residue(z, clean, u, t):
-    """z_t - t u - z_0: what the clean sample that u leads to is off."""
+    """z_t - t u - z_0: the error of the clean sample that velocity u predicts."""
     return [x - t * v - c for x, v, c in zip(z, u, clean)]
 
 
@@ -158,7 +158,7 @@ def of_sample(v, old, ref, z, clean, t, r, most, beta, coef):
 @function(share=many(FRACTION), loss=many(NOT_NEGATIVE), dvelocity=many(NUMBER))
 def diffusion_nft(velocity: ELEMENTS, velocity_old: ELEMENTS, noisy: ELEMENTS, clean: ELEMENTS, level: many(FRACTION),
                   advantage: many(NUMBER), advantage_max: POSITIVE, beta: POSITIVE, kl_coef: NOT_NEGATIVE, velocity_ref: ELEMENTS = None):
-    """DiffusionNFT: samples are noised again, and a velocity is pulled to the good and pushed from the bad, around the old one.
+    """DiffusionNFT: for re-noised samples, the velocity is moved towards good and away from bad samples, relative to the old velocity.
 
     Source: DiffusionNFT 2509.16117, official code
     Takes: `velocity` v, `velocity_old`, `velocity_ref` (optional; with kl_coef > 0 needed), `noisy` z_t, `clean` z_0 (n samples of D >=
@@ -182,7 +182,7 @@ def diffusion_nft(velocity: ELEMENTS, velocity_old: ELEMENTS, noisy: ELEMENTS, c
 
 
 def noised(seed, lengths, far, level, advantage):
-    """Random samples, noised, and the velocities of three models, which are about far apart."""
+    """Random noised samples, and the velocities of three models; far: the size of their differences."""
     steps = thrown_steps(seed, lengths, far)
     return dict(velocity=steps["mean"], velocity_old=steps["mean_old"], velocity_ref=steps["mean_ref"], noisy=steps["sample"],
                 clean=thrown_steps(seed + 1, lengths, far)["mean_old"], level=level, advantage=advantage)

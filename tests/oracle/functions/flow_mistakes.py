@@ -20,27 +20,27 @@ def length(given):
 @mistake("flow_schedule")
 @sde_only
 def noise_per_unit_of_time(given):
-    """The deviation lacks the root of the step's length: it is g."""
+    """The deviation is g: the factor sqrt(step length) is missing."""
     return {"std": right("flow_schedule", given)["std"] / math.sqrt(length(given))}
 
 
 @mistake("flow_schedule")
 @sde_only
 def length_counted_twice(given):
-    """The root of the step's length is multiplied in twice."""
+    """The factor sqrt(step length) is applied twice."""
     return {"std": right("flow_schedule", given)["std"] * math.sqrt(length(given))}
 
 
 @mistake("flow_schedule")
 def level_below_1(given):
-    """At the first level a level of 0.99 stands for 1, in the place of the second level of the schedule."""
+    """At the first level, 0.99 replaces 1 in the divisor, not the second level of the schedule."""
     return right("flow_schedule", given, sigma_max=0.99) if given["kind"] == "flow_sde" else None
 
 
 @mistake("flow_schedule")
 @sde_only
 def drift_left_out(given):
-    """The noise is added, and the mean is that of a step without noise."""
+    """Noise is added, but the mean is that of a step without noise."""
     return {"sample_factor": 1.0, "velocity_factor": -length(given)}
 
 
@@ -55,7 +55,7 @@ def upper_median(given):
 
 @mistake("balance_steps")
 def upside_down(given):
-    """The weights are those of the reciprocals: steps that move most weigh most."""
+    """The weights are inverted: steps that move most have the largest weights."""
     return right("balance_steps", given, rate=[1 / x for x in given["rate"]])
 
 
@@ -67,13 +67,13 @@ def lengths(given):
 
 @mistake("gaussian_steps")
 def summed_over_elements(given):
-    """The sum over the elements stands for the mean: ratios are those of densities, far from 1."""
+    """The sum over the elements in place of the mean: ratios are those of densities, far from 1."""
     return {key: [x * n for x, n in zip(xs, lengths(given))] for key, xs in right("gaussian_steps", given).items()}
 
 
 @mistake("gaussian_steps")
 def of_the_step_not_of_time(given):
-    """The divergence from the reference is over the step's deviation where another one is asked for."""
+    """The divergence from the reference uses the step's deviation although `kl_std` is given."""
     return right("gaussian_steps", {key: x for key, x in given.items() if key != "kl_std"})
 
 
@@ -102,7 +102,7 @@ def bias_subtracted(given):
 
 @mistake("gaussian_steps_backward")
 def bias_detached(given):
-    """The bias of the regulated log-ratio is a constant: what is left is the gradient of the plain one, times the deviation."""
+    """The bias of the regulated log-ratio is detached: the gradient is that of the plain log-ratio, times the deviation."""
     if "dregulated" not in given:
         return None
     plain = [g * s for g, s in zip(given["dregulated"], given["std"])]
@@ -119,7 +119,7 @@ def not_divided_by_elements(given):
 
 @mistake("gaussian_steps_backward")
 def pushed_away(given):
-    """The gradient of the log-probability has the other sign: (mu - y)."""
+    """The gradient of the log-probability has the wrong sign: (mu - y)."""
     turned = {key: [-x for x in given[key]] for key in ("dlogp", "dlog_ratio") if key in given}
     return right("gaussian_steps_backward", given, **turned)
 
@@ -128,26 +128,26 @@ def pushed_away(given):
 
 @mistake("denoising_error")
 def sum_of_squares(given):
-    """The sum over the elements stands for the mean."""
+    """The sum over the elements in place of the mean."""
     return {"error": [x * len(row) for x, row in zip(right("denoising_error", given)["error"], given["prediction"])]}
 
 
 @mistake("denoising_preference")
 def beta_not_halved(given):
-    """The exponent has beta for beta/2."""
+    """The exponent has beta in place of beta/2."""
     return right("denoising_preference", given, beta=2 * given["beta"])
 
 
 @mistake("denoising_preference")
 def good_are_denoised_worse(given):
-    """The exponent has the other sign: an error is no likelihood."""
+    """The exponent has the wrong sign: a small error is a high likelihood."""
     found = right("denoising_preference", given, weight=[-w for w in given["weight"]])
     return found
 
 
 @mistake("denoising_preference")
 def without_reference(given):
-    """The errors of the reference are left out."""
+    """The errors of the reference are missing."""
     return right("denoising_preference", given, error_ref=[0] * len(given["error"]))
 
 
@@ -155,7 +155,7 @@ def without_reference(given):
 
 @mistake("diffusion_nft")
 def share_not_clipped(given):
-    """Advantages beyond their bound give shares below 0 and above 1."""
+    """Advantages beyond the bound give shares below 0 and above 1."""
     return {"share": [a / (2 * given["advantage_max"]) + 0.5 for a in given["advantage"]]}
 
 
@@ -168,5 +168,6 @@ def without_factors(given):
 
 @mistake("diffusion_nft")
 def bad_is_pulled(given):
-    """Bad samples are pulled to as good ones are, by 1 - r: both ways are the same side of the old velocity."""
+    """The negative term uses the same side of the old velocity as the positive one: the velocity is pulled towards bad samples, with weight
+    1 - r."""
     return right("diffusion_nft", given, advantage=[given["advantage_max"]] * len(given["advantage"]))

@@ -1,4 +1,4 @@
-"""Noise schedules: the mean and the deviation of a sampler's step, and weights that make its steps count alike."""
+"""Noise schedules: mean and deviation of a sampler's step, and weights that give its steps equal gradients."""
 import math
 from fractions import Fraction
 
@@ -61,7 +61,7 @@ def flash_noise(s0, largest, smallest, eta):
     return real(eta) * real(smallest + (largest - smallest) * s0)
 
 
-CLOSEST = Fraction(997, 1000)  # to 1, that a level comes
+CLOSEST = Fraction(997, 1000)  # the largest level: levels nearer to 1 are replaced by it
 
 
 def sage(s0, s1, largest, smallest, eta):
@@ -171,7 +171,7 @@ CENTRE = {"median": lower_median_of_reciprocals, "mean": mean}
 
 @function(weight=many(POSITIVE))
 def balance_steps(rate: many(POSITIVE, least=1), centre: one_of(*CENTRE)):
-    """Steps weigh as much as a unit of their noise moves the velocity, so that each has as large a gradient.
+    """Weights proportional to the velocity change per unit of noise, so that all steps have gradients of equal size.
 
     Source: SAGE-GRPO 2603.21872 (`median`); Flash-GRPO 2605.15980 (`mean`)
     Takes: `rate` (n >= 1 numbers s/abs(b) of `flow_schedule`, > 0), `centre`

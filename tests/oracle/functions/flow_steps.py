@@ -1,4 +1,4 @@
-"""Gaussian steps of a sampler as tokens: log-probabilities, log-ratios and divergences from the means, and the way back to them."""
+"""Gaussian steps of a sampler as tokens: log-probabilities, log-ratios and divergences from the means, and the gradients."""
 from fractions import Fraction
 
 import reals
@@ -50,7 +50,7 @@ def regulated(y, mu, old, s):
           divergence_old=optional(many(NOT_NEGATIVE)), divergence_ref=optional(many(NOT_NEGATIVE)))
 def gaussian_steps(sample: ELEMENTS, mean: ELEMENTS, std: many(POSITIVE), mean_old: ELEMENTS = None, mean_ref: ELEMENTS = None,
                    kl_std: many(POSITIVE) = None):
-    """A chain of denoising steps is a response, a step is a token: what an objective takes of it.
+    """A chain of denoising steps as a response, a step as a token: the arrays that an objective reads.
 
     Source: Flow-GRPO 2505.05470, GRPO-Guard 2510.22319 eq. 8, Flow-DPPO 2606.11025
     Takes: `sample` y and `mean` mu (n steps, each of D >= 1 elements), `mean_old`, `mean_ref` (the same shape; optional), `std` s > 0
@@ -151,7 +151,7 @@ def slope(terms):
 def gaussian_steps_backward(sample: ELEMENTS, mean: ELEMENTS, std: many(POSITIVE), mean_old: ELEMENTS = None, mean_ref: ELEMENTS = None,
                             kl_std: many(POSITIVE) = None, dlogp: STEPS = None, dlog_ratio: STEPS = None, dregulated: STEPS = None,
                             ddivergence_old: STEPS = None, ddivergence_ref: STEPS = None):
-    """From an objective's derivatives back to the means; times `velocity_factor` of `flow_schedule` the gradient of the velocity.
+    """The gradient with respect to the means, from an objective's derivatives; times `velocity_factor` it is that of the velocity.
 
     Source: the derivatives of `gaussian_steps`; y, mean_old and mean_ref are constants
     Takes: what `gaussian_steps` takes, and dL/d of its answers: `dlogp`, `dlog_ratio`, `dregulated`, `ddivergence_old`,

@@ -1,4 +1,4 @@
-"""Known mistakes of programs that compute the functions: each gives another number than is right in two cases of its function."""
+"""Known mistakes in the functions: each changes a number in at least two cases of its function."""
 from functions.comparing import cases_of
 from functions.registry import answers, checks, reads_batch
 from record import MARGIN
@@ -7,7 +7,7 @@ MISTAKES = {}  # function: [(what is wrong, its wrong answers)]
 
 
 def mistake(function):
-    """What is wrong stands in the docstring; f(arguments), or f(arguments, batch), gives {answer: what comes out}, of those that differ."""
+    """The docstring says what is wrong. f(arguments), or f(arguments, batch), returns {answer: wrong value} of the answers that differ."""
     def register(f):
         if function not in MISTAKES:
             MISTAKES[function] = []
@@ -18,7 +18,7 @@ def mistake(function):
 
 
 def right(function, given, batch=None, **changed):
-    """With other arguments."""
+    """The right answers for changed arguments."""
     return answers(function, {**given, **changed}, batch)[0]
 
 
@@ -27,7 +27,7 @@ def numbers(x):
 
 
 def tells(expect, scale, found):
-    """Is some wrong number off by far more than any tolerance, or a flag or a count another one?"""
+    """Does some number differ by far more than any tolerance, or a flag or a count differ?"""
     def off(key):
         sizes = numbers(scale[key]) if key in scale else [0] * len(numbers(expect[key]))
         return any(not abs(x - y) <= MARGIN * s for x, y, s in zip(numbers(found[key]), numbers(expect[key]), sizes))

@@ -8,13 +8,13 @@ from functions.mistakes import MISTAKES
 
 SUBJECTS = {
     "selection": "which tokens, responses and prompts are trained on, kept or sampled",
-    "control": "coefficients, clips and state that follow what was measured",
-    "credit": "advantages beside the axis",
+    "control": "coefficients, clips and state that adapt to measured values",
+    "credit": "advantages that the advantage axis does not have",
     "rewards": "rewards of a response, a group or a list",
     "weights": "weights of tokens, responses and prompts",
-    "critic": "the value loss, the policy to measure against, distances from a teacher",
+    "critic": "the value loss, the proximal policy, distances from a teacher",
     "flow": "steps of a sampler of images or video as tokens, and losses on what a denoiser predicts",
-    "distill": "divergences of next-token distributions from a teacher, and what self-distillation takes beside them",
+    "distill": "divergences of next-token distributions from a teacher, and functions for self-distillation",
 }
 
 
@@ -27,7 +27,7 @@ def subject_of(name):
 
 
 def wrapped(text, width=136):
-    """Lines of words, none of which begins with what Markdown takes for a mark."""
+    """Wraps text such that no line begins with a Markdown mark."""
     words, line = re.sub(r" ([-+*=#<>]|\d+[.)])(?= )", "\0\\1", " ".join(text.split())).split(" "), ""
     lines = []
     for word in words:
@@ -40,9 +40,9 @@ def wrapped(text, width=136):
 
 
 def told_mistakes(name):
-    """What the cases of the function tell from what is right."""
+    """The known mistakes of the function."""
     known = [wrapped("- " + what) for what, _ in MISTAKES.get(name, ())]
-    return ["Mistakes that its cases tell:\n\n" + "\n".join(known)] if known else []
+    return ["Mistakes that its cases detect:\n\n" + "\n".join(known)] if known else []
 
 
 def entry(name):
@@ -55,7 +55,7 @@ def entry(name):
 
 def page(subject):
     parts = [f"# {subject.capitalize()}: {SUBJECTS[subject]}",
-             "Written by `tests/oracle/functions/write.py`. [The README](../README.md#functions) says what the words mean; the cases are in\n"
+             "Written by `tests/oracle/functions/write.py`. [The README](../README.md#functions) defines the terms; the cases are in\n"
              "[`calls.json`](../calls.json)."]
     names = [name for name in FUNCTIONS if subject_of(name) == subject]
     for module in dict.fromkeys(map(module_of, names)):

@@ -1,7 +1,7 @@
-"""What is registered: the functions, their cases and their checks; and how a function is asked.
+"""The decorators that register functions, their cases and their checks; and how to evaluate a function.
 
     @function(a=NUMBER)     def f(batch, x: NUMBER): ...   a function of the oracle and its answers; `batch` comes first if it reads one.
-                                                           What answers and arguments may be is said as in domains.py
+                                                           domains of answers and arguments are those of domains.py
     @cases("f")             def f_cases(case): ...         calls case(label, comment, batch, flags, **arguments) for each
     @checks("f", "g")       def check_f(check): ...        calls check(what, is it so) for each; of one function or several
 """
@@ -26,12 +26,12 @@ class Case(NamedTuple):
 
 FUNCTIONS = {}  # name: function
 ANSWERS = {}  # name: {answer: its domain}
-CASE_MAKERS = {}  # name: what makes its cases
-CHECKS = {}  # check: names of the functions that it is about
+CASE_MAKERS = {}  # name: the function that makes its cases
+CHECKS = {}  # check: names of the functions that it checks
 
 
 def function(answers=None, **more):
-    """Of the answers and their domains; a dict where Python has a name as a word of its own."""
+    """Registers a function with {answer: domain}; answers: a dict, for names that are Python keywords."""
     def register(f):
         FUNCTIONS[f.__name__] = f
         ANSWERS[f.__name__] = {**(answers or {}), **more}
@@ -75,13 +75,13 @@ def exact(x):
 
 
 def exactly(name, batch=None, **arguments):
-    """The answers as numbers with their sizes, flags and counts."""
+    """The exact answers: numbers with their sizes, flags and counts."""
     given = {key: exact(x) for key, x in arguments.items()}
     return FUNCTIONS[name](*([batch] if reads_batch(name) else []), **given)
 
 
 def each(f, x):
-    """f of every number, in the same lists; flags and counts stay."""
+    """f applied to every number in nested lists; flags and counts are unchanged."""
     if isinstance(x, Number):
         return f(x)
     return [each(f, y) for y in x] if isinstance(x, list) else x
@@ -96,7 +96,7 @@ def is_number(x):
 
 
 def answers(name, arguments, batch=None):
-    """(expect, scale) as plain floats; what is counted or chosen has no scale."""
+    """(expect, scale) as plain floats; flags and counts have no scale."""
     results = exactly(name, batch, **arguments)
     scale = {key: each(lambda n: rounded_up(real(n.size)), x) for key, x in results.items() if is_number(x)}
     return {key: each(rounded, x) for key, x in results.items()}, scale

@@ -1,4 +1,4 @@
-"""Rewards of a response beside the others of its group."""
+"""Rewards that depend on the other responses of the group."""
 import math
 import statistics
 from fractions import Fraction
@@ -19,7 +19,7 @@ from scenarios import NAN, Dice
 
 @function(reward=many(NUMBER))
 def diversity_reward(reward: many(NUMBER), similarity: many(many(NUMBER)), eps: NUMBER):
-    """DRA-GRPO (2505.09655), official code: what is like many others is worth less.
+    """DRA-GRPO (2505.09655), official code: the reward divided by the sum of similarities to the others.
 
     Source: 2505.09655, official code
     Takes: `reward` (n), `similarity` (n x n), `eps`
@@ -59,7 +59,7 @@ def check_diversity_reward(check):
 
 @function(reward=many(NUMBER))
 def unlikeliness_reward(batch: reads("logp_old", "reward"), beta: NUMBER):
-    """2506.02355: what the policy finds likely is worth less; ranked by the mean log-probability.
+    """2506.02355: likely responses get smaller rewards, by their rank of mean log-probability.
 
     Source: 2506.02355
     Takes: batch with `logp_old`, `reward`; `beta`
@@ -105,7 +105,7 @@ def check_unlikeliness_reward(check):
 
 @function(reward=many(NUMBER))
 def frequency_reward(batch, answer: many(integer(-1)), size: integer(1)):
-    """GAPO (group-aware, EMNLP 2025): an answer is worth less the more often the group gives it; signed around 1/L.
+    """GAPO (group-aware, EMNLP 2025): the reward falls with the frequency of the answer in the group; 1 at frequency 1/L.
 
     Source: GAPO, group-aware, 2511.12596
     Takes: batch; `answer` (N ids >= 0, or -1: invalid), `size` L >= 1
@@ -149,7 +149,7 @@ def check_frequency_reward(check):
 
 @function(reward=many(FRACTION))
 def win_rate_reward(wins: many(many(NUMBER), least=1)):
-    """PREF-GRPO (2508.20751): the share of comparisons that a response wins.
+    """PREF-GRPO (2508.20751): the fraction of comparisons that a response wins.
 
     Source: PREF-GRPO, 2508.20751
     Takes: `wins` (n x n, n >= 1: 1, 1/2 or 0 for i against j; wins_ij + wins_ji = 1; the diagonal is not read)
@@ -187,7 +187,7 @@ def check_win_rate_reward(check):
 
 @function(reward=many(NUMBER), masked=many(FLAG))
 def pairwise_rewards(batch, outcome: many(one_of(-1, 0, 1)), ended: many(FLAG)):
-    """PPR-GDE (2605.18191), code: neighbours are compared; of the winners that ended the shortest is worth 1; ties are left out.
+    """PPR-GDE (2605.18191), code: responses are compared in pairs; the shortest winner that ended gets 1; ties are masked.
 
     Source: PPR-GDE, 2605.18191, zhiyu-co/ppr-gde@595063e thinking.py
     Takes: batch; `outcome` (of the pairs of responses 2k, 2k + 1 of each group, of all groups in order: 1 if the first wins, -1 the
@@ -269,7 +269,7 @@ CONSISTENT = {"judge": judge, "votes": votes}
 
 @function(reward=many(NUMBER))
 def permutation_reward(choice: many(many(INTEGER), least=1), form: one_of("judge", "votes")):
-    """PA-GRPO (2603.21016): the same choice, whatever order the options stand in.
+    """PA-GRPO (2603.21016): consistency of the choice over orders of the options.
 
     Source: PA-GRPO, 2603.21016
     Takes: `choice` (P rows of n ids: a row for each order of the options), `form`
@@ -305,7 +305,7 @@ def check_permutation_reward(check):
 
 @function(reward=many(NOT_NEGATIVE))
 def min_max_reward(distance: many(NUMBER, least=1)):
-    """PPR-GDE: distances from the group's centre, from 0 to 1.
+    """PPR-GDE: distances from the group's centre, scaled to 0 .. 1.
 
     Source: PPR-GDE, 2605.18191, zhiyu-co/ppr-gde@595063e tools.py
     Takes: `distance` d (n >= 1)
@@ -341,7 +341,7 @@ def check_min_max_reward(check):
 
 @function(reward=many(NUMBER))
 def entropy_rank_reward(peak: many(NUMBER, least=1), overall: many(NUMBER), top: NUMBER):
-    """R3 (2601.19620): ranked by how many others have lower peaks and more entropy in all.
+    """R3 (2601.19620): ranked by the number of other responses with a lower peak entropy and a higher overall entropy.
 
     Source: R3, 2601.19620
     Takes: `peak`, `overall` (n >= 1 each), `top`
@@ -382,7 +382,7 @@ def check_entropy_rank_reward(check):
 
 @function(reward=many(NUMBER))
 def entity_reward(batch, found: many(FRACTION), correct: many(FLAG), invalid: many(FLAG), alpha: NUMBER):
-    """E-GRPO (2510.24694): wrong responses get a part for the entities that they found, beside the group's best.
+    """E-GRPO (2510.24694): wrong responses get a partial reward for entities found, relative to the most found in the group.
 
     Source: E-GRPO, 2510.24694
     Takes: batch; `found` (N, in [0, 1]), `correct`, `invalid` (N flags each), `alpha`
@@ -425,7 +425,7 @@ def below(x, y):
 @function(reward=many(NUMBER))
 def consistency_bonus(batch: reads("reward", "logp_ref", "selected"), accuracy: many(NUMBER), cap: POSITIVE, margin: NUMBER,
                       **more: {"lambda": NUMBER}):
-    """GRPO-CARE (2506.16141), official code: right responses whose answers the reference finds as likely as the others'.
+    """GRPO-CARE (2506.16141), official code: a bonus for right responses with answers about as likely under the reference as the others'.
 
     Source: GRPO-CARE, 2506.16141, official code
     Takes: batch with `reward`, `logp_ref`, `selected` (the answer's tokens); `accuracy` a (N), `lambda`, `cap` > 0, `margin`
@@ -493,7 +493,7 @@ def spread(xs, divisor):
 
 @function(reward=many(FRACTION))
 def interval_reward(begin: many(NUMBER, least=2), end: many(NUMBER, least=2), gamma: NOT_NEGATIVE, sample: FLAG):
-    """URPA (2508.06317): the overlap with the mean interval, less where the intervals differ.
+    """URPA (2508.06317): the overlap with the mean interval, reduced by the spread of the intervals.
 
     Source: URPA, 2508.06317
     Takes: `begin`, `end` (n >= 2 each, end > begin), `gamma` >= 0, flag `sample`

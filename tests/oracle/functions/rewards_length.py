@@ -19,7 +19,7 @@ from limits import ONE, ZERO
 @function(reward=many(NUMBER))
 def relative_cost_penalty(batch: reads("reward"), output: many(NOT_NEGATIVE), input: many(NOT_NEGATIVE), turns: many(NOT_NEGATIVE),
                   output_coef: NUMBER, input_coef: NUMBER, turns_coef: NUMBER):
-    """prime-rl: every cost as a share of the group's largest, scaled by the group's mean reward.
+    """prime-rl: penalties on costs relative to the group's largest cost, scaled by the group's mean reward.
 
     Source: prime-rl
     Takes: batch with `reward`; `output`, `input`, `turns` (N numbers >= 0 each), `output_coef`, `input_coef`, `turns_coef`
@@ -91,7 +91,7 @@ SHAPES = {"parabola": parabola, "polyline": polyline, "triangle": triangle}
 
 @function(reward=many(NUMBER))
 def length_shape_reward(length: many(NOT_NEGATIVE), form: one_of("parabola", "polyline", "triangle"), peak: POSITIVE, max: POSITIVE):
-    """1 at a peak, less for shorter and longer responses.
+    """1 at a peak length, less for shorter and longer responses.
 
     Source: 2505.19439, eq. 1-5 (`parabola`, `polyline`: p 0.5); 2508.08940 (`triangle`: p 1)
     Takes: `length` (n numbers >= 0), `form`, `peak` p > 0 (< 1 for the first two), `max` > 0
@@ -231,7 +231,7 @@ def check_correct_length_reward(check):
 
 @function(reward=many(NUMBER), efficient=many(FLAG))
 def efficiency_reward(batch, correct: many(FLAG), share: FRACTION, alpha: NOT_NEGATIVE):
-    """GRPO-lambda (2505.18086): in the best groups of the batch short right responses are worth more.
+    """GRPO-lambda (2505.18086): in the groups with the highest success rates, short right responses get larger rewards.
 
     Source: GRPO-lambda, 2505.18086
     Takes: batch; `correct` (N flags), 0 <= `share` <= 1, `alpha` >= 0
@@ -306,7 +306,7 @@ def fewest_calls(m, n, c):
 
 @function(reward=many(NUMBER))
 def tool_efficiency_reward(batch, calls: many(COUNT), correct: many(FLAG), smooth: POSITIVE, alpha: NUMBER, form: one_of("ppo", "grpo")):
-    """OTC (2504.14870): the fewer calls, the better a right response is.
+    """OTC (2504.14870): right responses with fewer tool calls get larger rewards.
 
     Source: OTC, 2504.14870
     Takes: batch; `calls` m (N integers >= 0), `correct` (N flags), `smooth` c > 0, `alpha`, `form`
@@ -357,7 +357,7 @@ def check_tool_efficiency_reward(check):
 
 @function(reward=many(FRACTION))
 def early_exit_reward(batch: reads("reward")):
-    """S-GRPO (2505.07686): the group in the order of its exits; every right one halves what the next is worth.
+    """S-GRPO (2505.07686): the group is ordered by exit position; each right response halves the reward of the next.
 
     Source: S-GRPO, 2505.07686
     Takes: batch with `reward`, a group in the order of its exits
@@ -393,7 +393,7 @@ def check_early_exit_reward(check):
 
 @function(reward=many(NUMBER))
 def repetition_penalty(batch, token: many(many(INTEGER)), size: integer(1), penalty: NUMBER):
-    """2502.03373 appendix C.2, on token ids as TRL: the share of n-grams that have been there before.
+    """2502.03373 appendix C.2, on token ids as in TRL: the fraction of n-grams that are repetitions.
 
     Source: 2502.03373, appendix C.2, as TRL
     Takes: batch; `token` per token: an integer id; `size` n >= 1, `penalty`

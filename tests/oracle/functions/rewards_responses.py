@@ -1,4 +1,4 @@
-"""Rewards made of other rewards, of confidence, hints, forecasts, turns and what is retained."""
+"""Rewards from other rewards, confidence, hints, predictions, turns and closeness to an anchor policy."""
 import itertools
 import statistics
 from fractions import Fraction
@@ -18,7 +18,7 @@ from scenarios import NAN
 
 @function(reward=many(NUMBER))
 def gated_reward_sum(rewards: many(many(NUMBER)), weight: many(NUMBER), gate: many(integer(-1))):
-    """Columns of rewards, some of them times another (P-GRPO: format + outcome + outcome thought).
+    """A weighted sum of rewards, some of them multiplied by another one (P-GRPO: format + outcome + outcome * thought).
 
     Source: P-GRPO (Posterior-GRPO), 2508.05170, as restated
     Takes: `rewards` (n x K), `weight` (K), `gate` (K column numbers, or -1)
@@ -54,7 +54,7 @@ def check_gated_reward_sum(check):
 
 @function(reward=many(NUMBER))
 def brier_reward(confidence: many(NUMBER), correct: many(FRACTION), missing: many(FLAG)):
-    """REFINE: 1 - (p - c)^2; a confidence that is missing is 1/2 and costs 1.
+    """REFINE: 1 - (p - c)^2; a missing confidence counts as 1/2, and 1 is subtracted.
 
     Source: the confidence of ReFIne, 2510.09062, its code
     Takes: `confidence` p, `correct` c in [0, 1], `missing` flags (n each)
@@ -135,7 +135,7 @@ def check_log_exp_reward(check):
 @function(reward=many(NUMBER))
 def trust_reward(outcome: many(NUMBER, least=1), thought: many(NUMBER, least=1), decay: NOT_NEGATIVE, least: NUMBER, right: NUMBER,
                  high: NUMBER, low: NUMBER):
-    """TRUST-GRPO: the reward of the thought counts as far as right answers have the better thoughts.
+    """TRUST-GRPO: the weight of the thought reward depends on whether right answers have higher thought rewards than wrong ones.
 
     Source: TRUST-GRPO of SophiaVL-R1, 2505.17018, eq. 1-5, and its code
     Takes: one group: `outcome` o, `thought` h (n >= 1 each); `decay` >= 0: alpha e^(-step/T); `least`, `right`, `high`, `low` <= `high`
@@ -185,7 +185,7 @@ def check_trust_reward(check):
 
 @function(reward=many(NUMBER))
 def retention_reward(batch: reads("logp_old", "logp_ref", "reward"), alpha: NOT_NEGATIVE, **more: {"lambda": NUMBER}):
-    """RaPO (2605.09640): lambda e^(-alpha d) more, d the response's mean log-ratio to the anchor, not below 0.
+    """RaPO (2605.09640): a bonus lambda e^(-alpha d), d the response's mean log-ratio to the anchor, at least 0.
 
     Source: RaPO, 2605.09640
     Takes: batch with `logp_old`, `logp_ref`, `reward`; `lambda`, `alpha` >= 0
@@ -238,7 +238,7 @@ BASES = {"informative": informative_chance, "variance": lambda p, n: p * (1 - p)
 @function(reward=NUMBER)
 def hint_reward(reward: many(NUMBER, least=1), gap: many(NUMBER), temperature: POSITIVE, form: one_of("variance", "informative"),
                 gate: FLAG):
-    """HILL (2604.00698): a hint is worth the spread that it makes, less where right answers lean on it.
+    """HILL (2604.00698): the reward of a hint: the spread of rewards it causes, reduced if right answers depend on the hint.
 
     Source: HILL, 2604.00698
     Takes: `reward` (n >= 1), `gap` D (n: mean log-probability without the hint minus with it), `temperature` > 0, `form`, flag `gate`
@@ -294,7 +294,7 @@ def check_hint_reward(check):
 @function(reward=NOT_NEGATIVE)
 def meta_reward(correct: many(FLAG, least=1), length: many(COUNT), net: many(INTEGER), passes: integer(-1, 8),
                 predicted_length: integer(-1)):
-    """MASA (2510.03259): how well a group's notions, difficulty and lengths were foretold.
+    """MASA (2510.03259): how well a group's notions, difficulty and lengths were predicted.
 
     Source: MASA, 2510.03259
     Takes: `correct` (n >= 1 flags), `length` (n integers), `net` (a list of integers, maybe empty: for each predicted notion the right
@@ -359,7 +359,7 @@ TREES = {"max": best_child, "mean": mean_child, "mean_by_depth": mean_child_by_d
 @function(reward=many(NUMBER))
 def tree_reward(parent: many(integer(-1)), reward: many(NUMBER), depth: many(integer(1)), gamma: NUMBER,
                 form: one_of("max", "mean", "mean_by_depth"), turns: integer(1)):
-    """MURPHY (2511.07833): what later turns earned goes back to the turn that they came from.
+    """MURPHY (2511.07833): rewards of later turns are propagated to the turns from which they started.
 
     Source: MURPHY, 2511.07833
     Takes: `parent` (n; -1: a root; else a lower number), `reward` r, `depth` s >= 1 (n each), `gamma`, `form`, `turns` S >= every s
@@ -404,7 +404,7 @@ def check_tree_reward(check):
 
 @function(reward=many(NOT_NEGATIVE))
 def dense_rewards(reward: many(NOT_NEGATIVE), score: NUMBER, total: NUMBER):
-    """MT-GUIDE: what the turns earned, divided by how many earned, or could have.
+    """MT-GUIDE: the rewards of turns, divided by the number of rewarded turns, or of possible ones.
 
     Source: MT-GUIDE, 2510.01132, its code
     Takes: `reward` (n numbers >= 0, by turn), `score`, `total`
@@ -437,7 +437,7 @@ def check_dense_rewards(check):
 
 @function(gain=many(NUMBER))
 def information_gain_reward(logp: many(NOT_POSITIVE, least=1), form: one_of("log", "probability")):
-    """IGPO (2510.14967): what a turn adds to the answer's mean log-probability, or to its probability.
+    """IGPO (2510.14967): the increase of the answer's mean log-probability, or of its probability, in a turn.
 
     Source: IGPO, 2510.14967
     Takes: `logp` x (n >= 1, finite, <= 0: mean log-probability of the answer before the first turn and after each), `form`

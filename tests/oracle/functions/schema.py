@@ -1,4 +1,4 @@
-"""What vectors/schema.json says of calls, from the functions' domains."""
+"""The rules of calls in vectors/schema.json, from the functions' domains."""
 import inspect
 import json
 
@@ -8,7 +8,7 @@ from functions.registry import ANSWERS
 
 
 def arguments(name):
-    """{argument: domain}, and those that may be missing."""
+    """{argument: domain}, and the optional arguments."""
     given, missing = {}, []
     for key, parameter in inspect.signature(FUNCTIONS[name]).parameters.items():
         if parameter.kind == parameter.VAR_KEYWORD:
@@ -27,7 +27,7 @@ def takes(given, missing):
 
 
 def rule(name):
-    """What a call of this function holds."""
+    """The schema of a call of this function."""
     batch = inspect.signature(FUNCTIONS[name]).parameters.get("batch")
     found = {key: x.get("optional", x) for key, x in ANSWERS[name].items()}
     always = [key for key, x in ANSWERS[name].items() if "optional" not in x]
@@ -47,7 +47,7 @@ def lines(items, indent):
 
 
 def text(schema):
-    """The text of a schema with the functions and their rules, a line each, in the place of those that it has."""
+    """The text of the schema with the functions and their rules replaced, a line each."""
     head, first = '        "function": { "enum": [\n', '      "allOf": [\n'
     before, rest = schema.split(head, 1)
     between, rest = rest.split("] },\n", 1)[1].split(first, 1)

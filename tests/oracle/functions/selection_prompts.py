@@ -1,4 +1,4 @@
-"""Which prompts are sampled, how often, and by which model."""
+"""Which prompts are sampled, how often, and with which model."""
 import itertools
 import math
 from fractions import Fraction
@@ -13,7 +13,7 @@ from scenarios import Dice
 
 
 def informative(p, n):
-    """1 - p^n - (1 - p)^n, and its size from the side of the rarer answer."""
+    """1 - p^n - (1 - p)^n, and its size, computed with the smaller of p and 1 - p."""
     rare = min(p, 1 - p)
     return summed((1 - (1 - rare) ** n, -rare ** n))
 
@@ -151,7 +151,7 @@ def visit_paper(p, diversity, alpha, beta):
 
 @function(weight=many(NUMBER))
 def visit_value(p: many(FRACTION, least=1), diversity: many(NUMBER), alpha: NUMBER, beta: NUMBER, form: one_of("paper", "code")):
-    """MMR1 (2509.21268): how much a prompt's rewards vary, and how diverse its answers are.
+    """MMR1 (2509.21268): the variance of a prompt's rewards and the diversity of its answers.
 
     Source: MMR1, 2509.21268
     Takes: `p` (n >= 1, in [0, 1]), `diversity` (n), `alpha`, `beta`, `form`
@@ -182,7 +182,7 @@ def check_visit_value(check):
 
 @function(rate=many(FRACTION), probability=many(FRACTION))
 def cluster_probability(rate: many(FRACTION), probability: many(NOT_NEGATIVE), success: many(either(FRACTION, -1)), alpha: FRACTION):
-    """ADS (2606.22305), official code: clusters by how often they succeed, slowly.
+    """ADS (2606.22305), official code: sampling probabilities of clusters, moved slowly towards their success rates.
 
     Source: ADS, 2606.22305, official code
     Takes: `rate` (n >= 1, in [0, 1]), `probability` p (n numbers >= 0, sum > 0), `success` (n: this step's success rate in [0, 1], or
@@ -226,7 +226,7 @@ def check_cluster_probability(check):
 
 @function(weight=many(NOT_NEGATIVE))
 def explore_weight(value: many(FRACTION), least: NOT_NEGATIVE):
-    """SPO (2509.13232): prompts by the deviation of their success, and a little for all.
+    """SPO (2509.13232): sampling weights of prompts: the deviation of their success, plus a constant.
 
     Source: SPO, 2509.13232
     Takes: `value` v (n, in [0, 1]), `least` >= 0
@@ -256,7 +256,7 @@ def check_explore_weight(check):
 
 @function(other=COUNT, own=COUNT)
 def annealed_split(step: integer(1), steps: integer(2), size: integer(1)):
-    """S2L-PO (2605.30789), Algorithm 1: ever fewer responses of the other model; exact, where binary64 may round up once more.
+    """S2L-PO (2605.30789), Algorithm 1: a decreasing number of responses of the other model; exact, where binary64 may round up once more.
 
     Source: S2L-PO, 2605.30789, Algorithm 1
     Takes: integers `step` >= 1, `steps` N >= 2, `size` G >= 1

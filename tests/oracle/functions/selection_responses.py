@@ -1,4 +1,4 @@
-"""Which responses and groups are kept, drawn again or replayed."""
+"""Which responses and groups are kept, resampled or replayed."""
 import bisect
 import itertools
 import statistics
@@ -18,7 +18,7 @@ from scenarios import NAN, Dice
 
 @function(keep=many(FLAG))
 def reward_range_filter(batch: reads("reward"), low: NUMBER, high: NUMBER):
-    """DAPO's filter as OpenRLHF, torchrl and ROLL have it: prompts that are neither solved nor hopeless.
+    """DAPO's filter as in OpenRLHF, torchrl and ROLL: prompts with a mean reward within bounds.
 
     Takes: batch with `reward`; `low` <= `high`
     Gives: `keep` (groups): low < mean reward < high
@@ -55,7 +55,7 @@ def check_reward_range_filter(check):
 
 @function(keep=many(FLAG))
 def reward_std_filter(batch: reads("reward"), least: NOT_NEGATIVE):
-    """REST-GRPO: prompts whose rewards spread enough; population deviation, compared by squares.
+    """REST-GRPO: prompts whose rewards have at least some population deviation; the squares are compared.
 
     Source: REST-GRPO
     Takes: batch with `reward`; `least` >= 0
@@ -90,7 +90,7 @@ def check_reward_std_filter(check):
 
 @function(keep=many(FLAG))
 def advantage_filter(advantage: many(NUMBER), least: NOT_NEGATIVE, multiple: integer(1), positive: FLAG):
-    """LOOP (2502.01600): the responses that push, and the next ones until they fill whole workers.
+    """LOOP (2502.01600): the responses with large advantages, filled up to a multiple of the workers.
 
     Source: LOOP, 2502.01600
     Takes: `advantage` (n), `least` >= 0, `multiple` >= 1, flag `positive`
@@ -135,8 +135,8 @@ def check_advantage_filter(check):
 
 @function(index=many(COUNT))
 def balanced_subset(reward: many(NUMBER, least=1, most=20), count: integer(1), low: NUMBER, high: NUMBER):
-    """torchrl's selector: of all subsets of this size with a mean within the bounds the one nearest their middle, of
-    these the one that spreads most, of these the first.
+    """torchrl's selector: of all subsets of this size with a mean within the bounds, the one with the mean nearest to their middle; on ties
+    the one with the largest range, then the first.
 
     Source: torchrl's selector, where it tries every subset
     Takes: `reward` (1 to 20), 1 <= `count` <= n, `low` <= `high`
@@ -236,7 +236,7 @@ def check_max_variance_subset(check):
 
 @function(index=many(COUNT))
 def pad_valid(batch, valid: many(FLAG)):
-    """GLM-5 (2602.15763): what failed is replaced by what did not, if that is more than half of the group.
+    """GLM-5 (2602.15763): failed responses are replaced by valid ones, if more than half of the group is valid.
 
     Source: GLM-5, 2602.15763
     Takes: batch; `valid` (N flags)
@@ -317,7 +317,7 @@ def check_resampling_weights(check):
 
 @function(index=many(COUNT))
 def resample(weight: many(NOT_NEGATIVE, least=1), uniform: many(number(least=0, below=1))):
-    """Drawn by the inverse of the cumulative sum.
+    """Sampling by the inverse of the cumulative sum.
 
     Takes: `weight` (n numbers >= 0, sum > 0), `uniform` (k numbers in [0, 1))
     Gives: `index` (k): the smallest j with sum_{i<=j} weight_i > u sum weight
@@ -369,7 +369,7 @@ def replay_score(batch: reads("reward", "advantage")):
     deviation of their rewards (0 for one response); scale itself
     """
     A = at(batch, "advantage")
-    first = {i: abs(A[i, t]) for i, t in reversed(list(A))}  # a response's first mask token is written last
+    first = {i: abs(A[i, t]) for i, t in reversed(list(A))}  # reversed, so that the first mask token of a response overwrites later ones
 
     def score(group):
         spread = reals.sqrt(real(sample_variance([Fraction(batch["reward"][i]) for i in group])))
@@ -415,7 +415,7 @@ def edit_distance(a, b):
 
 
 def longest_suffix(a, b):
-    """The most last ids of a that stand somewhere in b as they are"""
+    """The length of the longest suffix of a that occurs in b"""
     return max(k for k in range(len(a) + 1) if any(b[i:i + k] == a[len(a) - k:] for i in range(len(b) - k + 1)))
 
 
@@ -448,7 +448,7 @@ ALIKE = {"edit": edit, "suffix": suffix, "rouge_l": rouge_l}
 
 @function(distance=FRACTION)
 def sequence_distance(a: many(INTEGER, least=1), b: many(INTEGER, least=1), form: one_of("edit", "suffix", "rouge_l")):
-    """LATR, official code (starreeze/latr@2adb0ed): how alike a branch and its parent are.
+    """LATR, official code (starreeze/latr@2adb0ed): similarity of a branch and its parent.
 
     Source: LATR, starreeze/latr@2adb0ed model/sample_filter.py
     Takes: `a` (m >= 1 integer ids), `b` (n >= 1), `form`

@@ -1,4 +1,4 @@
-"""Which tokens are trained on: by entropy, covariance, drift, probability or what their prefix has used of a budget."""
+"""Which tokens are trained on: by entropy, covariance, drift, probability, or the divergence budget used by their prefix."""
 import itertools
 import math
 import statistics
@@ -20,7 +20,7 @@ def flags(batch, chosen):
 
 
 def entropy_push(batch):
-    """S = p (H + log p) of 2602.03392: how much less entropy a push up of the token leaves."""
+    """S = p (H + log p) of 2602.03392: the decrease of entropy when the token's probability is increased."""
     l, H = at(batch, "logp"), at(batch, "entropy")
     return {p: reals.exp(real(l[p])) * real(H[p] + l[p]) for p in l}
 
@@ -119,7 +119,7 @@ def check_select_top_fraction(check):
 
 @function(selected=TOKEN_FLAGS)
 def select_top_k(batch, by: TOKEN_ARRAY, count: COUNT):
-    """KL-Cov (2505.22617) takes its tokens by the covariance like this.
+    """The largest values; KL-Cov (2505.22617) selects tokens by covariance with it.
 
     Takes: batch, `by`, `count` >= 0
     Gives: `selected`: the `count` largest of the mask tokens, all if there are fewer
@@ -224,7 +224,7 @@ def longest_prefix(squares, order, below, threshold):
 
 
 def second_moment_all(batch, threshold):
-    """M2PO as AReaL has it: the tokens with the largest (b - o)^2 go until the mean is below; one always stays."""
+    """M2PO as in AReaL: tokens with the largest (b - o)^2 are removed until the mean is below the threshold; at least one remains."""
     o, b = at(batch, "logp_old"), at(batch, "logp_rollout")
     squares = {place: (b[place] - o[place]) ** 2 for place in o}
     order = ascending(squares)
@@ -232,7 +232,7 @@ def second_moment_all(batch, threshold):
 
 
 def second_moment_drifting(batch, threshold):
-    """M2PO (2510.01161) as Trinity-RFT has it: only tokens that the update already moved the way it pushes may go."""
+    """M2PO (2510.01161) as in Trinity-RFT: only tokens that have moved in the direction of their advantage may be removed."""
     A, l, o = at(batch, "advantage"), at(batch, "logp"), at(batch, "logp_old")
     squares = {place: (l[place] - o[place]) ** 2 for place in A if A[place] * (l[place] - o[place]) > 0}
     kept = longest_prefix(squares, ascending(squares), lambda x, y: not less(y, x), threshold)
@@ -377,7 +377,7 @@ def check_covariance(check):
 
 @function(selected=TOKEN_FLAGS)
 def entropy_clip_batch(batch: reads("entropy", "advantage"), mu: NUMBER):
-    """Clip_B (2602.03392) as Trinity-RFT: pushed down, and S far below its mean.
+    """Clip_B (2602.03392) as in Trinity-RFT: tokens with A < 0 and S far below its mean.
 
     Source: Clip_B, 2602.03392 as Trinity-RFT
     Takes: batch with `entropy`, `advantage`; `mu`
@@ -421,8 +421,8 @@ def check_entropy_clip_batch(check):
 
 @function(selected=TOKEN_FLAGS)
 def entropy_clip_vocabulary(batch: reads("entropy", "advantage"), expected: many(many(NUMBER)), mu: NUMBER, fraction: FRACTION):
-    """Clip_V (2602.03392) as Trinity-RFT: pushed down, and the vocabulary's mean of S far above S; the farthest of them,
-    a fraction of all tokens, yet one.
+    """Clip_V (2602.03392) as in Trinity-RFT: tokens with A < 0 and S far below the vocabulary's mean of S; of these the farthest, a
+    fraction of all tokens but at least one.
 
     Source: Clip_V, as above
     Takes: batch with `entropy`, `advantage`; `expected` per token: the mean of S over the vocabulary; `mu`, 0 <= `fraction` <= 1
@@ -532,7 +532,7 @@ def within_budget(tokens, D, width, least, delta, budget, quantile, factor):
 def prefix_trust_region(batch: reads("logp_old", "advantage"),
                   **numbers: {"width": COUNT, "least": FRACTION, "delta": POSITIVE, "budget": NOT_NEGATIVE, "quantile": FRACTION,
                               "factor": NOT_NEGATIVE}):
-    """CPPO (2606.10968), code: a trust region whose width is what the response's prefix has not used.
+    """CPPO (2606.10968), code: a trust region whose width is the part of a budget that the response's prefix has not used.
 
     Source: CPPO, 2606.10968, code
     Takes: batch with `logp_old`, `advantage`; `width` >= every length, 0 <= `least` <= 1, `delta` > 0, `budget` b >= 0, 0 <= `quantile`

@@ -19,7 +19,7 @@ from scenarios import NAN
 
 @function(weight=many(NOT_NEGATIVE))
 def sample_weights(batch, difficulty: many(NUMBER), by_difficulty: FLAG, by_length: FLAG):
-    """ROLL: more for difficult prompts, less for long responses; the mean weight is 1.
+    """ROLL: larger weights for difficult prompts, smaller ones for long responses; the mean weight is 1.
 
     Source: ROLL, 2506.06122, its code
     Takes: batch; `difficulty` (N), flags `by_difficulty`, `by_length`
@@ -71,7 +71,7 @@ def check_sample_weights(check):
 
 @function(weight=many(NUMBER))
 def invariance_weight(batch: reads("reward"), meta: many(INTEGER), anchor: many(FLAG)):
-    """AIR (2605.20994): what an open prompt's rewards lack of its anchors' weighs its responses.
+    """AIR (2605.20994): responses of an open prompt are weighted by the difference between its anchors' mean reward and its own.
 
     Source: AIR, 2605.20994
     Takes: batch with `reward`; `meta` (groups: an integer id), `anchor` (groups, flags)
@@ -119,7 +119,7 @@ def check_invariance_weight(check):
 
 @function(surrogate=many(NUMBER), penalty=many(NUMBER))
 def centred_weights(batch: reads("reward"), k: NUMBER):
-    """AP-GRPO (2602.23615): right responses weigh more in the surrogate and less in the penalty.
+    """AP-GRPO (2602.23615): right responses have larger weights in the surrogate and smaller ones in the penalty.
 
     Source: AP-GRPO, 2602.23615
     Takes: batch with `reward`; `k`
@@ -179,7 +179,7 @@ def preferred(T, r, power):
 
 @function(weight=many(NOT_NEGATIVE), slope=many(NUMBER))
 def length_preference_weight(batch, length: many(NOT_NEGATIVE), r: NUMBER, **power: {"lambda": NUMBER}):
-    """lambda-GRPO (2510.06870): what a response's tokens weigh by its length; lambda is trained.
+    """lambda-GRPO (2510.06870): weights of responses by length; lambda is trained.
 
     Source: lambda-GRPO, 2510.06870
     Takes: batch; `length` (N numbers >= 0), `r`, `lambda`
@@ -327,7 +327,7 @@ def check_confidence_factor(check):
 
 @function(weight=many(NOT_NEGATIVE))
 def difficulty_weight(batch: reads("reward"), accuracy: many(NUMBER), temperature: POSITIVE):
-    """DGPO (2601.20614): the harder prompts of those whose rewards differ weigh more.
+    """DGPO (2601.20614): larger weights for harder prompts, among those whose rewards differ.
 
     Source: DGPO, 2601.20614
     Takes: batch with `reward`; `accuracy` (N), `temperature` > 0
@@ -378,7 +378,7 @@ def check_difficulty_weight(check):
 
 @function(entropy=many(NOT_NEGATIVE))
 def semantic_entropy(batch, answer: many(integer(-1)), score: many(NUMBER)):
-    """SEED-GRPO, COPO: entropy of the group's final answers, each response weighing e^score.
+    """SEED-GRPO, COPO: entropy of the group's final answers, with weights e^score of responses.
 
     Source: SEED-GRPO, 2505.12346, COPO, 2508.04138
     Takes: batch; `answer` (N ids >= 0, or -1: like no other), `score` (N: log weights)
@@ -457,7 +457,7 @@ def check_entropy_factor(check):
 
 @function({"local": many(FRACTION), "global": many(FRACTION)})
 def consistency_weights(entropy: many(NUMBER), gamma: NUMBER, centre: NUMBER):
-    """COPO (2508.04138): the group's own advantage where its answers differ, the batch's where they agree.
+    """COPO (2508.04138): weights of the group's advantage (answers differ) and of the batch's (answers agree).
 
     Source: COPO, 2508.04138
     Takes: `entropy` H (n), `gamma`, `centre`
@@ -492,7 +492,7 @@ def check_consistency_weights(check):
 
 @function(factor=many(NOT_NEGATIVE))
 def dynamic_scale(hardness: many(NUMBER, least=1), gap: many(NUMBER), bound: NOT_NEGATIVE):
-    """DR-IRL's GRPO-S: data hardness times the model's responsiveness, outliers aside.
+    """DR-IRL's GRPO-S: data hardness times the model's responsiveness, without outliers.
 
     Source: GRPO-S of DR-IRL, 2503.18991, as restated
     Takes: `hardness` d (n >= 1), `gap` R (n), `bound` tau

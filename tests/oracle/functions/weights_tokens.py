@@ -23,7 +23,7 @@ SIGNS = [[1, -0.5, 1], [0.5, -1], [0, -0.75]]
 
 @function(weight=TOKENS)
 def teacher_gate(batch: reads("logp_teacher", "advantage"), strength: FRACTION, clip: number(above=0, below=1)):
-    """SERL (2605.19447), VISD (2605.06094): more where the teacher agrees with the sign of the advantage.
+    """SERL (2605.19447), VISD (2605.06094): larger weights where the teacher's log-ratio has the sign of the advantage.
 
     Source: SERL 2605.19447, VISD 2605.06094
     Takes: batch with `logp_teacher` (q), `advantage`, optional `selected`; 0 <= `strength` s <= 1, 0 < `clip` c < 1
@@ -75,7 +75,7 @@ def check_teacher_gate(check):
 
 @function(weight=TOKENS)
 def prefix_discrepancy_weight(batch: reads("logp_old", "logp_teacher"), gamma: NUMBER, form: one_of("paper", "trl")):
-    """IW-OPD (2606.22600): less the more the teacher has already disagreed; `trl` counts the last token too.
+    """IW-OPD (2606.22600): weights that fall with the teacher's disagreement on the prefix; `trl` includes the last token.
 
     Source: IW-OPD, 2606.22600
     Takes: batch with `logp_old`, `logp_teacher`; `gamma`, `form`
@@ -226,8 +226,8 @@ def conflict_runs(ids, sign):
 
 @function(weight=TOKENS)
 def conflict_weight(batch, token: many(many(INTEGER)), sign: many(one_of(-1, 0, 1)), inside: NOT_NEGATIVE):
-    """GTPO (2508.03772): what right and wrong responses share at their beginnings or ends is not pushed down, and up by
-    more.
+    """GTPO (2508.03772): tokens that right and wrong responses share at their beginnings or ends have weight 0 in wrong responses and a
+    larger weight in right ones.
 
     Source: GTPO, 2508.03772, the paper's form
     Takes: batch; `token` per token: an integer id; `sign` (N): -1, 0 or 1; `inside` W >= 0
@@ -286,7 +286,7 @@ def check_conflict_weight(check):
 
 @function(weight=TOKENS)
 def surprisal_weight(batch: reads("advantage", "entropy"), share: FRACTION, up: NUMBER, down: NUMBER, target: NUMBER):
-    """STARE (2606.19236): while the entropy is low, the least likely tokens of either sign of A have weights of their own.
+    """STARE (2606.19236): while the entropy is low, the least likely tokens with A > 0 and with A < 0 have separate weights.
 
     Source: STARE, 2606.19236
     Takes: batch with `advantage`, `entropy`; 0 <= `share` <= 1, `up`, `down`, `target`
@@ -436,7 +436,7 @@ def temperatures(M, sides):
 @function(weight=TOKENS)
 def centroid_weight(batch: reads("advantage"), feature: many(many(NUMBER)), width: integer(1), refine: COUNT, low: NOT_NEGATIVE,
                     high: NOT_NEGATIVE):
-    """DelTA (2605.21467), official code: more for tokens whose features tell their side from the other.
+    """DelTA (2605.21467), official code: larger weights for tokens whose features distinguish the signs of A.
 
     Source: DelTA, 2605.21467, official code
     Takes: batch with `advantage`; `feature` (sum of `length` rows of D numbers: the tokens of the batch in order, masked ones too; what
@@ -494,7 +494,7 @@ def dot(x, y):
 
 
 def by_hand(feature, A, given):
-    """DelTA in binary64; the margin as a line of the feature."""
+    """DelTA in binary64; the margin as a linear function of the feature."""
     ups = {s: [p for p in A if A[p] * s > 0] for s in (1, -1)}
     c = {p: abs(A[p]) for p in A}
 
@@ -530,7 +530,7 @@ def check_centroid_weight(check):
 
 @function(weight=TOKENS)
 def agent_weights(batch, agent: many(many(INTEGER))):
-    """RLinf's loss scales: the agents of a response weigh the same, however many tokens they have.
+    """RLinf's loss scales: all agents of a response have the same weight, for any number of tokens.
 
     Source: loss scales of RLinf, 2509.15965, its code
     Takes: batch; `agent` per token: an integer id
@@ -569,7 +569,7 @@ def check_agent_weights(check):
 
 @function(weight=TOKEN_SIZES)
 def routed_weight(batch: reads("entropy"), routed: many(FLAG), beta: NOT_NEGATIVE):
-    """SRPO (2604.02288), sample routing: of tokens that go to distillation, less where the teacher is unsure, with mean 1.
+    """SRPO (2604.02288), sample routing: weights of the tokens routed to distillation, smaller where the teacher's entropy is high; mean 1.
 
     Source: SRPO, sample routing, 2604.02288
     Takes: batch with `entropy` (H, the teacher's); `routed` (N flags), `beta` >= 0

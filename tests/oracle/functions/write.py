@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes what follows from the functions: the rules of calls in vectors/schema.json and the pages vectors/functions/*.md.
+"""Writes the files made from the functions: the rules of calls in vectors/schema.json and the pages vectors/functions/*.md.
 
     write.py                    write them
-    write.py --check            are they what would be written?
+    write.py --check            compares, writes nothing
 """
 import os
 import sys
