@@ -1,6 +1,6 @@
-/* Mistakes in the loss.  A mistake is a few edits of a copy of the case (arrays, advantages, objective, aggregation), and maybe another
- * formula for the surrogate or the KL.  The headers evaluate the copy, policy and penalty apart; a formula is evaluated token by token here.
- * Where the parts without any mistake are not the case's own answer (an objective that is not the sum of the two), none is computed. */
+/* Mistakes in the loss.  A mistake consists of edits of a copy of the case (arrays, advantages, objective, aggregation), or of another
+ * formula for the surrogate or the KL, or both.  The headers evaluate the copy, policy and penalty separately; a formula is evaluated token
+ * by token here.  No mistake is computed where policy and penalty without a mistake do not add up to the right answer of the case. */
 #include "plain.h"
 #include <stb_ds.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@ typedef struct {
     test_case c;
     grpo_objective obj;
     double *advantage, *chain;          /* (tokens); chain: derivative of the edited log-ratio by the true one */
-    double *share;                      /* (sequences) of the loss, beside the aggregation's; NULL: 1 */
-    int64_t *origin;                    /* (tokens) whose log-probability stands here, -1: nobody's; NULL: the token's own */
-    const grpo_real *penalty_logp;      /* NULL: that of the policy */
-    int policy_aggregation, penalty_aggregation;    /* -1: the objective's */
+    double *share;                      /* (sequences) factor of each response's loss, beside the aggregation; NULL: 1 */
+    int64_t *origin;                    /* (tokens) the token whose log-probability was moved here, -1: none; NULL: nothing was moved */
+    const grpo_real *penalty_logp;      /* NULL: the policy's, logp */
+    int policy_aggregation, penalty_aggregation;    /* -1: as in the objective */
     double penalty_value, penalty_gradient, policy_value, policy_gradient;
     int impossible;                     /* the mistake cannot be made on this case */
     void **memory;
@@ -53,7 +53,7 @@ static void scene_free(scene *s) {
     arrfree(s->memory);
 }
 
-/* an array of the batch, copied so that it can be written; NULL, and impossible, where there is none */
+/* replaces an array of the batch by a copy that can be written; returns NULL, and sets impossible, if the batch does not have it */
 static grpo_real *own_array(scene *s, const grpo_real **array) {
     grpo_real *p;
     if (!*array) { s->impossible = 1; return NULL; }
@@ -112,7 +112,7 @@ static void advantage_sign(scene *s, double p) {
     (void)p;
     for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] = (s->advantage[k] > 0) - (s->advantage[k] < 0);
 }
-static void advantage_side(scene *s, double p) {        /* only those of this sign */
+static void advantage_side(scene *s, double p) {        /* advantages of the other sign become 0 */
     for (int64_t k = 0; k < tokens_of(s); k++) if (s->advantage[k] * p < 0) s->advantage[k] = 0;
 }
 static void advantage_one(scene *s, double p) { for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] = p; }
@@ -123,8 +123,7 @@ static double advantage_of(const scene *s, int64_t i) {
     return 0;
 }
 
-/* of the response that stands p further */
-/* of each response one token that counts, the first or (-1) the last, has it: it is not given to all */
+/* only one counting token of each response has the advantage, the first or (p = -1) the last */
 static void advantage_of_one(scene *s, double p) {
     const grpo_batch *b = &s->c.batch;
     for (int64_t i = 0; i < s->c.n_sequences; i++) {
@@ -144,12 +143,12 @@ static void advantage_of_other(scene *s, double p) {
 }
 
 static double difference_at(scene *s, int64_t k) {
-    double d = s->c.batch.logp[k] - (*behaviour(s))[k];     /* the caller has seen to it that there is one */
+    double d = s->c.batch.logp[k] - (*behaviour(s))[k];     /* the caller has checked that the array exists */
     if (!grpo_is_finite(d) && (!s->c.batch.mask || s->c.batch.mask[k])) s->impossible = 1;
     return d;
 }
 
-/* the log-ratio becomes p times what it is */
+/* multiplies the log-ratio by p */
 static void log_ratio_times_by_hand(scene *s, double p) {
     grpo_real *o = own_array(s, behaviour(s));
     for (int64_t k = 0; o && k < tokens_of(s); k++) o[k] = s->c.batch.logp[k] - p * difference_at(s, k);
@@ -218,7 +217,7 @@ ROLLS(ROLL_ZERO, zero)
 ROLLS(ROLL_EDGE, edge)
 ROLLS(ROLL_BATCH, batch)
 
-/* the rollout correction reads another log-ratio, and the ratio of the surrogate its own */
+/* the logp_rollout of a rollout correction, as an array that can be written: changes it without changing the surrogate's ratio */
 static grpo_real *own_rollout(scene *s) {
     s->impossible |= s->obj.ratio.behaviour != GRPO_BEHAVIOUR_OLD || !s->obj.weight.rollout_is || !s->c.batch.logp_old;
     return s->impossible ? NULL : own_array(s, &s->c.batch.logp_rollout);
@@ -244,7 +243,7 @@ static void rollout_weight_inverted(scene *s, double p) {
 
 static void reference_is_old(scene *s, double p) { (void)p; s->impossible |= !s->c.batch.logp_ref; s->c.batch.logp_ref = *behaviour(s); }
 
-/* D of the old policy, once and for all: no gradient */
+/* the KL is that of the old policy, without gradient */
 static void penalty_of_old(scene *s, double p) {
     (void)p;
     s->penalty_logp = *behaviour(s);
@@ -256,7 +255,7 @@ static double kl_estimate(const grpo_objective *o, double D) {
     return o->penalty.kl == GRPO_KL_K3 ? expm1(-D) + D : o->penalty.kl == GRPO_KL_K2 ? D * D / 2 : D;
 }
 
-/* the KL as a part of the advantage, p times, and none in the loss */
+/* the KL, times p, is part of the advantage and not of the loss */
 static void penalty_in_advantage(scene *s, double p) {
     const grpo_batch *b = &s->c.batch;
     s->impossible |= !b->logp_ref;
@@ -267,7 +266,7 @@ static void penalty_in_advantage(scene *s, double p) {
     s->penalty_value = s->penalty_gradient = 0;
 }
 
-/* masks: by a rule of the token's number, its length and what the mask says */
+/* masks by a rule of the mask, the token's position t and the response's length n */
 typedef int mask_rule(const uint8_t *mask, int64_t t, int64_t n);
 static int says(const uint8_t *mask, int64_t t) { return !mask || mask[t]; }
 static int last_counts(const uint8_t *mask, int64_t t, int64_t n) {
@@ -299,10 +298,10 @@ static void mask_first(scene *s, double p) { (void)p; edit_mask(s, first_counts)
 static void mask_inverted(scene *s, double p) { (void)p; edit_mask(s, inverted); }
 static void mask_ahead(scene *s, double p) { (void)p; edit_mask(s, ahead); }
 static void mask_behind(scene *s, double p) { (void)p; edit_mask(s, behind); }
-/* a program that takes one advantage for a response gives it to masked tokens too */
+/* a program with one advantage per response uses it at masked tokens too */
 static void advantage_everywhere(scene *s, double p) { (void)p; advantage_of_other(s, 0); }
 
-/* factors of a response */
+/* the factors by which a response's sum is multiplied or divided */
 typedef enum { BY_SLOTS, BY_WIDTH, BY_TOKENS, TIMES_TOKENS, BY_ONE_MORE, BY_ONE_LESS, BY_ROOT, BY_EPS_6, BY_EPS_8, BY_EPS_5, BY_EPS_9,
     BY_EPS_4 } share_kind;
 static double share_of(const scene *s, int64_t i, share_kind kind) {
@@ -327,7 +326,7 @@ static void share_loss(scene *s, double p) {
     s->share = room(s, s->c.n_sequences, sizeof *s->share);
     for (int64_t i = 0; i < s->c.n_sequences; i++) s->share[i] = share_of(s, i, (share_kind)p);
 }
-/* the response p adds nothing, and maybe does not count among the responses; -1: the last one */
+/* the first response, or (p = -1) the last, is left out */
 static void drop_response(scene *s, double p) {
     const int64_t left_out = p < 0 ? s->c.n_sequences - 1 : 0, n = s->c.n_sequences;
     s->share = room(s, n, sizeof *s->share);
@@ -339,14 +338,14 @@ static void drop_and_uncount(scene *s, double p) {
     s->impossible |= n < 2;
     for (int64_t i = 0; i < s->c.n_sequences; i++) s->share[i] *= n / (n - 1);
 }
-/* only the first group, or the last */
+/* only the first group, or (p = -1) the last, adds to the loss */
 static void only_group(scene *s, double p) {
     const int64_t g = p < 0 ? s->c.batch.n_groups - 1 : 0;
     s->share = room(s, s->c.n_sequences, sizeof *s->share);
     for (int64_t i = s->c.batch.group_begin[g]; i < s->c.batch.group_begin[g + 1]; i++) s->share[i] = 1;
 }
 
-/* the divisor of one mean over all tokens */
+/* another divisor of the mean over all tokens */
 static void share_total(scene *s, double p) {
     double T = 0, slots = 0;
     s->share = room(s, s->c.n_sequences, sizeof *s->share);
@@ -355,7 +354,7 @@ static void share_total(scene *s, double p) {
     for (int64_t i = 0; i < s->c.n_sequences; i++)
         s->share[i] = p == 0 ? T / slots : p == 1 ? T / (widest(s) * (double)s->c.n_sequences) : T / (T + p);
 }
-/* the divisor of a mean over the tokens of a group; 0: by the responses' lengths, 1: by their width in the batch */
+/* another divisor of the mean over a group's tokens: 0: the responses' lengths, 1: their padded width */
 static void share_mean_of_group(scene *s, double p) {
     s->share = room(s, s->c.n_sequences, sizeof *s->share);
     s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN;
@@ -373,7 +372,7 @@ static void share_mean_of_response(scene *s, double p) {
     s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN;
     share_loss(s, p);
 }
-/* the mean log-ratio of a response */
+/* another divisor of the mean log-ratio of a response */
 static void share_ratio(scene *s, double p) {
     grpo_real *o = own_array(s, behaviour(s));
     s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
@@ -384,14 +383,14 @@ static void share_ratio(scene *s, double p) {
             s->chain[k] = s->obj.ratio.gradient == GRPO_GRADIENT_FULL ? share : 1;
         }
 }
-/* of the gradient alone: through the mean */
+/* another divisor in the gradient of the mean log-ratio only */
 static void share_gradient(scene *s, double p) {
     s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
     for (int64_t i = 0; i < s->c.n_sequences; i++)
         for (int64_t k = s->c.batch.offset[i]; k < s->c.batch.offset[i] + s->c.batch.length[i]; k++) s->chain[k] *= share_of(s, i,
             (share_kind)p);
 }
-/* the mean of the ratios, not of their logarithms */
+/* the ratio of a response is the mean of its tokens' ratios, not the exponential of their mean log-ratio */
 static void mean_of_ratios(scene *s, double p) {
     grpo_real *o = own_array(s, behaviour(s));
     const grpo_batch *b = &s->c.batch;
@@ -436,7 +435,7 @@ static void eps_high_times(scene *s, double p) { s->obj.surrogate.eps_high *= p;
 
 /* ---- formulas ------------------------------------------------------------------------------------------------------------------- */
 
-/* value, and derivatives by the log-ratio and by the log-probability itself */
+/* the value, and its derivatives by the log-ratio and by the log-probability itself */
 typedef struct { double value, ratio, logp; } formula_value;
 typedef formula_value formula(double A, double y, double l, const grpo_objective *obj);
 typedef enum { FOR_ANY, FOR_CLIP, FOR_CISPO, FOR_REINFORCE, FOR_KL, FOR_K3 } row_kind;
@@ -452,7 +451,7 @@ static formula_value plain_value(double value, double ratio, double logp) {
 static double low_of(const grpo_objective *o) { return 1 - o->surrogate.eps_low; }
 static double high_of(const grpo_objective *o) { return 1 + o->surrogate.eps_high; }
 
-/* the larger of -A w and -A clip(w), and its slope by y */
+/* the larger of -A w and -A clip(w), and its derivative by the log-ratio y */
 static formula_value clipped(double A, double w, double low, double high) {
     double c = w < low ? low : w > high ? high : w;
     return -A * c > -A * w ? plain_value(-A * c, 0, 0) : plain_value(-A * w, -A * w, 0);
@@ -485,7 +484,7 @@ static formula_value right_cispo(double A, double y, double l, const grpo_object
     return plain_value(-A * w * l, 0, -A * w);
 }
 
-/* what min and max become */
+/* minimum and maximum exchanged */
 static formula_value smaller(double A, double w, double low, double high) {
     double c = w < low ? low : w > high ? high : w;
     return -A * c < -A * w ? plain_value(-A * c, 0, 0) : plain_value(-A * w, -A * w, 0);
@@ -527,7 +526,7 @@ static formula_value eps_high_twice(double A, double y, double l, const grpo_obj
     (void)l;
     return clipped(A, exp(y), 1 - o->surrogate.eps_high, high_of(o));
 }
-/* clamp(w, 1 + eps, 1 - eps), in either order of the two comparisons */
+/* clamp(w, 1 + eps, 1 - eps), with bounds exchanged, is a constant c, by the order of the two comparisons */
 static formula_value constant_clip(double A, double y, double c) {
     return -A * c > -A * exp(y) ? plain_value(-A * c, 0, 0) : plain_value(-A * exp(y), -A * exp(y), 0);
 }
@@ -584,12 +583,12 @@ static formula_value ratio_again(double A, double y, double l, const grpo_object
     return v;
 }
 static formula_value without_log(double A, double y, double l, const grpo_objective *o) {
-         /* the derivative by w times 1/p: needs e^-l */
+         /* the derivative by the probability p instead of log p */
     formula_value v = right_clip(A, y, l, o);
     v.ratio *= exp(-l);
     return v;
 }
-/* w is not e^y */
+/* the right clip with another w than e^y */
 static formula_value with_ratio(double A, double w, double slope, const grpo_objective *o) {
     formula_value v = clipped(A, w, low_of(o), high_of(o));
     v.ratio = v.ratio != 0 || v.value == -A * w ? -A * slope : 0;
@@ -672,7 +671,7 @@ static formula_value cispo_unweighted(double A, double y, double l, const grpo_o
     return plain_value(-A * l, 0, -A);
 }
 
-/* the KL: y is D = l - f */
+/* the formulas of the KL; D = logp - logp_ref */
 static formula_value right_k1(double A, double D, double l, const grpo_objective *o) {
     (void)A;
     (void)l;
@@ -851,7 +850,7 @@ static part penalty_part(scene *s) {
     return p;
 }
 
-/* the entropy bonus, which no mistake of a penalty is about; its term and loss are of the penalty's in the report */
+/* the entropy bonus, which the mistakes of penalties leave as it is; the report counts it as penalty */
 static part bonus_part(scene *s) {
     const grpo_penalty whole = s->obj.penalty;
     grpo_objective obj = s->obj;
@@ -864,7 +863,7 @@ static part bonus_part(scene *s) {
     return header_part(s, &obj, room(s, tokens_of(s), sizeof(double)));
 }
 
-/* the coefficients c (times the weights of the surrogate): the gradient of sum l */
+/* the coefficients of the terms in the loss, times the weights of the surrogate: the gradient of a loss whose terms are logp */
 static double *coefficients(scene *s, int aggregation) {
     grpo_objective obj = without_penalty(s);
     double *minus = room(s, tokens_of(s), sizeof *minus);
@@ -889,13 +888,14 @@ static int is_plain_ratio(const grpo_objective *o) {
 /* -inf minus -inf is 0 */
 static double log_ratio_of(double l, double old) { return l == old ? 0 : l - old; }
 
-/* of one response: d in, term and gradient out */
+/* adds term and gradient of one response, by the formula f */
 static void formula_response(scene *s, int64_t i, formula *f, const double *c, int unit, part *p) {
     const grpo_batch *b = &s->c.batch;
     const grpo_real *old = unit < 0 ? b->logp_ref : *behaviour(s);
     double sum = 0, through = 0, T = tokens_that_count(s, i);
     int whole = unit > 0, mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN, full = s->obj.ratio.gradient == GRPO_GRADIENT_FULL;
-    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (old && counts(s, i, k)) sum += log_ratio_of(b->logp[k], old[k]);
+    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++)
+        if (old && counts(s, i, k)) sum += log_ratio_of(b->logp[k], old[k]);
     if (whole && mean) sum /= T;
     for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
         formula_value v;
@@ -1001,7 +1001,7 @@ static part made(scene *s, const mistake *m) {
     return together(s, &policy, &penalty, &bonus);
 }
 
-/* without a mistake the parts must be the case's answer, and so must the formulas */
+/* do policy and penalty, or the formulas, without a mistake give the right answer of the case? */
 static int is_sum_of_parts(const test_case *c, int by_formula, int kl_by_formula) {
     scene s = scene_of(c);
     mistake none;
@@ -1016,7 +1016,7 @@ static int is_sum_of_parts(const test_case *c, int by_formula, int kl_by_formula
     return right;
 }
 
-/* asked of one case again and again */
+/* the same, with the results of the last case kept */
 static int is_plain(const test_case *c, int by_formula, int kl_by_formula) {
     static const test_case *last;
     static const char *last_id;
@@ -1038,7 +1038,7 @@ static int is_plain(const test_case *c, int by_formula, int kl_by_formula) {
 #define ROLLED(what, shown, kind, words) \
     SHIFTED("the " shown " log-probabilities are shifted by one token, to the right" words, roll_##what##_##kind, 1), \
     SHIFTED("the " shown " log-probabilities are shifted by one token, to the left" words, roll_##what##_##kind, -1)
-/* by automatic differentiation, and where the gradient stays behind */
+/* two forms: by automatic differentiation, and with the gradient at the unshifted token */
 #define ROLLED_POLICY(kind, words) \
     SHIFTED("the policy's log-probabilities are shifted by one token, to the right" words, roll_policy_##kind, 1), \
     SHIFTED("the policy's log-probabilities are shifted by one token, to the right" words, roll_policy_by_hand_##kind, 1), \
@@ -1096,7 +1096,7 @@ static const mistake mistakes[] = {
         rollout_weight_of_policy, 0),
     EDIT(NULL, "the rollout correction is inverted: the sampler over the old policy", FOR_ANY, rollout_weight_inverted, 0),
     EDIT(NULL, "the temperatures of SAPO are exchanged: tau_pos and tau_neg", FOR_ANY, taus_exchanged, 0),
-    /* arrays that are out of step */
+    /* shifted arrays */
     ROLLED(old, "old", sequence, ", round the end of the response"),
     ROLLED(old, "old", batch, ", through the whole batch"),
     ROLLED(old, "old", zero, ", with a 0 where one is missing"),
