@@ -1,4 +1,4 @@
-"""From logits or hidden states to log-probabilities or a loss, and back, by hand: the NumPy port's answers to the kinds `logits` and `hidden`."""
+"""The NumPy port for the kinds `logits` and `hidden`: log-probabilities or a loss from logits or hidden states; hand-written gradients."""
 import numpy as np
 import numpy_port
 

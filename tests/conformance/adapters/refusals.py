@@ -1,5 +1,5 @@
-"""What our ports refuse, written from ../../vectors/refuse.md for the fields of protocol.FIELDS and OF_PORTS: `check(case)` raises
-ValueError."""
+"""Input checks of the NumPy and PyTorch ports, written from ../../vectors/refuse.md for the fields of protocol.FIELDS and OF_PORTS:
+`check(case)` raises ValueError for invalid input."""
 import math
 
 SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -127,7 +127,7 @@ def check_reward_kl(b):
 
 
 def check(case):
-    """Nothing, or ValueError; the objective has every field."""
+    """Raises ValueError if the case is invalid; the objective has every field."""
     o, b = case["objective"], case["batch"]
     check_objective(o)
     check_groups(b)
