@@ -37,7 +37,7 @@ static pid_t start(const char *const *command, int *from) {
     return pid;
 }
 
-/* until the end or the deadline; 1 at the deadline */
+/* reads to the end of file; returns 1 if the deadline comes first */
 static int read_all(int from, double deadline, char **t) {
     struct pollfd end = { 0, POLLIN, 0 };
     char block[1 << 16];

@@ -147,7 +147,7 @@ static int more_often(const grouping *g, const cause *a, const cause *b) {
     return more;
 }
 
-/* Is a already named and b not, and does a explain at least half as much as b and contradict nothing of what b explains?  Then a is
+/* Is choice a already named and b not, and does a explain at least half as much as b and contradict nothing that b explains?  Then a is
  * preferred: one cause for two sets is simpler than two causes. */
 static int is_preferred(const grouping *g, const choice *a, const choice *b) {
     const cause *x = &g->d->causes[a->cause], *y = &g->d->causes[b->cause];
@@ -157,8 +157,8 @@ static int is_preferred(const grouping *g, const choice *a, const choice *b) {
     return a->t.other <= b->t.other;
 }
 
-/* Is a the better choice?  The one that explains more; of equals one that is already named, then the one that explains more elsewhere, then
- * the larger set, then the more plausible kind of cause. */
+/* Is choice a better than b?  The one that explains more is; of equals one that is already named, then the one that explains more
+ * elsewhere, then the larger set, then the more plausible kind of cause. */
 static int is_better(const grouping *g, const choice *a, const choice *b) {
     int x, y;
     if (b->cause < 0) return 1;

@@ -28,7 +28,7 @@ typedef struct {
     unsigned outputs;           /* a bit set: the outputs compared, all of the stage, or the loss's value or gradient alone */
 } stage_matches;
 
-typedef struct { const options *o; round_result round[N_FULL_BATCHES]; } interview;
+typedef struct { const options *o; round_result round[N_FULL_BATCHES]; } batch_rounds;
 
 /* ---- requests ------------------------------------------------------------------------------------------------------------------- */
 
@@ -72,7 +72,7 @@ static double distance_on(const round_result *r, const grpo_objective *obj, stag
 
 /* The largest distance over the batches; stops at one above `enough`.  The later batches distinguish more, so they are tried first.  The
  * batch with per-token advantages is left out, since a program may use one advantage per sequence. */
-static double distance_to(const interview *v, const grpo_objective *obj, stage_kind stage, const stage_matches *m, double enough) {
+static double distance_to(const batch_rounds *v, const grpo_objective *obj, stage_kind stage, const stage_matches *m, double enough) {
     double worst = 0;
     for (int k = FULL_TOKEN_ADVANTAGES - 1; k >= 0 && worst <= enough; k--)
         if (v->round[k].answered) worst = fmax(worst, distance_on(&v->round[k], obj, stage, m));
@@ -112,12 +112,12 @@ static void keep_near(stage_matches *m, const match *x, const grpo_objective *ob
 }
 
 /* a distance beyond which an objective is neither a match nor among the nearest */
-static double far_enough(const interview *v, const stage_matches *m) {
+static double far_enough(const batch_rounds *v, const stage_matches *m) {
     return m->n_near < BEAM ? HUGE_VAL : fmax(allowed(v->o), m->near[BEAM - 1].distance);
 }
 
 /* tries `from` with one more change, or (changed NULL) as it is */
-static void try_match(const interview *v, stage_kind stage, stage_matches *m, const match *from, const change *changed) {
+static void try_match(const batch_rounds *v, stage_kind stage, stage_matches *m, const match *from, const change *changed) {
     match x = *from;
     grpo_objective obj;
     if (changed) x.changed[x.changes++] = *changed;
@@ -127,7 +127,7 @@ static void try_match(const interview *v, stage_kind stage, stage_matches *m, co
     keep_near(m, &x, &obj, stage);
 }
 
-static void try_changes(const interview *v, stage_kind stage, stage_matches *m, const match *from) {
+static void try_changes(const batch_rounds *v, stage_kind stage, stage_matches *m, const match *from) {
     grpo_objective obj = objective_of(from);
     change *changes = changes_of(&obj, stage);
     for (ptrdiff_t k = 0; k < arrlen(changes); k++) try_match(v, stage, m, from, &changes[k]);
@@ -145,24 +145,24 @@ static int has_any(const answer *a, unsigned outputs) {
     return 0;
 }
 
-static int is_returned(const interview *v, unsigned outputs) {
+static int is_returned(const batch_rounds *v, unsigned outputs) {
     for (int k = 0; k < N_FULL_BATCHES; k++) if (v->round[k].answered && has_any(&v->round[k].found, outputs)) return 1;
     return 0;
 }
 
-static int has_own_advantages(const interview *v) {
+static int has_own_advantages(const batch_rounds *v) {
     for (int k = 0; k < N_FULL_BATCHES; k++) if (v->round[k].answered && !v->round[k].found.of[OUT_ADVANTAGE].value) return 0;
     return 1;
 }
 
-static int holds_for_tokens(const interview *v, stage_kind stage, const stage_matches *m, const match *x) {
+static int holds_for_tokens(const batch_rounds *v, stage_kind stage, const stage_matches *m, const match *x) {
     const round_result *last = &v->round[FULL_TOKEN_ADVANTAGES];
     grpo_objective obj = objective_of(x);
     return !last->answered || distance_on(last, &obj, stage, m) <= allowed(v->o);
 }
 
 /* if some matches hold for per-token advantages too, keeps only those and returns 1; else 0 */
-static int prefer_tokens(const interview *v, stage_kind stage, stage_matches *m) {
+static int prefer_tokens(const batch_rounds *v, stage_kind stage, stage_matches *m) {
     match *better = NULL;
     for (ptrdiff_t k = 0; k < arrlen(m->matches); k++)
         if (holds_for_tokens(v, stage, m, &m->matches[k])) arrput(better, m->matches[k]);
@@ -193,7 +193,7 @@ static void name_all_rows(stage_matches *m, stage_kind stage) {
 }
 
 /* tries one more change to each of the nearest objectives */
-static void change_nearest(const interview *v, stage_kind stage, stage_matches *m) {
+static void change_nearest(const batch_rounds *v, stage_kind stage, stage_matches *m) {
     stage_matches from = *m;
     for (int k = 0; k < from.n_near; k++) if (from.near[k].changes < MOST_CHANGES) try_changes(v, stage, m, &from.near[k]);
 }
@@ -201,7 +201,7 @@ static void change_nearest(const interview *v, stage_kind stage, stage_matches *
 /* Tries the presets, then presets with one change, then more changes of the nearest of these, until one matches.  Matches that hold for
  * per-token advantages too are preferred to those that hold only where a sequence has one advantage.  Of presets that are identical in
  * this stage the first is tried. */
-static void search_stage(const interview *v, stage_kind stage, stage_matches *m) {
+static void search_stage(const batch_rounds *v, stage_kind stage, stage_matches *m) {
     ptrdiff_t rows;
     for (int n = 0; n < count_presets(); n++) {
         match row = row_of(n);
@@ -219,7 +219,7 @@ static void search_stage(const interview *v, stage_kind stage, stage_matches *m)
     if (!arrlen(m->matches) && m->near[0].almost) arrput(m->matches, m->near[0]);
 }
 
-static stage_matches match_outputs(const interview *v, stage_kind stage, unsigned outputs, int own, int most_changes) {
+static stage_matches match_outputs(const batch_rounds *v, stage_kind stage, unsigned outputs, int own, int most_changes) {
     stage_matches m;
     memset(&m, 0, sizeof m);
     m.outputs = outputs;
@@ -231,7 +231,7 @@ static stage_matches match_outputs(const interview *v, stage_kind stage, unsigne
     return m;
 }
 
-static stage_matches match_stage(const interview *v, stage_kind stage, int own) {
+static stage_matches match_stage(const batch_rounds *v, stage_kind stage, int own) {
     return match_outputs(v, stage, outputs_of(stage), own, MOST_CHANGES);
 }
 
@@ -245,7 +245,7 @@ static void free_halves(halves *h) {
 
 static int has_match(const halves *h) { return arrlen(h->value.matches) || arrlen(h->gradient.matches); }
 
-static halves match_halves_from(const interview *v, int own) {
+static halves match_halves_from(const batch_rounds *v, int own) {
     const unsigned all = outputs_of(STAGE_LOSS);
     halves h;
     h.value = match_outputs(v, STAGE_LOSS, all & ~GRADIENTS, own, CHANGES_OF_HALF);
@@ -271,7 +271,7 @@ static void keep_rows(stage_matches *m, const stage_matches *other) {
     m->matches = kept;
 }
 
-static halves match_halves(const interview *v) {
+static halves match_halves(const batch_rounds *v) {
     halves h = match_halves_from(v, 0);
     if (!has_match(&h) && has_own_advantages(v)) {
         free_halves(&h);
@@ -357,7 +357,7 @@ static void print_names(const stage_matches *m) {
 }
 
 /* prints the objectives of value and gradient; returns 0, and prints nothing, if neither matches one */
-static int print_halves(const interview *v) {
+static int print_halves(const batch_rounds *v) {
     const unsigned all = outputs_of(STAGE_LOSS);
     halves h;
     int told;
@@ -375,7 +375,7 @@ static int print_halves(const interview *v) {
     return told;
 }
 
-static int conclude(const interview *v, const stage_matches *a, const stage_matches *l) {
+static int conclude(const batch_rounds *v, const stage_matches *a, const stage_matches *l) {
     if (!a->returned && !l->returned) return puts("none: neither advantage nor an output of the loss was returned"), 1;
     print_stage("advantages", a);
     print_stage("loss", l);
@@ -406,7 +406,7 @@ static int same_answer(const answer *a, const answer *b) {
 }
 
 /* sends the first batch that was answered with another objective; says so if the answer differs, since then the program reads it */
-static void print_if_objective_is_read(const interview *v, session *s) {
+static void print_if_objective_is_read(const batch_rounds *v, session *s) {
     const round_result *first = NULL;
     grpo_objective other;
     reply answered;
@@ -431,13 +431,13 @@ static void print_if_objective_is_read(const interview *v, session *s) {
 
 /* ---- the run -------------------------------------------------------------------------------------------------------------------- */
 
-static int all_skipped(const interview *v) {
+static int all_skipped(const batch_rounds *v) {
     for (int k = 0; k < N_FULL_BATCHES; k++) if (!v->round[k].skipped) return 0;
     return 1;
 }
 
 /* prints why batches were not answered and, if none was, what the program has to answer */
-static void print_unanswered(const interview *v, int answered, const char *over) {
+static void print_unanswered(const batch_rounds *v, int answered, const char *over) {
     for (int k = 0; k < N_FULL_BATCHES && (answered || !all_skipped(v)); k++)
         if (v->round[k].why) printf("batch %s: %s\n", v->round[k].c.id, v->round[k].why);
     if (answered || over) return;
@@ -449,7 +449,7 @@ static void print_unanswered(const interview *v, int answered, const char *over)
            N_FULL_BATCHES - 1, ASKED);
 }
 
-static int hold_interview(interview *v, session *s, const grpo_objective *asked) {
+static int run_batches(batch_rounds *v, session *s, const grpo_objective *asked) {
     int answered = 0;
     for (int k = 0; k < N_FULL_BATCHES && session_start(s); k++) {
         char *text = full_batch_case(k, asked);
@@ -464,7 +464,7 @@ static int hold_interview(interview *v, session *s, const grpo_objective *asked)
 int identify(const options *o) {
     static case_metric metrics[N_FULL_BATCHES][64];
     static double room[N_FULL_BATCHES][256];
-    interview v;
+    batch_rounds v;
     session s;
     grpo_objective asked;
     char *wrong;
@@ -478,7 +478,7 @@ int identify(const options *o) {
         expect_outputs(&v.round[k].c, room[k]);
     }
     session_open(&s, o->command, o->rules.precision->name, o->timeout);
-    if (hold_interview(&v, &s, &asked)) {
+    if (run_batches(&v, &s, &asked)) {
         stage_matches a, l;
         print_if_objective_is_read(&v, &s);
         a = match_stage(&v, STAGE_ADVANTAGE, 0);

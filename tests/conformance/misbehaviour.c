@@ -81,7 +81,7 @@ static const struct expectation { const char *mode; scope at; const char *timeou
     { "hang-start", ALL, "1", "failed", "does not start: no answer within 1 s" },
     { "garbage-start", ALL, "10", "failed", "does not start: it answered with something that is not JSON: Loading model" },
     { "refuses", ALL, "10", "skipped", "answers start with an error: only on Sundays" },
-    { "version", ALL, "10", "skipped", "does not have \"version\": 1" },
+    { "version", ALL, "10", "skipped", "must have \"version\": 1" },
     { "deaf-start", ALL_LONG, "1", "failed", "did not read the whole request" },
     { "no such mode", ALL, "10", "failed", "does not start: it exited with status 2" },
 };

@@ -14,7 +14,7 @@ double *convention_rule(conventions *v, const char *name) {
     return NULL;
 }
 
-/* a copy of a case, whose arrays can be replaced */
+/* a copy of a case whose arrays can be replaced; memory: what `room` allocated, freed by free_copy */
 typedef struct { test_case c; grpo_objective obj; grpo_real *advantage; void **memory; } copy_of_case;
 
 static void *room(copy_of_case *s, int64_t count, size_t size) {

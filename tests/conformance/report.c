@@ -49,7 +49,8 @@ void report_summary(const report *r, char *buffer, size_t size) {
 static void write_wrong(char **t, const char *indent, const wrong_output *w) {
     text_format(t, "%s%s: expected %.17g, found %.17g", indent, w->where, w->m.expected, w->m.found);
     if (grpo_is_finite(w->m.error)) text_format(t, ", error %.3g eps of scale", w->m.error);
-    else text_add(t, ", infinite error: the scale is 0, or a number is not finite");
+    else if (grpo_is_finite(w->m.expected) && grpo_is_finite(w->m.found)) text_add(t, ", must be equal: its scale is 0");
+    else text_add(t, ", infinite error");
     text_format(t, " (%lld of %lld numbers wrong, the worst is shown)\n", (long long)w->m.wrong, (long long)w->m.judged);
 }
 

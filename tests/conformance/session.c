@@ -100,7 +100,7 @@ static void read_start(session *s, const cJSON *json) {
     note_word(&s->release, json, "release");
     if (error) text_format(&t, "the program answers start with an error: %s", error);
     else if (!cJSON_IsNumber(version) || version->valuedouble != VERSION)
-        text_format(&t, "the program does not have \"version\": %d, that of the protocol, in its answer to start", VERSION);
+        text_format(&t, "the program's answer to start must have \"version\": %d, that of the protocol", VERSION);
     else if (precision && strcmp(precision, s->precision))
         text_format(&t, "the program computes in %.40s, not in %s", precision, s->precision);
     if (t) end_session(s, text_string(&t), 1);

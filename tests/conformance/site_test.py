@@ -1,6 +1,6 @@
 """Tests site_of_results.py on the results here: the same bytes twice, well-formed and accessible pages, numbers that are those of the
-result files.  python3 tests/conformance/site_test.py [CONFORM] ends with "N passed, N failed"; with CONFORM also the page that `conform --format
-html` writes for a program with a mistake."""
+result files.  python3 tests/conformance/site_test.py [CONFORM] ends with "N passed, N failed"; with CONFORM also the page that
+`conform --format html` writes for a program with a mistake."""
 import collections
 import functools
 import glob
@@ -199,7 +199,7 @@ def check_cases(pages):
 
 
 def check_releases():
-    """Two releases of one framework stand side by side, the earlier first: 1.9.0 before 1.16.0."""
+    """Releases of one framework are shown side by side, the earlier first: 1.9.0 before 1.16.0."""
     first = site.load(glob.glob(os.path.join(site.HERE, "results", "trl-*.f64.json"))[0])
     with tempfile.TemporaryDirectory() as folder:
         for release in ("1.16.0", "1.9.0", "1.16.0rc1"):

@@ -94,7 +94,7 @@ def parser_defaults(path):
         try:
             found[call.args[0].value.lstrip("-")] = ast.literal_eval(words["default"]) if "default" in words else False if switch else None
         except (AttributeError, ValueError):
-            pass  # not written as a value: no option that is asked for here
+            pass  # not a literal: none of the options that are needed here
     return found
 
 
@@ -162,7 +162,7 @@ def compared(name):
 
 def main(names):
     torch.set_default_dtype(torch.float64)
-    found = {name: compared(name) for name in FRAMEWORKS if name in names or not names}  # in their order: their stand-ins differ
+    found = {name: compared(name) for name in FRAMEWORKS if name in names or not names}  # in this order, as their stand-ins differ
     for name, (passed, failed) in found.items():
         print(f"{name}: {passed} of {passed + failed} batches agree", file=sys.stderr)
     print(f"{sum(p for p, _ in found.values())} passed, {sum(f for _, f in found.values())} failed", file=sys.stderr)

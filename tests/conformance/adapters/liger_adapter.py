@@ -13,7 +13,7 @@ from liger_kernel.chunked_loss.grpo_loss import LigerFusedLinearGRPOFunction, Li
 from options import UNCLAMPED, VESPO_CLAMPS, Options, clamps, corrects_kl, fields_of
 from padded import PRECISIONS, batch_of, one_per_row, ragged
 
-TRL = Options("trl")  # whose trainer hands its options to this loss
+TRL = Options("trl")  # TRL's trainer passes its options to this loss
 FIXED = ("sapo", "cispo", "vespo")  # these fix their aggregation
 
 

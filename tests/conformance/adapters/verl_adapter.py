@@ -113,7 +113,7 @@ def rollout_correction(w, b):
     if w["rollout_rejected"] == "unmask" and w["rollout_is"] != "truncate":
         wanted(0 < low and high < float("inf"), "rejection needs a lower and an upper bound")
         same = {"weight.rollout_rs": "ratio", "weight.rollout_rs_level": w["rollout_is_level"]}
-        mode = last(VERL.of((CORRECTION + "rollout_rs",), same))["rollout_rs"]  # its bounds are those asked for, as they are
+        mode = last(VERL.of((CORRECTION + "rollout_rs",), same))["rollout_rs"]  # its bounds are those of the objective
         mask = compute_rollout_rejection_mask(log_ratio, b.mask.long(), mode, band)[0].bool()
     if w["rollout_is"] != "reject":
         wanted(weight, "no rollout weight of the mean log-ratio")
