@@ -1,3 +1,4 @@
+/* The catalogue of changes of an objective: values of fields that presets and programs use, and axes of presets. */
 #include "alternatives.h"
 #include <stb_ds.h>
 #include <stdio.h>

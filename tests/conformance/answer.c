@@ -1,3 +1,4 @@
+/* Reads answers of programs and recorded answers, and evaluates objectives with the headers here. */
 #include "answer.h"
 #include <stdarg.h>
 #include <stdio.h>

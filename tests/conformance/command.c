@@ -1,3 +1,4 @@
+/* Runs a command with a time limit. */
 #define _POSIX_C_SOURCE 200809L
 #include "command.h"
 #include "text.h"

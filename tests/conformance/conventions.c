@@ -1,3 +1,4 @@
+/* Searches, for each stage, single conventions and pairs that explain all failures of all cases or of a row. */
 #include "conventions.h"
 #include <stb_ds.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Tries known and computed mistakes, other objectives and factors on failing cases, and compares them with all answers. */
 #include "diagnose.h"
 #include "plain.h"
 #include "text.h"

@@ -1,3 +1,4 @@
+/* Reads, writes and compares the file of --expect. */
 #include "expectations.h"
 #include "text.h"
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Generates the batches of --identify from fixed tables and pseudo-random numbers. */
 #include "full_batch.h"
 #include "request.h"
 #include "text.h"

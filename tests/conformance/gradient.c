@@ -1,3 +1,4 @@
+/* The relation finite-differences: compares dlogp with central differences of the loss. */
 #include "gradient.h"
 #include "request.h"
 #include "text.h"

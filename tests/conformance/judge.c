@@ -1,3 +1,4 @@
+/* Errors of single numbers in eps of their scale, and comparison with a mistake. */
 #include "judge.h"
 #include <stb_ds.h>
 

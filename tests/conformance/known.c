@@ -1,3 +1,4 @@
+/* Reads defects.json, or the tables of DEFECTS.md. */
 #include "known.h"
 #include "text.h"
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* --metamorphic: runs the relations on every case, and reduces the smallest failing case of each. */
 #define _POSIX_C_SOURCE 200809L
 #include "metamorphic.h"
 #include "full_batch.h"

@@ -1,3 +1,4 @@
+/* The options of conform, their help text, and checks of their values. */
 #include "options.h"
 #include "relations.h"
 #include <cJSON.h>

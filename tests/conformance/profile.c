@@ -1,3 +1,4 @@
+/* Reads and checks profiles, and decides whether an answer is acceptable by their conventions. */
 #define _POSIX_C_SOURCE 200809L
 #include "profile.h"
 #include "recompute.h"

@@ -1,3 +1,4 @@
+/* Starts a program with two pipes, and exchanges lines with it under a time limit. */
 #define _POSIX_C_SOURCE 200809L
 #include "program.h"
 #include "text.h"

@@ -1,3 +1,4 @@
+/* Recomputes advantages and loss with the rules of a convention, from evaluations by the headers here. */
 #include "recompute.h"
 #include "plain.h"
 #include <stb_ds.h>

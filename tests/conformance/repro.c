@@ -1,3 +1,4 @@
+/* --repro: writes a case as a pytest; the comment at the top is used for C too. */
 #include "repro.h"
 #include "text.h"
 #include <stdio.h>

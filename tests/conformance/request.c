@@ -1,3 +1,4 @@
+/* Reads and edits requests and answers as JSON. */
 #include "request.h"
 #include "../case.h"
 #include <stb_ds.h>

@@ -1,3 +1,4 @@
+/* Starts and restarts the program, writes requests, and checks the form of its answers. */
 #include "session.h"
 #include "answer.h"
 #include "text.h"

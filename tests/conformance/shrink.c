@@ -1,3 +1,4 @@
+/* Removes groups, responses, tokens, arrays, fields and digits from a request while a relation still does not hold. */
 #include "shrink.h"
 #include "request.h"
 #include "text.h"

@@ -1,3 +1,4 @@
+/* Sends a request and its changed form, and compares the answers number by number. */
 #include "trial.h"
 #include "gradient.h"
 #include "request.h"
