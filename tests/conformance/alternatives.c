@@ -1,9 +1,10 @@
+/* The catalogue of changes of an objective: values of fields that presets and programs use, and axes of presets. */
 #include "alternatives.h"
 #include <stb_ds.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* values that are met in programs; those of the presets are taken from the presets */
+/* values that programs use, besides those of the presets */
 static const struct { const char *path; double value[8]; } common[] = {
     { "reward.kl_coef", { 0, 0.001, 0.01, 0.04, 0.05, 0.1, 1 } },
     { "reward.overlong_factor", { 0, 0.5, 1 } },
@@ -39,7 +40,7 @@ static const struct { const char *path; double value[8]; } common[] = {
     { "aggregation.constant", { 1, 1024, 3000 } }
 };
 
-/* fields that are often set to what another one says */
+/* fields that are often set to the value of another field, times a factor */
 static const struct { const char *path, *other; double sign; } twins[] = {
     { "surrogate.eps_high", "surrogate.eps_low", 1 }, { "surrogate.eps_low", "surrogate.eps_high", 1 },
     { "surrogate.quadratic_eps", "surrogate.eps_low", 1 }, { "surrogate.eps_low", "surrogate.quadratic_eps", 1 },
@@ -58,20 +59,20 @@ static const struct { const char *name, *remark; } remarks[] = {
     { "advantage.std = population", "the deviation's divisor is N instead of N - 1" },
     { "advantage.std = sample", "the deviation's divisor is N - 1 instead of N" },
     { "advantage.baseline = none", "no baseline is subtracted" },
-    { "advantage.scale = none", "there is no division by the deviation" },
-    { "aggregation.kind = token_mean", "one mean over all tokens of the batch" },
-    { "aggregation.kind = seq_mean_token_mean", "a mean over sequences of means over their tokens" },
-    { "aggregation.kind = token_sum", "no divisor" },
-    { "ratio.gradient = token", "the gradient does not go through the whole unit" },
-    { "ratio.gradient = unit", "the gradient goes through the whole unit" },
-    { "ratio.level = token", "the ratio is each token's own" },
-    { "ratio.level = sequence_mean", "the ratio is the whole response's, length-normalised" },
-    { "ratio.level = sequence_sum", "the ratio is the whole response's, not length-normalised" },
+    { "advantage.scale = none", "the advantages are not divided by a deviation" },
+    { "aggregation.kind = token_mean", "the loss is one mean over all tokens of the batch" },
+    { "aggregation.kind = seq_mean_token_mean", "the loss is the mean over sequences of the mean over their tokens" },
+    { "aggregation.kind = token_sum", "the loss is a sum over all tokens, without a divisor" },
+    { "ratio.gradient = token", "the gradient flows through each token's own log-probability only, not through its whole response" },
+    { "ratio.gradient = unit", "the gradient flows through the log-probabilities of the whole response, not only each token's own" },
+    { "ratio.level = token", "each token has its own ratio" },
+    { "ratio.level = sequence_mean", "the ratio is that of the whole response, normalised by length" },
+    { "ratio.level = sequence_sum", "the ratio is that of the whole response, not normalised by length" },
     { "ratio.behaviour = rollout", "the ratio's denominator is logp_rollout" },
     { "ratio.behaviour = old", "the ratio's denominator is logp_old" },
     { "penalty.kl_coef = 0", "the KL penalty is missing" },
     { "penalty.kl = none", "the KL penalty is missing" },
-    { "penalty.kl = k1", "the estimator is D instead of e^-D + D - 1" },
+    { "penalty.kl = k1", "the KL estimator is D instead of e^-D + D - 1" },
     { "weight.rollout_is = none", "the rollout correction is missing" },
     { "weight.truncated = keep", "truncated responses are not masked" }
 };
@@ -90,7 +91,7 @@ static int same_axis(const char *a, const char *b) {
     return length == strcspn(b, ".") && !strncmp(a, b, length);
 }
 
-/* the axes of the advantages come first */
+/* the axes before `ratio`, reward and advantage, are of the advantage stage */
 stage_kind stage_of_field(const grpo_field *field) {
     return field->offset < offsetof(grpo_objective, ratio) ? STAGE_ADVANTAGE : STAGE_LOSS;
 }
@@ -115,23 +116,23 @@ int same_in_stage(const grpo_objective *a, const grpo_objective *b, stage_kind s
 }
 
 
-/* as grpo_objective_set, without looking for the field: there are many to try */
+/* as grpo_objective_set, without the search for the field, for speed */
 static void put(grpo_objective *obj, const grpo_field *field, double value) {
     int choice = field->choices ? (int)value : 0;
     if (field->choices) memcpy((char *)obj + field->offset, &choice, sizeof choice);
     else memcpy((char *)obj + field->offset, &value, sizeof value);
 }
 
-/* ---- the presets, looked through once ------------------------------------------------------------------------------------------- */
+/* ---- the presets, collected once ------------------------------------------------------------------------------------------------ */
 
 typedef struct {
     int n_fields, n_presets;
     const grpo_field *field;
     const grpo_preset *preset;
     grpo_objective *objective;      /* (n_presets) */
-    int *first[N_STAGES];           /* (n_presets): the first preset that has the same stage */
-    double **numbers;               /* (n_fields) stb_ds arrays: what is met at a number, each once */
-    int **rows;                     /* (n_fields): of the first field of an axis, presets for everything that the axis is met as */
+    int *first[N_STAGES];           /* (n_presets): the first preset that is identical in the stage */
+    double **numbers;               /* (n_fields) stb_ds arrays: the values that the presets and programs have of a number, each once */
+    int **rows;                     /* (n_fields) stb_ds arrays: at the first field of an axis, a preset for each setting of the axis */
 } catalogue;
 
 static void put_number(double **list, double value) {
@@ -185,7 +186,7 @@ static void read_catalogue(catalogue *c) {
     list_firsts(c, STAGE_LOSS);
 }
 
-/* read when it is first asked for, and kept */
+/* filled by the first call */
 static const catalogue *presets_known(void) {
     static catalogue c;
     if (!c.field) read_catalogue(&c);
@@ -218,7 +219,7 @@ grpo_objective change_made(const grpo_objective *asked, const change *made) {
 
 typedef struct { const catalogue *known; const grpo_objective *asked; change *changes; } collection;
 
-/* a weight that is bounded by 0: what it leaves of every objective is 0, and tells nothing of the program */
+/* would the change give a weight with upper bound 0?  Then the loss is 0 for every program, and identifies nothing */
 static int is_nothing(const collection *all, const grpo_field *field, double value) {
     const int weighs = value == GRPO_SURROGATE_CISPO || value == GRPO_SURROGATE_MASKED_WEIGHT || value == GRPO_SURROGATE_DISPO;
     return field->offset == offsetof(grpo_objective, surrogate.kind) && weighs && all->asked->surrogate.weight_max == 0;
@@ -267,7 +268,7 @@ static int fields_changed(const collection *all, const change *c) {
     return changed;
 }
 
-/* a row that differs in one field of the axis is among the changes of fields */
+/* presets that differ in only one field of the axis are left out: they are changes of a field */
 static void collect_axis(collection *all, int n) {
     const catalogue *known = all->known;
     for (ptrdiff_t k = 0; k < arrlen(known->rows[n]); k++) {

@@ -1,11 +1,12 @@
+/* Reads answers of programs and recorded answers, and evaluates objectives with the headers here. */
 #include "answer.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 const char *const output_name[N_OUTPUTS] = { "advantage", "dynamic_sampling_mask", "loss", "term", "dlogp", "dentropy", "ddivergence_ref",
-    "dlog_partition", "report", "logp", "entropy", "loss", "dlogits", "dhidden", "dweight", "part_tokens", "part_sequences", "part_groups", "part_sum",
-    "part_loss", "slice_tokens", "slice_log_ratio", "call" };
+    "dlog_partition", "report", "logp", "entropy", "loss", "dlogits", "dhidden", "dweight", "part_tokens", "part_sequences", "part_groups",
+    "part_sum", "part_loss", "slice_tokens", "slice_log_ratio", "call" };
 
 static int is_list(output_kind output) { return output >= OUT_LIST && output < OUT_CALL; }
 
@@ -24,7 +25,6 @@ void answer_free(answer *a) {
     memset(a, 0, sizeof *a);
 }
 
-/* room for an output, every number given */
 double *answer_add(answer *a, output_kind output, int64_t count) {
     numbers *n = &a->of[output];
     n->value = calloc((size_t)count + 1, sizeof *n->value);
@@ -42,7 +42,7 @@ double *answer_add_size(answer *a, output_kind output) {
     return n->size;
 }
 
-/* how many numbers an output of the logits' stage has */
+/* how many numbers an output per token, or of the logits' stage, has */
 static int64_t count_of(const test_case *c, output_kind output) {
     switch (output) {
     case OUT_DLOGITS: return c->batch.n_tokens * c->rows.vocab;
@@ -56,7 +56,7 @@ static void add_copy(answer *a, output_kind output, const double *from, int64_t 
     if (from) memcpy(answer_add(a, output, count), from, (size_t)count * sizeof *from);
 }
 
-/* ---- what a case has ------------------------------------------------------------------------------------------------------------ */
+/* ---- expected answers ----------------------------------------------------------------------------------------------------------- */
 
 static void add_tokens(answer *a, const test_case *c, int scale) {
     const case_answer *tokens[N_OUTPUTS] = { NULL };
@@ -120,7 +120,7 @@ void answer_where(const test_case *c, output_kind output, int64_t index, char *b
     snprintf(buffer, size, "%s[%lld][%lld]%s", output_name[output], (long long)i, (long long)(index - c->batch.offset[i]), last);
 }
 
-/* ---- what a program answers ----------------------------------------------------------------------------------------------------- */
+/* ---- answers of a program ------------------------------------------------------------------------------------------------------- */
 
 typedef struct { const test_case *c; answer *out; char *error; size_t error_size; } reader;
 
@@ -258,7 +258,7 @@ static int has_answer(const test_case *c, output_kind output) {
     }
 }
 
-/* OUT_CALL: there is none */
+/* the output of this name; OUT_CALL: there is none */
 static int output_named(const test_case *c, const char *name) {
     int k = 0;
     while (k < OUT_CALL && strcmp(output_name[k], name)) k++;
@@ -310,28 +310,29 @@ const char *answer_missing(const cJSON *json, const test_case *c) {
 
 /* ---- one number of a known mistake ---------------------------------------------------------------------------------------------- */
 
-/* an output of which nothing is given yet */
-static double *add_unsaid(answer *a, output_kind output, int64_t count) {
+/* adds an output of which no number is given yet */
+static double *add_not_given(answer *a, output_kind output, int64_t count) {
     double *p = answer_add(a, output, count);
     for (int64_t k = 0; k < count; k++) a->of[output].given[k] = 0;
     return p;
 }
 
-static int tell(answer *a, output_kind output, int64_t count, int64_t index, const cJSON *item) {
+/* adds an output of which one number is given; nonzero if the index or the item is invalid */
+static int give_one(answer *a, output_kind output, int64_t count, int64_t index, const cJSON *item) {
     double v = cJSON_IsTrue(item);
     if (index < 0 || index >= count || (output != OUT_DYNAMIC_SAMPLING && !case_number(item, &v))) return 1;
-    add_unsaid(a, output, count)[index] = v;
+    add_not_given(a, output, count)[index] = v;
     a->of[output].given[index] = 1;
     return 0;
 }
 
-/* a sequence and its token, or -1 */
+/* the index of a sequence's token; -1 if there is none */
 static int64_t place_of(const test_case *c, const cJSON *sequence, const cJSON *token) {
     int i = cJSON_IsNumber(sequence) ? sequence->valueint : -1, t = cJSON_IsNumber(token) ? token->valueint : -1;
     return i < 0 || i >= c->n_sequences || t < 0 || t >= c->batch.length[i] ? -1 : c->batch.offset[i] + t;
 }
 
-/* item `last` of the vector at `place`, or -1 */
+/* the index of item `last` of the vector at `place`; -1 if there is none */
 static int64_t place_in(int64_t place, const cJSON *last, int64_t width) {
     int k = cJSON_IsNumber(last) ? last->valueint : -1;
     return place < 0 || k < 0 || k >= width ? -1 : place * width + k;
@@ -343,30 +344,31 @@ int answer_read_brief(const cJSON *json, const test_case *c, answer *out) {
     const cJSON *name = cJSON_IsArray(json) ? json->child : NULL, *at = name ? name->next : NULL;
     int output, n = cJSON_GetArraySize(json);
     memset(out, 0, sizeof *out);
-    if (!cJSON_IsArray(json)) return tell(out, (output_kind)output_named(c, "loss"), 1, 0, json);
+    if (!cJSON_IsArray(json)) return give_one(out, (output_kind)output_named(c, "loss"), 1, 0, json);
     if (!cJSON_IsString(name) || !at) return 1;
     output = output_named(c, name->valuestring);
     if (is_list((output_kind)output))
         return n != 3 || !cJSON_IsNumber(at)
-            || tell(out, (output_kind)output, case_list_size(c, output - OUT_LIST), at->valueint, at->next);
+            || give_one(out, (output_kind)output, case_list_size(c, output - OUT_LIST), at->valueint, at->next);
     switch (output) {
     case OUT_CALL: case OUT_LOSS: case OUT_ROW_LOSS: return 1;
     case OUT_DLOGITS: case OUT_DHIDDEN:
-        return n != 5 || tell(out, (output_kind)output, count_of(c, (output_kind)output),
+        return n != 5 || give_one(out, (output_kind)output, count_of(c, (output_kind)output),
                               place_in(place_of(c, at, at->next), at->next->next, output == OUT_DLOGITS ? c->rows.vocab : c->rows.width),
                               at->next->next->next);
     case OUT_DWEIGHT:
         return n != 4 || !cJSON_IsNumber(at) || at->valueint < 0
-            || tell(out, OUT_DWEIGHT, count_of(c, OUT_DWEIGHT), place_in(at->valueint, at->next, c->rows.width), at->next->next);
-    case OUT_REPORT: return n != 3 || !cJSON_IsString(at) || tell(out, OUT_REPORT, c->n_report, metric_index(c, at->valuestring), at->next);
-    case OUT_DLOG_Z: return n != 3 || !cJSON_IsNumber(at) || tell(out, OUT_DLOG_Z, c->batch.n_groups, at->valueint, at->next);
+            || give_one(out, OUT_DWEIGHT, count_of(c, OUT_DWEIGHT), place_in(at->valueint, at->next, c->rows.width), at->next->next);
+    case OUT_REPORT:
+        return n != 3 || !cJSON_IsString(at) || give_one(out, OUT_REPORT, c->n_report, metric_index(c, at->valuestring), at->next);
+    case OUT_DLOG_Z: return n != 3 || !cJSON_IsNumber(at) || give_one(out, OUT_DLOG_Z, c->batch.n_groups, at->valueint, at->next);
     case OUT_DYNAMIC_SAMPLING:
-        return n != 3 || !cJSON_IsNumber(at) || tell(out, OUT_DYNAMIC_SAMPLING, c->batch.n_groups, at->valueint, at->next);
-    default: return n != 4 || tell(out, (output_kind)output, c->batch.n_tokens, place_of(c, at, at->next), at->next->next);
+        return n != 3 || !cJSON_IsNumber(at) || give_one(out, OUT_DYNAMIC_SAMPLING, c->batch.n_groups, at->valueint, at->next);
+    default: return n != 4 || give_one(out, (output_kind)output, c->batch.n_tokens, place_of(c, at, at->next), at->next->next);
     }
 }
 
-/* ---- what our headers find ------------------------------------------------------------------------------------------------------ */
+/* ---- evaluation ----------------------------------------------------------------------------------------------------------------- */
 
 static void add_elements(answer *a, output_kind output, const grpo_real *from, int64_t count) {
     double *p = answer_add(a, output, count);

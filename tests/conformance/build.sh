@@ -1,5 +1,5 @@
 #!/bin/sh
-# build.sh [PROGRAM]: the runner, by a C compiler alone, without meson (needs libcjson-dev and libstb-dev). PROGRAM is ./conform if not said.
+# build.sh [PROGRAM]: builds the runner with a C compiler, without meson (needs libcjson-dev, libstb-dev). PROGRAM: default ./conform.
 set -eu
 program=$(realpath "${1:-conform}")
 cd "$(dirname "$0")/../.."

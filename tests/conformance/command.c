@@ -1,3 +1,4 @@
+/* Runs a command with a time limit. */
 #define _POSIX_C_SOURCE 200809L
 #include "command.h"
 #include "text.h"
@@ -37,7 +38,7 @@ static pid_t start(const char *const *command, int *from) {
     return pid;
 }
 
-/* until the end or the deadline; 1 at the deadline */
+/* reads to the end of file; returns 1 if the deadline comes first */
 static int read_all(int from, double deadline, char **t) {
     struct pollfd end = { 0, POLLIN, 0 };
     char block[1 << 16];

@@ -1,10 +1,10 @@
-/* Runs a command and keeps what it writes on standard output; its standard error goes nowhere. */
+/* Runs a command and returns its standard output; its standard error is discarded. */
 #ifndef COMMAND_H
 #define COMMAND_H
 
-typedef struct { int status; double seconds; char *output; } command_result;       /* status: of exit, or 128 + signal */
+typedef struct { int status; double seconds; char *output; } command_result;       /* status: the exit status, or 128 + signal */
 
-/* command ends with NULL; killed after `limit` seconds (status 137) */
+/* command ends with NULL; after `limit` seconds it gets SIGTERM, and the status is 143 */
 command_result command_run(const char *const *command, double limit);
 
 #endif

@@ -1,5 +1,5 @@
-/* computed_mistakes VECTORS: what plain_split.c and plain_rows.c compute of a mistake is what the vectors record of it, in every case that
- * records it. */
+/* computed_mistakes VECTORS: plain_split.c and plain_rows.c compute for each mistake the answers that the vectors record, in every case
+ * that records it. */
 #include "../case.h"
 #include "../check.h"
 #include "judge.h"
@@ -12,7 +12,7 @@ typedef struct {
     int (*count)(void);
     computed_mistake (*named)(int n);
     int (*answers)(const test_case *c, int n, answer *out);
-    long least, held;               /* comparisons: at least, and made */
+    long least, held;               /* the number of comparisons: required, and made */
 } source;
 
 static source sources[] = {
@@ -34,7 +34,8 @@ static void check_recorded(source *s, const test_case *c, int n, const cJSON *re
     q = question_of(c);
     if (answer_is_brief(recorded) ? !answer_read_brief(recorded, c, &mistake) : !answer_read(recorded, c, &mistake, error, sizeof error)) {
         const judge_how how = answer_is_brief(recorded) ? JUDGE_NAMED : JUDGE_ALL;
-        check(judge_against(&r, &q, s->stage, &computed, &mistake, how, NULL) == JUDGE_SAME, "%s: %s is computed otherwise", c->id, id);
+        check(judge_against(&r, &q, s->stage, &computed, &mistake, how, NULL) == JUDGE_SAME,
+              "%s: %s: the computed answer differs from the recorded one", c->id, id);
         answer_free(&mistake);
         s->held++;
     } else check(0, "%s: %s cannot be read", c->id, id);

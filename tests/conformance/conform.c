@@ -1,4 +1,4 @@
-/* conform: the vectors against any program that speaks the protocol. */
+/* conform: sends the vectors to a program through the protocol, judges its answers and writes the report. */
 #define _POSIX_C_SOURCE 200809L
 #include "conventions.h"
 #include "expectations.h"
@@ -16,10 +16,10 @@ typedef struct {
     session s;
     diagnostician d;
     report r;
-    int live;               /* is someone watching? */
+    int live;               /* standard error is a terminal: progress is shown there */
     int64_t files, file;
-    case_file *kept;        /* stb_ds array */
-    profile conventions;    /* those that are documented, for a program without a profile */
+    case_file *kept;        /* stb_ds array: the files read so far, whose cases the diagnosis refers to */
+    profile conventions;    /* the documented ones (conventions.json), for a program without a profile */
 } run;
 
 /* ---- one case ------------------------------------------------------------------------------------------------------------------- */
@@ -30,10 +30,12 @@ static char *copy(const char *s) {
     return text_string(&t);
 }
 
-static int is_held(const compare_precision *p, double x) {
+/* can a number of this precision have the magnitude of x? */
+static int is_in_range(const compare_precision *p, double x) {
     return x == 0 || !grpo_is_finite(x) || (fabs(x) <= p->max && fabs(x) >= p->tiny);
 }
 
+/* removes the outputs of a stage from the answer: they are not judged */
 static void drop_stage(answer *found, stage_kind stage) {
     for (int k = 0; k < N_OUTPUTS; k++) {
         if (stage_of((output_kind)k) != stage) continue;
@@ -43,12 +45,12 @@ static void drop_stage(answer *found, stage_kind stage) {
     }
 }
 
-/* advantages that the precision cannot hold are none to compute a loss from */
-static void drop_unheld(const rules *r, const question *q, answer *found) {
+/* where the given advantages are outside the range of the precision, the loss computed from them is not judged */
+static void drop_loss_out_of_range(const rules *r, const question *q, answer *found) {
     const numbers *a = &q->expected.of[OUT_ADVANTAGE];
-    int held = 1;
-    for (int64_t k = 0; k < a->count; k++) held &= is_held(r->precision, a->value[k]);
-    if (!held) drop_stage(found, STAGE_LOSS);
+    int fits = 1;
+    for (int64_t k = 0; k < a->count; k++) fits &= is_in_range(r->precision, a->value[k]);
+    if (!fits) drop_stage(found, STAGE_LOSS);
 }
 
 static void fail_with(case_result *c, const char *before, const char *why) {
@@ -63,7 +65,7 @@ static void skip_with(case_result *c, const char *why) {
     c->reason = copy(why);
 }
 
-/* what the profile accepts is neither wrong nor of use to the diagnosis */
+/* removes the stages that the profile accepts from the mismatches and from the answer, so that the diagnosis leaves them out */
 static void accept_stages(const run *r, const question *q, answer *found, mismatch **wrong, case_result *out) {
     for (int stage = 0; stage < N_STAGES; stage++) {
         ptrdiff_t left = 0;
@@ -83,15 +85,15 @@ static void judge_result(run *r, const test_case *c, const cJSON *json, int resu
     answer found;
     question q;
     mismatch *wrong;
-    if (answer_read(json, c, &found, error, sizeof error)) { fail_with(out, "its result has another shape: ", error); return; }
+    if (answer_read(json, c, &found, error, sizeof error)) { fail_with(out, "its result is invalid: ", error); return; }
     missing = answer_missing(json, c);
     if (missing) { fail_with(out, "its result lacks an answer: ", missing); answer_free(&found); return; }
     q = question_of(c);
-    drop_unheld(&r->o->rules, &q, &found);
+    drop_loss_out_of_range(&r->o->rules, &q, &found);
     wrong = judge(&r->o->rules, &q, &found, &out->judged, &out->worst);
     accept_stages(r, &q, &found, &wrong, out);
     if (arrlen(wrong)) out->verdict = CASE_FAILED;
-    else if (!out->judged && c->kind != CASE_CALL) skip_with(out, "nothing was returned that the case has an answer to");
+    else if (!out->judged && c->kind != CASE_CALL) skip_with(out, "nothing was returned that the case has an expected value of");
     for (ptrdiff_t k = 0; k < arrlen(wrong); k++) {
         wrong_output w;
         w.m = wrong[k];
@@ -102,18 +104,18 @@ static void judge_result(run *r, const test_case *c, const cJSON *json, int resu
     arrfree(wrong);
 }
 
-/* of input that must be refused */
+/* judges the answer to a case of kind `refuse` */
 static void judge_refusal(const test_case *c, const reply *answered, case_result *out) {
     char *t = NULL;
     if (answered->kind == REPLY_RESULT && !answered->result->child) skip_with(out, "nothing was returned");
-    else if (answered->kind == REPLY_RESULT) fail_with(out, "it answers numbers where the input must be refused: ", c->reason);
+    else if (answered->kind == REPLY_RESULT) fail_with(out, "it returned numbers for invalid input, which must be refused: ", c->reason);
     else if (!case_names_fault(c, answered->text)) {
         text_format(&t, "its error does not name %s: %s", c->field, answered->text);
         out->note = text_string(&t);
     }
 }
 
-static case_result ask(run *r, const test_case *c) {
+static case_result run_case(run *r, const test_case *c) {
     double start = program_clock();
     const char *flag = options_leave_out(r->o, c);
     reply answered;
@@ -148,7 +150,7 @@ static case_result ask(run *r, const test_case *c) {
     return out;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------------------------------------- */
+/* ---- all cases ------------------------------------------------------------------------------------------------------------------ */
 
 static void show_progress(const run *r, const char *id) {
     if (!r->live) return;
@@ -160,7 +162,7 @@ static void hide_progress(const run *r) {
     if (r->live) fputs("\r\033[K", stderr);
 }
 
-/* its cases stay until the last has been answered and the causes are looked for */
+/* runs the cases of a file; they are kept for the diagnosis, which comes after the last case */
 static int run_file(run *r, const char *name) {
     case_file file;
     char error[512];
@@ -173,7 +175,7 @@ static int run_file(run *r, const char *name) {
         case_result c;
         if (!options_want(r->o, file.cases[k].id)) continue;
         show_progress(r, file.cases[k].id);
-        c = ask(r, &file.cases[k]);
+        c = run_case(r, &file.cases[k]);
         c.variant = copy(name);
         c.evidence = file.evidence && *file.evidence ? copy(file.evidence) : NULL;
         r->r.failed += c.verdict == CASE_FAILED;
@@ -200,18 +202,18 @@ static int status_of(const options *o, const report *r) {
     return r->failed || !(r->passed || r->acceptable) || (o->strict && r->acceptable) || (o->complete && r->skipped);
 }
 
-/* the case that was asked for, in the place of the report */
+/* --repro: writes the case instead of the report */
 static int write_repro(const run *r) {
     for (ptrdiff_t k = 0; k < arrlen(r->r.results); k++)
         for (ptrdiff_t f = 0; f < arrlen(r->kept); f++)
             for (int64_t n = 0; n < r->kept[f].n_cases && !strcmp(r->r.results[k].id, r->o->repro); n++)
                 if (!strcmp(r->kept[f].cases[n].id, r->o->repro))
                     return (strcmp(r->o->format, "c") ? repro_write : repro_write_c)(&r->r, &r->kept[f].cases[n], (int)k);
-    fprintf(stderr, "conform: --repro: %s was not asked: there is no such id, or --only and --skip-flag leave it out\n", r->o->repro);
+    fprintf(stderr, "conform: --repro: %s was not run: no case has this id, or --only or --skip-flag excludes it\n", r->o->repro);
     return 2;
 }
 
-static int tell(run *r) {
+static int conclude(run *r) {
     int status = 0;
     r->r.d = &r->d;
     r->r.s = &r->s;
@@ -245,7 +247,7 @@ static int run_vectors(const options *o) {
     session_open(&r.s, o->command, o->rules.precision->name, o->timeout);
     session_start(&r.s);
     status = run_files(&r, &list);
-    if (!status) status = tell(&r);
+    if (!status) status = conclude(&r);
     else free(session_close(&r.s));
     report_free(&r.r);
     profile_free(&r.conventions);

@@ -1,8 +1,9 @@
+/* Searches, for each stage, single conventions and pairs that explain all failures of all cases or of a row. */
 #include "conventions.h"
 #include <stb_ds.h>
 #include <stdlib.h>
 
-/* of the scale: where numbers this far apart pass, a convention is not told from a mistake that is near it */
+/* of the scale: with a larger tolerance a convention cannot be distinguished from a similar mistake */
 #define TOO_COARSE 1e-3
 
 /* one convention or two */
@@ -15,8 +16,8 @@ typedef struct {
     stage_kind stage;
     choice now;
     ptrdiff_t n;                    /* items */
-    unsigned char *holds;           /* (conventions, items) does it say anything of the case? */
-    signed char *says;              /* (items) a judge_match: what the choice makes of each; -1: not asked yet */
+    unsigned char *holds;           /* (conventions, items) does the convention apply to the case? */
+    signed char *says;              /* (items) a judge_match of the current choice; -1: not computed yet */
 } search;
 
 static int holds(const search *s, int convention, ptrdiff_t k) { return s->holds[convention * s->n + k]; }
@@ -39,7 +40,7 @@ static judge_match says(search *s, ptrdiff_t k) {
 
 /* ---- sets of cases ---------------------------------------------------------------------------------------------------------------- */
 
-/* row NULL: all */
+/* is the item in the row (NULL: all rows), and does the choice apply to it? */
 static int is_in(const search *s, const char *row, ptrdiff_t k) {
     const item *it = &s->d->items[k];
     int any = 0;
@@ -47,7 +48,7 @@ static int is_in(const search *s, const char *row, ptrdiff_t k) {
     return any && it->stage == s->stage && !it->accepted && (!row || !strcmp(s->results[it->result].variant, row));
 }
 
-/* failures that it explains; 0 if it leaves one, or contradicts what passes */
+/* how many failures the choice explains; 0 if it leaves one unexplained or contradicts a passing case */
 static int explained(search *s, const char *row) {
     int n = 0;
     for (ptrdiff_t k = 0; k < s->n; k++) {
@@ -78,7 +79,7 @@ static int is_own_name(const search *s, const char *id) {
     return 0;
 }
 
-/* is the mistake found wherever the set records it? */
+/* is no answer of the set different from what it records of the mistake? */
 static int is_found(const search *s, const char *row, const char *id) {
     for (ptrdiff_t k = 0; k < s->n; k++) {
         const item *it = &s->d->items[k];
@@ -88,7 +89,7 @@ static int is_found(const search *s, const char *row, const char *id) {
     return 1;
 }
 
-/* is there a known mistake that gives the same? */
+/* is there a known mistake, not in known_as, that gives the same numbers? */
 static int has_rival(const search *s, const char *row) {
     for (ptrdiff_t k = 0; k < s->n; k++) {
         const item *it = &s->d->items[k];
@@ -100,14 +101,14 @@ static int has_rival(const search *s, const char *row) {
     return 0;
 }
 
-/* ---- what is accepted ------------------------------------------------------------------------------------------------------------- */
+/* ---- accepting -------------------------------------------------------------------------------------------------------------------- */
 
 static void put_once(int **list, int value) {
     for (ptrdiff_t k = 0; k < arrlen(*list); k++) if ((*list)[k] == value) return;
     arrput(*list, value);
 }
 
-/* a case has failed as long as anything is wrong with it */
+/* accepts one stage of a case; the case becomes acceptable when nothing else is wrong with it */
 static void accept_item(const search *s, ptrdiff_t k) {
     item *it = &s->d->items[k];
     case_result *c = &s->results[it->result];
@@ -144,7 +145,7 @@ static void consider_choice(search *s, choice c) {
     }
 }
 
-/* each alone first */
+/* tries each convention alone, then pairs */
 static void consider_stage(search *s, stage_kind stage) {
     const int n = (int)arrlen(s->p->convention);
     s->stage = stage;

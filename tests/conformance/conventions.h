@@ -1,11 +1,11 @@
-/* What documented conventions make of a program's answers (profiles/conventions.json), where no profile says which are its own. */
+/* Accepts answers that are right by documented conventions (profiles/conventions.json), for a program without a profile. */
 #ifndef CONVENTIONS_H
 #define CONVENTIONS_H
 #include "report.h"
 
-/* Takes what one convention, or two, explain out of the diagnosis, and marks the cases.  A convention is accepted for a whole set of
- * cases (all in which it holds, or those of a row) or not at all: it explains every failure there, all digits of it, and nothing that
- * passes contradicts it; nor does a known mistake that is none of its own names give the same. */
+/* Marks cases as acceptable that one convention, or two together, explain, and removes them from the diagnosis.  A convention is accepted
+ * for a whole set of cases (all to which it applies, or those of a row) or not at all: it must give every digit of every failure there, no
+ * passing case may contradict it, and no known mistake may give the same numbers, unless the convention lists it in known_as. */
 void conventions_accept(const profile *p, diagnostician *d, case_result *results);
 
 #endif

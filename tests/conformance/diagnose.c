@@ -1,14 +1,15 @@
+/* Tries known and computed mistakes, other objectives and factors on failing cases, and compares them with all answers. */
 #include "diagnose.h"
 #include "plain.h"
 #include "text.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* An evaluation costs as much as TOKENS_OF_CALL, on top of the tokens of the case; in all some fifteen seconds. */
+/* Limits of the search, in tokens evaluated; an evaluation counts TOKENS_OF_CALL more than its tokens.  In all some fifteen seconds. */
 enum { SEARCHED_TOKENS = 100000000, TOKENS_OF_CALL = 32, SEARCHED_PAIRS = 2, TOKENS_FOR_PAIRS = 8000000 };
-enum { MOST_PROBES = 60, PROBES_OF_ROW = 5, TOO_LONG = 1024 };
-#define RUNNING_SUM 1e-11            /* of the scale, in f64: what a running sum over very many tokens may lose by rounding */
-#define TOO_COARSE 1e-3             /* of the scale: objectives that are this near each other are not told apart by their numbers */
+enum { MOST_PROBES = 60, PROBES_OF_ROW = 5, TOO_LONG = 1024 };       /* TOO_LONG: longer cases are not probed, in tokens */
+#define RUNNING_SUM 1e-11           /* of the scale, in f64: largest rounding error of a running sum over very many tokens */
+#define TOO_COARSE 1e-3             /* of the scale: with a larger tolerance, the numbers do not identify other objectives */
 
 void diagnostician_open(diagnostician *d, const char *vectors, const rules *r) {
     memset(d, 0, sizeof *d);
@@ -51,7 +52,7 @@ int diagnostician_is_fragile(const test_case *c) {
     return 0;
 }
 
-/* terms are made before the loss, and the loss before its gradient */
+/* `order`: the outputs in the order in which they are computed, so that the first wrong one can be found */
 static void put_wrong_outputs(item *it, const mismatch *wrong) {
     static const output_kind order[N_OUTPUTS] = { OUT_ADVANTAGE, OUT_DYNAMIC_SAMPLING, OUT_TERM, OUT_LOSS, OUT_DLOGP, OUT_DENTROPY,
         OUT_DLOG_Z, OUT_REPORT, OUT_LOGP, OUT_ENTROPY, OUT_ROW_LOSS, OUT_DLOGITS, OUT_DHIDDEN, OUT_DWEIGHT, OUT_CALL,
@@ -131,7 +132,7 @@ static const char *const quantities[] = { "-1 (the sign is turned)", "2", "the n
     "tokens per sequence", "sequences plus one over sequences", "sequences over places in groups that are padded to the largest", "0" };
 enum { N_QUANTITIES = sizeof quantities / sizeof *quantities };
 
-/* the others are 0 where a case lacks them, ranks say, and then mean nothing */
+/* the quantity "0"; other quantities are 0 in cases that lack them, such as ranks, and are then no factor */
 static int is_zero_itself(int quantity) { return quantity == N_QUANTITIES - 1; }
 
 static double quantity_of(const test_case *c, int n) {
@@ -170,7 +171,7 @@ static int of_objective(const item *it, const grpo_objective *obj, answer *a) {
     return !same_in_stage(obj, &it->c->objective, it->stage) && answer_evaluate(it->c, obj, it->stage, NULL, a);
 }
 
-/* Is what the objective leaves of the policy's gradient 0?  Then it tells of a gradient that is missing, not of the objective. */
+/* Is the policy's gradient of this objective 0 everywhere?  Then equal numbers show a missing gradient, not this objective. */
 static int has_no_gradient(const item *it, const grpo_objective *asked) {
     grpo_objective obj = *asked;
     answer a;
@@ -190,7 +191,7 @@ static grpo_objective objective_of(const cause *x, const item *it) {
     return x->kind == CAUSE_PAIR ? change_made(&obj, &x->made[1]) : obj;
 }
 
-/* the item's objective by itself: of logits and hidden states on the log-probabilities that a right softmax makes of them */
+/* of an item with logits or hidden states: its objective alone, on the log-probabilities that a correct softmax gives */
 static item of_loss(const item *it) {
     item by_itself = *it;
     if (it->loss) {
@@ -202,7 +203,7 @@ static item of_loss(const item *it) {
     return by_itself;
 }
 
-/* a cause of the loss, and an item of which the loss is a step */
+/* is it a cause of the loss, and does the item go from logits or hidden states through a loss? */
 static int is_through_loss(const cause *x, const item *it) {
     return it->loss && x->kind < CAUSE_ROUNDING && (x->kind == CAUSE_KNOWN ? !x->forms[STAGE_LOGITS] : x->stage == STAGE_LOSS);
 }
@@ -212,7 +213,7 @@ static int forms_of(const cause *x, const item *it) {
     return x->forms[is_through_loss(x, it) ? STAGE_LOSS : it->stage];
 }
 
-/* 0: it says nothing of this item */
+/* the answer that the cause gives on this item; 0 if it cannot be computed */
 static int would_give_here(const cause *x, const item *it, int form, answer *a) {
     memset(a, 0, sizeof *a);
     switch (x->kind) {
@@ -229,6 +230,7 @@ static int would_give_here(const cause *x, const item *it, int form, answer *a) 
     return 0;
 }
 
+/* the same, also through the loss of logits and hidden states */
 static int would_give(const cause *x, const item *it, int form, answer *a) {
     const item inner = of_loss(it);
     answer of_inner;
@@ -240,7 +242,7 @@ static int would_give(const cause *x, const item *it, int form, answer *a) {
     return ok;
 }
 
-/* ---- does it say what was found? -------------------------------------------------------------------------------------------------- */
+/* ---- comparing causes with answers ------------------------------------------------------------------------------------------------ */
 
 static saying said(judge_match match) { return match == JUDGE_SAME ? SAYS_SAME : match == JUDGE_DIFFERENT ? SAYS_OTHER : SAYS_NOTHING; }
 
@@ -248,7 +250,7 @@ static int is_long(const diagnostician *d, const test_case *c) {
     return d->r->precision == &compare_f64 && c->batch.n_tokens > TOO_LONG;
 }
 
-/* in which found numbers are held against those of a mistake: where a running sum would round, a program may have both */
+/* The tolerance for comparing with a mistake: in long cases a program may have the rounding of a running sum too. */
 static rules rules_for(const diagnostician *d, const test_case *c) {
     rules r = *d->r;
     if (is_long(d, c)) r.tolerance = fmax(r.tolerance, RUNNING_SUM / r.precision->eps);
@@ -269,7 +271,7 @@ static saying compare_half(const diagnostician *d, const item *it, const answer 
     return it->failed || match != JUDGE_SAME ? said(match) : SAYS_NOTHING;
 }
 
-/* the best of its forms: what one of them leaves right is no contradiction */
+/* over all forms of the cause: SAYS_SAME if one is, SAYS_NOTHING if one gives the right answer, SAYS_OTHER only if all differ */
 static saying compare_computed(const diagnostician *d, const cause *x, const item *it, int *evidence) {
     const int forms = forms_of(x, it);
     int said_of[SAYS_OTHER + 1] = { 0 };
@@ -297,7 +299,7 @@ static saying compare_recorded(const diagnostician *d, const cause *x, const ite
     return it->failed || now == SAYS_OTHER ? now : SAYS_NOTHING;
 }
 
-/* errors that are those of a coarser arithmetic: larger than the tolerance, and no larger than it is in binary32 */
+/* are all errors above the tolerance within what float32 rounding gives, 16 eps of float32? */
 static saying compare_rounding(const diagnostician *d, const item *it, int *evidence) {
     int seen = 0;
     if (!it->failed || d->r->precision != &compare_f64) return SAYS_NOTHING;
@@ -314,7 +316,7 @@ static saying compare_rounding(const diagnostician *d, const item *it, int *evid
     return seen ? SAYS_SAME : SAYS_NOTHING;
 }
 
-/* errors of that size in cases with very many tokens; where short ones have them too they are of another kind */
+/* Are all errors of a long case within RUNNING_SUM?  Short cases with such errors contradict that cause. */
 static saying compare_long_sum(const diagnostician *d, const item *it, int *evidence) {
     int seen = 0;
     if (!it->failed) return SAYS_NOTHING;
@@ -331,7 +333,7 @@ static saying compare_long_sum(const diagnostician *d, const item *it, int *evid
     return !seen ? SAYS_NOTHING : is_long(d, it->c) ? SAYS_SAME : SAYS_OTHER;
 }
 
-static saying ask_cause(const diagnostician *d, const cause *x, const item *it, int *evidence) {
+static saying saying_of(const diagnostician *d, const cause *x, const item *it, int *evidence) {
     saying computed, recorded;
     int recorded_evidence = 0;
     *evidence = 0;
@@ -359,7 +361,8 @@ static char *copy(const char *string) {
     return text_string(&t);
 }
 
-static char *told_of(const diagnostician *d, const char *id, cause_half half) {
+/* what DEFECTS.md says of a known mistake */
+static char *text_of_known(const diagnostician *d, const char *id, cause_half half) {
     char *t = NULL;
     for (ptrdiff_t k = 0; k < arrlen(d->known); k++) {
         const known_mistake *m = &d->known[k];
@@ -387,7 +390,7 @@ static char *name_with_half(const char *name, cause_half half) {
     return text_string(&t);
 }
 
-/* forms of plain.h that have the name */
+/* finds the forms that plain.h computes under the name */
 static void put_forms(cause *x, stage_kind stage, const char *name) {
     for (int n = 0; n < computed_count(stage); n++) {
         if (strcmp(computed_named(stage, n).name, name)) continue;
@@ -395,7 +398,7 @@ static void put_forms(cause *x, stage_kind stage, const char *name) {
     }
 }
 
-/* adds it, unless it is there; held against every item */
+/* adds the cause, unless it is already there, and compares it with every item */
 static void put_cause(diagnostician *d, const cause *from, const char *name, cause_half half) {
     cause x = *from;
     int n = (int)arrlen(d->items);
@@ -407,22 +410,22 @@ static void put_cause(diagnostician *d, const cause *from, const char *name, cau
             return;
         }
     for (int s = 0; s < N_STAGES && x.kind == CAUSE_KNOWN; s++) put_forms(&x, (stage_kind)s, name);
-    x.text = x.kind == CAUSE_KNOWN ? told_of(d, name, half) : copy(change_remark(name));
+    x.text = x.kind == CAUSE_KNOWN ? text_of_known(d, name, half) : copy(change_remark(name));
     x.says = calloc((size_t)n + 1, sizeof *x.says);
     x.evidence = calloc((size_t)n + 1, sizeof *x.evidence);
     if (!x.says || !x.evidence) abort();
     for (int k = 0; k < n; k++) {
-        x.says[k] = (unsigned char)ask_cause(d, &x, &d->items[k], &x.evidence[k]);
+        x.says[k] = (unsigned char)saying_of(d, &x, &d->items[k], &x.evidence[k]);
         d->work_left -= TOKENS_OF_CALL + d->items[k].c->batch.n_tokens;
     }
     arrput(d->causes, x);
 }
 
-/* ---- one item, everything tried on it --------------------------------------------------------------------------------------------- */
+/* ---- trying all causes on one item ------------------------------------------------------------------------------------------------ */
 
 static int64_t cost_of_call(const item *it) { return it->c->batch.n_tokens + TOKENS_OF_CALL; }
 
-/* quickly, and more than generously: could it be the loss that was found, or its gradient? */
+/* a quick test with a generous tolerance, before the exact comparison */
 static int is_near(const item *it, const answer *a, output_kind output) {
     const numbers *f = &it->found->of[output], *m = &a->of[output];
     for (int64_t k = 0; f->value && m->value && k < f->count; k++) {
@@ -438,14 +441,14 @@ static int is_possible(const item *it, const answer *a) {
     return is_near(it, a, OUT_LOSS) || is_near(it, a, OUT_DLOGP);
 }
 
-/* has a value and a gradient, of which one alone may be wrong */
+/* can the cause be in the value alone or in the gradient alone? */
 static int has_halves(const cause *x, const item *it) {
     const numbers *of = it->found->of;
     if (x->kind == CAUSE_PAIR || x->stage != STAGE_LOSS) return 0;
     return it->loss ? of[OUT_DLOGITS].value || of[OUT_DHIDDEN].value || of[OUT_DWEIGHT].value : of[OUT_DLOGP].value != NULL;
 }
 
-/* an answer, whole and by halves: 1 if one of them is what was found */
+/* compares an answer, then its gradient alone and its value alone; adds the cause and returns 1 if one of them is what was found */
 static int try_answer(diagnostician *d, const item *it, const cause *x, const char *name, const answer *a) {
     int evidence, same = 0;
     if (it->goes_on) {
@@ -499,7 +502,7 @@ static void try_own_advantages(diagnostician *d, const item *it) {
     answer_free(&a);
 }
 
-/* 1: these are its numbers */
+/* adds the cause and returns 1 if the objective gives the numbers found */
 static int try_objective(diagnostician *d, const item *it, const cause *x, const grpo_objective *obj, const char *name) {
     answer a;
     int same = 0;
@@ -519,7 +522,7 @@ static void try_changes(diagnostician *d, const item *it, const change *changes)
     }
 }
 
-/* the stage of a published objective, whatever was asked for; of those that have the same the first */
+/* tries the stage of every preset, regardless of case.objective; of presets identical in the stage the first */
 static void try_presets(diagnostician *d, const item *it) {
     int count;
     const grpo_preset *preset = grpo_presets(&count);
@@ -536,14 +539,14 @@ static void try_presets(diagnostician *d, const item *it) {
     }
 }
 
-/* of fields: a whole axis taken from a row is several changes already */
+/* two changes of different fields; a whole axis taken from a preset already changes several fields */
 static int is_pair(const change *a, const change *b) { return a->field && b->field && a->field != b->field; }
 
 static judge_match match_of(const diagnostician *d, const item *it, const answer *a) {
     return judge_against(d->r, it->q, it->stage, it->found, a, JUDGE_COMPUTED, NULL);
 }
 
-/* what the change alone makes of what was returned: nothing, other numbers, or those that were found */
+/* how the answer compares with the objective after one change: not affected, different, or the same */
 static judge_match match_alone(const diagnostician *d, const item *it, const change *made) {
     grpo_objective obj = change_made(&it->c->objective, made);
     judge_match match = JUDGE_SILENT;
@@ -562,7 +565,7 @@ static int is_candidate(judge_match a, judge_match b) {
     return a != JUDGE_SAME && b != JUDGE_SAME && (a == JUDGE_DIFFERENT || b == JUDGE_DIFFERENT);
 }
 
-/* of two changes one at least changes something by itself, and neither is by itself what was found */
+/* tries pairs of changes, of which at least one has an effect by itself and neither alone gives the numbers found */
 static void try_pairs(diagnostician *d, const item *it) {
     change *changes = changes_of(&it->c->objective, it->stage);
     judge_match *alone = calloc((size_t)arrlen(changes) + 1, sizeof *alone);
@@ -603,7 +606,7 @@ static double factor_at(const item *it, output_kind output) {
     return best < 0 || !grpo_is_finite(f->value[best] / e->value[best]) ? nan("") : f->value[best] / e->value[best];
 }
 
-/* outputs: those that are multiplied, and that are returned or go on into what is */
+/* writes the name of a factor, such as "loss and dlogp multiplied by 2"; outputs: a bit set */
 static void name_factor(const cause *x, unsigned outputs, const char *what, char *name, size_t size) {
     *name = 0;
     for (int k = 0; k < N_OUTPUTS; k++)
@@ -611,13 +614,13 @@ static void name_factor(const cause *x, unsigned outputs, const char *what, char
     snprintf(name + strlen(name), size - strlen(name), " %s by %s", x->divided ? "divided" : "multiplied", what);
 }
 
-/* does the quantity v, multiplied by or divided by, give the factor, and mean something? */
+/* is the factor v, or (divided) 1/v?  Trivial factors, such as 1, are not. */
 static int is_factor(int quantity, int divided, double v, double factor) {
     if (v == 0) return is_zero_itself(quantity) && factor == 0 && !divided;
     return v != 1 && !(v == -1 && divided) && fabs(factor / (divided ? 1 / v : v) - 1) < 1e-9;
 }
 
-/* the names that a factor has, of the item by itself or of what goes on to another one */
+/* adds a cause for every quantity that equals the factor, else one for the number */
 static void put_factors(diagnostician *d, const item *it, cause *x, double factor, int evidence) {
     unsigned outputs = 0;
     char name[240], number[40];
@@ -651,7 +654,7 @@ static void try_factor(diagnostician *d, const item *it, double factor, unsigned
     if (same) put_factors(d, it, &x, factor, evidence);
 }
 
-/* of value and gradient, each and both; found: the item in whose answer the factor is */
+/* tries factors of value and gradient, together and each alone; found: the item whose answer has them */
 static void try_factors_of(diagnostician *d, const item *it, const item *found, output_kind value, output_kind slope, unsigned gradient) {
     const double of_value = factor_at(found, value), of_slope = factor_at(found, slope);
     const unsigned loss = 1u << (it->goes_on ? OUT_LOSS : value);
@@ -692,12 +695,12 @@ static const char *row_of(const item *it) { return it->c->id; }
 
 static size_t row_length(const item *it) { return strcspn(row_of(it), "-"); }
 
-/* ids begin with the row's name; so do those of some other rows, which does no harm here */
+/* the same beginning of the id, up to the first "-": the same row, or one with a similar name */
 static int same_row(const item *a, const item *b) {
     return a->stage == b->stage && row_length(a) == row_length(b) && !strncmp(row_of(a), row_of(b), row_length(a));
 }
 
-/* is there something that gives these numbers, and not many others in the same row? */
+/* does a cause give these numbers, and contradict at most a quarter of the answers that it affects in the same row? */
 static int is_explained(const diagnostician *d, int n) {
     for (ptrdiff_t k = 0; k < arrlen(d->causes); k++) {
         const cause *x = &d->causes[k];
@@ -719,7 +722,7 @@ static int probes_of_row(const diagnostician *d, const unsigned char *probed, in
     return count;
 }
 
-/* long cases are not probed: the one cause that only they have */
+/* adds the rounding of a long sum, the only cause that is looked for in long cases */
 static void put_long_sums(diagnostician *d) {
     for (int k = 0; k < (int)arrlen(d->items); k++) {
         const item *it = &d->items[k];

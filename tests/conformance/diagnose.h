@@ -1,6 +1,6 @@
-/* Which mistake makes a program's wrong answers.  All answers are kept; when the last one is in, everything that could be a cause is tried
- * on some of the failing cases, and what gives the very numbers there is held against every answer, right ones too.  A cause of the loss is
- * held against answers from logits and hidden states too: what it makes of their log-probabilities goes on by the chain rule. */
+/* Finds the mistakes that explain a program's wrong answers.  All answers are kept.  After the last one every possible cause is tried on
+ * some of the failing cases; a cause that gives the numbers found there is compared with every answer, right ones included.  A cause of the
+ * loss is compared with answers from logits and hidden states too, its gradients continued by the chain rule. */
 #ifndef DIAGNOSE_H
 #define DIAGNOSE_H
 #include "alternatives.h"
@@ -8,39 +8,39 @@
 #include "known.h"
 
 typedef enum {
-    CAUSE_KNOWN,            /* `name` is an id of DEFECTS.md: as recorded in the vectors, and computed where it can be */
-    CAUSE_COMPUTED,         /* a mistake of plain.h */
-    CAUSE_OWN_ADVANTAGES,
-    CAUSE_FACTOR,
-    CAUSE_CHANGE,           /* another objective: one change, */
-    CAUSE_PAIR,             /* two, */
-    CAUSE_PRESET,           /* or a published one whatever was asked for */
-    CAUSE_ROUNDING,
-    CAUSE_LONG_SUM          /* rounding too, of cases with very many tokens alone */
+    CAUSE_KNOWN,            /* `name` is an id of DEFECTS.md: as recorded in the vectors, and computed where plain.h can */
+    CAUSE_COMPUTED,         /* a mistake that plain.h computes */
+    CAUSE_OWN_ADVANTAGES,   /* the loss is computed from the program's own advantages */
+    CAUSE_FACTOR,           /* outputs multiplied by a factor */
+    CAUSE_CHANGE,           /* another objective: one change away from case.objective */
+    CAUSE_PAIR,             /* ... two changes away */
+    CAUSE_PRESET,           /* ... a preset, regardless of case.objective */
+    CAUSE_ROUNDING,         /* errors of float32 rounding */
+    CAUSE_LONG_SUM          /* rounding of a running sum, only in cases with very many tokens */
 } cause_kind;
 
 typedef enum { WHOLE, GRADIENT_ONLY, VALUE_ONLY, N_HALVES } cause_half;
 
-/* against one item */
+/* what a cause says of one item */
 typedef enum {
-    SAYS_NOTHING,           /* it would have given the right answer */
-    SAYS_SAME,              /* what was found: all of it */
-    SAYS_ONE_NUMBER,        /* the one number that is recorded was found */
-    SAYS_OTHER              /* it would have given other numbers than were found */
+    SAYS_NOTHING,           /* it gives the right answer there, or cannot be computed */
+    SAYS_SAME,              /* it gives all numbers that were found */
+    SAYS_ONE_NUMBER,        /* only one of its numbers is recorded, and that number was found */
+    SAYS_OTHER              /* it gives other numbers than those found */
 } saying;
 
 typedef struct {
     char *name, *text;
     cause_kind kind;
     cause_half half;
-    stage_kind stage;               /* of CAUSE_KNOWN: all */
-    int form[N_STAGES], forms[N_STAGES];        /* of plain.h: the first, and how many */
-    change made[2];
-    int preset, quantity, divided;  /* quantity: -1, `factor` */
-    unsigned outputs;
+    stage_kind stage;               /* not of CAUSE_KNOWN, which may be of several stages */
+    int form[N_STAGES], forms[N_STAGES];        /* variants that plain.h computes under this name: index of the first, and how many */
+    change made[2];                 /* of CAUSE_CHANGE and CAUSE_PAIR */
+    int preset, quantity, divided;  /* of CAUSE_FACTOR: index of the quantity, -1: the number `factor`; divided: by it, not multiplied */
+    unsigned outputs;               /* of CAUSE_FACTOR: a bit set */
     double factor;
     unsigned char *says;            /* (items) a saying each */
-    int *evidence;                  /* (items) numbers that are the same, and neither right nor 0 */
+    int *evidence;                  /* (items) how many numbers agree that are neither right nor 0 */
 } cause;
 
 /* one stage of the answer to one case */
@@ -49,36 +49,36 @@ typedef struct item {
     const test_case *c;
     const question *q;
     const answer *found;
-    const test_case *loss;          /* of logits and hidden states with an objective: what that is asked of (plain.h); else NULL */
-    const struct item *goes_on;     /* this is the loss of that item by itself: what is answered to it goes on there, by the chain rule */
+    const test_case *loss;          /* of logits and hidden states with an objective: the objective's own case (plain.h); else NULL */
+    const struct item *goes_on;     /* NULL, or: this item is the objective of that one alone, and its answers are continued to that
+                                       one's outputs by the chain rule */
     stage_kind stage;
-    int failed, accepted;           /* accepted: as a documented convention; it has no part in the diagnosis then */
-    int fragile;                    /* the case is made of infinities
-        or enormous numbers: what fails there may fail for a reason of its own */
-    output_kind first_wrong;        /* of those that fail: in the order in which they are computed */
-    int wrong_outputs;              /* a set of bits */
+    int failed, accepted;           /* accepted: by a documented convention; the diagnosis leaves it out then */
+    int fragile;                    /* as diagnostician_is_fragile */
+    output_kind first_wrong;        /* the first wrong output, in the order in which outputs are computed */
+    int wrong_outputs;              /* a bit set */
 } item;
 
 typedef struct { question q; answer found; test_case *loss; } kept_answer;
 
 typedef struct {
     const rules *r;
-    known_mistake *known;           /* stb_ds arrays */
+    known_mistake *known;           /* stb_ds arrays, to `kept` */
     cause *causes;
     item *items;
     kept_answer **kept;
-    int64_t work_left;              /* a program that gets everything wrong is no reason to take minutes */
-    int pairs_left;
+    int64_t work_left;              /* tokens that may still be evaluated: limits the time for a program that gets everything wrong */
+    int pairs_left;                 /* items on which pairs of changes may still be tried */
 } diagnostician;
 
-/* is it made of infinities or enormous numbers, on which a program may fail for a reason of its own? */
+/* Does the case have infinities or enormous numbers?  A program may have separate problems with these, beside another mistake. */
 int diagnostician_is_fragile(const test_case *c);
 
 void diagnostician_open(diagnostician *d, const char *vectors, const rules *r);
 void diagnostician_free(diagnostician *d);
 
-/* takes q and found over; the case must stay */
+/* takes ownership of q and found; the case must outlive the diagnostician.  result: the index in the report */
 void diagnostician_keep(diagnostician *d, int result, const question *q, const answer *found, const mismatch *wrong);
-void diagnostician_conclude(diagnostician *d);
+void diagnostician_conclude(diagnostician *d);      /* after the last answer: fills `causes` */
 
 #endif

@@ -1,7 +1,5 @@
-/* discriminate [--markdown] DIRECTORY: are every two published objectives told apart by the numbers of the vectors?  A program that
- * computes
- * row B and is asked for row A must fail a case of A, or the other way round; that B cannot be computed on the arrays of the case does
- * not count. */
+/* discriminate [--markdown] DIRECTORY: the vectors distinguish every two published objectives by their numbers.  A program that computes
+ * row B must fail a case of row A, or the other way round; cases on whose arrays B cannot be computed do not count. */
 #include "../check.h"
 #include "alternatives.h"
 #include "judge.h"
@@ -11,15 +9,15 @@
 enum { MAX_PRESETS = 1024 };
 #define TOLERANCE 64
 
-/* cases of a row that tell another from it by a number */
-typedef struct { int cases, f32_cases; } telling;
+/* how many cases of a row distinguish another row from it by a number */
+typedef struct { int cases, f32_cases; } distinction;
 
 typedef struct {
     const grpo_preset *preset;
     grpo_objective *objective;   /* (count) */
     int count;
-    telling *by;            /* (count, count): of row i, telling j */
-    int *plain;             /* (count): cases that ask for the row as it is published */
+    distinction *by;        /* (count, count): the cases of row i that distinguish row j */
+    int *plain;             /* (count): cases with the row's settings as published */
 } matrix;
 
 static const rules f64 = { &compare_f64, TOLERANCE }, f32 = { &compare_f32, TOLERANCE };
@@ -35,8 +33,8 @@ static int fails(const rules *r, const question *q, const answer *found) {
     return failed;
 }
 
-/* what a program gives that computes `other`: advantages from the rewards, the loss from the advantages of the case */
-static void tell_case(const question *q, const grpo_objective *other, telling *t) {
+/* counts the case if a program that computes `other` fails it: advantages from the rewards, the loss from the advantages of the case */
+static void count_case(const question *q, const grpo_objective *other, distinction *t) {
     answer advantage, loss;
     int computed;
     memset(&advantage, 0, sizeof advantage);
@@ -50,7 +48,7 @@ static void tell_case(const question *q, const grpo_objective *other, telling *t
     answer_free(&loss);
 }
 
-static void tell_file(matrix *m, int row, const char *directory) {
+static void count_file(matrix *m, int row, const char *directory) {
     case_file file;
     char error[512];
     if (!check(!case_list_load(directory, m->preset[row].name, &file, error, sizeof error), "%s: no vectors", m->preset[row].name)) return;
@@ -60,7 +58,7 @@ static void tell_file(matrix *m, int row, const char *directory) {
         if (c->kind != CASE_OBJECTIVE || !same_objective(&c->objective, &m->objective[row])) continue;
         m->plain[row]++;
         q = question_of(c);
-        for (int j = 0; j < m->count; j++) if (j != row) tell_case(&q, &m->objective[j], &m->by[row * m->count + j]);
+        for (int j = 0; j < m->count; j++) if (j != row) count_case(&q, &m->objective[j], &m->by[row * m->count + j]);
         question_free(&q);
     }
     case_file_free(&file);
@@ -68,10 +66,10 @@ static void tell_file(matrix *m, int row, const char *directory) {
 
 /* ---- pairs ---------------------------------------------------------------------------------------------------------------------- */
 
-typedef struct { int told, told_f32, identical; } pair_counts;
+typedef struct { int distinct, distinct_f32, identical; } pair_counts;
 
-static telling both_ways(const matrix *m, int i, int j) {
-    telling a = m->by[i * m->count + j], b = m->by[j * m->count + i];
+static distinction both_ways(const matrix *m, int i, int j) {
+    distinction a = m->by[i * m->count + j], b = m->by[j * m->count + i];
     a.cases += b.cases;
     a.f32_cases += b.f32_cases;
     return a;
@@ -79,21 +77,21 @@ static telling both_ways(const matrix *m, int i, int j) {
 
 static void count_pair(const matrix *m, int i, int j, pair_counts *n, int quiet) {
     const char *a = m->preset[i].name, *b = m->preset[j].name;
-    telling t = both_ways(m, i, j);
+    distinction t = both_ways(m, i, j);
     if (same_objective(&m->objective[i], &m->objective[j])) {
         n->identical++;
         if (!quiet) printf("identical in formula: %s, %s\n", a, b);
         return;
     }
-    if (t.cases) n->told++;
-    if (t.f32_cases) n->told_f32++;
-    if (!quiet && t.cases && !t.f32_cases) printf("told in f64 only: %s, %s\n", a, b);
-    check(t.cases, "%s and %s differ in a field but no case tells them apart by its numbers", a, b);
+    if (t.cases) n->distinct++;
+    if (t.f32_cases) n->distinct_f32++;
+    if (!quiet && t.cases && !t.f32_cases) printf("distinguished in f64 only: %s, %s\n", a, b);
+    check(t.cases, "%s and %s differ in a field but no case distinguishes them by its numbers", a, b);
 }
 
 static pair_counts count_pairs(const matrix *m, int quiet) {
     pair_counts n = { 0, 0, 0 };
-    for (int i = 0; i < m->count; i++) check(m->plain[i] > 0, "%s: no case asks for the row as it is published", m->preset[i].name);
+    for (int i = 0; i < m->count; i++) check(m->plain[i] > 0, "%s: no case has the row's settings as published", m->preset[i].name);
     for (int i = 0; i < m->count; i++)
         for (int j = i + 1; j < m->count; j++) count_pair(m, i, j, &n, quiet);
     return n;
@@ -110,7 +108,7 @@ static void print_nearest(const matrix *m) {
             nearest = j;
             least = n;
         }
-        if (nearest >= 0) printf("%-22s nearest is %s, told by %d cases\n", m->preset[i].name, m->preset[nearest].name, least);
+        if (nearest >= 0) printf("%-22s nearest is %s, distinguished by %d cases\n", m->preset[i].name, m->preset[nearest].name, least);
     }
 }
 
@@ -123,7 +121,7 @@ static void print_markdown(const matrix *m) {
     for (int i = 0; i < m->count; i++) {
         printf("| %d | %s |", i + 1, m->preset[i].name);
         for (int j = 0; j < m->count; j++) {
-            telling t = both_ways(m, i, j);
+            distinction t = both_ways(m, i, j);
             if (i == j) fputs(" |", stdout);
             else if (same_objective(&m->objective[i], &m->objective[j])) fputs(" = |", stdout);
             else if (t.cases) printf(t.f32_cases ? " %d |" : " %d (f64) |", t.cases);
@@ -146,13 +144,13 @@ int main(int argc, char **argv) {
     m.objective = calloc((size_t)m.count, sizeof *m.objective);
     if (!m.by || !m.plain || !m.objective) abort();
     for (int i = 0; i < m.count; i++) m.objective[i] = grpo_objective_from_preset(&m.preset[i]);
-    for (int i = 0; i < m.count; i++) tell_file(&m, i, argv[argc - 1]);
+    for (int i = 0; i < m.count; i++) count_file(&m, i, argv[argc - 1]);
     n = count_pairs(&m, markdown);
     if (markdown) print_markdown(&m);
     else {
         print_nearest(&m);
-        printf("%d pairs of %d objectives: %d told apart by the numbers of a case (%d in f32 too), %d identical in formula\n",
-               m.count * (m.count - 1) / 2, m.count, n.told, n.told_f32, n.identical);
+        printf("%d pairs of %d objectives: %d distinguished by the numbers of a case (%d in f32 too), %d identical in formula\n",
+               m.count * (m.count - 1) / 2, m.count, n.distinct, n.distinct_f32, n.identical);
     }
     free(m.by);
     free(m.plain);

@@ -1,3 +1,4 @@
+/* Reads, writes and compares the file of --expect. */
 #include "expectations.h"
 #include "text.h"
 #include <stdio.h>
@@ -29,11 +30,11 @@ static int write_file(const report *r, const char *path) {
     written = fwrite(t, 1, (size_t)arrlen(t), f);
     if (fclose(f) || written != (size_t)arrlen(t)) return fprintf(stderr, "conform: %s cannot be written\n", path), 2;
     arrfree(t);
-    fprintf(stderr, "conform: %s was not there: it has been written, to be compared with from now on\n", path);
+    fprintf(stderr, "conform: %s did not exist; it now has these results, and later runs are compared with them\n", path);
     return 1;
 }
 
-static void tell(int *changes, const char *id, const char *before, const char *now) {
+static void print_change(int *changes, const char *id, const char *before, const char *now) {
     if ((*changes)++ < SHOWN) fprintf(stderr, "conform: changed: %s: expected %s, found %s\n", id, before, now);
 }
 
@@ -43,11 +44,14 @@ static int compare(const report *r, const cJSON *cases, int part) {
         const cJSON *before = cJSON_GetObjectItemCaseSensitive(cases, r->results[k].id);
         char *now = state_of(&r->results[k]);
         known += before != NULL;
-        if (!cJSON_IsString(before)) tell(&changes, r->results[k].id, "nothing, the case is new", now);
-        else if (strcmp(before->valuestring, now)) tell(&changes, r->results[k].id, before->valuestring, now);
+        if (!cJSON_IsString(before)) print_change(&changes, r->results[k].id, "no result (the case is new)", now);
+        else if (strcmp(before->valuestring, now)) print_change(&changes, r->results[k].id, before->valuestring, now);
         free(now);
     }
-    if (!part && known < cJSON_GetArraySize(cases)) tell(&changes, "cases", "more of them", "some of them gone");
+    if (!part && known < cJSON_GetArraySize(cases)) {
+        fprintf(stderr, "conform: changed: %d cases are no longer there\n", cJSON_GetArraySize(cases) - known);
+        changes++;
+    }
     return changes;
 }
 
@@ -58,12 +62,12 @@ int expectations_check(const report *r, const char *path, int part) {
     if (!there) return write_file(r, path);
     if (!cJSON_IsObject(cases) || !cJSON_IsString(precision) || strcmp(precision->valuestring, r->s->precision)) {
         cJSON_Delete(json);
-        return fprintf(stderr, "conform: %s: no expectations for %s\n", path, r->s->precision), 2;
+        return fprintf(stderr, "conform: %s has no results in %s that --expect has written\n", path, r->s->precision), 2;
     }
     changes = compare(r, cases, part);
     cJSON_Delete(json);
     if (changes > SHOWN) fprintf(stderr, "conform: and %d more\n", changes - SHOWN);
-    if (changes) fprintf(stderr, "conform: %d changes; if they are meant, delete %s and run again\n", changes, path);
+    if (changes) fprintf(stderr, "conform: %d changes; if they are intended, delete %s and run again\n", changes, path);
     else fprintf(stderr, "conform: no changes from %s\n", path);
     return changes > 0;
 }

@@ -1,10 +1,11 @@
-/* What a program is known to pass and to fail, kept in a file, so that a run is red on change alone. */
+/* --expect: compares the results of a run with those recorded in a file, so that only a change fails. */
 #ifndef EXPECTATIONS_H
 #define EXPECTATIONS_H
 #include "report.h"
 
-/* Compares, and tells of the changes; without a file it is written.  0: nothing has changed; 1: something has, or the file is new; 2: it
- * cannot be read or written.  part: only some of the cases were asked. */
+/* Compares the results with the file and prints the changes; a file that does not exist is written.  Returns 0 if nothing has changed, 1
+ * if something has or the file is new, 2 if it cannot be read or written.  part: only some cases were run, so that missing ones are no
+ * change. */
 int expectations_check(const report *r, const char *path, int part);
 
 #endif

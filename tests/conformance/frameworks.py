@@ -1,10 +1,10 @@
-"""What programs as released answer, as data and as a page: results/NAME-RELEASE.PRECISION.json and FRAMEWORKS.md.
+"""Runs released frameworks against the vectors; writes results/NAME-RELEASE.PRECISION.json and the page FRAMEWORKS.md.
 
-    python3 frameworks.py run CONFORM [NAME ...]    runs the programs named (all) in this Python, writes their results, then the page
-    python3 frameworks.py page                      the page alone, from the results that are there
+    python3 frameworks.py run CONFORM [NAME ...]    runs the named programs (default: all) in this Python, writes their results and the page
+    python3 frameworks.py page                      writes only the page, from the existing results
 
-A result is a report of conform, condensed: results/README.md says how it is read. The page is made of results, of the profiles, and of
-frameworks_notes.json, which holds what no run can say: how a framework was called, what its failures are, and what could not be run.
+A result is a condensed report of conform (results/README.md). The page is generated from the results, the profiles, and
+frameworks_notes.json, which has what a run does not show: how a framework was called, the causes of its failures, and what was not run.
 """
 import datetime
 import fnmatch
@@ -21,7 +21,7 @@ RESULTS = os.path.join(HERE, "results")
 PRECISIONS = ("f64", "f32")
 FRAMEWORKS = ("trl", "verl", "openrlhf", "liger", "ms_swift", "skyrl", "trinity", "areal", "art", "unsloth", "tunix")
 PYTHON = {**{name: name + "_adapter.py" for name in FRAMEWORKS}, "numpy_port": "numpy_port.py", "torch_autograd": "torch_autograd.py"}
-F32_ALONE = ("tunix",)  # they make float32 of everything
+F32_ONLY = ("tunix",)  # computes everything in float32
 COMPILED = {"adapter_c": {"f64": "adapter_c", "f32": "adapter_c_f32"}}  # beside CONFORM
 
 
@@ -43,13 +43,13 @@ def command(name, precision, conform):
 
 
 def profile_of(name):
-    """The newest profile of the name, if there is one. conform says it when the program is another release."""
+    """The newest profile of the program, or None."""
     found = sorted(glob.glob(os.path.join(HERE, "profiles", name + "-[0-9]*.json")))
     return found[-1] if found else None
 
 
 def report_of(conform, name, precision, profile):
-    """Importing torch and a framework takes longer than a port needs to start."""
+    """The timeout is long because importing torch and a framework is slow."""
     options = ["--timeout", "300", "--precision", precision, "--format", "json", *(["--profile", profile] if profile else [])]
     done = subprocess.run([conform, *options, "--", *command(name, precision, conform)], stdout=subprocess.PIPE, text=True)
     if done.returncode not in (0, 1):
@@ -57,16 +57,16 @@ def report_of(conform, name, precision, profile):
     return json.loads(done.stdout)
 
 
-# ---- condensing: no times, nothing of a case that passed but its name
+# ---- condensing a report: without times; of a case that passed only its name
 
 def rows():
-    """The files of vectors, longest name first: an id is a row's name, a hyphen and the case's own name."""
+    """The names of the files of vectors, longest first; an id is such a name, a hyphen and the name of the case."""
     names = [os.path.basename(path)[:-5] for path in glob.glob(os.path.join(ROOT, "tests", "vectors", "*.json"))]
     return sorted(names, key=len, reverse=True)
 
 
 def index(table, text):
-    """Its place in a table of texts, where it is put if it is not there."""
+    """The index of the text in the table; a new text is appended."""
     if text not in table:
         table.append(text)
     return table.index(text)
@@ -112,7 +112,7 @@ def line(x):
 
 
 def written(result):
-    """A member a line; of the report a group, a text and a row a line."""
+    """The result as JSON, with one member, one group, one text and one row per line."""
     report = result["report"]
     lists = [f'"{key}":[\n' + ",\n".join(map(line, report[key])) + "\n]" for key in ("groups", "conventions", "reasons")]
     cases = '"cases":{\n' + ",\n".join(f"{line(row)}:{line(of)}" for row, of in sorted(report["cases"].items())) + "\n}"
@@ -143,7 +143,7 @@ def result_of(name, precision, conform):
 
 def run(conform, names):
     for name in names or [*COMPILED, *PYTHON]:
-        for precision in PRECISIONS[name in F32_ALONE:]:
+        for precision in PRECISIONS[name in F32_ONLY:]:
             result = result_of(name, precision, conform)
             with open(os.path.join(RESULTS, f"{name}-{result['release']}.{precision}.json"), "w") as file:
                 file.write(written(result))
@@ -153,7 +153,7 @@ def run(conform, names):
 # ---- the page
 
 def failures(result):
-    """{id: what failed}"""
+    """{id: its entry in `failed`}"""
     return {f"{row}-{name}": what for row, of in result["report"]["cases"].items() for name, what in of.get("failed", {}).items()}
 
 
@@ -169,7 +169,7 @@ def covers(finding, result, case, what):
 
 
 def in_order(results):
-    """{framework: its results of the newest release, f64 first}, by name, our own ports last"""
+    """{framework: its results, f64 first}, by name; the ports of this repository come last"""
     own = {"adapter_c.c", "numpy_port.py", "torch_autograd.py"}
     by = {}
     for result in results:
@@ -177,15 +177,15 @@ def in_order(results):
     return {key[2]: sorted(of, key=lambda r: PRECISIONS.index(r["precision"])) for key, of in sorted(by.items())}
 
 
-RIGHT, ROUNDING, CONVENTION, LIMIT, MISTAKE, UNEXPLAINED = range(6)  # what a case is: of several, the last that applies
+RIGHT, ROUNDING, CONVENTION, LIMIT, MISTAKE, UNEXPLAINED = range(6)  # the class of a case; if several apply, the last of them
 KINDS = {"rounding": ROUNDING, "convention": CONVENTION, "limit": LIMIT, "mistake": MISTAKE}
-TITLES = ("right", "right but for float32", "other convention", "limit", "mistake", "not explained")
+TITLES = ("right", "right except for float32", "other convention", "limit", "mistake", "not explained")
 NAMES = ("right", "float32", "convention", "limit", "mistake", "not explained")
 
 
 def kind_of(convention):
-    """Of a profile: another definition, which the runner has computed; rounding of float32; else an answer that is listed, an error that is
-    reported, or a difference of nearly equal numbers."""
+    """The class of a convention of a profile: another definition, with which the runner recomputes the answer; float32 rounding; else a
+    limit: a listed answer, a reported error, or a difference of nearly equal numbers."""
     if "change" in convention or "rule" in convention:
         return CONVENTION
     return ROUNDING if "rounding" in convention and "operand" not in convention else LIMIT
@@ -200,7 +200,7 @@ def kind_of_finding(finding):
 
 
 def explained(result, findings, case, what):
-    """The findings about a failure, and whether every output that is wrong belongs to one of them"""
+    """The findings about a failure, and whether they cover every wrong output."""
     fit = [f for f in findings if covers(f, result, case, what)]
     return fit, bool(fit) and all(any(output in f["rule"].get("outputs", [output]) for f in fit)
                                   for output, *_ in what.get("wrong", []))
@@ -212,7 +212,7 @@ def class_of_failure(result, findings, case, what):
 
 
 def classes(result, findings):
-    """How many cases are what"""
+    """The number of cases in each class."""
     kinds = {c["what"]: kind_of(c) for c in profile_of_result(result)}
     words, count = result["report"]["conventions"], [0] * len(NAMES)
     count[RIGHT] = result["report"]["passed"]
@@ -225,7 +225,7 @@ def classes(result, findings):
 
 
 def overview(by, known):
-    yield "| program | release | of | torch | cases answered | " + " | ".join(TITLES) + " | profile |\n" + "|---" * (6 + len(TITLES)) + "|"
+    yield "| program | release | date | torch | answered | " + " | ".join(TITLES) + " | profile |\n" + "|---" * (6 + len(TITLES)) + "|"
     for name, of in by.items():
         for r in of:
             n, count = r["report"], classes(r, known.get(name, {}).get("findings", []))
@@ -236,7 +236,7 @@ def overview(by, known):
 
 
 def counted(results, names_of):
-    """{text: cases in each result}"""
+    """{text: [number of cases in each result]}"""
     counts = {}
     for place, result in enumerate(results):
         for text in names_of(result):
@@ -250,12 +250,12 @@ def conventions_of(result):
 
 
 def code(place):
-    """`file`: `name`, as the profiles have it without the marks"""
+    """`file`: `name`, for a place that the profiles give as "file: name"."""
     return "`" + place.replace(": ", "`: `", 1) + "`" if "`" not in place else place
 
 
 def largest_rounding(results, profile, what):
-    """The error that is nearest to its bound, of cases with no other rounding"""
+    """The float32 error that is nearest to its bound, among cases where this convention is the only rounding."""
     found = []
     for result in results:
         words = result["report"]["conventions"]
@@ -266,11 +266,11 @@ def largest_rounding(results, profile, what):
     if not found:
         return ""
     _, error, bound, case = max(found)
-    return f"; the largest error is {error:.2g} of {bound:g} eps of float32 that rounding can make there (`{case}`)"
+    return f"; the largest error is {error:.2g} eps of float32, where at most {bound:g} are rounding (`{case}`)"
 
 
 def differences(results, findings):
-    """A row for each convention, limit and mistake"""
+    """A table row for each convention, limit and mistake."""
     profile, rows = {c["what"]: c for r in results for c in profile_of_result(r)}, []
     counts = counted(results, conventions_of)
     for what, c in profile.items():
@@ -280,9 +280,12 @@ def differences(results, findings):
     counts = counted(results, lambda r: [f["what"] for case, what in failures(r).items() for f in explained(r, findings, case, what)[0]])
     for f in findings:
         if f["what"] in counts:
-            rows.append((kind_of_finding(f), counts[f["what"]], "by name: " * (kind_of_finding(f) != MISTAKE) + f["what"] + (f": {f['effect']}" if "effect" in f else ""), code(f["in"])))
+            marked = "found in the code: " * (kind_of_finding(f) != MISTAKE)
+            effect = f": {f['effect']}" if "effect" in f else ""
+            rows.append((kind_of_finding(f), counts[f["what"]], marked + f["what"] + effect, code(f["in"])))
     if rows:
-        yield "\n| " + " | ".join("cases " + r["precision"] for r in results) + " | is a | what differs | in |\n" + "|---" * (len(results) + 3) + "|"
+        cases = " | ".join("cases " + r["precision"] for r in results)
+        yield f"\n| {cases} | class | what differs | in |\n" + "|---" * (len(results) + 3) + "|"
     for kind, n, what, place in sorted(rows, key=lambda x: x[0]):
         yield "| " + " | ".join(map(str, n)) + f" | {NAMES[kind]} | {what} | {place} |"
 
@@ -293,11 +296,11 @@ def unexplained(results, findings):
         if bare:
             groups = sorted({r["report"]["groups"][k]["name"] for case in bare for k in failures(r)[case]["groups"]})
             yield (f"\nNot explained in {r['precision']}: {len(bare)} cases: " + ", ".join(f"`{case}`" for case in bare[:12])
-                   + (" ..." if len(bare) > 12 else "") + ("; the runner says: " + "; ".join(groups[:8]) if groups else ""))
+                   + (" ..." if len(bare) > 12 else "") + ("; the runner reports: " + "; ".join(groups[:8]) if groups else ""))
 
 
 def skipped(result):
-    """Reasons, one by one, with the number of their cases, the most frequent first"""
+    """(reason, number of cases) of the skipped cases, the most frequent first."""
     counts = {}
     for of in result["report"]["cases"].values():
         for reason, names in of.get("skipped", {}).items():
@@ -312,32 +315,32 @@ def section(name, results, note):
     yield from differences(results, note.get("findings", []))
     yield from unexplained(results, note.get("findings", []))
     for text in note.get("read", []):
-        yield f"\nRead, not asked: {text}"
+        yield f"\nFound in the code, not covered by a case: {text}"
     reasons = skipped(first)
     if reasons:
-        yield "\nSkipped, because there is no option for it: " + "; ".join(f"{text} ({n})" for text, n in reasons[:12]) + "."
+        yield "\nMost frequent reasons for skipped cases: " + "; ".join(f"{text} ({n})" for text, n in reasons[:12]) + "."
 
 
 HEAD = """# Programs against the vectors
 
-Written by `tests/conformance/frameworks.sh` from the [results](results): released packages of frameworks, installed from the Python package
-index, entered by the [adapters](adapters) where a user's options enter them. A request asks for an objective in the words of
-[the vectors](../vectors/README.md); the adapter sets the options with which the framework claims to compute it, and skips what it has no
-option for. Every case that was answered is one of these:
+Written by `tests/conformance/frameworks.sh` from the [results](results). The frameworks are released packages, installed from the Python
+package index; the [adapters](adapters) call them as a user's options do. A case names an objective by the fields of
+[the vectors](../vectors/README.md); the adapter sets the options with which the framework should compute this objective, and skips the case
+if there are none. Every answered case is in one of these classes:
 
 - **Right**: every number is within 64 eps of its [scale](../vectors/scale.md), the sum of the sizes of its terms.
-- **Right but for float32**: the program makes float32 on the way in a run in double precision. With n terms, its tokens (its responses, of
-  an advantage made of rewards alone), each of 16 roundings and n - 1 additions is off by at most half an eps of float32, so that
-  **(n + 16)/2 eps of float32 of the scale, at most 64**, can be rounding. What differs by more is not counted here, and neither is what
-  differs by less where the profile states a convention that moves the number.
-- **Other convention**: what one of the program's own definitions makes of the case (an epsilon, a clamp, another mean), put in and computed
-  again by the runner, as the [profile](profiles/README.md) states it.
-- **Limit**: what the profile lists by name: NaN where infinities or masked slots are, input that is refused, a difference of nearly equal numbers.
-- **Mistake**: a difference that none of these explains, by name; and **not explained**: one without a name.
+- **Right except for float32**: in a run in double precision the program computes some outputs in float32, and the error is at most
+  **(n + 16)/2, and at most 64, eps of float32 of the scale**. n is the number of the case's tokens, or of its responses for an advantage
+  that depends on rewards only: a sum of n terms rounds n - 1 times, each term 16 times, and each rounding is off by at most half an eps.
+  Larger errors are not in this class; neither are smaller ones that a convention of the profile explains.
+- **Other convention**: the program has another definition (an epsilon, a clamp, another mean), which its [profile](profiles/README.md)
+  states; the answer is right when the runner recomputes it with this definition.
+- **Limit**: a numerical limit that the profile lists: NaN from infinities or from masked tokens, input that is refused, a difference of
+  nearly equal numbers.
+- **Mistake**: a difference that none of these explains and whose cause is known; **not explained**: one whose cause is not known.
 
-A convention that the runner does not compute, but that was found by reading the program, is marked "by name"; mistakes all are.
-
-Where several apply to a case, the last of them counts it; the tables below count each.
+If several classes apply to a case, it counts in the last of them. The tables below count a case for each difference it shows. "Found in the
+code" marks a convention that the runner cannot recompute; it was found by reading the program, as were all mistakes.
 """
 
 

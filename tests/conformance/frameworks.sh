@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs the vectors through released frameworks and our own ports, and writes results/ and FRAMEWORKS.md.
+# Runs the vectors on released frameworks and on the ports here; writes results/ and FRAMEWORKS.md.
 #   tests/conformance/frameworks.sh VENV [NAME ...]
-# VENV is a folder with a Python environment; it is made, with the pinned versions (several GB, mostly torch), if it is not there.
-# NAME: trl, verl ... as in frameworks.py; all, if none is named.
-# CONFORM names the runner (default: build/tests/conformance/conform, built with the C adapters beside it if it is not there).
-# It exits with 0 when every result could be written: a framework that differs is a finding, not an error.
+# VENV is the folder of a Python environment; if it does not exist, it is made, with the pinned versions (several GB, mostly torch).
+# NAME: trl, verl ... as in frameworks.py; default: all.
+# CONFORM, an environment variable: the runner; default build/tests/conformance/conform, which is built if it does not exist.
+# Exit status 0 if every result was written: a difference of a framework is a finding, not an error.
 set -eu
 venv=${1:?"usage: frameworks.sh VENV [NAME ...]"}
 shift

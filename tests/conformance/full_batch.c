@@ -1,3 +1,4 @@
+/* Generates the batches of --identify from fixed tables and pseudo-random numbers. */
 #include "full_batch.h"
 #include "request.h"
 #include "text.h"
@@ -5,7 +6,8 @@
 #include <stdlib.h>
 
 enum { N_SEQUENCES = 12, N_REWARDS = 2 };
-/* of three batches group 2 is all equal and group 3 is alone, which some advantages refuse; the others have two responses at least */
+/* In three batches group 2 has equal rewards and group 3 one response, which some advantages refuse; in the others groups have at least
+ * two responses. */
 static const int one_alone[N_SEQUENCES] = { 0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 4 };
 static const int none_alone[N_SEQUENCES] = { 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3 };
 static const int length_of[N_SEQUENCES] = { 4, 1, 6, 3, 2, 5, 7, 4, 4, 3, 6, 2 };
@@ -13,9 +15,10 @@ static const double reward_of[N_SEQUENCES] = { 1, 0.25, -0.5, 0, 0.75, 2, -1.5, 
 static const double advantage_of[N_SEQUENCES] = { 1.25, -0.75, -1.5, 0.5, 0.625, -1.125, 0.875, 0, -2, 1, -0.5, 1.75 };
 static const int truncated_of[N_SEQUENCES] = { 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1 };
 
-/* The mean log-ratios of the sequences of each batch: inside and outside of clips that are a few 1e-4, 2e-3, 0.2 and more wide, between
- * the bounds 2, 3, 4 and 5 of the ratio, and beyond clamps of 10 and 20.  Tokens are around them, so that a clip of tokens is not one of
- * sequences.  Of FULL_PROBABLE responses with A < 0 lose more than 0.5, by logp_old or by logp_rollout alone or by both. */
+/* The mean log-ratios of the sequences of each batch: inside and outside of clips of widths from a few 1e-4 to 0.2 and more, between the
+ * bounds 2, 3, 4 and 5 of the ratio, and beyond clamps of 10 and 20.  The tokens' log-ratios vary around the mean, so that clips of tokens
+ * and of sequences differ.  In FULL_PROBABLE some responses with A < 0 have a mean log-ratio below -0.5, against logp_old, logp_rollout or
+ * both. */
 static const double log_ratio[N_FULL_BATCHES][N_SEQUENCES] = {
     { 0.00035, -0.00025, -0.00035, 0.00045, 0.0021, -0.0022, 0.0026, 0.001, -0.0027, -0.00015, 0.0003, -0.002 },
     { 0.19, 0.22, -0.25, 0.26, -0.2, 0.15, -0.4, 0.1, 1.25, 0.5, -0.15, 0.02 },
@@ -24,7 +27,7 @@ static const double log_ratio[N_FULL_BATCHES][N_SEQUENCES] = {
     { 0.1, -0.15, 0.0002, 0.12, -0.05, 0.08, -0.0001, 0.3, -0.3, 0.0004, 0.05, -0.1 }
 };
 static const double spread[N_FULL_BATCHES] = { 0.3, 0.25, 0.5, 0.4, 0.2 };
-/* of logp_old over logp_rollout likewise: bands of 0.001, 0.5 to 2, 0.5 to 5 */
+/* the same for logp_old against logp_rollout: inside and outside of bands of 0.001, 0.5 to 2, 0.5 to 5 */
 static const double mismatch[N_FULL_BATCHES][N_SEQUENCES] = {
     { 0.0005, -0.0008, 0.002, -0.003, 0.0002, -0.0004, 0.0009, 0.004, 0.0001, -0.0007, 0.01, -0.02 },
     { 0.1, 0.8, -0.2, -0.4, 0.3, 0.02, -0.05, 0.15, -0.75, 0.5, 0.0005, 1.7 },
@@ -33,18 +36,18 @@ static const double mismatch[N_FULL_BATCHES][N_SEQUENCES] = {
     { 0.1, -0.1, 0.2, 0.3, -0.2, 0.15, 0.05, -0.3, 0.25, 0.01, -0.02, 0.4 }
 };
 
-/* of FULL_PROBABLE: the mean of logp_old, so that differences of probabilities are inside and outside of 0.1 and 0.2 */
+/* of FULL_PROBABLE: the mean of logp_old, such that differences of probabilities are below and above 0.1 and 0.2 */
 static const double likely[N_SEQUENCES] = { -0.9, -0.3, -0.5, -1.2, -0.7, -0.4, -0.3, -1, -0.6, -0.15, -0.8, -2 };
 static const double reward_weight[N_REWARDS] = { 1, 0.5 };
 
 /* ---- numbers --------------------------------------------------------------------------------------------------------------------- */
 
-/* the nearest of few bits: a float holds it, and sums and differences of some of them */
+/* rounds to a multiple of 2^-16, so that a few sums and differences are exact in a float */
 static double short_number(double x) { return floor(x * 65536 + 0.5) / 65536; }
 static double short_logp(double x) { return short_number(fmin(x, -0.015625)); }
 static int group_of(int which, int i) { return which < FULL_PROBABLE ? one_alone[i] : none_alone[i]; }
 
-/* in (-1, 1), by place alone */
+/* a pseudo-random number in [-1, 1] that depends on the arguments only */
 static double wobble(int stream, int i, int t) {
     uint32_t x = (uint32_t)(stream * 7919 + i * 131 + t * 17 + 1) * 2654435761u;
     x ^= x >> 15;
@@ -53,7 +56,7 @@ static double wobble(int stream, int i, int t) {
     return (double)(x % 2001) / 1000 - 1;
 }
 
-/* around `mean`, and in the mean over the sequence very near it */
+/* a number around `mean`; the mean of these over the sequence is `mean` up to rounding */
 static double around(int stream, int i, int t, double mean, double width) {
     double sum = 0;
     for (int k = 0; k < length_of[i]; k++) sum += wobble(stream, i, k);
@@ -61,10 +64,11 @@ static double around(int stream, int i, int t, double mean, double width) {
 }
 
 typedef enum {
-    LOGP, LOGP_OLD, LOGP_REF, LOGP_ROLLOUT, LOGP_TEACHER, ENTROPY, VALUE, STEP_REWARD, WEIGHT, SQUARES, DIVERGENCE_REF, DIVERGENCE_OLD, ADVANTAGE
+    LOGP, LOGP_OLD, LOGP_REF, LOGP_ROLLOUT, LOGP_TEACHER, ENTROPY, VALUE, STEP_REWARD, WEIGHT, SQUARES, DIVERGENCE_REF, DIVERGENCE_OLD,
+    ADVANTAGE
 } token_key;
 
-/* around -24 no logp is above 0, and no ratio of any batch is cut off */
+/* around -24 the log-ratios of all batches keep logp below 0 */
 static double logp_old(int which, int i, int t) {
     return which == FULL_PROBABLE ? likely[i] + 0.2 * wobble(1, i, t) : -24 + 0.5 * wobble(1, i, t);
 }
@@ -114,7 +118,7 @@ static void write_flag_rows(char **t, const char *key, int (*flag)(int i, int t)
     text_add(t, "]");
 }
 
-/* one of two states, or ids of tokens: steps of a prompt share some of them, longer histories and prefixes fewer */
+/* 0 or 1 at random, as states or token ids: responses of a prompt share some states, fewer histories and prefixes */
 static void write_states(char **t, const char *key) {
     text_format(t, ",\"%s\":[", key);
     for (int i = 0; i < N_SEQUENCES; i++) {
@@ -125,7 +129,7 @@ static void write_states(char **t, const char *key) {
     text_add(t, "]");
 }
 
-/* of FULL_PROBABLE in [0, 1], which some advantages ask for */
+/* FULL_PROBABLE has rewards in [0, 1], which some advantages require */
 static double reward(int which, int i) { return which == FULL_PROBABLE ? (reward_of[i] + 2) / 8 : reward_of[i] * (1 + which) / 2; }
 
 /* the first column is the reward */
@@ -191,7 +195,7 @@ static void write_field(char **t, double value, const grpo_field *field) {
     text_format(t, "\"%.*s\"", (int)strcspn(choice, "|"), choice);
 }
 
-/* without the fields that have their defaults, as the vectors have it */
+/* the objective as in the vectors: fields that have their defaults are left out */
 static void write_objective(char **t, const grpo_objective *obj) {
     const char *axis = "";
     int count;

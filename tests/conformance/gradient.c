@@ -1,3 +1,4 @@
+/* The relation finite-differences: compares dlogp with central differences of the loss. */
 #include "gradient.h"
 #include "request.h"
 #include "text.h"
@@ -5,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The loss f(x) along a direction v of log-probabilities, at x = 0, +-h and +-h/2:
+/* The loss f(x) with x v added to the log-probabilities, v a direction, is evaluated at x = 0, +-h and +-h/2:
  *
  *     D(x) = (f(x) - f(-x))/2x     the central difference, f' + x^2 f'''/6 + ...
- *     s(x) = (f(x) - 2 f(0) + f(-x))/x     the difference of the two one-sided ones, x f'' + ...
+ *     s(x) = (f(x) - 2 f(0) + f(-x))/x     the difference of the two one-sided differences, x f'' + ...
  *
- * Where f is smooth D(h) - D(h/2) is three times the error of D(h/2), and s(h) - 2 s(h/2) is of third order.  A kink of height J at a
- * from 0 makes an error of J (1 - 2 a/h)/2 in D(h/2) where a < h/2, and none beyond; it moves D(h) - D(h/2) by J a/2h and s(h) - 2 s(h/2)
- * by J abs(1 - 3 a/h), which together are never less.  So |D(h) - D(h/2)| + |s(h) - 2 s(h/2)| bounds the error of D(h/2), and what the
- * rounding of the two losses costs is added: at the run's tolerance, 2 k eps scale/h.  Where all that is more than a part in 2^13 of the
- * derivative nothing is said: there is a kink, and several, as where tokens stand exactly on a bound, cannot cancel, as every token goes
- * another way. */
-#define STEP (1.0 / 4096)
-#define TELLING (1.0 / 8192)
+ * Where f is smooth, D(h) - D(h/2) is three times the error of D(h/2), and s(h) - 2 s(h/2) is of third order.  A kink in which the slope
+ * jumps by J, at distance a from 0, makes an error of J (1 - 2 a/h)/2 in D(h/2) if a < h/2, else none; it changes D(h) - D(h/2) by J a/2h
+ * and s(h) - 2 s(h/2) by J abs(1 - 3 a/h), whose sum is never smaller.  So |D(h) - D(h/2)| + |s(h) - 2 s(h/2)| bounds the error of D(h/2).
+ * The rounding error of the two losses is added: at the run's tolerance of k eps it is 2 k eps scale/h.  Where this bound is more than
+ * 2^-13 of the derivative, there is a kink and nothing is reported.  Several kinks, as of tokens exactly on a clip bound, do not cancel in
+ * the bound, since each token has another component of v. */
+#define STEP (1.0 / 4096)           /* h */
+#define LARGEST_BOUND (1.0 / 8192)  /* of the derivative */
 
 typedef struct { double at0, far[2], near[2]; } losses;          /* [0]: at -x, [1]: at x */
 
@@ -25,7 +26,7 @@ typedef struct { double at0, far[2], near[2]; } losses;          /* [0]: at -x, 
 
 static int is_float(double x) { return (double)(float)x == x; }
 
-/* no log-probability leaves the numbers that a batch can have, or goes beyond 0 */
+/* are all moved log-probabilities exact in a float, and at most 0? */
 static int may_move(double l, double v) {
     for (double x = -STEP; x <= STEP; x += STEP / 2) if (!is_float(l + x * v) || l + x * v > 0) return 0;
     return 1;
@@ -50,7 +51,7 @@ static cJSON *moved(const cJSON *request, double x) {
     return copy;
 }
 
-/* sum of dlogp v, of |dlogp v| and of |scale v|; 0 where one of them is not finite or not there */
+/* the sums of dlogp v, of |dlogp v| and of |scale v|; returns 0 if a number is missing or not finite */
 static int along(const cJSON *request, const cJSON *dlogp, const cJSON *scale, double *slope, double *size, double *rounding) {
     int i = 0;
     const cJSON *grad_row = dlogp->child, *scale_row = scale->child;
@@ -75,7 +76,7 @@ static int along(const cJSON *request, const cJSON *dlogp, const cJSON *scale, d
 
 /* ---- the losses ----------------------------------------------------------------------------------------------------------------- */
 
-/* the last that is asked for stays in the trial */
+/* the last request and its answer stay in the trial */
 static int loss_at(const asker *a, trial *t, double x, double *loss) {
     const cJSON *found;
     cJSON_Delete(t->changed);
@@ -104,9 +105,10 @@ static double uncertainty(const losses *f) {
          + fabs(one_sided(f, f->far, STEP) - 2 * one_sided(f, f->near, STEP / 2));
 }
 
-static void say(trial *t, double slope, double found, double bound) {
+static void report_slope(trial *t, double slope, double found, double bound) {
     char *text = NULL;
-    text_format(&text, "along a direction the loss must change by %.17g, as dlogp says, and changes by %.17g +- %.2g", slope, found, bound);
+    text_format(&text, "along a direction the derivative of the loss is %.17g by dlogp, but %.17g +- %.2g by finite differences", slope,
+                found, bound);
     t->kind = TRIAL_BROKEN;
     t->what = text_string(&text);
     snprintf(t->where, sizeof t->where, "dlogp");
@@ -120,17 +122,17 @@ static void judge_slope(const asker *a, const cJSON *scale, const losses *f, tri
     double slope, size, rounding, bound;
     if (!cJSON_IsNumber(loss) || !along(t->request, dlogp, json_get(scale, "dlogp"), &slope, &size, &rounding)) return;
     bound = uncertainty(f) + k * (2 * loss->valuedouble / STEP + rounding);
-    if (!(bound <= TELLING * fmax(size, fabs(found)))) return;
+    if (!(bound <= LARGEST_BOUND * fmax(size, fabs(found)))) return;
     t->kind = TRIAL_HELD;
     t->judged = 1;
-    if (!(fabs(found - slope) <= bound)) say(t, slope, found, bound);
+    if (!(fabs(found - slope) <= bound)) report_slope(t, slope, found, bound);
 }
 
 void try_gradient(const asker *a, const cJSON *base, const cJSON *scale, trial *t) {
     losses f;
     cJSON *sizes;
     t->kind = TRIAL_NOTHING;
-    if (strcmp(a->r->precision->name, "f64")) return;          /* what is left of a difference of losses in less is too little */
+    if (strcmp(a->r->precision->name, "f64")) return;          /* in lower precision the difference of two losses is mostly rounding */
     t->answer = base ? cJSON_Duplicate(base, 1) : request_ask(a, t->request, t);
     if (!t->answer || !json_get(t->answer, "dlogp") || !ask_losses(a, t, &f)) return;
     sizes = scale ? cJSON_Duplicate(scale, 1) : sizes_of(t->answer);

@@ -1,32 +1,33 @@
-/* Failures put together by what explains them.  A cause is named where it explains most of what fails in some coherent set of cases (all of
- * them, a row, a choice of the objective), and would hardly have given other numbers there; for as many such sets as there are, and where
- * several causes do, one that is named already.  What is left is told by what it has in common. */
+/* Groups failures by their cause.  A cause is named for a coherent set of cases (all, a row, a choice of the objective, the kinds of cases)
+ * if it explains at least half of the failing cases there and contradicts at most a tenth of the cases on which it has an effect.  This is
+ * repeated until no cause explains anything more; where several causes explain the same, one that is already named is preferred.  The
+ * remaining failures are grouped by the output that is wrong first, with the properties that they have in common. */
 #include "report.h"
 #include "text.h"
 #include <stdlib.h>
 
-enum { MOST_REASONS = 4, FEW = 8, MOST_SETS = 4 };
-#define MOST 0.5                    /* of the failing cases of a set */
-#define CONTRADICTED 0.1            /* at most, of the cases of a set in which the cause would show */
+enum { MOST_REASONS = 4, FEW = 8, MOST_SETS = 4 };     /* FEW: passing cases are few beside this many times as many failing ones */
+#define MOST 0.5                    /* least share of the failing cases of a set that a cause explains */
+#define CONTRADICTED 0.1            /* largest share of the cases of a set affected by the cause that may contradict it */
 
-/* row and field NULL, kinds 0: everything */
+/* the cases of a row, or with a choice of a field, and of some kinds (a bit set); row and field NULL, kinds 0: all cases */
 typedef struct { const char *row; const grpo_field *field; double value; unsigned kinds; } coherent_set;
 
-typedef struct { coherent_set *sets; int cause; } extent;       /* of a group: the sets, and the cause that explains the last of them */
+typedef struct { coherent_set *sets; int cause; } extent;       /* of a group: its sets, and the cause of the last one */
 
 typedef struct {
     report *r;
     const diagnostician *d;
-    int n;
-    int *covered;                   /* (n) items that a group has: its number and 1 */
-    extent *extents;                /* stb_ds array: of the groups that have a cause */
+    int n;                          /* items */
+    int *covered;                   /* (n) 0, or 1 + the index of the group that the item is in */
+    extent *extents;                /* stb_ds array: one for each group with a cause */
 } grouping;
 
 /* ---- sets of cases ---------------------------------------------------------------------------------------------------------------- */
 
 static int has_objective(const test_case *c) { return case_has_loss(c) || c->rows.has_loss; }
 
-/* what one piece of a program answers, another one maybe the others: a bit for each kind of case, one for logits and hidden states */
+/* a bit set: the kind of the case; logits and hidden states together, as one part of a program usually computes both */
 static unsigned kinds_of(const test_case *c) { return case_has_rows(c) ? 1u << CASE_LOGITS | 1u << CASE_HIDDEN : 1u << c->kind; }
 
 static int is_in(const grouping *g, const coherent_set *s, int k) {
@@ -37,7 +38,8 @@ static int is_in(const grouping *g, const coherent_set *s, int k) {
     return 1;
 }
 
-/* of a cause in a set: items that fail, and among those that no group of another cause has what it explains; fresh: that no group has */
+/* A cause in a set.  fails: failing items; same, one_number, evidence: those it explains, without items in groups of other causes; fresh:
+ * those of them that are in no group yet; other: items that contradict it. */
 typedef struct { int same, one_number, other, fails, evidence, fresh; } tally;
 
 static int says_so(const cause *x, int k) { return x->says[k] == SAYS_SAME || x->says[k] == SAYS_ONE_NUMBER; }
@@ -47,14 +49,14 @@ static int lists(const int *list, int value) {
     return 0;
 }
 
-/* of the cause, under this name or (also) another one that is the same there; -1: none */
+/* the index of the group with this cause, or (also) with the cause among its other names; -1: none */
 static int group_of(const grouping *g, int c, int also) {
     for (ptrdiff_t k = 0; k < arrlen(g->r->groups); k++)
         if (g->r->groups[k].cause == c || (also && lists(g->r->groups[k].also, c))) return (int)k;
     return -1;
 }
 
-/* stages in which the cause has been seen */
+/* the stages in which the cause explains something */
 static void stages_of_cause(const grouping *g, const cause *x, unsigned char *stages) {
     for (int s = 0; s < N_STAGES; s++) stages[s] = 0;
     for (int k = 0; k < g->n; k++) if (x->says[k] == SAYS_SAME || x->says[k] == SAYS_ONE_NUMBER) stages[g->d->items[k].stage] = 1;
@@ -83,7 +85,7 @@ static tally count_in(const grouping *g, int c, const coherent_set *s, int fragi
 
 static int explained(const tally *t) { return t->same + t->one_number; }
 
-/* Rounding makes some numbers larger and others smaller; an eps or a factor does the same to all. */
+/* Are at least a fifth of the numbers too large and a fifth too small?  So it is with rounding, not with an eps or a factor. */
 static int is_of_both_signs(const grouping *g, const cause *x) {
     double larger = 0, smaller = 0;
     for (int k = 0; k < g->n; k++) {
@@ -99,11 +101,11 @@ static int is_of_both_signs(const grouping *g, const cause *x) {
     return 5 * larger > larger + smaller && 5 * smaller > larger + smaller;
 }
 
-/* is it the cause of what fails in the set? */
+/* can the cause be named for the set? */
 static int is_cause(const grouping *g, const cause *x, const tally *t) {
     int enough = t->evidence >= 2 || t->same >= 3 || x->kind == CAUSE_KNOWN;
     if (!t->fresh) return 0;
-    if (x->kind == CAUSE_LONG_SUM) return t->same && !t->other;        /* of a case or two, whatever else fails */
+    if (x->kind == CAUSE_LONG_SUM) return t->same && !t->other;        /* also if it explains few of the failures */
     if (!t->same || !enough) return 0;
     if (x->kind == CAUSE_ROUNDING && (t->same < 3 || t->other || !is_of_both_signs(g, x))) return 0;
     if (x->kind == CAUSE_FACTOR && x->quantity < 0 && t->same < 2) return 0;
@@ -111,7 +113,7 @@ static int is_cause(const grouping *g, const cause *x, const tally *t) {
     return explained(t) >= MOST * t->fails;
 }
 
-/* the less, the more plausible among causes that explain the same */
+/* the plausibility of a kind of cause: the lowest is preferred among causes that explain the same */
 static int rank_of(const cause *x) {
     static const int ranks[] = { 0, 1, 0, 3, 2, 8, 6, 10, 20 };
     return ranks[x->kind] + (x->half == WHOLE ? 0 : 4) + (x->kind == CAUSE_FACTOR && x->quantity < 0 ? 4 : 0)
@@ -120,7 +122,8 @@ static int rank_of(const cause *x) {
 
 typedef struct { int cause; coherent_set set; tally t; int fragile; } choice;
 
-/* everything is the best to name, then a choice of the stage that is wrong, another choice, a row; of all kinds of cases rather than one */
+/* The preference for a set, the largest first: all cases, a choice of the stage that is wrong, another choice, a row; for each of these all
+ * kinds of cases before one. */
 static int size_of_set(const grouping *g, const choice *c) {
     const coherent_set *s = &c->set;
     const cause *x = &g->d->causes[c->cause];
@@ -130,8 +133,8 @@ static int size_of_set(const grouping *g, const choice *c) {
 
 static int is_objective(const cause *x) { return x->kind == CAUSE_CHANGE || x->kind == CAUSE_PAIR || x->kind == CAUSE_PRESET; }
 
-/* Of two causes: in how many more of the failing cases that no group has yet, everywhere, a is right where b would give other numbers.
- * Another objective can always be computed: where it says nothing, its numbers are the right ones, and other than were found. */
+/* Over the failing items in no group: how many a explains and b contradicts, less how many b explains and a contradicts.  Between two other
+ * objectives, which can be computed everywhere, SAYS_NOTHING is a contradiction too: the right numbers are not those found. */
 static int more_often(const grouping *g, const cause *a, const cause *b) {
     const int silence = is_objective(a) && is_objective(b);
     int more = 0;
@@ -144,8 +147,8 @@ static int more_often(const grouping *g, const cause *a, const cause *b) {
     return more;
 }
 
-/* Is a named already, b not, and a the reason of most of what b explains, and of nothing there another one?  One name for two sets is less
- * than a name for each. */
+/* Is choice a already named and b not, and does a explain at least half as much as b and contradict nothing that b explains?  Then a is
+ * preferred: one cause for two sets is simpler than two causes. */
 static int is_preferred(const grouping *g, const choice *a, const choice *b) {
     const cause *x = &g->d->causes[a->cause], *y = &g->d->causes[b->cause];
     if (group_of(g, a->cause, 1) < 0 || group_of(g, b->cause, 1) >= 0 || a->t.fresh < MOST * b->t.fresh) return 0;
@@ -154,7 +157,8 @@ static int is_preferred(const grouping *g, const choice *a, const choice *b) {
     return a->t.other <= b->t.other;
 }
 
-/* The more it explains; of causes that explain as much, one that is named elsewhere, and then the one that explains more elsewhere. */
+/* Is choice a better than b?  The one that explains more is; of equals one that is already named, then the one that explains more
+ * elsewhere, then the larger set, then the more plausible kind of cause. */
 static int is_better(const grouping *g, const choice *a, const choice *b) {
     int x, y;
     if (b->cause < 0) return 1;
@@ -176,7 +180,7 @@ static int is_better(const grouping *g, const choice *a, const choice *b) {
     return rank_of(&g->d->causes[a->cause]) < rank_of(&g->d->causes[b->cause]);
 }
 
-/* 1 if the cause holds in the set: what is not fragile decides, if anything of that kind fails */
+/* can the cause be named for the set?  Fragile cases count only if no other case of the set fails */
 static int holds_in(const grouping *g, int c, const coherent_set *s, choice *out) {
     const cause *x = &g->d->causes[c];
     out->cause = c;
@@ -209,13 +213,13 @@ static void put_set(coherent_set **sets, const char *row, const grpo_field *fiel
     if (!is_seen(*sets, &s)) arrput(*sets, s);
 }
 
-/* are there cases of another kind that were answered? */
+/* is there an answered case with an objective of another kind? */
 static int is_one_of_kinds(const grouping *g, const item *it) {
     for (int k = 0; k < g->n; k++) if (has_objective(g->d->items[k].c) && kinds_of(g->d->items[k].c) != kinds_of(it->c)) return 1;
     return 0;
 }
 
-/* everything; the rows and the choices of objectives in which something fails, of all kinds of cases and of one */
+/* all sets in which something fails that is in no group: everything, each row, each choice, each of these for one kind of case */
 static coherent_set *sets_of(const grouping *g) {
     coherent_set *sets = NULL;
     int count;
@@ -240,7 +244,7 @@ static int explains_any(const grouping *g, int c) {
     return 0;
 }
 
-/* where it holds for everything no smaller set is looked at */
+/* the best cause and set; a cause that holds for all cases is not tried on smaller sets */
 static choice best_choice(const grouping *g) {
     coherent_set *sets = sets_of(g);
     choice best;
@@ -299,7 +303,7 @@ static int is_in_extent(const grouping *g, const extent *e, int k) {
     return 0;
 }
 
-/* are there cases outside the sets in which the cause would show and does not?  Only then the sets have to be told */
+/* Does the cause explain or not affect all cases outside its sets, or are the sets its own choice?  Then the sets are not named. */
 static int is_whole(const grouping *g, const extent *e) {
     const cause *x = &g->d->causes[e->cause];
     int own = x->made[0].field != NULL;
@@ -320,14 +324,14 @@ static char *words_of_extent(const grouping *g, const extent *e) {
     return text_string(&t);
 }
 
-/* or by another name for it: each may not be computed for some cases */
+/* by its cause or one of its other names, since each may be missing for some cases */
 static int is_explained_by(const grouping *g, int k, const failure_group *group) {
     int is = says_so(&g->d->causes[group->cause], k);
     for (ptrdiff_t n = 0; n < arrlen(group->also) && !is; n++) is = says_so(&g->d->causes[group->also[n]], k);
     return is;
 }
 
-/* Not every case records every mistake: the known one that a cause is in the cases which do.  -1: none */
+/* The known mistake that agrees with the cause in the cases that record it (not every case records every mistake); -1: none. */
 static int known_as(const grouping *g, const choice *best) {
     const cause *x = &g->d->causes[best->cause];
     for (int c = 0; c < (int)arrlen(g->d->causes) && x->kind != CAUSE_KNOWN; c++) {
@@ -346,13 +350,13 @@ static int known_as(const grouping *g, const choice *best) {
     return -1;
 }
 
-/* the known mistake first, the objective that it is after it */
+/* makes the known mistake the cause of the group, and the former cause one of its other names */
 static void name_known(failure_group *group, int known) {
     for (ptrdiff_t k = 0; k < arrlen(group->also); k++) if (group->also[k] == known) group->also[k] = group->cause;
     group->cause = known;
 }
 
-/* names that are the same in all cases stay beside the group's own; the others explain some of them */
+/* other names that hold in all cases of the group stay in `also`; those that hold in some cases move to `partly` */
 static void keep_common(failure_group *to, const int *also) {
     ptrdiff_t left = 0;
     for (ptrdiff_t k = 0; k < arrlen(to->also); k++) {
@@ -370,8 +374,8 @@ static int contradicts(const grouping *g, int c, const choice *best) {
     return 0;
 }
 
-/* The group that a cause extends to another set: under the name that it has, a known one unless it gives other numbers there, or under one
- * that explains all its cases.  -1: none */
+/* The existing group that the cause extends to another set.  The group keeps its name if that is the cause, or a known mistake that does
+ * not contradict the new cases; else it takes the cause's name, if that explains all its cases.  -1: none. */
 static int group_to_extend(const grouping *g, int c, const choice *best) {
     const int n = group_of(g, c, 1);
     failure_group *group = n < 0 ? NULL : &g->r->groups[n];
@@ -418,7 +422,7 @@ static void put_group(grouping *g, const choice *best) {
         if (holds_in(g, c, &best->set, &other) && other.t.other <= best->t.other && same_explained(g, best, c)) arrput(group.also, c);
     }
     if (known >= 0) put_once(&group.also, known);
-    if (group_of(g, best->cause, 0) >= 0) known = -1;          /* the name that it has elsewhere is kept */
+    if (group_of(g, best->cause, 0) >= 0) known = -1;          /* the name of the existing group is kept */
     n = group_to_extend(g, known >= 0 ? known : best->cause, best);
     for (int k = 0; k < g->n; k++) {
         if (g->covered[k] || !g->d->items[k].failed || !is_in(g, &best->set, k)) continue;
@@ -431,11 +435,12 @@ static void put_group(grouping *g, const choice *best) {
     else extend(g, n, &group, best);
 }
 
-/* ---- what nothing explains -------------------------------------------------------------------------------------------------------- */
+/* ---- unexplained failures --------------------------------------------------------------------------------------------------------- */
 
 static int is_left(const grouping *g, int k) { return g->d->items[k].failed && !g->covered[k]; }
 
-/* do all that are left with this output have the feature, and some that pass lack it? */
+/* A feature (a set or a flag): do all unexplained items with this wrong output have it, how many are these, and how many passing items have
+ * it and lack it? */
 typedef struct { int all, left, passing_with, passing_without; } spread;
 
 static spread spread_of(const grouping *g, stage_kind stage, output_kind first, const coherent_set *s, const char *flag) {
@@ -459,13 +464,13 @@ static const char *const flags[] = {
     "Reference", "GivenAdvantage", "Square", "OnPolicy"
 };
 
-/* does it tell those that are left from those that pass?  alone: no case that passes has it; else hardly any, beside those that are left */
+/* does the feature separate the unexplained items from passing ones?  alone: no passing item has it; else few have it */
 static int separates(const spread *f, int alone) {
     return f->all && f->passing_without && (alone ? !f->passing_with : f->passing_with && FEW * f->passing_with <= f->left);
 }
 
-/* those features that no case which passes has, or (alone = 0) hardly any, choices that are the default left out; the number told */
-static int tell_features(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets, int alone) {
+/* writes the separating features; with alone = 0 without choices that are the default; returns how many were written */
+static int write_features(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets, int alone) {
     int told = 0;
     for (ptrdiff_t k = 1; k < arrlen(sets) && told < MOST_REASONS; k++) {
         spread f = spread_of(g, stage, first, &sets[k], NULL);
@@ -489,14 +494,14 @@ static int passes_any(const grouping *g, stage_kind stage) {
     return 0;
 }
 
-/* nothing where nothing separates them from what passes */
-static void tell_common(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets) {
-    if (!passes_any(g, stage)) { text_add(t, "everything that was asked fails"); return; }
+/* writes what the unexplained items have in common and few or no passing ones have; nothing if there is no such feature */
+static void write_common(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets) {
+    if (!passes_any(g, stage)) { text_add(t, "every case that was run fails"); return; }
     for (int alone = 1; alone >= 0; alone--) {
         char *words = NULL, *string;
-        int told = tell_features(g, &words, stage, first, sets, alone);
+        int told = write_features(g, &words, stage, first, sets, alone);
         string = text_string(&words);
-        if (told) text_format(t, "all of them have, and %s: %s", alone ? "no case that passes" : "few that pass", string);
+        if (told) text_format(t, "all of these cases, and %s, have: %s", alone ? "no passing case" : "few passing cases", string);
         free(string);
         if (told) return;
     }
@@ -509,10 +514,10 @@ static const char *const left_text[N_OUTPUTS] = {
     "unexplained: only the report is wrong",
     "unexplained: logp is wrong", "unexplained: the entropy is wrong", "unexplained: the loss from logits is wrong",
     "unexplained: the loss is right, and its gradient dlogits is wrong", "unexplained: dhidden is wrong",
-    "unexplained: dweight, the gradient of the projection, is wrong", "unexplained: the tokens of a part are wrong",
-    "unexplained: the responses of a part are wrong", "unexplained: the groups of a part are wrong",
-    "unexplained: the sum of a part's terms is wrong", "unexplained: what a part differentiates is wrong",
-    "unexplained: the tokens of a piece are wrong", "unexplained: the log-ratio of a piece is wrong",
+    "unexplained: dweight, the gradient of the projection, is wrong", "unexplained: the count of tokens of a part is wrong",
+    "unexplained: the count of responses of a part is wrong", "unexplained: the count of groups of a part is wrong",
+    "unexplained: the sum of a part's terms is wrong", "unexplained: the loss of a part is wrong",
+    "unexplained: the count of tokens of a piece is wrong", "unexplained: the log-ratio of a piece is wrong",
     "unexplained: the answer of a call is wrong"
 };
 
@@ -537,7 +542,7 @@ static void put_unexplained(grouping *g, stage_kind stage, output_kind first) {
     for (ptrdiff_t k = 0; k < arrlen(group.cases); k++) nans += is_nan(g->r, group.cases[k]);
     if (group.cases) {
         if (nans) text_format(&t, "NaN is found in %d of them", nans);
-        tell_common(g, &common, stage, first, sets);
+        write_common(g, &common, stage, first, sets);
         if (common) text_format(&t, "%s%.*s", nans ? "; " : "", (int)arrlen(common), common);
         if (t) group.hint = text_string(&t);
         arrput(g->r->groups, group);
@@ -578,7 +583,7 @@ static void count(report *r) {
     }
 }
 
-/* rounding is told after what is wrong */
+/* rounding comes after other causes in the report */
 static void put_long_sums_last(report *r) {
     failure_group *ordered = NULL;
     for (int last = 0; last < 2; last++)

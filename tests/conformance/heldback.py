@@ -1,8 +1,9 @@
-"""Random batches that are in no file, through two programs that speak the protocol:
+"""Compares two adapters on random batches that are in no file:
 
     python heldback.py 7 trl- -- build/tests/conformance/adapter_c -- VENV/bin/python tests/conformance/adapters/trl_adapter.py
 
-7 seeds the batches; trl-: the rows whose names begin so. Neither side can have been fitted to these. Every number of both answers has to agree to 1e-12 of the largest number of its output; what one side skips or leaves out is not judged.
+7 is the random seed; trl-: the rows whose names begin with it. Neither program can have been fitted to these batches. All numbers of the
+two answers have to agree to 1e-12 of the largest number of the output; what one program skips or leaves out is not compared.
 """
 import json
 import os
@@ -18,7 +19,7 @@ BATCHES = 20  # of each row
 
 
 def single(x):
-    return struct.unpack("f", struct.pack("f", x))[0]  # a binary32, as all inputs are
+    return struct.unpack("f", struct.pack("f", x))[0]  # rounded to binary32, like all inputs
 
 
 def batch(draw, per_group):
@@ -66,7 +67,7 @@ def flat(x):
 
 
 def distance(x, y):
-    """Of two outputs, over the largest number in them."""
+    """The largest difference of two outputs, relative to the largest number in them."""
     x, y = flat(x), flat(y)
     largest = max(map(abs, x + y), default=0)
     return max((abs(p - q) for p, q in zip(x, y)), default=0) / largest if largest else 0.0

@@ -1,12 +1,12 @@
-"""The NumPy port with conventions that no field of an objective holds, written apart from recompute.c, for profiles_test.py."""
+"""The NumPy port with conventions for which there is no field, written independently of recompute.c; for profiles_test.py."""
 import numpy as np
 import numpy_port
 
 
 class hooked:
-    """What no field of an objective holds. `row_tokens`, `pool_tokens`, `mean_tokens`: a small constant, added to the tokens that divide a
-    row mean, a geometric mean, the mean and variance of whitening. `token_mean`, `log_ratio_mean`: of a mean over all tokens, of the mean
-    log-ratio of a response. `inverse_band`: rejection looks at the inverse of the rollout weight."""
+    """Replaces functions of the port. `row_tokens`, `pool_tokens`, `mean_tokens`, `token_mean`, `log_ratio_mean`: a small constant is added
+    to the number of tokens that divides a row mean, a geometric mean, mean and variance in whitening, a mean over all tokens, the mean
+    log-ratio of a response. `inverse_band`: rejection compares the inverse of the rollout weight with the band."""
 
     NAMES = ("coefficients", "advantages", "ratio", "correction")
 
@@ -36,7 +36,7 @@ class hooked:
 
 
 def pooled(ratio, more, c, d, left, A, seq, T, n):
-    """The sign of an advantage 0 is 0, and takes the log-ratio with it."""
+    """A token with advantage 0 has log-ratio 0."""
     y, J = ratio(c, np.where(A == 0, 0, d), left, A, seq, T + more, n)
     return y, np.where(A == 0, 0, J)
 
@@ -47,7 +47,7 @@ def inverse(correction, c, b, i):
 
 
 def whitened(o, b, advantages, more):
-    """token_whiten with mean and variance over (tokens + more)."""
+    """token_whiten with mean and variance divided by the number of tokens plus `more`."""
     if o["advantage"]["scale"] != "token_whiten":
         return advantages(o, b)
     plain = {**o, "advantage": {**o["advantage"], "scale": "none"}}

@@ -1,3 +1,5 @@
+/* --identify: sends the batches of full_batch.h, and searches the presets, and objectives up to MOST_CHANGES changes away from one, for one
+ * that gives the answers. */
 #include "identify.h"
 #include "alternatives.h"
 #include "full_batch.h"
@@ -6,31 +8,31 @@
 #include <stdlib.h>
 
 enum { SHOWN = 6, BEAM = 24, MOST_CHANGES = 3, CHANGES_OF_HALF = 1 };
-#define ASKED "grpo"        /* what is asked for; a program that heeds it is found to be this */
-#define OTHER "gspo"        /* and once more this, to see whether the answer changes */
-#define CHANGED_DIGITS 1e-9
-#define ALMOST 1e-6             /* an epsilon in a divisor, say */
-#define NEIGHBOUR 0.05          /* what is farther away is no neighbour */
+#define ASKED "grpo"            /* case.objective of the batches; a program that reads it is identified as this */
+#define OTHER "gspo"            /* case.objective of one more request, which shows whether the program reads it */
+#define EQUAL 1e-9              /* a relative distance of at most this, or the tolerance if that is larger, is equality */
+#define ALMOST 1e-6             /* at most this relative distance is a match too, as from an epsilon in a divisor */
+#define NEIGHBOUR 0.05          /* an objective farther away than this is not reported as the nearest */
 #define GRADIENTS (1u << OUT_DLOGP | 1u << OUT_DENTROPY | 1u << OUT_DDIVERGENCE_REF | 1u << OUT_DLOG_Z)
 
-/* why: it has not answered; NULL if it has */
+/* one batch and the answer to it; why: the reason of a missing answer, else NULL */
 typedef struct { test_case c; cJSON *json; answer found; int answered, skipped; char *why; } round_result;
 
-/* a row, by its number among the presets, and its changes */
+/* a preset, by its index, and changes of it; almost: within ALMOST only */
 typedef struct { int row; change changed[MOST_CHANGES]; int changes, almost; double distance; } match;
 
 typedef struct {
-    match *matches;             /* stb_ds array: exact ones, rows before changed rows */
-    match near[BEAM];           /* the nearest, nearest first */
+    match *matches;             /* stb_ds array: exact ones, presets before changed presets */
+    match near[BEAM];           /* the nearest objectives tried, nearest first */
     int n_near, returned, own_advantages, most_changes;
-    unsigned outputs;           /* a set of bits: those that are compared, all of the stage or the loss's value or gradient alone */
+    unsigned outputs;           /* a bit set: the outputs compared, all of the stage, or the loss's value or gradient alone */
 } stage_matches;
 
-typedef struct { const options *o; round_result round[N_FULL_BATCHES]; } interview;
+typedef struct { const options *o; round_result round[N_FULL_BATCHES]; } batch_rounds;
 
-/* ---- asking --------------------------------------------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------------------------------------------- */
 
-/* metrics that the case then has keys for, so that a returned report can be read */
+/* gives the case every key of a report, so that a returned report can be read */
 static void expect_report(test_case *c, case_metric *metrics) {
     c->report = metrics;
     for (int n = 0; compare_metric_name(n); n++) {
@@ -39,7 +41,7 @@ static void expect_report(test_case *c, case_metric *metrics) {
     }
 }
 
-/* an answer has the shape of what the headers give */
+/* marks the outputs as present in the case, so that returned ones are read; the values in `room` are not used */
 static void expect_outputs(test_case *c, double *room) {
     c->advantage.scale = c->term.scale = c->dlogp.scale = room;
     c->term.expect = c->dlogp.expect = room;
@@ -58,7 +60,7 @@ static int ask_round(session *s, round_result *r, const char *text) {
 
 /* ---- matching ------------------------------------------------------------------------------------------------------------------- */
 
-/* 1 if the objective cannot be evaluated */
+/* relative distance of the answer from what the objective gives; 1 if the objective cannot be evaluated */
 static double distance_on(const round_result *r, const grpo_objective *obj, stage_kind stage, const stage_matches *m) {
     const double *advantage = m->own_advantages ? r->found.of[OUT_ADVANTAGE].value : NULL;
     answer a;
@@ -68,9 +70,9 @@ static double distance_on(const round_result *r, const grpo_objective *obj, stag
     return distance;
 }
 
-/* The largest over the batches, or what is beyond `enough`; the batches that say most come last.  A program may take one advantage for a
- * sequence, so the batch that has more has no say yet. */
-static double distance_to(const interview *v, const grpo_objective *obj, stage_kind stage, const stage_matches *m, double enough) {
+/* The largest distance over the batches; stops at one above `enough`.  The later batches distinguish more, so they are tried first.  The
+ * batch with per-token advantages is left out, since a program may use one advantage per sequence. */
+static double distance_to(const batch_rounds *v, const grpo_objective *obj, stage_kind stage, const stage_matches *m, double enough) {
     double worst = 0;
     for (int k = FULL_TOKEN_ADVANTAGES - 1; k >= 0 && worst <= enough; k--)
         if (v->round[k].answered) worst = fmax(worst, distance_on(&v->round[k], obj, stage, m));
@@ -83,7 +85,7 @@ static int count_presets(void) {
     return count;
 }
 
-static double allowed(const options *o) { return fmax(CHANGED_DIGITS, o->rules.tolerance * o->rules.precision->eps); }
+static double allowed(const options *o) { return fmax(EQUAL, o->rules.tolerance * o->rules.precision->eps); }
 
 static grpo_objective objective_of(const match *m) {
     grpo_objective obj = *preset_objective(m->row);
@@ -109,13 +111,13 @@ static void keep_near(stage_matches *m, const match *x, const grpo_objective *ob
     m->near[at] = *x;
 }
 
-/* what is farther is neither a match nor among the nearest */
-static double far_enough(const interview *v, const stage_matches *m) {
+/* a distance beyond which an objective is neither a match nor among the nearest */
+static double far_enough(const batch_rounds *v, const stage_matches *m) {
     return m->n_near < BEAM ? HUGE_VAL : fmax(allowed(v->o), m->near[BEAM - 1].distance);
 }
 
-/* `from` with one more change, or as it is */
-static void try_match(const interview *v, stage_kind stage, stage_matches *m, const match *from, const change *changed) {
+/* tries `from` with one more change, or (changed NULL) as it is */
+static void try_match(const batch_rounds *v, stage_kind stage, stage_matches *m, const match *from, const change *changed) {
     match x = *from;
     grpo_objective obj;
     if (changed) x.changed[x.changes++] = *changed;
@@ -125,7 +127,7 @@ static void try_match(const interview *v, stage_kind stage, stage_matches *m, co
     keep_near(m, &x, &obj, stage);
 }
 
-static void try_changes(const interview *v, stage_kind stage, stage_matches *m, const match *from) {
+static void try_changes(const batch_rounds *v, stage_kind stage, stage_matches *m, const match *from) {
     grpo_objective obj = objective_of(from);
     change *changes = changes_of(&obj, stage);
     for (ptrdiff_t k = 0; k < arrlen(changes); k++) try_match(v, stage, m, from, &changes[k]);
@@ -143,24 +145,24 @@ static int has_any(const answer *a, unsigned outputs) {
     return 0;
 }
 
-static int is_returned(const interview *v, unsigned outputs) {
+static int is_returned(const batch_rounds *v, unsigned outputs) {
     for (int k = 0; k < N_FULL_BATCHES; k++) if (v->round[k].answered && has_any(&v->round[k].found, outputs)) return 1;
     return 0;
 }
 
-static int has_own_advantages(const interview *v) {
+static int has_own_advantages(const batch_rounds *v) {
     for (int k = 0; k < N_FULL_BATCHES; k++) if (v->round[k].answered && !v->round[k].found.of[OUT_ADVANTAGE].value) return 0;
     return 1;
 }
 
-static int holds_for_tokens(const interview *v, stage_kind stage, const stage_matches *m, const match *x) {
+static int holds_for_tokens(const batch_rounds *v, stage_kind stage, const stage_matches *m, const match *x) {
     const round_result *last = &v->round[FULL_TOKEN_ADVANTAGES];
     grpo_objective obj = objective_of(x);
     return !last->answered || distance_on(last, &obj, stage, m) <= allowed(v->o);
 }
 
-/* only the matches that hold for advantages of tokens, if there are any; 0 if not */
-static int prefer_tokens(const interview *v, stage_kind stage, stage_matches *m) {
+/* if some matches hold for per-token advantages too, keeps only those and returns 1; else 0 */
+static int prefer_tokens(const batch_rounds *v, stage_kind stage, stage_matches *m) {
     match *better = NULL;
     for (ptrdiff_t k = 0; k < arrlen(m->matches); k++)
         if (holds_for_tokens(v, stage, m, &m->matches[k])) arrput(better, m->matches[k]);
@@ -177,7 +179,7 @@ static match row_of(int preset) {
     return m;
 }
 
-/* every row that has the stage of a match instead of the first such row */
+/* replaces each match by all presets that are identical to it in this stage */
 static void name_all_rows(stage_matches *m, stage_kind stage) {
     match *all = NULL;
     for (int n = 0; n < count_presets(); n++)
@@ -190,15 +192,16 @@ static void name_all_rows(stage_matches *m, stage_kind stage) {
     m->matches = all;
 }
 
-/* one more change to each of the nearest */
-static void step_on(const interview *v, stage_kind stage, stage_matches *m) {
+/* tries one more change to each of the nearest objectives */
+static void change_nearest(const batch_rounds *v, stage_kind stage, stage_matches *m) {
     stage_matches from = *m;
     for (int k = 0; k < from.n_near; k++) if (from.near[k].changes < MOST_CHANGES) try_changes(v, stage, m, &from.near[k]);
 }
 
-/* Rows, else rows changed in one place, else what more changes make of the nearest of these.  A row that holds only while a sequence has
- * one advantage is what is left if nothing holds for all.  Of rows that are the same in this stage the first is looked at. */
-static void search_stage(const interview *v, stage_kind stage, stage_matches *m) {
+/* Tries the presets, then presets with one change, then more changes of the nearest of these, until one matches.  Matches that hold for
+ * per-token advantages too are preferred to those that hold only where a sequence has one advantage.  Of presets that are identical in
+ * this stage the first is tried. */
+static void search_stage(const batch_rounds *v, stage_kind stage, stage_matches *m) {
     ptrdiff_t rows;
     for (int n = 0; n < count_presets(); n++) {
         match row = row_of(n);
@@ -210,13 +213,13 @@ static void search_stage(const interview *v, stage_kind stage, stage_matches *m)
         match row = row_of(n);
         if (preset_first(n, stage) == n) try_changes(v, stage, m, &row);
     }
-    for (int n = 1; n < m->most_changes && !arrlen(m->matches); n++) step_on(v, stage, m);
+    for (int n = 1; n < m->most_changes && !arrlen(m->matches); n++) change_nearest(v, stage, m);
     if (!prefer_tokens(v, stage, m) && rows) arrsetlen(m->matches, (size_t)rows);
     m->near[0].almost = m->near[0].distance <= ALMOST;
     if (!arrlen(m->matches) && m->near[0].almost) arrput(m->matches, m->near[0]);
 }
 
-static stage_matches match_outputs(const interview *v, stage_kind stage, unsigned outputs, int own, int most_changes) {
+static stage_matches match_outputs(const batch_rounds *v, stage_kind stage, unsigned outputs, int own, int most_changes) {
     stage_matches m;
     memset(&m, 0, sizeof m);
     m.outputs = outputs;
@@ -228,11 +231,11 @@ static stage_matches match_outputs(const interview *v, stage_kind stage, unsigne
     return m;
 }
 
-static stage_matches match_stage(const interview *v, stage_kind stage, int own) {
+static stage_matches match_stage(const batch_rounds *v, stage_kind stage, int own) {
     return match_outputs(v, stage, outputs_of(stage), own, MOST_CHANGES);
 }
 
-/* where the loss as a whole is that of none: its value and its gradient, each for itself */
+/* where no objective has both the value and the gradient: the matches of each by itself */
 typedef struct { stage_matches value, gradient; } halves;
 
 static void free_halves(halves *h) {
@@ -242,7 +245,7 @@ static void free_halves(halves *h) {
 
 static int has_match(const halves *h) { return arrlen(h->value.matches) || arrlen(h->gradient.matches); }
 
-static halves match_halves_from(const interview *v, int own) {
+static halves match_halves_from(const batch_rounds *v, int own) {
     const unsigned all = outputs_of(STAGE_LOSS);
     halves h;
     h.value = match_outputs(v, STAGE_LOSS, all & ~GRADIENTS, own, CHANGES_OF_HALF);
@@ -255,7 +258,7 @@ static int has_row(const match *matches, int row) {
     return 0;
 }
 
-/* of each row one match, and of rows that the other half has too those alone, if there are any */
+/* keeps one match per preset; if the other half matches some of the same presets, keeps only those */
 static void keep_rows(stage_matches *m, const stage_matches *other) {
     match *kept = NULL;
     int shared = 0;
@@ -268,7 +271,7 @@ static void keep_rows(stage_matches *m, const stage_matches *other) {
     m->matches = kept;
 }
 
-static halves match_halves(const interview *v) {
+static halves match_halves(const batch_rounds *v) {
     halves h = match_halves_from(v, 0);
     if (!has_match(&h) && has_own_advantages(v)) {
         free_halves(&h);
@@ -279,13 +282,13 @@ static halves match_halves(const interview *v) {
     return h;
 }
 
-/* ---- telling -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the result ----------------------------------------------------------------------------------------------------------------- */
 
 static void print_match(const match *m) {
     int count;
     printf("%s", grpo_presets(&count)[m->row].name);
     for (int k = 0; k < m->changes; k++) printf("%s%s", k ? " and " : " with ", m->changed[k].name);
-    if (m->almost) printf(" (but for %.1g of the size)", m->distance);
+    if (m->almost) printf(" (up to a relative difference of %.1g)", m->distance);
 }
 
 static void print_stage(const char *what, const stage_matches *m) {
@@ -300,7 +303,7 @@ static void print_stage(const char *what, const stage_matches *m) {
         if (m->near[0].distance <= NEIGHBOUR) {
             fputs("; nearest: ", stdout);
             print_match(&m->near[0]);
-            printf(" (%.2g of the size apart)", m->near[0].distance);
+            printf(" (relative difference %.2g)", m->near[0].distance);
         }
     }
     puts("");
@@ -313,7 +316,7 @@ static void print_value(const grpo_field *f, double x) {
     printf("%s = %.*s", f->path, (int)strcspn(name, "|"), name);
 }
 
-/* of several rows with one loss: what they have in common that a loss reads, which says more than their names do */
+/* of three or more presets with this loss: the fields, of those that a loss reads, which they have in common */
 static void print_common(const stage_matches *m) {
     int count, printed = 0;
     const grpo_field *f = grpo_fields(&count);
@@ -333,7 +336,7 @@ static void print_common(const stage_matches *m) {
     if (printed) puts("");
 }
 
-/* a row that both stages match, changed in one place at most */
+/* prints the presets that both stages match, with changes in at most one of the stages; returns how many */
 static int print_whole(const stage_matches *a, const stage_matches *l) {
     int printed = 0;
     for (ptrdiff_t j = 0; j < arrlen(l->matches); j++)
@@ -353,8 +356,8 @@ static void print_names(const stage_matches *m) {
     if (arrlen(m->matches) > SHOWN) printf(" or %d more", (int)arrlen(m->matches) - SHOWN);
 }
 
-/* 0: neither half is that of any */
-static int print_halves(const interview *v) {
+/* prints the objectives of value and gradient; returns 0, and prints nothing, if neither matches one */
+static int print_halves(const batch_rounds *v) {
     const unsigned all = outputs_of(STAGE_LOSS);
     halves h;
     int told;
@@ -372,25 +375,25 @@ static int print_halves(const interview *v) {
     return told;
 }
 
-static int conclude(const interview *v, const stage_matches *a, const stage_matches *l) {
-    if (!a->returned && !l->returned) return puts("none: nothing was returned"), 1;
+static int conclude(const batch_rounds *v, const stage_matches *a, const stage_matches *l) {
+    if (!a->returned && !l->returned) return puts("none: neither advantage nor an output of the loss was returned"), 1;
     print_stage("advantages", a);
     print_stage("loss", l);
     print_common(l);
     if (print_whole(l->returned ? a : l, l->returned ? l : a)) return 0;
     if ((arrlen(a->matches) || !a->returned) && (arrlen(l->matches) || !l->returned)) {
-        fputs("it computes a mix that is not published: ", stdout);
+        fputs("it computes a combination that is not published: the loss of ", stdout);
         print_match(&l->matches[0]);
-        fputs(" on the advantages of ", stdout);
+        fputs(" with the advantages of ", stdout);
         print_match(&a->matches[0]);
         return puts(""), 0;
     }
     if (!l->returned || arrlen(l->matches) || !print_halves(v))
-        puts("none of the published objectives, nor a few changes away from them");
+        printf("none of the published objectives, nor one of them with up to %d changes\n", MOST_CHANGES);
     return 1;
 }
 
-/* ---- does it look at the objective? ---------------------------------------------------------------------------------------------- */
+/* ---- does it read case.objective? ------------------------------------------------------------------------------------------------ */
 
 static int same_answer(const answer *a, const answer *b) {
     for (int k = 0; k < N_OUTPUTS; k++) {
@@ -402,8 +405,8 @@ static int same_answer(const answer *a, const answer *b) {
     return 1;
 }
 
-/* the first batch that was answered, with another objective: a program that ignores the objective gives the same numbers */
-static void tell_heed(const interview *v, session *s) {
+/* sends the first batch that was answered with another objective; says so if the answer differs, since then the program reads it */
+static void print_if_objective_is_read(const batch_rounds *v, session *s) {
     const round_result *first = NULL;
     grpo_objective other;
     reply answered;
@@ -419,34 +422,34 @@ static void tell_heed(const interview *v, session *s) {
         answer_free(&found);
     }
     if (!same)
-        printf("it seems to look at case.objective: asked for " OTHER " instead of " ASKED " %s. What follows is its answer to " ASKED "\n",
+        printf("it seems to read case.objective: with " OTHER " there instead of " ASKED " %s. What follows is for " ASKED "\n",
                answered.kind == REPLY_RESULT ? "it gives other numbers" : answered.kind == REPLY_SKIP ? "it skips the case"
                                                                                                       : "it gives no answer");
     reply_free(&answered);
     free(text);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the run -------------------------------------------------------------------------------------------------------------------- */
 
-static int all_skipped(const interview *v) {
+static int all_skipped(const batch_rounds *v) {
     for (int k = 0; k < N_FULL_BATCHES; k++) if (!v->round[k].skipped) return 0;
     return 1;
 }
 
-/* of a program that answers nothing, what it would have to answer */
-static void tell_unanswered(const interview *v, int answered, const char *over) {
+/* prints why batches were not answered and, if none was, what the program has to answer */
+static void print_unanswered(const batch_rounds *v, int answered, const char *over) {
     for (int k = 0; k < N_FULL_BATCHES && (answered || !all_skipped(v)); k++)
         if (v->round[k].why) printf("batch %s: %s\n", v->round[k].c.id, v->round[k].why);
     if (answered || over) return;
     if (all_skipped(v)) printf("the program skipped all %d batches: %s\n", N_FULL_BATCHES, v->round[0].why);
     else puts("the program answered none of the batches");
-    printf("--identify sends cases of kind objective, full-0 to full-%d, with every array, case.advantage and case.objective as in %s.\n"
-           "It expects loss, dlogp and advantage, or what the program has of them, as the program's own objective gives them whatever\n"
-           "case.objective says: a program of one objective has to answer these cases where it would skip what is not its own.\n",
+    printf("--identify sends cases of kind objective, full-0 to full-%d, with every array, case.advantage, and the objective %s.\n"
+           "The program has to answer them with loss, dlogp and advantage of its own objective, or those of these that it has,\n"
+           "and must not skip them because case.objective is not its own objective.\n",
            N_FULL_BATCHES - 1, ASKED);
 }
 
-static int hold_interview(interview *v, session *s, const grpo_objective *asked) {
+static int run_batches(batch_rounds *v, session *s, const grpo_objective *asked) {
     int answered = 0;
     for (int k = 0; k < N_FULL_BATCHES && session_start(s); k++) {
         char *text = full_batch_case(k, asked);
@@ -454,14 +457,14 @@ static int hold_interview(interview *v, session *s, const grpo_objective *asked)
         free(text);
     }
     if (s->over) fprintf(stderr, "conform: %s\n", s->over);
-    tell_unanswered(v, answered, s->over);
+    print_unanswered(v, answered, s->over);
     return answered;
 }
 
 int identify(const options *o) {
     static case_metric metrics[N_FULL_BATCHES][64];
     static double room[N_FULL_BATCHES][256];
-    interview v;
+    batch_rounds v;
     session s;
     grpo_objective asked;
     char *wrong;
@@ -475,9 +478,9 @@ int identify(const options *o) {
         expect_outputs(&v.round[k].c, room[k]);
     }
     session_open(&s, o->command, o->rules.precision->name, o->timeout);
-    if (hold_interview(&v, &s, &asked)) {
+    if (run_batches(&v, &s, &asked)) {
         stage_matches a, l;
-        tell_heed(&v, &s);
+        print_if_objective_is_read(&v, &s);
         a = match_stage(&v, STAGE_ADVANTAGE, 0);
         l = match_stage(&v, STAGE_LOSS, 0);
         if (!arrlen(l.matches) && has_own_advantages(&v)) {

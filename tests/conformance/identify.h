@@ -1,8 +1,8 @@
-/* Which objective does a program compute? */
+/* conform --identify: finds the published objective that a program computes. */
 #ifndef IDENTIFY_H
 #define IDENTIFY_H
 #include "options.h"
 
-int identify(const options *o);     /* prints; 0 when the answer is an objective that is known, or a few changes away from it */
+int identify(const options *o);     /* prints the result; returns 0 if an objective was identified, 1 if not, 2 on an error */
 
 #endif

@@ -1,5 +1,5 @@
-/* identify_test CONFORM ADAPTER_C [all]: every third published objective is recognised, and so are some that are changed in one place; all of
- * both take a minute more.  Presets that are the same in every field have one answer, which names all of them. */
+/* identify_test CONFORM ADAPTER_C [all]: --identify recognises every third published objective, and some with one change; with `all` every
+ * one of both, which takes a minute more.  Presets that are identical in every field are named together. */
 #include "../../grpo.h"
 #include "../check.h"
 #include "command.h"
@@ -17,7 +17,7 @@ static const struct { const char *as, *set, *expected; } changed[] = {
     { "prime-rl", "weight.trust_high=0.1", "it computes prime-rl with weight.trust_high = 0.1" },
     { "deepseek-v3.2", "weight.off_policy_mask=old", "it computes deepseek-v3.2 with weight.off_policy_mask = old" },
     { "grpo", "penalty.entropy_coef=0.01", "it computes grpo with penalty.entropy_coef = 0.01" },
-    { "cispo", "surrogate.weight_max=3.5", "none of the published objectives, nor a few changes away from them" }
+    { "cispo", "surrogate.weight_max=3.5", "none of the published objectives, nor one of them with up to 3 changes" }
 };
 
 static char *last_line(char *text) {
@@ -38,16 +38,16 @@ static void check_identity(char **argv, const char *as, const char *set, const c
     free(r.output);
 }
 
-/* a program that is told what to compute by the case is told from one that is not */
+/* --identify distinguishes a program that reads case.objective from one that ignores it */
 static void check_heed(char **argv, const char *as, int heeds) {
     const char *const command[] = { argv[1], "--identify", "--", argv[2], as ? "--as" : NULL, as, NULL };
     command_result r = command_run(command, LIMIT);
-    check(!strstr(r.output, "it seems to look at case.objective") == !heeds, "%s: does it look at the objective?", as ? as : "adapter_c");
+    check(!strstr(r.output, "it seems to read case.objective") == !heeds, "%s: does it read case.objective?", as ? as : "adapter_c");
     free(r.output);
 }
 
-/* what no case of the vectors that every row has tells apart: a return that nothing discounts is the outcome, and whether responses
- * without tokens count is seen only where there are some */
+/* settings that the batches of --identify cannot distinguish: an undiscounted return of the outcome reward is the outcome, and whether
+ * responses without tokens count shows only where there are such responses */
 static void set_alike(grpo_objective *obj) {
     grpo_advantage *a = &obj->advantage;
     if (a->credit == GRPO_CREDIT_RETURN && a->gamma == 1 && !obj->reward.kl) a->credit = GRPO_CREDIT_OUTCOME;
@@ -64,7 +64,7 @@ static int same_objective(grpo_objective a, grpo_objective b) {
     return 1;
 }
 
-/* the preset and those that are identical to it, and no other */
+/* the expected last line: the preset and those identical to it */
 static char *names_of(const grpo_preset *preset, int count, int which) {
     grpo_objective own = grpo_objective_from_preset(&preset[which]);
     char *t = NULL;

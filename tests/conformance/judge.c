@@ -1,9 +1,11 @@
+/* Errors of single numbers in eps of their scale, and comparison with a mistake. */
 #include "judge.h"
 #include <stb_ds.h>
 
-/* half a unit of the ninth digit, which is what known mistakes are stored with, and a little for the tenth */
+/* The numbers of known mistakes are recorded with seven digits: half a unit of the seventh, and a little more. */
 #define STORED_DIGITS 6e-7
-/* what of a known mistake is nearer to the right answer than this, of its scale or of the largest scale in the output, is not stored */
+/* Numbers of a known mistake that differ from the right ones by no more than this, times their scale or times the largest scale of the
+ * output, are not recorded (MARGIN of tests/oracle/record.py). */
 #define UNSTORED_OF_SCALE 1e-5
 #define UNSTORED_OF_LARGEST 1e-9
 
@@ -68,9 +70,9 @@ int judge_failed(const mismatch *wrong, stage_kind stage) {
     return 0;
 }
 
-/* ---- the same mistake? ---------------------------------------------------------------------------------------------------------- */
+/* ---- equal to a mistake? -------------------------------------------------------------------------------------------------------- */
 
-/* the scale is the right answer's; a larger wrong one may carry an error that is larger in proportion */
+/* the scale belongs to the right number; for a wrong number that is larger, the allowed error is larger in proportion */
 static double size_of(double other, double expected, double scale) {
     double size = fmax(fabs(other), scale);
     return expected != 0 && scale > 0 && grpo_is_finite(scale / expected) ? fmax(size, fabs(other / expected) * scale) : size;
@@ -88,7 +90,7 @@ int judge_agrees(const rules *r, double found, double other, double scale) {
     return is_near(r, found, other, fmax(fabs(other), grpo_is_finite(scale) ? scale : 0), 0);
 }
 
-/* stored: the digits that `other` is known with are few */
+/* stored: `other` was recorded with few digits */
 static int agrees(const rules *r, double found, double other, double expected, double scale, int stored) {
     return is_near(r, found, other, size_of(other, expected, scale), stored ? STORED_DIGITS * fabs(other) : 0);
 }
@@ -101,7 +103,7 @@ static double largest(const numbers *scale) {
     return most;
 }
 
-/* is what the mistake says nothing of right, as far as that means that it would not have said anything? */
+/* is a number that the recorded mistake does not list right, or so close to right that it would not have been recorded? */
 static int as_good_as_right(const rules *r, const question *q, const answer *found, output_kind output, int64_t k) {
     double expected = q->expected.of[output].value[k], x = found->of[output].value[k], scale = q->scale.of[output].value[k];
     double most = output == OUT_REPORT || output == OUT_CALL ? scale : largest(&q->scale.of[output]);
@@ -136,7 +138,7 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
     return !tells ? JUDGE_SILENT : same ? JUDGE_SAME : JUDGE_DIFFERENT;
 }
 
-/* ---- how near ------------------------------------------------------------------------------------------------------------------- */
+/* ---- distance ------------------------------------------------------------------------------------------------------------------- */
 
 static double difference(double a, double b) {
     if (a == b || (a != a && b != b)) return 0;

@@ -1,4 +1,4 @@
-/* Found against expected, and against what a mistake would give. */
+/* Compares the numbers found with those expected, and with those that a mistake would give. */
 #ifndef JUDGE_H
 #define JUDGE_H
 #include "answer.h"
@@ -7,27 +7,27 @@ typedef struct { const compare_precision *precision; double tolerance; } rules; 
 
 typedef struct {
     output_kind output;
-    int64_t index;              /* of the worst number */
+    int64_t index;              /* of the number with the largest error */
     double expected, found, error;
-    int64_t wrong, judged;      /* numbers of the output */
+    int64_t wrong, judged;      /* how many numbers of the output are wrong, and how many were compared */
 } mismatch;
 
-typedef struct { const test_case *c; answer expected, scale; } question;
+typedef struct { const test_case *c; answer expected, scale; } question;      /* a case and its right answer */
 
 question question_of(const test_case *c);
 void question_free(question *q);
 
-/* the outputs that have a wrong number, an stb_ds array; *judged: all the numbers that were looked at, *worst: their largest error */
+/* the outputs that have a wrong number, an stb_ds array; *judged: how many numbers were compared, *worst: their largest error */
 mismatch *judge(const rules *r, const question *q, const answer *found, int64_t *judged, double *worst);
-int judge_failed(const mismatch *wrong, stage_kind stage);
+int judge_failed(const mismatch *wrong, stage_kind stage);      /* is an output of the stage wrong? */
 
-/* Is `found` what `mistake` gives?  JUDGE_SILENT: what was returned cannot tell the mistake from the right answer.
- * *evidence: of the numbers that are the same, those that the right answer has otherwise, finite and not 0.  NULL: not asked for. */
+/* Does `found` have the numbers that `mistake` gives?  JUDGE_SILENT: the mistake gives the right numbers for all that was returned.
+ * *evidence: how many numbers agree with the mistake, differ from the right answer, and are finite and not 0; may be NULL. */
 typedef enum { JUDGE_SILENT, JUDGE_DIFFERENT, JUDGE_SAME } judge_match;
 typedef enum {
-    JUDGE_ALL,          /* as recorded in the vectors: where the mistake names no number the found one must be right; few digits */
-    JUDGE_NAMED,        /* by the numbers that it names alone; few digits */
-    JUDGE_COMPUTED      /* the same, with all digits */
+    JUDGE_ALL,          /* recorded in the vectors with few digits; numbers that the mistake does not list must be right */
+    JUDGE_NAMED,        /* recorded with few digits; only the numbers that the mistake lists are compared */
+    JUDGE_COMPUTED      /* computed with all digits; only the numbers that the mistake has are compared */
 } judge_how;
 judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, judge_how how,
                           int *evidence);
@@ -35,7 +35,8 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
 /* is it the same number, within the tolerance of the scale? */
 int judge_agrees(const rules *r, double found, double other, double scale);
 
-/* how far apart, 0 (the same) to 1, the worst output of a set of bits; outputs that either lacks have no say */
+/* The relative distance of two answers, from 0 (equal) to 1: the largest over the outputs of a bit set.  Outputs that one of them lacks are
+ * left out. */
 double judge_distance(unsigned outputs, const answer *a, const answer *b);
 
 #endif

@@ -1,3 +1,4 @@
+/* Reads defects.json, or the tables of DEFECTS.md. */
 #include "known.h"
 #include "text.h"
 #include <ctype.h>
@@ -40,7 +41,7 @@ static void read_json(known_mistake **list, const char *text) {
     cJSON_Delete(json);
 }
 
-/* the cells of a row of a table, "| NORM-01 | ... |"; which is which says the row of heads */
+/* the cells of a row of a Markdown table, "| NORM-01 | ... |"; the heads of the columns say which cell is which */
 enum { MAX_CELLS = 12 };
 typedef struct { char *cell[MAX_CELLS]; int count; } row;
 

@@ -1,3 +1,4 @@
+/* --metamorphic: runs the relations on every case, and reduces the smallest failing case of each. */
 #define _POSIX_C_SOURCE 200809L
 #include "metamorphic.h"
 #include "full_batch.h"
@@ -12,9 +13,9 @@ typedef struct {
     const options *o;
     session s;
     report r;
-    trial *smallest;            /* of each relation, the broken one with the fewest numbers; what is NULL: none */
-    int *result, *outputs;      /* of that: its place in the report, and for which outputs the relation holds */
-    int live;
+    trial *smallest;            /* (relations) the failing trial with the fewest numbers; `what` NULL: none failed */
+    int *result, *outputs;      /* (relations) of that trial: its index in the report, and the outputs that the relation holds for */
+    int live;                   /* standard error is a terminal: progress is shown there */
 } run;
 
 static char *copy(const char *s) {
@@ -23,30 +24,31 @@ static char *copy(const char *s) {
     return text_string(&t);
 }
 
-/* ---- for which outputs ---------------------------------------------------------------------------------------------------------- */
+/* ---- which outputs -------------------------------------------------------------------------------------------------------------- */
 
 static int is_stated(const options *o, const char *property) {
     for (ptrdiff_t k = 0; k < arrlen(o->holds); k++) if (!strcmp(o->holds[k], property)) return 1;
     return 0;
 }
 
-/* of an objective of the program's own only what its user states is known */
+/* with --objective-fixed a relation holds as --holds states */
 static int outputs_if_fixed(const options *o, const relation *rel) {
     if (!rel->property) return 0;
     if (rel->property[0] == '!') return is_stated(o, rel->property + 1) ? 0 : OF_ALL;
     return !*rel->property || is_stated(o, rel->property) ? OF_ALL : 0;
 }
 
-static int is_held(const compare_precision *p, const cJSON *json) {
+/* are all numbers within the range of the precision? */
+static int is_in_range(const compare_precision *p, const cJSON *json) {
     double x;
-    int held = !case_number(json, &x) || x == 0 || !grpo_is_finite(x) || (fabs(x) <= p->max && fabs(x) >= p->tiny);
-    for (const cJSON *child = json ? json->child : NULL; child && held; child = child->next) held = is_held(p, child);
-    return held;
+    int fits = !case_number(json, &x) || x == 0 || !grpo_is_finite(x) || (fabs(x) <= p->max && fabs(x) >= p->tiny);
+    for (const cJSON *child = json ? json->child : NULL; child && fits; child = child->next) fits = is_in_range(p, child);
+    return fits;
 }
 
 static int outputs_of(const run *r, const relation *rel, const cJSON *request) {
     int outputs = r->o->objective_fixed ? outputs_if_fixed(r->o, rel) : rel->holds(request);
-    return is_held(r->o->rules.precision, json_get(request, "advantage")) ? outputs : outputs & OF_ADVANTAGE;
+    return is_in_range(r->o->rules.precision, json_get(request, "advantage")) ? outputs : outputs & OF_ADVANTAGE;
 }
 
 /* ---- one request ---------------------------------------------------------------------------------------------------------------- */
@@ -57,7 +59,7 @@ static int64_t numbers_in(const cJSON *json) {
     return n;
 }
 
-/* the trial is kept, or freed */
+/* takes ownership of the trial */
 static void keep_smallest(run *r, int rel, trial *t, int outputs) {
     trial *best = &r->smallest[rel];
     if (best->what && numbers_in(best->request) <= numbers_in(t->request)) { trial_free(t); return; }
@@ -78,14 +80,15 @@ static void add_result(run *r, int rel, const char *id, const char *variant, tri
     out.judged = t->judged;
     out.worst = t->worst;
     out.seconds = seconds;
-    if (t->kind == TRIAL_BROKEN) text_format(&text, "%s is broken: ", relations[rel].name);
+    if (t->kind == TRIAL_BROKEN) text_format(&text, "%s does not hold: ", relations[rel].name);
     if (t->what) { text_add(&text, t->what); out.reason = text_string(&text); }
     if (t->kind == TRIAL_BROKEN) { r->r.failed++; keep_smallest(r, rel, t, outputs); }
     else trial_free(t);
     arrput(r->r.results, out);
 }
 
-/* the answer to a request, for all relations; NULL: then each relation is skipped, or has failed, as `why` */
+/* Checks all relations on one request.  The answer to the unchanged request is shared; if there is none, one result says why, and the
+ * other relations are left out. */
 static void try_relations(run *r, const test_case *c, const char *variant, const cJSON *request, const cJSON *scale) {
     asker a;
     trial first;
@@ -109,10 +112,11 @@ static void try_relations(run *r, const test_case *c, const char *variant, const
     cJSON_Delete(base);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------------------------------------- */
+/* ---- all cases ------------------------------------------------------------------------------------------------------------------ */
 
 static void show_progress(const run *r, const char *id) {
-    if (r->live) fprintf(stderr, "\r\033[K%lld relations, %lld broken  %.60s", (long long)arrlen(r->r.results), (long long)r->r.failed, id);
+    if (!r->live) return;
+    fprintf(stderr, "\r\033[K%lld relations checked, %lld failed  %.60s", (long long)arrlen(r->r.results), (long long)r->r.failed, id);
 }
 
 static void try_case(run *r, const char *variant, const test_case *c) {
@@ -148,7 +152,7 @@ static int try_vectors(run *r) {
     return status;
 }
 
-/* every array, and some tokens that are masked */
+/* adds a mask to a full batch */
 static void mask_some(cJSON *request) {
     cJSON *mask = cJSON_AddArrayToObject(json_get(request, "batch"), "mask");
     for (int i = 0; i < request_sequences(request); i++) {
@@ -186,19 +190,19 @@ static void shrink_broken(run *r) {
     }
 }
 
-/* what the relation of each group of failures is */
+/* puts into the hint of each group what its relation is */
 static void explain_groups(report *r) {
     for (ptrdiff_t k = 0; k < arrlen(r->groups); k++)
         for (int n = 0; n < n_relations; n++) {
             const size_t length = strlen(relations[n].name);
             char *t = NULL;
             if (strncmp(r->groups[k].reason, relations[n].name, length) || r->groups[k].reason[length] != ' ') continue;
-            text_format(&t, "%s: then %s", relations[n].changed, relations[n].follows);
+            text_format(&t, "when %s: %s", relations[n].changed, relations[n].follows);
             r->groups[k].hint = text_string(&t);
         }
 }
 
-static int tell(run *r) {
+static int conclude(run *r) {
     diagnostician none;
     memset(&none, 0, sizeof none);
     r->r.d = &none;
@@ -229,7 +233,7 @@ int metamorphic(const options *o) {
     else status = try_vectors(&r);
     shrink_broken(&r);
     if (r.live) fputs("\r\033[K", stderr);
-    if (!status) status = tell(&r);
+    if (!status) status = conclude(&r);
     else free(session_close(&r.s));
     for (int k = 0; k < n_relations; k++) trial_free(&r.smallest[k]);
     free(r.smallest);

@@ -1,4 +1,4 @@
-/* conform --metamorphic: relations between a program's own answers; no expected number is needed. */
+/* conform --metamorphic: checks relations between a program's own answers, without expected numbers. */
 #ifndef METAMORPHIC_H
 #define METAMORPHIC_H
 #include "options.h"

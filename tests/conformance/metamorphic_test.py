@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""metamorphic_test.py CONFORM VECTORS ADAPTER_C ADAPTER_C_F32: programs that are right obey every relation of `conform --metamorphic`; of
-each relation a mistake is planted that breaks it, and the case that is printed is small."""
+"""metamorphic_test.py CONFORM VECTORS ADAPTER_C ADAPTER_C_F32: correct programs satisfy every relation of `conform --metamorphic`; for each
+relation a planted mistake violates it, and the minimal case that is printed is small."""
 import json
 import os
 import re
@@ -12,12 +12,12 @@ from changed_adapters import changed_copy
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# each relation is among them
+# cases on which every relation is checked
 SAMPLE = ["choices-aggregation-[ct]*", "choices-group-v*", "grpo-h*", "gspo-holes", "dapo-[ou]*", "rloo-u*", "flowrl-s*",
           "logits-t*", "logits-given-banned*", "hidden-given-b*", "logits-token-gspo-masked"]
 SAMPLE_NUMPY = ["grpo-h*", "gspo-[hu]*", "dr-grpo-uneven", "tinker-ppo-*", "logits-[no]*", "logits-given-banned*", "hidden-token-dapo-*"]
 
-# (relation, file of the mistake, {what stands there: what does instead}, the cases that are asked)
+# (relation, file of the mistake, {expression: its replacement}, the cases that are run)
 PORT, SPLIT, LOGITS = "numpy_port.py", "numpy_split.py", "numpy_logits.py"
 TOKENS = "seq, A, l, T = b.seq[i], b.A[i], b.logp[i], np.bincount(b.seq[i], minlength=b.n)"
 COUNTS = "totals = yield np.array([len(at), n, groups])"
@@ -46,11 +46,11 @@ MISTAKES = [
      ["logits-given-plain-[12]"]),
     ("finite-differences", PORT, {"np.where(bind | dual, 0, S), 0 * A": "np.where(bind | dual, 0, -A + 0 * S), 0 * A"}, ["grpo-signs"]),
 ]
-SMALL = 2, 3            # responses, tokens: a minimal case has no more
+SMALL = 2, 3            # the most responses and tokens of a minimal case
 # fields of an objective that are always written
 ALWAYS = {"advantage": {"baseline", "scale"}, "ratio": {"level"}, "surrogate": {"kind"}, "aggregation": {"kind"}}
 
-# (arguments of adapter_c, properties that are stated, the relations that are broken)
+# (arguments of adapter_c, properties for --holds, the relations that must not hold)
 FIXED = [
     (["--as", "gspo"], "mean,normalised,baseline,linear,differences,gradient", set()),
     (["--as", "dr-grpo"], "mean,unnormalised,baseline,linear,differences,gradient", set()),
@@ -100,7 +100,7 @@ def size_of(case):
 
 
 def left_out(case):
-    """Axes of its objective that lack what is always written."""
+    """The axes of its objective that lack a field that is always written."""
     objective = case.get("objective")
     return [] if objective is None else [axis for axis, fields in ALWAYS.items() if not fields <= objective.get(axis, {}).keys()]
 
@@ -111,7 +111,7 @@ def check_mistake(relation, file, edits, cases):
         report = conform(only(cases), planted(os.path.join(folder, "adapters"), file, edits))
     minimal = smallest(report, relation)
     if minimal is None:
-        return f"{relation} is not broken, but {sorted(relations_of(report, 'failed'))}"
+        return f"{relation} holds; those that do not: {sorted(relations_of(report, 'failed'))}"
     if any(found > allowed for found, allowed in zip(size_of(minimal["case"]), SMALL)):
         return f"{relation}: the minimal case has {size_of(minimal['case'])} responses and tokens"
     if left_out(minimal["case"]) or left_out(minimal["changed"]):
@@ -139,8 +139,8 @@ def main():
         held |= relations
     with open(os.path.join(HERE, "relations.c"), encoding="utf-8") as f:
         every = set(re.findall(r'^    \{ "([a-z-]+)"', f.read(), re.M))
-    wrong.append(f"not asked of a right program: {every - held}" if every - held else None)
-    wrong.append(f"without a mistake: {every - {m[0] for m in MISTAKES}}" if every - {m[0] for m in MISTAKES} else None)
+    wrong.append(f"not checked on a correct program: {every - held}" if every - held else None)
+    wrong.append(f"no mistake is planted for {every - {m[0] for m in MISTAKES}}" if every - {m[0] for m in MISTAKES} else None)
     for mistake in MISTAKES:
         wrong.append(check_mistake(*mistake))
     for arguments, holds, broken in FIXED:

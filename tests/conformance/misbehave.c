@@ -1,4 +1,4 @@
-/* misbehave MODE: a program that speaks the protocol, skips every case, and on the second one does what a broken program does. */
+/* misbehave MODE: a program that implements the protocol and skips every case, but misbehaves at the second one as MODE says. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +62,8 @@ static const struct { const char *name; void (*act)(long seq); } modes[] = {
     { "deaf-start", normal }, { "ignores-stop", normal }, { "bad-end", normal }
 };
 
-/* those that answer, with a result. Of calls the second cases are calls-entropy_control-above, calls-reward_range_filter-bounds,
- * calls-resample-zeros */
+/* Modes that answer the second case with a result. The numbers are for the second cases of the functions tested: entropy_control-above,
+ * reward_range_filter-bounds, resample-zeros. */
 static const struct { const char *name, *result; } results[] = {
     { "bare-nan", "{\"loss\":NaN}" }, { "shape", "{\"loss\":[[1]]}" }, { "word", "{\"loss\":\"minus one\"}" },
     { "output", "{\"lose\":1}" }, { "nothing", "{}" }, { "loss", "{\"loss\":0.5}" },
@@ -80,7 +80,7 @@ static const struct { const char *name, *result; } results[] = {
     { "index-near", "{\"index\":[1,1,3,3.0000000000000004]}" },
 };
 
-/* what it says of itself, or what it does instead */
+/* the answer to start, or what the program does instead */
 static void start(const char *mode) {
     if (!strcmp(mode, "no-start")) exit(1);
     if (!strcmp(mode, "hang-start")) hang(0);

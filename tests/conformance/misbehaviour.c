@@ -1,5 +1,5 @@
-/* misbehaviour CONFORM MISBEHAVE VECTORS [WRAPPER...]: whatever a program does, the runner reports it for the case and goes on.
- * WRAPPER: what CONFORM is run under, such as "valgrind -q --error-exitcode=99". */
+/* misbehaviour CONFORM MISBEHAVE VECTORS [WRAPPER...]: however a program misbehaves, the runner reports it for the case and goes on.
+ * WRAPPER: a command under which CONFORM is run, such as "valgrind -q --error-exitcode=99". */
 #include "../check.h"
 #include "command.h"
 #include "text.h"
@@ -8,8 +8,8 @@
 
 enum { LIMIT = 300 };
 
-/* Which cases are asked, and how many there are at least. What happens, happens at the second of them, and the others are skipped "as
- * usual"; or at every case alike. Two requests that are more than a pipe holds come first where the kind of case does not matter. */
+/* Which cases are run, and how many there are at least. The program misbehaves at the second case and skips the others "as usual", or
+ * (everywhere) misbehaves at all. Where the kind of case does not matter, the first two requests are larger than the buffer of a pipe. */
 typedef enum { SECOND, ALL, ALL_LONG, NUMBERS, FLAGS, INDICES, REFUSALS } scope;
 static const struct { const char *only[3]; int everywhere, least; } asked[] = {
     [SECOND] = { { "grpo-long", "gspo-long", "gspo-token-full*" }, 0, 4 },
@@ -21,22 +21,22 @@ static const struct { const char *only[3]; int everywhere, least; } asked[] = {
     [REFUSALS] = { { "refuse-reward-nan*" }, 0, 3 },
 };
 
-/* reason: of a failure that is a wrong number, the place of it; of what passes, what is noted */
+/* reason: part of the reason; for a wrong number its place, for a case that passes its note */
 static const struct expectation { const char *mode; scope at; const char *timeout, *verdict, *reason; } expected[] = {
     { "hang", SECOND, "1", "failed", "no answer within 1 s" },
     { "exit", SECOND, "10", "failed", "exited with status 0" },
     { "crash", SECOND, "10", "failed", "killed by signal 6" },
-    { "half", SECOND, "1", "failed", "only half a line: {\"seq\":2,\"sk" },
-    { "half-exit", SECOND, "10", "failed", "exited with status 3 after half a line" },
+    { "half", SECOND, "1", "failed", "only an incomplete line: {\"seq\":2,\"sk" },
+    { "half-exit", SECOND, "10", "failed", "exited with status 3 after an incomplete line" },
     { "garbage", SECOND, "10", "failed", "not JSON: Traceback" },
     { "empty-line", SECOND, "10", "failed", "not JSON" },
     { "bare-nan", SECOND, "10", "failed", "NaN or Infinity as numbers" },
     { "array", SECOND, "10", "failed", "not an object" },
     { "two-objects", SECOND, "10", "failed", "more than one JSON object" },
     { "two-lines", SECOND, "10", "failed", "more than one line" },
-    { "both", SECOND, "10", "failed", "not exactly one of" },
+    { "both", SECOND, "10", "failed", "exactly one of" },
     { "no-seq", SECOND, "10", "failed", "has no seq" },
-    { "disorder", SECOND, "10", "failed", "answered seq 3 where 2 was asked" },
+    { "disorder", SECOND, "10", "failed", "answered seq 3 to the request with seq 2" },
     { "shape", SECOND, "10", "failed", "loss is neither a number" },
     { "word", SECOND, "10", "failed", "loss is neither a number" },
     { "output", SECOND, "10", "failed", "lose is not an output" },
@@ -73,16 +73,16 @@ static const struct expectation { const char *mode; scope at; const char *timeou
     { "index", INDICES, "10", "passed", "" },
     { "index-wrong", INDICES, "10", "failed", "index[3]" },
     { "index-near", INDICES, "10", "failed", "index[3]" },
-    { "loss", REFUSALS, "10", "failed", "it answers numbers where the input must be refused: batch.reward[2] is NaN" },
+    { "loss", REFUSALS, "10", "failed", "it returned numbers for invalid input, which must be refused: batch.reward[2] is NaN" },
     { "error", REFUSALS, "10", "passed", "its error does not name batch.reward: no such thing" },
     { "nothing", REFUSALS, "10", "skipped", "nothing was returned" },
     { "crash", REFUSALS, "10", "failed", "killed by signal 6" },
     { "no-start", ALL, "10", "failed", "does not start: it exited with status 1" },
     { "hang-start", ALL, "1", "failed", "does not start: no answer within 1 s" },
     { "garbage-start", ALL, "10", "failed", "does not start: it answered with something that is not JSON: Loading model" },
-    { "refuses", ALL, "10", "skipped", "refuses: only on Sundays" },
-    { "version", ALL, "10", "skipped", "does not speak version 1" },
-    { "deaf-start", ALL_LONG, "1", "failed", "did not even read the request" },
+    { "refuses", ALL, "10", "skipped", "answers start with an error: only on Sundays" },
+    { "version", ALL, "10", "skipped", "must have \"version\": 1" },
+    { "deaf-start", ALL_LONG, "1", "failed", "did not read the whole request" },
     { "no such mode", ALL, "10", "failed", "does not start: it exited with status 2" },
 };
 
@@ -109,8 +109,8 @@ static const char *word(const cJSON *json, const char *key) {
 
 static void check_case(const char *mode, const cJSON *c, const char *verdict, const char *reason) {
     const cJSON *wrong = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(c, "wrong"), 0);
-    const char *id = word(c, "id"), *told = !strcmp(verdict, "passed") ? "note" : "reason";
-    const char *found = word(wrong ? wrong : c, wrong ? "where" : told);
+    const char *id = word(c, "id"), *key = !strcmp(verdict, "passed") ? "note" : "reason";
+    const char *found = word(wrong ? wrong : c, wrong ? "where" : key);
     check(!strcmp(word(c, "verdict"), verdict), "%s: %s: expected %s, found %s", mode, id, verdict, word(c, "verdict"));
     check(strstr(found, reason) != NULL, "%s: %s: expected \"%s\", found \"%s\"", mode, id, reason, found);
 }

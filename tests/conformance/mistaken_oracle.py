@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The oracle as hundreds of programs, each with one known mistake, without hundreds of starts of an interpreter.
+"""Runs the oracle's answer.py hundreds of times, each with another known mistake, without importing the oracle each time.
 
-    mistaken_oracle.py serve COMMAND...      runs COMMAND, as whose program under test `mistaken_oracle.py ask` may be started
-    mistaken_oracle.py ask [ARGUMENT...]     answer.py ARGUMENT..., on this process's own standard input and output
+    mistaken_oracle.py serve COMMAND...      starts a server with the oracle imported, then runs COMMAND, which may start `ask`
+    mistaken_oracle.py ask [ARGUMENT...]     like answer.py ARGUMENT..., with the standard input and output of this process
 
-`ask` hands its two streams to the server, which forks an answer.py for them. The socket's name is in the environment."""
+`ask` sends its two streams to the server, which forks a process that runs answer.py with them. An environment variable has the path of the
+server's socket."""
 import os
 import signal
 import socket
@@ -18,11 +19,11 @@ def ask(arguments):
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(os.environ[VARIABLE])
         socket.send_fds(server, ["\0".join(["answer.py", *arguments]).encode()], [0, 1])
-        return int(server.recv(16) or b"1")  # nothing: the server's process has died
+        return int(server.recv(16) or b"1")  # an empty message: the process has died
 
 
 def answer_for(client, answer):
-    """In a process of its own: the streams and arguments of `ask` are those of answer.py."""
+    """In the forked process: runs answer.py with the streams and arguments of `ask`."""
     text, streams, _, _ = socket.recv_fds(client, 1 << 16, 2)
     for stream, place in zip(streams, (0, 1)):
         os.dup2(stream, place)
@@ -38,7 +39,7 @@ def serve(command):
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as server:
         server.bind(os.path.join(folder, "socket"))
         server.listen()
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that have answered
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies of the processes that have answered
         child = os.fork()
         if child == 0:
             while True:

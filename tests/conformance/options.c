@@ -1,3 +1,4 @@
+/* The options of conform, their help text, and checks of their values. */
 #include "options.h"
 #include "relations.h"
 #include <cJSON.h>
@@ -6,45 +7,48 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Default tolerances, in eps of scale.  Code that computes d = l - o, exp(d), a mean and a product the plain way loses a few eps a step,
- * times the log-ratio wherever a difference goes into an exp, times the number of terms in a plain sum.  Measured over all vectors, what
- * has no mistake: the port in NumPy 16 eps in f64 and 10 in f32, the one in PyTorch with autograd 16 and 9; where k3 is e^-D - 1 + D as it
- * is written, down to D = 0.1, it is 80.  A wrong formula is off by 1e5 eps of f32 and more.  In bf16 the inputs alone, rounded, move a
- * log-ratio by a few eps, and a clip may then fall the other way: an eighth of the scale is all that can be asked, and cases that hang
- * on a clip fail. */
+/* Default tolerances, in eps of scale.  Code that computes d = l - o, exp(d), a mean and a product in the plain way loses a few eps per
+ * step, times the log-ratio where a difference is the argument of an exp, times the number of terms in a plain sum.  The largest errors of
+ * correct programs over all vectors: the NumPy port 16 eps in f64 and 10 in f32, the PyTorch port with autograd 16 and 9; with k3 computed
+ * as e^-D - 1 + D down to D = 0.1 it is 80.  A wrong formula is off by at least 1e5 eps of f32.  In bf16 rounding the inputs alone moves a
+ * log-ratio by a few eps, and it may then be on the other side of a clip bound: the tolerance is an eighth of the scale, and cases whose
+ * result depends on such a clip fail. */
 static const struct { const compare_precision *precision; double tolerance; } precisions[] = {
     { &compare_f64, 64 }, { &compare_f32, 64 }, { &compare_bf16, 16 }
 };
 
 static const char help[] =
     "usage: conform [OPTION]... -- PROGRAM [ARGUMENT]...\n"
-    "Runs the vectors through a program that speaks the protocol (PROTOCOL.md), and names the mistake when it answers wrongly.\n"
+    "Sends the test vectors to PROGRAM, an adapter that implements the protocol (PROTOCOL.md), compares its answers with the\n"
+    "expected numbers and, where they differ, names the mistake that explains the difference.\n"
     "\n"
-    "  --vectors DIR          the vectors (default: %s)\n"
-    "  --only GLOB            only cases whose id matches, such as 'gspo-*'; may be given several times\n"
-    "  --skip-flag F          no cases with this flag, such as NegInf (vectors/README.md has them all); may be given several times\n"
-    "  --precision P          f64 (default), f32 or bf16: what the program computes in and errors are measured by\n"
-    "  --tolerance K          an error of K eps(precision) of the answer's scale passes (default: %g, %g and %g)\n"
-    "  --timeout SECONDS      for each answer, and for the start (default: 10)\n"
+    "  --vectors DIR          the folder of the vectors (default: %s)\n"
+    "  --only GLOB            run only cases whose id matches, such as 'gspo-*'; may be given several times\n"
+    "  --skip-flag FLAG       skip cases with this flag, such as NegInf (vectors/README.md lists them); may be given several times\n"
+    "  --precision P          the precision that the program computes in: f64 (default), f32 or bf16; errors are in its eps\n"
+    "  --tolerance K          an error of up to K eps of a number's scale passes (default: %g in f64, %g in f32, %g in bf16)\n"
+    "  --timeout SECONDS      time limit for each answer, and for the program's start (default: 10)\n"
     "  --format F             text (default), tap, junit, json or html\n"
-    "  --verbose all          every failure, not one for each cause\n"
+    "  --verbose all          print every failure, not one example for each cause\n"
     "  --complete             skipped cases count as failures: exit status 1\n"
-    "  --profile FILE         the program's conventions (profiles/README.md): an answer that they make of it is acceptable, no failure\n"
-    "  --strict               what is acceptable is a failure all the same: exit status 1; without a profile it is not even looked for\n"
-    "  --expect FILE          the exit status says whether anything has changed from what FILE says; if it is not there, it is written\n"
-    "  --repro ID             write the case as a pytest that stands alone, with the diagnosis, instead of the report;\n"
+    "  --profile FILE         the program's conventions (profiles/README.md): an answer that is right by them is acceptable, not a\n"
+    "                         failure\n"
+    "  --strict               acceptable answers count as failures: exit status 1; without --profile none are acceptable\n"
+    "  --expect FILE          the exit status says whether a result differs from those in FILE; if FILE does not exist, it is written\n"
+    "  --repro ID             write this case, with the diagnosis, as a stand-alone pytest instead of the report;\n"
     "                         with --format c as a C99 file\n"
-    "  --identify             which published objective does the program compute, whatever it is asked for?\n"
-    "  --metamorphic          relations between the program's own answers (permute, pad, poison masked slots ...), with a minimal case\n"
-    "  --objective-fixed      with --metamorphic: the program computes one objective of its own, whatever it is asked for\n"
-    "  --holds P,P            what is true of it: mean, sum, normalised, unnormalised, baseline, linear,\n"
-    "                         differences, gradient, order, length (README.md)\n"
+    "  --identify             find out which published objective the program computes, for a program that ignores case.objective\n"
+    "  --metamorphic          check relations between the program's own answers, such as permuted responses or padding, without\n"
+    "                         expected numbers; prints a minimal case for each relation that does not hold\n"
+    "  --objective-fixed      with --metamorphic: the program computes one objective of its own and ignores case.objective\n"
+    "  --holds P,P            with --objective-fixed: properties of that objective: mean, sum, normalised, unnormalised, baseline,\n"
+    "                         linear, differences, gradient, order, length (README.md)\n"
     "  --version, --help\n"
     "\n"
-    "Exit status: 0 when something passed and nothing failed (nor was skipped, with --complete), 1 otherwise, 2 for a wrong\n"
-    "command line or unreadable vectors.\n";
+    "Exit status: 0 if something passed and nothing failed (with --complete: and nothing was skipped; with --strict: and nothing is\n"
+    "acceptable), 1 otherwise, 2 for a wrong command line or unreadable vectors.\n";
 
-typedef int setter(options *o, const char *value);      /* nonzero: the value will not do */
+typedef int setter(options *o, const char *value);      /* nonzero: the value is invalid */
 
 static int set_vectors(options *o, const char *value) { o->vectors = value; return 0; }
 static int set_only(options *o, const char *value) { arrput(o->only, value); return 0; }
@@ -87,7 +91,7 @@ static int set_identify(options *o, const char *value) { (void)value; o->identif
 static int set_metamorphic(options *o, const char *value) { (void)value; o->metamorphic = 1; return 0; }
 static int set_objective_fixed(options *o, const char *value) { (void)value; o->objective_fixed = 1; return 0; }
 
-/* words with commas between; 1 where one is no property */
+/* a list of properties separated by commas; returns 1 if one of them is unknown */
 static int set_holds(options *o, const char *value) {
     for (const char *word = value; ; word++) {
         size_t length = strcspn(word, ",");
@@ -125,7 +129,7 @@ static const struct { const char *name; int valued; setter *set; } known[] = {
     { "--version", 0, print_version }, { "--help", 0, print_help }
 };
 
-/* the number of arguments used, 0 after a message */
+/* sets the option and returns the number of arguments used; 0 after an error message */
 static int read_option(options *o, char **argument) {
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         size_t length = strlen(known[k].name);
@@ -137,19 +141,19 @@ static int read_option(options *o, char **argument) {
         else if (known[k].valued) { value = argument[1]; used = 2; }
         if (known[k].valued && !value) return fprintf(stderr, "conform: %s needs a value\n", known[k].name), 0;
         if (!known[k].set(o, value)) return used;
-        return fprintf(stderr, "conform: %s %s will not do\n", known[k].name, value ? value : ""), 0;
+        return fprintf(stderr, "conform: invalid value for %s: %s\n", known[k].name, value ? value : ""), 0;
     }
-    if (*argument[0] != '-') fprintf(stderr, "conform: %s is no option: the program to test comes after --\n", argument[0]);
-    else fprintf(stderr, "conform: there is no option %s\n", argument[0]);
+    if (*argument[0] != '-') fprintf(stderr, "conform: %s is not an option; the program to test comes after --\n", argument[0]);
+    else fprintf(stderr, "conform: unknown option %s\n", argument[0]);
     return 0;
 }
 
-/* NULL, or what of the options does not go together */
+/* the message for options that cannot be combined; NULL if there are none */
 static const char *clash(const options *o) {
-    if (arrlen(o->holds) && !o->objective_fixed) return "--holds goes with --objective-fixed";
-    if (o->objective_fixed && !o->metamorphic) return "--objective-fixed goes with --metamorphic";
+    if (arrlen(o->holds) && !o->objective_fixed) return "--holds needs --objective-fixed";
+    if (o->objective_fixed && !o->metamorphic) return "--objective-fixed needs --metamorphic";
     if (o->metamorphic && (o->identify || o->expect || o->repro || o->profile.json))
-        return "--metamorphic does not go with --identify, --expect, --repro or --profile";
+        return "--metamorphic cannot be combined with --identify, --expect, --repro or --profile";
     return NULL;
 }
 
@@ -163,12 +167,12 @@ int options_read(int argc, char **argv, options *o) {
     o->timeout = 10;
     while (n < argc && strcmp(argv[n], "--")) {
         int used = read_option(o, argv + n);
-        if (!used) return fputs("(conform --help says what there is)\n", stderr), 2;
+        if (!used) return fputs("(conform --help lists all options)\n", stderr), 2;
         if (o->done) return 0;
         n += used;
     }
     if (n + 1 >= argc) return fputs("conform: no program to run: conform [OPTION]... -- PROGRAM [ARGUMENT]...\n", stderr), 2;
-    if (!strcmp(o->format, "c") && !o->repro) return fputs("conform: --format c goes with --repro\n", stderr), 2;
+    if (!strcmp(o->format, "c") && !o->repro) return fputs("conform: --format c needs --repro\n", stderr), 2;
     o->command = argv + n + 1;
     if (clash(o)) return fprintf(stderr, "conform: %s\n", clash(o)), 2;
     for (size_t k = 0; !(o->rules.tolerance > 0); k++)
@@ -187,13 +191,12 @@ static int has_flag(const test_case *c, const char *flag) {
     return 0;
 }
 
-/* NULL, or the flag for which it is not asked */
 const char *options_leave_out(const options *o, const test_case *c) {
     for (ptrdiff_t k = 0; k < arrlen(o->skip_flag); k++) if (has_flag(c, o->skip_flag[k])) return o->skip_flag[k];
     return NULL;
 }
 
-/* may a case of the file be wanted?  Ids begin with the variant and a "-". */
+/* ids begin with the name of their file and a "-" */
 int options_want_file(const options *o, const char *variant) {
     size_t length = strlen(variant);
     for (ptrdiff_t k = 0; k < arrlen(o->only); k++) {

@@ -1,24 +1,24 @@
-/* What a program with one common mistake answers to a case, computed with the headers here: of every output, on every row that it touches.
- * (Mistakes that need more than this are recorded in the vectors by ../oracle/defects.) */
+/* Computes what a program with one common mistake answers to a case: every output, on every row that the mistake affects.  (Mistakes that
+ * cannot be computed this way are recorded in the vectors, by ../oracle/defects.) */
 #ifndef PLAIN_H
 #define PLAIN_H
 #include "answer.h"
 
-typedef struct { const char *id, *name; } computed_mistake;     /* id: of DEFECTS.md, where it stands there; else NULL */
+typedef struct { const char *id, *name; } computed_mistake;     /* id: the one in DEFECTS.md, NULL if it is not there */
 
-/* several mistakes of one name are forms of it: by automatic differentiation and by hand, say; they stand next to each other */
+/* Mistakes with the same name are forms of it, such as by automatic differentiation and with a hand-written gradient; they are adjacent. */
 int computed_count(stage_kind stage);
 computed_mistake computed_named(stage_kind stage, int n);
 
-/* the answer of mistake n, 0 where it does not apply or is not known to */
+/* the answer of mistake n; 0 if it has no effect on the case or cannot be computed there */
 int computed_answer(const test_case *c, stage_kind stage, int n, answer *out);
 
-/* of the stages */
+/* the mistakes of each file: plain_loss.c, plain_advantage.c, plain_split.c, plain_rows.c */
 int computed_loss_count(void);
 int computed_advantage_count(void);
 computed_mistake computed_loss_named(int n);
 computed_mistake computed_advantage_named(int n);
-int computed_split_count(void);             /* of the loss, too */
+int computed_split_count(void);             /* of kind split */
 computed_mistake computed_split_named(int n);
 int computed_split(const test_case *c, int n, answer *out);
 int computed_rows_count(void);              /* of logits and hidden states */
@@ -27,11 +27,11 @@ int computed_rows(const test_case *c, int n, answer *out);
 int computed_loss(const test_case *c, int n, answer *out);
 int computed_advantage(const test_case *c, int n, answer *out);
 
-/* What a case with logits or hidden states asks of its objective: the case of log-probabilities that a right softmax makes of it, whose
- * answers are the headers'.  NULL: it has no objective.  The case must outlive it. */
+/* Of a case with logits or hidden states: the case of its objective alone, with the log-probabilities that a correct softmax gives; its
+ * expected answers are computed with the headers.  NULL: there is no objective.  c must outlive it. */
 test_case *loss_of_rows(const test_case *c);
 void loss_of_rows_free(test_case *l);
-/* an answer to that case, by the chain rule as one to the case it was made of; 0 where it has no loss or no dlogp */
+/* continues an answer to that case to an answer to c, by the chain rule; 0 if it has no loss or no dlogp */
 int answer_of_rows(const test_case *c, const answer *of_loss, answer *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Mistakes in the advantages of responses: (R - b)/s with another b, another s, other groups, or something done afterwards.  R is what the
- * headers find without baseline and scale. */
+/* Mistakes in the advantages (R - b)/s of responses: another b, another s, other groups, another R, or a further step.  R is computed with
+ * the headers, without baseline and scale. */
 #include "plain.h"
 #include <stb_ds.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 typedef struct {
     const double *R;            /* (n) of the group */
     const double *all;          /* (n_all) of the batch */
-    const double *centred;      /* (n_all) those less their baselines */
-    int n, n_all, own, widest;  /* own: which of the group; widest: the most responses of a group */
-    double n_less;              /* 1 where the variance's divisor is n - 1, else 0 */
+    const double *centred;      /* (n_all) of the batch, less their baselines */
+    int n, n_all, own, widest;  /* own: index of the response in its group; widest: the size of the largest group */
+    double n_less;              /* 1 if the divisor of the variance is n - 1, 0 if it is n */
 } group_view;
 
 typedef double statistic(const group_view *v);
@@ -115,23 +115,23 @@ typedef enum { AFTER_NOTHING, AFTER_NEGATED, AFTER_DOUBLED, AFTER_HALVED, AFTER_
     AFTER_TWICE } afterwards;
 typedef enum { REWARD_AS_IS, REWARD_01, REWARD_11, REWARD_SIGN, REWARD_SUCCESS, REWARD_NEXT, REWARD_PREVIOUS, REWARD_SQUARED,
     REWARD_OVERLONG_ADDED, REWARD_KL_ADDED, REWARD_KL_TWICE, REWARD_KL_MEAN, REWARD_KL_LEFT_OUT } reward_change;
-/* of a deviation of 0; of a response that is alone in its group */
+/* the advantage where the deviation is 0, and of a response that is alone in its group */
 typedef enum { ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO } zero_rule;
 
-/* the baseline itself, wrong as it is; or that, but no deviation where all rewards are equal */
+/* what the deviation is taken around: the mean; the mistaken baseline; the mistaken baseline, but 0 where all rewards are equal */
 typedef enum { AROUND_MEAN, AROUND, AROUND_UNLESS_EQUAL } center;
 
 typedef struct {
     const char *id, *name;
-    statistic *baseline, *scale;        /* NULL: the objective's */
+    statistic *baseline, *scale;        /* NULL: as in the objective */
     grouping groups;
     afterwards after;
     reward_change reward;
     zero_rule zero;
-    center around;                      /* of the group's deviation */
+    center around;                      /* what the group's deviation is taken around */
 } mistake;
 
-/* where a deviation divides: of the rewards, or of what is left of them */
+/* two forms, where advantages are divided by a deviation: that around the mean, and that around the mistaken baseline */
 #define BASELINE(id, name, f) \
     { id, name, f, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN }, \
     { id, name, f, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND }, \
@@ -268,11 +268,11 @@ static statistic *own_scale(const grpo_objective *o) {
     case GRPO_SCALE_GROUP_STD: return group_std;
     case GRPO_SCALE_BATCH_STD: return batch_std;
     case GRPO_SCALE_BATCH_CENTRED_STD: return centred_std;
-    default: return one;                /* of whitening too: that is of the tokens */
+    default: return one;                /* also for whitening, which is done over tokens later */
     }
 }
 
-/* what divides, of a deviation that is not 0 */
+/* the divisor for a deviation s that is not 0 */
 static double with_eps(const grpo_objective *o, double s) {
     const double eps = o->advantage.eps;
     const int floor = o->advantage.eps_place == GRPO_EPS_FLOOR || o->advantage.eps_place == GRPO_EPS_FLOOR_ADD;
@@ -281,7 +281,7 @@ static double with_eps(const grpo_objective *o, double s) {
     return o->advantage.eps_place == GRPO_EPS_FLOOR ? s : s + eps;
 }
 
-/* R of every response, with a coefficient of the KL in the reward; 0 if there is none */
+/* R of every response, with this coefficient of the KL in the reward; returns 0 if the headers refuse it */
 static int shaped_rewards(const test_case *c, double kl_coef, double *R) {
     grpo_objective obj = c->objective;
     test_case bare = *c;
@@ -310,7 +310,7 @@ static double tokens_that_count(const test_case *c, int64_t i) {
 
 static int is_shaped(reward_change change) { return change >= REWARD_OVERLONG_ADDED; }
 
-/* another share of the KL in the rewards, or of the overlong punishment */
+/* changes the KL in the rewards, or the overlong penalty */
 static int change_shape(const test_case *c, double *R, reward_change change) {
     double *bare = calloc((size_t)c->n_sequences + 1, sizeof *bare);
     int ok;
@@ -378,7 +378,7 @@ static int is_by_group(const grpo_objective *o) {
         || o->advantage.scale == GRPO_SCALE_GROUP_STD;
 }
 
-/* of a response that is alone in its group */
+/* the advantage of a response that is alone in its group */
 static double advantage_alone(const work *w, double R) {
     const grpo_objective *o = &w->c->objective;
     const int raw = o->advantage.singleton == GRPO_SINGLETON_RAW ? w->m->zero != ALONE_IS_ZERO : w->m->zero == ALONE_IS_RAW;
@@ -398,7 +398,7 @@ static double deviation_of(const work *w, const group_view *v, statistic *scale)
     return v->n > v->n_less ? sqrt(sum / (v->n - v->n_less)) : 0;
 }
 
-/* of one response, whose group's rewards are there */
+/* the advantage of one response */
 static double advantage_of(const work *w, const group_view *v) {
     const grpo_objective *o = &w->c->objective;
     statistic *baseline = baseline_of(w), *scale = w->m->scale ? w->m->scale : own_scale(o);
@@ -466,7 +466,7 @@ static void change_advantages(work *w) {
     }
 }
 
-/* over the tokens that count; once more, by a mistake, or as the objective says */
+/* whitens the advantages over the tokens that count: as the objective says, or (plain) once more by mistake */
 static void whiten(const test_case *c, int plain, double *out) {
     const grpo_batch *b = &c->batch;
     double sum = 0, count = 0, m, v = 0;
@@ -478,7 +478,7 @@ static void whiten(const test_case *c, int plain, double *out) {
         if (!b->mask || b->mask[k]) out[k] = v > 0 ? (out[k] - m) / (plain ? v : with_eps(&c->objective, v)) : 0;
 }
 
-/* to the tokens */
+/* gives each token the advantage of its response */
 static void spread(const work *w, double *out) {
     const grpo_batch *b = &w->c->batch;
     for (int64_t i = 0; i < w->n; i++) {
@@ -521,7 +521,7 @@ static int make(const test_case *c, const mistake *m, double *out) {
     return w.ok;
 }
 
-/* without a mistake the case's own */
+/* does the computation without a mistake give the right advantages of the case? */
 static int is_right(const test_case *c, double *room) {
     static const mistake none = { NULL, NULL, NULL, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN };
     if (!make(c, &none, room)) return 0;

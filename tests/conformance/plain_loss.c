@@ -1,6 +1,6 @@
-/* Mistakes in the loss.  A mistake is a few edits of a copy of the case (arrays, advantages, objective, aggregation), and maybe another
- * formula for the surrogate or the KL.  The headers evaluate the copy, policy and penalty apart; a formula is evaluated token by token here.
- * Where the parts without any mistake are not the case's own answer (an objective that is not the sum of the two), none is computed. */
+/* Mistakes in the loss.  A mistake consists of edits of a copy of the case (arrays, advantages, objective, aggregation), or of another
+ * formula for the surrogate or the KL, or both.  The headers evaluate the copy, policy and penalty separately; a formula is evaluated token
+ * by token here.  No mistake is computed where policy and penalty without a mistake do not add up to the right answer of the case. */
 #include "plain.h"
 #include <stb_ds.h>
 #include <stdlib.h>
@@ -13,26 +13,26 @@ typedef struct {
     test_case c;
     grpo_objective obj;
     double *advantage, *chain;          /* (tokens); chain: derivative of the edited log-ratio by the true one */
-    double *share;                      /* (sequences) of the loss, beside the aggregation's; NULL: 1 */
-    int64_t *origin;                    /* (tokens) whose log-probability stands here, -1: nobody's; NULL: the token's own */
-    const grpo_real *penalty_logp;      /* NULL: that of the policy */
-    int policy_aggregation, penalty_aggregation;    /* -1: the objective's */
+    double *share;                      /* (sequences) factor of each response's loss, beside the aggregation; NULL: 1 */
+    int64_t *origin;                    /* (tokens) the token whose log-probability was moved here, -1: none; NULL: nothing was moved */
+    const grpo_real *penalty_logp;      /* NULL: the policy's, logp */
+    int policy_aggregation, penalty_aggregation;    /* -1: as in the objective */
     double penalty_value, penalty_gradient, policy_value, policy_gradient;
     int impossible;                     /* the mistake cannot be made on this case */
     void **memory;
-} scene;
+} edited;
 
-static void *room(scene *s, int64_t count, size_t size) {
+static void *room(edited *s, int64_t count, size_t size) {
     void *p = calloc((size_t)count + 1, size);
     if (!p) abort();
     arrput(s->memory, p);
     return p;
 }
 
-static int64_t tokens_of(const scene *s) { return s->c.batch.n_tokens; }
+static int64_t tokens_of(const edited *s) { return s->c.batch.n_tokens; }
 
-static scene scene_of(const test_case *c) {
-    scene s;
+static edited edited_of(const test_case *c) {
+    edited s;
     grpo_real *a;
     memset(&s, 0, sizeof s);
     s.c = *c;
@@ -48,13 +48,13 @@ static scene scene_of(const test_case *c) {
     return s;
 }
 
-static void scene_free(scene *s) {
+static void edited_free(edited *s) {
     for (ptrdiff_t k = 0; k < arrlen(s->memory); k++) free(s->memory[k]);
     arrfree(s->memory);
 }
 
-/* an array of the batch, copied so that it can be written; NULL, and impossible, where there is none */
-static grpo_real *own_array(scene *s, const grpo_real **array) {
+/* replaces an array of the batch by a copy that can be written; returns NULL, and sets impossible, if the batch does not have it */
+static grpo_real *own_array(edited *s, const grpo_real **array) {
     grpo_real *p;
     if (!*array) { s->impossible = 1; return NULL; }
     p = room(s, tokens_of(s), sizeof *p);
@@ -63,25 +63,25 @@ static grpo_real *own_array(scene *s, const grpo_real **array) {
     return p;
 }
 
-static const grpo_real **behaviour(scene *s) {
+static const grpo_real **behaviour(edited *s) {
     s->impossible |= s->obj.ratio.behaviour != GRPO_BEHAVIOUR_OLD && s->obj.ratio.behaviour != GRPO_BEHAVIOUR_ROLLOUT;
     return s->obj.ratio.behaviour == GRPO_BEHAVIOUR_ROLLOUT ? &s->c.batch.logp_rollout : &s->c.batch.logp_old;
 }
 
-static int counts(const scene *s, int64_t i, int64_t k) {
+static int counts(const edited *s, int64_t i, int64_t k) {
     int cut = s->obj.weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK && s->c.batch.truncated && s->c.batch.truncated[i];
     int left_out = s->obj.weight.selected == GRPO_SELECTED_ONLY && s->c.batch.selected && !s->c.batch.selected[k];
     return !cut && !left_out && (!s->c.batch.mask || s->c.batch.mask[k]);
 }
 
-static double tokens_that_count(const scene *s, int64_t i) {
+static double tokens_that_count(const edited *s, int64_t i) {
     const grpo_batch *b = &s->c.batch;
     double n = 0;
     for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) n += counts(s, i, k);
     return n;
 }
 
-static double widest(const scene *s) {
+static double widest(const edited *s) {
     double most = 0;
     for (int64_t i = 0; i < s->c.n_sequences; i++) most = fmax(most, (double)s->c.batch.length[i]);
     return most;
@@ -89,43 +89,42 @@ static double widest(const scene *s) {
 
 /* ---- edits ---------------------------------------------------------------------------------------------------------------------- */
 
-typedef void edit_function(scene *s, double p);
+typedef void edit_function(edited *s, double p);
 typedef struct { edit_function *make; double p; } edit;
 
-static void advantage_times(scene *s, double p) { for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] *= p; }
-static void advantage_size(scene *s, double p) {
+static void advantage_times(edited *s, double p) { for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] *= p; }
+static void advantage_size(edited *s, double p) {
     (void)p;
     for (int64_t k = 0;
     k < tokens_of(s);
     k++) s->advantage[k] = fabs(s->advantage[k]);
 }
-static void advantage_squared(scene *s, double p) {
+static void advantage_squared(edited *s, double p) {
     (void)p;
     for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] *= s->advantage[k];
 }
 
-static void advantage_bounded(scene *s, double p) {
+static void advantage_bounded(edited *s, double p) {
     for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] = fmin(fmax(s->advantage[k], -p), p);
 }
 
-static void advantage_sign(scene *s, double p) {
+static void advantage_sign(edited *s, double p) {
     (void)p;
     for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] = (s->advantage[k] > 0) - (s->advantage[k] < 0);
 }
-static void advantage_side(scene *s, double p) {        /* only those of this sign */
+static void advantage_side(edited *s, double p) {        /* advantages of the other sign become 0 */
     for (int64_t k = 0; k < tokens_of(s); k++) if (s->advantage[k] * p < 0) s->advantage[k] = 0;
 }
-static void advantage_one(scene *s, double p) { for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] = p; }
+static void advantage_one(edited *s, double p) { for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] = p; }
 
-static double advantage_of(const scene *s, int64_t i) {
+static double advantage_of(const edited *s, int64_t i) {
     const grpo_batch *b = &s->c.batch;
     for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (!b->mask || b->mask[k]) return s->advantage[k];
     return 0;
 }
 
-/* of the response that stands p further */
-/* of each response one token that counts, the first or (-1) the last, has it: it is not given to all */
-static void advantage_of_one(scene *s, double p) {
+/* only one counting token of each response has the advantage, the first or (p = -1) the last */
+static void advantage_of_one(edited *s, double p) {
     const grpo_batch *b = &s->c.batch;
     for (int64_t i = 0; i < s->c.n_sequences; i++) {
         int64_t one = -1;
@@ -133,7 +132,7 @@ static void advantage_of_one(scene *s, double p) {
         for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (k != one) s->advantage[k] = 0;
     }
 }
-static void advantage_of_other(scene *s, double p) {
+static void advantage_of_other(edited *s, double p) {
     const grpo_batch *b = &s->c.batch;
     double *a = room(s, tokens_of(s), sizeof *a);
     for (int64_t i = 0; i < s->c.n_sequences; i++) {
@@ -143,36 +142,36 @@ static void advantage_of_other(scene *s, double p) {
     s->advantage = a;
 }
 
-static double difference_at(scene *s, int64_t k) {
-    double d = s->c.batch.logp[k] - (*behaviour(s))[k];     /* the caller has seen to it that there is one */
+static double difference_at(edited *s, int64_t k) {
+    double d = s->c.batch.logp[k] - (*behaviour(s))[k];     /* the caller has checked that the array exists */
     if (!grpo_is_finite(d) && (!s->c.batch.mask || s->c.batch.mask[k])) s->impossible = 1;
     return d;
 }
 
-/* the log-ratio becomes p times what it is */
-static void log_ratio_times_by_hand(scene *s, double p) {
+/* multiplies the log-ratio by p */
+static void log_ratio_times_by_hand(edited *s, double p) {
     grpo_real *o = own_array(s, behaviour(s));
     for (int64_t k = 0; o && k < tokens_of(s); k++) o[k] = s->c.batch.logp[k] - p * difference_at(s, k);
 }
-static void log_ratio_times(scene *s, double p) {
+static void log_ratio_times(edited *s, double p) {
     log_ratio_times_by_hand(s, p);
     for (int64_t k = 0; k < tokens_of(s); k++) s->chain[k] *= p;
 }
-static void ratio_times(scene *s, double p) {
+static void ratio_times(edited *s, double p) {
     grpo_real *o = own_array(s, behaviour(s));
     for (int64_t k = 0; o && k < tokens_of(s); k++) o[k] -= log(p);
 }
-static void old_is_policy(scene *s, double p) { (void)p; behaviour(s); *behaviour(s) = s->c.batch.logp; }
-static void old_is(scene *s, const grpo_real *array) {
+static void old_is_policy(edited *s, double p) { (void)p; behaviour(s); *behaviour(s) = s->c.batch.logp; }
+static void old_is(edited *s, const grpo_real *array) {
     s->impossible |= !array;
     if (array) *behaviour(s) = array;
 }
-static void old_is_reference(scene *s, double p) { (void)p; old_is(s, s->c.batch.logp_ref); }
-static void old_is_rollout(scene *s, double p) { (void)p; old_is(s, s->c.batch.logp_rollout); }
-static void old_is_old(scene *s, double p) { (void)p; old_is(s, s->c.batch.logp_old); }
-static void old_is_certain(scene *s, double p) { old_is(s, room(s, tokens_of(s), sizeof(grpo_real))); (void)p; }
+static void old_is_reference(edited *s, double p) { (void)p; old_is(s, s->c.batch.logp_ref); }
+static void old_is_rollout(edited *s, double p) { (void)p; old_is(s, s->c.batch.logp_rollout); }
+static void old_is_old(edited *s, double p) { (void)p; old_is(s, s->c.batch.logp_old); }
+static void old_is_certain(edited *s, double p) { old_is(s, room(s, tokens_of(s), sizeof(grpo_real))); (void)p; }
 /* l/o, the quotient of two log-probabilities */
-static void ratio_of_logs(scene *s, double p) {
+static void ratio_of_logs(edited *s, double p) {
     grpo_real *o = own_array(s, behaviour(s));
     (void)p;
     for (int64_t k = 0; o && k < tokens_of(s); k++) {
@@ -185,7 +184,7 @@ static void ratio_of_logs(scene *s, double p) {
 
 typedef enum { ROLL_SEQUENCE, ROLL_ZERO, ROLL_EDGE, ROLL_BATCH } roll_kind;
 
-static int64_t rolled_from(const scene *s, roll_kind kind, int64_t i, int64_t k, int64_t by) {
+static int64_t rolled_from(const edited *s, roll_kind kind, int64_t i, int64_t k, int64_t by) {
     const grpo_batch *b = &s->c.batch;
     int64_t first = b->offset[i], n = b->length[i], from = k - by;
     if (kind == ROLL_BATCH) return (from + b->n_tokens) % b->n_tokens;
@@ -193,7 +192,7 @@ static int64_t rolled_from(const scene *s, roll_kind kind, int64_t i, int64_t k,
     return kind == ROLL_ZERO ? -1 : kind == ROLL_EDGE ? k : first + (from - first + n) % n;
 }
 
-static void roll(scene *s, const grpo_real **array, roll_kind kind, int64_t by, int64_t *origin) {
+static void roll(edited *s, const grpo_real **array, roll_kind kind, int64_t by, int64_t *origin) {
     const grpo_real *from = *array;
     grpo_real *to = own_array(s, array);
     for (int64_t i = 0; to && i < s->c.n_sequences; i++)
@@ -206,10 +205,10 @@ static void roll(scene *s, const grpo_real **array, roll_kind kind, int64_t by, 
 }
 
 #define ROLLS(KIND, kind) \
-    static void roll_old_##kind(scene *s, double p) { roll(s, behaviour(s), KIND, (int64_t)p, NULL); } \
-    static void roll_reference_##kind(scene *s, double p) { roll(s, &s->c.batch.logp_ref, KIND, (int64_t)p, NULL); } \
-    static void roll_policy_by_hand_##kind(scene *s, double p) { roll(s, &s->c.batch.logp, KIND, (int64_t)p, NULL); } \
-    static void roll_policy_##kind(scene *s, double p) { \
+    static void roll_old_##kind(edited *s, double p) { roll(s, behaviour(s), KIND, (int64_t)p, NULL); } \
+    static void roll_reference_##kind(edited *s, double p) { roll(s, &s->c.batch.logp_ref, KIND, (int64_t)p, NULL); } \
+    static void roll_policy_by_hand_##kind(edited *s, double p) { roll(s, &s->c.batch.logp, KIND, (int64_t)p, NULL); } \
+    static void roll_policy_##kind(edited *s, double p) { \
         s->origin = room(s, tokens_of(s), sizeof *s->origin); \
         roll(s, &s->c.batch.logp, KIND, (int64_t)p, s->origin); \
     }
@@ -218,12 +217,12 @@ ROLLS(ROLL_ZERO, zero)
 ROLLS(ROLL_EDGE, edge)
 ROLLS(ROLL_BATCH, batch)
 
-/* the rollout correction reads another log-ratio, and the ratio of the surrogate its own */
-static grpo_real *own_rollout(scene *s) {
+/* the logp_rollout of a rollout correction, as an array that can be written: changes it without changing the surrogate's ratio */
+static grpo_real *own_rollout(edited *s) {
     s->impossible |= s->obj.ratio.behaviour != GRPO_BEHAVIOUR_OLD || !s->obj.weight.rollout_is || !s->c.batch.logp_old;
     return s->impossible ? NULL : own_array(s, &s->c.batch.logp_rollout);
 }
-static void rollout_weight_of_policy(scene *s, double p) {
+static void rollout_weight_of_policy(edited *s, double p) {
     grpo_real *r = own_rollout(s);
     (void)p;
     for (int64_t k = 0; r && k < tokens_of(s); k++) {
@@ -232,7 +231,7 @@ static void rollout_weight_of_policy(scene *s, double p) {
         r[k] -= d;
     }
 }
-static void rollout_weight_inverted(scene *s, double p) {
+static void rollout_weight_inverted(edited *s, double p) {
     grpo_real *r = own_rollout(s);
     (void)p;
     for (int64_t k = 0; r && k < tokens_of(s); k++) {
@@ -242,10 +241,10 @@ static void rollout_weight_inverted(scene *s, double p) {
     }
 }
 
-static void reference_is_old(scene *s, double p) { (void)p; s->impossible |= !s->c.batch.logp_ref; s->c.batch.logp_ref = *behaviour(s); }
+static void reference_is_old(edited *s, double p) { (void)p; s->impossible |= !s->c.batch.logp_ref; s->c.batch.logp_ref = *behaviour(s); }
 
-/* D of the old policy, once and for all: no gradient */
-static void penalty_of_old(scene *s, double p) {
+/* the KL is that of the old policy, without gradient */
+static void penalty_of_old(edited *s, double p) {
     (void)p;
     s->penalty_logp = *behaviour(s);
     s->penalty_gradient = 0;
@@ -256,8 +255,8 @@ static double kl_estimate(const grpo_objective *o, double D) {
     return o->penalty.kl == GRPO_KL_K3 ? expm1(-D) + D : o->penalty.kl == GRPO_KL_K2 ? D * D / 2 : D;
 }
 
-/* the KL as a part of the advantage, p times, and none in the loss */
-static void penalty_in_advantage(scene *s, double p) {
+/* the KL, times p, is part of the advantage and not of the loss */
+static void penalty_in_advantage(edited *s, double p) {
     const grpo_batch *b = &s->c.batch;
     s->impossible |= !b->logp_ref;
     for (int64_t k = 0; b->logp_ref && k < tokens_of(s); k++) {
@@ -267,7 +266,7 @@ static void penalty_in_advantage(scene *s, double p) {
     s->penalty_value = s->penalty_gradient = 0;
 }
 
-/* masks: by a rule of the token's number, its length and what the mask says */
+/* masks by a rule of the mask, the token's position t and the response's length n */
 typedef int mask_rule(const uint8_t *mask, int64_t t, int64_t n);
 static int says(const uint8_t *mask, int64_t t) { return !mask || mask[t]; }
 static int last_counts(const uint8_t *mask, int64_t t, int64_t n) {
@@ -285,7 +284,7 @@ static int inverted(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return
 static int ahead(const uint8_t *mask, int64_t t, int64_t n) { return t + 1 < n && says(mask, t + 1); }
 static int behind(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return t > 0 && says(mask, t - 1); }
 
-static void edit_mask(scene *s, mask_rule *rule) {
+static void edit_mask(edited *s, mask_rule *rule) {
     const grpo_batch *b = &s->c.batch;
     uint8_t *m = room(s, b->n_tokens, 1);
     for (int64_t i = 0; i < s->c.n_sequences; i++)
@@ -293,19 +292,19 @@ static void edit_mask(scene *s, mask_rule *rule) {
             b->length[i]);
     s->c.batch.mask = m;
 }
-static void mask_all(scene *s, double p) { (void)p; edit_mask(s, all_count); }
-static void mask_last(scene *s, double p) { (void)p; edit_mask(s, last_counts); }
-static void mask_first(scene *s, double p) { (void)p; edit_mask(s, first_counts); }
-static void mask_inverted(scene *s, double p) { (void)p; edit_mask(s, inverted); }
-static void mask_ahead(scene *s, double p) { (void)p; edit_mask(s, ahead); }
-static void mask_behind(scene *s, double p) { (void)p; edit_mask(s, behind); }
-/* a program that takes one advantage for a response gives it to masked tokens too */
-static void advantage_everywhere(scene *s, double p) { (void)p; advantage_of_other(s, 0); }
+static void mask_all(edited *s, double p) { (void)p; edit_mask(s, all_count); }
+static void mask_last(edited *s, double p) { (void)p; edit_mask(s, last_counts); }
+static void mask_first(edited *s, double p) { (void)p; edit_mask(s, first_counts); }
+static void mask_inverted(edited *s, double p) { (void)p; edit_mask(s, inverted); }
+static void mask_ahead(edited *s, double p) { (void)p; edit_mask(s, ahead); }
+static void mask_behind(edited *s, double p) { (void)p; edit_mask(s, behind); }
+/* a program with one advantage per response uses it at masked tokens too */
+static void advantage_everywhere(edited *s, double p) { (void)p; advantage_of_other(s, 0); }
 
-/* factors of a response */
+/* the factors by which a response's sum is multiplied or divided */
 typedef enum { BY_SLOTS, BY_WIDTH, BY_TOKENS, TIMES_TOKENS, BY_ONE_MORE, BY_ONE_LESS, BY_ROOT, BY_EPS_6, BY_EPS_8, BY_EPS_5, BY_EPS_9,
     BY_EPS_4 } share_kind;
-static double share_of(const scene *s, int64_t i, share_kind kind) {
+static double share_of(const edited *s, int64_t i, share_kind kind) {
     double T = tokens_that_count(s, i);
     switch (kind) {
     case BY_SLOTS: return T / (double)s->c.batch.length[i];
@@ -323,31 +322,31 @@ static double share_of(const scene *s, int64_t i, share_kind kind) {
     }
     return 1;
 }
-static void share_loss(scene *s, double p) {
+static void share_loss(edited *s, double p) {
     s->share = room(s, s->c.n_sequences, sizeof *s->share);
     for (int64_t i = 0; i < s->c.n_sequences; i++) s->share[i] = share_of(s, i, (share_kind)p);
 }
-/* the response p adds nothing, and maybe does not count among the responses; -1: the last one */
-static void drop_response(scene *s, double p) {
+/* the first response, or (p = -1) the last, is left out */
+static void drop_response(edited *s, double p) {
     const int64_t left_out = p < 0 ? s->c.n_sequences - 1 : 0, n = s->c.n_sequences;
     s->share = room(s, n, sizeof *s->share);
     for (int64_t i = 0; i < n; i++) s->share[i] = i != left_out;
 }
-static void drop_and_uncount(scene *s, double p) {
+static void drop_and_uncount(edited *s, double p) {
     const double n = (double)s->c.n_sequences;
     drop_response(s, p);
     s->impossible |= n < 2;
     for (int64_t i = 0; i < s->c.n_sequences; i++) s->share[i] *= n / (n - 1);
 }
-/* only the first group, or the last */
-static void only_group(scene *s, double p) {
+/* only the first group, or (p = -1) the last, adds to the loss */
+static void only_group(edited *s, double p) {
     const int64_t g = p < 0 ? s->c.batch.n_groups - 1 : 0;
     s->share = room(s, s->c.n_sequences, sizeof *s->share);
     for (int64_t i = s->c.batch.group_begin[g]; i < s->c.batch.group_begin[g + 1]; i++) s->share[i] = 1;
 }
 
-/* the divisor of one mean over all tokens */
-static void share_total(scene *s, double p) {
+/* another divisor of the mean over all tokens */
+static void share_total(edited *s, double p) {
     double T = 0, slots = 0;
     s->share = room(s, s->c.n_sequences, sizeof *s->share);
     s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_TOKEN_MEAN;
@@ -355,8 +354,8 @@ static void share_total(scene *s, double p) {
     for (int64_t i = 0; i < s->c.n_sequences; i++)
         s->share[i] = p == 0 ? T / slots : p == 1 ? T / (widest(s) * (double)s->c.n_sequences) : T / (T + p);
 }
-/* the divisor of a mean over the tokens of a group; 0: by the responses' lengths, 1: by their width in the batch */
-static void share_mean_of_group(scene *s, double p) {
+/* another divisor of the mean over a group's tokens: 0: the responses' lengths, 1: their padded width */
+static void share_mean_of_group(edited *s, double p) {
     s->share = room(s, s->c.n_sequences, sizeof *s->share);
     s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN;
     for (int64_t g = 0; g < s->c.batch.n_groups; g++) {
@@ -369,12 +368,12 @@ static void share_mean_of_group(scene *s, double p) {
         for (int64_t i = from; i < to; i++) s->share[i] = T / places;
     }
 }
-static void share_mean_of_response(scene *s, double p) {
+static void share_mean_of_response(edited *s, double p) {
     s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN;
     share_loss(s, p);
 }
-/* the mean log-ratio of a response */
-static void share_ratio(scene *s, double p) {
+/* another divisor of the mean log-ratio of a response */
+static void share_ratio(edited *s, double p) {
     grpo_real *o = own_array(s, behaviour(s));
     s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
     for (int64_t i = 0; o && i < s->c.n_sequences; i++)
@@ -384,15 +383,15 @@ static void share_ratio(scene *s, double p) {
             s->chain[k] = s->obj.ratio.gradient == GRPO_GRADIENT_FULL ? share : 1;
         }
 }
-/* of the gradient alone: through the mean */
-static void share_gradient(scene *s, double p) {
+/* another divisor in the gradient of the mean log-ratio only */
+static void share_gradient(edited *s, double p) {
     s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
     for (int64_t i = 0; i < s->c.n_sequences; i++)
         for (int64_t k = s->c.batch.offset[i]; k < s->c.batch.offset[i] + s->c.batch.length[i]; k++) s->chain[k] *= share_of(s, i,
             (share_kind)p);
 }
-/* the mean of the ratios, not of their logarithms */
-static void mean_of_ratios(scene *s, double p) {
+/* the ratio of a response is the mean of its tokens' ratios, not the exponential of their mean log-ratio */
+static void mean_of_ratios(edited *s, double p) {
     grpo_real *o = own_array(s, behaviour(s));
     const grpo_batch *b = &s->c.batch;
     s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
@@ -406,37 +405,39 @@ static void mean_of_ratios(scene *s, double p) {
         }
     }
 }
-static void ratio_of_response(scene *s, double p) {
+static void ratio_of_response(edited *s, double p) {
     (void)p;
     s->impossible |= s->obj.ratio.level != GRPO_LEVEL_TOKEN;
     s->obj.ratio.level = GRPO_LEVEL_SEQUENCE_SUM;
 }
-static void policy_aggregated(scene *s, double p) {
+static void policy_aggregated(edited *s, double p) {
     s->policy_aggregation = (int)p;
     s->impossible |= (int)s->obj.aggregation.kind == (int)p;
 }
-static void penalty_aggregated(scene *s, double p) {
+static void penalty_aggregated(edited *s, double p) {
     s->penalty_aggregation = (int)p;
     s->impossible |= (int)s->obj.aggregation.kind == (int)p;
 }
-static void penalty_times(scene *s, double p) { s->penalty_value *= p; s->penalty_gradient *= p; }
-static void penalty_coefficient_again(scene *s, double p) { penalty_times(s, p > 0 ? s->obj.penalty.kl_coef : 1 / s->obj.penalty.kl_coef); }
-static void penalty_gradient_times(scene *s, double p) { s->penalty_gradient *= p; }
-static void policy_times(scene *s, double p) { s->policy_value *= p; s->policy_gradient *= p; }
-static void policy_gradient_times(scene *s, double p) { s->policy_gradient *= p; }
-static void taus_exchanged(scene *s, double p) {
+static void penalty_times(edited *s, double p) { s->penalty_value *= p; s->penalty_gradient *= p; }
+static void penalty_coefficient_again(edited *s, double p) {
+    penalty_times(s, p > 0 ? s->obj.penalty.kl_coef : 1 / s->obj.penalty.kl_coef);
+}
+static void penalty_gradient_times(edited *s, double p) { s->penalty_gradient *= p; }
+static void policy_times(edited *s, double p) { s->policy_value *= p; s->policy_gradient *= p; }
+static void policy_gradient_times(edited *s, double p) { s->policy_gradient *= p; }
+static void taus_exchanged(edited *s, double p) {
     const double tau = s->obj.surrogate.tau_pos;
     (void)p;
     s->impossible |= s->obj.surrogate.kind != GRPO_SURROGATE_SAPO;
     s->obj.surrogate.tau_pos = s->obj.surrogate.tau_neg;
     s->obj.surrogate.tau_neg = tau;
 }
-static void eps_low_times(scene *s, double p) { s->obj.surrogate.eps_low *= p; }
-static void eps_high_times(scene *s, double p) { s->obj.surrogate.eps_high *= p; }
+static void eps_low_times(edited *s, double p) { s->obj.surrogate.eps_low *= p; }
+static void eps_high_times(edited *s, double p) { s->obj.surrogate.eps_high *= p; }
 
 /* ---- formulas ------------------------------------------------------------------------------------------------------------------- */
 
-/* value, and derivatives by the log-ratio and by the log-probability itself */
+/* the value, and its derivatives by the log-ratio and by the log-probability itself */
 typedef struct { double value, ratio, logp; } formula_value;
 typedef formula_value formula(double A, double y, double l, const grpo_objective *obj);
 typedef enum { FOR_ANY, FOR_CLIP, FOR_CISPO, FOR_REINFORCE, FOR_KL, FOR_K3 } row_kind;
@@ -452,7 +453,7 @@ static formula_value plain_value(double value, double ratio, double logp) {
 static double low_of(const grpo_objective *o) { return 1 - o->surrogate.eps_low; }
 static double high_of(const grpo_objective *o) { return 1 + o->surrogate.eps_high; }
 
-/* the larger of -A w and -A clip(w), and its slope by y */
+/* the larger of -A w and -A clip(w), and its derivative by the log-ratio y */
 static formula_value clipped(double A, double w, double low, double high) {
     double c = w < low ? low : w > high ? high : w;
     return -A * c > -A * w ? plain_value(-A * c, 0, 0) : plain_value(-A * w, -A * w, 0);
@@ -485,7 +486,7 @@ static formula_value right_cispo(double A, double y, double l, const grpo_object
     return plain_value(-A * w * l, 0, -A * w);
 }
 
-/* what min and max become */
+/* minimum and maximum exchanged */
 static formula_value smaller(double A, double w, double low, double high) {
     double c = w < low ? low : w > high ? high : w;
     return -A * c < -A * w ? plain_value(-A * c, 0, 0) : plain_value(-A * w, -A * w, 0);
@@ -527,7 +528,7 @@ static formula_value eps_high_twice(double A, double y, double l, const grpo_obj
     (void)l;
     return clipped(A, exp(y), 1 - o->surrogate.eps_high, high_of(o));
 }
-/* clamp(w, 1 + eps, 1 - eps), in either order of the two comparisons */
+/* clamp(w, 1 + eps, 1 - eps), with bounds exchanged, is a constant c, by the order of the two comparisons */
 static formula_value constant_clip(double A, double y, double c) {
     return -A * c > -A * exp(y) ? plain_value(-A * c, 0, 0) : plain_value(-A * exp(y), -A * exp(y), 0);
 }
@@ -584,12 +585,12 @@ static formula_value ratio_again(double A, double y, double l, const grpo_object
     return v;
 }
 static formula_value without_log(double A, double y, double l, const grpo_objective *o) {
-         /* the derivative by w times 1/p: needs e^-l */
+         /* the derivative by the probability p instead of log p */
     formula_value v = right_clip(A, y, l, o);
     v.ratio *= exp(-l);
     return v;
 }
-/* w is not e^y */
+/* the right clip with another w than e^y */
 static formula_value with_ratio(double A, double w, double slope, const grpo_objective *o) {
     formula_value v = clipped(A, w, low_of(o), high_of(o));
     v.ratio = v.ratio != 0 || v.value == -A * w ? -A * slope : 0;
@@ -672,7 +673,7 @@ static formula_value cispo_unweighted(double A, double y, double l, const grpo_o
     return plain_value(-A * l, 0, -A);
 }
 
-/* the KL: y is D = l - f */
+/* the formulas of the KL; D = logp - logp_ref */
 static formula_value right_k1(double A, double D, double l, const grpo_objective *o) {
     (void)A;
     (void)l;
@@ -798,9 +799,10 @@ static int is_for(row_kind kind, const grpo_objective *o) {
 
 /* ---- parts ---------------------------------------------------------------------------------------------------------------------- */
 
-typedef struct { double loss, *term, *dlogp, *dentropy, policy_loss, penalty_loss; int ok; } part;      /* the arrays are the scene's */
+/* the arrays are allocated in `edited` */
+typedef struct { double loss, *term, *dlogp, *dentropy, policy_loss, penalty_loss; int ok; } part;
 
-static part part_room(scene *s) {
+static part part_room(edited *s) {
     part p;
     memset(&p, 0, sizeof p);
     p.term = room(s, tokens_of(s), sizeof *p.term);
@@ -809,7 +811,7 @@ static part part_room(scene *s) {
     return p;
 }
 
-static part header_part(scene *s, const grpo_objective *obj, const double *advantage) {
+static part header_part(edited *s, const grpo_objective *obj, const double *advantage) {
     part p = part_room(s);
     grpo_real *a = room(s, tokens_of(s), sizeof *a);
     outcome o;
@@ -822,14 +824,14 @@ static part header_part(scene *s, const grpo_objective *obj, const double *advan
     return p;
 }
 
-static grpo_objective without_penalty(const scene *s) {
+static grpo_objective without_penalty(const edited *s) {
     grpo_objective obj = s->obj;
     memset(&obj.penalty, 0, sizeof obj.penalty);
     if (s->policy_aggregation >= 0) obj.aggregation.kind = (grpo_aggregation_kind)s->policy_aggregation;
     return obj;
 }
 
-static part policy_part(scene *s) {
+static part policy_part(edited *s) {
     grpo_objective obj = without_penalty(s);
     part p = header_part(s, &obj, s->advantage);
     int direct = obj.surrogate.kind == GRPO_SURROGATE_REINFORCE || obj.surrogate.kind == GRPO_SURROGATE_CISPO;
@@ -837,7 +839,7 @@ static part policy_part(scene *s) {
     return p;
 }
 
-static part penalty_part(scene *s) {
+static part penalty_part(edited *s) {
     double *zero = room(s, tokens_of(s), sizeof *zero);
     grpo_objective obj = s->obj;
     const grpo_real *logp = s->c.batch.logp;
@@ -851,8 +853,8 @@ static part penalty_part(scene *s) {
     return p;
 }
 
-/* the entropy bonus, which no mistake of a penalty is about; its term and loss are of the penalty's in the report */
-static part bonus_part(scene *s) {
+/* the entropy bonus, which the mistakes of penalties leave as it is; the report counts it as penalty */
+static part bonus_part(edited *s) {
     const grpo_penalty whole = s->obj.penalty;
     grpo_objective obj = s->obj;
     part p = part_room(s);
@@ -864,8 +866,8 @@ static part bonus_part(scene *s) {
     return header_part(s, &obj, room(s, tokens_of(s), sizeof(double)));
 }
 
-/* the coefficients c (times the weights of the surrogate): the gradient of sum l */
-static double *coefficients(scene *s, int aggregation) {
+/* the coefficients of the terms in the loss, times the weights of the surrogate: the gradient of a loss whose terms are logp */
+static double *coefficients(edited *s, int aggregation) {
     grpo_objective obj = without_penalty(s);
     double *minus = room(s, tokens_of(s), sizeof *minus);
     part p;
@@ -889,13 +891,14 @@ static int is_plain_ratio(const grpo_objective *o) {
 /* -inf minus -inf is 0 */
 static double log_ratio_of(double l, double old) { return l == old ? 0 : l - old; }
 
-/* of one response: d in, term and gradient out */
-static void formula_response(scene *s, int64_t i, formula *f, const double *c, int unit, part *p) {
+/* adds term and gradient of one response, by the formula f */
+static void formula_response(edited *s, int64_t i, formula *f, const double *c, int unit, part *p) {
     const grpo_batch *b = &s->c.batch;
     const grpo_real *old = unit < 0 ? b->logp_ref : *behaviour(s);
     double sum = 0, through = 0, T = tokens_that_count(s, i);
     int whole = unit > 0, mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN, full = s->obj.ratio.gradient == GRPO_GRADIENT_FULL;
-    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (old && counts(s, i, k)) sum += log_ratio_of(b->logp[k], old[k]);
+    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++)
+        if (old && counts(s, i, k)) sum += log_ratio_of(b->logp[k], old[k]);
     if (whole && mean) sum /= T;
     for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
         formula_value v;
@@ -910,7 +913,7 @@ static void formula_response(scene *s, int64_t i, formula *f, const double *c, i
         if (counts(s, i, k)) p->dlogp[k] += mean ? through / T : through;
 }
 
-static part formula_part(scene *s, formula *f) {
+static part formula_part(edited *s, formula *f) {
     part p = part_room(s);
     const double *c = coefficients(s, s->policy_aggregation);
     if (s->impossible || !is_plain_ratio(&s->obj) || !(s->obj.surrogate.kind == GRPO_SURROGATE_REINFORCE || *behaviour(s))) return p;
@@ -925,7 +928,7 @@ static int is_plain_kl(const grpo_objective *o) {
         && !o->penalty.kl_importance_weight && o->penalty.kl_clamp_log == 0 && o->penalty.kl_clamp_value == 0;
 }
 
-static part kl_part(scene *s, formula *f) {
+static part kl_part(edited *s, formula *f) {
     part p = part_room(s);
     double *c;
     if (!is_plain_kl(&s->obj) || !s->c.batch.logp_ref) return p;
@@ -939,13 +942,13 @@ static part kl_part(scene *s, formula *f) {
 
 /* ---- together ------------------------------------------------------------------------------------------------------------------- */
 
-static double sequence_of_share(const scene *s, int64_t k) {
+static double sequence_of_share(const edited *s, int64_t k) {
     int64_t i = 0;
     while (i + 1 < s->c.n_sequences && k >= s->c.batch.offset[i] + s->c.batch.length[i]) i++;
     return s->share[i];
 }
 
-static part together(scene *s, const part *policy, const part *penalty, const part *bonus) {
+static part together(edited *s, const part *policy, const part *penalty, const part *bonus) {
     part all = part_room(s);
     double *dlogp = room(s, tokens_of(s), sizeof *dlogp);
     const double *c = s->share ? coefficients(s, -1) : NULL;
@@ -990,7 +993,7 @@ static int is_right(const test_case *c, const part *p) {
 
 typedef struct { const char *id, *name; row_kind kind; edit edits[4]; formula *policy, *penalty; } mistake;
 
-static part made(scene *s, const mistake *m) {
+static part made(edited *s, const mistake *m) {
     part policy, penalty, bonus;
     for (int k = 0; k < 4 && m && m->edits[k].make && !s->impossible; k++) m->edits[k].make(s, m->edits[k].p);
     memset(&policy, 0, sizeof policy);
@@ -1001,9 +1004,9 @@ static part made(scene *s, const mistake *m) {
     return together(s, &policy, &penalty, &bonus);
 }
 
-/* without a mistake the parts must be the case's answer, and so must the formulas */
+/* do policy and penalty, or the formulas, without a mistake give the right answer of the case? */
 static int is_sum_of_parts(const test_case *c, int by_formula, int kl_by_formula) {
-    scene s = scene_of(c);
+    edited s = edited_of(c);
     mistake none;
     part p;
     int right;
@@ -1012,11 +1015,11 @@ static int is_sum_of_parts(const test_case *c, int by_formula, int kl_by_formula
     none.penalty = kl_by_formula ? right_kl(&c->objective) : NULL;
     p = made(&s, &none);
     right = !s.impossible && is_right(c, &p) && (!by_formula || none.policy) && (!kl_by_formula || none.penalty);
-    scene_free(&s);
+    edited_free(&s);
     return right;
 }
 
-/* asked of one case again and again */
+/* the same, with the results of the last case kept */
 static int is_plain(const test_case *c, int by_formula, int kl_by_formula) {
     static const test_case *last;
     static const char *last_id;
@@ -1038,7 +1041,7 @@ static int is_plain(const test_case *c, int by_formula, int kl_by_formula) {
 #define ROLLED(what, shown, kind, words) \
     SHIFTED("the " shown " log-probabilities are shifted by one token, to the right" words, roll_##what##_##kind, 1), \
     SHIFTED("the " shown " log-probabilities are shifted by one token, to the left" words, roll_##what##_##kind, -1)
-/* by automatic differentiation, and where the gradient stays behind */
+/* two forms: by automatic differentiation, and with the gradient at the unshifted token */
 #define ROLLED_POLICY(kind, words) \
     SHIFTED("the policy's log-probabilities are shifted by one token, to the right" words, roll_policy_##kind, 1), \
     SHIFTED("the policy's log-probabilities are shifted by one token, to the right" words, roll_policy_by_hand_##kind, 1), \
@@ -1096,7 +1099,7 @@ static const mistake mistakes[] = {
         rollout_weight_of_policy, 0),
     EDIT(NULL, "the rollout correction is inverted: the sampler over the old policy", FOR_ANY, rollout_weight_inverted, 0),
     EDIT(NULL, "the temperatures of SAPO are exchanged: tau_pos and tau_neg", FOR_ANY, taus_exchanged, 0),
-    /* arrays that are out of step */
+    /* shifted arrays */
     ROLLED(old, "old", sequence, ", round the end of the response"),
     ROLLED(old, "old", batch, ", through the whole batch"),
     ROLLED(old, "old", zero, ", with a 0 where one is missing"),
@@ -1277,17 +1280,17 @@ static void put_part(const test_case *c, const part *p, answer *out) {
 
 int computed_loss(const test_case *c, int n, answer *out) {
     const mistake *m = &mistakes[n];
-    scene s;
+    edited s;
     part p;
     int ok = 0;
     memset(out, 0, sizeof *out);
     if (!case_has_loss(c) || !is_for(m->kind, &c->objective) || !is_plain(c, m->policy != NULL, m->penalty != NULL)) return 0;
-    s = scene_of(c);
+    s = edited_of(c);
     if (!s.impossible) {
         p = made(&s, m);
         ok = !s.impossible && p.ok;
         if (ok) put_part(c, &p, out);
     }
-    scene_free(&s);
+    edited_free(&s);
     return ok;
 }

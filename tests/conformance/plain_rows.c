@@ -1,5 +1,5 @@
-/* What a program with one common mistake answers to a case with logits or hidden states: a softmax in double, what comes from above by the
- * headers here, and back, a step of it wrong. */
+/* Mistakes in cases with logits or hidden states: softmax and its gradient in double, with one step wrong; the loss and its gradient by the
+ * log-probabilities are computed with the headers. */
 #include "../scratch.h"
 #include "plain.h"
 #include <stb_ds.h>
@@ -54,7 +54,7 @@ static double logit(const work *w, int64_t t, int64_t v) {
     return sum;
 }
 
-/* log sum e^(z/tau) of n logits, and of so many logits of 0 */
+/* log sum e^(z/tau) over n logits, and over `zeros` more logits of 0 */
 static double log_sum(const double *z, int64_t n, double tau, int64_t zeros) {
     double top = zeros ? 0 : -HUGE_VAL, sum = 0;
     for (int64_t v = 0; v < n; v++) top = fmax(top, z[v] / tau);
@@ -115,7 +115,7 @@ static int has_impossible(const work *w, int64_t t) {
     return 0;
 }
 
-/* ---- from above ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the loss --------------------------------------------------------------------------------------------------------------------- */
 
 static int differentiate(work *w) {
     grpo_objective obj = w->c->objective;
@@ -260,7 +260,7 @@ static int applies(const test_case *c, int n) {
     return case_has_rows(c) && (mistakes[n].needs & ~has) == 0 && !(n == BAN_NOT_IN_GRADIENT && rows->hidden);
 }
 
-/* the token after its own; the last scores the first */
+/* the target is that of the next token; the last token gets the first target */
 static void take_targets(work *w) {
     const grpo_batch *b = &w->c->batch;
     for (int64_t i = 0; i < w->c->n_sequences; i++)
@@ -268,7 +268,7 @@ static void take_targets(work *w) {
             w->target[b->offset[i] + t] = w->c->rows.target[b->offset[i] + (w->made == SHIFTED ? (t + 1) % b->length[i] : t)];
 }
 
-/* a token of hardly any probability, which only another target than the right one has: what comes of it depends on rounding */
+/* has a wrong target a probability so small that the result depends on rounding? */
 static int scores_impossible(const work *w) {
     for (int64_t t = 0; t < w->c->batch.n_tokens; t++) if (w->made == SHIFTED && w->logp[t] < -30) return 1;
     return 0;
@@ -323,7 +323,7 @@ static void closed(work *w) {
     free(w->target);
 }
 
-/* from what came from above to the answer */
+/* computes the answer from the gradients by the log-probabilities */
 static void finish(work *w, answer *out) {
     for (int64_t t = 0; t < w->c->batch.n_tokens; t++) if (counts(w->c, t)) backward(w, t);
     write_answer(w, out);
@@ -341,14 +341,14 @@ int computed_rows(const test_case *c, int n, answer *out) {
     return ok;
 }
 
-/* ---- a mistake of the objective: the loss by itself, and the chain rule ------------------------------------------------------------ */
+/* ---- mistakes of the objective: its own case, and the chain rule -------------------------------------------------------------------- */
 
 static void answer_by_headers(test_case *l) {
     case_answer *const slopes[] = { &l->dlogp, &l->dentropy };
     double *zero = room(l->batch.n_tokens, sizeof *zero);
     answer a;
     arrput(l->memory, zero);
-    for (int k = 0; k < 2; k++) slopes[k]->expect = slopes[k]->scale = zero;        /* so that they are asked for */
+    for (int k = 0; k < 2; k++) slopes[k]->expect = slopes[k]->scale = zero;        /* so that they are computed */
     if (answer_evaluate(l, &l->objective, STAGE_LOSS, NULL, &a)) {
         const output_kind outputs[] = { OUT_DLOGP, OUT_DENTROPY };
         for (int k = 0; k < 2; k++) {
@@ -389,14 +389,14 @@ void loss_of_rows_free(test_case *l) {
     free(l);
 }
 
-/* g ([v = target] - p) - e p (log p + H) over tau, the sizes of its terms added */
+/* the sum of the sizes of the terms of (g ([v = target] - p) - e p (log p + H))/tau */
 static double slope_size(const work *w, int64_t t, int64_t v) {
     const double lp = w->log_p[t * w->c->rows.vocab + v], p = exp(lp);
     const double by_entropy_too = lp == -HUGE_VAL ? 0 : fabs(w->e[t]) * p * (fabs(lp) + w->entropy[t]);
     return (fabs(w->g[t]) * ((v == w->target[t]) + p) + by_entropy_too) / w->tau;
 }
 
-/* where the right answer is 0, because a clip binds say, its scale tells nothing of what a mistake adds up */
+/* Sizes for comparing a mistake: where the right gradient is 0, for example because a clip binds, its scale is 0 as well. */
 static void add_sizes(const work *w, answer *out) {
     const case_rows *rows = &w->c->rows;
     double *dlogits = rows->hidden ? NULL : answer_add_size(out, OUT_DLOGITS);

@@ -1,5 +1,5 @@
-/* What a program with one common mistake answers to a split.  Most of them multiply all that a part adds by a number that the counts of the
- * parts give: the right share of each part and its gradient are in the case, so the wrong ones follow. */
+/* Mistakes in cases of kind `split`.  Most of them multiply loss and gradient of a part by a factor that depends on the counts of the
+ * parts.  The right loss and gradient of each part are in the case, and the wrong ones are computed from them. */
 #include "plain.h"
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@ typedef struct { double tokens, sequences, groups; } counts;
 
 typedef struct {
     const test_case *c;
-    double ranks, factor;       /* factor: what a right share is multiplied with */
+    double ranks, factor;       /* factor: multiplies the right loss of a part */
     int64_t steps;
 } view;
 
@@ -28,7 +28,7 @@ static void add(counts *sum, counts n) {
     sum->groups += n.groups;
 }
 
-/* over the parts that are of the step of p (same_step), and of its rank (same_rank) */
+/* sums of counts over all parts, or over those in the step of p (same_step), or of its rank (same_rank), or both */
 static counts over(const view *v, int64_t p, int same_step, int same_rank) {
     const case_part *parts = v->c->parts;
     counts sum = { 0, 0, 0 };
@@ -59,7 +59,7 @@ static int is_last_of_rank(const view *v, int64_t p) {
     return 1;
 }
 
-/* the first part of its rank in its step */
+/* the first part of the same rank and step as p */
 static int64_t first_of_rank(const view *v, int64_t p) {
     int64_t k = 0;
     while (v->c->parts[k].step != v->c->parts[p].step || v->c->parts[k].rank != v->c->parts[p].rank) k++;
@@ -114,7 +114,7 @@ static double divisor(const view *v, counts n) {
 
 static double of_step(const view *v, int64_t p) { return divisor(v, over(v, p, 1, 0)); }
 
-/* of a share that is divided by these counts alone, and not multiplied, over the right one; a part that counts nothing adds nothing */
+/* the factor if a part is divided by these counts, and not multiplied by anything; a part in which nothing counts adds 0 */
 static double divided_by(const view *v, int64_t p, counts n) {
     const double d = divisor(v, n);
     return d > 0 ? of_step(v, p) / d / v->factor : 0;
@@ -124,7 +124,7 @@ static double within(const view *v, int64_t p) { return divided_by(v, p, counts_
 static double within_rank(const view *v, int64_t p) { return divided_by(v, p, over(v, p, 1, 1)); }
 static double mean(const view *v, int64_t p) { return within(v, p) / own_micro_batches(v, p); }
 
-/* ---- the mistakes: what a part's share is multiplied with --------------------------------------------------------------------------- */
+/* ---- the mistakes: factors of a part's loss ------------------------------------------------------------------------------------------ */
 
 static double right(const view *v, int64_t p) { (void)v; (void)p; return 1; }
 static double unmultiplied(const view *v, int64_t p) { (void)p; return 1 / v->factor; }
@@ -219,10 +219,10 @@ static double ranks_with_tokens(const view *v, int64_t p) {
 
 typedef double part_factor(const view *v, int64_t p);
 enum { ANY = 31, TOKENS = 1 << BY_TOKENS, SEQUENCES = 1 << BY_SEQUENCES };
-/* it needs what a part alone would divide by; part_loss is right; part_tokens is at least 1 */
+/* needs the counts by which a part alone would divide; part_loss stays right; part_tokens is at least 1 */
 enum { COUNTS_PARTS = 1, KEEPS_PART_LOSS = 2, AT_LEAST_ONE = 4 };
 
-/* gradient: of part_loss too; loss: of what is logged; by: bits of the divisors that it applies to */
+/* gradient: the factor of gradients and part_loss; loss: the factor of the loss; by: a bit set of the divisors that it applies to */
 static const struct { const char *id; part_factor *gradient, *loss; int by, how; } mistakes[] = {
     { "NORM-08", mean, mean, ANY, COUNTS_PARTS }, { "NORM-09", unmultiplied, unmultiplied, ANY, 0 },
     { "NORM-10", over_micro_batches, over_micro_batches, ANY, 0 }, { "NORM-10a", within, within, ANY, COUNTS_PARTS },
@@ -259,7 +259,7 @@ static int holds_pieces(const test_case *c, case_part_kind of) {
     return 0;
 }
 
-/* Are the counts of a part those that it would divide by alone?  Not where its tokens would have another coefficient beside. */
+/* Would a part alone divide by its counts only?  Not where its tokens have other coefficients too. */
 static int counts_alone(const test_case *c) {
     const int by = divides_by(&c->objective);
     if (by == BY_OTHERS || (by == BY_GROUPS && holds_pieces(c, CASE_PART_OF_RESPONSES))) return 0;
@@ -271,12 +271,13 @@ static int counts_alone(const test_case *c) {
 static int applies(const test_case *c, int n) {
     for (int k = 0; k <= CASE_PART_LOSS; k++) if (!c->list[k].expect) return 0;
     if (c->objective.penalty.nll_on != GRPO_NLL_NONE || c->objective.penalty.preference != GRPO_PREFERENCE_NONE) return 0;
-    if (c->objective.penalty.kl_aggregation != GRPO_PENALTY_AGGREGATION_TERMS) return 0;      /* one coefficient a token is known here */
+    if (c->objective.penalty.kl_aggregation != GRPO_PENALTY_AGGREGATION_TERMS) return 0;      /* a token has one coefficient here */
     if (c->objective.penalty.entropy_aggregation != GRPO_PENALTY_AGGREGATION_TERMS) return 0;
     return (mistakes[n].by >> divides_by(&c->objective) & 1) && (!(mistakes[n].how & COUNTS_PARTS) || counts_alone(c));
 }
 
-/* a part multiplies its terms; where a response is cut, a token's derivative has terms of several parts */
+/* Does each token's gradient belong to one part, or do all parts of a step have the same factor?  Where a response is cut into pieces and
+ * the ratio is not per token, a gradient has terms of several parts. */
 static int is_uniform(const view *v, int n) {
     if (v->c->objective.ratio.level == GRPO_LEVEL_TOKEN || !holds_pieces(v->c, CASE_PART_OF_TOKENS)) return 1;
     for (int64_t p = 0; p < v->c->n_parts; p++)

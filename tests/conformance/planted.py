@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Plants mistakes in a port (planted_port.py), one at a time, and asks the runner which it is.
+"""Plants mistakes in a port (planted_port.py), one at a time, and checks the name that the runner gives.
 
     planted.py CONFORM VECTORS [all|PART+PART...] [MISTAKE...]        parts: even, odd, later, nameless
 
-Prints planted -> named. 95 % must be named rightly by the first group of the report, and none wrongly by any group; no name is no lie.
+Prints what was planted and what was named. The first group of the report must name 95 % rightly, and no group may name one wrongly; a
+mistake without a name is not a wrong name.
 """
 import json
 import os
@@ -20,7 +21,7 @@ ROWS = ("grpo", "dr-grpo", "dapo", "gspo", "cispo", "rloo")
 SCENARIOS = ("ragged", "square", "holes", "signs", "uneven", "singleton", "equal-rewards", "fully-masked",
              "every-array", "tiny-spread", "overlong")
 
-# what is planted, and what a name of it must say
+# (what is planted, a pattern that its name must match)
 PLANTED = (
     # advantages
     ("reward-clipped", r"rewards are cut at -1 and 1"), ("reward-binary", r"a reward is 1 where it is positive"),
@@ -152,7 +153,7 @@ def half(which):
 
 
 def chosen_cases(vectors, directory):
-    """The cases that are asked, in files of their own: most of a run would go into reading the others."""
+    """Writes the cases that are run into files of their own, since reading all files would take most of the time."""
     shutil.copy(os.path.join(vectors, "DEFECTS.md"), directory)
     for row in ROWS:
         with open(os.path.join(vectors, row + ".json")) as file:
@@ -169,7 +170,7 @@ def report(conform, vectors, mistake, *options):
 
 
 def named(found):
-    """Of every group that has a cause: its name."""
+    """The names of the groups that have a cause."""
     return [g["name"] for g in found["groups"] if g["kind"] not in ("unexplained", "protocol")]
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""planted_parts.py CONFORM VECTORS: mistakes of cuts that are planted in adapters/numpy_split.py, where ranks exchange what they count and
-add, are named; so are mistakes in adapters/numpy_port.py that show in several sets of cases, all under one name, and mistakes of its loss
-where it starts from logits or hidden states. Each is one expression of the file, or two, that another one replaces."""
+"""planted_parts.py CONFORM VECTORS: the runner names mistakes of cuts that are planted in adapters/numpy_split.py, whose ranks exchange
+counts and sums; mistakes in adapters/numpy_port.py that show in several sets of cases, under one name; and mistakes of its loss in cases
+with logits or hidden states. Each mistake replaces one or two expressions of the file."""
 import json
 import os
 import re
@@ -18,7 +18,7 @@ FACTOR = "ranks if averaged else 1) for p in places"
 THROUGH = "through = whole[seq].astype(l.dtype)"
 OWN_THROUGH = "through = total(through, seq, b.n)[seq].astype(l.dtype)"
 
-# (name, {what stands there: what does instead}, the cases that are asked)
+# (name, {expression: its replacement}, the cases that are run)
 PLANTED = [
     ("NORM-09", {FACTOR: "1) for p in places"}, "ranks-*"),
     ("PART-02", {FACTOR: "ranks) for p in places"}, "ranks-*"),
@@ -48,7 +48,7 @@ def scored(c, R"""
 SUM, SUM_TOO = {'"group_mean": x.sum() / max(len(i), 1)': '"group_mean": x.sum()'}, {
     "def scored(c, R": AROUND, 'sigma(spread.get(c["scale"], R[i])':
     'sigma(spread.get(c["scale"], Around(R[i]) if c["baseline"] == "group_mean" else R[i])'}
-# (what every name must say, the edits, the cases that are asked, how many of them may stay without a name)
+# (a pattern that every name must match, the edits, the cases that are run, how many of them may stay unexplained)
 IN_SETS = [
     (r"sign of the policy's gradient is turned",
      {CLIP: "np.where(bind | dual, 0, np.where(c['kind'] == 'ppo_clip', -S, S)), 0 * A"}, WIDE, 11),
@@ -76,7 +76,7 @@ IN_SETS = [
 PATH = ("logits-*", "hidden-*")
 BOTH = (*PATH, "grpo-[efhrs]*", "gspo-[efhrs]*", "dapo-[efhrs]*")
 MEAN, KL = '"seq_mean_token_mean": 1 / (n * T[seq])', '"k3": (k3, -np.expm1(-D))'
-# the same, of the loss: what comes out at logits and hidden states is told by the chain rule.
+# the same, for mistakes of the loss that are named from logits and hidden states too, by the chain rule
 OF_LOSS = [
     (r"CLIP-01|surrogate.kind = ratio", {'& (c["kind"] != "ratio")': "& False"}, PATH, 0),
     (r"gradient goes through the clip|CLIP-01, in the gradient only|surrogate.kind = ratio, in the gradient only",
@@ -100,7 +100,7 @@ def planted(folder, edits, file="numpy_split.py"):
 
 
 def named(conform, vectors, program, cases):
-    """[(name, others that give the same, cases)] of the groups of failures."""
+    """[(name, causes with the same numbers, number of cases)] of the groups of failures."""
     globs = cases if isinstance(cases, tuple) else [f"partition-{cases}-{row}" for row in ROWS]
     only = [word for glob in globs for word in ("--only", glob)]
     run = subprocess.run([conform, "--vectors", vectors, "--format", "json", *only, "--", sys.executable, "-B", program],
@@ -109,7 +109,7 @@ def named(conform, vectors, program, cases):
 
 
 def in_sets(conform, vectors):
-    """How many are wrong."""
+    """How many mistakes are not named as expected."""
     failed = 0
     for pattern, edits, cases, most in IN_SETS + OF_LOSS:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A small port of some rows, as one would write it with automatic differentiation, and with a switch for each of many mistakes.
+"""A small port of some rows, written with automatic differentiation, with a switch for each of many mistakes.
 
-    planted_port.py [MISTAKE]        speaks the protocol; without a mistake it is right (but for cases of infinities)
+    planted_port.py [MISTAKE]        an adapter; without a mistake it is right, except in cases with infinities
 """
 import json
 import math
@@ -15,7 +15,7 @@ def wrong(*names):
     return MISTAKE in names
 
 
-# ---- numbers that remember how they were made
+# ---- automatic differentiation
 
 class Var:
     __slots__ = ("value", "parents", "grad")

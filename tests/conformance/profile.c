@@ -1,3 +1,4 @@
+/* Reads and checks profiles, and decides whether an answer is acceptable by their conventions. */
 #define _POSIX_C_SOURCE 200809L
 #include "profile.h"
 #include "recompute.h"
@@ -24,7 +25,7 @@ static int has_text(const cJSON *list, const char *text) {
 
 /* ---- fields ----------------------------------------------------------------------------------------------------------------------- */
 
-/* the field of an objective, and the value that the item gives it; NULL if either will not do */
+/* the field of this path, and in *value the value that the item gives it; NULL if either is invalid */
 static const grpo_field *field_of(const cJSON *item, const char *path, double *value) {
     int count;
     const grpo_field *field = grpo_fields(&count);
@@ -69,35 +70,35 @@ static int bad(const char *path, int n, const char *why, const char *what) {
 
 static int check_fields(const char *path, int n, const cJSON *fields, int lists) {
     double value;
-    if (fields && !cJSON_IsObject(fields)) return bad(path, n, "if and change are objects", NULL);
+    if (fields && !cJSON_IsObject(fields)) return bad(path, n, "if and change must be objects", NULL);
     for (const cJSON *i = fields ? fields->child : NULL; i; i = i->next)
         for (const cJSON *x = lists ? first_of(i) : i; x; x = lists ? next_of(i, x) : NULL)
-            if (!field_of(x, i->string, &value)) return bad(path, n, "no such field of an objective, or no value of it:", i->string);
+            if (!field_of(x, i->string, &value)) return bad(path, n, "not a field, or not a value of the field:", i->string);
     return 0;
 }
 
 static int check_rule(const char *path, int n, const cJSON *rule) {
     conventions v;
-    if (rule && !cJSON_IsObject(rule)) return bad(path, n, "rule is an object", NULL);
+    if (rule && !cJSON_IsObject(rule)) return bad(path, n, "rule must be an object", NULL);
     for (const cJSON *i = rule ? rule->child : NULL; i; i = i->next)
-        if (!convention_rule(&v, i->string) || !cJSON_IsNumber(i)) return bad(path, n, "no such rule:", i->string);
+        if (!convention_rule(&v, i->string) || !cJSON_IsNumber(i)) return bad(path, n, "not a rule, or not a number:", i->string);
     return 0;
 }
 
-/* a word that is not known may be one that is misspelt, and would accept too much or too little */
+/* unknown keys are errors: a misspelt condition would accept too much, a misspelt effect too little */
 static int check_convention(const char *path, int n, const cJSON *c) {
     static const char *const keys[] = { "what", "in", "if", "flags", "cases", "outputs", "precision", "change", "rule", "answers", "error",
                                         "operand", "rounding", "known_as" };
     int says = 0;
-    if (!cJSON_IsObject(c) || !*text_of(c, "what")) return bad(path, n, "it does not say what it is", NULL);
+    if (!cJSON_IsObject(c) || !*text_of(c, "what")) return bad(path, n, "it has no text under the key what", NULL);
     for (const cJSON *i = c->child; i; i = i->next) {
         size_t k = 0;
         while (k < sizeof keys / sizeof *keys && strcmp(keys[k], i->string)) k++;
-        if (k == sizeof keys / sizeof *keys) return bad(path, n, "there is no", i->string);
+        if (k == sizeof keys / sizeof *keys) return bad(path, n, "unknown key", i->string);
         says += k >= 7 && k < 13;
     }
     if (!says) return bad(path, n, "it has no change, rule, answers, error, operand or rounding", NULL);
-    if (member(c, "rounding") && strcmp(text_of(c, "rounding"), compare_f32.name)) return bad(path, n, "rounding is \"f32\"", NULL);
+    if (member(c, "rounding") && strcmp(text_of(c, "rounding"), compare_f32.name)) return bad(path, n, "rounding must be \"f32\"", NULL);
     return check_fields(path, n, member(c, "if"), 1) || check_fields(path, n, member(c, "change"), 0)
         || check_rule(path, n, member(c, "rule"));
 }
@@ -110,7 +111,7 @@ int profile_load(const char *path, profile *p) {
     p->json = text_json_file(path, &there);
     list = member(p->json, "conventions");
     if (!cJSON_IsArray(list)) {
-        fprintf(stderr, "conform: %s: no profile: a JSON file with a list of conventions\n", path);
+        fprintf(stderr, "conform: %s is not a profile: a JSON file with a list \"conventions\"\n", path);
         profile_free(p);
         return 1;
     }
@@ -133,7 +134,7 @@ void profile_free(profile *p) {
 const char *profile_what(const profile *p, int n) { return text_of(p->convention[n], "what"); }
 const char *profile_where(const profile *p, int n) { return text_of(p->convention[n], "in"); }
 
-/* ---- what applies ----------------------------------------------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------------------------------------------- */
 
 static int has_one_flag(const test_case *c, const cJSON *flags) {
     const cJSON *own = member(c->json, "flags");
@@ -154,7 +155,7 @@ static int applies(const cJSON *convention, const rules *r, const test_case *c) 
         && (!precision || has_text(precision, r->precision->name));
 }
 
-/* the numbers of all of them in the list */
+/* the objective and the rules with all conventions of the list applied */
 static conventions together(const profile *p, const test_case *c, const int *list) {
     conventions v;
     memset(&v, 0, sizeof v);
@@ -167,11 +168,11 @@ static conventions together(const profile *p, const test_case *c, const int *lis
     return v;
 }
 
-/* ---- float32 on the way ------------------------------------------------------------------------------------------------------------ */
+/* ---- float32 rounding -------------------------------------------------------------------------------------------------------------- */
 
-/* What a sum of n terms may lose when all of it is float32, in eps of its scale, the sum of the terms' sizes: each of the n - 1 additions,
- * in any order, is off by half an eps of at most the scale, and each term by ROUNDINGS halves of its own size (difference, exponential,
- * products, divisors).  No more than what passes in a run in f32. */
+/* The bound for a sum of n terms computed in float32, in eps of its scale, the sum of the terms' sizes: each of the n - 1 additions, in any
+ * order, is off by at most half an eps of the scale, and each term by ROUNDINGS half eps of its own size (difference, exponential,
+ * products, divisors).  At most MOST_ROUNDED, which is the default tolerance of a run in f32. */
 #define ROUNDINGS 16
 #define MOST_ROUNDED 64
 
@@ -181,13 +182,13 @@ static double rounding_bound(const test_case *c, output_kind output) {
     return fmin(MOST_ROUNDED, ((double)(of_rewards ? c->n_sequences : c->batch.n_tokens) + ROUNDINGS) / 2);
 }
 
-/* an overflow is none */
+/* in eps of float32 of the size; an overflow is not rounding, its error is infinite */
 static double rounding_error(double found, double expected, double size) {
     if (found != expected && !grpo_is_finite(found)) return HUGE_VAL;
     return compare_error_in(&compare_f32, found, expected, size);
 }
 
-/* ---- is it what they make of it? ------------------------------------------------------------------------------------------------- */
+/* ---- is the answer right by them? ------------------------------------------------------------------------------------------------- */
 
 typedef struct { const profile *p; const rules *r; const question *q; const answer *found, *computed; const int *list; } claim;
 
@@ -196,7 +197,8 @@ static int is_of_output(const cJSON *convention, output_kind output) {
     return !outputs || has_text(outputs, output_name[output]);
 }
 
-/* the smallest error of those as of float32: of the number's own size, or of what its formula subtracts; HUGE_VAL: none is stated */
+/* the error in eps of float32 where a convention states `rounding`, the smallest if several do: of the number's size, or of the size
+ * that `operand` states; HUGE_VAL: no convention states it */
 static double stated_rounding(const claim *m, output_kind output, double found, double expected, double scale) {
     double least = HUGE_VAL;
     for (ptrdiff_t j = 0; j < arrlen(m->list); j++) {
@@ -208,7 +210,7 @@ static double stated_rounding(const claim *m, output_kind output, double found, 
     return least;
 }
 
-/* one of the answers that a convention lists, or an error that is small beside what its formula subtracts, or as of float32 */
+/* is the number one of a convention's `answers`, or within its `operand` or `rounding`? */
 static int is_listed(const claim *m, output_kind output, int64_t k, double expected) {
     const double x = m->found->of[output].value[k], scale = m->q->scale.of[output].value[k];
     const double bound = rounding_bound(m->q->c, output);
@@ -240,7 +242,7 @@ static int output_agrees(const claim *m, output_kind output) {
     return 1;
 }
 
-/* the error that is nearest to its bound, of the numbers that are only right but for rounding */
+/* of the numbers that are right only within float32 rounding: the error nearest to its bound */
 static void measure_rounding(const claim *m, output_kind output, rounding *worst) {
     const numbers *found = &m->found->of[output], *right = &m->q->expected.of[output], *computed = &m->computed->of[output];
     const double bound = rounding_bound(m->q->c, output);
@@ -278,7 +280,8 @@ static int list_accepts(const profile *p, const rules *r, const question *q, con
     return ok;
 }
 
-/* Do the two lists make other numbers of the case, where numbers were found?  What rounding hides is told all the same. */
+/* Do the two lists give different numbers, by more than the tolerance, where numbers were found?  Then both are named, even if rounding
+ * would cover the difference. */
 static int makes_other(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *a,
                        const int *b) {
     const conventions one = together(p, q->c, a), two = together(p, q->c, b);
@@ -306,7 +309,8 @@ static int *list_without(const int *list, ptrdiff_t k) {
     return others;
 }
 
-/* Two that are rounding may hide each other: the last of those that can be left out, left out, and so on. */
+/* Removes conventions that can be left out, one after the other, from the end: of two that state rounding each may make the other
+ * superfluous. */
 static int *reduced(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *all, int *list) {
     for (ptrdiff_t k = arrlen(list) - 1; k >= 0; k--) {
         int *others = list_without(list, k);
@@ -318,7 +322,7 @@ static int *reduced(const profile *p, const rules *r, const question *q, const a
     return list;
 }
 
-/* those without which it is not accepted; all, if each can be left out */
+/* all of the list, if each alone can be left out */
 int *profile_needed(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *list) {
     int *need = NULL;
     if (any_rounding(p, list)) return reduced(p, r, q, found, stage, list, list_without(list, -1));
@@ -348,7 +352,6 @@ int profile_known_as(const profile *p, int n, const char *id) {
     return names && has_text(names, id);
 }
 
-/* not, if both say what one field is */
 int profile_goes_with(const profile *p, int j, int k) {
     const cJSON *a = member(p->convention[j], "change"), *b = member(p->convention[k], "change");
     for (const cJSON *i = a ? a->child : NULL; i; i = i->next) if (b && member(b, i->string)) return 0;

@@ -1,9 +1,9 @@
-"""Are the frameworks, as installed, green with their profile, and red when a line of them is changed?
+"""The installed frameworks pass with their profile, and fail when a line of their code is changed.
 
     python3 tests/conformance/profile_mutations.py CONFORM PYTHON [trl|verl]
 
-PYTHON is that of the environment with the frameworks (frameworks.sh makes it). The rows that a mutation must fail are named with it, so that
-a run takes seconds. A mutation counts as found when numbers are wrong: an adapter that stops is no proof.
+PYTHON is the interpreter of the environment that frameworks.sh makes. Each mutation names the rows that must fail, so that a run takes
+seconds. A mutation counts as found if numbers are wrong; an adapter that stops does not count.
 """
 import json
 import os
@@ -49,7 +49,7 @@ PROFILES = {"trl": "trl-1.16.0.json", "verl": "verl-0.9.1.json"}
 
 
 def run(conform, name, command, only=None):
-    """How many cases had wrong numbers, how many failed otherwise, how many were right or acceptable."""
+    """The numbers of cases with wrong numbers, of cases that failed otherwise, and of right or acceptable cases."""
     options = ["--only", only] if only else []
     profile = os.path.join(HERE, "profiles", PROFILES[name])
     done = subprocess.run([conform, "--timeout", "120", "--format", "json", "--profile", profile, *options, "--", *command],

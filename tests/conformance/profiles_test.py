@@ -1,4 +1,4 @@
-"""Profiles and expectations, with our own ports: a convention is acceptable by its profile, and nothing else is.
+"""Tests profiles and expectations with the ports here: a convention is acceptable by its profile, and nothing else is.
 
     python3 tests/conformance/profiles_test.py CONFORM ADAPTER_C
 
@@ -84,7 +84,7 @@ def settings(*changes):
 
 
 def documented(folder):
-    """Conventions that the kit knows of frameworks are acceptable without a profile, each for all cases in which it holds or for none."""
+    """Documented conventions are acceptable without a profile, each for all cases to which it applies or for none."""
     rows = ["grpo-*", "dapo-*", "gspo-*"]
     for changes in (["advantage.eps=1e-4"], ["advantage.std=population"], ["advantage.singleton=raw"],
                     ["advantage.eps=1e-6", "advantage.singleton=raw"]):
@@ -107,7 +107,7 @@ def documented(folder):
 
 
 def answers(folder):
-    """A program that answers NaN in the cases of NaN in masked slots, or 0."""
+    """`answers`: a program that answers NaN, or 0, in the cases with NaN at masked tokens."""
     text = "import sys\nsys.path[:0] = [%r]\nimport numpy as np, numpy_port, protocol\ndef answer(case, real):\n" \
            "    found = numpy_port.answer(case, real)\n    return {**found, 'loss': %s} if 'nan-masked' in case['id'] else found\n" \
            "protocol.serve('nan', '1', {'f64': np.float64}, ['loss'], answer)"
@@ -143,7 +143,7 @@ ROUNDING = {"what": "all is float32", "rounding": "f32"}
 
 
 def rounding(folder):
-    """float32 in a run in double precision: acceptable where a profile says so, as far as rounding can explain it and no further."""
+    """`rounding`: float32 in a run in double precision is acceptable within the bound for rounding if the profile states it."""
     rows, path = ["gspo-signs", "dapo-signs", "gspo-ragged", "dapo-uneven"], profile(folder, ROUNDING)
     single = [["/usr/bin/python3", "-c", SINGLE.format(os.path.join(HERE, "adapters"), share, os.path.join(HERE, os.pardir, "vectors"))]
               for share in (0, 0.98, 1.02)]

@@ -1,3 +1,4 @@
+/* Starts a program with two pipes, and exchanges lines with it under a time limit. */
 #define _POSIX_C_SOURCE 200809L
 #include "program.h"
 #include "text.h"
@@ -15,7 +16,7 @@
 
 enum { MAX_LINE = 64 << 20, CHUNK = 1 << 16 };
 
-static char reason[400];
+static char reason[400];            /* the text that the last failing call returned */
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
@@ -34,9 +35,9 @@ double program_clock(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- life and death ------------------------------------------------------------------------------------------------------------- */
+/* ---- start and end -------------------------------------------------------------------------------------------------------------- */
 
-/* what an interrupt of ours has to take along: the program leads a group of its own, which the terminal does not signal */
+/* The program leads a process group of its own, which gets no signals from the terminal: an interrupted conform kills this group. */
 static volatile pid_t running;
 
 static void interrupted(int signal_number) {
@@ -52,7 +53,7 @@ static void prepare_signals(void) {
         if (signal(deadly[k], interrupted) == SIG_IGN) signal(deadly[k], SIG_IGN);
 }
 
-static void become(char *const *command, const int *in, const int *out, const int *failure) {
+static void exec_program(char *const *command, const int *in, const int *out, const int *failure) {
     signal(SIGPIPE, SIG_DFL);
     setpgid(0, 0);
     if (dup2(in[0], 0) >= 0 && dup2(out[1], 1) >= 0) {
@@ -81,10 +82,10 @@ const char *program_start(program *p, char *const *command) {
     prepare_signals();
     memset(p, 0, sizeof *p);
     p->command = command;
-    if (pipes(pair)) return because("no pipe: %s", strerror(errno));
+    if (pipes(pair)) return because("a pipe cannot be opened: %s", strerror(errno));
     fcntl(pair[FAILURE][1], F_SETFD, FD_CLOEXEC);
     p->pid = fork();
-    if (p->pid == 0) { close(pair[FAILURE][0]); become(command, pair[IN], pair[OUT], pair[FAILURE]); }
+    if (p->pid == 0) { close(pair[FAILURE][0]); exec_program(command, pair[IN], pair[OUT], pair[FAILURE]); }
     close(pair[IN][0]);
     close(pair[OUT][1]);
     close(pair[FAILURE][1]);
@@ -123,7 +124,7 @@ void program_kill(program *p) {
 
 void program_free(program *p) { program_kill(p); }
 
-/* waits for the exit; 0 and the status, or 1 at the deadline */
+/* waits for the program to exit; returns 0 with its status, or 1 at the deadline */
 static int reap(const program *p, double deadline, int *status) {
     const struct timespec nap = { 0, 2000000 };
     for (;;) {
@@ -135,20 +136,20 @@ static int reap(const program *p, double deadline, int *status) {
     }
 }
 
-/* the program closed its output: it has exited, or it hides */
+/* the reason when the program has closed its output: it exited, or it still runs, and is then killed */
 static const char *gone(program *p) {
     char *rest = NULL, *quoted;
-    int status, hides = reap(p, program_clock() + 1, &status);
+    int status, runs = reap(p, program_clock() + 1, &status);
     if (arrlen(p->received)) {
-        text_add(&rest, " after half a line: ");
+        text_add(&rest, " after an incomplete line: ");
         text_excerpt(&rest, p->received, (size_t)arrlen(p->received), 60);
     }
     quoted = text_string(&rest);
-    if (hides) because("it closed its output%s", quoted);
+    if (runs) because("it closed its output%s", quoted);
     else if (WIFSIGNALED(status)) because("it was killed by signal %d (%s)%s", WTERMSIG(status), strsignal(WTERMSIG(status)), quoted);
     else because("it exited with status %d%s", WEXITSTATUS(status), quoted);
     free(quoted);
-    if (!hides) { kill(-p->pid, SIGKILL); forget(p); }
+    if (!runs) { kill(-p->pid, SIGKILL); forget(p); }
     else program_kill(p);
     return reason;
 }
@@ -160,7 +161,7 @@ static void drop_given(program *p) {
     p->given = 0;
 }
 
-/* 1: bytes came, 0: none for now, -1: the end */
+/* 1: bytes were read; 0: none are there yet; -1: end of file */
 static int receive(program *p) {
     ssize_t got;
     char *room = arraddnptr(p->received, CHUNK);
@@ -170,7 +171,7 @@ static int receive(program *p) {
     return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : -1;
 }
 
-/* writes what the pipe takes; a reader that is gone takes everything */
+/* writes as much as the pipe takes; if the program has closed its input, the rest counts as written */
 static size_t send_some(const program *p, const char *bytes, size_t count) {
     ssize_t sent;
     do sent = write(p->to, bytes, count); while (sent < 0 && errno == EINTR);
@@ -181,9 +182,9 @@ static size_t send_some(const program *p, const char *bytes, size_t count) {
 static const char *too_late(program *p, double seconds, size_t unsent) {
     char *rest = NULL, *quoted;
     if (arrlen(p->received)) {
-        text_add(&rest, ", only half a line: ");
+        text_add(&rest, ", only an incomplete line: ");
         text_excerpt(&rest, p->received, (size_t)arrlen(p->received), 60);
-    } else if (unsent) text_add(&rest, "; it did not even read the request");
+    } else if (unsent) text_add(&rest, "; it did not read the whole request");
     quoted = text_string(&rest);
     program_kill(p);
     because("no answer within %g s%s", seconds, quoted);
@@ -191,7 +192,7 @@ static const char *too_late(program *p, double seconds, size_t unsent) {
     return reason;
 }
 
-static const char *talks_on(program *p) {
+static const char *more_than_a_line(program *p) {
     char *rest = NULL, *quoted;
     text_excerpt(&rest, p->received + p->given, (size_t)arrlen(p->received) - p->given, 60);
     quoted = text_string(&rest);
@@ -228,7 +229,7 @@ const char *program_ask(program *p, const char *line, size_t size, double second
             *answer = p->received;
             *answer_size = (size_t)(end - p->received);
             p->given = *answer_size + 1;
-            return p->given == have ? NULL : talks_on(p);
+            return p->given == have ? NULL : more_than_a_line(p);
         }
         if (!end) looked = have;
         if (more < 0) return gone(p);
@@ -241,7 +242,7 @@ const char *program_ask(program *p, const char *line, size_t size, double second
     }
 }
 
-/* a last answer is allowed and not looked at */
+/* a last answer is allowed and ignored */
 const char *program_end(program *p, const char *line, double seconds) {
     double deadline = program_clock() + seconds;
     int status;
@@ -254,12 +255,12 @@ const char *program_end(program *p, const char *line, double seconds) {
         int more = receive(p);
         const struct timespec nap = { 0, 2000000 };
         arrfree(p->received);
-        if (program_clock() >= deadline) { program_kill(p); return because("it was still running %g s after the stop", seconds); }
+        if (program_clock() >= deadline) { program_kill(p); return because("it was still running %g s after the stop request", seconds); }
         if (more <= 0) nanosleep(&nap, NULL);
     }
     kill(-p->pid, SIGKILL);
     forget(p);
-    if (WIFSIGNALED(status)) return because("after the stop it was killed by signal %d", WTERMSIG(status));
-    if (WEXITSTATUS(status)) return because("after the stop it exited with status %d", WEXITSTATUS(status));
+    if (WIFSIGNALED(status)) return because("after the stop request it was killed by signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status)) return because("after the stop request it exited with status %d", WEXITSTATUS(status));
     return NULL;
 }

@@ -1,3 +1,4 @@
+/* Recomputes advantages and loss with the rules of a convention, from evaluations by the headers here. */
 #include "recompute.h"
 #include "plain.h"
 #include <stb_ds.h>
@@ -14,7 +15,7 @@ double *convention_rule(conventions *v, const char *name) {
     return NULL;
 }
 
-/* a copy of a case, whose arrays can be replaced */
+/* a copy of a case whose arrays can be replaced; memory: what `room` allocated, freed by free_copy */
 typedef struct { test_case c; grpo_objective obj; grpo_real *advantage; void **memory; } copy_of_case;
 
 static void *room(copy_of_case *s, int64_t count, size_t size) {
@@ -33,7 +34,7 @@ static int counts(const test_case *c, int64_t k) { return !c->batch.mask || c->b
 
 /* ---- advantages ----------------------------------------------------------------------------------------------------------------- */
 
-/* mean and variance over n + more; eps inside the root */
+/* whitening with mean and variance divided by n + more, and eps inside the root */
 static void whiten(const test_case *c, double more, double eps, double *a) {
     double n = 0, sum = 0, squares = 0, mean, deviation;
     for (int64_t k = 0; k < c->batch.n_tokens; k++) if (counts(c, k)) { n++; sum += a[k]; }
@@ -56,7 +57,7 @@ static int recompute_advantage(const test_case *c, const conventions *v, answer 
 
 /* ---- which tokens the loss counts ------------------------------------------------------------------------------------------------- */
 
-/* by the gradient of REINFORCE with A = -1: it is 0 where nothing counts.  A weight that only multiplies is left out. */
+/* The tokens that count: those where the gradient of REINFORCE with A = -1 is not 0.  Weights are left out, except those that mask. */
 static uint8_t *counted_tokens(copy_of_case *s) {
     const int64_t n = s->c.batch.n_tokens;
     grpo_objective obj = s->obj;
@@ -93,7 +94,7 @@ static void reject_by_inverse(copy_of_case *s) {
     w->rollout_is_high = weighted ? high : 0;
 }
 
-/* a mean of log-ratios against the old policy, read by nothing else */
+/* is the ratio a mean of log-ratios against the old policy, which nothing but the surrogate uses? */
 static int is_plain_mean(const grpo_objective *o) {
     const grpo_surrogate_kind kind = o->surrogate.kind;
     grpo_objective none;
@@ -115,7 +116,8 @@ static part part_of(const copy_of_case *s, const grpo_objective *obj, const grpo
     return p;
 }
 
-/* the log-ratio of each token becomes what the mean takes of it, times T/(T + more); passes: where its derivative does not vanish */
+/* Replaces the log-ratio of each token by its clipped value, times T/(T + more), as the pooled mean uses it.  share: the derivative of the
+ * new log-ratio by the old one. */
 static void pool(copy_of_case *s, const uint8_t *counted, double more, grpo_real *share) {
     const grpo_batch *b = &s->c.batch;
     grpo_real *l = room(s, b->n_tokens, sizeof *l), *old = room(s, b->n_tokens, sizeof *old);
@@ -125,7 +127,7 @@ static void pool(copy_of_case *s, const uint8_t *counted, double more, grpo_real
         for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
             const double A = s->advantage[k], x = counted[k] && A != 0 && b->logp[k] != b->logp_old[k] ? b->logp[k] - b->logp_old[k] : 0;
             const double y = A >= 0 ? fmin(x, s->obj.ratio.token_clip_high) : fmax(x, -s->obj.ratio.token_clip_low);
-            (y < 0 ? l : old)[k] = -fabs(y) * T / (T + more);          /* a log-probability may be -inf, and not inf */
+            (y < 0 ? l : old)[k] = -fabs(y) * T / (T + more);          /* a log-probability may be -inf, but not inf */
             share[k] = A == 0 || x != y ? 0 : T / (T + more);
         }
     }
@@ -133,8 +135,8 @@ static void pool(copy_of_case *s, const uint8_t *counted, double more, grpo_real
     s->c.batch.logp_old = old;
 }
 
-/* The same of a mean that takes them all; the token form differentiates by its own token alone.  Of an infinite log-ratio the finite one of
- * the two stays: where one of the other sign cancels it, it is what is left, whatever divides. */
+/* The same for a mean without clip; with ratio.gradient = token the derivative is by the token's own log-probability only, and share 1.  Of
+ * an infinite log-ratio both log-probabilities are scaled, so that the finite one remains where infinities of both signs cancel. */
 static void lengthen(copy_of_case *s, const uint8_t *counted, double more, grpo_real *share) {
     const grpo_batch *b = &s->c.batch;
     grpo_real *l = room(s, b->n_tokens, sizeof *l), *old = room(s, b->n_tokens, sizeof *old);
@@ -177,7 +179,7 @@ static part pooled_part(copy_of_case *s, const grpo_objective *asked, double mor
     return p;
 }
 
-/* the mean of a response over its tokens and `more` */
+/* turns the mean over a response's T tokens into one with divisor T + more */
 static void share_rows(copy_of_case *s, double more, part *p) {
     const grpo_batch *b = &s->c.batch;
     const uint8_t *counted = counted_tokens(s);
@@ -196,7 +198,7 @@ static void share_rows(copy_of_case *s, double more, part *p) {
     if (rows > 0) p->loss -= lost / rows;
 }
 
-/* the mean over all tokens, and `more` */
+/* the same for the mean over all tokens */
 static void share_tokens(copy_of_case *s, double more, part *p) {
     const uint8_t *counted = counted_tokens(s);
     double T = 0;
@@ -254,7 +256,7 @@ static void add_numbers(answer *out, output_kind output, const grpo_real *a, dou
         if (a[k] != 0) out->of[output].value[k] += factor * a[k];
 }
 
-/* policy or penalty; key: its loss in the report */
+/* adds a part, policy or penalty, to the answer; key: that of its loss in the report */
 static void add_part(const test_case *c, const part *p, const char *key, double factor, answer *out) {
     out->of[OUT_LOSS].value[0] += factor * p->loss;
     add_numbers(out, OUT_TERM, p->o.term, 1);
@@ -264,7 +266,7 @@ static void add_part(const test_case *c, const part *p, const char *key, double 
     for (int64_t k = 0; k < c->n_report; k++) if (!strcmp(c->report[k].key, key)) out->of[OUT_REPORT].value[k] += factor * p->loss;
 }
 
-/* the batch of `s`, factor times, into `out` */
+/* adds loss and gradients of the batch in `s`, times factor, to `out` */
 static int add_batch(copy_of_case *s, const conventions *v, double factor, answer *out) {
     part policy, penalty;
     int ok;
@@ -289,7 +291,7 @@ static int add_batch(copy_of_case *s, const conventions *v, double factor, answe
     return ok;
 }
 
-/* a mask that leaves the tokens of the part; its responses, 0 where the part has a piece of one */
+/* masks all tokens outside the part; returns how many responses it has, 0 if it has a piece of one */
 static double mask_part(const test_case *c, const case_part *p, uint8_t *mask) {
     memset(mask, 0, (size_t)c->batch.n_tokens);
     for (int64_t k = 0; k < p->n_ranges; k++) {
@@ -300,7 +302,7 @@ static double mask_part(const test_case *c, const case_part *p, uint8_t *mask) {
     return (double)p->n_ranges;
 }
 
-/* every part by its own divisor; added over the parts of a rank, and averaged over ranks */
+/* parts_apart: every part with its own divisor, added over the parts of a rank and averaged over ranks */
 static int add_parts(copy_of_case *s, const conventions *v, answer *out) {
     const test_case whole = s->c;
     const int keep = s->obj.aggregation.empty_sequences == GRPO_EMPTY_SEQUENCES_KEEP;
@@ -329,7 +331,7 @@ static int recompute_loss(const test_case *c, const conventions *v, answer *out)
     return ok;
 }
 
-/* the loss by itself, and on by the chain rule */
+/* of logits and hidden states: recomputes the loss, and continues its gradients by the chain rule */
 static int recompute_rows(const test_case *c, const conventions *v, answer *out) {
     test_case *loss = loss_of_rows(c);
     answer of_loss;

@@ -1,3 +1,4 @@
+/* The table of relations, and the changes of masked tokens, orders, padding, copies, rewards and advantages. */
 #include "relations.h"
 #include "relations_changes.h"
 #include "relations_holds.h"
@@ -18,12 +19,12 @@ int output_part(const char *output) {
 
 static void the_same(const cJSON *request, cJSON *answer, int is_scale) { (void)request; (void)answer; (void)is_scale; }
 
-/* ---- masked slots --------------------------------------------------------------------------------------------------------------- */
+/* ---- masked tokens -------------------------------------------------------------------------------------------------------------- */
 
-typedef struct { const cJSON *request; int wild, count; } poison;       /* wild: not a number, and infinities */
+typedef struct { const cJSON *request; int wild, count; } poison;       /* wild: NaN and infinities */
 
 static cJSON *poisoned(const char *key, const cJSON *old, poison *p) {
-    static const double numbers[] = { 4.5, -9.25, 0.625, -3.5 };      /* e to none of them overflows: that is for poison-nan to show */
+    static const double numbers[] = { 4.5, -9.25, 0.625, -3.5 };      /* e to any of these is finite; poison-nan tests the rest */
     const int integer = !strcmp(key, "state") || !strcmp(key, "token_id");
     int n = p->count++;
     if (cJSON_IsBool(old)) return cJSON_CreateBool(!cJSON_IsTrue(old));
@@ -32,8 +33,8 @@ static cJSON *poisoned(const char *key, const cJSON *old, poison *p) {
     return json_number(n % 3 == 0 ? NAN : n % 3 == 1 ? INFINITY : -INFINITY);
 }
 
-/* the mask says who is masked, a masked segment_end ends a segment, and a target has to be in the vocabulary */
-static int is_read_masked(const char *key) {
+/* arrays that are read at masked tokens too: the mask itself, segment_end, and arrays that have to stay valid */
+static int is_read_where_masked(const char *key) {
     return !strcmp(key, "mask") || !strcmp(key, "segment_end") || !strcmp(key, "target")
         || !strcmp(key, "banned");
 }
@@ -48,8 +49,8 @@ static void poison_vector(const char *key, cJSON *vector, poison *p) {
 static void poison_in(void *user, cJSON *holder, cJSON *array, array_shape shape) {
     poison *p = user;
     int i = 0;
-    const int exact_advantage = holder == p->request && !strcmp(array->string, "advantage");     /* are no input: NaN is none */
-    if (shape != BY_TOKEN || is_read_masked(array->string) || (p->wild && exact_advantage)) return;
+    const int exact_advantage = holder == p->request && !strcmp(array->string, "advantage");     /* must stay numbers */
+    if (shape != BY_TOKEN || is_read_where_masked(array->string) || (p->wild && exact_advantage)) return;
     for (cJSON *row = array->child; row; row = row->next, i++) {
         int t = 0;
         for (cJSON *x = row->child, *next; x; x = next, t++) {
@@ -72,7 +73,7 @@ static int poison_slots(cJSON *request, int wild) {
 static int poison_numbers(cJSON *request) { return poison_slots(request, 0); }
 static int poison_wild(cJSON *request) { return poison_slots(request, 1); }
 
-/* what masked tokens get is 0, and not only the same */
+/* outputs at masked tokens must be 0, not only unchanged */
 static void zero_in(void *user, cJSON *holder, cJSON *array, array_shape shape) {
     const cJSON *request = user;
     int i = 0;
@@ -147,7 +148,7 @@ static void groups_follow(const cJSON *request, cJSON *answer, int is_scale) {
 
 enum { PADDED = 2 };
 
-/* without any token nothing shows what a token of each array is */
+/* a batch without tokens is left out: its arrays do not show the type of a token */
 static int pad(cJSON *request, int before, int after) {
     int tokens = 0;
     for (int i = 0; i < request_sequences(request); i++) tokens += request_length(request, i);
@@ -217,7 +218,7 @@ static void twice_a_sum(const cJSON *request, cJSON *answer, int is_scale) {
 
 /* ---- rewards and advantages ----------------------------------------------------------------------------------------------------- */
 
-/* a number that a float cannot hold twice is left as it is, and the relation with it */
+/* 0 if twice a number is beyond the range of a float: the relation is then left out */
 static int doubles(const cJSON *item) {
     int fine = !cJSON_IsNumber(item) || fabs(item->valuedouble) < FLT_MAX / 4;
     for (const cJSON *child = item->child; child && fine; child = child->next) fine &= doubles(child);
@@ -258,65 +259,64 @@ static void twice_the_loss(const cJSON *request, cJSON *answer, int is_scale) {
     if (term) json_scale(term, 2);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------------------------------------------ */
 
 const relation relations[] = {
-    { "poison-numbers", "the masked slots hold other numbers and flags", "nothing changes, and what masked tokens get is 0",
-      "every objective: a masked token takes part in nothing (its segment_end alone is read)", holds_everywhere, "", NULL,
-      poison_numbers, zero_where_masked },
-    { "poison-nan", "the masked slots hold NaN and infinities", "nothing changes, and what masked tokens get is 0",
-      "every objective: what a masked slot holds is not read", holds_everywhere, "", NULL, poison_wild, zero_where_masked },
-    { "permute-responses", "the responses of each group stand in the opposite order", "the outputs stand so too",
-      "every loss; advantages but for the baseline kalman and the transform best_minus_second, which go by the order",
+    { "poison-numbers", "masked tokens have other numbers and flags", "nothing changes, and outputs at masked tokens are 0",
+      "every objective: masked tokens have no effect (only their segment_end is read)", holds_everywhere, "", NULL, poison_numbers,
+      zero_where_masked },
+    { "poison-nan", "masked tokens have NaN and infinities", "nothing changes, and outputs at masked tokens are 0",
+      "every objective: numbers at masked tokens are not read", holds_everywhere, "", NULL, poison_wild, zero_where_masked },
+    { "permute-responses", "the responses of each group are in reverse order", "the outputs are in reverse order too",
+      "every loss; advantages except with the baseline kalman and the transform best_minus_second, which depend on the order",
       holds_in_any_order, "!order", NULL, reverse_responses, responses_follow },
-    { "permute-groups", "the groups stand in the opposite order", "the outputs stand so too",
-      "every objective: nothing is defined by the number of a group", holds_everywhere, "", NULL, reverse_groups, groups_follow },
-    { "pad-right", "two masked tokens after each response", "what they get is 0, the rest does not change",
-      "every loss; advantages but for rewards of the length, which counts masked tokens", holds_padded_right, "!length", NULL,
-      pad_right, padded_right },
-    { "pad-left", "two masked tokens before each response", "what they get is 0, the rest does not change",
-      "as pad-right, and not with prefix trees, where a masked token is the end of what is shared", holds_padded_left, "!length", NULL,
-      pad_left, padded_left },
-    { "duplicate-mean", "the whole batch is there twice", "the loss is the same, its gradients are half, advantages are the same",
-      "aggregations that divide by a number of tokens, responses or groups, of every penalty too", holds_as_mean, "mean", NULL, duplicate,
+    { "permute-groups", "the groups are in reverse order", "the outputs are in reverse order too",
+      "every objective: nothing depends on the position of a group", holds_everywhere, "", NULL, reverse_groups, groups_follow },
+    { "pad-right", "two masked tokens are added after each response", "their outputs are 0, the rest does not change",
+      "every loss; advantages except with rewards that depend on the length, which counts masked tokens", holds_padded_right, "!length",
+      NULL, pad_right, padded_right },
+    { "pad-left", "two masked tokens are added before each response", "their outputs are 0, the rest does not change",
+      "as pad-right, except with prefix trees, where a masked token ends the shared prefix", holds_padded_left, "!length", NULL, pad_left,
+      padded_left },
+    { "duplicate-mean", "the whole batch appears twice", "loss and advantages do not change, gradients are half",
+      "aggregations that divide by a count of tokens, responses or groups, for every penalty too", holds_as_mean, "mean", NULL, duplicate,
       twice_a_mean },
-    { "duplicate-sum", "the whole batch is there twice", "the loss is twice, its gradients are the same, advantages are the same",
-      "aggregations whose divisor is no number of the batch, without penalties that have one", holds_as_sum, "sum", NULL, duplicate,
-      twice_a_sum },
+    { "duplicate-sum", "the whole batch appears twice", "the loss is doubled, gradients and advantages do not change",
+      "aggregations without a divisor that depends on the batch, and no penalties with such a divisor", holds_as_sum, "sum", NULL,
+      duplicate, twice_a_sum },
     { "double-rewards-normalised", "rewards, values and baselines are multiplied by 2", "the advantages do not change",
-      "scales of the rewards with an epsilon of 0, and nothing that has a unit of its own", holds_normalised, "normalised", NULL,
-      double_rewards, the_same },
+      "advantages divided by a scale of the rewards with epsilon 0, without terms of another unit than rewards", holds_normalised,
+      "normalised", NULL, double_rewards, the_same },
     { "double-rewards", "rewards, values and baselines are multiplied by 2", "the advantages are multiplied by 2",
-      "no scale of the rewards, and nothing that has a unit of its own", holds_unnormalised, "unnormalised", NULL, double_rewards,
-      twice_the_advantage },
+      "advantages not divided by a scale of the rewards, without terms of another unit than rewards", holds_unnormalised, "unnormalised",
+      NULL, double_rewards, twice_the_advantage },
     { "double-advantages", "the advantages are multiplied by 2", "loss and gradients are multiplied by 2",
-      "surrogates that are linear in a positive factor of A, without a penalty", holds_linear, "linear", NULL, double_advantages,
-      twice_the_loss },
+      "surrogates for which a positive factor of A multiplies the loss, without a penalty", holds_linear, "linear", NULL,
+      double_advantages, twice_the_loss },
     { "shift-rewards", "a constant is added to the rewards", "the advantages do not change",
       "rewards that are compared with a mean of rewards, and are not looked at by themselves", holds_shifted_rewards, "baseline", NULL,
       shift_rewards, rewards_shifted },
     { "shift-logp", "a constant, another one for each token, is added to its log-probabilities",
-      "nothing changes (of surrogates whose value is A times log p, no gradient)",
-      "objectives that read log-probabilities as differences alone", holds_for_differences, "differences", NULL, shift_log_probabilities,
+      "nothing changes (of surrogates whose value is A times log p: no gradient changes)",
+      "objectives that use only differences of log-probabilities", holds_for_differences, "differences", NULL, shift_log_probabilities,
       the_same },
-    { "cut-micro", "each group is a micro-batch", "loss and dlogp are those of the whole", "every objective, with advantages given",
+    { "cut-micro", "each group is a micro-batch", "loss and dlogp are those of the whole batch", "every objective, with advantages given",
       holds_cut, NULL, give_advantages, cut_micro_batches, loss_and_gradient },
-    { "cut-ranks", "the groups are dealt to two ranks, gradients averaged", "loss and dlogp are those of the whole",
+    { "cut-ranks", "the groups are distributed over two ranks, gradients averaged", "loss and dlogp are those of the whole batch",
       "every objective, with advantages given", holds_cut, NULL, give_advantages, cut_over_ranks, loss_and_gradient },
-    { "pack-rows", "each group is a part, two responses of it in a packed row", "loss and dlogp are those of the whole",
+    { "pack-rows", "each group is a part, with two of its responses in a packed row", "loss and dlogp are those of the whole batch",
       "every objective, with advantages given", holds_cut, NULL, give_advantages, pack_in_rows, loss_and_gradient },
-    { "reverse-vocabulary", "the vocabulary stands in the opposite order, targets too", "d logits and d weight stand so too",
-      "every row of logits: nothing is defined by the number of a token", holds_for_rows, NULL, NULL, reverse_vocabulary,
-      vocabulary_reversed },
+    { "reverse-vocabulary", "the vocabulary is in reverse order, targets too", "d logits and d weight are in reverse order too",
+      "every row of logits: nothing depends on the id of a token", holds_for_rows, NULL, NULL, reverse_vocabulary, vocabulary_reversed },
     { "double-temperature", "logits (of hidden states: the projection) and temperature are multiplied by 2",
-      "nothing changes, but that d logits and d weight are half", "every row of logits: only the quotient is read", holds_for_rows, NULL,
+      "d logits and d weight are half, the rest does not change", "every row of logits: only the quotient is used", holds_for_rows, NULL,
       NULL, double_temperature, temperature_doubled },
-    { "poison-banned", "banned tokens have other logits", "nothing changes", "every row of logits: what is banned is not read",
+    { "poison-banned", "banned tokens have other logits", "nothing changes", "every row of logits: logits of banned tokens are not read",
       holds_for_logits, NULL, NULL, poison_banned, the_same },
-    { "shift-logits", "a constant, another one for each row, is added to the logits", "log-probabilities and entropy do not change",
-      "rows of logits without an objective: softmax does not see it", holds_for_softmax, NULL, NULL, shift_logits, logits_shifted },
+    { "shift-logits", "a constant, different for each row, is added to the logits", "log-probabilities and entropy do not change",
+      "rows of logits without an objective: softmax does not depend on it", holds_for_softmax, NULL, NULL, shift_logits, logits_shifted },
     { "finite-differences", "log-probabilities are moved a little along a direction", "the loss changes as dlogp says",
-      "objectives whose gradient is that of the loss: nothing in it is detached from logp; in f64, where the loss is smooth",
+      "objectives whose dlogp is the gradient of the loss, with nothing detached from logp; in f64, where the loss is smooth",
       holds_for_exact_gradients, "gradient", NULL, NULL, the_same }
 };
 const int n_relations = sizeof relations / sizeof *relations;

@@ -1,27 +1,30 @@
-/* Relations between two answers of one program: what is changed in a request, what must then follow for each output, and for which
- * objectives.  No expected number is needed. */
+/* Relations between two answers of one program: how a request is changed, how the answer must change then, and for which objectives and
+ * outputs.  No expected number is needed. */
 #ifndef RELATIONS_H
 #define RELATIONS_H
 #include <cJSON.h>
 
-/* the outputs that something is said of: by what they are a function of */
+/* sets of outputs: advantages, outputs that are values (loss, term, report, log-probabilities ...), outputs that are gradients */
 enum { OF_ADVANTAGE = 1, OF_VALUE = 2, OF_GRADIENT = 4, OF_LOSS = 6, OF_ALL = 7 };
-int output_part(const char *output);            /* "term": OF_VALUE */
+int output_part(const char *output);            /* the set that an output is in; of "term" OF_VALUE */
 
 typedef struct {
-    const char *name, *changed, *follows;
-    const char *where;                          /* for which objectives, and why */
-    int (*holds)(const cJSON *request);         /* for which of its outputs; 0: for none */
-    /* with an objective of the program's own: "" for every one, "mean": where the user says so, "!order": where not, NULL: never */
+    const char *name, *changed, *follows;       /* in words: what is changed, and what must follow */
+    const char *where;                          /* in words: for which objectives, and why */
+    int (*holds)(const cJSON *request);         /* the outputs of the request for which the relation holds, a sum of OF_... */
+    /* With --objective-fixed the relation is checked: "" always, "mean" if --holds has this property, "!order" if it does not have it, NULL
+     * never. */
     const char *property;
-    void (*prepare)(cJSON *request);            /* NULL; else what is done to the request before it is asked at all */
-    int (*change)(cJSON *request);              /* NULL: finite differences; 0: there is nothing to change in this batch */
-    void (*follow)(const cJSON *request, cJSON *answer, int is_scale);      /* the answer to it, or its scales -> what must be answered */
+    void (*prepare)(cJSON *request);            /* NULL, or changes the request before its first use */
+    int (*change)(cJSON *request);              /* changes the request; returns 0 if this batch has nothing to change.  NULL: no change,
+                                                   the relation is that of finite differences */
+    void (*follow)(const cJSON *request, cJSON *answer, int is_scale);      /* changes the answer to the request, or (is_scale) its scales,
+                                                   into that expected for the changed request */
 } relation;
 
 extern const relation relations[];
 extern const int n_relations;
 
-extern const char *const relation_properties[];     /* ends with NULL */
+extern const char *const relation_properties[];     /* the words that --holds accepts; ends with NULL */
 
 #endif

@@ -1,9 +1,9 @@
-/* What relations change in a request, and what follows for the answer or (is_scale) for its scales. */
+/* The changes of requests that relations make, and the changes of the answer, or (is_scale) of its scales, that must follow. */
 #ifndef RELATIONS_CHANGES_H
 #define RELATIONS_CHANGES_H
 #include <cJSON.h>
 
-/* relations_cut.c: the same batch in parts, of given advantages */
+/* relations_cut.c: the batch is cut into parts; advantages are given */
 void give_advantages(cJSON *request);
 int cut_micro_batches(cJSON *request);
 int cut_over_ranks(cJSON *request);

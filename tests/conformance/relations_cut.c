@@ -1,3 +1,4 @@
+/* Relations that cut a batch into parts of kind `split`: micro-batches, ranks, packed rows. */
 #include "relations_changes.h"
 #include "request.h"
 #include <math.h>
@@ -11,7 +12,7 @@ static void round_to_float(cJSON *item) {
     }
 }
 
-/* numbers of a batch are those of binary32 */
+/* copies the advantages into the batch, rounded to binary32 like all numbers of a batch */
 void give_advantages(cJSON *request) {
     cJSON *advantage = json_get(request, "advantage");
     if (!advantage) return;

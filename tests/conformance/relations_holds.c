@@ -1,3 +1,4 @@
+/* For each relation: the outputs for which it holds, from the choices of the objective. */
 #include "relations_holds.h"
 #include "relations.h"
 #include "request.h"
@@ -10,7 +11,7 @@ static int of_kind(const cJSON *q, const char *kind) { return !strcmp(json_get(q
 static int has_groups(const cJSON *q) { return !of_kind(q, "split") && request_groups(q) > 0; }
 static int is_objective(const cJSON *q) { return of_kind(q, "objective"); }
 
-/* ---- every objective, but for what is named -------------------------------------------------------------------------------------- */
+/* ---- every objective, with exceptions -------------------------------------------------------------------------------------------- */
 
 int holds_everywhere(const cJSON *q) { return has_groups(q) ? OF_ALL : 0; }
 
@@ -30,7 +31,7 @@ int holds_padded_left(const cJSON *q) {
 
 /* ---- the batch twice ------------------------------------------------------------------------------------------------------------ */
 
-/* statistics of the whole batch are the same of it twice where they are means, with a divisor of n */
+/* duplicating the batch leaves a statistic of the whole batch unchanged if it is a mean with divisor n, not n - 1 */
 static int advantages_of_twice(const cJSON *q) {
     const int sample = is(q, "advantage.std", "sample");
     if (is(q, "advantage.scale", "beta") || is(q, "advantage.reweight", "nonzero_rewards")) return 0;
@@ -58,7 +59,7 @@ int holds_as_sum(const cJSON *q) {
 
 /* ---- rewards -------------------------------------------------------------------------------------------------------------------- */
 
-enum { NOT_HOMOGENEOUS = -1 };      /* else: by what power of a factor of all rewards the advantages are multiplied */
+enum { NOT_HOMOGENEOUS = -1 };      /* else a power p: when all rewards are multiplied by f, advantages are multiplied by f^p */
 
 static int reward_has_a_unit(const cJSON *q) {
     return !is(q, "reward.kl", "none") || !is(q, "reward.map", "none") || !is(q, "reward.overlong", "none")
@@ -74,7 +75,7 @@ static int tokens_have_a_unit(const cJSON *q) {
         || !is_zero(q, "advantage.clamp_low") || !is_zero(q, "advantage.clamp_high");
 }
 
-/* of the items; an epsilon beside a deviation has the unit of rewards */
+/* the power after baseline and scale; an epsilon beside a deviation has the unit of rewards, and makes it not homogeneous */
 static int power_of_items(const cJSON *q) {
     const int norm = is(q, "advantage.batch_norm", "items");
     if (norm && !is_zero(q, "advantage.batch_norm_eps")) return NOT_HOMOGENEOUS;
@@ -85,7 +86,7 @@ static int power_of_items(const cJSON *q) {
 static int power_of_advantages(const cJSON *q) {
     int power = power_of_items(q);
     if (reward_has_a_unit(q) || power < 0) return NOT_HOMOGENEOUS;
-    if (power == 0 && is(q, "advantage.credit", "gae step_gae")) return NOT_HOMOGENEOUS;       /* values are of the rewards' unit */
+    if (power == 0 && is(q, "advantage.credit", "gae step_gae")) return NOT_HOMOGENEOUS;       /* values have the rewards' unit */
     if (is(q, "advantage.scale", "token_whiten")) power = is_zero(q, "advantage.eps") ? 0 : NOT_HOMOGENEOUS;
     if (is(q, "advantage.batch_norm", "tokens") && power == 1) power = is_zero(q, "advantage.batch_norm_eps") ? 0 : NOT_HOMOGENEOUS;
     if (is(q, "advantage.batch_norm", "mean_abs") && power == 1) power = 0;
@@ -97,7 +98,7 @@ static int has_own_advantages(const cJSON *q) { return is_objective(q) && !json_
 int holds_normalised(const cJSON *q) { return has_own_advantages(q) && power_of_advantages(q) == 0 ? OF_ADVANTAGE : 0; }
 int holds_unnormalised(const cJSON *q) { return has_own_advantages(q) && power_of_advantages(q) == 1 ? OF_ADVANTAGE : 0; }
 
-/* of what comes before and after baseline and scale, nothing; so the size of an advantage is known too */
+/* nothing but a baseline and a scale, so that the scale of the shifted advantages can be computed */
 static int is_plain_advantage(const cJSON *q) {
     return is(q, "reward.truncated", "keep") && is(q, "reward.length", "none") && is(q, "reward.map", "none")
         && is(q, "reward.overlong", "none") && is(q, "reward.kl", "none") && is(q, "advantage.rewards", "one")
@@ -116,7 +117,7 @@ int holds_shifted_rewards(const cJSON *q) {
 
 /* ---- advantages ----------------------------------------------------------------------------------------------------------------- */
 
-static int pays_nothing(const cJSON *q) {
+static int has_no_penalty(const cJSON *q) {
     return (is(q, "penalty.kl", "none") || is_zero(q, "penalty.kl_coef")) && is_zero(q, "penalty.entropy_coef")
         && is(q, "penalty.nll_on", "none") && is(q, "penalty.preference", "none");
 }
@@ -124,7 +125,7 @@ static int pays_nothing(const cJSON *q) {
 int holds_linear(const cJSON *q) {
     static const char *const linear = "reinforce ratio ppo_clip dual_clip cispo sapo vespo log_ratio gppo aspo topr masked_weight "
         "sapo_detached dispo bgpo policy_shaping quadratic quadratic_probability unbounded_positive";
-    return is_objective(q) && is(q, "surrogate.kind", linear) && pays_nothing(q) ? OF_LOSS : 0;
+    return is_objective(q) && is(q, "surrogate.kind", linear) && has_no_penalty(q) ? OF_LOSS : 0;
 }
 
 /* ---- log-probabilities ---------------------------------------------------------------------------------------------------------- */
@@ -137,7 +138,7 @@ static int reads_probabilities(const cJSON *q) {
         || (!is(q, "penalty.preference", "none") && is(q, "penalty.preference_score", "reference_free"));
 }
 
-/* in the value alone: A times log p */
+/* the value is A times log p; the gradient depends on differences only */
 static int reads_log_probability(const cJSON *q) {
     return is(q, "surrogate.kind", "reinforce cispo vespo topr masked_weight sapo_detached dispo aspo");
 }
@@ -148,7 +149,7 @@ int holds_for_differences(const cJSON *q) {
     return advantage | (reads_probabilities(q) ? 0 : reads_log_probability(q) ? OF_GRADIENT : OF_LOSS);
 }
 
-/* weights and masks that jump are no matter, as they have no derivative where they do not */
+/* Is a factor detached from logp?  Weights and masks that are piecewise constant do not count: their derivative is 0. */
 static int detaches(const cJSON *q) {
     return is(q, "ratio.gradient", "token") || is(q, "ratio.behaviour", "current") || !is(q, "weight.fipo", "none")
         || !is(q, "weight.policy_is", "none") || !is(q, "penalty.kl_gradient", "exact")

@@ -1,4 +1,4 @@
-/* For which of the outputs of a request a relation holds, from the axes of its objective alone. */
+/* Decides from the objective of a request for which outputs each relation holds. */
 #ifndef RELATIONS_HOLDS_H
 #define RELATIONS_HOLDS_H
 #include <cJSON.h>

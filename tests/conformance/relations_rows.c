@@ -1,3 +1,4 @@
+/* Relations of logits and hidden states: the vocabulary, the temperature, banned tokens, a constant added to a row. */
 #include "relations_changes.h"
 #include "request.h"
 #include <float.h>
@@ -12,7 +13,7 @@ static int vocabulary(const cJSON *request) {
     return 0;
 }
 
-/* ---- the vocabulary in the opposite order --------------------------------------------------------------------------------------- */
+/* ---- the vocabulary in reverse order -------------------------------------------------------------------------------------------- */
 
 static void reverse(cJSON *array) {
     for (cJSON *item = array ? array->child : NULL, *next; item; item = next) {
@@ -88,7 +89,7 @@ int poison_banned(cJSON *request) {
 
 /* ---- a constant added to a row of logits ------------------------------------------------------------------------------------------ */
 
-/* that a float holds every sum with it, or 0 */
+/* a constant with which every sum is exact in a float; 0: there is none */
 static double shift_of_row(const cJSON *vector, int turn) {
     static const double shifts[] = { 1, -0.5, 0.25, -2 };
     for (int k = 0; k < 4; k++) {
@@ -112,8 +113,8 @@ int shift_logits(cJSON *request) {
     return shifted;
 }
 
-/* log p is of the size |z| + S, the entropy 2 S, with S = sum p |z| + H: each z is larger by at most shift/tau, so that both are larger by
- * twice that */
+/* The scale of log p is |z| + S, that of the entropy 2 S, with S = sum p |z| + H.  The shift makes each |z| larger by at most shift/tau, so
+ * both scales by at most twice that. */
 void logits_shifted(const cJSON *request, cJSON *answer, int is_scale) {
     static const char *const keys[] = { "logp", "entropy" };
     const double tau = json_get(request, "temperature")->valuedouble;

@@ -1,3 +1,4 @@
+/* Relations that add a constant to rewards or to log-probabilities, chosen so that every sum is exact. */
 #include "relations_changes.h"
 #include "request.h"
 #include <math.h>
@@ -12,7 +13,7 @@ static double number_at(const cJSON *list, int index) {
 
 /* ---- rewards -------------------------------------------------------------------------------------------------------------------- */
 
-/* that a float holds every sum; 0: none does */
+/* a constant with which every sum is exact in a float; 0: there is none */
 static double reward_shift(const cJSON *reward) {
     static const double shifts[] = { 1, 2, 0.5, 4, 8 };
     for (size_t k = 0; k < sizeof shifts / sizeof *shifts; k++) {
@@ -31,7 +32,7 @@ int shift_rewards(cJSON *request) {
     return shift != 0;
 }
 
-/* |R| + |b| of a response, whose mean or leave-one-out mean is over the group, or (batch_mean) over the batch */
+/* |R| + |b| of a response; the baseline b is a mean or leave-one-out mean over the group, or (batch_mean) a mean over the batch */
 static double size_of_item(const cJSON *request, int i) {
     const cJSON *reward = json_get(json_get(request, "batch"), "reward");
     const int whole = request_is(request, "advantage.baseline", "batch_mean");
@@ -58,8 +59,8 @@ static void set_all(cJSON *row, double x) {
         if (cJSON_IsNumber(item) && item->valuedouble != 0) cJSON_SetNumberHelper(item, x);
 }
 
-/* The scale is (|R| + |b|) over the deviation, and that is the same for the responses of a group: so is 2 shift over it.  Where the
- * advantage is 0 by a rule it stays so. */
+/* The scale of an advantage is (|R| + |b|) over the deviation.  The deviation, the same for all responses of a group, follows from it, and
+ * 2 shift over the deviation is added to the scale.  A scale of 0, of an advantage that is 0 by a rule, stays 0. */
 void rewards_shifted(const cJSON *request, cJSON *answer, int is_scale) {
     cJSON *scale = json_get(answer, "advantage");
     const double shift = reward_shift(json_get(json_get(request, "batch"), "reward"));
@@ -79,7 +80,7 @@ void rewards_shifted(const cJSON *request, cJSON *answer, int is_scale) {
 static const char *const log_probabilities[] = { "logp", "logp_old", "logp_ref", "logp_rollout", "logp_teacher" };
 enum { N_LOG_PROBABILITIES = sizeof log_probabilities / sizeof *log_probabilities };
 
-/* the fewer digits a number has, the more precisions hold it; sums that are further from 0 than the number may need one more */
+/* is every sum exact in a float, and still a log-probability? */
 static int may_shift(const cJSON *const *x, double shift) {
     for (int k = 0; k < N_LOG_PROBABILITIES; k++) {
         if (!x[k] || cJSON_IsString(x[k])) continue;

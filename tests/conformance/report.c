@@ -1,3 +1,4 @@
+/* The report as text, TAP, JUnit and JSON. */
 #include "report.h"
 #include "text.h"
 #include <stdio.h>
@@ -12,7 +13,7 @@ static int contains(const int *list, int value) {
     return 0;
 }
 
-/* up to what differs from case to case */
+/* the part before the first colon; what follows differs from case to case */
 size_t report_reason_length(const char *reason) { return strcspn(reason, ":"); }
 
 void report_free(report *r) {
@@ -48,7 +49,8 @@ void report_summary(const report *r, char *buffer, size_t size) {
 static void write_wrong(char **t, const char *indent, const wrong_output *w) {
     text_format(t, "%s%s: expected %.17g, found %.17g", indent, w->where, w->m.expected, w->m.found);
     if (grpo_is_finite(w->m.error)) text_format(t, ", error %.3g eps of scale", w->m.error);
-    else text_add(t, ", no tolerance covers it");
+    else if (grpo_is_finite(w->m.expected) && grpo_is_finite(w->m.found)) text_add(t, ", must be equal: its scale is 0");
+    else text_add(t, ", infinite error");
     text_format(t, " (%lld of %lld numbers wrong, the worst is shown)\n", (long long)w->m.wrong, (long long)w->m.judged);
 }
 
@@ -56,14 +58,14 @@ static void write_numbers(char **t, const char *indent, const case_result *c) {
     for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) write_wrong(t, indent, &c->wrong[k]);
 }
 
-/* the causes of a group, or what else is to be said of it, in a few words */
+/* the names of the causes of a group, or its reason */
 static void write_title(char **t, const report *r, const failure_group *g) {
     if (g->cause == -2) text_format(t, "%.*s", (int)report_reason_length(g->reason), g->reason);
     else if (g->cause == -1) text_add(t, g->reason);
     else text_add(t, r->d->causes[g->cause].name);
     if (g->where) text_format(t, ", in %s only", g->where);
     for (ptrdiff_t k = 0; k < arrlen(g->also) && k < SHOWN_ALSO; k++)
-        text_format(t, "%s%s", k ? "; " : " (or, the same in these cases: ", r->d->causes[g->also[k]].name);
+        text_format(t, "%s%s", k ? "; " : " (or, with the same numbers in these cases: ", r->d->causes[g->also[k]].name);
     if (arrlen(g->also) > SHOWN_ALSO) text_add(t, "; ...");
     if (arrlen(g->also)) text_add(t, ")");
 }
@@ -97,7 +99,7 @@ static int64_t numbers_of(const case_result *c) {
     return n;
 }
 
-/* a case of ordinary numbers, with the fewest in the outputs that are wrong, is the easiest to follow */
+/* the case that is easiest to follow: not fragile, and with the fewest numbers in the outputs that are wrong */
 static int example_of(const report *r, const failure_group *g) {
     int best = g->cases[0];
     for (ptrdiff_t k = 1; k < arrlen(g->cases); k++) {
@@ -129,9 +131,11 @@ static void write_group(char **t, const report *r, const failure_group *g, int n
     if (g->cause >= 0) write_cause_text(t, r, g->cause);
     for (ptrdiff_t k = 0; k < arrlen(g->also) && k < 3; k++) write_cause_text(t, r, g->also[k]);
     for (ptrdiff_t k = 0; k < arrlen(g->partly) && k < SHOWN_ALSO; k++)
-        text_format(t, "%s%s%s", k ? "; " : "   (some of these cases, not all, would be explained by: ", r->d->causes[g->partly[k]].name,
+        text_format(t, "%s%s%s", k ? "; " : "   (some of these cases, not all, are also explained by: ", r->d->causes[g->partly[k]].name,
             k + 1 == arrlen(g->partly) ? ")\n" : k + 1 == SHOWN_ALSO ? "; ...)\n" : "");
-    if (g->refuted) text_format(t, "   (not the whole story: %d times it would have given other numbers than were found)\n", g->refuted);
+    if (g->refuted)
+        text_format(t, "   (does not agree with every case: in %d it would have given other numbers than those found)\n",
+            g->refuted);
     if (g->hint) text_format(t, "   %s\n", g->hint);
     text_format(t, "   for example %s", example->id);
     if (example->reason) text_format(t, ": %s", example->reason);
@@ -143,14 +147,14 @@ static void write_group(char **t, const report *r, const failure_group *g, int n
     write_ids(t, r, g->cases, SHOWN_IDS);
 }
 
-/* Of each row with wrong numbers, once, and of the first few.  A program that does not start, or answers no numbers, says nothing of a row. */
+/* The evidence of the first few rows that have wrong numbers.  Rows whose cases failed without numbers are left out. */
 static void write_evidence(char **t, const report *r) {
     const char *last = "";
     int rows = 0;
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
         const case_result *c = &r->results[k];
         if (c->verdict != CASE_FAILED || c->reason || !c->evidence || !strcmp(c->variant, last)) continue;
-        if (!rows) text_add(t, "\nWhat the rows that fail are:\n");
+        if (!rows) text_add(t, "\nWhat the settings of the failing rows are based on:\n");
         if (rows < SHOWN_ROWS || r->verbose) text_format(t, "   %s: %s\n", c->variant, c->evidence);
         rows++;
         last = c->variant;
@@ -170,7 +174,7 @@ static void write_each_failure(char **t, const report *r) {
     }
 }
 
-/* ---- what is acceptable --------------------------------------------------------------------------------------------------------- */
+/* ---- acceptable answers, skips -------------------------------------------------------------------------------------------------- */
 
 static void write_conventions(char **t, const report *r, const case_result *c) {
     for (ptrdiff_t k = 0; k < arrlen(c->conventions); k++)
@@ -204,7 +208,7 @@ static int same_skip(const report *r, int a, int b) {
     return x->verdict == CASE_SKIPPED && y->verdict == CASE_SKIPPED && !strcmp(x->reason, y->reason);
 }
 
-/* one for each reason */
+/* the first result with each reason for a skip */
 static int *first_skips(const report *r) {
     int *first = NULL;
     for (int k = 0; k < (int)arrlen(r->results); k++) {
@@ -225,7 +229,8 @@ static void write_skips(char **t, const report *r) {
         write_ids(t, r, cases, 3);
         arrfree(cases);
     }
-    if (shown < arrlen(first)) text_format(t, "and skips for %lld more reasons\n", (long long)(arrlen(first) - shown));
+    if (shown < arrlen(first))
+        text_format(t, "and more are skipped, for %lld other reasons (--verbose all)\n", (long long)(arrlen(first) - shown));
     arrfree(first);
 }
 
@@ -233,7 +238,7 @@ static void write_notes(char **t, const report *r) {
     int *cases = NULL;
     for (int k = 0; k < (int)arrlen(r->results); k++) if (r->results[k].note) arrput(cases, k);
     if (arrlen(cases)) {
-        text_format(t, "%lld are refused by an error that does not name what is wrong with the input, such as %s: %s:",
+        text_format(t, "%lld invalid inputs are refused with an error that does not name the field at fault (for example %s: %s):",
                     (long long)arrlen(cases), r->results[cases[0]].id, r->results[cases[0]].note);
         write_ids(t, r, cases, 3);
     }
@@ -274,7 +279,6 @@ static void report_text(const report *r) {
 
 /* ---- TAP ------------------------------------------------------------------------------------------------------------------------ */
 
-/* reason or diagnosis, and the numbers */
 char *report_details(const report *r, int result) {
     const case_result *c = &r->results[result];
     char *t = NULL;
@@ -507,5 +511,5 @@ void report_end(const report *r, session *s, const char *format) {
     if (wrong) fprintf(stderr, "conform: note: %s\n", wrong);
     free(wrong);
     if (!r->passed && !r->acceptable && !r->failed)
-        fprintf(stderr, "conform: nothing was tested%s\n", arrlen(r->results) ? "" : ": there is no case that --only matches");
+        fprintf(stderr, "conform: nothing was tested%s\n", arrlen(r->results) ? ": all cases were skipped" : ": no case matches --only");
 }

@@ -1,4 +1,4 @@
-/* What a run found, and how it is told. */
+/* The results of a run, the failures grouped by cause, and the writers of the report formats. */
 #ifndef REPORT_H
 #define REPORT_H
 #include "diagnose.h"
@@ -9,53 +9,53 @@ typedef enum { CASE_PASSED, CASE_FAILED, CASE_SKIPPED, CASE_ACCEPTABLE } verdict
 typedef struct { mismatch m; char where[64]; } wrong_output;
 
 typedef struct {
-    char *id, *variant, *evidence;  /* evidence: what the row is, NULL if the file says nothing */
-    const char *comment;            /* the case's own, what its batch is made to show; NULL: none */
+    char *id, *variant, *evidence;  /* variant: the file's name, a row; evidence: what the row's settings are based on, or NULL */
+    const char *comment;            /* of the case in the vectors: what its batch tests; NULL: none */
     verdict verdict;
     char *reason;                   /* of a skip, or of a failure that is not a wrong number; else NULL */
-    char *note;                     /* of an input that is refused, but not for what is wrong with it; else NULL */
-    char *minimal;                  /* NULL, or JSON: the smallest case in which a relation is broken */
+    char *note;                     /* of invalid input refused with an error that does not name the field at fault; else NULL */
+    char *minimal;                  /* NULL, or JSON: the smallest case in which a relation does not hold */
     wrong_output *wrong;            /* stb_ds array */
-    int *conventions;               /* stb_ds array: of the profile, what made an answer acceptable */
-    rounding rounding;              /* where that is float32 on the way */
-    int fragile;                    /* of infinities or enormous numbers: no example of something else */
-    int64_t judged;
+    int *conventions;               /* stb_ds array: the conventions of the profile that made an answer acceptable */
+    rounding rounding;              /* where one of them is float32 rounding: the largest error and its bound */
+    int fragile;                    /* has infinities or enormous numbers (diagnose.h): not a good example of a mistake */
+    int64_t judged;                 /* numbers compared */
     double worst, seconds;
 } case_result;
 
-/* failures that one thing explains */
+/* failures with the same cause */
 typedef struct {
-    int cause;                      /* of the diagnostician; -1: unexplained, -2: `reason` */
-    const char *reason;             /* of -2: the first case's; of -1: which output goes wrong first */
-    char *where;                    /* NULL, or the rows and the choices in which alone the cause holds */
-    char *hint;                     /* of -1: what the cases have in common; NULL: nothing */
-    int *cases;                     /* stb_ds arrays: of results, */
-    int *also;                      /* of causes that explain the same cases just as well */
-    int *partly;                    /* ... and of those that explain some of them alone */
-    int refuted;                    /* cases that the cause would have failed, and which passed or failed otherwise */
+    int cause;                      /* index in the diagnostician's causes; -1: unexplained, -2: a failure with a `reason` */
+    const char *reason;             /* of -2: that of the first case; of -1: which output is wrong first */
+    char *where;                    /* NULL, or the rows and choices to which the cause is restricted */
+    char *hint;                     /* of -1: what the cases have in common; of a relation: what it is; NULL: none */
+    int *cases;                     /* stb_ds array: indices of results */
+    int *also;                      /* stb_ds array: causes that give the same numbers in these cases */
+    int *partly;                    /* stb_ds array: causes that give the same numbers in some of these cases */
+    int refuted;                    /* answers for which the cause would have given other numbers than were found */
 } failure_group;
 
 typedef struct {
-    case_result *results;           /* stb_ds arrays */
-    failure_group *groups;
+    case_result *results;           /* stb_ds array */
+    failure_group *groups;          /* stb_ds array */
     const diagnostician *d;
     const session *s;
     const rules *r;
     const profile *profile;
-    int verbose, strict;            /* strict: what is acceptable is told as a failure */
+    int verbose, strict;            /* strict: acceptable answers are reported as failures */
     int64_t passed, acceptable, failed, skipped;
 } report;
 
-void report_group(report *r);       /* results -> counts and groups, the largest first */
+void report_group(report *r);       /* computes counts and groups from the results; groups are ordered by what they explain */
 void report_free(report *r);
 char *report_details(const report *r, int result);       /* reason or diagnosis, and the numbers; for the caller to free */
-size_t report_reason_length(const char *reason);
+size_t report_reason_length(const char *reason);         /* without its last part, which differs from case to case */
 
 typedef void report_writer(const report *r);
 report_writer *report_format(const char *name);     /* "text", "tap", "junit", "json", "html"; NULL if there is none of that name */
-void report_html(const report *r);  /* a page that stands alone: no script, nothing from elsewhere */
+void report_html(const report *r);  /* a self-contained page without scripts */
 
-void report_end(const report *r, session *s, const char *format);     /* after the writer: standard error, and the session's end */
+void report_end(const report *r, session *s, const char *format);     /* after the writer: messages on standard error; ends the session */
 void report_summary(const report *r, char *buffer, size_t size);       /* "N passed, N failed, N skipped", and how many are acceptable */
 
 #endif

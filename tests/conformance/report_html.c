@@ -1,4 +1,4 @@
-/* A run as one page of HTML: counts, why cases fail, every failing case with its input and the numbers, every other case in a table. */
+/* The report as one page of HTML: counts, the causes of failures, every failing case with its input and numbers, all cases in a table. */
 #include "report.h"
 #include "text.h"
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void add_group(char **t, const report *r, const failure_group *g) {
     add_element(t, "strong", name ? name : "no name");
     if (g->where) { text_add(t, ", in "); text_escaped(t, g->where); text_add(t, " only"); }
     for (ptrdiff_t k = 0; k < arrlen(g->also); k++) {
-        text_add(t, k ? ", " : " (or, the same in these cases: ");
+        text_add(t, k ? ", " : " (or, with the same numbers in these cases: ");
         text_escaped(t, r->d->causes[g->also[k]].name);
     }
     text_add(t, arrlen(g->also) ? ")" : "");

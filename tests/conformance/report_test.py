@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""report_test.py CONFORM VECTORS ADAPTER_C: what the report and --identify say in words of some programs with mistakes, and what they
-leave out."""
+"""report_test.py CONFORM VECTORS ADAPTER_C: the wording of the report and of --identify for some programs with mistakes, and what they
+must not say."""
 import os
 import re
 import subprocess
@@ -9,7 +9,7 @@ import tempfile
 
 from snippets_test import snippet
 
-# GSPO whose sums are running sums; FACTOR multiplies the answer, GRADIENT its gradient, which goes through a clip that binds if THROUGH
+# GSPO with running sums; FACTOR multiplies the answer, GRADIENT its gradient, which ignores the clip if THROUGH
 GSPO = """
 import math
 
@@ -42,15 +42,15 @@ def gspo(factor="1.0", through="False", gradient="1.0"):
     return GSPO.replace("FACTOR", factor).replace("THROUGH", through).replace("GRADIENT", gradient) + sequences
 
 
-def whatever_is_asked(code):
-    """The program with the one objective gspo, as --identify wants it."""
+def with_one_objective(code):
+    """The program with the one objective gspo, which ignores case.objective as --identify requires."""
     for there, instead in ((' or not known(case["objective"])', ""), ('s.get("eps_low", 0), s.get("eps_high", 0)', "3e-4, 4e-4")):
         assert code.count(there) == 1, there
         code = code.replace(there, instead)
     return code
 
 
-# the NumPy port, in which a ratio has no gradient
+# the NumPy port with a ratio that has no gradient
 DETACHED = f"""import sys
 sys.path[:0] = [{os.path.join(os.path.dirname(os.path.abspath(__file__)), "adapters")!r}]
 import numpy as np, numpy_port, protocol
@@ -64,27 +64,28 @@ numpy_port.surrogate = detached
 protocol.serve("detached", "1", {{"f64": np.float64}}, ["loss", "dlogp"], numpy_port.answer)
 """
 ROUNDING = "rounding of a long sum: errors below 1e-11"
-ROWS = "What the rows that fail are:"
+ROWS = "What the settings of the failing rows are based on:"
 FRAGILE = r"for example \S*-(extreme|neginf|nan|offset)"
 EXAMPLE_OF_CLIP = r"1\. \d+ cases: CLIP-01, in the gradient only.*\n.*\n   for example (?!\S*-(extreme|neginf))"
-# what is run (a program's text, or the arguments of ADAPTER_C, or a command), options, what the report has and what it has not
+# a name, the program (its source, the arguments of ADAPTER_C, or None: one that does not start), options of conform, patterns that the
+# output must have, patterns that it must not have
 TABLE = (
     ("a running sum", gspo(), ["--only", "gspo-*"], [r"1 of \d+ cases fail, for 1 reason:", r"1\. 1 case: " + ROUNDING, ", 1 failed,",
      r"for example gspo-long \(a response of thousands of tokens"],
      ["unexplained"]),
     ("a running sum and a mistake", gspo(factor="2.0"), ["--only", "gspo-*"], ["for 1 reason:", "multiplied by 2"],
-     ["unexplained", "not the whole story", FRAGILE]),
+     ["unexplained", "does not agree with every case", FRAGILE]),
     ("a running sum and a mistake elsewhere", gspo(through="True"), ["--only", "gspo-*"], [EXAMPLE_OF_CLIP],
-     ["as some that pass", "in common"]),
+     ["all of these cases, and"]),
     ("a ratio that is detached", DETACHED, ["--only", "dr-grpo-*", "--only", "cispo-*"],
      [r"1\. \d+ cases: LOGP-10a.*policy's gradient is left out"], ["cispo, in the", "weight, in the"]),
     ("another objective", ["--as", "dapo"], ["--only", "*-signs"],
      [ROWS + r"(\n   \S+: .*){5}\n   and \d+ more rows \(--verbose all\)\n\n"], []),
     ("all of it", ["--as", "dapo"], ["--only", "*-signs", "--verbose", "all"], [ROWS + r"(\n   \S+: .*){100}"], ["more rows"]),
     ("a program that does not start", None, [], [r"1\. \d+ cases: the program does not start"], [ROWS]),
-    ("a gradient through the clip", whatever_is_asked(gspo(through="True")), ["--identify"], ["the loss is that of gspo or trl-gspo; "
+    ("a gradient through the clip", with_one_objective(gspo(through="True")), ["--identify"], ["the loss is that of gspo or trl-gspo; "
      "its gradient is that of gspo with surrogate.kind = ratio or trl-gspo with surrogate.kind = ratio\n"], ["nearest"]),
-    ("a gradient of none", whatever_is_asked(gspo(gradient="1.37")), ["--identify"],
+    ("a gradient of none", with_one_objective(gspo(gradient="1.37")), ["--identify"],
      ["the loss is that of gspo or gspo-token or trl-gspo; its gradient is that of none\n"], ["nearest"]),
     ("a loss of many rows", ["--as", "lite-ppo"], ["--identify"],
      [r"loss: as in .*\n   all of these have surrogate.kind = ppo_clip, surrogate.eps_low = 0.2, surrogate.eps_high = 0.2, "

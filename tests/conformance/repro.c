@@ -1,3 +1,4 @@
+/* --repro: writes a case as a pytest; the comment at the top is used for C too. */
 #include "repro.h"
 #include "text.h"
 #include <stdio.h>
@@ -5,9 +6,9 @@
 
 static const cJSON *member(const cJSON *object, const char *key) { return cJSON_GetObjectItemCaseSensitive(object, key); }
 
-/* ---- what it is about ------------------------------------------------------------------------------------------------------------- */
+/* ---- the comment ------------------------------------------------------------------------------------------------------------------ */
 
-/* text of others in a comment: no quotes that would end it */
+/* text from outside in a comment, without the characters that would end it */
 static void write_quiet(char **t, const char *text) {
     for (; *text; text++)
         if (*text != '\\' && (*text != '"' || text[1] != '"') && (*text != '*' || text[1] != '/') && (*text != '/' || text[1] != '*'))
@@ -36,7 +37,7 @@ char *repro_head(const report *r, const test_case *c, int result) {
     text_format(&t, " differs from %s of the GRPO/GSPO vectors (%s).\n\n", c->id, r->s->precision);
     if (cJSON_IsString(comment)) { write_quiet(&t, comment->valuestring); text_add(&t, ".\n"); }
     write_source(&t, found->variant, found->evidence);
-    text_add(&t, "\nWhat gives the numbers that were found: ");
+    text_add(&t, "\nDiagnosis: ");
     write_quiet(&t, details);
     free(details);
     return text_string(&t);
@@ -57,12 +58,12 @@ static void write_item(char **t, const char *name, const cJSON *json) {
     text_add(t, "''')\n");
 }
 
-/* of a case that is cut into parts: `answer` runs them, and returns what the optimiser sees */
+/* of a case that is cut into parts: `answer` runs the parts and returns loss and gradients of the whole step */
 static void write_cut(char **t, const test_case *c) {
     static const char *const keys[] = { "parts", "ranks", "reduce", "context_ranks", "filtered" };
     int n = 0;
     if (c->kind != CASE_SPLIT) return;
-    text_add(t, "# how the batch is cut: loss and gradients of the whole step are asked, as the optimiser sees them after all parts\n"
+    text_add(t, "# how the batch is cut into parts; loss and gradients are those of the whole step, after all parts have been combined\n"
                 "CUT = json.loads(r'''{");
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         const cJSON *value = member(c->json, keys[k]);
@@ -73,14 +74,14 @@ static void write_cut(char **t, const test_case *c) {
     text_add(t, "}''')\n");
 }
 
-int repro_asks(output_kind output) { return output == OUT_ADVANTAGE || output == OUT_LOSS || output == OUT_DLOGP; }
+int repro_returns(output_kind output) { return output == OUT_ADVANTAGE || output == OUT_LOSS || output == OUT_DLOGP; }
 
 static int write_outputs(char **t, const case_result *found) {
     int n = 0;
     text_add(t, "WRONG = [");
     for (ptrdiff_t k = 0; k < arrlen(found->wrong); k++) {
         const output_kind output = found->wrong[k].m.output;
-        if (!repro_asks(output)) continue;
+        if (!repro_returns(output)) continue;
         text_format(t, "%s\"%s\"", n++ ? ", " : "", output_name[output]);
     }
     text_add(t, "]  # the outputs that differ\n");
@@ -91,7 +92,7 @@ static const char test_text[] =
     "\n\n"
     "def answer(objective, batch, advantage, logp):\n"
     "    \"\"\"The one place to fill in: call the function under test.\n\n"
-    "    logp: a tensor for each response, to be differentiated; all else is in lists, a row for each response. Returns\n"
+    "    logp: a tensor for each response, to be differentiated; everything else is lists, with a row for each response. Returns\n"
     "    {\"loss\": a scalar tensor} for loss and dlogp, {\"advantage\": rows of numbers} for advantage, or both.\n"
     "    \"\"\"\n"
     "    raise NotImplementedError\n\n\n"
@@ -126,7 +127,7 @@ int repro_write(const report *r, const test_case *c, int result) {
     const cJSON *batch = member(c->json, "batch"), *expect = member(c->json, "expect"), *given = member(batch, "advantage");
     char *t = NULL;
     int outputs;
-    if (!case_has_loss(c)) return fprintf(stderr, "conform: --repro: %s has no objective\n", c->id), 2;
+    if (!case_has_loss(c)) return fprintf(stderr, "conform: --repro: %s is not of kind objective or split\n", c->id), 2;
     write_head(&t, r, c, result);
     text_add(&t, "import json\n\nimport pytest\nimport torch\n\n");
     text_format(&t, "DTYPE, TOLERANCE = torch.%s, %g\n", type_of(r->s->precision), r->r->tolerance);
@@ -139,7 +140,7 @@ int repro_write(const report *r, const test_case *c, int result) {
     write_item(&t, "SCALE", member(c->json, "scale"));
     text_add(&t, test_text);
     if (outputs) fwrite(t, 1, (size_t)arrlen(t), stdout);
-    else fprintf(stderr, "conform: --repro: advantage, loss and dlogp of %s are not wrong\n", c->id);
+    else fprintf(stderr, "conform: --repro: nothing to reproduce: advantage, loss and dlogp of %s are right or skipped\n", c->id);
     arrfree(t);
     return outputs ? 0 : 2;
 }

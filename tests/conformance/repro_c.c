@@ -1,4 +1,4 @@
-/* The case as a C file: the arrays in structs, a function to fill in, and a main that prints the numbers that are wrong. */
+/* --repro --format c: writes the case as a C file: arrays in structs, a function to fill in, and a main that prints the wrong numbers. */
 #include "repro.h"
 #include "text.h"
 #include <stdio.h>
@@ -63,8 +63,8 @@ static void write_type(char **t, const char *key, const cJSON *json) {
 /* ---- the batch and the objective -------------------------------------------------------------------------------------------------- */
 
 static void write_batch(char **t, const cJSON *batch) {
-    text_add(t, "/* one response after the other: of a number per token, response i has those of the tokens first[i] "
-                "to first[i] + length[i] - 1 */\n"
+    text_add(t, "/* responses one after the other: the tokens of response i are first[i] to first[i] + length[i] - 1 of each array "
+                "with a number per token */\n"
                 "struct batch {\n    int first[RESPONSES];\n");
     for (const cJSON *i = batch->child; i; i = i->next) if (strcmp(i->string, "advantage")) write_type(t, i->string, i);
     text_add(t, "};\n\n");
@@ -83,7 +83,7 @@ static void write_batch_values(char **t, const test_case *c, const cJSON *batch)
 }
 
 static void write_objective(char **t, const cJSON *objective) {
-    text_add(t, "/* what is not here is off, or 0 */\nstruct objective {\n");
+    text_add(t, "/* a field that is absent has its default: none, or 0 */\nstruct objective {\n");
     for (const cJSON *axis = objective->child; axis; axis = axis->next)
         for (const cJSON *i = axis->child; i; i = i->next) {
             double x;
@@ -115,7 +115,7 @@ static void write_row(char **t, const char *name, const char *suffix, const cJSO
 /* ---- the program ------------------------------------------------------------------------------------------------------------------ */
 
 static const char function_text[] =
-    "/* The one place to fill in: call the function under test. advantage: of every token, to compute the loss from. */\n"
+    "/* The one place to fill in: call the function under test. advantage: a number per token, to compute the loss from. */\n"
     "static void answer(const struct objective *objective, const struct batch *batch, const double *advantage, struct found *found) {\n"
     "    (void)objective, (void)batch, (void)advantage, (void)found;\n"
     "}\n\n"
@@ -132,12 +132,12 @@ static const char function_text[] =
     "    for (int k = 0; k < TOKENS; k++) found.advantage[k] = found.dlogp[k] = NAN;\n"
     "    answer(&objective, &batch, advantage, &found);\n";
 
-/* numbers of the outputs that are wrong */
+/* writes the right numbers and scales of the wrong outputs; returns how many outputs */
 static int write_outputs(char **t, const case_result *found, const cJSON *expect, const cJSON *scale) {
     int n = 0;
     for (ptrdiff_t k = 0; k < arrlen(found->wrong); k++) {
         const char *name = output_name[found->wrong[k].m.output];
-        if (!repro_asks(found->wrong[k].m.output)) continue;
+        if (!repro_returns(found->wrong[k].m.output)) continue;
         write_row(t, name, "_right", member(expect, name));
         write_row(t, name, "_scale", member(scale, name));
         n++;
@@ -148,7 +148,7 @@ static int write_outputs(char **t, const case_result *found, const cJSON *expect
 static void write_checks(char **t, const case_result *found, const cJSON *expect) {
     for (ptrdiff_t k = 0; k < arrlen(found->wrong); k++) {
         const char *name = output_name[found->wrong[k].m.output];
-        if (!repro_asks(found->wrong[k].m.output)) continue;
+        if (!repro_returns(found->wrong[k].m.output)) continue;
         text_format(t, "    for (int k = 0; k < %lld; k++) wrong += is_wrong(\"%s\", k, found.%s[k], %s_right[k], %s_scale[k]);\n",
                     (long long)leaves(member(expect, name)), name, name, name, name);
     }
@@ -178,9 +178,9 @@ int repro_write_c(const report *r, const test_case *c, int result) {
     const cJSON *batch = member(c->json, "batch"), *expect = member(c->json, "expect");
     char *t = NULL, *head;
     int outputs;
-    if (!case_has_loss(c)) return fprintf(stderr, "conform: --repro: %s has no objective\n", c->id), 2;
+    if (!case_has_loss(c)) return fprintf(stderr, "conform: --repro: %s is not of kind objective or split\n", c->id), 2;
     if (c->kind == CASE_SPLIT)
-        return fprintf(stderr, "conform: --repro: %s is cut into parts: without --format c it is written\n", c->id), 2;
+        return fprintf(stderr, "conform: --repro: %s is cut into parts, which only the pytest supports: leave out --format c\n", c->id), 2;
     head = repro_head(r, c, result);
     text_format(&t, "/* %s\nFill in `answer`; then: cc -std=c99 repro.c -lm && ./a.out\n*/\n", head);
     free(head);
@@ -191,7 +191,7 @@ int repro_write_c(const report *r, const test_case *c, int result) {
     text_add(&t, function_text);
     write_checks(&t, &r->results[result], expect);
     if (outputs) fwrite(t, 1, (size_t)arrlen(t), stdout);
-    else fprintf(stderr, "conform: --repro: advantage, loss and dlogp of %s are not wrong\n", c->id);
+    else fprintf(stderr, "conform: --repro: nothing to reproduce: advantage, loss and dlogp of %s are right or skipped\n", c->id);
     arrfree(t);
     return outputs ? 0 : 2;
 }

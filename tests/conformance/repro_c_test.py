@@ -1,4 +1,4 @@
-"""The C file that `conform --repro ID --format c` writes: it names mistake, formula and source, compiles without a warning with the compilers
+"""The C file that `conform --repro ID --format c` writes names mistake, formula and source, compiles without a warning with the compilers
 that are here, exits with 1 for the planted mistake and as it is written, and with 0 for what is right.
 
     python3 tests/conformance/repro_c_test.py CONFORM ADAPTER_C

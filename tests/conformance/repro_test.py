@@ -1,4 +1,4 @@
-"""The test that `conform --repro` writes: it names mistake, formula and source, fails for the planted mistake and passes for what is right.
+"""The pytest that `conform --repro` writes names mistake, formula and source, fails for the planted mistake and passes for right functions.
 
     python3 tests/conformance/repro_test.py CONFORM ADAPTER_C
 
@@ -79,7 +79,7 @@ def check(folder, rows, case, mistake, words, wrong, right):
 
 
 def check_cut():
-    """Of a case in parts the cut is written too, and as C it is refused."""
+    """For a case cut into parts the pytest has the cut; --format c is refused."""
     case, mistake = "partition-micro-halves-dapo", ("--set", "surrogate.eps_high=0.01")
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors", "partition-micro.json")) as file:
         known = next(c for c in json.load(file)["cases"] if c["id"] == case)

@@ -1,3 +1,4 @@
+/* Reads and edits requests and answers as JSON. */
 #include "request.h"
 #include "../case.h"
 #include <stb_ds.h>
@@ -29,7 +30,7 @@ void json_scale(cJSON *item, double factor) {
     for (cJSON *child = item->child; child; child = child->next) json_scale(child, factor);
 }
 
-/* ---- what a request says -------------------------------------------------------------------------------------------------------- */
+/* ---- reading a request ---------------------------------------------------------------------------------------------------------- */
 
 array_shape array_shape_of(const char *key) {
     static const char *const by_sequence = " group length reward rewards truncated excluded ";
@@ -213,7 +214,7 @@ void answer_select(cJSON *answer, const selection *s) {
 
 typedef struct { int before, after; double fill; } padding;
 
-/* what stands in the place of a token: as an item that is there, or as a number */
+/* the value of an added token: of the same type as the example */
 static cJSON *filler(const char *key, const cJSON *like, double fill) {
     cJSON *vector;
     if (cJSON_IsBool(like)) return cJSON_CreateFalse();

@@ -1,6 +1,6 @@
-/* self_test CONFORM VECTORS PROGRAM [ARGUMENT...]: a program that makes exactly one known mistake fails, and is told which.
- * The program is given "--defect ID" on top, for every ID that the vectors know.  Of calls, which have no known mistakes, every number and
- * flag is wrong in turn, and every answer is missing. */
+/* self_test CONFORM VECTORS PROGRAM [ARGUMENT...]: a program with exactly one known mistake fails, and the runner names the mistake.
+ * PROGRAM is run with the further arguments "--defect ID", for every ID in the vectors.  For calls, which have no known mistakes, every
+ * number and flag is made wrong in turn, and every output left out. */
 #include "../case.h"
 #include "../check.h"
 #include "answer.h"
@@ -11,15 +11,15 @@
 
 enum { MOST_CASES = 5, LIMIT = 120 };
 
-typedef struct { const char *id; char *answers; } told;         /* what a mistake gives in a case, as text */
-typedef struct { char *id; int64_t tokens; told *mistakes; } telling_case;
+typedef struct { const char *id; char *answers; } recorded;     /* a mistake and its recorded answers in a case, as text */
+typedef struct { char *id; int64_t tokens; recorded *mistakes; } recorded_case;
 
 typedef struct {
     char **ids;                 /* of all mistakes */
-    telling_case *cases;
+    recorded_case *cases;       /* those that record a mistake in full */
 } knowledge;
 
-/* ---- what the vectors tell ------------------------------------------------------------------------------------------------------ */
+/* ---- reading the vectors -------------------------------------------------------------------------------------------------------- */
 
 static char *copy(const char *s) {
     char *t = NULL;
@@ -35,12 +35,12 @@ static const char *interned(knowledge *k, const char *id) {
 
 static void learn_case(knowledge *k, const test_case *c) {
     const cJSON *defects = cJSON_GetObjectItemCaseSensitive(c->json, "defects");
-    telling_case t;
+    recorded_case t;
     memset(&t, 0, sizeof t);
     for (const cJSON *item = defects ? defects->child : NULL; item; item = item->next) {
-        told one;
+        recorded one;
         char *text = NULL;
-        if (answer_is_brief(item)) continue;        /* one number alone does not tell which of several mistakes it is */
+        if (answer_is_brief(item)) continue;        /* one number may be that of several mistakes */
         text_json(&text, item);
         one.id = interned(k, item->string);
         one.answers = text_string(&text);
@@ -78,7 +78,7 @@ static mismatch *judged(const question *q, const answer *found) {
     return judge(&r, q, found, &count, &worst);
 }
 
-/* the right answers pass; a flag turned, a number off by twice the tolerance or by 1 where it has no scale, is told with its place */
+/* The right answers pass.  A flag inverted, or a number off by twice the tolerance, or by 1 if it has no scale, fails at its place. */
 static void check_call_numbers(const test_case *c) {
     question q = question_of(c);
     answer found = answer_expected(c);
@@ -148,15 +148,15 @@ static void forget(knowledge *k) {
     arrfree(k->ids);
 }
 
-/* ---- which cases to ask --------------------------------------------------------------------------------------------------------- */
+/* ---- which cases to run --------------------------------------------------------------------------------------------------------- */
 
-static const char *answers_of(const telling_case *c, const char *id) {
+static const char *answers_of(const recorded_case *c, const char *id) {
     for (ptrdiff_t k = 0; k < arrlen(c->mistakes); k++) if (c->mistakes[k].id == id) return c->mistakes[k].answers;
     return NULL;
 }
 
-/* of `others`, those that give in the case what `id` gives */
-static const char **same_in(const telling_case *c, const char *id, const char **others) {
+/* those of `others` that give the same answers as `id` in the case */
+static const char **same_in(const recorded_case *c, const char *id, const char **others) {
     const char *own = answers_of(c, id), **same = NULL;
     for (ptrdiff_t k = 0; k < arrlen(others); k++) {
         const char *a = answers_of(c, others[k]);
@@ -165,11 +165,11 @@ static const char **same_in(const telling_case *c, const char *id, const char **
     return same;
 }
 
-/* the case that leaves fewest others that give the same, the smallest of such; -1: none tells the mistake */
+/* the case in which the fewest of `others` give the same answers, the smallest such case; -1: no case records the mistake */
 static ptrdiff_t best_case(const knowledge *k, const char *id, const char **others) {
     ptrdiff_t best = -1, best_left = 0;
     for (ptrdiff_t n = 0; n < arrlen(k->cases); n++) {
-        const telling_case *c = &k->cases[n];
+        const recorded_case *c = &k->cases[n];
         const char **same;
         ptrdiff_t left;
         if (!answers_of(c, id)) continue;
@@ -183,7 +183,7 @@ static ptrdiff_t best_case(const knowledge *k, const char *id, const char **othe
     return best;
 }
 
-/* cases, and in *same the other mistakes that none of them can tell from this one */
+/* up to MOST_CASES cases; in *same the other mistakes that none of these distinguishes from this one */
 static const char **choose_cases(const knowledge *k, const char *id, const char ***same) {
     const char **chosen = NULL;
     *same = NULL;
@@ -204,9 +204,9 @@ static const char **choose_cases(const knowledge *k, const char *id, const char 
 
 /* ---- one mistake ---------------------------------------------------------------------------------------------------------------- */
 
-typedef struct { int told, diagnosed, alone; double seconds; } tally;
+typedef struct { int failing, diagnosed, alone; double seconds; } tally;
 
-/* forms that are a documented convention of some framework (profiles/conventions.json): acceptable, and named with --strict alone */
+/* mistakes that are also documented conventions (profiles/conventions.json): acceptable, and named only with --strict */
 static const char *const documented[] = { "ADV-08", "ADV-12", "ADV-12a" };
 
 static int is_documented(const char *id) {
@@ -244,27 +244,27 @@ static int in(const char **list, const char *id) {
     return 0;
 }
 
-/* the first group names it, alone or beside mistakes that give the same in these cases; a name that gives the same will do in its place:
- * one that the vectors record as the same, or of a single case one that the report has beside it */
+/* Does the first group name the mistake?  Another name is accepted if the group lists the mistake among the other names, and the vectors
+ * record the same answers for both, or only one case was run. */
 static int is_diagnosed(const cJSON *group, const char *id, const char **same, ptrdiff_t cases) {
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(group, "name"), *also = cJSON_GetObjectItemCaseSensitive(group, "also");
     if (!cJSON_IsString(name)) return 0;
     return !strcmp(name->valuestring, id) || ((cases == 1 || in(same, name->valuestring)) && names(also, id));
 }
 
-/* failed: as many cases as were asked; named: the first group by which the failures are explained */
+/* all cases that were run must fail, and the first group must name the mistake */
 static void check_report(const cJSON *report, const char *id, const char **cases, const char **same, int status, tally *t) {
     const cJSON *failed = cJSON_GetObjectItemCaseSensitive(report, "failed");
     const cJSON *group = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "groups"), 0);
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(group, "name");
     double count = cJSON_IsNumber(failed) ? failed->valuedouble : -1;
-    t->told += check(status == 1 && count == (double)arrlen(cases), "%s: exit status %d, %g of %d cases fail", id, status, count,
+    t->failing += check(status == 1 && count == (double)arrlen(cases), "%s: exit status %d, %g of %d cases fail", id, status, count,
                      (int)arrlen(cases));
-    t->diagnosed += check(is_diagnosed(group, id, same, arrlen(cases)), "%s: it is told to be %s (asked: %s%s)", id,
+    t->diagnosed += check(is_diagnosed(group, id, same, arrlen(cases)), "%s: diagnosed as %s (cases: %s%s)", id,
                           cJSON_IsString(name) ? name->valuestring : "nothing", cases[0], arrlen(cases) > 1 ? " ..." : "");
 }
 
-/* every case is acceptable, and no failure */
+/* every case must be acceptable, and none fail */
 static void check_documented(const char *conform, const char *vectors, char **program, const char *id, const char **cases) {
     command_result r = run(conform, vectors, program, id, cases, 0);
     cJSON *json = cJSON_Parse(r.output);
@@ -280,7 +280,7 @@ static void test_mistake(const char *conform, const char *vectors, char **progra
     const char **same, **cases = choose_cases(k, id, &same);
     command_result r;
     cJSON *json;
-    if (!check(cases != NULL, "%s: no case tells it", id)) { arrfree(same); return; }
+    if (!check(cases != NULL, "%s: no case records it in full", id)) { arrfree(same); return; }
     if (is_documented(id)) check_documented(conform, vectors, program, id, cases);
     r = run(conform, vectors, program, id, cases, is_documented(id));
     json = cJSON_Parse(r.output);
@@ -298,9 +298,9 @@ int main(int argc, char **argv) {
     tally t = { 0, 0, 0, 0 };
     if (argc < 4) return fputs("usage: self_test CONFORM VECTORS PROGRAM [ARGUMENT...]\n", stderr), 2;
     if (learn(&k, argv[2])) return fprintf(stderr, "%s: cannot be read\n", argv[2]), 2;
-    check(arrlen(k.ids) > 0, "the vectors know no mistakes");
+    check(arrlen(k.ids) > 0, "the vectors have no known mistakes");
     for (ptrdiff_t n = 0; n < arrlen(k.ids); n++) test_mistake(argv[1], argv[2], argv + 3, &k, k.ids[n], &t);
-    printf("defects: %d told, %d diagnosed, of %d (%d of them give numbers that no other gives); %.0f s\n", t.told, t.diagnosed,
+    printf("defects: %d fail, %d diagnosed, of %d (%d of them give numbers that no other gives); %.0f s\n", t.failing, t.diagnosed,
            (int)arrlen(k.ids), t.alone, t.seconds);
     forget(&k);
     return check_summary();

@@ -1,3 +1,4 @@
+/* Starts and restarts the program, writes requests, and checks the form of its answers. */
 #include "session.h"
 #include "answer.h"
 #include "text.h"
@@ -5,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1, MAX_STARTS = 3, EXCERPT = 60, MOST_WORDS = 200 };
+enum { VERSION = 1, MAX_STARTS = 3, EXCERPT = 60, MOST_WORDS = 200 };       /* the last two: in characters */
 
 static char *copy(const char *s) {
     char *t = NULL;
@@ -43,8 +44,8 @@ static size_t count_of(const char *line, size_t size, char wanted) {
     return n;
 }
 
-/* the one object that a line must be, or NULL with what it is instead.  Each number costs many times its bytes in memory, so a line with
- * more of them than any answer has is not read. */
+/* the JSON object on the line; NULL if it is not exactly one, with the reason in *wrong.  A parsed number takes many times the memory of
+ * its text, so a line with more numbers than any valid answer is not parsed. */
 static cJSON *object_of(const char *line, size_t size, size_t most_numbers, char **wrong) {
     const char *end = line;
     cJSON *json = NULL;
@@ -52,10 +53,11 @@ static cJSON *object_of(const char *line, size_t size, size_t most_numbers, char
     int too_many = count_of(line, size, ',') > most_numbers;
     if (!too_many) json = cJSON_ParseWithLengthOpts(line, size, &end, 0);
     if (json && cJSON_IsObject(json) && only_space(end, line + size)) return json;
-    if (too_many) text_format(&t, "it answered with far more numbers than there are: ");
+    if (too_many) text_format(&t, "its answer has far more numbers than the case: ");
     else if (json && cJSON_IsObject(json)) text_add(&t, "it wrote more than one JSON object on the line: ");
     else if (json) text_add(&t, "it answered with JSON that is not an object: ");
-    else if (has_bare_number(line, size)) text_add(&t, "it wrote NaN or Infinity as numbers, which JSON lacks; they are strings: ");
+    else if (has_bare_number(line, size))
+        text_add(&t, "it wrote NaN or Infinity as numbers, which are not JSON; they must be strings, as \"NaN\": ");
     else text_add(&t, "it answered with something that is not JSON: ");
     text_excerpt(&t, line, size, EXCERPT);
     *wrong = text_string(&t);
@@ -89,22 +91,23 @@ static void note_word(char **into, const cJSON *json, const char *key) {
     *into = copy(word ? word : "?");
 }
 
-/* what the program says of itself may end the session */
-static void greet(session *s, const cJSON *json) {
+/* reads the answer to start; ends the session if it is an error, or of another version or precision */
+static void read_start(session *s, const cJSON *json) {
     const cJSON *version = cJSON_GetObjectItemCaseSensitive(json, "version");
     const char *error = string_of(json, "error"), *precision = string_of(json, "precision");
     char *t = NULL;
     note_word(&s->name, json, "name");
     note_word(&s->language, json, "language");
     note_word(&s->release, json, "release");
-    if (error) text_format(&t, "the program refuses: %s", error);
+    if (error) text_format(&t, "the program answers start with an error: %s", error);
     else if (!cJSON_IsNumber(version) || version->valuedouble != VERSION)
-        text_format(&t, "the program does not speak version %d of the protocol", VERSION);
+        text_format(&t, "the program's answer to start must have \"version\": %d, that of the protocol", VERSION);
     else if (precision && strcmp(precision, s->precision))
         text_format(&t, "the program computes in %.40s, not in %s", precision, s->precision);
     if (t) end_session(s, text_string(&t), 1);
 }
 
+/* NULL, or why the program does not start, for the caller to free */
 static char *try_start(session *s) {
     char *line = NULL, *wrong = NULL;
     const char *text, *failure = program_start(&s->p, s->command);
@@ -116,7 +119,7 @@ static char *try_start(session *s) {
     arrfree(line);
     if (failure) return copy(failure);
     json = object_of(text, size, 10000, &wrong);
-    if (json) greet(s, json);
+    if (json) read_start(s, json);
     else program_kill(&s->p);
     cJSON_Delete(json);
     return wrong;
@@ -137,7 +140,8 @@ int session_start(session *s) {
 
 /* ---- run ------------------------------------------------------------------------------------------------------------------------ */
 
-static int withheld(const char *key) {
+/* keys of a case in the vectors that the program does not get */
+static int is_withheld(const char *key) {
     static const char *const keys[] = { "comment", "flags", "expect", "scale", "defects", "kind", "advantage", "field", "reason" };
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) if (!strcmp(keys[k], key)) return 1;
     return 0;
@@ -172,7 +176,7 @@ char *session_case(const test_case *c) {
     char *t = NULL;
     text_format(&t, "{\"kind\":\"%s\"", case_kind_name[c->kind]);
     for (const cJSON *item = c->json->child; item; item = item->next) {
-        if (withheld(item->string)) continue;
+        if (is_withheld(item->string)) continue;
         text_add(&t, ",");
         text_quoted(&t, item->string);
         text_add(&t, ":");
@@ -196,12 +200,12 @@ static reply broken(session *s, char *why) {
 
 static char *wrong_seq(const session *s, const cJSON *seq) {
     char *t = NULL;
-    if (cJSON_IsNumber(seq)) text_format(&t, "it answered seq %.17g where %d was asked", seq->valuedouble, s->asked);
-    else text_format(&t, "its answer has no seq (%d was asked)", s->asked);
+    if (cJSON_IsNumber(seq)) text_format(&t, "it answered seq %.17g to the request with seq %d", seq->valuedouble, s->asked);
+    else text_format(&t, "its answer has no seq; that of the request is %d", s->asked);
     return text_string(&t);
 }
 
-/* a skip's reason, an error with its status; some of it is enough */
+/* the reason of a skip, or an error with its status, cut to MOST_WORDS characters */
 static char *words_of(const cJSON *json, const cJSON *item) {
     const char *words = cJSON_IsString(item) ? item->valuestring : "no reason given", *status = string_of(json, "status");
     char *t = NULL;
@@ -235,7 +239,7 @@ static reply read_reply(session *s, cJSON *json) {
     r.json = json;
     if (found == 1) return r;
     reply_free(&r);
-    return broken(s, copy("its answer is not exactly one of result, skip and error"));
+    return broken(s, copy("its answer must have exactly one of the keys result, skip and error"));
 }
 
 reply session_ask_json(session *s, const char *case_json, const test_case *c) {

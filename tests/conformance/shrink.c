@@ -1,3 +1,4 @@
+/* Removes groups, responses, tokens, arrays, fields and digits from a request while a relation still does not hold. */
 #include "shrink.h"
 #include "request.h"
 #include "text.h"
@@ -5,7 +6,7 @@
 #include <stdio.h>
 
 enum { MOST_TRIALS = 3000 };
-/* Of a request that is made up nothing better is known than the size of the answers: what is smaller than this of it may be rounding. */
+/* A reduced request has no scale in the vectors, only the size of its answers: differences below this share of it may be rounding. */
 #define VISIBLE 1e-6
 
 typedef struct {
@@ -15,9 +16,9 @@ typedef struct {
     trial best;
 } shrinker;
 
-/* ---- is it still broken? -------------------------------------------------------------------------------------------------------- */
+/* ---- does it still not hold? ---------------------------------------------------------------------------------------------------- */
 
-/* the objective goes with the batch, as far as the headers can say */
+/* can the headers evaluate the objective on the batch? */
 static int is_sound(const cJSON *request) {
     test_case c;
     answer found;
@@ -35,7 +36,7 @@ static int is_sound(const cJSON *request) {
     return sound;
 }
 
-/* a request that is prepared may be what it was before */
+/* tries the relation on the request; 0 if it holds, or if the request (after `prepare`) is the same as the best one */
 static int still_broken(shrinker *s, cJSON *request, trial *t) {
     const int outputs = s->fixed ? s->outputs : s->rel->holds(request) & s->outputs;
     memset(t, 0, sizeof *t);
@@ -47,7 +48,7 @@ static int still_broken(shrinker *s, cJSON *request, trial *t) {
     return t->kind == TRIAL_BROKEN && t->changed_answer;
 }
 
-/* takes the request, which is kept if the relation is still broken there */
+/* takes ownership of the request; keeps it as the best one if the relation still does not hold there */
 static int keep_if_broken(shrinker *s, cJSON *smaller) {
     trial t;
     int broken = still_broken(s, smaller, &t);
@@ -101,7 +102,7 @@ static int drop_responses(shrinker *s) {
     return dropped;
 }
 
-/* of a long response half of the tokens at once */
+/* drops half of the tokens of long responses at once */
 static int halve_responses(shrinker *s) {
     int dropped = 0;
     for (int i = 0; i < request_sequences(s->best.request); i++)
@@ -144,7 +145,7 @@ static int drop_keys(shrinker *s, const char *inside) {
     return dropped;
 }
 
-/* to their defaults, a whole axis at once where that will do */
+/* sets fields to their defaults, all of an axis at once where the relation then still does not hold */
 static int reset_fields(shrinker *s) {
     cJSON *now = copy_of_best(s), *objective = json_get(now, "objective");
     int dropped = 0;
@@ -193,7 +194,7 @@ static int round_arrays(shrinker *s, const char *inside) {
     return rounded;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------------------------ */
+/* ---- together ------------------------------------------------------------------------------------------------------------------- */
 
 static int shrink_once(shrinker *s) {
     int smaller = drop_groups(s) + drop_responses(s) + halve_responses(s) + drop_tokens(s) + drop_keys(s, "batch") + drop_keys(s, NULL);
@@ -207,15 +208,15 @@ static void add(char **t, const char *key, const cJSON *item) {
     else text_add(t, "null");
 }
 
-/* a report that has nothing to do with it is long */
-static void keep_what_matters(cJSON *of, const char *output) {
+/* leaves the report out, which is long, unless the wrong number is in it */
+static void drop_report(cJSON *of, const char *output) {
     if (strcmp(output, "report")) cJSON_DeleteItemFromObjectCaseSensitive(of, "report");
 }
 
 static char *write_case(const relation *rel, const trial *t) {
     char *text = NULL;
-    keep_what_matters(t->answer, t->output);
-    keep_what_matters(t->changed_answer, t->output);
+    drop_report(t->answer, t->output);
+    drop_report(t->changed_answer, t->output);
     text_add(&text, "{\"relation\":");
     text_quoted(&text, rel->name);
     text_add(&text, ",\"broken\":");
@@ -234,7 +235,7 @@ char *shrink(const asker *a, const relation *rel, const trial *found, int output
     shrinker s;
     char *text;
     memset(&s, 0, sizeof s);
-    if (rel->change) coarse.tolerance = fmax(coarse.tolerance, VISIBLE / coarse.precision->eps);       /* differences have a bound */
+    if (rel->change) coarse.tolerance = fmax(coarse.tolerance, VISIBLE / coarse.precision->eps);   /* finite differences have a bound */
     with.r = &coarse;
     s.a = &with;
     s.rel = rel;

@@ -1,9 +1,9 @@
-"""What programs answered, as a static site: programs by families of objectives, a page for each program, row and failing case.
+"""Writes the results as a static web site: programs by families of objectives, a page for each program, row and failing case.
 
     python3 tests/conformance/site_of_results.py FOLDER       or: ninja -C build site, into build/site
 
-Made of results/*.json, the vectors and OBJECTIVES.md; no server, no script, nothing from elsewhere: index.html opens from the disk. A badge
-for each program is badge/NAME.json. The same data give the same bytes."""
+Generated from results/*.json, the vectors and OBJECTIVES.md, without a server, scripts or external files: index.html opens from the disk.
+badge/NAME.json is a badge for each program. The same data give the same bytes."""
 import functools
 import glob
 import html
@@ -23,13 +23,13 @@ SYMBOLS = {"passed": "✓", "acceptable": "≈", "failed": "✗", "skipped": "�
 COLOURS = {"passed": "brightgreen", "acceptable": "green", "failed": "orange", "skipped": "lightgrey"}
 BESIDE = (("choices-", "Single choices of an axis"), ("partition-", "Batches that are cut"), ("split", "Batches that are cut"),
           ("logits", "From logits"), ("hidden", "From hidden states"), ("calls", "Functions beside the objective"),
-          ("refuse", "Input that must be refused"), ("mistakes", "Cases that tell mistakes apart"))
-OURS = ("adapter_c", "numpy_port", "torch_autograd")  # stand last
-UNSHOWN = ("id", "comment", "kind", "flags", "scale", "defects")  # of a case: said elsewhere on its page, or for programs
+          ("refuse", "Input that must be refused"), ("mistakes", "Cases that distinguish mistakes"))
+OURS = ("adapter_c", "numpy_port", "torch_autograd")  # listed last
+UNSHOWN = ("id", "comment", "kind", "flags", "scale", "defects")  # keys of a case that are shown elsewhere on its page, or not at all
 LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
 
 
-# ---- what is read
+# ---- reading
 
 def load(path):
     with open(path, encoding="utf-8") as file:
@@ -38,7 +38,7 @@ def load(path):
 
 @functools.lru_cache(maxsize=None)
 def known_rows():
-    """{family: {row: (paper, equations, what it is, summary)}}, as OBJECTIVES.md has them"""
+    """{family: {row: (paper, equations, evidence, summary)}}, from OBJECTIVES.md"""
     families, family, part = {}, None, ""
     with open(os.path.join(ROOT, "OBJECTIVES.md"), encoding="utf-8") as file:
         for line in file:
@@ -48,7 +48,7 @@ def known_rows():
                 family = line[4:].strip() if part == "Papers" else f"{part}: {line[4:].strip()}"
             elif family and line.startswith("| "):
                 row, *cells = line.strip("| \n").split(" | ")
-                if len(cells) == 4 and row != "name":  # of two tables the first
+                if len(cells) == 4 and row != "name":  # the first of the two tables
                     families.setdefault(family, {}).setdefault(row, cells)
     return families
 
@@ -59,7 +59,7 @@ def known_facts():
 
 @functools.lru_cache(maxsize=None)
 def formulas():
-    """{(axis, field, choice): what the vectors' pages say of it}, in tables whose first head is the field and lists below its title"""
+    """{(axis, field, choice): its formula}, from tables on the vectors' pages whose first head is the field, and lists below its title"""
     found = {}
     for path in sorted(glob.glob(os.path.join(VECTORS, "objective", "*.md"))):
         axis, field = os.path.basename(path)[:-len(".md")].split("_")[0], None
@@ -89,12 +89,12 @@ def family_of(variant, families):
 
 
 def in_parts(release):
-    """1.9.0 before 1.16.0rc1 before 1.16.0"""
+    """A sort key for releases: 1.9.0 before 1.16.0rc1 before 1.16.0."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.findall(r"\d+|[^\d.]+", release)] + [(0, "")]
 
 
 class Program:
-    """A result file: counts by row, and what it answered to each case that is no plain success."""
+    """A result file: counts by row, and the entries of failed cases."""
 
     def __init__(self, path):
         self.data = load(path)
@@ -119,7 +119,7 @@ def counts(by_verdict):
 
 
 def worst(count):
-    """The verdict that a colour is for."""
+    """The verdict that determines the colour of a cell."""
     return next((v for v in ("failed", "acceptable", "passed") if count[v]), "skipped")
 
 
@@ -138,7 +138,7 @@ def link(folder, name, words=None):
 
 
 def verdict_cell(count, href=None):
-    """Symbol and numbers, so that colour says nothing alone."""
+    """A cell with symbol and numbers, so that no information is in the colour alone."""
     v, asked = worst(count), sum(count[k] for k in VERDICTS[:3])
     says = f"{SYMBOLS[v]} {asked - count['failed']}/{asked}" if asked else SYMBOLS["skipped"]
     told = ", ".join(f"{count[k]} {k}" for k in VERDICTS if count[k])
@@ -147,7 +147,7 @@ def verdict_cell(count, href=None):
 
 
 def table(caption, head, rows):
-    """rows: lists of cells, the first of each a heading; a cell that is no <td> becomes one"""
+    """A table. rows: lists of cells, the first of each a heading; a cell that is not yet a <td> becomes one."""
     lines = ["<tr>" + f'<th scope="row">{first}</th>' + "".join(c if c.startswith("<td") else f"<td>{c}</td>" for c in rest) + "</tr>"
              for first, *rest in rows]
     heads = "<thead><tr>" + "".join(f'<th scope="col">{h}</th>' for h in head) + "</tr></thead>" if head else ""
@@ -156,7 +156,7 @@ def table(caption, head, rows):
 
 
 def numbers(x):
-    """JSON, of an object a line for each key"""
+    """A value as JSON, an object with one line per key."""
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in x.items()] if isinstance(x, dict) else [json.dumps(x)]
     return "<pre>" + text("\n".join(lines)) + "</pre>"
 
@@ -179,7 +179,7 @@ def page(title, body, depth=0):
 # ---- the pages
 
 def rows_by_family(programs, families):
-    """{family: rows that a program was asked for}, in the order of OBJECTIVES.md"""
+    """{family: rows with cases that a program was sent}, in the order of OBJECTIVES.md"""
     found = {}
     for row in dict.fromkeys(row for p in programs for row in p.count):
         found.setdefault(family_of(row, families), []).append(row)
@@ -198,10 +198,10 @@ def index(programs, families):
         matrices += table(f"Programs by family, in {words}", heads, every + rows)
     listed = [[link("row", row), text(facts[3]), str(sum(row in p.count and p.count[row]["failed"] > 0 for p in programs))]
               for rows in families.values() for row, facts in rows.items()]
-    intro = ("<p>What programs as released answer to the golden vectors of the GRPO and GSPO family. A failed case is a difference, not "
+    intro = ("<p>Results of released programs on the golden vectors of the GRPO and GSPO family. A failed case is a difference, not "
              "necessarily a mistake. A program's page has the reasons; a row's page compares programs.</p>")
     return page("Conformance results", intro + matrices
-                + table("Every row", ["Row", "What it is about", "Programs that fail in it"], listed))
+                + table("Every row", ["Row", "Summary", "Programs that fail in it"], listed))
 
 
 def anchor(family):
@@ -215,7 +215,7 @@ def reasons_of(program, row):
 
 
 def group_item(program, k, group):
-    names = [text(group["name"] or "no name")] + ([f"or, the same here: {text(', '.join(group['also']))}"] if group.get("also") else [])
+    names = [text(group["name"] or "no name")] + ([f"or, with the same numbers in these cases: {text(', '.join(group['also']))}"] if group.get("also") else [])
     hint = f" {text(group['hint'])}" if group.get("hint") else ""
     cases = [name for name, found in program.failed.items() if k in found.get("groups", ())]
     listed = ", ".join(f'<a href="../case/{quote(name)}.html">{text(name)}</a>' for name in cases)
@@ -224,7 +224,7 @@ def group_item(program, k, group):
 
 
 def history(program, programs, families):
-    """The releases of one framework side by side"""
+    """A table of the releases of one framework side by side."""
     releases = [p for p in programs if (p.data["framework"], p.data["precision"]) == (program.data["framework"], program.data["precision"])]
     if len(releases) < 2:
         return ""
@@ -245,13 +245,13 @@ def program_page(program, programs, families):
     if program.report["groups"]:
         body += "<h2>Why cases fail</h2><ol>" + "".join(group_item(program, k, g) for k, g in enumerate(program.report["groups"])) + "</ol>"
     if program.report["conventions"]:
-        body += "<h2>Conventions that are accepted</h2><ul>" + "".join(f"<li>{text(x)}</li>" for x in program.report["conventions"]) + "</ul>"
+        body += "<h2>Accepted conventions</h2><ul>" + "".join(f"<li>{text(x)}</li>" for x in program.report["conventions"]) + "</ul>"
     body += "<h2>By family</h2>"
     by_family = rows_by_family([program], families)
     for family in by_family:
         rows = [[f'<a href="../row/{quote(row)}.html">{text(row)}</a>', verdict_cell(program.count[row]), failed_links(program, row),
                  text(reasons_of(program, row))] for row in by_family[family]]
-        body += f'<section id="{anchor(family)}">' + table(family, ["Row", "Verdict", "Failed", "Skipped, because"], rows) + "</section>"
+        body += f'<section id="{anchor(family)}">' + table(family, ["Row", "Verdict", "Failed", "Reasons for skipped cases"], rows) + "</section>"
     return page(program.title, body, 1)
 
 
@@ -261,12 +261,12 @@ def failed_links(program, row):
 
 
 def facts_table(facts):
-    names = ("Paper or source", "Equations", "What it is", "Summary")
+    names = ("Paper or source", "Equations", "Evidence", "Summary")
     return table("The row", [], [[name, linked(x)] for name, x in zip(names, facts)]) if facts else ""
 
 
 def formula_table(objective):
-    """What the vectors' pages say of each choice that the objective makes."""
+    """A table of the formulas of the choices of an objective, from the vectors' pages."""
     rows = [[text(f"{axis}.{field} = {choice}"), text(formulas()[axis, field, choice])]
             for axis, fields in objective.items() if isinstance(fields, dict)
             for field, choice in fields.items() if isinstance(choice, str) and (axis, field, choice) in formulas()]
@@ -277,11 +277,11 @@ def row_page(row, facts, variant, programs):
     body = facts_table(facts)
     objective = next((c["objective"] for c in variant["cases"] if "objective" in c), None)
     if facts and objective:
-        body += "<h2>Its settings</h2><p>What is not named has its default.</p>" + numbers(objective) + formula_table(objective)
+        body += "<h2>Its settings</h2><p>Fields that are not listed have their default.</p>" + numbers(objective) + formula_table(objective)
     rows = [[f'<a href="../program/{quote(p.name)}.html">{text(p.title)}</a>', verdict_cell(p.total([row])), failed_links(p, row),
              text(reasons_of(p, row))] for p in programs]
-    return page(row, body + "<h2>Programs</h2>" + table(f"Programs that were asked for {row}",
-                                                       ["Program", "Verdict", "Failed", "Skipped, because"], rows), 1)
+    return page(row, body + "<h2>Programs</h2>" + table(f"Programs that were run on {row}",
+                                                       ["Program", "Verdict", "Failed", "Reasons for skipped cases"], rows), 1)
 
 
 def answer_of(program, name):
@@ -289,18 +289,18 @@ def answer_of(program, name):
     said = [f"<p>It reports an error: {text(found['error'])}</p>"] if found.get("error") else []
     for k in found.get("groups", ()):
         group = program.report["groups"][k]
-        said.append(f"<p>Why: <strong>{text(group['name'] or 'nothing')}</strong> {text(group.get('text') or '')}</p>")
+        said.append(f"<p>Cause: <strong>{text(group['name'] or 'unknown')}</strong> {text(group.get('text') or '')}</p>")
     if found.get("wrong"):
         rows = [[text(where), text(expected), text(given), f"{error:.3g}" if isinstance(error, (int, float)) else text(error),
                  f"{wrong} of {judged}"] for _, where, expected, given, error, wrong, judged in found["wrong"]]
-        said.append(table(f"What {program.title} answers", ["Output, its worst number", "Expected", "Found", "Error, eps of scale", "Wrong"], rows))
+        said.append(table(f"Wrong outputs of {program.title}", ["Output, its worst number", "Expected", "Found", "Error, eps of scale", "Wrong"], rows))
     return f'<h3><a href="../program/{quote(program.name)}.html">{text(program.title)}</a></h3>' + "".join(said)
 
 
 def case_page(case, row, facts, programs):
     body = f"<p>{text(case.get('comment', ''))}</p>"
     body += f'<p>A case of <a href="../row/{quote(row)}.html">{text(row)}</a>; kind {text(case.get("kind", "objective"))}.</p>'
-    body += "<h2>What programs answer</h2>" + "".join(answer_of(p, case["id"]) for p in programs if case["id"] in p.failed)
+    body += "<h2>Wrong answers</h2>" + "".join(answer_of(p, case["id"]) for p in programs if case["id"] in p.failed)
     body += facts_table(facts)
     for key in (key for key in case if key not in UNSHOWN):
         body += f"<h2>{key.replace('_', ' ').capitalize()}</h2>" + numbers(case[key])
@@ -349,7 +349,7 @@ def programs_of(folder):
 
 
 def files():
-    """(path, content) of the whole site"""
+    """(path, content) of every file of the site."""
     programs, families, facts = programs_of(os.path.join(HERE, "results")), known_rows(), known_facts()
     yield "style.css", STYLE
     yield "index.html", index(programs, families)

@@ -1,6 +1,6 @@
-"""site_of_results.py, from the results that are here: the same bytes twice, pages that are well formed and can be read by everybody, numbers that are
-those of the result files.  python3 tests/conformance/site_test.py [CONFORM] ends with "N passed, N failed"; with CONFORM also the page that
-`conform --format html` writes of a program with a mistake."""
+"""Tests site_of_results.py on the results here: the same bytes twice, well-formed and accessible pages, numbers that are those of the
+result files.  python3 tests/conformance/site_test.py [CONFORM] ends with "N passed, N failed"; with CONFORM also the page that
+`conform --format html` writes for a program with a mistake."""
 import collections
 import functools
 import glob
@@ -29,7 +29,7 @@ def check(what, ok):
 
 
 class Page(HTMLParser):
-    """Tags that do not close, ids, links, what is loaded, and the lengths of the rows of each table."""
+    """Collects unclosed tags, ids, links, loaded files, and the lengths of the rows of each table."""
 
     def __init__(self, content):
         super().__init__()
@@ -78,7 +78,7 @@ def check_links(path, content, pages):
     folder = os.path.dirname(path)
     for href in {html.unescape(x) for x in re.findall(r'<a [^>]*?href="([^"]*)"', content)}:
         if href.startswith("https://"):
-            continue  # a source: opened when somebody follows it
+            continue  # an external source, which is only a link
         place, fragment = urldefrag(href)
         target = os.path.normpath(os.path.join(folder, unquote(place))) if place else path
         if check_link(path, href, target in pages) and fragment:
@@ -91,7 +91,7 @@ def check_link(path, href, ok):
 
 
 def check_same_bytes(pages):
-    """Another process, whose sets have another order, writes the same files."""
+    """Another process, with another order of sets, writes the same files."""
     program = os.path.join(site.HERE, "site_of_results.py")
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, program, folder], env={**os.environ, "PYTHONHASHSEED": "7"}, check=True, stdout=subprocess.DEVNULL)
@@ -106,13 +106,13 @@ def check_same_bytes(pages):
 # ---- numbers
 
 def recount(report, rows):
-    """(right or acceptable, asked), from the lists of names themselves"""
-    right = asked = 0
+    """(right or acceptable, answered), counted from the lists of names."""
+    right = answered = 0
     for row in rows:
         by = report["cases"].get(row, {})
         good = len(by.get("passed", "").split()) + len(by.get("acceptable", {}))
-        right, asked = right + good, asked + good + len(by.get("failed", {}))
-    return right, asked
+        right, answered = right + good, answered + good + len(by.get("failed", {}))
+    return right, answered
 
 
 def check_numbers(pages):
@@ -151,14 +151,14 @@ def check_cell(pages, program, family, shown):
 # ---- the page of frameworks
 
 def check_frameworks():
-    """FRAMEWORKS.md is what the results give; every case has one class, and a wrong output that no finding is about leaves it without a name."""
+    """FRAMEWORKS.md is up to date; every case has one class, and a case with a wrong output that no finding covers is not explained."""
     with open(os.path.join(site.HERE, "FRAMEWORKS.md"), encoding="utf-8") as file:
-        check("FRAMEWORKS.md is of the results: frameworks.py page", file.read() == frameworks.page_of_results())
+        check("FRAMEWORKS.md is up to date: frameworks.py page", file.read() == frameworks.page_of_results())
     for path in sorted(glob.glob(os.path.join(site.HERE, "results", "*.json"))):
         result = site.load(path)
         report, findings = result["report"], frameworks.notes().get(result["framework"], {}).get("findings", [])
         count = frameworks.classes(result, findings)
-        check(f"{path}: every case is one thing", sum(count) == report["passed"] + report["acceptable"] + report["failed"])
+        check(f"{path}: every case has one class", sum(count) == report["passed"] + report["acceptable"] + report["failed"])
         check(f"{path}: nothing that failed counts as right", sum(count[:2]) <= report["passed"] + report["acceptable"])
         for row, of in report["cases"].items():
             for name, (error, bound) in of.get("rounding", {}).items():
@@ -183,7 +183,7 @@ def check_classes():
 # ---- a case and its formulas, and several releases
 
 def check_cases(pages):
-    """The page of a failing case shows its source, its formulas, and everything that it asks."""
+    """The page of a failing case shows its source, its formulas, and all its input."""
     for path in sorted(glob.glob(os.path.join(site.VECTORS, "*.json"))):
         row = os.path.basename(path)[:-len(".json")]
         for case in site.load(path).get("cases", ()):
@@ -199,7 +199,7 @@ def check_cases(pages):
 
 
 def check_releases():
-    """Two releases of one framework stand side by side, the earlier first: 1.9.0 before 1.16.0."""
+    """Releases of one framework are shown side by side, the earlier first: 1.9.0 before 1.16.0."""
     first = site.load(glob.glob(os.path.join(site.HERE, "results", "trl-*.f64.json"))[0])
     with tempfile.TemporaryDirectory() as folder:
         for release in ("1.16.0", "1.9.0", "1.16.0rc1"):
@@ -222,7 +222,7 @@ def luminance(colour):
 
 
 def check_contrast():
-    """4.5 to 1 of text and links on every ground, light and dark."""
+    """Text and links have a contrast of 4.5 to 1 on every background, light and dark."""
     for scheme in re.findall(r":root \{(.*?)\}", site.STYLE, re.DOTALL):
         colour = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", scheme))
         for front in ("fg", "link"):
@@ -252,7 +252,7 @@ def main(arguments):
     for k, (path, content) in enumerate(made):
         if path.endswith(".html"):
             check_links(path, content, pages)
-            if k % 4 == 0 or not path.startswith(("case/", "row/")):  # those are alike, and many
+            if k % 4 == 0 or not path.startswith(("case/", "row/")):  # of these many similar pages every fourth is checked
                 check(f"{path}: nav", check_form(path, content).tags["nav"] == 1)
     check("a row's page has its paper", "https://arxiv.org/abs/2507.18071" in pages["row/gspo.html"])
     check("every row stands in a family", set(site.known_facts())

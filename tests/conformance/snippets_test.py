@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""snippets_test.py CONFORM VECTORS: the adapters that are printed in README.md and adapters/README.md do as printed, with a right loss
-where a loss is to be put in; and the lengths that the pages state are those of the files."""
+"""snippets_test.py CONFORM VECTORS: the adapters printed in README.md and adapters/README.md work as printed, with a right loss where one
+has to be filled in; and the lengths that the pages state are those of the files."""
 import json
 import os
 import re
@@ -10,7 +10,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
-# of the loss that README.md leaves open: right, and with a mistake that `--metamorphic` finds
+# the loss to fill in in README.md: right, and with a mistake that `--metamorphic` finds
 LOSS = """
 import math
 
@@ -28,8 +28,8 @@ def my_loss(logp, logp_old, advantage, mask, eps_low, eps_high):
 
 """
 RIGHT, MASK_IGNORED = LOSS.replace("ACTIVE", "active"), LOSS.replace("ACTIVE", "range(len(row))")
-CLOSE = 0.1             # of a length that a page states
-# (page, what it says around the number of lines, the code that is meant)
+CLOSE = 0.1             # largest relative error of a length that a page states
+# (page, a pattern with the number of lines that it states, the code that this is about)
 LENGTHS = (
     ("PROTOCOL.md", r"needs (?:about |some )?(\d+) lines: `adapters/README.md`", "template"),
     ("../vectors/README.md", r"the (\d+)-line template", "template"),
@@ -51,7 +51,7 @@ def template():
 
 
 def conform(code, *options):
-    """The program that the code is, as CONFORM reports it: (the report, standard error)."""
+    """Runs CONFORM on the program with this code: (the report, standard error)."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "adapter.py")
         with open(path, "w", encoding="utf-8") as f:
@@ -69,10 +69,10 @@ def check_right(name, code):
 
 
 def check_minimal(code):
-    """The smaller cases that are tried are cases to the adapter too: none lets it die of a field that is always written."""
+    """The reduced cases that --metamorphic tries keep the fields that are always written, so that the adapter does not raise KeyError."""
     report, errors = conform(code, "--metamorphic", "--only", "choices-*", "--only", "dr-grpo-h*")
     minimal = [case["minimal"] for case in report["cases"] if "minimal" in case]
-    print(f"with a mask that is ignored: {report['failed']} relations are broken, {len(minimal)} minimal cases")
+    print(f"with a mask that is ignored: {report['failed']} relations do not hold, {len(minimal)} minimal cases")
     return None if minimal and "KeyError" not in errors else f"{len(minimal)} minimal cases; {errors[-200:]}"
 
 
@@ -85,7 +85,7 @@ def check_length(page, pattern, meant):
 
 
 def check_first():
-    """What vectors/README.md says of the first case of gspo.json."""
+    """vectors/README.md states the objective of the first case of gspo.json."""
     sentence = re.search(r"the first one of `gspo.json` says ([^.]*(?:\.\w[^.]*)*)\. ", read("../vectors/README.md"))
     with open(os.path.join(sys.argv[2], "gspo.json"), encoding="utf-8") as f:
         objective = json.load(f)["cases"][0]["objective"]

@@ -1,3 +1,4 @@
+/* Builds text and JSON. */
 #include "text.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Text that grows, and JSON written so that every number reads back to the same binary64.  A text is an stb_ds array without a final 0;
- * start with NULL, end with arrfree. */
+/* Builds text, and JSON in which every number reads back to the same binary64.  A text is an stb_ds array without a final 0: it starts as
+ * NULL and is freed with arrfree. */
 #ifndef TEXT_H
 #define TEXT_H
 #include <cJSON.h>
@@ -14,16 +14,16 @@ __attribute__((format(printf, 2, 3)))
 void text_format(char **t, const char *format, ...);
 char *text_string(char **t);                    /* the text with its final 0, for the caller to free; *t is NULL again */
 
-void text_number(char **t, double value);       /* "Infinity", "-Infinity", "NaN" for what JSON lacks */
+void text_number(char **t, double value);       /* infinities and NaN as strings */
 void text_quoted(char **t, const char *string);
 void text_json(char **t, const cJSON *item);
 
-void text_escaped(char **t, const char *string);       /* for XML and HTML */
+void text_escaped(char **t, const char *string);       /* with the escapes of XML and HTML */
 
-/* what is in a file: NULL where it is no JSON or cannot be opened, which *there tells apart */
+/* reads a JSON file; NULL if it cannot be opened (*there = 0) or is not JSON (*there = 1) */
 cJSON *text_json_file(const char *path, int *there);
 
-/* what a person may see of bytes from outside: one line, printable, at most `limit` of them */
+/* adds at most `limit` bytes from outside for display: one line, with unprintable bytes as dots */
 void text_excerpt(char **t, const char *bytes, size_t count, size_t limit);
 
 #endif

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Of `translate`: every framework's defaults translate into an objective that the vectors' rules allow; a planted difference is found and
-shown; a misspelt key and a value that no field expresses are reported; the ways of writing a configuration agree; configurations as users
-write them (translate_examples: YAML, and shell commands with flags or Hydra's overrides) make the objectives written down beside them."""
+"""Tests `translate`: every framework's defaults translate into an objective that the vectors' rules allow; a planted difference is found
+and shown; a misspelt key and a value that no field expresses are reported; all formats of a configuration give the same objective;
+configurations as users write them (translate_examples: YAML, and shell commands with flags or Hydra's overrides) give the objectives in
+expected.json."""
 import json
 import os
 import subprocess
@@ -35,7 +36,7 @@ def defaults(name):
 
 
 def shown():
-    """With both losses; the two are what the two epsilons make of the same batch."""
+    """--diff prints the field that differs, and a batch with both objectives and their different losses."""
     with tempfile.TemporaryDirectory() as folder:
         status, out, _ = translate("--diff", "trl", "trl:" + written(folder, "a", "epsilon = 0.3\n"))
     first, second = json.loads(out[out.index("[{"):])
@@ -63,7 +64,7 @@ def same_in_every_form():
     return len(set(found)) == 1 and json.loads(found[0])["surrogate"] == {"kind": "cispo", "weight_max": 5.0}
 
 
-# a configuration and what it makes of some fields: one for each way in which a value becomes a number or a choice
+# a configuration and the values of some fields: one for each way in which a value becomes a number or a choice
 MADE = (
     ("1- and 1+, from nested YAML", "verl",
      "actor_rollout_ref:\n  actor:\n    policy_loss:\n      loss_mode: cispo\n    clip_ratio_low: 0.1\n    clip_ratio_high: 0.3\n",
@@ -87,7 +88,7 @@ def made(framework, text, expected):
 
 
 def kl_ratios():
-    """The ratio that use_bias_correction_kl multiplies by, as the data have it, is the one for which the adapters turn it on."""
+    """The ratio by which use_bias_correction_kl multiplies, according to the data, is the one for which the adapters turn it on."""
     sys.path.insert(0, os.path.join(HERE, "adapters"))
     from options import corrects_kl
     for loss_type, level in (("grpo", "token"), ("grpo", "sequence"), ("sapo", "token"), ("vespo", "token")):
@@ -99,7 +100,7 @@ def kl_ratios():
         off = {"kl_importance_weight": "none", **off["penalty"]}
         if (corrects_kl(on["penalty"], level), corrects_kl(off, level)) != (True, False):
             return False
-        if corrects_kl(other, level) is not (True if level == "token" else None):  # of a token they are the same
+        if corrects_kl(other, level) is not (True if level == "token" else None):  # at the level of tokens the two are the same
             return False
     return True
 
@@ -110,7 +111,7 @@ def expected():
 
 
 def example(name, objective):
-    """Nothing in it is beyond the fields."""
+    """The example translates completely, to the expected objective."""
     status, out, _ = translate("--framework", name.split(".")[0], os.path.join(HERE, "translate_examples", name))
     return status == 0 and json.loads(out) == objective
 
@@ -128,11 +129,11 @@ def main():
         "defaults have no notes": lambda: "note" not in translate("--framework", "verl")[2],
         "there are frameworks": lambda: len(names) >= 10,
         "a planted difference": shown, "no difference": lambda: translate("--diff", "trl", "trl")[0] == 0,
-        "a misspelt key": lambda: told("loss_typ: dapo\n", 1, "is loss_type meant?"),
+        "a misspelt key": lambda: told("loss_typ: dapo\n", 1, "did you mean loss_type?"),
         "a value without fields under a condition": lambda: told(
             "loss_type: vespo\nbeta: 0.1\nimportance_sampling_level: sequence\n", 1, "cannot be expressed: use_bias_correction_kl = true"),
         "a value without fields": lambda: told("use_adaptive_entropy: true\n", 1, "cannot be expressed: use_adaptive_entropy"),
-        "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "not of the loss: learning_rate"),
+        "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "does not affect the loss: learning_rate"),
         "the ratio of a corrected KL, as adapters have it": kl_ratios,
         "JSON, YAML, lines and commands": same_in_every_form, "OPTIONS.md is current": lambda: translate("--check")[0] == 0})
     failed = 0

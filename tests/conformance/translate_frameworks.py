@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Are the objectives of `translate` what the frameworks compute? For each framework its default configuration as installed, on 50 random
-batches: advantages, loss and gradient by the framework's own functions against the oracle's with the translated objective.
+"""The frameworks compute the objectives of `translate`: for each framework, with the defaults of the installed package and on 50 random
+batches, advantages, loss and gradient by its own functions are compared with the oracle's for the translated objective.
 
     VENV/bin/python tests/conformance/translate_frameworks.py [NAME ...]
 
-VENV is the environment of frameworks.sh, with mpmath and gmpy2. The options are the installed package's defaults, not the data's. What the batches
-leave out (guards): one micro-batch, equally large groups, no masked tokens, no truncated responses, no infinities. float64; the
-tolerance is 1e-9 of the largest advantage or gradient and of the loss; 1e-7 for verl, which adds 1e-8 to the number of tokens that a mean
-divides by (with the exact number all 50 agree at 1e-9); 1e-5 for OpenRLHF, which makes float32 of the rewards on its way (at 1e-6, 40 of 50 agree).
-Of ms-swift the trainer's, the arguments' and the advantages' files are loaded without the rest of the package (adapters/ms_swift.py); the
-nulls among its defaults are filled in by its own methods. Its batches are one window of gradient accumulation, without a teacher.
+VENV is the environment of frameworks.sh, with mpmath and gmpy2. The defaults are those of the installed package, not those of the data. The
+batches are restricted to one micro-batch, equally large groups, no masked tokens, no truncated responses, no infinities. float64; the
+tolerance is 1e-9 of the largest advantage or gradient and of the loss; 1e-7 for verl, which adds 1e-8 to the number of tokens by which a
+mean is divided (without that all 50 agree at 1e-9); 1e-5 for OpenRLHF, which computes rewards in float32 (at 1e-6, 40 of 50 agree).
+From ms-swift the files of the trainer, the arguments and the advantages are loaded without the rest of the package (adapters/ms_swift.py);
+its own methods replace the nulls among its defaults. Its batches are one window of gradient accumulation, without a teacher.
 """
 import ast
 import importlib.metadata
@@ -94,7 +94,7 @@ def parser_defaults(path):
         try:
             found[call.args[0].value.lstrip("-")] = ast.literal_eval(words["default"]) if "default" in words else False if switch else None
         except (AttributeError, ValueError):
-            pass  # not written as a value: no option that is asked for here
+            pass  # not a literal: none of the options that are needed here
     return found
 
 
@@ -162,7 +162,7 @@ def compared(name):
 
 def main(names):
     torch.set_default_dtype(torch.float64)
-    found = {name: compared(name) for name in FRAMEWORKS if name in names or not names}  # in their order: their stand-ins differ
+    found = {name: compared(name) for name in FRAMEWORKS if name in names or not names}  # in this order, as their stand-ins differ
     for name, (passed, failed) in found.items():
         print(f"{name}: {passed} of {passed + failed} batches agree", file=sys.stderr)
     print(f"{sum(p for p, _ in found.values())} passed, {sum(f for _, f in found.values())} failed", file=sys.stderr)

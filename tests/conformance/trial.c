@@ -1,3 +1,4 @@
+/* Sends a request and its changed form, and compares the answers number by number. */
 #include "trial.h"
 #include "gradient.h"
 #include "request.h"
@@ -5,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- asking --------------------------------------------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------------------------------------------- */
 
 char *trial_words(const char *before, const char *after) {
     char *t = NULL;
@@ -45,7 +46,7 @@ cJSON *request_ask(const asker *a, const cJSON *request, trial *t) {
     return result;
 }
 
-/* to what it has answered, changed, an error is no answer */
+/* an error for the changed request, after an answer to the unchanged one, is a failure */
 static cJSON *ask_changed(const asker *a, const cJSON *request, trial *t) {
     cJSON *result = request_ask(a, request, t);
     if (t->kind == TRIAL_SKIPPED && !strncmp(t->what, "it reports", 10)) t->kind = TRIAL_BROKEN;
@@ -90,7 +91,7 @@ static void fill(cJSON *item, double size) {
     }
 }
 
-/* a loss is a sum that may cancel: of terms whose gradients do not */
+/* a loss may be small by cancellation: its size includes that of its gradients and of its largest term */
 cJSON *sizes_of(const cJSON *of) {
     cJSON *sizes = cJSON_Duplicate(of, 1), *report = json_get(sizes, "report");
     double loss = total(json_get(of, "loss")) + total(json_get(of, "dlogp")) + largest(json_get(of, "term"));
@@ -109,9 +110,9 @@ static void note(comparison *c, const char *where, const cJSON *must, const cJSO
     char *t = NULL;
     if (!(error > c->r->tolerance) || !(error > c->worst)) return;
     c->worst = error;
-    text_format(&t, "%s must be ", where);
+    text_format(&t, "%s: expected ", where);
     text_json(&t, must);
-    text_add(&t, " and is ");
+    text_add(&t, ", found ");
     text_json(&t, found);
     if (grpo_is_finite(error)) text_format(&t, " (error %.3g eps of scale)", error);
     free(c->t->what);
@@ -160,7 +161,7 @@ static void compare_reports(comparison *c, const cJSON *must, const cJSON *found
     }
 }
 
-/* an output without a scale has none in the case: what a program says of it is not judged there either */
+/* outputs without a scale are not in the case, and are not judged */
 static void compare_answers(comparison *c, const cJSON *must, const cJSON *found, const cJSON *scale, int outputs) {
     for (const cJSON *x = must->child; x; x = x->next) {
         const cJSON *y = json_get(found, x->string), *s = json_get(scale, x->string);

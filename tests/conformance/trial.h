@@ -1,4 +1,4 @@
-/* One relation on one request: ask, change, ask again, compare. */
+/* Checks one relation on one request: sends it, changes it, sends it again, and compares the two answers. */
 #ifndef TRIAL_H
 #define TRIAL_H
 #include "judge.h"
@@ -7,14 +7,14 @@
 
 typedef enum {
     TRIAL_HELD, TRIAL_BROKEN,
-    TRIAL_SKIPPED,              /* by the program */
-    TRIAL_NOTHING               /* the batch has nothing to change, or what was returned says nothing */
+    TRIAL_SKIPPED,              /* the program skipped it or reported an error */
+    TRIAL_NOTHING               /* the relation changes nothing in this batch, or concerns no output that was returned */
 } trial_kind;
 
 typedef struct {
     trial_kind kind;
-    char *what;                 /* is wrong, or why it is skipped; else NULL */
-    char where[80];             /* of TRIAL_BROKEN: which number, and the output that it is of */
+    char *what;                 /* what is wrong, or why it is skipped; else NULL */
+    char where[80];             /* of TRIAL_BROKEN: the place of the wrong number, and below the output that has it */
     char output[40];
     int64_t judged;
     double worst;               /* error, in eps of scale */
@@ -24,20 +24,20 @@ typedef struct {
 typedef struct {
     session *s;
     const rules *r;
-    const test_case *c;         /* whose tokens are counted */
+    const test_case *c;         /* its number of tokens limits the size of an answer */
 } asker;
 
-/* base: the answer to the request if it is known, else NULL; scale: those of the outputs, NULL: they are taken from the answers;
- * outputs: which of them the relation holds for */
+/* base: the answer to the request if it is known, else NULL; scale: the scales of the outputs, NULL: taken from the answers; outputs: those
+ * that the relation holds for, a sum of OF_... */
 trial relation_try(const asker *a, const relation *rel, const cJSON *request, const cJSON *base, const cJSON *scale, int outputs);
 void trial_free(trial *t);
 
-char *trial_words(const char *before, const char *after);      /* for the caller to free; after: may be NULL */
+char *trial_words(const char *before, const char *after);      /* the two joined, for the caller to free; after may be NULL */
 
-/* a result, NULL with what came instead */
+/* sends the request; returns the result, or NULL with kind and what of *t set */
 cJSON *request_ask(const asker *a, const cJSON *request, trial *t);
 
-/* of the numbers in the answers, where no better scale is known */
+/* scales made of the sizes of an answer's numbers, where the vectors have none */
 cJSON *sizes_of(const cJSON *of);
 
 #endif

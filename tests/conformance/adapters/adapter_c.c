@@ -1,6 +1,5 @@
-/* adapter_c [--as PRESET] [--set PATH=VALUE]...: grpo.h and gspo.h behind the conformance protocol; built with double elements, and as
- * adapter_c_f32 with float.  The options make it a program that computes another objective than the one it is asked for, for trying
- * what the runner says of that. */
+/* adapter_c [--as PRESET] [--set PATH=VALUE]...: the adapter of grpo.h and gspo.h; built with double elements, and as adapter_c_f32 with
+ * float.  With the options it computes another objective than case.objective, to see what the runner reports then. */
 #define _POSIX_C_SOURCE 200809L
 #include "../../call_run.h"
 #include "../../rows_run.h"
@@ -66,9 +65,9 @@ static void write_loss(char **t, const test_case *c, const outcome *o) {
     write_report(t, &o->report);
 }
 
-/* ---- other objectives than the one that is asked for ---------------------------------------------------------------------------- */
+/* ---- another objective than case.objective -------------------------------------------------------------------------------------- */
 
-static char **twists;       /* the command line */
+static char **settings;     /* the options on the command line */
 
 static grpo_status set_text(grpo_objective *obj, char *setting) {
     char *value = strchr(setting, '='), *end;
@@ -82,9 +81,10 @@ static grpo_status set_text(grpo_objective *obj, char *setting) {
     return st;
 }
 
-static grpo_status twist(grpo_objective *obj) {
+/* applies the options to the objective */
+static grpo_status apply_settings(grpo_objective *obj) {
     grpo_status st = GRPO_OK;
-    for (char **a = twists; *a && !st; a += 2) {
+    for (char **a = settings; *a && !st; a += 2) {
         if (!a[1]) return GRPO_UNKNOWN;
         if (!strcmp(*a, "--as")) st = grpo_objective_named(a[1], obj);
         else st = strcmp(*a, "--set") ? GRPO_UNKNOWN : set_text(obj, a[1]);
@@ -116,7 +116,7 @@ static void write_doubles(char **t, const char *key, const double *x, int64_t n)
     text_add(t, "],");
 }
 
-/* of a split: what is NaN was not found */
+/* a list of a split; left out if a number in it was not computed, which is NaN */
 static void write_list(char **t, const char *key, const double *x, int64_t n) {
     for (int64_t k = 0; k < n; k++) if (x[k] != x[k]) return;
     write_doubles(t, key, x, n);
@@ -143,7 +143,7 @@ static grpo_status answer_whole(char **t, const test_case *c, const grpo_real *a
     return st;
 }
 
-/* rewards to gradient; nothing is left out, so that nothing that is wrong is overlooked */
+/* of invalid input: evaluates everything, advantages and loss, so that every check of the input is reached */
 static grpo_status answer_refusal(char **t, const test_case *c) {
     outcome o = outcome_of_advantages(c, &c->objective);
     grpo_real *advantage = c->given ? compare_expected_advantage(c) : o.advantage;
@@ -180,7 +180,7 @@ static void answer_start(char **t, const cJSON *request) {
 
 static void write_result(char **t, test_case *c) {
     char *result = NULL;
-    grpo_status st = twist(&c->objective);
+    grpo_status st = apply_settings(&c->objective);
     if (!st && !c->unread) st = answer_case(&result, c);
     if (st || c->unread) {
         text_add(t, "\"error\":");
@@ -279,7 +279,7 @@ static void answer_run(char **t, const cJSON *request) {
     case_free(&c);
 }
 
-/* 0: stop */
+/* answers a request; returns 0 after stop */
 static int answer(const char *line, char **t) {
     cJSON *request = cJSON_Parse(line);
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(request, "cmd");
@@ -298,9 +298,9 @@ int main(int argc, char **argv) {
     size_t room = 0;
     int more = 1;
     grpo_objective any;
-    twists = argv + (argc > 0);
+    settings = argv + (argc > 0);
     memset(&any, 0, sizeof any);
-    if (twist(&any)) return fputs("usage: adapter_c [--as PRESET] [--set PATH=VALUE]...\n", stderr), 2;
+    if (apply_settings(&any)) return fputs("usage: adapter_c [--as PRESET] [--set PATH=VALUE]...\n", stderr), 2;
     while (more && getline(&line, &room, stdin) > 0) {
         more = answer(line, &t);
         fwrite(t, 1, (size_t)arrlen(t), stdout);

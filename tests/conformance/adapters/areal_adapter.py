@@ -1,10 +1,10 @@
 """AReaL's own PPO actor: its advantages and its loss, with the options of its configuration (written for areal 1.0.4).
 
 PPOActor._compute_advantages on an object without its __init__ (a prompt of one token before each response, without a critic unless values
-are given) and grpo_loss_fn, the function that it gives to the engine. Of a case of kind split the engine's part is what fsdp_engine.py
-does: each micro-batch's loss times its tokens over all tokens, times the ranks over which gradients are averaged.
+are given) and grpo_loss_fn, the function that it passes to the engine. For cases of kind split the adapter does what fsdp_engine.py does:
+each micro-batch's loss times its tokens over all tokens, times the ranks over which gradients are averaged.
 
-What they import beside the loss (controllers, data loaders, platforms, tracing) is stood in for.
+Other modules that they import (controllers, data loaders, platforms, tracing) are replaced by stand-ins.
 """
 from protocol import serve, wanted  # first: it keeps standard output for the answers
 import contextlib
@@ -42,7 +42,7 @@ ACTOR = "actor."
 # ---- advantages
 
 def reward_norm(a, b):
-    """How rewards are normalised before the return, or None."""
+    """The options for normalising rewards before the return, or None."""
     names = [ACTOR + name for name in ("reward_norm", "reward_norm.mean_level", "reward_norm.mean_leave1out", "reward_norm.std_level")]
     levels = {("none", "none"): None, ("group_mean", "none"): ("group", False, None),
               ("group_mean", "group_std"): ("group", False, "group"), ("group_mean", "batch_centred_std"): ("group", False, "batch"), ("leave_one_out", "none"): ("group", True, None),
@@ -78,7 +78,7 @@ def advantages(o, b):
     wanted(b.reward is not None, "no rewards")
     wanted(a["credit"] in ("outcome", "return", "gae") and a["reweight"] == "none", "credit " + a["credit"])
     wanted(a["credit"] != "gae" or b.value is not None, "no values")
-    wanted(r["overlong"] == "none" and r["kl"] in ("none", "k1", "k2", "k3"), "rewards as they are, KL by k1, k2 or k3")
+    wanted(r["overlong"] == "none" and r["kl"] in ("none", "k1", "k2", "k3"), "no change of the rewards except a KL by k1, k2 or k3")
     wanted(r["kl"] == "none" or a["baseline"] == "none", "the KL is subtracted after the rewards are normalised")
     t, lengths = actor_of(o, b), torch.tensor(b.length)
     attention = torch.arange(max(b.length) + 1)[None] <= lengths[:, None]
@@ -98,15 +98,15 @@ def advantages(o, b):
 def policy(o):
     """The options of the loss."""
     r, s, g, w = o["ratio"], o["surrogate"], o["aggregation"], o["weight"]
-    wanted(r["behaviour"] == "old", "ratio against old log-probabilities only")
-    wanted(r["clamp_low"] == r["clamp_high"] == r["level_clamp_low"] == r["level_clamp_high"] == 0, "log-ratios are not clamped")
+    wanted(r["behaviour"] == "old", "only ratios against old log-probabilities")
+    wanted(r["clamp_low"] == r["clamp_high"] == r["level_clamp_low"] == r["level_clamp_high"] == 0, "no clamp of log-ratios")
     wanted(g["kind"] == "token_mean", "aggregation " + g["kind"])
     wanted(o["penalty"]["kl"] == "none", "no KL in the loss")
-    wanted(w["truncated"] == "keep", "truncated responses stay")
+    wanted(w["truncated"] == "keep", "truncated responses cannot be masked")
     wanted(r["level"] != "sequence_mean" or r["gradient"] == "full", "no GSPO-token")
     asked = {"ratio.level": r["level"], "surrogate.kind": s["kind"], "ratio.gradient": "full"}
     options = AREAL.of((ACTOR + "use_sapo_loss", ACTOR + "c_clip", ACTOR + "importance_sampling_level"), asked, fields_of(o, "surrogate"))
-    wanted(options, f"no surrogate {s['kind']} with unit {r['level']}")
+    wanted(options, f"no surrogate {s['kind']} with ratio.level {r['level']}")
     c = last(options)
     return {"eps_clip": c.get("eps_clip", 0.2), "eps_clip_higher": c.get("eps_clip_higher"), "c_clip": c["c_clip"],
             "importance_sampling_level": c["importance_sampling_level"], "use_sapo_loss": c["use_sapo_loss"],
@@ -117,7 +117,7 @@ def correction(w):
     if w["rollout_is"] == "none":
         return {}
     wanted(w["rollout_is"] == "truncate" and w["rollout_is_level"] == "token" and w["rollout_clamp"] == 0,
-           "rollout weights: of tokens, clamped to bounds")
+           "rollout weights only of tokens, clamped to bounds")
     rule = types.SimpleNamespace(level="token", metric="ratio", action="clamp", agg="mean", lower=float(w["rollout_is_low"]) or None,
                                  upper=float(w["rollout_is_high"]))
     return {"rejection_sampling": rule, "use_decoupled_loss": True}

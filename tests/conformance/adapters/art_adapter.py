@@ -1,8 +1,8 @@
 """ART's own loss, with the options of its train configuration (written for openpipe-art 0.5.23).
 
-art.loss.loss_fn: what every backend of the package calls, with reduction mean. Of the package only that file, the grouping it uses and its
-configuration are loaded. Its group_ids are those of responses: a mean of log-ratios "by group" is the mean of a response.
-ART makes advantages elsewhere (art/preprocessing/tokenize.py), from trajectories: they are not asked for here.
+art.loss.loss_fn, which every backend of the package calls, with reduction mean. Only that file, the grouping it uses and its configuration
+are loaded from the package. Its group_ids are those of responses: a mean of log-ratios "by group" is the mean of a response.
+ART computes advantages elsewhere (art/preprocessing/tokenize.py), from trajectories: they are not tested here.
 """
 from protocol import Skip, serve, wanted  # first: it keeps standard output for the answers
 from importlib.metadata import version
@@ -22,13 +22,13 @@ SAFETY = 20  # log-ratios are clamped to +-20
 def policy(o):
     """The train configuration's options."""
     r, s, g, w = o["ratio"], o["surrogate"], o["aggregation"], o["weight"]
-    wanted(r["behaviour"] == "old", "ratio against old log-probabilities only")
-    wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-SAFETY, SAFETY)), "log-ratios are clamped to +-20")
-    wanted((r["level_clamp_low"], r["level_clamp_high"]) in ((0, 0), (-SAFETY, SAFETY)), "log-ratios are clamped to +-20")
+    wanted(r["behaviour"] == "old", "only ratios against old log-probabilities")
+    wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-SAFETY, SAFETY)), "log-ratios are always clamped to +-20")
+    wanted((r["level_clamp_low"], r["level_clamp_high"]) in ((0, 0), (-SAFETY, SAFETY)), "log-ratios are always clamped to +-20")
     wanted(r["level"] in LEVELS and r["gradient"] == "full", f"importance_sampling_level {r['level']}, {r['gradient']}")
     wanted(g["kind"] == "token_mean", "aggregation " + g["kind"])
     wanted(o["penalty"]["kl"] == "none", "no KL in the loss")
-    wanted(w["truncated"] == "keep", "truncated responses stay")
+    wanted(w["truncated"] == "keep", "truncated responses cannot be masked")
     wanted(s["kind"] in ("ppo_clip", "cispo"), "no surrogate " + s["kind"])
     options = {"importance_sampling_level": LEVELS[r["level"]], "ppo": s["kind"] == "ppo_clip"}
     if s["kind"] == "ppo_clip":
@@ -37,7 +37,7 @@ def policy(o):
         options.update(epsilon=1 - float(s["weight_min"]), epsilon_high=float(s["weight_max"]) - 1)
     if w["rollout_is"] != "none":
         wanted(w["rollout_is"] == "truncate" and w["rollout_is_level"] == "token" and w["rollout_is_low"] == w["rollout_clamp"] == 0,
-               "rollout weights: truncation of tokens")
+               "rollout weights only by truncation of tokens")
         options["truncated_importance_sampling"] = float(w["rollout_is_high"])
     return options
 
@@ -53,7 +53,7 @@ def loss(o, b):
 
 
 def no_advantages(o, b):
-    raise Skip("advantages are made of trajectories")
+    raise Skip("advantages are computed from trajectories, outside the loss")
 
 
 def answer(case, dtype):

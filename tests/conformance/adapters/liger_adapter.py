@@ -1,9 +1,9 @@
 """Liger-Kernel's own GRPO loss, written for liger-kernel 0.8.5 (requirements-no-deps.txt pins it).
 
-Cases of kind hidden enter where users do: the module LigerFusedLinearGRPOLoss, from hidden states and a vocabulary matrix, uncompiled. It
-makes float32 of log-probabilities and of what it adds up, so those are for float32. Of cases that give log-probabilities it is asked by the
-loss inside the module, LigerFusedLinearGRPOFunction.ppo_loss_fn, with ours as the differentiable leaf. Liger computes no advantages, and
-gets rollout weights from outside: cases with them are skipped.
+Cases of kind hidden call the module that users call, LigerFusedLinearGRPOLoss, uncompiled, with hidden states and a vocabulary matrix. It
+computes log-probabilities and sums in float32, so these cases are run in float32 only. Cases with log-probabilities call the loss inside
+the module, LigerFusedLinearGRPOFunction.ppo_loss_fn, with the log-probabilities as the differentiable leaf. Liger computes no advantages,
+and gets rollout weights from outside: cases with them are skipped.
 """
 from protocol import serve, wanted  # first: it keeps standard output for the answers
 from importlib.metadata import version
@@ -13,15 +13,15 @@ from liger_kernel.chunked_loss.grpo_loss import LigerFusedLinearGRPOFunction, Li
 from options import UNCLAMPED, VESPO_CLAMPS, Options, clamps, corrects_kl, fields_of
 from padded import PRECISIONS, batch_of, one_per_row, ragged
 
-TRL = Options("trl")  # whose trainer hands its options to this loss
+TRL = Options("trl")  # TRL's trainer passes its options to this loss
 FIXED = ("sapo", "cispo", "vespo")  # these fix their aggregation
 
 
 def ratio_options(r, kind):
-    wanted(r["behaviour"] == "old", "ratio against old log-probabilities only")
-    wanted(clamps(r) == UNCLAMPED or kind == "vespo" and clamps(r) == VESPO_CLAMPS, "log-ratios are not clamped")
+    wanted(r["behaviour"] == "old", "only ratios against old log-probabilities")
+    wanted(clamps(r) == UNCLAMPED or kind == "vespo" and clamps(r) == VESPO_CLAMPS, "no clamp of log-ratios")
     level = {"token": "token", "sequence_mean": "sequence", "sequence_sum": "token" if kind == "vespo" else None}.get(r["level"])
-    wanted(level and (r["level"] == "sequence_sum") == (kind == "vespo"), f"{kind} with unit {r['level']}")
+    wanted(level and (r["level"] == "sequence_sum") == (kind == "vespo"), f"{kind} with ratio.level {r['level']}")
     wanted(level == "token" or kind not in FIXED, f"{kind} takes ratios of tokens only")
     wanted(level == "token" or r["gradient"] == "full", "no GSPO-token")
     return {"importance_sampling_level": level}
@@ -48,7 +48,8 @@ def penalty_options(p, unit):
 
 def policy(o):
     """The loss module's options."""
-    wanted(o["weight"]["rollout_is"] == "none" and o["weight"]["truncated"] == "keep", "rollout weights and truncation come from outside")
+    wanted(o["weight"]["rollout_is"] == "none" and o["weight"]["truncated"] == "keep",
+           "rollout weights and truncation come from outside the loss")
     return {**ratio_options(o["ratio"], o["surrogate"]["kind"]), **surrogate_options(o),
             **penalty_options(o["penalty"], o["ratio"]["level"])}
 
@@ -66,9 +67,9 @@ def of_log_probabilities(case, dtype):
 
 def of_hidden_states(case, dtype):
     """The module itself: hidden states and a projection, in chunks of one response (its default)."""
-    wanted(dtype is torch.float32, "the fused module computes in float32 alone")
-    wanted("objective" in case and case["entropy_coef"] == 0, "no derivatives that are given, no entropy bonus")
-    wanted("banned" not in case, "no tokens that are banned")
+    wanted(dtype is torch.float32, "the fused module computes in float32 only")
+    wanted("objective" in case and case["entropy_coef"] == 0, "no given derivatives, no entropy bonus")
+    wanted("banned" not in case, "no banned tokens")
     b, options = batch_of(case, dtype), policy(case["objective"])
     advantage = one_per_row(b.advantage, b.mask)
     wanted(advantage is not None, "one advantage per completion")

@@ -36,8 +36,8 @@ from swift.rlhf_trainers.grpo_trainer import GRPOTrainer
 
 
 def arguments(**given):
-    """What training with rlhf_type grpo makes of the defaults and what is given. The training arguments that the two methods ask for
-    besides are not of the loss."""
+    """The arguments after the framework's own processing, as for training with rlhf_type grpo. Other training arguments that the two
+    methods need do not affect the loss."""
     a = object.__new__(RLHFArguments)
     for field in dataclasses.fields(RLHFArguments):
         made = field.default_factory is not dataclasses.MISSING
@@ -52,7 +52,7 @@ def arguments(**given):
 
 
 class Trainer(GRPOTrainer):
-    """Without a model: its log-probabilities are the batch's."""
+    """A trainer without a model: its log-probabilities are those of the batch."""
     def _get_per_token_logps_and_entropies(self, *_, **__):
         return self.leaf, None
 
@@ -73,14 +73,14 @@ def trainer(a, b, generations):
 
 
 def advantages(t, b):
-    """One per token, as _postprocess_batch makes them without a teacher."""
+    """Advantages per token, as _postprocess_batch computes them without a teacher."""
     t_batch = types.SimpleNamespace(old_per_token_logps=b.logp_old, ref_per_token_logps=b.logp_ref, completion_mask=b.mask)
     found = t._compute_advantages([], b.reward[:, None], [{"grpo_batch": t_batch}])
     return expand_advantage_to_per_token(found, b.mask)
 
 
 def loss(t, b, advantage, tokens=None):
-    """`tokens`: of the whole window of gradient accumulation."""
+    """The loss of a micro-batch. tokens: their number in the whole window of gradient accumulation."""
     batch = types.SimpleNamespace(
         completion_mask=b.mask, truncated_mask=b.truncated, old_per_token_logps=b.logp_old, ref_per_token_logps=b.logp_ref,
         rollout_per_token_logps=b.logp_rollout, teacher_per_token_logps=None, advantages=advantage,

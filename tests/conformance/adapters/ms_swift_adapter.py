@@ -1,7 +1,7 @@
 """ms-swift's GRPO trainer, with the options of its command line (written for ms-swift 4.6.0): _compute_advantages and
 _compute_loss_and_metrics, the loss by loss_type (ms_swift.py loads them).
 
-Of a case of kind split each micro-batch's loss is divided by gradient_accumulation_steps, as the training step of transformers does.
+For cases of kind split each micro-batch's loss is divided by gradient_accumulation_steps, as in the training step of transformers.
 """
 from protocol import serve, wanted  # first: it keeps standard output for the answers
 from importlib.metadata import version
@@ -38,15 +38,15 @@ def advantages(o, b):
 def policy(o):
     """The options of the loss."""
     r, s, g, p, w = o["ratio"], o["surrogate"], o["aggregation"], o["penalty"], o["weight"]
-    wanted(r["behaviour"] == "old", "ratio against old log-probabilities only")
-    wanted(r["clamp_low"] == r["clamp_high"] == r["level_clamp_low"] == r["level_clamp_high"] == 0, "log-ratios are not clamped")
-    wanted(g["empty_sequences"] == "keep", "rows without tokens count")
+    wanted(r["behaviour"] == "old", "only ratios against old log-probabilities")
+    wanted(r["clamp_low"] == r["clamp_high"] == r["level_clamp_low"] == r["level_clamp_high"] == 0, "no clamp of log-ratios")
+    wanted(g["empty_sequences"] == "keep", "responses without tokens always count")
     wanted(s["kind"] != "cispo" or s["weight_min"] == 0, "cispo has no lower bound")
     same = {"surrogate.kind": s["kind"], "ratio.level": r["level"], "ratio.gradient": r["gradient"], "aggregation.kind": g["kind"],
             "weight.fipo": "none"}
     options = SWIFT.of(("loss_type", "delta", "importance_sampling_level"), same, fields_of(o, "surrogate", "aggregation"))
     wanted(options and s["kind"] in ("ppo_clip", "dual_clip", "cispo", "sapo"),
-           f"no {s['kind']} with unit {r['level']} and aggregation {g['kind']}")
+           f"no {s['kind']} with ratio.level {r['level']} and aggregation {g['kind']}")
     return {**options, **penalty(p), **correction(w), "overlong_filter": w["truncated"] == "mask"}
 
 
@@ -62,7 +62,7 @@ def correction(w):
     if w["rollout_is"] == "none":
         return {}
     wanted(w["rollout_rejected"] == "zero_weight" and w["rollout_clamp"] in (0, 20) and w["rollout_is_low"] == 0,
-           "rollout weights: an upper bound, tokens stay")
+           "rollout weights have only an upper bound, without rejecting tokens")
     mode = {("truncate", "token"): "token_truncate", ("mask", "token"): "token_mask",
             ("truncate", "sequence_mean"): "sequence_truncate"}.get((w["rollout_is"], w["rollout_is_level"]))
     wanted(mode, f"no rollout weight {w['rollout_is']} of {w['rollout_is_level']}")
@@ -88,7 +88,7 @@ def loss(o, b):
 def split(case, o, dtype):
     counts, rows = micro_batches(case), {len(part_of(case, part)[1]) for part in case["parts"]}
     wanted(len(set(counts)) == 1, "every rank has gradient_accumulation_steps micro-batches")
-    wanted(len(rows) == 1 or policy(o)["loss_type"] in ("dapo", "cispo"), "micro-batches have equally many rows")
+    wanted(len(rows) == 1 or policy(o)["loss_type"] in ("dapo", "cispo"), "micro-batches need equally many responses")
     tokens = batch_of(case, dtype).mask.sum()
 
     def of_part(part, rank):

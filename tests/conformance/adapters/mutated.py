@@ -1,6 +1,6 @@
-"""An adapter of a framework with one line of the framework changed: `mutated.py ADAPTER MODULE OLD NEW`.
+"""Runs an adapter with one line of its framework changed: `mutated.py ADAPTER MODULE OLD NEW`.
 
-The change is made in memory, while Python reads the module: nothing of the installed package is written. OLD must be in the module's source.
+The change is made in memory while Python reads the module; the installed package is not written. OLD must be in the source of MODULE.
 """
 import importlib.abc
 import importlib.machinery
@@ -14,7 +14,7 @@ class Changed(importlib.machinery.SourceFileLoader):
         super().__init__(name, path)
         self.old, self.new = old, new
 
-    def get_code(self, fullname):  # compiled code of the true module may lie beside it
+    def get_code(self, fullname):  # not from a .pyc file of the unchanged module
         text = self.get_data(self.path).decode()
         if self.old not in text:
             raise SystemExit(f"{self.path} has no {self.old!r}")

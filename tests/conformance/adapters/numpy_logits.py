@@ -1,4 +1,4 @@
-"""From logits or hidden states to log-probabilities or a loss, and back, by hand: the NumPy port's answers to the kinds `logits` and `hidden`."""
+"""The NumPy port for the kinds `logits` and `hidden`: log-probabilities or a loss from logits or hidden states; hand-written gradients."""
 import numpy as np
 import numpy_port
 
@@ -13,7 +13,7 @@ def from_above(case, logp, H, cut, real):  # dL/d logp and dL/d entropy of each 
 
 
 def answer(case, real):  # Every token a row: softmax, what comes from above, and back
-    unlikely = -np.inf if case["kind"] == "logits" else 0  # else what is not finite stands at masked tokens only
+    unlikely = -np.inf if case["kind"] == "logits" else 0  # in hidden states only masked tokens are not finite
     flat = lambda rows: np.nan_to_num(np.array([[real(x) for x in z] for row in rows for z in row]), nan=0, posinf=0, neginf=unlikely)
     cut = lambda x: [r.tolist() for r in np.split(x, np.cumsum([len(row) for row in case["target"]])[:-1])]
     x, W = flat(case["hidden" if case["kind"] == "hidden" else "logits"]), np.array(case.get("weight", []), real)

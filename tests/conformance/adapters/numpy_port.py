@@ -1,5 +1,5 @@
-"""A port in plain NumPy, written from ../../vectors/README.md: read it beside that page. float64 or float32; gradients by hand.
-The tokens of all sequences lie in one flat array. Nothing is clever: sums are np.sum, e^x is np.exp."""
+"""A port in plain NumPy, written from ../../vectors/README.md, to be read beside that page. float64 or float32; hand-written gradients.
+The tokens of all sequences are in one flat array. Sums are np.sum and e^x is np.exp, without special numerical care."""
 import math
 import types
 import numpy as np
@@ -16,27 +16,27 @@ def load(batch, advantage, real):
     for key, missing in TOKENS.items():
         setattr(b, key, flat(batch.get(key, [[missing] * n for n in b.length]), missing))
     b.reward, b.baseline = np.array(batch.get("reward", [0] * b.n), real), np.array(batch.get("baseline", [0] * b.groups), real)
-    b.c = np.zeros_like(b.logp)  # of each token in the loss
+    b.c = np.zeros_like(b.logp)  # coefficient of each token in the loss
     b.truncated, b.A = np.array(batch.get("truncated", [False] * b.n)), flat(advantage, 0)
     return b
 
 times = lambda x, y: np.where((x == 0) | (y == 0), 0, x * y).astype(y.dtype)  # a factor that is exactly 0 makes the product 0
 minus = lambda x, y: np.where(x == y, 0, x - y).astype(x.dtype)  # -inf minus -inf is 0
 
-def total(x, at, n, left=0):  # Sums of x by place; infinities of opposite signs cancel in pairs, and leave `left` of an infinite x
+def total(x, at, n, left=0):  # Sums of x by index; infinities of opposite signs cancel, and the finite parts `left` remain
     infinite, x = [np.sum(np.sign(x[(at == k) & np.isinf(x)])) for k in range(n)], np.where(np.isinf(x), left, x).astype(x.dtype)
     return np.array([infinite[k] * np.inf if infinite[k] else np.sum(x[at == k]) for k in range(n)], x.dtype)
 
-def bounded(x, low, high):  # x clamped, and where the derivative passes; (0, 0) is no clamp
+def bounded(x, low, high):  # x clamped, and where its derivative is 1; (0, 0): no clamp
     low, high = (-np.inf, np.inf) if low == high == 0 else (float(low), float(high))
     return np.clip(x, low, high), (x >= low) & (x <= high)
 
-def kl_of(kind, D):  # An estimator of KL and its derivative; e^-D + D - 1 cancels for small D, so its series there
+def kl_of(kind, D):  # An estimator of KL and its derivative; e^-D + D - 1 by a series for small D, where it cancels
     series = D * D * np.polyval([(-1) ** n / math.factorial(n + 2) for n in range(12, -1, -1)], D)
     k3 = np.where(abs(D) < 0.1, series, np.where(np.isinf(np.exp(-D)) | np.isinf(D), np.inf, np.expm1(-D) + D)).astype(D.dtype)
     return {"k1": (D, D * 0 + 1), "k2": (D * D / 2, D), "k3": (k3, -np.expm1(-D)), "abs": (abs(D), np.sign(D))}.get(kind, (0 * D, 0 * D))
 
-def sigma(x, c, alone):  # Of the values x; infinite where the rule says a = 0
+def sigma(x, c, alone):  # The scale of the values x; infinite where the advantage is defined as 0
     v = 1 if alone else 0 if len(x) < 2 or min(x) == max(x) else x.var(ddof=int(c["std"] == "sample"))
     v, eps = max(v, c["eps"]) if v and "floor" in c["eps_place"] else v, c["eps"] if v else np.inf
     return np.sqrt(v + eps) if c["eps_place"] == "inside" else np.sqrt(v) + (0 if c["eps_place"] == "floor" and v else eps)
@@ -57,7 +57,7 @@ def scored(c, R, group, T, b):  # The items' values R with baseline, scale and g
     return a * R.dtype.type({"none": 1, "valid_groups": b.n / (b.n - equal or b.n),
                              "nonzero_rewards": b.n / max(1, np.sum(R != 0))}[c["reweight"]])
 
-def credited(c, rho, V, seq):  # From the rewards of tokens, backwards
+def credited(c, rho, V, seq):  # Returns or GAE from the rewards of tokens, backwards
     A, lam = rho - V, c["lambda"] if c["credit"] == "gae" else 1
     for k in range(len(seq) - 2, -1, -1):
         A[k] += c["gamma"] * (V[k + 1] + lam * A[k + 1]) if seq[k] == seq[k + 1] else 0
@@ -78,7 +78,7 @@ def advantages(o, b):
     A[i] = a[seq] if c["credit"] == "outcome" else credited(c, rho, b.value[i] * (c["credit"] == "gae"), seq)
     return np.where(b.mask, A - A[i].mean(), 0).astype(A.dtype) / sigma(A[i], c, False) if c["scale"] == "token_whiten" and len(i) else A
 
-def correction(c, b, i):  # v, and whether it is inside the band
+def correction(c, b, i):  # the rollout weight v, and whether it is inside the band
     q, T = minus(b.logp_old[i], b.logp_rollout[i]), np.bincount(b.seq[i], minlength=b.n)[b.seq[i]]
     q = bounded(q, -c["rollout_clamp"], c["rollout_clamp"])[0]
     low, high, unit = float(c["rollout_is_low"]), float(c["rollout_is_high"]), c["rollout_is_level"]
@@ -86,7 +86,7 @@ def correction(c, b, i):  # v, and whether it is inside the band
     band = (v >= low) & (v <= high) | (c["rollout_is"] not in ("mask", "reject"))
     return times(band, {"truncate": np.clip(v, low, high), "mask": v}.get(c["rollout_is"], np.ones_like(v))), band
 
-def ratio(c, d, left, A, seq, T, n):  # y of each token, and the derivative of its unit's y with respect to its own l
+def ratio(c, d, left, A, seq, T, n):  # y of each token, and the derivative of y by the token's own l
     d, J = bounded(d, c["clamp_low"], c["clamp_high"])
     if c["level"] == "sequence_clipped_mean":
         J &= np.where(A >= 0, d <= c["token_clip_high"], d >= -c["token_clip_low"])
@@ -128,7 +128,7 @@ def surrogate(c, A, y, l, x):  # S, and its derivatives with respect to y and to
     return np.where(dual, -A * c["clip_dual"], np.where(bind, -A * bound, S)), np.where(bind | dual, 0, S), 0 * A
 
 def penalty(c, D, d, w, given):
-    if c["kl"] == "external":  # a divergence that is given is no function of l
+    if c["kl"] == "external":  # a given divergence does not depend on l
         return c["kl_coef"] * given, np.zeros_like(w), np.zeros_like(w)
     D, inside = bounded(D if c["kl"] != "none" else np.zeros_like(w), -c["kl_clamp_log"], c["kl_clamp_log"])
     K, dK = kl_of(c["kl"], D)
@@ -137,7 +137,7 @@ def penalty(c, D, d, w, given):
     P, own = times(u, K), times(u, times(inside & within, D if c["kl_gradient"] == "straight_through_k2" else dK))
     return P, P if c["kl_importance_weight"] == "level" else np.zeros_like(w), own + (P if c["kl_importance_weight"] == "token" else 0)
 
-def distrusted(c, A, w, far):  # too far from the old policy, and on the way that the advantage pushes
+def distrusted(c, A, w, far):  # outside the trust region, in the direction in which the advantage moves the policy
     if c.get("trust", "none") == "none":
         return np.zeros(len(A), bool)
     low, high = float(c["trust_low"]), float(c["trust_high"])
@@ -164,7 +164,7 @@ def objective(o, b):
     if not len(i): return {"loss": 0, "term": term, "dlogp": dlogp, **by_divergence(o, pays)}
     seq, A, l, T = b.seq[i], b.A[i], b.logp[i], np.bincount(b.seq[i], minlength=b.n)
     old = {"rollout": b.logp_rollout, "old": b.logp_old}.get(o["ratio"]["behaviour"], np.zeros_like(b.logp))[i]
-    d, left = minus(l, old), np.where(np.isinf(l), 0, l) - np.where(np.isinf(old), 0, old)  # the finite one of two log-probabilities
+    d, left = minus(l, old), np.where(np.isinf(l), 0, l) - np.where(np.isinf(old), 0, old)  # the finite parts of infinite differences
     y, J = ratio(o["ratio"], d, left, A, seq, T, b.n)
     v = np.where(distrusted(o["weight"], A, np.exp(y), b.divergence_old[i]), 0, v)
     c = coefficients(o["aggregation"], seq, b.group[seq], T, b).astype(l.dtype)
@@ -194,7 +194,7 @@ def answer(case, real):
         return numpy_split.answer(case, real)
     if case["kind"] == "refuse":
         refusals.check(case)
-        case = {"advantage": case["batch"]["logp"], **case}  # any will do: what comes here is wrong
+        case = {"advantage": case["batch"]["logp"], **case}  # the advantages do not matter: the input is invalid
     elif case["kind"] != "objective":
         raise Skip("no cases of kind " + case["kind"])
     b = load(case["batch"], case["advantage"], real)

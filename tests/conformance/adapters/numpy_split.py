@@ -1,8 +1,8 @@
-"""Cases of kind split in NumPy (../../vectors/partitions.md), as ranks compute them: each part sees its own tokens alone, and what it must
-know of the others comes from sums over all parts of its optimiser step.
+"""Cases of kind split in NumPy (../../vectors/partitions.md), as ranks compute them: each part has only its own tokens, and needs of the
+other parts only sums over all parts of its optimiser step.
 
-`part` is a coroutine. What it yields is such a sum in the making, an array by response, group or count; what it is sent is the sum.
-The backward pass adds up too: what the loss of a rank says of a response's ratio belongs to the tokens of every rank."""
+`part` is a coroutine. It yields its contribution to such a sum, an array by response, group or count, and is sent the sum. The backward
+pass has such sums too: the gradient of a rank's loss by a response's ratio belongs to the response's tokens on all ranks."""
 import types
 import numpy as np
 from numpy_port import bounded, load, minus, penalty, surrogate, times, total
@@ -19,7 +19,7 @@ def ranges(case, part):
 
 
 def pooled(level, own, sums, T, seq):
-    """What the level makes of a response's tokens, from their sum."""
+    """The pooled log-ratio of a response, from the sum over its tokens."""
     return own if level == "token" else sums[seq] / (T[seq] if "mean" in level else 1)
 
 
@@ -33,7 +33,7 @@ def corrected(c, b, at, T):
 
 
 def counted(c, b, places, T, Tg):
-    """Responses and groups whose first token is among the places, those without tokens that count only where they are kept."""
+    """The numbers of responses and groups whose first token is among the places; those without counting tokens only if they are kept."""
     drop, here = c["empty_sequences"] == "drop", [b.seq[k] for k in places if b.first[k]]
     first = {b.group[i]: i for i in reversed(b.responses)}
     return (sum(1 for i in here if T[i] or not drop), sum(1 for i in here if first[b.group[i]] == i and (Tg[b.group[i]] or not drop)))
@@ -60,7 +60,7 @@ def ratio(c, b, at, T):
 
 
 def part(o, b, places, factor):
-    """Forward and backward of a part; writes into b.dlogp what it hands to the reduction, returns what it reports."""
+    """Forward and backward pass of a part: writes its gradients into b.dlogp, to be reduced, and returns the outputs of the part."""
     at = np.array([k for k in places if b.active[k]], int)
     T = yield np.bincount(b.seq[at], minlength=b.n)
     v, band = yield from corrected(o["weight"], b, at, T)
@@ -105,7 +105,7 @@ def answer(case, real):
         raise Skip("no truncated responses in parts")
     choices = {f"{axis}.{field}": x for axis, fields in o.items() for field, x in fields.items() if x not in (0, "none")}
     if any(choices.get(f"{axis}.{field}") in x.split() for axis, fields in OF_PORTS.items() for field, x in fields.items() if x):
-        raise Skip("nothing in parts of what no framework has")
+        raise Skip("no splits with fields that no framework has")
     begin, b.active, b.dlogp = np.cumsum(b.length) - b.length, b.mask, np.zeros_like(b.logp)
     b.first = np.isin(np.arange(len(b.seq)), begin)
     cuts = [ranges(case, p) for p in case["parts"]]

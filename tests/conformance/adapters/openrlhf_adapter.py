@@ -1,10 +1,10 @@
 """OpenRLHF's own losses and advantages, written for openrlhf 0.11.2 (requirements-no-deps.txt pins it).
 
-PolicyLoss, compute_approx_kl and aggregate_loss put together as openrlhf/trainer/ray/ppo_actor.py does (loss + coefficient * KL, the KL
+PolicyLoss, compute_approx_kl and aggregate_loss combined as in openrlhf/trainer/ray/ppo_actor.py (loss + coefficient * KL, the KL
 always a token mean), with the counts of get_loss_batch_info; advantages from RemoteExperienceMaker.compute_advantages_and_returns on an
 object without its __init__.
 
-ray, deepspeed and the packages' __init__ are stood in for: importing needs the names, the functions under test do not use them.
+ray, deepspeed and the packages' __init__ are replaced by stand-ins: importing needs them, the functions under test do not use them.
 """
 from protocol import serve, wanted  # first: it keeps standard output for the answers
 import importlib.util
@@ -40,7 +40,7 @@ SAFETY = 20  # PolicyLoss clamps log-ratios
 # ---- advantages
 
 def estimator(a, r):
-    """The options that say what is asked for: GAE is always whitened, and a reward less its baseline is a return without discount."""
+    """The options for these advantages. The framework always whitens GAE; a reward less its baseline is an undiscounted return."""
     same = {"advantage." + field: a[field] for field in ("baseline", "scale", "credit")}
     if a["credit"] == "gae" and a["scale"] == "none":
         same["advantage.scale"] = "token_whiten"
@@ -64,7 +64,8 @@ def advantages(o, b):
            "no estimator with baseline {baseline}, scale {scale}, credit {credit}, reweight {reweight}".format(**a))
     grouped = a["baseline"] != "none"
     wanted(a["std"] == "sample" or a["scale"] in ("none", "token_whiten"), "sample std only")
-    wanted(a["eps"] == 0 or (a["scale"], a["eps"], a["eps_place"]) == ("token_whiten", 1e-8, "floor"), "another epsilon")
+    wanted(a["eps"] == 0 or (a["scale"], a["eps"], a["eps_place"]) == ("token_whiten", 1e-8, "floor"),
+           "the epsilon cannot be set to this value")
     wanted(not grouped or len(set(b.group_size.tolist())) == 1 and b.group_size[0] > 1,
            "n_samples_per_prompt: groups of one size, at least 2")
     wanted(r["overlong"] in ("none", "soft"), "overlong penalty: soft only")
@@ -83,7 +84,7 @@ def kl_estimator(axis, kl, in_loss):
 
 
 def maker_of(c, samples, max_new_tokens=0):
-    """What makes the advantages, of the command line's options."""
+    """The experience maker, from the options of the command line."""
     space, maker = types.SimpleNamespace, object.__new__(RemoteExperienceMaker)
     advantage = space(estimator=c[ADVANTAGE + "estimator"], gamma=c.get(ADVANTAGE + "gamma", 1), lambd=c.get(ADVANTAGE + "lambd", 1),
                       no_std_norm=c.get(ADVANTAGE + "no_std_norm", False))
@@ -99,7 +100,7 @@ def maker_of(c, samples, max_new_tokens=0):
 # ---- loss
 
 def rule_of(c):
-    """As ppo_actor.py makes it of the command line's options."""
+    """The policy loss, constructed from the options of the command line as in ppo_actor.py."""
     low, high = c["actor.eps_clip_low_high"] or (c["actor.eps_clip"],) * 2
     correction = {f"is_correction_{name}": c[ADVANTAGE + "is_correction_" + name] for name in ("level", "mode", "threshold")
                   if ADVANTAGE + "is_correction_" + name in c}
@@ -110,19 +111,19 @@ def rule_of(c):
 def policy(o):
     r, s, g, w = o["ratio"], o["surrogate"], o["aggregation"], o["weight"]
     wanted(s["kind"] in ("ppo_clip", "dual_clip"), "no surrogate " + s["kind"])
-    wanted(r["level_clamp_low"] == r["level_clamp_high"] == 0, "no clamp of the unit")
+    wanted(r["level_clamp_low"] == r["level_clamp_high"] == 0, "no clamp of the log-ratio after pooling")
     wanted(g["kind"] in ("token_mean", "seq_mean_token_mean"), "aggregation " + g["kind"])
-    wanted(w["truncated"] == "keep", "truncated responses stay")
+    wanted(w["truncated"] == "keep", "truncated responses cannot be masked")
     if r["level"] == "sequence_mean":
         wanted(r["gradient"] == "full", "no GSPO-token")
-        wanted(g["kind"] == "seq_mean_token_mean", "gspo: row means only")
+        wanted(g["kind"] == "seq_mean_token_mean", "gspo has only the mean over responses of token means")
         wanted(r["clamp_low"] == r["clamp_high"] == 0 and w["rollout_is"] == "none", "gspo: no clamp, no rollout weight")
     else:
         wanted(r["level"] == "token" and r["behaviour"] == "old", f"ratio of {r['level']} against {r['behaviour']}")
-        wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-SAFETY, SAFETY)), "log-ratios are clamped to +-20")
+        wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-SAFETY, SAFETY)), "log-ratios are always clamped to +-20")
     if w["rollout_is"] != "none":
         wanted(w["rollout_is_level"] == "token" and w["rollout_rejected"] == "zero_weight" and w["rollout_clamp"] == 0,
-               "rollout weights of tokens, which stay")
+               "rollout weights only of tokens, without rejecting them")
         wanted(w["rollout_is"] in ("truncate", "mask"), "rollout weights: clip or mask")
     names = ("actor.policy_loss_type", "actor.loss_agg_mode", "actor.dual_clip", ADVANTAGE + "is_correction_level",
              ADVANTAGE + "is_correction_mode")
@@ -133,7 +134,7 @@ def policy(o):
 
 def kl_of(p, leaf, b):
     wanted(p["kl"] in ("k1", "k2", "k3") and p["kl_importance_weight"] == "none", "KL: k1, k2 or k3, without a ratio")
-    wanted(p["kl_clamp_log"] == 0 and p["kl_clamp_value"] in (0, 10), "KL clamped at +-10")
+    wanted(p["kl_clamp_log"] == 0 and p["kl_clamp_value"] in (0, 10), "the KL is always clamped at +-10")
     straight = p["kl_gradient"] == "straight_through_k2" and p["kl"] != "k2"
     return compute_approx_kl(leaf, b.logp_ref, kl_estimator=kl_estimator("penalty", p["kl"], True), unbiased_gradient=straight)
 
@@ -163,7 +164,7 @@ def split(case, o, dtype):
 
 
 def log_probabilities(case, dtype):
-    """Without the entropy: that function is compiled for its device first."""
+    """Log-probabilities, without the entropy, whose function is compiled for a device first."""
     b = logits_of(case, dtype)
     return {"logp": ragged(log_probs_from_logits(b.logits, b.target, temperature=case["temperature"]), b)}
 

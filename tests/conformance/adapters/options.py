@@ -1,4 +1,4 @@
-"""A framework's options for an objective: ../translate the other way round, by the same data (../../evidence/options_*.json)."""
+"""Finds a framework's options for an objective: the inverse of ../translate, from the same data (../../evidence/options_*.json)."""
 import importlib.util
 import itertools
 import math
@@ -11,17 +11,17 @@ loader = SourceFileLoader("translate", os.path.join(HERE, os.pardir, "translate"
 translate = importlib.util.module_from_spec(importlib.util.spec_from_loader("translate", loader))
 loader.exec_module(translate)
 
-VALUES = {"true": True, "false": False, "null": None, "*": 3.0, "LOW_HIGH": "0.5_3.0"}  # of the last two any number will do
-BACK = {**translate.STEPS, "1+": lambda x: x - 1, "2*": lambda x: x / 2}  # the others undo themselves
+VALUES = {"true": True, "false": False, "null": None, "*": 3.0, "LOW_HIGH": "0.5_3.0"}  # for the last two any numbers
+BACK = {**translate.STEPS, "1+": lambda x: x - 1, "2*": lambda x: x / 2}  # the others are their own inverse
 
 
 def fields_of(objective, *axes):
-    """{axis.field: value}, of some axes"""
+    """{axis.field: value} of the given axes"""
     return {f"{axis}.{field}": x for axis in axes for field, x in objective[axis].items()}
 
 
 def undone(to, asked):
-    """The number or the two that make the fields of a choice what is asked, or None."""
+    """The number, or pair of numbers, for which an entry's fields have the wanted values, or None."""
     found = {}
     for field, expression in to.items():
         match = re.fullmatch(r"(1\+|1-|1/|2\*|-|)\$([01]?)", expression) if isinstance(expression, str) else None
@@ -36,17 +36,17 @@ def undone(to, asked):
 
 
 def clamps(ratio):
-    """The four bounds of log-ratios: of tokens, of a response."""
+    """The four clamps of log-ratios: low and high for tokens, low and high after pooling."""
     return tuple(float(ratio[field]) for field in ("clamp_low", "clamp_high", "level_clamp_low", "level_clamp_high"))
 
 
 UNCLAMPED = (0, 0, 0, 0)
-VESPO_CLAMPS = (-20, 20, math.log(1e-8), 20)  # TRL's, by itself
+VESPO_CLAMPS = (-20, 20, math.log(1e-8), 20)  # those that TRL always applies
 
 
 def corrects_kl(penalty, level):
-    """The value of TRL's use_bias_correction_kl, None if it has none for this: it multiplies the KL by the ratio of
-    importance_sampling_level. That is the objective's, but for vespo, which reads the response's product beside it: the token's."""
+    """The value of TRL's use_bias_correction_kl for this penalty, or None. The option multiplies the KL by the ratio of
+    importance_sampling_level: that of the objective, except with vespo, which uses the response's product, where it is the token's."""
     weight = penalty["kl_importance_weight"]
     other = {"token": None, "sequence_sum": "level"}.get(level, "token")
     return None if weight == other else weight != "none"
@@ -59,12 +59,12 @@ class Options:
         self.known = {}
 
     def values(self, name):
-        """Those that the data has fields for, in its order."""
+        """The values of an option for which the data has fields, in order."""
         texts = [text for entry in self.data["options"] if entry["option"] == name for text in entry.get("fields", {})]
         return [VALUES.get(text, text) for text in dict.fromkeys(texts)]
 
     def choose(self, names, same, given):
-        """The first combination of the named options' values under which the fields in `same` are as they are there."""
+        """The first combination of values of the named options for which the fields in `same` have the values given there."""
         for values in itertools.product(*map(self.values, names)):
             config = {**given, **dict(zip(names, values))}
             fields = {**self.defaults, **translate.translate(self.data, config)[0]}
@@ -73,7 +73,7 @@ class Options:
         return None
 
     def numbers(self, config, asked):
-        """With what is asked of the fields that options make numbers. In the data's order: a later option may depend on an earlier one."""
+        """Adds the options that set the numbers in `asked`, in the order of the data: a later option may depend on an earlier one."""
         config = dict(config)
         for entry in self.data["options"]:
             if not translate.holds(entry.get("when", {}), translate.values_of(self.data, config)[0]):
@@ -86,8 +86,8 @@ class Options:
         return config
 
     def of(self, names, same, asked=None, **given):
-        """{option: value}: those of the named options that make the fields in `same` what they are there (None if none do), the options
-        that make numbers of fields in `asked`, and those given."""
+        """{option: value}: values of the named options for which the fields in `same` have the values given there (None if there are
+        none), the options that set the numbers in `asked`, and the given ones."""
         key = (names, *same.items(), *given.items())
         if key not in self.known:
             self.known[key] = self.choose(names, same, given)
@@ -95,5 +95,5 @@ class Options:
 
 
 def last(options):
-    """By the part of the name after the last dot."""
+    """The options with their names cut to the part after the last dot."""
     return {name.split(".")[-1]: x for name, x in options.items()}

@@ -1,4 +1,4 @@
-"""Batches as training frameworks hold them: right-padded (sequences x longest) torch tensors and a mask. Shared by the torch adapters."""
+"""Batches as in training frameworks: right-padded (sequences x longest) torch tensors and a mask. Used by the torch adapters."""
 import math
 import types
 
@@ -6,7 +6,7 @@ from protocol import Skip, wanted
 import torch
 
 PRECISIONS = {"f64": torch.float64, "f32": torch.float32}
-PAD = -1.0  # what stands in padding; no framework's answer may depend on it
+PAD = -1.0  # the value of padding; answers must not depend on it
 
 
 def padded(rows, lengths, fill, dtype):
@@ -19,7 +19,7 @@ def number(x):
 
 
 def batch_of(case, dtype):
-    """The arrays of the case that are there; None for those that are not."""
+    """The arrays of the case; None for those that it does not have."""
     source = case["batch"]
     b = types.SimpleNamespace(length=source["length"], group=torch.tensor(source["group"]), rows=len(source["length"]))
     for key in ("logp", "logp_old", "logp_ref", "logp_rollout", "sum_pi_squared", "entropy", "value", "step_reward", "divergence_ref", "divergence_old"):
@@ -36,7 +36,7 @@ def batch_of(case, dtype):
 
 
 def one_per_row(x, mask):
-    """The rows' values if each row has only one where the mask is true (0 for a row without tokens), else None."""
+    """One value per row, if each row has the same value wherever the mask is true (0 for a row without tokens), else None."""
     values = []
     for row, active in zip(x, mask):
         row = row[active]
@@ -60,7 +60,7 @@ def logits_of(case, dtype):
 
 
 def part_of(case, part):
-    """The sequences of a part as a case of its own, and where they stand in the whole."""
+    """The sequences of a part as a separate case, and their indices in the whole case."""
     source = case["batch"]
     rows = sorted(part["responses"]) if "responses" in part else [i for i, g in enumerate(source["group"]) if g in part["groups"]]
     batch = {key: [x[i] for i in rows] for key, x in source.items() if key != "baseline"}
@@ -70,11 +70,11 @@ def part_of(case, part):
 
 
 def one_averaged_step(case):
-    """Skips what a trainer that is called micro-batch by micro-batch, for one optimiser step, is not asked for."""
+    """Skips splits that a trainer called once per micro-batch, for one optimiser step, cannot express."""
     parts = case["parts"]
-    wanted(all(part.get("groups") or part.get("responses") for part in parts), "micro-batches of whole responses, one at least")
-    wanted(case.get("reduce", "mean") == "mean", "gradients are averaged over ranks")
-    wanted(not any("step" in part for part in parts) and "filtered" not in case, "one optimiser step of the whole batch")
+    wanted(all(part.get("groups") or part.get("responses") for part in parts), "only micro-batches of whole responses, at least one each")
+    wanted(case.get("reduce", "mean") == "mean", "gradients are always averaged over ranks")
+    wanted(not any("step" in part for part in parts) and "filtered" not in case, "only one optimiser step with the whole batch")
 
 
 def optimiser_step(case, loss_of_part):
@@ -90,7 +90,7 @@ def optimiser_step(case, loss_of_part):
 
 
 def micro_batches(case):
-    """How many each rank has."""
+    """The number of micro-batches of each rank."""
     return [sum(part["rank"] == rank for part in case["parts"]) for rank in range(case["ranks"])]
 
 
@@ -99,17 +99,17 @@ def ragged(x, b):
 
 
 def answer_by(case, dtype, advantages, loss, split=None, log_probabilities=None):
-    """A framework's answer from its parts: advantages(o, b), loss(o, b), split(case, o, dtype), log_probabilities(case, dtype). What one of
-    the two stages of an objective cannot express does not keep the other from being asked."""
+    """A framework's answer, from functions for its parts: advantages(o, b), loss(o, b), split(case, o, dtype), log_probabilities(case,
+    dtype). If advantages or loss cannot express the case, the other one is still answered."""
     torch.set_default_dtype(dtype)
     if case["kind"] == "logits":
-        wanted("objective" not in case and log_probabilities, "log-probabilities alone, no loss of them")
+        wanted("objective" not in case and log_probabilities, "log-probabilities without a loss")
         return log_probabilities(case, dtype)
     if case["kind"] == "split" and split:
         one_averaged_step(case)
         return split(case, case["objective"], dtype)
     wanted(case["kind"] == "objective", "no cases of kind " + case["kind"])
-    wanted(all(case["batch"]["length"]), "a response without any token, which no generation gives: one that is masked is asked")
+    wanted(all(case["batch"]["length"]), "a response of length 0, which generation does not produce")
     o, b, result, reasons = case["objective"], batch_of(case, dtype), {}, []
     for stage in (lambda: {"advantage": ragged(advantages(o, b), b)} if "advantage" not in case["batch"] else {}, lambda: loss(o, b)):
         try:
@@ -129,7 +129,7 @@ def unmasked_infinity(case):
 
 
 class Rows(dict):
-    """What verl's engine hands to a loss, a TensorDict, where the rows are padded already."""
+    """The TensorDict that verl's engine passes to a loss, with rows that are already padded."""
     def select(self, *names):
         return Rows({name: self[name] for name in names if name in self})
 
@@ -138,7 +138,7 @@ class Rows(dict):
 
 
 def rewards_at_end(b):
-    """The reward on the last token that counts, on the last token if none does."""
+    """The reward at the last token that counts, or at the last token if none counts."""
     rewards = torch.zeros_like(b.logp)
     for row, mask in enumerate(b.mask):
         places = torch.nonzero(mask)[:, 0]

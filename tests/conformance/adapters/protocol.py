@@ -1,4 +1,4 @@
-"""The protocol of ../PROTOCOL.md, for adapters in Python: `serve` is the loop, an adapter is the function that it calls.
+"""The protocol of ../PROTOCOL.md for adapters in Python: `serve` is the loop, and calls the adapter's function for each case.
 
     serve(name, release, {"f64": numpy.float64}, ["loss", "dlogp"], answer)
 
@@ -10,13 +10,13 @@ import math
 import os
 import sys
 
-# Import this before anything that might print: what others write to standard output goes to standard error from here on.
+# Import this before anything that might print: from here on, other output to standard output goes to standard error.
 ANSWERS = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 
 
-# What the adapters here know of an objective, the choices as text: a field that is left out is its first choice, or 0. What is
-# added here, every adapter has to heed or refuse.
+# The fields and choices that the adapters here support; the default of a field is its first choice, or 0. If something is added here,
+# every adapter has to implement or skip it.
 FIELDS = {
     "reward": {"overlong": "none soft linear", "overlong_max": 0, "overlong_cache": 0, "overlong_factor": 0, "kl": "none k1 k2 k3 abs",
                "kl_coef": 0},
@@ -41,8 +41,8 @@ FIELDS = {
                     "constant": 0, "empty_sequences": "keep drop"},
 }
 
-# What our own ports know besides, who say so to `serve`: divergences that are given, bounds by probability or by sign, a contrast of the
-# scores of a group. No framework that is adapted here has them.
+# Further fields and choices, which only the ports of this repository support (`more` of `serve`): given divergences, bounds by probability
+# or by sign, a contrast of the scores of a group. No framework adapted here has them.
 OF_PORTS = {"ratio": {"behaviour": "none"},
             "surrogate": {"kind": "quadratic_probability contrastive", "quadratic_eps": 0, "contrast_temperature": 0, "contrast_margin": 0},
             "penalty": {"kl": "external"}, "weight": {"trust": "none divergence negative_band", "trust_low": 0, "trust_high": 0},
@@ -50,7 +50,7 @@ OF_PORTS = {"ratio": {"behaviour": "none"},
 
 
 class Skip(Exception):
-    """This program cannot express the case; the text says why."""
+    """The program cannot express the case; the text is the reason."""
 
 
 def wanted(condition, reason):
@@ -59,15 +59,16 @@ def wanted(condition, reason):
 
 
 def wanted_plain_scores(o):
-    """Rewards as they are; the sample deviation, with the epsilon of verl's estimators or one that is left out."""
+    """Skips cases with changed rewards, the population deviation, or an epsilon other than 0 and that of verl's estimators."""
     a, r = o["advantage"], o["reward"]
-    wanted(r["overlong"] == "none" and r["kl"] == "none" and a["reweight"] == "none", "rewards as they are")
+    wanted(r["overlong"] == "none" and r["kl"] == "none" and a["reweight"] == "none", "no change of the rewards")
     wanted(a["std"] == "sample" or a["scale"] == "none", "sample std only")
-    wanted(a["scale"] == "none" or a["eps"] in (0, 1e-8 if a["scale"] == "token_whiten" else 1e-6), "another epsilon")
+    wanted(a["scale"] == "none" or a["eps"] in (0, 1e-8 if a["scale"] == "token_whiten" else 1e-6),
+           "the epsilon cannot be set to this value")
 
 
 def with_more(more):
-    """FIELDS and those of `more`; of a field in both the choices of both."""
+    """FIELDS and `more` together; a field in both has the choices of both."""
     def both(known, new):
         return {field: known[field] if field not in new else new[field] if field not in known else f"{known[field]} {new[field]}"
                 for field in {**known, **new}}
@@ -75,7 +76,7 @@ def with_more(more):
 
 
 def filled(objective, every):
-    """Every field, those that were left out too."""
+    """The objective with all fields, defaults included; skips what `known` does not list."""
     for axis, fields in objective.items():
         for field, x in fields.items():
             known = every.get(axis, {}).get(field)
@@ -86,7 +87,8 @@ def filled(objective, every):
 
 
 def asked(case, every):
-    """With every field of the objective; of logits and hidden states its entropy bonus stands apart, as no batch has an entropy there."""
+    """The case with every field of its objective. For logits and hidden states the entropy bonus is moved out of the objective, as the
+    batch has no entropy there."""
     if "objective" not in case:
         return case
     o = case["objective"]
@@ -97,7 +99,7 @@ def asked(case, every):
 
 
 def plain(x):
-    """What JSON can say: its infinities are strings."""
+    """A value for JSON, with infinities and NaN as strings."""
     if isinstance(x, dict):
         return {key: plain(value) for key, value in x.items()}
     if isinstance(x, (list, tuple)):
@@ -118,7 +120,7 @@ def result_of(answer, case, real, every):
 
 
 def serve(name, release, precisions, outputs, answer, more=None):
-    """more: what it knows of an objective besides FIELDS"""
+    """Answers requests until `stop`. more: fields and choices that the adapter supports besides FIELDS."""
     real, every = None, with_more(more or {})
     for line in sys.stdin:
         request = json.loads(line)

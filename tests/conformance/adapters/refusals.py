@@ -1,5 +1,5 @@
-"""What our ports refuse, written from ../../vectors/refuse.md for the fields of protocol.FIELDS and OF_PORTS: `check(case)` raises
-ValueError."""
+"""Input checks of the NumPy and PyTorch ports, written from ../../vectors/refuse.md for the fields of protocol.FIELDS and OF_PORTS:
+`check(case)` raises ValueError for invalid input."""
 import math
 
 SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -38,9 +38,10 @@ def check_ordered(axis, low, high):
 
 def check_of_ports(s, level):
     if s["kind"] == "quadratic_probability":
-        need(s["quadratic_eps"] > 0 and level == "token", "a parabola by the probability of tokens, of some width")
+        need(s["quadratic_eps"] > 0 and level == "token", "quadratic_eps is not above 0, or ratio.level is not token")
     if s["kind"] == "contrastive":
-        need(s["contrast_temperature"] > 0 and level.startswith("sequence"), "a contrast of responses, of some temperature")
+        need(s["contrast_temperature"] > 0 and level.startswith("sequence"),
+             "contrast_temperature is not above 0, or ratio.level is not that of a response")
 
 
 def check_objective(o):
@@ -61,15 +62,16 @@ def check_objective(o):
     check_of_ports(o["surrogate"], o["ratio"]["level"])
     p = o["penalty"]
     for field in ("kl_clamp_log", "kl_clamp_value", "kl_gradient", "kl_importance_weight"):
-        need(p["kl"] != "external" or p[field] in (0, "exact", "none"), f"{field} is for estimates, not for a KL that is given")
+        need(p["kl"] != "external" or p[field] in (0, "exact", "none"), f"{field} must have its default for a KL that is given")
 
 
 def check_groups(b):
     group, length = b["group"], b["length"]
     for i, g in enumerate(group):
-        need(g == 0 if i == 0 else g in (group[i - 1], group[i - 1] + 1), f"group[{i}] is neither its group nor the next")
-    need(len(length) == len(group), "length and group disagree")
-    need(all(n >= 0 and n == int(n) for n in length), "a length is no number of tokens")
+        need(g == 0 if i == 0 else g in (group[i - 1], group[i - 1] + 1),
+             f"group[{i}] is neither the group of the response before it nor the next one")
+    need(len(length) == len(group), "length and group have different numbers of entries")
+    need(all(n >= 0 and n == int(n) for n in length), "a length is negative or not an integer")
 
 
 def read_by(o, b):
@@ -127,7 +129,7 @@ def check_reward_kl(b):
 
 
 def check(case):
-    """Nothing, or ValueError; the objective has every field."""
+    """Raises ValueError if the case is invalid; the objective has every field."""
     o, b = case["objective"], case["batch"]
     check_objective(o)
     check_groups(b)

@@ -1,10 +1,10 @@
 """SkyRL's own policy losses and advantage estimators, by the names under which users choose them (written for skyrl 0.4.0).
 
-As its trainer does it: advantages from compute_advantages_and_returns, divided by apply_loss_reduction_to_advantages_minibatch for the
+As in its trainer: advantages from compute_advantages_and_returns, divided by apply_loss_reduction_to_advantages_minibatch for the
 whole batch of an optimiser step, then the registered policy loss as a sum over a micro-batch, times the number of ranks. A KL is added as
-worker.py adds it: a mean over responses of row means, over the number of micro-batches.
+in worker.py: a mean over responses of token means, divided by the number of micro-batches.
 
-ray and the packages' __init__ are stood in for: the functions under test do not use them.
+ray and the packages' __init__ are replaced by stand-ins: the functions under test do not use them.
 """
 from protocol import serve, wanted  # first: it keeps standard output for the answers
 import dataclasses
@@ -29,7 +29,7 @@ CORRECTION = "trainer.algorithm.off_policy_correction."
 
 
 class Config:
-    """The options asked for, by their names; another that is read is not set."""
+    """The options that were set, as attributes; other options are not there."""
     def __init__(self, options):
         for name, value in options.items():
             at, path = self, name.split(".")
@@ -49,10 +49,11 @@ class Config:
 def advantages(o, b):
     a, r = o["advantage"], o["reward"]
     wanted(b.reward is not None, "no rewards")
-    wanted(r["overlong"] == "none" and r["kl"] == "none", "rewards as they are")
+    wanted(r["overlong"] == "none" and r["kl"] == "none", "no change of the rewards")
     wanted(a["std"] == "sample" or a["scale"] == "none", "sample std only")
     wanted(a["reweight"] == "none", "no gain")
-    wanted(a["scale"] == "none" or a["eps"] in (0, {"group_std": 1e-6, "token_whiten": 1e-8}.get(a["scale"])), "another epsilon")
+    wanted(a["scale"] == "none" or a["eps"] in (0, {"group_std": 1e-6, "token_whiten": 1e-8}.get(a["scale"])),
+           "the epsilon cannot be set to this value")
     same = {"advantage." + field: a[field] for field in ("baseline", "scale", "credit")}
     if a["credit"] == "gae" and a["scale"] == "none":
         same["advantage.scale"] = "token_whiten"  # GAE is always whitened
@@ -60,7 +61,7 @@ def advantages(o, b):
     wanted(options, "no estimator with baseline {baseline}, scale {scale}, credit {credit}".format(**a))
     wanted(a["credit"] != "gae" or b.value is not None, "no values")
     options = last(options)
-    wanted(options["advantage_estimator"] != "rloo" or a["singleton"] == "zero", "rloo: a response alone gets 0")
+    wanted(options["advantage_estimator"] != "rloo" or a["singleton"] == "zero", "rloo gives a response alone in its group the advantage 0")
     inside = torch.arange(b.logp.shape[1])[None] < torch.tensor(b.length)[:, None]  # of padding the critic has values 0
     values = None if b.value is None else torch.where(inside, b.value, 0)
     found = skyrl.compute_advantages_and_returns(
@@ -75,16 +76,17 @@ REDUCTIONS = {"token_mean": "token_mean", "seq_mean_token_mean": "sequence_mean"
 
 
 def policy(o):
-    """The options that say what is asked for."""
+    """The options of the policy loss."""
     r, s, w, g = o["ratio"], o["surrogate"], o["weight"], o["aggregation"]
-    wanted(r["behaviour"] == "old", "ratio against old log-probabilities only")
-    wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-20, 20)), "log-ratios are clamped to +-20")
-    wanted((float(r["level_clamp_low"]), float(r["level_clamp_high"])) in ((0, 0), (float("-inf"), 10)), "gspo: clamped to at most 10")
+    wanted(r["behaviour"] == "old", "only ratios against old log-probabilities")
+    wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-20, 20)), "log-ratios are always clamped to +-20")
+    wanted((float(r["level_clamp_low"]), float(r["level_clamp_high"])) in ((0, 0), (float("-inf"), 10)),
+           "gspo always clamps its log-ratio to at most 10")
     wanted(g["kind"] in REDUCTIONS and g["empty_sequences"] == "keep", f"aggregation {g['kind']}, {g['empty_sequences']}")
-    wanted(w["truncated"] == "keep", "truncated responses stay")
+    wanted(w["truncated"] == "keep", "truncated responses cannot be masked")
     same = {"ratio.level": r["level"], "surrogate.kind": s["kind"], "ratio.behaviour": "old"}
     options = SKYRL.of((NAME + "policy_loss_type",), same, fields_of(o, "ratio", "surrogate"))
-    wanted(options, f"no surrogate {s['kind']} with unit {r['level']}")
+    wanted(options, f"no surrogate {s['kind']} with ratio.level {r['level']}")
     options = {"off_policy_correction": Config({}), **{name[len(NAME):]: x for name, x in options.items()}}
     wanted(options["policy_loss_type"] not in ("clip_cov", "kl_cov", "rollout_is", "dppo"), "no surrogate " + s["kind"])
     return Config({**options, **correction(w)})
@@ -95,7 +97,7 @@ def correction(w):
         return {}
     wanted(w["rollout_rejected"] == "zero_weight" and w["rollout_is"] == "truncate" and w["rollout_is_low"] == 0
            and w["rollout_is_level"] in ("token", "sequence_sum") and w["rollout_clamp"] in (0, 20),
-           "rollout weights: truncation of tokens or their product")
+           "rollout weights only by truncation, of tokens or of their product")
     level = "token" if w["rollout_is_level"] == "token" else "sequence"
     return {"off_policy_correction.tis_ratio_type": level,
             f"off_policy_correction.{level}_tis_ratio_clip_high": float(w["rollout_is_high"])}
@@ -104,7 +106,8 @@ def correction(w):
 def kl_type(p):
     if p["kl"] == "none":
         return None
-    wanted(p["kl_importance_weight"] == "none" and (p["kl_gradient"] == "exact" or p["kl"] == "k2"), "KL without a ratio only")
+    wanted(p["kl_importance_weight"] == "none" and (p["kl_gradient"] == "exact" or p["kl"] == "k2"),
+           "only a KL without an importance ratio")
     wanted((p["kl_clamp_log"], p["kl_clamp_value"]) in ((0, 0), (20, 10)), "k3 clamped at 20 and 10")
     return p["kl"]
 
@@ -118,9 +121,9 @@ def divided(o, b):
 
 
 def loss(o, b, advantage=None, ranks=1, weight=1):
-    """`weight`: of a micro-batch's rows among those of its rank, for its KL."""
+    """The loss of a micro-batch. weight: the share of its rows in those of its rank, for its KL."""
     config, kl = policy(o), kl_type(o["penalty"])
-    wanted(not kl or o["aggregation"]["kind"] == "seq_mean_token_mean", "the KL is a mean over responses")
+    wanted(not kl or o["aggregation"]["kind"] == "seq_mean_token_mean", "the KL is always a mean over responses")
     if advantage is None:
         advantage = divided(o, b)
     mask, leaf = b.mask.to(b.logp.dtype), b.logp.clone().requires_grad_()
@@ -138,7 +141,7 @@ def split(case, o, dtype):
     advantage = divided(o, batch_of(case, dtype))
     rows = [part_of(case, part)[1] for part in case["parts"]]
     on_rank = [sum(len(r) for r, part in zip(rows, case["parts"]) if part["rank"] == rank) for rank in range(case["ranks"])]
-    wanted(o["penalty"]["kl"] == "none" or len(set(on_rank)) == 1, "the KL: ranks have equally many rows")
+    wanted(o["penalty"]["kl"] == "none" or len(set(on_rank)) == 1, "the KL needs ranks with equally many responses")
     following = iter(rows)
 
     def of_part(part, rank):

@@ -1,5 +1,5 @@
-"""Importing a framework's loss without what it imports beside it (engines, data sets, the packages' __init__): a name that is stood in for
-is one that the functions under test never use."""
+"""Stand-ins for modules and names that a framework imports (engines, data sets, the packages' __init__) but that the functions under test
+never use."""
 import os
 import sys
 import types
@@ -13,14 +13,14 @@ def put(name, module):
 
 
 def module_stand_in(name, **attributes):
-    """An importable empty module, for a dependency that the called functions never use."""
+    """Makes an empty module of this name importable."""
     module = types.ModuleType(name)
     module.__dict__.update(attributes)
     put(name, module)
 
 
 def without_init(*names):
-    """Packages as folders: their __init__ is not run."""
+    """Makes packages importable without running their __init__."""
     for name in names:
         parent, _, last = name.rpartition(".")
         folders = sys.modules[parent].__path__ if parent else sys.path

@@ -21,7 +21,7 @@ def difference(x, y):
 
 
 class Exp(torch.autograd.Function):
-    """e^x whose derivative is 0 where nothing depends on it: autograd's own gives 0 * inf = NaN behind a clip."""
+    """e^x with derivative 0 where the incoming gradient is 0: autograd's exp gives 0 * inf = NaN behind a clip."""
 
     @staticmethod
     def forward(ctx, x):
@@ -38,7 +38,7 @@ exp = Exp.apply
 
 
 def clip(x, low, high):
-    """Not Tensor.clamp: what its derivative is at exactly the bound depends on the version of torch."""
+    """A clamp without Tensor.clamp, whose derivative exactly at a bound depends on the version of torch."""
     x = x if high is None else torch.where(x > float(high), float(high), x)
     return x if low is None else torch.where(x < float(low), float(low), x)
 
@@ -52,7 +52,7 @@ def row_mean(x, mask):
 
 
 def k3(D):
-    """e^-D + D - 1; its series where that cancels. Each branch sees only arguments at which its derivative is finite."""
+    """e^-D + D - 1, by a series where that cancels. Each branch gets only arguments at which its derivative is finite."""
     small = abs(D) < 0.5
     x, series = torch.where(small, D, torch.zeros_like(D)), torch.ones_like(D)
     for n in range(18, 2, -1):
@@ -66,7 +66,7 @@ KL = {"k1": lambda D: D, "k2": lambda D: D * D / 2, "k3": k3, "abs": torch.abs}
 # ---- advantage
 
 def sigma(values, c):
-    """None where the rule says that the advantage is 0."""
+    """The scale of the values; None where the advantage is defined as 0."""
     if len(values) < 2 or bool((values == values[0]).all()):
         return None
     return root(values.var(unbiased=c["std"] == "sample"), c)
@@ -81,7 +81,7 @@ def root(variance, c):
 
 
 def centred(c, values, tokens, given):
-    """The items of one group."""
+    """The advantages of one group's rewards."""
     if c["baseline"] == "external":
         return values - given
     if c["baseline"] == "none":
@@ -156,7 +156,7 @@ def advantages(o, b):
 # ---- loss
 
 def correction(c, b, mask):
-    """The detached weight, and the tokens inside the band."""
+    """The detached rollout weight, and which tokens are inside the band."""
     if c["rollout_is"] == "none":
         return torch.ones_like(b.logp), mask
     q = masked(difference(b.logp_old, b.logp_rollout), mask)
@@ -171,7 +171,7 @@ def correction(c, b, mask):
 
 
 def log_ratio(c, d, A, mask, step):
-    """y, as it is differentiated."""
+    """The log-ratio y, with the gradient that the objective defines."""
     y = clamp(d, c["clamp_low"], c["clamp_high"])
     if c["level"] == "sequence_clipped_mean":
         y = torch.where(A >= 0, clip(y, None, c["token_clip_high"]), clip(y, -c["token_clip_low"], None))
@@ -189,7 +189,8 @@ def product(weight, l):
 
 
 def contrastive(c, A, y, mask, group, by_token):
-    """F of every response at all its tokens; the first that counts has its score and its advantage. by_token: y moves with every token."""
+    """F of every response, at all its tokens; its score and advantage are at its first counting token. by_token: y has a gradient for every
+    token."""
     first = mask & (mask.cumsum(-1) == 1)
     s, a, here = masked(y, first).sum(-1), masked(A, first).sum(-1), mask.any(-1)
     if bool(torch.isinf(s).any()):
@@ -241,7 +242,7 @@ def penalty(c, D, d, w):
 
 
 def distrusted(c, A, w, far):
-    """Too far from the old policy, and on the way that the advantage pushes."""
+    """Is the token outside the trust region, in the direction in which the advantage moves the policy?"""
     if c["trust"] == "none":
         return torch.zeros_like(A, dtype=torch.bool)
     if c["trust"] == "negative_band":
@@ -266,7 +267,7 @@ def aggregated(c, x, mask, b):
 
 
 def unsupported(o, d, D):
-    """What autograd's sums cannot say; D: of the penalty, if there is one."""
+    """Skips cases in which infinities cancel, which autograd's sums cannot express; D: the log-ratio of the penalty, or None."""
     if o["ratio"]["level"] != "token" and bool(((d == -torch.inf).any(-1) & (d == torch.inf).any(-1)).any()):
         raise Skip("infinite log-ratios of both signs in one response")
     if o["penalty"]["kl_importance_weight"] != "none" and bool((torch.isinf(d.exp()) | torch.isinf(exp(-D))).any()):
@@ -274,7 +275,7 @@ def unsupported(o, d, D):
 
 
 def objective(o, b, entropy=0.0):
-    """entropy: what a bonus adds to the terms, a leaf of its own if it is to have a gradient."""
+    """The loss. entropy: that of the bonus, a leaf if its gradient is wanted."""
     mask = b.mask & ~b.truncated[:, None] if o["weight"]["truncated"] == "mask" else b.mask
     v, inside = correction(o["weight"], b, mask)
     if o["weight"]["rollout_rejected"] == "unmask":
@@ -305,14 +306,15 @@ def objective(o, b, entropy=0.0):
 
 
 def vectors(rows, lengths, width, dtype):
-    """(rows, longest, width); padding and NaN are 0."""
+    """A (rows, longest, width) tensor; padding and NaN become 0."""
     longest = max(lengths)
     filled = [row + [[0.0] * width] * (longest - len(row)) for row in rows]
     return torch.tensor([[[float(x) for x in token] for token in row] for row in filled], dtype=dtype).nan_to_num(0, torch.inf, -torch.inf)
 
 
 def log_probabilities(case, logits, target):
-    """Of the sampled tokens, and the entropy; a token that cannot occur is left out of both derivatives, where autograd has 0 * inf."""
+    """Log-probabilities of the sampled tokens, and entropies; tokens of probability 0 are left out of both derivatives, where autograd
+    would give 0 * inf."""
     if "banned" in case:
         kept = torch.ones_like(logits, dtype=torch.bool)
         for i, row in enumerate(case["banned"]):
@@ -327,7 +329,7 @@ def log_probabilities(case, logits, target):
 
 
 def from_above(case, b, logp, entropy, dtype):
-    """dL / d logp and dL / d entropy, given or of the objective; and the loss."""
+    """dL/d logp and dL/d entropy, given in the case or from the objective; and the loss."""
     if "objective" not in case:
         given = (vectors([[[x] for x in row] for row in case[name]], b.length, 1, dtype)[..., 0] for name in ("dlogp", "dentropy"))
         return (*given, {"logp": ragged(logp, b), "entropy": ragged(entropy, b)})
@@ -341,7 +343,7 @@ def from_above(case, b, logp, entropy, dtype):
 
 
 def from_logits(case, dtype):
-    """Leaves, a graph, backward."""
+    """Makes the leaves, evaluates, and calls backward."""
     b = types.SimpleNamespace(length=[len(row) for row in case["target"]])
     longest = max(b.length)
     target = torch.tensor([row + [0] * (longest - len(row)) for row in case["target"]])
@@ -363,12 +365,12 @@ def from_logits(case, dtype):
 
 
 def answer(case, dtype):
-    torch.set_default_dtype(dtype)  # torch.where(condition, 1.0, 1.05) makes tensors of it
+    torch.set_default_dtype(dtype)  # the type of torch.where(condition, 1.0, 1.05)
     if case["kind"] in ("logits", "hidden"):
         return from_logits(case, dtype)
     if case["kind"] == "refuse":
         refusals.check(case)
-        case = {"advantage": case["batch"]["logp"], **case}  # any will do: what comes here is wrong
+        case = {"advantage": case["batch"]["logp"], **case}  # the advantages do not matter: the input is invalid
     elif case["kind"] != "objective":
         raise Skip("no cases of kind " + case["kind"])
     b = batch_of(case, dtype)

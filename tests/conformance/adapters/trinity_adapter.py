@@ -1,9 +1,9 @@
 """Trinity-RFT's own policy losses, KL and advantages, by their registered names (written for trinity-rft 0.6.0).
 
-Losses by the callable that its trainer gives to verl's engine, build_trinity_loss; advantages by ADVANTAGE_FN. Of a case of kind split the
-engine's part is what verl's does (verl/workers/engine: each micro-batch's loss is differentiated as it is, gradients are averaged).
+Losses by build_trinity_loss, the callable that its trainer passes to verl's engine; advantages by ADVANTAGE_FN. For cases of kind split the
+adapter does what verl's engine does (verl/workers/engine: each micro-batch's loss is differentiated unscaled, gradients are averaged).
 
-ray and the trainer's __init__ are stood in for, and so is the function that pads what is padded already.
+ray, the trainer's __init__, and the function that pads (the rows are already padded) are replaced by stand-ins.
 """
 from protocol import serve, wanted, wanted_plain_scores  # first: it keeps standard output for the answers
 import importlib.util
@@ -30,7 +30,7 @@ NO_DUAL_CLIP = 1e9  # clip_ratio_c cannot be switched off
 
 def by_groups(a, b):
     level = {"group_std": "group", "batch_std": "batch"}.get(a["scale"])
-    wanted(level, "grpo: divided by a deviation")
+    wanted(level, "grpo always divides by a deviation")
     experiences = [Experience(eid=EID(task=int(g), run=i), tokens=torch.zeros(n + 1), prompt_length=1, reward=float(r), action_mask=m[:n])
                    for i, (g, n, r, m) in enumerate(zip(b.group, b.length, b.reward, b.mask))]
     found, _ = ADVANTAGE_FN.get("grpo")(std_cal_level=level)(experiences)
@@ -74,36 +74,38 @@ def clipped(s):
 
 
 def policy(o):
-    """policy_loss_fn and its arguments."""
+    """The name of policy_loss_fn, and its arguments."""
     r, s, unit = o["ratio"], o["surrogate"], o["ratio"]["level"]
-    wanted(r["behaviour"] == "old", "ratio against old log-probabilities only")
-    wanted(r["level_clamp_low"] == r["level_clamp_high"] == 0, "no clamp of the unit")
-    wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-20, 20)), "log-ratios are clamped to +-20")
+    wanted(r["behaviour"] == "old", "only ratios against old log-probabilities")
+    wanted(r["level_clamp_low"] == r["level_clamp_high"] == 0, "no clamp of the log-ratio after pooling")
+    wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-20, 20)), "log-ratios are always clamped to +-20")
     found = {("token", "ppo_clip"): ("ppo", {**clipped(s), "clip_ratio_c": NO_DUAL_CLIP}),
              ("token", "dual_clip"): ("ppo", {**clipped(s), "clip_ratio_c": s["clip_dual"]}),
              ("token", "ratio"): ("importance_sampling", {}),
              ("token", "cispo"): ("cispo", {"clip_range_low": 1 - float(s["weight_min"]), "clip_range_high": float(s["weight_max"]) - 1}),
              ("token", "sapo"): ("sapo", {"tau_pos": s["tau_pos"], "tau_neg": s["tau_neg"]}),
              ("sequence_mean", "ppo_clip"): ("gspo", clipped(s))}.get((unit, s["kind"]))
-    wanted(found, f"no surrogate {s['kind']} with unit {unit}")
+    wanted(found, f"no surrogate {s['kind']} with ratio.level {unit}")
     wanted(found[0] != "sapo" or s["tau_neg"] >= s["tau_pos"], "sapo: tau_neg is at least tau_pos")
     return found
 
 
 def penalty(p):
-    """kl_loss_fn and its arguments."""
+    """The name of kl_loss_fn, and its arguments."""
     if p["kl"] == "none":
         return "none", {}
     clamped = (p["kl_clamp_log"], p["kl_clamp_value"])
-    wanted(p["kl_importance_weight"] == "none" and (p["kl_gradient"] == "exact" or p["kl"] == "k2"), "KL without a ratio only")
-    wanted(clamped == (0, 0) or p["kl"] == "k3" and clamped == (20, 10), "k3 clamped at 20 and 10, the others not")
+    wanted(p["kl_importance_weight"] == "none" and (p["kl_gradient"] == "exact" or p["kl"] == "k2"),
+           "only a KL without an importance ratio")
+    wanted(clamped == (0, 0) or p["kl"] == "k3" and clamped == (20, 10),
+           "k3 is always clamped (log-ratio at 20, value at 10), other estimators never")
     return "low_var_kl" if clamped != (0, 0) else p["kl"], {"kl_coef": p["kl_coef"]}
 
 
 def loss(o, b):
     g, w = o["aggregation"], o["weight"]
     wanted(g["kind"] in MODES and g["empty_sequences"] == "keep", f"aggregation {g['kind']}, {g['empty_sequences']}")
-    wanted(w["rollout_is"] == "none" and w["truncated"] == "keep", "no rollout weights, truncated responses stay")
+    wanted(w["rollout_is"] == "none" and w["truncated"] == "keep", "no rollout weights, truncated responses cannot be masked")
     name, options = policy(o)
     kl, kl_options = penalty(o["penalty"])
     rule = build_trinity_loss(types.SimpleNamespace(

@@ -1,12 +1,12 @@
 """TRL's own loss and advantages, written for trl 1.16.0 (requirements.txt pins it): GRPOTrainer, RLOOTrainer and GMPOTrainer.
 
-Nothing of TRL is restated here. A trainer is made without its __init__ and given the attributes that the two methods under test read:
-_generate_and_score_completions (rewards to advantages, rollout weights, masks, num_items_in_batch) and _compute_loss. What they
-would ask a model, an engine or a reward function for is answered from the case: log-probabilities by
-_get_per_token_logps_and_entropies, completions by _generate, rewards by _calculate_rewards.
+No code of TRL is copied here. A trainer is made without its __init__ and given the attributes that the two methods under test read:
+_generate_and_score_completions (rewards to advantages, rollout weights, masks, num_items_in_batch) and _compute_loss. Three methods are
+replaced and return data of the case instead of calling a model, an engine or a reward function: _get_per_token_logps_and_entropies,
+_generate and _calculate_rewards.
 
-num_iterations is 2, so that old log-probabilities are used at all. Cases of kind split get one call per micro-batch, with the ranks and
-gradient_accumulation_steps that the trainer would know; num_items_in_batch, which it gathers from all of them, is the whole batch's.
+num_iterations is 2, so that old log-probabilities are used. For cases of kind split there is one call per micro-batch, with the ranks and
+gradient_accumulation_steps that the trainer would have; num_items_in_batch, which it gathers from all of them, is that of the whole batch.
 """
 from protocol import serve, wanted  # first: it keeps standard output for the answers
 import os
@@ -35,7 +35,7 @@ EOS, OTHER = 1, 7  # token ids; the pad token is 0
 # ---- a trainer without a model
 
 class Accelerator:
-    """One process."""
+    """A stand-in for the accelerator, with one process."""
     device, num_processes, process_index, is_main_process, sync_gradients = torch.device("cpu"), 1, 0, True, True
 
     def gather(self, x):
@@ -133,20 +133,20 @@ def advantage_options(a, r):
 
 def loss_options(case, o, b):
     r, g, k = o["ratio"], o["aggregation"], o["surrogate"]["kind"]
-    wanted(r["behaviour"] == "old" and b.logp_old is not None, "ratio against old log-probabilities only")
-    wanted(clamps(r) == UNCLAMPED or k == "vespo" and clamps(r) == VESPO_CLAMPS, "log-ratios are not clamped")
-    wanted(g["empty_sequences"] == "keep", "rows without tokens count")
+    wanted(r["behaviour"] == "old" and b.logp_old is not None, "only ratios against old log-probabilities")
+    wanted(clamps(r) == UNCLAMPED or k == "vespo" and clamps(r) == VESPO_CLAMPS, "no clamp of log-ratios")
+    wanted(g["empty_sequences"] == "keep", "responses without tokens always count")
     wanted(r["gradient"] == "full" or r["level"] == "token", "no GSPO-token")
     options = {**penalty_options(o), **weight_options(o)}
     asked = fields_of(o, "ratio", "surrogate", "penalty", "aggregation")
     if r["level"] == "sequence_clipped_mean":
         wanted(k == "ratio" and g["kind"] == "seq_mean_token_mean" and "use_vllm" not in options,
-               "GMPOTrainer: row mean, no clip after pooling")
+               "GMPOTrainer has only the mean over responses of token means, without a clip after pooling")
         wanted(not options.get("use_bias_correction_kl"), "GMPOTrainer: plain k3")
         return GMPOTrainer, {**options, **GMPO.of((), {}, asked)}
     if r["level"] == "sequence_sum" and k == "ppo_clip":
         wanted(g["kind"] == "seq_mean_token_mean" and o["penalty"]["kl"] == "none" and "use_vllm" not in options,
-               "RLOOTrainer: row mean, clip alone")
+               "RLOOTrainer has only the mean over responses of token means, with ppo_clip")
         wanted(bool(b.mask.sum() == sum(b.length)), "RLOOTrainer: no token masks")
         return RLOOTrainer, {**options, **RLOO.of((), {}, asked)}
     return GRPOTrainer, {**options, **grpo_options(case, o, asked)}
@@ -155,7 +155,7 @@ def loss_options(case, o, b):
 def grpo_options(case, o, asked):
     s, g, unit = o["surrogate"], o["aggregation"], o["ratio"]["level"]
     names, same = ("loss_type", "delta", "importance_sampling_level"), {"surrogate.kind": s["kind"], "ratio.level": unit}
-    wanted((unit == "sequence_sum") == (s["kind"] == "vespo"), f"{s['kind']} with unit {unit}")
+    wanted((unit == "sequence_sum") == (s["kind"] == "vespo"), f"{s['kind']} with ratio.level {unit}")
     wanted(GRPO.of(names, same), "no surrogate " + s["kind"])
     wanted(s["kind"] != "cispo" or s["weight_min"] == 0, "cispo has no lower bound")
     options = GRPO.of(names, {**same, "aggregation.kind": g["kind"]}, asked)
@@ -181,7 +181,7 @@ def weight_options(o):
     if w["rollout_is"] == "none":
         return options
     wanted(w["rollout_is"] in ("truncate", "mask") and w["rollout_rejected"] == "zero_weight",
-           "rollout weights: truncate or mask, tokens stay")
+           "rollout weights only truncate or mask, without rejecting tokens")
     rollout = GRPO.of(("vllm_importance_sampling_mode",),
                       {"weight.rollout_is": w["rollout_is"], "weight.rollout_is_level": w["rollout_is_level"]},
                       fields_of(o, "weight"), use_vllm=True, vllm_importance_sampling_correction=True)
@@ -191,14 +191,14 @@ def weight_options(o):
 
 
 def advantage_input(b, trainer):
-    """(rows,) where the case allows, else (rows, longest), which GRPOTrainer accepts from subclasses."""
+    """Advantages: (rows,) if each row has one, else (rows, longest), which GRPOTrainer accepts from subclasses."""
     per_row = one_per_row(b.advantage, b.mask)
     wanted(per_row is not None or trainer is GRPOTrainer, "one advantage per completion")
     return b.advantage if per_row is None else per_row
 
 
 def loss(case, o, b, step=None):
-    """`step`: what a micro-batch knows of its optimiser step."""
+    """The loss of a micro-batch. step: attributes of its optimiser step."""
     trainer, options = loss_options(case, o, b)
     t = trainer_for(b, trainer, torch.zeros(b.rows), b.rows, **options)
     if step:
@@ -220,7 +220,7 @@ def split(case, o, dtype):
     rows = {len(part_of(case, part)[1]) for part in case["parts"]}
     wanted(len(set(counts)) == 1, "every rank has gradient_accumulation_steps micro-batches")
     wanted(len(rows) == 1 or trainer is GRPOTrainer and options["loss_type"] in ("dapo", "cispo", "vespo"),
-           "micro-batches have equally many rows")
+           "micro-batches need equally many responses")
     counted = whole.mask & ~whole.truncated[:, None] if options.get("mask_truncated_completions") else whole.mask
     step = types.SimpleNamespace(ranks=case["ranks"], accumulation=counts[0], tokens=counted.sum())
     return optimiser_step(case, lambda part, rank: loss(part, o, batch_of(part, dtype), step))

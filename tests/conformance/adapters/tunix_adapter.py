@@ -1,7 +1,7 @@
 """tunix's own policy loss and advantage estimators, by their registered names (written for google-tunix 0.1.7, in jax).
 
-The registered loss "grpo" asks a model for log-probabilities: it gets the case's, as the variable that is differentiated. It makes float32
-of everything, so it is asked in float32 alone. The packages' __init__ are stood in for.
+The registered loss "grpo" gets its log-probabilities from a model: here they are those of the case, and the variable of differentiation. It
+computes everything in float32, so it is run in float32 only. The packages' __init__ are replaced by stand-ins.
 """
 from protocol import serve, wanted, wanted_plain_scores  # first: it keeps standard output for the answers
 import os
@@ -9,7 +9,7 @@ import types
 from importlib.metadata import version
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # each case has a shape of its own, and is compiled
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # each case has another shape, and is compiled anew
 from padded import PRECISIONS, answer_by, batch_of, ragged, rewards_at_end
 from stand_ins import names_stand_in, without_init
 
@@ -36,7 +36,7 @@ def advantages(o, b):
     wanted(b.reward is not None, "no rewards")
     wanted_plain_scores(o)
     if a["credit"] == "gae":
-        wanted(a["baseline"] == "none" and b.value is not None, "gae: values, no baseline")
+        wanted(a["baseline"] == "none" and b.value is not None, "gae needs values and no baseline")
         found = function_registry.get_advantage_estimator("gae")(
             array(rewards_at_end(b)), array(torch.where(b.mask, b.value, 0)), array(b.mask.to(b.logp.dtype)), a["gamma"], a["lambda"])[0]
         return torch.where(b.mask, torch.tensor(np.asarray(found)), 0)
@@ -54,16 +54,18 @@ def advantages(o, b):
 def policy(o):
     """The options of GRPOConfig."""
     r, s, g, p, w = o["ratio"], o["surrogate"], o["aggregation"], o["penalty"], o["weight"]
-    wanted(r["behaviour"] == "old", "ratio against old log-probabilities only")
-    wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-20, 20)), "log-ratios are clamped to +-20")
-    wanted((float(r["level_clamp_low"]), float(r["level_clamp_high"])) in ((0, 0), (float("-inf"), 10)), "gspo-token: at most 10")
+    wanted(r["behaviour"] == "old", "only ratios against old log-probabilities")
+    wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-20, 20)), "log-ratios are always clamped to +-20")
+    wanted((float(r["level_clamp_low"]), float(r["level_clamp_high"])) in ((0, 0), (float("-inf"), 10)),
+           "gspo-token always clamps its log-ratio to at most 10")
     wanted(s["kind"] in ("ppo_clip", "dual_clip"), "no surrogate " + s["kind"])
-    wanted(r["level"] in ("token", "sequence_mean"), "unit " + r["level"])
+    wanted(r["level"] in ("token", "sequence_mean"), "ratio.level " + r["level"])
     wanted(g["kind"] in MODES, "aggregation " + g["kind"])
-    wanted(w["rollout_is"] == "none" and w["truncated"] == "keep", "rollout weights come from outside, truncated responses stay")
+    wanted(w["rollout_is"] == "none" and w["truncated"] == "keep",
+           "rollout weights come from outside the loss, truncated responses cannot be masked")
     wanted(p["kl"] in ("none", *KL) and p["kl_importance_weight"] == "none" and (p["kl_gradient"] == "exact" or p["kl"] == "k2"),
            "KL: k1, k2 or k3, without a ratio")
-    wanted(p["kl_clamp_log"] == 0, "the KL's log-ratio is not clamped")
+    wanted(p["kl_clamp_log"] == 0, "no clamp of the KL's log-ratio")
     return types.SimpleNamespace(
         beta=p["kl_coef"] if p["kl"] != "none" else 0.0, kl_loss_mode=KL.get(p["kl"], "kl"), kl_clamp_value=p["kl_clamp_value"] or None,
         epsilon=s["eps_low"], epsilon_high=s["eps_high"], epsilon_c=s["clip_dual"] if s["kind"] == "dual_clip" else None, temperature=1.0,

@@ -1,7 +1,7 @@
 """Unsloth's own GRPO loss, with the options of TRL's trainer, which it replaces (written for unsloth-zoo 2026.10.9).
 
-grpo_compute_loss, the function that its trainer compiles. The package refuses to be imported without unsloth and a GPU: its __init__, and
-what imports a device, is stood in for. Advantages are TRL's.
+grpo_compute_loss, the function that its trainer compiles. The package cannot be imported without unsloth and a GPU: its __init__, and
+modules that need a device, are replaced by stand-ins. Advantages are computed by TRL.
 """
 from protocol import Skip, serve, wanted  # first: it keeps standard output for the answers
 import types
@@ -25,15 +25,16 @@ NAMES = ("loss_type", "delta", "importance_sampling_level")
 
 def policy(o):
     r, s, g, w, p = o["ratio"], o["surrogate"], o["aggregation"], o["weight"], o["penalty"]
-    wanted(r["behaviour"] == "old" and r["gradient"] == "full", "ratio against old log-probabilities only, no GSPO-token")
+    wanted(r["behaviour"] == "old" and r["gradient"] == "full", "only ratios against old log-probabilities, no GSPO-token")
     vespo = s["kind"] == "vespo"
-    wanted(clamps(r) == UNCLAMPED or vespo and clamps(r) == VESPO_CLAMPS, "log-ratios are not clamped")
-    wanted((r["level"] == "sequence_sum") == vespo, f"{s['kind']} with unit {r['level']}")
-    wanted(g["empty_sequences"] == "keep" and w["truncated"] == "keep", "rows without tokens count, truncated responses stay")
+    wanted(clamps(r) == UNCLAMPED or vespo and clamps(r) == VESPO_CLAMPS, "no clamp of log-ratios")
+    wanted((r["level"] == "sequence_sum") == vespo, f"{s['kind']} with ratio.level {r['level']}")
+    wanted(g["empty_sequences"] == "keep" and w["truncated"] == "keep",
+           "responses without tokens always count, truncated responses cannot be masked")
     wanted(s["kind"] != "cispo" or s["weight_min"] == 0, "cispo has no lower bound")
     same = {"surrogate.kind": s["kind"], "ratio.level": r["level"], "aggregation.kind": g["kind"]}
     options = TRL.of(NAMES, same, fields_of(o, "surrogate", "aggregation"))
-    wanted(options, f"no {s['kind']} with unit {r['level']} and aggregation {g['kind']}")
+    wanted(options, f"no {s['kind']} with ratio.level {r['level']} and aggregation {g['kind']}")
     if "epsilon" in options:
         options["epsilon_low"] = options.pop("epsilon")
     return {**options, **penalty(p, r["level"]), **correction(w)}
@@ -52,7 +53,7 @@ def correction(w):
     if w["rollout_is"] == "none":
         return {}
     wanted(w["rollout_is"] in ("truncate", "mask") and w["rollout_rejected"] == "zero_weight" and w["rollout_clamp"] == 0,
-           "rollout weights: truncate or mask, tokens stay")
+           "rollout weights only truncate or mask, without rejecting tokens")
     level = {"token": "token", "sequence_sum": "sequence", "sequence_mean": "geometric"}[w["rollout_is_level"]]
     low = float(w["rollout_is_low"]) or None
     return {"use_vllm": True, "vllm_importance_sampling_correction": True, "vllm_importance_sampling_clip_min": low,
@@ -76,13 +77,13 @@ def loss(o, b, tokens=None, ranks=1, accumulation=1):
 def split(case, o, dtype):
     counts, rows = micro_batches(case), {len(part_of(case, part)[1]) for part in case["parts"]}
     wanted(len(set(counts)) == 1, "every rank has gradient_accumulation_steps micro-batches")
-    wanted(len(rows) == 1 or policy(o)["loss_type"] in ("dapo", "cispo", "vespo"), "micro-batches have equally many rows")
+    wanted(len(rows) == 1 or policy(o)["loss_type"] in ("dapo", "cispo", "vespo"), "micro-batches need equally many responses")
     tokens = batch_of(case, dtype).mask.sum()
     return optimiser_step(case, lambda part, rank: loss(o, batch_of(part, dtype), tokens, case["ranks"], counts[0]))
 
 
 def no_advantages(o, b):
-    raise Skip("advantages are TRL's")
+    raise Skip("advantages are computed by TRL")
 
 
 def answer(case, dtype):

@@ -1,12 +1,12 @@
 """verl's own policy losses, KL penalties, advantage estimators and rollout correction, written for verl 0.9.1 (requirements-no-deps.txt
 pins it).
 
-Called as its trainer calls them: rewards on the last token of a response, advantages from a registered estimator, and the loss by
-ppo_loss of verl/workers/utils/losses.py, which the engine calls: it takes the policy loss by policy_loss.loss_mode, and adds the KL.
-Padding is 0 in rewards and -1 in log-probabilities. The policy's own choices that no option reaches (log-ratios clamped to +-20, epsilons)
-are left as they are: a request without them asks for the paper's objective, and the answer shows what verl makes of it.
+Called as in its trainer: rewards at the last token of a response, advantages from a registered estimator, and the loss by ppo_loss of
+verl/workers/utils/losses.py, which the engine calls: it selects the policy loss by policy_loss.loss_mode, and adds the KL. Padding is 0 in
+rewards and -1 in log-probabilities. What no option changes (log-ratios clamped to +-20, epsilons) is left as it is: a case without it has
+the paper's objective, and the answer shows how verl differs from it.
 
-ray is not installed: importing verl needs the name, the functions under test do not. Rows are padded already where ppo_loss pads them.
+ray is not installed: importing verl needs the name, the functions under test do not use it. Rows are already padded where ppo_loss pads.
 """
 from protocol import serve, wanted  # first: it keeps standard output for the answers
 import os
@@ -41,7 +41,7 @@ ACTOR, CORRECTION = "actor_rollout_ref.actor.", "algorithm.rollout_correction."
 # ---- advantages
 
 def token_rewards(o, b):
-    """The score on the last token that counts (on the last token, if none does), minus the KL in the reward."""
+    """The score at the last token that counts (or at the last token, if none counts), minus the KL in the reward."""
     r, rewards = o["reward"], torch.zeros_like(b.logp)
     for row, mask in enumerate(b.mask):
         places = torch.nonzero(mask)[:, 0]
@@ -56,8 +56,8 @@ EPS = {"group_std": 1e-6, "token_whiten": 1e-8}  # no option of the trainer reac
 
 
 def estimator(a):
-    """The options that say what is asked for: GAE is always whitened, ReMax is a return without discount, GPG counts rewards that are
-    not 0."""
+    """The options for these advantages. verl always whitens GAE, ReMax is an undiscounted return, and GPG counts rewards that are not
+    0."""
     same = {"advantage." + field: a[field] for field in ("baseline", "scale", "credit", "reweight", "token_baseline")}
     same.update({"advantage.transform": "none", "advantage.rewards": "one"})
     if a["credit"] == "gae" and a["scale"] == "none":
@@ -76,7 +76,7 @@ def advantages(o, b):
     wanted(b.reward is not None, "no rewards")
     wanted(o["reward"]["overlong"] == "none", "the overlong penalty is the reward manager's")
     wanted(a["std"] == "sample" or a["scale"] == "none", "sample std only")
-    wanted(a["eps"] in (0, EPS.get(a["scale"], a["eps"])), "another epsilon")
+    wanted(a["eps"] in (0, EPS.get(a["scale"], a["eps"])), "the epsilon cannot be set to this value")
     options = estimator(a)
     wanted(options or a["reweight"] == "none", "gain belongs to gpg")
     wanted(options, "no estimator with baseline {baseline}, scale {scale}, credit {credit}".format(**a))
@@ -113,7 +113,7 @@ def rollout_correction(w, b):
     if w["rollout_rejected"] == "unmask" and w["rollout_is"] != "truncate":
         wanted(0 < low and high < float("inf"), "rejection needs a lower and an upper bound")
         same = {"weight.rollout_rs": "ratio", "weight.rollout_rs_level": w["rollout_is_level"]}
-        mode = last(VERL.of((CORRECTION + "rollout_rs",), same))["rollout_rs"]  # its bounds are those asked for, as they are
+        mode = last(VERL.of((CORRECTION + "rollout_rs",), same))["rollout_rs"]  # its bounds are those of the objective
         mask = compute_rollout_rejection_mask(log_ratio, b.mask.long(), mode, band)[0].bool()
     if w["rollout_is"] != "reject":
         wanted(weight, "no rollout weight of the mean log-ratio")
@@ -132,12 +132,12 @@ def unclamped(low, high):
 
 
 def clamp_claimed(r):
-    """The clamp is verl's own, or not asked for."""
+    """Is the clamp the one that verl always applies, or absent?"""
     return unclamped(r["clamp_low"], r["clamp_high"]) or (r["clamp_low"], r["clamp_high"]) == (-SAFETY, SAFETY)
 
 
 def policy_loss(o):
-    """Name of the loss, and its options."""
+    """The name of the loss, and its options."""
     r, kind = o["ratio"], o["surrogate"]["kind"]
     if kind != "reinforce":
         check_ratio(o, r, kind)
@@ -147,49 +147,51 @@ def policy_loss(o):
     same = {**{field: asked[field] for field in ("ratio.level", "surrogate.kind")}, "weight.trust": "none", "penalty.kl": "none"}
     options = VERL.of((ACTOR + "policy_loss.loss_mode",), same, asked)
     wanted(options, "no surrogate " + kind)
-    wanted(kind != "sapo" or o["aggregation"]["kind"] == "seq_mean_token_mean", "sapo: row means only")
+    wanted(kind != "sapo" or o["aggregation"]["kind"] == "seq_mean_token_mean", "sapo has only the mean over responses of token means")
     options = last(options)
     return options.pop("loss_mode"), options
 
 
 def check_ratio(o, r, kind):
-    wanted(r["behaviour"] == "old", "ratio against old log-probabilities only")
+    wanted(r["behaviour"] == "old", "only ratios against old log-probabilities")
     if r["level"] == "sequence_mean":
         wanted(kind == "ppo_clip", "gspo: ppo_clip only")
-        wanted(unclamped(r["clamp_low"], r["clamp_high"]), "gspo: the tokens' log-ratios are not clamped")
+        wanted(unclamped(r["clamp_low"], r["clamp_high"]), "gspo: the tokens' no clamp of log-ratios")
         bounds = (float(r["level_clamp_low"]), float(r["level_clamp_high"]))
         wanted(bounds in ((0, 0), (float("-inf"), 10)), "gspo: log-ratio clamped to at most 10")
         return
-    wanted(unclamped(r["level_clamp_low"], r["level_clamp_high"]), "no clamp of the unit")
+    wanted(unclamped(r["level_clamp_low"], r["level_clamp_high"]), "no clamp of the log-ratio after pooling")
     if r["level"] == "sequence_clipped_mean":
-        wanted(kind == "ratio" and r["gradient"] == "full" and unclamped(r["clamp_low"], r["clamp_high"]), "geo_mean: pooled clip alone")
+        wanted(kind == "ratio" and r["gradient"] == "full" and unclamped(r["clamp_low"], r["clamp_high"]),
+               "geo_mean has only the clip before pooling")
         wanted((o["aggregation"]["kind"], o["aggregation"]["empty_sequences"]) == ("seq_mean_token_mean", "keep"),
-               "geo_mean: mean of all rows")
+               "geo_mean is always a mean over all responses")
         return
-    wanted(r["level"] == "token", "unit " + r["level"])
-    wanted(clamp_claimed(r), "log-ratios are clamped to +-20")
+    wanted(r["level"] == "token", "ratio.level " + r["level"])
+    wanted(clamp_claimed(r), "log-ratios are always clamped to +-20")
 
 
 def kl_name(p):
-    """None for no penalty. k3 has its clamps, whether asked for or not."""
+    """The name of the KL penalty, None without one. verl always clamps k3."""
     if p["kl"] == "none":
         return None
-    wanted(p["kl_importance_weight"] == "none", "KL without a ratio only")
+    wanted(p["kl_importance_weight"] == "none", "only a KL without an importance ratio")
     clamps = (p["kl_clamp_log"], p["kl_clamp_value"])
-    wanted(clamps == (0, 0) or p["kl"] == "k3" and clamps == (20, 10), "k3 clamped at 20 and 10, the others not")
+    wanted(clamps == (0, 0) or p["kl"] == "k3" and clamps == (20, 10),
+           "k3 is always clamped (log-ratio at 20, value at 10), other estimators never")
     gradient = "exact" if p["kl"] == "k2" else p["kl_gradient"]  # of k2 the two are the same
     same = {"penalty.kl": p["kl"], "penalty.kl_gradient": gradient}
     return last(VERL.of((ACTOR + "kl_loss_type",), same, **{ACTOR + "use_kl_loss": True}))["kl_loss_type"]
 
 
 def batch_info(g, b, mask, ranks=None):
-    """The engine's counts over all micro-batches and ranks. Left out, global_batch_size is the rows of a micro-batch with tokens."""
+    """The engine's counts over all micro-batches and ranks. By default global_batch_size is the number of rows with tokens."""
     rows = b.rows if g["empty_sequences"] == "keep" else int(mask.any(-1).sum()) if ranks else None
     return {"dp_size": ranks or 1, "batch_num_tokens": int(mask.sum()), "global_batch_size": rows, "loss_scale_factor": g["constant"] or None}
 
 
 def loss(o, b, info=None):
-    wanted(o["weight"]["truncated"] == "keep" or not bool(b.truncated.any()), "truncated responses stay")
+    wanted(o["weight"]["truncated"] == "keep" or not bool(b.truncated.any()), "truncated responses cannot be masked")
     mode = VERL.of((ACTOR + "loss_agg_mode",), {"aggregation.kind": o["aggregation"]["kind"]})
     wanted(mode, "aggregation " + o["aggregation"]["kind"])
     name, options = policy_loss(o)
