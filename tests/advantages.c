@@ -12,7 +12,7 @@ static long compared;
 
 /* ---- the comparison --------------------------------------------------------------------------------------------------------------- */
 
-static void compare(book *k, const char *what, int trial) {
+static void compare(evaluation *k, const char *what, int trial) {
     const grpo_batch batch = rollouts_view(&k->b);
     grpo_real *found = (grpo_real *)test_alloc(k->b.n_tokens, sizeof *found);
     const grpo_status st = grpo_advantages(&k->obj, &batch, found);
@@ -84,7 +84,7 @@ static void random_rewards(rng *r, rollouts *b) {
 }
 
 static void trial_steps(rng *r, int trial) {
-    static book k;
+    static evaluation k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g;
     memset(&k.obj, 0, sizeof k.obj);
@@ -108,7 +108,7 @@ static void trial_steps(rng *r, int trial) {
 }
 
 static void trial_outcomes(rng *r, int trial) {
-    static book k;
+    static evaluation k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g, smallest = MOST_ITEMS;
     memset(&k.obj, 0, sizeof k.obj);
@@ -138,7 +138,7 @@ static void trial_outcomes(rng *r, int trial) {
 }
 
 static void trial_returns(rng *r, int trial) {
-    static book k;
+    static evaluation k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g;
     memset(&k, 0, sizeof k);
@@ -166,7 +166,7 @@ static void trial_returns(rng *r, int trial) {
 /* trees, and responses beside the others of their group: the few choices that go with both */
 static void trial_plain(rng *r, int trial) {
     static const grpo_scale_kind scale[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT };
-    static book k;
+    static evaluation k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g;
     memset(&k, 0, sizeof k);
@@ -179,7 +179,7 @@ static void trial_plain(rng *r, int trial) {
     rollouts_random(r, 0, &k.b);
     for (g = 0; g < k.b.n_tokens; g++) if (rng_chance(r, 50)) k.b.token_id[g] = 0;             /* longer prefixes */
     random_rewards(r, &k.b);
-    for (g = 0; g < k.b.n_groups; g++) { if (trial % 2) credit_tree(&k, g); else credit_beside(&k, g); }
+    for (g = 0; g < k.b.n_groups; g++) { if (trial % 2) credit_tree(&k, g); else credit_with_excluded(&k, g); }
     random_finish(r, a);
     finish_all(&k);
     compare(&k, trial % 2 ? "tree" : "outside", trial);
@@ -187,7 +187,7 @@ static void trial_plain(rng *r, int trial) {
 }
 
 static void trial_shares(rng *r, int trial) {
-    static book k;
+    static evaluation k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g;
     memset(&k.obj, 0, sizeof k.obj);
@@ -207,7 +207,7 @@ static void trial_shares(rng *r, int trial) {
 }
 
 static void trial_beta(rng *r, int trial) {
-    static book k;
+    static evaluation k;
     const int kind = (int)rng_below(r, 3);
     int64_t g, i;
     memset(&k.obj, 0, sizeof k.obj);

@@ -36,7 +36,7 @@ static void check_pairs(void) {
         memset(&ref, 0, sizeof ref);
         pair(&r, &l, &x);
         judge(&change, grpo_probability_change(l, x), ref_change(l, x), l, x);
-        D = ref_coins(&ref, x, l);
+        D = ref_binary_kl(&ref, x, l);
         if (!ref.beyond) judge(&kl, grpo_binary_kl(l, x), D, l, x);
         judge(&linear, grpo_exp_minus_linear(grpo_two_diff(l, x)), ref_exp_minus_linear((reference_real)l - x), l, x);
     }
