@@ -2,10 +2,10 @@
  *
  *     cc -std=c99 -O2 examples/flow.c -lm -o flow && ./flow 1 flow.svg
  *
- * A small network is first taught, by flow matching, to draw points of a ring.  Then it is rewarded for points of the ring's right half:
- * stochastic steps of its sampler are the tokens of a response, extra/grpo_flow.h makes log-ratios and divergences of their means,
- * grpo_loss the gradients, and the way back leads through the means to the network.  Printed are the energy distances to the right half
- * before and after; the picture has both draws.  Exit status 1: the distance has not fallen by half.  ./flow [SEED [FILE.svg]] */
+ * A small network is first trained by flow matching to sample points of a ring.  Then it is rewarded for points of the ring's right half:
+ * the stochastic steps of its sampler are the tokens of a response, extra/grpo_flow.h computes log-ratios and divergences from their means,
+ * grpo_loss the gradients, which are propagated through the means to the network.  Prints the energy distance to the right half before and
+ * after; the picture shows both samples.  Exit status 1: the distance has not halved.  ./flow [SEED [FILE.svg]] */
 #define GRPO_FLOW_IMPLEMENTATION
 #define GRPO_IMPLEMENTATION
 #include "../grpo.h"
@@ -32,7 +32,7 @@ static float normal(void) {
     return (float)(radius * cos(6.283185307179586 * uniform()));
 }
 
-/* a point of the ring, or of its right half */
+/* a random point of the ring, or of its right half */
 static void ring(float *x, int half) {
     const double angle = 3.141592653589793 * (half ? uniform() - 0.5 : 2 * uniform()), radius = 2 + 0.1 * normal();
     x[0] = (float)(radius * cos(angle)); x[1] = (float)(radius * sin(angle));
@@ -65,7 +65,7 @@ static void forward(const network *m, activations *a, const float *point, double
     }
 }
 
-/* adds to `gradient` what a loss with the gradient dv by the velocity has by the weights of the policy */
+/* back-propagation: adds d loss / d weights to `gradient`, given dv = d loss / d velocity */
 static void backward(const activations *a, const float *dv) {
     float dh[HIDDEN] = { 0 }, dk[HIDDEN];
     for (int i = 0; i < HIDDEN; i++) {
@@ -118,7 +118,7 @@ static void teach_ring(void) {
     }
 }
 
-/* ---- rollout: chains of stochastic steps, and a last one without noise that is not trained ------------------------------------------ */
+/* ---- rollout: chains of stochastic steps, and a final step without noise that is not trained ---------------------------------------- */
 
 static struct {
     double level[STEPS + 1], a[STEPS], b[STEPS], std[TOKENS];
@@ -148,13 +148,13 @@ static void rollout_init(void) {
     for (int i = 0; i < CHAINS; i++) { r.offset[i] = i * TRAINED; r.length[i] = TRAINED; }
 }
 
-/* the mean of step k from z under m */
+/* the mean of step k from point z with network m */
 static void step_mean(const network *m, activations *a, const float *z, int k, float *mean) {
     forward(m, a, z, r.level[k]);
     for (int d = 0; d < 2; d++) mean[d] = (float)(r.a[k] * z[d] + r.b[k] * a->v[d]);
 }
 
-/* a point from noise; i: the chain is kept as that, -1: it is not */
+/* samples a point from noise; stores the chain as response i, unless i is -1 */
 static void draw(float *z, int i) {
     activations a;
     float mean[2];
@@ -172,10 +172,10 @@ static void draw(float *z, int i) {
     for (int d = 0; d < 2; d++) z[d] -= (float)(r.level[TRAINED] - r.level[STEPS]) * a.v[d];
 }
 
-/* 1 on the right, and less where the ring is not */
+/* 1 in the right half, minus the distance from the ring */
 static float reward_of(const float *x) { return (float)(x[0] > 0) - fabsf(hypotf(x[0], x[1]) - 2); }
 
-/* ---- an update: the steps as they are now, their loss, and the way back ------------------------------------------------------------- */
+/* ---- an update: steps under the current network, their loss, back-propagation ------------------------------------------------------- */
 
 static grpo_batch batch_of_steps(void) {
     grpo_batch batch;
@@ -223,7 +223,7 @@ static void learn(const grpo_objective *objective, int rounds) {
     }
 }
 
-/* ---- what it has learnt ------------------------------------------------------------------------------------------------------------- */
+/* ---- evaluation of the trained model ------------------------------------------------------------------------------------------------ */
 
 typedef float points[DRAWN][2];
 

@@ -1,12 +1,12 @@
-/* hidden: the head of a language model learns from hidden states, and its logits are never there as a whole.
+/* hidden: trains the head of a language model from hidden states without ever storing all logits.
  *
  *     cc -std=c99 -O2 examples/hidden.c -lm -o hidden && ./hidden
  *     cc -std=c99 -O2 -DUSE_CBLAS examples/hidden.c -lopenblas -lm -o hidden && ./hidden       (libopenblas-dev; some ten times as fast)
  *
- * 512 tokens of 32 responses, a vocabulary of 8192: 16 MB of logits, of which a tile of 64 rows, 2 MB, is there at a time.  It takes ten
- * steps down the gradient of the weight with the objective that is named (default dapo; gspo reads all tiles before the loss) and prints
- * how likely the tokens of the responses with reward have become, beside the others, until the clip holds them.  d_hidden is what the
- * layers below would be given. */
+ * 512 tokens of 32 responses, a vocabulary of 8192: 16 MB of logits, of which only a tile of 64 rows, 2 MB, is stored at a time.  It takes
+ * ten gradient steps on the weight with the objective named on the command line (default dapo; gspo reads all tiles before the loss) and
+ * prints the mean log-probability of the tokens of rewarded responses and of the others, which change until the clip stops them.  d_hidden
+ * is the gradient for the layers below. */
 #define GRPO_HIDDEN_IMPLEMENTATION
 #define GRPO_LOGITS_IMPLEMENTATION
 #include "../extra/grpo_hidden.h"
@@ -58,7 +58,7 @@ static void make_batch(void) {
     for (int k = 0; k < VOCAB * WIDTH; k++) weight[k] = 0.1f * unit();
 }
 
-/* mean log-probability of the tokens of responses with that reward */
+/* mean log-probability of the tokens of responses with reward `of` */
 static double mean_logp(float of) {
     double sum = 0, n = 0;
     for (int i = 0; i < GROUPS * GROUP; i++)

@@ -1,11 +1,11 @@
-/* ranks: one batch evaluated by several MPI ranks, from logits to d logits, cut in two ways.
+/* ranks: one batch evaluated by several MPI ranks, from logits to d logits, split in two ways.
  *
  *     mpicc -std=c99 -O2 examples/ranks.c -lm -o ranks && mpirun -n 4 ./ranks
  *
  * By data: each rank has some groups.  Ranks add up their totals, evaluate, and merge their partials.
  * By vocabulary: each rank has some columns of every row.  Ranks exchange a grpo_logits_part per row and shard, and merge them.
- * It prints what the batch comes to, as bits.  They are the same for 1, 2 and 4 ranks (the vocabulary has four shards, however many
- * ranks share them), and by data those of one evaluation of the whole. */
+ * Prints the bits of the results.  They are the same for 1, 2 and 4 ranks (the vocabulary always has four shards), and by data those of one
+ * evaluation of the whole batch. */
 #define GSPO_IMPLEMENTATION
 #define GRPO_LOGITS_IMPLEMENTATION
 #include "../extra/grpo_logits.h"
@@ -15,12 +15,12 @@
 
 enum { GROUPS = 8, GROUP = 4, LENGTH = 6, TOKENS = GROUPS * GROUP * LENGTH, VOCAB = 1000, SHARDS = 4 };
 
-/* a batch and its rows, on every rank the same; what a rank has no part in it does not read */
+/* a batch and its rows, the same on every rank; a rank reads only its own part */
 static int64_t group_begin[GROUPS + 1], offset[GROUPS * GROUP], length[GROUPS * GROUP], target[TOKENS];
 static float logits[TOKENS][VOCAB], logp_old[TOKENS], reward[GROUPS * GROUP];
 static uint8_t mask[TOKENS];
 
-/* what comes of it */
+/* the results */
 typedef struct {
     float logp[TOKENS], entropy[TOKENS], advantage[TOKENS], dlogp[TOKENS], dentropy[TOKENS], dlogits[TOKENS][VOCAB];
     grpo_report report;
@@ -85,7 +85,7 @@ static grpo_objective objective(void) {
     return obj;
 }
 
-/* ---- by one rank alone ----------------------------------------------------------------------------------------------------------- */
+/* ---- on one rank ----------------------------------------------------------------------------------------------------------------- */
 
 static void evaluate_alone(answer *a) {
     static grpo_logits_part part[TOKENS];
@@ -101,10 +101,10 @@ static void evaluate_alone(answer *a) {
 
 /* ---- by data --------------------------------------------------------------------------------------------------------------------- */
 
-/* bits that only one rank has set reach all */
+/* combines arrays of which each element is set on one rank and 0 on the others */
 static void share(void *x, size_t bytes) { MPI_Allreduce(MPI_IN_PLACE, x, (int)(bytes / 4), MPI_UINT32_T, MPI_BOR, MPI_COMM_WORLD); }
 
-/* sums of whole numbers, in any order the same */
+/* sums of integers, which do not depend on the order */
 static void add_totals(grpo_totals *totals) {
     MPI_Allreduce(MPI_IN_PLACE, totals, (int)(sizeof *totals / sizeof(int64_t)), MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 }
@@ -146,7 +146,7 @@ static void evaluate_by_data(answer *a) {
 
 static int64_t shard_begin(int shard) { return VOCAB * shard / SHARDS; }
 
-/* the columns of a shard; targets are counted from its first */
+/* the columns of a shard; targets are relative to its first column */
 static grpo_logits shard_of(int shard, int64_t *shard_target) {
     const int64_t begin = shard_begin(shard);
     grpo_logits x;
@@ -158,7 +158,7 @@ static grpo_logits shard_of(int shard, int64_t *shard_target) {
     return x;
 }
 
-/* shards of this rank, a part of each row from every one; then all ranks have all parts, and merge them in the order of the shards */
+/* reads the shards of this rank into a part for each row and shard; after the exchange all ranks merge all parts in the order of shards */
 static void read_shards(answer *a, int first, int end, grpo_logits_part *whole) {
     static grpo_logits_part part[SHARDS][TOKENS];
     static int64_t shard_target[TOKENS];
@@ -203,9 +203,9 @@ static void evaluate_by_vocabulary(answer *a) {
     share(a->dlogits, sizeof a->dlogits);
 }
 
-/* ---- what comes of it ------------------------------------------------------------------------------------------------------------ */
+/* ---- results --------------------------------------------------------------------------------------------------------------------- */
 
-/* in units of 2^-23 of the gradient */
+/* the largest difference of d logits in units of 2^-23 of the gradient */
 static double distance(const answer *a, const answer *b) {
     double most = 0;
     int t, v;

@@ -9,22 +9,22 @@
  * library turns scores into advantages and advantages into d loss / d logp, and the rest is back-propagation.
  *
  * Many objectives read more than log-probabilities and rewards: a reference, a teacher, a critic, demonstrations ...  The table ARRAYS
- * lists all of it, and what it is made from here: each the smallest thing that deserves its name.
+ * lists all arrays and what the trainer computes them from, each in the simplest way possible.
  *
  * Contents:  sizes | random numbers | policy: linear, attention, feed-forward, head; forward, backward, Adam | task | arrays | rollout |
  *            critic, partition function | update | pictures | files | objectives | options | training
- * To learn, read down to `update`, then `training`; what lies between writes files and texts.
+ * To understand training, read down to `update`, then `training`; the sections between write files and texts.
  *
  * Licence: MIT-0, as grpo.h. */
 #define _POSIX_C_SOURCE 200112L   /* clock_gettime, isatty, nl_langinfo, popen */
 #define GSPO_IMPLEMENTATION
 #include "../gspo.h"
 #define GRPO_SELECTION_IMPLEMENTATION
-#include "../extra/grpo_selection.h"   /* which tokens: by entropy, covariance, probability */
+#include "../extra/grpo_selection.h"   /* tokens selected by entropy, covariance, probability */
 #define GRPO_WEIGHTS_IMPLEMENTATION
-#include "../extra/grpo_weights.h"     /* weights for tokens on which good and bad responses agree */
+#include "../extra/grpo_weights.h"     /* weights of tokens that good and bad responses share */
 #define GRPO_LINT_OBJECTIVE_IMPLEMENTATION
-#include "../extra/grpo_lint_objective.h"     /* settings that do nothing */
+#include "../extra/grpo_lint_objective.h"     /* warnings of settings without effect */
 
 #include <errno.h>
 #include <langinfo.h>
@@ -45,8 +45,8 @@ enum {
     T = MAX_DIGITS + LIMIT,           /* positions: prompts are padded on the left, so that '.' is always at MAX_DIGITS */
     D = 32,                           /* width of the residual stream */
     F = 64,                           /* width of the feed-forward layer */
-    LANES = 8,                        /* numbers that compilers work on side by side; the widths are multiples of it */
-    H = 16                            /* width of the head: V, and columns of no use */
+    LANES = 8,                        /* vector width that loops are written for; the widths are multiples of it */
+    H = 16                            /* width of the head: V, padded with unused columns */
 };
 
 /* ---- random numbers ------------------------------------------------------------------------------------------------------------- */
@@ -73,11 +73,11 @@ typedef struct {
 
 enum { N_FLOATS = sizeof(model) / sizeof(float), N_WEIGHTS = N_FLOATS - (D + 1) * (H - V) };
 
-/* what the forward pass leaves for the backward pass; row t is position t */
+/* activations of the forward pass, for the backward pass; row t is position t */
 typedef struct {
     float x[T][D];             /* token + position */
     float q[T][D], k[T][D], v[T][D];
-    float att[T][T];           /* att[t][s]: how much t looks at s <= t */
+    float att[T][T];           /* att[t][s]: attention of t to s <= t */
     float mix[T][D];           /* sum of att v */
     float y[T][D];             /* x + attention */
     float h[T][F];             /* relu */
@@ -134,7 +134,7 @@ static void add(float *restrict y, float c, const float *restrict x) {
     for (int i = 0; i < D; i++) y[i] += c * x[i];
 }
 
-/* position t looks at the positions first .. t */
+/* position t attends to positions first .. t */
 static void attention_forward(activations *a, int first, int t) {
     for (int s = first; s <= t; s++) a->att[t][s] = dot(a->q[t], a->k[s]) / sqrtf(D);
     softmax(&a->att[t][first], t - first + 1);
@@ -142,7 +142,7 @@ static void attention_forward(activations *a, int first, int t) {
     for (int s = first; s <= t; s++) add(a->mix[t], a->att[t][s], a->v[s]);
 }
 
-/* dmix (D) -> dq (D) of position t, dk and dv (T, D) of the positions it looked at */
+/* dmix (D) -> dq (D) of position t, dk and dv (T, D) of the positions it attended to */
 static void attention_backward(const activations *a, int first, int t, const float *dmix, float *dq, float (*dk)[D], float (*dv)[D]) {
     float datt[T], mean = 0;
     for (int s = first; s <= t; s++) {
@@ -215,7 +215,7 @@ static void head_backward(const float *prob, int token, float dlogp, float dentr
     }
 }
 
-/* what the divergence from q (V) adds to that */
+/* adds the gradient through the divergence from q (V) */
 static void divergence_backward(const float *prob, const float *q, float ddivergence, float *dlogit) {
     const float divergence = divergence_of(prob, q);
     for (int k = 0; k < V; k++) if (prob[k] > 0) dlogit[k] += ddivergence * prob[k] * (log_over(prob[k], q[k]) - divergence);
@@ -223,10 +223,10 @@ static void divergence_backward(const float *prob, const float *q, float ddiverg
 
 /* Adds to dm the gradient of a loss with respect to every weight, from dlogp and dentropy (to - MAX_DIGITS), its gradient with respect to
  * the log-probability of the token after each position MAX_DIGITS .. to - 1 and to the entropy there, and ddivergence, that with respect
- * to the divergence from what stands in `reference`. */
+ * to the divergence from `reference`. */
 static void backward(const model *m, model *dm, const activations *a, const int *tokens, int first, int to, const grpo_real *dlogp,
                      const grpo_real *dentropy, const grpo_real *ddivergence, float (*reference)[H]) {
-    enum { P = MAX_DIGITS };                                           /* the first position that predicts */
+    enum { P = MAX_DIGITS };                                           /* the first position that predicts a token */
     const int rows = to - P;
     float dk[T][D] = { { 0 } }, dv[T][D] = { { 0 } }, dq[T][D] = { { 0 } }, dx[T][D] = { { 0 } };
     float dlogit[T][H] = { { 0 } }, dz[T][D] = { { 0 } }, dh[T][F] = { { 0 } }, dmix[T][D] = { { 0 } };
@@ -266,7 +266,7 @@ static void model_init(model *m, uint64_t *rng) {
 }
 
 typedef struct {
-    model policy, gradient, mean, square;   /* mean and square of the gradient: Adam's memory */
+    model policy, gradient, mean, square;   /* Adam's moving averages of gradient and squared gradient */
     int steps;
 } learner;
 
@@ -290,7 +290,7 @@ static void adam(learner *l, double lr) {
 
 /* ---- task ----------------------------------------------------------------------------------------------------------------------- */
 
-/* n random digits and '.', at the right end of tokens (MAX_DIGITS + 1); returns where they begin */
+/* writes n random digits and '.' to the right end of tokens (MAX_DIGITS + 1); returns the index of the first */
 static int task_prompt(int *tokens, int n, uint64_t *rng) {
     const int first = MAX_DIGITS - n;
     for (int t = first; t < MAX_DIGITS; t++) tokens[t] = random_below(rng, 10);
@@ -301,8 +301,8 @@ static int task_prompt(int *tokens, int n, uint64_t *rng) {
 /* the right token at place j of the response */
 static int task_right(const int *tokens, int first, int j) { return j < MAX_DIGITS - first ? tokens[MAX_DIGITS - 1 - j] : END; }
 
-/* Verifier: the square of the share of positions that hold the right token: the last mistake costs the most, and only the right response
- * is worth 1. */
+/* Verifier: the square of the fraction of positions with the right token, so that correcting the last mistake gains most; 1 only for the
+ * right response. */
 static float task_reward(const int *tokens, int first, int64_t length) {
     const int64_t n = MAX_DIGITS - first + 1;
     int count = 0;
@@ -311,12 +311,12 @@ static float task_reward(const int *tokens, int first, int64_t length) {
     return share * share;
 }
 
-/* Expert: a rule that knows the task, in place of a larger model.  Its probability of token k at place j: */
+/* Expert: a rule that solves the task, in place of a larger model.  Its probability of token k at position j: */
 static float expert_prob(const int *tokens, int first, int j, int k) {
     return k == task_right(tokens, first, j) ? 0.99f : 0.01f / (V - 1);
 }
 
-/* its likeliest response, after the prompt; returns the number of tokens */
+/* appends the expert's most probable response to the prompt; returns its number of tokens */
 static int expert_response(int *tokens, int first) {
     const int n = MAX_DIGITS - first + 1;
     for (int j = 0; j < n; j++) tokens[MAX_DIGITS + 1 + j] = task_right(tokens, first, j);
@@ -324,8 +324,8 @@ static int expert_response(int *tokens, int first) {
 }
 
 /* ---- arrays ---------------------------------------------------------------------------------------------------------------------
- * What the library can be given: type, name in grpo_batch, elements for each token, response, or prompt; what --list calls it, and
- * what it is made from.  Only the arrays that an objective reads are made, the others stay NULL. */
+ * The arrays of a batch: type, name in grpo_batch, elements per token, response, or prompt; its name in --list, and its source.  Only
+ * arrays that the objective reads are filled, the others are NULL. */
 
 #define ARRAYS(X) \
     X(grpo_real, logp,            token,    NULL, "the policy as it is now") \
@@ -392,12 +392,12 @@ static grpo_status try_batch(const grpo_objective *obj, const grpo_batch *b) {
     return st ? st : gspo_loss(&small, b, advantage, NULL, &out, &report);
 }
 
-/* Does the objective read array k?  The library says so itself: it refuses a batch without it. */
+/* Does the objective read array k?  If so the library refuses a batch without it. */
 static int is_read(const grpo_objective *obj, int k) {
     grpo_batch b = empty_batch();
     const void *none = NULL;
     if (!arrays[k].word) return 1;
-    if (k == ARRAY_excluded) return obj->advantage.excluded != GRPO_EXCLUDED_NONE;      /* may be NULL: nobody */
+    if (k == ARRAY_excluded) return obj->advantage.excluded != GRPO_EXCLUDED_NONE;      /* may be NULL */
     memcpy((char *)&b + arrays[k].at, &none, sizeof none);
     return grpo_status_is(try_batch(obj, &b), GRPO_NULL);
 }
@@ -408,7 +408,7 @@ static int reads_expert(const grpo_objective *obj) {
 }
 
 /* ---- rollout --------------------------------------------------------------------------------------------------------------------
- * N responses in all, group responses to each prompt, as the library wants them: N rows of LIMIT in every token array. */
+ * N responses, `group` for each prompt, in the library's layout: N rows of LIMIT elements in every token array. */
 
 #define ARRAY_MEMBER(type, name, of, word, source) type *name;
 typedef struct {
@@ -420,12 +420,12 @@ typedef struct {
     activations *act;                                       /* (N) */
     ARRAYS(ARRAY_MEMBER)                                    /* token: (N, LIMIT), response: (N), prompt: (prompts) */
     grpo_real *advantage, *dlogp, *dentropy, *ddivergence;  /* (N, LIMIT) */
-    float (*prob_ref)[H], (*prob_old)[H];                   /* (N, LIMIT) of the policies that divergences are from */
+    float (*prob_ref)[H], (*prob_old)[H];                   /* (N, LIMIT) for divergences from these policies */
     grpo_real *covariance, *dlog_partition;                 /* (N, LIMIT), (prompts) */
     int has_expert;                                         /* is the last response to each prompt the expert's? */
     float partition[MAX_DIGITS + 1];                        /* log_partition, by the length of the list */
     float critic[D + 1];
-    grpo_batch batch;                                       /* a view of all that */
+    grpo_batch batch;                                       /* a view of these arrays */
 } rollout;
 
 static void *alloc(size_t count, size_t size) {
@@ -460,7 +460,7 @@ static void rollout_init(rollout *r, const grpo_objective *obj, int prompts, int
     r->has_expert = reads_expert(obj);
 }
 
-/* x with the eight bits that bfloat16 has for its digits */
+/* x rounded to bfloat16, which has eight significant bits */
 static float bfloat16(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -469,7 +469,7 @@ static float bfloat16(float x) {
     return x;
 }
 
-/* probabilities as an engine with coarser arithmetic has them, (V) */
+/* the probabilities (V) of an inference engine with lower precision */
 static void engine_prob(const float *prob, float *out) {
     for (int k = 0; k < V; k++) out[k] = bfloat16(logf(prob[k] > 1e-30f ? prob[k] : 1e-30f));
     softmax(out, V);
@@ -508,7 +508,7 @@ static void response_logp(const rollout *r, int i, const activations *a, grpo_re
     }
 }
 
-/* what the arrays hold at place j of response i */
+/* fills the token arrays at position j of response i */
 static void fill_token(rollout *r, int i, int j) {
     const int *tokens = r->tokens[i], *response = &tokens[MAX_DIGITS + 1], first = r->first[i];
     const float *p = r->act[i].prob[MAX_DIGITS + j];
@@ -541,7 +541,7 @@ static void fill_token(rollout *r, int i, int j) {
     if (r->shaping_mask) r->shaping_mask[t] = (uint8_t)is_experts;
 }
 
-/* response i, after its tokens and the policy's activations */
+/* fills the arrays of response i, whose tokens and activations are already there */
 static void fill_response(rollout *r, int i, const model *reference, activations *scratch) {
     const int first = r->first[i], n = MAX_DIGITS - first + 1;
     r->truncated[i] = r->tokens[i][MAX_DIGITS + r->length[i]] != END;
@@ -587,7 +587,7 @@ static void rollout_sample(rollout *r, const model *policy, const model *referen
     }
 }
 
-/* mean reward and length of what the policy wrote itself */
+/* mean reward, or mean length, of the policy's own responses */
 static double own_mean(const rollout *r, int of_length) {
     const int own = r->group - r->has_expert;
     double sum = 0;
@@ -597,15 +597,15 @@ static double own_mean(const rollout *r, int of_length) {
 }
 
 /* ---- critic, partition function -------------------------------------------------------------------------------------------------
- * What GAE calls V: a linear guess of the reward from the policy's last layer, made before each token.  It learns by normalised least
- * mean squares, and no gradient of it reaches the policy: with and without a critic the policy is the same. */
+ * The value V of GAE: a linear prediction of the reward from the policy's last layer, before each token.  It is trained by normalised least
+ * mean squares; no gradient of it reaches the policy. */
 
 static void fill_value(rollout *r) {
     float *w = r->critic;                                   /* (D + 1) */
     for (int i = 0; i < r->n; i++) {
         grpo_real *value = &r->value[r->offset[i]];
         for (int j = 0; j < r->length[i]; j++) value[j] = w[D] + dot(w, r->act[i].z[MAX_DIGITS + j]);
-        for (int j = 0; j < r->length[i]; j++) {            /* only now, so that no value has seen its own reward */
+        for (int j = 0; j < r->length[i]; j++) {            /* after all values are computed, so that no value depends on its own reward */
             const float *z = r->act[i].z[MAX_DIGITS + j];
             const float step = 0.02f * ((float)r->reward[i] - (float)value[j]) / (1 + dot(z, z));
             add(w, step, z);
@@ -614,7 +614,7 @@ static void fill_value(rollout *r) {
     }
 }
 
-/* where the advantage is the teacher's log-ratio, the value of a token is what that is on average over the vocabulary (VOPD) */
+/* where the advantage is the teacher's log-ratio, the value of a token is the log-ratio's mean over the vocabulary (VOPD) */
 static void fill_value_of_teacher(rollout *r) {
     for (int i = 0; i < r->n; i++)
         for (int j = 0; j < r->length[i]; j++) {
@@ -625,7 +625,7 @@ static void fill_value_of_teacher(rollout *r) {
         }
 }
 
-/* FlowRL's log Z as it is before a minibatch, and a step down its gradient after it */
+/* FlowRL's log Z for a minibatch; its gradient step follows after the minibatch */
 static void fill_log_partition(rollout *r) {
     for (int g = 0; g < r->prompts; g++) r->log_partition[g] = r->partition[MAX_DIGITS - r->first[g * r->group]];
 }
@@ -635,13 +635,13 @@ static void learn_log_partition(rollout *r, int64_t g0, int64_t g1) {
 }
 
 /* ---- update ---------------------------------------------------------------------------------------------------------------------
- * The responses are cut into minibatches of whole groups, one step of Adam for each.  The first is on-policy; before every other one
- * the policy has moved away from the one that sampled, which is what ratios and clips are about. */
+ * The responses are split into minibatches of whole groups, with one step of Adam for each.  The first is on-policy; before every later one
+ * the policy has changed since it sampled, which ratios and clips account for. */
 
 typedef struct { double reward, loss, clip_fraction, ratio_mean, ratio_max, entropy, approx_kl, length, tokens_per_s; } metrics;
 
-/* log-probabilities, entropies and divergences of a minibatch under m as it is now; bounds that widen with the entropy, where they are
- * the caller's */
+/* log-probabilities, entropies and divergences of a minibatch under the current m; clip bounds that grow with the entropy, where the batch
+ * gives them */
 static void evaluate(rollout *r, const model *m, const grpo_batch *part) {
     for (int i = (int)part->group_begin[0]; i < part->group_begin[part->n_groups]; i++) {
         forward(m, &r->act[i], r->tokens[i], r->first[i], r->first[i], MAX_DIGITS + (int)r->length[i]);
@@ -663,7 +663,7 @@ static int64_t count_tokens(const rollout *r, const grpo_batch *part) {
     return n;
 }
 
-/* at most `count` tokens between the bounds of the covariance that the paper's code has, at random (Clip-Cov) */
+/* selects at most `count` random tokens whose covariance is within the bounds of the paper's code (Clip-Cov) */
 static grpo_status select_at_random(rollout *r, const grpo_batch *part, int64_t count, uint64_t *rng) {
     const int64_t n = count_tokens(r, part);
     int64_t *order = alloc((size_t)n + 1, sizeof *order);
@@ -677,24 +677,24 @@ static grpo_status select_at_random(rollout *r, const grpo_batch *part, int64_t 
     return st;
 }
 
-/* weight.selected and penalty.kl_on: which tokens of minibatch u, by what the objective does with them */
+/* selects tokens of minibatch u for weight.selected and penalty.kl_on, depending on the objective */
 static grpo_status fill_selected(const grpo_objective *obj, rollout *r, const grpo_batch *part, int u, uint64_t *rng) {
     const int64_t hundredth = count_tokens(r, part) / 100 + 1;
     const int keeps = obj->weight.selected == GRPO_SELECTED_KEEP || obj->weight.selected == GRPO_SELECTED_ONLY;
     grpo_status st = grpo_covariance(part, r->advantage, r->covariance);
     if (st) return st;
-    if (r->kl_mask && keeps) {                              /* Lopti: the improbable tokens first, then the others */
+    if (r->kl_mask && keeps) {                              /* Lopti: first the tokens of low probability, then the others */
         st = grpo_select_low_probability(part, 0.5, r->selected);
         for (int64_t t = 0; t < part->n_tokens; t++) r->kl_mask[t] = r->selected[t] = r->selected[t] != u % 2;
     } else if (r->kl_mask) st = grpo_select_top_k(part, r->covariance, hundredth, r->kl_mask);
     if (st || !r->selected || (r->kl_mask && keeps)) return st;
     if (keeps) return grpo_select_top_fraction(part, r->entropy, 0.2, r->selected);
     if (!r->nll_mask) return select_at_random(r, part, hundredth, rng);
-    memcpy(r->selected, r->nll_mask, (size_t)part->n_tokens);               /* demonstrations have their likelihood instead (CHORD) */
+    memcpy(r->selected, r->nll_mask, (size_t)part->n_tokens);               /* demonstrations are trained by likelihood instead (CHORD) */
     return GRPO_OK;
 }
 
-/* less for tokens that responses with advantages of both signs have in common (GTPO) */
+/* weights for tokens that responses with advantages of both signs share (GTPO) */
 static grpo_status fill_external_weight(rollout *r, const grpo_batch *part) {
     int64_t *sign = alloc((size_t)r->n, sizeof *sign), *token = alloc((size_t)part->n_tokens, sizeof *token);
     for (int i = 0; i < r->n; i++) {
@@ -730,7 +730,7 @@ static void add_report(metrics *now, const grpo_report *report, int updates) {
 }
 
 static grpo_status update(const grpo_objective *obj, rollout *r, learner *l, int updates, double lr, uint64_t *rng, metrics *now) {
-    const int64_t room = gspo_scratch(obj, &r->batch);      /* for objectives that look at a group as a whole */
+    const int64_t room = gspo_scratch(obj, &r->batch);      /* for surrogates of a group */
     double *scratch = alloc((size_t)room + 1, sizeof *scratch);
     const grpo_output out = { .dlogp = r->dlogp, .dentropy = obj->penalty.entropy_coef != 0 ? r->dentropy : NULL,
                               .ddivergence_ref = r->divergence_ref ? r->ddivergence : NULL,
@@ -738,7 +738,7 @@ static grpo_status update(const grpo_objective *obj, rollout *r, learner *l, int
     grpo_status st = grpo_advantages(obj, &r->batch, r->advantage);
     for (int u = 0; u < updates && !st; u++) {
         const int64_t g0 = (int64_t)r->prompts * u / updates, g1 = (int64_t)r->prompts * (u + 1) / updates;
-        grpo_batch part = r->batch;                         /* a minibatch is the same arrays with fewer groups */
+        grpo_batch part = r->batch;                         /* a minibatch: the same arrays, fewer groups */
         grpo_report report;
         part.group_begin = r->group_begin + g0;
         part.n_groups = g1 - g0;
@@ -769,7 +769,7 @@ static void fail(const char *format, ...) {
 
 enum { COLUMNS = 60, CHART_ROWS = 10 };
 
-/* means of x (n) over at most COLUMNS stretches of equal length; returns how many */
+/* means of x (n) over at most COLUMNS intervals of equal length; returns their number */
 static int bin(const double *x, int n, double *mean) {
     const int columns = n < COLUMNS ? n : COLUMNS;
     for (int c = 0; c < columns; c++) {
@@ -780,7 +780,7 @@ static int bin(const double *x, int n, double *mean) {
     return columns;
 }
 
-/* how many of `levels` x reaches between 0 and top */
+/* x as one of `levels` levels between 0 and top */
 static int level_of(double x, double top, int levels) {
     const int k = top > 0 ? (int)(x / top * levels) : 0;
     return k < 0 ? 0 : k > levels - 1 ? levels - 1 : k;
@@ -820,14 +820,14 @@ static int ends_with(const char *text, const char *end) {
     return n >= m && !strcmp(text + n - m, end);
 }
 
-/* between single quotes, as gnuplot reads it */
+/* writes text in single quotes for gnuplot */
 static void put_quoted(FILE *f, const char *text) {
     putc('\'', f);
     for (; *text; text++) { if (*text == '\'') putc('\'', f); putc(*text, f); }
     putc('\'', f);
 }
 
-/* reward and clip fraction over the steps, from the log; returns whether gnuplot has made it */
+/* plots reward and clip fraction over the steps from the log; returns whether gnuplot succeeded */
 static int plot_with_gnuplot(const char *path, const char *csv, const char *objective) {
     static const struct { const char *label, *using; } panel[] = { { "mean reward", "1:2" }, { "clipped tokens, %", "1:(100*$4)" } };
     if (system("command -v gnuplot >/dev/null 2>&1")) return 0;
@@ -893,7 +893,7 @@ static void json_array(FILE *f, const rollout *r, int k, const void *x) {
     fputs("]", f);
 }
 
-/* the whole batch, as far as the objective reads it, in the format of tests/vectors */
+/* the arrays of the batch that the objective reads, in the format of tests/vectors */
 static void dump_json(FILE *f, const char *objective, const rollout *r) {
     fprintf(f, "{ \"objective\": \"%s\",\n  \"batch\": {\n    \"group\": [", objective);
     for (int i = 0; i < r->n; i++) json_number(f, !i, i / r->group);
@@ -1016,7 +1016,7 @@ enum { LONGEST_NAME = 63 };
 static int lower(char c) { return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c; }
 static int same_letter(char a, char b) { return lower(a) == lower(b); }
 
-/* how far a name is from another: 2 for a letter that is missing, too many or wrong, 1 for two that are exchanged */
+/* edit distance of two names: 2 for a missing, additional or wrong letter, 1 for two exchanged ones */
 static int name_distance(const char *a, const char *b) {
     static int d[LONGEST_NAME + 1][LONGEST_NAME + 1];
     const int n = (int)strlen(a), m = (int)strlen(b);
@@ -1041,7 +1041,7 @@ static int begins_with(const char *name, const char *typed) {
     return !typed[n] || (part && begins_with(part + 1, typed));
 }
 
-/* the nearest of the names, "" if none is near; names end with NULL */
+/* the most similar of the names, "" if none is similar; the list ends with NULL */
 static const char *nearest(const char *wrong, const char *const *names) {
     int best = 2 * ((int)strlen(wrong) / 3 + 1) + 1;
     const char *found = "";
@@ -1098,7 +1098,7 @@ static void print_setting(const grpo_field *f, double value) {
     printf("%.*s%s%s\n", length, name, *text ? ": " : "", text);
 }
 
-/* the text of the objective's choice, else its name */
+/* prints the text of the objective's choice, or its name */
 static void print_part(const char *symbol, const grpo_objective *obj, const char *path) {
     const grpo_field *f = field_named(path);
     const int k = (int)grpo_objective_get(obj, f);
@@ -1369,7 +1369,7 @@ static void set_field(grpo_objective *obj, const char *setting) {
     }
 }
 
-/* a row of the table, for training with its lengths cut to this task's, then what the command line changes */
+/* the objective of that name, for training with lengths adapted to this task, then with the changes of the command line */
 static grpo_objective make_objective(const options *o, const char *name, int trains) {
     grpo_objective obj;
     if (grpo_objective_named(name, &obj)) unknown_objective(name);
@@ -1383,7 +1383,7 @@ static grpo_objective make_objective(const options *o, const char *name, int tra
     return obj;
 }
 
-/* can it be trained with so many responses to a prompt?  Says what is missing if not. */
+/* ends the program with a message if the objective cannot be trained with these options */
 static void check_objective(const options *o, const grpo_objective *obj) {
     char text[GRPO_MESSAGE_SIZE];
     const grpo_batch b = empty_batch();
@@ -1399,7 +1399,7 @@ static void check_objective(const options *o, const grpo_objective *obj) {
               "have the advantage 0 everywhere, and learn nothing; take 2 or more\n", stderr);
 }
 
-/* settings that do nothing, or leave nothing to learn from: of the objective before its lengths are cut to the task's */
+/* warns of settings without effect, or without any gradient; for the objective before its lengths are adapted to the task */
 static void warn_of_settings(const grpo_objective *obj) {
     static grpo_objective_finding finding[GRPO_LINT_OBJECTIVE_MOST];
     char text[GRPO_LINT_MESSAGE_SIZE];
@@ -1426,7 +1426,7 @@ static int is_palindrome(const int *digit, int n) {
     return k == n / 2;
 }
 
-/* what the policy answers to three prompts, always the same ones, for which copying is wrong */
+/* prints the policy's responses to three fixed prompts that are no palindromes */
 static void show_responses(const char *when, const model *policy, activations *scratch) {
     uint64_t prompts = 2, samples = 3;
     printf("\n%s:\n", when);
@@ -1451,7 +1451,7 @@ static void print_task(const options *o, const grpo_objective *obj) {
         if (arrays[k].word && is_read(obj, k)) printf("  %s reads %s: %s\n", o->objective, arrays[k].name, arrays[k].source);
 }
 
-/* a line for every tenth of the run stays; between, on a terminal, one that is written over */
+/* prints a line after every tenth of the run; on a terminal also a line that is overwritten in between */
 static void print_progress(int live, int step, int steps, const metrics *now, double start) {
     const int tenth = steps >= 10 ? steps / 10 : 1, done = step + 1;
     const int left = (int)((seconds() - start) * (steps - done) / done + 0.5);
@@ -1503,7 +1503,7 @@ static void train(trainer *t, const options *o, const grpo_objective *obj, FILE 
 }
 
 int main(int argc, char **argv) {
-    static trainer t;                                       /* static: all memory is needed, and reachable, to the end */
+    static trainer t;                                       /* static: memory stays reachable until the end */
     static options o;
     static char plot_csv[1024];
     setlocale(LC_CTYPE, "");

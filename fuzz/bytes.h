@@ -1,4 +1,4 @@
-/* Bytes <-> a batch with an objective, and what the harnesses share.
+/* The conversion of bytes to an objective and a batch, and back, and checks that the harnesses share.
  *
  *     objective   u8 u8 preset, the low byte first: its number mod the count of presets, or 65535: a zeroed objective
  *                 u8 n, then n changes: u8 field (index into grpo_fields), then a number, or for a choice
@@ -6,7 +6,7 @@
  *     missing     u8 u8 u8: bits of the optional arrays that are NULL
  *     shape       u8 groups (mod 6), u8 sequences of each (1 + mod 4), rewards, u8 length of each sequence (mod 8),
  *                 u8 gap between sequences (mod 4)
- *     fault       u8 kind: 0: none; else the shape is spoiled, u8 where
+ *     fault       u8 kind: 0: none; else the layout is made invalid, u8 where
  *     rewards     u8 number of columns (1 + mod 3), a number for the weight of each
  *     sequences   number reward, a number for each column, u8 (bit 0: truncated, bit 1: outside)
  *     groups      numbers baseline, log_partition
@@ -67,7 +67,7 @@ static inline double read_number(reader *in) {
     return c < FIRST_SPECIAL ? (c - 112) / 16.0 : special_numbers()[c - FIRST_SPECIAL];
 }
 
-/* to the element type; a float cannot hold every double, and the conversion is only defined within its range */
+/* converts to the element type; the conversion to float is undefined beyond its range */
 static inline grpo_real element(double x) {
     if (sizeof(grpo_real) == 4 && fabs(x) > FLT_MAX && grpo_is_finite(x)) return x > 0 ? (grpo_real)FLT_MAX : (grpo_real)-FLT_MAX;
     return (grpo_real)x;
@@ -91,11 +91,11 @@ typedef struct {
     grpo_objective objective;
     rollouts b;
     int missing, fault, ranks;
-    int given;                                   /* advantages come from the input */
+    int given;                                   /* 1: advantages are from the input */
     grpo_real *advantage;
 } fuzz_case;
 
-/* of the batch itself or of an arrangement of it */
+/* the view of the batch, or of a rearranged one, without the missing arrays */
 static inline grpo_batch fuzz_view(const fuzz_case *c, const rollouts *b) {
     grpo_batch v = rollouts_view(b);
     if (c->missing & MISSING_OLD) v.logp_old = NULL;
@@ -165,7 +165,7 @@ static inline void read_shape(reader *in, rollouts *b) {
     rollouts_alloc_tokens(b, end);
 }
 
-/* wrong numbers, but none that lets a correct reader leave the arrays */
+/* makes the layout invalid, in ways that the checks must detect before they read beyond the arrays */
 static inline void spoil_shape(fuzz_case *c, int where) {
     rollouts *b = &c->b;
     int64_t g = b->n_groups ? where % b->n_groups : 0, i = b->n_sequences ? where % b->n_sequences : 0;
@@ -276,7 +276,7 @@ static inline void write_objective(writer *out, const grpo_objective *obj) {
     }
 }
 
-/* b must be packed, in order, without gaps: fuzz_case_read gives it back */
+/* writes a batch so that fuzz_case_read reads the same; b must be packed, in order */
 static inline void write_batch(writer *out, const rollouts *b) {
     int64_t g, i, t;
     int k;
@@ -301,7 +301,7 @@ static inline void write_batch(writer *out, const rollouts *b) {
     }
 }
 
-/* ---- what both harnesses of the headers look at -------------------------------------------------------------------------------- */
+/* ---- checks shared by the harnesses -------------------------------------------------------------------------------------------- */
 
 static const grpo_real PATTERN = 12345;
 
@@ -325,7 +325,7 @@ static inline uint64_t hash_bytes(const void *data, size_t size) {
     return h;
 }
 
-/* no NaN, 0 where masked, the rest of the array as it was */
+/* no NaN, 0 at masked tokens, slots outside the responses unchanged */
 static inline void require_values(const rollouts *b, const grpo_real *x) {
     int64_t i, t, slots = 0;
     for (i = 0; i < b->n_sequences; i++) for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
@@ -337,7 +337,7 @@ static inline void require_values(const rollouts *b, const grpo_real *x) {
     require(slots >= b->n_tokens, "a slot outside of all sequences was written to");
 }
 
-/* of an arrangement of the batch that `base` is for */
+/* `found`, of a rearranged batch, has the bits of `base`, of the original */
 static inline void require_same(const grpo_real *base, const grpo_real *found, const rollouts *arranged) {
     int64_t t;
     for (t = 0; t < arranged->n_tokens; t++) {
@@ -346,7 +346,7 @@ static inline void require_same(const grpo_real *base, const grpo_real *found, c
     }
 }
 
-/* the groups in a random order, cut into parts; shuffle: what within them */
+/* cuts the groups, in random order, into parts; shuffle: ARRANGE_... flags */
 enum { MAX_PARTS = 8 };
 typedef struct { int count; rollouts part[MAX_PARTS]; } parts;
 

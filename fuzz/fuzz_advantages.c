@@ -1,4 +1,5 @@
-/* Axes 1 and 2: a status or a result, never both; no NaN; order, layout and parts change no bit; equal rewards have advantage 0. */
+/* Fuzzes grpo_advantages: it returns a status and writes nothing, or writes a result; no NaN; order, layout and parts change no bit; equal
+ * rewards have advantage 0. */
 #include "bytes.h"
 
 static void require_refused(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, int64_t n) {
@@ -49,14 +50,14 @@ static void require_parts(const fuzz_case *c, const grpo_real *advantage, rng *r
     parts_free(&p);
 }
 
-/* all rewards of group g equal? */
+/* are all rewards of group g equal? */
 static int equal_rewards(const rollouts *b, int64_t g) {
     int64_t i;
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) if (b->reward[i] != b->reward[b->group_begin[g]]) return 0;
     return 1;
 }
 
-/* equal rewards, whatever their lengths, have no advantage */
+/* is the advantage of equal rewards 0 with this objective, whatever the lengths? */
 static int centres_rewards(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     return a->rewards == GRPO_REWARDS_ONE && a->baseline == GRPO_BASELINE_GROUP_MEAN && a->baseline_shift == 0
@@ -104,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (st) {
         require_refused(st, &c.objective, &batch, advantage, c.b.n_tokens);
     } else {
-        c.fault = FAULT_NONE;                                    /* it did not matter: n_tokens of a batch without tokens */
+        c.fault = FAULT_NONE;                                    /* harmless: n_tokens of a batch without tokens */
         require_values(&c.b, advantage);
         require_arrangements(&c, advantage, &r);
         require_parts(&c, advantage, &r);

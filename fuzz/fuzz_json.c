@@ -1,4 +1,5 @@
-/* The reader of the vectors: any bytes are a file or an error message; the cases of a file can be evaluated. */
+/* Fuzzes the reader of the vectors (tests/case.c): any bytes are read as a file or give an error message; the cases of a file that was read
+ * can be evaluated. */
 #include "../gspo.h"
 #include "../tests/case.h"
 #include "../tests/scratch.h"

@@ -1,10 +1,10 @@
-/* Findings, of settings too, and places: a batch and an objective, valid or not, and any number as a status.  An error is found where a
- * function refuses, and only there; places lie in the batch, and are those of the elements they name; nothing is written but what was
- * asked for. */
+/* Fuzzes extra/grpo_lint.h and grpo_lint_objective.h with batches and objectives, valid or not, and any number as a status.  An error is
+ * reported if and only if a function refuses the input; locations are inside the batch and those of the elements they name; nothing is
+ * written beyond the buffers. */
 #include "../extra/grpo_lint_objective.h"
 #include "bytes.h"
 
-/* of a batch whose layout a function has accepted */
+/* the location of a fault is consistent, for a batch with a valid layout */
 static void require_place(const grpo_batch *b, const grpo_fault *at) {
     int64_t i = at->sequence;
     require(at->group < b->n_groups && at->column < GRPO_MAX_REWARDS, "a group beyond the last");
@@ -17,7 +17,7 @@ static void require_place(const grpo_batch *b, const grpo_fault *at) {
     require(at->index == b->offset[i] + at->token, "a token of another element");
 }
 
-/* the text of a buffer of that size, and of one without an end to speak of */
+/* the text in a buffer of that size must be the beginning of the whole text; frees the buffer */
 static void require_text(const char *all, char *buffer, size_t size) {
     const size_t n = strlen(buffer);
     require(n < size && !strncmp(all, buffer, n) && (n == size - 1 || !all[n]), "a message that is cut is another");
@@ -70,7 +70,7 @@ static void require_findings(const fuzz_case *c, const grpo_batch *batch, const 
     require(!memcmp(&some[room], &none, sizeof none), "written past the room");
 }
 
-/* the settings alone, and with the batch */
+/* findings of the settings alone, and with the batch */
 static void require_objective_findings(const fuzz_case *c, const grpo_batch *batch, size_t size) {
     static const grpo_objective_finding none;
     grpo_objective_finding finding[GRPO_LINT_OBJECTIVE_MOST], some[GRPO_LINT_OBJECTIVE_MOST];
@@ -93,7 +93,7 @@ static void require_objective_findings(const fuzz_case *c, const grpo_batch *bat
     require(!memcmp(&some[room], &none, sizeof none), "settings written past the room");
 }
 
-/* any status at all, and those of every thing with an index near the batch */
+/* locates an arbitrary status, and statuses of every array with indices in and around the batch */
 static void require_faults(const fuzz_case *c, const grpo_batch *batch, grpo_status any, int sound) {
     const int64_t index = (int64_t)((uint64_t)any >> 40) % (2 * c->b.n_tokens + 4);
     grpo_fault f = grpo_fault_of(any, &c->objective, batch, c->advantage);

@@ -1,5 +1,5 @@
-/* Axes 3 to 7: a status or a result, never both; no NaN; order, layout and parts change no bit; the two headers agree; the loss is that of
- * the reference and the gradient its slope. */
+/* Fuzzes the loss: it returns a status and writes nothing, or writes a result; no NaN; order, layout and parts change no bit; grpo.h and
+ * gspo.h agree; loss and gradient are those of the reference in binary128. */
 #include "bytes.h"
 #include "../tests/reference.h"
 
@@ -72,7 +72,7 @@ static void require_refused(const fuzz_case *c, const answer *a) {
     require(!memcmp(&a->partial, &zero, sizeof zero), "refused, yet added");
 }
 
-/* ---- the two headers, in one go and in two -------------------------------------------------------------------------------------- */
+/* ---- entry points of the two headers -------------------------------------------------------------------------------------------- */
 
 static void require_entry_points(const fuzz_case *c, const grpo_real *advantage, const answer *a) {
     grpo_batch batch = fuzz_view(c, &c->b);
@@ -88,7 +88,7 @@ static void require_entry_points(const fuzz_case *c, const grpo_real *advantage,
         st = gspo_loss(&c->objective, &batch, advantage, NULL, &out, &report);
     }
     require(st == a->status, "the entry points have different statuses");
-    if (!st && c->ranks <= 1) {                                  /* overflow is also that of the outputs asked for, here without terms */
+    if (!st && c->ranks <= 1) {                                  /* overflow covers the requested outputs, here without terms */
         require(same_numbers(&report, &a->report), "the entry points have different reports");
         require(!memcmp(dlogp, a->dlogp, (size_t)c->b.n_tokens * sizeof *dlogp), "the entry points have different gradients");
     }
@@ -186,7 +186,7 @@ static int64_t active_tokens(const reference *ref) {
     return n;
 }
 
-/* at every token, or at MAX_SLOPES of them */
+/* checks the slopes at every token, or at MAX_SLOPES of them */
 static void require_slopes(reference *ref, const answer *a, rng *r) {
     const int64_t stride = active_tokens(ref) / MAX_SLOPES + 1, first = rng_below(r, stride);
     int64_t i, t, n = 0;
@@ -233,7 +233,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (a.status) {
         require_refused(&c, &a);
     } else {
-        c.fault = FAULT_NONE;                                    /* it did not matter: n_tokens of a batch without tokens */
+        c.fault = FAULT_NONE;                                    /* harmless: n_tokens of a batch without tokens */
         require_values(&c.b, a.dlogp);
         require_values(&c.b, a.dentropy);
         require_values(&c.b, a.ddivergence_ref);

@@ -1,4 +1,4 @@
-/* make_corpus OUT VECTORS: seeds for the harnesses, the same every time.
+/* make_corpus OUT VECTORS: writes seeds for the harnesses, the same in every run.
  * OUT/batches: objectives and batches as bytes (bytes.h); OUT/json: the short cases of the vectors, one to a file. */
 #define _POSIX_C_SOURCE 200809L
 #include "bytes.h"

@@ -1,4 +1,4 @@
-/* Runs the files and folders given through a harness, for compilers without libFuzzer: gcc fuzz_objective.c replay.c ... */
+/* Runs a harness on the given files and folders, for compilers without libFuzzer: gcc fuzz_objective.c replay.c ... */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <stdint.h>

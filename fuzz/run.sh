@@ -1,15 +1,15 @@
 #!/bin/sh
-# fuzz/run.sh [seconds]: builds the harnesses with clang and libFuzzer into $BUILD (default build/fuzz), seeds them, runs each (two at a
-# time), prints a line each and ends with "N passed, N failed".
-# Without seconds (or $FUZZ_SECONDS) each harness has a number of runs in one element type, about a minute's, and every machine tries the
-# same inputs; with them it searches that long in both, on what earlier searches found.
-# SANITIZED: a Meson build whose headers have these sanitizers and fuzzer-no-link already (tests/all.sh has one): they are not compiled again.
+# fuzz/run.sh [seconds]: builds the harnesses with clang and libFuzzer into $BUILD (default build/fuzz), writes their seeds, runs each (two
+# at a time), prints a line for each and ends with "N passed, N failed".
+# Without seconds (or $FUZZ_SECONDS) each harness runs a fixed number of inputs in one element type, about a minute, the same inputs on
+# every machine; with seconds it searches that long in both element types, starting from the inputs that earlier searches found.
+# SANITIZED: a Meson build that has compiled the headers with these sanitizers and fuzzer-no-link, as tests/all.sh does, to use its objects.
 set -u
 cd "$(dirname "$0")/.."
 seconds=${1:-${FUZZ_SECONDS:-}}
 build=${BUILD:-build/fuzz}
 cc=${CC:-clang}
-# a null pointer that is read faults by itself, and sizes of objects are the address sanitizer's
+# without null and object-size: reading a null pointer faults anyway, and the address sanitizer checks sizes
 flags="-std=c99 -gline-tables-only -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=null,object-size -fno-sanitize-recover=all"
 reader_flags=$(pkg-config --cflags libcjson stb 2>/dev/null || echo "-I/usr/include/cjson -I/usr/include/stb")
 rm -rf "$build/seeds"
@@ -42,14 +42,14 @@ build_all() {
     "$build/make_corpus" "$build/seeds" tests/vectors
 }
 
-# by name: the order in which a folder is read differs between machines
+# sorted by name: the order of a folder's files differs between machines
 seed_list() { printf '%s' "$(find "$1" -type f | LC_ALL=C sort | paste -sd, -)"; }
 
 fuzz() { # harness, runs, seeds, options...
     harness=$1 runs=$2 seeds=$3; shift 3
     log=$build/$harness.log
     seed_list "$build/seeds/$seeds" >"$build/$harness.seeds"
-    if [ -n "$seconds" ]; then                   # else without looking at what is compared: an address is another number every time
+    if [ -n "$seconds" ]; then                   # else without tracing of comparisons: compared addresses differ in every run
         mkdir -p "$build/found/$harness"
         set -- "$@" -max_total_time="$seconds" "$build/found/$harness"
     else

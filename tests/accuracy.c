@@ -1,4 +1,5 @@
-/* accuracy [--markdown] DIRECTORY: the worst error of every output, per variant, in ulps of scale.  Fails above COMPARE_LIMIT. */
+/* accuracy [--markdown] DIRECTORY: prints the worst error of every output over the vectors, per variant, in ulps of scale.  Fails above
+ * COMPARE_LIMIT. */
 #include "compare.h"
 #include <stdio.h>
 #include <stdlib.h>

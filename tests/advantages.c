@@ -1,5 +1,5 @@
-/* Advantages against reference/credit.h: steps, transforms, gains and tokens on random batches, within 4 ulps of their sizes, and 0 where
- * they are exactly 0. */
+/* grpo_advantages against reference/credit.h on random batches, within 4 ulps of the size of each advantage, and 0 where it is exactly 0:
+ * steps, transforms, reweighting, normalisation and token-level terms.  Axis 1 is not covered. */
 #include "check.h"
 #include "status.h"
 #include "reference/credit.h"
@@ -12,7 +12,7 @@ static long compared;
 
 /* ---- the comparison --------------------------------------------------------------------------------------------------------------- */
 
-static void compare(book *k, const char *what, int trial) {
+static void compare(evaluation *k, const char *what, int trial) {
     const grpo_batch batch = rollouts_view(&k->b);
     grpo_real *found = (grpo_real *)test_alloc(k->b.n_tokens, sizeof *found);
     const grpo_status st = grpo_advantages(&k->obj, &batch, found);
@@ -20,7 +20,7 @@ static void compare(book *k, const char *what, int trial) {
     check(!st, "%s %d: %s", what, trial, status_line(st));
     for (i = 0; i < k->b.n_sequences && !st; i++) for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {
         const reference_real off = ref_abs((reference_real)found[t] - k->A[t].v);
-        if (!is_active(&k->b, t) || !(k->A[t].s < (sizeof *found == 4 ? 1e37 : 1e290))) continue;         /* an exponential of too much */
+        if (!is_active(&k->b, t) || !(k->A[t].s < (sizeof *found == 4 ? 1e37 : 1e290))) continue;         /* near overflow */
         compared++;
         if (off > SMALLEST && (double)(off / k->A[t].s) / ULP > worst) worst = (double)(off / k->A[t].s) / ULP;
         check(off <= 4 * ULP * k->A[t].s + SMALLEST, "%s %d: %.17g instead of %.17g, %.3g ulps of its size, sequence %d, token %d",
@@ -31,7 +31,7 @@ static void compare(book *k, const char *what, int trial) {
 
 static double any(rng *r, double a, double b, double c) { const double x[] = { a, b, c }; return rng_pick(r, x, 3); }
 
-/* baseline, scale and what comes after credit */
+/* draws baseline, scale and normalisation */
 static void random_common(rng *r, grpo_advantage *a) {
     static const grpo_scale_kind scale[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT, GRPO_SCALE_TOKEN_WHITEN,
                                              GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION };
@@ -47,7 +47,7 @@ static void random_common(rng *r, grpo_advantage *a) {
     a->batch_norm_eps = any(r, 0, 1e-8, 0.5);
 }
 
-/* where what else was drawn lets it */
+/* draws advantage.samples where it is compatible with the rest */
 static void random_samples(rng *r, grpo_advantage *a) {
     const int plain = a->scale == GRPO_SCALE_NONE || a->scale == GRPO_SCALE_GROUP_STD || a->scale == GRPO_SCALE_CONSTANT;
     if (!plain || a->baseline == GRPO_BASELINE_LEAVE_ONE_OUT || a->transform != GRPO_TRANSFORM_NONE
@@ -72,7 +72,7 @@ static void random_finish(rng *r, grpo_advantage *a) {
     if (rng_chance(r, 20)) { a->clamp_low = -0.5; a->clamp_high = 1; }
 }
 
-/* rewards that meet: multiples of 1/8, or a few of them */
+/* rewards with ties: multiples of 1/8, or few different values */
 static void random_rewards(rng *r, rollouts *b) {
     const int kind = rng_chance(r, 50) ? REWARDS_DYADIC : REWARDS_BELL, few = rng_chance(r, 50);
     int64_t i, t;
@@ -84,7 +84,7 @@ static void random_rewards(rng *r, rollouts *b) {
 }
 
 static void trial_steps(rng *r, int trial) {
-    static book k;
+    static evaluation k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g;
     memset(&k.obj, 0, sizeof k.obj);
@@ -108,7 +108,7 @@ static void trial_steps(rng *r, int trial) {
 }
 
 static void trial_outcomes(rng *r, int trial) {
-    static book k;
+    static evaluation k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g, smallest = MOST_ITEMS;
     memset(&k.obj, 0, sizeof k.obj);
@@ -138,7 +138,7 @@ static void trial_outcomes(rng *r, int trial) {
 }
 
 static void trial_returns(rng *r, int trial) {
-    static book k;
+    static evaluation k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g;
     memset(&k, 0, sizeof k);
@@ -163,10 +163,10 @@ static void trial_returns(rng *r, int trial) {
     rollouts_free(&k.b);
 }
 
-/* trees, and responses beside the others of their group: the few choices that go with both */
+/* credit of prefix trees and of excluded responses, with the few choices that both are compatible with */
 static void trial_plain(rng *r, int trial) {
     static const grpo_scale_kind scale[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT };
-    static book k;
+    static evaluation k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g;
     memset(&k, 0, sizeof k);
@@ -179,7 +179,7 @@ static void trial_plain(rng *r, int trial) {
     rollouts_random(r, 0, &k.b);
     for (g = 0; g < k.b.n_tokens; g++) if (rng_chance(r, 50)) k.b.token_id[g] = 0;             /* longer prefixes */
     random_rewards(r, &k.b);
-    for (g = 0; g < k.b.n_groups; g++) { if (trial % 2) credit_tree(&k, g); else credit_beside(&k, g); }
+    for (g = 0; g < k.b.n_groups; g++) { if (trial % 2) credit_tree(&k, g); else credit_with_excluded(&k, g); }
     random_finish(r, a);
     finish_all(&k);
     compare(&k, trial % 2 ? "tree" : "outside", trial);
@@ -187,7 +187,7 @@ static void trial_plain(rng *r, int trial) {
 }
 
 static void trial_shares(rng *r, int trial) {
-    static book k;
+    static evaluation k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g;
     memset(&k.obj, 0, sizeof k.obj);
@@ -207,7 +207,7 @@ static void trial_shares(rng *r, int trial) {
 }
 
 static void trial_beta(rng *r, int trial) {
-    static book k;
+    static evaluation k;
     const int kind = (int)rng_below(r, 3);
     int64_t g, i;
     memset(&k.obj, 0, sizeof k.obj);
@@ -228,7 +228,7 @@ static void trial_beta(rng *r, int trial) {
 
 /* ---- large groups ------------------------------------------------------------------------------------------------------------------- */
 
-/* the responses of the only group in another order: from `first` on, then those before it.  The tokens stay where they are */
+/* rotates the responses of the only group to begin with `first`; the tokens stay in place */
 static void rotate_responses(const rollouts *b, int64_t first, rollouts *to) {
     const int64_t n = b->n_sequences;
     int64_t i;
@@ -239,14 +239,14 @@ static void rotate_responses(const rollouts *b, int64_t first, rollouts *to) {
     }
 }
 
-/* one that asks for R of any response at any time */
+/* an objective that reads the reward of any response at any time */
 static void large_group_objective(int kind, grpo_objective *obj) {
     grpo_advantage *a = &obj->advantage;
     memset(obj, 0, sizeof *obj);
     obj->reward.length = GRPO_LENGTH_KIMI; obj->reward.length_coef = 0.5;
     obj->reward.kl = GRPO_KL_K2; obj->reward.kl_coef = 0.25;
     a->baseline = GRPO_BASELINE_GROUP_MEAN; a->scale = GRPO_SCALE_GROUP_STD; a->eps = a->scale_divisor = 1e-6;
-    if (kind == 1) {                                                /* acts where all R are the same */
+    if (kind == 1) {                                                /* has an effect where all R are equal */
         memset(&obj->reward, 0, sizeof obj->reward);
         a->entropy = GRPO_ENTROPY_ZERO_VARIANCE; a->entropy_coef = 0.1;
     }
@@ -259,7 +259,7 @@ static void large_group_objective(int kind, grpo_objective *obj) {
     }
 }
 
-/* R, and energies, of the first responses of a group are kept: a response is worth the same wherever it stands */
+/* the headers cache R, and energies, of the first responses of a group: an advantage must not depend on the position in the group */
 static void check_large_group(rng *r, int trial) {
     static const int64_t first[] = { 1, 100, 257 };
     enum { RESPONSES = 300 };

@@ -2,21 +2,21 @@
 # Installs what testing needs (Debian), builds with gcc and clang, runs everything, and ends with "N passed, N failed".
 #   tests/quick.sh         the tier before this one: a few minutes, a C compiler, meson, libcjson-dev and libstb-dev
 #   tests/all.sh           everything that continuous integration runs
-#   FUZZ_SECONDS=600 tests/all.sh    longer fuzzing: for so long, instead of a fixed number of runs
-#   tests/all.sh --light   the same without PyTorch and OpenMPI: their port and the ranks are left out
+#   FUZZ_SECONDS=600 tests/all.sh    fuzzing for that long, instead of a fixed number of runs
+#   tests/all.sh --light   the same without PyTorch and OpenMPI: leaves out the PyTorch port and the ranks
 #   FRAMEWORKS=FOLDER tests/all.sh   with the adapters of TRL, verl, OpenRLHF and Liger, from the Python environment in FOLDER
 #                                    (default: build/frameworks, if there is one)
-# A line at least every 30 seconds says what runs and how long it all still takes.
+# Prints a line at least every 30 seconds: the current step and the time left.
 # A step that prints "N passed, N failed" counts with those numbers, any other step as one.
 set -u
 cd "$(dirname "$0")/.."
 mkdir -p "${BUILD:-build}"
 build=$(cd "${BUILD:-build}" && pwd)
 light= && [ "${1:-}" = --light ] && light=yes
-: >"$build/counts"             # a line "passed failed name" for each step: some run beside each other
+: >"$build/counts"             # a line "passed failed name" for each step; a file, since steps run in parallel
 begin=$(date +%s)
 
-usual() { # seconds that each step usually takes on two cores, beside the step that runs beside it
+usual() { # usual seconds of each step on two cores, with another step running in parallel
     cat <<'END'
 60 every compiler, standard and element type
 59 the bits of every row
@@ -52,7 +52,7 @@ usual() { # seconds that each step usually takes on two cores, beside the step t
 END
 }
 
-time_left() { # name and seconds of a step that runs: at the pace of the steps that are done
+time_left() { # name and elapsed seconds of the current step; scaled by the speed of the finished steps
     usual | awk -v counts="$build/counts" -v now="$1" -v ran="$2" -v elapsed=$(($(date +%s) - begin)) '
         BEGIN { while ((getline line <counts) > 0) { sub(/^[0-9]+ [0-9]+ /, "", line); over[line] = 1 } }
         { seconds = $1; sub(/^[0-9]+ /, "") }
@@ -62,7 +62,7 @@ time_left() { # name and seconds of a step that runs: at the pace of the steps t
         END { printf "about %d min left", todo * (elapsed + 180) / (done + 300) / 60 + 1 }'
 }
 
-step() { # name, command...; a line every 25 seconds says how far its log is
+step() { # name, command...; prints the last line of its log every 25 seconds
     name=$1; shift
     log=$build/$(echo "$name" | tr -c 'a-zA-Z0-9\n' _).log
     start=$(date +%s) next=25
@@ -135,7 +135,7 @@ meson_tests() { # build folder, compiler, meson options...
     meson test -C "$folder" --verbose --num-processes 2 ${suites:-}
 }
 
-sanitized() { # the fuzzers take the headers from here
+sanitized() { # the fuzzers use the objects of this build
     UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 suites="--no-suite long" \
     meson_tests "$build/sanitized" clang -Db_sanitize=address,undefined -Db_lundef=false -Ddebug=false -Doptimization=1 \
         -Dc_args="-DDRAWS_OVER=4 -gline-tables-only -fno-sanitize=null,object-size,pointer-overflow -fno-sanitize-recover=all"
@@ -145,7 +145,7 @@ vectors_regenerate() { /usr/bin/python3 tests/oracle/generate.py --check; }
 vectors_validate() { /usr/bin/python3 tests/oracle/generate.py --schema; }
 oracle_is_independent() { ! grep -rn --include='*' -e 'grpo\.h' -e 'gspo\.h' tests/oracle; }
 
-example_checks() { # the file-only tests: Rust and Go where they are here
+example_checks() { # the single-file tests; Rust and Go if installed
     (
         cd tests/vectors/examples || exit 1
         python3 check.py || exit 1
@@ -155,7 +155,7 @@ example_checks() { # the file-only tests: Rust and Go where they are here
     )
 }
 
-examples_shown() { # the blocks in the README of the examples are the files
+examples_shown() { # the blocks in the README of the examples equal the files
     for file in tests/vectors/examples/check.*; do
         awk -v mark="<!-- ${file##*/} -->" '$0 == mark { on = 1; next } on && /^```/ { n++; if (n == 2) exit; next } on && n { print }' \
             tests/vectors/examples/README.md | diff - "$file" || return 1
@@ -171,9 +171,9 @@ conform_python() { # our ports: NumPy, autograd
 
 conform_newest_torch() { "$build/tests/conformance/conform" --timeout 120 -- "$python" tests/conformance/adapters/torch_autograd.py; }
 
-framework() { # name. A framework that differs is a finding; that it cannot be asked, or gets nothing right, is a failure.
+framework() { # name. Differences are results, not failures; no answer, or none correct, is a failure.
     for precision in f64 f32; do
-        case $1.$precision in tunix.f64) continue ;; esac          # it computes in float32 alone
+        case $1.$precision in tunix.f64) continue ;; esac          # computes in float32 only
         report=$build/$1.$precision.txt
         "$build/tests/conformance/conform" --timeout 120 --precision $precision -- "$python" "tests/conformance/adapters/$1_adapter.py" >"$report"
         [ $? -le 1 ] || return 1
@@ -181,7 +181,7 @@ framework() { # name. A framework that differs is a finding; that it cannot be a
     done
 }
 
-frameworks() { # those that the Python environment has
+frameworks() { # those installed in the Python environment
     python=${FRAMEWORKS:-$build/frameworks}/bin/python
     if [ -z "${FRAMEWORKS:-}" ] && [ ! -x "$python" ]; then
         echo "skipped: TRL, verl, OpenRLHF, Liger; several GB, installed by: sh tests/conformance/frameworks.sh ${BUILD:-build}/frameworks"
@@ -207,7 +207,7 @@ learn() { # objectives, two at a time
         else echo "FAIL OBJECTIVE does not learn"; tail -3 "$0/learns_OBJECTIVE.log"; echo "0 passed, 1 failed"; exit 1; fi' "$build"
 }
 
-rollouts_regenerate() { # by the command that stands in the file
+rollouts_regenerate() { # by the command in the file's first line
     command=$(sed -n '1s|^/\* ||p' examples/rollouts.inc)
     [ -n "$command" ] || return 1
     cp examples/rollouts.inc "$build/rollouts.before"
@@ -224,9 +224,9 @@ evidence() { /usr/bin/python3 tests/evidence/compare.py --check && /usr/bin/pyth
 
 explorer() { python3 examples/explorer/build.py --check && python3 examples/explorer/test.py; }
 
-tables() { sh tests/tables.sh "$build" --check; } # what the pages say of the rows is what the headers say
+tables() { sh tests/tables.sh "$build" --check; } # the generated pages are up to date with the headers
 
-# steps of one process each, one after the other
+# steps that use one process each, run in sequence
 first_lane() {
     step "ports in Python conform" conform_python
     step "vectors obey their schema" vectors_validate

@@ -1,4 +1,4 @@
-/* The functions of extra/ that return a status, and the names of their arguments as they are declared. */
+/* The functions of extra/ that return a status, with the names of their arguments in the declaration. */
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H
 #include <string.h>
@@ -156,7 +156,7 @@ static const char *const declared_arguments[][2] = {
     { "logits_batch_gradient", "rows mask dlogp dentropy first count" },
 };
 
-/* of a function, whose name ends at a space or a bracket, "grpo_" or not */
+/* the list of arguments of a function; the name may lack "grpo_", and ends at a space or a bracket */
 static inline const char *arguments_of(const char *function) {
     const char *name = strncmp(function, "grpo_", 5) == 0 ? function + 5 : function;
     const size_t n = strcspn(name, " (");
@@ -165,7 +165,7 @@ static inline const char *arguments_of(const char *function) {
     return "";
 }
 
-/* the name at that place, from 1, and its length */
+/* the name of argument `place`, from 1; *n is its length */
 static inline const char *argument_at(const char *arguments, int place, size_t *n) {
     const char *p = arguments;
     while (*p && --place) { p += strcspn(p, " "); p += *p == ' '; }

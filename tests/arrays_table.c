@@ -1,12 +1,12 @@
-/* arrays_table: the part of OBJECTIVES.md that says which arrays of the batch every row needs.  The headers are asked: an array is needed
- * where a call refuses a batch that has all others. */
+/* arrays_table: prints the part of OBJECTIVES.md that lists the arrays of the batch that every row needs.  An array is needed if a call
+ * refuses a batch that lacks this array alone. */
 #include "../gspo.h"
 #include "scratch.h"
 #include "small_batch.h"
 
 enum { MOST_SETS = 256, ROOM = 512 };
 
-/* rows with the same needs, in the order of the first */
+/* the rows that need the same arrays */
 typedef struct { char needs[ROOM]; const grpo_preset *row[1024]; int count; } row_set;
 
 static void append(char *text, const char *more) {
@@ -28,7 +28,7 @@ static grpo_status loss_of(const grpo_objective *obj, const grpo_batch *batch) {
     return st;
 }
 
-/* is the batch refused because of the array that it lacks? */
+/* is the batch refused because the array is NULL? */
 static int misses(call *f, const grpo_objective *obj, const grpo_batch *batch, const char *array) {
     const grpo_status st = f(obj, batch);
     return grpo_status_is(st, GRPO_NULL) && !strcmp(grpo_status_what(st), array);

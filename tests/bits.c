@@ -1,5 +1,5 @@
-/* bits: a hash of everything that an evaluation gives, for every row and for every choice and number of an objective on top of some rows:
- * advantages, terms, gradients, report.  A change of structure leaves all of them alone; bits.sh compares them with bits.txt. */
+/* bits: prints a hash of all results (advantages, terms, gradients, report) for every row, and for every choice and number of an objective
+ * applied to some rows.  Refactoring must change none of them; bits.sh compares them with bits.txt.  It says nothing of correctness. */
 #include "hash_results.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static double uniform(double low, double high) { return low + (high - low) * (do
 static grpo_real real(double low, double high) { return (grpo_real)(float)uniform(low, high); }
 static uint8_t flag(double probability) { return uniform(0, 1) < probability; }
 
-/* spread: how far the policies are apart */
+/* spread: the size of the log-ratios */
 static void fill_token(filled *f, int64_t t, double spread) {
     const double rare = spread > 1 ? 0.02 : 0;
     f->logp[t] = flag(rare) ? (grpo_real)-HUGE_VAL : real(-6, -0.01);
@@ -83,7 +83,7 @@ static void fill(filled *f, int number) {
             const int64_t length = k == 2 && g == 1 ? 0 : 1 + (int64_t)(draw() % (uint64_t)longest[number]);
             fill_sequence(f, i, tokens, length, spread[number]);
             if (g == 2) f->reward[i] = (grpo_real)0.5;
-            tokens += length + 1;                                  /* a gap, as padding makes */
+            tokens += length + 1;                                  /* a gap, like padding */
             if (f->length[i]) f->selected[f->offset[i]] = 1;
         }
         f->baseline[g] = real(0, 1);
@@ -106,7 +106,7 @@ static grpo_real advantage[MOST_TOKENS], given[MOST_TOKENS], dlogp[MOST_TOKENS],
     ddivergence_ref[MOST_TOKENS], dlog_partition[MOST_GROUPS];
 static double scratch[MOST_SCRATCH];
 
-/* advantages of its own and, where it has none, given ones; the loss of both */
+/* hashes the objective's own advantages with their loss, and the loss with given advantages */
 static uint64_t hash_of(uint64_t hash, const grpo_objective *objective, const grpo_batch *b) {
     grpo_output out = { 0 };
     grpo_report report;
@@ -151,8 +151,8 @@ static void rows(const char *element) {
     }
 }
 
-/* a choice by its number, and each number at some values that change something */
-static uint64_t turned(uint64_t hash, const char *row, const grpo_field *field) {
+/* hashes the row with each choice of the field, or with some values of the number */
+static uint64_t hash_of_field(uint64_t hash, const char *row, const grpo_field *field) {
     static const double value[] = { 0.25, 2 };
     int k;
     for (k = 0; k < (field->choices ? 64 : 2); k++) {
@@ -172,7 +172,7 @@ static void fields(const char *element) {
     const grpo_field *field = grpo_fields(&count);
     for (n = 0; n < count; n++) {
         uint64_t hash = HASH_START;
-        for (k = 0; k < sizeof base / sizeof *base; k++) hash = turned(hash, base[k], &field[n]);
+        for (k = 0; k < sizeof base / sizeof *base; k++) hash = hash_of_field(hash, base[k], &field[n]);
         printf("%s field %s %016llx\n", element, field[n].path, (unsigned long long)hash);
     }
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
-# bits.sh [--quick | --write]: every row gives the bits that stand in bits.txt (IEEE arithmetic, nothing contracted: every compiler and
-# level) and in bits_fma.txt (gcc with fused multiply-adds, whose place is the compiler's choice: held to be the same for gcc 12 alone);
-# with and without blocks; so do random objectives near the rows (bits_random.c).  Rows of logits give the same bits on one machine
-# whatever they are compiled for.  --quick: bits.txt once, with the compiler at hand (CC).  --write makes both files anew: only where
-# numbers are meant to change.
+# bits.sh [--quick | --write]: every row gives the bits of bits.txt (without fused multiply-adds: with every compiler and optimisation
+# level) and of bits_fma.txt (gcc with fused multiply-adds, which the compiler chooses: compared with gcc 12 alone), with and without blocks.
+# Random variations of rows (bits_random.c) give the same bits with and without blocks.  Rows of logits give the same bits on one machine
+# with all compilers and options.  --quick: bits.txt once, with the compiler CC.  --write rewrites both files: only where numbers are meant
+# to change.
 set -u
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
@@ -15,7 +15,7 @@ element_hashes() { # program, compiler and options
     "$@" -I. tests/bits.c "$folder/body.c" -lm -o "$folder/$program" && "$folder/$program" >"$folder/$program.found"
 }
 
-hashes() { # compiler and options: both element types, one on each of two processors
+hashes() { # compiler and options: both element types, in parallel
     rm -f "$folder"/*.found
     element_hashes double "$@" -DGRPO_DOUBLE &
     element_hashes float "$@" -UGRPO_DOUBLE
@@ -42,7 +42,7 @@ random_hashes() { # file to write, options: random objectives in both element ty
     done
 }
 
-random_compare() { # what goes by blocks gives the bits of what does not
+random_compare() { # the same bits with and without blocks
     random_hashes blocks & random_hashes no_blocks -DGRPO_NO_BLOCKS || : >"$folder/no_blocks"
     wait
     differ=$(diff "$folder/blocks" "$folder/no_blocks" | grep -c '^[<>]')
@@ -55,7 +55,7 @@ random_compare() { # what goes by blocks gives the bits of what does not
 
 logits_hashes() { "$@" -std=c99 -ffp-contract=off tests/logits_bits.c -lm -o "$folder/logits" && "$folder/logits"; }
 
-logits_compare() { # compiler and options: the same bits as gcc -O2 on this machine, whatever else they are
+logits_compare() { # compiler and options: the same bits as gcc -O2 on this machine
     if ! logits_hashes "$@" >"$folder/found"; then echo "FAIL logits, $*: does not build or run"; failed=$((failed + 1)); return; fi
     differ=$(diff "$folder/logits.first" "$folder/found" | grep -c '^>')
     diff "$folder/logits.first" "$folder/found" | sed -n "s|^>|FAIL logits, $*:|p" | head -5

@@ -1,10 +1,10 @@
-/* bits_random FIRST COUNT: a hash of loss, gradients, terms and report of each of so many random objectives, on a random batch each.  An
- * objective is a row of which one axis, or up to four fields, but none of the reward or the advantage, are drawn anew.  bits.sh wants the
- * same lines with and without blocks of tokens. */
+/* bits_random FIRST COUNT: prints a hash of loss, gradients, terms and report of each of COUNT random objectives, on a random batch each.
+ * An objective is a row with one axis, or up to four fields, drawn at random (not of reward and advantage).  bits.sh compares the lines
+ * with and without blocks of tokens. */
 #include "hash_results.h"
 #include "random_objective.h"
 
-/* a row, and what of it is drawn anew, as far as the checks accept it */
+/* draws an objective that the check accepts; returns the name of its row */
 static const char *draw_objective(rng *r, grpo_objective *obj) {
     static const char *const all_but_one[] = { "reward. advantage. surrogate. penalty. weight. aggregation.",
         "reward. advantage. ratio. penalty. weight. aggregation.", "reward. advantage. ratio. surrogate. weight. aggregation.",
@@ -25,7 +25,7 @@ static const char *draw_objective(rng *r, grpo_objective *obj) {
     return name;
 }
 
-/* the same at all tokens of a response, mostly; now and then 0 */
+/* mostly the same advantage at all tokens of a response, sometimes 0 */
 static void draw_advantages(rng *r, const grpo_batch *b, grpo_real *advantage) {
     const int by_token = rng_chance(r, 25);
     for (int64_t i = 0; i < b->group_begin[b->n_groups]; i++) {

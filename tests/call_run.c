@@ -1,6 +1,6 @@
 /* The calls of the vectors.  A function of extra/ is one row of CALLS: its C arguments in order, each read from the case by its name, or
- * written into its answers.  Readers give something of the right size after a failure too, so the order of evaluation does not matter:
- * the function is called, and what it says is forgotten for the first failure. */
+ * written to the answers.  After a failure readers still return memory of the right size, so that the order of evaluation does not matter:
+ * the function is called, and the first failure is reported in place of its result. */
 #include "../extra/grpo_control.h"
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* how an answer stands in JSON: one value, a list, a list in ascending order, or a list for each sequence */
+/* the form of an answer in JSON: one value, a list, a list in ascending order, or a list for each sequence */
 typedef enum { AS_ONE, AS_LIST, AS_SET, AS_TOKENS } layout;
 typedef cJSON *leaf(const void *array, int64_t k);
 typedef struct { const char *key; void *array; layout as; int64_t count; leaf *at; } answer;
@@ -31,9 +31,9 @@ typedef struct {
     void **memory;
 } call;
 
-/* ---- what goes wrong, and memory ------------------------------------------------------------------------------------------------ */
+/* ---- failures and memory -------------------------------------------------------------------------------------------------------- */
 
-/* the first reason stays */
+/* keeps the reason of the first failure */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
@@ -47,7 +47,7 @@ static void fail(call *r, const char *format, ...) {
 
 static void check_status(call *r, grpo_status st) { if (st) fail(r, "%s", status_line(st)); }
 
-/* every bit is set: NaN, -1, no flag.  What a function forgets to write is seen. */
+/* every bit is set (NaN, -1, no valid flag), so that elements that a function does not write are detected */
 static void *allocate(call *r, int64_t count, size_t size) {
     void *p = malloc((size_t)(count + 1) * size);
     if (!p) abort();
@@ -70,7 +70,7 @@ static const cJSON *argument(call *r, const char *key) {
     return item;
 }
 
-/* entries of a list, and of the first list in it */
+/* the number of entries of a list, or of the first list in it */
 static int64_t size_of(const cJSON *json) { return cJSON_IsArray(json) ? cJSON_GetArraySize(json) : 0; }
 static int64_t size(const call *r, const char *key) { return size_of(find(r, key)); }
 static int64_t width(const call *r, const char *key) { return size_of(size(r, key) ? find(r, key)->child : NULL); }
@@ -95,7 +95,7 @@ static int flag(call *r, const char *key) {
     return cJSON_IsTrue(item);
 }
 
-/* a choice's words are those of the vectors: function, word, enumerator */
+/* the choices as the vectors name them: function, word, enumerator */
 static const struct { const char *function, *word; int value; } choices[] = {
     { "select_second_moment", "all", GRPO_SECOND_MOMENT_ALL }, { "select_second_moment", "drifting", GRPO_SECOND_MOMENT_DRIFTING },
     { "proximal_logp", "log_linear", GRPO_PROXIMAL_LOG_LINEAR }, { "proximal_logp", "linear", GRPO_PROXIMAL_LINEAR },
@@ -141,7 +141,7 @@ static int choice(call *r, const char *key) {
     return 0;
 }
 
-/* one of the entries of a list: a number, or where those are asked for a flag, 0 or 1 */
+/* an entry of a list: a number, or if is_flag 0 or 1 */
 static double entry(call *r, const char *key, const cJSON *item, int is_flag) {
     double x = 0;
     if (is_flag ? !cJSON_IsBool(item) : !case_number(item, &x)) fail(r, "argument %s is not all %s", key, is_flag ? "flags" : "numbers");
@@ -193,19 +193,19 @@ static int64_t *whole_matrix(call *r, const char *key) {
     return whole_numbers(r, key, matrix(r, key, rows, columns), rows * columns);
 }
 
-/* the size that an argument says, at least 1: if it is less, that is for the function to refuse */
+/* the size that an argument gives, at least 1 for the allocation: the function must refuse a smaller one */
 static int64_t positive(call *r, const char *key) { const int64_t n = whole(r, key); return n > 0 ? n : 1; }
 
 static const uint8_t *flags(call *r, const char *key, int64_t n) { return as_flags(r, entries(r, key, n, 1), n); }
 
-/* 1 where a list of whole numbers has another than 0 */
+/* flags: 1 where a list of whole numbers is not 0 */
 static const uint8_t *nonzero(call *r, const char *key, int64_t n) {
     const double *x = list(r, key, n);
     whole_numbers(r, key, x, n);
     return as_flags(r, x, n);
 }
 
-/* the numbers or flags of each token of the batch, in its layout; NaN stays in slots that no sequence has, and after a failure */
+/* a number or flag for each token, in the layout of the batch; NaN in slots of no sequence, and after a failure */
 static double *token_numbers(call *r, const char *key, int are_flags) {
     double *x = allocate(r, r->batch->n_tokens, sizeof *x);
     const cJSON *row = argument(r, key);
@@ -228,7 +228,7 @@ static const int64_t *token_wholes(call *r, const char *key) {
     return y;
 }
 
-/* as an element, which must hold it */
+/* converts to an element; fails if the element cannot hold the number */
 static grpo_real element(call *r, const char *key, double x) {
     const grpo_real y = (grpo_real)x;
     if (x == x && (double)y != x) fail(r, "argument %s has a number that an element does not hold", key);
@@ -242,7 +242,7 @@ static const grpo_real *token_reals(call *r, const char *key) {
     return y;
 }
 
-/* a row of `columns` elements for each token of the batch, in the order of sequences; NaN stays in slots that no sequence has */
+/* a row of `columns` elements for each token of the batch, in the order of sequences; NaN in slots of no sequence */
 static const grpo_real *token_rows(call *r, const char *key, int64_t columns) {
     int64_t rows = 0, k = 0;
     const double *x;
@@ -311,7 +311,7 @@ static const grpo_aggregation *aggregation(call *r) {
     return &o->aggregation;
 }
 
-/* a list of lists: its entries one after the other, and where each begins, the end too */
+/* a list of lists: its entries one after the other, or (begins) the offsets of the lists, with the end */
 static const int64_t *ragged(call *r, const char *key, int begins) {
     const cJSON *json = argument(r, key), *row;
     int64_t total = 0, sets = 0, *begin = allocate(r, size_of(json) + 1, sizeof *begin), *member;
@@ -325,7 +325,7 @@ static const int64_t *ragged(call *r, const char *key, int begins) {
     return begins ? begin : member;
 }
 
-/* of a list of lists: where each begins, the end too */
+/* the offsets of a list of lists, with the end */
 static const int64_t *begins(call *r, const char *key) {
     const cJSON *json = argument(r, key), *row = size_of(json) ? json->child : NULL;
     int64_t *begin = allocate(r, size_of(json) + 1, sizeof *begin), k = 0;
@@ -334,7 +334,7 @@ static const int64_t *begins(call *r, const char *key) {
     return begin;
 }
 
-/* n lists of elements that begin there, one after the other; zeros after a failure */
+/* n lists of elements with offsets `begin`, one after the other; zeros after a failure */
 static const grpo_real *elements(call *r, const char *key, const int64_t *begin, int64_t n) {
     const cJSON *json = argument(r, key), *row = size_of(json) ? json->child : NULL;
     grpo_real *y = allocate(r, begin[n], sizeof *y);
@@ -348,14 +348,14 @@ static const grpo_real *elements(call *r, const char *key, const int64_t *begin,
     return y;
 }
 
-/* the pairs of all groups: two neighbours each */
+/* the number of pairs in all groups: the first two responses of a group, the next two ... */
 static int64_t pairs_of(const grpo_batch *b) {
     int64_t pairs = 0;
     for (int64_t g = 0; g < b->n_groups; g++) pairs += (b->group_begin[g + 1] - b->group_begin[g]) / 2;
     return pairs;
 }
 
-/* a batch of one group of n empty sequences, where the function reads no more of it */
+/* a batch of one group of n empty sequences, for functions that read only its groups */
 static const grpo_batch *one_group(call *r, int64_t n) {
     grpo_batch *b = allocate(r, 1, sizeof *b);
     int64_t *begin = allocate(r, 2, sizeof *begin), *empty = allocate(r, n, sizeof *empty);
@@ -366,7 +366,7 @@ static const grpo_batch *one_group(call *r, int64_t n) {
     return b;
 }
 
-/* read where it is given, used where the weights go by it */
+/* read if the case has it; used with weights by difficulty */
 static const double *difficulty(call *r) {
     const int used = flag(r, "by_difficulty");
     const double *x = used || is_there(r, "difficulty") ? list(r, "difficulty", r->c->n_sequences) : NULL;
@@ -419,7 +419,7 @@ static void add_answers(call *r) {
     }
 }
 
-/* room for an answer.  Its `count` may be negative where the function is to refuse it */
+/* memory for an answer.  `count` may be negative if the function must refuse it */
 static void *answer_of(call *r, const char *key, layout as, int64_t count, size_t size_of_one, leaf *at) {
     const answer a = { key, allocate(r, count > 0 ? count : 0, size_of_one), as, count > 0 ? count : 0, at };
     arrput(r->answers, a);
@@ -469,7 +469,7 @@ static double *in_out(call *r, const char *key) {
 #define OUT_NUMBER(key) answer_of(r, #key, AS_ONE, 1, sizeof(double), double_at)
 #define OUT_WHOLE(key) answer_of(r, #key, AS_ONE, 1, sizeof(int64_t), index_at)
 
-/* ---- functions that are no row: what they give is not what the vectors hold, or its shape depends on it ---- */
+/* ---- functions that a row cannot call: their results have another form than the answers, or a shape that depends on the result ---- */
 
 static grpo_status bounds_as_numbers(call *r) {
     const grpo_balance c = { NUMBER(low), NUMBER(high), NUMBER(low_max), NUMBER(high_max), NUMBER(step), NUMBER(target) };
@@ -483,7 +483,7 @@ static grpo_status bounds_as_numbers(call *r) {
 static grpo_status subset_or_none(call *r) {
     int64_t count = WHOLE(count), *index = allocate(r, 20, sizeof *index);
     const grpo_status st = grpo_balanced_subset(LIST(reward), SIZE(reward), count, NUMBER(low), NUMBER(high), index);
-    const int none = grpo_status_is(st, GRPO_NONE_LEFT);                  /* an answer, and no error of the arguments */
+    const int none = grpo_status_is(st, GRPO_NONE_LEFT);                  /* a result, not an invalid argument */
     add(r, "index", list_json(index, 0, none || count > 20 ? 0 : count, index_at));
     return none ? GRPO_OK : st;
 }
@@ -504,7 +504,7 @@ static grpo_status loss_of_values(call *r) {
     return st;
 }
 
-/* the gradient of an infinite value is not pinned */
+/* the gradient of an infinite value is not compared */
 static grpo_status slopes_if_finite(call *r) {
     double value = NAN, *dstudent = allocate(r, SIZE(student), sizeof *dstudent);
     const grpo_status st = grpo_generalised_jsd(LIST(student), DOUBLES(teacher, SIZE(student)), SIZE(student), NUMBER(temperature),
@@ -514,7 +514,7 @@ static grpo_status slopes_if_finite(call *r) {
     return st;
 }
 
-/* both calls of distillation; the gradient of an infinite divergence is not pinned */
+/* divergence and gradient of distillation; the gradient of an infinite divergence is not compared */
 static grpo_status divergence_and_gradient(call *r) {
     const int64_t rows = SIZE(student), vocab = WIDTH(student);
     const int64_t *ids = IF(ids, whole_matrix(r, "ids"));
@@ -563,7 +563,7 @@ static grpo_status step_of_a_schedule(call *r) {
     return st;
 }
 
-/* all that there is a mean for */
+/* every per-step number that has a mean */
 static grpo_status numbers_of_steps(call *r) {
     const int64_t n = SIZE(sample), *begin = begins(r, "sample");
     const grpo_real *old = IF(mean_old, elements(r, "mean_old", begin, n)), *ref = IF(mean_ref, elements(r, "mean_ref", begin, n));
@@ -588,7 +588,7 @@ static grpo_status gradient_of_steps(call *r) {
         IF(kl_std, DOUBLES(kl_std, n)), &by, OUT_REALS(dmean, begin[n]));
 }
 
-/* both calls of it */
+/* the error, then its gradient */
 static grpo_status error_and_gradient(call *r) {
     const int64_t n = SIZE(prediction), *begin = begins(r, "prediction");
     const grpo_real *prediction = elements(r, "prediction", begin, n), *target = elements(r, "target", begin, n);
@@ -614,8 +614,8 @@ static grpo_status three_numbers(call *r) {
     return GRPO_OK;
 }
 
-/* ---- the table: CALL(function, its arguments), VALUE(function, answer, arguments) of one that returns a number, PAIR of one that
- * returns a struct of two, OTHER of the functions above ---- */
+/* ---- the table: CALL(function, arguments) of a function that returns a status, VALUE(function, answer, arguments) of one that returns a
+ * number, PAIR of one that returns a struct of two, OTHER of the functions above ---- */
 
 #define CALLS_SELECTION(CALL, VALUE, PAIR, OTHER) \
     CALL(grpo_select_top_fraction, BATCH, BY, NUMBER(fraction), OUT_TOKEN_FLAGS(selected)) \
@@ -893,7 +893,7 @@ CALLS(RUN_CALL, RUN_VALUE, RUN_PAIR, RUN_OTHER)
 #define ROW_OF_OTHER(name, run) { #name, run },
 static const struct { const char *name; grpo_status (*run)(call *r); } functions[] = { CALLS(ROW, ROW, ROW, ROW_OF_OTHER) };
 
-/* nothing was wrong so far: is there an argument that the function does not read? */
+/* fails if the case has an argument that the function does not read */
 static void check_arguments(call *r) {
     if (*r->out->error || arrlen(r->read) == cJSON_GetArraySize(r->c->arguments)) return;
     r->out->unknown = 1;

@@ -1,13 +1,12 @@
-/* The functions beside the objective, called as the vectors name them (vectors/README.md, "Functions").  Each is a row of the table in
- * call_run.c; who asks, a test or a port, knows none of them. */
+/* Calls the functions of extra/ by their names in the vectors (vectors/README.md, "Functions").  call_run.c has a table of them. */
 #ifndef CALL_RUN_H
 #define CALL_RUN_H
 #include "case.h"
 
 typedef struct {
-    struct cJSON *answers;      /* an object, as a case's `expect`; NULL: there are none, and error says why */
-    int elements;               /* the numbers have been through grpo_real; else they are doubles in every build */
-    int unknown;                /* the function, an argument or a choice is not known here */
+    struct cJSON *answers;      /* an object like a case's `expect`; NULL: none, and error says why */
+    int elements;               /* 1: the numbers have been rounded to grpo_real; 0: doubles in every build */
+    int unknown;                /* 1: an unknown function, argument or choice */
     char error[160];
 } call_result;
 

@@ -1,4 +1,4 @@
-/* The functions of extra/ as the vectors call them: the cases of kind `call` in DIRECTORY/calls.json.
+/* The functions of extra/ against the cases of kind `call` in DIRECTORY/calls.json.
  *
  *     calls DIRECTORY */
 #include "extra.h"

@@ -1,7 +1,8 @@
-/* Every argument of every function of extra/ is refused somewhere: a call that is right, and then one argument of it wrong at a time, a
- * pointer NULL, a number NaN or infinite, a whole number below 0, a choice that is none.  The status names the argument, and nothing is
- * written.  What takes anything is in `takes` with the reason; the program fails if that list is too short, and if it is too long.  The
- * same of the members of structs of settings, whose status has the member's number as index. */
+/* Every argument of every function of extra/ is refused when invalid: a valid call, then the same with one argument invalid at a time: a
+ * NULL pointer, a number that is NaN or infinite, a negative whole number, an undefined choice.  The status names the argument, and
+ * nothing is written.  The list `takes` has the arguments that accept any value, each with the reason; a missing and a needless entry are
+ * failures.  The same for the members of structs of settings; the status has the member's number as index.  Only one invalid value of each
+ * kind is tried; calls_refused.c has the domains. */
 #include "../extra/grpo_control.h"
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
@@ -17,7 +18,7 @@
 #include "small_batch.h"
 #include "status.h"
 
-/* ---- right arguments ------------------------------------------------------------------------------------------------------------ */
+/* ---- valid arguments ------------------------------------------------------------------------------------------------------------ */
 
 typedef enum { A_POINTER, A_NUMBER, A_WHOLE, A_FLAG, A_FORM } kind;
 typedef struct { kind is; void *p; double x; int64_t n; unsigned form; int flag; } value;
@@ -62,7 +63,7 @@ static grpo_logits_part row_part, merged, parts[1];
 static grpo_output output;
 static grpo_partial partial;
 static double room[256];                        /* scratch */
-static double written[3][64], before[3][64];    /* what functions write to, and its bytes before */
+static double written[3][64], before[3][64];    /* the outputs, and their bytes before the call */
 
 static void fill(void) {
     static const int64_t group[2] = { 0, 1 }, offset = 0, length = 1, target = 1;
@@ -90,7 +91,7 @@ static void fill(void) {
     memset(before, 0x5a, sizeof before);
 }
 
-/* ---- the functions: X the number of arguments, IN what is read, OUT one of `written` ----------------------------------------------- */
+/* ---- the functions: IN an input array, OUT one of `written` ------------------------------------------------------------------------ */
 
 #define IN(place) { A_POINTER, (void *)(place), 0, 0, 0, 0 }
 #define OUT(k) { A_POINTER, written[k], 0, 0, 0, 0 }
@@ -255,7 +256,7 @@ static void fill(void) {
     X##4(grpo_logits_batch_read, IN(&rows), IN(flags), WHOLE(0), WHOLE(1)) \
     X##6(grpo_logits_batch_gradient, IN(&rows), IN(flags), IN(reals), IN(reals), WHOLE(0), WHOLE(1))
 
-/* how a function takes them: as a member of its value */
+/* the member of `value` that has the argument's type */
 #define AS_IN(place) .p
 #define AS_OUT(k) .p
 #define AS_NUMBER(value) .x
@@ -315,9 +316,9 @@ FUNCTIONS(RUN)
 #define ROW13 ROW2
 enum { MOST_ARGUMENTS = 13 };
 static const struct { const char *name; grpo_status (*run)(const value *v); value right[MOST_ARGUMENTS]; } functions[] = { FUNCTIONS(ROW) };
-enum { PREFIX = sizeof "grpo_" - 1 };        /* the lists of tests name functions without it */
+enum { PREFIX = sizeof "grpo_" - 1 };        /* the tables of tests name functions without this prefix */
 
-/* ---- functions that give a number, which is NaN where they refuse: their arguments in order ------------------------------------------ */
+/* ---- functions that return a number, NaN for invalid arguments ----------------------------------------------------------------------- */
 
 static double kl_control(const value *v) { return grpo_kl_control(v[0].x, v[1].x, v[2].x, v[3].x, v[4].x); }
 static double entropy_control(const value *v) {
@@ -365,9 +366,9 @@ static const struct { const char *name; double (*run)(const value *v); const cha
     { "grpo_annealed_split", annealed_split, "step steps size", { WHOLE(1), WHOLE(2), WHOLE(3) } },
 };
 
-/* ---- what takes anything ---------------------------------------------------------------------------------------------------------- */
+/* ---- arguments that accept any value ---------------------------------------------------------------------------------------------- */
 
-enum { MOST_PROBES = 3, EVERY = -1, MISSING = 0, INFINITY_ABOVE = 1 };         /* which of probes_of */
+enum { MOST_PROBES = 3, EVERY = -1, MISSING = 0, INFINITY_ABOVE = 1 };         /* indices into the values of probes_of */
 #define LEFT_OUT "may be left out"
 #define A_CHOICE_OF_TWO "a flag: 0, or any other number"
 #define NOT_WANTED "the caller does not want it"
@@ -401,9 +402,9 @@ static const struct { const char *function, *argument; int probe; const char *wh
 enum { TAKES = sizeof takes / sizeof *takes };
 static int taken[TAKES];
 
-/* statuses that name something else than the argument as it is declared */
+/* statuses that name something other than the declared argument */
 static const struct { const char *function, *argument, *thing; } called[] = {
-    { "grpo_allocate_rollouts", "high", "low, high" }, { "grpo_tree_reward", "turns", "depth[0]" },     /* deeper than there are turns */
+    { "grpo_allocate_rollouts", "high", "low, high" }, { "grpo_tree_reward", "turns", "depth[0]" },     /* depth exceeds turns */
     { "grpo_logits_row_read", "x", "logits" }, { "grpo_logits_row_gradient", "x", "logits" }, { "grpo_logits_loss", "obj", "objective" },
     { "grpo_logits_loss_add", "obj", "objective" }, { "grpo_logits_loss", "out", "out.dlogp" },
     { "grpo_hidden_loss", "obj", "objective" }, { "grpo_hidden_loss_add", "obj", "objective" },
@@ -411,7 +412,7 @@ static const struct { const char *function, *argument, *thing; } called[] = {
     { "grpo_logits_loss_add", "out", "out.dlogp" }, { "grpo_distill_top", "x", "logits" }, { "grpo_distill_at", "x", "logits" },
 };
 
-/* the entry of `takes`, or -1 */
+/* the index of the entry in `takes`, or -1 */
 static int entry_of(const char *function, const char *argument, int probe) {
     for (int k = 0; k < TAKES; k++)
         if (!strcmp(takes[k].function, function) && !strcmp(takes[k].argument, argument)
@@ -425,9 +426,9 @@ static int names(const char *function, const char *argument, const char *thing) 
     return !strcmp(thing, argument);
 }
 
-/* ---- one argument wrong at a time ------------------------------------------------------------------------------------------------ */
+/* ---- one invalid argument at a time ---------------------------------------------------------------------------------------------- */
 
-/* wrong values in place of a right one; how many */
+/* writes the invalid values to try in place of a valid one; returns how many */
 static int probes_of(const value *right, value *wrong) {
     static const double numbers[MOST_PROBES] = { NAN, INFINITY, -INFINITY };
     for (int k = 0; k < MOST_PROBES; k++) {
@@ -441,7 +442,7 @@ static int probes_of(const value *right, value *wrong) {
     return right->is == A_NUMBER ? 3 : right->is == A_WHOLE ? 2 : 1;
 }
 
-/* refused or on the list, and not both */
+/* checks that the value is either refused or in `takes`, and not both */
 static void expect_refused(const char *function, const char *argument, int probe, int refused) {
     const int k = entry_of(function, argument, probe);
     if (k < 0) { check(refused, "%s takes any %s (probe %d), and `takes` does not say why", function, argument, probe); return; }
@@ -476,7 +477,7 @@ static void test_number_function(size_t k, int place, const char *argument) {
     }
 }
 
-/* ---- a batch without groups: no array of it is asked for, and no list ---------------------------------------------------------------- */
+/* ---- a batch without groups: its arrays, and lists, may be NULL ---------------------------------------------------------------------- */
 
 static int is_list(const void *p) {
     const void *const lists[] = { reals, halves, minus, ones, flags, ids, order, room };
@@ -502,7 +503,7 @@ static void test_no_groups(size_t k) {
 enum { MOST_MEMBERS = 6, MOST_BYTES = 64 };
 #define M(type, is, member) { is, offsetof(type, member) }
 
-/* members in their order; flags, which take anything, are left out at the end */
+/* the members of structs in order; trailing flags, which accept any value, are left out */
 static const struct {
     const char *function, *argument;
     size_t size;
@@ -582,7 +583,7 @@ static void test_member(size_t s, int m, size_t k, int place) {
     }
 }
 
-/* the place of an argument among those of function k, or -1 */
+/* the position of an argument of function k, or -1 */
 static int place_of(size_t k, const char *argument) {
     size_t n;
     for (int place = 0; place < MOST_ARGUMENTS; place++) {
@@ -603,7 +604,7 @@ static void test_members(void) {
     }
 }
 
-/* ---- arrays of the batch: one that a function does without may hold anything, one that it reads may not ------------------------------ */
+/* ---- arrays of the batch: those that a function does not read may hold anything, those that it reads are checked --------------------- */
 
 #define ARRAY(member) { #member, offsetof(grpo_batch, member) }
 static const struct { const char *name; size_t at; } batch_arrays[] = {
@@ -612,7 +613,7 @@ static const struct { const char *name; size_t at; } batch_arrays[] = {
     ARRAY(external_weight), ARRAY(eps_low), ARRAY(eps_high), ARRAY(divergence_ref), ARRAY(divergence_old),
 };
 
-/* its status and what it writes, with that array of the batch */
+/* calls function k with that array of the batch; returns its status, and what it wrote in result */
 static grpo_status run_with(size_t k, size_t at, const grpo_real *array, char *result) {
     const grpo_batch whole = batch;
     grpo_status st;

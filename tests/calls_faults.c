@@ -1,5 +1,6 @@
-/* Functions of extra/ with one thing wrong: a fault is put before every function of a table; the status of those that read it names it,
- * the others do not mind, and what is refused writes nothing.  calls_refused.c has the functions that are not in the table. */
+/* Functions of extra/ that read a batch, with one fault at a time in the batch or the arguments: every function of a table is called with
+ * the fault; those that read it return a status that names it and write nothing, the others succeed.  Functions that are not in the table
+ * are tested in calls_refused.c. */
 #include "extra.h"
 
 enum {
@@ -36,7 +37,7 @@ typedef struct {
     const grpo_balance *pass_balance;
     const double *pass_weight, *pass_uniform;
     int bad_form, no_output;
-    /* beside the axes */
+    /* inputs of functions of extra/ */
     grpo_real entropy[TOKENS], teacher[TOKENS], value[TOKENS], value_old[TOKENS], returns[TOKENS], expected[TOKENS], tempered[TOKENS];
     int64_t behaviour[TOKENS], token[TOKENS], version, capacity, responses[SEQUENCES], list_n, subset_n, subset_count;
     double clip, mu, beta, coef, momentum, start, current, base, tie;
@@ -195,7 +196,7 @@ static const struct { int bit; const char *name; grpo_status (*make)(setup *s); 
     { REGRET, "regret_temperature", call_regret },
 };
 
-/* a place in a setup, and what is put there */
+/* a member of a setup, and the faulty value to store there */
 typedef enum { A_POINTER, AN_INT64, A_DOUBLE, AN_ELEMENT, A_FLAG } place_kind;
 typedef struct { int rule, calls; const char *thing; size_t place; place_kind kind; double value; } fault;
 #define AT(member) offsetof(setup, member)
@@ -393,7 +394,7 @@ static void test_empty(void) {
     }
 }
 
-/* what takes more than one thing that is wrong */
+/* statuses that depend on more than one value */
 static void test_other_statuses(void) {
     setup s;
     setup_make(&s);
@@ -507,7 +508,7 @@ static void test_statuses(void) {
     test_list_statuses();
 }
 
-/* a call with one thing wrong: its status, and nothing is written */
+/* checks the status of a call with one fault, and that nothing was written to out */
 static void wrong(const char *what, grpo_status found, int rule, const char *thing, const grpo_real *out) {
     check(says(what, found, rule, thing), "%s: \"%s\" instead of %s: %s", what, status_line(found), thing, grpo_status_text(rule));
     for (int k = 0; out && k < 12; k++) check(out[k] == 0, "%s has written", what);

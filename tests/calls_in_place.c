@@ -1,5 +1,5 @@
-/* What is written over what is read, functions of selection, control, credit and the critic: an output that is the very array of an input
- * of its type gives the same bits, or is refused by name with nothing written, and so are outputs that overlap each other. */
+/* Outputs that overlap inputs, for functions of selection, control, credit and the critic: with an output that is the same array as an
+ * input of its type a function gives the same bits, or refuses it by name and writes nothing.  Overlapping outputs are refused too. */
 #include "../extra/grpo_control.h"
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
@@ -17,8 +17,8 @@ typedef enum {
     REAL, REAL_2, REAL_3, LIST, LIST_2, BYTES, WHOLES, ARRAYS
 } array;
 
-static double room[ARRAYS][ROOM];               /* one for each, of whatever type */
-static void *at[ARRAYS];                        /* where it is */
+static double room[ARRAYS][ROOM];               /* the arrays' memory, of any type */
+static void *at[ARRAYS];                        /* their addresses */
 static grpo_batch batch;
 static grpo_aggregation by_constant;
 static grpo_dd pairs[ROOM];
@@ -50,7 +50,7 @@ static void fill(void) {
         WHOLES_AT(OTHER_IDS)[t] = TOKENS - 1 - t;
     }
     memcpy(at[TREE], tree, sizeof tree);
-    WHOLES_AT(WHOLES)[0] = 0; WHOLES_AT(WHOLES)[1] = 3;                     /* where it is read, a set */
+    WHOLES_AT(WHOLES)[0] = 0; WHOLES_AT(WHOLES)[1] = 3;                     /* as an input, a set of indices */
     batch.n_groups = GROUPS; batch.group_begin = group_begin; batch.offset = offset; batch.length = length; batch.n_tokens = TOKENS;
 }
 
@@ -67,7 +67,7 @@ static const grpo_risk risk = { 0, 1, 0.2, 0.8, 1.5, 1e-6 };
 static const grpo_coplayer coplayer = { 0.96, 0.96, 2, 0, 0, 0, 0, 1 };
 static const grpo_anchors anchors = { 0.2, 0.8, 1.25, 2, GRPO_ANCHORS_CODE };
 
-/* CALL(name, its arguments): all functions whose outputs have the type of something that they read */
+/* CALL(name, arguments): all functions that have an output of the type of an input */
 #define CALLS(CALL) \
     CALL(select_top_fraction, &batch, REAL_AT(A), 0.5, BYTES_AT(BYTES)) \
     CALL(select_top_k, &batch, REAL_AT(LOGP), 4, BYTES_AT(BYTES)) \
@@ -132,8 +132,8 @@ typedef enum { CALLS(NUMBER) FUNCTIONS } function;
 #define ROW(name, ...) { #name, run_##name },
 static const struct { const char *name; grpo_status (*run)(void); } functions[] = { CALLS(ROW) };
 
-/* the output lies where the input does.  `refused`: the two in the words of a status; NULL: the same bits.  of_doubles: only where the
- * elements of batches are double as well */
+/* output at the address of the input.  `refused`: the pair as a status names it; NULL: accepted, with the same bits.  of_doubles: only
+ * where elements are double */
 static const struct { function of; array input, output; const char *refused; int of_doubles; } cases[] = {
     { IS_select_top_fraction, MASK, BYTES, NULL, 0 }, { IS_select_top_k, MASK, BYTES, NULL, 0 },
     { IS_select_between, MASK, BYTES, NULL, 0 }, { IS_select_between, FLAGS, BYTES, NULL, 0 },
@@ -190,7 +190,7 @@ static const struct { function of; array input, output; const char *refused; int
 
 static double apart[ARRAYS][ROOM], before[ARRAYS][ROOM];
 
-/* run with the output `bytes` after the beginning of the input */
+/* calls function k with the output `bytes` after the beginning of the input */
 static grpo_status run_over(size_t k, size_t bytes) {
     fill();
     at[cases[k].output] = (unsigned char *)room[cases[k].input] + bytes;
@@ -216,7 +216,7 @@ static void expect_same_bits(size_t k) {
             check(!memcmp(room[other], apart[other], sizeof apart[0]), "%s over array %d: array %d", name, (int)cases[k].input, other);
 }
 
-/* of one number nothing is left a step further on */
+/* does the function have an output of one number, which cannot overlap at an offset of one? */
 static int is_beside_one(function of) {
     return of == IS_multiplier_update || of == IS_pad_valid || of == IS_running_baseline || of == IS_reference_advantage;
 }
@@ -232,7 +232,7 @@ static void expect_refusal(size_t k) {
     check(run_over(k, sizeof room[0] / 2) == GRPO_OK, "%s, %s: beside each other", name, cases[k].refused);
 }
 
-/* one number of overlap on either side, and none */
+/* arrays that overlap by one number, at either end, and arrays that touch */
 static void test_neighbours(void) {
     static const double zeros[TOKENS];
     double list[3 * TOKENS] = { 0 }, *const middle = list + TOKENS;

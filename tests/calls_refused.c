@@ -1,5 +1,5 @@
-/* Logits and the functions beside the objective, with one argument wrong each: the status, that it names the argument, and that nothing has
- * been written.  tests/errors.c does the same for the objective. */
+/* Logits and the functions of extra/, with one invalid argument each: the status names the argument and the rule, and nothing is written.
+ * errors.c does the same for the objective. */
 #include "../extra/grpo_control.h"
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
@@ -101,7 +101,7 @@ static void check_logits(void) {
 
 /* ---- functions of papers -------------------------------------------------------------------------------------------------------- */
 
-/* what they write to, and its bytes before */
+/* the outputs, and their bytes before the call */
 static struct { double x[8], y[8]; grpo_real a[TOKENS], b[TOKENS], c[TOKENS]; int64_t index[8]; uint8_t flag[8]; } room, blank;
 
 static void refused(const char *name, const char *what, grpo_status found, int rule, const char *thing) {
@@ -396,7 +396,7 @@ static void check_tokens_of_batches(setup *s) {
     refused("centroid_weight", "NaN", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out), GRPO_NAN, "feature[1]");
 }
 
-/* what a token that is not of the answer holds is not read */
+/* tokens outside the answer are not read */
 static void check_tokens_of_answers(setup *s) {
     grpo_batch *b = &s->batch;
     s->b.selected[0] = s->b.shaping_mask[0] = 0;
@@ -446,7 +446,7 @@ static void check_papers(void) {
 
 /* ---- functions found in pull requests and code ------------------------------------------------------------------------------------ */
 
-/* what they write to: no bit of it changes where they refuse */
+/* the outputs: no bit changes where the call is refused */
 typedef struct {
     grpo_real real[TOKENS];
     double number[TOKENS];
@@ -636,7 +636,7 @@ static void check_found_advantages(setup *s) {
     found_refused("position_advantage", grpo_position_advantage(ones, found_nans, 4, y), GRPO_NAN, "reward[3]");
 }
 
-/* arrays of the batch that are not there, or hold what they may not */
+/* arrays of the batch that are NULL, or have invalid elements */
 static void check_found_batches(setup *s) {
     grpo_real *x = found.real;
     double *y = found.number;

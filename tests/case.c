@@ -32,14 +32,14 @@ static int fail(const reader *r, const char *key, const char *format, ...) {
     return 1;
 }
 
-/* whoever asks may know more than this reader: to be skipped, not an error */
+/* a newer file or program may use what this reader does not know: the case is skipped, which is no error */
 static int unknown(const reader *r, const char *key, const char *what) {
     r->c->unknown = 1;
     return fail(r, key, "%.60s is not known here", what);
 }
 
 static void *allocate(test_case *c, int64_t count, size_t size) {
-    void *p = calloc((size_t)count + 1, size);      /* one more: an empty array is not a missing one */
+    void *p = calloc((size_t)count + 1, size);      /* one more, so that an empty array is not NULL */
     if (!p) abort();
     arrput(c->memory, p);
     return p;
@@ -101,7 +101,7 @@ static int take(const reader *r, const char *object, const cJSON *json, slot *sl
 
 /* ---- elements ------------------------------------------------------------------------------------------------------------------- */
 
-/* writes element `index` of an array, or says what is wrong */
+/* writes element `index` of an array; returns NULL, or what is wrong */
 typedef const char *element(const cJSON *item, void *array, int64_t index);
 
 int case_number(const cJSON *item, double *value) {
@@ -179,7 +179,7 @@ static int check_shape(const reader *r, const char *key, const cJSON *json) {
     return 0;
 }
 
-/* one value per token, packed; the shape is checked first, so that what is allocated is no more than what was read */
+/* one value per token, packed; the shape is checked first, so that no more is allocated than the file has values */
 static int read_rows(const reader *r, const char *key, const cJSON *json, element *read, size_t size, void **array) {
     int64_t i = 0;
     if (!json) return 0;
@@ -296,7 +296,7 @@ static int read_axis(const reader *r, const cJSON *axis, uint8_t *seen) {
     return 0;
 }
 
-/* a field that is left out is its first choice or 0, which is what a case begins with */
+/* a field that is left out is its first choice or 0, the value before reading */
 static int read_objective(const reader *r, const cJSON *json) {
     uint8_t seen[MAX_FIELDS] = { 0 };
     int count;
@@ -510,7 +510,7 @@ static int read_vectors(const reader *r, const char *key, const cJSON *json, int
     return 0;
 }
 
-/* a vector for each token, packed; nothing is allocated that has not been read */
+/* a vector for each token, packed; the shape is checked before anything is allocated */
 static int token_vectors(const reader *r, const char *key, const cJSON *json, int64_t width, element *read, size_t size, void **array) {
     const grpo_batch *b = &r->c->batch;
     int64_t i = 0;
@@ -537,7 +537,7 @@ static int double_matrix(const reader *r, const char *key, const cJSON *json, in
     return read_vectors(r, key, json, rows, width, read_double, *out);
 }
 
-/* expect or scale, into that half of each answer */
+/* reads `expect` or `scale` into that member of each answer */
 static int read_row_numbers(const reader *r, const char *where, const cJSON *json, int scale) {
     enum { LOGP, ENTROPY, LOSS, DLOGITS, DHIDDEN, DWEIGHT };
     slot s[] = { { "logp", 0, NULL }, { "entropy", 0, NULL }, { "loss", 0, NULL }, { "dlogits", 0, NULL }, { "dhidden", 0, NULL },
@@ -561,14 +561,15 @@ static int read_row_numbers(const reader *r, const char *where, const cJSON *jso
 
 /* ---- the answers of a call ------------------------------------------------------------------------------------------------------ */
 
-/* text, and behind it the place in a list */
+/* appends the index "[k]" to the text */
 static size_t add_place(char *text, size_t size, int64_t k) {
     const size_t length = strlen(text);
     snprintf(text + length, size - length, "[%lld]", (long long)k);
     return length;
 }
 
-/* appends the place of leaf *index of json, a number or a flag or a list of such; takes what json has from *index if that is fewer */
+/* appends the path of leaf *index of json (a number, a flag, or a list of such); if json has fewer leaves, subtracts their number from
+ * *index */
 static int find_leaf(const cJSON *json, int64_t *index, char *text, size_t size) {
     int64_t k = 0;
     if (!cJSON_IsArray(json)) return (*index)-- == 0;
@@ -604,7 +605,7 @@ static int read_leaf(call_reader *r, const cJSON *expect, const cJSON *json) {
     return 0;
 }
 
-/* what has the shape of expect */
+/* reads a value that has the shape of expect */
 static int read_like(call_reader *r, const cJSON *expect, const cJSON *json) {
     char what[60];
     int64_t k = 0;
@@ -695,7 +696,7 @@ enum { CASE_KEY_ID, CASE_KEY_KIND, CASE_KEY_OBJECTIVE, CASE_KEY_BATCH, CASE_KEY_
                      { "temperature", 0, NULL }, { "banned", 0, NULL }, { "shards", 0, NULL }, { "chunks", 0, NULL }, \
                      { "dlogp", 0, NULL }, { "dentropy", 0, NULL }, { "field", 0, NULL }, { "reason", 0, NULL }, { NULL, 0, NULL } }
 
-/* the list has one range more, or it says why not */
+/* appends a range to the list if it is valid, else fails with the reason */
 static int add_range(const reader *r, case_range **list, case_range x) {
     if (x.sequence >= r->c->n_sequences || x.begin > x.end || x.end > r->c->batch.length[x.sequence])
         return fail(r, "parts", "there are no such tokens");
@@ -775,7 +776,7 @@ static int read_part(const reader *r, const cJSON *json, case_part *part) {
     return keep_ranges(r, part, s[kind].item, add[kind]);
 }
 
-/* every token is in one part, or it is of a response that is filtered out */
+/* every token must be in exactly one part, or in a response that is filtered out */
 static int check_parts(const reader *r, const cJSON *filtered) {
     const test_case *c = r->c;
     uint8_t *seen = allocate(r->c, c->batch.n_tokens, 1);
@@ -824,7 +825,7 @@ int64_t case_list_size(const test_case *c, int list) {
     return list == CASE_SLICE_TOKENS || list == CASE_SLICE_LOG_RATIO ? c->n_slices : c->n_parts;
 }
 
-/* counts have the scale 0, which is not written */
+/* counts have scale 0, which the file leaves out */
 static int read_lists(const reader *r, const slot *expect, const slot *scale) {
     for (int k = 0; k < CASE_N_LISTS; k++) {
         const int64_t n = case_list_size(r->c, k);
@@ -854,7 +855,7 @@ static int read_split_answers(const reader *r, const cJSON *expect_json, const c
         || read_lists(r, e, s);
 }
 
-/* responses and their lengths, where there is no batch */
+/* reads responses and their lengths, for cases without a batch */
 static int read_shape(const reader *r, const cJSON *json) {
     int64_t *offset, *length, i = 0;
     if (!cJSON_IsArray(json)) return fail(r, "target", "not an array");
@@ -901,7 +902,7 @@ static int read_logits(const reader *r, const cJSON *json) {
     return real_vectors(r, "logits", json, r->c->rows.vocab, &r->c->rows.logits);
 }
 
-/* the token ids of each token that are banned -> flags of what is kept */
+/* from the banned ids of each token to flags of the ids that are kept */
 static int read_banned(const reader *r, const cJSON *json) {
     case_rows *rows = &r->c->rows;
     uint8_t *kept;
@@ -983,7 +984,7 @@ static int read_call_answers(const reader *r, const slot *s) {
         || read_call_numbers(r, "scale", s[CASE_KEY_SCALE].item, &c->call.scale);
 }
 
-/* What is to be refused may be no batch at all: then the case has none. */
+/* a case of invalid input may have input that is no batch at all: then the case has none */
 static int read_refusal(const reader *r, const slot *s) {
     const grpo_batch none = { 0 };
     if (!read_objective(r, s[CASE_KEY_OBJECTIVE].item) && !read_batch(r, s[CASE_KEY_BATCH].item)) return 0;
@@ -997,14 +998,14 @@ static int read_refusal(const reader *r, const slot *s) {
 
 static int is_of_word(char x) { return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z') || (x >= '0' && x <= '9') || x == '_'; }
 
-/* the word by itself, not a part of another, whether small or large */
+/* is the word in the text as a whole word, in lower or upper case? */
 static int has_word(const char *text, const char *word, size_t length) {
     for (const char *p = text; *p; p++)
         if (!strncasecmp(p, word, length) && !is_of_word(p[length]) && (p == text || !is_of_word(p[-1]))) return 1;
     return 0;
 }
 
-/* `axis.field` somewhere in `names`: is one of these fields a word of the text? */
+/* is one of the fields that `names` lists as `axis.field` a word of the text? */
 static int names_one_of(const char *text, const char *names) {
     for (const char *dot = names; (dot = strchr(dot, '.')) != NULL; dot++) {
         size_t length = 0;
@@ -1140,7 +1141,7 @@ int case_file_load(const char *path, case_file *out, char *error, size_t error_s
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* the variant that a file is about, NULL if it is not about one */
+/* the variant of a file by its name, NULL if it has none */
 static char *variant_of(const char *name) {
     size_t length = strlen(name);
     char *v;

@@ -1,10 +1,11 @@
-/* catalogue_check [--markdown] FOLDER HEADERS...: what became of every entry of the survey that this project was written from?
+/* catalogue_check [--markdown] FOLDER HEADERS...: which row, setting or function covers each entry of the survey of the literature?
  *
  * FOLDER/titles.txt lists the entries, "source | title"; FOLDER/entries.txt says of each, in the same order, "source | title | what":
  *     row NAME            a preset, or several with commas       set FIELD=CHOICE    a choice (or FIELD, a number)
  *     call FUNCTION       a function of the headers              note TEXT
  *     open TEXT           what is missing                        not TEXT            why it is no objective
- * one or several, with semicolons.  HEADERS: where the functions are declared. */
+ * one or several, with semicolons.  HEADERS: the files that declare the functions.  Prints the catalogue, or fails on an entry that names
+ * nothing existing, and on a row that no entry names. */
 #include "../gspo.h"
 #include "check.h"
 #include <stdlib.h>
@@ -12,8 +13,8 @@
 enum { MAX_LINE = 4096, MAX_PRESETS = 1024 };
 
 typedef struct {
-    char *headers;                  /* their text */
-    int named[MAX_PRESETS];         /* is the preset in some entry? */
+    char *headers;                  /* text of all headers */
+    int named[MAX_PRESETS];         /* 1: an entry names the preset */
     int entries, done, open, not_objective;
     int markdown;
 } catalogue;
@@ -33,7 +34,7 @@ static char *read_file(const char *path, char *before) {
     return text;
 }
 
-/* cuts `text` at the next `separator`, spaces around it removed; NULL at the end */
+/* splits `text` at the next `separator` and trims spaces; NULL at the end */
 static char *next_part(char **text, char separator) {
     char *part = *text, *end;
     if (!part) return NULL;
@@ -66,7 +67,7 @@ static void check_function(const catalogue *c, const char *title, const char *na
     check(strstr(c->headers, call) != NULL, "%s: the headers declare no %s", title, name);
 }
 
-/* the words after the keyword; NULL if `item` begins with another */
+/* the text after the keyword; NULL if `item` does not begin with it */
 static char *after(char *item, const char *keyword) {
     size_t n = strlen(keyword);
     return !strncmp(item, keyword, n) && item[n] == ' ' ? item + n + 1 : NULL;

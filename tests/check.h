@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #ifndef DRAWS_OVER
-#define DRAWS_OVER 1      /* the sanitizers see the same paths in a quarter of the draws */
+#define DRAWS_OVER 1      /* with sanitizers, which are slow, tests divide their number of draws by 4 */
 #endif
 
 static long check_passed, check_failed;

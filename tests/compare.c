@@ -40,7 +40,7 @@ const char *compare_metric_name(int n) { return n < N_METRICS ? metrics[n].key :
 
 /* ---- the error of one number ---------------------------------------------------------------------------------------------------- */
 
-/* may the rounding of this be an infinity? */
+/* may `expected` round to an infinity? */
 static int beyond(const compare_precision *p, double expected, double scale) {
     return fabs(expected) + COMPARE_LIMIT * p->eps * fmin(scale, p->max) >= p->max;
 }
@@ -131,14 +131,14 @@ static int elements_differ(const grpo_real *a, const grpo_real *b, int64_t count
     return a && b && memcmp(a, b, (size_t)count * sizeof *a) != 0;
 }
 
-/* field by field: padding has no say */
+/* field by field, since padding may differ */
 static const char *report_difference(const grpo_report *a, const grpo_report *b) {
     for (int k = 0; k < N_METRICS; k++)
         if (memcmp((const char *)a + metrics[k].offset, (const char *)b + metrics[k].offset, 8)) return metrics[k].key;
     return memcmp(&a->loss, &b->loss, sizeof a->loss) ? "loss" : NULL;
 }
 
-/* the flag speaks of what was written: evaluations that wrote different arrays may differ in it */
+/* the flag covers the arrays that were written: not compared between evaluations that wrote different ones */
 static int overflow_differs(const outcome *a, const outcome *b) {
     return !a->term == !b->term && a->report.overflow != b->report.overflow;
 }
@@ -212,7 +212,7 @@ static void compare_number(const test_case *c, compare_output output, const char
     sink(user, c, &n);
 }
 
-/* a metric that only one side knows is an error: NaN stands for the side that lacks it */
+/* a metric that only one side has is an error: NaN stands for the missing value */
 static void compare_report(const test_case *c, const grpo_report *report, compare_sink *sink, void *user) {
     uint8_t known[N_METRICS] = { 0 };
     for (int64_t k = 0; k < c->n_report; k++) {

@@ -1,10 +1,10 @@
 #!/bin/sh
 # The kernels of examples/cuda.  Prints "N passed, N failed".
-#   tests/cuda.sh          without a GPU: clang compiles every function of one number, of a row, and every kernel as device code; the threads of a
-#                          block run one after the other (cuda_on_host), through the vectors and the tests of rows; and at once, under
-#                          ThreadSanitizer
+#   tests/cuda.sh          without a GPU: clang compiles every scalar function, every function of a row and every kernel as device code;
+#                          cuda_on_host runs the kernels on the vectors and the tests of rows, the threads of a block in sequence, then
+#                          concurrently under ThreadSanitizer
 #   tests/cuda.sh --gpu    with nvcc on a GPU: the same programs, and compute-sanitizer if it is there; exit status 77: there is no GPU
-# CJSON, STB: compiler flags for cJSON and stb, where pkg-config does not know them.  ARCH: nvcc's -arch (native).
+# CJSON, STB: compiler flags for cJSON and stb, if pkg-config has none.  ARCH: nvcc's -arch (native).
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -13,7 +13,7 @@ passed=0 failed=0
 warnings="-Wall -Wextra -Werror"
 cjson=${CJSON:-$(pkg-config --cflags --libs libcjson 2>/dev/null)} stb=${STB:-$(pkg-config --cflags stb 2>/dev/null)}
 
-verdict() { # what, exit status: one, or as many as the program counted
+verdict() { # what, exit status: counts as one, or as the numbers that the program printed
     count=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$work/log" | tail -1)
     [ -n "$count" ] || if [ "$2" -eq 0 ]; then count="1 0"; else count="0 1"; fi
     set -- "$1" "$2" $count
@@ -36,7 +36,7 @@ run() { # what, command...
 
 # ---- what is device code -------------------------------------------------------------------------------------------------------------
 
-# a device function that holds the address of each that is said to be one
+# a device function that takes the address of every function marked as device code
 every_function() {
     echo '#include "examples/cuda/rows.cuh"'
     echo '__device__ void every_function(void **at) {'
@@ -56,7 +56,7 @@ device_code() {
     by_clang "$work/every.cu" sm_70 && by_clang examples/cuda/rows.cu sm_70 && by_clang examples/cuda/rows.cu sm_80
 }
 
-host_function_is_seen() { # a mark less, and it must be red
+host_function_is_seen() { # without one of the marks the compilation must fail
     mkdir -p "$work/marks" && cp -r grpo.h grpo_blocks.h grpo_rows.h gspo.h extra examples tests "$work/marks" || return 1
     sed 's/^GRPO_NOINLINE_FN_ grpo_term grpo_quadratic_from_/static grpo_term grpo_quadratic_from_/' grpo.h >"$work/marks/grpo.h"
     ! cmp -s grpo.h "$work/marks/grpo.h" || return 1
@@ -65,7 +65,7 @@ host_function_is_seen() { # a mark less, and it must be red
 
 # ---- programs --------------------------------------------------------------------------------------------------------------------------
 
-c_objects() { # compiler's options...: of the tests that ask for rows on the GPU
+c_objects() { # compiler's options...: the tests that evaluate rows on the GPU
     for file in logits_rows rows_run vectors_rows case compare; do
         [ $file = logits_rows ] || [ -n "$cjson" ] || continue
         cc -std=c99 -O2 -DROWS_ON_GPU "$@" $cjson $stb -c tests/$file.c -o "$work/$file.o" || return 1
@@ -78,7 +78,7 @@ on_host() { # program, source, options...
     c++ -std=c++17 $warnings -Itests/cuda_on_host "$@" -x c++ "$source" -o "$work/$program" -lpthread -lm
 }
 
-link_tests() { # linker, its options..., rows_on_gpu.o is there
+link_tests() { # linker, its options...; needs rows_on_gpu.o
     "$@" "$work/logits_rows.o" "$work/rows_on_gpu.o" -o "$work/logits_rows" -lm || return 1
     [ -z "$cjson" ] || "$@" "$work/vectors_rows.o" "$work/rows_run.o" "$work/case.o" "$work/compare.o" "$work/stb_ds.o" \
         "$work/rows_on_gpu.o" -o "$work/vectors_rows" $cjson -lm
@@ -97,7 +97,7 @@ all_on_host() {
         on_host rows_at_once examples/cuda/rows.cu -O1 -DGRPO_CUDA_THREADS=8 -DCUDA_ON_HOST_THREADS -fsanitize=thread
 }
 
-barrier_is_missed() { # without it two threads meet, and a sum is another
+barrier_is_missed() { # without the barrier there is a data race, and a sum changes: both must be detected
     sed '/^GRPO_CUDA_FN_ void grpo_block_sums_/,/^}/ { /^        __syncthreads/d; }' examples/cuda/rows.cuh >"$work/rows.cuh"
     ! cmp -s examples/cuda/rows.cuh "$work/rows.cuh" || return 1
     sed "s|\"../../extra/|\"$PWD/extra/|" "$work/rows.cuh" >"$work/less.cuh" && mv "$work/less.cuh" "$work/rows.cuh"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""extra/grpo_declarations.h: what the headers declare, in plain C without macros, for programs that read declarations (cffi, bindgen).
+"""Generates extra/grpo_declarations.h: the headers' declarations in plain C without macros, for programs that read them (cffi, bindgen).
 
-    tests/declarations.py            writes it anew, from what `cc -E` makes of the headers
-    tests/declarations.py --check    says where it differs
+    tests/declarations.py            rewrites it from the output of `cc -E`
+    tests/declarations.py --check    prints the differences
 """
 import pathlib
 import re
@@ -26,7 +26,7 @@ HEAD = '''/* grpo_declarations.h - what grpo.h, gspo.h and the headers of extra/
 
 
 def preprocess(element):
-    """the headers' own text in `element`: [declaration or definition ...], and the values of CONSTANTS"""
+    """The preprocessed text of the headers with option `element`, as a list of declarations and definitions; the values of CONSTANTS."""
     source = ''.join(f'#include "{h}"\n' for h in HEADERS) + ''.join(f'constant "{c}" {c}\n' for c in CONSTANTS)
     text = subprocess.run(['cc', '-std=c99', '-E', '-I', TOP, element, '-x', 'c', '-'],
                           input=source, stdout=subprocess.PIPE, check=True, text=True).stdout
@@ -42,7 +42,7 @@ def preprocess(element):
 
 
 def items(text):
-    """text cut at each ; or } at depth 0"""
+    """Splits text at each ; or } at depth 0."""
     depth, start = 0, 0
     for at, c in enumerate(text):
         depth += (c == '{') - (c == '}')
@@ -52,7 +52,7 @@ def items(text):
 
 
 def is_declaration(item):
-    """of something public: not static, and not every name of it ends with an underscore"""
+    """Is the item public: not static, with a name that does not end with an underscore?"""
     if item.startswith('static') or item == ';':
         return False
     names = re.findall(r'\b(?:GRPO|grpo|gspo)_\w+', item if item.startswith('enum') else item.split('{')[0] + item.split('}')[-1])
@@ -60,7 +60,7 @@ def is_declaration(item):
 
 
 def shown(item):
-    """an item over lines of at most 120 characters; the members of a struct, one a line"""
+    """Wraps an item into lines of at most 120 characters, with one member of a struct per line."""
     item = item.replace('( ', '(')
     if item.startswith('typedef struct'):
         return re.sub(r' (?=})', '\n', re.sub(r'([{;]) (?!})', r'\1\n    ', item))

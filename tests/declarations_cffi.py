@@ -1,4 +1,4 @@
-"""tests/declarations_cffi.py LIBRARY DECLARATIONS: cffi reads the declarations, lays out the structs by itself, and the library agrees.
+"""tests/declarations_cffi.py LIBRARY DECLARATIONS: the struct layouts that cffi computes from the declarations are those of the library.
 
 LIBRARY is examples/library.c, compiled; DECLARATIONS is extra/grpo_declarations.h.  Ends with "N passed, N failed"."""
 import sys
@@ -20,14 +20,14 @@ def check(ok, what):
 
 
 def layouts():
-    """what the library says: {(structure, member): (offset, size)}"""
+    """The library's layout: {(structure, member): (offset, size)}."""
     count = ffi.new('int *')
     table = lib.grpo_layouts(count)
     return {(ffi.string(x.structure).decode(), ffi.string(x.member).decode()): (x.offset, x.size) for x in table[0:count[0]]}
 
 
 def declared(structure):
-    """what cffi has made of the declarations of a struct and its members"""
+    """cffi's layout of a struct and its members."""
     yield '', 0, ffi.sizeof(structure)
     for name, field in ffi.typeof(structure).fields or []:
         yield name, field.offset, ffi.sizeof(field.type)
@@ -49,7 +49,7 @@ def check_layouts():
 
 
 def check_fields():
-    """the fields of an objective, by their paths through the structs that cffi has read"""
+    """The fields of an objective are at the same offsets in cffi's structs."""
     count = ffi.new('int *')
     fields = lib.grpo_fields(count)
     for field in fields[0:count[0]]:
@@ -59,7 +59,7 @@ def check_fields():
 
 
 def check_calls():
-    """an objective by name, changed through its struct and through its path"""
+    """Loads an objective by name, and changes it through the struct and through a path."""
     objective = ffi.new('grpo_objective *')
     check(lib.grpo_objective_named(b'gspo', objective) == lib.GRPO_OK, 'gspo')
     check(objective.ratio.level == lib.GRPO_LEVEL_SEQUENCE_MEAN and objective.surrogate.eps_high == 4e-4, 'the settings of gspo')

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The ways of embedding that the README names, each in a project made for the purpose, with no flag that the README does not name.
+# The ways of embedding that the README lists, each in a small project created here, with only the flags that the README names.
 # Prints "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
@@ -40,7 +40,7 @@ C
     cc -std=c99 -I"$work/two" "$work/no_rows.c" -lm -o "$work/two/app" && "$work/two/app"
 }
 
-library_in() { # folder: what a checkout has, without the tests
+library_in() { # folder: copies the library without the tests
     mkdir -p "$1" && cp -R grpo.h grpo_blocks.h grpo_rows.h gspo.h extra meson.build meson_options.txt CMakeLists.txt "$1"
 }
 
@@ -63,7 +63,7 @@ pkg_config() {
     cc -std=c99 $(pkg-config --cflags grpo) "$work/app_with_extra.c" $(pkg-config --libs grpo) -o "$work/app" && "$work/app"
 }
 
-cmake_project() { # folder, line that gives grpo::grpo, arguments of cmake...
+cmake_project() { # folder, line that defines grpo::grpo, arguments of cmake...
     folder=$1 line=$2; shift 2
     mkdir -p "$folder" && cp "$work/app_with_extra.c" "$folder/app.c" &&
     printf '%s\n' 'cmake_minimum_required(VERSION 3.14)' 'project(app C)' "$line" 'add_executable(app app.c)' \
@@ -88,7 +88,7 @@ cmake_find_package() {
     cmake_project "$work/cmake_find" 'find_package(grpo 0.2 REQUIRED)' -DCMAKE_PREFIX_PATH="$work/cmake_prefix"
 }
 
-both_install_the_same_headers() { # and no header is missing
+both_install_the_same_headers() { # and all of them
     (cd "$work/prefix/include/grpo" && find . -type f | sort) >"$work/by_meson" &&
     (cd "$work/cmake_prefix/include/grpo" && find . -type f | sort) | diff "$work/by_meson" - &&
     git ls-files '*.h' ':!tests' ':!fuzz' ':!examples' | sed 's|^|./|' | sort | diff "$work/by_meson" -

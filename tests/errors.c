@@ -1,5 +1,5 @@
-/* What the objective's functions refuse: by tables, every field, array and combination, by every function it concerns; the message is the
- * one expected, and nothing has been written. */
+/* Invalid input to the functions of grpo.h and gspo.h, by tables: every field, array and combination, in every function that reads it.  The
+ * message is the expected one, and nothing is written.  calls_refused.c and calls_faults.c do the same for extra/. */
 #include "../gspo.h"
 #include "check.h"
 #include "small_batch.h"
@@ -12,7 +12,7 @@ enum {                                   /* the functions of the library */
         OBJECTIVE = WITH_OBJECTIVE | CHECK
 };
 
-/* everything that a call could write to */
+/* all outputs of all functions */
 typedef struct {
     grpo_real advantage[TOKENS], dlogp[TOKENS], dentropy[TOKENS], ddivergence_ref[TOKENS], term[TOKENS], dlog_partition[GROUPS];
     double scratch[15 * 2];              /* of the largest group */
@@ -30,17 +30,17 @@ typedef struct {
     grpo_totals totals;
     grpo_real advantage[TOKENS];
     outputs out, before;
-    /* what is passed */
+    /* the arguments */
     const grpo_objective *pass_objective;
     const grpo_batch *pass_batch;
     const grpo_real *pass_advantage;
     const grpo_totals *pass_totals;
-    int no_output, less_scratch;         /* less_scratch: one too few; 2: NULL beside a size that suffices */
+    int no_output, less_scratch;         /* less_scratch: 1: one element too few; 2: NULL with a sufficient size */
 } setup;
 
 static int seen[GRPO_N_RULES];
 
-/* ---- a setup without fault ----------------------------------------------------------------------------------------------------- */
+/* ---- a valid setup ------------------------------------------------------------------------------------------------------------- */
 
 static const grpo_field *field_named(const char *path) {
     int k, count;
@@ -50,14 +50,14 @@ static const grpo_field *field_named(const char *path) {
     return f;
 }
 
-/* past grpo_objective_set, which would refuse */
+/* sets a field without the checks of grpo_objective_set */
 static void put(grpo_objective *obj, const grpo_field *f, double value) {
     int choice = (int)(f->choices ? value : 0);
     if (f->choices) memcpy((char *)obj + f->offset, &choice, sizeof choice);
     else memcpy((char *)obj + f->offset, &value, sizeof value);
 }
 
-/* "path=value path=value": numbers, and choices by name */
+/* applies settings "path=value path=value": numbers, and choices by name */
 static void settle(grpo_objective *obj, const char *settings) {
     char word[160], *value, *end;
     size_t n;
@@ -72,7 +72,7 @@ static void settle(grpo_objective *obj, const char *settings) {
     }
 }
 
-/* asks for nothing; what choices read is there */
+/* an objective that needs no optional array; numbers have values that the choices accept */
 static void base_objective(grpo_objective *obj) {
     memset(obj, 0, sizeof *obj);
     settle(obj, "reward.overlong_max=1 reward.overlong_cache=1 reward.length_max=1 advantage.eps=1 advantage.scale_divisor=1 "
@@ -190,14 +190,14 @@ static void expect(const char *what, grpo_status found, const char *message) {
     seen[grpo_status_rule(found)]++;
 }
 
-/* the functions of `concerns` give the message and write nothing; no other minds.  Does not free */
+/* calls every function: those in `concerns` must return the message and write nothing, the others must succeed.  Does not free s */
 static void check_calls(setup *s, int concerns, const char *message, const char *what) {
     static setup each;
     char text[300];
     int k;
     for (k = 0; k < CALLS; k++) {
         const int tokens_only = (calls[k].group & LOSSES) && calls[k].name[1] == 'r';
-        if (tokens_only && s->pass_objective && is_of_gspo(s->pass_objective)) continue;         /* it sends to gspo.h */
+        if (tokens_only && s->pass_objective && is_of_gspo(s->pass_objective)) continue;         /* refused with GRPO_NEEDS_GSPO */
         each = *s;
         if (s->pass_objective) each.pass_objective = &each.objective;
         if (s->pass_batch) each.pass_batch = &each.batch;
@@ -232,7 +232,7 @@ static const struct member *member_named(const char *name, size_t length) {
     return members;
 }
 
-/* the arrays named, with spaces between, are NULL; "advantage" is the argument */
+/* sets the named arrays to NULL; "advantage" is the argument of the loss */
 static void take_away(setup *s, const char *names) {
     size_t n;
     for (; *names; names += n + (names[n] == ' ')) {
@@ -276,10 +276,10 @@ static void check_needs(void) {
     }
 }
 
-/* ---- what is in them ------------------------------------------------------------------------------------------------------------- */
+/* ---- elements of the arrays ------------------------------------------------------------------------------------------------------ */
 
-/* settings that read an array, the functions that look at it, the first and the last element that counts, one that does not (-1: all do),
- * the least and the largest number it may hold */
+/* settings that read an array, the functions that check it, its first and last element that are read, one that is not (-1: all are), and
+ * the range of valid numbers */
 static const struct numbers { const char *settings, *array; int concerns, first, last, unread; double low, high; } numbers[] = {
 #define TOKENS_OF FIRST_UNMASKED, LAST_UNMASKED, MASKED
 #define FINITE -DBL_MAX, DBL_MAX
@@ -313,11 +313,11 @@ static const struct numbers { const char *settings, *array; int concerns, first,
         FINITE },
 };
 
-/* the array with one element changed; rule: of the message, NULL: no function minds */
+/* changes one element of the array; rule: part of the message, NULL: all functions succeed */
 static void check_element(const struct numbers *n, int at, double value, const char *rule) {
     static setup s;
     char message[120], what[160];
-    for (int masked = 1; masked >= (at == n->unread); masked--) {                  /* and without a mask */
+    for (int masked = 1; masked >= (at == n->unread); masked--) {                  /* 0: without a mask */
         setup_make(&s, n->settings);
         put_element(&s, n->array, at, value);
         if (!masked) s.batch.mask = NULL;
@@ -348,7 +348,7 @@ static void check_numbers(void) {
     }
 }
 
-/* settings, what is put where, by whom it is refused and how */
+/* settings, the invalid element and its value, the functions that refuse it, and their message */
 typedef struct { const char *settings, *array; int at; double value; int concerns; const char *message; } fault;
 
 static const fault faults[] = {
@@ -381,13 +381,13 @@ static const fault faults[] = {
     { "weight.trust=k2", "divergence_old", FIRST_UNMASKED, NAN, 0, NULL },
     { "", "external_weight", FIRST_UNMASKED, NAN, 0, NULL }, { "", "value", FIRST_UNMASKED, NAN, 0, NULL },
         { "", "step_reward", 0, NAN, 0, NULL },
-    /* arrays that the loss reports of, where -infinity is no fault */
+    /* arrays that the loss uses for the report alone, where -infinity is valid */
     { "advantage.teacher_share=0.5", "logp_old", LAST_UNMASKED, -INFINITY, AXIS_2, "batch.logp_old[7] is infinite" },
     { "advantage.teacher_share=0.5", "logp_old", FIRST_UNMASKED, INFINITY, AXIS_2 | LOSSES, "batch.logp_old[0] is infinite" },
     { "advantage.kl_centred_coef=-1", "logp_ref", FIRST_UNMASKED, -INFINITY, AXIS_2, "batch.logp_ref[0] is infinite" },
     { "advantage.kl_centred_coef=-1", "logp_ref", LAST_UNMASKED, NAN, AXIS_2 | LOSSES, "batch.logp_ref[7] is NaN" },
     { "advantage.kl_centred_coef=-1", "logp_ref", MASKED, NAN, 0, NULL },
-    /* what axis 1 makes of good rewards can be too large for axis 2 */
+    /* valid rewards that axis 1 makes too large for axis 2 */
     { "reward.map=affine reward.map_factor=1e151", "reward", 0, 0, AXIS_2, "shaped reward[1] is larger than 1e150 in magnitude" },
     { "reward.map=affine reward.map_factor=1e140", "reward", 0, 0, 0, NULL },
     { "reward.length=kimi reward.length_coef=1e152", "reward", 0, 0, AXIS_2, "shaped reward[0] is larger than 1e150 in magnitude" },
@@ -409,11 +409,11 @@ static const fault faults[] = {
       "group[1] has fewer items than advantage.pass_k" },
     { "advantage.transform=pass_at_k advantage.pass_k=2", "reward", 0, 0, 0, NULL },
     { "advantage.transform=pkpo_maxrl advantage.pass_k=3 advantage.credit=step", "reward", 0, 0, 0, NULL },
-    /* rewards of scale beta */
+    /* scale beta needs rewards in [0, 1] */
     { "advantage.scale=beta", "reward", 2, 1.5, AXIS_2, "shaped reward[2] must lie in [0, 1]" },
     { "advantage.scale=beta", "reward", 0, -0.25, AXIS_2, "shaped reward[0] must lie in [0, 1]" },
     { "advantage.scale=beta advantage.credit=step", "step_reward", LAST_UNMASKED, -1, AXIS_2, "batch.step_reward[7] must lie in [0, 1]" },
-    /* a second clip lies beyond the batch's bound */
+    /* a dual clip must exceed the upper clip bound of the batch */
     { "surrogate.kind=gppo surrogate.bounds=external surrogate.clip_dual=3", "eps_high", LAST_UNMASKED, 2, LOSSES,
       "surrogate.clip_dual must exceed 1 + batch.eps_high[7]" },
     { "surrogate.kind=dual_clip surrogate.bounds=external surrogate.clip_dual=3", "eps_high", LAST_UNMASKED, 2, LOSSES,
@@ -441,7 +441,7 @@ static void check_faults(void) {
     }
 }
 
-/* returns that are too large where no reward is; a reward that is not read where no step ends */
+/* returns that exceed 1e150 though no reward does; step rewards are not read where no step ends */
 static void check_returns(void) {
     static setup s;
     const int wide = sizeof(grpo_real) == 8;
@@ -474,7 +474,7 @@ static void check_refusals(void) {
     }
 }
 
-/* numbers that may be infinite, upwards or both ways; others must be finite */
+/* numbers that may be +infinity, or either infinity; all others must be finite */
 static const char *const upwards[] = { "surrogate.eps_low", "surrogate.eps_high", "surrogate.quadratic_eps", "surrogate.bound_cap",
     "surrogate.log_low",
     "surrogate.log_high",
@@ -505,7 +505,7 @@ static void check_field(const grpo_field *f, double value, const char *rule) {
     setup_free(&s);
 }
 
-/* accepted by itself: it may still lie badly to another number */
+/* the value is valid for its field; the check may still refuse it in combination with another field */
 static void check_may_be(const grpo_field *f, double value) {
     grpo_objective obj;
     grpo_status st;
@@ -515,7 +515,7 @@ static void check_may_be(const grpo_field *f, double value) {
     check(!st || grpo_status_is(st, GRPO_CROSSED), "%s of %g: %s", f->path, value, status_line(st));
 }
 
-/* every choice one too low and one too high, every number NaN and infinite */
+/* every field: a choice one below and one above its range, a number NaN and infinite */
 static void check_fields(void) {
     int k, count;
     const grpo_field *field = grpo_fields(&count);
@@ -617,7 +617,7 @@ static void check_gspo(void) {
     }
 }
 
-/* NULL advantages are all 0 where the surrogate is none; pairs are counted, and cost what they say */
+/* valid calls: NULL advantages count as 0 with surrogate none; preference pairs are counted and enter the loss */
 static void check_accepted(void) {
     static setup s;
     setup_make(&s, "surrogate.kind=none penalty.kl=k3 penalty.kl_coef=1 ratio.level=sequence_clipped_mean");
@@ -682,15 +682,15 @@ static void check_mixed(int other_ranks) {
     copy = first;
     expect("other totals", grpo_partial_merge(&first, &other), "from belongs to other totals: count all parts first");
     check(!memcmp(&first, &copy, sizeof first), "grpo_partial_merge: something was written");
-    memset(&other, 0, sizeof other);                                        /* of a rank that has nothing */
+    memset(&other, 0, sizeof other);                                        /* of a rank without responses */
     expect("nothing to merge", grpo_partial_merge(&first, &other), NULL);
     check(!memcmp(&first, &copy, sizeof first), "grpo_partial_merge: nothing changed something");
     setup_free(&s);
 }
 
-/* ---- counts beyond measure ------------------------------------------------------------------------------------------------------- */
+/* ---- counts that overflow -------------------------------------------------------------------------------------------------------- */
 
-/* four responses that share their tokens, as many as an integer can count: their sum is none */
+/* four responses that share their tokens, INT64_MAX in number: the sum of lengths overflows */
 static void check_long(void) {
     static const int64_t group_begin[] = { 0, 2, 4 }, offset[] = { 0, 0, 0, 0 }, length[] = { INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX };
     static setup s;
@@ -702,7 +702,7 @@ static void check_long(void) {
     setup_free(&s);
 }
 
-/* what other calls have left is added to: counts that cannot have come from there */
+/* totals and moments that no earlier call can have written */
 static const struct { size_t at; const char *name; } in_moments[] = {
 #define HELD(type, member) { offsetof(type, member), #member }
     HELD(grpo_moments, values.count), HELD(grpo_moments, tokens), HELD(grpo_moments, items), HELD(grpo_moments, sequences),
@@ -789,7 +789,7 @@ static void check_names(void) {
     check(!memcmp(&obj, &copy, sizeof obj), "an objective was written to");
 }
 
-/* the parts of a status, and messages in little room */
+/* the parts of a status, and messages in buffers that are too small */
 static void check_texts(void) {
     static setup s;
     char text[GRPO_MESSAGE_SIZE], little[8] = "1234567";

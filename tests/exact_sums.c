@@ -1,5 +1,5 @@
-/* Sums are exact and rounded once.  They are reached through the interface: with the score surrogate, advantage -1 and aggregation
- * token_sum the loss is the sum of logp; report.entropy is the sum of entropy over the number of tokens. */
+/* Sums are exact and rounded once, tested through public functions: with surrogate reinforce, advantage -1 and no divisor the loss is the
+ * sum of logp; report.entropy is the sum of entropy divided by the number of tokens. */
 #include "../gspo.h"
 #include "status.h"
 #include "check.h"
@@ -9,7 +9,7 @@ enum { MANY = 4096 };
 
 static grpo_objective sum_objective(void) {
     grpo_objective obj;
-    memset(&obj, 0, sizeof obj);                                 /* zero on every axis is the score function, summed */
+    memset(&obj, 0, sizeof obj);                                 /* surrogate reinforce, summed over tokens */
     return obj;
 }
 
@@ -28,7 +28,7 @@ static grpo_batch one_sequence(const grpo_real *x, const int64_t *n) {
     return b;
 }
 
-/* x added `times` times */
+/* adds a batch of x to the partial, `times` times */
 static grpo_status add(grpo_partial *p, const grpo_real *x, int64_t n, int64_t times) {
     const grpo_objective obj = sum_objective();
     const grpo_batch b = one_sequence(x, &n);
@@ -74,7 +74,7 @@ static void check_small_sums(void) {
     check(!signbit(sum(pair, 2).loss), "an empty sum is +0");
 }
 
-/* huge numbers in shuffled pairs with a known rest */
+/* pairs of huge numbers that cancel, shuffled, with a known remainder */
 static void check_pairs(double huge, double rest) {
     static grpo_real x[MANY];
     static int64_t order[MANY];
@@ -116,7 +116,7 @@ static void check_three(double a, double b, double c, double expected) {
     check_sum("three numbers in another order", x, 3, expected);
 }
 
-/* to nearest, ties to even; what breaks the tie may be far away */
+/* rounding to nearest, ties to even; a tie may be broken by a bit far below */
 static void check_rounding(void) {
     check_three(1, 0x1p-53, 0, 1);
     check_three(1, 0x1p-53, 0x1p-1074, 1 + 0x1p-52);
@@ -149,7 +149,7 @@ static void check_ties(void) {
     }
 }
 
-/* read as two words: powers of two, which lie in one limb, and their differences, whose rest may have the other sign */
+/* sums read as two doubles: powers of two, which are in one limb, and their differences, whose second double may have the other sign */
 static void check_two_words(void) {
     static const int gap[] = { 1, 20, 31, 32, 33, 52, 53, 54, 63, 64, 65, 96, 200, 3000 };
     int k, j;
@@ -162,7 +162,7 @@ static void check_two_words(void) {
         }
 }
 
-/* the mean of a power of two and so many zeros that the sum's carries have been propagated, after which one bit stands in a limb alone */
+/* the mean of a power of two and so many zeros that the carries have been propagated: a single bit remains in its limb */
 static void check_carried(void) {
     double x[512] = { 0 }, zero[512] = { 0 };
     for (int k = -1000; k < 1023; k++)
@@ -189,7 +189,7 @@ static void check_overflow(void) {
     check(q.loss == DBL_MAX && q.overflow == 0, "just below: %g, overflow %d", q.loss, q.overflow);
 }
 
-/* a million times the largest double and back */
+/* the largest double added and subtracted a million times */
 static void check_far_overflow(void) {
     static grpo_partial p;
     static double x[MANY];
@@ -210,7 +210,7 @@ static void check_far_overflow(void) {
 
 /* ---- against integers ---------------------------------------------------------------------------------------------------------- */
 
-/* multiples of 2^scale: their sum fits 64 bits, and 53 for few of them */
+/* random multiples of 2^scale whose sum fits into 64 bits */
 static void check_integers(int scale, int bits, int64_t n) {
     grpo_real *x = (grpo_real *)test_alloc(n, sizeof *x);
     rng r = { 17 };
@@ -239,7 +239,7 @@ static void check_against_integers(void) {
 
 /* ---- carries ------------------------------------------------------------------------------------------------------------------- */
 
-/* every addition of 2^k - 1 units moves several limbs; of -1 after +1 borrows across all of them */
+/* every addition of 2^k - 1 units carries over several limbs; -1 after +1 borrows across all of them */
 static void check_millions(double value) {
     static grpo_partial p;
     static grpo_real x[MANY];
@@ -269,7 +269,7 @@ static void check_carries(void) {
     check_millions(sizeof(grpo_real) == 8 ? -0x1.fffffffffffffp-100 : -0x1.fffffep-100);
 }
 
-/* merging chains of partials holds as many additions as one long sum */
+/* a chain of merged partials has the same carries as one long sum */
 static void check_merges(void) {
     static grpo_partial part, total;
     static grpo_real x[MANY];
@@ -286,7 +286,7 @@ static void check_merges(void) {
     check(r.tokens == (int64_t)MANY * 5000, "5000 merges: tokens");
 }
 
-/* doubling: 2^60 times a number by merging a partial into itself's copy */
+/* 2^60 times a number, by merging a partial with its copy 60 times */
 static void check_doubling(void) {
     static grpo_partial p, copy;
     grpo_real x[] = { 1, (grpo_real)-0.375 };
@@ -302,7 +302,7 @@ static void check_doubling(void) {
     check(r.loss == 0.625 * 0x1p60, "doubled 60 times: %.17g", r.loss);
 }
 
-/* the loss is finite, its gradient times four ranks is not: a merged partial must remember */
+/* the loss is finite and its gradient times four ranks overflows: merging must keep the flag */
 static void check_overflow_merges(void) {
     static grpo_partial part, total;
     const grpo_objective obj = sum_objective();
@@ -339,7 +339,7 @@ static grpo_objective normalising(grpo_scale_kind scale) {
     return obj;
 }
 
-/* one group of responses of one token */
+/* advantages of one group of responses of one token each */
 static grpo_status advantages_of(const grpo_objective *obj, const double *reward, grpo_real *advantage) {
     static const int64_t group_begin[] = { 0, REWARDS }, offset[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, length[] = { 1, 1, 1, 1, 1, 1, 1, 1 };
     static const grpo_real logp[REWARDS];

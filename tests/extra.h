@@ -1,4 +1,4 @@
-/* What the tests of the functions of extra/ share: random batches, lists of their tokens in binary128, errors in ulps. */
+/* Shared by the tests of the functions of extra/: random batches, sorted lists of their tokens in binary128, errors in ulps. */
 #ifndef EXTRA_H
 #define EXTRA_H
 #include "../extra/grpo_control.h"
@@ -37,7 +37,7 @@ static inline void print_tallies(void) {
         printf("%-24s %8ld numbers, worst %.3g ulps\n", tallies[k].name, tallies[k].count, tallies[k].worst);
 }
 
-/* stored: found is an element of a token array, else it is a double whatever the elements are */
+/* stored: found is an element of an array; 0: a double in both builds */
 static inline void judge(const char *name, double found, reference_real expected, reference_real scale, int stored) {
     const double eps = stored ? REAL_EPS : DBL_EPSILON, tiny = stored ? REAL_TINY : 0x1p-1074, max = stored ? REAL_MAX : DBL_MAX;
     reference_real off = ref_abs((reference_real)found - expected);
@@ -85,7 +85,7 @@ static inline grpo_real random_value(rng *r, int mixture) {
     }
 }
 
-/* two draws, one after the other whatever the compiler */
+/* draws twice, in statements of their own, so that the order does not depend on the compiler */
 static inline double random_scaled(rng *r, int binades) {
     const double x = rng_unit(r);
     return ldexp(x, (int)rng_below(r, binades));
@@ -98,7 +98,7 @@ static inline double random_signed(rng *r, int decades) {
     return x * random_size(r, decades);
 }
 
-/* hundreds of short sequences */
+/* a batch of hundreds of short sequences */
 static inline void many_sequences(rng *r, rollouts *b) {
     const int64_t n = 256 + rng_below(r, 1000);
     rollouts_alloc_groups(b, 2, n, 1);
@@ -140,7 +140,7 @@ static inline void trial_make(rng *r, trial *t) {
     for (int64_t i = 0; i < t->b.n_sequences; i++)
         for (int64_t k = 0; k < t->b.length[i]; k++) t->place[t->total++] = t->b.offset[i] + k;
     trial_values(r, t);
-    if (rng_chance(r, 20)) {                /* without a mask nothing may be garbage */
+    if (rng_chance(r, 20)) {                /* without a mask no token may be garbage */
         for (int64_t k = 0; k < t->total; k++) {
             t->b.mask[t->place[k]] = 1;
             for (int a = 0; a < TOKEN_ARRAYS; a++) t->b.token[a][t->place[k]] = 0;
@@ -157,7 +157,7 @@ static inline void trial_free(trial *t) {
 
 /* ---- the tokens of a trial ------------------------------------------------------------------------------------------------------ */
 
-/* slots outside the sequences are not written to */
+/* expects 0 in `selected` at every token; slots outside the sequences must stay untouched */
 static inline void expect_nothing(trial *t) {
     memset(t->selected, 0x5a, (size_t)t->b.n_tokens);
     memset(t->expected, 0x5a, (size_t)t->b.n_tokens);
@@ -172,7 +172,7 @@ static inline void check_selected(const trial *t, const char *what, grpo_status 
 }
 
 typedef struct { reference_real x; int64_t rank, slot; } sorted_token;
-typedef struct { sorted_token *token; int64_t n; int rounded; } sorted_list;    /* rounded: __float128 does not hold every x */
+typedef struct { sorted_token *token; int64_t n; int rounded; } sorted_list;    /* rounded: binary128 does not hold every x exactly */
 
 static inline int ascending(const void *a, const void *b) {
     const sorted_token *p = a, *q = b;
@@ -197,7 +197,7 @@ static inline sorted_list list_of(const trial *t) {
 
 static inline void list_sort(sorted_list *l) { qsort(l->token, (size_t)l->n, sizeof *l->token, ascending); }
 
-/* garbage but at unmasked tokens, which are on a lattice of quarters or anywhere in between */
+/* an array that is garbage except at unmasked tokens, which have multiples of 1/4 or any numbers in [low, high] */
 static inline grpo_real *more_tokens(rng *r, const trial *t, double low, double high) {
     grpo_real *x = test_alloc(t->b.n_tokens, sizeof *x);
     const int lattice = rng_chance(r, 50);
@@ -228,7 +228,7 @@ static inline reference_real at_least_one(int64_t n) { return n > 0 ? n : 1; }
 
 typedef struct {
     const trial *t;
-    grpo_batch b;                                       /* the view of t, but for the arrays that stand here */
+    grpo_batch b;                                       /* the view of t with the arrays below */
     grpo_real *logp, *old, *ref, *teacher, *reward, *found, *tokens;
     double *number, *other, *positive, *unit;           /* (sequences) */
     int64_t *whole, *id;
@@ -296,7 +296,7 @@ static inline void four_make(four *f) {
     f->b.logp = f->b.logp_old = f->b.logp_ref = f->b.logp_teacher = f->tokens; f->b.reward = f->reward; f->b.mask = f->mask;
 }
 
-/* ---- the tests of a program, each as often as the others, one after the other -------------------------------------------------------- */
+/* ---- runs all tests of a program in turn, each `times` times ------------------------------------------------------------------------- */
 
 typedef void list_test(rng *r);
 typedef void trial_test(rng *r, trial *t);
@@ -318,7 +318,7 @@ static inline void test_trials(uint64_t seed, int times, trial_test *const *test
     }
 }
 
-/* of batches of less than 200 sequences */
+/* with batches of less than 200 sequences */
 static inline void test_sequences(uint64_t seed, int times, sequence_test *const *test, size_t n) {
     rng r = { seed };
     for (int k = 0; k < times / DRAWS_OVER; k++) {

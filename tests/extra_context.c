@@ -1,7 +1,7 @@
-/* extra_context: the tokens of every response are cut over one to five ranks, at random places, some ranks getting nothing; loss, gradients,
- * terms and report are those of gspo_loss to the bit, for every row that goes and for random objectives.  What does not go is refused.
- * Totals count what the merged partials do.  Where the loss needs no groups, micro-batches of any responses give the bits of the whole, each
- * response a group of its own; where it does, they give another loss. */
+/* extra/grpo_context.h: every response is cut at random places over one to five ranks, some of which get no token; loss, gradients, terms
+ * and report have the bits of gspo_loss, for every row that can be cut and for random objectives; the others are refused.  Totals count
+ * what the merged partials do.  If the loss needs no groups, micro-batches of arbitrary responses, each a group of its own, give the bits
+ * of the whole batch; if it does, they give a different loss. */
 #include "../extra/grpo_context.h"
 #include "../extra/grpo_lint.h"
 #include "check.h"
@@ -10,7 +10,7 @@
 
 enum { RANKS = 5, OBJECTIVES = 2000 };
 
-/* ---- what a rank has, and what all of them give ---- */
+/* ---- the inputs and outputs of the ranks ---- */
 
 typedef struct {
     grpo_batch batch;
@@ -45,7 +45,7 @@ static answer answer_room(int64_t tokens) {
 
 static void answer_free(answer *a) { free(a->dlogp); free(a->dentropy); free(a->ddivergence_ref); free(a->term); }
 
-/* every response in `ranks` pieces, the pieces dealt to the ranks in an order of the response's own */
+/* cuts every response into `ranks` pieces, and assigns them to the ranks in an order drawn for each response */
 static void cut(rng *r, const rollouts *b, int ranks, context_rank *rank) {
     for (int k = 0; k < ranks; k++) {
         memset(&rank[k], 0, sizeof rank[k]);
@@ -71,7 +71,7 @@ static void ranks_free(context_rank *rank, int ranks) {
     for (int k = 0; k < ranks; k++) { free(rank[k].offset); free(rank[k].length); free(rank[k].part); free(rank[k].through); }
 }
 
-/* ---- the protocol of the header, with additions in place of a network ---- */
+/* ---- the protocol of the header, with additions in place of communication ---- */
 
 static void add_parts(const context_rank *rank, int ranks, int64_t n, grpo_response *whole) {
     memset(whole, 0, (size_t)n * sizeof *whole);
@@ -167,11 +167,11 @@ static void check_cut(const char *name, const grpo_objective *obj, uint64_t seed
     rollouts_free(&b);
 }
 
-/* ---- micro-batches that cut groups and no response ---- */
+/* ---- micro-batches of whole responses that cut groups ---- */
 
 typedef struct { int64_t *begin, *offset, *length; grpo_real *reward; uint8_t *truncated; } alone;
 
-/* the responses in another order, each a group of its own */
+/* the responses in a random order, each a group of its own */
 static alone alone_room(rng *r, const rollouts *b) {
     const int64_t n = b->n_sequences;
     alone a;
@@ -212,7 +212,7 @@ static grpo_status run_alone(const grpo_objective *obj, const rollouts *b, const
             view.n_groups = b->n_sequences * (k + 1) / parts - first;
             view.group_begin = a->begin + first;
             view.offset = a->offset; view.length = a->length; view.reward = a->reward; view.truncated = a->truncated;
-            view.log_partition = NULL;                                 /* of groups: a response alone has none */
+            view.log_partition = NULL;                                 /* (groups), which a single response lacks */
             room = output_with_scratch(obj, &view);
             out.scratch = room.scratch; out.scratch_size = room.scratch_size;
             st = pass == 0 ? grpo_totals_add(obj, &view, A, &totals) : gspo_loss_add(obj, &view, A, &totals, &out, &all);
@@ -222,7 +222,7 @@ static grpo_status run_alone(const grpo_objective *obj, const rollouts *b, const
     return st;
 }
 
-/* is the loss another where responses stand alone? */
+/* does the loss change if each response is a group of its own? */
 static int check_alone(const char *name, const grpo_objective *obj, uint64_t seed, int kind) {
     rng r = { seed };
     rollouts b;
@@ -287,8 +287,8 @@ static void check_rows_alone(void) {
     check(alike > 3 * apart, "most rows need no groups");
 }
 
-/* with the first choice in every field that asks for whole responses; 0: the rest does not go with that */
-static int goes_in_parts(rng *r, grpo_objective *obj) {
+/* sets every field that needs whole responses to its first choice; 0: the result is no valid objective */
+static int make_cuttable(rng *r, grpo_objective *obj) {
     static const double levels[] = { GRPO_LEVEL_TOKEN, GRPO_LEVEL_SEQUENCE_MEAN, GRPO_LEVEL_SEQUENCE_SUM, GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN };
     grpo_status st;
     while (grpo_status_is(st = grpo_context_check(obj), GRPO_WHOLE_RESPONSE)) {
@@ -307,7 +307,7 @@ static void check_random(void) {
         random_objective(&r, &obj);
         sprintf(name, "objective %d", k);
         check_alone(name, &obj, 9000 + (uint64_t)k, kinds[k % 3]);
-        if (!goes_in_parts(&r, &obj)) continue;
+        if (!make_cuttable(&r, &obj)) continue;
         taken++;
         check_cut(name, &obj, 7000 + (uint64_t)k, kinds[k % 16 == 3 ? 3 : k % 3]);
     }
@@ -327,7 +327,7 @@ static void check_obstacle(const char *path, const char *choice, const char *row
     check(grpo_context_rounds(&obj) == 0, "%s %s has no rounds", path, choice);
 }
 
-/* totals of records read no array of the batch but its layout */
+/* grpo_totals from records read the layout of the batch and no other array */
 static void check_layout_is_asked(const grpo_objective *obj, const rollouts *b, const grpo_response *whole) {
     const int64_t first = b->length[0];
     grpo_batch bare;

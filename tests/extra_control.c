@@ -1,4 +1,4 @@
-/* extra/grpo_control.h: random numbers and batches against binary128, and by hand what random ones do not meet. */
+/* extra/grpo_control.h: random numbers and batches against binary128, and worked cases for extremes. */
 #include "extra.h"
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ static void test_quantile_tracker(rng *r) {
 
 /* ---- batches ------------------------------------------------------------------------------------------------------------------------- */
 
-/* rho < target: 1 or 0; -1 where rounding may decide */
+/* 1: rho < target, 0: not; -1: rounding may decide */
 static int is_heavy(const trial *t, const sorted_list *l, grpo_bounds b, double target) {
     reference_real P = 0, Q = 0, excess;
     for (int64_t j = 0; j < l->n; j++) {
@@ -227,7 +227,7 @@ static void test_bounds(rng *r, trial *t) {
     sorted_list l = list_of(t);
     int heavy = 0;
     c.target = rng_pick(r, targets, 8);
-    if (rng_chance(r, 20)) { c.low = 0.9; c.high = 2.5; }                /* nowhere to go */
+    if (rng_chance(r, 20)) { c.low = 0.9; c.high = 2.5; }                /* the bounds are at their limits */
     if (rng_chance(r, 20)) { c.low_max = 0.6; c.step = 0.3; }
     b.low = c.low; b.high = c.high;
     while (b.low < c.low_max && (heavy = is_heavy(t, &l, b, c.target)) > 0) b.low = fmin(b.low + c.step, c.low_max);
@@ -240,7 +240,7 @@ static void test_bounds(rng *r, trial *t) {
     free(l.token);
 }
 
-/* the mean of d or of its magnitude over the mask of sequences begin .. end - 1 */
+/* the mean of d, or of |d|, over the unmasked tokens of sequences begin .. end - 1 */
 static reference_real reference_change(const trial *t, int64_t begin, int64_t end, int magnitude) {
     reference_real sum = 0, d;
     for (int64_t i = begin; i < end; i++)
@@ -325,7 +325,7 @@ static void four_ask(const grpo_batch *b, const int64_t *agent, four_answers *x)
     check(!grpo_ratio_quantile(b, 0.5, 0, &x->quantile), "ratio_quantile");
 }
 
-/* the same answers where sequences stand apart and what is between them is NaN, which nobody writes to */
+/* gaps between sequences filled with NaN change no result and are not written to */
 static void test_between_sequences(rng *r) {
     four apart, packed;
     four_answers x, y;
@@ -360,7 +360,7 @@ static void test_between_sequences(rng *r) {
     for (int t = 5; t < FOUR; t += 3) check(x.a[t] == 0 && x.centroid[t] == 0 && x.agent[t] == 0 && x.clip[2][t] == 0, "between sequences");
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- worked cases -------------------------------------------------------------------------------------------------------------------- */
 
 static void test_extremes(void) {
     const double huge = 1e300, tiny = 1e-300, bad[] = { NAN, INFINITY, -INFINITY };
@@ -443,7 +443,7 @@ static void test_power_by_hand(void) {
           "power_clip refuses");
 }
 
-/* what may be written over what is read */
+/* outputs that may be the input arrays */
 static void test_levels_in_place(void) {
     const double rate[3] = { 0.5, 0.25, 0.5 };
     const int64_t level[3] = { 3, 0, 1 };

@@ -1,7 +1,7 @@
-/* extra/grpo_credit.h: advantages of random batches against their formulas in binary128, and by hand. */
+/* extra/grpo_credit.h: advantages of random batches against their formulas in binary128, and worked cases. */
 #include "extra.h"
 
-/* ---- key tokens: everything as the formulas are written ------------------------------------------------------------------------------ */
+/* ---- key tokens: formulas as written ------------------------------------------------------------------------------------------------- */
 
 static reference_real ref_atan(reference_real x) {
     reference_real sum = 0, power, square;
@@ -90,7 +90,7 @@ static void test_key_token_advantage(rng *r, trial *t) {
     free(found); free(token); free(scratch);
 }
 
-/* an id of all right and of no wrong response: of as many as make the tables more than a double counts, p is 0 and f = 1 */
+/* an id in all right responses and no wrong one, with so many responses that the number of tables overflows a double: p is 0, f is 1 */
 static void test_key_of_many(void) {
     enum { MANY = 1200 };
     static int64_t offset[MANY], length[MANY], token[MANY];
@@ -110,7 +110,7 @@ static void test_key_of_many(void) {
 
 /* ---- odds of success -------------------------------------------------------------------------------------------------------------- */
 
-/* sigmoid(L + e) - sigmoid(L), which nothing cancels in */
+/* sigmoid(L + e) - sigmoid(L), without cancellation */
 static reference_real ref_sigmoid_change(reference_real L, reference_real e) {
     const reference_real low = e < 0 ? L + e : L, size = ref_abs(e);
     const reference_real x = ref_sigmoid(low + size) * ref_sigmoid(-low) * -ref_change(-size, 0);
@@ -162,7 +162,7 @@ static void test_jsd(rng *r, trial *t) {
         m = ref_ln(beta * P + (1 - (reference_real)beta) * Q);
         x = beta * P * (p[s] - m); y = (1 - (reference_real)beta) * Q * (q[s] - m);
         m = (reference_real)p[s] - q[s];
-        if (ref_abs(m) < 0.1) {                                        /* the logarithms of P/M and Q/M would cancel */
+        if (ref_abs(m) < 0.1) {                                        /* the logarithms of P/M and Q/M would be inaccurate */
             x = -beta * P * ref_ln1p((1 - (reference_real)beta) * (ref_exp_minus_linear(-m) - m));
             y = -(1 - (reference_real)beta) * Q * ref_ln1p(beta * (ref_exp_minus_linear(m) + m));
         }
@@ -423,7 +423,7 @@ static void test_roles(rng *r) {
     check(!memcmp(reward, found[1], (size_t)n * sizeof *reward), "role_advantage: written over what is read, it is another");
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- worked cases -------------------------------------------------------------------------------------------------------------------- */
 
 static void test_lists_by_hand(void) {
     const double pooled[] = { 1, 0, 0, 1 }, sets[] = { 0.25, -0.25 };
@@ -441,7 +441,7 @@ static void test_lists_by_hand(void) {
           && isnan(grpo_jensen_shannon(-1, -2, NAN)), "jensen_shannon: what is no number, or out of range, is NaN");
 }
 
-/* log-probabilities so large that no double holds alpha times them: two leaves that have the same count alike all the same */
+/* log-probabilities of -1e20, whose product with alpha is rounded: two leaves with the same one still have the same weight */
 static void test_branch_far_away(void) {
     static const int64_t parent[] = { -1, 0, 0, 1, 1 };
     static const double reward[] = { 0, 0, 1, 1, 0 };
@@ -464,7 +464,7 @@ static void test_group_by_hand(void) {
     check(fabs((double)f.found[1] + 0.125 * weight) < 1e-7, "asymmetric_advantage: %g", (double)f.found[1]);
 }
 
-/* rewards whose squares no double holds: a power of two is no difference where they are divided by their deviation alone */
+/* rewards whose squares overflow or underflow: a power of two as factor changes nothing where they are divided by their deviation alone */
 static void test_units_of_rewards(void) {
     static const double plain[] = { 0, 1, 2, 1 }, units[] = { 0x1p-700, 0x1p-490, 0x1p490 };
     static const int64_t bundle[] = { 7 };
@@ -501,7 +501,7 @@ static void test_units_of_rewards(void) {
     for (int i = 0; i < 4; i++) check(f.found[i] == 0, "bundle_advantage of equal sums, no eps: %g", (double)f.found[i]);
 }
 
-/* they compare every token or sequence with every other */
+/* quadratic in the number of tokens or sequences: small batches only */
 static void test_few_key_tokens(rng *r, trial *t) { if (t->total < 300) test_key_token_advantage(r, t); }
 static void test_few_medians(rng *r, trial *t) { if (t->b.n_sequences < 300) test_median(r, t); }
 static void test_few_bundles(rng *r, sequences *p) { if (p->N < 40) test_bundles(r, p); }

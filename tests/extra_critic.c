@@ -1,9 +1,9 @@
-/* extra/grpo_critic.h: the loss of values and the proximal policy against binary128, divergences against differences of their values. */
+/* extra/grpo_critic.h: value loss and proximal policy against binary128; derivatives of divergences against differences. */
 #include "extra.h"
 
 /* ---- values -------------------------------------------------------------------------------------------------------------------------- */
 
-/* c of a token of sequence i in group g */
+/* the coefficient of a token of sequence i in group g */
 static reference_real reference_coefficient(const trial *t, const grpo_aggregation *a, int64_t g, int64_t i) {
     const int64_t T = mask_tokens(t, i, i + 1), of_group = mask_tokens(t, t->b.group_begin[g], t->b.group_begin[g + 1]);
     int64_t N = 0, G = 0, in_group = 0;
@@ -117,7 +117,7 @@ static void test_proximal(rng *r, trial *t) {
 
 /* ---- divergences --------------------------------------------------------------------------------------------------------------------- */
 
-/* d value/d student against differences of the value; it sums to 0 */
+/* the gradient by the student's logits against differences of the value; its sum is 0 */
 static void test_divergence_slopes(rng *r) {
     static const double betas[] = { 0, 1, 0.5, 0.125, 0.9 };
     const double beta = rng_pick(r, betas, 5), tau = 0.5 + rng_unit(r), h = 1e-5;

@@ -1,12 +1,12 @@
-/* extra/grpo_distill.h: divergences against their definition in binary128, gradients against softmax's backward pass of it, and that
- * against differences of the definition; the likeliest tokens, pairs and weights against sorted lists and by hand. */
+/* extra/grpo_distill.h: divergences against their definition in binary128; gradients against the definition's derivative through the
+ * softmax, which is itself compared with differences; top tokens, pairs and weights against sorted lists and worked cases. */
 #include "../extra/grpo_distill.h"
 #include "extra.h"
 
 enum { MOST_VOCAB = 48 };
 typedef enum { EASY, NEAR, PEAKED, BANNED, TIED, N_SHAPES } shape;
 
-/* a row: what the header is given, and the same in double */
+/* a row: the header's input, and the same in double */
 typedef struct {
     grpo_distill x;
     int vocab, k;
@@ -38,7 +38,7 @@ static double element(grpo_logits_type type, const void *from, int v) {
     return (double)((const grpo_real *)from)[v];
 }
 
-/* something near x, and what it is */
+/* stores x as an element, rounded to its type; returns the stored value */
 static double put(grpo_logits_type type, void *to, int v, double x) {
     const float f = (float)x;
     uint32_t bits;
@@ -61,7 +61,7 @@ static double random_logit(rng *r, shape s) {
     return (s == PEAKED ? 30 : 2) * rng_bell(r);
 }
 
-/* log-probabilities of logits */
+/* out: log-probabilities of n logits at temperature tau */
 static void normalise_row(const double *z, int n, double tau, double *out) {
     double most = -HUGE_VAL, sum = 0;
     for (int v = 0; v < n; v++) most = z[v] > most ? z[v] : most;
@@ -102,7 +102,7 @@ static void random_numbers(rng *r, sample *s) {
         of_teacher[v] = how == NEAR ? s->z[v] + 1e-6 * rng_bell(r) : random_logit(r, how);
         if (!s->kept[v]) s->z[v] = -HUGE_VAL;
     }
-    s->z[s->ids[0]] = put(s->x.student.type, &s->student, (int)s->ids[0], 0.25);         /* one is left */
+    s->z[s->ids[0]] = put(s->x.student.type, &s->student, (int)s->ids[0], 0.25);         /* one id is kept */
     s->kept[s->ids[0]] = 1;
     of_teacher[s->ids[0]] = 0.75;
     normalise_row(of_teacher, s->vocab, s->x.student.temperature, logs);
@@ -126,10 +126,10 @@ static void random_sample(rng *r, sample *s) {
 typedef struct { reference_real p, q, log_p, log_q, term, slope, size, steepness; int low; } exact_entry;
 typedef struct {
     exact_entry entry[MOST_VOCAB + 1];
-    int n, is_tail, judged;             /* not where a comparison turns on rounding */
-    int whole;                          /* p and q sum to 1, nothing is clipped */
-    reference_real q[MOST_VOCAB];       /* of the vocabulary, or over the ids */
-    reference_real D, terms, size, rest;        /* terms: of |term|; rest: 1 - the q of the bucket's ids */
+    int n, is_tail, judged;             /* judged: 0 where rounding may decide a comparison */
+    int whole;                          /* 1: p and q sum to 1 and nothing is clipped */
+    reference_real q[MOST_VOCAB];       /* over the vocabulary, or renormalised over the ids */
+    reference_real D, terms, size, rest;        /* terms: sum of |term|; rest: 1 - the sum of q over the bucket's ids */
     int infinite, outside, bounded;
 } exact_row;
 
@@ -141,7 +141,7 @@ static reference_real log_of_mixture(reference_real a, reference_real x, referen
 }
 
 static reference_real ref_times(reference_real x, reference_real y) { return x == 0 || y == 0 ? 0 : x * y; }
-/* infinite logs are so whatever they are multiplied with */
+/* p x, but an infinite x stays infinite for p = 0 */
 static reference_real times_log(reference_real p, reference_real x) { return x > 1e300 ? x : p * x; }
 static void near_bound(exact_row *e, reference_real x, reference_real bound) {
     if (ref_abs(x - bound) <= 1e-10 * (ref_abs(bound) + ref_abs(x))) e->judged = 0;
@@ -162,7 +162,7 @@ static reference_real tail_of(reference_real mass, exact_row *e, int *bounded) {
     return *bounded ? least : mass;
 }
 
-/* term, d D/d log q, and what each is added up from */
+/* a term, its derivative d D/d log q, and the sizes of both */
 static void exact_term(const grpo_distill *x, exact_entry *e) {
     const reference_real p = e->p, q = e->q, beta = x->beta, rest = 1 - beta, lm = log_of_mixture(beta, e->log_p, rest, e->log_q);
     const int has_p = e->log_p > -(reference_real)HUGE_VAL, has_q = e->log_q > -(reference_real)HUGE_VAL;
@@ -222,7 +222,7 @@ static void exact_bucket(const sample *s, const reference_real *log_q, exact_row
     e->whole = e->whole && !e->bounded && !bounded_too;
 }
 
-/* of a student whose logits are z */
+/* the divergence of a student with logits z */
 static void exact_divergence(const sample *s, const reference_real *z, exact_row *e) {
     const int renormalised = s->has_ids && s->x.tail == GRPO_TAIL_RENORMALISED;
     reference_real own[MOST_VOCAB], log_q[MOST_VOCAB], t[MOST_VOCAB], log_p[MOST_VOCAB];
@@ -248,7 +248,7 @@ static void exact_divergence(const sample *s, const reference_real *z, exact_row
     }
 }
 
-/* d D/d z_v through log softmax, and what it is added up from */
+/* d D/d z_v through log softmax; *size: the sum of the absolute values that are added up */
 static reference_real exact_slope(const sample *s, const exact_row *e, int v, reference_real *size) {
     const int last = e->is_tail ? e->n - 1 : e->n;
     reference_real sum = 0, sizes = 0, own = 0, steepness = 0;
@@ -269,9 +269,9 @@ static reference_real exact_slope(const sample *s, const exact_row *e, int v, re
     return (own - e->q[v] * sum) / s->x.student.temperature;
 }
 
-/* ---- rows against it --------------------------------------------------------------------------------------------------------------- */
+/* ---- rows against the definition --------------------------------------------------------------------------------------------------- */
 
-/* by kind, and whether p and q sum to 1 and nothing is clipped */
+/* names for judge: by kind, and by exact_row.whole */
 static const char *const names[3][2] = {
     { "forward, cut", "forward" }, { "reverse, cut", "reverse" }, { "jensen_shannon, cut", "jensen_shannon" }
 };
@@ -279,7 +279,7 @@ static const char *const gradient_names[3][2] = {
     { "d forward, cut", "d forward" }, { "d reverse, cut", "d reverse" }, { "d jensen_shannon, cut", "d jensen_shannon" }
 };
 
-/* within 4 ulps of double of what it is added up from, and rounded to the type */
+/* within 4 ulps of double of `size`, plus the rounding to the element type */
 static void judge_stored(const char *name, grpo_logits_type type, double found, reference_real expected, reference_real size) {
     const reference_real half = type == GRPO_LOGITS_BFLOAT16 ? ref_abs(expected) * 0x1p-8 + 1e-38 : ref_abs(expected) * 0x1p-10 + 0x1p-24;
     if (type == GRPO_LOGITS_REAL) { judge(name, found, expected, size, 1); return; }
@@ -287,7 +287,7 @@ static void judge_stored(const char *name, grpo_logits_type type, double found, 
           "%s: 16 bits: %g, expected %g", name, found, (double)expected);
 }
 
-/* the definition's own slope is the limit of its differences */
+/* the reference's derivative against differences of its own value */
 static void check_differences(const sample *s, const reference_real *z, const exact_row *e, int v) {
     const reference_real h = 0x1p-36 * (reference_real)s->x.student.temperature;
     reference_real moved[MOST_VOCAB], size, slope = exact_slope(s, e, v, &size), up;
@@ -323,7 +323,7 @@ static void test_row(rng *r) {
     if (e.infinite && !e.outside) { check(D == (grpo_real)HUGE_VAL, "%s: %g is no infinity", name, (double)D); return; }
     check(!e.infinite || D == (grpo_real)e.D, "%s: infinity beyond the most", name);
     scale = !e.whole || e.outside ? e.size : e.is_tail ? e.terms : ref_abs(e.D);
-    judge(name, (double)D, e.D, scale + 1e-15, 1);                              /* binary128 is off by 1e-31 itself */
+    judge(name, (double)D, e.D, scale + 1e-15, 1);                              /* binary128 itself has an error of 1e-31 */
     for (int v = 0; v < s.vocab; v++) {
         const reference_real slope = exact_slope(&s, &e, v, &size);
         judge_stored(gradient_names[s.x.kind][e.whole], s.x.student.type, element(s.x.student.type, &dz, v), weight * slope, weight * size);
@@ -331,7 +331,7 @@ static void test_row(rng *r) {
     if (rng_chance(r, 5) && !e.infinite) check_differences(&s, z, &e, (int)s.ids[0]);
 }
 
-/* ---- by hand ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- worked cases ------------------------------------------------------------------------------------------------------------------ */
 
 static grpo_distill of_reals(const grpo_real *z, int rows, int vocab) {
     grpo_distill x;
@@ -342,7 +342,7 @@ static grpo_distill of_reals(const grpo_real *z, int rows, int vocab) {
     return x;
 }
 
-/* exactly 0 where both are equal, one shifted by a constant or not */
+/* exactly 0 for equal rows, also if one is shifted by a constant */
 static void test_equal(void) {
     static const int64_t some[3] = { 0, 2, 3 };
     grpo_real z[5] = { 1, -2, 0.5, 3, -(grpo_real)HUGE_VAL }, t[5], dz[5], D, one = 1, picked[3];
@@ -365,7 +365,7 @@ static void test_equal(void) {
         }
 }
 
-/* infinite where one has what the other lacks; the mixture is not, nor is what a clip or a floor holds */
+/* infinite where one row has probability 0 and the other has not; finite for mixtures, and with a clip or a floor */
 static void test_infinite(void) {
     static const int64_t all[3] = { 0, 1, 2 };
     const grpo_real none = -(grpo_real)HUGE_VAL, z[3] = { 0, 0, none }, t[3] = { 0, none, 0 };
@@ -388,7 +388,7 @@ static void test_infinite(void) {
     check(!grpo_distill_divergence(&x, logs, all, NULL, &part, &D) && D > 0 && D < 10, "floor: %g", (double)D);
 }
 
-/* one id renormalised is no distribution to learn from; all ids renormalised are the whole vocabulary, and every order has the same bits */
+/* one renormalised id: divergence and gradient are 0; all ids renormalised, or the vocabulary in reverse order, change no bit */
 static void test_sets(rng *r) {
     enum { N = 40 };
     grpo_real z[N], t[N], back_z[N], back_t[N], D[3], dz[N], of_all[N], one = 1;
@@ -416,7 +416,7 @@ static void test_sets(rng *r) {
     for (int v = 0; v < N; v++) check(dz[v] == 0, "one id: d %g", (double)dz[v]);
 }
 
-/* rows with a stride; masked ones hold anything and get 0, or keep what there is; the logits' own rows; padding stays */
+/* rows with a stride; masked rows may hold anything, and get 0 or stay; gradients in place of the logits; padding is untouched */
 static void test_rows(void) {
     enum { ROWS = 3, N = 4, STRIDE = 6 };
     static const uint8_t mask[ROWS] = { 1, 0, 1 };
@@ -441,7 +441,7 @@ static void test_rows(void) {
     }
 }
 
-/* verl's forward KL of a top k by hand: log-probabilities log 1/2 and -20 of the teacher, log 1/4 of the student, all at least -10 */
+/* verl's forward KL over top k: teacher log 1/2 and -20, student log 1/4, log-probabilities floored at -10 */
 static void test_verl(void) {
     const double q = log(0.25), e10 = exp(-10);
     static const int64_t ids[2] = { 1, 3 };
@@ -455,12 +455,12 @@ static void test_verl(void) {
     check(!grpo_distill_gradient(&x, t, ids, NULL, &part, &one, 0, dz), "verl");
     check(fabs((double)dz[0] - 0.25 * (0.5 + e10)) < 1e-6 && fabs((double)dz[1] - (0.25 * (0.5 + e10) - 0.5)) < 1e-6, "verl: d %g %g",
           (double)dz[0], (double)dz[1]);
-    t[0] = -3;                                                          /* below 0: no divergence, no gradient */
+    t[0] = -3;                                                          /* a negative sum: divergence and gradient are 0 */
     check(!grpo_distill_divergence(&x, t, ids, NULL, &part, &D) && D == 0, "verl, negative: %g", (double)D);
     check(!grpo_distill_gradient(&x, t, ids, NULL, &part, &one, 0, dz) && dz[0] == 0 && dz[1] == 0, "verl, negative: d");
 }
 
-/* ---- the likeliest tokens ---------------------------------------------------------------------------------------------------------- */
+/* ---- top tokens -------------------------------------------------------------------------------------------------------------------- */
 
 static const double *sorted_by;
 static int largest_first(const void *a, const void *b) {
@@ -538,7 +538,7 @@ static void test_importance(rng *r, sequences *p) {
         }
 }
 
-/* ---- beside a policy loss ---------------------------------------------------------------------------------------------------------- */
+/* ---- added to a policy loss -------------------------------------------------------------------------------------------------------- */
 
 enum { ROWS_BESIDE = 5, VOCAB_BESIDE = 6 };
 static const int64_t begin_beside[2] = { 0, 2 }, offset_beside[2] = { 0, 2 }, length_beside[2] = { 2, 3 };
@@ -546,7 +546,7 @@ static const int64_t target_beside[ROWS_BESIDE] = { 0, 5, 2, 2, 1 };
 static const uint8_t mask_beside[ROWS_BESIDE] = { 1, 1, 1, 0, 1 };
 static const double coef_beside = 0.375, clip_beside = 0.25;
 
-/* GRPO's clipped surrogate and coef_beside times the divergence, both a mean over tokens and then responses, of logits z */
+/* GRPO's clipped surrogate plus coef_beside times the divergence at logits z, both averaged over tokens, then over responses */
 static reference_real loss_beside(const sample *s, const reference_real *z, const grpo_real *old, const grpo_real *advantage) {
     reference_real loss = 0, log_p[VOCAB_BESIDE];
     for (int i = 0; i < 2; i++) {
@@ -614,7 +614,7 @@ static void test_beside_a_policy_loss(rng *r) {
     }
 }
 
-/* the log-ratio stays within 20 */
+/* log-ratios are clamped to 20 */
 static void test_far_ratios(void) {
     four f;
     grpo_real old[12];

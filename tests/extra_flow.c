@@ -1,5 +1,5 @@
-/* extra/grpo_flow.h: schedules, steps and losses against their definitions in binary128, gradients also against differences of those
- * (which are exact for what is quadratic), and worked numbers. */
+/* extra/grpo_flow.h: schedules, steps and losses against their definitions in binary128; gradients against differences of the definitions,
+ * which are exact where these are quadratic; and worked cases. */
 #include "../extra/grpo_flow.h"
 #include "extra.h"
 
@@ -56,7 +56,7 @@ static void test_one_schedule(rng *r) {
     judge("rate", x.rate, s / ref_abs(b), s / ref_abs(b) * (size_b / ref_abs(b)), 0);
 }
 
-/* level 0.6 to 0.5, sigma_max 0.9, eta 0.7 */
+/* worked case: noise level 0.6 to 0.5, sigma_max 0.9, eta 0.7 */
 static void test_worked_schedules(void) {
     static const struct { grpo_flow_kind kind; double a, b, s; } worked[] = {
         { GRPO_FLOW_SDE, 0.93875, -0.1245, 0.271109 }, { GRPO_FLOW_DANCE_SDE, 0.959167, -0.116333, 0.221359 },
@@ -82,7 +82,7 @@ static void test_balance(rng *r) {
         int64_t j = k;
         rate[k] = rng_chance(r, 20) ? 0.5 : random_size(r, 3);
         sum += rate[k];
-        for (; j > 0 && sorted[j - 1] < rate[k]; j--) sorted[j] = sorted[j - 1];      /* descending: the reciprocals ascend */
+        for (; j > 0 && sorted[j - 1] < rate[k]; j--) sorted[j] = sorted[j - 1];      /* descending, so that the reciprocals ascend */
         sorted[j] = rate[k];
     }
     check(!grpo_balance_steps(n, rate, GRPO_BALANCE_MEDIAN, weight), "balance");
@@ -138,7 +138,7 @@ static void random_steps(rng *r, steps *x) {
     }
 }
 
-/* the five numbers of step k with element d of its mean moved, and the sizes of what they are summed from */
+/* the five numbers of step k with element `at` of its mean moved by `move`, and the sizes of their sums */
 static void define_step(const steps *x, int64_t k, int64_t at, reference_real move, reference_real *number, reference_real *size) {
     const reference_real n = x->begin[k + 1] - x->begin[k], s = x->std[k], c = x->own_kl_std ? x->kl_std[k] : x->std[k];
     const reference_real half_log_2_pi = ref_ln(4 * HALF_PI) / 2;
@@ -160,7 +160,7 @@ static void define_step(const steps *x, int64_t k, int64_t at, reference_real mo
     size[DIVERGENCE_OLD] = number[DIVERGENCE_OLD]; size[DIVERGENCE_REF] = number[DIVERGENCE_REF];
 }
 
-/* sum of by times the numbers: differences over the step's own unit have no error but that of binary128 */
+/* the sum of `by` times the numbers of step k: quadratic in the mean, so central differences are exact but for rounding */
 static reference_real weighed(const steps *x, int64_t k, int64_t d, reference_real move) {
     reference_real number[N_NUMBERS], size[N_NUMBERS], sum = 0;
     define_step(x, k, d, move, number, size);
@@ -201,7 +201,7 @@ static void test_one_batch_of_steps(rng *r) {
     }
 }
 
-/* D 2, s 0.5 */
+/* worked case: two elements, deviation 0.5 */
 static void test_worked_step(void) {
     static const grpo_real sample[2] = { (grpo_real)0.5, (grpo_real)-0.25 }, mean[2] = { (grpo_real)0.1, (grpo_real)-0.2 }, zero[2];
     static const int64_t begin[2] = { 0, 2 };
@@ -216,7 +216,7 @@ static void test_worked_step(void) {
     check(!grpo_gaussian_steps(1, begin, sample, mean, NULL, NULL, s, NULL, &out) && logp < 0, "logp alone needs no other mean");
 }
 
-/* extremes: numbers, infinities, but no NaN */
+/* extreme inputs give finite or infinite numbers, no NaN */
 static void test_extremes(void) {
     const grpo_real most = sizeof(grpo_real) == 4 ? (grpo_real)FLT_MAX : (grpo_real)DBL_MAX;
     const grpo_real numbers[] = { most, -most, 0, (grpo_real)1e-30, -1 };
@@ -236,7 +236,7 @@ static void test_extremes(void) {
     }
 }
 
-/* ---- without steps ---------------------------------------------------------------------------------------------------------------- */
+/* ---- losses without sampler steps ------------------------------------------------------------------------------------------------- */
 
 static void test_denoising(rng *r) {
     static grpo_real prediction[MOST_ELEMENTS], target[MOST_ELEMENTS], d[MOST_ELEMENTS];
@@ -280,7 +280,7 @@ typedef struct {
     grpo_nft settings;
 } nft;
 
-/* x+- - clean, and the size of its parts */
+/* the prediction of the given sign minus the clean sample, and the size of its parts */
 static reference_real nft_gap(const nft *x, int64_t k, int64_t d, int sign, reference_real move, reference_real *size) {
     const reference_real beta = x->settings.beta, v = x->v[d] + move, old = x->old[d];
     const reference_real u = sign > 0 ? beta * v + (1 - beta) * old : (1 + beta) * old - beta * v;
@@ -288,7 +288,7 @@ static reference_real nft_gap(const nft *x, int64_t k, int64_t d, int sign, refe
     return x->noisy[d] - x->level[k] * u - x->clean[d];
 }
 
-/* the mean of the squares with element `at` moved, the detached weight, and the gradient of the mean's element */
+/* the mean square of the gaps of sample k, with element `at` moved by `move` */
 static reference_real nft_squares(const nft *x, int64_t k, int sign, int64_t at, reference_real move) {
     const reference_real n = x->begin[k + 1] - x->begin[k];
     reference_real sum = 0, size;
@@ -323,7 +323,7 @@ static void check_nft_sample(const nft *x, int64_t k) {
     judge("share", x->share[k], r, 1, 0);
     judge("nft loss", x->loss[k], loss, loss, 0);
     for (int64_t d = x->begin[k]; d < x->begin[k + 1]; d++) {
-        /* quadratic in the element: a whole unit's difference is exact */
+        /* quadratic in the element: a difference over +-1 is exact */
         const reference_real g = (nft_loss(x, k, r, d, 1) - nft_loss(x, k, r, d, -1)) / 2;
         reference_real up, down, size;
         nft_gap(x, k, d, 1, 0, &up); nft_gap(x, k, d, -1, 0, &down);
@@ -357,7 +357,7 @@ static void test_nft(rng *r) {
     for (int64_t k = 0; k < x.n; k++) check_nft_sample(&x, k);
 }
 
-/* errors whose squares no double holds; and elements of which none may be so large that a difference is infinite */
+/* errors whose squares overflow; elements so large that a difference would overflow are refused */
 static void test_large_nft(void) {
     static const int64_t begin[2] = { 0, 1 };
     const grpo_real zero = 0, v = (grpo_real)1e30, most = sizeof(grpo_real) == 4 ? v : (grpo_real)DBL_MAX, least = -most;

@@ -1,4 +1,5 @@
-/* extra/grpo_layout.h: what it says of sizes and offsets is so, and a declaration that differs in anything is refused at its place. */
+/* extra/grpo_layout.h: its sizes and offsets are those of the compiler, it lists every member, and a declaration that differs in any entry
+ * is refused with the index of that entry. */
 #include "../gspo.h"
 #include "../extra/grpo_layout.h"
 #include "check.h"
@@ -20,7 +21,7 @@ static int is(const grpo_layout *x, const char *structure, const char *member) {
     return !strcmp(x->structure, structure) && !strcmp(x->member, member);
 }
 
-/* a batch and a report written through what the table says, read through the structs */
+/* a batch and a report, written at the table's offsets and read through the structs */
 static void test_offsets(void) {
     int n;
     const grpo_layout *layout = grpo_layouts(&n);
@@ -40,7 +41,7 @@ static void test_offsets(void) {
     check((const void *)b.logp_old == address && !b.logp && !b.logp_ref && b.n_tokens == 77 && r.loss == 0.25, "written by name");
 }
 
-/* the members of a struct follow each other without a gap but for alignment, to its end: none is left out */
+/* the table's members cover the struct without a gap other than alignment, so none is missing */
 static void test_members_fill(const char *structure) {
     int n;
     int64_t end = 0, size = grpo_sizeof(structure);

@@ -1,12 +1,13 @@
-/* extra_lint VECTORS: extra/grpo_lint.h.  Every status finds its place; every rule fires where it should, with the sentence expected, and
- * stays silent beside it; good batches, random ones and those of the vectors, whole and in parts, raise no false alarm. */
+/* extra_lint VECTORS: extra/grpo_lint.h.  Every status is located; every rule fires on a batch with the mistake, with the expected
+ * sentence, and not on a similar correct batch; valid batches, random ones and those of the vectors, whole and in parts, give no error and
+ * no likely mistake. */
 #include "../extra/grpo_lint.h"
 #include "case.h"
 #include "check.h"
 #include "random_objective.h"
 #include "scratch.h"
 
-/* ---- a good batch: three prompts of three responses, a token between responses, every tenth token masked ----------------------------- */
+/* ---- a valid batch: three prompts of three responses, a token between responses, every tenth token masked ---------------------------- */
 
 enum { PROMPTS = 3, EACH = 3, RESPONSES = PROMPTS * EACH, LENGTH = 7, STRIDE = LENGTH + 1, TOKENS = RESPONSES * STRIDE, COLUMNS = 2 };
 
@@ -183,7 +184,7 @@ static void impossible(setup *s) { s->old[begin_of(s, 2)] = (grpo_real)-HUGE_VAL
 static void unlikely(setup *s) { s->old[begin_of(s, 2)] = (grpo_real)-300; }
 static void nothing(setup *s) { (void)s; }
 
-/* ---- arrays that nobody filled, logits of something else ---- */
+/* ---- unfilled arrays, arrays of something else ---- */
 static void no_ref(setup *s) { memset(s->ref, 0, sizeof s->ref); }
 static void no_ref_of_none(setup *s) { no_ref(s); s->obj.penalty.kl = GRPO_KL_NONE; }
 static void no_ref_yet(setup *s) { no_ref(s); no_advantage(s); }
@@ -230,7 +231,7 @@ static void mask_fifth(setup *s) { for (int t = 0; t < TOKENS; t++) s->mask[t] =
 static void mask_once(setup *s) { for (int t = 0; t < TOKENS; t++) s->mask[t] = t % 8 == 4; own_totals(s); }
 static void inverted(setup *s) { mask_from(s, 4, LENGTH); zeros_from(s, s->old, 4); }
 static void cut_beginning(setup *s) { mask_from(s, 4, LENGTH); }
-static void cut_but_one(setup *s) { cut_beginning(s); memset(s->mask + begin_of(s, 4), 0, LENGTH); own_totals(s); }   /* of which none counts */
+static void cut_but_one(setup *s) { cut_beginning(s); memset(s->mask + begin_of(s, 4), 0, LENGTH); own_totals(s); }   /* none counts */
 static void inverted_live(setup *s) {
     mask_from(s, 1, LENGTH);
     for (int i = 0; i < RESPONSES; i++) for (int t = 0; t < 1 + i % 3; t++) s->mask[begin_of(s, i) + t] = 0;
@@ -246,7 +247,7 @@ static void not_last_two(setup *s) { mask_from(s, 0, 5); }
 static void mask_right(setup *s) { mask_from(s, 0, 5); zeros_from(s, s->old, 5); }
 static void not_last(setup *s) { mask_from(s, 0, LENGTH - 1); }
 static void mask_early(setup *s) { mask_from(s, 0, 4); zeros_from(s, s->old, 5); }
-static void mask_early_and_next(setup *s) {                            /* as one array: the last slot has the flag of the next response */
+static void mask_early_and_next(setup *s) {                            /* shifted as one array: the last slot has the next one's flag */
     mask_early(s);
     for (int i = 0; i < RESPONSES; i++) s->mask[begin_of(s, i) + LENGTH - 1] = 1;
     own_totals(s);
@@ -306,7 +307,7 @@ static void cut_alone(setup *s) { cut_last(s); own_totals(s); }
 static void cut_both(setup *s) { s->group[0] = 1; cut_last(s); }
 static void larger_last(setup *s) { s->group[1] = 1; s->group[2] = 3; new_advantages(s); }
 
-/* groups of one with the advantages of the whole: in a part of a batch */
+/* a part of a batch: groups of one response with the advantages of the whole groups */
 static void lone(setup *s) {
     s->group[1] = 1; s->group[2] = 2; s->group[3] = 3;
     s->obj.aggregation.kind = GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN;
@@ -428,7 +429,7 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(LONE_ADVANTAGE), lone, lone_zero,
       "note: batch.group_begin[0] begins a group of one response whose advantage is not 0: is it cut?  This loss looks at whole groups: "
       "group 0; 3 in all" },
-    /* once more */
+    /* a second correct batch for the same rule */
     { RULE(LONE_ADVANTAGE), lone, lone_needless, NULL },
     { RULE(LONE_ADVANTAGE), lone, lone_alone, NULL },
     { RULE(LONE_ADVANTAGE), lone, lone_shifted, NULL },
@@ -504,7 +505,7 @@ static const grpo_finding *found_in(const grpo_finding *finding, int n, grpo_lin
     return NULL;
 }
 
-/* "...": the rest is open */
+/* text equals expected; "..." at the end of expected matches anything */
 static int is_sentence(const char *text, const char *expected) {
     const char *dots = strstr(expected, "...");
     return dots ? !strncmp(text, expected, (size_t)(dots - expected)) : !strcmp(text, expected);
@@ -563,7 +564,7 @@ static void test_equal_groups(void) {
     }
 }
 
-/* responses of one length, as many and as long as a padded batch has them */
+/* responses of one length, in the numbers and lengths of padded batches */
 static void test_fixed_length(void) {
     static const int64_t group[] = { 0, 4, 8 };
     static const uint8_t mask[8 * 8] = { 1 };
@@ -574,7 +575,7 @@ static void test_fixed_length(void) {
     grpo_objective obj;
     grpo_batch b;
     for (int k = 0; k < 7; k++) {
-        static const int expected[] = { 1, 0, 0, 0, 0, 1, 0 };                    /* as it is; else what is said below */
+        static const int expected[] = { 1, 0, 0, 0, 0, 1, 0 };                    /* 0: unchanged; others: the changes below */
         const grpo_finding *x;
         memset(&b, 0, sizeof b);
         for (int i = 0; i < 8; i++) { offset[i] = 8 * i; length[i] = 8; truncated[i] = 1; }
@@ -594,7 +595,7 @@ static void test_fixed_length(void) {
     }
 }
 
-/* many responses: neighbours that change places are few of them up to a quarter; groups of any size, cut at an end or not */
+/* many responses: up to a quarter of them swapped with a neighbour; groups of any size, cut at an end or not */
 static void test_many_responses(void) {
     enum { MANY = 36 };
     static const struct { int64_t begin[6]; int cut; } cuts[] = {
@@ -630,7 +631,7 @@ static void test_many_responses(void) {
     }
 }
 
-/* ---- work in parts ------------------------------------------------------------------------------------------------------------------- */
+/* ---- evaluation in parts ------------------------------------------------------------------------------------------------------------- */
 
 typedef struct { grpo_totals totals; grpo_partial partial; grpo_moments moments; } in_parts;
 
@@ -642,7 +643,7 @@ static grpo_batch group_of(const grpo_batch *b, int64_t g) {
     return part;
 }
 
-/* a group a part */
+/* adds group g, as a part of its own, to totals, partial and moments */
 static grpo_status count_part(const grpo_objective *obj, const grpo_batch *b, const grpo_real *A, int64_t g, in_parts *n) {
     const grpo_batch part = group_of(b, g);
     const grpo_status st = grpo_moments_add(obj, &part, &n->moments);
@@ -666,7 +667,7 @@ static int lint_parts(const in_parts *n, grpo_finding *finding) {
     return grpo_lint_parts(&n->totals, &n->partial, &n->moments, finding, GRPO_LINT_MOST);
 }
 
-/* mistakes with the parts, of totals, partial and moments that a right step has left */
+/* mistakes in the evaluation of parts, made in the totals, partial and moments of a correct step */
 static void forgotten(in_parts *n, const setup *s) {
     grpo_totals totals = n->totals;
     memset(n, 0, sizeof *n);
@@ -728,7 +729,7 @@ static void test_parts(void) {
     }
 }
 
-/* less room: the worst are kept, in the order of more room */
+/* a buffer too small for all findings gets the worst ones, in the same order */
 static void test_room(void) {
     static setup s;
     grpo_finding all[GRPO_LINT_MOST], some[GRPO_LINT_MOST];
@@ -750,7 +751,7 @@ static void test_room(void) {
 
 typedef enum { OF_TOKEN, OF_STEP, OF_SEQUENCE, OF_COLUMNS, OF_COLUMN, OF_GROUP, OF_FLAG } element;
 
-/* element k of an array, found again: 1 if there is one */
+/* checks the location of element k of an array; returns whether the element exists */
 static int expect_place(const setup *s, element of, int64_t k, grpo_fault *f) {
     int64_t i = of == OF_SEQUENCE ? k : of == OF_COLUMNS ? k / COLUMNS : k / STRIDE;
     f->group = f->response = f->sequence = f->token = f->column = -1;
@@ -793,14 +794,14 @@ static void test_places(void) {
     test_places_of(&s, GRPO_AT_group_, "group", OF_GROUP, NULL);
 }
 
-/* what functions return, told by what they were called with */
+/* checks the message of a status with its location in the batch of the call */
 static void expect_message(grpo_status st, const setup *s, const char *expected) {
     char text[GRPO_LINT_MESSAGE_SIZE];
     grpo_fault_message(st, &s->obj, &s->b, s->A, text, sizeof text);
     check(!strcmp(text, expected), "\"%s\" instead of \"%s\"", text, expected);
 }
 
-/* what grpo_logits_loss returns: of the logits of a batch, and of rows alone */
+/* the same for a status of grpo_logits_loss: for the logits of a batch, and for rows alone */
 static void expect_of_logits(const grpo_logits_batch *rows, const setup *s, const char *expected, const char *alone) {
     char text[GRPO_LINT_MESSAGE_SIZE];
     grpo_report report;
@@ -912,7 +913,7 @@ static void test_messages(void) {
     expect_message(GRPO_STATUS_ARGUMENT_(GRPO_NAN, 3, 5), &s, "argument 3[5] is NaN");
 }
 
-/* numbers as sentences have them, by a field that holds them */
+/* the format of numbers in sentences, through a field with that value */
 static void test_numbers(void) {
     static const struct { double x; const char *text; } numbers[] = {
         { 0.1, "0.1" }, { -0.00012345678, "-0.000123457" }, { 0.0000999999996, "0.0001" }, { 99999.95, "100000" }, { 123456.7, "123457" },
@@ -930,7 +931,7 @@ static void test_numbers(void) {
         snprintf(expected, sizeof expected, "likely mistake: it is %s, but a log-probability is at most 0", numbers[k].text);
         check(!strcmp(grpo_finding_message(&x, text, sizeof text), expected), "%.17g: %s", numbers[k].x, text);
     }
-    for (size_t size = 0; size < sizeof expected; size++) {                       /* cut where the buffer ends */
+    for (size_t size = 0; size < sizeof expected; size++) {                       /* truncated at the end of the buffer */
         memset(text, 0x5a, sizeof text);
         grpo_finding_message(&x, text, size);
         check(size == 0 || (strlen(text) < size && !strncmp(text, expected, strlen(text))), "room for %d", (int)size);
@@ -938,7 +939,7 @@ static void test_numbers(void) {
     }
 }
 
-/* ---- batches that are good ----------------------------------------------------------------------------------------------------------- */
+/* ---- valid batches ------------------------------------------------------------------------------------------------------------------- */
 
 static int is_all_masked(const grpo_batch *b) {
     for (int64_t i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
@@ -951,7 +952,7 @@ static int is_all_alone(const grpo_objective *obj, const grpo_batch *b) {
     return obj->advantage.baseline != GRPO_BASELINE_NONE;
 }
 
-/* tokens that the loss counts; -1: it is refused */
+/* the number of tokens that the loss counts; -1: the batch is refused */
 static int64_t counted_tokens(const grpo_objective *obj, const grpo_batch *b, const grpo_real *advantage) {
     grpo_output out = output_with_scratch(obj, b);
     grpo_report report;
@@ -960,7 +961,8 @@ static int64_t counted_tokens(const grpo_objective *obj, const grpo_batch *b, co
     return st ? -1 : report.tokens;
 }
 
-/* no errors and no likely mistakes, but of a batch without tokens or comparisons, which must be called that; the number of mistakes */
+/* expects no errors and no likely mistakes, except for a batch without tokens or comparisons, which must be reported; returns the number of
+ * likely mistakes */
 static int check_quiet(const char *what, const grpo_objective *obj, const grpo_batch *b, const grpo_real *advantage,
                        const grpo_totals *totals) {
     grpo_finding finding[GRPO_LINT_MOST];
@@ -980,7 +982,7 @@ static int check_quiet(const char *what, const grpo_objective *obj, const grpo_b
     return alarms;
 }
 
-/* totals, partial and moments of groups one by one count the same; whether the objective was evaluated */
+/* totals, partial and moments added up group by group give no finding either; returns whether the objective could be evaluated */
 static int check_quiet_parts(const char *what, const grpo_objective *obj, const grpo_batch *b, const grpo_real *advantage) {
     static in_parts n;
     grpo_finding finding[GRPO_LINT_MOST];
@@ -1022,14 +1024,14 @@ static void test_vectors(const char *folder) {
     check(cases > 2500, "%d cases", (int)cases);
 }
 
-/* some of random_logps are above 0, by less than 1 */
+/* subtracts 1 from log-probabilities, of which random_logps gives some above 0, by less than 1 */
 static void lower_logps(rollouts *b) {
     for (int k = TOKEN_LOGP; k <= TOKEN_ROLLOUT; k++) for (int64_t t = 0; t < b->n_tokens; t++) b->token[k][t] -= 1;
 }
 
-/* as rollouts are: random ones around each other, packed or padded, in any order, with garbage where nothing counts; whole and in parts */
+/* random batches with similar policies, packed or padded, in any order, with garbage at masked tokens; whole and in parts */
 static void test_random(void) {
-    static const char *const row[] = { "grpo", "dapo", "rloo", "gspo", "cispo" };       /* rloo has no use for infinite divergences */
+    static const char *const row[] = { "grpo", "dapo", "rloo", "gspo", "cispo" };       /* rloo refuses an infinite KL in the reward */
     static const int kinds[] = { 0, RANDOM_NEG_INF, RANDOM_DYADIC, RANDOM_SMALL, RANDOM_LONG, RANDOM_ONE_TOKEN, RANDOM_ALL_MASKED };
     rng r = { 11 };
     for (int k = 0; k < 1000; k++) {
@@ -1056,7 +1058,7 @@ static void test_random(void) {
     }
 }
 
-/* its baseline, scale and normalisation, with nothing else that shapes advantages */
+/* a random baseline, scale and normalisation, with nothing else that changes advantages */
 static void random_objective_of_rewards(rng *r, grpo_objective *obj) {
     const grpo_baseline_kind baseline = obj->advantage.baseline;
     const grpo_scale_kind scale = obj->advantage.scale;
@@ -1070,7 +1072,7 @@ static void random_objective_of_rewards(rng *r, grpo_objective *obj) {
     if (grpo_objective_check(obj)) check(!grpo_objective_named("dapo", obj), "dapo");
 }
 
-/* any objective: advantages that it makes are never against the rewards, and parts count what the whole does */
+/* random objectives: their own advantages are never reported as opposite to the rewards, and parts give the counts of the whole */
 static void test_random_objectives(void) {
     rng r = { 17 };
     int evaluated = 0;

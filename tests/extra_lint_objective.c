@@ -1,12 +1,12 @@
-/* extra/grpo_lint_objective.h, against what advantages and loss make of a change: a number, or an array, that nothing reads changes no bit;
- * each choice that is said to read a number lets it change one; what is said of a number left 0 is so, and nothing is said beside it; no
- * published row has a finding, but those listed with their reasons. */
+/* extra/grpo_lint_objective.h against advantages and loss: changing a number or array that is reported as unread changes no bit; under
+ * every choice that is said to read a number, some change of it changes a bit; what is reported of a number left at 0 is true, and no other
+ * choice gives a report; no published row has a finding, except those listed with reasons. */
 #include "../extra/grpo_lint_objective.h"
 #include "check.h"
 #include "hash_results.h"
 #include "random_objective.h"
 
-/* ---- what an objective makes of a batch ---------------------------------------------------------------------------------------------- */
+/* ---- results of an objective on a batch ---------------------------------------------------------------------------------------------- */
 
 enum { MOST_TOKENS = 1024, MOST_GROUPS = 16, MOST_SCRATCH = 16384, KINDS = 5 };
 
@@ -27,7 +27,7 @@ static void answer_with(const grpo_objective *obj, const grpo_batch *b, const gr
     a->loss = gspo_loss(obj, b, advantage, NULL, &out, &a->report);
 }
 
-/* with advantages of its own, or those given where it is refused them */
+/* with the objective's advantages, or the given ones where these are refused */
 static void answer_of(const grpo_objective *obj, const grpo_batch *b, const grpo_real *given, answer *a) {
     memset(a, 0, sizeof *a);
     if (b->n_tokens > MOST_TOKENS || b->n_groups > MOST_GROUPS) abort();
@@ -61,19 +61,19 @@ static void trial_make(rng *r, int kind, trial *t) {
 
 static void trial_free(trial *t) { free(t->given); rollouts_free(&t->b); }
 
-/* is there a bit's difference? */
+/* do the results of x and y differ in any bit? */
 static int differs(trial *t, const grpo_objective *x, const grpo_objective *y, const grpo_batch *b) {
     answer_of(x, &t->view, t->given, &t->before);
     answer_of(y, b, t->given, &t->after);
     return hash_of(&t->before) != hash_of(&t->after);
 }
 
-/* ---- what nothing reads changes nothing ---------------------------------------------------------------------------------------------- */
+/* ---- unread numbers change nothing --------------------------------------------------------------------------------------------------- */
 
-static long changed[RANDOM_MOST_FIELDS], of_rows[RANDOM_MOST_FIELDS];      /* changed and not read, in all and of published rows */
+static long changed[RANDOM_MOST_FIELDS], of_rows[RANDOM_MOST_FIELDS];      /* changes of unread numbers: all, published rows */
 
-/* a number that nothing reads to another, as the check allows; 0: it stays */
-static int turn(rng *r, const grpo_field *f, grpo_objective *obj) {
+/* sets a number to another value that the check accepts; 0: none was found, it is unchanged */
+static int change_number(rng *r, const grpo_field *f, grpo_objective *obj) {
     const double before = grpo_objective_get(obj, f);
     for (int draws = 0; draws < 12; draws++) {
         static const double large[] = { 1.3, 2, 7 };
@@ -85,8 +85,8 @@ static int turn(rng *r, const grpo_field *f, grpo_objective *obj) {
     return 0;
 }
 
-/* A KL in the reward that the credit does not take off is looked at all the same: beyond 1e150 it is refused, and whitening behind a
- * reweighting over the batch sums A in two parts where there is one, which rounds otherwise. */
+/* A KL in the reward that the credit does not subtract still has effects: beyond 1e150 it is refused, and whitening after a reweighting
+ * over the batch sums A in two parts, which changes the rounding. */
 static int is_looked_at(const grpo_objective *obj, const grpo_field *f, int extreme) {
     const int in_parts = obj->advantage.scale == GRPO_SCALE_TOKEN_WHITEN && obj->advantage.reweight != GRPO_REWEIGHT_NONE;
     return obj->reward.kl != GRPO_KL_NONE && !strcmp(f->path, "reward.kl_coef") && (extreme || in_parts);
@@ -97,7 +97,7 @@ static void numbers_change_nothing(rng *r, trial *t, const grpo_objective *obj, 
     int n, turned[RANDOM_MOST_FIELDS] = { 0 };
     const grpo_field *f = grpo_fields(&n);
     for (int k = 0; k < n; k++) {
-        if (grpo_objective_reads(obj, &f[k]) || is_looked_at(obj, &f[k], t->extreme) || !turn(r, &f[k], &other)) continue;
+        if (grpo_objective_reads(obj, &f[k]) || is_looked_at(obj, &f[k], t->extreme) || !change_number(r, &f[k], &other)) continue;
         turned[k] = 1;
         count[k]++;
     }
@@ -127,7 +127,7 @@ static void test_numbers(int times) {
         trial_free(&t);
     }
     for (int k = 0; k < n; k++) {
-        /* always read; and those that are refused, unless 0, where nothing would read them */
+        /* numbers that are always read, and numbers that must be 0 where nothing reads them */
         static const char *const never[] = { "advantage.baseline_shift", "advantage.truncated_tail", "advantage.teacher_share",
             "advantage.teacher_coef", "advantage.kl_centred_coef", "advantage.clamp_low", "advantage.clamp_high", "penalty.entropy_coef",
             "weight.rollout_veto" };
@@ -140,7 +140,7 @@ static void test_numbers(int times) {
     }
 }
 
-/* ---- what a choice reads can change something ---------------------------------------------------------------------------------------- */
+/* ---- numbers that a choice reads have an effect -------------------------------------------------------------------------------------- */
 
 typedef struct { const char *number; const char *path[3]; uint64_t choices[3]; } reader;
 
@@ -171,7 +171,7 @@ static void put_among(rng *r, const char *path, uint64_t choices, grpo_objective
     do random_field(r, f, obj); while (!is_among(obj, path, choices));
 }
 
-/* a random objective in which a reader's choices hold, one of them `choice`; 0: none was found */
+/* a random objective that has the choices of reader x, with `choice` at its field `place`; 0: none was found */
 static int random_reader(rng *r, const reader *x, int place, int choice, grpo_objective *obj) {
     random_fields all;
     for (int tries = 0; tries < 50; tries++) {
@@ -193,7 +193,7 @@ static int random_reader(rng *r, const reader *x, int place, int choice, grpo_ob
     return 0;
 }
 
-/* does another row read the number, too? */
+/* does another row of the table read the number too? */
 static int is_read_otherwise(const reader *x, const grpo_objective *obj) {
     for (int k = 0; k < READERS; k++) {
         int reads = &readers[k] != x && !strcmp(readers[k].number, x->number);
@@ -203,7 +203,7 @@ static int is_read_otherwise(const reader *x, const grpo_objective *obj) {
     return 0;
 }
 
-/* by this row alone, and not by what is refused.  1: it can; 0: it was not seen to; -1: the check refuses the choices together */
+/* can the number change a result through this row alone?  1: yes; 0: not in `times` draws; -1: the check refuses the choices together */
 static int makes_a_difference(rng *r, const reader *x, int place, int choice, int times) {
     const grpo_field *f = field_named(x->number);
     for (int k = 0; k < times; k++) {
@@ -212,7 +212,7 @@ static int makes_a_difference(rng *r, const reader *x, int place, int choice, in
         int found;
         if (!random_reader(r, x, place, choice, &obj)) return -1;
         other = obj;
-        if (is_read_otherwise(x, &obj) || !turn(r, f, &other)) continue;
+        if (is_read_otherwise(x, &obj) || !change_number(r, f, &other)) continue;
         trial_make(r, k, &t);
         found = differs(&t, &obj, &other, &t.view) && t.before.loss == t.after.loss && t.before.advantages == t.after.advantages;
         trial_free(&t);
@@ -221,14 +221,14 @@ static int makes_a_difference(rng *r, const reader *x, int place, int choice, in
     return 0;
 }
 
-/* functions of a group know no interpolation, and two surrogates not every level: of the ratio's numbers alone */
+/* surrogates of a group refuse interpolation, and two surrogates some levels: only for numbers of the ratio */
 static int may_be_refused(const reader *x, const char *path, int choice) {
     const int level = choice == GRPO_SURROGATE_TILTED_CROSS_ENTROPY || choice == GRPO_SURROGATE_QUADRATIC_PROBABILITY;
     return !strncmp(x->number, "ratio.", 6) && !strcmp(path, "surrogate.kind")
         && (level || (is_of_a_group((grpo_surrogate_kind)choice) && !strncmp(x->number, "ratio.interpolate", 17)));
 }
 
-/* weight.trust ring asks of w whether it is 1 + rec_outer_high or more: never of a probability, which that surrogate's w is */
+/* weight.trust ring compares w with 1 + rec_outer_high, which has no effect if w is a probability, as with that surrogate */
 static int can_not_matter(const reader *x, const char *path, int choice) {
     return !strcmp(x->number, "weight.rec_outer_high") && !strcmp(path, "surrogate.kind") && choice == GRPO_SURROGATE_TILTED_CROSS_ENTROPY;
 }
@@ -274,7 +274,7 @@ static int is_said_idle(const array *a, const grpo_objective_finding *finding, i
 
 static void put_array(grpo_batch *b, const array *a, const void *to) { memcpy((char *)b + a->at, &to, sizeof to); }
 
-/* what nothing reads may be missing, or anything; what is not said to be idle is read by some objective */
+/* an array reported as unread may be NULL or hold anything; every other one is read by some objective */
 static void arrays_change_nothing(rng *r, trial *t, const grpo_objective *obj) {
     static uint64_t garbage[MOST_TOKENS];
     grpo_objective_finding finding[GRPO_LINT_OBJECTIVE_MOST];
@@ -315,9 +315,9 @@ static void test_arrays(int times) {
     }
 }
 
-/* ---- numbers left 0 ------------------------------------------------------------------------------------------------------------------ */
+/* ---- numbers left at 0 --------------------------------------------------------------------------------------------------------------- */
 
-/* GRPO without a KL, with all numbers somewhere in their middle */
+/* GRPO without a KL, with medium values of all numbers */
 static void middle_objective(grpo_objective *obj) {
     static const struct { const char *path; double value; } numbers[] = {
         { "reward.truncated_factor", 0.5 }, { "reward.length_coef", 0.3 }, { "reward.length_max", 8 }, { "reward.correct_low", 0.5 },
@@ -354,7 +354,7 @@ static const zero zeros[] = {
     GRPO_LINT_ZEROS_(ZERO)
 };
 
-/* what goes with the choice, so that its effect is seen by itself */
+/* further settings that the choice needs for its effect to show by itself */
 static void put_beside(const zero *z, grpo_objective *obj) {
     for (int j = 1; j < 3; j++)
         for (int k = 0; !is_among(obj, z->path[j], z->choices[j]); k++) random_put(field_named(z->path[j]), k, obj);
@@ -367,7 +367,7 @@ static void put_beside(const zero *z, grpo_objective *obj) {
     if (z->rule == GRPO_OBJECTIVE_NOT_BACK) { obj->advantage.baseline = GRPO_BASELINE_NONE; obj->advantage.scale = GRPO_SCALE_NONE; }
 }
 
-/* a token, as effects see it */
+/* the numbers of a token that effects depend on */
 typedef struct { double A, moved, rollout, divergence, slope; } token;
 typedef int excepted(const grpo_objective *obj, const token *k);       /* must this token have no gradient? */
 
@@ -381,7 +381,7 @@ static int on_its_way(const grpo_objective *obj, const token *k) {
     return k->A * k->moved > 0 && (obj->weight.trust != GRPO_TRUST_DIVERGENCE || k->divergence > 0);
 }
 
-/* have all tokens that must have none no gradient? */
+/* have all tokens for which `must` holds gradient 0? */
 static int are_without(const grpo_objective *obj, const trial *t, const answer *a, excepted *must) {
     for (int64_t i = 0; i < t->b.n_sequences; i++)
         for (int64_t s = t->b.offset[i]; s < t->b.offset[i] + t->b.length[i]; s++) {
@@ -416,15 +416,15 @@ static int drops_stale(const grpo_objective *obj, const trial *t, const answer *
     return 1;
 }
 
-/* the last token of a response, or the last with which a step ends, before `end`; -1: none */
+/* the last active token of response i before `end`, or (steps) the last one that ends a step; -1: none */
 static int64_t last_of(const trial *t, int64_t i, int64_t end, int steps) {
     int64_t s = end - 1;
     while (s >= t->b.offset[i] && !(t->b.mask[s] && (!steps || t->b.step_end[s]))) s--;
     return s >= t->b.offset[i] ? s : -1;
 }
 
-/* is what a response gets at its end, or at that of its last step, unknown to what comes before? */
-static int hands_nothing_back(const grpo_objective *obj, trial *t) {
+/* are the advantages of all earlier tokens independent of the reward at the end of a response, or of its last step? */
+static int is_without_credit(const grpo_objective *obj, trial *t) {
     const grpo_credit_kind credit = obj->advantage.credit;
     const int steps = credit == GRPO_CREDIT_STEP || credit == GRPO_CREDIT_STEP_GAE;
     const int by_step = credit == GRPO_CREDIT_STEP && obj->advantage.step_discount == GRPO_STEP_DISCOUNT_STEPS;
@@ -455,7 +455,7 @@ static int is_zero(const grpo_real *x) {
     return 1;
 }
 
-/* does the choice do what is said of it? */
+/* does the choice have the effect that is reported? */
 static int has_effect(const zero *z, const grpo_objective *obj, trial *t) {
     const answer *a = &t->before;
     grpo_objective off = *obj;
@@ -474,7 +474,7 @@ static int has_effect(const zero *z, const grpo_objective *obj, trial *t) {
     case GRPO_OBJECTIVE_STALE:         return drops_stale(obj, t, a, 0);
     case GRPO_OBJECTIVE_STALE_AT_ALL:  return drops_stale(obj, t, a, 1);
     case GRPO_OBJECTIVE_DIFFERS:       return are_without(obj, t, a, corrected);
-    case GRPO_OBJECTIVE_NOT_BACK:      return hands_nothing_back(obj, t);
+    case GRPO_OBJECTIVE_NOT_BACK:      return is_without_credit(obj, t);
     default:                           return 0;
     }
 }
@@ -542,7 +542,7 @@ static void test_zeros(void) {
 static int below(const grpo_objective *obj, const token *k) { (void)obj; return k->moved < 0; }
 static int above(const grpo_objective *obj, const token *k) { (void)obj; return k->moved > 0; }
 
-/* of the unit's y: responses below, or above, 0 have no gradient */
+/* have responses whose y has the given sign gradient 0? */
 static int units_without(const trial *t, const answer *a, double sign) {
     for (int64_t i = 0; i < t->b.n_sequences; i++) {
         if (sign * mean_over(t, i, t->view.logp, t->view.logp_old, 0) < 1e-9) continue;
@@ -636,7 +636,7 @@ static void test_unread_by_switch(void) {
     }
 }
 
-/* where field=value in the row: is there such a finding, and of what level? */
+/* expects a finding of that rule and level for the row with these settings; level -1: none */
 static void expect(const char *row, const char *settings, grpo_objective_rule rule, const char *what, int level) {
     const grpo_objective_finding *found;
     grpo_objective obj;
@@ -671,14 +671,14 @@ static void test_bounds_of_ratios(void) {
            "surrogate.eps_high", -1);
     expect("grpo", "weight.trust=two_sided weight.trust_high=1.2", GRPO_OBJECTIVE_DISTANCE, "weight.trust_high", GRPO_LINT_NOTE);
     expect("grpo", "weight.trust=k2 weight.trust_high=1.2", GRPO_OBJECTIVE_DISTANCE, "weight.trust_high", -1);
-    /* a teacher alone; coefficients that are made anew for every step */
+    /* a teacher without rewards; coefficients that are set in every step */
     expect("grpo", "reward.map=affine", GRPO_OBJECTIVE_EQUAL_REWARDS, "reward.map_factor", GRPO_LINT_LIKELY);
     expect("grpo", "reward.map=affine advantage.teacher_coef=1", GRPO_OBJECTIVE_EQUAL_REWARDS, "reward.map_factor", -1);
     expect("grpo", "penalty.kl_coef=0", GRPO_OBJECTIVE_NO_EFFECT, "penalty.kl_coef", GRPO_LINT_LIKELY);
     expect("grpo", "penalty.kl_coef=0 penalty.kl_reference=old", GRPO_OBJECTIVE_NO_EFFECT, "penalty.kl_coef", -1);
 }
 
-/* a cap of 1 or more on a weight that is 1 does nothing, a lower one multiplies the KL */
+/* a cap of at least 1 on a KL weight of 1 has no effect, a lower one multiplies the KL */
 static void test_kl_weight(void) {
     rng r = { 6 };
     trial t;
@@ -754,7 +754,7 @@ static void test_room(void) {
     }
 }
 
-/* worst first, never more than there is room for, no message that is cut */
+/* findings are sorted, worst first; never more than the buffer holds; no message is truncated */
 static void test_order(int times) {
     rng r = { 7 };
     int most = 0;
@@ -780,8 +780,8 @@ static void test_order(int times) {
 
 static void test_rows(void) {
     static const struct { const char *row; grpo_objective_rule rule; const char *what; } expected[] = {
-        { "trl-cispo", GRPO_OBJECTIVE_BOUND, "surrogate.weight_max" },         /* TRL's default: its epsilon_high is the bound itself */
-        { "up-grpo", GRPO_OBJECTIVE_UNREAD, "surrogate.eps_high" },            /* what is clipped is where A < 0, from below */
+        { "trl-cispo", GRPO_OBJECTIVE_BOUND, "surrogate.weight_max" },         /* TRL's default: epsilon_high is the bound itself */
+        { "up-grpo", GRPO_OBJECTIVE_UNREAD, "surrogate.eps_high" },            /* clips only from below, where A < 0 */
     };
     int rows, seen = 0;
     const grpo_preset *preset = grpo_presets(&rows);
@@ -805,7 +805,7 @@ static void test_rows(void) {
 
 int main(void) {
     test_numbers(20000);
-    test_readers(8000);                                                     /* draws at most, until one is found */
+    test_readers(8000);                                                     /* the most draws until one with an effect is found */
     test_arrays(4000);
     test_zeros();
     test_bound("ratio.clamp_high", "ratio.clamp_low", 0.2);

@@ -1,4 +1,4 @@
-/* extra/grpo_rewards.h: rewards of random batches against their formulas in binary128, and by hand. */
+/* extra/grpo_rewards.h: rewards of random batches against their formulas in binary128, and worked cases. */
 #include "extra.h"
 
 /* ---- batches ------------------------------------------------------------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ static void test_log_exp_reward(rng *r) {
     judge("log_exp_reward", found, threshold + term, fabs(threshold) + ref_abs(term), 0);
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- worked cases -------------------------------------------------------------------------------------------------------------------- */
 
 static void test_lists_by_hand(void) {
     const double rewards[] = { 1, 0.5, 0.25, 2, 0, 4 }, ones[] = { 1, 1, 1 }, gated[] = { 1.625, 2 };

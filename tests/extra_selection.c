@@ -1,4 +1,4 @@
-/* extra/grpo_selection.h: random batches against sorted lists and sums in binary128, distances by their definitions, cases by hand. */
+/* extra/grpo_selection.h: random batches against sorted lists and sums in binary128, distances by their definitions, and worked cases. */
 #include "extra.h"
 
 /* ---- tokens -------------------------------------------------------------------------------------------------------------------------- */
@@ -63,7 +63,7 @@ static void test_between(rng *r, trial *t) {
 
 /* ---- second moments ------------------------------------------------------------------------------------------------------------------ */
 
-/* delta^2 of the candidates; 0 for form all: every token is one */
+/* delta^2 of the candidate tokens; drifting 0 (form all): every token is a candidate */
 static void squares_of(const trial *t, sorted_list *l, int drifting) {
     int64_t n = 0;
     for (int64_t j = 0; j < l->n; j++) {
@@ -79,7 +79,7 @@ static void squares_of(const trial *t, sorted_list *l, int drifting) {
     l->n = n;
 }
 
-/* how many of the sorted list stay; -1 where rounding may decide */
+/* the number of tokens of the sorted list that are selected; -1 where rounding may decide */
 static int64_t prefix_of(const sorted_list *l, double threshold, int drifting) {
     reference_real sum = 0, with, excess;
     int64_t k, size = 0;
@@ -115,7 +115,7 @@ static void test_second_moment(rng *r, trial *t) {
         list_sort(&l);
         for (int64_t k = 0; k < l.n; k++) {
             sum += l.token[k].x;
-            if (rng_chance(r, 90) && ((k + 1) & k)) continue;          /* the mean of a prefix of 1, 2, 4 ... is a double on the lattice */
+            if (rng_chance(r, 90) && ((k + 1) & k)) continue;          /* the mean of a prefix of 1, 2, 4 ... tokens is exact in double */
             if ((double)(sum / (k + 1)) > 0) test_second_moment_at(t, &l, &all, (double)(sum / (k + 1)), drifting);
         }
         test_second_moment_at(t, &l, &all, 0.04, drifting);
@@ -126,7 +126,7 @@ static void test_second_moment(rng *r, trial *t) {
     }
 }
 
-/* equal in double and not in truth: 1 - 2^-60 and 1, as differences of elements */
+/* deltas of 1 - 2^-60 and 1 are equal when rounded to double, but are compared exactly */
 static void check_all(const grpo_batch *b, double threshold, int first, int second) {
     uint8_t selected[2] = { 9, 9 };
     check(grpo_select_second_moment(b, NULL, GRPO_SECOND_MOMENT_ALL, threshold, selected) == GRPO_OK, "close squares");
@@ -151,14 +151,14 @@ static void test_close_squares(void) {
 
 /* ---- entropy clips and probabilities ------------------------------------------------------------------------------------------------- */
 
-/* 0, 1, or -1 where rounding may decide; what differs by less than 1e-25 is equal */
+/* x > bound: 0, 1, or -1 where rounding may decide; numbers that differ by less than 1e-25 count as equal */
 static int exceeds(reference_real x, reference_real bound) {
     const reference_real d = x - bound, near = ref_abs(x) + ref_abs(bound);
     if (ref_abs(d) <= 1e-25 * near) return 0;
     return ref_abs(d) < 1e-15 * near ? -1 : d > 0;
 }
 
-/* the signal of every mask token in l.x; *mean, *deviation */
+/* the list of the signals of all unmasked tokens; *mean, *deviation: their statistics */
 static sorted_list signals_of(const trial *t, const grpo_batch *view, const grpo_real *expected, reference_real *mean,
                               reference_real *std) {
     sorted_list l = list_of(t);
@@ -379,13 +379,13 @@ static void test_resample(rng *r) {
 
 enum { LIST = 12, LONG_LIST = 300 };
 
-/* mostly short ones, whose every order comes up */
+/* mostly short lists, for which every order occurs */
 static int64_t list_length(rng *r) { return rng_below(r, rng_chance(r, 5) ? LONG_LIST : LIST); }
 
 static void reference_subset(const double *reward, int64_t n, int64_t count, double low, double high, int64_t *best) {
     reference_real distance = 0, spread = 0;
     best[0] = -1;
-    for (int64_t set = 0; set < 1 << n; set++) {                       /* index 0 is the highest bit: downwards is lexicographic order */
+    for (int64_t set = 0; set < 1 << n; set++) {                       /* index 0 is the highest bit: descending is lexicographic */
         const int64_t mask = (1 << n) - 1 - set;
         int64_t index[16], size = 0;
         reference_real sum = 0, d, least = 1e30, most = -1e30;
@@ -429,7 +429,7 @@ static reference_real knapsack_value(double p, int64_t N) {
     return (1 - right - wrong) * p * q * q;
 }
 
-/* the best sum that any choice of counts has */
+/* the largest sum over all allocations, by enumeration */
 static reference_real best_allocation(const double *p, int64_t n, int64_t low, int64_t high, int64_t total) {
     reference_real best = -1, x;
     if (n == 0) return 0;
@@ -445,11 +445,11 @@ static void test_allocate_rollouts(rng *r) {
     double p[4];
     int64_t count[4], expected[4], sum = 0;
     const int64_t n = 1 + rng_below(r, 4), low = 1 + rng_below(r, 3), high = low + rng_below(r, 6), total = n * low + rng_below(r, 20);
-    const int many = rng_chance(r, 5);                                  /* powers that no double holds */
+    const int many = rng_chance(r, 5);                                  /* powers that underflow */
     reference_real found = 0;
     for (int64_t k = 0; k < n; k++) p[k] = rng_chance(r, 60) ? rng_pick(r, lattice, 6) : rng_unit(r);
     if (many) p[0] = 0.5;
-    if (n > 1 && p[0] < 1 && rng_chance(r, 30)) p[1] = p[0] * (1 - 0x1p-45 * (double)rng_below(r, 5)); /* gains alike */
+    if (n > 1 && p[0] < 1 && rng_chance(r, 30)) p[1] = p[0] * (1 - 0x1p-45 * (double)rng_below(r, 5)); /* almost equal gains */
     check(grpo_allocate_rollouts(p, n, low, high, total, count) == GRPO_OK, "allocate_rollouts");
     for (int64_t k = 0; k < n; k++) {
         expected[k] = low;
@@ -566,7 +566,7 @@ static void test_lists_by_hand(void) {
     check(isnan(grpo_mixed_group_probability(1.5, 2)) && isnan(grpo_mixed_group_probability(0.5, 0)), "mixed_group_probability: NaN");
 }
 
-/* what the second response adds, 2 p^2 q^3, grows with p up to 2/5 and falls behind: of two neighbouring doubles the nearer one gets it */
+/* the gain of the second response, 2 p^2 q^3, is largest at p = 2/5: of two neighbouring doubles, the nearer one gets the response */
 static void test_allocate_beside(void) {
     static const double p[] = { 0.37, 0.39, 0.41, 0.45 };
     for (int k = 0; k < 4; k++) {
@@ -577,7 +577,7 @@ static void test_allocate_beside(void) {
     }
 }
 
-/* what may be written over what is read */
+/* outputs that may be the input arrays */
 static void test_clusters_in_place(void) {
     const double rate[3] = { 0.5, 0.25, 0.5 }, probability[3] = { 1, 2, 1 }, success[3] = { -1, 1, 0 };
     double new_rate[3], new_probability[3], own_rate[3], own_probability[3];
@@ -591,7 +591,7 @@ static void test_clusters_in_place(void) {
 
 /* ---- distances between sequences ----------------------------------------------------------------------------------------------------- */
 
-/* the definitions, by trying everything; n is small */
+/* the definition by exhaustive recursion, for small n and m */
 static int64_t least_edits(const int64_t *a, int64_t n, const int64_t *b, int64_t m) {
     int64_t straight, bent;
     if (n == 0 || m == 0) return n + m;
@@ -630,7 +630,7 @@ static void test_distances(rng *r) {
     check(found[2] == 2.0 * (double)most_common(a, n, b, m) / (double)(n + m), "rouge_l: %g", found[2]);
 }
 
-/* rewards in units of a power of two have a deviation in that unit, to the bit */
+/* rewards times a power of two have exactly that multiple of the deviation */
 static void test_units_of_rewards(void) {
     static const double plain[] = { 0, 1, 2, 1 }, units[] = { 0x1p-700, 0x1p-490, 0x1p490 };
     double score = 0, found = 0;

@@ -1,4 +1,4 @@
-/* extra/grpo_weights.h: weights of random batches against their formulas in binary128, and by hand. */
+/* extra/grpo_weights.h: weights of random batches against their formulas in binary128, and worked cases. */
 #include "extra.h"
 
 /* ---- tokens -------------------------------------------------------------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ static void test_preference_of_lengths(rng *r, trial *t) {
             e = most - h > 5000 ? 0 : ref_exp(h - most);
             if (pass == 2) { total += e; tilt += e * h * y; tilt_size += e * h * ref_abs(y); continue; }
             P = G * e / total;
-            if (P < 1e-290) continue;                                      /* less than its factors are known to */
+            if (P < 1e-290) continue;                                      /* too small for the accuracy of its factors */
             judge("length_preference_weight", weight[i], P, P, 0);
             judge("length_preference_weight", slope[i], P * (h * y - tilt / total), P * (h * ref_abs(y) + tilt_size / total), 0);
         }
@@ -154,7 +154,7 @@ static void test_window(rng *r) {
     }
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- worked cases -------------------------------------------------------------------------------------------------------------------- */
 
 static void test_groups_by_hand(void) {
     const double conflict[] = { 2, 2, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1 };
@@ -179,7 +179,7 @@ static void test_groups_by_hand(void) {
     check(!grpo_confidence_factor(&f.b, f.mask + 1, 0.25, &weight) && weight == 0.25, "confidence_factor: all are right, %g", weight);
 }
 
-/* c^2/(2 V) has no unit: with advantages in units of a power of two the same bits */
+/* c^2/(2 V) has no unit: advantages times a power of two give the same bits */
 static void test_units_of_advantages(void) {
     static const double units[] = { 1, 0x1p-700, 0x1p-490, 0x1p490 };
     grpo_real advantage[12], plain[12] = { 0 };

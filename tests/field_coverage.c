@@ -1,13 +1,13 @@
-/* field_coverage DIRECTORY: every choice and every number of an objective is in a vector where it makes a difference. */
+/* field_coverage DIRECTORY: every choice and every number of an objective occurs in a vector in which changing it changes an output. */
 #include "check.h"
 #include "compare.h"
 #include <stb_ds.h>
 
 typedef struct {
     const grpo_field *field;
-    int choice;             /* of an enum; -1: the field is a number, met when it is not 0 */
-    int met;                /* in a vector */
-    int alive;              /* in a vector where to turn it, and nothing else, changes an output */
+    int choice;             /* -1: the field is a number */
+    int met;                /* 1: a vector has the choice, or a number other than 0 */
+    int alive;              /* 1: in some vector, changing this field alone changes an output */
 } setting;
 
 /* ---- the settings ------------------------------------------------------------------------------------------------------------------ */
@@ -45,7 +45,7 @@ static int setting_in(const setting *k, const test_case *c) {
     return k->choice < 0 ? value != 0 : value == k->choice;
 }
 
-/* ---- turning one ---------------------------------------------------------------------------------------------------------------- */
+/* ---- changing a setting --------------------------------------------------------------------------------------------------------- */
 
 typedef struct { outcome advantages, loss; } evaluation;
 
@@ -62,7 +62,7 @@ static void evaluation_free(evaluation *e) {
     outcome_free(&e->loss);
 }
 
-/* a refusal is no difference: the turned objective must be one that can be asked for */
+/* does setting the field to value change an output?  0 if the changed objective is refused */
 static int turn_changes(const test_case *c, const evaluation *before, const grpo_field *field, double value) {
     grpo_objective obj = c->objective;
     evaluation after;
@@ -80,7 +80,7 @@ static int number_alive(const setting *k, const test_case *c, const evaluation *
     return turn_changes(c, before, k->field, 1.5 * value) || turn_changes(c, before, k->field, 0.5 * value);
 }
 
-/* turned from or turned to: what "none" leaves out has its numbers only where it is not "none" */
+/* a choice has an effect if changing from it or to it has: a field that is "none" in a case may read numbers that the case leaves at 0 */
 static int choice_alive(const setting *k, const test_case *c, const evaluation *before) {
     if (!setting_in(k, c)) return turn_changes(c, before, k->field, k->choice);
     for (int other = 0; other < n_choices(k->field); other++)
@@ -99,7 +99,7 @@ static void turn_all(setting *settings, const test_case *c) {
     evaluation_free(&before);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------------------------------------- */
+/* ---- all vectors ---------------------------------------------------------------------------------------------------------------- */
 
 static void turn_file(setting *settings, const char *directory, const char *name) {
     case_file file;

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The first visit, timed: README's steps on a fresh Debian with a C compiler and git alone, in a folder that chroot enters. Needs root, and
-# debootstrap, which loads a few hundred MB.
-#   tests/first_visit.sh [FOLDER]       FOLDER: an earlier run's Debian, used again; else a new one, removed at the end
+# Runs and times README's steps on a fresh Debian that has only a C compiler and git, in a chroot. Needs root, and debootstrap, which
+# downloads a few hundred MB.
+#   tests/first_visit.sh [FOLDER]       FOLDER: reuses the Debian of an earlier run; without it a new one is removed at the end
 # Prints the seconds of each step, and ends with "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."

@@ -1,4 +1,4 @@
-/* Hashes of what an evaluation gives: FNV-1a, 64 bits, over the bytes of its numbers; -0 as 0. */
+/* Hashes of the results of an evaluation: FNV-1a, 64 bits, over the bytes of the numbers, with -0 counted as 0. */
 #ifndef HASH_RESULTS_H
 #define HASH_RESULTS_H
 #include "../gspo.h"

@@ -1,4 +1,4 @@
-#define GRPO_CONTEXT_IMPLEMENTATION     /* and that of gspo.h */
+#define GRPO_CONTEXT_IMPLEMENTATION     /* includes the implementation of gspo.h */
 #include "../extra/grpo_context.h"
 #define GRPO_HIDDEN_IMPLEMENTATION
 #include "../extra/grpo_hidden.h"

@@ -1,4 +1,4 @@
-#define GSPO_IMPLEMENTATION             /* what logits_loss.c and hidden_loss.c need of headers.c */
+#define GSPO_IMPLEMENTATION             /* the implementation for logits_loss.c and hidden_loss.c */
 #include "../gspo.h"
 #define GRPO_LOGITS_IMPLEMENTATION
 #include "../extra/grpo_logits.h"

@@ -1,6 +1,6 @@
-/* hidden_loss: from hidden states to d hidden and d weight by tiles, against the whole of the logits through extra/grpo_logits.h.  With a
- * product whose rows do not depend on each other, loss, report and dlogp are the same bits for every size of a tile, in one pass and in
- * two. */
+/* extra/grpo_hidden.h: loss, d hidden and d weight by tiles, against all logits at once by extra/grpo_logits.h.  With a matrix product
+ * whose rows do not depend on each other, loss, report and dlogp have the same bits for every tile size, in one pass and in two; d hidden
+ * and d weight are also compared with sums in long double and finite differences. */
 #include "../extra/grpo_hidden.h"
 #include "status.h"
 #include "check.h"
@@ -10,7 +10,7 @@
 static const unsigned char UNTOUCHED = 0x5a;
 static const double EPSILON = sizeof(grpo_real) == sizeof(float) ? 1.1920929e-7 : 2.220446049250313e-16;
 
-/* what is handed over, and all that a call writes */
+/* the inputs and outputs of a call */
 typedef struct {
     grpo_hidden rows;
     int64_t n;
@@ -34,7 +34,7 @@ static int all_bytes(const void *p, size_t n) {
 
 static grpo_real *reals(int64_t n) { return (grpo_real *)untouched(n, sizeof(grpo_real)); }
 
-/* what is written, for a batch of n tokens */
+/* clears the outputs, and sizes the scratch for a tile */
 static void evaluation_outputs(evaluation *e, int64_t tile_rows) {
     const int64_t head = e->rows.vocab * e->rows.width;
     e->rows.tile_rows = tile_rows;
@@ -54,7 +54,7 @@ static void evaluation_free_outputs(evaluation *e) {
     free(e->rows.d_weight);
 }
 
-/* garbage where nothing may be read: at masked tokens and in slots of no response */
+/* random inputs, with garbage at masked tokens and in slots of no response, which must not be read */
 static void evaluation_inputs(rng *r, const rollouts *b, evaluation *e) {
     static const double tau[] = { 1, 1, 0.7, 2 };
     int64_t i, t, k;
@@ -99,7 +99,7 @@ static int same_reports(const grpo_report *a, const grpo_report *b) { return !me
 
 static int same_reals(const grpo_real *a, const grpo_real *b, int64_t n) { return !memcmp(a, b, (size_t)n * sizeof *a); }
 
-/* -0 is 0: a row that is left out, and one that is 0, differ by no more */
+/* equal numbers; -0 equals 0, since a row that is left out may differ from a row of zeros in the sign */
 static int equal_reals(const grpo_real *a, const grpo_real *b, int64_t n) {
     while (n > 0) { n--; if (a[n] != b[n] && (a[n] == a[n] || b[n] == b[n])) return 0; }
     return 1;
@@ -141,9 +141,9 @@ static void check_product(rng *r) {
     free(a); free(b); free(c); free(row);
 }
 
-/* ---- the whole of the logits -------------------------------------------------------------------------------------------------------- */
+/* ---- all logits at once ------------------------------------------------------------------------------------------------------------- */
 
-/* the untiled way: logits of all rows, grpo_logits_loss, and what comes of d logits, of tokens that count in the order of the responses */
+/* without tiles: logits of all rows, grpo_logits_loss, and gradients from d logits, over unmasked tokens in the order of the responses */
 typedef struct {
     grpo_logits_batch rows;
     grpo_real *logits, *dlogp, *dentropy, *term, *d_hidden, *d_weight, *packed_dz, *packed_h;
@@ -192,7 +192,7 @@ static void whole_free(whole *w) {
     free(w->d_hidden); free(w->d_weight); free(w->packed_dz); free(w->packed_h); free(w->slot);
 }
 
-/* the gradients of e against sums in long double of the d logits of the whole */
+/* the gradients of e against sums in long double over the d logits of w */
 static void check_sums(const evaluation *e, const whole *w) {
     const int64_t V = e->rows.vocab, W = e->rows.width, n = w->counted;
     int64_t i, k, v, bad = 0;
@@ -220,7 +220,7 @@ static void check_sums(const evaluation *e, const whole *w) {
     check(bad == 0, "%d of d_weight", (int)bad);
 }
 
-/* to the bit, and nothing beside it */
+/* e has the bits of w, and nothing else is written */
 static void check_same(const char *what, const rollouts *b, const evaluation *e, const whole *w) {
     const int64_t W = e->rows.width;
     unsigned char *in_response = (unsigned char *)test_alloc(b->n_tokens, 1);
@@ -271,7 +271,7 @@ static void check_tiles(rng *r, const grpo_objective *obj, const rollouts *b, ev
     e->rows.passes = 0;
 }
 
-/* in the place of the hidden states, of which it is the last use */
+/* d hidden written over the hidden states */
 static void check_in_place(const grpo_objective *obj, const rollouts *b, evaluation *e, const whole *w) {
     evaluation f = *e;
     f.hidden = reals(e->n * e->rows.width);
@@ -288,7 +288,7 @@ static void check_in_place(const grpo_objective *obj, const rollouts *b, evaluat
     free(f.hidden);
 }
 
-/* what is not asked for is not computed: products, and the numbers that are multiplied in them */
+/* counts matrix products and their work: outputs that are not requested must cost no product */
 typedef struct { int64_t products, rows, work; } tally;
 
 static void counting_product(void *context, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, const grpo_real *a,
@@ -323,7 +323,7 @@ static void check_work(const grpo_objective *obj, const rollouts *b, evaluation 
     }
 }
 
-/* the first groups and the others, each with totals of both, merge into the whole */
+/* two parts of the batch, evaluated with the totals of both, merge to the bits of the whole */
 static void check_parts(const grpo_objective *obj, const rollouts *b, evaluation *e, const whole *w) {
     grpo_batch batch = rollouts_view(b);
     grpo_output out = output_with_scratch(obj, &batch);
@@ -377,7 +377,7 @@ static int check_batch(rng *r, const grpo_objective *obj, int may_fail) {
 
 /* ---- slopes ------------------------------------------------------------------------------------------------------------------------- */
 
-/* (loss(x + h) - loss(x - h)) / 2h of an element that the loss reads */
+/* (loss(x + h) - loss(x - h)) / 2h for an element x of the inputs */
 static double slope(const grpo_objective *obj, const rollouts *b, evaluation *e, grpo_real *x) {
     const grpo_real kept = *x;
     const double h = 1e-6;
@@ -392,7 +392,7 @@ static double slope(const grpo_objective *obj, const rollouts *b, evaluation *e,
     return (loss[0] - loss[1]) / (2 * h);
 }
 
-/* in double only: differences of float are noise */
+/* only with double elements: in float the differences are too inaccurate */
 static void check_slopes(rng *r, const char *name) {
     grpo_objective obj;
     rollouts b;
@@ -427,7 +427,7 @@ static void check_slopes(rng *r, const char *name) {
 
 /* ---- refused ------------------------------------------------------------------------------------------------------------------------ */
 
-/* the call with these rows in place of e's, with no output if there is none */
+/* calls with `rows` in place of e's, and checks that it is refused and writes nothing */
 static void refuse(const char *what, const grpo_objective *obj, const rollouts *b, evaluation *e, const grpo_hidden *rows,
                    const grpo_output *out, int rule, const char *thing) {
     grpo_batch batch = rollouts_view(b);
@@ -509,7 +509,7 @@ static void check_refused(rng *r) {
 
 static const int64_t one_group[] = { 0, 1 }, no_offset[] = { 0 }, one_token[] = { 1 };
 
-/* one response of one token, width 1, vocabulary 2: finite numbers whose product, or whose gradient, is beyond the largest there is */
+/* one response of one token, width 1, vocabulary 2: finite inputs whose product, or whose gradient, overflows */
 static void check_overflow(double hidden, double weight, double advantage, int refused, int overflow) {
     const int64_t target = 0;
     const grpo_real h = (grpo_real)hidden, A = (grpo_real)advantage, w[2] = { 0, (grpo_real)weight };
@@ -556,7 +556,7 @@ static void check_predicate(void) {
     check(grpo_hidden_passes(&obj) == 0, "of no sound objective");
 }
 
-/* half of them without what asks for whole responses */
+/* a random objective; half of them without settings that need whole responses */
 static void draw_objective(rng *r, grpo_objective *obj) {
     random_objective(r, obj);
     if (rng_chance(r, 50)) return;

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The examples in other languages print the same, those that can be run here; a struct declared wrongly is refused; the declarations are
-# those of the headers, and cffi reads them.  Prints "N passed, N failed".  CFLAGS: of the library (default -O0: nothing here is timed).
-# ZIG, SWIFTC: the compilers of these languages, where they are not zig and swiftc.
+# The examples in other languages print the same numbers, as far as their tools are installed; a wrongly declared struct is refused; the
+# declarations match the headers, and cffi reads them.  Prints "N passed, N failed".  CFLAGS: of the library (default -O0).
+# ZIG, SWIFTC: the compilers of these languages (default zig, swiftc).
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -16,7 +16,7 @@ verdict() { # what, exit status
     if [ "$2" -eq 0 ]; then passed=$((passed + 1)); echo "ok $1"; else failed=$((failed + 1)); echo "FAIL $1"; tail -5 "$work/log"; fi
 }
 
-refused() { # language, command...: it ends with an error that names the member
+refused() { # language, command...: must fail with an error that names the member
     language=$1; shift
     if "$@" >"$work/log" 2>&1; then status=1; else grep -q 'grpo_batch reward is not declared as in grpo.h' "$work/log"; status=$?; fi
     verdict "$language: a struct that lacks a member is refused" $status
@@ -40,7 +40,7 @@ warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
 c++ -std=c++11 $warnings examples/cpp/gspo.cpp "$work/grpo.o" -o "$work/cpp" >"$work/log" 2>&1 &&
     "$work/cpp" >"$work/cpp.txt"
 verdict "C++" $?
-# by hand: two of four responses lie outside [1 - 3e-4, 1 + 4e-4], the advantages are +-sqrt(1/2)
+# worked by hand: the ratios of two of four responses are outside [1 - 3e-4, 1 + 4e-4], the advantages are +-sqrt(1/2)
 awk 'BEGIN { printf "loss %.9f, clipped 70 %%\n", -(3e-4 + 4e-4) * sqrt(0.5) / 4 }' >"$work/hand"
 cut -d, -f1,2 "$work/cpp.txt" | tail -1 | diff - "$work/hand" >"$work/log"
 verdict "C++: the loss by hand" $?

@@ -1,5 +1,5 @@
-/* logits_bits: a hash a line of what rows of logits come to, sums, numbers and gradients, of each element type, width and temperature.
- * On one machine these are the same whatever the program was compiled for: bits.sh compares. */
+/* logits_bits: prints a hash of the results of rows of logits (sums, log-probabilities, gradients) for each element type, width and
+ * temperature.  On one machine these must not depend on compiler and options: bits.sh compares them. */
 #define GSPO_IMPLEMENTATION
 #define GRPO_LOGITS_IMPLEMENTATION
 #define GRPO_NO_ROWS
@@ -19,7 +19,7 @@ static double uniform(uint64_t *state) {
     return (double)(*state >> 11) / 9007199254740992.0;
 }
 
-/* logits of 8 times the mean of three draws, around `middle` */
+/* random logits around `middle`: 8 times the mean of three uniform draws */
 static void fill(const grpo_logits *x, void *logits, double middle) {
     uint64_t state = 7;
     for (int64_t v = 0; v < x->vocab; v++)

@@ -1,5 +1,6 @@
-/* logits_loss: a batch from logits to loss and back.  It gives what its pieces give; its gradient is a slope; its bits do not depend on
- * the number of threads (where it is compiled with OpenMP), the order of sequences, the split into parts, or where it is written. */
+/* grpo_logits_loss: its results are those of the separate passes; its gradient agrees with finite differences; its bits do not depend on
+ * the number of threads (if compiled with OpenMP), the order of sequences, the split into parts, or writing in place.  logits_rows.c tests
+ * the accuracy of rows. */
 #include "../extra/grpo_logits.h"
 #include "status.h"
 #include "check.h"
@@ -14,7 +15,7 @@ static void use_threads(int n) { (void)n; }
 
 static const unsigned char UNTOUCHED = 0x5a;
 
-/* logits of a batch: rows, targets, what was kept; and all that a call writes */
+/* the logits of a batch (rows, targets, kept ids) and all outputs of a call */
 typedef struct {
     grpo_logits_batch rows;
     unsigned char *logits, *dlogits;
@@ -66,7 +67,7 @@ static void put_logit(evaluation *e, int64_t at, double z) {
     else ((uint16_t *)e->logits)[at] = (uint16_t)((z < 0 ? 0xc000 : 0x4000) + (bits >> 13 & 0x3ff));                        /* +-2 .. 4 */
 }
 
-/* garbage where nothing may be read: at masked tokens and in slots of no sequence */
+/* random logits, with garbage at masked tokens and in slots of no sequence, which must not be read */
 static void evaluation_random(rng *r, const rollouts *b, evaluation *e) {
     static const double tau[] = { 1, 1, 0.7, 2 };
     const grpo_logits_type type = (grpo_logits_type)rng_below(r, 3);
@@ -77,7 +78,7 @@ static void evaluation_random(rng *r, const rollouts *b, evaluation *e) {
     shape.vocab = rng_chance(r, 10) ? 1000 + rng_below(r, 1200) : 2 + rng_below(r, 90);
     shape.stride = shape.vocab + rng_below(r, 3);
     shape.temperature = rng_pick(r, tau, 4);
-    if (rng_chance(r, 30)) shape.kept = &UNTOUCHED;                     /* to be replaced */
+    if (rng_chance(r, 30)) shape.kept = &UNTOUCHED;                     /* any pointer: replaced by the allocation */
     evaluation_alloc(e, &shape, b->n_tokens);
     for (i = 0; i < b->group_begin[b->n_groups]; i++)
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
@@ -105,7 +106,7 @@ static int same_reports(const grpo_report *a, const grpo_report *b) {
     return !memcmp(a, b, offsetof(grpo_report, overflow)) && a->overflow == b->overflow;
 }
 
-/* rows and numbers of b, arranged as `other` is */
+/* f: the rows and numbers of e, rearranged as `other` is */
 static void evaluation_arranged(const evaluation *e, const rollouts *other, evaluation *f) {
     int64_t t, s;
     evaluation_alloc(f, &e->rows.logits, other->n_tokens);
@@ -118,7 +119,7 @@ static void evaluation_arranged(const evaluation *e, const rollouts *other, eval
     }
 }
 
-/* f is of `other`, which has tokens of the batch of e */
+/* f, of the rearranged batch `other`, has the bits of e */
 static void check_same(const char *what, const evaluation *e, const evaluation *f, const rollouts *other) {
     int64_t t, s, bad = 0;
     for (t = 0; t < other->n_tokens; t++) {
@@ -131,7 +132,7 @@ static void check_same(const char *what, const evaluation *e, const evaluation *
     check(bad == 0, "%s: %d tokens of %d differ", what, (int)bad, (int)other->n_tokens);
 }
 
-/* ---- its pieces ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the separate passes ---------------------------------------------------------------------------------------------------------- */
 
 static int all_bytes(const unsigned char *x, size_t n, unsigned char value) {
     while (n > 0) if (x[--n] != value) return 0;
@@ -168,13 +169,13 @@ static void check_loss(const grpo_objective *obj, const rollouts *b, const evalu
     batch.logp = e->rows.logp; batch.entropy = e->rows.entropy;
     out.dlogp = dlogp;
     check(!gspo_loss(obj, &batch, e->advantage, NULL, &out, &report), "the loss");
-    report.overflow = e->report.overflow;                               /* which is of dentropy too */
+    report.overflow = e->report.overflow;                               /* covers dentropy too */
     check(same_reports(&report, &e->report), "report: loss %.17g, expected %.17g", e->report.loss, report.loss);
     check(!memcmp(dlogp, e->dlogp, (size_t)b->n_tokens * sizeof *dlogp), "d loss / d logp");
     free(out.scratch); free(dlogp);
 }
 
-/* the passes by themselves, in two ranges */
+/* the passes over two ranges of tokens */
 static void check_ranges(rng *r, const rollouts *b, const evaluation *e) {
     rollouts same = *b;
     evaluation f;
@@ -195,7 +196,7 @@ static void check_ranges(rng *r, const rollouts *b, const evaluation *e) {
     free(mask); free(same.from);
 }
 
-/* element v of row t, -inf where not kept */
+/* logit v of row t, -inf if it is not kept */
 static double element_of(const evaluation *e, const void *rows, int64_t t, int64_t v) {
     const int64_t at = t * e->rows.logits.stride + v;
     const uint16_t h = ((const uint16_t *)rows)[e->rows.logits.type == GRPO_LOGITS_REAL ? 0 : at];
@@ -249,7 +250,7 @@ static void check_slopes(rng *r, const evaluation *e, int64_t t) {
         slope = (up - down) / (2 * step) / x->temperature;
         found = element_of(e, e->dlogits, t, v);
         p = exp((double)at - row.log_sum);
-        allowed = own * fabsl(slope) + least[x->type]                   /* its rounding, those of its terms, and the step's */
+        allowed = own * fabsl(slope) + least[x->type]                   /* roundings of the element, of its terms, and of the step */
             + (1e-6 * p * (fabs(dlogp) + fabs(dentropy) * (fabs((double)at - row.log_sum) + row.entropy)) + 1e-9 * scale) / x->temperature;
         if (x->type == GRPO_LOGITS_FLOAT16 && fabsl(slope) - allowed >= 65520) slope = slope > 0 ? HUGE_VALL : -HUGE_VALL;
         check(found == slope || fabsl(found - slope) <= allowed, "type %d, row %d, element %d: gradient %.17g, slope %.17Lg", (int)x->type,
@@ -296,7 +297,7 @@ static void check_orders(rng *r, const grpo_objective *obj, const rollouts *b, c
     rollouts_free(&other);
 }
 
-/* groups `begin` on as a batch of their own, merged into the partial */
+/* evaluates n groups as a batch of their own and adds them to the partial */
 static void check_part(rng *r, const grpo_objective *obj, const rollouts *b, const evaluation *e, const int64_t *groups, int64_t n,
                        const grpo_totals *totals, grpo_partial *into) {
     rollouts part;
@@ -405,7 +406,7 @@ static void check_refused(rng *r) {
 
 /* ---- extremes --------------------------------------------------------------------------------------------------------------------- */
 
-/* one response of one token, and its row */
+/* a batch of one response of one token, and its row */
 typedef struct {
     grpo_objective obj;
     grpo_batch batch;
@@ -418,7 +419,7 @@ typedef struct {
 
 static const int64_t one_group[] = { 0, 1 }, no_offset[] = { 0 }, one_token[] = { 1 }, second[] = { 1 };
 
-/* logits 2, 0, 0, the second sampled */
+/* logits 2, 0, 0; the second token was sampled */
 static void single_init(single *s, grpo_logits_type type) {
     memset(s, 0, sizeof *s);
     s->batch.n_groups = s->batch.n_tokens = 1;
@@ -449,7 +450,7 @@ static double single_gradient(const single *s, int v) {
     return s->rows.logits.type == GRPO_LOGITS_FLOAT16 ? 0 : (double)f;
 }
 
-/* the numbers of the objective and the batch are finite: is what is not a number none, and what is infinite reported? */
+/* finite input: no output is NaN, and an infinite one sets report.overflow */
 static void check_single(const char *what, single *s, int overflows) {
     int v, infinite = 0;
     check(single_run(s) == GRPO_OK, "%s", what);
@@ -469,7 +470,7 @@ static void check_extremes(void) {
     for (sign = -1; sign <= 1; sign += 2) {
         single_init(&s, GRPO_LOGITS_REAL);
         s.advantage = (grpo_real)most; s.obj.penalty.entropy_coef = sign * most;
-        check_single("advantage and entropy coefficient", &s, sign > 0 && most > 1e300);       /* -1.8e308 by the target's logit */
+        check_single("advantage and entropy coefficient", &s, sign > 0 && most > 1e300);       /* overflow at the target's logit */
         single_init(&s, GRPO_LOGITS_FLOAT16);
         s.advantage = (grpo_real)(sign * 1e6);
         check_single("binary16", &s, 1);
@@ -483,7 +484,7 @@ static void check_extremes(void) {
     check(!s.report.overflow, "overflow where there is none");
 }
 
-/* a second clip below a bound that is given is refused before anything is written */
+/* a dual clip below the given upper bound is refused before anything is written */
 static void check_dual(void) {
     grpo_real untouched_real;
     single s;
@@ -500,7 +501,7 @@ static void check_dual(void) {
     check(single_run(&s) == GRPO_OK, "dual 3 beyond 1 + 1");
 }
 
-/* so are totals that are too small, and a partial of others; and rows so many that no memory holds them */
+/* refused too: totals that are too small, a partial of other totals, more rows than memory can hold */
 static void check_totals(void) {
     static grpo_partial partial;
     grpo_real untouched_real;

@@ -1,9 +1,9 @@
-/* logits_rows: logits to log-probability, entropy and gradient, against a slow evaluation in long double.  Doubles are evaluated one by one;
- * floats, bfloat16 and binary16 by vectors, here by those of each instruction set that this processor has, and by a GPU (rows_on_gpu.h).
- * Errors are in units of 2^-52 or 2^-23 of the exact value; of log-sum and of gradients by logp and entropy together, of their scale, the
- * sum of the absolute values of what they are added up from. */
-static int instructions;                /* which of them */
-#ifdef ROWS_ON_GPU                      /* the implementation is in rows_on_gpu.cu; the eight that are added in float lie side by side */
+/* Rows of logits: log-probability, entropy and gradient against a slow evaluation in long double.  Rows of double are scalar; float,
+ * bfloat16 and binary16 use vectors, tested with each instruction set that the processor has, and on a GPU (rows_on_gpu.h).  Errors are in
+ * units of 2^-52 or 2^-23 of the exact value; for log-sum and for gradients by logp and entropy together of their scale, the sum of the
+ * absolute values of the terms. */
+static int instructions;                /* index of the instruction set */
+#ifdef ROWS_ON_GPU                      /* implementation: rows_on_gpu.cu; the eight numbers of a float sum are adjacent */
 #include "../extra/grpo_logits.h"
 enum { LANES = 1 };
 #else
@@ -33,7 +33,7 @@ typedef struct {
 
 static const char *const name[] = { "the compiler's own", "AVX2", "AVX-512" };
 
-/* the worst seen, by how they are evaluated: 0 one by one, 1 by vectors */
+/* the worst errors: [0] scalar, [1] vectors */
 static struct { double logp, entropy, log_sum, squares, gradient, plain_gradient, cut; } worst[2];
 
 static int by_vectors(const sample *s) { return s->type != GRPO_LOGITS_REAL || sizeof(grpo_real) == sizeof(float); }
@@ -62,7 +62,7 @@ static double get(const sample *s, const void *element, int v) {
     return (double)((const grpo_real *)element)[v];
 }
 
-/* something near x; -inf stays */
+/* stores x as element v, rounded to its type; -inf is kept */
 static void put(sample *s, int v, double x) {
     uint32_t bits;
     float f = (float)(x = s->type == GRPO_LOGITS_FLOAT16 && x > 6e4 ? 6e4 : x);
@@ -77,7 +77,7 @@ static void put(sample *s, int v, double x) {
     s->z[v] = get(s, &s->element, v);
 }
 
-/* ---- the slow way ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the slow evaluation ---------------------------------------------------------------------------------------------------------- */
 
 /* a sum whose error does not grow with the number of its terms (Kahan, 1965) */
 typedef struct { long double sum, lost; } long_sum;
@@ -88,7 +88,7 @@ static void add(long_sum *s, long double x) {
     s->sum = sum;
 }
 
-/* p: probabilities, log_p: their logarithms, relative to the largest so that none cancels */
+/* p: probabilities, log_p: their logarithms; computed relative to the largest logit, without cancellation */
 static exact_row exact(const sample *s, long double *p, long double *log_p) {
     exact_row r = { 0, 0, 0, 0, 0 };
     const double *z = s->z;
@@ -116,7 +116,7 @@ static exact_row exact(const sample *s, long double *p, long double *log_p) {
     return r;
 }
 
-/* 0 where both are below anything that counts */
+/* the error in units of the scale; 0 where both numbers are negligible */
 static double off(const sample *s, double found, long double expected, long double scale) {
     const long double least = by_vectors(s) ? 1e-38L : 1e-300L, unit = fabsl(scale) * (long double)eps(s);
     if (found == (double)expected || (fabsl(found) < least && fabsl(expected) < least)) return 0;
@@ -136,7 +136,7 @@ static grpo_logits logits_of(const sample *s, const int64_t *target) {
     return x;
 }
 
-/* half of the last place of an element, beside x */
+/* half an ulp of the element type at x */
 static long double rounding(const sample *s, long double x) {
     const int bits = s->type == GRPO_LOGITS_BFLOAT16 ? 8 : 11, least = s->type == GRPO_LOGITS_BFLOAT16 ? -126 : -14;
     int e;
@@ -151,7 +151,7 @@ static void check_gradient(const sample *s, const grpo_logits *x, const grpo_log
     long_sum others = { 0, 0 };
     double most = 0;
     int v, at = 0;
-    if (ON_GPU) { dlogp = (double)(float)dlogp; dentropy = (double)(float)dentropy; }      /* as its kernel takes them */
+    if (ON_GPU) { dlogp = (double)(float)dlogp; dentropy = (double)(float)dentropy; }      /* the kernel takes float */
     for (v = 0; v < s->n; v++) if (v != s->target) add(&others, p[v]);
     if (!check(grpo_logits_row_gradient(x, 0, part, dlogp, dentropy, &g) == GRPO_OK, "gradient")) return;
     for (v = 0; v < s->n; v++) {
@@ -178,8 +178,8 @@ static int widest(void) { return is_there_a_gpu() ? 0 : -1; }
 #else
 static int widest(void) { return (int)grpo_widest_instructions_(); }
 
-/* The steps are the same in all vectors, and so are the bits: of the sums, and of each gradient of the row.  Only where one fuses
- * multiplications with additions and the other does not they may differ. */
+/* The instruction sets perform the same operations, so that sums and gradients have the same bits, unless only one of them fuses
+ * multiplications with additions. */
 static void check_same_bits(const sample *s, const grpo_logits *x, const grpo_logits_part *part) {
     static union { grpo_real real[MOST]; uint16_t half[MOST]; } g, other;
     const size_t size = (size_t)s->n * (s->type == GRPO_LOGITS_REAL ? sizeof(grpo_real) : sizeof(uint16_t));
@@ -228,7 +228,7 @@ static void check_sample(const sample *s) {
 
 /* ---- shards ------------------------------------------------------------------------------------------------------------------------ */
 
-/* `cuts` places of the row, at random */
+/* the row in shards, cut at `cuts` random places, and merged */
 static grpo_logits_part merged_part(rng *r, const sample *s, int cuts) {
     const int64_t whole_target = s->target;
     grpo_logits x = logits_of(s, &whole_target);
@@ -249,8 +249,8 @@ static grpo_logits_part merged_part(rng *r, const sample *s, int cuts) {
     return merged;
 }
 
-/* Doubles: a few roundings of double.  Vectors: the same powers, added in other pairs, so both are within their bound of the exact value,
- * and within twice that of each other. */
+/* Merged shards against the whole row.  Double: within a few roundings.  Vectors: the same exponentials are added in another order, so both
+ * are within their bound of the exact value, and within twice the bound of each other. */
 static void check_shards(rng *r, const sample *s) {
     const int64_t target = s->target;
     const grpo_logits x = logits_of(s, &target);
@@ -271,7 +271,7 @@ static void check_shards(rng *r, const sample *s) {
 
 static grpo_logits_type random_type(rng *r) { return (grpo_logits_type)rng_below(r, 3); }
 
-/* a target that is not banned, kept or not as the sample says */
+/* draws the target, which must not be banned, and sometimes a set of kept ids */
 static void settle(rng *r, sample *s, double base) {
     int v;
     s->target = rng_chance(r, 40) ? 0 : (int)rng_below(r, (uint32_t)s->n);
@@ -298,11 +298,11 @@ static void random_sample(rng *r, sample *s) {
 }
 
 /* ---- rows as wide as vocabularies ------------------------------------------------------------------------------------------------------
- * What errors that all point the same way add up to: equal logits, and two kinds of them, one in each half of what a vector adds up. */
+ * Rounding errors of the same sign add up: equal logits, and two values, one in each half of the numbers that a vector adds up. */
 
 static void alike_sample(rng *r, sample *s, int n, double below) {
     const double other = below + rng_unit(r);
-    const int half = LANES << rng_below(r, 3);               /* of the eight that are added in float */
+    const int half = LANES << rng_below(r, 3);               /* of the eight of a float sum */
     const int top = (int)rng_below(r, (uint32_t)n), pairs = rng_chance(r, 70);
     int v;
     s->n = n;
@@ -324,7 +324,7 @@ static void check_alike(rng *r, sample *s) {
     s->type = GRPO_LOGITS_REAL;
     s->tau = 1;
     for (k = 0; k < 12; k++) {
-        alike_sample(r, s, MOST, 2 + 8.5 * k);                          /* up to where float ends */
+        alike_sample(r, s, MOST, 2 + 8.5 * k);                          /* up to float's underflow */
         check_sample(s);
     }
 }
@@ -343,7 +343,7 @@ static void check_wide(rng *r, sample *s) {
     }
 }
 
-/* ---- sixteen bits, kept ------------------------------------------------------------------------------------------------------------ */
+/* ---- 16-bit gradients, kept ids ---------------------------------------------------------------------------------------------------- */
 
 static void check_sixteen_bits(void) {
     static const float value[] = { 0, 1, -1, 0.5f, 65504, -65504, 65519, 65520, 1e30f, 6.1035156e-05f, 5.9604645e-08f, 2.9802322e-08f,
@@ -387,7 +387,7 @@ static void check_kept(void) {
     check(a.logp == b.logp && a.entropy == b.entropy, "what is not kept is banned");
 }
 
-/* every token banned, with the target among them or in another shard: no probability, no entropy, no gradient */
+/* all tokens banned, the target among them or in another shard: log-probability -inf, no entropy, no gradient */
 static void check_nothing_left(sample *s) {
     s->n = 2; s->tau = 1; s->masked = 0;
     for (int k = 0; k < 9; k++) {
@@ -419,7 +419,7 @@ static void check_no_temperature(void) {
     }
 }
 
-/* a NaN or an infinity anywhere, in a row that has blocks and a rest */
+/* a NaN or an infinity at any place of a row with whole blocks and a remainder is refused */
 static void check_refused(rng *r, sample *s) {
     static const double bad[] = { NAN, -NAN, HUGE_VAL };
     char thing[40];
@@ -448,7 +448,7 @@ static void check_refused(rng *r, sample *s) {
     }
 }
 
-/* an element type that is no choice says nothing of the size of a row */
+/* an undefined element type is refused before the size of a row is computed from it */
 static void check_types(void) {
     static const int none[] = { -1, 3, 255 };
     uint16_t z[2] = { 0, 0 }, g[2] = { 7, 7 };
@@ -468,7 +468,7 @@ static void check_types(void) {
     }
 }
 
-/* d loss/d z of an element whose true value is `exact`, to 64 ulps of `size`; beyond the largest number an infinity of its sign */
+/* a gradient g within 64 ulps of `size` of `exact`; an infinity of its sign where that overflows */
 static void check_extreme(double g, long double exact, long double size, const char *what) {
     const long double most = sizeof(grpo_real) == sizeof(float) ? (long double)FLT_MAX : (long double)DBL_MAX;
     const long double error = 64 * size * (sizeof(grpo_real) == sizeof(float) ? (long double)FLT_EPSILON : (long double)DBL_EPSILON);
@@ -502,7 +502,7 @@ static void check_extreme_row(const grpo_real *z, int64_t target, double tau, do
     }
 }
 
-/* derivatives so large that their parts exceed the largest double, and cancel or do not */
+/* derivatives so large that their terms overflow, with and without cancellation */
 static void check_extremes(void) {
     static const grpo_real row[][3] = { { 2, 0, 0 }, { 0, 2, -1 }, { 0, 0, 0 }, { 5, 30, -3 }, { -600, 100, 90 } };
     static const double slope[] = { 1.5e308, 1e308, 1.7e308, 1e290, 1, 0 }, tau[] = { 1, 0.5, 3, 1e-300, 1e300 };
@@ -523,7 +523,7 @@ static void show_worst(int vectors, const char *by) {
            worst[vectors].plain_gradient, worst[vectors].cut, vectors ? "float" : "double");
 }
 
-/* logits of any size: one of them is all there is */
+/* logits of any magnitude, of which the largest has probability 1 */
 static void check_large(rng *r, sample *s) {
     static const double size[] = { 1e5, 1e9, 1e20, 1e37, 3e38 };
     for (int k = 0; k < 200; k++) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Both headers, alone and together, declarations and implementation, float and double, in every language and compiler we promise.
+# All headers, alone and together, declarations and implementation, float and double, in every promised language standard and compiler.
 # Prints "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
@@ -11,7 +11,7 @@ verdict() { # what, exit status
     if [ "$2" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $1"; head -5 "$work/log"; fi
 }
 
-# some warnings of gcc depend on what its optimiser sees: the tests' build has them, with it, as C
+# without optimisation, on which some of gcc's warnings depend: the tests' own build has those, in C
 compile() { # compiler standard language source element
     out=$work/$1
     if $1 -x "$3" "-std=$2" -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I. $5 -fsyntax-only "$work/$4" >"$out.log" 2>&1
@@ -26,7 +26,7 @@ printf '#define GRPO_IMPLEMENTATION\n#include "grpo.h"\n' >"$work/grpo_body.c"
 printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/gspo_body.c"
 printf '#include "grpo.h"\n#include "gspo.h"\n#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/late_body.c"
 
-# the optional headers: each alone as declarations, each as an implementation in a file of its own, all behind that of gspo.h
+# the optional headers: each alone as declarations, each as an implementation in a file of its own, all after that of gspo.h
 extra=$(cd extra && ls *.h | grep -vE 'shared|declarations')
 sources="grpo_only.c gspo_only.c both.c grpo_body.c late_body.c extra_body.c"
 printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/extra_body.c"
@@ -48,7 +48,7 @@ lane() { # C compiler, C++ compiler
     done
 }
 
-take_lanes() { # compilers: what they found counts, and failures are shown
+take_lanes() { # compilers: adds up their results and prints failures
     for lane in "$@"; do
         grep -v '^ok' "$work/$lane.lane"
         passed=$((passed + $(grep -c '^ok' "$work/$lane.lane")))
@@ -61,7 +61,8 @@ lane clang clang++ >"$work/clang.lane"
 wait
 take_lanes gcc clang
 
-# the switches: clean in every compiler, the same bits, and what they leave out is not there; gcc sees an unused function only when it compiles
+# the switches: no warning in any compiler, the same bits, and the functions left out are absent; gcc reports unused functions only when it
+# generates code
 all="-DGRPO_NO_ROWS -DGRPO_NO_TEXT -DGRPO_NO_BLOCKS"
 switched() { # compiler options...; C++ with all of them at once
     each="-DGRPO_NO_ROWS -DGRPO_NO_TEXT -DGRPO_NO_BLOCKS"
@@ -72,11 +73,11 @@ switched() { # compiler options...; C++ with all of them at once
         else echo "FAIL $* $switches"; head -5 "$work/$1.log"; fi
     done
 }
-# what is linked further below, in the meantime: all of it, and the optional headers in files of their own, in both element types
+# objects for the link tests below, built in the meantime: all in one, and the optional headers in files of their own, in both element types
 objects() { # of one element type: the first letter of its objects, option
     gcc -std=c99 $2 -I. -c "$work/extra_body.c" -o "$work/$1.o"
     for header in $extra; do
-        case $header in grpo_context.h|grpo_hidden.h) continue ;; esac          # they go with the implementation of gspo.h, in one file
+        case $header in grpo_context.h|grpo_hidden.h) continue ;; esac          # include the implementation of gspo.h
         gcc -std=c99 $2 -I. -c "$work/body_${header%.h}.c" -o "$work/$1_${header%.h}.o"
     done
     gcc -std=c99 $2 -I. -c "$work/body_grpo_hidden.c" -o "$work/$1_core.o"          # and of grpo_context.h
@@ -121,7 +122,7 @@ for absent in NO_ROWS:grpo_objective_named NO_ROWS:grpo_presets NO_TEXT:grpo_sta
     [ $? -ne 0 ] && grep -q "${absent#*:}. undeclared" "$work/log"; verdict "${absent#*:} is absent with GRPO_${absent%:*}" $?
 done
 
-# -ffast-math is refused, and -ffinite-math-only, unless overridden
+# -ffast-math and -ffinite-math-only do not compile, unless overridden
 for compiler in gcc clang; do
     for option in -ffast-math -ffinite-math-only; do
         $compiler $option -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1
@@ -130,10 +131,10 @@ for compiler in gcc clang; do
         verdict "$compiler $option -DGRPO_ALLOW_FAST_MATH" $?
     done
 done
-gcc -ffast-math -fno-finite-math-only -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1      # clang does not tell of it
+gcc -ffast-math -fno-finite-math-only -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1      # clang has no macro for it
 [ $? -ne 0 ] && grep -q "IEEE arithmetic" "$work/log"; verdict "gcc refuses -ffast-math -fno-finite-math-only" $?
 
-# float and double live in one program; one without its implementation does not link
+# float and double in one program; without the implementation of one it does not link
 cat >"$work/float.c" <<'C'
 #include "gspo.h"
 static float l = -1, A; static int64_t g[2] = { 0, 1 }, o, n = 1;
@@ -163,7 +164,7 @@ verdict "float and double in one program" $?
 gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" -lm -o "$work/mixed" >"$work/log" 2>&1
 [ $? -ne 0 ] && grep -q "gspo_loss_f64" "$work/log"; verdict "double without its implementation does not link" $?
 
-# rows and blocks are parts of the implementation, of its version
+# rows and blocks are included by the implementation only, and must have its version
 mkdir "$work/older" && cp grpo_rows.h grpo_blocks.h "$work/older"
 sed 's/GRPO_VERSION_NUMBER [0-9]*/GRPO_VERSION_NUMBER 1/' grpo.h >"$work/older/grpo.h"
 for part in rows blocks; do

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Does a test see it when a line of a header is wrong?  Breaks lines at random, one at a time, and runs the tests that hold the headers
-against something else than themselves (the vectors, binary128, rules of statuses). Hashes are left out: they see every change and say
-nothing of what is right. What no test sees is printed; some of it changes nothing that could be seen (a shortcut, a bound that is met).
+"""Mutation testing: changes random lines of the headers, one at a time, and runs the tests that compare the headers with something
+independent (the vectors, binary128, rules of statuses). The hashes are left out: they detect every change, correct or not. Prints the
+mutants that no test detects; some of these are equivalent to the original (a shortcut, a bound that is never exceeded).
 
     tests/mutants.py                             200 lines of grpo.h, grpo_blocks.h, grpo_rows.h and gspo.h, some five minutes on two cores
     tests/mutants.py --number 3000 --seed 2      others, and more of them
     tests/mutants.py --header extra/grpo_credit.h --lines 400-500
 
-Breaking is universalmutator's (from the package index), by its rules for C: operators, numbers, conditions, statements left out. Needs gcc,
-meson, ninja and what the tests need. A mutant whose object code is that of the header (at -O0, and for those that are left at -O2) is not counted.
+Mutants are made by universalmutator (from the package index) with its rules for C: operators, numbers, conditions, deleted statements.
+Needs gcc, meson, ninja and what the tests need. Mutants with the object code of the original (at -O0, and undetected ones at -O2) are not
+counted.
 """
 import argparse
 import concurrent.futures
@@ -25,18 +26,18 @@ import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 CORE = ['grpo.h', 'grpo_blocks.h', 'grpo_rows.h', 'gspo.h']
-# quick ones first: most mutants are seen in a second
+# fast ones first: most mutants are detected within a second
 PROGRAMS = ['calls_refused', 'calls_arguments', 'extra_layout', 'errors', 'calls_faults', 'output_padding', 'vectors_rows', 'vectors', 'extra_lint',
             'exact_sums', 'advantages', 'extra_context', 'calls', 'scalar_accuracy', 'properties']
 EXTRA = ['calls_in_place', 'extra_selection', 'extra_control', 'extra_credit', 'extra_rewards', 'extra_weights', 'extra_critic', 'extra_distill',
          'extra_flow', 'hidden_loss', 'logits_loss']
 LINT_OBJECTIVE = 'extra/grpo_lint_objective.h'      # its own test takes longest
 READS_VECTORS = {'vectors', 'vectors_rows', 'extra_lint', 'calls'}
-OWN_COPY = {'scalar_accuracy'}                     # holds functions of one number that it compiles itself
+OWN_COPY = {'scalar_accuracy'}                     # compiles the scalar functions itself
 
 
 def without_comments(text):
-    """The same lines with blanks for comments: the rules skip a line that has one."""
+    """The text with comments replaced by spaces: the rules skip lines with a comment."""
     return re.sub(r'/\*.*?\*/', lambda m: re.sub(r'[^\n]', ' ', m[0]), text, flags=re.S)
 
 
@@ -63,7 +64,7 @@ def mutants_of(header, lines):
                                        ignoreStringOnly=True)
     ways, of_functions = {}, bodies(source)
     for number, text, _, _ in found:
-        left = text.rstrip('\n').rsplit('\n', 1)[-1].strip() in ('break;', 'continue;')       # after every line: hardly ever compiles
+        left = text.rstrip('\n').rsplit('\n', 1)[-1].strip() in ('break;', 'continue;')       # rarely compiles
         if not left and number in of_functions and (not lines or lines[0] <= number <= lines[1]):
             ways.setdefault(number, []).append(text)
     return source, ways
@@ -75,7 +76,7 @@ def compile_headers(tree, level, target):
 
 
 class Bench:
-    """Objects of the tests as built, to be linked with a header that is broken."""
+    """The objects of the tests, to be linked with a mutated header."""
 
     def __init__(self, build, programs, folder):
         self.build, self.programs, self.folder = build, programs, folder
@@ -84,14 +85,14 @@ class Bench:
         self.original, self.original_fast = folder / 'original.o', folder / 'original_fast.o'
         assert compile_headers(TOP, '-O0', self.original) and compile_headers(TOP, '-O2', self.original_fast)
         self.limits = {}
-        for name in programs:                      # all must be green, and how long each takes
+        for name in programs:                      # all must pass; the seconds of each
             seen, seconds = self.run(name, self.original, folder, TOP, 600)
             if seen:
                 sys.exit(f'{name} is red with the headers as they are')
             self.limits[name] = 10 + 10 * seconds
 
     def links(self, object_file, folder):
-        """A function that is gone by name is no mistake that a test has to see."""
+        """The functions that tests link by name: a missing function is not a mutant for tests to detect."""
         objects = (self.build / 'tests/vectors.p').glob('*.o')
         return subprocess.run(['gcc', '-o', folder / 'links', *objects, object_file, self.folder / 'libreader.a',
                                self.folder / 'libcontainers.a', '-lcjson', '-lm'], capture_output=True).returncode == 0

@@ -1,5 +1,5 @@
-/* What is written where: of every row, advantages and outputs of the loss are written at all tokens of all responses, 0 at masked ones, and
- * for every group; what stands outside of every response keeps what it held. */
+/* For every row: advantages and outputs of the loss are written at every token of every response, 0 at masked ones, and for every group;
+ * slots outside the responses are not written to. */
 #include "../gspo.h"
 #include "check.h"
 #include "random_batch.h"
@@ -56,7 +56,7 @@ static grpo_status check_loss(const char *row, const grpo_objective *obj, const 
     return st;
 }
 
-/* 1 if the row takes the batch: some want rewards, or numbers of responses, that it may not have */
+/* returns 1 if the row accepts the batch: some rows need particular rewards or numbers of responses */
 static int check_row(const char *row, const grpo_objective *obj, const rollouts *b) {
     const grpo_batch batch = rollouts_view(b);
     grpo_real *A = untouched(b->n_tokens), *copy;

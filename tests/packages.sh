@@ -1,7 +1,7 @@
 #!/bin/sh
-# What users install.  The wheel, in a fresh virtual environment, names a planted mistake and passes what is right; the packages of other
-# languages test themselves where their tools are here; the checksums of a release fit.
-# Where pip has no index the wheel is skipped, and says so.  PYTHON: another interpreter than /usr/bin/python3.
+# The packages as users install them.  The wheel, in a fresh virtual environment, passes a correct program and names a planted mistake; the
+# packages for other languages run their own tests if their tools are installed; the checksums of a release are correct.
+# Without a package index for pip the wheel is skipped, with a message.  PYTHON: another interpreter than /usr/bin/python3.
 set -u
 cd "$(dirname "$0")/.."
 top=$(pwd)
@@ -13,7 +13,7 @@ check() { # what, command...
     what=$1; shift
     if "$@" >"$work/log" 2>&1; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $what"; tail -40 "$work/log"; fi
 }
-says() { # file, words: all of them stand in it
+says() { # file, words: the file contains all of them
     file=$1; shift
     for words in "$@"; do grep -qF -- "$words" "$file" || { echo "not said: $words"; cat "$file"; return 1; }; done
 }
@@ -21,7 +21,7 @@ python=${PYTHON:-/usr/bin/python3}
 
 # ---- the wheel
 
-ten_lines() { # a port of GSPO, and the tests that its maintainer writes
+ten_lines() { # a port of GSPO and the pytest file that its maintainer writes
     mkdir -p "$work/user"
     cat >"$work/user/gspo.py" <<'END'
 import numpy as np

@@ -1,6 +1,6 @@
-"""Every relative link and every #anchor of every .md file leads somewhere; in tests/vectors/ no cell of a table is beyond 300 characters,
-and no row has another number of cells than its head; the pages that define the vectors name every field, choice, array and number of the
-report that schema.json has, and no other.  python3 tests/pages.py; ends with "N passed, N failed"."""
+"""Every relative link and every #anchor of every .md file exists; in tests/vectors/ no table cell has more than 300 characters, and every
+row has as many cells as its head; the pages that define the vectors name every field, choice, array and number of the report in
+schema.json, and no other.  python3 tests/pages.py; ends with "N passed, N failed"."""
 import glob
 import json
 import os
@@ -23,7 +23,7 @@ def pages():
 
 
 def prose(text):
-    """The text without what stands in fences or is indented by four after an empty line: its lines are empty, so numbers of lines stay."""
+    """The text with empty lines in place of fenced or indented code, which keeps line numbers."""
     lines, fence, indented = [], "", True
     for line in text.split("\n"):
         mark = FENCE.match(line)
@@ -46,7 +46,7 @@ def without_code(text):
 
 
 def anchors(text):
-    """Those that GitHub gives to headings (the second of a name has -1), and names written in HTML."""
+    """The anchors that GitHub gives to headings (-1 is added to a second one of the same name), and HTML names."""
     found, seen = set(NAMED.findall(text)), {}
     for title in re.findall(r"^ {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$", text, re.MULTILINE):
         title = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", title).replace("`", "").replace("*", "")
@@ -113,7 +113,7 @@ DEFINING = ("tests/vectors/objective/*.md", "tests/vectors/batch.md", "tests/vec
 
 
 def strings_of(x):
-    """Keys and choices of a schema, wherever they stand."""
+    """All keys and choices of a schema."""
     if isinstance(x, dict):
         for key, value in x.items():
             if key in ("enum", "const", "default"):
@@ -127,7 +127,7 @@ def strings_of(x):
 
 
 def named_as_code(text):
-    """Words in backticks, the last of a path."""
+    """Words in backticks; of a path the last part."""
     return {word.rsplit(".", 1)[-1] for m in CODE.finditer(text) for word in re.findall(r"[a-z][a-z0-9_.]*", m[2])}
 
 
@@ -150,7 +150,7 @@ def wrong_words():
         yield None if word in said else f"tests/vectors/: no page has `{word}` of schema.json"
     for page, text in texts.items():
         if page.endswith("README.md"):
-            continue                               # which speaks of programs too
+            continue                               # it describes programs too
         for number, word in words_defined(text):
             yield None if word in known else f"{page}:{number}: `{word}` is not in schema.json"
 

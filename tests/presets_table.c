@@ -1,13 +1,13 @@
-/* presets_table: a line for each row of grpo_presets, with the axes in which it differs from "grpo".
- * presets_table --markdown FILE: the generated part of OBJECTIVES.md: papers by family, then frameworks, each row with all that it sets;
- * FILE has lines of a row, a tab and what the row is (evidence/sources_check.py --table). */
+/* presets_table: prints a line for each row of grpo_presets, with the axes in which it differs from "grpo".
+ * presets_table --markdown FILE: prints the generated part of OBJECTIVES.md: papers by family, then frameworks, each row with its settings;
+ * FILE has a line for each row: name, tab, kind of claim (evidence/sources_check.py --table). */
 #include "../gspo.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_CELL = 300 };
 
-/* ---- where a row comes from ----------------------------------------------------------------------------------------------------- */
+/* ---- the source of a row -------------------------------------------------------------------------------------------------------- */
 
 static int is_prefix_of_name(const char *framework, size_t length, const char *name) {   /* "TRL" of "trl-grpo" */
     size_t n;
@@ -20,7 +20,7 @@ static int has_year(const char *paper) {               /* "1707.06347", "William
     return 0;
 }
 
-/* the framework whose code the row restates, by its place in the row; NULL for a paper's objective, even if its numbers are from code */
+/* the framework whose code the row restates, from the row's text; NULL for a paper's objective, even if its numbers are from code */
 static const char *framework_of(const grpo_preset *p) {
     const char *as = !strncmp(p->equations, "as ", 3) ? p->equations + 3 : NULL;
     if (as && is_prefix_of_name(as, strlen(as), p->name)) return as;
@@ -102,7 +102,7 @@ static int has_other_weights(const grpo_objective *o) {
     return o->weight.selected || o->weight.trust || o->weight.fipo || o->weight.external;
 }
 
-/* a row is of the last family whose question it answers with yes */
+/* a row belongs to the last family whose condition holds */
 static const struct { const char *title, *summary; int (*holds)(const grpo_objective *); } families[] = {
     { "GRPO and its advantages", "PPO's clip of the token's ratio; rewards, advantages, penalties and divisors differ", is_clipped },
     { "Tokens chosen or weighted", "which tokens count, by entropy, covariance, trust or what follows", has_other_weights },
@@ -147,7 +147,7 @@ static void print_changes(const grpo_objective *from, const grpo_objective *to) 
     if (!last) putchar('-');
 }
 
-static void write_number(char *text, size_t size, double x) {    /* decimals that give x again */
+static void write_number(char *text, size_t size, double x) {    /* the shortest decimals that read back as x */
     int digits;
     for (digits = 15; digits <= 17; digits++) {
         snprintf(text, size, "%.*g", digits, x);
@@ -155,7 +155,7 @@ static void write_number(char *text, size_t size, double x) {    /* decimals tha
     }
 }
 
-/* "baseline group_mean", "eps_low 0.2"; of the axis' kind the choice alone */
+/* "baseline group_mean", "eps_low 0.2"; for the field `kind` the choice alone */
 static void write_setting(char *text, size_t size, const grpo_field *f, double value) {
     const char *name = f->path + axis_length(f->path) + 1, *choice = f->choices;
     char number[32];
@@ -165,7 +165,7 @@ static void write_setting(char *text, size_t size, const grpo_field *f, double v
     snprintf(text, size, "%s%s%.*s", is_kind ? "" : name, is_kind ? "" : " ", (int)strcspn(choice, "|"), choice);
 }
 
-/* what the objective sets of the axis of `first`, and its kind; returns the length, 0 if nothing */
+/* the axis' kind and the fields that the objective sets; returns the length, 0 if there are none */
 static size_t write_axis(char *cell, const grpo_objective *obj, const grpo_field *first, const grpo_field *end) {
     char setting[128];
     size_t length = 0, n;
@@ -279,7 +279,7 @@ static void print_papers(const grpo_preset *preset, int count) {
     }
 }
 
-/* frameworks with fewer rows than this share the last section */
+/* frameworks with fewer rows share the last section */
 enum { ROWS_FOR_A_SECTION = 3 };
 
 static void rows_of_framework(const grpo_preset *preset, int count, const char *framework, section *s) {

@@ -1,8 +1,9 @@
-/* What must hold for every objective and every batch: order, parts, layout and garbage change no bit; nothing is NaN; gradients are
- * those of the loss as vectors/objective/ writes it.  Presets first, then objectives drawn at random, then every choice:
- *     properties              the quick part of it
- *     properties choices      every choice too
- *     properties all          with twice the draws, some minutes */
+/* Properties of every objective on random batches: order, parts, layout and masked garbage change no bit; no result is NaN; loss and
+ * gradients agree with the reference in binary128 (reference.h).  For presets, then random objectives, then every choice of every field:
+ *     properties              presets and random objectives
+ *     properties choices      also every choice
+ *     properties all          the same with twice the draws, some minutes
+ * Errors that reference and headers share would pass: the vectors test against the oracle. */
 #include "../gspo.h"
 #include "status.h"
 #include "check.h"
@@ -13,7 +14,7 @@
 enum { RANDOM_OBJECTIVES = 200, MAX_GROUPS = 16, MAX_SEQUENCES = 64 };
 static const grpo_real UNWRITTEN = 12345;
 static const double EPS = sizeof(grpo_real) == 4 ? 0x1p-23 : 0x1p-52;
-static char label[160];                                          /* which objective and batch a failure belongs to */
+static char label[160];                                          /* objective and batch, for messages of failures */
 
 static int same_bits(const void *a, const void *b, size_t size) { return memcmp(a, b, size) == 0; }
 
@@ -58,7 +59,7 @@ static grpo_output output_of(const grpo_objective *obj, const grpo_batch *batch,
     return out;
 }
 
-/* from the advantages in a->advantage */
+/* the loss with the advantages in a->advantage */
 static void answer_loss(const grpo_objective *obj, const rollouts *b, answer *a) {
     grpo_batch batch = rollouts_view(b);
     grpo_totals totals;
@@ -83,8 +84,9 @@ static int is_of_rewards(grpo_status st) {
     return grpo_status_is(st, GRPO_TOO_LARGE) && (speaks_of(st, "shaped reward") || speaks_of(st, "KL in the reward"));
 }
 
-/* what the batch cannot be asked for is left out: a KL that diverges, k of fewer items, a teacher beside a -inf */
-static grpo_objective askable(grpo_objective obj, const rollouts *b) {
+/* the objective without settings that this batch does not allow: an infinite KL, pass@k of fewer than k items, a teacher's log-ratio with a
+ * log-probability of -inf */
+static grpo_objective allowed_by(grpo_objective obj, const rollouts *b) {
     grpo_batch batch = rollouts_view(b);
     grpo_real *advantage = unwritten(b->n_tokens);
     grpo_status st = GRPO_NULL;
@@ -128,14 +130,14 @@ static void check_report(const char *what, const grpo_report *a, const grpo_repo
     if (!check(same_report(a, b), "%s: %s: report", label, what)) report_difference(what, a, b);
 }
 
-/* overflow is also that of the outputs asked for */
+/* compares with an evaluation of fewer outputs, whose overflow flag covers these alone */
 static void check_fewer_outputs(const char *what, const grpo_report *all, grpo_report fewer) {
     check(fewer.overflow <= all->overflow, "%s: %s: overflow", label, what);
     fewer.overflow = all->overflow;
     check_report(what, all, &fewer);
 }
 
-/* found is the answer to an arrangement of the batch of base */
+/* compares `found`, of a rearranged batch, with `base`, of the original */
 static void check_tokens(const char *what, const char *name, const grpo_real *base, const grpo_real *found, const rollouts *arranged) {
     int64_t t, s, bad = -1;
     for (t = 0; t < arranged->n_tokens; t++) {
@@ -213,7 +215,7 @@ static void parts_free(parts *p) {
     for (k = 0; k < p->count; k++) rollouts_free(&p->batch[k]);
 }
 
-/* moments of all parts in one object, or of each by itself and merged, by turns */
+/* totals and moments of all parts; moments are added up in one object, or each part's are merged, in every second call */
 static grpo_status parts_survey(const grpo_objective *obj, const parts *p, grpo_totals *totals, grpo_moments *moments) {
     grpo_status st = GRPO_OK;
     static int survey;
@@ -262,7 +264,7 @@ static void part_evaluate(const grpo_objective *obj, const answer *base, const g
     answer_free(&a);
 }
 
-/* any two become one until one is left */
+/* merges two random partials until one is left */
 static grpo_status parts_merge(rng *r, parts *p) {
     grpo_status st = GRPO_OK;
     int left = p->count, i, j;
@@ -301,7 +303,7 @@ static void property_parts(const grpo_objective *obj, const rollouts *b, const a
     parts_free(&p);
 }
 
-/* group_begin may start later: the sequences before it are nobody's */
+/* group_begin[0] may be larger than 0: the sequences before it belong to no group */
 static void property_later_start(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     int64_t g, order[MAX_GROUPS];
     rollouts tail = *b, packed;
@@ -324,7 +326,7 @@ static void property_later_start(const grpo_objective *obj, const rollouts *b, c
     rollouts_free(&packed);
 }
 
-/* ---- form of the answer -------------------------------------------------------------------------------------------------------- */
+/* ---- values of the outputs ---------------------------------------------------------------------------------------------------- */
 
 static int is_nan(double x) { return x != x; }
 
@@ -407,7 +409,7 @@ static void property_form(const grpo_objective *obj, const rollouts *b, const an
     if (infinite) check(base->report.overflow == 1, "%s: an infinity without overflow", label);
 }
 
-/* ---- the entry points agree, NULL where it is allowed, inputs untouched -------------------------------------------------------- */
+/* ---- entry points agree, optional outputs may be NULL, inputs are not written to ----------------------------------------------- */
 
 static uint64_t hash(uint64_t h, const void *data, size_t size) {
     const unsigned char *p = (const unsigned char *)data;
@@ -511,7 +513,7 @@ static void property_grpo_is_gspo(const grpo_objective *obj, const rollouts *b, 
 
 /* ---- ranks --------------------------------------------------------------------------------------------------------------------- */
 
-/* exact for a power of two; results near the ends of the range round on their own */
+/* found = k x, exactly if k is a power of two; near the ends of the range results are rounded separately */
 static int times_close(double x, double k, double found, double eps) {
     if (!(fabs(x) > 1e-36 && fabs(x) < 1e37)) return 1;
     return fabs(found - k * x) <= eps * fabs(k * x);
@@ -566,7 +568,7 @@ static void property_one_token(const grpo_objective *obj, const rollouts *b, con
     if (obj->ratio.level == GRPO_LEVEL_TOKEN || ref_clips_pool(&obj->ratio)) return;
     if (is_of_a_group(obj->surrogate.kind)) return;
     rollouts_random(r, RANDOM_ONE_TOKEN | (rng_chance(r, 50) ? RANDOM_EXTREME : 0), &single);
-    sequence = askable(*obj, &single);
+    sequence = allowed_by(*obj, &single);
     sequence.ratio.interpolate = GRPO_INTERPOLATE_NONE;
     token = sequence;
     token.ratio.level = GRPO_LEVEL_TOKEN;
@@ -581,7 +583,7 @@ static void property_one_token(const grpo_objective *obj, const rollouts *b, con
     rollouts_free(&single);
 }
 
-/* a power mean of power 1 whose bounds are nowhere is the mean ratio, to the bit */
+/* a power mean with power 1 and infinite clip bounds has the bits of the mean ratio */
 static void property_power_of_one(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     grpo_objective power = *obj;
     answer a;
@@ -596,7 +598,7 @@ static void property_power_of_one(const grpo_objective *obj, const rollouts *b, 
     answer_free(&a);
 }
 
-/* GSPO-token's theorem: with one advantage per response its gradient is GSPO's.  Not so for weights that differ from token to token. */
+/* GSPO-token's theorem: with one advantage per response its gradient is GSPO's.  It needs weights that are the same at all tokens. */
 static void property_gspo_token(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     grpo_objective unit = *obj, token;
     answer u, v;
@@ -637,9 +639,9 @@ static void property_gspo_token(const grpo_objective *obj, const rollouts *b, co
     answer_free(&v);
 }
 
-/* ---- rewards shifted ----------------------------------------------------------------------------------------------------------- */
+/* ---- shifted rewards ----------------------------------------------------------------------------------------------------------- */
 
-/* do the choices look at differences of rewards alone? */
+/* do advantages depend on differences of rewards alone? */
 static int ignores_shift(const grpo_objective *obj) {
     const grpo_advantage *a = &obj->advantage;
     const grpo_baseline_kind b = a->baseline;
@@ -669,7 +671,7 @@ static void property_shift(const grpo_objective *obj, const rollouts *b, const a
     (void)base;
     if (!ignores_shift(obj)) return;
     rollouts_random(r, RANDOM_DYADIC, &dyadic);
-    asked = askable(*obj, &dyadic);
+    asked = allowed_by(*obj, &dyadic);
     batch = rollouts_view(&dyadic);
     before = unwritten(dyadic.n_tokens);
     after = unwritten(dyadic.n_tokens);
@@ -689,7 +691,7 @@ static long losses_judged, terms_judged, divergences_judged, slopes_judged, slop
 static double worst_loss, worst_term;                            /* ulps of scale */
 
 static void note_error(double *worst, reference_real error, reference_real ulp) {
-    if (sizeof(grpo_real) == 4) error -= 0x1p-149;                   /* what its underflow may cost */
+    if (sizeof(grpo_real) == 4) error -= 0x1p-149;                   /* error of an underflow */
     if (error > 0 && error > *worst * ulp) *worst = (double)(error / ulp);
 }
 
@@ -777,7 +779,7 @@ static void property_gradient(const grpo_objective *obj, const rollouts *unused,
     (void)base;
     kind = RANDOM_SMALL | (rng_chance(r, 30) ? RANDOM_EXTREME : 0);
     rollouts_random(r, kind, &b);
-    asked = askable(*obj, &b);
+    asked = allowed_by(*obj, &b);
     answer_find(&asked, &b, &a);
     refusable = ((kind & RANDOM_EXTREME) && (speaks_of(a.status, "advantage") || is_of_rewards(a.status)))
              || (asked.advantage.reweight == GRPO_REWEIGHT_EXPONENTIAL && speaks_of(a.status, "advantage"));
@@ -796,7 +798,7 @@ static void property_all_masked(const grpo_objective *obj, const rollouts *unuse
     (void)unused;
     (void)base;
     rollouts_random(r, RANDOM_ALL_MASKED, &b);
-    asked = askable(*obj, &b);
+    asked = allowed_by(*obj, &b);
     answer_find(&asked, &b, &a);
     if (check(!a.status, "%s: all masked: %s", label, status_line(a.status))) {
         check_token_values("advantage, all masked", &b, a.advantage);
@@ -813,9 +815,9 @@ static void property_all_masked(const grpo_objective *obj, const rollouts *unuse
     rollouts_free(&b);
 }
 
-/* ---- the selected alone -------------------------------------------------------------------------------------------------------- */
+/* ---- weight.selected only ------------------------------------------------------------------------------------------------------ */
 
-/* with `only`, and with nothing that looks at other tokens of the response, selected or not */
+/* the objective with weight.selected only, without settings that pool tokens of a response that are not selected */
 static grpo_objective selected_alone(const grpo_objective *obj) {
     grpo_objective only = *obj;
     only.weight.selected = GRPO_SELECTED_ONLY;
@@ -825,14 +827,14 @@ static grpo_objective selected_alone(const grpo_objective *obj) {
     return only;
 }
 
-/* by the advantages of base */
+/* the loss with the advantages of base */
 static void answer_given(const grpo_objective *obj, const rollouts *b, const answer *base, answer *a) {
     answer_alloc(a, b);
     memcpy(a->advantage, base->advantage, (size_t)b->n_tokens * sizeof *a->advantage);
     answer_loss(obj, b, a);
 }
 
-/* `only` is a mask without the tokens that are not selected, bit for bit */
+/* weight.selected only gives the bits of masking the tokens that are not selected */
 static void property_selected_alone(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     const size_t size = (size_t)b->n_tokens * sizeof(grpo_real);
     const grpo_objective only = selected_alone(obj);
@@ -861,7 +863,7 @@ static void property_selected_alone(const grpo_objective *obj, const rollouts *b
     answer_free(&y);
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------------------------- */
+/* ---- all properties ------------------------------------------------------------------------------------------------------------ */
 
 typedef void property(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r);
 
@@ -889,7 +891,7 @@ static void check_objective(const char *name, grpo_objective obj, int kind, uint
     r.state = seed;
     sprintf(label, "%.60s on batch %d/%d", name, kind, (int)seed);
     rollouts_random(&r, kind, &b);
-    obj = askable(obj, &b);
+    obj = allowed_by(obj, &b);
     check_properties(&obj, &b, &r);
     rollouts_free(&b);
 }
@@ -905,7 +907,7 @@ static void check_presets(void) {
     }
 }
 
-/* responses that are longer than the blocks which tokens are evaluated and summed in */
+/* responses longer than the blocks in which tokens are evaluated and summed */
 static void check_long(void) {
     static const char *const names[] = { "grpo", "dapo", "dr-grpo", "cispo", "sapo", "gspo", "gspo-token", "gmpo", "rloo", "tis", "reinforce" };
     grpo_objective obj;
@@ -957,9 +959,9 @@ static int has_preference(const grpo_objective *o) { return has_preference_coef(
 static int corrects(const grpo_objective *o) { return o->weight.rollout_is != GRPO_ROLLOUT_IS_NONE; }
 static int rejects(const grpo_objective *o) { return o->weight.rollout_rs != GRPO_ROLLOUT_RS_NONE; }
 
-/* how a field is looked at: what else is plain, when it is read at all, and how many slopes that are not 0 must agree for each choice.
- * The first row that begins the path counts. */
-static const struct { const char *path, *plain; in_effect *read; long floor; } manners[] = {
+/* how a field is tested: which axes stay at their first choices and 0, under which condition the field is read, and how many slopes other
+ * than 0 must agree for each choice.  The first row whose path is a prefix of the field's applies. */
+static const struct { const char *path, *plain; in_effect *read; long floor; } field_tests[] = {
     { "reward.", "weight. penalty.", NULL, 12 },
     { "advantage.", "weight. penalty.", NULL, 12 },
     { "surrogate.kind", "reward. advantage. weight. penalty.", NULL, 40 },
@@ -978,9 +980,9 @@ static const struct { const char *path, *plain; in_effect *read; long floor; } m
     { "", "weight. penalty.", NULL, 24 },
 };
 
-static long floors_over = 2;           /* all: 1 */
+static long floors_over = 2;           /* the floors are divided by it; with `all` by 1 */
 
-/* objectives with that choice and little else that could hide it, until enough slopes have been compared */
+/* random objectives with that choice, and without most of what could hide its effect, until enough slopes have been compared */
 static void check_choice(rng *r, const grpo_field *f, int choice, int *seed) {
     enum { MOST = 200 };
     const long before = slopes_not_0;
@@ -989,16 +991,16 @@ static void check_choice(rng *r, const grpo_field *f, int choice, int *seed) {
     grpo_objective obj;
     size_t m = 0;
     int k;
-    while (strncmp(f->path, manners[m].path, strlen(manners[m].path))) m++;
-    least = manners[m].floor / floors_over;
-    snprintf(kept, sizeof kept, "%s %s", f->path, manners[m].plain);
+    while (strncmp(f->path, field_tests[m].path, strlen(field_tests[m].path))) m++;
+    least = field_tests[m].floor / floors_over;
+    snprintf(kept, sizeof kept, "%s %s", f->path, field_tests[m].plain);
     snprintf(name, sizeof name, "%s, choice %d", f->path, choice);
     for (k = 0; k < MOST && slopes_not_0 - before < least; k++) {
         do {
             memset(&obj, 0, sizeof obj);
             grpo_objective_set(&obj, f->path, choice);
             random_objective_around(r, k % 5 ? kept : f->path, &obj);
-        } while (manners[m].read && !manners[m].read(&obj));
+        } while (field_tests[m].read && !field_tests[m].read(&obj));
         check_objective(name, obj, kinds[k % 4], 9000 + (uint64_t)(*seed)++);
     }
     check(slopes_not_0 - before >= least, "%s: only %ld slopes could be compared", name, slopes_not_0 - before);
@@ -1012,7 +1014,7 @@ static void check_every_choice(void) {
     check(log_z_judged > 50, "only %ld slopes of log_partition could be compared", log_z_judged);
 }
 
-/* trust looks at a ratio that neither surrogate nor report has */
+/* weight.trust with a surrogate that has no ratio of its own */
 static void check_trust_alone(void) {
     grpo_objective obj;
     char name[60];
@@ -1028,9 +1030,9 @@ static void check_trust_alone(void) {
     }
 }
 
-/* ---- how random the objectives are ------------------------------------------------------------------------------------------------- */
+/* ---- coverage of the random objectives --------------------------------------------------------------------------------------------- */
 
-/* every choice is drawn, and of every number several */
+/* every choice of every field is drawn often enough, and of every number more than one value */
 static void check_draws(void) {
     enum { DRAWS = 4000, MOST_CHOICES = 64, FLOOR = DRAWS / 250 };
     static long drawn[GRPO_AT_LAST_FIELD_][MOST_CHOICES];
@@ -1062,7 +1064,7 @@ static void equal_batch(rng *r, double reward, rollouts *b) {
     for (i = 0; i < b->n_sequences * b->n_rewards; i++) b->rewards[i] = (grpo_real)reward;
 }
 
-/* the choices under which equal rewards are pinned to 0 */
+/* restricts the objective to choices under which the advantages of equal rewards are 0 */
 static void pin_equal(grpo_objective *obj) {
     grpo_advantage *a = &obj->advantage;
     memset(&obj->reward, 0, sizeof obj->reward);
@@ -1072,12 +1074,12 @@ static void pin_equal(grpo_objective *obj) {
     a->baseline_shift = a->teacher_coef = a->kl_centred_coef = a->clamp_low = a->clamp_high = a->truncated_tail = 0;
     a->step_discount = GRPO_STEP_DISCOUNT_TOKENS;
     a->marked = GRPO_MARKED_NONE;
-    if (a->scale == GRPO_SCALE_BETA) a->scale = GRPO_SCALE_GROUP_STD;                   /* not for any rewards */
+    if (a->scale == GRPO_SCALE_BETA) a->scale = GRPO_SCALE_GROUP_STD;                   /* needs rewards in [0, 1] */
     if (a->transform >= GRPO_TRANSFORM_PKPO_MAX && (a->baseline == GRPO_BASELINE_BATCH_MEAN || a->batch_norm != GRPO_BATCH_NORM_NONE
                                                     || a->scale == GRPO_SCALE_TOKEN_WHITEN || a->scale == GRPO_SCALE_BATCH_STD))
-        a->transform = GRPO_TRANSFORM_NONE;                                             /* k/n of them: groups differ in size */
+        a->transform = GRPO_TRANSFORM_NONE;                                             /* factor k/n: differs between groups */
     if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE || a->entropy == GRPO_ENTROPY_RESPONSE) a->entropy = GRPO_ENTROPY_NONE;
-    a->entropy_coef = fabs(a->entropy_coef);                                            /* a negative bonus is one where A is 0 too */
+    a->entropy_coef = fabs(a->entropy_coef);                                            /* a negative bonus is not 0 where A is */
     if (a->baseline == GRPO_BASELINE_EXTERNAL) a->baseline = GRPO_BASELINE_GROUP_MEAN;
     if (a->baseline == GRPO_BASELINE_NONE || a->baseline == GRPO_BASELINE_KALMAN) a->scale = GRPO_SCALE_GROUP_STD;
     if (a->baseline == GRPO_BASELINE_LENGTH_WEIGHTED) a->batch_norm = GRPO_BATCH_NORM_NONE;    /* a group without tokens has no such mean */
@@ -1137,7 +1139,7 @@ static void check_dynamic_sampling_mask(void) {
     }
 }
 
-/* infinite correction weights are alike: over their mean each is the number of weights over theirs, and the others are nothing beside them */
+/* infinite rollout weights are equal: divided by the mean, each of m infinite weights among n is n/m, and finite ones are 0 */
 static void check_infinite_weights_over_their_mean(void) {
     enum { N = 5 };
     static const int64_t group[] = { 0, 1 }, offset[] = { 0 }, length[] = { N };
@@ -1163,9 +1165,9 @@ static void check_infinite_weights_over_their_mean(void) {
     }
 }
 
-/* ---- what single choices promise -------------------------------------------------------------------------------------------------- */
+/* ---- properties of single choices ------------------------------------------------------------------------------------------------- */
 
-/* rewards of one kind in all groups; where the sequences have one token, advantage[offset[i]] is what sequence i is worth */
+/* a batch with rewards of one kind in all groups; advantage[offset[i]] is the advantage of response i */
 typedef struct {
     rollouts b;
     grpo_objective obj;
@@ -1188,12 +1190,12 @@ static void trial_run(trial *x) {
 
 static void trial_free(trial *x) { rollouts_free(&x->b); free(x->advantage); }
 
-static double worth(const trial *x, int64_t i) { return (double)x->advantage[x->b.offset[i]]; }
+static double A_of(const trial *x, int64_t i) { return (double)x->advantage[x->b.offset[i]]; }
 
-/* |sum of a| against sum of |a|, of sequences begin .. end - 1 */
+/* is the sum of the advantages of sequences begin .. end - 1 0 but for rounding? */
 static int sums_to_zero(const trial *x, int64_t begin, int64_t end) {
     double sum = 0, size = 0;
-    for (; begin < end; begin++) { sum += worth(x, begin); size += fabs(worth(x, begin)); }
+    for (; begin < end; begin++) { sum += A_of(x, begin); size += fabs(A_of(x, begin)); }
     return fabs(sum) <= 16 * EPS * size;
 }
 
@@ -1234,8 +1236,8 @@ static void choice_best_minus_second(trial *x) {
     for (g = 0; g < x->b.n_groups; g++) {
         int paid = 0;
         for (i = x->b.group_begin[g]; i < x->b.group_begin[g + 1]; i++) {
-            paid += worth(x, i) != 0;
-            check(worth(x, i) >= 0, "the best is worth less than 0");
+            paid += A_of(x, i) != 0;
+            check(A_of(x, i) >= 0, "the best is worth less than 0");
         }
         check(paid <= 1, "best_minus_second pays %d", paid);
     }
@@ -1248,14 +1250,14 @@ static void choice_quantile(trial *x) {
         x->obj.advantage.baseline = linear ? GRPO_BASELINE_QUANTILE_LINEAR : GRPO_BASELINE_QUANTILE;
         x->obj.advantage.quantile = 1;
         trial_run(x);
-        for (i = 0; i < x->b.n_sequences; i++) check(!x->status && worth(x, i) <= 0, "above the highest quantile");
+        for (i = 0; i < x->b.n_sequences; i++) check(!x->status && A_of(x, i) <= 0, "above the highest quantile");
         x->obj.advantage.quantile = 0;
         trial_run(x);
-        for (i = 0; i < x->b.n_sequences; i++) check(!x->status && worth(x, i) >= 0, "below the lowest quantile");
+        for (i = 0; i < x->b.n_sequences; i++) check(!x->status && A_of(x, i) >= 0, "below the lowest quantile");
     }
 }
 
-/* #{R < b}/n < q <= #{R <= b}/n, b being the reward that is worth 0 */
+/* #{R < b}/n < q <= #{R <= b}/n, b the reward whose advantage is 0 */
 static void choice_inf_quantile(trial *x) {
     static const double q[] = { 0.25, 0.4, 0.5, 0.75 };
     int64_t g, i, j;
@@ -1267,7 +1269,7 @@ static void choice_inf_quantile(trial *x) {
         trial_run(x);
         for (found = 0, i = begin; i < end; i++) {
             double below = 0, up_to = 0;
-            if (x->status || worth(x, i) != 0) continue;
+            if (x->status || A_of(x, i) != 0) continue;
             for (j = begin; j < end; j++) { below += x->b.reward[j] < x->b.reward[i]; up_to += x->b.reward[j] <= x->b.reward[i]; }
             found = 1;
             check(below / (double)(end - begin) < q[k] && up_to / (double)(end - begin) >= q[k], "no quantile of %g", q[k]);
@@ -1296,7 +1298,7 @@ static double std_without(const double *R, int n, int without) {
     return squares > 0 ? sqrt(squares / (n - 2)) : 1;
 }
 
-/* by the book, on rewards that need no care */
+/* baseline hdi_median and scale leave_one_out_std against plain sorting and sums, on exact rewards */
 static void choice_sorted(trial *x) {
     double R[MAX_SEQUENCES], sorted[MAX_SEQUENCES], b;
     int64_t g;
@@ -1310,13 +1312,13 @@ static void choice_sorted(trial *x) {
         for (i = 0; i < n; i++) sorted[i] = R[i] = (double)x->b.reward[x->b.group_begin[g] + i];
         b = narrowest_median(sorted, n, (int)ceil(0.6 * n));
         for (i = 0; i < n && n > 1; i++) {
-            double expected = (R[i] - b) / (both && n > 2 ? std_without(R, n, i) : 1), found = worth(x, x->b.group_begin[g] + i);
+            double expected = (R[i] - b) / (both && n > 2 ? std_without(R, n, i) : 1), found = A_of(x, x->b.group_begin[g] + i);
             check(!x->status && fabs(found - expected) <= 1e-5 * (1 + fabs(expected)), "densest: %g instead of %g", found, expected);
         }
     }
 }
 
-/* a window of all items has their median, and so have the interpolated quantiles; log_mean_exp goes from the largest to the mean */
+/* a window of all items gives their median, and so do the interpolated quantiles; log_mean_exp tends to the largest and to the mean */
 static void choice_median(trial *x) {
     grpo_objective half = x->obj;
     double before[MAX_SEQUENCES];
@@ -1330,15 +1332,15 @@ static void choice_median(trial *x) {
     x->obj.advantage.baseline = GRPO_BASELINE_LOG_MEAN_EXP;
     x->obj.advantage.temperature = 1e-300;
     trial_run(x);
-    for (i = 0; i < x->b.n_sequences; i++) check(!x->status && worth(x, i) < 1e-290, "a cold log_mean_exp is below the largest");
+    for (i = 0; i < x->b.n_sequences; i++) check(!x->status && A_of(x, i) < 1e-290, "a cold log_mean_exp is below the largest");
     x->obj.advantage.temperature = 1e300;
     half.advantage.baseline = GRPO_BASELINE_GROUP_MEAN;
     trial_run(x);
-    for (i = 0; i < x->b.n_sequences; i++) before[i] = worth(x, i);
+    for (i = 0; i < x->b.n_sequences; i++) before[i] = A_of(x, i);
     x->obj = half;
     trial_run(x);
     for (i = 0; i < x->b.n_sequences; i++)
-        check(!x->status && fabs(worth(x, i) - before[i]) <= 64 * EPS, "a hot log_mean_exp leaves %g, the mean %g", before[i], worth(x, i));
+        check(!x->status && fabs(A_of(x, i) - before[i]) <= 64 * EPS, "a hot log_mean_exp leaves %g, the mean %g", before[i], A_of(x, i));
 }
 
 static void choice_batch(trial *x) {
@@ -1348,18 +1350,18 @@ static void choice_batch(trial *x) {
     trial_run(x);
     check(!x->status && sums_to_zero(x, 0, x->b.n_sequences), "batch_mean leaves a mean");
     for (i = 1; i < x->b.n_sequences; i++) {
-        double found = worth(x, i) - worth(x, 0), expected = (double)x->b.reward[i] - (double)x->b.reward[0];
+        double found = A_of(x, i) - A_of(x, 0), expected = (double)x->b.reward[i] - (double)x->b.reward[0];
         check(fabs(found - expected) <= 16 * EPS, "batch_mean turns a difference of %g into %g", expected, found);
     }
     x->obj.advantage.baseline = GRPO_BASELINE_LEAVE_ONE_OUT;
     x->obj.advantage.batch_norm = GRPO_BATCH_NORM_ITEMS;
     trial_run(x);
-    for (i = 0; i < x->b.n_sequences; i++) squares += worth(x, i) * worth(x, i);
+    for (i = 0; i < x->b.n_sequences; i++) squares += A_of(x, i) * A_of(x, i);
     check(!x->status && sums_to_zero(x, 0, x->b.n_sequences), "second leaves a mean");
     check(squares == 0 || fabs(squares - (n - 1)) <= 64 * EPS * n, "second leaves the variance %g", squares / (n - 1));
 }
 
-/* not divided where the others are equal: a success among failures is worth what it is above them */
+/* without a divisor where all other rewards are equal: the advantage of one success among failures is its difference from them */
 static void choice_leave_one_out_std(trial *x) {
     int64_t g, i;
     for (i = 0; i < x->b.n_sequences; i++) x->b.reward[i] = (grpo_real)0.7;
@@ -1369,12 +1371,12 @@ static void choice_leave_one_out_std(trial *x) {
     trial_run(x);
     for (g = 0; g < x->b.n_groups; g++) {
         int alone = x->b.group_begin[g + 1] - x->b.group_begin[g] == 1;
-        double a = worth(x, x->b.group_begin[g]), expected = alone ? 0 : 2 - (double)(grpo_real)0.7;
+        double a = A_of(x, x->b.group_begin[g]), expected = alone ? 0 : 2 - (double)(grpo_real)0.7;
         check(!x->status && a == (double)(grpo_real)expected, "a success among failures is worth %g", a);
     }
 }
 
-/* powers of two go through every stage without rounding, those of the residual rms cancel */
+/* rewards times a power of two have the same advantages, to the bit: scale residual_rms divides by it exactly */
 static void choice_residual(trial *x) {
     grpo_objective obj;
     int64_t i;
@@ -1418,7 +1420,7 @@ static void token_statistics(const trial *x, int by_sequence, double *mean, doub
     *variance = *n > 1 ? (squares - *n * *mean * *mean) / (*n - 1) : 0;
 }
 
-/* gains of lengths have mean 1, and whitening leaves mean 0 and variance 1 whatever part of A the gain multiplies */
+/* length gains have mean 1; whitening gives mean 0 and variance 1 whatever part of A the gain multiplies */
 static void choice_lengths(trial *x) {
     double mean, variance, n;
     int64_t i;
@@ -1476,7 +1478,7 @@ static void choice_columns(trial *x) {
     check(!x->status && same_advantages(x, &one), "one column is not the reward");
 }
 
-/* two equal columns are worth twice one, statistics of the others too */
+/* two equal reward columns give twice the advantage of one, also with leave-one-out statistics */
 static void choice_twin_columns(trial *x) {
     grpo_real weight[2] = { 2, 0 };
     rollouts twin = x->b;
@@ -1511,7 +1513,7 @@ static void choice_tokens(trial *x) {
     trial_run(x);
     for (i = 0; i < x->b.n_sequences; i++) {
         int64_t t = x->b.offset[i];
-        double found = worth(x, i), expected = -0.5 * ((double)x->b.token[TOKEN_TEACHER][t] - (double)x->b.token[TOKEN_OLD][t]);
+        double found = A_of(x, i), expected = -0.5 * ((double)x->b.token[TOKEN_TEACHER][t] - (double)x->b.token[TOKEN_OLD][t]);
         check(!x->status && fabs(found - expected) <= EPS * fabs(expected), "a teacher gives %g instead of %g", found, expected);
     }
     memset(&x->obj, 0, sizeof x->obj);
@@ -1519,7 +1521,7 @@ static void choice_tokens(trial *x) {
     x->obj.advantage.clamp_high = 0.5;
     trial_run(x);
     for (i = 0; i < x->b.n_sequences; i++)
-        check(!x->status && worth(x, i) >= -0.25 && worth(x, i) <= 0.5, "a clamp lets %g through", worth(x, i));
+        check(!x->status && A_of(x, i) >= -0.25 && A_of(x, i) <= 0.5, "a clamp lets %g through", A_of(x, i));
 }
 
 static void choice_entropy(trial *x) {
@@ -1530,32 +1532,32 @@ static void choice_entropy(trial *x) {
     trial_run(x);
     for (i = 0; i < x->b.n_sequences; i++) {
         double R = (double)x->b.reward[i];
-        check(!x->status && worth(x, i) >= R && (R < 0) == (worth(x, i) < 0), "an entropy bonus turns %g into %g", R, worth(x, i));
+        check(!x->status && A_of(x, i) >= R && (R < 0) == (A_of(x, i) < 0), "an entropy bonus turns %g into %g", R, A_of(x, i));
         x->b.reward[i] = (grpo_real)(i % 2 ? 0.5 : 0.5 - 1e-3);
     }
     x->obj.advantage.entropy = GRPO_ENTROPY_ZERO_VARIANCE;
     x->obj.advantage.baseline = GRPO_BASELINE_GROUP_MEAN;
     x->obj.advantage.singleton = GRPO_SINGLETON_RAW;
     trial_run(x);
-    for (i = 0; i < x->b.n_sequences; i++) {                         /* one token is its sequence's largest entropy */
-        int single = worth(x, i) == (double)(grpo_real)(0.4 * (double)x->b.token[TOKEN_ENTROPY][x->b.offset[i]]);
-        check(!x->status && (single || fabs(worth(x, i)) < 1e-3), "zero_variance gives %g", worth(x, i));
+    for (i = 0; i < x->b.n_sequences; i++) {                         /* one token has its sequence's largest entropy */
+        int single = A_of(x, i) == (double)(grpo_real)(0.4 * (double)x->b.token[TOKEN_ENTROPY][x->b.offset[i]]);
+        check(!x->status && (single || fabs(A_of(x, i)) < 1e-3), "zero_variance gives %g", A_of(x, i));
     }
 }
 
-/* a filter that trusts what it observes has nothing left to say; at noise 1 it takes half of the first */
+/* without observation noise the Kalman baseline equals the reward; with observation noise 1 it is half of the first reward */
 static void choice_kalman(trial *x) {
     int64_t g, i;
     x->obj.advantage.baseline = GRPO_BASELINE_KALMAN;
     x->obj.advantage.process_noise = 1;
     x->obj.advantage.observation_noise = 1e-300;
     trial_run(x);
-    for (i = 0; i < x->b.n_sequences; i++) check(!x->status && fabs(worth(x, i)) < 1e-30, "a trusting filter leaves %g", worth(x, i));
+    for (i = 0; i < x->b.n_sequences; i++) check(!x->status && fabs(A_of(x, i)) < 1e-30, "a trusting filter leaves %g", A_of(x, i));
     x->obj.advantage.process_noise = 0;
     x->obj.advantage.observation_noise = 1;
     trial_run(x);
     for (g = 0; g < x->b.n_groups; g++) {
-        double R = (double)x->b.reward[x->b.group_begin[g]], a = worth(x, x->b.group_begin[g]);
+        double R = (double)x->b.reward[x->b.group_begin[g]], a = A_of(x, x->b.group_begin[g]);
         check(!x->status && a == 0.5 * R, "the first of a filter is %g, not half of %g", a, R);
     }
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What to run before a commit; two to three minutes on two cores.  Needs a C compiler, meson, ninja, pkg-config, libcjson-dev, libstb-dev,
-# and python3 with python3-mpmath and python3-gmpy2 (the oracle's, which the tables read rows through); gcc, clang and their C++ compilers
-# take part where they are.  tests/all.sh is the rest.  BUILD: the folder of meson (default: build).
+# and python3 with python3-mpmath and python3-gmpy2 (for the oracle, which the tables use); uses gcc, clang and their C++ compilers if
+# installed.  tests/all.sh has the remaining tests.  BUILD: the folder of meson (default: build).
 # Prints "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
@@ -53,7 +53,7 @@ every_header() { # the implementations of all headers, in one source file
     done
 }
 
-strict_with() { # compilers, of those that are here
+strict_with() { # compilers, as far as installed
     for compiler in "$@"; do
         command -v "$compiler" >/dev/null || continue
         case $compiler in *++) language="-x c++ -std=c++11" ;; *) language="-x c -std=c99" ;; esac

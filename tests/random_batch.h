@@ -6,7 +6,7 @@
  *     grpo_batch view = rollouts_view(&b);
  *     rollouts_free(&b);
  *
- * Every array is its own allocation of exactly the size needed, so that an address sanitiser sees the first step past it. */
+ * Every array is an allocation of its own, of exactly the size needed, so that an address sanitiser detects the first access past it. */
 #ifndef RANDOM_BATCH_H
 #define RANDOM_BATCH_H
 #include "../grpo.h"
@@ -46,7 +46,7 @@ static inline void rng_shuffle(rng *r, int64_t *order, int64_t n) {
     }
 }
 
-/* what a slot that nothing may read can hold */
+/* a value for slots that must not be read: NaN, infinite, huge ... */
 static inline grpo_real rng_garbage(rng *r) {
     static const double bad[] = { NAN, -NAN, INFINITY, -INFINITY, 3e38, -3e38, 1e-45, 0, -0.0, 12345.678 };
     return (grpo_real)rng_pick(r, bad, (int)(sizeof bad / sizeof *bad));
@@ -69,8 +69,8 @@ typedef struct {
     grpo_real *rewards, *reward_weight;
     uint8_t *truncated, *outside;
     grpo_real *baseline, *log_partition;
-    int64_t *group_from;         /* after rollouts_arrange: the group of the source that each group copies */
-    int64_t *from;               /* after rollouts_arrange: the slot of the source that each slot copies, or -1 */
+    int64_t *group_from;         /* after rollouts_arrange: the group of the source that each group is a copy of */
+    int64_t *from;               /* after rollouts_arrange: the slot of the source that each slot is a copy of, or -1 */
 } rollouts;
 
 static inline void *test_alloc(int64_t count, size_t size) {
@@ -167,7 +167,7 @@ static inline grpo_batch rollouts_view(const rollouts *b) {
     return v;
 }
 
-/* offsets for the lengths, packed or padded, in any order in memory; the number of slots */
+/* sets random offsets for the lengths: packed or padded, in any order in memory; returns the number of slots */
 static inline int64_t rollouts_place(rng *r, rollouts *b) {
     int64_t k, end = 0, width = 0, gap = rng_below(r, 4), *order = (int64_t *)test_alloc(b->n_sequences, sizeof *order);
     int padded = rng_chance(r, 50);
@@ -184,7 +184,7 @@ static inline int64_t rollouts_place(rng *r, rollouts *b) {
     return end;
 }
 
-/* garbage in every slot, to be overwritten where something is */
+/* fills every slot with garbage */
 static inline void rollouts_garble(rng *r, rollouts *b) {
     int64_t t;
     int k;
@@ -220,13 +220,13 @@ static inline double random_log_ratio(rng *r, int kind) {
     static const double size[] = { 0, 1e-7, 1e-5, 1e-4, 3e-4, 1e-3, 0.1, 0.2, 0.25, 1, 3, 19.9, 20.1, 50, 88, 89, 103, 350, 700, 709, 710,
         745, 800 };
     if (kind & RANDOM_EXTREME) {
-        double sign = rng_sign(r);                               /* first: the order of draws must not be the compiler's choice */
+        double sign = rng_sign(r);                               /* separate: the order of draws must not depend on the compiler */
         return sign * rng_pick(r, size, (int)(sizeof size / sizeof *size));
     }
     return rng_chance(r, 10) ? 0 : 0.3 * rng_bell(r);
 }
 
-/* logp in the middle, the others at a log-ratio from it, none above 0 */
+/* logp, and the other log-probabilities at random log-ratios from it, which may be above 0; with RANDOM_EXTREME none is */
 static inline void random_logps(rng *r, int kind, rollouts *b, int64_t t) {
     double l[4];
     int k;
@@ -320,9 +320,9 @@ static inline void rollouts_random(rng *r, int kind, rollouts *b) {
     for (g = 0; g < groups; g++) random_group(r, kind, b, g);
 }
 
-/* ---- the same batch otherwise arranged ----------------------------------------------------------------------------------------- */
+/* ---- the same batch, rearranged ------------------------------------------------------------------------------------------------ */
 
-enum { ARRANGE_SEQUENCES = 1, ARRANGE_TOKENS = 2 };              /* what is shuffled, besides the groups as listed */
+enum { ARRANGE_SEQUENCES = 1, ARRANGE_TOKENS = 2 };              /* shuffled: sequences of a group, tokens of a sequence */
 
 static inline void rollouts_copy_token(const rollouts *src, int64_t s, rollouts *dst, int64_t d) {
     int k;
@@ -330,7 +330,7 @@ static inline void rollouts_copy_token(const rollouts *src, int64_t s, rollouts 
     dst->mask[d] = src->mask[s];
     dst->step_end[d] = src->step_end[s];
     dst->segment_end[d] = src->segment_end[s];                   /* segments end at masked tokens too */
-    if (!src->mask[s]) return;                                   /* what else it holds is nobody's business: keep the garbage */
+    if (!src->mask[s]) return;                                   /* the rest of a masked slot must not be read: it keeps its garbage */
     dst->selected[d] = src->selected[s];
     dst->kl_mask[d] = src->kl_mask[s];
     dst->nll_mask[d] = src->nll_mask[s];
@@ -349,13 +349,13 @@ static inline void rollouts_copy_tokens(rng *r, int shuffle, const rollouts *src
     free(order);
 }
 
-/* the groups listed, in that order, in a new layout with new garbage; a part of the batch where not all are listed */
+/* dst: the listed groups of src in the listed order, in a new layout with new garbage */
 static inline void rollouts_arrange(rng *r, const rollouts *src, const int64_t *groups, int64_t n_groups, int shuffle, rollouts *dst) {
     int64_t g, i, begin, size, n = 0, *order;
     for (g = 0; g < n_groups; g++) n += src->group_begin[groups[g] + 1] - src->group_begin[groups[g]];
     rollouts_alloc_groups(dst, n_groups, n, src->n_rewards);
     memcpy(dst->reward_weight, src->reward_weight, (size_t)src->n_rewards * sizeof *src->reward_weight);
-    order = (int64_t *)test_alloc(n, sizeof *order);             /* the sequence of src that each one of dst is */
+    order = (int64_t *)test_alloc(n, sizeof *order);             /* the sequence of src that each sequence of dst is a copy of */
     for (dst->group_begin[0] = 0, g = 0; g < n_groups; g++) {
         begin = src->group_begin[groups[g]];
         size = src->group_begin[groups[g] + 1] - begin;
@@ -379,7 +379,7 @@ static inline void rollouts_arrange(rng *r, const rollouts *src, const int64_t *
     free(order);
 }
 
-/* the whole batch, groups in their order or shuffled */
+/* dst: the whole batch in a new layout, groups in their order or shuffled */
 static inline void rollouts_rearrange(rng *r, const rollouts *src, int shuffle_groups, int shuffle, rollouts *dst) {
     int64_t g, *order = (int64_t *)test_alloc(src->n_groups, sizeof *order);
     for (g = 0; g < src->n_groups; g++) order[g] = g;
@@ -388,7 +388,7 @@ static inline void rollouts_rearrange(rng *r, const rollouts *src, int shuffle_g
     free(order);
 }
 
-/* ---- what an objective minds -------------------------------------------------------------------------------------------------------- */
+/* ---- what an objective depends on --------------------------------------------------------------------------------------------------- */
 
 static inline int is_of_a_group(grpo_surrogate_kind kind) {
     return kind == GRPO_SURROGATE_VARIANCE || kind == GRPO_SURROGATE_LOGISTIC_LSE || kind == GRPO_SURROGATE_TRAJECTORY_BALANCE
@@ -397,7 +397,7 @@ static inline int is_of_a_group(grpo_surrogate_kind kind) {
         || kind == GRPO_SURROGATE_REGRESSION || kind == GRPO_SURROGATE_CONTRASTIVE;
 }
 
-/* does the loss look at the order of the tokens of a response? */
+/* does the loss depend on the order of the tokens of a response? */
 static inline int reads_positions(const grpo_objective *o) {
     const grpo_level_kind unit = o->ratio.level;
     const grpo_weight *w = &o->weight;
@@ -407,19 +407,19 @@ static inline int reads_positions(const grpo_objective *o) {
         || o->surrogate.bounds == GRPO_BOUNDS_POSITION || o->penalty.nll_gate == GRPO_NLL_GATE_SEGMENT;
 }
 
-/* does the loss look at the advantage of a response's first token? */
+/* does the loss depend on the advantage of a response's first active token? */
 static inline int reads_first_token(const grpo_objective *o) {
     return is_of_a_group(o->surrogate.kind) || o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN;
 }
 
-/* are the tokens of a response alike in all but their credit? */
+/* apart from the credit, have all tokens of a response the same advantage? */
 static inline int tokens_alike(const grpo_advantage *a) {
     return a->entropy == GRPO_ENTROPY_NONE && a->teacher_coef == 0 && a->teacher_share == 0 && a->kl_centred_coef == 0
         && a->marked == GRPO_MARKED_NONE;
 }
 
-/* what may be shuffled without changing what a token is: a filter knows an order, so do credit and baseline of tokens, and so does a
- * surrogate of a group, or an aggregation, that sees the advantage of the first token */
+/* the flags of what may be shuffled without changing any term: not sequences with baseline kalman, which depends on their order; not tokens
+ * where credit, token baseline or loss depend on positions, or the loss on the first token's advantage */
 static inline int order_free(const grpo_objective *obj) {
     const grpo_advantage *a = &obj->advantage;
     const int tokens = a->credit == GRPO_CREDIT_OUTCOME && a->token_baseline == GRPO_TOKEN_BASELINE_NONE && a->teacher_gamma == 0

@@ -1,14 +1,14 @@
-/* Random objectives, each one that grpo_objective_check accepts: every field is drawn, and what the check names is drawn again, so that no
- * rule of the headers is written here.
+/* Random objectives that grpo_objective_check accepts: every field is drawn, and a field that the check names is drawn again, so that this
+ * file repeats no rule of the headers.
  *
  *     rng r = { 1 };
  *     grpo_objective obj;
  *     random_objective(&r, &obj);
  *     obj.surrogate.kind = GRPO_SURROGATE_VARIANCE;
- *     random_objective_around(&r, "surrogate.kind", &obj);         the kind stays, all else is drawn
+ *     random_objective_around(&r, "surrogate.kind", &obj);         keeps the kind, draws everything else
  *
- * One choice of one field, another one in each objective, stays while the rest is drawn to it: so a choice that goes with few others comes
- * too. */
+ * In each objective one random choice of one field is kept while the other fields are redrawn until they are compatible with it: so choices
+ * that are compatible with few others occur too. */
 #ifndef RANDOM_OBJECTIVE_H
 #define RANDOM_OBJECTIVE_H
 #include "random_batch.h"
@@ -21,7 +21,7 @@ static inline int random_is_in(double x, const grpo_domain *d) {
     return d->flags & GRPO_LOW_EXCLUDED ? x > d->low : x >= d->low;
 }
 
-/* of its domain: often 0, seldom negative; what needs numbers of another size has a list here */
+/* a number from the field's domain: often 0, seldom negative; or from the field's list, if it has one */
 static inline double random_number(rng *r, const grpo_field *f) {
     static const double any[] = { 0, 0, 0, 0, 0.1, 0.3, 0.5, 0.75, 1, 1.5, 3 };
     static const struct { const char *path; int count; double value[6]; } lists[] = {
@@ -73,7 +73,8 @@ static inline double random_number(rng *r, const grpo_field *f) {
     return x;
 }
 
-/* mostly absent: what drops tokens, all of it together would leave none; and what few others go with */
+/* a random choice; of the fields in `seldom` mostly the first: several of those that drop tokens together would leave none, and the others
+ * are compatible with few choices */
 static inline double random_choice(rng *r, const grpo_field *f) {
     static const char *const seldom[] = { "weight.trust", "weight.off_policy_mask", "weight.selected", "weight.rollout_rs",
         "surrogate.bounds", "advantage.step_group", "advantage.excluded", "advantage.step_discount",
@@ -98,7 +99,7 @@ static inline void random_field(rng *r, const grpo_field *f, grpo_objective *obj
 enum { RANDOM_MOST_FIELDS = 255, RANDOM_REDRAWS = 400 };
 typedef struct { int count, free[RANDOM_MOST_FIELDS]; const grpo_field *field; } random_fields;
 
-/* is the path, or the axis before its point, among the words? */
+/* is the path, or its axis ("weight."), one of the words? */
 static inline int random_is_kept(const char *path, const char *words) {
     const size_t axis = strcspn(path, ".") + 1;
     size_t n;
@@ -115,7 +116,7 @@ static inline const grpo_field *random_free_named(const random_fields *all, cons
     return NULL;
 }
 
-/* a choice that stays */
+/* draws the choice that is kept */
 static inline void random_lead(rng *r, random_fields *all, grpo_objective *obj) {
     int k;
     do k = (int)rng_below(r, all->count); while (!all->field[k].choices);
@@ -124,7 +125,7 @@ static inline void random_lead(rng *r, random_fields *all, grpo_objective *obj) 
     all->free[k] = 0;
 }
 
-/* of two fields that do not go together mostly the second is drawn again: the first is what asks for something */
+/* of two incompatible fields mostly redraws the second: the first is the one with the requirement */
 static inline int random_redraw(rng *r, const random_fields *all, grpo_status st, grpo_objective *obj) {
     const grpo_field *what = random_free_named(all, grpo_status_what(st)), *other = random_free_named(all, grpo_status_other(st));
     if (other && (!what || rng_chance(r, 88))) what = other;
@@ -132,7 +133,7 @@ static inline int random_redraw(rng *r, const random_fields *all, grpo_status st
     return what != NULL;
 }
 
-/* the fields whose paths, or axes ("weight."), stand in `kept` are left as they are */
+/* draws all fields but those whose path, or axis ("weight."), is in `kept` */
 static inline void random_objective_around(rng *r, const char *kept, grpo_objective *obj) {
     random_fields all;
     grpo_status st;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# ranks.sh PROGRAM [MPIRUN]: examples/ranks.c prints the same bits for 1, 2 and 4 ranks. Prints "N passed, N failed".
+# ranks.sh PROGRAM [MPIRUN]: PROGRAM, built from examples/ranks.c, prints the same bits for 1, 2 and 4 ranks. Prints "N passed, N failed".
 set -u
 program=$1 mpirun=${2:-mpirun}
 work=$(mktemp -d)

@@ -1,4 +1,4 @@
-"""README.md as it stands: in a clone of this repository its files are written, its commands run, and what they print is what it shows.
+"""Tests README.md: in a clone of this repository writes its files, runs its commands, and compares their output with what it shows.
 
     python3 tests/readme.py          ends with "N passed, N failed"
 
@@ -29,7 +29,7 @@ def check(what, ok, why=""):
 
 def run(what, commands, clone):
     start = time.monotonic()
-    debian = {**os.environ, "PATH": "/usr/bin:" + os.environ["PATH"]}   # whose packages README names
+    debian = {**os.environ, "PATH": "/usr/bin:" + os.environ["PATH"]}   # README names Debian's packages
     done = subprocess.run(["sh", "-ec", commands], cwd=clone, env=debian, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     check(f"{what} ({time.monotonic() - start:.0f} s): {commands.splitlines()[-1]}", done.returncode == 0, done.stdout + done.stderr)
     return done.stdout
@@ -41,7 +41,7 @@ def lines_of(text):
 
 
 def check_counts(readme):
-    """What README says of the rows is what their evidence adds up to."""
+    """The numbers in README about the evidence of rows are those of sources_check.py."""
     told = subprocess.run(["/usr/bin/python3", "tests/evidence/sources_check.py"], cwd=TOP, stdout=subprocess.PIPE, text=True).stdout
     rows, share = re.search(r"of (\d+) rows", told)[1], re.search(r"code: (\d+) %", told)[1]
     by_kind = {kind: int(n) for kind, n in re.findall(r"([a-z ]+) (\d+)(?:,|$)", re.search(r"rest on:(.*)", told)[1])}

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Writes everything that is generated: the vectors, their schema, DEFECTS.md and functions/*.md by the oracle, then OBJECTIVES.md and
-# CATALOGUE.md by what the headers say (tables.sh), extra/grpo_declarations.h by what they declare, the pictures and the explorer's page.
-#   tests/regenerate.sh [NAME...]    only these files of vectors, and what is made from all
-# The programs are built in the folder BUILD (default: build); `ninja -C build regenerate` runs this with its own.
+# CATALOGUE.md from the headers' tables (tables.sh), extra/grpo_declarations.h from the headers, the pictures and the explorer's page.
+#   tests/regenerate.sh [NAME...]    only these files of vectors, and everything that is generated from all vectors
+# The programs are built in the folder BUILD (default: build); `ninja -C build regenerate` uses its own.
 set -eu
 cd "$(dirname "$0")/.."
 build=${MESON_BUILD_ROOT:-${BUILD:-build}}

@@ -1,11 +1,11 @@
-"""Is a case still what the last release had under its id?
+"""Has a case of the vectors changed since the last release under the same id?
 
-    python3 tests/released.py            # what is new, changed and gone since; fails unless tests/vectors/CHANGES.md says so
-    python3 tests/released.py --write    # at a release: the list of this VERSION
+    python3 tests/released.py            # lists new, changed and removed cases; fails unless tests/vectors/CHANGES.md names them
+    python3 tests/released.py --write    # at a release: writes the list of this VERSION
 
-tests/vectors/released.txt has a line for each file of the vectors: its name, and for each case the rest of its id with a hash of what it
-asks and what is right, objective, batch, answers and scales. Comments, flags and known mistakes are free to change. A file whose cases
-change or go is named, in backticks, in the topmost section of CHANGES.md, with the reason."""
+tests/vectors/released.txt has a line for each file of the vectors: its name, and for each case the rest of its id with a hash of
+objective, batch, answers and scales. Comments, flags and known mistakes may change. A file with changed or removed cases must be named, in
+backticks, in the topmost section of CHANGES.md, with the reason."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ def digest(case):
 
 
 def present():
-    """{variant: {id: hash}} of the files"""
+    """{variant: {id: hash}} of the files."""
     found = {}
     for path in sorted(VECTORS.glob("*.json")):
         cases = json.loads(path.read_text(encoding="utf-8")).get("cases")
@@ -52,13 +52,13 @@ def released():
 
 
 def mentioned():
-    """the names in backticks in the topmost section of CHANGES.md"""
+    """The names in backticks in the topmost section of CHANGES.md."""
     sections = re.split(r"^## ", (VECTORS / "CHANGES.md").read_text(encoding="utf-8"), flags=re.M)
     return set(re.findall(r"`([^`]+)`", sections[1] if len(sections) > 1 else ""))
 
 
 def differences(before, now):
-    """what became of the cases: {variant: {"new": [id], "changed": [id], "gone": [id]}} where anything did"""
+    """The changes: {variant: {"new": [id], "changed": [id], "gone": [id]}}, of variants with changes."""
     found = {}
     for variant in sorted(set(before) | set(now)):
         old, new = before.get(variant, {}), now.get(variant, {})
@@ -73,7 +73,7 @@ def differences(before, now):
 
 
 def versions():
-    """the version where it stands: one number in four places"""
+    """The version in each place that has it, which must be the same."""
     places = {
         "VERSION": r"^(\S+)$",
         "grpo.h": r'^#define GRPO_VERSION "([^"]+)"',

@@ -1,5 +1,5 @@
-/* The functions of one row of extra/grpo_logits.h by the kernels of examples/cuda/rows.cuh: a test that is compiled with ROWS_ON_GPU asks
- * the device (or the host in its place, tests/cuda_on_host) what it else asks the processor. */
+/* The functions of one row of extra/grpo_logits.h by the kernels of examples/cuda/rows.cuh.  Tests compiled with ROWS_ON_GPU call these on
+ * the GPU, or on its simulation on the host (tests/cuda_on_host), instead of the functions of the header. */
 #ifndef ROWS_ON_GPU_H
 #define ROWS_ON_GPU_H
 #include "../extra/grpo_logits.h"
@@ -7,7 +7,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* statuses are those of the processor; the device must refuse what it refuses.  Derivatives are float there. */
+/* returns the header's status, and checks that the kernel refuses the same input.  The kernel takes dlogp and dentropy as float. */
 grpo_status row_read_on_gpu(const grpo_logits *x, int64_t row, grpo_logits_part *part);
 grpo_status row_gradient_on_gpu(const grpo_logits *x, int64_t row, const grpo_logits_part *part, double dlogp, double dentropy,
                                 void *dlogits);

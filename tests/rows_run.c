@@ -1,5 +1,5 @@
-/* From logits to the loss and back through extra/grpo_logits.h, or by a GPU (rows_on_gpu.h); the projection of hidden states by plain loops
- * in double around it. */
+/* From logits to the loss and back by extra/grpo_logits.h, or on a GPU (rows_on_gpu.h).  Hidden states are projected by plain loops in
+ * double. */
 #include "rows_on_gpu.h"
 #include "rows_run.h"
 #include "scratch.h"
@@ -9,7 +9,7 @@ typedef struct {
     const test_case *c;
     grpo_real *logits;              /* (tokens, vocab) */
     grpo_logits_part *part;         /* (tokens) */
-    int64_t *target;                /* (tokens) counted from the first column of the shard at hand */
+    int64_t *target;                /* (tokens) relative to the first column of the current shard */
     grpo_real *dlogp, *dentropy;
     rows_result *out;
 } run;
@@ -37,7 +37,7 @@ static void project(const test_case *c, grpo_real *logits) {
             logits[t * rows->vocab + v] = (grpo_real)dot(rows->hidden + t * rows->width, rows->weight + v * rows->width, rows->width);
 }
 
-/* the gradients of tokens first .. end - 1 are added to that of the projection */
+/* dhidden of tokens first .. end - 1, and their contribution to dweight */
 static void back_through(const run *r, int64_t first, int64_t end) {
     const case_rows *rows = &r->c->rows;
     for (int64_t t = first; t < end; t++)
@@ -62,7 +62,7 @@ static void back_to_hidden(const run *r) {
 
 /* ---- rows, in shards of the vocabulary -------------------------------------------------------------------------------------------- */
 
-/* columns begin .. begin + width - 1; the target counts from there */
+/* columns begin .. begin + width - 1; targets are relative to begin */
 static grpo_logits shard_of(const run *r, int64_t begin, int64_t width) {
     const case_rows *rows = &r->c->rows;
     grpo_logits x;
@@ -98,7 +98,7 @@ static grpo_status write_shard(const run *r, const grpo_logits *x, int64_t begin
     return st;
 }
 
-/* every shard of the vocabulary, or all of it, is read or gets its gradient */
+/* reads every shard of the vocabulary, or writes its gradient */
 static grpo_status each_shard(const run *r, int gradient) {
     const case_rows *rows = &r->c->rows;
     const int64_t n = rows->n_shards ? rows->n_shards : 1;
@@ -127,7 +127,7 @@ static grpo_status read_rows(const run *r) {
     return st;
 }
 
-/* ---- what comes from above -------------------------------------------------------------------------------------------------------- */
+/* ---- the loss --------------------------------------------------------------------------------------------------------------------- */
 
 static grpo_status loss_of_rows(const run *r, const grpo_output *out, grpo_report *report) {
     grpo_batch batch = r->c->batch;
@@ -142,7 +142,7 @@ static grpo_status by_pieces(const run *r, const grpo_output *out, grpo_report *
     return st ? st : each_shard(r, 1);
 }
 
-/* logits -> loss -> d logits in one call */
+/* logits -> loss -> d logits by one call of grpo_logits_loss */
 static grpo_status at_once(const run *r, const grpo_output *out, grpo_report *report) {
     grpo_logits_batch rows;
     memset(&rows, 0, sizeof rows);

@@ -1,4 +1,4 @@
-/* What the headers answer to a case with logits or hidden states. */
+/* Evaluates a case with logits or hidden states by the headers. */
 #ifndef ROWS_RUN_H
 #define ROWS_RUN_H
 #include "../extra/grpo_logits.h"
@@ -8,7 +8,7 @@ typedef struct {
     grpo_status status;
     grpo_real *logp, *entropy;      /* (tokens) */
     double loss;
-    grpo_real *dlogits;             /* (tokens, vocab); NULL: no gradient is asked for */
+    grpo_real *dlogits;             /* (tokens, vocab); NULL: the case has no gradient */
     double *dhidden, *dweight;      /* (tokens, width), (vocab, width); NULL: CASE_LOGITS */
 } rows_result;
 

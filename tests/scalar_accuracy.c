@@ -1,4 +1,4 @@
-/* The scalar functions that must not cancel, against __float128: errors in ulps of the result itself. */
+/* Scalar functions that avoid cancellation, against binary128: errors in ulps of the result itself. */
 #include "../gspo.h"
 #include "check.h"
 #include "reference.h"
@@ -16,7 +16,7 @@ static void judge(tally *t, double found, reference_real expected, double a, dou
     check(error <= t->limit, "%s(%.17g, %.17g) is %.17g, must be %.17g: %.3g ulps", t->name, a, b, found, (double)expected, error);
 }
 
-/* x <= 0 and l <= 0, from next to each other to far apart */
+/* draws x <= 0 and l <= 0, from almost equal to far apart */
 static void pair(rng *r, double *l, double *x) {
     static const double size[] = { 1e-9, 1e-7, 1e-5, 1e-3, 0.03, 0.5, 1, 5, 30, 300, 700 };
     const double scale = rng_pick(r, size, 11), gap = rng_pick(r, size, 11) * rng_unit(r);
@@ -36,14 +36,14 @@ static void check_pairs(void) {
         memset(&ref, 0, sizeof ref);
         pair(&r, &l, &x);
         judge(&change, grpo_probability_change(l, x), ref_change(l, x), l, x);
-        D = ref_coins(&ref, x, l);
+        D = ref_binary_kl(&ref, x, l);
         if (!ref.beyond) judge(&kl, grpo_binary_kl(l, x), D, l, x);
         judge(&linear, grpo_exp_minus_linear(grpo_two_diff(l, x)), ref_exp_minus_linear((reference_real)l - x), l, x);
     }
     printf("worst: change %.2f, binary KL %.2f, e^x - x - 1 %.2f ulps\n", change.worst, kl.worst, linear.worst);
 }
 
-/* -A w + |A| p (w - 1)^2/(2 eps) and its derivative by log w; what is lost where both parts cancel is known all the same */
+/* -A w + |A| p (w - 1)^2/(2 eps) and its derivative by log w; the tolerance allows for cancellation of the two parts */
 static void check_quadratic_probability(void) {
     static const double size[] = { 0, 1e-3, 0.2, 1.5, 12.5 };
     tally value = { "grpo_quadratic_probability", 4, 0 }, slope = { "its derivative", 4, 0 };
@@ -65,7 +65,7 @@ static void check_quadratic_probability(void) {
     printf("worst: parabola of the probability %.2f, its derivative %.2f ulps\n", value.worst, slope.worst);
 }
 
-/* how far a number in two words is off, in units of 2^-bits of it */
+/* the error of a double-double number, in units of 2^-bits of the expected one */
 static double off(grpo_dd found, reference_real expected, int bits) {
     const reference_real error = ref_abs((reference_real)found.hi + found.lo - expected);
     return expected != 0 ? (double)(error / ref_abs(expected) * ldexp(1, bits)) : error != 0;
@@ -95,7 +95,8 @@ static void check_twice(void) {
     for (n = 0; n < 3; n++) printf("worst: %s %.2g of 2^-%d\n", function[n].name, worst[n], function[n].bits);
 }
 
-/* log Gamma in units of 2^-97 of x log x (at least that of 32, from where its series goes), the Beta density of 1 + its logarithm */
+/* log Gamma in units of 2^-97 of x log x (at least of its value at 32, where the series begins); the Beta density in units relative to 1 +
+ * its logarithm */
 static void check_beta(void) {
     static const double size[] = { 1, 3, 31, 33, 300, 1e4, 1e6 };
     double worst[2] = { 0, 0 };
@@ -116,15 +117,15 @@ static void check_beta(void) {
     printf("worst: log Gamma %.2g of 2^-97, the Beta density %.2g ulps\n", worst[0], worst[1]);
 }
 
-/* what the trust regions of probabilities decide by bounds is what they decide without */
-static void check_bounds_that_tell(void) {
+/* the cheap bounds of weight.trust on probabilities never decide differently from the exact comparison */
+static void check_cheap_bounds(void) {
     long told[2] = { 0, 0 };
     rng r = { 9 };
     for (int k = 0; k < TRIALS; k++) {
         static const double size[] = { 1e-6, 0.01, 0.3, 1, 30 };
         const double l = -rng_pick(&r, size, 5) * rng_unit(&r), x = rng_chance(&r, 80) ? l * (1 + rng_bell(&r) * 0.2) : -5 * rng_unit(&r);
         const double old = x < 0 ? x : -0.5, change = fabs(grpo_probability_change(l, old)), kl = grpo_binary_kl(l, old);
-        /* bounds a little below what there is, which must not be told to suffice */
+        /* thresholds slightly below the exact value: the cheap bound must not accept */
         const double short_of[2] = { change * (1 - 1e-3 * rng_unit(&r)), kl * (1 - 1e-3 * rng_unit(&r)) };
         check(change == 0 || !grpo_change_is_within_(l, old, short_of[0]), "|e^%.17g - e^%.17g| is %.17g", l, old, change);
         check(kl == 0 || !grpo_binary_kl_is_within_(l, old, short_of[1]), "the KL of e^%.17g and e^%.17g is %.17g", l, old, kl);
@@ -157,7 +158,7 @@ static void check_bounds(void) {
     int k;
     for (k = 0; k < TRIALS; k++) {
         const double e = rng_pick(&r, eps, 6), u = rng_unit(&r);
-        const double x = rng_chance(&r, 50) ? -700 * u * u : log(4 * e) * (1 + 0x1p-48 * u);       /* the second: where the root is near 0 */
+        const double x = rng_chance(&r, 50) ? -700 * u * u : log(4 * e) * (1 + 0x1p-48 * u);       /* the second: the root is near 0 */
         const reference_real p = ref_exp(x), below = 1 - 4 * e / p, root = ref_sqrt(below > 0 ? below : 0);
         const reference_real expected_low = (1 + root) / 2, expected_high = (1 + ref_sqrt(1 + 4 * e / p)) / 2;
         const grpo_range found = grpo_probability_range(x, e, e, 0);
@@ -169,7 +170,7 @@ static void check_bounds(void) {
     printf("worst: bounds by probability %.2f and %.2f, their logarithms %.2f and %.2f ulps\n", low.worst, high.worst, log_low.worst, log_high.worst);
 }
 
-/* ---- the ends ------------------------------------------------------------------------------------------------------------------ */
+/* ---- extreme arguments --------------------------------------------------------------------------------------------------------- */
 
 static void check_ends(void) {
     const double inf = HUGE_VAL;
@@ -211,7 +212,7 @@ int main(void) {
     check_twice();
     check_beta();
     check_log_cosh();
-    check_bounds_that_tell();
+    check_cheap_bounds();
     check_bounds();
     check_ends();
     return check_summary();

@@ -1,4 +1,4 @@
-/* The room an evaluation needs, of exactly that size, so that an address sanitiser sees the first step past it.
+/* An output with scratch of exactly the size that the evaluation needs, so that an address sanitiser detects the first access past it.
  *
  *     grpo_output out = output_with_scratch(&obj, &batch);
  *     out.dlogp = ...

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The size of the headers: object bytes (text and data) and compile time (user seconds, the median of three) beside stb_image.h, as a table
-# in Markdown; then lines of code against their bounds.
+# The size of the headers: object bytes (text and data) and compile time (user seconds, the median of three), compared with stb_image.h, as
+# a table in Markdown; then lines of code against their bounds.
 #   tests/size.sh            prints, about two minutes
 #   tests/size.sh --check    compiles only what has a bound, and fails where one is exceeded; ends with "N passed, N failed"
 #   tests/size.sh --lines    the lines alone, at once
@@ -70,7 +70,7 @@ table() {
 
 sizes() {
     if [ "$mode" = --check ]
-    then # once each; what is held to a time again, if the one time was too long
+    then # one run each; three for a compile time with a bound that the first run exceeded
         repeats=once; compile stb_image -O2; compile alone -O2; compile alone -Os; compile gspo -O2
         if awk "BEGIN { exit !($(ratio alone -O2) > 2.5) }"; then repeats=; compile stb_image -O2; compile alone -O2; fi
     else

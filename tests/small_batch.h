@@ -1,4 +1,4 @@
-/* Two prompts of two responses, eight tokens, one of them masked and one response empty: every array is there. */
+/* A batch with every array: two prompts of two responses, eight tokens; one token is masked and one response is empty. */
 #ifndef SMALL_BATCH_H
 #define SMALL_BATCH_H
 #include "random_batch.h"

@@ -4,7 +4,7 @@
 #include <stb_ds.h>
 #include <stdlib.h>
 
-/* A part is a batch of some of the responses: the same token arrays, other groups of other offsets and lengths. */
+/* A part is a batch of some of the responses: the same token arrays with other groups, offsets and lengths. */
 typedef struct { grpo_batch batch; int64_t *group_begin, *offset, *length; uint8_t *truncated; grpo_real *reward, *log_partition; } part;
 
 static int by_sequence(const void *a, const void *b) {
@@ -20,7 +20,7 @@ static int64_t group_of(const test_case *c, int64_t i) {
 
 static int same_group(const test_case *c, int64_t i, int64_t j) { return group_of(c, i) == group_of(c, j); }
 
-/* range: sorted by sequence */
+/* range: (n), sorted by sequence */
 static part part_of(const test_case *c, const case_range *range, int64_t n) {
     size_t most = (size_t)n + 1;
     part p;
@@ -59,8 +59,8 @@ static void part_free(part *p) {
     free(p->log_partition);
 }
 
-/* what the parts of an optimiser step are evaluated as: each by itself, or, where one would hold a piece of what counts as a whole, all
- * together, as after a gather */
+/* the batches that an optimiser step is evaluated in: each part by itself, or, if a part has a piece of a response or group that must be
+ * whole, all parts together, as after a gather */
 typedef struct { part *parts; int64_t *index; int64_t n; } units;       /* index: of the part, -1: all of the step */
 
 static int divides_by_group(const grpo_objective *o) {
@@ -126,8 +126,7 @@ static void units_free(units *u) {
 
 /* ---- a step ----------------------------------------------------------------------------------------------------------------------- */
 
-/* totals over all units of a step, then every unit with them; with totals.ranks its loss and gradient are what its rank hands to the
- * average */
+/* adds up the totals of all units of a step, then evaluates every unit with them; totals.ranks is set where ranks are averaged */
 static grpo_status evaluate_step(const test_case *c, const grpo_real *advantage, const units *u, split_outcome *o) {
     grpo_totals totals;
     grpo_partial whole;
@@ -155,7 +154,7 @@ static grpo_status evaluate_step(const test_case *c, const grpo_real *advantage,
 
 /* ---- a step whose responses are cut, from its parts ------------------------------------------------------------------------------- */
 
-/* all responses of the step, of each the tokens that a part holds; 0: it holds two pieces of one, which are two ranks then */
+/* all responses of the step with the tokens that a part has of each; returns 0 if it has two pieces of one response */
 static int context_part(const test_case *c, const case_part *which, int64_t step, part *p) {
     const int64_t n = (*p = whole_step(c, step), p->batch.n_groups ? p->group_begin[p->batch.n_groups] : 0);
     int one_piece = 1;
@@ -176,7 +175,7 @@ static int context_part(const test_case *c, const case_part *which, int64_t step
 
 typedef struct { part *parts; int64_t *index, n, sequences; grpo_response *whole, *own; grpo_sum *through, *handed; } context;
 
-/* every part of the step a context rank; n is 0 where that cannot be, or where no response is cut */
+/* every part of the step as a context rank; n is 0 where that is impossible, or where no response is cut */
 static context context_of(const test_case *c, int64_t step, int cut) {
     context x = { NULL, NULL, 0, 0, NULL, NULL, NULL, NULL };
     int one_piece = cut && grpo_context_rounds(&c->objective) > 0;
@@ -224,7 +223,7 @@ static grpo_status measure(const test_case *c, const grpo_real *advantage, conte
     return st;
 }
 
-/* as the ranks would, with additions in place of a network */
+/* evaluates the ranks of a context group, with additions in place of communication */
 static grpo_status evaluate_context(const test_case *c, const grpo_real *advantage, context *x, split_outcome *o) {
     grpo_totals totals;
     grpo_partial whole, partial;
@@ -261,7 +260,7 @@ static double sum_of_terms(const test_case *c, const case_part *p, const grpo_re
     return sum;
 }
 
-/* what grpo_totals_add counts of a part that holds no piece of a response; groups only where all are whole */
+/* the counts of grpo_totals_add for a part without pieces of responses; of groups only if all are whole */
 static void count_part(const test_case *c, const grpo_real *advantage, int64_t k, int whole_groups, split_outcome *o) {
     const int drop = c->objective.aggregation.empty_sequences == GRPO_EMPTY_SEQUENCES_DROP;
     grpo_totals n;

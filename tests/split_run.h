@@ -1,6 +1,6 @@
-/* A split (case.h) evaluated by the headers: totals over the parts of each optimiser step, then every part with them.  Where a part holds a
- * piece of what counts as a whole, of a response, or of a group that divides, all parts of the step go as the ranks of one context group
- * (extra/grpo_context.h); where the objective asks for whole responses they are evaluated together, as after a gather. */
+/* Evaluates a split (case.h) by the headers: adds up the totals over the parts of each optimiser step, then evaluates every part with them.
+ * If a part has a piece of a response, or of a group where a divisor is per group, all parts of the step are evaluated as ranks of one
+ * context group (extra/grpo_context.h); where the objective needs whole responses, in one piece, as after a gather. */
 #ifndef SPLIT_RUN_H
 #define SPLIT_RUN_H
 #include "case.h"
@@ -9,8 +9,8 @@ typedef struct {
     grpo_status status;
     double loss;                        /* over the steps, averaged over ranks or added as the case says */
     grpo_real *dlogp, *term;
-    double *list[CASE_N_LISTS];         /* (case_list_size) NaN: not found; NULL: never found */
-    int cut, gathered;                  /* was a step evaluated from pieces of responses; together? */
+    double *list[CASE_N_LISTS];         /* (case_list_size) NaN: not computed; NULL: none computed */
+    int cut, gathered;                  /* was a step evaluated from pieces of responses; in one piece after a gather? */
 } split_outcome;
 
 split_outcome split_run(const test_case *c, const grpo_real *advantage);

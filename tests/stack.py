@@ -1,18 +1,17 @@
-"""The most stack that each entry point of the headers can take, by the compiler's own figures: gcc -fcallgraph-info=su says how many bytes
-each function takes and whom it calls; the longest way down from each function that is not static is what must not exceed the promise.
-A call through a pointer may go to any static function that nobody calls by name.  Of the C library only the first step counts: its
-functions are leaves here.
+"""The maximal stack use of each entry point of the headers: gcc -fcallgraph-info=su reports the stack of every function and its calls; the
+deepest path from each function that is not static must not exceed the promise.  A call through a pointer may reach any static function
+that is not called by name.  Functions of the C library are leaves with a fixed allowance.
 
-    python3 tests/stack.py [-v] [gcc options...]        prints the deepest ways; ends with "N passed, N failed" """
+    python3 tests/stack.py [-v] [gcc options...]        prints the deepest paths; ends with "N passed, N failed" """
 import os
 import re
 import subprocess
 import sys
 import tempfile
 
-POINTER = "__indirect_call"        # gcc's name for whatever a pointer to a function may call
+POINTER = "__indirect_call"        # gcc's name for the target of a call through a pointer
 MOST = 32 * 1024
-LIBRARY = 256                      # bytes that a function of the C library is taken to need
+LIBRARY = 256                      # bytes allowed for a function of the C library
 
 
 def call_graph(options):
@@ -37,7 +36,7 @@ def call_graph(options):
 
 
 def deepest(size, calls):
-    """function -> (bytes, the way down).  The few that call each other do so once: a second round is counted, no third."""
+    """function -> (bytes, path).  The few recursive functions recurse once: a second call is counted, no third."""
     done = {}
 
     def way(function, above):

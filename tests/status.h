@@ -5,7 +5,7 @@
 #include "arguments.h"
 #include <stdio.h>
 
-/* the whole message; of the last four statuses asked for */
+/* the message of a status; valid for the next three calls too */
 static inline const char *status_line(grpo_status st) {
     static char line[4][700];
     static int k;
@@ -19,7 +19,7 @@ static inline int is_of_a_value(int rule) {
     return rule == GRPO_NAN || rule == GRPO_INFINITE || rule == GRPO_TOO_LARGE || rule == GRPO_NEGATIVE || rule == GRPO_NOT_UNIT;
 }
 
-/* the same thing is at fault and the same rule broken; a number that is expected to be NAN may be wrong in another way */
+/* the same rule about the same thing; where GRPO_NAN is expected, any rule about a number's value is accepted */
 static inline int same_status(grpo_status found, grpo_status expected) {
     const int rule = grpo_status_rule(found), wanted = grpo_status_rule(expected);
     return status_what(found) == status_what(expected) && (rule == wanted || (wanted == GRPO_NAN && is_of_a_value(rule)));
@@ -31,7 +31,7 @@ static inline void write_thing(const char *arguments, int place, const char *nam
     snprintf(to, size, "%.*s", (int)n, p);
 }
 
-/* what a status of that function is about, by the names of its declaration: "batch.logp[7]", "low, high", "gate[2]" */
+/* what a status of that function is about, in the names of its declaration: "batch.logp[7]", "low, high", "gate[2]" */
 static inline const char *thing_of(const char *function, grpo_status st) {
     static char line[200];
     char what[80], other[80], entry[32] = "";
@@ -43,12 +43,12 @@ static inline const char *thing_of(const char *function, grpo_status st) {
     return line;
 }
 
-/* that rule, of that thing; "last": the last argument */
+/* is the status that rule about that thing?  "last": the last argument */
 static inline int says(const char *function, grpo_status st, int rule, const char *thing) {
     if (strcmp(thing, "last") == 0) thing = strrchr(arguments_of(function), ' ') + 1;
     return grpo_status_rule(st) == rule && strcmp(thing_of(function, st), thing) == 0;
 }
 
-/* is it about this? */
+/* is the status about `what`? */
 static inline int speaks_of(grpo_status st, const char *what) { return strcmp(grpo_status_what(st), what) == 0; }
 #endif

@@ -1,3 +1,3 @@
-/* Apart, so that the warnings of this code need not hold for that one. */
+/* The implementation of stb_ds in a file of its own, which is compiled without this project's warnings. */
 #define STB_DS_IMPLEMENTATION
 #include <stb_ds.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The pages that the headers' tables make: OBJECTIVES.md, between its marks, and tests/vectors/CATALOGUE.md.
-#   tests/tables.sh BUILD            writes them anew; BUILD is the folder of meson
-#   tests/tables.sh BUILD --check    says where they differ
+# The pages generated from the headers' tables: OBJECTIVES.md, between its marks, and tests/vectors/CATALOGUE.md.
+#   tests/tables.sh BUILD            rewrites them; BUILD is the folder of meson
+#   tests/tables.sh BUILD --check    prints the differences
 set -eu
 build=$(cd "${1:?the build folder}" && pwd)
 check=${2:-}
@@ -26,7 +26,7 @@ if ! "$build/tests/catalogue_check" --markdown tests/catalogue grpo.h gspo.h ext
     exit 1
 fi
 
-page() { # the new one, its place
+page() { # the new page, its path
     if [ "$check" = --check ]; then diff "$2" "$1"; else cp "$1" "$2"; fi
 }
 page "$new/OBJECTIVES.md" OBJECTIVES.md

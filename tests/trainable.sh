@@ -1,5 +1,6 @@
 #!/bin/sh
-# The trainer of examples/: every published objective runs ten steps or is refused in words; the command line says what is wrong with it.
+# examples/train.c: every published objective trains for ten steps or is refused with the missing input named; errors on the command line
+# are reported; output and plots.
 #   tests/trainable.sh [TRAIN]     TRAIN: the program, built here if it is not given
 # Prints "N rows: N trained, N refused, N failed", then "N passed, N failed".
 set -u
@@ -23,13 +24,13 @@ verdict() { # what, exit status
 
 small="--steps 10 --prompts 2 --group 4 --updates 2"
 
-# ten lines of ten numbers each after the heading, all finite; the batch in words that the vectors' schema knows
+# the log has ten lines of ten finite numbers after the heading; the dumped batch is valid by the vectors' schema
 has_trained() { # row
     awk -F, 'NR > 1 { if (NF != 10) bad = 1; for (k = 1; k <= NF; k++) if ($k !~ /^-?[0-9.]+(e[-+]?[0-9]+)?$/) bad = 1 }
         END { exit bad || NR != 11 }' "$work/log.csv" && grep -q "^objective $1: reward " "$work/out"
 }
 
-# what is missing, and neither a status of the library nor a step that had begun
+# the message names what is missing; it is no status of the library, and no step has begun
 is_refusal() { # row
     grep -q "^train: $1 .*--" "$work/out" && ! grep -q -e 'batch\.' -e ', step ' "$work/out"
 }
@@ -62,7 +63,7 @@ every_row "four responses to a prompt" $small
 test $((20 * trained)) -ge $((19 * rows))
 verdict "95 % of the rows are trained" $?
 
-# every array that --list speaks of is in a batch of some row, or of this one
+# every array that --list names is in the dump of some row, or of this run
 "$train" --objective grpo --set surrogate.bounds=external $small --dump "$work/dumps/bounds.json" >/dev/null
 verdict "bounds are given to who asks for them" $?
 /usr/bin/python3 - "$work/dumps" >"$work/out" 2>&1 <<'PY'
@@ -79,7 +80,7 @@ def expert_only(key): return lambda b: all(v == is_last(b, i) for i, row in enum
 def ends(key): return lambda b: all(v == (j % 2 == 1 or j == len(row) - 1) for row in b[key] for j, v in enumerate(row))
 def gaps(b): return [abs(x - y) for x, y in zip(flat(b["logp_rollout"]), flat(b["logp_old"]))]
 
-facts = {  # what an array holds, as the trainer's table of arrays says it
+facts = {  # properties of the arrays that the trainer's table states
     "logp_teacher": lambda b: all(near(x, math.log(0.99)) or near(x, math.log(0.001)) for x in flat(b["logp_teacher"])),
     "logp_rollout": lambda b: 0 < max(gaps(b)) < 0.05,
     "logp_ref": lambda b: all(abs(x + math.log(11)) < 0.5 for x in flat(b["logp_ref"])),

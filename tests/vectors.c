@@ -1,4 +1,4 @@
-/* vectors DIRECTORY: the headers against every vector. */
+/* vectors DIRECTORY: the headers against every vector but those with logits or hidden states (vectors_rows.c) and calls (calls.c). */
 #include "check.h"
 #include "status.h"
 #include "compare.h"
@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 typedef struct {
-    double worst;           /* ulps of scale, of what was computed from exact input */
+    double worst;           /* in ulps of scale, of outputs computed from the case's own input */
     long cases, numbers, unheld;
-    long cut, gathered;         /* splits whose parts hold pieces of responses or groups: evaluated from those, or together */
-    long to_the_bit;            /* splits that were compared to the bit */
+    long cut, gathered;         /* splits whose parts have pieces of responses or groups: evaluated from the pieces, or gathered */
+    long to_the_bit;            /* splits whose bits were compared */
 } tally;
 
 static void check_number(const char *what, double limit, const test_case *c, const compared *n) {
@@ -58,7 +58,7 @@ static int found_infinity(const outcome *o) {
     return !grpo_is_finite(o->report.loss);
 }
 
-/* grpo.h evaluates token-level objectives to the bits of gspo.h, and refuses the others */
+/* grpo_loss gives the bits of gspo_loss for token-level objectives, and refuses the others */
 static void check_token_level(const test_case *c, const grpo_real *advantage, const outcome *loss, const outcome *parts) {
     outcome token_loss = outcome_of_loss(c, &c->objective, advantage, grpo_loss);
     outcome token_parts = outcome_of_parts(c, &c->objective, advantage, grpo_loss_add);
@@ -86,7 +86,7 @@ static void check_loss(tally *t, const test_case *c, const grpo_real *advantage)
     outcome_free(&parts);
 }
 
-/* what an advantage's error, in ulps of its own scale, is in ulps of the scale of a term: more where the advantage is a cancelled sum */
+/* the factor from an advantage's error, in ulps of its own scale, to ulps of a term's scale: above 1 where the advantage cancels */
 static double amplification(const test_case *c, int64_t k, grpo_real own, grpo_real expected) {
     return own == expected ? 0 : c->advantage.scale[k] / fabs(c->advantage.expect[k]);
 }
@@ -143,7 +143,7 @@ static void check_split_number(tally *t, const test_case *c, const char *what, i
           expected, found, error, scale);
 }
 
-/* what no function of the headers says of a part that holds a piece: its counts, and what it differentiates */
+/* is number k of the list one that no function gives for a part with pieces of responses: a count, or the value that it differentiates? */
 static int may_be_missing(const test_case *c, const split_outcome *o, int list, int64_t k) {
     if (list == CASE_PART_SUM) return 0;
     if (list == CASE_PART_LOSS) return o->gathered;
@@ -158,7 +158,7 @@ static void check_list(tally *t, const test_case *c, const split_outcome *o, int
     }
 }
 
-/* one step of the whole batch, whose shares nothing multiplies: the parts merge to the bits of the whole */
+/* if the split is one step of the whole batch without a factor on its shares, the merged parts have the bits of the whole */
 static void check_merged(tally *t, const test_case *c, const grpo_real *advantage, const split_outcome *o) {
     outcome whole;
     if (!c->all_at_once || (!c->added && c->ranks > 1)) return;
@@ -200,7 +200,7 @@ static int is_unwritten(const outcome *o) {
         && all_unwritten(o->term, o->n_tokens) && all_unwritten(o->dlog_partition, o->n_groups);
 }
 
-/* the advantages first, where none are given; what the loss alone reads is refused by the loss */
+/* evaluates advantages, if none are given, then the loss, which checks the input that it alone reads */
 static outcome refused_outcome(const test_case *c, int parts) {
     outcome o = outcome_of_advantages(c, &c->objective);
     grpo_real *given = NULL;
@@ -222,7 +222,7 @@ static void check_refused(const test_case *c, int parts) {
     outcome_free(&o);
 }
 
-/* what is no batch at all cannot be held in one: the reader refuses it */
+/* input that no batch can represent is refused by the reader */
 static void check_refusal(tally *t, const test_case *c) {
     t->cases++;
     if (!c->unread) for (int parts = 0; parts < 2; parts++) check_refused(c, parts);
@@ -239,7 +239,7 @@ static const grpo_preset *preset_named(const char *name) {
     return NULL;
 }
 
-/* the case that has the row as it is published */
+/* the case whose objective is the row unchanged */
 static const test_case *plain_case(const case_file *file) {
     char id[160];
     snprintf(id, sizeof id, "%s-moderate", file->variant);

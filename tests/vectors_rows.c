@@ -1,6 +1,6 @@
-/* vectors_rows DIRECTORY: the cases with logits or hidden states, through rows_run.c: log-probabilities, entropy, loss and every gradient
- * within COMPARE_LIMIT ulps of their scale.  Those with hidden states and a loss go through extra/grpo_hidden.h once more, by tiles, and
- * logits that are bfloat16 are read as such.  With ROWS_ON_GPU all but the tiles by a GPU (rows_on_gpu.h). */
+/* vectors_rows DIRECTORY: the cases with logits or hidden states, by rows_run.c: log-probabilities, entropy, loss and every gradient within
+ * COMPARE_LIMIT ulps of their scale.  Cases with hidden states and a loss are also evaluated by extra/grpo_hidden.h, by tiles, and logits
+ * that bfloat16 represents also as bfloat16.  With ROWS_ON_GPU all but the tiles are evaluated on a GPU (rows_on_gpu.h). */
 #include "../extra/grpo_hidden.h"
 #include "check.h"
 #include "compare.h"
@@ -97,7 +97,7 @@ static double of_bfloat16(uint16_t x) {
     return (double)f;
 }
 
-/* log-probability and entropy to 2 ulps of float, d logits to half an ulp of bfloat16 on top */
+/* log-probability and entropy within 2 ulps of float, d logits within these plus half an ulp of bfloat16 */
 static void check_bfloat16_row(const test_case *c, int64_t t) {
     enum { MOST = 64 };
     const case_rows *rows = &c->rows;

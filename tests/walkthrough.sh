@@ -1,10 +1,10 @@
 #!/bin/sh
-# CONTRIBUTING.md's walk-through, done in a copy of the tree: the patch that adds a surrogate, then the one that adds a row of it, each
-# followed by the commands that the page names; and what must not pass does not: a row in no entry of the catalogue, claims without their
-# words. Prints "N passed, N failed".
+# CONTRIBUTING.md's walk-through in a copy of the tree: applies the patch that adds a surrogate, then the one that adds a row with it, and
+# runs the page's commands after each; a row in no entry of the catalogue, and claims without their words, must fail. Prints "N passed, N
+# failed".
 #
-# Not proved here: `bits.sh --write`, which is gcc's alone (of the two files it writes, bits.txt is written with the compiler at hand, and
-# bits_fma.txt not at all); tests/all.sh on the new row; that two hands wrote it.
+# Not tested: `bits.sh --write`, which needs gcc 12 (bits.txt is written with the available compiler, bits_fma.txt not at all); tests/all.sh
+# with the new row; that header and oracle are written independently.
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -28,12 +28,12 @@ vectors_pass() {
     verdict "the headers agree with all vectors" $?
 }
 
-refused() { # words that are told, command...
+refused() { # words of the message, command...
     words=$1; shift
     ! "$@" >"$work/log" 2>&1 && grep -q "$words" "$work/log"
 }
 
-hashes_added() { # into bits.txt: new lines for the row, one changed for the field that has a choice more, the rest as it was
+hashes_added() { # bits.txt: new lines for the row, one changed line for the field with the new choice, all others unchanged
     cp tests/bits.txt "$work/bits.before"
     printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/body.c"
     for element in -DGRPO_DOUBLE -UGRPO_DOUBLE; do

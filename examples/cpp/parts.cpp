@@ -1,6 +1,6 @@
-// parts.cpp - a batch cut as trainers cut it: responses of all prompts packed by length into micro-batches with a budget of tokens, the
-// prompts' own tokens between them, on two ranks, from logits in bfloat16; advantages per token, a correction for the sampler (TIS).
-// Loss, report and d loss / d logits have the bits of the batch in one piece.
+// parts.cpp - a batch split as trainers split it: responses of all prompts packed by length into micro-batches with a budget of tokens, the
+// prompts' own tokens between them, on two ranks, from logits in bfloat16; advantages per token; truncated importance sampling (TIS).
+// Loss, report and d loss / d logits have the bits of the unsplit batch.
 //
 //     c++ -std=c++17 -O2 examples/cpp/parts.cpp -o parts && ./parts
 #define GRPO_CONTEXT_IMPLEMENTATION
@@ -15,7 +15,7 @@
 
 enum { PROMPTS = 7, RESPONSES = 4, ALL = PROMPTS * RESPONSES, VOCAB = 40, BUDGET = 160, RANKS = 2 };
 
-struct sequence { // a prompt and a response to it; row p of the logits is what token p + 1 was drawn from
+struct sequence { // a prompt and a response to it; token p + 1 was sampled from row p of the logits
     std::size_t prompt_length, length;
     std::vector<int64_t> token;
     std::vector<uint16_t> logits, dlogits;                  // bfloat16
@@ -50,7 +50,7 @@ static std::vector<sequence> sample() {
     return all;
 }
 
-// sequences in one buffer, one after the other, each with its prompt; a token array has a slot for every row of logits
+// sequences with their prompts, one after the other; token arrays have a slot for every row of logits
 struct buffer {
     std::vector<sequence *> held;
     std::vector<int64_t> group_begin, offset, length, target;
@@ -62,13 +62,13 @@ struct buffer {
         const std::size_t first = target.size(), rows = s.prompt_length + s.length;
         if (new_group) group_begin.push_back(static_cast<int64_t>(held.size()));
         held.push_back(&s);
-        offset.push_back(static_cast<int64_t>(first + s.prompt_length - 1));         // the row that the response's first token came from
+        offset.push_back(static_cast<int64_t>(first + s.prompt_length - 1));         // the row that gave the response's first token
         length.push_back(static_cast<int64_t>(s.length));
         reward.push_back(s.reward);
         logits.insert(logits.end(), s.logits.begin(), s.logits.end());
         for (std::size_t p = 1; p <= rows; p++) target.push_back(p < rows ? s.token[p] : -1);
         const auto put = [&](std::vector<float> &array, const std::vector<float> &from) {
-            array.resize(target.size(), NAN);                                       // slots of no response may hold anything
+            array.resize(target.size(), NAN);                                       // slots outside the responses are not read
             std::copy(from.begin(), from.end(), array.begin() + offset.back());
         };
         put(logp_old, s.logp_old);
@@ -108,7 +108,7 @@ struct buffer {
     }
 };
 
-// by length, as many as the budget holds; or by prompts
+// packs sequences into buffers: by length, as many as the budget allows; or whole_groups: prompt by prompt
 static std::vector<buffer> pack(std::vector<sequence> &all, bool whole_groups) {
     std::vector<std::size_t> order(ALL);
     for (std::size_t k = 0; k < ALL; k++) order[k] = k;
@@ -138,7 +138,7 @@ static grpo_report whole(const grpo_objective &o, std::vector<sequence> &all) {
     return report;
 }
 
-static void add_up(grpo_totals &into, const grpo_totals &from) { // they are 64-bit whole numbers, all of them
+static void add_up(grpo_totals &into, const grpo_totals &from) { // all members are 64-bit integers
     constexpr std::size_t n = sizeof into / sizeof(int64_t);
     int64_t sum[n], more[n];
     std::memcpy(sum, &into, sizeof into);
@@ -147,17 +147,17 @@ static void add_up(grpo_totals &into, const grpo_totals &from) { // they are 64-
     std::memcpy(&into, sum, sizeof into);
 }
 
-// what would be sent between ranks stands in comments
+// the evaluation in parts; comments name the communication between ranks
 static grpo_report in_parts(const grpo_objective &o, std::vector<buffer> &parts) {
     grpo_totals counted[RANKS] = {}, totals = {};
     grpo_partial partial[RANKS] = {}, merged = {};
     grpo_report report;
-    for (std::size_t k = 0; k < parts.size(); k++) {        // count all parts, before there are any logits
+    for (std::size_t k = 0; k < parts.size(); k++) {        // totals of all parts: need no logits
         const grpo_batch b = parts[k].view();
         grpo::check(grpo_totals_add(&o, &b, parts[k].advantage.data(), &counted[k % RANKS]));
     }
     for (const grpo_totals &of_rank : counted) add_up(totals, of_rank);     // MPI_Allreduce, MPI_INT64_T, MPI_SUM
-    // gradients are summed over ranks; where the framework averages them: totals.ranks = RANKS, here, once they are added up
+    // here gradients are summed over ranks; for a framework that averages them set totals.ranks = RANKS after adding up the totals
     for (std::size_t k = 0; k < parts.size(); k++) grpo::check(parts[k].loss_add(o, &totals, partial[k % RANKS]));
     for (const grpo_partial &of_rank : partial) grpo::check(grpo_partial_merge(&merged, &of_rank));         // MPI_Allgather, each rank
     grpo_partial_report(&merged, &report);
@@ -179,7 +179,7 @@ static double mean_of_means(const grpo_objective &o, std::vector<buffer> &parts)
     return mean;
 }
 
-// once for the whole batch, before it is cut: of the rewards of each prompt, then a credit of the caller's own for each token
+// advantages of the whole batch, before it is split: from the rewards of each prompt, times a weight of the caller's for each token
 static void make_advantages(const grpo_objective &o, std::vector<sequence> &all) {
     buffer one;
     for (std::size_t i = 0; i < ALL; i++) one.add(all[i], i % RESPONSES == 0);

@@ -1,4 +1,4 @@
-// view.cpp - view.hpp at work: GSPO and, with scratch, GVPO on the batch of gspo.cpp; and what it refuses.
+// view.cpp - how to use view.hpp: GSPO, and GVPO, which needs scratch, on the batch of gspo.cpp; then invalid calls, which are refused.
 //
 //     cc -std=c99 -O2 -c examples/library.c -o grpo.o
 //     c++ -std=c++17 -O2 examples/cpp/view.cpp grpo.o -o view && ./view

@@ -1,5 +1,5 @@
-/* curves FOLDER: the numbers of the pictures, a file each, made by the headers: draw.sh compiles and runs it.
- * Every file has columns under a line of names. */
+/* curves FOLDER: computes the numbers of the pictures by the headers and writes a file for each; draw.sh compiles and runs it.
+ * Every file has a line of names, then columns. */
 #define GSPO_IMPLEMENTATION
 #include "../../gspo.h"
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void names_line(FILE *f, const char *first, const char *const *name, int 
 enum { STEPS = 400 };
 static const double logp_old = -1;
 
-/* one token, or a response of one token, at log-ratio y: the objective (to be maximised) and its derivative by the log-probability */
+/* a response of one token at log-ratio y: the objective (to be maximised) and its derivative by the log-probability */
 static void token_at(const grpo_objective *obj, double y, double advantage, double *value, double *slope) {
     const grpo_surrogate *s = &obj->surrogate;
     const grpo_term t = grpo_surrogate_term(s, grpo_clip_range(s->eps_low, s->eps_high), grpo_ratio_of(logp_old + y, logp_old), advantage,
@@ -162,7 +162,7 @@ static double ulps(float found, double right) {
 static uint32_t state = 1;
 static double uniform(void) { state = state * 1664525u + 1013904223u; return (state >> 8) / 16777216.0; }
 
-/* k3 = e^-D + D - 1 of two float log-probabilities that differ by about 10^x: the usual one, expm1, ours */
+/* errors of k3 = e^-D + D - 1 for two float log-probabilities that differ by about 10^x: as written, by expm1, by grpo.h */
 static void write_k3_error(void) {
     FILE *f = open_file("error_k3");
     fprintf(f, "\"D\" \"exp(-D) + D - 1 in float\" \"expm1(-D) + D in float\" \"grpo.h\"\n");
@@ -184,7 +184,7 @@ static void write_k3_error(void) {
     fclose(f);
 }
 
-/* GSPO's ratio e^(mean d) of a response of T tokens: summed in float, or by grpo.h */
+/* errors of GSPO's ratio e^(mean d) of a response of T tokens: summed in float, and by grpo.h */
 static void write_mean_error(void) {
     enum { LONGEST = 65536, TIMES = 20 };
     static grpo_real l[LONGEST], old[LONGEST];
@@ -213,7 +213,7 @@ static void write_mean_error(void) {
     fclose(f);
 }
 
-/* (r - mean)/std of a group of 8 rewards that are offset + something below 1 */
+/* errors of (r - mean)/std for a group of 8 rewards: an offset plus a number below 1 */
 static void write_advantage_error(void) {
     const grpo_objective obj = row("grpo");
     int64_t group_begin[] = { 0, 8 }, offset[8], length[8];

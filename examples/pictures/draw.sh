@@ -1,7 +1,7 @@
 #!/bin/sh
-# Draws the pictures of this folder: curves.c makes the numbers by the headers, gnuplot the SVG files.
-#   examples/pictures/draw.sh            writes them, and inputs.txt: the checksum of what each is made of
-#   examples/pictures/draw.sh --check    are they made of what is there now? Draws nothing, needs no gnuplot
+# Draws the pictures of this folder: curves.c computes the numbers by the headers, gnuplot draws the SVG files.
+#   examples/pictures/draw.sh            writes the pictures, and inputs.txt: the checksum of the inputs of each
+#   examples/pictures/draw.sh --check    checks that the inputs have not changed since; draws nothing, needs no gnuplot
 set -eu
 cd "$(dirname "$0")"
 data=$(mktemp -d)

@@ -1,11 +1,11 @@
-"""What the runner knows of the pages: where the vectors keep their numbers, and how a line that fails on extreme input is repaired."""
+"""The pages for the runner: the case inputs of each parameter, and replacements for the lines that fail on extreme input."""
 
 LOG_PROBABILITIES = ["logp", "logp_old", "logp_ref", "logp_rollout"]
 PPO_CLIP = {"epsilon": ("surrogate", "eps_low")}
 CLIP_HIGHER = {"epsilon_low": ("surrogate", "eps_low"), "epsilon_high": ("surrogate", "eps_high")}
 
-# page: [row, advantage function, loss function, parameter: what it is]; that is a field of the row's objective (what a third
-# member says is subtracted), an array of the batch, or a number. A fifth member: the names of the cases that are judged (a pattern)
+# page: [row, advantage function, loss function, {parameter: value}]; a value is a field of the row's objective (less the third member, if
+# there is one), an array of the batch, or a number. A fifth member: a pattern of the names of the cases that are judged
 PAGES = {
     "reinforce": [["reinforce", "reinforce_advantage", "reinforce_loss", {}]],
     "rloo": [["rloo", "rloo_advantage", "rloo_loss", {"beta": ("reward", "kl_coef")}]],
@@ -63,7 +63,7 @@ PAGES = {
     "kl": [[row, None, "kl_" + name, {}] for name in ("k1", "k2", "k3") for row in ("grpo", "choices-penalty")],
 }
 
-# A repair is a list of (line, line that does it right); the first line is the one to blame.
+# A repair is a list of (line, correct line); the first line is the one reported as the cause.
 REPAIRS = [
     [("double ratio = exp(logp[i][t] - logp_old[i][t]);",
       "double ratio = logp[i][t] == logp_old[i][t] ? 1 : exp(logp[i][t] - logp_old[i][t]);")],

@@ -2,7 +2,7 @@
 // TOPR, tapered off-policy REINFORCE. arXiv 2503.14286: its gradient, with the bounds 0 and 1.
 //
 // n responses of at most T tokens; mask[i][t] is 1 for a token of response i and 0 for padding, which is never read.
-// logp, logp_old: log-probabilities of the tokens under pi and under mu, who sampled; grad[i][t] = d loss / d logp[i][t].
+// logp, logp_old: log-probabilities of the tokens under pi and under mu, the policy that sampled; grad[i][t] = d loss / d logp[i][t].
 #include <math.h>
 
 // A_i = R(tau_i), positive for good responses and negative for bad ones: no baseline

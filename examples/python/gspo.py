@@ -2,8 +2,8 @@
 
     python3 examples/python/gspo.py
 
-The library is GRPO_LIBRARY (default: build/libgrpo.so); cc builds it if it is not there or older than the headers.  Arrays are handed over
-by their address: tensor.data_ptr() of a contiguous float32 tensor on the CPU, array.ctypes.data of NumPy's.
+The library is GRPO_LIBRARY (default: build/libgrpo.so); cc builds it if it is missing or older than the headers.  Arrays are passed by
+address: tensor.data_ptr() of a contiguous float32 tensor on the CPU, array.ctypes.data of a NumPy array.
 """
 import os
 import pathlib
@@ -77,7 +77,7 @@ def library():
 
 
 def check_layout(lib):
-    """a declaration that is not the header's reads one array in place of another: say so before the first call"""
+    """Raises an error if a declaration differs from the header: the library would read one array in place of another."""
     declared = []
     for name, kind in STRUCTS.items():
         for member, _ in kind._fields_:

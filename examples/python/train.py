@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "packages" 
 from grpo_conformance import reference
 
 PROMPTS, GROUP, DIGITS, LIMIT, UPDATES = 24, 16, 2, 3, 4
-END, PAD, V, D = 10, 11, 12, 16  # the token '.', what is left of the prompt, vocabulary, width
+END, PAD, V, D = 10, 11, 12, 16  # the token '.', padding left of the prompt, vocabulary, width
 
 class Policy(nn.Module):
     def __init__(self):
@@ -18,7 +18,7 @@ class Policy(nn.Module):
         self.token, self.position = nn.Embedding(V, D), nn.Parameter(0.1 * torch.randn(DIGITS + LIMIT, D))
         self.block, self.head = nn.TransformerEncoderLayer(D, 1, 2 * D, dropout=0.0, batch_first=True), nn.Linear(D, V - 1)
 
-    def forward(self, x):  # log-probabilities of all that may follow '.' and the tokens after it
+    def forward(self, x):  # log-probabilities of the next token, after '.' and after each token of the response
         past = nn.Transformer.generate_square_subsequent_mask(x.shape[1])
         hidden = self.block(self.token(x) + self.position[: x.shape[1]], past)
         return self.head(hidden[:, DIGITS:]).log_softmax(-1)
@@ -26,7 +26,7 @@ class Policy(nn.Module):
     def of(self, x, response):
         return self(x).gather(2, response[..., None])[..., 0]
 
-def score(prompt, response):  # the square of the share of positions that are right
+def score(prompt, response):  # the square of the fraction of correct positions
     right = [d for d in reversed(prompt) if d != PAD] + [END]
     return (sum(a == b for a, b in zip(right, response)) / max(len(right), len(response))) ** 2
 

@@ -1,12 +1,12 @@
-/* bench: what the path from logits to gradient costs, beside what reading the same memory costs on this machine in the same run.
+/* bench: the cost of the path from logits to gradient, compared with a plain read of the same memory in the same run.
  *
- *     bench                                  a table: ns per token, GB/s of logits, the part of the read bandwidth
+ *     bench                                  a table: ns per token, GB/s of logits, fraction of the read bandwidth
  *     bench --scaling                        tables: cost per element and memory from 1e3 to 1e7 tokens, from 1e3 to 3e5 logits a row,
- *                                            by one thread and by two; ends with "N passed, N failed", of memory alone
- *     bench --smoke [PROGRAM]                does the cost grow linearly, and does memory not grow?  PROGRAM: this one, compiled with
- *                                            GRPO_NO_DISPATCH; is it the slower one?  ends with "N passed, N failed"
+ *                                            by one thread and by two; ends with "N passed, N failed", which check memory only
+ *     bench --smoke [PROGRAM]                checks that the cost is linear and memory constant.  PROGRAM: this program compiled with
+ *                                            GRPO_NO_DISPATCH, which must be slower.  Ends with "N passed, N failed"
  *     bench --serve [processor]              one line "pass type tokens vocabulary threads" in, one line of seconds out (compare.py);
- *                                            processor: of those that the processor gave it
+ *                                            processor: CPU seconds instead of elapsed ones
  *
  * Passes: forward (logp, entropy), both (logits -> loss -> d logits), objective (loss, its gradient and report, of tokens alone), read. */
 #define _POSIX_C_SOURCE 200112L
@@ -52,10 +52,10 @@ typedef struct {
     grpo_real *real;
     int64_t *integer;
     void *logits, *dlogits;
-    size_t bytes, all;             /* of the logits, of all arrays */
+    size_t bytes, all;             /* size of the logits, of all arrays */
 } workload;
 
-/* time that the processor gave this program, or time: --smoke runs beside other programs, and in one thread */
+/* 1: measure CPU time, 0: elapsed time.  --smoke runs in one thread beside other programs */
 static int of_processor;
 
 static double now(void) {
@@ -69,8 +69,8 @@ static double unit(uint64_t *state) {
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* every page is touched (not with 0, which a compiler may leave to calloc): memory that a call took would show.  From the beginning of
- * a cache line on, as PyTorch's arrays are */
+/* touches every page (with a value other than 0, since a compiler may turn that into calloc), so that only memory allocated by a call
+ * raises the peak.  Aligned to cache lines, like PyTorch's arrays */
 static void *alloc(workload *w, size_t bytes) {
     void *p;
     if (posix_memalign(&p, 64, bytes + 64)) { fputs("out of memory\n", stderr); exit(2); }
@@ -97,7 +97,7 @@ static void fill_tokens(workload *w, int64_t sequences, uint64_t *state) {
     for (k = 0; k < sequences; k++) { offset[k] = k * (n / sequences); length[k] = n / sequences; }
     length[sequences - 1] += n % sequences;
     for (k = 0; k < n; k++) {
-        x[k] = (grpo_real)(-2 * unit(state));                           /* logp, unless logits give it */
+        x[k] = (grpo_real)(-2 * unit(state));                           /* logp; overwritten if there are logits */
         x[n + k] = (grpo_real)((w->of.what == OBJECTIVE ? x[k] : -11) + 0.4 * (unit(state) - 0.5));
         x[2 * n + k] = (grpo_real)(unit(state) - 0.5);
         target[k] = w->of.vocab > 0 ? (int64_t)(unit(state) * (double)w->of.vocab) : 0;
@@ -133,7 +133,7 @@ static void workload_close(workload *w) {
     free(w->real); free(w->integer); free(w->rows.part); free(w->logits); free(w->dlogits);
 }
 
-/* ---- a plain read of the logits, by the widest loads that the processor has, whatever the flags of the build ---------------------- */
+/* ---- a plain read of the logits, by the widest loads of the processor, independent of the build's flags --------------------------- */
 
 #ifdef WIDE_LOADS
 __attribute__((target("avx512f")))
@@ -190,7 +190,7 @@ static void read_all(const uint32_t *x, size_t words) {
 
 /* ---- one call of a pass ------------------------------------------------------------------------------------------------------------ */
 
-/* the groups are shared among the threads: counts of all, then every part, then merged */
+/* the groups are split among the threads: totals of all parts, then every part, then their partials are merged */
 static grpo_status objective_in_parts(workload *w, const grpo_real *advantage, grpo_report *report) {
     grpo_partial partial[MOST_THREADS];
     grpo_totals totals;
@@ -245,7 +245,7 @@ static quartiles quartiles_of(double *x, int n) {
     return q;
 }
 
-/* by turns, so that what else the machine does falls on all alike; each turn is so many calls in a row (NULL: one) */
+/* times the kinds in turn, so that other load on the machine affects all alike; calls: consecutive calls per turn (NULL: one) */
 static void alternate(workload *const w[], const pass what[], const int64_t calls[], int kinds, int repeats, quartiles *seconds) {
     static double all[MOST_KINDS][MOST_REPEATS];
     int64_t c, n;
@@ -305,13 +305,13 @@ static int show(void) {
 
 /* ---- ratios ---------------------------------------------------------------------------------------------------------------------- */
 
-static long peak(void) {                                               /* kilobytes, of the process */
+static long peak(void) {                                               /* kilobytes of the process */
     struct rusage u;
     getrusage(RUSAGE_SELF, &u);
     return u.ru_maxrss;
 }
 
-/* what was freed no longer counts; where the system can do that */
+/* resets the peak of resident memory, where the system can */
 static void forget_peak(void) {
     FILE *f = fopen("/proc/self/clear_refs", "w");
     if (f) { fputs("5\n", f); fclose(f); }
@@ -319,7 +319,7 @@ static void forget_peak(void) {
 
 static double elements(const job *of) { return (double)of->tokens * (double)(of->vocab ? of->vocab : 1); }
 
-/* cost per element at a size over that at a smaller one */
+/* the cost per element of the larger workload over that of the smaller one */
 static double cost_ratio(pass what, workload *small, workload *large, int repeats) {
     const pass both[] = { what, what };
     workload *const of_all[] = { small, large };
@@ -334,7 +334,7 @@ static void check_linear(pass what, job small, job large) {
     long before;
     workload_open(&a, small);
     workload_open(&b, large);
-    run(&a, what);                                                      /* the program's own pages */
+    run(&a, what);                                                      /* maps the program's own pages */
     forget_peak();
     before = peak();
     ratio = cost_ratio(what, &a, &b, 15);
@@ -347,7 +347,7 @@ static void check_linear(pass what, job small, job large) {
     workload_close(&b);
 }
 
-/* a token of a million costs what one of a hundred thousand does; other programs may disturb one try, hardly three */
+/* a token of a batch of 1e6 costs as much as one of a batch of 1e5; three tries, since other programs may disturb one */
 static void check_flat(void) {
     const job few = { OBJECTIVE, GRPO_LOGITS_REAL, 100000, 0, 1 }, many = { OBJECTIVE, GRPO_LOGITS_REAL, 1000000, 0, 1 };
     workload a, b;
@@ -364,7 +364,7 @@ static void check_flat(void) {
     workload_close(&b);
 }
 
-/* ---- beside another program ------------------------------------------------------------------------------------------------------ */
+/* ---- comparison with another program --------------------------------------------------------------------------------------------- */
 
 typedef struct { FILE *to, *from; pid_t process; } other_program;
 
@@ -398,7 +398,7 @@ static void other_close(other_program *other) {
     waitpid(other->process, NULL, 0);
 }
 
-/* why loops that are chosen at run time cannot be faster than those of the build; NULL: they can */
+/* the reason why loops chosen at run time cannot be faster than those of the build; NULL: they can */
 static const char *nothing_to_choose(void) {
 #if defined(GRPO_NO_DISPATCH)
     return "this program is itself compiled with GRPO_NO_DISPATCH";
@@ -411,7 +411,7 @@ static const char *nothing_to_choose(void) {
 #endif
 }
 
-/* the loops that are chosen at run time, over those of the build: 1.5 times as fast at least */
+/* the loops chosen at run time must be at least 1.5 times as fast as those of the build */
 static void check_dispatch(const char *path) {
     static const pass passes[] = { FORWARD, BOTH };
     const job of = { BOTH, GRPO_LOGITS_REAL, 32, 32768, 1 };
@@ -454,8 +454,8 @@ static int smoke(const char *other) {
 
 /* ---- scaling --------------------------------------------------------------------------------------------------------------------- */
 
-/* kilobytes by which the peak may grow: the stack of a thread; the program's own pages, which a first call brings in, and what the
- * system's count of pages is off by */
+/* kilobytes by which the peak may grow: the stack of each thread; the program's own pages, which the first call maps, and the inaccuracy of
+ * the system's count */
 enum { STACK = 32, GRAIN = 768 };
 
 static void show_scaled(const workload *w, const quartiles *t, const quartiles *before, const job *of_before, long grown) {
@@ -469,7 +469,7 @@ static void show_scaled(const workload *w, const quartiles *t, const quartiles *
            1e-6 * (double)w->all, grown);
 }
 
-/* all sizes are there from the beginning, so that nothing is freed that a call could take unseen */
+/* all workloads are allocated beforehand, so that a call cannot reuse freed memory without raising the peak */
 static void scale(workload *w, int n, pass what, int threads, int repeats) {
     workload *of_all[MOST_KINDS];
     pass passes[MOST_KINDS];
@@ -482,7 +482,7 @@ static void scale(workload *w, int n, pass what, int threads, int repeats) {
         w[k].of.threads = threads;
         calls[k] = elements(&w[k].of) < 3e5 ? (int64_t)(3e5 / elements(&w[k].of)) : 1;
     }
-    use_threads(threads);                                               /* the first time, OpenMP takes what it needs */
+    use_threads(threads);                                               /* OpenMP allocates on first use */
     forget_peak();
     before = all = peak();
     for (k = 0; k < n; k++) {

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The same work in PyTorch and here, by turns in one run: log_softmax, gather, entropy, clipped loss, backward.
+"""The same work in PyTorch and by the headers, in turn in one run: log_softmax, gather, entropy, clipped loss, backward.
 
     compare.py [--python PATH ...] [--tokens 256] [--vocab 151936] [--threads 1] [--repeats 15] [--write] ["gcc -O2" "clang -O2" ...]
 
-PyTorch is that of each --python (default: of the Python this runs in), eager and, where it can, compiled; torch_env.sh makes an
-environment with the newest.  bench.c is built with each compiler command.  Prints Markdown: medians and quartiles, how many times as
-fast, and as a part of the bandwidth that a plain read of the same logits has in the same run (forward + backward: two reads and a write,
-of three reads); then what bench --scaling prints.  With 256 tokens the logits are more than the caches keep between turns.
---write puts that between the marks of MEASUREMENTS.md, and a sentence between those of README.md."""
+PyTorch is that of each --python (default: the interpreter of this script), eager and, where available, compiled; torch_env.sh creates an
+environment with the newest.  bench.c is built with each compiler command.  Prints Markdown: medians and quartiles, speed relative to
+PyTorch, and as a fraction of the bandwidth of a plain read of the same logits in the same run (forward + backward: two reads and a write,
+compared with three reads); then the output of bench --scaling.  The logits of 256 tokens exceed the caches.
+--write puts the tables between the marks of MEASUREMENTS.md, and a sentence between those of README.md."""
 import argparse
 import os
 import re
@@ -28,7 +28,7 @@ KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC
 
 
 class Program:
-    """one that takes jobs from a line and answers with seconds"""
+    """A program that reads a job from a line and prints the seconds it took."""
     def __init__(self, name, command, more=None):
         self.name, self.command = name, command
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -53,7 +53,7 @@ def build(command, folder, flags):
 
 
 def torch_programs(pythons):
-    """each as it is installed, and with an allocator that keeps what it has had"""
+    """Each interpreter's PyTorch, as installed and with an allocator that keeps freed memory."""
     found = []
     server = os.path.join(HERE, "serve_torch.py")
     for python in pythons:
@@ -68,13 +68,13 @@ def torch_programs(pythons):
 
 
 def by_turns(repeats, calls):
-    """(lower quartile, median, upper quartile) of each; the first round is not counted"""
+    """(lower quartile, median, upper quartile) of each call; the first round is not counted."""
     rounds = [[call() for call in calls] for _ in range(repeats + 1)][1:]
     return [statistics.quantiles(column, n=4, method="inclusive") for column in zip(*rounds)]
 
 
 def figure(x, like=None):
-    """three digits of `like`"""
+    """x with as many decimals as three digits of `like` have."""
     like = x if like is None else like
     return f"{x:.{3 if like < 1 else 2 if like < 10 else 1 if like < 100 else 0}f}"
 
@@ -85,12 +85,12 @@ def shown(quartiles, per):
 
 
 def newest_eager(torches):
-    """as it is installed; that of the last --python"""
+    """The name of eager PyTorch as installed, of the last --python."""
     return [t.name for t in torches if t.name.endswith("eager")][-1]
 
 
 def logits_table(args, torches, benches, kind):
-    """lines; and of each build how many times as fast as the newest eager, and as the fastest, forward and both"""
+    """The table's lines; and for each build its speed relative to the newest eager PyTorch and to the fastest, forward and both."""
     job = (kind, args.tokens, args.vocab, args.threads)
     jobs = [(p, what) for p in torches + benches for what in ("forward", "both")] + [(b, "read") for b in benches]
     times = by_turns(args.repeats, [lambda p=p, what=what: p.seconds(what, *job) for p, what in jobs])
@@ -137,7 +137,7 @@ def scaling(command, folder):
 
 
 def sentence(eager, ratios):
-    """of the builds with no more than -O2"""
+    """README's sentence, from the builds with -O2 alone."""
     plain = [pair for name, pairs in ratios.items() if name.endswith(" -O2") for pair in pairs]
     if not plain:
         return None
@@ -159,7 +159,7 @@ def put(name, text):
 
 
 def beside_torch(args, folder, told):
-    """tables, line by line; a sentence to told"""
+    """Yields the tables line by line, and appends README's sentence to `told`."""
     torches = torch_programs(args.python)
     benches = [Program(c, [build(c, folder, ["-fopenmp"] if args.threads > 1 else []), "--serve"]) for c in args.compilers]
     eager = newest_eager(torches)

@@ -1,8 +1,8 @@
 #!/bin/sh
-# On a GPU: examples/cuda beside PyTorch, Liger-Kernel and cut-cross-entropy.  Each program is a process of its own; prints what they print.
+# On a GPU: examples/cuda compared with PyTorch, Liger-Kernel and cut-cross-entropy, each in a process of its own; prints their output.
 #   tests/bench/cuda.sh rows        logits -> loss -> d logits
 #   tests/bench/cuda.sh hidden      hidden states -> loss -> d hidden, d weight
-#   tests/bench/cuda.sh cce         the same by cut-cross-entropy, apart, for its kernels wait for each other
+#   tests/bench/cuda.sh cce         the same by cut-cross-entropy, separately, because its kernels wait for each other
 # PYTHON: with torch, liger-kernel and cut-cross-entropy (python3).  ARCH: nvcc's -arch (native).  SIZE: "tokens width vocabulary".
 set -u
 cd "$(dirname "$0")/../.."

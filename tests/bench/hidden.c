@@ -1,11 +1,11 @@
-/* bench/hidden: what it costs to go from hidden states to d hidden and d weight by tiles, beside the products alone.
+/* bench/hidden: the cost from hidden states to d hidden and d weight by tiles, compared with the matrix products alone.
  *
  *     hidden WHAT TOKENS WIDTH VOCABULARY TILE_ROWS
  *
  * WHAT: one (dapo, one pass), two (gspo, two passes), three (the three products of a linear layer with all logits in memory), plain (one,
- * with grpo_hidden_product).  It prints the bytes that a first call adds to the resident memory, outputs and all, beyond hidden states and
- * weight; then, for each line it reads, the seconds of one more call (tests/bench/hidden.py).  With -DUSE_CBLAS -lopenblas the products are
- * OpenBLAS's.  No token is clipped and none has A = 0, so that no product is saved. */
+ * with grpo_hidden_product).  Prints the bytes that a first call adds to the resident memory beyond hidden states and weight, outputs
+ * included; then, for each line it reads, the seconds of one more call (tests/bench/hidden.py).  With -DUSE_CBLAS -lopenblas the products
+ * are OpenBLAS's.  No token is clipped or has A = 0, so that no product is skipped. */
 #define _POSIX_C_SOURCE 200112L
 #define GRPO_HIDDEN_IMPLEMENTATION
 #define GRPO_LOGITS_IMPLEMENTATION
@@ -25,7 +25,7 @@ static grpo_hidden rows;
 static grpo_output out;
 static float *advantage, *logits;
 static int64_t tokens;
-static int alone;                       /* the products alone */
+static int alone;                       /* 1: the products alone */
 
 static void *array(int64_t n, size_t size) {
     void *p = malloc((size_t)n * size);
@@ -54,7 +54,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* of this process, in bytes: what is resident, and the most that was; 0 where there is no /proc */
+/* resident memory of this process in bytes, current (VmRSS) or peak (VmHWM); 0 without /proc */
 static double resident(const char *which) {
     char line[200];
     double kib = 0;

@@ -4,8 +4,8 @@
     hidden.py [--tokens 256] [--width 1024] [--vocab 32768] [--tile 128] [--repeats 7] [--cc "gcc -O2"]
 
 Needs libopenblas-dev, torch, and for its row liger-kernel.  One thread, float32, DAPO's clipped loss; each is a process of its own, called
-by turns.  Prints Markdown: medians of seconds, the same over the three products of a linear layer in OpenBLAS and in the library at hand,
-and the most memory that a call adds beyond hidden states and weight, outputs and all.  PyTorch and Liger give no entropy here, ours does."""
+in turn.  Prints Markdown: medians of seconds, their ratio to the three products of a linear layer in OpenBLAS and in the same library, and
+the peak memory that a call adds beyond hidden states and weight, outputs included.  Here only grpo_hidden.h computes the entropy."""
 import argparse
 import os
 import statistics
@@ -29,7 +29,7 @@ def forget_peak():
 
 
 def work(kind, tokens, width, vocab, tile):
-    """a function of (hidden, weight) that leaves the gradients in them"""
+    """A function of (hidden, weight) that sets their gradients."""
     import torch
     target = torch.randint(vocab, (tokens,))
     advantage = torch.tensor([1.0, -1.0]).repeat(tokens // LENGTH // 2)
@@ -74,7 +74,7 @@ def serve(kind, *sizes):
         hidden.grad = weight.grad = None
         step(hidden, weight)
 
-    if kind == "compiled":                               # what the compiler itself takes is not counted
+    if kind == "compiled":                               # compilation is not counted
         call()
         hidden.grad = weight.grad = None
     before = resident("VmRSS:")

@@ -15,7 +15,7 @@ def lines_of(path):
 
 
 def processor():
-    """what the system calls it, and the widest vectors it has"""
+    """The name of the processor, and its widest vector instructions."""
     fields = {}
     for line in lines_of("/proc/cpuinfo"):
         key, _, value = line.partition(":")

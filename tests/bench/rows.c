@@ -1,6 +1,6 @@
-/* rows: gspo_loss with gradient and report of a row by name, on one batch: 64 groups of 8 responses of 64 to 256 tokens.  Compiled into a
- * shared object, with these headers and with those of another commit: rows_beside.c times one against the other.
- * Rows that need arrays that are not here (steps, a teacher ...) are left out.  It compiles with older headers too. */
+/* gspo_loss with gradient and report for a row by name, on one batch: 64 groups of 8 responses of 64 to 256 tokens.  Compiled into a shared
+ * object, with these headers and with those of another commit: rows_beside.c times both.  Rows that need further arrays (steps, a teacher
+ * ...) are left out.  It must compile with older headers too. */
 #define _POSIX_C_SOURCE 200112L
 #define GSPO_IMPLEMENTATION
 #include "gspo.h"
@@ -61,7 +61,7 @@ int rows_choose(const char *name) { return !grpo_objective_named(name, &objectiv
 
 int rows_tokens(void) { return (int)batch.n_tokens; }
 
-/* the limit in ns a token: token-level, of a sequence, segment or group, or with an exponential in double-double for each token */
+/* the limit in ns per token: of token-level rows; of ratios of a sequence, segment or group; with a double-double exponential per token */
 double rows_bound(void) {
     const grpo_level_kind level = objective.ratio.level;
     if (level == GRPO_LEVEL_SEQUENCE_MEAN_RATIO || level == GRPO_LEVEL_SEQUENCE_POWER_MEAN) return 120;
@@ -70,7 +70,7 @@ double rows_bound(void) {
 }
 
 double rows_call(double *loss, double *gradient) {
-    static double scratch[32 * ROWS_GROUP];                            /* what functions of a group need */
+    static double scratch[32 * ROWS_GROUP];                            /* for surrogates of a group */
     grpo_output out;
     grpo_report report;
     double start, taken;

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Is a row slower than with the headers of another commit?  Both are compiled with the same flags into a shared object each, and timed
-# by turns in one program on the same memory (rows_beside.c says how it judges).  Functions and loops are aligned, so that where they
-# happen to fall decides nothing (it is up to 8 %).  Ends with "N passed, N failed".
+# Is a row slower than with the headers of another commit?  Both are compiled with the same flags into a shared object each, and timed in
+# turn in one program on the same memory (criterion: rows_beside.c).  Functions and loops are aligned, because their alignment changes times
+# by up to 8 %.  Ends with "N passed, N failed".
 #   tests/bench/rows.sh COMMIT [ROW ...]     CC, CFLAGS, PAIRS (101)
-# What a token costs of each row, beside what it should cost at most (rows_cost.c):
+# The cost of a token for each row, with its limit (rows_cost.c):
 #   tests/bench/rows.sh --costs [ROW ...]    CC, CFLAGS (-O3 -march=native)
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,7 +1,7 @@
-/* rows_beside BEFORE.so AFTER.so PAIRS [ROW ...]: each row once with the one and once with the other headers, one call right after the
- * other and each first in every second pair, judged by the median of the pairs' quotients: a machine whose speed changes from one moment to the
- * next takes both along.  A line a row; "N passed, N failed".  A row fails that takes over 5 % more for the same numbers; where loss or
- * gradient is another one now ("other") it is not judged. */
+/* rows_beside BEFORE.so AFTER.so PAIRS [ROW ...]: times each row with the old and the new headers, in pairs of consecutive calls whose
+ * order alternates, and takes the median of the pairs' ratios: changes of the machine's speed affect both calls of a pair.  Prints a line
+ * for each row and "N passed, N failed".  A row fails if it takes over 5 % longer for the same numbers; it is not judged if loss or
+ * gradient differ ("other"). */
 #include "rows.h"
 #include <dlfcn.h>
 #include <math.h>
@@ -57,7 +57,7 @@ static void time_row(const char *row, int pairs) {
     int other;
     if (!before.choose(row) || !after.choose(row)) return;
     before.least = after.least = HUGE_VAL;
-    if (!call(&before) || !call(&after)) return;                     /* a first call of each, which is not judged */
+    if (!call(&before) || !call(&after)) return;                     /* a first call of each, not timed */
     other = !same(before.loss, after.loss) || !same(before.gradient, after.gradient);
     if (other) pairs = pairs / 4 + 1;
     for (int k = 0; k < pairs; k++) {

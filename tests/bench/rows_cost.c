@@ -1,5 +1,5 @@
-/* rows_cost [ROW ...]: what a token costs of each row, in ns, the median of calls, beside what it should cost at most (rows.h); the dearest
- * first, then of each bound how many rows keep within it, and their median.  Without -O3 -march=native it is more. */
+/* rows_cost [ROW ...]: prints the cost of a token for each row in ns, the median of calls, with its limit (rows.h), most expensive first;
+ * then for each limit how many rows are within it, and their median.  The limits are for -O3 -march=native. */
 #include "rows.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int ascending(const void *a, const void *b) {
 
 static int dearest(const void *a, const void *b) { return -ascending(&((const row *)a)->cost, &((const row *)b)->cost); }
 
-/* 0: the row needs what is not here, or is refused */
+/* returns 0 if the row needs further arrays, or is refused */
 static int cost_of(row *x) {
     double taken[CALLS], loss, gradient;
     if (!rows_choose(x->name) || rows_call(&loss, &gradient) < 0) return 0;
@@ -34,7 +34,7 @@ static int asked_for(const char *name, int count, char **word) {
     return count < 2;
 }
 
-/* of the rows with this bound, which are in the order of their costs */
+/* prints how many rows are within this bound, and their median; rows are sorted by cost */
 static void summary(const row *rows, int n, double bound) {
     static double cost[MOST_ROWS];
     int all = 0, within = 0;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The work of bench.c in PyTorch, for compare.py: log_softmax, gather, entropy, clipped loss, backward.
 
-    serve_torch.py --modes            one line: the version, then what it can do: eager, compiled
+    serve_torch.py --modes            one line: the version, then the available modes: eager, compiled
     serve_torch.py eager|compiled     one line "pass type tokens vocabulary threads" in, one line of seconds out
 
-Compiled is torch.compile, which needs a C++ compiler.  Compiling, and the first calls, are not timed."""
+Compiled is torch.compile, which needs a C++ compiler.  Compilation and the first calls are not timed."""
 import os
 import shutil
 import sys
@@ -17,13 +17,13 @@ WARM_UP = 4
 
 
 def clipped(logp, old, advantage):
-    """DAPO's loss: the mean over all tokens"""
+    """DAPO's clipped loss, the mean over all tokens."""
     ratio = torch.exp(logp - old)
     return -torch.min(ratio * advantage, torch.clamp(ratio, 0.8, 1.28) * advantage).mean()
 
 
 def from_logits(logits, target, old, advantage):
-    """loss, and the entropies, which are reported without a gradient"""
+    """The loss, and the entropies without a gradient."""
     logp = torch.log_softmax(logits, -1)
     with torch.no_grad():
         entropy = -(logp.exp() * logp).sum(-1)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes a Python environment with the newest PyTorch of the package index, for compare.py --python FOLDER/bin/python.
-#   tests/bench/torch_env.sh FOLDER          PYTHON: of what interpreter (python3); TORCH_INDEX: another index, one without GPUs say
-# The usual index has it for x86-64 with what GPUs need: 5 GB.  If FOLDER is there, its PyTorch is brought up to date.
+# Creates a Python environment with the newest PyTorch of the package index, for compare.py --python FOLDER/bin/python.
+#   tests/bench/torch_env.sh FOLDER          PYTHON: the interpreter (python3); TORCH_INDEX: another index, such as one for CPUs alone
+# The default index's package for x86-64 includes GPU libraries: 5 GB.  If FOLDER exists, its PyTorch is updated.
 set -eu
 folder=${1:?"usage: torch_env.sh FOLDER"}
 [ -x "$folder/bin/python" ] || "${PYTHON:-python3}" -m venv "$folder"

@@ -1,5 +1,5 @@
-/* Enough of CUDA's names for clang to compile kernels without CUDA, which shows what a host's compiler does not: that a kernel calls a
- * function of the host.  Of the C library these are there; nothing is linked. */
+/* Enough of CUDA's declarations for clang to compile kernels without CUDA.  Unlike a compiler for the host it detects a kernel that calls a
+ * host function.  Declares the C library's functions that kernels use; nothing is linked. */
 #ifndef CUDA_BY_CLANG_H
 #define CUDA_BY_CLANG_H
 #include <chrono>

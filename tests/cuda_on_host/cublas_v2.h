@@ -1,4 +1,4 @@
-/* The products that examples/cuda/hidden.cu asks of cuBLAS, in plain loops: bfloat16 times bfloat16, columns after columns. */
+/* The cuBLAS products that examples/cuda/hidden.cu calls, in plain loops: bfloat16 times bfloat16, column-major. */
 #ifndef CUBLAS_ON_HOST_H
 #define CUBLAS_ON_HOST_H
 #include "cuda_runtime.h"

@@ -1,5 +1,5 @@
-/* What the programs of examples/cuda need of CUDA, on a machine without a GPU: blocks come one after the other, the device's memory is the
- * host's.  For tests of what is computed, not of how fast. */
+/* The part of CUDA that the programs of examples/cuda use, on a machine without a GPU: blocks run in sequence, device memory is host
+ * memory.  Tests results, not speed. */
 #ifndef CUDA_ON_HOST_H
 #define CUDA_ON_HOST_H
 
@@ -18,7 +18,7 @@
 #define __device__
 #define __host__
 #define __forceinline__ inline
-#define __shared__ static                                              /* blocks come one after the other */
+#define __shared__ static                                              /* blocks run in sequence */
 #define __launch_bounds__(...)
 
 struct dim3 {
@@ -55,7 +55,7 @@ static inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 static inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 static inline cudaError_t cudaFree(void *p) { free(p); return cudaSuccess; }
 
-/* what has not been written is no number */
+/* fills the memory with NaN, so that reading unwritten elements is detected */
 template <class T> static inline cudaError_t cudaMalloc(T **p, size_t bytes) {
     *p = (T *)aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (*p) memset((void *)*p, 0xff, bytes);
@@ -73,8 +73,8 @@ static inline cudaError_t cudaMemset(void *to, int value, size_t bytes) {
 }
 
 /* ---- a block -----------------------------------------------------------------------------------------------------------------------
- * Its threads are coroutines that change at barriers, in one order or the other by turns, so that a value that is read before a barrier
- * has let it through is another one; or with CUDA_ON_HOST_THREADS threads, so that ThreadSanitizer sees who meets whom. */
+ * Its threads are coroutines that switch at barriers, in alternating order, so that a missing barrier changes a value; with
+ * CUDA_ON_HOST_THREADS they are threads, so that ThreadSanitizer detects data races. */
 
 #ifdef CUDA_ON_HOST_THREADS
 static pthread_barrier_t cuda_on_host_barrier;

@@ -1,5 +1,5 @@
-/* Axis 2, without the credit: what an item is worth in its pool, and what becomes of the advantages of tokens, as vectors/objective/ writes
- * it, without care for speed. A number has beside it the size that its error is measured against. */
+/* Axis 2 but for the credit, as vectors/objective/ defines it, in binary128 and without regard for speed: the advantage of an item (a
+ * response or a step) within its pool, and what is applied to the advantages of tokens afterwards. */
 #ifndef REFERENCE_ADVANTAGE_H
 #define REFERENCE_ADVANTAGE_H
 #include "../random_batch.h"
@@ -19,9 +19,9 @@ static number zero(void) { return number_of(0); }
 typedef struct {
     grpo_objective obj;
     rollouts b;
-    number A[MOST_TOKENS];                       /* by slot */
-    int cut[MOST_TOKENS];                        /* 0 by truncated_tail */
-} book;
+    number A[MOST_TOKENS];                       /* advantage of each slot */
+    int cut[MOST_TOKENS];                        /* 1: truncated_tail sets the advantage to 0 */
+} evaluation;
 
 static int is_active(const rollouts *b, int64_t t) { return b->mask[t] != 0; }
 static int is_step(const rollouts *b, int64_t t) { return is_active(b, t) && b->step_end[t]; }
@@ -42,7 +42,7 @@ static int64_t next_active(const rollouts *b, int64_t i, int64_t t) {
 typedef struct { int64_t i, t; int step; number R; int times; } item;      /* times: how often it counts in its pool */
 typedef struct { int n; item of[MOST_ITEMS]; } items;
 
-static number step_value(const book *k, int64_t i, int64_t t) {
+static number step_value(const evaluation *k, int64_t i, int64_t t) {
     const grpo_advantage *a = &k->obj.advantage;
     number R = zero();
     reference_real discount = 1;
@@ -64,14 +64,14 @@ static int steps_of(const rollouts *b, int64_t i) {
     return n ? n : 1;
 }
 
-/* the items of a pool, each as often as it counts */
+/* the number of samples in a pool: each item counts `times` times */
 static int samples_of(const items *pool) {
     int j, n = 0;
     for (j = 0; j < pool->n; j++) n += pool->of[j].times;
     return n;
 }
 
-static void find_items(const book *k, int64_t g, int steps, items *all) {
+static void find_items(const evaluation *k, int64_t g, int steps, items *all) {
     int64_t i, t;
     all->n = 0;
     for (i = k->b.group_begin[g]; i < k->b.group_begin[g + 1]; i++) {
@@ -93,15 +93,15 @@ static void find_items(const book *k, int64_t g, int steps, items *all) {
     }
 }
 
-/* the last `level` states of both, found in the list of all */
-static int same_past(const book *k, const items *all, int x, int y, int level) {
+/* are the last `level` states of steps x and y the same? */
+static int same_past(const evaluation *k, const items *all, int x, int y, int level) {
     int back;
     if (all->of[x].step + 1 < level || all->of[y].step + 1 < level) return 0;
     for (back = 0; back < level; back++) if (k->b.state[all->of[x - back].t] != k->b.state[all->of[y - back].t]) return 0;
     return 1;
 }
 
-static int pooled(const book *k, const items *all, int x, int y, int level) {
+static int pooled(const evaluation *k, const items *all, int x, int y, int level) {
     switch (k->obj.advantage.step_group) {
     case GRPO_STEP_GROUP_STATE:   return k->b.state[all->of[x].t] == k->b.state[all->of[y].t];
     case GRPO_STEP_GROUP_INDEX:   return all->of[x].step == all->of[y].step;
@@ -140,9 +140,9 @@ static reference_real mean_deviation(const items *pool, double eps) {
     return sum / pool->n;
 }
 
-/* (R - b)/sigma of R within its pool; baselines none, group_mean, leave_one_out, scales none, group_std, constant, mean_deviation;
- * other: R is no part of the pool */
-static number worth_beside(const grpo_advantage *a, const items *pool, number R, int other) {
+/* advantage (R - b)/sigma of reward R against a pool; baselines none, group_mean, leave_one_out; scales none, group_std, constant,
+ * mean_deviation.  other: R is not in the pool */
+static number advantage_against(const grpo_advantage *a, const items *pool, number R, int other) {
     const int of_group = a->baseline != GRPO_BASELINE_NONE, n = samples_of(pool), alone = n == 1;
     const int mean = a->baseline == GRPO_BASELINE_GROUP_MEAN || other;
     number sum = zero(), b = zero();
@@ -162,24 +162,24 @@ static number worth_beside(const grpo_advantage *a, const items *pool, number R,
     return a->scale == GRPO_SCALE_CONSTANT ? times(R, 1 / (reference_real)a->scale_divisor) : R;
 }
 
-static number item_worth(const grpo_advantage *a, const items *pool, number R) { return worth_beside(a, pool, R, 0); }
+static number item_advantage(const grpo_advantage *a, const items *pool, number R) { return advantage_against(a, pool, R, 0); }
 
-static number level_worth(const book *k, const items *all, int x, int level, int *count) {
+static number level_advantage(const evaluation *k, const items *all, int x, int level, int *count) {
     static items pool;
     int j;
     for (pool.n = 0, j = 0; j < all->n; j++) if (pooled(k, all, x, j, level)) pool.of[pool.n++] = all->of[j];
     *count = pool.n;
-    return item_worth(&k->obj.advantage, &pool, all->of[x].R);
+    return item_advantage(&k->obj.advantage, &pool, all->of[x].R);
 }
 
-static number step_worth(const book *k, const items *all, int x) {
+static number step_advantage(const evaluation *k, const items *all, int x) {
     const grpo_advantage *a = &k->obj.advantage;
     reference_real weights = 0, w;
     number sum = zero(), own;
     int level, n;
-    if (a->step_group != GRPO_STEP_GROUP_HISTORY) return level_worth(k, all, x, 0, &n);
+    if (a->step_group != GRPO_STEP_GROUP_HISTORY) return level_advantage(k, all, x, 0, &n);
     for (level = 1; level <= a->history_length && level <= all->of[x].step + 1; level++) {
-        own = level_worth(k, all, x, level, &n);
+        own = level_advantage(k, all, x, level, &n);
         if (n < 2 || own.v == 0) continue;
         w = ref_exp(a->history_power * ref_ln(level + 1));
         weights += w;
@@ -188,13 +188,13 @@ static number step_worth(const book *k, const items *all, int x) {
     return weights > 0 ? times(sum, 1 / weights) : zero();
 }
 
-/* ---- over many tokens ------------------------------------------------------------------------------------------------------------- */
+/* ---- normalisation over tokens ---------------------------------------------------------------------------------------------------- */
 
 static int active_at(const rollouts *b, int64_t i, int64_t position) {
     return position < b->length[i] && is_active(b, b->offset[i] + position);
 }
 
-static void normalise(const book *k, number *const *at, int n, reference_real (*sigma)(const book *k, reference_real V)) {
+static void normalise(const evaluation *k, number *const *at, int n, reference_real (*sigma)(const evaluation *k, reference_real V)) {
     number sum = zero();
     reference_real squares = 0, V, mean;
     int j, same = 1;
@@ -205,8 +205,8 @@ static void normalise(const book *k, number *const *at, int n, reference_real (*
     for (j = 0; j < n; j++) *at[j] = V == 0 ? zero() : times(less(*at[j], times(sum, 1 / (reference_real)n)), 1 / sigma(k, V));
 }
 
-/* A over the mean over responses of the mean of |A| over the tokens that count */
-static void over_mean_abs(const book *k, number *A) {
+/* A divided by the mean over responses of the mean of |A| over their active tokens that are not cut */
+static void over_mean_abs(const evaluation *k, number *A) {
     number m = zero();
     int64_t i, t, responses = 0;
     for (i = 0; i < k->b.n_sequences; i++) {
@@ -227,15 +227,15 @@ static void over_mean_abs(const book *k, number *A) {
     }
 }
 
-static reference_real sigma_of_scale(const book *k, reference_real V) {
+static reference_real sigma_of_scale(const evaluation *k, reference_real V) {
     return sigma_of(V, k->obj.advantage.eps, k->obj.advantage.eps_place);
 }
 
-static reference_real sigma_of_second(const book *k, reference_real V) { return ref_sqrt(V + k->obj.advantage.batch_norm_eps); }
+static reference_real sigma_of_second(const evaluation *k, reference_real V) { return ref_sqrt(V + k->obj.advantage.batch_norm_eps); }
 
-/* ---- tokens ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- baseline, entropy and teacher of a token ------------------------------------------------------------------------------------- */
 
-static void subtract_optimal(book *k, int64_t g) {
+static void subtract_optimal(evaluation *k, int64_t g) {
     static reference_real W[MOST_TOKENS];
     const int64_t begin = k->b.group_begin[g], end = k->b.group_begin[g + 1];
     int64_t i, t, position, longest = 0;
@@ -268,8 +268,8 @@ static void subtract_optimal(book *k, int64_t g) {
     }
 }
 
-/* less the mean entropy of the response, 0 where that is above the cap; the sums of a test are exact */
-static void finish_response(const book *k, int64_t i, number *A) {
+/* minus entropy_coef times the mean entropy of the response; 0 where that mean exceeds entropy_max */
+static void finish_response(const evaluation *k, int64_t i, number *A) {
     const grpo_advantage *a = &k->obj.advantage;
     reference_real sum = 0;
     int64_t t;
@@ -278,7 +278,7 @@ static void finish_response(const book *k, int64_t i, number *A) {
     *A = a->entropy_max != 0 && sum > a->entropy_max ? zero() : plus(*A, number_of(-(reference_real)a->entropy_coef * sum));
 }
 
-static void finish_teacher(const book *k, int64_t i, int64_t t, number *A) {
+static void finish_teacher(const evaluation *k, int64_t i, int64_t t, number *A) {
     const grpo_advantage *a = &k->obj.advantage;
     const reference_real c = a->teacher_clip, s = a->teacher_share;
     reference_real gap = (reference_real)k->b.token[TOKEN_TEACHER][t] - k->b.token[TOKEN_OLD][t], w, discount = 1, discounts = 0;
@@ -296,7 +296,7 @@ static void finish_teacher(const book *k, int64_t i, int64_t t, number *A) {
     if (a->teacher_coef != 0) *A = plus(*A, times(sum, a->teacher_coef));
 }
 
-static void finish_token(const book *k, int64_t i, int64_t t, number H, number D, number *A) {
+static void finish_token(const evaluation *k, int64_t i, int64_t t, number H, number D, number *A) {
     const grpo_advantage *a = &k->obj.advantage;
     const reference_real h = k->b.token[TOKEN_ENTROPY][t], d = (reference_real)k->b.token[TOKEN_ROLLOUT][t] - k->b.token[TOKEN_REF][t];
     reference_real factor;
@@ -318,7 +318,7 @@ static void finish_token(const book *k, int64_t i, int64_t t, number H, number D
     if (A->v > a->clamp_high) A->v = a->clamp_high;
 }
 
-static void finish_all(book *k) {
+static void finish_all(evaluation *k) {
     const grpo_advantage *a = &k->obj.advantage;
     number *at[MOST_TOKENS], H = zero(), D = zero();
     int64_t i, t, g;

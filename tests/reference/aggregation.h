@@ -1,9 +1,9 @@
-/* Axis 7: the coefficient of a term, and the divisors of what stands beside the terms. */
+/* Axis 7: the coefficient of a term, and the divisors of likelihood and pairs, which are added to the loss apart from the terms. */
 #ifndef REFERENCE_AGGREGATION_H
 #define REFERENCE_AGGREGATION_H
 #include "penalty.h"
 
-/* K n: segments of sequence i with active tokens, active tokens in that of t */
+/* the number of segments of sequence i that have active tokens, times the number of active tokens in the segment of t */
 static inline int64_t ref_segments_times_tokens(const reference *ref, int64_t i, int64_t t) {
     int64_t k, last = -1, segments = 0, n = 0;
     for (k = ref->b->offset[i]; k < ref_end(ref, i); k++) {
@@ -24,15 +24,15 @@ static inline int ref_is_varied(const reference *ref, int64_t g) {
     return 0;
 }
 
-/* responses whose first active token has A of the sign of that of sequence i */
-static inline int64_t ref_like(const reference *ref, int64_t i) {
+/* the number of responses whose advantage (at the first active token) has the sign of that of sequence i */
+static inline int64_t ref_responses_of_sign(const reference *ref, int64_t i) {
     int64_t k, n = 0;
     for (k = 0; k < ref->b->n_sequences; k++)
         n += ref->count[k] && (ref->advantage[ref_first_active(ref, k)] > 0) == (ref->advantage[ref_first_active(ref, i)] > 0);
     return n;
 }
 
-/* 1 / c of a kind, of token t in sequence i of group g */
+/* the divisor 1 / c of token t in sequence i of group g */
 static inline reference_real ref_divisor(const reference *ref, grpo_aggregation_kind kind, int64_t g, int64_t i, int64_t t) {
     const grpo_aggregation *a = &ref->obj->aggregation;
     int64_t k, tokens = 0, sequences = 0, groups = 0, all = a->empty_sequences == GRPO_EMPTY_SEQUENCES_KEEP;
@@ -56,17 +56,17 @@ static inline reference_real ref_divisor(const reference *ref, grpo_aggregation_
         for (sequences = 0, k = ref->b->group_begin[g]; k < ref->b->group_begin[g + 1]; k++) sequences += all || ref->count[k] > 0;
         return (reference_real)(groups * sequences * ref->count[i]);
     case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN: return (reference_real)(sequences * ref_segments_times_tokens(ref, i, t));
-    case GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN:      return (reference_real)(ref->count[i] * ref_like(ref, i));
+    case GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN:      return (reference_real)(ref->count[i] * ref_responses_of_sign(ref, i));
     default:                         return 1;
     }
 }
 
-/* the divisors of the sign of A, and of what is beside the terms */
+/* by_sign, and the coefficients of likelihood and pairs, from the counts of the whole batch */
 static inline void ref_find_divisors(reference *ref) {
     const grpo_penalty *p = &ref->obj->penalty;
     int64_t g, i, j, t, likely = 0, pairs = 0, responses = 0, sign[2] = { 0, 0 };
     for (g = 0; g < ref->b->n_groups; g++) for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) {
-        for (j = ref->b->group_begin[g]; j < ref->b->group_begin[g + 1]; j++) pairs += ref_outdoes(ref, i, j);
+        for (j = ref->b->group_begin[g]; j < ref->b->group_begin[g + 1]; j++) pairs += ref_is_pair(ref, i, j);
         for (t = ref->b->offset[i]; t < ref->b->offset[i] + ref->b->length[i]; t++) {
             if (!ref->active[t]) continue;
             sign[ref->advantage[t] > 0]++;
@@ -86,8 +86,8 @@ static inline reference_real ref_coefficient(reference *ref, grpo_aggregation_ki
     return ref_note(ref, ref->factor / ref_note(ref, ref_divisor(ref, kind, g, i, t)));
 }
 
-/* of the KL or the entropy of token t: that of the term, or one of its own */
-static inline reference_real ref_apart(reference *ref, grpo_penalty_aggregation_kind kind, int64_t g, int64_t i, int64_t t) {
+/* the coefficient of the KL or the entropy of token t: that of the policy term, or by kl_aggregation, entropy_aggregation */
+static inline reference_real ref_penalty_coefficient(reference *ref, grpo_penalty_aggregation_kind kind, int64_t g, int64_t i, int64_t t) {
     switch (kind) {
     case GRPO_PENALTY_AGGREGATION_TOKEN_MEAN:          return ref_coefficient(ref, GRPO_AGGREGATION_TOKEN_MEAN, g, i, t);
     case GRPO_PENALTY_AGGREGATION_SEQ_MEAN_TOKEN_MEAN: return ref_coefficient(ref, GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN, g, i, t);
@@ -103,8 +103,8 @@ static inline void ref_find_coefficients(reference *ref) {
             if (!ref->active[t]) continue;
             ref->coefficient[t] = ref_coefficient(ref, ref->obj->aggregation.kind, g, i, t);
             ref->coefficient[t] = ref_note(ref, ref->coefficient[t] * ref->by_sign[ref->advantage[t] > 0]);
-            ref->of_kl[t] = ref_apart(ref, ref->obj->penalty.kl_aggregation, g, i, t);
-            ref->of_entropy[t] = ref_apart(ref, ref->obj->penalty.entropy_aggregation, g, i, t);
+            ref->of_kl[t] = ref_penalty_coefficient(ref, ref->obj->penalty.kl_aggregation, g, i, t);
+            ref->of_entropy[t] = ref_penalty_coefficient(ref, ref->obj->penalty.entropy_aggregation, g, i, t);
         }
     }
 }

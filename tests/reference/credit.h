@@ -1,11 +1,11 @@
-/* Axis 2, the credit: every token's advantage from the rewards of its group, its steps, its critic or its tree. */
+/* Axis 2, the credit: the advantage of every token from rewards of the group, steps, a critic or a tree of prefixes. */
 #ifndef REFERENCE_CREDIT_H
 #define REFERENCE_CREDIT_H
 #include "advantage.h"
 
-/* ---- credit ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------------------------------------------------ */
 
-static void credit_steps(book *k, int64_t g) {
+static void credit_steps(evaluation *k, int64_t g) {
     static items all, responses;
     const grpo_advantage *a = &k->obj.advantage;
     const int by_token = a->step_discount == GRPO_STEP_DISCOUNT_TOKENS;
@@ -14,12 +14,12 @@ static void credit_steps(book *k, int64_t g) {
     find_items(k, g, 1, &all);
     find_items(k, g, 0, &responses);
     for (i = k->b.group_begin[g]; i < k->b.group_begin[g + 1]; i++) {
-        number now = zero(), e = item_worth(a, &responses, number_of(k->b.reward[i]));
+        number now = zero(), e = item_advantage(a, &responses, number_of(k->b.reward[i]));
         for (x = all.n - 1, t = k->b.offset[i] + k->b.length[i] - 1; t >= k->b.offset[i]; t--) {
             if (!is_active(&k->b, t)) continue;
             while (x >= 0 && (all.of[x].i != i || all.of[x].t > t)) x--;
             if (a->credit == GRPO_CREDIT_STEP && (by_token || is_step(&k->b, t))) now = times(now, by_token ? a->gamma : a->step_gamma);
-            if (x >= 0 && all.of[x].t == t) now = plus(a->credit == GRPO_CREDIT_STEP ? now : zero(), step_worth(k, &all, x));
+            if (x >= 0 && all.of[x].t == t) now = plus(a->credit == GRPO_CREDIT_STEP ? now : zero(), step_advantage(k, &all, x));
             k->A[t] = a->credit == GRPO_CREDIT_EPISODE_STEP ? plus(e, times(now, a->step_coef)) : now;
         }
     }
@@ -27,8 +27,8 @@ static void credit_steps(book *k, int64_t g) {
 
 /* ---- returns and critics ---------------------------------------------------------------------------------------------------------- */
 
-/* delta of credit gae, or the reward of credit return */
-static number gain_at(const book *k, int64_t i, int64_t t, number a) {
+/* delta of credit gae; with credit return, a at the last active token and 0 before */
+static number gain_at(const evaluation *k, int64_t i, int64_t t, number a) {
     const grpo_advantage *o = &k->obj.advantage;
     const int64_t next = next_active(&k->b, i, t);
     const int repeat = o->bootstrap == GRPO_BOOTSTRAP_REPEAT && k->b.truncated[i];
@@ -39,14 +39,14 @@ static number gain_at(const book *k, int64_t i, int64_t t, number a) {
     return plus(plus(x, next < 0 ? zero() : times(number_of(k->b.token[TOKEN_VALUE][next]), o->gamma)), number_of(-V));
 }
 
-/* what the step that ends at token t is worth, 0 where none does */
-static number step_at(const book *k, const items *steps, int64_t t) {
+/* the advantage of the step that ends at token t, 0 if none does */
+static number step_advantage_at(const evaluation *k, const items *steps, int64_t t) {
     int x;
-    for (x = 0; x < steps->n; x++) if (steps->of[x].t == t) return step_worth(k, steps, x);
+    for (x = 0; x < steps->n; x++) if (steps->of[x].t == t) return step_advantage(k, steps, x);
     return zero();
 }
 
-static void credit_returns(book *k, int64_t g) {
+static void credit_returns(evaluation *k, int64_t g) {
     static items all, steps;
     const grpo_advantage *a = &k->obj.advantage;
     const int by_step = a->credit == GRPO_CREDIT_STEP_GAE, critic = by_step || a->credit == GRPO_CREDIT_GAE;
@@ -56,7 +56,7 @@ static void credit_returns(book *k, int64_t g) {
     if (by_step) find_items(k, g, 1, &steps);
     for (x = 0; x < all.n; x++) {
         const int64_t i = all.of[x].i, T = active_tokens_of(&k->b, i);
-        const number own = by_step ? zero() : item_worth(a, &all, all.of[x].R);
+        const number own = by_step ? zero() : item_advantage(a, &all, all.of[x].R);
         reference_real lambda = critic ? a->lambda : 1, long_lambda = a->lambda_length * (reference_real)T;
         long_lambda = long_lambda > 1 ? 1 - 1 / long_lambda : 0;
         if (critic && a->lambda_length > 0 && long_lambda > lambda) lambda = long_lambda;
@@ -66,7 +66,7 @@ static void credit_returns(book *k, int64_t g) {
             if (!is_active(&k->b, t)) continue;
             for (j = t; j >= 0; j = next_active(&k->b, i, j)) {
                 sum = plus(sum, times(gain_at(k, i, j, own), discount));
-                if (by_step) sum = plus(sum, times(step_at(k, &steps, j), discount));
+                if (by_step) sum = plus(sum, times(step_advantage_at(k, &steps, j), discount));
                 discount *= a->gamma * lambda;
             }
             k->cut[t] = k->b.truncated[i] && (double)left-- <= a->truncated_tail;
@@ -84,7 +84,7 @@ static number mean_of(const items *all, const int *of) {
     return times(sum, 1 / (reference_real)n);
 }
 
-static void credit_tree(book *k, int64_t g) {
+static void credit_tree(evaluation *k, int64_t g) {
     static items all;
     static int of[MOST_ITEMS];
     const grpo_advantage *a = &k->obj.advantage;
@@ -93,7 +93,7 @@ static void credit_tree(book *k, int64_t g) {
     find_items(k, g, 0, &all);
     for (x = 0; x < all.n; x++) {
         const int64_t i = all.of[x].i, begin = k->b.offset[i];
-        const number own = item_worth(a, &all, all.of[x].R);
+        const number own = item_advantage(a, &all, all.of[x].R);
         const reference_real V = all.n == 1 ? 1 : variance_of(&all, a->std);
         const int of_group = a->baseline != GRPO_BASELINE_NONE || a->scale == GRPO_SCALE_GROUP_STD;
         const int pinned = all.n == 1 && a->singleton == GRPO_SINGLETON_ZERO && of_group;
@@ -120,8 +120,8 @@ static void credit_tree(book *k, int64_t g) {
     }
 }
 
-/* subsets of k of the items as bits */
-static number subsets(const book *k, const items *all, int x) {
+/* PKPO reward of item x, by enumerating all subsets of k items as bit sets */
+static number pkpo_reward(const evaluation *k, const items *all, int x) {
     const int size = (int)k->obj.advantage.pass_k, gain = k->obj.advantage.transform == GRPO_TRANSFORM_PKPO_GAIN;
     number sum = zero(), elsewhere = zero();
     reference_real count = 0, apart = 0;
@@ -150,8 +150,8 @@ static number subsets(const book *k, const items *all, int x) {
     return less(sum, times(elsewhere, size / (apart * (reference_real)(all->n - 1))));
 }
 
-/* times (1 - mu)^power, mu of the items before the transform */
-static number failing(const grpo_advantage *a, const items *all, number own) {
+/* own times (1 - mu)^focal_gamma, mu the mean of the rewards before the transform, scaled to [0, 1] */
+static number focal_weighted(const grpo_advantage *a, const items *all, number own) {
     const reference_real span = (reference_real)a->focal_reward_high - a->focal_reward_low;
     reference_real mean = 0, size = 0, rest, w = 1, more = 1;
     int j;
@@ -166,21 +166,21 @@ static number failing(const grpo_advantage *a, const items *all, number own) {
     return own;
 }
 
-/* a of a response that is no part of the pool of the others */
-static number outside_worth(const grpo_advantage *a, const items *pool, number R) {
+/* the advantage of a response that is excluded from the pool */
+static number excluded_advantage(const grpo_advantage *a, const items *pool, number R) {
     number best = { -HUGE_VAL, 0 }, own;
     int j;
     if (pool->n == 0 || a->excluded == GRPO_EXCLUDED_ZERO) return zero();
-    if (a->excluded == GRPO_EXCLUDED_OWN) return worth_beside(a, pool, R, 1);
+    if (a->excluded == GRPO_EXCLUDED_OWN) return advantage_against(a, pool, R, 1);
     for (j = 0; j < pool->n; j++) {
-        own = item_worth(a, pool, pool->of[j].R);
+        own = item_advantage(a, pool, pool->of[j].R);
         if (own.v > best.v) best.v = own.v;
         if (own.s > best.s) best.s = own.s;
     }
     return times(best, a->excluded_coef);
 }
 
-static void credit_beside(book *k, int64_t g) {
+static void credit_with_excluded(evaluation *k, int64_t g) {
     static items all, pool;
     const grpo_advantage *a = &k->obj.advantage;
     int64_t t;
@@ -189,28 +189,28 @@ static void credit_beside(book *k, int64_t g) {
     for (pool.n = 0, x = 0; x < all.n; x++) if (!k->b.outside[all.of[x].i]) pool.of[pool.n++] = all.of[x];
     for (x = 0; x < all.n; x++) {
         const int64_t i = all.of[x].i;
-        const number own = k->b.outside[i] ? outside_worth(a, &pool, all.of[x].R) : item_worth(a, &pool, all.of[x].R);
+        const number own = k->b.outside[i] ? excluded_advantage(a, &pool, all.of[x].R) : item_advantage(a, &pool, all.of[x].R);
         for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) if (is_active(&k->b, t)) k->A[t] = own;
     }
 }
 
-static void credit_outcomes(book *k, int64_t g) {
+static void credit_outcomes(evaluation *k, int64_t g) {
     static items all, pool;
     const grpo_advantage *a = &k->obj.advantage;
     int64_t t;
     int x;
     find_items(k, g, 0, &all);
     pool = all;
-    for (x = 0; x < all.n && a->transform != GRPO_TRANSFORM_NONE; x++) pool.of[x].R = subsets(k, &all, x);
+    for (x = 0; x < all.n && a->transform != GRPO_TRANSFORM_NONE; x++) pool.of[x].R = pkpo_reward(k, &all, x);
     for (x = 0; x < all.n; x++) {
         const int64_t i = all.of[x].i;
-        number own = item_worth(a, &pool, pool.of[x].R);
+        number own = item_advantage(a, &pool, pool.of[x].R);
         if (a->reweight == GRPO_REWEIGHT_EXPONENTIAL) {
             const reference_real e = ref_exp(own.v / a->reweight_temperature);
             own.v *= e;
             own.s *= e * (1 + own.s / ref_abs(a->reweight_temperature));
         }
-        if (a->reweight == GRPO_REWEIGHT_FOCAL) own = failing(a, &all, own);
+        if (a->reweight == GRPO_REWEIGHT_FOCAL) own = focal_weighted(a, &all, own);
         for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) if (is_active(&k->b, t)) k->A[t] = own;
     }
 }
@@ -224,8 +224,8 @@ static reference_real log_beta(reference_real mu, reference_real V, reference_re
     return ref_log_gamma(alpha + beta) - ref_log_gamma(alpha) - ref_log_gamma(beta) + (alpha - 1) * ref_ln(p) + (beta - 1) * ref_ln(1 - p);
 }
 
-/* rewards in [0, 1], a mean strictly between them in every group: A = (R - p) min(1/f, 1e6) */
-static void credit_beta(book *k) {
+/* A = (R - p) min(1/f, 1e6), p the mean of the group and f the density at p; for rewards in [0, 1] with p in (0, 1) in every group */
+static void credit_beta(evaluation *k) {
     items means;
     number p = zero();
     reference_real V, log_f, factor;
@@ -252,7 +252,7 @@ static void credit_beta(book *k) {
     }
 }
 
-static number share_reward(const book *k, int64_t g, int64_t i, int64_t t) {
+static number share_reward(const evaluation *k, int64_t g, int64_t i, int64_t t) {
     const grpo_advantage *a = &k->obj.advantage;
     const int64_t position = t - k->b.offset[i];
     const int win = k->b.reward[i] > 0;
@@ -268,7 +268,7 @@ static number share_reward(const book *k, int64_t g, int64_t i, int64_t t) {
     return plus(number_of(-1), number_of(-a->entropy_share_coef * n / (own + a->entropy_share_eps) / sum));
 }
 
-static void credit_shares(book *k, int64_t g) {
+static void credit_shares(evaluation *k, int64_t g) {
     number *at[MOST_TOKENS];
     int64_t i, t;
     int win, n;

@@ -1,15 +1,16 @@
-/* What an evaluation of the loss in binary128 holds and notes: which way its comparisons went, whether double could hold its numbers. */
+/* The state of an evaluation of the loss in binary128.  It records the outcome of every comparison (a hash of the branches taken) and
+ * whether every intermediate number is within the range of double. */
 #ifndef REFERENCE_EVALUATION_H
 #define REFERENCE_EVALUATION_H
 #include "../random_batch.h"
 #include "number.h"
 
-/* differences of larger ones lose too much of what the step adds */
+/* beyond this log-probability a difference loses too many digits of the step */
 static const double REFERENCE_LARGEST_LOG = 1e9;
-/* sums with smaller ones are rounded in here, to at most REFERENCE_BLUR from what they are */
+/* sums that contain smaller log-probabilities are rounded in binary128 too; their error is at most REFERENCE_BLUR */
 static const double REFERENCE_SMALLEST_LOG = 0x1p-30, REFERENCE_BLUR = 0x1p-60;
 static const double REFERENCE_STEP = 0x1p-33;
-/* a product of three numbers up to this, or of their reciprocals, is one of double in whichever order they are multiplied */
+/* a product of three numbers of at most this magnitude, or of their reciprocals, neither overflows nor underflows in double */
 static const double REFERENCE_LARGEST = 1e100;
 
 typedef struct {
@@ -22,23 +23,24 @@ typedef struct {
     const rollouts *b;
     const grpo_real *advantage;
     reference_real factor;                       /* ranks */
-    uint8_t *active, *dropped;                   /* dropped: by trust or off_policy */
-    int64_t rejected;                            /* tokens */
+    uint8_t *active, *dropped;                   /* per token; dropped: by weight.trust or weight.off_policy_mask */
+    int64_t rejected;                            /* number of tokens */
     reference_real *l, *fixed, *weight, *whole;  /* per token; weight: what multiplies S; whole: the term */
     reference_real *coefficient, *unit_fixed;    /* per token: c; y of its unit, 0 for unit token */
     reference_real *of_kl, *of_entropy;          /* per token: c of its KL and of its entropy */
-    reference_real by_sign[2];                   /* what of c tells A <= 0 from A > 0 */
+    reference_real by_sign[2];                   /* the factor of c for A <= 0, and for A > 0 */
     reference_real likelihood, pairs, signs;     /* coef/D times ranks; signs: coef/N where there is no pair */
-    reference_real log_z_moved;                  /* by how much every log_partition is another */
+    reference_real log_z_moved;                  /* added to every log_partition */
     int64_t *count;                              /* per sequence: T_i */
     int blurred;                                 /* sums of log-probabilities are rounded */
-    int unsure;                                  /* which tokens are active is a matter of rounding */
+    int unsure;                                  /* rounding may decide which tokens are active */
     /* of the evaluation in progress */
-    uint64_t branches;                           /* which way every comparison went */
-    int beyond;                                  /* a number, or the products of it, that double may not hold to full precision */
-    int rough;                                   /* too steep for the step */
+    uint64_t branches;                           /* hash of the outcomes of all comparisons */
+    int beyond;                                  /* a number whose products may overflow or underflow in double, or a comparison
+                                                    that rounding may decide */
+    int rough;                                   /* the slope changes too much within a step of the difference */
     reference_real largest_log;
-    reference_real scale, steep;                 /* sums of the terms' and of the derivatives' sizes, times what roundings may grow to */
+    reference_real scale, steep;                 /* sums of the sizes of terms and derivatives, times their amplification of rounding */
     reference_real size;                         /* the scale of vectors/scale.md */
 } reference;
 
@@ -53,7 +55,7 @@ static inline int ref_decide(reference *ref, int yes) {
     return yes;
 }
 
-/* x is also a number of the computation in double */
+/* returns x; sets `beyond` if x, or a product with x, may overflow or underflow in double */
 static inline reference_real ref_note(reference *ref, reference_real x) {
     if (x != 0 && !(ref_abs(x) * REFERENCE_LARGEST >= 1 && ref_abs(x) <= REFERENCE_LARGEST)) ref->beyond = 1;
     return x;
@@ -70,27 +72,27 @@ static inline int ref_near(reference_real x, reference_real bound) {
     return bound < HUGE_VAL && ref_abs(x - bound) <= 0x1p-40 * ref_abs(bound);
 }
 
-/* may rounding put x on the other side of the bound, or beside it?  exact: x is the same number in double if it is not blurred */
-static inline int ref_wavers(const reference *ref, reference_real x, reference_real bound, int exact) {
+/* may rounding decide on which side of the bound x lies?  exact: x is computed without rounding in double, unless blurred */
+static inline int ref_is_uncertain(const reference *ref, reference_real x, reference_real bound, int exact) {
     if (x != x || (ref->blurred && ref_abs(x - bound) <= REFERENCE_BLUR)) return 1;
     return !exact && ref_near(x, bound);
 }
 
-/* x > bound, on which something jumps: what rounding may put on either side is not judged */
-static inline int ref_jumps(reference *ref, reference_real x, reference_real bound) {
-    if (ref_wavers(ref, x, bound, x == bound)) ref->beyond = 1;
+/* x > bound, where the value or the slope is discontinuous; not judged where rounding may decide */
+static inline int ref_exceeds(reference *ref, reference_real x, reference_real bound) {
+    if (ref_is_uncertain(ref, x, bound, x == bound)) ref->beyond = 1;
     return ref_decide(ref, x > bound);
 }
 
-/* e^y; a y so small that e^y is 1 in here has a side of 1 all the same */
+/* e^y; not judged where y is not 0 and e^y rounds to 1: comparisons of the ratio with 1 would then be wrong */
 static inline reference_real ref_ratio(reference *ref, reference_real y) {
     const reference_real w = ref_exp(y);
     if (w == 1 && y != 0) ref->beyond = 1;
     return w;
 }
 
-static inline int ref_jumps_out(reference *ref, reference_real x, double low, double high) {
-    return ref_jumps(ref, x, high) || ref_jumps(ref, -x, -(reference_real)low);
+static inline int ref_is_outside(reference *ref, reference_real x, double low, double high) {
+    return ref_exceeds(ref, x, high) || ref_exceeds(ref, -x, -(reference_real)low);
 }
 
 static inline reference_real ref_bounded(reference *ref, reference_real x, reference_real low, reference_real high) {
@@ -102,7 +104,7 @@ static inline reference_real ref_clamp(reference *ref, reference_real x, double 
     return low == 0 && high == 0 ? x : ref_bounded(ref, x, low, high);
 }
 
-/* ---- places in the batch ----------------------------------------------------------------------------------------------------------- */
+/* ---- tokens of the batch ----------------------------------------------------------------------------------------------------------- */
 
 static inline int64_t ref_end(const reference *ref, int64_t i) { return ref->b->offset[i] + ref->b->length[i]; }
 

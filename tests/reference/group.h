@@ -1,11 +1,11 @@
 /* Axis 4: the surrogates of a group.
  *
- * With everything as written, sums over all the others for each; the size of a derivative is what it may lose, as the scales say. */
+ * Formulas as written, with a sum over all responses of the group for each of them.  Sizes are as in vectors/scale.md. */
 #ifndef REFERENCE_GROUP_H
 #define REFERENCE_GROUP_H
 #include "surrogate.h"
 
-/* y_i with all its clamps; a gradient of the token moves it by what its tokens move */
+/* log-ratio y_i of a response, clamped; with ratio.gradient token it changes with each of its tokens */
 static inline reference_real ref_score_of(reference *ref, const reference_real *l, int64_t i) {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     const int64_t first = ref_first_active(ref, i);
@@ -19,7 +19,7 @@ static inline reference_real ref_score_of(reference *ref, const reference_real *
     return ref_clamp(ref, y, a->level_clamp_low, a->level_clamp_high);
 }
 
-/* o_i of `target` */
+/* log-probability of a response under the old policy, for surrogate tilted_cross_entropy */
 static inline reference_real ref_old_score(reference *ref, int64_t i) {
     reference_real sum = 0;
     int64_t t;
@@ -28,15 +28,15 @@ static inline reference_real ref_old_score(reference *ref, int64_t i) {
 }
 
 enum { REFERENCE_MOST = 64 };
-/* y: the scores; size: that of them; rate: the largest size of ds/dy */
+/* the responses of a group that have active tokens; y: scores s, size: of the scores, rate: the largest size of ds/dy */
 typedef struct {
     int n;
     int64_t sequence[REFERENCE_MOST];
     reference_real y[REFERENCE_MOST], A[REFERENCE_MOST], T[REFERENCE_MOST], size[REFERENCE_MOST], rate, log_partition;
-    reference_real still[REFERENCE_MOST], old[REFERENCE_MOST];          /* y inside a stop-gradient, and that of logp_old */
+    reference_real still[REFERENCE_MOST], old[REFERENCE_MOST];          /* score inside a stop-gradient, under logp_old */
 } ref_group;
 
-/* a value, its size in the sense of the scales, and that of its derivatives by all y, sum of absolute values */
+/* the value F of a response, its size (vectors/scale.md), and the sum of the sizes of its derivatives by all y */
 typedef struct { reference_real value, size, slope; } ref_worth;
 
 static inline ref_worth ref_variance_of(const reference *ref, const ref_group *g, int i) {
@@ -108,7 +108,7 @@ static inline ref_worth ref_pairs_of(const reference *ref, const ref_group *g, i
     return w;
 }
 
-/* of `target` too, which has the old scores beside A/tau */
+/* cross-entropy to the softmax of A/tau; with tilted_cross_entropy to the softmax of beta times the old score + A/tau */
 static inline ref_worth ref_contrast_of(const reference *ref, const ref_group *g, int i) {
     const reference_real k = ref->obj->surrogate.beta, tau = ref->obj->surrogate.advantage_temperature;
     const reference_real old = ref->obj->surrogate.kind == GRPO_SURROGATE_TILTED_CROSS_ENTROPY ? k : 0;
@@ -129,7 +129,7 @@ static inline ref_worth ref_contrast_of(const reference *ref, const ref_group *g
     return w;
 }
 
-/* mean and deviation are inside a stop-gradient; not judged where the scores are so close that rounding may be all of the deviation */
+/* (A - beta z)^2, z the z-score with mean and deviation inside a stop-gradient; not judged where the deviation may be rounding alone */
 static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, int i) {
     const reference_real k = ref->obj->surrogate.beta, n = g->n;
     reference_real mean = 0, size = 0, V = 0, s = 1, e, most;
@@ -151,7 +151,7 @@ static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, 
     return w;
 }
 
-/* the same with nothing inside one */
+/* the same without a stop-gradient */
 static inline ref_worth ref_regression_of(reference *ref, const ref_group *g, int i) {
     const reference_real k = ref->obj->surrogate.beta, n = g->n;
     reference_real mean = 0, size = 0, V = 0, s, D, e, most, all = 0;
@@ -186,7 +186,7 @@ static inline ref_worth ref_hinge_of(reference *ref, const ref_group *g, int i) 
         if (!ref_leads(g->A[i], g->A[b], s->min_gap)) continue;
         x = s->hinge_margin - k * (g->y[i] - g->y[b]);
         w.size += (ref_abs((reference_real)s->hinge_margin) + ref_abs(k) * (g->size[i] + g->size[b])) / pairs;
-        if (!ref_jumps(ref, x, 0)) continue;
+        if (!ref_exceeds(ref, x, 0)) continue;
         w.value += x / pairs;
         w.slope += 2 * ref_abs(k) / pairs;
     }
@@ -200,7 +200,7 @@ static inline reference_real ref_largest_size(const ref_group *g) {
     return largest;
 }
 
-/* e^z_i over their sum, of the n numbers where `of` */
+/* softmax of z at i, over those of the n numbers whose `of` is set */
 static inline reference_real ref_share(const reference_real *z, const int *of, int n, int i) {
     reference_real sum = 0;
     int j;
@@ -229,7 +229,7 @@ static inline ref_worth ref_contrast_means_of(const reference *ref, const ref_gr
     return w;
 }
 
-/* a good one's part; the margin and the distances are rounded in the exponents */
+/* the share of a response with A > 0; sizes include the rounding of margin and distances in the exponents */
 static inline ref_worth ref_contrastive_of(const reference *ref, const ref_group *g, int i) {
     const reference_real tau = ref->obj->surrogate.contrast_temperature, m = ref->obj->surrogate.contrast_margin;
     const reference_real largest = ref_largest_size(g);
@@ -243,7 +243,7 @@ static inline ref_worth ref_contrastive_of(const reference *ref, const ref_group
         sum += ref_exp((g->y[j] - g->y[i] + m) / tau - top);
         rest += ref_exp((g->y[j] - g->y[i] + m) / tau - top) * g->size[j];
     }
-    share = 1 / (1 + ref_exp(-top) / sum);                                                               /* what all the others have */
+    share = 1 / (1 + ref_exp(-top) / sum);                                                               /* of the responses with A <= 0 */
     w.value = tau / n * (top == 0 ? ref_ln1p(sum) : top + ref_ln(ref_exp(-top) + sum));
     w.size = w.value + share / n * (ref_abs(m) + g->size[i] + rest / sum);
     w.slope = 2 * share / n * (1 + (largest + ref_abs(m)) / tau);
@@ -314,7 +314,7 @@ static inline ref_worth ref_worth_of(reference *ref, const ref_group *g, int i) 
     return w;
 }
 
-/* a gradient that is the token's own counts every response as often as it has tokens */
+/* the group evaluated at log-probabilities l; y and `still` differ only in what is inside a stop-gradient */
 static inline ref_group ref_group_of(reference *ref, const reference_real *l, int64_t g) {
     ref_group x;
     int64_t i;
@@ -341,7 +341,7 @@ static inline ref_group ref_group_of(reference *ref, const reference_real *l, in
     return x;
 }
 
-/* M v g F of every token of group g; an infinite size is none */
+/* the sum of c M v g F over the tokens of group g */
 static inline reference_real ref_coupled(reference *ref, int64_t g) {
     const ref_group x = ref_group_of(ref, ref->l, g);
     reference_real sum = 0, c;
@@ -364,7 +364,7 @@ static inline reference_real ref_coupled(reference *ref, int64_t g) {
     return sum;
 }
 
-/* M v g F */
+/* M v g F of token t of sequence i, without c */
 static inline reference_real ref_coupled_term(reference *ref, int64_t i, int64_t t) {
     int64_t g = 0;
     int k;

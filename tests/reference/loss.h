@@ -1,4 +1,4 @@
-/* The loss, and its slopes by central differences of the terms that a log-probability enters. */
+/* The loss, and its slopes by central differences of the terms that depend on a log-probability. */
 #ifndef REFERENCE_LOSS_H
 #define REFERENCE_LOSS_H
 #include "weight.h"
@@ -25,7 +25,7 @@ static inline int ref_has_ratio(const reference *ref) {
     return !without || (p->kl != GRPO_KL_NONE && p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE);
 }
 
-/* NaN, which is never judged, where a log-probability is infinite or too large */
+/* unit_fixed of every active token; NaN, which is never judged, where a log-probability is infinite or too large */
 static inline void ref_find_units(reference *ref) {
     int64_t i, t;
     for (i = 0; i < ref->b->n_sequences; i++) for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) {
@@ -72,7 +72,7 @@ static inline void reference_free(reference *ref) {
 
 /* ---- terms ------------------------------------------------------------------------------------------------------------------------- */
 
-/* what a term's parts are multiplied with */
+/* the coefficients of a term's parts */
 typedef struct { reference_real policy, kl, entropy; } ref_parts;
 
 static inline ref_parts ref_coefficients(const reference *ref, int64_t t) {
@@ -83,7 +83,7 @@ static inline ref_parts ref_coefficients(const reference *ref, int64_t t) {
     return c;
 }
 
-/* c v S + c' beta u K - c'' alpha H, or of them what is asked for */
+/* c v S (if policy) + c' beta u K - c'' alpha H (if penalty) */
 static inline reference_real ref_term(reference *ref, int64_t t, ref_parts c, reference_real unit, int policy, int penalty) {
     ref_size S_size = { 1, 0, 0 }, K_size = { 1, 0, 0 };
     const reference_real v = ref_note(ref, ref->weight[t]);
@@ -101,7 +101,7 @@ static inline reference_real ref_term(reference *ref, int64_t t, ref_parts c, re
     return ref_note(ref, c.policy * S) + ref_note(ref, c.kl * K) + ref_note(ref, c.entropy * H);
 }
 
-/* y of the unit of token t of sequence i */
+/* log-ratio y of the unit of token t of sequence i */
 static inline reference_real ref_unit(reference *ref, int64_t i, int64_t t) {
     return ref_ratio_is_own(ref) || !ref_has_ratio(ref) ? ref->unit_fixed[t] : ref_unit_log_ratio(ref, ref->l, i, t);
 }
@@ -116,7 +116,7 @@ static inline reference_real ref_sequence(reference *ref, int64_t i) {
     return sum;
 }
 
-/* of group g all that is no sequence's own */
+/* the terms of group g that belong to no single sequence */
 static inline reference_real ref_of_group(reference *ref, int64_t g) {
     return ref_coupled(ref, g) + ref_pairs(ref, g) + ref_signs(ref, g);
 }
@@ -136,7 +136,7 @@ static inline reference_answer reference_loss(reference *ref) {
 
 /* ---- slopes ------------------------------------------------------------------------------------------------------------------------ */
 
-/* the terms that l[t] enters */
+/* the sum of the terms that depend on l[t] */
 static inline reference_real ref_entered(reference *ref, int64_t i, int64_t t) {
     const int coupled = is_of_a_group(ref->obj->surrogate.kind), policy = ref_surrogate_has_ratio(ref) && !coupled;
     const int penalty = ref->obj->penalty.kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL;
@@ -152,7 +152,7 @@ static inline reference_real ref_entered(reference *ref, int64_t i, int64_t t) {
     return sum;
 }
 
-/* with l[t] moved */
+/* the same with `by` added to l[t] */
 static inline reference_real ref_moved(reference *ref, int64_t i, int64_t t, reference_real by) {
     reference_real x;
     ref->l[t] = ref->fixed[t] + by;
@@ -161,7 +161,7 @@ static inline reference_real ref_moved(reference *ref, int64_t i, int64_t t, ref
     return x;
 }
 
-/* a central difference, and whether its two ends are as fit to be compared as l[t] itself: a huge factor times the step may be anything */
+/* a central difference; the largest scale, the branches and `beyond` at its two ends: a huge factor times the step may overflow there */
 typedef struct { reference_real value, scale; uint64_t branches[2]; int beyond; } ref_difference;
 
 static inline ref_difference ref_central(reference *ref, int64_t i, int64_t t, reference_real by) {
@@ -178,26 +178,26 @@ static inline ref_difference ref_central(reference *ref, int64_t i, int64_t t, r
     return d;
 }
 
-/* does no comparison turn within `by` of l[t]? */
-static inline int ref_straight(reference *ref, int64_t i, int64_t t, reference_real by, uint64_t branches) {
+/* are all comparisons the same at l[t] - by and l[t] + by? */
+static inline int ref_has_same_branches(reference *ref, int64_t i, int64_t t, reference_real by, uint64_t branches) {
     const ref_difference d = ref_central(ref, i, t, by);
     return d.branches[0] == branches && d.branches[1] == branches;
 }
 
-/* dlogp is an element: rounded to it, and an infinity beyond the largest */
+/* adds the rounding to an element (float or double) to the tolerance; not judged beyond the largest float */
 static inline void ref_as_element(reference_answer *a) {
     if (sizeof(grpo_real) != 4) return;
     if (ref_abs(a->value) + a->tolerance > 3e38) a->judged = 0;
     a->tolerance += 0x1p-24 * ref_abs(a->value) + 0x1p-149;
 }
 
-/* does the step rise out of the rounding of the terms at its ends, which is at most 2^-103 of their scale? */
+/* is the step large enough against the rounding of the terms at its ends, at most 2^-103 of their scale? */
 static inline int ref_resolves(const ref_difference *d, reference_real steep) {
     return !d->beyond && d->scale <= 0x1p35 * steep;
 }
 
-/* d loss / d l[t], of a token of sequence i.  The step is short enough where twice the step changes less than the tolerance: a third of the
- * change is the error that is left. */
+/* d loss / d l[t], of a token of sequence i.  The step is short enough where twice the step changes the difference by less than the
+ * tolerance: the remaining error is a third of that change. */
 static inline reference_answer reference_slope(reference *ref, int64_t i, int64_t t) {
     reference_answer slope = { 0, 0, 0 };
     const reference_real h = REFERENCE_STEP;
@@ -209,7 +209,7 @@ static inline reference_answer reference_slope(reference *ref, int64_t i, int64_
     ref_entered(ref, i, t);
     steep = ref->steep;
     branches = ref->branches;
-    reach = 16 * h + 0x1p-40 * ref->largest_log;           /* the larger the numbers, the larger the rounding of what is compared */
+    reach = 16 * h + 0x1p-40 * ref->largest_log;           /* the rounding of compared numbers grows with log-probabilities */
     slope.tolerance = 0x1p-33 * steep;
     slope.judged = !ref->beyond && !ref->rough && ref->scale <= 0x1p35 * steep;
     if (!slope.judged) return slope;
@@ -217,12 +217,12 @@ static inline reference_answer reference_slope(reference *ref, int64_t i, int64_
     far = ref_central(ref, i, t, 2 * h);
     slope.value = near.value;
     slope.judged = ref_resolves(&near, steep) && ref_resolves(&far, steep) && ref_abs(near.value - far.value) <= slope.tolerance
-                   && ref_straight(ref, i, t, reach, branches);
+                   && ref_has_same_branches(ref, i, t, reach, branches);
     ref_as_element(&slope);
     return slope;
 }
 
-/* d loss / d log_partition of group g: the loss is a square in it, and has the slope of its secant */
+/* d loss / d log_partition of group g: the loss is quadratic in it, so a central difference is exact */
 static inline reference_answer reference_log_z_slope(reference *ref, int64_t g) {
     reference_answer slope = { 0, 0, 0 };
     ref_begin(ref);
@@ -238,7 +238,7 @@ static inline reference_answer reference_log_z_slope(reference *ref, int64_t g) 
     return slope;
 }
 
-/* the term of a token of sequence i, within what the headers promise */
+/* the term of a token of sequence i; the tolerance is what the headers promise */
 static inline reference_answer reference_term(reference *ref, int64_t i, int64_t t) {
     const ref_parts whole = { 1, 1, 1 };
     reference_answer term = { 0, 0, 0 };
@@ -246,13 +246,13 @@ static inline reference_answer reference_term(reference *ref, int64_t i, int64_t
     ref_begin(ref);
     term.value = ref_term(ref, t, whole, ref_unit(ref, i, t), !is_of_a_group(ref->obj->surrogate.kind), 1);
     if (is_of_a_group(ref->obj->surrogate.kind)) term.value += ref_coupled_term(ref, i, t);
-    term.judged = !ref->beyond && ref->scale <= 512 * ref->size;       /* not at a bound, where logarithms are compared */
+    term.judged = !ref->beyond && ref->scale <= 512 * ref->size;       /* not at a clip bound, where the headers compare logarithms */
     term.tolerance = 0x1p-50 * ref->size;
     ref_as_element(&term);
     return term;
 }
 
-/* d loss / d entropy, likewise */
+/* d loss / d entropy of token t, with the same tolerance */
 static inline reference_answer reference_entropy_slope(reference *ref, int64_t t) {
     reference_answer slope = { 0, 0, 0 };
     ref_begin(ref);
@@ -263,7 +263,7 @@ static inline reference_answer reference_entropy_slope(reference *ref, int64_t t
     return slope;
 }
 
-/* d loss / d divergence_ref, likewise */
+/* d loss / d divergence_ref of token t, with the same tolerance */
 static inline reference_answer reference_divergence_slope(reference *ref, int64_t t) {
     const grpo_penalty *p = &ref->obj->penalty;
     const int pays = p->kl == GRPO_KL_EXTERNAL && ref->active[t] && (p->kl_on != GRPO_KL_ON_SELECTED || ref->b->kl_mask[t]);

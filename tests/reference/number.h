@@ -12,7 +12,7 @@ __extension__ typedef __float128 reference_real;
 
 static inline reference_real ref_abs(reference_real x) { return x < 0 ? -x : x; }
 
-/* e^x - x - 1 for |x| <= 1 to 1e-31, by its series at x/256 and q(2x) = 2 q(x) + (x + q(x))^2, which cancels nothing */
+/* q(x) = e^x - x - 1 for |x| <= 1 to 1e-31: its series at x/256, then q(2x) = 2 q(x) + (x + q(x))^2, without cancellation */
 static inline reference_real ref_small_exp_minus_linear(reference_real x) {
     const reference_real one = 1;
     const reference_real inverse[] = { 0, 0, 0, one / 3, one / 4, one / 5, one / 6, one / 7, one / 8, one / 9, one / 10, one / 11, one / 12,
@@ -50,7 +50,7 @@ static inline reference_real ref_exp_minus_linear(reference_real x) {
     return ref_abs(x) <= 1 ? ref_small_exp_minus_linear(x) : ref_exp(x) - x - 1;
 }
 
-/* of a number within the range of double; each step of Newton's doubles the digits */
+/* ln x for x within the range of double; each step of Newton's method doubles the number of correct digits */
 static inline reference_real ref_ln(reference_real x) {
     reference_real y = log((double)x);
     int k;
@@ -61,7 +61,7 @@ static inline reference_real ref_ln(reference_real x) {
 /* e^a - e^b */
 static inline reference_real ref_change(reference_real a, reference_real b) {
     const reference_real d = a - b;
-    if (d == 0) return 0;                                              /* also where e^a is beyond the largest number */
+    if (d == 0) return 0;                                              /* also where e^a overflows */
     return ref_abs(d) < 0.5 ? ref_exp(b) * (d + ref_exp_minus_linear(d)) : ref_exp(a) - ref_exp(b);
 }
 
@@ -72,7 +72,7 @@ static inline reference_real ref_ln1p(reference_real z) {
     return z * (1 - z * ((reference_real)1 / 2 - z * (third - z / 4)));
 }
 
-/* of any number, also one beyond the range of double */
+/* square root, also of numbers outside the range of double */
 static inline reference_real ref_sqrt(reference_real x) {
     reference_real y;
     int k;
@@ -111,7 +111,7 @@ static inline reference_real ref_log_gamma(reference_real x) {
     return (x - (reference_real)1 / 2) * ref_ln(x) - x + half_log_two_pi + y - below;
 }
 
-/* a - b > margin, exactly: what the difference loses decides where it is the margin */
+/* a - b > margin, exactly: where the rounded difference equals the margin, its rounding error decides */
 static inline int ref_leads(reference_real a, reference_real b, reference_real margin) {
     const reference_real d = a - b, v = d - a, lost = (a - (d - v)) - (b + v);
     return d > margin || (d == margin && lost > 0);

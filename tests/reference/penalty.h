@@ -1,4 +1,4 @@
-/* Axis 5: the KL and the entropy of a term; and what stands beside the terms: likelihood of tokens, preference of pairs. */
+/* Axis 5: the KL and the entropy of a term; likelihood of tokens and preference of pairs, which are added to the loss beside the terms. */
 #ifndef REFERENCE_PENALTY_H
 #define REFERENCE_PENALTY_H
 #include "surrogate.h"
@@ -36,7 +36,7 @@ static inline reference_real ref_entropy_bonus(const reference *ref, int64_t t) 
     return alpha != 0 ? -alpha * (reference_real)ref->b->token[TOKEN_ENTROPY][t] : 0;
 }
 
-/* beta K of a divergence that is given, which no log-probability enters */
+/* beta K of the given divergence batch.divergence_ref, which does not depend on any log-probability */
 static inline reference_real ref_given_divergence(reference *ref, int64_t t, ref_size *size) {
     const reference_real given = ref_note(ref, ref->b->token[TOKEN_DIVERGENCE_REF][t]);
     const reference_real K = ref_note(ref, ref_note(ref, ref->obj->penalty.kl_coef) * given);
@@ -45,7 +45,7 @@ static inline reference_real ref_given_divergence(reference *ref, int64_t t, ref
     return K;
 }
 
-/* beta u K */
+/* beta u K, u the importance weight of the KL */
 static inline reference_real ref_weighted_kl(reference *ref, int64_t t, reference_real unit, ref_size *size) {
     const grpo_penalty *p = &ref->obj->penalty;
     reference_real u = 1, K;
@@ -70,7 +70,7 @@ static inline reference_real ref_weighted_kl(reference *ref, int64_t t, referenc
     return u * K;
 }
 
-/* ---- beside the terms: likelihood -------------------------------------------------------------------------------------------------- */
+/* ---- likelihood -------------------------------------------------------------------------------------------------------------------- */
 
 static inline int ref_is_likely(const reference *ref, int64_t i, int64_t t) {
     switch (ref->obj->penalty.nll_on) {
@@ -83,7 +83,7 @@ static inline int ref_is_likely(const reference *ref, int64_t i, int64_t t) {
     }
 }
 
-/* u, and how much its rounding may grow */
+/* the weight of token t, and its amplification of rounding */
 static inline reference_real ref_likelihood_weight(reference *ref, int64_t t, reference_real *rounding) {
     const grpo_penalty *p = &ref->obj->penalty;
     const reference_real l = ref->fixed[t], e = ref_exp(l);
@@ -100,7 +100,7 @@ static inline reference_real ref_likelihood_weight(reference *ref, int64_t t, re
     }
 }
 
-/* does the gate let token t pass? */
+/* has the likelihood of the tokens that the gate looks at fallen since logp_old?  1 without a gate */
 static inline int ref_passes(reference *ref, int64_t i, int64_t t) {
     const grpo_nll_gate_kind gate = ref->obj->penalty.nll_gate;
     reference_real lost = 0;
@@ -129,9 +129,10 @@ static inline reference_real ref_likelihood(reference *ref, int64_t i, int64_t t
     return -ref_note(ref, weight * h);
 }
 
-/* ---- beside the terms: pairs ------------------------------------------------------------------------------------------------------- */
+/* ---- preference pairs -------------------------------------------------------------------------------------------------------------- */
 
-static inline int ref_outdoes(const reference *ref, int64_t i, int64_t j) {
+/* is (i, j) a pair: does the reward of i exceed that of j by more than the margin? */
+static inline int ref_is_pair(const reference *ref, int64_t i, int64_t j) {
     return ref->count[i] && ref->count[j] && ref_leads(ref->b->reward[i], ref->b->reward[j], ref->obj->penalty.preference_min_gap);
 }
 
@@ -152,7 +153,7 @@ static inline reference_real ref_pairs(reference *ref, int64_t g) {
     int64_t i, j;
     if (c == 0) return 0;
     for (i = begin; i < end; i++) for (j = begin; j < end; j++) {
-        if (!ref_outdoes(ref, i, j)) continue;
+        if (!ref_is_pair(ref, i, j)) continue;
         beta = (reference_real)p->preference_beta * (p->preference_kappa != 0 && ref->b->reward[i] > 0 ? p->preference_kappa : 1);
         a = ref_pair_score(ref, i);
         b = ref_pair_score(ref, j);
@@ -165,7 +166,7 @@ static inline reference_real ref_pairs(reference *ref, int64_t g) {
     return sum;
 }
 
-/* where there is no pair */
+/* the pointwise loss by the sign of the reward, used where the batch has no pair */
 static inline reference_real ref_signs(reference *ref, int64_t g) {
     reference_real sum = 0, s, x;
     int64_t i;

@@ -13,7 +13,7 @@ static inline reference_real ref_old(const reference *ref, int64_t t) {
     }
 }
 
-/* d, and what the token gives to its unit */
+/* log-ratio d of token t, clamped */
 static inline reference_real ref_own_log_ratio(reference *ref, const reference_real *l, int64_t t) {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     return ref_clamp(ref, ref_log(ref, l[t]) - ref_log(ref, ref_old(ref, t)), a->clamp_low, a->clamp_high);
@@ -41,10 +41,10 @@ static inline int ref_in_unit(const reference *ref, int64_t t, int64_t k) {
     }
 }
 
-/* y of token t of sequence i before its mixture and clamp */
+/* y of the unit of token t of sequence i, before interpolation and clamp; 0 for level token */
 static inline reference_real ref_unit_log_ratio(reference *ref, const reference_real *l, int64_t i, int64_t t) {
     const grpo_level_kind unit = ref->obj->ratio.level;
-    reference_real sum = 0, d[64] = { 0 };                           /* more tokens than any response of a test has */
+    reference_real sum = 0, d[64] = { 0 };                           /* no response of a test is longer */
     int64_t k, n = 0;
     if (unit == GRPO_LEVEL_TOKEN) return 0;
     for (k = ref->b->offset[i]; k < ref_end(ref, i); k++) {
@@ -60,8 +60,8 @@ static inline int ref_ratio_is_own(const reference *ref) {
     return ref->obj->ratio.level == GRPO_LEVEL_TOKEN || ref->obj->ratio.gradient == GRPO_GRADIENT_TOKEN;
 }
 
-/* y' of the mixture */
-static inline reference_real ref_mixed(reference *ref, const reference_real *l, reference_real unit, int64_t t) {
+/* y interpolated between token and unit */
+static inline reference_real ref_interpolated(reference *ref, const reference_real *l, reference_real unit, int64_t t) {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     reference_real both[2];
     both[0] = ref_own_log_ratio(ref, l, t);
@@ -70,12 +70,12 @@ static inline reference_real ref_mixed(reference *ref, const reference_real *l, 
         : a->interpolate_token * both[0] + a->interpolate_level * unit;
 }
 
-/* y of token t; unit: what ref_unit_log_ratio says, inside the stop-gradient if there is one */
+/* y of token t; unit: ref_unit_log_ratio, evaluated at `fixed` if it is inside a stop-gradient */
 static inline reference_real ref_log_ratio(reference *ref, const reference_real *l, reference_real unit, int64_t t) {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     reference_real y = unit;
     if (a->level == GRPO_LEVEL_TOKEN) y = ref_token_log_ratio(ref, l, t);
-    else if (a->interpolate != GRPO_INTERPOLATE_NONE) y = ref_mixed(ref, l, unit, t);
+    else if (a->interpolate != GRPO_INTERPOLATE_NONE) y = ref_interpolated(ref, l, unit, t);
     else if (a->gradient == GRPO_GRADIENT_TOKEN) y += ref_token_log_ratio(ref, l, t) - ref_token_log_ratio(ref, ref->fixed, t);
     return ref_clamp(ref, y, a->level_clamp_low, a->level_clamp_high);
 }

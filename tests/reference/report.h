@@ -1,4 +1,4 @@
-/* What the report counts. */
+/* The counts of the report: tokens, rejected tokens, clips by side. */
 #ifndef REFERENCE_REPORT_H
 #define REFERENCE_REPORT_H
 #include "loss.h"
@@ -17,20 +17,20 @@ static inline grpo_clip_side ref_pool_side(reference *ref, int64_t t) {
     return d > a->token_clip_high ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
 }
 
-/* with bounds position */
+/* the clip of token t with surrogate.bounds position; up: A > 0 */
 static inline grpo_clip_side ref_position_side(reference *ref, int64_t t, int up) {
     const ref_log_bounds b = ref_position_bounds(ref, t);
     const reference_real y = ref_log_ratio(ref, ref->fixed, ref->unit_fixed[t], t);
-    if (up) return ref_jumps(ref, y, b.high) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
-    if (ref_jumps(ref, y, b.dual)) return GRPO_CLIP_DUAL;
-    return ref_jumps(ref, -y, -b.low) ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
+    if (up) return ref_exceeds(ref, y, b.high) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
+    if (ref_exceeds(ref, y, b.dual)) return GRPO_CLIP_DUAL;
+    return ref_exceeds(ref, -y, -b.low) ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
 }
 
 static inline grpo_clip_side ref_weight_side(reference *ref, reference_real w, double low, double high) {
-    return ref_jumps(ref, -w, -low) ? GRPO_CLIP_LOW : ref_jumps(ref, w, high) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
+    return ref_exceeds(ref, -w, -low) ? GRPO_CLIP_LOW : ref_exceeds(ref, w, high) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
 }
 
-/* of a token with an advantage */
+/* the clip of token t by its surrogate, A not 0 */
 static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     const int up = ref->advantage[t] > 0, aspo = s->kind == GRPO_SURROGATE_ASPO;
@@ -51,9 +51,9 @@ static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t) {
     if (s->bounds == GRPO_BOUNDS_POSITION) return ref_position_side(ref, t, up);
     ref_clip_range(ref, t, &low, &high);
     if (aspo) { low = 1 - (reference_real)s->eps_low; high = 1 + (reference_real)s->eps_high; }
-    if (dual != 0 && ref_jumps(ref, up ? 1 / w : w, dual)) return GRPO_CLIP_DUAL;
-    if (up) return ref_jumps(ref, w, high) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
-    return ref_jumps(ref, -w, -low) ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
+    if (dual != 0 && ref_exceeds(ref, up ? 1 / w : w, dual)) return GRPO_CLIP_DUAL;
+    if (up) return ref_exceeds(ref, w, high) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
+    return ref_exceeds(ref, -w, -low) ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
 }
 
 static inline grpo_clip_side ref_side(reference *ref, int64_t t) {

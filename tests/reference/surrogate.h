@@ -1,14 +1,14 @@
 /* Axis 4: the surrogates of a token.
  *
- * size: what multiplies the rounding of double in the value (at first 1), the size of the derivative with respect to y or l, and that of
- * what was added to make the value (0: its absolute value). */
+ * ref_size: the amplification of double's rounding in the value (initially 1), the size of the derivative with respect to y or l, and the
+ * sum of the absolute values that were added up to the value (0: the value's own). */
 #ifndef REFERENCE_SURROGATE_H
 #define REFERENCE_SURROGATE_H
 #include "ratio.h"
 
 typedef struct { reference_real rounding, derivative, added; } ref_size;
 
-/* the clip's range of w at token t */
+/* the clip range of w at token t */
 static inline void ref_clip_range(const reference *ref, int64_t t, reference_real *low, reference_real *high) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     reference_real p, below;
@@ -32,7 +32,7 @@ static inline reference_real ref_ppo_clip(reference *ref, int64_t t, reference_r
     ref_clip_range(ref, t, &low, &high);
     ref_note(ref, high);
     clipped = -ref_bounded(ref, w, low, high) * A;
-    if (ref_near(w, low) || ref_near(w, high)) size->rounding = 1024;            /* the headers compare logarithms, of at most 710 */
+    if (ref_near(w, low) || ref_near(w, high)) size->rounding = 1024;            /* the headers compare logarithms, up to 710 */
     if (ref_decide(ref, plain > clipped)) clipped = plain;
     if (clipped == plain) ref_note(ref, w);
     size->derivative = ref_abs(clipped);
@@ -44,7 +44,7 @@ static inline reference_real ref_dual_clip(reference *ref, int64_t t, reference_
     return A < 0 && ref_decide(ref, x > dual) ? dual : x;
 }
 
-/* n^p, n the active tokens of the response up to token t */
+/* n^position_power, n the number of active tokens of the response up to and including t */
 static inline reference_real ref_position_scale(const reference *ref, int64_t t) {
     int64_t i = 0, k, n = 0;
     while (t < ref->b->offset[i] || t >= ref_end(ref, i)) i++;
@@ -104,7 +104,7 @@ static inline reference_real ref_detached_weight(reference *ref, int64_t t, ref_
     case GRPO_SURROGATE_REINFORCE:         return 1;
     case GRPO_SURROGATE_VESPO:         return ref_vespo_weight(ref, y, A, size);
     case GRPO_SURROGATE_SAPO_DETACHED: return ref_gate(ref, w, A, size);
-    case GRPO_SURROGATE_MASKED_WEIGHT:          return ref_jumps_out(ref, w, s->weight_min, s->weight_max) ? 0 : w;
+    case GRPO_SURROGATE_MASKED_WEIGHT:          return ref_is_outside(ref, w, s->weight_min, s->weight_max) ? 0 : w;
     case GRPO_SURROGATE_DISPO:         return A > 0 ? ref_bounded(ref, w, s->weight_min, s->weight_max)
                                                     : ref_bounded(ref, w, s->weight_min_neg, s->weight_max_neg);
     default:                           return ref_bounded(ref, w, s->weight_min, s->weight_max);
@@ -130,12 +130,11 @@ static inline reference_real ref_squared(reference *ref, reference_real y, refer
     const reference_real k = ref_note(ref, ref->obj->surrogate.beta), e = A - k * y, most = ref_abs(A) + ref_abs(k * y);
     size->added = ref_note(ref, most * most);
     size->derivative = 2 * ref_abs(k) * most;
-    if (ref->obj->ratio.interpolate == GRPO_INTERPOLATE_ARITHMETIC) size->derivative += 0x1p-31 * k * k;        /* y' is bent: the step sees
-                                                                                                                   it where e is 0 */
+    if (ref->obj->ratio.interpolate == GRPO_INTERPOLATE_ARITHMETIC) size->derivative += 0x1p-31 * k * k;    /* curvature at e = 0 */
     return e * e;
 }
 
-/* -weight A w, w only as what its gradient comes from: of value 1 */
+/* -weight A w/sg[w]: the value is -weight A, the gradient that of w */
 static inline reference_real ref_through(reference *ref, reference_real weight, reference_real A, reference_real move, ref_size *size) {
     size->derivative = ref_note(ref, weight * A);
     return -size->derivative * ref_exp(move);
@@ -147,17 +146,17 @@ static inline reference_real ref_gppo(reference *ref, int64_t t, reference_real 
     reference_real low, high;
     ref_clip_range(ref, t, &low, &high);
     if (A < 0 && s->clip_dual != 0 && ref_decide(ref, w > s->clip_dual)) return -(size->derivative = s->clip_dual * A);
-    if (A > 0 && ref_jumps(ref, w, high)) return ref_through(ref, s->gppo_beta_high * high, A, move, size);
-    if (A < 0 && ref_jumps(ref, -w, -low)) return ref_through(ref, s->gppo_beta_low * low, A, move, size);
+    if (A > 0 && ref_exceeds(ref, w, high)) return ref_through(ref, s->gppo_beta_high * high, A, move, size);
+    if (A < 0 && ref_exceeds(ref, -w, -low)) return ref_through(ref, s->gppo_beta_low * low, A, move, size);
     return -(size->derivative = ref_note(ref, w) * A);
 }
 
 static inline reference_real ref_aspo(reference *ref, int64_t t, reference_real w, reference_real move, reference_real A, ref_size *size) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     const reference_real low = 1 - (reference_real)s->eps_low;
-    if (A < 0 && s->clip_dual != 0 && ref_jumps(ref, w, s->clip_dual)) return ref_score(ref, s->clip_dual, t, size);
+    if (A < 0 && s->clip_dual != 0 && ref_exceeds(ref, w, s->clip_dual)) return ref_score(ref, s->clip_dual, t, size);
     if (A < 0) return -(size->derivative = A * (ref_decide(ref, w < low) ? low : ref_note(ref, w)));
-    if (s->clip_dual_pos != 0 && ref_jumps(ref, 1 / w, s->clip_dual_pos)) return ref_score(ref, s->clip_dual_pos, t, size);
+    if (s->clip_dual_pos != 0 && ref_exceeds(ref, 1 / w, s->clip_dual_pos)) return ref_score(ref, s->clip_dual_pos, t, size);
     if (ref_decide(ref, w > 1 + (reference_real)s->eps_high)) return -(size->derivative = A / (1 + (reference_real)s->eps_high));
     return ref_through(ref, 1 / ref_note(ref, w / ref_exp(move)), A, move, size);
 }
@@ -166,11 +165,11 @@ static inline reference_real ref_quadratic(reference *ref, reference_real y, ref
     const reference_real eps = ref_note(ref, ref->obj->surrogate.quadratic_eps), off = ref_change(y, 0), far = ref_note(ref, off / eps);
     size->added = ref_note(ref, ref_abs(A) * ref_note(ref, w + ref_note(ref, off * far) / 2));
     size->derivative = ref_note(ref, w * ref_abs(A) * (1 + ref_abs(far)));
-    size->derivative += 0x1p-31 * w * ref_abs(A) * (1 + w / eps);        /* it is bent: the step sees it where the slope is 0 */
+    size->derivative += 0x1p-31 * w * ref_abs(A) * (1 + w / eps);        /* curvature, where the slope is 0 */
     return ref_abs(A) * off * far / 2 - A * w;
 }
 
-/* as `quadratic`, with a factor p on what is squared */
+/* surrogate quadratic, with the square multiplied by p, the old probability */
 static inline reference_real ref_quadratic_probability(reference *ref, int64_t t, reference_real y, reference_real w, reference_real A,
                                                        ref_size *size) {
     const reference_real eps = ref_note(ref, ref->obj->surrogate.quadratic_eps), x = ref_old(ref, t), p = x == -HUGE_VAL ? 0 : ref_exp(x);
@@ -178,7 +177,7 @@ static inline reference_real ref_quadratic_probability(reference *ref, int64_t t
     const reference_real bend = p == 0 ? 0 : ref_note(ref, off * far);
     size->added = ref_note(ref, ref_abs(A) * ref_note(ref, w + bend / 2));
     size->derivative = ref_note(ref, w * ref_abs(A) * (1 + ref_abs(far)));
-    size->derivative += 0x1p-31 * w * ref_abs(A) * (1 + (p == 0 ? 0 : p * w / eps));                    /* it is bent, as there */
+    size->derivative += 0x1p-31 * w * ref_abs(A) * (1 + (p == 0 ? 0 : p * w / eps));                    /* curvature, as above */
     return ref_abs(A) * bend / 2 - A * w;
 }
 
@@ -187,7 +186,7 @@ static inline reference_real ref_logistic(reference *ref, reference_real y, refe
     const reference_real x = A > 0 ? k * y - shift : shift - k * y, value = ref_log_one_plus_exp(-x), slope = ref_sigmoid(-x);
     size->added = value + slope * (ref_abs(k * y) + ref_abs(shift));
     size->derivative = slope * ref_abs(k) * (1 + ref_abs(k * y) + ref_abs(shift));
-    if (ref->obj->ratio.interpolate == GRPO_INTERPOLATE_ARITHMETIC) size->derivative += 0x1p-31 * k * k;        /* as of squared */
+    if (ref->obj->ratio.interpolate == GRPO_INTERPOLATE_ARITHMETIC) size->derivative += 0x1p-31 * k * k;    /* as in ref_squared */
     return value;
 }
 
