@@ -115,18 +115,15 @@ typedef float grpo_real;
 
 #if defined(__CUDACC__)
 #define GRPO_FN static __host__ __device__ inline
-#define GRPO_NOINLINE_FN_ GRPO_FN
-#define GRPO_FORCE_INLINE_FN_ GRPO_FN
 #elif defined(__GNUC__) && defined(GRPO_NO_BLOCKS)
 #define GRPO_FN static __attribute__((unused))                         /* code 1/8 smaller than with inline, 1/14 slower */
-#define GRPO_NOINLINE_FN_ GRPO_FN
-#define GRPO_FORCE_INLINE_FN_ GRPO_FN
-#elif defined(__GNUC__)
+#else
 #define GRPO_FN static inline
+#endif
+#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(GRPO_NO_BLOCKS)
 #define GRPO_NOINLINE_FN_ static __attribute__((unused, noinline))     /* one copy: long, and called from many places */
 #define GRPO_FORCE_INLINE_FN_ static inline __attribute__((always_inline)) /* so that any fused multiply-adds are the same at all calls */
 #else
-#define GRPO_FN static inline
 #define GRPO_NOINLINE_FN_ GRPO_FN
 #define GRPO_FORCE_INLINE_FN_ GRPO_FN
 #endif
@@ -207,9 +204,8 @@ const char *grpo_status_message(grpo_status st, char *buffer, size_t size);     
 
 typedef struct { double hi, lo; } grpo_dd;                             /* the number hi + lo, |lo| <= ulp(hi)/2 */
 
-#define GRPO_LN2_HI_ 6.93147180559945286e-01                           /* log 2 in three words */
+#define GRPO_LN2_HI_ 6.93147180559945286e-01                           /* log 2 in two words */
 #define GRPO_LN2_LO_ 2.31904681384629956e-17
-#define GRPO_LN2_REST_ 5.70770843841621207e-34
 
 GRPO_FN int grpo_is_finite(double x) { return x - x == 0; }
 GRPO_FN grpo_dd grpo_dd_pair_(double hi, double lo) {
@@ -286,9 +282,8 @@ GRPO_FORCE_INLINE_FN_ double grpo_near_exp_minus_one_(double hi, double lo, doub
 
 /* e^(hi + lo), 1 ulp */
 GRPO_NOINLINE_FN_ double grpo_exp(grpo_dd x) {
-    double e;
     if (!grpo_is_far_(x.hi)) return 1 + grpo_near_exp_minus_one_(x.hi, x.lo, grpo_exp_series_(x.hi));      /* most tokens */
-    e = exp(x.hi);
+    const double e = exp(x.hi);
     return grpo_is_finite(e) ? e + e * x.lo : e;
 }
 
@@ -1498,12 +1493,13 @@ static void grpo_sum_add_(grpo_sum *s, double x);                      /* infini
 /* numbers in a block, which is added at once; lanes of a vector loop */
 enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8 };
 
-static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x);
+static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x) { grpo_sum_add_(s, x.hi); if (x.lo != 0) grpo_sum_add_(s, x.lo); }
 /* adds a - b of log-probabilities; if one is infinite the other is still added */
-static void grpo_sum_add_diff_(grpo_sum *s, double a, double b);
+static void grpo_sum_add_diff_(grpo_sum *s, double a, double b) { grpo_sum_add_(s, a); grpo_sum_add_(s, -b); }
 static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from);
 static double grpo_sum_value_(const grpo_sum *sum);  /* the sum rounded once; infinities of opposite sign cancel in pairs */
-static double grpo_sum_total_(const grpo_sum *s);                      /* the same for losses: infinities of both signs give +infinity */
+/* the same for losses: infinities of both signs give +infinity */
+static double grpo_sum_total_(const grpo_sum *s) { return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s); }
 static grpo_dd grpo_sum_dd_(const grpo_sum *s);
 static void grpo_sum_expand_(const grpo_sum *s, double *out, int n);    /* the sum as n doubles, largest first */
 static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
@@ -1666,14 +1662,14 @@ static grpo_status grpo_status_between_(grpo_rule rule, int what, int other, int
 #define GRPO_MAX_COUNT_ (INT64_C(1) << 61)
 
 /* the int64_t at byte `at` of a struct */
-static int64_t grpo_count_at_(const void *x, size_t at) {
+GRPO_COLD_ int64_t grpo_count_at_(const void *x, size_t at) {
     int64_t n;
     memcpy(&n, (const char *)x + at, sizeof n);
     return n;
 }
 
 /* 1 if the int64_t members from byte `at` up to byte `end` are in [0, GRPO_MAX_COUNT_], as counts from these functions are */
-static int grpo_are_counts_(const void *x, size_t at, size_t end) {
+GRPO_COLD_ int grpo_are_counts_(const void *x, size_t at, size_t end) {
     for (; at < end; at += sizeof(int64_t)) if (grpo_count_at_(x, at) < 0 || grpo_count_at_(x, at) > GRPO_MAX_COUNT_) return 0;
     return 1;
 }
@@ -1774,12 +1770,9 @@ typedef enum { GRPO_POLICIES_(GRPO_POLICY_) GRPO_N_POLICIES_ } grpo_policy_id_;
 #define GRPO_IS_TOKEN_ 0
 #define GRPO_IS_GROUP_ 1
 
-/* 1 if the surrogate is a function of a group */
-static int grpo_is_group_surrogate_(grpo_surrogate_kind kind) {
+/* the surrogates that are functions of a group */
 #define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
-    static const uint64_t groups = 0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_);
-    return (int)(groups >> kind & 1);
-}
+#define GRPO_GROUPS_ (0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_))
 
 /* arrays it needs besides those of its ratio */
 static int grpo_surrogate_needs_(grpo_surrogate_kind kind) {
@@ -1801,10 +1794,18 @@ static int grpo_rejects_(const grpo_weight *w) { return w->rollout_rs != GRPO_RO
 /* 1 if rollout_is gives weights, or rollout_rs or rollout_veto reject tokens */
 static int grpo_has_rollout_weights_(const grpo_weight *w) { return w->rollout_is != GRPO_ROLLOUT_IS_NONE || grpo_rejects_(w); }
 
-static int grpo_credits_steps_(const grpo_advantage *a) {
-    return a->credit == GRPO_CREDIT_STEP || a->credit == GRPO_CREDIT_STEP_OWN || a->credit == GRPO_CREDIT_EPISODE_STEP
-        || a->credit == GRPO_CREDIT_STEP_GAE;
-}
+/* sets of choices: a bit for each */
+#define GRPO_IS_(choice) (UINT64_C(1) << (choice))
+#define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
+#define GRPO_STEPS_ (GRPO_IS_(GRPO_CREDIT_STEP) | GRPO_IS_(GRPO_CREDIT_STEP_OWN) | GRPO_IS_(GRPO_CREDIT_EPISODE_STEP) \
+                     | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
+/* the surrogates that read surrogate.bounds; the bounds of the others are fixed */
+#define GRPO_CLIPS_ (GRPO_IS_(GRPO_SURROGATE_PPO_CLIP) | GRPO_IS_(GRPO_SURROGATE_DUAL_CLIP) | GRPO_IS_(GRPO_SURROGATE_GPPO))
+/* the levels that clip the tokens' log-ratios before they are pooled (GMPO) */
+#define GRPO_CLIPS_TOKENS_ (GRPO_IS_(GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN) | GRPO_IS_(GRPO_LEVEL_SEQUENCE_POWER_MEAN))
+#define GRPO_AMONG_(choice, set) ((int)((set) >> (choice) & 1))
+
+static int grpo_credits_steps_(const grpo_advantage *a) { return GRPO_AMONG_(a->credit, GRPO_STEPS_); }
 
 static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_CREDIT_GAE || a->credit == GRPO_CREDIT_STEP_GAE; }
 
@@ -1829,8 +1830,6 @@ static int grpo_has_segments_(const grpo_weight *w) {
     return grpo_rollout_is_over_(w, GRPO_OVER_SEGMENT) || grpo_rollout_rs_over_(w, GRPO_OVER_SEGMENT);
 }
 
-/* 1 if all tokens of a response share one y */
-static int grpo_level_is_sequence_(grpo_level_kind level) { return grpo_level_pool_(level).over == GRPO_OVER_SEQUENCE; }
 static int grpo_level_is_segment_(grpo_level_kind level) { return grpo_level_pool_(level).over == GRPO_OVER_SEGMENT; }
 
 /* 1 if the advantage axis reads R of axis 1; with rewards each that is for the sign of R in entropy zero_variance only */
@@ -1886,10 +1885,7 @@ static int grpo_need_of_(grpo_policy_id_ policy) {
     return need[policy];
 }
 
-/* 1 if the surrogate reads surrogate.bounds; the bounds of the others are fixed */
-static int grpo_reads_bounds_(const grpo_surrogate *s) {
-    return s->kind == GRPO_SURROGATE_PPO_CLIP || s->kind == GRPO_SURROGATE_DUAL_CLIP || s->kind == GRPO_SURROGATE_GPPO;
-}
+static int grpo_reads_bounds_(const grpo_surrogate *s) { return GRPO_AMONG_(s->kind, GRPO_CLIPS_); }
 
 static int grpo_off_policy_needs_(const grpo_weight *w) {
     const int from_old = w->off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION ? GRPO_NEED_OLD_ : 0;
@@ -1922,8 +1918,8 @@ GRPO_COLD_ int grpo_count_needs_(const grpo_objective *o) {
 
 /* 1 if the loss reads A, other than for counts */
 static int grpo_reads_advantage_(const grpo_objective *o) {
-    const int pool = o->ratio.level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN || o->ratio.level == GRPO_LEVEL_SEQUENCE_POWER_MEAN;
-    return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.fipo != GRPO_FIPO_NONE || (pool && grpo_needs_ratio_(o));
+    return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.fipo != GRPO_FIPO_NONE
+        || (GRPO_AMONG_(o->ratio.level, GRPO_CLIPS_TOKENS_) && grpo_needs_ratio_(o));
 }
 
 GRPO_COLD_ int grpo_loss_needs_(const grpo_objective *o) {
@@ -1955,7 +1951,6 @@ GRPO_COLD_ grpo_status grpo_check_reads_(const grpo_objective *o);              
 GRPO_COLD_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o);
 GRPO_COLD_ grpo_status grpo_check_order_(const grpo_objective *o);                       /* order of two numbers that a choice reads */
 GRPO_COLD_ grpo_status grpo_check_combinations_(const grpo_objective *o);                /* choices that exclude each other */
-GRPO_COLD_ grpo_status grpo_check_group_surrogate_(const grpo_objective *o);                   /* functions of a group: sequence unit */
 GRPO_COLD_ grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s);                /* clip_dual must exceed the upper bound */
 GRPO_COLD_ grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);   /* the same with batch.eps_high */
 
@@ -1965,10 +1960,7 @@ grpo_status grpo_objective_check(const grpo_objective *o) {
     if (!st) st = grpo_check_surrogate_reads_(o);
     if (!st) st = grpo_check_order_(o);
     if (!st) st = grpo_check_combinations_(o);
-    if (!st) st = grpo_check_group_surrogate_(o);
     if (!st) st = grpo_check_dual_numbers_(&o->surrogate);
-    if (!st && o->weight.rollout_veto != 0 && o->weight.rollout_clamp < 0)
-        st = grpo_status_at_(GRPO_NEGATIVE, grpo_at_field_(GRPO_FIELD_(weight.rollout_clamp)), -1);
     return st;
 }
 
@@ -2294,9 +2286,8 @@ static grpo_standardised_ grpo_standardise_(const grpo_estimator_ *e, const grpo
 
 /* a of one column, before reweighting */
 static double grpo_column_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
-    grpo_standardised_ z;
     if (grpo_is_excluded_(e, at.i)) return grpo_excluded_advantage_(e, s, at);
-    z = grpo_standardise_(e, s, at);
+    const grpo_standardised_ z = grpo_standardise_(e, s, at);
     return z.sigma == 0 ? 0 : grpo_divide_(z.x, z.divisor) / z.sigma;
 }
 
@@ -3031,13 +3022,11 @@ GRPO_COLD_ grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_total
         if (grpo_has_own_divisors_(o, k)) s.own[k] = grpo_divisor_(&own, n);
     }
     if (n->ranks) s.factor = (double)n->ranks;
-    if (grpo_counts_by_sign_(o)) {
-        s.by_sign[0] = grpo_at_least_one_((double)(n->tokens - n->positive_tokens));
-        s.by_sign[1] = grpo_at_least_one_((double)n->positive_tokens);
-    }
-    if (grpo_counts_sequences_by_sign_(o)) {
-        s.by_sign[0] = grpo_at_least_one_((double)(n->sequences_nonempty - n->positive_sequences));
-        s.by_sign[1] = grpo_at_least_one_((double)n->positive_sequences);
+    if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) {
+        const int64_t all = grpo_counts_by_sign_(o) ? n->tokens : n->sequences_nonempty;
+        const int64_t positive = grpo_counts_by_sign_(o) ? n->positive_tokens : n->positive_sequences;
+        s.by_sign[0] = grpo_at_least_one_((double)(all - positive));
+        s.by_sign[1] = grpo_at_least_one_((double)positive);
     }
     if (p->nll_on != GRPO_NLL_NONE && n->nll_tokens) s.nll = p->nll_coef / (double)n->nll_tokens;
     s.alone = p->preference == GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE && n->preference_pairs == 0;
@@ -3191,30 +3180,27 @@ static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *b
     return st;
 }
 
-/* 1 if gspo.h is needed: a unit of more than a token, or pairs; invalid enum values are left to the checks */
-static int grpo_requires_gspo_(const grpo_objective *obj) {
-    return obj && (((int)obj->ratio.level > (int)GRPO_LEVEL_TOKEN && (int)obj->ratio.level <= (int)GRPO_LEVEL_SEQUENCE_POWER_MEAN)
-                   || obj->penalty.preference == GRPO_PREFERENCE_PAIRWISE
-                       || obj->penalty.preference == GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE);
-}
-
-static grpo_status grpo_needs_gspo_(const grpo_objective *obj) {
-    const int level = obj->ratio.level != GRPO_LEVEL_TOKEN;
-    return GRPO_STATUS_(GRPO_NEEDS_GSPO, grpo_at_field_(level ? GRPO_FIELD_(ratio.level) : GRPO_FIELD_(penalty.preference)));
+/* refuses what only gspo.h has: a unit of more than a token, or pairs; invalid enum values are left to the checks */
+static grpo_status grpo_refuse_gspo_(const grpo_objective *obj) {
+    const int level = obj ? (int)obj->ratio.level : 0, preference = obj ? (int)obj->penalty.preference : 0;
+    if (level > GRPO_LEVEL_TOKEN && level <= GRPO_LEVEL_SEQUENCE_POWER_MEAN)
+        return GRPO_STATUS_(GRPO_NEEDS_GSPO, grpo_at_field_(GRPO_FIELD_(ratio.level)));
+    if (preference <= GRPO_PREFERENCE_NONE || preference > GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE) return GRPO_OK;
+    return GRPO_STATUS_(GRPO_NEEDS_GSPO, grpo_at_field_(GRPO_FIELD_(penalty.preference)));
 }
 
 static const grpo_method_ grpo_by_tokens_ = { grpo_evaluate_tokens_, NULL, 0 };
 
 grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                           const grpo_totals *totals, const grpo_output *out, grpo_partial *partial) {
-    if (grpo_requires_gspo_(obj)) return grpo_needs_gspo_(obj);
-    return grpo_run_batch_(obj, batch, advantage, totals, out, partial, &grpo_by_tokens_);
+    const grpo_status st = grpo_refuse_gspo_(obj);
+    return st ? st : grpo_run_batch_(obj, batch, advantage, totals, out, partial, &grpo_by_tokens_);
 }
 
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report) {
-    if (grpo_requires_gspo_(obj)) return grpo_needs_gspo_(obj);
-    return grpo_run_once_(obj, batch, advantage, totals, out, report, &grpo_by_tokens_);
+    const grpo_status st = grpo_refuse_gspo_(obj);
+    return st ? st : grpo_run_once_(obj, batch, advantage, totals, out, report, &grpo_by_tokens_);
 }
 GRPO_C_END_
 #endif /* GRPO_IMPLEMENTATION, what every row uses */
@@ -3478,11 +3464,9 @@ GRPO_FN grpo_dd grpo_logit_gradient_energy(double logp, double squares) {
 
 /* max(0, 1 + coef (H/mean - 1)); 1 where the mean is 0 */
 GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef) {
-    grpo_dd x;
-    double factor;
     if (mean.hi == 0) return 1;
-    x = grpo_dd_add(grpo_dd_quotient(grpo_dd_of_(H), mean), grpo_dd_of_(-1));
-    factor = x.hi == 0 || coef == 0 ? 1 : grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(x, coef)).hi;
+    const grpo_dd x = grpo_dd_add(grpo_dd_quotient(grpo_dd_of_(H), mean), grpo_dd_of_(-1));
+    const double factor = x.hi == 0 || coef == 0 ? 1 : grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(x, coef)).hi;
     return factor > 0 ? factor : 0;
 }
 
@@ -3830,7 +3814,6 @@ GRPO_FN int grpo_in_divergence_region(const grpo_weight *c, grpo_ratio w, double
     return !(away_up && divergence > c->trust_high) && !(away_down && divergence > c->trust_low);
 }
 
-/* the rejection statistic of a token; q = logp_old - logp_rollout after rollout_clamp */
 GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, double logp_old, double logp_rollout) {
     grpo_dd s = { 0, 0 };
     switch (kind) {
@@ -3863,12 +3846,10 @@ GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled) {
     }
 }
 
-/* the policy_is weight g of a log-ratio */
 GRPO_FN double grpo_policy_is(const grpo_weight *c, grpo_dd log_ratio) {
     return grpo_within(grpo_exp(log_ratio), c->policy_is_low, c->policy_is_high);
 }
 
-/* the decay of F from one position to the next, 2^(-1/half_life) */
 GRPO_FN grpo_dd grpo_fipo_decay(double half_life) {
     grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
     return grpo_exp_twice(grpo_dd_negative(grpo_dd_div(ln2, half_life)));
@@ -3927,16 +3908,6 @@ static void grpo_sum_add_(grpo_sum *s, double x) {
     if (!grpo_is_finite(x)) { if (x > 0) s->pos_inf++; else s->neg_inf++; return; }
     grpo_limbs_add_(s->limb, x);
     if (++s->pending == 1000) grpo_sum_carry_(s);
-}
-
-static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x) {
-    grpo_sum_add_(s, x.hi);
-    if (x.lo != 0) grpo_sum_add_(s, x.lo);
-}
-
-static void grpo_sum_add_diff_(grpo_sum *s, double a, double b) {
-    grpo_sum_add_(s, a);
-    grpo_sum_add_(s, -b);
 }
 
 static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from) {
@@ -4007,8 +3978,6 @@ GRPO_NOINLINE_ double grpo_sum_value_(const grpo_sum *s) {
     grpo_window_open_(s, &w);
     return grpo_window_value_(&w);
 }
-
-static double grpo_sum_total_(const grpo_sum *s) { return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s); }
 
 /* the sum as out[0] + ... + out[n-1], each the rounded remainder after those before it */
 GRPO_NOINLINE_ void grpo_sum_expand_(const grpo_sum *s, double *out, int n) {
@@ -4188,8 +4157,6 @@ typedef char grpo_choices_fit_[GRPO_SURROGATE_NONE < 48 ? 1 : -1];
 #define GRPO_WHERE_(path, choices) ((uint64_t)GRPO_FIELD_(path) << 48 | ((choices) & 0xffffffffffff))
 #define GRPO_WHERE_0_(path) (UINT64_C(1) << 63 | GRPO_WHERE_(path, UINT64_C(1)))
 #define GRPO_WHERE_NOT_0_(path) (UINT64_C(1) << 63 | GRPO_WHERE_(path, UINT64_C(2)))
-#define GRPO_IS_(choice) (UINT64_C(1) << (choice))
-#define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
 #define GRPO_ALWAYS_ (~UINT64_C(0))
 static double grpo_number_at_(const grpo_objective *o, size_t field) {
     double x;
@@ -4249,6 +4216,7 @@ static grpo_status grpo_check_reads_(const grpo_objective *o) {
         READS(weight.rollout_is, GRPO_ISNT_(GRPO_ROLLOUT_IS_NONE), weight.rollout_is_low, FACTOR),
         READS(weight.rollout_is, GRPO_ISNT_(GRPO_ROLLOUT_IS_NONE), weight.rollout_clamp, BOUND),
         READS(weight.rollout_rs, GRPO_ISNT_(GRPO_ROLLOUT_RS_NONE), weight.rollout_clamp, BOUND),
+        { GRPO_WHERE_NOT_0_(weight.rollout_veto), (uint16_t)GRPO_FIELD_(weight.rollout_clamp), GRPO_BOUND_ },
         READS(weight.policy_is, GRPO_ISNT_(GRPO_POLICY_IS_NONE), weight.policy_is_low, FACTOR),
         READS(weight.policy_is, GRPO_ISNT_(GRPO_POLICY_IS_NONE), weight.policy_is_high, POSITIVE_BOUND),
         READS(weight.rollout_rs, GRPO_IS_(GRPO_ROLLOUT_RS_RATIO), weight.rollout_rs_low, BOUND),
@@ -4332,12 +4300,8 @@ static grpo_status grpo_check_order_(const grpo_objective *o) {
     return GRPO_OK;
 }
 
-/* the surrogates whose bounds may differ by token (bounds external, position) */
-#define GRPO_CLIPS_ (GRPO_IS_(GRPO_SURROGATE_PPO_CLIP) | GRPO_IS_(GRPO_SURROGATE_DUAL_CLIP) | GRPO_IS_(GRPO_SURROGATE_GPPO))
 /* the scales that are statistics of the batch's items, or of its prompts */
 #define GRPO_OF_BATCH_ (GRPO_IS_(GRPO_SCALE_BATCH_STD) | GRPO_IS_(GRPO_SCALE_BATCH_CENTRED_STD) | GRPO_IS_(GRPO_SCALE_BETA))
-#define GRPO_STEPS_ (GRPO_IS_(GRPO_CREDIT_STEP) | GRPO_IS_(GRPO_CREDIT_STEP_OWN) | GRPO_IS_(GRPO_CREDIT_EPISODE_STEP) \
-                     | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
 #define GRPO_TAILS_ (GRPO_IS_(GRPO_CREDIT_RETURN) | GRPO_IS_(GRPO_CREDIT_GAE) | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
 /* rewards each: no axis 1, and only what acts on one column at a time */
 #define GRPO_COLUMN_SCALES_ (GRPO_IS_(GRPO_SCALE_NONE) | GRPO_IS_(GRPO_SCALE_GROUP_STD) | GRPO_IS_(GRPO_SCALE_GROUP_MEAN) \
@@ -4347,6 +4311,9 @@ static grpo_status grpo_check_order_(const grpo_objective *o) {
 #define GRPO_POOL_SCALES_ (GRPO_IS_(GRPO_SCALE_NONE) | GRPO_IS_(GRPO_SCALE_GROUP_STD) | GRPO_IS_(GRPO_SCALE_CONSTANT))
 #define GRPO_MEANS_ (GRPO_IS_(GRPO_LEVEL_SEQUENCE_MEAN) | GRPO_IS_(GRPO_LEVEL_SEQUENCE_SUM))
 
+/* the levels at which all tokens of a response share one y */
+#define GRPO_OF_RESPONSE_BIT_(id, name, over, how, text) | (uint64_t)(GRPO_OVER_##over == GRPO_OVER_SEQUENCE) << id
+#define GRPO_RESPONSES_ (0 GRPO_LEVEL_CHOICES(GRPO_OF_RESPONSE_BIT_))
 /* where the first condition holds, the second must hold */
 typedef struct { grpo_condition_ first, second; } grpo_pair_of_choices_;
 
@@ -4404,6 +4371,8 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_gradient, GRPO_IS_(GRPO_KL_GRADIENT_EXACT)),
     WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_importance_weight, GRPO_IS_(GRPO_KL_IMPORTANCE_WEIGHT_NONE)),
     WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_clamp_on, GRPO_IS_(GRPO_KL_CLAMP_ON_ESTIMATE)),
+    WITH(surrogate.kind, GRPO_GROUPS_, ratio.interpolate, GRPO_IS_(GRPO_INTERPOLATE_NONE)),
+    WITH(surrogate.kind, GRPO_GROUPS_, ratio.level, GRPO_RESPONSES_),
     WITH(penalty.nll_gate, GRPO_ISNT_(GRPO_NLL_GATE_NONE), penalty.nll_form, GRPO_IS_(GRPO_NLL_FORM_DISPLACEMENT)),
     /* kl external: a divergence that is given is not clamped */
     { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_importance_weight_max) },
@@ -4446,20 +4415,10 @@ static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s) {
     return GRPO_OK;
 }
 
-static int grpo_reads_pass_k_(grpo_transform_kind k) { return k != GRPO_TRANSFORM_NONE && k != GRPO_TRANSFORM_BEST_MINUS_SECOND; }
-
-static int grpo_scale_is_of_batch_(grpo_scale_kind k) {
-    return k == GRPO_SCALE_BATCH_STD || k == GRPO_SCALE_BATCH_CENTRED_STD || k == GRPO_SCALE_TOKEN_WHITEN || k == GRPO_SCALE_BETA;
-}
+static int grpo_scale_is_of_batch_(grpo_scale_kind k) { return k == GRPO_SCALE_TOKEN_WHITEN || GRPO_AMONG_(k, GRPO_OF_BATCH_); }
 
 static int grpo_reweight_is_of_batch_(grpo_reweight_kind k) {
     return k == GRPO_REWEIGHT_VALID_GROUPS || k == GRPO_REWEIGHT_NONZERO_REWARDS || k == GRPO_REWEIGHT_LENGTH_POWER;
-}
-
-static grpo_status grpo_check_group_surrogate_(const grpo_objective *o) {
-    if (!grpo_is_group_surrogate_(o->surrogate.kind)) return GRPO_OK;
-    if (o->ratio.interpolate != GRPO_INTERPOLATE_NONE) return grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.interpolate));
-    return grpo_level_is_sequence_(o->ratio.level) ? GRPO_OK : grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.level));
 }
 
 static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b) {
@@ -4544,8 +4503,7 @@ static grpo_dd grpo_response_pooled_(const grpo_objective *o, const grpo_batch *
                                      grpo_how how) {
     const double reach = o->weight.rollout_clamp != 0 ? o->weight.rollout_clamp : DBL_MAX;
     int64_t count = -1;
-    grpo_sum sum;
-    memset(&sum, 0, sizeof sum);
+    grpo_sum sum = GRPO_NO_SUM_;
     if (kind == GRPO_ROLLOUT_RS_RATIO && how != GRPO_HOW_MAX)
         count = grpo_sum_add_within_(b, span.begin, span.end, b->logp_old, b->logp_rollout, reach, -HUGE_VAL, HUGE_VAL, &sum);
     return count < 0 ? grpo_pooled_(o, b, span, kind, how) : grpo_sum_or_mean_(&sum, how, count);
@@ -4661,7 +4619,7 @@ static int grpo_is_preferred_(const grpo_objective *o, double a, double b) {
 }
 
 /* pairs (i, j) of group g with i preferred, both with tokens that count; which have them is found for 256 sequences j at a time */
-static int64_t grpo_count_preference_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g) {
+GRPO_COLD_ int64_t grpo_count_preference_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g) {
     uint8_t counts[256];
     const int64_t most = (int64_t)sizeof counts, end = b->group_begin[g + 1];
     int64_t i, j, block, n, pairs = 0;
@@ -4706,7 +4664,7 @@ static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, co
     else if (whole) grpo_sum_add_(&totals->rollout_is_sum, v);
 }
 
-static int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
+GRPO_COLD_ int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
     double least = (double)b->reward[b->group_begin[g]], most = least;
     for (int64_t i = b->group_begin[g] + 1; i < b->group_begin[g + 1]; i++) {
         const double r = (double)b->reward[i];
@@ -4716,7 +4674,6 @@ static int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
     return grpo_dd_exceeds(grpo_two_diff(most, least), 1e-6);
 }
 
-/* norm: the mean that rollout_is_norm divides by; norm_top: what becomes of infinite weights, which are taken as equal */
 static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s) {
     if (o->weight.rollout_is_norm == GRPO_ROLLOUT_IS_NORM_NONE || n->rollout_is_count == 0) return;
     s->norm = grpo_dd_div(grpo_sum_dd_(&n->rollout_is_sum), (double)n->rollout_is_count);
@@ -4813,9 +4770,8 @@ static int grpo_staleness_exceeds_(const grpo_weight *w, const grpo_sum *stalene
 
 static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
-    grpo_sum sum;
     if (w->off_policy_mask == GRPO_OFF_POLICY_MASK_NONE || s->count == 0) return 0;
-    memset(&sum, 0, sizeof sum);                                       /* not before: most objectives have returned */
+    grpo_sum sum = GRPO_NO_SUM_;                                       /* not before: most objectives have returned */
     grpo_add_staleness_(r, s, &sum);
     return grpo_staleness_exceeds_(w, &sum, s->count);
 }
@@ -4824,12 +4780,10 @@ static double grpo_policy_is_by_(const grpo_weight *w, const grpo_sum *log_ratio
     return grpo_policy_is(w, grpo_sum_or_mean_(log_ratio, grpo_policy_is_pool_(w->policy_is).how, n));
 }
 
-/* g of a whole sequence, from its tokens that count; 1 where policy_is is none or token */
 static double grpo_sequence_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
-    grpo_sum sum;
     if (grpo_policy_is_pool_(w->policy_is).over == GRPO_OVER_TOKEN || s->count == 0) return 1;
-    memset(&sum, 0, sizeof sum);                                       /* not before: most objectives have returned */
+    grpo_sum sum = GRPO_NO_SUM_;                                       /* not before: most objectives have returned */
     grpo_sum_add_log_ratios_(r, s, r->batch->logp, r->batch->logp_old, &sum);
     return grpo_policy_is_by_(w, &sum, s->count);
 }
@@ -4941,12 +4895,12 @@ static void grpo_write_divergence_gradient_(const grpo_run_ *r, const grpo_seque
 }
 
 /* ---- tokens with an infinite log-ratio in the report, which are not collected in blocks ------------------------------------------- */
-static void grpo_report_old_(grpo_partial *p, double l, double old) {
+GRPO_COLD_ void grpo_report_old_(grpo_partial *p, double l, double old) {
     grpo_sum_add_diff_(&p->sum[GRPO_SUM_APPROX_KL_K1], old, l);
     grpo_sum_add_(&p->sum[GRPO_SUM_APPROX_KL_K3], grpo_exp_minus_linear(grpo_two_diff(l, old)));
 }
 
-static void grpo_report_ref_(grpo_partial *p, double l, double ref) {
+GRPO_COLD_ void grpo_report_ref_(grpo_partial *p, double l, double ref) {
     const grpo_dd D = grpo_two_diff(l, ref);
     grpo_sum_add_diff_(&p->sum[GRPO_SUM_KL_K1], l, ref);
     grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl_estimate(GRPO_KL_K2, D).value);
@@ -5033,12 +4987,12 @@ GRPO_NOINLINE_ void grpo_take_own_moments_(grpo_estimator_ *e) {
 /* ---- the report from its sums ------------------------------------------------------------------------------------------------------ */
 static double grpo_fraction_(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
-static double grpo_note_overflow_(double x, grpo_report *r) {
+GRPO_COLD_ double grpo_note_overflow_(double x, grpo_report *r) {
     if (!grpo_is_finite(x)) r->overflow = 1;
     return x;
 }
 
-static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r) {      /* (a + b)/divisor */
+GRPO_COLD_ double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r) {      /* (a + b)/divisor */
     grpo_sum s = *a;
     double total;
     if (b) grpo_sum_merge_(&s, b);
@@ -5050,7 +5004,7 @@ static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divi
 }
 
 /* the likelihood and preference terms of the loss, which are not divided by the aggregation's divisor */
-static double grpo_auxiliary_loss_(const grpo_partial *p, grpo_report *r) {
+GRPO_COLD_ double grpo_auxiliary_loss_(const grpo_partial *p, grpo_report *r) {
     const double likelihood = grpo_times(p->scales.nll, grpo_sum_total_(&p->sum[GRPO_SUM_NLL]));
     return grpo_note_overflow_(grpo_plus(likelihood, grpo_times(p->scales.preference, grpo_sum_total_(&p->sum[GRPO_SUM_PREFERENCE]))), r);
 }
@@ -5090,7 +5044,7 @@ void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
 #define GRPO_TOTALS_ offsetof(grpo_totals, tokens), offsetof(grpo_totals, rollout_is_sum)
 #define GRPO_PARTIAL_ offsetof(grpo_partial, tokens), offsetof(grpo_partial, ratio_min)
 
-static grpo_status grpo_check_totals_(const grpo_totals *n) {
+GRPO_COLD_ grpo_status grpo_check_totals_(const grpo_totals *n) {
     if (!n) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
     return grpo_are_counts_(n, GRPO_TOTALS_) ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
 }
@@ -5102,7 +5056,7 @@ grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, 
     return st;
 }
 
-static grpo_status grpo_check_moments_(const grpo_moments *m) {
+GRPO_COLD_ grpo_status grpo_check_moments_(const grpo_moments *m) {
     if (!m) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
     return m->values.count >= 0 && m->values.count <= GRPO_MAX_COUNT_ && grpo_are_counts_(m, offsetof(grpo_moments, tokens), sizeof *m)
         ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
@@ -5116,7 +5070,7 @@ grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch,
     return st;
 }
 
-static void grpo_add_counts_(void *into, const void *from, size_t at, size_t end) {
+GRPO_COLD_ void grpo_add_counts_(void *into, const void *from, size_t at, size_t end) {
     for (; at < end; at += sizeof(int64_t)) {
         const int64_t sum = grpo_count_at_(into, at) + grpo_count_at_(from, at);
         memcpy((char *)into + at, &sum, sizeof sum);
@@ -5142,13 +5096,14 @@ grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_b
     return st ? st : grpo_estimate_(obj, batch, moments, advantage);
 }
 
-static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part, size_t at, size_t end) {     /* 1 if part may be of all */
+/* 1 if part may be of all */
+GRPO_COLD_ int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part, size_t at, size_t end) {
     for (; at < end; at += sizeof(int64_t)) if (grpo_count_at_(all, at) < grpo_count_at_(part, at)) return 0;
     return all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
         && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences;
 }
 
-static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
+GRPO_COLD_ int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
     return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
         && a->nll == b->nll && a->preference == b->preference && a->alone == b->alone && a->own[0] == b->own[0] && a->own[1] == b->own[1]
         && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
@@ -5259,10 +5214,7 @@ static void grpo_report_flush_(const grpo_run_ *r) {
     p->n = 0;
 }
 
-/* 1 if the level clips the tokens' log-ratios before they are pooled (GMPO) */
-static int grpo_clips_token_ratios_(const grpo_ratio_axis *a) {
-    return a->level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN || a->level == GRPO_LEVEL_SEQUENCE_POWER_MEAN;
-}
+static int grpo_clips_token_ratios_(const grpo_ratio_axis *a) { return GRPO_AMONG_(a->level, GRPO_CLIPS_TOKENS_); }
 
 /* the bounds of that clip by the sign of A, infinite where there is none */
 static void grpo_token_clip_bounds_(const grpo_ratio_axis *a, double A, double *least, double *most) {
@@ -5336,13 +5288,12 @@ static int grpo_magnifies_rounding_(const grpo_advantage *a) {
 }
 
 static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g) {
-    int64_t i, shortest = b->length[b->group_begin[g]], longest = shortest;
-    grpo_lengths_ l;
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        if (b->length[i] < shortest) shortest = b->length[i];
-        if (b->length[i] > longest) longest = b->length[i];
+    const double first = (double)b->length[b->group_begin[g]];
+    grpo_lengths_ l = { first, first };
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        if ((double)b->length[i] < l.shortest) l.shortest = (double)b->length[i];
+        if ((double)b->length[i] > l.longest) l.longest = (double)b->length[i];
     }
-    l.shortest = (double)shortest; l.longest = (double)longest;
     return l;
 }
 
@@ -5516,7 +5467,6 @@ static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i) {
     const grpo_objective *o = e->obj;
     const grpo_batch *b = e->batch;
     grpo_status st = grpo_credits_steps_(&o->advantage) ? grpo_check_steps_(e, i) : GRPO_OK;
-    grpo_dd R;
     if (st) return st;
     for (int64_t t = b->offset[i]; o->reward.kl != GRPO_KL_NONE && t < b->offset[i] + b->length[i]; t++) {
         if (b->mask && !b->mask[t]) continue;
@@ -5524,7 +5474,7 @@ static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i) {
             return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_reward_kl_, t);
     }
     if (!grpo_reads_reward_(o)) return GRPO_OK;
-    R = grpo_response_reward_(e, i);
+    const grpo_dd R = grpo_response_reward_(e, i);
     if (!grpo_in_domain_(R.hi, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_shaped_reward_, i);
     if (o->advantage.scale == GRPO_SCALE_BETA && (R.hi < 0 || grpo_dd_exceeds(R, 1)))
         return grpo_status_at_(GRPO_NOT_UNIT, GRPO_AT_shaped_reward_, i);
@@ -5537,7 +5487,7 @@ static grpo_status grpo_check_rewards_(grpo_estimator_ *e) {
     const grpo_advantage *a = &e->obj->advantage;
     for (int64_t g = 0; g < e->batch->n_groups; g++) {
         grpo_enter_group_(e, g);
-        if (grpo_reads_pass_k_(a->transform) && (double)grpo_count_items_(e) < a->pass_k)
+        if (GRPO_AMONG_(a->transform, GRPO_PASS_K_) && (double)grpo_count_items_(e) < a->pass_k)
             return grpo_status_between_(GRPO_FEW_ITEMS, GRPO_AT_group_, grpo_at_field_(GRPO_FIELD_(advantage.pass_k)), g);
         for (int64_t i = e->begin; i < e->end; i++) {
             const grpo_status st = grpo_check_response_(e, i);
@@ -5966,12 +5916,10 @@ static void grpo_moments_add_token_(const grpo_estimator_ *e, grpo_credited_ A, 
 /* variance and sum of A = gain own + rest over the batch's tokens, where reweighting multiplies only `own` */
 static void grpo_take_moments_of_parts_(grpo_estimator_ *e, const grpo_moments *m) {
     const double n = (double)m->values.count, gain = e->gain;
-    grpo_sum own, rest, cross;
+    grpo_sum own, rest = GRPO_NO_SUM_, cross = GRPO_NO_SUM_;
     grpo_dd sum;
     double variance;
     if (!grpo_reweights_a_part_(e->obj) || m->values.count < 2) return;
-    memset(&rest, 0, sizeof rest);
-    memset(&cross, 0, sizeof cross);
     grpo_values_scatter_(&m->values, &own);
     grpo_covariance_add_(&rest, n, &m->rest_squares, &m->rest, &m->rest);
     grpo_covariance_add_(&cross, n, &m->rest_cross, &m->values.sum, &m->rest);
@@ -6037,7 +5985,6 @@ GRPO_COLD_ grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) {
     return r;
 }
 
-/* statistics of the current group for credit episode_step and entropy_share */
 static void grpo_take_credit_statistics_(grpo_estimator_ *e) {
     const grpo_credit_kind credit = e->obj->advantage.credit;
     if (credit == GRPO_CREDIT_EPISODE_STEP) {
@@ -6049,9 +5996,8 @@ static void grpo_take_credit_statistics_(grpo_estimator_ *e) {
 
 static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t) {
     const grpo_shares_ *s = &e->shares[grpo_is_correct_(e, i)];
-    grpo_dd x;
     if (s->sigma == 0 || !grpo_is_finite(s->sigma)) return grpo_dd_of_(0);
-    x = grpo_dd_minus_(grpo_dd_mul(grpo_entropy_share_reward_(e, i, t), s->count), s->sum);
+    const grpo_dd x = grpo_dd_minus_(grpo_dd_mul(grpo_entropy_share_reward_(e, i, t), s->count), s->sum);
     return grpo_dd_of_(grpo_divide_(x, s->count) / s->sigma);
 }
 
@@ -6096,10 +6042,9 @@ static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n)
 static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     const int64_t position = t - e->batch->offset[s->i];
     const grpo_index_ at = { s->i, -1, -1 };
-    double sigma;
     while (s->branch > position) s->branch = grpo_branch_below_(e, s->i, s->branch);
     if (s->branch != position) return grpo_dd_of_(s->item);
-    sigma = grpo_standardise_(e, &e->group[0], at).sigma;
+    const double sigma = grpo_standardise_(e, &e->group[0], at).sigma;
     return grpo_dd_of_(sigma == 0 ? s->item : grpo_plus(s->item, grpo_branch_value_(e, s->i, position) / sigma));
 }
 
@@ -6156,16 +6101,13 @@ static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i) {
 static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shaping_ *s, int64_t t, double A) {
     const grpo_advantage *a = &e->obj->advantage;
     const double H = (double)e->batch->entropy[t];
-    double bonus, most;
+    const double bonus = a->entropy_coef * H;
     switch (a->entropy) {
     case GRPO_ENTROPY_NONE: break;
-    case GRPO_ENTROPY_BONUS:
-        bonus = a->entropy_coef * H;
-        most = fabs(A) / a->entropy_kappa;
-        return grpo_plus(A, bonus < most ? bonus : most);
+    case GRPO_ENTROPY_BONUS: return grpo_plus(A, grpo_within(bonus, -HUGE_VAL, fabs(A) / a->entropy_kappa));
     case GRPO_ENTROPY_ZERO_VARIANCE:
         if (!s->equal_rewards) break;
-        return s->positive ? a->entropy_coef * H : grpo_dd_mul(grpo_two_diff(s->max_entropy, H), -a->entropy_coef).hi;
+        return s->positive ? bonus : grpo_dd_mul(grpo_two_diff(s->max_entropy, H), -a->entropy_coef).hi;
     case GRPO_ENTROPY_RELATIVE:
         return grpo_times(A, grpo_relative_entropy(H, grpo_dd_div(e->entropy, e->tokens), a->entropy_coef));
     case GRPO_ENTROPY_RESPONSE:
@@ -6198,7 +6140,7 @@ static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int6
     }
     if (a->marked != GRPO_MARKED_NONE && b->marked[t]) A = grpo_marked(a->marked, A, a->marked_value);
     if (a->clamp_low == 0 && a->clamp_high == 0) return A;
-    return A < a->clamp_low ? a->clamp_low : A > a->clamp_high ? a->clamp_high : A;
+    return grpo_within(A, a->clamp_low, a->clamp_high);
 }
 
 /* ---- the token baseline ----
@@ -6228,13 +6170,11 @@ static double grpo_less_weighted_mean_(double A, grpo_dd weighted, grpo_dd weigh
 
 static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t position, grpo_dd *energy, grpo_real *advantage) {
     const grpo_batch *b = e->batch;
-    grpo_sum weights, weighted;
+    grpo_sum weights = GRPO_NO_SUM_, weighted = GRPO_NO_SUM_;
     grpo_dd W, product;
     double A, low = HUGE_VAL, high = -HUGE_VAL;
     int64_t t;
     int pass, n = 0, overflow = 0;
-    memset(&weights, 0, sizeof weights);
-    memset(&weighted, 0, sizeof weighted);
     for (pass = 0; pass < 2; pass++) {
         const grpo_dd sum = grpo_sum_dd_(&weights), product_sum = grpo_sum_dd_(&weighted);
         for (int64_t i = e->begin; i < e->end; i++) {

@@ -209,7 +209,7 @@ static int grpo_has_further_kl_(const grpo_penalty *p) {
 /* 1 if the tokens of this objective can be evaluated in blocks */
 static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     const grpo_objective *o = r->obj;
-    const int of_group = grpo_is_group_surrogate_(o->surrogate.kind), auxiliary = r->scales.nll != 0 || r->scales.preference != 0;
+    const int of_group = GRPO_AMONG_(o->surrogate.kind, GRPO_GROUPS_), auxiliary = r->scales.nll != 0 || r->scales.preference != 0;
     if (o->surrogate.bounds == GRPO_BOUNDS_POSITION || o->penalty.nll_gate != GRPO_NLL_GATE_NONE) return 0;
     if (of_group && (auxiliary || r->has_policy_mask || o->ratio.level == GRPO_LEVEL_TOKEN)) return 0;
     /* dentropy and ddivergence_ref need grpo_block_.coefficient, which holds the added gradient instead */
@@ -797,7 +797,7 @@ static void grpo_go_together_(const grpo_run_ *r) {
     x->weighted = r->has_rollout_weights || r->has_policy_mask || r->has_token_factors;
     x->finds_weights = grpo_corrects_in_blocks_(r);
     x->may_clip = !x->unit_terms && grpo_clips_in_blocks_(r);
-    x->adds = grpo_is_group_surrogate_(r->obj->surrogate.kind) ? GRPO_ADDS_COUPLED_
+    x->adds = GRPO_AMONG_(r->obj->surrogate.kind, GRPO_GROUPS_) ? GRPO_ADDS_COUPLED_
         : r->scales.nll != 0 || r->scales.preference != 0 ? GRPO_ADDS_AUXILIARY_ : GRPO_ADDS_NOTHING_;
     x->further_penalty = grpo_has_further_kl_(&r->obj->penalty);
 }
