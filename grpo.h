@@ -41,15 +41,15 @@
  *   - no NaN from finite input; what exceeds the largest double is an infinity and sets report.overflow;
  *   - loss, report and gradients have the same bits for every order of tokens, sequences and groups and every split between groups;
  *   - masked tokens may hold anything, NaN included.
- * They need IEEE arithmetic: -ffast-math, -ffinite-math-only and gcc's -fassociative-math do not compile (GRPO_ALLOW_FAST_MATH permits them
- * and voids the promises).  clang -ffast-math -fno-finite-math-only, and clang with other parts of -ffast-math, are not detected.
+ * They need IEEE arithmetic, rounded to nearest: -ffast-math and -ffinite-math-only do not compile; where a compiler reorders sums
+ * without announcing it, and in other rounding modes, calls return GRPO_NOT_IEEE.  GRPO_ALLOW_FAST_MATH voids the promises instead.
  *
- * Switches, the same ones wherever the header is included; KB saved out of the 278 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
+ * Switches, the same ones wherever the header is included; KB saved out of the 276 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 55 KB
  *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 5 KB
  *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens are evaluated one by one, not in blocks; the same bits, slower; 55 KB
  * With GRPO_NO_ROWS and GRPO_NO_TEXT together fields have no names, and grpo_objective_set and _choose are absent too.  With all three
- * switches the two headers, which then still compute every objective, take 153 KB, 109 KB at -Os (tests/size.sh).
+ * switches the two headers, which then still compute every objective, take 152 KB, 109 KB at -Os (tests/size.sh).
  *
  * Contents:  status | numbers | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation | objective |
  *            batch | functions | implementation of what every row uses: kernel, checks, advantage, loss
@@ -177,6 +177,7 @@ GRPO_C_BEGIN_
     X(GRPO_NONE_LEFT, "leaves nothing to choose from") X(GRPO_NOT_PERMUTATION, "is not a permutation") \
     X(GRPO_NOT_MIRRORED, "does not go with its mirror image") X(GRPO_WHOLE_RESPONSE, "is of whole responses and not of parts of them") \
     X(GRPO_LONE_RESPONSE, "has one response, but each is compared with the others") X(GRPO_TOO_LONG, "adds up to more than 2^53") \
+    X(GRPO_NOT_IEEE, "arithmetic is not that of IEEE 754, rounded to nearest") \
     /* rules about two things */ \
     X(GRPO_CROSSED, "must not exceed") X(GRPO_NOT_BELOW, "must be less than") X(GRPO_NOT_BEYOND, "must exceed 1 +") \
     X(GRPO_PAST_END, "reaches past") X(GRPO_FEW_ITEMS, "has fewer items than") X(GRPO_COMBINATION, "does not go with")
@@ -4018,9 +4019,21 @@ static grpo_status grpo_check_group_begin_(const grpo_batch *b) {
     return GRPO_OK;
 }
 
+/* 1 if additions are rounded to nearest, and the compiler does not cancel terms in grpo_sum_rounding_ */
+static int grpo_rounds_to_nearest_(void) {
+#ifndef GRPO_ALLOW_FAST_MATH
+    volatile double a = 1, b = DBL_EPSILON / 4;
+    const double one = a, quarter = b, sum = one + quarter;            /* quarter: of an ulp */
+    return sum == one && one + 3 * quarter == one + 4 * quarter && grpo_sum_rounding_(one, quarter, sum) == quarter;
+#else
+    return 1;
+#endif
+}
+
 static grpo_status grpo_check_layout_(const grpo_batch *b) {
     grpo_status st;
     int64_t i, rest = GRPO_MAX_TOKENS_;
+    if (!grpo_rounds_to_nearest_()) return GRPO_NOT_IEEE;
     if (!b) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_);
     if (b->n_groups < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_);
     if (b->n_groups == 0) return GRPO_OK;

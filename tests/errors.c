@@ -4,6 +4,7 @@
 #include "check.h"
 #include "small_batch.h"
 #include "status.h"
+#include <fenv.h>
 
 enum {                                   /* the functions of the library */
     ADVANTAGES = 1, WITH = 2, MOMENTS = 4, COUNT = 8, LOSS = 16, LOSS_ADD = 32, INFORMATIVE = 64, CHECK = 128,
@@ -474,6 +475,21 @@ static void check_refusals(void) {
     }
 }
 
+/* in every rounding mode but to nearest: the message from each function of a batch, and nothing is written */
+static void check_rounding_modes(void) {
+    static const int modes[] = { FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
+    static setup s;
+    size_t k;
+    for (k = 0; k < sizeof modes / sizeof *modes; k++) {
+        setup_make(&s, "");
+        if (!check(!fesetround(modes[k]), "rounding mode %d", modes[k])) return;
+        check_calls(&s, ALL, "arithmetic is not that of IEEE 754, rounded to nearest", "rounding mode");
+        fesetround(FE_TONEAREST);
+        check_calls(&s, 0, NULL, "rounding to nearest");
+        setup_free(&s);
+    }
+}
+
 /* numbers that may be +infinity, or either infinity; all others must be finite */
 static const char *const upwards[] = { "surrogate.eps_low", "surrogate.eps_high", "surrogate.quadratic_eps", "surrogate.bound_cap",
     "surrogate.log_low",
@@ -835,6 +851,7 @@ int main(void) {
     check_mixed(1);
     check_long();
     check_held();
+    check_rounding_modes();
     check_names();
     check_texts();
     for (k = 1; k < GRPO_N_RULES; k++)

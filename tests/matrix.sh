@@ -134,6 +134,25 @@ done
 gcc -ffast-math -fno-finite-math-only -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1      # clang has no macro for it
 [ $? -ne 0 ] && grep -q "IEEE arithmetic" "$work/log"; verdict "gcc refuses -ffast-math -fno-finite-math-only" $?
 
+# clang does not announce that it reorders sums: the loss returns GRPO_NOT_IEEE, and 0 with GRPO_ALLOW_FAST_MATH
+cat >"$work/reordered.c" <<'C'
+#define GSPO_IMPLEMENTATION
+#include "gspo.h"
+static float l = -1, A = 1; static int64_t g[2] = { 0, 1 }, o, n = 1;
+int main(void)
+{
+    grpo_objective obj; grpo_batch b; grpo_report r;
+    memset(&b, 0, sizeof b); b.n_groups = 1; b.group_begin = g; b.offset = &o; b.length = &n; b.n_tokens = 1; b.logp = b.logp_old = &l;
+    return grpo_objective_named("gspo", &obj) ? 2 : grpo_status_is(gspo_loss(&obj, &b, &A, NULL, NULL, &r), GRPO_NOT_IEEE);
+}
+C
+for option in "-ffast-math -fno-finite-math-only" "-fassociative-math -fno-signed-zeros -fno-trapping-math" -funsafe-math-optimizations; do
+    clang -O2 $option -I. "$work/reordered.c" -lm -o "$work/reordered" >"$work/log" 2>&1
+    "$work/reordered"; [ $? -eq 1 ]; verdict "the loss refuses clang $option" $?
+done
+clang -O2 -DGRPO_ALLOW_FAST_MATH $option -I. "$work/reordered.c" -lm -o "$work/reordered" >"$work/log" 2>&1
+"$work/reordered"; verdict "clang $option -DGRPO_ALLOW_FAST_MATH" $?
+
 # float and double in one program; without the implementation of one it does not link
 cat >"$work/float.c" <<'C'
 #include "gspo.h"
