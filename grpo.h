@@ -479,7 +479,7 @@ typedef enum { GRPO_BATCH_NORM_CHOICES(GRPO_ENUM_) } grpo_batch_norm_kind;
 #define GRPO_CREDIT_CHOICES(X) \
     X(GRPO_CREDIT_OUTCOME, outcome, "A_t = a at every token") \
     X(GRPO_CREDIT_RETURN, return, "a at the last token, -kl at every token, discounted reward-to-go (REINFORCE++)") \
-    X(GRPO_CREDIT_STEP, step, "items are steps: sum of the a of this and later steps, discounted (GRPO process supervision, 4.1.3)") \
+    X(GRPO_CREDIT_STEP, step, "items are steps: discounted sum of the a of this and later steps, no kl (GRPO process supervision, 4.1.3)") \
     X(GRPO_CREDIT_GAE, gae, "generalised advantage estimation over the unmasked tokens (1506.02438)") \
     X(GRPO_CREDIT_STEP_OWN, step_own, "items are steps: A_t = a of the step t is in, 0 after the last one") \
     X(GRPO_CREDIT_EPISODE_STEP, episode_step, "e + step_coef times that, e the outcome advantage of the response (GiGPO, 2505.10978, " \
@@ -2344,14 +2344,15 @@ static grpo_trajectory_ grpo_trajectory_of_(const grpo_estimator_ *e, int64_t i)
     return s;
 }
 
-/* token reward rho_t of credit return, step, gae and step_gae */
+/* token reward rho_t of credit return, gae, step_gae, and of step, which has no KL */
 static grpo_credited_ grpo_token_reward_(const grpo_estimator_ *e, const grpo_trajectory_ *s, int64_t t) {
     const grpo_objective *o = e->obj;
     grpo_credited_ rho = { { 0, 0 }, { 0, 0 } };
     const grpo_index_ at = { s->i, t, -1 };
     if (!grpo_credits_steps_(&o->advantage)) { if (s->last) rho.own.hi = s->item; }
     else if (e->batch->step_end[t]) rho.own.hi = grpo_item_advantage_(e, at);
-    if (grpo_reward_has_kl_(&o->reward)) rho.rest = grpo_dd_mul(grpo_reward_kl_(o, e->batch, t), -o->reward.kl_coef);
+    if (grpo_reward_has_kl_(&o->reward) && o->advantage.credit != GRPO_CREDIT_STEP)
+        rho.rest = grpo_dd_mul(grpo_reward_kl_(o, e->batch, t), -o->reward.kl_coef);
     return rho;
 }
 

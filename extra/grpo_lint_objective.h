@@ -99,8 +99,7 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset 
     GRPO_LINT_REWARD_(X, reward.map_low, GRPO_LINT_IS_(reward.map, GRPO_MAP_AFFINE)) \
     GRPO_LINT_REWARD_(X, reward.map_high, GRPO_LINT_IS_(reward.map, GRPO_MAP_AFFINE)) \
     GRPO_LINT_2_(X, reward.kl_coef, LIKELY, GRPO_LINT_ISNT_(reward.kl, GRPO_KL_NONE), GRPO_LINT_WITH_(advantage.credit, \
-      GRPO_LINT_C2_(GRPO_CREDIT_OUTCOME, GRPO_CREDIT_RETURN) \
-      | GRPO_LINT_C3_(GRPO_CREDIT_STEP, GRPO_CREDIT_GAE, GRPO_CREDIT_STEP_GAE)))
+      GRPO_LINT_C2_(GRPO_CREDIT_OUTCOME, GRPO_CREDIT_RETURN) | GRPO_LINT_C2_(GRPO_CREDIT_GAE, GRPO_CREDIT_STEP_GAE)))
 #define GRPO_LINT_ADVANTAGE_READS_(X) \
     GRPO_LINT_2_(X, advantage.history_length, LIKELY, GRPO_LINT_IS_(advantage.step_group, GRPO_STEP_GROUP_HISTORY), GRPO_LINT_OF_STEPS_) \
     GRPO_LINT_2_(X, advantage.history_power, LIKELY, GRPO_LINT_IS_(advantage.step_group, GRPO_STEP_GROUP_HISTORY), GRPO_LINT_OF_STEPS_) \

@@ -23,6 +23,8 @@ STEPS = changed(NONE, advantage={"credit": "step", "gamma": 0.5})
 case("step_discount", "discounted by the step", STEPS, {"step_discount": "steps", "gamma": 0, "step_gamma": 0.5}, stepped)
 case("step_discount-gamma", "by nothing", changed(STEPS, advantage={"step_discount": "steps", "gamma": 0, "step_gamma": 0.5}),
      {"step_gamma": 1}, stepped)
+case("step-kl", "the KL in the reward has no effect", changed(NONE, advantage={"credit": "step"}, reward={"kl": "k1", "kl_coef": 0.5}),
+     {"gamma": 0.5}, stepped)
 
 
 # ---- truncated responses
