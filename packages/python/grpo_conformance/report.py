@@ -106,10 +106,10 @@ def summary(test: str, total: int, failed: int, reasons: Sequence[Reason]) -> Li
     """The lines below all tests: one reason for many failures."""
     lines = [f"{test}: {failed} of {total} cases fail"]
     for reason in reasons:
-        also = f" (or, the same in these cases: {_some(reason.also)})" if reason.also else ""
+        also = f" (or, with the same numbers in these cases: {_some(reason.also)})" if reason.also else ""
         what = f"{_called(reason.cause)} explains" if reason.cause else f"no known mistake explains the {reason.stage} of"
         where = f", of those with {reason.within}" if reason.within else ""
-        common = f"; all of these have, and no case that passes: {_some(reason.common)}" if reason.common else ""
+        common = f"; what all of these have and no passing case has: {_some(reason.common)}" if reason.common else ""
         lines.append(_wrapped("  ", f"{what} {len(reason.cases)} of them{where}{also}: {_some(reason.cases, 3)}{common}"))
         lines += about_mistake(reason.cause or "", "      ")
     if not all(reason.cause for reason in reasons):
