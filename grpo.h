@@ -1804,7 +1804,7 @@ static int grpo_has_rollout_weights_(const grpo_weight *w) { return w->rollout_i
 #define GRPO_CLIPS_ (GRPO_IS_(GRPO_SURROGATE_PPO_CLIP) | GRPO_IS_(GRPO_SURROGATE_DUAL_CLIP) | GRPO_IS_(GRPO_SURROGATE_GPPO))
 /* the levels that clip the tokens' log-ratios before they are pooled (GMPO) */
 #define GRPO_CLIPS_TOKENS_ (GRPO_IS_(GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN) | GRPO_IS_(GRPO_LEVEL_SEQUENCE_POWER_MEAN))
-#define GRPO_AMONG_(choice, set) ((int)((set) >> (choice) & 1))
+#define GRPO_AMONG_(choice, set) ((int)((set) >> ((unsigned)(choice) & 63) & 1))      /* 0 for invalid choices */
 
 static int grpo_credits_steps_(const grpo_advantage *a) { return GRPO_AMONG_(a->credit, GRPO_STEPS_); }
 
