@@ -91,6 +91,7 @@ typedef double grpo_real;
 #define grpo_moments_merge grpo_moments_merge_f64
 #define grpo_dynamic_sampling_mask grpo_dynamic_sampling_mask_f64
 #define grpo_totals_add grpo_totals_add_f64
+#define grpo_totals_merge grpo_totals_merge_f64
 #define grpo_loss grpo_loss_f64
 #define grpo_loss_add grpo_loss_add_f64
 #define grpo_partial_merge grpo_partial_merge_f64
@@ -712,32 +713,32 @@ GRPO_FORCE_INLINE_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int
     X(GRPO_SURROGATE_SAPO_DETACHED, sapo_detached, TOKEN, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), \
       grpo_sapo_detached(w, advantage, logp, up ? s->tau_pos : s->tau_neg), "-A sg[(4/tau) sigmoid(tau (w - 1))] l (Trinity-RFT)") \
     /* in gspo.h, functions of a group; the ratio's unit must be the response.  F_i is the term of each token of response i, from scores \
-       s_j and advantages A_j (at the first token that counts) of the G responses with such tokens.  k = beta; + and -: the n+ \
+       s_j and advantages A_j (at the first token that counts) of the G responses with such tokens.  + and -: the n+ \
        responses with A > 0 and the n- others; v = 1/n+, or if length_decay is not 0 the softmax over + of -length_decay T */ \
-    X(GRPO_SURROGATE_VARIANCE, variance, GROUP, 0, NOTHING, none, "(k (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599)") \
+    X(GRPO_SURROGATE_VARIANCE, variance, GROUP, 0, NOTHING, none, "(beta (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599)") \
     X(GRPO_SURROGATE_LOGISTIC_LSE, logistic_lse, GROUP, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), none, \
       "A_i > 0: log(1 + sum_+ e^(-s_j/tau_pos))/n+, else log(1 + sum_- e^(s_j/tau_neg))/n-; 0 without + or without - (REAL, 2602.05630)") \
     X(GRPO_SURROGATE_TRAJECTORY_BALANCE, trajectory_balance, GROUP, GRPO_NEED_LOG_PARTITION_, NOTHING, none, \
       "(z + s_i - reward_beta A_i)^2, z = batch.log_partition, whose gradient is grpo_output.dlog_partition (FlowRL, 2509.15207)") \
     X(GRPO_SURROGATE_PAIRWISE_LOGISTIC, pairwise_logistic, GROUP, 0, NOTHING, none, \
-      "1/P sum_b log(1 + e^(-k (s_i - s_b))) over the P pairs of the group with A_i - A_b > min_gap") \
+      "1/P sum_b log(1 + e^(-beta (s_i - s_b))) over the P pairs of the group with A_i - A_b > min_gap") \
     X(GRPO_SURROGATE_SOFTMAX_CROSS_ENTROPY, softmax_cross_entropy, GROUP, 0, POSITIVE(advantage_temperature), none, \
-        "-softmax(A/advantage_temperature)_i log softmax(k s)_i") \
+        "-softmax(A/advantage_temperature)_i log softmax(beta s)_i") \
     X(GRPO_SURROGATE_DISCRIMINATIVE_MEAN, discriminative_mean, GROUP, 0, NOTHING, none, \
       "A_i > 0: -v_i s_i, else s_i/n-; 0 without + or without - (DisCO-b, 2505.12366)") \
     X(GRPO_SURROGATE_DISCRIMINATIVE_LSE, discriminative_lse, GROUP, 0, POSITIVE(tau_neg), none, \
         "A_i > 0: -v_i (s_i - tau_neg log((1/n-) sum_- " \
       "e^(s_j/tau_neg))), else 0; 0 without + or without - (DisCO; DRPO, 2510.04474, with a length_decay)") \
     X(GRPO_SURROGATE_PAIRWISE_SOFT, pairwise_soft, GROUP, 0, POSITIVE(advantage_temperature), none, \
-      "1/(G (G - 1)) sum_j log(1 + e^D) - p D, D = k (s_i - s_j), p = sigmoid((A_i - A_j)/advantage_temperature) (DNO, 2404.03715, " \
+      "1/(G (G - 1)) sum_j log(1 + e^D) - p D, D = beta (s_i - s_j), p = sigmoid((A_i - A_j)/advantage_temperature) (DNO, 2404.03715, " \
           "algorithm 1)") \
     X(GRPO_SURROGATE_SOFTMAX_MSE, softmax_mse, GROUP, 0, POSITIVE(advantage_temperature), none, \
-      "(p_i - u_i)^2, p = softmax(A/advantage_temperature), u = softmax(k s) (DMPO, 2605.19461, its code)") \
+      "(p_i - u_i)^2, p = softmax(A/advantage_temperature), u = softmax(beta s) (DMPO, 2605.19461, its code)") \
     X(GRPO_SURROGATE_SOFTMAX_JS, softmax_js, GROUP, 0, POSITIVE(advantage_temperature), none, \
       "(p_i log(p_i/q_i) + u_i log(u_i/q_i))/2, q = (p + u)/2 (the same)") \
     /* functions of one token again */ \
     X(GRPO_SURROGATE_LOGISTIC, logistic, TOKEN, 0, NOTHING, grpo_logistic_term(w, advantage, s->beta, s->logit_shift), \
-      "log(1 + e^(-+(k y - logit_shift))), - where A > 0, else +, where A = 0 too (VPD, 2605.15113, E-step)") \
+      "log(1 + e^(-+(beta y - logit_shift))), - where A > 0, else +, where A = 0 too (VPD, 2605.15113, E-step)") \
     X(GRPO_SURROGATE_DISPO, dispo, TOKEN, 0, RANGE(weight_min, weight_max) RANGE(weight_min_neg, weight_max_neg), \
       grpo_cispo(w, advantage, logp, up ? s->weight_min : s->weight_min_neg, up ? s->weight_max : s->weight_max_neg), \
       "cispo with bounds of its own where A < 0: weight_min_neg, weight_max_neg (2602.00983)") \
@@ -753,14 +754,14 @@ GRPO_FORCE_INLINE_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int
       "A > 0: -A, with the gradient of -A l; A < 0: dual_clip (UP, 2607.06987, eq. 15)") \
     /* of a group */ \
     X(GRPO_SURROGATE_STANDARDISED, standardised, GROUP, 0, NOTHING, none, \
-      "(A_i - k z_i)^2, z_i = (s_i - sg[mean s])/(sg[sample std s] + group_score_eps) (GIFT, 2510.23868)") \
+      "(A_i - beta z_i)^2, z_i = (s_i - sg[mean s])/(sg[sample std s] + group_score_eps) (GIFT, 2510.23868)") \
     X(GRPO_SURROGATE_TILTED_CROSS_ENTROPY, tilted_cross_entropy, GROUP, GRPO_NEED_OLD_, POSITIVE(advantage_temperature), none, \
-        "-q_i log softmax(k s)_i, q = softmax(k o + " \
+        "-q_i log softmax(beta s)_i, q = softmax(beta o + " \
       "A/advantage_temperature), o as y of logp_old: behaviour none, unit sequence_mean or sequence_sum (TPO, 2604.06159)") \
     X(GRPO_SURROGATE_PAIRWISE_HINGE, pairwise_hinge, GROUP, 0, NOTHING, none, \
-      "1/P sum_b max(0, hinge_margin - k (s_i - s_b)) over the pairs of PAIRWISE_LOGISTIC (Click, 2306.03350)") \
+      "1/P sum_b max(0, hinge_margin - beta (s_i - s_b)) over the pairs of pairwise_logistic (Click, 2306.03350)") \
     X(GRPO_SURROGATE_REGRESSION, regression, GROUP, 0, NOTHING, none, \
-      "STANDARDISED with mean and deviation differentiated too, A_i^2 of one response (Reg-GRPO, 2506.07464, eqs. 8-9)") \
+      "standardised with mean and deviation differentiated too, A_i^2 of one response (Reg-GRPO, 2506.07464, eqs. 8-9)") \
     X(GRPO_SURROGATE_CONTRASTIVE, contrastive, GROUP, 0, POSITIVE(contrast_temperature), none, \
       "A_i > 0: -(t/n+) log(e^z/(e^z + sum_- e^(s_j/t))), z = (s_i - contrast_margin)/t, t = contrast_temperature, else 0; 0 without " \
       "+ or without - (ConSPO, 2605.12969, eqs. 8, 13)") \
@@ -798,7 +799,7 @@ typedef struct {
     double tau_pos, tau_neg;
     double advantage_temperature;  /* > 0: of a softmax or sigmoid of the advantages */
     double vespo_k_pos, vespo_lambda_pos, vespo_k_neg, vespo_lambda_neg;
-    double beta;                   /* k of the functions of a group; squared, logistic */
+    double beta;                   /* squared, logistic and functions of a group that have it */
     double reward_beta;            /* trajectory_balance: factor of the advantage (FlowRL's beta) */
     double length_decay;           /* discriminative_mean, discriminative_lse */
     double logit_shift;            /* logistic */
@@ -860,10 +861,10 @@ GRPO_FN grpo_clip_side grpo_clip_side_of(double advantage, int above, int below,
     return grpo_clip_binds(-advantage, below) ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
 }
 
-/* dual = HUGE_VAL: no dual clip */
-GRPO_FN grpo_term grpo_dual_clip(grpo_ratio w, double advantage, grpo_range range, double dual) {
-    switch (grpo_clip_side_of(advantage, w.log > range.log_high, w.log < range.log_low, w.value > dual)) {
-    case GRPO_CLIP_DUAL: return grpo_clipped(dual, advantage, GRPO_CLIP_DUAL);
+/* clip_dual = HUGE_VAL: no dual clip */
+GRPO_FN grpo_term grpo_dual_clip(grpo_ratio w, double advantage, grpo_range range, double clip_dual) {
+    switch (grpo_clip_side_of(advantage, w.log > range.log_high, w.log < range.log_low, w.value > clip_dual)) {
+    case GRPO_CLIP_DUAL: return grpo_clipped(clip_dual, advantage, GRPO_CLIP_DUAL);
     case GRPO_CLIP_HIGH: return grpo_clipped(range.high, advantage, GRPO_CLIP_HIGH);
     case GRPO_CLIP_LOW:  return grpo_clipped(range.low, advantage, GRPO_CLIP_LOW);
     default:             return grpo_ratio_term(w, advantage);
@@ -908,7 +909,7 @@ GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
     return grpo_term_of_(-(4 / tau) * g.value * advantage, grpo_times(-4 * g.slope * advantage, w.value), 0);
 }
 
-GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shape);
+GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shaping_gamma);
 GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old);
 /* the term of the table; for policy_shaping ppo_clip, for quadratic_probability 0.  A = 0 gives 0, except for squared and logistic */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp);
@@ -1359,8 +1360,8 @@ enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) G
 #define GRPO_STATUS_(rule, what) ((grpo_status)(rule) | (grpo_status)(what) << 8)
 #define GRPO_STATUS_ARGUMENT_(rule, place, index) (GRPO_STATUS_(rule, GRPO_AT_ARGUMENT_ + (place)) | ((grpo_status)(index) + 1) << 28)
 
-/* the counts that the divisors are made of.  Over micro-batches and ranks add them member by member, those of the exact sum too
- * (grpo_totals_add leaves it room for 2 10^9 ranks).  Zero-initialise. */
+/* the counts that the divisors are made of.  Over micro-batches and ranks merge them, or add up their 64-bit integers, those of the exact
+ * sum too (MPI_Allreduce with MPI_SUM; they have room for 2 10^9 ranks).  Zero-initialise. */
 typedef struct {
     int64_t tokens;                                 /* that count: see batch.mask, weight.truncated, selected, rollout_rejected */
     int64_t sequences, sequences_nonempty, groups, groups_nonempty;
@@ -1463,8 +1464,9 @@ grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
  * grpo_totals_add reads the advantages for aggregation *_by_sign, nll_on positive and not_negative (else they may be NULL), and
  * batch.reward for token_mean_nonzero_std, nll_on correct and preference. */
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
+grpo_status grpo_totals_merge(grpo_totals *into, const grpo_totals *from);              /* of other ranks, in any order; the larger ranks */
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments);
-grpo_status grpo_moments_merge(grpo_moments *into, const grpo_moments *from);           /* moments of other ranks, in any order */
+grpo_status grpo_moments_merge(grpo_moments *into, const grpo_moments *from);           /* of other ranks, in any order */
 grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments,
     grpo_real *advantage);
 grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
@@ -1498,11 +1500,11 @@ static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x) { grpo_sum_add_(s, x.hi); i
 /* adds a - b of log-probabilities; if one is infinite the other is still added */
 static void grpo_sum_add_diff_(grpo_sum *s, double a, double b) { grpo_sum_add_(s, a); grpo_sum_add_(s, -b); }
 static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from);
-static double grpo_sum_value_(const grpo_sum *sum);  /* the sum rounded once; infinities of opposite sign cancel in pairs */
+GRPO_NOINLINE_ double grpo_sum_value_(const grpo_sum *sum);  /* the sum rounded once; infinities of opposite sign cancel in pairs */
 /* the same for losses: infinities of both signs give +infinity */
 static double grpo_sum_total_(const grpo_sum *s) { return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s); }
-static grpo_dd grpo_sum_dd_(const grpo_sum *s);
-static void grpo_sum_expand_(const grpo_sum *s, double *out, int n);    /* the sum as n doubles, largest first */
+GRPO_NOINLINE_ grpo_dd grpo_sum_dd_(const grpo_sum *s);
+GRPO_NOINLINE_ void grpo_sum_expand_(const grpo_sum *s, double *out, int n);    /* the sum as n doubles, largest first */
 static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
 
 /* x/n, rounded once */
@@ -2607,7 +2609,7 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
     return s;
 }
 
-static int64_t grpo_count_preference_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g);
+GRPO_COLD_ int64_t grpo_count_preference_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g);
 
 static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s,
                                grpo_totals *totals);                   /* positive_tokens, nll_tokens */
@@ -2616,7 +2618,7 @@ static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, con
 static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s);
 /* for the mean of the rollout_is weights */
 static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals);
-static int grpo_rewards_vary_(const grpo_batch *b, int64_t g);         /* 1 if by more than 1e-6 */
+GRPO_COLD_ int grpo_rewards_vary_(const grpo_batch *b, int64_t g);         /* 1 if by more than 1e-6 */
 
 /* grpo_totals_add after its checks */
 static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
@@ -2728,7 +2730,7 @@ GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_token_
 }
 
 /* for surrogates that are not plain (is_plain_surrogate): sets *term to S and returns 1, or sets the token's own *range and returns 0 */
-static int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double A, grpo_term *term,
+GRPO_NOINLINE_ int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double A, grpo_term *term,
                                    grpo_range *range);
 /* S of axis 4 */
 GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
@@ -2870,8 +2872,8 @@ GRPO_INLINE_ int grpo_buffer_log_ratio_(double (*difference)[GRPO_BLOCK_], int n
     return 1;
 }
 
-static void grpo_report_old_(grpo_partial *p, double l, double old);   /* infinite ones: added to the sums at once */
-static void grpo_report_ref_(grpo_partial *p, double l, double ref);
+GRPO_COLD_ void grpo_report_old_(grpo_partial *p, double l, double old);   /* infinite ones: added to the sums at once */
+GRPO_COLD_ void grpo_report_ref_(grpo_partial *p, double l, double ref);
 
 /* everything the report takes from one token */
 GRPO_INLINE_ void grpo_report_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
@@ -3607,11 +3609,11 @@ GRPO_FN grpo_term grpo_log_ratio_term(grpo_ratio w, double advantage) {
     return grpo_term_of_(grpo_times(-advantage, w.log), -advantage, 0);
 }
 
-/* (A - strength y)^2, the difference to twice the precision because it may cancel */
-GRPO_FN grpo_term grpo_squared(grpo_ratio w, double advantage, double strength) {
+/* (A - beta y)^2, the difference to twice the precision because it may cancel */
+GRPO_FN grpo_term grpo_squared(grpo_ratio w, double advantage, double beta) {
     grpo_dd e = grpo_dd_of_(advantage);
-    if (strength != 0) e = grpo_dd_add(e, grpo_dd_mul(grpo_ratio_log(w), -strength));
-    return grpo_term_of_(e.hi * e.hi, grpo_times(-2 * strength, e.hi), 0);
+    if (beta != 0) e = grpo_dd_add(e, grpo_dd_mul(grpo_ratio_log(w), -beta));
+    return grpo_term_of_(e.hi * e.hi, grpo_times(-2 * beta, e.hi), 0);
 }
 
 /* a clip that keeps the gradient: -bound A sg[1/w] w */
@@ -3621,20 +3623,21 @@ GRPO_FN grpo_term grpo_gradient_preserving_clip(double bound, double advantage, 
     return t;
 }
 
-/* dual 0: no dual clip */
-GRPO_FN grpo_term grpo_gppo(grpo_ratio w, double advantage, grpo_range range, double dual, double gppo_beta_low, double gppo_beta_high) {
-    switch (grpo_clip_side_of(advantage, w.log > range.log_high, w.log < range.log_low, dual != 0 && w.value > dual)) {
+/* clip_dual 0: no dual clip */
+GRPO_FN grpo_term grpo_gppo(grpo_ratio w, double advantage, grpo_range range, double clip_dual, double gppo_beta_low,
+                           double gppo_beta_high) {
+    switch (grpo_clip_side_of(advantage, w.log > range.log_high, w.log < range.log_low, clip_dual != 0 && w.value > clip_dual)) {
     case GRPO_CLIP_HIGH: return grpo_gradient_preserving_clip(grpo_times(gppo_beta_high, range.high), advantage, GRPO_CLIP_HIGH);
     case GRPO_CLIP_LOW:  return grpo_gradient_preserving_clip(gppo_beta_low * range.low, advantage, GRPO_CLIP_LOW);
-    case GRPO_CLIP_DUAL: return grpo_clipped(dual, advantage, GRPO_CLIP_DUAL);
+    case GRPO_CLIP_DUAL: return grpo_clipped(clip_dual, advantage, GRPO_CLIP_DUAL);
     default:             return grpo_ratio_term(w, advantage);
     }
 }
 
-/* dual or clip_dual_pos 0: no such bound */
-GRPO_FN grpo_term grpo_aspo(grpo_ratio w, double advantage, double logp, grpo_range range, double dual, double clip_dual_pos) {
+/* clip_dual or clip_dual_pos 0: no such bound */
+GRPO_FN grpo_term grpo_aspo(grpo_ratio w, double advantage, double logp, grpo_range range, double clip_dual, double clip_dual_pos) {
     const grpo_ratio flipped = grpo_ratio_exp(grpo_dd_negative(grpo_ratio_log(w)));        /* 1/w */
-    const double limit = advantage > 0 ? clip_dual_pos : dual;
+    const double limit = advantage > 0 ? clip_dual_pos : clip_dual;
     grpo_term t;
     if (limit != 0 && (advantage > 0 ? flipped.value : w.value) > limit) {
         t = grpo_reinforce(limit * advantage, logp);
@@ -3656,14 +3659,14 @@ GRPO_FN grpo_term grpo_masked_weight(grpo_ratio w, double advantage, double logp
     return t;
 }
 
-/* A > 0 marks a correct response, A <= 0 a wrong one; x = strength y - shift in double-double, because the two may cancel */
-GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double strength, double shift) {
+/* A > 0 marks a correct response, A <= 0 a wrong one; x = beta y - logit_shift in double-double, because the two may cancel */
+GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double beta, double logit_shift) {
     const double sign = advantage > 0 ? 1 : -1;
-    grpo_dd x = grpo_dd_of_(-shift);
+    grpo_dd x = grpo_dd_of_(-logit_shift);
     grpo_logistic f;
-    if (strength != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_log(w), strength));
+    if (beta != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_log(w), beta));
     f = grpo_logistic_loss(sign < 0 ? grpo_dd_negative(x) : x);
-    return grpo_term_of_(f.value, grpo_times(sign * strength, f.slope), 0);
+    return grpo_term_of_(f.value, grpo_times(sign * beta, f.slope), 0);
 }
 
 /* A >= 0: -A (1 + y), where 1 + y <= w; A < 0: -A w */
@@ -3672,9 +3675,9 @@ GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage) {
     return grpo_term_of_(grpo_times(-advantage, grpo_dd_add(grpo_dd_of_(1), grpo_ratio_log(w)).hi), -advantage, 0);
 }
 
-/* -A w/(w + shape), as -A sigmoid(y - log shape), because w may overflow */
-GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shape) {
-    const grpo_gate g = grpo_sigmoid(grpo_dd_minus_(grpo_ratio_log(w), grpo_log_of(shape)));
+/* -A w/(w + shaping_gamma), as -A sigmoid(y - log shaping_gamma), because w may overflow */
+GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shaping_gamma) {
+    const grpo_gate g = grpo_sigmoid(grpo_dd_minus_(grpo_ratio_log(w), grpo_log_of(shaping_gamma)));
     return grpo_term_of_(-advantage * g.value, -advantage * g.slope, 0);
 }
 
@@ -3719,8 +3722,8 @@ GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, dou
 }
 
 /* A > 0: -A e^(l - sg[l]); A < 0: dual clip (UP, 2607.06987, eq. 15) */
-GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_range range, double dual) {
-    return advantage < 0 ? grpo_dual_clip(w, advantage, range, dual) : grpo_term_of_(-advantage, 0, -advantage);
+GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_range range, double clip_dual) {
+    return advantage < 0 ? grpo_dual_clip(w, advantage, range, clip_dual) : grpo_term_of_(-advantage, 0, -advantage);
 }
 
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp) {
@@ -4000,7 +4003,7 @@ GRPO_NOINLINE_ grpo_dd grpo_sum_dd_(const grpo_sum *s) {
 }
 
 /* ---- layout and arrays --------------------------------------------------------------------------------------------------------------- */
-static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain) {
+GRPO_COLD_ grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain) {
     const grpo_domain *d = &grpo_domains_[domain];
     if (d->flags == 0 && x >= d->low && x <= d->high) return GRPO_NO_RULE;
     if (x != x) return GRPO_NAN;
@@ -4152,7 +4155,7 @@ GRPO_C_END_
 
 GRPO_C_BEGIN_
 /* ---- checks: what choices require of numbers, and of each other ---------------------------------------------------------------------- */
-static int grpo_at_field_(size_t offset) {                             /* the field as statuses name it: its place from 1, 0: none */
+GRPO_COLD_ int grpo_at_field_(size_t offset) {                             /* the field as statuses name it: its place from 1, 0: none */
     int n;
     const grpo_field *f = grpo_fields(&n);
     for (int i = 0; i < n; i++) if (f[i].offset == offset) return i + 1;
@@ -4188,7 +4191,7 @@ static int grpo_condition_holds_(const grpo_objective *o, grpo_condition_ c) {
     return (int)(c >> choice & 1);
 }
 
-static grpo_status grpo_check_fields_(const grpo_objective *o) {
+GRPO_COLD_ grpo_status grpo_check_fields_(const grpo_objective *o) {
     int n;
     const grpo_field *f = grpo_fields(&n);
     for (int i = 0; i < n; i++) {
@@ -4206,7 +4209,7 @@ static grpo_status grpo_check_fields_(const grpo_objective *o) {
 #define GRPO_CONSTANTS_ (GRPO_IS_(GRPO_AGGREGATION_SEQ_MEAN_CONSTANT) | GRPO_IS_(GRPO_AGGREGATION_CONSTANT))
 
 /* where a choice reads a number, that must lie in a narrower domain than the field's own */
-static grpo_status grpo_check_reads_(const grpo_objective *o) {
+GRPO_COLD_ grpo_status grpo_check_reads_(const grpo_objective *o) {
     static const struct { grpo_condition_ where; uint16_t number, domain; } reads[] = {
 #define READS(path, choices, number, domain) { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(number), GRPO_##domain##_ }
         READS(reward.length, GRPO_IS_(GRPO_LENGTH_COSINE), reward.length_max, POSITIVE),
@@ -4271,7 +4274,7 @@ static const grpo_read_ grpo_surrogate_reads_[] = {
 #undef NOTHING
 };
 
-static grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
+GRPO_COLD_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
     const grpo_read_ *r = grpo_surrogate_reads_;
     int before = (int)o->surrogate.kind;
     for (; before > 0; r++) before -= r->domain == GRPO_N_DOMAINS_;
@@ -4289,7 +4292,7 @@ static int grpo_breaks_order_(grpo_rule rule, double x, double y) {
 }
 
 /* where a choice reads two numbers, their order */
-static grpo_status grpo_check_order_(const grpo_objective *o) {
+GRPO_COLD_ grpo_status grpo_check_order_(const grpo_objective *o) {
     static const struct { grpo_condition_ where; uint16_t first, second, rule; } orders[] = {
 #define ORDER(path, choices, first, rule, second) \
         { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(first), (uint16_t)GRPO_FIELD_(second), rule }
@@ -4402,7 +4405,7 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
 
 static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_of_fields_(GRPO_COMBINATION, field, other); }
 
-static grpo_status grpo_check_combinations_(const grpo_objective *o) {
+GRPO_COLD_ grpo_status grpo_check_combinations_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     const grpo_reweight_kind g = a->reweight;
     for (size_t k = 0; k < sizeof grpo_combinations_ / sizeof *grpo_combinations_; k++) {
@@ -4418,7 +4421,7 @@ static grpo_status grpo_check_combinations_(const grpo_objective *o) {
     return GRPO_OK;
 }
 
-static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s) {
+GRPO_COLD_ grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s) {
     const int position = s->bounds == GRPO_BOUNDS_POSITION, clips = s->kind == GRPO_SURROGATE_DUAL_CLIP;
     const int reads = (clips && !position) || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE
         || (s->kind == GRPO_SURROGATE_GPPO && s->clip_dual != 0);
@@ -4435,7 +4438,7 @@ static int grpo_reweight_is_of_batch_(grpo_reweight_kind k) {
     return k == GRPO_REWEIGHT_VALID_GROUPS || k == GRPO_REWEIGHT_NONZERO_REWARDS || k == GRPO_REWEIGHT_LENGTH_POWER;
 }
 
-static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b) {
+GRPO_COLD_ grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b) {
     if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->clip_dual == 0) || b->n_groups == 0) return GRPO_OK;
     for (int64_t i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
         for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
@@ -5091,6 +5094,17 @@ GRPO_COLD_ void grpo_add_counts_(void *into, const void *from, size_t at, size_t
     }
 }
 
+grpo_status grpo_totals_merge(grpo_totals *into, const grpo_totals *from) {
+    if (!into || grpo_check_totals_(into)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
+    if (!from || grpo_check_totals_(from)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
+    const int64_t ranks = into->ranks > from->ranks ? into->ranks : from->ranks;
+    grpo_add_counts_(into, from, GRPO_TOTALS_);
+    into->ranks = ranks;
+    grpo_sum_merge_(&into->rollout_is_sum, &from->rollout_is_sum);
+    grpo_sum_carry_(&into->rollout_is_sum);
+    return GRPO_OK;
+}
+
 grpo_status grpo_moments_merge(grpo_moments *into, const grpo_moments *from) {
     if (!into || grpo_check_moments_(into)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
     if (!from || grpo_check_moments_(from)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
@@ -5330,7 +5344,7 @@ GRPO_COLD_ grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int corr
 /* ---- steps as items ---- */
 static int grpo_ends_step_(const grpo_batch *b, int64_t t) { return b->step_end[t] && grpo_is_unmasked_(b, t); }
 
-static int64_t grpo_at_least_one_step_(const grpo_batch *b, int64_t i) {
+GRPO_COLD_ int64_t grpo_at_least_one_step_(const grpo_batch *b, int64_t i) {
     int64_t n = 0;
     for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) n += grpo_ends_step_(b, t);
     return n ? n : 1;
@@ -5378,7 +5392,7 @@ static int grpo_in_pool_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_in
     }
 }
 
-static int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at) {
+GRPO_COLD_ int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at) {
     while (grpo_next_step_(e, at)) if (grpo_in_pool_(e, s, *at)) return 1;
     return 0;
 }
@@ -5391,7 +5405,7 @@ static grpo_dd grpo_step_return_(const grpo_batch *b, double gamma, grpo_index_ 
     return grpo_dd_round_96_(G);
 }
 
-static grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at) {
+GRPO_COLD_ grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at) {
     switch (e->obj->advantage.step_value) {
     case GRPO_STEP_VALUE_RETURN:   return grpo_step_return_(e->batch, e->obj->advantage.step_gamma, at);
     case GRPO_STEP_VALUE_RESPONSE: return grpo_response_reward_(e, at.i);
@@ -5433,7 +5447,7 @@ static double grpo_history_advantage_(const grpo_estimator_ *e, grpo_index_ at) 
     return weights.hi > 0 ? grpo_dd_quotient(sum, weights).hi : 0;
 }
 
-static double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
+GRPO_COLD_ double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     grpo_group_ s;
     at.number = grpo_step_number_(e->batch, at);
     if (e->obj->advantage.step_group == GRPO_STEP_GROUP_HISTORY) return grpo_history_advantage_(e, at);
@@ -5442,7 +5456,7 @@ static double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ 
 }
 
 /* A of a token of credit step_own or episode_step */
-static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
+GRPO_COLD_ grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_index_ at = { s->i, t, -1 };
     if (e->batch->step_end[t]) s->item = grpo_item_advantage_(e, at);
@@ -5730,7 +5744,7 @@ static void grpo_length_weighted_sums_(const grpo_estimator_ *e, grpo_group_ *s)
 }
 
 /* the Kalman filter after item `at` */
-static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
+GRPO_COLD_ grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const grpo_advantage *a = &e->obj->advantage;
     grpo_kalman f = { { 0, 0 }, { 1, 0 }, { 0, 0 } };
     grpo_index_ k = grpo_before_items_(e);
@@ -5743,7 +5757,7 @@ static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *
 
 /* ---- scales ---- */
 /* the variance of the items without `at` */
-static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
+GRPO_COLD_ double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     grpo_index_ k = grpo_before_items_(e);
     grpo_values others;
     memset(&others, 0, sizeof others);
@@ -5791,7 +5805,7 @@ static grpo_dd grpo_success_rate_(const grpo_group_ *s) {
 }
 
 /* fits Beta to the prompts' p; a single one has mean 0 and variance 1 */
-static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v) {
+GRPO_COLD_ void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v) {
     if (v->count == 0 || (v->count > 1 && grpo_dd_same_(v->min, v->max))) return;
     e->has_beta = 1;
     if (v->count == 1) e->beta = grpo_beta_of(grpo_dd_of_(0), grpo_dd_of_(1));
@@ -5832,7 +5846,7 @@ static double grpo_batch_reweight_(grpo_reweight_kind kind, const grpo_moments *
 }
 
 /* a of an item after advantage.reweight */
-static double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
+GRPO_COLD_ double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_advantage *o = &e->obj->advantage;
     const grpo_group_ *s = &e->group[0];
     const double a = o->reweight == GRPO_REWEIGHT_EXPONENTIAL ? 0 : grpo_column_advantage_(e, s, at);
@@ -5874,7 +5888,7 @@ GRPO_COLD_ void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_gr
 }
 
 /* the weighted sum of the columns' a */
-static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at) {
+GRPO_COLD_ double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_real *weight = e->batch->reward_weight;
     grpo_dd a = grpo_dd_of_(0);
     for (int k = 0; k < e->columns; k++) {
@@ -5885,7 +5899,7 @@ static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at) {
 }
 
 /* a of a response that the statistics of its group leave out */
-static double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
+GRPO_COLD_ double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_dd R = grpo_item_value_(e, s, at);
     const double sigma = grpo_sigma_(e, s, at), n = (double)s->count;
@@ -5928,7 +5942,7 @@ static void grpo_moments_add_token_(const grpo_estimator_ *e, grpo_credited_ A, 
 }
 
 /* variance and sum of A = gain own + rest over the batch's tokens, where reweighting multiplies only `own` */
-static void grpo_take_moments_of_parts_(grpo_estimator_ *e, const grpo_moments *m) {
+GRPO_COLD_ void grpo_take_moments_of_parts_(grpo_estimator_ *e, const grpo_moments *m) {
     const double n = (double)m->values.count, gain = e->gain;
     grpo_sum own, rest = GRPO_NO_SUM_, cross = GRPO_NO_SUM_;
     grpo_dd sum;
@@ -6008,7 +6022,7 @@ static void grpo_take_credit_statistics_(grpo_estimator_ *e) {
     for (int k = 0; credit == GRPO_CREDIT_ENTROPY_SHARE && k < 2; k++) e->shares[k] = grpo_shares_of_(e, k);
 }
 
-static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t) {
+GRPO_COLD_ grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t) {
     const grpo_shares_ *s = &e->shares[grpo_is_correct_(e, i)];
     if (s->sigma == 0 || !grpo_is_finite(s->sigma)) return grpo_dd_of_(0);
     const grpo_dd x = grpo_dd_minus_(grpo_dd_mul(grpo_entropy_share_reward_(e, i, t), s->count), s->sum);
@@ -6053,7 +6067,7 @@ static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n)
     return grpo_divide_(sum, n_after * n_before);
 }
 
-static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
+GRPO_COLD_ grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     const int64_t position = t - e->batch->offset[s->i];
     const grpo_index_ at = { s->i, -1, -1 };
     while (s->branch > position) s->branch = grpo_branch_below_(e, s->i, s->branch);
@@ -6138,7 +6152,7 @@ static grpo_dd grpo_teacher_term_(const grpo_advantage *a, grpo_shaping_ *s, grp
     return a->teacher_norm == GRPO_TEACHER_NORM_MEAN ? grpo_dd_quotient(s->gap, s->discounts) : s->gap;
 }
 
-static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A) {
+GRPO_COLD_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A) {
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_batch *b = e->batch;
     if (a->entropy != GRPO_ENTROPY_NONE) A = grpo_shape_by_entropy_(e, s, t, A);
@@ -6211,7 +6225,7 @@ static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t p
     }
 }
 
-/* subtracts the token baseline at all positions, then shapes the tokens */
+/* subtracts the token baseline at all positions, then shapes the tokens; cold and, as declared, not inlined */
 GRPO_COLD_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage) {
     const grpo_batch *b = e->batch;
     const int64_t longest = e->end - e->begin > 1 ? (int64_t)grpo_lengths_of_(b, e->index).longest : 0;
@@ -6227,7 +6241,7 @@ GRPO_COLD_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_rea
 }
 
 /* ---- fields, names ------------------------------------------------------------------------------------------------------------- */
-/* the fields in the order of the structs: a choice with GRPO_..._CHOICES, a number with its domain */
+/* all fields, axis by axis: a choice with GRPO_..._CHOICES, a number with its domain */
 #define GRPO_FIELDS_(CHOICE, NUMBER) \
     CHOICE(reward.truncated, REWARD_TRUNCATED) NUMBER(reward.truncated_factor, FINITE) CHOICE(reward.length, LENGTH) \
     NUMBER(reward.length_coef, FINITE) NUMBER(reward.length_max, FINITE) NUMBER(reward.correct_low, FINITE) \

@@ -478,6 +478,7 @@ grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const 
 grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, grpo_totals
     *totals);
+grpo_status grpo_totals_merge(grpo_totals *into, const grpo_totals *from);
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments);
 grpo_status grpo_moments_merge(grpo_moments *into, const grpo_moments *from);
 grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments,
@@ -1105,6 +1106,7 @@ grpo_status grpo_loss_f64(const grpo_objective *obj, const grpo_batch_f64 *batch
 grpo_status grpo_dynamic_sampling_mask_f64(const grpo_batch_f64 *batch, uint8_t *keep);
 grpo_status grpo_totals_add_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
     grpo_totals *totals);
+grpo_status grpo_totals_merge_f64(grpo_totals *into, const grpo_totals *from);
 grpo_status grpo_moments_add_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, grpo_moments *moments);
 grpo_status grpo_moments_merge_f64(grpo_moments *into, const grpo_moments *from);
 grpo_status grpo_advantages_with_moments_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const grpo_moments

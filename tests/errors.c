@@ -561,6 +561,7 @@ static void check_arguments(void) {
           "totals is NULL but needed" },
         { LOSS, "report is NULL but needed" }, { LOSS_ADD, "partial is NULL but needed" }, { INFORMATIVE, "keep is NULL but needed" } };
     static setup s;
+    static grpo_totals counted;
     static grpo_partial partial;
     static grpo_moments moments;
     size_t k;
@@ -588,6 +589,9 @@ static void check_arguments(void) {
     expect("merge", grpo_partial_merge(NULL, &partial), "into is NULL but needed");
     expect("merge", grpo_partial_merge(&partial, NULL), "from is NULL but needed");
     expect("merge", grpo_partial_merge(&partial, &partial), NULL);
+    expect("merge", grpo_totals_merge(NULL, &counted), "into is NULL but needed");
+    expect("merge", grpo_totals_merge(&counted, NULL), "from is NULL but needed");
+    expect("merge", grpo_totals_merge(&counted, &counted), NULL);
     expect("merge", grpo_moments_merge(NULL, &moments), "into is NULL but needed");
     expect("merge", grpo_moments_merge(&moments, NULL), "from is NULL but needed");
     expect("merge", grpo_moments_merge(&moments, &moments), NULL);
@@ -739,6 +743,7 @@ static void check_held(void) {
     static setup s;
     static grpo_partial parts[2], copy;
     static grpo_moments none;
+    static grpo_totals no_totals;
     size_t j, k;
     for (j = 0; j < sizeof wild / sizeof *wild; j++) {
         setup_make(&s, "advantage.scale=batch_std advantage.reweight=valid_groups");
@@ -760,6 +765,9 @@ static void check_held(void) {
             s.before = s.out;
             expect(in_totals[k].name, call_count(&s), "totals is out of range");
             check(!memcmp(&s.out, &s.before, sizeof s.out), "%s: something was written", in_totals[k].name);
+            expect(in_totals[k].name, grpo_totals_merge(&no_totals, &s.out.totals), "from is out of range");
+            expect(in_totals[k].name, grpo_totals_merge(&s.out.totals, &no_totals), "into is out of range");
+            check(!memcmp(&s.out, &s.before, sizeof s.out), "%s: something was merged", in_totals[k].name);
         }
         for (k = 0; k < sizeof in_partial / sizeof *in_partial; k++) {
             memset(&s.out.partial, 0, sizeof s.out.partial);

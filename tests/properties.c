@@ -233,8 +233,12 @@ static grpo_status parts_survey(const grpo_objective *obj, const parts *p, grpo_
     for (k = 0; k < p->count && !st; k++) {
         grpo_batch batch = rollouts_view(&p->batch[k]);
         grpo_real *advantage = unwritten(batch.n_tokens);
+        grpo_totals own;
+        memset(&own, 0, sizeof own);
+        own.ranks = k > 0;                                             /* the larger of all is taken: 1 */
         st = grpo_advantages_with_moments(obj, &batch, moments, advantage);
-        if (!st) st = grpo_totals_add(obj, &batch, advantage, totals);
+        if (!st) st = grpo_totals_add(obj, &batch, advantage, merges ? &own : totals);
+        if (!st && merges) st = grpo_totals_merge(totals, &own);
         free(advantage);
     }
     return st;

@@ -138,15 +138,6 @@ static grpo_report whole(const grpo_objective &o, std::vector<sequence> &all) {
     return report;
 }
 
-static void add_up(grpo_totals &into, const grpo_totals &from) { // all members are 64-bit integers
-    constexpr std::size_t n = sizeof into / sizeof(int64_t);
-    int64_t sum[n], more[n];
-    std::memcpy(sum, &into, sizeof into);
-    std::memcpy(more, &from, sizeof from);
-    for (std::size_t k = 0; k < n; k++) sum[k] += more[k];
-    std::memcpy(&into, sum, sizeof into);
-}
-
 // the evaluation in parts; comments name the communication between ranks
 static grpo_report in_parts(const grpo_objective &o, std::vector<buffer> &parts) {
     grpo_totals counted[RANKS] = {}, totals = {};
@@ -156,8 +147,8 @@ static grpo_report in_parts(const grpo_objective &o, std::vector<buffer> &parts)
         const grpo_batch b = parts[k].view();
         grpo::check(grpo_totals_add(&o, &b, parts[k].advantage.data(), &counted[k % RANKS]));
     }
-    for (const grpo_totals &of_rank : counted) add_up(totals, of_rank);     // MPI_Allreduce, MPI_INT64_T, MPI_SUM
-    // here gradients are summed over ranks; for a framework that averages them set totals.ranks = RANKS after adding up the totals
+    for (const grpo_totals &of_rank : counted) grpo::check(grpo_totals_merge(&totals, &of_rank));       // MPI_Allgather, each rank
+    // here gradients are summed over ranks; for a framework that averages them set totals.ranks = RANKS
     for (std::size_t k = 0; k < parts.size(); k++) grpo::check(parts[k].loss_add(o, &totals, partial[k % RANKS]));
     for (const grpo_partial &of_rank : partial) grpo::check(grpo_partial_merge(&merged, &of_rank));         // MPI_Allgather, each rank
     grpo_partial_report(&merged, &report);
