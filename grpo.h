@@ -4343,8 +4343,8 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
 #define POOLS(path, is) WITH(path, is, advantage.baseline, GRPO_POOL_MEANS_), WITH(path, is, advantage.scale, GRPO_POOL_SCALES_), \
     WITH(path, is, advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), WITH(path, is, advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), \
         WITH(path, is, advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE))
-    EACH(reward.length, GRPO_IS_(GRPO_LENGTH_NONE)), EACH(reward.overlong, GRPO_IS_(GRPO_OVERLONG_NONE)),
-    EACH(reward.map, GRPO_IS_(GRPO_MAP_NONE)), EACH(reward.kl, GRPO_IS_(GRPO_KL_NONE)),
+    EACH(reward.truncated, GRPO_IS_(GRPO_REWARD_TRUNCATED_KEEP)), EACH(reward.length, GRPO_IS_(GRPO_LENGTH_NONE)),
+    EACH(reward.overlong, GRPO_IS_(GRPO_OVERLONG_NONE)), EACH(reward.map, GRPO_IS_(GRPO_MAP_NONE)), EACH(reward.kl, GRPO_IS_(GRPO_KL_NONE)),
     EACH(advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)), EACH(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
     EACH(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), EACH(advantage.scale, GRPO_COLUMN_SCALES_),
     WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_KALMAN_STD), advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN)),

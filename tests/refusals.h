@@ -296,7 +296,7 @@
 { "advantage.rewards=each", NULL },
 { "advantage.rewards=each advantage.scale=group_std advantage.batch_norm=items", NULL },
 { "advantage.rewards=each advantage.scale=group_mean advantage.baseline=batch_mean", NULL },
-{ "advantage.rewards=each advantage.scale=constant reward.truncated=scale", NULL },
+{ "advantage.rewards=each reward.truncated=scale", "advantage.rewards does not go with reward.truncated" },
 { "advantage.rewards=each reward.length=kimi", "advantage.rewards does not go with reward.length" },
 { "advantage.rewards=each reward.overlong=soft", "advantage.rewards does not go with reward.overlong" },
 { "advantage.rewards=each reward.map=affine", "advantage.rewards does not go with reward.map" },

@@ -27,7 +27,7 @@ TWICE = {"baseline": but("batch_mean"), "reweight": NONE,
 rule("advantage", "rewards", ("each",), {
     "transform": NONE, "reweight": NONE, "credit": only("outcome"), "entropy": but("zero_variance"),
     "scale": one_of("none", "group_std", "group_mean", "leave_one_out_std", "constant"),
-    "reward.overlong": NONE, "reward.length": NONE, "reward.map": NONE, "reward.kl": NONE})
+    "reward.truncated": only("keep"), "reward.length": NONE, "reward.overlong": NONE, "reward.map": NONE, "reward.kl": NONE})
 rule("advantage", "batch_norm", ("items", "tokens", "mean_abs"), TWICE)
 rule("advantage", "step_group", ("state", "index", "history"), SMALL_POOLS)
 rule("advantage", "samples", ("steps",), {
