@@ -25,6 +25,8 @@ import objectives  # noqa: E402  the rows alone, none of the oracle's functions
 
 KINDS = ("equation", "paper text", "official code", "recipe of the authors", "framework default", "framework recipe", "restatement", "chosen here")
 STRONG = KINDS[:3]
+OF_CODE = ("official code", "recipe of the authors", "framework default", "framework recipe")
+FIRST_READ = datetime.date(2024, 1, 1)  # no evidence was read before
 
 PAPER = ("arXiv", "Williams")  # else the source is who restates
 # What a source is called: a paper, a repository at a commit or a tag, a framework's release
@@ -43,11 +45,27 @@ def route(through):
     return next(((name, found) for name, form in ROUTES.items() if (found := form.fullmatch(through))), (None, None))
 
 
+def faults_of_place(text, may_lack_commit):
+    """A place in public code stays where it is: no branch, no unencrypted address, a commit where the name can move."""
+    if "http://" in text:
+        yield f"{text!r} has an address without encryption"
+    if re.search(r"https://\S+/(?:blob|tree|raw)/(?![0-9a-f]{7,40}/)", text):
+        yield f"{text!r} has an address at a branch"
+    if re.search(r"@(?:refs/|main\b|master\b|HEAD\b)", text) and not re.search(r"\([0-9a-f]{7,40}\b", text):
+        yield f"{text!r} names a branch or a change request and no commit"
+    if "commit not known" in text and not may_lack_commit:
+        yield f"{text!r} has no commit, and is no copy without a name"
+
+
 def faults_of_source(source, setting):
     """A setting ends at a source with a name; what was not read itself says through what, in the form of a route."""
     through, restated = setting.get("through"), setting.get("kind") == "restatement"
     if not SOURCE.match(source):
         yield f"{source!r} names no paper, no repository at a commit and no release"
+    if setting.get("kind") in OF_CODE and source.startswith(PAPER):
+        yield f"{setting['kind']} of a paper"
+    unnamed = str(through).startswith("copy without a name: ")
+    yield from (fault for text in (source, setting.get("where", ""), through or "") for fault in faults_of_place(text, unnamed))
     if through is None:
         if restated and source.startswith(PAPER):
             yield "restated, and not said by whom"
@@ -82,6 +100,21 @@ SOURCES = (  # what faults_of_source should say of a source, a kind and a throug
     ("TRL", "framework default", None, True),
     ("a-name/a-repository", "official code", None, True),
     ("two notes", "paper text", None, True),
+    (PAPER_V1, "official code", None, True),
+    ("a-name/a-port@0123abc", "official code", None, False),
+    ("a-name/a-port@refs/pull/7 (0123abcde)", "official code", None, False),
+    ("a-name/a-port@refs/pull/7", "official code", None, True),
+    ("a-name/a-port@main", "official code", None, True),
+    ("a-name/a-port, commit not known, README.md", "official code", "copy without a name: text", False),
+    ("a-name/a-port, commit not known, README.md", "official code", None, True),
+    ("a-name/a-port@0123abc http://a.place/a.py", "official code", None, True),
+    ("a-name/a-port@0123abc https://a.place/blob/0123abc/a.py", "official code", None, False),
+    ("a-name/a-port@0123abc https://a.place/blob/next/a.py", "official code", None, True),
+)
+TODAY = datetime.date(2026, 3, 1)
+DATES = (  # a day on which something was read, as of TODAY, and whether it can be one
+    ("2026-02-28", True), ("2026-03-02", True), ("2026-03-03", False), ("2027-01-01", False), ("2024-01-01", True), ("2023-12-31", False),
+    ("2026-02-29", False), ("2026-2-28", False), ("", False), ("yesterday", False),
 )
 
 
@@ -91,6 +124,10 @@ def check_sources():
         setting = {"kind": kind, **({} if through is None else {"through": through})}
         if wrong != any(faults_of_source(source, setting)):
             yield f"{kind} of {source!r} through {through!r}: should{'' if wrong else ' not'} be a fault"
+    yield from (f"{day!r} can{'not' if can else ''} have been read on" for day, can in DATES if can != was_read_on(day, TODAY))
+    found = [fault.partition(":")[0] for fault in unused_words(*UNUSED)]
+    if found != ["colour", "size = large"]:
+        yield f"words that no claim uses: {found}"
 
 
 def once(pairs):
@@ -251,6 +288,28 @@ def is_date(text):
         return False
 
 
+def was_read_on(text, today=None):
+    """A day since 2024, and not in the future: tomorrow is allowed, as it may have begun elsewhere."""
+    latest = (today or datetime.date.today()) + datetime.timedelta(days=1)
+    return is_date(text) and FIRST_READ <= datetime.date.fromisoformat(text) <= latest
+
+
+def unused_words(words, settings):
+    """Words, and values of words, that no setting uses."""
+    used = {}
+    for setting in settings:
+        used.setdefault(setting.get("of"), set()).add(setting.get("value"))
+    for word, to in words.items():
+        if word not in used:
+            yield f"{word}: no claim uses this word"
+        elif isinstance(to, dict):
+            yield from (f"{word} = {value}: no claim has this value" for value in to if value not in used[word])
+
+
+UNUSED = ({"colour": "a.field", "size": {"small": {}, "large": {}}, "age": "a.field"},  # words, and settings that do not use all of them
+          [{"of": "size", "value": "small"}, {"of": "age", "value": 3}])
+
+
 def contradictions(words, claim):
     """Fields of which the claim says two things."""
     said = {}
@@ -271,7 +330,7 @@ def faults(words, claim, choices):
     yield from contradictions(words, claim)
     for setting in claim["settings"]:
         what = f"{setting.get('of')} = {setting.get('value')}"
-        if setting.get("kind") not in KINDS or not setting.get("where") or not is_date(setting.get("read", "")):
+        if setting.get("kind") not in KINDS or not setting.get("where") or not was_read_on(setting.get("read", "")):
             yield f"{what}: without a kind, a place or a date"
         yield from (f"{what}: {fault}" for fault in faults_of_source(str(claim.get("source")), setting))
         try:
@@ -299,6 +358,9 @@ def check():
     names = Counter((claim["row"], claim.get("claim")) for group in groups for claim in read(group + ".json")["claims"])
     for group in groups:
         words = read(group + ".words.json")
+        for fault in unused_words(words, [setting for claim in read(group + ".json")["claims"] for setting in claim["settings"]]):
+            failed += 1
+            print(f"FAIL {group}.words.json: {fault}")
         for claim in read(group + ".json")["claims"]:
             found = list(faults(words, claim, choices))
             if names[claim["row"], claim.get("claim")] > 1:

@@ -97,7 +97,7 @@ def faults_of_line(line, has):
     if field not in has:
         yield f"{field} is no field"
         return
-    if line.get("kind") not in KINDS or not compare.is_date(line.get("read", "")):
+    if line.get("kind") not in KINDS or not compare.was_read_on(line.get("read", "")):
         yield f"{field}: without a kind or a date"
     if line.get("kind") == "chosen here":
         if not line.get("why"):
@@ -124,6 +124,16 @@ def faults_of_undecided(entry, silent):
             yield f"{field}: undecided without a reason"
 
 
+def faults_of_release_date(entry, claim):
+    """The day of a release, or why it is not known, is not after the days on which its code was read."""
+    date = entry.get("date", "unknown (no release)")
+    if not compare.is_date(date) and not re.match(r"unknown \(.+\)$", date):
+        yield f"date {date}: neither a day nor unknown, with the reason"
+    reads = [setting.get("read", "") for setting in claim["settings"]] if claim else []
+    if compare.is_date(date) and reads and min(reads) < date:
+        yield f"date {date}: its code was read on {min(reads)}"
+
+
 def faults_of_kind(entry, claim):
     """What the row is, against where its claim was read: a paper, or somebody's code at the release that the entry names."""
     if entry.get("is") not in IS:
@@ -136,6 +146,7 @@ def faults_of_kind(entry, claim):
         yield f"release {entry['release']}, which its claim does not name"
     if str(entry.get("is")).startswith("framework") and not all(entry.get(key) for key in ("framework", "release", "date")):
         yield "a framework's row without framework, release and date"
+    yield from faults_of_release_date(entry, claim)
     if entry.get("is") == "framework default" and NOT_SET.search(str(entry.get("claim"))) and not entry.get("option"):
         yield "the claim names what is not the release's default, and the entry has no option"
     if "option" in entry and entry.get("is") != "framework default":

@@ -275,7 +275,8 @@ def penalty_as_terms(a):
 @defect("NORM-26b", both(differs("penalty", "entropy_aggregation", "terms"), lambda o, b: o["penalty"]["entropy_coef"] != 0),
         "choices-penalty-aggregation-entropy-seq_mean_token_mean-token_mean",
         "choices-penalty-aggregation-entropy-token_mean-seq_mean_token_mean", "choices-penalty-aggregation-entropy-responses-unmask",
-        seen="verl 0.9.1 against SkyRL 0.4.0, OpenRLHF 0.11.2", shows="responses of unequal lengths", stages=LOSS)
+        seen="verl 0.9.1 against SkyRL 0.4.0, OpenRLHF 0.11.2; TRL before #6648, its cispo, dapo and vespo, with selected tokens",
+        shows="responses of unequal lengths", stages=LOSS)
 def entropy_as_terms(a):
     """The entropy is divided as the policy term is (implementations differ). Right: by its own aggregation."""
     a.choose("penalty", entropy_aggregation="terms")

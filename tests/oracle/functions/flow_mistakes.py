@@ -1,6 +1,7 @@
 """Known mistakes of programs that compute a sampler's steps."""
 import math
 
+from attempt import narrow
 from functions.mistakes import mistake, right
 
 
@@ -69,6 +70,13 @@ def lengths(given):
 def summed_over_elements(given):
     """The sum over the elements in place of the mean: ratios are those of densities, far from 1."""
     return {key: [x * n for x, n in zip(xs, lengths(given))] for key, xs in right("gaussian_steps", given).items()}
+
+
+@mistake("gaussian_steps")
+def sample_in_bfloat16(given):
+    """The trajectory is stored in bfloat16: the numbers are those of the rounded sample (verl-omni before #93, and #81 in review;
+    Flow-Factory before #61)."""
+    return right("gaussian_steps", given, sample=[[narrow("bf16", float(x)) for x in row] for row in given["sample"]])
 
 
 @mistake("gaussian_steps")
