@@ -470,7 +470,7 @@ def clip_value_cases(case):
     beyond("capped", "fraction 0.4 of five tokens: of three candidates the two farthest below the mean are selected",
            0.25, 0.4, advantage=[[-1, -1, -0.5], [-1, -2]])
     beyond("least", "a fraction of less than one token still selects one, the farthest below the mean", 0.25, 0.0001)
-    beyond("ties", "three candidates are equally far below the mean, one may be selected: the first",
+    beyond("ties", "two candidates are equally far below the vocabulary's mean, one may be selected: the first",
            0, 0.3, [[-1, -1, -2], [-1]], [[0.5, 0.5, 1], [0.5]], [[0, 0, 0], [0]],
            [[1, -1, -1], [-1]])
     beyond("equal", "all tokens are equally far below the vocabulary's mean: none is selected, though all are above 0",
