@@ -321,7 +321,7 @@ def surprisal_weight_cases(case):
         case(label, comment, x, flags, share=share, up=1.1, down=down, target=target)
 
     stare("both", "the least likely two of three tokens with A > 0, and two of three with A < 0; none with A = 0")
-    stare("o1", "down 1, share 0.1: only the least likely token with A > 0 has another weight", 0.1, 1)
+    stare("o1", "down 1, share 0.1: only the least likely token with A > 0 has a weight other than 1", 0.1, 1)
     stare("lively", "the mean entropy is exactly at its target, not below: every weight is 1",
           target=0.25, entropy=CALM[:2] + [[0.5, 0]])
     stare("share-0", "share 0: every weight is 1", 0)
