@@ -61,17 +61,17 @@ def plain_logits(case, draw, width, most=3, denominator=64):
     case["target"] = draw.each(lambda: draw.dice.below(width))
 
 
-@scenario(LOGITS, "plain", "", "logits at temperature 1, a vocabulary of odd size", (5, 3, 7, 11, 5, 13), False)
+@scenario(LOGITS, "plain", "", "logits at temperature 1, vocabularies of 3 to 13 tokens", (5, 3, 7, 11, 5, 13), False)
 def odd(case, draw, width):
     plain_logits(case, draw, width)
 
 
-@scenario(LOGITS, "tempered", "", "a temperature: in the log-probability, and once more in the gradient", (5, 4, 3, 6), True)
+@scenario(LOGITS, "tempered", "", "a temperature other than 1 divides the logits, and once more the gradient", (5, 4, 3, 6), True)
 def tempered(case, draw, width):
     plain_logits(case, draw, width)
 
 
-@scenario(LOGITS, "banned", "NegInf", "logits of -infinity, and tokens that the sampler was not allowed: neither gets a gradient",
+@scenario(LOGITS, "banned", "NegInf", "logits of -infinity, and tokens banned from sampling: neither gets a gradient",
           (7, 6, 5), True)
 def banned(case, draw, width):
     plain_logits(case, draw, width)
@@ -83,7 +83,7 @@ def banned(case, draw, width):
             case["banned"][-1].append(sorted((y + 2 + n) % width for n in range(1 + draw.dice.below(2))))
 
 
-@scenario(LOGITS, "sharded", "", "the vocabulary lies in shards, of unequal widths: each has part of the sum, one has the sampled token",
+@scenario(LOGITS, "sharded", "", "the vocabulary is split into shards of unequal widths: the softmax is over all of them",
           (7, 5, 8, 9), True)
 def sharded(case, draw, width):
     plain_logits(case, draw, width)
@@ -91,19 +91,19 @@ def sharded(case, draw, width):
     case["shards"] = [first, width - first] if width < 8 else [first, 3, width - first - 3]
 
 
-@scenario(LOGITS, "bfloat16", "BFloat16", "every logit is a bfloat16: what a program reads is what is here", (6, 5, 9), True)
+@scenario(LOGITS, "bfloat16", "BFloat16", "every logit is exactly a bfloat16, so reading it as one loses nothing", (6, 5, 9), True)
 def bfloat16(case, draw, width):
     plain_logits(case, draw, width, most=7, denominator=16)
 
 
-@scenario(LOGITS, "masked", "MaskHoles NaNMasked", "rows of masked tokens hold NaN: they are not read, and their gradient is 0",
+@scenario(LOGITS, "masked", "MaskHoles NaNMasked", "logits of masked tokens hold NaN: they are not read, and their gradient is 0",
           (4, 5, 3), True)
 def masked(case, draw, width):
     plain_logits(case, draw, width)
     hide(case, "logits")
 
 
-@scenario(LOGITS, "entropy", "", "an entropy bonus: its gradient reaches every logit, of a banned one it is 0", (5, 6, 4), True, True)
+@scenario(LOGITS, "entropy", "", "an entropy bonus: every logit has a gradient, but one of -infinity has 0", (5, 6, 4), True, True)
 def bonus(case, draw, width):
     plain_logits(case, draw, width)
     for z_row, y_row in zip(case["logits"], case["target"]):
@@ -112,7 +112,8 @@ def bonus(case, draw, width):
                 z[(y + 1) % width] = scenarios.MINUS_INF
 
 
-@scenario(LOGITS, "sharded-entropy", "", "an entropy bonus over shards of the vocabulary: its sum is over all of them", (5, 6), True, True)
+@scenario(LOGITS, "sharded-entropy", "", "an entropy bonus with the vocabulary split into shards: the entropy is over all of them",
+          (5, 6), True, True)
 def sharded_bonus(case, draw, width):
     plain_logits(case, draw, width)
     case["shards"] = [2, width - 2]
@@ -125,12 +126,12 @@ def plain_hidden(case, draw, width, denominator=16):
     case["target"] = draw.each(lambda: draw.dice.below(width))
 
 
-@scenario(HIDDEN, "tempered", "", "hidden states times a projection, divided by a temperature", (5, 3, 7), True)
+@scenario(HIDDEN, "tempered", "", "logits are hidden states times a projection, divided by a temperature", (5, 3, 7), True)
 def projection(case, draw, width):
     plain_hidden(case, draw, width)
 
 
-@scenario(HIDDEN, "sharded", "", "the projection's rows lie in shards: the gradient of a hidden state is the sum over them",
+@scenario(HIDDEN, "sharded", "", "the projection is split into shards of the vocabulary: a hidden state's gradient is their sum",
           (7, 5, 6), True)
 def sharded_projection(case, draw, width):
     plain_hidden(case, draw, width)
@@ -138,7 +139,7 @@ def sharded_projection(case, draw, width):
     case["shards"] = [first, width - first]
 
 
-@scenario(HIDDEN, "chunked", "", "computed in chunks of tokens: the gradient of the projection is the sum over them", (5, 4, 6), True)
+@scenario(HIDDEN, "chunked", "", "tokens are processed in chunks: the projection's gradient is the sum over them", (5, 4, 6), True)
 def chunked(case, draw, width):
     plain_hidden(case, draw, width)
     tokens = sum(draw.lengths)
@@ -146,23 +147,24 @@ def chunked(case, draw, width):
 
 
 @scenario(HIDDEN, "masked", "MaskHoles NaNMasked",
-          "hidden states of masked tokens hold NaN: they enter no gradient, that of the projection neither", (4, 5, 3), True)
+          "hidden states of masked tokens hold NaN: they must not enter the projection's gradient", (4, 5, 3), True)
 def masked_projection(case, draw, width):
     plain_hidden(case, draw, width)
     hide(case, "hidden")
 
 
-@scenario(HIDDEN, "entropy", "BFloat16", "an entropy bonus; hidden states and projection are bfloat16", (5, 6, 4), True, True)
+@scenario(HIDDEN, "entropy", "BFloat16", "an entropy bonus; hidden states and projection are exact bfloat16 numbers",
+          (5, 6, 4), True, True)
 def bonus_projection(case, draw, width):
     plain_hidden(case, draw, width, denominator=8)
 
 
-@scenario(HIDDEN, "plain", "", "hidden states times a projection, at temperature 1", (3, 5, 4), False)
+@scenario(HIDDEN, "plain", "", "logits are hidden states times a projection, at temperature 1", (3, 5, 4), False)
 def plain_projection(case, draw, width):
     plain_hidden(case, draw, width)
 
 
-@scenario(HIDDEN, "banned", "", "tokens that the sampler was not allowed: their rows of the projection get no gradient from that token",
+@scenario(HIDDEN, "banned", "", "tokens banned from sampling: their rows of the projection get no gradient from that position",
           (5, 4, 6), True)
 def banned_projection(case, draw, width):
     plain_hidden(case, draw, width)
@@ -242,20 +244,20 @@ def given_case(kind, k, place, made):
     make(case, draw, rotated(vocabularies, k))
     case["dlogp"] = draw.each(lambda: draw.dice.signed(1 / 8, 2, 16))
     case["dentropy"] = draw.each(lambda: draw.dice.signed(0, 1, 16) if k else 0)
-    return f"{label}-{k + 1}", flags, comment + ("" if k else "; the gradient of the log-probability alone"), case
+    return f"{label}-{k + 1}", flags, comment + ("" if k else "; derivatives by log-probabilities only, none by entropies"), case
 
 
 EXTREME = [
-    ("large", ["Extreme"], "logits of 10000 and differences of 1000, with given derivatives",
+    ("large", ["Extreme"], "logits of 10000 and differences of 1000: e^z overflows, and the largest must be taken out first",
      {"kind": "logits", "temperature": 2, "logits": [[[10000, 9998, -10000, 9999], [-3000, -3001, 0, -2]]], "target": [[1, 3]],
       "dlogp": [[1, -0.5]], "dentropy": [[0.25, 0.5]]}),
-    ("sharp", [], "one token has almost all the probability: 1 - p is small and not 0",
+    ("sharp", [], "one token has almost all the probability: its gradient 1 - p is small, but not 0",
      {"kind": "logits", "temperature": 1, "logits": [[[40, 0, 0.5, 1], [40, 0, 0.5, 1]], [[20, -20, 0, 19]]], "target": [[0, 2], [1]],
       "dlogp": [[1, -1], [0.5]], "dentropy": [[-0.5, 0.25], [1]]}),
     ("flat", [], "equal logits: the entropy is at its maximum, and its gradient 0",
      {"kind": "logits", "temperature": 0.5, "logits": [[[0.5] * 7, [-3] * 7]], "target": [[0, 6]], "dlogp": [[1, -2]],
       "dentropy": [[1, 0.5]]}),
-    ("one", ["OneToken"], "a vocabulary of one: probability 1, no gradient",
+    ("one", ["OneToken"], "a vocabulary of one token: its probability is 1, every gradient is 0",
      {"kind": "logits", "temperature": 0.5, "logits": [[[3.5], [-2]]], "target": [[0, 0]], "dlogp": [[1, -2]], "dentropy": [[1, 0.5]]}),
 ]
 

@@ -24,41 +24,52 @@ HOLED = "UnequalLengths GivenAdvantage FullyMasked"
 
 HIGHER = {"eps_high": 0.28}  # the clip of DAPO with a mean over tokens
 
-split("dapo", "trl-bnpo", "token mean over the step, three micro-batches", ONE_RANK, surrogate=HIGHER)
-split("dapo-even", "trl-bnpo", "two micro-batches", [[[0, 1], [2, 3, 4]]], surrogate=HIGHER)
-split("dapo-ranks", "trl-bnpo", "two ranks with two micro-batches each", TWO_RANKS, surrogate=HIGHER)
-split("dapo-ragged-ranks", "trl-bnpo", "three ranks with one, two and one micro-batches", [[[0, 1]], [[2], [3]], [[4]]], surrogate=HIGHER)
+split("dapo", "trl-bnpo", "mean over the tokens of the whole step, three micro-batches on one rank", ONE_RANK, surrogate=HIGHER)
+split("dapo-even", "trl-bnpo", "mean over the tokens of the whole step, two micro-batches on one rank",
+      [[[0, 1], [2, 3, 4]]], surrogate=HIGHER)
+split("dapo-ranks", "trl-bnpo", "mean over the tokens of the whole step, two ranks with two micro-batches each",
+      TWO_RANKS, surrogate=HIGHER)
+split("dapo-ragged-ranks", "trl-bnpo", "mean over the tokens of the whole step, three ranks with one, two and one micro-batches",
+      [[[0, 1]], [[2], [3]], [[4]]], surrogate=HIGHER)
 split("dapo-whole", "trl-bnpo", "one micro-batch on one rank: nothing is split", [[[0, 1, 2, 3, 4]]], surrogate=HIGHER)
-split("dapo-empty", "trl-bnpo", "a micro-batch without any token that counts", [[[0, 1], [2], [3, 4]]], EMPTY, HOLED, surrogate=HIGHER)
-split("grpo", "grpo", "mean over responses, with a KL, three micro-batches", ONE_RANK)
-split("grpo-ranks", "grpo", "mean over responses, with a KL, two ranks", TWO_RANKS)
-split("grpo-empty", "grpo", "a response without tokens alone on its rank: it counts in the number of responses",
+split("dapo-empty", "trl-bnpo", "mean over the tokens of the whole step; all tokens of one micro-batch are masked",
+      [[[0, 1], [2], [3, 4]]], EMPTY, HOLED, surrogate=HIGHER)
+split("grpo", "grpo", "mean over the responses of the whole step, with a KL, three micro-batches", ONE_RANK)
+split("grpo-ranks", "grpo", "mean over the responses of the whole step, with a KL, two ranks", TWO_RANKS)
+split("grpo-empty", "grpo", "a fully masked response alone on its rank: it counts in the number of responses",
       [[[0, 1], [3, 4]], [[2]]], EMPTY, HOLED)
-split("gspo", "gspo", "one ratio per response, three micro-batches", ONE_RANK)
-split("gspo-ranks", "gspo", "one ratio per response, two ranks", TWO_RANKS)
-split("dr-grpo", "dr-grpo", "a constant divides, three micro-batches", ONE_RANK)
-split("dr-grpo-ranks", "dr-grpo", "a constant divides, two ranks", TWO_RANKS)
-split("luspo-ranks", "luspo", "mean over responses of token sums, two ranks", TWO_RANKS)
+split("gspo", "gspo", "one ratio per response, mean over the responses of the whole step, three micro-batches", ONE_RANK)
+split("gspo-ranks", "gspo", "one ratio per response, mean over the responses of the whole step, two ranks", TWO_RANKS)
+split("dr-grpo", "dr-grpo", "token sums divided by a constant and by the responses of the whole step, three micro-batches", ONE_RANK)
+split("dr-grpo-ranks", "dr-grpo", "token sums divided by a constant and by the responses of the whole step, two ranks", TWO_RANKS)
+split("luspo-ranks", "luspo", "token sums divided by the number of responses of the whole step, two ranks", TWO_RANKS)
 split("scalerl", "scalerl", "mean over prompts, three micro-batches of one, two and two prompts", ONE_RANK)
-split("verl-gspo-empty", "verl-gspo", "a response without tokens does not count", [[[0], [1, 2]], [[3, 4]]], EMPTY, HOLED)
-split("own-ranks", "oreal", "means by the sign of A, a likelihood and pairs: each divisor is that of the whole step", TWO_RANKS,
+split("verl-gspo-empty", "verl-gspo", "a fully masked response does not count in the number of responses",
+      [[[0], [1, 2]], [[3, 4]]], EMPTY, HOLED)
+split("own-ranks", "oreal", "means by the sign of A, a likelihood term and pairs: the divisor of each is that of the whole step",
+      TWO_RANKS,
       penalty={"nll_on": "correct", "preference": "pairwise", "preference_coef": 0.5, "preference_beta": 0.5, "preference_min_gap": 0.25,
                "preference_score": "reference_free"})
-split("gvpo", "gvpo", "functions of a group, mean over prompts, three micro-batches", ONE_RANK)
-split("vpd-ranks", "vpd", "means by the sign of a response: the number of either is that of the whole step", TWO_RANKS, EMPTY, HOLED)
-split("dapo-zv", "dapo-zv", "the tokens of the prompts whose rewards vary divide, those of the whole step", TWO_RANKS,
+split("gvpo", "gvpo", "a surrogate over whole groups, mean over prompts, three micro-batches", ONE_RANK)
+split("vpd-ranks", "vpd", "means over responses with A > 0 and over all others: both divisors are those of the whole step",
+      TWO_RANKS, EMPTY, HOLED)
+split("dapo-zv", "dapo-zv", "the divisor is the number of tokens of prompts whose rewards vary, in the whole step", TWO_RANKS,
       reward=(1, 0, 0.5, 0.5, 1, 0, 1, 1, -1, -1))
-split("trpa-ranks", "trpa", "pairs in one micro-batch alone: the others have none of their own, and no signs in their place", TWO_RANKS,
+split("trpa-ranks", "trpa", "all preference pairs of the step are in one micro-batch: the others contribute nothing", TWO_RANKS,
       reward=(0, 0, 1, -1, 1, 0, 0, 0, 1, 1))
-split("trpa-signs", "trpa", "no pair in the step: a sign for every response, of which those with tokens divide", TWO_RANKS, EMPTY, HOLED,
+split("trpa-signs", "trpa", "no preference pair in the step: a term for every response, divided by those with unmasked tokens",
+      TWO_RANKS, EMPTY, HOLED,
       reward=(1, 1, 0, 0, 1, -1, -1, -1, 1, 1))
-split("kl-tokens", "grpo", "a KL over the tokens of the step beside a mean over responses, two ranks", TWO_RANKS, EMPTY, HOLED,
+split("kl-tokens", "grpo", "a KL averaged over the step's tokens beside a loss averaged over responses, two ranks",
+      TWO_RANKS, EMPTY, HOLED,
       penalty={"kl_aggregation": "token_mean"})
-split("kl-responses", "trl-bnpo", "a KL over the responses of the step beside a mean over tokens, three micro-batches", ONE_RANK, EMPTY,
+split("kl-responses", "trl-bnpo", "a KL averaged over the step's responses beside a loss averaged over tokens, three micro-batches",
+      ONE_RANK, EMPTY,
       HOLED, surrogate=HIGHER, penalty={"kl": "k3", "kl_coef": 0.25, "kl_aggregation": "seq_mean_token_mean", "entropy_coef": 0.125,
                "entropy_aggregation": "token_mean"})
-split("selected", "high-entropy", "the selected tokens divide, of each prompt its own, three micro-batches", ONE_RANK)
-split("selected-ranks", "high-entropy", "the selected tokens divide, those of the whole step, two ranks", TWO_RANKS, EMPTY, HOLED,
+split("selected", "high-entropy", "the divisor is the number of selected tokens of each prompt, three micro-batches", ONE_RANK)
+split("selected-ranks", "high-entropy", "the divisor is the number of selected tokens of the whole step, two ranks",
+      TWO_RANKS, EMPTY, HOLED,
       aggregation={"kind": "token_mean"})
-split("selected-gspo", "gspo", "ratios of selected tokens, of two ranks; a response without any counts all the same", TWO_RANKS,
+split("selected-gspo", "gspo", "one ratio per response over its selected tokens; a response without any counts in the divisor", TWO_RANKS,
       weight={"selected": "only"})

@@ -60,25 +60,31 @@ def balanced_bounds_cases(case):
         case(label, comment, x, flags, low=low, high=high, low_max=low_max, high_max=high_max,
              step=step, target=target)
 
-    balanced("stays", "the positive side is heavy enough: nothing moves", [[0.25, -0.5], [0.125]], [[1, 1], [-1]])
-    balanced("equal", "on policy, both sides exactly the same: P/Q is not below 1", [[0, 0], [0]], [[1, -0.5], [-0.5]],
+    balanced("stays", "the positive side outweighs the negative one: both bounds stay", [[0.25, -0.5], [0.125]], [[1, 1], [-1]])
+    balanced("equal", "on-policy with equal sides: P/Q is exactly 1, not below the target; both bounds stay",
+             [[0, 0], [0]], [[1, -0.5], [-0.5]],
              "OnPolicy")
-    balanced("no-negative", "Q = 0: the quotient is infinite", [[1, -1], [0.5]], [[1, 0], [0.25]])
-    balanced("no-positive", "P = 0: both bounds go to their ends", [[1, -1], [0.5]], [[-1, 0], [-0.25]])
-    balanced("upper", "the lower bound goes to its end, the upper one until the sides balance", [[1, 0], [-2, 0.75]],
+    balanced("no-negative", "no negative advantage: Q = 0, P/Q is infinite, both bounds stay", [[1, -1], [0.5]], [[1, 0], [0.25]])
+    balanced("no-positive", "no positive advantage: P = 0, both bounds go to their maxima", [[1, -1], [0.5]], [[-1, 0], [-0.25]])
+    balanced("upper", "the lower bound goes to its maximum, then the upper one rises until P/Q reaches 1", [[1, 0], [-2, 0.75]],
              [[1, -1.25], [-0.5, 0.25]])
-    balanced("low-sides", "ratios below the lower bound weigh more as it rises", [[-1, -0.3125, 0.125], [1.5, -3]],
+    balanced("low-sides", "negative advantages with ratios below the lower bound weigh more as it rises",
+             [[-1, -0.3125, 0.125], [1.5, -3]],
              [[0.5, -2.5, 1], [1.25, -1.75]], "UnequalLengths")
-    balanced("exact-steps", "bounds of short fractions; P/Q meets its target exactly", [[2, 0]], [[1, -1.5]], low=0.5,
+    balanced("exact-steps", "bounds and step are exact binary fractions: the search stops where P/Q is exactly 1",
+             [[2, 0]], [[1, -1.5]], low=0.5,
              high=1, low_max=0.75, high_max=3, step=0.25)
-    balanced("overshoot", "a step beyond the end stops there", [[1, 0.5]], [[0.25, -1]], step=0.375)
-    balanced("at-ends", "the lower bound starts above its end, the upper one at it", [[1, 0.5]], [[0.25, -1]], low=0.9,
+    balanced("overshoot", "a step that would pass a bound's maximum stops there", [[1, 0.5]], [[0.25, -1]], step=0.375)
+    balanced("at-ends", "a lower bound above its maximum and an upper one at it: neither moves", [[1, 0.5]], [[0.25, -1]], low=0.9,
              high=2)
-    balanced("target", "another target: three times the negative side", [[2, 0], [1]], [[1, -0.8125], [0.5]], target=3,
+    balanced("target", "target 3: the upper bound rises until the positive side is three times the negative",
+             [[2, 0], [1]], [[1, -0.8125], [0.5]], target=3,
              high_max=5)
-    balanced("holes", "masked tokens weigh nothing", [[1, NAN, 0], [NAN, 0.5]], [[1, NAN, -1.25], [-5, -0.0625]],
+    balanced("holes", "masked tokens hold NaN and large advantages: they enter neither side",
+             [[1, NAN, 0], [NAN, 0.5]], [[1, NAN, -1.25], [-5, -0.0625]],
              "UnequalLengths MaskHoles NaNMasked", "101 01")
-    balanced("none", "no token counts: Q = 0", [[1, 0.5]], [[0.25, -1]], "FullyMasked", "00")
+    balanced("none", "all tokens are masked: Q = 0, P/Q is infinite, both bounds stay",
+             [[1, 0.5]], [[0.25, -1]], "FullyMasked", "00")
 
 
 def quotient(batch, low, high):
@@ -147,11 +153,13 @@ def power_mean_bounds(mean: NUMBER, deviation: NOT_NEGATIVE, gamma: NUMBER, low:
 def power_clip_cases(case):
     PAPER = dict(deviation=0.45, gamma=0.8, low=0.2, high=0.4, delta=0.000001)
     each(case,
-         ("start", "a mean reward of 0: power 1 and the lower end", dict(PAPER, mean=0)),
-         ("paper", "half of the responses right", dict(PAPER, mean=0.5)),
-         ("solved", "all right and no deviation: the upper end", dict(PAPER, mean=1, deviation=0)),
-         ("below", "a mean below 0: a power above 1, a bound below 1", dict(PAPER, mean=-0.75, low=TENTHS, high=1, delta=0.25)),
-         ("wide", "an upper end of 2000, and a power that falls to e^-50", dict(PAPER, mean=62.5, low=0, high=2000, deviation=0.5)))
+         ("start", "mean reward 0: power 1 and the lower end of the clip range", dict(PAPER, mean=0)),
+         ("paper", "mean reward 0.5 and deviation 0.45", dict(PAPER, mean=0.5)),
+         ("solved", "all rewards are 1, deviation 0: the upper end of the clip range", dict(PAPER, mean=1, deviation=0)),
+         ("below", "a negative mean reward: a power above 1, a clip range below the lower end",
+          dict(PAPER, mean=-0.75, low=TENTHS, high=1, delta=0.25)),
+         ("wide", "clip range up to 2000, and a power that falls to e^-50",
+          dict(PAPER, mean=62.5, low=0, high=2000, deviation=0.5)))
 
 
 PAPER = dict(gamma=0.8, low=0.2, high=0.4, delta=0.000001)
@@ -204,12 +212,13 @@ def ratio_quantile_cases(case):
         batch = tokens([0, 0, 1], mask, logp=now, logp_old=old, shaping_mask=switches(selected))
         case(label, comment, batch, flags, quantile=level, least=least)
 
-    quantile("plain", "between the two largest of five", "111 00 11")
-    quantile("median", "a ratio itself, of the selected ones", "101 10 00", 0.5)
-    quantile("ends", "the smallest", "111 11 11", 0)
-    quantile("least", "below the least", "010 00 01", 1, 1.5)
-    quantile("none", "no token is in shaping_mask", "000 00 00", 0.9, 0.7)
-    quantile("holes", "masked tokens do not count, selected or not", "0111 11 11", 0.25, 0, WITH_HOLES["logp_old"],
+    quantile("plain", "the 0.9 quantile lies between the two largest of five ratios", "111 00 11")
+    quantile("median", "the median of three tokens in shaping_mask is a ratio itself", "101 10 00", 0.5)
+    quantile("ends", "quantile 0: the smallest ratio", "111 11 11", 0)
+    quantile("least", "the quantile is below `least`: the answer is `least`", "010 00 01", 1, 1.5)
+    quantile("none", "no token is in shaping_mask: the answer is `least`", "000 00 00", 0.9, 0.7)
+    quantile("holes", "masked tokens hold NaN and do not count, in shaping_mask or not",
+             "0111 11 11", 0.25, 0, WITH_HOLES["logp_old"],
              [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]], WITH_HOLES["mask"], HOLED)
 
 
@@ -273,15 +282,18 @@ def entropy_standard_cases(case):
     FIVE = [[0.75, 2, 0.125], [1.25, 0.5]]
     for form in ("coded", "intended"):
         on(case,
-           (f"{form}-fifth", "the fourth of five is the pivot", tokens([0, 1], entropy=FIVE), "UnequalLengths",
+           (f"{form}-fifth", "quantile 0.8: the fourth of five log-entropies is the pivot",
+            tokens([0, 1], entropy=FIVE), "UnequalLengths",
             dict(quantile=0.8, form=form)),
-           (f"{form}-holes", "masked tokens do not count, and an entropy of 0 is taken as 1e-8",
+           (f"{form}-holes", "masked tokens hold NaN and do not count; an entropy of 0 is raised to 1e-8",
             tokens([0, 0, 1], "101 01 00", entropy=[[0, NAN, 1.5], [NAN, 0.25], [NAN, 9]]),
             "UnequalLengths MaskHoles NaNMasked FullyMasked", dict(quantile=0.5, form=form)),
-           (f"{form}-equal", "all the same: 0", tokens(entropy=[[0.5, 0.5, 0.5]]), "", dict(quantile=0.8, form=form)),
-           (f"{form}-near", "so near each other that the least deviation stands: it cancels",
+           (f"{form}-equal", "all entropies are equal: every answer is 0",
+            tokens(entropy=[[0.5, 0.5, 0.5]]), "", dict(quantile=0.8, form=form)),
+           (f"{form}-near", "nearly equal entropies: the floor of the deviation applies, and cancels in the answer",
             tokens(entropy=[[1, 1 + 2 ** -15, 1 - 2 ** -15]]), "", dict(quantile=0.5, form=form)),
-           (f"{form}-none", "no token counts", tokens(mask="00", entropy=[[NAN, 1]]), "FullyMasked NaNMasked",
+           (f"{form}-none", "all tokens are masked: every answer is 0",
+            tokens(mask="00", entropy=[[NAN, 1]]), "FullyMasked NaNMasked",
             dict(quantile=0.8, form=form)))
 
 
@@ -336,15 +348,17 @@ def adapted_clip_cases(case):
 
     NOW, OLD = [[-1, -1, -1], [-1, -1, -1]], [[-1.0625, -1.25, -0.75], [-0.9375, -1.25, -0.5]]
     SIDES = [[1, -0.5, 0.75], [-1, 0.5, 2]]
-    adapt("signed", "sure and unsure tokens within and beyond the zone", NOW, OLD, SIDES, [[0.5, 0.75, 1], [-0.5, -0.25, -1]])
-    adapt("coded", "none below the pivot: only there the lower bound is of use", NOW, OLD, SIDES,
+    adapt("signed", "tokens of low and high entropy, inside and outside the zone of the clip",
+          NOW, OLD, SIDES, [[0.5, 0.75, 1], [-0.5, -0.25, -1]])
+    adapt("coded", "no token is below the entropy's pivot: the lower clip range is nowhere widened", NOW, OLD, SIDES,
           [[0, 0, 0.3125], [0.6875, 0, 1]], 0.2, 0.2, 0.5, 0.3)
-    adapt("still", "no drift: inside, but for bounds of 0",
+    adapt("still", "ratios of 1 with a lower clip range of 0: the zone is open, so both are outside",
           [[-1], [-2]], [[-1], [-2]], [[1], [-TENTHS]], [[0.5], [-0.5]], 0, 0.25, flags="OneToken")
-    adapt("zone", "the bound of the zone moves with the entropy", [[-1, -1], [-1, -1]],
+    adapt("zone", "the zone's bounds depend on entropy: of equal ratios one is inside, one is outside", [[-1, -1], [-1, -1]],
           [[-1.1875, -1.1875], [-0.8125, -0.8125]], [[1, 1], [1, 1]],
           [[0.25, 1], [-1, -0.125]], gain=0.5, flags="")
-    adapt("holes", "masked tokens are 0; ratios of e^-900", [[-900, NAN, -0.5], [NAN, -1]],
+    adapt("holes", "masked tokens hold NaN: every answer is 0 there; a ratio of e^-900 is outside the zone",
+          [[-900, NAN, -0.5], [NAN, -1]],
           [[-0.5, NAN, -0.5], [-1, NAN]], [[1, NAN, -1], [NAN, 1]],
           [[-0.5, UNMASKED, 0.5], [UNMASKED, UNMASKED]], mask="101 00", flags="UnequalLengths MaskHoles NaNMasked FullyMasked Extreme")
 

@@ -33,10 +33,10 @@ def kl_control_cases(case):
         case(label, comment, kl_coef=kl_coef, kl=kl, target=target, steps=steps, horizon=horizon)
 
     kl_case("inside", "a KL 12.5 % above its target: the error is not clipped", 6.75)
-    kl_case("on-target", "the coefficient stays", 6)
+    kl_case("on-target", "the KL is at its target: the coefficient stays", 6)
     kl_case("high", "a KL of four times the target: the error is clipped to 0.2", 24)
     kl_case("low", "a KL of a tenth of the target: the error is clipped to -0.2", 0.0625, target=0.625)
-    kl_case("negative", "an estimate of the KL below 0", -0.5, target=0.1)
+    kl_case("negative", "the estimate of the KL is below 0: the error is clipped to -0.2", -0.5, target=0.1)
     kl_case("no-steps", "no step was made: the coefficient stays", 24, steps=0)
     kl_case("zero", "a coefficient of 0 stays 0", 24, kl_coef=0)
     kl_case("fast", "ten horizons at once: the coefficient becomes negative, as the formula says", 0, steps=100000)
@@ -68,10 +68,10 @@ def kl_hinge(kl: NUMBER, delta: NUMBER, beta: NOT_NEGATIVE):
 @cases("kl_hinge")
 def kl_hinge_cases(case):
     each(case,
-         ("above", "a KL beyond its budget", dict(kl=0.0005, delta=0.0001, beta=1000)),
-         ("below", "within it", dict(kl=0.00005, delta=0.0001, beta=1000)),
-         ("equal", "exactly at it", dict(kl=0.125, delta=0.125, beta=1000)),
-         ("negative", "an estimate of the KL below 0", dict(kl=-0.5, delta=0.0001, beta=10)))
+         ("above", "the KL exceeds its budget: the coefficient is beta times the excess", dict(kl=0.0005, delta=0.0001, beta=1000)),
+         ("below", "the KL is within its budget: the coefficient is 0", dict(kl=0.00005, delta=0.0001, beta=1000)),
+         ("equal", "the KL is exactly at its budget: the coefficient is 0", dict(kl=0.125, delta=0.125, beta=1000)),
+         ("negative", "the estimate of the KL is below 0: the coefficient is 0", dict(kl=-0.5, delta=0.0001, beta=10)))
 
 
 # ---- entropy_control
@@ -97,15 +97,17 @@ def entropy_control_cases(case):
         case(label, comment, coef=coef, entropy=entropy, target=target, delta=delta, low=low, high=high,
                 inclusive=inclusive)
 
-    entropy_case("below", "the entropy is too small: the coefficient rises and is used", 0.125)
-    entropy_case("above", "the entropy is large enough: the coefficient falls and is not used", 0.5)
-    entropy_case("equal", "exactly at the target, the official code: it falls", 0.25)
-    entropy_case("equal-inclusive", "exactly at the target, TRL: it rises", 0.25, inclusive=True)
-    entropy_case("highest", "it would rise above its bound", 0.125, coef=0.875, delta=0.25, high=1)
-    entropy_case("lowest", "it would fall below its bound", 0.75, coef=0.00005, inclusive=True)
-    entropy_case("pinned", "both bounds are the same, and the coefficient starts outside", 0.125, coef=3, low=0.5, high=0.5,
+    entropy_case("below", "the entropy is below its target: the coefficient rises and is used", 0.125)
+    entropy_case("above", "the entropy is above its target: the coefficient falls and is not used", 0.5)
+    entropy_case("equal", "entropy exactly at the target, not inclusive (official code): the coefficient falls", 0.25)
+    entropy_case("equal-inclusive", "entropy exactly at the target, inclusive (TRL): the coefficient rises", 0.25, inclusive=True)
+    entropy_case("highest", "the coefficient would rise above its upper bound: it stops there",
+                 0.125, coef=0.875, delta=0.25, high=1)
+    entropy_case("lowest", "the coefficient would fall below its lower bound: it stops there", 0.75, coef=0.00005, inclusive=True)
+    entropy_case("pinned", "equal bounds, and a coefficient that starts outside: it is brought to them",
+                 0.125, coef=3, low=0.5, high=0.5,
                  inclusive=True)
-    entropy_case("falling-used", "a negative step: the coefficient falls where the entropy is too small", 0.125, coef=0.5,
+    entropy_case("falling-used", "a negative step: the coefficient falls where the entropy is below its target", 0.125, coef=0.5,
                  delta=-0.125, low=-1, high=1)
 
 
@@ -139,10 +141,12 @@ def entropy_target_coef(entropy: NUMBER, target: NUMBER, coef: NOT_NEGATIVE):
 @cases("entropy_target_coef")
 def entropy_target_coef_cases(case):
     each(case,
-         ("above", "too much entropy: a penalty", dict(entropy=0.75, target=0.55, coef=0.001)),
-         ("below", "too little entropy: a bonus", dict(entropy=0.25, target=0.55, coef=0.001)),
-         ("equal", "at the target: nothing", dict(entropy=0.5, target=0.5, coef=0.001)),
-         ("zero", "no coefficient", dict(entropy=0.75, target=0.55, coef=0)))
+         ("above", "entropy above its target: a negative coefficient, which penalises entropy",
+          dict(entropy=0.75, target=0.55, coef=0.001)),
+         ("below", "entropy below its target: a positive coefficient, which rewards entropy",
+          dict(entropy=0.25, target=0.55, coef=0.001)),
+         ("equal", "entropy exactly at its target: coefficient and value are 0", dict(entropy=0.5, target=0.5, coef=0.001)),
+         ("zero", "coef 0: coefficient and value are 0", dict(entropy=0.75, target=0.55, coef=0)))
 
 
 @checks("entropy_target_coef", "kl_hinge")
@@ -181,15 +185,15 @@ def preference_coef_control(coef: NUMBER, pair_loss: NUMBER, loss: NUMBER):
 @cases("preference_coef_control")
 def preference_margin_control_cases(case):
     for label, comment, coef, pair_loss, loss in (
-            ("small", "the pair term is a tenth of the loss: more", 0.01, 0.5, 0.05),
-            ("large", "it is three times the loss: less", 0.01, 6, 0.02),
-            ("between", "it is half the loss: the same", 0.01, 0.5, 0.01),
-            ("highest", "at most 0.05", 0.045, 0.01, 1),
-            ("above", "a coefficient above the most comes down to it", 0.25, 0.01, 1),
-            ("lowest", "at least 0.005", 0.006, 6, 0.01),
-            ("below", "a coefficient below the least comes up to it", 0.001, 6, 0.001),
-            ("negative-loss", "a loss below 0 counts as 1e-9", 0.02, 0.75, -0.5),
-            ("no-pairs", "a pair loss of 0", 0.02, 0, 0.5)):
+            ("small", "the pair term is a tenth of the loss, below 0.3: the coefficient grows by a quarter", 0.01, 0.5, 0.05),
+            ("large", "the pair term is three times the loss, above 0.7: the coefficient falls by a fifth", 0.01, 6, 0.02),
+            ("between", "the pair term is half the loss: the coefficient stays", 0.01, 0.5, 0.01),
+            ("highest", "a coefficient that rises stops at 0.05", 0.045, 0.01, 1),
+            ("above", "a coefficient of 0.25 that is to rise is lowered to the maximum of 0.05", 0.25, 0.01, 1),
+            ("lowest", "a coefficient that falls stops at 0.005", 0.006, 6, 0.01),
+            ("below", "a coefficient of 0.001 that is to fall is raised to the minimum of 0.005", 0.001, 6, 0.001),
+            ("negative-loss", "a loss below 0 counts as 1e-9 in the quotient: the coefficient falls", 0.02, 0.75, -0.5),
+            ("no-pairs", "a pair loss of 0: the quotient is 0, the coefficient rises", 0.02, 0, 0.5)):
         case(label, comment, coef=coef, pair_loss=pair_loss, loss=loss)
 
 
@@ -234,13 +238,15 @@ def regret_temperature(length: many(NOT_NEGATIVE), score: many(NUMBER)):
 @cases("regret_temperature")
 def regret_temperature_cases(case):
     for label, comment, length, score in (
-            ("bisected", "long failures: the temperature at which they weigh as much as the successes", [122, 40, 80], [-0.5, 0.25, 0.5]),
-            ("enough", "successes weigh enough: none", [10, 40, 100], [-0.5, 0.25, 0.5]),
-            ("zero", "a sum of exactly 0: none", [4, 2], [-0.25, 0.5]),
-            ("hopeless", "only failures: the lowest temperature", [4, 2], [-0.25, -0.5]),
-            ("slight", "the sum is hardly below 0: a high temperature", [103, 100], [-0.5, 0.5]),
-            ("hardly", "so little that even the highest is too low", [1001, 1000], [-0.5, 0.5]),
-            ("wide", "scores of some size", [7, 3, 11, 2], [-3, 2.5, -0.75, 6])):
+            ("bisected", "long failures outweigh the successes: the temperature that balances them, by bisection",
+             [122, 40, 80], [-0.5, 0.25, 0.5]),
+            ("enough", "successes outweigh the failures: the temperature is 0", [10, 40, 100], [-0.5, 0.25, 0.5]),
+            ("zero", "scores times lengths sum to exactly 0: the temperature is 0", [4, 2], [-0.25, 0.5]),
+            ("hopeless", "only failures: bisection ends next to the lowest temperature", [4, 2], [-0.25, -0.5]),
+            ("slight", "scores times lengths sum to slightly less than 0: a high temperature", [103, 100], [-0.5, 0.5]),
+            ("hardly", "scores times lengths sum to hardly less than 0: bisection ends next to the highest temperature",
+             [1001, 1000], [-0.5, 0.5]),
+            ("wide", "scores of several units, of both signs", [7, 3, 11, 2], [-3, 2.5, -0.75, 6])):
         case(label, comment, length=length, score=score)
 
 
@@ -281,10 +287,10 @@ def logistic_shift_cases(case):
     def shift(label, comment, correct, beta=0.1, now=SELF, ref=TEACHER, mask=None, flags="UnequalLengths"):
         case(label, comment, tokens([0, 0, 1], mask, logp=now, logp_ref=ref), flags, correct=marks(correct), beta=beta)
 
-    shift("plain", "sums over tokens, means over either side, over prompts", "110")
-    shift("right", "no wrong ones: half of the one mean", "111")
-    shift("wrong", "no right ones", "000", 2)
-    shift("holes", "masked tokens do not count; a response without any is at 0", "011", 0.5, WITH_HOLES["logp_old"],
+    shift("plain", "beta times sums of log-ratios over tokens; one mean over right and one over wrong responses", "110")
+    shift("right", "no response is wrong: half of the mean over the right ones", "111")
+    shift("wrong", "no response is right: half of the mean over the wrong ones", "000", 2)
+    shift("holes", "masked tokens do not count; a fully masked response enters its mean with 0", "011", 0.5, WITH_HOLES["logp_old"],
           [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]], WITH_HOLES["mask"], HOLED)
 
 
@@ -315,13 +321,14 @@ def linear_schedule(start: NUMBER, step: COUNT, steps: COUNT, offset: COUNT):
 @cases("linear_schedule")
 def linear_decay_cases(case):
     each(case,
-         ("start", "the first step", dict(start=0.5, step=0, steps=50, offset=0)),
-         ("third", "a step on the way", dict(start=0.5, step=17, steps=50, offset=0)),
-         ("offset", "steps counted from 1: the first one has it all", dict(start=0.5, step=1, steps=600, offset=1)),
-         ("last", "steps counted from 1: the last one still has a part", dict(start=0.7, step=600, steps=600, offset=1)),
-         ("over", "and then nothing", dict(start=0.5, step=601, steps=600, offset=1)),
-         ("before", "before the first step: not more than at the start", dict(start=0.5, step=0, steps=600, offset=1)),
-         ("constant", "0 steps: constant", dict(start=0.5, step=1000, steps=0, offset=0)))
+         ("start", "step 0: the start value", dict(start=0.5, step=0, steps=50, offset=0)),
+         ("third", "step 17 of 50: 33/50 of the start value", dict(start=0.5, step=17, steps=50, offset=0)),
+         ("offset", "steps counted from 1: at step 1 it is the whole start value", dict(start=0.5, step=1, steps=600, offset=1)),
+         ("last", "steps counted from 1: at the last step 1/600 of the start value is left",
+          dict(start=0.7, step=600, steps=600, offset=1)),
+         ("over", "steps counted from 1: after the last step the value is 0", dict(start=0.5, step=601, steps=600, offset=1)),
+         ("before", "a step before the first one: not more than the start value", dict(start=0.5, step=0, steps=600, offset=1)),
+         ("constant", "0 steps: the value is constant", dict(start=0.5, step=1000, steps=0, offset=0)))
 
 
 @checks("linear_schedule")
@@ -350,12 +357,13 @@ def margin_schedule(margin: NUMBER, progress: FRACTION, share: number(above=0, m
 @cases("margin_schedule")
 def margin_schedule_cases(case):
     each(case,
-         ("start", "no margin", dict(margin=0.01, progress=0, share=0.3)),
-         ("third", "a third of the way: a quarter", dict(margin=0.01, progress=0.125, share=0.375)),
-         ("half", "half of the way: half", dict(margin=-2, progress=0.25, share=0.5)),
-         ("whole", "from its share on the margin is whole", dict(margin=0.01, progress=0.3, share=0.3)),
-         ("after", "and stays so", dict(margin=0.01, progress=0.875, share=0.3)),
-         ("end", "a share of 1: whole at the end", dict(margin=0.75, progress=0.9, share=1)))
+         ("start", "progress 0: the margin is 0", dict(margin=0.01, progress=0, share=0.3)),
+         ("third", "progress of a third of the share: a quarter of the margin", dict(margin=0.01, progress=0.125, share=0.375)),
+         ("half", "progress of half the share: half of the margin, which is negative here",
+          dict(margin=-2, progress=0.25, share=0.5)),
+         ("whole", "progress reaches the share: the whole margin", dict(margin=0.01, progress=0.3, share=0.3)),
+         ("after", "progress beyond the share: the margin stays whole", dict(margin=0.01, progress=0.875, share=0.3)),
+         ("end", "share 1 at progress 0.9: the margin is not yet whole", dict(margin=0.75, progress=0.9, share=1)))
 
 
 @checks("margin_schedule")
@@ -398,15 +406,17 @@ def multiplier_update_cases(case):
              multiplier_max=most, least=least)
 
     update("below", "the mean is below its target: the multiplier rises")
-    update("above", "above it: the multiplier falls", target=0.25)
-    update("highest", "never beyond its maximum", multiplier=4.984375, rate=0.5)
-    update("lowest", "never below 0", multiplier=0.015625, target=-0.5)
-    update("few", "too few are counted: as it was, and the mean is told", counted="001001")
-    update("enough", "exactly enough", counted="101001")
-    update("none", "none is counted", counted="000000", least=0)
-    update("beyond", "a multiplier beyond its maximum comes down to it", multiplier=8)
-    update("beyond-few", "or stays with too few", multiplier=8, counted="100000")
-    update("negative", "scores below 0", score=(-0.5, 0.25, -1, 0.7, -0.125, 0.3), target=0, least=6, counted="111111")
+    update("above", "the mean is above its target: the multiplier falls", target=0.25)
+    update("highest", "the multiplier would rise above its maximum: it stops there", multiplier=4.984375, rate=0.5)
+    update("lowest", "the multiplier would fall below 0: it stops there", multiplier=0.015625, target=-0.5)
+    update("few", "fewer scores are counted than `least`: the multiplier stays, the mean is returned", counted="001001")
+    update("enough", "exactly `least` scores are counted: the multiplier moves", counted="101001")
+    update("none", "no score is counted: the mean is 0 and the multiplier stays", counted="000000", least=0)
+    update("beyond", "a multiplier above its maximum is lowered to it", multiplier=8)
+    update("beyond-few", "fewer scores are counted than `least`: even a multiplier above its maximum stays",
+           multiplier=8, counted="100000")
+    update("negative", "scores of both signs with a negative mean, target 0: the multiplier rises",
+           score=(-0.5, 0.25, -1, 0.7, -0.125, 0.3), target=0, least=6, counted="111111")
 
 
 @checks("multiplier_update")
@@ -442,10 +452,11 @@ def token_budget_schedule(start: NOT_NEGATIVE, factor: NOT_NEGATIVE, step: COUNT
 @cases("token_budget_schedule")
 def count_budget_cases(case):
     each(case,
-         ("start", "the whole budget", dict(start=256, factor=0.7, step=99, interval=100)),
-         ("first", "after one interval", dict(start=256, factor=0.7, step=100, interval=100)),
-         ("later", "after five", dict(start=256, factor=0.7, step=599, interval=100)),
-         ("least", "never less than 1", dict(start=256, factor=0.7, step=5000, interval=100)))
+         ("start", "the step before the first interval ends: the whole budget", dict(start=256, factor=0.7, step=99, interval=100)),
+         ("first", "after one interval: the budget times the factor", dict(start=256, factor=0.7, step=100, interval=100)),
+         ("later", "after five intervals: the budget times the factor to the fifth power",
+          dict(start=256, factor=0.7, step=599, interval=100)),
+         ("least", "after fifty intervals the budget has stopped at 1", dict(start=256, factor=0.7, step=5000, interval=100)))
 
 
 @checks("token_budget_schedule")
@@ -475,11 +486,14 @@ def hint_level(level: many(COUNT), success: many(FRACTION), low: NUMBER, high: N
 @cases("hint_level")
 def hint_level_cases(case):
     each(case,
-         ("plain", "up, as it was, down", dict(level=[1, 1, 2], success=[0.05, 0.2, 0.5], low=0.1, high=0.35, max=3)),
-         ("bounds", "exactly at a threshold: as it was", dict(level=[1, 2], success=[0.1, 0.35], low=0.1, high=0.35, max=3)),
-         ("ends", "not above the highest nor below 0; what is above it is brought back",
+         ("plain", "success below, between and above the thresholds: the level rises, stays, falls",
+          dict(level=[1, 1, 2], success=[0.05, 0.2, 0.5], low=0.1, high=0.35, max=3)),
+         ("bounds", "success exactly at a threshold: the level stays",
+          dict(level=[1, 2], success=[0.1, 0.35], low=0.1, high=0.35, max=3)),
+         ("ends", "levels stay within 0 and `max`; one above `max` is brought back to it",
           dict(level=[3, 0, 5], success=[0, 1, 0], low=0.1, high=0.35, max=3)),
-         ("paper", "a high threshold of 1: never down", dict(level=[2, 1, 0], success=[1, 0, 0.5], low=0.25, high=1, max=2)))
+         ("paper", "a high threshold of 1, as in the paper: the level never falls",
+          dict(level=[2, 1, 0], success=[1, 0, 0.5], low=0.25, high=1, max=2)))
 
 
 @checks("hint_level")

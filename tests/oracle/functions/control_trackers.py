@@ -30,10 +30,11 @@ def moving_average(state: NUMBER, value: NUMBER, rate: FRACTION):
 @cases("moving_average")
 def moving_average_cases(case):
     each(case,
-         ("plain", "a thousandth of what is new", dict(state=0.5, value=0.25, rate=0.999)),
-         ("all-new", "rate 0: what is new", dict(state=3, value=-1.5, rate=0)),
-         ("all-old", "rate 1: nothing changes", dict(state=3, value=-1.5, rate=1)),
-         ("signs", "old and new of both signs", dict(state=-0.3, value=0.1, rate=0.25)))
+         ("plain", "rate 0.999: the new value enters with a thousandth", dict(state=0.5, value=0.25, rate=0.999)),
+         ("all-new", "rate 0: the new value replaces the state", dict(state=3, value=-1.5, rate=0)),
+         ("all-old", "rate 1: the state stays", dict(state=3, value=-1.5, rate=1)),
+         ("signs", "old and new value cancel, but for the rounding of 0.3 and 0.1 to binary64",
+          dict(state=-0.3, value=0.1, rate=0.25)))
 
 
 # ---- running_baseline
@@ -57,12 +58,12 @@ def running_baseline(baseline: NUMBER, momentum: FRACTION, reward: many(NUMBER, 
 @cases("running_baseline")
 def running_baseline_cases(case):
     for label, comment, baseline, momentum, reward in (
-            ("usual", "scored before it moves", 0, 0.95, [1, -1, 1, 1]),
-            ("warm", "a baseline in use", 0.5, 0.75, [1, 0, 0.25]),
+            ("usual", "each advantage is computed before its reward moves the baseline", 0, 0.95, [1, -1, 1, 1]),
+            ("warm", "a baseline of 0.5 that every reward moves by a quarter of the difference", 0.5, 0.75, [1, 0, 0.25]),
             ("still", "momentum 1: the baseline stays", 0.25, 1, [1, 0, -2]),
-            ("last", "momentum 0: the baseline is the reward before", 0.25, 0, [1, 0, -2]),
-            ("equal", "rewards at the baseline", TENTHS, 0.5, [TENTHS, TENTHS]),
-            ("one", "a baseline below 0", -0.5, 0.95, [0.25])):
+            ("last", "momentum 0: the baseline is the previous reward", 0.25, 0, [1, 0, -2]),
+            ("equal", "rewards equal to the baseline: every advantage is 0 and the baseline stays", TENTHS, 0.5, [TENTHS, TENTHS]),
+            ("one", "one reward above a negative baseline", -0.5, 0.95, [0.25])):
         case(label, comment, baseline=baseline, momentum=momentum, reward=reward)
 
 
@@ -98,14 +99,14 @@ def smooth_advantage(visits: integer(1), new: NUMBER, total: NUMBER):
 @cases("smooth_advantage")
 def smooth_advantage_cases(case):
     for label, comment, visits, new, total in (
-            ("first-total", "the first visit: the smaller of the two, here the cumulative one", 1, 1.5, -0.5),
-            ("first-new", "the first visit: the smaller of the two, here the step's", 1, 0.5, -1.5),
-            ("second", "at the second visit both are the same", 2, 1.25, -0.5),
-            ("third-new", "the third visit: the step's advantage is smaller, and so is its average", 3, 0.5, 2),
-            ("third-total", "the third visit, the other way round", 3, 2, -0.5),
-            ("equal", "sizes are exactly the same, signs are not: the cumulative one", 4, 1, -1),
-            ("zero", "a step without spread", 10, 0, 1.75),
-            ("cancel", "the step's average is exactly 0", 4, 0.5, -1.5)):
+            ("first-total", "the first visit: the advantage of smaller size, here the cumulative one", 1, 1.5, -0.5),
+            ("first-new", "the first visit: the advantage of smaller size, here the step's own", 1, 0.5, -1.5),
+            ("second", "the second visit: both averages are equal", 2, 1.25, -0.5),
+            ("third-new", "the third visit: the average with 2/3 of the step's advantage is the smaller one", 3, 0.5, 2),
+            ("third-total", "the third visit: the average with 2/3 of the cumulative advantage is the smaller one", 3, 2, -0.5),
+            ("equal", "averages of equal size and opposite sign: the one with more of the cumulative advantage", 4, 1, -1),
+            ("zero", "the step's advantage is 0 at the tenth visit: a tenth of the cumulative one", 10, 0, 1.75),
+            ("cancel", "the average with more of the step's advantage is exactly 0: it is taken", 4, 0.5, -1.5)):
         case(label, comment, visits=visits, new=new, total=total)
 
 
@@ -139,12 +140,13 @@ def running_moments(visits: integer(1), mean: NUMBER, variance: NOT_NEGATIVE, ne
 @cases("running_moments")
 def running_moments_cases(case):
     for label, comment, visits, mean, variance, new_mean, new_variance in (
-            ("first", "the first visit: what was before has no weight", 1, 5, 7, 0.25, 0.1875),
-            ("second", "two visits", 2, 0.25, 0.1875, 0.75, 0.25),
-            ("seventh", "seven visits", 7, 0.5, 0.25, 0.125, 0.109375),
-            ("same-mean", "the mean stays, the variance averages", 3, 0.5, 0.25, 0.5, 0),
-            ("offset", "a mean of 1e7 that moves by 1", 5, 10000000, 0.5, 10000001, 0.25),
-            ("no-spread", "without any spread of its own, the difference of the means makes some", 4, -1, 0, 1, 0)):
+            ("first", "the first visit: earlier mean and variance have no weight", 1, 5, 7, 0.25, 0.1875),
+            ("second", "the second visit: the difference of the means adds to the variance", 2, 0.25, 0.1875, 0.75, 0.25),
+            ("seventh", "the seventh visit: the new moments enter with a seventh", 7, 0.5, 0.25, 0.125, 0.109375),
+            ("same-mean", "the new mean equals the old one: the variances are averaged over visits", 3, 0.5, 0.25, 0.5, 0),
+            ("offset", "a mean of 1e7 that differs by 1 from the new one: sums of squares would cancel",
+             5, 10000000, 0.5, 10000001, 0.25),
+            ("no-spread", "both variances are 0: the difference of the means alone makes a variance", 4, -1, 0, 1, 0)):
         case(label, comment, visits=visits, mean=mean, variance=variance, new_mean=new_mean,
              new_variance=new_variance)
 
@@ -179,11 +181,11 @@ def decayed_counts_cases(case):
         return dict(alpha=alpha, beta=beta, decay=decay, successes=successes, failures=failures)
 
     each(case,
-         ("selected", "a prompt that was selected, one success of eight: 1.02 and 8.68", counts(0.1, 8.4, 0.2, 1, 7)),
-         ("more", "four of eight: 4.54 and 5.06", counts(2.7, 5.3, 0.2, 4, 4)),
-         ("unselected", "a prompt that was not selected forgets a little", counts(9, 0.2, 0.999, 0, 0)),
-         ("forget", "a decay of 0 leaves the step's own counts", counts(3, 5, 0, 2, 0.5)),
-         ("keep", "a decay of 1 sums them up", counts(3, 5, 1, 1, 0)))
+         ("selected", "one success of eight, old counts decay by 0.2: 1.02 and 8.68", counts(0.1, 8.4, 0.2, 1, 7)),
+         ("more", "four successes of eight, old counts decay by 0.2: 4.54 and 5.06", counts(2.7, 5.3, 0.2, 4, 4)),
+         ("unselected", "a prompt that was not selected: its counts only decay", counts(9, 0.2, 0.999, 0, 0)),
+         ("forget", "decay 0: only this step's counts remain", counts(3, 5, 0, 2, 0.5)),
+         ("keep", "decay 1: the counts add up", counts(3, 5, 1, 1, 0)))
 
 
 @checks("decayed_counts", "moving_average")
@@ -232,14 +234,17 @@ def decay_by_drift_cases(case):
         case(label, comment, tokens([0, 1][:len(now)], mask, logp=now, logp_old=before), flags, half_life=half_life,
              low=low, high=high)
 
-    drift("inside", "a mean distance between the bounds", [[-0.5, -1.9921875, -0.0625], [-1.25, -0.765625]])
-    drift("far", "farther than the lower bound allows", [[-0.75, -1.5, -0.5], [-1.25, -3]])
-    drift("near", "no distance: the upper bound", BEFORE, "UnequalLengths OnPolicy")
-    drift("half", "one half life away, bounds that do not matter", [[-0.5, -2.5, -0.0625], [-1, -1.25]], half_life=0.25, low=0.25, high=1)
-    drift("holes", "masked tokens do not count; bounds far away", [[-0.75, NAN, -0.0625], [-2, -0.25]],
+    drift("inside", "the mean distance from the old policy gives a decay between the bounds",
+          [[-0.5, -1.9921875, -0.0625], [-1.25, -0.765625]])
+    drift("far", "a large distance from the old policy: the lower bound", [[-0.75, -1.5, -0.5], [-1.25, -3]])
+    drift("near", "no distance from the old policy: the upper bound", BEFORE, "UnequalLengths OnPolicy")
+    drift("half", "a distance of one half life: a decay of 0.5",
+          [[-0.5, -2.5, -0.0625], [-1, -1.25]], half_life=0.25, low=0.25, high=1)
+    drift("holes", "masked tokens hold NaN: the mean distance is over unmasked tokens", [[-0.75, NAN, -0.0625], [-2, -0.25]],
           "UnequalLengths MaskHoles NaNMasked",
           [[-0.5, NAN, -1], [-1.25, NAN]], "101 10", TENTHS, 0, 1)
-    drift("none", "no token counts: no distance", [[NAN, -1]], "FullyMasked NaNMasked", [[-1, NAN]], "00")
+    drift("none", "all tokens are masked: the distance is 0, the decay is the upper bound",
+          [[NAN, -1]], "FullyMasked NaNMasked", [[-1, NAN]], "00")
 
 
 @checks("drift_decay")
@@ -273,13 +278,15 @@ def quantile_tracker(quantile: many(NUMBER), level: many(FRACTION), rate: NUMBER
 def quantile_track_cases(case):
     LEVELS = [0.05, 0.25, 0.5, 0.95]
     each(case,
-         ("plain", "the share below each quantile", dict(quantile=[0.1, 0.25, 0.5, 0.9], level=LEVELS, rate=0.1,
+         ("plain", "each quantile moves by rate times (level - share of observations below it)",
+          dict(quantile=[0.1, 0.25, 0.5, 0.9], level=LEVELS, rate=0.1,
                                                          observed=[0.05, 0.3, 0.3, 0.7, 1])),
-         ("equal", "strictly below: what is at the quantile does not count", dict(quantile=[0.5, 1], level=[0.5, 0.9], rate=0.25,
+         ("equal", "observations equal to a quantile do not count as below it", dict(quantile=[0.5, 1], level=[0.5, 0.9], rate=0.25,
                                                                                observed=[0.5, 0.5, 0.25, 1])),
-         ("still", "the shares are the levels: nothing moves",
+         ("still", "the observed shares equal the levels: no quantile moves",
           dict(quantile=[0.5, 2], level=[0.25, 0.75], rate=0.5, observed=[0, 1, 1, 3])),
-         ("negative", "quantiles of both signs and one observation", dict(quantile=[-1, 0, TENTHS], level=[0.1, 0.5, 0.9], rate=0.1,
+         ("negative", "quantiles of both signs and a single observation",
+          dict(quantile=[-1, 0, TENTHS], level=[0.1, 0.5, 0.9], rate=0.1,
                                                                         observed=[-0.25])))
 
 
@@ -338,11 +345,11 @@ def turn_factor_cases(case):
         case(label, comment, tokens([0, 0, 1, 1][:len(now)], mask, logp=now, logp_old=old), flags, factor=factor, low=low,
              high=high)
 
-    turn("first", "factors of 1: a turn that moved little, and some that moved beyond either bound", [1] * 4)
-    turn("again", "the product is clipped too", [1.15, 0.9, 0.8, 0.9])
-    turn("clamped", "far beyond a mean of 10, and bounds wider than that", [1, 0.5, 1, 1e-6],
+    turn("first", "factors of 1: ratios within the clip range and beyond either bound", [1] * 4)
+    turn("again", "factors other than 1: their product with the clipped ratio is clipped again", [1.15, 0.9, 0.8, 0.9])
+    turn("clamped", "mean log-ratios beyond 10 and -10 are clipped to these, in wide bounds for the ratio", [1, 0.5, 1, 1e-6],
          [[-0.5, -1], [-40, -50], [-0.25], [-0.5]], [[-30, -20], [-1, -2], [-0.25], [-30]], low=1, high=30000)
-    turn("missing", "a turn without tokens that count leaves its factor, within the bounds", [1.125, 1.5, 0.75],
+    turn("missing", "responses without unmasked tokens keep their factor, clipped to the bounds", [1.125, 1.5, 0.75],
          [[-0.5, NAN], [], [NAN]], [[-0.5625, NAN], [], [NAN]], "10 - 0", "UnequalLengths MaskHoles NaNMasked FullyMasked", TENTHS, 0.25)
 
 

@@ -33,11 +33,12 @@ def boltzmann_advantage(batch: reads("reward"), temperature: POSITIVE):
 @cases("boltzmann_advantage")
 def boltzmann_advantage_cases(case):
     for label, comment, reward, group, temperature in (
-            ("plain", "mean 1 in the group", [1, 0, 0.5, -0.25], FOUR, 0.5),
-            ("equal", "equal rewards: 1", [TENTHS] * 4, FOUR, 0.1),
-            ("lone", "a group of one: 1", [1, 0, 2], (0, 0, 1), 0.25),
-            ("cold", "all but the best vanish", [1, 0, 0, 1], FOUR, 0.015625),
-            ("underflow", "e^-2000", [10, -10, 9.5], (0, 0, 0), 0.01)):
+            ("plain", "e^(reward/temperature) divided by its mean: the advantages have mean 1", [1, 0, 0.5, -0.25], FOUR, 0.5),
+            ("equal", "equal rewards: every advantage is 1", [TENTHS] * 4, FOUR, 0.1),
+            ("lone", "a single response: its advantage is 1", [1, 0, 2], (0, 0, 1), 0.25),
+            ("cold", "a low temperature: the advantages of all but the best responses vanish", [1, 0, 0, 1], FOUR, 0.015625),
+            ("underflow", "a reward 20 below the best at temperature 0.01: e^-2000 underflows to 0",
+             [10, -10, 9.5], (0, 0, 0), 0.01)):
         case(label, comment, responses(list(group), reward), "UnevenGroups Singleton" if group[-1] else "",
              temperature=temperature)
 
@@ -85,13 +86,16 @@ def likelihood_share_cases(case):
         case(label, comment, tokens(list(group), mask, list(reward), logp_old=old), flags, threshold=threshold,
              temperature=temperature, by_length=by_length)
 
-    popo("plain", "a softmax over the right ones of their mean log-probabilities", [1, 1, 0, 1], False)
-    popo("by-length", "then over their lengths", [1, 1, 0, 1], True)
-    popo("threshold", "above the threshold, not at it", [0.5, 1, 0.75, 0.25], False, threshold=0.5, temperature=0.5)
-    popo("none", "none right: 0", [0, 0, -1, 0], True)
-    popo("holes", "groups; a right one without tokens is not among them", [1, 1, 1, 1], True, WITH_HOLES["logp_old"] + [[-2]], (0, 0, 1, 1),
+    popo("plain", "a softmax of the mean log-probabilities of the right responses; the wrong one has 0", [1, 1, 0, 1], False)
+    popo("by-length", "by_length: the softmax over right responses is divided by their lengths and normalised", [1, 1, 0, 1], True)
+    popo("threshold", "a reward equal to the threshold is not above it: its advantage is 0",
+         [0.5, 1, 0.75, 0.25], False, threshold=0.5, temperature=0.5)
+    popo("none", "no response is right: every advantage is 0", [0, 0, -1, 0], True)
+    popo("holes", "a fully masked right response is left out of its group's softmax: its advantage is 0",
+         [1, 1, 1, 1], True, WITH_HOLES["logp_old"] + [[-2]], (0, 0, 1, 1),
          mask="1011 00 11 1", flags=HOLED)
-    popo("far", "means a thousand apart", [1, 1, 1, 0], False, [[-0.5, -0.5], [-1000], [-600, -900], [-1]], flags="UnequalLengths Extreme")
+    popo("far", "mean log-probabilities a thousand apart: the likeliest right response has 1",
+         [1, 1, 1, 0], False, [[-0.5, -0.5], [-1000], [-600, -900], [-1]], flags="UnequalLengths Extreme")
 
 
 @checks("likelihood_advantage")
@@ -141,11 +145,14 @@ def pairwise_calibration_cases(case):
         case(label, comment, tokens(group, mask, logp=logp), flags, correct=marks(correct), temperature=temperature)
 
     calibrated("plain", "one right response and two wrong ones", "010")
-    calibrated("groups", "only one kind in a group: 0", "101", group=[0, 0, 1])
-    calibrated("holes", "a response without tokens is in no pair", "1010", [[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25], [-2]], [0] * 4, 0.5,
+    calibrated("groups", "a group without a wrong response has no pair: its advantage is 0", "101", group=[0, 0, 1])
+    calibrated("holes", "a fully masked response is in no pair: its advantage is 0",
+               "1010", [[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25], [-2]], [0] * 4, 0.5,
                HOLED, "101 00 11 1")
-    calibrated("far", "means 900 apart, either way", "10", [[-900], [-1]], flags="Extreme OneToken")
-    calibrated("far-right", "and the right one ahead", "01", [[-900], [-1]], flags="Extreme OneToken")
+    calibrated("far", "the right response is 900 less likely than the wrong one: the full 1/temperature",
+               "10", [[-900], [-1]], flags="Extreme OneToken")
+    calibrated("far-right", "the right response is 900 likelier than the wrong one: the advantage underflows to 0",
+               "01", [[-900], [-1]], flags="Extreme OneToken")
 
 
 @checks("calibration_advantage")
@@ -199,11 +206,15 @@ def hardest_miss_cases(case):
     def recast(label, comment, reward, utility, group=None, flags=""):
         case(label, comment, responses(group or [0] * len(reward), reward), flags, utility=utility)
 
-    recast("plain", "the best hit against the best miss", [0, 1, 0, 0.5], [0.25, 1, 0.75, 0.5])
-    recast("ties", "the first of equal ones; a reward below 0 is no miss", [0, 1, 0, 1, -1], [0.5, 0, 0.5, 0, 0.75])
-    recast("repair", "nobody hits: the lowest is replaced, and there is no contrast", [0, 0, 0, 1, 1], [0.25, 0.125, 0.125, 0, 0],
+    recast("plain", "the response of largest reward has 1, the miss (reward 0) of largest utility -1",
+           [0, 1, 0, 0.5], [0.25, 1, 0.75, 0.5])
+    recast("ties", "of equal rewards and utilities the first is taken; a negative reward is no miss",
+           [0, 1, 0, 1, -1], [0.5, 0, 0.5, 0, 0.75])
+    recast("repair", "all rewards are 0: no advantage, the response of smallest utility is to be replaced",
+           [0, 0, 0, 1, 1], [0.25, 0.125, 0.125, 0, 0],
            [0, 0, 0, 1, 1], "UnevenGroups")
-    recast("below", "no hit and not all 0: nothing", [-1, 0, 0, 0], [0.5, 0.25, 1, 0.75], [0, 0, 1, 1])
+    recast("below", "rewards of -1 and 0: neither advantages nor a replacement, which needs all to be 0",
+           [-1, 0, 0, 0], [0.5, 0.25, 1, 0.75], [0, 0, 1, 1])
 
 
 @checks("hard_negative_advantage")
@@ -244,10 +255,12 @@ def set_advantage(reward: many(NUMBER), sets: many(many(COUNT, least=1), least=1
 def set_advantage_cases(case):
     KINDS = [1, 1, 2, 3, 2]
     for label, comment, reward, kinds, sets in (
-            ("plain", "sets of three, two and one class", [1, 0, 1, 0.5, 0.25], KINDS, [[0, 2, 3], [0, 1, 2], [0, 1], [2, 4, 3]]),
-            ("same", "a set twice", [1, 0, 1, TENTHS, 0.25], KINDS, [[0, 1], [0, 1], [3, 2]]),
-            ("equal", "all of one worth: 0", [1, 1, 1, 1, 1], KINDS, [[0, 2], [1, 3], [3, 4]]),
-            ("one", "one set: 0", [1, 0, 0.5, 1, 1], KINDS, [[0, 1, 3]])):
+            ("plain", "sets with three, two and one different classes of responses",
+             [1, 0, 1, 0.5, 0.25], KINDS, [[0, 2, 3], [0, 1, 2], [0, 1], [2, 4, 3]]),
+            ("same", "a set that is listed twice has equal advantages", [1, 0, 1, TENTHS, 0.25], KINDS, [[0, 1], [0, 1], [3, 2]]),
+            ("equal", "all sets have equal mean reward and diversity: every advantage is 0",
+             [1, 1, 1, 1, 1], KINDS, [[0, 2], [1, 3], [3, 4]]),
+            ("one", "a single set: its advantage is 0", [1, 0, 0.5, 1, 1], KINDS, [[0, 1, 3]])):
         case(label, comment, reward=reward, sets=sets, **{"class": kinds})
 
 
@@ -287,11 +300,13 @@ def reference_advantage(reward: many(NUMBER, least=1), reference_reward: NUMBER,
 @cases("reference_advantage")
 def reference_advantage_cases(case):
     for label, comment, reward, y, beta, with_y, weight in (
-            ("without", "statistics of the prompt's own responses: their mean is 0, so lambda does not act on the reference", [1, 0, 0], 1,
+            ("without", "mean and deviation of the responses alone: lambda has no effect on the reference", [1, 0, 0], 1,
              0.5, False, 0.25),
-            ("with", "statistics with the reference", [1, 0, 0], 1, 0.5, True, 0.25),
-            ("equal", "no deviation: 0, though the reference differs", [0.5, 0.5], 1, 1, False, 1),
-            ("only-reference", "the reference alone differs", [0, 0, 0], TENTHS, 1, True, 0.5)):
+            ("with", "mean and deviation include the reference's reward", [1, 0, 0], 1, 0.5, True, 0.25),
+            ("equal", "equal rewards, statistics without the reference: all is 0, though the reference differs",
+             [0.5, 0.5], 1, 1, False, 1),
+            ("only-reference", "the responses are all wrong: only the reference's reward differs",
+             [0, 0, 0], TENTHS, 1, True, 0.5)):
         case(label, comment, reward=reward, reference_reward=y, beta=beta, with_reference=with_y, **{"lambda": weight})
 
 

@@ -45,13 +45,18 @@ def median_advantage(batch: reads("reward"), eps: POSITIVE):
 @cases("median_advantage")
 def median_advantage_cases(case):
     on(case,
-       ("plain", "five rewards", responses([0] * 5, [0.5, 1, 0, 0.25, 0.75]), "", dict(eps=0.001)),
-       ("even", "of four the lower median", responses([0] * 4, [0.5, 1, 0, 0.25]), "", dict(eps=0.001)),
-       ("no-distance", "more than half are the same: the others are far from them", responses([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 0, 1]), "",
+       ("plain", "five rewards: their distance from the median, divided by the median distance",
+        responses([0] * 5, [0.5, 1, 0, 0.25, 0.75]), "", dict(eps=0.001)),
+       ("even", "four rewards: the median is the lower of the two middle ones",
+        responses([0] * 4, [0.5, 1, 0, 0.25]), "", dict(eps=0.001)),
+       ("no-distance", "most rewards are equal, the median distance is 0: the others are divided by eps alone",
+        responses([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 0, 1]), "",
         dict(eps=0.001)),
-       ("lone", "a response alone: 0, and it is the pivot", responses([0, 1, 1, 1], [0.75, -1, 2, 0.5]), "UnevenGroups Singleton",
+       ("lone", "a single response: its advantage is 0 and it is the pivot",
+        responses([0, 1, 1, 1], [0.75, -1, 2, 0.5]), "UnevenGroups Singleton",
         dict(eps=0.001)),
-       ("equal", "equal rewards: the first is the pivot", responses([0, 0, 0, 1, 1], [TENTHS] * 3 + [1, 2]), "UnevenGroups EqualRewards",
+       ("equal", "equal rewards: every advantage is 0 and the first response is the pivot",
+        responses([0, 0, 0, 1, 1], [TENTHS] * 3 + [1, 2]), "UnevenGroups EqualRewards",
         dict(eps=0.125)))
 
 
@@ -96,10 +101,12 @@ def virtual_reward_advantage(batch: reads("reward"), virtual: NUMBER, count: COU
 @cases("virtual_reward_advantage")
 def virtual_reward_cases(case):
     for label, comment, reward, group, virtual, count, eps in (
-            ("wrong", "all wrong: below a mean that the virtual one lifts", [0, 0, 0], (0, 0, 0), 1, 1, 1e-6),
-            ("mixed", "right and wrong; two virtual ones", [1, 0, 0, 1, 0.25, TENTHS], (0, 0, 0, 1, 1, 1), 1, 2, 1e-6),
-            ("right", "all at the best reward: 0", [1, 1, 1], (0, 0, 0), 1, 1, 0),
-            ("lone", "one alone keeps its reward", [0.25, 1, 0], (0, 1, 1), 1, 1, 1e-6)):
+            ("wrong", "all rewards are 0: a virtual reward of 1 lifts the mean, so every advantage is negative",
+             [0, 0, 0], (0, 0, 0), 1, 1, 1e-6),
+            ("mixed", "right and wrong responses together with two virtual rewards of 1",
+             [1, 0, 0, 1, 0.25, TENTHS], (0, 0, 0, 1, 1, 1), 1, 2, 1e-6),
+            ("right", "all rewards equal the virtual one: every advantage is 0", [1, 1, 1], (0, 0, 0), 1, 1, 0),
+            ("lone", "a single response: its advantage is its reward", [0.25, 1, 0], (0, 1, 1), 1, 1, 1e-6)):
         case(label, comment, responses(list(group), reward), "UnevenGroups Singleton" if label == "lone" else "",
              virtual=virtual, count=count, eps=eps)
 
@@ -146,11 +153,13 @@ def collapsed_advantage_cases(case):
     def collapsed(label, comment, reward, group=(0, 0, 0), eps=0.000001, flags=""):
         case(label, comment, responses(list(group), reward), flags, eps=eps)
 
-    collapsed("plain", "the z-score", [1, 0, 0.25])
-    collapsed("constants", "all right, all wrong, all the same otherwise", [1, 1, 0, 0, TENTHS, TENTHS], (0, 0, 1, 1, 2, 2),
+    collapsed("plain", "a mixed group: the z-score of the rewards", [1, 0, 0.25])
+    collapsed("constants", "a group all right has 1, all wrong -1, of equal rewards of 0.7 it has 0",
+              [1, 1, 0, 0, TENTHS, TENTHS], (0, 0, 1, 1, 2, 2),
               flags="EqualRewards")
-    collapsed("lone", "a group of one keeps its reward", [0, 1, 0.5, 2, 1], (0, 1, 2, 3, 3), flags="Singleton UnevenGroups")
-    collapsed("narrow", "rewards 2^-20 apart, no epsilon", [1, 1 - 2 ** -20, 1], eps=0)
+    collapsed("lone", "a single response: its advantage is its reward, of a wrong one 0 and not -1",
+              [0, 1, 0.5, 2, 1], (0, 1, 2, 3, 3), flags="Singleton UnevenGroups")
+    collapsed("narrow", "rewards 2^-20 apart and no epsilon: z-scores of the usual size", [1, 1 - 2 ** -20, 1], eps=0)
 
 
 @checks("collapsed_advantage")
@@ -204,10 +213,10 @@ def multi_scale_advantage(reward: many(NUMBER, least=2, most=20), eps: POSITIVE)
 @cases("multi_scale_advantage")
 def multi_scale_advantage_cases(case):
     each(case,
-         ("three", "subgroups of two and three", dict(reward=[1, 0, 0.25], eps=0.000001)),
-         ("binary", "two of five right", dict(reward=[1, 0, 0, 1, 0], eps=0.0001)),
-         ("two", "two responses", dict(reward=[0.5, -2], eps=0.125)),
-         ("equal", "all equal: 0", dict(reward=[0.3] * 4, eps=0.5)),
+         ("three", "three responses: the mean over their subgroups of two and of three", dict(reward=[1, 0, 0.25], eps=0.000001)),
+         ("binary", "two of five responses are right", dict(reward=[1, 0, 0, 1, 0], eps=0.0001)),
+         ("two", "two responses: there is only one subgroup", dict(reward=[0.5, -2], eps=0.125)),
+         ("equal", "all rewards are equal: every advantage is 0", dict(reward=[0.3] * 4, eps=0.5)),
          ("twenty", "twenty responses, a million subgroups", dict(reward=[1] * 3 + [0] * 15 + [TENTHS] * 2, eps=0.000001)))
 
 
@@ -286,13 +295,16 @@ def two_anchors_cases(case):
         x = responses(group or [0] * len(reward), reward)
         case(label, comment, x, flags, constraints=constraints, alpha=alpha, beta=beta, gain_pos=1.25, gain_neg=2, form=form)
 
-    anchors("paper", "the group's mean and one half, losses steeper", [1, 0, 0.25, 0.5], "paper", [4, 4, 4, 4])
-    anchors("code", "a goal of one half, and of the mean where it is above", [0.5, 0, 0.25, 1, 0.75, 0.5], "code", [4, 4, 4, 3, 3, 3],
+    anchors("paper", "distances from the group's mean and from one half; losses have a larger gain",
+            [1, 0, 0.25, 0.5], "paper", [4, 4, 4, 4])
+    anchors("code", "form `code`: the target is one half, or the group's mean where that is above",
+            [0.5, 0, 0.25, 1, 0.75, 0.5], "code", [4, 4, 4, 3, 3, 3],
             group=[0, 0, 0, 1, 1, 1])
-    anchors("equal", "equal rewards: the goal alone; a lone one", [0.75, 0.75, 0.25], "paper", [2, 5, 1], 0.5, group=[0, 0, 1],
+    anchors("equal", "equal rewards, and a single response: only the distance from the target counts",
+            [0.75, 0.75, 0.25], "paper", [2, 5, 1], 0.5, group=[0, 0, 1],
             flags="EqualRewards Singleton")
-    anchors("group", "the mean alone", [1, 0, TENTHS], "paper", [1, 2, 3], 0, 2)
-    anchors("steep", "tanh of 40 and more", [1, 0], "paper", [9, 16], 0.75, -30)
+    anchors("group", "alpha 0: only the distance from the group's mean counts", [1, 0, TENTHS], "paper", [1, 2, 3], 0, 2)
+    anchors("steep", "beta of -30: tanh is saturated, and the signs are reversed", [1, 0], "paper", [9, 16], 0.75, -30)
 
 
 @checks("two_anchor_advantage")
@@ -357,15 +369,20 @@ def canon_advantage_cases(case):
         case(label, comment, responses(list(group), reward), flags, metric=metric, alpha=alpha, scaled=scaled,
              offset=offset, mix=mix)
 
-    canon("across", "against the other half", [1, 0, 0.5, 1], [0.5, 2, 0.25, 3])
-    canon("within", "against the own half", [1, 0, 0.5, 1], [0.5, 2, 0.25, 3], mix=0)
-    canon("even", "half and half: the reward minus the group's mean", [1, 0, 0.5, TENTHS], [3, 1, 2, 0.5], mix=0.5)
-    canon("entropy", "the lower half is scaled", [1, 0, 0.5, 1], [3, 1, 2, 0.5], 0.75, "low", 0.125, 0.75)
-    canon("length", "the upper half is scaled; an odd group: the upper half is larger", [1, 0, 1, 0.25, 0.5], [30, 100, 20, 50, 10], 0.5,
+    canon("across", "mix 1: each reward is compared with the mean of the other half of the group",
+          [1, 0, 0.5, 1], [0.5, 2, 0.25, 3])
+    canon("within", "mix 0: each reward is compared with the mean of its own half of the group",
+          [1, 0, 0.5, 1], [0.5, 2, 0.25, 3], mix=0)
+    canon("even", "mix 0.5 and equal halves: the reward minus the group's mean", [1, 0, 0.5, TENTHS], [3, 1, 2, 0.5], mix=0.5)
+    canon("entropy", "rewards of the half with the lower metric are scaled; offset between the halves",
+          [1, 0, 0.5, 1], [3, 1, 2, 0.5], 0.75, "low", 0.125, 0.75)
+    canon("length", "rewards of the half with the higher metric, larger in a group of five, are scaled",
+          [1, 0, 1, 0.25, 0.5], [30, 100, 20, 50, 10], 0.5,
           "high",
           0.25, 0.5, (0,) * 5)
-    canon("ties", "the same metric: the lower index is in the lower half", [1, 0, 0.5, 0.25], [1, 1, 1, 0.5])
-    canon("groups", "two prompts, and one response alone keeps its reward", [1, 0, 0, 1, TENTHS], [2, 1, 1, 2, 1], group=(0, 0, 1, 1, 2),
+    canon("ties", "equal metrics: the response of lower index is in the lower half", [1, 0, 0.5, 0.25], [1, 1, 1, 0.5])
+    canon("groups", "two prompts of two responses; a single response keeps its reward as advantage",
+          [1, 0, 0, 1, TENTHS], [2, 1, 1, 2, 1], group=(0, 0, 1, 1, 2),
           flags="UnevenGroups Singleton")
 
 
@@ -426,10 +443,13 @@ def asymmetric_advantage(batch: reads("reward"), form: one_of("paper", "code"), 
 def group_relative_scale_cases(case):
     for form in ("code",):
         for label, comment, reward, group, u in (
-                ("quarter", "one right of four; the batch's mean is at alpha", [1, 0, 0, 0], FOUR, 0.5),
-                ("most", "three right of four, a mean reward beyond alpha", [1, 0, 1, 1], FOUR, 1),
-                ("damped", "a mean reward below alpha damps what pushes up", [1, 1, 0, 1, 0, 0], (0, 0, 0, 1, 1, 1), 0.125),
-                ("degenerate", "all right, all wrong, one alone: 0", [1, 1, 0, 0, 1, 0, 1], (0, 0, 1, 1, 2, 3, 3), 0.75)):
+                ("quarter", "one of four responses is right; a mean reward exactly at alpha damps nothing",
+                 [1, 0, 0, 0], FOUR, 0.5),
+                ("most", "three of four responses are right; a mean reward above alpha damps nothing", [1, 0, 1, 1], FOUR, 1),
+                ("damped", "a mean reward below alpha: positive advantages are damped",
+                 [1, 1, 0, 1, 0, 0], (0, 0, 0, 1, 1, 1), 0.125),
+                ("degenerate", "groups all right, all wrong or of one response have 0, a mixed one has not",
+                 [1, 1, 0, 0, 1, 0, 1], (0, 0, 1, 1, 2, 3, 3), 0.75)):
             case(f"{form}-{label}", comment, responses(list(group), reward),
                  "UnevenGroups Singleton" if len(group) == 7 else "", form=form, alpha=0.5, mean_reward=u)
 
@@ -470,10 +490,13 @@ def hardness_advantage(batch: reads("reward"), slope: NUMBER, offset: NUMBER):
 @cases("hardness_advantage")
 def hardness_advantage_cases(case):
     for label, comment, reward, group, slope, offset in (
-            ("source", "rewards of 1 and -1: hard prompts weigh more", [1, -1, -1, 1, 1, -1], (0, 0, 0, 1, 1, 1), -0.256, 1.256),
-            ("plain", "slope 0: deviations times a number", [1, 0, TENTHS, 0.25], (0, 0, 0, 0), 0, 0.5),
-            ("equal", "equal rewards: 0", [1, 1, 0.5], (0, 0, 1), -0.256, 1.256),
-            ("cancel", "a factor that is 0", [0.5, 1.5, 3, 0], (0, 0, 1, 1), 1, -1)):
+            ("source", "rewards of 1 and -1: the prompt with the lower mean reward weighs more",
+             [1, -1, -1, 1, 1, -1], (0, 0, 0, 1, 1, 1), -0.256, 1.256),
+            ("plain", "slope 0: the reward minus the group's mean, times the constant offset",
+             [1, 0, TENTHS, 0.25], (0, 0, 0, 0), 0, 0.5),
+            ("equal", "equal rewards: every advantage is 0", [1, 1, 0.5], (0, 0, 1), -0.256, 1.256),
+            ("cancel", "slope 1 and offset -1: in a group with mean reward 1 the factor is 0",
+             [0.5, 1.5, 3, 0], (0, 0, 1, 1), 1, -1)):
         case(label, comment, responses(list(group), reward), "UnevenGroups Singleton" if len(reward) == 3 else "",
              slope=slope, offset=offset)
 
@@ -546,14 +569,18 @@ def bundle_advantage_cases(case):
         case(label, comment, responses(list(group), reward), flags, bundle=bundle, low_quantile=q[0], high_quantile=q[1],
              low_level=0.2, high_level=0.8, omega=omega, eps=eps)
 
-    risk("plain", "two prompts in a bundle: sums of 2, 1 and 0", [1, 1, 0, 1, 0, 0], (0, 0, 0, 1, 1, 1), [0, 0])
-    risk("even", "no deviation in sum: in equal parts", [1, 0, 0, 1], (0, 0, 1, 1), [0, 0], (0.5, 0.75))
-    risk("two", "two bundles, one of a single prompt", [1, 0, 0.25, 0.5, 0, 2, 1, 0, 0.5], (0, 0, 0, 1, 1, 1, 2, 2, 2), [0, 1, 0],
+    risk("plain", "two prompts in a bundle, whose rewards sum to 2, 1 and 0", [1, 1, 0, 1, 0, 0], (0, 0, 0, 1, 1, 1), [0, 0])
+    risk("even", "deviations in the bundle sum to 0: its score is shared equally by its responses",
+         [1, 0, 0, 1], (0, 0, 1, 1), [0, 0], (0.5, 0.75))
+    risk("two", "two bundles, one of two prompts and one of a single prompt",
+         [1, 0, 0.25, 0.5, 0, 2, 1, 0, 0.5], (0, 0, 0, 1, 1, 1, 2, 2, 2), [0, 1, 0],
          (0.75, 1.25), eps=0)
-    risk("beyond", "prompts of two and of three: the third response is in no sum", [1, 0, 1, 0.25, 0.625], (0, 0, 1, 1, 1), [4, 4],
+    risk("beyond", "prompts of two and three responses in a bundle: the third response has advantage 0",
+         [1, 0, 1, 0.25, 0.625], (0, 0, 1, 1, 1), [4, 4],
          (0.25, 0.75),
          "UnevenGroups")
-    risk("one", "one response each", [1, 0.5], (0, 1), [0, 0], (1.25, 2), "Singleton")
+    risk("one", "one response per prompt: a single sum, whose deviation counts as 1",
+         [1, 0.5], (0, 1), [0, 0], (1.25, 2), "Singleton")
 
 
 @checks("bundle_advantage")

@@ -47,12 +47,15 @@ def sharpening_cases(case):
         case(label, comment, tokens(list(group), mask, list(reward), logp_old=old), flags, advantage=advantage, kappa=kappa,
              **{"lambda": strength})
 
-    sharpen("plain", "likely ones stay, an unlikely one gains what is short of the cap, wrong ones stay",
+    sharpen("plain", "of two right responses the unlikely one gets a bonus below the cap; wrong ones stay",
             [[-0.5, -0.25], [-1.125], [-1, -1], [-1.75]],
             [1, 1, 0, 0], [1, 1, -1, -1])
-    sharpen("capped", "far below the mean: the cap", [[-0.5, -0.25], [-4], [-1, -3], [-2]], [1, 1, 1, 0], [0.75, 0.5, 0.625, -1])
-    sharpen("kept", "advantages of 0 and below stay, right or not", [[-3], [-4], [-1, -3], [-0.5]], [1, 1, 0, 1], [0, -0.5, 1, TENTHS])
-    sharpen("holes", "the mean is over those with tokens; one without stays", WITH_HOLES["logp_old"] + [[-2]], [1, 1, 1, 1], [1, 1, 0.5, 2],
+    sharpen("capped", "a right response far less likely than the group's mean: the bonus is capped at kappa A",
+            [[-0.5, -0.25], [-4], [-1, -3], [-2]], [1, 1, 1, 0], [0.75, 0.5, 0.625, -1])
+    sharpen("kept", "advantages of 0 and below stay, even of right and unlikely responses",
+            [[-3], [-4], [-1, -3], [-0.5]], [1, 1, 0, 1], [0, -0.5, 1, TENTHS])
+    sharpen("holes", "the mean is over responses with unmasked tokens; a fully masked one keeps its advantage",
+            WITH_HOLES["logp_old"] + [[-2]], [1, 1, 1, 1], [1, 1, 0.5, 2],
             (0, 0, 1, 1), 0.25, 1, "1011 00 11 1", HOLED)
 
 
@@ -99,12 +102,16 @@ def feature_bonus_cases(case):
         case(label, comment, tokens(list(group), logp=[[-0.5]] * len(x)), "UnevenGroups" if group[-1] else "",
              advantage=advantage, feature=x, divisor=y, eligible=marks(eligible), delta=delta, k=k)
 
-    feature("plain", "early code gains, late code loses; one is not eligible", [1, 0.75, 0.5, -1], [100, 120, 140, 900],
+    feature("plain", "a small feature raises the advantage, a large one lowers it, a response not eligible keeps it",
+            [1, 0.75, 0.5, -1], [100, 120, 140, 900],
             [400, 500, 600, 10],
             "1110")
-    feature("bounded", "the bound on either side", [1, 0.75, 0.5, -1], [10, 120, 740, 900], [400, 500, 600, 10], "1110")
-    feature("negative", "an advantage below 0: k abs(A)", [-0.5, 0, 1, 2], [10, 20, 400, 30], [100, 100, 150, 50], "1111")
-    feature("lone", "one eligible in its group: unchanged", [1, 0.5, TENTHS, 0.25], [10, 20, 30, 40], [100, 100, 50, 60], "1011",
+    feature("bounded", "the changes are clipped to 0.7 abs(A) on either side",
+            [1, 0.75, 0.5, -1], [10, 120, 740, 900], [400, 500, 600, 10], "1110")
+    feature("negative", "a negative and a zero advantage: changes are clipped to 0.7 abs(A)",
+            [-0.5, 0, 1, 2], [10, 20, 400, 30], [100, 100, 150, 50], "1111")
+    feature("lone", "the only eligible response of its group is at the mean: its advantage stays",
+            [1, 0.5, TENTHS, 0.25], [10, 20, 30, 40], [100, 100, 50, 60], "1011",
             group=(0, 0, 1, 1))
 
 
@@ -140,11 +147,12 @@ def variant_advantage(advantage: many(NUMBER), difficulty: many(NUMBER), k: NUMB
 @cases("variant_advantage")
 def variant_advantage_cases(case):
     each(case,
-         ("plain", "either sign, harder and easier than the mean",
+         ("plain", "advantages of both signs for variants harder and easier than the mean",
           dict(advantage=[1, 1, -0.5, -0.5, 0], difficulty=[7, 3, 7, 3, 9], mean=[5] * 5, k=0.25)),
-         ("mean", "as hard as the mean: as it is", dict(advantage=[TENTHS, -2], difficulty=[4, 6.5], mean=[4, 6.5], k=2)),
-         ("off", "k = 0", dict(advantage=[0.5, -1], difficulty=[1, 9], mean=[3, 3], k=0)),
-         ("far", "e^80 and e^-80", dict(advantage=[1, -1], difficulty=[9, 9], mean=[1, 1], k=10)))
+         ("mean", "a difficulty equal to the mean: the advantage stays",
+          dict(advantage=[TENTHS, -2], difficulty=[4, 6.5], mean=[4, 6.5], k=2)),
+         ("off", "k = 0: every advantage stays", dict(advantage=[0.5, -1], difficulty=[1, 9], mean=[3, 3], k=0)),
+         ("far", "factors of e^80 and e^-80", dict(advantage=[1, -1], difficulty=[9, 9], mean=[1, 1], k=10)))
 
 
 @checks("variant_advantage")
@@ -171,10 +179,11 @@ def step_weight_advantage(advantage: many(NUMBER), weight: many(FRACTION)):
 @cases("step_weight_advantage")
 def step_weight_cases(case):
     each(case,
-         ("plain", "either sign", dict(advantage=[1, -1, 0.5, -0.5, 0], weight=[0.25, 0.25, 0.75, 0.75, 0.5])),
-         ("ends", "weights of 0 and 1", dict(advantage=[1, -1, 1, -1], weight=[0, 0, 1, 1])),
-         ("short", "no short fractions", dict(advantage=[TENTHS, -TENTHS], weight=[0.1, 0.1])),
-         ("none", "no advantage", dict(advantage=[0, 0], weight=[0.5, 1])))
+         ("plain", "positive advantages are multiplied by W, negative ones by 2 - W",
+          dict(advantage=[1, -1, 0.5, -0.5, 0], weight=[0.25, 0.25, 0.75, 0.75, 0.5])),
+         ("ends", "weights of 0 and 1 with advantages of both signs", dict(advantage=[1, -1, 1, -1], weight=[0, 0, 1, 1])),
+         ("short", "weights and advantages that are no binary fractions", dict(advantage=[TENTHS, -TENTHS], weight=[0.1, 0.1])),
+         ("none", "advantages of 0 stay 0", dict(advantage=[0, 0], weight=[0.5, 1])))
 
 
 @checks("step_weight_advantage")
@@ -202,10 +211,11 @@ def mix_advantages(x: many(NUMBER), y: many(NUMBER), a: NUMBER, b: NUMBER):
 @cases("mix_advantages")
 def mix_advantages_cases(case):
     each(case,
-         ("sum", "episode and step", dict(x=[1, -0.5, 0.25], y=[0.5, 0.5, -0.25], a=1, b=1)),
-         ("strata", "a share of each", dict(x=[1.5, -0.7, 0.1], y=[-1, 0.3, 0.1], a=0.3, b=0.7)),
-         ("cancel", "almost nothing is left", dict(x=[1, 3], y=[1 + 2 ** -50, 3 - 2 ** -48], a=1, b=-1)),
-         ("zero", "a weight of 0", dict(x=[5, -5], y=[0.1, 0.2], a=0, b=2)))
+         ("sum", "weights of 1: the sum of episode and step advantages", dict(x=[1, -0.5, 0.25], y=[0.5, 0.5, -0.25], a=1, b=1)),
+         ("strata", "weights of 0.3 and 0.7", dict(x=[1.5, -0.7, 0.1], y=[-1, 0.3, 0.1], a=0.3, b=0.7)),
+         ("cancel", "weights 1 and -1 with nearly equal advantages: almost all cancels",
+          dict(x=[1, 3], y=[1 + 2 ** -50, 3 - 2 ** -48], a=1, b=-1)),
+         ("zero", "a weight of 0 for the first advantages: the second times 2", dict(x=[5, -5], y=[0.1, 0.2], a=0, b=2)))
 
 
 @checks("mix_advantages")
@@ -248,16 +258,17 @@ def gram_rank_cases(case):
         case(label, comment, gram=K, advantage=advantage, share=share, least=least, most=most)
 
     GRAM = [[2, 1, 0, -1], [1, 3, 0.5, 0], [0, 0.5, 1, 0.25], [-1, 0, 0.25, 2]]
-    gram("plain", "two of four, advantages of both signs", GRAM, [1, -0.5, 0.25, -1], 0.7)
-    gram("orthogonal", "features that have nothing in common: n, one less at most; nothing cancels",
+    gram("plain", "share 0.7 of the participation ratio gives rank 2; advantages of both signs", GRAM, [1, -0.5, 0.25, -1], 0.7)
+    gram("orthogonal", "orthogonal gradients: a ratio of n, so rank n - 1; nothing cancels",
          [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [1, -1, 0.7])
-    gram("alike", "one feature three times: advantages that cancel", [[4] * 3] * 3, [1, 1, -2], 0.7)
-    gram("least", "at least so many, even beyond the responses", GRAM, [1, 1, 1, 1], 0.1, 7)
-    gram("most", "at most so many", [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0.5, 0.5, -1], 1, 1, 1)
-    gram("tiny", "features so small that the guards count", [[2e-5, 0, 0, 0]] + [[1e-5 * (i == j) for j in range(4)] for i in (1, 2, 3)],
+    gram("alike", "equal gradients with advantages that sum to 0: rank 1, and all cancels", [[4] * 3] * 3, [1, 1, -2], 0.7)
+    gram("least", "the rank is at least `least`, even above the number of responses", GRAM, [1, 1, 1, 1], 0.1, 7)
+    gram("most", "the rank is at most `most`", [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0.5, 0.5, -1], 1, 1, 1)
+    gram("tiny", "gradients so small that the constants added to the divisors matter",
+         [[2e-5, 0, 0, 0]] + [[1e-5 * (i == j) for j in range(4)] for i in (1, 2, 3)],
          [0.01, -0.02, 0.01, 0.01], 1.5)
-    gram("nothing", "no features, no advantages", [[0, 0], [0, 0]], [0, 0], 1, 1)
-    gram("one", "a response alone", [[3]], [2])
+    gram("nothing", "gradients and advantages are all 0: rank 1, effective share 0", [[0, 0], [0, 0]], [0, 0], 1, 1)
+    gram("one", "a single response: rank 1, and nothing cancels", [[3]], [2])
 
 
 def rounded_ratio(K, share):
@@ -312,11 +323,12 @@ def projected_advantage(advantage: many(NUMBER), basis: many(many(NUMBER), least
 def project_advantage_cases(case):
     BASIS = [[0.6, 0.8, 0, 0], [0, 0, 0.8, -0.6]]
     each(case,
-         ("positive", "two directions, and a part of what pushes up beside them",
+         ("positive", "two directions, and a quarter of the positive advantages outside of them",
           dict(advantage=[1, -0.5, 0.25, -1], basis=BASIS, alpha=0.25, positive=True)),
-         ("both", "of both signs: alpha 1 gives all back", dict(advantage=[1, -0.5, 0.25, -1], basis=BASIS, alpha=1, positive=False)),
+         ("both", "alpha 1, both signs: projection and rest add up to the advantages",
+          dict(advantage=[1, -0.5, 0.25, -1], basis=BASIS, alpha=1, positive=False)),
          ("inside", "alpha 0: the projection alone", dict(advantage=[1, 2, -0.7], basis=[[0.6, 0, 0.8]], alpha=0, positive=True)),
-         ("whole", "a basis of everything: nothing is beside it",
+         ("whole", "the basis spans everything: nothing is outside, the advantages stay",
           dict(advantage=[1, -2], basis=[[0.6, 0.8], [0.8, -0.6]], alpha=0.5, positive=True)))
 
 

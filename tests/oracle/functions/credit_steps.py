@@ -34,10 +34,10 @@ def future_success_advantage(reward: many(NUMBER, least=1)):
 @cases("future_success_advantage")
 def future_success_cases(case):
     each(case,
-         ("right", "every step right: twice its reward, the last one once", dict(reward=[1, 1, 1])),
-         ("wrong", "a wrong step has nothing of what follows", dict(reward=[1, 0, 1, 0])),
+         ("right", "every step is right: advantage 2, but 1 for the last step, which nothing follows", dict(reward=[1, 1, 1])),
+         ("wrong", "a wrong step has advantage 0, whatever follows it", dict(reward=[1, 0, 1, 0])),
          ("signs", "rewards of both signs", dict(reward=[0.5, -1, 0.7, -0.25])),
-         ("one", "one step", dict(reward=[0.75])))
+         ("one", "a single step: its advantage is its reward", dict(reward=[0.75])))
 
 
 @checks("future_success_advantage")
@@ -86,13 +86,16 @@ def coplayer_credit_cases(case):
         case(label, comment, own=list(own), other=list(other), gamma=gamma, weight_gamma=weight_gamma, beta=beta,
              inclusive=inclusive, sign=sign, per_step=per_step, discount=discount, clip=clip)
 
-    ally("released", "what went before, both discounts", discount=True)
-    ally("inclusive", "the step itself counts too", inclusive=True)
-    ally("sign", "only the sign of what went before, at the first step 0", sign=True, beta=0.3)
-    ally("per-step", "divided by the steps so far", per_step=True, inclusive=True, beta=-1)
-    ally("clip", "both bounds, after the division by the steps", (2, 3, -9, -1), inclusive=True, per_step=True, clip=1.25)
-    ally("clip-sign", "the clip does not change a sign", (2, 3, -9, -1), inclusive=True, sign=True, clip=0.5, discount=True)
-    ally("forget", "a weight that forgets at once", weight_gamma=0, gamma=0, discount=True)
+    ally("released", "the weight sums earlier advantages only; both discounts are below 1", discount=True)
+    ally("inclusive", "the weight includes the step's own advantage", inclusive=True)
+    ally("sign", "only the sign of the weight counts; at the first step it is 0", sign=True, beta=0.3)
+    ally("per-step", "the weight is divided by the number of steps so far; beta is negative",
+         per_step=True, inclusive=True, beta=-1)
+    ally("clip", "the weight is clipped at either bound, after the division by the number of steps",
+         (2, 3, -9, -1), inclusive=True, per_step=True, clip=1.25)
+    ally("clip-sign", "a weight that is clipped keeps its sign, and only the sign counts",
+         (2, 3, -9, -1), inclusive=True, sign=True, clip=0.5, discount=True)
+    ally("forget", "both discounts are 0: only the first step keeps a credit", weight_gamma=0, gamma=0, discount=True)
 
 
 @checks("alignment_advantage")
@@ -152,11 +155,12 @@ def role_advantage(reward: many(NUMBER, least=1), role: many(INTEGER, least=1), 
 def role_reward_cases(case):
     TURNS = dict(reward=[1, -0.5, TENTHS, 0.25, 2, -0.5, 0.75], role=[4, -7, 4, 2, 4, -7, 9007199254740991])
     for form in ("mean", "mean_std", "clipped"):
-        each(case,(form, "three turns of one role, two equal ones of another, two alone", dict(TURNS, form=form)))
+        each(case,(form, "three turns of one role, two equal ones of another, and two roles of a single turn",
+                   dict(TURNS, form=form)))
     each(case,
-         ("bounds", "one of seventeen beyond 3, and below -1 the other way round",
+         ("bounds", "one turn is more than 3 deviations above its role's mean, one more than 1 below: both clipped",
           dict(reward=[0] * 16 + [1, 3] + [4] * 3, role=[0] * 17 + [1] * 4, form="clipped")),
-         ("close", "rewards 2^-20 apart: the deviation is as small as what is beside it",
+         ("close", "rewards 2^-20 apart: the deviation is as small as the 1e-6 added to it",
           dict(reward=[0.5, 0.5 + 2 ** -20, 0.5], role=[1, 1, 1], form="mean_std")))
 
 
@@ -237,18 +241,23 @@ def branch_advantage_cases(case):
     TREE = [-1, 0, 0, 0, 1, 1, 2, 2, 2]
     FRUIT = [UNMASKED] * 3 + [0.25, 1, 0.25, 0, 0.5, 0.125]
     EDGES = [0, -0.5, -1, -2, -0.25, -2, -1, -1.5, -0.5]
-    branch("leaves", "a leaf beside branches of two leaves and of three; only leaves are read", TREE, FRUIT, EDGES)
-    branch("probability", "children by their probability", TREE, FRUIT, EDGES, "probability")
-    branch("probability-sharp", "by its third power, far apart", TREE, FRUIT, [0, -30, -1, -4, -0.25, -2, -1, -15, -0.5], "probability", 3)
-    branch("uneven", "all leaves below count the same, however deep", [-1, 0, 0, 0, 1, 1, 5, 5],
+    branch("leaves", "a leaf beside branches of two and three leaves; rewards of inner nodes are not read", TREE, FRUIT, EDGES)
+    branch("probability", "a node's value weighs its children by their probability", TREE, FRUIT, EDGES, "probability")
+    branch("probability-sharp", "alpha 3 and log-probabilities far apart: weights by the third power of the probability",
+           TREE, FRUIT, [0, -30, -1, -4, -0.25, -2, -1, -15, -0.5], "probability", 3)
+    branch("uneven", "leaves of different depths: all leaves below a node weigh the same", [-1, 0, 0, 0, 1, 1, 5, 5],
            [UNMASKED, UNMASKED, 0.5, 0, 1, UNMASKED, -2, 0.25], [0] + [-1] * 7)
-    branch("uneven-probability", "what is deeper is worth what its parent is", [-1, 0, 0, 0, 1, 1, 5, 5],
+    branch("uneven-probability", "leaves of different depths: the children share the weight of their parent",
+           [-1, 0, 0, 0, 1, 1, 5, 5],
            [UNMASKED, UNMASKED, 0.5, 0, 1, UNMASKED, -2, 0.25], [0, -1, -2, -3, -0.5, -1, -0.25, -3], "probability", 0.5)
-    branch("equal", "nodes of one worth and a node alone at its depth: 0", [-1, 0, 0, 1, 1, 2, 2, 3], [UNMASKED] * 4 + [0.25, 1, 0.25, 1],
+    branch("equal", "nodes of equal value, and a node alone at its depth: their advantage is 0",
+           [-1, 0, 0, 1, 1, 2, 2, 3], [UNMASKED] * 4 + [0.25, 1, 0.25, 1],
            [0] + [-1] * 7)
-    branch("near", "a deviation below 1e-6: 0", [-1, 0, 0], [UNMASKED, 1, 1 + 2 ** -21], [0, -1, -2], "probability")
-    branch("small", "a deviation of some 1e-6 counts, and so does 1e-8 beside it", [-1, 0, 0], [UNMASKED, 1, 1 + 2 ** -17], [0, -1, -2])
-    branch("root", "the root alone", [-1], [1], [0])
+    branch("near", "values differ, but their deviation is below 1e-6: every advantage is 0",
+           [-1, 0, 0], [UNMASKED, 1, 1 + 2 ** -21], [0, -1, -2], "probability")
+    branch("small", "a deviation slightly above 1e-6 counts, with the 1e-8 added to it",
+           [-1, 0, 0], [UNMASKED, 1, 1 + 2 ** -17], [0, -1, -2])
+    branch("root", "the root alone: its advantage is 0", [-1], [1], [0])
 
 
 @checks("branch_advantage")
@@ -365,11 +374,12 @@ def tree_advantage_cases(case):
                 gamma=0.9)
     BRANCH = dict(parent=[-1, 0, 0, 0, 2, 2, 2], reward=[0.3, 1, 7, -0.5, 0, 1, TENTHS], value=[0] * 7, gamma=1)
     for form in ("td", "siblings", "paper"):
-        case(form, "a root of two children, one of them of two, one of a chain", **TREE, form=form)
-        case(f"{form}-branch", "a root of three, one of them of three", **BRANCH, form=form)
-    case("td-chain", "one child each: the critic alone", parent=[-1, 0, 1], reward=[0, 0.5, 1], value=[0.25, 0.5, 2],
+        case(form, "a root with two children: one has two children, one a chain of two nodes", **TREE, form=form)
+        case(f"{form}-branch", "a root with three children, one of which has three", **BRANCH, form=form)
+    case("td-chain", "a chain of nodes with one child each: only the critic's values count",
+         parent=[-1, 0, 1], reward=[0, 0.5, 1], value=[0.25, 0.5, 2],
          gamma=0.5, form="td")
-    case("siblings-root", "a root alone", parent=[-1], reward=[1], value=[0.5], gamma=1, form="siblings")
+    case("siblings-root", "the root alone: its advantage is 0", parent=[-1], reward=[1], value=[0.5], gamma=1, form="siblings")
 
 
 def leaf_nodes(parent, n):

@@ -133,21 +133,24 @@ def key_tokens_cases(case):
         case(label, comment, x, flags, token=ids, fisher=fisher, gain=gain, top=top, ignored=ignored, frequency=frequency)
 
     EVEN = [[3, 7, 2, 5], [7, 5, 2, 2], [7, 5, 2], [5, 2, 7, 7], [5, 5, 2, 9]]
-    ktae("one-side", "ids of one side only: a frequency over 1e-5 makes them 1 or -1, but for those whose score is small too",
+    ktae("one-side", "ids that only right (7) or only wrong responses (4) have: with frequencies their keys are 1 and -1",
          [1, 1, 0, 0])
-    ktae("presence", "without frequencies", [1, 1, 0, 0], frequency=False)
-    ktae("fisher", "only Fisher's test", [1, 1, 0, 0], gain=0, frequency=False)
-    ktae("gain", "only the information gain", [1, 1, 0, 0], fisher=0, frequency=False)
-    ktae("both-sides", "every id but two occurs on both sides", [1, 1, 0, 0, 0], EVEN, (0,) * 5)
-    ktae("both-sides-weighted", "other weights, half the size", [1, 0, 1, 0, 0], EVEN, (0,) * 5, fisher=0.5, gain=2, top=0.5)
-    ktae("ignored", "an id that never is a key", [1, 1, 0, 0], ignored=7, frequency=False)
-    ktae("everywhere", "an id that every response has says nothing: 0", [1, 0], [[2, 2, 7], [2, 7]], (0, 0))
-    ktae("solved", "all right, all wrong, one alone: 0", [1, 2, 0, -1, 1], IDS + [[3]], (0, 0, 1, 1, 2),
+    ktae("presence", "no frequencies: keys from presence in the responses alone", [1, 1, 0, 0], frequency=False)
+    ktae("fisher", "gain 0: only Fisher's test counts", [1, 1, 0, 0], gain=0, frequency=False)
+    ktae("gain", "fisher 0: only the information gain counts", [1, 1, 0, 0], fisher=0, frequency=False)
+    ktae("both-sides", "every id but 3 and 9 occurs in right and in wrong responses", [1, 1, 0, 0, 0], EVEN, (0,) * 5)
+    ktae("both-sides-weighted", "weights 0.5 of Fisher's test and 2 of the gain; the largest key is 0.5",
+         [1, 0, 1, 0, 0], EVEN, (0,) * 5, fisher=0.5, gain=2, top=0.5)
+    ktae("ignored", "the ignored id 7 has key 0, though only right responses have it", [1, 1, 0, 0], ignored=7, frequency=False)
+    ktae("everywhere", "ids that every response has say nothing: their key is 0", [1, 0], [[2, 2, 7], [2, 7]], (0, 0))
+    ktae("solved", "groups all right, all wrong or of a single response: every key is 0",
+         [1, 2, 0, -1, 1], IDS + [[3]], (0, 0, 1, 1, 2),
          flags="UnequalLengths UnevenGroups Singleton")
-    ktae("prompts", "every prompt by itself, rewards of 0 and below are wrong", [0.5, 0, -1, 2], IDS, (0, 0, 1, 1), frequency=False)
-    ktae("holes", "masked tokens count nowhere; a response without any counts among the responses", [1, 1, 0, 0, 0],
+    ktae("prompts", "two prompts, keys within each; rewards of 0 and below count as wrong",
+         [0.5, 0, -1, 2], IDS, (0, 0, 1, 1), frequency=False)
+    ktae("holes", "masked tokens count nowhere; a fully masked response counts among the responses", [1, 1, 0, 0, 0],
          EVEN, (0,) * 5, "1101 0111 110 0000 1011", "UnequalLengths MaskHoles FullyMasked")
-    ktae("silent-side", "the right side has no token that counts: its share of every id is 0", [1, 0, 0], [[3, 7], [7, 5], [5]],
+    ktae("silent-side", "the right response is fully masked: its frequency of every id is 0", [1, 0, 0], [[3, 7], [7, 5], [5]],
          (0, 0, 0), "00 11 1", "UnequalLengths FullyMasked")
 
 
@@ -233,17 +236,23 @@ def jsd_advantage_cases(case):
     STUDENT = [[-0.5, -2, -0.0625], [-1.25, -6]]
     TEACHER = [[-0.75, -0.25, -0.0625], [-4, -5]]
     for label, comment, beta, coef, x, flags in (
-            ("half", "both halves", 0.5, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
-            ("student", "more of the student", 0.125, 2, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
-            ("teacher", "more of the teacher", 0.9, 0.5, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
-            ("none", "beta 0 has no divergence", 0, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
-            ("all", "beta 1 neither", 1, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
-            ("equal", "the same policy: exactly 0", 0.7, 1, tokens(logp_old=STUDENT, logp_teacher=STUDENT), "UnequalLengths"),
-            ("near", "almost the same: the two parts nearly cancel", 0.5, 1,
+            ("half", "beta 0.5: teacher and student have equal weight in the mixture",
+             0.5, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+            ("student", "beta 0.125: the mixture is mostly the student",
+             0.125, 2, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+            ("teacher", "beta 0.9: the mixture is mostly the teacher",
+             0.9, 0.5, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+            ("none", "beta 0: the mixture is the student: every advantage is 0",
+             0, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+            ("all", "beta 1: the mixture is the teacher: every advantage is 0",
+             1, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+            ("equal", "student and teacher are equal: every advantage is exactly 0",
+             0.7, 1, tokens(logp_old=STUDENT, logp_teacher=STUDENT), "UnequalLengths"),
+            ("near", "student and teacher are nearly equal: the two terms nearly cancel", 0.5, 1,
              tokens(logp_old=[[-0.5, -2]], logp_teacher=[[-0.5 + 2 ** -12, -2 - 2 ** -16]]), ""),
-            ("extreme", "one of them gives the token hardly any probability", 0.5, 1,
+            ("extreme", "either student or teacher gives the token a probability of e^-200 or less", 0.5, 1,
              tokens(logp_old=[[-0.5, -300, -2 ** -20]], logp_teacher=[[-200, -0.25, -800]]), "Extreme"),
-            ("holes", "masked slots hold anything", 0.25, 1,
+            ("holes", "masked tokens hold NaN and do not count: their advantage is 0", 0.25, 1,
              tokens(None, "101 01", logp_old=[[-0.5, NAN, -1], [0, -6]], logp_teacher=[[-0.75, NAN, -1.5], [NAN, -5]]),
              "UnequalLengths MaskHoles NaNMasked")):
         case(label, comment, x, flags, beta=beta, coef=coef)
@@ -303,13 +312,13 @@ def distribution_advantage_cases(case):
         case(label, comment, batch or tokens([0, 0, 1], **PULLED), flags, tempered=tempered,
              correct=marks(correct), entropy=entropy, entropy_base=base)
 
-    pulled("near", "a difference of entropies below 0.1", "101", 0.4375)
-    pulled("capped", "at most 0.1", "110", 1.25)
-    pulled("below", "below its base by more", "010", 0.125)
-    pulled("on-base", "at its base: advantages stay", "101", 0.5)
-    pulled("hopeless", "no correct response: advantages stay", "000", 0.25)
-    pulled("solved", "all are correct", "111", 0.25)
-    pulled("holes", "masked slots hold anything, and every response counts", "011", 0.46875,
+    pulled("near", "entropy within 0.1 of its base: the weight comes from the difference itself", "101", 0.4375)
+    pulled("capped", "entropy 0.75 above its base: the difference is capped at 0.1", "110", 1.25)
+    pulled("below", "entropy 0.375 below its base: the difference is capped at 0.1", "010", 0.125)
+    pulled("on-base", "entropy at its base: every advantage stays", "101", 0.5)
+    pulled("hopeless", "no response is correct: every advantage stays", "000", 0.25)
+    pulled("solved", "all responses are correct: all get the added term", "111", 0.25)
+    pulled("holes", "masked tokens hold anything; a fully masked correct response counts in the fraction", "011", 0.46875,
            batch=tokens([0, 0, 1], "101 00 1", logp_old=[[-0.5, NAN, -0.0625], [NAN, -6], [-1]],
                         advantage=[[1, NAN, 0], [NAN, -0.5], [0.25]]),
            flags="UnequalLengths UnevenGroups MaskHoles NaNMasked FullyMasked",
@@ -374,15 +383,16 @@ def odds_advantage_cases(case):
         case(label, comment, tokens([0, 0, 0], mask, logp=[[-0.5] * len(row) for row in plain]), flags, informed=informed, plain=plain,
              prior=list(prior), evidence_max=most)
 
-    odds_case("plain", "evidence for, against and none")
+    odds_case("plain", "tokens that are evidence for the answer, against it, and neither")
     odds_case("bounded", "evidence of more than 0.5 counts as 0.5", most=0.5)
-    odds_case("tenths", "priors that are no short fractions", prior=(0.1, 0.7, 0.9))
-    odds_case("sure", "nothing moves what is sure", prior=(0, 1, 0.5))
-    odds_case("nearly-sure", "odds of 1 to 2^30, and evidence that turns them", prior=(2 ** -30, 1 - 2 ** -30, 0.5),
+    odds_case("tenths", "priors that are no binary fractions", prior=(0.1, 0.7, 0.9))
+    odds_case("sure", "priors of 0 and 1: no evidence moves them, every advantage is 0", prior=(0, 1, 0.5))
+    odds_case("nearly-sure", "priors 2^-30 from 0 and from 1, and evidence that reverses them", prior=(2 ** -30, 1 - 2 ** -30, 0.5),
               informed=[[-0.5, -2, -1.25], [-30.75, -3], [-1, -0.25, -0.5, -2]], plain=[[-30.5, -2.5, -1.25], [-0.75, -4], PLAIN[2]])
-    odds_case("far-800", "evidence of 800 for and against", informed=[[-800.5, -2, -1.25], [-0.75, -3], [-1, -0.25, -0.5, -2]],
+    odds_case("far-800", "evidence of 800 for and against: the probability becomes 1 or 0, without overflow",
+              informed=[[-800.5, -2, -1.25], [-0.75, -3], [-1, -0.25, -0.5, -2]],
               plain=[[-0.5, -802, -1.25], [-800.75, -803], [-1, -800.25, -0.5, -2]])
-    odds_case("holes", "masked tokens are no evidence; a response without tokens", mask="101 00 0111",
+    odds_case("holes", "masked tokens are no evidence and have 0; one response is fully masked", mask="101 00 0111",
               informed=[[-0.25, UNMASKED, -1], [UNMASKED, UNMASKED], [UNMASKED, -0.125, -0.5, -0.0625]],
               plain=[[-0.5, UNMASKED, -1.25], [UNMASKED, UNMASKED], [UNMASKED, -0.25, -0.5, -2]],
               flags="UnequalLengths MaskHoles FullyMasked")
@@ -440,10 +450,11 @@ def implicit_advantage_cases(case):
         case(label, comment, batch, flags, process=process, process_coef=process_coef, outcome_coef=outcome_coef)
 
     PROCESS = [[0.5, -1, 0.25], [0.75, 0.5], [1], [-0.25, -0.5], [0.125, 2]]
-    prime("plain", "implicit rewards and the outcome, two prompts", PROCESS, [1, 0, 1, 1, 0])
-    prime("outcome", "the outcome alone: the same at every token", PROCESS, [1, 0, 1, TENTHS, 0], 0, 5)
-    prime("process", "implicit rewards alone; means of responses, not of tokens", PROCESS, [1, 0, 1, 1, 0], 5, 0)
-    prime("holes", "masked tokens have no reward; a response without tokens is one of the group",
+    prime("plain", "implicit rewards and outcomes of two prompts, both minus a leave-one-out baseline", PROCESS, [1, 0, 1, 1, 0])
+    prime("outcome", "process_coef 0: outcomes alone, equal at every token of a response", PROCESS, [1, 0, 1, TENTHS, 0], 0, 5)
+    prime("process", "outcome_coef 0: implicit rewards alone; the baseline is over responses' means, not over tokens",
+          PROCESS, [1, 0, 1, 1, 0], 5, 0)
+    prime("holes", "masked tokens have no reward; a fully masked response still counts in its group",
           [[0.5, UNMASKED, 0.25, 1], [UNMASKED, UNMASKED], [-1, UNMASKED]], [1, 1, 0], group=(0, 0, 0), mask="1011 00 10",
           flags="UnequalLengths MaskHoles FullyMasked")
 
@@ -508,16 +519,20 @@ def token_advantage_cases(case):
         case(label, comment, tokens(list(group), mask, list(reward), logp=[[-0.5] * T for T in lengths]), flags, eps=eps,
              limit=limit, scaled=scaled)
 
-    carried("plain", "the mean and the deviation of what the tokens carry", [3, 1, 2], [1, 0, 0.25])
-    carried("fallback", "a short right answer among long wrong ones is beyond the limit: means of responses",
+    carried("plain", "mean and deviation count every response once for each of its tokens", [3, 1, 2], [1, 0, 0.25])
+    carried("fallback", "a short right response is beyond the limit: its group uses means over responses",
             [5, 1, 4], [0, 1, -0.125], limit=2)
-    carried("beyond", "unscaled, a wrong one beyond its limit", [4, 1, 3], [1, 0, 0.75], limit=0.75, scaled=False)
-    carried("unscaled", "not divided", [3, 1, 2], [1, 0, -TENTHS], limit=1, scaled=False)
-    carried("equal", "equal rewards, one alone, and nobody with tokens: 0", [2, 1, 1, 1, 1], [TENTHS, TENTHS, 1, 1, 0], (0, 0, 1, 2, 2), 0,
+    carried("beyond", "not scaled, a short wrong response is beyond the limit: means over responses",
+            [4, 1, 3], [1, 0, 0.75], limit=0.75, scaled=False)
+    carried("unscaled", "not scaled: the reward minus the mean over tokens", [3, 1, 2], [1, 0, -TENTHS], limit=1, scaled=False)
+    carried("equal", "equal rewards, a single response, a fully masked group: every advantage is 0",
+            [2, 1, 1, 1, 1], [TENTHS, TENTHS, 1, 1, 0], (0, 0, 1, 2, 2), 0,
             mask="11 1 1 0 0", flags="UnequalLengths UnevenGroups Singleton FullyMasked")
-    carried("silent", "a response without tokens is in no mean, has its advantage, and does not trip the limit", [2, 3, 2], [0, 1, 4],
+    carried("silent", "a fully masked response is in no mean and cannot exceed the limit, but has an advantage",
+            [2, 3, 2], [0, 1, 4],
             limit=2, mask="11 111 00", flags="UnequalLengths FullyMasked")
-    carried("silent-equal", "those with tokens are equal: 0 for all", [1, 2, 1], [1, 1, 0], mask="1 10 0",
+    carried("silent-equal", "responses with tokens have equal rewards: all are 0, even a fully masked one that differs",
+            [1, 2, 1], [1, 1, 0], mask="1 10 0",
             flags="UnequalLengths MaskHoles FullyMasked")
 
 
@@ -563,10 +578,12 @@ def position_advantage(logp_old: many(NOT_POSITIVE, least=2), reward: many(NUMBE
 @cases("position_advantage")
 def position_advantage_cases(case):
     each(case,
-         ("plain", "four candidates, weighed by their probability", dict(logp_old=[-0.5, -2, -1.5, -4], reward=[1, 0, 0.5, -1])),
-         ("equal", "equal scores: exactly 0", dict(logp_old=[-0.7, -1.1, -3.3], reward=[0.3] * 3)),
-         ("unlikely", "probabilities of e^-300 beside one another", dict(logp_old=[-300, -301], reward=[1, 0.25])),
-         ("offset", "scores of 100 and a little", dict(logp_old=[-1, -1, -2], reward=[100, 100.5, 99.75])))
+         ("plain", "four candidates for one position, weighted by their probability",
+          dict(logp_old=[-0.5, -2, -1.5, -4], reward=[1, 0, 0.5, -1])),
+         ("equal", "equal rewards: every advantage is exactly 0", dict(logp_old=[-0.7, -1.1, -3.3], reward=[0.3] * 3)),
+         ("unlikely", "candidates of probability e^-300 and e^-301: advantages of 0.5 and -0.5",
+          dict(logp_old=[-300, -301], reward=[1, 0.25])),
+         ("offset", "rewards near 100 that differ by less than 1", dict(logp_old=[-1, -1, -2], reward=[100, 100.5, 99.75])))
 
 
 @checks("position_advantage")

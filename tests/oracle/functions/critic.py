@@ -68,27 +68,30 @@ def value_loss_cases(case):
         case(label, comment, batch or tokens([0, 1], **SHAPE), flags, value=value, value_old=old, returns=returns,
              clip=clip, aggregation=kind, constant=constant)
 
-    critic("clipped", "a token within its bounds, three whose clipped square is larger, one whose clipped square is smaller", 0.25)
-    critic("unclipped", "no clip", 0)
-    critic("wide", "nothing leaves the bounds", 8, "seq_mean_token_mean")
-    critic("equal", "the clipped value is as far from the return as the other one, on its other side: not clipped", 0.25,
+    critic("clipped", "one value in bounds, three whose clipped square is larger, one where it is smaller", 0.25)
+    critic("unclipped", "clip 0 means no clip: the plain squared error", 0)
+    critic("wide", "clip 8: no value leaves its bounds", 8, "seq_mean_token_mean")
+    critic("equal", "clipped and unclipped value are equally far from the return: not clipped", 0.25,
            value=[[1, 0.5, 0], [1, 2]], old=[[0.25, 0.5, 1], [1, 1]], returns=[[0.75, 0.5, 0.375], [0, 1]])
-    critic("bound", "the value is exactly at a bound: both squares are the same", 0.5, "seq_mean_token_sum",
+    critic("bound", "a value exactly at its bound: both squares are equal, not clipped", 0.5, "seq_mean_token_sum",
            value=[[0.75, 0, 1], [2, 0.5]], old=[[0.25, 0.5, 1], [1.5, 1]])
-    critic("moved", "a clip far from the old value: every clipped square is larger", 0.125, "token_sum",
+    critic("moved", "every value is beyond its bounds, the clipped square is larger: all gradients are 0", 0.125, "token_sum",
            value=[[1, 1.25, -1], [0.5, 0.25]], old=[[0, 0.125, 0.5], [1.5, 1]], returns=[[2, 1.5, -1.5], [0.25, 0]])
-    critic("exact", "values that meet their returns", 0.25, "seq_sum_token_mean", value=RETURNS, old=RETURNS)
-    critic("constant", "a constant divides", 0.25, "constant", 7)
-    critic("sequences-constant", "responses and a constant divide", 0.25, "seq_mean_constant", 16)
-    critic("groups", "the mean over two prompts, of two responses and one", 0.25, "group_mean_token_mean", 0,
+    critic("exact", "values equal their returns: loss and gradients are 0", 0.25, "seq_sum_token_mean", value=RETURNS, old=RETURNS)
+    critic("constant", "aggregation `constant`: the sum over tokens is divided by 7", 0.25, "constant", 7)
+    critic("sequences-constant", "the sum over tokens is divided by the number of responses and by 16",
+           0.25, "seq_mean_constant", 16)
+    critic("groups", "the mean over two prompts, of two responses and of one", 0.25, "group_mean_token_mean", 0,
            tokens([0, 0, 1], logp=[[-0.5] * 3, [-0.5] * 2, [-0.5]]), "UnequalLengths UnevenGroups",
            VALUE + [[TENTHS]], OLD + [[0]], RETURNS + [[1]])
-    critic("holes", "masked tokens and a response without any", 0.25, "seq_mean_token_mean", 0,
+    critic("holes", "masked tokens and a fully masked response do not count", 0.25, "seq_mean_token_mean", 0,
            tokens([0, 0, 1], "101 00 1", logp=[[-0.5, NAN, -0.5], [NAN, -1], [-0.5]]), "UnequalLengths MaskHoles NaNMasked FullyMasked",
            [[1, UNMASKED, -0.5], [UNMASKED, UNMASKED], [2]], [[0.25, UNMASKED, -0.375], [UNMASKED, UNMASKED], [1.5]],
            [[1.5, UNMASKED, -1], [UNMASKED, UNMASKED], [1.25]])
-    critic("none", "no token counts", 0.25, "token_mean", 0, tokens([0, 1], "000 00", **SHAPE), "FullyMasked")
-    critic("large", "values of 10000 whose errors are of size 1", 0.5, value=[[10001, 9999.5, 10000], [10002, 10000.5]],
+    critic("none", "all tokens are masked: loss, gradients and clip fraction are 0",
+           0.25, "token_mean", 0, tokens([0, 1], "000 00", **SHAPE), "FullyMasked")
+    critic("large", "values of 10000 with errors of size 1: squares of the values would cancel",
+           0.5, value=[[10001, 9999.5, 10000], [10002, 10000.5]],
            old=[[10000, 10000, 10000], [10000.5, 10000]], returns=[[10001.5, 10000, 9999], [10001, 10000]])
 
 
@@ -156,12 +159,14 @@ def proximal_logp_cases(case):
              version=version, behaviour_version=ages, form=form)
 
     for form in ("log_linear", "linear"):
-        proximal(form, "ages", "tokens of five versions: of now and of the last one b, older ones between b and l")
-        proximal(form, "fresh", "all of the last version: b", 3, [[2, 2, 2], [2, 2]])
-        proximal(form, "old", "a thousand versions: almost l", 1000, [[0, 0, 1], [0, 500]])
-        proximal(form, "masked", "masked slots hold anything", 4, [[2, UNMASKED, 1], [3, 0]], [[-0.5, NAN, -0.0625], [-1.25, -0.75]],
+        proximal(form, "ages", "tokens of versions 0 to 10: of the last two the sampling policy, older ones in between")
+        proximal(form, "fresh", "all tokens are of the last version: the sampling policy", 3, [[2, 2, 2], [2, 2]])
+        proximal(form, "old", "most tokens are a thousand versions old: nearly the current policy", 1000, [[0, 0, 1], [0, 500]])
+        proximal(form, "masked", "masked tokens hold NaN and any version: their answer is 0",
+                 4, [[2, UNMASKED, 1], [3, 0]], [[-0.5, NAN, -0.0625], [-1.25, -0.75]],
                  [[-0.75, NAN, -0.5], [-1.25, -3]], "UnequalLengths MaskHoles NaNMasked Rollout", "101 11")
-        proximal(form, "equal", "l is b", 8, [[0, 3, 6], [7, 8]], then=NOW, flags="UnequalLengths Rollout OnPolicy")
+        proximal(form, "equal", "current and sampling policy are equal: their log-probability at every age",
+                 8, [[0, 3, 6], [7, 8]], then=NOW, flags="UnequalLengths Rollout OnPolicy")
         proximal(form, "extreme", "log-probabilities near 0 and far below it", 6, [[4, 4, 4], [1, 1]],
                  [[-2 ** -20, -300, -2 ** -30], [-800, -2 ** -25]], [[-2 ** -21, -0.5, -40], [-1000, -900]],
                  "UnequalLengths Rollout Extreme")
@@ -246,19 +251,26 @@ def divergence_cases(case):
         case(label, comment, None, flags, student=student, teacher=teacher, temperature=temperature, beta=beta)
 
     LOGITS = [0.5, -1, 2, 0.25], [1, -0.5, 0.75, -2]
-    diverge("half", "half and half, as in the released scripts", *LOGITS, 0.5, 1.1)
-    diverge("quarter", "a mixture that is not in the middle", *LOGITS, 0.25, 0.5)
+    diverge("half", "beta 0.5, as in the released scripts", *LOGITS, 0.5, 1.1)
+    diverge("quarter", "beta 0.25: the mixture is mostly the student", *LOGITS, 0.25, 0.5)
     diverge("forward", "beta 0: KL of the teacher to the student", *LOGITS, 0)
     diverge("reverse", "beta 1: KL of the student to the teacher", *LOGITS, 1, 2)
-    diverge("equal", "the teacher's logits are the student's and 2 more: nothing to learn", LOGITS[0], [2.5, 1, 4, 2.25], 0.25, 0.7)
-    diverge("banned", "banned for one, for the other, for both", [0.5, BANNED, 2, BANNED], [1, -0.5, BANNED, BANNED], 0.75, flags="NegInf")
-    diverge("apart", "no token in common: the entropy of beta, and no slope", [0.5, 1, BANNED], [BANNED, BANNED, 3], 0.25, flags="NegInf")
-    diverge("forward-banned", "beta 0: what only the student has is finite", [0.5, -1, 0.25], [1, BANNED, -2], 0, flags="NegInf")
-    diverge("forward-infinite", "beta 0: the student lacks what the teacher has", [0.5, BANNED, 0.25], [1, -0.5, -2], 0, flags="NegInf")
-    diverge("reverse-banned", "beta 1: what only the teacher has is finite", [0.5, BANNED, 0.25], [1, -0.5, -2], 1, flags="NegInf")
-    diverge("reverse-infinite", "beta 1: the teacher lacks what the student has", [0.5, -1, 0.25], [1, BANNED, -2], 1, flags="NegInf")
-    diverge("far", "logits hundreds apart: probabilities of e^-900", [0, -900, 3], [-800, 0, 1], 0.5, flags="Extreme")
-    diverge("one", "one token: both are sure", [3], [-2], 0.5)
+    diverge("equal", "the teacher's logits are the student's plus 2: equal policies, value and gradient are 0",
+            LOGITS[0], [2.5, 1, 4, 2.25], 0.25, 0.7)
+    diverge("banned", "tokens that are banned for the student, for the teacher and for both",
+            [0.5, BANNED, 2, BANNED], [1, -0.5, BANNED, BANNED], 0.75, flags="NegInf")
+    diverge("apart", "no token is allowed for both: the value is the entropy of beta, the gradient 0",
+            [0.5, 1, BANNED], [BANNED, BANNED, 3], 0.25, flags="NegInf")
+    diverge("forward-banned", "beta 0: a token is banned for the teacher only: the value is finite",
+            [0.5, -1, 0.25], [1, BANNED, -2], 0, flags="NegInf")
+    diverge("forward-infinite", "beta 0: a token is banned for the student only: the value is infinite",
+            [0.5, BANNED, 0.25], [1, -0.5, -2], 0, flags="NegInf")
+    diverge("reverse-banned", "beta 1: a token is banned for the student only: the value is finite",
+            [0.5, BANNED, 0.25], [1, -0.5, -2], 1, flags="NegInf")
+    diverge("reverse-infinite", "beta 1: a token is banned for the teacher only: the value is infinite",
+            [0.5, -1, 0.25], [1, BANNED, -2], 1, flags="NegInf")
+    diverge("far", "logits hundreds apart: probabilities down to e^-900", [0, -900, 3], [-800, 0, 1], 0.5, flags="Extreme")
+    diverge("one", "a vocabulary of one token: value and gradient are 0", [3], [-2], 0.5)
 
 
 def value_at(given, **other):
@@ -324,10 +336,12 @@ def top_k_gap(student: many(NUMBER, least=1), teacher: many(NUMBER, least=1), ta
 @cases("top_k_gap")
 def set_gap_cases(case):
     each(case,
-         ("plain", "the teacher finds the token likelier among these", dict(student=[-2, -0.5, -3], teacher=[-0.75, -1.5, -4], target=0)),
-         ("equal", "the same odds, the teacher's all less likely", dict(student=[-2, -0.5], teacher=[-2.75, -1.25], target=1)),
+         ("plain", "within the set the teacher finds the token likelier than the student",
+          dict(student=[-2, -0.5, -3], teacher=[-0.75, -1.5, -4], target=0)),
+         ("equal", "equal odds within the set, though the teacher's are all less likely: the gap is 0",
+          dict(student=[-2, -0.5], teacher=[-2.75, -1.25], target=1)),
          ("far", "log-probabilities a thousand apart", dict(student=[-1000, -0.25, -1], teacher=[-0.125, -900, -1000], target=0)),
-         ("one", "a set of one token", dict(student=[-3], teacher=[-0.5], target=0)))
+         ("one", "a set of one token: the gap is 0", dict(student=[-3], teacher=[-0.5], target=0)))
 
 
 @checks("top_k_gap")

@@ -39,86 +39,113 @@ BANS = dict(student=[[0.5, BANNED, 2, BANNED], [1, 0, 0.5, -1]], teacher=[[1, -0
 
 
 def of_the_vocabulary(distill):
-    distill("forward", "KL(teacher || student) of three rows", "forward")
-    distill("reverse", "KL(student || teacher)", "reverse")
-    distill("half", "Jensen-Shannon, half and half", "jensen_shannon")
-    distill("quarter", "a quarter of the mixture is the teacher's", "jensen_shannon", beta=0.25)
-    distill("tenths", "nine tenths of the mixture are the teacher's", "jensen_shannon", beta=0.9)
-    distill("beta-0", "the end of the mixtures that is KL(teacher || student)", "jensen_shannon", beta=0)
-    distill("beta-1", "the end that is KL(student || teacher)", "jensen_shannon", beta=1)
+    distill("forward", "KL(teacher || student) of three rows of logits", "forward")
+    distill("reverse", "KL(student || teacher) of three rows of logits", "reverse")
+    distill("half", "Jensen-Shannon divergence with beta 0.5: teacher and student have equal weight", "jensen_shannon")
+    distill("quarter", "Jensen-Shannon divergence with beta 0.25: a quarter of the mixture is the teacher",
+            "jensen_shannon", beta=0.25)
+    distill("tenths", "Jensen-Shannon divergence with beta 0.9: nine tenths of the mixture are the teacher",
+            "jensen_shannon", beta=0.9)
+    distill("beta-0", "Jensen-Shannon divergence with beta 0: it is KL(teacher || student)", "jensen_shannon", beta=0)
+    distill("beta-1", "Jensen-Shannon divergence with beta 1: it is KL(student || teacher)", "jensen_shannon", beta=1)
     for kind in KINDS:
         name = kind.replace("_", "-")
-        distill(f"{name}-temperature", "both sides at a temperature of 2", kind, temperature=2, teacher_temperature=2, beta=0.25)
-        distill(f"{name}-temperatures", "the student at 0.5, the teacher at 1.5", kind, temperature=0.5, teacher_temperature=1.5, beta=0.75)
-        distill(f"{name}-equal", "the teacher's logits are the student's and 2 more: exactly 0", kind, beta=0.25,
+        distill(f"{name}-temperature", "student and teacher at a temperature of 2",
+                kind, temperature=2, teacher_temperature=2, beta=0.25)
+        distill(f"{name}-temperatures", "the student at temperature 0.5, the teacher at 1.5",
+                kind, temperature=0.5, teacher_temperature=1.5, beta=0.75)
+        distill(f"{name}-equal", "the teacher's logits are the student's plus 2: divergence and gradient are exactly 0",
+                kind, beta=0.25,
                 teacher=[[x + 2 for x in row] for row in STUDENT])
-        distill(f"{name}-close", "a teacher that is nearly the student", kind, beta=0.75,
+        distill(f"{name}-close", "teacher and student are nearly equal: divergences of 1e-9 and less", kind, beta=0.75,
                 teacher=[[x + y * 2 ** -14 for x, y in zip(*rows)] for rows in zip(STUDENT, TEACHER)])
         distill(f"{name}-many", "a vocabulary of 60", kind, beta=0.25, student=thrown_rows(1, 2, 60), teacher=thrown_rows(2, 2, 60),
                 weight=[0.5, 3])
-        distill(f"{name}-masked", "the middle row is padding and counts nothing", kind, mask=[True, False, True], temperature=2,
+        distill(f"{name}-masked", "the middle row is masked: its divergence and gradient are 0",
+                kind, mask=[True, False, True], temperature=2,
                 teacher_temperature=2)
-        distill(f"{name}-one", "a vocabulary of one token: both are sure", kind, student=[[3]], teacher=[[-2]], weight=[1])
-    distill("masked-anything", "padding whose numbers are no rows", "forward", mask=[True, False, True],
+        distill(f"{name}-one", "a vocabulary of one token: divergence and gradient are 0",
+                kind, student=[[3]], teacher=[[-2]], weight=[1])
+    distill("masked-anything", "a masked row bans every token, which would otherwise be refused: it is not read",
+            "forward", mask=[True, False, True],
             student=[STUDENT[0], [BANNED] * 5, STUDENT[2]], teacher=[TEACHER[0], [BANNED] * 5, TEACHER[2]], flags="NegInf")
-    distill("weight-0", "rows that do not pay", "reverse", weight=[0, 0, 1])
+    distill("weight-0", "rows of weight 0: their gradient is 0, their divergence is returned", "reverse", weight=[0, 0, 1])
 
 
 def at_the_edges(distill):
     distill("far", "logits hundreds apart: probabilities of e^-900", "jensen_shannon", student=[[0, -900, 3]], teacher=[[-800, 0, 1]],
             weight=[1], flags="Extreme")
-    distill("far-forward", "the student is sure of another token", "forward", student=[[0, -60, 3]], teacher=[[-50, 0, 1]], weight=[1],
+    distill("far-forward", "the student gives the teacher's second likeliest token a probability of e^-63",
+            "forward", student=[[0, -60, 3]], teacher=[[-50, 0, 1]], weight=[1],
             flags="Extreme")
-    distill("banned", "tokens that one side bans, or both", "jensen_shannon", BANS, flags="NegInf")
-    distill("forward-banned", "what the teacher bans costs nothing", "forward", BANS, student=[[0.5, 1, 2, BANNED], [1, 0, 0.5, -1]],
+    distill("banned", "tokens that are banned for the student, for the teacher or for both", "jensen_shannon", BANS, flags="NegInf")
+    distill("forward-banned", "KL(teacher || student): a token that only the teacher bans costs nothing",
+            "forward", BANS, student=[[0.5, 1, 2, BANNED], [1, 0, 0.5, -1]],
             flags="NegInf")
-    distill("reverse-banned", "what the student bans costs nothing", "reverse", BANS, teacher=[[1, -0.5, 0, 2], [0.25, 1, 0, -1]],
+    distill("reverse-banned", "KL(student || teacher): a token that only the student bans costs nothing",
+            "reverse", BANS, teacher=[[1, -0.5, 0, 2], [0.25, 1, 0, -1]],
             flags="NegInf")
-    distill("forward-infinite", "the student bans what the teacher does not", "forward", BANS, flags="NegInf")
-    distill("reverse-infinite", "the teacher bans what the student does not", "reverse", BANS, flags="NegInf")
-    distill("reverse-infinite-bounded", "the same, the row bounded by 10: no slope", "reverse", BANS, divergence_max=10, flags="NegInf")
-    distill("apart", "no token in common: the entropy of beta, and no slope", "jensen_shannon", student=[[0.5, 1, BANNED]],
+    distill("forward-infinite", "KL(teacher || student): a token that only the student bans makes it infinite",
+            "forward", BANS, flags="NegInf")
+    distill("reverse-infinite", "KL(student || teacher): a token that only the teacher bans makes it infinite",
+            "reverse", BANS, flags="NegInf")
+    distill("reverse-infinite-bounded", "an infinite KL(student || teacher) bounded by 10: the gradient of its row is 0",
+            "reverse", BANS, divergence_max=10, flags="NegInf")
+    distill("apart", "no token is allowed on both sides: the entropy of beta, with a gradient of 0",
+            "jensen_shannon", student=[[0.5, 1, BANNED]],
             teacher=[[BANNED, BANNED, 3]], beta=0.25, weight=[1], flags="NegInf")
-    distill("clip", "OPSD: no token of the vocabulary costs more than 0.0625", "forward", clip=0.0625)
-    distill("reverse-clip", "the same of KL(student || teacher)", "reverse", clip=0.25)
-    distill("half-clip", "of a mixture both halves are one term", "jensen_shannon", clip=0.03125)
-    distill("clip-wide", "a clip that nothing reaches", "reverse", clip=64)
-    distill("clip-infinite", "an infinite term costs the clip", "forward", BANS, clip=0.5, flags="NegInf")
-    distill("bounded", "rows beyond 0.5 cost that and have no slope", "forward", divergence_max=0.5)
-    distill("not-negative", "a row may not be below 0, nothing else", "reverse", divergence_max="Infinity")
+    distill("clip", "clip 0.0625 as in OPSD: no token of KL(teacher || student) costs more", "forward", clip=0.0625)
+    distill("reverse-clip", "clip 0.25: no token of KL(student || teacher) costs more", "reverse", clip=0.25)
+    distill("half-clip", "clip 0.03125 of a token's Jensen-Shannon term: its two halves count as one",
+            "jensen_shannon", clip=0.03125)
+    distill("clip-wide", "a clip of 64, which no token reaches: as without a clip", "reverse", clip=64)
+    distill("clip-infinite", "a token whose term is infinite costs the clip of 0.5", "forward", BANS, clip=0.5, flags="NegInf")
+    distill("bounded", "rows with a divergence beyond 0.5 cost 0.5 and have no gradient", "forward", divergence_max=0.5)
+    distill("not-negative", "an infinite divergence_max: rows may not be below 0, and have no upper bound",
+            "reverse", divergence_max="Infinity")
 
 
 def on_ids(distill):
     for kind in KINDS:
         name = kind.replace("_", "-")
-        distill(f"{name}-left-out", "verl: the teacher's top two, what is beyond them left out", kind, TOP)
-        distill(f"{name}-renormalised", "SDFT: the student's top three, both sides normalised over them", kind, OWN_TOP,
+        distill(f"{name}-left-out", "the teacher's top two tokens, the others left out (verl)", kind, TOP)
+        distill(f"{name}-renormalised", "the student's top three tokens, both sides normalised over them (SDFT)", kind, OWN_TOP,
                 tail="renormalised", beta=0.25, temperature=2, teacher_temperature=2)
-        distill(f"{name}-bucket", "SDPO: the teacher's top two, and one entry for the rest", kind, TOP, tail="bucket", beta=0.75)
-        distill(f"{name}-bucket-temperature", "the student at 2, the teacher's log-probabilities at 1.5", kind,
+        distill(f"{name}-bucket", "the teacher's top two tokens, and one bucket for all others (SDPO)",
+                kind, TOP, tail="bucket", beta=0.75)
+        distill(f"{name}-bucket-temperature", "the student at temperature 2, the teacher's log-probabilities at 1.5, with a bucket",
+                kind,
                 {**BOTH, **top_of(TEACHER, 3, Fraction(3, 2))}, tail="bucket", temperature=2)
-        distill(f"{name}-bucket-everything", "every token is among the ids: the bucket has its least, 1 - e^-1e-7, on both sides", kind,
+        distill(f"{name}-bucket-everything", "the ids hold every token: the bucket has its minimum, 1 - e^-1e-7, on both sides",
+                kind,
                 {**BOTH, **top_of(TEACHER, 5)}, tail="bucket", beta=0.25)
-        distill(f"{name}-bucket-bounded", "rows between 0 and 0.25", kind, TOP, tail="bucket", divergence_max=0.25)
-        distill(f"{name}-floor", "log-probabilities below -1.5 are raised to it", kind, {**BOTH, **top_of(TEACHER, 4)}, logp_min=-1.5)
-        distill(f"{name}-bucket-clip", "no entry costs more than 0.125", kind, TOP, tail="bucket", clip=0.125)
-        distill(f"{name}-one-id", "an id that is sure by itself", kind, {**OWN_TOP, "ids": [[2], [0], [4]], "teacher": [[1], [0.5], [2]]},
+        distill(f"{name}-bucket-bounded", "divergence_max 0.25: rows beyond it cost 0.25 and have no gradient",
+                kind, TOP, tail="bucket", divergence_max=0.25)
+        distill(f"{name}-floor", "logp_min -1.5: log-probabilities below it are raised to it",
+                kind, {**BOTH, **top_of(TEACHER, 4)}, logp_min=-1.5)
+        distill(f"{name}-bucket-clip", "clip 0.125: neither an id nor the bucket costs more", kind, TOP, tail="bucket", clip=0.125)
+        distill(f"{name}-one-id", "a single id, normalised over itself: divergence and gradient are 0",
+                kind, {**OWN_TOP, "ids": [[2], [0], [4]], "teacher": [[1], [0.5], [2]]},
                 tail="renormalised")
-    distill("verl", "a floor of -10 and rows between 0 and 10, one of them below", "forward", {**BOTH, **top_of(TEACHER, 3)}, logp_min=-10,
+    distill("verl", "verl's settings: logp_min -10, rows between 0 and 10, one of them below 0",
+            "forward", {**BOTH, **top_of(TEACHER, 3)}, logp_min=-10,
             divergence_max=10, student=[STUDENT[0], [1.25, 0.75, -3, 0, 1.5], [-8, 0.5, 0, 3, -13]])
-    distill("left-out-negative", "the student is sure of what the teacher finds likely: a sum below 0", "forward", TOP,
+    distill("left-out-negative", "the student is surer of the teacher's top two than the teacher: sums below 0", "forward", TOP,
             student=[[5, 1, 4, 0, 2], [4, 1, 0, 0, 4], [0, 1, 0, 4, 6]])
-    distill("left-out-bounded", "the same, not below 0", "forward", TOP, student=[[5, 1, 4, 0, 2], [4, 1, 0, 0, 4], [0, 1, 0, 4, 6]],
+    distill("left-out-bounded", "sums below 0 with an infinite divergence_max: they are 0, without a gradient",
+            "forward", TOP, student=[[5, 1, 4, 0, 2], [4, 1, 0, 0, 4], [0, 1, 0, 4, 6]],
             divergence_max="Infinity")
-    distill("floor-banned", "what the student bans is raised to the floor: it costs, and has no slope", "forward",
+    distill("floor-banned", "tokens banned for the student are raised to logp_min: they cost, but have no gradient", "forward",
             {**TOP, "student": [[BANNED, -1, BANNED, 0.25, 0], STUDENT[1], STUDENT[2]]}, logp_min=-8, flags="NegInf")
-    distill("bucket-nothing", "the teacher gives the ids nothing: all is in the bucket", "forward",
+    distill("bucket-nothing", "the teacher gives ids no probability: the bucket gets it", "forward",
             {**TOP, "teacher": [[BANNED, BANNED], [BANNED, -0.5], [-0.25, BANNED]]}, tail="bucket", flags="NegInf")
-    distill("bucket-unlikely", "the rest is a millionth, and less than the bound allows", "reverse", tail="bucket", beta=0,
+    distill("bucket-unlikely", "all tokens but the ids together have 1e-6, or less than the bucket's minimum of 1e-7",
+            "reverse", tail="bucket", beta=0,
             rows=dict(student=[[8, 9, -6], [8, 9, -12]], ids=[[0, 1], [0, 1]], teacher=[[-1, -0.75], [-0.6875, -0.71875]], weight=[1, 1]))
-    distill("top-many", "SDPO: a hundredth part of a vocabulary, and the bucket", "jensen_shannon",
+    distill("top-many", "six ids of a vocabulary of 96, and the bucket (SDPO)", "jensen_shannon",
             {**top_of(thrown_rows(4, 2, 96, 4), 6), "student": thrown_rows(3, 2, 96, 4), "weight": [1, 0.25]}, tail="bucket")
-    distill("ids-masked", "padding has ids in no order", "forward", {**TOP, "ids": [TOP["ids"][0], [4, 1], TOP["ids"][2]]},
+    distill("ids-masked", "the ids of a masked row are not ascending: they are not read",
+            "forward", {**TOP, "ids": [TOP["ids"][0], [4, 1], TOP["ids"][2]]},
             tail="renormalised", mask=[True, False, True])
 
 

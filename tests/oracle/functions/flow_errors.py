@@ -33,11 +33,15 @@ def denoising_error(prediction: ELEMENTS, target: ELEMENTS, derror: many(NUMBER)
 @cases("denoising_error")
 def denoising_error_cases(case):
     far = thrown_steps(11, (3, 1, 4), 2 ** -3)
-    case("errors", "three samples", prediction=far["mean"], target=far["sample"])
-    case("backward", "and the way back", prediction=far["mean"], target=far["sample"], derror=[0.5, -2, 1])
-    case("exact", "nothing is off: no error, and no slope", prediction=far["mean"], target=far["mean"], derror=[1, 1, 1])
+    case("errors", "three samples of three, one and four elements: the mean squared error of each",
+         prediction=far["mean"], target=far["sample"])
+    case("backward", "derivatives by the errors of three samples: the gradient by the predictions",
+         prediction=far["mean"], target=far["sample"], derror=[0.5, -2, 1])
+    case("exact", "predictions equal their targets: error and gradient are 0",
+         prediction=far["mean"], target=far["mean"], derror=[1, 1, 1])
     near_by = thrown_steps(12, (3, 2), 2 ** -17)
-    case("near", "off by a hundred-thousandth", prediction=near_by["mean"], target=near_by["mean_old"], derror=[1, -1])
+    case("near", "predictions 1e-5 from their targets: squares of the values would cancel",
+         prediction=near_by["mean"], target=near_by["mean_old"], derror=[1, -1])
 
 
 @checks("denoising_error")
@@ -77,16 +81,24 @@ def denoising_preference(error: many(NUMBER, least=1), error_ref: many(NUMBER, l
 @cases("denoising_preference")
 def denoising_preference_cases(case):
     each(case,
-         ("pair", "a chosen and a rejected sample", dict(error=[0.125, 0.25], error_ref=[0.1328125, 0.2421875], weight=[1, -1], beta=2000)),
-         ("group", "a group by its z-scores", dict(error=[0.125, 0.25, 0.5, 0.0625], error_ref=[0.126953125, 0.25, 0.4990234375, 0.0625],
+         ("pair", "a chosen sample of weight 1 and a rejected one of weight -1",
+          dict(error=[0.125, 0.25], error_ref=[0.1328125, 0.2421875], weight=[1, -1], beta=2000)),
+         ("group", "a group of samples weighted by their z-scores",
+          dict(error=[0.125, 0.25, 0.5, 0.0625], error_ref=[0.126953125, 0.25, 0.4990234375, 0.0625],
                                                    weight=[1.25, 0.25, -1.125, -0.375], beta=5000)),
-         ("reference", "the reference itself: log 2", dict(error=[0.5, 0.25], error_ref=[0.5, 0.25], weight=[1, -1], beta=5000)),
-         ("better", "better than the reference at all that is good", dict(error=[0.125, 0.5], error_ref=[0.25, 0.25], weight=[1, -1],
+         ("reference", "every error equals the reference's: the loss is log 2",
+          dict(error=[0.5, 0.25], error_ref=[0.5, 0.25], weight=[1, -1], beta=5000)),
+         ("better", "smaller error than the reference on the good sample, larger on the bad one: a small loss",
+          dict(error=[0.125, 0.5], error_ref=[0.25, 0.25], weight=[1, -1],
                                                                           beta=16)),
-         ("far-better", "an exponent of -1250", dict(error=[0.125, 0.5], error_ref=[0.5, 0.375], weight=[1, -1], beta=5000)),
-         ("far-worse", "an exponent of 1250", dict(error=[0.5, 0.375], error_ref=[0.125, 0.5], weight=[1, -1], beta=5000)),
-         ("one", "a single sample", dict(error=[0.75], error_ref=[0.5], weight=[-0.5], beta=1)),
-         ("none", "equal rewards: no weights", dict(error=[0.75, 0.25], error_ref=[0.5, 0.5], weight=[0, 0], beta=5000)))
+         ("far-better", "the exponent is -1250: loss and gradient underflow to 0",
+          dict(error=[0.125, 0.5], error_ref=[0.5, 0.375], weight=[1, -1], beta=5000)),
+         ("far-worse", "the exponent is 1250: the loss is 1250, not infinite",
+          dict(error=[0.5, 0.375], error_ref=[0.125, 0.5], weight=[1, -1], beta=5000)),
+         ("one", "a single sample of negative weight with a larger error than the reference",
+          dict(error=[0.75], error_ref=[0.5], weight=[-0.5], beta=1)),
+         ("none", "equal rewards, so all weights are 0: the loss is log 2, the gradient 0",
+          dict(error=[0.75, 0.25], error_ref=[0.5, 0.5], weight=[0, 0], beta=5000)))
 
 
 @checks("denoising_preference")
@@ -194,17 +206,18 @@ def diffusion_nft_cases(case):
         case(label, comment, **{**batch, **other}, advantage_max=advantage_max, beta=beta, kl_coef=kl_coef)
 
     three = noised(21, (3, 2, 4), 2 ** -3, [0.5, 0.875, 0.25], [1.5, -0.75, 0])
-    nft("mixed", "a good sample, a bad one, one in between", three)
-    nft("small-beta", "a mixture that is mostly the old velocity", three, beta=0.1)
-    nft("wide-beta", "beyond both", three, beta=2.5)
-    nft("free", "no penalty, no reference", {key: x for key, x in three.items() if key != "velocity_ref"}, kl_coef=0)
-    nft("beyond", "advantages beyond their bound: nothing but pulled, nothing but pushed", three, advantage=[7, -6, 5])
-    nft("narrow", "a small bound of the advantages", three, advantage_max=0.5)
-    nft("on-policy", "the old velocity: pulled and pushed alike where r is one half", three, velocity=three["velocity_old"])
-    nft("ends", "levels of 0 and 1", three, level=[0, 1, 0.5])
+    nft("mixed", "a good, a bad and a neutral sample: shares above, below and exactly one half", three)
+    nft("small-beta", "beta 0.1: the mixture is mostly the old velocity", three, beta=0.1)
+    nft("wide-beta", "beta 2.5: the mixture lies beyond the new velocity", three, beta=2.5)
+    nft("free", "kl_coef 0 and no reference velocity", {key: x for key, x in three.items() if key != "velocity_ref"}, kl_coef=0)
+    nft("beyond", "advantages at and beyond their bound: shares of exactly 1 and 0", three, advantage=[7, -6, 5])
+    nft("narrow", "an advantage bound of 0.5, which two advantages exceed: shares of 1 and 0", three, advantage_max=0.5)
+    nft("on-policy", "new and old velocity are equal: at a share of one half only the KL has a gradient",
+        three, velocity=three["velocity_old"])
+    nft("ends", "noise levels of 0 and 1", three, level=[0, 1, 0.5])
     hit = noised(23, (2,), 2 ** -3, [0.5], [1])
     hit["noisy"] = [[c + 0.5 * v for c, v in zip(hit["clean"][0], hit["velocity"][0])]]
-    nft("hit", "the good prediction is exact: its weight is bounded from below", hit)
+    nft("hit", "the prediction for the good term is exact: its divisor is bounded from below by 1e-5", hit)
 
 
 @checks("diffusion_nft")

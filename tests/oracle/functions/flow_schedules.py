@@ -115,16 +115,16 @@ def flow_schedule_cases(case):
              sigma_min=sigma_min, eta=eta)
 
     for kind in KIND:
-        step(kind, "middle", "a step in the middle")
-        step(kind, "first", "from noise alone, the first level", 1, 0.875)
-        step(kind, "small", "a step of a thousandth", 0.25 + 2 ** -10, 0.25, eta=0.3)
+        step(kind, "middle", "a step in the middle of the schedule, from level 0.625 to 0.5")
+        step(kind, "first", "the first step, from level 1, which is noise alone", 1, 0.875)
+        step(kind, "small", "a small step: the two levels differ by a thousandth", 0.25 + 2 ** -10, 0.25, eta=0.3)
         if kind != "cps":
-            step(kind, "last", "the last step, to the data", 0.125, 0)
-    step("cps", "whole", "as much noise as there can be", eta=1)
-    step("cps", "near", "almost none left", 2 ** -6, 2 ** -8)
-    step("flow_sde", "wide", "one step for everything", 1, 0, eta=1)
-    step("sage_sde", "close", "a level that is closer to 1 than it may come", 1 - 2 ** -9, 0.9375)
-    step("flash_sde", "flat", "the same noise at every level", sigma_max=0.5, sigma_min=0.5)
+            step(kind, "last", "the last step, to level 0, which is the data", 0.125, 0)
+    step("cps", "whole", "eta 1: the largest possible amount of noise", eta=1)
+    step("cps", "near", "a step at levels near 0: almost no noise is left", 2 ** -6, 2 ** -8)
+    step("flow_sde", "wide", "a single step from level 1 (noise) to level 0 (data)", 1, 0, eta=1)
+    step("sage_sde", "close", "a level of 0.998, above the 0.997 at which it is capped in the variance", 1 - 2 ** -9, 0.9375)
+    step("flash_sde", "flat", "sigma_min equals sigma_max: the noise is the same at every level", sigma_max=0.5, sigma_min=0.5)
 
 
 @checks("flow_schedule")
@@ -186,11 +186,12 @@ def balance_steps(rate: many(POSITIVE, least=1), centre: one_of(*CENTRE)):
 def balance_steps_cases(case):
     RATES = [7.5, 7, 6.625, 6.1875, 5.75]
     each(case,
-         ("median-odd", "five steps", dict(rate=RATES, centre="median")),
-         ("median-even", "of four steps the larger of the two middle rates", dict(rate=RATES[1:], centre="median")),
-         ("mean", "five steps", dict(rate=RATES, centre="mean")),
-         ("unordered", "steps in any order, two alike", dict(rate=[0.5, 4, 0.25, 4, 1, 0.125], centre="median")),
-         ("one", "one step: 1", dict(rate=[0.375], centre="mean")),
+         ("median-odd", "five steps: the step with the median rate has weight 1", dict(rate=RATES, centre="median")),
+         ("median-even", "four steps: the larger of the two middle rates has weight 1", dict(rate=RATES[1:], centre="median")),
+         ("mean", "centre `mean`: each rate is divided by the mean rate", dict(rate=RATES, centre="mean")),
+         ("unordered", "rates in no order, two of them equal: the median has to sort them",
+          dict(rate=[0.5, 4, 0.25, 4, 1, 0.125], centre="median")),
+         ("one", "a single step has weight 1", dict(rate=[0.375], centre="mean")),
          ("wide", "rates from 1e-6 to 1e6", dict(rate=[1e-6, 1e6, 0.5, 3], centre="mean")))
 
 

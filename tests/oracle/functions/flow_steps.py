@@ -91,18 +91,25 @@ def thrown_steps(seed, lengths, far):
 
 @cases("gaussian_steps")
 def gaussian_steps_cases(case):
-    case("worked", "one step of two elements", **WORKED)
-    case("chain", "steps of one to three elements, the last where it was", **CHAIN)
-    case("kl-std", "the divergence from the reference over another deviation, as with noise per unit of time",
+    case("worked", "one step of two elements, with an old and a reference policy", **WORKED)
+    case("chain", "steps of one, two and three elements; the means of the last step have not moved", **CHAIN)
+    case("kl-std", "the divergence from the reference is over its own standard deviation, `kl_std`",
          **{**CHAIN, "kl_std": [1, 0.7, 0.5, 0.25]})
-    case("kl-std-many", "the same of a step of 40 elements", **thrown_steps(10, (40, 3), 2 ** -6), kl_std=[0.5, 2])
-    case("alone", "no other policy: log-probabilities", sample=CHAIN["sample"], mean=CHAIN["mean"], std=CHAIN["std"])
-    case("reference", "no old policy", sample=CHAIN["sample"], mean=CHAIN["mean"], mean_ref=CHAIN["mean_ref"], std=CHAIN["std"])
-    case("on-policy", "the means of the policy that sampled: ratios of 1", **{**CHAIN, "mean": CHAIN["mean_old"]})
-    case("moved-little", "means that have moved by a hundred-thousandth", **thrown_steps(7, (4, 5), 2 ** -17))
+    case("kl-std-many", "steps of 40 and of three elements; `kl_std` for the divergence from the reference",
+         **thrown_steps(10, (40, 3), 2 ** -6), kl_std=[0.5, 2])
+    case("alone", "neither old nor reference policy is given: log-probabilities only",
+         sample=CHAIN["sample"], mean=CHAIN["mean"], std=CHAIN["std"])
+    case("reference", "no old policy is given: log-probabilities and the divergence from the reference",
+         sample=CHAIN["sample"], mean=CHAIN["mean"], mean_ref=CHAIN["mean_ref"], std=CHAIN["std"])
+    case("on-policy", "means equal the old policy's: log-ratios and divergences from it are 0",
+         **{**CHAIN, "mean": CHAIN["mean_old"]})
+    case("moved-little", "means 1e-5 from those of the other policies: differences of squares cancel",
+         **thrown_steps(7, (4, 5), 2 ** -17))
     case("many", "a step of 40 elements", **thrown_steps(8, (40,), 2 ** -6))
-    case("sure", "a deviation of 1/1024: densities far above 1", **{**thrown_steps(9, (3, 2), 2 ** -8), "std": [2 ** -10, 2 ** -10]})
-    case("squared", "a deviation of the root of 1/2: the divergences are squared errors", **{**CHAIN, "std": [0.5 ** 0.5] * 4})
+    case("sure", "standard deviation of 1/1024: log-probabilities of -257700, log-ratios of hundreds",
+         **{**thrown_steps(9, (3, 2), 2 ** -8), "std": [2 ** -10, 2 ** -10]})
+    case("squared", "standard deviation of sqrt(1/2): the divergences are mean squared errors",
+         **{**CHAIN, "std": [0.5 ** 0.5] * 4})
 
 
 def noise(given, k):
@@ -182,13 +189,15 @@ def gaussian_steps_backward_cases(case):
 
     for name, needs in NEEDS.items():
         alone = {key: CHAIN[key] for key in ("sample", "mean", "std", *needs)}
-        case(f"{name}-alone", "by one of the answers", **alone, **{name: GRADIENTS[name]})
-    back("all", "by every answer at once", **GRADIENTS)
-    back("all-kl-std", "the divergence from the reference over another deviation", kl_std=[1, 0.7, 0.5, 0.25], **GRADIENTS)
-    back("none", "no derivative is given: 0")
-    back("moved-little", "means that have moved by a hundred-thousandth", thrown_steps(7, (4, 5), 2 ** -17), dregulated=[1, -0.5],
+        case(f"{name}-alone", "a derivative is given by only one of the five answers", **alone, **{name: GRADIENTS[name]})
+    back("all", "derivatives by all five answers: their gradients add up", **GRADIENTS)
+    back("all-kl-std", "derivatives by all five answers, with `kl_std` for the divergence from the reference",
+         kl_std=[1, 0.7, 0.5, 0.25], **GRADIENTS)
+    back("none", "no derivative is given: the gradient is 0")
+    back("moved-little", "means 1e-5 from those of the other policies", thrown_steps(7, (4, 5), 2 ** -17), dregulated=[1, -0.5],
          ddivergence_ref=[0.5, 2])
-    back("sure", "a deviation of 1/1024", {**thrown_steps(9, (3, 2), 2 ** -8), "std": [2 ** -10, 2 ** -10]}, dlog_ratio=[-1, 0.25])
+    back("sure", "standard deviation of 1/1024: large gradients",
+         {**thrown_steps(9, (3, 2), 2 ** -8), "std": [2 ** -10, 2 ** -10]}, dlog_ratio=[-1, 0.25])
 
 
 @checks("gaussian_steps_backward")

@@ -36,13 +36,14 @@ def diversity_reward(reward: many(NUMBER), similarity: many(many(NUMBER)), eps: 
 def diversity_reward_cases(case):
     ALIKE = [[1, 0.5, 0.25], [0.5, 1, 0.75], [0.25, 0.75, 1]]
     for label, comment, reward, similarity, eps in (
-            ("plain", "what is like the others is worth less", [1, 0, 1], ALIKE, 1e-6),
-            ("same", "three of the same share one reward", [1, 1, 0.5], [[1] * 3] * 3, 0),
-            ("apart", "nothing is alike: rewards stay", [1, -0.5, 0.25], [[1, 0, 0], [0, 1, 0], [0, 0, 1]], 0),
-            ("opposite", "similarities below 0: a reward may grow", [1, 0.75, -1],
+            ("plain", "the more similar to the others a response is, the smaller its reward", [1, 0, 1], ALIKE, 1e-6),
+            ("same", "three responses of similarity 1: each has a third of its reward", [1, 1, 0.5], [[1] * 3] * 3, 0),
+            ("apart", "similarity 0 to all others: rewards stay", [1, -0.5, 0.25], [[1, 0, 0], [0, 1, 0], [0, 0, 1]], 0),
+            ("opposite", "negative similarities: a reward may grow", [1, 0.75, -1],
              [[1, -0.5, 0.25], [-0.5, 1, -0.375], [0.25, -0.375, 1]], 1e-6),
-            ("negative-sum", "and turn its sign", [1, 1, 1], [[1, -0.875, -0.5], [-0.875, 1, 0.125], [-0.5, 0.125, 1]], 0),
-            ("one", "a response alone", [0.75], [[1]], 1e-6)):
+            ("negative-sum", "a negative sum of similarities turns the sign of the reward",
+             [1, 1, 1], [[1, -0.875, -0.5], [-0.875, 1, 0.125], [-0.5, 0.125, 1]], 0),
+            ("one", "a single response: its reward is divided by 1 + eps only", [0.75], [[1]], 1e-6)):
         case(label, comment, reward=reward, similarity=similarity, eps=eps)
 
 
@@ -81,12 +82,16 @@ def unlikeliness_cases(case):
     def unlikely(label, comment, old, reward, group, beta=0.25, flags="UnequalLengths", mask=None):
         case(label, comment, tokens(list(group), mask, reward, logp_old=old), flags, beta=beta)
 
-    unlikely("plain", "the mean, not the sum: the long response is the likeliest", [[-0.5, -0.25, -0.5], [-1], [-2, -0.75], [-3]],
+    unlikely("plain", "ranks by the mean, not the sum, of log-probabilities: the longest response is the likeliest",
+             [[-0.5, -0.25, -0.5], [-1], [-2, -0.75], [-3]],
              [1, 1, 1, 1], (0, 0, 0, 0))
-    unlikely("source", "ranks 0 and 2 of four are right", [[-4], [-1], [-3], [-2]], [1, 0, 0, 1], (0, 0, 0, 0), flags="OneToken")
-    unlikely("ties", "the same mean: the lower index first", [[-1], [-0.5, -1.5], [-1, -1, -1], [-2]], [1, TENTHS, -0.5, 1], (0, 0, 0, 0),
+    unlikely("source", "of four responses the least and the second likeliest are right",
+             [[-4], [-1], [-3], [-2]], [1, 0, 0, 1], (0, 0, 0, 0), flags="OneToken")
+    unlikely("ties", "equal mean log-probabilities: the lower index has the lower rank",
+             [[-1], [-0.5, -1.5], [-1, -1, -1], [-2]], [1, TENTHS, -0.5, 1], (0, 0, 0, 0),
              0.5)
-    unlikely("holes", "groups; a response that does not count is at mean 0", WITH_HOLES["logp_old"] + [[-2]], [1, 1, 1, -1], (0, 0, 1, 1),
+    unlikely("holes", "ranks within each group; a fully masked response has mean 0 and is the likeliest",
+             WITH_HOLES["logp_old"] + [[-2]], [1, 1, 1, -1], (0, 0, 1, 1),
              0.3, HOLED, "1011 00 11 1")
 
 
@@ -128,9 +133,10 @@ def frequency_reward_cases(case):
         case(label, comment, of_lengths([1] * len(answer), list(group)), flags, answer=answer, size=size)
 
     frequent("plain", "a rare answer is worth more than 1, a frequent one less", [3, 3, 3, 7], (0,) * 4, 3)
-    frequent("invalid", "invalid ones are in no share", [5, -1, 5, 2, -1], (0,) * 5, 4)
-    frequent("groups", "each group by itself; none valid, one alone", [1, 1, -1, -1, 1], (0, 0, 1, 1, 2), 6)
-    frequent("one", "one valid answer in all", [8, 8, 9], (0,) * 3, 1)
+    frequent("invalid", "invalid answers (-1) have reward -1 and count in no frequency", [5, -1, 5, 2, -1], (0,) * 5, 4)
+    frequent("groups", "frequencies within each group: one without a valid answer, one of a single response",
+             [1, 1, -1, -1, 1], (0, 0, 1, 1, 2), 6)
+    frequent("one", "size 1: rewards of 2 minus the frequency", [8, 8, 9], (0,) * 3, 1)
 
 
 @checks("frequency_reward")
@@ -162,11 +168,11 @@ def win_rate_reward(wins: many(many(NUMBER), least=1)):
 @cases("win_rate_reward")
 def pairwise_wins_cases(case):
     each(case,
-         ("plain", "four responses; the diagonal is not read",
+         ("plain", "four responses with wins and ties; the diagonal holds anything and is not read",
           dict(wins=[[UNMASKED, 1, 0.5, 0], [0, UNMASKED, 1, 1], [0.5, 0, -7, 0.5], [1, 0, 0.5, 3]])),
-         ("order", "the first beats all, the last none", dict(wins=[[0, 1, 1], [0, 0, 1], [0, 0, 0]])),
-         ("ties", "nobody wins", dict(wins=[[1, 0.5, 0.5], [0.5, 1, 0.5], [0.5, 0.5, 1]])),
-         ("one", "nobody to compare with", dict(wins=[[1]])))
+         ("order", "the first response wins all comparisons, the last none", dict(wins=[[0, 1, 1], [0, 0, 1], [0, 0, 0]])),
+         ("ties", "all comparisons are ties: every reward is 1/2", dict(wins=[[1, 0.5, 0.5], [0.5, 1, 0.5], [0.5, 0.5, 1]])),
+         ("one", "a single response has nothing to be compared with: reward 0", dict(wins=[[1]])))
 
 
 @checks("win_rate_reward")
@@ -219,12 +225,15 @@ def pair_rewards_cases(case):
     def duel(label, comment, lengths, outcome, ended, group=None, mask=None, flags="UnequalLengths"):
         case(label, comment, of_lengths(lengths, group, mask=mask), flags, outcome=outcome, ended=marks(ended))
 
-    duel("plain", "the shortest winner that ended is worth 1, a longer one its part", (4, 2, 1, 3), [1, -1], "1111")
-    duel("cut", "a winner that did not end loses too, and is not the shortest", (1, 2, 4, 1, 3, 5), [1, 1, -1], "001011")
-    duel("ties", "a tie is masked, an odd one is left alone; groups have their own shortest", (2, 1, 3, 4, 2, 3, 1), [0, 1, -1], "1111111",
+    duel("plain", "the shortest winner that ended has 1, a longer winner less, losers -1", (4, 2, 1, 3), [1, -1], "1111")
+    duel("cut", "a winner that did not end has -1 like a loser, and does not count as the shortest",
+         (1, 2, 4, 1, 3, 5), [1, 1, -1], "001011")
+    duel("ties", "members of a tie are masked; an unpaired third response has 0; each group has its own shortest",
+         (2, 1, 3, 4, 2, 3, 1), [0, 1, -1], "1111111",
          [0, 0, 1, 1, 1, 2, 2], flags="UnequalLengths UnevenGroups")
-    duel("alone", "no pair at all", (2, 1), [], "11", [0, 1])
-    duel("masked", "tokens that count", (3, 2, 3, 2), [1, -1], "1111", mask="101 00 111 11", flags="UnequalLengths MaskHoles FullyMasked")
+    duel("alone", "groups of one response have no pair: every reward is 0", (2, 1), [], "11", [0, 1])
+    duel("masked", "length counts unmasked tokens",
+         (3, 2, 3, 2), [1, -1], "1111", mask="101 00 111 11", flags="UnequalLengths MaskHoles FullyMasked")
 
 
 @checks("pairwise_rewards")
@@ -282,10 +291,12 @@ def permutation_reward(choice: many(many(INTEGER), least=1), form: one_of("judge
 @cases("permutation_reward")
 def permutation_reward_cases(case):
     each(case,
-         ("judge", "two orders, sample by sample", dict(choice=[[0, 1, 1, 0], [0, 0, 1, 1]], form="judge")),
-         ("votes", "the choice of most samples in all orders", dict(choice=[[2, 1], [2, 0], [2, 1], [3, 2], [2, 2]], form="votes")),
-         ("tie", "two choices are as frequent: nobody is right", dict(choice=[[0, 1, 2], [1, 0, 3]], form="votes")),
-         ("one", "a single order", dict(choice=[[4, 4, 1]], form="votes")))
+         ("judge", "two orders of the options: 1 where a sample chooses alike in both, else -1",
+          dict(choice=[[0, 1, 1, 0], [0, 0, 1, 1]], form="judge")),
+         ("votes", "form `votes`: the choice of most samples over all orders has 1, others -1",
+          dict(choice=[[2, 1], [2, 0], [2, 1], [3, 2], [2, 2]], form="votes")),
+         ("tie", "two choices are equally frequent: every reward is -1", dict(choice=[[0, 1, 2], [1, 0, 3]], form="votes")),
+         ("one", "a single order of the options: its most frequent choice has 1", dict(choice=[[4, 4, 1]], form="votes")))
 
 
 @checks("permutation_reward")
@@ -320,11 +331,13 @@ def min_max_reward(distance: many(NUMBER, least=1)):
 @cases("min_max_reward")
 def spread_reward_cases(case):
     each(case,
-         ("plain", "from 0 to 1", dict(distance=[0.5, 2, TENTHS, 1.25])),
-         ("equal", "no spread: 0", dict(distance=[0.3, 0.3, 0.3])),
-         ("close", "a spread of less than 10^-8: 0; the same as no spread", dict(distance=[1, 1 + 2 ** -27, 1])),
-         ("narrow", "a spread of more", dict(distance=[1, 1 + 2 ** -26, 1 + 2 ** -27])),
-         ("one", "one response: 0", dict(distance=[4])))
+         ("plain", "the smallest distance has 0, the largest 1", dict(distance=[0.5, 2, TENTHS, 1.25])),
+         ("equal", "equal distances: every reward is 0, nothing is divided by 0", dict(distance=[0.3, 0.3, 0.3])),
+         ("close", "distances that differ by less than 1e-8 count as equal: every reward is 0",
+          dict(distance=[1, 1 + 2 ** -27, 1])),
+         ("narrow", "distances that differ by slightly more than 1e-8 are scaled to 0 .. 1",
+          dict(distance=[1, 1 + 2 ** -26, 1 + 2 ** -27])),
+         ("one", "a single response has reward 0", dict(distance=[4])))
 
 
 @checks("min_max_reward")
@@ -357,10 +370,13 @@ def entropy_rank_reward(peak: many(NUMBER, least=1), overall: many(NUMBER), top:
 @cases("entropy_rank_reward")
 def entropy_rank_reward_cases(case):
     each(case,
-         ("plain", "two dominate one each: the earlier first", dict(peak=[2, 1, 3, 0.5], overall=[0.5, 0.75, 1, 1.25], top=0.5)),
-         ("chain", "each dominates those after it in another order", dict(peak=[1, 4, 2, 3], overall=[0.8, 0.2, 0.6, 0.4], top=1)),
-         ("ties", "equal peaks or equal means dominate nobody", dict(peak=[1, 1, 2], overall=[0.5, 0.25, 0.5], top=0.7)),
-         ("one", "one alone has it all", dict(peak=[1], overall=[2], top=0.3)))
+         ("plain", "two responses dominate one other each: the earlier has the better rank",
+          dict(peak=[2, 1, 3, 0.5], overall=[0.5, 0.75, 1, 1.25], top=0.5)),
+         ("chain", "four responses, each dominating all that rank below it",
+          dict(peak=[1, 4, 2, 3], overall=[0.8, 0.2, 0.6, 0.4], top=1)),
+         ("ties", "equal peak or equal overall entropies: neither response dominates the other",
+          dict(peak=[1, 1, 2], overall=[0.5, 0.25, 0.5], top=0.7)),
+         ("one", "a single response has the full reward", dict(peak=[1], overall=[2], top=0.3)))
 
 
 @checks("entropy_rank_reward")
@@ -399,11 +415,15 @@ def entity_reward(batch, found: many(FRACTION), correct: many(FLAG), invalid: ma
 @cases("entity_reward")
 def entity_credit_cases(case):
     for label, comment, found, correct, invalid, group in (
-            ("plain", "a wrong one gets its part of the most that one found", [0.5, 0.25, 0.75, 0], "0010", "0000", (0, 0, 0, 0)),
-            ("invalid", "a broken one gets 0, right or wrong, and its entities count for the most", [1, 0.25, 0.5, 0.5], "0010", "1001",
+            ("plain", "a wrong response has a share of alpha relative to the most entities found in the group",
+             [0.5, 0.25, 0.75, 0], "0010", "0000", (0, 0, 0, 0)),
+            ("invalid", "invalid responses have 0, but their entities count for the group's maximum",
+             [1, 0.25, 0.5, 0.5], "0010", "1001",
              (0,) * 4),
-            ("nothing", "nobody found anything", [0, 0, 0], "010", "000", (0, 0, 0)),
-            ("groups", "each group by itself", [0.7, 0.3, 0.1, 0.2, 1], "00000", "00000", (0, 0, 1, 1, 2))):
+            ("nothing", "no response found an entity: wrong ones have 0, nothing is divided by 0",
+             [0, 0, 0], "010", "000", (0, 0, 0)),
+            ("groups", "the most entities found are those of the own group",
+             [0.7, 0.3, 0.1, 0.2, 1], "00000", "00000", (0, 0, 1, 1, 2))):
         case(label, comment, tokens(list(group), logp=[[-0.5]] * len(found)), "UnevenGroups" if group[-1] else "",
              found=found, correct=marks(correct), invalid=marks(invalid), alpha=0.3)
 
@@ -455,18 +475,20 @@ def consistency_bonus_cases(case):
         batch = tokens(list(group), mask, list(reward), logp_ref=ref, selected=switches(selected))
         case(label, comment, batch, flags, accuracy=accuracy, cap=cap, margin=margin, **{"lambda": weight})
 
-    care("plain", "of two right ones the likelier answer; a wrong one, however likely", [1.5, 1, 0.5],
+    care("plain", "of two right responses only the likelier answer gets the bonus; a wrong one does not", [1.5, 1, 0.5],
          [[-2, -0.25, -0.5], [-0.25, -1.5], [-1, -0.125]],
          "011 01 11", [1, 1, 0])
-    care("capped", "equal accuracies, all beyond the cap, no margin: all of them", [1, 1, 0.5],
+    care("capped", "equal accuracies, all likelihoods at the cap and no margin: every response gets the bonus", [1, 1, 0.5],
          [[-0.015625, -2, -4], [-1, -0.03125], [-3, 0]],
          "100 01 01", [TENTHS] * 3, margin=0)
-    care("few", "an accuracy of 0.1 is not above it, and one below the mean is out", [0, 1, 0.25, 1], [[-1], [-1], [-2], [-3]], "1 1 1 1",
+    care("few", "an accuracy of 0.1 is not above 0.1, and one below the group's mean gets no bonus",
+         [0, 1, 0.25, 1], [[-1], [-1], [-2], [-3]], "1 1 1 1",
          [0.1, 0.0625, 0.25, 1], (0, 0, 1, 1), margin=0.5, flags="OneToken")
-    care("empty", "no selected token counts: 1; the third falls short beside that", [1, 1, 1],
+    care("empty", "a response without selected unmasked tokens has likelihood 1; a less likely one gets no bonus", [1, 1, 1],
          [[-0.5, NAN, -1], [NAN, -0.5], [-0.5, -2]],
          "010 11 11", [1, 1, 1], cap=2, margin=0.25, mask="101 00 11", flags=HOLED)
-    care("hopeless", "nobody is right", [0, 0.25, -1], [[-1, -1], [-2], [-1]], "11 1 1", [0, 0, 0], weight=2)
+    care("hopeless", "all accuracies are 0: no response gets the bonus",
+         [0, 0.25, -1], [[-1, -1], [-2], [-1]], "11 1 1", [0, 0, 0], weight=2)
 
 
 @checks("consistency_bonus")
@@ -519,11 +541,13 @@ def interval_reward_cases(case):
     def span(label, comment, begin, end, gamma=0.5, sample=False):
         case(label, comment, begin=begin, end=end, gamma=gamma, sample=sample)
 
-    span("plain", "near each other, and one that ends before the mean interval begins", [1, 1.5, 2, 0], [4, 3.5, 5, 1])
-    span("sample", "sample deviations", [1, 1.5, 2, 0], [4, 3.5, 5, 1], sample=True)
-    span("equal", "all the same: sure and right", [0.7, 0.7], [2.1, 2.1], 3)
-    span("certain", "no cost of doubt", [0, 10, 4], [2, 16, 7], 0)
-    span("negative", "before 0", [-3, -2.5], [-1, 0.1], 0.25, True)
+    span("plain", "three intervals that overlap the mean interval, and one that ends before it: reward 0",
+         [1, 1.5, 2, 0], [4, 3.5, 5, 1])
+    span("sample", "sample deviations (divisor n - 1) in place of population deviations",
+         [1, 1.5, 2, 0], [4, 3.5, 5, 1], sample=True)
+    span("equal", "all intervals are equal: every reward is 1", [0.7, 0.7], [2.1, 2.1], 3)
+    span("certain", "gamma 0: the spread of the intervals costs nothing", [0, 10, 4], [2, 16, 7], 0)
+    span("negative", "intervals with negative ends", [-3, -2.5], [-1, 0.1], 0.25, True)
 
 
 @checks("interval_reward")

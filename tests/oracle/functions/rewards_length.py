@@ -47,13 +47,14 @@ def relative_cost_cases(case):
              **dict(zip(("output_coef", "input_coef", "turns_coef"), coefs)))
 
     costly("plain", "each cost is a share of its group's largest", [1, 0, 1, 1, 1])
-    costly("hopeless", "a mean reward of 0 costs nothing", [0, 0, 0, 1, -1])
-    costly("negative", "a mean reward below 0 rewards cost", [-1, 0.5, -0.25, -0.5, -1])
-    costly("no-input", "a largest cost of 0 costs nothing", [1, 0.5, 1, 1, 0], input=[0] * 5, turns=[0, 0, 0, 2, 1])
-    costly("one-coefficient", "only turns cost", [1, 0, 1, 1, 0.25], coefs=(0, 0, 0.5))
-    costly("lone", "a response alone in its group is its own largest", [1, 0, 0.25, 1, 0.75], (0, 0, 1, 2, 2),
+    costly("hopeless", "groups with a mean reward of 0: costs change nothing", [0, 0, 0, 1, -1])
+    costly("negative", "groups with a negative mean reward: a cost raises the reward", [-1, 0.5, -0.25, -0.5, -1])
+    costly("no-input", "the largest input cost of a group is 0: it costs nothing, and nothing is divided by 0",
+           [1, 0.5, 1, 1, 0], input=[0] * 5, turns=[0, 0, 0, 2, 1])
+    costly("one-coefficient", "only the coefficient of turns is not 0", [1, 0, 1, 1, 0.25], coefs=(0, 0, 0.5))
+    costly("lone", "a single response has its group's largest costs", [1, 0, 0.25, 1, 0.75], (0, 0, 1, 2, 2),
            "UnevenGroups Singleton")
-    costly("thirds", "shares and a mean that no binary fraction is", [1, 0, 0, TENTHS, 1], output=[3, 7, 1, 11, 9],
+    costly("thirds", "cost shares and mean rewards that are no binary fractions", [1, 0, 0, TENTHS, 1], output=[3, 7, 1, 11, 9],
            input=[6, 5, 2, 1, 13])
 
 
@@ -105,12 +106,16 @@ def length_shape_reward(length: many(NOT_NEGATIVE), form: one_of("parabola", "po
 @cases("length_shape_reward")
 def length_shape_cases(case):
     for label, comment, length, form, peak, most in (
-            ("parabola", "0.25, 0.75 and 1 of the most", [0, 768, 1536, 2304, 3072], "parabola", 0.5, 3072),
-            ("parabola-off-centre", "another peak, and beyond the most", [100, 1024, 1228, 4096], "parabola", 0.25, 3072),
-            ("polyline", "2x, then 3 - 4x", [0, 500, 1536, 2304, 3072], "polyline", 0.5, 3072),
-            ("polyline-beyond", "its second line goes on", [3073, 4000, 6144], "polyline", 0.5, 3072),
-            ("triangle", "up to the peak, down to twice it, 0 beyond", [0, 100, 256, 300, 512, 513, 4000], "triangle", 256, 1),
-            ("triangle-one", "a peak at one token", [0, 1, 2, 3], "triangle", 1, 1)):
+            ("parabola", "lengths of 0, 1/4, 1/2, 3/4 and 1 of the maximum, peak at 1/2",
+             [0, 768, 1536, 2304, 3072], "parabola", 0.5, 3072),
+            ("parabola-off-centre", "peak at a quarter of the maximum, and a length beyond the maximum",
+             [100, 1024, 1228, 4096], "parabola", 0.25, 3072),
+            ("polyline", "2x up to the peak at x = 1/2, then 3 - 4x", [0, 500, 1536, 2304, 3072], "polyline", 0.5, 3072),
+            ("polyline-beyond", "lengths beyond the maximum: the falling line goes on below -1",
+             [3073, 4000, 6144], "polyline", 0.5, 3072),
+            ("triangle", "rises to the peak, falls until twice the peak, 0 beyond",
+             [0, 100, 256, 300, 512, 513, 4000], "triangle", 256, 1),
+            ("triangle-one", "a peak at one token: lengths 0, 1 and 2 give 0, 1 and 0", [0, 1, 2, 3], "triangle", 1, 1)):
         case(label, comment, length=length, form=form, peak=peak, max=most)
 
 
@@ -150,11 +155,15 @@ def shorter_correct_cases(case):
     def shorter(label, comment, lengths, reward, group=(0, 0, 0, 0), mask=None, coef=0.1, flags="UnequalLengths"):
         case(label, comment, of_lengths(lengths, list(group), reward, mask), flags, coef=coef)
 
-    shorter("plain", "10 % more for the shortest, none for the longest; a wrong one is shorter", (4, 2, 1, 3), [1, 1, 0, 1])
-    shorter("right", "all right: nothing", (4, 2, 1), [1, 1, 1], (0, 0, 0), flags="UnequalLengths EqualRewards")
-    shorter("same", "right ones of the same length: nothing; another group has none", (2, 1, 2, 3, 1), [1, 0.5, 1, TENTHS, 0],
+    shorter("plain", "of the right responses the shortest gains 10 %, the longest nothing; a wrong one is shorter still",
+            (4, 2, 1, 3), [1, 1, 0, 1])
+    shorter("right", "all responses are right: no reward changes",
+            (4, 2, 1), [1, 1, 1], (0, 0, 0), flags="UnequalLengths EqualRewards")
+    shorter("same", "all right responses are equally long, or none has reward 1: no reward changes",
+            (2, 1, 2, 3, 1), [1, 0.5, 1, TENTHS, 0],
             (0, 0, 0, 1, 1))
-    shorter("masked", "tokens that count; a response without any is the shortest", (3, 2, 3, 2), [1, 1, 1, -2], mask="101 00 111 11",
+    shorter("masked", "length counts unmasked tokens: a fully masked right response is the shortest",
+            (3, 2, 3, 2), [1, 1, 1, -2], mask="101 00 111 11",
             coef=-0.25, flags="UnequalLengths MaskHoles FullyMasked")
 
 
@@ -207,10 +216,12 @@ def correct_length_cases(case):
         case(label, comment, of_lengths(lengths, group, mask=mask), flags, correct=marks(correct), alpha=alpha, eps=eps,
              wrong=wrong)
 
-    lead("plain", "short right answers are worth more than 1, long ones less", (4, 2, 1, 3), "1101")
-    lead("same", "right answers of one length, and one alone: 1", (2, 2, 5, 3, 4), "11010", [0, 0, 0, 1, 1], alpha=2)
-    lead("wrong", "none is right", (1, 2), "00", wrong=0)
-    lead("masked", "tokens that count, none too; no epsilon", (3, 2, 3), "111", mask="101 00 111", alpha=-0.75, eps=0,
+    lead("plain", "short right responses are worth more than 1, long ones less, wrong ones -1", (4, 2, 1, 3), "1101")
+    lead("same", "right responses of equal length, and a single right one: their reward is 1",
+         (2, 2, 5, 3, 4), "11010", [0, 0, 0, 1, 1], alpha=2)
+    lead("wrong", "no response is right: every reward is `wrong`", (1, 2), "00", wrong=0)
+    lead("masked", "length counts unmasked tokens, one response has none; eps 0",
+         (3, 2, 3), "111", mask="101 00 111", alpha=-0.75, eps=0,
          flags="UnequalLengths MaskHoles FullyMasked")
 
 
@@ -261,15 +272,17 @@ def efficiency_reward_cases(case):
         case(label, comment, tokens(list(group), mask, logp=[[-0.5] * T for T in lengths]), flags, correct=marks(correct),
              share=share, alpha=alpha)
 
-    efficient("plain", "the better of two prompts: short answers gain; a wrong one has nothing",
+    efficient("plain", "only the prompt with the higher success rate is efficient: its short right responses gain",
               [2, 4, 3, 1, 1, 3], (0, 0, 0, 1, 1, 1), "110111")
-    efficient("even", "equal shares: the earlier prompt; equal lengths: one half of alpha",
+    efficient("even", "equal success rates: the earlier prompt is efficient; equal lengths give 1 - alpha/2",
               [2, 2, 1, 3, 1, 2], (0, 0, 0, 1, 1, 1), "110101", 0.1)
-    efficient("product", "0.2 times 5 is 1 in binary64, if not exactly", [1, 2, 1, 1, 1, 1, 1], (0, 0, 1, 2, 3, 4, 4), "1011101", 0.2, 1,
+    efficient("product", "share 0.2 of five prompts is 1.0 in binary64, though 0.2 is slightly above 1/5: one prompt",
+              [1, 2, 1, 1, 1, 1, 1], (0, 0, 1, 2, 3, 4, 4), "1011101", 0.2, 1,
               flags="UnequalLengths UnevenGroups Singleton")
-    efficient("none", "nobody is right: the first prompt is efficient, and nothing comes of it; no share is one prompt",
+    efficient("none", "no response is right, share 0: the first prompt is efficient, but every reward is 0",
               [1, 2, 3], (0, 0, 1), "000", 0)
-    efficient("all", "every prompt, one without a right answer; masked tokens do not count", [4, 1, 3, 2, 2], (0, 0, 0, 1, 1),
+    efficient("all", "share 1: every prompt is efficient, even one without a right response; masked tokens do not count",
+              [4, 1, 3, 2, 2], (0, 0, 0, 1, 1),
               "10100", 1, 0.5,
               "1010 1 111 00 10", "UnequalLengths MaskHoles FullyMasked")
 
@@ -327,12 +340,14 @@ def tool_efficiency_cases(case):
              "UnevenGroups" if group[-1] else "",
              calls=calls, correct=marks(correct), smooth=smooth, alpha=alpha, form=form)
 
-    otc("ppo", "plain", "no call is worth most", [0, 1, 3, 10], "1111")
-    otc("ppo", "wrong", "wrong responses get 0", [0, 1, 3, 100], "0101", alpha=0.5, smooth=0.5)
-    otc("grpo", "plain", "exactly 1 at the fewest calls of a right response", [2, 3, 5, 1], "1110")
-    otc("grpo", "none-needed", "a right one without a call: 1, the others fall", [0, 0, 1, 7], "1011")
-    otc("grpo", "wrong", "none right: 0", [1, 2, 0, 3], "0000")
-    otc("grpo", "groups", "the fewest of each group", [4, 2, 3, 9, 0], "11101", (0, 0, 1, 1, 2), alpha=2, smooth=1.5)
+    otc("ppo", "plain", "right responses with 0 to 10 calls: no call is worth most", [0, 1, 3, 10], "1111")
+    otc("ppo", "wrong", "wrong responses have reward 0, whatever their calls", [0, 1, 3, 100], "0101", alpha=0.5, smooth=0.5)
+    otc("grpo", "plain", "the right response with the fewest calls has exactly 1; a wrong one with fewer is ignored",
+        [2, 3, 5, 1], "1110")
+    otc("grpo", "none-needed", "a right response needed no call: it has 1, right ones with calls have less", [0, 0, 1, 7], "1011")
+    otc("grpo", "wrong", "no response is right: every reward is 0", [1, 2, 0, 3], "0000")
+    otc("grpo", "groups", "the fewest calls are those of the right responses of the own group",
+        [4, 2, 3, 9, 0], "11101", (0, 0, 1, 1, 2), alpha=2, smooth=1.5)
 
 
 @checks("tool_efficiency_reward")
@@ -374,10 +389,11 @@ def early_exit_reward(batch: reads("reward")):
 @cases("early_exit_reward")
 def early_exit_cases(case):
     for label, comment, reward, group in (
-            ("source", "right, wrong, right, right", [1, 0, 1, 1], (0, 0, 0, 0)),
-            ("groups", "counted anew in each group; any reward above 0 is right", [0.5, 2, -1, 1, 0, 3], (0, 0, 1, 1, 1, 2)),
-            ("wrong", "none", [0, 0, -1], (0, 0, 0)),
-            ("late", "wrong ones before", [0, 0, 0, 1, 1], (0, 0, 0, 0, 0))):
+            ("source", "the second and third right response of the group have 1/2 and 1/4", [1, 0, 1, 1], (0, 0, 0, 0)),
+            ("groups", "right responses are counted anew in each group; any reward above 0 counts as right",
+             [0.5, 2, -1, 1, 0, 3], (0, 0, 1, 1, 1, 2)),
+            ("wrong", "no response is right: every reward is 0", [0, 0, -1], (0, 0, 0)),
+            ("late", "wrong responses before the first right one do not lower its reward", [0, 0, 0, 1, 1], (0, 0, 0, 0, 0))):
         case(label, comment, responses(list(group), reward), "UnevenGroups" if group[-1] else "")
 
 
@@ -416,10 +432,12 @@ def repetition_reward_cases(case):
     def repeating(label, comment, ids, size, penalty=-1, mask=None, flags="UnequalLengths"):
         case(label, comment, of_lengths([len(row) for row in ids], mask=mask), flags, token=ids, size=size, penalty=penalty)
 
-    repeating("plain", "all alike, all different, two pairs of three again", [[4, 4, 4, 4], [1, 2, 3], [7, 8, 7, 8, 7]], 2)
-    repeating("three", "trigrams, and a response with fewer tokens than that", [[1, 2, 3, 1, 2, 3, 1], [5, 5]], 3, -0.5)
-    repeating("one", "single tokens", [[3, 3, 9], [0]], 1)
-    repeating("holes", "masked tokens are not there", [[1, 2, 6, 1, 2], [3, 3]], 2, mask="11011 00",
+    repeating("plain", "bigrams of equal tokens, of different tokens, and of two alternating tokens",
+              [[4, 4, 4, 4], [1, 2, 3], [7, 8, 7, 8, 7]], 2)
+    repeating("three", "trigrams; a response with fewer than three tokens has no penalty", [[1, 2, 3, 1, 2, 3, 1], [5, 5]], 3, -0.5)
+    repeating("one", "size 1: repetitions of single tokens", [[3, 3, 9], [0]], 1)
+    repeating("holes", "masked tokens are left out: the tokens before and after them form a bigram",
+              [[1, 2, 6, 1, 2], [3, 3]], 2, mask="11011 00",
               flags="UnequalLengths MaskHoles FullyMasked")
 
 

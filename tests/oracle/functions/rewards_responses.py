@@ -33,11 +33,12 @@ def gated_reward_sum(rewards: many(many(NUMBER)), weight: many(NUMBER), gate: ma
 @cases("gated_reward_sum")
 def gated_sum_cases(case):
     for label, comment, rewards, weight, gates in (
-            ("p-grpo", "format, outcome, and the thought where the outcome is right", [[1, 1, 0.75], [1, 0, 0.5], [0, 1, 1]], [1, 1, 1],
+            ("p-grpo", "format, outcome, and a thought reward that counts where the outcome is right",
+             [[1, 1, 0.75], [1, 0, 0.5], [0, 1, 1]], [1, 1, 1],
              [-1, -1, 1]),
-            ("weighted", "weighted columns", [[1, 0.5], [TENTHS, -1]], [0.25, 0.75], [-1, -1]),
-            ("itself", "a column may be its own gate", [[0.5, -2], [3, 1]], [1, -0.5], [0, 1]),
-            ("cancel", "terms that cancel", [[1, 1], [0.1, 0.3]], [1, -1], [-1, 0])):
+            ("weighted", "two columns with weights, without gates", [[1, 0.5], [TENTHS, -1]], [0.25, 0.75], [-1, -1]),
+            ("itself", "columns that are their own gates: rewards are squared", [[0.5, -2], [3, 1]], [1, -0.5], [0, 1]),
+            ("cancel", "weights of 1 and -1: terms that cancel", [[1, 1], [0.1, 0.3]], [1, -1], [-1, 0])):
         case(label, comment, rewards=rewards, weight=weight, gate=gates)
 
 
@@ -70,10 +71,11 @@ def brier_reward(confidence: many(NUMBER), correct: many(FRACTION), missing: man
 @cases("brier_reward")
 def brier_reward_cases(case):
     for label, comment, confidence, correct, missing in (
-            ("plain", "sure and right, sure and wrong, unsure", [0.875, 0.875, 0.5], [1, 0, 1], [False] * 3),
-            ("clipped", "outside 0 to 1", [1.5, -0.25, 2], [1, 1, 0], [False] * 3),
-            ("missing", "whatever its slot holds", [UNMASKED, 0.25, 0], [1, 0, 0], [True, False, True]),
-            ("thirds", "no short fractions", [0.7, 0.1], [1, 0], [False, False])):
+            ("plain", "confident and right, confident and wrong, undecided", [0.875, 0.875, 0.5], [1, 0, 1], [False] * 3),
+            ("clipped", "confidences outside of 0 to 1 are clipped to it", [1.5, -0.25, 2], [1, 1, 0], [False] * 3),
+            ("missing", "a missing confidence is not read: it counts as 1/2, and 1 is subtracted",
+             [UNMASKED, 0.25, 0], [1, 0, 0], [True, False, True]),
+            ("thirds", "confidences that are no binary fractions", [0.7, 0.1], [1, 0], [False, False])):
         case(label, comment, confidence=confidence, correct=correct, missing=missing)
 
 
@@ -110,10 +112,10 @@ def log_exp_reward(reward: many(NUMBER), threshold: NUMBER, upper: NUMBER, lower
 @cases("log_exp_reward")
 def log_exp_map_cases(case):
     for label, comment, reward, threshold, upper, lower in (
-            ("source", "both sides of the threshold", [0, 0.4, 0.8, 1, -1], 0.8, 0.01, 1),
-            ("straight", "lower 0: the reward itself below", [0, 0.25, 0.75, 1.5], 0.75, 0.5, 0),
-            ("steep", "a lower of 8", [0, 0.5, 0.875, 1, 3], 0.875, 2, 8),
-            ("flat", "upper 0: the threshold at most", [0.5, 1, 2], 1, 0, 0.001)):
+            ("source", "rewards above, at and below the threshold", [0, 0.4, 0.8, 1, -1], 0.8, 0.01, 1),
+            ("straight", "lower 0: below the threshold the reward itself", [0, 0.25, 0.75, 1.5], 0.75, 0.5, 0),
+            ("steep", "lower 8: below the threshold the reward falls slowly, then steeply", [0, 0.5, 0.875, 1, 3], 0.875, 2, 8),
+            ("flat", "upper 0: no reward is above the threshold", [0.5, 1, 2], 1, 0, 0.001)):
         case(label, comment, reward=reward, threshold=threshold, upper=upper, lower=lower)
 
 
@@ -160,13 +162,17 @@ def trust_reward(outcome: many(NUMBER, least=1), thought: many(NUMBER, least=1),
 def trust_reward_cases(case):
     CUTS = dict(least=0.2, right=0.5, high=0.9, low=0.1)
     for label, comment, outcome, thought, decay in (
-            ("trusted", "right answers have the better thoughts", [1, 0.75, 0.25, 0.5], [0.75, 0.5, 0.5, 0.25], 0.25),
-            ("mistrusted", "wrong answers have the better thoughts", [1, 0.625, 0.25, 0.375], [0.25, 0.5, 0.875, 1], 0.25),
-            ("forced", "the thought of a hopeless answer is 0 before the means", [1, 0, 0.125, 0.25], [0.5, 1, 1, 0.25], 0.3),
-            ("right", "all right: thoughts do not count", [1, 1, 0.9375], [0.25, 0.5, 1], 0.3),
-            ("wrong", "all wrong: nor here", [0, 0.0625, 0], [0.25, 0.5, 1], 0.3),
-            ("none-right", "none right: trusted", [0.25, 0.375, 0.3125], [0.25, 0.5, 1], 0.3),
-            ("bound", "exactly 0.5 is right; no wrong one", [0.5, 0.5, 0.625], [0.25, 0.5, 0], 0.125)):
+            ("trusted", "right answers have higher thought rewards than wrong ones: these count in full",
+             [1, 0.75, 0.25, 0.5], [0.75, 0.5, 0.5, 0.25], 0.25),
+            ("mistrusted", "wrong answers have higher thought rewards than right ones: these count less",
+             [1, 0.625, 0.25, 0.375], [0.25, 0.5, 0.875, 1], 0.25),
+            ("forced", "an outcome below `least`: its thought reward is set to 0 before the means",
+             [1, 0, 0.125, 0.25], [0.5, 1, 1, 0.25], 0.3),
+            ("right", "all outcomes are high: thought rewards do not count", [1, 1, 0.9375], [0.25, 0.5, 1], 0.3),
+            ("wrong", "all outcomes are low: thought rewards do not count", [0, 0.0625, 0], [0.25, 0.5, 1], 0.3),
+            ("none-right", "no outcome is right, but not all are low: thought rewards count in full",
+             [0.25, 0.375, 0.3125], [0.25, 0.5, 1], 0.3),
+            ("bound", "outcomes of exactly 0.5 are right; there is no wrong one", [0.5, 0.5, 0.625], [0.25, 0.5, 0], 0.125)):
         case(label, comment, outcome=outcome, thought=thought, decay=decay, **CUTS)
 
 
@@ -207,12 +213,14 @@ def retention_reward_cases(case):
         case(label, comment, tokens([0, 0, 1], mask, list(reward), logp_old=old, logp_ref=ref), flags, alpha=alpha,
              **{"lambda": weight})
 
-    retain("plain", "mean first: a response of both signs, one far off", SELF, [[-0.5, -2.25, -1.125], [-1, -3.25], [-1, -0.25]])
-    retain("below", "a mean below 0 counts as 0", SELF, [[-0.25, -1, -1], [-0.5, -3.25], [-0.5, -0.125]])
-    retain("holes", "masked tokens do not count; no token: d = 0", WITH_HOLES["logp_old"],
+    retain("plain", "the mean log-ratio to the anchor, then the exponential: log-ratios of both signs, and large ones",
+           SELF, [[-0.5, -2.25, -1.125], [-1, -3.25], [-1, -0.25]])
+    retain("below", "negative mean log-ratios to the anchor count as 0: the full bonus",
+           SELF, [[-0.25, -1, -1], [-0.5, -3.25], [-0.5, -0.125]])
+    retain("holes", "masked tokens do not count; a fully masked response has the full bonus", WITH_HOLES["logp_old"],
            [[-0.75, NAN, -1.25, -0.375], [-3, NAN], [-1.25, -0.5]],
            alpha=4, flags=HOLED, mask=WITH_HOLES["mask"])
-    retain("off", "lambda 0, the first task", SELF, TEACHER, weight=0)
+    retain("off", "lambda 0: no bonus", SELF, TEACHER, weight=0)
 
 
 @checks("retention_reward")
@@ -260,13 +268,16 @@ def hint_reward(reward: many(NUMBER, least=1), gap: many(NUMBER), temperature: P
 def hint_reward_cases(case):
     HINTED = dict(reward=[1, 0, 0.75, 0.5], gap=[-0.25, -3, -0.5, -2], temperature=0.3)
     each(case,
-         ("variance", "a right one is above one half; the wrong ones' gaps do not count", dict(HINTED, form="variance", gate=False)),
-         ("informative", "the chance of a mixed group", dict(HINTED, form="informative", gate=False)),
-         ("transfers", "answers that are likelier without the hint gain nothing",
+         ("variance", "rewards above 1/2 are right; gaps of wrong responses do not count",
+          dict(HINTED, form="variance", gate=False)),
+         ("informative", "form `informative`: the probability of a mixed group in place of the variance",
+          dict(HINTED, form="informative", gate=False)),
+         ("transfers", "right responses that are likelier without the hint: no gain beyond the variance",
           dict(HINTED, gap=[0.5, 0, -0.25, 0], form="variance", gate=False)),
-         ("hopeless", "none right", dict(HINTED, reward=[0.5, 0, 0.25, 0], form="informative", gate=False)),
-         ("solved", "all right", dict(HINTED, reward=[1, 1, 0.625, 1], form="variance", gate=False)),
-         ("gate", "a broken hint, whatever it reaches", dict(HINTED, form="informative", gate=True)))
+         ("hopeless", "no response is right: the reward is 0",
+          dict(HINTED, reward=[0.5, 0, 0.25, 0], form="informative", gate=False)),
+         ("solved", "all responses are right: the reward is 0", dict(HINTED, reward=[1, 1, 0.625, 1], form="variance", gate=False)),
+         ("gate", "the gate is set: -0.2, whatever the responses", dict(HINTED, form="informative", gate=True)))
 
 
 @checks("hint_reward")
@@ -316,13 +327,15 @@ def meta_reward(correct: many(FLAG, least=1), length: many(COUNT), net: many(INT
 def meta_reward_cases(case):
     FORETOLD = dict(correct=marks("1101"), length=[100, 300, 20, 200], net=[2, 0, -1, 1], passes=5, predicted_length=150)
     each(case,
-         ("plain", "two notions of four help, five of eight foretold for three quarters, a length inside", FORETOLD),
-         ("bound", "the shortest right length is not inside; a wrong one's length does not count",
+         ("plain", "two of four notions help, 5/8 predicted for a success rate of 3/4, a length inside", FORETOLD),
+         ("bound", "a predicted length equal to the shortest right one is not inside; wrong ones do not count",
           dict(FORETOLD, predicted_length=100, passes=6)),
-         ("upper", "nor is the longest", dict(FORETOLD, predicted_length=300)),
-         ("missing", "nothing was foretold", dict(FORETOLD, net=[], passes=-1, predicted_length=-1)),
-         ("none-right", "no right response has a length", dict(FORETOLD, correct=marks("0000"), passes=0, net=[-1, -2])),
-         ("one-right", "nothing lies between one length and itself", dict(FORETOLD, correct=marks("0001"), predicted_length=200, passes=8)))
+         ("upper", "a predicted length equal to the longest right one is not inside", dict(FORETOLD, predicted_length=300)),
+         ("missing", "no prediction at all: the reward is 0", dict(FORETOLD, net=[], passes=-1, predicted_length=-1)),
+         ("none-right", "no response is correct: the length counts 0, but 0 of 8 passes was predicted exactly",
+          dict(FORETOLD, correct=marks("0000"), passes=0, net=[-1, -2])),
+         ("one-right", "a single correct response: no length lies strictly between its length and itself",
+          dict(FORETOLD, correct=marks("0001"), predicted_length=200, passes=8)))
 
 
 @checks("meta_reward")
@@ -378,9 +391,11 @@ def tree_reward_cases(case):
     TREE = dict(parent=[-1, -1, 0, 0, 1, 2, 2], reward=[0, 0.5, 0.25, 0.75, 0, 1, 0.5], depth=[1, 1, 2, 2, 2, 3, 3], gamma=0.9, turns=3)
     for form in ("max", "mean", "mean_by_depth"):
         case(form.replace("_", "-"), "three turns, two roots; a leaf before the last turn", **TREE, form=form)
-    case("better-parent", "a parent that is better than its children keeps its own", parent=[-1, 0, 0], reward=[1, 0.25, -1],
+    case("better-parent", "form `max`: a parent better than its children keeps its own reward",
+         parent=[-1, 0, 0], reward=[1, 0.25, -1],
          depth=[1, 2, 2], gamma=0.5, turns=2, form="max")
-    case("negative", "rewards below 0", parent=[-1, 0, 0, 0], reward=[-0.5, -0.25, -1, TENTHS], depth=[1, 2, 2, 2], gamma=0.9,
+    case("negative", "rewards of both signs, the parent's is negative",
+         parent=[-1, 0, 0, 0], reward=[-0.5, -0.25, -1, TENTHS], depth=[1, 2, 2, 2], gamma=0.9,
          turns=2, form="mean_by_depth")
 
 
@@ -417,10 +432,11 @@ def dense_rewards(reward: many(NOT_NEGATIVE), score: NUMBER, total: NUMBER):
 @cases("dense_rewards")
 def dense_rewards_cases(case):
     each(case,
-         ("won", "two turns earned", dict(reward=[1, 0, 0.5], score=1, total=6)),
-         ("lost", "what could have been earned divides", dict(reward=[1, 0, 0.5], score=0, total=6)),
-         ("nothing", "won without a turn's reward", dict(reward=[0, 0], score=0.5, total=4)),
-         ("no-total", "at least 1", dict(reward=[0.7, 2], score=-1, total=0)))
+         ("won", "score above 0: divided by the number of rewarded turns, two", dict(reward=[1, 0, 0.5], score=1, total=6)),
+         ("lost", "score 0: divided by the possible number of rewarded turns, six", dict(reward=[1, 0, 0.5], score=0, total=6)),
+         ("nothing", "score above 0 without a rewarded turn: divided by 1, every reward is 0",
+          dict(reward=[0, 0], score=0.5, total=4)),
+         ("no-total", "no possible reward (total 0): divided by 1", dict(reward=[0.7, 2], score=-1, total=0)))
 
 
 @checks("dense_rewards")
@@ -451,11 +467,11 @@ def information_gain_reward(logp: many(NOT_POSITIVE, least=1), form: one_of("log
 def information_gain_cases(case):
     TURNS = [-2, -0.5, -0.75, -0.0625]
     each(case,
-         ("log", "of log-probabilities", dict(logp=TURNS, form="log")),
-         ("probability", "of probabilities", dict(logp=TURNS, form="probability")),
-         ("still", "a turn that changes nothing", dict(logp=[-0.7, -0.7, -1], form="probability")),
-         ("far", "from next to nothing to certain", dict(logp=[-700, -30, 0], form="probability")),
-         ("log-far", "the same as log-probabilities", dict(logp=[-700, -30, 0], form="log")))
+         ("log", "differences of log-probabilities from turn to turn", dict(logp=TURNS, form="log")),
+         ("probability", "differences of probabilities from turn to turn", dict(logp=TURNS, form="probability")),
+         ("still", "a turn that does not change the probability gains exactly 0", dict(logp=[-0.7, -0.7, -1], form="probability")),
+         ("far", "log-probabilities of -700, -30 and 0: the answer becomes certain", dict(logp=[-700, -30, 0], form="probability")),
+         ("log-far", "log-probabilities of -700, -30 and 0: gains of 670 and 30", dict(logp=[-700, -30, 0], form="log")))
 
 
 @checks("information_gain_reward")

@@ -40,14 +40,14 @@ def mixed_group_probability(p: FRACTION, n: integer(1)):
 @cases("mixed_group_probability")
 def informative_probability_cases(case):
     each(case,
-         ("half", "eight answers to an even prompt", dict(p=0.5, n=8)),
-         ("third", "four answers", dict(p=0.3, n=4)),
-         ("rare", "a very hard prompt: about n p", dict(p=2 ** -40, n=16)),
-         ("sure", "an almost solved prompt", dict(p=1 - 2 ** -30, n=16)),
-         ("never", "never solved", dict(p=0, n=8)),
-         ("always", "always solved", dict(p=1, n=8)),
-         ("one", "one answer is never both", dict(p=0.3, n=1)),
-         ("many", "a thousand answers", dict(p=0.01, n=1000)))
+         ("half", "eight answers to a prompt with success probability 0.5", dict(p=0.5, n=8)),
+         ("third", "four answers to a prompt with success probability 0.3", dict(p=0.3, n=4)),
+         ("rare", "success probability near 1e-12: about n p, where 1 - (1 - p)^n cancels", dict(p=2 ** -40, n=16)),
+         ("sure", "success probability just below 1: about n (1 - p)", dict(p=1 - 2 ** -30, n=16)),
+         ("never", "p = 0: all answers are wrong, the probability is 0", dict(p=0, n=8)),
+         ("always", "p = 1: all answers are right, the probability is 0", dict(p=1, n=8)),
+         ("one", "a single answer cannot be right and wrong: the probability is 0", dict(p=0.3, n=1)),
+         ("many", "a thousand answers to a prompt with success probability 0.01: almost surely mixed", dict(p=0.01, n=1000)))
 
 
 @checks("mixed_group_probability")
@@ -85,12 +85,16 @@ def allocate_rollouts(p: many(FRACTION, least=1), low: integer(1), high: integer
 @cases("allocate_rollouts")
 def allocate_cases(case):
     each(case,
-         ("plain", "more for hard prompts that can be solved", dict(p=[0.1, 0.5, 0.9, 0.3], low=2, high=12, total=24)),
-         ("ends", "prompts never or always solved keep the least", dict(p=[0, 0.25, 1, 0.75], low=2, high=128, total=20)),
-         ("ties", "equal prompts: the first gets the odd one", dict(p=[0.25, 0.25, 0.25], low=1, high=8, total=10)),
-         ("full", "every prompt is full before the total is spent", dict(p=[0.2, 0.6], low=1, high=4, total=20)),
-         ("least", "nothing beyond the least", dict(p=[0.2, 0.6, 0.5], low=2, high=8, total=6)),
-         ("hopeless", "nothing grows: the rest is not spent", dict(p=[0, 1], low=2, high=8, total=12)))
+         ("plain", "hard but solvable prompts get the most rollouts, an easy one only the minimum",
+          dict(p=[0.1, 0.5, 0.9, 0.3], low=2, high=12, total=24)),
+         ("ends", "prompts with success probability 0 or 1 keep the minimum of rollouts",
+          dict(p=[0, 0.25, 1, 0.75], low=2, high=128, total=20)),
+         ("ties", "equal prompts: the first gets the rollout that is left over",
+          dict(p=[0.25, 0.25, 0.25], low=1, high=8, total=10)),
+         ("full", "every prompt reaches `high` before the total is spent", dict(p=[0.2, 0.6], low=1, high=4, total=20)),
+         ("least", "the total is n times `low`: every prompt gets the minimum", dict(p=[0.2, 0.6, 0.5], low=2, high=8, total=6)),
+         ("hopeless", "success probabilities 0 and 1: more rollouts gain nothing, the rest is not spent",
+          dict(p=[0, 1], low=2, high=8, total=12)))
 
 
 @checks("allocate_rollouts")
@@ -126,11 +130,12 @@ def select_value_of_information(draw: many(FRACTION), count: COUNT):
 @cases("select_value_of_information")
 def value_information_cases(case):
     each(case,
-         ("plain", "largest at a third", dict(draw=[0.9, 0.3, 0.1, 0.55, 0.4], count=2)),
-         ("ties", "equal draws: the earlier", dict(draw=[0.5, 0.25, 0.5, 0.5, 0.75], count=3)),
-         ("ends", "0 and 1 are worth nothing", dict(draw=[0, 1, 0.125, 1], count=2)),
-         ("all", "as many as there are", dict(draw=[0.5, 0.125], count=2)),
-         ("none", "none", dict(draw=[0.5, 0.125], count=0)))
+         ("plain", "q (1 - q)^2 is largest at 1/3: the draws of 0.3 and 0.4 are selected",
+          dict(draw=[0.9, 0.3, 0.1, 0.55, 0.4], count=2)),
+         ("ties", "draws of equal value: those with the lower index are selected", dict(draw=[0.5, 0.25, 0.5, 0.5, 0.75], count=3)),
+         ("ends", "draws of 0 and 1 have value 0: the first of them fills the last place", dict(draw=[0, 1, 0.125, 1], count=2)),
+         ("all", "count equals the number of draws: all are selected", dict(draw=[0.5, 0.125], count=2)),
+         ("none", "count 0: no prompt is selected", dict(draw=[0.5, 0.125], count=0)))
 
 
 @checks("select_value_of_information")
@@ -164,10 +169,10 @@ def visit_value(p: many(FRACTION, least=1), diversity: many(NUMBER), alpha: NUMB
 def visit_value_cases(case):
     VISITED = dict(p=[0, 0.25, 0.5, 0.96875, 1], diversity=[0.5, 0.125, 1, 0, 0.7], alpha=0.8, beta=0.2)
     each(case,
-         ("paper", "spread and diversity", dict(VISITED, form="paper")),
-         ("paper-spread", "only the spread", dict(VISITED, alpha=1, beta=0, form="paper")),
-         ("paper-diverse", "only the diversity", dict(VISITED, alpha=0, beta=1, form="paper")),
-         ("paper-negative", "a diversity that counts against", dict(VISITED, alpha=0.5, beta=-0.25, form="paper")))
+         ("paper", "0.8 times the reward variance p (1 - p) plus 0.2 times the diversity", dict(VISITED, form="paper")),
+         ("paper-spread", "beta 0: only the reward variance p (1 - p) counts", dict(VISITED, alpha=1, beta=0, form="paper")),
+         ("paper-diverse", "alpha 0: only the diversity counts", dict(VISITED, alpha=0, beta=1, form="paper")),
+         ("paper-negative", "negative beta: diversity lowers the weight", dict(VISITED, alpha=0.5, beta=-0.25, form="paper")))
 
 
 @checks("visit_value")
@@ -201,10 +206,11 @@ def cluster_probability_cases(case):
     def clusters(label, comment, success, alpha=0.3, rate=(0.5, 0.25, 0.7, 0), probability=(0.25, 0.125, 0.5, 0.125)):
         case(label, comment, rate=list(rate), probability=list(probability), success=success, alpha=alpha)
 
-    clusters("plain", "two of four were sampled, one without any success", [0.75, -1, 0, -1])
-    clusters("hopeless", "no success anywhere: towards all alike", [0, 0, 0, -1])
-    clusters("still", "alpha 0: probabilities that do not sum to 1 are brought there", [1, 0.3, -1, -1], 0, probability=[1, 2, 0, 0.5])
-    clusters("rates", "alpha 1: the rates alone", [-1, -1, -1, 0.1], 1)
+    clusters("plain", "two of four clusters were sampled, one of them without success: its rate becomes 0", [0.75, -1, 0, -1])
+    clusters("hopeless", "all success rates become 0: the probabilities move towards equal ones", [0, 0, 0, -1])
+    clusters("still", "alpha 0: old probabilities that do not sum to 1 are only normalised",
+             [1, 0.3, -1, -1], 0, probability=[1, 2, 0, 0.5])
+    clusters("rates", "alpha 1: the probabilities are the normalised success rates alone", [-1, -1, -1, 0.1], 1)
 
 
 @checks("cluster_probability")
@@ -238,10 +244,12 @@ def explore_weight(value: many(FRACTION), least: NOT_NEGATIVE):
 @cases("explore_weight")
 def explore_weight_cases(case):
     each(case,
-         ("plain", "most for an even chance", dict(value=[0, 0.25, 0.5, 0.9, 1], least=0.05)),
-         ("none", "nothing for the sure ones", dict(value=[0, 1, 0.3], least=0)),
-         ("near", "next to sure", dict(value=[2 ** -60, 1 - 2 ** -50], least=0)),
-         ("floor", "the least outweighs", dict(value=[0.5, 0.125], least=100)))
+         ("plain", "the weight is largest at success 0.5, and `least` at success 0 and 1",
+          dict(value=[0, 0.25, 0.5, 0.9, 1], least=0.05)),
+         ("none", "least 0: prompts with success 0 or 1 have weight 0", dict(value=[0, 1, 0.3], least=0)),
+         ("near", "success next to 0 and next to 1: the square root of the distance from it",
+          dict(value=[2 ** -60, 1 - 2 ** -50], least=0)),
+         ("floor", "a `least` of 100 outweighs the deviation of the success", dict(value=[0.5, 0.125], least=100)))
 
 
 @checks("explore_weight")
@@ -269,9 +277,14 @@ def annealed_split(step: integer(1), steps: integer(2), size: integer(1)):
 @cases("annealed_split")
 def annealed_split_cases(case):
     for label, comment, step, steps, size in (
-            ("first", "the other model alone", 1, 8, 16), ("middle", "12 of 16 and 4/7: rounded up", 3, 8, 16),
-            ("exact", "3/10 of 10, which binary64 rounds up to 4", 8, 11, 10), ("last", "the last step: none", 8, 8, 16),
-            ("after", "beyond the annealing", 9, 8, 16), ("two", "two steps, a group of one", 2, 2, 1)):
+            ("first", "step 1: all responses come from the other model",
+             1, 8, 16), ("middle", "step 3 of 8: 5/7 of 16 is 11.4, rounded up to 12", 3, 8, 16),
+            ("exact", "3/10 of 10 is exactly 3, where binary64 arithmetic rounds up to 4", 8, 11, 10), ("last",
+                                                                                "the last step: no response comes from the other model",
+                                                                                8, 8, 16),
+            ("after", "a step after the annealing: no response comes from the other model", 9, 8, 16), ("two",
+                                                          "step 2 of 2 with a group of one: the response comes from the own model",
+                                                          2, 2, 1)):
         case(label, comment, step=step, steps=steps, size=size)
 
 

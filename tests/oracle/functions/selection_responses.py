@@ -29,13 +29,14 @@ def reward_range_filter(batch: reads("reward"), low: NUMBER, high: NUMBER):
 
 @cases("reward_range_filter")
 def keep_between_cases(case):
-    case("binary", "solved, hopeless and between", responses([0, 0, 1, 1, 2, 2, 2], [1, 1, 0, 0, 1, 0, 1]),
+    case("binary", "prompts all right and all wrong are dropped, a mixed one is kept",
+         responses([0, 0, 1, 1, 2, 2, 2], [1, 1, 0, 0, 1, 0, 1]),
          "UnevenGroups", low=0, high=1)
-    case("bounds", "a mean equal to a bound is not between",
+    case("bounds", "a mean reward equal to a bound is not between the bounds: the prompt is dropped",
          responses([0, 0, 1, 1, 2], [0.25, 0.75, 1, 0.5, 0.625]), "UnevenGroups Singleton", low=0.5, high=0.75)
-    case("signed", "rewards below 0, and a mean that no binary fraction is",
+    case("signed", "negative bounds, and a mean reward of -1/6 that is no binary fraction",
          responses([0, 0, 0, 1, 1], [-1, 0.5, 0, -2, -1]), "UnevenGroups", low=-1, high=-0.125)
-    case("empty", "the bounds are the same: nothing is between", responses([0, 0, 1], [0, 1, 0.5]),
+    case("empty", "low equals high: no mean is strictly between, every prompt is dropped", responses([0, 0, 1], [0, 1, 0.5]),
          "UnevenGroups Singleton", low=0.5, high=0.5)
 
 
@@ -68,11 +69,15 @@ def reward_std_filter(batch: reads("reward"), least: NOT_NEGATIVE):
 @cases("reward_std_filter")
 def spread_keep_cases(case):
     on(case,
-       ("plain", "a small spread, a large one, and none", responses([0, 0, 0, 0, 1, 1, 2, 2], [1, 1, 1, 0.9375, 0, 1, 1, 1]),
+       ("plain", "prompts with a small, a large and no deviation of rewards: only the large one is kept",
+        responses([0, 0, 0, 0, 1, 1, 2, 2], [1, 1, 1, 0.9375, 0, 1, 1, 1]),
         "UnevenGroups", dict(least=0.05)),
-       ("equal", "exactly the least: kept", responses([0, 0, 1, 1, 1], [0, 1, 0.5, 0.25, 0.5]), "UnevenGroups", dict(least=0.5)),
-       ("zero", "a least of 0 keeps all", responses([0, 0, 1], [1, 1, 0.5]), "UnevenGroups Singleton EqualRewards", dict(least=0)),
-       ("offset", "rewards that are far from 0 and near each other", responses([0, 0, 1, 1], [1000000, 1000000.125, 1000000, 1000000]),
+       ("equal", "a deviation exactly equal to `least` is kept",
+        responses([0, 0, 1, 1, 1], [0, 1, 0.5, 0.25, 0.5]), "UnevenGroups", dict(least=0.5)),
+       ("zero", "least 0: every prompt is kept, even one whose rewards are all equal",
+        responses([0, 0, 1], [1, 1, 0.5]), "UnevenGroups Singleton EqualRewards", dict(least=0)),
+       ("offset", "rewards near 1e6 that differ little: a variance from sums of squares cancels",
+        responses([0, 0, 1, 1], [1000000, 1000000.125, 1000000, 1000000]),
         "OffsetRewards", dict(least=0.0625)))
 
 
@@ -106,15 +111,17 @@ def advantage_filter(advantage: many(NUMBER), least: NOT_NEGATIVE, multiple: int
 @cases("advantage_filter")
 def advantage_keep_cases(case):
     each(case,
-         ("plain", "those of at least this size",
+         ("plain", "least 0.01: responses with a smaller absolute advantage are dropped",
           dict(advantage=[0.5, -0.001, 0.01, 0, -0.25, 0.005], least=0.01, multiple=1, positive=False)),
-         ("equal", "exactly this size is enough", dict(advantage=[0.25, -0.25, 0.125, 0.5], least=0.25, multiple=1, positive=False)),
-         ("multiple", "two more, the next largest, to fill two workers of four",
+         ("equal", "an absolute advantage exactly equal to `least` is kept",
+          dict(advantage=[0.25, -0.25, 0.125, 0.5], least=0.25, multiple=1, positive=False)),
+         ("multiple", "five are large enough; the three next largest fill up to a multiple of four",
           dict(advantage=[0.5, -0.0078125, 1, 0, -0.25, 0.0078125, -0.5, 0.001, 0.75, 0.005], least=0.01, multiple=4, positive=False)),
-         ("few", "not enough to fill a worker: all", dict(advantage=[0.5, 0.001, -1], least=0.01, multiple=8, positive=False)),
-         ("positive", "those pushed down neither count nor fill",
+         ("few", "three responses cannot fill a multiple of eight: all are kept",
+          dict(advantage=[0.5, 0.001, -1], least=0.01, multiple=8, positive=False)),
+         ("positive", "flag `positive`: negative advantages are neither kept nor used to fill up",
           dict(advantage=[0.5, -0.5, 0.25, 0.005, -1, 0, 0.0078125], least=0.01, multiple=3, positive=True)),
-         ("none", "none is large enough: a multiple of anything",
+         ("none", "no advantage is large enough: none is kept, as 0 is a multiple of two",
           dict(advantage=[0.005, 0, -0.001], least=0.01, multiple=2, positive=False)))
 
 
@@ -156,15 +163,19 @@ def balanced_subset(reward: many(NUMBER, least=1, most=20), count: integer(1), l
 @cases("balanced_subset")
 def balanced_subset_cases(case):
     for label, comment, reward, count, low, high in (
-            ("source", "the example of the source: one of each", [0, 0, 0, 1], 2, 0.1, 0.9),
-            ("nearest", "the mean nearest the middle", [0, 0.25, 0.75, 1, 0.5], 3, 0, 1),
-            ("spread", "two subsets with the same mean: the one that spreads more", [0.5, 0.25, 0.75, 0.375, 0.625], 2, 0, 1),
-            ("first", "the same mean and spread: the first in the order of the indices", [1, 0, 1, 0, 0.5], 2, 0, 1),
-            ("either-side", "means as far below the middle as above it", [0.25, 0.75, 0.125, 0.875], 1, 0, 1),
-            ("bounds", "a mean at a bound is not within", [0, 0, 1, 1], 2, 0.5, 1),
-            ("solved", "every subset is solved: none", [1, 1, 1, 1], 2, 0, 1),
-            ("all", "as many as there are", [1, 0, 0], 3, 0, 1),
-            ("all-outside", "as many as there are, and their mean is outside", [1, 1, 1], 3, 0, 1)):
+            ("source", "the example of torchrl's selector: one right and one wrong response", [0, 0, 0, 1], 2, 0.1, 0.9),
+            ("nearest", "of the subsets within the bounds the one whose mean is nearest their middle is taken",
+             [0, 0.25, 0.75, 1, 0.5], 3, 0, 1),
+            ("spread", "several subsets have the same mean: the one with the largest range is taken",
+             [0.5, 0.25, 0.75, 0.375, 0.625], 2, 0, 1),
+            ("first", "subsets of equal mean and range: the lexicographically first indices are taken", [1, 0, 1, 0, 0.5], 2, 0, 1),
+            ("either-side", "means equally far below and above the middle: the first is taken",
+             [0.25, 0.75, 0.125, 0.875], 1, 0, 1),
+            ("bounds", "every mean is at a bound or outside: the answer is empty", [0, 0, 1, 1], 2, 0.5, 1),
+            ("solved", "all responses are right: every mean is at the upper bound, the answer is empty", [1, 1, 1, 1], 2, 0, 1),
+            ("all", "count equals the number of responses: all are taken", [1, 0, 0], 3, 0, 1),
+            ("all-outside", "count equals the number of responses, but their mean is at a bound: the answer is empty",
+             [1, 1, 1], 3, 0, 1)):
         case(label, comment, reward=reward, count=count, low=low, high=high)
 
 
@@ -207,15 +218,20 @@ def max_variance_subset(advantage: many(NUMBER, least=1), count: COUNT):
 @cases("max_variance_subset")
 def downsample_variance_cases(case):
     each(case,
-         ("two", "the two ends", dict(advantage=[0.5, -1, 1.5, -0.25, 0], count=2)),
-         ("three", "one more from the farther side", dict(advantage=[0.5, -1, 1.5, -0.25, 0, -0.75], count=3)),
-         ("mirror", "either side is as good: fewer from the top", dict(advantage=[1, -1, 0.5, -0.5], count=3)),
-         ("equal", "all are the same: none from the top, which is the last ones", dict(advantage=[0.5, 0.5, 0.5, 0.5], count=2)),
-         ("ties", "equal ones at the cut: the top begins with the first of them, the bottom ends with the last",
+         ("two", "two of five: the largest and the smallest advantage", dict(advantage=[0.5, -1, 1.5, -0.25, 0], count=2)),
+         ("three", "three of six: the largest advantage and the two smallest have the largest variance",
+          dict(advantage=[0.5, -1, 1.5, -0.25, 0, -0.75], count=3)),
+         ("mirror", "symmetric advantages: one or two from the top give equal variance, one is taken",
+          dict(advantage=[1, -1, 0.5, -0.5], count=3)),
+         ("equal", "all advantages are equal: every variance is 0, so none from the top and the last two are taken",
+          dict(advantage=[0.5, 0.5, 0.5, 0.5], count=2)),
+         ("ties", "equal advantages at the cut: the first of the largest and the last of the smallest are taken",
           dict(advantage=[1, 0, 1, 0, 1, 0], count=2)),
-         ("one", "a variance of 0 in any case: the smallest", dict(advantage=[0.5, -1, 2], count=1)),
-         ("all", "all of them", dict(advantage=[0.5, -1, 2], count=3)),
-         ("lopsided", "several from the top", dict(advantage=[4, 3.5, 3.75, 0.125, 0.25, 0, 0.5, 0.375], count=5)))
+         ("one", "count 1: every variance is 0, so none from the top and the smallest is taken",
+          dict(advantage=[0.5, -1, 2], count=1)),
+         ("all", "count equals the number of responses: all are taken", dict(advantage=[0.5, -1, 2], count=3)),
+         ("lopsided", "two from the top and three from the bottom have the largest variance",
+          dict(advantage=[4, 3.5, 3.75, 0.125, 0.25, 0, 0.5, 0.375], count=5)))
 
 
 @checks("max_variance_subset")
@@ -254,12 +270,16 @@ def pad_valid(batch, valid: many(FLAG)):
 @cases("pad_valid")
 def pad_valid_cases(case):
     on(case,
-       ("more", "three of four, two of three", responses([0, 0, 0, 0, 1, 1, 1], [0] * 7), "UnevenGroups",
+       ("more", "three of four and two of three are valid: these are repeated in place of the failed ones",
+        responses([0, 0, 0, 0, 1, 1, 1], [0] * 7), "UnevenGroups",
         dict(valid=[True, False, True, True, False, True, True])),
-       ("half", "exactly half is not more than half", responses([0, 0, 0, 0, 1, 1], [0] * 6), "UnevenGroups",
+       ("half", "exactly half of a group is valid, which is not more than half: the group is dropped",
+        responses([0, 0, 0, 0, 1, 1], [0] * 6), "UnevenGroups",
         dict(valid=[True, False, True, False, True, True])),
-       ("cycle", "three of five fill five", responses([0] * 5, [0] * 5), "", dict(valid=[False, True, True, False, True])),
-       ("none", "nothing is valid", responses([0, 0, 1], [0] * 3), "UnevenGroups Singleton", dict(valid=[False, False, False])))
+       ("cycle", "three of five are valid: they are repeated from the first on until there are five",
+        responses([0] * 5, [0] * 5), "", dict(valid=[False, True, True, False, True])),
+       ("none", "no response is valid: every group is dropped",
+        responses([0, 0, 1], [0] * 3), "UnevenGroups Singleton", dict(valid=[False, False, False])))
 
 
 @checks("pad_valid")
@@ -294,10 +314,12 @@ def resampling_weights(batch: reads("reward"), power: NOT_NEGATIVE, eps: NOT_NEG
 @cases("resampling_weights")
 def resampling_weights_cases(case):
     REWARDS = responses([0, 0, 1, 1], [1.5, -2, 0, 0.25])
-    for label, comment, power, eps in (("one", "the first power", 1, 0.01), ("square", "the square", 2, 0.01),
-                                       ("root", "no integer, and no eps: a reward of 0 has weight 0", 0.5, 0),
-                                       ("zero", "power 0: every weight is 1 + eps, of a reward of 0 too", 0, 0.125),
-                                       ("cube", "the third power: no sign is left", 3, 1e-8)):
+    for label, comment, power, eps in (("one", "power 1: abs(reward) + eps",
+                                        1, 0.01), ("square", "power 2: reward^2 + eps", 2, 0.01),
+                                       ("root", "power 0.5 and eps 0: a reward of 0 has weight 0", 0.5, 0),
+                                       ("zero", "power 0: every weight is 1 + eps, even where the reward is 0 (0^0 = 1)", 0, 0.125),
+                                       ("cube", "power 3: a negative reward gets a positive weight, from its absolute value",
+                                        3, 1e-8)):
         case(label, comment, REWARDS, power=power, eps=eps)
 
 
@@ -329,14 +351,17 @@ def resample(weight: many(NOT_NEGATIVE, least=1), uniform: many(number(least=0, 
 @cases("resample")
 def resample_cases(case):
     for label, comment, weight, uniform in (
-            ("plain", "weights that do not sum to 1", [0.5, 2, 0.25, 1.25], [0.0625, 0.875, 0.5, 0.25, 0.7]),
-            ("zeros", "responses of weight 0 are never drawn, the first and the last neither", [0, 1, 0, 0.5, 0],
+            ("plain", "weights that do not sum to 1: u times their sum is compared with the partial sums",
+             [0.5, 2, 0.25, 1.25], [0.0625, 0.875, 0.5, 0.25, 0.7]),
+            ("zeros", "responses of weight 0 are never drawn, even the first and the last", [0, 1, 0, 0.5, 0],
              [0, 0.5, 0.75, 0.99999]),
-            ("edges", "u times the sum is exactly a partial sum: the next response", [0.25, 0.25, 0.5], [0.25, 0.5, 0.125]),
-            ("edges-zeros", "the same before responses of weight 0", [1, 0, 0, 1], [0.5, 0, 0.25]),
-            ("near-one", "u = 0 and u near 1", [0.1, 0.2, 0.7], [0, 0.99999, 1 - 2 ** -16]),
-            ("one", "one response", [0.3], [0, 0.5, 0.99]),
-            ("no-draws", "nothing is drawn", [1, 2], [])):
+            ("edges", "u times the sum is exactly a partial sum: the next response is drawn",
+             [0.25, 0.25, 0.5], [0.25, 0.5, 0.125]),
+            ("edges-zeros", "u times the sum is exactly a partial sum: responses of weight 0 that follow are skipped",
+             [1, 0, 0, 1], [0.5, 0, 0.25]),
+            ("near-one", "u = 0 draws the first response, u just below 1 the last", [0.1, 0.2, 0.7], [0, 0.99999, 1 - 2 ** -16]),
+            ("one", "a single response is drawn for every u", [0.3], [0, 0.5, 0.99]),
+            ("no-draws", "no u is given: nothing is drawn, the answer is empty", [1, 2], [])):
         case(label, comment, weight=weight, uniform=uniform)
 
 
@@ -379,19 +404,19 @@ def replay_score(batch: reads("reward", "advantage")):
 
 @cases("replay_score")
 def replay_score_cases(case):
-    case("binary", "advantages of one group, and of one with another spread",
+    case("binary", "two prompts with different advantages and deviations of rewards",
          responses([0, 0, 0, 1, 1], [1, 0, 0, 1, 0.25],
                    advantage=[[1.5, 1.5, 1.5], [-0.75, -0.75], [-0.75], [0.5, 0.5], [-0.5]]),
          "UnequalLengths UnevenGroups")
-    case("equal", "equal rewards, and a group of one: 0, whatever the advantages",
+    case("equal", "equal rewards, or a single response: the score is 0, whatever the advantages",
          responses([0, 0, 0, 1], [TENTHS] * 3 + [1], advantage=[[1], [0.5], [-0.25], [2]]),
          "EqualRewards Singleton OneToken UnevenGroups")
     case("holes",
-         "the first token that counts; a response without one, or of no token, adds 0 and keeps its reward",
+         "the advantage is read at the first unmasked token; a response without one adds 0 but its reward counts",
          tokens([0, 0, 0, 1, 1], "011 00 1 - 1", [1, 0, 0.5, -1, 2],
                 advantage=[[NAN, -0.5, 3], [NAN, 9], [1.25], [], [0.75]]),
          "UnequalLengths MaskHoles NaNMasked FullyMasked UnevenGroups")
-    case("zero-advantage", "advantages of 0 beside different rewards",
+    case("zero-advantage", "all advantages are 0: the score is 0, though rewards differ",
          responses([0, 0], [1, 0], advantage=[[0, 0], [0]]), "UnequalLengths")
 
 
@@ -466,13 +491,18 @@ def sequence_distance_cases(case):
     BRANCH, PARENT = [5, 1, 2, 9, 3, 4], [1, 2, 3, 7, 2, 9]
     for form in ("edit", "suffix", "rouge_l"):
         each(case,
-             (form, "in no place alike, nor without a common part", dict(a=BRANCH, b=PARENT, form=form)),
-             (f"{form}-lengths", "of different length, the longer second", dict(a=[3, 8], b=[8, 3, 8, 1, 3, 8, 2], form=form)),
-             (f"{form}-other", "nothing in common", dict(a=[1, 2, 3], b=[4, -4], form=form)))
+             (form, "two sequences of six ids that agree in no place but have runs in common", dict(a=BRANCH, b=PARENT, form=form)),
+             (f"{form}-lengths", "sequences of two and seven ids: the longer one is second",
+              dict(a=[3, 8], b=[8, 3, 8, 1, 3, 8, 2], form=form)),
+             (f"{form}-other", "no id in common: edit distance 1, suffix and ROUGE-L similarity 0",
+              dict(a=[1, 2, 3], b=[4, -4], form=form)))
     each(case,
-         ("suffix-all", "one is inside of the other", dict(a=[1, 1, 2, 1, 1, 1, 2], b=[1, 1, 2], form="suffix")),
-         ("edit-same", "the same", dict(a=[9007199254740991, 7], b=[9007199254740991, 7], form="edit")),
-         ("edit-swap", "neighbours in another order: two edits", dict(a=[1, 2, 3, 4, 5], b=[1, 3, 2, 4, 5], form="edit")))
+         ("suffix-all", "the second sequence stands in the first as a whole: 3 over the longer length of 7",
+          dict(a=[1, 1, 2, 1, 1, 1, 2], b=[1, 1, 2], form="suffix")),
+         ("edit-same", "equal sequences with ids near 2^53: the distance is 0",
+          dict(a=[9007199254740991, 7], b=[9007199254740991, 7], form="edit")),
+         ("edit-swap", "two neighbouring ids are swapped: two edits, not one transposition",
+          dict(a=[1, 2, 3, 4, 5], b=[1, 3, 2, 4, 5], form="edit")))
 
 
 def subsequences(a):

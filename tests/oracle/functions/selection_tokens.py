@@ -88,13 +88,16 @@ def select_top_cases(case):
              tokens(entropy=[[0.75, 2, 0.125], [1.25, 0.5]]), "UnequalLengths"),
             ("ties", "the quantile is an entropy that three tokens have: all of them are selected", 0.5,
              tokens(entropy=[[1, 0.5], [1, 2, 1]]), "UnequalLengths"),
-            ("zero", "fraction 0: the largest, here twice", 0, tokens(entropy=[[1, 2], [2, 0.5]]), ""),
-            ("all", "fraction 1: every token", 1, tokens(entropy=MIXED), "UnequalLengths"),
-            ("holes", "the quantile is over tokens that count only", 0.375, holed([0.5, 1.5, 0.25, 1, 2, 0.125]), MASKED),
-            ("one", "a single token is its own quantile", 0.2, LONE, "OneToken"),
-            ("none", "no token counts", 0.5, NONE, "FullyMasked NaNMasked")):
+            ("zero", "fraction 0: the largest entropy is selected, here two tokens that share it",
+             0, tokens(entropy=[[1, 2], [2, 0.5]]), ""),
+            ("all", "fraction 1: every token is selected", 1, tokens(entropy=MIXED), "UnequalLengths"),
+            ("holes", "masked tokens hold NaN and infinity: the quantile is over unmasked tokens only",
+             0.375, holed([0.5, 1.5, 0.25, 1, 2, 0.125]), MASKED),
+            ("one", "a single token is its own quantile: it is selected", 0.2, LONE, "OneToken"),
+            ("none", "all tokens are masked: none is selected", 0.5, NONE, "FullyMasked NaNMasked")):
         case(label, comment, x, flags, by="entropy", fraction=fraction)
-    case("logp", "by log-probabilities, nine tenths of them", tokens(logp=[[-0.5, -3, -1.25], [-0.0625, -2]]),
+    case("logp", "fraction 0.9 by log-probability: all but the smallest of five are selected",
+         tokens(logp=[[-0.5, -3, -1.25], [-0.0625, -2]]),
          "UnequalLengths", by="logp", fraction=0.9)
 
 
@@ -131,17 +134,20 @@ def select_top_k(batch, by: TOKEN_ARRAY, count: COUNT):
 @cases("select_top_k")
 def select_largest_cases(case):
     for label, comment, count, x, flags in (
-            ("two", "the two largest of eight", 2, tokens(entropy=MIXED), "UnequalLengths"),
-            ("ties", "three tokens share the last place that is left: the first of them has it", 2,
+            ("two", "the two largest entropies of eight tokens are selected", 2, tokens(entropy=MIXED), "UnequalLengths"),
+            ("ties", "three tokens tie for the last place: the first of them is selected", 2,
              tokens(entropy=[[0.5, 1], [1, 2, 1]]), "UnequalLengths"),
-            ("all-tied", "all are the same: the first ones", 3, tokens(entropy=[[0.5, 0.5], [0.5, 0.5, 0.5]]),
+            ("all-tied", "all entropies are equal: the first three tokens are selected",
+             3, tokens(entropy=[[0.5, 0.5], [0.5, 0.5, 0.5]]),
              "UnequalLengths"),
-            ("zero", "count 0", 0, tokens(entropy=MIXED), "UnequalLengths"),
-            ("beyond", "more than there are: all that count", 9, holed([0.5, 1.5, 0.25, 1, 2, 0.125]), MASKED),
-            ("holes", "masked slots hold NaN and infinity", 3, holed([0.5, 1.5, 0.25, 1, 2, 0.125]), MASKED),
-            ("none", "no token counts", 1, NONE, "FullyMasked NaNMasked")):
+            ("zero", "count 0: no token is selected", 0, tokens(entropy=MIXED), "UnequalLengths"),
+            ("beyond", "count 9 exceeds the unmasked tokens: all of these are selected, no masked one",
+             9, holed([0.5, 1.5, 0.25, 1, 2, 0.125]), MASKED),
+            ("holes", "masked tokens hold NaN and infinity: they are never selected",
+             3, holed([0.5, 1.5, 0.25, 1, 2, 0.125]), MASKED),
+            ("none", "all tokens are masked: none is selected, though count is 1", 1, NONE, "FullyMasked NaNMasked")):
         case(label, comment, x, flags, by="entropy", count=count)
-    case("signed", "numbers of both signs: largest, not farthest from 0",
+    case("signed", "values of both signs: the largest are selected, not those farthest from 0",
          tokens(advantage=[[-3, 0.5, -0.25], [0, -1]]), "UnequalLengths", by="advantage", count=3)
 
 
@@ -180,20 +186,25 @@ def select_between_cases(case):
     def between(label, comment, x, order, count, flags="UnequalLengths", low=0.25, high=1.5, by="entropy", **excluded):
         case(label, comment, x, flags, by=by, low=low, high=high, order=order, count=count, **excluded)
 
-    between("order", "four are between the bounds; the order takes the last of them first", tokens(entropy=MIXED),
+    between("order", "four entropies lie between the bounds: the given order takes two, here from the end", tokens(entropy=MIXED),
             [7, 6, 5, 4, 3, 2, 1, 0], 2)
-    between("bounds", "numbers equal to a bound are not between", tokens(entropy=[[0.25, 0.5, 1.5], [0.25, 1]]),
+    between("bounds", "values equal to a bound are not between the bounds: they are not selected",
+            tokens(entropy=[[0.25, 0.5, 1.5], [0.25, 1]]),
             [0, 2, 3, 4, 1], 5)
-    between("masked-first", "the order begins with tokens that do not count", holed([0.5, 1.25, 0.25, 1, 2, 0.75]),
+    between("masked-first", "the order begins with masked tokens: they are skipped and do not use up the count",
+            holed([0.5, 1.25, 0.25, 1, 2, 0.75]),
             [1, 4, 6, 8, 5, 3, 0, 2, 7], 2, MASKED)
-    between("excluded", "the first two of the order are excluded, and a masked one too",
+    between("excluded", "excluded tokens, one of them masked, come first in the order: they do not use up the count",
             holed([0.5, 1.25, 0.375, 1, 2, 0.75]), [3, 0, 1, 7, 2, 5, 8, 4, 6], 2, MASKED,
             excluded=switches("1101 - 000 00"))
-    between("zero", "count 0", tokens(entropy=MIXED), [0, 1, 2, 3, 4, 5, 6, 7], 0)
-    between("beyond", "more than there are", tokens(entropy=MIXED), [3, 1, 4, 0, 5, 2, 7, 6], 8)
-    between("nobody", "no number is between", tokens(advantage=[[-3, 0.5, -0.25], [0, -1]]), [4, 3, 2, 1, 0], 2,
+    between("zero", "count 0: no token is selected", tokens(entropy=MIXED), [0, 1, 2, 3, 4, 5, 6, 7], 0)
+    between("beyond", "count 8 exceeds the four values between the bounds: all four are selected",
+            tokens(entropy=MIXED), [3, 1, 4, 0, 5, 2, 7, 6], 8)
+    between("nobody", "no value lies strictly between the bounds: none is selected",
+            tokens(advantage=[[-3, 0.5, -0.25], [0, -1]]), [4, 3, 2, 1, 0], 2,
             by="advantage", low=0.5, high=5)
-    between("signed", "bounds below 0", tokens(advantage=[[-3, 0.5, -0.25], [0, -1]]), [3, 4, 0, 2, 1], 1, by="advantage",
+    between("signed", "both bounds are negative: of the two values between them the order takes one",
+            tokens(advantage=[[-3, 0.5, -0.25], [0, -1]]), [3, 4, 0, 2, 1], 1, by="advantage",
             low=-2, high=-0.125)
 
 
@@ -268,28 +279,31 @@ def select_second_moment_cases(case):
         x = tokens([0, 0, 1][:len(drift)], mask, logp=by(drift), logp_old=place, logp_rollout=by(gap), advantage=advantage)
         case(f"{form}-{label}", comment, x, flags, threshold=threshold, form=form)
 
-    moments("all", "plain", "the largest differences of rollout and old go", 0.04)
-    moments("all", "ties", "of two equal squares the one at the lower index stays", 0.14, drift=[[0, 0, 0]],
+    moments("all", "plain", "the tokens with the largest differences of rollout and old log-probability are dropped", 0.04)
+    moments("all", "ties", "of two equal squared differences the one at the lower index is kept", 0.14, drift=[[0, 0, 0]],
             gap=[[0.5, -0.5, 0.125]], advantage=[[1, 1, -1]], flags="")
-    moments("all", "equal", "a mean exactly at the threshold is not below it", 0.09765625, drift=[[0, 0], [0]],
+    moments("all", "equal", "a mean squared difference exactly at the threshold is not below it: the token is dropped",
+            0.09765625, drift=[[0, 0], [0]],
             gap=[[0.4375, -0.0625], [0.75]], advantage=[[1, 1], [-1]])
-    moments("all", "every", "the mean of all is below", 0.5)
-    moments("all", "least", "no mean is below: the smallest stays, of two the first", 0.001, drift=[[0, 0], [0]],
+    moments("all", "every", "the mean squared difference of all tokens is below the threshold: all are kept", 0.5)
+    moments("all", "least", "no mean is below the threshold: the smallest difference is kept, of two equal ones the first",
+            0.001, drift=[[0, 0], [0]],
             gap=[[0.5, -0.25], [0.25]], advantage=[[1, 1], [-1]])
     HOLEY = {"drift": [[0.25, NAN, 0.125], [0.375, NAN], [-0.75, 0, -0.25]],
              "gap": [[-0.125, NAN, 0.0625], [0.125, NAN], [0.25, 0, 0.375]],
              "advantage": [[1, NAN, 1], [0.5, NAN], [-1, -1, 1]], "mask": "101 10 111"}
-    moments("all", "holes", "masked tokens neither count nor stay", 0.02, MASKED, **HOLEY)
-    moments("all", "none", "no token counts: none stays", 0.04, "FullyMasked", mask="000 00 000")
-    moments("drifting", "plain", "tokens that move against their advantage stay, whatever the mean", 0.05)
-    moments("drifting", "equal", "a mean exactly at the threshold is kept", 0.0625, drift=[[0.25, 0.25], [0.75]],
+    moments("all", "holes", "masked tokens hold NaN: they do not enter the mean and are never kept", 0.02, MASKED, **HOLEY)
+    moments("all", "none", "all tokens are masked: none is kept", 0.04, "FullyMasked", mask="000 00 000")
+    moments("drifting", "plain", "tokens that move against their advantage are kept, whatever the mean squared difference", 0.05)
+    moments("drifting", "equal", "a mean squared difference exactly at the threshold is kept in this form",
+            0.0625, drift=[[0.25, 0.25], [0.75]],
             gap=[[0, 0], [0]], advantage=[[1, 1], [1]])
-    moments("drifting", "ties", "of two equal squares the one at the lower index stays", 0.14,
+    moments("drifting", "ties", "of two equal squared differences the one at the lower index is kept", 0.14,
             drift=[[0.125, -0.5], [0.5, 0]], gap=[[0, 0], [0, 0]], advantage=[[1, -1], [1, 1]])
-    moments("drifting", "drop", "no mean is small enough: every candidate goes, the others stay", 0.001)
-    moments("drifting", "nobody", "no candidate: an advantage or a difference of 0, or opposite signs", 0.001,
+    moments("drifting", "drop", "no mean is within the threshold: every candidate is dropped, the other tokens are kept", 0.001)
+    moments("drifting", "nobody", "no candidate (advantage or difference 0, or opposite signs): every token is kept", 0.001,
             drift=[[0.25, 0, -0.5], [0.5, 0]], advantage=[[-1, 1, 1], [0, 0]], gap=[[0, 0, 0], [0, 0]])
-    moments("drifting", "holes", "masked tokens neither count nor stay", 0.03, MASKED, **HOLEY)
+    moments("drifting", "holes", "masked tokens hold NaN: they do not enter the mean and are never kept", 0.03, MASKED, **HOLEY)
 
 
 def best_subset(squares, fits):
@@ -340,15 +354,17 @@ def covariance_cases(case):
     for label, comment, x, flags in (
             ("plain", "advantages of both signs", tokens([0, 0, 1], logp=LOGP, advantage=[[1, 1, 1], [-0.5, -0.5], [0]]),
              "UnequalLengths"),
-            ("holes", "the means are over tokens that count only",
+            ("holes", "masked tokens hold NaN and infinity: both means are over unmasked tokens only",
              tokens([0, 0, 1], "101 01 1", logp=[[-0.5, NAN, -0.0625], ["-Infinity", -0.75], [-3]],
                     advantage=[[1, NAN, 0.25], [NAN, -0.5], [1.5]]), MASKED),
-            ("equal-advantages", "exactly 0 everywhere", tokens(logp=LOGP, advantage=[[0.75] * 3, [0.75] * 2, [0.75]]),
+            ("equal-advantages", "all advantages are equal: the covariance is exactly 0 everywhere",
+             tokens(logp=LOGP, advantage=[[0.75] * 3, [0.75] * 2, [0.75]]),
              "UnequalLengths"),
-            ("equal-logp", "exactly 0 everywhere, though the mean of three may round",
+            ("equal-logp", "all log-probabilities are -0.7: exactly 0 everywhere, though the mean of three may round",
              tokens(logp=[[-TENTHS] * 2, [-TENTHS]], advantage=[[1, -0.5], [0.25]]), "UnequalLengths"),
-            ("one", "a single token", tokens(logp=[[-0.5]], advantage=[[2]]), "OneToken"),
-            ("none", "no token counts", tokens(mask="00 0", logp=[[NAN, -1], [-2]], advantage=[[1, 1], [NAN]]),
+            ("one", "a single token: its covariance is 0", tokens(logp=[[-0.5]], advantage=[[2]]), "OneToken"),
+            ("none", "all tokens are masked: the covariance is 0 everywhere",
+             tokens(mask="00 0", logp=[[NAN, -1], [-2]], advantage=[[1, 1], [NAN]]),
              "FullyMasked NaNMasked")):
         case(label, comment, x, flags)
 
@@ -394,17 +410,20 @@ def clip_below_cases(case):
     def below(label, comment, mu, logp, entropy, advantage=DOWN, flags="UnequalLengths", mask=None):
         case(label, comment, tokens([0, 1][:len(logp)], mask, logp=logp, entropy=entropy, advantage=advantage), flags, mu=mu)
 
-    below("one", "one standard deviation below the mean", 1, LP, HS)
-    below("usual", "2.5 standard deviations: the outlier among nine", 2.5, [[-2, -3, -4, -1.5, -2.5], [-1, -2, -3.5, -4.5]],
+    below("one", "mu 1: the token with A < 0 more than one standard deviation below the mean is selected", 1, LP, HS)
+    below("usual", "mu 2.5: of nine tokens with A < 0 only the outlier is selected",
+          2.5, [[-2, -3, -4, -1.5, -2.5], [-1, -2, -3.5, -4.5]],
           [[2, 3.25, 3.5, 1.5, 2.25], [0, 2.125, 3.5, 4]], [[-1] * 5, [-1] * 4])
-    below("zero", "everything below the mean that is pushed down", 0, LP, HS)
-    below("negative", "a negative bound reaches above the mean", -1, LP, HS)
-    below("above", "one that is above the mean is taken in, one is not", -1.25, LP, HS)
-    below("up", "advantages of 0 and above are left", 0, LP, HS, [[0, 1, 0], [0.5, 2]])
-    below("equal", "the same everywhere: nothing is below", 0, [[-0.75] * 3, [-0.75] * 2], [[0.5] * 3, [0.5] * 2])
-    below("holes", "the mean is over tokens that count", 0.5, [[-3, NAN, -0.25], [-0.125, -1]], [[0.5, NAN, 1], [0.75, "Infinity"]],
+    below("zero", "mu 0: every token below the mean with a negative advantage is selected", 0, LP, HS)
+    below("negative", "mu -1: the bound is above the mean; tokens still above the bound are not selected", -1, LP, HS)
+    below("above", "mu -1.25: the bound is above every token: all with a negative advantage are selected", -1.25, LP, HS)
+    below("up", "no advantage is negative: no token is selected", 0, LP, HS, [[0, 1, 0], [0.5, 2]])
+    below("equal", "all tokens have equal probability and entropy: none is below the mean, none is selected",
+          0, [[-0.75] * 3, [-0.75] * 2], [[0.5] * 3, [0.5] * 2])
+    below("holes", "masked tokens hold NaN and infinity: mean and deviation are over unmasked tokens",
+          0.5, [[-3, NAN, -0.25], [-0.125, -1]], [[0.5, NAN, 1], [0.75, "Infinity"]],
           [[-1, NAN, -0.5], [-1, -2]], "UnequalLengths MaskHoles NaNMasked", "101 10")
-    below("none", "no token counts", 1, [[NAN, -1]], [[NAN, 1]], [[-1, -1]], "FullyMasked NaNMasked", "00")
+    below("none", "all tokens are masked: none is selected", 1, [[NAN, -1]], [[NAN, 1]], [[-1, -1]], "FullyMasked NaNMasked", "00")
 
 
 @checks("entropy_clip_batch")
@@ -446,20 +465,25 @@ def clip_value_cases(case):
         x = tokens([0, 1][:len(logp)], mask, logp=logp, entropy=entropy, advantage=advantage)
         case(label, comment, x, flags, expected=[list(row) for row in expected], mu=mu, fraction=fraction)
 
-    beyond("one", "the one token far above", 1.5, 0.25)
-    beyond("all", "as many as are far above; not the one that is pushed up", 0.25, 1)
-    beyond("capped", "two fifths of five tokens: the two that are farthest", 0.25, 0.4, advantage=[[-1, -1, -0.5], [-1, -2]])
-    beyond("least", "a small fraction allows one", 0.25, 0.0001)
-    beyond("ties", "two that are as far: the first", 0, 0.3, [[-1, -1, -2], [-1]], [[0.5, 0.5, 1], [0.5]], [[0, 0, 0], [0]],
+    beyond("one", "mu 1.5: one token with A < 0 is far enough below the vocabulary's mean", 1.5, 0.25)
+    beyond("all", "fraction 1: every token far enough below the vocabulary's mean is selected, unless A > 0", 0.25, 1)
+    beyond("capped", "fraction 0.4 of five tokens: of three candidates the two farthest below the mean are selected",
+           0.25, 0.4, advantage=[[-1, -1, -0.5], [-1, -2]])
+    beyond("least", "a fraction of less than one token still selects one, the farthest below the mean", 0.25, 0.0001)
+    beyond("ties", "two candidates are equally far below the vocabulary's mean, one may be selected: the first",
+           0, 0.3, [[-1, -1, -2], [-1]], [[0.5, 0.5, 1], [0.5]], [[0, 0, 0], [0]],
            [[1, -1, -1], [-1]])
-    beyond("equal", "the same everywhere: none, though all are above 0", 0, 1, [[-1] * 3, [-1] * 2], [[0.5] * 3, [0.5] * 2],
+    beyond("equal", "all tokens are equally far below the vocabulary's mean: none is selected, though all are above 0",
+           0, 1, [[-1] * 3, [-1] * 2], [[0.5] * 3, [0.5] * 2],
            [[0.25] * 3, [0.25] * 2])
-    beyond("up", "advantages of 0 and above are left", 0, 1, advantage=[[0, 1, 0], [0.5, 2]])
-    beyond("negative", "a negative bound takes in one below what is expected, not the other", -0.5, 1)
-    beyond("holes", "deviation and fraction are over tokens that count", 0.5, 0.7, [[-3, NAN, -0.25], [-0.125, -1]],
+    beyond("up", "no advantage is negative: no token is selected", 0, 1, advantage=[[0, 1, 0], [0.5, 2]])
+    beyond("negative", "mu -0.5: a token slightly above the vocabulary's mean is selected, one farther above is not", -0.5, 1)
+    beyond("holes", "masked tokens hold NaN and 1e6: deviation and fraction are over unmasked tokens",
+           0.5, 0.7, [[-3, NAN, -0.25], [-0.125, -1]],
            [[0.5, NAN, 1], [0.75, "Infinity"]], [[0.75, UNMASKED, 0.125], [1, UNMASKED]], [[-1, NAN, -0.5], [-1, -2]],
            "UnequalLengths MaskHoles NaNMasked", "101 10")
-    beyond("none", "no token counts", 1, 0.5, [[NAN, -1]], [[NAN, 1]], [[UNMASKED] * 2], [[-1, -1]], "FullyMasked NaNMasked", "00")
+    beyond("none", "all tokens are masked: none is selected",
+           1, 0.5, [[NAN, -1]], [[NAN, 1]], [[UNMASKED] * 2], [[-1, -1]], "FullyMasked NaNMasked", "00")
 
 
 @checks("entropy_clip_vocabulary")
@@ -492,10 +516,14 @@ def select_low_probability(batch: reads("logp_old"), probability: number(above=0
 def probability_select_cases(case):
     RARE = [[-0.5, -2, -0.0625], [-1.25, -0.75]]
     on(case,
-       ("half", "below one half", tokens([0, 1], logp_old=RARE), "UnequalLengths", dict(probability=0.5)),
-       ("sure", "below nine tenths", tokens([0, 1], logp_old=RARE), "UnequalLengths", dict(probability=0.9)),
-       ("tiny", "far below", tokens([0, 1], logp_old=[[-700, -690], [-20, -0.5]]), "Extreme", dict(probability=1e-300)),
-       ("holes", "masked tokens are never selected", tokens([0, 1], "101 00", logp_old=[[-3, NAN, -0.125], [-4, NAN]]),
+       ("half", "probability 0.5: tokens sampled with a lower probability are selected",
+        tokens([0, 1], logp_old=RARE), "UnequalLengths", dict(probability=0.5)),
+       ("sure", "probability 0.9: all tokens but the one of probability 0.94 are selected",
+        tokens([0, 1], logp_old=RARE), "UnequalLengths", dict(probability=0.9)),
+       ("tiny", "probability 1e-300: a log-probability of -700 is below it, -690 is not",
+        tokens([0, 1], logp_old=[[-700, -690], [-20, -0.5]]), "Extreme", dict(probability=1e-300)),
+       ("holes", "masked tokens are never selected, whatever their log-probability",
+        tokens([0, 1], "101 00", logp_old=[[-3, NAN, -0.125], [-4, NAN]]),
         "UnequalLengths MaskHoles NaNMasked FullyMasked", dict(probability=0.3)))
 
 
@@ -560,13 +588,18 @@ def prefix_budget_cases(case):
     STEADY = [[-1, -1, -1, -1], [-1, -1, -1], [-1, -1]]
     DRIFTED = [[-0.75, -0.75, -0.75, -1], [-1.25, -1.0625, -1.125], [-0.9375, -0.625]]
     UP = [[1] * 4, [-1] * 3, [1, 1]]
-    cppo("plain", "tokens that move back to the old policy stay, others within the bound")
-    cppo("prefix", "what earlier tokens used up is not there for later ones", STEADY, DRIFTED, UP, delta=0.12, factor=0)
-    cppo("floor", "half the median is below the least rate", STEADY, DRIFTED, UP, delta=0.145, budget=0.0625, quantile=0.5, factor=0.5)
-    cppo("ceiling", "a rate above five times the least", STEADY, DRIFTED, UP, delta=0.125, budget=0.00390625, factor=4)
-    cppo("one", "a width of one token: no position, and no quantile between two", [[-1], [-2], [-0.5]], [[-0.5], [-1.75], [-0.4375]],
+    cppo("plain", "tokens that move back to the old policy are kept, others only within the bound")
+    cppo("prefix", "divergence that earlier tokens of the response used up is not available to later ones",
+         STEADY, DRIFTED, UP, delta=0.12, factor=0)
+    cppo("floor", "factor times the median divergence is below the budget: the rate is the budget",
+         STEADY, DRIFTED, UP, delta=0.145, budget=0.0625, quantile=0.5, factor=0.5)
+    cppo("ceiling", "factor times the quantile exceeds five budgets: the rate is capped at five budgets",
+         STEADY, DRIFTED, UP, delta=0.125, budget=0.00390625, factor=4)
+    cppo("one", "width 1, one token per response: no division by width - 1, the quantile is the token's own",
+         [[-1], [-2], [-0.5]], [[-0.5], [-1.75], [-0.4375]],
          [[1], [1], [1]], "OneToken", width=1, least=0)
-    cppo("holes", "masked tokens have a position and nothing else", [[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25]],
+    cppo("holes", "masked tokens advance the position but enter neither the sums nor the quantile",
+         [[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25]],
          [[-0.4375, NAN, -1], [NAN, -3], [-0.9375, -0.125]], [[1, NAN, 1], [NAN, 1], [1, 1]], HOLED, "101 00 11", width=8, least=0.25,
          delta=0.07, quantile=0.25)
 

@@ -47,16 +47,17 @@ def sample_weights_cases(case):
         case(label, comment, tokens([0, 0, 1, 1][:len(logp)], mask, logp=logp), flags, difficulty=difficulty,
              by_difficulty=by_difficulty, by_length=by_length)
 
-    weights("both", "difficulty and length", HARD, True, True)
-    weights("difficulty", "difficulties outside 0 to 1 are clipped", [-0.5, 1.5, 0.25, 1], True, False)
-    weights("length", "from 1.5 for the shortest to 0.5 for the longest, then divided by their mean", HARD, False, True)
-    weights("same-length", "no longest: every length counts 1.5, and the mean divides it away", HARD, False, True, "",
+    weights("both", "by difficulty and by length: harder and shorter responses weigh more", HARD, True, True)
+    weights("difficulty", "by difficulty only; difficulties outside 0 to 1 are clipped", [-0.5, 1.5, 0.25, 1], True, False)
+    weights("length", "by length only: 1.5 for the shortest to 0.5 for the longest, divided by their mean", HARD, False, True)
+    weights("same-length", "by length only, all responses equally long: every weight is 1", HARD, False, True, "",
             logp=[[-0.5] * 2] * 4)
-    weights("same-length-difficulty", "and only the difficulty is left", HARD, True, True, "", logp=[[-0.5] * 2] * 4)
-    weights("neither", "every weight is 1", HARD, False, False)
-    weights("holes", "tokens that count make the length; a response without any has length 0", HARD, True, True,
+    weights("same-length-difficulty", "all responses are equally long: only the difficulty counts",
+            HARD, True, True, "", logp=[[-0.5] * 2] * 4)
+    weights("neither", "neither by difficulty nor by length: every weight is 1", HARD, False, False)
+    weights("holes", "length counts unmasked tokens; a fully masked response has length 0", HARD, True, True,
             "UnequalLengths MaskHoles FullyMasked", "1001 11 0 110")
-    weights("one", "one response", [0.5], True, True, "OneToken Singleton", logp=[[-0.5]])
+    weights("one", "a single response has weight 1", [0.5], True, True, "OneToken Singleton", logp=[[-0.5]])
 
 
 @checks("sample_weights")
@@ -95,12 +96,16 @@ def invariance_weight(batch: reads("reward"), meta: many(INTEGER), anchor: many(
 @cases("invariance_weight")
 def invariance_weight_cases(case):
     on(case,
-       ("plain", "two open prompts of one anchor, and one that has none", responses([0, 0, 1, 1, 2, 2, 3], [1, 0.5, 1, -1, 0.25, 0.5, 1]),
+       ("plain", "two open prompts have the same anchor; one prompt has none, so weight 0",
+        responses([0, 0, 1, 1, 2, 2, 3], [1, 0.5, 1, -1, 0.25, 0.5, 1]),
         "UnevenGroups Singleton", dict(meta=[7, 7, 7, 3], anchor=marks("1000"))),
-       ("anchors", "two anchors of different size weigh the same", responses([0, 0, 0, 1, 2, 2], [1, 1, -1, TENTHS, 0.25, -0.5]),
+       ("anchors", "two anchors with groups of different size weigh the same in the mean",
+        responses([0, 0, 0, 1, 2, 2], [1, 1, -1, TENTHS, 0.25, -0.5]),
         "UnevenGroups Singleton", dict(meta=[0, 0, 0], anchor=marks("110"))),
-       ("alike", "no gap: no weight", responses([0, 0, 1, 1], [1, 0, 0.25, 0.75]), "", dict(meta=[5, 5], anchor=marks("10"))),
-       ("other", "an anchor of another id, and an anchor that comes later", responses([0, 1, 1, 2], [1, 0.5, TENTHS, -1]),
+       ("alike", "anchor and open prompt have equal mean rewards: every weight is 0",
+        responses([0, 0, 1, 1], [1, 0, 0.25, 0.75]), "", dict(meta=[5, 5], anchor=marks("10"))),
+       ("other", "an anchor that comes later in the batch counts; a prompt of another id has none",
+        responses([0, 1, 1, 2], [1, 0.5, TENTHS, -1]),
         "UnevenGroups Singleton", dict(meta=[1, 2, 1], anchor=marks("001"))))
 
 
@@ -139,10 +144,12 @@ def centred_weights(batch: reads("reward"), k: NUMBER):
 @cases("centred_weights")
 def centred_weights_cases(case):
     for label, comment, reward, group, k in (
-            ("plain", "right ones weigh more in the surrogate and less in the penalty", [1, 0, 0, 1, 1, 0], (0, 0, 0, 1, 1, 1), 0.5),
-            ("equal", "equal rewards, or k = 0: 1", [1, 1, 0.5], (0, 0, 1), 0.3),
-            ("large", "weights below 0", [1, 0, TENTHS], (0, 0, 0), 4),
-            ("negative", "the other way", [2, -1, 0.25], (0, 0, 0), -0.7)):
+            ("plain", "right responses weigh more in the surrogate and less in the penalty",
+             [1, 0, 0, 1, 1, 0], (0, 0, 0, 1, 1, 1), 0.5),
+            ("equal", "equal rewards: every weight is 1", [1, 1, 0.5], (0, 0, 1), 0.3),
+            ("large", "k = 4: weights below 0", [1, 0, TENTHS], (0, 0, 0), 4),
+            ("negative", "negative k: right responses weigh less in the surrogate and more in the penalty",
+             [2, -1, 0.25], (0, 0, 0), -0.7)):
         case(label, comment, responses(list(group), reward), "UnevenGroups Singleton" if label == "equal" else "", k=k)
 
 
@@ -203,11 +210,12 @@ def length_preference_cases(case):
         case(label, comment, responses(list(group), [0] * len(group)), flags, length=length or LONG, r=r,
              **{"lambda": power})
 
-    preference("start", "lambda 0: every weight is 1; equal lengths have no slope", 0)
-    preference("skewed", "long responses weigh more", 1.5)
-    preference("short", "short responses weigh more", -2, [10, 17, 3, 8, 9])
-    preference("floor", "a length far below the others is cut at 1e-6", 0.5, [512, 512, 512, 512, 1], [0] * 5, 1, "")
-    preference("lone", "a response alone weighs 1", 3, [7, 100, 200], (0, 1, 1), flags="UnevenGroups Singleton")
+    preference("start", "lambda 0: every weight is 1; the slope is 0 only where lengths are equal", 0)
+    preference("skewed", "lambda above 0: long responses weigh more", 1.5)
+    preference("short", "lambda below 0: short responses weigh more", -2, [10, 17, 3, 8, 9])
+    preference("floor", "r = 1 and a length far below the others: 1 + r z is raised to 1e-6",
+               0.5, [512, 512, 512, 512, 1], [0] * 5, 1, "")
+    preference("lone", "a single response has weight 1", 3, [7, 100, 200], (0, 1, 1), flags="UnevenGroups Singleton")
 
 
 @checks("length_preference_weight")
@@ -255,11 +263,13 @@ def prompt_weight_cases(case):
     LONG = [[-0.5] * n for n in (5, 3, 4, 2, 1, 2, 3)]
     for form in ("llm", "vlm"):
         for label, comment, reward, limit in (
-                ("plain", "longer right ones; as long as the wrong; none right", [2, 0, 1, 2, 0, 0, 1], 100),
-                ("no-wrong", "every response is right, or too long to count", [2, 2, 0, 2, 2, 2, 0.5], 3)):
+                ("plain", "right responses longer than the wrong ones on average; a prompt without a right one",
+                 [2, 0, 1, 2, 0, 0, 1], 100),
+                ("no-wrong", "no wrong response is shorter than the limit", [2, 2, 0, 2, 2, 2, 0.5], 3)):
             case(f"{form}-{label}", comment, tokens([0, 0, 0, 1, 1, 2, 2], None, reward, logp=LONG),
                  "UnequalLengths UnevenGroups", threshold=1.01, limit=limit, low=0.1, form=form)
-        case(f"{form}-equal", "not longer than the mean of the wrong", tokens([0, 0, 0], None, [2, 0, 0], logp=LONG[1:4]),
+        case(f"{form}-equal", "the right response is exactly as long as the wrong ones on average: `low`",
+             tokens([0, 0, 0], None, [2, 0, 0], logp=LONG[1:4]),
              "UnequalLengths", threshold=1.01, limit=100, low=0.1, form=form)
 
 
@@ -300,13 +310,16 @@ def confidence_factor(batch: reads("logp_old"), correct: many(FLAG), delta: NOT_
 @cases("confidence_factor")
 def confidence_factor_cases(case):
     on(case,
-       ("plain", "half of them right, and one of two groups of which all are", tokens([0, 0, 1], logp_old=SELF), "UnequalLengths",
+       ("plain", "half of a group is right; a group all right has the factor delta",
+        tokens([0, 0, 1], logp_old=SELF), "UnequalLengths",
         dict(correct=marks("101"), delta=0.1)),
-       ("third", "one of three right; no delta", tokens(logp_old=SELF), "UnequalLengths", dict(correct=marks("010"), delta=0)),
-       ("holes", "a right response without tokens is in neither mean; a group without tokens has delta",
+       ("third", "one of three responses is right; delta 0",
+        tokens(logp_old=SELF), "UnequalLengths", dict(correct=marks("010"), delta=0)),
+       ("holes", "a fully masked right response is in neither mean; a fully masked group has delta",
         tokens([0, 0, 0, 1], "101 00 11 0", logp_old=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25], [NAN]]), HOLED,
         dict(correct=marks("0110"), delta=0.25)),
-       ("unlikely", "log-probabilities of -500", tokens(logp_old=[[-500], [-300, -700]]), "UnequalLengths Extreme",
+       ("unlikely", "mean log-probabilities of -500: a factor of e^-500",
+        tokens(logp_old=[[-500], [-300, -700]]), "UnequalLengths Extreme",
         dict(correct=marks("10"), delta=0)))
 
 
@@ -349,14 +362,17 @@ def difficulty_weight(batch: reads("reward"), accuracy: many(NUMBER), temperatur
 @cases("difficulty_weight")
 def difficulty_weight_cases(case):
     on(case,
-       ("plain", "two prompts whose rewards differ, of accuracies 1/2 and 1/4, among three",
+       ("plain", "prompts with accuracies of 1/2 and 1/4; one with equal rewards has weight 1",
         of_lengths((2, 1, 1, 3, 1, 2), [0, 0, 1, 1, 2, 2], [1, 0, 1, 1, 0.5, 0]), "UnequalLengths",
         dict(accuracy=[1, 0, 1, 1, 0.5, 0], temperature=2)),
-       ("never", "an accuracy of 0 counts as 1: another reward made the difference", of_lengths((1, 1, 2, 2), [0, 0, 1, 1], [0.5, 0, 1, 0]),
+       ("never", "an accuracy of 0 in a prompt whose rewards differ counts as 1",
+        of_lengths((1, 1, 2, 2), [0, 0, 1, 1], [0.5, 0, 1, 0]),
         "UnequalLengths", dict(accuracy=[0, 0, TENTHS, 0.25], temperature=0.25)),
-       ("none", "all rewards are equal: 1", of_lengths((1, 2, 1), [0, 0, 1], [1, 1, 0.5]), "UnequalLengths EqualRewards",
+       ("none", "every prompt has equal rewards: every weight is 1",
+        of_lengths((1, 2, 1), [0, 0, 1], [1, 1, 0.5]), "UnequalLengths EqualRewards",
         dict(accuracy=[1, 1, 0.5], temperature=1)),
-       ("masked", "tokens that do not count change nothing", of_lengths((2, 2, 3), [0, 0, 1], [1, 0, 1], "10 00 101"),
+       ("masked", "masked tokens have no effect; a single prompt with differing rewards has weight 1",
+        of_lengths((2, 2, 3), [0, 0, 1], [1, 0, 1], "10 00 101"),
         "UnequalLengths MaskHoles FullyMasked", dict(accuracy=[1, 0, 1], temperature=1)))
 
 
@@ -402,12 +418,13 @@ def semantic_entropy(batch, answer: many(integer(-1)), score: many(NUMBER)):
 @cases("semantic_entropy")
 def answer_entropy_cases(case):
     for label, comment, answer, score, group in (
-            ("counts", "two, one and one of four", [7, 7, 3, 5], [0] * 4, FOUR),
-            ("none", "without an answer: each by itself", [-1, 7, -1, 7], [0] * 4, FOUR),
-            ("scores", "weighted by likelihood", [1, 2, 1, 3], [-1, -0.5, -4, -2], FOUR),
-            ("groups", "all agree: 0; one alone; two apart", [4, 4, 4, 9, -1, 2, 3], [-0.5, -3, -1, -2, -1, -0.25, -0.75],
+            ("counts", "answers given by two, one and one of four responses", [7, 7, 3, 5], [0] * 4, FOUR),
+            ("none", "responses without an answer (-1) count as answers of their own", [-1, 7, -1, 7], [0] * 4, FOUR),
+            ("scores", "answers weighted by e^score of their responses", [1, 2, 1, 3], [-1, -0.5, -4, -2], FOUR),
+            ("groups", "equal answers: 0; a single response: 0; three different answers",
+             [4, 4, 4, 9, -1, 2, 3], [-0.5, -3, -1, -2, -1, -0.25, -0.75],
              (0, 0, 0, 1, 2, 2, 2)),
-            ("far", "a thousand apart: almost one", [1, 2, 3], [-1, -40, -1000], (0, 0, 0))):
+            ("far", "scores up to a thousand apart: an entropy of 5e-16, not 0", [1, 2, 3], [-1, -40, -1000], (0, 0, 0))):
         case(label, comment, tokens(list(group), logp=[[-0.5]] * len(answer)), "UnevenGroups Singleton" if group[-1] else "",
              answer=answer, score=score)
 
@@ -440,10 +457,11 @@ def entropy_factor(entropy: many(NUMBER), alpha: NOT_NEGATIVE, size: integer(2))
 @cases("entropy_factor")
 def entropy_factor_cases(case):
     each(case,
-         ("code", "the authors' numbers, entropies from 0 to log 8", dict(entropy=[0, 0.5, 2.0794415416798357], alpha=0.0417, size=8)),
-         ("beyond", "more than log G", dict(entropy=[5, 1.25], alpha=2, size=4)),
-         ("two", "a group of two", dict(entropy=[0.25, 0.6875], alpha=1, size=2)),
-         ("off", "alpha 0: 1", dict(entropy=[0, 3], alpha=0, size=16)))
+         ("code", "the authors' alpha and group size, entropies from 0 to log 8",
+          dict(entropy=[0, 0.5, 2.0794415416798357], alpha=0.0417, size=8)),
+         ("beyond", "an entropy above log G: the factor is not clipped", dict(entropy=[5, 1.25], alpha=2, size=4)),
+         ("two", "a group of two: H is divided by log 2", dict(entropy=[0.25, 0.6875], alpha=1, size=2)),
+         ("off", "alpha 0: every factor is 1", dict(entropy=[0, 3], alpha=0, size=16)))
 
 
 @checks("entropy_factor")
@@ -473,10 +491,11 @@ def consistency_weights(entropy: many(NUMBER), gamma: NUMBER, centre: NUMBER):
 @cases("consistency_weights")
 def consistency_weights_cases(case):
     each(case,
-         ("plain", "agreement, the centre, disagreement", dict(entropy=[0, 1.5, 1.75], gamma=20, centre=1.5)),
-         ("soft", "a soft gate", dict(entropy=[0.7, 2, 0.3], gamma=0.5, centre=1)),
-         ("flat", "gamma 0: half and half", dict(entropy=[0, 3], gamma=0, centre=1)),
-         ("far", "what is next to nothing is not rounded away", dict(entropy=[0, 40], gamma=-20, centre=20)))
+         ("plain", "entropies of a group that agrees, of the centre, and of a group that disagrees",
+          dict(entropy=[0, 1.5, 1.75], gamma=20, centre=1.5)),
+         ("soft", "gamma 0.5: the weights change slowly with the entropy", dict(entropy=[0.7, 2, 0.3], gamma=0.5, centre=1)),
+         ("flat", "gamma 0: both weights are 0.5", dict(entropy=[0, 3], gamma=0, centre=1)),
+         ("far", "a weight of e^-400 beside 1: 1 minus the other would round it to 0", dict(entropy=[0, 40], gamma=-20, centre=20)))
 
 
 @checks("consistency_weights")
@@ -512,11 +531,13 @@ def dynamic_scale(hardness: many(NUMBER, least=1), gap: many(NUMBER), bound: NOT
 @cases("dynamic_scale")
 def dynamic_scale_cases(case):
     each(case,
-         ("plain", "an outlier is left out of the mean gap", dict(hardness=[0.25, 0.5, 0.75], gap=[0.5, -0.25, 3], bound=2)),
-         ("all", "exactly at the bound is kept: only the hardness acts", dict(hardness=[1, -1, 0.7, 2], gap=[1, 0, 0, 1], bound=0.25)),
-         ("one", "one item is its own mean", dict(hardness=[0.5], gap=[2], bound=0)),
-         ("far", "gaps of some size", dict(hardness=[5, -3], gap=[-4, -10], bound=9.5)))
-    case("middle", "only what is at the mean is kept", hardness=[0.1, 0.2, 0.3], gap=[-6, 0, 6], bound=0)
+         ("plain", "an outlier among the gaps is left out of the mean of the kept",
+          dict(hardness=[0.25, 0.5, 0.75], gap=[0.5, -0.25, 3], bound=2)),
+         ("all", "gaps exactly at the bound are kept: only the hardness counts",
+          dict(hardness=[1, -1, 0.7, 2], gap=[1, 0, 0, 1], bound=0.25)),
+         ("one", "a single item: its factor is 1", dict(hardness=[0.5], gap=[2], bound=0)),
+         ("far", "hardness and gaps of several units; both gaps are kept", dict(hardness=[5, -3], gap=[-4, -10], bound=9.5)))
+    case("middle", "bound 0: only the gap at the mean is kept", hardness=[0.1, 0.2, 0.3], gap=[-6, 0, 6], bound=0)
 
 
 @checks("dynamic_scale")

@@ -49,14 +49,15 @@ def teacher_gate_cases(case):
         x = tokens([0, 0, 1], logp=logp, logp_teacher=teacher, advantage=advantage, **more)
         case(label, comment, x, flags, strength=strength, clip=clip)
 
-    gate("both-signs", "within and beyond either bound, and an advantage of 0")
-    gate("selected", "it acts at selected tokens only", selected=switches("110 01 11"))
-    gate("off", "no strength: every weight is 1", 0)
-    gate("whole", "the whole strength: the clipped ratio itself", 1, 0.5)
-    gate("holes", "masked slots hold anything", mask="101 00 11", logp=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25]],
+    gate("both-signs", "log-ratios to the teacher inside and beyond either bound; where A = 0 the weight is 1")
+    gate("selected", "tokens that are not selected have weight 1", selected=switches("110 01 11"))
+    gate("off", "strength 0: every weight is 1", 0)
+    gate("whole", "strength 1: the weight is the clipped ratio itself", 1, 0.5)
+    gate("holes", "masked tokens hold NaN: their weight is 0", mask="101 00 11", logp=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25]],
          teacher=[[-0.75, NAN, -1.5], [-3, NAN], [-0.875, -0.125]], flags=HOLED)
-    gate("equal", "the teacher agrees: 1", teacher=SELF)
-    gate("far", "log-probabilities a thousand apart", logp=[[-1000, -0.5, -1], [-0.5, -900], [-1, -2]],
+    gate("equal", "teacher and policy are equal: every weight is 1", teacher=SELF)
+    gate("far", "log-probabilities a thousand apart: the clip binds, without overflow",
+         logp=[[-1000, -0.5, -1], [-0.5, -900], [-1, -2]],
          teacher=[[-0.5, -1000, -800], [-1000, -0.5], [-2, -1000]], flags="UnequalLengths Extreme")
 
 
@@ -101,13 +102,17 @@ def prefix_discrepancy_cases(case):
         case(f"{form}-{label}", comment, tokens([0, 0, 1], mask, logp_old=old, logp_teacher=teacher), flags,
              gamma=gamma, form=form)
 
-    for form, last in (("paper", "all but the last token count: 1 there"), ("trl", "the last token counts too: over 1 there")):
+    for form, last in (("paper", "form `paper`: the divisor leaves out the last token, whose weight is 1"),
+                       ("trl", "form `trl`: the divisor includes the last token, whose weight is above 1")):
         prefix("plain", last, form)
-        prefix("equal", "the teacher agrees everywhere, or all but at the end", form, teacher=[SELF[0], [-0.75, -4], SELF[2]])
-        prefix("holes", "masked tokens count nowhere", form, WITH_HOLES["logp_old"], [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]],
+        prefix("equal", "the teacher agrees at every token, or at every one but the last",
+               form, teacher=[SELF[0], [-0.75, -4], SELF[2]])
+        prefix("holes", "masked tokens hold NaN and do not count: their weight is 0",
+               form, WITH_HOLES["logp_old"], [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]],
                HOLED, WITH_HOLES["mask"])
-    prefix("one", "responses of one token", "paper", [[-1], [-0.5], [-2]], [[-0.5], [-0.5], [-3]], "OneToken", gamma=0.75)
-    prefix("none", "gamma 0: 1", "trl", gamma=0)
+    prefix("one", "responses of a single token: weight 1",
+           "paper", [[-1], [-0.5], [-2]], [[-0.5], [-0.5], [-3]], "OneToken", gamma=0.75)
+    prefix("none", "gamma 0: every weight is 1", "trl", gamma=0)
 
 
 @checks("prefix_discrepancy_weight")
@@ -156,14 +161,15 @@ def soft_top_k_weight(x: many(NOT_POSITIVE, least=1), target: POSITIVE, temperat
 @cases("soft_top_k_weight")
 def window_weight_cases(case):
     for label, comment, x, target, temperature in (
-            ("plain", "one at 1, the rest geometric", [0, -1.5, -0.25, -3], 2, 1),
-            ("several", "three at 1", [-0.125, -2, 0, -4, -0.25], 3.25, 0.5),
-            ("none-capped", "less than one in all", [-1, -1.25, -2], 0.75, 1),
-            ("equal", "all equal: K/n each", [-0.5] * 4, 3, 0.25),
-            ("ties", "two of the largest", [-1, -0.5, -0.5, -3], 1.5, 1),
-            ("all", "K = n: all 1", [-1, 0, -2], 3, 1),
-            ("more", "K > n: all 1", [-1, 0], 2.5, 1),
-            ("cold", "far apart", [-1, 0, -2, -40], 2.5, 0.125)):
+            ("plain", "target 2: no weight reaches 1, they are proportional to e^x", [0, -1.5, -0.25, -3], 2, 1),
+            ("several", "target 3.25: three weights are capped at 1, the other two share the rest",
+             [-0.125, -2, 0, -4, -0.25], 3.25, 0.5),
+            ("none-capped", "target 0.75: all weights are below 1", [-1, -1.25, -2], 0.75, 1),
+            ("equal", "equal numbers: every weight is target/n", [-0.5] * 4, 3, 0.25),
+            ("ties", "two equal largest numbers have equal weights", [-1, -0.5, -0.5, -3], 1.5, 1),
+            ("all", "target equals n: every weight is 1", [-1, 0, -2], 3, 1),
+            ("more", "target above n: every weight is 1", [-1, 0], 2.5, 1),
+            ("cold", "a low temperature: two weights are capped at 1, one is e^-304", [-1, 0, -2, -40], 2.5, 0.125)):
         case(label, comment, x=x, target=target, temperature=temperature)
 
 
@@ -196,10 +202,11 @@ def probability_weight(batch: reads("logp_old"), strength: FRACTION):
 @cases("probability_weight")
 def probability_gain_cases(case):
     for label, comment, strength, old, flags, mask in (
-            ("plain", "a e^o + 1 - a", 0.3, SELF, "UnequalLengths", None),
-            ("none", "a = 0: 1", 0, SELF, "UnequalLengths", None),
-            ("whole", "a = 1: the probability", 1, [[0, -1, -30], [-700, -2 ** -20], [-1, -2]], "UnequalLengths Extreme", None),
-            ("holes", "masked slots hold anything", 0.2, WITH_HOLES["logp_old"], HOLED, WITH_HOLES["mask"])):
+            ("plain", "strength 0.3: a e^logp_old + 1 - a", 0.3, SELF, "UnequalLengths", None),
+            ("none", "strength 0: every weight is 1", 0, SELF, "UnequalLengths", None),
+            ("whole", "strength 1: the weight is the probability, from 1 down to e^-700",
+             1, [[0, -1, -30], [-700, -2 ** -20], [-1, -2]], "UnequalLengths Extreme", None),
+            ("holes", "masked tokens hold NaN: their weight is 0", 0.2, WITH_HOLES["logp_old"], HOLED, WITH_HOLES["mask"])):
         case(label, comment, tokens([0, 0, 1], mask, logp_old=old), flags, strength=strength)
 
 
@@ -258,12 +265,15 @@ def conflict_weight_cases(case):
         case(label, comment, tokens(list(group), mask, logp=[[-0.5] * len(row) for row in ids]), flags, token=ids,
              sign=sign, inside=inside)
 
-    conflict("ends", "two tokens shared at the beginning, one at the end, seen from both sides", [1, -1, -1])
-    conflict("zero", "a response without a sign is in no comparison and keeps 1", [1, -1, 0])
-    conflict("same-sign", "one sign only: 1", [1, 1, 1])
-    conflict("whole", "a response that is all conflict, from both ends: W twice", [1, -1, -1], [[3, 7], [3, 7], [3, 4, 7]], 1.5)
-    conflict("groups", "each prompt by itself", [1, -1, -1], group=(0, 0, 1), flags="UnequalLengths UnevenGroups")
-    conflict("holes", "positions are of tokens that count", [1, -1, 1], [[3, UNMASKED, 7, 2], [3, 7, 5], [UNMASKED, 3]],
+    conflict("ends", "tokens shared with wrong responses from the beginning and from the end: the last is in both runs",
+             [1, -1, -1])
+    conflict("zero", "a response with sign 0 is in no comparison and has weight 1", [1, -1, 0])
+    conflict("same-sign", "all responses have sign 1: no conflict, every weight is 1", [1, 1, 1])
+    conflict("whole", "a right response in conflict throughout, from both ends: W^2 at every token",
+             [1, -1, -1], [[3, 7], [3, 7], [3, 4, 7]], 1.5)
+    conflict("groups", "responses of different prompts are not compared",
+             [1, -1, -1], group=(0, 0, 1), flags="UnequalLengths UnevenGroups")
+    conflict("holes", "positions count unmasked tokens only", [1, -1, 1], [[3, UNMASKED, 7, 2], [3, 7, 5], [UNMASKED, 3]],
              mask="1011 111 00", flags="UnequalLengths MaskHoles FullyMasked")
 
 
@@ -310,13 +320,16 @@ def surprisal_weight_cases(case):
         x = tokens(None, mask, logp=logp, advantage=advantage, entropy=entropy)
         case(label, comment, x, flags, share=share, up=1.1, down=down, target=target)
 
-    stare("both", "2 of 3 good tokens and 2 of 3 bad ones, the least likely; none without advantage")
-    stare("o1", "good ones only", 0.1, 1)
-    stare("lively", "the entropy is at its target: 1", target=0.25, entropy=CALM[:2] + [[0.5, 0]])
-    stare("share-0", "none of them", 0)
-    stare("ties", "equally likely: the first; a tenth of ten is one, as the product is rounded", 0.1, logp=[[-1] * 3, [-1] * 3, [-1] * 4],
+    stare("both", "the least likely two of three tokens with A > 0, and two of three with A < 0; none with A = 0")
+    stare("o1", "down 1, share 0.1: only the least likely token with A > 0 has a weight other than 1", 0.1, 1)
+    stare("lively", "the mean entropy is exactly at its target, not below: every weight is 1",
+          target=0.25, entropy=CALM[:2] + [[0.5, 0]])
+    stare("share-0", "share 0: every weight is 1", 0)
+    stare("ties", "equally likely tokens: the first; 0.1 of ten is one token, as the product is rounded",
+          0.1, logp=[[-1] * 3, [-1] * 3, [-1] * 4],
           advantage=[[1] * 3, [0.5] * 3, [2] * 4], entropy=[[0] * 3, [0] * 3, [0.5] * 4])
-    stare("holes", "masked tokens are in no mean and no number", mask="101 00 11", logp=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25]],
+    stare("holes", "masked tokens hold NaN: they count neither in the mean entropy nor in the share",
+          mask="101 00 11", logp=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25]],
           advantage=[[1, NAN, 0.5], [1, NAN], [-1, -0.5]], entropy=[[0.25, NAN, 0], [9, NAN], [0.5, 0.25]], flags=HOLED)
 
 
@@ -370,12 +383,14 @@ def covariance_weight(batch: reads("advantage")):
 @cases("covariance_weight")
 def gaussian_covariance_cases(case):
     for label, comment, x, flags in (
-            ("plain", "tokens of large covariance count for little", tokens([0, 0, 1], logp=NOW, advantage=SIGNS), "UnequalLengths"),
-            ("equal", "equal advantages: 1", tokens([0, 0, 1], logp=NOW, advantage=[[0.5] * 3, [0.5] * 2, [0.5] * 2]), "UnequalLengths"),
-            ("square", "covariances of one size but not of one sign",
+            ("plain", "tokens of large covariance have small weights",
+             tokens([0, 0, 1], logp=NOW, advantage=SIGNS), "UnequalLengths"),
+            ("equal", "equal advantages: every covariance is 0, every weight 1",
+             tokens([0, 0, 1], logp=NOW, advantage=[[0.5] * 3, [0.5] * 2, [0.5] * 2]), "UnequalLengths"),
+            ("square", "covariances of equal size and both signs: every weight is 1",
              tokens([0, 0, 1], logp=[[-1, -3], [-1, -3], [-1, -3, -1, -3]],
                     advantage=[[1, -1], [-1, 1], [1, 1, -1, -1]]), "UnequalLengths"),
-            ("holes", "masked tokens are in no mean",
+            ("holes", "masked tokens hold NaN and are in no mean: their weight is 0",
              tokens([0, 0, 1, 1], "101 00 11 1", logp=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25], [-4]],
                     advantage=[[1, NAN, 0.5], [1, NAN], [-1, -0.5], [2]]), HOLED)):
         case(label, comment, x, flags)
@@ -476,17 +491,18 @@ def centroid_weight_cases(case):
              width=len(feature[0]), refine=refine, low=low, high=high)
 
     UPS = [[1, 1, 1], [-0.5, -0.5], [-1, 0.25]]
-    centroid("plain", "refined once, as in the released scripts", UPS)
-    centroid("unrefined", "centroids of all tokens alike", UPS, 0)
-    centroid("twice", "the temperature of a refinement is of the margins before it", UPS, 2, 0.5, 2)
-    centroid("one-side", "the other side's centroid is 0", [[1, 1, 1], [0.5, 0.5], [0, 0]], 1)
-    centroid("lone", "a token alone on its side: the least deviation; tokens without advantage have the lower weight",
+    centroid("plain", "one refinement, as in the released scripts", UPS)
+    centroid("unrefined", "no refinement: centroids weigh every token by abs(A) alone", UPS, 0)
+    centroid("twice", "two refinements: each divides by the deviation of the previous margins", UPS, 2, 0.5, 2)
+    centroid("one-side", "no advantage is negative: the centroid of that side is 0", [[1, 1, 1], [0.5, 0.5], [0, 0]], 1)
+    centroid("lone", "one token on each side: the deviation has its floor; tokens with A = 0 weigh `low`",
              [[0, 0, 0], [0, -1], [1, 0]], 1,
              0.25, 1, [[0, 0]] * 4 + [[0.001953125, 0], [0, 0.0009765625], [0, 0]])
-    centroid("faint", "advantages that sum to less than 1e-8", [[2 ** -30, 2 ** -30, 0], [-1, -1], [0, -1]], 0, 0.5, 1.5)
-    centroid("holes", "one dimension; what masked tokens hold is not read", [[1, NAN, 0.5], [NAN, -1], [-0.5, -1]], 1, 0.8, 1.2,
+    centroid("faint", "the advantages of a side sum to less than 1e-8, which is then the divisor",
+             [[2 ** -30, 2 ** -30, 0], [-1, -1], [0, -1]], 0, 0.5, 1.5)
+    centroid("holes", "one dimension; features of masked tokens are not read", [[1, NAN, 0.5], [NAN, -1], [-0.5, -1]], 1, 0.8, 1.2,
              [[0.5], [UNMASKED], [1.25], [UNMASKED], [-0.75], [0.25], [-1]], "101 01 11", "UnequalLengths MaskHoles NaNMasked")
-    centroid("none", "weights of 0 are not divided", [[0, 0, 0], [0, 0], [0, 0]], 1, 0, 1)
+    centroid("none", "low 0 and all advantages 0: every weight is 0, nothing is divided by 0", [[0, 0, 0], [0, 0], [0, 0]], 1, 0, 1)
 
 
 def dot(x, y):
@@ -547,11 +563,15 @@ def agent_weights(batch, agent: many(many(INTEGER))):
 @cases("agent_weights")
 def agent_weights_cases(case):
     on(case,
-       ("plain", "two agents, one, three", tokens([0, 0, 1], logp=[[-0.5] * 4, [-0.5] * 2, [-0.5] * 3]), "UnequalLengths",
+       ("plain", "responses of two agents, of one and of three",
+        tokens([0, 0, 1], logp=[[-0.5] * 4, [-0.5] * 2, [-0.5] * 3]), "UnequalLengths",
         dict(agent=[[4, 4, 9, 4], [4, 4], [1, 0, 2]])),
-       ("alone", "one token each", tokens([0, 1], logp=[[-0.5], [-0.5]]), "OneToken", dict(agent=[[0], [7]])),
-       ("turns", "an agent that comes back is the same", tokens(logp=[[-0.5] * 5]), "", dict(agent=[[1, 2, 2, 2, 1]])),
-       ("holes", "an agent of masked tokens is none", tokens([0, 0, 1], "1011 00 01", logp=[[-0.5] * 4, [-0.5] * 2, [-0.5] * 2]),
+       ("alone", "responses of a single token: weight 1",
+        tokens([0, 1], logp=[[-0.5], [-0.5]]), "OneToken", dict(agent=[[0], [7]])),
+       ("turns", "an agent that comes back later in the response is counted once",
+        tokens(logp=[[-0.5] * 5]), "", dict(agent=[[1, 2, 2, 2, 1]])),
+       ("holes", "an agent with masked tokens only is not counted",
+        tokens([0, 0, 1], "1011 00 01", logp=[[-0.5] * 4, [-0.5] * 2, [-0.5] * 2]),
         "UnequalLengths MaskHoles FullyMasked", dict(agent=[[3, UNMASKED, 5, 3], [UNMASKED] * 2, [UNMASKED, 5]])))
 
 
@@ -588,12 +608,15 @@ def routed_weight(batch: reads("entropy"), routed: many(FLAG), beta: NOT_NEGATIV
 def route_weight_cases(case):
     UNSURE = [[0.5, 2, 0], [1.25, 0.125], [3, 0.75]]
     on(case,
-       ("plain", "two of three responses are routed", tokens(entropy=UNSURE), "UnequalLengths", dict(routed=marks("101"), beta=1)),
-       ("none", "nobody is routed: 0", tokens(entropy=UNSURE), "UnequalLengths", dict(routed=marks("000"), beta=1)),
-       ("flat", "beta 0: 1", tokens(entropy=UNSURE), "UnequalLengths", dict(routed=marks("011"), beta=0)),
-       ("far", "e^-1600 and e^-1200: only what they are beside each other counts",
+       ("plain", "two of three responses are routed: tokens of the other have weight 0",
+        tokens(entropy=UNSURE), "UnequalLengths", dict(routed=marks("101"), beta=1)),
+       ("none", "no response is routed: every weight is 0",
+        tokens(entropy=UNSURE), "UnequalLengths", dict(routed=marks("000"), beta=1)),
+       ("flat", "beta 0: weight 1 at tokens of routed responses, 0 at others",
+        tokens(entropy=UNSURE), "UnequalLengths", dict(routed=marks("011"), beta=0)),
+       ("far", "factors of e^-1600 and e^-1200 underflow, their quotients do not",
         tokens(entropy=[[4, 3], [3.0009765625]]), "UnequalLengths Extreme", dict(routed=marks("11"), beta=400)),
-       ("holes", "tokens that do not count; a routed response without any",
+       ("holes", "masked tokens have weight 0; a fully masked response is routed",
         tokens(None, "101 00 11", entropy=[[0.5, NAN, 1], [NAN, 4], [2, 0.25]]), HOLED, dict(routed=marks("110"), beta=2)))
 
 
