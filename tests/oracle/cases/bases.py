@@ -6,6 +6,13 @@ def named(value):
     return str(value).replace("Infinity", "inf")
 
 
+# How `advantage.eps_place` is worded in comments.
+PLACES = {"add": "epsilon is added to the standard deviation, outside the square root",
+          "inside": "epsilon is added to the variance, inside the square root",
+          "floor": "the variance is at least epsilon, and nothing is added",
+          "floor_add": "the variance is at least epsilon, which is also added to the deviation"}
+
+
 # ---- bases
 
 PPO = changed(plain(), advantage={"baseline": "group_mean"}, surrogate={"kind": "ppo_clip", "eps_low": 0.2, "eps_high": 0.2},
