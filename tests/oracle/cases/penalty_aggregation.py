@@ -94,7 +94,7 @@ for own in OWN:
                  {"penalty": {"entropy_aggregation": own}}, empties)
 for label, changes in (("unmask", {"weight": {**BAND, "rollout_rejected": "unmask"}}), ("external", {"weight": {"external": "term"}}),
                        ("alone", {"penalty": {"kl": "none"}}), ("malus", {"penalty": {"entropy_coef": -0.125}})):
-    case(f"entropy-responses-{label}", f"entropy bonus over responses, the rest over tokens; {settings(changes)}",
+    case(f"entropy-responses-{label}", f"entropy over responses, the rest over tokens; {settings(changes)}",
          changed(changed(K3, penalty={"entropy_coef": 0.25}), **changes), {"penalty": {"entropy_aggregation": "seq_mean_token_mean"}}, unlike)
 case("both", "the KL is averaged over responses, the entropy bonus over tokens, the rest divided by a constant; empty responses dropped",
      over("seq_mean_constant", ENTROPY),
