@@ -21,8 +21,8 @@ def batch_of(groups, rewards, seed, lengths=None, **options):
 # ties at the top and below, all equal, below 0
 ranks = batch_of((4, 3, 3), (0.5, 1, 1, -0.25, 0.5, 0.5, 0.5, -1, -0.25, -0.5), 711, lengths=[1] * 10)
 pairs = batch_of((2, 2), (1, 0.25, -0.5, -0.5), 712)
-for name, words in (("pkpo_max", "the sum, over the pairs (k = 2) that hold the response, of their largest reward, over the number of all pairs"),
-                    ("pkpo_gain", "the sum, over the pairs (k = 2) that hold the response, of what it adds to the other's reward, over all pairs"),
+for name, words in (("pkpo_max", "the largest rewards of the pairs (k = 2) that hold the response, over the number of all pairs"),
+                    ("pkpo_gain", "what the response adds to the other reward of its pairs (k = 2), over the number of all pairs"),
                     ("pkpo_loo", "pkpo_max of the response (k = 2) minus that of the group without it, so that it adds no bias")):
     case(name, f"{words}", NONE, {"transform": name, "pass_k": 2}, ranks)
     case(f"{name}-1",

@@ -28,8 +28,8 @@ for kl in ("k1", "k2", "k3", "abs"):
                         continue  # its own gradient
                     base = changed(KL_BASE, penalty={"kl": kl, "kl_importance_weight": u, "kl_coef": 0.5, **fields})
                 case(f"{kl}-{gradient}-{u}{clamp}",
-                     f"KL estimator {kl}, kl_gradient {gradient}, importance weight {u}{''.join(f', {name} {x}' for name, x in fields.items())}; "
-                     "reference above, below and equal",
+                     f"KL estimator {kl}, kl_gradient {gradient}, importance weight {u}"
+                     f"{''.join(f', {name} {x}' for name, x in fields.items())}; reference above, below and equal",
                      base,
                      {"penalty": {"kl": kl, "kl_gradient": gradient, "kl_importance_weight": u, "kl_coef": 0.5, **fields}}, apart)
 K3 = changed(KL_BASE, penalty={"kl": "k3", "kl_coef": 0.5})

@@ -95,10 +95,12 @@ for own in OWN:
 for label, changes in (("unmask", {"weight": {**BAND, "rollout_rejected": "unmask"}}), ("external", {"weight": {"external": "term"}}),
                        ("alone", {"penalty": {"kl": "none"}}), ("malus", {"penalty": {"entropy_coef": -0.125}})):
     case(f"entropy-responses-{label}", f"entropy over responses, the rest over tokens; {settings(changes)}",
-         changed(changed(K3, penalty={"entropy_coef": 0.25}), **changes), {"penalty": {"entropy_aggregation": "seq_mean_token_mean"}}, unlike)
+         changed(changed(K3, penalty={"entropy_coef": 0.25}), **changes), {"penalty": {"entropy_aggregation": "seq_mean_token_mean"}},
+         unlike)
 case("both", "the KL is averaged over responses, the entropy bonus over tokens, the rest divided by a constant; empty responses dropped",
      over("seq_mean_constant", ENTROPY),
-     {"penalty": {"kl_aggregation": "seq_mean_token_mean", "entropy_aggregation": "token_mean"}, "aggregation": {"empty_sequences": "drop"}},
+     {"penalty": {"kl_aggregation": "seq_mean_token_mean", "entropy_aggregation": "token_mean"},
+      "aggregation": {"empty_sequences": "drop"}},
      empties)
 case("both-crossed", "the KL is averaged over tokens, the entropy bonus over responses, the rest over prompts",
      over("group_mean_token_mean", ENTROPY),

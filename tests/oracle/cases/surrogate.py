@@ -109,7 +109,8 @@ for name, field, value in (("squared", "beta", -0.5), ("squared", "beta", 0), ("
                            ("topr", "weight_min", 0.25), ("topr", "weight_max", 3), ("topr", "weight_max", INF),
                            ("masked_weight", "weight_min", 0), ("masked_weight", "weight_max", 1.5), ("masked_weight", "weight_max", INF),
                            ("sapo_detached", "tau_pos", 2), ("sapo_detached", "tau_neg", 0.5)):
-    case(f"{name}-{field}-{named(value)}", f"surrogate {called(name)} with {field} = {named(value)}; log-ratios from -2 to 2, A of every sign",
+    case(f"{name}-{field}-{named(value)}",
+         f"surrogate {called(name)} with {field} = {named(value)}; log-ratios from -2 to 2, A of every sign",
          changed(PPO, surrogate=NEW_KINDS[name]),
          {"surrogate": {field: value}}, every_level)
 

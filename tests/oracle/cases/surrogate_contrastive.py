@@ -24,7 +24,8 @@ case("contrastive-scores", "contrastive loss of mean log-probabilities instead o
 for label, fields in (("cold", {"contrast_temperature": 0.0625}), ("warm", {"contrast_temperature": 10}),
                       ("no-margin", {"contrast_margin": 0}), ("margin", {"contrast_margin": 2}),
                       ("margin-below", {"contrast_margin": -0.75})):
-    case(f"contrastive-{label}", f"contrastive loss of a group's scores, {', '.join(f'{name} = {value}' for name, value in fields.items())}",
+    case(f"contrastive-{label}",
+         f"contrastive loss of a group's scores, {', '.join(f'{name} = {value}' for name, value in fields.items())}",
          OF, {"surrogate": fields}, teams)
 case("contrastive-first", "contrastive loss: the first counting token's advantage decides whether a response is positive or negative",
      MEAN, CONTRASTIVE, first)

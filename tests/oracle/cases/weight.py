@@ -44,7 +44,7 @@ for correction in ("truncate", "mask", "reject"):
                 elif rejected == "unmask":
                     base = changed(WEIGHED, weight=fields)
                 case(f"{correction}-{unit}-{rejected}" + ("-clamp" if clamp else ""),
-                     f"weights of old over rollout policy below, inside and above 0.5..1.5: {correction}, level {unit}, {rejected}, clamp {clamp}",
+                     f"old/rollout weights below, inside and above 0.5..1.5: {correction}, level {unit}, {rejected}, clamp {clamp}",
                      base,
                      {"weight": {**fields, "rollout_clamp": clamp, "rollout_rejected": rejected}}, mismatch)
 IN_BAND = changed(WEIGHED, weight={"rollout_is": "mask", "rollout_is_low": 0.5, "rollout_is_high": 1.5})
@@ -150,7 +150,7 @@ def distant(o):
 for trust, fields in TRUST.items():
     for label, comment, make in (("certain", "probability 1 under policy, old policy or both", certain),
                                  ("neginf", "probability 0 under policy, old policy or both", impossible),
-                                 ("far-800", "log-ratios of +-80 and +-800, beyond every limit", distant)):
+                                 ("far-800", "log-ratios of +-80 and +-800, far beyond the limits", distant)):
         case(f"trust-{trust}-{label}", f"trust region {trust}: {comment}", changed(TRUSTED, penalty={"kl": "none", "kl_coef": 0}),
              {"weight": {"trust": trust, **fields}}, make)
 
@@ -213,7 +213,7 @@ def chosen(o):
 for selected in ("keep", "drop"):
     for unit in ("token", "sequence_mean"):
         case(f"selected-{selected}-{unit}",
-             f"selected = {selected}: the other tokens lose their surrogate, not their KL penalty; level {unit}",
+             f"selected = {selected}: {'un' * (selected == 'keep')}selected tokens have no surrogate, but the KL; level {unit}",
              changed(TRUSTED, ratio={"level": unit}), {"weight": {"selected": selected}}, chosen)
     case(f"selected-{selected}-ppo_clip", f"selected = {selected}: tokens that lose their surrogate are not counted as clipped",
          changed(PPO, penalty={"kl": "k3", "kl_coef": 0.25}), {"weight": {"selected": selected}}, chosen)
@@ -246,7 +246,7 @@ for reject, fields in REJECT.items():
                  base, {"weight": {**whole, "rollout_rejected": rejected}}, mismatch)
     summed = {"rollout_rs": reject, "rollout_rs_level": "sequence_sum", **fields}
     case(f"reject-{reject}-clamp",
-         f"rollout_rs = {reject} with rollout_clamp: {'probabilities' if reject == 'probability' else 'log-ratios'} are {'not ' * (reject == 'probability')}clamped before it",
+         f"rollout_rs = {reject}: rollout_clamp {'has no effect' if reject == 'probability' else 'clamps the log-ratios first'}",
          WEIGHED if reject == "probability" else changed(WEIGHED, weight=summed),
          {"weight": {**summed, "rollout_clamp": 0.0625}}, mismatch)
     within = changed(WEIGHED, weight={"rollout_rs": reject, **fields, "rollout_rejected": "unmask"})
@@ -267,7 +267,7 @@ for reject, low, high in (("ratio", 1, 1.25), ("ratio", 0.75, 1), ("k2", 0, 0), 
          {"weight": {"rollout_rs": reject, "rollout_rs_low": low, "rollout_rs_high": high, "rollout_rejected": "unmask"}}, agreement)
 for rejected in ("zero_weight", "unmask"):
     case(f"reject-all-{rejected}",
-         f"every token is rejected, {rejected}: {'only the KL penalty is left' if rejected == 'zero_weight' else 'no token counts, loss 0'}",
+         f"every token is rejected, {rejected}: {'only the KL is left' if rejected == 'zero_weight' else 'no token counts, loss 0'}",
          WEIGHED,
          {"weight": {"rollout_rs": "ratio", "rollout_rs_low": 50, "rollout_rs_high": 60, "rollout_rejected": rejected}}, mismatch)
     for correction in ("none", "truncate"):

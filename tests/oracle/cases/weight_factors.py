@@ -44,7 +44,7 @@ for correction, unit, rejected in (("truncate", "token", "zero_weight"), ("trunc
                                    ("truncate", "segment_mean", "zero_weight"), ("mask", "token", "zero_weight"),
                                    ("mask", "token", "unmask")):
     weighs(f"norm-{correction}-{unit}-{rejected}",
-           f"rollout weights over their mean: {correction}, level {unit}, {rejected}; mean over {'responses' if 'seq' in unit else 'tokens'}",
+           f"rollout weights ({correction}, {unit}, {rejected}) over their mean, over {'responses' if 'seq' in unit else 'tokens'}",
            corrected(correction, unit, rejected), mismatch, rollout_is_norm="mean")
 weighs("norm-sequence-tokens", "rollout weights of responses over their mean; a response with rejected tokens counts with its mean weight",
        corrected("truncate", "sequence_sum", rollout_rs="k2", rollout_rs_high=0.25), mismatch, rollout_is_norm="mean")
@@ -234,7 +234,7 @@ def given(o):
 PAID = changed(PPO, penalty={"kl": "k3", "kl_coef": 0.25, "entropy_coef": 0.125})
 for what in ("policy", "term"):
     weighs(f"given-{what}",
-           f"given token weights, external = {what}: {'surrogate' if what == 'policy' else 'surrogate, KL penalty and entropy bonus'} times weight",
+           f"given token weights, external = {what}: they multiply the surrogate{', KL and entropy' * (what == 'term')}",
            PAID, given, external=what)
 weighs("given-corrected", "given token weights multiply the whole term, the surrogate also by normalised rollout weights and FIPO's",
        changed(PAID, weight={"rollout_is": "truncate", "rollout_is_high": 1.125, "rollout_is_norm": "mean", **FIPO}), given,

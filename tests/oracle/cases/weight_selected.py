@@ -130,13 +130,13 @@ for correction in ("truncate", "mask", "reject"):
     for unit in ("token", "sequence_sum", "sequence_mean", "segment_sum"):
         rejected = "unmask" if (correction, unit) in UNMASK else "zero_weight"
         case(f"{correction}-{unit}-{rejected}",
-             f"selected = only, rollout_is {correction} by {unit}, {'of one' if unit == 'token' else 'with unselected'} token{'s' * (unit != 'token')}; {rejected}",
+             f"selected = only, rollout_is {correction} by {unit}{', unselected tokens included' * (unit != 'token')}; {rejected}",
              changed(over("seq_mean_token_mean"), weight={"rollout_is": correction, "rollout_is_level": unit, "rollout_rejected": rejected,
                                                           **(NARROW if unit == "sequence_mean" else BAND)}), ONLY, mismatch)
 for unit in ("token", "sequence_sum", "sequence_mean", "sequence_max", "segment_mean", "segment_max"):
     for rejected in ("zero_weight", "unmask"):
         case(f"reject-k2-{unit}-{rejected}",
-             f"selected = only, rollout_rs k2 by {unit}, {'of one' if unit == 'token' else 'with unselected'} token{'s' * (unit != 'token')}; {rejected}",
+             f"selected = only, rollout_rs k2 by {unit}{', unselected tokens included' * (unit != 'token')}; {rejected}",
              changed(over("group_mean_token_mean"), weight={"rollout_rs": "k2", "rollout_rs_level": unit, "rollout_rs_high": 0.25,
                                                             "rollout_rejected": rejected}), ONLY, mismatch)
 for rejected in ("zero_weight", "unmask"):
