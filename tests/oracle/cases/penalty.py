@@ -126,7 +126,8 @@ def some_selected(o):
 
 for label, fields in (("k3", {}), ("abs-old", {"kl": "abs", "kl_reference": "old"}), ("unit", {"kl_importance_weight": "level"}),
                       ("entropy", {"entropy_coef": 0.25})):
-    case(f"kl_on-{label}", f"KL penalty at tokens with kl_mask only; the other tokens still count in the divisor ({label})",
+    case(f"kl_on-{label}",
+         f"KL penalty at tokens with kl_mask only, over all tokens; {', '.join(f'{name} = {x}' for name, x in fields.items()) or 'kl = k3'}",
          changed(K3, penalty=fields),
          {"penalty": {"kl_on": "selected"}}, some_selected)
 
@@ -140,11 +141,13 @@ def entropies(o):
 
 
 ENTROPY = changed(KL_BASE, penalty={"entropy_coef": 0.25})
+BESIDE = {"reinforce": "surrogate -A log p", "clip": "PPO's clip", "k3": "a k3 KL", "token": "a KL weighted by ratios",
+          "constant-value": "a clamped k3 KL"}
 for label, base in (("reinforce", SCORE), ("clip", PPO), ("k3", K3), ("token", changed(K3, penalty={"kl_importance_weight": "token"})),
                     ("constant-value", changed(K3, penalty={"kl_clamp_value": 0.0078125}))):
     for sign, coef in (("bonus", 0.25), ("malus", -0.125)):
         case(f"entropy-{label}-{sign}",
-             f"entropy bonus with coefficient {coef} beside {label}: entropy is not differentiated with respect to log p", base,
+             f"entropy bonus with coefficient {coef} beside {BESIDE[label]}: it has no gradient with respect to log p", base,
              {"penalty": {"entropy_coef": coef}}, entropies)
 case("entropy_coef", "entropy bonus with coefficient 2 instead of 0.25", ENTROPY, {"penalty": {"entropy_coef": 2}}, entropies)
 case("entropy-truncated", "tokens of truncated responses, which are masked, get no entropy bonus", ENTROPY,

@@ -64,7 +64,7 @@ DETACHED = ("topr", "masked_weight", "sapo_detached")  # kinds that differentiat
 
 
 def called(name):
-    return name.replace("-dual", " with a dual clip")
+    return name.replace("-dual", " (with a dual clip)")
 
 
 for name, kind in NEW_KINDS.items():

@@ -213,7 +213,7 @@ def chosen(o):
 for selected in ("keep", "drop"):
     for unit in ("token", "sequence_mean"):
         case(f"selected-{selected}-{unit}",
-             f"selected = {selected}: {'un' * (selected == 'keep')}selected tokens have no surrogate, but the KL; level {unit}",
+             f"selected = {selected}: {'un' * (selected == 'keep')}selected tokens have only the KL, no surrogate; level {unit}",
              changed(TRUSTED, ratio={"level": unit}), {"weight": {"selected": selected}}, chosen)
     case(f"selected-{selected}-ppo_clip", f"selected = {selected}: tokens that lose their surrogate are not counted as clipped",
          changed(PPO, penalty={"kl": "k3", "kl_coef": 0.25}), {"weight": {"selected": selected}}, chosen)
