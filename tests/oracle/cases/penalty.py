@@ -127,7 +127,7 @@ def some_selected(o):
 for label, fields in (("k3", {}), ("abs-old", {"kl": "abs", "kl_reference": "old"}), ("unit", {"kl_importance_weight": "level"}),
                       ("entropy", {"entropy_coef": 0.25})):
     case(f"kl_on-{label}",
-         f"KL penalty at tokens with kl_mask only, over all tokens; {', '.join(f'{name} = {x}' for name, x in fields.items()) or 'kl = k3'}",
+         f"KL at tokens with kl_mask only, over all tokens; {', '.join(f'{name} = {x}' for name, x in fields.items()) or 'kl = k3'}",
          changed(K3, penalty=fields),
          {"penalty": {"kl_on": "selected"}}, some_selected)
 
