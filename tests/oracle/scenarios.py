@@ -329,7 +329,7 @@ def ragged(o):
     return full(o, (3, 2), (4, 1, 6, 2, 3), 11)
 
 
-@scenario("full", "", "all responses have the same length")
+@scenario("full", "", "all responses have the same length, so means over tokens and means over responses agree")
 def equal_lengths(o):
     return full(o, (2, 2), (3, 3, 3, 3), 12)
 
@@ -345,7 +345,8 @@ def one_token(o):
     return full(o, (2, 2), (1, 1, 1, 1), 14)
 
 
-@scenario("near", "NearOnPolicy UnequalLengths", "log-ratios from 1e-7 to 1e-3, where e^x - x - 1 cancels",
+@scenario("near", "NearOnPolicy UnequalLengths",
+          "log-ratios from 1e-7 to 1e-3: e^x - x - 1 and e^x - 1 lose most digits if computed as written",
           any_of(uses_ratio, kl_of_logp))
 def near(o):
     sizes = (1, 7, 80, 900, 8000)  # in units of 2^-23
@@ -358,7 +359,8 @@ def near(o):
     return batch
 
 
-@scenario("fine", "NearOnPolicy UnequalLengths", "response ratios below, in and above a clip of a few 1e-4",
+@scenario("fine", "NearOnPolicy UnequalLengths",
+          "the responses' mean log-ratios are below, inside and above a clip of a few 1e-4, for A of both signs",
           lambda o: o["surrogate"]["kind"] == "ppo_clip" and o["surrogate"]["eps_high"] < 0.01)
 def fine(o):
     # means of -2e-3, -2e-4, 1e-4, 5e-4, 4e-3 or so, for responses of both signs of A
@@ -374,13 +376,14 @@ def on_policy(o):
     return full(o, (2, 2), (2, 1, 3, 1), 17, d=zero, f_gap=zero, b_gap=zero)
 
 
-@scenario("extreme-50", "Extreme", "log-ratios of +-20 (exactly), +-20.5 and +-50 for advantages of both signs", uses_ratio)
+@scenario("extreme-50", "Extreme", "log-ratios of +-20 (exactly the bound of some clamps), +-20.5 and +-50, for A of both signs",
+          uses_ratio)
 def extreme_50(o):
     values = ((20, -20), (-50,), (0.25, -20.5), (50,), (20.5,), (-0.25, 0.125))
     return full(o, (3, 3), [len(v) for v in values], 18, d=lambda dice, i, t: values[i][t], reward=(1, 1, 0, 0, 0, 1))
 
 
-@scenario("extreme-200", "Extreme", "log-ratios of +-200: e^200 overflows a binary32, e^-200 underflows it", uses_ratio)
+@scenario("extreme-200", "Extreme", "log-ratios of +-200: e^200 overflows binary32, e^-200 underflows it", uses_ratio)
 def extreme_200(o):
     values = ((200,), (-0.25, 0.5), (-200, 0.25), (0.125,))
     return full(o, (2, 2), [len(v) for v in values], 19, d=lambda dice, i, t: values[i][t], reward=(0, 1, 0, 1))
@@ -399,27 +402,29 @@ def below(dice, i, t):
 
 
 @scenario("extreme-800-good", "Extreme",
-          "log-ratio +800 where A > 0 and -800 where A < 0: e^800 is beyond binary64, e^-800 below", uses_ratio)
+          "log-ratio 800 where A > 0 and -800 where A < 0: e^800 overflows binary64, e^-800 underflows", uses_ratio)
 def extreme_800_good(o):
     values = ((800,), (-800,), (0.25, -0.125))
     return full(o, (3,), [len(v) for v in values], 20, d=lambda dice, i, t: values[i][t], reward=(1, -1, 0.5), f_gap=below)
 
 
 @scenario("extreme-800-bad", "Extreme",
-          "log-ratio +800 where A < 0 and -800 where A > 0: the loss is infinite where no clip bounds it", uses_ratio)
+          "log-ratio 800 where A < 0 and -800 where A > 0: the loss is infinite where no clip bounds it", uses_ratio)
 def extreme_800_bad(o):
     values = ((-800,), (800,), (0.25, -0.125))
     return full(o, (3,), [len(v) for v in values], 21, d=lambda dice, i, t: values[i][t], reward=(1, -1, 0.5), f_gap=below)
 
 
-@scenario("all-clipped-high", "AllClippedHigh GivenAdvantage", "A > 0 and a ratio above every upper clip at every token", clips)
+@scenario("all-clipped-high", "AllClippedHigh GivenAdvantage",
+          "every token has A > 0 and a ratio above the upper clip: a clipped objective has gradient 0 everywhere", clips)
 def all_clipped_high(o):
     batch = full(o, (2,), (2, 3), 22, d=lambda dice, i, t: dice.fraction(2, 3, 8))
     batch["advantage"] = like(batch["length"], lambda i, t: (4 + i + t) / 4)
     return batch
 
 
-@scenario("all-clipped-low", "AllClippedLow GivenAdvantage", "A < 0 and a ratio below every lower clip at every token", clips)
+@scenario("all-clipped-low", "AllClippedLow GivenAdvantage",
+          "every token has A < 0 and a ratio below the lower clip: a clipped objective has gradient 0 everywhere", clips)
 def all_clipped_low(o):
     batch = full(o, (2,), (2, 3), 23, d=lambda dice, i, t: -dice.fraction(2, 3, 8))
     batch["advantage"] = like(batch["length"], lambda i, t: -(4 + i + t) / 4)
@@ -427,7 +432,7 @@ def all_clipped_low(o):
 
 
 @scenario("signs", "AdvantageSigns GivenAdvantage UnequalLengths",
-          "given advantages that are positive, negative and 0 inside a response, each with a ratio below, in and above the clip")
+          "given advantages that are positive, negative and 0 inside a response, each with a ratio below, inside and above the clip")
 def signs(o):
     d = ((-2, 0.0625, 2), (2, -0.0625, -2, 1.25), (2, -2, 0.125), (0.03125, 1.5))
     a = ((1, 0.5, -0.75), (1.25, -1, 0, 0.25), (0, -0.5, -1.5), (-0.25, -1))
@@ -437,7 +442,7 @@ def signs(o):
 
 
 @scenario("all-zero-advantage", "AdvantageSigns GivenAdvantage",
-          "one group whose advantages are all 0, one where a single token has one",
+          "given advantages that are all 0 in one group and 0 but for a single token in the other",
           lambda o: o["aggregation"]["empty_sequences"] == "keep" and uses_ratio(o) and unit(o))
 def zero_advantages(o):
     batch = full(o, (2, 1), (1, 2, 2), 25, d=lambda dice, i, t: dice.signed(0.5, 2, 8))
@@ -446,29 +451,32 @@ def zero_advantages(o):
 
 
 @scenario("equal-rewards", "EqualRewards",
-          "eight equal rewards that binary fractions cannot hold (the binary32 nearest 0.7), beside an informative group",
+          "eight equal rewards of 0.7, which binary fractions cannot hold: A must be exactly 0, no rounding error scaled up",
           compares)
 def equal_rewards(o):
     x = binary32(0.7)
     return full(o, (8, 2), (1,) * 10, 26, reward=[x] * 8 + [x, 1])
 
 
-@scenario("all-equal-rewards", "EqualRewards", "every reward of the batch is the same", compares)
+@scenario("all-equal-rewards", "EqualRewards", "every reward of the batch is 0.1, so every difference and every deviation is exactly 0",
+          compares)
 def all_equal_rewards(o):
     return full(o, (3, 2), (1, 2, 1, 1, 1), 27, reward=[binary32(0.1)] * 5)
 
 
-@scenario("offset-rewards", "OffsetRewards", "rewards of 1e7 + 0 or 1: the spread is in the last bit of a binary32", rewarded)
+@scenario("offset-rewards", "OffsetRewards",
+          "rewards of 1e7 and 1e7 + 1: the spread is in the last bit of binary32, squares of rewards lose it", rewarded)
 def offset_rewards(o):
     return full(o, (3, 2), (1, 2, 1, 1, 2), 28, reward=[1e7, 1e7 + 1, 1e7, 1e7 + 1, 1e7])
 
 
-@scenario("singleton", "Singleton UnevenGroups", "groups of one, two and one", all_of(grouped, rewarded))
+@scenario("singleton", "Singleton UnevenGroups", "groups of one, two and one response: a lone response has nothing to be compared with",
+          all_of(grouped, rewarded))
 def singleton(o):
     return full(o, (1, 2, 1), (2, 1, 2, 1), 29, reward=(1, 1, -0.5, 0.75))
 
 
-@scenario("singleton-step", "Singleton UnevenGroups", "a group whose only response has one step, and one with three steps",
+@scenario("singleton-step", "Singleton UnevenGroups", "a group whose only response has one step, and a group with three steps",
           stepwise)
 def singleton_step(o):
     batch = full(o, (1, 2), (2, 3, 1), 30)
@@ -476,25 +484,25 @@ def singleton_step(o):
     return batch
 
 
-@scenario("uneven", "UnevenGroups UnequalLengths", "groups of two, four and three, one of them with equal rewards",
+@scenario("uneven", "UnevenGroups UnequalLengths", "groups of two, four and three responses, one of them with equal rewards",
           all_of(compares, rewarded))
 def uneven(o):
     return full(o, (2, 4, 3), (2, 1, 1, 3, 1, 2, 1, 1, 2), 31, reward=(1, 0, 0.5, 0.5, 0.5, 0.5, 1, 0, 0.25))
 
 
 @scenario("fully-masked", "FullyMasked UnequalLengths",
-          "one response without any token that counts, and a group that has no other")
+          "one response whose tokens are all masked, and one group with no other response")
 def fully_masked(o):
     return full(o, (2, 2, 1), (2, 3, 2, 1, 2), 32, mask={(1, 0), (1, 1), (1, 2), (4, 0), (4, 1)}, reward=(1, 0, 0.5, 1, 0.25))
 
 
 @scenario("holes", "MaskHoles UnequalLengths",
-          "tokens in the middle, at the start and at the end of responses do not count (tool output)")
+          "masked tokens (such as tool output) in the middle, at the start and at the end of responses")
 def holes(o):
     return full(o, (2, 2), (5, 4, 3, 2), 33, mask={(0, 1), (0, 2), (1, 0), (2, 2), (3, 0)})
 
 
-@scenario("nan-masked", "NaNMasked MaskHoles", "NaN and infinities in every masked slot: nothing may leak")
+@scenario("nan-masked", "NaNMasked MaskHoles", "masked tokens hold NaN and infinities in every array: no output may change or become NaN")
 def nan_masked(o):
     masked = {(0, 1): NAN, (0, 2): INF, (1, 0): MINUS_INF, (2, 0): NAN, (2, 1): NAN}
     batch = full(o, (2, 2), (4, 2, 2, 1), 34, mask=set(masked), reward=(1, 0, 0.5, -0.5))
@@ -506,7 +514,8 @@ def nan_masked(o):
     return batch
 
 
-@scenario("nan-masked-given", "NaNMasked GivenAdvantage MaskHoles", "NaN and infinities in masked slots of given advantages",
+@scenario("nan-masked-given", "NaNMasked GivenAdvantage MaskHoles",
+          "masked tokens hold NaN and infinities in log-probabilities and given advantages",
           uses_ratio)
 def nan_masked_given(o):
     batch = full(o, (2,), (3, 1), 35, mask={(0, 0), (0, 2)})
@@ -515,7 +524,7 @@ def nan_masked_given(o):
     return batch
 
 
-@scenario("everything-masked", "FullyMasked", "no token counts: loss 0, gradient 0, no NaN")
+@scenario("everything-masked", "FullyMasked", "every token of the batch is masked: loss 0, gradient 0, no NaN from 0/0")
 def everything_masked(o):
     return full(o, (2, 1), (1, 2, 1), 36, mask={(0, 0), (1, 0), (1, 1), (2, 0)})
 
@@ -550,24 +559,25 @@ def neginf_policy_bad(o):
     return with_infinity(o, 38, [(1, 0)], ["logp"])
 
 
-@scenario("neginf-old-good", "NegInf", "the old policy gave probability 0 to a token with A > 0: an infinite ratio", uses_ratio)
+@scenario("neginf-old-good", "NegInf", "the behaviour policy gave probability 0 to a token with A > 0: an infinite ratio", uses_ratio)
 def neginf_old_good(o):
     return with_infinity(o, 39, [(0, 0)], [denominator(o)])
 
 
 @scenario("neginf-old-bad", "NegInf",
-          "the old policy gave probability 0 to a token with A < 0: infinite ratio, infinite loss if unbounded", uses_ratio)
+          "the behaviour policy gave probability 0 to a token with A < 0: infinite ratio, infinite loss if unbounded", uses_ratio)
 def neginf_old_bad(o):
     return with_infinity(o, 40, [(1, 1)], [denominator(o)])
 
 
-@scenario("neginf-both", "NegInf", "all policies give probability 0 to a token: its log-ratio is 0",
+@scenario("neginf-both", "NegInf", "all policies give probability 0 to a token: -inf minus -inf counts as a log-ratio of 0, not NaN",
           any_of(uses_ratio, kl_of_logp, kl_in_reward))
 def neginf_both(o):
     return with_infinity(o, 41, [(0, 0)], ["logp", "logp_old", "logp_ref", "logp_rollout"])
 
 
-@scenario("neginf-pair", "NegInf", "inside one response an infinite log-ratio of either sign: they cancel, the ratio is finite",
+@scenario("neginf-pair", "NegInf",
+          "one response has log-ratios of +infinity and -infinity: they cancel, its mean or summed log-ratio is finite",
           unit)
 def neginf_pair(o):
     batch = with_infinity(o, 42, [(0, 1)], [denominator(o)])
@@ -577,12 +587,13 @@ def neginf_pair(o):
     return batch
 
 
-@scenario("neginf-ref", "NegInf Reference", "the reference gives probability 0 to a token", kl_of_logp)
+@scenario("neginf-ref", "NegInf Reference", "the reference policy gives probability 0 to a token, so its KL may be infinite", kl_of_logp)
 def neginf_ref(o):
     return with_infinity(o, 43, [(0, 1)], ["logp_ref"])
 
 
-@scenario("neginf-policy-kl", "NegInf Reference", "the policy gives probability 0 to a token and the reference does not",
+@scenario("neginf-policy-kl", "NegInf Reference",
+          "the policy gives probability 0 to a token, the reference does not: the KL's log-ratio is -infinity",
           kl_of_logp)
 def neginf_policy_kl(o):
     batch = with_infinity(o, 44, [(1, 0)], ["logp"])
@@ -590,7 +601,8 @@ def neginf_policy_kl(o):
     return batch
 
 
-@scenario("overlong", "Truncated UnequalLengths", "lengths at, inside and beyond the window; the window is moved to 4..8 tokens",
+@scenario("overlong", "Truncated UnequalLengths",
+          "overlong punishment from 4 to 8 tokens: lengths at, inside and beyond that range; a masked token counts in the length",
           lambda o: o["reward"]["overlong"] != "none", {"reward": {"overlong_max": 8, "overlong_cache": 4}})
 def overlong(o):
     # a masked token still counts in the length
@@ -598,13 +610,14 @@ def overlong(o):
 
 
 @scenario("overlong-equal", "Truncated EqualRewards",
-          "rewards all equal, lengths not: the overlong punishment makes advantages, the group stays uninformative; window 2..4",
+          "equal rewards, unequal lengths: the overlong punishment (from 2 to 4 tokens) alone makes the advantages",
           lambda o: o["reward"]["overlong"] != "none", {"reward": {"overlong_max": 4, "overlong_cache": 2}})
 def overlong_equal(o):
     return full(o, (3,), (2, 3, 5), 46, reward=(1, 1, 1))
 
 
-@scenario("truncated", "Truncated UnequalLengths", "truncated responses leave the loss but stay in the group statistics",
+@scenario("truncated", "Truncated UnequalLengths",
+          "truncated responses are masked in the loss but still count in their group's mean and deviation",
           lambda o: o["weight"]["truncated"] == "mask")
 def truncated(o):
     batch = full(o, (2, 2), (3, 2, 1, 2), 47, reward=(1, 0, 0.5, 1))
@@ -612,7 +625,7 @@ def truncated(o):
     return batch
 
 
-@scenario("all-truncated", "Truncated FullyMasked", "every response is truncated: loss 0",
+@scenario("all-truncated", "Truncated FullyMasked", "every response is truncated and masked in the loss: loss 0, no 0/0",
           lambda o: o["weight"]["truncated"] == "mask")
 def all_truncated(o):
     batch = full(o, (2,), (2, 1), 48, reward=(1, 0))
@@ -621,7 +634,7 @@ def all_truncated(o):
 
 
 @scenario("rollout", "Rollout UnequalLengths",
-          "weights of old over rollout inside, on both sides of and beyond the bands, exactly 1 too",
+          "weights of old over rollout policy inside, outside on both sides of the usual bounds, and exactly 1",
           any_of(corrected, lambda o: o["ratio"]["behaviour"] == "rollout"))
 def rollout(o):
     gaps = ((0, 0.5, -0.5), (-1.75, 0.25), (0, 0), (2, -2.25, 0.125, 0.0625), (-0.0078125, 0.0078125), (0.25, -0.25, -0.5))
@@ -630,19 +643,21 @@ def rollout(o):
                 reward=(1, 0, 0.5, 0, 1, 1), more=("logp_old",))
 
 
-@scenario("rollout-far", "Rollout Extreme", "the sampling engine was far off: weights of e^-50, e^12 and e^50", corrected)
+@scenario("rollout-far", "Rollout Extreme", "the rollout policy is far off: weights of old over rollout policy of e^-50, e^12 and e^50",
+          corrected)
 def rollout_far(o):
     gaps = ((50,), (-12, 0.125), (-50,), (0.0625, -0.0625))
     return full(o, (2, 2), [len(g) for g in gaps], 50, b_gap=lambda dice, i, t: gaps[i][t], reward=(1, 0, 1, 0))
 
 
-@scenario("neginf-rollout", "NegInf Rollout", "the sampling engine reported probability 0 for a token: an infinite weight",
+@scenario("neginf-rollout", "NegInf Rollout",
+          "the rollout policy reports probability 0 for a token: an infinite weight of old over rollout policy",
           corrected)
 def neginf_rollout(o):
     return with_infinity(o, 51, [(0, 1)], ["logp_rollout"])
 
 
-@scenario("reference", "Reference UnequalLengths", "the reference is 1e-7 to 30 away, on both sides",
+@scenario("reference", "Reference UnequalLengths", "log-ratios to the reference policy from 1e-7 to 30, of both signs",
           any_of(kl_of_logp, kl_in_reward))
 def reference(o):
     gaps = ((2 ** -23, -1, 0.125), (-30, 2 ** -18), (30, -2 ** -13), (-2 ** -23, 1), (4, -4))
@@ -659,14 +674,14 @@ def reference(o):
     return batch
 
 
-@scenario("reference-far", "Reference Extreme", "the reference is 200 away, below and above", kl_of_logp)
+@scenario("reference-far", "Reference Extreme", "the reference's log-probability is 200 above and 200 below the policy's", kl_of_logp)
 def reference_far(o):
     gaps = ((200,), (-200, 0.25))
     return full(o, (2,), [len(g) for g in gaps], 53, f_gap=lambda dice, i, t: gaps[i][t], reward=(1, 0))
 
 
 @scenario("kl-bounded", "Reference Extreme UnequalLengths",
-          "the KL's estimate inside and beyond its bound, before and after a weight of e^+-1; one log-ratio on each side beyond its own",
+          "KL estimates inside and beyond their clamp, before and after weights of e^+-1; log-ratios beyond their own clamp",
           lambda o: o["penalty"]["kl_reference"] in ("ref", "teacher") and (o["penalty"]["kl_clamp_value"] or o["penalty"]["kl_clamp_log"]))
 def kl_bounded(o):
     beyond = (o["penalty"]["kl_clamp_log"] or 12) + 1
@@ -679,7 +694,7 @@ def kl_bounded(o):
 
 
 @scenario("steps", "MaskHoles UnequalLengths",
-          "steps of different number and length, a step end and step rewards in masked slots",
+          "steps of different number and length; masked tokens hold a step end and step rewards, which do not count",
           stepwise)
 def step_rewards(o):
     batch = full(o, (2, 2), (6, 4, 3, 2), 54, mask={(0, 2), (1, 3), (2, 0)})
@@ -687,20 +702,21 @@ def step_rewards(o):
     return batch
 
 
-@scenario("values", "MaskHoles UnequalLengths", "critic values with masked tokens between: delta and trace skip them",
+@scenario("values", "MaskHoles UnequalLengths", "GAE with masked tokens inside the response: its differences and its trace skip them",
           lambda o: o["advantage"]["credit"] in ("gae", "step_gae"))
 def values(o):
     return full(o, (1, 2), (6, 3, 2), 55, mask={(0, 1), (0, 2), (0, 5), (1, 0)}, reward=(1, -0.5, 0))
 
 
-@scenario("returns", "MaskHoles UnequalLengths", "returns with masked tokens between: they are skipped, the sum is not reset",
+@scenario("returns", "MaskHoles UnequalLengths",
+          "discounted returns with masked tokens inside the response: they are skipped, the sum is not reset there",
           lambda o: o["advantage"]["credit"] == "return")
 def returns(o):
     return full(o, (2, 1), (5, 3, 2), 56, mask={(0, 1), (0, 4), (1, 0)}, reward=(1, -0.5, 0.25))
 
 
 @scenario("reported", "UnequalLengths Reference",
-          "entropy and all policies are there, though the loss may not read them: only the report changes",
+          "entropy and all policies are given: what the loss does not read changes the report only",
           lambda o: not (kl_in_reward(o) or corrected(o)))
 def reported(o):
     more = {"entropy", "logp_ref"} | ({"logp_old"} if o["ratio"]["behaviour"] == "old" else {"logp_old", "logp_rollout"})
@@ -712,7 +728,7 @@ def distrusts(o):
 
 
 @scenario("likely", "UnequalLengths",
-          "tokens of probabilities from 0.1 to 0.9 that move by tenths; responses with A < 0 that have drifted by a half and more",
+          "tokens of probability 0.1 to 0.9 that change by tenths; responses with A < 0 far from the behaviour policy",
           distrusts)
 def likely(o):
     d = ((0.75, 0.5, 1), (-0.75, -1, -0.5), (0.5, -0.25), (-1.25, -0.125))
@@ -720,7 +736,7 @@ def likely(o):
 
 
 @scenario("lagged", "Rollout UnequalLengths",
-          "total variations of old and rollout above and below 2, and far below; tokens of both signs of A and of the log-weight",
+          "VACO: responses near and far from the rollout policy, tokens with A and log-weight of either sign",
           lambda o: o["weight"]["off_policy_mask"] == "total_variation")
 def lagged(o):
     gaps = ((-2, 0.5, -1), (-1.5, -0.125), (0, 0.25), (-3, 1, 2, 0.75))
@@ -728,7 +744,7 @@ def lagged(o):
     return batch
 
 
-@scenario("two-wrong", "UnequalLengths", "two right and two wrong responses, whose scores are far apart",
+@scenario("two-wrong", "UnequalLengths", "two responses with reward 1 and two with reward 0, whose scores are far apart",
           lambda o: o["surrogate"]["kind"] in ("discriminative_mean", "discriminative_lse", "contrastive"))
 def two_wrong(o):
     batch = full(o, (4,), (2, 1, 2, 1), 64, reward=(1, 0, 0, 1))
@@ -738,19 +754,21 @@ def two_wrong(o):
     return batch
 
 
-@scenario("some-right", "UnequalLengths", "two of four right, and one of three: of the sets of k some hold a right one and some do not",
+@scenario("some-right", "UnequalLengths",
+          "two of four and one of three responses succeed: some sets of k responses hold a success, others do not",
           lambda o: o["advantage"]["pass_k"] > 1)
 def some_right(o):
     return full(o, (4, 3), (2, 1, 2, 1, 1, 2, 1), 66, reward=(1, 0, 0, 1, 0, 1, 0))
 
 
-@scenario("long-enough", "UnequalLengths", "responses of 24 and 40 tokens: the lambda of their lengths is not 0",
+@scenario("long-enough", "UnequalLengths", "responses of 24 and 40 tokens, so that GAE's lambda by length is not 0",
           lambda o: o["advantage"]["lambda_length"] != 0)
 def long_enough(o):
     return full(o, (2,), (24, 40), 67, reward=(1, -0.5))
 
 
-@scenario("far-rewards", "UnequalLengths", "rewards three apart: pairs that count where the margin is two",
+@scenario("far-rewards", "UnequalLengths",
+          "rewards up to 3 apart in a group: preference pairs exist even if they need a difference above two",
           lambda o: o["penalty"]["preference"] != "none" and o["penalty"]["preference_min_gap"] >= 1)
 def far_rewards(o):
     return full(o, (3, 2), (2, 1, 3, 1, 2), 65, reward=(2, -1, 0.5, -0.5, 2.5))
@@ -775,7 +793,7 @@ def lacks_entropy_elsewhere(o):
 
 
 @scenario("every-array", "UnequalLengths UnevenGroups Singleton Truncated Rollout Reference MaskHoles FullyMasked",
-          "the same batch for every objective, with every array: what any two objectives differ in shows in its numbers")
+          "one batch with every array, the same for all objectives: any two objectives differ in some number here")
 def every_array(o):
     # ratios in the units of the widths of clips, from 3e-4 (means over responses) to beyond 5, for A of both signs
     d = ((0.21875, 1.75, -0.5, 0.0625), (1.25,), (1.5, -0.25, 0.125), (0, 0), (0.25, -0.25 + 3 / 4096),
@@ -805,14 +823,14 @@ def every_array(o):
 
 
 @scenario("tiny-spread", "OneToken UnevenGroups",
-          "eight rewards of 1 + 1e-5 i, and three of 0.5 + 1e-3 i: deviations far below and near usual epsilons",
+          "rewards 1e-5 and 1e-3 apart: standard deviations far below and near the usual epsilons",
           lambda o: compares(o) and o["advantage"]["scale"] != "none")
 def tiny_spread(o):
     reward = [1 + 1e-5 * i for i in range(8)] + [0.5 + 1e-3 * i for i in range(3)]
     return full(o, (8, 3), (1,) * 11, 59, reward=[binary32(r) for r in reward])
 
 
-@scenario("long", "Long UnequalLengths", "a response of thousands of tokens beside one of three")
+@scenario("long", "Long UnequalLengths", "one response of thousands of tokens beside one of three: sums must not lose digits")
 def long(o):
     values = (1 / 64, -1 / 64, 0, 1 / 32, -3 / 64)
     longest = 4096 if o["ratio"]["level"] == "token" else 2048

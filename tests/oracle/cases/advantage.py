@@ -1,6 +1,6 @@
 """The advantage: baseline, scale and epsilon, reweight, returns, steps and GAE."""
 from cases.table import cases_of
-from cases.bases import SCORE
+from cases.bases import PLACES, SCORE
 from objectives import changed
 from scenarios import full
 
@@ -42,24 +42,29 @@ def stepped(o):
 NORM = changed(SCORE, advantage={"scale": "group_std"})
 NONE = changed(SCORE, advantage={"baseline": "none"})
 for baseline in ("group_mean", "leave_one_out", "length_weighted", "external"):
-    case(baseline, "another baseline", NONE, {"advantage": {"baseline": baseline}}, groups)
-    case(f"{baseline}-group_std", "another baseline, scaled", NONE,
+    case(baseline, f"baseline {baseline}: subtracted from the reward without a scale; groups of 1 to 3 responses, one of equal rewards",
+         NONE, {"advantage": {"baseline": baseline}}, groups)
+    case(f"{baseline}-group_std", f"baseline {baseline}, divided by the standard deviation of the group's rewards", NONE,
          {"advantage": {"baseline": baseline, "scale": "group_std"}}, groups)
-case("none-group_std", "scaled without a baseline", NONE, {"advantage": {"scale": "group_std"}}, groups)
-case("length_weighted-empty", "no token counts in one group: its length-weighted baseline is 0",
+case("none-group_std", "rewards over the group's standard deviation, with no baseline subtracted; equal rewards still give 0",
+     NONE, {"advantage": {"scale": "group_std"}}, groups)
+case("length_weighted-empty", "no token of one group counts: its length-weighted baseline is 0, not 0/0",
      NONE, {"advantage": {"baseline": "length_weighted"}}, unmasked_none)
 SCALES = ("group_std", "batch_std", "batch_centred_std", "token_whiten")
 for scale in SCALES:
-    case(scale, "another scale", SCORE, {"advantage": {"scale": scale}}, groups)
-    case(f"{scale}-population", "divisor n", changed(SCORE, advantage={"scale": scale}),
+    case(scale, f"scale {scale}: rewards minus the group mean over this deviation; one lone response, one group of equal rewards",
+         SCORE, {"advantage": {"scale": scale}}, groups)
+    case(f"{scale}-population", f"scale {scale} with std = population: the variance is divided by n, not by n - 1",
+         changed(SCORE, advantage={"scale": scale}),
          {"advantage": {"std": "population"}}, groups)
-    case(f"{scale}-eps", "epsilon beside the deviation", changed(SCORE, advantage={"scale": scale}),
+    case(f"{scale}-eps", f"scale {scale}: epsilon 0.1 is added to the standard deviation, outside the square root",
+         changed(SCORE, advantage={"scale": scale}),
          {"advantage": {"eps": 0.1}}, groups)
 for place in ("add", "inside", "floor", "floor_add"):
     for eps in (0.001, 0.1):
-        case(f"{place}-{eps}", "where epsilon stands, variances below and above it", NORM,
+        case(f"{place}-{eps}", f"{PLACES[place]}; epsilon {eps}, standard deviations of 0.0007 and 0.0028", NORM,
              {"advantage": {"eps": eps, "eps_place": place}}, narrow)
-    case(f"{place}-whiten", "where epsilon stands when whitening",
+    case(f"{place}-whiten", f"{PLACES[place]}, when advantages are whitened over the batch's tokens",
          changed(SCORE, advantage={"scale": "token_whiten"}),
          {"advantage": {"eps": 0.5, "eps_place": place}}, narrow)
 for baseline in ("none", "group_mean", "leave_one_out", "length_weighted"):
@@ -67,37 +72,42 @@ for baseline in ("none", "group_mean", "leave_one_out", "length_weighted"):
         if baseline == scale == "none":
             continue
         base = changed(SCORE, advantage={"baseline": baseline, "scale": scale, "eps": 0.25})
-        case(f"singleton-{baseline}-{scale}", "what an item alone in its group gets: here its own reward", base,
+        case(f"singleton-{baseline}-{scale}",
+             f"singleton = raw, baseline {baseline}, scale {scale}: for a lone response the baseline is 0 and the variance 1", base,
              {"advantage": {"singleton": "raw"}}, groups)
-case("valid_groups", "gain N / (N - M), M responses in groups of equal rewards", SCORE,
+case("valid_groups", "advantages times N / (N - M), M of the N responses being in groups of equal rewards, lone responses included", SCORE,
      {"advantage": {"reweight": "valid_groups"}}, groups)
-case("valid_groups-none", "every group has equal rewards: gain 1", NONE,
+case("valid_groups-none", "every group has equal rewards, so no group is left to scale by: the factor N / (N - M) is 1, not N / 0", NONE,
      {"advantage": {"baseline": "external", "reweight": "valid_groups"}}, one_kind)
-case("nonzero_rewards", "gain N / number of rewards that are not 0", SCORE,
+case("nonzero_rewards", "advantages times N over the number of responses whose reward is not 0", SCORE,
      {"advantage": {"reweight": "nonzero_rewards"}}, groups)
-case("nonzero_rewards-none", "all rewards are 0: the divisor is 1", NONE,
+case("nonzero_rewards-none", "all rewards are 0: the factor N over the number of nonzero rewards has divisor 1, not 0", NONE,
      {"advantage": {"baseline": "external", "reweight": "nonzero_rewards"}}, zeros)
 for kind in ("valid_groups", "nonzero_rewards"):
-    case(f"{kind}-whiten", "a factor of the whole batch is in the deviation, and epsilon beside it",
+    case(f"{kind}-whiten", f"the factor {kind} is applied before whitening: it changes the deviation to which epsilon is added",
          changed(SCORE, advantage={"scale": "token_whiten", "eps": 0.5}), {"advantage": {"reweight": kind}}, groups)
 for gamma in (1, 0.5, 0):
-    case(f"return-{gamma}", "returns, masked tokens do not discount",
+    case(f"return-{gamma}",
+         f"reward at the last token, discounted by gamma = {gamma} for each token before it; masked tokens do not discount",
          changed(SCORE, advantage={"credit": "return", "gamma": 0.25}), {"advantage": {"credit": "return",
                  "gamma": gamma}}, timed)
-    case(f"step-{gamma}", "step rewards, masked tokens do not discount", SCORE,
+    case(f"step-{gamma}", f"step rewards summed from each token on, gamma = {gamma}; a masked token between does not discount", SCORE,
          {"advantage": {"credit": "step", "gamma": gamma}}, stepped)
 for baseline in ("none", "leave_one_out", "length_weighted", "external"):
-    case(f"step-{baseline}", "baseline of step rewards", changed(SCORE, advantage={"credit": "step", "gamma": 1}),
+    case(f"step-{baseline}",
+         f"baseline {baseline} for step rewards: each step is an item of its prompt group; summed over the steps to come",
+         changed(SCORE, advantage={"credit": "step", "gamma": 1}),
          {"advantage": {"baseline": baseline}}, stepped)
 for scale in SCALES:
-    case(f"step-{scale}", "scale of step rewards", changed(SCORE, advantage={"credit": "step", "gamma": 1}),
+    case(f"step-{scale}", f"scale {scale} for step rewards, with the steps as items; summed over the steps to come",
+         changed(SCORE, advantage={"credit": "step", "gamma": 1}),
          {"advantage": {"scale": scale}}, stepped)
 for gamma, lam in ((1, 1), (0.5, 0.75), (0.75, 0.5), (0.5, 0), (0, 1)):
-    case(f"gae-{gamma}-{lam}", "delta and trace skip masked tokens", SCORE,
+    case(f"gae-{gamma}-{lam}", f"GAE with gamma {gamma}, lambda {lam}: the next value and the trace skip masked tokens", SCORE,
          {"advantage": {"credit": "gae", "gamma": gamma, "lambda": lam}}, timed)
-case("gae-kl", "KL in the token rewards of GAE",
+case("gae-kl", "GAE with the k3 KL penalty subtracted from every token's reward, not from the response's reward",
      changed(SCORE, advantage={"credit": "gae", "gamma": 0.5, "lambda": 0.75}),
      {"reward": {"kl": "k3", "kl_coef": 0.5}}, timed)
-case("return-kl-discounted", "KL in the token rewards, discounted",
+case("return-kl-discounted", "returns with the k1 KL penalty in each token's reward: it is discounted by gamma like the rewards",
      changed(SCORE, advantage={"credit": "return", "gamma": 0.5}),
      {"reward": {"kl": "k1", "kl_coef": 0.5}}, timed)

@@ -20,10 +20,13 @@ def stepped(o):
 
 
 STEPS = changed(NONE, advantage={"credit": "step", "gamma": 0.5})
-case("step_discount", "discounted by the step", STEPS, {"step_discount": "steps", "gamma": 0, "step_gamma": 0.5}, stepped)
-case("step_discount-gamma", "by nothing", changed(STEPS, advantage={"step_discount": "steps", "gamma": 0, "step_gamma": 0.5}),
+case("step_discount", "step rewards discounted once per step (gamma = 1/2 each), not once per token",
+     STEPS, {"step_discount": "steps", "gamma": 0, "step_gamma": 0.5}, stepped)
+case("step_discount-gamma", "step_discount = steps with step_gamma = 1: later step rewards are added undiscounted, though gamma is 0",
+     changed(STEPS, advantage={"step_discount": "steps", "gamma": 0, "step_gamma": 0.5}),
      {"step_gamma": 1}, stepped)
-case("step-kl", "the KL in the reward has no effect", changed(NONE, advantage={"credit": "step"}, reward={"kl": "k1", "kl_coef": 0.5}),
+case("step-kl", "credit step: the KL penalty of the reward axis (k1) is not part of step rewards and has no effect",
+     changed(NONE, advantage={"credit": "step"}, reward={"kl": "k1", "kl_coef": 0.5}),
      {"gamma": 0.5}, stepped)
 
 
@@ -37,18 +40,24 @@ def cut(o):
 
 
 GAE = changed(NONE, advantage={"credit": "gae", "gamma": 0.75, "lambda": 0.5})
-case("bootstrap", "what was cut off goes on at its last value, and its reward waits", GAE, {"bootstrap": "repeat"}, cut)
+case("bootstrap", "bootstrap = repeat: GAE of a truncated response continues with its last token's value, and its reward is left out",
+     GAE, {"bootstrap": "repeat"}, cut)
 KL = changed(GAE, reward={"kl": "k1", "kl_coef": 0.5})
-case("bootstrap-kl", "the KL of the last token does not", KL, {"bootstrap": "repeat"}, cut)
-case("lambda-least", "lambda by length, and at least 1/2", changed(GAE, advantage={"lambda_length": 0.75, "lambda": 0}),
+case("bootstrap-kl", "bootstrap = repeat leaves out a truncated response's reward, but its last token still pays the KL penalty",
+     KL, {"bootstrap": "repeat"}, cut)
+case("lambda-least", "GAE's lambda grows with the response's length, 1 - 1/(0.75 T), and is at least 1/2 for short responses",
+     changed(GAE, advantage={"lambda_length": 0.75, "lambda": 0}),
      {"lambda": 0.5}, cut)
 for name, base in (("gae", GAE), ("return", changed(NORM, advantage={"credit": "return", "gamma": 0.5}))):
-    case(f"tail-{name}", "the last two tokens of what was cut off wait", base, {"truncated_tail": 2}, cut)
-case("tail-whitened", "they are not in the statistics", changed(GAE, advantage={"scale": "token_whiten"}), {"truncated_tail": 1}, cut)
-case("tail-second", "nor in those of the sums",
+    case(f"tail-{name}", f"truncated_tail = 2, credit {name}: the last two counting tokens of truncated responses have advantage 0",
+         base, {"truncated_tail": 2}, cut)
+case("tail-whitened", "truncated_tail = 1: the last token of a truncated response is left out of the whitening statistics and stays 0",
+     changed(GAE, advantage={"scale": "token_whiten"}), {"truncated_tail": 1}, cut)
+case("tail-second", "truncated_tail = 2: these tokens are left out of the statistics of batch_norm = tokens and stay 0",
      changed(NORM, advantage={"credit": "return", "gamma": 0.5, "batch_norm": "tokens", "batch_norm_eps": 0.25}), {"truncated_tail": 2},
      cut)
-case("tail-all", "and none is left", changed(GAE, advantage={"scale": "token_whiten"}), {"truncated_tail": 4},
+case("tail-all", "every response is truncated and no longer than truncated_tail: no token is left to whiten, all advantages are 0",
+     changed(GAE, advantage={"scale": "token_whiten"}), {"truncated_tail": 4},
      lambda o: {**cut(o), "truncated": [True] * 4})
 
 
@@ -76,14 +85,21 @@ def same(o):
 
 
 TREE = {"credit": "prefix_tree"}
-case("prefix_tree", "what every token did to the mean reward of those who share it", MEAN, TREE, tree)
-case("prefix_tree-none", "without a baseline; a response alone keeps its reward", NONE, TREE, tree)
+case("prefix_tree",
+     "prefix tree: a token's advantage is the outcome's, plus how it changed the mean reward of responses sharing its prefix",
+     MEAN, TREE, tree)
+case("prefix_tree-none",
+     "prefix tree with no baseline: the reward plus the change of the prefix's mean reward; a lone response has no change",
+     NONE, TREE, tree)
 for scale, more in (("group_std", {"eps": 0.125}), ("constant", {"scale_divisor": 2})):
-    case(f"prefix_tree-{scale}", "divided as the outcome is", changed(MEAN, advantage={"scale": scale, **more}), TREE, tree)
-case("prefix_tree-leave_one_out", "the outcome against the others",
+    case(f"prefix_tree-{scale}",
+         f"prefix tree: the change of the prefix's mean reward is divided by the same {scale} as the outcome's advantage",
+         changed(MEAN, advantage={"scale": scale, **more}), TREE, tree)
+case("prefix_tree-leave_one_out", "prefix tree where the outcome's advantage is against the other responses, not the group mean",
      changed(NORM, advantage={"baseline": "leave_one_out", "singleton": "raw"}), TREE, tree)
-case("prefix_tree-holes", "who has a masked token agrees with nobody from there on", MEAN, TREE, holes)
-case("prefix_tree-same", "equal rewards: no difference anywhere", changed(NONE, advantage={"baseline_shift": 0.125}),
+case("prefix_tree-holes", "prefix tree: from its first masked token on, a response shares its prefix with no other", MEAN, TREE, holes)
+case("prefix_tree-same", "prefix tree in a group of equal rewards: no token changes the mean reward, only baseline_shift is left",
+     changed(NONE, advantage={"baseline_shift": 0.125}),
      {**TREE, "baseline_shift": 0.25}, same)
 
 
@@ -98,14 +114,19 @@ def taught(o):
     return batch
 
 
-case("teacher_share", "more where the teacher agrees, within bounds", MEAN, {"teacher_share": 0.5, "teacher_clip": 0.25}, taught)
+case("teacher_share", "advantages weighted by the teacher's ratio to the old policy, the inverse ratio where A < 0, clipped to 0.75..1.25",
+     MEAN, {"teacher_share": 0.5, "teacher_clip": 0.25}, taught)
 SHARE = changed(MEAN, advantage={"teacher_share": 0.5, "teacher_clip": 0.25})
-case("teacher_clip", "more room", SHARE, {"teacher_clip": 0.75}, taught)
-case("teacher_share-coef", "before the teacher's own term", changed(SHARE, advantage={"teacher_coef": 0.5, "teacher_share": 0}),
+case("teacher_clip", "advantages weighted by the teacher's ratio to the old policy, clipped to 0.25..1.75 instead of 0.75..1.25",
+     SHARE, {"teacher_clip": 0.75}, taught)
+case("teacher_share-coef", "teacher_share multiplies the advantage before teacher_coef adds the teacher's log-ratio",
+     changed(SHARE, advantage={"teacher_coef": 0.5, "teacher_share": 0}),
      {"teacher_share": 0.5}, taught)
 TAUGHT = changed(MEAN, advantage={"teacher_coef": 0.5})
-case("teacher_gamma", "what the teacher says of the tokens to come", TAUGHT, {"teacher_gamma": 0.75}, taught)
-case("teacher_norm", "in the mean", changed(TAUGHT, advantage={"teacher_gamma": 0.75}), {"teacher_norm": "mean"}, taught)
+case("teacher_gamma", "the teacher's log-ratio of a token plus those of later tokens, discounted by gamma = 0.75, is added to A",
+     TAUGHT, {"teacher_gamma": 0.75}, taught)
+case("teacher_norm", "teacher_norm = mean: the discounted sum of the teacher's log-ratios is divided by the sum of its discounts",
+     changed(TAUGHT, advantage={"teacher_gamma": 0.75}), {"teacher_norm": "mean"}, taught)
 
 
 # ---- entropy
@@ -117,11 +138,13 @@ def uncertain(o):
     return batch
 
 
-case("entropy-response", "minus the mean entropy; where that is above a half, nothing at all", MEAN,
+case("entropy-response", "A minus a quarter of the response's mean entropy; responses with a mean entropy above 1/2 get A = 0", MEAN,
      {"entropy": "response", "entropy_coef": 0.25, "entropy_max": 0.5}, uncertain)
 RESPONSE = changed(MEAN, advantage={"entropy": "response", "entropy_coef": 0.25, "entropy_max": 0.5})
-case("entropy-response-0", "without a cap", RESPONSE, {"entropy_max": 0}, uncertain)
-case("entropy-response-return", "on returns", changed(MEAN, advantage={"credit": "return", "gamma": 0.5}),
+case("entropy-response-0", "A minus a quarter of the response's mean entropy; entropy_max = 0 is no bound, so no response is set to 0",
+     RESPONSE, {"entropy_max": 0}, uncertain)
+case("entropy-response-return", "half the response's mean entropy is added to discounted returns; above a mean entropy of 1/2, A = 0",
+     changed(MEAN, advantage={"credit": "return", "gamma": 0.5}),
      {"entropy": "response", "entropy_coef": -0.5, "entropy_max": 0.5}, uncertain)
 
 
@@ -135,13 +158,23 @@ def guests(o):
     return batch
 
 
-case("outside-zero", "guests are worth nothing", NORM, {"excluded": "zero"}, guests)
-case("outside-anchor", "guests are worth more than the best of the others", MEAN, {"excluded": "anchor", "excluded_coef": 1.25}, guests)
-case("outside-own", "guests against the others' mean and deviation", NORM, {"excluded": "own"}, guests)
-case("outside-own-leave_one_out", "and the others against each other", changed(NORM, advantage={"baseline": "leave_one_out"}),
+case("outside-zero", "excluded responses have A = 0 and are left out of their group's mean, deviation and size",
+     NORM, {"excluded": "zero"}, guests)
+case("outside-anchor", "an excluded response gets 1.25 times the largest advantage of the group's other responses",
+     MEAN, {"excluded": "anchor", "excluded_coef": 1.25}, guests)
+case("outside-own", "an excluded response is compared with the mean and deviation of the group's others, which exclude itself",
+     NORM, {"excluded": "own"}, guests)
+case("outside-own-leave_one_out",
+     "baseline leave_one_out: the others are compared with each other, excluded responses with the others' mean",
+     changed(NORM, advantage={"baseline": "leave_one_out"}),
      {"excluded": "own"}, guests)
-case("outside-own-constant", "divided by a number", changed(MEAN, advantage={"scale": "constant", "scale_divisor": 2}), {"excluded": "own"},
+case("outside-own-constant",
+     "excluded responses minus the mean of the others, over a constant of 2; one group has only an excluded response",
+     changed(MEAN, advantage={"scale": "constant", "scale_divisor": 2}), {"excluded": "own"},
      lambda o: {**guests(o), "excluded": [i in (2, 6, 9) for i in range(10)]})
-case("outside-zero-raw", "a single other keeps its reward", changed(NORM, advantage={"singleton": "raw", "eps": 0.5}),
+case("outside-zero-raw",
+     "excluded responses leave one other in a group: with singleton = raw its baseline is 0 and its variance 1",
+     changed(NORM, advantage={"singleton": "raw", "eps": 0.5}),
      {"excluded": "zero"}, guests)
-case("excluded_coef", "or less", changed(NORM, advantage={"excluded": "anchor", "excluded_coef": 1.25}), {"excluded_coef": -0.5}, guests)
+case("excluded_coef", "an excluded response gets -0.5 times the largest advantage of the group's other responses",
+     changed(NORM, advantage={"excluded": "anchor", "excluded_coef": 1.25}), {"excluded_coef": -0.5}, guests)

@@ -26,27 +26,41 @@ def counted(label, comment, base, changes=None):
 
 STD = changed(SCORE, advantage={"scale": "group_std"})
 STEPS = changed(STD, advantage={"samples": "steps"})
-counted("mean", "a response counts once for each of its steps, at least once", SCORE)
-counted("mean_std", "in the deviation too", STD)
-counted("mean_std-population", "divided by all steps", changed(STD, advantage={"std": "population"}))
-counted("std", "in the deviation alone", changed(STD, advantage={"baseline": "none"}))
-counted("mean-constant", "over a constant", changed(SCORE, advantage={"scale": "constant", "scale_divisor": 0.25}))
-counted("mean_std-inside", "epsilon inside the root", changed(STD, advantage={"eps": 0.25, "eps_place": "inside"}))
-counted("mean-shift", "less a shift", changed(SCORE, advantage={"baseline_shift": 0.125}))
-counted("mean_std-raw", "alone is who has one step and no company: two steps of a response are no spread",
+counted("mean", "samples = steps: in its group's mean a response counts once per step, once if it has none", SCORE)
+counted("mean_std", "samples = steps: a response counts once per step in the group's mean and in its standard deviation", STD)
+counted("mean_std-population", "samples = steps, std = population: the variance is divided by the number of steps of the group's responses",
+        changed(STD, advantage={"std": "population"}))
+counted("std", "samples = steps with no baseline: a response counts once per step in the group's standard deviation",
+        changed(STD, advantage={"baseline": "none"}))
+counted("mean-constant", "samples = steps: rewards minus the mean over steps, over a constant of 0.25",
+        changed(SCORE, advantage={"scale": "constant", "scale_divisor": 0.25}))
+counted("mean_std-inside", "samples = steps: epsilon is added to the variance over steps, inside the square root",
+        changed(STD, advantage={"eps": 0.25, "eps_place": "inside"}))
+counted("mean-shift", "samples = steps: baseline_shift is added once to the group's mean over steps",
+        changed(SCORE, advantage={"baseline_shift": 0.125}))
+counted("mean_std-raw", "samples = steps, singleton = raw: a response of two steps is not alone in its group, but its variance is 0",
         changed(STD, advantage={"singleton": "raw"}))
-case("singleton", "a sample alone keeps its reward", STEPS, {"advantage": {"singleton": "raw"}}, turns)
-case("singleton-none", "the same without a baseline", changed(STEPS, advantage={"baseline": "none"}),
+case("singleton", "samples = steps: only a response alone in its group with at most one step keeps its reward (singleton = raw)",
+     STEPS, {"advantage": {"singleton": "raw"}}, turns)
+case("singleton-none", "samples = steps, no baseline: only a response alone in its group with at most one step keeps its reward",
+     changed(STEPS, advantage={"baseline": "none"}),
      {"advantage": {"singleton": "raw"}}, turns)
 for kl, scale in (("k1", "none"), ("k2", "group_std")):
-    case(f"kl-{kl}-{scale}", "the KL of the reward", changed(SCORE, advantage={"scale": scale}, reward={"kl": kl, "kl_coef": 0.5}),
+    case(f"kl-{kl}-{scale}",
+         f"samples = steps: the {kl} KL penalty is subtracted from the reward before the mean over steps, scale {scale}",
+         changed(SCORE, advantage={"scale": scale}, reward={"kl": kl, "kl_coef": 0.5}),
          {"advantage": {"samples": "steps"}}, turns)
 EPISODE = changed(SCORE, advantage={"credit": "episode_step", "step_group": "state", "step_coef": 0.5, "step_gamma": 0.5})
+HOW = {"mean": "no scale", "mean_std": "over deviations", "return": "steps by their returns", "prompt": "steps of a prompt compared",
+       "raw": "lone items keep their values", "response": "steps by their response's reward"}
 for label, fields in (("mean", {}), ("mean_std", {"scale": "group_std", "eps": 1e-6}), ("return", {"step_value": "return"}),
                       ("prompt", {"step_group": "prompt"}), ("raw", {"singleton": "raw", "scale": "group_std"}),
                       ("response", {"step_value": "response"})):
-    counted(f"episode_step-{label}", "the episode counts once for each of its steps, a step once", changed(EPISODE, advantage=fields))
-case("episode_step-responses", "the episode counts once, however many steps it has", changed(EPISODE, advantage={"credit": "step_own"}),
+    counted(f"episode_step-{label}",
+            f"GiGPO, {HOW[label]}: a response counts once per step in the episode's mean, each step once among steps",
+            changed(EPISODE, advantage=fields))
+case("episode_step-responses", "GiGPO with samples = responses: in the episode's mean a response counts once, however many steps it has",
+     changed(EPISODE, advantage={"credit": "step_own"}),
      {"advantage": {"credit": "episode_step"}}, turns)
 
 
@@ -64,17 +78,26 @@ def scaled(label, comment, base, changes=None, make=uneven):
     case(label, comment, base, {"advantage": {"batch_norm": "mean_abs", **(changes or {})}}, make)
 
 
-scaled("mean_abs", "over the mean over responses of the means of abs(A) over their tokens", SCORE)
-scaled("mean_abs-group_std", "after the deviation", STD)
-scaled("mean_abs-none", "of rewards as they are", changed(SCORE, advantage={"baseline": "none"}))
-scaled("mean_abs-leave_one_out", "against the others", changed(SCORE, advantage={"baseline": "leave_one_out"}))
+scaled("mean_abs", "batch_norm = mean_abs: A over the batch's mean of |A|, where each response counts with the mean over its tokens", SCORE)
+scaled("mean_abs-group_std", "batch_norm = mean_abs divides by the mean |A| after the division by the group's standard deviation", STD)
+scaled("mean_abs-none", "batch_norm = mean_abs with no baseline: rewards over the mean of their absolute values, nothing subtracted",
+       changed(SCORE, advantage={"baseline": "none"}))
+scaled("mean_abs-leave_one_out", "batch_norm = mean_abs after a leave-one-out baseline",
+       changed(SCORE, advantage={"baseline": "leave_one_out"}))
 for label, fields in (("return", {"credit": "return", "gamma": 0.5}), ("gae", {"credit": "gae", "gamma": 0.75, "lambda": 0.5}),
                       ("step", {"credit": "step", "gamma": 0.5}), ("tail", {"credit": "return", "gamma": 0.5, "truncated_tail": 1}),
                       ("gone", {"credit": "return", "gamma": 0.5, "truncated_tail": 9})):
-    scaled(f"mean_abs-{label}", "of advantages that differ along the response", changed(SCORE, advantage=fields))
-scaled("mean_abs-clamp", "before the bounds", changed(SCORE, advantage={"clamp_low": -1.25, "clamp_high": 1}))
-scaled("mean_abs-teacher", "before the teacher", changed(SCORE, advantage={"teacher_coef": 0.25}))
-scaled("mean_abs-optimal", "before a baseline of the tokens", changed(SCORE, advantage={"token_baseline": "optimal"}))
-scaled("mean_abs-each", "of the sum over several rewards", changed(SCORE, advantage={"rewards": "each"}))
-scaled("mean_abs-far", "rewards far from 0 that are nearly the same", SCORE,
+    scaled(f"mean_abs-{label}",
+           f"A over the mean over responses of their mean |A|; credit {fields['credit']}, truncated_tail {fields.get('truncated_tail', 0)}",
+           changed(SCORE, advantage=fields))
+scaled("mean_abs-clamp", "batch_norm = mean_abs comes before the clamp of the advantages",
+       changed(SCORE, advantage={"clamp_low": -1.25, "clamp_high": 1}))
+scaled("mean_abs-teacher", "batch_norm = mean_abs comes before the teacher's log-ratio is added, which is not divided",
+       changed(SCORE, advantage={"teacher_coef": 0.25}))
+scaled("mean_abs-optimal", "batch_norm = mean_abs comes before the optimal token baseline is subtracted",
+       changed(SCORE, advantage={"token_baseline": "optimal"}))
+scaled("mean_abs-each", "batch_norm = mean_abs divides the weighted sum of several rewards' advantages, not each of them",
+       changed(SCORE, advantage={"rewards": "each"}))
+scaled("mean_abs-far", "batch_norm = mean_abs with rewards near 1024 that differ by less than 1: their small centred values are divided",
+       SCORE,
        make=lambda o: full(o, (3, 2), (1, 2, 1, 3, 1), 993, reward=(1024 + 0.5, 1024, 1024 - 0.25, 1, 0.5)))

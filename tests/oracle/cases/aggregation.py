@@ -25,23 +25,26 @@ for kind in ("token_sum", "token_mean", "seq_mean_token_mean", "seq_mean_token_s
         base = changed(AGGREGATED, aggregation={"kind": "token_sum" if kind != "token_sum" else "token_mean"})
         if empty == "drop":
             base = changed(AGGREGATED, aggregation={"kind": kind, "constant": constant})
-        case(f"{kind}-{empty}", "responses of different length, one without active tokens, a group without any",
+        case(f"{kind}-{empty}",
+             f"aggregation {kind}, empty_sequences {empty}: unequal lengths, one response and one group without counting tokens",
              base,
              {"aggregation": {"kind": kind, "constant": constant, "empty_sequences": empty}}, empties)
 for constant in (0.5, 3000):
-    case(f"constant-{constant}", "another constant",
+    case(f"constant-{constant}", f"the loss is the sum over all tokens divided by the constant {constant}, whatever the batch size",
          changed(AGGREGATED, aggregation={"kind": "constant", "constant": 6}),
          {"aggregation": {"constant": constant}}, empties)
 for empty in ("keep", "drop"):
     for power in (0.5, 0, 1, -1, 2):
         fields = {"kind": "seq_mean_length_power", "power": power, "empty_sequences": empty}
         case(f"seq_mean_length_power-{power}-{empty}",
-             "a power of the length beside the mean over responses",
+             f"token sums times T^({power} - 1), averaged over responses; responses without counting tokens: {empty}",
              changed(AGGREGATED, aggregation={**fields, "power": 0.25}), {"aggregation": fields}, empties)
-    case(f"seq_sum_token_mean-{empty}", "token means, added up", AGGREGATED,
+    case(f"seq_sum_token_mean-{empty}",
+         f"the token means of the responses are added up, not averaged; responses without counting tokens: {empty}", AGGREGATED,
          {"aggregation": {"kind": "seq_sum_token_mean", "empty_sequences": empty}}, empties)
-case("seq_mean_length_power-skip", "responses without tokens do not count",
+case("seq_mean_length_power-skip", "token sums times T^(-1/4), averaged over those responses only that have tokens that count",
      changed(AGGREGATED, aggregation={"kind": "seq_mean_length_power", "power": 0.75}),
      {"aggregation": {"empty_sequences": "drop"}}, empties)
-case("process", "responses weighted by group, with step credit", objective("grpo-process"),
+case("process", "step rewards with the aggregation group_mean_token_mean: every prompt weighs the same, then every token of it",
+     objective("grpo-process"),
      {"aggregation": {"kind": "group_mean_token_mean"}}, stepped)

@@ -26,12 +26,13 @@ def signs(o):
 WITH_KL = changed(PLAIN_MEAN, advantage={"baseline": "none"}, penalty={"kl": "k3", "kl_coef": 0.25})
 for name in ("group_mean", "group_mean_seq_mean"):
     for empty in ("keep", "drop"):
-        case(f"{name}-{empty}", "responses without active tokens, and a group without any",
+        case(f"{name}-{empty}", f"aggregation {name}, empty_sequences {empty}: responses without counting tokens, and a group of only such",
              WITH_KL if empty == "keep" else changed(WITH_KL, aggregation={"kind": name}),
              {"aggregation": {"kind": name, "empty_sequences": empty}},
              empties)
 TOKENS_BY_SIGN = {"aggregation": {"kind": "token_mean_by_sign"}}
-case("by_sign", "good tokens have a mean of their own, and so have the others", WITH_KL, TOKENS_BY_SIGN, signs)
+case("by_sign", "tokens with A > 0 are averaged by themselves, and so are tokens with A <= 0, the KL penalty included",
+     WITH_KL, TOKENS_BY_SIGN, signs)
 
 
 # ---- by the sign of the first active token
@@ -47,9 +48,9 @@ def signed(o):
 
 
 RESPONSES_BY_SIGN = changed(LOGISTIC, penalty={"kl": "k3", "kl_coef": 0.25}, aggregation={"kind": "token_mean_by_sign"})
-case("seq_mean_by_sign", "responses that begin well have a mean of their own, and so have the others", RESPONSES_BY_SIGN,
+case("seq_mean_by_sign", "responses are averaged apart by the sign of A at their first counting token, A > 0 or A <= 0", RESPONSES_BY_SIGN,
      {"aggregation": {"kind": "seq_mean_by_sign"}}, signed)
-case("seq_mean_by_sign-all", "no response begins badly", RESPONSES_BY_SIGN,
+case("seq_mean_by_sign-all", "every response begins with A > 0: one average over all of them, none over an empty set", RESPONSES_BY_SIGN,
      {"aggregation": {"kind": "seq_mean_by_sign"}}, lambda o: {**signed(o), "advantage": [[1] * 3, [0.5, -1], [2, 0], [1, 1]]})
 
 
@@ -63,10 +64,11 @@ VARIED = {"aggregation": {"kind": "token_mean_nonzero_std"}}
 ranges = only((2, 2, 2, 1), 921, ((0.25, -0.5), (0.5,), (0.125,), (-0.25, 0.75), (1, 0), (0.5, 0.25), (0.5,)),
               reward=(1, 0, 0.5, 0.5 + 2 ** -20, 1, 1 + 2 ** -19, 2), mask={(1, 0), (4, 1)})
 alike = only((2, 1), 922, ((0.25, -0.5), (0.5,), (-0.25,)), reward=(0.5, 0.5, 1))
-case("token_mean_nonzero_std", "tokens of groups of equal rewards are not in the divisor, their penalties are divided all the same", K3,
+case("token_mean_nonzero_std",
+     "only tokens of groups whose rewards vary (by more than 1e-6) count in the divisor; all tokens are in the sum", K3,
      VARIED,
      ranges)
-case("token_mean_varied-none", "no group varies: 1 divides", K3, VARIED, alike)
-case("token_mean_varied-given", "rewards decide, not the advantages that are given",
+case("token_mean_varied-none", "no group's rewards vary, so no token counts in the divisor: it is 1, not 0", K3, VARIED, alike)
+case("token_mean_varied-given", "given advantages: the divisor counts tokens of groups whose rewards vary, not whose advantages do",
      changed(SCORE, aggregation={"kind": "token_mean_by_sign"}), VARIED,
      only((2, 2), 923, ((0.25, -0.5), (0.5,), (-0.25,), (0,)), ((0, 0), (0,), (1,), (-0.5,)), reward=(1, 0, 0.25, 0.25)))

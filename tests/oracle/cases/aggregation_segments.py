@@ -18,8 +18,10 @@ def without(o):
     return batch
 
 
-case("seq_mean_segment_mean", "every segment of a response weighs the same", PPO, {"aggregation": SEGMENTS}, turns)
-case("seq_mean_segment_mean-skip", "a response without tokens does not count", changed(PPO, aggregation=SEGMENTS),
+case("seq_mean_segment_mean", "mean over tokens of a segment, then over segments of a response, then over responses",
+     PPO, {"aggregation": SEGMENTS}, turns)
+case("seq_mean_segment_mean-skip", "mean over segments, then over responses, of which one without counting tokens is left out",
+     changed(PPO, aggregation=SEGMENTS),
      {"aggregation": {"empty_sequences": "drop"}}, without)
-case("seq_mean_segment_mean-entropy", "entropy and KL are divided as the loss is",
+case("seq_mean_segment_mean-entropy", "KL penalty and entropy bonus are averaged over segments and responses as the policy loss is",
      changed(PPO, aggregation=SEGMENTS, penalty={"kl": "k1", "kl_coef": 0.25}), {"penalty": {"entropy_coef": 0.25}}, turns)

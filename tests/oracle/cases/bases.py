@@ -6,6 +6,13 @@ def named(value):
     return str(value).replace("Infinity", "inf")
 
 
+# How `advantage.eps_place` is worded in comments.
+PLACES = {"add": "epsilon is added to the standard deviation, outside the square root",
+          "inside": "epsilon is added to the variance, inside the square root",
+          "floor": "the variance is at least epsilon, and nothing is added",
+          "floor_add": "the variance is at least epsilon, which is also added to the deviation"}
+
+
 # ---- bases
 
 PPO = changed(plain(), advantage={"baseline": "group_mean"}, surrogate={"kind": "ppo_clip", "eps_low": 0.2, "eps_high": 0.2},
@@ -37,6 +44,12 @@ def never_sampled(policy, old, a):
 
 NEG = MINUS_INF
 NEVER = {"policy": (NEG, -1), "old": (-0.5, NEG), "both": (NEG, NEG)}
+UNDER = {"policy": "the policy (ratio 0)", "old": "the old policy (infinite ratio)", "both": "both policies (ratio 1)"}
+
+
+def unlikely_response(a, logps):
+    """For a comment: a response's advantage, and which policy gives it probability 0."""
+    return f"a response with A {'>' if a > 0 else '<'} 0 has probability 0 under the {'policy' if logps[0] == NEG else 'old policy'}"
 
 
 # ---- of one surrogate, in batches of given log-ratios

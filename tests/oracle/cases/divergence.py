@@ -1,7 +1,7 @@
 """Given divergences, such as those of the Gaussian steps of a sampler: as a penalty, and as a trust region."""
 from cases.aggregation import empties
 from cases.bases import NEG, PPO, SCORE
-from cases.table import cases_of
+from cases.table import cases_of, settings
 from objectives import INF, changed, objective
 from scenarios import full, like, placed
 
@@ -18,10 +18,12 @@ def over(kind, base=FREE):
 
 
 for kind in ("token_sum", "token_mean", "seq_mean_token_mean", "seq_mean_constant", "group_mean_token_mean"):
-    case(f"kl-{kind}", "a divergence that is given is divided as the rest; a response and a group without active tokens", over(kind), PAID,
+    case(f"kl-{kind}", f"a given divergence as KL penalty, averaged by {kind}; one response and one group without counting tokens",
+         over(kind), PAID,
          empties)
 for own in ("token_mean", "seq_mean_token_mean"):
-    case(f"kl-own-{own}", "a mean of its own", over("seq_mean_constant", changed(FREE, **PAID)), {"penalty": {"kl_aggregation": own}},
+    case(f"kl-own-{own}", f"a given divergence as KL penalty, averaged by {own}, the rest of the loss divided by a constant",
+         over("seq_mean_constant", changed(FREE, **PAID)), {"penalty": {"kl_aggregation": own}},
          empties)
 
 
@@ -38,19 +40,23 @@ def walked(o):
 
 K3 = changed(PPO, penalty={"kl": "k3", "kl_coef": 0.5})
 BAND = {"rollout_is": "mask", "rollout_is_low": 0.75, "rollout_is_high": 1.5}
-case("kl-for-k3", "in the place of an estimate: nothing of it goes through the log-probabilities", K3, PAID, walked)
+case("kl-for-k3", "a given divergence as KL penalty instead of k3: it has no gradient with respect to log-probabilities", K3, PAID, walked)
 for label, changes in (
         ("selected", {"penalty": {"kl_on": "selected"}}), ("unmask", {"weight": {**BAND, "rollout_rejected": "unmask"}}),
         ("zero_weight", {"weight": BAND}), ("truncated", {"weight": {"truncated": "mask"}}), ("weighted", {"weight": {"external": "term"}}),
         ("beside-weight", {"weight": {"external": "policy"}}), ("level", {"ratio": {"level": "sequence_mean"}}),
         ("entropy", {"penalty": {"entropy_coef": 0.25}}), ("nll", {"penalty": {"nll_on": "positive", "nll_coef": 0.25}}),
         ("trust", {"surrogate": {"kind": "ratio"}, "weight": {"trust": "divergence", "trust_low": 2 ** -16, "trust_high": 2 ** -17}})):
-    case(f"kl-{label}", "paid by the tokens that pay, with their weights", changed(PPO, **changes), PAID, walked)
-case("kl-alone", "nothing else is paid for", changed(SCORE, surrogate={"kind": "none"}), PAID, walked)
-case("kl-score", "no ratio", SCORE, PAID, walked)
-case("kl-group", "beside a loss of the group", changed(objective("gvpo"), aggregation={"kind": "group_mean"}), PAID, walked)
-case("kl-negative", "a coefficient below 0", changed(PPO, **PAID), {"penalty": {"kl_coef": -0.125}}, walked)
-case("kl-coef-0", "coefficient 0: read, and nothing is paid", changed(PPO, **PAID), {"penalty": {"kl_coef": 0}}, walked)
+    case(f"kl-{label}", f"a given divergence as KL penalty, with {settings(changes)}", changed(PPO, **changes), PAID, walked)
+case("kl-alone", "a given divergence as KL penalty and surrogate none: nothing else is in the loss",
+     changed(SCORE, surrogate={"kind": "none"}), PAID, walked)
+case("kl-score", "a given divergence as KL penalty beside surrogate -A log p, which has no importance ratio", SCORE, PAID, walked)
+case("kl-group", "a given divergence as KL penalty beside GVPO's loss of a group of responses",
+     changed(objective("gvpo"), aggregation={"kind": "group_mean"}), PAID, walked)
+case("kl-negative", "a given divergence as KL penalty with kl_coef = -0.125",
+     changed(PPO, **PAID), {"penalty": {"kl_coef": -0.125}}, walked)
+case("kl-coef-0", "a given divergence as KL penalty with coefficient 0: it is read but adds nothing",
+     changed(PPO, **PAID), {"penalty": {"kl_coef": 0}}, walked)
 
 
 def never_drawn(o):
@@ -59,7 +65,8 @@ def never_drawn(o):
     return batch
 
 
-case("kl-neginf", "log-probabilities of -infinity have no part in it", changed(PPO, advantage={"baseline": "none"}), PAID, never_drawn)
+case("kl-neginf", "a given divergence as KL penalty, finite at tokens whose log-probabilities are -infinity",
+     changed(PPO, advantage={"baseline": "none"}), PAID, never_drawn)
 
 # ---- weight.trust = divergence
 
@@ -78,20 +85,24 @@ def every_side(o):
 
 
 for unit in ("token", "sequence_mean"):
-    case(f"trust-{unit}", "a step that has gone far, and on the way that its advantage pushes, is dropped",
+    case(f"trust-{unit}", f"tokens are dropped by given divergence beyond a bound if A pushes the ratio further away; level {unit}",
          changed(TRUSTED, ratio={"level": unit}), {"weight": BOUNDS}, every_side)
 for label, limits in (("low", {"trust_low": 0.125}), ("high", {"trust_high": 1}), ("low-inf", {"trust_low": INF}),
                       ("high-inf", {"trust_high": INF}), ("zero", {"trust_low": 0, "trust_high": 0})):
-    case(f"trust-{label}", "another bound", BOUNDED, {"weight": limits}, every_side)
+    case(f"trust-{label}", f"trust region by given divergence with {settings({'weight': limits})}", BOUNDED, {"weight": limits}, every_side)
 for against in ("rollout", "ref", "current"):
-    case(f"trust-{against}", "the divergence is as it is given, the ratio says on which side the policy is", BOUNDED,
+    case(f"trust-{against}",
+         f"trust region by given divergence, behaviour {against}: the ratio to it says on which side of 1 the policy is", BOUNDED,
          {"ratio": {"behaviour": against}}, every_side)
 for kind, fields in (("reinforce", {}), ("ppo_clip", {"eps_low": 0.2, "eps_high": 0.2}), ("cispo", {"weight_min": 0, "weight_max": 1.125})):
-    case(f"trust-{kind}", "a dropped token is no clip of the surrogate as well", changed(TRUSTED, surrogate={"kind": kind, **fields}),
+    case(f"trust-{kind}", f"trust region by given divergence with surrogate {kind}: a dropped token is not counted as clipped too",
+         changed(TRUSTED, surrogate={"kind": kind, **fields}),
          {"weight": BOUNDS}, every_side)
-case("trust-clamped", "a log-ratio that is clamped to 0 is on no side", BOUNDED, {"ratio": {"clamp_low": -1, "clamp_high": 0}}, every_side)
-case("trust-selected", "dropped by either", BOUNDED, {"weight": {"selected": "keep"}}, every_side)
-case("trust-for-binary_kl", "in the place of a divergence between two outcomes",
+case("trust-clamped", "trust region by given divergence: a log-ratio clamped to 0 is on neither side, so the token is kept",
+     BOUNDED, {"ratio": {"clamp_low": -1, "clamp_high": 0}}, every_side)
+case("trust-selected", "tokens are dropped by the trust region or because they are not selected",
+     BOUNDED, {"weight": {"selected": "keep"}}, every_side)
+case("trust-for-binary_kl", "trust region by given divergence in place of the binary KL of the token's probabilities",
      changed(TRUSTED, weight={**BOUNDS, "trust": "binary_kl", "trust_low": 0.03125, "trust_high": 0.015625}), {"weight": BOUNDS},
      every_side)
 
@@ -103,7 +114,8 @@ def with_holes(o):
     return batch
 
 
-case("trust-holes", "what a masked slot holds is not read", TRUSTED, {"weight": BOUNDS}, with_holes)
+case("trust-holes", "trust region by given divergence: masked tokens hold NaN and infinity and are not read",
+     TRUSTED, {"weight": BOUNDS}, with_holes)
 
 
 def beyond(o):
@@ -116,7 +128,8 @@ def beyond(o):
 
 
 for kind in ("ratio", "reinforce"):
-    case(f"trust-far-800-{kind}", "dropped means left out, not multiplied by 0",
+    case(f"trust-far-800-{kind}",
+         f"trust region by given divergence, surrogate {kind}: a dropped token with an infinite ratio adds 0, not NaN",
          changed(BOUNDED, surrogate={"kind": kind}, penalty={"kl": "none", "kl_coef": 0}, weight={"trust_low": 1}),
          {"weight": {"trust_low": 0.5}}, beyond)
 
@@ -135,6 +148,8 @@ def small_steps(o):
 
 
 STEPS = changed(PPO, advantage={"scale": "group_std"}, surrogate={"eps_low": 0.0001, "eps_high": 0.0001})
-case("steps-kl", "ratios of a sampler's steps, which stay near 1", STEPS, {"penalty": {"kl": "external", "kl_coef": 0.04}}, small_steps)
-case("steps-trust", "the same without a clip", changed(STEPS, surrogate={"kind": "ratio", "eps_low": 0, "eps_high": 0}),
+case("steps-kl", "denoising steps of a flow model: ratios within 1e-3 of 1, a clip of 1e-4, a given divergence as KL penalty",
+     STEPS, {"penalty": {"kl": "external", "kl_coef": 0.04}}, small_steps)
+case("steps-trust", "denoising steps of a flow model: ratios within 1e-3 of 1, trust region by given divergences near 1e-5, no clip",
+     changed(STEPS, surrogate={"kind": "ratio", "eps_low": 0, "eps_high": 0}),
      {"weight": {"trust": "divergence", "trust_low": 1e-05, "trust_high": 1e-05}}, small_steps)

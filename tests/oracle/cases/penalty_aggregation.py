@@ -1,7 +1,7 @@
 """The penalty: a KL and an entropy with divisors of their own."""
 from cases.aggregation import empties
 from cases.bases import NEG, PPO, SCORE
-from cases.table import cases_of
+from cases.table import cases_of, settings
 from objectives import changed, objective
 from scenarios import full, placed
 
@@ -21,9 +21,10 @@ for own in OWN:
     for kind in ("token_sum", "token_mean", "seq_mean_token_mean", "seq_mean_token_sum", "seq_mean_constant", "group_mean_token_mean",
                  "seq_mean_length_power", "token_mean_by_sign"):
         if own != kind:
-            case(f"kl-{own}-{kind}", "the KL has another mean than the rest; a response and a group without active tokens",
+            case(f"kl-{own}-{kind}",
+                 f"the KL is averaged by {own}, the rest of the loss by {kind}; one response and one group without counting tokens",
                  over(kind), {"penalty": {"kl_aggregation": own}}, empties)
-case("kl-drop", "responses without active tokens do not count, in the mean of the KL either",
+case("kl-drop", "responses without counting tokens are dropped: they do not count in the KL's mean over responses either",
      over("token_mean", changed(FREE, penalty={"kl_aggregation": "seq_mean_token_mean"})), {"aggregation": {"empty_sequences": "drop"}},
      empties)
 
@@ -45,7 +46,8 @@ def turns(o):
 
 
 for own in OWN:
-    case(f"kl-{own}-segments", "the rest is a mean over turns", over("seq_mean_segment_mean"), {"penalty": {"kl_aggregation": own}}, turns)
+    case(f"kl-{own}-segments", f"the KL is averaged by {own}, the rest of the loss over the segments (turns) of each response",
+         over("seq_mean_segment_mean"), {"penalty": {"kl_aggregation": own}}, turns)
 K3 = changed(PPO, penalty={"kl": "k3", "kl_coef": 0.5})
 RESPONSES = {"penalty": {"kl_aggregation": "seq_mean_token_mean"}}
 BAND = {"rollout_is": "mask", "rollout_is_low": 0.75, "rollout_is_high": 1.5}
@@ -55,15 +57,19 @@ for label, changes in (
         ("external-policy", {"weight": {"external": "policy"}}),
         ("level", {"ratio": {"level": "sequence_mean"}, "penalty": {"kl_importance_weight": "level"}}),
         ("straight", {"penalty": {"kl_gradient": "straight_through_k2"}}), ("nll", {"penalty": {"nll_on": "positive", "nll_coef": 0.25}})):
-    case(f"kl-responses-{label}", "the same tokens as the rest, with the same weights", changed(K3, **changes), RESPONSES, unlike)
-case("kl-responses-score", "no ratio but the KL's", changed(SCORE, penalty={"kl": "k2", "kl_coef": 0.5}), RESPONSES, unlike)
-case("kl-responses-negative", "a coefficient below 0", changed(K3, penalty={"kl_coef": -0.25}), RESPONSES, unlike)
-case("kl-tokens-group", "beside a loss of the group", changed(objective("gvpo"), penalty={"kl": "k1", "kl_coef": 0.5}),
+    case(f"kl-responses-{label}", f"KL averaged over responses, the rest over tokens; {settings(changes)}",
+         changed(K3, **changes), RESPONSES, unlike)
+case("kl-responses-score", "the KL (k2) is averaged over responses, the policy loss -A log p over tokens; no ratio is involved",
+     changed(SCORE, penalty={"kl": "k2", "kl_coef": 0.5}), RESPONSES, unlike)
+case("kl-responses-negative", "the KL is averaged over responses, the rest over tokens; kl_coef = -0.25",
+     changed(K3, penalty={"kl_coef": -0.25}), RESPONSES, unlike)
+case("kl-tokens-group", "the KL is averaged over tokens, beside GVPO's loss of a group of responses",
+     changed(objective("gvpo"), penalty={"kl": "k1", "kl_coef": 0.5}),
      {"penalty": {"kl_aggregation": "token_mean"}}, unlike)
-case("kl-tokens-selected", "only selected tokens pay, all are counted",
+case("kl-tokens-selected", "the KL at tokens with kl_mask only, averaged over all tokens of the batch, the rest over responses",
      over("seq_mean_token_mean", changed(K3, penalty={"kl_on": "selected"})), {"penalty": {"kl_aggregation": "token_mean"}}, unlike)
 for kl in ("k1", "k2"):
-    case(f"kl-responses-neginf-{kl}", "infinite at a token that the old policy never gives",
+    case(f"kl-responses-neginf-{kl}", f"KL {kl} to the old policy, averaged over responses: it is infinite at a token of old probability 0",
          changed(SCORE, penalty={"kl": kl, "kl_coef": 0.5, "kl_reference": "old", "entropy_coef": 0.25}),
          {"penalty": {"kl_aggregation": "seq_mean_token_mean", "entropy_aggregation": "seq_mean_token_mean"}},
          lambda o: placed(o, 982, (2,), ((1, -0.5), (0.75,)), logp=((-1, -0.5), (-1.25,)), logp_old=((NEG, -1), (-1.5,))))
@@ -74,7 +80,7 @@ def far_up(o):
                 f_gap=lambda dice, i, t: -dice.fraction(1 / 64, 0.5, 64))
 
 
-case("kl-responses-far-800", "a weight of e^800, bounded",
+case("kl-responses-far-800", "the KL is averaged over responses, weighted by a token ratio of e^800 that is capped at 2",
      changed(SCORE, penalty={"kl": "k3", "kl_coef": 0.5, "kl_importance_weight": "token", "kl_importance_weight_max": 2}), RESPONSES,
      far_up)
 
@@ -84,14 +90,18 @@ ENTROPY = changed(FREE, penalty={"entropy_coef": 0.25})
 for own in OWN:
     for kind in ("token_sum", "token_mean", "seq_mean_token_mean", "seq_mean_constant", "group_mean_token_mean"):
         if own != kind:
-            case(f"entropy-{own}-{kind}", "the entropy has another mean than the rest", over(kind, ENTROPY),
+            case(f"entropy-{own}-{kind}", f"the entropy bonus is averaged by {own}, the rest of the loss by {kind}", over(kind, ENTROPY),
                  {"penalty": {"entropy_aggregation": own}}, empties)
 for label, changes in (("unmask", {"weight": {**BAND, "rollout_rejected": "unmask"}}), ("external", {"weight": {"external": "term"}}),
                        ("alone", {"penalty": {"kl": "none"}}), ("malus", {"penalty": {"entropy_coef": -0.125}})):
-    case(f"entropy-responses-{label}", "the same tokens as the rest, with the same weights",
-         changed(changed(K3, penalty={"entropy_coef": 0.25}), **changes), {"penalty": {"entropy_aggregation": "seq_mean_token_mean"}}, unlike)
-case("both", "a KL over responses, an entropy over tokens, the rest over a constant", over("seq_mean_constant", ENTROPY),
-     {"penalty": {"kl_aggregation": "seq_mean_token_mean", "entropy_aggregation": "token_mean"}, "aggregation": {"empty_sequences": "drop"}},
+    case(f"entropy-responses-{label}", f"entropy over responses, the rest over tokens; {settings(changes)}",
+         changed(changed(K3, penalty={"entropy_coef": 0.25}), **changes), {"penalty": {"entropy_aggregation": "seq_mean_token_mean"}},
+         unlike)
+case("both", "the KL is averaged over responses, the entropy bonus over tokens, the rest divided by a constant; empty responses dropped",
+     over("seq_mean_constant", ENTROPY),
+     {"penalty": {"kl_aggregation": "seq_mean_token_mean", "entropy_aggregation": "token_mean"},
+      "aggregation": {"empty_sequences": "drop"}},
      empties)
-case("both-crossed", "a KL over tokens, an entropy over responses, the rest over prompts", over("group_mean_token_mean", ENTROPY),
+case("both-crossed", "the KL is averaged over tokens, the entropy bonus over responses, the rest over prompts",
+     over("group_mean_token_mean", ENTROPY),
      {"penalty": {"kl_aggregation": "token_mean", "entropy_aggregation": "seq_mean_token_mean"}}, unlike)

@@ -26,16 +26,22 @@ def far_apart(o):
 
 PAIRS = {"preference": "pairwise", "preference_coef": 0.5, "preference_min_gap": 1.5, "preference_beta": 0.75}
 RANKED = changed(SCORE, penalty=PAIRS)
-case("pairwise_logistic", "a logistic loss of the pairs whose rewards are more than the margin apart", SCORE, {"penalty": PAIRS}, ranked)
-case("pairs-free", "scores without the reference", RANKED, {"penalty": {"preference_score": "reference_free"}}, ranked)
-case("pairs-margin", "any two rewards that differ", RANKED, {"penalty": {"preference_min_gap": 0}}, ranked)
-case("pairs-none", "no pair is so far apart: nothing is added", RANKED, {"penalty": {"preference_min_gap": 3}}, ranked)
-case("pairs-far-800", "scores 800 apart: e^600 overflows a binary32, e^-600 underflows it", SCORE, {"penalty": PAIRS}, far_apart)
-case("pairs-neginf", "an infinite score, that loses a pair and wins one", changed(SCORE, surrogate=kind("ratio")),
+case("pairwise_logistic", "logistic loss on pairs of a group whose rewards differ by more than 1.5, scores relative to the reference",
+     SCORE, {"penalty": PAIRS}, ranked)
+case("pairs-free", "preference pairs with mean log-probabilities as scores, without the reference",
+     RANKED, {"penalty": {"preference_score": "reference_free"}}, ranked)
+case("pairs-margin", "preference pairs of any two responses of a group with different rewards (preference_min_gap = 0)",
+     RANKED, {"penalty": {"preference_min_gap": 0}}, ranked)
+case("pairs-none", "no two rewards of a group differ by more than 3: the preference term is 0, not 0/0",
+     RANKED, {"penalty": {"preference_min_gap": 3}}, ranked)
+case("pairs-far-800", "preference pairs with scores 800 apart: e^600 overflows binary32, e^-600 underflows",
+     SCORE, {"penalty": PAIRS}, far_apart)
+case("pairs-neginf", "preference pairs: a response of probability 0 is the worse one of a pair and the better one of another",
+     changed(SCORE, surrogate=kind("ratio")),
      {"penalty": {**PAIRS, "preference_score": "reference_free"}},
      lambda o: {**placed(o, 752, (3,), ((1,), (-0.5, -0.5), (0.25,)), logp=((-1,), (NEG, -0.5), (-2,)),
                          logp_old=((-1,), (-1, -1), (-1.5,))), "reward": [4, 2, 0]})
-case("everything", "a function of the group, a drift, a KL, a likelihood and pairs",
+case("everything", "trajectory_balance, policy_is, a KL to the teacher, an entropy bonus, an NLL term and preference pairs together",
      changed(OF["trajectory_balance"], weight={"policy_is": "sequence_mean", "policy_is_low": 0.5, "policy_is_high": 2},
              penalty={"kl": "k3", "kl_reference": "teacher", "kl_coef": 0.25, "entropy_coef": 0.125}),
      {"penalty": {"nll_on": "correct", "nll_coef": 0.25, **PAIRS}}, ranked)

@@ -24,15 +24,18 @@ def levels(*groups, mask=None, gaps=None):
 
 
 ranked, flat = levels((1, -1, 0), (0, 0, -1)), levels((1, 1, 0.5), (-1, -1), (0,), mask={(4, 0), (4, 1)})
-case("preference_kappa", "steeper where the better response is one of the best level", TOLD, {"penalty": {"preference_kappa": 2.5}}, ranked)
-case("pairwise_else_pointwise", "one group has pairs: they are all there is", BARE,
+case("preference_kappa", "preference pairs whose better response has a reward above 0 get beta times preference_kappa = 2.5",
+     TOLD, {"penalty": {"preference_kappa": 2.5}}, ranked)
+case("pairwise_else_pointwise", "TRPA: as long as one group has a preference pair, the pairs are the whole preference term", BARE,
      {"penalty": {**PAIRS, **SIGNED, "preference_kappa": 0.5}},
      levels((1, -1), (0.5, 0.5), (0,)))
-case("margin_else_sign-sign", "no pair in the batch: right ones up, wrong ones down; those without tokens are not in the number",
+case("margin_else_sign-sign",
+     "TRPA without any pair: a logistic loss per response, up if its reward is above 0, else down; empty ones not counted",
      changed(TOLD, penalty={"preference_kappa": 2.5}), {"penalty": SIGNED}, flat)
-case("margin_else_sign-free", "log-probabilities", changed(TOLD, penalty={**SIGNED, "preference_min_gap": 4}),
+case("margin_else_sign-free", "TRPA without any pair (min_gap 4): mean log-probabilities as scores, without the reference",
+     changed(TOLD, penalty={**SIGNED, "preference_min_gap": 4}),
      {"penalty": {"preference_score": "reference_free"}}, ranked)
-case("margin_else_sign-far-800", "scores of 800 on either side", TOLD, {"penalty": SIGNED},
+case("margin_else_sign-far-800", "TRPA without any pair: scores of +800 and -800 for rewards of 1 and of 0", TOLD, {"penalty": SIGNED},
      levels((1, 1), (0, 0), gaps=(-800, 800, -800, 800)))
 
 
@@ -41,4 +44,5 @@ def lost(o):
             "logp_ref": [[-1, -0.75], [-1], [-0.5]]}
 
 
-case("margin_else_sign-neginf", "a right and a wrong response of probability 0: infinite, and nothing", TOLD, {"penalty": SIGNED}, lost)
+case("margin_else_sign-neginf", "TRPA without any pair: probability 0 is an infinite loss where the reward is above 0, none where it is 0",
+     TOLD, {"penalty": SIGNED}, lost)

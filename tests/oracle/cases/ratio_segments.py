@@ -67,18 +67,24 @@ LEVEL = laid(((-1, -0.75, -1.25), (-2, -1, -1.5), (-0.5, -1)), ((-1.5, -1.25, -1
 
 UNITS = ("segment_mean", "segment_sum", "prefix_sum", "prefix_mean", "sequence_mean_ratio")
 for unit in UNITS:
-    case(f"{unit}", "the unit between token and response", on("sequence_mean"), {"ratio": {"level": unit}}, turns)
+    case(f"{unit}", f"importance ratio at level {unit}: segments of one or two tokens, one ended by a masked token",
+         on("sequence_mean"), {"ratio": {"level": unit}}, turns)
 for unit in ("segment_sum", "prefix_sum", "sequence_mean_ratio"):
-    case(f"{unit}-token", "its gradient at the token alone", on(unit), {"ratio": {"gradient": "token"}}, turns)
-    case(f"{unit}-neginf", "infinite log-ratios of either sign, and both in one response", on("sequence_mean", PPO),
+    case(f"{unit}-token", f"level {unit} with gradient token: the ratio's value is its unit's, the derivative only the token's own",
+         on(unit), {"ratio": {"gradient": "token"}}, turns)
+    case(f"{unit}-neginf", f"level {unit} with probabilities of 0: infinite log-ratios of either sign, and of both in one response",
+         on("sequence_mean", PPO),
          {"ratio": {"level": unit}}, SCARCE if unit == "sequence_mean_ratio" else NEVER)
 for unit, kind in (("segment_mean", "ppo_clip"), ("prefix_sum", "ppo_clip"), ("segment_sum", "log_ratio"),
                    ("sequence_mean_ratio", "log_ratio"), ("prefix_mean", "squared"), ("sequence_mean_ratio", "gppo")):
-    case(f"{unit}-{kind}", "another surrogate of the unit's ratio", on("sequence_mean", changed(PPO, surrogate=KINDS[kind])),
+    case(f"{unit}-{kind}", f"surrogate {kind} with importance ratios at level {unit}",
+         on("sequence_mean", changed(PPO, surrogate=KINDS[kind])),
          {"ratio": {"level": unit}}, turns)
-case("segment_mean-masked", "what masked slots hold does not matter, that a segment ends there does", on("segment_sum"),
+case("segment_mean-masked", "level segment_mean: masked tokens hold NaN and count nowhere, but one of them ends a segment",
+     on("segment_sum"),
      {"ratio": {"level": "segment_mean"}}, masked)
-case("prefix_mean-unit_clamp-bound", "units at and beyond both bounds: at a bound the derivative passes", on("prefix_mean"),
+case("prefix_mean-unit_clamp-bound", "prefix means of log-ratios clamped to -0.5..0.5: exactly at a bound the derivative passes",
+     on("prefix_mean"),
      {"ratio": {"level_clamp_low": -0.5, "level_clamp_high": 0.5}}, LEVEL)
 
 # ---- mix
@@ -87,16 +93,23 @@ AVERAGE = {"interpolate": "arithmetic"}
 HALVES = {"interpolate": "geometric", "interpolate_token": 0.5, "interpolate_level": 0.5}
 for name, mix in (("arithmetic", AVERAGE), ("geometric", HALVES)):
     for unit in ("sequence_mean", {"arithmetic": "segment_mean", "geometric": "prefix_sum"}[name]):
-        case(f"{name}-{unit}", "the token's ratio and its unit's, both differentiated", on(unit), {"ratio": mix}, turns)
-    case(f"{name}-sequence_mean-token", "the unit's is a number", on("sequence_mean", **mix), {"ratio": {"gradient": "token"}}, turns)
-    case(f"{name}-log_ratio", "a surrogate of the log-ratio: its size is that of both parts",
+        case(f"{name}-{unit}", f"{name} mixture of the token's own ratio and its ratio at level {unit}; gradients through both",
+             on(unit), {"ratio": mix}, turns)
+    case(f"{name}-sequence_mean-token",
+         f"{name} mixture, gradient token: the response's mean ratio is a constant, only the token's own is differentiated",
+         on("sequence_mean", **mix), {"ratio": {"gradient": "token"}}, turns)
+    case(f"{name}-log_ratio", f"{name} mixture in a surrogate of the log-ratio, -A y: its scale includes both parts of the mixture",
          on("sequence_mean", changed(PPO, surrogate=KINDS["log_ratio"])), {"ratio": mix}, turns)
-    case(f"{name}-neginf", "infinite log-ratios of either sign, and both in one response", on("sequence_mean", PPO), {"ratio": mix}, NEVER)
-case("average-both-clamps", "log-ratios are bounded before, the mixture after", on("sequence_mean", **AVERAGE),
+    case(f"{name}-neginf", f"{name} mixture with infinite log-ratios of either sign, and of both in one response",
+         on("sequence_mean", PPO), {"ratio": mix}, NEVER)
+case("average-both-clamps", "token log-ratios are clamped before the arithmetic mixture, and the mixture's logarithm after it",
+     on("sequence_mean", **AVERAGE),
      {"ratio": {"clamp_low": -0.5, "clamp_high": INF, "level_clamp_low": -0.375, "level_clamp_high": 0.25}}, turns)
-case("weighted-sequence_clipped_mean", "the token's own log-ratio is not clipped before the mean",
+case("weighted-sequence_clipped_mean", "geometric mixture with GMPO's level: the token's own part is its unclipped log-ratio",
      on("sequence_clipped_mean", token_clip_low=0.375, token_clip_high=0.25), {"ratio": HALVES}, turns)
 MIXED = on("sequence_mean", PPO, **HALVES)
-case("interpolate_token", "more of the token", MIXED, {"ratio": {"interpolate_token": 1.5}}, turns)
-case("mix-trust", "the trust looks at the mixture", on("sequence_mean", **AVERAGE),
+case("interpolate_token", "geometric mixture with 1.5 times the token's log-ratio and half of the response's mean",
+     MIXED, {"ratio": {"interpolate_token": 1.5}}, turns)
+case("mix-trust", "the trust region tests the arithmetic mixture of ratios, not the token's or the response's ratio",
+     on("sequence_mean", **AVERAGE),
      {"weight": {"trust": "two_sided", "trust_low": 0.25, "trust_high": 0.25}}, turns)

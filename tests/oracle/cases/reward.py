@@ -24,19 +24,26 @@ def two_kl(o):
 
 LONG_WINDOW = {"overlong": "soft", "overlong_max": 4, "overlong_cache": 2, "overlong_factor": 1}
 OVERLONG = changed(SCORE, reward=LONG_WINDOW)
-case("overlong-soft", "soft overlong punishment, window 2..4", SCORE, {"reward": LONG_WINDOW}, window)
-case("overlong-linear", "the same line without a floor", OVERLONG, {"reward": {"overlong": "linear"}}, window)
-case("overlong-max", "window 3..5", OVERLONG, {"reward": {"overlong_max": 5}}, window)
-case("overlong-cache", "window 1..4", OVERLONG, {"reward": {"overlong_cache": 3}}, window)
-case("overlong-cache-full", "window 0..4: the cache is the maximum", OVERLONG, {"reward": {"overlong_cache": 4}},
+case("overlong-soft", "soft overlong punishment from 2 to 4 tokens: lengths inside, at the ends and beyond, where it is -1",
+     SCORE, {"reward": LONG_WINDOW}, window)
+case("overlong-linear", "linear overlong punishment from 2 tokens on: it continues below -1 beyond the maximum length of 4",
+     OVERLONG, {"reward": {"overlong": "linear"}}, window)
+case("overlong-max", "soft overlong punishment from 3 to 5 tokens: overlong_max = 5, overlong_cache = 2",
+     OVERLONG, {"reward": {"overlong_max": 5}}, window)
+case("overlong-cache", "soft overlong punishment from 1 to 4 tokens: overlong_max = 4, overlong_cache = 3",
+     OVERLONG, {"reward": {"overlong_cache": 3}}, window)
+case("overlong-cache-full", "soft overlong punishment from 0 to 4 tokens: the cache is as long as the maximum",
+     OVERLONG, {"reward": {"overlong_cache": 4}},
      window)
-case("overlong-factor", "a tenth of the punishment", OVERLONG, {"reward": {"overlong_factor": 0.125}}, window)
-case("overlong-masked", "masked tokens count in the length", SCORE, {"reward": LONG_WINDOW}, window_masked)
+case("overlong-factor", "soft overlong punishment with a factor of 1/8: at most -0.125 is added to the reward",
+     OVERLONG, {"reward": {"overlong_factor": 0.125}}, window)
+case("overlong-masked", "overlong punishment by the length of the response: masked tokens count in it",
+     SCORE, {"reward": LONG_WINDOW}, window_masked)
 
 for kl in ("k1", "k2", "k3", "abs"):
     for credit in ("outcome", "return"):
-        case(f"{kl}-{credit}", "KL in the reward, masked tokens left out",
+        case(f"{kl}-{credit}", f"{kl} KL penalty to the reference inside the reward, credit {credit}; a masked token contributes nothing",
              changed(SCORE, advantage={"credit": credit, "gamma": 1}),
              {"reward": {"kl": kl, "kl_coef": 0.25}}, two_kl)
-case("kl_coef", "a larger coefficient", changed(SCORE, reward={"kl": "k1", "kl_coef": 0.25}),
+case("kl_coef", "k1 KL penalty inside the reward with coefficient 2 instead of 0.25", changed(SCORE, reward={"kl": "k1", "kl_coef": 0.25}),
      {"reward": {"kl_coef": 2}}, two_kl)

@@ -1,6 +1,6 @@
 """The surrogate: kinds of one token or unit, at every level of the ratio for both signs of A; bounds by probability."""
 from cases.table import cases_of
-from cases.bases import FAR_80, FAR_800_BAD, FAR_800_GOOD, NEG, NEVER, PPO, SCORE, far_pair, named, never_sampled
+from cases.bases import FAR_80, FAR_800_BAD, FAR_800_GOOD, NEG, NEVER, PPO, SCORE, UNDER, far_pair, named, never_sampled
 from cases.ratio import KINDS, mixed
 from objectives import INF, changed
 from scenarios import full, like, placed
@@ -19,9 +19,11 @@ def every_side(o):
 
 
 for kind in ("ratio", "dual_clip", "cispo", "sapo", "vespo"):
-    case(kind, "another surrogate", PPO, {"surrogate": KINDS[kind]}, every_side)
-case("ppo_clip", "the clipped surrogate", SCORE, {"surrogate": PPO["surrogate"]}, every_side)
-case("reinforce", "the score function: the ratio is not used", PPO,
+    case(kind, f"surrogate {kind}: A > 0, A < 0 and A = 0 in one response, token ratios below, inside and above the usual clip",
+         PPO, {"surrogate": KINDS[kind]}, every_side)
+case("ppo_clip", "PPO's clipped surrogate: A > 0, A < 0 and A = 0, token ratios below, inside and above the clip",
+     SCORE, {"surrogate": PPO["surrogate"]}, every_side)
+case("reinforce", "surrogate -A log p: no importance ratio is used, nothing is clipped", PPO,
      {"surrogate": {"kind": "reinforce", "eps_low": 0, "eps_high": 0}}, every_side)
 for kind, field, value in (("ppo_clip", "eps_low", 0.05), ("ppo_clip", "eps_high", 1),
                            ("dual_clip", "eps_low", 0.05), ("dual_clip", "eps_high", 0.25), ("dual_clip", "clip_dual", 4),
@@ -29,7 +31,8 @@ for kind, field, value in (("ppo_clip", "eps_low", 0.05), ("ppo_clip", "eps_high
                            ("cispo", "weight_max", INF), ("sapo", "tau_pos", 2), ("sapo", "tau_neg", 0.5),
                            ("vespo", "vespo_k_pos", 1), ("vespo", "vespo_lambda_pos", 1), ("vespo", "vespo_k_neg", 1),
                            ("vespo", "vespo_lambda_neg", 1)):
-    case(f"{kind}-{field}-{named(value)}", "one number changed", changed(PPO, surrogate=KINDS[kind]),
+    case(f"{kind}-{field}-{named(value)}", f"surrogate {kind} with {field} = {named(value)}; ratios from e^-2 to e^2, A of every sign",
+         changed(PPO, surrogate=KINDS[kind]),
          {"surrogate": {field: value}}, every_side)
 
 LEVELS = (-2, -0.125, 0.125, 0.5, 2)  # log-ratios far below, inside of and above the usual bounds, and around dual
@@ -58,31 +61,44 @@ NEW_KINDS = {
     "masked_weight": only("masked_weight", weight_min=0.5, weight_max=5),
     "sapo_detached": only("sapo_detached", tau_pos=1, tau_neg=1.5)}
 DETACHED = ("topr", "masked_weight", "sapo_detached")  # kinds that differentiate l only: the gradient of the ratio does not matter
+
+
+def called(name):
+    return name.replace("-dual", " (with a dual clip)")
+
+
 for name, kind in NEW_KINDS.items():
-    case(name, "another surrogate, A of every sign at every level of the ratio", PPO, {"surrogate": kind},
+    case(name, f"surrogate {called(name)}: A > 0, A < 0 and A = 0 at each of five token log-ratios from -2 to 2", PPO, {"surrogate": kind},
          every_level)
     for unit in ("sequence_mean", "sequence_sum"):
-        case(f"{name}-{unit}", "one ratio for the response", changed(PPO, ratio={"level": unit}),
+        case(f"{name}-{unit}", f"surrogate {called(name)} with one importance ratio per response, ratio level {unit}",
+             changed(PPO, ratio={"level": unit}),
              {"surrogate": kind}, every_level)
     if name not in DETACHED:
-        case(f"{name}-sequence_mean-token", "one ratio for the response, its gradient at the token",
+        case(f"{name}-sequence_mean-token",
+             f"surrogate {called(name)} with the response's ratio as value, but each token's gradient its own (gradient token)",
              changed(PPO, ratio={"level": "sequence_mean", "gradient": "token"}), {"surrogate": kind}, every_level)
-    case(f"{name}-far-80", "log-ratios of +-80 for A of both signs", PPO, {"surrogate": kind}, FAR_80)
-    case(f"{name}-far-800-good", "log-ratio +800 where A > 0, -800 where A < 0", PPO, {"surrogate": kind},
+    case(f"{name}-far-80", f"surrogate {called(name)} with token log-ratios of +80 and -80, each for A > 0 and A < 0",
+         PPO, {"surrogate": kind}, FAR_80)
+    case(f"{name}-far-800-good", f"surrogate {called(name)}: log-ratio 800 where A > 0 and -800 where A < 0, beyond binary64",
+         PPO, {"surrogate": kind},
          FAR_800_GOOD)
     if name == "aspo":  # infinite for A of either sign
-        case("aspo-far-800-low", "log-ratio -800 where A > 0", PPO, {"surrogate": kind},
+        case("aspo-far-800-low", "surrogate aspo at log-ratio -800: its inverse ratio e^800 overflows where A > 0",
+             PPO, {"surrogate": kind},
              far_pair((-800, -800, 0.25), (1, -0.5, 0.5), 177))
-        case("aspo-far-800-high", "log-ratio 800 where A < 0", PPO, {"surrogate": kind},
+        case("aspo-far-800-high", "surrogate aspo at log-ratio 800: its ratio overflows where A < 0, its inverse is 0 where A > 0",
+             PPO, {"surrogate": kind},
              far_pair((800, 800, 0.25), (1, -0.5, 0.5), 178))
     else:
-        case(f"{name}-far-800-bad", "log-ratio -800 where A > 0, +800 where A < 0", PPO,
+        case(f"{name}-far-800-bad", f"surrogate {called(name)}: log-ratio -800 where A > 0 and 800 where A < 0, beyond binary64", PPO,
              {"surrogate": kind}, FAR_800_BAD)
     for who, logps in NEVER.items():
         for side, a in (("good", 1), ("bad", -0.5)):
             if (name, who, side) in (("squared", "policy", "bad"), ("squared", "old", "good")):
                 continue  # the size does not express that the square of a finite and an infinite part is defined
-            case(f"{name}-neginf-{who}-{side}", f"a token of probability 0: under {who}", SCORE,
+            case(f"{name}-neginf-{who}-{side}",
+                 f"surrogate {called(name)}: a token with A {'>' if a > 0 else '<'} 0 has probability 0 under {UNDER[who]}", SCORE,
                  {"surrogate": kind}, never_sampled(*logps, a))
 
 for name, field, value in (("squared", "beta", -0.5), ("squared", "beta", 0), ("squared", "beta", 4),
@@ -93,7 +109,9 @@ for name, field, value in (("squared", "beta", -0.5), ("squared", "beta", 0), ("
                            ("topr", "weight_min", 0.25), ("topr", "weight_max", 3), ("topr", "weight_max", INF),
                            ("masked_weight", "weight_min", 0), ("masked_weight", "weight_max", 1.5), ("masked_weight", "weight_max", INF),
                            ("sapo_detached", "tau_pos", 2), ("sapo_detached", "tau_neg", 0.5)):
-    case(f"{name}-{field}-{named(value)}", "one number changed", changed(PPO, surrogate=NEW_KINDS[name]),
+    case(f"{name}-{field}-{named(value)}",
+         f"surrogate {called(name)} with {field} = {named(value)}; log-ratios from -2 to 2, A of every sign",
+         changed(PPO, surrogate=NEW_KINDS[name]),
          {"surrogate": {field: value}}, every_level)
 
 
@@ -103,7 +121,8 @@ def good_only(o):
     return batch
 
 
-case("topr-good", "every A > 0: the score function", PPO, {"surrogate": NEW_KINDS["topr"]}, good_only)
+case("topr-good", "surrogate topr where all A > 0: every weight is 1, so the gradient is that of reinforce",
+     PPO, {"surrogate": NEW_KINDS["topr"]}, good_only)
 
 
 def nearly(o):
@@ -123,17 +142,18 @@ def nearly_unit(o):
 
 
 case("squared-cancels",
-     "A and k y cancel, in whole or nearly: the size is theirs, not that of what is left", PPO,
+     "surrogate (A - k y)^2 where A and k y are equal or differ by 2^-20: little or nothing is left of their difference", PPO,
      {"surrogate": NEW_KINDS["squared"]}, nearly)
-case("squared-cancels-sum", "A and k y of a response cancel", changed(PPO, ratio={"level": "sequence_sum"}),
+case("squared-cancels-sum", "surrogate (A - k y)^2, y the response's summed log-ratio: A and k y are equal or nearly so",
+     changed(PPO, ratio={"level": "sequence_sum"}),
      {"surrogate": NEW_KINDS["squared"]}, nearly_unit)
-case("squared-clamped", "beyond the bound y is a number: a value, no gradient",
+case("squared-clamped", "surrogate (A - k y)^2 with clamped log-ratios: beyond the clamp it has a value but no gradient",
      changed(PPO, ratio={"clamp_low": -0.5, "clamp_high": 0.5}), {"surrogate": NEW_KINDS["squared"]}, every_level)
-case("gppo-clamped", "a ratio that is clamped and clipped has no gradient",
+case("gppo-clamped", "surrogate gppo with clamped log-ratios: gppo keeps a gradient where it clips, the clamp takes it away",
      changed(PPO, ratio={"clamp_low": -0.5, "clamp_high": 0.5}), {"surrogate": NEW_KINDS["gppo"]}, every_level)
-case("squared-current", "against the policy itself: A^2, and the gradient of -2 k A l",
+case("squared-current", "surrogate (A - k y)^2 over the policy itself: y = 0, value A^2, gradient -2 k A",
      changed(PPO, ratio={"behaviour": "current"}), {"surrogate": NEW_KINDS["squared"]}, every_level)
-case("log_ratio-pooled", "log-ratios clipped before their mean",
+case("log_ratio-pooled", "surrogate -A y, y the mean of GMPO's clipped token log-ratios",
      changed(PPO, ratio={"level": "sequence_clipped_mean", "token_clip_low": 0.5, "token_clip_high": 0.25}),
      {"surrogate": NEW_KINDS["log_ratio"]}, every_level)
 
@@ -173,24 +193,33 @@ BY_PROBABILITY = {"ppo_clip": only("ppo_clip", bounds="probability", eps_low=0.1
                                gppo_beta_high=0.5)}
 for kind, fields in BY_PROBABILITY.items():
     fixed = changed(PPO, surrogate={**fields, "bounds": "fixed", "bound_cap": 0})
-    for label, comment, make in (("likely", "bounds from probabilities near 1", likely),
-                                 ("unlikely", "bounds from probabilities near 0", unlikely),
-                                 ("far", "bounds from a probability of e^-800", hardly)):
-        case(f"probability-{kind}-{label}", comment, fixed, {"surrogate": fields}, make)
-    case(f"probability-{kind}-neginf", "bounds from a probability of 0", fixed, {"surrogate": fields},
+    for label, comment, make in (("likely", "old probabilities near 1", likely),
+                                 ("unlikely", "old probabilities near 0", unlikely),
+                                 ("far", "an old probability of e^-800, whose inverse overflows", hardly)):
+        case(f"probability-{kind}-{label}", f"{kind} with clip bounds that depend on the token's old probability: {comment}", fixed,
+             {"surrogate": fields}, make)
+    case(f"probability-{kind}-neginf",
+         f"{kind} with clip bounds that depend on the old probability: it is 0, so they are 1 and the cap (or infinity)",
+         fixed, {"surrogate": fields},
          nowhere)
 PROBABILITY = changed(PPO, surrogate=BY_PROBABILITY["ppo_clip"])
-case("probability-eps_low", "p = 1 and eps 1/4: the lower bound is where the root begins", PROBABILITY,
+case("probability-eps_low", "clip bounds by old probability with eps_low = 1/4: at p = 1 the root is exactly 0 and the lower bound 1/2",
+     PROBABILITY,
      {"surrogate": {"eps_low": 0.25}}, likely)
-case("probability-eps_high", "a wider upper bound", PROBABILITY, {"surrogate": {"eps_high": 1}}, likely)
-case("probability-bound_cap", "the upper bound is at most 10", PROBABILITY,
+case("probability-eps_high", "clip bounds by old probability with eps_high = 1 instead of 0.2: a wider upper bound",
+     PROBABILITY, {"surrogate": {"eps_high": 1}}, likely)
+case("probability-bound_cap", "clip bounds by old probability: the upper bound of unlikely tokens is capped at 10", PROBABILITY,
      {"surrogate": {"bound_cap": 10}}, unlikely)
-case("probability-bound_cap-neginf", "the upper bound is the cap where p = 0", PROBABILITY,
+case("probability-bound_cap-neginf", "clip bounds by old probability: where that is 0, the upper bound is the cap of 10, not infinite",
+     PROBABILITY,
      {"surrogate": {"bound_cap": 10}}, nowhere)
-case("probability-ref", "p is of the reference", changed(PPO, ratio={"behaviour": "ref"}),
+case("probability-ref", "clip bounds by probability, behaviour ref: the probability is the reference's, the ratio's denominator",
+     changed(PPO, ratio={"behaviour": "ref"}),
      {"surrogate": BY_PROBABILITY["ppo_clip"]}, mixed)
-case("probability-rollout", "p is of the sampling engine", changed(PPO, ratio={"behaviour": "rollout"}),
+case("probability-rollout",
+     "clip bounds by probability, behaviour rollout: the probability is the rollout policy's, the ratio's denominator",
+     changed(PPO, ratio={"behaviour": "rollout"}),
      {"surrogate": BY_PROBABILITY["ppo_clip"]}, mixed)
 case("probability-current",
-     "p is of the policy itself: nothing is ever clipped, and the gradient is the score's", SCORE,
+     "clip bounds by probability, ratio of the policy over itself: always 1, never clipped, score function gradient", SCORE,
      {"ratio": {"behaviour": "current"}, "surrogate": BY_PROBABILITY["ppo_clip"]}, likely)

@@ -1,4 +1,5 @@
 """The surrogate as a function of a group: variance, logistic_lse, trajectory_balance, pairs, softmax_cross_entropy."""
+from cases.bases import unlikely_response
 from cases.table import cases_of
 from objectives import MINUS_INF, changed, plain
 from scenarios import full, placed
@@ -80,38 +81,50 @@ def one_never(policy, old, a):
 # ---- functions of a group
 
 for name in KINDS:
-    case(name, "one score for each response, coupled over the group; the first token's advantage counts", MEAN,
+    case(name, f"{name}: one score per response, coupled over its group; A is that of the first counting token, later ones differ", MEAN,
          {"surrogate": KINDS[name]}, teams)
 for name in ("variance", "trajectory_balance", "softmax_cross_entropy"):
-    case(f"{name}-lone", "groups of one active response, and one of none", MEAN, {"surrogate": KINDS[name]}, lone)
-case("pairs-sum", "the score is a sum over tokens", OF["pairwise_logistic"], {"ratio": {"level": "sequence_sum"}}, teams)
+    case(f"{name}-lone", f"{name}: groups with one active response, and one with none: no division by 0",
+         MEAN, {"surrogate": KINDS[name]}, lone)
+case("pairs-sum", "pairwise_logistic: scores are summed log-ratios of responses, not means",
+     OF["pairwise_logistic"], {"ratio": {"level": "sequence_sum"}}, teams)
 for name in ("variance", "softmax_cross_entropy"):
-    case(f"{name}-token", "the derivative by the score goes to every token as it is", OF[name],
+    case(f"{name}-token", f"{name}, gradient token: every token gets the derivative of its response's score, not divided by its length",
+         OF[name],
          {"ratio": {"gradient": "token"}}, teams)
-case("variance-clamped", "scores beyond a bound have no derivative, and move the others", OF["variance"],
+case("variance-clamped", "variance: clamped scores have no gradient of their own, but still count in the group's mean", OF["variance"],
      {"ratio": {"level_clamp_low": -0.5, "level_clamp_high": 0.75}}, teams)
-case("labels-alike", "equal advantages of 0, and only good ones: groups of one label are worth nothing", MEAN,
+case("labels-alike", "logistic_lse: groups with A = 0 only and with A > 0 only have just one side and add 0", MEAN,
      {"surrogate": KINDS["logistic_lse"]}, alike)
-case("labels-clipped_mean", "clipped tokens in the score, which count as clips; one is at its bound", OF["logistic_lse"],
+case("labels-clipped_mean", "logistic_lse of GMPO's clipped mean log-ratio: clipped tokens have no gradient and are reported as clipped",
+     OF["logistic_lse"],
      {"ratio": {"level": "sequence_clipped_mean", "token_clip_low": 0.5, "token_clip_high": 0.375}}, teams)
-case("pairs-bound", "a difference of exactly the margin makes no pair", changed(OF["pairwise_logistic"], surrogate={"min_gap": 0}),
+case("pairs-bound", "pairwise_logistic: advantages exactly min_gap apart make no pair, only those further apart",
+     changed(OF["pairwise_logistic"], surrogate={"min_gap": 0}),
      {"surrogate": {"min_gap": 0.25}}, at_margin)
-case("variance-cancels", "residuals that are 0: the size is that of their parts", MEAN, {"surrogate": KINDS["variance"]},
+case("variance-cancels", "variance: k (y - mean y) equals A exactly, so that loss and gradient are 0 though their parts are not",
+     MEAN, {"surrogate": KINDS["variance"]},
      at_zero)
-case("contrast-far-800", "one score decides: the others' shares are e^-1100 and less", MEAN,
+case("contrast-far-800", "softmax_cross_entropy of scores 800 and 1600 apart: the other responses' shares are e^-1100 and less", MEAN,
      {"surrogate": KINDS["softmax_cross_entropy"]}, distant)
 for name, label, logps, a in (("logistic_lse", "old-good", (-1, NEG), 1), ("pairwise_logistic", "policy-good", (NEG, -1), 1),
                               ("softmax_cross_entropy", "policy-bad", (NEG, -1), -1)):
-    case(f"{name}-neginf-{label}", "an infinite score, of a good response or of a bad one", MEAN,
+    case(f"{name}-neginf-{label}",
+         f"{name}: {unlikely_response(a, logps)}: an infinite score",
+         MEAN,
          {"surrogate": KINDS[name]}, one_never(*logps, a))
 for label, logps, a in (("policy-bad", (NEG, -1), -1), ("old-good", (-1, NEG), 1)):
-    case(f"trajectory_balance-neginf-{label}", "an infinite score: its own square is infinite, the others' are not", MEAN,
+    case(f"trajectory_balance-neginf-{label}",
+         f"trajectory_balance: {unlikely_response(a, logps)}; others stay finite",
+         MEAN,
          {"surrogate": KINDS["trajectory_balance"]}, one_never(*logps, a))
 for label, logps, a in (("policy-bad", (NEG, -1), -1), ("old-good", (-1, NEG), 1)):
-    case(f"variance-neginf-{label}", "an infinite score: every term is infinite, and so is every slope, of its sign and of the other", MEAN,
+    case(f"variance-neginf-{label}",
+         f"variance: {unlikely_response(a, logps)}: its whole group is infinite",
+         MEAN,
          {"surrogate": KINDS["variance"]}, one_never(*logps, a))
-case("nothing-labels", "the score is a log-probability: no ratio is reported", OF["logistic_lse"],
+case("nothing-labels", "logistic_lse of log-probabilities (behaviour none): there is no importance ratio to report", OF["logistic_lse"],
      {"ratio": {"behaviour": "none"}}, teams)
-case("geometric", "weights and dropped tokens change what a response counts for, not its score",
+case("geometric", "variance: rollout weights and unselected tokens change a response's weight in the loss, not its score",
      changed(OF["variance"], aggregation={"kind": "token_mean"}),
      {"weight": {"rollout_is": "truncate", "rollout_is_high": 1.25, "selected": "keep"}}, teams)

@@ -38,26 +38,41 @@ def never(policy, old, a):
 
 TOKENS = changed(plain(), surrogate=kind("log_ratio"), aggregation={"kind": "token_mean"})
 LOGISTIC = changed(TOKENS, surrogate=kind("logistic", beta=0.75))
-case("logistic", "right or wrong, by the sign of the advantage; 0 is wrong", TOKENS, {"surrogate": kind("logistic", beta=0.75)}, levels)
-case("logistic-shift", "against a prior", LOGISTIC, {"surrogate": {"logit_shift": 0.5}}, levels)
-case("logistic-sum", "of the whole response", LOGISTIC, {"ratio": {"level": "sequence_sum"}, "surrogate": {"logit_shift": -0.25}}, levels)
-case("logistic-far-800", "e^600 overflows a binary32", LOGISTIC, {"surrogate": {"logit_shift": 0.5}}, far(-1, -0.5))
+case("logistic", "logistic loss of the log-ratio: label 1 where A > 0, 0 where A < 0 or A = 0",
+     TOKENS, {"surrogate": kind("logistic", beta=0.75)}, levels)
+case("logistic-shift", "logistic loss of the log-ratio minus a shift of 1/2 (the logarithm of a prior)",
+     LOGISTIC, {"surrogate": {"logit_shift": 0.5}}, levels)
+case("logistic-sum", "logistic loss of the response's summed log-ratio plus 1/4 (logit_shift = -0.25)",
+     LOGISTIC, {"ratio": {"level": "sequence_sum"}, "surrogate": {"logit_shift": -0.25}}, levels)
+case("logistic-far-800", "logistic loss with log-ratios of +-800: e^600 overflows binary32, log(1 + e^600) is near 600",
+     LOGISTIC, {"surrogate": {"logit_shift": 0.5}}, far(-1, -0.5))
 for label, logps in (("policy", (NEG, -1)), ("old", (-1, NEG))):
-    case(f"logistic-neginf-{label}", "an infinite log-ratio", TOKENS, {"surrogate": kind("logistic", beta=0.75)}, never(*logps, 1))
+    case(f"logistic-neginf-{label}", f"logistic loss: a token with A > 0 has probability 0 under the {label} policy, an infinite log-ratio",
+         TOKENS, {"surrogate": kind("logistic", beta=0.75)}, never(*logps, 1))
 DISPO = kind("dispo", weight_min=0.75, weight_max=2, weight_max_neg=4)
-case("dispo", "a detached weight with bounds by the sign of the advantage", TOKENS, {"surrogate": DISPO}, levels)
-case("dispo-weight_min_neg", "and one from below for the bad ones", changed(TOKENS, surrogate=DISPO),
+case("dispo", "DISPO: detached ratio times log p, clipped to 0.75..2 where A > 0 and to 0..4 where A < 0",
+     TOKENS, {"surrogate": DISPO}, levels)
+case("dispo-weight_min_neg", "DISPO: detached ratio clipped to 0.875..4 where A < 0, a lower bound of its own",
+     changed(TOKENS, surrogate=DISPO),
      {"surrogate": {"weight_min_neg": 0.875}}, levels)
-case("bgpo", "a line where A > 0, the ratio where A < 0", TOKENS, {"surrogate": kind("bgpo")}, levels)
-case("bgpo-far-800", "a loss of -800 and one of 0", TOKENS, {"surrogate": kind("bgpo")}, far(1, -1))
-case("bgpo-neginf", "the line has no end", TOKENS, {"surrogate": kind("bgpo")}, never(NEG, -1, 1))
+case("bgpo", "BGPO: -(1 + log-ratio) A where A > 0, -ratio A where A < 0", TOKENS, {"surrogate": kind("bgpo")}, levels)
+case("bgpo-far-800", "BGPO at log-ratios 800 (A > 0: loss -801) and -800 (A < 0: loss near 0): e^800 is not needed",
+     TOKENS, {"surrogate": kind("bgpo")}, far(1, -1))
+case("bgpo-neginf", "BGPO: a token with A > 0 has probability 0 under the policy: the loss is infinite, its gradient is -A",
+     TOKENS, {"surrogate": kind("bgpo")}, never(NEG, -1, 1))
 SHAPED = kind("policy_shaping", eps_low=0.25, eps_high=0.25, shaping_gamma=0.5)
-case("policy_shaping", "selected tokens have a bounded ratio without a clip, the others a clip", TOKENS, {"surrogate": SHAPED}, levels)
-case("shaped-shape", "another half", changed(TOKENS, surrogate=SHAPED), {"surrogate": {"shaping_gamma": 2}}, levels)
+case("policy_shaping", "tokens with shaping_mask: -A w / (w + gamma), without a clip; all others as PPO's clipped surrogate",
+     TOKENS, {"surrogate": SHAPED}, levels)
+case("shaped-shape", "policy shaping -A w / (w + gamma) with gamma = 2 instead of 0.5",
+     changed(TOKENS, surrogate=SHAPED), {"surrogate": {"shaping_gamma": 2}}, levels)
 for up, down in ((1, -1), (-1, 1)):
-    case(f"shaped-far-800-{up}", "full and empty ratios", TOKENS, {"surrogate": SHAPED}, far(up, down))
+    case(f"shaped-far-800-{up}",
+         f"policy shaping at log-ratio 800 (A = {up}) and -800 (A = {down}): w / (w + gamma) is 1 and 0, not inf/inf",
+         TOKENS, {"surrogate": SHAPED}, far(up, down))
 for label, logps in (("policy", (NEG, -1)), ("old", (-1, NEG))):
-    case(f"shaped-neginf-{label}", "an infinite log-ratio", TOKENS, {"surrogate": SHAPED}, never(*logps, -1))
+    case(f"shaped-neginf-{label}",
+         f"policy shaping: a token with A < 0 has probability 0 under the {label} policy: w / (w + gamma) is 0 or 1",
+         TOKENS, {"surrogate": SHAPED}, never(*logps, -1))
 
 
 # ---- bounds by position and by token
@@ -73,16 +88,19 @@ def walk(o):
 
 CLIP = changed(plain(), surrogate=kind("ppo_clip", eps_low=0.2, eps_high=0.2), aggregation={"kind": "token_mean"})
 BY_PLACE = {"bounds": "position", "eps_low": 0, "eps_high": 0, "log_low": 0.1875, "log_high": 0.25}
-case("position", "bounds of the log-ratio, the same everywhere", CLIP, {"surrogate": BY_PLACE}, walk)
+case("position", "clip bounds by position with power 0: e^-0.1875 and e^0.25 at every token", CLIP, {"surrogate": BY_PLACE}, walk)
 PLACED = changed(CLIP, surrogate=BY_PLACE)
 for power in (0.5, -0.5, 16):
-    case(f"position-{power}", "wider or narrower with every token; one at its bound, masked ones do not count", PLACED,
+    case(f"position-{power}",
+         f"clip bounds e^(-0.1875 s), e^(0.25 s), s = n^{power}, n the number of counting tokens so far; one ratio is at its bound", PLACED,
          {"surrogate": {"position_power": power}}, walk)
 DUAL = changed(PLACED, surrogate=kind("dual_clip", position_power=0.5, log_clip_dual=0.25))
-case("position-dual", "bad tokens cost at most as much as the bound", PLACED,
+case("position-dual", "dual clip with bounds by position: where A < 0 the loss is bounded by e^(0.25 sqrt(n)) |A|", PLACED,
      {"surrogate": kind("dual_clip", position_power=0.5, log_clip_dual=0.25)}, walk)
-case("position-log_clip_dual", "or a little more", DUAL, {"surrogate": {"log_clip_dual": 0.4375}}, walk)
-case("position-far-800", "ratios beyond every bound", DUAL, {"surrogate": {"log_clip_dual": 0.5}}, far(-1, -1))
+case("position-log_clip_dual", "dual clip with bounds by position: where A < 0 the loss is bounded by e^(0.4375 sqrt(n)) |A|",
+     DUAL, {"surrogate": {"log_clip_dual": 0.4375}}, walk)
+case("position-far-800", "dual clip with bounds by position at log-ratios of +-800 with A < 0: bounds are compared as logarithms",
+     DUAL, {"surrogate": {"log_clip_dual": 0.5}}, far(-1, -1))
 
 
 def windows(o):
@@ -94,5 +112,6 @@ def windows(o):
 
 for name, more in (("ppo_clip", {}), ("dual_clip", {"clip_dual": 2.5}),
                    ("gppo", {"clip_dual": 2.5, "gppo_beta_low": 0.5, "gppo_beta_high": 0.75})):
-    case(f"given-{name}", "bounds of every token from outside", changed(CLIP, surrogate=kind(name, **more)),
+    case(f"given-{name}", f"{name} with clip bounds of each token from the batch (eps_low and eps_high arrays), 0 among them",
+         changed(CLIP, surrogate=kind(name, **more)),
          {"surrogate": {"bounds": "external", "eps_low": 0, "eps_high": 0}}, windows)

@@ -25,17 +25,23 @@ def never(policy, old, a):
 
 
 QUADRATIC = kind("quadratic", quadratic_eps=0.25)
-case("quadratic", "its slope is 0 at 1 + eps for A > 0 and at 1 - eps for A < 0, and turns beyond", SCORE, QUADRATIC, levels)
-case("quadratic-eps_high", "a wider parabola, of the response's ratio", changed(MEAN, **QUADRATIC), {"surrogate": {"quadratic_eps": 1.5}},
+case("quadratic", "CFPO's parabola: the gradient is 0 at ratio 1 + eps for A > 0 and 1 - eps for A < 0, and changes sign beyond",
+     SCORE, QUADRATIC, levels)
+case("quadratic-eps_high", "CFPO's parabola with quadratic_eps 1.5, of the response's mean log-ratio",
+     changed(MEAN, **QUADRATIC), {"surrogate": {"quadratic_eps": 1.5}},
      means)
-case("quadratic-neginf-policy", "a ratio of 0: -A w + abs(A)/(2 eps), without a slope", SCORE, QUADRATIC, never(NEG, -1, 1))
-case("quadratic-neginf-old", "an infinite ratio of a bad token", SCORE, QUADRATIC, never(-0.5, NEG, -1))
+case("quadratic-neginf-policy", "CFPO's parabola at ratio 0 (policy probability 0): value |A| / (2 eps), no gradient",
+     SCORE, QUADRATIC, never(NEG, -1, 1))
+case("quadratic-neginf-old", "CFPO's parabola at an infinite ratio (old probability 0) where A < 0: an infinite loss",
+     SCORE, QUADRATIC, never(-0.5, NEG, -1))
 UNBOUNDED = kind("unbounded_positive", eps_low=0.25, eps_high=0.25, clip_dual=3)
-case("unbounded_positive", "value and slope -A for good tokens, whatever their ratio; bad ones clipped below, and at 3", SCORE, UNBOUNDED,
+case("unbounded_positive", "where A > 0 value and gradient are -A whatever the ratio; where A < 0 clipped below, and at ratio 3",
+     SCORE, UNBOUNDED,
      levels)
-case("unbounded_positive-response", "the unit is the response, whose tokens have one value and one slope: another than a ratio's", MEAN,
+case("unbounded_positive-response", "UP with a response's ratio: where A > 0 each token's derivative is -A, not that of the mean log-ratio",
+     MEAN,
      UNBOUNDED, means)
-case("unbounded_positive-clamped", "bounds of the log-ratio do not cut the slope of good tokens; the unit is the response",
+case("unbounded_positive-clamped", "UP with clamped log-ratios: the clamp does not take away the gradient where A > 0; level sequence_mean",
      changed(MEAN, **UNBOUNDED), {"ratio": {"clamp_low": -0.5, "clamp_high": 0.5}}, means)
 
 
@@ -46,11 +52,14 @@ case = cases_of("choices-surrogate-token", 1)
 
 PAID = changed(plain(), advantage={"baseline": "group_mean"}, penalty={"kl": "k3", "kl_coef": 0.25}, aggregation={"kind": "token_mean"})
 NONE = kind("none")
-case("none", "the KL and the entropy are all there is", changed(PAID, penalty={"entropy_coef": 0.125}), NONE,
+case("none", "surrogate none: the loss consists of the KL penalty and the entropy bonus only",
+     changed(PAID, penalty={"entropy_coef": 0.125}), NONE,
      only((2, 1), 951, ((0.5, -0.25), (-1, 0.125), (0.25,)), reward=(1, 0, 0.5), mask={(1, 0)}))
-case("none-kl_importance_weight", "the KL's ratio is a ratio to report", changed(PAID, penalty={"kl_importance_weight": "token"}), NONE,
+case("none-kl_importance_weight", "surrogate none: the KL penalty has importance ratios as weights, and these are reported",
+     changed(PAID, penalty={"kl_importance_weight": "token"}), NONE,
      only((2,), 952, ((0.5, -0.25), (-1, 0.125)), reward=(1, 0)))
-case("none-nothing", "and without anything paid for: 0", changed(PAID, penalty={"kl": "none", "kl_coef": 0}), NONE,
+case("none-nothing", "surrogate none without KL, entropy or other penalty: loss 0 and gradient 0",
+     changed(PAID, penalty={"kl": "none", "kl_coef": 0}), NONE,
      only((2,), 953, ((0.5, -0.25), (-1,)), reward=(1, 0)))
 
 
@@ -59,5 +68,5 @@ def unlikely(o):
     return {**batch, "selected": [[False, True], [True, False]]}
 
 
-case("none-neginf", "a token of probability 0 that nothing is paid for; imitation of the others",
+case("none-neginf", "surrogate none with an NLL term on selected tokens: a token of probability 0 is not selected and adds nothing",
      changed(plain(), aggregation={"kind": "token_mean"}, penalty={"nll_on": "selected", "nll_coef": 0.5}), NONE, unlikely)

@@ -13,3 +13,8 @@ def cases_of(file, place=0, axis=None):
     def case(label, comment, base, changes, make):
         add(file, place, label, comment, base, {axis: changes} if axis else changes, make)
     return case
+
+
+def settings(changes):
+    """{axis: {field: value}} in words, for a comment."""
+    return ", ".join(f"{field} = {value}" for fields in changes.values() for field, value in fields.items())

@@ -26,19 +26,25 @@ def never(policy, old, a):
     return lambda o: placed(o, 1112, (2,), ((a,), (0.75,)), logp=((policy,), (-1.25,)), logp_old=((old,), (-1.5,)))
 
 
-case("quadratic_probability", "the parabola of likely tokens is steep, that of unlikely ones flat", SCORE, PARABOLA, levels)
-case("quadratic_probability-eps", "a wider parabola", OF, {"surrogate": {"quadratic_eps": 12.5}}, levels)
-case("quadratic_probability-rollout", "the probability is that of the ratio's denominator", OF, {"ratio": {"behaviour": "rollout"}}, levels)
-case("quadratic_probability-current", "on policy there is no parabola to see", OF, {"ratio": {"behaviour": "current"}}, levels)
-case("quadratic_probability-clamped", "a bounded log-ratio: neither w nor the parabola has a slope beyond", OF,
+case("quadratic_probability", "DRPO's parabola is weighted by the old probability: steep for likely tokens, flat for unlikely ones",
+     SCORE, PARABOLA, levels)
+case("quadratic_probability-eps", "DRPO's probability-weighted parabola with quadratic_eps 12.5: fifty times as flat",
+     OF, {"surrogate": {"quadratic_eps": 12.5}}, levels)
+case("quadratic_probability-rollout", "DRPO's parabola, behaviour rollout: its weight is the probability in the ratio's denominator",
+     OF, {"ratio": {"behaviour": "rollout"}}, levels)
+case("quadratic_probability-current", "DRPO's parabola, ratio of the policy over itself: at ratio 1 it adds neither value nor gradient",
+     OF, {"ratio": {"behaviour": "current"}}, levels)
+case("quadratic_probability-clamped", "DRPO's parabola with clamped log-ratios: beyond the clamp there is no gradient from either part", OF,
      {"ratio": {"clamp_low": -0.5, "clamp_high": 0.5}}, levels)
-case("quadratic_probability-for-quadratic", "in the place of the parabola without the probability",
+case("quadratic_probability-for-quadratic", "DRPO's parabola with the old probability as weight, unlike CFPO's without",
      changed(SCORE, surrogate={"kind": "quadratic", "quadratic_eps": 0.25}), PARABOLA, levels)
-case("quadratic_probability-trust", "dropped tokens", OF, {"weight": {"trust": "one_sided", "trust_low": 0.25, "trust_high": 0.25}}, levels)
-case("quadratic_probability-neginf-policy", "a ratio of 0: a value without a slope", SCORE, PARABOLA, never(NEG, -1, 1))
-case("quadratic_probability-neginf-old", "a probability of 0: no parabola, and a log-ratio that is bounded",
+case("quadratic_probability-trust", "DRPO's parabola: tokens that the trust region drops add nothing",
+     OF, {"weight": {"trust": "one_sided", "trust_low": 0.25, "trust_high": 0.25}}, levels)
+case("quadratic_probability-neginf-policy", "DRPO's parabola at ratio 0 (policy probability 0): a value but no gradient",
+     SCORE, PARABOLA, never(NEG, -1, 1))
+case("quadratic_probability-neginf-old", "DRPO's parabola where the old probability is 0: its weight is 0; the log-ratio is clamped at 20",
      changed(SCORE, ratio={"clamp_low": -20, "clamp_high": 20}), PARABOLA, never(-0.5, NEG, -1))
-case("quadratic_probability-far-80", "log-ratios of 80, bounded at 20",
+case("quadratic_probability-far-80", "DRPO's parabola with log-ratios of +-80 that are clamped to -20..20",
      changed(SCORE, ratio={"clamp_low": -20, "clamp_high": 20}), PARABOLA,
      lambda o: placed(o, 1113, (2,), ((1, -0.5), (-1, 0.5)), logp=((-0.5, -80.5), (-0.25, -81)), logp_old=((-80.5, -0.5), (-80.25, -1))))
 
@@ -57,18 +63,22 @@ def every_side(o):
     return batch
 
 
-case("negative_band-token", "bad tokens out of the band are dropped, good ones never", TRUSTED, {"weight": BAND}, every_side)
+case("negative_band-token", "TBPO: tokens with A < 0 are dropped if their ratio is outside 0.75..1.5, tokens with A >= 0 never",
+     TRUSTED, {"weight": BAND}, every_side)
 means = only((5,), 1116, ((-0.5, -0.25), (0.75, 0.5), (0.75, 0.5), (0.125,), (-1, 0)), ((-1, -1), (-0.5, -0.5), (1, 1), (-1,), (0.5, 0.5)))
-case("negative_band-sequence_mean", "bad responses out of the band are, and good ones never",
+case("negative_band-sequence_mean", "TBPO by the response's ratio: tokens with A < 0 are dropped outside 0.75..1.5, with A > 0 never",
      changed(TRUSTED, ratio={"level": "sequence_mean"}), {"weight": BAND}, means)
 for label, limits in (("low", {"trust_low": 0.0625}), ("high", {"trust_high": 0.125}), ("low-inf", {"trust_low": INF}),
                       ("high-inf", {"trust_high": INF}), ("zero", {"trust_low": 0, "trust_high": 0})):
-    case(f"negative_band-{label}", "another bound", BANDED, {"weight": limits}, every_side)
+    case(f"negative_band-{label}", f"TBPO's trust region for A < 0 with {', '.join(f'{name} = {value}' for name, value in limits.items())}",
+         BANDED, {"weight": limits}, every_side)
 for other in ("one_sided", "two_sided"):
-    case(f"negative_band-for-{other}", "in the place of a trust of both signs", changed(TRUSTED, weight={**BAND, "trust": other}),
+    case(f"negative_band-for-{other}", f"TBPO's trust region drops tokens with A < 0 only, unlike {other}",
+         changed(TRUSTED, weight={**BAND, "trust": other}),
          {"weight": BAND}, every_side)
 for name, fields in (("reinforce", {}), ("ppo_clip", {"eps_low": 0.2, "eps_high": 0.2})):
-    case(f"negative_band-{name}", "a dropped token is no clip of the surrogate as well",
+    case(f"negative_band-{name}", f"TBPO's trust region with surrogate {name}: a dropped token is not counted as clipped too",
          changed(TRUSTED, surrogate={"kind": name, **fields}), {"weight": BAND}, every_side)
-case("negative_band-far-800", "an infinite ratio that is dropped adds 0", TRUSTED, {"weight": BAND},
+case("negative_band-far-800", "TBPO's trust region: a token with an infinite ratio is dropped and adds 0, not 0 times infinity",
+     TRUSTED, {"weight": BAND},
      only((3,), 1115, ((800,), (-800,), (0.25, -0.125)), ((-1,), (-0.5,), (-0.25, 0.5))))

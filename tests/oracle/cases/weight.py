@@ -44,19 +44,26 @@ for correction in ("truncate", "mask", "reject"):
                 elif rejected == "unmask":
                     base = changed(WEIGHED, weight=fields)
                 case(f"{correction}-{unit}-{rejected}" + ("-clamp" if clamp else ""),
-                     "weights of old over rollout below, in and above the band", base,
+                     f"old/rollout weights below, inside and above 0.5..1.5: {correction}, level {unit}, {rejected}, clamp {clamp}",
+                     base,
                      {"weight": {**fields, "rollout_clamp": clamp, "rollout_rejected": rejected}}, mismatch)
 IN_BAND = changed(WEIGHED, weight={"rollout_is": "mask", "rollout_is_low": 0.5, "rollout_is_high": 1.5})
-case("rollout_is_low", "a wider band", IN_BAND, {"weight": {"rollout_is_low": 0.125}}, mismatch)
-case("rollout_is_high", "a wider band", IN_BAND, {"weight": {"rollout_is_high": 8}}, mismatch)
-case("rollout_is_high-inf", "no upper bound", IN_BAND, {"weight": {"rollout_is_high": INF}}, mismatch)
+case("rollout_is_low", "rollout_is = mask with bounds 0.125..1.5: lower weights are kept than with 0.5",
+     IN_BAND, {"weight": {"rollout_is_low": 0.125}}, mismatch)
+case("rollout_is_high", "rollout_is = mask with bounds 0.5..8: higher weights are kept than with 1.5",
+     IN_BAND, {"weight": {"rollout_is_high": 8}}, mismatch)
+case("rollout_is_high-inf", "rollout_is = mask with no upper bound: a weight is rejected only below 0.5",
+     IN_BAND, {"weight": {"rollout_is_high": INF}}, mismatch)
 for low, high in ((1, 1.25), (0.75, 1)):
-    case(f"bound-{low}-{high}", "a weight of exactly 1 at the bound is inside", WEIGHED,
+    case(f"bound-{low}-{high}", f"rollout_is = reject with bounds {low}..{high}: a weight of exactly 1, at a bound, is not rejected",
+         WEIGHED,
          {"weight": {"rollout_is": "reject", "rollout_is_low": low, "rollout_is_high": high, "rollout_rejected": "unmask"}}, agreement)
-case("truncated", "tokens of truncated responses are not active", WEIGHED, {"weight": {"truncated": "mask"}}, cut_off)
-case("truncated-correction", "truncated responses leave before the weights are made", IN_BAND,
+case("truncated", "tokens of truncated responses are masked: they leave loss, KL penalty and divisors",
+     WEIGHED, {"weight": {"truncated": "mask"}}, cut_off)
+case("truncated-correction", "truncated responses are masked before the rollout weights are computed", IN_BAND,
      {"weight": {"truncated": "mask"}}, cut_off)
-case("rollout-ratio", "correction and ratio both read the sampling engine", IN_BAND, {"ratio": {"behaviour": "rollout"}},
+case("rollout-ratio", "behaviour rollout: importance ratio and rollout_is weights both read logp_rollout",
+     IN_BAND, {"ratio": {"behaviour": "rollout"}},
      mismatch)
 
 TRUSTED = changed(PPO, surrogate=KINDS["ratio"], penalty={"kl": "k3", "kl_coef": 0.25})  # the penalty remains where M = 0
@@ -71,23 +78,26 @@ WITHOUT_LOW = ("probability_both", "k2")
 for trust, fields in TRUST.items():
     for unit in ("token", "sequence_mean"):
         case(f"trust-{trust}-{unit}",
-             "tokens too far from the old policy are dropped, A of every sign at every level",
+             f"trust region {trust}, level {unit}: dropped tokens lose their surrogate, not their KL penalty",
              changed(TRUSTED, ratio={"level": unit}), {"weight": {"trust": trust, **fields}}, every_level)
     base = changed(TRUSTED, weight={"trust": trust, **fields})
     if trust not in WITHOUT_LOW:
-        case(f"trust-{trust}-low", "another lower limit", base,
+        case(f"trust-{trust}-low", f"trust region {trust} with trust_low 16 times as large: fewer tokens with a falling ratio are dropped",
+             base,
              {"weight": {"trust_low": fields["trust_low"] * 16}}, every_level)
-    case(f"trust-{trust}-high", "another upper limit", base,
+    case(f"trust-{trust}-high", f"trust region {trust} with trust_high 8 times as large: fewer tokens with a rising ratio are dropped",
+         base,
          {"weight": {"trust_high": fields["trust_high"] * 8}}, every_level)
     for against in ("rollout", "ref"):
-        case(f"trust-{trust}-{against}", "too far from the policy that the ratio is against", base,
+        case(f"trust-{trust}-{against}",
+             f"trust region {trust}, behaviour {against}: the distance is from the policy in the ratio's denominator", base,
              {"ratio": {"behaviour": against}}, every_level)
-case("trust-current", "the policy is never far from itself", TRUSTED,
+case("trust-current", "trust region, ratio of the policy over itself: the ratio is 1 and nothing is dropped", TRUSTED,
      {"ratio": {"behaviour": "current"}, "weight": {"trust": "two_sided", **TRUST["two_sided"]}}, every_level)
-case("trust-two_sided-high-inf", "no upper limit",
+case("trust-two_sided-high-inf", "trust region two_sided with no upper limit: only ratios below 0.5 are dropped",
      changed(TRUSTED, weight={"trust": "two_sided", **TRUST["two_sided"]}),
      {"weight": {"trust_high": INF}}, every_level)
-case("trust-sequence_sum", "the ratio of the whole response",
+case("trust-sequence_sum", "trust region one_sided on the response's ratio (level sequence_sum): all of its tokens share it",
      changed(TRUSTED, ratio={"level": "sequence_sum"}),
      {"weight": {"trust": "one_sided", **TRUST["one_sided"]}}, every_level)
 WITH_PPO = {kind: {**PPO["surrogate"], **KINDS[kind], "kind": kind}
@@ -95,11 +105,11 @@ WITH_PPO = {kind: {**PPO["surrogate"], **KINDS[kind], "kind": kind}
 for kind in ("reinforce", "ppo_clip", "dual_clip", "cispo", "squared", "gppo"):
     fields = {"reinforce": only("reinforce"), **WITH_PPO, **NEW_KINDS}[kind]
     for trust in ("two_sided", "probability"):
-        case(f"trust-{trust}-{kind}", "a dropped token is no clip of the surrogate as well",
+        case(f"trust-{trust}-{kind}", f"trust region {trust} with surrogate {kind}: a dropped token is not counted as clipped too",
              changed(TRUSTED, surrogate=fields), {"weight": {"trust": trust, **TRUST[trust]}}, every_level)
 POOLED = changed(TRUSTED, ratio={"level": "sequence_clipped_mean", **POOL})
 for trust in ("one_sided", "two_sided", "k2"):
-    case(f"trust-{trust}-pooled", "a dropped token is no clip of the pool as well", POOLED,
+    case(f"trust-{trust}-pooled", f"trust region {trust} with GMPO's ratio: a dropped token is not counted as clipped too", POOLED,
          {"weight": {"trust": trust, **TRUST[trust]}}, every_level)
 
 
@@ -112,7 +122,7 @@ def on_limits(o):
 
 for trust, low, high in (("log_two_sided", 0.5, 0.5), ("k2", 0, 0.125), ("two_sided", 1, 0), ("one_sided", 0, 0),
                          ("probability", 0, 0), ("probability_both", 0, 0), ("binary_kl", 0, 0)):
-    case(f"trust-{trust}-at-limit", "what is at exactly the limit stays", TRUSTED,
+    case(f"trust-{trust}-at-limit", f"trust region {trust}: what is exactly at the limit is kept", TRUSTED,
          {"weight": {"trust": trust, "trust_low": low, "trust_high": high}}, on_limits)
 
 
@@ -138,10 +148,10 @@ def distant(o):
 
 
 for trust, fields in TRUST.items():
-    for label, comment, make in (("certain", "probabilities of 1", certain),
-                                 ("neginf", "probabilities of 0", impossible),
-                                 ("far-800", "log-ratios of +-80 and +-800", distant)):
-        case(f"trust-{trust}-{label}", comment, changed(TRUSTED, penalty={"kl": "none", "kl_coef": 0}),
+    for label, comment, make in (("certain", "probability 1 under policy, old policy or both", certain),
+                                 ("neginf", "probability 0 under policy, old policy or both", impossible),
+                                 ("far-800", "log-ratios of +-80 and +-800, far beyond the limits", distant)):
+        case(f"trust-{trust}-{label}", f"trust region {trust}: {comment}", changed(TRUSTED, penalty={"kl": "none", "kl_coef": 0}),
              {"weight": {"trust": trust, **fields}}, make)
 
 
@@ -162,19 +172,22 @@ for surrogate in ("ratio", "ppo_clip", "cispo"):
     base = changed(TRUSTED, surrogate=WITH_PPO[surrogate])
     for who in ("old", "rollout"):
         case(f"off_policy-{who}-{surrogate}",
-             "bad tokens of responses that the policy has left are dropped; at the limit none is",
+             f"tokens with A < 0 are dropped in responses whose mean {who} - policy log-ratio is above 0.25, not at it",
              base, {"weight": {**STALE, "off_policy_mask": who}}, strayed)
 OFF = changed(TRUSTED, weight=STALE)
 for limit in (0, 1, -1, INF):
-    case(f"off_policy_mask_threshold-{named(limit)}", "another limit", OFF, {"weight": {"off_policy_mask_threshold": limit}},
+    case(f"off_policy_mask_threshold-{named(limit)}",
+         f"tokens with A < 0 are dropped in responses whose mean old - policy log-ratio is above {named(limit)}",
+         OFF, {"weight": {"off_policy_mask_threshold": limit}},
          strayed)
-case("off_policy-score", "the ratio is not used", changed(SCORE, penalty={"kl": "k3", "kl_coef": 0.25}),
+case("off_policy-score", "off-policy masking beside surrogate -A log p, which has no importance ratio",
+     changed(SCORE, penalty={"kl": "k3", "kl_coef": 0.25}),
      {"weight": STALE}, strayed)
-case("off_policy-sequence_mean", "one ratio for the response, some of its tokens dropped",
+case("off_policy-sequence_mean", "off-policy masking drops some tokens of a response that shares one importance ratio (sequence_mean)",
      changed(TRUSTED, ratio={"level": "sequence_mean"}), {"weight": STALE}, strayed)
-case("off_policy-pooled", "a dropped token is no clip of the pool as well", POOLED, {"weight": STALE},
+case("off_policy-pooled", "off-policy masking with GMPO's ratio: a dropped token is not counted as clipped too", POOLED, {"weight": STALE},
      strayed)
-case("off_policy-unmask", "the mean is over the tokens that rejection leaves",
+case("off_policy-unmask", "off-policy masking: the response's mean log-ratio is over the tokens that rejection left",
      changed(OFF, weight={"rollout_is": "reject", "rollout_is_low": 0.25, "rollout_is_high": 2}),
      {"weight": {"rollout_rejected": "unmask"}}, strayed)
 
@@ -185,7 +198,8 @@ def left_alone(o):
                   logp_old=((-0.5, -1.5), (NEG, -0.75), (-1, NEG)))
 
 
-case("off_policy-neginf", "infinite moves away, towards, and both", changed(PPO, surrogate=KINDS["cispo"]),
+case("off_policy-neginf", "off-policy masking with probabilities of 0: mean old - policy log-ratios of +inf, -inf and one of both",
+     changed(PPO, surrogate=KINDS["cispo"]),
      {"weight": STALE}, left_alone)
 
 
@@ -198,13 +212,15 @@ def chosen(o):
 
 for selected in ("keep", "drop"):
     for unit in ("token", "sequence_mean"):
-        case(f"selected-{selected}-{unit}", "selected tokens are kept, or dropped",
+        case(f"selected-{selected}-{unit}",
+             f"selected = {selected}: {'un' * (selected == 'keep')}selected tokens have only the KL, no surrogate; level {unit}",
              changed(TRUSTED, ratio={"level": unit}), {"weight": {"selected": selected}}, chosen)
-    case(f"selected-{selected}-ppo_clip", "a token that is not chosen is no clip of its own",
+    case(f"selected-{selected}-ppo_clip", f"selected = {selected}: tokens that lose their surrogate are not counted as clipped",
          changed(PPO, penalty={"kl": "k3", "kl_coef": 0.25}), {"weight": {"selected": selected}}, chosen)
-    case(f"selected-{selected}-squared", "tokens without advantage are kept or dropped too",
+    case(f"selected-{selected}-squared",
+         f"selected = {selected} with surrogate (A - k y)^2, which is not 0 where A = 0 and is dropped there too",
          changed(PPO, surrogate=NEW_KINDS["squared"]), {"weight": {"selected": selected}}, chosen)
-    case(f"selected-{selected}-everything", "with trust and off-policy masking",
+    case(f"selected-{selected}-everything", f"selected = {selected} together with a trust region and off-policy masking",
          changed(OFF, weight={"trust": "one_sided", **TRUST["one_sided"]}), {"weight": {"selected": selected}}, chosen)
 
 
@@ -214,7 +230,7 @@ def none_chosen(o):
     return batch
 
 
-case("selected-none", "nothing is selected: only the penalty is left, the divisors stay", TRUSTED,
+case("selected-none", "no token is selected (keep): only the KL penalty is left, divided by all tokens", TRUSTED,
      {"weight": {"selected": "keep"}}, none_chosen)
 
 
@@ -225,43 +241,50 @@ for reject, fields in REJECT.items():
         whole = {"rollout_rs": reject, "rollout_rs_level": unit, **fields}
         for rejected in ("zero_weight", "unmask"):
             base = changed(WEIGHED, weight=whole) if rejected == "unmask" else WEIGHED
-            case(f"reject-{reject}-{unit}-{rejected}", "old against rollout below, in and above the bounds",
+            case(f"reject-{reject}-{unit}-{rejected}",
+                 f"rollout_rs = {reject}, level {unit}: statistics below, inside and above the bounds; {rejected}",
                  base, {"weight": {**whole, "rollout_rejected": rejected}}, mismatch)
     summed = {"rollout_rs": reject, "rollout_rs_level": "sequence_sum", **fields}
-    case(f"reject-{reject}-clamp", "log-ratios are bounded before, probabilities are not",
+    case(f"reject-{reject}-clamp",
+         f"rollout_rs = {reject}: rollout_clamp {'has no effect' if reject == 'probability' else 'clamps the log-ratios first'}",
          WEIGHED if reject == "probability" else changed(WEIGHED, weight=summed),
          {"weight": {**summed, "rollout_clamp": 0.0625}}, mismatch)
     within = changed(WEIGHED, weight={"rollout_rs": reject, **fields, "rollout_rejected": "unmask"})
-    case(f"reject-{reject}-low", "another lower bound", within,
+    case(f"reject-{reject}-low", f"rollout_rs = {reject} with a lower bound moved, so that other tokens are rejected", within,
          {"weight": {"rollout_rs_low": {"ratio": 0.125, "probability": -0.0625}.get(reject, 0.0078125)}}, mismatch)
-    case(f"reject-{reject}-high", "another upper bound", within,
+    case(f"reject-{reject}-high", f"rollout_rs = {reject} with an upper bound raised, so that fewer tokens are rejected", within,
          {"weight": {"rollout_rs_high": {"ratio": INF, "probability": 0.125}.get(reject, 8)}}, mismatch)
     for correction in ("truncate", "mask", "reject") if reject in ("ratio", "probability") else ("mask",):
         for rejected in ("zero_weight", "unmask"):
             band = {"rollout_is": correction, "rollout_is_low": 0.75, "rollout_is_high": 1.25, "rollout_rejected": rejected}
             case(f"reject-{reject}-{correction}-{rejected}",
-                 "a rejection beside a correction: outside of either",
+                 f"rejected by rollout_is = {correction} or by rollout_rs = {reject} (largest of the response); {rejected}",
                  changed(WEIGHED, weight=band), {"weight": {"rollout_rs": reject, "rollout_rs_level": "sequence_max", **fields}},
                  mismatch)
 for reject, low, high in (("ratio", 1, 1.25), ("ratio", 0.75, 1), ("k2", 0, 0), ("k3", 0, 0), ("probability", 0, 0)):
-    case(f"reject-{reject}-bound-{low}-{high}", "what is at exactly a bound is inside", WEIGHED,
+    case(f"reject-{reject}-bound-{low}-{high}", f"rollout_rs = {reject}, bounds {low}..{high}: a token exactly at a bound is not rejected",
+         WEIGHED,
          {"weight": {"rollout_rs": reject, "rollout_rs_low": low, "rollout_rs_high": high, "rollout_rejected": "unmask"}}, agreement)
 for rejected in ("zero_weight", "unmask"):
-    case(f"reject-all-{rejected}", "everything is rejected", WEIGHED,
+    case(f"reject-all-{rejected}",
+         f"every token is rejected, {rejected}: {'only the KL is left' if rejected == 'zero_weight' else 'no token counts, loss 0'}",
+         WEIGHED,
          {"weight": {"rollout_rs": "ratio", "rollout_rs_low": 50, "rollout_rs_high": 60, "rollout_rejected": rejected}}, mismatch)
     for correction in ("none", "truncate"):
         case(f"veto-{correction}-{rejected}",
-             "a response with a token that the old policy would hardly have sampled goes",
+             f"veto below 0.25: one token with a low old/rollout ratio rejects its response; rollout_is {correction}, {rejected}",
              changed(WEIGHED, weight={"rollout_is": correction, "rollout_is_high": 1.5}),
              {"weight": {"rollout_veto": 0.25, "rollout_rejected": rejected}}, mismatch)
-    case(f"veto-reject-{rejected}", "rejected tokens, and a vetoed response",
+    case(f"veto-reject-{rejected}", f"rollout_rs rejects single tokens, the veto whole responses; rollout_rejected = {rejected}",
          changed(WEIGHED, weight={"rollout_rs": "k2", "rollout_rs_high": 1, "rollout_rejected": rejected}),
          {"weight": {"rollout_veto": 0.5625}}, mismatch)
 VETO = changed(WEIGHED, weight={"rollout_veto": 0.25, "rollout_rejected": "unmask"})
-case("veto", "a stricter one", VETO, {"weight": {"rollout_veto": 0.75}}, mismatch)
-case("veto-clamp", "the log-ratio is bounded before: nothing is vetoed", VETO,
+case("veto", "veto below 0.75 instead of 0.25: more responses are rejected for one token with a low old/rollout ratio",
+     VETO, {"weight": {"rollout_veto": 0.75}}, mismatch)
+case("veto-clamp", "veto with rollout_clamp = 0.5: clamped log-ratios are above the veto's bound, so nothing is rejected", VETO,
      {"weight": {"rollout_clamp": 0.5}}, mismatch)
-case("veto-bound", "a weight of exactly the veto stays", changed(WEIGHED, weight={"rollout_rejected": "unmask"}),
+case("veto-bound", "veto below 1: a token with a ratio of exactly 1 does not reject its response",
+     changed(WEIGHED, weight={"rollout_rejected": "unmask"}),
      {"weight": {"rollout_veto": 1}}, agreement)
 
 
@@ -273,14 +296,15 @@ def below(o):
 
 
 for reject, low in (("ratio", 0.5), ("probability", -0.0625)):
-    case(f"reject-{reject}-sequence_max-below", "the largest of numbers that are all below 0", WEIGHED,
+    case(f"reject-{reject}-sequence_max-below",
+         f"rollout_rs = {reject}, level sequence_max where all values are below 0: their maximum is not 0", WEIGHED,
          {"weight": {"rollout_rs": reject, "rollout_rs_level": "sequence_max", "rollout_rs_low": low, "rollout_rs_high": 2,
                      "rollout_rejected": "unmask"}}, below)
 
-case("reject-truncated", "truncated responses leave before, and are not counted",
+case("reject-truncated", "truncated responses are masked before rejection and are not counted as rejected",
      changed(WEIGHED, weight={"rollout_rs": "ratio", **REJECT["ratio"], "rollout_rejected": "unmask"}),
      {"weight": {"truncated": "mask"}}, cut_off)
-case("reject-masked", "masked tokens are in no sum",
+case("reject-masked", "rollout_rs k3, mean over the response: masked tokens are not in the mean",
      changed(WEIGHED, weight={"rollout_rs": "k3", "rollout_rs_level": "sequence_mean", "rollout_rs_high": 0.5}),
      {"weight": {"rollout_rejected": "unmask"}},
      lambda o: {**mismatch(o), "mask": [[True, True, False], [False, True], [True, True], [True, False, True]]})
@@ -296,7 +320,8 @@ def engine_never(o):
 
 for reject, fields in REJECT.items():
     for unit in ("token", "sequence_sum", "sequence_max"):
-        case(f"reject-{reject}-{unit}-neginf", "probabilities of 0, and pairs that cancel", SCORE,
+        case(f"reject-{reject}-{unit}-neginf",
+             f"rollout_rs = {reject}, level {unit}: probability 0 under old, rollout or both policies; two that cancel", SCORE,
              {"weight": {"rollout_rs": reject, "rollout_rs_level": unit, **fields, "rollout_rejected": "unmask"}}, engine_never)
-case("veto-neginf", "probabilities of 0 under the old policy", SCORE,
+case("veto-neginf", "veto with an old probability of 0: the ratio to the rollout policy is 0 and rejects the response", SCORE,
      {"weight": {"rollout_veto": 0.0078125, "rollout_rejected": "unmask"}}, engine_never)

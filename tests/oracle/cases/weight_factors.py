@@ -43,13 +43,15 @@ def corrected(correction, unit="token", rejected="zero_weight", **more):
 for correction, unit, rejected in (("truncate", "token", "zero_weight"), ("truncate", "sequence_sum", "zero_weight"),
                                    ("truncate", "segment_mean", "zero_weight"), ("mask", "token", "zero_weight"),
                                    ("mask", "token", "unmask")):
-    weighs(f"norm-{correction}-{unit}-{rejected}", "weights divided by their mean, over tokens or over responses",
+    weighs(f"norm-{correction}-{unit}-{rejected}",
+           f"rollout weights ({correction}, {unit}, {rejected}) over their mean, over {'responses' if 'seq' in unit else 'tokens'}",
            corrected(correction, unit, rejected), mismatch, rollout_is_norm="mean")
-weighs("norm-sequence-tokens", "some tokens of a response rejected: its mean weight counts",
+weighs("norm-sequence-tokens", "rollout weights of responses over their mean; a response with rejected tokens counts with its mean weight",
        corrected("truncate", "sequence_sum", rollout_rs="k2", rollout_rs_high=0.25), mismatch, rollout_is_norm="mean")
-weighs("norm-none", "no correction, but rejected tokens weigh 0: the mean is the share of the others",
+weighs("norm-none", "rollout_is none, some tokens rejected: weights 1 and 0 are divided by the share of tokens that are kept",
        changed(RATIO, weight={"rollout_rs": "k2", "rollout_rs_high": 0.25}), mismatch, rollout_is_norm="mean")
-case("norm-zero", "every weight is 0, and stays: the penalty is left", corrected("mask", rollout_is_norm="mean"),
+case("norm-zero", "rollout weights are all 0, so their mean is too: they stay 0, not 0/0, and only the KL penalty is left",
+     corrected("mask", rollout_is_norm="mean"),
      {"penalty": {"kl": "k3", "kl_coef": 0.5}}, far)
 
 
@@ -62,16 +64,18 @@ def unsampled(o):
 
 
 for unit in ("token", "sequence_sum", "segment_mean"):
-    weighs(f"norm-infinite-{unit}", "an infinite weight, and no bound: over the mean it is their number, and the others are 0",
+    weighs(f"norm-infinite-{unit}", f"one rollout weight is infinite, level {unit}: over the mean it becomes a count, all others 0",
            corrected("truncate", unit, rollout_is_low=0, rollout_is_high="Infinity"), unsampled, rollout_is_norm="mean")
 
 # ---- exp_abs
 
 for unit in ("token", "sequence_mean", "segment_sum"):
-    weighs(f"exp_abs-{unit}", "the larger of a ratio and its inverse is too large", RATIO, mismatch,
+    weighs(f"exp_abs-{unit}", f"rollout_rs exp_abs, level {unit}: rejected where the larger of ratio and inverse ratio exceeds 2",
+           RATIO, mismatch,
            rollout_rs="exp_abs", rollout_rs_level=unit, rollout_rs_high=2, rollout_rejected="unmask")
 EXP_ABS = changed(RATIO, weight={"rollout_rs": "exp_abs", "rollout_rs_high": 2})
-weighs("exp_abs-clamp", "log-ratios are bounded before", EXP_ABS, mismatch, rollout_clamp=0.5)
+weighs("exp_abs-clamp", "rollout_rs exp_abs with rollout_clamp: log-ratios are clamped before the statistic, so nothing exceeds 2",
+       EXP_ABS, mismatch, rollout_clamp=0.5)
 
 
 def level(o):
@@ -82,17 +86,19 @@ def level(o):
     return batch
 
 
-weighs("exp_abs-bound", "exactly 1 is inside", RATIO, level, rollout_rs="exp_abs", rollout_rs_high=1, rollout_rejected="unmask")
+weighs("exp_abs-bound", "rollout_rs exp_abs with an upper bound of 1: equal log-probabilities give exactly 1 and are kept",
+       RATIO, level, rollout_rs="exp_abs", rollout_rs_high=1, rollout_rejected="unmask")
 
 
 # ---- rollout against old, and the larger divergence of "this token or another"
 
-for statistic, most, words in (("k3_reverse", 0.125, "k3 of rollout against old is too large"),
-                               ("binary_kl_max", 0.0625, "the probability of the token differs too much, told by the larger divergence")):
+for statistic, most, words in (("k3_reverse", 0.125, "k3 of rollout over old policy above 0.125 is rejected"),
+                               ("binary_kl_max", 0.0625, "the larger KL of (p, 1 - p) above 0.0625 is rejected")):
     for unit in ("token", "sequence_mean", "segment_max", "sequence_sum"):
-        weighs(f"{statistic}-{unit}", words, RATIO, mismatch,
+        weighs(f"{statistic}-{unit}", f"rollout_rs {statistic}, level {unit}: {words}", RATIO, mismatch,
                rollout_rs=statistic, rollout_rs_level=unit, rollout_rs_high=most, rollout_rejected="unmask")
-    weighs(f"{statistic}-bound", "exactly 0 is inside", RATIO, level, rollout_rs=statistic, rollout_rs_high=0, rollout_rejected="unmask")
+    weighs(f"{statistic}-bound", f"rollout_rs {statistic} with an upper bound of 0: equal log-probabilities give exactly 0 and are kept",
+           RATIO, level, rollout_rs=statistic, rollout_rs_high=0, rollout_rejected="unmask")
 
 
 def one_way(o):
@@ -104,9 +110,11 @@ def one_way(o):
     return batch
 
 
-weighs("binary_kl_max-one_way", "the larger of the two decides, whichever it is, and not their sum", RATIO, one_way,
+weighs("binary_kl_max-one_way", "rollout_rs binary_kl_max: the larger of both directions' KL decides, not one of them and not their sum",
+       RATIO, one_way,
        rollout_rs="binary_kl_max", rollout_rs_high=0.125, rollout_rejected="unmask")
-weighs("k3_reverse-clamp", "log-ratios are bounded before", changed(RATIO, weight={"rollout_rs": "k3_reverse", "rollout_rs_high": 0.125}),
+weighs("k3_reverse-clamp", "rollout_rs k3_reverse with rollout_clamp: log-ratios are clamped before the statistic",
+       changed(RATIO, weight={"rollout_rs": "k3_reverse", "rollout_rs_high": 0.125}),
        mismatch, rollout_clamp=0.25)
 
 
@@ -116,21 +124,26 @@ def engine_never(o):
     return batch
 
 
-weighs("exp_abs-neginf", "probabilities of 0 under one and under both", SCORE, engine_never, rollout_rs="exp_abs",
+weighs("exp_abs-neginf", "rollout_rs exp_abs, mean over the response, with probability 0 under old, rollout or both policies",
+       SCORE, engine_never, rollout_rs="exp_abs",
        rollout_rs_level="sequence_mean",
        rollout_rs_high=6, rollout_rejected="unmask")
 
 # ---- off_policy
 
 DIVERGENT = {"off_policy_mask": "total_variation", "off_policy_mask_threshold": 1}
-weighs("total_variation", "tokens that drift further, of responses that have drifted too far", RATIO, mismatch, **DIVERGENT)
+weighs("total_variation", "VACO: in responses far from the rollout policy, tokens that A pushes further away are dropped",
+       RATIO, mismatch, **DIVERGENT)
 VACO = changed(RATIO, weight=DIVERGENT)
-weighs("total_variation-0.375", "another limit", VACO, mismatch, off_policy_mask_threshold=0.375)
-weighs("total_variation-unmask", "the mean is over the tokens that rejection leaves", VACO, mismatch, rollout_rs="k2", rollout_rs_high=2.25,
+weighs("total_variation-0.375", "VACO with a threshold of 0.375 instead of 1: more responses count as far from the rollout policy",
+       VACO, mismatch, off_policy_mask_threshold=0.375)
+weighs("total_variation-unmask", "VACO: a response's mean distance is over the tokens that rejection left",
+       VACO, mismatch, rollout_rs="k2", rollout_rs_high=2.25,
        rollout_rejected="unmask")
-weighs("total_variation-clamp", "log-ratios are not bounded here",
+weighs("total_variation-clamp", "VACO: rollout_clamp does not clamp the log-ratios of the distance",
        changed(RATIO, weight={**DIVERGENT, "rollout_is": "truncate", "rollout_is_high": 2}), mismatch, rollout_clamp=0.0625)
-weighs("total_variation-neginf", "probabilities of 0 under one and under both", SCORE, engine_never, **DIVERGENT)
+weighs("total_variation-neginf", "VACO with probability 0 under the old policy, the rollout policy or both",
+       SCORE, engine_never, **DIVERGENT)
 
 # ---- ring
 
@@ -145,11 +158,11 @@ def rings(o):
 
 
 RING = {"trust": "ring", "trust_low": 0.25, "trust_high": 0.25, "rec_outer_low": 0.625, "rec_outer_high": 2}
-weighs("ring", "inside, too far on either side, and so far that it is kept where it is pulled back", RATIO, rings, **RING)
+weighs("ring", "REC's ring: tokens are kept inside 0.75..1.25, and far outside where A pulls them back", RATIO, rings, **RING)
 WITHIN = changed(RATIO, weight=RING)
 for field, x in (("rec_outer_low", 0.375), ("rec_outer_high", 0.5)):
-    weighs(f"{field}-{x}", "another limit", WITHIN, rings, **{field: x})
-case("ring-squared", "tokens without advantage are kept outside of either ring",
+    weighs(f"{field}-{x}", f"REC's ring with {field} = {x}: the region kept outside begins closer to 1", WITHIN, rings, **{field: x})
+case("ring-squared", "REC's ring with surrogate (A - k y)^2: tokens with A = 0 are kept far outside on both sides",
      changed(RATIO, surrogate={"kind": "squared", "beta": 0.5}), {"weight": RING}, rings)
 
 # ---- fipo
@@ -173,18 +186,26 @@ def hidden(o):
 
 FIPO = {"fipo": "decayed", "fipo_half_life": 2, "fipo_low": 0.5, "fipo_high": 4}
 SAFE = {"fipo_safe_ratio": 4, "fipo_safe_low": 0.8, "fipo_safe_high": 1}
-weighs("future", "weights by what comes later, discounted by positions", RATIO, ahead, **FIPO)
-case("future-score", "the ratio is not used", SCORE, {"weight": FIPO}, hidden)
+weighs("future", "FIPO: weights by the discounted log-ratios of the tokens to come, half-life of two positions, masked ones counted",
+       RATIO, ahead, **FIPO)
+case("future-score", "FIPO's weights beside surrogate -A log p, which has no ratio; a masked token holds NaN",
+     SCORE, {"weight": FIPO}, hidden)
 AHEAD = changed(RATIO, weight={**FIPO, **SAFE})
-weighs("fipo_half_life", "a longer memory", AHEAD, ahead, fipo_half_life=32)
-weighs("fipo_ratio_max", "tokens of large ratios are left out of it", AHEAD, ahead, fipo_ratio_max=2)
-weighs("fipo_low", "never below 1", AHEAD, ahead, fipo_low=1)
-weighs("fipo_safe_ratio", "bad tokens of large ratios weigh at most 1", changed(RATIO, weight=FIPO), ahead, **SAFE)
-weighs("fipo_safe_low", "and at least this", changed(AHEAD, weight={"fipo_safe_ratio": 1}), ahead, fipo_safe_low=0.625)
-weighs("fipo_safe_high", "or at most that", AHEAD, ahead, fipo_safe_high=0.9375)
-weighs("future-unmask", "rejected tokens are not in the future, their positions are",
+weighs("fipo_half_life", "FIPO with a half-life of 32 positions instead of 2: later tokens count nearly fully",
+       AHEAD, ahead, fipo_half_life=32)
+weighs("fipo_ratio_max", "FIPO: tokens with a ratio above 2 are left out of the sum over the tokens to come",
+       AHEAD, ahead, fipo_ratio_max=2)
+weighs("fipo_low", "FIPO with weights of at least 1 (fipo_low = 1)", AHEAD, ahead, fipo_low=1)
+weighs("fipo_safe_ratio", "FIPO: where A < 0 and the token's ratio is above 4, the weight is clipped to 0.8..1",
+       changed(RATIO, weight=FIPO), ahead, **SAFE)
+weighs("fipo_safe_low", "FIPO: where A < 0 and the ratio is above 1, the weight is at least 0.625 instead of 0.8",
+       changed(AHEAD, weight={"fipo_safe_ratio": 1}), ahead, fipo_safe_low=0.625)
+weighs("fipo_safe_high", "FIPO: where A < 0 and the ratio is above 4, the weight is at most 0.9375 instead of 1",
+       AHEAD, ahead, fipo_safe_high=0.9375)
+weighs("future-unmask", "FIPO: rejected tokens are not in the sum over the tokens to come, but their positions count in the discount",
        changed(RATIO, weight={"rollout_rs": "k2", "rollout_rs_high": 0.25, "rollout_rejected": "unmask"}), mismatch, **FIPO)
-case("future-rollout", "the future is against the old policy, the ratio is not", changed(RATIO, weight={"fipo": "none"}),
+case("future-rollout", "FIPO, behaviour rollout: the weight uses log-ratios to the old policy, the surrogate those to the rollout policy",
+     changed(RATIO, weight={"fipo": "none"}),
      {"ratio": {"behaviour": "rollout"}, "weight": FIPO}, ahead)
 
 
@@ -194,7 +215,8 @@ def never(o):
     return batch
 
 
-weighs("future-neginf", "infinite log-ratios of either sign ahead", RATIO, never, **{**FIPO, **SAFE})
+weighs("future-neginf", "FIPO with infinite log-ratios of either sign among the tokens to come: weights at their bounds, not NaN",
+       RATIO, never, **{**FIPO, **SAFE})
 
 # ---- external
 
@@ -211,7 +233,9 @@ def given(o):
 
 PAID = changed(PPO, penalty={"kl": "k3", "kl_coef": 0.25, "entropy_coef": 0.125})
 for what in ("policy", "term"):
-    weighs(f"given-{what}", "weights of the policy's part, or of everything", PAID, given, external=what)
-weighs("given-corrected", "times the normalised weight and the future",
+    weighs(f"given-{what}",
+           f"given token weights, external = {what}: they multiply the surrogate{', KL and entropy' * (what == 'term')}",
+           PAID, given, external=what)
+weighs("given-corrected", "given token weights multiply the whole term, the surrogate also by normalised rollout weights and FIPO's",
        changed(PAID, weight={"rollout_is": "truncate", "rollout_is_high": 1.125, "rollout_is_norm": "mean", **FIPO}), given,
        external="term")

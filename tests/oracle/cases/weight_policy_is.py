@@ -19,12 +19,14 @@ def moved(o):
 SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
 BAND = {"policy_is_low": 0.75, "policy_is_high": 1.25}
 for drift in ("token", "sequence_sum", "sequence_mean"):
-    case(f"drift-{drift}", "weighs the surrogate by how far the policy has moved, bounded", SCORE,
+    case(f"drift-{drift}", f"policy_is {drift}: surrogate times the detached ratio of policy over old policy, clipped to 0.75..1.25", SCORE,
          {"weight": {"policy_is": drift, **BAND}}, moved)
-case("drift-high-inf", "no bounds", changed(SCORE, weight={"policy_is": "sequence_sum", **BAND}),
+case("drift-high-inf", "policy_is sequence_sum without bounds: surrogate times the response's whole ratio of policy over old policy",
+     changed(SCORE, weight={"policy_is": "sequence_sum", **BAND}),
      {"weight": {"policy_is_low": 0, "policy_is_high": INF}}, moved)
-case("drift-correction", "after the correction, whose mean alone is reported",
+case("drift-correction", "policy_is multiplies the rollout weight; the reported mean weight is that of rollout_is alone",
      changed(SCORE, weight={"rollout_is": "truncate", "rollout_is_high": 1.0625}, penalty={"kl": "k3", "kl_coef": 0.25}),
      {"weight": {"policy_is": "token", **BAND}}, moved)
-case("drift-neginf", "a weight of 0 and one beyond all bounds", SCORE, {"weight": {"policy_is": "token", **BAND}},
+case("drift-neginf", "policy_is with probability 0 under the old policy (weight at its upper bound) and the policy (at its lower)",
+     SCORE, {"weight": {"policy_is": "token", **BAND}},
      lambda o: placed(o, 712, (2,), ((1, -0.5), (0.75,)), logp=((-1, -0.5), (NEG,)), logp_old=((NEG, -1), (-1.5,))))

@@ -23,15 +23,15 @@ def mismatch(o):
 BAND = {"rollout_is_low": 0.5, "rollout_is_high": 1.5}
 for unit, correction, rejected in (("segment_mean", "mask", "zero_weight"), ("segment_sum", "reject", "unmask")):
     fields = {"rollout_is": correction, **BAND, "rollout_rejected": rejected}
-    case(f"{correction}-{unit}", "one weight for the segment",
+    case(f"{correction}-{unit}", f"rollout_is = {correction} with one weight per segment, level {unit}; rollout_rejected = {rejected}",
          changed(RATIO, weight={**fields, "rollout_is_level": unit.replace("segment", "sequence")}),
          {"weight": {"rollout_is_level": unit}}, mismatch)
 for reject, unit, rejected, low, high in (("ratio", "segment_sum", "unmask", 0.5, 1.5), ("k2", "segment_mean", "zero_weight", 0, 0.25),
                                           ("ratio", "segment_max", "unmask", 0.5, 1.5)):
     fields = {"rollout_rs": reject, "rollout_rs_low": low, "rollout_rs_high": high, "rollout_rejected": rejected}
-    case(f"reject-{reject}-{unit}", "segments leave, and the others stay",
+    case(f"reject-{reject}-{unit}", f"rollout_rs = {reject}, level {unit}: whole segments are rejected, the response's others stay",
          changed(RATIO, weight={**fields, "rollout_rs_level": unit.replace("segment", "sequence")}),
          {"weight": {"rollout_rs_level": unit}}, mismatch)
-case("reject-unit-segments", "a rejected segment is not in the ratio of what is left",
+case("reject-unit-segments", "a rejected segment (unmask) is not in the prefix means of the tokens after it",
      on("segment_mean", changed(RATIO, weight={"rollout_rs": "k2", "rollout_rs_high": 0.25, "rollout_rejected": "unmask"})),
      {"ratio": {"level": "prefix_mean"}}, mismatch)

@@ -1,6 +1,6 @@
 """The weight: the selected tokens only, in the sum and in the divisor."""
 from cases.bases import NEG, PPO
-from cases.table import cases_of
+from cases.table import cases_of, settings
 from objectives import changed
 from scenarios import full, like, placed
 
@@ -59,50 +59,57 @@ def over(kind, base=PAYING, **ratio):
                                                    "power": 0.5 if "power" in kind else 0})
 
 
-WHAT = "tokens that are not selected are neither in the sum nor in the divisor"
 for kind in DIVIDES:
-    case(f"token-{kind}", WHAT, over(kind), ONLY, some)
-    case(f"sequence_mean-{kind}", f"one ratio for the response, of its selected tokens: {WHAT}", over(kind, level="sequence_mean"), ONLY,
+    case(f"token-{kind}", f"selected = only, aggregation {kind}: unselected tokens are neither in the sum nor in the divisor",
+         over(kind), ONLY, some)
+    case(f"sequence_mean-{kind}", f"selected = only, aggregation {kind}: the response's ratio and the divisor are of selected tokens only",
+         over(kind, level="sequence_mean"), ONLY,
          some)
 for kind in DROP:
-    case(f"token-{kind}-drop", "a response without a selected token does not count, nor does a group",
+    case(f"token-{kind}-drop", f"selected = only, {kind}: responses and groups without a selected token are dropped from the divisor",
          changed(over(kind), **ONLY), {"aggregation": {"empty_sequences": "drop"}}, some)
 for label, ratio in (("sequence_sum", {"level": "sequence_sum"}), ("segment_mean", {"level": "segment_mean"}),
                      ("prefix_mean", {"level": "prefix_mean"}), ("sequence_mean-token", {"level": "sequence_mean", "gradient": "token"}),
                      ("sequence_clipped_mean", {"level": "sequence_clipped_mean", "token_clip_low": 0.25, "token_clip_high": 0.25})):
-    case(f"{label}-seq_mean_token_mean", "another unit of the ratio, of selected tokens", over("seq_mean_token_mean", **ratio), ONLY, some)
+    case(f"{label}-seq_mean_token_mean",
+         f"selected = only: importance ratios at level {label.replace('-token', ', gradient token')} are of selected tokens only",
+         over("seq_mean_token_mean", **ratio), ONLY, some)
 MEAN = over("token_mean")
-case("keep", "against tokens whose surrogate is 0 alone: these pay, and are counted", changed(MEAN, weight={"selected": "keep"}), ONLY,
+case("keep", "selected = only in place of keep: unselected tokens leave the KL penalty and the divisor too, not just the surrogate",
+     changed(MEAN, weight={"selected": "keep"}), ONLY,
      some)
-case("none", "nothing is selected: no token counts", MEAN, ONLY, none)
-case("none-drop", "nothing is selected, and no response counts",
+case("none", "selected = only, but no token is selected: loss 0, gradient 0, no 0/0", MEAN, ONLY, none)
+case("none-drop", "selected = only, but no token is selected and every response is dropped from the divisor: loss 0",
      changed(over("seq_mean_token_mean"), aggregation={"empty_sequences": "drop"}), ONLY, none)
-case("every", "every token is selected: as if none were asked for", changed(MEAN, weight={"selected": "drop"}), ONLY, every)
+case("every", "selected = only where every token is selected: the same numbers as without a selection",
+     changed(MEAN, weight={"selected": "drop"}), ONLY, every)
 
 # ---- the advantages include every token
 
 for label, fields in (("whiten", {"scale": "token_whiten"}), ("norm", {"batch_norm": "tokens", "credit": "return", "gamma": 0.5}),
                       ("length_weighted", {"baseline": "length_weighted"}), ("gae", {"credit": "gae", "gamma": 1, "lambda": 0.5})):
-    case(f"advantage-{label}", "advantages are made from all tokens of the mask",
+    case(f"advantage-{label}", f"selected = only: advantages are computed from all tokens of the mask; {settings({'advantage': fields})}",
          changed(MEAN, advantage={"baseline": "group_mean", **fields}), ONLY, of_rewards)
-case("advantage-token_mean_nonzero_std", "a group of equal rewards, and the advantages are those of rewards",
+case("advantage-token_mean_nonzero_std",
+     "selected = only, token_mean_nonzero_std: the divisor counts selected tokens of groups with varying rewards",
      over("token_mean_nonzero_std"), ONLY, of_rewards)
 
 # ---- penalties
 
 for own in ("token_mean", "seq_mean_token_mean"):
-    case(f"kl-{own}", "a KL and an entropy with another mean, over selected tokens too",
+    case(f"kl-{own}", f"selected = only: KL penalty and entropy bonus, averaged by {own}, are of selected tokens only",
          changed(over("seq_mean_token_sum"), penalty={"kl_aggregation": own, "entropy_aggregation": own}), ONLY, some)
-case("kl_on", "the KL is paid by those tokens of another selection that are selected here", changed(MEAN, penalty={"kl_on": "selected"}),
+case("kl_on", "selected = only with kl_on = selected: the KL is at selected tokens that also have kl_mask",
+     changed(MEAN, penalty={"kl_on": "selected"}),
      ONLY, some)
-case("kl-level", "the KL has the weight of the response's ratio",
+case("kl-level", "selected = only: the KL is weighted by the response's mean ratio, which is of selected tokens",
      changed(over("seq_mean_token_mean", level="sequence_mean"), penalty={"kl_importance_weight": "level"}), ONLY, some)
 for on in ("correct", "positive", "selected", "all"):
-    case(f"nll-{on}", "a likelihood of selected tokens alone, divided by their number",
+    case(f"nll-{on}", f"selected = only: NLL term on {on} tokens, of which only selected ones are in its sum and divisor",
          changed(MEAN, penalty={"nll_on": on, "nll_coef": 0.25}), ONLY, some)
-case("nll-gate", "what a response has lost is lost at its selected tokens",
+case("nll-gate", "selected = only: LLDS's gate sums the lost log-probability over the selected tokens of a response",
      changed(MEAN, penalty={"nll_on": "all", "nll_coef": 0.25, "nll_form": "displacement", "nll_gate": "sequence"}), ONLY, some)
-case("preference", "scores of pairs are means over selected tokens",
+case("preference", "selected = only: the scores of preference pairs are means over selected tokens",
      changed(MEAN, penalty={"preference": "pairwise", "preference_coef": 0.5, "preference_beta": 0.75}), ONLY, some)
 
 # ---- correction and rejection: sums over a sequence include every token
@@ -119,25 +126,26 @@ def mismatch(o):
 BAND = {"rollout_is_low": 0.5, "rollout_is_high": 1.5}
 NARROW = {"rollout_is_low": 0.75, "rollout_is_high": 1.25}
 UNMASK = (("mask", "token"), ("reject", "sequence_sum"), ("reject", "segment_sum"))
-POOLED = "pooled over every token of the response, selected or not"
 for correction in ("truncate", "mask", "reject"):
     for unit in ("token", "sequence_sum", "sequence_mean", "segment_sum"):
         rejected = "unmask" if (correction, unit) in UNMASK else "zero_weight"
-        case(f"{correction}-{unit}-{rejected}", f"the weight is {POOLED}" if unit != "token" else "the weight of a token",
+        case(f"{correction}-{unit}-{rejected}",
+             f"selected = only, rollout_is {correction} by {unit}{', unselected tokens included' * (unit != 'token')}; {rejected}",
              changed(over("seq_mean_token_mean"), weight={"rollout_is": correction, "rollout_is_level": unit, "rollout_rejected": rejected,
                                                           **(NARROW if unit == "sequence_mean" else BAND)}), ONLY, mismatch)
 for unit in ("token", "sequence_sum", "sequence_mean", "sequence_max", "segment_mean", "segment_max"):
     for rejected in ("zero_weight", "unmask"):
-        case(f"reject-k2-{unit}-{rejected}", f"the statistic is {POOLED}" if unit != "token" else "the statistic of a token",
+        case(f"reject-k2-{unit}-{rejected}",
+             f"selected = only, rollout_rs k2 by {unit}{', unselected tokens included' * (unit != 'token')}; {rejected}",
              changed(over("group_mean_token_mean"), weight={"rollout_rs": "k2", "rollout_rs_level": unit, "rollout_rs_high": 0.25,
                                                             "rollout_rejected": rejected}), ONLY, mismatch)
 for rejected in ("zero_weight", "unmask"):
-    case(f"veto-{rejected}", "a token that is not selected vetoes its response",
+    case(f"veto-{rejected}", f"selected = only: an unselected token can veto its response; rollout_rejected = {rejected}",
          changed(MEAN, weight={"rollout_veto": 0.375, "rollout_rejected": rejected}), ONLY, mismatch)
 for unit in ("token", "sequence_sum"):
-    case(f"norm-{unit}", "the mean of the weights is over selected tokens, or over responses that have any",
+    case(f"norm-{unit}", f"selected = only: the mean that divides rollout weights ({unit}) is over selected tokens, or responses with any",
          changed(MEAN, weight={"rollout_is": "truncate", "rollout_is_level": unit, **BAND, "rollout_is_norm": "mean"}), ONLY, mismatch)
-case("reject-sequence_mean", "a response of which only tokens that are not selected are far away is rejected, and has no ratio",
+case("reject-sequence_mean", "selected = only: a response is rejected for unselected tokens far from the rollout policy, and has no ratio",
      changed(over("seq_mean_token_mean", level="sequence_mean"),
              weight={"rollout_rs": "k2", "rollout_rs_level": "sequence_max", "rollout_rs_high": 0.5, "rollout_rejected": "unmask"}),
      ONLY, mismatch)
@@ -156,13 +164,15 @@ for label, fields in (("off_policy-old", {"off_policy_mask": "old", "off_policy_
                       ("policy_is-sequence_mean", {"policy_is": "sequence_mean", "policy_is_low": 0.5, "policy_is_high": 1.5}),
                       ("fipo", {"fipo": "decayed", "fipo_half_life": 2, "fipo_low": 0.5, "fipo_high": 1.5}),
                       ("external", {"external": "term"}), ("trust", {"trust": "two_sided", "trust_low": 0.25, "trust_high": 0.25})):
-    case(label, "among the selected tokens", changed(MEAN, weight=fields), ONLY, mismatch)
-case("truncated", "truncated responses leave too", changed(MEAN, weight={"truncated": "mask"}), ONLY, cut_off)
-case("position", "bounds by the place among the selected tokens",
+    case(label, f"selected = only: sums over active tokens are of selected ones; {settings({'weight': fields})}",
+         changed(MEAN, weight=fields), ONLY, mismatch)
+case("truncated", "selected = only: tokens of truncated responses are masked as well as unselected ones",
+     changed(MEAN, weight={"truncated": "mask"}), ONLY, cut_off)
+case("position", "selected = only: clip bounds by position count selected tokens only",
      changed(MEAN, surrogate={"bounds": "position", "eps_low": 0, "eps_high": 0, "log_low": 0.125, "log_high": 0.1875,
                               "position_power": 0.5}), ONLY, some)
 for kind, fields in (("variance", {"beta": 0.5}), ("logistic_lse", {"tau_pos": 2, "tau_neg": 0.5})):
-    case(kind, "a loss of the group: scores of responses from their selected tokens",
+    case(kind, f"selected = only with surrogate {kind}: the scores of a group's responses are of their selected tokens only",
          changed(over("group_mean", base=changed(PPO, surrogate={"kind": kind, "eps_low": 0, "eps_high": 0, **fields}),
                       level="sequence_sum")), ONLY, of_rewards)
 
@@ -176,5 +186,5 @@ def extreme(o):
 
 
 for level in ("token", "sequence_mean"):
-    case(f"extreme-{level}", "tokens of probability 0, and a log-ratio of -800, that are not selected",
+    case(f"extreme-{level}", f"selected = only: unselected tokens with probability 0 or a log-ratio of -800 are not read; level {level}",
          changed(over("seq_mean_token_mean", base=PPO, level=level)), ONLY, extreme)
