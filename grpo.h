@@ -228,10 +228,22 @@ GRPO_FN grpo_dd grpo_two_sum(double a, double b) {
 
 GRPO_FN grpo_dd grpo_two_diff(double a, double b) { return grpo_two_sum(a, -b); }
 
+/* a b - p exactly, barring underflow, for p next to a b */
+#if defined(GRPO_NO_EXACT_FMA_) || (defined(__MINGW32__) && !defined(__FMA__) && !defined(__aarch64__))
+GRPO_NOINLINE_FN_ double grpo_product_rounding_(double a, double b, double p) {         /* mingw-w64's fma is not exact; Dekker's product */
+    int m, n;
+    const double x = frexp(a, &m), y = frexp(b, &n), q = ldexp(p, -m - n), u = 134217729 * x, v = 134217729 * y;
+    const double x0 = u - (u - x), y0 = v - (v - y), x1 = x - x0, y1 = y - y0;
+    return ldexp(((x0 * y0 - q) + x0 * y1 + x1 * y0) + x1 * y1, m + n);
+}
+#else
+GRPO_FN double grpo_product_rounding_(double a, double b, double p) { return fma(a, b, -p); }
+#endif
+
 /* a b exactly, barring underflow */
 GRPO_FN grpo_dd grpo_two_prod(double a, double b) {
     const double p = a * b;
-    return grpo_dd_pair_(p, grpo_is_finite(p) ? fma(a, b, -p) : 0);
+    return grpo_dd_pair_(p, grpo_is_finite(p) ? grpo_product_rounding_(a, b, p) : 0);
 }
 
 GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b) {                    /* error below 2^-103 of |a| + |b| */
@@ -249,7 +261,7 @@ GRPO_NOINLINE_FN_ grpo_dd grpo_dd_mul(grpo_dd a, double b) {
 
 GRPO_NOINLINE_FN_ grpo_dd grpo_dd_div(grpo_dd a, double b) {                   /* b > 0 */
     const double q = a.hi / b;
-    return grpo_dd_pair_(q, grpo_is_finite(q) ? (fma(-q, b, a.hi) + a.lo) / b : 0);
+    return grpo_dd_pair_(q, grpo_is_finite(q) ? (a.lo - grpo_product_rounding_(q, b, a.hi)) / b : 0);
 }
 
 GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {                /* relative error below 2^-102 */
@@ -2800,7 +2812,7 @@ static inline double grpo_aggregated_(const grpo_run_ *r, const grpo_sequence_ *
 /* factor/(divisor scales->divisor), rounded once; 0 if the product is not exact.  As a rule all three are whole numbers */
 static double grpo_coefficient_(const grpo_scales *scales, double divisor) {
     const double product = divisor * scales->divisor, c = scales->factor / product;
-    return fma(divisor, scales->divisor, -product) == 0 && c > 1e-100 && c < 1e100 ? c : 0;
+    return grpo_product_rounding_(divisor, scales->divisor, product) == 0 && c > 1e-100 && c < 1e100 ? c : 0;
 }
 
 /* x over the token's own divisor */
@@ -3240,7 +3252,7 @@ GRPO_FORCE_INLINE_FN_ grpo_dd grpo_dd_fast_add_(grpo_dd a, grpo_dd b) {
 }
 GRPO_FORCE_INLINE_FN_ grpo_dd grpo_dd_fast_product_(grpo_dd a, grpo_dd b) {
     const double p = a.hi * b.hi;
-    return grpo_dd_pair_(p, fma(a.hi, b.hi, -p) + (a.hi * b.lo + a.lo * b.hi));
+    return grpo_dd_pair_(p, grpo_product_rounding_(a.hi, b.hi, p) + (a.hi * b.lo + a.lo * b.hi));
 }
 GRPO_FORCE_INLINE_FN_ grpo_dd grpo_dd_renormalised_(grpo_dd x) {
     const double s = x.hi + x.lo;
@@ -3259,7 +3271,7 @@ GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r) {
     static const grpo_dd over[3] = { { 0.5, 0 }, { 1.0 / 6, 9.25185853854297e-18 }, { 1.0 / 24, 2.3129646346357427e-18 } };
     const double x = r.hi, z = x * x, a = 1.0 / 120 + x * (1.0 / 720), b = 1.0 / 5040 + x * (1.0 / 40320);
     const grpo_dd tail = { a + z * (b + z * (1.0 / 362880 + x * (1.0 / 3628800))), r.lo * (1.0 / 720) };
-    const grpo_dd square = { z, fma(x, x, -z) + (2 * x + r.lo) * r.lo };
+    const grpo_dd square = { z, grpo_product_rounding_(x, x, z) + (2 * x + r.lo) * r.lo };
     return grpo_dd_renormalised_(grpo_dd_fast_add_(r, grpo_dd_fast_product_(square, grpo_dd_series_(over, r, tail))));
 }
 
@@ -3559,7 +3571,7 @@ GRPO_FN grpo_dd grpo_position_scale(double n, double power) {
     grpo_dd s = { 1, 0 }, one = { 1, 0 }, r = { 0, 0 };
     if (2 * size != floor(2 * size)) return grpo_length_power(n, -power);
     for (int k = 0; k < (int)size; k++) s = grpo_dd_mul(s, n);
-    r.hi = root; r.lo = fma(-root, root, n) / (2 * root);
+    r.hi = root; r.lo = -grpo_product_rounding_(root, root, n) / (2 * root);
     if (size != floor(size)) s = grpo_dd_product(s, r);
     return power < 0 ? grpo_dd_quotient(one, s) : s;
 }
@@ -4023,12 +4035,13 @@ static grpo_status grpo_check_group_begin_(const grpo_batch *b) {
     return GRPO_OK;
 }
 
-/* 1 if additions are rounded to nearest, and the compiler does not cancel terms in grpo_sum_rounding_ */
-static int grpo_rounds_to_nearest_(void) {
+/* 1 if additions are rounded to nearest, the compiler does not cancel terms in grpo_sum_rounding_, and fma rounds once */
+static int grpo_is_ieee_(void) {
 #ifndef GRPO_ALLOW_FAST_MATH
-    volatile double a = 1, b = DBL_EPSILON / 4;
-    const double one = a, quarter = b, sum = one + quarter;            /* quarter: of an ulp */
-    return sum == one && one + 3 * quarter == one + 4 * quarter && grpo_sum_rounding_(one, quarter, sum) == quarter;
+    volatile double a = 1, b = DBL_EPSILON / 4, c = 2 / DBL_EPSILON - 3;
+    const double one = a, quarter = b, sum = one + quarter, x = c;     /* quarter: of an ulp; (2^53 - 3)^2 = (2^53 - 6) 2^53 + 9 */
+    return sum == one && one + 3 * quarter == one + 4 * quarter && grpo_sum_rounding_(one, quarter, sum) == quarter
+        && grpo_product_rounding_(x, x, x * x) == 9;
 #else
     return 1;
 #endif
@@ -4037,7 +4050,7 @@ static int grpo_rounds_to_nearest_(void) {
 static grpo_status grpo_check_layout_(const grpo_batch *b) {
     grpo_status st;
     int64_t i, rest = GRPO_MAX_TOKENS_;
-    if (!grpo_rounds_to_nearest_()) return GRPO_NOT_IEEE;
+    if (!grpo_is_ieee_()) return GRPO_NOT_IEEE;
     if (!b) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_);
     if (b->n_groups < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_);
     if (b->n_groups == 0) return GRPO_OK;

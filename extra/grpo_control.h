@@ -163,8 +163,8 @@ GRPO_FN grpo_counts grpo_decayed_counts(double alpha, double beta, double decay,
     grpo_counts r = { NAN, NAN };
     if (!(alpha >= 0 && beta >= 0 && successes >= 0 && failures >= 0 && decay >= 0 && decay <= 1)) return r;
     if (!grpo_is_finite(alpha) || !grpo_is_finite(beta) || !grpo_is_finite(successes) || !grpo_is_finite(failures)) return r;
-    r.alpha = fma(decay, alpha, successes);
-    r.beta = fma(decay, beta, failures);
+    r.alpha = grpo_dd_add(grpo_two_prod(decay, alpha), grpo_dd_of_(successes)).hi;
+    r.beta = grpo_dd_add(grpo_two_prod(decay, beta), grpo_dd_of_(failures)).hi;
     return r;
 }
 
