@@ -262,7 +262,8 @@ static void check_teachers_and_samplers(void) {
     refused("gram_rank", "share 0", grpo_gram_rank(gram, x, 2, 0, 1, 64, room.index, out), GRPO_NOT_POSITIVE, "share");
     refused("gram_rank", "least 0", grpo_gram_rank(gram, x, 2, 1, 0, 64, room.index, out), GRPO_NOT_POSITIVE, "least");
     refused("gram_rank", "least > most", grpo_gram_rank(gram, x, 2, 1, 3, 2, room.index, out), GRPO_CROSSED, "least, most");
-    refused("gram_rank", "more than memory has", grpo_gram_rank(gram, x, INT64_C(1) << 32, 1, 1, 1, room.index, out), GRPO_OUT_OF_RANGE, "n");
+    refused("gram_rank", "more than memory has", grpo_gram_rank(gram, x, INT64_C(1) << 32, 1, 1, 1, room.index, out),
+            GRPO_OUT_OF_RANGE, "n");
     refused("gram_rank", "NaN", grpo_gram_rank(gram, wild, 2, 1, 1, 64, room.index, out), GRPO_NAN, "advantage[1]");
 }
 
@@ -728,7 +729,8 @@ static void check_flow(void) {
     check_status("denoising_preference", "error", grpo_denoising_preference(1, huge, one, one, 1, &loss, NULL), GRPO_TOO_LARGE, "error[0]");
     check_status("denoising_preference", "error_ref", grpo_denoising_preference(1, one, huge, one, 1, &loss, NULL), GRPO_TOO_LARGE,
                  "error_ref[0]");
-    check_status("denoising_preference", "weight", grpo_denoising_preference(1, one, one, huge, 1, &loss, NULL), GRPO_TOO_LARGE, "weight[0]");
+    check_status("denoising_preference", "weight", grpo_denoising_preference(1, one, one, huge, 1, &loss, NULL), GRPO_TOO_LARGE,
+                 "weight[0]");
 }
 
 int main(void) {

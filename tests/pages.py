@@ -159,7 +159,7 @@ def wrong_words():
 # ---- the pages that list files
 
 def listed(page, head):
-    """(line, name) of each name in backticks in the first cells of the tables of the page that have this head: `bits.sh --quick` is bits.sh."""
+    """(line, name) of each name in backticks in the first cells of the page's tables with this head; of `bits.sh --quick`: bits.sh."""
     for table in tables(read(page)):
         if table[0][1][0] == head:
             for number, row in table[1:]:

@@ -96,7 +96,8 @@ static int check_convention(const char *path, int n, const cJSON *c) {
         says += k >= 7 && k < 13;
     }
     if (!says) return bad(path, n, "it has no change, rule, answers, error, operand or rounding", NULL);
-    if (json_member(c, "rounding") && strcmp(text_of(c, "rounding"), compare_f32.name)) return bad(path, n, "rounding must be \"f32\"", NULL);
+    if (json_member(c, "rounding") && strcmp(text_of(c, "rounding"), compare_f32.name))
+        return bad(path, n, "rounding must be \"f32\"", NULL);
     return check_fields(path, n, json_member(c, "if"), 1) || check_fields(path, n, json_member(c, "change"), 0)
         || check_rule(path, n, json_member(c, "rule"));
 }
@@ -146,8 +147,8 @@ static int id_matches(const char *id, const cJSON *globs) {
 }
 
 static int applies(const cJSON *convention, const rules *r, const test_case *c) {
-    const cJSON *condition = json_member(convention, "if"), *flags = json_member(convention, "flags"), *cases = json_member(convention, "cases");
-    const cJSON *precision = json_member(convention, "precision");
+    const cJSON *condition = json_member(convention, "if"), *precision = json_member(convention, "precision");
+    const cJSON *flags = json_member(convention, "flags"), *cases = json_member(convention, "cases");
     if (condition && (!(case_has_loss(c) || c->rows.has_loss) || !objective_is(&c->objective, condition))) return 0;
     return (!flags || has_one_flag(c, flags)) && (!cases || id_matches(c->id, cases))
         && (!precision || has_text(precision, r->precision->name));
