@@ -89,7 +89,8 @@ static void require_objective_findings(const fuzz_case *c, const grpo_batch *bat
     }
     memset(some, 0, sizeof some);
     require(grpo_lint_objective(&c->objective, batch, some, room) == n, "the number of settings depends on the room");
-    for (k = 0; k < room; k++) require(some[k].rule == finding[k].rule && some[k].status == finding[k].status, "other settings in less room");
+    for (k = 0; k < room; k++)
+        require(some[k].rule == finding[k].rule && some[k].status == finding[k].status, "other settings in less room");
     require(!memcmp(&some[room], &none, sizeof none), "settings written past the room");
 }
 

@@ -15,6 +15,7 @@ build=$(cd "${BUILD:-build}" && pwd)
 light= && [ "${1:-}" = --light ] && light=yes
 : >"$build/counts"             # a line "passed failed name" for each step; a file, since steps run in parallel
 begin=$(date +%s)
+. tests/counted.sh
 
 usual() { # usual seconds of each step on two cores, with another step running in parallel
     cat <<'END'
@@ -62,29 +63,17 @@ time_left() { # name and elapsed seconds of the current step; scaled by the spee
         END { printf "about %d min left", todo * (elapsed + 180) / (done + 300) / 60 + 1 }'
 }
 
-step() { # name, command...; prints the last line of its log every 25 seconds
+step() { # name, command...
     name=$1; shift
     log=$build/$(echo "$name" | tr -c 'a-zA-Z0-9\n' _).log
-    start=$(date +%s) next=25
-    "$@" >"$log" 2>&1 &
-    command=$!
-    while sleep 1 && kill -0 $command 2>/dev/null; do
-        seconds=$(($(date +%s) - start))
-        if [ "$seconds" -ge $next ]; then progress "$name" "$seconds" "$log"; next=$((next + 25)); fi
-    done
-    wait $command
-    status=$?
-    counts=$(awk '/^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ { p += $1; f += $3 } END { print p + 0, f + 0 }' "$log")
-    p=${counts% *} f=${counts#* }
-    if [ $status -eq 0 ] && [ "$p" -eq 0 ] && [ "$f" -eq 0 ]; then p=1; fi
-    if [ $status -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
+    counted "$log" 25 progress "$@"
     if [ "$f" -ne 0 ]; then echo "--- $name failed (exit status $status):"; grep -E 'FAIL|rror' "$log" | head -20; tail -20 "$log"; fi
     echo "$p $f $name" >>"$build/counts"
-    printf '%-44s %8d passed %4d failed %5d s\n' "$name" "$p" "$f" $(($(date +%s) - start))
+    printf '%-44s %8d passed %4d failed %5d s\n' "$name" "$p" "$f" "$took"
 }
 
-progress() { # name, seconds, log
-    printf '    %s, %d s, %s: %s\n' "$1" "$2" "$(time_left "$1" "$2")" "$(tail -n 1 "$3" | tr '\r' '\n' | tail -n 1 | cut -c1-60)"
+progress() { # seconds: of the current step, with the last line of its log
+    printf '    %s, %d s, %s: %s\n' "$name" "$1" "$(time_left "$name" "$1")" "$(tail -n 1 "$log" | tr '\r' '\n' | tail -n 1 | cut -c1-60)"
 }
 
 needs_first() { # what for: Debian packages, of the first two steps
@@ -106,7 +95,11 @@ the same bits over MPI ranks: libopenmpi-dev openmpi-bin
 END
 }
 
-missing() { for p in $("${1:-needs}" | cut -d: -f2); do dpkg-query -W -f='${Status}\n' "$p" 2>/dev/null | grep -q 'ok installed' || echo "$p"; done; }
+missing() {
+    for p in $("${1:-needs}" | cut -d: -f2); do
+        dpkg-query -W -f='${Status}\n' "$p" 2>/dev/null | grep -q 'ok installed' || echo "$p"
+    done
+}
 announce() {
     echo "Debian packages that the tests need:"
     needs | sed 's/^/  /'
@@ -175,7 +168,8 @@ framework() { # name. Differences are results, not failures; no answer, or none 
     for precision in f64 f32; do
         case $1.$precision in tunix.f64) continue ;; esac          # computes in float32 only
         report=$build/$1.$precision.txt
-        "$build/tests/conformance/conform" --timeout 120 --precision $precision -- "$python" "tests/conformance/adapters/$1_adapter.py" >"$report"
+        "$build/tests/conformance/conform" --timeout 120 --precision $precision -- \
+            "$python" "tests/conformance/adapters/$1_adapter.py" >"$report"
         [ $? -le 1 ] || return 1
         tail -1 "$report" | grep '^[1-9][0-9]* passed' | sed "s/^/$precision: /" | grep . || { cat "$report"; return 1; }
     done

@@ -523,7 +523,8 @@ static grpo_status divergence_and_gradient(call *r) {
     const grpo_distill x = {
         .student = rows_of_logits(r, "student"), .teacher_stride = WIDTH(teacher), .k = WIDTH(ids),
         .teacher_temperature = NUMBER(teacher_temperature), .kind = (grpo_distill_kind)choice(r, "kind"), .beta = NUMBER(beta),
-        .tail = (grpo_tail_kind)choice(r, "tail"), .clip = NUMBER(clip), .logp_min = NUMBER(logp_min), .divergence_max = NUMBER(divergence_max)
+        .tail = (grpo_tail_kind)choice(r, "tail"), .clip = NUMBER(clip), .logp_min = NUMBER(logp_min),
+        .divergence_max = NUMBER(divergence_max)
     };
     grpo_distill_part *part = SCRATCH(grpo_distill_part, rows);
     grpo_real *divergence = OUT_REALS(divergence, rows), *dlogits = allocate(r, rows * vocab, sizeof *dlogits);

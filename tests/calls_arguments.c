@@ -1,8 +1,8 @@
 /* Every argument of every function of extra/ is refused when invalid: a valid call, then the same with one argument invalid at a time: a
- * NULL pointer, a number that is NaN or infinite, a negative whole number, an undefined choice.  The status names the argument, and
- * nothing is written.  The list `takes` has the arguments that accept any value, each with the reason; a missing and a needless entry are
- * failures.  The same for the members of structs of settings; the status has the member's number as index.  Only one invalid value of each
- * kind is tried; calls_refused.c has the domains. */
+ * NULL pointer, a number that is NaN or infinite, a negative whole number, an undefined choice.  The status names the argument and says
+ * which of these it is, and nothing is written.  The list `takes` has the arguments that accept any value, each with the reason; a missing
+ * and a needless entry are failures.  The same for the members of structs of settings, where the status has the member's number as index,
+ * and for the arrays of the batch.  calls_faults.c and calls_refused.c have the rest: domains, elements of arrays, other forms. */
 #include "../extra/grpo_control.h"
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
@@ -344,7 +344,12 @@ static double annealed_split(const value *v) {
     return s.own < 0 ? NAN : (double)s.own;
 }
 
-static const struct { const char *name; double (*run)(const value *v); const char *arguments; value right[MOST_ARGUMENTS]; } number_functions[] = {
+static const struct {
+    const char *name;
+    double (*run)(const value *v);
+    const char *arguments;
+    value right[MOST_ARGUMENTS];
+} number_functions[] = {
     { "grpo_kl_control", kl_control, "kl_coef kl target steps horizon", { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1) } },
     { "grpo_entropy_control", entropy_control, "coef entropy target delta low high inclusive",
       { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(0), NUMBER(1), FLAG(0) } },
@@ -368,7 +373,7 @@ static const struct { const char *name; double (*run)(const value *v); const cha
 
 /* ---- arguments that accept any value ---------------------------------------------------------------------------------------------- */
 
-enum { MOST_PROBES = 3, EVERY = -1, MISSING = 0, INFINITY_ABOVE = 1 };         /* indices into the values of probes_of */
+enum { MOST_PROBES = 3, EVERY = -1, MISSING = 0, INFINITY_ABOVE = 1, INFINITY_BELOW = 2 };   /* indices into the values of probes_of */
 #define LEFT_OUT "may be left out"
 #define A_CHOICE_OF_TWO "a flag: 0, or any other number"
 #define NOT_WANTED "the caller does not want it"
@@ -442,6 +447,26 @@ static int probes_of(const value *right, value *wrong) {
     return right->is == A_NUMBER ? 3 : right->is == A_WHOLE ? 2 : 1;
 }
 
+/* is that the rule for invalid value `probe` of an argument of that kind? */
+static int is_rule_of(int rule, kind is, int probe) {
+    switch (is) {
+    case A_POINTER: return rule == GRPO_NULL;
+    case A_NUMBER:                                            /* -INFINITY may be outside the domain first */
+        return rule == (probe ? GRPO_INFINITE : GRPO_NAN) || (probe == INFINITY_BELOW && rule == GRPO_NOT_POSITIVE);
+    case A_WHOLE:                                             /* whatever its domain is */
+        return rule == GRPO_NEGATIVE || rule == GRPO_NOT_POSITIVE || rule == GRPO_TOO_SMALL || rule == GRPO_OUT_OF_RANGE
+               || rule == GRPO_CROSSED;
+    case A_FORM: return rule == GRPO_NOT_A_CHOICE;
+    default: return 0;                                        /* flags take any value */
+    }
+}
+
+/* the status of a call with invalid value `probe` of `thing`, which it names by the right rule; nothing was written */
+static void check_refusal(const char *function, const char *thing, grpo_status st, kind is, int probe) {
+    check(is_rule_of(grpo_status_rule(st), is, probe), "%s, %s (probe %d): \"%s\"", function, thing, probe, status_line(st));
+    check(!memcmp(written, before, sizeof written), "%s, %s: something was written", function, thing);
+}
+
 /* checks that the value is either refused or in `takes`, and not both */
 static void expect_refused(const char *function, const char *argument, int probe, int refused) {
     const int k = entry_of(function, argument, probe);
@@ -463,7 +488,7 @@ static void test_status_function(size_t k, int place, const char *argument) {
         expect_refused(name, argument, j, st != GRPO_OK);
         if (!st) continue;
         check(names(name, argument, thing_of(name, st)), "%s, %s: \"%s\"", name, argument, status_line(st));
-        check(!memcmp(written, before, sizeof written), "%s, %s: something was written", name, argument);
+        check_refusal(name, argument, st, functions[k].right[place].is, j);
     }
 }
 
@@ -579,7 +604,7 @@ static void test_member(size_t s, int m, size_t k, int place) {
         st = functions[k].run(v);
         check(st != GRPO_OK, "%s takes any %s (probe %d)", functions[k].name, thing, j);
         check(!strcmp(thing_of(functions[k].name, st), thing), "%s, %s: \"%s\"", functions[k].name, thing, status_line(st));
-        check(!memcmp(written, before, sizeof written), "%s, %s: something was written", functions[k].name, thing);
+        check_refusal(functions[k].name, thing, st, right.is, j);
     }
 }
 
@@ -633,12 +658,17 @@ static void test_batch_arrays(size_t k) {
         const size_t at = batch_arrays[a].at;
         const char *name = functions[k].name, *array_name = batch_arrays[a].name;
         const grpo_real *array;
+        char thing[40];
         grpo_status st;
         int reads;
         memcpy(&array, (char *)&batch + at, sizeof array);
         check(run_with(k, at, array, right) == GRPO_OK, "%s", name);
-        reads = run_with(k, at, NULL, without) != GRPO_OK || memcmp(right, without, sizeof right);
+        snprintf(thing, sizeof thing, "batch.%s", array_name);
+        st = run_with(k, at, NULL, without);
+        reads = st != GRPO_OK || memcmp(right, without, sizeof right);
+        check(!reads || says(name, st, GRPO_NULL, thing), "%s without %s: \"%s\"", name, thing, status_line(st));
         st = run_with(k, at, nans, wild);
+        check(!reads || (grpo_status_rule(st) == GRPO_NAN && speaks_of(st, thing)), "%s, %s is NaN: \"%s\"", name, thing, status_line(st));
         check(!st == !reads, "%s %s batch.%s, and NaN there: \"%s\"", name, reads ? "reads" : "does without", array_name, status_line(st));
         check(!memcmp(wild, reads ? (const char *)before : right, sizeof wild), "%s, batch.%s: NaN shows", name, array_name);
     }

@@ -61,6 +61,12 @@ void case_free(test_case *c) {
     memset(c, 0, sizeof *c);
 }
 
+int case_has_flag(const test_case *c, const char *flag) {
+    const cJSON *flags = cJSON_GetObjectItemCaseSensitive(c->json, "flags");
+    for (const cJSON *f = flags ? flags->child : NULL; f; f = f->next) if (cJSON_IsString(f) && !strcmp(f->valuestring, flag)) return 1;
+    return 0;
+}
+
 int case_has_loss(const test_case *c) { return c->kind == CASE_OBJECTIVE || c->kind == CASE_SPLIT; }
 int case_has_rows(const test_case *c) { return c->kind == CASE_LOGITS || c->kind == CASE_HIDDEN; }
 

@@ -94,6 +94,7 @@ void case_file_free(case_file *file);
 enum { CASE_READ, CASE_WRONG, CASE_UNKNOWN };
 int case_request_read(const struct cJSON *json, test_case *out, char *error, size_t error_size);
 void case_free(test_case *c);
+int case_has_flag(const test_case *c, const char *flag);        /* is it among the flags of the case? */
 int case_has_loss(const test_case *c);          /* 1: an objective on a batch of log-probabilities */
 int case_has_rows(const test_case *c);          /* 1: CASE_LOGITS or CASE_HIDDEN */
 int64_t case_list_size(const test_case *c, int list);   /* of a case_list_kind */

@@ -579,9 +579,11 @@ static void check_arguments(void) {
     expect("no moments", grpo_advantages_with_moments(&s.objective, &s.batch, NULL, s.out.advantage), "moments is NULL but needed");
     settle(&s.objective, "advantage.scale=group_std advantage.reweight=valid_groups");
     expect("no moments", grpo_advantages_with_moments(&s.objective, &s.batch, NULL, s.out.advantage), "moments is NULL but needed");
-    expect("moments of less", grpo_advantages_with_moments(&s.objective, &s.batch, &moments, s.out.advantage), "moments is less than is needed");
+    expect("moments of less", grpo_advantages_with_moments(&s.objective, &s.batch, &moments, s.out.advantage),
+           "moments is less than is needed");
     moments.sequences = s.batch.group_begin[s.batch.n_groups] - s.batch.group_begin[0] - 1;
-    expect("moments of less", grpo_advantages_with_moments(&s.objective, &s.batch, &moments, s.out.advantage), "moments is less than is needed");
+    expect("moments of less", grpo_advantages_with_moments(&s.objective, &s.batch, &moments, s.out.advantage),
+           "moments is less than is needed");
     moments.sequences = 0;
     check(!memcmp(&s.out, &s.before, sizeof s.out), "something was written");
     settle(&s.objective, "advantage.reweight=none");

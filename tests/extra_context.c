@@ -83,7 +83,8 @@ static void add_through(const context_rank *rank, int ranks, int64_t n, grpo_sum
     for (int k = 0; k < ranks; k++) grpo_context_add_sums(through, rank[k].through, n);
 }
 
-static grpo_status run_in_parts(const grpo_objective *obj, const rollouts *b, const grpo_real *A, context_rank *rank, int ranks, answer *a) {
+static grpo_status run_in_parts(const grpo_objective *obj, const rollouts *b, const grpo_real *A, context_rank *rank, int ranks,
+                                answer *a) {
     const int64_t n = b->n_sequences;
     grpo_response *whole = test_alloc(n, sizeof *whole);
     grpo_sum *through = test_alloc(n, sizeof *through);
@@ -289,7 +290,8 @@ static void check_rows_alone(void) {
 
 /* sets every field that needs whole responses to its first choice; 0: the result is no valid objective */
 static int make_cuttable(rng *r, grpo_objective *obj) {
-    static const double levels[] = { GRPO_LEVEL_TOKEN, GRPO_LEVEL_SEQUENCE_MEAN, GRPO_LEVEL_SEQUENCE_SUM, GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN };
+    static const double levels[] = { GRPO_LEVEL_TOKEN, GRPO_LEVEL_SEQUENCE_MEAN, GRPO_LEVEL_SEQUENCE_SUM,
+                                     GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN };
     grpo_status st;
     while (grpo_status_is(st = grpo_context_check(obj), GRPO_WHOLE_RESPONSE)) {
         const char *field = grpo_status_what(st);
@@ -382,7 +384,8 @@ static void check_refusals(void) {
     part[0].tokens = -1;
     check(grpo_status_is(grpo_context_totals_add(&obj, &view, part, &totals), GRPO_OUT_OF_RANGE), "a negative count is refused");
     check(grpo_status_is(grpo_context_totals_add(&obj, &view, NULL, &totals), GRPO_NULL), "no records are refused");
-    check(grpo_status_is(grpo_context_totals_add(&obj, &view, part + 0, NULL), GRPO_OUT_OF_RANGE) && totals.tokens == 0, "nothing is written");
+    check(grpo_status_is(grpo_context_totals_add(&obj, &view, part + 0, NULL), GRPO_OUT_OF_RANGE) && totals.tokens == 0,
+          "nothing is written");
     part[0].tokens = 0;
     check_layout_is_asked(&obj, &b, part);
     check(grpo_status_is(backward_of_nothing(&obj, &view, part), GRPO_OUT_OF_RANGE), "a partial without divisors is refused");

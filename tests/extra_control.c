@@ -120,7 +120,8 @@ enum { LIST = 12 };
 
 static void test_running_baseline(rng *r) {
     enum { MOST = 50 };
-    double reward[MOST] = { 0 }, found[MOST], momentum = rng_chance(r, 50) ? 0.95 : rng_chance(r, 20) ? (double)rng_below(r, 2) : rng_unit(r);
+    double reward[MOST] = { 0 }, found[MOST];
+    double momentum = rng_chance(r, 50) ? 0.95 : rng_chance(r, 20) ? (double)rng_below(r, 2) : rng_unit(r);
     double start = rng_chance(r, 50) ? 0 : rng_bell(r), baseline = start;
     const int64_t n = rng_below(r, MOST + 1);
     reference_real b = start, size = fabs(start);

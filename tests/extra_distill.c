@@ -2,6 +2,7 @@
  * softmax, which is itself compared with differences; top tokens, pairs and weights against sorted lists and worked cases. */
 #include "../extra/grpo_distill.h"
 #include "extra.h"
+#include "sixteen_bits.h"
 
 enum { MOST_VOCAB = 48 };
 typedef enum { EASY, NEAR, PEAKED, BANNED, TIED, N_SHAPES } shape;
@@ -18,19 +19,6 @@ typedef struct {
 } sample;
 
 /* ---- elements ---------------------------------------------------------------------------------------------------------------------- */
-
-static double of_half(uint16_t h) {
-    const int e = h >> 10 & 31, m = h & 1023;
-    const double x = e == 31 ? (m ? NAN : HUGE_VAL) : e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
-    return h & 0x8000 ? -x : x;
-}
-
-static double of_bfloat(uint16_t h) {
-    const uint32_t bits = (uint32_t)h << 16;
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return (double)x;
-}
 
 static double element(grpo_logits_type type, const void *from, int v) {
     if (type == GRPO_LOGITS_BFLOAT16) return of_bfloat(((const uint16_t *)from)[v]);

@@ -1,6 +1,7 @@
 """Every relative link and every #anchor of every .md file exists; in tests/vectors/ no table cell has more than 300 characters, and every
 row has as many cells as its head; the pages that define the vectors name every field, choice, array and number of the report in
-schema.json, and no other.  python3 tests/pages.py; ends with "N passed, N failed"."""
+schema.json, and no other; tests/README.md lists every program that tests/all.sh and Meson run, tests/conformance/README.md every C file
+of the runner, and both only what exists.  python3 tests/pages.py; ends with "N passed, N failed"."""
 import glob
 import json
 import os
@@ -155,6 +156,47 @@ def wrong_words():
             yield None if word in known else f"{page}:{number}: `{word}` is not in schema.json"
 
 
+# ---- the pages that list files
+
+def listed(page, head):
+    """(line, name) of each name in backticks in the first cells of the page's tables with this head; of `bits.sh --quick`: bits.sh."""
+    for table in tables(read(page)):
+        if table[0][1][0] == head:
+            for number, row in table[1:]:
+                yield from ((number, m[2].split()[0]) for m in CODE.finditer(row[0]) if not m[2].startswith("-"))
+
+
+def programs_run():
+    """The programs and scripts that tests/all.sh, tests/quick.sh and the Meson files name."""
+    for script in ("tests/all.sh", "tests/quick.sh"):
+        yield from re.findall(r"[\w./]+\.(?:sh|py)\b", read(script))
+    for folder in ("tests", "tests/conformance"):
+        for name in re.findall(r"'([^'\s]+)'", read(f"{folder}/meson.build")):
+            yield from (os.path.normpath(f"{folder}/{name}{ending}") for ending in ("", ".c"))
+
+
+def is_program(path):
+    """A C file with main, a script; quick.sh, all.sh and their part are what runs, not what is run."""
+    if not os.path.isfile(path) or path in ("tests/all.sh", "tests/quick.sh", "tests/counted.sh"):
+        return False
+    if path.endswith((".c", ".h")):
+        return "\nint main(" in read(path)
+    return path.endswith((".sh", ".py")) or os.access(path, os.X_OK)
+
+
+def wrong_lists():
+    for page, head, wanted in (("tests/README.md", "test", {path for path in programs_run() if is_program(path)}),
+                               ("tests/conformance/README.md", "file", set(glob.glob("tests/conformance/*.c")))):
+        folder = os.path.dirname(page)
+        found = set()
+        for number, name in listed(page, head):
+            path = os.path.normpath(f"{folder}/{name}")
+            file = path + ".c" if os.path.exists(path + ".c") else path
+            found.add(file)
+            yield None if os.path.exists(file) else f"{page}:{number}: there is no {name}"
+        yield from (None if path in found else f"{page}: {os.path.relpath(path, folder)} is not listed" for path in sorted(wanted))
+
+
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     passed, failures = 0, []
@@ -169,7 +211,7 @@ def main():
             wrong = [f"{page}:{line}" for line in wrong_rows(table)]
             passed += not wrong
             failures += wrong
-    wrong = list(wrong_words())
+    wrong = [*wrong_words(), *wrong_lists()]
     passed += wrong.count(None)
     failures += [line for line in wrong if line]
     print("".join(f"FAIL {line}\n" for line in failures) + f"{passed} passed, {len(failures)} failed")

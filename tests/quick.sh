@@ -9,6 +9,7 @@ build=${BUILD:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
+. tests/counted.sh
 
 need() { # what, where from
     echo "quick.sh needs $1; on Debian: apt-get install $2" >&2
@@ -24,25 +25,16 @@ pkg-config --exists stb || need stb libstb-dev
 
 # ---- parts: a line when each is done, and one at least every 30 seconds
 
+progress() { # seconds
+    printf '    %s, %d s: %s\n' "$name" "$1" "$(tail -n 1 "$log" | cut -c1-90)"
+}
+
 part() { # name, command...
-    name=$1 start=$(date +%s); shift
-    "$@" >"$work/log" 2>&1 &
-    command=$!
-    waited=0
-    while kill -0 $command 2>/dev/null; do
-        sleep 1
-        waited=$((waited + 1))
-        [ $((waited % 20)) -ne 0 ] || printf '    %s, %d s: %s\n' "$name" "$waited" "$(tail -n 1 "$work/log" | cut -c1-90)"
-    done
-    wait $command
-    status=$?
-    counts=$(awk '/^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3 } END { print p + 0, f + 0 }' "$work/log")
-    p=${counts% *} f=${counts#* }
-    if [ $status -eq 0 ] && [ "$p" -eq 0 ] && [ "$f" -eq 0 ]; then p=1; fi
-    if [ $status -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
-    if [ "$f" -ne 0 ]; then echo "--- $name failed:"; grep -E 'FAIL|rror' "$work/log" | head -10; tail -10 "$work/log"; fi
+    name=$1; shift
+    counted "$work/log" 20 progress "$@"
+    if [ "$f" -ne 0 ]; then echo "--- $name failed:"; grep -E 'FAIL|rror' "$log" | head -10; tail -10 "$log"; fi
     passed=$((passed + p)) failed=$((failed + f))
-    printf '%-56s %7d passed %3d failed %4d s\n' "$name" "$p" "$f" $(($(date +%s) - start))
+    printf '%-56s %7d passed %3d failed %4d s\n' "$name" "$p" "$f" "$took"
 }
 
 every_header() { # the implementations of all headers, in one source file
@@ -74,7 +66,8 @@ strict() {
     cat "$work/clang"
 }
 
-programs="vectors vectors_f32 accuracy calls calls_f32 errors calls_arguments calls_in_place calls_refused calls_faults extra_layout exact_sums quickstart"
+programs="vectors vectors_f32 accuracy calls calls_f32 errors calls_arguments calls_in_place calls_refused calls_faults extra_layout
+exact_sums quickstart"
 
 compiled() {
     if ! grep -qs tests/vectors_f32 "$build/build.ninja"; then

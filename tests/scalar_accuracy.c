@@ -105,7 +105,8 @@ static void check_beta(void) {
         const double x = 1 + rng_pick(&r, size, 7) * rng_unit(&r), y = 1 + rng_pick(&r, size, 7) * rng_unit(&r), p = rng_unit(&r);
         const grpo_dd a = grpo_two_sum(x, x * 0x1p-54 * rng_unit(&r)), b = grpo_dd_of_(y), gamma = grpo_log_gamma(a);
         const reference_real exact = (reference_real)a.hi + a.lo, whole = ref_log_gamma(exact);
-        const reference_real log_density = ref_log_gamma(exact + y) - whole - ref_log_gamma(y) + (exact - 1) * ref_ln(p) + (y - 1) * ref_ln(1 - (reference_real)p);
+        const reference_real log_density = ref_log_gamma(exact + y) - whole - ref_log_gamma(y) + (exact - 1) * ref_ln(p)
+                                           + (y - 1) * ref_ln(1 - (reference_real)p);
         double error = (double)(ref_abs((reference_real)gamma.hi + gamma.lo - whole) * 0x1p97 / (x * log(x) + 32 * log(32.0)));
         if (error > worst[0]) worst[0] = error;
         check(error <= 1, "log Gamma(%.17g) is off by %.3g of 2^-97", x, error);
@@ -143,7 +144,8 @@ static void check_log_cosh(void) {
     for (int k = 0; k < TRIALS; k++) {
         const double z = rng_pick(&r, size, 7) * rng_unit(&r);
         const grpo_dd y = grpo_two_sum(z, z * 0x1p-54 * rng_unit(&r));
-        const reference_real x = ((reference_real)y.hi + y.lo) / 2, rise = ref_change(x, 0), expected = ref_ln1p(rise * rise / (2 * ref_exp(x)));
+        const reference_real x = ((reference_real)y.hi + y.lo) / 2, rise = ref_change(x, 0);
+        const reference_real expected = ref_ln1p(rise * rise / (2 * ref_exp(x)));
         const double error = off(gspo_log_cosh(y), expected, 75);
         if (error > worst) worst = error;
         check(error <= 1, "gspo_log_cosh(%.17g) is off by %.3g of 2^-75", z, error);
@@ -153,7 +155,8 @@ static void check_log_cosh(void) {
 
 static void check_bounds(void) {
     static const double eps[] = { 3e-4, 0.1, 0.16, 0.2, 0.28, 2 };
-    tally low = { "low bound", 2, 0 }, high = { "high bound", 4, 0 }, log_low = { "its logarithm", 4, 0 }, log_high = { "its logarithm", 4, 0 };
+    tally low = { "low bound", 2, 0 }, high = { "high bound", 4, 0 };
+    tally log_low = { "its logarithm", 4, 0 }, log_high = { "its logarithm", 4, 0 };
     rng r = { 4 };
     int k;
     for (k = 0; k < TRIALS; k++) {
@@ -167,7 +170,8 @@ static void check_bounds(void) {
         judge(&log_low, found.log_low, ref_ln1p((root - 1) / 2), x, e);
         judge(&log_high, found.log_high, ref_ln1p(expected_high - 1), x, e);
     }
-    printf("worst: bounds by probability %.2f and %.2f, their logarithms %.2f and %.2f ulps\n", low.worst, high.worst, log_low.worst, log_high.worst);
+    printf("worst: bounds by probability %.2f and %.2f, their logarithms %.2f and %.2f ulps\n", low.worst, high.worst, log_low.worst,
+           log_high.worst);
 }
 
 /* ---- extreme arguments --------------------------------------------------------------------------------------------------------- */

@@ -15,16 +15,6 @@ static inline const char *status_line(grpo_status st) {
 
 static inline int status_what(grpo_status st) { return (int)(st >> 8 & 1023); }
 
-static inline int is_of_a_value(int rule) {
-    return rule == GRPO_NAN || rule == GRPO_INFINITE || rule == GRPO_TOO_LARGE || rule == GRPO_NEGATIVE || rule == GRPO_NOT_UNIT;
-}
-
-/* the same rule about the same thing; where GRPO_NAN is expected, any rule about a number's value is accepted */
-static inline int same_status(grpo_status found, grpo_status expected) {
-    const int rule = grpo_status_rule(found), wanted = grpo_status_rule(expected);
-    return status_what(found) == status_what(expected) && (rule == wanted || (wanted == GRPO_NAN && is_of_a_value(rule)));
-}
-
 static inline void write_thing(const char *arguments, int place, const char *name, char *to, size_t size) {
     size_t n = strlen(name);
     const char *p = place < 1 ? name : argument_at(arguments, place, &n);

@@ -7,6 +7,7 @@
 #include "rows_on_gpu.h"
 #include "rows_run.h"
 #include "scratch.h"
+#include "sixteen_bits.h"
 #include <cJSON.h>
 #include <stdlib.h>
 
@@ -77,24 +78,11 @@ static void check_tiles(tally *t, const test_case *c, int64_t tile_rows, int pas
 
 /* ---- bfloat16 --------------------------------------------------------------------------------------------------------------------- */
 
-static int has_flag(const test_case *c, const char *flag) {
-    const cJSON *flags = cJSON_GetObjectItemCaseSensitive(c->json, "flags");
-    for (const cJSON *f = flags ? flags->child : NULL; f; f = f->next) if (!strcmp(f->valuestring, flag)) return 1;
-    return 0;
-}
-
 static uint16_t bfloat16_of(double x) {
     const float f = (float)x;
     uint32_t bits;
     memcpy(&bits, &f, sizeof bits);
     return (uint16_t)(bits >> 16);
-}
-
-static double of_bfloat16(uint16_t x) {
-    const uint32_t bits = (uint32_t)x << 16;
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return (double)f;
 }
 
 /* log-probability and entropy within 2 ulps of float, d logits within these plus half an ulp of bfloat16 */
@@ -110,7 +98,7 @@ static void check_bfloat16_row(const test_case *c, int64_t t) {
     if (!check(vocab <= MOST, "%s: too wide for this test", c->id)) return;
     for (int64_t v = 0; v < vocab; v++) {
         z[v] = bfloat16_of((double)rows->logits[t * vocab + v]);
-        check(of_bfloat16(z[v]) == (double)rows->logits[t * vocab + v], "%s: a logit is no bfloat16", c->id);
+        check(of_bfloat(z[v]) == (double)rows->logits[t * vocab + v], "%s: a logit is no bfloat16", c->id);
     }
     x.type = GRPO_LOGITS_BFLOAT16; x.logits = z; x.rows = 1; x.vocab = x.stride = vocab;
     x.target = &rows->target[t]; x.temperature = rows->temperature;
@@ -120,12 +108,12 @@ static void check_bfloat16_row(const test_case *c, int64_t t) {
     check(!grpo_logits_row_gradient(&x, 0, &part, (double)rows->dlogp[t], (double)rows->dentropy[t], d), "%s: refused", c->id);
     for (int64_t v = 0; v < vocab; v++) {
         const double expected = c->dlogits.expect[t * vocab + v], scale = c->dlogits.scale[t * vocab + v];
-        check(fabs(of_bfloat16(d[v]) - expected) <= fabs(expected) / 256 + 2 * FLT_EPSILON * scale, "%s: d logits of bfloat16", c->id);
+        check(fabs(of_bfloat(d[v]) - expected) <= fabs(expected) / 256 + 2 * FLT_EPSILON * scale, "%s: d logits of bfloat16", c->id);
     }
 }
 
 static void check_bfloat16(const test_case *c) {
-    if (!c->rows.logits || !c->rows.dlogp || !has_flag(c, "BFloat16")) return;
+    if (!c->rows.logits || !c->rows.dlogp || !case_has_flag(c, "BFloat16")) return;
     for (int64_t t = 0; t < c->batch.n_tokens; t++) check_bfloat16_row(c, t);
 }
 

@@ -24,12 +24,6 @@ typedef struct {
 
 /* ---- one case ------------------------------------------------------------------------------------------------------------------- */
 
-static char *copy(const char *s) {
-    char *t = NULL;
-    text_add(&t, s);
-    return text_string(&t);
-}
-
 /* can a number of this precision have the magnitude of x? */
 static int is_in_range(const compare_precision *p, double x) {
     return x == 0 || !grpo_is_finite(x) || (fabs(x) <= p->max && fabs(x) >= p->tiny);
@@ -62,7 +56,7 @@ static void fail_with(case_result *c, const char *before, const char *why) {
 
 static void skip_with(case_result *c, const char *why) {
     c->verdict = CASE_SKIPPED;
-    c->reason = copy(why);
+    c->reason = text_copy(why);
 }
 
 /* removes the stages that the profile accepts from the mismatches and from the answer, so that the diagnosis leaves them out */
@@ -121,7 +115,7 @@ static case_result run_case(run *r, const test_case *c) {
     reply answered;
     case_result out;
     memset(&out, 0, sizeof out);
-    out.id = copy(c->id);
+    out.id = text_copy(c->id);
     out.comment = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(c->json, "comment"));
     out.fragile = diagnostician_is_fragile(c);
     if (flag) {
@@ -176,8 +170,8 @@ static int run_file(run *r, const char *name) {
         if (!options_want(r->o, file.cases[k].id)) continue;
         show_progress(r, file.cases[k].id);
         c = run_case(r, &file.cases[k]);
-        c.variant = copy(name);
-        c.evidence = file.evidence && *file.evidence ? copy(file.evidence) : NULL;
+        c.variant = text_copy(name);
+        c.evidence = file.evidence && *file.evidence ? text_copy(file.evidence) : NULL;
         r->r.failed += c.verdict == CASE_FAILED;
         arrput(r->r.results, c);
     }

@@ -1,5 +1,6 @@
 /* Searches, for each stage, single conventions and pairs that explain all failures of all cases or of a row. */
 #include "conventions.h"
+#include "text.h"
 #include <stb_ds.h>
 #include <stdlib.h>
 
@@ -103,18 +104,13 @@ static int has_rival(const search *s, const char *row) {
 
 /* ---- accepting -------------------------------------------------------------------------------------------------------------------- */
 
-static void put_once(int **list, int value) {
-    for (ptrdiff_t k = 0; k < arrlen(*list); k++) if ((*list)[k] == value) return;
-    arrput(*list, value);
-}
-
 /* accepts one stage of a case; the case becomes acceptable when nothing else is wrong with it */
 static void accept_item(const search *s, ptrdiff_t k) {
     item *it = &s->d->items[k];
     case_result *c = &s->results[it->result];
     int *list = list_of(s, k), *need = profile_needed(s->p, s->d->r, it->q, it->found, it->stage, list);
     ptrdiff_t left = 0;
-    for (ptrdiff_t j = 0; j < arrlen(need); j++) put_once(&c->conventions, need[j]);
+    for (ptrdiff_t j = 0; j < arrlen(need); j++) list_add_once(&c->conventions, need[j]);
     for (ptrdiff_t j = 0; j < arrlen(c->wrong); j++) if (stage_of(c->wrong[j].m.output) != it->stage) c->wrong[left++] = c->wrong[j];
     arrsetlen(c->wrong, (size_t)left);
     if (!left) c->verdict = CASE_ACCEPTABLE;

@@ -40,15 +40,9 @@ void diagnostician_free(diagnostician *d) {
 
 /* ---- what was answered ----------------------------------------------------------------------------------------------------------- */
 
-static int has_flag(const test_case *c, const char *flag) {
-    const cJSON *flags = cJSON_GetObjectItemCaseSensitive(c->json, "flags");
-    for (const cJSON *f = flags ? flags->child : NULL; f; f = f->next) if (cJSON_IsString(f) && !strcmp(f->valuestring, flag)) return 1;
-    return 0;
-}
-
 int diagnostician_is_fragile(const test_case *c) {
     static const char *const flags[] = { "NegInf", "Extreme", "NaNMasked", "OffsetRewards" };
-    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) if (has_flag(c, flags[k])) return 1;
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) if (case_has_flag(c, flags[k])) return 1;
     return 0;
 }
 
@@ -355,12 +349,6 @@ static saying saying_of(const diagnostician *d, const cause *x, const item *it, 
 
 /* ---- the list of causes ----------------------------------------------------------------------------------------------------------- */
 
-static char *copy(const char *string) {
-    char *t = NULL;
-    text_add(&t, string ? string : "");
-    return text_string(&t);
-}
-
 /* what DEFECTS.md says of a known mistake */
 static char *text_of_known(const diagnostician *d, const char *id, cause_half half) {
     char *t = NULL;
@@ -410,7 +398,7 @@ static void put_cause(diagnostician *d, const cause *from, const char *name, cau
             return;
         }
     for (int s = 0; s < N_STAGES && x.kind == CAUSE_KNOWN; s++) put_forms(&x, (stage_kind)s, name);
-    x.text = x.kind == CAUSE_KNOWN ? text_of_known(d, name, half) : copy(change_remark(name));
+    x.text = x.kind == CAUSE_KNOWN ? text_of_known(d, name, half) : text_copy(change_remark(name));
     x.says = calloc((size_t)n + 1, sizeof *x.says);
     x.evidence = calloc((size_t)n + 1, sizeof *x.evidence);
     if (!x.says || !x.evidence) abort();

@@ -262,11 +262,6 @@ static choice best_choice(const grouping *g) {
 
 /* ---- groups of a cause ------------------------------------------------------------------------------------------------------------ */
 
-static void put_once(int **list, int value) {
-    for (ptrdiff_t k = 0; k < arrlen(*list); k++) if ((*list)[k] == value) return;
-    arrput(*list, value);
-}
-
 static int same_explained(const grouping *g, const choice *a, int other) {
     const cause *x = &g->d->causes[a->cause], *y = &g->d->causes[other];
     for (int k = 0; k < g->n; k++) {
@@ -361,10 +356,10 @@ static void keep_common(failure_group *to, const int *also) {
     ptrdiff_t left = 0;
     for (ptrdiff_t k = 0; k < arrlen(to->also); k++) {
         if (lists(also, to->also[k])) to->also[left++] = to->also[k];
-        else put_once(&to->partly, to->also[k]);
+        else list_add_once(&to->partly, to->also[k]);
     }
     arrsetlen(to->also, (size_t)left);
-    for (ptrdiff_t k = 0; k < arrlen(also); k++) if (also[k] != to->cause && !lists(to->also, also[k])) put_once(&to->partly, also[k]);
+    for (ptrdiff_t k = 0; k < arrlen(also); k++) if (also[k] != to->cause && !lists(to->also, also[k])) list_add_once(&to->partly, also[k]);
 }
 
 static int contradicts(const grouping *g, int c, const choice *best) {
@@ -389,8 +384,8 @@ static int group_to_extend(const grouping *g, int c, const choice *best) {
 static void extend(grouping *g, int n, failure_group *by, const choice *best) {
     failure_group *group = &g->r->groups[n];
     extent *e = &g->extents[n];
-    for (ptrdiff_t k = 0; k < arrlen(by->cases); k++) put_once(&group->cases, by->cases[k]);
-    put_once(&by->also, by->cause);
+    for (ptrdiff_t k = 0; k < arrlen(by->cases); k++) list_add_once(&group->cases, by->cases[k]);
+    list_add_once(&by->also, by->cause);
     keep_common(group, by->also);
     arrput(e->sets, best->set);
     e->cause = best->cause;
@@ -421,14 +416,14 @@ static void put_group(grouping *g, const choice *best) {
         if (c == best->cause || g->d->causes[c].kind >= CAUSE_ROUNDING || rank_of(&g->d->causes[c]) > rank_of(x) + 3) continue;
         if (holds_in(g, c, &best->set, &other) && other.t.other <= best->t.other && same_explained(g, best, c)) arrput(group.also, c);
     }
-    if (known >= 0) put_once(&group.also, known);
+    if (known >= 0) list_add_once(&group.also, known);
     if (group_of(g, best->cause, 0) >= 0) known = -1;          /* the name of the existing group is kept */
     n = group_to_extend(g, known >= 0 ? known : best->cause, best);
     for (int k = 0; k < g->n; k++) {
         if (g->covered[k] || !g->d->items[k].failed || !is_in(g, &best->set, k)) continue;
         if (!is_explained_by(g, k, &group)) continue;
         g->covered[k] = (n < 0 ? (int)arrlen(g->r->groups) : n) + 1;
-        put_once(&group.cases, g->d->items[k].result);
+        list_add_once(&group.cases, g->d->items[k].result);
     }
     if (known >= 0) name_known(&group, known);
     if (n < 0) add_group(g, &group, best);
@@ -537,7 +532,7 @@ static void put_unexplained(grouping *g, stage_kind stage, output_kind first) {
     group.reason = left_text[first];
     for (int k = 0; k < g->n; k++) {
         if (!is_left(g, k) || g->d->items[k].stage != stage || g->d->items[k].first_wrong != first) continue;
-        put_once(&group.cases, g->d->items[k].result);
+        list_add_once(&group.cases, g->d->items[k].result);
     }
     for (ptrdiff_t k = 0; k < arrlen(group.cases); k++) nans += is_nan(g->r, group.cases[k]);
     if (group.cases) {

@@ -17,25 +17,19 @@ static char *slurp(const char *directory, const char *name) {
     return text_string(&text);
 }
 
-static char *copy(const char *string) {
-    char *t = NULL;
-    text_add(&t, string ? string : "");
-    return text_string(&t);
-}
-
-static char *member(const cJSON *object, const char *key) {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    return copy(cJSON_IsString(item) ? item->valuestring : "");
+static char *copy_of_member(const cJSON *object, const char *key) {
+    const cJSON *item = json_member(object, key);
+    return text_copy(cJSON_IsString(item) ? item->valuestring : "");
 }
 
 static void read_json(known_mistake **list, const char *text) {
     cJSON *json = cJSON_Parse(text);
     for (const cJSON *item = cJSON_IsObject(json) ? json->child : NULL; item; item = item->next) {
         known_mistake k;
-        k.id = copy(item->string);
-        k.wrong = member(item, "wrong");
-        k.right = member(item, "right");
-        k.seen = member(item, "seen");
+        k.id = text_copy(item->string);
+        k.wrong = copy_of_member(item, "wrong");
+        k.right = copy_of_member(item, "right");
+        k.seen = copy_of_member(item, "seen");
         arrput(*list, k);
     }
     cJSON_Delete(json);
@@ -80,10 +74,10 @@ static const char *cell_under(const row *heads, const row *r, const char *head) 
 static void read_table_row(known_mistake **list, const row *heads, const row *r) {
     known_mistake k;
     if (!r->count || !strspn(r->cell[0], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") || !cell_under(heads, r, "wrong")) return;
-    k.id = copy(r->cell[0]);
-    k.wrong = copy(cell_under(heads, r, "wrong"));
-    k.right = copy(cell_under(heads, r, "right"));
-    k.seen = copy(cell_under(heads, r, "seen"));
+    k.id = text_copy(r->cell[0]);
+    k.wrong = text_copy(cell_under(heads, r, "wrong"));
+    k.right = text_copy(cell_under(heads, r, "right"));
+    k.seen = text_copy(cell_under(heads, r, "seen"));
     arrput(*list, k);
 }
 

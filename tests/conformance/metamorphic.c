@@ -18,12 +18,6 @@ typedef struct {
     int live;                   /* standard error is a terminal: progress is shown there */
 } run;
 
-static char *copy(const char *s) {
-    char *t = NULL;
-    text_add(&t, s);
-    return text_string(&t);
-}
-
 /* ---- which outputs -------------------------------------------------------------------------------------------------------------- */
 
 static int is_stated(const options *o, const char *property) {
@@ -75,7 +69,7 @@ static void add_result(run *r, int rel, const char *id, const char *variant, tri
     memset(&out, 0, sizeof out);
     text_format(&text, "%s/%s", id, relations[rel].name);
     out.id = text_string(&text);
-    out.variant = copy(variant);
+    out.variant = text_copy(variant);
     out.verdict = t->kind == TRIAL_BROKEN ? CASE_FAILED : t->kind == TRIAL_SKIPPED ? CASE_SKIPPED : CASE_PASSED;
     out.judged = t->judged;
     out.worst = t->worst;

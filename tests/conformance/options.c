@@ -185,14 +185,8 @@ int options_want(const options *o, const char *id) {
     return arrlen(o->only) == 0;
 }
 
-static int has_flag(const test_case *c, const char *flag) {
-    const cJSON *flags = cJSON_GetObjectItemCaseSensitive(c->json, "flags");
-    for (const cJSON *f = flags ? flags->child : NULL; f; f = f->next) if (cJSON_IsString(f) && !strcmp(f->valuestring, flag)) return 1;
-    return 0;
-}
-
 const char *options_leave_out(const options *o, const test_case *c) {
-    for (ptrdiff_t k = 0; k < arrlen(o->skip_flag); k++) if (has_flag(c, o->skip_flag[k])) return o->skip_flag[k];
+    for (ptrdiff_t k = 0; k < arrlen(o->skip_flag); k++) if (case_has_flag(c, o->skip_flag[k])) return o->skip_flag[k];
     return NULL;
 }
 

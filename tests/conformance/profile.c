@@ -7,10 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const cJSON *member(const cJSON *object, const char *key) { return cJSON_GetObjectItemCaseSensitive(object, key); }
-
 static const char *text_of(const cJSON *object, const char *key) {
-    const cJSON *item = member(object, key);
+    const cJSON *item = json_member(object, key);
     return cJSON_IsString(item) ? item->valuestring : "";
 }
 
@@ -98,9 +96,10 @@ static int check_convention(const char *path, int n, const cJSON *c) {
         says += k >= 7 && k < 13;
     }
     if (!says) return bad(path, n, "it has no change, rule, answers, error, operand or rounding", NULL);
-    if (member(c, "rounding") && strcmp(text_of(c, "rounding"), compare_f32.name)) return bad(path, n, "rounding must be \"f32\"", NULL);
-    return check_fields(path, n, member(c, "if"), 1) || check_fields(path, n, member(c, "change"), 0)
-        || check_rule(path, n, member(c, "rule"));
+    if (json_member(c, "rounding") && strcmp(text_of(c, "rounding"), compare_f32.name))
+        return bad(path, n, "rounding must be \"f32\"", NULL);
+    return check_fields(path, n, json_member(c, "if"), 1) || check_fields(path, n, json_member(c, "change"), 0)
+        || check_rule(path, n, json_member(c, "rule"));
 }
 
 int profile_load(const char *path, profile *p) {
@@ -109,7 +108,7 @@ int profile_load(const char *path, profile *p) {
     int there;
     memset(p, 0, sizeof *p);
     p->json = text_json_file(path, &there);
-    list = member(p->json, "conventions");
+    list = json_member(p->json, "conventions");
     if (!cJSON_IsArray(list)) {
         fprintf(stderr, "conform: %s is not a profile: a JSON file with a list \"conventions\"\n", path);
         profile_free(p);
@@ -137,7 +136,7 @@ const char *profile_where(const profile *p, int n) { return text_of(p->conventio
 /* ---- conditions ------------------------------------------------------------------------------------------------------------------- */
 
 static int has_one_flag(const test_case *c, const cJSON *flags) {
-    const cJSON *own = member(c->json, "flags");
+    const cJSON *own = json_member(c->json, "flags");
     for (const cJSON *f = own ? own->child : NULL; f; f = f->next) if (cJSON_IsString(f) && has_text(flags, f->valuestring)) return 1;
     return 0;
 }
@@ -148,8 +147,8 @@ static int id_matches(const char *id, const cJSON *globs) {
 }
 
 static int applies(const cJSON *convention, const rules *r, const test_case *c) {
-    const cJSON *condition = member(convention, "if"), *flags = member(convention, "flags"), *cases = member(convention, "cases");
-    const cJSON *precision = member(convention, "precision");
+    const cJSON *condition = json_member(convention, "if"), *precision = json_member(convention, "precision");
+    const cJSON *flags = json_member(convention, "flags"), *cases = json_member(convention, "cases");
     if (condition && (!(case_has_loss(c) || c->rows.has_loss) || !objective_is(&c->objective, condition))) return 0;
     return (!flags || has_one_flag(c, flags)) && (!cases || id_matches(c->id, cases))
         && (!precision || has_text(precision, r->precision->name));
@@ -161,8 +160,8 @@ static conventions together(const profile *p, const test_case *c, const int *lis
     memset(&v, 0, sizeof v);
     v.objective = c->objective;
     for (ptrdiff_t k = 0; k < arrlen(list); k++) {
-        const cJSON *rule = member(p->convention[list[k]], "rule");
-        make_changes(&v.objective, member(p->convention[list[k]], "change"));
+        const cJSON *rule = json_member(p->convention[list[k]], "rule");
+        make_changes(&v.objective, json_member(p->convention[list[k]], "change"));
         for (const cJSON *i = rule ? rule->child : NULL; i; i = i->next) *convention_rule(&v, i->string) = i->valuedouble;
     }
     return v;
@@ -193,7 +192,7 @@ static double rounding_error(double found, double expected, double size) {
 typedef struct { const profile *p; const rules *r; const question *q; const answer *found, *computed; const int *list; } claim;
 
 static int is_of_output(const cJSON *convention, output_kind output) {
-    const cJSON *outputs = member(convention, "outputs");
+    const cJSON *outputs = json_member(convention, "outputs");
     return !outputs || has_text(outputs, output_name[output]);
 }
 
@@ -202,9 +201,9 @@ static int is_of_output(const cJSON *convention, output_kind output) {
 static double stated_rounding(const claim *m, output_kind output, double found, double expected, double scale) {
     double least = HUGE_VAL;
     for (ptrdiff_t j = 0; j < arrlen(m->list); j++) {
-        const cJSON *convention = m->p->convention[m->list[j]], *operand = member(convention, "operand");
+        const cJSON *convention = m->p->convention[m->list[j]], *operand = json_member(convention, "operand");
         const double size = operand ? operand->valuedouble : fmax(fabs(expected), scale);
-        if (!member(convention, "rounding") || !is_of_output(convention, output)) continue;
+        if (!json_member(convention, "rounding") || !is_of_output(convention, output)) continue;
         least = fmin(least, rounding_error(found, expected, size));
     }
     return least;
@@ -217,7 +216,7 @@ static int is_listed(const claim *m, output_kind output, int64_t k, double expec
     if (stated_rounding(m, output, x, expected, scale) <= bound) return 1;
     for (ptrdiff_t j = 0; j < arrlen(m->list); j++) {
         const cJSON *convention = m->p->convention[m->list[j]];
-        const cJSON *answers = member(convention, "answers"), *operand = member(convention, "operand");
+        const cJSON *answers = json_member(convention, "answers"), *operand = json_member(convention, "operand");
         if (!is_of_output(convention, output)) continue;
         for (const cJSON *i = first_of(answers); i; i = next_of(answers, i)) {
             double value;
@@ -225,7 +224,7 @@ static int is_listed(const claim *m, output_kind output, int64_t k, double expec
             if (judge_agrees(m->r, x, value, scale)) return 1;
             if (stated_rounding(m, output, x, value, scale) <= bound) return 1;
         }
-        if (!operand || member(convention, "rounding")) continue;
+        if (!operand || json_member(convention, "rounding")) continue;
         if (compare_error_in(m->r->precision, x, expected, operand->valuedouble) <= m->r->tolerance) return 1;
     }
     return 0;
@@ -299,7 +298,7 @@ static int makes_other(const profile *p, const rules *r, const question *q, cons
 }
 
 static int any_rounding(const profile *p, const int *list) {
-    for (ptrdiff_t k = 0; k < arrlen(list); k++) if (member(p->convention[list[k]], "rounding")) return 1;
+    for (ptrdiff_t k = 0; k < arrlen(list); k++) if (json_member(p->convention[list[k]], "rounding")) return 1;
     return 0;
 }
 
@@ -348,19 +347,14 @@ judge_match profile_gives(const profile *p, const rules *r, const question *q, c
 int profile_applies(const profile *p, int n, const rules *r, const test_case *c) { return applies(p->convention[n], r, c); }
 
 int profile_known_as(const profile *p, int n, const char *id) {
-    const cJSON *names = member(p->convention[n], "known_as");
+    const cJSON *names = json_member(p->convention[n], "known_as");
     return names && has_text(names, id);
 }
 
 int profile_goes_with(const profile *p, int j, int k) {
-    const cJSON *a = member(p->convention[j], "change"), *b = member(p->convention[k], "change");
-    for (const cJSON *i = a ? a->child : NULL; i; i = i->next) if (b && member(b, i->string)) return 0;
+    const cJSON *a = json_member(p->convention[j], "change"), *b = json_member(p->convention[k], "change");
+    for (const cJSON *i = a ? a->child : NULL; i; i = i->next) if (b && json_member(b, i->string)) return 0;
     return 1;
-}
-
-static void put_once(int **list, int value) {
-    for (ptrdiff_t k = 0; k < arrlen(*list); k++) if ((*list)[k] == value) return;
-    arrput(*list, value);
 }
 
 int profile_accepts(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, int **used,
@@ -370,7 +364,7 @@ int profile_accepts(const profile *p, const rules *r, const question *q, const a
     ok = arrlen(list) && list_accepts(p, r, q, found, stage, list);
     if (ok) {
         need = profile_needed(p, r, q, found, stage, list);
-        for (ptrdiff_t k = 0; k < arrlen(need); k++) put_once(used, need[k]);
+        for (ptrdiff_t k = 0; k < arrlen(need); k++) list_add_once(used, need[k]);
         if (any_rounding(p, need)) {
             const rounding here = rounding_of(p, r, q, found, stage, list);
             if (here.error * worst->bound >= worst->error * here.bound) *worst = here;

@@ -6,8 +6,6 @@
 
 enum { IN_A_LINE = 6 };
 
-static const cJSON *member(const cJSON *object, const char *key) { return cJSON_GetObjectItemCaseSensitive(object, key); }
-
 /* ---- numbers and arrays ----------------------------------------------------------------------------------------------------------- */
 
 static int is_list(const cJSON *json) { return cJSON_IsArray(json); }
@@ -138,8 +136,8 @@ static int write_outputs(char **t, const case_result *found, const cJSON *expect
     for (ptrdiff_t k = 0; k < arrlen(found->wrong); k++) {
         const char *name = output_name[found->wrong[k].m.output];
         if (!repro_returns(found->wrong[k].m.output)) continue;
-        write_row(t, name, "_right", member(expect, name));
-        write_row(t, name, "_scale", member(scale, name));
+        write_row(t, name, "_right", json_member(expect, name));
+        write_row(t, name, "_scale", json_member(scale, name));
         n++;
     }
     return n;
@@ -150,7 +148,7 @@ static void write_checks(char **t, const case_result *found, const cJSON *expect
         const char *name = output_name[found->wrong[k].m.output];
         if (!repro_returns(found->wrong[k].m.output)) continue;
         text_format(t, "    for (int k = 0; k < %lld; k++) wrong += is_wrong(\"%s\", k, found.%s[k], %s_right[k], %s_scale[k]);\n",
-                    (long long)leaves(member(expect, name)), name, name, name, name);
+                    (long long)leaves(json_member(expect, name)), name, name, name, name);
     }
     text_add(t, "    if (wrong) printf(\"%d numbers are wrong\\n\", wrong);\n    return wrong != 0;\n}\n");
 }
@@ -166,16 +164,16 @@ static void write_sizes(char **t, const report *r, const test_case *c) {
 }
 
 static void write_data(char **t, const test_case *c, const cJSON *batch, const cJSON *expect) {
-    const cJSON *given = member(batch, "advantage"), *objective = member(c->json, "objective");
+    const cJSON *given = json_member(batch, "advantage"), *objective = json_member(c->json, "objective");
     write_batch(t, batch);
     write_objective(t, objective);
     write_batch_values(t, c, batch);
     write_objective_values(t, objective);
-    write_row(t, "advantage", "", given ? given : member(expect, "advantage"));
+    write_row(t, "advantage", "", given ? given : json_member(expect, "advantage"));
 }
 
 int repro_write_c(const report *r, const test_case *c, int result) {
-    const cJSON *batch = member(c->json, "batch"), *expect = member(c->json, "expect");
+    const cJSON *batch = json_member(c->json, "batch"), *expect = json_member(c->json, "expect");
     char *t = NULL, *head;
     int outputs;
     if (!case_has_loss(c)) return fprintf(stderr, "conform: --repro: %s is not of kind objective or split\n", c->id), 2;
@@ -186,7 +184,7 @@ int repro_write_c(const report *r, const test_case *c, int result) {
     free(head);
     write_sizes(&t, r, c);
     write_data(&t, c, batch, expect);
-    outputs = write_outputs(&t, &r->results[result], expect, member(c->json, "scale"));
+    outputs = write_outputs(&t, &r->results[result], expect, json_member(c->json, "scale"));
     text_add(&t, "\n");
     text_add(&t, function_text);
     write_checks(&t, &r->results[result], expect);

@@ -21,15 +21,9 @@ typedef struct {
 
 /* ---- reading the vectors -------------------------------------------------------------------------------------------------------- */
 
-static char *copy(const char *s) {
-    char *t = NULL;
-    text_add(&t, s);
-    return text_string(&t);
-}
-
 static const char *interned(knowledge *k, const char *id) {
     for (ptrdiff_t n = 0; n < arrlen(k->ids); n++) if (!strcmp(k->ids[n], id)) return k->ids[n];
-    arrput(k->ids, copy(id));
+    arrput(k->ids, text_copy(id));
     return arrlast(k->ids);
 }
 
@@ -47,7 +41,7 @@ static void learn_case(knowledge *k, const test_case *c) {
         arrput(t.mistakes, one);
     }
     if (!t.mistakes) return;
-    t.id = copy(c->id);
+    t.id = text_copy(c->id);
     t.tokens = c->batch.n_tokens;
     arrput(k->cases, t);
 }

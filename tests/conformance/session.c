@@ -8,12 +8,6 @@
 
 enum { VERSION = 1, MAX_STARTS = 3, EXCERPT = 60, MOST_WORDS = 200 };       /* the last two: in characters */
 
-static char *copy(const char *s) {
-    char *t = NULL;
-    text_add(&t, s);
-    return text_string(&t);
-}
-
 /* ---- reading a line ------------------------------------------------------------------------------------------------------------- */
 
 static int occurs(const char *line, size_t size, const char *word) {
@@ -88,7 +82,7 @@ static void end_session(session *s, char *why, int refused) {
 static void note_word(char **into, const cJSON *json, const char *key) {
     const char *word = string_of(json, key);
     if (*into) return;
-    *into = copy(word ? word : "?");
+    *into = text_copy(word ? word : "?");
 }
 
 /* reads the answer to start; ends the session if it is an error, or of another version or precision */
@@ -113,11 +107,11 @@ static char *try_start(session *s) {
     const char *text, *failure = program_start(&s->p, s->command);
     size_t size;
     cJSON *json;
-    if (failure) return copy(failure);
+    if (failure) return text_copy(failure);
     text_format(&line, "{\"cmd\":\"start\",\"version\":%d,\"precision\":\"%s\"}\n", VERSION, s->precision);
     failure = program_ask(&s->p, line, (size_t)arrlen(line), s->timeout, &text, &size);
     arrfree(line);
-    if (failure) return copy(failure);
+    if (failure) return text_copy(failure);
     json = object_of(text, size, 10000, &wrong);
     if (json) read_start(s, json);
     else program_kill(&s->p);
@@ -239,7 +233,7 @@ static reply read_reply(session *s, cJSON *json) {
     r.json = json;
     if (found == 1) return r;
     reply_free(&r);
-    return broken(s, copy("its answer must have exactly one of the keys result, skip and error"));
+    return broken(s, text_copy("its answer must have exactly one of the keys result, skip and error"));
 }
 
 reply session_ask_json(session *s, const char *case_json, const test_case *c) {
@@ -254,7 +248,7 @@ reply session_ask_json(session *s, const char *case_json, const test_case *c) {
     text_add(&line, "}\n");
     failure = program_ask(&s->p, line, (size_t)arrlen(line), s->timeout, &text, &size);
     arrfree(line);
-    if (failure) return broken(s, copy(failure));
+    if (failure) return broken(s, text_copy(failure));
     json = object_of(text, size, 100000 + 100 * (size_t)c->batch.n_tokens, &wrong);
     return json ? read_reply(s, json) : broken(s, wrong);
 }
@@ -276,7 +270,7 @@ void reply_free(reply *r) {
 
 char *session_close(session *s) {
     const char *wrong = program_end(&s->p, "{\"cmd\":\"stop\"}\n", s->timeout < 5 ? s->timeout : 5);
-    char *text = wrong ? copy(wrong) : NULL;
+    char *text = wrong ? text_copy(wrong) : NULL;
     program_free(&s->p);
     free(s->name);
     free(s->language);

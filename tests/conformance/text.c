@@ -34,6 +34,12 @@ char *text_string(char **t) {
     return s;
 }
 
+char *text_copy(const char *string) {
+    char *t = NULL;
+    text_add(&t, string ? string : "");
+    return text_string(&t);
+}
+
 void text_number(char **t, double value) {
     char digits[32];
     if (value - value != 0) {
@@ -106,4 +112,11 @@ void text_escaped(char **t, const char *s) {
         else if ((unsigned char)*s >= 0x20 || *s == '\n') text_bytes(t, s, 1);
         else text_add(t, "?");
     }
+}
+
+const cJSON *json_member(const cJSON *object, const char *key) { return cJSON_GetObjectItemCaseSensitive(object, key); }
+
+void list_add_once(int **list, int value) {
+    for (ptrdiff_t k = 0; k < arrlen(*list); k++) if ((*list)[k] == value) return;
+    arrput(*list, value);
 }

@@ -1,5 +1,4 @@
 """Batches as in training frameworks: right-padded (sequences x longest) torch tensors and a mask. Used by the torch adapters."""
-import math
 import types
 
 from protocol import Skip, wanted
@@ -118,14 +117,6 @@ def answer_by(case, dtype, advantages, loss, split=None, log_probabilities=None)
             reasons.append(str(reason))
     wanted(result, "; ".join(reasons))
     return result
-
-
-def unmasked_infinity(case):
-    """Does a token that counts have log-probability -inf?"""
-    source = case["batch"]
-    mask = source.get("mask") or [[True] * n for n in source["length"]]
-    return any(m and math.isinf(float(x)) for key in source if key.startswith("logp")
-               for row, keep in zip(source[key], mask) for x, m in zip(row, keep))
 
 
 class Rows(dict):
