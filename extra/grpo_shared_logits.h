@@ -29,10 +29,12 @@ static GRPO_LOGITS_FN void grpo_dd_accumulate_(grpo_dd *sum, double x) {
 static GRPO_LOGITS_FN float grpo_float_of_bits_(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
 static GRPO_LOGITS_FN uint32_t grpo_bits_of_float_(float x) { uint32_t bits; memcpy(&bits, &x, sizeof bits); return bits; }
 
+/* y = 2^-15 + half the number where the exponent is 0, else the number itself: no float below the normal range, which may count as 0 */
 static GRPO_LOGITS_FN float grpo_from_half_(uint16_t h) {
     const uint32_t sign = (uint32_t)(h & 0x8000) << 16, magnitude = (uint32_t)(h & 0x7fff) << 13;
-    const uint32_t bits = grpo_bits_of_float_(grpo_float_of_bits_(magnitude) * 5.192296858534828e33f);    /* 2^112 */
-    return grpo_float_of_bits_(sign | bits | (magnitude >= 0x0f800000 ? 0x7f800000 : 0));                 /* infinity, NaN */
+    const float y = grpo_float_of_bits_(magnitude + 0x38000000), below = y - 6.103515625e-05f;           /* 2^-14 */
+    const uint32_t bits = grpo_bits_of_float_(y + (below < 0 ? below : 0));
+    return grpo_float_of_bits_(sign | bits | (magnitude >= 0x0f800000 ? 0x7f800000 : 0));                /* infinity, NaN */
 }
 
 /* rounds to nearest, ties to even */

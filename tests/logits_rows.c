@@ -18,6 +18,9 @@ enum { LANES = GRPO_ROW_LANES_ };
 #include "random_batch.h"
 #include "status.h"
 #include <stdlib.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 enum { MOST = 1000000 };
 typedef struct { long double logp, entropy, log_sum, sum_squares, size; } exact_row;
@@ -538,6 +541,61 @@ static void check_large(rng *r, sample *s) {
     }
 }
 
+/* ---- flush-to-zero ----------------------------------------------------------------------------------------------------------------- */
+
+#if defined(__SSE2__) && !defined(ROWS_ON_GPU)
+typedef struct { grpo_logits_part part; grpo_logits_row row; uint16_t half[2000]; float real[2000]; } flushed;
+
+/* the row's part, numbers and gradient, with or without the processor's flush-to-zero and denormals-are-zero */
+static void read_flushing(const grpo_logits *x, int flush, flushed *f) {
+    const unsigned mode = _mm_getcsr();
+    grpo_status st;
+    memset(f, 0, sizeof *f);
+    if (flush) _mm_setcsr(mode | 0x8040);
+    st = grpo_logits_row_read(x, 0, &f->part);
+    if (!st) st = grpo_logits_part_row(&f->part, x->temperature, &f->row);
+    if (!st) st = grpo_logits_row_gradient(x, 0, &f->part, -0.3, 0.01, x->type == GRPO_LOGITS_REAL ? (void *)f->real : (void *)f->half);
+    _mm_setcsr(mode);
+    check(!st, "a row with flush-to-zero %d: %s", flush, status_line(st));
+}
+
+/* the same numbers, but 0 for those below the normal range of float */
+static void check_same_flushed(const sample *s, const flushed *a, const flushed *b) {
+    const double before[] = { a->part.largest, a->part.sum.hi, a->part.spread.hi, a->part.squares.hi, a->part.target, a->row.logp,
+        a->row.entropy, a->row.log_sum, a->row.sum_squares, a->row.other };
+    const double after[] = { b->part.largest, b->part.sum.hi, b->part.spread.hi, b->part.squares.hi, b->part.target, b->row.logp,
+        b->row.entropy, b->row.log_sum, b->row.sum_squares, b->row.other };
+    int bad = 0;
+    for (size_t k = 0; k < sizeof before / sizeof *before; k++)
+        check(before[k] == after[k] || (fabs(before[k]) < (double)FLT_MIN && after[k] == 0), "flush-to-zero, type %d, %d logits: %.17g became %.17g",
+              (int)s->type, s->n, before[k], after[k]);
+    for (int v = 0; v < s->n; v++) {
+        const double x = s->type == GRPO_LOGITS_REAL ? (double)a->real[v] : get(s, a->half, v);
+        const double y = s->type == GRPO_LOGITS_REAL ? (double)b->real[v] : get(s, b->half, v);
+        bad += !(x == y || (fabs(x) <= (double)FLT_MIN && y == 0));
+    }
+    check(!bad, "flush-to-zero, type %d, %d logits: %d gradients", (int)s->type, s->n, bad);
+}
+
+/* flush-to-zero changes nothing above the normal range, nor in rows of binary16, whose smallest numbers lie far above that of float */
+static void check_flushed(rng *r, sample *s) {
+    static flushed a, b;
+    static const double scale[] = { 6e-5, 1e-3, 1, 10, 100, 3e4 };
+    if (sizeof(grpo_real) != sizeof(float)) return;
+    for (int k = 0; k < 300 / DRAWS_OVER; k++) {
+        const int64_t target = rng_below(r, s->n = 1 + (int)rng_below(r, 1999));
+        const grpo_logits x = { (grpo_logits_type)(k % 3), &s->element, 1, s->n, s->n, &target, NULL, k % 2 ? 1 : 0.1, 1 };
+        s->type = x.type;
+        for (int v = 0; v < s->n; v++) put(s, v, scale[k % 6] * (2 * rng_unit(r) - 1));
+        read_flushing(&x, 0, &a);
+        read_flushing(&x, 1, &b);
+        check_same_flushed(s, &a, &b);
+    }
+}
+#else
+static void check_flushed(rng *r, sample *s) { (void)r; (void)s; }
+#endif
+
 static void check_rows(sample *s) {
     rng r = { 11 };
     for (int k = 0; k < 6000 / DRAWS_OVER; k++) {
@@ -549,6 +607,7 @@ static void check_rows(sample *s) {
     check_wide(&r, s);
     check_refused(&r, s);
     check_large(&r, s);
+    check_flushed(&r, s);
 }
 
 int main(void) {

@@ -10,6 +10,9 @@
 #include "random_objective.h"
 #include "reference.h"
 #include "scratch.h"
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 enum { RANDOM_OBJECTIVES = 200, MAX_GROUPS = 16, MAX_SEQUENCES = 64 };
 static const grpo_real UNWRITTEN = 12345;
@@ -867,6 +870,76 @@ static void property_selected_alone(const grpo_objective *obj, const rollouts *b
     answer_free(&y);
 }
 
+/* ---- flush-to-zero -------------------------------------------------------------------------------------------------------------- */
+
+#ifdef __SSE2__
+/* log-probabilities whose ratios are far inside the range of double: those of 800 become 160 */
+static void draw_moderate(rng *r, rollouts *b) {
+    const int extreme = rng_chance(r, 50) ? RANDOM_EXTREME : 0;
+    int64_t i, t;
+    int k;
+    rollouts_random(r, extreme | (rng_chance(r, 50) ? RANDOM_NEG_INF : 0), b);
+    for (i = 0; extreme && i < b->n_sequences; i++) for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+        for (k = TOKEN_LOGP; k <= TOKEN_ROLLOUT; k++) if (b->mask[t]) b->token[k][t] = (grpo_real)((double)b->token[k][t] / 5);
+}
+
+static void find_flushing(const grpo_objective *obj, const rollouts *b, answer *a) {
+    const unsigned mode = _mm_getcsr();
+    _mm_setcsr(mode | 0x8040);                                   /* flush to zero, denormals are zero */
+    answer_find(obj, b, a);
+    _mm_setcsr(mode);
+}
+
+/* equal, or 0 instead of a number below the normal range */
+static int is_flushed(double x, double y, double least) { return x == y || (fabs(x) <= least && y == 0); }
+
+static void check_flushed(const char *name, const grpo_real *x, const grpo_real *y, int64_t n) {
+    const double least = sizeof(grpo_real) == 4 ? (double)FLT_MIN : DBL_MIN;
+    int64_t t, bad = -1;
+    for (t = 0; t < n; t++) if (!is_flushed((double)x[t], (double)y[t], least)) bad = t;
+    check(bad < 0, "%s: flush-to-zero: %s of slot %d: %.17g became %.17g", label, name, (int)bad, bad < 0 ? 0 : (double)x[bad],
+          bad < 0 ? 0 : (double)y[bad]);
+}
+
+static void check_flushed_report(const grpo_report *a, const grpo_report *b) {
+    int64_t k, bad = 0;
+    double x, y;
+    for (k = 0; k < report_words(); k++) {
+        memcpy(&x, (const char *)a + 8 * k, 8);                  /* the counts too: as doubles they are below the normal range, or 0 */
+        memcpy(&y, (const char *)b + 8 * k, 8);
+        bad += !is_flushed(x, y, DBL_MIN);
+    }
+    check(!bad && a->overflow == b->overflow && a->tokens == b->tokens && a->rejected_tokens == b->rejected_tokens
+          && a->degenerate_groups == b->degenerate_groups, "%s: flush-to-zero: %d numbers of the report", label, (int)bad);
+}
+
+/* with flush-to-zero and denormals-are-zero numbers below the normal range become 0, and nothing else changes but what these enter into */
+static void property_flushed(const grpo_objective *obj, const rollouts *unused, const answer *base, rng *r) {
+    grpo_objective asked;
+    rollouts b;
+    answer x, y;
+    (void)unused;
+    (void)base;
+    draw_moderate(r, &b);
+    asked = allowed_by(*obj, &b);
+    answer_find(&asked, &b, &x);
+    find_flushing(&asked, &b, &y);
+    check(x.status == y.status, "%s: flush-to-zero: %s", label, status_line(y.status));
+    if (!x.status) check_flushed("advantage", x.advantage, y.advantage, b.n_tokens);
+    if (!x.status && same_bits(x.advantage, y.advantage, (size_t)b.n_tokens * sizeof *x.advantage)) {      /* 0 may count differently */
+        check_flushed("dlogp", x.dlogp, y.dlogp, b.n_tokens);
+        check_flushed("dentropy", x.dentropy, y.dentropy, b.n_tokens);
+        check_flushed("ddivergence_ref", x.ddivergence_ref, y.ddivergence_ref, b.n_tokens);
+        check_flushed("term", x.term, y.term, b.n_tokens);
+        check_flushed("dlog_partition", x.dlog_partition, y.dlog_partition, b.n_groups);
+        check_flushed_report(&x.report, &y.report);
+    }
+    answer_free(&x);
+    answer_free(&y);
+    rollouts_free(&b);
+}
+#endif
+
 /* ---- all properties ------------------------------------------------------------------------------------------------------------ */
 
 typedef void property(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r);
@@ -874,7 +947,10 @@ typedef void property(const grpo_objective *obj, const rollouts *b, const answer
 static property *const properties[] = {
     property_form, property_order, property_layout, property_parts, property_later_start, property_whole, property_outputs,
     property_grpo_is_gspo, property_ranks, property_one_token, property_power_of_one, property_gspo_token, property_shift,
-    property_gradient, property_all_masked, property_selected_alone
+    property_gradient, property_all_masked, property_selected_alone,
+#ifdef __SSE2__
+    property_flushed                                             /* last: draws before it stay the same */
+#endif
 };
 
 static void check_properties(const grpo_objective *obj, const rollouts *b, rng *r) {
