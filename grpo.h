@@ -77,7 +77,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if FLT_EVAL_METHOD == 2 && !defined(GRPO_ALLOW_FAST_MATH)
+#if (FLT_EVAL_METHOD == 2 || (FLT_EVAL_METHOD < 0 && !defined(__clang__))) && !defined(GRPO_ALLOW_FAST_MATH)
 #error "grpo.h needs double arithmetic without excess precision: compile with -msse2 -mfpmath=sse"
 #endif
 
@@ -3786,7 +3786,7 @@ GRPO_FN int grpo_change_is_within_(double l, double x, double most) {
 /* 1 if a cheap bound proves KL(p0 || p) <= most: it is at most (p - p0)^2/(p (1 - p)) <= (r + r^2)^2/-l for r = |l - x| <= 1 */
 GRPO_FN int grpo_binary_kl_is_within_(double l, double x, double most) {
     const double r = fabs(l - x), e = r + r * r;
-    return r <= 1 && e * e <= most * (1 - 1e-9) * -l;
+    return r <= 1 && e * e < most * (1 - 1e-9) * -l;
 }
 
 /* 0 if trust drops the token.  w: the ratio of axis 3; logp_old: the log-probability in its denominator */

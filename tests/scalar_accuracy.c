@@ -134,6 +134,8 @@ static void check_cheap_bounds(void) {
         told[1] += grpo_binary_kl_is_within_(l, old, 0.05);
     }
     check(told[0] > TRIALS / 4 && told[1] > TRIALS / 4, "bounds tell of %ld and %ld tokens only", told[0], told[1]);
+    /* p = 1, and p0 = e^-1e-300 below it: infinite, although the square of the difference underflows */
+    check(!grpo_binary_kl_is_within_(0, -1e-300, 1e150) && grpo_binary_kl_is_within_(-1, -1, 0.3), "the KL of p = 1 and of equal ones");
 }
 
 /* log cosh(z/2) = log(1 + (e^x - 1)^2/(2 e^x)), x = z/2 */
