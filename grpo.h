@@ -37,12 +37,15 @@
  * source files, each with its implementation): every symbol of the double build carries the suffix _f64.
  *
  * Numerical promises (tests/accuracy.c measures them; MEASUREMENTS.md has the table):
- *   - loss, terms, gradients, advantages and report within 4 ulps of the scale of the exact result, extremes included;
+ *   - loss, terms, gradients, advantages and report within 4 ulps of the scale of the exact result, extremes included, as long as the
+ *     factors of a term (ratio, weight, KL, advantage) and squares of differences of rewards are normal numbers of double;
  *   - no NaN from finite input; what exceeds the largest double is an infinity and sets report.overflow;
  *   - loss, report and gradients have the same bits for every order of tokens, sequences and groups and every split between groups;
  *   - masked tokens may hold anything, NaN included.
  * They need IEEE arithmetic, rounded to nearest: -ffast-math and -ffinite-math-only do not compile; where a compiler reorders sums
- * without announcing it, and in other rounding modes, calls return GRPO_NOT_IEEE.  GRPO_ALLOW_FAST_MATH voids the promises instead.
+ * without announcing it, fma rounds twice, and in other rounding modes, calls with a batch return GRPO_NOT_IEEE.  GRPO_ALLOW_FAST_MATH
+ * voids the promises instead.  With the processor's flush-to-zero, numbers below the normal range count as 0, nothing else changes.
+ * A ratio within one rounding of a bound (1 + eps in double) may count as on either side of it.
  *
  * Switches, the same ones wherever the header is included; KB saved out of the 276 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 55 KB
@@ -1591,7 +1594,7 @@ static void grpo_values_scatter_(const grpo_values *v, grpo_sum *scatter) {
 
 static double grpo_variance_divisor_(double n, grpo_std_kind kind) { return n * (kind == GRPO_STD_SAMPLE ? n - 1 : n); }
 
-/* exactly 0 if and only if all values are equal */
+/* exactly 0 if and only if all values are equal, or differ by less than 1e-161 */
 static double grpo_variance_(const grpo_values *v, grpo_std_kind kind) {
     grpo_sum scatter;
     if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return 0;

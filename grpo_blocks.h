@@ -369,7 +369,8 @@ GRPO_NOINLINE_ grpo_term grpo_block_further_term_(const grpo_run_ *r, grpo_block
 static void grpo_block_gate_arguments_(const grpo_surrogate *s, const grpo_block_ *x, double *up, double *hi, double *lo) {
     for (int k = 0; k < GRPO_BLOCK_; k++) {
         const double tau = x->A[k] > 0 ? s->tau_pos : s->tau_neg, off = x->ratio[k] - 1;
-        const double p = off * tau, rest = grpo_product_rounding_(off, tau, p) + grpo_sum_rounding_(x->ratio[k], -1, off) * tau, z = p + rest;
+        const double p = off * tau, rest = grpo_product_rounding_(off, tau, p) + grpo_sum_rounding_(x->ratio[k], -1, off) * tau;
+        const double z = p + rest;
         up[k] = z > 0;
         hi[k] = -fabs(z);
         lo[k] = z > 0 ? -grpo_sum_rounding_(p, rest, z) : grpo_sum_rounding_(p, rest, z);
