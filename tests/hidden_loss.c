@@ -483,7 +483,8 @@ static void check_large_index(const grpo_objective *obj, const rollouts *b, eval
         rows.vocab = most / last + more;
         st = grpo_hidden_loss(obj, &batch, e->advantage, NULL, &rows, out, &e->report);
         check(grpo_status_is(st, GRPO_INFINITE) && speaks_of(st, "logits.logits")
-              && grpo_status_index(st) == (more ? -1 : last * rows.vocab), "a vocabulary of %lld: %s", (long long)rows.vocab, status_line(st));
+              && grpo_status_index(st) == (more ? -1 : last * rows.vocab), "a vocabulary of %lld: %s", (long long)rows.vocab,
+              status_line(st));
     }
     e->hidden[last * rows.width] = kept;
 }
@@ -583,9 +584,9 @@ static void few_init(few *x) {
     x->obj.surrogate.kind = GRPO_SURROGATE_REINFORCE;
     x->batch.n_groups = 1; x->batch.n_tokens = FEW_TOKENS; x->batch.group_begin = few_groups;
     x->batch.offset = few_offset; x->batch.length = few_length;
-    x->rows.hidden = x->hidden; x->rows.weight = x->weight; x->rows.width = FEW_WIDTH; x->rows.vocab = FEW_VOCAB; x->rows.target = few_target;
-    x->rows.temperature = 1; x->rows.tile_rows = 4; x->rows.tile = x->tile; x->rows.row = x->row; x->rows.logp = x->logp;
-    x->rows.entropy = x->entropy; x->rows.d_hidden = x->d_hidden; x->rows.d_weight = x->d_weight;
+    x->rows.hidden = x->hidden; x->rows.weight = x->weight; x->rows.width = FEW_WIDTH; x->rows.vocab = FEW_VOCAB;
+    x->rows.target = few_target; x->rows.temperature = 1; x->rows.tile_rows = 4; x->rows.tile = x->tile; x->rows.row = x->row;
+    x->rows.logp = x->logp; x->rows.entropy = x->entropy; x->rows.d_hidden = x->d_hidden; x->rows.d_weight = x->d_weight;
     for (int t = 0; t < FEW_TOKENS; t++) x->advantage[t] = (grpo_real)1e-3;
     for (int k = 0; k < FEW_TOKENS * FEW_WIDTH; k++) x->d_hidden[k] = (grpo_real)HUGE_VAL;      /* what it held before does not count */
 }
@@ -614,7 +615,8 @@ static void check_overflow_anywhere(void) {
                         if (!(asked & 1)) x.rows.d_hidden = NULL;
                         if (!(asked & 2)) x.rows.d_weight = NULL;
                         check(few_run(&x) == GRPO_OK && x.report.overflow == (large && (asked & (in_weight ? 2 : 1)) != 0),
-                              "token %d, in weight %d, large %d, asked %d: overflow %d", few_token[k], in_weight, large, asked, x.report.overflow);
+                              "token %d, in weight %d, large %d, asked %d: overflow %d", few_token[k], in_weight, large, asked,
+                              x.report.overflow);
                     }
 }
 

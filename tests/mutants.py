@@ -69,8 +69,8 @@ def mutants_of(header, lines):
     for number, text, _, _ in found:
         left = text.rstrip('\n').rsplit('\n', 1)[-1].strip() in ('break;', 'continue;')       # rarely compiles
         if not left and number in of_functions and (not lines or any(first <= number <= last for first, last in lines)):
-            ways.setdefault(number, []).append(text)
-    return source, ways
+            ways.setdefault(number, {})[text] = 0          # each once, in order
+    return source, {number: list(texts) for number, texts in ways.items()}
 
 
 def compile_headers(tree, level, target):
@@ -186,8 +186,8 @@ def main():
                 if kind == 'unseen':
                     print(f'{header}:{number}: {sources[header][number - 1].strip()}\n    {" ".join(text.split())}', flush=True)
     counted = count['seen'] + count['unseen']
-    print(f'{counted} mutants of {len(chosen)} lines, {count["seen"]} seen, {count["unseen"]} not ({count["same"]} could not be broken: each way '
-          'to do so does not compile, or to the same code)')
+    print(f'{counted} mutants of {len(chosen)} lines, {count["seen"]} seen, {count["unseen"]} not ({count["same"]} could not be broken: '
+          'each way to do so does not compile, or to the same code)')
 
 
 if __name__ == '__main__':
