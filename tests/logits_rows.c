@@ -468,6 +468,18 @@ static void check_types(void) {
     }
 }
 
+/* a shard of no logits is part of a row; one of fewer is refused */
+static void check_no_vocabulary(void) {
+    const grpo_real z = 1;
+    const int64_t target = 0;
+    grpo_logits x = { GRPO_LOGITS_REAL, NULL, 1, 0, 0, NULL, NULL, 1, 0 };
+    grpo_logits_part part;
+    x.logits = &z; x.target = &target;
+    check(!grpo_logits_row_read(&x, 0, &part) && part.largest == -HUGE_VAL && !part.has_target && part.sum.hi == 0, "a shard of no logits");
+    x.vocab = x.stride = -1;
+    check(says("logits_row_read", grpo_logits_row_read(&x, 0, &part), GRPO_NEGATIVE, "logits.vocab"), "a shard of -1 logits");
+}
+
 /* a gradient g within 64 ulps of `size` of `exact`; an infinity of its sign where that overflows */
 static void check_extreme(double g, long double exact, long double size, const char *what) {
     const long double most = sizeof(grpo_real) == sizeof(float) ? (long double)FLT_MAX : (long double)DBL_MAX;
@@ -514,6 +526,50 @@ static void check_extremes(void) {
                 for (m = 0; m < 6; m++)
                     for (signs = 0; signs < 4; signs++)
                         check_extreme_row(row[j], j % 3, tau[k], signs & 1 ? -slope[n] : slope[n], signs & 2 ? -slope[m] : slope[m]);
+}
+
+/* an infinite derivative, alone or two of the same size, gives every logit that is not banned an infinity of the right sign; beside it a
+ * finite one is nothing */
+static void check_infinite_derivatives(sample *s) {
+    static const double by[] = { HUGE_VAL, -HUGE_VAL, 1e300, -3, 0 };
+    for (int k = 0; k < 3 * 25; k++) {
+        const double dlogp = by[k / 3 % 5], dentropy = by[k / 15];
+        const long double a = isinf(dlogp) ? copysignl(1, dlogp) : 0, b = isinf(dentropy) ? copysignl(1, dentropy) : 0;
+        const int64_t target = 1;
+        long double p[4], logs[4];
+        double g[4];
+        grpo_logits_part part;
+        grpo_logits x;
+        exact_row e;
+        s->type = (grpo_logits_type)(k % 3); s->n = 4; s->target = 1; s->tau = 2; s->masked = 0;
+        put(s, 0, 2); put(s, 1, 0); put(s, 2, -HUGE_VAL); put(s, 3, -1);
+        e = exact(s, p, logs);
+        x = logits_of(s, &target);
+        check(!grpo_logits_row_read(&x, 0, &part) && !grpo_logits_row_gradient(&x, 0, &part, dlogp, dentropy, g), "infinite derivatives");
+        for (int v = 0; v < 4 && (a != 0 || b != 0); v++) {
+            const long double sign = v == 2 ? 0 : a * ((v == 1) - p[v]) - b * p[v] * (logs[v] + e.entropy);
+            check(get(s, g, v) == (double)(sign == 0 ? 0 : copysignl(HUGE_VALL, sign)), "type %d, by %g and %g: %g of logit %d, not %Lg",
+                  (int)s->type, dlogp, dentropy, get(s, g, v), v, sign);
+        }
+    }
+}
+
+/* a NaN stays one in every type, whatever its payload */
+static void check_nan_derivative(sample *s) {
+    static const uint64_t bits[] = { UINT64_C(0x7fffffffffffffff), UINT64_C(0x7ff8000000000000), UINT64_C(0xffffffffe0000000) };
+    const int64_t target = 0;
+    s->n = 2; s->target = 0; s->tau = 1; s->masked = 0;
+    for (int k = 0; k < 9; k++) {
+        double g[2], dlogp;
+        grpo_logits_part part;
+        grpo_logits x;
+        memcpy(&dlogp, &bits[k / 3], sizeof dlogp);
+        s->type = (grpo_logits_type)(k % 3);
+        put(s, 0, 1); put(s, 1, 0);
+        x = logits_of(s, &target);
+        check(!grpo_logits_row_read(&x, 0, &part) && !grpo_logits_row_gradient(&x, 0, &part, dlogp, 0, g), "a NaN");
+        for (int v = 0; v < 2; v++) check(isnan(get(s, g, v)), "type %d: a gradient of NaN is %g", (int)s->type, get(s, g, v));
+    }
 }
 
 static void show_worst(int vectors, const char *by) {
@@ -565,7 +621,8 @@ int main(void) {
     check_nothing_left(&s);
     check_no_temperature();
     check_types();
-    if (!ON_GPU) check_extremes();
+    check_no_vocabulary();
+    if (!ON_GPU) { check_extremes(); check_infinite_derivatives(&s); check_nan_derivative(&s); }
     show_worst(0, "one by one");
     return check_summary();
 }
