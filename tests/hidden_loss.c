@@ -602,20 +602,20 @@ static grpo_status few_run(few *x) {
 static void check_overflow_anywhere(void) {
     const double big = sizeof(grpo_real) == sizeof(float) ? 3e38 : 1.7e308;
     static few x;
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < 8; k++)
         for (int in_weight = 0; in_weight < 2; in_weight++)
             for (int large = 0; large < 2; large++)
                 for (int asked = 1; asked < 4; asked++)
                     for (int passes = 1; passes < 3; passes++) {
                         few_init(&x);
                         x.rows.passes = passes;
-                        x.advantage[few_token[k]] = large ? 1000 : (grpo_real)1e-3;
-                        if (in_weight) x.hidden[few_token[k] * FEW_WIDTH + 1] = (grpo_real)big;
-                        else x.weight[1] = (grpo_real)big;
+                        x.advantage[few_token[k / 2]] = large ? 1000 : (grpo_real)1e-3;
+                        if (in_weight) x.hidden[few_token[k / 2] * FEW_WIDTH + k % 2] = (grpo_real)big;
+                        else x.weight[k % 2] = (grpo_real)big;
                         if (!(asked & 1)) x.rows.d_hidden = NULL;
                         if (!(asked & 2)) x.rows.d_weight = NULL;
                         check(few_run(&x) == GRPO_OK && x.report.overflow == (large && (asked & (in_weight ? 2 : 1)) != 0),
-                              "token %d, in weight %d, large %d, asked %d: overflow %d", few_token[k], in_weight, large, asked,
+                              "token %d, in weight %d, large %d, asked %d: overflow %d", few_token[k / 2], in_weight, large, asked,
                               x.report.overflow);
                     }
 }
