@@ -636,6 +636,21 @@ static void check_infinite_product(void) {
             }
 }
 
+/* a product that is -infinity is the logit of a banned token: without a gradient, and with probability 0 if it was sampled */
+static void check_banned_by_product(void) {
+    const double big = sizeof(grpo_real) == sizeof(float) ? 1e30 : 1e200;
+    static few x;
+    for (int v = 0; v < FEW_VOCAB; v++) {
+        const int sampled = v == (int)few_target[3];
+        few_init(&x);
+        x.hidden[3 * FEW_WIDTH] = (grpo_real)big; x.weight[v * FEW_WIDTH] = (grpo_real)-big;
+        check(few_run(&x) == GRPO_OK, "-infinity at %d", v);
+        check(sampled ? x.logp[3] == (grpo_real)-HUGE_VAL : fabs((double)x.logp[3] + log(2.0)) < 1e-6, "-infinity at %d: %g", v,
+              (double)x.logp[3]);
+        check(fabs((double)x.entropy[3] - log(2.0)) < 1e-6, "-infinity at %d: entropy %g", v, (double)x.entropy[3]);
+    }
+}
+
 static void check_predicate(void) {
     static const struct { const char *name; int passes; const char *field; } rows[] = {
         { "grpo", 1, "" }, { "dapo", 1, "" }, { "dr-grpo", 1, "" }, { "cispo", 1, "" }, { "ppo", 1, "" }, { "tis", 1, "" },
@@ -692,5 +707,6 @@ int main(void) {
     else { check_overflow(1e200, 1e200, 1, 1, 0); check_overflow(3, 1, 1.7e308, 0, 1); }
     check_overflow_anywhere();
     check_infinite_product();
+    check_banned_by_product();
     return check_summary();
 }
