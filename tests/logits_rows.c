@@ -175,8 +175,18 @@ static void check_gradient(const sample *s, const grpo_logits *x, const grpo_log
 #ifdef ROWS_ON_GPU
 static void check_same_bits(const sample *s, const grpo_logits *x, const grpo_logits_part *part) { (void)s; (void)x; (void)part; }
 static int widest(void) { return is_there_a_gpu() ? 0 : -1; }
+static void check_loops(void) { }
 #else
 static int widest(void) { return (int)grpo_widest_instructions_(); }
+
+/* each instruction set has loops of its own */
+static void check_loops(void) {
+    check(grpo_row_loops_of_(GRPO_LOOPS_BASE_) == &grpo_row_loops_base_, "the compiler's own loops");
+#ifdef GRPO_DISPATCH_
+    check(grpo_row_loops_of_(GRPO_LOOPS_AVX2_) == &grpo_row_loops_avx2_, "the loops for AVX2");
+    check(grpo_row_loops_of_(GRPO_LOOPS_AVX512_) == &grpo_row_loops_avx512_, "the loops for AVX-512");
+#endif
+}
 
 /* The instruction sets perform the same operations, so that sums and gradients have the same bits, unless only one of them fuses
  * multiplications with additions. */
@@ -617,6 +627,7 @@ int main(void) {
         show_worst(1, ON_GPU ? "the GPU" : name[k]);
         memset(&worst[1], 0, sizeof worst[1]);
     }
+    check_loops();
     check_kept();
     check_nothing_left(&s);
     check_no_temperature();
