@@ -83,13 +83,19 @@ static void test_checks(void) {
     for (int k = 0; k < n; k++)
         test_each("grpo_objective", field[k].path, field[k].offset, (int64_t)(field[k].choices ? sizeof(grpo_kl_kind) : sizeof(double)));
     expect((grpo_layout){ "grpo_objective", "surrogate.eps_high", offsetof(grpo_objective, surrogate.eps_high), 8 }, GRPO_NO_RULE);
-    /* the last member is as small as the padding that test_members_fill permits */
+    /* the last members are as small as the padding that test_members_fill permits */
+    expect((grpo_layout){ "grpo_field", "n_choices", offsetof(grpo_field, n_choices), (int64_t)sizeof(((grpo_field *)0)->n_choices) },
+           GRPO_NO_RULE);
     expect((grpo_layout){ "grpo_field", "domain", offsetof(grpo_field, domain), (int64_t)sizeof(((grpo_field *)0)->domain) }, GRPO_NO_RULE);
     expect((grpo_layout){ "grpo_batch", "logprob", 0, 8 }, GRPO_UNKNOWN);
     expect((grpo_layout){ "batch", "logp", offsetof(grpo_batch, logp), 8 }, GRPO_UNKNOWN);
     expect((grpo_layout){ "grpo_objective", "surrogate", 0, 8 }, GRPO_UNKNOWN);
     expect((grpo_layout){ NULL, "", 0, 8 }, GRPO_NULL);
     expect((grpo_layout){ "grpo_batch", NULL, 0, 8 }, GRPO_NULL);
+    for (int64_t k = 0; k < 2; k++) {                   /* the first that differs, wherever it is */
+        const grpo_layout two[] = { { "grpo_batch", k ? "logp" : "logprob", offsetof(grpo_batch, logp), 8 }, { "batch", "logp", 0, 8 } };
+        check(grpo_layout_check(two, 2) == GRPO_STATUS_ARGUMENT_(GRPO_UNKNOWN, 1, k), "the first that differs, %d", (int)k);
+    }
     check(grpo_layout_check(layout, -1) == GRPO_STATUS_ARGUMENT_(GRPO_NEGATIVE, 2, -1), "a negative count");
     check(grpo_layout_check(NULL, 1) == GRPO_STATUS_ARGUMENT_(GRPO_NULL, 1, -1), "no list");
 }

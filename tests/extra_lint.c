@@ -914,13 +914,27 @@ static void test_messages(void) {
 }
 
 /* the format of numbers in sentences, through a field with that value */
+/* what printf writes with six digits, without zeros before the exponent; with all digits if it is a whole number below 1e15 */
+static const char *number_text(double x) {
+    static char text[40];
+    size_t n, zeros;
+    snprintf(text, sizeof text, x == floor(x) && fabs(x) < 1e15 ? "%.0f" : "%.6g", x);
+    n = strcspn(text, "e");
+    if (!text[n]) return text;
+    zeros = strspn(text + n + 2, "0");
+    memmove(text + n + 2, text + n + 2 + zeros, strlen(text + n + 2 + zeros) + 1);
+    return text;
+}
+
 static void test_numbers(void) {
     static const struct { double x; const char *text; } numbers[] = {
         { 0.1, "0.1" }, { -0.00012345678, "-0.000123457" }, { 0.0000999999996, "0.0001" }, { 99999.95, "100000" }, { 123456.7, "123457" },
         { 999999.7, "1e+6" }, { 1e15, "1e+15" }, { 999999999999999.0, "999999999999999" }, { 1.5, "1.5" }, { 0x1p-1074, "4.94066e-324" },
         { 1.7976931348623157e308, "1.79769e+308" }, { 2.2250738585072014e-308, "2.22507e-308" }, { 1e-5, "1e-5" }, { 3e-4, "0.0003" },
-        { 10.000001, "10" }, { 1e300, "1e+300" }, { 20.5, "20.5" }, { -HUGE_VAL, "-infinity" },
+        { 10.000001, "10" }, { 1e300, "1e+300" }, { 20.5, "20.5" }, { -HUGE_VAL, "-infinity" }, { NAN, "NaN" }, { 0, "0" }, { -7, "-7" },
+        { 1e-290, "1e-290" }, { 1e290, "1e+290" }, { 2e-291, "2e-291" }, { 3e291, "3e+291" }, { 9.99999749, "10" },
     };
+    rng r = { 29 };
     grpo_finding x;
     char text[GRPO_LINT_MESSAGE_SIZE], expected[200];
     memset(&x, 0, sizeof x);
@@ -931,10 +945,17 @@ static void test_numbers(void) {
         snprintf(expected, sizeof expected, "likely mistake: it is %s, but a log-probability is at most 0", numbers[k].text);
         check(!strcmp(grpo_finding_message(&x, text, sizeof text), expected), "%.17g: %s", numbers[k].x, text);
     }
+    for (int k = 0; k < 4000; k++) {
+        x.at.value = (rng_chance(&r, 50) ? 1 : -1) * (1 + 9 * rng_unit(&r)) * pow(10, k % 4 ? (int)rng_below(&r, 24) - 8 : 300 - k % 600);
+        if (rng_chance(&r, 20)) x.at.value = floor(x.at.value);
+        snprintf(expected, sizeof expected, "likely mistake: it is %s, but a log-probability is at most 0", number_text(x.at.value));
+        check(!strcmp(grpo_finding_message(&x, text, sizeof text), expected), "%.17g: %s", x.at.value, text);
+    }
     for (size_t size = 0; size < sizeof expected; size++) {                       /* truncated at the end of the buffer */
         memset(text, 0x5a, sizeof text);
         grpo_finding_message(&x, text, size);
-        check(size == 0 || (strlen(text) < size && !strncmp(text, expected, strlen(text))), "room for %d", (int)size);
+        check(size == 0 || (strlen(text) == (strlen(expected) < size ? strlen(expected) : size - 1)
+                            && !strncmp(text, expected, strlen(text))), "room for %d", (int)size);
         check(text[size] == 0x5a, "written past %d", (int)size);
     }
 }

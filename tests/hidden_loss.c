@@ -289,12 +289,12 @@ static void check_in_place(const grpo_objective *obj, const rollouts *b, evaluat
 }
 
 /* counts matrix products and their work: outputs that are not requested must cost no product */
-typedef struct { int64_t products, rows, work; } tally;
+typedef struct { int64_t work; } tally;
 
 static void counting_product(void *context, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, const grpo_real *a,
                              const grpo_real *b, int add, grpo_real *c) {
     tally *x = (tally *)context;
-    x->products++;
+    check(m > 0 && n > 0 && k > 0, "a product of nothing, %d x %d x %d", (int)m, (int)n, (int)k);
     x->work += m * n * k;
     grpo_hidden_product(NULL, transpose_a, transpose_b, m, n, k, a, b, add, c);
 }
@@ -305,7 +305,7 @@ static void check_work(const grpo_objective *obj, const rollouts *b, evaluation 
     int64_t with_gradient = 0;
     for (int64_t i = 0; i < w->counted; i++) with_gradient += w->dlogp[w->slot[i]] != 0 || w->dentropy[w->slot[i]] != 0;
     for (int asked = 0; asked < 4; asked++) {
-        tally x = { 0, 0, 0 };
+        tally x = { 0 };
         evaluation f = *e;
         grpo_real *d_hidden, *d_weight;
         f.rows.product = counting_product; f.rows.context = &x;
@@ -442,6 +442,7 @@ static void refuse(const char *what, const grpo_objective *obj, const rollouts *
 }
 
 static void check_refused_members(const grpo_objective *obj, const rollouts *b, evaluation *e, const grpo_output *out) {
+    const int64_t bytes = INT64_MAX / (int64_t)sizeof(double);           /* an array is never larger than that many numbers */
     grpo_hidden rows;
 #define REFUSE(member, value, rule, thing) \
     rows = e->rows; rows.member = value; \
@@ -460,11 +461,37 @@ static void check_refused_members(const grpo_objective *obj, const rollouts *b, 
     REFUSE(passes, 1, GRPO_WHOLE_RESPONSE, "ratio.level");
     REFUSE(tile_rows, 0, GRPO_NOT_POSITIVE, "rows[9]");
     REFUSE(tile_rows, INT64_MAX, GRPO_OUT_OF_RANGE, "rows[9]");
+    REFUSE(width, bytes / b->n_tokens + 1, GRPO_OUT_OF_RANGE, "rows[2]");
+    REFUSE(vocab, bytes / e->rows.width + 1, GRPO_OUT_OF_RANGE, "logits.vocab");
+    REFUSE(tile_rows, bytes / (e->rows.vocab + e->rows.width) + 1, GRPO_OUT_OF_RANGE, "rows[9]");
     REFUSE(tile, NULL, GRPO_NULL, "rows[10]");
     REFUSE(row, NULL, GRPO_NULL, "rows[11]");
     REFUSE(logp, NULL, GRPO_NULL, "rows.logp");
     REFUSE(entropy, NULL, GRPO_NULL, "rows.entropy");
 #undef REFUSE
+}
+
+/* an index beyond what a status holds is left out: here that of the last token, whose hidden state is not finite */
+static void check_large_index(const grpo_objective *obj, const rollouts *b, evaluation *e, const grpo_output *out) {
+    const int64_t most = (INT64_C(1) << 35) - 2;
+    grpo_hidden rows = e->rows;
+    grpo_batch batch = rollouts_view(b);
+    grpo_real kept;
+    int64_t i, t, last = 0;
+    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (b->mask[t] && t > last) last = t;
+    kept = e->hidden[last * rows.width];
+    e->hidden[last * rows.width] = (grpo_real)HUGE_VAL;
+    check(last > 0, "a token behind others");
+    for (int more = 0; more < 2 && last > 0; more++) {
+        grpo_status st;
+        rows.vocab = most / last + more;
+        st = grpo_hidden_loss(obj, &batch, e->advantage, NULL, &rows, out, &e->report);
+        check(grpo_status_is(st, GRPO_INFINITE) && speaks_of(st, "logits.logits")
+              && grpo_status_index(st) == (more ? -1 : last * rows.vocab), "a vocabulary of %lld: %s", (long long)rows.vocab,
+              status_line(st));
+    }
+    e->hidden[last * rows.width] = kept;
 }
 
 static void check_refused(rng *r) {
@@ -500,6 +527,7 @@ static void check_refused(rng *r) {
     e.hidden[k] = (grpo_real)NAN; refuse("NaN in hidden", &obj, &b, &e, &e.rows, &out, GRPO_NAN, thing);
     e.hidden[k] = (grpo_real)HUGE_VAL; refuse("an infinity in hidden", &obj, &b, &e, &e.rows, &out, GRPO_INFINITE, thing);
     e.hidden[k] = kept;
+    check_large_index(&obj, &b, &e, &out);
     snprintf(thing, sizeof thing, "logits.logits[%d]", (int)(first * e.rows.vocab + e.rows.vocab - 1));
     k = e.rows.vocab * e.rows.width - 1; kept = e.weight[k];
     e.weight[k] = (grpo_real)-HUGE_VAL; refuse("an infinity in weight", &obj, &b, &e, &e.rows, &out, GRPO_INFINITE, thing);
@@ -538,6 +566,94 @@ static void check_overflow(double hidden, double weight, double advantage, int r
         check(says("hidden_loss", st, GRPO_INFINITE, "logits.logits[1]"), "a product beyond all numbers: %s", status_line(st));
         check(all_bytes(&report, sizeof report), "a product beyond all numbers: the report is written");
     } else check(st == GRPO_OK && report.overflow == overflow, "overflow %d, expected %d: %s", report.overflow, overflow, status_line(st));
+}
+
+/* three responses of 1, 2 and 1 tokens with a gap before each, width 2, vocabulary 3 */
+enum { FEW_TOKENS = 8, FEW_WIDTH = 2, FEW_VOCAB = 3 };
+typedef struct {
+    grpo_real hidden[FEW_TOKENS * FEW_WIDTH], weight[FEW_VOCAB * FEW_WIDTH], advantage[FEW_TOKENS], logp[FEW_TOKENS], entropy[FEW_TOKENS];
+    grpo_real dlogp[FEW_TOKENS], dentropy[FEW_TOKENS], d_hidden[FEW_TOKENS * FEW_WIDTH], d_weight[FEW_VOCAB * FEW_WIDTH];
+    grpo_real tile[4 * (FEW_VOCAB + FEW_WIDTH)];
+    grpo_hidden_row row[4];
+    grpo_objective obj;
+    grpo_batch batch;
+    grpo_hidden rows;
+    grpo_report report;
+} few;
+
+static const int64_t few_groups[] = { 0, 3 }, few_offset[] = { 1, 3, 6 }, few_length[] = { 1, 2, 1 }, few_target[FEW_TOKENS];
+static const int few_token[] = { 1, 3, 4, 6 };
+
+static void few_init(few *x) {
+    memset(x, 0, sizeof *x);
+    x->obj.surrogate.kind = GRPO_SURROGATE_REINFORCE;
+    x->batch.n_groups = 1; x->batch.n_tokens = FEW_TOKENS; x->batch.group_begin = few_groups;
+    x->batch.offset = few_offset; x->batch.length = few_length;
+    x->rows.hidden = x->hidden; x->rows.weight = x->weight; x->rows.width = FEW_WIDTH; x->rows.vocab = FEW_VOCAB;
+    x->rows.target = few_target; x->rows.temperature = 1; x->rows.tile_rows = 4; x->rows.tile = x->tile; x->rows.row = x->row;
+    x->rows.logp = x->logp; x->rows.entropy = x->entropy; x->rows.d_hidden = x->d_hidden; x->rows.d_weight = x->d_weight;
+    for (int t = 0; t < FEW_TOKENS; t++) x->advantage[t] = (grpo_real)1e-3;
+    for (int k = 0; k < FEW_TOKENS * FEW_WIDTH; k++) x->d_hidden[k] = (grpo_real)HUGE_VAL;      /* what it held before does not count */
+}
+
+static grpo_status few_run(few *x) {
+    grpo_output out;
+    memset(&out, 0, sizeof out);
+    out.dlogp = x->dlogp; out.dentropy = x->dentropy;
+    return grpo_hidden_loss(&x->obj, &x->batch, x->advantage, NULL, &x->rows, &out, &x->report);
+}
+
+/* an infinity at one token's d_hidden, at one row of d_weight, or nowhere, sets overflow if that gradient is wanted */
+static void check_overflow_anywhere(void) {
+    const double big = sizeof(grpo_real) == sizeof(float) ? 3e38 : 1.7e308;
+    static few x;
+    for (int k = 0; k < 8; k++)
+        for (int in_weight = 0; in_weight < 2; in_weight++)
+            for (int large = 0; large < 2; large++)
+                for (int asked = 1; asked < 4; asked++)
+                    for (int passes = 1; passes < 3; passes++) {
+                        few_init(&x);
+                        x.rows.passes = passes;
+                        x.advantage[few_token[k / 2]] = large ? 1000 : (grpo_real)1e-3;
+                        if (in_weight) x.hidden[few_token[k / 2] * FEW_WIDTH + k % 2] = (grpo_real)big;
+                        else x.weight[k % 2] = (grpo_real)big;
+                        if (!(asked & 1)) x.rows.d_hidden = NULL;
+                        if (!(asked & 2)) x.rows.d_weight = NULL;
+                        check(few_run(&x) == GRPO_OK && x.report.overflow == (large && (asked & (in_weight ? 2 : 1)) != 0),
+                              "token %d, in weight %d, large %d, asked %d: overflow %d", few_token[k / 2], in_weight, large, asked,
+                              x.report.overflow);
+                    }
+}
+
+/* a product that overflows, of each token and each vocabulary entry, is refused as that logit */
+static void check_infinite_product(void) {
+    const double big = sizeof(grpo_real) == sizeof(float) ? 1e30 : 1e200;
+    static few x;
+    char thing[40];
+    for (int k = 0; k < 4; k++)
+        for (int v = 0; v < FEW_VOCAB; v++)
+            for (int tile = 1; tile < 5; tile++) {
+                few_init(&x);
+                x.rows.tile_rows = tile;
+                x.hidden[few_token[k] * FEW_WIDTH] = x.weight[v * FEW_WIDTH] = (grpo_real)big;
+                snprintf(thing, sizeof thing, "logits.logits[%d]", few_token[k] * FEW_VOCAB + v);
+                check(says("hidden_loss", few_run(&x), GRPO_INFINITE, thing), "%s: %s", thing, status_line(few_run(&x)));
+            }
+}
+
+/* a product that is -infinity is the logit of a banned token: without a gradient, and with probability 0 if it was sampled */
+static void check_banned_by_product(void) {
+    const double big = sizeof(grpo_real) == sizeof(float) ? 1e30 : 1e200;
+    static few x;
+    for (int v = 0; v < FEW_VOCAB; v++) {
+        const int sampled = v == (int)few_target[3];
+        few_init(&x);
+        x.hidden[3 * FEW_WIDTH] = (grpo_real)big; x.weight[v * FEW_WIDTH] = (grpo_real)-big;
+        check(few_run(&x) == GRPO_OK, "-infinity at %d", v);
+        check(sampled ? x.logp[3] == (grpo_real)-HUGE_VAL : fabs((double)x.logp[3] + log(2.0)) < 1e-6, "-infinity at %d: %g", v,
+              (double)x.logp[3]);
+        check(fabs((double)x.entropy[3] - log(2.0)) < 1e-6, "-infinity at %d: entropy %g", v, (double)x.entropy[3]);
+    }
 }
 
 static void check_predicate(void) {
@@ -594,5 +710,8 @@ int main(void) {
     check_overflow(1, 1, 1, 0, 0);
     if (sizeof(grpo_real) == sizeof(float)) { check_overflow(1e30, 1e30, 1, 1, 0); check_overflow(3, 1, 3e38, 0, 1); }
     else { check_overflow(1e200, 1e200, 1, 1, 0); check_overflow(3, 1, 1.7e308, 0, 1); }
+    check_overflow_anywhere();
+    check_infinite_product();
+    check_banned_by_product();
     return check_summary();
 }

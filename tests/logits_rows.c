@@ -178,8 +178,18 @@ static void check_gradient(const sample *s, const grpo_logits *x, const grpo_log
 #ifdef ROWS_ON_GPU
 static void check_same_bits(const sample *s, const grpo_logits *x, const grpo_logits_part *part) { (void)s; (void)x; (void)part; }
 static int widest(void) { return is_there_a_gpu() ? 0 : -1; }
+static void check_loops(void) { }
 #else
 static int widest(void) { return (int)grpo_widest_instructions_(); }
+
+/* each instruction set has loops of its own */
+static void check_loops(void) {
+    check(grpo_row_loops_of_(GRPO_LOOPS_BASE_) == &grpo_row_loops_base_, "the compiler's own loops");
+#ifdef GRPO_DISPATCH_
+    check(grpo_row_loops_of_(GRPO_LOOPS_AVX2_) == &grpo_row_loops_avx2_, "the loops for AVX2");
+    check(grpo_row_loops_of_(GRPO_LOOPS_AVX512_) == &grpo_row_loops_avx512_, "the loops for AVX-512");
+#endif
+}
 
 /* The instruction sets perform the same operations, so that sums and gradients have the same bits, unless only one of them fuses
  * multiplications with additions. */
@@ -317,7 +327,7 @@ static void alike_sample(rng *r, sample *s, int n, double below) {
 
 static void check_alike(rng *r, sample *s) {
     int k;
-    for (k = 0; k < 600; k++) {
+    for (k = 0; k < 600 / DRAWS_OVER; k++) {
         s->type = k % 8 == 0 ? random_type(r) : GRPO_LOGITS_REAL;
         s->tau = k % 4 == 0 ? 0.2 + rng_unit(r) : 1;
         alike_sample(r, s, 4000, 30 * rng_unit(r) * rng_unit(r));
@@ -326,7 +336,7 @@ static void check_alike(rng *r, sample *s) {
     }
     s->type = GRPO_LOGITS_REAL;
     s->tau = 1;
-    for (k = 0; k < 12; k++) {
+    for (k = 0; k < 12; k += DRAWS_OVER) {
         alike_sample(r, s, MOST, 2 + 8.5 * k);                          /* up to float's underflow */
         check_sample(s);
     }
@@ -471,6 +481,18 @@ static void check_types(void) {
     }
 }
 
+/* a shard of no logits is part of a row; one of fewer is refused */
+static void check_no_vocabulary(void) {
+    const grpo_real z = 1;
+    const int64_t target = 0;
+    grpo_logits x = { GRPO_LOGITS_REAL, NULL, 1, 0, 0, NULL, NULL, 1, 0 };
+    grpo_logits_part part;
+    x.logits = &z; x.target = &target;
+    check(!grpo_logits_row_read(&x, 0, &part) && part.largest == -HUGE_VAL && !part.has_target && part.sum.hi == 0, "a shard of no logits");
+    x.vocab = x.stride = -1;
+    check(says("logits_row_read", grpo_logits_row_read(&x, 0, &part), GRPO_NEGATIVE, "logits.vocab"), "a shard of -1 logits");
+}
+
 /* a gradient g within 64 ulps of `size` of `exact`; an infinity of its sign where that overflows */
 static void check_extreme(double g, long double exact, long double size, const char *what) {
     const long double most = sizeof(grpo_real) == sizeof(float) ? (long double)FLT_MAX : (long double)DBL_MAX;
@@ -517,6 +539,50 @@ static void check_extremes(void) {
                 for (m = 0; m < 6; m++)
                     for (signs = 0; signs < 4; signs++)
                         check_extreme_row(row[j], j % 3, tau[k], signs & 1 ? -slope[n] : slope[n], signs & 2 ? -slope[m] : slope[m]);
+}
+
+/* an infinite derivative, alone or two of the same size, gives every logit that is not banned an infinity of the right sign; beside it a
+ * finite one is nothing */
+static void check_infinite_derivatives(sample *s) {
+    static const double by[] = { HUGE_VAL, -HUGE_VAL, 1e300, -3, 0 };
+    for (int k = 0; k < 3 * 25; k++) {
+        const double dlogp = by[k / 3 % 5], dentropy = by[k / 15];
+        const long double a = isinf(dlogp) ? copysignl(1, dlogp) : 0, b = isinf(dentropy) ? copysignl(1, dentropy) : 0;
+        const int64_t target = 1;
+        long double p[4], logs[4];
+        double g[4];
+        grpo_logits_part part;
+        grpo_logits x;
+        exact_row e;
+        s->type = (grpo_logits_type)(k % 3); s->n = 4; s->target = 1; s->tau = 2; s->masked = 0;
+        put(s, 0, 2); put(s, 1, 0); put(s, 2, -HUGE_VAL); put(s, 3, -1);
+        e = exact(s, p, logs);
+        x = logits_of(s, &target);
+        check(!grpo_logits_row_read(&x, 0, &part) && !grpo_logits_row_gradient(&x, 0, &part, dlogp, dentropy, g), "infinite derivatives");
+        for (int v = 0; v < 4 && (a != 0 || b != 0); v++) {
+            const long double sign = v == 2 ? 0 : a * ((v == 1) - p[v]) - b * p[v] * (logs[v] + e.entropy);
+            check(get(s, g, v) == (double)(sign == 0 ? 0 : copysignl(HUGE_VALL, sign)), "type %d, by %g and %g: %g of logit %d, not %Lg",
+                  (int)s->type, dlogp, dentropy, get(s, g, v), v, sign);
+        }
+    }
+}
+
+/* a NaN stays one in every type, whatever its payload */
+static void check_nan_derivative(sample *s) {
+    static const uint64_t bits[] = { UINT64_C(0x7fffffffffffffff), UINT64_C(0x7ff8000000000000), UINT64_C(0xffffffffe0000000) };
+    const int64_t target = 0;
+    s->n = 2; s->target = 0; s->tau = 1; s->masked = 0;
+    for (int k = 0; k < 9; k++) {
+        double g[2], dlogp;
+        grpo_logits_part part;
+        grpo_logits x;
+        memcpy(&dlogp, &bits[k / 3], sizeof dlogp);
+        s->type = (grpo_logits_type)(k % 3);
+        put(s, 0, 1); put(s, 1, 0);
+        x = logits_of(s, &target);
+        check(!grpo_logits_row_read(&x, 0, &part) && !grpo_logits_row_gradient(&x, 0, &part, dlogp, 0, g), "a NaN");
+        for (int v = 0; v < 2; v++) check(isnan(get(s, g, v)), "type %d: a gradient of NaN is %g", (int)s->type, get(s, g, v));
+    }
 }
 
 static void show_worst(int vectors, const char *by) {
@@ -620,11 +686,13 @@ int main(void) {
         show_worst(1, ON_GPU ? "the GPU" : name[k]);
         memset(&worst[1], 0, sizeof worst[1]);
     }
+    check_loops();
     check_kept();
     check_nothing_left(&s);
     check_no_temperature();
     check_types();
-    if (!ON_GPU) check_extremes();
+    check_no_vocabulary();
+    if (!ON_GPU) { check_extremes(); check_infinite_derivatives(&s); check_nan_derivative(&s); }
     show_worst(0, "one by one");
     return check_summary();
 }

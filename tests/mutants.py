@@ -6,6 +6,7 @@ mutants that no test detects; some of these are equivalent to the original (a sh
     tests/mutants.py                             200 lines of grpo.h, grpo_blocks.h, grpo_rows.h and gspo.h, some five minutes on two cores
     tests/mutants.py --number 3000 --seed 2      others, and more of them
     tests/mutants.py --header extra/grpo_credit.h --lines 400-500
+    tests/mutants.py --header extra/grpo_logits.h --lines 312,471-493 --ways 9 --tests vectors_rows,logits_rows
 
 Mutants are made by universalmutator (from the package index) with its rules for C: operators, numbers, conditions, deleted statements.
 Needs gcc, meson, ninja and what the tests need. Mutants with the object code of the original (at -O0, and undetected ones at -O2) are not
@@ -23,6 +24,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 CORE = ['grpo.h', 'grpo_blocks.h', 'grpo_rows.h', 'gspo.h']
@@ -33,7 +35,8 @@ EXTRA = ['calls_in_place', 'extra_selection', 'extra_control', 'extra_credit', '
          'extra_flow', 'hidden_loss', 'logits_loss']
 LINT_OBJECTIVE = 'extra/grpo_lint_objective.h'      # its own test takes longest
 READS_VECTORS = {'vectors', 'vectors_rows', 'extra_lint', 'calls'}
-OWN_COPY = {'scalar_accuracy'}                     # compiles the scalar functions itself
+OWN_COPY = {'scalar_accuracy': ['-O1'], 'logits_rows': ['-O2', '-DDRAWS_OVER=6']}     # compile the functions under test themselves
+ALONE = {'logits_rows'}                                          # and these need no others
 
 
 def without_comments(text):
@@ -65,14 +68,14 @@ def mutants_of(header, lines):
     ways, of_functions = {}, bodies(source)
     for number, text, _, _ in found:
         left = text.rstrip('\n').rsplit('\n', 1)[-1].strip() in ('break;', 'continue;')       # rarely compiles
-        if not left and number in of_functions and (not lines or lines[0] <= number <= lines[1]):
-            ways.setdefault(number, []).append(text)
-    return source, ways
+        if not left and number in of_functions and (not lines or any(first <= number <= last for first, last in lines)):
+            ways.setdefault(number, {})[text] = 0          # each once, in order
+    return source, {number: list(texts) for number, texts in ways.items()}
 
 
 def compile_headers(tree, level, target):
-    return subprocess.run(['gcc', '-std=c99', '-w', '-Werror=incompatible-pointer-types', level, '-DGRPO_DOUBLE', '-I', tree, '-c', tree / 'tests/headers.c', '-o', target],
-                          capture_output=True).returncode == 0
+    return subprocess.run(['gcc', '-std=c99', '-w', '-Werror=incompatible-pointer-types', level, '-DGRPO_DOUBLE', '-I', tree,
+                           '-c', tree / 'tests/headers.c', '-o', target], capture_output=True).returncode == 0
 
 
 class Bench:
@@ -102,15 +105,20 @@ class Bench:
         objects = sorted((self.build / f'tests/{name}.p').glob('*.o'))
         if name in OWN_COPY and tree != TOP:
             objects = [folder / f'{name}.o']
-            subprocess.run(['gcc', '-std=c99', '-w', '-O1', '-DGRPO_DOUBLE', '-I', tree, '-c', tree / f'tests/{name}.c', '-o', objects[0]], check=True)
-        subprocess.run(['gcc', '-o', program, *objects, object_file, self.folder / 'libreader.a', self.folder / 'libcontainers.a',
-                        '-lcjson', '-lm'], check=True)
+            subprocess.run(['gcc', '-std=c99', '-w', *OWN_COPY[name], '-DGRPO_DOUBLE', '-I', tree, '-c', tree / f'tests/{name}.c',
+                            '-o', objects[0]], check=True)
+        if name not in ALONE:
+            objects += [object_file, self.folder / 'libreader.a', self.folder / 'libcontainers.a']
+        subprocess.run(['gcc', '-o', program, *objects, '-lcjson', '-lm'], check=True)
         arguments = [TOP / 'tests/vectors'] if name in READS_VECTORS else []
         begin = os.times().elapsed
-        try:
-            red = subprocess.run([program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=limit).returncode
-        except subprocess.TimeoutExpired:
-            red = 'time'
+        process = subprocess.Popen(['stdbuf', '-oL', program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        timer = threading.Timer(limit, process.kill)
+        timer.start()
+        if any(line.startswith(b'FAIL') for line in process.stdout):        # the first failure is enough
+            process.kill()
+        red = process.wait()
+        timer.cancel()
         return red != 0, os.times().elapsed - begin
 
     def verdict(self, header, source, number, texts):
@@ -142,13 +150,16 @@ def main():
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
     parser.add_argument('--header', action='append', help='instead of the four of the objective; may be given several times')
-    parser.add_argument('--lines', help='FIRST-LAST, of every header')
+    parser.add_argument('--lines', help='FIRST-LAST,LINE,..., of every header')
+    parser.add_argument('--ways', type=int, default=1, help='how many ways of breaking each line are tried, one at a time')
+    parser.add_argument('--tests', help='NAME,NAME,...: only these programs, in this order')
     parser.add_argument('--build', default='build', help='a build folder with -Dtests=true')
     given = parser.parse_args()
     headers = given.header or CORE
     programs = [*EXTRA, *PROGRAMS] if any(h.startswith('extra/') for h in headers) else PROGRAMS
     programs = [*programs, 'extra_lint_objective'] if LINT_OBJECTIVE in headers else programs
-    lines = [int(x) for x in given.lines.split('-')] if given.lines else None
+    programs = given.tests.split(',') if given.tests else programs
+    lines = [(int(x.split('-')[0]), int(x.split('-')[-1])) for x in given.lines.split(',')] if given.lines else None
 
     build = TOP / given.build
     subprocess.run(['ninja', '-C', build, *(f'tests/{name}' for name in programs)], check=True, stdout=subprocess.DEVNULL)
@@ -166,7 +177,8 @@ def main():
             for k in chosen:
                 header, number, texts = ways[k]
                 chance.shuffle(texts)
-                tasks[pool.submit(bench.verdict, header, sources[header], number, texts[:8])] = header, number
+                for way in [texts[:8]] if given.ways == 1 else [[text] for text in texts[:given.ways]]:
+                    tasks[pool.submit(bench.verdict, header, sources[header], number, way)] = header, number
             for task in concurrent.futures.as_completed(tasks):
                 header, number = tasks[task]
                 kind, text = task.result()
@@ -174,8 +186,8 @@ def main():
                 if kind == 'unseen':
                     print(f'{header}:{number}: {sources[header][number - 1].strip()}\n    {" ".join(text.split())}', flush=True)
     counted = count['seen'] + count['unseen']
-    print(f'{counted} broken lines, {count["seen"]} seen, {count["unseen"]} not ({count["same"]} could not be broken: each way to do so '
-          'does not compile, or to the same code)')
+    print(f'{counted} mutants of {len(chosen)} lines, {count["seen"]} seen, {count["unseen"]} not ({count["same"]} could not be broken: '
+          'each way to do so does not compile, or to the same code)')
 
 
 if __name__ == '__main__':

@@ -1245,6 +1245,127 @@ static void check_infinite_weights_over_their_mean(void) {
     }
 }
 
+/* the same for weights of responses: each is one of n, however many tokens it has */
+static void check_infinite_weights_of_responses(void) {
+    enum { N = 4, TOKENS = 10 };
+    static const int64_t group[] = { 0, N }, offset[N] = { 0, 1, 3, 6 }, length[N] = { 1, 2, 3, 4 };
+    static const grpo_rollout_is_level_kind level[] = { GRPO_ROLLOUT_IS_LEVEL_SEQUENCE_SUM, GRPO_ROLLOUT_IS_LEVEL_SEQUENCE_MEAN };
+    for (int which = 1; which < 1 << N; which++)                         /* a set of responses */
+        for (int k = 0; k < 2; k++) {
+            grpo_real l[TOKENS], rollout[TOKENS], one[TOKENS], dlogp[TOKENS];
+            int infinite = 0;
+            grpo_objective obj;
+            grpo_batch batch;
+            grpo_output out;
+            grpo_report report;
+            memset(&obj, 0, sizeof obj); memset(&batch, 0, sizeof batch); memset(&out, 0, sizeof out);
+            for (int t = 0; t < TOKENS; t++) { l[t] = rollout[t] = (grpo_real)(-1 - t % 3); one[t] = 1; }
+            for (int i = 0; i < N; i++) if (which >> i & 1) { infinite++; rollout[offset[i] + length[i] - 1] = (grpo_real)-HUGE_VAL; }
+            obj.ratio.behaviour = GRPO_BEHAVIOUR_NONE;
+            obj.weight.rollout_is = GRPO_ROLLOUT_IS_TRUNCATE; obj.weight.rollout_is_high = HUGE_VAL;
+            obj.weight.rollout_is_level = level[k]; obj.weight.rollout_is_norm = GRPO_ROLLOUT_IS_NORM_MEAN;
+            batch.n_groups = 1; batch.group_begin = group; batch.offset = offset; batch.length = length; batch.n_tokens = TOKENS;
+            batch.logp = batch.logp_old = l; batch.logp_rollout = rollout;
+            out.dlogp = dlogp;
+            check(!gspo_loss(&obj, &batch, one, NULL, &out, &report), "infinite weights of responses: refused");
+            for (int i = 0; i < N; i++) for (int64_t t = offset[i]; t < offset[i] + length[i]; t++)
+                check(dlogp[t] == (grpo_real)(which >> i & 1 ? -(double)N / infinite : 0), "responses %d have infinite weights: %g of %d",
+                      which, (double)dlogp[t], i);
+        }
+}
+
+/* ---- infinite scores in functions of a group ---------------------------------------------------------------------------------------
+ * Responses of one token with log-ratios K - 1, finite, or 1 - K, where -K stands for a log-probability of -infinity: the z-scores that
+ * these have as K grows.  Not here: scores that are all infinite alike, where K cancels. */
+
+enum { SCORES = 4 };
+typedef struct { long double s[SCORES], mean, deviation, divisor; int grows; } score_set;
+
+/* scores over K or e^K, if some grow like that */
+static score_set score_set_of(const grpo_surrogate *o, const int *sign, const double *y) {
+    const int ratio = o->group_score == GRPO_GROUP_SCORE_RATIO;
+    score_set x = { { 0 }, 0, 0, 0, 0 };
+    int same = 1;
+    for (int i = 0; i < SCORES; i++) x.grows |= sign[i] > 0 || (sign[i] < 0 && !ratio);
+    for (int i = 0; i < SCORES; i++) {
+        if (x.grows) x.s[i] = ratio ? sign[i] > 0 : sign[i];
+        else x.s[i] = !ratio ? (long double)y[i] : sign[i] < 0 ? 0 : expl((long double)y[i]);
+        x.mean += x.s[i] / SCORES;
+        same &= x.s[i] == x.s[0];
+    }
+    for (int i = 0; i < SCORES; i++) x.deviation += (x.s[i] - x.mean) * (x.s[i] - x.mean) / (SCORES - 1);
+    x.deviation = same ? 0 : sqrtl(x.deviation);
+    x.divisor = x.deviation + (x.grows ? 0 : (long double)o->group_score_eps);
+    return x;
+}
+
+/* d loss/d y_j, where no score grows */
+static long double score_slope(const grpo_surrogate *o, const score_set *x, const double *A, int j) {
+    long double sum = 0;
+    for (int i = 0; i < SCORES; i++) {
+        const long double off = x->s[i] - x->mean, e = (long double)A[i] - (long double)o->beta * off / x->divisor;
+        long double dz = (i == j ? 1 : 0) / x->divisor;
+        if (o->kind == GRPO_SURROGATE_REGRESSION) {
+            dz -= 1 / (SCORES * x->divisor);
+            if (x->deviation > 0) dz -= off * (x->s[j] - x->mean) / ((SCORES - 1) * x->deviation * x->divisor * x->divisor);
+        }
+        sum -= 2 * (long double)o->beta * e * dz;
+    }
+    return o->group_score == GRPO_GROUP_SCORE_RATIO ? sum * x->s[j] : sum;
+}
+
+static void check_score_set(const grpo_objective *obj, const int *sign) {
+    static const int64_t group[] = { 0, SCORES }, offset[SCORES] = { 0, 1, 2, 3 }, length[SCORES] = { 1, 1, 1, 1 };
+    static const double A[SCORES] = { 1, -0.5, 0.25, 2 }, y[SCORES] = { 0.25, -0.5, 1, -0.75 };
+    const int ratio = obj->surrogate.group_score == GRPO_GROUP_SCORE_RATIO;
+    const double allowed = sizeof(grpo_real) == sizeof(float) ? 1e-6 : 1e-13;
+    const score_set x = score_set_of(&obj->surrogate, sign, y);
+    grpo_real logp[SCORES], old[SCORES], advantage[SCORES], dlogp[SCORES], term[SCORES];
+    grpo_batch batch;
+    grpo_output out;
+    grpo_report report;
+    memset(&batch, 0, sizeof batch);
+    for (int i = 0; i < SCORES; i++) {
+        logp[i] = (grpo_real)(sign[i] < 0 ? -HUGE_VAL : -1);
+        old[i] = (grpo_real)(sign[i] > 0 ? -HUGE_VAL : sign[i] < 0 ? -1 : -1 - y[i]);
+        advantage[i] = (grpo_real)A[i];
+    }
+    batch.n_groups = 1; batch.group_begin = group; batch.offset = offset; batch.length = length; batch.n_tokens = SCORES;
+    batch.logp = logp; batch.logp_old = old;
+    out = output_with_scratch(obj, &batch);
+    out.dlogp = dlogp; out.term = term;
+    check(!gspo_loss(obj, &batch, advantage, NULL, &out, &report), "scores %d %d %d %d: refused", sign[0], sign[1], sign[2], sign[3]);
+    free(out.scratch);
+    for (int i = 0; i < SCORES; i++) {
+        const long double z = x.divisor > 0 ? (x.s[i] - x.mean) / x.divisor : 0;
+        const long double e = (long double)A[i] - (long double)obj->surrogate.beta * z;
+        check(fabsl((long double)term[i] - e * e) <= (long double)allowed * 10,
+              "kind %d, ratio %d, scores %d %d %d %d: F[%d] = %.17g, not %.17Lg", (int)obj->surrogate.kind, ratio, sign[0], sign[1],
+              sign[2], sign[3], i, (double)term[i], e * e);
+        if (x.grows && ratio) check(dlogp[i] == dlogp[i], "NaN at score %d", i);                    /* infinity over infinity */
+        else {
+            const long double slope = x.grows ? 0 : score_slope(&obj->surrogate, &x, A, i);         /* something over K */
+            check(fabsl((long double)dlogp[i] - slope) <= (long double)allowed * 100,
+                  "kind %d, ratio %d, scores %d %d %d %d: d logp[%d] = %.17g, not %.17Lg", (int)obj->surrogate.kind, ratio, sign[0],
+                  sign[1], sign[2], sign[3], i, (double)dlogp[i], slope);
+        }
+    }
+}
+
+static void check_infinite_scores(void) {
+    grpo_objective obj;
+    memset(&obj, 0, sizeof obj);
+    obj.ratio.behaviour = GRPO_BEHAVIOUR_OLD; obj.ratio.level = GRPO_LEVEL_SEQUENCE_MEAN;
+    obj.surrogate.beta = 0.75; obj.surrogate.group_score_eps = 0.5;
+    for (int k = 0; k < 4; k++)
+        for (int which = 0; which < 81; which++) {
+            const int sign[SCORES] = { which % 3 - 1, which / 3 % 3 - 1, which / 9 % 3 - 1, which / 27 - 1 };
+            obj.surrogate.kind = k & 1 ? GRPO_SURROGATE_REGRESSION : GRPO_SURROGATE_STANDARDISED;
+            obj.surrogate.group_score = k & 2 ? GRPO_GROUP_SCORE_RATIO : GRPO_GROUP_SCORE_LOG;
+            if (which != 80 && !(which == 0 && obj.surrogate.group_score == GRPO_GROUP_SCORE_LOG)) check_score_set(&obj, sign);
+        }
+}
+
 /* ---- properties of single choices ------------------------------------------------------------------------------------------------- */
 
 /* a batch with rewards of one kind in all groups; advantage[offset[i]] is the advantage of response i */
@@ -1680,6 +1801,8 @@ int main(int argc, char **argv) {
     check_equal_rewards();
     check_dynamic_sampling_mask();
     check_infinite_weights_over_their_mean();
+    check_infinite_weights_of_responses();
+    check_infinite_scores();
     check_choices();
     check(losses_judged > 1500 && slopes_judged > 10000 && counts_judged > 1000,
           "only %ld losses, %ld slopes, %ld reports could be compared", losses_judged, slopes_judged, counts_judged);
