@@ -729,7 +729,8 @@ GRPO_FORCE_INLINE_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int
       grpo_sapo_detached(w, advantage, logp, up ? s->tau_pos : s->tau_neg), "-A sg[(4/tau) sigmoid(tau (w - 1))] l (Trinity-RFT)") \
     /* in gspo.h, functions of a group; the ratio's unit must be the response.  F_i is the term of each token of response i, from scores \
        s_j and advantages A_j (at the first token that counts) of the G responses with such tokens.  + and -: the n+ \
-       responses with A > 0 and the n- others; v = 1/n+, or if length_decay is not 0 the softmax over + of -length_decay T */ \
+       responses with A > 0 and the n- others; v = 1/n+, or if length_decay is not 0 the softmax over + of -length_decay T. \
+       An infinite score is one K, whatever its finite part and however many of its tokens are infinite */ \
     X(GRPO_SURROGATE_VARIANCE, variance, GROUP, 0, NOTHING, none, "(beta (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599)") \
     X(GRPO_SURROGATE_LOGISTIC_LSE, logistic_lse, GROUP, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), none, \
       "A_i > 0: log(1 + sum_+ e^(-s_j/tau_pos))/n+, else log(1 + sum_- e^(s_j/tau_neg))/n-; 0 without + or without - (REAL, 2602.05630)") \

@@ -451,7 +451,7 @@ static double gspo_share_of_(const gspo_group_ *g, const gspo_lse_ *p, int64_t i
 /* the coefficient of K in a score: 1, -1 or, if it is finite, 0 */
 static double gspo_sign_of_infinite_(double score) { return grpo_is_finite(score) ? 0 : score > 0 ? 1 : -1; }
 
-/* F_i = e_i^2/(2 (G - 1)), e_i = k (y_i - mean y) - A_i: GVPO (2504.19599).  Infinite scores: e_i = finite part + tilt_i K/n; a value or
+/* F_i = e_i^2/(2 (G - 1)), e_i = beta (y_i - mean y) - A_i: GVPO (2504.19599).  Infinite scores: e_i = finite part + tilt_i K/n; a value or
  * slope in which K is left is infinite */
 GRPO_COLD_ void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
     const double n = (double)g->n, others = n - 1;
@@ -465,16 +465,16 @@ GRPO_COLD_ void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
     for (i = 0; i < g->n; i++) {
         const double sign = gspo_sign_of_infinite_(g->score[i]);
         infinite += sign;
-        if (sign != 0) g->score[i] = g->score_low[i] = 0;
-        grpo_sum_add_dd_(&sum, gspo_score_(g, i));
+        if (sign == 0) grpo_sum_add_dd_(&sum, gspo_score_(g, i));
         g->value[i] = g->slope[i] = 0;
-        g->share[i] = n * sign;                                        /* then k tilt_i C_i */
+        g->share[i] = n * sign;                                        /* then beta tilt_i C_i */
     }
     if (g->n < 2) return;
     mean = grpo_dd_div(grpo_sum_dd_(&sum), n);
     for (i = 0; i < g->n; i++) {
+        const grpo_dd finite = grpo_is_finite(g->score[i]) ? gspo_score_(g, i) : grpo_dd_of_(0);
         const double tilt = s->beta * (g->share[i] - infinite);
-        e = grpo_dd_add(gspo_times_(grpo_dd_minus_(gspo_score_(g, i), mean), s->beta), grpo_dd_of_(-g->advantage[i]));
+        e = grpo_dd_add(gspo_times_(grpo_dd_minus_(finite, mean), s->beta), grpo_dd_of_(-g->advantage[i]));
         g->value[i] = tilt != 0 ? HUGE_VAL : 0.5 * e.hi * e.hi / others;
         e = gspo_times_(e, g->coefficient[i]);
         gspo_set_work_(g, i, e);
@@ -544,10 +544,10 @@ GRPO_COLD_ void gspo_trajectory_balance_(const grpo_surrogate *s, gspo_group_ *g
 /* 1 if x_i > x_j + min_gap: i wins over j */
 static int gspo_wins_(const double *x, int64_t i, int64_t j, double min_gap) { return grpo_dd_exceeds(grpo_two_diff(x[i], x[j]), min_gap); }
 
-/* k (y_i - y_j) */
+/* beta (y_i - y_j) */
 static grpo_dd gspo_lead_(grpo_dd y_i, grpo_dd y_j, double k) { return gspo_times_(grpo_dd_minus_(y_i, y_j), k); }
 
-/* the loss of a pair in which i wins over j, and its derivative by k (y_i - y_j) */
+/* the loss of a pair in which i wins over j, and its derivative by beta (y_i - y_j) */
 GRPO_COLD_ grpo_logistic gspo_pair_loss_(const grpo_surrogate *s, const gspo_group_ *g, int64_t i, int64_t j) {
     const grpo_dd lead = gspo_lead_(gspo_score_(g, i), gspo_score_(g, j), s->beta);
     grpo_logistic f = { 0, 0 };
@@ -587,7 +587,7 @@ static int64_t gspo_argmax_(const double *x, const double *low, int64_t n, doubl
     return best;
 }
 
-/* F_i = -p_i log softmax(k y)_i with p = softmax(work array), which is left in `share` */
+/* F_i = -p_i log softmax(beta y)_i with p = softmax(work array), which is left in `share` */
 GRPO_COLD_ void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->beta;
     gspo_lse_ lse;
@@ -672,7 +672,8 @@ GRPO_COLD_ grpo_dd gspo_z_score_(const gspo_group_ *g, const gspo_standard_ *u, 
     return grpo_dd_quotient(off, u->divisor);
 }
 
-/* GIFT (2510.23868): F_i = e_i^2, e_i = A_i - k z_i, z_i = (y_i - mean y)/(deviation + eps), mean and divisor detached; n = 1: divisor 1 */
+/* GIFT (2510.23868): F_i = e_i^2, e_i = A_i - beta z_i, z_i = (y_i - mean y)/(deviation + eps), mean and divisor detached; n = 1: the
+ * divisor is 1 */
 GRPO_COLD_ void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g) {
     const gspo_standard_ u = gspo_standard_of_(g, s->group_score_eps);
     const double k = s->beta;

@@ -16,6 +16,7 @@ enum { LANES = GRPO_ROW_LANES_ };
 #include "rows_on_gpu.h"
 #include "check.h"
 #include "random_batch.h"
+#include "sixteen_bits.h"
 #include "status.h"
 #include <stdlib.h>
 #ifdef __SSE2__
@@ -45,19 +46,6 @@ static double limit(const sample *s) { return by_vectors(s) ? 2 : 4; }
 static void raise_to(double *most, double x) { if (x > *most) *most = x; }
 
 /* ---- elements ---------------------------------------------------------------------------------------------------------------------- */
-
-static double of_half(uint16_t h) {
-    const int e = h >> 10 & 31, m = h & 1023;
-    const double x = e == 31 ? (m ? NAN : HUGE_VAL) : e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
-    return h & 0x8000 ? -x : x;
-}
-
-static double of_bfloat(uint16_t h) {
-    const uint32_t bits = (uint32_t)h << 16;
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return (double)x;
-}
 
 static double get(const sample *s, const void *element, int v) {
     if (s->type == GRPO_LOGITS_BFLOAT16) return of_bfloat(((const uint16_t *)element)[v]);

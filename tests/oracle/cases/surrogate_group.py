@@ -102,7 +102,7 @@ case("labels-clipped_mean", "logistic_lse of GMPO's clipped mean log-ratio: clip
 case("pairs-bound", "pairwise_logistic: advantages exactly min_gap apart make no pair, only those further apart",
      changed(OF["pairwise_logistic"], surrogate={"min_gap": 0}),
      {"surrogate": {"min_gap": 0.25}}, at_margin)
-case("variance-cancels", "variance: k (y - mean y) equals A exactly, so that loss and gradient are 0 though their parts are not",
+case("variance-cancels", "variance: beta (y - mean y) equals A exactly, so that loss and gradient are 0 though their parts are not",
      MEAN, {"surrogate": KINDS["variance"]},
      at_zero)
 case("contrast-far-800", "softmax_cross_entropy of scores 800 and 1600 apart: the other responses' shares are e^-1100 and less", MEAN,
