@@ -100,7 +100,7 @@ extern "C" {
         DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("ppo", "1707.06347", "7, 11-12", "clipped token ratio, generalised advantage estimation from a critic", \
         GAE(0.99, 0.95) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("ppo-dual-clip", "1912.09729", "5", "PPO whose loss is bounded for bad actions too", \
+    ROW("ppo-dual-clip", "1912.09729", "5", "PPO whose loss is bounded where A < 0 too", \
         GAE(0.997, 0.95) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("grpo", "2402.03300", "3-4", "group mean and deviation as baseline, KL k3 in the loss", \
         GROUP_NORM CLIP(0.2, 0.2) KL(K3, 0.04) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
@@ -144,7 +144,7 @@ extern "C" {
         GROUP_NORM LEVEL(SEQUENCE_MEAN) CLIP(2e-3, 2.5e-3) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("vespo", "2602.10693", "17, 20", "smooth detached weight of the whole response's ratio", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_SUM) VESPO(2, 3, 3, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
-    ROW("two-sided", "2505.07291", "two-sided clip", "GRPO with a second clip, against huge ratios of bad tokens", \
+    ROW("two-sided", "2505.07291", "two-sided clip", "GRPO with a second clip, against huge ratios where A < 0", \
         GROUP_NORM SET(advantage.eps, 1e-6) DUAL(0.2, 0.2, 4) KL(K3, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("scalerl", "2510.13786", "ScaleRL objective", "CISPO against the sampling engine, mean per prompt", \
         BASELINE(GROUP_MEAN) SCALE(BATCH_CENTRED_STD) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) CISPO(0, 5) \

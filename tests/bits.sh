@@ -1,9 +1,9 @@
 #!/bin/sh
 # bits.sh [--quick | --write]: every row gives the bits of bits.txt (without fused multiply-adds: with every compiler and optimisation
-# level) and of bits_fma.txt (gcc with fused multiply-adds, which the compiler chooses: compared with gcc 12 alone), with and without blocks.
-# Random variations of rows (bits_random.c) give the same bits with and without blocks.  Rows of logits give the same bits on one machine
-# with all compilers and options.  --quick: bits.txt once, with the compiler CC.  --write rewrites both files: only where numbers are meant
-# to change.
+# level) and of bits_fma.txt (gcc with fused multiply-adds, which the compiler chooses: compared with gcc 12 alone), with and without
+# blocks, and with the products for C libraries whose fma is not exact.  Random variations of rows (bits_random.c) give the same bits with
+# and without blocks.  Rows of logits give the same bits on one machine with all compilers and options.  --quick: bits.txt once, with the
+# compiler CC.  --write rewrites both files: only where numbers are meant to change.
 set -u
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
@@ -81,6 +81,7 @@ fi
 compare bits.txt "gcc -std=c99 -O1" gcc -std=c99 -O1
 compare bits.txt "clang -std=c99 -O1" clang -std=c99 -O1 -ffp-contract=off
 compare bits.txt "gcc -std=c99 -O1, without blocks" gcc -std=c99 -O1 -DGRPO_NO_BLOCKS
+compare bits.txt "gcc -std=c99 -O1, Dekker's product" gcc -std=c99 -O1 -DGRPO_NO_EXACT_FMA_
 case $(gcc -dumpversion).$(uname -m) in
 12.x86_64)
     if grep -qw fma /proc/cpuinfo; then compare bits_fma.txt "gcc -std=gnu99 -march=x86-64-v3" gcc -std=gnu99 -O2 -march=x86-64-v3

@@ -1,0 +1,86 @@
+#!/bin/sh
+# Runs the tests of numbers and statuses on other processors and systems: built by Debian's cross compilers, run by qemu or wine.
+#   tests/cross.sh [TARGET...]    windows aarch64 armhf i686 ppc64le riscv64 s390x; default: all, some CROSS_TIME each
+# s390x is big-endian; windows is x86-64 with mingw-w64's C library, without and with fused multiply-adds. Loops of logits are those of the
+# build there, without SSE2 on all but windows and i686. Installs what it needs (Debian, root): the compilers, qemu-user, wine, and the
+# source of cJSON, which is built for each target.
+# Prints "N passed, N failed" at the end.
+set -u
+cd "$(dirname "$0")/.."
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+[ $# -gt 0 ] || set -- windows aarch64 armhf i686 ppc64le riscv64 s390x
+
+of_target() { # sets compiler, run, options, package; wide: yes if there is a type of 113 bits, which the reference needs
+    run="qemu-$1" options=-static wide=yes tools=$1-linux-gnu
+    case $1 in
+    windows) tools=x86_64-w64-mingw32 run=wine options= ;;
+    armhf)   tools=arm-linux-gnueabihf run=qemu-arm wide= ;;
+    i686)    run=qemu-i386 options="-static -msse2 -mfpmath=sse" ;;
+    ppc64le) tools=powerpc64le-linux-gnu ;;
+    aarch64 | riscv64 | s390x) ;;
+    *) echo "unknown target: $1" >&2; exit 2 ;;
+    esac
+    compiler=$tools-gcc package=gcc-$tools
+    [ "$1" != windows ] || package="gcc-mingw-w64-x86-64-posix wine wine64"
+}
+
+install() { # what the targets need and is not there
+    want="dpkg-dev libstb-dev"
+    for target in "$@"; do
+        of_target "$target"
+        command -v "$compiler" >/dev/null && command -v "$run" >/dev/null || want="$want $package qemu-user"
+    done
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $want >"$work/log" 2>&1 || return 1
+    mkdir -p "$work/sources" "$work/lists/partial" "$work/cjson"
+    for list in /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources; do
+        [ ! -f $list ] || sed 's/^Types: deb$/Types: deb-src/; s/^deb /deb-src /' $list >"$work/sources/${list##*/}"
+    done
+    [ ! -f "$work/sources/sources.list" ] || mv "$work/sources/sources.list" "$work/sources/main.list"
+    with="-o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=$work/sources -o Dir::State::lists=$work/lists"
+    apt-get $with update -qq && (cd "$work/cjson" && apt-get $with source -qq --download-only cjson && tar xf cjson_*.orig.tar.*) >"$work/log" 2>&1
+}
+
+program() { # target, element, name, sources ...: builds and runs it
+    target=$1 element=$2 name=$3; shift 3
+    label="$target$variant, $name, $element"
+    if ! $compiler $flags -$element "tests/$name.c" "$@" "$work/$element.a" -o "$work/$name.exe" -lm >"$work/log" 2>&1; then
+        failed=$((failed + 1)); echo "FAIL $label: does not build"; head -5 "$work/log"; return
+    fi
+    case $name in vectors* | calls) argument=tests/vectors ;; *) argument= ;; esac
+    WINEDEBUG=-all $run "$work/$name.exe" $argument >"$work/log" 2>&1
+    counts=$(awk '/^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3 } END { print p + 0, f + 0 }' "$work/log")
+    passed=$((passed + ${counts% *})) failed=$((failed + ${counts#* }))
+    if [ "${counts% *}" -eq 0 ]; then failed=$((failed + 1)); fi
+    if [ "${counts#* }" -ne 0 ] || [ "${counts% *}" -eq 0 ]; then grep -m 5 . "$work/log"; fi
+    echo "$label: ${counts% *} passed, ${counts#* } failed" | sed 's/GRPO_//'
+}
+
+tests_of() { # target, options: every program in both element types
+    target=$1; shift
+    cjson=$(echo "$work"/cjson/*/cJSON.c)
+    flags="-std=c99 -O2 -w -DDRAWS_OVER=12 -D_FILE_OFFSET_BITS=64 -I. -I${cjson%/*} -I/usr/include/stb $options $*"
+    $compiler $flags -c "$cjson" -o "$work/cJSON.o" && $compiler $flags -c tests/stb_ds.c -o "$work/stb_ds.o" || { failed=$((failed + 1)); return; }
+    for element in DGRPO_DOUBLE UGRPO_DOUBLE; do
+        $compiler $flags -$element -c tests/headers.c -o "$work/headers.o" || { failed=$((failed + 1)); echo "FAIL $target: headers"; return; }
+        rm -f "$work/$element.a"; $tools-ar rc "$work/$element.a" "$work/headers.o"
+        read="tests/case.c tests/compare.c $work/cJSON.o $work/stb_ds.o"
+        program "$target" $element vectors tests/split_run.c $read
+        program "$target" $element vectors_rows tests/rows_run.c $read
+        program "$target" $element calls tests/call_run.c $read
+        for name in errors calls_arguments exact_sums logits_loss hidden_loss; do program "$target" $element $name; done
+        [ -n "$wide" ] || continue
+        for name in scalar_accuracy logits_rows; do program "$target" $element $name; done
+        [ $element = UGRPO_DOUBLE ] || program "$target" $element properties
+    done
+}
+
+install "$@" || { tail -5 "$work/log"; echo "not a Debian system, not root, or no network" >&2; exit 1; }
+for target in "$@"; do
+    of_target "$target"
+    variant=
+    tests_of "$target"
+    if [ "$target" = windows ]; then variant=" -mfma"; tests_of "$target" -mfma; fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
