@@ -1851,11 +1851,11 @@ static int grpo_has_segments_(const grpo_weight *w) {
 
 static int grpo_level_is_segment_(grpo_level_kind level) { return grpo_level_pool_(level).over == GRPO_OVER_SEGMENT; }
 
-/* 1 if the advantage axis reads R of axis 1; with rewards each that is for the sign of R in entropy zero_variance only */
+/* 1 if the advantage axis reads R of axis 1 */
 static int grpo_reads_reward_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     if (grpo_credits_steps_(a)) return a->credit == GRPO_CREDIT_EPISODE_STEP || a->step_value == GRPO_STEP_VALUE_RESPONSE;
-    return a->rewards == GRPO_REWARDS_ONE || a->entropy == GRPO_ENTROPY_ZERO_VARIANCE;
+    return a->rewards == GRPO_REWARDS_ONE;
 }
 
 static int grpo_step_needs_(const grpo_advantage *a) {
@@ -4361,6 +4361,7 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     WITH(path, is, advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), WITH(path, is, advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), \
         WITH(path, is, advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE))
     EACH(reward.truncated, GRPO_IS_(GRPO_REWARD_TRUNCATED_KEEP)), EACH(reward.length, GRPO_IS_(GRPO_LENGTH_NONE)),
+    EACH(advantage.entropy, ~GRPO_IS_(GRPO_ENTROPY_ZERO_VARIANCE)),
     EACH(reward.overlong, GRPO_IS_(GRPO_OVERLONG_NONE)), EACH(reward.map, GRPO_IS_(GRPO_MAP_NONE)), EACH(reward.kl, GRPO_IS_(GRPO_KL_NONE)),
     EACH(advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)), EACH(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
     EACH(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), EACH(advantage.scale, GRPO_COLUMN_SCALES_),

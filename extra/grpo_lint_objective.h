@@ -83,8 +83,6 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset 
 
 #define GRPO_LINT_REWARD_READS_(X) \
     GRPO_LINT_REWARD_(X, reward.truncated_factor, GRPO_LINT_IS_(reward.truncated, GRPO_REWARD_TRUNCATED_SCALE)) \
-    X(reward.truncated_factor, LIKELY, GRPO_LINT_IS_(reward.truncated, GRPO_REWARD_TRUNCATED_SCALE), \
-      GRPO_LINT_IS_(advantage.rewards, GRPO_REWARDS_EACH), GRPO_LINT_IS_(advantage.entropy, GRPO_ENTROPY_ZERO_VARIANCE)) \
     GRPO_LINT_REWARD_(X, reward.length_coef, GRPO_LINT_IS_(reward.length, GRPO_LENGTH_KIMI)) \
     GRPO_LINT_REWARD_(X, reward.length_max, GRPO_LINT_IS_(reward.length, GRPO_LENGTH_COSINE)) \
     GRPO_LINT_REWARD_(X, reward.correct_low, GRPO_LINT_IS_(reward.length, GRPO_LENGTH_COSINE)) \

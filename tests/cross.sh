@@ -11,10 +11,11 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
 [ $# -gt 0 ] || set -- windows aarch64 armhf i686 ppc64le riscv64 s390x
 
-of_target() { # sets compiler, run, options, package; wide: yes if there is a type of 113 bits, which the reference needs
-    run="qemu-$1" options=-static wide=yes tools=$1-linux-gnu
+of_target() { # sets tools, compiler, run, options, package; wide: yes if there is a type of 113 bits, which references need; native: what
+    # takes minutes if it is emulated
+    run="qemu-$1" options=-static wide=yes tools=$1-linux-gnu native=
     case $1 in
-    windows) tools=x86_64-w64-mingw32 run=wine options= ;;
+    windows) tools=x86_64-w64-mingw32 run=wine options= native=properties ;;
     armhf)   tools=arm-linux-gnueabihf run=qemu-arm wide= ;;
     i686)    run=qemu-i386 options="-static -msse2 -mfpmath=sse" ;;
     ppc64le) tools=powerpc64le-linux-gnu ;;
@@ -43,17 +44,19 @@ install() { # what the targets need and is not there
 
 program() { # target, element, name, sources ...: builds and runs it
     target=$1 element=$2 name=$3; shift 3
-    label="$target$variant, $name, $element"
+    label="$target$variant, $name"
+    [ $element = UGRPO_DOUBLE ] && label="$label in float"
     if ! $compiler $flags -$element "tests/$name.c" "$@" "$work/$element.a" -o "$work/$name.exe" -lm >"$work/log" 2>&1; then
         failed=$((failed + 1)); echo "FAIL $label: does not build"; head -5 "$work/log"; return
     fi
     case $name in vectors* | calls) argument=tests/vectors ;; *) argument= ;; esac
+    start=$(date +%s)
     WINEDEBUG=-all $run "$work/$name.exe" $argument >"$work/log" 2>&1
     counts=$(awk '/^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3 } END { print p + 0, f + 0 }' "$work/log")
     passed=$((passed + ${counts% *})) failed=$((failed + ${counts#* }))
     if [ "${counts% *}" -eq 0 ]; then failed=$((failed + 1)); fi
     if [ "${counts#* }" -ne 0 ] || [ "${counts% *}" -eq 0 ]; then grep -m 5 . "$work/log"; fi
-    echo "$label: ${counts% *} passed, ${counts#* } failed" | sed 's/GRPO_//'
+    echo "$label: ${counts% *} passed, ${counts#* } failed, $(($(date +%s) - start)) s"
 }
 
 tests_of() { # target, options: every program in both element types
@@ -70,8 +73,7 @@ tests_of() { # target, options: every program in both element types
         program "$target" $element calls tests/call_run.c $read
         for name in errors calls_arguments exact_sums logits_loss hidden_loss; do program "$target" $element $name; done
         [ -n "$wide" ] || continue
-        for name in scalar_accuracy logits_rows; do program "$target" $element $name; done
-        [ $element = UGRPO_DOUBLE ] || program "$target" $element properties
+        for name in scalar_accuracy logits_rows $native; do program "$target" $element $name; done
     done
 }
 

@@ -297,6 +297,8 @@
 { "advantage.rewards=each advantage.scale=group_std advantage.batch_norm=items", NULL },
 { "advantage.rewards=each advantage.scale=group_mean advantage.baseline=batch_mean", NULL },
 { "advantage.rewards=each reward.truncated=scale", "advantage.rewards does not go with reward.truncated" },
+{ "advantage.rewards=each advantage.entropy=zero_variance", "advantage.rewards does not go with advantage.entropy" },
+{ "advantage.rewards=each advantage.entropy=relative", NULL },
 { "advantage.rewards=each reward.length=kimi", "advantage.rewards does not go with reward.length" },
 { "advantage.rewards=each reward.overlong=soft", "advantage.rewards does not go with reward.overlong" },
 { "advantage.rewards=each reward.map=affine", "advantage.rewards does not go with reward.map" },

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "reference.h"
 
-enum { TRIALS = 50000 };
+enum { TRIALS = 50000 / DRAWS_OVER };
 
 typedef struct { const char *name; double limit, worst; } tally;
 

@@ -71,7 +71,7 @@ EXAMPLE_OF_CLIP = r"1\. \d+ cases: CLIP-01, in the gradient only.*\n.*\n   for e
 # output must have, patterns that it must not have
 TABLE = (
     ("a running sum", gspo(), ["--only", "gspo-*"], [r"1 of \d+ cases fail, for 1 reason:", r"1\. 1 case: " + ROUNDING, ", 1 failed,",
-     r"for example gspo-long \(a response of thousands of tokens"],
+     r"for example gspo-long \(one response of thousands of tokens"],
      ["unexplained"]),
     ("a running sum and a mistake", gspo(factor="2.0"), ["--only", "gspo-*"], ["for 1 reason:", "multiplied by 2"],
      ["unexplained", "does not agree with every case", FRAGILE]),
