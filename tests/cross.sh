@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the tests of numbers and statuses on other processors and systems: built by Debian's cross compilers, run by qemu or wine.
-#   tests/cross.sh [TARGET...]    windows aarch64 armhf i686 ppc64le riscv64 s390x; default: all, some CROSS_TIME each
+#   tests/cross.sh [TARGET...]    windows aarch64 armhf i686 ppc64le riscv64 s390x; default: all; 1 to 7 minutes each
 # s390x is big-endian; windows is x86-64 with mingw-w64's C library, without and with fused multiply-adds. Loops of logits are those of the
 # build there, without SSE2 on all but windows and i686. Installs what it needs (Debian, root): the compilers, qemu-user, wine, and the
 # source of cJSON, which is built for each target.
