@@ -149,10 +149,13 @@ typedef float grpo_real;
 #ifdef __cplusplus
 #define GRPO_C_BEGIN_ extern "C" {
 #define GRPO_C_END_ }
-#define GRPO_RESTRICT_ __restrict
 #else
 #define GRPO_C_BEGIN_
 #define GRPO_C_END_
+#endif
+#if defined(__cplusplus) || defined(_MSC_VER)
+#define GRPO_RESTRICT_ __restrict
+#else
 #define GRPO_RESTRICT_ restrict
 #endif
 

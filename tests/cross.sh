@@ -39,7 +39,8 @@ install() { # what the targets need and is not there
     done
     [ ! -f "$work/sources/sources.list" ] || mv "$work/sources/sources.list" "$work/sources/main.list"
     with="-o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=$work/sources -o Dir::State::lists=$work/lists"
-    apt-get $with update -qq && (cd "$work/cjson" && apt-get $with source -qq --download-only cjson && tar xf cjson_*.orig.tar.*) >"$work/log" 2>&1
+    (apt-get $with update -qq && cd "$work/cjson" && apt-get $with source -qq --download-only cjson && tar xf cjson_*.orig.tar.*) \
+        >"$work/log" 2>&1
 }
 
 program() { # target, element, name, sources ...: builds and runs it
@@ -63,9 +64,14 @@ tests_of() { # target, options: every program in both element types
     target=$1; shift
     cjson=$(echo "$work"/cjson/*/cJSON.c)
     flags="-std=c99 -O2 -w -DDRAWS_OVER=12 -D_FILE_OFFSET_BITS=64 -I. -I${cjson%/*} -I/usr/include/stb $options $*"
-    $compiler $flags -c "$cjson" -o "$work/cJSON.o" && $compiler $flags -c tests/stb_ds.c -o "$work/stb_ds.o" || { failed=$((failed + 1)); return; }
+    for source in "$cjson" tests/stb_ds.c; do
+        object=${source##*/}
+        $compiler $flags -c "$source" -o "$work/${object%.c}.o" || { failed=$((failed + 1)); echo "FAIL $target: $object"; return; }
+    done
     for element in DGRPO_DOUBLE UGRPO_DOUBLE; do
-        $compiler $flags -$element -c tests/headers.c -o "$work/headers.o" || { failed=$((failed + 1)); echo "FAIL $target: headers"; return; }
+        if ! $compiler $flags -$element -c tests/headers.c -o "$work/headers.o"; then
+            failed=$((failed + 1)); echo "FAIL $target: headers"; return
+        fi
         rm -f "$work/$element.a"; $tools-ar rc "$work/$element.a" "$work/headers.o"
         read="tests/case.c tests/compare.c $work/cJSON.o $work/stb_ds.o"
         program "$target" $element vectors tests/split_run.c $read
