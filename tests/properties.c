@@ -891,7 +891,10 @@ static void find_flushing(const grpo_objective *obj, const rollouts *b, answer *
 }
 
 /* equal, or 0 instead of a number below the normal range */
-static int is_flushed(double x, double y, double least) { return x == y || (fabs(x) <= least && y == 0); }
+/* 1 if x, below the normal range, became 0; or a low word of it did: that is below 2^-1022 */
+static int is_flushed(double x, double y, double least) {
+    return x == y || (fabs(x) <= least && y == 0) || fabs(x - y) < DBL_MIN;
+}
 
 static void check_flushed(const char *name, const grpo_real *x, const grpo_real *y, int64_t n) {
     const double least = sizeof(grpo_real) == 4 ? (double)FLT_MIN : DBL_MIN;
