@@ -526,7 +526,7 @@ static void gspo_logistic_lse_(const grpo_surrogate *s, gspo_group_ *g) {
     gspo_logistic_lse_side_(g, GSPO_MINUS_, s->tau_neg);
 }
 
-/* F_i = e_i^2, e_i = z + y_i - k A_i: FlowRL (2509.15207) */
+/* F_i = e_i^2, e_i = z + y_i - reward_beta A_i: FlowRL (2509.15207) */
 GRPO_COLD_ void gspo_trajectory_balance_(const grpo_surrogate *s, gspo_group_ *g) {
     grpo_sum sum;
     grpo_dd e;
@@ -545,7 +545,7 @@ GRPO_COLD_ void gspo_trajectory_balance_(const grpo_surrogate *s, gspo_group_ *g
 static int gspo_wins_(const double *x, int64_t i, int64_t j, double min_gap) { return grpo_dd_exceeds(grpo_two_diff(x[i], x[j]), min_gap); }
 
 /* beta (y_i - y_j) */
-static grpo_dd gspo_lead_(grpo_dd y_i, grpo_dd y_j, double k) { return gspo_times_(grpo_dd_minus_(y_i, y_j), k); }
+static grpo_dd gspo_lead_(grpo_dd y_i, grpo_dd y_j, double beta) { return gspo_times_(grpo_dd_minus_(y_i, y_j), beta); }
 
 /* the loss of a pair in which i wins over j, and its derivative by beta (y_i - y_j) */
 GRPO_COLD_ grpo_logistic gspo_pair_loss_(const grpo_surrogate *s, const gspo_group_ *g, int64_t i, int64_t j) {
@@ -589,7 +589,7 @@ static int64_t gspo_argmax_(const double *x, const double *low, int64_t n, doubl
 
 /* F_i = -p_i log softmax(beta y)_i with p = softmax(work array), which is left in `share` */
 GRPO_COLD_ void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
-    const double k = s->beta;
+    const double beta = s->beta;
     gspo_lse_ lse;
     grpo_sum sum;
     grpo_dd top;
@@ -601,13 +601,13 @@ GRPO_COLD_ void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
         grpo_sum_add_(&sum, grpo_times(g->coefficient[i], g->share[i]));
     }
     weight = grpo_sum_total_(&sum);
-    top = gspo_score_(g, gspo_argmax_(g->score, g->score_low, g->n, k < 0 ? -1 : 1));
-    for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), top), k));
+    top = gspo_score_(g, gspo_argmax_(g->score, g->score_low, g->n, beta < 0 ? -1 : 1));
+    for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), top), beta));
     lse = gspo_lse_of_(g, GSPO_ALL_, 0);
     for (int64_t i = 0; i < g->n; i++) {
         p = g->share[i];
         g->value[i] = grpo_times(p, log1p(lse.rest) - g->work[i]);
-        g->slope[i] = grpo_times(k, grpo_plus(grpo_times(gspo_share_of_(g, &lse, i), weight), -grpo_times(p, g->coefficient[i])));
+        g->slope[i] = grpo_times(beta, grpo_plus(grpo_times(gspo_share_of_(g, &lse, i), weight), -grpo_times(p, g->coefficient[i])));
     }
 }
 
@@ -619,15 +619,15 @@ static void gspo_softmax_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g)
     gspo_cross_entropy_(s, g);
 }
 
-/* p = softmax(k o + A/tau): TPO (2604.06159).  p_i is 0 where k o_i has a lower coefficient of K than the largest one */
+/* p = softmax(beta o + A/tau): TPO (2604.06159).  p_i is 0 where beta o_i has a lower coefficient of K than the largest one */
 GRPO_COLD_ void gspo_tilted_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
-    const double k = s->beta;
+    const double beta = s->beta;
     double top = -HUGE_VAL;
-    for (int64_t i = 0; i < g->n; i++) if (-grpo_times(k, g->old_infinite[i]) > top) top = -grpo_times(k, g->old_infinite[i]);
+    for (int64_t i = 0; i < g->n; i++) if (-grpo_times(beta, g->old_infinite[i]) > top) top = -grpo_times(beta, g->old_infinite[i]);
     for (int64_t i = 0; i < g->n; i++) {
-        const grpo_dd o = gspo_times_(grpo_dd_pair_(g->old[i], g->old_low[i]), k);
+        const grpo_dd o = gspo_times_(grpo_dd_pair_(g->old[i], g->old_low[i]), beta);
         const grpo_dd z = grpo_dd_add(o, grpo_dd_div(grpo_dd_of_(g->advantage[i]), s->advantage_temperature));
-        gspo_set_work_(g, i, -grpo_times(k, g->old_infinite[i]) < top ? grpo_dd_of_(-HUGE_VAL) : z);
+        gspo_set_work_(g, i, -grpo_times(beta, g->old_infinite[i]) < top ? grpo_dd_of_(-HUGE_VAL) : z);
     }
     gspo_cross_entropy_(s, g);
 }
@@ -676,13 +676,13 @@ GRPO_COLD_ grpo_dd gspo_z_score_(const gspo_group_ *g, const gspo_standard_ *u, 
  * divisor is 1 */
 GRPO_COLD_ void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g) {
     const gspo_standard_ u = gspo_standard_of_(g, s->group_score_eps);
-    const double k = s->beta;
+    const double beta = s->beta;
     for (int64_t i = 0; i < g->n; i++) {
         grpo_dd e = grpo_dd_of_(g->advantage[i]);
-        double by = g->n == 1 ? k : 0;
+        double by = g->n == 1 ? beta : 0;
         if (g->n > 1 && u.divisor.hi > 0) {
-            e = grpo_dd_minus_(e, gspo_times_(gspo_z_score_(g, &u, i), k));
-            by = u.infinite ? 0 : ldexp(k / u.divisor.hi, -u.exponent);
+            e = grpo_dd_minus_(e, gspo_times_(gspo_z_score_(g, &u, i), beta));
+            by = u.infinite ? 0 : ldexp(beta / u.divisor.hi, -u.exponent);
         }
         g->value[i] = e.hi * e.hi;
         g->slope[i] = grpo_times(g->coefficient[i], grpo_times(-2 * by, e.hi));
@@ -690,17 +690,17 @@ GRPO_COLD_ void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g) {
 }
 
 /* Reg-GRPO (2506.07464): the same with mean and deviation differentiated too, so that n = 1 has no gradient.  With b_i = dL/dz_i =
- * -2 k C_i e_i, s the deviation and D = s + eps: dL/dy_j = (b_j - mean b - z_j (sum b_i z_i) D/((n - 1) s))/D */
+ * -2 beta C_i e_i, s the deviation and D = s + eps: dL/dy_j = (b_j - mean b - z_j (sum b_i z_i) D/((n - 1) s))/D */
 GRPO_COLD_ void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g) {
     const gspo_standard_ u = gspo_standard_of_(g, s->group_score_eps);
-    const double k = s->beta, n = (double)g->n;
+    const double beta = s->beta, n = (double)g->n;
     grpo_sum sum, along;
     grpo_dd mean, tilt = { 0, 0 };
     memset(&sum, 0, sizeof sum);
     memset(&along, 0, sizeof along);
     for (int64_t i = 0; i < g->n; i++) {
-        const grpo_dd z = gspo_z_score_(g, &u, i), e = grpo_dd_minus_(grpo_dd_of_(g->advantage[i]), gspo_times_(z, k));
-        const grpo_dd b = gspo_times_(gspo_times_(e, -2 * k), g->coefficient[i]);
+        const grpo_dd z = gspo_z_score_(g, &u, i), e = grpo_dd_minus_(grpo_dd_of_(g->advantage[i]), gspo_times_(z, beta));
+        const grpo_dd b = gspo_times_(gspo_times_(e, -2 * beta), g->coefficient[i]);
         g->value[i] = e.hi * e.hi;
         g->slope[i] = 0;
         gspo_set_work_(g, i, b);
@@ -813,13 +813,13 @@ GRPO_COLD_ double gspo_binary_cross_entropy_(grpo_dd D, grpo_dd t) {
 
 /* DNO (2404.03715), algorithm 1 */
 GRPO_COLD_ void gspo_pairwise_soft_(const grpo_surrogate *s, gspo_group_ *g) {
-    const double k = s->beta, pairs = (double)g->n * ((double)g->n - 1);
+    const double beta = s->beta, pairs = (double)g->n * ((double)g->n - 1);
     grpo_sum value, slope;
     for (int64_t i = 0; i < g->n; i++) {
         memset(&value, 0, sizeof value);
         memset(&slope, 0, sizeof slope);
         for (int64_t j = 0; j < g->n; j++) {
-            const grpo_dd D = gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, j)), k);
+            const grpo_dd D = gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, j)), beta);
             const grpo_dd t = grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[j]), s->advantage_temperature);
             const double gap = gspo_sigmoid_gap_(D, t);
             if (i == j) continue;
@@ -828,7 +828,7 @@ GRPO_COLD_ void gspo_pairwise_soft_(const grpo_surrogate *s, gspo_group_ *g) {
             grpo_sum_add_(&slope, grpo_times(g->coefficient[j], gap));      /* D and t of (j, i) are those of (i, j) negated */
         }
         g->value[i] = pairs > 0 ? grpo_sum_total_(&value) / pairs : 0;
-        g->slope[i] = pairs > 0 ? grpo_times(k, grpo_sum_total_(&slope)) / pairs : 0;
+        g->slope[i] = pairs > 0 ? grpo_times(beta, grpo_sum_total_(&slope)) / pairs : 0;
     }
 }
 
@@ -865,10 +865,10 @@ static gspo_distance_ gspo_distance_of_(grpo_surrogate_kind kind, grpo_dd p, grp
     return m;
 }
 
-/* DMPO (2605.19461, its code): du_i/ds_j = k u_i ([i = j] - u_j) */
+/* DMPO (2605.19461, its code): du_i/ds_j = beta u_i ([i = j] - u_j) */
 GRPO_COLD_ void gspo_softmax_distance_(const grpo_surrogate *s, gspo_group_ *g) {
-    const double k = s->beta;
-    const int64_t best = gspo_argmax_(g->advantage, NULL, g->n, 1), top = gspo_argmax_(g->score, g->score_low, g->n, k < 0 ? -1 : 1);
+    const double beta = s->beta;
+    const int64_t best = gspo_argmax_(g->advantage, NULL, g->n, 1), top = gspo_argmax_(g->score, g->score_low, g->n, beta < 0 ? -1 : 1);
     grpo_sum sum;
     double through;
     memset(&sum, 0, sizeof sum);
@@ -876,7 +876,7 @@ GRPO_COLD_ void gspo_softmax_distance_(const grpo_surrogate *s, gspo_group_ *g) 
         gspo_set_work_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->advantage_temperature));
     gspo_softmax_(g);
     for (int64_t i = 0; i < g->n; i++) { g->share[i] = g->work[i]; g->share_low[i] = g->work_low[i]; }
-    for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, top)), k));
+    for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, top)), beta));
     gspo_softmax_(g);
     for (int64_t i = 0; i < g->n; i++) {
         const gspo_distance_ m = gspo_distance_of_(s->kind, grpo_dd_pair_(g->share[i], g->share_low[i]), gspo_work_(g, i));
@@ -885,7 +885,7 @@ GRPO_COLD_ void gspo_softmax_distance_(const grpo_surrogate *s, gspo_group_ *g) 
         grpo_sum_add_(&sum, g->slope[i]);
     }
     through = grpo_sum_total_(&sum);
-    for (int64_t i = 0; i < g->n; i++) g->slope[i] = grpo_times(k, grpo_plus(g->slope[i], -grpo_times(g->work[i], through)));
+    for (int64_t i = 0; i < g->n; i++) g->slope[i] = grpo_times(beta, grpo_plus(g->slope[i], -grpo_times(g->work[i], through)));
 }
 
 typedef void (*gspo_function_)(const grpo_surrogate *s, gspo_group_ *g);

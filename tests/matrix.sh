@@ -152,6 +152,17 @@ for option in "-ffast-math -fno-finite-math-only" "-fassociative-math -fno-signe
 done
 clang -O2 -DGRPO_ALLOW_FAST_MATH $option -I. "$work/reordered.c" -lm -o "$work/reordered" >"$work/log" 2>&1
 "$work/reordered"; verdict "clang $option -DGRPO_ALLOW_FAST_MATH" $?
+# nor does a C library announce that its fma is not exact
+{ printf '#include <math.h>\n#define fma(a, b, c) ((a) * (b) + (c))\n'; cat "$work/reordered.c"; } >"$work/fma.c"
+gcc -std=c99 -I. "$work/fma.c" -lm -o "$work/reordered" >"$work/log" 2>&1
+"$work/reordered"; [ $? -eq 1 ]; verdict "the loss refuses an fma that rounds twice" $?
+
+# excess precision does not compile
+for unit in 387 both; do
+    [ "$(uname -m)" = x86_64 ] || continue
+    gcc -std=c99 -mfpmath=$unit -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1
+    [ $? -ne 0 ] && grep -q "excess precision" "$work/log"; verdict "gcc refuses -mfpmath=$unit" $?
+done
 
 # float and double in one program; without the implementation of one it does not link
 cat >"$work/float.c" <<'C'
