@@ -251,9 +251,9 @@ function about(side) {
     : "No configuration of TRL or verl that is written down here says exactly this.", open[2]);
 }
 
-// ---- a small policy that trains -----------------------------------------------------------------------------------------------------------
+// ---- a small policy that trains ---------------------------------------------------------------------------------------------------------
 
-let training = {};                                       // settings, batches done, of each side the numbers of every batch, or why it was refused
+let training = {};                                       // settings, batches done, of each side its curves, or why it was refused
 
 // Some batches of each side: as many as a frame has time for.
 function trainSome(until) {
@@ -295,23 +295,24 @@ function trainingPanel(name, k, curves) {
     label(left - 4, top + h, "0", "end"), label(left, H - 14, "batch 1", "start"), label(left + w, H - 14, String(BATCHES), "end")];
   curves.forEach((curve, side) => draws.push(svg("polyline", { class: SIDES[side],
     points: curve.map((p, n) => `${x(n).toFixed(1)},${y(p[k]).toFixed(1)}`).join(" ") })));
-  const now = SIDES.map((id, side) => `${id.toUpperCase()} ${curves[side].length ? short(+curves[side].at(-1)[k].toFixed(3)) : "none"}`).join(", ");
-  return element("figure", [svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${name} of A and B over the batches` }, ...draws),
-    element("figcaption", `${name[0].toUpperCase()}${name.slice(1)}: ${now}`)]);
+  const last = curves.map(curve => curve.length ? short(+curve.at(-1)[k].toFixed(3)) : "none");
+  const picture = { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${name} of A and B over the batches` };
+  return element("figure", [svg("svg", picture, ...draws),
+    element("figcaption", `${name[0].toUpperCase()}${name.slice(1)}: A ${last[0]}, B ${last[1]}`)]);
 }
 
 function showTraining(t) {
   $("training").replaceChildren(...MEASURES.map((name, k) => trainingPanel(name, k, t.curves)));
-  const refused = SIDES.map((id, side) => t.refused[side] && `${id.toUpperCase()} does not train here: ${t.refused[side]}. This policy has rewards,
-    log-probabilities, a reference and entropies only.`).filter(x => x);
-  $("training-says").textContent = refused.join(" ");
+  const refused = SIDES.map((id, side) => t.refused[side] && `${id.toUpperCase()} does not train here: ${t.refused[side]}.`).filter(x => x);
+  $("training-says").textContent = refused.length ? `${refused.join(" ")} There are rewards, log-probabilities, a reference and entropies.` : "";
   SIDES.forEach((id, side) => {
     const to = $("responses-" + id);
     to.replaceChildren();
     if (t.done < BATCHES || t.refused[side]) return;
     lib.train_responses(side);
     const lines = records().map((r, prompt) => [0, 2, 4].map(k => r[k] + (r[k + 1] === "right" ? "" : " (wrong)")).join("  "));
-    to.append(element("p", [element("span", `${id.toUpperCase()}, what it writes after training`, { className: "name-" + id }), ": three responses to each prompt"]),
+    const title = element("span", `${id.toUpperCase()}, what it writes after training`, { className: "name-" + id });
+    to.append(element("p", [title, ": three responses to each prompt"]),
       element("pre", lines.join("\n")));
   });
 }

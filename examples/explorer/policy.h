@@ -8,7 +8,8 @@
 #define GRPO_LOGITS_IMPLEMENTATION
 #include "../../extra/grpo_logits.h"
 
-enum { PROMPTS = 4, VOCAB = 6, END = 0, START = 0, LIMIT = 12, RUNS = 8, MOST_SAMPLED = PROMPTS * MOST_RESPONSES, MOST_ROWS = MOST_SAMPLED * LIMIT };
+enum { PROMPTS = 4, VOCAB = 6, END = 0, START = 0, LIMIT = 12, RUNS = 8 };
+enum { MOST_SAMPLED = PROMPTS * MOST_RESPONSES, MOST_ROWS = MOST_SAMPLED * LIMIT };
 enum { N_LOGITS = PROMPTS * VOCAB * VOCAB };                                /* (prompt, token before, token) */
 
 typedef struct {
@@ -90,7 +91,10 @@ static grpo_logits_batch rows_of(const double *logits, const grpo_batch *b, doub
     grpo_logits_batch x;
     memset(&x, 0, sizeof x);
     for (int64_t t = 0; t < b->n_tokens; t++)
-        for (int v = 0; v < VOCAB; v++) sampled.logits[VOCAB * t + v] = logits ? logits[sampled.row[t] + v] : first_logit(sampled.row[t] + v);
+        for (int v = 0; v < VOCAB; v++) {
+            const int k = sampled.row[t] + v;
+            sampled.logits[VOCAB * t + v] = logits ? logits[k] : first_logit(k);
+        }
     x.logits.logits = sampled.logits; x.logits.rows = b->n_tokens; x.logits.vocab = x.logits.stride = VOCAB;
     x.logits.target = sampled.token; x.logits.temperature = 1;
     x.part = sampled.part; x.logp = logp; x.entropy = entropy; x.dlogits = sampled.dlogits;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The explorer's page in a browser without a window: every number of every row has the bits that the headers give when they are compiled
 here; all controls have labels, nothing is wider than a phone, nothing comes from a network, no script fails, an address that names no
-objective is answered in words, the small policy learns.  Ends with "N passed, N failed"; says that it is skipped where there is no chromium."""
+objective is answered in words, the small policy learns.  Ends with "N passed, N failed"; says that it is skipped where there is no
+chromium."""
 import os
 import re
 import shutil
@@ -96,7 +97,8 @@ def check_training():
     (a, b), _ = trained("a=grpo&b=grpo&b.penalty.kl=none")
     verdict("GRPO's KL holds lengths and entropy", a[2] > 1.2 * b[2] and a[3] > 2 * b[3] and min(a[0], b[0]) > 0.9, str((a, b)))
     (a, b), said = trained("a=gspo&b=vapo")
-    verdict("a row that reads what the small policy has not says so", a[0] > 0.9 and b == [0] * 4 and "B does not train here: batch.value is NULL" in said, said)
+    verdict("a row that reads what the small policy has not says so",
+            a[0] > 0.9 and b == [0] * 4 and "B does not train here: batch.value is NULL" in said, said)
 
 
 def check_evidence():
