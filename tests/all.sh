@@ -34,7 +34,7 @@ usual() { # usual seconds of each step on two cores, with another step running i
 1 tables of objectives and of the catalogue
 1 links and tables of the pages
 10 the pictures are of these numbers
-15 the explorer shows the library's numbers
+30 the explorer shows the library's numbers
 12 results of programs as a site
 1 every setting of every row has a source
 3 configurations of frameworks translate

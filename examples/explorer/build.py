@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes explorer.html of explorer.c, page.html and page.js: one file that needs no network.
+"""Makes explorer.html of explorer.c, policy.h, page.html and page.js: one file that needs no network.
 
     examples/explorer/build.py            writes it; needs clang, lld, wasi-libc and libclang-rt-14-dev-wasm32 (Debian packages)
     examples/explorer/build.py --check    is it made of what is there now?  Builds it again where that clang is, else compares checksums"""
@@ -15,8 +15,9 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
 PAGE = os.path.join(HERE, "explorer.html")
-INPUTS = ["grpo.h", "grpo_blocks.h", "grpo_rows.h", "gspo.h", "tests/conformance/translate"] + [
-    "examples/explorer/" + name for name in ("explorer.c", "page.html", "page.js", "build.py")]
+INPUTS = ["grpo.h", "grpo_blocks.h", "grpo_rows.h", "gspo.h", "extra/grpo_logits.h", "extra/grpo_shared_logits.h", "extra/grpo_shared_loops.h",
+          "tests/conformance/translate"] + [
+    "examples/explorer/" + name for name in ("explorer.c", "policy.h", "page.html", "page.js", "build.py")]
 COMPILE = ["clang", "--target=wasm32-wasi", "-std=c99", "-Os", "-mexec-model=reactor", "-DNDEBUG", "-Wl,--strip-all"]
 # as a user writes them; what they come to is the translator's word
 CONFIGURATIONS = [("trl", "loss_type = " + name) for name in ("grpo", "dr_grpo", "dapo", "bnpo", "cispo", "sapo", "luspo", "vespo")] + [

@@ -1,4 +1,5 @@
-/* What the explorer's page computes, by the headers: two objectives A and B, one small batch, curves over the log-ratio of one token.
+/* What the explorer's page computes, by the headers: two objectives A and B, one small batch, curves over the log-ratio of one token; and, in
+ * policy.h, a small policy that trains.
  *
  *     examples/explorer/build.py                    makes explorer.html of this, page.html and page.js
  *     cc -std=c99 -DEXPLORER_MAIN explorer.c -lm    prints the numbers that the page writes at #test, for test.py to compare
@@ -228,6 +229,8 @@ EXPORT(reads_reference) int reads_reference(int side, int from_rewards) {
     return gspo_loss(&objective[side], &b, a.advantage, NULL, &out, &report) != GRPO_OK;
 }
 
+#include "policy.h"
+
 #ifdef EXPLORER_MAIN
 static void print(const char *name, const char *what, int n) {
     printf("%s %s", name, what);
@@ -239,7 +242,8 @@ static void print(const char *name, const char *what, int n) {
     printf("\n");
 }
 
-/* every row: two curves, a batch by given advantages and one by rewards, a curve where the other log-ratios are 0; as page.js at #test */
+/* every row: two curves, a batch by given advantages and one by rewards, a curve where the other log-ratios are 0, and the second of two batches
+ * of training; as page.js at #test */
 int main(void) {
     int n;
     const grpo_preset *row = grpo_presets(&n);
@@ -252,6 +256,8 @@ int main(void) {
         set_others(0);
         print(row[k].name, "alone", 4 * curve(0, 1, 4, 6, -1, 1, 9));
         set_others(0.125);
+        train_begin(0);
+        print(row[k].name, "trained", train_batch(0, 4, 2, 0.125) && train_batch(0, 4, 2, 0.125) ? 4 : 0);
     }
     return 0;
 }

@@ -2,7 +2,8 @@
 const $ = id => document.getElementById(id);
 const POINTS = 161, SIDES = ["a", "b"];
 const PANELS = [["term", 1, 1], ["term", -1, 1], ["gradient", 1, 2], ["gradient", -1, 2]];
-const SLIDERS = ["log-ratio", "reference", "reach", "advantage", "reward", "responses", "length"];
+const SLIDERS = ["log-ratio", "reference", "reach", "advantage", "reward", "responses", "length", "rate", "updates"];
+const BATCHES = 100, MEASURES = ["mean reward", "clip fraction", "tokens per response", "entropy of a token, nats"];
 const usual = [[], []];                                  // the fields of each side's row, before they are changed
 let lib, rows, fields;
 
@@ -46,7 +47,8 @@ const curve = (side, advantage, s, low, high, n) => {
 
 function setting() {
   const s = { logRatio: +$("log-ratio").value, reference: +$("reference").value, advantage: +$("advantage").value, reward: +$("reward").value,
-    fromRewards: +$("from").value, responses: +$("responses").value, length: +$("length").value, reach: 2 ** +$("reach").value };
+    fromRewards: +$("from").value, responses: +$("responses").value, length: +$("length").value, reach: 2 ** +$("reach").value,
+    rate: 2 ** +$("rate").value, updates: +$("updates").value };
   s.size = s.fromRewards ? 1 : Math.abs(s.advantage) || 1;  // |A| of the curves
   s.hasReference = [0, 1].some(side => lib.reads_reference(side, s.fromRewards));
   return s;
@@ -57,7 +59,7 @@ const short = x => Number.isFinite(x) ? String(+x.toPrecision(4)) : String(x);
 // Their values in words; those that would change nothing are off.
 function showSetting(s) {
   for (const id of SLIDERS) {
-    const x = short(id === "reach" ? s.reach : +$(id).value);
+    const x = short(id in s ? s[id] : +$(id).value);
     $(id + "-is").value = x;
     $(id).setAttribute("aria-valuetext", id === "reach" ? "\u00b1" + x : x);
   }
@@ -249,6 +251,72 @@ function about(side) {
     : "No configuration of TRL or verl that is written down here says exactly this.", open[2]);
 }
 
+// ---- a small policy that trains ---------------------------------------------------------------------------------------------------------
+
+let training = {};                                       // settings, batches done, of each side its curves, or why it was refused
+
+// Some batches of each side: as many as a frame has time for.
+function trainSome(until) {
+  const t = training;
+  for (; t.done < BATCHES && (t.done % 2 || performance.now() < until); t.done++)
+    t.curves.forEach((curve, side) => {
+      if (t.refused[side]) return;
+      if (lib.train_batch(side, t.responses, t.updates, t.rate)) curve.push(numbers(MEASURES.length));
+      else t.refused[side] = told();
+    });
+  showTraining(t);
+}
+
+function trainInFrames() {
+  const t = training, step = () => {
+    if (t !== training) return;                            // begun anew since
+    trainSome(performance.now() + (matchMedia("(prefers-reduced-motion: reduce)").matches ? 1e9 : 25));
+    if (t.done < BATCHES) requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
+
+// From the start, where something has changed that training depends on.
+function retrain(s) {
+  const key = JSON.stringify([asJSON(0), asJSON(1), s.responses, s.updates, s.rate]);
+  if (key === training.key) return;
+  training = { key, responses: s.responses, updates: s.updates, rate: s.rate, done: 0, curves: [[], []], refused: ["", ""] };
+  for (const side of [0, 1]) lib.train_begin(side);
+  trainInFrames();
+}
+
+function trainingPanel(name, k, curves) {
+  const W = 380, H = 170, left = 62, top = 10, w = W - left - 8, h = 124;
+  const high = k === 0 ? 1 : Math.max(1e-3, ...curves.flat().map(x => x[k]));
+  const x = n => left + w * n / (BATCHES - 1), y = v => top + h * (1 - v / high);
+  const label = (px, py, t, anchor) => svg("text", { x: px, y: py, "text-anchor": anchor }, t);
+  const draws = [svg("line", { class: "axis", x1: left, x2: left + w, y1: top + h, y2: top + h }),
+    svg("line", { class: "axis", x1: left, x2: left, y1: top, y2: top + h }), label(left - 4, top + 8, short(high), "end"),
+    label(left - 4, top + h, "0", "end"), label(left, H - 14, "batch 1", "start"), label(left + w, H - 14, String(BATCHES), "end")];
+  curves.forEach((curve, side) => draws.push(svg("polyline", { class: SIDES[side],
+    points: curve.map((p, n) => `${x(n).toFixed(1)},${y(p[k]).toFixed(1)}`).join(" ") })));
+  const last = curves.map(curve => curve.length ? short(+curve.at(-1)[k].toFixed(3)) : "none");
+  const picture = { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${name} of A and B over the batches` };
+  return element("figure", [svg("svg", picture, ...draws),
+    element("figcaption", `${name[0].toUpperCase()}${name.slice(1)}: A ${last[0]}, B ${last[1]}`)]);
+}
+
+function showTraining(t) {
+  $("training").replaceChildren(...MEASURES.map((name, k) => trainingPanel(name, k, t.curves)));
+  const refused = SIDES.map((id, side) => t.refused[side] && `${id.toUpperCase()} does not train here: ${t.refused[side]}.`).filter(x => x);
+  $("training-says").textContent = refused.length ? `${refused.join(" ")} There are rewards, log-probabilities, a reference and entropies.` : "";
+  SIDES.forEach((id, side) => {
+    const to = $("responses-" + id);
+    to.replaceChildren();
+    if (t.done < BATCHES || t.refused[side]) return;
+    lib.train_responses(side);
+    const lines = records().map((r, prompt) => [0, 2, 4].map(k => r[k] + (r[k + 1] === "right" ? "" : " (wrong)")).join("  "));
+    const title = element("span", `${id.toUpperCase()}, what it writes after training`, { className: "name-" + id });
+    to.append(element("p", [title, ": three responses to each prompt"]),
+      element("pre", lines.join("\n")));
+  });
+}
+
 // ---- the page ---------------------------------------------------------------------------------------------------------------------------
 
 function draw(refused) {
@@ -264,6 +332,7 @@ function draw(refused) {
   $("refused").textContent = [refused, ...batches.map((b, side) => b.refused && `${SIDES[side].toUpperCase()}, ${b.refused}`)].filter(t => t).join("; ");
   about(0);
   about(1);
+  retrain(s);
 }
 
 function takeRow(side, k) {
@@ -280,11 +349,12 @@ function chooseRow(side) {
   draw();
 }
 
-// The address names the two, and the fields that were changed: #a=dapo&b=cispo&b.surrogate.weight_max=3.
+// The address names the two, the fields that were changed, and the sliders: #a=dapo&b=cispo&b.surrogate.weight_max=3&updates=16.
 function writeAddress() {
   const pairs = SIDES.map((id, side) => [id, rows[+$("row-" + id).value].name]);
   const written = (k, x) => fields[k].choices.length ? fields[k].choices[x].name : x;
   SIDES.forEach((id, side) => pairs.push(...changed(side).map(([k, x]) => [`${id}.${fields[k].path}`, written(k, x)])));
+  pairs.push(...SLIDERS.filter(id => $(id).value !== $(id).defaultValue).map(id => [id, $(id).value]));
   history.replaceState(null, "", "#" + new URLSearchParams(pairs));
 }
 
@@ -305,10 +375,12 @@ function chooseAsAddressed() {
     takeRow(side, index(name) < 0 ? index(shown[side]) : index(name));
     for (const [key, given] of asked) if (key.startsWith(id + ".")) unknown.push(takeField(side, key.slice(2), given));
   });
+  for (const id of SLIDERS) $(id).value = asked.get(id) ?? $(id).defaultValue;
   $("unknown").textContent = unknown.filter(t => t).join(" ");
 }
 
 function begin() {
+  $("training-batches").textContent = BATCHES;
   SIDES.forEach((id, side) => {
     $("row-" + id).replaceChildren(...rowOptions());
     $("row-" + id).addEventListener("change", () => chooseRow(side));
@@ -321,6 +393,7 @@ function begin() {
   $("choice").addEventListener("change", () => setField($("choice").value));
   $("value").addEventListener("change", () => setField($("value").value));
   for (const id of [...SLIDERS, "others", "from", "scale"]) $(id).addEventListener("input", () => draw());
+  for (const id of SLIDERS) $(id).addEventListener("change", writeAddress);
   showField();
   draw();
 }
@@ -343,6 +416,8 @@ function test() {
     lib.set_others(0);
     lines.push(bits(row.name, "alone", 4 * lib.curve(0, 1, 4, 6, -1, 1, 9)));
     lib.set_others(0.125);
+    lib.train_begin(0);
+    lines.push(bits(row.name, "trained", lib.train_batch(0, 4, 2, 0.125) && lib.train_batch(0, 4, 2, 0.125) ? 4 : 0));
   });
   lib.choose_row(0, +$("row-a").value);
   return lines.join("\n");
@@ -351,11 +426,14 @@ function test() {
 function look() {
   document.body.style.width = "360px";                        // no window is as narrow as a phone
   draw();
+  while (training.done < BATCHES) trainSome(Infinity);
+  const trained = training.curves.map(c => (c.at(-1) || []).map(x => x.toFixed(3)).join(" "));
   const controls = [...document.querySelectorAll("select, input, button")], labelled = controls.filter(c => c.labels && c.labels.length);
   const drawn = document.querySelectorAll("#curves polyline").length, filled = [...document.querySelectorAll("#about-a td")].filter(c => c.textContent).length;
   return `width ${document.body.scrollWidth} of 360, controls ${controls.length}, labelled ${labelled.length}, curves ${drawn}, settings ${filled}\n`
     + `shown ${SIDES.map(id => rows[+$("row-" + id).value].name).join(" ")}\n`
-    + `changed ${[...document.querySelectorAll(".sides strong")].map(e => e.textContent.trim()).join(" ") || "nothing"}\nsaid ${$("unknown").textContent}`;
+    + `changed ${[...document.querySelectorAll(".sides strong")].map(e => e.textContent.trim()).join(" ") || "nothing"}\nsaid ${$("unknown").textContent}\n`
+    + `trained ${trained.join(", ")}\n${$("training-says").textContent}`;
 }
 
 addEventListener("error", e => { document.title = "error: " + e.message; });

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The explorer's page in a browser without a window: every number of every row has the bits that the headers give when they are compiled
 here; all controls have labels, nothing is wider than a phone, nothing comes from a network, no script fails, an address that names no
-objective is answered in words.  Ends with "N passed, N failed"; says that it is skipped where there is no chromium."""
+objective is answered in words, the small policy learns.  Ends with "N passed, N failed"; says that it is skipped where there is no
+chromium."""
 import os
 import re
 import shutil
@@ -33,9 +34,12 @@ def dumped(fragment, width):
 
 
 def shown(fragment, width):
-    """What the page has written at its end, and its title."""
-    out = dumped(fragment, width)
-    found = re.search(r'<pre id="found">(.*?)</pre>', out, re.S)
+    """What the page has written at its end, and its title.  A busy machine's browser may stop before the page's script has: asked again."""
+    for _ in range(3):
+        out = dumped(fragment, width)
+        found = re.search(r'<pre id="found">(.*?)</pre>', out, re.S)
+        if found:
+            break
     title = re.search(r"<title>(.*?)</title>", out, re.S)
     return found.group(1).strip().splitlines() if found else [], title.group(1) if title else "no page"
 
@@ -53,7 +57,7 @@ def check_numbers():
     here = computed()
     verdict("no script fails", not title.startswith("error") and page, title)
     differ = [a for a, b in zip(page, here) if a != b]
-    verdict(f"{len(here)} lines of numbers of {len(here) // 5} rows have the bits of the library",
+    verdict(f"{len(here)} lines of numbers of {len(here) // 6} rows have the bits of the library",
             len(page) == len(here) > 1000 and not differ, f"{len(page)} lines, {len(differ)} differ, first {differ[:1]}"[:300])
 
 
@@ -74,7 +78,27 @@ def check_address():
              ["shown grpo dapo", "changed nothing", 'said No objective is named "nosuch": A is grpo. No field is named "nosuch". '
               'penalty.kl has no choice "k9".'])):
         page, _ = shown("look&" + fragment, 500)
-        verdict(what, [line.strip() for line in page[1:]] == right, str(page))
+        verdict(what, [line.strip() for line in page[1:4]] == right, str(page))
+
+
+def trained(fragment):
+    """Of A and of B, the last batch's mean reward, clip fraction, tokens per response, entropy per token; and what is said of training."""
+    page, _ = shown("look&" + fragment, 500)
+    sides = page[4].removeprefix("trained ").split(", ") if len(page) > 4 else ["", ""]
+    return [[float(x) for x in side.split()] or [0] * 4 for side in sides], " ".join(page[5:])
+
+
+def check_training():
+    """What the page tells its reader to try."""
+    (a, b), _ = trained("a=dapo&b=cispo&updates=1")
+    verdict("with one step on each batch, DAPO and CISPO are one curve, and learn", a == b and a[0] > 0.9 and a[1] == 0, str((a, b)))
+    (a, b), _ = trained("a=dapo&b=reinforce&updates=16")
+    verdict("with sixteen REINFORCE's entropy is gone, DAPO's is not", a[3] > 0.1 and b[3] < 0.05, str((a, b)))
+    (a, b), _ = trained("a=grpo&b=grpo&b.penalty.kl=none")
+    verdict("GRPO's KL holds lengths and entropy", a[2] > 1.2 * b[2] and a[3] > 2 * b[3] and min(a[0], b[0]) > 0.9, str((a, b)))
+    (a, b), said = trained("a=gspo&b=vapo")
+    verdict("a row that reads what the small policy has not says so",
+            a[0] > 0.9 and b == [0] * 4 and "B does not train here: batch.value is NULL" in said, said)
 
 
 def check_evidence():
@@ -94,6 +118,7 @@ def check_network():
 check_numbers()
 check_look()
 check_address()
+check_training()
 check_evidence()
 check_network()
 print(f"{passed} passed, {failed} failed")
