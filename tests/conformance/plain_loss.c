@@ -1079,7 +1079,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the ratio is halved", FOR_ANY, ratio_times, 0.5),
     EDIT(NULL, "the ratio is doubled", FOR_ANY, ratio_times, 2),
     EDIT("RATIO-01", NULL, FOR_ANY, old_is_policy, 0),
-    EDIT("RATIO-08", NULL, FOR_ANY, log_ratio_times, 0),
+    EDIT("RATIO-01a", NULL, FOR_ANY, log_ratio_times, 0),
     EDIT("RATIO-06", NULL, FOR_ANY, old_is_reference, 0),
     EDIT(NULL, "the ratio's denominator is logp_rollout", FOR_ANY, old_is_rollout, 0),
     EDIT(NULL, "the ratio's denominator is logp_old", FOR_ANY, old_is_old, 0),
@@ -1140,7 +1140,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the advantage stands at the last token of a response alone", FOR_ANY, advantage_of_one, -1),
     EDIT(NULL, "each response has the advantage of the next one", FOR_ANY, advantage_of_other, 1),
     EDIT(NULL, "each response has the advantage of the one before", FOR_ANY, advantage_of_other, -1),
-    EDIT("ADV-34", NULL, FOR_ANY, advantage_drifts, 0),
+    EDIT("ADV-25b", NULL, FOR_ANY, advantage_drifts, 0),
     /* the clip */
     POLICY("CLIP-01", NULL, FOR_CLIP, unclipped),
     POLICY(NULL, "minimum and maximum are exchanged in the clip", FOR_CLIP, exchanged),

@@ -460,6 +460,19 @@ def mask_of_last_step(a):
     a.around(axis, "advantages", advantages)
 
 
+SUMMED = both(option("advantage", "credit", "step"), option("advantage", "step_value", "reward"),
+              lambda o, b: o["advantage"]["step_discount"] == "steps" or o["advantage"]["gamma"] == 1)
+
+
+@defect("ADV-24a", both(rewards_judged, SUMMED), "steps", "ragged", "choices-advantage-step-1", "choices-advantage-step-group_std",
+        seen="IGPO #5 (its first code, then corrected)", shows="responses of more than one step", stages=MADE)
+def returns_normalised(a):
+    """The rewards of steps are summed to go first, and the sums are normalised. Right: the rewards are normalised, then summed to go."""
+    choice = a.objective["advantage"]
+    gamma = choice["step_gamma"] if choice["step_discount"] == "steps" else 1
+    a.choose("advantage", step_value="return", step_gamma=gamma, credit="step_own", step_discount="tokens")
+
+
 def before_hole(sequence):
     """Unmasked tokens that are followed by a masked one."""
     following = {t.t for t in sequence.unmasked}
@@ -526,7 +539,7 @@ def masked_in_trace(a):
     a.swap(axis.CREDIT, "gae", gae)
 
 
-@defect("ADV-31", both(rewards_judged, option("advantage", "credit", "return", "gae"), option("advantage", "bootstrap", "zero")),
+@defect("ADV-22a", both(rewards_judged, option("advantage", "credit", "return", "gae"), option("advantage", "bootstrap", "zero")),
         "values", "ragged", "choices-advantage-return-0.5", "choices-advantage-gae-0.5-0.75",
         seen="miles before #1720 (6875694c5)", shows="context parallelism (here: two ranks with half of each response)", stages=MADE)
 def reward_at_end_of_first_piece(a):
@@ -541,22 +554,9 @@ def reward_at_end_of_first_piece(a):
     a.swap(credit_axis, "token_rewards", token_rewards)
 
 
-SUMMED = both(option("advantage", "credit", "step"), option("advantage", "step_value", "reward"),
-              lambda o, b: o["advantage"]["step_discount"] == "steps" or o["advantage"]["gamma"] == 1)
-
-
-@defect("ADV-33", both(rewards_judged, SUMMED), "steps", "ragged", "choices-advantage-step-1", "choices-advantage-step-group_std",
-        seen="IGPO #5 (its first code, then corrected)", shows="responses of more than one step", stages=MADE)
-def returns_normalised(a):
-    """The rewards of steps are summed to go first, and the sums are normalised. Right: the rewards are normalised, then summed to go."""
-    choice = a.objective["advantage"]
-    gamma = choice["step_gamma"] if choice["step_discount"] == "steps" else 1
-    a.choose("advantage", step_value="return", step_gamma=gamma, credit="step_own", step_discount="tokens")
-
-
 # ---- marked tokens
 
-@defect("ADV-32", both(rewards_judged, option("advantage", "marked", "fixed")), "mistakes-penalised", "mistakes-penalised-dapo",
+@defect("ADV-26", both(rewards_judged, option("advantage", "marked", "fixed")), "mistakes-penalised", "mistakes-penalised-dapo",
         seen="NeMo-RL before #2787 (09b63d9bd)", shows="a response with marked tokens and others", stages=MADE)
 def marks_in_a_view(a):
     """The advantages of a response are a view of one number, so the value written at its marked tokens becomes that of all its tokens.
@@ -717,21 +717,6 @@ PLAIN_TOKENS = both(option("ratio", "level", "token"), option("surrogate", "kind
                     lambda o, b: "mask" not in b and len(b["length"]) > 1)
 
 
-def several_rows(o, b):
-    return len(b["length"]) > 1 and not any(isinstance(x, str) for row in b.get("advantage", ()) for x in row)
-
-
-@defect("ADV-34", several_rows, "ragged", "uneven", "choices-surrogate-ppo_clip",
-        seen="xtuner before #2095, whose prompts hide it where all tokens of a response have one advantage",
-        shows="several responses packed in a row (here: the batch is one row, without prompts)", stages=("loss",))
-def drifting_advantages(a):
-    """The advantages of each response in a packed row are one longer than its tokens, so those of the first response are one token late,
-    those of the second two, and so on. Right: each at its own token."""
-    late = [x for row in a.second["advantage"] for x in row[:1] + row]
-    for row in a.second["advantage"]:
-        row[:], late = late[:len(row)], late[len(row):]
-
-
 @defect("ADV-25a", PLAIN_TOKENS, "ragged", "signs",
         seen="prime-rl before 8d77a2cd9", shows="more than one response", stages=("loss",))
 def advantages_of_all(a):
@@ -746,3 +731,18 @@ def advantages_of_all(a):
         for name in ("term", "dlogp"):
             found[name] = [[sum(part[name][i][t] for part in parts) for t in range(T)] for i, T in enumerate(a.second["length"])]
     a.answered(answers, "loss", "term", "dlogp")
+
+
+def several_rows(o, b):
+    return len(b["length"]) > 1 and not any(isinstance(x, str) for row in b.get("advantage", ()) for x in row)
+
+
+@defect("ADV-25b", several_rows, "ragged", "uneven", "choices-surrogate-ppo_clip",
+        seen="xtuner before #2095, whose prompts hide it where all tokens of a response have one advantage",
+        shows="several responses packed in a row (here: the batch is one row, without prompts)", stages=("loss",))
+def drifting_advantages(a):
+    """The advantages of each response in a packed row are one longer than its tokens, so those of the first response are one token late,
+    those of the second two, and so on. Right: each at its own token."""
+    late = [x for row in a.second["advantage"] for x in row[:1] + row]
+    for row in a.second["advantage"]:
+        row[:], late = late[:len(row)], late[len(row):]

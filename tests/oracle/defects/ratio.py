@@ -75,7 +75,7 @@ def batch_centred(a):
     a.swap(axis, "log_units", lambda choice, tokens: [axis.log_ratio(choice, t) - linear(columns[t.t]) for t in tokens])
 
 
-@defect("RATIO-08", ratio_used, "ragged", "signs", "choices-surrogate-ppo_clip", "choices-surrogate-ratio",
+@defect("RATIO-01a", ratio_used, "ragged", "signs", "choices-surrogate-ppo_clip", "choices-surrogate-ratio",
         seen="mlx-lm-lora before f84e54e (#49, #50), by default", shows="a surrogate whose gradient comes from the ratio", stages=LOSS)
 def ratio_without_graph(a):
     """The log-ratio is a constant 0, which does not depend on the policy: every ratio is 1, and its gradient 0. Right: the policy's
