@@ -432,7 +432,7 @@ static int is_possible(const item *it, const answer *a) {
 /* can the cause be in the value alone or in the gradient alone? */
 static int has_halves(const cause *x, const item *it) {
     const numbers *of = it->found->of;
-    if (x->kind == CAUSE_PAIR || x->stage != STAGE_LOSS) return 0;
+    if (x->whole || x->kind == CAUSE_PAIR || x->stage != STAGE_LOSS) return 0;
     return it->loss ? of[OUT_DLOGITS].value || of[OUT_DHIDDEN].value || of[OUT_DWEIGHT].value : of[OUT_DLOGP].value != NULL;
 }
 
@@ -460,6 +460,7 @@ static void try_computed(diagnostician *d, const item *it) {
         computed_mistake m = computed_named(it->stage, n);
         cause x = cause_of(m.id ? CAUSE_KNOWN : CAUSE_COMPUTED, it->stage);
         answer a;
+        x.whole = m.whole;
         if (strcmp(m.name, computed_named(it->stage, first).name)) first = n;
         if (!m.id) put_forms(&x, it->stage, m.name);
         if (computed_answer(it->c, it->stage, n, &a)) try_answer(d, it, &x, m.name, &a);

@@ -33,6 +33,7 @@ typedef struct {
     char *name, *text;
     cause_kind kind;
     cause_half half;
+    int whole;                      /* it is not looked for in the gradient alone or the value alone */
     stage_kind stage;               /* not of CAUSE_KNOWN, which may be of several stages */
     int form[N_STAGES], forms[N_STAGES];        /* variants that plain.h computes under this name: index of the first, and how many */
     change made[2];                 /* of CAUSE_CHANGE and CAUSE_PAIR */

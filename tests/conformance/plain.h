@@ -4,7 +4,10 @@
 #define PLAIN_H
 #include "answer.h"
 
-typedef struct { const char *id, *name; } computed_mistake;     /* id: the one in DEFECTS.md, NULL if it is not there */
+typedef struct {
+    const char *id, *name;      /* id: the one in DEFECTS.md, NULL if it is not there */
+    int whole;                  /* not looked for in the gradient alone, which is another mistake, or the value alone */
+} computed_mistake;
 
 /* Mistakes with the same name are forms of it, such as by automatic differentiation and with a hand-written gradient; they are adjacent. */
 int computed_count(stage_kind stage);

@@ -184,7 +184,7 @@ static const mistake mistakes[] = {
     GROUPS("ADV-02", NULL, ONE_GROUP),
     GROUPS("ADV-06", NULL, EACH_ALONE),
     GROUPS("ADV-29", NULL, EVERY_OTHER),
-    GROUPS(NULL, "groups are chunks of equal size, whatever the batch says", EQUAL_CHUNKS),
+    GROUPS("ADV-29d", NULL, EQUAL_CHUNKS),
     AFTER(NULL, "the advantage is multiplied by 2", AFTER_DOUBLED),
     AFTER(NULL, "the advantage is multiplied by 1/2", AFTER_HALVED),
     AFTER(NULL, "the absolute value of the advantage is taken", AFTER_ABSOLUTE),
@@ -237,7 +237,7 @@ enum { N_MASKS = sizeof mask_mistakes / sizeof *mask_mistakes };
 int computed_advantage_count(void) { return N_MISTAKES + N_MASKS; }
 
 computed_mistake computed_advantage_named(int n) {
-    computed_mistake m;
+    computed_mistake m = { 0 };
     if (n >= N_MISTAKES) { m.id = NULL; m.name = mask_mistakes[n - N_MISTAKES].name; return m; }
     m.id = mistakes[n].id;
     m.name = mistakes[n].name ? mistakes[n].name : mistakes[n].id;
@@ -359,12 +359,11 @@ static void put_groups(work *w) {
     int widest = widest_group(w->c);
     for (int64_t g = 0; g < w->c->batch.n_groups; g++)
         for (int64_t i = w->c->batch.group_begin[g]; i < w->c->batch.group_begin[g + 1]; i++) {
-            int size = w->n / (int)w->c->batch.n_groups;
             switch (w->m->groups) {
             case ONE_GROUP: w->group[i] = 0; break;
             case EACH_ALONE: w->group[i] = (int)i; break;
             case EVERY_OTHER: w->group[i] = (int)(i % w->c->batch.n_groups); break;
-            case EQUAL_CHUNKS: w->group[i] = (int)i / (size * (int)w->c->batch.n_groups == w->n ? size : widest); break;
+            case EQUAL_CHUNKS: w->group[i] = (int)i / widest; break;
             default: w->group[i] = (int)g;
             }
         }

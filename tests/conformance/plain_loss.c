@@ -141,6 +141,18 @@ static void advantage_of_other(edited *s, double p) {
     }
     s->advantage = a;
 }
+/* each response's advantages are one longer than its tokens, and read one after the other */
+static void advantage_drifts(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    double *late = room(s, tokens_of(s) + s->c.n_sequences, sizeof *late), *a = room(s, tokens_of(s), sizeof *a);
+    int64_t written = 0, read = 0;
+    (void)p;
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        for (int64_t t = b->length[i] ? -1 : 0; t < b->length[i]; t++) late[written++] = s->advantage[b->offset[i] + (t < 0 ? 0 : t)];
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        for (int64_t t = 0; t < b->length[i]; t++) a[b->offset[i] + t] = late[read++];
+    s->advantage = a;
+}
 
 static double difference_at(edited *s, int64_t k) {
     double d = s->c.batch.logp[k] - (*behaviour(s))[k];     /* the caller has checked that the array exists */
@@ -1067,6 +1079,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the ratio is halved", FOR_ANY, ratio_times, 0.5),
     EDIT(NULL, "the ratio is doubled", FOR_ANY, ratio_times, 2),
     EDIT("RATIO-01", NULL, FOR_ANY, old_is_policy, 0),
+    EDIT("RATIO-01a", NULL, FOR_ANY, log_ratio_times, 0),
     EDIT("RATIO-06", NULL, FOR_ANY, old_is_reference, 0),
     EDIT(NULL, "the ratio's denominator is logp_rollout", FOR_ANY, old_is_rollout, 0),
     EDIT(NULL, "the ratio's denominator is logp_old", FOR_ANY, old_is_old, 0),
@@ -1127,6 +1140,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the advantage stands at the last token of a response alone", FOR_ANY, advantage_of_one, -1),
     EDIT(NULL, "each response has the advantage of the next one", FOR_ANY, advantage_of_other, 1),
     EDIT(NULL, "each response has the advantage of the one before", FOR_ANY, advantage_of_other, -1),
+    EDIT("ADV-25b", NULL, FOR_ANY, advantage_drifts, 0),
     /* the clip */
     POLICY("CLIP-01", NULL, FOR_CLIP, unclipped),
     POLICY(NULL, "minimum and maximum are exchanged in the clip", FOR_CLIP, exchanged),
@@ -1254,9 +1268,10 @@ enum { N_MISTAKES = sizeof mistakes / sizeof *mistakes };
 int computed_loss_count(void) { return N_MISTAKES; }
 
 computed_mistake computed_loss_named(int n) {
-    computed_mistake m;
+    computed_mistake m = { 0 };
     m.id = mistakes[n].id;
     m.name = mistakes[n].name ? mistakes[n].name : mistakes[n].id;
+    m.whole = mistakes[n].edits[0].make == log_ratio_times && mistakes[n].edits[0].p == 0;      /* no gradient: a detached ratio has none */
     return m;
 }
 

@@ -249,7 +249,7 @@ static void back_through(const work *w, answer *out) {
 int computed_rows_count(void) { return N_MISTAKES; }
 
 computed_mistake computed_rows_named(int n) {
-    const computed_mistake m = { mistakes[n].id, mistakes[n].id };
+    const computed_mistake m = { mistakes[n].id, mistakes[n].id, 0 };
     return m;
 }
 

@@ -250,7 +250,7 @@ enum { N_MISTAKES = sizeof mistakes / sizeof *mistakes };
 int computed_split_count(void) { return N_MISTAKES; }
 
 computed_mistake computed_split_named(int n) {
-    const computed_mistake m = { mistakes[n].id, mistakes[n].id };
+    const computed_mistake m = { mistakes[n].id, mistakes[n].id, 0 };
     return m;
 }
 

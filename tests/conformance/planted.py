@@ -36,7 +36,7 @@ PLANTED = (
     ("scale-forgotten", r"scale = none|no division by the deviation"), ("scale-always",
         r"scale = group_std|ADV-01|divided by the group's deviation"),
     ("population-std", r"ADV-12$|std = population"), ("variance-divides", r"variance divides"), ("batch-std",
-        r"batch_std|deviation is of the whole batch"),
+        r"batch_std|deviation is of the whole batch|ADV-01b"),
     ("norm-divides", r"not divided by the number"), ("range-divides", r"range"), ("mad-divides", r"mean.absolute.deviation"),
     ("equal-nan", r"equal rewards is 0/0"), ("eps-1e-4", r"ADV-12a|eps = 0.0001"), ("eps-1e-6", r"eps = 1e-06"), ("eps-1e-8",
         r"eps = 1e-08"),
@@ -135,6 +135,7 @@ PLANTED_LAST = (
     ("kl-coef-halved", r"KL counts half"), ("kl-sum", r"KL is a sum over tokens"), ("kl-all-slots", r"NORM-26$"),
     ("kl-sum-of-response", r"KL is a mean over responses of sums"), ("agg-per-group", r"kind = group_mean_seq_mean"),
     ("agg-group-token-mean", r"kind = group_mean_token_mean"), ("eos-not-summed", r"MASK-02"), ("informative-alone", r"KL-16"),
+    ("equal-chunks", r"ADV-29d"), ("ratio-constant", r"RATIO-01a"), ("loss-adv-late", r"ADV-25b"),
     ("loss-over-4", r"loss and dlogp multiplied by 0.25"), ("loss-over-tokens", r"divided by the number of tokens that count"),
     ("loss-times-slots", r"divided by tokens that count over all tokens"),
 )

@@ -68,6 +68,14 @@ IN_SETS = [
     (r"tau_pos and tau_neg", {'tau = np.where(A > 0, c["tau_pos"], c["tau_neg"])': 'tau = np.where(A < 0, c["tau_pos"], c["tau_neg"])'},
      ("sapo-*", "choices-surrogate-sapo*", "choices-ratio-*-sapo"), 0),
     (r"overlong punishment is turned", {"R = b.reward + (r": "R = b.reward - (r"}, ("dapo-overlong", "choices-reward-overlong-*"), 0),
+    (r"ADV-22a", {"rho[np.cumsum(T)[T > 0] - 1] += a[T > 0]": """place = i - (np.cumsum(b.length) - b.length)[seq]
+        for s in range(b.n):
+            rho[np.flatnonzero((seq == s) & (2 * place < b.length[seq]))[-1:]] += a[s]"""},
+     ("ppo-*", "reinforce++-*", "choices-advantage-return-*", "choices-advantage-gae-*"), 1),
+    (r"ADV-24a", {"rho[at] = scored(c, b.step_reward[i[at]], b.group[seq[at]], T[seq[at]], b)": """of, own = seq[at], b.step_reward[i[at]]
+        to_go = np.array([own[k:][of[k:] == of[k]].sum() for k in range(len(at))])
+        got = scored(c, to_go, b.group[of], T[of], b)
+        rho[at] = got - np.append(np.where(of[1:] == of[:-1], got[1:], 0), 0)"""}, ("grpo-process-*",), 0),
     (r"KL-10|FLOW-06",
      {"    through = times(c, Sy + Py)\n": "    P, Py, Pl = (times(v, x) for x in (P, Py, Pl))\n    through = times(c, Sy + Py)\n"},
      ("choices-weight-*", "choices-penalty-*", "tis-*", "icepop-*"), 10),

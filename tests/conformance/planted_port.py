@@ -220,6 +220,8 @@ def advantages(o, b):
         group = [0] * len(group)
     if wrong("interleaved"):
         group = [i % (b["group"][-1] + 1) for i in range(len(group))]
+    if wrong("equal-chunks"):
+        group = [i // max(map(group.count, group)) for i in range(len(group))]
     widest = max(group.count(g) for g in group)
     a = [0.0] * len(R)
     for g in set(group):
@@ -361,6 +363,8 @@ def log_ratios(o, l, old, mask):
         d = lift(y) - x if wrong("ratio-inverted") else x - y
         if wrong("ratio-detached"):
             d = detach(d)
+        if wrong("ratio-constant"):
+            d = Var(0.0)
         d = d * {"log-ratio-halved": 0.5, "log-ratio-doubled": 2.0, "base-2": math.log(2), "temperature": 1.3}.get(MISTAKE, 1.0)
         if wrong("ratio-halved"):
             d = d + math.log(0.5)
@@ -619,6 +623,9 @@ def evaluate(case):
         A = [row if g == 0 else [0.0] * len(row) for row, g in zip(A, b["group"])]
     if wrong("loss-adv-next"):
         A = [[A[(i + 1) % len(A)][0]] * len(row) for i, row in enumerate(A)]
+    if wrong("loss-adv-late"):
+        late = [x for row in A for x in row[:1] + row]
+        A = [[late[sum(LENGTHS[:i]) + t] for t in range(len(row))] for i, row in enumerate(A)]
     if wrong("loss-adv-first", "loss-adv-last"):
         counting = [[t for t, x in enumerate(loss_mask(b, i)) if x] for i in range(len(A))]
         one = 0 if wrong("loss-adv-first") else -1

@@ -70,6 +70,18 @@ case("best-of-three", "UnevenGroups UnequalLengths",
      objective("verl-passk"), ragged(213))
 
 
+def penalised(o):
+    batch = full(o, (3, 2), (3, 2, 4, 2, 1), 214, reward=(1, 0, 0.5, 1, 0), mask={(2, 1)})
+    batch["marked"] = [[False, True, False], [False, False], [True, False, True, False], [False, False], [True]]
+    return batch
+
+
+for name in ("grpo", "dapo"):
+    case("penalised" + ("" if name == "grpo" else "-" + name), "UnevenGroups UnequalLengths MaskHoles",
+         "some tokens of some responses, such as those of a malformed call, get the advantage -2; the others keep theirs",
+         changed(objective(name), advantage={"marked": "fixed", "marked_value": -2}), penalised)
+
+
 # ---- masks, arrays
 
 def ended(o):

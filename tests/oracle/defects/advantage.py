@@ -5,6 +5,7 @@ from attempt import right
 from axes import advantage as axis
 from axes import credit as credit_axis
 from axes import reward as reward_axis
+from axes import token_level
 from axes.advantage import NOTHING, Sized
 from limits import ONE, ZERO, sqrt
 from reals import mpf
@@ -90,7 +91,8 @@ def deviations_swapped(a):
 
 
 @defect("ADV-02", both(uses_groups, several_groups), "ragged", "uneven", "choices-advantage-group_std",
-        seen="grpo-flat #2 (fixed in 597c41f), fla #1073 (open in this)", shows="two groups of different mean", stages=MADE)
+        seen="grpo-flat #2 (fixed in 597c41f), fla #1073 (open in this), slime #1918 (open), of groups of unequal size",
+        shows="two groups of different mean", stages=MADE)
 def one_group(a):
     """Mean and deviation over the whole batch. Right: over each prompt's responses."""
     regrouped(a, lambda i: 0)
@@ -175,6 +177,16 @@ def rewards_transposed(a):
     rewards, sizes = a.first["reward"], group_sizes(a.first)
     a.first["reward"] = [rewards[transposed(i, len(sizes), sizes[0])] for i in range(len(rewards))]
     a.outputs = ("advantage",)
+
+
+@defect("ADV-29d", both(uses_groups, several_groups, lambda o, b: len(set(group_sizes(b))) > 1), "uneven", "ragged", "singleton",
+        seen="AReaL before #1454 (bbc10f0e9), whose last chunk, if it is not full, keeps its rewards and is divided by the epsilon",
+        shows="groups of unequal size", stages=MADE)
+def chunks_of_fixed_size(a):
+    """Groups are chunks of the size of the largest group, although some prompts have fewer responses left: a chunk has responses of
+    several prompts. Right: each prompt's own responses."""
+    size = max(group_sizes(a.first))
+    regrouped(a, lambda i: i // size)
 
 
 COUNTED = both(uses_groups, option("advantage", "credit", "outcome", "episode_step"), lambda o, b: "step_end" in b)
@@ -308,7 +320,7 @@ def excluded_is_zero(a):
 
 @defect("ADV-15", both(uses_groups, rewarded, lambda o, b: any(not any(row) for row in b.get("mask", []))), "fully-masked",
         "choices-advantage-length_weighted-empty",
-        seen="none known, proposed in verl #6452 (open), whose code counts them",
+        seen="none known, proposed in verl #6452 and OpenRLHF #1239 (both open), whose code counts them",
         shows="a response without tokens in a group with others", stages=MADE)
 def filtered_siblings_left_out(a):
     """Responses whose tokens are all masked do not count in their group's statistics (implementations differ). Right: they count."""
@@ -448,6 +460,19 @@ def mask_of_last_step(a):
     a.around(axis, "advantages", advantages)
 
 
+SUMMED = both(option("advantage", "credit", "step"), option("advantage", "step_value", "reward"),
+              lambda o, b: o["advantage"]["step_discount"] == "steps" or o["advantage"]["gamma"] == 1)
+
+
+@defect("ADV-24a", both(rewards_judged, SUMMED), "steps", "ragged", "choices-advantage-step-1", "choices-advantage-step-group_std",
+        seen="IGPO #5 (its first code, then corrected)", shows="responses of more than one step", stages=MADE)
+def returns_normalised(a):
+    """The rewards of steps are summed to go first, and the sums are normalised. Right: the rewards are normalised, then summed to go."""
+    choice = a.objective["advantage"]
+    gamma = choice["step_gamma"] if choice["step_discount"] == "steps" else 1
+    a.choose("advantage", step_value="return", step_gamma=gamma, credit="step_own", step_discount="tokens")
+
+
 def before_hole(sequence):
     """Unmasked tokens that are followed by a masked one."""
     following = {t.t for t in sequence.unmasked}
@@ -514,6 +539,34 @@ def masked_in_trace(a):
     a.swap(axis.CREDIT, "gae", gae)
 
 
+@defect("ADV-22a", both(rewards_judged, option("advantage", "credit", "return", "gae"), option("advantage", "bootstrap", "zero")),
+        "values", "ragged", "choices-advantage-return-0.5", "choices-advantage-gae-0.5-0.75",
+        seen="miles before #1720 (6875694c5)", shows="context parallelism (here: two ranks with half of each response)", stages=MADE)
+def reward_at_end_of_first_piece(a):
+    """The first context-parallel rank puts the response's reward at the end of its own piece of the response, and a rank without a piece
+    puts it nowhere. Right: at the last token of the response."""
+    def token_rewards(reward, sequence, x):
+        rho = {t: NOTHING - Sized(reward_axis.token_kl(reward, t)) for t in sequence.unmasked}
+        piece = [t for t in sequence.unmasked if 2 * t.t < sequence.length]
+        if piece:
+            rho[piece[-1]] = rho[piece[-1]] + x
+        return rho
+    a.swap(credit_axis, "token_rewards", token_rewards)
+
+
+# ---- marked tokens
+
+@defect("ADV-26", both(rewards_judged, option("advantage", "marked", "fixed")), "mistakes-penalised", "mistakes-penalised-dapo",
+        seen="NeMo-RL before #2787 (09b63d9bd)", shows="a response with marked tokens and others", stages=MADE)
+def marks_in_a_view(a):
+    """The advantages of a response are a view of one number, so the value written at its marked tokens becomes that of all its tokens.
+    Right: at the marked tokens only."""
+    def marked(original, choice, found):
+        hit = {t.sequence for t in found if t.marked}
+        return {t: Sized(mpf(choice["marked_value"])) if t.sequence in hit else x for t, x in found.items()}
+    a.around(token_level, "marked", marked)
+
+
 # ---- KL in the reward
 
 kl_rewarded = both(rewards_judged, of(kl_in_reward))
@@ -528,7 +581,7 @@ def kl_added(a):
 
 @defect("ADV-28a", both(kl_rewarded, masked_any, option("advantage", "credit", "return", "outcome")), "holes", "returns",
         "choices-reward-k1-outcome", "choices-reward-k1-return",
-        seen="slime #1372 (166441911)", shows="a KL in the reward, masked tokens", stages=MADE)
+        seen="slime #1372 (166441911), miles #1383 (open)", shows="a KL in the reward, masked tokens", stages=MADE)
 def kl_of_masked(a):
     """The KL at masked tokens enters the rewards. Right: the KL there is 0."""
     a.with_ghosts()
@@ -678,3 +731,18 @@ def advantages_of_all(a):
         for name in ("term", "dlogp"):
             found[name] = [[sum(part[name][i][t] for part in parts) for t in range(T)] for i, T in enumerate(a.second["length"])]
     a.answered(answers, "loss", "term", "dlogp")
+
+
+def several_rows(o, b):
+    return len(b["length"]) > 1 and not any(isinstance(x, str) for row in b.get("advantage", ()) for x in row)
+
+
+@defect("ADV-25b", several_rows, "ragged", "uneven", "choices-surrogate-ppo_clip",
+        seen="xtuner before #2095, whose prompts hide it where all tokens of a response have one advantage",
+        shows="several responses packed in a row (here: the batch is one row, without prompts)", stages=("loss",))
+def drifting_advantages(a):
+    """The advantages of each response in a packed row are one longer than its tokens, so those of the first response are one token late,
+    those of the second two, and so on. Right: each at its own token."""
+    late = [x for row in a.second["advantage"] for x in row[:1] + row]
+    for row in a.second["advantage"]:
+        row[:], late = late[:len(row)], late[len(row):]

@@ -210,7 +210,8 @@ def silent_groups_pay_nothing(a):
 
 
 @defect("KL-17", both(of(kl_in_reward), has("logp_ref")), "ragged", "holes", "choices-reward-k1-outcome",
-        seen="none known; TRL #5889 and #6096 distinguish the two, which share the name of one option", shows="a KL in the reward")
+        seen="none known; TRL #5889 and #6096 distinguish the two, which share the name of one option; in NeMo-RL #2530, in review, the "
+        "KL was in both", shows="a KL in the reward")
 def in_loss_for_reward(a):
     """The KL is in the loss as k3, with a gradient. Right: in the reward, of the old policy, without a gradient."""
     a.choose("penalty", kl="k3", kl_coef=a.objective["reward"]["kl_coef"])

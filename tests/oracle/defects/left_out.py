@@ -3,7 +3,6 @@ LEFT_OUT = {
     "NORM-22": "the gradient is absent (None) instead of 0; both give the answer 0",
     "ADV-05": "responses are grouped by index; the batch has no prompt texts that could be confused",
     "ADV-14": "no case has a missing reward; with several rewards there is no KL",
-    "ADV-26": "rows share memory; the answer depends on the order of writes",
     "REW-02": "a buffer longer than the maximum is an input error, not a case",
     "REW-04": "`truncated` is an input; it is not derived from token ids",
     "REW-05": "the report has no reward",

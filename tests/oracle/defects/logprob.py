@@ -44,7 +44,7 @@ def raw_from_engine(a):
 
 
 @defect("LOGP-02a", alone, "plain", "tempered",
-        seen="ms-swift #8442", shows="a sampler with top-k (here: 2)", **LOGITS)
+        seen="ms-swift #8442, TRL #6789 (open)", shows="a sampler with top-k (here: 2)", **LOGITS)
 def top_k_filtered(a):
     """Log-probabilities of the filtered distribution: normalised over the k largest logits. Right: over the
     vocabulary."""

@@ -123,7 +123,7 @@ def raw_sums(a):
 
 
 @defect("NORM-10", always, "dapo", "grpo",
-        seen="ms-swift #10117 (fixed by #10116)", shows="more than one micro-batch", **SPLIT)
+        seen="ms-swift #10117 (fixed by #10116), verl #5863 (open), with Megatron", shows="more than one micro-batch", **SPLIT)
 def divided_by_accumulation_too(a):
     """After the global divisor, the trainer also divides by the number of micro-batches. Right: the divisor alone."""
     shared(a, lambda step, part, e: RIGHT(step, part, e) / micro_batches(step, part))
@@ -426,7 +426,8 @@ def length_of_piece(a):
 
 
 @defect("PART-05", always, CONTEXT + "halves-gspo", CONTEXT + "uneven-grpo",
-        seen="none known", shows="a response that is cut", **PIECES)
+        seen="none known; in agent-lightning #594 (closed) a rollout counts once for each of its rows",
+        shows="a response that is cut", **PIECES)
 def pieces_counted(a):
     """A response counts on every rank that has a piece of it. Right: once."""
     def responses(step, part):

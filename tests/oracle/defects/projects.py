@@ -2,11 +2,13 @@
 import re
 
 PROJECTS = {
-    "AReaL": "inclusionAI/AReaL", "ART": "OpenPipe/ART", "chatllama": "nebuly-ai/optimate",
-    "DeepSeekRL-Extended": "brendanhogan/DeepSeekRL-Extended", "DrMAS": "langfengQ/DrMAS", "EasyR1": "hiyouga/EasyR1",
+    "agent-lightning": "microsoft/agent-lightning", "AReaL": "inclusionAI/AReaL", "ART": "OpenPipe/ART",
+    "chatllama": "nebuly-ai/optimate", "DeepSeekRL-Extended": "brendanhogan/DeepSeekRL-Extended",
+    "DrMAS": "langfengQ/DrMAS", "EasyR1": "hiyouga/EasyR1",
     "Fast-LLM": "ServiceNow/Fast-LLM", "fla": "fla-org/flash-linear-attention", "gem": "axon-rl/gem", "grpo-flat": "XU-YIJIE/grpo-flat",
-    "labs-molt": "NVIDIA-NeMo/labs-molt", "Liger": "linkedin/Liger-Kernel", "marin": "marin-community/marin",
+    "IGPO": "GuoqingWang1/IGPO", "labs-molt": "NVIDIA-NeMo/labs-molt", "Liger": "linkedin/Liger-Kernel", "marin": "marin-community/marin",
     "Megatron-LM": "NVIDIA/Megatron-LM", "miles": "radixark/miles", "mlx-examples": "ml-explore/mlx-examples",
+    "mlx-lm-lora": "Goekdeniz-Guelmez/mlx-lm-lora",
     "ms-swift": "modelscope/ms-swift", "NeMo Automodel": "NVIDIA-NeMo/Automodel", "NeMo-RL": "NVIDIA-NeMo/RL",
     "open-instruct": "allenai/open-instruct", "OpenRLHF": "OpenRLHF/OpenRLHF", "open_spiel": "google-deepmind/open_spiel",
     "PipelineRL": "ServiceNow/PipelineRL", "prime-rl": "PrimeIntellect-ai/prime-rl",
@@ -16,7 +18,7 @@ PROJECTS = {
     "torchforge": "meta-pytorch/torchforge", "torchrl": "pytorch/rl", "torchtitan": "pytorch/torchtitan",
     "Trinity": "agentscope-ai/Trinity-RFT", "TRL": "huggingface/trl", "tunix": "google/tunix",
     "UniRL": "Tencent-Hunyuan/UniRL", "unsloth": "unslothai/unsloth", "unsloth-zoo": "unslothai/unsloth-zoo", "verl": "verl-project/verl",
-    "verl-agent": "langfengQ/verl-agent", "verl-omni": "verl-project/verl-omni",
+    "verl-agent": "langfengQ/verl-agent", "verl-omni": "verl-project/verl-omni", "xtuner": "InternLM/xtuner",
 }
 NAME = re.compile(r"(?<![\w/-])(" + "|".join(sorted(map(re.escape, PROJECTS), key=len, reverse=True)) + r")(?![\w/-])")
 

@@ -75,6 +75,15 @@ def batch_centred(a):
     a.swap(axis, "log_units", lambda choice, tokens: [axis.log_ratio(choice, t) - linear(columns[t.t]) for t in tokens])
 
 
+@defect("RATIO-01a", ratio_used, "ragged", "signs", "choices-surrogate-ppo_clip", "choices-surrogate-ratio",
+        seen="mlx-lm-lora before f84e54e (#49, #50), by default", shows="a surrogate whose gradient comes from the ratio", stages=LOSS)
+def ratio_without_graph(a):
+    """The log-ratio is a constant 0, which does not depend on the policy: every ratio is 1, and its gradient 0. Right: the policy's
+    log-probability minus that of the policy that sampled."""
+    for module in (axis, penalty_axis):
+        a.swap(module, "log_ratio", lambda choice, t: ZERO)
+
+
 # ---- the unit
 
 @defect("GSPO-01", means, "ragged", "signs", "choices-ratio-sequence_mean-full-ratio",
