@@ -432,6 +432,15 @@ class Torch(unittest.TestCase):
         twice = testing._check(case, 2 * loss, 64, {})
         self.assertIn("loss and dlogp multiplied by", twice)
 
+    def test_a_loss_without_a_gradient_is_no_pass(self):
+        case = cases("grpo", only="*-ragged")[0]
+        b = case.torch()
+        self.assertEqual(testing.answer_of(case, b.advantage.sum())["dlogp"][1], [0.0] * case.batch["length"][1])
+        text = testing._check(case, 0 * b.advantage.sum() + case.expect["loss"], 64, {})
+        self.assertIn("the gradient is 0: is the ratio", text)
+        self.assertIn("right: loss", text)
+        self.assertEqual(testing._check(case, float(case.expect["loss"]), 64, {}), "")
+
     def test_from_logits_and_hidden_states(self):
         import torch
 

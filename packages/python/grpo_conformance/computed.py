@@ -11,9 +11,9 @@ from .comparison import Output, Precision
 from .computed_advantage import computed_advantages
 from .computed_loss import computed_losses
 
-FACTOR = 4  # of the tolerance: the changed formula is rounded too
+FACTOR = 8  # of the tolerance: the changed formula is rounded too
 KEPT = 64  # cases and stages whose numbers are kept
-CLEARLY = 4  # further from the right number than this many times what passes
+CLEARLY = 2  # further from the right number than this many times what passes
 
 Numbers = Dict[str, np.ndarray]
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from .loader import Case
 
-READ = {"baseline", "scale", "std", "eps", "eps_place", "singleton"}
 SMALL = ("1e-3", "1e-4", "1e-5", "1e-6", "1e-8", "1e-9")  # what is added to a deviation
 Statistic = Callable[[np.ndarray, int], float]  # of the rewards of a group and a place in it
 
@@ -63,7 +62,7 @@ class Plain:
 
     def sigma(self, r: np.ndarray) -> float:
         if self.divisor:
-            return self.divisor(r)
+            return self.divisor(r) + self.eps
         std = _deviation(r, len(r) if self.population else len(r) - 1)
         inside = {"inside": np.sqrt(std * std + self.eps), "floor": np.sqrt(max(std * std, self.eps))}
         return float(inside.get(self.place, std + self.eps))
@@ -95,9 +94,8 @@ class Plain:
 
 
 def _plain(case: Case) -> Optional[Plain]:
-    of = case.objective.get("advantage", {})
     baseline, scale = case.setting("advantage.baseline"), case.setting("advantage.scale")
-    if set(of) - READ or baseline not in BASELINES or scale not in ("none", "group_std") or "reward" not in case.batch:
+    if baseline not in BASELINES or scale not in ("none", "group_std") or "reward" not in case.batch:
         return None
     numpy = case.numpy()
     if numpy.reward is None or "excluded" in case.batch:

@@ -13,11 +13,6 @@ from .loader import Case
 
 Arrays = Dict[str, np.ndarray]  # loss, term, dlogp
 Policy = Callable[[Any, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Tuple[np.ndarray, np.ndarray, np.ndarray]]
-READ = {  # what a plain objective may set; the advantages are given
-    *("ratio.level", "ratio.clamp_low", "ratio.clamp_high", "surrogate.kind", "surrogate.eps_low", "surrogate.eps_high"),
-    *("surrogate.clip_dual", "surrogate.weight_min", "surrogate.weight_max", "penalty.kl", "penalty.kl_coef"),
-    *("aggregation.kind", "aggregation.constant", "aggregation.empty_sequences", "weight.truncated"),
-}
 SMALL = ("1e-4", "1e-5", "1e-6", "1e-8", "1e-9")  # what is added to divisors
 ADDED = "the number of tokens that is divided by has {} added"
 
@@ -229,7 +224,9 @@ class Plain:
     weight_max: float
     kl: str
     kl_coef: float
-    clamp: Tuple[float, float]
+    clamp: Tuple[float, ...]  # of a log-ratio, from and to
+    level_clamp: Tuple[float, ...]  # of that of a response
+    by_token: bool  # is the mean of a response detached?
     logp: np.ndarray
     old: np.ndarray
     ref: Optional[np.ndarray]
@@ -237,6 +234,7 @@ class Plain:
     mask: np.ndarray
     weight: np.ndarray  # c of each response
     counts: Counts
+    aggregation: Tuple[str, float, bool]  # kind, constant, are empty responses dropped?
     kl_weight: float = 1.0  # what the KL is multiplied by
     kl_gradient: float = 1.0
     gradient: float = 1.0  # what the derivative by the log-ratio is multiplied by
@@ -254,16 +252,18 @@ class Plain:
         l = np.where(m, self.logp, 0.0)
         d = l - np.where(m, self.old, 0.0)
         free = (d >= self.clamp[0]) & (d <= self.clamp[1])
-        y = np.clip(d, *self.clamp) * self.ratio_times
+        y = np.clip(d, self.clamp[0], self.clamp[1]) * self.ratio_times
         of_response = self.level.startswith("sequence")
         share = self.share if self.share is not None else tokens if self.level == "sequence_mean" else np.ones(len(tokens))
         if of_response:
             y = np.broadcast_to((y.sum(1) / share)[:, None], l.shape)
         a = np.where(m, self.advantage, 0.0)
-        x, dy, dl = (self.policy or POLICIES[self.kind])(self, np.exp(y), y, l, a)
+        bound = np.clip(y, self.level_clamp[0], self.level_clamp[1])
+        x, dy, dl = (self.policy or POLICIES[self.kind])(self, np.exp(bound), bound, l, a)
         dy = np.where(m, dy * c, 0.0)
         if of_response:
-            dy = np.broadcast_to((dy.sum(1) / share)[:, None], l.shape)
+            dy = np.where(bound == y, dy, 0.0)
+            dy = dy if self.by_token else np.broadcast_to((dy.sum(1) / share)[:, None], l.shape)
         slope = np.where(free, dy, 0.0) * self.gradient * self.ratio_times + c * dl
         if self.ref is not None and self.kl_coef and self.kl != "none":
             k, dk = (self.estimate or KLS[self.kl])(np.where(m, self.ref, 0.0) - l)
@@ -276,22 +276,25 @@ def _real(found: Optional[np.ndarray]) -> Optional[np.ndarray]:
     return None if found is None else found.astype(float)
 
 
-def plain(case: Case, arrays: Batch, mask: np.ndarray, counts: Counts, weight: Optional[np.ndarray]) -> Optional[Plain]:
-    fields = {f"{axis}.{field}" for axis, of in case.objective.items() if axis not in ("reward", "advantage") for field in of}
+def plain(case: Case, arrays: Batch, mask: np.ndarray, counts: Counts, weight: Optional[np.ndarray],
+          aggregation: Tuple[str, float, bool]) -> Optional[Plain]:
     kind, level, kl = (case.setting(path) for path in ("surrogate.kind", "ratio.level", "penalty.kl"))
     known = kind in POLICIES and level in ("token", "sequence_mean", "sequence_sum") and kl in (*KLS, "none")
     logp, old, advantage = (_real(getattr(arrays, name)) for name in ("logp", "logp_old", "advantage"))
-    if fields - READ or not known or weight is None or logp is None or advantage is None:
+    if not known or weight is None or logp is None or advantage is None:
         return None
     if old is None and kind != "reinforce":
         return None
     number: Dict[str, Any] = {
         name: float(case.setting(f"surrogate.{name}") or 0) for name in ("eps_low", "eps_high", "clip_dual", "weight_min", "weight_max")
     }
-    bounds = {name: case.objective.get("ratio", {}).get(f"clamp_{name}") for name in ("low", "high")}
-    clamp = tuple(float(x) if x is not None else sign * np.inf for x, sign in ((bounds["low"], -1), (bounds["high"], 1)))
-    return Plain(kind, level, kl=kl, kl_coef=float(case.setting("penalty.kl_coef") or 0), clamp=(clamp[0], clamp[1]), logp=logp,
+    ratio = case.objective.get("ratio", {})
+    clamps = [tuple(float(ratio.get(f"{name}_{side}", infinity)) for side, infinity in (("low", -np.inf), ("high", np.inf)))
+              for name in ("clamp", "level_clamp")]
+    return Plain(kind, level, kl=kl, kl_coef=float(case.setting("penalty.kl_coef") or 0), clamp=clamps[0], level_clamp=clamps[1],
+                 by_token=case.setting("ratio.gradient") == "token", logp=logp,
                  old=logp if old is None else old, ref=_real(arrays.logp_ref), advantage=advantage, mask=mask, weight=weight, counts=counts,
+                 aggregation=aggregation,
                  **number)
 
 
@@ -325,6 +328,8 @@ def _ratio_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     for level in ("token", "sequence_mean", "sequence_sum"):
         if level != p.level:
             yield f"ratio.level = {level}", replace(p, level=level)
+    if p.level.startswith("sequence"):
+        yield f"ratio.gradient = {'full' if p.by_token else 'token'}", replace(p, by_token=not p.by_token)
     if p.level == "sequence_mean":
         n, mean = p.counts, "the mean log-ratio of a response is divided by "
         yield mean + "its slots, masked ones included", replace(p, share=np.maximum(n.slots, 1))
@@ -336,7 +341,6 @@ def _ratio_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
 
 def _advantage_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     replace, a = dataclasses.replace, p.advantage
-    rows = np.where(p.mask.any(1), np.where(p.mask, a, 0.0).sum(1) / np.maximum(p.mask.sum(1), 1), 0.0)
     alike = bool(np.all(np.where(p.mask, a == a[np.arange(len(a)), p.mask.argmax(1)][:, None], True)))
     yield "the sign of the advantage is turned", replace(p, advantage=-a)
     yield "the absolute value of the advantage is taken", replace(p, advantage=np.abs(a))
@@ -344,10 +348,39 @@ def _advantage_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield "negative advantages are left out", replace(p, advantage=np.maximum(a, 0))
     yield "positive advantages are left out", replace(p, advantage=np.minimum(a, 0))
     yield "the advantage is left out, as if it were 1", replace(p, advantage=np.ones_like(a))
-    if alike:
-        for step, which in ((-1, "the next one"), (1, "the one before")):
-            other = np.broadcast_to(np.roll(rows, step)[:, None], a.shape)
-            yield f"each response has the advantage of {which}", replace(p, advantage=other)
+    for step, which in ((-1, "the next one"), (1, "the one before")):
+        name = f"each response has the advantage of {which}"
+        yield name, replace(p, advantage=np.roll(np.where(p.mask, a, 0.0), step, 0))
+        if alike:
+            yield name, replace(p, advantage=np.broadcast_to(np.roll(_of_rows(p), step)[:, None], a.shape))
+
+
+def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
+    """Other masks, with the advantages as they are and with that of the response everywhere."""
+    slots = np.arange(p.mask.shape[1]) < p.counts.slots[:, None]
+    off = np.zeros_like(p.mask[:, :1])
+    last = p.mask & (np.cumsum(p.mask, 1) == p.mask.sum(1)[:, None])
+    masks = {
+        "MASK-05": np.hstack([p.mask[:, 1:], off]) & slots,
+        "the mask is one step behind the log-probabilities": np.hstack([off, p.mask[:, :-1]]) & slots,
+        "the mask is ignored: all tokens count": slots,
+        "the mask is inverted": slots & ~p.mask,
+        "MASK-02": p.mask & ~last,
+        "the first token of each response does not count": p.mask & ~(p.mask & (np.cumsum(p.mask, 1) == 1)),
+    }
+    everywhere = np.broadcast_to(_of_rows(p)[:, None], p.advantage.shape)
+    for name, mask in masks.items():
+        weight = coefficients(p.aggregation[0], dataclasses.replace(p.counts, tokens=mask.sum(1)), *p.aggregation[1:])
+        if weight is not None:
+            changed = dataclasses.replace(p, mask=mask, weight=weight)
+            yield name, changed
+            yield name, dataclasses.replace(changed, advantage=everywhere)
+
+
+def _of_rows(p: Plain) -> np.ndarray:
+    """The advantage of each response, the mean over its tokens."""
+    sums: np.ndarray = np.where(p.mask, p.advantage, 0.0).sum(1) / np.maximum(p.mask.sum(1), 1)
+    return sums
 
 
 def _shifted(p: Plain) -> Iterator[Tuple[str, Plain]]:
@@ -360,6 +393,7 @@ def _shifted(p: Plain) -> Iterator[Tuple[str, Plain]]:
 def changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield from _ratio_changes(p)
     yield from _advantage_changes(p)
+    yield from _of_mask(p)
     if p.kind in ("ppo_clip", "dual_clip"):
         yield from ((name, dataclasses.replace(p, policy=policy)) for name, policy in _of_clip(p))
     if p.kind == "cispo":
@@ -404,7 +438,7 @@ def computed_losses(case: Case) -> Iterator[Tuple[str, Arrays]]:
         if other is not None:
             yield name, {"loss": np.array([(other[:, None] * term).sum()]), "term": term,
                          "dlogp": slope * (other * _over(1, weight))[:, None]}
-    p = plain(case, arrays, mask, n, weight)
+    p = plain(case, arrays, mask, n, weight, (kind, constant, drop))
     if p is not None:
         right = p.answer()
         if _near(right["loss"][0], loss, size) and _near(right["dlogp"], slope, float(np.abs(slope).max(initial=0))):

@@ -61,8 +61,10 @@ def _numbers(wrong: Sequence[Difference], judged: Sequence[Output]) -> List[str]
     for name in names[:3]:
         of_output = [d for d in wrong if d.output == name]
         worst = max(of_output, key=lambda d: abs(d.found - d.expected) if d.found == d.found else float("inf"))
-        total = next(len(o.places) for o in judged if o.name == name)
+        total, zero = next((len(o.places), not o.found.any()) for o in judged if o.name == name)
         lines.append(f"    {worst}" + (f", {len(of_output)} of {total} numbers wrong" if total > 1 else ""))
+        if name == "dlogp" and zero:
+            lines.append("    the gradient is 0: is the ratio, or the loss, detached? Return loss.item() to have the loss alone judged")
     return lines
 
 
