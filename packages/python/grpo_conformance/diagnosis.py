@@ -156,7 +156,7 @@ def _factor(case: Case, judged: Sequence[Output], tolerance: float) -> Optional[
             return f"{what} multiplied by {words}"
         if x > 1 and abs(factor * x - 1) < 1e-9:
             return f"{what} divided by {words}"
-    return f"{what} multiplied by {factor:.6g}" if sum(np.count_nonzero(o.expected) for o in wrong) >= 2 else None
+    return f"{what} multiplied by {factor:.9g}" if sum(np.count_nonzero(o.expected) for o in wrong) >= 2 else None
 
 
 def _is_rounding(case: Case, judged: Sequence[Output], tolerance: float) -> bool:
