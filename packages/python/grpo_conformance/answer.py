@@ -39,6 +39,9 @@ def answer_of(case: Case, returned: Any) -> Mapping[str, Any]:
     else:
         answer = {"loss": returned}
     loss: Any = answer.get("loss")
-    if not set(_GRADIENTS) & set(answer) and _is_tensor(loss) and loss.requires_grad:
-        answer.update(_gradients(case, loss))
+    if not set(_GRADIENTS) & set(answer) and _is_tensor(loss):
+        if loss.requires_grad:
+            answer.update(_gradients(case, loss))
+        elif vars(case).get("_torch") is not None and "dlogp" in case.expect and "logp" in case.batch:  # all of it is detached
+            answer["dlogp"] = [[0.0] * n for n in case.batch["length"]]
     return answer

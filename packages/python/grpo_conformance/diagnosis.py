@@ -9,11 +9,13 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 import numpy as np
 
 from .loader import Case
+from .computed import findings as computed_findings
 from .comparison import PRECISIONS, TOLERANCE, Output, Precision, differences, errors, flat, judge, leaves
 
 STORED_DIGITS = 6e-7  # a wrong answer is stored with seven digits
 UNSTORED_OF_SCALE, UNSTORED_OF_LARGEST = 1e-5, 1e-9  # nearer to the right one than this it is not stored
 FRAGILE = {"NegInf", "Extreme", "NaNMasked", "OffsetRewards"}  # a program may have its own trouble with these
+FEW = 2  # parts of what no cause explains
 CONTRADICTED = 0.1  # of the cases in which a mistake would show
 ADVANTAGES = ("advantage", "dynamic_sampling_mask")
 GRADIENTS = ("dlogp", "dentropy", "ddivergence_ref", "dlog_partition", "dlogits", "dhidden", "dweight")
@@ -154,7 +156,7 @@ def _factor(case: Case, judged: Sequence[Output], tolerance: float) -> Optional[
             return f"{what} multiplied by {words}"
         if x > 1 and abs(factor * x - 1) < 1e-9:
             return f"{what} divided by {words}"
-    return f"{what} multiplied by {factor:.6g}" if sum(np.count_nonzero(o.expected) for o in wrong) >= 2 else None
+    return f"{what} multiplied by {factor:.9g}" if sum(np.count_nonzero(o.expected) for o in wrong) >= 2 else None
 
 
 def _is_rounding(case: Case, judged: Sequence[Output], tolerance: float) -> bool:
@@ -189,6 +191,12 @@ def explain(case: Case, judged: Sequence[Output], tolerance: float = TOLERANCE) 
                     name, verdict = name + half, of_half
             if verdict and (failed or verdict[0] == OTHER):
                 findings.append(Finding(name, stage, *verdict))
+        told = {known(f.cause) for f in findings if f.stage == stage}
+        for name, same, evidence in computed_findings(case, stage, part, p, tolerance) if part else []:
+            if same and failed:  # it is known of every number, where the record may have one
+                findings = [f for f in findings if (known(f.cause), f.stage) != (name, stage)] + [Finding(name, stage, SAME, evidence)]
+            elif not same and name not in told:
+                findings.append(Finding(name, stage, OTHER))
         factor = _factor(case, part, tolerance) if failed and case.kind != "call" else None
         if factor:
             findings.append(Finding(factor, stage, SAME))
@@ -270,8 +278,9 @@ def summarise(records: Sequence[Record]) -> List[Reason]:
         left = {r.case: r for r in records if stage in r.failed}
         causes = sorted({f.cause for r in records for f in r.findings if f.stage == stage and f.says != OTHER})
         while left:
-            reason = _among(stage, causes, entries, left) or _narrowed(stage, causes, entries, left)
-            if not reason:
+            of_all, of_some = _among(stage, causes, entries, left), _narrowed(stage, causes, entries, left)
+            reason = of_some if of_some and (not of_all or len(of_some.cases) > len(of_all.cases)) else of_all
+            if not reason or (reason.cause == ROUNDING and reasons):  # what the first cause leaves is no rounding
                 break
             reasons.append(reason)
             left = {case: r for case, r in left.items() if case not in reason.cases}
@@ -280,7 +289,7 @@ def summarise(records: Sequence[Record]) -> List[Reason]:
 
 
 def _among(stage: str, causes: Sequence[str], entries: Entries, left: Mapping[str, Record], within: str = "") -> Optional[Reason]:
-    best = _best({cause: _explained(cause, stage, entries, within) for cause in causes}, left)
+    best = _best(stage, {cause: _explained(cause, stage, entries, within) for cause in causes}, left)
     return Reason(stage, *best, within) if best else None
 
 
@@ -296,15 +305,16 @@ def _narrowed(stage: str, causes: Sequence[str], entries: Entries, left: Mapping
 
 
 def _unexplained(stage: str, left: Mapping[str, Record], records: Sequence[Record]) -> List[Reason]:
-    """What no cause explains, by what some of it has in common and nothing that passes."""
-    ahead = ("reward.", "advantage.")  # of no account to a loss, whose advantages are given
+    """What no cause explains, by what some of it has in common and nothing that passes; in more than FEW parts it would be chance."""
+    axes = ("ratio.", "surrogate.", "penalty.", "weight.", "aggregation.", "the flag NegInf", "the flag Extreme", "the flag NearOnPolicy")
+    ahead = ("reward.", "advantage.") if stage == "loss" else axes  # of no account: the advantages are given, or come first
     passing = {trait for r in records if stage not in r.failed for trait in r.traits}
     reasons, rest = [], dict(left)
     while rest and any(stage not in r.failed for r in records):
         counts: Dict[str, int] = {}
         for r in rest.values():
             for trait in r.traits:
-                if trait not in passing and not (stage == "loss" and trait.startswith(ahead)):
+                if trait not in passing and not trait.startswith(ahead):
                     counts[trait] = counts.get(trait, 0) + 1
         lead = max(counts, key=lambda trait: counts[trait], default=None)
         if lead is None or counts[lead] < 2:
@@ -313,11 +323,13 @@ def _unexplained(stage: str, left: Mapping[str, Record], records: Sequence[Recor
         common = tuple(trait for trait in counts if all(trait in rest[case].traits for case in cases_))
         reasons.append(Reason(stage, None, cases_, common=common))
         rest = {case: r for case, r in rest.items() if case not in cases_}
+    if len(reasons) > FEW:
+        return [Reason(stage, None, tuple(left))]
     return reasons + ([Reason(stage, None, tuple(rest))] if rest else [])
 
 
 def _best(
-    told: Mapping[str, Tuple[List[str], int, int, int]], left: Mapping[str, Record]
+    stage: str, told: Mapping[str, Tuple[List[str], int, int, int]], left: Mapping[str, Record]
 ) -> Optional[Tuple[str, Tuple[str, ...], Tuple[str, ...]]]:
     choices = []
     for cause, (cases_, full, evidence, other) in told.items():
@@ -325,8 +337,9 @@ def _best(
         sturdy = [case for case, r in left.items() if not FRAGILE & set(r.flags)] or list(left)
         enough = full > 0 or evidence >= 2
         if now and enough and other <= CONTRADICTED * (len(cases_) + other) and 2 * len(set(now) & set(sturdy)) >= len(sturdy):
-            choices.append((len(now) - other, full, evidence, cause, now))
+            likely = not (cause.startswith("ADV-") and stage == "loss")  # the advantages are given
+            choices.append((len(now) - other, likely, full, evidence, cause, now))
     if not choices:
         return None
-    most, full, _, cause, now = max(choices, key=lambda c: c[:3])
-    return cause, now, tuple(c[3] for c in choices if c[3] != cause and c[4] == now and c[1] == full)
+    _, _, full, _, cause, now = max(choices, key=lambda c: c[:4])
+    return cause, now, tuple(c[4] for c in choices if c[4] != cause and c[5] == now and c[2] == full)

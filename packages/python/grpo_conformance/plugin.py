@@ -7,8 +7,8 @@ from typing import Any, Dict, Generator, List, Tuple
 
 import pytest
 
-from .diagnosis import Finding, Record, summarise
-from .report import summary
+from .diagnosis import Finding, Reason, Record, summarise
+from .report import summary, what_next
 
 _KEY = "grpo_conformance"
 
@@ -57,6 +57,11 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     ]
     if failing:
         terminalreporter.section("why the cases fail")
+    every: List[Reason] = []
     for test, records in failing:
-        for line in summary(test, len(records), sum(bool(r.failed) for r in records), summarise(records)):
+        reasons = summarise(records)
+        every += reasons
+        for line in summary(test, len(records), sum(bool(r.failed) for r in records), reasons):
             terminalreporter.line(line)
+    for line in what_next(every):
+        terminalreporter.line(line)

@@ -12,10 +12,12 @@ from .diagnosis import ONE_NUMBER, SAME, Finding, Reason, fits, known
 from .pages import formula, mistakes
 
 WIDTH = 110
+_CHOICE = re.compile(r"(\w+)\.(\w+) = (\w+)")
+SMALL = 1e-6  # a relative error that float32 explains
 SHOWN = 4  # names of mistakes, or of cases, on one line
 NEXT = (
-    "what has no name here may have one in the runner `conform`, which compares with other objectives and computes some 200 mistakes "
-    "more. In a checkout of the repository: `sh tests/conformance/build.sh`, then `./conform -- python3 my_adapter.py`; the adapter is "
+    "what has no name here may have one in the runner `conform`, which compares with other objectives and computes more "
+    "mistakes. In a checkout of the repository: `sh tests/conformance/build.sh`, then `./conform -- python3 my_adapter.py`; the adapter is "
     "some 30 lines around your function (tests/conformance/README.md)"
 )
 
@@ -31,12 +33,17 @@ def _some(names: Sequence[str], shown: int = SHOWN) -> str:
 
 
 def _called(cause: str) -> str:
-    return ("known mistake " if known(cause) in mistakes() else "") + cause
+    if known(cause) in mistakes():
+        return f"known mistake {cause}"
+    return f"the choice {cause}" if _CHOICE.fullmatch(cause) else f'"{cause}"'
 
 
 def about_mistake(name: str, indent: str = "    ") -> List[str]:
-    """What a known mistake is; nothing for a cause that is words."""
-    mistake = mistakes().get(known(name))
+    """What a known mistake is, or the formula of a choice; nothing for other words."""
+    mistake, choice = mistakes().get(known(name)), _CHOICE.fullmatch(name)
+    text = formula(*choice.groups()) if choice else None
+    if text:
+        return [_wrapped(indent + f"{name}: ", text)]
     if not mistake:
         return []
     parts = (("wrong: ", mistake.wrong), ("right: ", mistake.right), ("seen in: ", mistake.seen))
@@ -54,12 +61,18 @@ def _numbers(wrong: Sequence[Difference], judged: Sequence[Output]) -> List[str]
     for name in names[:3]:
         of_output = [d for d in wrong if d.output == name]
         worst = max(of_output, key=lambda d: abs(d.found - d.expected) if d.found == d.found else float("inf"))
-        total = next(len(o.places) for o in judged if o.name == name)
+        total, zero = next((len(o.places), not o.found.any()) for o in judged if o.name == name)
         lines.append(f"    {worst}" + (f", {len(of_output)} of {total} numbers wrong" if total > 1 else ""))
+        if name == "dlogp" and zero:
+            lines.append("    the gradient is 0: is the ratio, or the loss, detached? Return loss.item() to have the loss alone judged")
     return lines
 
 
-def _findings(findings: Iterable[Finding]) -> List[str]:
+def _is_small(wrong: Sequence[Difference]) -> bool:
+    return all(abs(d.found - d.expected) <= SMALL * abs(d.expected) for d in wrong)
+
+
+def _findings(findings: Iterable[Finding], wrong: Sequence[Difference]) -> List[str]:
     lines: List[str] = []
     fitting = [f for f in findings if fits(f)]
     for stage in ("advantage", "loss"):
@@ -72,7 +85,8 @@ def _findings(findings: Iterable[Finding]) -> List[str]:
                 also = f" (or, the same here: {_some(names[1:])})" if names[1:] else ""
                 lines += [_wrapped("", f"{_called(names[0])}: {text}{also}"), *about_mistake(names[0])]
                 break
-    return lines or ["no known mistake gives these numbers"]
+    small = ", which are nearly right: float32 somewhere, or a small number in a divisor, would do this" if _is_small(wrong) else ""
+    return lines or [_wrapped("", "no known mistake gives these numbers" + small)]
 
 
 def _objective(case: Case) -> List[str]:
@@ -95,7 +109,7 @@ def failure(case: Case, judged: Sequence[Output], wrong: Sequence[Difference], f
         [
             f"{case.id}: {head}",
             *numbers,
-            *_findings(findings),
+            *_findings(findings, wrong),
             *_objective(case),
             _wrapped("batch: ", case.comment + (f" (flags: {', '.join(case.flags)})" if case.flags else "")),
         ]
@@ -103,7 +117,7 @@ def failure(case: Case, judged: Sequence[Output], wrong: Sequence[Difference], f
 
 
 def summary(test: str, total: int, failed: int, reasons: Sequence[Reason]) -> List[str]:
-    """The lines below all tests: one reason for many failures."""
+    """The lines of a test below all tests: one reason for many failures."""
     lines = [f"{test}: {failed} of {total} cases fail"]
     for reason in reasons:
         also = f" (or, with the same numbers in these cases: {_some(reason.also)})" if reason.also else ""
@@ -112,6 +126,9 @@ def summary(test: str, total: int, failed: int, reasons: Sequence[Reason]) -> Li
         common = f"; what all of these have and no passing case has: {_some(reason.common)}" if reason.common else ""
         lines.append(_wrapped("  ", f"{what} {len(reason.cases)} of them{where}{also}: {_some(reason.cases, 3)}{common}"))
         lines += about_mistake(reason.cause or "", "      ")
-    if not all(reason.cause for reason in reasons):
-        lines += [_wrapped("  ", NEXT)]
     return lines
+
+
+def what_next(reasons: Iterable[Reason]) -> List[str]:
+    """The last lines of all: what to do about failures without a cause."""
+    return [] if all(reason.cause for reason in reasons) else [_wrapped("", NEXT)]

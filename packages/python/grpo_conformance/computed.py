@@ -1,0 +1,81 @@
+"""What explains numbers for which the vectors record nothing: causes that are computed."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
+
+import numpy as np
+
+from .loader import Case
+from .comparison import Output, Precision
+from .computed_advantage import computed_advantages
+from .computed_loss import computed_losses
+
+FACTOR = 8  # of the tolerance: the changed formula is rounded too
+KEPT = 64  # cases and stages whose numbers are kept
+CLEARLY = 2  # further from the right number than this many times what passes
+
+Numbers = Dict[str, np.ndarray]
+
+
+def _flat(case: Case, rows: np.ndarray) -> np.ndarray:
+    return np.concatenate([rows[i, :n] for i, n in enumerate(case.batch["length"])]) if rows.ndim == 2 else rows
+
+
+def _computed(case: Case, stage: str) -> Iterator[Tuple[str, Numbers]]:
+    if stage == "advantage":
+        for cause, rows in computed_advantages(case):
+            yield cause, {"advantage": _flat(case, rows)}
+    else:
+        for cause, answer in computed_losses(case):
+            yield cause, {name: _flat(case, x) for name, x in answer.items()}
+
+
+_recent: Dict[Tuple[int, int, str], Tuple[Any, List[Tuple[str, Numbers]]]] = {}
+
+
+def computed(case: Case, stage: str) -> List[Tuple[str, Numbers]]:
+    """(cause, its numbers by output, in the places of the vectors); those of the last cases are kept"""
+    parts = [case.raw.get(name) for name in ("batch", "objective", "expect")]
+    key = (id(parts[0]), id(parts[1]), stage + case.precision)
+    if key not in _recent:
+        if len(_recent) >= KEPT:
+            del _recent[next(iter(_recent))]
+        _recent[key] = parts, list(_computed(case, stage))  # the parts: no other object has their id meanwhile
+    return _recent[key][1]
+
+
+def _size(output: Output, other: np.ndarray) -> np.ndarray:
+    """The scale of the other number: that of the right one, grown as the number has."""
+    with np.errstate(all="ignore"):
+        grown = np.abs(other / output.expected) * output.scale
+        size: np.ndarray = np.fmax(np.fmax(np.abs(other), output.scale), np.where(np.isfinite(grown), grown, 0))
+        return size
+
+
+def verdict(numbers: Numbers, judged: Sequence[Output], p: Precision, tolerance: float) -> Tuple[bool, bool, int]:
+    """(would it show, are the found numbers its, how many of them are evidence); a single NaN tells nothing"""
+    shows, same, evidence, telling = False, True, 0, False
+    for output in judged:
+        if output.name not in numbers:
+            continue
+        other = numbers[output.name]
+        with np.errstate(all="ignore"):
+            allowed = FACTOR * tolerance * p.eps * _size(output, other) + p.tiny
+            differs = ~(np.abs(other - output.expected) <= CLEARLY * allowed) & ~(other == output.expected)
+            near = (np.abs(output.found - other) <= allowed) | (output.found == other) | (np.isnan(output.found) & np.isnan(other))
+        shows = shows or bool(differs.any())
+        same = same and bool(near.all())
+        evidence += int(np.sum(differs & np.isfinite(other) & (other != 0)))
+        telling = telling or evidence > 0 or bool(differs.any() and np.isfinite(other).any() and len(other) > 1)
+    return shows, same and telling, evidence
+
+
+def findings(case: Case, stage: str, judged: Sequence[Output], p: Precision, tolerance: float) -> List[Tuple[str, bool, int]]:
+    """(cause, are the found numbers its, evidence) of each cause that would show."""
+    found: Dict[str, Tuple[bool, int]] = {}
+    for cause, numbers in computed(case, stage):
+        shows, same, evidence = verdict(numbers, judged, p, tolerance)
+        if shows and (same or cause not in found):
+            found[cause] = same, evidence
+    return [(cause, same, evidence) for cause, (same, evidence) in found.items()]
