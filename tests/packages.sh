@@ -64,7 +64,7 @@ wheel() {
     run_tests test_gspo.py >"$work/planted" 2>&1 && { failed=$((failed + 1)); echo "FAIL a planted mistake is green"; }
     check "the planted mistake is named in one case" says "$work/planted" "gspo-ragged: loss is wrong" "known mistake CLIP-02a"
     check "and as the reason of all" says "$work/planted" "why the cases fail" "known mistake CLIP-02a explains" \
-        "wrong: The upper epsilon never arrives" "https://arxiv.org/abs/2507.18071" "1 / (N T_i)"
+        "wrong: The upper epsilon is not passed on" "https://arxiv.org/abs/2507.18071" "1 / (N T_i)"
     seconds=$(($(date +%s) - begin))
     echo "from the tree to the mistake's name in $seconds s"
     check "within two minutes" test "$seconds" -lt 120
