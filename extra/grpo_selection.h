@@ -106,7 +106,8 @@ grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantag
 grpo_status grpo_entropy_clip_batch(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected);
 
 /* the same by x = expected - S (Clip_V: 8.5, 1e-4): A < 0 and x > mu std x, std x not 0; of these tokens only the max(1, floor(fraction n))
- * with the largest x, n the unmasked tokens, fraction in [0, 1].  expected (n_tokens): the expectation of S under the full distribution */
+ * with the largest x, n the unmasked tokens, the product rounded to double, fraction in [0, 1].  expected (n_tokens): the expectation of S
+ * under the full distribution */
 grpo_status grpo_entropy_clip_vocabulary(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *expected, double mu,
                                          double fraction, uint8_t *selected);
 
@@ -597,7 +598,7 @@ grpo_status grpo_entropy_clip_vocabulary(const grpo_batch *batch, const grpo_rea
     if (st) return st;
     s.batch = batch; s.expected = expected;
     spread = grpo_spread_of_(&s);
-    most = -grpo_ceil_of_(-fraction, (int64_t)spread.n);                /* floor(fraction n) */
+    most = (int64_t)floor(fraction * spread.n);
     if (most < 1) most = 1;
     if (grpo_select_outliers_(&s, &spread, advantage, mu, selected) > most) grpo_keep_largest_(&s, most, selected);
     return GRPO_OK;
@@ -1052,6 +1053,7 @@ static int grpo_spreads_(const grpo_batch *b, int64_t g, double least) {
     grpo_values v;
     grpo_sum acc;
     int e;
+    if (!grpo_rewards_differ_(b, g)) return least == 0;                 /* in units of 2^e `least` may underflow */
     for (int64_t i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
     frexp(largest, &e);
     memset(&v, 0, sizeof v);
