@@ -93,7 +93,8 @@ typedef struct {
 
 /* teacher: elements of teacher_type, (rows, teacher_stride).  For the whole vocabulary and for renormalised ids, logits or
  * log-probabilities; for other ids log-probabilities at the temperature.  -inf: probability 0.
- * ids (rows, k), ascending in each row; NULL: the whole vocabulary.  The teacher's top k, the student's, or any other set.
+ * ids (rows, k), ascending in each row; NULL: the whole vocabulary.  The teacher's top k, the student's, or any other set.  Renormalised:
+ * a row of ids that one side bans altogether is refused (GRPO_NONE_LEFT).
  * mask (rows), NULL: all rows count; rows whose mask is 0 are not read, their divergence is 0.
  * -> part (rows), divergence (rows) */
 grpo_status grpo_distill_divergence(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,

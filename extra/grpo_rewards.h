@@ -11,8 +11,9 @@
  * out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists
  * of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude; inputs at masked tokens are not read.
  * Functions that return a number return NaN if an argument is not finite or out of range.  A result too large for its type becomes an
- * infinity.  A status names argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Outputs
- * overlap no argument, unless a comment says so.
+ * infinity.  So may one that is not, if a product of inputs in it exceeds 1e308; infinities of opposite sign in one sum cancel.  Products
+ * and quotients of inputs below 1e-290 lose digits, and below 1e-308 count as 0.  A status names argument and entry, of a struct argument
+ * the member's number, from 0; nothing has been written then.  Outputs overlap no argument, unless a comment says so.
  *
  * G: the number of responses of a group; T: the number of unmasked tokens of a response; r: batch.reward; logarithms are natural.  After an
  * arXiv id come the equations, and the settings of the paper, or of the code that is named, in the order of the arguments. */
@@ -233,7 +234,7 @@ grpo_status grpo_correct_length_reward(const grpo_batch *batch, const uint8_t *c
 /* responses of a group are compared in pairs, the first with the second, the third with the fourth ...; outcome (pairs, of all groups in
  * order): 1 if the first wins, -1 if the second does, 0 for a tie.  reward (sequences): for a winner that has ended (sequences), Tmin/T,
  * Tmin the smallest T of such winners of the group; -1 for other winners and for losers; 0 for ties and for the unpaired last one.  masked
- * (sequences) = 1 for ties.  T is at least 1 (PPR-GDE, 2605.18191, official code zhiyu-co/ppr-gde@595063e
+ * (sequences) = 1 for ties.  a T of 0 counts as 1 (PPR-GDE, 2605.18191, official code zhiyu-co/ppr-gde@595063e
  * base/verl/workers/reward_manager/thinking.py) */
 grpo_status grpo_pairwise_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward,
     uint8_t *masked);

@@ -11,9 +11,11 @@
  * out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists
  * of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude (those that are only compared with: finite);
  * inputs at masked tokens are not read.  Functions that return a number return NaN if an argument is not finite or out of range.  A result
- * too large for its type becomes an infinity.  A status names argument and entry; of a struct argument, the member's number, from 0.  An
- * output may be the same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap,
- * the status is GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them. */
+ * too large for its type becomes an infinity.  So may one that is not, if a product of inputs in it exceeds 1e308; infinities of opposite
+ * sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits, and below 1e-308 count as 0.  A status names argument
+ * and entry; of a struct argument, the member's number, from 0.  An output may be the same array as an input of its type and length, if the
+ * function allows it: if not, and if outputs or scratch overlap, the status is GRPO_COMBINATION.  Numbers in brackets are the settings of
+ * the source named beside them. */
 #ifndef GRPO_SELECTION_H
 #define GRPO_SELECTION_H
 
@@ -153,7 +155,8 @@ grpo_status grpo_select_value_of_information(const double *draw, int64_t n, int6
 grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n, double alpha, double beta, double *weight);
 
 /* index (count), 0 <= count <= n: the k largest and the count - k smallest of advantage (n), in descending order, with the k that gives
- * them the largest variance, the smallest such k (D3S, 2509.22115: N of them).  n log^2 count comparisons */
+ * them the largest variance, the smallest such k; variances that agree to 31 digits count as equal (D3S, 2509.22115: N of them).  n log^2
+ * count comparisons */
 grpo_status grpo_max_variance_subset(const double *advantage, int64_t n, int64_t count, int64_t *index);
 
 /* index (sequences), *count of them: for each group in which more than half of the responses are valid (sequences), its valid responses,
