@@ -57,8 +57,8 @@ extern "C" {
  * and nothing is clipped; with a bucket, 4 ulps of the sum of |terms|; else of the sum of |p log p|, |p log q| ...; of d D/d z, of the sum
  * of the absolute values that make it up.  Other types are computed in double and rounded at the end.
  *
- * Entries are evaluated one by one, 0.4 microseconds each for both calls, half as much again with a clip; of a renormalised set of ids, only
- * the entries of the set.
+ * Entries are evaluated one by one, 0.4 microseconds each for both calls, half as much again with a clip; of a renormalised set of ids,
+ * only the entries of the set.
  * If the implementation is compiled with OpenMP, its threads share the rows; the bits are the same for every number of threads. */
 
 typedef enum { GRPO_DISTILL_FORWARD, GRPO_DISTILL_REVERSE, GRPO_DISTILL_JENSEN_SHANNON } grpo_distill_kind;
