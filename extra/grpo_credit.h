@@ -6,15 +6,17 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
- * response or list entry that comes first.  Only unmasked tokens count; the weights of axis 6 have no effect.  Outputs per token are laid
- * out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists
- * of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude (those that are only compared with: finite);
- * inputs at masked tokens are not read.  Functions that return a number return NaN if an argument is not finite or out of range.  A result
- * too large for its type becomes an infinity.  A status names argument and entry; of a struct argument, the member's number, from 0.  An
- * output may be the same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap,
- * the status is GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them.
- * To use advantages of (sequences) in a loss, copy each to all tokens of its response.  r is batch.reward (sequences). */
+ * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients, roots and
+ * exponentials to 28 digits), ties go to the token, response or list entry that comes first.  Only unmasked tokens count; the weights of
+ * axis 6 have no effect.  Outputs per token are laid out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as
+ * batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude
+ * (those that are only compared with: finite); inputs at masked tokens are not read.  Functions that return a number return NaN if an
+ * argument is not finite or out of range.  A result too large for its type becomes an infinity.  So may one that is not, if a product of
+ * inputs in it exceeds 1e308; infinities of opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits,
+ * and below 1e-308 count as 0.  A status names argument and entry; of a struct argument, the member's number, from 0.  An output may be the
+ * same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap, the status is
+ * GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them.  To use advantages of (sequences) in a loss,
+ * copy each to all tokens of its response.  r is batch.reward (sequences). */
 #ifndef GRPO_CREDIT_H
 #define GRPO_CREDIT_H
 
@@ -501,6 +503,8 @@ static grpo_status grpo_check_places_(const grpo_batch *b, const grpo_token_plac
 grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *token, const grpo_key_measure *measure,
                                      grpo_token_place *scratch, int64_t capacity, grpo_real *key) {
     grpo_status st = grpo_check_call_(batch, key, 6);
+    grpo_key_measure m;
+    int e;
     if (!st) st = grpo_check_output_(measure, 3);
     if (st) return st;
     st = grpo_check_member_(measure->fisher, GRPO_MODERATE_FACTOR_, 3, 0);
@@ -511,8 +515,11 @@ grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *tok
     if (!st) st = grpo_check_places_(batch, scratch, capacity, 4);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
+    m = *measure;
+    e = grpo_square_exponent_(m.fisher > m.gain ? m.fisher : m.gain);   /* only their quotient counts; products of them may underflow */
+    m.fisher = ldexp(m.fisher, -e); m.gain = ldexp(m.gain, -e);
     grpo_clear_reals_(batch, key);
-    for (int64_t g = 0; g < batch->n_groups; g++) grpo_key_group_(batch, g, token, measure, scratch, key);
+    for (int64_t g = 0; g < batch->n_groups; g++) grpo_key_group_(batch, g, token, &m, scratch, key);
     return GRPO_OK;
 }
 
@@ -1348,7 +1355,8 @@ grpo_status grpo_variant_advantage(const double *advantage, const double *diffic
     if (st) return st;
     for (int64_t j = 0; j < n; j++) {
         const grpo_dd x = grpo_dd_mul(grpo_two_diff(difficulty[j], mean[j]), advantage[j] < 0 ? -k : k);
-        weighted[j] = grpo_times(advantage[j], grpo_exp(x));
+        const double root = grpo_exp(grpo_dd_scaled_(x, -1));           /* e^x may overflow where the product does not */
+        weighted[j] = fabs(x.hi) < 700 ? grpo_times(advantage[j], grpo_exp(x)) : grpo_times(grpo_times(advantage[j], root), root);
     }
     return GRPO_OK;
 }
@@ -1509,46 +1517,46 @@ grpo_status grpo_calibration_advantage(const grpo_batch *batch, const uint8_t *c
 }
 
 /* adds, for each member of the subset (of this size), its standardised reward to sum */
-static void grpo_add_subset_(const double *x, int64_t n, uint32_t subset, int size, double eps, grpo_dd *sum) {
+static void grpo_add_subset_(const double *reward, int64_t n, uint32_t subset, int size, double eps, grpo_dd *sum) {
     grpo_dd off[20], mean = { 0, 0 }, squares = { 0, 0 };
-    double s, first = 0;
-    int any = 0, equal = 1;
+    double s, first = 0, largest = 0;
+    int any = 0, equal = 1, e;
     for (int64_t k = 0; k < n; k++) {
         if (!(subset >> k & 1)) continue;
-        if (any && x[k] != first) equal = 0;
-        if (!any) first = x[k];
+        if (any && reward[k] != first) equal = 0;
+        if (!any) first = reward[k];
         any = 1;
-        mean = grpo_dd_add(mean, grpo_dd_of_(x[k]));
+        if (fabs(reward[k]) > largest) largest = fabs(reward[k]);
     }
     if (equal) return;
+    e = grpo_square_exponent_(largest);
+    for (int64_t k = 0; k < n; k++) if (subset >> k & 1) mean = grpo_dd_add(mean, grpo_dd_of_(ldexp(reward[k], -e)));
     mean = grpo_dd_div(mean, (double)size);
     for (int64_t k = 0; k < n; k++) {
         if (!(subset >> k & 1)) continue;
-        off[k] = grpo_dd_minus_(grpo_dd_of_(x[k]), mean);
+        off[k] = grpo_dd_minus_(grpo_dd_of_(ldexp(reward[k], -e)), mean);
         squares = grpo_dd_add(squares, grpo_two_prod(off[k].hi, off[k].hi));
     }
-    s = sqrt(squares.hi / (double)size) + eps;
+    s = sqrt(squares.hi / (double)size) + ldexp(eps, -e);
     for (int64_t k = 0; k < n; k++) if (subset >> k & 1) sum[k] = grpo_dd_add(sum[k], grpo_dd_of_(off[k].hi / s));
 }
 
 grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage) {
     grpo_status st = grpo_check_output_(advantage, 4);
-    double x[20], count;
+    double count;
     grpo_dd sum[21][20], total;
     uint32_t subset, rest;
-    int e, size;
+    int size;
     if (!st) st = grpo_check_output_(reward, 1);
     if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_POSITIVE_, 3);
     if (!st) st = grpo_check_count_(n, 2, 2);
     if (!st && n > 20) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, -1);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (st) return st;
-    e = grpo_square_exponent_(ldexp(1, grpo_exponent_of_(reward, n)));
     memset(sum, 0, sizeof sum);
-    for (int64_t k = 0; k < n; k++) x[k] = ldexp(reward[k], -e);
     for (subset = 3; subset < UINT32_C(1) << n; subset++) {
         for (size = 0, rest = subset; rest; rest &= rest - 1) size++;
-        if (size > 1) grpo_add_subset_(x, n, subset, size, ldexp(eps, -e), sum[size]);
+        if (size > 1) grpo_add_subset_(reward, n, subset, size, eps, sum[size]);
     }
     for (int64_t k = 0; k < n; k++) {
         total = grpo_dd_of_(0);
@@ -1585,6 +1593,12 @@ grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *
     return GRPO_OK;
 }
 
+/* w e^x for x <= 0: not 0 where only e^x underflows */
+static grpo_dd grpo_times_power_(grpo_dd w, grpo_dd x) {
+    const grpo_dd root = grpo_exp_twice(grpo_dd_scaled_(x, -1));
+    return grpo_dd_product(grpo_dd_product(w, root), root);
+}
+
 /* w = p sum_j p_j (r - r_j) of candidate k, not divided by sum p: the result times e^exponent.  The largest other probability is factored
  * out, so that only negligible terms underflow */
 static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int64_t n, int64_t k, grpo_dd *exponent) {
@@ -1594,7 +1608,7 @@ static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int
     *exponent = grpo_two_sum(logp_old[k], top);
     for (int64_t j = 0; j < n; j++)
         if (reward[j] != reward[k])
-            sum = grpo_dd_add(sum, grpo_dd_product(grpo_exp_twice(grpo_two_diff(logp_old[j], top)), grpo_two_diff(reward[k], reward[j])));
+            sum = grpo_dd_add(sum, grpo_times_power_(grpo_two_diff(reward[k], reward[j]), grpo_two_diff(logp_old[j], top)));
     return sum;
 }
 
@@ -1614,7 +1628,7 @@ grpo_status grpo_position_advantage(const double *logp_old, const double *reward
     for (int pass = 0; pass < 2; pass++)
         for (int64_t k = 0; k < n; k++) {
             w = grpo_candidate_(logp_old, reward, n, k, &e);
-            w = w.hi == 0 ? w : grpo_dd_product(w, grpo_exp_twice(grpo_dd_minus_(e, top)));
+            w = w.hi == 0 ? w : grpo_times_power_(w, grpo_dd_minus_(e, top));
             if (pass == 0) size = grpo_dd_add(size, w.hi < 0 ? grpo_dd_negative(w) : w);
             else advantage[k] = size.hi > 0 ? grpo_dd_quotient(w, size).hi : 0;
         }

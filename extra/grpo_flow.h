@@ -266,15 +266,15 @@ static grpo_dd grpo_mean_square_(const grpo_real *x, const grpo_real *y, int64_t
     return grpo_mean_(&sum, end - begin);
 }
 
-/* mean of (mu - mu_old)/s times (y - mu_old)/s, or, if `both`, times ((y - mu_old) + (y - mu))/s */
+/* mean of (mu - mu_old)/s times (y - mu_old), or, if `both`, times ((y - mu_old) + (y - mu))/s */
 static grpo_dd grpo_mean_step_(const grpo_real *sample, const grpo_real *mean, const grpo_real *old, int64_t begin, int64_t end, double s,
                                int both) {
     grpo_sum sum = GRPO_NO_SUM_;
     for (int64_t d = begin; d < end; d++) {
         const grpo_dd moved = grpo_element_gap_(mean, old, d);
         grpo_dd e = grpo_element_gap_(sample, old, d);
-        if (both) e = grpo_dd_add(e, grpo_element_gap_(sample, mean, d));
-        if (moved.hi != 0 && e.hi != 0) grpo_sum_add_dd_(&sum, grpo_dd_product(grpo_dd_div(moved, s), grpo_dd_div(e, s)));
+        if (both) e = grpo_dd_div(grpo_dd_add(e, grpo_element_gap_(sample, mean, d)), s);
+        if (moved.hi != 0 && e.hi != 0) grpo_sum_add_dd_(&sum, grpo_dd_product(grpo_dd_div(moved, s), e));
     }
     return grpo_mean_(&sum, end - begin);
 }
@@ -308,7 +308,7 @@ static void grpo_gaussian_step_(const grpo_gaussians_ *x, int64_t k, const grpo_
     int overflow = 0;
     if (out->logp) grpo_put_(out->logp, k, grpo_gaussian_logp_(grpo_mean_square_(x->sample, x->mean, begin, end, s), s), &overflow);
     if (out->log_ratio) grpo_put_(out->log_ratio, k, 0.5 * grpo_mean_step_(x->sample, x->mean, x->old, begin, end, s, 1).hi, &overflow);
-    if (out->regulated) grpo_put_(out->regulated, k, s * grpo_mean_step_(x->sample, x->mean, x->old, begin, end, s, 0).hi, &overflow);
+    if (out->regulated) grpo_put_(out->regulated, k, grpo_mean_step_(x->sample, x->mean, x->old, begin, end, s, 0).hi, &overflow);
     if (out->divergence_old) grpo_put_(out->divergence_old, k, 0.5 * grpo_mean_square_(x->mean, x->old, begin, end, s).hi, &overflow);
     if (out->divergence_ref) grpo_put_(out->divergence_ref, k, 0.5 * grpo_mean_square_(x->mean, x->ref, begin, end, c).hi, &overflow);
 }
@@ -322,10 +322,17 @@ grpo_status grpo_gaussian_steps(int64_t n, const int64_t *begin, const grpo_real
     return st;
 }
 
-/* g (x - y)/(s t) */
+/* g (x - y)/(s t); where the quotient would leave the range of double, with the exponents apart */
 static grpo_dd grpo_gaussian_slope_(double g, const grpo_real *x, const grpo_real *y, int64_t d, double s, double t) {
-    if (g == 0) return grpo_dd_of_(0);
-    return grpo_dd_mul(grpo_dd_div(grpo_dd_div(grpo_element_gap_(x, y, d), s), t), g);
+    const grpo_dd gap = grpo_element_gap_(x, y, d);
+    grpo_dd q;
+    int e_gap, e_g, e_s, e_t;
+    if (g == 0 || gap.hi == 0) return grpo_dd_of_(0);
+    q = grpo_dd_div(grpo_dd_div(gap, s), t);
+    if ((fabs(q.hi) > 1e-280 && fabs(q.hi) < 1e300) || !grpo_is_finite(gap.hi)) return grpo_dd_mul(q, g);
+    frexp(gap.hi, &e_gap); g = frexp(g, &e_g); s = frexp(s, &e_s); t = frexp(t, &e_t);
+    q = grpo_dd_mul(grpo_dd_div(grpo_dd_div(grpo_dd_scaled_(gap, -e_gap), s), t), g);
+    return grpo_dd_scaled_(q, e_gap + e_g - e_s - e_t);
 }
 
 static void grpo_gaussian_step_backward_(const grpo_gaussians_ *x, int64_t k, const grpo_gaussian_gradients *by, grpo_real *dmean) {
@@ -446,12 +453,13 @@ static double grpo_nft_sample_loss_(const grpo_nft_sample_ *x, double r, double 
     const double count = (double)(x->end - x->begin), M = x->settings->advantage_max, kl = x->settings->kl_coef;
     grpo_dd up, down;
     const double P = grpo_nft_part_(x, 1, &up), N = grpo_nft_part_(x, -1, &down);
-    double loss = M * grpo_plus(grpo_times(r, P), grpo_times(rest, N)) / x->settings->beta;
-    int overflow = 0;
+    int overflow = 0, e_M, e_beta;
+    const double m = frexp(M, &e_M), beta = frexp(x->settings->beta, &e_beta);
+    double loss = ldexp(m * grpo_plus(grpo_times(r, P), grpo_times(rest, N)) / beta, e_M - e_beta);
     for (int64_t d = x->begin; dvelocity && d < x->end; d++) {
         grpo_dd g = grpo_dd_mul(grpo_dd_quotient(grpo_nft_gap_(x, d, -1), down), rest);
         g = grpo_dd_minus_(g, grpo_dd_mul(grpo_dd_quotient(grpo_nft_gap_(x, d, 1), up), r));
-        g = grpo_dd_mul(grpo_dd_mul(g, x->t), M);
+        g = grpo_dd_product(g, grpo_two_prod(x->t, M));
         if (kl != 0) g = grpo_dd_add(g, grpo_dd_mul(grpo_element_gap_(x->v, x->ref, d), kl));
         grpo_put_(dvelocity, d, 2 * grpo_dd_div(g, count).hi, &overflow);
     }

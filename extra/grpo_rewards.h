@@ -6,13 +6,15 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
- * response or list entry that comes first.  Only unmasked tokens count; the weights of axis 6 have no effect.  Outputs per token are laid
- * out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists
- * of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude; inputs at masked tokens are not read.
- * Functions that return a number return NaN if an argument is not finite or out of range.  A result too large for its type becomes an
- * infinity.  A status names argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Outputs
- * overlap no argument, unless a comment says so.
+ * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients, roots and
+ * exponentials to 28 digits), ties go to the token, response or list entry that comes first.  Only unmasked tokens count; the weights of
+ * axis 6 have no effect.  Outputs per token are laid out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as
+ * batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in
+ * magnitude; inputs at masked tokens are not read.  Functions that return a number return NaN if an argument is not finite or out of range.
+ * A result too large for its type becomes an infinity.  So may one that is not, if a product of inputs in it exceeds 1e308; infinities of
+ * opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits, and below 1e-308 count as 0.  A status names
+ * argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Outputs overlap no argument, unless
+ * a comment says so.
  *
  * G: the number of responses of a group; T: the number of unmasked tokens of a response; r: batch.reward; logarithms are natural.  After an
  * arXiv id come the equations, and the settings of the paper, or of the code that is named, in the order of the arguments. */
@@ -233,7 +235,7 @@ grpo_status grpo_correct_length_reward(const grpo_batch *batch, const uint8_t *c
 /* responses of a group are compared in pairs, the first with the second, the third with the fourth ...; outcome (pairs, of all groups in
  * order): 1 if the first wins, -1 if the second does, 0 for a tie.  reward (sequences): for a winner that has ended (sequences), Tmin/T,
  * Tmin the smallest T of such winners of the group; -1 for other winners and for losers; 0 for ties and for the unpaired last one.  masked
- * (sequences) = 1 for ties.  T is at least 1 (PPR-GDE, 2605.18191, official code zhiyu-co/ppr-gde@595063e
+ * (sequences) = 1 for ties.  a T of 0 counts as 1 (PPR-GDE, 2605.18191, official code zhiyu-co/ppr-gde@595063e
  * base/verl/workers/reward_manager/thinking.py) */
 grpo_status grpo_pairwise_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward,
     uint8_t *masked);
@@ -274,11 +276,18 @@ static grpo_status grpo_check_cost_(const grpo_cost *c, int64_t begin, int64_t e
     return st;
 }
 
+/* a x/most for 0 <= x <= most, most > 0, without an underflow before the result's */
+static grpo_dd grpo_share_of_(grpo_dd a, double x, double most) {
+    int e_x, e_most;
+    x = frexp(x, &e_x); most = frexp(most, &e_most);
+    return grpo_dd_scaled_(grpo_dd_div(grpo_dd_mul(a, x), most), e_x - e_most);
+}
+
 static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c, grpo_real *reward) {
     const double *const arrays[] = { c->output, c->input, c->turns }, coefs[] = { c->output_coef, c->input_coef, c->turns_coef };
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
     grpo_sum sum;
-    grpo_dd mean, share;
+    grpo_dd mean, cost;
     double most[3];
     int k, overflow = 0;
     memset(&sum, 0, sizeof sum);
@@ -286,9 +295,10 @@ static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c,
     mean = grpo_dd_div(grpo_sum_dd_(&sum), (double)(end - begin));
     for (k = 0; k < 3; k++) most[k] = grpo_largest_(arrays[k], begin, end);
     for (int64_t i = begin; i < end; i++) {
-        share = grpo_dd_of_(0);
-        for (k = 0; k < 3; k++) if (most[k] > 0) share = grpo_dd_add(share, grpo_dd_div(grpo_two_prod(coefs[k], arrays[k][i]), most[k]));
-        grpo_put_(reward, i, grpo_dd_minus_(grpo_dd_of_((double)b->reward[i]), grpo_dd_product(mean, share)).hi, &overflow);
+        cost = grpo_dd_of_(0);
+        for (k = 0; k < 3; k++)
+            if (most[k] > 0) cost = grpo_dd_add(cost, grpo_share_of_(grpo_dd_mul(mean, coefs[k]), arrays[k][i], most[k]));
+        grpo_put_(reward, i, grpo_dd_minus_(grpo_dd_of_((double)b->reward[i]), cost).hi, &overflow);
     }
 }
 
@@ -456,7 +466,7 @@ grpo_status grpo_entity_reward(const grpo_batch *batch, const double *found, con
     for (int64_t g = 0; g < batch->n_groups; g++) {
         const double most = grpo_largest_(found, batch->group_begin[g], batch->group_begin[g + 1]);
         for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            double share = most > 0 ? grpo_dd_div(grpo_two_prod(alpha, found[i]), most).hi : 0;
+            double share = most > 0 ? grpo_share_of_(grpo_dd_of_(alpha), found[i], most).hi : 0;
             grpo_put_(reward, i, invalid[i] ? 0 : correct[i] ? 1 : share, &overflow);
         }
     }
@@ -630,10 +640,17 @@ grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t
     return GRPO_OK;
 }
 
+/* x/a/b, without an underflow before the result's */
+static grpo_dd grpo_twice_divided_(double x, double a, double b) {
+    int e_x, e_a, e_b;
+    x = frexp(x, &e_x); a = frexp(a, &e_a); b = frexp(b, &e_b);
+    return grpo_dd_scaled_(grpo_dd_div(grpo_dd_div(grpo_dd_of_(x), a), b), e_x - e_a - e_b);
+}
+
 static double grpo_shape_(grpo_shape_form form, double length, double peak, double max) {
     const grpo_dd one = grpo_dd_of_(1), x = grpo_dd_div(grpo_dd_of_(length), max);
     const int beyond = grpo_dd_exceeds(grpo_dd_minus_(x, grpo_dd_of_(peak)), 0);
-    grpo_dd y = grpo_dd_div(x, peak), rest;
+    grpo_dd y = grpo_twice_divided_(length, max, peak), rest;
     if (form == GRPO_SHAPE_TRIANGLE && beyond) y = grpo_dd_minus_(grpo_dd_of_(2), y);
     if (form == GRPO_SHAPE_TRIANGLE) return y.hi > 0 ? y.hi : 0;
     if (beyond) {
@@ -660,7 +677,7 @@ grpo_status grpo_length_shape_reward(const double *length, int64_t n, grpo_shape
 /* (e^(a y) - 1)/(e^a - 1) for y > 0; for large a as e^(a (y - 1)) (1 - e^(-a y))/(1 - e^-a) */
 static double grpo_exp_curve_(double a, grpo_dd y) {
     const grpo_dd x = grpo_dd_mul(y, a);
-    if (a == 0) return y.hi;
+    if (fabs(a) < 1e-20 && fabs(x.hi) < 1e-20) return y.hi;             /* else they may underflow */
     if (a < 1) return grpo_exp_minus_one(x) / expm1(a);
     return grpo_times(grpo_exp(grpo_dd_mul(grpo_dd_minus_(y, grpo_dd_of_(1)), a)), grpo_exp_minus_one(grpo_dd_negative(x)) / expm1(-a));
 }

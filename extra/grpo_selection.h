@@ -6,14 +6,16 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
- * response or list entry that comes first.  Only unmasked tokens count; the weights of axis 6 have no effect.  Outputs per token are laid
- * out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists
- * of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude (those that are only compared with: finite);
- * inputs at masked tokens are not read.  Functions that return a number return NaN if an argument is not finite or out of range.  A result
- * too large for its type becomes an infinity.  A status names argument and entry; of a struct argument, the member's number, from 0.  An
- * output may be the same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap,
- * the status is GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them. */
+ * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients, roots and
+ * exponentials to 28 digits), ties go to the token, response or list entry that comes first.  Only unmasked tokens count; the weights of
+ * axis 6 have no effect.  Outputs per token are laid out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as
+ * batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude
+ * (those that are only compared with: finite); inputs at masked tokens are not read.  Functions that return a number return NaN if an
+ * argument is not finite or out of range.  A result too large for its type becomes an infinity.  So may one that is not, if a product of
+ * inputs in it exceeds 1e308; infinities of opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits,
+ * and below 1e-308 count as 0.  A status names argument and entry; of a struct argument, the member's number, from 0.  An output may be the
+ * same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap, the status is
+ * GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them. */
 #ifndef GRPO_SELECTION_H
 #define GRPO_SELECTION_H
 
@@ -106,7 +108,8 @@ grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantag
 grpo_status grpo_entropy_clip_batch(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected);
 
 /* the same by x = expected - S (Clip_V: 8.5, 1e-4): A < 0 and x > mu std x, std x not 0; of these tokens only the max(1, floor(fraction n))
- * with the largest x, n the unmasked tokens, fraction in [0, 1].  expected (n_tokens): the expectation of S under the full distribution */
+ * with the largest x, n the unmasked tokens, the product rounded to double, fraction in [0, 1].  expected (n_tokens): the expectation of S
+ * under the full distribution */
 grpo_status grpo_entropy_clip_vocabulary(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *expected, double mu,
                                          double fraction, uint8_t *selected);
 
@@ -152,7 +155,8 @@ grpo_status grpo_select_value_of_information(const double *draw, int64_t n, int6
 grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n, double alpha, double beta, double *weight);
 
 /* index (count), 0 <= count <= n: the k largest and the count - k smallest of advantage (n), in descending order, with the k that gives
- * them the largest variance, the smallest such k (D3S, 2509.22115: N of them).  n log^2 count comparisons */
+ * them the largest variance, the smallest such k; variances that agree to 31 digits count as equal (D3S, 2509.22115: N of them).  n log^2
+ * count comparisons */
 grpo_status grpo_max_variance_subset(const double *advantage, int64_t n, int64_t count, int64_t *index);
 
 /* index (sequences), *count of them: for each group in which more than half of the responses are valid (sequences), its valid responses,
@@ -597,7 +601,7 @@ grpo_status grpo_entropy_clip_vocabulary(const grpo_batch *batch, const grpo_rea
     if (st) return st;
     s.batch = batch; s.expected = expected;
     spread = grpo_spread_of_(&s);
-    most = -grpo_ceil_of_(-fraction, (int64_t)spread.n);                /* floor(fraction n) */
+    most = (int64_t)floor(fraction * spread.n);
     if (most < 1) most = 1;
     if (grpo_select_outliers_(&s, &spread, advantage, mu, selected) > most) grpo_keep_largest_(&s, most, selected);
     return GRPO_OK;
@@ -1052,6 +1056,7 @@ static int grpo_spreads_(const grpo_batch *b, int64_t g, double least) {
     grpo_values v;
     grpo_sum acc;
     int e;
+    if (!grpo_rewards_differ_(b, g)) return least == 0;                 /* in units of 2^e `least` may underflow */
     for (int64_t i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
     frexp(largest, &e);
     memset(&v, 0, sizeof v);

@@ -6,13 +6,15 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
- * response or list entry that comes first.  Only unmasked tokens count; the weights of axis 6 have no effect.  Outputs per token are laid
- * out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists
- * of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude; inputs at masked tokens are not read.
- * Functions that return a number return NaN if an argument is not finite or out of range.  A result too large for its type becomes an
- * infinity.  A status names argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Outputs
- * overlap no argument.  To use weights of (sequences) as batch.external_weight, copy each to all tokens of its response.
+ * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients, roots and
+ * exponentials to 28 digits), ties go to the token, response or list entry that comes first.  Only unmasked tokens count; the weights of
+ * axis 6 have no effect.  Outputs per token are laid out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as
+ * batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in
+ * magnitude; inputs at masked tokens are not read.  Functions that return a number return NaN if an argument is not finite or out of range.
+ * A result too large for its type becomes an infinity.  So may one that is not, if a product of inputs in it exceeds 1e308; infinities of
+ * opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits, and below 1e-308 count as 0.  A status names
+ * argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Outputs overlap no argument.  To
+ * use weights of (sequences) as batch.external_weight, copy each to all tokens of its response.
  *
  * T: the number of unmasked tokens of a response; r, l, o: batch.reward, logp, logp_old; A: advantage (n_tokens); logarithms are natural.
  * After an arXiv id come the equations, and the settings of the paper, or of the code that is named. */
@@ -537,10 +539,13 @@ static grpo_status grpo_check_features_(const grpo_batch *b, const grpo_real *fe
     return st;
 }
 
-/* lambda = low + (high - low) s */
+/* lambda = low (1 - s) + high s, which does not cancel where one of them is small */
 static grpo_dd grpo_centroid_lambda_(const grpo_sides_ *s, const grpo_centroids *how, int64_t t) {
-    const grpo_dd low = grpo_dd_of_(how->low);
-    return s->advantage[t] == 0 ? low : grpo_dd_add(low, grpo_dd_mul(grpo_two_diff(how->high, how->low), s->share[t].hi));
+    const int side = s->advantage[t] < 0;
+    grpo_dd z;
+    if (s->advantage[t] == 0) return grpo_dd_of_(how->low);
+    z = grpo_dd_div(s->margin[t], s->gamma[side]);
+    return grpo_dd_add(grpo_two_prod(how->low, grpo_sigmoid(grpo_dd_negative(z)).value), grpo_two_prod(how->high, grpo_sigmoid(z).value));
 }
 
 grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *feature, const grpo_centroids *how,
@@ -566,7 +571,7 @@ grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advan
         grpo_find_margins_(&s);
         if (k == 0) grpo_find_gammas_(&s);
         grpo_find_shares_(&s);
-        if (k > 0) grpo_find_gammas_(&s);
+        if (k > 0 && k < how->refine) grpo_find_gammas_(&s);              /* the last shares are of the gammas before them */
     }
     memset(&sum, 0, sizeof sum);
     n = grpo_dd_of_(0);
@@ -956,16 +961,17 @@ grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_
     return GRPO_OK;
 }
 
-/* of a group: n lengths, their sum, deviation = n times their standard deviation; most: the largest h^lambda; total and tilt: the sums of
- * the softmax */
-typedef struct { double n, r, lambda; grpo_dd sum, deviation, most, total, tilt; } grpo_preference_;
+/* of a group: n lengths, their sum and deviation = n times their standard deviation in units of 2^unit; most: the largest h^lambda; total
+ * and tilt: the sums of the softmax */
+typedef struct { double n, r, lambda; grpo_dd sum, deviation, most, total, tilt; int unit; } grpo_preference_;
 
 /* g = h^lambda; slope: d g/d lambda = g log h */
 static grpo_dd grpo_preferred_(const grpo_preference_ *p, double length, grpo_dd *slope) {
     const grpo_dd least = { 1e-6, 4.525188817411374e-23 };
     grpo_dd h = grpo_dd_of_(1), log_h, g;
     if (p->deviation.hi > 0)
-        h = grpo_dd_add(h, grpo_dd_mul(grpo_dd_quotient(grpo_dd_minus_(grpo_two_prod(p->n, length), p->sum), p->deviation), p->r));
+        h = grpo_dd_add(h, grpo_dd_mul(grpo_dd_quotient(grpo_dd_minus_(grpo_two_prod(p->n, ldexp(length, -p->unit)), p->sum), p->deviation),
+                                       p->r));
     if (grpo_dd_less(h, least)) h = least;
     log_h = grpo_dd_add(grpo_log_twice(h.hi), grpo_dd_of_(h.lo / h.hi));
     g = grpo_exp_twice(grpo_dd_mul(log_h, p->lambda));
@@ -979,7 +985,8 @@ static int grpo_survey_lengths_(const double *length, int64_t begin, int64_t end
     grpo_sum acc;
     grpo_dd g, e, slope;
     memset(&v, 0, sizeof v);
-    for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(length[i]));
+    p->unit = grpo_exponent_of_(length + begin, end - begin);
+    for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp(length[i], -p->unit)));
     p->n = (double)(end - begin);
     grpo_values_scatter_(&v, &acc);
     p->sum = grpo_sum_dd_(&v.sum);

@@ -218,6 +218,8 @@ def regret_temperature(length: many(NOT_NEGATIVE), score: many(NUMBER)):
     Gives: with F(T) = sum_i length_i s_i e^(s_i/T): `temperature`: 0 if sum length_i s_i >= 0. Else low = 0.8, high = 100, then up to
     20 times: T = (low + high)/2, high := T if F(T) < 0, else low := T; stop when high - low < 0.05; the last T; scale itself
     """
+    top = max((s for n, s in zip(length, score) if n * s), default=0)  # factored out, lest every term underflow
+
     def negative(weight):
         terms = [real(n * s) * weight(s) for n, s in zip(length, score)]
         return limits.less(sum((x for x in terms if x > 0), ZERO), -sum((x for x in terms if x < 0), ZERO))
@@ -226,7 +228,7 @@ def regret_temperature(length: many(NOT_NEGATIVE), score: many(NUMBER)):
     low, high = Fraction(4, 5), Fraction(100)
     for _ in range(20):
         middle = (low + high) / 2
-        if negative(lambda s: reals.exp(real(s / middle))):
+        if negative(lambda s: reals.exp(real((s - top) / middle))):
             high = middle
         else:
             low = middle
@@ -246,6 +248,7 @@ def regret_temperature_cases(case):
             ("slight", "scores times lengths sum to slightly less than 0: a high temperature", [103, 100], [-0.5, 0.5]),
             ("hardly", "scores times lengths sum to hardly less than 0: bisection ends next to the highest temperature",
              [1001, 1000], [-0.5, 0.5]),
+            ("deep", "one score of -10^12: every term is tiny, and negative", [4], [-(10 ** 12)]),
             ("wide", "scores of several units, of both signs", [7, 3, 11, 2], [-3, 2.5, -0.75, 6])):
         case(label, comment, length=length, score=score)
 

@@ -217,6 +217,8 @@ def multi_scale_advantage_cases(case):
          ("binary", "two of five responses are right", dict(reward=[1, 0, 0, 1, 0], eps=0.0001)),
          ("two", "two responses: there is only one subgroup", dict(reward=[0.5, -2], eps=0.125)),
          ("equal", "all rewards are equal: every advantage is 0", dict(reward=[0.3] * 4, eps=0.5)),
+         ("wide", "a reward of 2^410 beside rewards near 1e-50: the squares of all underflow in no common unit",
+          dict(reward=[2.0 ** 410, 2.0 ** -170, -2.0 ** -171, 2.0 ** -172], eps=2.0 ** -180)),
          ("twenty", "twenty responses, a million subgroups", dict(reward=[1] * 3 + [0] * 15 + [TENTHS] * 2, eps=0.000001)))
 
 

@@ -152,7 +152,9 @@ def variant_advantage_cases(case):
          ("mean", "a difficulty equal to the mean: the advantage stays",
           dict(advantage=[TENTHS, -2], difficulty=[4, 6.5], mean=[4, 6.5], k=2)),
          ("off", "k = 0: every advantage stays", dict(advantage=[0.5, -1], difficulty=[1, 9], mean=[3, 3], k=0)),
-         ("far", "factors of e^80 and e^-80", dict(advantage=[1, -1], difficulty=[9, 9], mean=[1, 1], k=10)))
+         ("far", "factors of e^80 and e^-80", dict(advantage=[1, -1], difficulty=[9, 9], mean=[1, 1], k=10)),
+         ("farther", "a factor of e^720, beyond binary64, of an advantage of 2^-100",
+          dict(advantage=[2.0 ** -100], difficulty=[9], mean=[1], k=90)))
 
 
 @checks("variant_advantage")

@@ -583,6 +583,8 @@ def position_advantage_cases(case):
          ("equal", "equal rewards: every advantage is exactly 0", dict(logp_old=[-0.7, -1.1, -3.3], reward=[0.3] * 3)),
          ("unlikely", "candidates of probability e^-300 and e^-301: advantages of 0.5 and -0.5",
           dict(logp_old=[-300, -301], reward=[1, 0.25])),
+         ("rare", "a candidate of probability e^-760, below binary64, whose reward is 2^200",
+          dict(logp_old=[-0.5, -1, -760], reward=[1, 0, 2.0 ** 200])),
          ("offset", "rewards near 100 that differ by less than 1", dict(logp_old=[-1, -1, -2], reward=[100, 100.5, 99.75])))
 
 

@@ -183,11 +183,10 @@ def distill_divergence(student: LOGITS, teacher: LOGITS, temperature: POSITIVE, 
     Source: GKD 2306.13649 eq. 1 as TRL and ms-swift; SDPO 2601.20802, SDFT 2601.19897, SDPG 2606.04036, OPSD 2601.18734, verl, NeMo-RL,
     as their code has it
     Takes: `student` (rows of V logits, -inf: banned, not all of a row), `teacher` (rows of V logits; with `ids` of k numbers), `ids`
-    (optional; rows of k >= 1 places in the vocabulary, ascending), `temperature`, `teacher_temperature` > 0, `kind`, 0 <= `beta` <= 1,
-    `tail` (`left_out` without ids), `clip` >= 0, `logp_min` <= 0 (0 but with ids left out), `divergence_max` >= 0, `weight` (a
-    number per row: dL/d divergence), `mask` (optional; flags of rows). `teacher_temperature` is 1 where the teacher's numbers are
-    log-probabilities: ids with
-    `left_out` or `bucket`
+    (optional; rows of k >= 1 places in the vocabulary, ascending; `renormalised`: neither side bans all of a row), `temperature`,
+    `teacher_temperature` > 0, `kind`, 0 <= `beta` <= 1, `tail` (`left_out` without ids), `clip` >= 0, `logp_min` <= 0 (0 but with ids
+    left out), `divergence_max` >= 0, `weight` (a number per row: dL/d divergence), `mask` (optional; flags of rows).
+    `teacher_temperature` is 1 where the teacher's numbers are log-probabilities: ids with `left_out` or `bucket`
     Gives: `divergence` (per row), `dlogits` (all logits, row after row): weight times its derivatives by the student's logits, the
     teacher a constant; absent where a divergence is infinite. 0 where `mask` is false, whatever the row holds. Scales: the sum of the
     absolute terms, of a mixture of both its halves, 0 of an infinite one; abs(weight)/temperature times the sum of the absolute values

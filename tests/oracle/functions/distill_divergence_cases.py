@@ -59,6 +59,8 @@ def of_the_vocabulary(distill):
                 teacher=[[x + 2 for x in row] for row in STUDENT])
         distill(f"{name}-close", "teacher and student are nearly equal: divergences of 1e-9 and less", kind, beta=0.75,
                 teacher=[[x + y * 2 ** -14 for x, y in zip(*rows)] for rows in zip(STUDENT, TEACHER)])
+        distill(f"{name}-close-clip", "nearly equal, and a clip of 0.05, which no token reaches: as precise as without it", kind, clip=0.05,
+                teacher=[[x + y * 2 ** -20 for x, y in zip(*rows)] for rows in zip(STUDENT, TEACHER)])
         distill(f"{name}-many", "a vocabulary of 60", kind, beta=0.25, student=thrown_rows(1, 2, 60), teacher=thrown_rows(2, 2, 60),
                 weight=[0.5, 3])
         distill(f"{name}-masked", "the middle row is masked: its divergence and gradient are 0",

@@ -215,6 +215,8 @@ def diffusion_nft_cases(case):
     nft("on-policy", "new and old velocity are equal: at a share of one half only the KL has a gradient",
         three, velocity=three["velocity_old"])
     nft("ends", "noise levels of 0 and 1", three, level=[0, 1, 0.5])
+    nft("large", "advantage bound and beta of 2^490, velocities of 2^60: the bound times the errors overflows, the loss does not", three,
+        advantage_max=2.0 ** 490, beta=2.0 ** 490, velocity=[[2.0 ** 60] * len(row) for row in three["velocity"]])
     hit = noised(23, (2,), 2 ** -3, [0.5], [1])
     hit["noisy"] = [[c + 0.5 * v for c, v in zip(hit["clean"][0], hit["velocity"][0])]]
     nft("hit", "the prediction for the good term is exact: its divisor is bounded from below by 1e-5", hit)

@@ -196,6 +196,9 @@ def gaussian_steps_backward_cases(case):
     back("none", "no derivative is given: the gradient is 0")
     back("moved-little", "means 1e-5 from those of the other policies", thrown_steps(7, (4, 5), 2 ** -17), dregulated=[1, -0.5],
          ddivergence_ref=[0.5, 2])
+    back("surest", "standard deviation of 2^-550, derivatives of 2^-140: gradients whose factor 1/s^2 overflows",
+         dict(sample=[[0.5, 1]], mean=[[0.25, 2]], mean_old=[[0, 1.5]], mean_ref=[[1, 1]], std=[2.0 ** -550]), dlogp=[2.0 ** -140],
+         ddivergence_ref=[2.0 ** -141])
     back("sure", "standard deviation of 1/1024: large gradients",
          {**thrown_steps(9, (3, 2), 2 ** -8), "std": [2 ** -10, 2 ** -10]}, dlog_ratio=[-1, 0.25])
 

@@ -422,6 +422,7 @@ def entity_credit_cases(case):
              (0,) * 4),
             ("nothing", "no response found an entity: wrong ones have 0, nothing is divided by 0",
              [0, 0, 0], "010", "000", (0, 0, 0)),
+            ("tiny", "shares near the smallest binary64: their quotient is ordinary", [2.0 ** -1074, 2.0 ** -1060], "00", "00", (0, 0)),
             ("groups", "the most entities found are those of the own group",
              [0.7, 0.3, 0.1, 0.2, 1], "00000", "00000", (0, 0, 1, 1, 2))):
         case(label, comment, tokens(list(group), logp=[[-0.5]] * len(found)), "UnevenGroups" if group[-1] else "",

@@ -54,6 +54,8 @@ def relative_cost_cases(case):
     costly("one-coefficient", "only the coefficient of turns is not 0", [1, 0, 1, 1, 0.25], coefs=(0, 0, 0.5))
     costly("lone", "a single response has its group's largest costs", [1, 0, 0.25, 1, 0.75], (0, 0, 1, 2, 2),
            "UnevenGroups Singleton")
+    costly("small", "coefficient times cost underflows, the penalty of a response without a reward does not",
+           [2.0 ** 100, 2.0 ** 100, 0, 1, 1], output=[0] * 5, coefs=(2.0 ** -100, 0, 2.0 ** -980), turns=[2.0 ** 60, 1, 2.0 ** -60, 2, 1])
     costly("thirds", "cost shares and mean rewards that are no binary fractions", [1, 0, 0, TENTHS, 1], output=[3, 7, 1, 11, 9],
            input=[6, 5, 2, 1, 13])
 
@@ -115,6 +117,8 @@ def length_shape_cases(case):
              [3073, 4000, 6144], "polyline", 0.5, 3072),
             ("triangle", "rises to the peak, falls until twice the peak, 0 beyond",
              [0, 100, 256, 300, 512, 513, 4000], "triangle", 256, 1),
+            ("triangle-small", "length/max underflows, divided by the peak it does not", [2.0 ** -900, 2.0 ** -901], "triangle",
+             2.0 ** -500, 2.0 ** 200),
             ("triangle-one", "a peak at one token: lengths 0, 1 and 2 give 0, 1 and 0", [0, 1, 2, 3], "triangle", 1, 1)):
         case(label, comment, length=length, form=form, peak=peak, max=most)
 

@@ -115,6 +115,7 @@ def log_exp_map_cases(case):
             ("source", "rewards above, at and below the threshold", [0, 0.4, 0.8, 1, -1], 0.8, 0.01, 1),
             ("straight", "lower 0: below the threshold the reward itself", [0, 0.25, 0.75, 1.5], 0.75, 0.5, 0),
             ("steep", "lower 8: below the threshold the reward falls slowly, then steeply", [0, 0.5, 0.875, 1, 3], 0.875, 2, 8),
+            ("straight-nearly", "lower 2^-1000: below the threshold the reward itself", [-(2.0 ** -80), 0.75], 0, 0.5, 2.0 ** -1000),
             ("flat", "upper 0: no reward is above the threshold", [0.5, 1, 2], 1, 0, 0.001)):
         case(label, comment, reward=reward, threshold=threshold, upper=upper, lower=lower)
 

@@ -76,6 +76,8 @@ def spread_keep_cases(case):
         responses([0, 0, 1, 1, 1], [0, 1, 0.5, 0.25, 0.5]), "UnevenGroups", dict(least=0.5)),
        ("zero", "least 0: every prompt is kept, even one whose rewards are all equal",
         responses([0, 0, 1], [1, 1, 0.5]), "UnevenGroups Singleton EqualRewards", dict(least=0)),
+       ("tiny", "a `least` whose square underflows: prompts whose rewards are all equal are not kept",
+        responses([0, 0, 1, 2, 2], [1, 1, 0.5, 0, 1]), "UnevenGroups Singleton EqualRewards", dict(least=2.0 ** -700)),
        ("offset", "rewards near 1e6 that differ little: a variance from sums of squares cancels",
         responses([0, 0, 1, 1], [1000000, 1000000.125, 1000000, 1000000]),
         "OffsetRewards", dict(least=0.0625)))

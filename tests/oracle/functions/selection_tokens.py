@@ -469,6 +469,9 @@ def clip_value_cases(case):
     beyond("all", "fraction 1: every token far enough below the vocabulary's mean is selected, unless A > 0", 0.25, 1)
     beyond("capped", "fraction 0.4 of five tokens: of three candidates the two farthest below the mean are selected",
            0.25, 0.4, advantage=[[-1, -1, -0.5], [-1, -2]])
+    beyond("rounded", "a third of six tokens is 2, once the product is rounded to binary64: of three candidates two are selected",
+           -1, 1 / 3, [[-1, -0.5, -2], [-0.25, -3, -1]], [[0.5, 0.25, 1], [0.75, 0.5, 2]], [[0.25, 1, 0.5], [0.75, 2, 1]],
+           [[1, -1, 1], [-1, -0.5, 1]])
     beyond("least", "a fraction of less than one token still selects one, the farthest below the mean", 0.25, 0.0001)
     beyond("ties", "two candidates are equally far below the vocabulary's mean, one may be selected: the first",
            0, 0.3, [[-1, -1, -2], [-1]], [[0.5, 0.5, 1], [0.5]], [[0, 0, 0], [0]],

@@ -215,6 +215,7 @@ def length_preference_cases(case):
     preference("short", "lambda below 0: short responses weigh more", -2, [10, 17, 3, 8, 9])
     preference("floor", "r = 1 and a length far below the others: 1 + r z is raised to 1e-6",
                0.5, [512, 512, 512, 512, 1], [0] * 5, 1, "")
+    preference("small", "lengths whose squares underflow are not equal", -1, [2.0 ** -600, 2.0 ** -601, 0, 2.0 ** -700, 2.0 ** -650])
     preference("lone", "a single response has weight 1", 3, [7, 100, 200], (0, 1, 1), flags="UnevenGroups Singleton")
 
 

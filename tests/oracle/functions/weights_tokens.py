@@ -494,6 +494,8 @@ def centroid_weight_cases(case):
     centroid("plain", "one refinement, as in the released scripts", UPS)
     centroid("unrefined", "no refinement: centroids weigh every token by abs(A) alone", UPS, 0)
     centroid("twice", "two refinements: each divides by the deviation of the previous margins", UPS, 2, 0.5, 2)
+    centroid("falling", "`high` is far below `low`: tokens of the largest x weigh almost nothing", UPS, 1, 64, 2 ** -6,
+             [[4 * x for x in row] for row in POINTS])
     centroid("one-side", "no advantage is negative: the centroid of that side is 0", [[1, 1, 1], [0.5, 0.5], [0, 0]], 1)
     centroid("lone", "one token on each side: the deviation has its floor; tokens with A = 0 weigh `low`",
              [[0, 0, 0], [0, -1], [1, 0]], 1,
