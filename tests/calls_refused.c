@@ -166,6 +166,9 @@ static void check_sizes(setup *s) {
             GRPO_OUT_OF_RANGE, "n");
     refused("centroid_weight", "too wide", grpo_centroid_weight(&s->batch, s->advantage, s->advantage, &c, scratch, room.a),
             GRPO_OUT_OF_RANGE, "how[0]");
+    accepted("virtual_reward_advantage", grpo_virtual_reward_advantage(&s->batch, 1, INT64_C(1) << 40, 0, room.a));
+    refused("virtual_reward_advantage", "more than doubles count", grpo_virtual_reward_advantage(&s->batch, 1, (INT64_C(1) << 40) + 1, 0,
+            room.a), GRPO_OUT_OF_RANGE, "count");
     refused("entropy_rank_reward", "nobody, top NaN", grpo_entropy_rank_reward(NULL, NULL, 0, NAN, NULL, out), GRPO_NAN, "top");
     accepted("entropy_rank_reward", grpo_entropy_rank_reward(NULL, NULL, 0, 1, NULL, out));
 }
@@ -223,6 +226,14 @@ static void check_advantages_of_lists(void) {
             GRPO_NOT_A_CHOICE, "form");
     refused("branch_advantage", "no scratch", grpo_branch_advantage(tree, x, x, 4, GRPO_BRANCH_LEAVES, 1, NULL, out),
             GRPO_NULL, "scratch");
+}
+
+static void check_sets(void) {
+    static const int64_t member[4] = { 0, 1, 0, 2 }, before[4] = { 0, 1, -1, 2 }, begin[3] = { 0, 2, 4 }, early[3] = { -1, 2, 4 };
+    accepted("set_advantage", grpo_set_advantage(fine, ids, 4, member, begin, 2, room.x));
+    refused("set_advantage", "NaN", grpo_set_advantage(wild, ids, 4, member, begin, 2, room.x), GRPO_NAN, "reward[1]");
+    refused("set_advantage", "set_begin -1", grpo_set_advantage(fine, ids, 4, member + 1, early, 2, room.x), GRPO_NEGATIVE, "set_begin[0]");
+    refused("set_advantage", "a member -1", grpo_set_advantage(fine, ids, 4, before, begin, 2, room.x), GRPO_OUT_OF_RANGE, "member[2]");
 }
 
 static void check_teachers_and_samplers(void) {
@@ -290,10 +301,12 @@ static void check_rewards_of_batches(setup *s) {
 static void check_numbers_of_structs(setup *s) {
     static const double halves[4] = { 0.5, 0.5, 0.5, 0.5 };
     const grpo_feature f = { halves, halves, halves, flags, 1, -1 };
-    const grpo_risk r = { 1, 0.5, 0.2, 0.8, 1.5, 1e-6 };
+    const grpo_risk r = { 1, 0.5, 0.2, 0.8, 1.5, 1e-6 }, no_divisor = { 0, 1, 0, 0.8, 1.5, 0 };
     grpo_dd scratch[GROUPS];
     refused("feature_advantage", "k -1", grpo_feature_advantage(&s->batch, &f, room.a), GRPO_NEGATIVE, "feature[5]");
     refused("bundle_advantage", "high < low", grpo_bundle_advantage(&s->batch, ids, &r, scratch, room.a), GRPO_TOO_SMALL, "risk[1]");
+    refused("bundle_advantage", "a + eps 0", grpo_bundle_advantage(&s->batch, ids, &no_divisor, scratch, room.a), GRPO_NOT_POSITIVE,
+            "risk[5]");
 }
 
 static void check_multiplier(void) {
@@ -377,6 +390,7 @@ static void check_papers(void) {
     check_sizes(&s);
     check_lists_of_numbers();
     check_advantages_of_lists();
+    check_sets();
     check_choices(&s);
     check_teachers_and_samplers();
     check_rewards_of_batches(&s);
