@@ -18,6 +18,7 @@
 #include "check.h"
 #include "small_batch.h"
 #include "status.h"
+#include <limits.h>
 
 /* ---- valid arguments ------------------------------------------------------------------------------------------------------------ */
 
@@ -457,10 +458,10 @@ static int probes_of(const value *right, value *wrong) {
         wrong[k].p = NULL;
         wrong[k].x = numbers[k];
         wrong[k].n = k ? INT64_MIN : -1;
-        wrong[k].form = 99;
+        wrong[k].form = k ? UINT_MAX : 99;                    /* and -1, in enumerations that have it */
         wrong[k].flag = 99;
     }
-    return right->is == A_NUMBER ? 3 : right->is == A_WHOLE ? 2 : 1;
+    return right->is == A_NUMBER ? 3 : right->is == A_WHOLE || right->is == A_FORM ? 2 : 1;
 }
 
 /* is that the rule for invalid value `probe` of an argument of that kind? */
@@ -537,6 +538,16 @@ static void test_no_groups(size_t k) {
     st = functions[k].run(v);
     batch = whole;
     check(st == GRPO_OK, "%s of no groups: \"%s\"", functions[k].name, status_line(st));
+}
+
+/* nothing is there: the objective is named first, as by grpo_loss */
+static void test_nothing(size_t k) {
+    value v[MOST_ARGUMENTS];
+    grpo_status st;
+    memcpy(v, functions[k].right, sizeof v);
+    for (int place = 0; place < MOST_ARGUMENTS; place++) v[place].p = NULL;
+    st = functions[k].run(v);
+    check(says(functions[k].name, st, GRPO_NULL, "objective"), "%s of nothing: \"%s\"", functions[k].name, status_line(st));
 }
 
 /* ---- members of structs of settings ---------------------------------------------------------------------------------------------- */
@@ -712,6 +723,7 @@ int main(void) {
         check(st == GRPO_OK, "%s: nothing is wrong, yet \"%s\"", functions[k].name, status_line(st));
         test_each_argument(declared_arguments[k][1], k, test_status_function);
         if (functions[k].right[0].p == &batch) { test_batch_arrays(k); test_no_groups(k); }
+        if (functions[k].right[0].p == &objective) test_nothing(k);
     }
     test_members();
     for (size_t k = 0; k < sizeof number_functions / sizeof *number_functions; k++) {

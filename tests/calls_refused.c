@@ -609,6 +609,25 @@ static void check_distilled_numbers(grpo_real *z, const int64_t *set) {
     distill_refused("a student's NaN", distill_with(&right_distill, half, set), GRPO_NAN, "logits.logits[6]");
 }
 
+/* the gradient reads rows that the divergence has checked: it checks their shape alone */
+static void check_distilled_slopes(const grpo_real *teacher, const int64_t *set) {
+    const grpo_real weight[2] = { 1, 1 };
+    grpo_real slope[8] = { 9, 9, 9, 9, 9, 9, 9, 9 };
+    grpo_distill x = right_distill;
+    grpo_distill_part part[2];
+    check(grpo_distill_divergence(&x, teacher, set, NULL, part, distilled.divergence) == GRPO_OK, "distill_divergence: nothing is wrong");
+    memset(&distilled, 0x5a, sizeof distilled);
+#define SLOPES(what, member, value, rule, thing) \
+    x = right_distill; x.student.member = value; \
+    check_status("distill_gradient", what, grpo_distill_gradient(&x, teacher, set, NULL, part, weight, 0, slope), rule, thing)
+    SLOPES("no logits", logits, NULL, GRPO_NULL, "logits.logits");
+    SLOPES("type -1", type, (grpo_logits_type)-1, GRPO_NOT_A_CHOICE, "logits.type");
+    SLOPES("rows -1", rows, -1, GRPO_NEGATIVE, "logits.rows");
+    SLOPES("temperature 0", temperature, 0, GRPO_NOT_POSITIVE, "logits.temperature");
+#undef SLOPES
+    for (int k = 0; k < 8; k++) check(slope[k] == 9, "distill_gradient: something was written");
+}
+
 static void check_distill(void) {
     static const int64_t set[4] = { 1, 2, 0, 3 };
     static const grpo_real half[4] = { -1, -1, -1, -1 };
@@ -622,6 +641,9 @@ static void check_distill(void) {
     memset(&distilled, 0x5a, sizeof distilled);
 #define DISTILL(what, member, value, rule, thing) \
     x = right_distill; x.member = value; distill_refused(what, distill_with(&x, half, set), rule, thing)
+    DISTILL("teacher_type -1", teacher_type, (grpo_logits_type)-1, GRPO_NOT_A_CHOICE, "x[1]");
+    DISTILL("kind -1", kind, (grpo_distill_kind)-1, GRPO_NOT_A_CHOICE, "x[5]");
+    DISTILL("tail -1", tail, (grpo_tail_kind)-1, GRPO_NOT_A_CHOICE, "x[7]");
     DISTILL("teacher_type 3", teacher_type, (grpo_logits_type)3, GRPO_NOT_A_CHOICE, "x[1]");
     DISTILL("rows that overlap", teacher_stride, 1, GRPO_TOO_SMALL, "x[2]");
     DISTILL("more than memory has", teacher_stride, INT64_MAX / 8, GRPO_OUT_OF_RANGE, "x[2]");
@@ -640,11 +662,12 @@ static void check_distill(void) {
     distill_refused("a floor of a bucket", distill_with(&x, half, set), GRPO_COMBINATION, "x[9], ids");
     x.logp_min = 0; x.teacher_stride = 4;
     distill_refused("a tail of the whole vocabulary", distill_with(&x, z, NULL), GRPO_COMBINATION, "x[7], ids");
+    check_distilled_slopes(half, set);
     check_distilled_numbers(z, set);
 }
 
 static void check_likeliest(void) {
-    static const grpo_real z[4] = { 0, 1, 2, 3 };
+    static const grpo_real z[4] = { 0, 1, 2, 3 }, nan[4] = { 0, 1, 2, (grpo_real)NAN };
     static const int64_t set[2] = { 0, 4 };
     static const uint8_t none[2] = { 0, 0 };
     int64_t top[4] = { 9, 9, 9, 9 };
@@ -654,7 +677,13 @@ static void check_likeliest(void) {
     check_status("distill_top", "more than there are", grpo_distill_top(&x, NULL, 5, top), GRPO_CROSSED, "k, logits.vocab");
     check_status("distill_top", "k 0", grpo_distill_top(&x, NULL, 0, top), GRPO_NOT_POSITIVE, "k");
     check_status("distill_at", "an id past the end", grpo_distill_at(&x, NULL, set, 2, logp), GRPO_OUT_OF_RANGE, "ids[1]");
+    check_status("distill_at", "k 0", grpo_distill_at(&x, NULL, set, 0, logp), GRPO_NOT_POSITIVE, "k");
     check_status("distill_sort", "k 0", grpo_distill_sort(1, 0, top, logp), GRPO_NOT_POSITIVE, "k");
+    check_status("distill_sort", "more than memory has", grpo_distill_sort(INT64_MAX / 8, 2, top, logp), GRPO_OUT_OF_RANGE, "rows");
+    x.logits = nan;
+    check_status("distill_top", "NaN", grpo_distill_top(&x, NULL, 2, top), GRPO_NAN, "logits.logits[3]");
+    check_status("distill_at", "NaN", grpo_distill_at(&x, NULL, set, 1, logp), GRPO_NAN, "logits.logits[3]");
+    x.logits = z;
     x.rows = 2;
     check_status("distill_at", "more than memory has", grpo_distill_at(&x, none, set, INT64_MAX / 8, logp), GRPO_OUT_OF_RANGE, "k");
     check(top[0] == 9 && logp[0] == 9 && logp[1] == 9, "the likeliest tokens: something was written");
