@@ -181,6 +181,8 @@ static void check_choices(setup *s) {
             GRPO_CROSSED, "low, high");
     refused("reward_range_filter", "bounds that cross", grpo_reward_range_filter(&s->batch, 1, 0, room.flag), GRPO_CROSSED, "low, high");
     refused("balanced_subset", "bounds that cross", grpo_balanced_subset(fine, 4, 2, 1, 0, room.index), GRPO_CROSSED, "low, high");
+    refused("resample", "no weights", grpo_resample(NULL, 0, fine, 4, room.index), GRPO_NULL, "weight");
+    refused("resample", "no draws", grpo_resample(fine, 4, NULL, 0, room.index), GRPO_NULL, "uniform");
     refused("balanced_subset", "none between", grpo_balanced_subset(fine, 4, 2, 3, 4, room.index), GRPO_NONE_LEFT, "low");
 }
 
@@ -457,7 +459,7 @@ static void check_found_weights(setup *s) {
 }
 
 static void check_found_rewards(setup *s) {
-    static const int64_t answers[4] = { 0, 1, 2, -1 }, far[4] = { 0, 2, 0, 0 };
+    static const int64_t answers[4] = { 0, 1, 2, -1 }, far[4] = { 0, 2, 0, 0 }, low[4] = { -1, -2, 0, 0 };
     const grpo_batch *b = &s->batch;
     grpo_real *x = found.real;
     double *y = found.number;
@@ -470,6 +472,7 @@ static void check_found_rewards(setup *s) {
     found_refused("repetition_penalty", grpo_repetition_penalty(b, answers, 0, -1, x), GRPO_NOT_POSITIVE, "size");
     found_refused("correct_length_reward", grpo_correct_length_reward(b, found_flags, 1, -1, 1, x), GRPO_NEGATIVE, "eps");
     found_refused("pairwise_rewards", grpo_pairwise_rewards(b, far, found_flags, x, found.flag), GRPO_OUT_OF_RANGE, "outcome[1]");
+    found_refused("pairwise_rewards", grpo_pairwise_rewards(b, low, found_flags, x, found.flag), GRPO_OUT_OF_RANGE, "outcome[1]");
     found_refused("min_max_reward", grpo_min_max_reward(larger, 4, y), GRPO_TOO_LARGE, "distance[3]");
     check(grpo_annealed_split(0, 2, 1).own < 0 && grpo_annealed_split(1, 1, 1).own < 0 && grpo_annealed_split(1, 2, 0).own < 0,
           "annealed_split refuses");
