@@ -156,7 +156,8 @@ static void check_lists_of_numbers(void) {
 /* counts whose product is beyond int64_t, or beyond an array: refused before anything is read */
 static void check_sizes(setup *s) {
     const int64_t many = INT64_C(1) << 32, most = INT64_C(1) << 62;
-    const grpo_centroids c = { most, 1, 0.8, 1.2 };
+    const grpo_centroids c = { most, 1, 0.8, 1.2 }, many_by_tokens = { INT64_MAX / 64 / TOKENS + 1, 1, 0.8, 1.2 };
+    grpo_batch none;
     double *const out = room.x;
     grpo_dd scratch[8];
     refused("diversity_reward", "too many", grpo_diversity_reward(wild, fine, most, 1e-6, out), GRPO_OUT_OF_RANGE, "n");
@@ -166,6 +167,12 @@ static void check_sizes(setup *s) {
             GRPO_OUT_OF_RANGE, "n");
     refused("centroid_weight", "too wide", grpo_centroid_weight(&s->batch, s->advantage, s->advantage, &c, scratch, room.a),
             GRPO_OUT_OF_RANGE, "how[0]");
+    refused("centroid_weight", "too wide together", grpo_centroid_weight(&s->batch, s->advantage, s->advantage, &many_by_tokens, scratch,
+            room.a), GRPO_OUT_OF_RANGE, "how[0]");
+    memset(&none, 0, sizeof none);
+    refused("centroid_weight", "too wide of nothing", grpo_centroid_weight(&none, s->advantage, s->advantage, &c, scratch, room.a),
+            GRPO_OUT_OF_RANGE, "how[0]");
+    refused("allocate_rollouts", "-1 for nobody", grpo_allocate_rollouts(NULL, 0, 1, 4, -1, room.index), GRPO_TOO_SMALL, "total");
     accepted("virtual_reward_advantage", grpo_virtual_reward_advantage(&s->batch, 1, INT64_C(1) << 40, 0, room.a));
     refused("virtual_reward_advantage", "more than doubles count", grpo_virtual_reward_advantage(&s->batch, 1, (INT64_C(1) << 40) + 1, 0,
             room.a), GRPO_OUT_OF_RANGE, "count");

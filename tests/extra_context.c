@@ -401,6 +401,7 @@ static void set_obstacle(call *c) { c->obj.ratio.level = GRPO_LEVEL_SEGMENT_MEAN
 static void set_layout(call *c) { c->b.length[3] = -1; }
 static void set_array(call *c) { c->b.token[TOKEN_LOGP][LAST_UNMASKED] = (grpo_real)NAN; }
 static void set_advantage(call *c) { c->advantage[LAST_UNMASKED] = (grpo_real)INFINITY; }
+static void set_reward(call *c) { c->obj.aggregation.kind = GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD; c->b.reward[1] = (grpo_real)NAN; }
 static void set_record(call *c) { c->whole[3].nll_tokens = -1; }
 static void set_totals(call *c) { c->totals.groups = c->out.totals.groups = -1; }
 static void set_partial(call *c) { c->partial.rejected_tokens = -1; }
@@ -414,6 +415,7 @@ static const struct { void (*set)(call *c); int refuse; grpo_rule rule; const ch
     { set_layout, ALL, GRPO_NEGATIVE, "batch.length[3]" },
     { set_array, MEASURE | LOSS | BACKWARD, GRPO_NAN, "batch.logp[7]" },
     { set_advantage, MEASURE | LOSS | BACKWARD, GRPO_INFINITE, "advantage[7]" },
+    { set_reward, ALL, GRPO_NAN, "batch.reward[1]" },                      /* this divisor counts the groups whose rewards differ */
     { set_record, ALL, GRPO_OUT_OF_RANGE, "whole[3]" },
     { set_totals, TOTALS | LOSS, GRPO_OUT_OF_RANGE, "totals" },
     { set_partial, LOSS | BACKWARD, GRPO_OUT_OF_RANGE, "partial" },
