@@ -62,6 +62,35 @@ static void check_batch_logits(const grpo_real *z) {
     check(numbers[3] == 5 && numbers[4] == 5, "grpo_logits_loss: refused logits have been written");
 }
 
+/* both passes over some rows of two: whatever is wrong with the rows, and where they begin and end */
+static void check_ranges(const grpo_real *z) {
+    static const int64_t target[2] = { 0, 0 };
+    grpo_real numbers[4] = { 5, 5, 5, 5 }, slope[2] = { 5, 5 };
+    grpo_logits_part part[2];
+    grpo_logits_batch rows;
+    memset(&rows, 0, sizeof rows); memset(part, 0, sizeof part);
+    rows.logits.logits = z; rows.logits.rows = 2; rows.logits.vocab = rows.logits.stride = 1; rows.logits.target = target;
+    rows.logits.temperature = 1; rows.part = part; rows.logp = &numbers[0]; rows.entropy = &numbers[2]; rows.dlogits = slope;
+#define RANGE(what, first, count, rule, thing) \
+    check_status("grpo_logits_batch_read", what, grpo_logits_batch_read(&rows, NULL, first, count), rule, thing); \
+    check_status("grpo_logits_batch_gradient", what, grpo_logits_batch_gradient(&rows, NULL, NULL, NULL, first, count), rule, thing)
+    RANGE("no row behind the last", 2, 0, GRPO_OK, "");
+    RANGE("behind the last", 3, 0, GRPO_PAST_END, "first, logits.rows");
+    RANGE("one too many", 1, 2, GRPO_PAST_END, "count, logits.rows");
+    RANGE("before the first", -1, 1, GRPO_NEGATIVE, "first");
+    RANGE("fewer than none", 1, -1, GRPO_NEGATIVE, "count");
+    rows.logits.stride = 0;
+    RANGE("rows that overlap", 0, 2, GRPO_CROSSED, "logits.vocab, logits.stride");
+    rows.logits.stride = INT64_MAX / 8;
+    RANGE("more than memory has", 0, 2, GRPO_OUT_OF_RANGE, "logits.rows");
+    rows.logits.stride = 1; rows.logits.type = (grpo_logits_type)-1;
+    RANGE("type -1", 0, 2, GRPO_NOT_A_CHOICE, "logits.type");
+    rows.logits.type = GRPO_LOGITS_REAL; rows.part = NULL;
+    RANGE("no scratch", 0, 2, GRPO_NULL, "rows.part");
+#undef RANGE
+    check(numbers[0] == 5 && numbers[3] == 5 && slope[0] == 5 && slope[1] == 5, "the two passes: something was written");
+}
+
 static void check_logits(void) {
     grpo_real z[2] = { 1, 2 };
     const int64_t target = 1;
@@ -86,6 +115,7 @@ static void check_logits(void) {
     other = part;
     check_status("grpo_logits_part_merge", "two targets", grpo_logits_part_merge(&other, &part, 1), GRPO_COMBINATION, "from, into");
     check_batch_logits(z);
+    check_ranges(z);
 }
 
 /* ---- functions of papers -------------------------------------------------------------------------------------------------------- */
