@@ -408,7 +408,7 @@ static void set_partial(call *c) { c->partial.rejected_tokens = -1; }
 static void set_no_divisor(call *c) { c->partial.scales.divisor = 0; }
 
 /* what is set, the calls that refuse it, and how; the others do not notice */
-static const struct { void (*set)(call *c); int refuse; grpo_rule rule; const char *thing; } contents[] = {
+static const struct { void (*set)(call *c); int refuse; int rule; const char *thing; } contents[] = {
     { set_nothing, 0, GRPO_NO_RULE, "" },
     { set_no_objective, ALL, GRPO_NAN, "surrogate.eps_low" },
     { set_obstacle, ALL, GRPO_WHOLE_RESPONSE, "ratio.level" },
