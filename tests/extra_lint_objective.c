@@ -764,7 +764,12 @@ static void test_room(void) {
     }
 }
 
-/* findings are sorted, worst first; never more than the buffer holds; no message is truncated */
+/* does a row of the header's tables say so? */
+static int has_row(grpo_objective_rule rule) {
+    return rule == GRPO_OBJECTIVE_UNREAD || (rule >= GRPO_OBJECTIVE_NO_GRADIENT && rule <= GRPO_OBJECTIVE_NO_EFFECT);
+}
+
+/* findings are sorted, worst first, and say which row of a table, if any; never more than the buffer holds; no message is truncated */
 static void test_order(int times) {
     rng r = { 7 };
     int most = 0;
@@ -778,6 +783,8 @@ static void test_order(int times) {
         trial_make(&r, k, &t);
         n = grpo_lint_objective(&obj, &t.view, finding, GRPO_LINT_OBJECTIVE_MOST);
         for (int j = 1; j < n; j++) check(finding[j].level <= finding[j - 1].level, "finding %d is worse than the one before", j);
+        for (int j = 0; j < n; j++)
+            check(has_row(finding[j].rule) ? finding[j].row >= 0 : finding[j].row == -1, "%s: row %d", finding[j].what, finding[j].row);
         for (int j = 0; j < n; j++)
             check(strlen(grpo_objective_finding_message(&finding[j], text, sizeof text)) < sizeof text - 40, "%s", text);
         if (n > most) most = n;
