@@ -736,6 +736,19 @@ static void test_whole(void) {
     check(grpo_lint_objective(NULL, NULL, NULL, 0) == 1, "no objective");
 }
 
+/* a number that rows for several kinds of credit read: the sentence is made of all of them, the table's first one too */
+static void test_readers_said(void) {
+    const grpo_objective_finding *found;
+    grpo_objective obj;
+    check(!grpo_objective_named("grpo", &obj) && !grpo_objective_choose(&obj, "reward.truncated", "scale")
+          && !grpo_objective_choose(&obj, "advantage.credit", "step"), "steps");
+    obj.reward.truncated_factor = 0.5;
+    found = finding_of(&obj, GRPO_OBJECTIVE_UNREAD, "reward.truncated_factor");
+    if (check(found != NULL, "rewards of responses under a credit of steps"))
+        says(found, "likely mistake: reward.truncated_factor is 0.5, but nothing reads it while advantage.credit=step (what does: most of "
+             "its other choices)");
+}
+
 static void test_room(void) {
     grpo_objective_finding finding[GRPO_LINT_OBJECTIVE_MOST];
     static const uint8_t flags[1] = { 0 };
@@ -835,6 +848,7 @@ int main(void) {
     test_bounds_of_ratios();
     test_kl_weight();
     test_whole();
+    test_readers_said();
     test_room();
     test_order(500);
     test_rows();
