@@ -43,7 +43,7 @@ static void check_status(const char *call_name, const char *what, grpo_status fo
 
 /* a batch of one token; tests/logits_loss.c has the rest */
 static void check_batch_logits(const grpo_real *z) {
-    static const int64_t group[2] = { 0, 1 }, offset = 0, length = 1, past = 2;
+    static const int64_t group[2] = { 0, 1 }, offset = 0, length = 1, past = 2, there = 1;
     grpo_real numbers[7] = { 0, -1, 1, 5, 5, 5, 5 };
     grpo_logits_part part;
     grpo_objective obj;
@@ -59,6 +59,9 @@ static void check_batch_logits(const grpo_real *z) {
     rows.logits.temperature = 1; rows.part = &part; rows.logp = &numbers[3]; rows.entropy = &numbers[4];
     check_status("grpo_logits_loss", "a target past the end", grpo_logits_loss(&obj, &batch, &numbers[2], NULL, &rows, &out, &report),
                  GRPO_OUT_OF_RANGE, "logits.target[0]");
+    rows.logits.target = &there;
+    check_status("grpo_logits_loss_add", "no partial", grpo_logits_loss_add(&obj, &batch, &numbers[2], NULL, &rows, &out, NULL), GRPO_NULL,
+                 "partial");
     check(numbers[3] == 5 && numbers[4] == 5, "grpo_logits_loss: refused logits have been written");
 }
 
