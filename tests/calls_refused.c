@@ -44,6 +44,7 @@ static void check_status(const char *call_name, const char *what, grpo_status fo
 /* a batch of one token; tests/logits_loss.c has the rest */
 static void check_batch_logits(const grpo_real *z) {
     static const int64_t group[2] = { 0, 1 }, offset = 0, length = 1, past = 2, there = 1;
+    const grpo_real nan[2] = { 0, (grpo_real)NAN };
     grpo_real numbers[7] = { 0, -1, 1, 5, 5, 5, 5 };
     grpo_logits_part part;
     grpo_objective obj;
@@ -62,7 +63,18 @@ static void check_batch_logits(const grpo_real *z) {
     rows.logits.target = &there;
     check_status("grpo_logits_loss_add", "no partial", grpo_logits_loss_add(&obj, &batch, &numbers[2], NULL, &rows, &out, NULL), GRPO_NULL,
                  "partial");
-    check(numbers[3] == 5 && numbers[4] == 5, "grpo_logits_loss: refused logits have been written");
+#define LOSS(what, rule, thing) \
+    check_status("grpo_logits_loss", what, grpo_logits_loss(&obj, &batch, &numbers[2], NULL, &rows, &out, &report), rule, thing)
+    rows.logits.logits = nan;
+    LOSS("NaN", GRPO_NAN, "logits.logits[1]");
+    rows.logits.logits = z; rows.dlogits = &numbers[5]; out.dlogp = &numbers[5];
+    LOSS("no derivative by the entropy", GRPO_NULL, "out.dentropy");
+    rows.dlogits = NULL; rows.entropy = NULL;
+    LOSS("no entropy", GRPO_NULL, "rows.entropy");
+    rows.entropy = &numbers[4]; rows.logp = NULL;
+    LOSS("no logp", GRPO_NULL, "rows.logp");
+#undef LOSS
+    check(numbers[3] == 5 && numbers[4] == 5 && numbers[5] == 5, "grpo_logits_loss: refused logits have been written");
 }
 
 /* both passes over some rows of two: whatever is wrong with the rows, and where they begin and end */
@@ -90,6 +102,9 @@ static void check_ranges(const grpo_real *z) {
     RANGE("type -1", 0, 2, GRPO_NOT_A_CHOICE, "logits.type");
     rows.logits.type = GRPO_LOGITS_REAL; rows.part = NULL;
     RANGE("no scratch", 0, 2, GRPO_NULL, "rows.part");
+    rows.part = part; rows.dlogits = NULL;
+    check_status("grpo_logits_batch_gradient", "nowhere to", grpo_logits_batch_gradient(&rows, NULL, NULL, NULL, 0, 2), GRPO_NULL,
+                 "rows.dlogits");
 #undef RANGE
     check(numbers[0] == 5 && numbers[3] == 5 && slope[0] == 5 && slope[1] == 5, "the two passes: something was written");
 }
