@@ -370,7 +370,6 @@ grpo_status grpo_running_baseline(const double *reward, int64_t n, double moment
     grpo_dd b;
     int64_t i;
     grpo_status st = grpo_check_output_(advantage, 4);
-    if (!st) st = grpo_check_output_(baseline, 5);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_number_(momentum, GRPO_PART_, 3);
     if (!st) st = grpo_check_list_(baseline, 1, GRPO_MODERATE_, 5);

@@ -996,7 +996,6 @@ grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64
     if (!st) st = grpo_check_output_(klass, 2);
     if (!st) st = grpo_check_output_(member, 4);
     if (!st) st = grpo_check_output_(set_begin, 5);
-    if (!st) st = grpo_check_output_(reward, 1);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_sets_(member, set_begin, n_sets, n);
     if (!st) st = GRPO_DISJOINT_(advantage, n_sets, 7, reward, n, GRPO_AT_ARGUMENT_ + 1);
@@ -1547,7 +1546,6 @@ grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double e
     grpo_dd sum[21][20], total;
     uint32_t subset, rest;
     int size;
-    if (!st) st = grpo_check_output_(reward, 1);
     if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_POSITIVE_, 3);
     if (!st) st = grpo_check_count_(n, 2, 2);
     if (!st && n > 20) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, -1);

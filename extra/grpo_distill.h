@@ -422,7 +422,7 @@ static grpo_status grpo_distill_check_row_(const grpo_distill_row_ *r, int some,
 }
 
 static grpo_status grpo_distill_check_rows_(const grpo_logits *x, const uint8_t *mask) {
-    grpo_status st = grpo_distill_check_logits_(x);
+    grpo_status st = GRPO_OK;
     for (int64_t t = 0; !st && t < x->rows; t++) {
         const grpo_distill_row_ r = grpo_distill_row_of_(x, t);
         if (grpo_distill_counts_(mask, t)) st = grpo_distill_check_row_(&r, 1, GRPO_AT_logits_logits_);

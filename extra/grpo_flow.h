@@ -203,7 +203,6 @@ grpo_status grpo_flow_schedule(grpo_flow_kind kind, double level, double next_le
     if (kind == GRPO_FLOW_CPS) x = grpo_flow_cps_(level, next_level, eta);
     else {
         const grpo_dd variance = grpo_flow_variance_(kind, level, next_level, sigma_max, sigma_min, eta);
-        if (!(variance.hi > 0)) return grpo_refuse_(GRPO_OUT_OF_RANGE, 3, -1);
         if (!grpo_is_finite(variance.hi)) return grpo_refuse_(GRPO_OUT_OF_RANGE, 6, -1);
         x = grpo_flow_step_of_(level, grpo_two_diff(level, next_level), variance);
     }

@@ -254,8 +254,7 @@ static grpo_status grpo_check_hidden_shape_(const grpo_hidden *rows, int64_t n_t
         return GRPO_STATUS_(grpo_rule_of_temperature_(rows->temperature), GRPO_AT_logits_temperature_);
     if (rows->passes < 0 || rows->passes > 2) return grpo_refuse_member_(GRPO_NOT_A_CHOICE, GRPO_IN_PASSES_);
     if (rows->tile_rows < 1) return grpo_refuse_member_(GRPO_NOT_POSITIVE, GRPO_IN_TILE_ROWS_);
-    if (rows->vocab > most - rows->width || rows->tile_rows > most / (rows->vocab + rows->width))
-        return grpo_refuse_member_(GRPO_OUT_OF_RANGE, GRPO_IN_TILE_ROWS_);
+    if (rows->tile_rows > most / (rows->vocab + rows->width)) return grpo_refuse_member_(GRPO_OUT_OF_RANGE, GRPO_IN_TILE_ROWS_);
     if (!rows->tile) return grpo_refuse_member_(GRPO_NULL, GRPO_IN_TILE_);
     if (!rows->row) return grpo_refuse_member_(GRPO_NULL, GRPO_IN_ROW_);
     if (!rows->logp) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_logp_);

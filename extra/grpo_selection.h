@@ -663,7 +663,6 @@ grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count,
     grpo_subset_ x, best;
     int any = 0;
     grpo_status st = grpo_check_output_(index, 6);
-    if (!st) st = grpo_check_output_(reward, 1);
     if (!st) st = grpo_check_count_(n, 1, 2);
     if (!st && n > GRPO_MAX_CANDIDATES_) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, -1);
     if (!st) st = grpo_check_count_(count, 1, 3);

@@ -154,6 +154,10 @@ static const char *const declared_arguments[][2] = {
     { "logits_loss_add", "obj batch advantage totals rows out partial" },
     { "logits_batch_read", "rows mask first count" },
     { "logits_batch_gradient", "rows mask dlogp dentropy first count" },
+    { "context_measure", "obj batch advantage whole part" },
+    { "context_totals_add", "obj batch whole totals" },
+    { "context_loss_add", "obj batch advantage whole totals out leads partial through" },
+    { "context_backward", "obj batch advantage whole through out partial" },
 };
 
 /* the list of arguments of a function; the name may lack "grpo_", and ends at a space or a bracket */

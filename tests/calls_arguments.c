@@ -3,6 +3,7 @@
  * which of these it is, and nothing is written.  The list `takes` has the arguments that accept any value, each with the reason; a missing
  * and a needless entry are failures.  The same for the members of structs of settings, where the status has the member's number as index,
  * and for the arrays of the batch.  calls_faults.c and calls_refused.c have the rest: domains, elements of arrays, other forms. */
+#include "../extra/grpo_context.h"
 #include "../extra/grpo_control.h"
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
@@ -17,6 +18,7 @@
 #include "check.h"
 #include "small_batch.h"
 #include "status.h"
+#include <limits.h>
 
 /* ---- valid arguments ------------------------------------------------------------------------------------------------------------ */
 
@@ -62,6 +64,10 @@ static grpo_real sorted_reals[1];
 static grpo_logits_part row_part, merged, parts[1];
 static grpo_output output;
 static grpo_partial partial;
+static grpo_response records[SEQUENCES], measured[SEQUENCES];           /* of responses without tokens */
+static grpo_sum through[SEQUENCES];
+static grpo_totals counted, all_counted;
+static grpo_partial evaluated, complete;
 static double room[256];                        /* scratch */
 static double written[3][64], before[3][64];    /* the outputs, and their bytes before the call */
 
@@ -88,6 +94,8 @@ static void fill(void) {
     output.dlogp = dlogp; output.dentropy = dentropy;
     check(grpo_logits_row_read(&logits, 0, &row_part) == GRPO_OK, "row_read");
     merged = grpo_logits_part_empty();
+    check(grpo_context_totals_add(&objective, &batch, records, &all_counted) == GRPO_OK, "context_totals_add");
+    complete.scales.divisor = 1;
     memset(before, 0x5a, sizeof before);
 }
 
@@ -254,7 +262,12 @@ static void fill(void) {
     X##7(grpo_logits_loss, IN(&objective), IN(&one_token), IN(reals), IN(NULL), IN(&rows), IN(&output), OUT(0)) \
     X##7(grpo_logits_loss_add, IN(&objective), IN(&one_token), IN(reals), IN(NULL), IN(&rows), IN(&output), IN(&partial)) \
     X##4(grpo_logits_batch_read, IN(&rows), IN(flags), WHOLE(0), WHOLE(1)) \
-    X##6(grpo_logits_batch_gradient, IN(&rows), IN(flags), IN(reals), IN(reals), WHOLE(0), WHOLE(1))
+    X##6(grpo_logits_batch_gradient, IN(&rows), IN(flags), IN(reals), IN(reals), WHOLE(0), WHOLE(1)) \
+    X##5(grpo_context_measure, IN(&objective), IN(&batch), IN(reals), IN(records), IN(measured)) \
+    X##4(grpo_context_totals_add, IN(&objective), IN(&batch), IN(records), IN(&counted)) \
+    X##9(grpo_context_loss_add, IN(&objective), IN(&batch), IN(reals), IN(records), IN(&all_counted), IN(NULL), FLAG(0), IN(&evaluated), \
+         IN(through)) \
+    X##7(grpo_context_backward, IN(&objective), IN(&batch), IN(reals), IN(records), IN(through), IN(NULL), IN(&complete))
 
 /* the member of `value` that has the argument's type */
 #define AS_IN(place) .p
@@ -401,6 +414,8 @@ static const struct { const char *function, *argument; int probe; const char *wh
     { "grpo_projected_advantage", "positive", EVERY, A_CHOICE_OF_TWO }, { "grpo_hint_reward", "gate", EVERY, A_CHOICE_OF_TWO },
     { "grpo_interval_reward", "sample", EVERY, A_CHOICE_OF_TWO }, { "grpo_sample_weights", "by_length", EVERY, A_CHOICE_OF_TWO },
     { "grpo_entropy_control", "inclusive", EVERY, A_CHOICE_OF_TWO },
+    { "grpo_context_measure", "whole", MISSING, "the first round" }, { "grpo_context_loss_add", "leads", EVERY, A_CHOICE_OF_TWO },
+    { "grpo_context_loss_add", "out", MISSING, "no gradient" }, { "grpo_context_backward", "out", MISSING, "no gradient" },
     { "grpo_meta_reward", "passes", MISSING, "-1: no prediction" },
     { "grpo_meta_reward", "predicted_length", MISSING, "-1: no prediction" },
 };
@@ -415,6 +430,8 @@ static const struct { const char *function, *argument, *thing; } called[] = {
     { "grpo_hidden_loss", "obj", "objective" }, { "grpo_hidden_loss_add", "obj", "objective" },
     { "grpo_hidden_loss", "out", "out.dlogp" }, { "grpo_hidden_loss_add", "out", "out.dlogp" },
     { "grpo_logits_loss_add", "out", "out.dlogp" }, { "grpo_distill_top", "x", "logits" }, { "grpo_distill_at", "x", "logits" },
+    { "grpo_context_measure", "obj", "objective" }, { "grpo_context_totals_add", "obj", "objective" },
+    { "grpo_context_loss_add", "obj", "objective" }, { "grpo_context_backward", "obj", "objective" },
 };
 
 /* the index of the entry in `takes`, or -1 */
@@ -441,10 +458,10 @@ static int probes_of(const value *right, value *wrong) {
         wrong[k].p = NULL;
         wrong[k].x = numbers[k];
         wrong[k].n = k ? INT64_MIN : -1;
-        wrong[k].form = 99;
+        wrong[k].form = k ? UINT_MAX : 99;                    /* and -1, in enumerations that have it */
         wrong[k].flag = 99;
     }
-    return right->is == A_NUMBER ? 3 : right->is == A_WHOLE ? 2 : 1;
+    return right->is == A_NUMBER ? 3 : right->is == A_WHOLE || right->is == A_FORM ? 2 : 1;
 }
 
 /* is that the rule for invalid value `probe` of an argument of that kind? */
@@ -521,6 +538,16 @@ static void test_no_groups(size_t k) {
     st = functions[k].run(v);
     batch = whole;
     check(st == GRPO_OK, "%s of no groups: \"%s\"", functions[k].name, status_line(st));
+}
+
+/* nothing is there: the objective is named first, as by grpo_loss */
+static void test_nothing(size_t k) {
+    value v[MOST_ARGUMENTS];
+    grpo_status st;
+    memcpy(v, functions[k].right, sizeof v);
+    for (int place = 0; place < MOST_ARGUMENTS; place++) v[place].p = NULL;
+    st = functions[k].run(v);
+    check(says(functions[k].name, st, GRPO_NULL, "objective"), "%s of nothing: \"%s\"", functions[k].name, status_line(st));
 }
 
 /* ---- members of structs of settings ---------------------------------------------------------------------------------------------- */
@@ -696,6 +723,7 @@ int main(void) {
         check(st == GRPO_OK, "%s: nothing is wrong, yet \"%s\"", functions[k].name, status_line(st));
         test_each_argument(declared_arguments[k][1], k, test_status_function);
         if (functions[k].right[0].p == &batch) { test_batch_arrays(k); test_no_groups(k); }
+        if (functions[k].right[0].p == &objective) test_nothing(k);
     }
     test_members();
     for (size_t k = 0; k < sizeof number_functions / sizeof *number_functions; k++) {

@@ -482,25 +482,31 @@ static void test_group_statuses(four *f) {
 
 static void test_list_of_numbers_statuses(void) {
     const double ok[4] = { 0 }, bad[4] = { 0, NAN, 0, 0 };
-    const int64_t wide[4] = { 0, 1, 2, 9 }, zero[5] = { 0 }, both[2] = { 2, 4 };
-    int64_t index[4];
+    const int64_t wide[4] = { 0, 1, 2, 9 }, zero[5] = { 0 }, both[2] = { 2, 4 }, below[4] = { -1, -2, 0, 0 }, roots[4] = { -1, -1, -1, -1 };
+    int64_t index[4] = { 9, 9, 9, 9 };
     const uint8_t flags[4] = { 0 };
     grpo_dd scratch[4];
-    double out[4], y;
+    double out[4] = { 9, 9, 9, 9 }, y = 9;
     wrong("soft_top_k_weight", grpo_soft_top_k_weight(ok, 4, 0, 1, out, out), GRPO_NOT_POSITIVE, "target", NULL);
     wrong("soft_top_k_weight", grpo_soft_top_k_weight(bad, 4, 1, 1, out, out), GRPO_NAN, "x[1]", NULL);
     wrong("gated_reward_sum", grpo_gated_reward_sum(ok, 1, 4, ok, wide, out), GRPO_OUT_OF_RANGE, "gate[3]", NULL);
+    wrong("gated_reward_sum", grpo_gated_reward_sum(ok, 1, 4, ok, below, out), GRPO_OUT_OF_RANGE, "gate[1]", NULL);
     wrong("gated_reward_sum", grpo_gated_reward_sum(bad, 1, 4, ok, zero, out), GRPO_NAN, "rewards[1]", NULL);
     wrong("brier_reward", grpo_brier_reward(bad, 4, flags, NULL, out), GRPO_NAN, "confidence[1]", NULL);
     wrong("length_shape_reward", grpo_length_shape_reward(ok, 4, GRPO_SHAPE_PARABOLA, 1, 1, out), GRPO_NOT_BELOW_ONE, "peak", NULL);
     wrong("length_shape_reward", grpo_length_shape_reward(bad, 4, GRPO_SHAPE_TRIANGLE, 1, 1, out), GRPO_NAN, "length[1]", NULL);
     wrong("log_exp_reward", grpo_log_exp_reward(bad, 4, 0, 1, 1, out), GRPO_NAN, "reward[1]", NULL);
+    wrong("tree_reward", grpo_tree_reward(below, ok, NULL, 4, 1, GRPO_TREE_MAX, 0, scratch, out), GRPO_OUT_OF_RANGE, "parent[1]", NULL);
+    wrong("tree_reward", grpo_tree_reward(roots, ok, zero, 4, 1, GRPO_TREE_MEAN_BY_DEPTH, 9, scratch, out), GRPO_OUT_OF_RANGE, "depth[0]",
+          NULL);
     wrong("tree_reward", grpo_tree_reward(wide, ok, NULL, 4, 1, GRPO_TREE_MAX, 0, scratch, out), GRPO_OUT_OF_RANGE, "parent[0]", NULL);
     wrong("set_advantage", grpo_set_advantage(ok, zero, 4, wide, zero, 2, out), GRPO_NOT_INCREASING, "set_begin[1]", NULL);
     wrong("set_advantage", grpo_set_advantage(ok, zero, 4, wide, both, 1, out), GRPO_OUT_OF_RANGE, "member[3]", NULL);
     wrong("max_variance_subset", grpo_max_variance_subset(ok, 2, 3, index), GRPO_CROSSED, "count, n", NULL);
     wrong("permutation_reward", grpo_permutation_reward(NULL, 1, 1, GRPO_PERMUTATION_VOTES, out), GRPO_NULL, "choice", NULL);
     wrong("reference_advantage", grpo_reference_advantage(bad, 4, 1, 1, 1, 0, out, &y), GRPO_NAN, "reward[1]", NULL);
+    check(y == 9, "a list of numbers: a number was written");
+    for (int k = 0; k < 4; k++) check(out[k] == 9 && index[k] == 9, "a list of numbers: entry %d was written", k);
 }
 
 static void test_statuses_of_four(void) {

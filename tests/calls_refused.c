@@ -43,7 +43,8 @@ static void check_status(const char *call_name, const char *what, grpo_status fo
 
 /* a batch of one token; tests/logits_loss.c has the rest */
 static void check_batch_logits(const grpo_real *z) {
-    static const int64_t group[2] = { 0, 1 }, offset = 0, length = 1, past = 2;
+    static const int64_t group[2] = { 0, 1 }, offset = 0, length = 1, past = 2, there = 1;
+    const grpo_real nan[2] = { 0, (grpo_real)NAN };
     grpo_real numbers[7] = { 0, -1, 1, 5, 5, 5, 5 };
     grpo_logits_part part;
     grpo_objective obj;
@@ -59,7 +60,53 @@ static void check_batch_logits(const grpo_real *z) {
     rows.logits.temperature = 1; rows.part = &part; rows.logp = &numbers[3]; rows.entropy = &numbers[4];
     check_status("grpo_logits_loss", "a target past the end", grpo_logits_loss(&obj, &batch, &numbers[2], NULL, &rows, &out, &report),
                  GRPO_OUT_OF_RANGE, "logits.target[0]");
-    check(numbers[3] == 5 && numbers[4] == 5, "grpo_logits_loss: refused logits have been written");
+    rows.logits.target = &there;
+    check_status("grpo_logits_loss_add", "no partial", grpo_logits_loss_add(&obj, &batch, &numbers[2], NULL, &rows, &out, NULL), GRPO_NULL,
+                 "partial");
+#define LOSS(what, rule, thing) \
+    check_status("grpo_logits_loss", what, grpo_logits_loss(&obj, &batch, &numbers[2], NULL, &rows, &out, &report), rule, thing)
+    rows.logits.logits = nan;
+    LOSS("NaN", GRPO_NAN, "logits.logits[1]");
+    rows.logits.logits = z; rows.dlogits = &numbers[5]; out.dlogp = &numbers[5];
+    LOSS("no derivative by the entropy", GRPO_NULL, "out.dentropy");
+    rows.dlogits = NULL; rows.entropy = NULL;
+    LOSS("no entropy", GRPO_NULL, "rows.entropy");
+    rows.entropy = &numbers[4]; rows.logp = NULL;
+    LOSS("no logp", GRPO_NULL, "rows.logp");
+#undef LOSS
+    check(numbers[3] == 5 && numbers[4] == 5 && numbers[5] == 5, "grpo_logits_loss: refused logits have been written");
+}
+
+/* both passes over some rows of two: whatever is wrong with the rows, and where they begin and end */
+static void check_ranges(const grpo_real *z) {
+    static const int64_t target[2] = { 0, 0 };
+    grpo_real numbers[4] = { 5, 5, 5, 5 }, slope[2] = { 5, 5 };
+    grpo_logits_part part[2];
+    grpo_logits_batch rows;
+    memset(&rows, 0, sizeof rows); memset(part, 0, sizeof part);
+    rows.logits.logits = z; rows.logits.rows = 2; rows.logits.vocab = rows.logits.stride = 1; rows.logits.target = target;
+    rows.logits.temperature = 1; rows.part = part; rows.logp = &numbers[0]; rows.entropy = &numbers[2]; rows.dlogits = slope;
+#define RANGE(what, first, count, rule, thing) \
+    check_status("grpo_logits_batch_read", what, grpo_logits_batch_read(&rows, NULL, first, count), rule, thing); \
+    check_status("grpo_logits_batch_gradient", what, grpo_logits_batch_gradient(&rows, NULL, NULL, NULL, first, count), rule, thing)
+    RANGE("no row behind the last", 2, 0, GRPO_OK, "");
+    RANGE("behind the last", 3, 0, GRPO_PAST_END, "first, logits.rows");
+    RANGE("one too many", 1, 2, GRPO_PAST_END, "count, logits.rows");
+    RANGE("before the first", -1, 1, GRPO_NEGATIVE, "first");
+    RANGE("fewer than none", 1, -1, GRPO_NEGATIVE, "count");
+    rows.logits.stride = 0;
+    RANGE("rows that overlap", 0, 2, GRPO_CROSSED, "logits.vocab, logits.stride");
+    rows.logits.stride = INT64_MAX / 8;
+    RANGE("more than memory has", 0, 2, GRPO_OUT_OF_RANGE, "logits.rows");
+    rows.logits.stride = 1; rows.logits.type = (grpo_logits_type)-1;
+    RANGE("type -1", 0, 2, GRPO_NOT_A_CHOICE, "logits.type");
+    rows.logits.type = GRPO_LOGITS_REAL; rows.part = NULL;
+    RANGE("no scratch", 0, 2, GRPO_NULL, "rows.part");
+    rows.part = part; rows.dlogits = NULL;
+    check_status("grpo_logits_batch_gradient", "nowhere to", grpo_logits_batch_gradient(&rows, NULL, NULL, NULL, 0, 2), GRPO_NULL,
+                 "rows.dlogits");
+#undef RANGE
+    check(numbers[0] == 5 && numbers[3] == 5 && slope[0] == 5 && slope[1] == 5, "the two passes: something was written");
 }
 
 static void check_logits(void) {
@@ -86,6 +133,7 @@ static void check_logits(void) {
     other = part;
     check_status("grpo_logits_part_merge", "two targets", grpo_logits_part_merge(&other, &part, 1), GRPO_COMBINATION, "from, into");
     check_batch_logits(z);
+    check_ranges(z);
 }
 
 /* ---- functions of papers -------------------------------------------------------------------------------------------------------- */
@@ -156,7 +204,8 @@ static void check_lists_of_numbers(void) {
 /* counts whose product is beyond int64_t, or beyond an array: refused before anything is read */
 static void check_sizes(setup *s) {
     const int64_t many = INT64_C(1) << 32, most = INT64_C(1) << 62;
-    const grpo_centroids c = { most, 1, 0.8, 1.2 };
+    const grpo_centroids c = { most, 1, 0.8, 1.2 }, many_by_tokens = { INT64_MAX / 64 / TOKENS + 1, 1, 0.8, 1.2 };
+    grpo_batch none;
     double *const out = room.x;
     grpo_dd scratch[8];
     refused("diversity_reward", "too many", grpo_diversity_reward(wild, fine, most, 1e-6, out), GRPO_OUT_OF_RANGE, "n");
@@ -166,6 +215,15 @@ static void check_sizes(setup *s) {
             GRPO_OUT_OF_RANGE, "n");
     refused("centroid_weight", "too wide", grpo_centroid_weight(&s->batch, s->advantage, s->advantage, &c, scratch, room.a),
             GRPO_OUT_OF_RANGE, "how[0]");
+    refused("centroid_weight", "too wide together", grpo_centroid_weight(&s->batch, s->advantage, s->advantage, &many_by_tokens, scratch,
+            room.a), GRPO_OUT_OF_RANGE, "how[0]");
+    memset(&none, 0, sizeof none);
+    refused("centroid_weight", "too wide of nothing", grpo_centroid_weight(&none, s->advantage, s->advantage, &c, scratch, room.a),
+            GRPO_OUT_OF_RANGE, "how[0]");
+    refused("allocate_rollouts", "-1 for nobody", grpo_allocate_rollouts(NULL, 0, 1, 4, -1, room.index), GRPO_TOO_SMALL, "total");
+    accepted("virtual_reward_advantage", grpo_virtual_reward_advantage(&s->batch, 1, INT64_C(1) << 40, 0, room.a));
+    refused("virtual_reward_advantage", "more than doubles count", grpo_virtual_reward_advantage(&s->batch, 1, (INT64_C(1) << 40) + 1, 0,
+            room.a), GRPO_OUT_OF_RANGE, "count");
     refused("entropy_rank_reward", "nobody, top NaN", grpo_entropy_rank_reward(NULL, NULL, 0, NAN, NULL, out), GRPO_NAN, "top");
     accepted("entropy_rank_reward", grpo_entropy_rank_reward(NULL, NULL, 0, 1, NULL, out));
 }
@@ -178,6 +236,8 @@ static void check_choices(setup *s) {
             GRPO_CROSSED, "low, high");
     refused("reward_range_filter", "bounds that cross", grpo_reward_range_filter(&s->batch, 1, 0, room.flag), GRPO_CROSSED, "low, high");
     refused("balanced_subset", "bounds that cross", grpo_balanced_subset(fine, 4, 2, 1, 0, room.index), GRPO_CROSSED, "low, high");
+    refused("resample", "no weights", grpo_resample(NULL, 0, fine, 4, room.index), GRPO_NULL, "weight");
+    refused("resample", "no draws", grpo_resample(fine, 4, NULL, 0, room.index), GRPO_NULL, "uniform");
     refused("balanced_subset", "none between", grpo_balanced_subset(fine, 4, 2, 3, 4, room.index), GRPO_NONE_LEFT, "low");
 }
 
@@ -223,6 +283,14 @@ static void check_advantages_of_lists(void) {
             GRPO_NOT_A_CHOICE, "form");
     refused("branch_advantage", "no scratch", grpo_branch_advantage(tree, x, x, 4, GRPO_BRANCH_LEAVES, 1, NULL, out),
             GRPO_NULL, "scratch");
+}
+
+static void check_sets(void) {
+    static const int64_t member[4] = { 0, 1, 0, 2 }, before[4] = { 0, 1, -1, 2 }, begin[3] = { 0, 2, 4 }, early[3] = { -1, 2, 4 };
+    accepted("set_advantage", grpo_set_advantage(fine, ids, 4, member, begin, 2, room.x));
+    refused("set_advantage", "NaN", grpo_set_advantage(wild, ids, 4, member, begin, 2, room.x), GRPO_NAN, "reward[1]");
+    refused("set_advantage", "set_begin -1", grpo_set_advantage(fine, ids, 4, member + 1, early, 2, room.x), GRPO_NEGATIVE, "set_begin[0]");
+    refused("set_advantage", "a member -1", grpo_set_advantage(fine, ids, 4, before, begin, 2, room.x), GRPO_OUT_OF_RANGE, "member[2]");
 }
 
 static void check_teachers_and_samplers(void) {
@@ -290,10 +358,12 @@ static void check_rewards_of_batches(setup *s) {
 static void check_numbers_of_structs(setup *s) {
     static const double halves[4] = { 0.5, 0.5, 0.5, 0.5 };
     const grpo_feature f = { halves, halves, halves, flags, 1, -1 };
-    const grpo_risk r = { 1, 0.5, 0.2, 0.8, 1.5, 1e-6 };
+    const grpo_risk r = { 1, 0.5, 0.2, 0.8, 1.5, 1e-6 }, no_divisor = { 0, 1, 0, 0.8, 1.5, 0 };
     grpo_dd scratch[GROUPS];
     refused("feature_advantage", "k -1", grpo_feature_advantage(&s->batch, &f, room.a), GRPO_NEGATIVE, "feature[5]");
     refused("bundle_advantage", "high < low", grpo_bundle_advantage(&s->batch, ids, &r, scratch, room.a), GRPO_TOO_SMALL, "risk[1]");
+    refused("bundle_advantage", "a + eps 0", grpo_bundle_advantage(&s->batch, ids, &no_divisor, scratch, room.a), GRPO_NOT_POSITIVE,
+            "risk[5]");
 }
 
 static void check_multiplier(void) {
@@ -377,6 +447,7 @@ static void check_papers(void) {
     check_sizes(&s);
     check_lists_of_numbers();
     check_advantages_of_lists();
+    check_sets();
     check_choices(&s);
     check_teachers_and_samplers();
     check_rewards_of_batches(&s);
@@ -443,7 +514,7 @@ static void check_found_weights(setup *s) {
 }
 
 static void check_found_rewards(setup *s) {
-    static const int64_t answers[4] = { 0, 1, 2, -1 }, far[4] = { 0, 2, 0, 0 };
+    static const int64_t answers[4] = { 0, 1, 2, -1 }, far[4] = { 0, 2, 0, 0 }, low[4] = { -1, -2, 0, 0 };
     const grpo_batch *b = &s->batch;
     grpo_real *x = found.real;
     double *y = found.number;
@@ -456,6 +527,7 @@ static void check_found_rewards(setup *s) {
     found_refused("repetition_penalty", grpo_repetition_penalty(b, answers, 0, -1, x), GRPO_NOT_POSITIVE, "size");
     found_refused("correct_length_reward", grpo_correct_length_reward(b, found_flags, 1, -1, 1, x), GRPO_NEGATIVE, "eps");
     found_refused("pairwise_rewards", grpo_pairwise_rewards(b, far, found_flags, x, found.flag), GRPO_OUT_OF_RANGE, "outcome[1]");
+    found_refused("pairwise_rewards", grpo_pairwise_rewards(b, low, found_flags, x, found.flag), GRPO_OUT_OF_RANGE, "outcome[1]");
     found_refused("min_max_reward", grpo_min_max_reward(larger, 4, y), GRPO_TOO_LARGE, "distance[3]");
     check(grpo_annealed_split(0, 2, 1).own < 0 && grpo_annealed_split(1, 1, 1).own < 0 && grpo_annealed_split(1, 2, 0).own < 0,
           "annealed_split refuses");
@@ -595,6 +667,25 @@ static void check_distilled_numbers(grpo_real *z, const int64_t *set) {
     distill_refused("a student's NaN", distill_with(&right_distill, half, set), GRPO_NAN, "logits.logits[6]");
 }
 
+/* the gradient reads rows that the divergence has checked: it checks their shape alone */
+static void check_distilled_slopes(const grpo_real *teacher, const int64_t *set) {
+    const grpo_real weight[2] = { 1, 1 };
+    grpo_real slope[8] = { 9, 9, 9, 9, 9, 9, 9, 9 };
+    grpo_distill x = right_distill;
+    grpo_distill_part part[2];
+    check(grpo_distill_divergence(&x, teacher, set, NULL, part, distilled.divergence) == GRPO_OK, "distill_divergence: nothing is wrong");
+    memset(&distilled, 0x5a, sizeof distilled);
+#define SLOPES(what, member, value, rule, thing) \
+    x = right_distill; x.student.member = value; \
+    check_status("distill_gradient", what, grpo_distill_gradient(&x, teacher, set, NULL, part, weight, 0, slope), rule, thing)
+    SLOPES("no logits", logits, NULL, GRPO_NULL, "logits.logits");
+    SLOPES("type -1", type, (grpo_logits_type)-1, GRPO_NOT_A_CHOICE, "logits.type");
+    SLOPES("rows -1", rows, -1, GRPO_NEGATIVE, "logits.rows");
+    SLOPES("temperature 0", temperature, 0, GRPO_NOT_POSITIVE, "logits.temperature");
+#undef SLOPES
+    for (int k = 0; k < 8; k++) check(slope[k] == 9, "distill_gradient: something was written");
+}
+
 static void check_distill(void) {
     static const int64_t set[4] = { 1, 2, 0, 3 };
     static const grpo_real half[4] = { -1, -1, -1, -1 };
@@ -608,6 +699,9 @@ static void check_distill(void) {
     memset(&distilled, 0x5a, sizeof distilled);
 #define DISTILL(what, member, value, rule, thing) \
     x = right_distill; x.member = value; distill_refused(what, distill_with(&x, half, set), rule, thing)
+    DISTILL("teacher_type -1", teacher_type, (grpo_logits_type)-1, GRPO_NOT_A_CHOICE, "x[1]");
+    DISTILL("kind -1", kind, (grpo_distill_kind)-1, GRPO_NOT_A_CHOICE, "x[5]");
+    DISTILL("tail -1", tail, (grpo_tail_kind)-1, GRPO_NOT_A_CHOICE, "x[7]");
     DISTILL("teacher_type 3", teacher_type, (grpo_logits_type)3, GRPO_NOT_A_CHOICE, "x[1]");
     DISTILL("rows that overlap", teacher_stride, 1, GRPO_TOO_SMALL, "x[2]");
     DISTILL("more than memory has", teacher_stride, INT64_MAX / 8, GRPO_OUT_OF_RANGE, "x[2]");
@@ -626,11 +720,12 @@ static void check_distill(void) {
     distill_refused("a floor of a bucket", distill_with(&x, half, set), GRPO_COMBINATION, "x[9], ids");
     x.logp_min = 0; x.teacher_stride = 4;
     distill_refused("a tail of the whole vocabulary", distill_with(&x, z, NULL), GRPO_COMBINATION, "x[7], ids");
+    check_distilled_slopes(half, set);
     check_distilled_numbers(z, set);
 }
 
 static void check_likeliest(void) {
-    static const grpo_real z[4] = { 0, 1, 2, 3 };
+    static const grpo_real z[4] = { 0, 1, 2, 3 }, nan[4] = { 0, 1, 2, (grpo_real)NAN };
     static const int64_t set[2] = { 0, 4 };
     static const uint8_t none[2] = { 0, 0 };
     int64_t top[4] = { 9, 9, 9, 9 };
@@ -640,7 +735,13 @@ static void check_likeliest(void) {
     check_status("distill_top", "more than there are", grpo_distill_top(&x, NULL, 5, top), GRPO_CROSSED, "k, logits.vocab");
     check_status("distill_top", "k 0", grpo_distill_top(&x, NULL, 0, top), GRPO_NOT_POSITIVE, "k");
     check_status("distill_at", "an id past the end", grpo_distill_at(&x, NULL, set, 2, logp), GRPO_OUT_OF_RANGE, "ids[1]");
+    check_status("distill_at", "k 0", grpo_distill_at(&x, NULL, set, 0, logp), GRPO_NOT_POSITIVE, "k");
     check_status("distill_sort", "k 0", grpo_distill_sort(1, 0, top, logp), GRPO_NOT_POSITIVE, "k");
+    check_status("distill_sort", "more than memory has", grpo_distill_sort(INT64_MAX / 8, 2, top, logp), GRPO_OUT_OF_RANGE, "rows");
+    x.logits = nan;
+    check_status("distill_top", "NaN", grpo_distill_top(&x, NULL, 2, top), GRPO_NAN, "logits.logits[3]");
+    check_status("distill_at", "NaN", grpo_distill_at(&x, NULL, set, 1, logp), GRPO_NAN, "logits.logits[3]");
+    x.logits = z;
     x.rows = 2;
     check_status("distill_at", "more than memory has", grpo_distill_at(&x, none, set, INT64_MAX / 8, logp), GRPO_OUT_OF_RANGE, "k");
     check(top[0] == 9 && logp[0] == 9 && logp[1] == 9, "the likeliest tokens: something was written");

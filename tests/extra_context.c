@@ -7,6 +7,8 @@
 #include "check.h"
 #include "random_objective.h"
 #include "scratch.h"
+#include "small_batch.h"
+#include "status.h"
 
 enum { RANKS = 5, OBJECTIVES = 2000 };
 
@@ -348,6 +350,98 @@ static void check_layout_is_asked(const grpo_objective *obj, const rollouts *b, 
     b->length[0] = first;
 }
 
+/* ---- contents: each of the four functions refuses what is wrong, by name and place, and writes nothing ---- */
+
+typedef struct {
+    grpo_objective obj;
+    rollouts b;
+    grpo_batch batch;
+    grpo_real advantage[TOKENS];
+    grpo_response whole[SEQUENCES];
+    grpo_totals totals;
+    grpo_partial partial;
+    grpo_sum through[SEQUENCES];
+    struct { grpo_response part[SEQUENCES]; grpo_totals totals; grpo_sum through[SEQUENCES]; grpo_real dlogp[TOKENS]; } out;
+} call;
+
+enum { MEASURE = 1, TOTALS = 2, LOSS = 4, BACKWARD = 8, CALLS = 4, ALL = 15 };
+static const char *const call_names[CALLS] = { "context_measure", "context_totals_add", "context_loss_add", "context_backward" };
+
+static grpo_status run_call(call *c, int which) {
+    grpo_output out;
+    memset(&out, 0, sizeof out);
+    out.dlogp = c->out.dlogp;
+    switch (which) {
+    case MEASURE: return grpo_context_measure(&c->obj, &c->batch, c->advantage, c->whole, c->out.part);
+    case TOTALS: return grpo_context_totals_add(&c->obj, &c->batch, c->whole, &c->out.totals);
+    case LOSS:
+        return grpo_context_loss_add(&c->obj, &c->batch, c->advantage, c->whole, &c->totals, &out, 1, &c->partial, c->out.through);
+    default: return grpo_context_backward(&c->obj, &c->batch, c->advantage, c->whole, c->through, &out, &c->partial);
+    }
+}
+
+/* a valid call after the loss, so that each of the four would write something */
+static void make_call(call *c) {
+    memset(c, 0, sizeof *c);
+    check(!grpo_objective_named("gspo", &c->obj), "gspo");
+    c->obj.surrogate.eps_high = 1;                                  /* no ratio is clipped */
+    fill_batch(&c->b);
+    c->batch = rollouts_view(&c->b);
+    for (int t = 0; t < TOKENS; t++) c->advantage[t] = 1;
+    check(!grpo_context_measure(&c->obj, &c->batch, c->advantage, NULL, c->whole), "measure");
+    check(!grpo_context_totals_add(&c->obj, &c->batch, c->whole, &c->totals), "totals");
+    check(!run_call(c, LOSS), "loss");
+    memcpy(c->through, c->out.through, sizeof c->through);
+    memset(&c->out.totals, 0, sizeof c->out.totals);
+}
+
+static void set_nothing(call *c) { (void)c; }
+static void set_no_objective(call *c) { c->obj.surrogate.eps_low = NAN; }
+static void set_obstacle(call *c) { c->obj.ratio.level = GRPO_LEVEL_SEGMENT_MEAN; }
+static void set_layout(call *c) { c->b.length[3] = -1; }
+static void set_array(call *c) { c->b.token[TOKEN_LOGP][LAST_UNMASKED] = (grpo_real)NAN; }
+static void set_advantage(call *c) { c->advantage[LAST_UNMASKED] = (grpo_real)INFINITY; }
+static void set_reward(call *c) { c->obj.aggregation.kind = GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD; c->b.reward[1] = (grpo_real)NAN; }
+static void set_record(call *c) { c->whole[3].nll_tokens = -1; }
+static void set_totals(call *c) { c->totals.groups = c->out.totals.groups = -1; }
+static void set_partial(call *c) { c->partial.rejected_tokens = -1; }
+static void set_no_divisor(call *c) { c->partial.scales.divisor = 0; }
+
+/* what is set, the calls that refuse it, and how; the others do not notice */
+static const struct { void (*set)(call *c); int refuse; int rule; const char *thing; } contents[] = {
+    { set_nothing, 0, GRPO_NO_RULE, "" },
+    { set_no_objective, ALL, GRPO_NAN, "surrogate.eps_low" },
+    { set_obstacle, ALL, GRPO_WHOLE_RESPONSE, "ratio.level" },
+    { set_layout, ALL, GRPO_NEGATIVE, "batch.length[3]" },
+    { set_array, MEASURE | LOSS | BACKWARD, GRPO_NAN, "batch.logp[7]" },
+    { set_advantage, MEASURE | LOSS | BACKWARD, GRPO_INFINITE, "advantage[7]" },
+    { set_reward, ALL, GRPO_NAN, "batch.reward[1]" },                      /* this divisor counts the groups whose rewards differ */
+    { set_record, ALL, GRPO_OUT_OF_RANGE, "whole[3]" },
+    { set_totals, TOTALS | LOSS, GRPO_OUT_OF_RANGE, "totals" },
+    { set_partial, LOSS | BACKWARD, GRPO_OUT_OF_RANGE, "partial" },
+    { set_no_divisor, BACKWARD, GRPO_OUT_OF_RANGE, "partial" },
+};
+
+static void check_contents(size_t k, int n) {
+    static call c, before;
+    grpo_status st;
+    int written;
+    make_call(&c);
+    contents[k].set(&c);
+    before = c;
+    st = run_call(&c, 1 << n);
+    written = memcmp(&c.out, &before.out, sizeof c.out) || memcmp(&c.partial, &before.partial, sizeof c.partial);
+    if (contents[k].refuse & 1 << n) {
+        check(says(call_names[n], st, contents[k].rule, contents[k].thing), "%s, %s: \"%s\"", call_names[n], contents[k].thing,
+              status_line(st));
+        check(!written, "%s, %s: something was written", call_names[n], contents[k].thing);
+    } else {
+        check(st == GRPO_OK, "%s, %s: \"%s\"", call_names[n], contents[k].thing, status_line(st));
+        check(written, "%s beside %s: nothing was written", call_names[n], contents[k].thing);
+    }
+    rollouts_free(&c.b);
+}
+
 static grpo_status backward_of_nothing(const grpo_objective *obj, const grpo_batch *view, const grpo_response *whole) {
     const int64_t n = view->group_begin[view->n_groups];
     grpo_sum *through = test_alloc(n, sizeof *through);
@@ -389,6 +483,8 @@ static void check_refusals(void) {
     part[0].tokens = 0;
     check_layout_is_asked(&obj, &b, part);
     check(grpo_status_is(backward_of_nothing(&obj, &view, part), GRPO_OUT_OF_RANGE), "a partial without divisors is refused");
+    for (size_t k = 0; k < sizeof contents / sizeof *contents; k++)
+        for (int n = 0; n < CALLS; n++) check_contents(k, n);
     free(part);
     rollouts_free(&b);
 }

@@ -564,6 +564,40 @@ static void test_equal_groups(void) {
     }
 }
 
+/* Before there are advantages: equal rewards in a group of three are reported under each credit by which they become advantages of 0,
+ * and under no other.  The rewards of steps differ; the critic says 0 everywhere. */
+static void test_equal_rewards_by_credit(void) {
+    static const grpo_real critic[TOKENS] = { 0 };
+    static const int64_t token_id[TOKENS] = { 0 };
+    static setup s;
+    static uint8_t step_end[TOKENS];
+    static grpo_real step_reward[TOKENS];
+    grpo_finding finding[GRPO_LINT_MOST];
+    int with = 0, without = 0;
+    for (int kind = 0; ; kind++) {
+        int learns = 0, found;
+        setup_make(&s);
+        equal(&s);
+        if (grpo_objective_set(&s.obj, "advantage.credit", kind)) break;
+        for (int t = 0; t < TOKENS; t++) { step_end[t] = t % 2 == 0; step_reward[t] = (grpo_real)(t % 5); }
+        s.b.step_end = step_end; s.b.step_reward = step_reward; s.b.value = critic; s.b.token_id = token_id;
+        s.obj.advantage.step_coef = 1;
+        if (kind == GRPO_CREDIT_ENTROPY_SHARE) {
+            s.obj.advantage.baseline = GRPO_BASELINE_NONE; s.obj.advantage.scale = GRPO_SCALE_NONE;
+            s.obj.advantage.entropy_share_eps = 1;
+        }
+        check(!grpo_advantages(&s.obj, &s.b, s.A), "credit %d: %s", kind, grpo_status_text(grpo_advantages(&s.obj, &s.b, s.A)));
+        for (int i = EACH; i < 2 * EACH; i++)
+            for (int64_t t = begin_of(&s, i); t < begin_of(&s, i) + LENGTH; t++) learns |= s.A[t] != 0;
+        no_advantage(&s);
+        found = found_in(finding, lint(&s, finding), GRPO_LINT_EQUAL_REWARDS) != NULL;
+        check(!found || !learns, "credit %d: something is learnt from equal rewards, yet they are reported", kind);
+        check(found || learns || s.obj.advantage.baseline == GRPO_BASELINE_NONE, "credit %d: nothing is learnt, and nothing said", kind);
+        with += found; without += learns;
+    }
+    check(with >= 4 && without >= 4, "%d kinds of credit are reported, by %d something is learnt", with, without);
+}
+
 /* responses of one length, in the numbers and lengths of padded batches */
 static void test_fixed_length(void) {
     static const int64_t group[] = { 0, 4, 8 };
@@ -1122,6 +1156,7 @@ int main(int argc, char **argv) {
     if (argc != 2) return fputs("usage: extra_lint VECTORS\n", stderr), 2;
     test_rules();
     test_equal_groups();
+    test_equal_rewards_by_credit();
     test_fixed_length();
     test_many_responses();
     test_parts();

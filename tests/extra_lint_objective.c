@@ -736,6 +736,19 @@ static void test_whole(void) {
     check(grpo_lint_objective(NULL, NULL, NULL, 0) == 1, "no objective");
 }
 
+/* a number that rows for several kinds of credit read: the sentence is made of all of them, the table's first one too */
+static void test_readers_said(void) {
+    const grpo_objective_finding *found;
+    grpo_objective obj;
+    check(!grpo_objective_named("grpo", &obj) && !grpo_objective_choose(&obj, "reward.truncated", "scale")
+          && !grpo_objective_choose(&obj, "advantage.credit", "step"), "steps");
+    obj.reward.truncated_factor = 0.5;
+    found = finding_of(&obj, GRPO_OBJECTIVE_UNREAD, "reward.truncated_factor");
+    if (check(found != NULL, "rewards of responses under a credit of steps"))
+        says(found, "likely mistake: reward.truncated_factor is 0.5, but nothing reads it while advantage.credit=step (what does: most of "
+             "its other choices)");
+}
+
 static void test_room(void) {
     grpo_objective_finding finding[GRPO_LINT_OBJECTIVE_MOST];
     static const uint8_t flags[1] = { 0 };
@@ -764,7 +777,12 @@ static void test_room(void) {
     }
 }
 
-/* findings are sorted, worst first; never more than the buffer holds; no message is truncated */
+/* does a row of the header's tables say so? */
+static int has_row(grpo_objective_rule rule) {
+    return rule == GRPO_OBJECTIVE_UNREAD || (rule >= GRPO_OBJECTIVE_NO_GRADIENT && rule <= GRPO_OBJECTIVE_NO_EFFECT);
+}
+
+/* findings are sorted, worst first, and say which row of a table, if any; never more than the buffer holds; no message is truncated */
 static void test_order(int times) {
     rng r = { 7 };
     int most = 0;
@@ -778,6 +796,8 @@ static void test_order(int times) {
         trial_make(&r, k, &t);
         n = grpo_lint_objective(&obj, &t.view, finding, GRPO_LINT_OBJECTIVE_MOST);
         for (int j = 1; j < n; j++) check(finding[j].level <= finding[j - 1].level, "finding %d is worse than the one before", j);
+        for (int j = 0; j < n; j++)
+            check(has_row(finding[j].rule) ? finding[j].row >= 0 : finding[j].row == -1, "%s: row %d", finding[j].what, finding[j].row);
         for (int j = 0; j < n; j++)
             check(strlen(grpo_objective_finding_message(&finding[j], text, sizeof text)) < sizeof text - 40, "%s", text);
         if (n > most) most = n;
@@ -828,6 +848,7 @@ int main(void) {
     test_bounds_of_ratios();
     test_kl_weight();
     test_whole();
+    test_readers_said();
     test_room();
     test_order(500);
     test_rows();

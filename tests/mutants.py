@@ -8,6 +8,10 @@ mutants that no test detects; some of these are equivalent to the original (a sh
     tests/mutants.py --header extra/grpo_credit.h --lines 400-500
     tests/mutants.py --header extra/grpo_logits.h --lines 312,471-493 --ways 9 --tests vectors_rows,logits_rows
 
+A header whose own test takes long, with an eighth of the draws:
+    meson setup build_few -Dtests=true -Dc_args=-DDRAWS_OVER=8
+    tests/mutants.py --header extra/grpo_lint_objective.h --number 40 --build build_few --tests extra_lint_objective
+
 Mutants are made by universalmutator (from the package index) with its rules for C: operators, numbers, conditions, deleted statements.
 Needs gcc, meson, ninja and what the tests need. Mutants with the object code of the original (at -O0, and undetected ones at -O2) are not
 counted.
