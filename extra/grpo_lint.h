@@ -958,18 +958,28 @@ static int grpo_lone_is_zero_(const grpo_advantage *a) {
         && a->excluded == GRPO_EXCLUDED_NONE && a->batch_norm == GRPO_BATCH_NORM_NONE && a->scale != GRPO_SCALE_TOKEN_WHITEN;
 }
 
+/* 1 if nothing but batch.reward makes an advantage other than 0: no length, no KL, no critic, no teacher, no shift */
+static int grpo_rewards_alone_teach_(const grpo_objective *obj) {
+    const grpo_advantage *a = &obj->advantage;
+    return obj->reward.length == GRPO_LENGTH_NONE && obj->reward.overlong == GRPO_OVERLONG_NONE
+        && obj->reward.truncated == GRPO_REWARD_TRUNCATED_KEEP && (obj->reward.kl == GRPO_KL_NONE || obj->reward.kl_coef == 0)
+        && a->credit != GRPO_CREDIT_GAE && a->baseline_shift == 0 && a->teacher_coef == 0 && a->kl_centred_coef == 0
+        && (a->marked != GRPO_MARKED_FIXED || a->marked_value == 0);
+}
+
 static void grpo_lint_groups_(grpo_lint_ *l) {
     const grpo_batch *b = l->b;
+    const int taught = grpo_rewards_alone_teach_(l->obj);
     int64_t alone = 0, equal = 0, first_alone = -1, first_equal = -1;
     grpo_finding x;
     for (int64_t g = 0; g < b->n_groups; g++) {
         const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
         if (end - begin == 1) {
-            if ((!l->advantage || grpo_advantage_is_zero_(l, begin, end)) && alone++ == 0) first_alone = g;
+            if ((l->advantage ? grpo_advantage_is_zero_(l, begin, end) : taught) && alone++ == 0) first_alone = g;
             continue;
         }
         if (!b->reward || grpo_other_reward_(b, g, 0) >= 0) continue;
-        if ((!l->advantage || grpo_advantage_is_zero_(l, begin, end)) && equal++ == 0) first_equal = begin;
+        if ((l->advantage ? grpo_advantage_is_zero_(l, begin, end) : taught) && equal++ == 0) first_equal = begin;
     }
     if (alone) {
         x = grpo_finding_at_(l, GRPO_LINT_GROUP_OF_ONE, GRPO_AT_group_begin_, 0, first_alone, alone);

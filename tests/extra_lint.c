@@ -589,13 +589,38 @@ static void test_equal_rewards_by_credit(void) {
         check(!grpo_advantages(&s.obj, &s.b, s.A), "credit %d: %s", kind, grpo_status_text(grpo_advantages(&s.obj, &s.b, s.A)));
         for (int i = EACH; i < 2 * EACH; i++)
             for (int64_t t = begin_of(&s, i); t < begin_of(&s, i) + LENGTH; t++) learns |= s.A[t] != 0;
-        no_advantage(&s);
+        s.advantage = s.A;
         found = found_in(finding, lint(&s, finding), GRPO_LINT_EQUAL_REWARDS) != NULL;
         check(!found || !learns, "credit %d: something is learnt from equal rewards, yet they are reported", kind);
         check(found || learns || s.obj.advantage.baseline == GRPO_BASELINE_NONE, "credit %d: nothing is learnt, and nothing said", kind);
         with += found; without += learns;
     }
     check(with >= 4 && without >= 4, "%d kinds of credit are reported, by %d something is learnt", with, without);
+}
+
+/* without advantages, equal rewards and a group of one are reported only where nothing but the reward makes an advantage */
+static void test_rewards_alone(void) {
+    static const struct { const char *field; double value; } other[] = {
+        { "reward.length", GRPO_LENGTH_KIMI }, { "reward.overlong", GRPO_OVERLONG_SOFT }, { "reward.truncated", GRPO_REWARD_TRUNCATED_SCALE },
+        { "reward.kl", GRPO_KL_K1 }, { "advantage.credit", GRPO_CREDIT_GAE }, { "advantage.baseline_shift", 0.1 },
+        { "advantage.teacher_coef", 0.1 }, { "advantage.kl_centred_coef", 0.1 }, { "advantage.marked", GRPO_MARKED_FIXED },
+    };
+    grpo_finding finding[GRPO_LINT_MOST];
+    for (int k = -1; k < (int)(sizeof other / sizeof *other); k++) {
+        for (int with = 0; with < 2; with++) {
+            int found;
+            setup s;
+            setup_make(&s);
+            equal(&s);
+            s.obj.reward.kl_coef = 0.1; s.obj.advantage.marked_value = -1;
+            s.obj.reward.overlong_max = 8; s.obj.reward.overlong_cache = 4; s.obj.reward.overlong_factor = 1;
+            if (k >= 0) check(!grpo_objective_set(&s.obj, other[k].field, other[k].value), "%s", other[k].field);
+            memset(s.A, 0, sizeof s.A);
+            s.advantage = with ? s.A : NULL;
+            found = found_in(finding, lint(&s, finding), GRPO_LINT_EQUAL_REWARDS) != NULL;
+            check(found == (with || k < 0), "%s: equal rewards are %sreported", k < 0 ? "the reward alone" : other[k].field, found ? "" : "not ");
+        }
+    }
 }
 
 /* responses of one length, in the numbers and lengths of padded batches */
@@ -1157,6 +1182,7 @@ int main(int argc, char **argv) {
     test_rules();
     test_equal_groups();
     test_equal_rewards_by_credit();
+    test_rewards_alone();
     test_fixed_length();
     test_many_responses();
     test_parts();
