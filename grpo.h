@@ -253,11 +253,11 @@ GRPO_FN grpo_dd grpo_two_prod(double a, double b) {
 }
 
 GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b) {                    /* error below 2^-103 of |a| + |b| */
-    grpo_dd s = grpo_two_sum(a.hi, b.hi), t;
+    grpo_dd s = grpo_two_sum(a.hi, b.hi);
     if (!grpo_is_finite(s.hi)) return s;
-    t = grpo_two_sum(a.lo, b.lo);
-    s = grpo_two_sum(s.hi, s.lo + t.hi);
-    return grpo_two_sum(s.hi, s.lo + t.lo);
+    const double t = a.lo + b.lo;
+    s = grpo_two_sum(s.hi, s.lo + t);
+    return grpo_two_sum(s.hi, s.lo + grpo_sum_rounding_(a.lo, b.lo, t));
 }
 
 GRPO_NOINLINE_FN_ grpo_dd grpo_dd_mul(grpo_dd a, double b) {
@@ -270,12 +270,12 @@ GRPO_NOINLINE_FN_ grpo_dd grpo_dd_div(grpo_dd a, double b) {                   /
     return grpo_dd_pair_(q, grpo_is_finite(q) ? (a.lo - grpo_product_rounding_(q, b, a.hi)) / b : 0);
 }
 
-GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {                /* relative error below 2^-102 */
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {      /* relative error below 2^-102 */
     grpo_dd p = grpo_two_prod(a.hi, b.hi);
     return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi)) : p;
 }
 
-GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {               /* b > 0; relative error below 2^-101 */
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {     /* b > 0; relative error below 2^-101 */
     const double q = a.hi / b.hi;
     return grpo_is_finite(q) ? grpo_two_sum(q, grpo_dd_add(a, grpo_dd_mul(b, -q)).hi / b.hi) : grpo_dd_of_(q);
 }
@@ -283,7 +283,7 @@ GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {               /* b > 0;
 GRPO_FN int grpo_dd_less(grpo_dd a, grpo_dd b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
 GRPO_FN int grpo_dd_exceeds(grpo_dd x, double bound) { return x.hi > bound || (x.hi == bound && x.lo > 0); }
 GRPO_FN grpo_dd grpo_dd_negative(grpo_dd x) { x.hi = -x.hi; x.lo = -x.lo; return x; }
-GRPO_FN grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
 /* x clamped to [low, high] */
 GRPO_FN double grpo_within(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 /* x y, where 0 times infinity is 0 */
@@ -308,7 +308,7 @@ GRPO_NOINLINE_FN_ double grpo_exp(grpo_dd x) {
 }
 
 GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);                             /* e^x in double-double, relative error 2^-95 */
-GRPO_FN double grpo_exp_minus_linear(grpo_dd x);                       /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
+GRPO_NOINLINE_FN_ double grpo_exp_minus_linear(grpo_dd x);             /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
 GRPO_FN double grpo_exp_minus_one(grpo_dd x);                          /* e^x - 1, 1 ulp */
 
 /* ---- exact sums -----------------------------------------------------------------------------------------------------------------
@@ -2734,7 +2734,7 @@ GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v) {
 }
 
 /* 1 if trust or off_policy_mask drop the token */
-static inline int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio);
+GRPO_NOINLINE_ int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio);
 
 /* M v g S, given S = x; pool: the side on which a clipped-mean level has clipped the token's d */
 GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, grpo_clip_side pool, grpo_term x) {
@@ -3322,7 +3322,7 @@ GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
 }
 
 /* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
-GRPO_FN grpo_dd grpo_log_twice(double x) {
+GRPO_NOINLINE_FN_ grpo_dd grpo_log_twice(double x) {
     grpo_dd y = { 0, 0 }, e;
     y.hi = -log(x);
     e = grpo_dd_add(grpo_dd_mul(grpo_exp_twice(y), x), grpo_dd_of_(-1));      /* x e^-y - 1; log(1 + e) = e - e^2/2 */
@@ -3358,7 +3358,7 @@ GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y) {
     return s;
 }
 
-GRPO_FN double grpo_exp_minus_linear(grpo_dd x) {
+GRPO_NOINLINE_FN_ double grpo_exp_minus_linear(grpo_dd x) {
     double v, y = x.hi;
     if (!grpo_is_far_(y)) v = grpo_exp_series_(y);
     else if (y > -1 && y < 2) {                                        /* the same series with more terms */
@@ -4735,7 +4735,7 @@ static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A) {
     return A > 0 ? o > b : A < 0 && o < b;
 }
 
-static inline int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
+static int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_weight *c = &r->obj->weight;
     const double A = (double)r->advantage[k->t];
     if (k->distrusted) return 1;
