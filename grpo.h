@@ -848,13 +848,7 @@ GRPO_NOINLINE_FN_ grpo_range grpo_clip_range(double eps_low, double eps_high) {
     return r;
 }
 
-/* the bounds of DCPO; x: the log-probability in the ratio's denominator */
-GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_high, double cap);
-
-/* clip bounds of the log-ratio */
-typedef struct { grpo_dd low, high, dual; } grpo_log_range;
-
-GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n);      /* of CTPO, at the n-th token */
+typedef struct { grpo_dd low, high, dual; } grpo_log_range;            /* of the log-ratio */
 
 GRPO_FN grpo_term grpo_reinforce(double advantage, double logp) {
     return grpo_term_of_(grpo_times(-advantage, logp), 0, -advantage);
@@ -894,8 +888,6 @@ GRPO_FN grpo_term grpo_ppo_clip(grpo_ratio w, double advantage, grpo_range range
     return grpo_dual_clip(w, advantage, range, HUGE_VAL);
 }
 
-GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range);      /* dual_clip with bounds of the log-ratio */
-
 GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
     grpo_term t = grpo_reinforce(grpo_times(grpo_within(w.value, weight_min, weight_max), advantage), logp);
     if (advantage != 0) t.clip = w.value < weight_min ? GRPO_CLIP_LOW : w.value > weight_max ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
@@ -928,8 +920,6 @@ GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
     return grpo_term_of_(-(4 / tau) * g.value * advantage, grpo_times(-4 * g.slope * advantage, w.value), 0);
 }
 
-GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shaping_gamma);
-GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old);
 /* the term of the table; for policy_shaping ppo_clip, for quadratic_probability 0.  A = 0 gives 0, except for squared and logistic */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp);
 
@@ -1056,9 +1046,6 @@ GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double log
     return t;
 }
 
-/* -u h and its derivative with respect to l */
-GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, double logp_teacher);
-
 /* ======== axis 6: weight ==========================================================================================================
  * Which tokens and sequences count, and how much?  The surrogate is multiplied by M v g: v = importance weight of the old over the rollout
  * policy, g of the current over the old policy, M = 0 at tokens that trust, off_policy_mask or selected drop, else 1; all detached. */
@@ -1173,13 +1160,6 @@ typedef struct {
     grpo_external_kind external;
 } grpo_weight;
 
-/* 1 if trust keeps the token; the second is for trust divergence, the first for all others; band: 1 - trust_low to 1 + trust_high */
-GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_ratio w, double advantage, double logp, double logp_old);
-GRPO_FN int grpo_in_divergence_region(const grpo_weight *c, grpo_ratio w, double advantage, double divergence);
-/* of one token; q = logp_old - logp_rollout after rollout_clamp */
-GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, double logp_old, double logp_rollout);
-GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled);        /* 1 if inside its bounds */
-
 /* the weight, and whether v was inside [low, high] */
 typedef struct { double value; int inside; } grpo_rollout_is_weight;
 /* v.value must be e^v.log; log(v) is compared with log(bound), except where v is inside by more than a factor 1 +- 1e-9 */
@@ -1196,10 +1176,7 @@ GRPO_FN grpo_rollout_is_weight grpo_rollout_is(const grpo_weight *c, grpo_ratio 
     return r;
 }
 
-GRPO_FN double grpo_policy_is(const grpo_weight *c, grpo_dd log_ratio);    /* g of a log-ratio */
 GRPO_FN grpo_dd grpo_fipo_decay(double half_life);                         /* of F from one position to the next: 2^(-1/half_life) */
-/* FIPO's factor on v, from F; token_ratio: e^d */
-GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage);
 
 /* ======== axis 7: aggregation =====================================================================================================
  * What is the sum divided by?  loss = sum of term times coefficient, listed below.  N sequences, T_i tokens that count, C = constant. */
@@ -1696,7 +1673,6 @@ GRPO_COLD_ int grpo_are_counts_(const void *x, size_t at, size_t end) {
     return 1;
 }
 
-GRPO_COLD_ grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain);                   /* the rule that x breaks, or none */
 static grpo_status grpo_check_layout_(const grpo_batch *b);                         /* groups, offsets and lengths */
 /* arrays of `needs` must not be NULL; in these and those of `reads` that are not NULL, elements that count must be in their domain */
 static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads);
@@ -1968,23 +1944,7 @@ GRPO_COLD_ int grpo_loss_needs_(const grpo_objective *o) {
 #define GRPO_LOSS_READS_ (GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_)      /* if not NULL */
 #define GRPO_FIELD_(path) offsetof(grpo_objective, path)
 GRPO_COLD_ int grpo_at_field_(size_t offset);                                            /* number of the field at this offset */
-GRPO_COLD_ grpo_status grpo_check_fields_(const grpo_objective *o);                      /* every field by itself */
-GRPO_COLD_ grpo_status grpo_check_reads_(const grpo_objective *o);                       /* domains of numbers that choices read */
-GRPO_COLD_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o);
-GRPO_COLD_ grpo_status grpo_check_order_(const grpo_objective *o);                       /* order of two numbers that a choice reads */
-GRPO_COLD_ grpo_status grpo_check_combinations_(const grpo_objective *o);                /* choices that exclude each other */
-GRPO_COLD_ grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s);                /* clip_dual must exceed the upper bound */
-GRPO_COLD_ grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);   /* the same with batch.eps_high */
-
-grpo_status grpo_objective_check(const grpo_objective *o) {
-    grpo_status st = o ? grpo_check_fields_(o) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!st) st = grpo_check_reads_(o);
-    if (!st) st = grpo_check_surrogate_reads_(o);
-    if (!st) st = grpo_check_order_(o);
-    if (!st) st = grpo_check_combinations_(o);
-    if (!st) st = grpo_check_dual_numbers_(&o->surrogate);
-    return st;
-}
+GRPO_COLD_ grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);   /* clip_dual must exceed 1 + batch.eps_high */
 
 /* all checks; needs: gives the arrays that a valid objective needs */
 static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage,
@@ -3323,12 +3283,10 @@ GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
 
 /* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
 GRPO_NOINLINE_FN_ grpo_dd grpo_log_twice(double x) {
-    grpo_dd y = { 0, 0 }, e;
-    y.hi = -log(x);
-    e = grpo_dd_add(grpo_dd_mul(grpo_exp_twice(y), x), grpo_dd_of_(-1));      /* x e^-y - 1; log(1 + e) = e - e^2/2 */
-    e.lo -= 0.5 * e.hi * e.hi;
-    y.hi = -y.hi;
-    return grpo_dd_add(y, e);
+    const double y = log(x);
+    grpo_dd e = grpo_dd_add(grpo_dd_mul(grpo_exp_twice(grpo_dd_of_(-y)), x), grpo_dd_of_(-1));      /* x e^-y - 1 */
+    e.lo -= 0.5 * e.hi * e.hi;                                          /* log(1 + e) = e - e^2/2 */
+    return grpo_dd_add(grpo_dd_of_(y), e);
 }
 
 /* log x of a double-double to twice the precision: log hi + lo/hi */
@@ -3347,15 +3305,14 @@ GRPO_FN grpo_dd grpo_log_of(double x) {
 
 /* sin^2(pi y/2) to twice the precision, 2^-95, for 0 <= y <= 1 */
 GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y) {
-    grpo_dd half_pi = { 1.57079632679489656, 6.12323399573676604e-17 }, one = { 1, 0 }, x, x2, s = { 1, 0 };
-    int k, complement = y.hi > 0.5;
-    if (complement) y = grpo_dd_minus_(one, y);
-    x = grpo_dd_product(y, half_pi);                                    /* at most pi/4: x^29/29! < 2^-110 */
-    x2 = grpo_dd_product(x, x);
-    for (k = 14; k >= 1; k--) s = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(grpo_dd_mul(x2, -1), s), 2.0 * k * (2 * k + 1)));
+    const grpo_dd half_pi = { 1.57079632679489656, 6.12323399573676604e-17 }, one = { 1, 0 };
+    const int complement = y.hi > 0.5;
+    const grpo_dd x = grpo_dd_product(complement ? grpo_dd_minus_(one, y) : y, half_pi);         /* at most pi/4: x^29/29! < 2^-110 */
+    const grpo_dd x2 = grpo_dd_product(x, x);
+    grpo_dd s = one;
+    for (int k = 14; k >= 1; k--) s = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(grpo_dd_mul(x2, -1), s), 2.0 * k * (2 * k + 1)));
     s = grpo_dd_product(x2, grpo_dd_product(s, s));
-    if (complement) s = grpo_dd_minus_(one, s);
-    return s;
+    return complement ? grpo_dd_minus_(one, s) : s;
 }
 
 GRPO_NOINLINE_FN_ double grpo_exp_minus_linear(grpo_dd x) {
@@ -3407,11 +3364,9 @@ GRPO_FN double grpo_binary_kl(double l, double x) {
 /* ---- axis 1: lengths ----------------------------------------------------------------------------------------------------------------- */
 /* lambda of Kimi k1.5, 2.3.3: 1/2 for the shortest response of the group, falling to -1/2 for the longest; at most 0 for wrong responses */
 GRPO_FN grpo_dd grpo_kimi_length_reward(double length, double shortest, double longest, int correct) {
-    grpo_dd lambda = { 0, 0 };
-    if (longest <= shortest) return lambda;
-    lambda.hi = (longest - length) - (length - shortest);
-    if (!correct && lambda.hi > 0) lambda.hi = 0;
-    return grpo_dd_div(lambda, 2 * (longest - shortest));
+    const double lambda = (longest - length) - (length - shortest);
+    if (longest <= shortest || (!correct && lambda > 0)) return grpo_dd_of_(0);
+    return grpo_dd_div(grpo_dd_of_(lambda), 2 * (longest - shortest));
 }
 
 /* at_max + (at_0 - at_max)/2 (1 + cos(pi min(length/max, 1))) (2502.03373), as at_max + (at_0 - at_max) sin^2(pi/2 (1 - length/max)) */
@@ -3423,10 +3378,9 @@ GRPO_FN grpo_dd grpo_cosine_length_reward(double length, double max, double at_0
 /* ---- axis 2: transforms, Kalman filter, reweighting, shaping, Beta ------------------------------------------------------------------- */
 /* C(a, k)/C(b, k) for whole numbers 0 <= k <= b; 0 where a < k */
 GRPO_FN grpo_dd grpo_binomial_ratio(double a, double b, double k) {
-    grpo_dd p = { 0, 0 };
-    double j;
-    if (a < k) return p;
-    for (p.hi = 1, j = 0; j < k; j++) p = grpo_dd_div(grpo_dd_mul(p, a - j), b - j);
+    grpo_dd p = grpo_dd_of_(1);
+    if (a < k) return grpo_dd_of_(0);
+    for (double j = 0; j < k; j++) p = grpo_dd_div(grpo_dd_mul(p, a - j), b - j);
     return p;
 }
 
@@ -3575,14 +3529,15 @@ GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_h
 /* n^power; exact where 2 power is a whole number and the result fits in 106 bits */
 GRPO_FN grpo_dd grpo_position_scale(double n, double power) {
     const double size = fabs(power), root = sqrt(n);
-    grpo_dd s = { 1, 0 }, one = { 1, 0 }, r = { 0, 0 };
+    const grpo_dd one = grpo_dd_of_(1);
+    grpo_dd s = one;
     if (2 * size != floor(2 * size)) return grpo_length_power(n, -power);
     for (int k = 0; k < (int)size; k++) s = grpo_dd_mul(s, n);
-    r.hi = root; r.lo = -grpo_product_rounding_(root, root, n) / (2 * root);
-    if (size != floor(size)) s = grpo_dd_product(s, r);
+    if (size != floor(size)) s = grpo_dd_product(s, grpo_dd_pair_(root, -grpo_product_rounding_(root, root, n) / (2 * root)));
     return power < 0 ? grpo_dd_quotient(one, s) : s;
 }
 
+/* CTPO's bounds at the n-th token */
 GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n) {
     const grpo_dd scale = grpo_position_scale(n, s->position_power);
     grpo_log_range r;
@@ -3773,8 +3728,7 @@ GRPO_FN double grpo_nll_weight(const grpo_penalty *p, double logp, double logp_t
 /* -u h and its derivative by l; logp_old is read by form displacement, logp_teacher by form teacher_gap and weight teacher_gate */
 GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, double logp_teacher) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    grpo_dd h = { 0, 0 };
-    h.hi = logp;
+    grpo_dd h = grpo_dd_of_(logp);
     if (p->nll_form == GRPO_NLL_FORM_TEACHER_GAP) h = grpo_two_diff(logp, logp_teacher);
     if (p->nll_form == GRPO_NLL_FORM_DISPLACEMENT) h = grpo_two_diff(logp, logp_old);
     if (p->nll_form == GRPO_NLL_FORM_DISPLACEMENT && !(h.hi < 0)) return t;
@@ -3796,11 +3750,12 @@ GRPO_FN int grpo_binary_kl_is_within_(double l, double x, double most) {
     return r <= 1 && e * e < most * (1 - 1e-9) * -l;
 }
 
-/* 0 if trust drops the token.  w: the ratio of axis 3; logp_old: the log-probability in its denominator */
+/* 0 if trust drops the token.  band: 1 - trust_low to 1 + trust_high; w: the ratio of axis 3; logp_old: the log-probability in its
+ * denominator */
 GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_ratio w, double advantage, double logp, double logp_old) {
     const int above = w.log > band.log_high, below = w.log < band.log_low, up = advantage > 0, down = advantage < 0;
+    const grpo_dd y = grpo_ratio_log(w);
     grpo_range outer;
-    grpo_dd y, d;
     double change;
     switch (c->trust) {
     case GRPO_TRUST_NONE: case GRPO_TRUST_DIVERGENCE: break;
@@ -3808,7 +3763,6 @@ GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_rat
     case GRPO_TRUST_TWO_SIDED: return !above && !below;
     case GRPO_TRUST_NEGATIVE_BAND: return !down || (!above && !below);
     case GRPO_TRUST_LOG_TWO_SIDED:
-        y = grpo_ratio_log(w);
         return !grpo_dd_exceeds(y, c->trust_high) && !grpo_dd_exceeds(grpo_dd_negative(y), c->trust_low);
     case GRPO_TRUST_PROBABILITY:
         if (grpo_change_is_within_(logp, logp_old, up ? c->trust_high : c->trust_low)) return 1;
@@ -3822,8 +3776,8 @@ GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_rat
         if (up && logp > logp_old) return !(grpo_binary_kl(logp, logp_old) > c->trust_high);
         return !(down && logp < logp_old && grpo_binary_kl(logp, logp_old) > c->trust_low);
     case GRPO_TRUST_K2:
-        d = grpo_two_diff(logp, logp_old);
-        return !(0.5 * d.hi * d.hi > c->trust_high);
+        change = grpo_two_diff(logp, logp_old).hi;
+        return !(0.5 * change * change > c->trust_high);
     case GRPO_TRUST_RING:
         if (!above && !below) return 1;
         outer = grpo_clip_range(c->rec_outer_low, c->rec_outer_high);
@@ -3833,26 +3787,26 @@ GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_rat
     return 1;
 }
 
+/* the same for trust divergence */
 GRPO_FN int grpo_in_divergence_region(const grpo_weight *c, grpo_ratio w, double advantage, double divergence) {
     const int away_up = advantage > 0 && w.log > 0, away_down = advantage < 0 && w.log < 0;
     return !(away_up && divergence > c->trust_high) && !(away_down && divergence > c->trust_low);
 }
 
+/* of one token; q = logp_old - logp_rollout after rollout_clamp */
 GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, double logp_old, double logp_rollout) {
-    grpo_dd s = { 0, 0 };
+    double s = 0;
     switch (kind) {
     case GRPO_ROLLOUT_RS_NONE:        break;
     case GRPO_ROLLOUT_RS_RATIO:       return q;
-    case GRPO_ROLLOUT_RS_K2:          s.hi = 0.5 * q.hi * q.hi; break;
-    case GRPO_ROLLOUT_RS_K3:          s.hi = grpo_exp_minus_linear(q); break;
-    case GRPO_ROLLOUT_RS_PROBABILITY: s.hi = grpo_probability_change(logp_old, logp_rollout); break;
-    case GRPO_ROLLOUT_RS_EXP_ABS:     s.hi = grpo_exp(q.hi < 0 ? grpo_dd_negative(q) : q); break;
-    case GRPO_ROLLOUT_RS_K3_REVERSE:  s.hi = grpo_exp_minus_linear(grpo_dd_negative(q)); break;
-    case GRPO_ROLLOUT_RS_BINARY_KL_MAX:
-        s.hi = fmax(grpo_binary_kl(logp_old, logp_rollout), grpo_binary_kl(logp_rollout, logp_old));
-        break;
+    case GRPO_ROLLOUT_RS_K2:          s = 0.5 * q.hi * q.hi; break;
+    case GRPO_ROLLOUT_RS_K3:          s = grpo_exp_minus_linear(q); break;
+    case GRPO_ROLLOUT_RS_PROBABILITY: s = grpo_probability_change(logp_old, logp_rollout); break;
+    case GRPO_ROLLOUT_RS_EXP_ABS:     s = grpo_exp(q.hi < 0 ? grpo_dd_negative(q) : q); break;
+    case GRPO_ROLLOUT_RS_K3_REVERSE:  s = grpo_exp_minus_linear(grpo_dd_negative(q)); break;
+    case GRPO_ROLLOUT_RS_BINARY_KL_MAX: s = fmax(grpo_binary_kl(logp_old, logp_rollout), grpo_binary_kl(logp_rollout, logp_old)); break;
     }
-    return s;
+    return grpo_dd_of_(s);
 }
 
 /* 1 if 1 + x <= e^x <= 1/(1 - x) proves that e^x is in [low, high]: it does for most tokens, and saves the logarithms of the bounds */
@@ -3860,6 +3814,7 @@ GRPO_FN int grpo_exp_is_within_(double x, double low, double high) {
     return 1 + x > low * (1 + 1e-9) && x < 1 && 1 < high * (1 - 1e-9) * (1 - x);
 }
 
+/* 1 if the pooled statistic is inside its bounds */
 GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled) {
     switch (c->rollout_rs) {
     case GRPO_ROLLOUT_RS_NONE:  return 1;
@@ -3870,7 +3825,7 @@ GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled) {
     }
 }
 
-GRPO_FN double grpo_policy_is(const grpo_weight *c, grpo_dd log_ratio) {
+GRPO_FN double grpo_policy_is(const grpo_weight *c, grpo_dd log_ratio) {      /* g */
     return grpo_within(grpo_exp(log_ratio), c->policy_is_low, c->policy_is_high);
 }
 
@@ -3879,6 +3834,7 @@ GRPO_FN grpo_dd grpo_fipo_decay(double half_life) {
     return grpo_exp_twice(grpo_dd_negative(grpo_dd_div(ln2, half_life)));
 }
 
+/* FIPO's factor on v, from F; token_ratio: e^d */
 GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage) {
     const double f = grpo_within(grpo_exp(future), c->fipo_low, c->fipo_high);
     if (!(advantage < 0 && c->fipo_safe_ratio != 0 && token_ratio > c->fipo_safe_ratio)) return f;
@@ -4022,6 +3978,7 @@ GRPO_NOINLINE_ grpo_dd grpo_sum_dd_(const grpo_sum *s) {
 }
 
 /* ---- layout and arrays --------------------------------------------------------------------------------------------------------------- */
+/* the rule that x breaks, or none */
 GRPO_COLD_ grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain) {
     const grpo_domain *d = &grpo_domains_[domain];
     if (d->flags == 0 && x >= d->low && x <= d->high) return GRPO_NO_RULE;
@@ -4195,22 +4152,25 @@ typedef char grpo_choices_fit_[GRPO_SURROGATE_NONE < 48 ? 1 : -1];
 #define GRPO_WHERE_0_(path) (UINT64_C(1) << 63 | GRPO_WHERE_(path, UINT64_C(1)))
 #define GRPO_WHERE_NOT_0_(path) (UINT64_C(1) << 63 | GRPO_WHERE_(path, UINT64_C(2)))
 #define GRPO_ALWAYS_ (~UINT64_C(0))
+static int grpo_choice_at_(const grpo_objective *o, size_t field) {
+    int choice;
+    memcpy(&choice, (const char *)o + field, sizeof choice);
+    return choice;
+}
+
 static double grpo_number_at_(const grpo_objective *o, size_t field) {
-    double x;
-    memcpy(&x, (const char *)o + field, sizeof x);
-    return x;
+    double number;
+    memcpy(&number, (const char *)o + field, sizeof number);
+    return number;
 }
 
 static uint16_t grpo_field_of_(grpo_condition_ c) { return (uint16_t)(c >> 48 & 0x7fff); }
 
 static int grpo_condition_holds_(const grpo_objective *o, grpo_condition_ c) {
-    const uint16_t field = grpo_field_of_(c);
-    int choice;
-    if (c >> 63) choice = grpo_number_at_(o, field) != 0;
-    else memcpy(&choice, (const char *)o + field, sizeof choice);
-    return (int)(c >> choice & 1);
+    return (int)(c >> (c >> 63 ? grpo_number_at_(o, grpo_field_of_(c)) != 0 : grpo_choice_at_(o, grpo_field_of_(c))) & 1);
 }
 
+/* every field by itself */
 GRPO_COLD_ grpo_status grpo_check_fields_(const grpo_objective *o) {
     int n;
     const grpo_field *f = grpo_fields(&n);
@@ -4222,6 +4182,11 @@ GRPO_COLD_ grpo_status grpo_check_fields_(const grpo_objective *o) {
         if (rule) return grpo_status_at_(rule, i + 1, -1);
     }
     return GRPO_OK;
+}
+
+static grpo_status grpo_check_number_(const grpo_objective *o, size_t number, int domain) {
+    const grpo_rule rule = grpo_rule_of_(grpo_number_at_(o, number), (grpo_domain_kind_)domain);
+    return rule ? grpo_status_at_(rule, grpo_at_field_(number), -1) : GRPO_OK;
 }
 
 #define GRPO_PASS_K_ (~(GRPO_IS_(GRPO_TRANSFORM_NONE) | GRPO_IS_(GRPO_TRANSFORM_BEST_MINUS_SECOND)))
@@ -4266,9 +4231,8 @@ GRPO_COLD_ grpo_status grpo_check_reads_(const grpo_objective *o) {
 #undef READS
     };
     for (size_t k = 0; k < sizeof reads / sizeof *reads; k++) {
-        const int read = grpo_condition_holds_(o, reads[k].where);
-        const grpo_rule rule = read ? grpo_rule_of_(grpo_number_at_(o, reads[k].number), (grpo_domain_kind_)reads[k].domain) : GRPO_NO_RULE;
-        if (rule) return grpo_status_at_(rule, grpo_at_field_(reads[k].number), -1);
+        const grpo_status st = grpo_condition_holds_(o, reads[k].where) ? grpo_check_number_(o, reads[k].number, reads[k].domain) : GRPO_OK;
+        if (st) return st;
     }
     return GRPO_OK;
 }
@@ -4299,10 +4263,10 @@ GRPO_COLD_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
     int before = (int)o->surrogate.kind;
     for (; before > 0; r++) before -= r->domain == GRPO_N_DOMAINS_;
     for (; r->domain != GRPO_N_DOMAINS_; r++) {
-        const double x = grpo_number_at_(o, r->number);
-        const grpo_rule rule = grpo_rule_of_(x, (grpo_domain_kind_)r->domain);
-        if (rule) return grpo_status_at_(rule, grpo_at_field_(r->number), -1);
-        if (r->most && x > grpo_number_at_(o, r->most)) return grpo_status_of_fields_(GRPO_CROSSED, r->number, r->most);
+        const grpo_status st = grpo_check_number_(o, r->number, r->domain);
+        if (st) return st;
+        if (r->most && grpo_number_at_(o, r->number) > grpo_number_at_(o, r->most))
+            return grpo_status_of_fields_(GRPO_CROSSED, r->number, r->most);
     }
     return GRPO_OK;
 }
@@ -4426,6 +4390,7 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
 
 static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_of_fields_(GRPO_COMBINATION, field, other); }
 
+/* choices that exclude each other */
 GRPO_COLD_ grpo_status grpo_check_combinations_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     const grpo_reweight_kind g = a->reweight;
@@ -4442,6 +4407,7 @@ GRPO_COLD_ grpo_status grpo_check_combinations_(const grpo_objective *o) {
     return GRPO_OK;
 }
 
+/* clip_dual must exceed the upper bound */
 GRPO_COLD_ grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s) {
     const int position = s->bounds == GRPO_BOUNDS_POSITION, clips = s->kind == GRPO_SURROGATE_DUAL_CLIP;
     const int reads = (clips && !position) || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE
@@ -4451,6 +4417,15 @@ GRPO_COLD_ grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s) {
     if (reads && !(s->clip_dual > 1 + s->eps_high))
         return grpo_status_of_fields_(GRPO_NOT_BEYOND, GRPO_FIELD_(surrogate.clip_dual), GRPO_FIELD_(surrogate.eps_high));
     return GRPO_OK;
+}
+
+grpo_status grpo_objective_check(const grpo_objective *o) {
+    grpo_status st = o ? grpo_check_fields_(o) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!st) st = grpo_check_reads_(o);
+    if (!st) st = grpo_check_surrogate_reads_(o);
+    if (!st) st = grpo_check_order_(o);
+    if (!st) st = grpo_check_combinations_(o);
+    return st ? st : grpo_check_dual_numbers_(&o->surrogate);
 }
 
 static int grpo_scale_is_of_batch_(grpo_scale_kind k) { return k == GRPO_SCALE_TOKEN_WHITEN || GRPO_AMONG_(k, GRPO_OF_BATCH_); }
@@ -6349,14 +6324,7 @@ const grpo_field *grpo_fields(int *count) {
 typedef char grpo_enums_are_ints_[sizeof(grpo_credit_kind) == sizeof(int) ? 1 : -1];
 
 double grpo_objective_get(const grpo_objective *obj, const grpo_field *field) {
-    int choice;
-    double number;
-    if (field->n_choices) {
-        memcpy(&choice, (const char *)obj + field->offset, sizeof choice);
-        return choice;
-    }
-    memcpy(&number, (const char *)obj + field->offset, sizeof number);
-    return number;
+    return field->n_choices ? grpo_choice_at_(obj, field->offset) : grpo_number_at_(obj, field->offset);
 }
 
 grpo_domain grpo_field_domain(const grpo_field *field) { return grpo_domains_[field->domain]; }
