@@ -1020,16 +1020,13 @@ typedef struct {
  * by kl_importance_weight level */
 GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double level_ratio) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    grpo_kl_term k;
-    grpo_dd D;
-    double u;
     int in_log_clamp, weighted, u_has_gradient = p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE;
     if (p->kl == GRPO_KL_NONE || p->kl_coef == 0) return t;
-    D = grpo_clamp(grpo_two_diff(logp, logp_ref), -p->kl_clamp_log, p->kl_clamp_log, &in_log_clamp);
-    k = grpo_kl_estimate(p->kl, D);
+    const grpo_dd D = grpo_clamp(grpo_two_diff(logp, logp_ref), -p->kl_clamp_log, p->kl_clamp_log, &in_log_clamp);
+    grpo_kl_term k = grpo_kl_estimate(p->kl, D);
     if (p->kl_gradient == GRPO_KL_GRADIENT_STRAIGHT_THROUGH_K2) k.derivative = D.hi;
     if (p->kl_gradient == GRPO_KL_GRADIENT_DETACHED || !in_log_clamp) k.derivative = 0;
-    u = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN ? token_ratio
+    double u = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN ? token_ratio
         : p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL ? level_ratio : 1;
     if (p->kl_importance_weight_max != 0 && u > p->kl_importance_weight_max) { u = p->kl_importance_weight_max; u_has_gradient = 0; }
     weighted = p->kl_clamp_on == GRPO_KL_CLAMP_ON_WEIGHTED;
@@ -1511,12 +1508,11 @@ static double grpo_divide_(grpo_dd x, double n) {
 
 /* x rounded to 96 bits, so that numbers that are equal but were computed in different ways get the same bits */
 static grpo_dd grpo_dd_round_96_(grpo_dd x) {
-    double big;
     int e;
     if (x.lo == 0) return x;
     frexp(x.hi, &e);
     if (e < -900) return grpo_dd_of_(x.hi);
-    big = ldexp(3, e - 96 + 51);                                        /* its last bit is 2^(e - 96) */
+    const double big = ldexp(3, e - 96 + 51);                                        /* its last bit is 2^(e - 96) */
     return grpo_two_sum(x.hi, (big + x.lo) - big);
 }
 
@@ -2289,10 +2285,9 @@ static double grpo_over_mean_abs_(const grpo_estimator_ *e, double A) {
 /* a after reweighting and batch_norm */
 static double grpo_item_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_advantage *o = &e->obj->advantage;
-    double a;
     if (e->group[0].steps && o->step_group != GRPO_STEP_GROUP_PROMPT) return grpo_pooled_step_advantage_(e, at);
     if (o->reweight != GRPO_REWEIGHT_NONE) return grpo_reweighted_advantage_(e, at);
-    a = o->rewards == GRPO_REWARDS_EACH ? grpo_weighted_columns_(e, at) : grpo_column_advantage_(e, &e->group[0], at);
+    const double a = o->rewards == GRPO_REWARDS_EACH ? grpo_weighted_columns_(e, at) : grpo_column_advantage_(e, &e->group[0], at);
     if (o->batch_norm == GRPO_BATCH_NORM_ITEMS && e->batch_count > 0) return grpo_batch_normalised_(e, a,
         sqrt(e->batch_variance) + o->batch_norm_eps);
     return a == 0 ? 0 : a;                                              /* no -0 */
@@ -2382,13 +2377,11 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
     int overflow = 0;
     if (tokens > 0) moments->values.count++;
     for (int64_t t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
-        double A;
-        int cut;
         if (b->mask && !b->mask[t]) { if (advantage) advantage[t] = 0; continue; }
         if (!same) G = grpo_credit_at_(e, &s, t);
-        cut = s.tail > 0 && s.seen++ < s.tail;
+        const int cut = s.tail > 0 && s.seen++ < s.tail;
         if (moments) { if (!cut) grpo_moments_add_token_(e, G, tokens, moments); continue; }
-        A = cut ? 0 : grpo_credited_value_(G);
+        double A = cut ? 0 : grpo_credited_value_(G);
         if (a->scale == GRPO_SCALE_TOKEN_WHITEN && !cut)
             A = grpo_batch_normalised_(e, A, grpo_deviation(e->batch_variance, a->eps, a->eps_place));
         if (a->batch_norm == GRPO_BATCH_NORM_TOKENS && !cut) A = grpo_batch_normalised_(e, A, sqrt(e->batch_variance + a->batch_norm_eps));
@@ -2699,9 +2692,8 @@ GRPO_NOINLINE_ int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k,
 /* M v g S, given S = x; pool: the side on which a clipped-mean level has clipped the token's d */
 GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, grpo_clip_side pool, grpo_term x) {
     const double A = (double)r->advantage[k->t];
-    int distrusted;
     if (k->factor.policy == 1 && !r->has_policy_mask && pool == GRPO_CLIP_NO) return x;
-    distrusted = grpo_is_distrusted_(r, k, ratio);
+    const int distrusted = grpo_is_distrusted_(r, k, ratio);
     x = grpo_scaled_(x, distrusted ? 0 : k->factor.policy);
     if (pool != GRPO_CLIP_NO) x.clip = pool;
     if (distrusted && A != 0) x.clip = A > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
@@ -2801,12 +2793,11 @@ static inline double grpo_slope_by_ratio_(const grpo_token_ *k, const grpo_term 
 
 /* g: gradient of the terms over the token's divisor; coupled: from the group, over the sequence's divisor as well */
 GRPO_INLINE_ void grpo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, double g, double coupled) {
-    double sum;
     if (coupled == 0 && !s->group->preference_slope && r->scales.nll == 0) {
         grpo_write_(r, r->out.dlogp, k->t, grpo_aggregated_(r, s, g));
         return;
     }
-    sum = grpo_plus(g / s->divisor, coupled) / r->scales.divisor;
+    const double sum = grpo_plus(g / s->divisor, coupled) / r->scales.divisor;
     grpo_write_(r, r->out.dlogp, k->t, r->scales.factor * grpo_plus(sum, grpo_auxiliary_gradient_(r, s, k)));
 }
 
@@ -2933,10 +2924,9 @@ static inline void grpo_set_policy_mask_(const grpo_run_ *r, const grpo_sequence
 /* moves to the token before; 0 at the beginning of the span */
 GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, grpo_walk_ *k) {
     grpo_token_ *x = &k->token;
-    grpo_mask_ mask;
     if (x->t == begin) return 0;
     x->t--;
-    mask = grpo_mask_at_(r->obj, r->batch, s, x->t, 1, &k->segment);
+    grpo_mask_ mask = grpo_mask_at_(r->obj, r->batch, s, x->t, 1, &k->segment);
     x->counts = grpo_is_active_(r->obj, &mask);
     k->counted += x->counts;
     x->factor.correction = x->factor.policy = mask.v;
@@ -2961,16 +2951,14 @@ static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
     grpo_go_singly_(r);
     while (grpo_step_back_(r, s, s->begin, &walk)) {
         grpo_ratio ratio = { 0, 0, 1 };
-        grpo_term policy, penalty;
-        double g;
         int passes = 1, level_passes = 1;
         if (!k->counts) { grpo_skip_token_(r, k->t); continue; }
         if (r->needs_ratio)
             ratio = grpo_ratio_exp(grpo_clamp(grpo_log_ratio_(r, k->t, &passes), a->level_clamp_low, a->level_clamp_high, &level_passes));
-        policy = grpo_policy_term_(r, k, ratio, GRPO_CLIP_NO);
-        penalty = grpo_penalty_term_(r, s, k, ratio);
+        grpo_term policy = grpo_policy_term_(r, k, ratio, GRPO_CLIP_NO);
+        grpo_term penalty = grpo_penalty_term_(r, s, k, ratio);
         if (!passes || !level_passes) policy.d_log_ratio = penalty.d_log_ratio = 0;
-        g = grpo_plus(grpo_slope_by_logp_(k, &policy, &penalty), grpo_slope_by_ratio_(k, &policy, &penalty));
+        const double g = grpo_plus(grpo_slope_by_logp_(k, &policy, &penalty), grpo_slope_by_ratio_(k, &policy, &penalty));
         grpo_write_gradient_(r, s, k, g, 0);
         grpo_take_token_(r, s, k, ratio, &policy, &penalty);
     }
@@ -3135,16 +3123,14 @@ static void grpo_set_scales_(grpo_run_ *r, grpo_scales scales) {
 
 static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                    const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how) {
-    grpo_run_ r;
     grpo_scales scales;
-    grpo_status st;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!partial) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
-    st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_);
+    grpo_status st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_);
     if (!st) st = grpo_check_scratch_(out, how);
     if (!st) st = grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
     if (st) return st;
-    r = grpo_run_of_(obj, batch, advantage, out, partial);
+    grpo_run_ r = grpo_run_of_(obj, batch, advantage, out, partial);
     grpo_set_scales_(&r, scales);
     grpo_run_groups_buffered_(&r, how);
     return GRPO_OK;
@@ -3154,11 +3140,10 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
 static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                                   const grpo_output *out, grpo_report *report, const grpo_method_ *how) {
     grpo_partial partial;
-    grpo_status st;
     memset(&partial, 0, sizeof partial);
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!report) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_report_);
-    st = grpo_run_batch_(obj, batch, advantage, totals, out, &partial, how);
+    const grpo_status st = grpo_run_batch_(obj, batch, advantage, totals, out, &partial, how);
     if (!st) grpo_partial_report(&partial, report);
     return st;
 }
@@ -3266,9 +3251,8 @@ GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
     const double round = 6755399441055744.0;                           /* 1.5 2^52: adding and subtracting it rounds to a whole number */
     const double n = (x.hi * 92.332482616893657 + round) - round, y = x.hi - n * 0.010830424696223417, b = n * 2.5728046223228848e-14;
     grpo_dd r, s;
-    int k;
     if (!(x.hi > -700 && x.hi < 700)) return grpo_dd_of_(grpo_exp(x));
-    k = (int)n + 1024 * 64;
+    const int k = (int)n + 1024 * 64;
     r.hi = y - b;
     r.lo = grpo_sum_rounding_(y, -b, r.hi) + (x.lo - n * 4.7841261500291439e-26);
     s = grpo_dd_fast_product_(by_8[k >> 3 & 7], by_64[k & 7]);
@@ -3637,9 +3621,8 @@ GRPO_FN grpo_term grpo_masked_weight(grpo_ratio w, double advantage, double logp
 GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double beta, double logit_shift) {
     const double sign = advantage > 0 ? 1 : -1;
     grpo_dd x = grpo_dd_of_(-logit_shift);
-    grpo_logistic f;
     if (beta != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_log(w), beta));
-    f = grpo_logistic_loss(sign < 0 ? grpo_dd_negative(x) : x);
+    const grpo_logistic f = grpo_logistic_loss(sign < 0 ? grpo_dd_negative(x) : x);
     return grpo_term_of_(f.value, grpo_times(sign * beta, f.slope), 0);
 }
 
@@ -3670,11 +3653,10 @@ GRPO_NOINLINE_FN_ grpo_term grpo_quadratic_from_(double advantage, grpo_term t, 
 /* far = (w - 1)/eps: CFPO (2601.22801) */
 GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
     grpo_term t = grpo_ratio_term(w, advantage);
-    grpo_dd v, off;
     if (eps == HUGE_VAL) return t;
     if (w.value == HUGE_VAL) { t.value = t.d_log_ratio = HUGE_VAL; return t; }
-    v = grpo_exp_twice(grpo_ratio_log(w));
-    off = grpo_dd_add_double_(v, -1);
+    const grpo_dd v = grpo_exp_twice(grpo_ratio_log(w));
+    const grpo_dd off = grpo_dd_add_double_(v, -1);
     return grpo_quadratic_from_(advantage, t, v, off, grpo_dd_div(off, eps));
 }
 
@@ -3870,15 +3852,14 @@ static void grpo_sum_carry_(grpo_sum *s) {
 /* adds x, which must be finite */
 static void grpo_limbs_add_(int64_t *limb, double x) {
     uint64_t bits, m;
-    int64_t low, high;
     int e, shift;
     memcpy(&bits, &x, sizeof bits);
     e = (int)(bits >> 52 & 2047);
     m = bits & ((UINT64_C(1) << 52) - 1);
     if (e) { m |= UINT64_C(1) << 52; e--; }                             /* |x| = m 2^(e - 1074) */
     limb += e >> 5; shift = e & 31;
-    low = (int64_t)((m << shift) & 0xffffffff);
-    high = (int64_t)(m >> (32 - shift));                               /* < 2^53: 1000 of them fit in an int64_t */
+    int64_t low = (int64_t)((m << shift) & 0xffffffff);
+    int64_t high = (int64_t)(m >> (32 - shift));                               /* < 2^53: 1000 of them fit in an int64_t */
     if (bits >> 63) { low = -low; high = -high; }
     limb[0] += low;
     limb[1] += high;
@@ -3936,7 +3917,6 @@ static void grpo_window_open_(const grpo_sum *s, grpo_window_ *w) {
 static double grpo_window_value_(grpo_window_ *w) {
     uint64_t l[3], top, sticky = 0;
     int k, j, z = 0;
-    double r;
     if (w->infinity != 0) return w->infinity;
     while (w->high > w->low && w->limb[w->high] == 0) w->high--;
     k = w->high;
@@ -3947,7 +3927,7 @@ static double grpo_window_value_(grpo_window_ *w) {
     for (j = 16; j > 0; j >>= 1) if (!(top >> (64 - j))) { top <<= j; z += j; }
     top |= l[2] >> (32 - z);
     sticky |= l[2] << z & 0xffffffff;
-    r = (double)(int64_t)(top >> 1 | (top & 1) | (sticky != 0));       /* rounds 63 bits, the last a sticky bit for all below */
+    double r = (double)(int64_t)(top >> 1 | (top & 1) | (sticky != 0));       /* rounds 63 bits, the last a sticky bit for all below */
     k = 32 * (k - 1) - z - 1073;
     r = k >= -1022 && k <= 960 ? r * grpo_power_of_two_(k) : ldexp(r, k);
     return w->negative ? -r : r;
@@ -4012,14 +3992,13 @@ static int grpo_is_ieee_(void) {
 }
 
 static grpo_status grpo_check_layout_(const grpo_batch *b) {
-    grpo_status st;
     int64_t i, rest = GRPO_MAX_TOKENS_;
     if (!grpo_is_ieee_()) return GRPO_NOT_IEEE;
     if (!b) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_);
     if (b->n_groups < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_);
     if (b->n_groups == 0) return GRPO_OK;
     if (!b->group_begin) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_group_begin_);
-    st = grpo_check_group_begin_(b);
+    const grpo_status st = grpo_check_group_begin_(b);
     if (st) return st;
     if (!b->offset) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_offset_);
     if (!b->length) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_length_);
@@ -4585,10 +4564,9 @@ static int grpo_keeps_all_(const grpo_objective *o, const grpo_batch *b, const g
     if (grpo_rollout_rs_over_(w, GRPO_OVER_SEGMENT) || (rejects && grpo_rollout_is_over_(w, GRPO_OVER_SEGMENT))) return 0;
     if (grpo_rollout_is_over_(w, GRPO_OVER_SEQUENCE) && grpo_weight_rejects_(w, s->correction)) return 0;
     for (int64_t t = s->begin; (by_weight || by_statistic) && t < s->end; t++) {
-        double q;
         int passes;
         if (!grpo_is_unmasked_(b, t)) continue;
-        q = grpo_rollout_log_ratio_(o, b, t, &passes).hi;
+        const double q = grpo_rollout_log_ratio_(o, b, t, &passes).hi;
         if (by_weight && !grpo_exp_is_within_(q, w->rollout_is_low, w->rollout_is_high)) return 0;
         if (by_statistic && !grpo_k3_is_within_(o, b, t)) return 0;
     }
@@ -4817,9 +4795,8 @@ static double grpo_fipo_factor_(const grpo_run_ *r, grpo_walk_ *k) {
     const grpo_weight *c = &r->obj->weight;
     const int64_t t = k->token.t;
     grpo_dd d = { 0, 0 }, all;
-    double ratio;
     if (k->token.counts) d = grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t]);
-    ratio = grpo_exp(d);
+    const double ratio = grpo_exp(d);
     grpo_fipo_add_(r, k, c->fipo_ratio_max != 0 && ratio > c->fipo_ratio_max ? grpo_dd_of_(0) : d);
     all = k->future;
     if (k->infinite != 0) all = grpo_dd_of_(k->infinite > 0 ? HUGE_VAL : -HUGE_VAL);
@@ -5007,9 +4984,8 @@ GRPO_COLD_ double grpo_note_overflow_(double x, grpo_report *r) {
 
 GRPO_COLD_ double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r) {      /* (a + b)/divisor */
     grpo_sum s = *a;
-    double total;
     if (b) grpo_sum_merge_(&s, b);
-    total = grpo_sum_total_(&s);
+    const double total = grpo_sum_total_(&s);
     if (grpo_is_finite(total) || s.pos_inf || s.neg_inf) return grpo_note_overflow_(total, r) / divisor;
     grpo_sum_carry_(&s);                                    /* the sum overflows, the mean may not: divide 2^-64 of the sum */
     for (int k = 0; k < GRPO_SUM_LIMBS; k++) s.limb[k] = k + 2 < GRPO_SUM_LIMBS ? s.limb[k + 2] : 0;
@@ -5432,10 +5408,9 @@ static double grpo_history_advantage_(const grpo_estimator_ *e, grpo_index_ at) 
     grpo_group_ s;
     for (int64_t k = 1; (double)k <= a->history_length && k <= at.number + 1; k++) {
         const grpo_dd w = grpo_length_power((double)(k + 1), -a->history_power);
-        double x;
         grpo_pool_prepare_(e, at, k, &s);
         if (s.count < 2) break;
-        x = grpo_level_advantage_(e, &s, at);
+        const double x = grpo_level_advantage_(e, &s, at);
         if (x == 0) continue;
         weights = grpo_dd_add(weights, w);
         sum = grpo_dd_add(sum, grpo_dd_mul(w, x));
@@ -5689,14 +5664,13 @@ static grpo_dd grpo_log_mean_exp_(const grpo_estimator_ *e, const grpo_group_ *s
     grpo_sum powers = GRPO_NO_SUM_, minus_one = GRPO_NO_SUM_;
     grpo_index_ at = grpo_before_items_(e);
     const double n = (double)s->count;
-    double below;
     if (grpo_dd_same_(s->min, s->max)) return s->max;
     while (grpo_next_item_(e, s, &at)) {
         const grpo_dd x = grpo_dd_div(grpo_dd_minus_(grpo_item_value_(e, s, at), s->max), tau);
         grpo_sum_add_(&powers, grpo_exp(x));
         grpo_sum_add_(&minus_one, grpo_exp_minus_one(x));
     }
-    below = grpo_sum_value_(&minus_one) / n;
+    double below = grpo_sum_value_(&minus_one) / n;
     below = below > -0.5 ? log1p(below) : log(grpo_sum_value_(&powers) / n);
     return grpo_dd_add(s->max, grpo_two_prod(tau, below));
 }
@@ -5942,7 +5916,6 @@ GRPO_COLD_ void grpo_take_moments_of_parts_(grpo_estimator_ *e, const grpo_momen
     const double n = (double)m->values.count, gain = e->gain;
     grpo_sum own, rest = GRPO_NO_SUM_, cross = GRPO_NO_SUM_;
     grpo_dd sum;
-    double variance;
     if (!grpo_reweights_a_part_(e->obj) || m->values.count < 2) return;
     grpo_values_scatter_(&m->values, &own);
     grpo_covariance_add_(&rest, n, &m->rest_squares, &m->rest, &m->rest);
@@ -5950,7 +5923,7 @@ GRPO_COLD_ void grpo_take_moments_of_parts_(grpo_estimator_ *e, const grpo_momen
     sum = grpo_dd_mul(grpo_dd_mul(grpo_sum_dd_(&own), gain), gain);
     sum = grpo_dd_add(sum, grpo_dd_mul(grpo_sum_dd_(&cross), 2 * gain));
     sum = grpo_dd_add(sum, grpo_sum_dd_(&rest));
-    variance = sum.hi / grpo_variance_divisor_(n, e->obj->advantage.std);
+    const double variance = sum.hi / grpo_variance_divisor_(n, e->obj->advantage.std);
     e->batch_variance = variance > 0 ? variance : 0;
     e->batch_sum = grpo_dd_add(e->batch_sum, grpo_sum_dd_(&m->rest));
 }
@@ -5973,7 +5946,6 @@ static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, i
     const int correct = grpo_is_correct_(e, i);
     const double coef = e->obj->advantage.entropy_share_coef;
     const grpo_dd u = correct ? grpo_response_reward_(e, i) : grpo_dd_of_(-1);
-    grpo_dd share, total;
     grpo_sum sum = GRPO_NO_SUM_;
     int64_t k, n = 0;
     for (k = e->begin; k < e->end; k++) {
@@ -5982,8 +5954,8 @@ static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, i
         grpo_sum_add_dd_(&sum, grpo_entropy_part_(e, correct, at));
         n++;
     }
-    total = grpo_sum_dd_(&sum);
-    share = grpo_dd_mul(grpo_entropy_part_(e, correct, t), (double)n);
+    const grpo_dd total = grpo_sum_dd_(&sum);
+    grpo_dd share = grpo_dd_mul(grpo_entropy_part_(e, correct, t), (double)n);
     if (total.hi == 0 || share.hi == 0 || !grpo_is_finite(total.hi) || !grpo_is_finite(share.hi)) return u;
     share = grpo_dd_mul(grpo_dd_round_96_(grpo_dd_quotient(share, total)), correct ? coef : -coef);
     return grpo_dd_round_96_(grpo_dd_add(u, share));
@@ -5995,14 +5967,13 @@ GRPO_COLD_ grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) {
     const grpo_advantage *a = &e->obj->advantage;
     grpo_shares_ r;
     grpo_values v;
-    double variance;
     memset(&v, 0, sizeof v);
     for (int64_t i = e->begin; i < e->end; i++) {
         if (grpo_is_correct_(e, i) != correct) continue;
         for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
             if (grpo_is_unmasked_(b, t)) grpo_values_take_(&v, grpo_entropy_share_reward_(e, i, t));
     }
-    variance = grpo_variance_(&v, a->std);
+    const double variance = grpo_variance_(&v, a->std);
     r.count = (double)v.count;
     r.sum = grpo_sum_dd_(&v.sum);
     r.sigma = variance == 0 ? 0 : grpo_deviation(variance, a->eps, a->eps_place);

@@ -153,10 +153,9 @@ GRPO_INLINE_ gspo_log_ gspo_pool_input_(const grpo_run_ *r, int64_t t, int *pass
     const grpo_ratio_axis *a = &r->obj->ratio;
     const gspo_log_ x = gspo_log_ratio_at_(r, t, passes);
     const double d = gspo_value_(x).hi;
-    int down;
     *side = GRPO_CLIP_NO;
     if (!grpo_clips_token_ratios_(a)) return x;
-    down = r->advantage[t] < 0;
+    const int down = r->advantage[t] < 0;
     if (down && d < -a->token_clip_low) *side = GRPO_CLIP_LOW;
     if (!down && d > a->token_clip_high) *side = GRPO_CLIP_HIGH;
     if (*side == GRPO_CLIP_NO) return x;
@@ -218,7 +217,6 @@ static void gspo_find_top_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
     grpo_cursor_ c = grpo_cursor_of_(u->span.begin, u->span.end);
     grpo_clip_side side;
     gspo_log_ d, least = { 0, { 0, 0 } };
-    double least_power;
     int passes, any = 0;
     while (grpo_next_(r, s, &c)) {
         d = gspo_pool_input_(r, c.t, &passes, &side);
@@ -227,7 +225,7 @@ static void gspo_find_top_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
         any = 1;
     }
     u->power = r->obj->ratio.level == GRPO_LEVEL_SEQUENCE_POWER_MEAN && r->obj->ratio.power != 0 ? r->obj->ratio.power : 1;
-    least_power = ldexp(1, -200) / (u->top.finite.hi - least.finite.hi);
+    const double least_power = ldexp(1, -200) / (u->top.finite.hi - least.finite.hi);
     if (u->power < least_power && grpo_is_finite(least_power)) u->power = least_power;
 }
 
@@ -271,10 +269,9 @@ static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, double 
 static gspo_log_ gspo_pooled_(gspo_unit_ *u) {
     const double n = u->map.mean ? (double)u->count : 1;
     const int64_t above = u->sum.pos_inf, below = u->sum.neg_inf;
-    grpo_dd mean;
     if (u->count == 0) return gspo_log_of_(0, grpo_dd_of_(0));
     u->sum.pos_inf = u->sum.neg_inf = 0;
-    mean = grpo_sum_dd_(&u->sum);
+    grpo_dd mean = grpo_sum_dd_(&u->sum);
     u->sum.pos_inf = above; u->sum.neg_inf = below;
     if (n != 1) mean = grpo_dd_div(mean, n);
     if (!u->map.power_mean) return gspo_log_of_((double)(above - below) / n, mean);
@@ -329,7 +326,6 @@ static gspo_log_ gspo_average_(gspo_log_ d, gspo_log_ y, double *slope_token, do
     const grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
     const gspo_log_ up = gspo_minus_(d, y);
     const grpo_dd down = grpo_dd_negative(up.finite);
-    grpo_dd half;
     if (up.infinite != 0) {
         const gspo_log_ most = up.infinite > 0 ? d : y;
         *slope_token = up.infinite > 0;
@@ -338,17 +334,16 @@ static gspo_log_ gspo_average_(gspo_log_ d, gspo_log_ y, double *slope_token, do
     }
     *slope_token = 1 / (1 + grpo_exp(down));
     *slope_unit = 1 / (1 + grpo_exp(up.finite));
-    half = grpo_dd_mul(grpo_dd_add(d.finite, y.finite), 0.5);
+    const grpo_dd half = grpo_dd_mul(grpo_dd_add(d.finite, y.finite), 0.5);
     return gspo_log_of_(d.infinite, grpo_dd_add(half, gspo_log_cosh(up.finite.hi < 0 ? down : up.finite)));
 }
 
 /* y', the interpolation of d and y; *slope_token, *slope_unit: its derivatives by d and by y */
 static gspo_log_ gspo_mixed_(const grpo_ratio_axis *a, gspo_log_ d, gspo_log_ y, double *slope_token, double *slope_unit) {
-    gspo_log_ x, z;
     if (a->interpolate == GRPO_INTERPOLATE_ARITHMETIC) return gspo_average_(d, y, slope_token, slope_unit);
     *slope_token = a->interpolate_token; *slope_unit = a->interpolate_level;
-    x = gspo_log_times_(d, a->interpolate_token);
-    z = gspo_log_times_(y, a->interpolate_level);
+    const gspo_log_ x = gspo_log_times_(d, a->interpolate_token);
+    const gspo_log_ z = gspo_log_times_(y, a->interpolate_level);
     return gspo_log_of_(x.infinite + z.infinite, grpo_dd_add(x.finite, z.finite));
 }
 
@@ -493,7 +488,6 @@ GRPO_COLD_ void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
 /* one side of n members: F = log(1 + sum e^z)/n, z = -y/tau if A > 0, else y/tau */
 GRPO_COLD_ void gspo_logistic_lse_side_(gspo_group_ *g, gspo_side_ side, double tau) {
     const int positive = side == GSPO_PLUS_;
-    gspo_lse_ lse;
     grpo_sum weight;
     grpo_dd y;
     double value, n = 0;
@@ -505,7 +499,7 @@ GRPO_COLD_ void gspo_logistic_lse_side_(gspo_group_ *g, gspo_side_ side, double 
         grpo_sum_add_(&weight, g->coefficient[i]);
         n++;
     }
-    lse = gspo_lse_of_(g, side, 1);
+    gspo_lse_ lse = gspo_lse_of_(g, side, 1);
     value = (lse.max.hi + log1p(lse.rest)) / n;
     for (int64_t i = 0; i < g->n; i++) {
         if (!gspo_is_of_(g, side, i)) continue;
@@ -551,9 +545,8 @@ static grpo_dd gspo_lead_(grpo_dd y_i, grpo_dd y_j, double beta) { return gspo_t
 GRPO_COLD_ grpo_logistic gspo_pair_loss_(const grpo_surrogate *s, const gspo_group_ *g, int64_t i, int64_t j) {
     const grpo_dd lead = gspo_lead_(gspo_score_(g, i), gspo_score_(g, j), s->beta);
     grpo_logistic f = { 0, 0 };
-    grpo_dd rest;
     if (s->kind != GRPO_SURROGATE_PAIRWISE_HINGE) return grpo_logistic_loss(lead);
-    rest = grpo_dd_minus_(grpo_dd_of_(s->hinge_margin), lead);
+    const grpo_dd rest = grpo_dd_minus_(grpo_dd_of_(s->hinge_margin), lead);
     if (rest.hi > 0) { f.value = rest.hi; f.slope = -1; }
     return f;
 }
@@ -590,18 +583,16 @@ static int64_t gspo_argmax_(const double *x, const double *low, int64_t n, doubl
 /* F_i = -p_i log softmax(beta y)_i with p = softmax(work array), which is left in `share` */
 GRPO_COLD_ void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
     const double beta = s->beta;
-    gspo_lse_ lse;
     grpo_sum sum;
-    grpo_dd top;
     double weight, p;
     memset(&sum, 0, sizeof sum);
-    lse = gspo_lse_of_(g, GSPO_ALL_, 0);
+    gspo_lse_ lse = gspo_lse_of_(g, GSPO_ALL_, 0);
     for (int64_t i = 0; i < g->n; i++) {
         g->share[i] = gspo_share_of_(g, &lse, i);
         grpo_sum_add_(&sum, grpo_times(g->coefficient[i], g->share[i]));
     }
     weight = grpo_sum_total_(&sum);
-    top = gspo_score_(g, gspo_argmax_(g->score, g->score_low, g->n, beta < 0 ? -1 : 1));
+    const grpo_dd top = gspo_score_(g, gspo_argmax_(g->score, g->score_low, g->n, beta < 0 ? -1 : 1));
     for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), top), beta));
     lse = gspo_lse_of_(g, GSPO_ALL_, 0);
     for (int64_t i = 0; i < g->n; i++) {
@@ -722,7 +713,6 @@ GRPO_COLD_ void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g) {
 GRPO_COLD_ double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g) {
     const double sign = s->length_decay < 0 ? -1 : 1;
     double least = HUGE_VAL, plus = 0;
-    gspo_lse_ lse;
     for (int64_t i = 0; i < g->n; i++) {
         g->value[i] = g->slope[i] = 0;
         if (!gspo_is_plus_(g, i)) continue;
@@ -731,7 +721,7 @@ GRPO_COLD_ double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g)
     }
     if (plus == 0 || plus == (double)g->n) return 0;
     for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, gspo_times_(grpo_dd_of_(sign * g->length[i] - least), -fabs(s->length_decay)));
-    lse = gspo_lse_of_(g, GSPO_PLUS_, 0);
+    gspo_lse_ lse = gspo_lse_of_(g, GSPO_PLUS_, 0);
     for (int64_t i = 0; i < g->n; i++) if (gspo_is_plus_(g, i)) g->share[i] = gspo_share_of_(g, &lse, i);
     return (double)g->n - plus;
 }
@@ -749,19 +739,16 @@ GRPO_COLD_ void gspo_discriminative_mean_(const grpo_surrogate *s, gspo_group_ *
 /* DisCO (2505.12366), DRPO (2510.04474): tau log mean_- e^(s/tau) = M + tau log((1 + rest)/n-), M the largest score of - */
 GRPO_COLD_ void gspo_discriminative_lse_(const grpo_surrogate *s, gspo_group_ *g) {
     const double minus = gspo_share_by_length_(s, g);
-    gspo_lse_ lse;
     grpo_sum sum;
-    grpo_dd below;
-    double weight;
     if (minus == 0) return;
     memset(&sum, 0, sizeof sum);
     for (int64_t i = 0; i < g->n; i++) {
         gspo_set_work_(g, i, grpo_dd_div(gspo_score_(g, i), s->tau_neg));
         if (gspo_is_plus_(g, i)) grpo_sum_add_(&sum, grpo_times(g->coefficient[i], g->share[i]));
     }
-    weight = grpo_sum_value_(&sum);
-    lse = gspo_lse_of_(g, GSPO_MINUS_, 0);
-    below = grpo_two_prod(s->tau_neg, log((1 + lse.rest) / minus));
+    const double weight = grpo_sum_value_(&sum);
+    gspo_lse_ lse = gspo_lse_of_(g, GSPO_MINUS_, 0);
+    const grpo_dd below = grpo_two_prod(s->tau_neg, log((1 + lse.rest) / minus));
     for (int64_t i = 0; i < g->n; i++) {
         if (!gspo_is_plus_(g, i)) { g->slope[i] = grpo_times(weight, gspo_share_of_(g, &lse, i)); continue; }
         g->value[i] = grpo_times(g->share[i], grpo_dd_add(grpo_dd_minus_(gspo_score_(g, lse.argmax), gspo_score_(g, i)), below).hi);
@@ -772,7 +759,6 @@ GRPO_COLD_ void gspo_discriminative_lse_(const grpo_surrogate *s, gspo_group_ *g
 /* ConSPO (2605.12969), eqs. 8, 13: F_i = (t/n+) log(1 + S e^x), x = (s_M - s_i + m)/t, S = sum_- e^((s_j - s_M)/t), M the largest of - */
 GRPO_COLD_ void gspo_contrastive_(const grpo_surrogate *s, gspo_group_ *g) {
     const double t = s->contrast_temperature;
-    gspo_lse_ lse;
     grpo_sum sum;
     int64_t top = -1;
     double plus = 0, weight;
@@ -784,7 +770,7 @@ GRPO_COLD_ void gspo_contrastive_(const grpo_surrogate *s, gspo_group_ *g) {
     }
     if (plus == 0 || top < 0) return;
     for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, grpo_dd_div(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, top)), t));
-    lse = gspo_lse_of_(g, GSPO_MINUS_, 0);
+    gspo_lse_ lse = gspo_lse_of_(g, GSPO_MINUS_, 0);
     for (int64_t i = 0; i < g->n; i++) {
         const grpo_dd gap = grpo_dd_add(grpo_dd_minus_(gspo_score_(g, top), gspo_score_(g, i)), grpo_dd_of_(s->contrast_margin));
         const grpo_dd x = grpo_dd_div(gap, t);
@@ -835,13 +821,12 @@ GRPO_COLD_ void gspo_pairwise_soft_(const grpo_surrogate *s, gspo_group_ *g) {
 /* replaces the work array, whose largest element must be 0, by its softmax, in double-double precision */
 GRPO_COLD_ void gspo_softmax_(gspo_group_ *g) {
     grpo_sum sum;
-    grpo_dd whole;
     memset(&sum, 0, sizeof sum);
     for (int64_t i = 0; i < g->n; i++) {
         gspo_set_work_(g, i, grpo_exp_twice(gspo_work_(g, i)));
         grpo_sum_add_dd_(&sum, gspo_work_(g, i));
     }
-    whole = grpo_sum_dd_(&sum);
+    const grpo_dd whole = grpo_sum_dd_(&sum);
     for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, grpo_dd_quotient(gspo_work_(g, i), whole));
 }
 
@@ -870,7 +855,6 @@ GRPO_COLD_ void gspo_softmax_distance_(const grpo_surrogate *s, gspo_group_ *g) 
     const double beta = s->beta;
     const int64_t best = gspo_argmax_(g->advantage, NULL, g->n, 1), top = gspo_argmax_(g->score, g->score_low, g->n, beta < 0 ? -1 : 1);
     grpo_sum sum;
-    double through;
     memset(&sum, 0, sizeof sum);
     for (int64_t i = 0; i < g->n; i++)
         gspo_set_work_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->advantage_temperature));
@@ -884,7 +868,7 @@ GRPO_COLD_ void gspo_softmax_distance_(const grpo_surrogate *s, gspo_group_ *g) 
         g->slope[i] = grpo_times(g->coefficient[i], grpo_times(g->work[i], m.slope));
         grpo_sum_add_(&sum, g->slope[i]);
     }
-    through = grpo_sum_total_(&sum);
+    const double through = grpo_sum_total_(&sum);
     for (int64_t i = 0; i < g->n; i++) g->slope[i] = grpo_times(beta, grpo_plus(g->slope[i], -grpo_times(g->work[i], through)));
 }
 
@@ -949,12 +933,11 @@ GRPO_COLD_ void gspo_set_old_score_(const grpo_run_ *r, const grpo_sequence_ *s,
     const double n = r->obj->ratio.level == GRPO_LEVEL_SEQUENCE_MEAN ? (double)s->count : 1;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
-    grpo_dd o;
     memset(&sum, 0, sizeof sum);
     while (grpo_next_(r, s, &c)) grpo_sum_add_(&sum, (double)r->batch->logp_old[c.t]);
     x->old_infinite[i] = (double)sum.neg_inf / n;
     sum.neg_inf = 0;
-    o = grpo_dd_div(grpo_sum_dd_(&sum), n);
+    const grpo_dd o = grpo_dd_div(grpo_sum_dd_(&sum), n);
     x->old[i] = o.hi; x->old_low[i] = o.lo;
 }
 
@@ -974,12 +957,11 @@ GRPO_NOINLINE_ double gspo_response_coefficient_(const grpo_run_ *r, const grpo_
 
 /* appends a response to the members: score, advantage, coefficient and length */
 GRPO_NOINLINE_ void gspo_gather_member_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_group_ *x) {
-    grpo_dd score;
     gspo_unit_ u;
     gspo_unit_at_(r, s, s->end, &u);
     x->coefficient[x->n] = gspo_response_coefficient_(r, s, u.ratio, &x->advantage[x->n]);
     if (r->obj->surrogate.kind == GRPO_SURROGATE_TILTED_CROSS_ENTROPY) gspo_set_old_score_(r, s, x->n, x);
-    score = grpo_ratio_log(u.ratio);
+    const grpo_dd score = grpo_ratio_log(u.ratio);
     x->score[x->n] = score.hi; x->score_low[x->n] = score.lo;
     x->length[x->n++] = (double)s->count;
 }
@@ -1225,12 +1207,11 @@ static void gspo_take_term_(const grpo_run_ *r, const grpo_sequence_ *s, const g
 
 /* the same for a unit whose tokens have different advantages */
 static void gspo_take_terms_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u) {
-    double through;
     grpo_sum sum;
     memset(&sum, 0, sizeof sum);
     for (int64_t t = u->span.begin; u->same.slope_unit != 0 && t < u->span.end; t++)
         if (grpo_is_unmasked_(r->batch, t)) grpo_sum_add_(&sum, grpo_times(u->same.slope_unit, gspo_uniform_term_(r, s, u, t).d_log_ratio));
-    through = grpo_sum_total_(&sum);
+    const double through = grpo_sum_total_(&sum);
     for (int64_t t = u->span.begin; t < u->span.end; t++) {
         const grpo_span_ one = { t, t + 1 };
         if (!grpo_is_unmasked_(r->batch, t)) grpo_skip_token_(r, t);
@@ -1244,13 +1225,12 @@ GRPO_NOINLINE_ int gspo_take_by_block_(const grpo_run_ *r, const grpo_sequence_ 
     const int may = r->block && r->advantage && r->needs_ratio && s->coefficient != 0 && s->evenly_weighted && !s->truncated;
     int64_t others = 0;
     const int64_t t = may ? gspo_first_token_(r, span, &others) : -1;
-    grpo_term term;
     gspo_unit_ u;
     if (t < 0 || ((others || s->group->value) && grpo_clips_token_ratios_(&r->obj->ratio))) return 0;
     gspo_unit_open_(r, span.begin, span.end, &u);
     if (!gspo_sum_blocks_(r, s, (double)r->advantage[t], &u)) return 0;
     gspo_unit_close_(r, &u);
-    term = gspo_uniform_term_(r, s, &u, t);
+    const grpo_term term = gspo_uniform_term_(r, s, &u, t);
     if (s->correction.value != 1 && (others || term.d_logp != 0)) return 0;      /* (v u A) l is not v (u A l) to the bit */
     if (others && !s->group->value) gspo_take_terms_(r, s, &u);
     else {
@@ -1306,16 +1286,14 @@ static grpo_method_ gspo_method_(const grpo_objective *obj, const grpo_batch *ba
 grpo_status gspo_loss_check(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                             const grpo_totals *totals, const grpo_output *out, const grpo_partial *partial) {
     grpo_scales scales;
-    grpo_method_ how;
-    int needs;
     grpo_status st = grpo_objective_check(obj);
     if (!st) st = grpo_check_layout_(batch);
     if (st) return st;
-    needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
+    const int needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
     st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ADVANTAGE_);
     if (!st && (needs & GRPO_NEED_CLIPS_)) st = grpo_check_dual_(&obj->surrogate, batch);
     if (st) return st;
-    how = gspo_method_(obj, batch);
+    grpo_method_ how = gspo_method_(obj, batch);
     st = grpo_check_scratch_(out, &how);
     if (st) return st;
     return grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
