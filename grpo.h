@@ -604,9 +604,7 @@ typedef struct {
 /* state of KRPO's Kalman filter: starts at mean 0, variance 1; residual: last item less the mean after it */
 typedef struct { grpo_dd mean, variance, residual; } grpo_kalman;
 
-/* alpha and beta of BNPO: with v the variance of the prompts' means and mu their mean, 1 + max(0, m mu/3) and 1 + max(0, m (1 - mu)/3),
- * m = mu (1 - mu)/v - 1 */
-typedef struct { grpo_dd alpha, beta; } grpo_beta;
+typedef struct { grpo_dd alpha, beta; } grpo_beta;                     /* the Beta distribution of BNPO */
 
 /* the divisor sigma from a variance */
 GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place_kind place) {
@@ -1414,6 +1412,7 @@ typedef struct {
     grpo_dd min, max;
     int64_t count;
 } grpo_values;
+#define GRPO_NO_VALUES_ { GRPO_NO_SUM_, GRPO_NO_SUM_, { 0, 0 }, { 0, 0 }, 0 }
 
 /* batch-wide statistics of the advantage axis; exact: parts are added to the same object, or merged.  Zero-initialise. */
 typedef struct {
@@ -2053,10 +2052,6 @@ static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i);
 GRPO_COLD_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A);
 static void grpo_moments_add_token_(const grpo_estimator_ *e, grpo_credited_ A, double tokens, grpo_moments *m);
 static double grpo_tokens_of_mean_abs_(const grpo_estimator_ *e, const grpo_trajectory_ *s);
-static void grpo_moments_add_group_further_(const grpo_estimator_ *e, grpo_moments *m);
-static double grpo_batch_reweight_(grpo_reweight_kind kind, const grpo_moments *m);
-GRPO_COLD_ void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v);
-GRPO_COLD_ void grpo_take_moments_of_parts_(grpo_estimator_ *e, const grpo_moments *m);
 static grpo_status grpo_check_rewards_(grpo_estimator_ *e);
 GRPO_NOINLINE_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
 
@@ -2155,8 +2150,7 @@ static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int
     const int deviates = a->transform != GRPO_TRANSFORM_PASS_AT_K && (a->transform >= GRPO_TRANSFORM_PKPO_MAXRL) == transformed;
     const int repeated = a->samples == GRPO_SAMPLES_STEPS && !s->steps;
     grpo_index_ at = grpo_before_items_(e);
-    grpo_values v;
-    memset(&v, 0, sizeof v);
+    grpo_values v = GRPO_NO_VALUES_;
     s->all_doubles = 1;
     while (grpo_next_item_(e, s, &at)) {
         const grpo_dd R = transformed ? grpo_item_value_(e, s, at) : grpo_item_reward_(e, s, at);
@@ -3473,7 +3467,8 @@ GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p) {
     return grpo_exp(grpo_dd_add(log_density, grpo_dd_product(grpo_dd_add(beta, minus_one), grpo_dd_log(rest))));
 }
 
-/* the Beta distribution of BNPO: alpha = 1 + m mu/3, beta = 1 + m (1 - mu)/3, m = mu (1 - mu)/variance - 1; both 1 where m <= 0 */
+/* alpha = 1 + m mu/3, beta = 1 + m (1 - mu)/3, m = mu (1 - mu)/variance - 1, of mean and variance of the prompts' means; both 1 where
+ * m <= 0 */
 GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance) {
     const grpo_dd one = grpo_dd_of_(1), rest = grpo_dd_minus_(one, mu);
     const grpo_dd m = grpo_dd_add(grpo_dd_quotient(grpo_dd_product(mu, rest), variance), grpo_dd_of_(-1));
@@ -4897,83 +4892,6 @@ GRPO_COLD_ void grpo_report_ref_(grpo_partial *p, double l, double ref) {
     grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl_estimate(GRPO_KL_K3, D).value);
 }
 
-/* ---- statistics of the batch ------------------------------------------------------------------------------------------------------ */
-static int grpo_needs_moments_(const grpo_advantage *a) {
-    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_reweight_is_of_batch_(a->reweight)
-        || a->batch_norm != GRPO_BATCH_NORM_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
-}
-
-/* adds item `at` of the column of s to the moments */
-static void grpo_moments_add_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, grpo_moments *m) {
-    const grpo_advantage *a = &e->obj->advantage;
-    const grpo_dd raw = grpo_item_reward_(e, s, at), R = grpo_transformed_(e, s, raw);
-    if (a->baseline == GRPO_BASELINE_BATCH_MEAN && a->transform != GRPO_TRANSFORM_PASS_AT_K) grpo_sum_add_dd_(&m->column[s->column], R);
-    if (s->column) return;
-    m->items++;
-    m->nonzero_items += raw.hi != 0;
-    if (a->scale == GRPO_SCALE_BATCH_STD) grpo_values_take_(&m->values, R);
-    if (a->scale == GRPO_SCALE_BATCH_CENTRED_STD) {
-        double divisor;
-        const grpo_dd x = grpo_residual_(e, s, at, 0, &divisor);        /* without baseline_shift, which does not change V */
-        const int zero = grpo_is_zero_singleton_(a, s);                 /* a is 0 after the shift, so it is the shift before */
-        grpo_values_take_(&m->values, zero ? grpo_dd_of_(a->baseline_shift) : grpo_dd_round_96_(grpo_dd_div(x, divisor)));
-    }
-    if (a->batch_norm == GRPO_BATCH_NORM_ITEMS) grpo_values_take_(&m->values, grpo_dd_of_(grpo_item_advantage_(e, at)));
-}
-
-/* adds the current group to the moments */
-static void grpo_moments_add_group_(const grpo_estimator_ *e, grpo_moments *m) {
-    const grpo_advantage *a = &e->obj->advantage;
-    for (int k = 0; k < e->columns; k++) {
-        grpo_index_ at = grpo_before_items_(e);
-        while (grpo_next_item_(e, &e->group[k], &at)) grpo_moments_add_item_(e, &e->group[k], at, m);
-    }
-    for (int64_t i = e->begin; i < e->end; i++) {
-        if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->batch_norm == GRPO_BATCH_NORM_TOKENS || a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS)
-            grpo_credit_response_(e, i, m, NULL);
-        m->sequences++;
-        m->sequences_nonempty += grpo_unmasked_(e->batch, i) > 0;
-        m->degenerate_sequences += e->group[0].all_equal;
-    }
-    grpo_moments_add_group_further_(e, m);
-}
-
-/* converts the batch's moments to what items and tokens read */
-static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
-    const grpo_advantage *a = &e->obj->advantage;
-    const double gain = grpo_batch_reweight_(a->reweight, m);
-    e->gain = gain;
-    e->batch_count = (double)m->values.count;
-    e->tokens = (double)m->tokens;
-    e->entropy = grpo_sum_dd_(&m->entropy);
-    e->divergence = grpo_sum_dd_(&m->divergence);
-    e->batch_variance = grpo_variance_(&m->values, a->std);
-    e->batch_sum = grpo_sum_dd_(&m->values.sum);
-    if (a->scale == GRPO_SCALE_BETA) grpo_take_beta_(e, &m->values);
-    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) {                          /* of A = gain own + rest */
-        e->batch_variance *= gain * gain;
-        e->batch_sum = grpo_dd_mul(e->batch_sum, gain);
-        grpo_take_moments_of_parts_(e, m);
-    } else if (a->baseline == GRPO_BASELINE_BATCH_MEAN) {
-        e->items = (double)m->items;
-        for (int k = 0; k < e->columns; k++) e->column_sum[k] = grpo_sum_dd_(&m->column[k]);
-    }
-}
-
-GRPO_COLD_ void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
-    for (int64_t g = 0; g < e->batch->n_groups; g++) {
-        grpo_take_group_(e, g);
-        grpo_moments_add_group_(e, moments);
-    }
-}
-
-GRPO_NOINLINE_ void grpo_take_own_moments_(grpo_estimator_ *e) {
-    grpo_moments m;
-    memset(&m, 0, sizeof m);
-    grpo_add_moments_(e, &m);
-    grpo_take_moments_(e, &m);
-}
-
 /* ---- the report from its sums ------------------------------------------------------------------------------------------------------ */
 static double grpo_fraction_(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
@@ -5027,127 +4945,6 @@ void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     r->ratio_max = p->tokens ? p->ratio_max : 1;
     r->ess = squares > 0 ? (sum / n) * (sum / squares) : 1;
     r->rollout_is_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n, r) : 1;
-}
-
-/* ---- evaluation in parts: micro-batches, ranks ------------------------------------------------------------------------------------ */
-#define GRPO_TOTALS_ offsetof(grpo_totals, tokens), offsetof(grpo_totals, rollout_is_sum)
-#define GRPO_PARTIAL_ offsetof(grpo_partial, tokens), offsetof(grpo_partial, ratio_min)
-
-GRPO_COLD_ grpo_status grpo_check_totals_(const grpo_totals *n) {
-    if (!n) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
-    return grpo_are_counts_(n, GRPO_TOTALS_) ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
-}
-
-grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
-    grpo_status st = obj ? grpo_check_totals_(totals) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!st) st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
-    if (!st) grpo_count_all_(obj, batch, advantage, totals);
-    return st;
-}
-
-GRPO_COLD_ grpo_status grpo_check_moments_(const grpo_moments *m) {
-    if (!m) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
-    return m->values.count >= 0 && m->values.count <= GRPO_MAX_COUNT_ && grpo_are_counts_(m, offsetof(grpo_moments, tokens), sizeof *m)
-        ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
-}
-
-grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments) {
-    grpo_estimator_ e;
-    grpo_status st = obj ? grpo_check_moments_(moments) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!st) st = grpo_estimator_start_(&e, obj, batch);
-    if (!st) grpo_add_moments_(&e, moments);
-    return st;
-}
-
-GRPO_COLD_ void grpo_add_counts_(void *into, const void *from, size_t at, size_t end) {
-    for (; at < end; at += sizeof(int64_t)) {
-        const int64_t sum = grpo_count_at_(into, at) + grpo_count_at_(from, at);
-        memcpy((char *)into + at, &sum, sizeof sum);
-    }
-}
-
-grpo_status grpo_totals_merge(grpo_totals *into, const grpo_totals *from) {
-    if (!into || grpo_check_totals_(into)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
-    if (!from || grpo_check_totals_(from)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
-    const int64_t ranks = into->ranks > from->ranks ? into->ranks : from->ranks;
-    grpo_add_counts_(into, from, GRPO_TOTALS_);
-    into->ranks = ranks;
-    grpo_sum_merge_(&into->rollout_is_sum, &from->rollout_is_sum);
-    grpo_sum_carry_(&into->rollout_is_sum);
-    return GRPO_OK;
-}
-
-grpo_status grpo_moments_merge(grpo_moments *into, const grpo_moments *from) {
-    if (!into || grpo_check_moments_(into)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
-    if (!from || grpo_check_moments_(from)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
-    grpo_values_merge_(&into->values, &from->values);
-    for (size_t at = offsetof(grpo_moments, rest); at < offsetof(grpo_moments, tokens); at += sizeof(grpo_sum))       /* all are grpo_sum */
-        grpo_sum_merge_((grpo_sum *)(void *)((char *)into + at), (const grpo_sum *)(const void *)((const char *)from + at));
-    grpo_add_counts_(into, from, offsetof(grpo_moments, tokens), sizeof *into);
-    return GRPO_OK;
-}
-
-grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments,
-    grpo_real *advantage) {
-    grpo_status st = GRPO_OK;
-    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
-    if (grpo_needs_moments_(&obj->advantage)) st = grpo_check_moments_(moments);
-    return st ? st : grpo_estimate_(obj, batch, moments, advantage);
-}
-
-/* 1 if part may be of all */
-GRPO_COLD_ int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part, size_t at, size_t end) {
-    for (; at < end; at += sizeof(int64_t)) if (grpo_count_at_(all, at) < grpo_count_at_(part, at)) return 0;
-    return all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
-        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences;
-}
-
-GRPO_COLD_ int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
-    return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
-        && a->nll == b->nll && a->preference == b->preference && a->alone == b->alone && a->own[0] == b->own[0] && a->own[1] == b->own[1]
-        && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
-}
-
-/* the divisors and factors from the totals, which must cover the batch's `own` counts; the partial, if there is one, must have the same */
-static grpo_status grpo_scales_between_(const grpo_objective *obj, const grpo_totals *totals, const grpo_totals *own,
-                                        const grpo_partial *partial, grpo_scales *scales) {
-    if (partial && !grpo_are_counts_(partial, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
-    if (!grpo_totals_cover_(totals, own, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
-    *scales = grpo_scales_of_(obj, totals);
-    if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
-        return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
-    return GRPO_OK;
-}
-
-GRPO_COLD_ grpo_status grpo_check_scratch_(const grpo_output *out, const grpo_method_ *how) {
-    if (how->scratch <= 0) return GRPO_OK;
-    if (!out || !out->scratch) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_scratch_);
-    return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
-}
-
-GRPO_NOINLINE_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales) {
-    grpo_totals own;
-    memset(&own, 0, sizeof own);
-    grpo_count_all_(obj, batch, advantage, &own);
-    return grpo_scales_between_(obj, totals ? totals : &own, &own, partial, scales);
-}
-
-grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
-    if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
-    if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
-    if (!grpo_are_counts_(into, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
-    if (!grpo_are_counts_(from, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_from_);
-    if (from->scales.divisor == 0) return GRPO_OK;
-    if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
-    into->scales = from->scales;
-    for (int k = 0; k < GRPO_N_SUMS; k++) grpo_sum_merge_(&into->sum[k], &from->sum[k]);
-    if (from->tokens && (!into->tokens || from->ratio_min < into->ratio_min)) into->ratio_min = from->ratio_min;
-    if (from->tokens && (!into->tokens || from->ratio_max > into->ratio_max)) into->ratio_max = from->ratio_max;
-    grpo_add_counts_(into, from, GRPO_PARTIAL_);
-    into->overflow |= from->overflow;
-    return GRPO_OK;
 }
 
 /* ---- the sums of the report, a block at a time ---------------------------------------------------------------------------------- */
@@ -5729,8 +5526,7 @@ GRPO_COLD_ grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_grou
 /* the variance of the items without `at` */
 GRPO_COLD_ double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     grpo_index_ k = grpo_before_items_(e);
-    grpo_values others;
-    memset(&others, 0, sizeof others);
+    grpo_values others = GRPO_NO_VALUES_;
     while (grpo_next_item_(e, s, &k)) if (k.i != at.i || k.t != at.t) grpo_values_take_(&others, grpo_item_value_(e, s, k));
     return grpo_variance_(&others, e->obj->advantage.std);
 }
@@ -5966,8 +5762,7 @@ GRPO_COLD_ grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
     grpo_shares_ r;
-    grpo_values v;
-    memset(&v, 0, sizeof v);
+    grpo_values v = GRPO_NO_VALUES_;
     for (int64_t i = e->begin; i < e->end; i++) {
         if (grpo_is_correct_(e, i) != correct) continue;
         for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
@@ -6017,11 +5812,10 @@ static int64_t grpo_branch_below_(const grpo_estimator_ *e, int64_t i, int64_t l
 
 /* mean R of the responses that share i's first n + 1 tokens, minus that of those that share the first n; 0 where all these have equal R */
 static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n) {
-    grpo_values before;
+    grpo_values before = GRPO_NO_VALUES_;
     grpo_sum after = GRPO_NO_SUM_;
     grpo_dd sum;
     double n_after = 0, n_before;
-    memset(&before, 0, sizeof before);
     for (int64_t j = e->begin; j < e->end; j++) {
         const int64_t k = j != i ? grpo_common_prefix_(e->batch, i, j) : n + 1;
         if (k < n) continue;
@@ -6205,6 +5999,204 @@ GRPO_COLD_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_rea
         for (int64_t t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--)
             if (grpo_is_unmasked_(b, t)) grpo_put_(advantage, t, grpo_shape_token_(e, &shaping, t, (double)advantage[t]), &overflow);
     }
+}
+
+/* ---- statistics of the batch ------------------------------------------------------------------------------------------------------ */
+static int grpo_needs_moments_(const grpo_advantage *a) {
+    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_reweight_is_of_batch_(a->reweight)
+        || a->batch_norm != GRPO_BATCH_NORM_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
+}
+
+/* adds item `at` of the column of s to the moments */
+static void grpo_moments_add_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, grpo_moments *m) {
+    const grpo_advantage *a = &e->obj->advantage;
+    const grpo_dd raw = grpo_item_reward_(e, s, at), R = grpo_transformed_(e, s, raw);
+    if (a->baseline == GRPO_BASELINE_BATCH_MEAN && a->transform != GRPO_TRANSFORM_PASS_AT_K) grpo_sum_add_dd_(&m->column[s->column], R);
+    if (s->column) return;
+    m->items++;
+    m->nonzero_items += raw.hi != 0;
+    if (a->scale == GRPO_SCALE_BATCH_STD) grpo_values_take_(&m->values, R);
+    if (a->scale == GRPO_SCALE_BATCH_CENTRED_STD) {
+        double divisor;
+        const grpo_dd x = grpo_residual_(e, s, at, 0, &divisor);        /* without baseline_shift, which does not change V */
+        const int zero = grpo_is_zero_singleton_(a, s);                 /* a is 0 after the shift, so it is the shift before */
+        grpo_values_take_(&m->values, zero ? grpo_dd_of_(a->baseline_shift) : grpo_dd_round_96_(grpo_dd_div(x, divisor)));
+    }
+    if (a->batch_norm == GRPO_BATCH_NORM_ITEMS) grpo_values_take_(&m->values, grpo_dd_of_(grpo_item_advantage_(e, at)));
+}
+
+/* adds the current group to the moments */
+static void grpo_moments_add_group_(const grpo_estimator_ *e, grpo_moments *m) {
+    const grpo_advantage *a = &e->obj->advantage;
+    for (int k = 0; k < e->columns; k++) {
+        grpo_index_ at = grpo_before_items_(e);
+        while (grpo_next_item_(e, &e->group[k], &at)) grpo_moments_add_item_(e, &e->group[k], at, m);
+    }
+    for (int64_t i = e->begin; i < e->end; i++) {
+        if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->batch_norm == GRPO_BATCH_NORM_TOKENS || a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS)
+            grpo_credit_response_(e, i, m, NULL);
+        m->sequences++;
+        m->sequences_nonempty += grpo_unmasked_(e->batch, i) > 0;
+        m->degenerate_sequences += e->group[0].all_equal;
+    }
+    grpo_moments_add_group_further_(e, m);
+}
+
+/* converts the batch's moments to what items and tokens read */
+static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
+    const grpo_advantage *a = &e->obj->advantage;
+    const double gain = grpo_batch_reweight_(a->reweight, m);
+    e->gain = gain;
+    e->batch_count = (double)m->values.count;
+    e->tokens = (double)m->tokens;
+    e->entropy = grpo_sum_dd_(&m->entropy);
+    e->divergence = grpo_sum_dd_(&m->divergence);
+    e->batch_variance = grpo_variance_(&m->values, a->std);
+    e->batch_sum = grpo_sum_dd_(&m->values.sum);
+    if (a->scale == GRPO_SCALE_BETA) grpo_take_beta_(e, &m->values);
+    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) {                          /* of A = gain own + rest */
+        e->batch_variance *= gain * gain;
+        e->batch_sum = grpo_dd_mul(e->batch_sum, gain);
+        grpo_take_moments_of_parts_(e, m);
+    } else if (a->baseline == GRPO_BASELINE_BATCH_MEAN) {
+        e->items = (double)m->items;
+        for (int k = 0; k < e->columns; k++) e->column_sum[k] = grpo_sum_dd_(&m->column[k]);
+    }
+}
+
+GRPO_COLD_ void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
+    for (int64_t g = 0; g < e->batch->n_groups; g++) {
+        grpo_take_group_(e, g);
+        grpo_moments_add_group_(e, moments);
+    }
+}
+
+GRPO_NOINLINE_ void grpo_take_own_moments_(grpo_estimator_ *e) {
+    grpo_moments m;
+    memset(&m, 0, sizeof m);
+    grpo_add_moments_(e, &m);
+    grpo_take_moments_(e, &m);
+}
+
+/* ---- evaluation in parts: micro-batches, ranks ------------------------------------------------------------------------------------ */
+#define GRPO_TOTALS_ offsetof(grpo_totals, tokens), offsetof(grpo_totals, rollout_is_sum)
+#define GRPO_PARTIAL_ offsetof(grpo_partial, tokens), offsetof(grpo_partial, ratio_min)
+
+GRPO_COLD_ grpo_status grpo_check_totals_(const grpo_totals *n) {
+    if (!n) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
+    return grpo_are_counts_(n, GRPO_TOTALS_) ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
+}
+
+grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
+    grpo_status st = obj ? grpo_check_totals_(totals) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!st) st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
+    if (!st) grpo_count_all_(obj, batch, advantage, totals);
+    return st;
+}
+
+GRPO_COLD_ grpo_status grpo_check_moments_(const grpo_moments *m) {
+    if (!m) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
+    return m->values.count >= 0 && m->values.count <= GRPO_MAX_COUNT_ && grpo_are_counts_(m, offsetof(grpo_moments, tokens), sizeof *m)
+        ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
+}
+
+grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments) {
+    grpo_estimator_ e;
+    grpo_status st = obj ? grpo_check_moments_(moments) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!st) st = grpo_estimator_start_(&e, obj, batch);
+    if (!st) grpo_add_moments_(&e, moments);
+    return st;
+}
+
+GRPO_COLD_ void grpo_add_counts_(void *into, const void *from, size_t at, size_t end) {
+    for (; at < end; at += sizeof(int64_t)) {
+        const int64_t sum = grpo_count_at_(into, at) + grpo_count_at_(from, at);
+        memcpy((char *)into + at, &sum, sizeof sum);
+    }
+}
+
+grpo_status grpo_totals_merge(grpo_totals *into, const grpo_totals *from) {
+    if (!into || grpo_check_totals_(into)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
+    if (!from || grpo_check_totals_(from)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
+    const int64_t ranks = into->ranks > from->ranks ? into->ranks : from->ranks;
+    grpo_add_counts_(into, from, GRPO_TOTALS_);
+    into->ranks = ranks;
+    grpo_sum_merge_(&into->rollout_is_sum, &from->rollout_is_sum);
+    grpo_sum_carry_(&into->rollout_is_sum);
+    return GRPO_OK;
+}
+
+grpo_status grpo_moments_merge(grpo_moments *into, const grpo_moments *from) {
+    if (!into || grpo_check_moments_(into)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
+    if (!from || grpo_check_moments_(from)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
+    grpo_values_merge_(&into->values, &from->values);
+    for (size_t at = offsetof(grpo_moments, rest); at < offsetof(grpo_moments, tokens); at += sizeof(grpo_sum))       /* all are grpo_sum */
+        grpo_sum_merge_((grpo_sum *)(void *)((char *)into + at), (const grpo_sum *)(const void *)((const char *)from + at));
+    grpo_add_counts_(into, from, offsetof(grpo_moments, tokens), sizeof *into);
+    return GRPO_OK;
+}
+
+grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments,
+    grpo_real *advantage) {
+    grpo_status st = GRPO_OK;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
+    if (grpo_needs_moments_(&obj->advantage)) st = grpo_check_moments_(moments);
+    return st ? st : grpo_estimate_(obj, batch, moments, advantage);
+}
+
+/* 1 if part may be of all */
+GRPO_COLD_ int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part, size_t at, size_t end) {
+    for (; at < end; at += sizeof(int64_t)) if (grpo_count_at_(all, at) < grpo_count_at_(part, at)) return 0;
+    return all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
+        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences;
+}
+
+GRPO_COLD_ int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
+    return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
+        && a->nll == b->nll && a->preference == b->preference && a->alone == b->alone && a->own[0] == b->own[0] && a->own[1] == b->own[1]
+        && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
+}
+
+/* the divisors and factors from the totals, which must cover the batch's `own` counts; the partial, if there is one, must have the same */
+static grpo_status grpo_scales_between_(const grpo_objective *obj, const grpo_totals *totals, const grpo_totals *own,
+                                        const grpo_partial *partial, grpo_scales *scales) {
+    if (partial && !grpo_are_counts_(partial, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
+    if (!grpo_totals_cover_(totals, own, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
+    *scales = grpo_scales_of_(obj, totals);
+    if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
+        return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
+    return GRPO_OK;
+}
+
+GRPO_COLD_ grpo_status grpo_check_scratch_(const grpo_output *out, const grpo_method_ *how) {
+    if (how->scratch <= 0) return GRPO_OK;
+    if (!out || !out->scratch) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_scratch_);
+    return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
+}
+
+GRPO_NOINLINE_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales) {
+    grpo_totals own;
+    memset(&own, 0, sizeof own);
+    grpo_count_all_(obj, batch, advantage, &own);
+    return grpo_scales_between_(obj, totals ? totals : &own, &own, partial, scales);
+}
+
+grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
+    if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
+    if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
+    if (!grpo_are_counts_(into, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
+    if (!grpo_are_counts_(from, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_from_);
+    if (from->scales.divisor == 0) return GRPO_OK;
+    if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
+    into->scales = from->scales;
+    for (int k = 0; k < GRPO_N_SUMS; k++) grpo_sum_merge_(&into->sum[k], &from->sum[k]);
+    if (from->tokens && (!into->tokens || from->ratio_min < into->ratio_min)) into->ratio_min = from->ratio_min;
+    if (from->tokens && (!into->tokens || from->ratio_max > into->ratio_max)) into->ratio_max = from->ratio_max;
+    grpo_add_counts_(into, from, GRPO_PARTIAL_);
+    into->overflow |= from->overflow;
+    return GRPO_OK;
 }
 
 /* ---- fields, names ------------------------------------------------------------------------------------------------------------- */
