@@ -260,6 +260,12 @@ GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b) {                    /* error 
     return grpo_two_sum(s.hi, s.lo + grpo_sum_rounding_(a.lo, b.lo, t));
 }
 
+/* a + b for one double b, with the bits of grpo_dd_add(a, grpo_dd_of_(b)) */
+GRPO_FN grpo_dd grpo_dd_add_double_(grpo_dd a, double b) {
+    const grpo_dd s = grpo_two_sum(a.hi, b);
+    return grpo_two_sum(s.hi, s.lo + a.lo);
+}
+
 GRPO_NOINLINE_FN_ grpo_dd grpo_dd_mul(grpo_dd a, double b) {
     grpo_dd p = grpo_two_prod(a.hi, b);
     return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + a.lo * b) : p;
@@ -369,7 +375,7 @@ typedef struct {
 
 /* penalty to add to the reward of a response of `length` tokens, <= 0 */
 GRPO_FN grpo_dd grpo_overlong_penalty(grpo_overlong_kind kind, double length, double max, double cache, double factor) {
-    const grpo_dd over = grpo_dd_add(grpo_dd_of_(length), grpo_two_diff(cache, max));
+    const grpo_dd over = grpo_dd_add_double_(grpo_two_diff(cache, max), length);
     if (kind == GRPO_OVERLONG_NONE || over.hi <= 0) return grpo_dd_of_(0);
     if (kind == GRPO_OVERLONG_SOFT && length > max) return grpo_dd_of_(-factor);
     return grpo_dd_mul(grpo_dd_div(over, cache), -factor);
@@ -894,7 +900,7 @@ GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double
 
 /* w - 1 in double-double, as the argument of an exponential must be */
 GRPO_FN grpo_dd grpo_ratio_minus_one(grpo_ratio w) {
-    return w.value > 2 ? grpo_dd_add(grpo_exp_twice(grpo_ratio_log(w)), grpo_dd_of_(-1)) : grpo_two_sum(w.value, -1);
+    return w.value > 2 ? grpo_dd_add_double_(grpo_exp_twice(grpo_ratio_log(w)), -1) : grpo_two_sum(w.value, -1);
 }
 
 /* sigmoid(z) and its derivative, e/(1 + e)^2, even in z */
@@ -2082,12 +2088,12 @@ static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b,
     grpo_sum s = GRPO_NO_SUM_;
     int passes;
     if (r->truncated == GRPO_REWARD_TRUNCATED_SCALE && b->truncated[i]) R
-        = grpo_dd_add(grpo_two_prod(reward, r->truncated_factor), grpo_dd_of_(0));
+        = grpo_dd_add_double_(grpo_two_prod(reward, r->truncated_factor), 0);
     if (exact && !subtracts_kl) return R;
     R = grpo_length_reward_(r, R, reward > 0, T, group);
     R = grpo_dd_add(R, grpo_dd_round_96_(grpo_overlong_penalty(r->overlong, T, r->overlong_max, r->overlong_cache, r->overlong_factor)));
     if (r->map == GRPO_MAP_AFFINE) {
-        R = grpo_dd_mul(grpo_dd_add(R, grpo_dd_of_(r->map_bias)), r->map_factor);
+        R = grpo_dd_mul(grpo_dd_add_double_(R, r->map_bias), r->map_factor);
         R = grpo_clamp(R, r->map_low, r->map_high, &passes);
     }
     if (!subtracts_kl) return grpo_dd_round_96_(R);
@@ -2337,7 +2343,7 @@ static grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s
     if (grpo_has_critic_(a)) {
         const double v = (double)e->batch->value[t];
         if (s->last && s->repeats) s->v_next = v;
-        rho.rest = grpo_dd_minus_(grpo_dd_add(rho.rest, grpo_two_prod(a->gamma, s->v_next)), grpo_dd_of_(v));
+        rho.rest = grpo_dd_add_double_(grpo_dd_add(rho.rest, grpo_two_prod(a->gamma, s->v_next)), -v);
         s->v_next = v;
         s->G.own = s->decay.hi == 0 ? grpo_dd_of_(0) : grpo_dd_product(s->G.own, s->decay);
         s->G.rest = grpo_dd_product(s->G.rest, s->decay);
@@ -3185,12 +3191,6 @@ GRPO_FORCE_INLINE_FN_ double grpo_exp_series_(double y) {
     return 0.5 * z * ((a + z2 * b) + z2 * z2 * (c + z2 * d));
 }
 
-/* a + b for one double b, with the bits of grpo_dd_add(a, grpo_dd_of_(b)) */
-GRPO_FN grpo_dd grpo_dd_add_double_(grpo_dd a, double b) {
-    const grpo_dd s = grpo_two_sum(a.hi, b);
-    return grpo_two_sum(s.hi, s.lo + a.lo);
-}
-
 /* fast a + b for |a| much larger than |b|, and a b: finite operands, to 2^-102; lo may be a few ulps of hi until it is renormalised */
 GRPO_FORCE_INLINE_FN_ grpo_dd grpo_dd_fast_add_(grpo_dd a, grpo_dd b) {
     const double s = a.hi + b.hi;
@@ -3262,15 +3262,15 @@ GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
 /* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
 GRPO_NOINLINE_FN_ grpo_dd grpo_log_twice(double x) {
     const double y = log(x);
-    grpo_dd e = grpo_dd_add(grpo_dd_mul(grpo_exp_twice(grpo_dd_of_(-y)), x), grpo_dd_of_(-1));      /* x e^-y - 1 */
+    grpo_dd e = grpo_dd_add_double_(grpo_dd_mul(grpo_exp_twice(grpo_dd_of_(-y)), x), -1);      /* x e^-y - 1 */
     e.lo -= 0.5 * e.hi * e.hi;                                          /* log(1 + e) = e - e^2/2 */
-    return grpo_dd_add(grpo_dd_of_(y), e);
+    return grpo_dd_add_double_(e, y);
 }
 
 /* log x of a double-double to twice the precision: log hi + lo/hi */
 GRPO_FN grpo_dd grpo_dd_log(grpo_dd x) {
     if (!(x.hi > 1e-300 && x.hi < 1e300)) return grpo_dd_of_(log(x.hi));
-    return grpo_dd_add(grpo_log_twice(x.hi), grpo_dd_of_(x.lo / x.hi));
+    return grpo_dd_add_double_(grpo_log_twice(x.hi), x.lo / x.hi);
 }
 
 /* log x for every x > 0, however small or large */
@@ -3350,7 +3350,7 @@ GRPO_FN grpo_dd grpo_kimi_length_reward(double length, double shortest, double l
 /* at_max + (at_0 - at_max)/2 (1 + cos(pi min(length/max, 1))) (2502.03373), as at_max + (at_0 - at_max) sin^2(pi/2 (1 - length/max)) */
 GRPO_FN grpo_dd grpo_cosine_length_reward(double length, double max, double at_0, double at_max) {
     const grpo_dd left = length < max ? grpo_dd_div(grpo_two_diff(max, length), max) : grpo_dd_of_(0);
-    return grpo_dd_add(grpo_dd_of_(at_max), grpo_dd_product(grpo_two_diff(at_0, at_max), grpo_sine_squared(left)));
+    return grpo_dd_add_double_(grpo_dd_product(grpo_two_diff(at_0, at_max), grpo_sine_squared(left)), at_max);
 }
 
 /* ---- axis 2: transforms, Kalman filter, reweighting, shaping, Beta ------------------------------------------------------------------- */
@@ -3383,7 +3383,7 @@ GRPO_FN double grpo_teacher_weighted(double A, grpo_dd gap, double share, double
 
 /* observes x: P' = P + process_noise, K = P'/(P' + observation_noise), mean += K (x - mean), P = (1 - K) P'; residual: x - new mean */
 GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_noise, double observation_noise) {
-    const grpo_dd noise = grpo_dd_of_(observation_noise), predicted = grpo_dd_add(f.variance, grpo_dd_of_(process_noise));
+    const grpo_dd noise = grpo_dd_of_(observation_noise), predicted = grpo_dd_add_double_(f.variance, process_noise);
     const grpo_dd rest = grpo_dd_quotient(noise, grpo_dd_add(predicted, noise));                 /* 1 - K */
     f.residual = grpo_dd_product(rest, grpo_dd_minus_(x, f.mean));
     f.variance = grpo_dd_product(rest, predicted);
@@ -3393,7 +3393,7 @@ GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_no
 
 /* w(x) = low + (high - low)/(1 + e^(slope (x - midpoint))) of GRPO-LEAD (2504.09696), x = part/whole */
 GRPO_FN double grpo_difficulty(double part, double whole, double low, double high, double slope, double midpoint) {
-    const grpo_dd one = grpo_dd_of_(1), off = grpo_dd_add(grpo_dd_div(grpo_dd_of_(part), whole), grpo_dd_of_(-midpoint));
+    const grpo_dd one = grpo_dd_of_(1), off = grpo_dd_add_double_(grpo_dd_div(grpo_dd_of_(part), whole), -midpoint);
     const grpo_dd x = grpo_dd_mul(off, slope);
     const int falling = x.hi > 0;
     const grpo_dd e = grpo_exp_twice(falling ? grpo_dd_negative(x) : x);         /* e^-|x| */
@@ -3406,7 +3406,7 @@ GRPO_FN grpo_dd grpo_length_power(double length, double power) { return grpo_exp
 
 GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length) {
     const grpo_dd n = grpo_two_prod(alpha, length);
-    return grpo_dd_exceeds(n, 1) ? grpo_dd_quotient(grpo_dd_add(n, grpo_dd_of_(-1)), n) : grpo_dd_of_(0);
+    return grpo_dd_exceeds(n, 1) ? grpo_dd_quotient(grpo_dd_add_double_(n, -1), n) : grpo_dd_of_(0);
 }
 
 /* a e^(a/temperature) */
@@ -3414,14 +3414,14 @@ GRPO_FN double grpo_exponential_reweight(grpo_dd a, double temperature) { return
 
 /* |dl/dlogits|^2 = 1 - 2 p + s, p = e^l the token's probability, s the sum of the squared probabilities of the vocabulary */
 GRPO_FN grpo_dd grpo_logit_gradient_energy(double logp, double squares) {
-    return grpo_dd_add(grpo_dd_add(grpo_dd_of_(1), grpo_dd_of_(squares)), grpo_dd_mul(grpo_exp_twice(grpo_two_sum(logp, 0)), -2));
+    return grpo_dd_add(grpo_two_sum(1, squares), grpo_dd_mul(grpo_exp_twice(grpo_two_sum(logp, 0)), -2));
 }
 
 /* max(0, 1 + coef (H/mean - 1)); 1 where the mean is 0 */
 GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef) {
     if (mean.hi == 0) return 1;
-    const grpo_dd x = grpo_dd_add(grpo_dd_quotient(grpo_dd_of_(H), mean), grpo_dd_of_(-1));
-    const double factor = x.hi == 0 || coef == 0 ? 1 : grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(x, coef)).hi;
+    const grpo_dd x = grpo_dd_add_double_(grpo_dd_quotient(grpo_dd_of_(H), mean), -1);
+    const double factor = x.hi == 0 || coef == 0 ? 1 : grpo_dd_add_double_(grpo_dd_mul(x, coef), 1).hi;
     return factor > 0 ? factor : 0;
 }
 
@@ -3452,7 +3452,7 @@ GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x) {
     }
     log_x = grpo_dd_log(x);
     series = grpo_dd_add(grpo_dd_quotient(series, x), half_log_two_pi);
-    series = grpo_dd_add(series, grpo_dd_product(grpo_dd_add(x, grpo_dd_of_(-0.5)), log_x));
+    series = grpo_dd_add(series, grpo_dd_product(grpo_dd_add_double_(x, -0.5), log_x));
     return grpo_dd_minus_(grpo_dd_minus_(series, x), grpo_dd_log(product));
 }
 
@@ -3471,7 +3471,7 @@ GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p) {
  * m <= 0 */
 GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance) {
     const grpo_dd one = grpo_dd_of_(1), rest = grpo_dd_minus_(one, mu);
-    const grpo_dd m = grpo_dd_add(grpo_dd_quotient(grpo_dd_product(mu, rest), variance), grpo_dd_of_(-1));
+    const grpo_dd m = grpo_dd_add_double_(grpo_dd_quotient(grpo_dd_product(mu, rest), variance), -1);
     grpo_beta r;
     r.alpha = r.beta = one;
     if (!(m.hi > 0)) return r;
@@ -3624,7 +3624,7 @@ GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double beta
 /* A >= 0: -A (1 + y), where 1 + y <= w; A < 0: -A w */
 GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage) {
     if (advantage < 0) return grpo_ratio_term(w, advantage);
-    return grpo_term_of_(grpo_times(-advantage, grpo_dd_add(grpo_dd_of_(1), grpo_ratio_log(w)).hi), -advantage, 0);
+    return grpo_term_of_(grpo_times(-advantage, grpo_dd_add_double_(grpo_ratio_log(w), 1).hi), -advantage, 0);
 }
 
 /* -A w/(w + shaping_gamma), as -A sigmoid(y - log shaping_gamma), because w may overflow */
@@ -5170,7 +5170,7 @@ GRPO_COLD_ int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group
 static grpo_dd grpo_step_return_(const grpo_batch *b, double gamma, grpo_index_ at) {
     grpo_dd G = grpo_dd_of_(0);
     for (int64_t t = b->offset[at.i] + b->length[at.i] - 1; t >= at.t; t--)
-        if (grpo_ends_step_(b, t)) G = grpo_dd_add(grpo_dd_mul(G, gamma), grpo_dd_of_((double)b->step_reward[t]));
+        if (grpo_ends_step_(b, t)) G = grpo_dd_add_double_(grpo_dd_mul(G, gamma), (double)b->step_reward[t]);
     return grpo_dd_round_96_(G);
 }
 
@@ -5229,7 +5229,7 @@ GRPO_COLD_ grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ 
     const grpo_index_ at = { s->i, t, -1 };
     if (e->batch->step_end[t]) s->item = grpo_item_advantage_(e, at);
     if (a->credit == GRPO_CREDIT_STEP_OWN) return grpo_dd_of_(s->item);
-    return grpo_dd_of_(grpo_dd_add(grpo_two_prod(a->step_coef, s->item), grpo_dd_of_(s->episode)).hi);
+    return grpo_dd_of_(grpo_dd_add_double_(grpo_two_prod(a->step_coef, s->item), s->episode).hi);
 }
 
 /* ---- checks of rewards ---- */
@@ -5452,7 +5452,7 @@ static grpo_dd grpo_quantile_linear_(const grpo_estimator_ *e, const grpo_group_
     if (whole == h.hi && h.lo < 0) whole--;
     below = above = grpo_sorted_at_(e, s, 0, (int64_t)whole);
     if (below.rank < s->count - 1) grpo_sorted_next_(e, s, &above);
-    h = grpo_dd_add(h, grpo_dd_of_(-whole));
+    h = grpo_dd_add_double_(h, -whole);
     return grpo_dd_add(below.value, grpo_dd_product(h, grpo_dd_minus_(above.value, below.value)));
 }
 
@@ -5562,7 +5562,7 @@ static double grpo_mean_deviation_(const grpo_estimator_ *e, const grpo_group_ *
         const grpo_dd x = grpo_dd_minus_(grpo_dd_mul(grpo_item_value_(e, s, at), n), s->sum);
         grpo_sum_add_dd_(&sum, x.hi < 0 ? grpo_dd_negative(x) : x);
     }
-    return grpo_divide_(grpo_dd_add(grpo_dd_div(grpo_sum_dd_(&sum), n), grpo_dd_of_(e->obj->advantage.eps)), n);
+    return grpo_divide_(grpo_dd_add_double_(grpo_dd_div(grpo_sum_dd_(&sum), n), e->obj->advantage.eps), n);
 }
 
 /* p of BNPO: the mean of the items, 0 for a single one */
@@ -5900,7 +5900,7 @@ static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shapin
     case GRPO_ENTROPY_RELATIVE:
         return grpo_times(A, grpo_relative_entropy(H, grpo_dd_div(e->entropy, e->tokens), a->entropy_coef));
     case GRPO_ENTROPY_RESPONSE:
-        return s->high_entropy ? 0 : grpo_dd_add(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), grpo_dd_of_(A)).hi;
+        return s->high_entropy ? 0 : grpo_dd_add_double_(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), A).hi;
     }
     return A;
 }
@@ -5909,7 +5909,7 @@ static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shapin
 static grpo_dd grpo_teacher_term_(const grpo_advantage *a, grpo_shaping_ *s, grpo_dd gap) {
     if (a->teacher_gamma == 0) return gap;
     s->gap = grpo_dd_add(gap, grpo_dd_mul(s->gap, a->teacher_gamma));
-    s->discounts = grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(s->discounts, a->teacher_gamma));
+    s->discounts = grpo_dd_add_double_(grpo_dd_mul(s->discounts, a->teacher_gamma), 1);
     return a->teacher_norm == GRPO_TEACHER_NORM_MEAN ? grpo_dd_quotient(s->gap, s->discounts) : s->gap;
 }
 
@@ -5920,12 +5920,12 @@ GRPO_COLD_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, 
     if (a->teacher_coef != 0 || a->teacher_share != 0) {
         const grpo_dd gap = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
         if (a->teacher_share != 0) A = grpo_teacher_weighted(A, gap, a->teacher_share, a->teacher_clip);
-        if (a->teacher_coef != 0) A = grpo_dd_add(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), grpo_dd_of_(A)).hi;
+        if (a->teacher_coef != 0) A = grpo_dd_add_double_(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), A).hi;
     }
     if (a->kl_centred_coef != 0) {                                      /* mean D - D, rounded together */
         const grpo_dd D = grpo_two_diff((double)b->logp_rollout[t], (double)b->logp_ref[t]);
         const grpo_dd off = grpo_dd_div(grpo_dd_minus_(e->divergence, grpo_dd_mul(D, e->tokens)), e->tokens);
-        A = grpo_dd_add(grpo_dd_mul(off, a->kl_centred_coef), grpo_dd_of_(A)).hi;
+        A = grpo_dd_add_double_(grpo_dd_mul(off, a->kl_centred_coef), A).hi;
     }
     if (a->marked != GRPO_MARKED_NONE && b->marked[t]) A = grpo_marked(a->marked, A, a->marked_value);
     if (a->clamp_low == 0 && a->clamp_high == 0) return A;

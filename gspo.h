@@ -65,10 +65,10 @@ grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const u
 /* log(1 + x) for -1 < x < 1e300 by the Newton step of grpo_log_twice; relative error 2^-85, or what a relative 2^-102 of x makes of it */
 GRPO_FN grpo_dd gspo_log_one_plus_twice(grpo_dd x) {
     const double y = log1p(x.hi);
-    grpo_dd e = grpo_dd_product(grpo_dd_add(grpo_dd_of_(1), x), grpo_exp_minus_one_twice(grpo_dd_of_(-y)));
+    grpo_dd e = grpo_dd_product(grpo_dd_add_double_(x, 1), grpo_exp_minus_one_twice(grpo_dd_of_(-y)));
     e = grpo_dd_add(x, e);
     e.lo -= 0.5 * e.hi * e.hi;
-    return grpo_dd_add(grpo_dd_of_(y), e);
+    return grpo_dd_add_double_(e, y);
 }
 
 /* log cosh(z/2) for z >= 0, relative error 2^-75.  z < 0.25: a series in w = z^2; its terms from w^4 on are in double, as they are less
@@ -81,7 +81,7 @@ GRPO_FN grpo_dd gspo_log_cosh(grpo_dd z) {
     const double b = -1.8032298848271071e-07 + x * 1.5660435427300506e-08, c = -1.388391863871878e-09 + x * 1.250431147566024e-10;
     grpo_dd s;
     if (!(z.hi < 0.25)) {
-        s = grpo_dd_mul(grpo_dd_add(grpo_dd_of_(1), grpo_exp_twice(grpo_dd_negative(z))), 0.5);
+        s = grpo_dd_mul(grpo_dd_add_double_(grpo_exp_twice(grpo_dd_negative(z)), 1), 0.5);
         return grpo_dd_add(grpo_dd_mul(z, 0.5), grpo_dd_log(s));
     }
     s = grpo_dd_series_(by, w, grpo_dd_of_(a + x2 * (b + x2 * (c + x2 * -1.1402564727952599e-11))));
@@ -453,7 +453,7 @@ GRPO_COLD_ void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
     for (i = 0; i < g->n; i++) {
         const grpo_dd finite = grpo_is_finite(g->score[i]) ? gspo_score_(g, i) : grpo_dd_of_(0);
         const double tilt = s->beta * (g->share[i] - infinite);
-        e = grpo_dd_add(gspo_times_(grpo_dd_minus_(finite, mean), s->beta), grpo_dd_of_(-g->advantage[i]));
+        e = grpo_dd_add_double_(gspo_times_(grpo_dd_minus_(finite, mean), s->beta), -g->advantage[i]);
         g->value[i] = tilt != 0 ? HUGE_VAL : 0.5 * e.hi * e.hi / others;
         e = gspo_times_(e, g->coefficient[i]);
         gspo_set_work_(g, i, e);
@@ -508,7 +508,7 @@ GRPO_COLD_ void gspo_trajectory_balance_(const grpo_surrogate *s, gspo_group_ *g
     grpo_sum sum = GRPO_NO_SUM_;
     grpo_dd e;
     for (int64_t i = 0; i < g->n; i++) {
-        e = grpo_dd_add(gspo_score_(g, i), grpo_dd_of_(g->log_partition));
+        e = grpo_dd_add_double_(gspo_score_(g, i), g->log_partition);
         e = grpo_dd_minus_(e, grpo_two_prod(s->reward_beta, g->advantage[i]));
         g->value[i] = e.hi * e.hi;
         g->slope[i] = grpo_times(2 * g->coefficient[i], e.hi);
@@ -755,7 +755,7 @@ GRPO_COLD_ void gspo_contrastive_(const grpo_surrogate *s, gspo_group_ *g) {
     for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, grpo_dd_div(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, top)), t));
     gspo_lse_ lse = gspo_lse_of_(g, GSPO_MINUS_, 0);
     for (int64_t i = 0; i < g->n; i++) {
-        const grpo_dd gap = grpo_dd_add(grpo_dd_minus_(gspo_score_(g, top), gspo_score_(g, i)), grpo_dd_of_(s->contrast_margin));
+        const grpo_dd gap = grpo_dd_add_double_(grpo_dd_minus_(gspo_score_(g, top), gspo_score_(g, i)), s->contrast_margin);
         const grpo_dd x = grpo_dd_div(gap, t);
         const double S = 1 + lse.rest, e = grpo_exp(gap.hi > 0 ? grpo_dd_negative(x) : x);
         if (!gspo_is_plus_(g, i)) continue;
@@ -958,7 +958,7 @@ GRPO_COLD_ void gspo_exponentiate_(const grpo_surrogate *s, gspo_group_ *x) {
     if (s->group_score == GRPO_GROUP_SCORE_LOG) return;
     if (standardised && x->n > 1 && grpo_is_finite(top) && fabs(top) > 700) x->shift = top;
     for (int64_t i = 0; i < x->n; i++) {
-        const grpo_dd w = grpo_exp_twice(grpo_dd_minus_(gspo_score_(x, i), grpo_dd_of_(x->shift)));
+        const grpo_dd w = grpo_exp_twice(grpo_dd_add_double_(gspo_score_(x, i), -x->shift));
         x->score[i] = w.hi; x->score_low[i] = w.lo;
     }
 }
