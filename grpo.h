@@ -1786,12 +1786,12 @@ static int grpo_uses_ratio_(const grpo_objective *o) {
     return !without || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE);
 }
 
-/* 1 if the report has statistics of the ratio */
-static int grpo_reports_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) && o->ratio.behaviour != GRPO_BEHAVIOUR_NONE; }
 static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
-static int grpo_rejects_(const grpo_weight *w) { return w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0; }
 /* 1 if rollout_is gives weights, or rollout_rs or rollout_veto reject tokens */
-static int grpo_has_rollout_weights_(const grpo_weight *w) { return w->rollout_is != GRPO_ROLLOUT_IS_NONE || grpo_rejects_(w); }
+static int grpo_has_rollout_weights_(const grpo_weight *w) {
+    return w->rollout_is != GRPO_ROLLOUT_IS_NONE || w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0;
+}
+
 
 /* sets of choices: a bit for each */
 #define GRPO_IS_(choice) (UINT64_C(1) << (choice))
@@ -1838,27 +1838,23 @@ static int grpo_reads_reward_(const grpo_objective *o) {
     return a->rewards == GRPO_REWARDS_ONE;
 }
 
-static int grpo_step_needs_(const grpo_advantage *a) {
-    int n = GRPO_NEED_STEP_END_;
-    if (a->step_value != GRPO_STEP_VALUE_RESPONSE) n |= GRPO_NEED_STEP_;
-    if (a->step_group == GRPO_STEP_GROUP_STATE || a->step_group == GRPO_STEP_GROUP_HISTORY) n |= GRPO_NEED_STATE_;
-    return n;
-}
-
 GRPO_COLD_ int grpo_advantage_needs_(const grpo_objective *o) {
+    const grpo_advantage *a = &o->advantage;
+    const int steps = grpo_credits_steps_(a);
     int n = 0;
-    if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
-    if (o->advantage.samples == GRPO_SAMPLES_STEPS) n |= GRPO_NEED_STEP_END_;
-    if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_TOKEN_ID_;
-    if (o->advantage.rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
+    if (steps || a->samples == GRPO_SAMPLES_STEPS) n |= GRPO_NEED_STEP_END_;
+    if (steps && a->step_value != GRPO_STEP_VALUE_RESPONSE) n |= GRPO_NEED_STEP_;
+    if (steps && (a->step_group == GRPO_STEP_GROUP_STATE || a->step_group == GRPO_STEP_GROUP_HISTORY)) n |= GRPO_NEED_STATE_;
+    if (a->credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_TOKEN_ID_;
+    if (a->rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
     if (grpo_reads_reward_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_REWARD_TRUNCATED_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
-    if (o->advantage.entropy != GRPO_ENTROPY_NONE || o->advantage.credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
-    if (o->advantage.token_baseline != GRPO_TOKEN_BASELINE_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
-    if (o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
-    if (o->advantage.kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
-    if (o->advantage.marked != GRPO_MARKED_NONE) n |= GRPO_NEED_MARKED_;
-    if (grpo_has_critic_(&o->advantage)) n |= GRPO_NEED_VALUE_;
-    if (o->advantage.baseline == GRPO_BASELINE_EXTERNAL) n |= GRPO_NEED_BASELINE_;
+    if (a->entropy != GRPO_ENTROPY_NONE || a->credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
+    if (a->token_baseline != GRPO_TOKEN_BASELINE_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
+    if (a->teacher_coef != 0 || a->teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
+    if (a->kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
+    if (a->marked != GRPO_MARKED_NONE) n |= GRPO_NEED_MARKED_;
+    if (grpo_has_critic_(a)) n |= GRPO_NEED_VALUE_;
+    if (a->baseline == GRPO_BASELINE_EXTERNAL) n |= GRPO_NEED_BASELINE_;
     if (o->reward.kl != GRPO_KL_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_REF_;
     return n;
 }
@@ -1885,11 +1881,6 @@ static int grpo_need_of_(grpo_policy_id_ policy) {
 }
 
 static int grpo_reads_bounds_(const grpo_surrogate *s) { return GRPO_AMONG_(s->kind, GRPO_CLIPS_); }
-
-static int grpo_off_policy_needs_(const grpo_weight *w) {
-    const int from_old = w->off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION ? GRPO_NEED_OLD_ : 0;
-    return grpo_need_of_(grpo_off_policy_mask_policy_(w)) | from_old;
-}
 
 /* arrays of the NLL terms */
 static int grpo_nll_needs_(const grpo_penalty *p) {
@@ -1932,7 +1923,8 @@ GRPO_COLD_ int grpo_loss_needs_(const grpo_objective *o) {
     if (o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_SEGMENT_END_;
     if (o->weight.fipo != GRPO_FIPO_NONE) n |= GRPO_NEED_OLD_;
     if (o->weight.external != GRPO_EXTERNAL_NONE) n |= GRPO_NEED_WEIGHT_;
-    n |= grpo_off_policy_needs_(&o->weight) | grpo_nll_needs_(&o->penalty);
+    n |= grpo_need_of_(grpo_off_policy_mask_policy_(&o->weight)) | grpo_nll_needs_(&o->penalty);
+    if (o->weight.off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION) n |= GRPO_NEED_OLD_;
     if (o->penalty.entropy_coef != 0) n |= GRPO_NEED_ENTROPY_;
     if (o->penalty.preference != GRPO_PREFERENCE_NONE && o->penalty.preference_score == GRPO_PREFERENCE_SCORE_REF) n |= GRPO_NEED_REF_;
     if (o->weight.policy_is != GRPO_POLICY_IS_NONE) n |= GRPO_NEED_OLD_;
@@ -2405,14 +2397,6 @@ static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objectiv
 static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m);
 GRPO_NOINLINE_ void grpo_take_own_moments_(grpo_estimator_ *e);        /* the batch is the whole */
 
-static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage) {
-    for (int64_t g = 0; g < e->batch->n_groups; g++) {
-        grpo_take_group_(e, g);
-        for (int64_t i = e->begin; i < e->end; i++) grpo_credit_response_(e, i, NULL, advantage);
-        if (e->obj->advantage.token_baseline != GRPO_TOKEN_BASELINE_NONE) grpo_subtract_token_baseline_(e, advantage);
-    }
-}
-
 /* moments: NULL if the batch is the whole */
 static grpo_status grpo_estimate_(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage) {
     grpo_estimator_ e;
@@ -2423,7 +2407,11 @@ static grpo_status grpo_estimate_(const grpo_objective *obj, const grpo_batch *b
         if (moments && moments->sequences < responses) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_moments_);
         if (moments) grpo_take_moments_(&e, moments); else grpo_take_own_moments_(&e);
     }
-    grpo_write_advantages_(&e, advantage);
+    for (int64_t g = 0; g < batch->n_groups; g++) {
+        grpo_take_group_(&e, g);
+        for (int64_t i = e.begin; i < e.end; i++) grpo_credit_response_(&e, i, NULL, advantage);
+        if (obj->advantage.token_baseline != GRPO_TOKEN_BASELINE_NONE) grpo_subtract_token_baseline_(&e, advantage);
+    }
     return GRPO_OK;
 }
 
@@ -3106,7 +3094,7 @@ static grpo_run_ grpo_run_of_(const grpo_objective *obj, const grpo_batch *batch
     r.behaviour = grpo_logp_of_(batch, grpo_behaviour_policy_(&obj->ratio));
     r.uses_ratio = grpo_uses_ratio_(obj);
     r.needs_ratio = grpo_needs_ratio_(obj);
-    r.reports_ratio = grpo_reports_ratio_(obj);
+    r.reports_ratio = r.uses_ratio && obj->ratio.behaviour != GRPO_BEHAVIOUR_NONE;
     r.has_rollout_weights = grpo_has_rollout_weights_(&obj->weight);
     r.has_token_factors = grpo_has_token_factors_(obj);
     r.has_policy_mask = obj->surrogate.kind != GRPO_SURROGATE_NONE && grpo_has_policy_mask_(&obj->weight);
@@ -6293,12 +6281,6 @@ double grpo_objective_get(const grpo_objective *obj, const grpo_field *field) {
 grpo_domain grpo_field_domain(const grpo_field *field) { return grpo_domains_[field->domain]; }
 
 #ifndef GRPO_NO_PATHS_
-static void grpo_field_put_(grpo_objective *obj, const grpo_field *field, double value) {
-    int choice = field->n_choices ? (int)value : 0;                      /* a number is not cast: it may be infinite */
-    if (field->n_choices) memcpy((char *)obj + field->offset, &choice, sizeof choice);
-    else memcpy((char *)obj + field->offset, &value, sizeof value);
-}
-
 static const grpo_field *grpo_field_named_(const char *path) {
     int n;
     const grpo_field *f = grpo_fields(&n);
@@ -6315,7 +6297,10 @@ grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double val
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!f || value != value) return grpo_refuse_field_(f, GRPO_NAN);
     if (f->n_choices && !(value >= 0 && value < f->n_choices && value == floor(value))) return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
-    grpo_field_put_(obj, f, value);
+    if (f->n_choices) {
+        const int choice = (int)value;
+        memcpy((char *)obj + f->offset, &choice, sizeof choice);
+    } else memcpy((char *)obj + f->offset, &value, sizeof value);
     return GRPO_OK;
 }
 
