@@ -4146,7 +4146,7 @@ GRPO_COLD_ grpo_status grpo_check_fields_(const grpo_objective *o) {
     return GRPO_OK;
 }
 
-static grpo_status grpo_check_number_(const grpo_objective *o, size_t number, int domain) {
+static grpo_status grpo_check_domain_(const grpo_objective *o, size_t number, int domain) {
     const grpo_rule rule = grpo_rule_of_(grpo_number_at_(o, number), (grpo_domain_kind_)domain);
     return rule ? grpo_status_at_(rule, grpo_at_field_(number), -1) : GRPO_OK;
 }
@@ -4193,7 +4193,7 @@ GRPO_COLD_ grpo_status grpo_check_reads_(const grpo_objective *o) {
 #undef READS
     };
     for (size_t k = 0; k < sizeof reads / sizeof *reads; k++) {
-        const grpo_status st = grpo_condition_holds_(o, reads[k].where) ? grpo_check_number_(o, reads[k].number, reads[k].domain) : GRPO_OK;
+        const grpo_status st = grpo_condition_holds_(o, reads[k].where) ? grpo_check_domain_(o, reads[k].number, reads[k].domain) : GRPO_OK;
         if (st) return st;
     }
     return GRPO_OK;
@@ -4225,7 +4225,7 @@ GRPO_COLD_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
     int before = (int)o->surrogate.kind;
     for (; before > 0; r++) before -= r->domain == GRPO_N_DOMAINS_;
     for (; r->domain != GRPO_N_DOMAINS_; r++) {
-        const grpo_status st = grpo_check_number_(o, r->number, r->domain);
+        const grpo_status st = grpo_check_domain_(o, r->number, r->domain);
         if (st) return st;
         if (r->most && grpo_number_at_(o, r->number) > grpo_number_at_(o, r->most))
             return grpo_status_of_fields_(GRPO_CROSSED, r->number, r->most);
