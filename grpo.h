@@ -47,12 +47,12 @@
  * voids the promises instead.  With the processor's flush-to-zero, numbers below the normal range count as 0, nothing else changes.
  * A ratio within one rounding of a bound (1 + eps in double) may count as on either side of it.
  *
- * Switches, the same ones wherever the header is included; KB saved out of the 277 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
+ * Switches, the same ones wherever the header is included; KB saved out of the 267 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 55 KB
  *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 5 KB
- *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens are evaluated one by one, not in blocks; the same bits, slower; 55 KB
+ *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens are evaluated one by one, not in blocks; the same bits, slower; 45 KB
  * With GRPO_NO_ROWS and GRPO_NO_TEXT together fields have no names, and grpo_objective_set and _choose are absent too.  With all three
- * switches the two headers, which then still compute every objective, take 152 KB, 110 KB at -Os (tests/size.sh).
+ * switches the two headers, which then still compute every objective, take 150 KB, 109 KB at -Os (tests/size.sh).
  *
  * Contents:  status | numbers | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation | objective |
  *            batch | functions | implementation of what every row uses: kernel, checks, advantage, loss
@@ -253,11 +253,17 @@ GRPO_FN grpo_dd grpo_two_prod(double a, double b) {
 }
 
 GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b) {                    /* error below 2^-103 of |a| + |b| */
-    grpo_dd s = grpo_two_sum(a.hi, b.hi), t;
+    grpo_dd s = grpo_two_sum(a.hi, b.hi);
     if (!grpo_is_finite(s.hi)) return s;
-    t = grpo_two_sum(a.lo, b.lo);
-    s = grpo_two_sum(s.hi, s.lo + t.hi);
-    return grpo_two_sum(s.hi, s.lo + t.lo);
+    const double t = a.lo + b.lo;
+    s = grpo_two_sum(s.hi, s.lo + t);
+    return grpo_two_sum(s.hi, s.lo + grpo_sum_rounding_(a.lo, b.lo, t));
+}
+
+/* a + b for one double b, with the bits of grpo_dd_add(a, grpo_dd_of_(b)) */
+GRPO_FN grpo_dd grpo_dd_add_double_(grpo_dd a, double b) {
+    const grpo_dd s = grpo_two_sum(a.hi, b);
+    return grpo_two_sum(s.hi, s.lo + a.lo);
 }
 
 GRPO_NOINLINE_FN_ grpo_dd grpo_dd_mul(grpo_dd a, double b) {
@@ -270,12 +276,12 @@ GRPO_NOINLINE_FN_ grpo_dd grpo_dd_div(grpo_dd a, double b) {                   /
     return grpo_dd_pair_(q, grpo_is_finite(q) ? (a.lo - grpo_product_rounding_(q, b, a.hi)) / b : 0);
 }
 
-GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {                /* relative error below 2^-102 */
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {      /* relative error below 2^-102 */
     grpo_dd p = grpo_two_prod(a.hi, b.hi);
     return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi)) : p;
 }
 
-GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {               /* b > 0; relative error below 2^-101 */
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {     /* b > 0; relative error below 2^-101 */
     const double q = a.hi / b.hi;
     return grpo_is_finite(q) ? grpo_two_sum(q, grpo_dd_add(a, grpo_dd_mul(b, -q)).hi / b.hi) : grpo_dd_of_(q);
 }
@@ -283,7 +289,7 @@ GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {               /* b > 0;
 GRPO_FN int grpo_dd_less(grpo_dd a, grpo_dd b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
 GRPO_FN int grpo_dd_exceeds(grpo_dd x, double bound) { return x.hi > bound || (x.hi == bound && x.lo > 0); }
 GRPO_FN grpo_dd grpo_dd_negative(grpo_dd x) { x.hi = -x.hi; x.lo = -x.lo; return x; }
-GRPO_FN grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
 /* x clamped to [low, high] */
 GRPO_FN double grpo_within(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 /* x y, where 0 times infinity is 0 */
@@ -308,7 +314,7 @@ GRPO_NOINLINE_FN_ double grpo_exp(grpo_dd x) {
 }
 
 GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);                             /* e^x in double-double, relative error 2^-95 */
-GRPO_FN double grpo_exp_minus_linear(grpo_dd x);                       /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
+GRPO_NOINLINE_FN_ double grpo_exp_minus_linear(grpo_dd x);             /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
 GRPO_FN double grpo_exp_minus_one(grpo_dd x);                          /* e^x - 1, 1 ulp */
 
 /* ---- exact sums -----------------------------------------------------------------------------------------------------------------
@@ -369,7 +375,7 @@ typedef struct {
 
 /* penalty to add to the reward of a response of `length` tokens, <= 0 */
 GRPO_FN grpo_dd grpo_overlong_penalty(grpo_overlong_kind kind, double length, double max, double cache, double factor) {
-    const grpo_dd over = grpo_dd_add(grpo_dd_of_(length), grpo_two_diff(cache, max));
+    const grpo_dd over = grpo_dd_add_double_(grpo_two_diff(cache, max), length);
     if (kind == GRPO_OVERLONG_NONE || over.hi <= 0) return grpo_dd_of_(0);
     if (kind == GRPO_OVERLONG_SOFT && length > max) return grpo_dd_of_(-factor);
     return grpo_dd_mul(grpo_dd_div(over, cache), -factor);
@@ -604,9 +610,7 @@ typedef struct {
 /* state of KRPO's Kalman filter: starts at mean 0, variance 1; residual: last item less the mean after it */
 typedef struct { grpo_dd mean, variance, residual; } grpo_kalman;
 
-/* alpha and beta of BNPO: with v the variance of the prompts' means and mu their mean, 1 + max(0, m mu/3) and 1 + max(0, m (1 - mu)/3),
- * m = mu (1 - mu)/v - 1 */
-typedef struct { grpo_dd alpha, beta; } grpo_beta;
+typedef struct { grpo_dd alpha, beta; } grpo_beta;                     /* the Beta distribution of BNPO */
 
 /* the divisor sigma from a variance */
 GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place_kind place) {
@@ -848,13 +852,7 @@ GRPO_NOINLINE_FN_ grpo_range grpo_clip_range(double eps_low, double eps_high) {
     return r;
 }
 
-/* the bounds of DCPO; x: the log-probability in the ratio's denominator */
-GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_high, double cap);
-
-/* clip bounds of the log-ratio */
-typedef struct { grpo_dd low, high, dual; } grpo_log_range;
-
-GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n);      /* of CTPO, at the n-th token */
+typedef struct { grpo_dd low, high, dual; } grpo_log_range;            /* of the log-ratio */
 
 GRPO_FN grpo_term grpo_reinforce(double advantage, double logp) {
     return grpo_term_of_(grpo_times(-advantage, logp), 0, -advantage);
@@ -894,8 +892,6 @@ GRPO_FN grpo_term grpo_ppo_clip(grpo_ratio w, double advantage, grpo_range range
     return grpo_dual_clip(w, advantage, range, HUGE_VAL);
 }
 
-GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range);      /* dual_clip with bounds of the log-ratio */
-
 GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
     grpo_term t = grpo_reinforce(grpo_times(grpo_within(w.value, weight_min, weight_max), advantage), logp);
     if (advantage != 0) t.clip = w.value < weight_min ? GRPO_CLIP_LOW : w.value > weight_max ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
@@ -904,7 +900,7 @@ GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double
 
 /* w - 1 in double-double, as the argument of an exponential must be */
 GRPO_FN grpo_dd grpo_ratio_minus_one(grpo_ratio w) {
-    return w.value > 2 ? grpo_dd_add(grpo_exp_twice(grpo_ratio_log(w)), grpo_dd_of_(-1)) : grpo_two_sum(w.value, -1);
+    return w.value > 2 ? grpo_dd_add_double_(grpo_exp_twice(grpo_ratio_log(w)), -1) : grpo_two_sum(w.value, -1);
 }
 
 /* sigmoid(z) and its derivative, e/(1 + e)^2, even in z */
@@ -928,8 +924,6 @@ GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
     return grpo_term_of_(-(4 / tau) * g.value * advantage, grpo_times(-4 * g.slope * advantage, w.value), 0);
 }
 
-GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shaping_gamma);
-GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old);
 /* the term of the table; for policy_shaping ppo_clip, for quadratic_probability 0.  A = 0 gives 0, except for squared and logistic */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp);
 
@@ -1030,16 +1024,13 @@ typedef struct {
  * by kl_importance_weight level */
 GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double level_ratio) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    grpo_kl_term k;
-    grpo_dd D;
-    double u;
     int in_log_clamp, weighted, u_has_gradient = p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE;
     if (p->kl == GRPO_KL_NONE || p->kl_coef == 0) return t;
-    D = grpo_clamp(grpo_two_diff(logp, logp_ref), -p->kl_clamp_log, p->kl_clamp_log, &in_log_clamp);
-    k = grpo_kl_estimate(p->kl, D);
+    const grpo_dd D = grpo_clamp(grpo_two_diff(logp, logp_ref), -p->kl_clamp_log, p->kl_clamp_log, &in_log_clamp);
+    grpo_kl_term k = grpo_kl_estimate(p->kl, D);
     if (p->kl_gradient == GRPO_KL_GRADIENT_STRAIGHT_THROUGH_K2) k.derivative = D.hi;
     if (p->kl_gradient == GRPO_KL_GRADIENT_DETACHED || !in_log_clamp) k.derivative = 0;
-    u = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN ? token_ratio
+    double u = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN ? token_ratio
         : p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL ? level_ratio : 1;
     if (p->kl_importance_weight_max != 0 && u > p->kl_importance_weight_max) { u = p->kl_importance_weight_max; u_has_gradient = 0; }
     weighted = p->kl_clamp_on == GRPO_KL_CLAMP_ON_WEIGHTED;
@@ -1055,9 +1046,6 @@ GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double log
     else if (u_has_gradient) t.d_logp = grpo_plus(t.d_logp, t.value);                    /* du = u dl */
     return t;
 }
-
-/* -u h and its derivative with respect to l */
-GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, double logp_teacher);
 
 /* ======== axis 6: weight ==========================================================================================================
  * Which tokens and sequences count, and how much?  The surrogate is multiplied by M v g: v = importance weight of the old over the rollout
@@ -1173,13 +1161,6 @@ typedef struct {
     grpo_external_kind external;
 } grpo_weight;
 
-/* 1 if trust keeps the token; the second is for trust divergence, the first for all others; band: 1 - trust_low to 1 + trust_high */
-GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_ratio w, double advantage, double logp, double logp_old);
-GRPO_FN int grpo_in_divergence_region(const grpo_weight *c, grpo_ratio w, double advantage, double divergence);
-/* of one token; q = logp_old - logp_rollout after rollout_clamp */
-GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, double logp_old, double logp_rollout);
-GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled);        /* 1 if inside its bounds */
-
 /* the weight, and whether v was inside [low, high] */
 typedef struct { double value; int inside; } grpo_rollout_is_weight;
 /* v.value must be e^v.log; log(v) is compared with log(bound), except where v is inside by more than a factor 1 +- 1e-9 */
@@ -1196,10 +1177,7 @@ GRPO_FN grpo_rollout_is_weight grpo_rollout_is(const grpo_weight *c, grpo_ratio 
     return r;
 }
 
-GRPO_FN double grpo_policy_is(const grpo_weight *c, grpo_dd log_ratio);    /* g of a log-ratio */
 GRPO_FN grpo_dd grpo_fipo_decay(double half_life);                         /* of F from one position to the next: 2^(-1/half_life) */
-/* FIPO's factor on v, from F; token_ratio: e^d */
-GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage);
 
 /* ======== axis 7: aggregation =====================================================================================================
  * What is the sum divided by?  loss = sum of term times coefficient, listed below.  N sequences, T_i tokens that count, C = constant. */
@@ -1440,6 +1418,7 @@ typedef struct {
     grpo_dd min, max;
     int64_t count;
 } grpo_values;
+#define GRPO_NO_VALUES_ { GRPO_NO_SUM_, GRPO_NO_SUM_, { 0, 0 }, { 0, 0 }, 0 }
 
 /* batch-wide statistics of the advantage axis; exact: parts are added to the same object, or merged.  Zero-initialise. */
 typedef struct {
@@ -1534,12 +1513,11 @@ static double grpo_divide_(grpo_dd x, double n) {
 
 /* x rounded to 96 bits, so that numbers that are equal but were computed in different ways get the same bits */
 static grpo_dd grpo_dd_round_96_(grpo_dd x) {
-    double big;
     int e;
     if (x.lo == 0) return x;
     frexp(x.hi, &e);
     if (e < -900) return grpo_dd_of_(x.hi);
-    big = ldexp(3, e - 96 + 51);                                        /* its last bit is 2^(e - 96) */
+    const double big = ldexp(3, e - 96 + 51);                                        /* its last bit is 2^(e - 96) */
     return grpo_two_sum(x.hi, (big + x.lo) - big);
 }
 
@@ -1696,7 +1674,6 @@ GRPO_COLD_ int grpo_are_counts_(const void *x, size_t at, size_t end) {
     return 1;
 }
 
-GRPO_COLD_ grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain);                   /* the rule that x breaks, or none */
 static grpo_status grpo_check_layout_(const grpo_batch *b);                         /* groups, offsets and lengths */
 /* arrays of `needs` must not be NULL; in these and those of `reads` that are not NULL, elements that count must be in their domain */
 static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads);
@@ -1809,12 +1786,12 @@ static int grpo_uses_ratio_(const grpo_objective *o) {
     return !without || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE);
 }
 
-/* 1 if the report has statistics of the ratio */
-static int grpo_reports_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) && o->ratio.behaviour != GRPO_BEHAVIOUR_NONE; }
 static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
-static int grpo_rejects_(const grpo_weight *w) { return w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0; }
 /* 1 if rollout_is gives weights, or rollout_rs or rollout_veto reject tokens */
-static int grpo_has_rollout_weights_(const grpo_weight *w) { return w->rollout_is != GRPO_ROLLOUT_IS_NONE || grpo_rejects_(w); }
+static int grpo_has_rollout_weights_(const grpo_weight *w) {
+    return w->rollout_is != GRPO_ROLLOUT_IS_NONE || w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0;
+}
+
 
 /* sets of choices: a bit for each */
 #define GRPO_IS_(choice) (UINT64_C(1) << (choice))
@@ -1861,27 +1838,23 @@ static int grpo_reads_reward_(const grpo_objective *o) {
     return a->rewards == GRPO_REWARDS_ONE;
 }
 
-static int grpo_step_needs_(const grpo_advantage *a) {
-    int n = GRPO_NEED_STEP_END_;
-    if (a->step_value != GRPO_STEP_VALUE_RESPONSE) n |= GRPO_NEED_STEP_;
-    if (a->step_group == GRPO_STEP_GROUP_STATE || a->step_group == GRPO_STEP_GROUP_HISTORY) n |= GRPO_NEED_STATE_;
-    return n;
-}
-
 GRPO_COLD_ int grpo_advantage_needs_(const grpo_objective *o) {
+    const grpo_advantage *a = &o->advantage;
+    const int steps = grpo_credits_steps_(a);
     int n = 0;
-    if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
-    if (o->advantage.samples == GRPO_SAMPLES_STEPS) n |= GRPO_NEED_STEP_END_;
-    if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_TOKEN_ID_;
-    if (o->advantage.rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
+    if (steps || a->samples == GRPO_SAMPLES_STEPS) n |= GRPO_NEED_STEP_END_;
+    if (steps && a->step_value != GRPO_STEP_VALUE_RESPONSE) n |= GRPO_NEED_STEP_;
+    if (steps && (a->step_group == GRPO_STEP_GROUP_STATE || a->step_group == GRPO_STEP_GROUP_HISTORY)) n |= GRPO_NEED_STATE_;
+    if (a->credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_TOKEN_ID_;
+    if (a->rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
     if (grpo_reads_reward_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_REWARD_TRUNCATED_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
-    if (o->advantage.entropy != GRPO_ENTROPY_NONE || o->advantage.credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
-    if (o->advantage.token_baseline != GRPO_TOKEN_BASELINE_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
-    if (o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
-    if (o->advantage.kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
-    if (o->advantage.marked != GRPO_MARKED_NONE) n |= GRPO_NEED_MARKED_;
-    if (grpo_has_critic_(&o->advantage)) n |= GRPO_NEED_VALUE_;
-    if (o->advantage.baseline == GRPO_BASELINE_EXTERNAL) n |= GRPO_NEED_BASELINE_;
+    if (a->entropy != GRPO_ENTROPY_NONE || a->credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
+    if (a->token_baseline != GRPO_TOKEN_BASELINE_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
+    if (a->teacher_coef != 0 || a->teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
+    if (a->kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
+    if (a->marked != GRPO_MARKED_NONE) n |= GRPO_NEED_MARKED_;
+    if (grpo_has_critic_(a)) n |= GRPO_NEED_VALUE_;
+    if (a->baseline == GRPO_BASELINE_EXTERNAL) n |= GRPO_NEED_BASELINE_;
     if (o->reward.kl != GRPO_KL_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_REF_;
     return n;
 }
@@ -1908,11 +1881,6 @@ static int grpo_need_of_(grpo_policy_id_ policy) {
 }
 
 static int grpo_reads_bounds_(const grpo_surrogate *s) { return GRPO_AMONG_(s->kind, GRPO_CLIPS_); }
-
-static int grpo_off_policy_needs_(const grpo_weight *w) {
-    const int from_old = w->off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION ? GRPO_NEED_OLD_ : 0;
-    return grpo_need_of_(grpo_off_policy_mask_policy_(w)) | from_old;
-}
 
 /* arrays of the NLL terms */
 static int grpo_nll_needs_(const grpo_penalty *p) {
@@ -1955,7 +1923,8 @@ GRPO_COLD_ int grpo_loss_needs_(const grpo_objective *o) {
     if (o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_SEGMENT_END_;
     if (o->weight.fipo != GRPO_FIPO_NONE) n |= GRPO_NEED_OLD_;
     if (o->weight.external != GRPO_EXTERNAL_NONE) n |= GRPO_NEED_WEIGHT_;
-    n |= grpo_off_policy_needs_(&o->weight) | grpo_nll_needs_(&o->penalty);
+    n |= grpo_need_of_(grpo_off_policy_mask_policy_(&o->weight)) | grpo_nll_needs_(&o->penalty);
+    if (o->weight.off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION) n |= GRPO_NEED_OLD_;
     if (o->penalty.entropy_coef != 0) n |= GRPO_NEED_ENTROPY_;
     if (o->penalty.preference != GRPO_PREFERENCE_NONE && o->penalty.preference_score == GRPO_PREFERENCE_SCORE_REF) n |= GRPO_NEED_REF_;
     if (o->weight.policy_is != GRPO_POLICY_IS_NONE) n |= GRPO_NEED_OLD_;
@@ -1968,23 +1937,7 @@ GRPO_COLD_ int grpo_loss_needs_(const grpo_objective *o) {
 #define GRPO_LOSS_READS_ (GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_)      /* if not NULL */
 #define GRPO_FIELD_(path) offsetof(grpo_objective, path)
 GRPO_COLD_ int grpo_at_field_(size_t offset);                                            /* number of the field at this offset */
-GRPO_COLD_ grpo_status grpo_check_fields_(const grpo_objective *o);                      /* every field by itself */
-GRPO_COLD_ grpo_status grpo_check_reads_(const grpo_objective *o);                       /* domains of numbers that choices read */
-GRPO_COLD_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o);
-GRPO_COLD_ grpo_status grpo_check_order_(const grpo_objective *o);                       /* order of two numbers that a choice reads */
-GRPO_COLD_ grpo_status grpo_check_combinations_(const grpo_objective *o);                /* choices that exclude each other */
-GRPO_COLD_ grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s);                /* clip_dual must exceed the upper bound */
-GRPO_COLD_ grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);   /* the same with batch.eps_high */
-
-grpo_status grpo_objective_check(const grpo_objective *o) {
-    grpo_status st = o ? grpo_check_fields_(o) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!st) st = grpo_check_reads_(o);
-    if (!st) st = grpo_check_surrogate_reads_(o);
-    if (!st) st = grpo_check_order_(o);
-    if (!st) st = grpo_check_combinations_(o);
-    if (!st) st = grpo_check_dual_numbers_(&o->surrogate);
-    return st;
-}
+GRPO_COLD_ grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);   /* clip_dual must exceed 1 + batch.eps_high */
 
 /* all checks; needs: gives the arrays that a valid objective needs */
 static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage,
@@ -2097,10 +2050,6 @@ static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i);
 GRPO_COLD_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A);
 static void grpo_moments_add_token_(const grpo_estimator_ *e, grpo_credited_ A, double tokens, grpo_moments *m);
 static double grpo_tokens_of_mean_abs_(const grpo_estimator_ *e, const grpo_trajectory_ *s);
-static void grpo_moments_add_group_further_(const grpo_estimator_ *e, grpo_moments *m);
-static double grpo_batch_reweight_(grpo_reweight_kind kind, const grpo_moments *m);
-GRPO_COLD_ void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v);
-GRPO_COLD_ void grpo_take_moments_of_parts_(grpo_estimator_ *e, const grpo_moments *m);
 static grpo_status grpo_check_rewards_(grpo_estimator_ *e);
 GRPO_NOINLINE_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
 
@@ -2131,12 +2080,12 @@ static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b,
     grpo_sum s = GRPO_NO_SUM_;
     int passes;
     if (r->truncated == GRPO_REWARD_TRUNCATED_SCALE && b->truncated[i]) R
-        = grpo_dd_add(grpo_two_prod(reward, r->truncated_factor), grpo_dd_of_(0));
+        = grpo_dd_add_double_(grpo_two_prod(reward, r->truncated_factor), 0);
     if (exact && !subtracts_kl) return R;
     R = grpo_length_reward_(r, R, reward > 0, T, group);
     R = grpo_dd_add(R, grpo_dd_round_96_(grpo_overlong_penalty(r->overlong, T, r->overlong_max, r->overlong_cache, r->overlong_factor)));
     if (r->map == GRPO_MAP_AFFINE) {
-        R = grpo_dd_mul(grpo_dd_add(R, grpo_dd_of_(r->map_bias)), r->map_factor);
+        R = grpo_dd_mul(grpo_dd_add_double_(R, r->map_bias), r->map_factor);
         R = grpo_clamp(R, r->map_low, r->map_high, &passes);
     }
     if (!subtracts_kl) return grpo_dd_round_96_(R);
@@ -2199,8 +2148,7 @@ static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int
     const int deviates = a->transform != GRPO_TRANSFORM_PASS_AT_K && (a->transform >= GRPO_TRANSFORM_PKPO_MAXRL) == transformed;
     const int repeated = a->samples == GRPO_SAMPLES_STEPS && !s->steps;
     grpo_index_ at = grpo_before_items_(e);
-    grpo_values v;
-    memset(&v, 0, sizeof v);
+    grpo_values v = GRPO_NO_VALUES_;
     s->all_doubles = 1;
     while (grpo_next_item_(e, s, &at)) {
         const grpo_dd R = transformed ? grpo_item_value_(e, s, at) : grpo_item_reward_(e, s, at);
@@ -2329,10 +2277,9 @@ static double grpo_over_mean_abs_(const grpo_estimator_ *e, double A) {
 /* a after reweighting and batch_norm */
 static double grpo_item_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_advantage *o = &e->obj->advantage;
-    double a;
     if (e->group[0].steps && o->step_group != GRPO_STEP_GROUP_PROMPT) return grpo_pooled_step_advantage_(e, at);
     if (o->reweight != GRPO_REWEIGHT_NONE) return grpo_reweighted_advantage_(e, at);
-    a = o->rewards == GRPO_REWARDS_EACH ? grpo_weighted_columns_(e, at) : grpo_column_advantage_(e, &e->group[0], at);
+    const double a = o->rewards == GRPO_REWARDS_EACH ? grpo_weighted_columns_(e, at) : grpo_column_advantage_(e, &e->group[0], at);
     if (o->batch_norm == GRPO_BATCH_NORM_ITEMS && e->batch_count > 0) return grpo_batch_normalised_(e, a,
         sqrt(e->batch_variance) + o->batch_norm_eps);
     return a == 0 ? 0 : a;                                              /* no -0 */
@@ -2388,7 +2335,7 @@ static grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s
     if (grpo_has_critic_(a)) {
         const double v = (double)e->batch->value[t];
         if (s->last && s->repeats) s->v_next = v;
-        rho.rest = grpo_dd_minus_(grpo_dd_add(rho.rest, grpo_two_prod(a->gamma, s->v_next)), grpo_dd_of_(v));
+        rho.rest = grpo_dd_add_double_(grpo_dd_add(rho.rest, grpo_two_prod(a->gamma, s->v_next)), -v);
         s->v_next = v;
         s->G.own = s->decay.hi == 0 ? grpo_dd_of_(0) : grpo_dd_product(s->G.own, s->decay);
         s->G.rest = grpo_dd_product(s->G.rest, s->decay);
@@ -2422,13 +2369,11 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
     int overflow = 0;
     if (tokens > 0) moments->values.count++;
     for (int64_t t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
-        double A;
-        int cut;
         if (b->mask && !b->mask[t]) { if (advantage) advantage[t] = 0; continue; }
         if (!same) G = grpo_credit_at_(e, &s, t);
-        cut = s.tail > 0 && s.seen++ < s.tail;
+        const int cut = s.tail > 0 && s.seen++ < s.tail;
         if (moments) { if (!cut) grpo_moments_add_token_(e, G, tokens, moments); continue; }
-        A = cut ? 0 : grpo_credited_value_(G);
+        double A = cut ? 0 : grpo_credited_value_(G);
         if (a->scale == GRPO_SCALE_TOKEN_WHITEN && !cut)
             A = grpo_batch_normalised_(e, A, grpo_deviation(e->batch_variance, a->eps, a->eps_place));
         if (a->batch_norm == GRPO_BATCH_NORM_TOKENS && !cut) A = grpo_batch_normalised_(e, A, sqrt(e->batch_variance + a->batch_norm_eps));
@@ -2452,14 +2397,6 @@ static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objectiv
 static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m);
 GRPO_NOINLINE_ void grpo_take_own_moments_(grpo_estimator_ *e);        /* the batch is the whole */
 
-static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage) {
-    for (int64_t g = 0; g < e->batch->n_groups; g++) {
-        grpo_take_group_(e, g);
-        for (int64_t i = e->begin; i < e->end; i++) grpo_credit_response_(e, i, NULL, advantage);
-        if (e->obj->advantage.token_baseline != GRPO_TOKEN_BASELINE_NONE) grpo_subtract_token_baseline_(e, advantage);
-    }
-}
-
 /* moments: NULL if the batch is the whole */
 static grpo_status grpo_estimate_(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage) {
     grpo_estimator_ e;
@@ -2470,7 +2407,11 @@ static grpo_status grpo_estimate_(const grpo_objective *obj, const grpo_batch *b
         if (moments && moments->sequences < responses) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_moments_);
         if (moments) grpo_take_moments_(&e, moments); else grpo_take_own_moments_(&e);
     }
-    grpo_write_advantages_(&e, advantage);
+    for (int64_t g = 0; g < batch->n_groups; g++) {
+        grpo_take_group_(&e, g);
+        for (int64_t i = e.begin; i < e.end; i++) grpo_credit_response_(&e, i, NULL, advantage);
+        if (obj->advantage.token_baseline != GRPO_TOKEN_BASELINE_NONE) grpo_subtract_token_baseline_(&e, advantage);
+    }
     return GRPO_OK;
 }
 
@@ -2734,14 +2675,13 @@ GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v) {
 }
 
 /* 1 if trust or off_policy_mask drop the token */
-static inline int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio);
+GRPO_NOINLINE_ int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio);
 
 /* M v g S, given S = x; pool: the side on which a clipped-mean level has clipped the token's d */
 GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, grpo_clip_side pool, grpo_term x) {
     const double A = (double)r->advantage[k->t];
-    int distrusted;
     if (k->factor.policy == 1 && !r->has_policy_mask && pool == GRPO_CLIP_NO) return x;
-    distrusted = grpo_is_distrusted_(r, k, ratio);
+    const int distrusted = grpo_is_distrusted_(r, k, ratio);
     x = grpo_scaled_(x, distrusted ? 0 : k->factor.policy);
     if (pool != GRPO_CLIP_NO) x.clip = pool;
     if (distrusted && A != 0) x.clip = A > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
@@ -2841,12 +2781,11 @@ static inline double grpo_slope_by_ratio_(const grpo_token_ *k, const grpo_term 
 
 /* g: gradient of the terms over the token's divisor; coupled: from the group, over the sequence's divisor as well */
 GRPO_INLINE_ void grpo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, double g, double coupled) {
-    double sum;
     if (coupled == 0 && !s->group->preference_slope && r->scales.nll == 0) {
         grpo_write_(r, r->out.dlogp, k->t, grpo_aggregated_(r, s, g));
         return;
     }
-    sum = grpo_plus(g / s->divisor, coupled) / r->scales.divisor;
+    const double sum = grpo_plus(g / s->divisor, coupled) / r->scales.divisor;
     grpo_write_(r, r->out.dlogp, k->t, r->scales.factor * grpo_plus(sum, grpo_auxiliary_gradient_(r, s, k)));
 }
 
@@ -2973,10 +2912,9 @@ static inline void grpo_set_policy_mask_(const grpo_run_ *r, const grpo_sequence
 /* moves to the token before; 0 at the beginning of the span */
 GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, grpo_walk_ *k) {
     grpo_token_ *x = &k->token;
-    grpo_mask_ mask;
     if (x->t == begin) return 0;
     x->t--;
-    mask = grpo_mask_at_(r->obj, r->batch, s, x->t, 1, &k->segment);
+    grpo_mask_ mask = grpo_mask_at_(r->obj, r->batch, s, x->t, 1, &k->segment);
     x->counts = grpo_is_active_(r->obj, &mask);
     k->counted += x->counts;
     x->factor.correction = x->factor.policy = mask.v;
@@ -3001,16 +2939,14 @@ static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
     grpo_go_singly_(r);
     while (grpo_step_back_(r, s, s->begin, &walk)) {
         grpo_ratio ratio = { 0, 0, 1 };
-        grpo_term policy, penalty;
-        double g;
         int passes = 1, level_passes = 1;
         if (!k->counts) { grpo_skip_token_(r, k->t); continue; }
         if (r->needs_ratio)
             ratio = grpo_ratio_exp(grpo_clamp(grpo_log_ratio_(r, k->t, &passes), a->level_clamp_low, a->level_clamp_high, &level_passes));
-        policy = grpo_policy_term_(r, k, ratio, GRPO_CLIP_NO);
-        penalty = grpo_penalty_term_(r, s, k, ratio);
+        grpo_term policy = grpo_policy_term_(r, k, ratio, GRPO_CLIP_NO);
+        grpo_term penalty = grpo_penalty_term_(r, s, k, ratio);
         if (!passes || !level_passes) policy.d_log_ratio = penalty.d_log_ratio = 0;
-        g = grpo_plus(grpo_slope_by_logp_(k, &policy, &penalty), grpo_slope_by_ratio_(k, &policy, &penalty));
+        const double g = grpo_plus(grpo_slope_by_logp_(k, &policy, &penalty), grpo_slope_by_ratio_(k, &policy, &penalty));
         grpo_write_gradient_(r, s, k, g, 0);
         grpo_take_token_(r, s, k, ratio, &policy, &penalty);
     }
@@ -3158,7 +3094,7 @@ static grpo_run_ grpo_run_of_(const grpo_objective *obj, const grpo_batch *batch
     r.behaviour = grpo_logp_of_(batch, grpo_behaviour_policy_(&obj->ratio));
     r.uses_ratio = grpo_uses_ratio_(obj);
     r.needs_ratio = grpo_needs_ratio_(obj);
-    r.reports_ratio = grpo_reports_ratio_(obj);
+    r.reports_ratio = r.uses_ratio && obj->ratio.behaviour != GRPO_BEHAVIOUR_NONE;
     r.has_rollout_weights = grpo_has_rollout_weights_(&obj->weight);
     r.has_token_factors = grpo_has_token_factors_(obj);
     r.has_policy_mask = obj->surrogate.kind != GRPO_SURROGATE_NONE && grpo_has_policy_mask_(&obj->weight);
@@ -3175,16 +3111,14 @@ static void grpo_set_scales_(grpo_run_ *r, grpo_scales scales) {
 
 static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                    const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how) {
-    grpo_run_ r;
     grpo_scales scales;
-    grpo_status st;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!partial) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
-    st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_);
+    grpo_status st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_);
     if (!st) st = grpo_check_scratch_(out, how);
     if (!st) st = grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
     if (st) return st;
-    r = grpo_run_of_(obj, batch, advantage, out, partial);
+    grpo_run_ r = grpo_run_of_(obj, batch, advantage, out, partial);
     grpo_set_scales_(&r, scales);
     grpo_run_groups_buffered_(&r, how);
     return GRPO_OK;
@@ -3194,11 +3128,10 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
 static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                                   const grpo_output *out, grpo_report *report, const grpo_method_ *how) {
     grpo_partial partial;
-    grpo_status st;
     memset(&partial, 0, sizeof partial);
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!report) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_report_);
-    st = grpo_run_batch_(obj, batch, advantage, totals, out, &partial, how);
+    const grpo_status st = grpo_run_batch_(obj, batch, advantage, totals, out, &partial, how);
     if (!st) grpo_partial_report(&partial, report);
     return st;
 }
@@ -3244,12 +3177,6 @@ GRPO_FORCE_INLINE_FN_ double grpo_exp_series_(double y) {
     const double c = (2.0 / 3628800 + y * (2.0 / 39916800)) + z * (2.0 / 479001600 + y * (2.0 / 6227020800));
     const double d = (2.0 / 87178291200 + y * (2.0 / 1307674368000)) + z * (2.0 / 20922789888000 + y * (2.0 / 355687428096000));
     return 0.5 * z * ((a + z2 * b) + z2 * z2 * (c + z2 * d));
-}
-
-/* a + b for one double b, with the bits of grpo_dd_add(a, grpo_dd_of_(b)) */
-GRPO_FN grpo_dd grpo_dd_add_double_(grpo_dd a, double b) {
-    const grpo_dd s = grpo_two_sum(a.hi, b);
-    return grpo_two_sum(s.hi, s.lo + a.lo);
 }
 
 /* fast a + b for |a| much larger than |b|, and a b: finite operands, to 2^-102; lo may be a few ulps of hi until it is renormalised */
@@ -3306,9 +3233,8 @@ GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
     const double round = 6755399441055744.0;                           /* 1.5 2^52: adding and subtracting it rounds to a whole number */
     const double n = (x.hi * 92.332482616893657 + round) - round, y = x.hi - n * 0.010830424696223417, b = n * 2.5728046223228848e-14;
     grpo_dd r, s;
-    int k;
     if (!(x.hi > -700 && x.hi < 700)) return grpo_dd_of_(grpo_exp(x));
-    k = (int)n + 1024 * 64;
+    const int k = (int)n + 1024 * 64;
     r.hi = y - b;
     r.lo = grpo_sum_rounding_(y, -b, r.hi) + (x.lo - n * 4.7841261500291439e-26);
     s = grpo_dd_fast_product_(by_8[k >> 3 & 7], by_64[k & 7]);
@@ -3322,19 +3248,17 @@ GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
 }
 
 /* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
-GRPO_FN grpo_dd grpo_log_twice(double x) {
-    grpo_dd y = { 0, 0 }, e;
-    y.hi = -log(x);
-    e = grpo_dd_add(grpo_dd_mul(grpo_exp_twice(y), x), grpo_dd_of_(-1));      /* x e^-y - 1; log(1 + e) = e - e^2/2 */
-    e.lo -= 0.5 * e.hi * e.hi;
-    y.hi = -y.hi;
-    return grpo_dd_add(y, e);
+GRPO_NOINLINE_FN_ grpo_dd grpo_log_twice(double x) {
+    const double y = log(x);
+    grpo_dd e = grpo_dd_add_double_(grpo_dd_mul(grpo_exp_twice(grpo_dd_of_(-y)), x), -1);      /* x e^-y - 1 */
+    e.lo -= 0.5 * e.hi * e.hi;                                          /* log(1 + e) = e - e^2/2 */
+    return grpo_dd_add_double_(e, y);
 }
 
 /* log x of a double-double to twice the precision: log hi + lo/hi */
 GRPO_FN grpo_dd grpo_dd_log(grpo_dd x) {
     if (!(x.hi > 1e-300 && x.hi < 1e300)) return grpo_dd_of_(log(x.hi));
-    return grpo_dd_add(grpo_log_twice(x.hi), grpo_dd_of_(x.lo / x.hi));
+    return grpo_dd_add_double_(grpo_log_twice(x.hi), x.lo / x.hi);
 }
 
 /* log x for every x > 0, however small or large */
@@ -3347,18 +3271,17 @@ GRPO_FN grpo_dd grpo_log_of(double x) {
 
 /* sin^2(pi y/2) to twice the precision, 2^-95, for 0 <= y <= 1 */
 GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y) {
-    grpo_dd half_pi = { 1.57079632679489656, 6.12323399573676604e-17 }, one = { 1, 0 }, x, x2, s = { 1, 0 };
-    int k, complement = y.hi > 0.5;
-    if (complement) y = grpo_dd_minus_(one, y);
-    x = grpo_dd_product(y, half_pi);                                    /* at most pi/4: x^29/29! < 2^-110 */
-    x2 = grpo_dd_product(x, x);
-    for (k = 14; k >= 1; k--) s = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(grpo_dd_mul(x2, -1), s), 2.0 * k * (2 * k + 1)));
+    const grpo_dd half_pi = { 1.57079632679489656, 6.12323399573676604e-17 }, one = { 1, 0 };
+    const int complement = y.hi > 0.5;
+    const grpo_dd x = grpo_dd_product(complement ? grpo_dd_minus_(one, y) : y, half_pi);         /* at most pi/4: x^29/29! < 2^-110 */
+    const grpo_dd x2 = grpo_dd_product(x, x);
+    grpo_dd s = one;
+    for (int k = 14; k >= 1; k--) s = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(grpo_dd_mul(x2, -1), s), 2.0 * k * (2 * k + 1)));
     s = grpo_dd_product(x2, grpo_dd_product(s, s));
-    if (complement) s = grpo_dd_minus_(one, s);
-    return s;
+    return complement ? grpo_dd_minus_(one, s) : s;
 }
 
-GRPO_FN double grpo_exp_minus_linear(grpo_dd x) {
+GRPO_NOINLINE_FN_ double grpo_exp_minus_linear(grpo_dd x) {
     double v, y = x.hi;
     if (!grpo_is_far_(y)) v = grpo_exp_series_(y);
     else if (y > -1 && y < 2) {                                        /* the same series with more terms */
@@ -3407,26 +3330,23 @@ GRPO_FN double grpo_binary_kl(double l, double x) {
 /* ---- axis 1: lengths ----------------------------------------------------------------------------------------------------------------- */
 /* lambda of Kimi k1.5, 2.3.3: 1/2 for the shortest response of the group, falling to -1/2 for the longest; at most 0 for wrong responses */
 GRPO_FN grpo_dd grpo_kimi_length_reward(double length, double shortest, double longest, int correct) {
-    grpo_dd lambda = { 0, 0 };
-    if (longest <= shortest) return lambda;
-    lambda.hi = (longest - length) - (length - shortest);
-    if (!correct && lambda.hi > 0) lambda.hi = 0;
-    return grpo_dd_div(lambda, 2 * (longest - shortest));
+    const double lambda = (longest - length) - (length - shortest);
+    if (longest <= shortest || (!correct && lambda > 0)) return grpo_dd_of_(0);
+    return grpo_dd_div(grpo_dd_of_(lambda), 2 * (longest - shortest));
 }
 
 /* at_max + (at_0 - at_max)/2 (1 + cos(pi min(length/max, 1))) (2502.03373), as at_max + (at_0 - at_max) sin^2(pi/2 (1 - length/max)) */
 GRPO_FN grpo_dd grpo_cosine_length_reward(double length, double max, double at_0, double at_max) {
     const grpo_dd left = length < max ? grpo_dd_div(grpo_two_diff(max, length), max) : grpo_dd_of_(0);
-    return grpo_dd_add(grpo_dd_of_(at_max), grpo_dd_product(grpo_two_diff(at_0, at_max), grpo_sine_squared(left)));
+    return grpo_dd_add_double_(grpo_dd_product(grpo_two_diff(at_0, at_max), grpo_sine_squared(left)), at_max);
 }
 
 /* ---- axis 2: transforms, Kalman filter, reweighting, shaping, Beta ------------------------------------------------------------------- */
 /* C(a, k)/C(b, k) for whole numbers 0 <= k <= b; 0 where a < k */
 GRPO_FN grpo_dd grpo_binomial_ratio(double a, double b, double k) {
-    grpo_dd p = { 0, 0 };
-    double j;
-    if (a < k) return p;
-    for (p.hi = 1, j = 0; j < k; j++) p = grpo_dd_div(grpo_dd_mul(p, a - j), b - j);
+    grpo_dd p = grpo_dd_of_(1);
+    if (a < k) return grpo_dd_of_(0);
+    for (double j = 0; j < k; j++) p = grpo_dd_div(grpo_dd_mul(p, a - j), b - j);
     return p;
 }
 
@@ -3451,7 +3371,7 @@ GRPO_FN double grpo_teacher_weighted(double A, grpo_dd gap, double share, double
 
 /* observes x: P' = P + process_noise, K = P'/(P' + observation_noise), mean += K (x - mean), P = (1 - K) P'; residual: x - new mean */
 GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_noise, double observation_noise) {
-    const grpo_dd noise = grpo_dd_of_(observation_noise), predicted = grpo_dd_add(f.variance, grpo_dd_of_(process_noise));
+    const grpo_dd noise = grpo_dd_of_(observation_noise), predicted = grpo_dd_add_double_(f.variance, process_noise);
     const grpo_dd rest = grpo_dd_quotient(noise, grpo_dd_add(predicted, noise));                 /* 1 - K */
     f.residual = grpo_dd_product(rest, grpo_dd_minus_(x, f.mean));
     f.variance = grpo_dd_product(rest, predicted);
@@ -3461,7 +3381,7 @@ GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_no
 
 /* w(x) = low + (high - low)/(1 + e^(slope (x - midpoint))) of GRPO-LEAD (2504.09696), x = part/whole */
 GRPO_FN double grpo_difficulty(double part, double whole, double low, double high, double slope, double midpoint) {
-    const grpo_dd one = grpo_dd_of_(1), off = grpo_dd_add(grpo_dd_div(grpo_dd_of_(part), whole), grpo_dd_of_(-midpoint));
+    const grpo_dd one = grpo_dd_of_(1), off = grpo_dd_add_double_(grpo_dd_div(grpo_dd_of_(part), whole), -midpoint);
     const grpo_dd x = grpo_dd_mul(off, slope);
     const int falling = x.hi > 0;
     const grpo_dd e = grpo_exp_twice(falling ? grpo_dd_negative(x) : x);         /* e^-|x| */
@@ -3474,7 +3394,7 @@ GRPO_FN grpo_dd grpo_length_power(double length, double power) { return grpo_exp
 
 GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length) {
     const grpo_dd n = grpo_two_prod(alpha, length);
-    return grpo_dd_exceeds(n, 1) ? grpo_dd_quotient(grpo_dd_add(n, grpo_dd_of_(-1)), n) : grpo_dd_of_(0);
+    return grpo_dd_exceeds(n, 1) ? grpo_dd_quotient(grpo_dd_add_double_(n, -1), n) : grpo_dd_of_(0);
 }
 
 /* a e^(a/temperature) */
@@ -3482,14 +3402,14 @@ GRPO_FN double grpo_exponential_reweight(grpo_dd a, double temperature) { return
 
 /* |dl/dlogits|^2 = 1 - 2 p + s, p = e^l the token's probability, s the sum of the squared probabilities of the vocabulary */
 GRPO_FN grpo_dd grpo_logit_gradient_energy(double logp, double squares) {
-    return grpo_dd_add(grpo_dd_add(grpo_dd_of_(1), grpo_dd_of_(squares)), grpo_dd_mul(grpo_exp_twice(grpo_two_sum(logp, 0)), -2));
+    return grpo_dd_add(grpo_two_sum(1, squares), grpo_dd_mul(grpo_exp_twice(grpo_two_sum(logp, 0)), -2));
 }
 
 /* max(0, 1 + coef (H/mean - 1)); 1 where the mean is 0 */
 GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef) {
     if (mean.hi == 0) return 1;
-    const grpo_dd x = grpo_dd_add(grpo_dd_quotient(grpo_dd_of_(H), mean), grpo_dd_of_(-1));
-    const double factor = x.hi == 0 || coef == 0 ? 1 : grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(x, coef)).hi;
+    const grpo_dd x = grpo_dd_add_double_(grpo_dd_quotient(grpo_dd_of_(H), mean), -1);
+    const double factor = x.hi == 0 || coef == 0 ? 1 : grpo_dd_add_double_(grpo_dd_mul(x, coef), 1).hi;
     return factor > 0 ? factor : 0;
 }
 
@@ -3520,7 +3440,7 @@ GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x) {
     }
     log_x = grpo_dd_log(x);
     series = grpo_dd_add(grpo_dd_quotient(series, x), half_log_two_pi);
-    series = grpo_dd_add(series, grpo_dd_product(grpo_dd_add(x, grpo_dd_of_(-0.5)), log_x));
+    series = grpo_dd_add(series, grpo_dd_product(grpo_dd_add_double_(x, -0.5), log_x));
     return grpo_dd_minus_(grpo_dd_minus_(series, x), grpo_dd_log(product));
 }
 
@@ -3535,10 +3455,11 @@ GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p) {
     return grpo_exp(grpo_dd_add(log_density, grpo_dd_product(grpo_dd_add(beta, minus_one), grpo_dd_log(rest))));
 }
 
-/* the Beta distribution of BNPO: alpha = 1 + m mu/3, beta = 1 + m (1 - mu)/3, m = mu (1 - mu)/variance - 1; both 1 where m <= 0 */
+/* alpha = 1 + m mu/3, beta = 1 + m (1 - mu)/3, m = mu (1 - mu)/variance - 1, of mean and variance of the prompts' means; both 1 where
+ * m <= 0 */
 GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance) {
     const grpo_dd one = grpo_dd_of_(1), rest = grpo_dd_minus_(one, mu);
-    const grpo_dd m = grpo_dd_add(grpo_dd_quotient(grpo_dd_product(mu, rest), variance), grpo_dd_of_(-1));
+    const grpo_dd m = grpo_dd_add_double_(grpo_dd_quotient(grpo_dd_product(mu, rest), variance), -1);
     grpo_beta r;
     r.alpha = r.beta = one;
     if (!(m.hi > 0)) return r;
@@ -3575,14 +3496,15 @@ GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_h
 /* n^power; exact where 2 power is a whole number and the result fits in 106 bits */
 GRPO_FN grpo_dd grpo_position_scale(double n, double power) {
     const double size = fabs(power), root = sqrt(n);
-    grpo_dd s = { 1, 0 }, one = { 1, 0 }, r = { 0, 0 };
+    const grpo_dd one = grpo_dd_of_(1);
+    grpo_dd s = one;
     if (2 * size != floor(2 * size)) return grpo_length_power(n, -power);
     for (int k = 0; k < (int)size; k++) s = grpo_dd_mul(s, n);
-    r.hi = root; r.lo = -grpo_product_rounding_(root, root, n) / (2 * root);
-    if (size != floor(size)) s = grpo_dd_product(s, r);
+    if (size != floor(size)) s = grpo_dd_product(s, grpo_dd_pair_(root, -grpo_product_rounding_(root, root, n) / (2 * root)));
     return power < 0 ? grpo_dd_quotient(one, s) : s;
 }
 
+/* CTPO's bounds at the n-th token */
 GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n) {
     const grpo_dd scale = grpo_position_scale(n, s->position_power);
     grpo_log_range r;
@@ -3682,16 +3604,15 @@ GRPO_FN grpo_term grpo_masked_weight(grpo_ratio w, double advantage, double logp
 GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double beta, double logit_shift) {
     const double sign = advantage > 0 ? 1 : -1;
     grpo_dd x = grpo_dd_of_(-logit_shift);
-    grpo_logistic f;
     if (beta != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_log(w), beta));
-    f = grpo_logistic_loss(sign < 0 ? grpo_dd_negative(x) : x);
+    const grpo_logistic f = grpo_logistic_loss(sign < 0 ? grpo_dd_negative(x) : x);
     return grpo_term_of_(f.value, grpo_times(sign * beta, f.slope), 0);
 }
 
 /* A >= 0: -A (1 + y), where 1 + y <= w; A < 0: -A w */
 GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage) {
     if (advantage < 0) return grpo_ratio_term(w, advantage);
-    return grpo_term_of_(grpo_times(-advantage, grpo_dd_add(grpo_dd_of_(1), grpo_ratio_log(w)).hi), -advantage, 0);
+    return grpo_term_of_(grpo_times(-advantage, grpo_dd_add_double_(grpo_ratio_log(w), 1).hi), -advantage, 0);
 }
 
 /* -A w/(w + shaping_gamma), as -A sigmoid(y - log shaping_gamma), because w may overflow */
@@ -3715,11 +3636,10 @@ GRPO_NOINLINE_FN_ grpo_term grpo_quadratic_from_(double advantage, grpo_term t, 
 /* far = (w - 1)/eps: CFPO (2601.22801) */
 GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
     grpo_term t = grpo_ratio_term(w, advantage);
-    grpo_dd v, off;
     if (eps == HUGE_VAL) return t;
     if (w.value == HUGE_VAL) { t.value = t.d_log_ratio = HUGE_VAL; return t; }
-    v = grpo_exp_twice(grpo_ratio_log(w));
-    off = grpo_dd_add_double_(v, -1);
+    const grpo_dd v = grpo_exp_twice(grpo_ratio_log(w));
+    const grpo_dd off = grpo_dd_add_double_(v, -1);
     return grpo_quadratic_from_(advantage, t, v, off, grpo_dd_div(off, eps));
 }
 
@@ -3773,8 +3693,7 @@ GRPO_FN double grpo_nll_weight(const grpo_penalty *p, double logp, double logp_t
 /* -u h and its derivative by l; logp_old is read by form displacement, logp_teacher by form teacher_gap and weight teacher_gate */
 GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, double logp_teacher) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    grpo_dd h = { 0, 0 };
-    h.hi = logp;
+    grpo_dd h = grpo_dd_of_(logp);
     if (p->nll_form == GRPO_NLL_FORM_TEACHER_GAP) h = grpo_two_diff(logp, logp_teacher);
     if (p->nll_form == GRPO_NLL_FORM_DISPLACEMENT) h = grpo_two_diff(logp, logp_old);
     if (p->nll_form == GRPO_NLL_FORM_DISPLACEMENT && !(h.hi < 0)) return t;
@@ -3796,11 +3715,12 @@ GRPO_FN int grpo_binary_kl_is_within_(double l, double x, double most) {
     return r <= 1 && e * e < most * (1 - 1e-9) * -l;
 }
 
-/* 0 if trust drops the token.  w: the ratio of axis 3; logp_old: the log-probability in its denominator */
+/* 0 if trust drops the token.  band: 1 - trust_low to 1 + trust_high; w: the ratio of axis 3; logp_old: the log-probability in its
+ * denominator */
 GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_ratio w, double advantage, double logp, double logp_old) {
     const int above = w.log > band.log_high, below = w.log < band.log_low, up = advantage > 0, down = advantage < 0;
+    const grpo_dd y = grpo_ratio_log(w);
     grpo_range outer;
-    grpo_dd y, d;
     double change;
     switch (c->trust) {
     case GRPO_TRUST_NONE: case GRPO_TRUST_DIVERGENCE: break;
@@ -3808,7 +3728,6 @@ GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_rat
     case GRPO_TRUST_TWO_SIDED: return !above && !below;
     case GRPO_TRUST_NEGATIVE_BAND: return !down || (!above && !below);
     case GRPO_TRUST_LOG_TWO_SIDED:
-        y = grpo_ratio_log(w);
         return !grpo_dd_exceeds(y, c->trust_high) && !grpo_dd_exceeds(grpo_dd_negative(y), c->trust_low);
     case GRPO_TRUST_PROBABILITY:
         if (grpo_change_is_within_(logp, logp_old, up ? c->trust_high : c->trust_low)) return 1;
@@ -3822,8 +3741,8 @@ GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_rat
         if (up && logp > logp_old) return !(grpo_binary_kl(logp, logp_old) > c->trust_high);
         return !(down && logp < logp_old && grpo_binary_kl(logp, logp_old) > c->trust_low);
     case GRPO_TRUST_K2:
-        d = grpo_two_diff(logp, logp_old);
-        return !(0.5 * d.hi * d.hi > c->trust_high);
+        change = grpo_two_diff(logp, logp_old).hi;
+        return !(0.5 * change * change > c->trust_high);
     case GRPO_TRUST_RING:
         if (!above && !below) return 1;
         outer = grpo_clip_range(c->rec_outer_low, c->rec_outer_high);
@@ -3833,26 +3752,26 @@ GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_range band, grpo_rat
     return 1;
 }
 
+/* the same for trust divergence */
 GRPO_FN int grpo_in_divergence_region(const grpo_weight *c, grpo_ratio w, double advantage, double divergence) {
     const int away_up = advantage > 0 && w.log > 0, away_down = advantage < 0 && w.log < 0;
     return !(away_up && divergence > c->trust_high) && !(away_down && divergence > c->trust_low);
 }
 
+/* of one token; q = logp_old - logp_rollout after rollout_clamp */
 GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, double logp_old, double logp_rollout) {
-    grpo_dd s = { 0, 0 };
+    double s = 0;
     switch (kind) {
     case GRPO_ROLLOUT_RS_NONE:        break;
     case GRPO_ROLLOUT_RS_RATIO:       return q;
-    case GRPO_ROLLOUT_RS_K2:          s.hi = 0.5 * q.hi * q.hi; break;
-    case GRPO_ROLLOUT_RS_K3:          s.hi = grpo_exp_minus_linear(q); break;
-    case GRPO_ROLLOUT_RS_PROBABILITY: s.hi = grpo_probability_change(logp_old, logp_rollout); break;
-    case GRPO_ROLLOUT_RS_EXP_ABS:     s.hi = grpo_exp(q.hi < 0 ? grpo_dd_negative(q) : q); break;
-    case GRPO_ROLLOUT_RS_K3_REVERSE:  s.hi = grpo_exp_minus_linear(grpo_dd_negative(q)); break;
-    case GRPO_ROLLOUT_RS_BINARY_KL_MAX:
-        s.hi = fmax(grpo_binary_kl(logp_old, logp_rollout), grpo_binary_kl(logp_rollout, logp_old));
-        break;
+    case GRPO_ROLLOUT_RS_K2:          s = 0.5 * q.hi * q.hi; break;
+    case GRPO_ROLLOUT_RS_K3:          s = grpo_exp_minus_linear(q); break;
+    case GRPO_ROLLOUT_RS_PROBABILITY: s = grpo_probability_change(logp_old, logp_rollout); break;
+    case GRPO_ROLLOUT_RS_EXP_ABS:     s = grpo_exp(q.hi < 0 ? grpo_dd_negative(q) : q); break;
+    case GRPO_ROLLOUT_RS_K3_REVERSE:  s = grpo_exp_minus_linear(grpo_dd_negative(q)); break;
+    case GRPO_ROLLOUT_RS_BINARY_KL_MAX: s = fmax(grpo_binary_kl(logp_old, logp_rollout), grpo_binary_kl(logp_rollout, logp_old)); break;
     }
-    return s;
+    return grpo_dd_of_(s);
 }
 
 /* 1 if 1 + x <= e^x <= 1/(1 - x) proves that e^x is in [low, high]: it does for most tokens, and saves the logarithms of the bounds */
@@ -3860,6 +3779,7 @@ GRPO_FN int grpo_exp_is_within_(double x, double low, double high) {
     return 1 + x > low * (1 + 1e-9) && x < 1 && 1 < high * (1 - 1e-9) * (1 - x);
 }
 
+/* 1 if the pooled statistic is inside its bounds */
 GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled) {
     switch (c->rollout_rs) {
     case GRPO_ROLLOUT_RS_NONE:  return 1;
@@ -3870,7 +3790,7 @@ GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled) {
     }
 }
 
-GRPO_FN double grpo_policy_is(const grpo_weight *c, grpo_dd log_ratio) {
+GRPO_FN double grpo_policy_is(const grpo_weight *c, grpo_dd log_ratio) {      /* g */
     return grpo_within(grpo_exp(log_ratio), c->policy_is_low, c->policy_is_high);
 }
 
@@ -3879,6 +3799,7 @@ GRPO_FN grpo_dd grpo_fipo_decay(double half_life) {
     return grpo_exp_twice(grpo_dd_negative(grpo_dd_div(ln2, half_life)));
 }
 
+/* FIPO's factor on v, from F; token_ratio: e^d */
 GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage) {
     const double f = grpo_within(grpo_exp(future), c->fipo_low, c->fipo_high);
     if (!(advantage < 0 && c->fipo_safe_ratio != 0 && token_ratio > c->fipo_safe_ratio)) return f;
@@ -3914,15 +3835,14 @@ static void grpo_sum_carry_(grpo_sum *s) {
 /* adds x, which must be finite */
 static void grpo_limbs_add_(int64_t *limb, double x) {
     uint64_t bits, m;
-    int64_t low, high;
     int e, shift;
     memcpy(&bits, &x, sizeof bits);
     e = (int)(bits >> 52 & 2047);
     m = bits & ((UINT64_C(1) << 52) - 1);
     if (e) { m |= UINT64_C(1) << 52; e--; }                             /* |x| = m 2^(e - 1074) */
     limb += e >> 5; shift = e & 31;
-    low = (int64_t)((m << shift) & 0xffffffff);
-    high = (int64_t)(m >> (32 - shift));                               /* < 2^53: 1000 of them fit in an int64_t */
+    int64_t low = (int64_t)((m << shift) & 0xffffffff);
+    int64_t high = (int64_t)(m >> (32 - shift));                               /* < 2^53: 1000 of them fit in an int64_t */
     if (bits >> 63) { low = -low; high = -high; }
     limb[0] += low;
     limb[1] += high;
@@ -3980,7 +3900,6 @@ static void grpo_window_open_(const grpo_sum *s, grpo_window_ *w) {
 static double grpo_window_value_(grpo_window_ *w) {
     uint64_t l[3], top, sticky = 0;
     int k, j, z = 0;
-    double r;
     if (w->infinity != 0) return w->infinity;
     while (w->high > w->low && w->limb[w->high] == 0) w->high--;
     k = w->high;
@@ -3991,7 +3910,7 @@ static double grpo_window_value_(grpo_window_ *w) {
     for (j = 16; j > 0; j >>= 1) if (!(top >> (64 - j))) { top <<= j; z += j; }
     top |= l[2] >> (32 - z);
     sticky |= l[2] << z & 0xffffffff;
-    r = (double)(int64_t)(top >> 1 | (top & 1) | (sticky != 0));       /* rounds 63 bits, the last a sticky bit for all below */
+    double r = (double)(int64_t)(top >> 1 | (top & 1) | (sticky != 0));       /* rounds 63 bits, the last a sticky bit for all below */
     k = 32 * (k - 1) - z - 1073;
     r = k >= -1022 && k <= 960 ? r * grpo_power_of_two_(k) : ldexp(r, k);
     return w->negative ? -r : r;
@@ -4022,6 +3941,7 @@ GRPO_NOINLINE_ grpo_dd grpo_sum_dd_(const grpo_sum *s) {
 }
 
 /* ---- layout and arrays --------------------------------------------------------------------------------------------------------------- */
+/* the rule that x breaks, or none */
 GRPO_COLD_ grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain) {
     const grpo_domain *d = &grpo_domains_[domain];
     if (d->flags == 0 && x >= d->low && x <= d->high) return GRPO_NO_RULE;
@@ -4055,14 +3975,13 @@ static int grpo_is_ieee_(void) {
 }
 
 static grpo_status grpo_check_layout_(const grpo_batch *b) {
-    grpo_status st;
     int64_t i, rest = GRPO_MAX_TOKENS_;
     if (!grpo_is_ieee_()) return GRPO_NOT_IEEE;
     if (!b) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_);
     if (b->n_groups < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_);
     if (b->n_groups == 0) return GRPO_OK;
     if (!b->group_begin) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_group_begin_);
-    st = grpo_check_group_begin_(b);
+    const grpo_status st = grpo_check_group_begin_(b);
     if (st) return st;
     if (!b->offset) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_offset_);
     if (!b->length) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_length_);
@@ -4195,22 +4114,25 @@ typedef char grpo_choices_fit_[GRPO_SURROGATE_NONE < 48 ? 1 : -1];
 #define GRPO_WHERE_0_(path) (UINT64_C(1) << 63 | GRPO_WHERE_(path, UINT64_C(1)))
 #define GRPO_WHERE_NOT_0_(path) (UINT64_C(1) << 63 | GRPO_WHERE_(path, UINT64_C(2)))
 #define GRPO_ALWAYS_ (~UINT64_C(0))
+static int grpo_choice_at_(const grpo_objective *o, size_t field) {
+    int choice;
+    memcpy(&choice, (const char *)o + field, sizeof choice);
+    return choice;
+}
+
 static double grpo_number_at_(const grpo_objective *o, size_t field) {
-    double x;
-    memcpy(&x, (const char *)o + field, sizeof x);
-    return x;
+    double number;
+    memcpy(&number, (const char *)o + field, sizeof number);
+    return number;
 }
 
 static uint16_t grpo_field_of_(grpo_condition_ c) { return (uint16_t)(c >> 48 & 0x7fff); }
 
 static int grpo_condition_holds_(const grpo_objective *o, grpo_condition_ c) {
-    const uint16_t field = grpo_field_of_(c);
-    int choice;
-    if (c >> 63) choice = grpo_number_at_(o, field) != 0;
-    else memcpy(&choice, (const char *)o + field, sizeof choice);
-    return (int)(c >> choice & 1);
+    return (int)(c >> (c >> 63 ? grpo_number_at_(o, grpo_field_of_(c)) != 0 : grpo_choice_at_(o, grpo_field_of_(c))) & 1);
 }
 
+/* every field by itself */
 GRPO_COLD_ grpo_status grpo_check_fields_(const grpo_objective *o) {
     int n;
     const grpo_field *f = grpo_fields(&n);
@@ -4222,6 +4144,11 @@ GRPO_COLD_ grpo_status grpo_check_fields_(const grpo_objective *o) {
         if (rule) return grpo_status_at_(rule, i + 1, -1);
     }
     return GRPO_OK;
+}
+
+static grpo_status grpo_check_domain_(const grpo_objective *o, size_t number, int domain) {
+    const grpo_rule rule = grpo_rule_of_(grpo_number_at_(o, number), (grpo_domain_kind_)domain);
+    return rule ? grpo_status_at_(rule, grpo_at_field_(number), -1) : GRPO_OK;
 }
 
 #define GRPO_PASS_K_ (~(GRPO_IS_(GRPO_TRANSFORM_NONE) | GRPO_IS_(GRPO_TRANSFORM_BEST_MINUS_SECOND)))
@@ -4266,9 +4193,8 @@ GRPO_COLD_ grpo_status grpo_check_reads_(const grpo_objective *o) {
 #undef READS
     };
     for (size_t k = 0; k < sizeof reads / sizeof *reads; k++) {
-        const int read = grpo_condition_holds_(o, reads[k].where);
-        const grpo_rule rule = read ? grpo_rule_of_(grpo_number_at_(o, reads[k].number), (grpo_domain_kind_)reads[k].domain) : GRPO_NO_RULE;
-        if (rule) return grpo_status_at_(rule, grpo_at_field_(reads[k].number), -1);
+        const grpo_status st = grpo_condition_holds_(o, reads[k].where) ? grpo_check_domain_(o, reads[k].number, reads[k].domain) : GRPO_OK;
+        if (st) return st;
     }
     return GRPO_OK;
 }
@@ -4299,10 +4225,10 @@ GRPO_COLD_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
     int before = (int)o->surrogate.kind;
     for (; before > 0; r++) before -= r->domain == GRPO_N_DOMAINS_;
     for (; r->domain != GRPO_N_DOMAINS_; r++) {
-        const double x = grpo_number_at_(o, r->number);
-        const grpo_rule rule = grpo_rule_of_(x, (grpo_domain_kind_)r->domain);
-        if (rule) return grpo_status_at_(rule, grpo_at_field_(r->number), -1);
-        if (r->most && x > grpo_number_at_(o, r->most)) return grpo_status_of_fields_(GRPO_CROSSED, r->number, r->most);
+        const grpo_status st = grpo_check_domain_(o, r->number, r->domain);
+        if (st) return st;
+        if (r->most && grpo_number_at_(o, r->number) > grpo_number_at_(o, r->most))
+            return grpo_status_of_fields_(GRPO_CROSSED, r->number, r->most);
     }
     return GRPO_OK;
 }
@@ -4426,6 +4352,7 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
 
 static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_of_fields_(GRPO_COMBINATION, field, other); }
 
+/* choices that exclude each other */
 GRPO_COLD_ grpo_status grpo_check_combinations_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     const grpo_reweight_kind g = a->reweight;
@@ -4442,6 +4369,7 @@ GRPO_COLD_ grpo_status grpo_check_combinations_(const grpo_objective *o) {
     return GRPO_OK;
 }
 
+/* clip_dual must exceed the upper bound */
 GRPO_COLD_ grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s) {
     const int position = s->bounds == GRPO_BOUNDS_POSITION, clips = s->kind == GRPO_SURROGATE_DUAL_CLIP;
     const int reads = (clips && !position) || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE
@@ -4451,6 +4379,15 @@ GRPO_COLD_ grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s) {
     if (reads && !(s->clip_dual > 1 + s->eps_high))
         return grpo_status_of_fields_(GRPO_NOT_BEYOND, GRPO_FIELD_(surrogate.clip_dual), GRPO_FIELD_(surrogate.eps_high));
     return GRPO_OK;
+}
+
+grpo_status grpo_objective_check(const grpo_objective *o) {
+    grpo_status st = o ? grpo_check_fields_(o) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!st) st = grpo_check_reads_(o);
+    if (!st) st = grpo_check_surrogate_reads_(o);
+    if (!st) st = grpo_check_order_(o);
+    if (!st) st = grpo_check_combinations_(o);
+    return st ? st : grpo_check_dual_numbers_(&o->surrogate);
 }
 
 static int grpo_scale_is_of_batch_(grpo_scale_kind k) { return k == GRPO_SCALE_TOKEN_WHITEN || GRPO_AMONG_(k, GRPO_OF_BATCH_); }
@@ -4610,10 +4547,9 @@ static int grpo_keeps_all_(const grpo_objective *o, const grpo_batch *b, const g
     if (grpo_rollout_rs_over_(w, GRPO_OVER_SEGMENT) || (rejects && grpo_rollout_is_over_(w, GRPO_OVER_SEGMENT))) return 0;
     if (grpo_rollout_is_over_(w, GRPO_OVER_SEQUENCE) && grpo_weight_rejects_(w, s->correction)) return 0;
     for (int64_t t = s->begin; (by_weight || by_statistic) && t < s->end; t++) {
-        double q;
         int passes;
         if (!grpo_is_unmasked_(b, t)) continue;
-        q = grpo_rollout_log_ratio_(o, b, t, &passes).hi;
+        const double q = grpo_rollout_log_ratio_(o, b, t, &passes).hi;
         if (by_weight && !grpo_exp_is_within_(q, w->rollout_is_low, w->rollout_is_high)) return 0;
         if (by_statistic && !grpo_k3_is_within_(o, b, t)) return 0;
     }
@@ -4735,7 +4671,7 @@ static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A) {
     return A > 0 ? o > b : A < 0 && o < b;
 }
 
-static inline int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
+static int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_weight *c = &r->obj->weight;
     const double A = (double)r->advantage[k->t];
     if (k->distrusted) return 1;
@@ -4842,9 +4778,8 @@ static double grpo_fipo_factor_(const grpo_run_ *r, grpo_walk_ *k) {
     const grpo_weight *c = &r->obj->weight;
     const int64_t t = k->token.t;
     grpo_dd d = { 0, 0 }, all;
-    double ratio;
     if (k->token.counts) d = grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t]);
-    ratio = grpo_exp(d);
+    const double ratio = grpo_exp(d);
     grpo_fipo_add_(r, k, c->fipo_ratio_max != 0 && ratio > c->fipo_ratio_max ? grpo_dd_of_(0) : d);
     all = k->future;
     if (k->infinite != 0) all = grpo_dd_of_(k->infinite > 0 ? HUGE_VAL : -HUGE_VAL);
@@ -4945,83 +4880,6 @@ GRPO_COLD_ void grpo_report_ref_(grpo_partial *p, double l, double ref) {
     grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl_estimate(GRPO_KL_K3, D).value);
 }
 
-/* ---- statistics of the batch ------------------------------------------------------------------------------------------------------ */
-static int grpo_needs_moments_(const grpo_advantage *a) {
-    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_reweight_is_of_batch_(a->reweight)
-        || a->batch_norm != GRPO_BATCH_NORM_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
-}
-
-/* adds item `at` of the column of s to the moments */
-static void grpo_moments_add_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, grpo_moments *m) {
-    const grpo_advantage *a = &e->obj->advantage;
-    const grpo_dd raw = grpo_item_reward_(e, s, at), R = grpo_transformed_(e, s, raw);
-    if (a->baseline == GRPO_BASELINE_BATCH_MEAN && a->transform != GRPO_TRANSFORM_PASS_AT_K) grpo_sum_add_dd_(&m->column[s->column], R);
-    if (s->column) return;
-    m->items++;
-    m->nonzero_items += raw.hi != 0;
-    if (a->scale == GRPO_SCALE_BATCH_STD) grpo_values_take_(&m->values, R);
-    if (a->scale == GRPO_SCALE_BATCH_CENTRED_STD) {
-        double divisor;
-        const grpo_dd x = grpo_residual_(e, s, at, 0, &divisor);        /* without baseline_shift, which does not change V */
-        const int zero = grpo_is_zero_singleton_(a, s);                 /* a is 0 after the shift, so it is the shift before */
-        grpo_values_take_(&m->values, zero ? grpo_dd_of_(a->baseline_shift) : grpo_dd_round_96_(grpo_dd_div(x, divisor)));
-    }
-    if (a->batch_norm == GRPO_BATCH_NORM_ITEMS) grpo_values_take_(&m->values, grpo_dd_of_(grpo_item_advantage_(e, at)));
-}
-
-/* adds the current group to the moments */
-static void grpo_moments_add_group_(const grpo_estimator_ *e, grpo_moments *m) {
-    const grpo_advantage *a = &e->obj->advantage;
-    for (int k = 0; k < e->columns; k++) {
-        grpo_index_ at = grpo_before_items_(e);
-        while (grpo_next_item_(e, &e->group[k], &at)) grpo_moments_add_item_(e, &e->group[k], at, m);
-    }
-    for (int64_t i = e->begin; i < e->end; i++) {
-        if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->batch_norm == GRPO_BATCH_NORM_TOKENS || a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS)
-            grpo_credit_response_(e, i, m, NULL);
-        m->sequences++;
-        m->sequences_nonempty += grpo_unmasked_(e->batch, i) > 0;
-        m->degenerate_sequences += e->group[0].all_equal;
-    }
-    grpo_moments_add_group_further_(e, m);
-}
-
-/* converts the batch's moments to what items and tokens read */
-static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
-    const grpo_advantage *a = &e->obj->advantage;
-    const double gain = grpo_batch_reweight_(a->reweight, m);
-    e->gain = gain;
-    e->batch_count = (double)m->values.count;
-    e->tokens = (double)m->tokens;
-    e->entropy = grpo_sum_dd_(&m->entropy);
-    e->divergence = grpo_sum_dd_(&m->divergence);
-    e->batch_variance = grpo_variance_(&m->values, a->std);
-    e->batch_sum = grpo_sum_dd_(&m->values.sum);
-    if (a->scale == GRPO_SCALE_BETA) grpo_take_beta_(e, &m->values);
-    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) {                          /* of A = gain own + rest */
-        e->batch_variance *= gain * gain;
-        e->batch_sum = grpo_dd_mul(e->batch_sum, gain);
-        grpo_take_moments_of_parts_(e, m);
-    } else if (a->baseline == GRPO_BASELINE_BATCH_MEAN) {
-        e->items = (double)m->items;
-        for (int k = 0; k < e->columns; k++) e->column_sum[k] = grpo_sum_dd_(&m->column[k]);
-    }
-}
-
-GRPO_COLD_ void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
-    for (int64_t g = 0; g < e->batch->n_groups; g++) {
-        grpo_take_group_(e, g);
-        grpo_moments_add_group_(e, moments);
-    }
-}
-
-GRPO_NOINLINE_ void grpo_take_own_moments_(grpo_estimator_ *e) {
-    grpo_moments m;
-    memset(&m, 0, sizeof m);
-    grpo_add_moments_(e, &m);
-    grpo_take_moments_(e, &m);
-}
-
 /* ---- the report from its sums ------------------------------------------------------------------------------------------------------ */
 static double grpo_fraction_(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
@@ -5032,9 +4890,8 @@ GRPO_COLD_ double grpo_note_overflow_(double x, grpo_report *r) {
 
 GRPO_COLD_ double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r) {      /* (a + b)/divisor */
     grpo_sum s = *a;
-    double total;
     if (b) grpo_sum_merge_(&s, b);
-    total = grpo_sum_total_(&s);
+    const double total = grpo_sum_total_(&s);
     if (grpo_is_finite(total) || s.pos_inf || s.neg_inf) return grpo_note_overflow_(total, r) / divisor;
     grpo_sum_carry_(&s);                                    /* the sum overflows, the mean may not: divide 2^-64 of the sum */
     for (int k = 0; k < GRPO_SUM_LIMBS; k++) s.limb[k] = k + 2 < GRPO_SUM_LIMBS ? s.limb[k + 2] : 0;
@@ -5076,127 +4933,6 @@ void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     r->ratio_max = p->tokens ? p->ratio_max : 1;
     r->ess = squares > 0 ? (sum / n) * (sum / squares) : 1;
     r->rollout_is_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n, r) : 1;
-}
-
-/* ---- evaluation in parts: micro-batches, ranks ------------------------------------------------------------------------------------ */
-#define GRPO_TOTALS_ offsetof(grpo_totals, tokens), offsetof(grpo_totals, rollout_is_sum)
-#define GRPO_PARTIAL_ offsetof(grpo_partial, tokens), offsetof(grpo_partial, ratio_min)
-
-GRPO_COLD_ grpo_status grpo_check_totals_(const grpo_totals *n) {
-    if (!n) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
-    return grpo_are_counts_(n, GRPO_TOTALS_) ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
-}
-
-grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
-    grpo_status st = obj ? grpo_check_totals_(totals) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!st) st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
-    if (!st) grpo_count_all_(obj, batch, advantage, totals);
-    return st;
-}
-
-GRPO_COLD_ grpo_status grpo_check_moments_(const grpo_moments *m) {
-    if (!m) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
-    return m->values.count >= 0 && m->values.count <= GRPO_MAX_COUNT_ && grpo_are_counts_(m, offsetof(grpo_moments, tokens), sizeof *m)
-        ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
-}
-
-grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments) {
-    grpo_estimator_ e;
-    grpo_status st = obj ? grpo_check_moments_(moments) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!st) st = grpo_estimator_start_(&e, obj, batch);
-    if (!st) grpo_add_moments_(&e, moments);
-    return st;
-}
-
-GRPO_COLD_ void grpo_add_counts_(void *into, const void *from, size_t at, size_t end) {
-    for (; at < end; at += sizeof(int64_t)) {
-        const int64_t sum = grpo_count_at_(into, at) + grpo_count_at_(from, at);
-        memcpy((char *)into + at, &sum, sizeof sum);
-    }
-}
-
-grpo_status grpo_totals_merge(grpo_totals *into, const grpo_totals *from) {
-    if (!into || grpo_check_totals_(into)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
-    if (!from || grpo_check_totals_(from)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
-    const int64_t ranks = into->ranks > from->ranks ? into->ranks : from->ranks;
-    grpo_add_counts_(into, from, GRPO_TOTALS_);
-    into->ranks = ranks;
-    grpo_sum_merge_(&into->rollout_is_sum, &from->rollout_is_sum);
-    grpo_sum_carry_(&into->rollout_is_sum);
-    return GRPO_OK;
-}
-
-grpo_status grpo_moments_merge(grpo_moments *into, const grpo_moments *from) {
-    if (!into || grpo_check_moments_(into)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
-    if (!from || grpo_check_moments_(from)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
-    grpo_values_merge_(&into->values, &from->values);
-    for (size_t at = offsetof(grpo_moments, rest); at < offsetof(grpo_moments, tokens); at += sizeof(grpo_sum))       /* all are grpo_sum */
-        grpo_sum_merge_((grpo_sum *)(void *)((char *)into + at), (const grpo_sum *)(const void *)((const char *)from + at));
-    grpo_add_counts_(into, from, offsetof(grpo_moments, tokens), sizeof *into);
-    return GRPO_OK;
-}
-
-grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments,
-    grpo_real *advantage) {
-    grpo_status st = GRPO_OK;
-    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
-    if (grpo_needs_moments_(&obj->advantage)) st = grpo_check_moments_(moments);
-    return st ? st : grpo_estimate_(obj, batch, moments, advantage);
-}
-
-/* 1 if part may be of all */
-GRPO_COLD_ int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part, size_t at, size_t end) {
-    for (; at < end; at += sizeof(int64_t)) if (grpo_count_at_(all, at) < grpo_count_at_(part, at)) return 0;
-    return all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
-        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences;
-}
-
-GRPO_COLD_ int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
-    return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
-        && a->nll == b->nll && a->preference == b->preference && a->alone == b->alone && a->own[0] == b->own[0] && a->own[1] == b->own[1]
-        && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
-}
-
-/* the divisors and factors from the totals, which must cover the batch's `own` counts; the partial, if there is one, must have the same */
-static grpo_status grpo_scales_between_(const grpo_objective *obj, const grpo_totals *totals, const grpo_totals *own,
-                                        const grpo_partial *partial, grpo_scales *scales) {
-    if (partial && !grpo_are_counts_(partial, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
-    if (!grpo_totals_cover_(totals, own, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
-    *scales = grpo_scales_of_(obj, totals);
-    if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
-        return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
-    return GRPO_OK;
-}
-
-GRPO_COLD_ grpo_status grpo_check_scratch_(const grpo_output *out, const grpo_method_ *how) {
-    if (how->scratch <= 0) return GRPO_OK;
-    if (!out || !out->scratch) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_scratch_);
-    return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
-}
-
-GRPO_NOINLINE_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales) {
-    grpo_totals own;
-    memset(&own, 0, sizeof own);
-    grpo_count_all_(obj, batch, advantage, &own);
-    return grpo_scales_between_(obj, totals ? totals : &own, &own, partial, scales);
-}
-
-grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
-    if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
-    if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
-    if (!grpo_are_counts_(into, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
-    if (!grpo_are_counts_(from, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_from_);
-    if (from->scales.divisor == 0) return GRPO_OK;
-    if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
-    into->scales = from->scales;
-    for (int k = 0; k < GRPO_N_SUMS; k++) grpo_sum_merge_(&into->sum[k], &from->sum[k]);
-    if (from->tokens && (!into->tokens || from->ratio_min < into->ratio_min)) into->ratio_min = from->ratio_min;
-    if (from->tokens && (!into->tokens || from->ratio_max > into->ratio_max)) into->ratio_max = from->ratio_max;
-    grpo_add_counts_(into, from, GRPO_PARTIAL_);
-    into->overflow |= from->overflow;
-    return GRPO_OK;
 }
 
 /* ---- the sums of the report, a block at a time ---------------------------------------------------------------------------------- */
@@ -5422,7 +5158,7 @@ GRPO_COLD_ int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group
 static grpo_dd grpo_step_return_(const grpo_batch *b, double gamma, grpo_index_ at) {
     grpo_dd G = grpo_dd_of_(0);
     for (int64_t t = b->offset[at.i] + b->length[at.i] - 1; t >= at.t; t--)
-        if (grpo_ends_step_(b, t)) G = grpo_dd_add(grpo_dd_mul(G, gamma), grpo_dd_of_((double)b->step_reward[t]));
+        if (grpo_ends_step_(b, t)) G = grpo_dd_add_double_(grpo_dd_mul(G, gamma), (double)b->step_reward[t]);
     return grpo_dd_round_96_(G);
 }
 
@@ -5457,10 +5193,9 @@ static double grpo_history_advantage_(const grpo_estimator_ *e, grpo_index_ at) 
     grpo_group_ s;
     for (int64_t k = 1; (double)k <= a->history_length && k <= at.number + 1; k++) {
         const grpo_dd w = grpo_length_power((double)(k + 1), -a->history_power);
-        double x;
         grpo_pool_prepare_(e, at, k, &s);
         if (s.count < 2) break;
-        x = grpo_level_advantage_(e, &s, at);
+        const double x = grpo_level_advantage_(e, &s, at);
         if (x == 0) continue;
         weights = grpo_dd_add(weights, w);
         sum = grpo_dd_add(sum, grpo_dd_mul(w, x));
@@ -5482,7 +5217,7 @@ GRPO_COLD_ grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ 
     const grpo_index_ at = { s->i, t, -1 };
     if (e->batch->step_end[t]) s->item = grpo_item_advantage_(e, at);
     if (a->credit == GRPO_CREDIT_STEP_OWN) return grpo_dd_of_(s->item);
-    return grpo_dd_of_(grpo_dd_add(grpo_two_prod(a->step_coef, s->item), grpo_dd_of_(s->episode)).hi);
+    return grpo_dd_of_(grpo_dd_add_double_(grpo_two_prod(a->step_coef, s->item), s->episode).hi);
 }
 
 /* ---- checks of rewards ---- */
@@ -5705,7 +5440,7 @@ static grpo_dd grpo_quantile_linear_(const grpo_estimator_ *e, const grpo_group_
     if (whole == h.hi && h.lo < 0) whole--;
     below = above = grpo_sorted_at_(e, s, 0, (int64_t)whole);
     if (below.rank < s->count - 1) grpo_sorted_next_(e, s, &above);
-    h = grpo_dd_add(h, grpo_dd_of_(-whole));
+    h = grpo_dd_add_double_(h, -whole);
     return grpo_dd_add(below.value, grpo_dd_product(h, grpo_dd_minus_(above.value, below.value)));
 }
 
@@ -5714,14 +5449,13 @@ static grpo_dd grpo_log_mean_exp_(const grpo_estimator_ *e, const grpo_group_ *s
     grpo_sum powers = GRPO_NO_SUM_, minus_one = GRPO_NO_SUM_;
     grpo_index_ at = grpo_before_items_(e);
     const double n = (double)s->count;
-    double below;
     if (grpo_dd_same_(s->min, s->max)) return s->max;
     while (grpo_next_item_(e, s, &at)) {
         const grpo_dd x = grpo_dd_div(grpo_dd_minus_(grpo_item_value_(e, s, at), s->max), tau);
         grpo_sum_add_(&powers, grpo_exp(x));
         grpo_sum_add_(&minus_one, grpo_exp_minus_one(x));
     }
-    below = grpo_sum_value_(&minus_one) / n;
+    double below = grpo_sum_value_(&minus_one) / n;
     below = below > -0.5 ? log1p(below) : log(grpo_sum_value_(&powers) / n);
     return grpo_dd_add(s->max, grpo_two_prod(tau, below));
 }
@@ -5780,8 +5514,7 @@ GRPO_COLD_ grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_grou
 /* the variance of the items without `at` */
 GRPO_COLD_ double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     grpo_index_ k = grpo_before_items_(e);
-    grpo_values others;
-    memset(&others, 0, sizeof others);
+    grpo_values others = GRPO_NO_VALUES_;
     while (grpo_next_item_(e, s, &k)) if (k.i != at.i || k.t != at.t) grpo_values_take_(&others, grpo_item_value_(e, s, k));
     return grpo_variance_(&others, e->obj->advantage.std);
 }
@@ -5817,7 +5550,7 @@ static double grpo_mean_deviation_(const grpo_estimator_ *e, const grpo_group_ *
         const grpo_dd x = grpo_dd_minus_(grpo_dd_mul(grpo_item_value_(e, s, at), n), s->sum);
         grpo_sum_add_dd_(&sum, x.hi < 0 ? grpo_dd_negative(x) : x);
     }
-    return grpo_divide_(grpo_dd_add(grpo_dd_div(grpo_sum_dd_(&sum), n), grpo_dd_of_(e->obj->advantage.eps)), n);
+    return grpo_divide_(grpo_dd_add_double_(grpo_dd_div(grpo_sum_dd_(&sum), n), e->obj->advantage.eps), n);
 }
 
 /* p of BNPO: the mean of the items, 0 for a single one */
@@ -5967,7 +5700,6 @@ GRPO_COLD_ void grpo_take_moments_of_parts_(grpo_estimator_ *e, const grpo_momen
     const double n = (double)m->values.count, gain = e->gain;
     grpo_sum own, rest = GRPO_NO_SUM_, cross = GRPO_NO_SUM_;
     grpo_dd sum;
-    double variance;
     if (!grpo_reweights_a_part_(e->obj) || m->values.count < 2) return;
     grpo_values_scatter_(&m->values, &own);
     grpo_covariance_add_(&rest, n, &m->rest_squares, &m->rest, &m->rest);
@@ -5975,7 +5707,7 @@ GRPO_COLD_ void grpo_take_moments_of_parts_(grpo_estimator_ *e, const grpo_momen
     sum = grpo_dd_mul(grpo_dd_mul(grpo_sum_dd_(&own), gain), gain);
     sum = grpo_dd_add(sum, grpo_dd_mul(grpo_sum_dd_(&cross), 2 * gain));
     sum = grpo_dd_add(sum, grpo_sum_dd_(&rest));
-    variance = sum.hi / grpo_variance_divisor_(n, e->obj->advantage.std);
+    const double variance = sum.hi / grpo_variance_divisor_(n, e->obj->advantage.std);
     e->batch_variance = variance > 0 ? variance : 0;
     e->batch_sum = grpo_dd_add(e->batch_sum, grpo_sum_dd_(&m->rest));
 }
@@ -5998,7 +5730,6 @@ static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, i
     const int correct = grpo_is_correct_(e, i);
     const double coef = e->obj->advantage.entropy_share_coef;
     const grpo_dd u = correct ? grpo_response_reward_(e, i) : grpo_dd_of_(-1);
-    grpo_dd share, total;
     grpo_sum sum = GRPO_NO_SUM_;
     int64_t k, n = 0;
     for (k = e->begin; k < e->end; k++) {
@@ -6007,8 +5738,8 @@ static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, i
         grpo_sum_add_dd_(&sum, grpo_entropy_part_(e, correct, at));
         n++;
     }
-    total = grpo_sum_dd_(&sum);
-    share = grpo_dd_mul(grpo_entropy_part_(e, correct, t), (double)n);
+    const grpo_dd total = grpo_sum_dd_(&sum);
+    grpo_dd share = grpo_dd_mul(grpo_entropy_part_(e, correct, t), (double)n);
     if (total.hi == 0 || share.hi == 0 || !grpo_is_finite(total.hi) || !grpo_is_finite(share.hi)) return u;
     share = grpo_dd_mul(grpo_dd_round_96_(grpo_dd_quotient(share, total)), correct ? coef : -coef);
     return grpo_dd_round_96_(grpo_dd_add(u, share));
@@ -6019,15 +5750,13 @@ GRPO_COLD_ grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
     grpo_shares_ r;
-    grpo_values v;
-    double variance;
-    memset(&v, 0, sizeof v);
+    grpo_values v = GRPO_NO_VALUES_;
     for (int64_t i = e->begin; i < e->end; i++) {
         if (grpo_is_correct_(e, i) != correct) continue;
         for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
             if (grpo_is_unmasked_(b, t)) grpo_values_take_(&v, grpo_entropy_share_reward_(e, i, t));
     }
-    variance = grpo_variance_(&v, a->std);
+    const double variance = grpo_variance_(&v, a->std);
     r.count = (double)v.count;
     r.sum = grpo_sum_dd_(&v.sum);
     r.sigma = variance == 0 ? 0 : grpo_deviation(variance, a->eps, a->eps_place);
@@ -6071,11 +5800,10 @@ static int64_t grpo_branch_below_(const grpo_estimator_ *e, int64_t i, int64_t l
 
 /* mean R of the responses that share i's first n + 1 tokens, minus that of those that share the first n; 0 where all these have equal R */
 static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n) {
-    grpo_values before;
+    grpo_values before = GRPO_NO_VALUES_;
     grpo_sum after = GRPO_NO_SUM_;
     grpo_dd sum;
     double n_after = 0, n_before;
-    memset(&before, 0, sizeof before);
     for (int64_t j = e->begin; j < e->end; j++) {
         const int64_t k = j != i ? grpo_common_prefix_(e->batch, i, j) : n + 1;
         if (k < n) continue;
@@ -6160,7 +5888,7 @@ static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shapin
     case GRPO_ENTROPY_RELATIVE:
         return grpo_times(A, grpo_relative_entropy(H, grpo_dd_div(e->entropy, e->tokens), a->entropy_coef));
     case GRPO_ENTROPY_RESPONSE:
-        return s->high_entropy ? 0 : grpo_dd_add(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), grpo_dd_of_(A)).hi;
+        return s->high_entropy ? 0 : grpo_dd_add_double_(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), A).hi;
     }
     return A;
 }
@@ -6169,7 +5897,7 @@ static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shapin
 static grpo_dd grpo_teacher_term_(const grpo_advantage *a, grpo_shaping_ *s, grpo_dd gap) {
     if (a->teacher_gamma == 0) return gap;
     s->gap = grpo_dd_add(gap, grpo_dd_mul(s->gap, a->teacher_gamma));
-    s->discounts = grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(s->discounts, a->teacher_gamma));
+    s->discounts = grpo_dd_add_double_(grpo_dd_mul(s->discounts, a->teacher_gamma), 1);
     return a->teacher_norm == GRPO_TEACHER_NORM_MEAN ? grpo_dd_quotient(s->gap, s->discounts) : s->gap;
 }
 
@@ -6180,12 +5908,12 @@ GRPO_COLD_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, 
     if (a->teacher_coef != 0 || a->teacher_share != 0) {
         const grpo_dd gap = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
         if (a->teacher_share != 0) A = grpo_teacher_weighted(A, gap, a->teacher_share, a->teacher_clip);
-        if (a->teacher_coef != 0) A = grpo_dd_add(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), grpo_dd_of_(A)).hi;
+        if (a->teacher_coef != 0) A = grpo_dd_add_double_(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), A).hi;
     }
     if (a->kl_centred_coef != 0) {                                      /* mean D - D, rounded together */
         const grpo_dd D = grpo_two_diff((double)b->logp_rollout[t], (double)b->logp_ref[t]);
         const grpo_dd off = grpo_dd_div(grpo_dd_minus_(e->divergence, grpo_dd_mul(D, e->tokens)), e->tokens);
-        A = grpo_dd_add(grpo_dd_mul(off, a->kl_centred_coef), grpo_dd_of_(A)).hi;
+        A = grpo_dd_add_double_(grpo_dd_mul(off, a->kl_centred_coef), A).hi;
     }
     if (a->marked != GRPO_MARKED_NONE && b->marked[t]) A = grpo_marked(a->marked, A, a->marked_value);
     if (a->clamp_low == 0 && a->clamp_high == 0) return A;
@@ -6259,6 +5987,204 @@ GRPO_COLD_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_rea
         for (int64_t t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--)
             if (grpo_is_unmasked_(b, t)) grpo_put_(advantage, t, grpo_shape_token_(e, &shaping, t, (double)advantage[t]), &overflow);
     }
+}
+
+/* ---- statistics of the batch ------------------------------------------------------------------------------------------------------ */
+static int grpo_needs_moments_(const grpo_advantage *a) {
+    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_reweight_is_of_batch_(a->reweight)
+        || a->batch_norm != GRPO_BATCH_NORM_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
+}
+
+/* adds item `at` of the column of s to the moments */
+static void grpo_moments_add_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, grpo_moments *m) {
+    const grpo_advantage *a = &e->obj->advantage;
+    const grpo_dd raw = grpo_item_reward_(e, s, at), R = grpo_transformed_(e, s, raw);
+    if (a->baseline == GRPO_BASELINE_BATCH_MEAN && a->transform != GRPO_TRANSFORM_PASS_AT_K) grpo_sum_add_dd_(&m->column[s->column], R);
+    if (s->column) return;
+    m->items++;
+    m->nonzero_items += raw.hi != 0;
+    if (a->scale == GRPO_SCALE_BATCH_STD) grpo_values_take_(&m->values, R);
+    if (a->scale == GRPO_SCALE_BATCH_CENTRED_STD) {
+        double divisor;
+        const grpo_dd x = grpo_residual_(e, s, at, 0, &divisor);        /* without baseline_shift, which does not change V */
+        const int zero = grpo_is_zero_singleton_(a, s);                 /* a is 0 after the shift, so it is the shift before */
+        grpo_values_take_(&m->values, zero ? grpo_dd_of_(a->baseline_shift) : grpo_dd_round_96_(grpo_dd_div(x, divisor)));
+    }
+    if (a->batch_norm == GRPO_BATCH_NORM_ITEMS) grpo_values_take_(&m->values, grpo_dd_of_(grpo_item_advantage_(e, at)));
+}
+
+/* adds the current group to the moments */
+static void grpo_moments_add_group_(const grpo_estimator_ *e, grpo_moments *m) {
+    const grpo_advantage *a = &e->obj->advantage;
+    for (int k = 0; k < e->columns; k++) {
+        grpo_index_ at = grpo_before_items_(e);
+        while (grpo_next_item_(e, &e->group[k], &at)) grpo_moments_add_item_(e, &e->group[k], at, m);
+    }
+    for (int64_t i = e->begin; i < e->end; i++) {
+        if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->batch_norm == GRPO_BATCH_NORM_TOKENS || a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS)
+            grpo_credit_response_(e, i, m, NULL);
+        m->sequences++;
+        m->sequences_nonempty += grpo_unmasked_(e->batch, i) > 0;
+        m->degenerate_sequences += e->group[0].all_equal;
+    }
+    grpo_moments_add_group_further_(e, m);
+}
+
+/* converts the batch's moments to what items and tokens read */
+static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
+    const grpo_advantage *a = &e->obj->advantage;
+    const double gain = grpo_batch_reweight_(a->reweight, m);
+    e->gain = gain;
+    e->batch_count = (double)m->values.count;
+    e->tokens = (double)m->tokens;
+    e->entropy = grpo_sum_dd_(&m->entropy);
+    e->divergence = grpo_sum_dd_(&m->divergence);
+    e->batch_variance = grpo_variance_(&m->values, a->std);
+    e->batch_sum = grpo_sum_dd_(&m->values.sum);
+    if (a->scale == GRPO_SCALE_BETA) grpo_take_beta_(e, &m->values);
+    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) {                          /* of A = gain own + rest */
+        e->batch_variance *= gain * gain;
+        e->batch_sum = grpo_dd_mul(e->batch_sum, gain);
+        grpo_take_moments_of_parts_(e, m);
+    } else if (a->baseline == GRPO_BASELINE_BATCH_MEAN) {
+        e->items = (double)m->items;
+        for (int k = 0; k < e->columns; k++) e->column_sum[k] = grpo_sum_dd_(&m->column[k]);
+    }
+}
+
+GRPO_COLD_ void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
+    for (int64_t g = 0; g < e->batch->n_groups; g++) {
+        grpo_take_group_(e, g);
+        grpo_moments_add_group_(e, moments);
+    }
+}
+
+GRPO_NOINLINE_ void grpo_take_own_moments_(grpo_estimator_ *e) {
+    grpo_moments m;
+    memset(&m, 0, sizeof m);
+    grpo_add_moments_(e, &m);
+    grpo_take_moments_(e, &m);
+}
+
+/* ---- evaluation in parts: micro-batches, ranks ------------------------------------------------------------------------------------ */
+#define GRPO_TOTALS_ offsetof(grpo_totals, tokens), offsetof(grpo_totals, rollout_is_sum)
+#define GRPO_PARTIAL_ offsetof(grpo_partial, tokens), offsetof(grpo_partial, ratio_min)
+
+GRPO_COLD_ grpo_status grpo_check_totals_(const grpo_totals *n) {
+    if (!n) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
+    return grpo_are_counts_(n, GRPO_TOTALS_) ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
+}
+
+grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
+    grpo_status st = obj ? grpo_check_totals_(totals) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!st) st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
+    if (!st) grpo_count_all_(obj, batch, advantage, totals);
+    return st;
+}
+
+GRPO_COLD_ grpo_status grpo_check_moments_(const grpo_moments *m) {
+    if (!m) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
+    return m->values.count >= 0 && m->values.count <= GRPO_MAX_COUNT_ && grpo_are_counts_(m, offsetof(grpo_moments, tokens), sizeof *m)
+        ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
+}
+
+grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments) {
+    grpo_estimator_ e;
+    grpo_status st = obj ? grpo_check_moments_(moments) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!st) st = grpo_estimator_start_(&e, obj, batch);
+    if (!st) grpo_add_moments_(&e, moments);
+    return st;
+}
+
+GRPO_COLD_ void grpo_add_counts_(void *into, const void *from, size_t at, size_t end) {
+    for (; at < end; at += sizeof(int64_t)) {
+        const int64_t sum = grpo_count_at_(into, at) + grpo_count_at_(from, at);
+        memcpy((char *)into + at, &sum, sizeof sum);
+    }
+}
+
+grpo_status grpo_totals_merge(grpo_totals *into, const grpo_totals *from) {
+    if (!into || grpo_check_totals_(into)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
+    if (!from || grpo_check_totals_(from)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
+    const int64_t ranks = into->ranks > from->ranks ? into->ranks : from->ranks;
+    grpo_add_counts_(into, from, GRPO_TOTALS_);
+    into->ranks = ranks;
+    grpo_sum_merge_(&into->rollout_is_sum, &from->rollout_is_sum);
+    grpo_sum_carry_(&into->rollout_is_sum);
+    return GRPO_OK;
+}
+
+grpo_status grpo_moments_merge(grpo_moments *into, const grpo_moments *from) {
+    if (!into || grpo_check_moments_(into)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
+    if (!from || grpo_check_moments_(from)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
+    grpo_values_merge_(&into->values, &from->values);
+    for (size_t at = offsetof(grpo_moments, rest); at < offsetof(grpo_moments, tokens); at += sizeof(grpo_sum))       /* all are grpo_sum */
+        grpo_sum_merge_((grpo_sum *)(void *)((char *)into + at), (const grpo_sum *)(const void *)((const char *)from + at));
+    grpo_add_counts_(into, from, offsetof(grpo_moments, tokens), sizeof *into);
+    return GRPO_OK;
+}
+
+grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments,
+    grpo_real *advantage) {
+    grpo_status st = GRPO_OK;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
+    if (grpo_needs_moments_(&obj->advantage)) st = grpo_check_moments_(moments);
+    return st ? st : grpo_estimate_(obj, batch, moments, advantage);
+}
+
+/* 1 if part may be of all */
+GRPO_COLD_ int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part, size_t at, size_t end) {
+    for (; at < end; at += sizeof(int64_t)) if (grpo_count_at_(all, at) < grpo_count_at_(part, at)) return 0;
+    return all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
+        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences;
+}
+
+GRPO_COLD_ int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
+    return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
+        && a->nll == b->nll && a->preference == b->preference && a->alone == b->alone && a->own[0] == b->own[0] && a->own[1] == b->own[1]
+        && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
+}
+
+/* the divisors and factors from the totals, which must cover the batch's `own` counts; the partial, if there is one, must have the same */
+static grpo_status grpo_scales_between_(const grpo_objective *obj, const grpo_totals *totals, const grpo_totals *own,
+                                        const grpo_partial *partial, grpo_scales *scales) {
+    if (partial && !grpo_are_counts_(partial, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
+    if (!grpo_totals_cover_(totals, own, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
+    *scales = grpo_scales_of_(obj, totals);
+    if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
+        return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
+    return GRPO_OK;
+}
+
+GRPO_COLD_ grpo_status grpo_check_scratch_(const grpo_output *out, const grpo_method_ *how) {
+    if (how->scratch <= 0) return GRPO_OK;
+    if (!out || !out->scratch) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_scratch_);
+    return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
+}
+
+GRPO_NOINLINE_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales) {
+    grpo_totals own;
+    memset(&own, 0, sizeof own);
+    grpo_count_all_(obj, batch, advantage, &own);
+    return grpo_scales_between_(obj, totals ? totals : &own, &own, partial, scales);
+}
+
+grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
+    if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
+    if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
+    if (!grpo_are_counts_(into, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
+    if (!grpo_are_counts_(from, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_from_);
+    if (from->scales.divisor == 0) return GRPO_OK;
+    if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
+    into->scales = from->scales;
+    for (int k = 0; k < GRPO_N_SUMS; k++) grpo_sum_merge_(&into->sum[k], &from->sum[k]);
+    if (from->tokens && (!into->tokens || from->ratio_min < into->ratio_min)) into->ratio_min = from->ratio_min;
+    if (from->tokens && (!into->tokens || from->ratio_max > into->ratio_max)) into->ratio_max = from->ratio_max;
+    grpo_add_counts_(into, from, GRPO_PARTIAL_);
+    into->overflow |= from->overflow;
+    return GRPO_OK;
 }
 
 /* ---- fields, names ------------------------------------------------------------------------------------------------------------- */
@@ -6349,25 +6275,12 @@ const grpo_field *grpo_fields(int *count) {
 typedef char grpo_enums_are_ints_[sizeof(grpo_credit_kind) == sizeof(int) ? 1 : -1];
 
 double grpo_objective_get(const grpo_objective *obj, const grpo_field *field) {
-    int choice;
-    double number;
-    if (field->n_choices) {
-        memcpy(&choice, (const char *)obj + field->offset, sizeof choice);
-        return choice;
-    }
-    memcpy(&number, (const char *)obj + field->offset, sizeof number);
-    return number;
+    return field->n_choices ? grpo_choice_at_(obj, field->offset) : grpo_number_at_(obj, field->offset);
 }
 
 grpo_domain grpo_field_domain(const grpo_field *field) { return grpo_domains_[field->domain]; }
 
 #ifndef GRPO_NO_PATHS_
-static void grpo_field_put_(grpo_objective *obj, const grpo_field *field, double value) {
-    int choice = field->n_choices ? (int)value : 0;                      /* a number is not cast: it may be infinite */
-    if (field->n_choices) memcpy((char *)obj + field->offset, &choice, sizeof choice);
-    else memcpy((char *)obj + field->offset, &value, sizeof value);
-}
-
 static const grpo_field *grpo_field_named_(const char *path) {
     int n;
     const grpo_field *f = grpo_fields(&n);
@@ -6384,7 +6297,10 @@ grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double val
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!f || value != value) return grpo_refuse_field_(f, GRPO_NAN);
     if (f->n_choices && !(value >= 0 && value < f->n_choices && value == floor(value))) return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
-    grpo_field_put_(obj, f, value);
+    if (f->n_choices) {
+        const int choice = (int)value;
+        memcpy((char *)obj + f->offset, &choice, sizeof choice);
+    } else memcpy((char *)obj + f->offset, &value, sizeof value);
     return GRPO_OK;
 }
 

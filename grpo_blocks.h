@@ -292,9 +292,8 @@ GRPO_NOINLINE_ int grpo_block_ratios_(const grpo_run_ *r, grpo_block_ *x) {
     far = grpo_block_exceeds_(hi, GRPO_SERIES_);
     grpo_block_exp_(ratio, k3, hi, lo);
     for (int k = 0; far && k < GRPO_BLOCK_; k++) {
-        grpo_dd y;
         if (!grpo_is_far_(hi[k])) continue;
-        y = grpo_two_diff(x->logp[k], x->old[k]);
+        const grpo_dd y = grpo_two_diff(x->logp[k], x->old[k]);
         hi[k] = y.hi; lo[k] = y.lo;
         ratio[k] = grpo_exp(x->by_clip ? grpo_block_clamped_(r, x, k, &passes) : y);
         k3[k] = grpo_exp_minus_linear(y);
@@ -345,10 +344,9 @@ GRPO_NOINLINE_ grpo_ratio grpo_block_ratio_(const grpo_run_ *r, const grpo_block
     const grpo_ratio_axis *a = &r->obj->ratio;
     grpo_ratio w = { 0, 0, 1 };
     int level_passes = 1;
-    grpo_dd y;
     *passes = 1;
     if (!r->needs_ratio) return w;
-    y = grpo_clamp(grpo_block_clamped_(r, x, k, passes), a->level_clamp_low, a->level_clamp_high, &level_passes);
+    const grpo_dd y = grpo_clamp(grpo_block_clamped_(r, x, k, passes), a->level_clamp_low, a->level_clamp_high, &level_passes);
     *passes &= level_passes;
     w.log = y.hi; w.log_lo = y.lo; w.value = *passes ? x->ratio[k] : grpo_exp(y);
     return w;
@@ -604,9 +602,8 @@ static void grpo_block_pad_(grpo_block_ *x) {
 /* d = l - other, and k3 of sign d; returns 1 if a |d| is beyond the range of the series */
 static int grpo_block_differ_(grpo_block_ *x, const double *other, double sign) {
     double *hi = x->d[0], *lo = x->d[1];
-    int far;
     grpo_block_gap_(hi, lo, x->logp, other);
-    far = grpo_block_exceeds_(hi, GRPO_SERIES_);
+    const int far = grpo_block_exceeds_(hi, GRPO_SERIES_);
     for (int k = 0; far && k < x->n; k++) {
         const grpo_dd D = grpo_two_diff(x->logp[k], other[k]);
         hi[k] = D.hi; lo[k] = D.lo;

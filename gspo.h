@@ -64,13 +64,11 @@ grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const u
 
 /* log(1 + x) for -1 < x < 1e300 by the Newton step of grpo_log_twice; relative error 2^-85, or what a relative 2^-102 of x makes of it */
 GRPO_FN grpo_dd gspo_log_one_plus_twice(grpo_dd x) {
-    const grpo_dd one = { 1, 0 };
-    grpo_dd y = { 0, 0 }, e;
-    y.hi = -log1p(x.hi);
-    e = grpo_dd_add(x, grpo_dd_product(grpo_dd_add(one, x), grpo_exp_minus_one_twice(y)));
+    const double y = log1p(x.hi);
+    grpo_dd e = grpo_dd_product(grpo_dd_add_double_(x, 1), grpo_exp_minus_one_twice(grpo_dd_of_(-y)));
+    e = grpo_dd_add(x, e);
     e.lo -= 0.5 * e.hi * e.hi;
-    y.hi = -y.hi;
-    return grpo_dd_add(y, e);
+    return grpo_dd_add_double_(e, y);
 }
 
 /* log cosh(z/2) for z >= 0, relative error 2^-75.  z < 0.25: a series in w = z^2; its terms from w^4 on are in double, as they are less
@@ -83,7 +81,7 @@ GRPO_FN grpo_dd gspo_log_cosh(grpo_dd z) {
     const double b = -1.8032298848271071e-07 + x * 1.5660435427300506e-08, c = -1.388391863871878e-09 + x * 1.250431147566024e-10;
     grpo_dd s;
     if (!(z.hi < 0.25)) {
-        s = grpo_dd_mul(grpo_dd_add(grpo_dd_of_(1), grpo_exp_twice(grpo_dd_negative(z))), 0.5);
+        s = grpo_dd_mul(grpo_dd_add_double_(grpo_exp_twice(grpo_dd_negative(z)), 1), 0.5);
         return grpo_dd_add(grpo_dd_mul(z, 0.5), grpo_dd_log(s));
     }
     s = grpo_dd_series_(by, w, grpo_dd_of_(a + x2 * (b + x2 * (c + x2 * -1.1402564727952599e-11))));
@@ -111,9 +109,8 @@ extern "C" {
 #endif
 
 grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const uint8_t *mask, int64_t n) {
-    grpo_sum s;
+    grpo_sum s = GRPO_NO_SUM_;
     int64_t t, count = 0;
-    memset(&s, 0, sizeof s);
     for (t = 0; t < n; t++)
         if (!mask || mask[t]) { grpo_sum_add_diff_(&s, (double)logp[t], (double)logp_old[t]); count++; }
     return grpo_mean_(&s, count);
@@ -132,7 +129,9 @@ static grpo_dd gspo_value_(gspo_log_ x) {
     return x.infinite > 0 ? grpo_dd_of_(HUGE_VAL) : x.infinite < 0 ? grpo_dd_of_(-HUGE_VAL) : x.finite;
 }
 
-static gspo_log_ gspo_minus_(gspo_log_ a, gspo_log_ b) { return gspo_log_of_(a.infinite - b.infinite, grpo_dd_minus_(a.finite, b.finite)); }
+static gspo_log_ gspo_minus_(gspo_log_ a, gspo_log_ b) {
+    return gspo_log_of_(a.infinite - b.infinite, grpo_dd_add(a.finite, grpo_dd_negative(b.finite)));      /* inline: once per token */
+}
 
 /* x y; 0 if y is 0, even if x is infinite */
 static gspo_log_ gspo_log_times_(gspo_log_ x, double y) {
@@ -153,29 +152,14 @@ GRPO_INLINE_ gspo_log_ gspo_pool_input_(const grpo_run_ *r, int64_t t, int *pass
     const grpo_ratio_axis *a = &r->obj->ratio;
     const gspo_log_ x = gspo_log_ratio_at_(r, t, passes);
     const double d = gspo_value_(x).hi;
-    int down;
     *side = GRPO_CLIP_NO;
     if (!grpo_clips_token_ratios_(a)) return x;
-    down = r->advantage[t] < 0;
+    const int down = r->advantage[t] < 0;
     if (down && d < -a->token_clip_low) *side = GRPO_CLIP_LOW;
     if (!down && d > a->token_clip_high) *side = GRPO_CLIP_HIGH;
     if (*side == GRPO_CLIP_NO) return x;
     *passes = 0;
     return gspo_log_of_(0, grpo_dd_of_(down ? -a->token_clip_low : a->token_clip_high));
-}
-
-/* how a unit's y is made of d: each is 1 or 0; all 0: the sum of d over the response */
-typedef struct {
-    int segment;        /* over the token's segment, not the whole response */
-    int prefix;         /* over the tokens up to and including this one */
-    int mean;           /* divided by the number of tokens */
-    int power_mean;     /* (1/power) log of the mean of e^(power d), not of d */
-} gspo_map_;
-
-static gspo_map_ gspo_map_of_(grpo_level_kind unit) {
-    static const gspo_map_ of[] = { { 0, 0, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 0 }, { 0, 0, 1, 0 }, { 1, 0, 1, 0 }, { 1, 0, 0, 0 },
-                                    { 0, 1, 0, 0 }, { 0, 1, 1, 0 }, { 0, 0, 1, 1 }, { 0, 0, 1, 1 } };
-    return of[unit];
 }
 
 /* the ratio of a token, and what the derivative of its term by y' is multiplied by on its way to d_t and to y */
@@ -190,7 +174,9 @@ typedef struct {
 
 /* the tokens whose d are pooled into one y; they are visited from the last to the first */
 typedef struct {
-    gspo_map_ map;
+    int prefix;         /* 1 if y is of the tokens up to and including the current one */
+    int mean;           /* 1 if y is divided by the number of tokens */
+    int power_mean;     /* 1 if y is (1/power) log of the mean of e^(power d), not of d */
     int uniform;        /* 1 if its tokens share one ratio and one derivative: no d is clamped or clipped, and none is read again */
     grpo_span_ span;
     int64_t count;      /* tokens that count; with `prefix` those up to the current one */
@@ -218,7 +204,6 @@ static void gspo_find_top_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
     grpo_cursor_ c = grpo_cursor_of_(u->span.begin, u->span.end);
     grpo_clip_side side;
     gspo_log_ d, least = { 0, { 0, 0 } };
-    double least_power;
     int passes, any = 0;
     while (grpo_next_(r, s, &c)) {
         d = gspo_pool_input_(r, c.t, &passes, &side);
@@ -227,7 +212,7 @@ static void gspo_find_top_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
         any = 1;
     }
     u->power = r->obj->ratio.level == GRPO_LEVEL_SEQUENCE_POWER_MEAN && r->obj->ratio.power != 0 ? r->obj->ratio.power : 1;
-    least_power = ldexp(1, -200) / (u->top.finite.hi - least.finite.hi);
+    const double least_power = ldexp(1, -200) / (u->top.finite.hi - least.finite.hi);
     if (u->power < least_power && grpo_is_finite(least_power)) u->power = least_power;
 }
 
@@ -269,15 +254,14 @@ static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, double 
 
 /* y from the sum: the infinite d of the sum go into y.infinite, the finite ones into y.finite */
 static gspo_log_ gspo_pooled_(gspo_unit_ *u) {
-    const double n = u->map.mean ? (double)u->count : 1;
+    const double n = u->mean ? (double)u->count : 1;
     const int64_t above = u->sum.pos_inf, below = u->sum.neg_inf;
-    grpo_dd mean;
     if (u->count == 0) return gspo_log_of_(0, grpo_dd_of_(0));
     u->sum.pos_inf = u->sum.neg_inf = 0;
-    mean = grpo_sum_dd_(&u->sum);
+    grpo_dd mean = grpo_sum_dd_(&u->sum);
     u->sum.pos_inf = above; u->sum.neg_inf = below;
     if (n != 1) mean = grpo_dd_div(mean, n);
-    if (!u->map.power_mean) return gspo_log_of_((double)(above - below) / n, mean);
+    if (!u->power_mean) return gspo_log_of_((double)(above - below) / n, mean);
     return gspo_log_of_(u->top.infinite, grpo_dd_add(u->top.finite, grpo_dd_div(gspo_log_one_plus_twice(mean), u->power)));
 }
 
@@ -292,17 +276,20 @@ static void gspo_pool_(const grpo_run_ *r, gspo_unit_ *u) {
     u->ratio = gspo_clamped_(r, u->y, &u->passes);
 }
 
-static int gspo_is_uniform_(const grpo_ratio_axis *a, gspo_map_ map) {
-    return !map.prefix && !map.power_mean && !grpo_clips_token_ratios_(a) && a->interpolate == GRPO_INTERPOLATE_NONE
+static int gspo_is_uniform_(const grpo_ratio_axis *a, const gspo_unit_ *u) {
+    return !u->prefix && !u->power_mean && !grpo_clips_token_ratios_(a) && a->interpolate == GRPO_INTERPOLATE_NONE
         && a->clamp_low == 0 && a->clamp_high == 0;
 }
 
 /* starts a unit of the tokens begin .. end - 1, with an empty sum */
 static void gspo_unit_open_(const grpo_run_ *r, int64_t begin, int64_t end, gspo_unit_ *u) {
+    const grpo_level_kind level = r->obj->ratio.level;
     memset(u, 0, sizeof *u);
-    u->map = gspo_map_of_(r->obj->ratio.level);
+    u->prefix = grpo_level_pool_(level).over == GRPO_OVER_PREFIX;
+    u->mean = grpo_level_pool_(level).how == GRPO_HOW_MEAN;
+    u->power_mean = level == GRPO_LEVEL_SEQUENCE_MEAN_RATIO || level == GRPO_LEVEL_SEQUENCE_POWER_MEAN;
     u->span.begin = begin; u->span.end = end;
-    u->uniform = !r->needs_ratio || gspo_is_uniform_(&r->obj->ratio, u->map);
+    u->uniform = !r->needs_ratio || gspo_is_uniform_(&r->obj->ratio, u);
     u->same.ratio.value = 1;
 }
 
@@ -317,9 +304,9 @@ static void gspo_unit_close_(const grpo_run_ *r, gspo_unit_ *u) {
 /* the unit whose last token is end - 1 */
 static void gspo_unit_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t end, gspo_unit_ *u) {
     gspo_unit_open_(r, s->begin, end, u);
-    if (u->map.segment && end > s->begin) u->span.begin = grpo_segment_at_(r->batch, s, end - 1).begin;
+    if (grpo_level_is_segment_(r->obj->ratio.level) && end > s->begin) u->span.begin = grpo_segment_at_(r->batch, s, end - 1).begin;
     if (!r->needs_ratio) return;
-    if (u->map.power_mean) gspo_sum_ratios_(r, s, u);
+    if (u->power_mean) gspo_sum_ratios_(r, s, u);
     else if (!u->uniform || !gspo_sum_blocks_(r, s, 0, u)) gspo_sum_logs_(r, s, u);
     gspo_unit_close_(r, u);
 }
@@ -329,7 +316,6 @@ static gspo_log_ gspo_average_(gspo_log_ d, gspo_log_ y, double *slope_token, do
     const grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
     const gspo_log_ up = gspo_minus_(d, y);
     const grpo_dd down = grpo_dd_negative(up.finite);
-    grpo_dd half;
     if (up.infinite != 0) {
         const gspo_log_ most = up.infinite > 0 ? d : y;
         *slope_token = up.infinite > 0;
@@ -338,17 +324,16 @@ static gspo_log_ gspo_average_(gspo_log_ d, gspo_log_ y, double *slope_token, do
     }
     *slope_token = 1 / (1 + grpo_exp(down));
     *slope_unit = 1 / (1 + grpo_exp(up.finite));
-    half = grpo_dd_mul(grpo_dd_add(d.finite, y.finite), 0.5);
+    const grpo_dd half = grpo_dd_mul(grpo_dd_add(d.finite, y.finite), 0.5);
     return gspo_log_of_(d.infinite, grpo_dd_add(half, gspo_log_cosh(up.finite.hi < 0 ? down : up.finite)));
 }
 
 /* y', the interpolation of d and y; *slope_token, *slope_unit: its derivatives by d and by y */
 static gspo_log_ gspo_mixed_(const grpo_ratio_axis *a, gspo_log_ d, gspo_log_ y, double *slope_token, double *slope_unit) {
-    gspo_log_ x, z;
     if (a->interpolate == GRPO_INTERPOLATE_ARITHMETIC) return gspo_average_(d, y, slope_token, slope_unit);
     *slope_token = a->interpolate_token; *slope_unit = a->interpolate_level;
-    x = gspo_log_times_(d, a->interpolate_token);
-    z = gspo_log_times_(y, a->interpolate_level);
+    const gspo_log_ x = gspo_log_times_(d, a->interpolate_token);
+    const gspo_log_ z = gspo_log_times_(y, a->interpolate_level);
     return gspo_log_of_(x.infinite + z.infinite, grpo_dd_add(x.finite, z.finite));
 }
 
@@ -428,8 +413,7 @@ typedef struct { grpo_dd max; double rest; int64_t argmax; } gspo_lse_;
 /* of z = the work array, over one side; with_one: e^0 = 1 is added to the sum, and argmax is -1 if no z_i is above 0 */
 GRPO_COLD_ gspo_lse_ gspo_lse_of_(const gspo_group_ *g, gspo_side_ side, int with_one) {
     gspo_lse_ p;
-    grpo_sum sum;
-    memset(&sum, 0, sizeof sum);
+    grpo_sum sum = GRPO_NO_SUM_;
     p.max = grpo_dd_of_(0);
     p.argmax = -1;
     for (int64_t i = 0; i < g->n; i++) {
@@ -455,13 +439,10 @@ static double gspo_sign_of_infinite_(double score) { return grpo_is_finite(score
  * slope in which K is left is infinite */
 GRPO_COLD_ void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
     const double n = (double)g->n, others = n - 1;
-    grpo_sum sum, weighed, tilted;
+    grpo_sum sum = GRPO_NO_SUM_, weighed = GRPO_NO_SUM_, tilted = GRPO_NO_SUM_;
     grpo_dd mean, mean_tilt, e;
     double infinite = 0;
     int64_t i;
-    memset(&sum, 0, sizeof sum);
-    memset(&weighed, 0, sizeof weighed);
-    memset(&tilted, 0, sizeof tilted);
     for (i = 0; i < g->n; i++) {
         const double sign = gspo_sign_of_infinite_(g->score[i]);
         infinite += sign;
@@ -474,7 +455,7 @@ GRPO_COLD_ void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
     for (i = 0; i < g->n; i++) {
         const grpo_dd finite = grpo_is_finite(g->score[i]) ? gspo_score_(g, i) : grpo_dd_of_(0);
         const double tilt = s->beta * (g->share[i] - infinite);
-        e = grpo_dd_add(gspo_times_(grpo_dd_minus_(finite, mean), s->beta), grpo_dd_of_(-g->advantage[i]));
+        e = grpo_dd_add_double_(gspo_times_(grpo_dd_minus_(finite, mean), s->beta), -g->advantage[i]);
         g->value[i] = tilt != 0 ? HUGE_VAL : 0.5 * e.hi * e.hi / others;
         e = gspo_times_(e, g->coefficient[i]);
         gspo_set_work_(g, i, e);
@@ -493,11 +474,9 @@ GRPO_COLD_ void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
 /* one side of n members: F = log(1 + sum e^z)/n, z = -y/tau if A > 0, else y/tau */
 GRPO_COLD_ void gspo_logistic_lse_side_(gspo_group_ *g, gspo_side_ side, double tau) {
     const int positive = side == GSPO_PLUS_;
-    gspo_lse_ lse;
-    grpo_sum weight;
+    grpo_sum weight = GRPO_NO_SUM_;
     grpo_dd y;
     double value, n = 0;
-    memset(&weight, 0, sizeof weight);
     for (int64_t i = 0; i < g->n; i++) {
         if (!gspo_is_of_(g, side, i)) continue;
         y = gspo_score_(g, i);
@@ -505,7 +484,7 @@ GRPO_COLD_ void gspo_logistic_lse_side_(gspo_group_ *g, gspo_side_ side, double 
         grpo_sum_add_(&weight, g->coefficient[i]);
         n++;
     }
-    lse = gspo_lse_of_(g, side, 1);
+    gspo_lse_ lse = gspo_lse_of_(g, side, 1);
     value = (lse.max.hi + log1p(lse.rest)) / n;
     for (int64_t i = 0; i < g->n; i++) {
         if (!gspo_is_of_(g, side, i)) continue;
@@ -528,11 +507,10 @@ static void gspo_logistic_lse_(const grpo_surrogate *s, gspo_group_ *g) {
 
 /* F_i = e_i^2, e_i = z + y_i - reward_beta A_i: FlowRL (2509.15207) */
 GRPO_COLD_ void gspo_trajectory_balance_(const grpo_surrogate *s, gspo_group_ *g) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     grpo_dd e;
-    memset(&sum, 0, sizeof sum);
     for (int64_t i = 0; i < g->n; i++) {
-        e = grpo_dd_add(gspo_score_(g, i), grpo_dd_of_(g->log_partition));
+        e = grpo_dd_add_double_(gspo_score_(g, i), g->log_partition);
         e = grpo_dd_minus_(e, grpo_two_prod(s->reward_beta, g->advantage[i]));
         g->value[i] = e.hi * e.hi;
         g->slope[i] = grpo_times(2 * g->coefficient[i], e.hi);
@@ -551,21 +529,18 @@ static grpo_dd gspo_lead_(grpo_dd y_i, grpo_dd y_j, double beta) { return gspo_t
 GRPO_COLD_ grpo_logistic gspo_pair_loss_(const grpo_surrogate *s, const gspo_group_ *g, int64_t i, int64_t j) {
     const grpo_dd lead = gspo_lead_(gspo_score_(g, i), gspo_score_(g, j), s->beta);
     grpo_logistic f = { 0, 0 };
-    grpo_dd rest;
     if (s->kind != GRPO_SURROGATE_PAIRWISE_HINGE) return grpo_logistic_loss(lead);
-    rest = grpo_dd_minus_(grpo_dd_of_(s->hinge_margin), lead);
+    const grpo_dd rest = grpo_dd_minus_(grpo_dd_of_(s->hinge_margin), lead);
     if (rest.hi > 0) { f.value = rest.hi; f.slope = -1; }
     return f;
 }
 
 /* F_i = 1/P sum of the losses of the pairs that i wins; P: the number of pairs of the group.  Click (2306.03350) with the hinge */
 GRPO_COLD_ void gspo_pairwise_(const grpo_surrogate *s, gspo_group_ *g) {
-    grpo_sum value, slope;
     double pairs = 0;
     for (int64_t i = 0; i < g->n; i++) for (int64_t j = 0; j < g->n; j++) pairs += gspo_wins_(g->advantage, i, j, s->min_gap);
     for (int64_t i = 0; i < g->n; i++) {
-        memset(&value, 0, sizeof value);
-        memset(&slope, 0, sizeof slope);
+        grpo_sum value = GRPO_NO_SUM_, slope = GRPO_NO_SUM_;
         for (int64_t j = 0; j < g->n; j++) {
             if (gspo_wins_(g->advantage, i, j, s->min_gap)) {
                 const grpo_logistic f = gspo_pair_loss_(s, g, i, j);
@@ -587,22 +562,29 @@ static int64_t gspo_argmax_(const double *x, const double *low, int64_t n, doubl
     return best;
 }
 
+/* the work array: A/temperature, or beta y, less the largest of them */
+GRPO_COLD_ void gspo_set_work_to_advantages_(const grpo_surrogate *s, gspo_group_ *g) {
+    const int64_t best = gspo_argmax_(g->advantage, NULL, g->n, 1);
+    for (int64_t i = 0; i < g->n; i++)
+        gspo_set_work_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->advantage_temperature));
+}
+GRPO_COLD_ void gspo_set_work_to_scores_(const grpo_surrogate *s, gspo_group_ *g) {
+    const grpo_dd top = gspo_score_(g, gspo_argmax_(g->score, g->score_low, g->n, s->beta < 0 ? -1 : 1));
+    for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), top), s->beta));
+}
+
 /* F_i = -p_i log softmax(beta y)_i with p = softmax(work array), which is left in `share` */
 GRPO_COLD_ void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
     const double beta = s->beta;
-    gspo_lse_ lse;
-    grpo_sum sum;
-    grpo_dd top;
+    grpo_sum sum = GRPO_NO_SUM_;
     double weight, p;
-    memset(&sum, 0, sizeof sum);
-    lse = gspo_lse_of_(g, GSPO_ALL_, 0);
+    gspo_lse_ lse = gspo_lse_of_(g, GSPO_ALL_, 0);
     for (int64_t i = 0; i < g->n; i++) {
         g->share[i] = gspo_share_of_(g, &lse, i);
         grpo_sum_add_(&sum, grpo_times(g->coefficient[i], g->share[i]));
     }
     weight = grpo_sum_total_(&sum);
-    top = gspo_score_(g, gspo_argmax_(g->score, g->score_low, g->n, beta < 0 ? -1 : 1));
-    for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), top), beta));
+    gspo_set_work_to_scores_(s, g);
     lse = gspo_lse_of_(g, GSPO_ALL_, 0);
     for (int64_t i = 0; i < g->n; i++) {
         p = g->share[i];
@@ -613,9 +595,7 @@ GRPO_COLD_ void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
 
 /* p = softmax(A/tau) */
 static void gspo_softmax_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
-    int64_t i, best = gspo_argmax_(g->advantage, NULL, g->n, 1);
-    for (i = 0; i < g->n; i++)
-        gspo_set_work_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->advantage_temperature));
+    gspo_set_work_to_advantages_(s, g);
     gspo_cross_entropy_(s, g);
 }
 
@@ -694,10 +674,8 @@ GRPO_COLD_ void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g) {
 GRPO_COLD_ void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g) {
     const gspo_standard_ u = gspo_standard_of_(g, s->group_score_eps);
     const double beta = s->beta, n = (double)g->n;
-    grpo_sum sum, along;
+    grpo_sum sum = GRPO_NO_SUM_, along = GRPO_NO_SUM_;
     grpo_dd mean, tilt = { 0, 0 };
-    memset(&sum, 0, sizeof sum);
-    memset(&along, 0, sizeof along);
     for (int64_t i = 0; i < g->n; i++) {
         const grpo_dd z = gspo_z_score_(g, &u, i), e = grpo_dd_minus_(grpo_dd_of_(g->advantage[i]), gspo_times_(z, beta));
         const grpo_dd b = gspo_times_(gspo_times_(e, -2 * beta), g->coefficient[i]);
@@ -722,7 +700,6 @@ GRPO_COLD_ void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g) {
 GRPO_COLD_ double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g) {
     const double sign = s->length_decay < 0 ? -1 : 1;
     double least = HUGE_VAL, plus = 0;
-    gspo_lse_ lse;
     for (int64_t i = 0; i < g->n; i++) {
         g->value[i] = g->slope[i] = 0;
         if (!gspo_is_plus_(g, i)) continue;
@@ -731,7 +708,7 @@ GRPO_COLD_ double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g)
     }
     if (plus == 0 || plus == (double)g->n) return 0;
     for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, gspo_times_(grpo_dd_of_(sign * g->length[i] - least), -fabs(s->length_decay)));
-    lse = gspo_lse_of_(g, GSPO_PLUS_, 0);
+    gspo_lse_ lse = gspo_lse_of_(g, GSPO_PLUS_, 0);
     for (int64_t i = 0; i < g->n; i++) if (gspo_is_plus_(g, i)) g->share[i] = gspo_share_of_(g, &lse, i);
     return (double)g->n - plus;
 }
@@ -749,19 +726,15 @@ GRPO_COLD_ void gspo_discriminative_mean_(const grpo_surrogate *s, gspo_group_ *
 /* DisCO (2505.12366), DRPO (2510.04474): tau log mean_- e^(s/tau) = M + tau log((1 + rest)/n-), M the largest score of - */
 GRPO_COLD_ void gspo_discriminative_lse_(const grpo_surrogate *s, gspo_group_ *g) {
     const double minus = gspo_share_by_length_(s, g);
-    gspo_lse_ lse;
-    grpo_sum sum;
-    grpo_dd below;
-    double weight;
     if (minus == 0) return;
-    memset(&sum, 0, sizeof sum);
+    grpo_sum sum = GRPO_NO_SUM_;
     for (int64_t i = 0; i < g->n; i++) {
         gspo_set_work_(g, i, grpo_dd_div(gspo_score_(g, i), s->tau_neg));
         if (gspo_is_plus_(g, i)) grpo_sum_add_(&sum, grpo_times(g->coefficient[i], g->share[i]));
     }
-    weight = grpo_sum_value_(&sum);
-    lse = gspo_lse_of_(g, GSPO_MINUS_, 0);
-    below = grpo_two_prod(s->tau_neg, log((1 + lse.rest) / minus));
+    const double weight = grpo_sum_value_(&sum);
+    gspo_lse_ lse = gspo_lse_of_(g, GSPO_MINUS_, 0);
+    const grpo_dd below = grpo_two_prod(s->tau_neg, log((1 + lse.rest) / minus));
     for (int64_t i = 0; i < g->n; i++) {
         if (!gspo_is_plus_(g, i)) { g->slope[i] = grpo_times(weight, gspo_share_of_(g, &lse, i)); continue; }
         g->value[i] = grpo_times(g->share[i], grpo_dd_add(grpo_dd_minus_(gspo_score_(g, lse.argmax), gspo_score_(g, i)), below).hi);
@@ -772,11 +745,9 @@ GRPO_COLD_ void gspo_discriminative_lse_(const grpo_surrogate *s, gspo_group_ *g
 /* ConSPO (2605.12969), eqs. 8, 13: F_i = (t/n+) log(1 + S e^x), x = (s_M - s_i + m)/t, S = sum_- e^((s_j - s_M)/t), M the largest of - */
 GRPO_COLD_ void gspo_contrastive_(const grpo_surrogate *s, gspo_group_ *g) {
     const double t = s->contrast_temperature;
-    gspo_lse_ lse;
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     int64_t top = -1;
     double plus = 0, weight;
-    memset(&sum, 0, sizeof sum);
     for (int64_t i = 0; i < g->n; i++) {
         g->value[i] = g->slope[i] = 0;
         plus += gspo_is_plus_(g, i);
@@ -784,9 +755,9 @@ GRPO_COLD_ void gspo_contrastive_(const grpo_surrogate *s, gspo_group_ *g) {
     }
     if (plus == 0 || top < 0) return;
     for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, grpo_dd_div(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, top)), t));
-    lse = gspo_lse_of_(g, GSPO_MINUS_, 0);
+    gspo_lse_ lse = gspo_lse_of_(g, GSPO_MINUS_, 0);
     for (int64_t i = 0; i < g->n; i++) {
-        const grpo_dd gap = grpo_dd_add(grpo_dd_minus_(gspo_score_(g, top), gspo_score_(g, i)), grpo_dd_of_(s->contrast_margin));
+        const grpo_dd gap = grpo_dd_add_double_(grpo_dd_minus_(gspo_score_(g, top), gspo_score_(g, i)), s->contrast_margin);
         const grpo_dd x = grpo_dd_div(gap, t);
         const double S = 1 + lse.rest, e = grpo_exp(gap.hi > 0 ? grpo_dd_negative(x) : x);
         if (!gspo_is_plus_(g, i)) continue;
@@ -814,12 +785,10 @@ GRPO_COLD_ double gspo_binary_cross_entropy_(grpo_dd D, grpo_dd t) {
 /* DNO (2404.03715), algorithm 1 */
 GRPO_COLD_ void gspo_pairwise_soft_(const grpo_surrogate *s, gspo_group_ *g) {
     const double beta = s->beta, pairs = (double)g->n * ((double)g->n - 1);
-    grpo_sum value, slope;
     for (int64_t i = 0; i < g->n; i++) {
-        memset(&value, 0, sizeof value);
-        memset(&slope, 0, sizeof slope);
+        grpo_sum value = GRPO_NO_SUM_, slope = GRPO_NO_SUM_;
         for (int64_t j = 0; j < g->n; j++) {
-            const grpo_dd D = gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, j)), beta);
+            const grpo_dd D = gspo_lead_(gspo_score_(g, i), gspo_score_(g, j), beta);
             const grpo_dd t = grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[j]), s->advantage_temperature);
             const double gap = gspo_sigmoid_gap_(D, t);
             if (i == j) continue;
@@ -834,14 +803,12 @@ GRPO_COLD_ void gspo_pairwise_soft_(const grpo_surrogate *s, gspo_group_ *g) {
 
 /* replaces the work array, whose largest element must be 0, by its softmax, in double-double precision */
 GRPO_COLD_ void gspo_softmax_(gspo_group_ *g) {
-    grpo_sum sum;
-    grpo_dd whole;
-    memset(&sum, 0, sizeof sum);
+    grpo_sum sum = GRPO_NO_SUM_;
     for (int64_t i = 0; i < g->n; i++) {
         gspo_set_work_(g, i, grpo_exp_twice(gspo_work_(g, i)));
         grpo_sum_add_dd_(&sum, gspo_work_(g, i));
     }
-    whole = grpo_sum_dd_(&sum);
+    const grpo_dd whole = grpo_sum_dd_(&sum);
     for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, grpo_dd_quotient(gspo_work_(g, i), whole));
 }
 
@@ -868,15 +835,11 @@ static gspo_distance_ gspo_distance_of_(grpo_surrogate_kind kind, grpo_dd p, grp
 /* DMPO (2605.19461, its code): du_i/ds_j = beta u_i ([i = j] - u_j) */
 GRPO_COLD_ void gspo_softmax_distance_(const grpo_surrogate *s, gspo_group_ *g) {
     const double beta = s->beta;
-    const int64_t best = gspo_argmax_(g->advantage, NULL, g->n, 1), top = gspo_argmax_(g->score, g->score_low, g->n, beta < 0 ? -1 : 1);
-    grpo_sum sum;
-    double through;
-    memset(&sum, 0, sizeof sum);
-    for (int64_t i = 0; i < g->n; i++)
-        gspo_set_work_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->advantage_temperature));
+    grpo_sum sum = GRPO_NO_SUM_;
+    gspo_set_work_to_advantages_(s, g);
     gspo_softmax_(g);
     for (int64_t i = 0; i < g->n; i++) { g->share[i] = g->work[i]; g->share_low[i] = g->work_low[i]; }
-    for (int64_t i = 0; i < g->n; i++) gspo_set_work_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, top)), beta));
+    gspo_set_work_to_scores_(s, g);
     gspo_softmax_(g);
     for (int64_t i = 0; i < g->n; i++) {
         const gspo_distance_ m = gspo_distance_of_(s->kind, grpo_dd_pair_(g->share[i], g->share_low[i]), gspo_work_(g, i));
@@ -884,7 +847,7 @@ GRPO_COLD_ void gspo_softmax_distance_(const grpo_surrogate *s, gspo_group_ *g) 
         g->slope[i] = grpo_times(g->coefficient[i], grpo_times(g->work[i], m.slope));
         grpo_sum_add_(&sum, g->slope[i]);
     }
-    through = grpo_sum_total_(&sum);
+    const double through = grpo_sum_total_(&sum);
     for (int64_t i = 0; i < g->n; i++) g->slope[i] = grpo_times(beta, grpo_plus(g->slope[i], -grpo_times(g->work[i], through)));
 }
 
@@ -948,13 +911,11 @@ static gspo_preferences_ gspo_preference_arrays_(const grpo_run_ *r, int64_t g) 
 GRPO_COLD_ void gspo_set_old_score_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t i, gspo_group_ *x) {
     const double n = r->obj->ratio.level == GRPO_LEVEL_SEQUENCE_MEAN ? (double)s->count : 1;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    grpo_sum sum;
-    grpo_dd o;
-    memset(&sum, 0, sizeof sum);
+    grpo_sum sum = GRPO_NO_SUM_;
     while (grpo_next_(r, s, &c)) grpo_sum_add_(&sum, (double)r->batch->logp_old[c.t]);
     x->old_infinite[i] = (double)sum.neg_inf / n;
     sum.neg_inf = 0;
-    o = grpo_dd_div(grpo_sum_dd_(&sum), n);
+    const grpo_dd o = grpo_dd_div(grpo_sum_dd_(&sum), n);
     x->old[i] = o.hi; x->old_low[i] = o.lo;
 }
 
@@ -962,8 +923,7 @@ GRPO_COLD_ void gspo_set_old_score_(const grpo_run_ *r, const grpo_sequence_ *s,
 GRPO_NOINLINE_ double gspo_response_coefficient_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_ratio ratio, double *advantage) {
     grpo_walk_ walk = grpo_walk_from_(s->end);
     const grpo_token_ *k = &walk.token;
-    grpo_sum coefficient;
-    memset(&coefficient, 0, sizeof coefficient);
+    grpo_sum coefficient = GRPO_NO_SUM_;
     while (grpo_step_back_(r, s, s->begin, &walk)) {
         if (!k->counts) continue;
         *advantage = (double)r->advantage[k->t];                       /* backwards: ends with the first */
@@ -974,12 +934,11 @@ GRPO_NOINLINE_ double gspo_response_coefficient_(const grpo_run_ *r, const grpo_
 
 /* appends a response to the members: score, advantage, coefficient and length */
 GRPO_NOINLINE_ void gspo_gather_member_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_group_ *x) {
-    grpo_dd score;
     gspo_unit_ u;
     gspo_unit_at_(r, s, s->end, &u);
     x->coefficient[x->n] = gspo_response_coefficient_(r, s, u.ratio, &x->advantage[x->n]);
     if (r->obj->surrogate.kind == GRPO_SURROGATE_TILTED_CROSS_ENTROPY) gspo_set_old_score_(r, s, x->n, x);
-    score = grpo_ratio_log(u.ratio);
+    const grpo_dd score = grpo_ratio_log(u.ratio);
     x->score[x->n] = score.hi; x->score_low[x->n] = score.lo;
     x->length[x->n++] = (double)s->count;
 }
@@ -1001,7 +960,7 @@ GRPO_COLD_ void gspo_exponentiate_(const grpo_surrogate *s, gspo_group_ *x) {
     if (s->group_score == GRPO_GROUP_SCORE_LOG) return;
     if (standardised && x->n > 1 && grpo_is_finite(top) && fabs(top) > 700) x->shift = top;
     for (int64_t i = 0; i < x->n; i++) {
-        const grpo_dd w = grpo_exp_twice(grpo_dd_minus_(gspo_score_(x, i), grpo_dd_of_(x->shift)));
+        const grpo_dd w = grpo_exp_twice(grpo_dd_add_double_(gspo_score_(x, i), -x->shift));
         x->score[i] = w.hi; x->score_low[i] = w.lo;
     }
 }
@@ -1016,16 +975,14 @@ static void gspo_chain_(const grpo_surrogate *s, gspo_group_ *x) {
 GRPO_NOINLINE_ void gspo_gather_preferences_(const grpo_run_ *r, int64_t g, gspo_preferences_ *x) {
     const grpo_batch *b = r->batch;
     const int free_of_ref = r->obj->penalty.preference_score == GRPO_PREFERENCE_SCORE_REFERENCE_FREE;
-    grpo_sum sum;
-    grpo_dd score;
-    int64_t i;
-    for (x->n = 0, i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+    x->n = 0;
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         const grpo_sequence_ s = grpo_sequence_at_(r->obj, b, i);
         grpo_cursor_ c = grpo_cursor_of_(s.begin, s.end);
+        grpo_sum sum = GRPO_NO_SUM_;
         if (s.count == 0) continue;
-        memset(&sum, 0, sizeof sum);
         while (grpo_next_(r, &s, &c)) grpo_sum_add_diff_(&sum, (double)b->logp[c.t], free_of_ref ? 0 : (double)b->logp_ref[c.t]);
-        score = grpo_dd_div(grpo_sum_dd_(&sum), (double)s.count);
+        const grpo_dd score = grpo_dd_div(grpo_sum_dd_(&sum), (double)s.count);
         x->score[x->n] = score.hi; x->score_low[x->n] = score.lo;
         x->reward[x->n] = (double)b->reward[i];
         x->tokens[x->n++] = (double)s.count;
@@ -1044,9 +1001,8 @@ GRPO_COLD_ grpo_logistic gspo_preference_loss_(const grpo_penalty *p, const gspo
 /* adds the losses of all pairs to the report, and sets the slopes */
 GRPO_COLD_ void gspo_compare_pairs_(const grpo_run_ *r, const gspo_preferences_ *x) {
     const grpo_penalty *p = &r->obj->penalty;
-    grpo_sum slope;
     for (int64_t i = 0; i < x->n; i++) {
-        memset(&slope, 0, sizeof slope);
+        grpo_sum slope = GRPO_NO_SUM_;
         for (int64_t j = 0; j < x->n; j++) {
             if (gspo_wins_(x->reward, i, j, p->preference_min_gap)) {
                 const grpo_logistic f = gspo_preference_loss_(p, x, i, j);
@@ -1131,7 +1087,7 @@ static void gspo_add_through_(const grpo_token_ *token, gspo_unit_ *u, const gsp
         const double y = grpo_over_own_(token, grpo_times(x->slope_unit, each[k]));
         if (y == 0) continue;
         u->any_through = 1;
-        grpo_sum_add_(&u->through, u->map.prefix && u->map.mean ? y / (double)u->count : y);
+        grpo_sum_add_(&u->through, u->prefix && u->mean ? y / (double)u->count : y);
     }
 }
 
@@ -1139,8 +1095,8 @@ static void gspo_add_through_(const grpo_token_ *token, gspo_unit_ *u, const gsp
 static double gspo_slope_through_unit_(const gspo_unit_ *u, const gspo_ratio_ *x, double through) {
     gspo_log_ d;
     if (!x->passes || through == 0) return 0;
-    if (u->map.prefix || !u->map.mean) return through;
-    if (!u->map.power_mean) return through / (double)u->count;
+    if (u->prefix || !u->mean) return through;
+    if (!u->power_mean) return through / (double)u->count;
     d = gspo_minus_(x->d, u->y);
     return d.infinite == 0 ? grpo_times(through, grpo_exp(grpo_dd_mul(d.finite, u->power))) / (double)u->count : 0;
 }
@@ -1184,11 +1140,11 @@ static void gspo_walk_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *
         x = gspo_ratio_at_(r, u, k->t, &own);
         gspo_terms_at_(r, s, k, x, &m);
         if (pass & GSPO_FORWARD_) grpo_take_token_(r, s, k, x->ratio, &m.policy, &m.penalty);
-        if (pass & (u->map.prefix ? GSPO_BACKWARD_ : GSPO_FORWARD_)) gspo_add_through_(k, u, x, &m);
-        if (u->map.prefix) through = u->any_through ? grpo_sum_total_(&u->through) : 0;
-        if (pass == GSPO_BACKWARD_ || (pass == GSPO_BOTH_ && (u->map.prefix || !u->any_through)))
+        if (pass & (u->prefix ? GSPO_BACKWARD_ : GSPO_FORWARD_)) gspo_add_through_(k, u, x, &m);
+        if (u->prefix) through = u->any_through ? grpo_sum_total_(&u->through) : 0;
+        if (pass == GSPO_BACKWARD_ || (pass == GSPO_BOTH_ && (u->prefix || !u->any_through)))
             gspo_write_gradient_(r, s, u, k, x, &m, through);
-        if (u->map.prefix) gspo_shorten_prefix_(r, u, x);
+        if (u->prefix) gspo_shorten_prefix_(r, u, x);
     }
 }
 
@@ -1225,12 +1181,10 @@ static void gspo_take_term_(const grpo_run_ *r, const grpo_sequence_ *s, const g
 
 /* the same for a unit whose tokens have different advantages */
 static void gspo_take_terms_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u) {
-    double through;
-    grpo_sum sum;
-    memset(&sum, 0, sizeof sum);
+    grpo_sum sum = GRPO_NO_SUM_;
     for (int64_t t = u->span.begin; u->same.slope_unit != 0 && t < u->span.end; t++)
         if (grpo_is_unmasked_(r->batch, t)) grpo_sum_add_(&sum, grpo_times(u->same.slope_unit, gspo_uniform_term_(r, s, u, t).d_log_ratio));
-    through = grpo_sum_total_(&sum);
+    const double through = grpo_sum_total_(&sum);
     for (int64_t t = u->span.begin; t < u->span.end; t++) {
         const grpo_span_ one = { t, t + 1 };
         if (!grpo_is_unmasked_(r->batch, t)) grpo_skip_token_(r, t);
@@ -1244,13 +1198,12 @@ GRPO_NOINLINE_ int gspo_take_by_block_(const grpo_run_ *r, const grpo_sequence_ 
     const int may = r->block && r->advantage && r->needs_ratio && s->coefficient != 0 && s->evenly_weighted && !s->truncated;
     int64_t others = 0;
     const int64_t t = may ? gspo_first_token_(r, span, &others) : -1;
-    grpo_term term;
     gspo_unit_ u;
     if (t < 0 || ((others || s->group->value) && grpo_clips_token_ratios_(&r->obj->ratio))) return 0;
     gspo_unit_open_(r, span.begin, span.end, &u);
     if (!gspo_sum_blocks_(r, s, (double)r->advantage[t], &u)) return 0;
     gspo_unit_close_(r, &u);
-    term = gspo_uniform_term_(r, s, &u, t);
+    const grpo_term term = gspo_uniform_term_(r, s, &u, t);
     if (s->correction.value != 1 && (others || term.d_logp != 0)) return 0;      /* (v u A) l is not v (u A l) to the bit */
     if (others && !s->group->value) gspo_take_terms_(r, s, &u);
     else {
@@ -1273,7 +1226,7 @@ static int gspo_take_by_block_(const grpo_run_ *r, const grpo_sequence_ *s, grpo
 GRPO_NOINLINE_ void gspo_evaluate_unit_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ *walk) {
     grpo_walk_ from = *walk;
     gspo_walk_(r, s, u, walk, r->out.dlogp ? GSPO_BOTH_ : GSPO_FORWARD_, 0);
-    if (r->out.dlogp && u->any_through && !u->map.prefix) gspo_walk_(r, s, u, &from, GSPO_BACKWARD_, grpo_sum_total_(&u->through));
+    if (r->out.dlogp && u->any_through && !u->prefix) gspo_walk_(r, s, u, &from, GSPO_BACKWARD_, grpo_sum_total_(&u->through));
 }
 
 /* evaluates the last unit that is not done yet, token by token */
@@ -1306,16 +1259,14 @@ static grpo_method_ gspo_method_(const grpo_objective *obj, const grpo_batch *ba
 grpo_status gspo_loss_check(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                             const grpo_totals *totals, const grpo_output *out, const grpo_partial *partial) {
     grpo_scales scales;
-    grpo_method_ how;
-    int needs;
     grpo_status st = grpo_objective_check(obj);
     if (!st) st = grpo_check_layout_(batch);
     if (st) return st;
-    needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
+    const int needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
     st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ADVANTAGE_);
     if (!st && (needs & GRPO_NEED_CLIPS_)) st = grpo_check_dual_(&obj->surrogate, batch);
     if (st) return st;
-    how = gspo_method_(obj, batch);
+    grpo_method_ how = gspo_method_(obj, batch);
     st = grpo_check_scratch_(out, &how);
     if (st) return st;
     return grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
