@@ -1517,7 +1517,7 @@ static grpo_dd grpo_dd_round_96_(grpo_dd x) {
     if (x.lo == 0) return x;
     frexp(x.hi, &e);
     if (e < -900) return grpo_dd_of_(x.hi);
-    const double big = ldexp(3, e - 96 + 51);                                        /* its last bit is 2^(e - 96) */
+    const double big = ldexp(3, e - 96 + 51);                           /* its last bit is 2^(e - 96) */
     return grpo_two_sum(x.hi, (big + x.lo) - big);
 }
 
