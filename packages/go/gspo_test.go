@@ -74,7 +74,7 @@ func TestPlanted(t *testing.T) {
 	c := usual()[0]
 	low := c.Setting("surrogate.eps_low")
 	report := c.Report(gspo(c, low, low), 64)
-	if !strings.Contains(report, "known mistake CLIP-02a") || !strings.Contains(report, "The upper epsilon never arrives") {
+	if !strings.Contains(report, "known mistake CLIP-02a") || !strings.Contains(report, "The upper epsilon is not passed on") {
 		t.Error(report)
 	}
 }

@@ -30,7 +30,7 @@ for (const c of usual)
 
 test("a planted mistake is named", () => {
   const low = setting(usual[0], "surrogate.eps_low"), text = report(usual[0], gspo(usual[0], low, low));
-  assert.match(text, /known mistake CLIP-02a: .*The upper epsilon never arrives/);
+  assert.match(text, /known mistake CLIP-02a: .*The upper epsilon is not passed on/);
   assert.throws(() => cases("gsop"), /no vectors gsop/);
 });
 

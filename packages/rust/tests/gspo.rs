@@ -59,7 +59,7 @@ fn planted() {
     let answer = gspo(case, low, low);
     let report = case.report(&answer, 64.0);
     assert!(
-        report.contains("known mistake CLIP-02a") && report.contains("The upper epsilon never arrives"),
+        report.contains("known mistake CLIP-02a") && report.contains("The upper epsilon is not passed on"),
         "{}",
         report
     );
