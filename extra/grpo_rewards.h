@@ -276,11 +276,11 @@ static grpo_status grpo_check_cost_(const grpo_cost *c, int64_t begin, int64_t e
     return st;
 }
 
-/* a x/most for 0 <= x <= most, most > 0, without an underflow before the result's */
-static grpo_dd grpo_share_of_(grpo_dd a, double x, double most) {
-    int e_x, e_most;
-    x = frexp(x, &e_x); most = frexp(most, &e_most);
-    return grpo_dd_scaled_(grpo_dd_div(grpo_dd_mul(a, x), most), e_x - e_most);
+/* a x/(b c) for b, c > 0, without an underflow before the result's */
+static grpo_dd grpo_quotient_apart_(grpo_dd a, double x, double b, double c) {
+    int e_x, e_b, e_c;
+    x = frexp(x, &e_x); b = frexp(b, &e_b); c = frexp(c, &e_c);
+    return grpo_dd_scaled_(grpo_dd_div(grpo_dd_div(grpo_dd_mul(a, x), b), c), e_x - e_b - e_c);
 }
 
 static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c, grpo_real *reward) {
@@ -297,7 +297,7 @@ static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c,
     for (int64_t i = begin; i < end; i++) {
         cost = grpo_dd_of_(0);
         for (k = 0; k < 3; k++)
-            if (most[k] > 0) cost = grpo_dd_add(cost, grpo_share_of_(grpo_dd_mul(mean, coefs[k]), arrays[k][i], most[k]));
+            if (most[k] > 0) cost = grpo_dd_add(cost, grpo_quotient_apart_(grpo_dd_mul(mean, coefs[k]), arrays[k][i], most[k], 1));
         grpo_put_(reward, i, grpo_dd_minus_(grpo_dd_of_((double)b->reward[i]), cost).hi, &overflow);
     }
 }
@@ -466,7 +466,7 @@ grpo_status grpo_entity_reward(const grpo_batch *batch, const double *found, con
     for (int64_t g = 0; g < batch->n_groups; g++) {
         const double most = grpo_largest_(found, batch->group_begin[g], batch->group_begin[g + 1]);
         for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            double share = most > 0 ? grpo_share_of_(grpo_dd_of_(alpha), found[i], most).hi : 0;
+            double share = most > 0 ? grpo_quotient_apart_(grpo_dd_of_(alpha), found[i], most, 1).hi : 0;
             grpo_put_(reward, i, invalid[i] ? 0 : correct[i] ? 1 : share, &overflow);
         }
     }
@@ -640,17 +640,10 @@ grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t
     return GRPO_OK;
 }
 
-/* x/a/b, without an underflow before the result's */
-static grpo_dd grpo_twice_divided_(double x, double a, double b) {
-    int e_x, e_a, e_b;
-    x = frexp(x, &e_x); a = frexp(a, &e_a); b = frexp(b, &e_b);
-    return grpo_dd_scaled_(grpo_dd_div(grpo_dd_div(grpo_dd_of_(x), a), b), e_x - e_a - e_b);
-}
-
 static double grpo_shape_(grpo_shape_form form, double length, double peak, double max) {
     const grpo_dd one = grpo_dd_of_(1), x = grpo_dd_div(grpo_dd_of_(length), max);
     const int beyond = grpo_dd_exceeds(grpo_dd_minus_(x, grpo_dd_of_(peak)), 0);
-    grpo_dd y = grpo_twice_divided_(length, max, peak), rest;
+    grpo_dd y = grpo_quotient_apart_(one, length, max, peak), rest;
     if (form == GRPO_SHAPE_TRIANGLE && beyond) y = grpo_dd_minus_(grpo_dd_of_(2), y);
     if (form == GRPO_SHAPE_TRIANGLE) return y.hi > 0 ? y.hi : 0;
     if (beyond) {
