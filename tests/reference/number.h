@@ -103,8 +103,12 @@ static inline reference_real ref_log_mean_exp(const reference_real *x, int64_t n
 /* log Gamma(x) by Stirling's series at x + 200 or more */
 static inline reference_real ref_log_gamma(reference_real x) {
     const reference_real half_log_two_pi = ref_ln((reference_real)6.283185307179586232 + 2.4492935982947064e-16) / 2;
-    reference_real below = 0, y;
-    for (; x < 200; x++) below += ref_ln(x);
+    reference_real product = 1, below = 0, y;
+    for (; x < 200; x++) {
+        product *= x;
+        if (product > 1e300) { below += ref_ln(product); product = 1; }        /* a logarithm for many factors: it is what takes time */
+    }
+    below += ref_ln(product);
     y = 1 / (x * x);
     y = (1 - y * (1 / (reference_real)30 - y * (1 / (reference_real)105 - y * (1 / (reference_real)140 - y * (1 / (reference_real)99
         - y * (691 / (reference_real)30030)))))) / (12 * x);
