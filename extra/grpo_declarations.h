@@ -515,6 +515,7 @@ typedef struct {
 grpo_status grpo_context_check(const grpo_objective *obj);
 int grpo_context_rounds(const grpo_objective *obj);
 int grpo_context_needs_groups(const grpo_objective *obj);
+int grpo_context_needs_moments(const grpo_objective *obj);
 grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const
     grpo_response *whole, grpo_response *part);
 void grpo_context_add(grpo_response *into, const grpo_response *from, int64_t n);
@@ -1126,6 +1127,7 @@ grpo_dd gspo_log_ratio_f64(const double *logp, const double *logp_old, const uin
 grpo_status grpo_context_check_f64(const grpo_objective *obj);
 int grpo_context_rounds_f64(const grpo_objective *obj);
 int grpo_context_needs_groups_f64(const grpo_objective *obj);
+int grpo_context_needs_moments_f64(const grpo_objective *obj);
 grpo_status grpo_context_measure_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
     const grpo_response *whole, grpo_response *part);
 void grpo_context_add_f64(grpo_response *into, const grpo_response *from, int64_t n);
