@@ -34,6 +34,8 @@
  * as the whole, except that the report counts groups differently.  Otherwise each has the batch of all responses of its groups, with length
  * 0 for those that are not in it, and is a "rank" in the sense above.  A is computed beforehand, from the whole groups, in both cases.
  *
+ * examples/cuts.c does all of this; examples/cuts.md says which cut is right for which objective.
+ *
  * Supported ratios are those of the token and of the response (ratio.level token, sequence_mean, sequence_sum, sequence_clipped_mean);
  * weights and rejection pooled over the response, off_policy_mask and divisors by length are those of the whole response.  Choices that
  * depend on a token's position in its response, on segments or on other responses of its group are refused with GRPO_WHOLE_RESPONSE: gather
