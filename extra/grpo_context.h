@@ -23,6 +23,9 @@
  *     if (!st) st = grpo_context_backward(&obj, &batch, advantage, whole, through, &out, &partial);
  *     // the partials, merged over all ranks with grpo_partial_merge, give the report of the whole; out.dlogp is of the tokens on this rank
  *
+ * If through is not summed, or the last call is missing, loss and report are right and the gradient is wrong wherever the ratio is pooled
+ * over the response: no call can tell.
+ *
  * The sums are exact and integers: neither the split nor the order of ranks changes a bit of loss, gradient or report.
  *
  * Micro-batches add their totals before the first of them is evaluated, and the records that totals are added from ask for batch.logp.  But
