@@ -814,7 +814,7 @@ static void added_up(in_parts *n, const setup *s) {
     for (int k = 0; k < 2; k++) half[k].totals = n->totals;
     for (int g = 0; g < PROMPTS; g++) check(!evaluate_part(&s->obj, &s->b, s->A, g, &half[g % 2]), "a part");
     for (size_t at = 0; at < sizeof n->partial; at += sizeof(int64_t)) {
-        int64_t x[2];
+        uint64_t x[2];                                                 /* doubles' bits may overflow: they wrap around */
         for (int k = 0; k < 2; k++) memcpy(&x[k], (char *)&half[k].partial + at, sizeof x[k]);
         x[0] += x[1];
         memcpy((char *)&n->partial + at, x, sizeof x[0]);
