@@ -221,7 +221,8 @@ static void measure(const grpo_objective *o, const part p[RANKS], const answer *
     ask(grpo_context_totals_add(o, &b, x->whole, totals));                          /* once for the context group */
 }
 
-static void evaluate_pieces(const grpo_objective *o, const part p[RANKS], const grpo_totals *totals, records *x, answer *a,
+/* in_turn: every response is whole in its part, so that its sum `through` is complete there, and no part waits for the next one */
+static void evaluate_pieces(const grpo_objective *o, const part p[RANKS], const grpo_totals *totals, records *x, answer *a, int in_turn,
                             grpo_partial *merged) {
     static grpo_sum own[RESPONSES];
     grpo_partial partial[RANKS];
@@ -231,23 +232,24 @@ static void evaluate_pieces(const grpo_objective *o, const part p[RANKS], const 
     for (int c = 0; c < RANKS; c++) {
         const grpo_batch b = view(&p[c]);
         ask(grpo_context_loss_add(o, &b, a->advantage, x->whole, totals, &out, c == 0, &partial[c], own));
-        grpo_context_add_sums(x->through, own, p[c].n);                             /* MPI_Allreduce over the context group */
+        if (in_turn) ask(grpo_context_backward(o, &b, a->advantage, x->whole, own, &out, &partial[c]));
+        else grpo_context_add_sums(x->through, own, p[c].n);                        /* MPI_Allreduce over the context group */
     }
     for (int c = 0; c < RANKS; c++) {
         const grpo_batch b = view(&p[c]);
-        ask(grpo_context_backward(o, &b, a->advantage, x->whole, x->through, &out, &partial[c]));
+        if (!in_turn) ask(grpo_context_backward(o, &b, a->advantage, x->whole, x->through, &out, &partial[c]));
         ask(grpo_partial_merge(merged, &partial[c]));                               /* over all ranks */
     }
 }
 
 /* passes 3 and 4 of `parts` micro-batches, each on the ranks of a context group */
-static void in_pieces(const grpo_objective *o, part p[][RANKS], int parts, answer *a) {
+static void in_pieces(const grpo_objective *o, part p[][RANKS], int parts, int in_turn, answer *a) {
     static records x[MICRO];
     grpo_totals totals;
     grpo_partial merged;
     memset(&totals, 0, sizeof totals); memset(&merged, 0, sizeof merged);
     for (int k = 0; k < parts; k++) measure(o, p[k], a, &x[k], &totals);
-    for (int k = 0; k < parts; k++) evaluate_pieces(o, p[k], &totals, &x[k], a, &merged);
+    for (int k = 0; k < parts; k++) evaluate_pieces(o, p[k], &totals, &x[k], a, in_turn, &merged);
     finish(&totals, &merged, a);
 }
 
@@ -286,10 +288,10 @@ static int cut_in_all_ways(const grpo_objective *o, const answer *whole, int qui
         other += show("three micro-batches of any responses by length, on two ranks", same(whole, &cut), quiet);
     }
     if (!in_one) {
-        in_pieces(o, piece, MICRO, &cut);
+        in_pieces(o, piece, MICRO, 0, &cut);
         other += show("three micro-batches, every response cut over two ranks", same(whole, &cut), quiet);
         cut_groups(piece[0]);
-        in_pieces(o, piece, 1, &cut);
+        in_pieces(o, piece, 1, 1, &cut);
         other += show("two micro-batches of any responses that know their groups", same(whole, &cut), quiet);
     }
     if (!quiet && needs_groups) puts("  its loss depends on groups: any responses as groups of their own give another one");

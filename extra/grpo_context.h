@@ -35,7 +35,9 @@
  * Micro-batches may split a group.  If the loss does not depend on groups (grpo_context_needs_groups is 0: most objectives) each has any
  * whole responses, each as a group of its own, and grpo_totals_add, gspo_loss_add and grpo_partial_merge are all that is needed: same bits
  * as the whole, except that the report counts groups differently.  Otherwise each has the batch of all responses of its groups, with length
- * 0 for those that are not in it, and is a "rank" in the sense above.  A is computed beforehand, from the whole groups, in both cases.
+ * 0 for those that are not in it, and is a "rank" in the sense above; but as each response is whole in its part, its sum of through is
+ * complete there, and one part is done before the next begins, once all have been measured.  A is computed beforehand, from the whole
+ * groups, in both cases.
  *
  * examples/cuts.c does all of this; examples/cuts.md says which cut is right for which objective.
  *
