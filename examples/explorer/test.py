@@ -150,6 +150,7 @@ def check_evidence():
     out = dumped("a=cispo&b=cispo&b.surrogate.weight_max=3", 1200)
     sides = [re.sub(r"<[^>]+>", " ", part) for part in out.split('id="about-')[1:3]]
     words = [("What it is: paper." in side, re.search(r"surrogate.weight_max = \d\s+chosen here", side) is not None) for side in sides]
+    verdict("every row is under its heading of OBJECTIVES.md", "<optgroup" in out and "Not in OBJECTIVES.md" not in out.split("<script>")[0])
     verdict("what a row is, and what was chosen here, but not of a field that was changed", words == [(True, True), (True, False)], str(words))
 
 
