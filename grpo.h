@@ -3385,8 +3385,8 @@ GRPO_FN double grpo_difficulty(double part, double whole, double low, double hig
     const grpo_dd x = grpo_dd_mul(off, slope);
     const int falling = x.hi > 0;
     const grpo_dd e = grpo_exp_twice(falling ? grpo_dd_negative(x) : x);         /* e^-|x| */
-    const grpo_dd near = grpo_dd_quotient(one, grpo_dd_add(one, e)), far = grpo_dd_product(e, near);
-    return grpo_dd_add(grpo_dd_mul(falling ? near : far, low), grpo_dd_mul(falling ? far : near, high)).hi;
+    const grpo_dd larger = grpo_dd_quotient(one, grpo_dd_add(one, e)), smaller = grpo_dd_product(e, larger);
+    return grpo_dd_add(grpo_dd_mul(falling ? larger : smaller, low), grpo_dd_mul(falling ? smaller : larger, high)).hi;
 }
 
 /* T^-p of Delta L (2509.07558), T >= 1 */
@@ -3621,19 +3621,19 @@ GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double sha
     return grpo_term_of_(-advantage * g.value, -advantage * g.slope, 0);
 }
 
-/* -A w + |A| off far/2 and its derivative w (-A + |A| far), with v = w, off = w - 1, and far as below.  The two terms may cancel and off
- * may be small beside w, so all are in double-double */
-GRPO_NOINLINE_FN_ grpo_term grpo_quadratic_from_(double advantage, grpo_term t, grpo_dd v, grpo_dd off, grpo_dd far) {
+/* -A w + |A| off pull/2 and its derivative w (-A + |A| pull), with v = w, off = w - 1, and pull as below.  The two terms may cancel, and
+ * off may be small beside w, so all are in double-double */
+GRPO_NOINLINE_FN_ grpo_term grpo_quadratic_from_(double advantage, grpo_term t, grpo_dd v, grpo_dd off, grpo_dd pull) {
     const double size = fabs(advantage);
-    grpo_dd x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5);
+    grpo_dd x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), pull), 0.5);
     if (grpo_is_finite(x.hi) && grpo_is_finite(t.value)) t.value = grpo_dd_add(x, grpo_dd_mul(v, -advantage)).hi;
-    else t.value = grpo_times(size, grpo_dd_add(grpo_dd_mul(grpo_dd_product(off, far), 0.5), advantage > 0 ? grpo_dd_negative(v) : v).hi);
-    x = grpo_dd_add_double_(grpo_dd_mul(far, size), -advantage);
+    else t.value = grpo_times(size, grpo_dd_add(grpo_dd_mul(grpo_dd_product(off, pull), 0.5), advantage > 0 ? grpo_dd_negative(v) : v).hi);
+    x = grpo_dd_add_double_(grpo_dd_mul(pull, size), -advantage);
     t.d_log_ratio = grpo_is_finite(x.hi) ? grpo_dd_product(v, x).hi : grpo_times(v.hi, x.hi);
     return t;
 }
 
-/* far = (w - 1)/eps: CFPO (2601.22801) */
+/* pull = (w - 1)/eps: CFPO (2601.22801) */
 GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
     grpo_term t = grpo_ratio_term(w, advantage);
     if (eps == HUGE_VAL) return t;
@@ -3643,20 +3643,20 @@ GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
     return grpo_quadratic_from_(advantage, t, v, off, grpo_dd_div(off, eps));
 }
 
-/* far = p (w - 1)/eps.  Where w overflows and p w may not: p (w - 1)^2 = p w^2 - 2 p w + p without its last term, as w (p w) - 2 (p w) */
+/* pull = p (w - 1)/eps.  Where w overflows and p w may not: p (w - 1)^2 = p w^2 - 2 p w + p without its last term, as w (p w) - 2 (p w) */
 GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old) {
     const double size = fabs(advantage);
     const grpo_dd y = grpo_ratio_log(w), x = grpo_dd_of_(logp_old), A = grpo_dd_of_(advantage);
     const grpo_dd v = grpo_exp_twice(y), off = grpo_dd_add_double_(v, -1), p = grpo_exp_twice(x);
     const grpo_dd q = w.value > 2 ? grpo_exp_twice(grpo_dd_add_double_(y, logp_old)) : p;      /* p w; not used where w <= 2 */
     grpo_term t = grpo_ratio_term(w, advantage);
-    grpo_dd far = { 0, 0 }, half;
+    grpo_dd pull = { 0, 0 }, half;
     if (eps == HUGE_VAL || logp_old == -HUGE_VAL) return t;
-    if (off.hi != 0) far = grpo_dd_div(w.value > 2 ? grpo_dd_minus_(q, p) : grpo_dd_product(p, off), eps);
-    if (w.value < HUGE_VAL) return grpo_quadratic_from_(advantage, t, v, off, far);
+    if (off.hi != 0) pull = grpo_dd_div(w.value > 2 ? grpo_dd_minus_(q, p) : grpo_dd_product(p, off), eps);
+    if (w.value < HUGE_VAL) return grpo_quadratic_from_(advantage, t, v, off, pull);
     half = grpo_dd_mul(grpo_dd_div(grpo_dd_mul(q, 0.5), eps), size);
     t.value = grpo_plus(grpo_times(w.value, grpo_dd_minus_(half, A).hi), -2 * half.hi);
-    t.d_log_ratio = grpo_times(w.value, grpo_dd_minus_(grpo_dd_mul(far, size), A).hi);
+    t.d_log_ratio = grpo_times(w.value, grpo_dd_minus_(grpo_dd_mul(pull, size), A).hi);
     return t;
 }
 
@@ -4883,67 +4883,69 @@ GRPO_COLD_ void grpo_report_ref_(grpo_partial *p, double l, double ref) {
 /* ---- the report from its sums ------------------------------------------------------------------------------------------------------ */
 static double grpo_fraction_(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
-GRPO_COLD_ double grpo_note_overflow_(double x, grpo_report *r) {
-    if (!grpo_is_finite(x)) r->overflow = 1;
-    return x;
-}
-
-GRPO_COLD_ double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r) {      /* (a + b)/divisor */
+/* (a + b)/divisor; b NULL: 0 */
+GRPO_COLD_ double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor) {
     grpo_sum s = *a;
     if (b) grpo_sum_merge_(&s, b);
     const double total = grpo_sum_total_(&s);
-    if (grpo_is_finite(total) || s.pos_inf || s.neg_inf) return grpo_note_overflow_(total, r) / divisor;
+    if (grpo_is_finite(total) || s.pos_inf || s.neg_inf) return total / divisor;
     grpo_sum_carry_(&s);                                    /* the sum overflows, the mean may not: divide 2^-64 of the sum */
     for (int k = 0; k < GRPO_SUM_LIMBS; k++) s.limb[k] = k + 2 < GRPO_SUM_LIMBS ? s.limb[k + 2] : 0;
-    return grpo_note_overflow_(ldexp(grpo_sum_value_(&s) / divisor, 64), r);
+    return ldexp(grpo_sum_value_(&s) / divisor, 64);
 }
 
 /* the likelihood and preference terms of the loss, which are not divided by the aggregation's divisor */
-GRPO_COLD_ double grpo_auxiliary_loss_(const grpo_partial *p, grpo_report *r) {
+GRPO_COLD_ double grpo_auxiliary_loss_(const grpo_partial *p) {
     const double likelihood = grpo_times(p->scales.nll, grpo_sum_total_(&p->sum[GRPO_SUM_NLL]));
-    return grpo_note_overflow_(grpo_plus(likelihood, grpo_times(p->scales.preference, grpo_sum_total_(&p->sum[GRPO_SUM_PREFERENCE]))), r);
+    return grpo_plus(likelihood, grpo_times(p->scales.preference, grpo_sum_total_(&p->sum[GRPO_SUM_PREFERENCE])));
+}
+
+/* 1 if a number of the report is infinite.  ratio_max is so only if ratio_mean is */
+GRPO_COLD_ int grpo_report_overflows_(const grpo_report *r) {
+    const double numbers[] = { r->loss, r->policy_loss, r->penalty_loss, r->approx_kl_k1, r->approx_kl_k3, r->kl_k1, r->kl_k2, r->kl_k3,
+                               r->entropy, r->ratio_mean, r->rollout_is_mean };
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) if (!grpo_is_finite(numbers[k])) return 1;
+    return 0;
 }
 
 void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     const grpo_sum *s = p->sum;
-    double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1, sum, squares, aux;
-    double factor = p->scales.factor != 0 ? p->scales.factor : 1;
+    const double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1;
+    const double factor = p->scales.factor != 0 ? p->scales.factor : 1, aux = grpo_auxiliary_loss_(p);
+    const double sum = grpo_sum_total_(&s[GRPO_SUM_RATIO]), squares = grpo_sum_total_(&s[GRPO_SUM_RATIO_SQUARED]);
     memset(r, 0, sizeof *r);
-    r->overflow = p->overflow;
-    aux = grpo_auxiliary_loss_(p, r);
-    r->loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_POLICY], &s[GRPO_SUM_PENALTY], divisor, r), aux);
-    r->policy_loss = factor * grpo_total_over_(&s[GRPO_SUM_POLICY], NULL, divisor, r);
-    r->penalty_loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_PENALTY], NULL, divisor, r), aux);
+    r->loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_POLICY], &s[GRPO_SUM_PENALTY], divisor), aux);
+    r->policy_loss = factor * grpo_total_over_(&s[GRPO_SUM_POLICY], NULL, divisor);
+    r->penalty_loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_PENALTY], NULL, divisor), aux);
     r->tokens = p->tokens; r->sequences = p->sequences; r->groups = p->groups;
     r->masked_tokens = p->masked_tokens; r->rejected_tokens = p->rejected_tokens; r->degenerate_groups = p->degenerate_groups;
     r->clip_fraction_low = grpo_fraction_(p->clips[GRPO_CLIP_LOW], p->tokens);
     r->clip_fraction_high = grpo_fraction_(p->clips[GRPO_CLIP_HIGH], p->tokens);
     r->clip_fraction_dual = grpo_fraction_(p->clips[GRPO_CLIP_DUAL], p->tokens);
     r->clip_fraction = grpo_fraction_(p->clips[GRPO_CLIP_LOW] + p->clips[GRPO_CLIP_HIGH] + p->clips[GRPO_CLIP_DUAL], p->tokens);
-    r->approx_kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_APPROX_KL_K1]), r) / n;
-    r->approx_kl_k3 = grpo_total_over_(&s[GRPO_SUM_APPROX_KL_K3], NULL, n, r);
-    r->kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_KL_K1]), r) / n;
-    r->kl_k2 = grpo_total_over_(&s[GRPO_SUM_KL_K2], NULL, n, r);
-    r->kl_k3 = grpo_total_over_(&s[GRPO_SUM_KL_K3], NULL, n, r);
-    r->entropy = grpo_total_over_(&s[GRPO_SUM_ENTROPY], NULL, n, r);
-    sum = grpo_sum_total_(&s[GRPO_SUM_RATIO]);
-    squares = grpo_sum_total_(&s[GRPO_SUM_RATIO_SQUARED]);
-    r->ratio_mean = p->ratio_tokens ? grpo_total_over_(&s[GRPO_SUM_RATIO], &s[GRPO_SUM_RATIO_EXCESS], n, r) : 1;
+    r->approx_kl_k1 = grpo_sum_value_(&s[GRPO_SUM_APPROX_KL_K1]) / n;
+    r->approx_kl_k3 = grpo_total_over_(&s[GRPO_SUM_APPROX_KL_K3], NULL, n);
+    r->kl_k1 = grpo_sum_value_(&s[GRPO_SUM_KL_K1]) / n;
+    r->kl_k2 = grpo_total_over_(&s[GRPO_SUM_KL_K2], NULL, n);
+    r->kl_k3 = grpo_total_over_(&s[GRPO_SUM_KL_K3], NULL, n);
+    r->entropy = grpo_total_over_(&s[GRPO_SUM_ENTROPY], NULL, n);
+    r->ratio_mean = p->ratio_tokens ? grpo_total_over_(&s[GRPO_SUM_RATIO], &s[GRPO_SUM_RATIO_EXCESS], n) : 1;
     r->ratio_min = p->tokens ? p->ratio_min : 1;
     r->ratio_max = p->tokens ? p->ratio_max : 1;
     r->ess = squares > 0 ? (sum / n) * (sum / squares) : 1;
-    r->rollout_is_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n, r) : 1;
+    r->rollout_is_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n) : 1;
+    r->overflow = p->overflow || grpo_report_overflows_(r);
 }
 
 /* ---- the sums of the report, a block at a time ---------------------------------------------------------------------------------- */
-/* e^x - x - 1 of a block, x = sign (hi + lo); far: for some x the series is not accurate */
+/* e^x - x - 1 of a block, x = sign (hi + lo); beyond: for some x the series is not accurate */
 static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo,
-                           int far) {
+                           int beyond) {
     for (int k = 0; k < GRPO_BLOCK_; k++) {
         const double y = sign * hi[k];
         k3[k] = grpo_near_exp_minus_linear_(y, sign * lo[k], grpo_exp_series_(y));
     }
-    for (int k = 0; far && k < GRPO_BLOCK_; k++)
+    for (int k = 0; beyond && k < GRPO_BLOCK_; k++)
         if (grpo_is_far_(hi[k])) k3[k] = grpo_exp_minus_linear(grpo_dd_pair_(sign * hi[k], sign * lo[k]));
 }
 
