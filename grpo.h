@@ -1,6 +1,7 @@
 /* grpo.h - the GRPO family of policy-optimisation objectives for language models, with exact gradients.
  *
- * C99 (and C++11), no dependency, no allocation, no state.  In one source file write
+ * C99 (and C++11), no dependency, no allocation, no state.  In one source file, best of its own (the implementation defines short macros,
+ * such as CLAMP and SCALE, and undefines them), write
  *
  *     #define GRPO_IMPLEMENTATION
  *     #include "grpo.h"
@@ -69,9 +70,9 @@
 #define GRPO_VERSION "0.2.0"
 #define GRPO_VERSION_NUMBER 200      /* 10000 major + 100 minor + patch */
 
-#if !defined(GRPO_ALLOW_FAST_MATH) && (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
+#if !defined(GRPO_ALLOW_FAST_MATH) && (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(_M_FP_FAST) || \
                                        (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0))
-#error "grpo.h needs IEEE arithmetic: compile without -ffast-math (or define GRPO_ALLOW_FAST_MATH and lose every numerical promise)"
+#error "grpo.h needs IEEE arithmetic: compile without -ffast-math, /fp:fast (or define GRPO_ALLOW_FAST_MATH and lose all promises)"
 #endif
 
 #include <float.h>
@@ -370,7 +371,7 @@ typedef struct {
     double map_bias, map_factor;
     double map_low, map_high;              /* both 0: no clamp */
     grpo_kl_kind kl;                       /* of (logp_old, logp_ref), no gradient; subtracted from the reward */
-    double kl_coef;                        /* no effect with credit step_own, episode_step, entropy_share, prefix_tree */
+    double kl_coef;                        /* no effect with credit step, step_own, episode_step, entropy_share, prefix_tree */
 } grpo_reward;
 
 /* penalty to add to the reward of a response of `length` tokens, <= 0 */
@@ -1287,11 +1288,11 @@ typedef struct {
     const grpo_real *logp_ref;        /* under the frozen reference */
     const grpo_real *logp_rollout;    /* under the inference engine that sampled */
     const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_reference, nll_* and, finite, by advantage.teacher_* */
-    const grpo_real *entropy;         /* nats; in the report; read by advantage.entropy and penalty.entropy_coef */
+    const grpo_real *entropy;         /* nats; in the report; read by advantage.entropy, credit entropy_share and penalty.entropy_coef */
     const grpo_real *value;           /* of the critic */
     const grpo_real *step_reward;     /* of the step that ends here: read where step_end */
-    const uint8_t *step_end;          /* 1: last token of a step */
-    const uint8_t *segment_end;       /* 1: last token of a segment (a turn); flags of masked tokens count */
+    const uint8_t *step_end;          /* 1: last token of a step; flags of masked tokens do not count */
+    const uint8_t *segment_end;       /* 1: last token of a segment (a turn); flags of masked tokens count too */
     const uint8_t *mask;              /* 0: the token is ignored; NULL: all count */
     const uint8_t *selected;          /* by entropy, covariance, at random ...: read by weight.selected */
     const uint8_t *kl_mask;           /* 1: the token has a KL penalty: read by penalty.kl_on */
@@ -1430,7 +1431,7 @@ typedef struct {
     int64_t tokens, items, sequences, sequences_nonempty, degenerate_sequences, nonzero_items;
 } grpo_moments;
 
-/* output arrays, each may be NULL; must not overlap arrays of the batch or the advantages.  Zero-initialise. */
+/* output arrays, each may be NULL; must not overlap arrays of the batch, the advantages or each other.  Zero-initialise. */
 typedef struct {
     grpo_real *dlogp, *dentropy, *term;        /* per token: d loss/d logp, d loss/d entropy, the token's loss before aggregation */
     grpo_real *ddivergence_ref;                /* per token: d loss/d batch.divergence_ref */
@@ -1441,7 +1442,8 @@ typedef struct {
 
 /* ======== functions =============================================================================================================== */
 /* rewards -> advantage (n_tokens): written at every token of every sequence, 0 where masked; not at elements of no sequence (padding).
- * If the advantage axis has statistics of the whole batch, pass the whole batch; for parts there is grpo_advantages_with_moments. */
+ * It must not overlap arrays of the batch.  If the advantage axis has statistics of the whole batch, pass the whole batch; for parts there
+ * is grpo_advantages_with_moments. */
 grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage);
 
 /* advantages, log-probabilities -> loss, the arrays of `out` (NULL: none), report.  advantage (n_tokens): from grpo_advantages or your own,
@@ -1792,7 +1794,6 @@ static int grpo_has_rollout_weights_(const grpo_weight *w) {
     return w->rollout_is != GRPO_ROLLOUT_IS_NONE || w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0;
 }
 
-
 /* sets of choices: a bit for each */
 #define GRPO_IS_(choice) (UINT64_C(1) << (choice))
 #define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
@@ -1802,7 +1803,7 @@ static int grpo_has_rollout_weights_(const grpo_weight *w) {
 #define GRPO_CLIPS_ (GRPO_IS_(GRPO_SURROGATE_PPO_CLIP) | GRPO_IS_(GRPO_SURROGATE_DUAL_CLIP) | GRPO_IS_(GRPO_SURROGATE_GPPO))
 /* the levels that clip the tokens' log-ratios before they are pooled (GMPO) */
 #define GRPO_CLIPS_TOKENS_ (GRPO_IS_(GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN) | GRPO_IS_(GRPO_LEVEL_SEQUENCE_POWER_MEAN))
-#define GRPO_AMONG_(choice, set) ((int)((set) >> ((unsigned)(choice) & 63) & 1))      /* 0 for invalid choices */
+#define GRPO_AMONG_(choice, set) ((int)((set) >> ((unsigned)(choice) & 63) & 1))      /* & 63: the choice may be invalid */
 
 static int grpo_credits_steps_(const grpo_advantage *a) { return GRPO_AMONG_(a->credit, GRPO_STEPS_); }
 
@@ -6341,7 +6342,7 @@ static const char *grpo_name_at_(int what) {
 #define GRPO_ARRAY_NAME_(member, ...) "batch." #member,
 #define GRPO_NAME_(id, text) text,
     static const char *const names[] = { GRPO_ARRAYS_(GRPO_ARRAY_NAME_) GRPO_NAMES_(GRPO_NAME_) };
-    static const char *const arguments[] = { "argument 1", "argument 2", "argument 3", "argument 4", "argument 5", "argument 6", 
+    static const char *const arguments[] = { "argument 1", "argument 2", "argument 3", "argument 4", "argument 5", "argument 6",
         "argument 7", "argument 8", "argument 9", "argument 10", "argument 11", "argument 12", "argument 13", "argument 14", "argument 15",
         "argument 16" };
 #undef GRPO_NAME_
