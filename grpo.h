@@ -272,7 +272,7 @@ GRPO_NOINLINE_FN_ grpo_dd grpo_dd_mul(grpo_dd a, double b) {
     return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + a.lo * b) : p;
 }
 
-GRPO_NOINLINE_FN_ grpo_dd grpo_dd_div(grpo_dd a, double b) {                   /* b > 0 */
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_div(grpo_dd a, double b) {                   /* b not 0 */
     const double q = a.hi / b;
     return grpo_dd_pair_(q, grpo_is_finite(q) ? (a.lo - grpo_product_rounding_(q, b, a.hi)) / b : 0);
 }
@@ -282,7 +282,7 @@ GRPO_NOINLINE_FN_ grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {      /* relati
     return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi)) : p;
 }
 
-GRPO_NOINLINE_FN_ grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {     /* b > 0; relative error below 2^-101 */
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {     /* b not 0; relative error below 2^-101 */
     const double q = a.hi / b.hi;
     return grpo_is_finite(q) ? grpo_two_sum(q, grpo_dd_add(a, grpo_dd_mul(b, -q)).hi / b.hi) : grpo_dd_of_(q);
 }
@@ -4794,12 +4794,12 @@ static double grpo_normalised_weight_(const grpo_run_ *r, double v) {
     return v == HUGE_VAL ? v : grpo_dd_quotient(grpo_dd_of_(v), r->scales.norm).hi;
 }
 
-/* number of tokens of the segment that count, at least 1 */
+/* number of tokens that count of the segment of such a token */
 static double grpo_segment_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ segment) {
     grpo_cursor_ c = grpo_cursor_of_(segment.begin, segment.end);
     int64_t n = 0;
     while (grpo_next_(r, s, &c)) n++;
-    return n ? (double)n : 1;
+    return (double)n;
 }
 
 /* the span that shares nll_gate with token t: its segment or the response */

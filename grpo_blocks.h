@@ -339,13 +339,11 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int beyond) {
     clip[GRPO_CLIP_NO] += x->n - highs - lows - duals;
 }
 
-/* the ratio of token k, after its clamps; *passes: 0 if a clamp stops its derivative by l */
+/* the ratio of token k, of an objective that needs it, after its clamps; *passes: 0 if a clamp stops its derivative by l */
 GRPO_NOINLINE_ grpo_ratio grpo_block_ratio_(const grpo_run_ *r, const grpo_block_ *x, int k, int *passes) {
     const grpo_ratio_axis *a = &r->obj->ratio;
-    grpo_ratio w = { 0, 0, 1 };
-    int level_passes = 1;
-    *passes = 1;
-    if (!r->needs_ratio) return w;
+    grpo_ratio w;
+    int level_passes;
     const grpo_dd y = grpo_clamp(grpo_block_clamped_(r, x, k, passes), a->level_clamp_low, a->level_clamp_high, &level_passes);
     *passes &= level_passes;
     w.log = y.hi; w.log_lo = y.lo; w.value = *passes ? x->ratio[k] : grpo_exp(y);
