@@ -817,7 +817,7 @@ static void grpo_lint_entropy_(grpo_lint_ *l) {
 /* counts over two arrays x, y: all tokens; `moderate`: those where both are at most 1e6 in magnitude; `neighbours`: those whose next token
  * is moderate too */
 typedef struct {
-    int64_t tokens, equal, far, unlike, moderate, neighbours;
+    int64_t tokens, equal, distant, unlike, moderate, neighbours;
     double apart;                  /* over moderate tokens, the sum of |x_t - y_t|; over neighbours: */
     double here, ahead, behind;    /* sums of |x_t - y_t|, |x_t+1 - y_t|, |x_t - y_t+1| */
 } grpo_two_arrays_;
@@ -832,7 +832,7 @@ static void grpo_look_at_two_(const grpo_lint_ *l, const grpo_real *a, const grp
             if (!grpo_is_unmasked_(l->b, t)) continue;
             s->tokens++;
             s->equal += x == y;
-            s->far += d > 1;
+            s->distant += d > 1;
             s->unlike += d > 0.3;
             if (!grpo_is_moderate_(x, y)) continue;
             s->moderate++;
@@ -876,7 +876,7 @@ static void grpo_lint_two_(grpo_lint_ *l, const grpo_real *a, const grpo_real *b
     if (s.neighbours >= 16 && s.here > 0.1 * n && shifted < s.here / 4)
         grpo_find_two_(l, s.ahead < s.behind ? GRPO_LINT_AHEAD : GRPO_LINT_BEHIND, what, s.here / n, shifted / n);
     else if (!all) return;
-    else if (s.tokens >= 16 && 2 * s.far > s.tokens) grpo_find_two_(l, GRPO_LINT_FAR, what, (double)s.far / (double)s.tokens, 0);
+    else if (s.tokens >= 16 && 2 * s.distant > s.tokens) grpo_find_two_(l, GRPO_LINT_FAR, what, (double)s.distant / (double)s.tokens, 0);
     else if (s.moderate >= 32 && s.apart > 0.6 * (double)s.moderate && 2 * s.unlike > s.tokens)
         grpo_find_two_(l, GRPO_LINT_UNLIKE, what, s.apart / (double)s.moderate, 0);
     else if (s.moderate >= 16 && s.apart > 0.2 * (double)s.moderate)

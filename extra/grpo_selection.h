@@ -789,14 +789,14 @@ static double grpo_log_gain_(double p, int64_t N) {
 
 /* the prompt to which one more response adds most; -1 if no prompt can take one */
 static int64_t grpo_best_prompt_(const double *p, const int64_t *count, int64_t n, int64_t high) {
-    double most = 0, x, near;
+    double most = 0, x, slack;
     int64_t i, best = -1;
     for (i = 0; i < n; i++) {
         if (!(p[i] > 0 && p[i] < 1) || count[i] >= high) continue;
         x = grpo_log_gain_(p[i], count[i]);
-        near = 1e-10 * (1 + fabs(x));
-        if (best >= 0 && x < most - near) continue;
-        if (best >= 0 && x <= most + near
+        slack = 1e-10 * (1 + fabs(x));
+        if (best >= 0 && x < most - slack) continue;
+        if (best >= 0 && x <= most + slack
             && !grpo_power_less_(grpo_gain_of_response_(p[best], count[best]), grpo_gain_of_response_(p[i], count[i]))) continue;
         best = i;
         most = x;

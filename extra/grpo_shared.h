@@ -407,10 +407,10 @@ static grpo_power_ grpo_power_of_(grpo_dd x, int64_t e) {
 static grpo_power_ grpo_power_product_(grpo_power_ a, grpo_power_ b) { return grpo_power_of_(grpo_dd_product(a.m, b.m), a.e + b.e); }
 
 static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b) {
-    const grpo_power_ big = a.e < b.e ? b : a, small = a.e < b.e ? a : b;
-    const int shift = big.e - small.e < 1100 ? (int)(big.e - small.e) : 1100;
+    const grpo_power_ big = a.e < b.e ? b : a, less = a.e < b.e ? a : b;
+    const int shift = big.e - less.e < 1100 ? (int)(big.e - less.e) : 1100;
     grpo_dd s;
-    s.hi = ldexp(small.m.hi, -shift); s.lo = ldexp(small.m.lo, -shift);
+    s.hi = ldexp(less.m.hi, -shift); s.lo = ldexp(less.m.lo, -shift);
     return grpo_power_of_(grpo_dd_add(big.m, s), big.e);
 }
 
