@@ -1269,7 +1269,8 @@ grpo_status grpo_objective_check(const grpo_objective *obj);     /* domains and 
 /* ======== the batch ===============================================================================================================
  * The caller's arrays, never copied.  Group g (a prompt) is the sequences group_begin[g] .. group_begin[g+1]-1; sequence i (a response) is
  * the tokens offset[i] .. offset[i]+length[i]-1 of every token array, so layouts may be padded or packed.  Sequences must not share tokens:
- * only grpo_lint checks that.  Every group has at least one sequence; group_begin[0] may be above 0, to pass some groups of a batch.
+ * only grpo_lint checks that.  Every group has at least one sequence; group_begin[0] may be above 0, to pass some groups of a batch: arrays
+ * per sequence are then still those of the batch, arrays per group (baseline, log_partition, dlog_partition) begin with the first passed.
  *
  * -inf log-probabilities stand for -K with the same K -> infinity: -inf - -inf is 0, infinite log-ratios of opposite sign in one sum
  * cancel in pairs, e^-inf times inf is 0.  NaN or +inf at an unmasked token is an error.
@@ -1364,7 +1365,8 @@ typedef struct {
     int64_t tokens;                                 /* that count: see batch.mask, weight.truncated, selected, rollout_rejected */
     int64_t sequences, sequences_nonempty, groups, groups_nonempty;
     int64_t ranks;                                  /* factor of loss and gradient, if the trainer averages gradients over ranks (or
-                                                       micro-batches); 0: 1.  Set it once, after all has been added up */
+                                                       micro-batches), the report's too; 0: 1.  Set it once, after all
+                                                       has been added up */
     int64_t positive_tokens, positive_sequences;    /* with A > 0 (a sequence: at its first token that counts), if aggregation reads it */
     int64_t nonzero_std_tokens;                     /* of groups whose rewards differ, if aggregation reads it */
     int64_t nll_tokens, preference_pairs;           /* the D of penalty.nll_on and penalty.preference */
@@ -1402,7 +1404,8 @@ typedef struct {
     double norm_top;                                /* value of an infinite weight over an infinite mean */
 } grpo_scales;
 
-/* accumulators of an evaluation: exact, so that parts merge to the bits of the whole.  Zero-initialise. */
+/* accumulators of an evaluation: exact, so that parts merge to the bits of the whole (grpo_partial_merge; not sums of integers, as for
+ * totals).  Zero-initialise. */
 typedef struct {
     grpo_sum sum[GRPO_N_SUMS];
     grpo_scales scales;                             /* divisor 0: nothing has been added yet */
@@ -1421,7 +1424,8 @@ typedef struct {
 } grpo_values;
 #define GRPO_NO_VALUES_ { GRPO_NO_SUM_, GRPO_NO_SUM_, { 0, 0 }, { 0, 0 }, 0 }
 
-/* batch-wide statistics of the advantage axis; exact: parts are added to the same object, or merged.  Zero-initialise. */
+/* batch-wide statistics of the advantage axis; exact: parts are added to the same object, or merged (not sums of integers: it has doubles).
+ * Zero-initialise. */
 typedef struct {
     grpo_values values;                             /* of items, R - b, a, A or prompts' means: depends on scale and batch_norm */
     grpo_sum rest, rest_squares, rest_cross;        /* of the part of A that reweighting leaves alone (KL, critic); cross: times values */
@@ -1460,7 +1464,7 @@ grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
  * grpo_context_needs_groups (extra/grpo_context.h) is 0 for the objective.  That header also has parts that cut a group or a response, with
  * the advantages of the whole; responses that are elsewhere have length 0 there.  First add the counts of every part, and its moments if
  * the advantage axis has statistics of the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight, batch_norm,
- * entropy relative, kl_centred_coef); then evaluate every part; then merge.
+ * entropy relative, kl_centred_coef: grpo_context_needs_moments); then evaluate every part; then merge.  examples/cuts.c has every cut.
  * grpo_totals_add reads the advantages for aggregation *_by_sign, nll_on positive and not_negative (else they may be NULL), and
  * batch.reward for token_mean_nonzero_std, nll_on correct and preference. */
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
