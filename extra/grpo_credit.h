@@ -739,9 +739,8 @@ grpo_status grpo_asymmetric_advantage(const grpo_batch *batch, double alpha, dou
         for (n = (double)(end - begin), i = begin; i < end; i++) right += (double)batch->reward[i];
         factor = right > 0 && right < n ? grpo_relative_factor_(n, right, mean_reward) : 0;
         for (i = begin; i < end; i++) {
-            double A = factor * ((n * (double)batch->reward[i] - right) / n);
-            if (A > 0 && mean_reward < alpha) A *= mean_reward / alpha;
-            grpo_put_(advantage, i, A, &overflow);
+            const double off = (n * (double)batch->reward[i] - right) / n;
+            grpo_put_(advantage, i, factor * off * (off > 0 && mean_reward < alpha ? mean_reward / alpha : 1), &overflow);
         }
     }
     return GRPO_OK;
@@ -927,7 +926,8 @@ static void grpo_bundle_group_(const grpo_batch *b, const int64_t *bundle, const
         D = grpo_bundle_sum_(b, bundle, g, k, mean);
         U = grpo_risk_(risk, grpo_bundle_sum_(b, bundle, g, k, NULL)) / s;
         off = grpo_dd_minus_(grpo_dd_of_((double)b->reward[begin + k]), mean[g]);
-        grpo_put_(advantage, begin + k, fabs(D.hi) > 1e-6 ? U * (off.hi / D.hi) : U / (double)groups, &overflow);
+        U *= grpo_dd_less(grpo_1e_minus_6_, D.hi < 0 ? grpo_dd_negative(D) : D) ? off.hi / D.hi : 1 / (double)groups;
+        grpo_put_(advantage, begin + k, U, &overflow);
     }
 }
 
@@ -1310,14 +1310,14 @@ grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, c
     depths = grpo_branch_values_(parent, reward, logp, n, form, alpha, scratch);
     for (int64_t depth = 0; depth < depths; depth++) {
         grpo_values v;
-        grpo_dd mean;
-        double s;
+        grpo_dd mean, s;
         memset(&v, 0, sizeof v);
         for (int64_t k = 0; k < n; k++) if (scratch[k].depth == depth) grpo_values_take_(&v, scratch[k].value);
         mean = grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count);
-        s = sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE));
+        s = grpo_values_deviation_(&v, GRPO_STD_SAMPLE, 0);
         for (int64_t k = 0; k < n; k++)
-            if (scratch[k].depth == depth) advantage[k] = s < 1e-6 ? 0 : grpo_dd_minus_(scratch[k].value, mean).hi / (s + 1e-8);
+            if (scratch[k].depth == depth)
+                advantage[k] = grpo_dd_less(s, grpo_1e_minus_6_) ? 0 : grpo_dd_minus_(scratch[k].value, mean).hi / (s.hi + 1e-8);
     }
     return GRPO_OK;
 }
@@ -1343,6 +1343,12 @@ grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_r
     return GRPO_OK;
 }
 
+/* w e^x, also where e^x alone overflows or underflows; 0 for w = 0 */
+static grpo_dd grpo_times_power_(grpo_dd w, grpo_dd x) {
+    const grpo_dd root = grpo_exp_twice(grpo_dd_scaled_(x, -1));
+    return w.hi == 0 ? w : grpo_dd_product(grpo_dd_product(w, root), root);
+}
+
 grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
                                    double *weighted) {
     grpo_status st = grpo_check_output_(weighted, 6);
@@ -1354,8 +1360,7 @@ grpo_status grpo_variant_advantage(const double *advantage, const double *diffic
     if (st) return st;
     for (int64_t j = 0; j < n; j++) {
         const grpo_dd x = grpo_dd_mul(grpo_two_diff(difficulty[j], mean[j]), advantage[j] < 0 ? -k : k);
-        const double root = grpo_exp(grpo_dd_scaled_(x, -1));           /* e^x may overflow where the product does not */
-        weighted[j] = fabs(x.hi) < 700 ? grpo_times(advantage[j], grpo_exp(x)) : grpo_times(grpo_times(advantage[j], root), root);
+        weighted[j] = grpo_times_power_(grpo_dd_of_(advantage[j]), x).hi;
     }
     return GRPO_OK;
 }
@@ -1591,12 +1596,6 @@ grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *
     return GRPO_OK;
 }
 
-/* w e^x for x <= 0: not 0 where only e^x underflows */
-static grpo_dd grpo_times_power_(grpo_dd w, grpo_dd x) {
-    const grpo_dd root = grpo_exp_twice(grpo_dd_scaled_(x, -1));
-    return grpo_dd_product(grpo_dd_product(w, root), root);
-}
-
 /* w = p sum_j p_j (r - r_j) of candidate k, not divided by sum p: the result times e^exponent.  The largest other probability is factored
  * out, so that only negligible terms underflow */
 static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int64_t n, int64_t k, grpo_dd *exponent) {
@@ -1626,7 +1625,7 @@ grpo_status grpo_position_advantage(const double *logp_old, const double *reward
     for (int pass = 0; pass < 2; pass++)
         for (int64_t k = 0; k < n; k++) {
             w = grpo_candidate_(logp_old, reward, n, k, &e);
-            w = w.hi == 0 ? w : grpo_times_power_(w, grpo_dd_minus_(e, top));
+            w = grpo_times_power_(w, grpo_dd_minus_(e, top));
             if (pass == 0) size = grpo_dd_add(size, w.hi < 0 ? grpo_dd_negative(w) : w);
             else advantage[k] = size.hi > 0 ? grpo_dd_quotient(w, size).hi : 0;
         }

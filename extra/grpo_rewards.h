@@ -276,13 +276,6 @@ static grpo_status grpo_check_cost_(const grpo_cost *c, int64_t begin, int64_t e
     return st;
 }
 
-/* a x/(b c) for b, c > 0, without an underflow before the result's */
-static grpo_dd grpo_quotient_apart_(grpo_dd a, double x, double b, double c) {
-    int e_x, e_b, e_c;
-    x = frexp(x, &e_x); b = frexp(b, &e_b); c = frexp(c, &e_c);
-    return grpo_dd_scaled_(grpo_dd_div(grpo_dd_div(grpo_dd_mul(a, x), b), c), e_x - e_b - e_c);
-}
-
 static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c, grpo_real *reward) {
     const double *const arrays[] = { c->output, c->input, c->turns }, coefs[] = { c->output_coef, c->input_coef, c->turns_coef };
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];

@@ -129,7 +129,7 @@ typedef struct {
     double quantile, factor;      /* in [0, 1], >= 0: 0.9, 1 */
 } grpo_prefix_gate;
 
-/* reads batch.logp, batch.logp_old and advantage (n_tokens); scratch (n_tokens) overlaps none of them */
+/* reads batch.logp, batch.logp_old and advantage (n_tokens); scratch (n_tokens) overlaps none of them, nor selected */
 grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
                                      uint8_t *selected);
 
@@ -757,6 +757,7 @@ grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *a
     if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, advantage, batch->n_tokens, GRPO_AT_ARGUMENT_ + 2);
     if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, batch->logp, batch->n_tokens, GRPO_AT_logp_);
     if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, batch->logp_old, batch->n_tokens, GRPO_AT_logp_old_);
+    if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, selected, batch->n_tokens, GRPO_AT_ARGUMENT_ + 5);
     if (st) return st;
     for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
         grpo_gate_response_(batch, i, advantage, gate, scratch, selected);

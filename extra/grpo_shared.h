@@ -314,7 +314,7 @@ static grpo_group_counts_ grpo_count_mask_of_group_(const grpo_batch *b, int64_t
     return n;
 }
 
-static const grpo_dd grpo_1e_minus_8_ = { 1e-8, -2.092256083012847e-25 };
+static const grpo_dd grpo_1e_minus_6_ = { 1e-6, 4.525188817411374e-23 }, grpo_1e_minus_8_ = { 1e-8, -2.092256083012847e-25 };
 
 static int64_t grpo_group_size_(const grpo_batch *b, int64_t g) { return b->group_begin[g + 1] - b->group_begin[g]; }
 
@@ -376,6 +376,14 @@ static int grpo_square_exponent_(double largest) {
 static grpo_dd grpo_dd_scaled_(grpo_dd x, int e) {
     if (e != 0) { x.hi = ldexp(x.hi, e); x.lo = ldexp(x.lo, e); }
     return x;
+}
+
+/* a x/(b c) for b, c > 0, with the exponents apart: neither overflows nor underflows before the result does */
+static grpo_dd grpo_quotient_apart_(grpo_dd a, double x, double b, double c) {
+    int e_a, e_x, e_b, e_c;
+    if (!grpo_is_finite(a.hi)) return a;
+    frexp(a.hi, &e_a); x = frexp(x, &e_x); b = frexp(b, &e_b); c = frexp(c, &e_c);
+    return grpo_dd_scaled_(grpo_dd_div(grpo_dd_div(grpo_dd_mul(grpo_dd_scaled_(a, -e_a), x), b), c), e_a + e_x - e_b - e_c);
 }
 
 /* the standard deviation of values in units of 2^e; 0 if all are equal */

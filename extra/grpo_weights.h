@@ -462,7 +462,6 @@ static int64_t grpo_next_of_sides_(const grpo_sides_ *s, grpo_index_ *at, int *s
 
 /* mu = sum c v/max(sum c, 1e-8), c = |A| s */
 static void grpo_find_centres_(const grpo_sides_ *s) {
-    const grpo_dd least = { 1e-8, -2.092256083012847e-25 };
     grpo_dd total[2] = { { 0, 0 }, { 0, 0 } };
     grpo_index_ at;
     int64_t t;
@@ -476,7 +475,7 @@ static void grpo_find_centres_(const grpo_sides_ *s) {
         for (int64_t d = 0; d < s->width; d++) mu[d] = grpo_dd_add(mu[d], grpo_two_prod(c, (double)v[d]));
     }
     for (side = 0; side < 2; side++) {
-        if (grpo_dd_less(total[side], least)) total[side] = least;
+        if (grpo_dd_less(total[side], grpo_1e_minus_8_)) total[side] = grpo_1e_minus_8_;
         for (int64_t d = 0; d < s->width; d++)
             s->centre[side * s->width + d] = grpo_dd_quotient(s->centre[side * s->width + d], total[side]);
     }
@@ -967,12 +966,11 @@ typedef struct { double n, r, lambda; grpo_dd sum, deviation, most, total, tilt;
 
 /* g = h^lambda; slope: d g/d lambda = g log h */
 static grpo_dd grpo_preferred_(const grpo_preference_ *p, double length, grpo_dd *slope) {
-    const grpo_dd least = { 1e-6, 4.525188817411374e-23 };
     grpo_dd h = grpo_dd_of_(1), log_h, g;
     if (p->deviation.hi > 0)
         h = grpo_dd_add(h, grpo_dd_mul(grpo_dd_quotient(grpo_dd_minus_(grpo_two_prod(p->n, ldexp(length, -p->unit)), p->sum), p->deviation),
                                        p->r));
-    if (grpo_dd_less(h, least)) h = least;
+    if (grpo_dd_less(h, grpo_1e_minus_6_)) h = grpo_1e_minus_6_;
     log_h = grpo_dd_add(grpo_log_twice(h.hi), grpo_dd_of_(h.lo / h.hi));
     g = grpo_exp_twice(grpo_dd_mul(log_h, p->lambda));
     *slope = grpo_dd_product(g, log_h);
