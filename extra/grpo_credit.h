@@ -6,17 +6,8 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients, roots and
- * exponentials to 28 digits), ties go to the token, response or list entry that comes first.  Only unmasked tokens count; the weights of
- * axis 6 have no effect.  Outputs per token are laid out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as
- * batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude
- * (those that are only compared with: finite); inputs at masked tokens are not read.  Functions that return a number return NaN if an
- * argument is not finite or out of range.  A result too large for its type becomes an infinity.  So may one that is not, if a product of
- * inputs in it exceeds 1e308; infinities of opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits,
- * and below 1e-308 count as 0.  A status names argument and entry; of a struct argument, the member's number, from 0.  An output may be the
- * same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap, the status is
- * GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them.  To use advantages of (sequences) in a loss,
- * copy each to all tokens of its response.  r is batch.reward (sequences). */
+ * Arrays, accuracy, overlap and statuses of all functions: see the rules at the top of extra/grpo_shared.h.  To use advantages of
+ * (sequences) in a loss, copy each to all tokens of its response.  r is batch.reward (sequences). */
 #ifndef GRPO_CREDIT_H
 #define GRPO_CREDIT_H
 
@@ -138,8 +129,8 @@ grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, 
 grpo_status grpo_asymmetric_advantage(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage);
 
 /* shaped (sequences) = A + min(max(lambda (1 - e^(s - mean s)), 0), kappa A) where r > 0 and A > 0, else A = advantage (sequences); s is
- * the mean of batch.logp_old over the unmasked tokens, mean s that over the group's responses that have any; scratch (sequences) (XRPO,
- * 2510.06672: 2.5, 0.5) */
+ * the mean of batch.logp_old over the unmasked tokens, mean s that over the group's responses that have any (A for those without); scratch
+ * (sequences) (XRPO, 2510.06672: 2.5, 0.5) */
 grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
                                       grpo_real *shaped);
 

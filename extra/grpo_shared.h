@@ -1,5 +1,23 @@
-/* grpo_shared.h - what the implementations of the optional headers share: checks of arguments, iteration over unmasked tokens, means,
- * prefixes of the tokens in ascending order.  Internal: include the headers that need it. */
+/* grpo_shared.h - what the optional headers share: for callers, the rules below; for the implementations (internal), checks of arguments,
+ * iteration over unmasked tokens, means, prefixes of the tokens in ascending order.
+ *
+ * These rules hold for the functions of grpo_selection.h, grpo_control.h, grpo_credit.h, grpo_rewards.h, grpo_weights.h and grpo_critic.h:
+ *
+ * Tokens     Only unmasked tokens count; the weights of axis 6 have no effect.  Inputs at masked tokens are not read.  Outputs per token
+ *            are laid out as the batch is, and are 0 at masked tokens.
+ * Arrays     of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.
+ * Inputs     must be finite and at most 1e150 in magnitude (those that are only compared with: finite).  A status names argument and entry,
+ *            of a struct argument the member's number, from 0; nothing has been written then.  Functions that return a number return NaN if
+ *            an argument is not finite or out of range.
+ * Overlap    Selection, control, credit, critic: an output may be the same array as an input of its type and length, if the function allows
+ *            it; if not, and if two arrays of one type that it writes overlap, the status is GRPO_COMBINATION.  Rewards, weights: outputs
+ *            overlap no argument, unless a comment says so; that is not checked.
+ * Accuracy   Functions are pure, and statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients,
+ *            roots and exponentials to 28 digits), ties go to the token, response or list entry that comes first.
+ * Range      A result too large for its type becomes an infinity.  So may one that is not, if a product of inputs in it exceeds 1e308;
+ *            infinities of opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits, and below 1e-308
+ *            count as 0.
+ * Sources    are in parentheses: after an arXiv id the equations, and the settings of the paper or of the code that is named. */
 #ifndef GRPO_SHARED_H
 #define GRPO_SHARED_H
 

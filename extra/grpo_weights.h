@@ -6,18 +6,11 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients, roots and
- * exponentials to 28 digits), ties go to the token, response or list entry that comes first.  Only unmasked tokens count; the weights of
- * axis 6 have no effect.  Outputs per token are laid out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as
- * batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in
- * magnitude; inputs at masked tokens are not read.  Functions that return a number return NaN if an argument is not finite or out of range.
- * A result too large for its type becomes an infinity.  So may one that is not, if a product of inputs in it exceeds 1e308; infinities of
- * opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits, and below 1e-308 count as 0.  A status names
- * argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Outputs overlap no argument.  To
- * use weights of (sequences) as batch.external_weight, copy each to all tokens of its response.
+ * Arrays, accuracy, overlap and statuses of all functions: see the rules at the top of extra/grpo_shared.h.  To use weights of (sequences)
+ * as batch.external_weight, copy each to all tokens of its response.
  *
- * T: the number of unmasked tokens of a response; r, l, o: batch.reward, logp, logp_old; A: advantage (n_tokens); logarithms are natural.
- * After an arXiv id come the equations, and the settings of the paper, or of the code that is named. */
+ * T: the number of unmasked tokens of a response; r, l, o: batch.reward, logp, logp_old; A: advantage (n_tokens); logarithms are
+ * natural. */
 #ifndef GRPO_WEIGHTS_H
 #define GRPO_WEIGHTS_H
 
