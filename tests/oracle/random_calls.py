@@ -96,9 +96,9 @@ def call(dice, case):
 
 def calls_of(name, number, seed):
     cases, dice, found = [c for c in functions.all_cases() if c.function == name], Dice(seed), []
-    for k in range(10 * number):
-        made = call(dice, cases[dice.below(len(cases))])
-        if made and len(found) < number:
+    for _ in range(10 * number):
+        made = call(dice, cases[dice.below(len(cases))]) if len(found) < number else None
+        if made:
             found.append({"id": f"calls-{name}-{len(found)}", **made})
     return found
 
