@@ -406,7 +406,7 @@ extern "C" {
         CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("roll-tis", "ROLL", "grpo, pg_variant tis", "ROLL's TIS: GRPO's advantage, detached ratio truncated at 1", \
         CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
-    ROW("roll-topr", "ROLL", "grpo, pg_variant topr", "ROLL's TOPR, token ratio truncated for non-positive raw scores", \
+    ROW("roll-topr", "ROLL", "reinforce, pg_variant topr", "ROLL's TOPR, token ratio truncated for non-positive raw scores", \
         CREDIT(RETURN, 1) SURROGATE(TOPR) SET(surrogate.weight_max, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("roll-cispo", "ROLL", "grpo, pg_variant cispo", "ROLL's CISPO, detached weight within 0.1 of one", \
         CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0.9, 1.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
@@ -591,7 +591,7 @@ extern "C" {
         CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_GAIN) SET(advantage.pass_k, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("gtpo", "2508.04349", "3, 5-7", "token rewards by share of the entropy, right and wrong tokens normalised apart", \
         CHOOSE(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE) SET(advantage.entropy_share_coef, 0.1) SET(advantage.entropy_share_eps, 1e-8) \
-        CHOOSE(advantage.std, GRPO_STD_POPULATION) EPS(1e-8, INSIDE) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
+        CHOOSE(advantage.std, GRPO_STD_POPULATION) EPS(1e-8, INSIDE) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("hicra", "textpolicy", "hicra, as textpolicy", "advantages of planning tokens are raised by a fifth of their size", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.marked, GRPO_MARKED_BOOST) SET(advantage.marked_value, 0.2) CLIP(0.2, 0.28) \
         DIVIDE(TOKEN_MEAN)) \

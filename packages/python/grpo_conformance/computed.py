@@ -47,35 +47,36 @@ def computed(case: Case, stage: str) -> List[Tuple[str, Numbers]]:
 
 def _size(output: Output, other: np.ndarray) -> np.ndarray:
     """The scale of the other number: that of the right one, grown as the number has."""
-    with np.errstate(all="ignore"):
-        grown = np.abs(other / output.expected) * output.scale
-        size: np.ndarray = np.fmax(np.fmax(np.abs(other), output.scale), np.where(np.isfinite(grown), grown, 0))
-        return size
+    grown = np.abs(other / output.expected) * output.scale
+    grown[~np.isfinite(grown)] = 0
+    size: np.ndarray = np.fmax(np.fmax(np.abs(other), output.scale), grown)
+    return size
 
 
-def verdict(numbers: Numbers, judged: Sequence[Output], p: Precision, tolerance: float) -> Tuple[bool, bool, int]:
-    """(would it show, are the found numbers its, how many of them are evidence); a single NaN tells nothing"""
-    shows, same, evidence, telling = False, True, 0, False
+def _verdicts(causes: List[Tuple[str, Numbers]], judged: Sequence[Output], p: Precision, tolerance: float) -> List[Tuple[bool, bool, int]]:
+    """Of each cause (would it show, are the found numbers its, how many of them are evidence); a single NaN tells nothing."""
+    shows, same, telling, evidence = (np.full(len(causes), start) for start in (False, True, False, 0))
     for output in judged:
-        if output.name not in numbers:
+        of = [k for k, (_, numbers) in enumerate(causes) if output.name in numbers]
+        if not of:
             continue
-        other = numbers[output.name]
-        with np.errstate(all="ignore"):
-            allowed = FACTOR * tolerance * p.eps * _size(output, other) + p.tiny
-            differs = ~(np.abs(other - output.expected) <= CLEARLY * allowed) & ~(other == output.expected)
-            near = (np.abs(output.found - other) <= allowed) | (output.found == other) | (np.isnan(output.found) & np.isnan(other))
-        shows = shows or bool(differs.any())
-        same = same and bool(near.all())
-        evidence += int(np.sum(differs & np.isfinite(other) & (other != 0)))
-        telling = telling or evidence > 0 or bool(differs.any() and np.isfinite(other).any() and len(other) > 1)
-    return shows, same and telling, evidence
+        other = np.stack([causes[k][1][output.name] for k in of])  # a row for each cause
+        allowed = FACTOR * tolerance * p.eps * _size(output, other) + p.tiny
+        differs = ~(np.abs(other - output.expected) <= CLEARLY * allowed) & ~(other == output.expected)
+        near = (np.abs(output.found - other) <= allowed) | (output.found == other) | (np.isnan(output.found) & np.isnan(other))
+        shows[of] |= differs.any(1)
+        same[of] &= near.all(1)
+        evidence[of] += (differs & np.isfinite(other) & (other != 0)).sum(1)
+        telling[of] |= differs.any(1) & np.isfinite(other).any(1) & (other.shape[1] > 1)
+    return list(zip(shows.tolist(), (same & (telling | (evidence > 0))).tolist(), evidence.tolist()))
 
 
+@np.errstate(all="ignore")
 def findings(case: Case, stage: str, judged: Sequence[Output], p: Precision, tolerance: float) -> List[Tuple[str, bool, int]]:
     """(cause, are the found numbers its, evidence) of each cause that would show."""
     found: Dict[str, Tuple[bool, int]] = {}
-    for cause, numbers in computed(case, stage):
-        shows, same, evidence = verdict(numbers, judged, p, tolerance)
+    causes = computed(case, stage)
+    for (cause, _), (shows, same, evidence) in zip(causes, _verdicts(causes, judged, p, tolerance)):
         if shows and (same or cause not in found):
             found[cause] = same, evidence
     return [(cause, same, evidence) for cause, (same, evidence) in found.items()]
