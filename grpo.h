@@ -1,6 +1,7 @@
 /* grpo.h - the GRPO family of policy-optimisation objectives for language models, with exact gradients.
  *
- * C99 (and C++11), no dependency, no allocation, no state.  In one source file write
+ * C99 (and C++11), no dependency, no allocation, no state.  In one source file, best of its own (the implementation defines short macros,
+ * such as CLAMP and SCALE, and undefines them), write
  *
  *     #define GRPO_IMPLEMENTATION
  *     #include "grpo.h"
@@ -69,9 +70,9 @@
 #define GRPO_VERSION "0.2.0"
 #define GRPO_VERSION_NUMBER 200      /* 10000 major + 100 minor + patch */
 
-#if !defined(GRPO_ALLOW_FAST_MATH) && (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
+#if !defined(GRPO_ALLOW_FAST_MATH) && (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(_M_FP_FAST) || \
                                        (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0))
-#error "grpo.h needs IEEE arithmetic: compile without -ffast-math (or define GRPO_ALLOW_FAST_MATH and lose every numerical promise)"
+#error "grpo.h needs IEEE arithmetic: compile without -ffast-math, /fp:fast (or define GRPO_ALLOW_FAST_MATH and lose all promises)"
 #endif
 
 #include <float.h>
@@ -271,7 +272,7 @@ GRPO_NOINLINE_FN_ grpo_dd grpo_dd_mul(grpo_dd a, double b) {
     return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + a.lo * b) : p;
 }
 
-GRPO_NOINLINE_FN_ grpo_dd grpo_dd_div(grpo_dd a, double b) {                   /* b > 0 */
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_div(grpo_dd a, double b) {                   /* b not 0 */
     const double q = a.hi / b;
     return grpo_dd_pair_(q, grpo_is_finite(q) ? (a.lo - grpo_product_rounding_(q, b, a.hi)) / b : 0);
 }
@@ -281,7 +282,7 @@ GRPO_NOINLINE_FN_ grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {      /* relati
     return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi)) : p;
 }
 
-GRPO_NOINLINE_FN_ grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {     /* b > 0; relative error below 2^-101 */
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {     /* b not 0; relative error below 2^-101 */
     const double q = a.hi / b.hi;
     return grpo_is_finite(q) ? grpo_two_sum(q, grpo_dd_add(a, grpo_dd_mul(b, -q)).hi / b.hi) : grpo_dd_of_(q);
 }
@@ -370,7 +371,7 @@ typedef struct {
     double map_bias, map_factor;
     double map_low, map_high;              /* both 0: no clamp */
     grpo_kl_kind kl;                       /* of (logp_old, logp_ref), no gradient; subtracted from the reward */
-    double kl_coef;                        /* no effect with credit step_own, episode_step, entropy_share, prefix_tree */
+    double kl_coef;                        /* no effect with credit step, step_own, episode_step, entropy_share, prefix_tree */
 } grpo_reward;
 
 /* penalty to add to the reward of a response of `length` tokens, <= 0 */
@@ -1268,7 +1269,8 @@ grpo_status grpo_objective_check(const grpo_objective *obj);     /* domains and 
 /* ======== the batch ===============================================================================================================
  * The caller's arrays, never copied.  Group g (a prompt) is the sequences group_begin[g] .. group_begin[g+1]-1; sequence i (a response) is
  * the tokens offset[i] .. offset[i]+length[i]-1 of every token array, so layouts may be padded or packed.  Sequences must not share tokens:
- * only grpo_lint checks that.  Every group has at least one sequence; group_begin[0] may be above 0, to pass some groups of a batch.
+ * only grpo_lint checks that.  Every group has at least one sequence; group_begin[0] may be above 0, to pass some groups of a batch: arrays
+ * per sequence are then still those of the batch, arrays per group (baseline, log_partition, dlog_partition) begin with the first passed.
  *
  * -inf log-probabilities stand for -K with the same K -> infinity: -inf - -inf is 0, infinite log-ratios of opposite sign in one sum
  * cancel in pairs, e^-inf times inf is 0.  NaN or +inf at an unmasked token is an error.
@@ -1287,11 +1289,11 @@ typedef struct {
     const grpo_real *logp_ref;        /* under the frozen reference */
     const grpo_real *logp_rollout;    /* under the inference engine that sampled */
     const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_reference, nll_* and, finite, by advantage.teacher_* */
-    const grpo_real *entropy;         /* nats; in the report; read by advantage.entropy and penalty.entropy_coef */
+    const grpo_real *entropy;         /* nats; in the report; read by advantage.entropy, credit entropy_share and penalty.entropy_coef */
     const grpo_real *value;           /* of the critic */
     const grpo_real *step_reward;     /* of the step that ends here: read where step_end */
-    const uint8_t *step_end;          /* 1: last token of a step */
-    const uint8_t *segment_end;       /* 1: last token of a segment (a turn); flags of masked tokens count */
+    const uint8_t *step_end;          /* 1: last token of a step; flags of masked tokens do not count */
+    const uint8_t *segment_end;       /* 1: last token of a segment (a turn); flags of masked tokens count too */
     const uint8_t *mask;              /* 0: the token is ignored; NULL: all count */
     const uint8_t *selected;          /* by entropy, covariance, at random ...: read by weight.selected */
     const uint8_t *kl_mask;           /* 1: the token has a KL penalty: read by penalty.kl_on */
@@ -1363,7 +1365,8 @@ typedef struct {
     int64_t tokens;                                 /* that count: see batch.mask, weight.truncated, selected, rollout_rejected */
     int64_t sequences, sequences_nonempty, groups, groups_nonempty;
     int64_t ranks;                                  /* factor of loss and gradient, if the trainer averages gradients over ranks (or
-                                                       micro-batches); 0: 1.  Set it once, after all has been added up */
+                                                       micro-batches), the report's too; 0: 1.  Set it once, after all
+                                                       has been added up */
     int64_t positive_tokens, positive_sequences;    /* with A > 0 (a sequence: at its first token that counts), if aggregation reads it */
     int64_t nonzero_std_tokens;                     /* of groups whose rewards differ, if aggregation reads it */
     int64_t nll_tokens, preference_pairs;           /* the D of penalty.nll_on and penalty.preference */
@@ -1401,7 +1404,8 @@ typedef struct {
     double norm_top;                                /* value of an infinite weight over an infinite mean */
 } grpo_scales;
 
-/* accumulators of an evaluation: exact, so that parts merge to the bits of the whole.  Zero-initialise. */
+/* accumulators of an evaluation: exact, so that parts merge to the bits of the whole (grpo_partial_merge; not sums of integers, as for
+ * totals).  Zero-initialise. */
 typedef struct {
     grpo_sum sum[GRPO_N_SUMS];
     grpo_scales scales;                             /* divisor 0: nothing has been added yet */
@@ -1420,7 +1424,8 @@ typedef struct {
 } grpo_values;
 #define GRPO_NO_VALUES_ { GRPO_NO_SUM_, GRPO_NO_SUM_, { 0, 0 }, { 0, 0 }, 0 }
 
-/* batch-wide statistics of the advantage axis; exact: parts are added to the same object, or merged.  Zero-initialise. */
+/* batch-wide statistics of the advantage axis; exact: parts are added to the same object, or merged (not sums of integers: it has doubles).
+ * Zero-initialise. */
 typedef struct {
     grpo_values values;                             /* of items, R - b, a, A or prompts' means: depends on scale and batch_norm */
     grpo_sum rest, rest_squares, rest_cross;        /* of the part of A that reweighting leaves alone (KL, critic); cross: times values */
@@ -1430,7 +1435,7 @@ typedef struct {
     int64_t tokens, items, sequences, sequences_nonempty, degenerate_sequences, nonzero_items;
 } grpo_moments;
 
-/* output arrays, each may be NULL; must not overlap arrays of the batch or the advantages.  Zero-initialise. */
+/* output arrays, each may be NULL; must not overlap arrays of the batch, the advantages or each other.  Zero-initialise. */
 typedef struct {
     grpo_real *dlogp, *dentropy, *term;        /* per token: d loss/d logp, d loss/d entropy, the token's loss before aggregation */
     grpo_real *ddivergence_ref;                /* per token: d loss/d batch.divergence_ref */
@@ -1441,7 +1446,8 @@ typedef struct {
 
 /* ======== functions =============================================================================================================== */
 /* rewards -> advantage (n_tokens): written at every token of every sequence, 0 where masked; not at elements of no sequence (padding).
- * If the advantage axis has statistics of the whole batch, pass the whole batch; for parts there is grpo_advantages_with_moments. */
+ * It must not overlap arrays of the batch.  If the advantage axis has statistics of the whole batch, pass the whole batch; for parts there
+ * is grpo_advantages_with_moments. */
 grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage);
 
 /* advantages, log-probabilities -> loss, the arrays of `out` (NULL: none), report.  advantage (n_tokens): from grpo_advantages or your own,
@@ -1458,7 +1464,7 @@ grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
  * grpo_context_needs_groups (extra/grpo_context.h) is 0 for the objective.  That header also has parts that cut a group or a response, with
  * the advantages of the whole; responses that are elsewhere have length 0 there.  First add the counts of every part, and its moments if
  * the advantage axis has statistics of the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight, batch_norm,
- * entropy relative, kl_centred_coef); then evaluate every part; then merge.
+ * entropy relative, kl_centred_coef: grpo_context_needs_moments); then evaluate every part; then merge.  examples/cuts.c has every cut.
  * grpo_totals_add reads the advantages for aggregation *_by_sign, nll_on positive and not_negative (else they may be NULL), and
  * batch.reward for token_mean_nonzero_std, nll_on correct and preference. */
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
@@ -1792,7 +1798,6 @@ static int grpo_has_rollout_weights_(const grpo_weight *w) {
     return w->rollout_is != GRPO_ROLLOUT_IS_NONE || w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0;
 }
 
-
 /* sets of choices: a bit for each */
 #define GRPO_IS_(choice) (UINT64_C(1) << (choice))
 #define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
@@ -1802,7 +1807,7 @@ static int grpo_has_rollout_weights_(const grpo_weight *w) {
 #define GRPO_CLIPS_ (GRPO_IS_(GRPO_SURROGATE_PPO_CLIP) | GRPO_IS_(GRPO_SURROGATE_DUAL_CLIP) | GRPO_IS_(GRPO_SURROGATE_GPPO))
 /* the levels that clip the tokens' log-ratios before they are pooled (GMPO) */
 #define GRPO_CLIPS_TOKENS_ (GRPO_IS_(GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN) | GRPO_IS_(GRPO_LEVEL_SEQUENCE_POWER_MEAN))
-#define GRPO_AMONG_(choice, set) ((int)((set) >> ((unsigned)(choice) & 63) & 1))      /* 0 for invalid choices */
+#define GRPO_AMONG_(choice, set) ((int)((set) >> ((unsigned)(choice) & 63) & 1))      /* & 63: the choice may be invalid */
 
 static int grpo_credits_steps_(const grpo_advantage *a) { return GRPO_AMONG_(a->credit, GRPO_STEPS_); }
 
@@ -3385,8 +3390,8 @@ GRPO_FN double grpo_difficulty(double part, double whole, double low, double hig
     const grpo_dd x = grpo_dd_mul(off, slope);
     const int falling = x.hi > 0;
     const grpo_dd e = grpo_exp_twice(falling ? grpo_dd_negative(x) : x);         /* e^-|x| */
-    const grpo_dd near = grpo_dd_quotient(one, grpo_dd_add(one, e)), far = grpo_dd_product(e, near);
-    return grpo_dd_add(grpo_dd_mul(falling ? near : far, low), grpo_dd_mul(falling ? far : near, high)).hi;
+    const grpo_dd larger = grpo_dd_quotient(one, grpo_dd_add(one, e)), smaller = grpo_dd_product(e, larger);
+    return grpo_dd_add(grpo_dd_mul(falling ? larger : smaller, low), grpo_dd_mul(falling ? smaller : larger, high)).hi;
 }
 
 /* T^-p of Delta L (2509.07558), T >= 1 */
@@ -3621,19 +3626,19 @@ GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double sha
     return grpo_term_of_(-advantage * g.value, -advantage * g.slope, 0);
 }
 
-/* -A w + |A| off far/2 and its derivative w (-A + |A| far), with v = w, off = w - 1, and far as below.  The two terms may cancel and off
- * may be small beside w, so all are in double-double */
-GRPO_NOINLINE_FN_ grpo_term grpo_quadratic_from_(double advantage, grpo_term t, grpo_dd v, grpo_dd off, grpo_dd far) {
+/* -A w + |A| off pull/2 and its derivative w (-A + |A| pull), with v = w, off = w - 1, and pull as below.  The two terms may cancel, and
+ * off may be small beside w, so all are in double-double */
+GRPO_NOINLINE_FN_ grpo_term grpo_quadratic_from_(double advantage, grpo_term t, grpo_dd v, grpo_dd off, grpo_dd pull) {
     const double size = fabs(advantage);
-    grpo_dd x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5);
+    grpo_dd x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), pull), 0.5);
     if (grpo_is_finite(x.hi) && grpo_is_finite(t.value)) t.value = grpo_dd_add(x, grpo_dd_mul(v, -advantage)).hi;
-    else t.value = grpo_times(size, grpo_dd_add(grpo_dd_mul(grpo_dd_product(off, far), 0.5), advantage > 0 ? grpo_dd_negative(v) : v).hi);
-    x = grpo_dd_add_double_(grpo_dd_mul(far, size), -advantage);
+    else t.value = grpo_times(size, grpo_dd_add(grpo_dd_mul(grpo_dd_product(off, pull), 0.5), advantage > 0 ? grpo_dd_negative(v) : v).hi);
+    x = grpo_dd_add_double_(grpo_dd_mul(pull, size), -advantage);
     t.d_log_ratio = grpo_is_finite(x.hi) ? grpo_dd_product(v, x).hi : grpo_times(v.hi, x.hi);
     return t;
 }
 
-/* far = (w - 1)/eps: CFPO (2601.22801) */
+/* pull = (w - 1)/eps: CFPO (2601.22801) */
 GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
     grpo_term t = grpo_ratio_term(w, advantage);
     if (eps == HUGE_VAL) return t;
@@ -3643,20 +3648,20 @@ GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
     return grpo_quadratic_from_(advantage, t, v, off, grpo_dd_div(off, eps));
 }
 
-/* far = p (w - 1)/eps.  Where w overflows and p w may not: p (w - 1)^2 = p w^2 - 2 p w + p without its last term, as w (p w) - 2 (p w) */
+/* pull = p (w - 1)/eps.  Where w overflows and p w may not: p (w - 1)^2 = p w^2 - 2 p w + p without its last term, as w (p w) - 2 (p w) */
 GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old) {
     const double size = fabs(advantage);
     const grpo_dd y = grpo_ratio_log(w), x = grpo_dd_of_(logp_old), A = grpo_dd_of_(advantage);
     const grpo_dd v = grpo_exp_twice(y), off = grpo_dd_add_double_(v, -1), p = grpo_exp_twice(x);
     const grpo_dd q = w.value > 2 ? grpo_exp_twice(grpo_dd_add_double_(y, logp_old)) : p;      /* p w; not used where w <= 2 */
     grpo_term t = grpo_ratio_term(w, advantage);
-    grpo_dd far = { 0, 0 }, half;
+    grpo_dd pull = { 0, 0 }, half;
     if (eps == HUGE_VAL || logp_old == -HUGE_VAL) return t;
-    if (off.hi != 0) far = grpo_dd_div(w.value > 2 ? grpo_dd_minus_(q, p) : grpo_dd_product(p, off), eps);
-    if (w.value < HUGE_VAL) return grpo_quadratic_from_(advantage, t, v, off, far);
+    if (off.hi != 0) pull = grpo_dd_div(w.value > 2 ? grpo_dd_minus_(q, p) : grpo_dd_product(p, off), eps);
+    if (w.value < HUGE_VAL) return grpo_quadratic_from_(advantage, t, v, off, pull);
     half = grpo_dd_mul(grpo_dd_div(grpo_dd_mul(q, 0.5), eps), size);
     t.value = grpo_plus(grpo_times(w.value, grpo_dd_minus_(half, A).hi), -2 * half.hi);
-    t.d_log_ratio = grpo_times(w.value, grpo_dd_minus_(grpo_dd_mul(far, size), A).hi);
+    t.d_log_ratio = grpo_times(w.value, grpo_dd_minus_(grpo_dd_mul(pull, size), A).hi);
     return t;
 }
 
@@ -4793,12 +4798,12 @@ static double grpo_normalised_weight_(const grpo_run_ *r, double v) {
     return v == HUGE_VAL ? v : grpo_dd_quotient(grpo_dd_of_(v), r->scales.norm).hi;
 }
 
-/* number of tokens of the segment that count, at least 1 */
+/* number of tokens that count of the segment of such a token */
 static double grpo_segment_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ segment) {
     grpo_cursor_ c = grpo_cursor_of_(segment.begin, segment.end);
     int64_t n = 0;
     while (grpo_next_(r, s, &c)) n++;
-    return n ? (double)n : 1;
+    return (double)n;
 }
 
 /* the span that shares nll_gate with token t: its segment or the response */
@@ -4883,67 +4888,69 @@ GRPO_COLD_ void grpo_report_ref_(grpo_partial *p, double l, double ref) {
 /* ---- the report from its sums ------------------------------------------------------------------------------------------------------ */
 static double grpo_fraction_(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
-GRPO_COLD_ double grpo_note_overflow_(double x, grpo_report *r) {
-    if (!grpo_is_finite(x)) r->overflow = 1;
-    return x;
-}
-
-GRPO_COLD_ double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r) {      /* (a + b)/divisor */
+/* (a + b)/divisor; b NULL: 0 */
+GRPO_COLD_ double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor) {
     grpo_sum s = *a;
     if (b) grpo_sum_merge_(&s, b);
     const double total = grpo_sum_total_(&s);
-    if (grpo_is_finite(total) || s.pos_inf || s.neg_inf) return grpo_note_overflow_(total, r) / divisor;
+    if (grpo_is_finite(total) || s.pos_inf || s.neg_inf) return total / divisor;
     grpo_sum_carry_(&s);                                    /* the sum overflows, the mean may not: divide 2^-64 of the sum */
     for (int k = 0; k < GRPO_SUM_LIMBS; k++) s.limb[k] = k + 2 < GRPO_SUM_LIMBS ? s.limb[k + 2] : 0;
-    return grpo_note_overflow_(ldexp(grpo_sum_value_(&s) / divisor, 64), r);
+    return ldexp(grpo_sum_value_(&s) / divisor, 64);
 }
 
 /* the likelihood and preference terms of the loss, which are not divided by the aggregation's divisor */
-GRPO_COLD_ double grpo_auxiliary_loss_(const grpo_partial *p, grpo_report *r) {
+GRPO_COLD_ double grpo_auxiliary_loss_(const grpo_partial *p) {
     const double likelihood = grpo_times(p->scales.nll, grpo_sum_total_(&p->sum[GRPO_SUM_NLL]));
-    return grpo_note_overflow_(grpo_plus(likelihood, grpo_times(p->scales.preference, grpo_sum_total_(&p->sum[GRPO_SUM_PREFERENCE]))), r);
+    return grpo_plus(likelihood, grpo_times(p->scales.preference, grpo_sum_total_(&p->sum[GRPO_SUM_PREFERENCE])));
+}
+
+/* 1 if a number of the report is infinite.  ratio_max is so only if ratio_mean is */
+GRPO_COLD_ int grpo_report_overflows_(const grpo_report *r) {
+    const double numbers[] = { r->loss, r->policy_loss, r->penalty_loss, r->approx_kl_k1, r->approx_kl_k3, r->kl_k1, r->kl_k2, r->kl_k3,
+                               r->entropy, r->ratio_mean, r->rollout_is_mean };
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) if (!grpo_is_finite(numbers[k])) return 1;
+    return 0;
 }
 
 void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     const grpo_sum *s = p->sum;
-    double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1, sum, squares, aux;
-    double factor = p->scales.factor != 0 ? p->scales.factor : 1;
+    const double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1;
+    const double factor = p->scales.factor != 0 ? p->scales.factor : 1, aux = grpo_auxiliary_loss_(p);
+    const double sum = grpo_sum_total_(&s[GRPO_SUM_RATIO]), squares = grpo_sum_total_(&s[GRPO_SUM_RATIO_SQUARED]);
     memset(r, 0, sizeof *r);
-    r->overflow = p->overflow;
-    aux = grpo_auxiliary_loss_(p, r);
-    r->loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_POLICY], &s[GRPO_SUM_PENALTY], divisor, r), aux);
-    r->policy_loss = factor * grpo_total_over_(&s[GRPO_SUM_POLICY], NULL, divisor, r);
-    r->penalty_loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_PENALTY], NULL, divisor, r), aux);
+    r->loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_POLICY], &s[GRPO_SUM_PENALTY], divisor), aux);
+    r->policy_loss = factor * grpo_total_over_(&s[GRPO_SUM_POLICY], NULL, divisor);
+    r->penalty_loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_PENALTY], NULL, divisor), aux);
     r->tokens = p->tokens; r->sequences = p->sequences; r->groups = p->groups;
     r->masked_tokens = p->masked_tokens; r->rejected_tokens = p->rejected_tokens; r->degenerate_groups = p->degenerate_groups;
     r->clip_fraction_low = grpo_fraction_(p->clips[GRPO_CLIP_LOW], p->tokens);
     r->clip_fraction_high = grpo_fraction_(p->clips[GRPO_CLIP_HIGH], p->tokens);
     r->clip_fraction_dual = grpo_fraction_(p->clips[GRPO_CLIP_DUAL], p->tokens);
     r->clip_fraction = grpo_fraction_(p->clips[GRPO_CLIP_LOW] + p->clips[GRPO_CLIP_HIGH] + p->clips[GRPO_CLIP_DUAL], p->tokens);
-    r->approx_kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_APPROX_KL_K1]), r) / n;
-    r->approx_kl_k3 = grpo_total_over_(&s[GRPO_SUM_APPROX_KL_K3], NULL, n, r);
-    r->kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_KL_K1]), r) / n;
-    r->kl_k2 = grpo_total_over_(&s[GRPO_SUM_KL_K2], NULL, n, r);
-    r->kl_k3 = grpo_total_over_(&s[GRPO_SUM_KL_K3], NULL, n, r);
-    r->entropy = grpo_total_over_(&s[GRPO_SUM_ENTROPY], NULL, n, r);
-    sum = grpo_sum_total_(&s[GRPO_SUM_RATIO]);
-    squares = grpo_sum_total_(&s[GRPO_SUM_RATIO_SQUARED]);
-    r->ratio_mean = p->ratio_tokens ? grpo_total_over_(&s[GRPO_SUM_RATIO], &s[GRPO_SUM_RATIO_EXCESS], n, r) : 1;
+    r->approx_kl_k1 = grpo_sum_value_(&s[GRPO_SUM_APPROX_KL_K1]) / n;
+    r->approx_kl_k3 = grpo_total_over_(&s[GRPO_SUM_APPROX_KL_K3], NULL, n);
+    r->kl_k1 = grpo_sum_value_(&s[GRPO_SUM_KL_K1]) / n;
+    r->kl_k2 = grpo_total_over_(&s[GRPO_SUM_KL_K2], NULL, n);
+    r->kl_k3 = grpo_total_over_(&s[GRPO_SUM_KL_K3], NULL, n);
+    r->entropy = grpo_total_over_(&s[GRPO_SUM_ENTROPY], NULL, n);
+    r->ratio_mean = p->ratio_tokens ? grpo_total_over_(&s[GRPO_SUM_RATIO], &s[GRPO_SUM_RATIO_EXCESS], n) : 1;
     r->ratio_min = p->tokens ? p->ratio_min : 1;
     r->ratio_max = p->tokens ? p->ratio_max : 1;
     r->ess = squares > 0 ? (sum / n) * (sum / squares) : 1;
-    r->rollout_is_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n, r) : 1;
+    r->rollout_is_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n) : 1;
+    r->overflow = p->overflow || grpo_report_overflows_(r);
 }
 
 /* ---- the sums of the report, a block at a time ---------------------------------------------------------------------------------- */
-/* e^x - x - 1 of a block, x = sign (hi + lo); far: for some x the series is not accurate */
+/* e^x - x - 1 of a block, x = sign (hi + lo); beyond: for some x the series is not accurate */
 static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo,
-                           int far) {
+                           int beyond) {
     for (int k = 0; k < GRPO_BLOCK_; k++) {
         const double y = sign * hi[k];
         k3[k] = grpo_near_exp_minus_linear_(y, sign * lo[k], grpo_exp_series_(y));
     }
-    for (int k = 0; far && k < GRPO_BLOCK_; k++)
+    for (int k = 0; beyond && k < GRPO_BLOCK_; k++)
         if (grpo_is_far_(hi[k])) k3[k] = grpo_exp_minus_linear(grpo_dd_pair_(sign * hi[k], sign * lo[k]));
 }
 
@@ -6339,7 +6346,7 @@ static const char *grpo_name_at_(int what) {
 #define GRPO_ARRAY_NAME_(member, ...) "batch." #member,
 #define GRPO_NAME_(id, text) text,
     static const char *const names[] = { GRPO_ARRAYS_(GRPO_ARRAY_NAME_) GRPO_NAMES_(GRPO_NAME_) };
-    static const char *const arguments[] = { "argument 1", "argument 2", "argument 3", "argument 4", "argument 5", "argument 6", 
+    static const char *const arguments[] = { "argument 1", "argument 2", "argument 3", "argument 4", "argument 5", "argument 6",
         "argument 7", "argument 8", "argument 9", "argument 10", "argument 11", "argument 12", "argument 13", "argument 14", "argument 15",
         "argument 16" };
 #undef GRPO_NAME_

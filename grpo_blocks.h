@@ -229,13 +229,13 @@ static int grpo_clips_in_blocks_(const grpo_run_ *r) {
         && a->level_clamp_high == 0 && w->trust == GRPO_TRUST_NONE;
 }
 
-/* 1 if a clamp may change log-ratios; far: some are beyond the range of the series */
-static int grpo_clamp_may_cut_(double low, double high, int far) {
-    return (low != 0 || high != 0) && (far || !(low < -GRPO_SERIES_ && high > GRPO_SERIES_));
+/* 1 if a clamp may change log-ratios; beyond: some are beyond the range of the series */
+static int grpo_clamp_may_cut_(double low, double high, int beyond) {
+    return (low != 0 || high != 0) && (beyond || !(low < -GRPO_SERIES_ && high > GRPO_SERIES_));
 }
 
-static int grpo_clamps_may_cut_(const grpo_ratio_axis *a, int far) {
-    return grpo_clamp_may_cut_(a->clamp_low, a->clamp_high, far) || grpo_clamp_may_cut_(a->level_clamp_low, a->level_clamp_high, far);
+static int grpo_clamps_may_cut_(const grpo_ratio_axis *a, int beyond) {
+    return grpo_clamp_may_cut_(a->clamp_low, a->clamp_high, beyond) || grpo_clamp_may_cut_(a->level_clamp_low, a->level_clamp_high, beyond);
 }
 
 /* 1 if the KL penalty is kl_coef times the estimate: no importance weight, no clamp, exact gradient */
@@ -287,18 +287,18 @@ static grpo_dd grpo_block_clamped_(const grpo_run_ *r, const grpo_block_ *x, int
  * the series.  Returns 1 if a |d| is beyond the range of the series */
 GRPO_NOINLINE_ int grpo_block_ratios_(const grpo_run_ *r, grpo_block_ *x) {
     double *hi = x->d[0], *lo = x->d[1], *k3 = x->k3, *ratio = x->ratio;
-    int far, passes;
+    int beyond, passes;
     grpo_block_gap_(hi, lo, x->logp, x->old);
-    far = grpo_block_exceeds_(hi, GRPO_SERIES_);
+    beyond = grpo_block_exceeds_(hi, GRPO_SERIES_);
     grpo_block_exp_(ratio, k3, hi, lo);
-    for (int k = 0; far && k < GRPO_BLOCK_; k++) {
+    for (int k = 0; beyond && k < GRPO_BLOCK_; k++) {
         if (!grpo_is_far_(hi[k])) continue;
         const grpo_dd y = grpo_two_diff(x->logp[k], x->old[k]);
         hi[k] = y.hi; lo[k] = y.lo;
         ratio[k] = grpo_exp(x->by_clip ? grpo_block_clamped_(r, x, k, &passes) : y);
         k3[k] = grpo_exp_minus_linear(y);
     }
-    return far;
+    return beyond;
 }
 
 /* is[k] = 1 if the bound stops the gradient of token k (A > 0, x > bound), else 0; returns their number */
@@ -307,9 +307,9 @@ static double grpo_block_binds_(double *GRPO_RESTRICT_ is, const double *GRPO_RE
     return grpo_block_total_(is);
 }
 
-/* S of the surrogates ratio, ppo_clip and dual_clip, in loops with one conditional each, which gcc -O2 vectorises; far: some log-ratios are
- * beyond the series.  Of a clipped token exactly one of by_high, by_low and by_dual is 1. */
-static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
+/* S of the surrogates ratio, ppo_clip and dual_clip, in loops with one conditional each, which gcc -O2 vectorises; beyond: some log-ratios
+ * are beyond the series.  Of a clipped token exactly one of by_high, by_low and by_dual is 1. */
+static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int beyond) {
     const grpo_surrogate *s = &r->obj->surrogate;
     const int clips = s->kind != GRPO_SURROGATE_RATIO, twice = s->kind == GRPO_SURROGATE_DUAL_CLIP;
     const double low = grpo_is_finite(r->range.low) ? r->range.low : 0, high = grpo_is_finite(r->range.high) ? r->range.high : 0;
@@ -325,10 +325,10 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
     lows = (int64_t)grpo_block_binds_(by_low, A, value, clips ? -r->range.log_low : HUGE_VAL);
     duals = (int64_t)grpo_block_binds_(by_dual, A, ratio, twice ? s->clip_dual : HUGE_VAL);
     for (int k = 0; k < GRPO_BLOCK_; k++) slope[k] = A[k] * ratio[k] + 0.0;  /* no -0 */
-    for (int k = 0; far && k < GRPO_BLOCK_; k++) slope[k] = grpo_times(A[k], ratio[k]);
+    for (int k = 0; beyond && k < GRPO_BLOCK_; k++) slope[k] = grpo_times(A[k], ratio[k]);
     for (int k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : slope[k];
     for (int k = 0; k < GRPO_BLOCK_; k++) value[k] = slope[k] + (by_high[k] * high + by_low[k] * low + by_dual[k] * dual) * A[k];
-    for (int k = 0; far && k < x->n; k++) {
+    for (int k = 0; beyond && k < x->n; k++) {
         int passes;
         grpo_block_clamped_(r, x, k, &passes);
         if (!passes) slope[k] = 0;
@@ -339,13 +339,11 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
     clip[GRPO_CLIP_NO] += x->n - highs - lows - duals;
 }
 
-/* the ratio of token k, after its clamps; *passes: 0 if a clamp stops its derivative by l */
+/* the ratio of token k, of an objective that needs it, after its clamps; *passes: 0 if a clamp stops its derivative by l */
 GRPO_NOINLINE_ grpo_ratio grpo_block_ratio_(const grpo_run_ *r, const grpo_block_ *x, int k, int *passes) {
     const grpo_ratio_axis *a = &r->obj->ratio;
-    grpo_ratio w = { 0, 0, 1 };
-    int level_passes = 1;
-    *passes = 1;
-    if (!r->needs_ratio) return w;
+    grpo_ratio w;
+    int level_passes;
     const grpo_dd y = grpo_clamp(grpo_block_clamped_(r, x, k, passes), a->level_clamp_low, a->level_clamp_high, &level_passes);
     *passes &= level_passes;
     w.log = y.hi; w.log_lo = y.lo; w.value = *passes ? x->ratio[k] : grpo_exp(y);
@@ -397,14 +395,14 @@ GRPO_NOINLINE_ int grpo_block_sapo_(const grpo_run_ *r, grpo_block_ *x) {
     return 1;
 }
 
-/* S token by token; the weight of a token that trust or off_policy_mask drops becomes 0.  far: some log-ratios are beyond the series */
-static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int far) {
+/* S token by token; the weight of a token that trust or off_policy_mask drops becomes 0.  beyond: some log-ratios are beyond the series */
+static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int beyond) {
     const grpo_surrogate *s = &r->obj->surrogate;
-    const int further = !r->is_plain_surrogate || (r->needs_ratio && grpo_clamps_may_cut_(&r->obj->ratio, far));
+    const int further = !r->is_plain_surrogate || (r->needs_ratio && grpo_clamps_may_cut_(&r->obj->ratio, beyond));
     const int masks = r->has_policy_mask && (x->has_dropped || r->obj->weight.trust != GRPO_TRUST_NONE);
     const int is_sapo = s->kind == GRPO_SURROGATE_SAPO || s->kind == GRPO_SURROGATE_SAPO_DETACHED;
     grpo_token_ token;
-    if (is_sapo && !further && !masks && !far && grpo_block_sapo_(r, x)) return;
+    if (is_sapo && !further && !masks && !beyond && grpo_block_sapo_(r, x)) return;
     memset(&token, 0, sizeof token);
     for (int k = 0; k < x->n; k++) {
         grpo_ratio w = { x->d[0][k], x->d[1][k], x->ratio[k] };
@@ -603,13 +601,13 @@ static void grpo_block_pad_(grpo_block_ *x) {
 static int grpo_block_differ_(grpo_block_ *x, const double *other, double sign) {
     double *hi = x->d[0], *lo = x->d[1];
     grpo_block_gap_(hi, lo, x->logp, other);
-    const int far = grpo_block_exceeds_(hi, GRPO_SERIES_);
-    for (int k = 0; far && k < x->n; k++) {
+    const int beyond = grpo_block_exceeds_(hi, GRPO_SERIES_);
+    for (int k = 0; beyond && k < x->n; k++) {
         const grpo_dd D = grpo_two_diff(x->logp[k], other[k]);
         hi[k] = D.hi; lo[k] = D.lo;
     }
-    grpo_block_k3_(x->k3, sign, hi, lo, far);
-    return far;
+    grpo_block_k3_(x->k3, sign, hi, lo, beyond);
+    return beyond;
 }
 
 /* gathers the elements of `from` at the block's tokens, into A, which is no longer needed */
@@ -641,17 +639,17 @@ GRPO_NOINLINE_ void grpo_block_own_penalties_(const grpo_run_ *r, grpo_block_ *x
     grpo_block_write_(r, x, r->out.term, term);
 }
 
-/* computes P; returns 1 if d and k3 are now those of logp_ref, with *far: 1 if a |d| is beyond the series */
-static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x, int *far) {
+/* computes P; returns 1 if d and k3 are now those of logp_ref, with *beyond: 1 if a |d| is beyond the series */
+static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x, int *beyond) {
     const grpo_penalty *p = &r->obj->penalty;
     const grpo_batch *b = r->batch;
     const grpo_real *ref = grpo_logp_of_(b, grpo_kl_policy_(p));
     if (x->further_penalty) { grpo_block_further_penalties_(r, x); return 0; }
     if (grpo_pays_any_kl_(p)) {
         const int by_series = grpo_kl_by_series_(r);
-        *far = grpo_block_differ_(x, grpo_block_gather_(x, ref), -1);
+        *beyond = grpo_block_differ_(x, grpo_block_gather_(x, ref), -1);
         if (by_series) grpo_block_kl_by_series_(p, x);
-        if (*far || !by_series || grpo_kl_weight_is_ratio_(p)) grpo_block_kl_(r, x, x->A, !by_series);
+        if (*beyond || !by_series || grpo_kl_weight_is_ratio_(p)) grpo_block_kl_(r, x, x->A, !by_series);
     } else for (int k = 0; k < GRPO_BLOCK_; k++) x->penalty[k] = x->penalty_slope[k] = 0;
     if (r->has_own_divisors) grpo_block_own_penalties_(r, x);
     else for (int k = 0; p->entropy_coef != 0 && k < x->n; k++)
@@ -659,12 +657,12 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x, int *far) {
     return grpo_pays_any_kl_(p) && ref == b->logp_ref;
 }
 
-/* adds the differences to the reference policy to the report; computed: 1 if d and k3 hold them already, with this far */
-static void grpo_block_report_ref_(const grpo_run_ *r, grpo_block_ *x, int computed, int far) {
+/* adds the differences to the reference policy to the report; computed: 1 if d and k3 hold them already, with this beyond */
+static void grpo_block_report_ref_(const grpo_run_ *r, grpo_block_ *x, int computed, int beyond) {
     const grpo_real *ref = r->batch->logp_ref;
     if (!ref) return;
-    if (!computed) far = grpo_block_differ_(x, grpo_block_gather_(x, ref), -1);
-    if (far) grpo_block_report_infinite_(r, x, ref, grpo_report_ref_);
+    if (!computed) beyond = grpo_block_differ_(x, grpo_block_gather_(x, ref), -1);
+    if (beyond) grpo_block_report_infinite_(r, x, ref, grpo_report_ref_);
     grpo_report_ref_block_(r->partial->sum, x->d, x->k3);
 }
 
@@ -732,21 +730,21 @@ static void grpo_block_correct_(const grpo_run_ *r, grpo_block_ *x) {
 }
 
 /* computes M v g S; returns 1 if k3 has been overwritten */
-static int grpo_block_evaluate_(const grpo_run_ *r, grpo_block_ *x, int far) {
+static int grpo_block_evaluate_(const grpo_run_ *r, grpo_block_ *x, int beyond) {
     const double *weight = x->penalty;
     if (x->unit_terms) { memcpy(x->old, x->penalty_slope, sizeof x->old); return 0; }
     if (x->by_clip && x->weighted) weight = (const double *)memcpy(x->k3, x->penalty, sizeof x->k3);      /* k3 is not used by the clip */
-    if (x->by_clip) grpo_block_clip_(r, x, far); else grpo_block_terms_(r, x, far);
+    if (x->by_clip) grpo_block_clip_(r, x, beyond); else grpo_block_terms_(r, x, beyond);
     if (x->weighted) grpo_block_weigh_(r, x, weight);
     return x->by_clip && x->weighted;
 }
 
-/* adds the differences to the old policy to the report; computed: 1 if d and k3 hold them already, with this far */
-static void grpo_block_report_old_(const grpo_run_ *r, grpo_block_ *x, int computed, int far) {
+/* adds the differences to the old policy to the report; computed: 1 if d and k3 hold them already, with this beyond */
+static void grpo_block_report_old_(const grpo_run_ *r, grpo_block_ *x, int computed, int beyond) {
     const grpo_real *old = r->batch->logp_old;
     if (!old) return;
-    if (!computed) far = grpo_block_differ_(x, grpo_block_gather_(x, old), 1);
-    if (far) grpo_block_report_infinite_(r, x, old, grpo_report_old_);
+    if (!computed) beyond = grpo_block_differ_(x, grpo_block_gather_(x, old), 1);
+    if (beyond) grpo_block_report_infinite_(r, x, old, grpo_report_old_);
     grpo_report_old_block_(r->partial->sum, x->d, x->k3);
 }
 
@@ -754,23 +752,23 @@ static void grpo_block_report_old_(const grpo_run_ *r, grpo_block_ *x, int compu
 static void grpo_block_flush_(const grpo_run_ *r) {
     const int is_old = r->behaviour == r->batch->logp_old;
     grpo_block_ *x = r->block;
-    int far = 0, computed = is_old;
+    int beyond = 0, computed = is_old;
     if (x->n == 0) return;
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
     x->by_clip = x->may_clip && !x->has_dropped;
     if (x->finds_weights) grpo_block_correct_(r, x);
     if (r->has_rollout_weights) r->partial->weight_tokens += x->n;
     if (r->has_rollout_weights && !grpo_weighs_further_(r)) grpo_sum_add_block_(&r->partial->sum[GRPO_SUM_WEIGHT], 1, x->penalty);
-    if (x->unit_terms) far = is_old ? grpo_block_differ_(x, x->old, 1) : 0;
-    else if (r->needs_ratio) far = grpo_block_ratios_(r, x);
+    if (x->unit_terms) beyond = is_old ? grpo_block_differ_(x, x->old, 1) : 0;
+    else if (r->needs_ratio) beyond = grpo_block_ratios_(r, x);
     else {
         for (int k = 0; k < GRPO_BLOCK_; k++) { x->ratio[k] = 1; x->d[0][k] = x->d[1][k] = 0; }
         computed = 0;
     }
-    if (grpo_block_evaluate_(r, x, far)) computed = 0;
-    grpo_block_report_old_(r, x, computed, far);
-    computed = grpo_block_penalty_(r, x, &far);
-    grpo_block_report_ref_(r, x, computed, far);
+    if (grpo_block_evaluate_(r, x, beyond)) computed = 0;
+    grpo_block_report_old_(r, x, computed, beyond);
+    computed = grpo_block_penalty_(r, x, &beyond);
+    grpo_block_report_ref_(r, x, computed, beyond);
     grpo_block_write_all_(r, x);
     grpo_block_report_(r, x);
     x->n = x->n_own = x->has_divisors = x->scattered = x->has_dropped = 0;

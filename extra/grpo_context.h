@@ -23,12 +23,23 @@
  *     if (!st) st = grpo_context_backward(&obj, &batch, advantage, whole, through, &out, &partial);
  *     // the partials, merged over all ranks with grpo_partial_merge, give the report of the whole; out.dlogp is of the tokens on this rank
  *
+ * If through is not summed, or the last call is missing, loss and report are right and the gradient is wrong wherever the ratio is pooled
+ * over the response: no call can tell.
+ *
  * The sums are exact and integers: neither the split nor the order of ranks changes a bit of loss, gradient or report.
+ *
+ * Micro-batches add their totals before the first of them is evaluated, and the records that totals are added from ask for batch.logp.  But
+ * nothing that totals count depends on it: where the policy's log-probabilities of later micro-batches are not there yet, measure them with
+ * any valid array in place of logp (logp_old), add the totals, and measure each again when its forward pass has been made.
  *
  * Micro-batches may split a group.  If the loss does not depend on groups (grpo_context_needs_groups is 0: most objectives) each has any
  * whole responses, each as a group of its own, and grpo_totals_add, gspo_loss_add and grpo_partial_merge are all that is needed: same bits
  * as the whole, except that the report counts groups differently.  Otherwise each has the batch of all responses of its groups, with length
- * 0 for those that are not in it, and is a "rank" in the sense above.  A is computed beforehand, from the whole groups, in both cases.
+ * 0 for those that are not in it, and is a "rank" in the sense above; but as each response is whole in its part, its sum of through is
+ * complete there, and one part is done before the next begins, once all have been measured.  A is computed beforehand, from the whole
+ * groups, in both cases.
+ *
+ * examples/cuts.c does all of this; examples/cuts.md says which cut is right for which objective.
  *
  * Supported ratios are those of the token and of the response (ratio.level token, sequence_mean, sequence_sum, sequence_clipped_mean);
  * weights and rejection pooled over the response, off_policy_mask and divisors by length are those of the whole response.  Choices that
@@ -47,6 +58,7 @@
 #define grpo_context_check grpo_context_check_f64
 #define grpo_context_rounds grpo_context_rounds_f64
 #define grpo_context_needs_groups grpo_context_needs_groups_f64
+#define grpo_context_needs_moments grpo_context_needs_moments_f64
 #define grpo_context_add grpo_context_add_f64
 #define grpo_context_add_sums grpo_context_add_sums_f64
 #define grpo_context_measure grpo_context_measure_f64
@@ -81,6 +93,10 @@ int grpo_context_rounds(const grpo_objective *obj);
 /* 1 if the loss depends on how responses are grouped (a divisor by groups, a surrogate of a group, pairs).  0: with A given, the grouping
  * changes only the counts of groups in the report */
 int grpo_context_needs_groups(const grpo_objective *obj);
+
+/* 1 if A depends on the whole batch: grpo_advantages of a part alone gives another A, and no function can tell.  Then add the grpo_moments
+ * of all parts, merge them over ranks, and call grpo_advantages_with_moments.  0: grpo_advantages of whole groups is enough */
+int grpo_context_needs_moments(const grpo_objective *obj);
 
 /* part (sequences): written, what the tokens of this batch contribute to each response.  whole (sequences): NULL in the first round, then
  * the sum of the parts of that round; part may be that array.  advantage (n_tokens): of the tokens on this rank.  Counts that no sum of
@@ -158,6 +174,7 @@ static int grpo_is_pooled_(const grpo_weight *w) {
 int grpo_context_rounds(const grpo_objective *obj) { return grpo_context_check(obj) ? 0 : grpo_is_pooled_(&obj->weight) ? 2 : 1; }
 
 int grpo_context_needs_groups(const grpo_objective *obj) { return grpo_needs_groups_(obj); }
+int grpo_context_needs_moments(const grpo_objective *obj) { return grpo_needs_moments_(&obj->advantage); }
 
 /* ---- a response from its record ---- */
 

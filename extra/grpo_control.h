@@ -6,16 +6,7 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients, roots and
- * exponentials to 28 digits), ties go to the token, response or list entry that comes first.  Only unmasked tokens count; the weights of
- * axis 6 have no effect.  Outputs per token are laid out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as
- * batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude
- * (those that are only compared with: finite); inputs at masked tokens are not read.  Functions that return a number return NaN if an
- * argument is not finite or out of range.  A result too large for its type becomes an infinity.  So may one that is not, if a product of
- * inputs in it exceeds 1e308; infinities of opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits,
- * and below 1e-308 count as 0.  A status names argument and entry; of a struct argument, the member's number, from 0.  An output may be the
- * same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap, the status is
- * GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them. */
+ * Arrays, accuracy, overlap and statuses of all functions: see the rules at the top of extra/grpo_shared.h. */
 #ifndef GRPO_CONTROL_H
 #define GRPO_CONTROL_H
 
@@ -306,20 +297,36 @@ GRPO_FN grpo_power_bounds grpo_power_mean_bounds(double mean, double deviation, 
 extern "C" {
 #endif
 
-/* 1 if P < target Q, that is rho < target */
+/* the largest logp - logp_old of the tokens with an advantage, if all their ratios underflow and no bound raises them; else 0 */
+static double grpo_ratio_unit_(const grpo_batch *b, const grpo_real *advantage, grpo_bounds bounds) {
+    grpo_index_ at = grpo_before_tokens_(b);
+    double most = -HUGE_VAL;
+    int64_t t;
+    if (bounds.low > 0 || !(bounds.high > 1e-300)) return 0;
+    while ((t = grpo_next_token_(b, &at)) >= 0) {
+        const double d = (double)b->logp[t] - (double)b->logp_old[t];
+        if (advantage[t] != 0 && d > most) most = d;
+    }
+    return most > -HUGE_VAL && most < -700 ? most : 0;
+}
+
+/* 1 if P < target Q, that is rho < target.  Ratios are in units of e^unit, which has no effect on rho */
 static int grpo_is_negative_heavy_(const grpo_batch *b, const grpo_real *advantage, grpo_bounds bounds, double target) {
+    const double unit = grpo_ratio_unit_(b, advantage, bounds);
     grpo_sum P, Q;
     grpo_index_ at = grpo_before_tokens_(b);
-    grpo_dd mass;
-    double A, w, q[4];
+    grpo_dd w, mass;
+    double A, q[4];
     int64_t t;
     memset(&P, 0, sizeof P);
     memset(&Q, 0, sizeof Q);
     while ((t = grpo_next_token_(b, &at)) >= 0) {
         A = (double)advantage[t];
-        w = grpo_exp(grpo_two_diff((double)b->logp[t], (double)b->logp_old[t]));
-        w = A >= 0 ? (w < bounds.high ? w : bounds.high) : (w > bounds.low ? w : bounds.low);
-        mass = A == 0 ? grpo_dd_of_(0) : grpo_two_prod(w, A);
+        if (A == 0) continue;
+        w = grpo_exp_twice(grpo_dd_add_double_(grpo_two_diff((double)b->logp[t], (double)b->logp_old[t]), -unit));
+        if (unit == 0 && A > 0 && grpo_dd_exceeds(w, bounds.high)) w = grpo_dd_of_(bounds.high);
+        if (unit == 0 && A < 0 && grpo_dd_less(w, grpo_dd_of_(bounds.low))) w = grpo_dd_of_(bounds.low);
+        mass = grpo_dd_mul(w, A);
         if (mass.hi > 0) grpo_sum_add_dd_(&P, mass);
         else grpo_sum_add_dd_(&Q, grpo_dd_negative(mass));
     }
@@ -434,8 +441,9 @@ static void grpo_adapt_token_(const grpo_batch *b, int64_t t, double h, double A
     const grpo_dd one = grpo_dd_of_(1), change = grpo_two_prod(x->clip_coef, h);
     const grpo_dd low = h <= 0 ? grpo_dd_mul(grpo_dd_minus_(one, change), x->low) : grpo_dd_of_(x->low);
     const grpo_dd high = h > 0 ? grpo_dd_mul(grpo_dd_add(one, change), x->high) : grpo_dd_of_(x->high);
-    const double off = grpo_exp_minus_one(grpo_two_diff((double)b->logp[t], (double)b->logp_old[t]));
-    const int inside = off > -low.hi / 2 && off < high.hi / 2;
+    const grpo_dd w = grpo_exp_twice(grpo_two_diff((double)b->logp[t], (double)b->logp_old[t]));
+    const int inside = grpo_dd_less(grpo_dd_minus_(one, grpo_dd_mul(low, 0.5)), w)
+        && grpo_dd_less(w, grpo_dd_add(one, grpo_dd_mul(high, 0.5)));
     int overflow = 0;
     grpo_put_(clip_low, t, low.hi, &overflow);
     grpo_put_(clip_high, t, high.hi, &overflow);

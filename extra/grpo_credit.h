@@ -6,17 +6,8 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients, roots and
- * exponentials to 28 digits), ties go to the token, response or list entry that comes first.  Only unmasked tokens count; the weights of
- * axis 6 have no effect.  Outputs per token are laid out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as
- * batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude
- * (those that are only compared with: finite); inputs at masked tokens are not read.  Functions that return a number return NaN if an
- * argument is not finite or out of range.  A result too large for its type becomes an infinity.  So may one that is not, if a product of
- * inputs in it exceeds 1e308; infinities of opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits,
- * and below 1e-308 count as 0.  A status names argument and entry; of a struct argument, the member's number, from 0.  An output may be the
- * same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap, the status is
- * GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them.  To use advantages of (sequences) in a loss,
- * copy each to all tokens of its response.  r is batch.reward (sequences). */
+ * Arrays, accuracy, overlap and statuses of all functions: see the rules at the top of extra/grpo_shared.h.  To use advantages of
+ * (sequences) in a loss, copy each to all tokens of its response.  r is batch.reward (sequences). */
 #ifndef GRPO_CREDIT_H
 #define GRPO_CREDIT_H
 
@@ -138,8 +129,8 @@ grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, 
 grpo_status grpo_asymmetric_advantage(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage);
 
 /* shaped (sequences) = A + min(max(lambda (1 - e^(s - mean s)), 0), kappa A) where r > 0 and A > 0, else A = advantage (sequences); s is
- * the mean of batch.logp_old over the unmasked tokens, mean s that over the group's responses that have any; scratch (sequences) (XRPO,
- * 2510.06672: 2.5, 0.5) */
+ * the mean of batch.logp_old over the unmasked tokens, mean s that over the group's responses that have any (A for those without); scratch
+ * (sequences) (XRPO, 2510.06672: 2.5, 0.5) */
 grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
                                       grpo_real *shaped);
 
@@ -739,9 +730,8 @@ grpo_status grpo_asymmetric_advantage(const grpo_batch *batch, double alpha, dou
         for (n = (double)(end - begin), i = begin; i < end; i++) right += (double)batch->reward[i];
         factor = right > 0 && right < n ? grpo_relative_factor_(n, right, mean_reward) : 0;
         for (i = begin; i < end; i++) {
-            double A = factor * ((n * (double)batch->reward[i] - right) / n);
-            if (A > 0 && mean_reward < alpha) A *= mean_reward / alpha;
-            grpo_put_(advantage, i, A, &overflow);
+            const double off = (n * (double)batch->reward[i] - right) / n;
+            grpo_put_(advantage, i, factor * off * (off > 0 && mean_reward < alpha ? mean_reward / alpha : 1), &overflow);
         }
     }
     return GRPO_OK;
@@ -927,7 +917,8 @@ static void grpo_bundle_group_(const grpo_batch *b, const int64_t *bundle, const
         D = grpo_bundle_sum_(b, bundle, g, k, mean);
         U = grpo_risk_(risk, grpo_bundle_sum_(b, bundle, g, k, NULL)) / s;
         off = grpo_dd_minus_(grpo_dd_of_((double)b->reward[begin + k]), mean[g]);
-        grpo_put_(advantage, begin + k, fabs(D.hi) > 1e-6 ? U * (off.hi / D.hi) : U / (double)groups, &overflow);
+        U *= grpo_dd_less(grpo_1e_minus_6_, D.hi < 0 ? grpo_dd_negative(D) : D) ? off.hi / D.hi : 1 / (double)groups;
+        grpo_put_(advantage, begin + k, U, &overflow);
     }
 }
 
@@ -1310,14 +1301,14 @@ grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, c
     depths = grpo_branch_values_(parent, reward, logp, n, form, alpha, scratch);
     for (int64_t depth = 0; depth < depths; depth++) {
         grpo_values v;
-        grpo_dd mean;
-        double s;
+        grpo_dd mean, s;
         memset(&v, 0, sizeof v);
         for (int64_t k = 0; k < n; k++) if (scratch[k].depth == depth) grpo_values_take_(&v, scratch[k].value);
         mean = grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count);
-        s = sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE));
+        s = grpo_values_deviation_(&v, GRPO_STD_SAMPLE, 0);
         for (int64_t k = 0; k < n; k++)
-            if (scratch[k].depth == depth) advantage[k] = s < 1e-6 ? 0 : grpo_dd_minus_(scratch[k].value, mean).hi / (s + 1e-8);
+            if (scratch[k].depth == depth)
+                advantage[k] = grpo_dd_less(s, grpo_1e_minus_6_) ? 0 : grpo_dd_minus_(scratch[k].value, mean).hi / (s.hi + 1e-8);
     }
     return GRPO_OK;
 }
@@ -1343,6 +1334,12 @@ grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_r
     return GRPO_OK;
 }
 
+/* w e^x, also where e^x alone overflows or underflows; 0 for w = 0 */
+static grpo_dd grpo_times_power_(grpo_dd w, grpo_dd x) {
+    const grpo_dd root = grpo_exp_twice(grpo_dd_scaled_(x, -1));
+    return w.hi == 0 ? w : grpo_dd_product(grpo_dd_product(w, root), root);
+}
+
 grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
                                    double *weighted) {
     grpo_status st = grpo_check_output_(weighted, 6);
@@ -1354,8 +1351,7 @@ grpo_status grpo_variant_advantage(const double *advantage, const double *diffic
     if (st) return st;
     for (int64_t j = 0; j < n; j++) {
         const grpo_dd x = grpo_dd_mul(grpo_two_diff(difficulty[j], mean[j]), advantage[j] < 0 ? -k : k);
-        const double root = grpo_exp(grpo_dd_scaled_(x, -1));           /* e^x may overflow where the product does not */
-        weighted[j] = fabs(x.hi) < 700 ? grpo_times(advantage[j], grpo_exp(x)) : grpo_times(grpo_times(advantage[j], root), root);
+        weighted[j] = grpo_times_power_(grpo_dd_of_(advantage[j]), x).hi;
     }
     return GRPO_OK;
 }
@@ -1591,12 +1587,6 @@ grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *
     return GRPO_OK;
 }
 
-/* w e^x for x <= 0: not 0 where only e^x underflows */
-static grpo_dd grpo_times_power_(grpo_dd w, grpo_dd x) {
-    const grpo_dd root = grpo_exp_twice(grpo_dd_scaled_(x, -1));
-    return grpo_dd_product(grpo_dd_product(w, root), root);
-}
-
 /* w = p sum_j p_j (r - r_j) of candidate k, not divided by sum p: the result times e^exponent.  The largest other probability is factored
  * out, so that only negligible terms underflow */
 static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int64_t n, int64_t k, grpo_dd *exponent) {
@@ -1626,7 +1616,7 @@ grpo_status grpo_position_advantage(const double *logp_old, const double *reward
     for (int pass = 0; pass < 2; pass++)
         for (int64_t k = 0; k < n; k++) {
             w = grpo_candidate_(logp_old, reward, n, k, &e);
-            w = w.hi == 0 ? w : grpo_times_power_(w, grpo_dd_minus_(e, top));
+            w = grpo_times_power_(w, grpo_dd_minus_(e, top));
             if (pass == 0) size = grpo_dd_add(size, w.hi < 0 ? grpo_dd_negative(w) : w);
             else advantage[k] = size.hi > 0 ? grpo_dd_quotient(w, size).hi : 0;
         }

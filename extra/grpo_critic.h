@@ -6,16 +6,7 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients, roots and
- * exponentials to 28 digits), ties go to the token, response or list entry that comes first.  Only unmasked tokens count; the weights of
- * axis 6 have no effect.  Outputs per token are laid out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as
- * batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude
- * (those that are only compared with: finite); inputs at masked tokens are not read.  Functions that return a number return NaN if an
- * argument is not finite or out of range.  A result too large for its type becomes an infinity.  So may one that is not, if a product of
- * inputs in it exceeds 1e308; infinities of opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits,
- * and below 1e-308 count as 0.  A status names argument and entry; of a struct argument, the member's number, from 0.  An output may be the
- * same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap, the status is
- * GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them. */
+ * Arrays, accuracy, overlap and statuses of all functions: see the rules at the top of extra/grpo_shared.h. */
 #ifndef GRPO_CRITIC_H
 #define GRPO_CRITIC_H
 

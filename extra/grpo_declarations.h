@@ -515,6 +515,7 @@ typedef struct {
 grpo_status grpo_context_check(const grpo_objective *obj);
 int grpo_context_rounds(const grpo_objective *obj);
 int grpo_context_needs_groups(const grpo_objective *obj);
+int grpo_context_needs_moments(const grpo_objective *obj);
 grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const
     grpo_response *whole, grpo_response *part);
 void grpo_context_add(grpo_response *into, const grpo_response *from, int64_t n);
@@ -863,11 +864,11 @@ typedef enum { GRPO_LINT_REFUSED, GRPO_LINT_REPEATED, GRPO_LINT_OVERLAP, GRPO_LI
     GRPO_LINT_FAR, GRPO_LINT_PADDED, GRPO_LINT_PADDED_ONE, GRPO_LINT_NONE_COUNT, GRPO_LINT_MASK_BYTES,
     GRPO_LINT_INVERTED_MASK, GRPO_LINT_FIRST_LEFT_OUT, GRPO_LINT_SHORT_TRUNCATED, GRPO_LINT_NEGATIVE_ENTROPY,
     GRPO_LINT_PER_RESPONSE, GRPO_LINT_NO_ADVANTAGE, GRPO_LINT_AGAINST_REWARD, GRPO_LINT_RAW_REWARD,
-    GRPO_LINT_OTHER_TOTALS, GRPO_LINT_UNWRITTEN, GRPO_LINT_LOST_GRADIENT, GRPO_LINT_MISSING_PART,
-    GRPO_LINT_REPEATED_PART, GRPO_LINT_PIECES, GRPO_LINT_MISSING_MOMENTS, GRPO_LINT_MORE_MOMENTS, GRPO_LINT_GROUP_OF_ONE,
-    GRPO_LINT_EQUAL_REWARDS, GRPO_LINT_EMPTY, GRPO_LINT_MASKED, GRPO_LINT_LAST_LEFT_OUT, GRPO_LINT_COUNTS_END,
-    GRPO_LINT_FLAG, GRPO_LINT_FIXED_LENGTH, GRPO_LINT_CUT_GROUP, GRPO_LINT_LONE_ADVANTAGE, GRPO_LINT_ZERO_PROBABILITY,
-    GRPO_LINT_APART, GRPO_LINT_SAME, GRPO_N_LINT_RULES } grpo_lint_rule;
+    GRPO_LINT_OWN_MOMENTS, GRPO_LINT_OTHER_TOTALS, GRPO_LINT_UNWRITTEN, GRPO_LINT_LOST_GRADIENT, GRPO_LINT_MISSING_PART,
+    GRPO_LINT_REPEATED_PART, GRPO_LINT_PIECES, GRPO_LINT_NOT_MERGED, GRPO_LINT_MISSING_MOMENTS, GRPO_LINT_MORE_MOMENTS,
+    GRPO_LINT_GROUP_OF_ONE, GRPO_LINT_EQUAL_REWARDS, GRPO_LINT_EMPTY, GRPO_LINT_MASKED, GRPO_LINT_LAST_LEFT_OUT,
+    GRPO_LINT_COUNTS_END, GRPO_LINT_FLAG, GRPO_LINT_FIXED_LENGTH, GRPO_LINT_CUT_GROUP, GRPO_LINT_LONE_ADVANTAGE,
+    GRPO_LINT_UNCENTRED, GRPO_LINT_ZERO_PROBABILITY, GRPO_LINT_APART, GRPO_LINT_SAME, GRPO_N_LINT_RULES } grpo_lint_rule;
 typedef struct {
     grpo_lint_rule rule;
     grpo_lint_level level;
@@ -1126,6 +1127,7 @@ grpo_dd gspo_log_ratio_f64(const double *logp, const double *logp_old, const uin
 grpo_status grpo_context_check_f64(const grpo_objective *obj);
 int grpo_context_rounds_f64(const grpo_objective *obj);
 int grpo_context_needs_groups_f64(const grpo_objective *obj);
+int grpo_context_needs_moments_f64(const grpo_objective *obj);
 grpo_status grpo_context_measure_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
     const grpo_response *whole, grpo_response *part);
 void grpo_context_add_f64(grpo_response *into, const grpo_response *from, int64_t n);

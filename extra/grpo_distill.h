@@ -53,9 +53,12 @@ extern "C" {
  * Where the term of an entry, a log-probability or D is clipped, the gradient is 0 beyond the bound and unchanged at it, as torch.clamp's.
  *
  * A logit of -inf is a banned token, with q = 0 and gradient 0; so is a token not in student.kept.  D may be +infinity; its gradient is
- * then the finite part, or infinities.  Equal distributions give exactly 0.  Errors of double: 4 ulps of D (and 1e-31) if p and q sum to 1
- * and nothing is clipped; with a bucket, 4 ulps of the sum of |terms|; else of the sum of |p log p|, |p log q| ...; of d D/d z, of the sum
- * of the absolute values that make it up.  Other types are computed in double and rounded at the end.
+ * then the finite part, or infinities.  Equal distributions give exactly 0.
+ *
+ * Errors of double.  Where p and q sum to 1 over the entries and no bound is reached: 4 ulps of D (and 1e-31), with a bucket 4 ulps of the
+ * sum of |terms|.  Else, as errors of log q no longer cancel: 4 ulps of the sum of p |log p| + p |log q| (reverse: q), of jensen_shannon of
+ * the sum of the absolute values of both halves of the terms.  d D/d z: 4 ulps of the sum of the absolute values that make it up.  Other
+ * types are computed in double and rounded at the end.
  *
  * Entries are evaluated one by one, 0.4 microseconds each for both calls, half as much again with a clip; of a renormalised set of ids,
  * only the entries of the set.

@@ -325,13 +325,10 @@ grpo_status grpo_gaussian_steps(int64_t n, const int64_t *begin, const grpo_real
 static grpo_dd grpo_gaussian_slope_(double g, const grpo_real *x, const grpo_real *y, int64_t d, double s, double t) {
     const grpo_dd gap = grpo_element_gap_(x, y, d);
     grpo_dd q;
-    int e_gap, e_g, e_s, e_t;
     if (g == 0 || gap.hi == 0) return grpo_dd_of_(0);
     q = grpo_dd_div(grpo_dd_div(gap, s), t);
     if ((fabs(q.hi) > 1e-280 && fabs(q.hi) < 1e300) || !grpo_is_finite(gap.hi)) return grpo_dd_mul(q, g);
-    frexp(gap.hi, &e_gap); g = frexp(g, &e_g); s = frexp(s, &e_s); t = frexp(t, &e_t);
-    q = grpo_dd_mul(grpo_dd_div(grpo_dd_div(grpo_dd_scaled_(gap, -e_gap), s), t), g);
-    return grpo_dd_scaled_(q, e_gap + e_g - e_s - e_t);
+    return grpo_quotient_apart_(gap, g, s, t);
 }
 
 static void grpo_gaussian_step_backward_(const grpo_gaussians_ *x, int64_t k, const grpo_gaussian_gradients *by, grpo_real *dmean) {
@@ -480,7 +477,7 @@ grpo_status grpo_diffusion_nft(int64_t n, const int64_t *begin, const grpo_real 
     if (!st) st = grpo_check_spans_(n, begin);
     if (!st) st = grpo_check_elements_(n, begin, velocity, 1, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_elements_(n, begin, velocity_old, 1, GRPO_MODERATE_, 4);
-    if (!st) st = grpo_check_elements_(n, begin, velocity_ref, x->kl_coef != 0, GRPO_MODERATE_, 5);
+    if (!st && x->kl_coef != 0) st = grpo_check_elements_(n, begin, velocity_ref, 1, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_elements_(n, begin, noisy, 1, GRPO_MODERATE_, 6);
     if (!st) st = grpo_check_elements_(n, begin, clean, 1, GRPO_MODERATE_, 7);
     if (!st) st = grpo_check_list_(level, n, GRPO_PART_, 8);

@@ -96,7 +96,7 @@ typedef enum {
  *   short_truncated   at least two responses are truncated and two not, and each of the former is shorter, up to its last unmasked token,
  *                     than each of the latter.  Likely if there are 3 of each and the others are equally long: those that a limit has cut
  *   group_of_one      if the baseline is the group's and advantage.singleton is zero; advantages, if given, are 0 there.  Likely if all
- *                     groups are like that
+ *                     groups are like that, and totals have no other parts
  *   equal_rewards     in groups of two or more, under the same conditions.  Likely if all groups are like that, at least 8
  *   lone_advantage    totals have other parts, a group of one has advantages that are not 0, which the objective would not give it, and the
  *                     loss looks at the responses of a group together
@@ -111,12 +111,19 @@ typedef enum {
  *                     the advantages are the rewards; not if half of the responses have the same reward and half have 0
  *   cut_group         totals have other parts, and of at least three groups the first or the last is smaller than the others, which have
  *                     the same size
+ *   uncentred         totals have other parts, the loss looks at the responses of a group together, and by the objective the advantages of
+ *                     a group add up to 0, but in a group of two or more they do not, by a thousandth of the largest: of a group whose
+ *                     other responses are in other parts, or advantages of your own
+ *   own_moments       totals have other parts, and by the objective advantages depend on the whole batch (grpo_context_needs_moments); yet
+ *                     they are, to the bit and not all 0, those that grpo_advantages gives this part alone.  A note if only a factor of
+ *                     reweighting depends on the batch, which other parts may have too; not if the factor is 1, nor with
+ *                     advantage.token_baseline.  Takes the time of grpo_advantages
  *   other_totals      totals minus this batch cannot be the counts of any batches
  *   unwritten         not 0 outside of every sequence, where the loss does not write; without totals only between sequences, and not at all
  *                     if totals count other parts, which may have written there.  Likely if one is NaN: no loss wrote it
  *   lost_gradient     out.dlogp is written, but not the array for a gradient that the loss also has: by the entropy of a bonus, or by a
  *                     divergence
- *   missing_part, repeated_part, pieces, missing_moments, more_moments     of grpo_lint_parts */
+ *   missing_part, repeated_part, pieces, not_merged, missing_moments, more_moments     of grpo_lint_parts */
 #define GRPO_LINT_RULES(X) \
     X(GRPO_LINT_REFUSED, refused, ERROR, "") \
     X(GRPO_LINT_REPEATED, repeated, LIKELY, "and its length are those of sequence %o: a response that is there twice loses a gradient") \
@@ -153,6 +160,8 @@ typedef enum {
     X(GRPO_LINT_AGAINST_REWARD, against_reward, NOTE, \
         "is %v, but %o where the reward is higher: of another step or reward, or with the wrong sign?") \
     X(GRPO_LINT_RAW_REWARD, raw_reward, LIKELY, "is %v, the reward itself, as at every token: nothing has been subtracted") \
+    X(GRPO_LINT_OWN_MOMENTS, own_moments, LIKELY, \
+        "is that of this part alone, but it depends on the whole batch: of grpo_advantages, without the moments of other parts?") \
     X(GRPO_LINT_OTHER_TOTALS, other_totals, LIKELY, "cannot be of this batch and others: they count something else, or another batch") \
     X(GRPO_LINT_UNWRITTEN, unwritten, NOTE, \
         "is %v outside of every sequence, where the loss writes nothing: clear the array before the first part, if it is read whole") \
@@ -163,6 +172,8 @@ typedef enum {
         "is %v, but totals have %o: a part is there twice, or not in totals, or partial was not cleared") \
     X(GRPO_LINT_PIECES, pieces, LIKELY, \
         "is %v, but totals have %o of as many tokens: cut responses are not counted once, by one rank of a context group") \
+    X(GRPO_LINT_NOT_MERGED, not_merged, LIKELY, \
+        "is %v, but totals.ranks makes it %o: partials are of other totals, or were added up as integers and not by grpo_partial_merge") \
     X(GRPO_LINT_MISSING_MOMENTS, missing_moments, LIKELY, "is %v, but totals have %o: advantages are of moments that lack a part") \
     X(GRPO_LINT_MORE_MOMENTS, more_moments, NOTE, \
         "is %v, and totals have %o: of more than this step, or not cleared since the last batch?") \
@@ -180,6 +191,8 @@ typedef enum {
         "begins a group of %v responses, where the others of this part have %o: is it cut?  Parts are of whole groups") \
     X(GRPO_LINT_LONE_ADVANTAGE, lone_advantage, NOTE, \
         "begins a group of one response whose advantage is not 0: is it cut?  This loss looks at whole groups") \
+    X(GRPO_LINT_UNCENTRED, uncentred, NOTE, \
+        "begins a group whose advantages add up to %v, not to 0: is it cut?  This loss looks at whole groups") \
     X(GRPO_LINT_ZERO_PROBABILITY, zero_probability, NOTE, "is -infinity: a token whose probability is 0") \
     X(GRPO_LINT_APART, apart, NOTE, "differs from %b by %v on average: by temperature, a filter, or many steps of the policy?") \
     X(GRPO_LINT_SAME, same, NOTE, "is %b at every token: ratios are 1 and no clip acts, as in the first step on a batch")
@@ -209,8 +222,10 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
 
 /* for work in parts, after the last part has been evaluated and, if totals are of all ranks, the partials of all ranks merged: checks that
  * every part has been counted and evaluated once.  partial and totals must have the same numbers of tokens, and of sequences and groups
- * that have tokens; moments (NULL: none) and totals the same number of sequences.  A group that was cut is not found here: totals.groups
- * should be the number of prompts. */
+ * that have tokens; moments (NULL: none) and totals the same number of sequences.  partial has the factor of totals.ranks.  Not found here,
+ * because nothing in these structs says so: a group that was cut (totals.groups should be the number of prompts, if parts are of whole
+ * groups), totals.ranks set on each rank before totals were added up (it should be the number of ranks, or 0), and a part that was
+ * evaluated without totals, which is in no partial. */
 int grpo_lint_parts(const grpo_totals *totals, const grpo_partial *partial, const grpo_moments *moments, grpo_finding *finding, int room);
 
 #ifndef GRPO_NO_TEXT
@@ -802,7 +817,7 @@ static void grpo_lint_entropy_(grpo_lint_ *l) {
 /* counts over two arrays x, y: all tokens; `moderate`: those where both are at most 1e6 in magnitude; `neighbours`: those whose next token
  * is moderate too */
 typedef struct {
-    int64_t tokens, equal, far, unlike, moderate, neighbours;
+    int64_t tokens, equal, distant, unlike, moderate, neighbours;
     double apart;                  /* over moderate tokens, the sum of |x_t - y_t|; over neighbours: */
     double here, ahead, behind;    /* sums of |x_t - y_t|, |x_t+1 - y_t|, |x_t - y_t+1| */
 } grpo_two_arrays_;
@@ -817,7 +832,7 @@ static void grpo_look_at_two_(const grpo_lint_ *l, const grpo_real *a, const grp
             if (!grpo_is_unmasked_(l->b, t)) continue;
             s->tokens++;
             s->equal += x == y;
-            s->far += d > 1;
+            s->distant += d > 1;
             s->unlike += d > 0.3;
             if (!grpo_is_moderate_(x, y)) continue;
             s->moderate++;
@@ -861,7 +876,7 @@ static void grpo_lint_two_(grpo_lint_ *l, const grpo_real *a, const grpo_real *b
     if (s.neighbours >= 16 && s.here > 0.1 * n && shifted < s.here / 4)
         grpo_find_two_(l, s.ahead < s.behind ? GRPO_LINT_AHEAD : GRPO_LINT_BEHIND, what, s.here / n, shifted / n);
     else if (!all) return;
-    else if (s.tokens >= 16 && 2 * s.far > s.tokens) grpo_find_two_(l, GRPO_LINT_FAR, what, (double)s.far / (double)s.tokens, 0);
+    else if (s.tokens >= 16 && 2 * s.distant > s.tokens) grpo_find_two_(l, GRPO_LINT_FAR, what, (double)s.distant / (double)s.tokens, 0);
     else if (s.moderate >= 32 && s.apart > 0.6 * (double)s.moderate && 2 * s.unlike > s.tokens)
         grpo_find_two_(l, GRPO_LINT_UNLIKE, what, s.apart / (double)s.moderate, 0);
     else if (s.moderate >= 16 && s.apart > 0.2 * (double)s.moderate)
@@ -903,6 +918,11 @@ static void grpo_lint_policies_(grpo_lint_ *l) {
 }
 
 /* ---- rewards and advantages ---- */
+/* 1 if totals count more than this batch */
+static int grpo_have_other_parts_(const grpo_lint_ *l, const grpo_totals *totals) {
+    return totals && totals->sequences > l->end - l->begin;
+}
+
 /* 1 if a response is compared with the others of its group, by a single reward */
 static int grpo_compares_responses_(const grpo_advantage *a) {
     switch (a->baseline) {
@@ -967,7 +987,7 @@ static int grpo_rewards_alone_teach_(const grpo_objective *obj) {
         && (a->marked != GRPO_MARKED_FIXED || a->marked_value == 0);
 }
 
-static void grpo_lint_groups_(grpo_lint_ *l) {
+static void grpo_lint_groups_(grpo_lint_ *l, const grpo_totals *totals) {
     const grpo_batch *b = l->b;
     const int taught = grpo_rewards_alone_teach_(l->obj);
     int64_t alone = 0, equal = 0, first_alone = -1, first_equal = -1;
@@ -984,7 +1004,7 @@ static void grpo_lint_groups_(grpo_lint_ *l) {
     if (alone) {
         x = grpo_finding_at_(l, GRPO_LINT_GROUP_OF_ONE, GRPO_AT_group_begin_, 0, first_alone, alone);
         x.at.group = first_alone;
-        if (alone == b->n_groups) x.level = GRPO_LINT_LIKELY;
+        if (alone == b->n_groups && !grpo_have_other_parts_(l, totals)) x.level = GRPO_LINT_LIKELY;
         grpo_keep_finding_(l, &x);
     }
     if (equal) {
@@ -1160,11 +1180,6 @@ static int grpo_is_rest_(const grpo_totals *all, const grpo_totals *own) {
         && all->positive_sequences - own->positive_sequences <= nonempty && all->nonzero_std_tokens - own->nonzero_std_tokens <= tokens;
 }
 
-/* 1 if totals count more than this batch */
-static int grpo_have_other_parts_(const grpo_lint_ *l, const grpo_totals *totals) {
-    return totals && totals->sequences > l->end - l->begin;
-}
-
 static void grpo_lint_totals_(grpo_lint_ *l, const grpo_totals *totals) {
     grpo_totals own;
     grpo_finding x;
@@ -1192,6 +1207,88 @@ static void grpo_lint_lone_(grpo_lint_ *l, const grpo_totals *totals) {
         x.at.group = first;
         grpo_keep_finding_(l, &x);
     }
+}
+
+/* 1 if the advantages of a group of two or more add up to 0 over its responses */
+static int grpo_is_centred_(const grpo_advantage *a) {
+    if (a->baseline != GRPO_BASELINE_GROUP_MEAN && a->baseline != GRPO_BASELINE_LEAVE_ONE_OUT) return 0;
+    return a->scale != GRPO_SCALE_LEAVE_ONE_OUT_STD && a->scale != GRPO_SCALE_KALMAN_STD && a->scale != GRPO_SCALE_TOKEN_WHITEN
+        && grpo_tokens_are_alike_(a) && !grpo_has_shaping_(a) && a->samples == GRPO_SAMPLES_RESPONSES && a->excluded == GRPO_EXCLUDED_NONE
+        && a->transform == GRPO_TRANSFORM_NONE && a->baseline_shift == 0 && a->reweight == GRPO_REWEIGHT_NONE
+        && a->batch_norm == GRPO_BATCH_NORM_NONE;
+}
+
+/* the sum of the advantages of a group; 0 if it is within rounding of 0, or a response has no token to read it from */
+static double grpo_excess_of_(const grpo_lint_ *l, int64_t g) {
+    double sum = 0, most = 0;
+    for (int64_t i = l->b->group_begin[g]; i < l->b->group_begin[g + 1]; i++) {
+        double A;
+        if (grpo_unmasked_(l->b, i) == 0) return 0;
+        A = (double)l->advantage[grpo_first_unmasked_(l->b, i)];
+        sum += A;
+        most = fmax(most, fabs(A));
+    }
+    return fabs(sum) > 1e-3 * most ? sum : 0;
+}
+
+static void grpo_lint_uncentred_(grpo_lint_ *l, const grpo_totals *totals) {
+    const grpo_batch *b = l->b;
+    int64_t n = 0, first = -1;
+    if (!l->advantage || !grpo_have_other_parts_(l, totals)) return;
+    if (!grpo_needs_groups_(l->obj) || !grpo_is_centred_(&l->obj->advantage)) return;
+    for (int64_t g = 0; g < b->n_groups; g++)
+        if (b->group_begin[g + 1] - b->group_begin[g] > 1 && grpo_excess_of_(l, g) != 0 && n++ == 0) first = g;
+    if (n) {
+        grpo_finding x = grpo_finding_at_(l, GRPO_LINT_UNCENTRED, GRPO_AT_group_begin_, 0, first, n);
+        x.at.group = first;
+        grpo_fault_value_(&x.at, grpo_excess_of_(l, first));
+        grpo_keep_finding_(l, &x);
+    }
+}
+
+/* ---- advantages of the moments of a part ---- */
+/* 1 if response i has the advantages that the estimator gives it, as grpo_credit_response_ writes them; *any: 1 if one is not 0 */
+static int grpo_has_its_advantages_(const grpo_lint_ *l, const grpo_estimator_ *e, int64_t i, int *any) {
+    const grpo_advantage *a = &e->obj->advantage;
+    grpo_shaping_ shaping = grpo_shaping_of_(e, i);
+    grpo_trajectory_ s = grpo_trajectory_of_(e, i);
+    grpo_credited_ G = s.G;
+    for (int64_t t = grpo_end_of_(l->b, i) - 1; t >= l->b->offset[i]; t--) {
+        double A;
+        if (!grpo_is_unmasked_(l->b, t)) continue;
+        if (a->credit != GRPO_CREDIT_OUTCOME) G = grpo_credit_at_(e, &s, t);
+        const int cut = s.tail > 0 && s.seen++ < s.tail;
+        A = cut ? 0 : grpo_credited_value_(G);
+        if (a->scale == GRPO_SCALE_TOKEN_WHITEN && !cut)
+            A = grpo_batch_normalised_(e, A, grpo_deviation(e->batch_variance, a->eps, a->eps_place));
+        if (a->batch_norm == GRPO_BATCH_NORM_TOKENS && !cut) A = grpo_batch_normalised_(e, A, sqrt(e->batch_variance + a->batch_norm_eps));
+        if (a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS) A = grpo_over_mean_abs_(e, A);
+        if (grpo_has_shaping_(a)) A = grpo_shape_token_(e, &shaping, t, A);
+        if ((grpo_real)A != l->advantage[t]) return 0;
+        *any |= A != 0;
+    }
+    return 1;
+}
+
+static void grpo_lint_own_moments_(grpo_lint_ *l, const grpo_totals *totals) {
+    const grpo_advantage *a = &l->obj->advantage;
+    grpo_advantage rest = *a;
+    grpo_estimator_ e;
+    grpo_finding x;
+    int any = 0;
+    if (!l->advantage || !grpo_have_other_parts_(l, totals) || !grpo_needs_moments_(a)) return;
+    if (a->token_baseline != GRPO_TOKEN_BASELINE_NONE || grpo_estimator_start_(&e, l->obj, l->b)) return;
+    rest.reweight = GRPO_REWEIGHT_NONE;
+    grpo_take_own_moments_(&e);
+    if (!grpo_needs_moments_(&rest) && e.gain == 1) return;
+    for (int64_t g = 0; g < l->b->n_groups; g++) {
+        grpo_take_group_(&e, g);
+        for (int64_t i = e.begin; i < e.end; i++) if (!grpo_has_its_advantages_(l, &e, i, &any)) return;
+    }
+    if (!any) return;
+    x = grpo_finding_at_(l, GRPO_LINT_OWN_MOMENTS, GRPO_AT_advantage_, 0, -1, 1);
+    if (!grpo_needs_moments_(&rest)) x.level = GRPO_LINT_NOTE;
+    grpo_keep_finding_(l, &x);
 }
 
 static void grpo_lint_cut_group_(grpo_lint_ *l, const grpo_totals *totals) {
@@ -1234,6 +1331,13 @@ int grpo_lint_parts(const grpo_totals *totals, const grpo_partial *partial, cons
         grpo_find_count_(&l, GRPO_LINT_PIECES, GRPO_AT_partial_, "partial.sequences", partial->sequences, totals->sequences_nonempty);
     else if (totals && partial && partial->groups != totals->groups_nonempty)
         grpo_find_count_(&l, GRPO_LINT_PIECES, GRPO_AT_partial_, "partial.groups", partial->groups, totals->groups_nonempty);
+    if (totals && partial && partial->scales.divisor != 0 && partial->scales.factor != (totals->ranks ? (double)totals->ranks : 1)) {
+        grpo_finding x = grpo_finding_at_(&l, GRPO_LINT_NOT_MERGED, GRPO_AT_partial_, GRPO_AT_totals_, -1, 1);
+        grpo_name_finding_(&x, "partial.scales.factor");
+        grpo_fault_value_(&x.at, partial->scales.factor);
+        grpo_fault_other_(&x.at, totals->ranks ? (double)totals->ranks : 1);
+        grpo_keep_finding_(&l, &x);
+    }
     if (totals && moments && moments->sequences != totals->sequences)
         grpo_find_count_(&l, moments->sequences < totals->sequences ? GRPO_LINT_MISSING_MOMENTS : GRPO_LINT_MORE_MOMENTS, GRPO_AT_moments_,
                          "moments.sequences", moments->sequences, totals->sequences);
@@ -1269,9 +1373,11 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     grpo_lint_unwritten_(&l, out ? out->dlogp : NULL, GRPO_AT_dlogp_, in_order, totals != NULL);
     grpo_lint_unwritten_(&l, out ? out->dentropy : NULL, GRPO_AT_dentropy_, in_order, totals != NULL);
     grpo_lint_unwritten_(&l, out ? out->ddivergence_ref : NULL, GRPO_AT_ddivergence_ref_, in_order, totals != NULL);
-    if (grpo_compares_responses_(&obj->advantage)) grpo_lint_groups_(&l);
+    if (grpo_compares_responses_(&obj->advantage)) grpo_lint_groups_(&l, totals);
     grpo_lint_cut_group_(&l, totals);
     grpo_lint_lone_(&l, totals);
+    grpo_lint_uncentred_(&l, totals);
+    if (!st) grpo_lint_own_moments_(&l, totals);
     bytes = grpo_lint_mask_bytes_(&l);
     grpo_lint_flags_(&l, bytes);
     if (!grpo_lint_tokens_(&l)) return l.count;

@@ -6,18 +6,10 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients, roots and
- * exponentials to 28 digits), ties go to the token, response or list entry that comes first.  Only unmasked tokens count; the weights of
- * axis 6 have no effect.  Outputs per token are laid out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as
- * batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in
- * magnitude; inputs at masked tokens are not read.  Functions that return a number return NaN if an argument is not finite or out of range.
- * A result too large for its type becomes an infinity.  So may one that is not, if a product of inputs in it exceeds 1e308; infinities of
- * opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits, and below 1e-308 count as 0.  A status names
- * argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Outputs overlap no argument, unless
- * a comment says so.
+ * Arrays, accuracy, overlap and statuses of all functions: see the rules at the top of extra/grpo_shared.h.
  *
- * G: the number of responses of a group; T: the number of unmasked tokens of a response; r: batch.reward; logarithms are natural.  After an
- * arXiv id come the equations, and the settings of the paper, or of the code that is named, in the order of the arguments. */
+ * G: the number of responses of a group; T: the number of unmasked tokens of a response; r: batch.reward; logarithms are natural.  Settings
+ * in parentheses are in the order of the arguments. */
 #ifndef GRPO_REWARDS_H
 #define GRPO_REWARDS_H
 
@@ -163,8 +155,8 @@ grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const 
                              grpo_tree_form form, int64_t turns, grpo_dd *scratch, double *shaped);
 
 /* *reward_of_hint = u e^(min(D, 0)/temperature), from n rollouts under the hint with reward (n): p is the share with r > 1/2, D the mean
- * over these of gap (n), the mean log-probability without the hint minus that with it; 0 if p is 0 or 1; -0.2 if gate is not 0: the hint
- * broke a rule (HiLL, 2604.00698, official code: temperature 0.3, informative) */
+ * over these of gap (n), the mean log-probability without the hint minus that with it; 0 if p is 0 or 1; in any case -0.2 if gate is not 0:
+ * the hint broke a rule (HiLL, 2604.00698, official code: temperature 0.3, informative) */
 typedef enum {
     GRPO_HINT_VARIANCE,           /* u = p (1 - p) */
     GRPO_HINT_INFORMATIVE         /* u = 1 - p^n - (1 - p)^n */
@@ -274,13 +266,6 @@ static grpo_status grpo_check_cost_(const grpo_cost *c, int64_t begin, int64_t e
     for (int k = 0; !st && k < 3; k++)
         for (int64_t i = begin; !st && i < end; i++) st = grpo_check_member_(lists[k][i], GRPO_MODERATE_FACTOR_, place, k);
     return st;
-}
-
-/* a x/(b c) for b, c > 0, without an underflow before the result's */
-static grpo_dd grpo_quotient_apart_(grpo_dd a, double x, double b, double c) {
-    int e_x, e_b, e_c;
-    x = frexp(x, &e_x); b = frexp(b, &e_b); c = frexp(c, &e_c);
-    return grpo_dd_scaled_(grpo_dd_div(grpo_dd_div(grpo_dd_mul(a, x), b), c), e_x - e_b - e_c);
 }
 
 static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c, grpo_real *reward) {

@@ -6,16 +6,7 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients, roots and
- * exponentials to 28 digits), ties go to the token, response or list entry that comes first.  Only unmasked tokens count; the weights of
- * axis 6 have no effect.  Outputs per token are laid out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as
- * batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in magnitude
- * (those that are only compared with: finite); inputs at masked tokens are not read.  Functions that return a number return NaN if an
- * argument is not finite or out of range.  A result too large for its type becomes an infinity.  So may one that is not, if a product of
- * inputs in it exceeds 1e308; infinities of opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits,
- * and below 1e-308 count as 0.  A status names argument and entry; of a struct argument, the member's number, from 0.  An output may be the
- * same array as an input of its type and length, if the function allows it: if not, and if outputs or scratch overlap, the status is
- * GRPO_COMBINATION.  Numbers in brackets are the settings of the source named beside them. */
+ * Arrays, accuracy, overlap and statuses of all functions: see the rules at the top of extra/grpo_shared.h. */
 #ifndef GRPO_SELECTION_H
 #define GRPO_SELECTION_H
 
@@ -98,13 +89,13 @@ grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, doubl
  * (draws) in [0, 1).  Sampling with replacement, by weights as from grpo_resampling_weights; 2 n additions per draw */
 grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform, int64_t draws, int64_t *index);
 
-/* score (n_groups) = sum over the responses of |A| at their first unmasked token, times the sample standard deviation of batch.reward, 0
- * for one response; A = advantage (n_tokens) (the replay buffer of TRL's experimental trainers) */
+/* score (n_groups) = sum over the responses of |A| at their first unmasked token (0 without one), times the sample standard deviation of
+ * batch.reward, 0 for one response; A = advantage (n_tokens) (the replay buffer of TRL's experimental trainers) */
 grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantage, double *score);
 
 /* tokens to drop so that the policy keeps its entropy (2602.03392, as Trinity-RFT), by S = e^l (batch.entropy + l), l = batch.logp:
- * selected (n_tokens) = 1 where A < 0 and S - mean S < -mu std S, mean and population std over the mask, A = advantage (n_tokens) (Clip_B:
- * 2.5); no token if all S are equal */
+ * selected (n_tokens) = 1 where A < 0 and S - mean S < -mu std S, by more than 2^-60 of S - mean S, mean and population std over the mask,
+ * A = advantage (n_tokens) (Clip_B: 2.5); no token if all S are equal */
 grpo_status grpo_entropy_clip_batch(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected);
 
 /* the same by x = expected - S (Clip_V: 8.5, 1e-4): A < 0 and x > mu std x, std x not 0; of these tokens only the max(1, floor(fraction n))
@@ -129,7 +120,7 @@ typedef struct {
     double quantile, factor;      /* in [0, 1], >= 0: 0.9, 1 */
 } grpo_prefix_gate;
 
-/* reads batch.logp, batch.logp_old and advantage (n_tokens); scratch (n_tokens) overlaps none of them */
+/* reads batch.logp, batch.logp_old and advantage (n_tokens); scratch (n_tokens) overlaps none of them, nor selected */
 grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
                                      uint8_t *selected);
 
@@ -757,6 +748,7 @@ grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *a
     if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, advantage, batch->n_tokens, GRPO_AT_ARGUMENT_ + 2);
     if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, batch->logp, batch->n_tokens, GRPO_AT_logp_);
     if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, batch->logp_old, batch->n_tokens, GRPO_AT_logp_old_);
+    if (!st) st = GRPO_DISJOINT_(scratch, batch->n_tokens, 4, selected, batch->n_tokens, GRPO_AT_ARGUMENT_ + 5);
     if (st) return st;
     for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
         grpo_gate_response_(batch, i, advantage, gate, scratch, selected);
@@ -789,14 +781,14 @@ static double grpo_log_gain_(double p, int64_t N) {
 
 /* the prompt to which one more response adds most; -1 if no prompt can take one */
 static int64_t grpo_best_prompt_(const double *p, const int64_t *count, int64_t n, int64_t high) {
-    double most = 0, x, near;
+    double most = 0, x, slack;
     int64_t i, best = -1;
     for (i = 0; i < n; i++) {
         if (!(p[i] > 0 && p[i] < 1) || count[i] >= high) continue;
         x = grpo_log_gain_(p[i], count[i]);
-        near = 1e-10 * (1 + fabs(x));
-        if (best >= 0 && x < most - near) continue;
-        if (best >= 0 && x <= most + near
+        slack = 1e-10 * (1 + fabs(x));
+        if (best >= 0 && x < most - slack) continue;
+        if (best >= 0 && x <= most + slack
             && !grpo_power_less_(grpo_gain_of_response_(p[best], count[best]), grpo_gain_of_response_(p[i], count[i]))) continue;
         best = i;
         most = x;

@@ -1,5 +1,23 @@
-/* grpo_shared.h - what the implementations of the optional headers share: checks of arguments, iteration over unmasked tokens, means,
- * prefixes of the tokens in ascending order.  Internal: include the headers that need it. */
+/* grpo_shared.h - what the optional headers share: for callers, the rules below; for the implementations (internal), checks of arguments,
+ * iteration over unmasked tokens, means, prefixes of the tokens in ascending order.
+ *
+ * These rules hold for the functions of grpo_selection.h, grpo_control.h, grpo_credit.h, grpo_rewards.h, grpo_weights.h and grpo_critic.h:
+ *
+ * Tokens     Only unmasked tokens count; the weights of axis 6 have no effect.  Inputs at masked tokens are not read.  Outputs per token
+ *            are laid out as the batch is, and are 0 at masked tokens.
+ * Arrays     of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.
+ * Inputs     must be finite and at most 1e150 in magnitude (those that are only compared with: finite).  A status names argument and entry,
+ *            of a struct argument the member's number, from 0; nothing has been written then.  Functions that return a number return NaN if
+ *            an argument is not finite or out of range.
+ * Overlap    Selection, control, credit, critic: an output may be the same array as an input of its type and length, if the function allows
+ *            it; if not, and if two arrays of one type that it writes overlap, the status is GRPO_COMBINATION.  Rewards, weights: outputs
+ *            overlap no argument, unless a comment says so; that is not checked.
+ * Accuracy   Functions are pure, and statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients,
+ *            roots and exponentials to 28 digits), ties go to the token, response or list entry that comes first.
+ * Range      A result too large for its type becomes an infinity.  So may one that is not, if a product of inputs in it exceeds 1e308;
+ *            infinities of opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits, and below 1e-308
+ *            count as 0.
+ * Sources    are in parentheses: after an arXiv id the equations, and the settings of the paper or of the code that is named. */
 #ifndef GRPO_SHARED_H
 #define GRPO_SHARED_H
 
@@ -314,7 +332,7 @@ static grpo_group_counts_ grpo_count_mask_of_group_(const grpo_batch *b, int64_t
     return n;
 }
 
-static const grpo_dd grpo_1e_minus_8_ = { 1e-8, -2.092256083012847e-25 };
+static const grpo_dd grpo_1e_minus_6_ = { 1e-6, 4.525188817411374e-23 }, grpo_1e_minus_8_ = { 1e-8, -2.092256083012847e-25 };
 
 static int64_t grpo_group_size_(const grpo_batch *b, int64_t g) { return b->group_begin[g + 1] - b->group_begin[g]; }
 
@@ -378,6 +396,14 @@ static grpo_dd grpo_dd_scaled_(grpo_dd x, int e) {
     return x;
 }
 
+/* a x/(b c) for b, c > 0, with the exponents apart: neither overflows nor underflows before the result does */
+static grpo_dd grpo_quotient_apart_(grpo_dd a, double x, double b, double c) {
+    int e_a, e_x, e_b, e_c;
+    if (!grpo_is_finite(a.hi)) return a;
+    frexp(a.hi, &e_a); x = frexp(x, &e_x); b = frexp(b, &e_b); c = frexp(c, &e_c);
+    return grpo_dd_scaled_(grpo_dd_div(grpo_dd_div(grpo_dd_mul(grpo_dd_scaled_(a, -e_a), x), b), c), e_a + e_x - e_b - e_c);
+}
+
 /* the standard deviation of values in units of 2^e; 0 if all are equal */
 static grpo_dd grpo_values_deviation_(const grpo_values *v, grpo_std_kind kind, int e) {
     return grpo_dd_scaled_(grpo_sqrt_twice_(grpo_variance_twice_(v, kind)), e);
@@ -407,10 +433,10 @@ static grpo_power_ grpo_power_of_(grpo_dd x, int64_t e) {
 static grpo_power_ grpo_power_product_(grpo_power_ a, grpo_power_ b) { return grpo_power_of_(grpo_dd_product(a.m, b.m), a.e + b.e); }
 
 static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b) {
-    const grpo_power_ big = a.e < b.e ? b : a, small = a.e < b.e ? a : b;
-    const int shift = big.e - small.e < 1100 ? (int)(big.e - small.e) : 1100;
+    const grpo_power_ big = a.e < b.e ? b : a, less = a.e < b.e ? a : b;
+    const int shift = big.e - less.e < 1100 ? (int)(big.e - less.e) : 1100;
     grpo_dd s;
-    s.hi = ldexp(small.m.hi, -shift); s.lo = ldexp(small.m.lo, -shift);
+    s.hi = ldexp(less.m.hi, -shift); s.lo = ldexp(less.m.lo, -shift);
     return grpo_power_of_(grpo_dd_add(big.m, s), big.e);
 }
 

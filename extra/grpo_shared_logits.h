@@ -41,8 +41,8 @@ static GRPO_LOGITS_FN float grpo_from_half_(uint16_t h) {
 static GRPO_LOGITS_FN uint16_t grpo_to_half_(float x) {
     const uint32_t bits = grpo_bits_of_float_(x), sign = bits >> 16 & 0x8000, a = bits & 0x7fffffff;
     const uint32_t normal = (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13;
-    const uint32_t small = grpo_bits_of_float_(grpo_float_of_bits_(a) + 0.5f) - 0x3f000000;             /* units of 2^-24 */
-    const uint32_t finite = a >= 0x38800000 ? normal : small, other = a > 0x7f800000 ? 0x7e00 : 0x7c00;
+    const uint32_t subnormal = grpo_bits_of_float_(grpo_float_of_bits_(a) + 0.5f) - 0x3f000000;             /* units of 2^-24 */
+    const uint32_t finite = a >= 0x38800000 ? normal : subnormal, other = a > 0x7f800000 ? 0x7e00 : 0x7c00;
     return (uint16_t)(sign | (a >= 0x477ff000 ? other : finite));                                       /* 65520 rounds to 2^16 */
 }
 

@@ -6,18 +6,11 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow; of quotients, roots and
- * exponentials to 28 digits), ties go to the token, response or list entry that comes first.  Only unmasked tokens count; the weights of
- * axis 6 have no effect.  Outputs per token are laid out as the batch is, and are 0 at masked tokens.  Arrays of (sequences) are indexed as
- * batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.  Inputs must be finite and at most 1e150 in
- * magnitude; inputs at masked tokens are not read.  Functions that return a number return NaN if an argument is not finite or out of range.
- * A result too large for its type becomes an infinity.  So may one that is not, if a product of inputs in it exceeds 1e308; infinities of
- * opposite sign in one sum cancel.  Products and quotients of inputs below 1e-290 lose digits, and below 1e-308 count as 0.  A status names
- * argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Outputs overlap no argument.  To
- * use weights of (sequences) as batch.external_weight, copy each to all tokens of its response.
+ * Arrays, accuracy, overlap and statuses of all functions: see the rules at the top of extra/grpo_shared.h.  To use weights of (sequences)
+ * as batch.external_weight, copy each to all tokens of its response.
  *
- * T: the number of unmasked tokens of a response; r, l, o: batch.reward, logp, logp_old; A: advantage (n_tokens); logarithms are natural.
- * After an arXiv id come the equations, and the settings of the paper, or of the code that is named. */
+ * T: the number of unmasked tokens of a response; r, l, o: batch.reward, logp, logp_old; A: advantage (n_tokens); logarithms are
+ * natural. */
 #ifndef GRPO_WEIGHTS_H
 #define GRPO_WEIGHTS_H
 
@@ -462,7 +455,6 @@ static int64_t grpo_next_of_sides_(const grpo_sides_ *s, grpo_index_ *at, int *s
 
 /* mu = sum c v/max(sum c, 1e-8), c = |A| s */
 static void grpo_find_centres_(const grpo_sides_ *s) {
-    const grpo_dd least = { 1e-8, -2.092256083012847e-25 };
     grpo_dd total[2] = { { 0, 0 }, { 0, 0 } };
     grpo_index_ at;
     int64_t t;
@@ -476,7 +468,7 @@ static void grpo_find_centres_(const grpo_sides_ *s) {
         for (int64_t d = 0; d < s->width; d++) mu[d] = grpo_dd_add(mu[d], grpo_two_prod(c, (double)v[d]));
     }
     for (side = 0; side < 2; side++) {
-        if (grpo_dd_less(total[side], least)) total[side] = least;
+        if (grpo_dd_less(total[side], grpo_1e_minus_8_)) total[side] = grpo_1e_minus_8_;
         for (int64_t d = 0; d < s->width; d++)
             s->centre[side * s->width + d] = grpo_dd_quotient(s->centre[side * s->width + d], total[side]);
     }
@@ -967,12 +959,11 @@ typedef struct { double n, r, lambda; grpo_dd sum, deviation, most, total, tilt;
 
 /* g = h^lambda; slope: d g/d lambda = g log h */
 static grpo_dd grpo_preferred_(const grpo_preference_ *p, double length, grpo_dd *slope) {
-    const grpo_dd least = { 1e-6, 4.525188817411374e-23 };
     grpo_dd h = grpo_dd_of_(1), log_h, g;
     if (p->deviation.hi > 0)
         h = grpo_dd_add(h, grpo_dd_mul(grpo_dd_quotient(grpo_dd_minus_(grpo_two_prod(p->n, ldexp(length, -p->unit)), p->sum), p->deviation),
                                        p->r));
-    if (grpo_dd_less(h, least)) h = least;
+    if (grpo_dd_less(h, grpo_1e_minus_6_)) h = grpo_1e_minus_6_;
     log_h = grpo_dd_add(grpo_log_twice(h.hi), grpo_dd_of_(h.lo / h.hi));
     g = grpo_exp_twice(grpo_dd_mul(log_h, p->lambda));
     *slope = grpo_dd_product(g, log_h);

@@ -142,6 +142,7 @@ static const struct { function of; array input, output; const char *refused; int
     { IS_prefix_trust_region, MASK, BYTES, NULL, 0 }, { IS_prefix_trust_region, A, LIST, "scratch, advantage", 0 },
     { IS_prefix_trust_region, LOGP, LIST, "scratch, batch.logp", 0 },
     { IS_prefix_trust_region, LOGP_OLD, LIST, "scratch, batch.logp_old", 0 },
+    { IS_prefix_trust_region, LIST, BYTES, "scratch, selected", 0 },
     { IS_covariance, A, REAL, NULL, 0 }, { IS_covariance, LOGP, REAL, NULL, 0 }, { IS_resampling_weights, REWARD, LIST, NULL, 1 },
     { IS_visit_value, X, LIST, NULL, 0 }, { IS_visit_value, Y, LIST, NULL, 0 }, { IS_pad_valid, IDS, WHOLES, "index, count", 0 },
     { IS_cluster_probability, X, LIST, NULL, 0 }, { IS_cluster_probability, Y, LIST, NULL, 0 },

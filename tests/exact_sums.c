@@ -327,6 +327,24 @@ static void check_overflow_merges(void) {
     check(r.overflow == 1, "a merged partial forgets an overflow");
 }
 
+/* the sum of the terms is finite; its quotient by a small constant, or that times the ranks, is not: report.overflow must say so */
+static void check_overflow_of_loss(double constant, int64_t ranks, int overflow) {
+    grpo_objective obj = sum_objective();
+    const grpo_real logp[] = { -1 }, advantage[] = { (grpo_real)-1e30 };
+    const int64_t n = 1;
+    const grpo_batch b = one_sequence(logp, &n);
+    grpo_totals totals;
+    grpo_report r;
+    obj.aggregation.kind = GRPO_AGGREGATION_CONSTANT;
+    obj.aggregation.constant = constant;
+    memset(&totals, 0, sizeof totals);
+    check(grpo_totals_add(&obj, &b, advantage, &totals) == GRPO_OK, "counts");
+    totals.ranks = ranks;
+    check(grpo_loss(&obj, &b, advantage, &totals, NULL, &r) == GRPO_OK, "a loss of -1e30/%g times %d", constant, (int)ranks);
+    check(r.loss < -1e300 && grpo_is_finite(r.loss) == !overflow && r.policy_loss == r.loss && r.overflow == overflow,
+          "-1e30/%g times %d: %g, overflow %d", constant, (int)ranks, r.loss, r.overflow);
+}
+
 /* ---- statistics of rewards ----------------------------------------------------------------------------------------------------- */
 
 enum { REWARDS = 8 };
@@ -409,6 +427,9 @@ int main(void) {
     check_merges();
     check_doubling();
     check_overflow_merges();
+    check_overflow_of_loss(1e-300, 1, 1);
+    check_overflow_of_loss(1e-277, 1000, 1);
+    check_overflow_of_loss(1e-277, 1, 0);
     check_offsets();
     return check_summary();
 }

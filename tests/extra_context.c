@@ -1,7 +1,8 @@
 /* extra/grpo_context.h: every response is cut at random places over one to five ranks, some of which get no token; loss, gradients, terms
  * and report have the bits of gspo_loss, for every row that can be cut and for random objectives; the others are refused.  Totals count
- * what the merged partials do.  If the loss needs no groups, micro-batches of arbitrary responses, each a group of its own, give the bits
- * of the whole batch; if it does, they give a different loss. */
+ * what the merged partials do, and are the same where logp is not there yet.  If the loss needs no groups, micro-batches of arbitrary responses, each a group of its own, give the bits
+ * of the whole batch; if it does, they give a different loss.  If A needs no moments, grpo_advantages of each group alone gives the bits of
+ * the whole batch; if it does, other ones. */
 #include "../extra/grpo_context.h"
 #include "../extra/grpo_lint.h"
 #include "check.h"
@@ -85,26 +86,41 @@ static void add_through(const context_rank *rank, int ranks, int64_t n, grpo_sum
     for (int k = 0; k < ranks; k++) grpo_context_add_sums(through, rank[k].through, n);
 }
 
+/* the records of the whole responses.  late: logp_old stands in for logp */
+static grpo_status measure_all(const grpo_objective *obj, const rollouts *b, const grpo_real *A, context_rank *rank, int ranks, int late,
+                               grpo_response *whole) {
+    const int64_t n = b->n_sequences;
+    grpo_status st = GRPO_OK;
+    for (int round = 0; round < grpo_context_rounds(obj) && !st; round++) {
+        for (int k = 0; k < ranks && !st; k++) {
+            const int in_place = round > 0 && k % 2 == 1;
+            grpo_batch batch = rank[k].batch;
+            if (late) batch.logp = batch.logp_old;
+            if (in_place) memcpy(rank[k].part, whole, (size_t)n * sizeof *whole);
+            st = grpo_context_measure(obj, &batch, A, in_place ? rank[k].part : round ? whole : NULL, rank[k].part);
+        }
+        if (!st) add_parts(rank, ranks, n, whole);
+    }
+    return st;
+}
+
 static grpo_status run_in_parts(const grpo_objective *obj, const rollouts *b, const grpo_real *A, context_rank *rank, int ranks,
                                 answer *a) {
     const int64_t n = b->n_sequences;
     grpo_response *whole = test_alloc(n, sizeof *whole);
     grpo_sum *through = test_alloc(n, sizeof *through);
     const grpo_output out = output_of(a);
-    grpo_totals totals;
+    grpo_totals totals, early;
     grpo_partial all;
-    grpo_status st = GRPO_OK;
+    grpo_status st;
     memset(&totals, 0, sizeof totals);
+    memset(&early, 0, sizeof early);
     memset(&all, 0, sizeof all);
-    for (int round = 0; round < grpo_context_rounds(obj) && !st; round++) {
-        for (int k = 0; k < ranks && !st; k++) {
-            const int in_place = round > 0 && k % 2 == 1;
-            if (in_place) memcpy(rank[k].part, whole, (size_t)n * sizeof *whole);
-            st = grpo_context_measure(obj, &rank[k].batch, A, in_place ? rank[k].part : round ? whole : NULL, rank[k].part);
-        }
-        if (!st) add_parts(rank, ranks, n, whole);
-    }
+    st = measure_all(obj, b, A, rank, ranks, 1, whole);
+    if (!st) st = grpo_context_totals_add(obj, &rank[0].batch, whole, &early);
+    if (!st) st = measure_all(obj, b, A, rank, ranks, 0, whole);
     if (!st) st = grpo_context_totals_add(obj, &rank[0].batch, whole, &totals);
+    if (!st) check(!memcmp(&totals, &early, sizeof totals), "totals depend on logp");
     for (int k = 0; k < ranks && !st; k++)
         st = grpo_context_loss_add(obj, &rank[k].batch, A, whole, &totals, &out, k == ranks - 1, &rank[k].partial, rank[k].through);
     if (!st) add_through(rank, ranks, n, through);
@@ -290,6 +306,48 @@ static void check_rows_alone(void) {
     check(alike > 3 * apart, "most rows need no groups");
 }
 
+/* does A change if grpo_advantages is called for each group alone? */
+static int check_advantages(const char *name, const grpo_objective *obj, uint64_t seed) {
+    rng r = { seed };
+    rollouts b;
+    int other = 0;
+    rollouts_random(&r, 0, &b);
+    if (seed % 2) for (int64_t i = 0; i < b.n_sequences; i++) b.reward[i] = (grpo_real)rng_chance(&r, 50);      /* right or wrong */
+    const grpo_batch view = rollouts_view(&b);
+    grpo_real *whole = test_alloc(b.n_tokens, sizeof *whole), *single = test_alloc(b.n_tokens, sizeof *single);
+    for (int64_t t = 0; t < b.n_tokens; t++) whole[t] = single[t] = 0;
+    if (!grpo_advantages(obj, &view, whole)) {
+        for (int64_t g = 0; g < b.n_groups; g++) {
+            grpo_batch part = view;
+            part.n_groups = 1;
+            part.group_begin += g; part.baseline += g; part.log_partition += g;
+            const grpo_status st = grpo_advantages(obj, &part, single);
+            check(!st, "%s: the advantages of group %d: %s", name, (int)g, grpo_status_text(st));
+        }
+        other = !same(whole, single, b.n_tokens, sizeof *whole);
+        if (other) check(grpo_context_needs_moments(obj), "%s: needs no moments, and other advantages in parts", name);
+    }
+    free(whole);
+    free(single);
+    rollouts_free(&b);
+    return other;
+}
+
+static void check_rows_advantages(void) {
+    int n, apart = 0;
+    const grpo_preset *p = grpo_presets(&n);
+    for (int k = 0; k < n; k++) {
+        const grpo_objective obj = grpo_objective_from_preset(&p[k]);
+        int other = 0;
+        for (int j = 0; j < 8; j++) other += check_advantages(p[k].name, &obj, (uint64_t)(500 * k + j));
+        if (!grpo_context_needs_moments(&obj)) continue;
+        apart++;
+        check(other > 0, "%s: needs moments, and gives the same advantages without", p[k].name);
+    }
+    printf("%d rows whose advantages need moments of the whole batch, %d that do not\n", apart, n - apart);
+    check(apart > 20 && apart < n / 2, "some rows need moments");
+}
+
 /* sets every field that needs whole responses to its first choice; 0: the result is no valid objective */
 static int make_cuttable(rng *r, grpo_objective *obj) {
     static const double levels[] = { GRPO_LEVEL_TOKEN, GRPO_LEVEL_SEQUENCE_MEAN, GRPO_LEVEL_SEQUENCE_SUM,
@@ -311,6 +369,7 @@ static void check_random(void) {
         random_objective(&r, &obj);
         sprintf(name, "objective %d", k);
         check_alone(name, &obj, 9000 + (uint64_t)k, kinds[k % 3]);
+        check_advantages(name, &obj, 13000 + (uint64_t)k);
         if (!make_cuttable(&r, &obj)) continue;
         taken++;
         check_cut(name, &obj, 7000 + (uint64_t)k, kinds[k % 16 == 3 ? 3 : k % 3]);
@@ -492,6 +551,7 @@ static void check_refusals(void) {
 int main(void) {
     check_rows();
     check_rows_alone();
+    check_rows_advantages();
     check_random();
     check_refusals();
     return check_summary();

@@ -444,6 +444,53 @@ static void test_power_by_hand(void) {
           "power_clip refuses");
 }
 
+/* two tokens, of log-probability `up` and `down` above the old one */
+static grpo_batch pair_of_tokens(grpo_real up, grpo_real down, grpo_real *logp) {
+    static const int64_t group_begin[] = { 0, 1 }, offset[] = { 0 }, length[] = { 2 };
+    static const grpo_real old[2];
+    grpo_batch b;
+    memset(&b, 0, sizeof b);
+    logp[0] = up; logp[1] = down;
+    b.n_groups = 1; b.n_tokens = 2; b.group_begin = group_begin; b.offset = offset; b.length = length;
+    b.logp = logp; b.logp_old = old;
+    return b;
+}
+
+/* a double next to the ratio is above or below it: decided by digits that the ratio as a double does not have */
+static void test_ratios_between_doubles(rng *r) {
+    const grpo_real A[2] = { 1, -1 }, standard[2] = { -1, -1 };
+    grpo_real logp[2], low[2], high[2], shaped[2];
+    grpo_adaptation how = { 0, 1e100, 0, 1 };
+    grpo_balance balance = { 0.5, 1e100, 0.75, 1e100, 1, 0 };
+    grpo_bounds found;
+    for (int k = 0; k < 1000; k++) {
+        const grpo_real d = (grpo_real)(-0.5 - rng_unit(r));
+        const grpo_batch b = pair_of_tokens(d, 0, logp);
+        const reference_real w = ref_exp((reference_real)d);
+        balance.target = (double)w;
+        check(!grpo_balanced_clip_bounds(&b, A, &balance, &found) && (found.low > 0.5) == (w < (reference_real)balance.target),
+              "balanced_clip_bounds: e^%.17g against the double next to it", (double)d);
+        how.low = 2 * (double)(1 - w);
+        check(!grpo_adaptive_clip(&b, A, standard, &how, low, high, shaped)
+              && (shaped[0] == 0) == (w > 1 - (reference_real)how.low / 2), "adaptive_clip: e^%.17g against the bound next to it", (double)d);
+    }
+}
+
+/* ratios that underflow count all the same where no bound raises them */
+static void test_ratios_that_underflow(void) {
+    const grpo_real A[2] = { 1, -1 }, wrong[2] = { 0, -1 };
+    const grpo_balance balance = { 0, 1.2, 0.8, 2, 0.8, 2 };
+    grpo_real logp[2];
+    grpo_bounds found;
+    grpo_batch b = pair_of_tokens(0, -800, logp);
+    check(!grpo_balanced_clip_bounds(&b, wrong, &balance, &found) && found.low == 0.8 && found.high == 2, "P = 0, and Q = e^-800");
+    check(!grpo_balanced_clip_bounds(&b, A, &balance, &found) && found.low == 0 && found.high == 1.2, "P = 1, and Q = e^-800");
+    b = pair_of_tokens(-800, -801, logp);
+    check(!grpo_balanced_clip_bounds(&b, A, &balance, &found) && found.low == 0 && found.high == 1.2, "P = e^-800, and Q = e^-801");
+    b = pair_of_tokens(-80000, -80000, logp);
+    check(!grpo_balanced_clip_bounds(&b, A, &balance, &found) && found.low == 0.8 && found.high == 2, "P = Q = e^-80000");
+}
+
 /* outputs that may be the input arrays */
 static void test_levels_in_place(void) {
     const double rate[3] = { 0.5, 0.25, 0.5 };
@@ -476,6 +523,8 @@ int main(void) {
     test_regret_by_hand();
     test_schedules_by_hand();
     test_power_by_hand();
+    test_ratios_between_doubles(&(rng){ 78 });
+    test_ratios_that_underflow();
     test_levels_in_place();
     print_tallies();
     return check_summary();

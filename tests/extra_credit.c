@@ -454,6 +454,19 @@ static void test_branch_far_away(void) {
     }
 }
 
+/* a deviation of 1e-6 as a double is below 1e-6 */
+static void test_branch_near_its_bound(void) {
+    static const int64_t parent[] = { -1, 0, 0, 0 };
+    grpo_branch scratch[4];
+    double reward[] = { 0, -1e-6, 0, 1e-6 }, found[4];
+    check(!grpo_branch_advantage(parent, reward, NULL, 4, GRPO_BRANCH_LEAVES, 1, scratch, found), "branch_advantage");
+    check(found[1] == 0 && found[3] == 0, "branch_advantage: a deviation below 1e-6 by 5e-23: %g", found[3]);
+    reward[3] = nextafter(1e-6, 1);
+    reward[1] = -reward[3];
+    check(!grpo_branch_advantage(parent, reward, NULL, 4, GRPO_BRANCH_LEAVES, 1, scratch, found), "branch_advantage");
+    check(found[1] == -found[3] && found[3] > 0.9, "branch_advantage: a deviation above 1e-6: %g", found[3]);
+}
+
 static void test_group_by_hand(void) {
     const double weight = 1 / (0.5 + 1e-6) / (0.5 + 1e-6);
     four f;
@@ -462,6 +475,10 @@ static void test_group_by_hand(void) {
     check(!grpo_asymmetric_advantage(&f.b, 1, 0.5, f.found), "asymmetric_advantage");             /* p = 1/4, std = 1/2 */
     check(fabs((double)f.found[0] - 0.1875 * weight) < 1e-7, "asymmetric_advantage: %g", (double)f.found[0]);
     check(fabs((double)f.found[1] + 0.125 * weight) < 1e-7, "asymmetric_advantage: %g", (double)f.found[1]);
+    f.reward[1] = 1;                                                    /* p = 1/2; with U = 2 the factor is negative */
+    check(!grpo_asymmetric_advantage(&f.b, 4, 2, f.found), "asymmetric_advantage");
+    check(f.found[0] < 0 && f.found[2] == -2 * f.found[0], "asymmetric_advantage: U/alpha above the mean: %g, %g", (double)f.found[0],
+          (double)f.found[2]);
 }
 
 /* rewards whose squares overflow or underflow: a power of two as factor changes nothing where they are divided by their deviation alone */
@@ -526,6 +543,7 @@ int main(void) {
     test_lists_by_hand();
     test_key_of_many();
     test_branch_far_away();
+    test_branch_near_its_bound();
     test_group_by_hand();
     test_units_of_rewards();
     print_tallies();

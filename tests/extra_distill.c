@@ -166,10 +166,10 @@ static void exact_term(const grpo_distill *x, exact_entry *e) {
         e->slope = q > 0 ? q * (e->log_q - e->log_p + 1) : 0;
         e->steepness = e->size + q;
     } else {
-        e->term = (p > 0 ? beta * p * (e->log_p - lm) : 0) + (q > 0 ? rest * q * (e->log_q - lm) : 0);
-        e->size = beta * (ref_times(p, ref_abs(e->log_p)) + ref_times(p, ref_abs(lm)))
-            + rest * (ref_times(q, ref_abs(e->log_q)) + ref_times(q, ref_abs(lm)));
-        e->slope = q > 0 ? rest * q * (e->log_q - lm) : 0;
+        const reference_real teacher = p > 0 ? beta * p * (e->log_p - lm) : 0, student = q > 0 ? rest * q * (e->log_q - lm) : 0;
+        e->term = teacher + student;
+        e->size = ref_abs(teacher) + ref_abs(student);
+        e->slope = student;
         e->steepness = rest * (ref_times(q, ref_abs(e->log_q)) + ref_times(q, ref_abs(lm)));
     }
     if (e->low) e->slope = 0;

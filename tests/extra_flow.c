@@ -360,13 +360,14 @@ static void test_nft(rng *r) {
 /* errors whose squares overflow; elements so large that a difference would overflow are refused */
 static void test_large_nft(void) {
     static const int64_t begin[2] = { 0, 1 };
-    const grpo_real zero = 0, v = (grpo_real)1e30, most = sizeof(grpo_real) == 4 ? v : (grpo_real)DBL_MAX, least = -most;
+    const grpo_real zero = 0, unread = (grpo_real)NAN, v = (grpo_real)1e30, most = sizeof(grpo_real) == 4 ? v : (grpo_real)DBL_MAX, least = -most;
     const double one = 1, none = 0, half = 0.5;
     const grpo_nft x = { 1, 1e145, 0 };
     double loss, share;
     grpo_real d;
     check(!grpo_diffusion_nft(1, begin, &v, &zero, NULL, &zero, &zero, &one, &half, &x, &share, &loss, &d), "large nft");
     check(fabs(loss / (double)v - 1) < 1e-15 && fabs((double)d - 2) < 1e-6, "an error of 1e175: %g, %g", loss, (double)d);
+    check(!grpo_diffusion_nft(1, begin, &v, &zero, &unread, &zero, &zero, &one, &half, &x, &share, &loss, &d), "velocity_ref is not read");
     if (sizeof(grpo_real) == 4) return;
     check(grpo_diffusion_nft(1, begin, &most, &least, NULL, &zero, &zero, &none, &one, &x, &share, &loss, &d)
           == GRPO_STATUS_ARGUMENT_(GRPO_TOO_LARGE, 3, 0), "large nft");

@@ -1,6 +1,7 @@
 /* extra_lint VECTORS: extra/grpo_lint.h.  Every status is located; every rule fires on a batch with the mistake, with the expected
  * sentence, and not on a similar correct batch; valid batches, random ones and those of the vectors, whole and in parts, give no error and
  * no likely mistake. */
+#include "../extra/grpo_context.h"
 #include "../extra/grpo_lint.h"
 #include "case.h"
 #include "check.h"
@@ -177,7 +178,8 @@ static void nested(setup *s) {
 }
 static void one(setup *s) { s->group[1] = 1; s->group[2] = 2; new_advantages(s); }
 static void raw(setup *s) { s->obj.advantage.singleton = GRPO_SINGLETON_RAW; one(s); }
-static void ones(setup *s) { s->b.n_groups = 2; one(s); }
+static void ones_of_part(setup *s) { s->b.n_groups = 2; one(s); }
+static void ones(setup *s) { ones_of_part(s); own_totals(s); }
 static void empty(setup *s) { s->length[4] = s->length[7] = 0; }
 static void mask_one(setup *s) { memset(s->mask + begin_of(s, 4), 0, LENGTH); }
 static void impossible(setup *s) { s->old[begin_of(s, 2)] = (grpo_real)-HUGE_VAL; }
@@ -317,6 +319,45 @@ static void lone_needless(setup *s) { lone(s); s->obj.aggregation.kind = GRPO_AG
 static void lone_alone(setup *s) { lone(s); own_totals(s); }
 static void lone_shifted(setup *s) { lone(s); s->obj.advantage.baseline_shift = 0.1; }
 
+/* a part of a batch: of its last group one response is in another part */
+static void uncentred(setup *s) {
+    s->group[3] = 8;
+    s->obj.aggregation.kind = GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN;
+}
+static void uncentred_needless(setup *s) { uncentred(s); s->obj.aggregation.kind = GRPO_AGGREGATION_TOKEN_MEAN; }
+static void uncentred_alone(setup *s) { uncentred(s); own_totals(s); }
+static void uncentred_shifted(setup *s) { uncentred(s); s->obj.advantage.baseline_shift = 0.1; }
+static void centred(setup *s) { uncentred(s); new_advantages(s); }
+static void centred_nearly(setup *s) {
+    uncentred(s);
+    s->group[3] = 9;
+    for (int64_t t = begin_of(s, 8); t < begin_of(s, 8) + LENGTH; t++) s->A[t] += (grpo_real)1e-5;
+}
+
+/* a part whose advantages are of the moments of this part alone, or of all */
+static void own_moments(setup *s) { s->obj.advantage.scale = GRPO_SCALE_BATCH_STD; new_advantages(s); }
+static void all_moments(setup *s) {
+    grpo_moments m;
+    memset(&m, 0, sizeof m);
+    s->reward[0] = 2;
+    own_moments(s);
+    check(!grpo_moments_add(&s->obj, &s->b, &m), "moments");
+    s->reward[0] = 1;
+    check(!grpo_moments_add(&s->obj, &s->b, &m) && !grpo_advantages_with_moments(&s->obj, &s->b, &m, s->A), "of both parts");
+}
+static void own_moments_whole(setup *s) { own_moments(s); own_totals(s); }
+static void own_whitening(setup *s) {
+    check(!grpo_objective_named("reinforce++", &s->obj), "reinforce++");
+    new_advantages(s);
+}
+static void own_whitening_but_one(setup *s) { own_whitening(s); s->A[begin_of(s, 8) + 3] += (grpo_real)0.01; }
+static void own_factor(setup *s) {
+    s->obj.advantage.reweight = GRPO_REWEIGHT_VALID_GROUPS;
+    for (int i = 3; i < 6; i++) s->reward[i] = 1;
+    new_advantages(s);
+}
+static void factor_one(setup *s) { s->obj.advantage.reweight = GRPO_REWEIGHT_VALID_GROUPS; new_advantages(s); }
+
 static void bonus(setup *s) { s->obj.penalty.entropy_coef = 0.01; }
 static void lost_bonus(setup *s) { bonus(s); s->out.dentropy = NULL; }
 static void no_gradient(setup *s) { lost_bonus(s); s->out.dlogp = NULL; }
@@ -433,6 +474,19 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(LONE_ADVANTAGE), lone, lone_needless, NULL },
     { RULE(LONE_ADVANTAGE), lone, lone_alone, NULL },
     { RULE(LONE_ADVANTAGE), lone, lone_shifted, NULL },
+    { RULE(UNCENTRED), uncentred, centred,
+      "note: batch.group_begin[2] begins a group whose advantages add up to -1.154..., not to 0: is it cut?  This loss looks at whole "
+      "groups: group 2" },
+    { RULE(OWN_MOMENTS), own_moments, all_moments,
+      "likely mistake: advantage is that of this part alone, but it depends on the whole batch: of grpo_advantages, without the moments "
+      "of other parts?" },
+    { RULE(UNCENTRED), uncentred, uncentred_needless, NULL },
+    { RULE(UNCENTRED), uncentred, uncentred_alone, NULL },
+    { RULE(UNCENTRED), uncentred, uncentred_shifted, NULL },
+    { RULE(UNCENTRED), uncentred, centred_nearly, NULL },
+    { RULE(OWN_MOMENTS), own_moments, own_moments_whole, NULL },
+    { RULE(OWN_MOMENTS), own_whitening, own_whitening_but_one, "likely mistake: advantage is that of this part alone, ..." },
+    { RULE(OWN_MOMENTS), own_factor, factor_one, "note: advantage is that of this part alone, ..." },
     { RULE(GROUP_OF_ONE), one, lone, NULL },
     { RULE(ZEROS), no_ref_of_none, certain_ref,
       "note: batch.logp_ref is 0 at every token, and batch.logp is not: it looks unwritten" },
@@ -482,6 +536,7 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(UNWRITTEN), garbage_last, nothing,
       "note: out.dentropy[49] is 3 outside of every sequence, where the loss writes nothing: clear the array before the first "
       "part, if it is read whole" },
+    { RULE(GROUP_OF_ONE), ones_of_part, raw, "note: batch.group_begin[0] begins a group of one response, ..." },
     { RULE(GROUP_OF_ONE), ones, raw,
       "likely mistake: batch.group_begin[0] begins a group of one response, with nothing to compare it with: its advantage is 0: "
       "group 0; 2 in all" },
@@ -751,6 +806,21 @@ static void moments_lack(in_parts *n, const setup *s) {
 }
 static void moments_kept(in_parts *n, const setup *s) { check(!grpo_moments_add(&s->obj, &s->b, &n->moments), "moments"); }
 
+static void ranks_later(in_parts *n, const setup *s) { (void)s; n->totals.ranks = 2; }
+/* two partials as MPI_SUM of their 64-bit integers */
+static void added_up(in_parts *n, const setup *s) {
+    in_parts half[2];
+    memset(half, 0, sizeof half);
+    for (int k = 0; k < 2; k++) half[k].totals = n->totals;
+    for (int g = 0; g < PROMPTS; g++) check(!evaluate_part(&s->obj, &s->b, s->A, g, &half[g % 2]), "a part");
+    for (size_t at = 0; at < sizeof n->partial; at += sizeof(int64_t)) {
+        uint64_t x[2];                                                 /* doubles' bits may overflow: they wrap around */
+        for (int k = 0; k < 2; k++) memcpy(&x[k], (char *)&half[k].partial + at, sizeof x[k]);
+        x[0] += x[1];
+        memcpy((char *)&n->partial + at, x, sizeof x[0]);
+    }
+}
+
 static const struct { grpo_lint_rule rule; void (*mistake)(in_parts *n, const setup *s); const char *sentence; } parts[] = {
     { RULE(MISSING_PART), forgotten,
       "likely mistake: partial.tokens is 38, but totals have 56: a part is missing, or totals were not cleared, or also added up over a "
@@ -763,6 +833,10 @@ static const struct { grpo_lint_rule rule; void (*mistake)(in_parts *n, const se
       "likely mistake: partial.sequences is 18, but totals have 9 of as many tokens: cut responses are not counted once, by one rank of a "
       "context group" },
     { RULE(PIECES), groups_cut, "likely mistake: partial.groups is 3, but totals have 4 of as many tokens: ..." },
+    { RULE(NOT_MERGED), added_up, "likely mistake: partial.scales.factor is 8.98847e+307, but totals.ranks makes it 1: ..." },
+    { RULE(NOT_MERGED), ranks_later,
+      "likely mistake: partial.scales.factor is 1, but totals.ranks makes it 2: partials are of other totals, or were added up as integers "
+      "and not by grpo_partial_merge" },
     { RULE(MISSING_MOMENTS), moments_lack,
       "likely mistake: moments.sequences is 3, but totals have 9: advantages are of moments that lack a part" },
     { RULE(MORE_MOMENTS), moments_kept,
@@ -1056,6 +1130,7 @@ static int check_quiet(const char *what, const grpo_objective *obj, const grpo_b
         alarms++;
         if (finding[k].rule == GRPO_LINT_GROUP_OF_ONE && is_all_alone(obj, b)) continue;
         if (finding[k].rule == GRPO_LINT_NONE_COUNT && counted_tokens(obj, b, advantage) <= 0) continue;
+        if (finding[k].rule == GRPO_LINT_OWN_MOMENTS && grpo_context_needs_moments(obj)) continue;   /* totals count this batch twice */
         check(finding[k].rule == GRPO_LINT_NO_TOKENS, "%s: %s", what, grpo_finding_message(&finding[k], text, sizeof text));
     }
     free(out.scratch);
@@ -1152,10 +1227,38 @@ static void random_objective_of_rewards(rng *r, grpo_objective *obj) {
     if (grpo_objective_check(obj)) check(!grpo_objective_named("dapo", obj), "dapo");
 }
 
+/* The first groups of a batch as a part: advantages of the moments of the whole are not reported as those of the part alone, which are.
+ * Returns 1 if the two differ, 2 if that is reported */
+static int check_moments(const grpo_objective *obj, const grpo_batch *b, const grpo_real *whole) {
+    const grpo_advantage *a = &obj->advantage;
+    const int of_factor = a->reweight == GRPO_REWEIGHT_VALID_GROUPS || a->reweight == GRPO_REWEIGHT_NONZERO_REWARDS
+        || a->reweight == GRPO_REWEIGHT_LENGTH_POWER, examined = a->token_baseline == GRPO_TOKEN_BASELINE_NONE && !of_factor;
+    grpo_finding finding[GRPO_LINT_MOST];
+    grpo_real *own = (grpo_real *)test_alloc(b->n_tokens, sizeof *own);
+    grpo_output out = output_with_scratch(obj, b);
+    grpo_batch part = *b;
+    grpo_totals totals;
+    int differ = 0, any = 0, found = 0;
+    part.n_groups = (b->n_groups + 1) / 2;
+    memset(&totals, 0, sizeof totals);
+    if (!grpo_totals_add(obj, b, whole, &totals) && !grpo_advantages(obj, &part, own)) {
+        for (int64_t i = part.group_begin[0]; i < part.group_begin[part.n_groups]; i++)
+            for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) { differ |= own[t] != whole[t]; any |= own[t] != 0; }
+        if (differ) check(!found_in(finding, grpo_lint(obj, &part, whole, &totals, &out, finding, GRPO_LINT_MOST), GRPO_LINT_OWN_MOMENTS),
+                          "advantages of the moments of all parts");
+        found = found_in(finding, grpo_lint(obj, &part, own, &totals, &out, finding, GRPO_LINT_MOST), GRPO_LINT_OWN_MOMENTS) != NULL;
+        check(!found || grpo_context_needs_moments(obj), "advantages that need no moments");
+        if (differ && any && examined && finding[0].level != GRPO_LINT_ERROR) check(found, "advantages of the moments of one part");
+    }
+    free(out.scratch);
+    free(own);
+    return differ ? 1 + found : 0;
+}
+
 /* random objectives: their own advantages are never reported as opposite to the rewards, and parts give the counts of the whole */
 static void test_random_objectives(void) {
     rng r = { 17 };
-    int evaluated = 0;
+    int evaluated = 0, moments[3] = { 0 };
     for (int k = 0; k < 4000; k++) {
         grpo_objective obj;
         rollouts b;
@@ -1170,11 +1273,14 @@ static void test_random_objectives(void) {
         if (!grpo_advantages(&obj, &view, A) && check_quiet_parts("random objective", &obj, &view, A)) {
             evaluated++;
             check_quiet("random objective", &obj, &view, A, NULL);
+            moments[check_moments(&obj, &view, A)]++;
         }
         rollouts_free(&b);
         free(A);
     }
     check(evaluated > 2000, "%d were evaluated", evaluated);
+    check(moments[2] > 300 && moments[2] > moments[1], "of %d parts whose own advantages differ, %d are found", moments[1] + moments[2],
+          moments[2]);
 }
 
 int main(int argc, char **argv) {

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The examples in other languages print the same numbers, as far as their tools are installed; a wrongly declared struct is refused; the
-# declarations match the headers, and cffi reads them.  Prints "N passed, N failed".  CFLAGS: of the library (default -O0).
+# The examples in other languages print the same numbers, as far as their tools are installed; cuts.c prints what its page shows; a wrongly
+# declared struct is refused; the declarations match the headers, and cffi reads them.  Prints "N passed, N failed".  CFLAGS: of the library
+# (default -O0).
 # ZIG, SWIFTC: the compilers of these languages (default zig, swiftc).
 set -u
 cd "$(dirname "$0")/.."
@@ -54,6 +55,11 @@ done
 c++ -std=c++17 $warnings $CFLAGS examples/cpp/parts.cpp -o "$work/parts" >"$work/log" 2>&1 &&
     "$work/parts" >"$work/log" && [ "$(grep -c 'every bit' "$work/log")" -eq 2 ]
 verdict "C++17, a batch in parts" $?
+cc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror $CFLAGS examples/cuts.c -lm -o "$work/cuts" >"$work/log" 2>&1 &&
+    "$work/cuts" gspo dapo gvpo >"$work/cuts.txt" &&
+    awk '/^```/ { block = here && $0 == "```text"; here = 0; next } /\.\/cuts gspo dapo gvpo$/ { here = 1 } block' examples/cuts.md |
+    diff - "$work/cuts.txt" >"$work/log" && [ -s "$work/cuts.txt" ]
+verdict "C, a batch cut in every way, as its page shows" $?
 grep '^refused' "$work/view.txt" >"$work/log"
 printf 'refused: %s\n' "name is unknown" "dlogp has not one element per token" \
     "dentropy has not one element per token" "batch.logp[3] is NaN" |

@@ -122,6 +122,52 @@ for absent in NO_ROWS:grpo_objective_named NO_ROWS:grpo_presets NO_TEXT:grpo_sta
     [ $? -ne 0 ] && grep -q "${absent#*:}. undeclared" "$work/log"; verdict "${absent#*:} is absent with GRPO_${absent%:*}" $?
 done
 
+# short names that system headers define as macros: windows.h (also without NOMINMAX), complex.h, sys/sysmacros.h, X.h, gcc itself without
+# -std=c99
+cat >"$work/macros.c" <<'C'
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#define near
+#define far
+#define small char
+#define hyper long
+#define interface struct
+#define pascal
+#define cdecl
+#define IN
+#define OUT
+#define OPTIONAL
+#define CONST const
+#define VOID void
+#define THIS
+#define ERROR 0
+#define DELETE 0x10000L
+#define ABSOLUTE 1
+#define RELATIVE 2
+#define TRANSPARENT 1
+#define OPAQUE 2
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
+#define I 1i
+#define major(x) x
+#define minor(x) x
+#define None 0L
+#define Always 2
+#define Success 0
+#define Status int
+#undef unix
+#define unix 1
+#undef linux
+#define linux 1
+C
+cat "$work/extra_body.c" >>"$work/macros.c"
+gcc -std=c99 -Wall -Wextra -Werror -I. -fsyntax-only "$work/macros.c" >"$work/log" 2>&1; verdict "C after macros of system headers" $?
+g++ -std=c++11 -x c++ -Wall -Wextra -Werror -I. -fsyntax-only "$work/macros.c" >"$work/log" 2>&1; verdict "C++ after macros of system headers" $?
+
 # -ffast-math and -ffinite-math-only do not compile, unless overridden
 for compiler in gcc clang; do
     for option in -ffast-math -ffinite-math-only; do
@@ -131,6 +177,8 @@ for compiler in gcc clang; do
         verdict "$compiler $option -DGRPO_ALLOW_FAST_MATH" $?
     done
 done
+gcc -D_M_FP_FAST=1 -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1                      # what cl.exe defines with /fp:fast
+[ $? -ne 0 ] && grep -q "IEEE arithmetic" "$work/log"; verdict "the macro of /fp:fast is refused" $?
 gcc -ffast-math -fno-finite-math-only -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1      # clang has no macro for it
 [ $? -ne 0 ] && grep -q "IEEE arithmetic" "$work/log"; verdict "gcc refuses -ffast-math -fno-finite-math-only" $?
 

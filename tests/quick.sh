@@ -74,7 +74,7 @@ compiled() {
         if [ -f "$build/build.ninja" ]; then meson setup --reconfigure "$build" -Dtests=true
         else meson setup "$build" -Dtests=true -Ddebug=false -Doptimization=2; fi || return 1
     fi
-    ninja -C "$build" $(printf 'tests/%s ' $programs presets_table arrays_table catalogue_check)
+    ninja -C "$build" $(printf 'tests/%s ' $programs presets_table arrays_table cuts_table catalogue_check)
 }
 
 tested() {

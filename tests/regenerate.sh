@@ -13,7 +13,7 @@ python=$(command -v /usr/bin/python3 || command -v python3)
 if [ -z "${MESON_BUILD_ROOT:-}" ]; then
     [ -f "$build/build.ninja" ] || meson setup "$build" -Dbuildtype=release
     grep -q presets_table "$build/build.ninja" || meson configure "$build" -Dtests=true
-    ninja -C "$build" tests/presets_table tests/arrays_table tests/catalogue_check
+    ninja -C "$build" tests/presets_table tests/arrays_table tests/cuts_table tests/catalogue_check
 fi
 sh tests/tables.sh "$build"
 if command -v gnuplot >/dev/null; then sh examples/pictures/draw.sh; else echo "the pictures stay as they are: no gnuplot"; fi

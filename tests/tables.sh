@@ -1,5 +1,5 @@
 #!/bin/sh
-# The pages generated from the headers' tables: OBJECTIVES.md, between its marks, and tests/vectors/CATALOGUE.md.
+# The pages generated from the headers' tables: OBJECTIVES.md and examples/cuts.md, between their marks, and tests/vectors/CATALOGUE.md.
 #   tests/tables.sh BUILD            rewrites them; BUILD is the folder of meson
 #   tests/tables.sh BUILD --check    prints the differences
 set -eu
@@ -20,6 +20,10 @@ awk -v rows="$new/rows" -v arrays="$new/arrays" '{ if (!on) print }
     /<!-- presets -->/ { on = 1; while ((getline line <rows) > 0) print line }
     /<!-- arrays -->/ { on = 1; while ((getline line <arrays) > 0) print line }
     /<!-- end of (presets|arrays) -->/ { on = 0; print }' OBJECTIVES.md >"$new/OBJECTIVES.md"
+"$build/tests/cuts_table" >"$new/choices"
+awk -v choices="$new/choices" '{ if (!on) print }
+    /<!-- choices -->/ { on = 1; while ((getline line <choices) > 0) print line }
+    /<!-- end of choices -->/ { on = 0; print }' examples/cuts.md >"$new/cuts.md"
 if ! "$build/tests/catalogue_check" --markdown tests/catalogue grpo.h gspo.h extra/*.h >"$new/CATALOGUE.md"; then
     grep '^FAIL' "$new/CATALOGUE.md" >&2
     echo "tables.sh: tests/catalogue/titles.txt and entries.txt do not match the headers; neither page was written" >&2
@@ -30,4 +34,5 @@ page() { # the new page, its path
     if [ "$check" = --check ]; then diff "$2" "$1"; else cp "$1" "$2"; fi
 }
 page "$new/OBJECTIVES.md" OBJECTIVES.md
+page "$new/cuts.md" examples/cuts.md
 page "$new/CATALOGUE.md" tests/vectors/CATALOGUE.md

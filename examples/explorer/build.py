@@ -36,7 +36,7 @@ def families():
     """[[title, rows], ...]: the sections of OBJECTIVES.md, and the rows of each in their order"""
     found = []
     for line in text("OBJECTIVES.md").split("## Arrays that rows need")[0].splitlines():
-        row = re.match(r"\| ([a-z0-9+.-]+) \|(?: [^|]+\|){4}$", line)
+        row = re.match(r"\| ([a-z0-9+.-]+) \|(?: (?:[^|\\]|\\.)+\|){4}$", line)
         if line.startswith("##"):
             found.append([line.lstrip("# "), []])
         elif row and row[1] != "name" and row[1] not in found[-1][1]:                 # tables of settings name them again

@@ -108,8 +108,9 @@ EXPORT(set_others) void set_others(double reach) { others = reach; }
 static double reference = 0;
 EXPORT(set_reference) void set_reference(double log_ratio) { reference = log_ratio; }
 
+/* the first token, which is looked at, is so improbable that no log-ratio of the page makes its probability more than 1 */
 static void fill_token(int t, int last) {
-    a.logp_old[t] = -1.5 + noise(7 * t);
+    a.logp_old[t] = t == 0 ? -4.5 : -1.5 + noise(7 * t);
     a.logp[t] = a.logp_old[t] + noise(7 * t + 1) * others;
     a.logp_ref[t] = a.logp_old[t] + noise(7 * t + 2) / 4;
     a.logp_rollout[t] = a.logp_old[t] + noise(7 * t + 3) / 32;

@@ -2,7 +2,7 @@
 const $ = id => document.getElementById(id);
 const POINTS = 161, SIDES = ["a", "b"];
 const PANELS = [["term", 1, 1], ["term", -1, 1], ["gradient", 1, 2], ["gradient", -1, 2]];
-const SLIDERS = ["log-ratio", "reference", "reach", "advantage", "reward", "responses", "length", "rate", "updates"];
+const SLIDERS = ["log-ratio", "reference", "reach", "advantage", "reward", "responses", "length", "rate", "updates"], SELECTS = ["others", "from", "scale"];
 const BATCHES = 100, MEASURES = ["mean reward", "clip fraction", "tokens per response", "entropy of a token, nats"];
 const usual = [[], []];                                  // the fields of each side's row, before they are changed
 let lib, rows, fields;
@@ -121,7 +121,7 @@ function stripes(points, side, x, step, y) {
 
 // at: of each side the one point where the token is
 function panel([what, sign, column], curves, at, s) {
-  const W = 380, H = 210, left = 62, top = 12, w = W - left - 8, h = 146;
+  const W = 380, H = 214, left = 62, top = 12, w = W - left - 8, h = 146;
   const all = curves.flat().map(p => finite(p[column])).filter(x => !Number.isNaN(x)), low = Math.min(0, ...all), high = Math.max(0, ...all);
   const x = v => left + w * (v + s.reach) / (2 * s.reach), y = v => top + h * (high - finite(v)) / (high - low || 1);
   const line = (x1, x2, y1, y2, dashes) => svg("line", { class: "axis", x1, x2, y1, y2, ...dashes && { "stroke-dasharray": dashes } });
@@ -134,8 +134,13 @@ function panel([what, sign, column], curves, at, s) {
     draws.push(...stripes(points, side, x, w / (points.length - 1 || 1), top + h + 4));
   });
   if (Math.abs(s.logRatio) <= s.reach) draws.push(line(x(s.logRatio), x(s.logRatio), top, top + h, "2 3"));
-  draws.push(label(left - 4, top + 8, short(high), "end"), label(left - 4, top + h, short(low), "end"), label(left, H - 10, short(-s.reach), "start"),
-    label(x(0), H - 10, "log-ratio 0, ratio 1", "middle"), label(left + w, H - 10, short(s.reach), "end"));
+  draws.push(label(left - 4, top + 8, short(high), "end"), label(left - 4, top + h, short(low), "end"), label(left - 6, H - 22, "log-ratio", "end"),
+    label(left - 6, H - 7, "ratio", "end"));
+  const halves = String(+(s.reach / 2).toPrecision(3));                // left out where they would meet the ends'
+  for (const [part, anchor] of [[-1, "start"], [-0.5, "middle"], [0, "middle"], [0.5, "middle"], [1, "end"]]) {
+    const v = part * s.reach, tick = String(+v.toPrecision(3));
+    if (part % 1 === 0 || halves.length < 7) draws.push(label(x(v), H - 22, tick, anchor), label(x(v), H - 7, short(Math.exp(v)), anchor));
+  }
   if (y(0) > top + 24 && y(0) < top + h - 16) draws.push(label(left - 4, y(0) + 4, "0", "end"));
   const title = `Advantage ${sign > 0 ? "+" : "\u2212"}${short(s.size)}: ${what}`;
   const values = SIDES.map((id, side) => `${id.toUpperCase()} ${at[side].length ? short(at[side][0][column]) : "refused"}`).join(", ");
@@ -349,12 +354,14 @@ function chooseRow(side) {
   draw();
 }
 
-// The address names the two, the fields that were changed, and the sliders: #a=dapo&b=cispo&b.surrogate.weight_max=3&updates=16.
+const usualOf = id => SELECTS.includes(id) ? $(id).options[0].value : $(id).defaultValue;
+
+// The address names the two, the fields that were changed, the sliders and choices: #a=dapo&b=cispo&b.surrogate.weight_max=3&updates=16.
 function writeAddress() {
   const pairs = SIDES.map((id, side) => [id, rows[+$("row-" + id).value].name]);
   const written = (k, x) => fields[k].choices.length ? fields[k].choices[x].name : x;
   SIDES.forEach((id, side) => pairs.push(...changed(side).map(([k, x]) => [`${id}.${fields[k].path}`, written(k, x)])));
-  pairs.push(...SLIDERS.filter(id => $(id).value !== $(id).defaultValue).map(id => [id, $(id).value]));
+  pairs.push(...[...SLIDERS, ...SELECTS].filter(id => $(id).value !== usualOf(id)).map(id => [id, $(id).value]));
   history.replaceState(null, "", "#" + new URLSearchParams(pairs));
 }
 
@@ -375,7 +382,10 @@ function chooseAsAddressed() {
     takeRow(side, index(name) < 0 ? index(shown[side]) : index(name));
     for (const [key, given] of asked) if (key.startsWith(id + ".")) unknown.push(takeField(side, key.slice(2), given));
   });
-  for (const id of SLIDERS) $(id).value = asked.get(id) ?? $(id).defaultValue;
+  for (const id of [...SLIDERS, ...SELECTS]) {
+    $(id).value = asked.get(id) ?? usualOf(id);
+    if ($(id).value === "") $(id).value = usualOf(id);            // a choice that there is none of
+  }
   $("unknown").textContent = unknown.filter(t => t).join(" ");
 }
 
@@ -392,8 +402,10 @@ function begin() {
   for (const id of ["side", "field"]) $(id).addEventListener("change", showField);
   $("choice").addEventListener("change", () => setField($("choice").value));
   $("value").addEventListener("change", () => setField($("value").value));
-  for (const id of [...SLIDERS, "others", "from", "scale"]) $(id).addEventListener("input", () => draw());
-  for (const id of SLIDERS) $(id).addEventListener("change", writeAddress);
+  for (const id of [...SLIDERS, ...SELECTS]) {
+    $(id).addEventListener("input", () => draw());
+    $(id).addEventListener("change", writeAddress);
+  }
   showField();
   draw();
 }
@@ -427,10 +439,12 @@ function look() {
   document.body.style.width = "360px";                        // no window is as narrow as a phone
   draw();
   while (training.done < BATCHES) trainSome(Infinity);
-  const trained = training.curves.map(c => (c.at(-1) || []).map(x => x.toFixed(3)).join(" "));
+  const mean = c => c.reduce((sum, x) => sum + x[1], 0) / c.length;                       // of the clip fraction
+  const trained = training.curves.map(c => c.length ? [...c.at(-1), mean(c)].map(x => x.toFixed(3)).join(" ") : "");
   const controls = [...document.querySelectorAll("select, input, button")], labelled = controls.filter(c => c.labels && c.labels.length);
   const drawn = document.querySelectorAll("#curves polyline").length, filled = [...document.querySelectorAll("#about-a td")].filter(c => c.textContent).length;
-  return `width ${document.body.scrollWidth} of 360, controls ${controls.length}, labelled ${labelled.length}, curves ${drawn}, settings ${filled}\n`
+  return `width ${document.body.scrollWidth} of 360, controls ${controls.length}, labelled ${labelled.length}, curves ${drawn}, settings ${filled}`
+    + `${SELECTS.map(id => `, ${id} ${$(id).value}`).join("")}\n`
     + `shown ${SIDES.map(id => rows[+$("row-" + id).value].name).join(" ")}\n`
     + `changed ${[...document.querySelectorAll(".sides strong")].map(e => e.textContent.trim()).join(" ") || "nothing"}\nsaid ${$("unknown").textContent}\n`
     + `trained ${trained.join(", ")}\n${$("training-says").textContent}`;
@@ -445,4 +459,7 @@ open().then(() => {
   pre.id = "found";
   pre.textContent = what === "#test" ? test() : look();
   document.body.append(pre);
-}).catch(e => { document.title = "error: " + e.message; });
+}).catch(e => {
+  document.title = "error: " + e.message;
+  $("unknown").textContent = `This page cannot show anything here: ${e.message}`;
+});

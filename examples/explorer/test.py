@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The explorer's page in a browser without a window: every number of every row has the bits that the headers give when they are compiled
-here; all controls have labels, nothing is wider than a phone, nothing comes from a network, no script fails, an address that names no
-objective is answered in words, the small policy learns.  Ends with "N passed, N failed"; says that it is skipped where there is no
+here; all controls have labels, colours have contrast, nothing is wider than a phone, nothing comes from a network, no script fails, an
+address that names no objective is answered in words, the curves and the small policy show what the page says.  Ends with "N passed, N failed"; says that it is skipped where there is no
 chromium."""
+import math
 import os
 import re
 import shutil
@@ -81,8 +82,50 @@ def check_address():
         verdict(what, [line.strip() for line in page[1:4]] == right, str(page))
 
 
+    page, _ = shown("look&a=grpo&b=gspo&others=0&from=1&scale=nosuch", 500)
+    verdict("the address chooses too, of what there is", page and page[0].endswith(", others 0, from 1, scale own"), str(page[:1]))
+
+
+def captions(fragment):
+    """What the page says below the gradients, for A > 0 and for A < 0, at the token's log-ratio; and the page."""
+    page = dumped(fragment, 1200)
+    return [re.sub(".*: ", "", text) for text in re.findall("<figcaption>(Advantage[^<]*gradient[^<]*)<", page)], page
+
+
+def check_curves():
+    """What the page tells its reader to try."""
+    said, _ = captions("a=dapo&b=cispo&log-ratio=1&reach=1")
+    verdict("where DAPO's clip leaves no gradient, CISPO keeps one", said == ["A 0, B -2.718", "A 2.718, B 2.718"], str(said))
+    _, page = captions("a=grpo&b=gspo&log-ratio=0&reach=-7&others=0")
+    clipped = sum(k * 2**-7 / 80 - 2**-7 > 6 * math.log(1 + 4e-4) for k in range(161))
+    stripes = page.split("<figcaption>", 1)[0].count('class="stripe-b"')
+    verdict("with the others at 0 GSPO's clip begins at T log(1 + eps_high)", stripes == clipped > 50, f"{stripes} points, not {clipped}")
+    with_kl = "a=grpo&a.penalty.kl_coef=1&b=grpo&b.penalty.kl=k2&b.penalty.kl_coef=1&reach=1&advantage=0.125&log-ratio="
+    pulls = [captions(with_kl + "1")[0][:1], captions(with_kl + "-1")[0][1:]]
+    verdict("the pulls of k3 and k2, where only they are left", pulls == [["A 0.6321, B 1"], ["A -1.718, B -1"]], str(pulls))
+
+
+def check_contrast():
+    with open(os.path.join(HERE, "page.html"), encoding="utf-8") as f:
+        text = f.read()
+
+    def light(colour):
+        digits = colour if len(colour) == 6 else "".join(2 * c for c in colour)
+        part = [int(digits[k:k + 2], 16) / 255 for k in (0, 2, 4)]
+        return sum(w * (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055)**2.4) for w, x in zip((0.2126, 0.7152, 0.0722), part))
+
+    low, colours = [], {}
+    for rules in re.findall(r":root \{([^}]*)\}", text):                                     # the light ones, then what is other in the dark
+        colours |= dict(re.findall("--([a-z]+): #([0-9a-f]+)", rules))
+        for name, least in (("a", 4.5), ("b", 4.5), ("ink", 4.5), ("line", 3)):
+            x, y = sorted((light(colours[name]), light(colours["paper"])))
+            low += [f"{name} {(y + 0.05) / (x + 0.05):.2f}"] if (y + 0.05) / (x + 0.05) < least else []
+    verdict("text and lines have contrast, light and dark", not low and len(colours) > 5, str(low))
+
+
 def trained(fragment):
-    """Of A and of B, the last batch's mean reward, clip fraction, tokens per response, entropy per token; and what is said of training."""
+    """Of A and of B, the last batch's mean reward, clip fraction, tokens per response, entropy per token, then the mean clip fraction of
+    all batches; and what is said of training."""
     page, _ = shown("look&" + fragment, 500)
     sides = page[4].removeprefix("trained ").split(", ") if len(page) > 4 else ["", ""]
     return [[float(x) for x in side.split()] or [0] * 4 for side in sides], " ".join(page[5:])
@@ -96,6 +139,8 @@ def check_training():
     verdict("with sixteen REINFORCE's entropy is gone, DAPO's is not", a[3] > 0.1 and b[3] < 0.05, str((a, b)))
     (a, b), _ = trained("a=grpo&b=grpo&b.penalty.kl=none")
     verdict("GRPO's KL holds lengths and entropy", a[2] > 1.2 * b[2] and a[3] > 2 * b[3] and min(a[0], b[0]) > 0.9, str((a, b)))
+    (a, b), _ = trained("a=gspo&b=grpo&b.penalty.kl=none")
+    verdict("GSPO clips many times as many tokens as GRPO, and learns", a[4] > 5 * b[4] > 0 and min(a[0], b[0]) > 0.9, str((a, b)))
     (a, b), said = trained("a=gspo&b=vapo")
     verdict("a row that reads what the small policy has not says so",
             a[0] > 0.9 and b == [0] * 4 and "B does not train here: batch.value is NULL" in said, said)
@@ -105,6 +150,7 @@ def check_evidence():
     out = dumped("a=cispo&b=cispo&b.surrogate.weight_max=3", 1200)
     sides = [re.sub(r"<[^>]+>", " ", part) for part in out.split('id="about-')[1:3]]
     words = [("What it is: paper." in side, re.search(r"surrogate.weight_max = \d\s+chosen here", side) is not None) for side in sides]
+    verdict("every row is under its heading of OBJECTIVES.md", "<optgroup" in out and "Not in OBJECTIVES.md" not in out.split("<script>")[0])
     verdict("what a row is, and what was chosen here, but not of a field that was changed", words == [(True, True), (True, False)], str(words))
 
 
@@ -118,6 +164,8 @@ def check_network():
 check_numbers()
 check_look()
 check_address()
+check_curves()
+check_contrast()
 check_training()
 check_evidence()
 check_network()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT-0
-// Dr. GRPO, GRPO done right. arXiv 2503.20783, the objective of section 3.
+// Dr. GRPO, GRPO done right. arXiv 2503.20783, the objective of section 3.2.
 //
 // n responses of at most T tokens; group[i] is the number of the prompt that response i answers;
 // mask[i][t] is 1 for a token of response i and 0 for padding, which is never read.
@@ -21,8 +21,8 @@ void dr_grpo_advantage(int n, int T, int group[n], double reward[n], int mask[n]
     }
 }
 
-// J = 1/G sum_i sum_t min[ratio A, clip(ratio, 1 - epsilon, 1 + epsilon) A]: no 1/|o_i|. The authors' code divides by a
-// constant, the longest that a response may be (generation budget), in place of |o_i|; loss = -J / budget
+// J = 1/G sum_i sum_t min[ratio A, clip(ratio, 1 - epsilon, 1 + epsilon) A]: no 1/|o_i|. Listing 1 and the authors' code
+// divide by a constant, the longest that a response may be (generation budget), in place of |o_i|; loss = -J / budget
 double dr_grpo_loss(int n, int T, double A[n][T], int mask[n][T], double logp[n][T], double logp_old[n][T],
         double epsilon, double budget, double grad[n][T]) {
     double loss = 0;

@@ -26,7 +26,7 @@ void gae_advantage(int n, int T, double reward[n], double value[n][T], int mask[
         gae(T, reward[i], value[i], mask[i], gamma, lambda, A[i]);
 }
 
-// VAPO, equations 8 and 9: lambda = 1 - 1/(alpha l), l the length of the response: 1/(1 - lambda), how far the sum reaches, grows with l.
+// VAPO, equation 5: lambda = 1 - 1/(alpha l), l the length of the response: 1/(1 - lambda), how far the sum reaches, grows with l.
 // The paper does not say what lambda is where that is negative (here 0).
 void vapo_advantage(int n, int T, double reward[n], double value[n][T], int mask[n][T], double gamma, double alpha, double A[n][T]) {
     for (int i = 0; i < n; i++) {

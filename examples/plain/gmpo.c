@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT-0
-// GMPO, geometric-mean policy optimization. arXiv 2507.20673.
+// GMPO, geometric-mean policy optimization. arXiv 2507.20673: equation 4, advantages of section 2.2.
 //
 // n responses of at most T tokens; group[i] is the number of the prompt that response i answers;
 // mask[i][t] is 1 for a token of response i and 0 for padding, which is never read.
 // logp, logp_old: log-probabilities of the tokens under pi_theta and pi_old; grad[i][t] = d loss / d logp[i][t].
 #include <math.h>
 
-// A_i = (r_i - mean(r)) / std(r) over the responses to the same prompt.
+// Section 2.2: A_i = (r_i - mean(r)) / std(r) over the responses to the same prompt.
 // The paper does not say what std divides by (here G - 1), nor what A is where std is 0 or there is one response (here 0).
 void gmpo_advantage(int n, int group[n], double reward[n], double A[n]) {
     for (int i = 0; i < n; i++) {
@@ -24,7 +24,7 @@ void gmpo_advantage(int n, int group[n], double reward[n], double A[n]) {
     }
 }
 
-// J = 1/G sum_i { prod_t min[ratio^sgn(A), clip(ratio^sgn(A), e^-epsilon, e^epsilon)]^sgn(A) }^(1/|o_i|) A_i, loss = -J.
+// Equation 4: J = 1/G sum_i { prod_t min[ratio^sgn(A), clip(ratio^sgn(A), e^-epsilon, e^epsilon)]^sgn(A) }^(1/|o_i|) A_i, loss = -J.
 // In logarithms, as the paper computes it: the product is a sum, and min[] bounds log ratio above by epsilon where A > 0,
 // below by -epsilon where A < 0.
 double gmpo_loss(int n, int T, double A[n], int mask[n][T], double logp[n][T], double logp_old[n][T], double epsilon,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT-0
-// IcePop, Ring-1T, arXiv 2510.18855: GRPO without tokens on which trainer and engine disagree.
+// IcePop, Ring-1T, arXiv 2510.18855, equations 1 and 2: GRPO without tokens on which trainer and engine disagree.
 //
 // n responses of at most T tokens; group[i] is the number of the prompt that response i answers;
 // mask[i][t] is 1 for a token of response i and 0 for padding, which is never read.
@@ -26,8 +26,8 @@ void icepop_advantage(int n, int T, int group[n], double reward[n], int mask[n][
     }
 }
 
-// J = E 1/G sum_i 1/|y_i| sum_t M(k; alpha, beta) min[ratio A, clip(ratio, 1 - epsilon, 1 + epsilon) A], loss = -J,
-// k = pi_old / pi_rollout, M(k) = k where alpha <= k <= beta, else 0; a constant to the gradient.
+// Equation 1 without its KL (coefficient 0): J = E 1/G sum_i 1/|y_i| sum_t M(k) min[ratio A, clip(ratio, 1 - epsilon, 1 + epsilon) A],
+// loss = -J. Equation 2: M(k) = k where alpha <= k <= beta, else 0; k = pi_old / pi_rollout, a constant to the gradient.
 double icepop_loss(int n, int T, double A[n][T], int mask[n][T], double logp[n][T], double logp_old[n][T], double logp_rollout[n][T],
         double epsilon, double alpha, double beta, double grad[n][T]) {
     double loss = 0;

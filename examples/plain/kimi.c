@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT-0
-// Kimi k1.5, arXiv 2501.12599, section 2.3.2, and Kimi K2, arXiv 2507.20534: policy optimization by a squared loss.
+// Kimi k1.5, arXiv 2501.12599, section 2.3.2, and Kimi K2, arXiv 2507.20534, section 3.2.3: policy optimization by a squared loss.
 //
 // n responses of at most T tokens; group[i] is the number of the prompt that response i answers;
 // mask[i][t] is 1 for a token of response i and 0 for padding, which is never read.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT-0
-// ReMax. arXiv 2310.10505: REINFORCE with the reward of the greedy response as the baseline.
+// ReMax. arXiv 2310.10505, algorithm 1: REINFORCE with the reward of the greedy response as the baseline.
 //
 // n responses of at most T tokens; group[i] is the number of the prompt that response i answers;
 // mask[i][t] is 1 for a token of response i and 0 for padding, which is never read.

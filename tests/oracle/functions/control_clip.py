@@ -16,9 +16,18 @@ from scenarios import NAN
 
 # ---- balanced_clip_bounds
 
-def out_of_balance(w, A, low, high, target):
-    """P/Q < target under these bounds: the surrogate of tokens that are pushed up over that of tokens pushed down."""
-    pushes = [A[place] * (min(w[place], high) if A[place] >= 0 else max(w[place], low)) for place in A]
+def out_of_balance(d, A, low, high, target):
+    """P/Q < target under these bounds: the surrogate of tokens that are pushed up over that of tokens pushed down; d: l - o."""
+    counting = [x for place, x in d.items() if (A[place] > 0 and high) or A[place] < 0]
+    # if no bound raises a ratio and all underflow, in units of the largest: it cancels in P/Q, and no bound lowers them
+    small = not low and counting and reals.exp(real(max(counting))) == 0
+    unit = max(counting) if small else 0
+
+    def bounded(w, A):
+        if A > 0:
+            return w if small and high else min(w, high)
+        return w if small else max(w, low)
+    pushes = [A[place] * bounded(reals.exp(real(x - unit)), A[place]) for place, x in d.items() if A[place]]
     P, Q = (sum((abs(x) for x in pushes if (x > 0) == up), ZERO) for up in (True, False))
     return limits.less(P, target * Q)  # false for Q = 0, where P/Q is infinite
 
@@ -41,11 +50,11 @@ def balanced_clip_bounds(batch: reads("logp_old", "advantage"), low: NOT_NEGATIV
     """
     A = {place: real(a) for place, a in at(batch, "advantage").items()}
     l, o = at(batch, "logp"), at(batch, "logp_old")
-    w = {place: reals.exp(real(l[place] - o[place])) for place in l}
+    d = {place: l[place] - o[place] for place in l}
     low, high = float(low), float(high)
-    while out_of_balance(w, A, low, high, real(target)) and low < low_max:
+    while out_of_balance(d, A, low, high, real(target)) and low < low_max:
         low = added(low, step, low_max)
-    while out_of_balance(w, A, low, high, real(target)) and high < high_max:
+    while out_of_balance(d, A, low, high, real(target)) and high < high_max:
         high = added(high, step, high_max)
     return {name: Number(Fraction(x), abs(Fraction(x))) for name, x in (("low", low), ("high", high))}
 
@@ -83,6 +92,12 @@ def balanced_bounds_cases(case):
     balanced("holes", "masked tokens hold NaN and large advantages: they enter neither side",
              [[1, NAN, 0], [NAN, 0.5]], [[1, NAN, -1.25], [-5, -0.0625]],
              "UnequalLengths MaskHoles NaNMasked", "101 01")
+    balanced("far", "no positive advantage, and a ratio of e^-800: P/Q is 0, however small Q is; both bounds go to their maxima",
+             [[-800]], [[-1]], "Extreme", low=0)
+    balanced("far-enough", "ratios of e^-800 and e^-801: P/Q is e, above the target of 2.5; both bounds stay",
+             [[-800, -801]], [[1, -1]], "Extreme", low=0, target=2.5)
+    balanced("far-too-little", "the same with a target of 3: the lower bound rises, and then outweighs everything",
+             [[-800, -801]], [[1, -1]], "Extreme", low=0, target=3)
     balanced("none", "all tokens are masked: Q = 0, P/Q is infinite, both bounds stay",
              [[1, 0.5]], [[0.25, -1]], "FullyMasked", "00")
 
@@ -125,6 +140,19 @@ def check_balanced_bounds_by_hand(check):
     found = bounds((3, -3), 1.6125)
     check("w = e^3, e^-3: first 1.6; P/Q = high at low = 0.8, and nine steps of 0.05 make 1.65",
           found["low"] == 0.8 and abs(found["high"] - 1.65) < 1e-12)
+
+
+@checks("balanced_clip_bounds")
+def check_balanced_bounds_far_below(check):
+    """Ratios of e^-(10^10), below every number: with one advantage of each sign P/Q is the quotient of the ratios."""
+    def moves(drift, A, target=1, high=1.2):
+        batch = tokens(logp=[drift], logp_old=[[0] * len(drift)], advantage=[A])
+        return ask("balanced_clip_bounds", batch, low=0, high=high, low_max=0.8, high_max=2, step=0.8, target=target)["low"] > 0
+    far = -10.0 ** 10
+    check("P = 0 < Q", moves([far], [-1]) and moves([0, far], [1, -1], high=0))
+    check("P = Q", not moves([far, far], [1, -1]) and moves([far, far], [1, -1], 1.5))
+    check("Q is nothing beside P", not moves([far, 2 * far], [1, -1]) and not moves([0, far], [1, -1]))
+    check("P is nothing beside Q", moves([2 * far, far], [1, -1]) and not moves([far], [1]))
 
 
 # ---- power_mean_bounds

@@ -102,31 +102,38 @@ def gap(x, y):
     return ZERO if x == y else settle(x - y, abs(x) + abs(y)) if min(x, y) > -inf else x - y
 
 
-def against(logp, logq):
-    """p log(p/q), 0 where p is 0, infinite where q alone is."""
-    return reals.exp(logp) * gap(logp, logq) if logp > -inf else ZERO
+def against(logp, logq, loose):
+    """p log(p/q), 0 where p is 0, infinite where q alone is. `loose`: its size is that of p log p - p log q."""
+    if logp == -inf:
+        return NOTHING
+    p = reals.exp(logp)
+    value = p * gap(logp, logq)
+    return Number(value, p * (abs(logp) + abs(logq)) if loose else abs(value))
 
 
-def to_mixture(logp, logq, beta):
-    """p log(p/m), m = (1 - beta) p + beta q"""
-    return -reals.exp(logp) * reals.log1p(beta * reals.expm1(gap(logq, logp))) if logp > -inf else ZERO
+def to_mixture(logp, logq, beta, loose):
+    """p log(p/m), m = (1 - beta) p + beta q; its size likewise."""
+    if logp == -inf:
+        return NOTHING
+    p, over = reals.exp(logp), reals.log1p(beta * reals.expm1(gap(logq, logp)))
+    return Number(-p * over, p * (abs(logp) + abs(logp + over)) if loose else abs(p * over))
 
 
-def forward(q, p, beta):
-    return [against(p, q)], Number(-reals.exp(p), reals.exp(p)), NOTHING
+def forward(q, p, beta, loose):
+    return against(p, q, loose), Number(-reals.exp(p), reals.exp(p)), NOTHING
 
 
-def reverse(q, p, beta):
-    term, own = against(q, p), reals.exp(q)
-    return [term], Number(term, abs(term)), Number(own, own)
+def reverse(q, p, beta, loose):
+    term, own = against(q, p, loose), reals.exp(q)
+    return term, term, Number(own, own)
 
 
-def jensen_shannon(q, p, beta):
+def jensen_shannon(q, p, beta, loose):
     if beta in (0, 1):
-        return (reverse if beta else forward)(q, p, beta)
+        return (reverse if beta else forward)(q, p, beta, loose)
     b = real(beta)
-    student = (1 - b) * to_mixture(q, p, b)
-    return [student, b * to_mixture(p, q, 1 - b)], Number(student, abs(student)), NOTHING
+    student, teacher = (times(1 - b, to_mixture(q, p, b, False)), times(b, to_mixture(p, q, 1 - b, False)))
+    return added(student, teacher), times(1 - b, to_mixture(q, p, b, loose)), NOTHING  # an error of log q is of second order in the term
 
 
 KINDS = {"forward": forward, "reverse": reverse, "jensen_shannon": jensen_shannon}
@@ -148,22 +155,17 @@ def back_to_logits(found, slopes):
 
 def of_row(found, kind, beta, clip, logp_min, divergence_max):
     """The divergence, and its derivatives by the logits before their temperature."""
-    stopped, terms, slopes, own = set(found.held), [], [], []
-    for e, (q, p) in enumerate(zip(found.student, found.teacher)):
-        if logp_min and limits.less(q, real(logp_min)):
-            stopped.add(e)
-        q, p = (max(x, real(logp_min)) if logp_min else x for x in (q, p))
-        parts, slope, more = KINDS[kind](q, p, beta)
-        term = Number(sum(parts), sum(map(abs, parts)))
-        if clip and limits.less(real(clip), term.value):
-            term = Number(real(clip), real(clip))
-            stopped.add(e)
-        terms.append(term)
-        slopes.append(slope)
-        own.append(more)
-    if stopped or not found.whole:  # else what is the entry's own probability adds up to nothing
-        slopes = [NOTHING if e in stopped else added(g, more) for e, (g, more) in enumerate(zip(slopes, own))]
-    total = added(*terms)
+    stopped, logs = set(found.held), list(zip(found.student, found.teacher))
+    if logp_min:
+        stopped |= {e for e, (q, _) in enumerate(logs) if limits.less(q, real(logp_min))}
+        logs = [[max(x, real(logp_min)) for x in pair] for pair in logs]
+    plain = [KINDS[kind](q, p, beta, False)[0].value for q, p in logs]
+    clipped = {e for e, term in enumerate(plain) if clip and limits.less(real(clip), term)}
+    loose = bool(stopped or clipped) or not found.whole  # else errors of log p - log q that all entries have in common add up to nothing
+    terms, slopes, own = zip(*(KINDS[kind](q, p, beta, loose) for q, p in logs))
+    if loose:  # else what is the entry's own probability adds up to nothing
+        slopes = [NOTHING if e in stopped | clipped else added(g, more) for e, (g, more) in enumerate(zip(slopes, own))]
+    total = added(*(Number(real(clip), real(clip)) if e in clipped else term for e, term in enumerate(terms)))
     if divergence_max and (limits.less(total.value, ZERO) or limits.less(divergence_max, total.value)):
         bound = ZERO if total.value < 0 else divergence_max
         return Number(bound, bound), [NOTHING] * len(found.q)
@@ -190,7 +192,9 @@ def distill_divergence(student: LOGITS, teacher: LOGITS, temperature: POSITIVE, 
     Gives: `divergence` (per row), `dlogits` (all logits, row after row): weight times its derivatives by the student's logits, the
     teacher a constant; absent where a divergence is infinite. 0 where `mask` is false, whatever the row holds. Scales: the sum of the
     absolute terms, of a mixture of both its halves, 0 of an infinite one; abs(weight)/temperature times the sum of the absolute values
-    of what is added up
+    of what is added up. Where p and q do not sum to 1 over the entries, or a bound stops an entry, log p and log q are two numbers:
+    the size of p log(p/q) is p (abs(log p) + abs(log q)), of q log(q/p) likewise, and of g of a mixture (1 - beta) q (abs(log q) +
+    abs(log M)); not that of a mixture's terms, where an error of log q is of second order
 
     p and q: what teacher and student give an entry, M = beta p + (1 - beta) q.
 

@@ -129,6 +129,8 @@ def on_ids(distill):
         distill(f"{name}-one-id", "a single id, normalised over itself: divergence and gradient are 0",
                 kind, {**OWN_TOP, "ids": [[2], [0], [4]], "teacher": [[1], [0.5], [2]]},
                 tail="renormalised")
+        distill(f"{name}-left-out-close", "the teacher's log-probabilities are the student's, rounded: log p - log q cancels",
+                kind, {**TOP, **top_of(STUDENT, 3)}, beta=0.25)
     distill("verl", "verl's settings: logp_min -10, rows between 0 and 10, one of them below 0",
             "forward", {**BOTH, **top_of(TEACHER, 3)}, logp_min=-10,
             divergence_max=10, student=[STUDENT[0], [1.25, 0.75, -3, 0, 1.5], [-8, 0.5, 0, 3, -13]])
