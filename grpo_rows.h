@@ -619,7 +619,8 @@ extern "C" {
         DIVIDE(TOKEN_MEAN)) \
     ROW("rec-ring", "2509.24203", "REC-Ring, as Trinity-RFT", \
         "REINFORCE on tokens inside a ring of ratios, or beyond a second one where it pulls back", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) TRUST(RING, 0.2, 0.2) REC_OUTER(0.6, 2) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) BEHAVIOUR(ROLLOUT) TRUST(RING, 0.2, 0.2) REC_OUTER(0.6, 2) \
+        DIVIDE(TOKEN_MEAN)) \
     ROW("nemo-gspo", "NeMo-RL", "gspo, seq_logprob_error_threshold 2", \
         "recipe: GSPO without truncated responses and those on which two engines disagree", \
         BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.28) \
@@ -651,26 +652,28 @@ extern "C" {
         GROUP_NORM CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_CURRENT) SURROGATE(RATIO) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("rec-oneside-nois", "2509.24203", "official code, one-side, weight none", \
         "REINFORCE on the tokens where PPO's clip would not bind", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) TRUST(ONE_SIDED, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) BEHAVIOUR(ROLLOUT) TRUST(ONE_SIDED, 0.2, 0.2) \
+        DIVIDE(TOKEN_MEAN)) \
     ROW("rec-oneside-is", "2509.24203", "official code, one-side, importance_sampling", \
         "detached uncapped ratio times the score where PPO's clip would not bind: its gradient is PPO's", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CISPO(0, HUGE_VAL) TRUST(ONE_SIDED, 0.2, 0.2) \
-        DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) BEHAVIOUR(ROLLOUT) CISPO(0, HUGE_VAL) \
+        TRUST(ONE_SIDED, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("rec-twoside-nois", "2509.24203", "official code, two-side, weight none", \
         "REINFORCE on the tokens whose ratio is inside the band, whatever the advantage", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) TRUST(TWO_SIDED, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) BEHAVIOUR(ROLLOUT) TRUST(TWO_SIDED, 0.2, 0.2) \
+        DIVIDE(TOKEN_MEAN)) \
     ROW("rec-twoside-is", "2509.24203", "official code, two-side, importance_sampling", \
         "detached ratio times the score where the ratio is inside the band", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CISPO(0, HUGE_VAL) TRUST(TWO_SIDED, 0.2, 0.2) \
-        DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) BEHAVIOUR(ROLLOUT) CISPO(0, HUGE_VAL) \
+        TRUST(TWO_SIDED, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-rec-gspo", "Trinity-RFT", "rec, gspo-one-side, gspo_importance_sampling", \
         "REC with the length-normalised ratio of the response as mask and detached weight", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) BEHAVIOUR(ROLLOUT) LEVEL(SEQUENCE_MEAN) \
         CISPO(0, HUGE_VAL) KL(K2, 0.001) KL_DIVIDE(TOKEN_MEAN) TRUST(ONE_SIDED, 0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("rep-k2", "2509.24203", "official code, regularizer k2", \
-        "REINFORCE plus 0.1 times the squared log-ratio to the old policy, mean over tokens", \
+        "REINFORCE plus 0.1 times the squared log-ratio to the sampler, mean over tokens", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) KL(K2, 0.2) \
-            CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
+            CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_ROLLOUT) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("opmd-mean", "Trinity-RFT", "opmd, baseline mean", "REINFORCE with the group mean as baseline, divided by 1 + tau", \
         BASELINE(GROUP_MEAN) SCALE(CONSTANT) SET(advantage.scale_divisor, 2) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) \

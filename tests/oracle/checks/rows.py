@@ -16,8 +16,8 @@ def check_rows_of_gains(check):
     bare = {"reweight": "none", "focal_reward_high": 0, "focal_gamma": 0, "eps": 0, "singleton": "zero"}
     check("f-grpo without its power is GRPO without its KL", changed(rows("f-grpo"), advantage=bare, aggregation={"kind": "seq_mean_token_mean"})
           == changed(rows("grpo"), penalty={"kl": "none", "kl_coef": 0}))
-    check("mirror-descent is rep-k2 with another coefficient",
-          changed(rows("mirror-descent"), penalty={"kl_coef": 0.2, "entropy_coef": 0}) == rows("rep-k2"))
+    check("mirror-descent is rep-k2 with another coefficient and the trainer's old policy",
+          changed(rows("mirror-descent"), penalty={"kl_reference": "rollout", "kl_coef": 0.2, "entropy_coef": 0}) == rows("rep-k2"))
 
 
 def check_rows_of_penalties(check):
