@@ -311,13 +311,15 @@ class Diagnosis(unittest.TestCase):
             self.assertIn(words, text)
 
 
-def looped(case, *, inverted=False, low=True, high=True, lower=False, per="tokens", k2=False, neighbour=False):
+def looped(case, *, inverted=False, low=True, high=True, lower=False, per="tokens", k2=False, neighbour=False,
+           behind=False):
     """The loss of a token-level clip with a k3, response by response, with one mistake."""
     b, total = case.batch, 0.0
     eps = case.setting("surrogate.eps_low") if low else math.inf, case.setting("surrogate.eps_high") if high else math.inf
     width = max(b["length"])
     for i, n in enumerate(b["length"]):
         mask, of_response = b.get("mask", [[True] * m for m in b["length"]])[i], 0.0
+        mask = [True, *mask[:-1]] if behind else mask
         for t in (t for t in range(n) if mask[t]):
             advantage = float(max(b["advantage"][(i + 1) % len(b["length"])], key=abs) if neighbour else b["advantage"][i][t])
             d = float(b["logp"][i][t]) - float(b["logp_old"][i][t])
@@ -353,6 +355,7 @@ class Computed(unittest.TestCase):
         ({"low": False}, "the clip has no lower bound"),
         ({"high": False}, "the clip has no upper bound"),
         ({"lower": True}, "minimum and maximum are exchanged in the clip"),
+        ({"behind": True}, "MASK-05b"),
         ({"per": "width"}, "MASK-12"),
         ({"per": "slots"}, "NORM-13"),
         ({"per": "one"}, "aggregation.kind = seq_mean_token_sum"),

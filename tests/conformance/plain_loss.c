@@ -295,6 +295,7 @@ static int all_count(const uint8_t *mask, int64_t t, int64_t n) { (void)mask; (v
 static int inverted(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return mask ? !mask[t] : 0; }
 static int ahead(const uint8_t *mask, int64_t t, int64_t n) { return t + 1 < n && says(mask, t + 1); }
 static int behind(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return t > 0 && says(mask, t - 1); }
+static int behind_prompt(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return t == 0 || says(mask, t - 1); }
 
 static void edit_mask(edited *s, mask_rule *rule) {
     const grpo_batch *b = &s->c.batch;
@@ -310,6 +311,7 @@ static void mask_first(edited *s, double p) { (void)p; edit_mask(s, first_counts
 static void mask_inverted(edited *s, double p) { (void)p; edit_mask(s, inverted); }
 static void mask_ahead(edited *s, double p) { (void)p; edit_mask(s, ahead); }
 static void mask_behind(edited *s, double p) { (void)p; edit_mask(s, behind); }
+static void mask_behind_prompt(edited *s, double p) { (void)p; edit_mask(s, behind_prompt); }
 /* a program with one advantage per response uses it at masked tokens too */
 static void advantage_everywhere(edited *s, double p) { (void)p; advantage_of_other(s, 0); }
 
@@ -365,6 +367,18 @@ static void share_total(edited *s, double p) {
     for (int64_t i = 0; i < s->c.n_sequences; i++) { T += tokens_that_count(s, i); slots += (double)s->c.batch.length[i]; }
     for (int64_t i = 0; i < s->c.n_sequences; i++)
         s->share[i] = p == 0 ? T / slots : p == 1 ? T / (widest(s) * (double)s->c.n_sequences) : T / (T + p);
+}
+/* every token is in the sum over tokens, and what is divided by are those that count */
+static void sum_over_all(edited *s, double p) {
+    double T = 0, slots = 0;
+    (void)p;
+    s->share = room(s, s->c.n_sequences, sizeof *s->share);
+    s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_TOKEN_MEAN;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) { T += tokens_that_count(s, i); slots += (double)s->c.batch.length[i]; }
+    s->impossible |= T == 0;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) s->share[i] = slots / T;
+    s->obj.weight.truncated = GRPO_WEIGHT_TRUNCATED_KEEP;
+    mask_all(s, 0);
 }
 /* another divisor of the mean over a group's tokens: 0: the responses' lengths, 1: their padded width */
 static void share_mean_of_group(edited *s, double p) {
@@ -1232,6 +1246,10 @@ static const mistake mistakes[] = {
     EDITS("MASK-05", NULL, FOR_ANY, advantage_everywhere, 0, mask_ahead, 0),
     EDIT(NULL, "the mask is one step behind the log-probabilities", FOR_ANY, mask_behind, 0),
     EDITS(NULL, "the mask is one step behind the log-probabilities", FOR_ANY, advantage_everywhere, 0, mask_behind, 0),
+    EDIT("MASK-05b", NULL, FOR_ANY, mask_behind_prompt, 0),
+    EDITS("MASK-05b", NULL, FOR_ANY, advantage_everywhere, 0, mask_behind_prompt, 0),
+    EDIT("MASK-12a", NULL, FOR_ANY, sum_over_all, 0),
+    EDITS("MASK-12a", NULL, FOR_ANY, advantage_everywhere, 0, sum_over_all, 0),
     /* divisors */
     EDIT("NORM-02", NULL, FOR_ANY, share_mean_of_response, BY_TOKENS),
     EDIT("NORM-13", NULL, FOR_ANY, share_mean_of_response, BY_SLOTS),

@@ -76,6 +76,21 @@ IN_SETS = [
         to_go = np.array([own[k:][of[k:] == of[k]].sum() for k in range(len(at))])
         got = scored(c, to_go, b.group[of], T[of], b)
         rho[at] = got - np.append(np.where(of[1:] == of[:-1], got[1:], 0), 0)"""}, ("grpo-process-*",), 0),
+    (r"ADV-27c", {'A, lam = rho - V, c': 'A, lam = rho - V + c["gamma"] * V * np.append(seq[1:] != seq[:-1], True), c'},
+     ("ppo-*", "choices-advantage-gae-*"), 2),
+    (r"ADV-18a", {'    result = {**objective(': """    o = case["objective"]
+    b.raw = advantages({**o, "advantage": {**o["advantage"], "scale": "none"}}, b) if "advantage" not in case["batch"] else b.A
+    result = {**objective(""", "    P, Py, Pl = penalty(": """    if o["advantage"]["scale"] == "token_whiten":
+        w, raw = np.exp(y), times(-b.raw[i], np.exp(y))
+        bound = np.clip(w, 1 - o["surrogate"]["eps_low"], 1 + o["surrogate"]["eps_high"])
+        S, Sy = np.maximum(raw, -A * bound), np.where(raw > -A * bound, raw, times(w == bound, -A * w))
+    P, Py, Pl = penalty("""}, ("reinforce++-[efhorstu]*",), 0),
+    (r"MASK-12a", {"    term, dlogp, pays = np.zeros((3, len(b.seq))": """    b.count, first = len(i), {s: k for k, s in zip(i[::-1], b.seq[i][::-1])}
+    if o["aggregation"]["kind"] == "token_mean" and b.count:
+        b.A = np.where(b.mask, b.A, np.array([b.A[first[s]] if s in first else 0 for s in b.seq]))
+        i = np.arange(len(b.seq))
+    term, dlogp, pays = np.zeros((3, len(b.seq))""", '"token_mean": 1 / len(seq), "seq': '"token_mean": 1 / b.count, "seq'},
+     ("choices-reward-*outcome", "choices-reward-overlong*", "choices-reward-kl_coef"), 0),
     (r"KL-10|FLOW-06",
      {"    through = times(c, Sy + Py)\n": "    P, Py, Pl = (times(v, x) for x in (P, Py, Pl))\n    through = times(c, Sy + Py)\n"},
      ("choices-weight-*", "choices-penalty-*", "tis-*", "icepop-*"), 10),

@@ -310,6 +310,8 @@ def loss_mask(b, i):
         row = row[1:] + [False]
     if wrong("mask-behind"):
         row = [False] + row[:-1]
+    if wrong("mask-behind-prompt"):
+        row = [True] + row[:-1]
     if wrong("mask-inverted"):
         row = [not m for m in row]
     return row

@@ -235,6 +235,7 @@ class Plain:
     weight: np.ndarray  # c of each response
     counts: Counts
     aggregation: Tuple[str, float, bool]  # kind, constant, are empty responses dropped?
+    cut: np.ndarray  # is a response left out because it was cut off?
     kl_weight: float = 1.0  # what the KL is multiplied by
     kl_gradient: float = 1.0
     gradient: float = 1.0  # what the derivative by the log-ratio is multiplied by
@@ -277,7 +278,7 @@ def _real(found: Optional[np.ndarray]) -> Optional[np.ndarray]:
 
 
 def plain(case: Case, arrays: Batch, mask: np.ndarray, counts: Counts, weight: Optional[np.ndarray],
-          aggregation: Tuple[str, float, bool]) -> Optional[Plain]:
+          aggregation: Tuple[str, float, bool], cut: np.ndarray) -> Optional[Plain]:
     kind, level, kl = (case.setting(path) for path in ("surrogate.kind", "ratio.level", "penalty.kl"))
     known = kind in POLICIES and level in ("token", "sequence_mean", "sequence_sum") and kl in (*KLS, "none")
     logp, old, advantage = (_real(getattr(arrays, name)) for name in ("logp", "logp_old", "advantage"))
@@ -294,7 +295,7 @@ def plain(case: Case, arrays: Batch, mask: np.ndarray, counts: Counts, weight: O
     return Plain(kind, level, kl=kl, kl_coef=float(case.setting("penalty.kl_coef") or 0), clamp=clamps[0], level_clamp=clamps[1],
                  by_token=case.setting("ratio.gradient") == "token", logp=logp,
                  old=logp if old is None else old, ref=_real(arrays.logp_ref), advantage=advantage, mask=mask, weight=weight, counts=counts,
-                 aggregation=aggregation,
+                 aggregation=aggregation, cut=cut,
                  **number)
 
 
@@ -358,11 +359,12 @@ def _advantage_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
 def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
     """Other masks, with the advantages as they are and with that of the response everywhere."""
     slots = np.arange(p.mask.shape[1]) < p.counts.slots[:, None]
-    off = np.zeros_like(p.mask[:, :1])
+    off, on = np.zeros_like(p.mask[:, :1]), np.ones_like(p.mask[:, :1])
     last = p.mask & (np.cumsum(p.mask, 1) == p.mask.sum(1)[:, None])
     masks = {
         "MASK-05": np.hstack([p.mask[:, 1:], off]) & slots,
         "the mask is one step behind the log-probabilities": np.hstack([off, p.mask[:, :-1]]) & slots,
+        "MASK-05b": np.hstack([on, p.mask[:, :-1]]) & slots & ~p.cut[:, None],
         "the mask is ignored: all tokens count": slots,
         "the mask is inverted": slots & ~p.mask,
         "MASK-02": p.mask & ~last,
@@ -371,10 +373,14 @@ def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
     everywhere = np.broadcast_to(_of_rows(p)[:, None], p.advantage.shape)
     for name, mask in masks.items():
         weight = coefficients(p.aggregation[0], dataclasses.replace(p.counts, tokens=mask.sum(1)), *p.aggregation[1:])
-        if weight is not None:
+        if weight is not None and (mask != p.mask).any():
             changed = dataclasses.replace(p, mask=mask, weight=weight)
             yield name, changed
             yield name, dataclasses.replace(changed, advantage=everywhere)
+    if p.aggregation[0] == "token_mean" and (slots != p.mask).any():
+        summed = dataclasses.replace(p, mask=slots)
+        yield "MASK-12a", summed
+        yield "MASK-12a", dataclasses.replace(summed, advantage=np.where(p.advantage, p.advantage, everywhere))
 
 
 def _of_rows(p: Plain) -> np.ndarray:
@@ -423,9 +429,9 @@ def computed_losses(case: Case) -> Iterator[Tuple[str, Arrays]]:
     arrays = case.numpy()
     if case.kind != "objective" or not {"term", "dlogp"} <= set(case.expect) or not arrays.mask.size:
         return
-    mask = arrays.mask.copy()
-    if case.setting("weight.truncated") == "mask" and arrays.truncated is not None:
-        mask &= ~arrays.truncated[:, None]
+    truncated = arrays.truncated if case.setting("weight.truncated") == "mask" else None
+    cut = np.zeros(len(arrays.mask), bool) if truncated is None else truncated
+    mask = arrays.mask & ~cut[:, None]
     n = _counts(case, mask, arrays.group)
     kind, constant = case.setting("aggregation.kind"), float(case.setting("aggregation.constant") or 0)
     drop = case.setting("aggregation.empty_sequences") == "drop"
@@ -438,7 +444,7 @@ def computed_losses(case: Case) -> Iterator[Tuple[str, Arrays]]:
         if other is not None:
             yield name, {"loss": np.array([(other[:, None] * term).sum()]), "term": term,
                          "dlogp": slope * (other * _over(1, weight))[:, None]}
-    p = plain(case, arrays, mask, n, weight, (kind, constant, drop))
+    p = plain(case, arrays, mask, n, weight, (kind, constant, drop), cut)
     if p is not None:
         right = p.answer()
         if _near(right["loss"][0], loss, size) and _near(right["dlogp"], slope, float(np.abs(slope).max(initial=0))):

@@ -1,10 +1,13 @@
 """ADV, REW: wrong groups, baselines, deviations, credit and reward shaping."""
 import math
 
-from attempt import right
+import evaluate
+from attempt import copied, right
+from autodiff import clamp, maximum
 from axes import advantage as axis
 from axes import credit as credit_axis
 from axes import reward as reward_axis
+from axes import surrogate as surrogate_axis
 from axes import token_level
 from axes.advantage import NOTHING, Sized
 from limits import ONE, ZERO, sqrt
@@ -139,7 +142,8 @@ def stride_twice(a):
 
 
 @defect("ADV-06", both(uses_groups, rewarded), "ragged", "uneven",
-        seen="OpenRLHF e333e64a", shows="micro-batches smaller than a group (here: of one)", stages=MADE)
+        seen="OpenRLHF e333e64a; ROLL #397 (open), whose example makes each trajectory a group",
+        shows="micro-batches smaller than a group (here: of one)", stages=MADE)
 def micro_batch_is_group(a):
     """A micro-batch is treated as a group: statistics and the dynamic-sampling filter see single responses. Right: regroup by prompt
     first."""
@@ -320,7 +324,7 @@ def excluded_is_zero(a):
 
 @defect("ADV-15", both(uses_groups, rewarded, lambda o, b: any(not any(row) for row in b.get("mask", []))), "fully-masked",
         "choices-advantage-length_weighted-empty",
-        seen="none known, proposed in verl #6452 and OpenRLHF #1239 (both open), whose code counts them",
+        seen="none known, proposed in verl #6452, OpenRLHF #1239 and NeMo-RL #3467 (all open), whose code counts them",
         shows="a response without tokens in a group with others", stages=MADE)
 def filtered_siblings_left_out(a):
     """Responses whose tokens are all masked do not count in their group's statistics (implementations differ). Right: they count."""
@@ -364,6 +368,23 @@ def normalised_twice(a):
     """The normalised advantages are whitened again over all tokens. Right: one normalisation."""
     a.around(axis, "advantages",
              lambda original, choice, reward, batch: axis.whitened(choice, original(choice, reward, batch)))
+
+
+@defect("ADV-18a", both(rewards_judged, option("surrogate", "kind", "ppo_clip"),
+                        lambda o, b: o["advantage"]["scale"] == "token_whiten" or o["advantage"]["batch_norm"] != "none"),
+        "returns", "full", "square", "choices-advantage-token_whiten",
+        seen="torchrl before #1033 (4d3c5537e)", shows="advantages normalised over the batch", stages=("loss",))
+def normalised_between_branches(a):
+    """The advantages are normalised over the batch after the unclipped branch has been computed: the minimum is of w A with the raw
+    advantage and clip(w) A with the normalised one. Right: the normalised one in both."""
+    raw = copied(a.objective)
+    raw["advantage"].update(scale="none", batch_norm="none")
+    A = right({"objective": raw, "batch": a.first}, stages=("advantage",))["advantage"]
+
+    def surrogate(choice, advantage, w, y, l, x, token):
+        own = mpf(A[token.sequence.index][token.t])
+        return maximum(-own * w, -advantage * clamp(w, *surrogate_axis.bounds(surrogate_axis.at(choice, x, token))))
+    a.swap(evaluate, "surrogate", surrogate)
 
 
 # ---- whitening
@@ -537,6 +558,18 @@ def masked_in_trace(a):
                 result[t] = later
         return {t: y for t, y in result.items() if t in t.sequence.unmasked}
     a.swap(axis.CREDIT, "gae", gae)
+
+
+@defect("ADV-27c", both(rewards_judged, option("advantage", "credit", "gae")), "values", "choices-advantage-gae-0.5-0.75",
+        seen="RLinf before #661 (791cacf06), whose value is that of what follows", shows="a value at the last token", stages=MADE)
+def ended_is_bootstrapped(a):
+    """GAE goes on with an estimated value after every response (here: that of its last token), also after one that has ended. Right: only
+    after a response that was cut off, if at all."""
+    def ended(original, choice, reward, sequence, rho):
+        found, after = original(choice, reward, sequence, rho)
+        last = sequence.unmasked[-1:]
+        return (found, after) if found is not rho or not last else (rho, Sized(last[0].value))
+    a.around(credit_axis, "ended", ended)
 
 
 @defect("ADV-22a", both(rewards_judged, option("advantage", "credit", "return", "gae"), option("advantage", "bootstrap", "zero")),

@@ -188,6 +188,19 @@ def clip_fraction_inverted(a):
     report_sides(a, sides)
 
 
+@defect("CLIP-12b", both(ppo, of(report_axis.uses_ratio), has("entropy")), "reported", "every-array", "mistakes-entropies",
+        "mistakes-entropies-dapo",
+        seen="torchrl before #2021 (4bce3716b)", shows="always", stages=LOSS)
+def clip_fraction_is_ratio(a):
+    """The mean of the clipped ratio, near 1, is logged as the clip fraction. Right: the fraction of tokens whose gradient the clip
+    changes."""
+    def reported(found, entries, batch, objective):
+        of_token = (axis.at(objective["surrogate"], ratio_axis.denominator(objective["ratio"], e.token), e.token) for e in entries)
+        ratios = [value(clamp(e.w, *axis.bounds(s))) for e, s in zip(entries, of_token)]
+        found["clip_fraction"] = sum(ratios, ZERO) / len(ratios) if ratios else ZERO
+    a.reported(reported)
+
+
 @defect("CLIP-13", cispo, "ragged", "signs", EVERY_SIDE + "cispo",
         seen="open-instruct #1679 (54440244d); #1735, in review", shows="a ratio above the cap", stages=LOSS)
 def cispo_never_clips(a):
@@ -258,6 +271,14 @@ def gradient_of_branch_not_taken(a):
 def thresholds_swapped(a):
     """The clip fractions use the lower epsilon above and the upper one below. Right: each its own."""
     report_sides(a, lambda s, A, w: axis.clip_sides({**s, "eps_low": s["eps_high"], "eps_high": s["eps_low"]}, A, w))
+
+
+@defect("MET-05b", both(ppo, lambda o, b: o["surrogate"]["eps_high"] != o["surrogate"]["eps_low"]), "mistakes-high-clip",
+        "mistakes-high-clip-trl-dapo", "fine", "reported",
+        seen="ms-swift before #3652 (a61648924)", shows="a ratio between the two upper bounds", stages=LOSS)
+def one_threshold(a):
+    """The clip fractions use the lower epsilon on both sides, the loss has two. Right: the bounds of the loss."""
+    report_sides(a, lambda s, A, w: axis.clip_sides({**s, "eps_high": s["eps_low"]}, A, w))
 
 
 @defect("MET-05a",

@@ -3,8 +3,10 @@
 import limits
 from attempt import narrow
 from autodiff import exp_minus_one_minus, sg, unary, value
+from axes import credit as credit_axis
 from axes import penalty as axis
 from axes import report as report_axis
+from axes import reward as reward_axis
 from limits import ZERO, less, sign
 from reals import mpf
 
@@ -21,7 +23,7 @@ def penalties(a, f):
 
 
 @defect("KL-01", paid, "ragged", "signs", APART + "k3-exact-none",
-        seen="verl #179 (a65c9157b), and rllm before 35be3771, whose copy of verl had it",
+        seen="verl #179 (a65c9157b), and rllm before 35be3771, whose copy of verl had it; marin, as its #1742 says",
         shows="a reference that is not the policy", stages=LOSS)
 def subtracted(a):
     """The KL is subtracted. Right: added."""
@@ -29,7 +31,8 @@ def subtracted(a):
 
 
 @defect("KL-02", paid, "ragged", "signs", APART + "k3-exact-none",
-        seen="open-instruct #531 (8313b38e9), SkyRL #1353", shows="a reference that is not the policy", stages=LOSS)
+        seen="open-instruct #531 (8313b38e9), SkyRL #1353, Flow-Factory before #123 (8bc04d0)",
+        shows="a reference that is not the policy", stages=LOSS)
 def without_gradient(a):
     """The KL is computed without gradient: the loss is right, the gradient lacks the KL. Right: differentiated."""
     penalties(a, lambda original, *args: value(original(*args)))
@@ -94,7 +97,8 @@ def weight_detached_where_clamped(a):
 
 @defect("KL-08", both(paid, option("penalty", "kl", "k3"), lambda o, b: o["penalty"]["kl_clamp_value"] != 0),
         "mistakes-far-reference", "mistakes-far-reference-dapo",
-        seen="OpenRLHF d90b3d1f, verl before #1779; NeMo-RL #876, ms-swift #8464 and tunix #1560 bound a k3 that overflowed",
+        seen="OpenRLHF d90b3d1f, verl before #1779, MindSpeed-RL before 6d36f6c; NeMo-RL #876, ms-swift #8464 and tunix #1560 bound a k3 "
+        "that overflowed",
         shows="f - l beyond the exponent's range (709 in binary64, 88 in binary32)", stages=LOSS)
 def only_result_clamped(a):
     """Only the result of k3 is clamped: the exponential overflows before, and the clamp's gradient is 0 times infinity. Right: exactly 0
@@ -152,12 +156,36 @@ def metric_not_logged(a):
     a.reported(reported)
 
 
+@defect("KL-11b", both(of(kl_in_reward), option("advantage", "credit", "return", "gae"), has("logp_ref", "logp_old", "reward")), "returns",
+        "reference", "values", "choices-reward-k1-return", "choices-reward-k2-return",
+        seen="slime before #2114 (045310b2b), of its PPO", shows="a KL in the reward of tokens", stages=LOSS)
+def metric_overwritten(a):
+    """The KL that is logged has become the tokens' rewards, which were written over it: minus the coefficient times the KL, and at the
+    last token the response's reward as well. Right: mean of l - f."""
+    def reported(found, entries, batch, objective):
+        choice, rewards = objective["reward"], []
+        for s in batch.sequences:
+            worth = reward_axis.shaped(choice, s, [x for x in batch.sequences if x.group == s.group])
+            rewards += [x.value for x in credit_axis.token_rewards(choice, s, worth).values()]
+        found["kl_k1"] = sum(rewards, ZERO) / len(rewards) if rewards else ZERO
+    a.reported(reported)
+
+
 @defect("KL-12", both(of(uses_ratio), has("logp_old")), "ragged", "signs",
         seen="OpenRLHF feeb0283", shows="always", stages=LOSS)
 def ppo_kl_is_ratio(a):
     """The "PPO KL" is the mean of minus the ratio, near -1. Right: mean of o - l."""
     def reported(found, entries, batch, objective):
         found["approx_kl_k1"] = -found["ratio_mean"] if entries else ZERO
+    a.reported(reported)
+
+
+@defect("KL-12a", both(of(uses_ratio), has("logp_old", "entropy")), "reported", "every-array", "mistakes-entropies",
+        seen="TRL before #168 (a757ac436), of its PPO; ROLL's policykl, read in its code", shows="a policy that has moved", stages=LOSS)
+def ppo_kl_of_other_sign(a):
+    """The "PPO KL" has the other sign: mean of l - o. Right: mean of o - l."""
+    def reported(found, entries, batch, objective):
+        found["approx_kl_k1"] = -found["approx_kl_k1"]
     a.reported(reported)
 
 

@@ -1,15 +1,19 @@
 """MASK: wrong masks, and arrays that are not aligned."""
 import copy
 
+import evaluate
 from autodiff import Var, linear
 
 from attempt import Ghost
-from axes import off_policy
+from axes import aggregation, off_policy
 from axes import ratio as ratio_axis
 from axes import report as report_axis
+from axes import weight as weight_axis
 from axes.surrogate import surrogate
 from axes.penalty import weighted_kl
 from limits import ONE, ZERO, less
+from objectives import plain
+from reals import mpf
 
 from .table import always, both, defect, differs, has, masked_any, of, option, unequal, uses_ratio
 
@@ -66,6 +70,23 @@ def mask_not_rolled(a):
     """The mask is one position ahead of the log-probabilities: the last token is missing, and masked positions are shifted. Right: both
     at the token that is predicted."""
     a.masks(lambda i, row: row[1:] + [False])
+
+
+def all_numbers(b):
+    return not any(isinstance(x, str) for rows in b.values() for row in rows for x in (row if isinstance(row, list) else [row]))
+
+
+def within_response(o, b):
+    """Has a response masked tokens beside tokens that count?"""
+    return all_numbers(b) and any(len(set(row)) > 1 for row in b.get("mask", []))
+
+
+@defect("MASK-05b", within_response, "returns", "steps", "choices-advantage-return-0.5",
+        seen="trlx before #509 (fbc9e04)", shows="a masked token beside one that counts", stages=("loss",))
+def mask_of_token_before(a):
+    """The mask is one position behind the log-probabilities: each token has the mask of the token before it, and the first token that of
+    the prompt, which counts. Right: both at the token that is predicted."""
+    a.masks(lambda i, row: [True] + row[:-1])
 
 
 @defect("MASK-05a", both(of(uses_ratio), option("ratio", "behaviour", "old"), has("logp_old")), "ragged", "signs",
@@ -143,6 +164,36 @@ def masked_by_product(a):
                 found.append(Ghost(t, ONE, e.c, ZERO, ONE, policy, paid))
     a.entries(entries)
     a.swap(report_axis, "report", lambda *args: {})
+    a.outputs = ("loss", "term", "dlogp")
+
+
+def some_left_out(o, b):
+    cut = o["weight"]["truncated"] == "mask" and any(b.get("truncated", ()))
+    return (cut or masked_any(o, b)) and all_numbers(b)
+
+
+def simply_weighted(o, b):
+    """Does no weight but the mask reach the loss, and have KL and entropy no divisors of their own?"""
+    own = {o["penalty"]["kl_aggregation"], o["penalty"]["entropy_aggregation"]}
+    return {**o["weight"], "truncated": "keep"} == plain()["weight"] and own == {"terms"}
+
+
+@defect("MASK-12a", both(option("aggregation", "kind", "token_mean"), option("ratio", "level", "token"),
+                         option("advantage", "credit", "outcome"), simply_weighted, some_left_out), "truncated",
+        "choices-reward-k1-outcome", "choices-reward-k2-outcome", "choices-advantage-length_power",
+        seen="ROLL #444 (open), of its token-mean, most of whose callers have masked the advantages before",
+        shows="tokens that do not count, with advantages", stages=("loss",))
+def masked_in_the_sum(a):
+    """The sum over tokens includes those that do not count, with the advantages of their responses, and the divisor does not: sum(x) /
+    sum(m). Right: sum(x m) / sum(m)."""
+    n = sum(len(weight_axis.weigh(a.objective["weight"], s)[0]) for s in evaluate.Batch(a.second).sequences)
+    mask = a.second.get("mask", [[True] * T for T in a.second["length"]])
+    for row, counts in zip(a.second["advantage"], mask):
+        own = {x for x, m in zip(row, counts) if m}
+        row[:] = [x if m or len(own) != 1 else min(own) for x, m in zip(row, counts)]
+    a.masks(lambda i, row: [True] * len(row))
+    a.choose("weight", truncated="keep")
+    a.swap(aggregation, "coefficient", lambda choice, totals, s: mpf(1) / n if n else ZERO)
     a.outputs = ("loss", "term", "dlogp")
 
 

@@ -742,7 +742,8 @@ def masked_counted(a):
 
 
 @defect("PART-09a", option("weight", "rollout_rejected", "unmask"), RANKS + "two-geo-reject", MICRO + "unequal-geo-reject",
-        seen="verl #3915 (4424616d7)", shows="rejected tokens or responses", **SPLIT)
+        seen="verl #3915 (4424616d7), verl #4852 (open), of its bypass mode, torchtitan before #4174",
+        shows="rejected tokens or responses", **SPLIT)
 def rejected_counted(a):
     """The counts are taken before tokens are rejected. Right: after."""
     by_other_counts(a, lambda o: changed(o, "weight", rollout_rejected="zero_weight"), lambda raw: raw)

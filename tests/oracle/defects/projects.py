@@ -3,12 +3,13 @@ import re
 
 PROJECTS = {
     "agent-lightning": "microsoft/agent-lightning", "AReaL": "inclusionAI/AReaL", "ART": "OpenPipe/ART",
-    "chatllama": "nebuly-ai/optimate", "DeepSeekRL-Extended": "brendanhogan/DeepSeekRL-Extended",
+    "chatllama": "nebuly-ai/optimate", "cosmos-rl": "nvidia-cosmos/cosmos-rl", "DeepSeekRL-Extended": "brendanhogan/DeepSeekRL-Extended",
     "DrMAS": "langfengQ/DrMAS", "EasyR1": "hiyouga/EasyR1",
-    "Fast-LLM": "ServiceNow/Fast-LLM", "fla": "fla-org/flash-linear-attention", "gem": "axon-rl/gem", "grpo-flat": "XU-YIJIE/grpo-flat",
+    "Fast-LLM": "ServiceNow/Fast-LLM", "fla": "fla-org/flash-linear-attention", "Flow-Factory": "X-GenGroup/Flow-Factory",
+    "gem": "axon-rl/gem", "grpo-flat": "XU-YIJIE/grpo-flat",
     "IGPO": "GuoqingWang1/IGPO", "labs-molt": "NVIDIA-NeMo/labs-molt", "Liger": "linkedin/Liger-Kernel", "marin": "marin-community/marin",
-    "Megatron-LM": "NVIDIA/Megatron-LM", "miles": "radixark/miles", "mlx-examples": "ml-explore/mlx-examples",
-    "mlx-lm-lora": "Goekdeniz-Guelmez/mlx-lm-lora",
+    "Megatron-LM": "NVIDIA/Megatron-LM", "MindSpeed-RL": "Ascend/MindSpeed-RL", "miles": "radixark/miles",
+    "mlx-examples": "ml-explore/mlx-examples", "mlx-lm-lora": "Goekdeniz-Guelmez/mlx-lm-lora",
     "ms-swift": "modelscope/ms-swift", "NeMo Automodel": "NVIDIA-NeMo/Automodel", "NeMo-RL": "NVIDIA-NeMo/RL",
     "open-instruct": "allenai/open-instruct", "OpenRLHF": "OpenRLHF/OpenRLHF", "open_spiel": "google-deepmind/open_spiel",
     "PipelineRL": "ServiceNow/PipelineRL", "prime-rl": "PrimeIntellect-ai/prime-rl",
@@ -16,7 +17,7 @@ PROJECTS = {
     "rllm": "rllm-org/rllm", "ROLL": "alibaba/ROLL", "Search-R1": "PeterGriffinJin/Search-R1", "SkyRL": "NovaSky-AI/SkyRL",
     "slime": "THUDM/slime", "Soup": "MakazhanAlpamys/Soup", "stable-baselines3": "DLR-RM/stable-baselines3", "tianshou": "thu-ml/tianshou",
     "torchforge": "meta-pytorch/torchforge", "torchrl": "pytorch/rl", "torchtitan": "pytorch/torchtitan",
-    "Trinity": "agentscope-ai/Trinity-RFT", "TRL": "huggingface/trl", "tunix": "google/tunix",
+    "Trinity": "agentscope-ai/Trinity-RFT", "TRL": "huggingface/trl", "trlx": "CarperAI/trlx", "tunix": "google/tunix",
     "UniRL": "Tencent-Hunyuan/UniRL", "unsloth": "unslothai/unsloth", "unsloth-zoo": "unslothai/unsloth-zoo", "verl": "verl-project/verl",
     "verl-agent": "langfengQ/verl-agent", "verl-omni": "verl-project/verl-omni", "xtuner": "InternLM/xtuner",
 }

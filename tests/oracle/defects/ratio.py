@@ -33,7 +33,8 @@ def ratio_always_one(a):
 
 
 @defect("RATIO-02", ratio_used, "ragged", "signs", "choices-surrogate-ratio",
-        seen="TRL #3725, #3388, ms-swift #4852", shows="more optimiser steps than generations", stages=LOSS)
+        seen="TRL #3725, #3388, ms-swift #4852, cosmos-rl before #356 (c5daa3ea)", shows="more optimiser steps than generations",
+        stages=LOSS)
 def on_policy_shortcut(a):
     """The on-policy shortcut (ratio 1) is used where the batch is trained on for several steps. Right: only where the policy has not
     moved."""
