@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""options_test.py CONFORM VECTORS ADAPTER_C: exit statuses, tolerances, what every format of the report counts, `--expect`, and that
+"""options_test.py CONFORM VECTORS ADAPTER_C [PART...]: exit statuses, tolerances, what every format of the report counts, `--expect`, and that
 `--metamorphic` compares every output. The program is ADAPTER_C with some of its replies changed (tampered.py)."""
 import json
 import os
@@ -67,7 +67,7 @@ def case_named(id_):
 SKIP = "reply = {'seq': seq, 'skip': 'no'}"
 
 
-def statuses():
+def statuses(_):
     few = only("gspo-signs", "gspo-ragged", "refuse-reward-nan")
     one = of("gspo-signs", SKIP)
     for name, change, options, status, expected in (
@@ -91,7 +91,7 @@ def statuses():
         check(name, done.returncode == 1 and words in done.stderr, (done.returncode, done.stderr))
 
 
-def wrong_usage():
+def wrong_usage(_):
     for options in (["--tolerance", "0"], ["--tolerance", "-1"], ["--tolerance", "4x"], ["--tolerance", "nan"], ["--tolerance", "inf"],
                     ["--timeout", "0"], ["--timeout", "1e7"], ["--precision", "f16"], ["--format", "xml"], ["--format", "c"], ["--verbose", "none"],
                     ["--only"], ["--nonsense"], ["gspo-signs"], ["--expect", ""], ["--repro", ""], ["--profile", "/nowhere"],
@@ -115,7 +115,7 @@ def wrong_usage():
 
 # ---- tolerances
 
-def tolerances():
+def tolerances(_):
     """A loss that is off by a little less than the tolerance passes, by a little more fails: the tolerances that the pages state."""
     case = case_named("gspo-signs")
     for precision, eps, options, least in (("f64", 2.0**-52, [], 64), ("f32", 2.0**-23, [], 64), ("bf16", 2.0**-7, [], 16),
@@ -244,7 +244,7 @@ if seq > 1 and "result" in reply and OUTPUT in reply["result"]:
 """
 
 
-def relations():
+def relations(_):
     """A number of any output that changes with the request breaks a relation."""
     for output, case in OUTPUTS:
         for value, end in (("'NaN'", 1), ("1e3", 0)):
@@ -270,7 +270,7 @@ ALONE = (*OUTPUTS,
          ("keep", "calls-reward_range_filter-bounds"))
 
 
-def every_failure_has_a_group():
+def every_failure_has_a_group(_):
     """One wrong number of any output: the case fails with that output, and a group of the report has it."""
     for output, case in ALONE:
         change = CHANGED.split("if seq")[0].replace("OUTPUT", repr(output)).replace("VALUE", "1e3").replace("END", "0")
@@ -283,14 +283,10 @@ def every_failure_has_a_group():
 
 
 def main():
-    statuses()
-    wrong_usage()
-    tolerances()
-    for test in (formats, expectations):
+    parts = {test.__name__: test for test in (statuses, wrong_usage, tolerances, formats, expectations, relations, every_failure_has_a_group)}
+    for name in sys.argv[4:] or parts:
         with tempfile.TemporaryDirectory() as folder:
-            test(folder)
-    relations()
-    every_failure_has_a_group()
+            parts[name](folder)
     print(f"{counts[True]} passed, {counts[False]} failed")
     return counts[False] > 0
 
