@@ -1,5 +1,5 @@
-/* judge_test VECTORS: in every case, the right answer is judged completely and passes; one wrong number, at any place of any output, fails
- * at that place, and just beyond the tolerance; NaN and infinities fail; an output with another shape, or a word for a number, is refused. */
+/* judge_test VECTORS: in every case, the right answer is judged completely and passes; one wrong number, at any place of any output, fails,
+ * and at that place, just beyond the tolerance; NaN and infinities fail; an output of another shape, or a word for a number, is refused. */
 #include "../case.h"
 #include "../check.h"
 #include "answer.h"
@@ -60,7 +60,7 @@ static void check_found(const compare_precision *p, const question *q, answer *f
     wrong = only_wrong(p, q, found);
     if (right) check(passes(p, q, found), "%s: %s: %.17g for %.17g fails in %s", q->c->id, where, x, before, p->name);
     else check(wrong.output == output && wrong.index == k && (wrong.found == x || x != x),
-               "%s: %s: %.17g for %.17g passes in %s", q->c->id, where, x, before, p->name);
+              "%s: %s: %.17g for %.17g passes in %s", q->c->id, where, x, before, p->name);
     *value = before;
     judged_numbers++;
 }
@@ -140,36 +140,43 @@ static void check_output(const cJSON *expect, const test_case *c, const char *na
     check_arrays(expect, c, name);
 }
 
-/* the n-th number of this item, from 0; NULL: it has not as many, and *n is less by those that it has */
-static cJSON *leaf(cJSON *json, int64_t *n) {
+/* the n-th number of this item, from 0, with its place ("[2][0]", ".ess") added to *where; NULL: it has not as many, and *n is less by those
+ * that it has */
+static cJSON *leaf(cJSON *json, int64_t *n, char **where) {
+    int64_t k = 0;
     if (!cJSON_IsArray(json) && !cJSON_IsObject(json)) return (*n)-- ? NULL : json;
-    for (cJSON *item = json->child; item; item = item->next) {
-        cJSON *found = leaf(item, n);
+    for (cJSON *item = json->child; item; item = item->next, k++) {
+        const size_t length = (size_t)arrlen(*where);
+        cJSON *found;
+        if (cJSON_IsArray(json)) text_format(where, "[%lld]", (long long)k);
+        else text_format(where, ".%s", item->string);
+        found = leaf(item, n, where);
         if (found) return found;
+        arrsetlen(*where, length);
     }
     return NULL;
 }
 
 /* a number that is wrong in the JSON is wrong in the answer, at the same place */
-static void check_places(const cJSON *expect, const question *q, const char *name, output_kind output) {
-    const int64_t count = leaves(cJSON_GetObjectItemCaseSensitive(expect, name));
-    for (int64_t n = 0; n < places_of(count); n++) {
-        cJSON *json = cJSON_Duplicate(expect, 1), *item;
-        const int64_t k = place_of(count, n);
-        int64_t left = k;
-        answer found;
-        char error[200];
-        item = leaf(cJSON_GetObjectItemCaseSensitive(json, name), &left);
-        if (cJSON_IsBool(item)) item->type = cJSON_IsTrue(item) ? cJSON_False : cJSON_True;
-        else { item->type = cJSON_String; item->valuestring = text_copy("NaN"); }
-        if (check(!answer_read(json, q->c, &found, error, sizeof error), "%s: %s: %s", q->c->id, name, error)) {
-            const mismatch wrong = only_wrong(&compare_f64, q, &found);
-            const int place = output == OUT_REPORT ? wrong.index >= 0 && !strcmp(q->c->report[wrong.index].key, item->string) : wrong.index == k;
-            check(wrong.output == output && place, "%s: %s: number %lld is wrong and passes", q->c->id, name, (long long)k);
-            answer_free(&found);
-        }
-        cJSON_Delete(json);
+static void check_place(const cJSON *expect, const question *q, const char *name, output_kind output, int64_t k) {
+    cJSON *json = cJSON_Duplicate(expect, 1), *item;
+    char error[200], found_at[120] = "", *t = NULL, *where;
+    mismatch wrong;
+    answer found;
+    text_add(&t, name);
+    item = leaf(cJSON_GetObjectItemCaseSensitive(json, name), &k, &t);
+    where = text_string(&t);
+    if (cJSON_IsBool(item)) item->type = cJSON_IsTrue(item) ? cJSON_False : cJSON_True;
+    else { item->type = cJSON_String; item->valuestring = text_copy("NaN"); }
+    if (check(!answer_read(json, q->c, &found, error, sizeof error), "%s: %s: %s", q->c->id, where, error)) {
+        wrong = only_wrong(&compare_f64, q, &found);
+        if (wrong.index >= 0) answer_where(q->c, wrong.output, wrong.index, found_at, sizeof found_at);
+        check(wrong.output == output && !strcmp(found_at, where), "%s: %s is wrong, and found is %s", q->c->id, where,
+              wrong.index >= 0 ? found_at : "nothing");
+        answer_free(&found);
     }
+    free(where);
+    cJSON_Delete(json);
 }
 
 /* ---- a case --------------------------------------------------------------------------------------------------------------------- */
@@ -186,7 +193,7 @@ static void check_outputs(const cJSON *expect, const question *q, answer *found)
         const output_kind output = (output_kind)output_called(q->c, item->string);
         const int64_t count = found->of[output].count;
         check_output(expect, q->c, item->string);
-        check_places(expect, q, item->string, output);
+        for (int64_t n = 0; n < places_of(leaves(item)); n++) check_place(expect, q, item->string, output, place_of(leaves(item), n));
         for (int64_t n = 0; n < places_of(count); n++)
             for (int p = 0; p < 3; p++)
                 if (found->of[output].given[place_of(count, n)]) check_number(precisions[p], q, found, output, place_of(count, n));
