@@ -11,6 +11,8 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+import heldback  # noqa: E402
 CONFORM, VECTORS, ADAPTER = sys.argv[1:4]
 counts = {True: 0, False: 0}
 
@@ -282,8 +284,20 @@ def every_failure_has_a_group(_):
         check(f"{output} alone is wrong", status == 1 and failed and failed == grouped and wrong == {output}, (failed, grouped, wrong))
 
 
+def held_back(_):
+    """heldback.py: what is apart by more than 1e-12, and what is compared at all."""
+    for x, y, most in (([1.0, -4.0], [1.0, -4.0], 0), ([1.0, 4.0], [1.0, 4.0 + 1e-12], 1e-12), ([[0.0], []], [[0.0], []], 0)):
+        check(f"{x} and {y}", heldback.distance(x, y) <= most)
+    for x, y in (([1.0, 4.0], [1.0, 4.1]), ([1.0, 2.0], [1.0, "NaN"]), (["NaN"], ["NaN"]), ([1.0, 2.0], [1.0, "Infinity"]), ([1.0], [1.0, 2.0]),
+                 (["Infinity"], ["-Infinity"])):
+        check(f"{x} and {y} are apart", heldback.distance(x, y) > 1e-3, heldback.distance(x, y))
+    for change, status in (("", 0), ("if case: reply['result']['dlogp'][-1][-1] = 'NaN'", 1), ("if case: reply['result'] = {}", 1)):
+        done = subprocess.run([sys.executable, heldback.__file__, "7", "gspo-token", "--", ADAPTER, "--", *tampered(change)], capture_output=True)
+        check(f"{change!r}: exit status {status}", done.returncode == status, (done.returncode, done.stdout))
+
+
 def main():
-    parts = {test.__name__: test for test in (statuses, wrong_usage, tolerances, formats, expectations, relations, every_failure_has_a_group)}
+    parts = {test.__name__: test for test in (statuses, wrong_usage, tolerances, formats, expectations, relations, every_failure_has_a_group, held_back)}
     for name in sys.argv[4:] or parts:
         with tempfile.TemporaryDirectory() as folder:
             parts[name](folder)
