@@ -68,6 +68,34 @@ class Loader(unittest.TestCase):
             for name in case.batch:
                 self.assertIsNotNone(getattr(arrays, name), case.id)
 
+    def test_types_and_numbers_of_the_arrays(self):
+        """What is true and false in the file is of type bool, indices and counts are integers, all else is of the precision."""
+        done, types_of = {}, {"f64": np.float64, "f32": np.float32}
+        for case in (case for case in EVERY if case.kind != "call"):
+            for name, value in case.batch.items():
+                done[name] = done.get(name, 0) + 1
+                if done[name] > 4 or not value or name == "banned":
+                    continue
+                rows = value if isinstance(value[0], list) else [value]
+                flag = any(isinstance(x, bool) for row in rows for x in row)
+                for precision, real in types_of.items():
+                    array = getattr(dataclasses.replace(case, precision=precision).numpy(), name)
+                    whole = name in ("group", "length", "state", "token_id", "target")
+                    self.assertEqual(array.dtype, np.bool_ if flag else np.int64 if whole else real, (case.id, name))
+                    for i, row in enumerate(rows):
+                        of = array[i] if isinstance(value[0], list) else array
+                        numbers = np.array(batch._numbers(row), float).astype(array.dtype)
+                        np.testing.assert_array_equal(of[: len(row)], numbers, (case.id, name))
+                        self.assertFalse(of[len(row) :].any(), (case.id, name))
+        self.assertGreater(len(done), 30)
+
+    def test_everything_that_is_exported_is_there(self):
+        import grpo_conformance
+
+        for name in grpo_conformance.__all__:
+            self.assertTrue(hasattr(grpo_conformance, name), name)
+        self.assertTrue({"grpo_cases", "cases", "compare", "diagnose", "vectors_directory"} <= set(grpo_conformance.__all__))
+
     def test_settings_and_their_defaults(self):
         self.assertEqual(RAGGED.setting("surrogate.eps_high"), 0.0004)
         self.assertEqual(RAGGED.setting("penalty.kl_coef"), 0)

@@ -284,6 +284,73 @@ def every_failure_has_a_group(_):
         check(f"{output} alone is wrong", status == 1 and failed and failed == grouped and wrong == {output}, (failed, grouped, wrong))
 
 
+# outputs of a case in the order in which they are computed, and what is said of the first that is wrong
+FIRST = (("grpo-holes", (("term", "the term is wrong, before any aggregation"), ("loss", "the loss is wrong"),
+                         ("dlogp", "the loss is right, and its gradient dlogp is wrong"), ("report", "only the report is wrong"))),
+         ("grpo-holes", (("advantage", "the advantage is wrong"), ("dynamic_sampling_mask", "the dynamic sampling mask is wrong"))),
+         ("choices-divergence-kl-token_sum", (("dlogp", "its gradient dlogp"), ("ddivergence_ref", "ddivergence_ref is wrong"))),
+         ("a-star-po-signs", (("dlogp", "its gradient dlogp"), ("dentropy", "dentropy is wrong"), ("report", "only the report"))),
+         ("flowrl-signs", (("dlogp", "its gradient dlogp"), ("dlog_partition", "dlog_partition is wrong"))),
+         ("logits-group-gvpo-plain", (("loss", "the loss from logits"), ("dlogits", "the loss is right, and its gradient dlogits"))),
+         ("hidden-group-gvpo-tempered", (("loss", "the loss from logits"), ("dhidden", "dhidden is wrong"), ("dweight", "dweight, the gradient"))),
+         ("logits-given-banned-1", (("logp", "logp is wrong"), ("entropy", "the entropy is wrong"), ("dlogits", "its gradient dlogits"))))
+NONSENSE = """
+from itertools import count
+n = count(1)
+def nonsense(x):
+    if isinstance(x, list):
+        return [nonsense(y) for y in x]
+    if isinstance(x, dict):
+        return {key: nonsense(y) for key, y in x.items()}
+    return (not x) if isinstance(x, bool) else 0.7123 * next(n) ** 1.5 * (-1) ** (next(n) // 3)
+if case:
+    reply["result"].update({name: nonsense(reply["result"][name]) for name in WRONG if name in reply["result"]})
+"""
+
+
+def first_wrong(_):
+    """Of outputs that no mistake explains, the one that is computed first is named."""
+    for case, outputs in FIRST:
+        for k, (output, words) in enumerate(outputs):
+            _, found = report(tampered(NONSENSE.replace("WRONG", repr([name for name, _ in outputs[k:]]))), "--only", case)
+            names = [group["name"] for group in found["groups"]]
+            check(f"{case}: {output} first", len(names) == 1 and names[0].startswith("unexplained: ") and words in names[0], names)
+
+
+def quantities(case):
+    """What an answer may be multiplied by, as the report calls it."""
+    b, n = case["batch"], len(case["batch"]["length"])
+    groups, tokens = b["group"][-1] + 1, sum(b["length"])
+    counted = sum(sum(row) for row in b["mask"]) if "mask" in b else tokens
+    padded = groups * max(b["group"].count(g) for g in b["group"])
+    return {"-1 (the sign is turned)": -1, "2": 2, "the number of sequences": n, "the number of groups": groups,
+            "the number of tokens that count": counted, "the number of tokens": tokens, "the length of the longest sequence": max(b["length"]),
+            "tokens that count over all tokens": counted / tokens, "sequences less one over sequences": (n - 1) / n,
+            "sequences per group": n / groups, "tokens per sequence": counted / n, "sequences plus one over sequences": (n + 1) / n,
+            "sequences over places in groups that are padded to the largest": n / padded, "0": 0}
+
+
+FACTOR = """
+def times(x, f):
+    return [times(y, f) for y in x] if isinstance(x, list) else x * f
+if case:
+    reply["result"] = {name: times(reply["result"][name], FACTORS[case["id"]]) for name in ("loss", "dlogp")}
+"""
+
+
+def factors(_):
+    """Loss and gradient times a number that depends on the batch, or divided by it, are called so."""
+    cases = [case_named(id_) for id_ in ("gspo-ragged", "gspo-holes", "gspo-uneven")]
+    for k, words in enumerate(quantities(cases[0])):
+        divided = k % 2 and words not in ("0", "-1 (the sign is turned)")
+        of = {case["id"]: quantities(case)[words] for case in cases}
+        change = FACTOR.replace("FACTORS", repr({id_: 1 / x if divided else x for id_, x in of.items()}))
+        _, found = report(tampered(change), *only(*of))
+        names = [name for group in found["groups"] for name in (group["name"], *group["also"])]
+        wanted = f"loss and dlogp {'divided' if divided else 'multiplied'} by {words}"
+        check(wanted, wanted in names, names)
+
+
 def held_back(_):
     """heldback.py: what is apart by more than 1e-12, and what is compared at all."""
     for x, y, most in (([1.0, -4.0], [1.0, -4.0], 0), ([1.0, 4.0], [1.0, 4.0 + 1e-12], 1e-12), ([[0.0], []], [[0.0], []], 0)):
@@ -297,7 +364,8 @@ def held_back(_):
 
 
 def main():
-    parts = {test.__name__: test for test in (statuses, wrong_usage, tolerances, formats, expectations, relations, every_failure_has_a_group, held_back)}
+    parts = {test.__name__: test for test in (statuses, wrong_usage, tolerances, formats, expectations, relations, every_failure_has_a_group,
+                                           first_wrong, factors, held_back)}
     for name in sys.argv[4:] or parts:
         with tempfile.TemporaryDirectory() as folder:
             parts[name](folder)
