@@ -75,6 +75,7 @@ class Loader(unittest.TestCase):
             for name, value in case.batch.items():
                 done[name] = done.get(name, 0) + 1
                 if done[name] > 4 or not value or name == "banned":
+                    self.assertEqual(case.numpy().banned.dtype, bool) if name == "banned" else None
                     continue
                 rows = value if isinstance(value[0], list) else [value]
                 flag = any(isinstance(x, bool) for row in rows for x in row)

@@ -87,6 +87,8 @@ def statuses(_):
             ("another version", "if not case:\n    reply['version'] = 2", [], 1, (0, 0, 3, 0))):
         found = report(tampered(change), *few, *options)
         check(name, (found[0], tally(found[1])) == (status, expected), (found[0], tally(found[1])))
+    text = conform([ADAPTER], "--only", "gspo-signs", "--only", "grpo-signs").stdout.splitlines()
+    check("two lines if all pass", len(text) == 2 and "2 cases, " in text[0] and text[1] == "2 passed, 0 failed, 0 skipped", text)
     for name, options, words in (("no such case", ["--only", "gspo-sings"], "no case matches --only"),
                                  ("all skipped by a flag", ["--only", "gspo-signs", "--skip-flag", "AdvantageSigns"], "all cases were skipped")):
         done = conform([ADAPTER], *options)
@@ -174,6 +176,10 @@ def formats(folder):
         check("the same exit status in every format", {x.returncode for x in done.values()} == {1}, done)
         check("the last line of text", done["text"].stdout.endswith(words + "\n"), done["text"].stdout[-100:])
         check("the number of failures in text", re.search(rf"^{numbers[1]} of {sum(numbers)} cases fail", done["text"].stdout, re.M))
+        lines = done["text"].stdout.splitlines()
+        check("what text says of the skip", [line for line in lines if "skipped" in line[:12]] == ["skipped 1, no: grpo-holes"], lines)
+        told = {case for line in lines if line.startswith("   cases: ") for case in line.split()[1:]}
+        check("the cases that text lists", told == {"grpo-signs", "grpo-ragged", "grpo-square"}, told)
         check("the last line of TAP", done["tap"].stdout.endswith(f"# {words}\n"), done["tap"].stdout[-100:])
         check("the verdicts of TAP", verdicts_of_tap(done["tap"].stdout) == bad)
         acceptable_passes = {case: "passed" if word == "acceptable" else word for case, word in bad.items()}
@@ -351,6 +357,22 @@ def factors(_):
         check(wanted, wanted in names, names)
 
 
+def named(_):
+    """Two changes at once; a mistake in the only case that is run; what a tenth of the cases contradict, and more."""
+    for case, options, name in (("gspo-signs", ["surrogate.eps_high=0.3", "aggregation.kind=token_sum"],
+                                 "aggregation.kind = token_sum and surrogate.eps_high = 0.3"),
+                                ("grpo-full", ["advantage.baseline=none"], "no baseline is subtracted")):
+        _, found = report([ADAPTER, *[word for option in options for word in ("--set", option)]], "--only", case)
+        check(name, [group["name"] for group in found["groups"]] == [name], found["groups"])
+    cases = ["gspo-" + word for word in ("signs", "ragged", "uneven", "square", "holes", "full", "one-token", "near", "fine", "reported")]
+    wanted = "loss and dlogp multiplied by 1.37"
+    for wrong, is_named in ((9, True), (8, False)):  # and one is right
+        change = FACTOR.replace("FACTORS", repr(dict.fromkeys(cases, 1.37))).replace("if case:", f"if case and case['id'] in {cases[:wrong]}:")
+        _, found = report(tampered(change), *only(*cases[:wrong + 1]))
+        groups = {group["name"]: (len(group["cases"]), group["refuted"]) for group in found["groups"]}
+        check(f"{wrong} wrong ones and a right one", found["failed"] == wrong and (groups == {wanted: (9, 1)}) == is_named, groups)
+
+
 def held_back(_):
     """heldback.py: what is apart by more than 1e-12, and what is compared at all."""
     for x, y, most in (([1.0, -4.0], [1.0, -4.0], 0), ([1.0, 4.0], [1.0, 4.0 + 1e-12], 1e-12), ([[0.0], []], [[0.0], []], 0)):
@@ -365,7 +387,7 @@ def held_back(_):
 
 def main():
     parts = {test.__name__: test for test in (statuses, wrong_usage, tolerances, formats, expectations, relations, every_failure_has_a_group,
-                                           first_wrong, factors, held_back)}
+                                           first_wrong, factors, named, held_back)}
     for name in sys.argv[4:] or parts:
         with tempfile.TemporaryDirectory() as folder:
             parts[name](folder)
