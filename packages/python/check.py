@@ -14,7 +14,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import numpy as np
-from grpo_conformance import batch, cases, compare, diagnose, diagnosis, loader, pages, report, testing, variants
+from grpo_conformance import batch, cases, compare, computed_loss, diagnose, diagnosis, loader, pages, report, testing, variants
 from grpo_conformance.comparison import judge, outputs
 from grpo_conformance.computed import computed
 from grpo_conformance.diagnosis import OTHER, ROUNDING, SAME
@@ -430,6 +430,45 @@ class Computed(unittest.TestCase):
                     self.assertTrue(any(same), (case.id, name))
                     seen.add(name)
         self.assertGreater(len(seen), 20, seen)
+
+    # rows: how many causes are computed for advantages and for the loss, and the known mistakes among those of the loss
+    LEAST = (
+        ("grpo", 53, 66, "CLIP-01 CLIP-02a KL-01 KL-02 KL-04 KL-05 MASK-02 MASK-05 MASK-12 NORM-05a NORM-07a NORM-13 RATIO-01 RATIO-06"),
+        ("gspo", 53, 63, "CLIP-01 CLIP-02a GSPO-09 MASK-02 MASK-05 MASK-12 NORM-05a NORM-13 NORM-24a RATIO-01 RATIO-06"),
+        ("dapo", 53, 48, "CLIP-01 CLIP-02a MASK-02 MASK-05 MASK-12 NORM-05a RATIO-01 RATIO-06"),
+        ("cispo", 53, 38, "CISPO-01 CISPO-03a MASK-02 MASK-05 MASK-12 NORM-05a RATIO-01 RATIO-06 TIS-02"),
+        ("ppo-dual-clip", 21, 53, "CLIP-01 CLIP-02 CLIP-02a MASK-02 MASK-05 MASK-12 NORM-05a NORM-07 NORM-13 NORM-17a RATIO-01 RATIO-06"),
+        ("reinforce", 22, 30, "MASK-02 MASK-05 MASK-12 NORM-01 NORM-05a RATIO-01 RATIO-06"),
+        ("dr-grpo", 22, 50, "CLIP-01 CLIP-02a MASK-02 MASK-05 NORM-05a NORM-16 NORM-17 RATIO-01 RATIO-06"),
+    )
+
+    def test_no_cause_is_lost(self):
+        known = pages.mistakes()
+        for row, advantage, loss, names in self.LEAST:
+            found = {stage: {name for case in cases(row, without=self.USUAL[:-1]) for name, _ in computed(case, stage)} for stage in ("advantage", "loss")}
+            self.assertGreaterEqual(len(found["advantage"]), advantage, row)
+            self.assertGreaterEqual(len(found["loss"]), loss, row)
+            self.assertEqual({name for name in found["loss"] if name in known}, set(names.split()), row)
+
+    def test_every_aggregation_whose_coefficients_are_of_responses(self):
+        """The terms times the coefficients are the loss, in most cases of each kind: not where other terms have a divisor of their own."""
+        right_, of = {}, {}
+        for case in cases("*", without=self.USUAL[:-1]):
+            arrays, kind = case.numpy(), case.setting("aggregation.kind")
+            if arrays.mask.size:
+                counts = computed_loss._counts(case, arrays.mask, arrays.group)
+                drop = case.setting("aggregation.empty_sequences") == "drop"
+                weight = computed_loss.coefficients(kind, counts, float(case.setting("aggregation.constant")), drop)
+                term = computed_loss._padded(case.expect["term"], counts.width)
+                of[kind] = of.get(kind, 0) + 1
+                if weight is not None:
+                    with np.errstate(all="ignore"):
+                        apart = abs((weight[:, None] * term).sum() - float(case.expect["loss"]))
+                    right_[kind] = right_.get(kind, 0) + bool(apart <= 1e-9 * float(case.scale["loss"]))
+        none = {"seq_mean_segment_mean", "seq_mean_length_power", "token_mean_nonzero_std", "token_mean_by_sign", "seq_mean_by_sign"}
+        self.assertEqual(set(of) - set(right_), none)
+        for kind, n in right_.items():
+            self.assertGreaterEqual(n, 0.7 * of[kind] if of[kind] > 5 else 2, (kind, n, of[kind]))
 
     def test_what_is_accepted(self):
         case, answer = cases("gspo", only="gspo-ragged")[0], lambda case: looped_advantage(case, eps=1e-6)
