@@ -5,9 +5,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree as ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -376,6 +378,55 @@ def named(_):
         check(f"{wrong} wrong ones and a right one", found["failed"] == wrong and (groups == {wanted: (9, 1)}) == is_named, groups)
 
 
+RAW = """
+import sys
+for line in sys.stdin:
+    if '"start"' in line:
+        print('{"version": 1}', flush=True)
+    elif '"stop"' in line:
+        break
+    else:
+        print('{"seq":' + line.split('"seq":')[1].split(",")[0] + ',"result":{"loss":0,"dlogp":' + sys.argv[1] + '}}', flush=True)
+"""
+
+
+def numbers_that_are_no_json(_):
+    """However a language writes NaN and infinities, the report says that they must be strings."""
+    for text in ("[[NaN]]", "[[0,NaN]]", "[[0, nan]]", "[[-Infinity]]", "[[-inf]]", "[[inf]]", "nan", " Infinity", "-nan"):
+        _, found = report([sys.executable, "-c", RAW, text], "--only", "gspo-signs")
+        check(text, "they must be strings" in found["cases"][0]["reason"], found["cases"][0]["reason"])
+    _, found = report([sys.executable, "-c", RAW, "[[1]]]"], "--only", "gspo-signs")
+    check("other text", "something that is not JSON" in found["cases"][0]["reason"], found["cases"][0]["reason"])
+
+
+def interrupted(folder):
+    """A runner that is interrupted ends, and the program with it."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        path = os.path.join(folder, f"pid{int(number)}")
+        code = f"import os, time; open({path + '.new'!r}, 'w').write(str(os.getpid())); os.rename({path + '.new'!r}, {path!r}); time.sleep(60)"
+        runner = subprocess.Popen([CONFORM, "--vectors", VECTORS, "--timeout", "60", "--only", "gspo-signs", "--", sys.executable, "-c", code],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(600):
+            if os.path.exists(path):
+                break
+            time.sleep(0.05)
+        runner.send_signal(number)
+        try:
+            status = runner.wait(20)
+        except subprocess.TimeoutExpired:
+            runner.kill()
+            status = "it goes on"
+        check(f"{number.name} ends the runner", status == -number, status)
+        with open(path, encoding="ascii") as file:
+            program = int(file.read())
+        for _ in range(200):
+            if not os.path.exists(f"/proc/{program}/stat") or open(f"/proc/{program}/stat").read().split(")")[1].split()[0] == "Z":
+                break
+            time.sleep(0.05)
+        else:
+            check(f"{number.name} ends the program", False, program)
+
+
 def held_back(_):
     """heldback.py: what is apart by more than 1e-12, and what is compared at all."""
     for x, y, most in (([1.0, -4.0], [1.0, -4.0], 0), ([1.0, 4.0], [1.0, 4.0 + 1e-12], 1e-12), ([[0.0], []], [[0.0], []], 0)):
@@ -390,7 +441,8 @@ def held_back(_):
 
 def main():
     parts = {test.__name__: test for test in (statuses, wrong_usage, tolerances, formats, expectations, relations, every_failure_has_a_group,
-                                           first_wrong, factors, named, held_back)}
+                                           first_wrong, factors, named,
+                                           numbers_that_are_no_json, interrupted, held_back)}
     for name in sys.argv[4:] or parts:
         with tempfile.TemporaryDirectory() as folder:
             parts[name](folder)
