@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Mutation testing of the conformance kit: changes random lines of tests/conformance/*.c, or of packages/python/grpo_conformance/*.py, one at
-a time, and runs the kit's own tests that reach the file. Prints the mutants that no test detects; some of these are equivalent to the original.
+"""Mutation testing of the conformance kit: changes random lines of tests/conformance/*.c, or of packages/python/grpo_conformance/*.py, one
+at a time, and runs the kit's own tests that reach the file. Prints the mutants that no test detects; some are equivalent to the original.
 
     tests/mutants_kit.py c                                      150 lines of the runner
     tests/mutants_kit.py python --number 100 --seed 2           of the Python package
-    tests/mutants_kit.py c --file judge.c --lines 40-80 --tests adapter,self_test
+    tests/mutants_kit.py c --file judge.c --lines 40-80 --tests few,judge
 
-A quick run, and then what it left over with every test that reaches the file:
-    tests/mutants_kit.py c --quick --write left.txt; tests/mutants_kit.py c --read left.txt
+A run with the fast tests, and then what it left over with every test that reaches the file:
+    tests/mutants_kit.py c --quick --write left.txt && tests/mutants_kit.py c --read left.txt
 
-Mutants are made as in mutants.py. Needs gcc, meson, ninja and what the kit's tests need. Mutants with the object code of the original are not
-counted; of Python those with its syntax tree.
+Mutants are made as in mutants.py, and Python's by the rules for that language. Needs gcc, meson, ninja and what the kit's tests need; the
+tests of the build folder are to be built. Mutants with the code of the original are not counted, nor are those of Python with its syntax
+tree. --quick takes it that all tests pass with the kit as it is.
 """
+
 import argparse
 import ast
 import contextlib
@@ -32,14 +34,45 @@ from mutants import TOP, bodies, without_comments
 KIT, PACKAGE = TOP / 'tests/conformance', TOP / 'packages/python/grpo_conformance'
 PYTHON = '/usr/bin/python3' if os.path.exists('/usr/bin/python3') else sys.executable
 FLAGS = ['-std=c99', '-O1', '-w', '-DGRPO_DOUBLE', f'-DVECTORS="{TOP}/tests/vectors"', '-I', str(TOP)]
-PROGRAMS = ('self_test', 'misbehaviour', 'computed_mistakes', 'discriminate', 'identify_test', 'misbehave', 'command', 'judge_test')      # tests, not kit
+PROGRAMS = (
+    'self_test',
+    'misbehaviour',
+    'computed_mistakes',
+    'discriminate',
+    'identify_test',
+    'misbehave',
+    'command',
+    'judge_test',
+)  # tests, not kit
 
 # name: (the programs that are linked with the mutant, the command). BIN: their folder, BUILD: that of meson
 V = str(TOP / 'tests/vectors')
 TESTS = {
-    'few': (['conform'], ['BIN/conform', '--vectors', V, '--complete', '--tolerance', '4', '--only', 'gspo-*', '--only', 'calls-[a-g]*',
-                          '--only', 'refuse-*', '--only', 'logits-token-[a-g]*', '--only', 'partition-micro-*', '--only', 'hidden-given-*',
-                          '--', 'BUILD/adapter_c']),
+    'few': (
+        ['conform'],
+        [
+            'BIN/conform',
+            '--vectors',
+            V,
+            '--complete',
+            '--tolerance',
+            '4',
+            '--only',
+            'gspo-*',
+            '--only',
+            'calls-[a-g]*',
+            '--only',
+            'refuse-*',
+            '--only',
+            'logits-token-[a-g]*',
+            '--only',
+            'partition-micro-*',
+            '--only',
+            'hidden-given-*',
+            '--',
+            'BUILD/adapter_c',
+        ],
+    ),
     'adapter': (['conform'], ['BIN/conform', '--vectors', V, '--complete', '--tolerance', '4', '--', 'BUILD/adapter_c']),
     'options': (['conform'], [PYTHON, KIT / 'options_test.py', 'BIN/conform', V, 'BUILD/adapter_c']),
     'statuses': (['conform'], [PYTHON, KIT / 'options_test.py', 'BIN/conform', V, 'BUILD/adapter_c', 'statuses', 'wrong_usage']),
@@ -54,52 +87,97 @@ TESTS = {
     'repro': (['conform'], [PYTHON, KIT / 'repro_test.py', 'BIN/conform', 'BUILD/adapter_c']),
     'repro_c': (['conform'], [PYTHON, KIT / 'repro_c_test.py', 'BIN/conform', 'BUILD/adapter_c']),
     'metamorphic': (['conform'], [PYTHON, KIT / 'metamorphic_test.py', 'BIN/conform', V, 'BUILD/adapter_c', 'BUILD/adapter_c_f32']),
+    'every_relation': (['conform'], ['BIN/conform', '--vectors', V, '--metamorphic', '--', 'BUILD/adapter_c']),
     'snippets': (['conform'], [PYTHON, KIT / 'snippets_test.py', 'BIN/conform', V]),
     'site': (['conform'], [PYTHON, KIT / 'site_test.py', 'BIN/conform']),
     'planted_few': (['conform'], [PYTHON, KIT / 'planted.py', 'BIN/conform', V, 'eighth']),
     'planted': (['conform'], [PYTHON, KIT / 'planted.py', 'BIN/conform', V, 'eighth+later+last+nameless']),
     'planted_parts': (['conform'], [PYTHON, KIT / 'planted_parts.py', 'BIN/conform', V]),
-    'identify_few': (['conform'], ['sh', '-c', 'for row in lite-ppo gspo gdpo; do BIN/conform --identify -- BUILD/adapter_c --as $row |'
-                                   ' grep -q "^it computes.* $row" || exit 1; done']),
+    'identify_few': (
+        ['conform'],
+        [
+            'sh',
+            '-c',
+            'for row in lite-ppo gspo gdpo; do BIN/conform --identify -- BUILD/adapter_c --as $row |'
+            ' grep -q "^it computes.* $row" || exit 1; done',
+        ],
+    ),
     'identify': (['conform'], ['BUILD/identify_test', 'BIN/conform', 'BUILD/adapter_c']),
     'discriminate': (['discriminate'], ['BIN/discriminate', V]),
-    'self_test': (['self_test', 'conform'], [PYTHON, KIT / 'mistaken_oracle.py', 'serve', 'BIN/self_test', 'BIN/conform', V, PYTHON, '-IS',
-                                             KIT / 'mistaken_oracle.py', 'ask']),
+    'self_test': (
+        ['self_test', 'conform'],
+        [PYTHON, KIT / 'mistaken_oracle.py', 'serve', 'BIN/self_test', 'BIN/conform', V, PYTHON, '-IS', KIT / 'mistaken_oracle.py', 'ask'],
+    ),
 }
 # the tests that reach a file, the fast ones first; --quick: those before None
 NAMING = ['planted_few', None, 'report', 'self_test', 'planted_parts', 'planted']
 REACH = [
     (r'program|session', ['few', 'misbehaviour', None, 'options', 'report', 'adapter']),
     (r'expectations', ['expect', None, 'profiles']),
-    (r'options|conform\.', ['few', 'repro_c', 'statuses', None, 'options', 'report', 'repro', 'profiles', 'misbehaviour', 'metamorphic', 'adapter']),
-    (r'judge|answer', ['few', 'computed_mistakes', 'judge', 'planted_few', None, 'options', 'misbehaviour', 'profiles', 'adapter', 'self_test',
-                       'planted_parts', 'planted']),
+    (
+        r'options|conform\.',
+        ['few', 'repro_c', 'statuses', None, 'options', 'report', 'repro', 'profiles', 'misbehaviour', 'metamorphic', 'adapter'],
+    ),
+    (
+        r'judge|answer',
+        [
+            'few',
+            'computed_mistakes',
+            'judge',
+            'planted_few',
+            None,
+            'options',
+            'misbehaviour',
+            'profiles',
+            'adapter',
+            'self_test',
+            'planted_parts',
+            'planted',
+        ],
+    ),
     (r'plain_(split|rows)', ['computed_mistakes', 'planted_few', None, 'planted_parts', 'self_test']),
     (r'plain_|alternatives|diagnose|group|known', NAMING),
-    (r'metamorphic|shrink|trial|gradient|relations|request', ['metamorphic', None, 'snippets', 'options']),
+    (r'metamorphic|shrink|trial|gradient|relations|request', ['metamorphic', None, 'every_relation', 'snippets', 'options']),
     (r'full_batch|identify', ['identify_few', None, 'report', 'metamorphic', 'identify']),
     (r'profile|conventions|recompute', ['profiles', None, 'planted_few', 'self_test', 'planted']),
     (r'repro_c', ['repro_c', None]),
     (r'repro', ['repro_c', 'repro', None]),
     (r'report', ['formats', None, 'options', 'report', 'site', 'profiles', 'misbehaviour', 'repro', 'planted_few']),
-    (r'text', ['few', 'repro_c', 'formats', None, 'options', 'report', 'misbehaviour', 'site', 'profiles', 'repro', 'metamorphic', 'self_test']),
+    (
+        r'text',
+        ['few', 'repro_c', 'formats', None, 'options', 'report', 'misbehaviour', 'site', 'profiles', 'repro', 'metamorphic', 'self_test'],
+    ),
 ]
 
 
 # of check.py, with --quick: the classes and tests that reach a file soonest
-CLASSES = {name: classes.split() for names, classes in (
-    ('comparison answer batch loader __init__', 'Comparison EveryNumber Loader Pytest'), ('testing plugin', 'Pytest Comparison'),
-    ('report pages', 'Pytest Loader.test_pages Diagnosis.test_the_message Diagnosis.test_one_reason_for_many_cases Computed.test_nearly_right'),
-    ('diagnosis', 'Pytest Diagnosis.test_factors_and_rounding Diagnosis.test_halves Diagnosis.test_nearly_the_mistake_is_not_the_mistake '
-     'Diagnosis.test_one_reason_for_many_cases Diagnosis.test_a_cause_that_others_contradict_is_not_named '
-     'Diagnosis.test_a_right_answer_contradicts_mistakes_and_fits_none Diagnosis.test_every_mistake_in_brief_is_a_hint '
-     'Diagnosis.test_what_unexplained_cases_have_in_common Diagnosis.test_a_nan_is_no_evidence Computed'),
-    ('computed computed_advantage computed_loss', 'Computed'), ('reference', 'Reference')) for name in names.split()}
+CLASSES = {
+    name: classes.split()
+    for names, classes in (
+        ('comparison answer batch loader __init__', 'Comparison EveryNumber Loader Pytest'),
+        ('testing plugin', 'Pytest Comparison'),
+        (
+            'report pages',
+            'Pytest Loader.test_pages Diagnosis.test_the_message Diagnosis.test_one_reason_for_many_cases Computed.test_nearly_right',
+        ),
+        (
+            'diagnosis',
+            'Pytest Diagnosis.test_factors_and_rounding Diagnosis.test_halves Diagnosis.test_nearly_the_mistake_is_not_the_mistake '
+            'Diagnosis.test_one_reason_for_many_cases Diagnosis.test_a_cause_that_others_contradict_is_not_named '
+            'Diagnosis.test_a_right_answer_contradicts_mistakes_and_fits_none Diagnosis.test_every_mistake_in_brief_is_a_hint '
+            'Diagnosis.test_what_unexplained_cases_have_in_common Diagnosis.test_a_nan_is_no_evidence Computed',
+        ),
+        ('computed computed_advantage computed_loss', 'Computed'),
+        ('reference', 'Reference'),
+    )
+    for name in names.split()
+}
 
 
 def ways_of(path, rules, wanted):
     """The lines, and line number -> the ways to break it."""
     from universalmutator import mutator
+
     source = path.read_text(encoding='utf-8').splitlines(keepends=True)
     code = without_comments(''.join(source)).splitlines(keepends=True) if path.suffix == '.c' else source
     with contextlib.redirect_stdout(io.StringIO()):
@@ -131,12 +209,14 @@ def lines_of_python(path):
 
 def run(command, limit, folder=None):
     """Is the exit status 0, within the limit? The first line that begins with FAIL ends it."""
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder,
-                               start_new_session=True)
+    process = subprocess.Popen(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder, start_new_session=True
+    )
 
     def stop():
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, 9)
+
     timer = threading.Timer(limit, stop)
     timer.start()
     begin = os.times().elapsed
@@ -151,7 +231,7 @@ class Runner:
     """The C files: objects of all, one of which is replaced."""
 
     def __init__(self, build, folder, trusted):
-        self.trusted = trusted                     # the tests pass with the kit as it is
+        self.trusted = trusted  # the tests pass with the kit as it is
         self.build, self.folder, self.limits = build / 'tests/conformance', folder, {}
         flags = subprocess.run(['pkg-config', '--cflags', 'libcjson', 'stb'], capture_output=True, text=True, check=True).stdout.split()
         self.flags = [*FLAGS, *flags]
@@ -163,8 +243,8 @@ class Runner:
         self.mains = {path.stem for path in KIT.glob('*.c') if re.search(r'^int main\(', path.read_text(), re.M)}
         subprocess.run(['ar', 'rcs', folder / 'kit.a', *(o for name, o in self.objects.items() if name not in self.mains)], check=True)
 
-    def compile(self, path, target, near=None):
-        return subprocess.run(['gcc', *self.flags, *(['-I', near] if near else []), '-c', path, '-o', target], capture_output=True).returncode == 0
+    def compile(self, path, target):
+        return subprocess.run(['gcc', *self.flags, '-c', path, '-o', target], capture_output=True).returncode == 0
 
     def link(self, name, broken, stem, folder):
         main = broken if stem == name else self.objects[name]
@@ -193,7 +273,7 @@ class Runner:
             place = pathlib.Path(place)
             # beside the original: its includes are relative
             mutant = KIT / f'.mutant_{os.getpid()}_{path.name}'
-            mutant.write_text(''.join(source[:number - 1]) + text + ''.join(source[number:]), encoding='utf-8')
+            mutant.write_text(''.join(source[: number - 1]) + text + ''.join(source[number:]), encoding='utf-8')
             try:
                 compiled = self.compile(mutant, place / 'broken.o')
             finally:
@@ -211,8 +291,10 @@ class Runner:
 
 def code_of(path):
     """Sections of the object, without the name of the file."""
-    return subprocess.run(['objdump', '-s', '-j', '.text', '-j', '.rodata', '-j', '.data', '-j', '.data.rel.ro.local', '-j', '.data.rel.local', '-r',
-                           path], capture_output=True).stdout.split(b'file format', 1)[-1]
+    return subprocess.run(
+        ['objdump', '-s', '-j', '.text', '-j', '.rodata', '-j', '.data', '-j', '.data.rel.ro.local', '-j', '.data.rel.local', '-r', path],
+        capture_output=True,
+    ).stdout.split(b'file format', 1)[-1]
 
 
 class Package:
@@ -239,7 +321,7 @@ class Package:
         print(f'check.py: {seconds:.1f} s', flush=True)
 
     def verdict(self, path, source, number, text, tests):
-        whole = ''.join(source[:number - 1]) + text + ''.join(source[number:])
+        whole = ''.join(source[: number - 1]) + text + ''.join(source[number:])
         with contextlib.suppress(SyntaxError, ValueError):
             if ast.dump(ast.parse(whole)) != ast.dump(ast.parse(''.join(source))):
                 copy = self.root / 'packages/python/grpo_conformance' / path.name
@@ -267,9 +349,37 @@ def draw(given, paths, lines_of, rules):
 
 def rank(path):
     """Files whose tests are fast first."""
-    order = ('judge', 'answer', 'conform.', 'options', 'expectations', 'repro_c', 'text', 'plain_rows', 'plain_split', 'diagnose', 'group', 'known',
-             'report', 'program', 'session', 'trial', 'metamorphic', 'gradient', 'shrink', 'relations', 'request', 'profile', 'conventions',
-             'recompute', 'identify', 'full_batch', 'repro.', 'plain_', 'alternatives')
+    order = (
+        'judge',
+        'answer',
+        'conform.',
+        'options',
+        'expectations',
+        'repro_c',
+        'text',
+        'plain_rows',
+        'plain_split',
+        'diagnose',
+        'group',
+        'known',
+        'report',
+        'program',
+        'session',
+        'trial',
+        'metamorphic',
+        'gradient',
+        'shrink',
+        'relations',
+        'request',
+        'profile',
+        'conventions',
+        'recompute',
+        'identify',
+        'full_batch',
+        'repro.',
+        'plain_',
+        'alternatives',
+    )
     return next((k for k, name in enumerate(order) if path.name.startswith(name)), 0)
 
 
@@ -286,7 +396,7 @@ def tests_of(path, given):
     if given.tests:
         return given.tests.split(',')
     reach = next(tests for pattern, tests in REACH if re.match(pattern, path.name))
-    return reach[:reach.index(None)] if given.quick else [t for t in reach if t]
+    return reach[: reach.index(None)] if given.quick else [t for t in reach if t]
 
 
 def main():
@@ -297,34 +407,47 @@ def main():
     parser.add_argument('--file', action='append', help='only this one; may be given several times')
     parser.add_argument('--lines', help='FIRST-LAST,LINE,...')
     parser.add_argument('--tests', help='NAME,NAME,...: only these, in this order')
-    parser.add_argument('--quick', action='store_true', help='leave out the tests that take more than half a minute')
+    parser.add_argument('--quick', action='store_true', help='the fast tests, of Python the nearest ones')
     parser.add_argument('--write', help='a file for the mutants that no test detects')
     parser.add_argument('--read', help='such a file: these, and no others')
     parser.add_argument('--build', default='build', help='a build folder with -Dtests=true')
     given = parser.parse_args()
     folder_of = KIT if given.language == 'c' else PACKAGE
-    paths = [folder_of / name for name in given.file or []] or [p for p in folder_of.glob('*.c' if given.language == 'c' else '*.py')
-                                                                 if p.stem not in PROGRAMS]
-    todo = drawn_before(lambda name: folder_of / name, given.read) if given.read else draw(
-        given, paths, *((lines_of_c, ['c.rules', 'c_like.rules']) if given.language == 'c' else (lines_of_python, ['python.rules'])))
+    paths = [folder_of / name for name in given.file or []] or [
+        p for p in folder_of.glob('*.c' if given.language == 'c' else '*.py') if p.stem not in PROGRAMS
+    ]
+    todo = (
+        drawn_before(lambda name: folder_of / name, given.read)
+        if given.read
+        else draw(
+            given, paths, *((lines_of_c, ['c.rules', 'c_like.rules']) if given.language == 'c' else (lines_of_python, ['python.rules']))
+        )
+    )
     count = {'seen': 0, 'unseen': 0, 'same': 0}
     with tempfile.TemporaryDirectory() as folder, open(given.write or os.devnull, 'w', encoding='utf-8') as left:
-        bench = Runner(TOP / given.build, pathlib.Path(folder), given.quick) if given.language == 'c' else Package(pathlib.Path(folder), given.quick)
+        bench = (
+            Runner(TOP / given.build, pathlib.Path(folder), given.quick)
+            if given.language == 'c'
+            else Package(pathlib.Path(folder), given.quick)
+        )
         needed = {t for path, *_ in todo for t in tests_of(path, given)} if given.language == 'c' else set()
         bench.prepare([t for t in TESTS if t in needed])
-        for path, source, number, texts in todo[int(os.environ.get('START', 0)):]:
+        for path, source, number, texts in todo:
             for text in texts[:8]:
                 verdict = bench.verdict(path, source, number, text, tests_of(path, given) if needed else None)
                 if verdict != 'same':
                     break
             count['seen' if verdict not in count else verdict] += 1
-            print(f'{path.name}:{number}: {verdict}' + ('' if verdict != 'unseen' else
-                  f'\n  - {source[number - 1].strip()}\n  + {" ".join(text.split())}'), flush=True)
+            print(
+                f'{path.name}:{number}: {verdict}'
+                + ('' if verdict != 'unseen' else f'\n  - {source[number - 1].strip()}\n  + {" ".join(text.split())}'),
+                flush=True,
+            )
             if verdict == 'unseen':
                 left.write(json.dumps([path.name, number, text]) + '\n')
                 left.flush()
-    print(f'{count["seen"] + count["unseen"]} mutants of {len(todo)} lines, {count["seen"]} seen, {count["unseen"]} not ({count["same"]} could '
-          'not be broken: each way to do so does not compile, or to the same code)')
+    mutants, same = count['seen'] + count['unseen'], count['same']
+    print(f'{mutants} mutants of {len(todo)} lines, {count["seen"]} seen, {count["unseen"]} not ({same} could not be broken)')
 
 
 if __name__ == '__main__':

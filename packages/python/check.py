@@ -445,7 +445,8 @@ class Computed(unittest.TestCase):
     def test_no_cause_is_lost(self):
         known = pages.mistakes()
         for row, advantage, loss, names in self.LEAST:
-            found = {stage: {name for case in cases(row, without=self.USUAL[:-1]) for name, _ in computed(case, stage)} for stage in ("advantage", "loss")}
+            usual = cases(row, without=self.USUAL[:-1])
+            found = {stage: {name for case in usual for name, _ in computed(case, stage)} for stage in ("advantage", "loss")}
             self.assertGreaterEqual(len(found["advantage"]), advantage, row)
             self.assertGreaterEqual(len(found["loss"]), loss, row)
             self.assertEqual({name for name in found["loss"] if name in known}, set(names.split()), row)
@@ -585,7 +586,9 @@ def _skip(message):
 
 
 def _parametrize(name, values, ids):
-    return lambda function: types.SimpleNamespace(run=function, cases=values, ids=[ids(x) for x in values], grpo_records=function.grpo_records)
+    return lambda function: types.SimpleNamespace(
+        run=function, cases=values, ids=[ids(x) for x in values], grpo_records=function.grpo_records
+    )
 
 
 PYTEST = types.SimpleNamespace(
@@ -695,7 +698,8 @@ class Pytest(unittest.TestCase):
         self.assertEqual(lines[1], "a.py::test_loss: 4 of 5 cases fail")
         self.assertIn("explains 4 of them", " ".join(" ".join(lines).split()))
         self.assertEqual(self.summary(right, *nodes), [])
-        nameless = self.summary(lambda case: 0.123, ("a.py::test_loss[cpu-gspo-signs]", "gspo-signs"), ("a.py::test_loss[gspo-ragged-cpu]", "gspo-ragged"))
+        of_two = ("a.py::test_loss[cpu-gspo-signs]", "gspo-signs"), ("a.py::test_loss[gspo-ragged-cpu]", "gspo-ragged")
+        nameless = self.summary(lambda case: 0.123, *of_two)
         self.assertEqual([line for line in nameless if "[" in line], ["a.py::test_loss[cpu]: 2 of 2 cases fail"])
         self.assertIn("./conform -- python3 my_adapter.py", " ".join(" ".join(nameless).split()))
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """computed_test.py COMPUTED_TABLE VECTORS: the runner (plain_loss.c, plain_advantage.c) and the Python package (computed_loss.py,
 computed_advantage.py) compute mistakes independently of each other; where both know one by the same name, they give the same numbers."""
+
 import math
 import os
 import subprocess
@@ -42,8 +43,11 @@ def table(program, vectors):
 def same(ours, theirs, size):
     """Are the outputs that both have the same, up to rounding?"""
     with np.errstate(all="ignore"):
-        return all(np.all((np.abs(x - theirs[name]) <= 1e-9 * size) | (x == theirs[name]) | (np.isnan(x) & np.isnan(theirs[name])))
-                   for name, x in ours.items() if name in theirs)
+        return all(
+            np.all((np.abs(x - theirs[name]) <= 1e-9 * size) | (x == theirs[name]) | (np.isnan(x) & np.isnan(theirs[name])))
+            for name, x in ours.items()
+            if name in theirs
+        )
 
 
 def main():
@@ -63,8 +67,11 @@ def main():
                         wrong.append(f"{case.id}: {name}")
     for line in wrong[:20]:
         print("FAIL", line)
-    missing = [f"{what}: {n} are compared, {least} or more are expected" for what, n, least in (
-        ("mistakes", len(names), NAMES), ("answers", answers, ANSWERS)) if n < least]
+    missing = [
+        f"{what}: {n} are compared, {least} or more are expected"
+        for what, n, least in (("mistakes", len(names), NAMES), ("answers", answers, ANSWERS))
+        if n < least
+    ]
     for line in missing:
         print("FAIL", line)
     print(f"{answers - len(wrong)} passed, {len(wrong) + len(missing)} failed")

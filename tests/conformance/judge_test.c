@@ -140,8 +140,8 @@ static void check_output(const cJSON *expect, const test_case *c, const char *na
     check_arrays(expect, c, name);
 }
 
-/* the n-th number of this item, from 0, with its place ("[2][0]", ".ess") added to *where; NULL: it has not as many, and *n is less by those
- * that it has */
+/* the n-th number of this item, from 0, with its place ("[2][0]", ".ess") added to *where; NULL: it has not as many, and *n is less by
+ * those that it has */
 static cJSON *leaf(cJSON *json, int64_t *n, char **where) {
     int64_t k = 0;
     if (!cJSON_IsArray(json) && !cJSON_IsObject(json)) return (*n)-- ? NULL : json;

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""options_test.py CONFORM VECTORS ADAPTER_C [PART...]: exit statuses, tolerances, what every format of the report counts, `--expect`, and that
-`--metamorphic` compares every output. The program is ADAPTER_C with some of its replies changed (tampered.py)."""
+"""options_test.py CONFORM VECTORS ADAPTER_C [PART...]: exit statuses, tolerances, the verdicts of every format, `--expect`; `--metamorphic`
+compares every output; what is named of several wrong outputs, of factors and of two changes. The program is ADAPTER_C with some of its replies
+changed (tampered.py)."""
+
 import json
 import os
 import re
@@ -15,6 +17,7 @@ import xml.etree.ElementTree as ElementTree
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 import heldback  # noqa: E402
+
 CONFORM, VECTORS, ADAPTER = sys.argv[1:4]
 counts = {True: 0, False: 0}
 
@@ -58,7 +61,7 @@ def of(case, statements):
 def case_named(id_):
     """The case as it stands in the vectors."""
     for name in sorted(os.listdir(VECTORS)):
-        if name.endswith(".json") and id_.startswith(name[:-len(".json")] + "-"):
+        if name.endswith(".json") and id_.startswith(name[: -len(".json")] + "-"):
             with open(os.path.join(VECTORS, name), encoding="utf-8") as file:
                 for case in json.load(file)["cases"]:
                     if case["id"] == id_:
@@ -75,36 +78,62 @@ def statuses(_):
     few = only("gspo-signs", "gspo-ragged", "refuse-reward-nan")
     one = of("gspo-signs", SKIP)
     for name, change, options, status, expected in (
-            ("all pass", "", [], 0, (3, 0, 0, 0)), ("all pass, and none is skipped", "", ["--complete"], 0, (3, 0, 0, 0)),
-            ("one is skipped", one, [], 0, (2, 0, 1, 0)), ("none may be skipped", one, ["--complete"], 1, (2, 0, 1, 0)),
-            ("one has no answer", of("gspo-signs", "reply['result'] = {}"), ["--complete"], 1, (2, 0, 1, 0)),
-            ("a flag leaves one out", "", ["--skip-flag", "AdvantageSigns"], 0, (2, 0, 1, 0)),
-            ("a flag leaves one out that may not be skipped", "", ["--skip-flag", "AdvantageSigns", "--complete"], 1, (2, 0, 1, 0)),
-            ("one fails", of("gspo-signs", "reply['result']['loss'] = 'NaN'"), [], 1, (2, 1, 0, 0)),
-            ("one is an error", of("gspo-signs", "reply = {'seq': seq, 'error': 'x'}"), [], 1, (2, 1, 0, 0)),
-            ("invalid input is answered", of("refuse-reward-nan", "reply = {'seq': seq, 'result': {'loss': 0}}"), [], 1, (2, 1, 0, 0)),
-            ("all are skipped", "if case:\n    " + SKIP, [], 1, (0, 0, 3, 0)),
-            ("another precision", computes_in("f32"), [], 1, (0, 0, 3, 0)),
-            ("the same by request", computes_in("f32"), ["--precision", "f32"], 0, (3, 0, 0, 0)),
-            ("another version", "if not case:\n    reply['version'] = 2", [], 1, (0, 0, 3, 0))):
+        ("all pass", "", [], 0, (3, 0, 0, 0)),
+        ("all pass, and none is skipped", "", ["--complete"], 0, (3, 0, 0, 0)),
+        ("one is skipped", one, [], 0, (2, 0, 1, 0)),
+        ("none may be skipped", one, ["--complete"], 1, (2, 0, 1, 0)),
+        ("one has no answer", of("gspo-signs", "reply['result'] = {}"), ["--complete"], 1, (2, 0, 1, 0)),
+        ("a flag leaves one out", "", ["--skip-flag", "AdvantageSigns"], 0, (2, 0, 1, 0)),
+        ("a flag leaves one out that may not be skipped", "", ["--skip-flag", "AdvantageSigns", "--complete"], 1, (2, 0, 1, 0)),
+        ("one fails", of("gspo-signs", "reply['result']['loss'] = 'NaN'"), [], 1, (2, 1, 0, 0)),
+        ("one is an error", of("gspo-signs", "reply = {'seq': seq, 'error': 'x'}"), [], 1, (2, 1, 0, 0)),
+        ("invalid input is answered", of("refuse-reward-nan", "reply = {'seq': seq, 'result': {'loss': 0}}"), [], 1, (2, 1, 0, 0)),
+        ("all are skipped", "if case:\n    " + SKIP, [], 1, (0, 0, 3, 0)),
+        ("another precision", computes_in("f32"), [], 1, (0, 0, 3, 0)),
+        ("the same by request", computes_in("f32"), ["--precision", "f32"], 0, (3, 0, 0, 0)),
+        ("another version", "if not case:\n    reply['version'] = 2", [], 1, (0, 0, 3, 0)),
+    ):
         found = report(tampered(change), *few, *options)
         check(name, (found[0], tally(found[1])) == (status, expected), (found[0], tally(found[1])))
     text = conform([ADAPTER], "--only", "gspo-signs", "--only", "grpo-signs").stdout.splitlines()
     check("two lines if all pass", len(text) == 2 and "2 cases, " in text[0] and text[1] == "2 passed, 0 failed, 0 skipped", text)
-    for name, options, words in (("no such case", ["--only", "gspo-sings"], "no case matches --only"),
-                                 ("all skipped by a flag", ["--only", "gspo-signs", "--skip-flag", "AdvantageSigns"], "all cases were skipped")):
+    for name, options, words in (
+        ("no such case", ["--only", "gspo-sings"], "no case matches --only"),
+        ("all skipped by a flag", ["--only", "gspo-signs", "--skip-flag", "AdvantageSigns"], "all cases were skipped"),
+    ):
         done = conform([ADAPTER], *options)
         check(name, done.returncode == 1 and words in done.stderr, (done.returncode, done.stderr))
 
 
 def wrong_usage(_):
-    for options in (["--tolerance", "0"], ["--tolerance", "-1"], ["--tolerance", "4x"], ["--tolerance", "nan"], ["--tolerance", "inf"],
-                    ["--timeout", "0"], ["--timeout", "1e7"], ["--precision", "f16"], ["--format", "xml"], ["--format", "c"], ["--verbose", "none"],
-                    ["--only"], ["--nonsense"], ["gspo-signs"], ["--expect", ""], ["--repro", ""], ["--profile", "/nowhere"],
-                    ["--holds", "mean"], ["--objective-fixed"], ["--vectors", "/nowhere"], ["--repro", "gspo-sings"],
-                    ["--metamorphic", "--expect", "x"], ["--metamorphic", "--repro", "x"]):
-        done = subprocess.run([CONFORM, *options, *([] if options == ["--only"] else ["--only", "gspo-signs", "--", ADAPTER])],
-                              capture_output=True, text=True)
+    for options in (
+        ["--tolerance", "0"],
+        ["--tolerance", "-1"],
+        ["--tolerance", "4x"],
+        ["--tolerance", "nan"],
+        ["--tolerance", "inf"],
+        ["--timeout", "0"],
+        ["--timeout", "1e7"],
+        ["--precision", "f16"],
+        ["--format", "xml"],
+        ["--format", "c"],
+        ["--verbose", "none"],
+        ["--only"],
+        ["--nonsense"],
+        ["gspo-signs"],
+        ["--expect", ""],
+        ["--repro", ""],
+        ["--profile", "/nowhere"],
+        ["--holds", "mean"],
+        ["--objective-fixed"],
+        ["--vectors", "/nowhere"],
+        ["--repro", "gspo-sings"],
+        ["--metamorphic", "--expect", "x"],
+        ["--metamorphic", "--repro", "x"],
+    ):
+        done = subprocess.run(
+            [CONFORM, *options, *([] if options == ["--only"] else ["--only", "gspo-signs", "--", ADAPTER])], capture_output=True, text=True
+        )
         check(f"{options}: exit status", done.returncode == 2 and done.stderr and not done.stdout, (done.returncode, done.stdout[:80]))
     check("no program", subprocess.run([CONFORM, "--"], capture_output=True).returncode == 2)
     for option, words in (("--help", "usage: conform"), ("--version", "protocol 1")):
@@ -121,32 +150,57 @@ def wrong_usage(_):
 
 # ---- tolerances
 
+
 def tolerances(_):
     """A loss that is off by a little less than the tolerance passes, by a little more fails: the tolerances that the pages state."""
     case = case_named("gspo-signs")
-    for precision, eps, options, least in (("f64", 2.0**-52, [], 64), ("f32", 2.0**-23, [], 64), ("bf16", 2.0**-7, [], 16),
-                                           ("f64", 2.0**-52, ["--tolerance", "1000"], 1000), ("f32", 2.0**-23, ["--tolerance=1.5"], 1.5)):
+    for precision, eps, options, least in (
+        ("f64", 2.0**-52, [], 64),
+        ("f32", 2.0**-23, [], 64),
+        ("bf16", 2.0**-7, [], 16),
+        ("f64", 2.0**-52, ["--tolerance", "1000"], 1000),
+        ("f32", 2.0**-23, ["--tolerance=1.5"], 1.5),
+    ):
         for share in (-1.05, -0.95, 0.95, 1.05):
             loss = case["expect"]["loss"] + share * least * eps * case["scale"]["loss"]
             change = computes_in(precision) + f"else:\n    reply['result'] = {{'loss': {loss!r}}}"
             status, found = report(tampered(change), "--only", "gspo-signs", "--precision", precision, *options)
-            check(f"{share} of {least} eps in {precision}", status == (abs(share) > 1) and found["cases"][0]["judged"] == 1, (status, tally(found)))
+            check(
+                f"{share} of {least} eps in {precision}",
+                status == (abs(share) > 1) and found["cases"][0]["judged"] == 1,
+                (status, tally(found)),
+            )
 
 
 # ---- the formats
 
 EPS = {"conventions": [{"what": "eps = 1e-4", "in": "a test", "if": {"advantage.scale": "group_std"}, "change": {"advantage.eps": 1e-4}}]}
-MIXED = "\n".join((of("grpo-signs", "reply['result']['loss'] = 'NaN'"), of("grpo-ragged", "reply['result']['dlogp'][0][0] = 5"),
-                   of("grpo-square", "reply = {'seq': seq, 'error': 'a < b & \"c\"'}"), of("grpo-holes", SKIP)))
+MIXED = "\n".join(
+    (
+        of("grpo-signs", "reply['result']['loss'] = 'NaN'"),
+        of("grpo-ragged", "reply['result']['dlogp'][0][0] = 5"),
+        of("grpo-square", "reply = {'seq': seq, 'error': 'a < b & \"c\"'}"),
+        of("grpo-holes", SKIP),
+    )
+)
 
 
 def verdicts_of_tap(text):
     lines = re.findall(r"^(ok|not ok) (\d+) - (\S+)(.*)$", text, re.M)
-    check("the plan of TAP", text.startswith(f"TAP version 13\n1..{len(lines)}\n") and [int(n) for _, n, *_ in lines] == [*range(1, len(lines) + 1)])
+    check(
+        "the plan of TAP",
+        text.startswith(f"TAP version 13\n1..{len(lines)}\n") and [int(n) for _, n, *_ in lines] == [*range(1, len(lines) + 1)],
+    )
     blocks = [text.count(f"\n{line}\n") for line in ("  ---", "  message: |", "  ...")]
-    check("a block for each failure of a case", blocks == [sum("# acceptable" not in more for ok, *_, more in lines if ok != "ok")] * 3, blocks)
+    check(
+        "a block for each failure of a case",
+        blocks == [sum("# acceptable" not in more for ok, *_, more in lines if ok != "ok")] * 3,
+        blocks,
+    )
     kind = {True: "skipped", False: "passed"}
-    return {case: "failed" if ok != "ok" else "acceptable" if "# acceptable" in more else kind["# SKIP" in more] for ok, _, case, more in lines}
+    return {
+        case: "failed" if ok != "ok" else "acceptable" if "# acceptable" in more else kind["# SKIP" in more] for ok, _, case, more in lines
+    }
 
 
 def verdicts_of_junit(text):
@@ -166,14 +220,22 @@ def formats(folder):
         json.dump(EPS, file)
     program = tampered(MIXED, "--set", "advantage.eps=1e-4")
     for strict in ([], ["--strict"]):
-        options = [*only("grpo-signs", "grpo-ragged", "grpo-square", "grpo-holes", "grpo-uneven", "grpo-full", "refuse-reward-nan"),
-                   "--profile", path, *strict]
+        options = [
+            *only("grpo-signs", "grpo-ragged", "grpo-square", "grpo-holes", "grpo-uneven", "grpo-full", "refuse-reward-nan"),
+            "--profile",
+            path,
+            *strict,
+        ]
         status, found = report(program, *options)
         verdicts = {case["id"]: case["verdict"] for case in found["cases"]}
         numbers = tuple(list(verdicts.values()).count(word) for word in ("passed", "failed", "skipped", "acceptable"))
         check("the counts are those of the cases", tally(found) == numbers and numbers == (1, 3, 1, 2), (tally(found), numbers))
         check("its exit status", status == 1, status)
-        check("which fail", {case for case, word in verdicts.items() if word == "failed"} == {"grpo-signs", "grpo-ragged", "grpo-square"}, verdicts)
+        check(
+            "which fail",
+            {case for case, word in verdicts.items() if word == "failed"} == {"grpo-signs", "grpo-ragged", "grpo-square"},
+            verdicts,
+        )
         words = "{} passed, {} failed, {} skipped, {} acceptable".format(*numbers)
         bad = {case: "failed" if strict and word == "acceptable" else word for case, word in verdicts.items()}
         done = {name: conform(program, "--format", name, *options) for name in ("text", "tap", "junit", "html")}
@@ -199,6 +261,7 @@ def formats(folder):
 
 # ---- --expect
 
+
 def expectations(folder):
     vectors, path = os.path.join(folder, "vectors"), os.path.join(folder, "expected.json")
     os.mkdir(vectors)
@@ -213,17 +276,25 @@ def expectations(folder):
 
     def status(program, *options):
         return conform(program, "--expect", path, *options, vectors=vectors).returncode
+
     check("expectations are written", status(bad) == 1 and os.path.exists(path))
-    for name, program, wanted in (("as expected", bad, 0), ("right now", [ADAPTER], 1), ("another output", worse, 1),
-                                  ("another case", elsewhere, 1), ("one is skipped", skipping, 1)):
+    for name, program, wanted in (
+        ("as expected", bad, 0),
+        ("right now", [ADAPTER], 1),
+        ("another output", worse, 1),
+        ("another case", elsewhere, 1),
+        ("one is skipped", skipping, 1),
+    ):
         check(f"{name}: {wanted}", status(program) == wanted)
     check("in another precision", status(tampered(computes_in("f32")), "--precision", "f32") == 2)
     check("of some cases", status(bad, "--only", "gspo-signs") == 0 and status(bad, "--skip-flag", "AdvantageSigns") == 1)
     with open(path, encoding="utf-8") as file:
         kept = json.load(file)
-    for name, cases in (("a case that is new", {k: x for k, x in kept["cases"].items() if k != "gspo-ragged"}),
-                        ("a case that is gone", {**kept["cases"], "gspo-gone": "passed"}),
-                        ("a verdict of another type", {**kept["cases"], "gspo-ragged": 1})):
+    for name, cases in (
+        ("a case that is new", {k: x for k, x in kept["cases"].items() if k != "gspo-ragged"}),
+        ("a case that is gone", {**kept["cases"], "gspo-gone": "passed"}),
+        ("a verdict of another type", {**kept["cases"], "gspo-ragged": 1}),
+    ):
         with open(path, "w", encoding="utf-8") as file:
             json.dump({**kept, "cases": cases}, file)
         check(name, status(bad) == 1)
@@ -238,10 +309,21 @@ def expectations(folder):
 # ---- --metamorphic
 
 # an output and a case that has it
-OUTPUTS = (("advantage", "grpo-holes"), ("term", "grpo-holes"), ("loss", "grpo-holes"), ("dlogp", "grpo-holes"), ("report", "grpo-holes"),
-           ("dynamic_sampling_mask", "dapo-overlong"), ("dentropy", "a-star-po-signs"), ("dlog_partition", "flowrl-signs"),
-           ("logp", "logits-given-banned-1"), ("entropy", "logits-given-banned-1"), ("dlogits", "logits-given-banned-1"),
-           ("dhidden", "hidden-given-banned-1"), ("dweight", "hidden-given-banned-1"))
+OUTPUTS = (
+    ("advantage", "grpo-holes"),
+    ("term", "grpo-holes"),
+    ("loss", "grpo-holes"),
+    ("dlogp", "grpo-holes"),
+    ("report", "grpo-holes"),
+    ("dynamic_sampling_mask", "dapo-overlong"),
+    ("dentropy", "a-star-po-signs"),
+    ("dlog_partition", "flowrl-signs"),
+    ("logp", "logits-given-banned-1"),
+    ("entropy", "logits-given-banned-1"),
+    ("dlogits", "logits-given-banned-1"),
+    ("dhidden", "hidden-given-banned-1"),
+    ("dweight", "hidden-given-banned-1"),
+)
 CHANGED = """
 def changed(x, n):
     "the last number, or the first if n is 0, is another one"
@@ -263,23 +345,36 @@ def relations(_):
             change = CHANGED.replace("OUTPUT", repr(output)).replace("VALUE", value).replace("END", str(end))
             status, found = report(tampered(change), "--metamorphic", "--only", case)
             broken = [c for c in found["cases"] if c["verdict"] == "failed" and output in c["reason"]]
-            check(f"{output} = {value} of {case}", status == 1 and broken and found["failed"] == sum(c["verdict"] == "failed" for c in found["cases"]),
-                  (status, [c["reason"] for c in found["cases"] if c["verdict"] == "failed"][:2]))
+            check(
+                f"{output} = {value} of {case}",
+                status == 1 and broken and found["failed"] == sum(c["verdict"] == "failed" for c in found["cases"]),
+                (status, [c["reason"] for c in found["cases"] if c["verdict"] == "failed"][:2]),
+            )
     for name, change, verdicts, status in (
-            ("an error for the changed request", "if seq > 1:\n    reply = {'seq': seq, 'error': 'x'}", {"failed", "skipped"}, 1),
-            ("a skip of it", "if seq > 1:\n    " + SKIP, {"skipped"}, 1), ("an error for all", "if seq:\n    reply = {'seq': seq, 'error': 'x'}",
-                                                                         {"skipped"}, 1),
-            ("an answer of no form", "if seq > 1:\n    reply = {'seq': seq}", {"failed"}, 1), ("nothing", "", {"passed"}, 0)):
+        ("an error for the changed request", "if seq > 1:\n    reply = {'seq': seq, 'error': 'x'}", {"failed", "skipped"}, 1),
+        ("a skip of it", "if seq > 1:\n    " + SKIP, {"skipped"}, 1),
+        ("an error for all", "if seq:\n    reply = {'seq': seq, 'error': 'x'}", {"skipped"}, 1),
+        ("an answer of no form", "if seq > 1:\n    reply = {'seq': seq}", {"failed"}, 1),
+        ("nothing", "", {"passed"}, 0),
+    ):
         found = report(tampered(change), "--metamorphic", "--only", "dapo-signs")
-        check(f"{name}: {verdicts}", found[0] == status and {c["verdict"] for c in found[1]["cases"]} == verdicts, (found[0], tally(found[1])))
+        check(
+            f"{name}: {verdicts}", found[0] == status and {c["verdict"] for c in found[1]["cases"]} == verdicts, (found[0], tally(found[1]))
+        )
 
 
-ALONE = (*OUTPUTS,
-         ("ddivergence_ref", "choices-divergence-kl-token_sum"), ("part_tokens", "partition-micro-halves-dapo"),
-         ("part_sequences", "partition-micro-halves-dapo"), ("part_groups", "partition-micro-halves-dapo"),
-         ("part_sum", "partition-micro-halves-dapo"), ("part_loss", "partition-micro-halves-dapo"),
-         ("slice_tokens", "partition-context-halves-gspo"), ("slice_log_ratio", "partition-context-halves-gspo"),
-         ("keep", "calls-reward_range_filter-bounds"))
+ALONE = (
+    *OUTPUTS,
+    ("ddivergence_ref", "choices-divergence-kl-token_sum"),
+    ("part_tokens", "partition-micro-halves-dapo"),
+    ("part_sequences", "partition-micro-halves-dapo"),
+    ("part_groups", "partition-micro-halves-dapo"),
+    ("part_sum", "partition-micro-halves-dapo"),
+    ("part_loss", "partition-micro-halves-dapo"),
+    ("slice_tokens", "partition-context-halves-gspo"),
+    ("slice_log_ratio", "partition-context-halves-gspo"),
+    ("keep", "calls-reward_range_filter-bounds"),
+)
 
 
 def every_failure_has_a_group(_):
@@ -295,15 +390,27 @@ def every_failure_has_a_group(_):
 
 
 # outputs of a case in the order in which they are computed, and what is said of the first that is wrong
-FIRST = (("grpo-holes", (("term", "the term is wrong, before any aggregation"), ("loss", "the loss is wrong"),
-                         ("dlogp", "the loss is right, and its gradient dlogp is wrong"), ("report", "only the report is wrong"))),
-         ("grpo-holes", (("advantage", "the advantage is wrong"), ("dynamic_sampling_mask", "the dynamic sampling mask is wrong"))),
-         ("choices-divergence-kl-token_sum", (("dlogp", "its gradient dlogp"), ("ddivergence_ref", "ddivergence_ref is wrong"))),
-         ("a-star-po-signs", (("dlogp", "its gradient dlogp"), ("dentropy", "dentropy is wrong"), ("report", "only the report"))),
-         ("flowrl-signs", (("dlogp", "its gradient dlogp"), ("dlog_partition", "dlog_partition is wrong"))),
-         ("logits-group-gvpo-plain", (("loss", "the loss from logits"), ("dlogits", "the loss is right, and its gradient dlogits"))),
-         ("hidden-group-gvpo-tempered", (("loss", "the loss from logits"), ("dhidden", "dhidden is wrong"), ("dweight", "dweight, the gradient"))),
-         ("logits-given-banned-1", (("logp", "logp is wrong"), ("entropy", "the entropy is wrong"), ("dlogits", "its gradient dlogits"))))
+FIRST = (
+    (
+        "grpo-holes",
+        (
+            ("term", "the term is wrong, before any aggregation"),
+            ("loss", "the loss is wrong"),
+            ("dlogp", "the loss is right, and its gradient dlogp is wrong"),
+            ("report", "only the report is wrong"),
+        ),
+    ),
+    ("grpo-holes", (("advantage", "the advantage is wrong"), ("dynamic_sampling_mask", "the dynamic sampling mask is wrong"))),
+    ("choices-divergence-kl-token_sum", (("dlogp", "its gradient dlogp"), ("ddivergence_ref", "ddivergence_ref is wrong"))),
+    ("a-star-po-signs", (("dlogp", "its gradient dlogp"), ("dentropy", "dentropy is wrong"), ("report", "only the report"))),
+    ("flowrl-signs", (("dlogp", "its gradient dlogp"), ("dlog_partition", "dlog_partition is wrong"))),
+    ("logits-group-gvpo-plain", (("loss", "the loss from logits"), ("dlogits", "the loss is right, and its gradient dlogits"))),
+    (
+        "hidden-group-gvpo-tempered",
+        (("loss", "the loss from logits"), ("dhidden", "dhidden is wrong"), ("dweight", "dweight, the gradient")),
+    ),
+    ("logits-given-banned-1", (("logp", "logp is wrong"), ("entropy", "the entropy is wrong"), ("dlogits", "its gradient dlogits"))),
+)
 NONSENSE = """
 from itertools import count
 n = count(1)
@@ -333,11 +440,22 @@ def quantities(case):
     groups, tokens = b["group"][-1] + 1, sum(b["length"])
     counted = sum(sum(row) for row in b["mask"]) if "mask" in b else tokens
     padded = groups * max(b["group"].count(g) for g in b["group"])
-    return {"-1 (the sign is turned)": -1, "2": 2, "the number of sequences": n, "the number of groups": groups,
-            "the number of tokens that count": counted, "the number of tokens": tokens, "the length of the longest sequence": max(b["length"]),
-            "tokens that count over all tokens": counted / tokens, "sequences less one over sequences": (n - 1) / n,
-            "sequences per group": n / groups, "tokens per sequence": counted / n, "sequences plus one over sequences": (n + 1) / n,
-            "sequences over places in groups that are padded to the largest": n / padded, "0": 0}
+    return {
+        "-1 (the sign is turned)": -1,
+        "2": 2,
+        "the number of sequences": n,
+        "the number of groups": groups,
+        "the number of tokens that count": counted,
+        "the number of tokens": tokens,
+        "the length of the longest sequence": max(b["length"]),
+        "tokens that count over all tokens": counted / tokens,
+        "sequences less one over sequences": (n - 1) / n,
+        "sequences per group": n / groups,
+        "tokens per sequence": counted / n,
+        "sequences plus one over sequences": (n + 1) / n,
+        "sequences over places in groups that are padded to the largest": n / padded,
+        "0": 0,
+    }
 
 
 FACTOR = """
@@ -363,17 +481,25 @@ def factors(_):
 
 def named(_):
     """Two changes at once; a mistake in the only case that is run; what a tenth of the cases contradict, and more."""
-    for case, options, kind, name in (("gspo-signs", ["surrogate.eps_high=0.3", "aggregation.kind=token_sum"], "other objective",
-                                       "aggregation.kind = token_sum and surrogate.eps_high = 0.3"),
-                                      ("grpo-full", ["advantage.baseline=none"], "mistake", "no baseline is subtracted"),
-                                      ("gspo-ragged", ["aggregation.kind=seq_sum_token_mean"], "known mistake", "NORM-17a")):
+    for case, options, kind, name in (
+        (
+            "gspo-signs",
+            ["surrogate.eps_high=0.3", "aggregation.kind=token_sum"],
+            "other objective",
+            "aggregation.kind = token_sum and surrogate.eps_high = 0.3",
+        ),
+        ("grpo-full", ["advantage.baseline=none"], "mistake", "no baseline is subtracted"),
+        ("gspo-ragged", ["aggregation.kind=seq_sum_token_mean"], "known mistake", "NORM-17a"),
+    ):
         _, found = report([ADAPTER, *[word for option in options for word in ("--set", option)]], "--only", case)
         check(name, [(group["kind"], group["name"]) for group in found["groups"]] == [(kind, name)], found["groups"])
     cases = ["gspo-" + word for word in ("signs", "ragged", "uneven", "square", "holes", "full", "one-token", "near", "fine", "reported")]
     wanted = "loss and dlogp multiplied by 1.37"
     for wrong, is_named in ((9, True), (8, False)):  # and one is right
-        change = FACTOR.replace("FACTORS", repr(dict.fromkeys(cases, 1.37))).replace("if case:", f"if case and case['id'] in {cases[:wrong]}:")
-        _, found = report(tampered(change), *only(*cases[:wrong + 1]))
+        change = FACTOR.replace("FACTORS", repr(dict.fromkeys(cases, 1.37))).replace(
+            "if case:", f"if case and case['id'] in {cases[:wrong]}:"
+        )
+        _, found = report(tampered(change), *only(*cases[: wrong + 1]))
         groups = {group["name"]: (len(group["cases"]), group["refuted"]) for group in found["groups"]}
         check(f"{wrong} wrong ones and a right one", found["failed"] == wrong and (groups == {wanted: (9, 1)}) == is_named, groups)
 
@@ -403,9 +529,14 @@ def interrupted(folder):
     """A runner that is interrupted ends, and the program with it."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         path = os.path.join(folder, f"pid{int(number)}")
-        code = f"import os, time; open({path + '.new'!r}, 'w').write(str(os.getpid())); os.rename({path + '.new'!r}, {path!r}); time.sleep(60)"
-        runner = subprocess.Popen([CONFORM, "--vectors", VECTORS, "--timeout", "60", "--only", "gspo-signs", "--", sys.executable, "-c", code],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        code = (
+            f"import os, time; open({path + '.new'!r}, 'w').write(str(os.getpid())); os.rename({path + '.new'!r}, {path!r}); time.sleep(60)"
+        )
+        runner = subprocess.Popen(
+            [CONFORM, "--vectors", VECTORS, "--timeout", "60", "--only", "gspo-signs", "--", sys.executable, "-c", code],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         for _ in range(600):
             if os.path.exists(path):
                 break
@@ -431,18 +562,41 @@ def held_back(_):
     """heldback.py: what is apart by more than 1e-12, and what is compared at all."""
     for x, y, most in (([1.0, -4.0], [1.0, -4.0], 0), ([1.0, 4.0], [1.0, 4.0 + 1e-12], 1e-12), ([[0.0], []], [[0.0], []], 0)):
         check(f"{x} and {y}", heldback.distance(x, y) <= most)
-    for x, y in (([1.0, 4.0], [1.0, 4.1]), ([1.0, 2.0], [1.0, "NaN"]), (["NaN"], ["NaN"]), ([1.0, 2.0], [1.0, "Infinity"]), ([1.0], [1.0, 2.0]),
-                 (["Infinity"], ["-Infinity"])):
+    for x, y in (
+        ([1.0, 4.0], [1.0, 4.1]),
+        ([1.0, 2.0], [1.0, "NaN"]),
+        (["NaN"], ["NaN"]),
+        ([1.0, 2.0], [1.0, "Infinity"]),
+        ([1.0], [1.0, 2.0]),
+        (["Infinity"], ["-Infinity"]),
+    ):
         check(f"{x} and {y} are apart", heldback.distance(x, y) > 1e-3, heldback.distance(x, y))
     for change, status in (("", 0), ("if case: reply['result']['dlogp'][-1][-1] = 'NaN'", 1), ("if case: reply['result'] = {}", 1)):
-        done = subprocess.run([sys.executable, heldback.__file__, "7", "gspo-token", "--", ADAPTER, "--", *tampered(change)], capture_output=True)
+        done = subprocess.run(
+            [sys.executable, heldback.__file__, "7", "gspo-token", "--", ADAPTER, "--", *tampered(change)], capture_output=True
+        )
         check(f"{change!r}: exit status {status}", done.returncode == status, (done.returncode, done.stdout))
 
 
 def main():
-    parts = {test.__name__: test for test in (statuses, wrong_usage, tolerances, formats, expectations, relations, every_failure_has_a_group,
-                                           first_wrong, factors, named,
-                                           numbers_that_are_no_json, interrupted, held_back)}
+    parts = {
+        test.__name__: test
+        for test in (
+            statuses,
+            wrong_usage,
+            tolerances,
+            formats,
+            expectations,
+            relations,
+            every_failure_has_a_group,
+            first_wrong,
+            factors,
+            named,
+            numbers_that_are_no_json,
+            interrupted,
+            held_back,
+        )
+    }
     for name in sys.argv[4:] or parts:
         with tempfile.TemporaryDirectory() as folder:
             parts[name](folder)

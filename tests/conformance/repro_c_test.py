@@ -85,9 +85,11 @@ def compiles(folder, rows, case, mistake):
 
 def infinite(folder):
     """Where an infinite loss is right, no finite one is, nor the other infinity or NaN."""
-    program = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "tampered.py"), "if case: reply['result'] = {'loss': 5}"]
+    tampered = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tampered.py")
+    program = [sys.executable, tampered, "if case: reply['result'] = {'loss': 5}"]
     text = written("gspo-extreme-*", "gspo-extreme-800-bad", *program, ADAPTER).stdout
-    found = [run(folder, compilers()[0], text.replace(EMPTY, EMPTY + f"    found->loss[0] = {x};\n")) for x in ("5", "-INFINITY", "NAN", "INFINITY")]
+    found = [run(folder, compilers()[0], text.replace(EMPTY, EMPTY + f"    found->loss[0] = {x};\n"))
+             for x in ("5", "-INFINITY", "NAN", "INFINITY")]
     print(f"an infinite loss: exit statuses {found}")
     return found == [1, 1, 1, 0]
 

@@ -80,7 +80,8 @@ def check(folder, rows, case, mistake, words, wrong, right):
 
 def check_infinite(folder):
     """Where an infinite loss is right, no finite one is, nor the other infinity or NaN."""
-    program = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "tampered.py"), "if case: reply['result'] = {'loss': 5}"]
+    tampered = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tampered.py")
+    program = [sys.executable, tampered, "if case: reply['result'] = {'loss': 5}"]
     text = written("gspo-extreme-*", "gspo-extreme-800-bad", *program, ADAPTER).stdout
     found = [passes(folder, text.replace("    raise NotImplementedError\n", f"    return {{'loss': torch.tensor(float('{x}'))}}\n"))
              for x in ("5", "-inf", "nan", "inf")]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tampered.py CHANGE PROGRAM [ARGUMENT...]: an adapter that passes requests on to PROGRAM and changes its replies, for tests of the runner.
 CHANGE is Python: statements about `reply` (a dict), `case` (None at the start) and `seq` (0 at the start)."""
+
 import json
 import subprocess
 import sys
