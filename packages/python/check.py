@@ -409,11 +409,13 @@ class Computed(unittest.TestCase):
         self.assertEqual(self.reasons(grpo, looped), [])
         for mistake, name in self.LOSSES:
             alike = [c for c in grpo if not ("neighbour" in mistake and "GivenAdvantage" in c.flags)]  # one advantage for a response
-            self.assertEqual([r.cause for r in self.reasons(alike, lambda case: looped(case, **mistake))], [name], mistake)
+            found = self.reasons(alike, lambda case: looped(case, **mistake))
+            self.assertEqual([(r.cause, r.within) for r in found], [(name, "")], mistake)
         of_rewards = cases("grpo", "gspo", without=(*self.USUAL, "GivenAdvantage"))
         self.assertEqual(self.reasons(of_rewards, looped_advantage), [])
         for mistake, name in self.ADVANTAGES:
-            self.assertEqual([r.cause for r in self.reasons(of_rewards, lambda case: looped_advantage(case, **mistake))], [name], mistake)
+            found = self.reasons(of_rewards, lambda case: looped_advantage(case, **mistake))
+            self.assertEqual([(r.cause, r.within) for r in found], [(name, "")], mistake)
 
     def test_they_are_what_the_vectors_record(self):
         seen = set()
