@@ -154,7 +154,7 @@ REACH = [
 CLASSES = {
     name: classes.split()
     for names, classes in (
-        ('comparison answer batch loader __init__', 'Comparison EveryNumber Loader Pytest'),
+        ('comparison answer batch loader __init__', 'Comparison EveryNumber Loader Pytest Torch'),
         ('testing plugin', 'Pytest Comparison'),
         (
             'report pages',

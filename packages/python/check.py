@@ -327,6 +327,8 @@ class Diagnosis(unittest.TestCase):
 
     def test_the_message(self):
         text = testing._check(RAGGED, of_mistake(RAGGED, RAGGED.defects["GSPO-01"]), 64, {})
+        self.assertGreater(len(text.splitlines()), 10)
+        self.assertNotIn("of 1 numbers wrong", text)
         for words in (
             "gspo-ragged: term is wrong first, then loss, dlogp",
             "known mistake GSPO-01",
