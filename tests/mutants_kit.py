@@ -43,6 +43,7 @@ PROGRAMS = (
     'misbehave',
     'command',
     'judge_test',
+    'computed_table',
 )  # tests, not kit
 
 # name: (the programs that are linked with the mutant, the command). BIN: their folder, BUILD: that of meson
@@ -81,6 +82,7 @@ TESTS = {
     'relations': (['conform'], [PYTHON, KIT / 'options_test.py', 'BIN/conform', V, 'BUILD/adapter_c', 'relations']),
     'misbehaviour': (['conform'], ['BUILD/misbehaviour', 'BIN/conform', 'BUILD/misbehave', V]),
     'judge': (['judge_test'], ['BIN/judge_test', V]),
+    'computed': (['computed_table'], [PYTHON, KIT / 'computed_test.py', 'BIN/computed_table', V]),
     'computed_mistakes': (['computed_mistakes'], ['BIN/computed_mistakes', V]),
     'profiles': (['conform'], [PYTHON, KIT / 'profiles_test.py', 'BIN/conform', 'BUILD/adapter_c']),
     'report': (['conform'], [PYTHON, KIT / 'report_test.py', 'BIN/conform', V, 'BUILD/adapter_c']),
@@ -110,7 +112,7 @@ TESTS = {
     ),
 }
 # the tests that reach a file, the fast ones first; --quick: those before None
-NAMING = ['planted_few', None, 'report', 'self_test', 'planted_parts', 'planted']
+NAMING = ['planted_few', None, 'computed', 'options', 'report', 'self_test', 'planted_parts', 'planted']
 REACH = [
     (r'program|session', ['few', 'misbehaviour', None, 'options', 'report', 'adapter']),
     (r'expectations', ['expect', None, 'profiles']),
