@@ -1,6 +1,7 @@
 """Loader, comparison and diagnosis against the vectors of this tree: python3 packages/python/check.py (NumPy; PyTorch where it is here)."""
 
 import dataclasses
+import importlib
 import importlib.util
 import json
 import math
@@ -8,11 +9,12 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import types
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import numpy as np
-from grpo_conformance import batch, cases, compare, diagnose, diagnosis, loader, pages, report, testing, variants
+from grpo_conformance import batch, cases, compare, computed_loss, diagnose, diagnosis, loader, pages, report, testing, variants
 from grpo_conformance.comparison import judge, outputs
 from grpo_conformance.computed import computed
 from grpo_conformance.diagnosis import OTHER, ROUNDING, SAME
@@ -65,6 +67,35 @@ class Loader(unittest.TestCase):
             arrays = case.numpy()
             for name in case.batch:
                 self.assertIsNotNone(getattr(arrays, name), case.id)
+
+    def test_types_and_numbers_of_the_arrays(self):
+        """What is true and false in the file is of type bool, indices and counts are integers, all else is of the precision."""
+        done, types_of = {}, {"f64": np.float64, "f32": np.float32}
+        for case in (case for case in EVERY if case.kind != "call"):
+            for name, value in case.batch.items():
+                done[name] = done.get(name, 0) + 1
+                if done[name] > 4 or not value or name == "banned":
+                    self.assertEqual(case.numpy().banned.dtype, bool) if name == "banned" else None
+                    continue
+                rows = value if isinstance(value[0], list) else [value]
+                flag = any(isinstance(x, bool) for row in rows for x in row)
+                for precision, real in types_of.items():
+                    array = getattr(dataclasses.replace(case, precision=precision).numpy(), name)
+                    whole = name in ("group", "length", "state", "token_id", "target")
+                    self.assertEqual(array.dtype, np.bool_ if flag else np.int64 if whole else real, (case.id, name))
+                    for i, row in enumerate(rows):
+                        of = array[i] if isinstance(value[0], list) else array
+                        numbers = np.array(batch._numbers(row), float).astype(array.dtype)
+                        np.testing.assert_array_equal(of[: len(row)], numbers, (case.id, name))
+                        self.assertFalse(of[len(row) :].any(), (case.id, name))
+        self.assertGreater(len(done), 30)
+
+    def test_everything_that_is_exported_is_there(self):
+        import grpo_conformance
+
+        for name in grpo_conformance.__all__:
+            self.assertTrue(hasattr(grpo_conformance, name), name)
+        self.assertTrue({"grpo_cases", "cases", "compare", "diagnose", "vectors_directory"} <= set(grpo_conformance.__all__))
 
     def test_settings_and_their_defaults(self):
         self.assertEqual(RAGGED.setting("surrogate.eps_high"), 0.0004)
@@ -296,6 +327,8 @@ class Diagnosis(unittest.TestCase):
 
     def test_the_message(self):
         text = testing._check(RAGGED, of_mistake(RAGGED, RAGGED.defects["GSPO-01"]), 64, {})
+        self.assertGreater(len(text.splitlines()), 10)
+        self.assertNotIn("of 1 numbers wrong", text)
         for words in (
             "gspo-ragged: term is wrong first, then loss, dlogp",
             "known mistake GSPO-01",
@@ -381,11 +414,13 @@ class Computed(unittest.TestCase):
         self.assertEqual(self.reasons(grpo, looped), [])
         for mistake, name in self.LOSSES:
             alike = [c for c in grpo if not ("neighbour" in mistake and "GivenAdvantage" in c.flags)]  # one advantage for a response
-            self.assertEqual([r.cause for r in self.reasons(alike, lambda case: looped(case, **mistake))], [name], mistake)
+            found = self.reasons(alike, lambda case: looped(case, **mistake))
+            self.assertEqual([(r.cause, r.within) for r in found], [(name, "")], mistake)
         of_rewards = cases("grpo", "gspo", without=(*self.USUAL, "GivenAdvantage"))
         self.assertEqual(self.reasons(of_rewards, looped_advantage), [])
         for mistake, name in self.ADVANTAGES:
-            self.assertEqual([r.cause for r in self.reasons(of_rewards, lambda case: looped_advantage(case, **mistake))], [name], mistake)
+            found = self.reasons(of_rewards, lambda case: looped_advantage(case, **mistake))
+            self.assertEqual([(r.cause, r.within) for r in found], [(name, "")], mistake)
 
     def test_they_are_what_the_vectors_record(self):
         seen = set()
@@ -402,6 +437,46 @@ class Computed(unittest.TestCase):
                     self.assertTrue(any(same), (case.id, name))
                     seen.add(name)
         self.assertGreater(len(seen), 20, seen)
+
+    # rows: how many causes are computed for advantages and for the loss, and the known mistakes among those of the loss
+    LEAST = (
+        ("grpo", 53, 66, "CLIP-01 CLIP-02a KL-01 KL-02 KL-04 KL-05 MASK-02 MASK-05 MASK-12 NORM-05a NORM-07a NORM-13 RATIO-01 RATIO-06"),
+        ("gspo", 53, 63, "CLIP-01 CLIP-02a GSPO-09 MASK-02 MASK-05 MASK-12 NORM-05a NORM-13 NORM-24a RATIO-01 RATIO-06"),
+        ("dapo", 53, 48, "CLIP-01 CLIP-02a MASK-02 MASK-05 MASK-12 NORM-05a RATIO-01 RATIO-06"),
+        ("cispo", 53, 38, "CISPO-01 CISPO-03a MASK-02 MASK-05 MASK-12 NORM-05a RATIO-01 RATIO-06 TIS-02"),
+        ("ppo-dual-clip", 21, 53, "CLIP-01 CLIP-02 CLIP-02a MASK-02 MASK-05 MASK-12 NORM-05a NORM-07 NORM-13 NORM-17a RATIO-01 RATIO-06"),
+        ("reinforce", 22, 30, "MASK-02 MASK-05 MASK-12 NORM-01 NORM-05a RATIO-01 RATIO-06"),
+        ("dr-grpo", 22, 50, "CLIP-01 CLIP-02a MASK-02 MASK-05 NORM-05a NORM-16 NORM-17 RATIO-01 RATIO-06"),
+    )
+
+    def test_no_cause_is_lost(self):
+        known = pages.mistakes()
+        for row, advantage, loss, names in self.LEAST:
+            usual = cases(row, without=self.USUAL[:-1])
+            found = {stage: {name for case in usual for name, _ in computed(case, stage)} for stage in ("advantage", "loss")}
+            self.assertGreaterEqual(len(found["advantage"]), advantage, row)
+            self.assertGreaterEqual(len(found["loss"]), loss, row)
+            self.assertEqual({name for name in found["loss"] if name in known}, set(names.split()), row)
+
+    def test_every_aggregation_whose_coefficients_are_of_responses(self):
+        """The terms times the coefficients are the loss, in most cases of each kind: not where other terms have a divisor of their own."""
+        right_, of = {}, {}
+        for case in cases("*", without=self.USUAL[:-1]):
+            arrays, kind = case.numpy(), case.setting("aggregation.kind")
+            if arrays.mask.size:
+                counts = computed_loss._counts(case, arrays.mask, arrays.group)
+                drop = case.setting("aggregation.empty_sequences") == "drop"
+                weight = computed_loss.coefficients(kind, counts, float(case.setting("aggregation.constant")), drop)
+                term = computed_loss._padded(case.expect["term"], counts.width)
+                of[kind] = of.get(kind, 0) + 1
+                if weight is not None:
+                    with np.errstate(all="ignore"):
+                        apart = abs((weight[:, None] * term).sum() - float(case.expect["loss"]))
+                    right_[kind] = right_.get(kind, 0) + bool(apart <= 1e-9 * float(case.scale["loss"]))
+        none = {"seq_mean_segment_mean", "seq_mean_length_power", "token_mean_nonzero_std", "token_mean_by_sign", "seq_mean_by_sign"}
+        self.assertEqual(set(of) - set(right_), none)
+        for kind, n in right_.items():
+            self.assertGreaterEqual(n, 0.7 * of[kind] if of[kind] > 5 else 2, (kind, n, of[kind]))
 
     def test_what_is_accepted(self):
         case, answer = cases("gspo", only="gspo-ragged")[0], lambda case: looped_advantage(case, eps=1e-6)
@@ -422,6 +497,218 @@ class Computed(unittest.TestCase):
         self.assertIn("multiplied by 1", testing._check(RAGGED, near, 64, {}))
         uneven = {"loss": RAGGED.expect["loss"] * (1 + 3e-8), "dlogp": [[x * (1 + 5e-8) for x in row] for row in RAGGED.expect["dlogp"]]}
         self.assertIn("nearly right", testing._check(RAGGED, uneven, 64, {}))
+
+
+class EveryNumber(unittest.TestCase):
+    """One wrong number of any output, in the first cases that have it, fails at its place."""
+
+    FIRST = 3  # cases of each kind, function and output
+
+    @staticmethod
+    def answer_with(case, output, place, x):
+        """That output alone, right but for the number at this place."""
+        name, _, key = output.partition(".")
+        if key:
+            return {name: {key: x}}
+        if not place:
+            return {name: x}
+        keys = [int(k) for k in place[1:-1].split("][")]
+
+        def with_number(value, left):
+            return x if not left else [with_number(y, left[1:]) if k == left[0] else y for k, y in enumerate(value)]
+
+        return {name: with_number(case.expect[name], keys)}
+
+    def places(self):
+        """(case, output, place, expected, scale) of the first, the last and a middle number"""
+        seen = {}
+        for case in EVERY:
+            for output in outputs(case, right(case)):
+                of = (case.kind, case.raw.get("function"), output.name)
+                seen[of] = seen.get(of, 0) + 1
+                for k in {0, len(output.places) // 2, len(output.places) - 1} if seen[of] <= self.FIRST and len(output.places) else ():
+                    yield case, output.name, output.places[k], float(output.expected[k]), float(output.scale[k])
+
+    def test_a_wrong_number_fails_at_its_place(self):
+        tried = 0
+        for case, output, place, expected, scale in self.places():
+            for precision, eps in (("f64", 2.0**-52), ("f32", 2.0**-23)):
+                of = dataclasses.replace(case, precision=precision)
+                wrong = [math.nan, -expected, 0.5] if math.isinf(expected) else [math.nan]
+                near = []
+                if math.isfinite(expected) and (not scale > 0 or not math.isfinite(scale)):
+                    wrong += [expected + 1, math.inf, -math.inf] if not scale > 0 else [math.inf, -math.inf]
+                elif math.isfinite(expected):
+                    apart = [(share, expected + share * 64 * eps * scale) for share in (-1.1, -0.9, 0.9, 1.1)]
+                    apart = [(share, x) for share, x in apart if abs(abs(x - expected) / (64 * eps * scale) - abs(share)) < 0.05]
+                    wrong += [x for share, x in apart if abs(share) > 1 and scale > 1e-30]
+                    near = [x for share, x in apart if abs(share) < 1]
+                    wrong += [math.inf, -math.inf] if abs(expected) < 1e37 and scale < 1e37 else []
+                for x in wrong:
+                    found = compare(of, self.answer_with(case, output, place, x))
+                    self.assertEqual([(d.output, d.place) for d in found], [(output, place)], (case.id, output, place, x, expected))
+                    tried += 1
+                for x in near:
+                    self.assertEqual(compare(of, self.answer_with(case, output, place, x)), [], (case.id, output, place, x, expected))
+        self.assertGreater(tried, 5000)
+
+    def test_the_tolerance_counts(self):
+        for tolerance in (1, 64, 1000):
+            loss = [RAGGED.expect["loss"] + share * tolerance * 2**-52 * RAGGED.scale["loss"] for share in (0.5, 1.5)]
+            self.assertEqual([len(compare(RAGGED, x, tolerance)) for x in loss], [0, 1])
+            [wrong] = compare(RAGGED, loss[1], tolerance)
+            self.assertEqual((wrong.found, wrong.expected), (loss[1], RAGGED.expect["loss"]))
+            self.assertAlmostEqual(wrong.allowed / (tolerance * 2**-52 * RAGGED.scale["loss"]), 1)
+
+    def test_another_shape_is_refused(self):
+        done = set()
+        for case in EVERY:
+            for name, value in case.expect.items():
+                if (case.kind, case.raw.get("function"), name) in done or not isinstance(value, list) or not value:
+                    continue
+                done.add((case.kind, case.raw.get("function"), name))
+                with self.assertRaises((ValueError, TypeError), msg=(case.id, name)):
+                    compare(case, {name: value[:-1]})
+                with self.assertRaises((ValueError, TypeError), msg=(case.id, name)):
+                    compare(case, {name: [*value, value[-1]]})
+                for other in ("none", None, {}):
+                    with self.assertRaises((ValueError, TypeError), msg=(case.id, name)):
+                        compare(case, {name: other})
+
+
+class Failed(Exception):
+    pass
+
+
+class Skipped(Exception):
+    pass
+
+
+def _fail(message, pytrace=True):
+    raise Failed(message)
+
+
+def _skip(message):
+    raise Skipped(message)
+
+
+def _parametrize(name, values, ids):
+    return lambda function: types.SimpleNamespace(
+        run=function, cases=values, ids=[ids(x) for x in values], grpo_records=function.grpo_records
+    )
+
+
+PYTEST = types.SimpleNamespace(
+    fail=_fail, skip=_skip, mark=types.SimpleNamespace(parametrize=_parametrize), hookimpl=lambda **_: lambda function: function
+)
+
+
+class Pytest(unittest.TestCase):
+    """grpo_cases and the plugin, with what they use of pytest in its place."""
+
+    def setUp(self):
+        before = sys.modules.get("pytest")
+        self.addCleanup(lambda: sys.modules.update(pytest=before) if before else sys.modules.pop("pytest"))
+        sys.modules["pytest"] = PYTEST
+
+    def of(self, answer, *names, **options):
+        return testing.grpo_cases(*(names or ("gspo",)), **options)(lambda case: answer(case))
+
+    def verdicts(self, test):
+        """case -> the message of its failure, "skipped", or "" """
+        found = {}
+        for case in test.cases:
+            found[case.id] = ""
+            try:
+                self.assertIsNone(test.run(case=case))
+            except Failed as failure:
+                found[case.id] = str(failure)
+            except Skipped:
+                found[case.id] = "skipped"
+        return found
+
+    def test_every_case_is_run(self):
+        test = self.of(right)
+        self.assertEqual(test.ids, list(GSPO))
+        self.assertEqual(set(self.verdicts(test).values()), {""})
+        self.assertEqual(list(test.grpo_records), list(GSPO))
+        wrong = self.verdicts(self.of(lambda case: {"loss": 0.123}))
+        self.assertTrue(all("loss is wrong" in text for text in wrong.values()), wrong)
+
+    def test_what_fails(self):
+        loss = lambda case: case.expect["loss"]
+        for words, answer in (
+            ("loss is wrong", lambda case: math.nan),
+            ("nothing was returned", lambda case: None),
+            ("nothing that was returned can be judged", lambda case: {"dlogits": [[[1]]]}),
+            ("no output is called", lambda case: {"lose": 1}),
+            ("rows", lambda case: {"loss": loss(case), "dlogp": case.expect["dlogp"][:-1]}),
+            ("dlogp is wrong", lambda case: {"loss": loss(case), "dlogp": [[math.nan] * n for n in case.batch["length"]]}),
+        ):
+            [text] = self.verdicts(self.of(answer, only="gspo-ragged")).values()
+            self.assertIn(words, text)
+        with self.assertRaises(ZeroDivisionError):
+            self.verdicts(self.of(lambda case: 1 / 0, only="gspo-ragged"))
+
+    def test_options(self):
+        off = lambda case: case.expect["loss"] + 100 * 2**-52 * case.scale["loss"]
+        for options, passes in (({}, False), ({"tolerance": 50}, False), ({"tolerance": 200}, True), ({"precision": "f32"}, True)):
+            self.assertEqual(set(self.verdicts(self.of(off, only="gspo-ragged", **options)).values()) == {""}, passes, options)
+        for tolerance in (0, 0.5, math.nan):
+            self.assertRaisesRegex(ValueError, "eps of the answer's scale", self.of, off, tolerance=tolerance)
+        self.assertEqual(self.of(off, "gspo", "grpo", without=("NegInf",), only="*-signs").ids, ["gspo-signs", "grpo-signs"])
+        self.assertTrue(self.of(right, "logits-token", kind="logits").cases)
+        eps = lambda case: looped_advantage(case, eps=1e-6)
+        word = "1e-6 is added to the deviation"
+        for accept, passes in (((), False), (word, True), ([word], True), (["1e-5 is added to the deviation"], False)):
+            self.assertEqual(set(self.verdicts(self.of(eps, only="gspo-ragged", accept=accept)).values()) == {""}, passes, accept)
+
+    def test_advantages_that_do_not_fit_are_skipped(self):
+        [case] = self.of(right, only="gspo-ragged", precision="f32").cases
+        self.assertEqual(case.precision, "f32")
+        test = self.of(right, only="gspo-ragged", precision="f32")
+        for x, fits in ((1e300, False), (1e-60, False), (-1e39, False), (1e30, True), (0.0, True)):
+            advantage = [[x] * n for n in case.batch["length"]]
+            given = dataclasses.replace(case, raw={**case.raw, "batch": {**case.raw["batch"], "advantage": advantage}})
+            self.assertEqual(given.fits(), fits, x)
+            self.assertTrue(dataclasses.replace(given, precision="f64").fits())
+            self.assertEqual(self.verdicts(types.SimpleNamespace(run=test.run, cases=[given])), {case.id: "" if fits else "skipped"})
+
+    def summary(self, answer, *nodes):
+        """The lines below all tests, of one test with these names of its cases"""
+        plugin = importlib.import_module("grpo_conformance.plugin")
+        test, reports, lines = self.of(answer), [], []
+        for node, id_ in nodes:
+            case = GSPO[id_]
+            try:
+                test.run(case=case)
+            except Failed:
+                pass
+            item = types.SimpleNamespace(obj=test, callspec=types.SimpleNamespace(params={"case": case}))
+            for when in ("setup", "call"):
+                reports.append(types.SimpleNamespace(nodeid=node))
+                hook = plugin.pytest_runtest_makereport(item, types.SimpleNamespace(when=when))
+                next(hook)
+                with self.assertRaises(StopIteration):
+                    hook.send(types.SimpleNamespace(get_result=lambda: reports[-1]))
+        terminal = types.SimpleNamespace(stats={"any": reports}, section=lines.append, line=lines.append)
+        plugin.pytest_terminal_summary(terminal)
+        return lines
+
+    def test_the_summary(self):
+        names = ["gspo-ragged", "gspo-square", "gspo-holes", "gspo-uneven"]
+        turned = lambda case: (-case.expect["loss"], [[-x for x in row] for row in case.expect["dlogp"]])
+        mistaken = lambda case: turned(case) if case.id in names else right(case)
+        nodes = [(f"a.py::test_loss[{id_}]", id_) for id_ in (*names, "gspo-signs")]
+        lines = self.summary(mistaken, *nodes)
+        self.assertEqual(lines[0], "why the cases fail")
+        self.assertEqual(lines[1], "a.py::test_loss: 4 of 5 cases fail")
+        self.assertIn("explains 4 of them", " ".join(" ".join(lines).split()))
+        self.assertEqual(self.summary(right, *nodes), [])
+        of_two = ("a.py::test_loss[cpu-gspo-signs]", "gspo-signs"), ("a.py::test_loss[gspo-ragged-cpu]", "gspo-ragged")
+        nameless = self.summary(lambda case: 0.123, *of_two)
+        self.assertEqual([line for line in nameless if "[" in line], ["a.py::test_loss[cpu]: 2 of 2 cases fail"])
+        self.assertIn("./conform -- python3 my_adapter.py", " ".join(" ".join(nameless).split()))
 
 
 @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not here")

@@ -16,8 +16,8 @@ typedef struct {
 } source;
 
 static source sources[] = {
-    { "cuts", STAGE_LOSS, computed_split_count, computed_split_named, computed_split, 7000, 0 },
-    { "logits and hidden states", STAGE_LOGITS, computed_rows_count, computed_rows_named, computed_rows, 2000, 0 },
+    { "cuts", STAGE_LOSS, computed_split_count, computed_split_named, computed_split, 7490, 0 },
+    { "logits and hidden states", STAGE_LOGITS, computed_rows_count, computed_rows_named, computed_rows, 2780, 0 },
 };
 
 static source *source_of(case_kind kind) {

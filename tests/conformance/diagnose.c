@@ -49,7 +49,7 @@ int diagnostician_is_fragile(const test_case *c) {
 /* `order`: the outputs in the order in which they are computed, so that the first wrong one can be found */
 static void put_wrong_outputs(item *it, const mismatch *wrong) {
     static const output_kind order[N_OUTPUTS] = { OUT_ADVANTAGE, OUT_DYNAMIC_SAMPLING, OUT_TERM, OUT_LOSS, OUT_DLOGP, OUT_DENTROPY,
-        OUT_DLOG_Z, OUT_REPORT, OUT_LOGP, OUT_ENTROPY, OUT_ROW_LOSS, OUT_DLOGITS, OUT_DHIDDEN, OUT_DWEIGHT, OUT_CALL,
+        OUT_DDIVERGENCE_REF, OUT_DLOG_Z, OUT_REPORT, OUT_LOGP, OUT_ENTROPY, OUT_ROW_LOSS, OUT_DLOGITS, OUT_DHIDDEN, OUT_DWEIGHT, OUT_CALL,
         (output_kind)(OUT_LIST + CASE_SLICE_TOKENS), (output_kind)(OUT_LIST + CASE_SLICE_LOG_RATIO),
         (output_kind)(OUT_LIST + CASE_PART_TOKENS), (output_kind)(OUT_LIST + CASE_PART_SEQUENCES),
         (output_kind)(OUT_LIST + CASE_PART_GROUPS), (output_kind)(OUT_LIST + CASE_PART_SUM), (output_kind)(OUT_LIST + CASE_PART_LOSS) };
@@ -256,7 +256,7 @@ static saying compare_half(const diagnostician *d, const item *it, const answer 
     answer right = answer_expected(it->c), mixed = *a;
     judge_match match;
     for (int k = 0; k < N_OUTPUTS; k++) {
-        const int of_loss = k == OUT_DLOGP || k == OUT_DENTROPY || k == OUT_DLOG_Z;
+        const int of_loss = k == OUT_DLOGP || k == OUT_DENTROPY || k == OUT_DDIVERGENCE_REF || k == OUT_DLOG_Z;
         const int gradient = of_loss || k == OUT_DLOGITS || k == OUT_DHIDDEN || k == OUT_DWEIGHT;
         if (half != WHOLE && gradient == (half == VALUE_ONLY)) mixed.of[k] = right.of[k];
     }

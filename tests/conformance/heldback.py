@@ -6,6 +6,7 @@
 two answers have to agree to 1e-12 of the largest number of the output; what one program skips or leaves out is not compared.
 """
 import json
+import math
 import os
 import random
 import struct
@@ -67,8 +68,11 @@ def flat(x):
 
 
 def distance(x, y):
-    """The largest difference of two outputs, relative to the largest number in them."""
+    """The largest difference of two outputs, relative to the largest number in them; infinite where one has other infinities, a NaN, or
+    another number of numbers."""
     x, y = flat(x), flat(y)
+    if len(x) != len(y) or not all(map(math.isfinite, x + y)):
+        return 0.0 if x == y else math.inf
     largest = max(map(abs, x + y), default=0)
     return max((abs(p - q) for p, q in zip(x, y)), default=0) / largest if largest else 0.0
 
@@ -84,6 +88,9 @@ def main(arguments):
             counts["skipped"] += 1
             continue
         apart = {key: distance(results[0][key], results[1][key]) for key in ("advantage", "loss", "dlogp") if key in results[0] and key in results[1]}
+        if not apart:
+            counts["skipped"] += 1
+            continue
         for key, d in apart.items():
             worst[row, key] = max(worst.get((row, key), 0), d)
         counts["agree" if all(d <= AGREE for d in apart.values()) else "differ"] += 1

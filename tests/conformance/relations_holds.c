@@ -144,7 +144,7 @@ static int reads_log_probability(const cJSON *q) {
 }
 
 int holds_for_differences(const cJSON *q) {
-    const int advantage = is(q, "advantage.token_baseline", "optimal") ? 0 : OF_ADVANTAGE;
+    const int advantage = is(q, "advantage.token_baseline", "optimal optimal_shared") ? 0 : OF_ADVANTAGE;
     if (!is_objective(q)) return 0;
     return advantage | (reads_probabilities(q) ? 0 : reads_log_probability(q) ? OF_GRADIENT : OF_LOSS);
 }

@@ -66,7 +66,7 @@ protocol.serve("detached", "1", {{"f64": np.float64}}, ["loss", "dlogp"], numpy_
 ROUNDING = "rounding of a long sum: errors below 1e-11"
 ROWS = "What the settings of the failing rows are based on:"
 FRAGILE = r"for example \S*-(extreme|neginf|nan|offset)"
-EXAMPLE_OF_CLIP = r"1\. \d+ cases: CLIP-01, in the gradient only.*\n.*\n   for example (?!\S*-(extreme|neginf))"
+EXAMPLE_OF_CLIP = r"1\. \d+ cases: CLIP-01, in the gradient only.*\n.* \(in the gradient only\); right: .*\n   for example (?!\S*-(extreme|neginf))"
 # a name, the program (its source, the arguments of ADAPTER_C, or None: one that does not start), options of conform, patterns that the
 # output must have, patterns that it must not have
 TABLE = (

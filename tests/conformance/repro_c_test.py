@@ -83,9 +83,20 @@ def compiles(folder, rows, case, mistake):
     return "NAN" in done.stdout and all(x == 1 for x in found.values())
 
 
+def infinite(folder):
+    """Where an infinite loss is right, no finite one is, nor the other infinity or NaN."""
+    tampered = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tampered.py")
+    program = [sys.executable, tampered, "if case: reply['result'] = {'loss': 5}"]
+    text = written("gspo-extreme-*", "gspo-extreme-800-bad", *program, ADAPTER).stdout
+    found = [run(folder, compilers()[0], text.replace(EMPTY, EMPTY + f"    found->loss[0] = {x};\n"))
+             for x in ("5", "-INFINITY", "NAN", "INFINITY")]
+    print(f"an infinite loss: exit statuses {found}")
+    return found == [1, 1, 1, 0]
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        good = [check(folder, *case) for case in CASES] + [compiles(folder, *INFINITE)]
+        good = [check(folder, *case) for case in CASES] + [compiles(folder, *INFINITE), infinite(folder)]
     good.append(written("gspo-*", "gspo-signs", ADAPTER).returncode == 2)  # nothing is wrong with it
     good.append(subprocess.run([CONFORM, "--format", "c", "--", ADAPTER], stderr=subprocess.DEVNULL).returncode == 2)  # without --repro
     sys.exit(not all(good))

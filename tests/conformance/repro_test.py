@@ -78,6 +78,17 @@ def check(folder, rows, case, mistake, words, wrong, right):
     return ok
 
 
+def check_infinite(folder):
+    """Where an infinite loss is right, no finite one is, nor the other infinity or NaN."""
+    tampered = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tampered.py")
+    program = [sys.executable, tampered, "if case: reply['result'] = {'loss': 5}"]
+    text = written("gspo-extreme-*", "gspo-extreme-800-bad", *program, ADAPTER).stdout
+    found = [passes(folder, text.replace("    raise NotImplementedError\n", f"    return {{'loss': torch.tensor(float('{x}'))}}\n"))
+             for x in ("5", "-inf", "nan", "inf")]
+    print(f"an infinite loss: {found}")
+    return found == [False, False, False, True]
+
+
 def check_cut():
     """For a case cut into parts the pytest has the cut; --format c is refused."""
     case, mistake = "partition-micro-halves-dapo", ("--set", "surrogate.eps_high=0.01")
@@ -92,7 +103,7 @@ def check_cut():
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        good = [check(folder, *case) for case in CASES]
+        good = [check(folder, *case) for case in CASES] + [check_infinite(folder)]
     good.append(check_cut())
     good.append(written("gspo-*", "gspo-signs", ADAPTER).returncode == 2)  # nothing is wrong with it
     good.append(written("gspo-*", "gspo-sign", ADAPTER).returncode == 2)  # there is no such case

@@ -137,9 +137,9 @@ def differs(name, ours, theirs):
     for what, x, y in (("advantage", flat(ours["advantage"]), flat(advantage)), ("loss", [ours["loss"]], [loss]),
                        ("gradient", flat(ours["dlogp"]), flat(dlogp))):
         bound = tolerance * max(1e-2, *map(abs, x))
-        worst = max(abs(p - q) for p, q in zip(x, y))
-        if len(x) != len(y) or not worst <= bound:
-            return f"{what} apart by {worst:.3g}"
+        apart = [abs(p - q) for p, q in zip(x, y)]
+        if len(x) != len(y) or not all(d <= bound for d in apart):  # not of the largest: max() passes over a NaN
+            return f"{what} apart by {max(apart):.3g}, {len(x)} and {len(y)} numbers" + ", a NaN" * any(d != d for d in apart)
     return None
 
 

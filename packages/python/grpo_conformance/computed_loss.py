@@ -238,7 +238,8 @@ class Plain:
     cut: np.ndarray  # is a response left out because it was cut off?
     kl_weight: float = 1.0  # what the KL is multiplied by
     kl_gradient: float = 1.0
-    gradient: float = 1.0  # what the derivative by the log-ratio is multiplied by
+    gradient: float = 1.0  # what the policy's derivative is multiplied by
+    ratio_gradient: float = 1.0  # the same of what goes through the ratio, not through a log-probability beside it
     ratio_times: float = 1.0  # what the log-ratio is multiplied by
     share: Optional[np.ndarray] = None  # what the sum of a response's log-ratios is divided by
     policy: Optional[Policy] = None
@@ -265,7 +266,7 @@ class Plain:
         if of_response:
             dy = np.where(bound == y, dy, 0.0)
             dy = dy if self.by_token else np.broadcast_to((dy.sum(1) / share)[:, None], l.shape)
-        slope = np.where(free, dy, 0.0) * self.gradient * self.ratio_times + c * dl
+        slope = self.gradient * (np.where(free, dy, 0.0) * self.ratio_gradient * self.ratio_times + c * dl)
         if self.ref is not None and self.kl_coef and self.kl != "none":
             k, dk = (self.estimate or KLS[self.kl])(np.where(m, self.ref, 0.0) - l)
             x, slope = x + self.kl_weight * self.kl_coef * k, slope + c * self.kl_weight * self.kl_gradient * self.kl_coef * dk
@@ -320,7 +321,7 @@ def _kl_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
 def _ratio_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     replace = dataclasses.replace
     for gradient in (1.0, -1.0):
-        yield "the ratio is inverted: old over new", replace(p, ratio_times=-1.0, gradient=gradient)
+        yield "the ratio is inverted: old over new", replace(p, ratio_times=-1.0, ratio_gradient=gradient)
     yield "RATIO-01", replace(p, old=p.logp)
     if p.ref is not None:
         yield "RATIO-06", replace(p, old=p.ref)
