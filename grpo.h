@@ -4088,6 +4088,25 @@ static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *adva
     return GRPO_OK;
 }
 
+/* ---- what advantages depend on ------------------------------------------------------------------------------------------------------- */
+static int grpo_has_shaping_(const grpo_advantage *a) {
+    return a->entropy != GRPO_ENTROPY_NONE || a->teacher_share != 0 || a->teacher_coef != 0 || a->kl_centred_coef != 0
+        || a->marked != GRPO_MARKED_NONE || a->clamp_low != 0 || a->clamp_high != 0;
+}
+
+static int grpo_scale_is_of_batch_(grpo_scale_kind k) {
+    return k == GRPO_SCALE_TOKEN_WHITEN || k == GRPO_SCALE_BATCH_STD || k == GRPO_SCALE_BATCH_CENTRED_STD || k == GRPO_SCALE_BETA;
+}
+
+static int grpo_reweight_is_of_batch_(grpo_reweight_kind k) {
+    return k == GRPO_REWEIGHT_VALID_GROUPS || k == GRPO_REWEIGHT_NONZERO_REWARDS || k == GRPO_REWEIGHT_LENGTH_POWER;
+}
+
+static int grpo_needs_moments_(const grpo_advantage *a) {
+    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_reweight_is_of_batch_(a->reweight)
+        || a->batch_norm != GRPO_BATCH_NORM_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
+}
+
 #ifdef __GNUC__
 #pragma GCC diagnostic pop
 #endif
@@ -4393,12 +4412,6 @@ grpo_status grpo_objective_check(const grpo_objective *o) {
     if (!st) st = grpo_check_order_(o);
     if (!st) st = grpo_check_combinations_(o);
     return st ? st : grpo_check_dual_numbers_(&o->surrogate);
-}
-
-static int grpo_scale_is_of_batch_(grpo_scale_kind k) { return k == GRPO_SCALE_TOKEN_WHITEN || GRPO_AMONG_(k, GRPO_OF_BATCH_); }
-
-static int grpo_reweight_is_of_batch_(grpo_reweight_kind k) {
-    return k == GRPO_REWEIGHT_VALID_GROUPS || k == GRPO_REWEIGHT_NONZERO_REWARDS || k == GRPO_REWEIGHT_LENGTH_POWER;
 }
 
 GRPO_COLD_ grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b) {
@@ -5833,11 +5846,6 @@ GRPO_COLD_ grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_traje
 }
 
 /* ---- shaping of tokens: entropy, teacher, centred KL, marks, clamp ---- */
-static int grpo_has_shaping_(const grpo_advantage *a) {
-    return a->entropy != GRPO_ENTROPY_NONE || a->teacher_share != 0 || a->teacher_coef != 0 || a->kl_centred_coef != 0
-        || a->marked != GRPO_MARKED_NONE || a->clamp_low != 0 || a->clamp_high != 0;
-}
-
 /* adds the current group to the moments of scale beta, reweight length_power and the shaping of tokens */
 static void grpo_moments_add_group_further_(const grpo_estimator_ *e, grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
@@ -5997,11 +6005,6 @@ GRPO_COLD_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_rea
 }
 
 /* ---- statistics of the batch ------------------------------------------------------------------------------------------------------ */
-static int grpo_needs_moments_(const grpo_advantage *a) {
-    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_reweight_is_of_batch_(a->reweight)
-        || a->batch_norm != GRPO_BATCH_NORM_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
-}
-
 /* adds item `at` of the column of s to the moments */
 static void grpo_moments_add_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;

@@ -879,6 +879,8 @@ typedef struct {
 enum { GRPO_LINT_MESSAGE_SIZE = 400, GRPO_LINT_MOST = 64 };
 int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const grpo_totals *totals,
     const grpo_output *out, grpo_finding *finding, int room);
+int grpo_lint_own_moments(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const grpo_totals
+    *totals, float *alone, grpo_finding *finding);
 int grpo_lint_parts(const grpo_totals *totals, const grpo_partial *partial, const grpo_moments *moments, grpo_finding
     *finding, int room);
 const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const float
@@ -1344,6 +1346,8 @@ grpo_fault grpo_fault_of_f64(grpo_status st, const grpo_objective *obj, const gr
     *advantage);
 int grpo_lint_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage, const grpo_totals
     *totals, const grpo_output_f64 *out, grpo_finding *finding, int room);
+int grpo_lint_own_moments_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage, const
+    grpo_totals *totals, double *alone, grpo_finding *finding);
 int grpo_lint_parts_f64(const grpo_totals *totals, const grpo_partial *partial, const grpo_moments *moments, grpo_finding
     *finding, int room);
 const char *grpo_fault_message_f64(grpo_status st, const grpo_objective *obj, const grpo_batch_f64 *batch, const double

@@ -37,6 +37,7 @@
 #define grpo_fault_of grpo_fault_of_f64
 #define grpo_fault_message grpo_fault_message_f64
 #define grpo_lint grpo_lint_f64
+#define grpo_lint_own_moments grpo_lint_own_moments_f64
 #define grpo_lint_parts grpo_lint_parts_f64
 #define grpo_logits_fault_message grpo_logits_fault_message_f64
 #define grpo_finding_message grpo_finding_message_f64
@@ -114,15 +115,12 @@ typedef enum {
  *   uncentred         totals have other parts, the loss looks at the responses of a group together, and by the objective the advantages of
  *                     a group add up to 0, but in a group of two or more they do not, by a thousandth of the largest: of a group whose
  *                     other responses are in other parts, or advantages of your own
- *   own_moments       totals have other parts, and by the objective advantages depend on the whole batch (grpo_context_needs_moments); yet
- *                     they are, to the bit and not all 0, those that grpo_advantages gives this part alone.  A note if only a factor of
- *                     reweighting depends on the batch, which other parts may have too; not if the factor is 1, nor with
- *                     advantage.token_baseline.  Takes the time of grpo_advantages
  *   other_totals      totals minus this batch cannot be the counts of any batches
  *   unwritten         not 0 outside of every sequence, where the loss does not write; without totals only between sequences, and not at all
  *                     if totals count other parts, which may have written there.  Likely if one is NaN: no loss wrote it
  *   lost_gradient     out.dlogp is written, but not the array for a gradient that the loss also has: by the entropy of a bonus, or by a
  *                     divergence
+ *   own_moments       of grpo_lint_own_moments
  *   missing_part, repeated_part, pieces, not_merged, missing_moments, more_moments     of grpo_lint_parts */
 #define GRPO_LINT_RULES(X) \
     X(GRPO_LINT_REFUSED, refused, ERROR, "") \
@@ -219,6 +217,13 @@ enum { GRPO_LINT_MESSAGE_SIZE = 400,       /* size of a buffer for a message */
  * tokens, and quadratic in the number of responses if they are not stored in order. */
 int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
               const grpo_output *out, grpo_finding *finding, int room);
+
+/* for work in parts: advantages that by the objective depend on the whole batch (grpo_context_needs_moments), but are, to the bit and not
+ * all 0, those that grpo_advantages gives this part alone, where totals have other parts.  Returns 1 and writes the finding, or 0.  A note
+ * if only a factor of reweighting depends on the batch, which other parts may have too; not if the factor is 1.
+ * alone (n_tokens): working memory, no array of the batch, not advantage.  Takes the time of grpo_advantages, once or twice */
+int grpo_lint_own_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                          grpo_real *alone, grpo_finding *finding);
 
 /* for work in parts, after the last part has been evaluated and, if totals are of all ranks, the partials of all ranks merged: checks that
  * every part has been counted and evaluated once.  partial and totals must have the same numbers of tokens, and of sequences and groups
@@ -1246,51 +1251,6 @@ static void grpo_lint_uncentred_(grpo_lint_ *l, const grpo_totals *totals) {
     }
 }
 
-/* ---- advantages of the moments of a part ---- */
-/* 1 if response i has the advantages that the estimator gives it, as grpo_credit_response_ writes them; *any: 1 if one is not 0 */
-static int grpo_has_its_advantages_(const grpo_lint_ *l, const grpo_estimator_ *e, int64_t i, int *any) {
-    const grpo_advantage *a = &e->obj->advantage;
-    grpo_shaping_ shaping = grpo_shaping_of_(e, i);
-    grpo_trajectory_ s = grpo_trajectory_of_(e, i);
-    grpo_credited_ G = s.G;
-    for (int64_t t = grpo_end_of_(l->b, i) - 1; t >= l->b->offset[i]; t--) {
-        double A;
-        if (!grpo_is_unmasked_(l->b, t)) continue;
-        if (a->credit != GRPO_CREDIT_OUTCOME) G = grpo_credit_at_(e, &s, t);
-        const int cut = s.tail > 0 && s.seen++ < s.tail;
-        A = cut ? 0 : grpo_credited_value_(G);
-        if (a->scale == GRPO_SCALE_TOKEN_WHITEN && !cut)
-            A = grpo_batch_normalised_(e, A, grpo_deviation(e->batch_variance, a->eps, a->eps_place));
-        if (a->batch_norm == GRPO_BATCH_NORM_TOKENS && !cut) A = grpo_batch_normalised_(e, A, sqrt(e->batch_variance + a->batch_norm_eps));
-        if (a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS) A = grpo_over_mean_abs_(e, A);
-        if (grpo_has_shaping_(a)) A = grpo_shape_token_(e, &shaping, t, A);
-        if ((grpo_real)A != l->advantage[t]) return 0;
-        *any |= A != 0;
-    }
-    return 1;
-}
-
-static void grpo_lint_own_moments_(grpo_lint_ *l, const grpo_totals *totals) {
-    const grpo_advantage *a = &l->obj->advantage;
-    grpo_advantage rest = *a;
-    grpo_estimator_ e;
-    grpo_finding x;
-    int any = 0;
-    if (!l->advantage || !grpo_have_other_parts_(l, totals) || !grpo_needs_moments_(a)) return;
-    if (a->token_baseline != GRPO_TOKEN_BASELINE_NONE || grpo_estimator_start_(&e, l->obj, l->b)) return;
-    rest.reweight = GRPO_REWEIGHT_NONE;
-    grpo_take_own_moments_(&e);
-    if (!grpo_needs_moments_(&rest) && e.gain == 1) return;
-    for (int64_t g = 0; g < l->b->n_groups; g++) {
-        grpo_take_group_(&e, g);
-        for (int64_t i = e.begin; i < e.end; i++) if (!grpo_has_its_advantages_(l, &e, i, &any)) return;
-    }
-    if (!any) return;
-    x = grpo_finding_at_(l, GRPO_LINT_OWN_MOMENTS, GRPO_AT_advantage_, 0, -1, 1);
-    if (!grpo_needs_moments_(&rest)) x.level = GRPO_LINT_NOTE;
-    grpo_keep_finding_(l, &x);
-}
-
 static void grpo_lint_cut_group_(grpo_lint_ *l, const grpo_totals *totals) {
     const grpo_batch *b = l->b;
     const int64_t n = b->n_groups, *begin = b->group_begin;
@@ -1318,6 +1278,37 @@ static void grpo_find_count_(grpo_lint_ *l, grpo_lint_rule rule, int what, const
     grpo_fault_value_(&x.at, (double)count);
     grpo_fault_other_(&x.at, (double)of_totals);
     grpo_keep_finding_(l, &x);
+}
+
+/* 1 if the two arrays are equal at every unmasked token; *any: 1 if one of these is not 0 */
+static int grpo_are_same_advantages_(const grpo_batch *b, const grpo_real *x, const grpo_real *y, int *any) {
+    grpo_index_ at = grpo_before_tokens_(b);
+    int64_t t;
+    while ((t = grpo_next_token_(b, &at)) >= 0) {
+        if (x[t] != y[t]) return 0;
+        *any |= x[t] != 0;
+    }
+    return 1;
+}
+
+int grpo_lint_own_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                          grpo_real *alone, grpo_finding *finding) {
+    grpo_objective rest = *obj;
+    grpo_lint_ l;
+    grpo_finding x;
+    int any = 0, only_factor;
+    memset(&l, 0, sizeof l);
+    l.b = batch; l.obj = obj;
+    rest.advantage.reweight = GRPO_REWEIGHT_NONE;
+    only_factor = !grpo_needs_moments_(&rest.advantage);
+    if (!advantage || !grpo_needs_moments_(&obj->advantage) || grpo_advantages(obj, batch, alone)) return 0;
+    if (!totals || batch->n_groups == 0 || totals->sequences <= batch->group_begin[batch->n_groups] - batch->group_begin[0]) return 0;
+    if (!grpo_are_same_advantages_(batch, alone, advantage, &any) || !any) return 0;
+    if (only_factor && (grpo_advantages(&rest, batch, alone) || grpo_are_same_advantages_(batch, alone, advantage, &any))) return 0;
+    x = grpo_finding_at_(&l, GRPO_LINT_OWN_MOMENTS, GRPO_AT_advantage_, 0, -1, 1);
+    if (only_factor) x.level = GRPO_LINT_NOTE;
+    *finding = x;
+    return 1;
 }
 
 int grpo_lint_parts(const grpo_totals *totals, const grpo_partial *partial, const grpo_moments *moments, grpo_finding *finding, int room) {
@@ -1377,7 +1368,6 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     grpo_lint_cut_group_(&l, totals);
     grpo_lint_lone_(&l, totals);
     grpo_lint_uncentred_(&l, totals);
-    if (!st) grpo_lint_own_moments_(&l, totals);
     bytes = grpo_lint_mask_bytes_(&l);
     grpo_lint_flags_(&l, bytes);
     if (!grpo_lint_tokens_(&l)) return l.count;

@@ -57,8 +57,13 @@ static void setup_make(setup *s) {
     for (int part = 0; part < 2; part++) check(!grpo_totals_add(&s->obj, &s->b, s->A, &s->totals), "totals of two parts");
 }
 
+/* grpo_lint and, if it has no error, grpo_lint_own_moments */
 static int lint(const setup *s, grpo_finding *finding) {
-    return grpo_lint(&s->obj, &s->b, s->advantage, s->no_totals ? NULL : &s->totals, &s->out, finding, GRPO_LINT_MOST);
+    static grpo_real alone[sizeof s->A / sizeof *s->A];
+    const grpo_totals *totals = s->no_totals ? NULL : &s->totals;
+    const int n = grpo_lint(&s->obj, &s->b, s->advantage, totals, &s->out, finding, GRPO_LINT_MOST);
+    if (n > 0 && finding[0].level == GRPO_LINT_ERROR) return n;
+    return n + grpo_lint_own_moments(&s->obj, &s->b, s->advantage, totals, alone, &finding[n]);
 }
 
 /* ---- rules --------------------------------------------------------------------------------------------------------------------------- */
@@ -1130,7 +1135,6 @@ static int check_quiet(const char *what, const grpo_objective *obj, const grpo_b
         alarms++;
         if (finding[k].rule == GRPO_LINT_GROUP_OF_ONE && is_all_alone(obj, b)) continue;
         if (finding[k].rule == GRPO_LINT_NONE_COUNT && counted_tokens(obj, b, advantage) <= 0) continue;
-        if (finding[k].rule == GRPO_LINT_OWN_MOMENTS && grpo_context_needs_moments(obj)) continue;   /* totals count this batch twice */
         check(finding[k].rule == GRPO_LINT_NO_TOKENS, "%s: %s", what, grpo_finding_message(&finding[k], text, sizeof text));
     }
     free(out.scratch);
@@ -1232,10 +1236,9 @@ static void random_objective_of_rewards(rng *r, grpo_objective *obj) {
 static int check_moments(const grpo_objective *obj, const grpo_batch *b, const grpo_real *whole) {
     const grpo_advantage *a = &obj->advantage;
     const int of_factor = a->reweight == GRPO_REWEIGHT_VALID_GROUPS || a->reweight == GRPO_REWEIGHT_NONZERO_REWARDS
-        || a->reweight == GRPO_REWEIGHT_LENGTH_POWER, examined = a->token_baseline == GRPO_TOKEN_BASELINE_NONE && !of_factor;
-    grpo_finding finding[GRPO_LINT_MOST];
-    grpo_real *own = (grpo_real *)test_alloc(b->n_tokens, sizeof *own);
-    grpo_output out = output_with_scratch(obj, b);
+        || a->reweight == GRPO_REWEIGHT_LENGTH_POWER;
+    grpo_finding finding;
+    grpo_real *own = (grpo_real *)test_alloc(b->n_tokens, sizeof *own), *alone = (grpo_real *)test_alloc(b->n_tokens, sizeof *alone);
     grpo_batch part = *b;
     grpo_totals totals;
     int differ = 0, any = 0, found = 0;
@@ -1244,14 +1247,13 @@ static int check_moments(const grpo_objective *obj, const grpo_batch *b, const g
     if (!grpo_totals_add(obj, b, whole, &totals) && !grpo_advantages(obj, &part, own)) {
         for (int64_t i = part.group_begin[0]; i < part.group_begin[part.n_groups]; i++)
             for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) { differ |= own[t] != whole[t]; any |= own[t] != 0; }
-        if (differ) check(!found_in(finding, grpo_lint(obj, &part, whole, &totals, &out, finding, GRPO_LINT_MOST), GRPO_LINT_OWN_MOMENTS),
-                          "advantages of the moments of all parts");
-        found = found_in(finding, grpo_lint(obj, &part, own, &totals, &out, finding, GRPO_LINT_MOST), GRPO_LINT_OWN_MOMENTS) != NULL;
-        check(!found || grpo_context_needs_moments(obj), "advantages that need no moments");
-        if (differ && any && examined && finding[0].level != GRPO_LINT_ERROR) check(found, "advantages of the moments of one part");
+        if (differ) check(!grpo_lint_own_moments(obj, &part, whole, &totals, alone, &finding), "advantages of the moments of all parts");
+        found = grpo_lint_own_moments(obj, &part, own, &totals, alone, &finding);
+        check(!found || (finding.rule == GRPO_LINT_OWN_MOMENTS && grpo_context_needs_moments(obj)), "advantages that need no moments");
+        if (differ && any && !of_factor) check(found, "advantages of the moments of one part");
     }
-    free(out.scratch);
     free(own);
+    free(alone);
     return differ ? 1 + found : 0;
 }
 
