@@ -73,13 +73,13 @@ rm -f "$build"/*.verdict
 double= float=_f32 of=4
 [ -z "$seconds" ] || of=7
 (
-    fuzz fuzz_objective$double 3500 batches -max_len=2048
+    fuzz fuzz_objective$double 2400 batches -max_len=2048
     [ -z "$seconds" ] || fuzz fuzz_objective$float 0 batches -max_len=2048
 ) &
-fuzz fuzz_advantages$float 11000 batches -max_len=2048
-fuzz fuzz_lint$float 1500 batches -max_len=2048
+fuzz fuzz_advantages$float 7500 batches -max_len=2048
+fuzz fuzz_lint$float 1000 batches -max_len=2048
 [ -z "$seconds" ] || for harness in fuzz_advantages fuzz_lint; do fuzz $harness$double 0 batches -max_len=2048; done
-fuzz fuzz_json 35000 json -max_len=8192 -dict=fuzz/json.dict
+fuzz fuzz_json 24000 json -max_len=8192 -dict=fuzz/json.dict
 wait
 passed=$(cat "$build"/*.verdict | grep -c '^ok$')
 failed=$((of - passed))

@@ -19,37 +19,37 @@ begin=$(date +%s)
 
 usual() { # usual seconds of each step on two cores, with another step running in parallel
     cat <<'END'
-60 every compiler, standard and element type
-59 the bits of every row
-43 sizes, compile time and lines within bounds
-280 gcc
-180 clang, address and undefined sanitizers
-150 vectors regenerate to the same bytes
-45 the oracle checks itself
-20 vectors obey their schema
+75 every compiler, standard and element type
+80 the bits of every row
+17 sizes, compile time and lines within bounds
+350 gcc
+160 clang, address and undefined sanitizers
+136 vectors regenerate to the same bytes
+36 the oracle checks itself
+36 vectors obey their schema
 1 the oracle knows no header
-40 CONTRIBUTING.md, done
-4 the vectors, read in other languages
+100 CONTRIBUTING.md, done
+5 the vectors, read in other languages
 1 they are what the README shows
 1 tables of objectives and of the catalogue
 1 links and tables of the pages
-10 the pictures are of these numbers
-30 the explorer shows the library's numbers
-12 results of programs as a site
+4 the pictures are of these numbers
+74 the explorer shows the library's numbers
+6 results of programs as a site
 1 every setting of every row has a source
-3 configurations of frameworks translate
+5 configurations of frameworks translate
 2 case ids keep their meaning
-25 the Python package reads the vectors
-14 ports in Python conform
-20 ways of embedding
-10 from other languages
-60 kernels for GPUs, without one
-28 no function needs more than 32 KB of stack
+64 the Python package reads the vectors
+15 ports in Python conform
+26 ways of embedding
+31 from other languages
+122 kernels for GPUs, without one
+31 no function needs more than 32 KB of stack
 5 quickstart's rollouts regenerate
-12 the trainer runs every row
-60 README, as written
-58 fuzzing
-35 policies learn with grpo, dapo, gspo, cispo, rloo
+10 the trainer runs every row
+74 README, as written
+65 fuzzing
+50 policies learn with grpo, dapo, gspo, cispo, rloo
 END
 }
 
