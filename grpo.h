@@ -1750,6 +1750,11 @@ GRPO_FN grpo_dd grpo_sqrt_twice_(grpo_dd x) {                          /* x >= 0
     return grpo_two_sum(s.hi, grpo_dd_minus_(x, grpo_two_prod(s.hi, s.hi)).hi / (2 * s.hi));
 }
 
+/* sets of choices: a bit for each */
+#define GRPO_IS_(choice) (UINT64_C(1) << (choice))
+#define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
+#define GRPO_AMONG_(choice, set) ((int)((set) >> ((unsigned)(choice) & 63) & 1))      /* & 63: the choice may be invalid */
+
 #ifdef __GNUC__
 #pragma GCC diagnostic pop
 #endif
@@ -1798,16 +1803,13 @@ static int grpo_has_rollout_weights_(const grpo_weight *w) {
     return w->rollout_is != GRPO_ROLLOUT_IS_NONE || w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0;
 }
 
-/* sets of choices: a bit for each */
-#define GRPO_IS_(choice) (UINT64_C(1) << (choice))
-#define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
+/* sets of choices */
 #define GRPO_STEPS_ (GRPO_IS_(GRPO_CREDIT_STEP) | GRPO_IS_(GRPO_CREDIT_STEP_OWN) | GRPO_IS_(GRPO_CREDIT_EPISODE_STEP) \
                      | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
 /* the surrogates that read surrogate.bounds; the bounds of the others are fixed */
 #define GRPO_CLIPS_ (GRPO_IS_(GRPO_SURROGATE_PPO_CLIP) | GRPO_IS_(GRPO_SURROGATE_DUAL_CLIP) | GRPO_IS_(GRPO_SURROGATE_GPPO))
 /* the levels that clip the tokens' log-ratios before they are pooled (GMPO) */
 #define GRPO_CLIPS_TOKENS_ (GRPO_IS_(GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN) | GRPO_IS_(GRPO_LEVEL_SEQUENCE_POWER_MEAN))
-#define GRPO_AMONG_(choice, set) ((int)((set) >> ((unsigned)(choice) & 63) & 1))      /* & 63: the choice may be invalid */
 
 static int grpo_credits_steps_(const grpo_advantage *a) { return GRPO_AMONG_(a->credit, GRPO_STEPS_); }
 
@@ -4094,8 +4096,10 @@ static int grpo_has_shaping_(const grpo_advantage *a) {
         || a->marked != GRPO_MARKED_NONE || a->clamp_low != 0 || a->clamp_high != 0;
 }
 
+/* the scales that are statistics of the batch's items, or of its prompts */
+#define GRPO_OF_BATCH_ (GRPO_IS_(GRPO_SCALE_BATCH_STD) | GRPO_IS_(GRPO_SCALE_BATCH_CENTRED_STD) | GRPO_IS_(GRPO_SCALE_BETA))
 static int grpo_scale_is_of_batch_(grpo_scale_kind k) {
-    return k == GRPO_SCALE_TOKEN_WHITEN || k == GRPO_SCALE_BATCH_STD || k == GRPO_SCALE_BATCH_CENTRED_STD || k == GRPO_SCALE_BETA;
+    return k == GRPO_SCALE_TOKEN_WHITEN || GRPO_AMONG_(k, GRPO_OF_BATCH_);
 }
 
 static int grpo_reweight_is_of_batch_(grpo_reweight_kind k) {
@@ -4287,8 +4291,6 @@ GRPO_COLD_ grpo_status grpo_check_order_(const grpo_objective *o) {
     return GRPO_OK;
 }
 
-/* the scales that are statistics of the batch's items, or of its prompts */
-#define GRPO_OF_BATCH_ (GRPO_IS_(GRPO_SCALE_BATCH_STD) | GRPO_IS_(GRPO_SCALE_BATCH_CENTRED_STD) | GRPO_IS_(GRPO_SCALE_BETA))
 #define GRPO_TAILS_ (GRPO_IS_(GRPO_CREDIT_RETURN) | GRPO_IS_(GRPO_CREDIT_GAE) | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
 /* rewards each: no axis 1, and only what acts on one column at a time */
 #define GRPO_COLUMN_SCALES_ (GRPO_IS_(GRPO_SCALE_NONE) | GRPO_IS_(GRPO_SCALE_GROUP_STD) | GRPO_IS_(GRPO_SCALE_GROUP_MEAN) \

@@ -350,6 +350,10 @@ static void all_moments(setup *s) {
     s->reward[0] = 1;
     check(!grpo_moments_add(&s->obj, &s->b, &m) && !grpo_advantages_with_moments(&s->obj, &s->b, &m, s->A), "of both parts");
 }
+static void own_zero(setup *s) {                                            /* nothing to learn, whatever the moments */
+    for (size_t i = 0; i < sizeof s->reward / sizeof *s->reward; i++) s->reward[i] = 1;
+    own_moments(s);
+}
 static void own_moments_whole(setup *s) { own_moments(s); own_totals(s); }
 static void own_whitening(setup *s) {
     check(!grpo_objective_named("reinforce++", &s->obj), "reinforce++");
@@ -490,6 +494,7 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(UNCENTRED), uncentred, uncentred_shifted, NULL },
     { RULE(UNCENTRED), uncentred, centred_nearly, NULL },
     { RULE(OWN_MOMENTS), own_moments, own_moments_whole, NULL },
+    { RULE(OWN_MOMENTS), own_moments, own_zero, NULL },
     { RULE(OWN_MOMENTS), own_whitening, own_whitening_but_one, "likely mistake: advantage is that of this part alone, ..." },
     { RULE(OWN_MOMENTS), own_factor, factor_one, "note: advantage is that of this part alone, ..." },
     { RULE(GROUP_OF_ONE), one, lone, NULL },
