@@ -396,14 +396,14 @@ GRPO_FN grpo_kl_term grpo_k3_(grpo_dd m) {
 }
 
 /* KL estimator and its derivative with respect to log p, from D = log p - log q */
-GRPO_FN grpo_kl_term grpo_kl_estimate(grpo_kl_kind kind, grpo_dd D) {
+GRPO_FN grpo_kl_term grpo_kl_estimate(grpo_kl_kind kind, grpo_dd diff) {
     grpo_kl_term k = { 0, 0 };
     switch (kind) {
     case GRPO_KL_NONE: case GRPO_KL_EXTERNAL: break;
-    case GRPO_KL_K1:   k.value = D.hi;                      k.derivative = 1; break;
-    case GRPO_KL_K2:   k.value = 0.5 * D.hi * D.hi;         k.derivative = D.hi; break;
-    case GRPO_KL_K3:   return grpo_k3_(grpo_dd_negative(D));
-    case GRPO_KL_ABS:  k.value = fabs(D.hi);                k.derivative = D.hi > 0 ? 1 : D.hi < 0 ? -1 : 0; break;
+    case GRPO_KL_K1:   k.value = diff.hi;                      k.derivative = 1; break;
+    case GRPO_KL_K2:   k.value = 0.5 * diff.hi * diff.hi;         k.derivative = diff.hi; break;
+    case GRPO_KL_K3:   return grpo_k3_(grpo_dd_negative(diff));
+    case GRPO_KL_ABS:  k.value = fabs(diff.hi);                k.derivative = diff.hi > 0 ? 1 : diff.hi < 0 ? -1 : 0; break;
     }
     return k;
 }
@@ -707,92 +707,99 @@ GRPO_FORCE_INLINE_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int
 /* id, name, a function of one TOKEN or of a GROUP, arrays it needs besides those of its ratio, numbers it reads and their domains (besides
  * the domains of the field table), the term as an expression, what it is */
 #define GRPO_SURROGATE_CHOICES(X) \
-    X(GRPO_SURROGATE_REINFORCE, reinforce, TOKEN, 0, NOTHING, grpo_reinforce(advantage, logp), "-A l (Williams 1992)") \
-    X(GRPO_SURROGATE_RATIO, ratio, TOKEN, 0, NOTHING, grpo_ratio_term(w, advantage), "-w A") \
-    X(GRPO_SURROGATE_PPO_CLIP, ppo_clip, TOKEN, 0, NOTHING, grpo_ppo_clip(w, advantage, range), \
+    X(GRPO_SURROGATE_REINFORCE, reinforce, TOKEN, 0, GRPO_READS_NOTHING_, grpo_reinforce(advantage, logp), "-A l (Williams 1992)") \
+    X(GRPO_SURROGATE_RATIO, ratio, TOKEN, 0, GRPO_READS_NOTHING_, grpo_ratio_term(w, advantage), "-w A") \
+    X(GRPO_SURROGATE_PPO_CLIP, ppo_clip, TOKEN, 0, GRPO_READS_NOTHING_, grpo_ppo_clip(w, advantage, range), \
       "max(-w A, -clip(w, 1 - eps_low, 1 + eps_high) A): PPO (1707.06347), DAPO's clip-higher") \
-    X(GRPO_SURROGATE_DUAL_CLIP, dual_clip, TOKEN, 0, NOTHING, grpo_dual_clip(w, advantage, range, s->clip_dual), \
+    X(GRPO_SURROGATE_DUAL_CLIP, dual_clip, TOKEN, 0, GRPO_READS_NOTHING_, grpo_dual_clip(w, advantage, range, s->clip_dual), \
       "the same, and at most -clip_dual A where A < 0 (1912.09729); also the two-sided clip \"delta\" (2505.07291)") \
-    X(GRPO_SURROGATE_CISPO, cispo, TOKEN, 0, RANGE(weight_min, weight_max), grpo_cispo(w, advantage, logp, s->weight_min, s->weight_max), \
+    X(GRPO_SURROGATE_CISPO, cispo, TOKEN, 0, GRPO_READS_RANGE_(weight_min, weight_max), \
+      grpo_cispo(w, advantage, logp, s->weight_min, s->weight_max), \
       "-sg[clip(w, weight_min, weight_max)] A l (2506.13585 eq. 4)") \
-    X(GRPO_SURROGATE_SAPO, sapo, TOKEN, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), grpo_sapo(w, advantage, up ? s->tau_pos : s->tau_neg), \
+    X(GRPO_SURROGATE_SAPO, sapo, TOKEN, 0, GRPO_READS_POSITIVE_(tau_pos) GRPO_READS_POSITIVE_(tau_neg), \
+      grpo_sapo(w, advantage, up ? s->tau_pos : s->tau_neg), \
       "-(4/tau) sigmoid(tau (w - 1)) A, tau by the sign of A (2511.20347 eqs. 5-7)") \
-    X(GRPO_SURROGATE_VESPO, vespo, TOKEN, 0, NOTHING, \
+    X(GRPO_SURROGATE_VESPO, vespo, TOKEN, 0, GRPO_READS_NOTHING_, \
       grpo_vespo(w, advantage, logp, up ? s->vespo_k_pos : s->vespo_k_neg, up ? s->vespo_lambda_pos : s->vespo_lambda_neg), \
       "-sg[w^k e^(lambda (1 - w))] A l, (k, lambda) by the sign of A (2602.10693)") \
-    X(GRPO_SURROGATE_LOG_RATIO, log_ratio, TOKEN, 0, NOTHING, grpo_log_ratio_term(w, advantage), "-A y, y the log-ratio") \
-    X(GRPO_SURROGATE_SQUARED, squared, TOKEN, 0, NOTHING, grpo_squared(w, advantage, s->beta), \
+    X(GRPO_SURROGATE_LOG_RATIO, log_ratio, TOKEN, 0, GRPO_READS_NOTHING_, grpo_log_ratio_term(w, advantage), "-A y, y the log-ratio") \
+    X(GRPO_SURROGATE_SQUARED, squared, TOKEN, 0, GRPO_READS_NOTHING_, grpo_squared(w, advantage, s->beta), \
       "(A - beta y)^2, where A = 0 too (Kimi k1.5, 2501.12599 section 2.3.2; Kimi K2, 2507.20534)") \
-    X(GRPO_SURROGATE_GPPO, gppo, TOKEN, 0, NOTHING, grpo_gppo(w, advantage, range, s->clip_dual, s->gppo_beta_low, s->gppo_beta_high), \
+    X(GRPO_SURROGATE_GPPO, gppo, TOKEN, 0, GRPO_READS_NOTHING_, \
+      grpo_gppo(w, advantage, range, s->clip_dual, s->gppo_beta_low, s->gppo_beta_high), \
       "PPO clip that keeps a gradient: clipped, -beta bound A sg[1/w] w (2508.07629 eqs. 11, 17-18; CE-GPPO 2509.20712)") \
-    X(GRPO_SURROGATE_ASPO, aspo, TOKEN, 0, ABOVE_ONE(clip_dual) ABOVE_ONE(clip_dual_pos), \
+    X(GRPO_SURROGATE_ASPO, aspo, TOKEN, 0, GRPO_READS_ABOVE_ONE_(clip_dual) GRPO_READS_ABOVE_ONE_(clip_dual_pos), \
       grpo_aspo(w, advantage, logp, range, s->clip_dual, s->clip_dual_pos), \
       "weight 1/w instead of w where A > 0, soft dual clips on both sides (2510.06062)") \
-    X(GRPO_SURROGATE_TOPR, topr, TOKEN, 0, RANGE(weight_min, weight_max), grpo_topr(w, advantage, logp, s->weight_min, s->weight_max), \
+    X(GRPO_SURROGATE_TOPR, topr, TOKEN, 0, GRPO_READS_RANGE_(weight_min, weight_max), \
+      grpo_topr(w, advantage, logp, s->weight_min, s->weight_max), \
       "-sg[u] A l, u = 1 if A > 0, else w clipped to [weight_min, weight_max] (2503.14286)") \
-    X(GRPO_SURROGATE_MASKED_WEIGHT, masked_weight, TOKEN, 0, RANGE(weight_min, weight_max), \
+    X(GRPO_SURROGATE_MASKED_WEIGHT, masked_weight, TOKEN, 0, GRPO_READS_RANGE_(weight_min, weight_max), \
         grpo_masked_weight(w, advantage, logp, s->weight_min, s->weight_max), \
       "-sg[w] A l inside [weight_min, weight_max], 0 outside") \
-    X(GRPO_SURROGATE_SAPO_DETACHED, sapo_detached, TOKEN, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), \
+    X(GRPO_SURROGATE_SAPO_DETACHED, sapo_detached, TOKEN, 0, GRPO_READS_POSITIVE_(tau_pos) GRPO_READS_POSITIVE_(tau_neg), \
       grpo_sapo_detached(w, advantage, logp, up ? s->tau_pos : s->tau_neg), "-A sg[(4/tau) sigmoid(tau (w - 1))] l (Trinity-RFT)") \
     /* in gspo.h, functions of a group; the ratio's unit must be the response.  F_i is the term of each token of response i, from scores \
        s_j and advantages A_j (at the first token that counts) of the G responses with such tokens.  + and -: the n+ \
        responses with A > 0 and the n- others; v = 1/n+, or if length_decay is not 0 the softmax over + of -length_decay T. \
        An infinite score is one K, whatever its finite part and however many of its tokens are infinite */ \
-    X(GRPO_SURROGATE_VARIANCE, variance, GROUP, 0, NOTHING, none, "(beta (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599)") \
-    X(GRPO_SURROGATE_LOGISTIC_LSE, logistic_lse, GROUP, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), none, \
+    X(GRPO_SURROGATE_VARIANCE, variance, GROUP, 0, GRPO_READS_NOTHING_, none, \
+        "(beta (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599)") \
+    X(GRPO_SURROGATE_LOGISTIC_LSE, logistic_lse, GROUP, 0, GRPO_READS_POSITIVE_(tau_pos) GRPO_READS_POSITIVE_(tau_neg), none, \
       "A_i > 0: log(1 + sum_+ e^(-s_j/tau_pos))/n+, else log(1 + sum_- e^(s_j/tau_neg))/n-; 0 without + or without - (REAL, 2602.05630)") \
-    X(GRPO_SURROGATE_TRAJECTORY_BALANCE, trajectory_balance, GROUP, GRPO_NEED_LOG_PARTITION_, NOTHING, none, \
+    X(GRPO_SURROGATE_TRAJECTORY_BALANCE, trajectory_balance, GROUP, GRPO_NEED_LOG_PARTITION_, GRPO_READS_NOTHING_, none, \
       "(z + s_i - reward_beta A_i)^2, z = batch.log_partition, whose gradient is grpo_output.dlog_partition (FlowRL, 2509.15207)") \
-    X(GRPO_SURROGATE_PAIRWISE_LOGISTIC, pairwise_logistic, GROUP, 0, NOTHING, none, \
+    X(GRPO_SURROGATE_PAIRWISE_LOGISTIC, pairwise_logistic, GROUP, 0, GRPO_READS_NOTHING_, none, \
       "1/P sum_b log(1 + e^(-beta (s_i - s_b))) over the P pairs of the group with A_i - A_b > min_gap") \
-    X(GRPO_SURROGATE_SOFTMAX_CROSS_ENTROPY, softmax_cross_entropy, GROUP, 0, POSITIVE(advantage_temperature), none, \
+    X(GRPO_SURROGATE_SOFTMAX_CROSS_ENTROPY, softmax_cross_entropy, GROUP, 0, GRPO_READS_POSITIVE_(advantage_temperature), none, \
         "-softmax(A/advantage_temperature)_i log softmax(beta s)_i") \
-    X(GRPO_SURROGATE_DISCRIMINATIVE_MEAN, discriminative_mean, GROUP, 0, NOTHING, none, \
+    X(GRPO_SURROGATE_DISCRIMINATIVE_MEAN, discriminative_mean, GROUP, 0, GRPO_READS_NOTHING_, none, \
       "A_i > 0: -v_i s_i, else s_i/n-; 0 without + or without - (DisCO-b, 2505.12366)") \
-    X(GRPO_SURROGATE_DISCRIMINATIVE_LSE, discriminative_lse, GROUP, 0, POSITIVE(tau_neg), none, \
+    X(GRPO_SURROGATE_DISCRIMINATIVE_LSE, discriminative_lse, GROUP, 0, GRPO_READS_POSITIVE_(tau_neg), none, \
         "A_i > 0: -v_i (s_i - tau_neg log((1/n-) sum_- " \
       "e^(s_j/tau_neg))), else 0; 0 without + or without - (DisCO; DRPO, 2510.04474, with a length_decay)") \
-    X(GRPO_SURROGATE_PAIRWISE_SOFT, pairwise_soft, GROUP, 0, POSITIVE(advantage_temperature), none, \
+    X(GRPO_SURROGATE_PAIRWISE_SOFT, pairwise_soft, GROUP, 0, GRPO_READS_POSITIVE_(advantage_temperature), none, \
       "1/(G (G - 1)) sum_j log(1 + e^D) - p D, D = beta (s_i - s_j), p = sigmoid((A_i - A_j)/advantage_temperature) (DNO, 2404.03715, " \
           "algorithm 1)") \
-    X(GRPO_SURROGATE_SOFTMAX_MSE, softmax_mse, GROUP, 0, POSITIVE(advantage_temperature), none, \
+    X(GRPO_SURROGATE_SOFTMAX_MSE, softmax_mse, GROUP, 0, GRPO_READS_POSITIVE_(advantage_temperature), none, \
       "(p_i - u_i)^2, p = softmax(A/advantage_temperature), u = softmax(beta s) (DMPO, 2605.19461, its code)") \
-    X(GRPO_SURROGATE_SOFTMAX_JS, softmax_js, GROUP, 0, POSITIVE(advantage_temperature), none, \
+    X(GRPO_SURROGATE_SOFTMAX_JS, softmax_js, GROUP, 0, GRPO_READS_POSITIVE_(advantage_temperature), none, \
       "(p_i log(p_i/q_i) + u_i log(u_i/q_i))/2, q = (p + u)/2 (the same)") \
     /* functions of one token again */ \
-    X(GRPO_SURROGATE_LOGISTIC, logistic, TOKEN, 0, NOTHING, grpo_logistic_term(w, advantage, s->beta, s->logit_shift), \
+    X(GRPO_SURROGATE_LOGISTIC, logistic, TOKEN, 0, GRPO_READS_NOTHING_, grpo_logistic_term(w, advantage, s->beta, s->logit_shift), \
       "log(1 + e^(-+(beta y - logit_shift))), - where A > 0, else +, where A = 0 too (VPD, 2605.15113, E-step)") \
-    X(GRPO_SURROGATE_DISPO, dispo, TOKEN, 0, RANGE(weight_min, weight_max) RANGE(weight_min_neg, weight_max_neg), \
+    X(GRPO_SURROGATE_DISPO, dispo, TOKEN, 0, GRPO_READS_RANGE_(weight_min, weight_max) GRPO_READS_RANGE_(weight_min_neg, weight_max_neg), \
       grpo_cispo(w, advantage, logp, up ? s->weight_min : s->weight_min_neg, up ? s->weight_max : s->weight_max_neg), \
       "cispo with bounds of its own where A < 0: weight_min_neg, weight_max_neg (2602.00983)") \
-    X(GRPO_SURROGATE_BGPO, bgpo, TOKEN, 0, NOTHING, grpo_bgpo(w, advantage), \
+    X(GRPO_SURROGATE_BGPO, bgpo, TOKEN, 0, GRPO_READS_NOTHING_, grpo_bgpo(w, advantage), \
       "A > 0: -(1 + y) A, A < 0: -w A: a bound on -w A (2510.11683 eqs. 9-10, 12-14)") \
-    X(GRPO_SURROGATE_POLICY_SHAPING, policy_shaping, TOKEN, GRPO_NEED_SHAPING_MASK_, POSITIVE(shaping_gamma), \
+    X(GRPO_SURROGATE_POLICY_SHAPING, policy_shaping, TOKEN, GRPO_NEED_SHAPING_MASK_, GRPO_READS_POSITIVE_(shaping_gamma), \
         grpo_ppo_clip(w, advantage, range), \
       "-A w/(w + shaping_gamma) at tokens with batch.shaping_mask (GUIDE, 2506.13923; LUFFY, 2504.14945), ppo_clip at others") \
-    X(GRPO_SURROGATE_QUADRATIC, quadratic, TOKEN, 0, POSITIVE_BOUND(quadratic_eps), grpo_quadratic(w, advantage, s->quadratic_eps), \
+    X(GRPO_SURROGATE_QUADRATIC, quadratic, TOKEN, 0, GRPO_READS_POSITIVE_BOUND_(quadratic_eps), \
+      grpo_quadratic(w, advantage, s->quadratic_eps), \
       "-A w + |A| (w - 1)^2/(2 quadratic_eps): best at 1 +- quadratic_eps, never clipped (CFPO, 2601.22801)") \
-    X(GRPO_SURROGATE_UNBOUNDED_POSITIVE, unbounded_positive, TOKEN, 0, NOTHING, \
+    X(GRPO_SURROGATE_UNBOUNDED_POSITIVE, unbounded_positive, TOKEN, 0, GRPO_READS_NOTHING_, \
         grpo_unbounded_positive(w, advantage, range, s->clip_dual), \
       "A > 0: -A, with the gradient of -A l; A < 0: dual_clip (UP, 2607.06987, eq. 15)") \
     /* of a group */ \
-    X(GRPO_SURROGATE_STANDARDISED, standardised, GROUP, 0, NOTHING, none, \
+    X(GRPO_SURROGATE_STANDARDISED, standardised, GROUP, 0, GRPO_READS_NOTHING_, none, \
       "(A_i - beta z_i)^2, z_i = (s_i - sg[mean s])/(sg[sample std s] + group_score_eps) (GIFT, 2510.23868)") \
-    X(GRPO_SURROGATE_TILTED_CROSS_ENTROPY, tilted_cross_entropy, GROUP, GRPO_NEED_OLD_, POSITIVE(advantage_temperature), none, \
+    X(GRPO_SURROGATE_TILTED_CROSS_ENTROPY, tilted_cross_entropy, GROUP, GRPO_NEED_OLD_, GRPO_READS_POSITIVE_(advantage_temperature), none, \
         "-q_i log softmax(beta s)_i, q = softmax(beta o + " \
       "A/advantage_temperature), o as y of logp_old: behaviour none, unit sequence_mean or sequence_sum (TPO, 2604.06159)") \
-    X(GRPO_SURROGATE_PAIRWISE_HINGE, pairwise_hinge, GROUP, 0, NOTHING, none, \
+    X(GRPO_SURROGATE_PAIRWISE_HINGE, pairwise_hinge, GROUP, 0, GRPO_READS_NOTHING_, none, \
       "1/P sum_b max(0, hinge_margin - beta (s_i - s_b)) over the pairs of pairwise_logistic (Click, 2306.03350)") \
-    X(GRPO_SURROGATE_REGRESSION, regression, GROUP, 0, NOTHING, none, \
+    X(GRPO_SURROGATE_REGRESSION, regression, GROUP, 0, GRPO_READS_NOTHING_, none, \
       "standardised with mean and deviation differentiated too, A_i^2 of one response (Reg-GRPO, 2506.07464, eqs. 8-9)") \
-    X(GRPO_SURROGATE_CONTRASTIVE, contrastive, GROUP, 0, POSITIVE(contrast_temperature), none, \
+    X(GRPO_SURROGATE_CONTRASTIVE, contrastive, GROUP, 0, GRPO_READS_POSITIVE_(contrast_temperature), none, \
       "A_i > 0: -(t/n+) log(e^z/(e^z + sum_- e^(s_j/t))), z = (s_i - contrast_margin)/t, t = contrast_temperature, else 0; 0 without " \
       "+ or without - (ConSPO, 2605.12969, eqs. 8, 13)") \
     /* functions of one token */ \
-    X(GRPO_SURROGATE_QUADRATIC_PROBABILITY, quadratic_probability, TOKEN, 0, POSITIVE_BOUND(quadratic_eps), none, \
+    X(GRPO_SURROGATE_QUADRATIC_PROBABILITY, quadratic_probability, TOKEN, 0, GRPO_READS_POSITIVE_BOUND_(quadratic_eps), none, \
       "-A w + |A| p (w - 1)^2/(2 quadratic_eps), p = sg[e^x], x the log-probability in the ratio's denominator (DRPO, 2606.09821)") \
-    X(GRPO_SURROGATE_NONE, none, TOKEN, 0, NOTHING, none, "0: the loss is the penalty alone (TRPA, 2504.04524). Needs no ratio; " \
+    X(GRPO_SURROGATE_NONE, none, TOKEN, 0, GRPO_READS_NOTHING_, none, \
+        "0: the loss is the penalty alone (TRPA, 2504.04524). Needs no ratio; " \
       "advantages may be NULL if nothing else reads them")
 typedef enum { GRPO_SURROGATE_CHOICES(GRPO_ENUM_) } grpo_surrogate_kind;
 /* the score s of a response in the functions of a group */
@@ -1027,9 +1034,9 @@ GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double log
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     int in_log_clamp, weighted, u_has_gradient = p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE;
     if (p->kl == GRPO_KL_NONE || p->kl_coef == 0) return t;
-    const grpo_dd D = grpo_clamp(grpo_two_diff(logp, logp_ref), -p->kl_clamp_log, p->kl_clamp_log, &in_log_clamp);
-    grpo_kl_term k = grpo_kl_estimate(p->kl, D);
-    if (p->kl_gradient == GRPO_KL_GRADIENT_STRAIGHT_THROUGH_K2) k.derivative = D.hi;
+    const grpo_dd diff = grpo_clamp(grpo_two_diff(logp, logp_ref), -p->kl_clamp_log, p->kl_clamp_log, &in_log_clamp);
+    grpo_kl_term k = grpo_kl_estimate(p->kl, diff);
+    if (p->kl_gradient == GRPO_KL_GRADIENT_STRAIGHT_THROUGH_K2) k.derivative = diff.hi;
     if (p->kl_gradient == GRPO_KL_GRADIENT_DETACHED || !in_log_clamp) k.derivative = 0;
     double u = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN ? token_ratio
         : p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL ? level_ratio : 1;
@@ -2015,7 +2022,7 @@ typedef struct {
     double item;                        /* a of the response, or of the current step */
     double episode;                     /* e of credit episode_step */
     grpo_dd decay;                      /* lambda */
-    grpo_credited_ G;                   /* A of the current token */
+    grpo_credited_ ret;                   /* A of the current token */
     double v_next;                      /* value of the next unmasked token, 0 after the last */
     int last;                           /* 1 until the last unmasked token has been credited */
     int repeats;                        /* bootstrap repeat: the value after the last token is that of the last */
@@ -2036,11 +2043,11 @@ typedef struct {
 /* further choices, defined after the banner */
 static int grpo_magnifies_rounding_(const grpo_advantage *a);
 static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g);
-GRPO_COLD_ grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group);
+GRPO_COLD_ grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd rew, int correct, double len, grpo_lengths_ group);
 GRPO_COLD_ int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at);
 GRPO_COLD_ grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at);
 GRPO_COLD_ int64_t grpo_at_least_one_step_(const grpo_batch *b, int64_t i);      /* number of steps of response i, at least 1 */
-static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R);
+static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd rew);
 GRPO_COLD_ void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s);
 static void grpo_take_credit_statistics_(grpo_estimator_ *e);
 GRPO_COLD_ grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
@@ -2054,8 +2061,8 @@ GRPO_COLD_ grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t 
 GRPO_COLD_ grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
 static int grpo_has_shaping_(const grpo_advantage *a);
 static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i);
-GRPO_COLD_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A);
-static void grpo_moments_add_token_(const grpo_estimator_ *e, grpo_credited_ A, double tokens, grpo_moments *m);
+GRPO_COLD_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double adv);
+static void grpo_moments_add_token_(const grpo_estimator_ *e, grpo_credited_ adv, double tokens, grpo_moments *m);
 static double grpo_tokens_of_mean_abs_(const grpo_estimator_ *e, const grpo_trajectory_ *s);
 static grpo_status grpo_check_rewards_(grpo_estimator_ *e);
 GRPO_NOINLINE_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
@@ -2063,14 +2070,14 @@ GRPO_NOINLINE_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo
 /* ---- axis 1: R of a response --------------------------------------------------------------------------------------------------- */
 /* grpo_kl_estimate in double-double; k3, ten times slower so, only where baseline and scale may magnify its rounding */
 static grpo_dd grpo_reward_kl_(const grpo_objective *o, const grpo_batch *b, int64_t t) {
-    const grpo_dd D = grpo_two_diff((double)b->logp_old[t], (double)b->logp_ref[t]);
+    const grpo_dd diff = grpo_two_diff((double)b->logp_old[t], (double)b->logp_ref[t]);
     switch (o->reward.kl) {
-    case GRPO_KL_K1:  return D;
-    case GRPO_KL_K2:  return grpo_dd_mul(grpo_dd_product(D, D), 0.5);
+    case GRPO_KL_K1:  return diff;
+    case GRPO_KL_K2:  return grpo_dd_mul(grpo_dd_product(diff, diff), 0.5);
     case GRPO_KL_K3:
-        if (!grpo_magnifies_rounding_(&o->advantage)) return grpo_dd_of_(grpo_kl_estimate(GRPO_KL_K3, D).value);
-        return grpo_exp_minus_linear_twice_(grpo_dd_mul(D, -1));
-    case GRPO_KL_ABS: return D.hi < 0 ? grpo_dd_mul(D, -1) : D;
+        if (!grpo_magnifies_rounding_(&o->advantage)) return grpo_dd_of_(grpo_kl_estimate(GRPO_KL_K3, diff).value);
+        return grpo_exp_minus_linear_twice_(grpo_dd_mul(diff, -1));
+    case GRPO_KL_ABS: return diff.hi < 0 ? grpo_dd_mul(diff, -1) : diff;
     default:          return grpo_dd_of_(0);
     }
 }
@@ -2080,25 +2087,26 @@ static int grpo_reward_has_kl_(const grpo_reward *r) { return r->kl != GRPO_KL_N
 /* R_i; rounded to 96 bits where it is computed, so that equal rewards have equal bits */
 static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b, int64_t i, grpo_lengths_ group) {
     const grpo_reward *r = &o->reward;
-    const double reward = (double)b->reward[i], T = (double)b->length[i];
+    const double reward = (double)b->reward[i], len = (double)b->length[i];
     const int exact = r->length == GRPO_LENGTH_NONE && r->overlong == GRPO_OVERLONG_NONE && r->map == GRPO_MAP_NONE;
     const int subtracts_kl = grpo_reward_has_kl_(r) && o->advantage.credit == GRPO_CREDIT_OUTCOME; /* other credits: per token, or never */
-    grpo_dd R = grpo_dd_of_(reward + 0);                                /* no -0 */
+    grpo_dd rew = grpo_dd_of_(reward + 0);                                /* no -0 */
     grpo_sum s = GRPO_NO_SUM_;
     int passes;
-    if (r->truncated == GRPO_REWARD_TRUNCATED_SCALE && b->truncated[i]) R
+    if (r->truncated == GRPO_REWARD_TRUNCATED_SCALE && b->truncated[i]) rew
         = grpo_dd_add_double_(grpo_two_prod(reward, r->truncated_factor), 0);
-    if (exact && !subtracts_kl) return R;
-    R = grpo_length_reward_(r, R, reward > 0, T, group);
-    R = grpo_dd_add(R, grpo_dd_round_96_(grpo_overlong_penalty(r->overlong, T, r->overlong_max, r->overlong_cache, r->overlong_factor)));
+    if (exact && !subtracts_kl) return rew;
+    rew = grpo_length_reward_(r, rew, reward > 0, len, group);
+    rew = grpo_dd_add(rew, grpo_dd_round_96_(
+        grpo_overlong_penalty(r->overlong, len, r->overlong_max, r->overlong_cache, r->overlong_factor)));
     if (r->map == GRPO_MAP_AFFINE) {
-        R = grpo_dd_mul(grpo_dd_add_double_(R, r->map_bias), r->map_factor);
-        R = grpo_clamp(R, r->map_low, r->map_high, &passes);
+        rew = grpo_dd_mul(grpo_dd_add_double_(rew, r->map_bias), r->map_factor);
+        rew = grpo_clamp(rew, r->map_low, r->map_high, &passes);
     }
-    if (!subtracts_kl) return grpo_dd_round_96_(R);
+    if (!subtracts_kl) return grpo_dd_round_96_(rew);
     for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
         if (grpo_is_unmasked_(b, t)) grpo_sum_add_dd_(&s, grpo_dd_mul(grpo_reward_kl_(o, b, t), -r->kl_coef));
-    grpo_sum_add_dd_(&s, R);
+    grpo_sum_add_dd_(&s, rew);
     return grpo_dd_round_96_(grpo_sum_dd_(&s));
 }
 
@@ -2145,8 +2153,8 @@ static grpo_dd grpo_item_reward_(const grpo_estimator_ *e, const grpo_group_ *s,
 
 /* R after the transform, as baseline and scale read it */
 static grpo_dd grpo_item_value_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
-    const grpo_dd R = grpo_item_reward_(e, s, at);
-    return e->obj->advantage.transform == GRPO_TRANSFORM_NONE ? R : grpo_transformed_(e, s, R);
+    const grpo_dd rew = grpo_item_reward_(e, s, at);
+    return e->obj->advantage.transform == GRPO_TRANSFORM_NONE ? rew : grpo_transformed_(e, s, rew);
 }
 
 /* statistics of R, or of the transformed R.  The variance for group_std: with pkpo_* of the transformed R, with best_minus_second of R */
@@ -2158,9 +2166,9 @@ static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int
     grpo_values v = GRPO_NO_VALUES_;
     s->all_doubles = 1;
     while (grpo_next_item_(e, s, &at)) {
-        const grpo_dd R = transformed ? grpo_item_value_(e, s, at) : grpo_item_reward_(e, s, at);
-        for (int64_t n = repeated ? grpo_at_least_one_step_(e->batch, at.i) : 1; n > 0; n--) grpo_values_take_(&v, R);
-        s->all_doubles &= R.lo == 0;
+        const grpo_dd rew = transformed ? grpo_item_value_(e, s, at) : grpo_item_reward_(e, s, at);
+        for (int64_t n = repeated ? grpo_at_least_one_step_(e->batch, at.i) : 1; n > 0; n--) grpo_values_take_(&v, rew);
+        s->all_doubles &= rew.lo == 0;
     }
     s->count = v.count;
     s->min = v.min; s->max = v.max;
@@ -2206,29 +2214,29 @@ static grpo_dd grpo_residual_(const grpo_estimator_ *e, const grpo_group_ *s, gr
     const grpo_advantage *a = &e->obj->advantage;
     const int none = s->count == 1 && grpo_baseline_is_of_group_(a->baseline);            /* singleton raw: b = 0 */
     const grpo_baseline_kind baseline = none ? GRPO_BASELINE_NONE : a->baseline;
-    const grpo_dd R = grpo_item_value_(e, s, at);
+    const grpo_dd rew = grpo_item_value_(e, s, at);
     const double n = (double)s->count;
-    grpo_dd x = R;
+    grpo_dd x = rew;
     *divisor = 1;
     switch (baseline) {
     case GRPO_BASELINE_NONE: break;
     case GRPO_BASELINE_GROUP_MEAN: case GRPO_BASELINE_LEAVE_ONE_OUT:
         *divisor = baseline == GRPO_BASELINE_GROUP_MEAN ? n : n - 1;
-        x = grpo_dd_same_(s->min, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, n), s->sum);
+        x = grpo_dd_same_(s->min, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(rew, n), s->sum);
         break;
     case GRPO_BASELINE_LENGTH_WEIGHTED:
         if (s->weight == 0) break;
         *divisor = s->weight;
-        x = grpo_dd_same_(s->min, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, s->weight), s->weighted_sum);
+        x = grpo_dd_same_(s->min, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(rew, s->weight), s->weighted_sum);
         break;
-    case GRPO_BASELINE_EXTERNAL: x = grpo_dd_minus_(R, grpo_dd_of_((double)e->batch->baseline[e->index])); break;
+    case GRPO_BASELINE_EXTERNAL: x = grpo_dd_minus_(rew, grpo_dd_of_((double)e->batch->baseline[e->index])); break;
     case GRPO_BASELINE_BATCH_MEAN:
         if (e->items == 0) break;                                       /* not known yet, or what follows subtracts a mean anyway */
         *divisor = e->items;
-        x = grpo_dd_minus_(grpo_dd_mul(R, e->items), e->column_sum[s->column]);
+        x = grpo_dd_minus_(grpo_dd_mul(rew, e->items), e->column_sum[s->column]);
         break;
     case GRPO_BASELINE_KALMAN: x = grpo_kalman_at_(e, s, at).residual; break;
-    default: x = grpo_dd_minus_(R, s->baseline);
+    default: x = grpo_dd_minus_(rew, s->baseline);
     }
     return shift == 0 ? x : grpo_dd_minus_(x, grpo_two_prod(shift, *divisor));
 }
@@ -2276,9 +2284,9 @@ static double grpo_batch_normalised_(const grpo_estimator_ *e, double x, double 
 }
 
 /* A over the mean of |A| (batch_norm mean_abs) */
-static double grpo_over_mean_abs_(const grpo_estimator_ *e, double A) {
+static double grpo_over_mean_abs_(const grpo_estimator_ *e, double adv) {
     const double mean = e->batch_sum.hi / e->batch_count;
-    return mean > 0 ? grpo_is_finite(mean) ? A / mean : 0 : A;
+    return mean > 0 ? grpo_is_finite(mean) ? adv / mean : 0 : adv;
 }
 
 /* a after reweighting and batch_norm */
@@ -2293,7 +2301,7 @@ static double grpo_item_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
 }
 
 /* ---- credit: from the items to their tokens ---- */
-static double grpo_credited_value_(grpo_credited_ A) { return A.rest.hi == 0 ? A.own.hi : grpo_dd_add(A.own, A.rest).hi; }
+static double grpo_credited_value_(grpo_credited_ adv) { return adv.rest.hi == 0 ? adv.own.hi : grpo_dd_add(adv.own, adv.rest).hi; }
 
 static grpo_trajectory_ grpo_trajectory_of_(const grpo_estimator_ *e, int64_t i) {
     const grpo_advantage *a = &e->obj->advantage;
@@ -2313,7 +2321,7 @@ static grpo_trajectory_ grpo_trajectory_of_(const grpo_estimator_ *e, int64_t i)
         s.repeats = a->credit == GRPO_CREDIT_GAE && a->bootstrap == GRPO_BOOTSTRAP_REPEAT;
         if (s.repeats) s.item = 0;
     }
-    if (a->credit == GRPO_CREDIT_OUTCOME) s.G.own.hi = s.item;
+    if (a->credit == GRPO_CREDIT_OUTCOME) s.ret.own.hi = s.item;
     if (a->credit == GRPO_CREDIT_EPISODE_STEP) s.episode = grpo_column_advantage_(e, &e->episode, at);
     s.branch = INT64_MAX;
     return s;
@@ -2332,7 +2340,7 @@ static grpo_credited_ grpo_token_reward_(const grpo_estimator_ *e, const grpo_tr
 }
 
 /* G gamma, where 0 times infinity is 0 */
-static grpo_dd grpo_discounted_(grpo_dd G, double gamma) { return gamma == 0 ? grpo_dd_of_(0) : grpo_dd_mul(G, gamma); }
+static grpo_dd grpo_discounted_(grpo_dd ret, double gamma) { return gamma == 0 ? grpo_dd_of_(0) : grpo_dd_mul(ret, gamma); }
 
 /* A of credit return, step, gae and step_gae */
 static grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
@@ -2344,24 +2352,24 @@ static grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s
         if (s->last && s->repeats) s->v_next = v;
         rho.rest = grpo_dd_add_double_(grpo_dd_add(rho.rest, grpo_two_prod(a->gamma, s->v_next)), -v);
         s->v_next = v;
-        s->G.own = s->decay.hi == 0 ? grpo_dd_of_(0) : grpo_dd_product(s->G.own, s->decay);
-        s->G.rest = grpo_dd_product(s->G.rest, s->decay);
+        s->ret.own = s->decay.hi == 0 ? grpo_dd_of_(0) : grpo_dd_product(s->ret.own, s->decay);
+        s->ret.rest = grpo_dd_product(s->ret.rest, s->decay);
     }
-    s->G.own = grpo_dd_add(rho.own, grpo_discounted_(s->G.own, gamma));
-    s->G.rest = grpo_dd_add(rho.rest, grpo_dd_mul(s->G.rest, gamma));
+    s->ret.own = grpo_dd_add(rho.own, grpo_discounted_(s->ret.own, gamma));
+    s->ret.rest = grpo_dd_add(rho.rest, grpo_dd_mul(s->ret.rest, gamma));
     s->last = 0;
-    return s->G;
+    return s->ret;
 }
 
 static grpo_credited_ grpo_credit_at_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     switch (e->obj->advantage.credit) {
     case GRPO_CREDIT_OUTCOME:       break;
-    case GRPO_CREDIT_STEP_OWN: case GRPO_CREDIT_EPISODE_STEP: s->G.own = grpo_step_credit_(e, s, t); break;
-    case GRPO_CREDIT_ENTROPY_SHARE: s->G.own = grpo_entropy_share_credit_(e, s->i, t); break;
-    case GRPO_CREDIT_PREFIX_TREE:   s->G.own = grpo_prefix_tree_credit_(e, s, t); break;
+    case GRPO_CREDIT_STEP_OWN: case GRPO_CREDIT_EPISODE_STEP: s->ret.own = grpo_step_credit_(e, s, t); break;
+    case GRPO_CREDIT_ENTROPY_SHARE: s->ret.own = grpo_entropy_share_credit_(e, s->i, t); break;
+    case GRPO_CREDIT_PREFIX_TREE:   s->ret.own = grpo_prefix_tree_credit_(e, s, t); break;
     default:                        return grpo_return_(e, s, t);
     }
-    return s->G;
+    return s->ret;
 }
 
 /* credits response i: adds A before whitening to `moments`, or writes A to `advantage`, before shaping if a token baseline follows */
@@ -2371,21 +2379,22 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
     const int same = a->credit == GRPO_CREDIT_OUTCOME, shapes = grpo_has_shaping_(a) && a->token_baseline == GRPO_TOKEN_BASELINE_NONE;
     grpo_shaping_ shaping = grpo_shaping_of_(e, i);
     grpo_trajectory_ s = grpo_trajectory_of_(e, i);
-    grpo_credited_ G = s.G;
+    grpo_credited_ ret = s.ret;
     const double tokens = moments && a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS ? grpo_tokens_of_mean_abs_(e, &s) : 0;
     int overflow = 0;
     if (tokens > 0) moments->values.count++;
     for (int64_t t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
         if (b->mask && !b->mask[t]) { if (advantage) advantage[t] = 0; continue; }
-        if (!same) G = grpo_credit_at_(e, &s, t);
+        if (!same) ret = grpo_credit_at_(e, &s, t);
         const int cut = s.tail > 0 && s.seen++ < s.tail;
-        if (moments) { if (!cut) grpo_moments_add_token_(e, G, tokens, moments); continue; }
-        double A = cut ? 0 : grpo_credited_value_(G);
+        if (moments) { if (!cut) grpo_moments_add_token_(e, ret, tokens, moments); continue; }
+        double adv = cut ? 0 : grpo_credited_value_(ret);
         if (a->scale == GRPO_SCALE_TOKEN_WHITEN && !cut)
-            A = grpo_batch_normalised_(e, A, grpo_deviation(e->batch_variance, a->eps, a->eps_place));
-        if (a->batch_norm == GRPO_BATCH_NORM_TOKENS && !cut) A = grpo_batch_normalised_(e, A, sqrt(e->batch_variance + a->batch_norm_eps));
-        if (a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS) A = grpo_over_mean_abs_(e, A);
-        grpo_put_(advantage, t, shapes ? grpo_shape_token_(e, &shaping, t, A) : A, &overflow);
+            adv = grpo_batch_normalised_(e, adv, grpo_deviation(e->batch_variance, a->eps, a->eps_place));
+        if (a->batch_norm == GRPO_BATCH_NORM_TOKENS && !cut)
+            adv = grpo_batch_normalised_(e, adv, sqrt(e->batch_variance + a->batch_norm_eps));
+        if (a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS) adv = grpo_over_mean_abs_(e, adv);
+        grpo_put_(advantage, t, shapes ? grpo_shape_token_(e, &shaping, t, adv) : adv, &overflow);
     }
 }
 
@@ -2686,29 +2695,29 @@ GRPO_NOINLINE_ int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k,
 
 /* M v g S, given S = x; pool: the side on which a clipped-mean level has clipped the token's d */
 GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, grpo_clip_side pool, grpo_term x) {
-    const double A = (double)r->advantage[k->t];
+    const double adv = (double)r->advantage[k->t];
     if (k->factor.policy == 1 && !r->has_policy_mask && pool == GRPO_CLIP_NO) return x;
     const int distrusted = grpo_is_distrusted_(r, k, ratio);
     x = grpo_scaled_(x, distrusted ? 0 : k->factor.policy);
     if (pool != GRPO_CLIP_NO) x.clip = pool;
-    if (distrusted && A != 0) x.clip = A > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
+    if (distrusted && adv != 0) x.clip = adv > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
     return x;
 }
 
 /* for surrogates that are not plain (is_plain_surrogate): sets *term to S and returns 1, or sets the token's own *range and returns 0 */
-GRPO_NOINLINE_ int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double A, grpo_term *term,
+GRPO_NOINLINE_ int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double adv, grpo_term *term,
                                    grpo_range *range);
 /* S of axis 4 */
 GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
-    const double A = (double)r->advantage[k->t];
+    const double adv = (double)r->advantage[k->t];
     const grpo_range *range = &r->range;
     grpo_range own;
     grpo_term term;
-    if (!r->is_plain_surrogate && A != 0) {
-        if (grpo_further_surrogate_(r, k, ratio, A, &term, &own)) return term;
+    if (!r->is_plain_surrogate && adv != 0) {
+        if (grpo_further_surrogate_(r, k, ratio, adv, &term, &own)) return term;
         range = &own;
     }
-    return grpo_surrogate_term(&r->obj->surrogate, *range, ratio, A, (double)r->batch->logp[k->t]);
+    return grpo_surrogate_term(&r->obj->surrogate, *range, ratio, adv, (double)r->batch->logp[k->t]);
 }
 
 GRPO_INLINE_ grpo_term grpo_policy_term_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, grpo_clip_side pool) {
@@ -3371,9 +3380,9 @@ GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k) {
 }
 
 /* A ((1 - share) + share clip(e^(sign(A) gap), 1 - clip, 1 + clip)), gap = logp_teacher - logp_old */
-GRPO_FN double grpo_teacher_weighted(double A, grpo_dd gap, double share, double clip) {
-    const double w = grpo_exp(A < 0 ? grpo_dd_negative(gap) : gap);
-    return grpo_times(A, (1 - share) + share * grpo_within(w, 1 - clip, 1 + clip));
+GRPO_FN double grpo_teacher_weighted(double adv, grpo_dd gap, double share, double clip) {
+    const double w = grpo_exp(adv < 0 ? grpo_dd_negative(gap) : gap);
+    return grpo_times(adv, (1 - share) + share * grpo_within(w, 1 - clip, 1 + clip));
 }
 
 /* observes x: P' = P + process_noise, K = P'/(P' + observation_noise), mean += K (x - mean), P = (1 - K) P'; residual: x - new mean */
@@ -3413,17 +3422,17 @@ GRPO_FN grpo_dd grpo_logit_gradient_energy(double logp, double squares) {
 }
 
 /* max(0, 1 + coef (H/mean - 1)); 1 where the mean is 0 */
-GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef) {
+GRPO_FN double grpo_relative_entropy(double ent, grpo_dd mean, double coef) {
     if (mean.hi == 0) return 1;
-    const grpo_dd x = grpo_dd_add_double_(grpo_dd_quotient(grpo_dd_of_(H), mean), -1);
+    const grpo_dd x = grpo_dd_add_double_(grpo_dd_quotient(grpo_dd_of_(ent), mean), -1);
     const double factor = x.hi == 0 || coef == 0 ? 1 : grpo_dd_add_double_(grpo_dd_mul(x, coef), 1).hi;
     return factor > 0 ? factor : 0;
 }
 
 /* A of a token with batch.marked */
-GRPO_FN double grpo_marked(grpo_marked_kind kind, double A, double value) {
+GRPO_FN double grpo_marked(grpo_marked_kind kind, double adv, double value) {
     if (kind == GRPO_MARKED_FIXED) return value;
-    return kind == GRPO_MARKED_BOOST ? grpo_times(A, 1 + (A < 0 ? -value : value)) : A;
+    return kind == GRPO_MARKED_BOOST ? grpo_times(adv, 1 + (adv < 0 ? -value : value)) : adv;
 }
 
 /* (1 - mu)^power of F-GRPO (2602.06717), mu = (mean - low)/(high - low) within [0, 1]; 0^0 = 1 */
@@ -3653,7 +3662,7 @@ GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
 /* pull = p (w - 1)/eps.  Where w overflows and p w may not: p (w - 1)^2 = p w^2 - 2 p w + p without its last term, as w (p w) - 2 (p w) */
 GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, double eps, double logp_old) {
     const double size = fabs(advantage);
-    const grpo_dd y = grpo_ratio_log(w), x = grpo_dd_of_(logp_old), A = grpo_dd_of_(advantage);
+    const grpo_dd y = grpo_ratio_log(w), x = grpo_dd_of_(logp_old), adv = grpo_dd_of_(advantage);
     const grpo_dd v = grpo_exp_twice(y), off = grpo_dd_add_double_(v, -1), p = grpo_exp_twice(x);
     const grpo_dd q = w.value > 2 ? grpo_exp_twice(grpo_dd_add_double_(y, logp_old)) : p;      /* p w; not used where w <= 2 */
     grpo_term t = grpo_ratio_term(w, advantage);
@@ -3662,8 +3671,8 @@ GRPO_FN grpo_term grpo_quadratic_probability(grpo_ratio w, double advantage, dou
     if (off.hi != 0) pull = grpo_dd_div(w.value > 2 ? grpo_dd_minus_(q, p) : grpo_dd_product(p, off), eps);
     if (w.value < HUGE_VAL) return grpo_quadratic_from_(advantage, t, v, off, pull);
     half = grpo_dd_mul(grpo_dd_div(grpo_dd_mul(q, 0.5), eps), size);
-    t.value = grpo_plus(grpo_times(w.value, grpo_dd_minus_(half, A).hi), -2 * half.hi);
-    t.d_log_ratio = grpo_times(w.value, grpo_dd_minus_(grpo_dd_mul(pull, size), A).hi);
+    t.value = grpo_plus(grpo_times(w.value, grpo_dd_minus_(half, adv).hi), -2 * half.hi);
+    t.d_log_ratio = grpo_times(w.value, grpo_dd_minus_(grpo_dd_mul(pull, size), adv).hi);
     return t;
 }
 
@@ -4186,39 +4195,39 @@ static grpo_status grpo_check_domain_(const grpo_objective *o, size_t number, in
 /* where a choice reads a number, that must lie in a narrower domain than the field's own */
 GRPO_COLD_ grpo_status grpo_check_reads_(const grpo_objective *o) {
     static const struct { grpo_condition_ where; uint16_t number, domain; } reads[] = {
-#define READS(path, choices, number, domain) { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(number), GRPO_##domain##_ }
-        READS(reward.length, GRPO_IS_(GRPO_LENGTH_COSINE), reward.length_max, POSITIVE),
-        READS(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, POSITIVE),
-        READS(advantage.step_group, GRPO_IS_(GRPO_STEP_GROUP_HISTORY), advantage.history_length, POSITIVE_WHOLE),
-        READS(advantage.step_group, GRPO_IS_(GRPO_STEP_GROUP_HISTORY), advantage.history_power, POWER),
-        READS(advantage.transform, GRPO_PASS_K_, advantage.pass_k, POSITIVE_WHOLE),
-        READS(advantage.baseline, GRPO_QUANTILES_, advantage.quantile, PART),
-        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_LOG_MEAN_EXP), advantage.temperature, POSITIVE),
-        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_HDI_MEDIAN), advantage.hdi_mass, SHARE),
-        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.process_noise, MODERATE_FACTOR),
-        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.observation_noise, MODERATE_POSITIVE),
-        READS(advantage.scale, GRPO_IS_(GRPO_SCALE_CONSTANT), advantage.scale_divisor, POSITIVE),
-        READS(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_LENGTH_POWER), advantage.length_power, POWER),       /* T^-p must fit */
-        READS(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_EXPONENTIAL), advantage.reweight_temperature, EXCEPT_0),
-        READS(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_FOCAL), advantage.focal_gamma, FACTOR),
-        READS(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.entropy_share_eps, POSITIVE),
-        READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_BONUS), advantage.entropy_kappa, POSITIVE),
-        READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_RESPONSE), advantage.entropy_max, FACTOR),
-        READS(ratio.level, GRPO_IS_(GRPO_LEVEL_SEQUENCE_POWER_MEAN), ratio.power, POSITIVE_POWER),
-        READS(weight.rollout_is, GRPO_ISNT_(GRPO_ROLLOUT_IS_NONE), weight.rollout_is_low, FACTOR),
-        READS(weight.rollout_is, GRPO_ISNT_(GRPO_ROLLOUT_IS_NONE), weight.rollout_clamp, BOUND),
-        READS(weight.rollout_rs, GRPO_ISNT_(GRPO_ROLLOUT_RS_NONE), weight.rollout_clamp, BOUND),
+#define GRPO_READ_(path, choices, number, domain) { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(number), GRPO_##domain##_ }
+        GRPO_READ_(reward.length, GRPO_IS_(GRPO_LENGTH_COSINE), reward.length_max, POSITIVE),
+        GRPO_READ_(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, POSITIVE),
+        GRPO_READ_(advantage.step_group, GRPO_IS_(GRPO_STEP_GROUP_HISTORY), advantage.history_length, POSITIVE_WHOLE),
+        GRPO_READ_(advantage.step_group, GRPO_IS_(GRPO_STEP_GROUP_HISTORY), advantage.history_power, POWER),
+        GRPO_READ_(advantage.transform, GRPO_PASS_K_, advantage.pass_k, POSITIVE_WHOLE),
+        GRPO_READ_(advantage.baseline, GRPO_QUANTILES_, advantage.quantile, PART),
+        GRPO_READ_(advantage.baseline, GRPO_IS_(GRPO_BASELINE_LOG_MEAN_EXP), advantage.temperature, POSITIVE),
+        GRPO_READ_(advantage.baseline, GRPO_IS_(GRPO_BASELINE_HDI_MEDIAN), advantage.hdi_mass, SHARE),
+        GRPO_READ_(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.process_noise, MODERATE_FACTOR),
+        GRPO_READ_(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.observation_noise, MODERATE_POSITIVE),
+        GRPO_READ_(advantage.scale, GRPO_IS_(GRPO_SCALE_CONSTANT), advantage.scale_divisor, POSITIVE),
+        GRPO_READ_(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_LENGTH_POWER), advantage.length_power, POWER),       /* T^-p must fit */
+        GRPO_READ_(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_EXPONENTIAL), advantage.reweight_temperature, EXCEPT_0),
+        GRPO_READ_(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_FOCAL), advantage.focal_gamma, FACTOR),
+        GRPO_READ_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.entropy_share_eps, POSITIVE),
+        GRPO_READ_(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_BONUS), advantage.entropy_kappa, POSITIVE),
+        GRPO_READ_(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_RESPONSE), advantage.entropy_max, FACTOR),
+        GRPO_READ_(ratio.level, GRPO_IS_(GRPO_LEVEL_SEQUENCE_POWER_MEAN), ratio.power, POSITIVE_POWER),
+        GRPO_READ_(weight.rollout_is, GRPO_ISNT_(GRPO_ROLLOUT_IS_NONE), weight.rollout_is_low, FACTOR),
+        GRPO_READ_(weight.rollout_is, GRPO_ISNT_(GRPO_ROLLOUT_IS_NONE), weight.rollout_clamp, BOUND),
+        GRPO_READ_(weight.rollout_rs, GRPO_ISNT_(GRPO_ROLLOUT_RS_NONE), weight.rollout_clamp, BOUND),
         { GRPO_WHERE_NOT_0_(weight.rollout_veto), (uint16_t)GRPO_FIELD_(weight.rollout_clamp), GRPO_BOUND_ },
-        READS(weight.policy_is, GRPO_ISNT_(GRPO_POLICY_IS_NONE), weight.policy_is_low, FACTOR),
-        READS(weight.policy_is, GRPO_ISNT_(GRPO_POLICY_IS_NONE), weight.policy_is_high, POSITIVE_BOUND),
-        READS(weight.rollout_rs, GRPO_IS_(GRPO_ROLLOUT_RS_RATIO), weight.rollout_rs_low, BOUND),
-        READS(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_half_life, POSITIVE),
-        READS(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_ratio_max, BOUND),
-        READS(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_low, FACTOR),
-        READS(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_ratio, BOUND),
-        READS(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_low, FACTOR),
-        READS(aggregation.kind, GRPO_CONSTANTS_, aggregation.constant, MODERATE_POSITIVE),
-#undef READS
+        GRPO_READ_(weight.policy_is, GRPO_ISNT_(GRPO_POLICY_IS_NONE), weight.policy_is_low, FACTOR),
+        GRPO_READ_(weight.policy_is, GRPO_ISNT_(GRPO_POLICY_IS_NONE), weight.policy_is_high, POSITIVE_BOUND),
+        GRPO_READ_(weight.rollout_rs, GRPO_IS_(GRPO_ROLLOUT_RS_RATIO), weight.rollout_rs_low, BOUND),
+        GRPO_READ_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_half_life, POSITIVE),
+        GRPO_READ_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_ratio_max, BOUND),
+        GRPO_READ_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_low, FACTOR),
+        GRPO_READ_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_ratio, BOUND),
+        GRPO_READ_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_low, FACTOR),
+        GRPO_READ_(aggregation.kind, GRPO_CONSTANTS_, aggregation.constant, MODERATE_POSITIVE),
+#undef GRPO_READ_
     };
     for (size_t k = 0; k < sizeof reads / sizeof *reads; k++) {
         const grpo_status st = grpo_condition_holds_(o, reads[k].where) ? grpo_check_domain_(o, reads[k].number, reads[k].domain) : GRPO_OK;
@@ -4232,20 +4241,21 @@ typedef struct { uint16_t number, most, domain; } grpo_read_;
 
 /* a list for each surrogate, in the order of their constants; GRPO_N_DOMAINS_ ends each */
 static const grpo_read_ grpo_surrogate_reads_[] = {
-#define SURROGATE(field) (uint16_t)GRPO_FIELD_(surrogate.field)
-#define POSITIVE(field) { SURROGATE(field), 0, GRPO_POSITIVE_ },
-#define POSITIVE_BOUND(field) { SURROGATE(field), 0, GRPO_POSITIVE_BOUND_ },
-#define ABOVE_ONE(field) { SURROGATE(field), 0, GRPO_ABOVE_ONE_ },
-#define RANGE(low, high) { SURROGATE(low), 0, GRPO_FACTOR_ }, { SURROGATE(low), SURROGATE(high), GRPO_ANY_ },
-#define NOTHING
+#define GRPO_READS_FIELD_(field) (uint16_t)GRPO_FIELD_(surrogate.field)
+#define GRPO_READS_POSITIVE_(field) { GRPO_READS_FIELD_(field), 0, GRPO_POSITIVE_ },
+#define GRPO_READS_POSITIVE_BOUND_(field) { GRPO_READS_FIELD_(field), 0, GRPO_POSITIVE_BOUND_ },
+#define GRPO_READS_ABOVE_ONE_(field) { GRPO_READS_FIELD_(field), 0, GRPO_ABOVE_ONE_ },
+#define GRPO_READS_RANGE_(low, high) \
+    { GRPO_READS_FIELD_(low), 0, GRPO_FACTOR_ }, { GRPO_READS_FIELD_(low), GRPO_READS_FIELD_(high), GRPO_ANY_ },
+#define GRPO_READS_NOTHING_
 #define GRPO_READS_(id, name, of, needs, reads, term, text) reads { 0, 0, GRPO_N_DOMAINS_ },
     GRPO_SURROGATE_CHOICES(GRPO_READS_)
-#undef SURROGATE
-#undef POSITIVE
-#undef POSITIVE_BOUND
-#undef ABOVE_ONE
-#undef RANGE
-#undef NOTHING
+#undef GRPO_READS_FIELD_
+#undef GRPO_READS_POSITIVE_
+#undef GRPO_READS_POSITIVE_BOUND_
+#undef GRPO_READS_ABOVE_ONE_
+#undef GRPO_READS_RANGE_
+#undef GRPO_READS_NOTHING_
 };
 
 GRPO_COLD_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
@@ -4268,20 +4278,21 @@ static int grpo_breaks_order_(grpo_rule rule, double x, double y) {
 /* where a choice reads two numbers, their order */
 GRPO_COLD_ grpo_status grpo_check_order_(const grpo_objective *o) {
     static const struct { grpo_condition_ where; uint16_t first, second, rule; } orders[] = {
-#define ORDER(path, choices, first, rule, second) \
+#define GRPO_ORDER_(path, choices, first, rule, second) \
         { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(first), (uint16_t)GRPO_FIELD_(second), rule }
-        ORDER(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, GRPO_CROSSED, reward.overlong_max),
-        ORDER(reward.map, GRPO_IS_(GRPO_MAP_AFFINE), reward.map_low, GRPO_CROSSED, reward.map_high),
-        ORDER(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_FOCAL), advantage.focal_reward_low, GRPO_NOT_BELOW, advantage.focal_reward_high),
-        ORDER(advantage.credit, GRPO_ALWAYS_, advantage.clamp_low, GRPO_CROSSED, advantage.clamp_high),
-        ORDER(ratio.level, GRPO_ALWAYS_, ratio.clamp_low, GRPO_CROSSED, ratio.clamp_high),
-        ORDER(ratio.level, GRPO_ALWAYS_, ratio.level_clamp_low, GRPO_CROSSED, ratio.level_clamp_high),
-        ORDER(weight.rollout_is, GRPO_ISNT_(GRPO_ROLLOUT_IS_NONE), weight.rollout_is_low, GRPO_CROSSED, weight.rollout_is_high),
-        ORDER(weight.policy_is, GRPO_ISNT_(GRPO_POLICY_IS_NONE), weight.policy_is_low, GRPO_CROSSED, weight.policy_is_high),
-        ORDER(weight.rollout_rs, GRPO_ISNT_(GRPO_ROLLOUT_RS_NONE), weight.rollout_rs_low, GRPO_CROSSED, weight.rollout_rs_high),
-        ORDER(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_low, GRPO_CROSSED, weight.fipo_high),
-        ORDER(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_low, GRPO_CROSSED, weight.fipo_safe_high),
-#undef ORDER
+        GRPO_ORDER_(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, GRPO_CROSSED, reward.overlong_max),
+        GRPO_ORDER_(reward.map, GRPO_IS_(GRPO_MAP_AFFINE), reward.map_low, GRPO_CROSSED, reward.map_high),
+        GRPO_ORDER_(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_FOCAL), advantage.focal_reward_low,
+                    GRPO_NOT_BELOW, advantage.focal_reward_high),
+        GRPO_ORDER_(advantage.credit, GRPO_ALWAYS_, advantage.clamp_low, GRPO_CROSSED, advantage.clamp_high),
+        GRPO_ORDER_(ratio.level, GRPO_ALWAYS_, ratio.clamp_low, GRPO_CROSSED, ratio.clamp_high),
+        GRPO_ORDER_(ratio.level, GRPO_ALWAYS_, ratio.level_clamp_low, GRPO_CROSSED, ratio.level_clamp_high),
+        GRPO_ORDER_(weight.rollout_is, GRPO_ISNT_(GRPO_ROLLOUT_IS_NONE), weight.rollout_is_low, GRPO_CROSSED, weight.rollout_is_high),
+        GRPO_ORDER_(weight.policy_is, GRPO_ISNT_(GRPO_POLICY_IS_NONE), weight.policy_is_low, GRPO_CROSSED, weight.policy_is_high),
+        GRPO_ORDER_(weight.rollout_rs, GRPO_ISNT_(GRPO_ROLLOUT_RS_NONE), weight.rollout_rs_low, GRPO_CROSSED, weight.rollout_rs_high),
+        GRPO_ORDER_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_low, GRPO_CROSSED, weight.fipo_high),
+        GRPO_ORDER_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_low, GRPO_CROSSED, weight.fipo_safe_high),
+#undef GRPO_ORDER_
     };
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
         const double x = grpo_number_at_(o, orders[k].first), y = grpo_number_at_(o, orders[k].second);
@@ -4307,73 +4318,79 @@ GRPO_COLD_ grpo_status grpo_check_order_(const grpo_objective *o) {
 typedef struct { grpo_condition_ first, second; } grpo_pair_of_choices_;
 
 static const grpo_pair_of_choices_ grpo_combinations_[] = {
-#define WITH(path, is, other, among) { GRPO_WHERE_(path, is), GRPO_WHERE_(other, among) }
-#define EACH(path, among) WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), path, among)
-#define SHARE(path, among) WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), path, among)
-#define EPISODE(path, among) WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), path, among)
-#define SAMPLES(field, among) WITH(advantage.samples, GRPO_IS_(GRPO_SAMPLES_STEPS), advantage.field, among)
-#define POOLS(path, is) WITH(path, is, advantage.baseline, GRPO_POOL_MEANS_), WITH(path, is, advantage.scale, GRPO_POOL_SCALES_), \
-    WITH(path, is, advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), WITH(path, is, advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), \
-        WITH(path, is, advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE))
-    EACH(reward.truncated, GRPO_IS_(GRPO_REWARD_TRUNCATED_KEEP)), EACH(reward.length, GRPO_IS_(GRPO_LENGTH_NONE)),
-    EACH(advantage.entropy, ~GRPO_IS_(GRPO_ENTROPY_ZERO_VARIANCE)),
-    EACH(reward.overlong, GRPO_IS_(GRPO_OVERLONG_NONE)), EACH(reward.map, GRPO_IS_(GRPO_MAP_NONE)), EACH(reward.kl, GRPO_IS_(GRPO_KL_NONE)),
-    EACH(advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)), EACH(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    EACH(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), EACH(advantage.scale, GRPO_COLUMN_SCALES_),
-    WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_KALMAN_STD), advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN)),
-    WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_BETA), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    WITH(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_LENGTH_POWER), advantage.credit, ~GRPO_STEPS_),
-    POOLS(advantage.step_group, GRPO_ISNT_(GRPO_STEP_GROUP_PROMPT)),
+#define GRPO_WITH_(path, is, other, among) { GRPO_WHERE_(path, is), GRPO_WHERE_(other, among) }
+#define GRPO_WITH_EACH_(path, among) GRPO_WITH_(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), path, among)
+#define GRPO_WITH_SHARE_(path, among) GRPO_WITH_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), path, among)
+#define GRPO_WITH_EPISODE_(path, among) GRPO_WITH_(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), path, among)
+#define GRPO_WITH_SAMPLES_(field, among) GRPO_WITH_(advantage.samples, GRPO_IS_(GRPO_SAMPLES_STEPS), advantage.field, among)
+#define GRPO_WITH_POOLS_(path, is) \
+    GRPO_WITH_(path, is, advantage.baseline, GRPO_POOL_MEANS_), GRPO_WITH_(path, is, advantage.scale, GRPO_POOL_SCALES_), \
+    GRPO_WITH_(path, is, advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), \
+    GRPO_WITH_(path, is, advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), \
+    GRPO_WITH_(path, is, advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE))
+    GRPO_WITH_EACH_(reward.truncated, GRPO_IS_(GRPO_REWARD_TRUNCATED_KEEP)), GRPO_WITH_EACH_(reward.length, GRPO_IS_(GRPO_LENGTH_NONE)),
+    GRPO_WITH_EACH_(advantage.entropy, ~GRPO_IS_(GRPO_ENTROPY_ZERO_VARIANCE)),
+    GRPO_WITH_EACH_(reward.overlong, GRPO_IS_(GRPO_OVERLONG_NONE)), GRPO_WITH_EACH_(reward.map, GRPO_IS_(GRPO_MAP_NONE)),
+    GRPO_WITH_EACH_(reward.kl, GRPO_IS_(GRPO_KL_NONE)),
+    GRPO_WITH_EACH_(advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)), GRPO_WITH_EACH_(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    GRPO_WITH_EACH_(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), GRPO_WITH_EACH_(advantage.scale, GRPO_COLUMN_SCALES_),
+    GRPO_WITH_(advantage.scale, GRPO_IS_(GRPO_SCALE_KALMAN_STD), advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN)),
+    GRPO_WITH_(advantage.scale, GRPO_IS_(GRPO_SCALE_BETA), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    GRPO_WITH_(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_LENGTH_POWER), advantage.credit, ~GRPO_STEPS_),
+    GRPO_WITH_POOLS_(advantage.step_group, GRPO_ISNT_(GRPO_STEP_GROUP_PROMPT)),
     /* credit episode_step: the advantage of the whole response has only the baseline and scale of its prompt */
-    EPISODE(advantage.scale, ~GRPO_OF_BATCH_), EPISODE(advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
-    EPISODE(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), EPISODE(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
-    EPISODE(advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE)),
+    GRPO_WITH_EPISODE_(advantage.scale, ~GRPO_OF_BATCH_), GRPO_WITH_EPISODE_(advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
+    GRPO_WITH_EPISODE_(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    GRPO_WITH_EPISODE_(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
+    GRPO_WITH_EPISODE_(advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE)),
     /* credit entropy_share: the rewards of tokens are made of R itself */
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.baseline, GRPO_IS_(GRPO_BASELINE_NONE)),
+    GRPO_WITH_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.baseline, GRPO_IS_(GRPO_BASELINE_NONE)),
     { GRPO_WHERE_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE)), GRPO_WHERE_0_(advantage.baseline_shift) },
-    SHARE(advantage.scale, GRPO_IS_(GRPO_SCALE_NONE)), SHARE(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    SHARE(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), SHARE(advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE)),
+    GRPO_WITH_SHARE_(advantage.scale, GRPO_IS_(GRPO_SCALE_NONE)), GRPO_WITH_SHARE_(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    GRPO_WITH_SHARE_(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
+    GRPO_WITH_SHARE_(advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE)),
     /* settings that only some credits read */
-    WITH(advantage.step_discount, GRPO_ISNT_(GRPO_STEP_DISCOUNT_TOKENS), advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP)),
+    GRPO_WITH_(advantage.step_discount, GRPO_ISNT_(GRPO_STEP_DISCOUNT_TOKENS), advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP)),
     { GRPO_WHERE_NOT_0_(advantage.truncated_tail), GRPO_WHERE_(advantage.credit, GRPO_TAILS_) },
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP_GAE), advantage.bootstrap, GRPO_IS_(GRPO_BOOTSTRAP_ZERO)),
-    POOLS(advantage.credit, GRPO_IS_(GRPO_CREDIT_PREFIX_TREE)),
-    WITH(advantage.excluded, GRPO_ISNT_(GRPO_EXCLUDED_NONE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
-    WITH(advantage.excluded, GRPO_ISNT_(GRPO_EXCLUDED_NONE), advantage.rewards, GRPO_IS_(GRPO_REWARDS_ONE)),
-    POOLS(advantage.excluded, GRPO_ISNT_(GRPO_EXCLUDED_NONE)),
-    SAMPLES(credit, GRPO_IS_(GRPO_CREDIT_OUTCOME) | GRPO_IS_(GRPO_CREDIT_EPISODE_STEP)),
-    SAMPLES(baseline, ~GRPO_IS_(GRPO_BASELINE_LEAVE_ONE_OUT)), POOLS(advantage.samples, GRPO_IS_(GRPO_SAMPLES_STEPS)),
-    SAMPLES(rewards, GRPO_IS_(GRPO_REWARDS_ONE)), SAMPLES(excluded, GRPO_IS_(GRPO_EXCLUDED_NONE)),
-    WITH(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_NONE), advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
-    WITH(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_NONE), advantage.scale, ~(GRPO_OF_BATCH_ | GRPO_IS_(GRPO_SCALE_TOKEN_WHITEN))),
-    WITH(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_NONE), advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
-    WITH(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_ZERO_VARIANCE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
-    WITH(ratio.interpolate, GRPO_ISNT_(GRPO_INTERPOLATE_NONE), ratio.level, GRPO_ISNT_(GRPO_LEVEL_TOKEN)),
+    GRPO_WITH_(advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP_GAE), advantage.bootstrap, GRPO_IS_(GRPO_BOOTSTRAP_ZERO)),
+    GRPO_WITH_POOLS_(advantage.credit, GRPO_IS_(GRPO_CREDIT_PREFIX_TREE)),
+    GRPO_WITH_(advantage.excluded, GRPO_ISNT_(GRPO_EXCLUDED_NONE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
+    GRPO_WITH_(advantage.excluded, GRPO_ISNT_(GRPO_EXCLUDED_NONE), advantage.rewards, GRPO_IS_(GRPO_REWARDS_ONE)),
+    GRPO_WITH_POOLS_(advantage.excluded, GRPO_ISNT_(GRPO_EXCLUDED_NONE)),
+    GRPO_WITH_SAMPLES_(credit, GRPO_IS_(GRPO_CREDIT_OUTCOME) | GRPO_IS_(GRPO_CREDIT_EPISODE_STEP)),
+    GRPO_WITH_SAMPLES_(baseline, ~GRPO_IS_(GRPO_BASELINE_LEAVE_ONE_OUT)), GRPO_WITH_POOLS_(advantage.samples, GRPO_IS_(GRPO_SAMPLES_STEPS)),
+    GRPO_WITH_SAMPLES_(rewards, GRPO_IS_(GRPO_REWARDS_ONE)), GRPO_WITH_SAMPLES_(excluded, GRPO_IS_(GRPO_EXCLUDED_NONE)),
+    GRPO_WITH_(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_NONE), advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
+    GRPO_WITH_(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_NONE),
+               advantage.scale, ~(GRPO_OF_BATCH_ | GRPO_IS_(GRPO_SCALE_TOKEN_WHITEN))),
+    GRPO_WITH_(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_NONE), advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
+    GRPO_WITH_(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_ZERO_VARIANCE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
+    GRPO_WITH_(ratio.interpolate, GRPO_ISNT_(GRPO_INTERPOLATE_NONE), ratio.level, GRPO_ISNT_(GRPO_LEVEL_TOKEN)),
     /* tilted_cross_entropy: both softmaxes are of sums or means of log-probabilities, not of log-ratios */
-    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TILTED_CROSS_ENTROPY), ratio.behaviour, GRPO_IS_(GRPO_BEHAVIOUR_NONE)),
-    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TILTED_CROSS_ENTROPY), ratio.level, GRPO_MEANS_),
-    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_PROBABILITY), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
-    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_QUADRATIC_PROBABILITY), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
-    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_EXTERNAL), surrogate.kind, GRPO_CLIPS_),
-    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_EXTERNAL), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
-    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_POSITION), surrogate.kind, GRPO_CLIPS_ & GRPO_ISNT_(GRPO_SURROGATE_GPPO)),
-    WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_reference, GRPO_IS_(GRPO_KL_REFERENCE_REF)),
-    WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_gradient, GRPO_IS_(GRPO_KL_GRADIENT_EXACT)),
-    WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_importance_weight, GRPO_IS_(GRPO_KL_IMPORTANCE_WEIGHT_NONE)),
-    WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_clamp_on, GRPO_IS_(GRPO_KL_CLAMP_ON_ESTIMATE)),
-    WITH(surrogate.kind, GRPO_GROUPS_, ratio.interpolate, GRPO_IS_(GRPO_INTERPOLATE_NONE)),
-    WITH(surrogate.kind, GRPO_GROUPS_, ratio.level, GRPO_RESPONSES_),
-    WITH(penalty.nll_gate, GRPO_ISNT_(GRPO_NLL_GATE_NONE), penalty.nll_form, GRPO_IS_(GRPO_NLL_FORM_DISPLACEMENT)),
+    GRPO_WITH_(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TILTED_CROSS_ENTROPY), ratio.behaviour, GRPO_IS_(GRPO_BEHAVIOUR_NONE)),
+    GRPO_WITH_(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TILTED_CROSS_ENTROPY), ratio.level, GRPO_MEANS_),
+    GRPO_WITH_(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_PROBABILITY), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
+    GRPO_WITH_(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_QUADRATIC_PROBABILITY), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
+    GRPO_WITH_(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_EXTERNAL), surrogate.kind, GRPO_CLIPS_),
+    GRPO_WITH_(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_EXTERNAL), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
+    GRPO_WITH_(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_POSITION), surrogate.kind, GRPO_CLIPS_ & GRPO_ISNT_(GRPO_SURROGATE_GPPO)),
+    GRPO_WITH_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_reference, GRPO_IS_(GRPO_KL_REFERENCE_REF)),
+    GRPO_WITH_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_gradient, GRPO_IS_(GRPO_KL_GRADIENT_EXACT)),
+    GRPO_WITH_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_importance_weight, GRPO_IS_(GRPO_KL_IMPORTANCE_WEIGHT_NONE)),
+    GRPO_WITH_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_clamp_on, GRPO_IS_(GRPO_KL_CLAMP_ON_ESTIMATE)),
+    GRPO_WITH_(surrogate.kind, GRPO_GROUPS_, ratio.interpolate, GRPO_IS_(GRPO_INTERPOLATE_NONE)),
+    GRPO_WITH_(surrogate.kind, GRPO_GROUPS_, ratio.level, GRPO_RESPONSES_),
+    GRPO_WITH_(penalty.nll_gate, GRPO_ISNT_(GRPO_NLL_GATE_NONE), penalty.nll_form, GRPO_IS_(GRPO_NLL_FORM_DISPLACEMENT)),
     /* kl external: a divergence that is given is not clamped */
     { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_importance_weight_max) },
     { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_clamp_log) },
     { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_clamp_value) },
-#undef WITH
-#undef POOLS
-#undef SAMPLES
-#undef EPISODE
-#undef SHARE
-#undef EACH
+#undef GRPO_WITH_
+#undef GRPO_WITH_POOLS_
+#undef GRPO_WITH_SAMPLES_
+#undef GRPO_WITH_EPISODE_
+#undef GRPO_WITH_SHARE_
+#undef GRPO_WITH_EACH_
 };
 
 static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_of_fields_(GRPO_COMBINATION, field, other); }
@@ -4684,20 +4701,20 @@ static int64_t grpo_count_segments_(const grpo_run_ *r, const grpo_sequence_ *s)
 
 /* ---- the factors M v g: trust, off_policy_mask, selected, policy_is --------------------------------------------------------------- */
 /* 1 if off_policy_mask drops token t of a stale response: its gradient would move the policy further away */
-static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A) {
+static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double adv) {
     double o, b;
-    if (r->obj->weight.off_policy_mask != GRPO_OFF_POLICY_MASK_TOTAL_VARIATION) return A < 0;
+    if (r->obj->weight.off_policy_mask != GRPO_OFF_POLICY_MASK_TOTAL_VARIATION) return adv < 0;
     o = (double)r->batch->logp_old[t]; b = (double)r->batch->logp_rollout[t];
-    return A > 0 ? o > b : A < 0 && o < b;
+    return adv > 0 ? o > b : adv < 0 && o < b;
 }
 
 static int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_weight *c = &r->obj->weight;
-    const double A = (double)r->advantage[k->t];
+    const double adv = (double)r->advantage[k->t];
     if (k->distrusted) return 1;
-    if (c->trust == GRPO_TRUST_DIVERGENCE) return !grpo_in_divergence_region(c, ratio, A, (double)r->batch->divergence_old[k->t]);
+    if (c->trust == GRPO_TRUST_DIVERGENCE) return !grpo_in_divergence_region(c, ratio, adv, (double)r->batch->divergence_old[k->t]);
     return c->trust != GRPO_TRUST_NONE
-        && !grpo_in_trust_region(c, r->trust, ratio, A, (double)r->batch->logp[k->t], grpo_behaviour_(r, k->t));
+        && !grpo_in_trust_region(c, r->trust, ratio, adv, (double)r->batch->logp[k->t], grpo_behaviour_(r, k->t));
 }
 
 static int grpo_unselected_(const grpo_run_ *r, int64_t t) {
@@ -4720,14 +4737,14 @@ static grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t) {
     return grpo_probability_range(grpo_behaviour_(r, t), s->eps_low, s->eps_high, s->bound_cap);
 }
 
-GRPO_NOINLINE_ int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double A, grpo_term *term,
+GRPO_NOINLINE_ int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double adv, grpo_term *term,
                                         grpo_range *range) {
     const grpo_surrogate *s = &r->obj->surrogate;
-    if (s->bounds == GRPO_BOUNDS_POSITION) *term = grpo_log_clip(ratio, A, k->range);
+    if (s->bounds == GRPO_BOUNDS_POSITION) *term = grpo_log_clip(ratio, adv, k->range);
     else if (s->kind == GRPO_SURROGATE_QUADRATIC_PROBABILITY)
-        *term = grpo_quadratic_probability(ratio, A, s->quadratic_eps, grpo_behaviour_(r, k->t));
+        *term = grpo_quadratic_probability(ratio, adv, s->quadratic_eps, grpo_behaviour_(r, k->t));
     else if (s->kind == GRPO_SURROGATE_POLICY_SHAPING && r->batch->shaping_mask[k->t])
-        *term = grpo_policy_shaping(ratio, A, s->shaping_gamma);
+        *term = grpo_policy_shaping(ratio, adv, s->shaping_gamma);
     else { *range = grpo_range_at_(r, k->t); return 0; }
     return 1;
 }
@@ -4894,10 +4911,10 @@ GRPO_COLD_ void grpo_report_old_(grpo_partial *p, double l, double old) {
 }
 
 GRPO_COLD_ void grpo_report_ref_(grpo_partial *p, double l, double ref) {
-    const grpo_dd D = grpo_two_diff(l, ref);
+    const grpo_dd diff = grpo_two_diff(l, ref);
     grpo_sum_add_diff_(&p->sum[GRPO_SUM_KL_K1], l, ref);
-    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl_estimate(GRPO_KL_K2, D).value);
-    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl_estimate(GRPO_KL_K3, D).value);
+    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl_estimate(GRPO_KL_K2, diff).value);
+    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl_estimate(GRPO_KL_K3, diff).value);
 }
 
 /* ---- the report from its sums ------------------------------------------------------------------------------------------------------ */
@@ -4996,10 +5013,10 @@ static void grpo_report_old_block_(grpo_sum *sum, double (*d)[GRPO_BLOCK_], cons
 }
 
 /* adds a block of D = l - logp_ref (hi and lo) and of k3 = e^-D + D - 1 */
-static void grpo_report_ref_block_(grpo_sum *sum, double (*D)[GRPO_BLOCK_], const double *k3) {
-    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, D[0]);
-    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, D[1]);
-    grpo_sum_add_squares_block_(&sum[GRPO_SUM_KL_K2], 0.5, D[0]);
+static void grpo_report_ref_block_(grpo_sum *sum, double (*diff)[GRPO_BLOCK_], const double *k3) {
+    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, diff[0]);
+    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, diff[1]);
+    grpo_sum_add_squares_block_(&sum[GRPO_SUM_KL_K2], 0.5, diff[0]);
     grpo_sum_add_block_(&sum[GRPO_SUM_KL_K3], 1, k3);
 }
 
@@ -5024,9 +5041,9 @@ static void grpo_report_flush_(const grpo_run_ *r) {
 static int grpo_clips_token_ratios_(const grpo_ratio_axis *a) { return GRPO_AMONG_(a->level, GRPO_CLIPS_TOKENS_); }
 
 /* the bounds of that clip by the sign of A, infinite where there is none */
-static void grpo_token_clip_bounds_(const grpo_ratio_axis *a, double A, double *least, double *most) {
-    *least = grpo_clips_token_ratios_(a) && A < 0 ? -a->token_clip_low : -HUGE_VAL;
-    *most = grpo_clips_token_ratios_(a) && A >= 0 ? a->token_clip_high : HUGE_VAL;
+static void grpo_token_clip_bounds_(const grpo_ratio_axis *a, double adv, double *least, double *most) {
+    *least = grpo_clips_token_ratios_(a) && adv < 0 ? -a->token_clip_low : -HUGE_VAL;
+    *most = grpo_clips_token_ratios_(a) && adv >= 0 ? a->token_clip_high : HUGE_VAL;
 }
 
 /* ---- blocks of tokens ----
@@ -5105,18 +5122,18 @@ static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g) {
 }
 
 /* R of a response of T tokens after reward.length */
-GRPO_COLD_ grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group) {
+GRPO_COLD_ grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd rew, int correct, double len, grpo_lengths_ group) {
     grpo_dd lambda;
     switch (r->length) {
     case GRPO_LENGTH_KIMI:
-        lambda = grpo_kimi_length_reward(T, group.shortest, group.longest, correct);
-        return grpo_dd_add(R, grpo_dd_round_96_(grpo_dd_mul(lambda, r->length_coef)));
+        lambda = grpo_kimi_length_reward(len, group.shortest, group.longest, correct);
+        return grpo_dd_add(rew, grpo_dd_round_96_(grpo_dd_mul(lambda, r->length_coef)));
     case GRPO_LENGTH_COSINE:
-        R = correct ? grpo_cosine_length_reward(T, r->length_max, r->correct_high, r->correct_low)
-                    : grpo_cosine_length_reward(T, r->length_max, r->wrong_low, r->wrong_high);
-        return grpo_dd_round_96_(R);
-    case GRPO_LENGTH_INVERSE: return T > 0 ? grpo_dd_round_96_(grpo_dd_div(R, T)) : grpo_dd_of_(0);
-    default:                  return R;
+        rew = correct ? grpo_cosine_length_reward(len, r->length_max, r->correct_high, r->correct_low)
+                    : grpo_cosine_length_reward(len, r->length_max, r->wrong_low, r->wrong_high);
+        return grpo_dd_round_96_(rew);
+    case GRPO_LENGTH_INVERSE: return len > 0 ? grpo_dd_round_96_(grpo_dd_div(rew, len)) : grpo_dd_of_(0);
+    default:                  return rew;
     }
 }
 
@@ -5178,10 +5195,10 @@ GRPO_COLD_ int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group
 
 /* sum over this and later steps of gamma^(k' - k) r_k', from the last step on: equal rewards give equal bits */
 static grpo_dd grpo_step_return_(const grpo_batch *b, double gamma, grpo_index_ at) {
-    grpo_dd G = grpo_dd_of_(0);
+    grpo_dd ret = grpo_dd_of_(0);
     for (int64_t t = b->offset[at.i] + b->length[at.i] - 1; t >= at.t; t--)
-        if (grpo_ends_step_(b, t)) G = grpo_dd_add_double_(grpo_dd_mul(G, gamma), (double)b->step_reward[t]);
-    return grpo_dd_round_96_(G);
+        if (grpo_ends_step_(b, t)) ret = grpo_dd_add_double_(grpo_dd_mul(ret, gamma), (double)b->step_reward[t]);
+    return grpo_dd_round_96_(ret);
 }
 
 GRPO_COLD_ grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at) {
@@ -5247,14 +5264,14 @@ GRPO_COLD_ grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ 
 GRPO_COLD_ grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
-    double G = 0;
+    double ret = 0;
     if (a->step_value == GRPO_STEP_VALUE_RESPONSE) return GRPO_OK;
     if (a->step_value == GRPO_STEP_VALUE_REWARD && a->scale != GRPO_SCALE_BETA) return GRPO_OK;
     for (int64_t t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
         if (!grpo_ends_step_(b, t)) continue;
-        G = (double)b->step_reward[t] + (a->step_value == GRPO_STEP_VALUE_RETURN ? a->step_gamma * G : 0);
-        if (!grpo_in_domain_(G, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_step_reward_, t);
-        if (a->scale == GRPO_SCALE_BETA && !(G >= 0 && G <= 1)) return grpo_status_at_(GRPO_NOT_UNIT, GRPO_AT_step_reward_, t);
+        ret = (double)b->step_reward[t] + (a->step_value == GRPO_STEP_VALUE_RETURN ? a->step_gamma * ret : 0);
+        if (!grpo_in_domain_(ret, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_step_reward_, t);
+        if (a->scale == GRPO_SCALE_BETA && !(ret >= 0 && ret <= 1)) return grpo_status_at_(GRPO_NOT_UNIT, GRPO_AT_step_reward_, t);
     }
     return GRPO_OK;
 }
@@ -5280,9 +5297,9 @@ static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i) {
             return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_reward_kl_, t);
     }
     if (!grpo_reads_reward_(o)) return GRPO_OK;
-    const grpo_dd R = grpo_response_reward_(e, i);
-    if (!grpo_in_domain_(R.hi, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_shaped_reward_, i);
-    if (o->advantage.scale == GRPO_SCALE_BETA && (R.hi < 0 || grpo_dd_exceeds(R, 1)))
+    const grpo_dd rew = grpo_response_reward_(e, i);
+    if (!grpo_in_domain_(rew.hi, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_shaped_reward_, i);
+    if (o->advantage.scale == GRPO_SCALE_BETA && (rew.hi < 0 || grpo_dd_exceeds(rew, 1)))
         return grpo_status_at_(GRPO_NOT_UNIT, GRPO_AT_shaped_reward_, i);
     return GRPO_OK;
 }
@@ -5311,9 +5328,9 @@ GRPO_COLD_ void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s
     grpo_sorted_ next = { 0, -1, { 0, 0 }, 0 };
     grpo_index_ at = grpo_before_items_(e);
     for (int64_t order = 0; grpo_next_item_(e, s, &at); order++) {
-        const grpo_dd R = x->raw ? grpo_item_reward_(e, s, at) : grpo_item_value_(e, s, at);
-        if (x->rank >= 0 && (grpo_dd_less(R, x->value) || (grpo_dd_same_(R, x->value) && order <= x->order))) continue;
-        if (next.order < 0 || grpo_dd_less(R, next.value)) { next.value = R; next.order = order; }
+        const grpo_dd rew = x->raw ? grpo_item_reward_(e, s, at) : grpo_item_value_(e, s, at);
+        if (x->rank >= 0 && (grpo_dd_less(rew, x->value) || (grpo_dd_same_(rew, x->value) && order <= x->order))) continue;
+        if (next.order < 0 || grpo_dd_less(rew, next.value)) { next.value = rew; next.order = order; }
     }
     next.rank = x->rank + 1;
     next.raw = x->raw;
@@ -5329,12 +5346,12 @@ static grpo_sorted_ grpo_sorted_at_(const grpo_estimator_ *e, const grpo_group_ 
 
 /* ---- transforms ---- */
 /* number of items with a reward less than R, or with or_same at most R */
-static int64_t grpo_count_below_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R, int or_same) {
+static int64_t grpo_count_below_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd rew, int or_same) {
     grpo_index_ at = grpo_before_items_(e);
     int64_t n = 0;
     while (grpo_next_item_(e, s, &at)) {
         const grpo_dd x = grpo_item_reward_(e, s, at);
-        n += grpo_dd_less(x, R) || (or_same && grpo_dd_same_(x, R));
+        n += grpo_dd_less(x, rew) || (or_same && grpo_dd_same_(x, rew));
     }
     return n;
 }
@@ -5349,21 +5366,21 @@ GRPO_COLD_ grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_
     grpo_dd second = grpo_dd_of_(-HUGE_VAL);
     int best = 0;
     while (grpo_next_item_(e, s, &at)) {
-        const grpo_dd R = grpo_item_reward_(e, s, at);
-        if (!best && grpo_dd_same_(R, s->best)) best = 1;
-        else if (grpo_dd_less(second, R)) second = R;
+        const grpo_dd rew = grpo_item_reward_(e, s, at);
+        if (!best && grpo_dd_same_(rew, s->best)) best = 1;
+        else if (grpo_dd_less(second, rew)) second = rew;
     }
     return second;
 }
 
 /* pkpo_max of the r-th smallest of n items: (C(r-1, k-1) R_r + sum over m > r of C(m-2, k-2) R_m)/C(n, k).  It is the same for the first k
  * items, and for equal items, so it is computed for the last of them */
-GRPO_COLD_ grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
+GRPO_COLD_ grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd rew) {
     const double n = (double)s->count, k = e->obj->advantage.pass_k;
     grpo_sorted_ x = { 0, INT64_MAX, { 0, 0 }, 1 };
     grpo_dd own, above = grpo_dd_of_(0);
     double m;
-    x.value = grpo_dd_less(R, s->kth) ? s->kth : R;
+    x.value = grpo_dd_less(rew, s->kth) ? s->kth : rew;
     x.rank = grpo_count_below_(e, s, x.value, 1) - 1;
     own = grpo_dd_div(grpo_dd_mul(grpo_dd_product(grpo_binomial_ratio((double)x.rank, n - 1, k - 1), x.value), k), n);
     if (k == 1) return grpo_dd_round_96_(own);
@@ -5375,24 +5392,24 @@ GRPO_COLD_ grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s
 }
 
 /* pkpo_gain: sum over m of C(m-1, k-2) (R - R_m)/C(n, k), R_m the m-th smallest, of those below R; R/n where k = 1 */
-GRPO_COLD_ grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
-    const double n = (double)s->count, k = e->obj->advantage.pass_k, smaller = (double)grpo_count_below_(e, s, R, 0);
+GRPO_COLD_ grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd rew) {
+    const double n = (double)s->count, k = e->obj->advantage.pass_k, smaller = (double)grpo_count_below_(e, s, rew, 0);
     grpo_sorted_ x = { -1, -1, { 0, 0 }, 1 };
     grpo_dd sum = grpo_dd_of_(0);
     double m;
-    if (k == 1) return grpo_dd_round_96_(grpo_dd_div(R, n));
+    if (k == 1) return grpo_dd_round_96_(grpo_dd_div(rew, n));
     for (m = 1; m <= smaller; m++) {
         grpo_sorted_next_(e, s, &x);
-        sum = grpo_dd_add(sum, grpo_dd_product(grpo_binomial_ratio(m - 1, n - 2, k - 2), grpo_dd_minus_(R, x.value)));
+        sum = grpo_dd_add(sum, grpo_dd_product(grpo_binomial_ratio(m - 1, n - 2, k - 2), grpo_dd_minus_(rew, x.value)));
     }
     return grpo_dd_round_96_(grpo_dd_div(grpo_dd_mul(sum, k * (k - 1)), n * (n - 1)));
 }
 
 /* pkpo_loo: pkpo_max minus (k/(n-1))^2 sum over r of C(r-1, k-1)/C(n-2, k-1) R_r, R_r the r-th smallest of the others; 0 where the
  * difference is below 2^-90 of pkpo_max, the rounding of the divisions by n and n - 1 */
-GRPO_COLD_ grpo_dd grpo_pkpo_loo_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
+GRPO_COLD_ grpo_dd grpo_pkpo_loo_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd rew) {
     const double n = (double)s->count, k = e->obj->advantage.pass_k;
-    const grpo_dd all = grpo_pkpo_max_(e, s, R);
+    const grpo_dd all = grpo_pkpo_max_(e, s, rew);
     grpo_sorted_ x = { -1, -1, { 0, 0 }, 1 };
     grpo_dd others = grpo_dd_of_(0), rest;
     double r = 0;
@@ -5400,7 +5417,7 @@ GRPO_COLD_ grpo_dd grpo_pkpo_loo_(const grpo_estimator_ *e, const grpo_group_ *s
     if (n == k) return all;
     while (x.rank < s->count - 1) {
         grpo_sorted_next_(e, s, &x);
-        if (!skipped && grpo_dd_same_(x.value, R)) { skipped = 1; continue; }
+        if (!skipped && grpo_dd_same_(x.value, rew)) { skipped = 1; continue; }
         others = grpo_dd_add(others, grpo_dd_product(grpo_binomial_ratio(r++, n - 2, k - 1), x.value));
     }
     for (int twice = 0; twice < 2; twice++) others = grpo_dd_div(grpo_dd_mul(others, k), n - 1);
@@ -5408,15 +5425,15 @@ GRPO_COLD_ grpo_dd grpo_pkpo_loo_(const grpo_estimator_ *e, const grpo_group_ *s
     return fabs(rest.hi) > ldexp(fabs(all.hi), -90) ? grpo_dd_round_96_(rest) : grpo_dd_of_(0);
 }
 
-static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
+static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd rew) {
     switch (e->obj->advantage.transform) {
-    case GRPO_TRANSFORM_BEST_MINUS_SECOND: return grpo_dd_same_(R, s->best) ? s->up : s->down;
-    case GRPO_TRANSFORM_PASS_AT_K:         return R.hi > 0 ? s->up : s->down;
-    case GRPO_TRANSFORM_PKPO_MAXRL:              return grpo_dd_round_96_(grpo_dd_product(R, s->factor));
-    case GRPO_TRANSFORM_PKPO_MAX:          return grpo_pkpo_max_(e, s, R);
-    case GRPO_TRANSFORM_PKPO_GAIN:         return grpo_pkpo_gain_(e, s, R);
-    case GRPO_TRANSFORM_PKPO_LOO:          return grpo_pkpo_loo_(e, s, R);
-    default:                               return R;
+    case GRPO_TRANSFORM_BEST_MINUS_SECOND: return grpo_dd_same_(rew, s->best) ? s->up : s->down;
+    case GRPO_TRANSFORM_PASS_AT_K:         return rew.hi > 0 ? s->up : s->down;
+    case GRPO_TRANSFORM_PKPO_MAXRL:              return grpo_dd_round_96_(grpo_dd_product(rew, s->factor));
+    case GRPO_TRANSFORM_PKPO_MAX:          return grpo_pkpo_max_(e, s, rew);
+    case GRPO_TRANSFORM_PKPO_GAIN:         return grpo_pkpo_gain_(e, s, rew);
+    case GRPO_TRANSFORM_PKPO_LOO:          return grpo_pkpo_loo_(e, s, rew);
+    default:                               return rew;
     }
 }
 
@@ -5510,11 +5527,11 @@ static void grpo_length_weighted_sums_(const grpo_estimator_ *e, grpo_group_ *s)
     grpo_sum weighted = GRPO_NO_SUM_;
     int64_t tokens = 0;
     while (grpo_next_item_(e, s, &at)) {
-        const grpo_dd R = grpo_item_value_(e, s, at);
-        const int64_t T = grpo_unmasked_(e->batch, at.i);
-        tokens += T;
-        grpo_sum_add_dd_(&weighted, grpo_two_prod((double)T, R.hi));
-        if (R.lo != 0) grpo_sum_add_dd_(&weighted, grpo_two_prod((double)T, R.lo));
+        const grpo_dd rew = grpo_item_value_(e, s, at);
+        const int64_t len = grpo_unmasked_(e->batch, at.i);
+        tokens += len;
+        grpo_sum_add_dd_(&weighted, grpo_two_prod((double)len, rew.hi));
+        if (rew.lo != 0) grpo_sum_add_dd_(&weighted, grpo_two_prod((double)len, rew.lo));
     }
     s->weight = (double)tokens;
     s->weighted_sum = grpo_sum_dd_(&weighted);
@@ -5627,15 +5644,15 @@ GRPO_COLD_ double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_inde
     const grpo_group_ *s = &e->group[0];
     const double a = o->reweight == GRPO_REWEIGHT_EXPONENTIAL ? 0 : grpo_column_advantage_(e, s, at);
     grpo_standardised_ z;
-    int64_t T;
+    int64_t len;
     switch (o->reweight) {
     case GRPO_REWEIGHT_EXPONENTIAL:                                         /* of a in double-double */
         z = grpo_standardise_(e, s, at);
         return z.sigma == 0 ? 0 : grpo_exponential_reweight(grpo_dd_div(grpo_dd_div(z.x, z.divisor), z.sigma), o->reweight_temperature);
     case GRPO_REWEIGHT_DIFFICULTY: case GRPO_REWEIGHT_FOCAL: return grpo_times(a, a > 0 ? s->weight_up : s->weight_down);
     case GRPO_REWEIGHT_LENGTH_POWER:
-        T = grpo_unmasked_(e->batch, at.i);
-        return T ? grpo_times(a, grpo_dd_mul(grpo_length_power((double)T, o->length_power), e->gain).hi) : 0;
+        len = grpo_unmasked_(e->batch, at.i);
+        return len ? grpo_times(a, grpo_dd_mul(grpo_length_power((double)len, o->length_power), e->gain).hi) : 0;
     default: return grpo_times(a, e->gain);
     }
 }
@@ -5677,10 +5694,10 @@ GRPO_COLD_ double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ a
 /* a of a response that the statistics of its group leave out */
 GRPO_COLD_ double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const grpo_advantage *a = &e->obj->advantage;
-    const grpo_dd R = grpo_item_value_(e, s, at);
+    const grpo_dd rew = grpo_item_value_(e, s, at);
     const double sigma = grpo_sigma_(e, s, at), n = (double)s->count;
     const int centres = s->count > 1 && a->baseline != GRPO_BASELINE_NONE;
-    grpo_dd x = R;
+    grpo_dd x = rew;
     double best = -HUGE_VAL, own;
     if (s->count == 0 || a->excluded == GRPO_EXCLUDED_ZERO) return 0;
     if (a->excluded == GRPO_EXCLUDED_ANCHOR) {
@@ -5688,7 +5705,8 @@ GRPO_COLD_ double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_
         return grpo_times(a->excluded_coef, best);
     }
     if (sigma == 0 || grpo_is_zero_singleton_(a, s)) return 0;
-    if (centres) x = grpo_dd_same_(R, s->min) && grpo_dd_same_(R, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, n), s->sum);
+    if (centres)
+        x = grpo_dd_same_(rew, s->min) && grpo_dd_same_(rew, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(rew, n), s->sum);
     if (a->baseline_shift != 0) x = grpo_dd_minus_(x, grpo_two_prod(a->baseline_shift, centres ? n : 1));
     return grpo_divide_(x, centres ? n : 1) / sigma;
 }
@@ -5708,13 +5726,13 @@ static double grpo_tokens_of_mean_abs_(const grpo_estimator_ *e, const grpo_traj
 }
 
 /* adds A of one token to the moments; tokens > 0: |A|/tokens, for batch_norm mean_abs */
-static void grpo_moments_add_token_(const grpo_estimator_ *e, grpo_credited_ A, double tokens, grpo_moments *m) {
-    if (tokens > 0) { grpo_sum_add_dd_(&m->values.sum, grpo_dd_div(grpo_dd_of_(fabs(grpo_credited_value_(A))), tokens)); return; }
-    if (!grpo_reweights_a_part_(e->obj)) { grpo_values_take_(&m->values, grpo_dd_of_(grpo_credited_value_(A))); return; }
-    grpo_values_take_(&m->values, grpo_dd_of_(A.own.hi));
-    grpo_sum_add_(&m->rest, A.rest.hi);
-    grpo_sum_add_dd_(&m->rest_squares, grpo_two_prod(A.rest.hi, A.rest.hi));
-    grpo_sum_add_dd_(&m->rest_cross, grpo_two_prod(A.own.hi, A.rest.hi));
+static void grpo_moments_add_token_(const grpo_estimator_ *e, grpo_credited_ adv, double tokens, grpo_moments *m) {
+    if (tokens > 0) { grpo_sum_add_dd_(&m->values.sum, grpo_dd_div(grpo_dd_of_(fabs(grpo_credited_value_(adv))), tokens)); return; }
+    if (!grpo_reweights_a_part_(e->obj)) { grpo_values_take_(&m->values, grpo_dd_of_(grpo_credited_value_(adv))); return; }
+    grpo_values_take_(&m->values, grpo_dd_of_(adv.own.hi));
+    grpo_sum_add_(&m->rest, adv.rest.hi);
+    grpo_sum_add_dd_(&m->rest_squares, grpo_two_prod(adv.rest.hi, adv.rest.hi));
+    grpo_sum_add_dd_(&m->rest_cross, grpo_two_prod(adv.own.hi, adv.rest.hi));
 }
 
 /* variance and sum of A = gain own + rest over the batch's tokens, where reweighting multiplies only `own` */
@@ -5739,9 +5757,9 @@ static int grpo_is_correct_(const grpo_estimator_ *e, int64_t i) { return grpo_r
 
 /* the summand of token t in the sum over its position: H in a correct response, 1/(H + entropy_share_eps) in others */
 static grpo_dd grpo_entropy_part_(const grpo_estimator_ *e, int correct, int64_t t) {
-    const double H = (double)e->batch->entropy[t];
-    if (correct) return grpo_dd_of_(H);
-    return grpo_dd_quotient(grpo_dd_of_(1), grpo_two_sum(H, e->obj->advantage.entropy_share_eps));
+    const double ent = (double)e->batch->entropy[t];
+    if (correct) return grpo_dd_of_(ent);
+    return grpo_dd_quotient(grpo_dd_of_(1), grpo_two_sum(ent, e->obj->advantage.entropy_share_eps));
 }
 
 /* u of GTPO (2508.04349): R + c n H/sum H where R > 0, else -1 - c n h/sum h, h = 1/(H + eps); sums over the n responses of that kind that
@@ -5855,8 +5873,8 @@ static void grpo_moments_add_group_further_(const grpo_estimator_ *e, grpo_momen
     const int entropy = a->entropy == GRPO_ENTROPY_RELATIVE, divergence = a->kl_centred_coef != 0;
     if (a->scale == GRPO_SCALE_BETA && e->group[0].count > 0) grpo_values_take_(&m->values, grpo_success_rate_(&e->group[0]));
     for (int64_t i = e->begin; i < e->end; i++) {
-        const int64_t T = a->reweight == GRPO_REWEIGHT_LENGTH_POWER ? grpo_unmasked_(b, i) : 0;
-        if (T) grpo_sum_add_dd_(&m->length, grpo_length_power((double)T, a->length_power));
+        const int64_t len = a->reweight == GRPO_REWEIGHT_LENGTH_POWER ? grpo_unmasked_(b, i) : 0;
+        if (len) grpo_sum_add_dd_(&m->length, grpo_length_power((double)len, a->length_power));
         for (int64_t t = b->offset[i]; (entropy || divergence) && t < b->offset[i] + b->length[i]; t++) {
             if (b->mask && !b->mask[t]) continue;
             m->tokens++;
@@ -5892,22 +5910,22 @@ static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i) {
     return s;
 }
 
-static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shaping_ *s, int64_t t, double A) {
+static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shaping_ *s, int64_t t, double adv) {
     const grpo_advantage *a = &e->obj->advantage;
-    const double H = (double)e->batch->entropy[t];
-    const double bonus = a->entropy_coef * H;
+    const double ent = (double)e->batch->entropy[t];
+    const double bonus = a->entropy_coef * ent;
     switch (a->entropy) {
     case GRPO_ENTROPY_NONE: break;
-    case GRPO_ENTROPY_BONUS: return grpo_plus(A, grpo_within(bonus, -HUGE_VAL, fabs(A) / a->entropy_kappa));
+    case GRPO_ENTROPY_BONUS: return grpo_plus(adv, grpo_within(bonus, -HUGE_VAL, fabs(adv) / a->entropy_kappa));
     case GRPO_ENTROPY_ZERO_VARIANCE:
         if (!s->equal_rewards) break;
-        return s->positive ? bonus : grpo_dd_mul(grpo_two_diff(s->max_entropy, H), -a->entropy_coef).hi;
+        return s->positive ? bonus : grpo_dd_mul(grpo_two_diff(s->max_entropy, ent), -a->entropy_coef).hi;
     case GRPO_ENTROPY_RELATIVE:
-        return grpo_times(A, grpo_relative_entropy(H, grpo_dd_div(e->entropy, e->tokens), a->entropy_coef));
+        return grpo_times(adv, grpo_relative_entropy(ent, grpo_dd_div(e->entropy, e->tokens), a->entropy_coef));
     case GRPO_ENTROPY_RESPONSE:
-        return s->high_entropy ? 0 : grpo_dd_add_double_(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), A).hi;
+        return s->high_entropy ? 0 : grpo_dd_add_double_(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), adv).hi;
     }
-    return A;
+    return adv;
 }
 
 /* what teacher_coef multiplies at a token with teacher log-ratio `gap`: that, or its discounted sum or mean from this token on */
@@ -5918,23 +5936,23 @@ static grpo_dd grpo_teacher_term_(const grpo_advantage *a, grpo_shaping_ *s, grp
     return a->teacher_norm == GRPO_TEACHER_NORM_MEAN ? grpo_dd_quotient(s->gap, s->discounts) : s->gap;
 }
 
-GRPO_COLD_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A) {
+GRPO_COLD_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double adv) {
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_batch *b = e->batch;
-    if (a->entropy != GRPO_ENTROPY_NONE) A = grpo_shape_by_entropy_(e, s, t, A);
+    if (a->entropy != GRPO_ENTROPY_NONE) adv = grpo_shape_by_entropy_(e, s, t, adv);
     if (a->teacher_coef != 0 || a->teacher_share != 0) {
         const grpo_dd gap = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
-        if (a->teacher_share != 0) A = grpo_teacher_weighted(A, gap, a->teacher_share, a->teacher_clip);
-        if (a->teacher_coef != 0) A = grpo_dd_add_double_(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), A).hi;
+        if (a->teacher_share != 0) adv = grpo_teacher_weighted(adv, gap, a->teacher_share, a->teacher_clip);
+        if (a->teacher_coef != 0) adv = grpo_dd_add_double_(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), adv).hi;
     }
     if (a->kl_centred_coef != 0) {                                      /* mean D - D, rounded together */
-        const grpo_dd D = grpo_two_diff((double)b->logp_rollout[t], (double)b->logp_ref[t]);
-        const grpo_dd off = grpo_dd_div(grpo_dd_minus_(e->divergence, grpo_dd_mul(D, e->tokens)), e->tokens);
-        A = grpo_dd_add_double_(grpo_dd_mul(off, a->kl_centred_coef), A).hi;
+        const grpo_dd diff = grpo_two_diff((double)b->logp_rollout[t], (double)b->logp_ref[t]);
+        const grpo_dd off = grpo_dd_div(grpo_dd_minus_(e->divergence, grpo_dd_mul(diff, e->tokens)), e->tokens);
+        adv = grpo_dd_add_double_(grpo_dd_mul(off, a->kl_centred_coef), adv).hi;
     }
-    if (a->marked != GRPO_MARKED_NONE && b->marked[t]) A = grpo_marked(a->marked, A, a->marked_value);
-    if (a->clamp_low == 0 && a->clamp_high == 0) return A;
-    return grpo_within(A, a->clamp_low, a->clamp_high);
+    if (a->marked != GRPO_MARKED_NONE && b->marked[t]) adv = grpo_marked(a->marked, adv, a->marked_value);
+    if (a->clamp_low == 0 && a->clamp_high == 0) return adv;
+    return grpo_within(adv, a->clamp_low, a->clamp_high);
 }
 
 /* ---- the token baseline ----
@@ -5949,24 +5967,24 @@ static grpo_dd grpo_energy_at_(const grpo_batch *b, int64_t t) {
 
 /* W: the energies of response i up to and including token t */
 static grpo_dd grpo_energy_until_(const grpo_batch *b, int64_t i, int64_t t) {
-    grpo_dd W = grpo_dd_of_(0);
-    for (int64_t k = b->offset[i]; k <= t; k++) if (grpo_is_unmasked_(b, k)) W = grpo_dd_add(W, grpo_energy_at_(b, k));
-    return W;
+    grpo_dd so_far = grpo_dd_of_(0);
+    for (int64_t k = b->offset[i]; k <= t; k++) if (grpo_is_unmasked_(b, k)) so_far = grpo_dd_add(so_far, grpo_energy_at_(b, k));
+    return so_far;
 }
 
 /* A - (sum A W)/sum W; A where sum W is 0 or a sum is not finite; alike: all A are the same */
-static double grpo_less_weighted_mean_(double A, grpo_dd weighted, grpo_dd weight, int alike) {
-    if (weight.hi == 0) return A;
+static double grpo_less_weighted_mean_(double adv, grpo_dd weighted, grpo_dd weight, int alike) {
+    if (weight.hi == 0) return adv;
     if (alike) return 0;
-    if (!grpo_is_finite(weight.hi) || !grpo_is_finite(weighted.hi)) return A;
-    return grpo_dd_quotient(grpo_dd_minus_(grpo_dd_mul(weight, A), weighted), weight).hi;
+    if (!grpo_is_finite(weight.hi) || !grpo_is_finite(weighted.hi)) return adv;
+    return grpo_dd_quotient(grpo_dd_minus_(grpo_dd_mul(weight, adv), weighted), weight).hi;
 }
 
 static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t position, grpo_dd *energy, grpo_real *advantage) {
     const grpo_batch *b = e->batch;
     grpo_sum weights = GRPO_NO_SUM_, weighted = GRPO_NO_SUM_;
-    grpo_dd W, product;
-    double A, low = HUGE_VAL, high = -HUGE_VAL;
+    grpo_dd so_far, product;
+    double adv, low = HUGE_VAL, high = -HUGE_VAL;
     int64_t t;
     int pass, n = 0, overflow = 0;
     for (pass = 0; pass < 2; pass++) {
@@ -5977,16 +5995,16 @@ static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t p
             if (position >= b->length[i] || (b->mask && !b->mask[t])) continue;
             if (pass && n == 1 && e->obj->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL_SHARED) continue;
             n += !pass;
-            A = (double)advantage[t];
-            if (pass) { grpo_put_(advantage, t, grpo_less_weighted_mean_(A, product_sum, sum, low == high), &overflow); continue; }
-            W = k < GRPO_KEPT_ENERGIES_ ? energy[k] = grpo_dd_add(energy[k], grpo_energy_at_(b, t)) : grpo_energy_until_(b, i, t);
-            low = A < low ? A : low;
-            high = A > high ? A : high;
-            grpo_sum_add_dd_(&weights, W);
-            if (A == 0) continue;
-            product = grpo_two_prod(W.hi, A);
+            adv = (double)advantage[t];
+            if (pass) { grpo_put_(advantage, t, grpo_less_weighted_mean_(adv, product_sum, sum, low == high), &overflow); continue; }
+            so_far = k < GRPO_KEPT_ENERGIES_ ? energy[k] = grpo_dd_add(energy[k], grpo_energy_at_(b, t)) : grpo_energy_until_(b, i, t);
+            low = adv < low ? adv : low;
+            high = adv > high ? adv : high;
+            grpo_sum_add_dd_(&weights, so_far);
+            if (adv == 0) continue;
+            product = grpo_two_prod(so_far.hi, adv);
             grpo_sum_add_dd_(&weighted, product);
-            if (grpo_is_finite(product.hi)) grpo_sum_add_dd_(&weighted, grpo_two_prod(W.lo, A));
+            if (grpo_is_finite(product.hi)) grpo_sum_add_dd_(&weighted, grpo_two_prod(so_far.lo, adv));
         }
     }
 }
@@ -6010,12 +6028,12 @@ GRPO_COLD_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_rea
 /* adds item `at` of the column of s to the moments */
 static void grpo_moments_add_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
-    const grpo_dd raw = grpo_item_reward_(e, s, at), R = grpo_transformed_(e, s, raw);
-    if (a->baseline == GRPO_BASELINE_BATCH_MEAN && a->transform != GRPO_TRANSFORM_PASS_AT_K) grpo_sum_add_dd_(&m->column[s->column], R);
+    const grpo_dd raw = grpo_item_reward_(e, s, at), rew = grpo_transformed_(e, s, raw);
+    if (a->baseline == GRPO_BASELINE_BATCH_MEAN && a->transform != GRPO_TRANSFORM_PASS_AT_K) grpo_sum_add_dd_(&m->column[s->column], rew);
     if (s->column) return;
     m->items++;
     m->nonzero_items += raw.hi != 0;
-    if (a->scale == GRPO_SCALE_BATCH_STD) grpo_values_take_(&m->values, R);
+    if (a->scale == GRPO_SCALE_BATCH_STD) grpo_values_take_(&m->values, rew);
     if (a->scale == GRPO_SCALE_BATCH_CENTRED_STD) {
         double divisor;
         const grpo_dd x = grpo_residual_(e, s, at, 0, &divisor);        /* without baseline_shift, which does not change V */

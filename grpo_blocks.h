@@ -142,7 +142,7 @@ enum { GRPO_OWN_FACTORS_ = 16 };                                       /* how ma
 
 typedef struct grpo_block_ {
     int64_t at[GRPO_BLOCK_];                                           /* the tokens' indices in the batch */
-    double logp[GRPO_BLOCK_], A[GRPO_BLOCK_];
+    double logp[GRPO_BLOCK_], adv[GRPO_BLOCK_];
     double old[GRPO_BLOCK_];                                           /* logp in the ratio's denominator; then dS/dlogp */
     double divisor[GRPO_BLOCK_], coefficient[GRPO_BLOCK_];             /* of their sequences; coefficient: with `adds` the added gradient */
     double ratio[GRPO_BLOCK_];
@@ -302,8 +302,8 @@ GRPO_NOINLINE_ int grpo_block_ratios_(const grpo_run_ *r, grpo_block_ *x) {
 }
 
 /* is[k] = 1 if the bound stops the gradient of token k (A > 0, x > bound), else 0; returns their number */
-static double grpo_block_binds_(double *GRPO_RESTRICT_ is, const double *GRPO_RESTRICT_ A, const double *GRPO_RESTRICT_ x, double bound) {
-    for (int k = 0; k < GRPO_BLOCK_; k++) is[k] = grpo_clip_binds(A[k], x[k] > bound) ? 1 : 0;
+static double grpo_block_binds_(double *GRPO_RESTRICT_ is, const double *GRPO_RESTRICT_ adv, const double *GRPO_RESTRICT_ x, double bound) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) is[k] = grpo_clip_binds(adv[k], x[k] > bound) ? 1 : 0;
     return grpo_block_total_(is);
 }
 
@@ -318,16 +318,16 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int beyond) {
     double *GRPO_RESTRICT_ value = x->value, *GRPO_RESTRICT_ slope = x->slope;
     /* arrays of the block that hold nothing at this point */
     double *GRPO_RESTRICT_ by_high = x->old, *GRPO_RESTRICT_ by_low = x->penalty, *GRPO_RESTRICT_ by_dual = x->penalty_slope;
-    double *GRPO_RESTRICT_ A = x->A;                                   /* negated below */
+    double *GRPO_RESTRICT_ adv = x->adv;                                   /* negated below */
     int64_t *clip = r->partial->clips, highs, lows, duals;
-    highs = (int64_t)grpo_block_binds_(by_high, A, d, clips ? r->range.log_high : HUGE_VAL);
-    for (int k = 0; k < GRPO_BLOCK_; k++) { A[k] = -A[k]; value[k] = -d[k]; }
-    lows = (int64_t)grpo_block_binds_(by_low, A, value, clips ? -r->range.log_low : HUGE_VAL);
-    duals = (int64_t)grpo_block_binds_(by_dual, A, ratio, twice ? s->clip_dual : HUGE_VAL);
-    for (int k = 0; k < GRPO_BLOCK_; k++) slope[k] = A[k] * ratio[k] + 0.0;  /* no -0 */
-    for (int k = 0; beyond && k < GRPO_BLOCK_; k++) slope[k] = grpo_times(A[k], ratio[k]);
+    highs = (int64_t)grpo_block_binds_(by_high, adv, d, clips ? r->range.log_high : HUGE_VAL);
+    for (int k = 0; k < GRPO_BLOCK_; k++) { adv[k] = -adv[k]; value[k] = -d[k]; }
+    lows = (int64_t)grpo_block_binds_(by_low, adv, value, clips ? -r->range.log_low : HUGE_VAL);
+    duals = (int64_t)grpo_block_binds_(by_dual, adv, ratio, twice ? s->clip_dual : HUGE_VAL);
+    for (int k = 0; k < GRPO_BLOCK_; k++) slope[k] = adv[k] * ratio[k] + 0.0;  /* no -0 */
+    for (int k = 0; beyond && k < GRPO_BLOCK_; k++) slope[k] = grpo_times(adv[k], ratio[k]);
     for (int k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : slope[k];
-    for (int k = 0; k < GRPO_BLOCK_; k++) value[k] = slope[k] + (by_high[k] * high + by_low[k] * low + by_dual[k] * dual) * A[k];
+    for (int k = 0; k < GRPO_BLOCK_; k++) value[k] = slope[k] + (by_high[k] * high + by_low[k] * low + by_dual[k] * dual) * adv[k];
     for (int k = 0; beyond && k < x->n; k++) {
         int passes;
         grpo_block_clamped_(r, x, k, &passes);
@@ -364,7 +364,7 @@ GRPO_NOINLINE_ grpo_term grpo_block_further_term_(const grpo_run_ *r, grpo_block
 /* for z = tau (w - 1): up = (z > 0), hi + lo = -|z| */
 static void grpo_block_gate_arguments_(const grpo_surrogate *s, const grpo_block_ *x, double *up, double *hi, double *lo) {
     for (int k = 0; k < GRPO_BLOCK_; k++) {
-        const double tau = x->A[k] > 0 ? s->tau_pos : s->tau_neg, off = x->ratio[k] - 1;
+        const double tau = x->adv[k] > 0 ? s->tau_pos : s->tau_neg, off = x->ratio[k] - 1;
         const double p = off * tau, rest = grpo_product_rounding_(off, tau, p) + grpo_sum_rounding_(x->ratio[k], -1, off) * tau;
         const double z = p + rest;
         up[k] = z > 0;
@@ -381,9 +381,9 @@ GRPO_NOINLINE_ int grpo_block_sapo_(const grpo_run_ *r, grpo_block_ *x) {
     if (grpo_block_exceeds_(hi, GRPO_SERIES_)) return 0;
     grpo_block_exp_(e, none, hi, lo);
     for (int k = 0; k < GRPO_BLOCK_; k++) {
-        const double scale = -4 / (x->A[k] > 0 ? s->tau_pos : s->tau_neg);
-        x->slope[k] = -4 * grpo_gate_slope_(e[k]) * x->A[k] * x->ratio[k] + 0.0;       /* no -0 */
-        x->value[k] = scale * grpo_gate_value_(e[k], up[k] != 0) * x->A[k] + 0.0;
+        const double scale = -4 / (x->adv[k] > 0 ? s->tau_pos : s->tau_neg);
+        x->slope[k] = -4 * grpo_gate_slope_(e[k]) * x->adv[k] * x->ratio[k] + 0.0;       /* no -0 */
+        x->value[k] = scale * grpo_gate_value_(e[k], up[k] != 0) * x->adv[k] + 0.0;
         x->old[k] = 0;
     }
     for (int k = 0; s->kind == GRPO_SURROGATE_SAPO_DETACHED && k < GRPO_BLOCK_; k++) {
@@ -409,13 +409,13 @@ static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int beyond) {
         grpo_term t;
         int passes;
         token.t = x->at[k];
-        t = further ? grpo_block_further_term_(r, x, k, &token) : grpo_surrogate_term(s, r->range, w, x->A[k], x->logp[k]);
+        t = further ? grpo_block_further_term_(r, x, k, &token) : grpo_surrogate_term(s, r->range, w, x->adv[k], x->logp[k]);
         if (masks) {
             if (further) w = grpo_block_ratio_(r, x, k, &passes);
             token.distrusted = x->has_dropped && x->penalty_slope[k] != 0;
             if (grpo_is_distrusted_(r, &token, w)) {
                 x->penalty[k] = 0;
-                if (x->A[k] != 0) t.clip = x->A[k] > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
+                if (x->adv[k] != 0) t.clip = x->adv[k] > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
             }
         }
         x->value[k] = t.value; x->slope[k] = t.d_log_ratio; x->old[k] = t.d_logp;
@@ -591,7 +591,7 @@ static void grpo_block_report_infinite_(const grpo_run_ *r, grpo_block_ *x, cons
 /* fills the block up with tokens of weight 0: l = old = A = 0 */
 static void grpo_block_pad_(grpo_block_ *x) {
     for (int k = x->n; k < GRPO_BLOCK_; k++) {
-        x->logp[k] = x->old[k] = x->A[k] = x->coefficient[k] = x->value[k] = x->slope[k] = x->penalty[k] = x->penalty_slope[k] = 0;
+        x->logp[k] = x->old[k] = x->adv[k] = x->coefficient[k] = x->value[k] = x->slope[k] = x->penalty[k] = x->penalty_slope[k] = 0;
         x->divisor[k] = 1;
         x->own_index[k] = 0;
     }
@@ -603,8 +603,8 @@ static int grpo_block_differ_(grpo_block_ *x, const double *other, double sign) 
     grpo_block_gap_(hi, lo, x->logp, other);
     const int beyond = grpo_block_exceeds_(hi, GRPO_SERIES_);
     for (int k = 0; beyond && k < x->n; k++) {
-        const grpo_dd D = grpo_two_diff(x->logp[k], other[k]);
-        hi[k] = D.hi; lo[k] = D.lo;
+        const grpo_dd diff = grpo_two_diff(x->logp[k], other[k]);
+        hi[k] = diff.hi; lo[k] = diff.lo;
     }
     grpo_block_k3_(x->k3, sign, hi, lo, beyond);
     return beyond;
@@ -612,8 +612,8 @@ static int grpo_block_differ_(grpo_block_ *x, const double *other, double sign) 
 
 /* gathers the elements of `from` at the block's tokens, into A, which is no longer needed */
 static const double *grpo_block_gather_(grpo_block_ *x, const grpo_real *from) {
-    for (int k = 0; k < GRPO_BLOCK_; k++) x->A[k] = k < x->n ? (double)from[x->at[k]] : 0;
-    return x->A;
+    for (int k = 0; k < GRPO_BLOCK_; k++) x->adv[k] = k < x->n ? (double)from[x->at[k]] : 0;
+    return x->adv;
 }
 
 /* multiplies S and its derivatives by the weights */
@@ -630,11 +630,11 @@ GRPO_NOINLINE_ void grpo_block_own_penalties_(const grpo_run_ *r, grpo_block_ *x
     const double coef = r->obj->penalty.entropy_coef;
     double term[GRPO_BLOCK_] = { 0 };
     for (int k = 0; k < x->n; k++) {
-        const double H = coef != 0 ? (double)r->batch->entropy[x->at[k]] : 0, kl = x->penalty[k];
-        term[k] = grpo_plus(x->value[k], coef != 0 ? grpo_plus(kl, -coef * H) : kl);
+        const double ent = coef != 0 ? (double)r->batch->entropy[x->at[k]] : 0, kl = x->penalty[k];
+        term[k] = grpo_plus(x->value[k], coef != 0 ? grpo_plus(kl, -coef * ent) : kl);
         x->penalty[k] = grpo_times(x->own[0][x->own_index[k]], kl);
         x->penalty_slope[k] = grpo_times(x->own[0][x->own_index[k]], x->penalty_slope[k]);
-        if (coef != 0) x->penalty[k] = grpo_plus(x->penalty[k], -coef * x->own[1][x->own_index[k]] * H);
+        if (coef != 0) x->penalty[k] = grpo_plus(x->penalty[k], -coef * x->own[1][x->own_index[k]] * ent);
     }
     grpo_block_write_(r, x, r->out.term, term);
 }
@@ -649,7 +649,7 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x, int *beyond) 
         const int by_series = grpo_kl_by_series_(r);
         *beyond = grpo_block_differ_(x, grpo_block_gather_(x, ref), -1);
         if (by_series) grpo_block_kl_by_series_(p, x);
-        if (*beyond || !by_series || grpo_kl_weight_is_ratio_(p)) grpo_block_kl_(r, x, x->A, !by_series);
+        if (*beyond || !by_series || grpo_kl_weight_is_ratio_(p)) grpo_block_kl_(r, x, x->adv, !by_series);
     } else for (int k = 0; k < GRPO_BLOCK_; k++) x->penalty[k] = x->penalty_slope[k] = 0;
     if (r->has_own_divisors) grpo_block_own_penalties_(r, x);
     else for (int k = 0; p->entropy_coef != 0 && k < x->n; k++)
@@ -829,14 +829,14 @@ GRPO_NOINLINE_ void grpo_block_set_auxiliary_(const grpo_run_ *r, const grpo_seq
 /* appends the tokens begin .. begin + n - 1 of s to the block, which must have room for them */
 GRPO_INLINE_ void grpo_block_append_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, int n) {
     const grpo_real *logp = r->batch->logp + begin;
-    const grpo_real *old = r->behaviour ? r->behaviour + begin : logp, *A = r->advantage ? r->advantage + begin : logp;
+    const grpo_real *old = r->behaviour ? r->behaviour + begin : logp, *adv = r->advantage ? r->advantage + begin : logp;
     const int at = r->block->n;
     grpo_block_ *x = r->block;
     x->scattered |= at > 0 && x->at[at - 1] != begin - 1;
     for (int k = 0; k < n; k++) x->at[at + k] = begin + k;
-    for (int k = 0; k < n; k++) { x->logp[at + k] = (double)logp[k]; x->old[at + k] = (double)old[k]; x->A[at + k] = (double)A[k]; }
+    for (int k = 0; k < n; k++) { x->logp[at + k] = (double)logp[k]; x->old[at + k] = (double)old[k]; x->adv[at + k] = (double)adv[k]; }
     if (!r->behaviour) for (int k = 0; k < n; k++) x->old[at + k] = 0;
-    if (!r->advantage) for (int k = 0; k < n; k++) x->A[at + k] = 0;
+    if (!r->advantage) for (int k = 0; k < n; k++) x->adv[at + k] = 0;
     for (int k = 0; k < n; k++) { x->divisor[at + k] = s->divisor; x->coefficient[at + k] = s->coefficient; }
     if (r->has_own_divisors) grpo_block_set_own_(s, x, n);
     x->has_divisors |= s->divisor != 1;
@@ -849,7 +849,7 @@ GRPO_NOINLINE_ void grpo_block_clip_pool_(const grpo_run_ *r, grpo_block_ *x, in
     double least, most;
     for (int k = since; k < x->n; k++) {
         const double d = x->logp[k] - x->old[k];
-        grpo_token_clip_bounds_(&r->obj->ratio, x->A[k], &least, &most);
+        grpo_token_clip_bounds_(&r->obj->ratio, x->adv[k], &least, &most);
         if (d >= least && d <= most) continue;
         x->slope[k] = 0;
         r->partial->clips[clip]--;

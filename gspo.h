@@ -243,10 +243,10 @@ static void gspo_sum_logs_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
 
 /* the same in blocks, for a uniform unit or one whose tokens all have the advantage A.  Returns 0, with an empty sum, if a d is not finite,
  * no token counts, or tokens are rejected or weighted one by one */
-static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, double A, gspo_unit_ *u) {
+static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, double adv, gspo_unit_ *u) {
     double least, most;
     if (!s->evenly_weighted || s->truncated) return 0;
-    grpo_token_clip_bounds_(&r->obj->ratio, A, &least, &most);
+    grpo_token_clip_bounds_(&r->obj->ratio, adv, &least, &most);
     u->count = grpo_sum_add_within_(r->batch, u->span.begin, u->span.end, r->batch->logp, r->behaviour, DBL_MAX, least, most, &u->sum);
     if (u->count < 0) u->count = 0;
     return u->count > 0;
@@ -759,10 +759,10 @@ GRPO_COLD_ void gspo_contrastive_(const grpo_surrogate *s, gspo_group_ *g) {
     for (int64_t i = 0; i < g->n; i++) {
         const grpo_dd gap = grpo_dd_add_double_(grpo_dd_minus_(gspo_score_(g, top), gspo_score_(g, i)), s->contrast_margin);
         const grpo_dd x = grpo_dd_div(gap, t);
-        const double S = 1 + lse.rest, e = grpo_exp(gap.hi > 0 ? grpo_dd_negative(x) : x);
+        const double total = 1 + lse.rest, e = grpo_exp(gap.hi > 0 ? grpo_dd_negative(x) : x);
         if (!gspo_is_plus_(g, i)) continue;
-        g->value[i] = (gap.hi > 0 ? gap.hi + t * log1p(lse.rest + e) : t * log1p(S * e)) / plus;
-        g->slope[i] = -grpo_times((gap.hi > 0 ? S / (S + e) : S * e / (1 + S * e)) / plus, g->coefficient[i]);
+        g->value[i] = (gap.hi > 0 ? gap.hi + t * log1p(lse.rest + e) : t * log1p(total * e)) / plus;
+        g->slope[i] = -grpo_times((gap.hi > 0 ? total / (total + e) : total * e / (1 + total * e)) / plus, g->coefficient[i]);
         grpo_sum_add_(&sum, -g->slope[i]);
     }
     weight = grpo_sum_total_(&sum);
@@ -776,10 +776,10 @@ GRPO_COLD_ double gspo_sigmoid_gap_(grpo_dd a, grpo_dd b) {
 }
 
 /* cross-entropy of a logit D for the target p = sigmoid(t): log(1 + e^D) - p D = log(1 + e^-|D|) + |D| (D < 0 ? p : 1 - p) */
-GRPO_COLD_ double gspo_binary_cross_entropy_(grpo_dd D, grpo_dd t) {
-    const grpo_dd size = D.hi < 0 ? grpo_dd_negative(D) : D;
-    if (!grpo_is_finite(D.hi)) return HUGE_VAL;
-    return log1p(grpo_exp(grpo_dd_negative(size))) + grpo_sigmoid(D.hi < 0 ? t : grpo_dd_negative(t)).value * size.hi;
+GRPO_COLD_ double gspo_binary_cross_entropy_(grpo_dd lead, grpo_dd t) {
+    const grpo_dd size = lead.hi < 0 ? grpo_dd_negative(lead) : lead;
+    if (!grpo_is_finite(lead.hi)) return HUGE_VAL;
+    return log1p(grpo_exp(grpo_dd_negative(size))) + grpo_sigmoid(lead.hi < 0 ? t : grpo_dd_negative(t)).value * size.hi;
 }
 
 /* DNO (2404.03715), algorithm 1 */
@@ -788,11 +788,11 @@ GRPO_COLD_ void gspo_pairwise_soft_(const grpo_surrogate *s, gspo_group_ *g) {
     for (int64_t i = 0; i < g->n; i++) {
         grpo_sum value = GRPO_NO_SUM_, slope = GRPO_NO_SUM_;
         for (int64_t j = 0; j < g->n; j++) {
-            const grpo_dd D = gspo_lead_(gspo_score_(g, i), gspo_score_(g, j), beta);
+            const grpo_dd lead = gspo_lead_(gspo_score_(g, i), gspo_score_(g, j), beta);
             const grpo_dd t = grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[j]), s->advantage_temperature);
-            const double gap = gspo_sigmoid_gap_(D, t);
+            const double gap = gspo_sigmoid_gap_(lead, t);
             if (i == j) continue;
-            grpo_sum_add_(&value, gspo_binary_cross_entropy_(D, t));
+            grpo_sum_add_(&value, gspo_binary_cross_entropy_(lead, t));
             grpo_sum_add_(&slope, grpo_times(g->coefficient[i], gap));
             grpo_sum_add_(&slope, grpo_times(g->coefficient[j], gap));      /* D and t of (j, i) are those of (i, j) negated */
         }

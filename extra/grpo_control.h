@@ -313,27 +313,27 @@ static double grpo_ratio_unit_(const grpo_batch *b, const grpo_real *advantage, 
 /* 1 if P < target Q, that is rho < target.  Ratios are in units of e^unit, which has no effect on rho */
 static int grpo_is_negative_heavy_(const grpo_batch *b, const grpo_real *advantage, grpo_bounds bounds, double target) {
     const double unit = grpo_ratio_unit_(b, advantage, bounds);
-    grpo_sum P, Q;
+    grpo_sum above, below;
     grpo_index_ at = grpo_before_tokens_(b);
     grpo_dd w, mass;
-    double A, q[4];
+    double adv, q[4];
     int64_t t;
-    memset(&P, 0, sizeof P);
-    memset(&Q, 0, sizeof Q);
+    memset(&above, 0, sizeof above);
+    memset(&below, 0, sizeof below);
     while ((t = grpo_next_token_(b, &at)) >= 0) {
-        A = (double)advantage[t];
-        if (A == 0) continue;
+        adv = (double)advantage[t];
+        if (adv == 0) continue;
         w = grpo_exp_twice(grpo_dd_add_double_(grpo_two_diff((double)b->logp[t], (double)b->logp_old[t]), -unit));
-        if (unit == 0 && A > 0 && grpo_dd_exceeds(w, bounds.high)) w = grpo_dd_of_(bounds.high);
-        if (unit == 0 && A < 0 && grpo_dd_less(w, grpo_dd_of_(bounds.low))) w = grpo_dd_of_(bounds.low);
-        mass = grpo_dd_mul(w, A);
-        if (mass.hi > 0) grpo_sum_add_dd_(&P, mass);
-        else grpo_sum_add_dd_(&Q, grpo_dd_negative(mass));
+        if (unit == 0 && adv > 0 && grpo_dd_exceeds(w, bounds.high)) w = grpo_dd_of_(bounds.high);
+        if (unit == 0 && adv < 0 && grpo_dd_less(w, grpo_dd_of_(bounds.low))) w = grpo_dd_of_(bounds.low);
+        mass = grpo_dd_mul(w, adv);
+        if (mass.hi > 0) grpo_sum_add_dd_(&above, mass);
+        else grpo_sum_add_dd_(&below, grpo_dd_negative(mass));
     }
-    grpo_sum_expand_(&Q, q, 4);
+    grpo_sum_expand_(&below, q, 4);
     if (q[0] == 0 || !(target > 0)) return 0;
-    for (int k = 0; k < 4; k++) grpo_sum_add_dd_(&P, grpo_two_prod(-target, q[k]));
-    return grpo_sum_value_(&P) < 0;
+    for (int k = 0; k < 4; k++) grpo_sum_add_dd_(&above, grpo_two_prod(-target, q[k]));
+    return grpo_sum_value_(&above) < 0;
 }
 
 /* 1 if x is at max or steps get it there: each is large enough to change x, and at most 1e6 are needed */
@@ -436,7 +436,7 @@ grpo_status grpo_regret_temperature(const int64_t *length, const double *score, 
 }
 
 /* writes the clip bounds at h, and A or A (1 + gain h), by whether the ratio is inside the half-width bounds */
-static void grpo_adapt_token_(const grpo_batch *b, int64_t t, double h, double A, const grpo_adaptation *x, grpo_real *clip_low,
+static void grpo_adapt_token_(const grpo_batch *b, int64_t t, double h, double adv, const grpo_adaptation *x, grpo_real *clip_low,
                               grpo_real *clip_high, grpo_real *shaped) {
     const grpo_dd one = grpo_dd_of_(1), change = grpo_two_prod(x->clip_coef, h);
     const grpo_dd low = h <= 0 ? grpo_dd_mul(grpo_dd_minus_(one, change), x->low) : grpo_dd_of_(x->low);
@@ -447,7 +447,7 @@ static void grpo_adapt_token_(const grpo_batch *b, int64_t t, double h, double A
     int overflow = 0;
     grpo_put_(clip_low, t, low.hi, &overflow);
     grpo_put_(clip_high, t, high.hi, &overflow);
-    grpo_put_(shaped, t, inside == (h <= 0) ? grpo_dd_mul(grpo_dd_add(one, grpo_two_prod(x->gain, h)), A).hi : A, &overflow);
+    grpo_put_(shaped, t, inside == (h <= 0) ? grpo_dd_mul(grpo_dd_add(one, grpo_two_prod(x->gain, h)), adv).hi : adv, &overflow);
 }
 
 grpo_status grpo_adaptive_clip(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *standard, const grpo_adaptation *how,
@@ -574,9 +574,9 @@ grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t
     return GRPO_OK;
 }
 
-static grpo_dd grpo_log_entropy_(double H) {
+static grpo_dd grpo_log_entropy_(double ent) {
     const grpo_dd least = grpo_1e_minus_8_;
-    if (!(H < least.hi)) return grpo_log_twice(H);
+    if (!(ent < least.hi)) return grpo_log_twice(ent);
     return grpo_dd_add(grpo_log_twice(least.hi), grpo_dd_of_(least.lo / least.hi));
 }
 
@@ -586,7 +586,7 @@ static double grpo_entropy_quantile_(const grpo_batch *b, int64_t rank) {
     grpo_prefix_ p;
     grpo_key_ key;
     grpo_index_ at;
-    double H = -HUGE_VAL;
+    double ent = -HUGE_VAL;
     int64_t t, ties;
     memset(&o, 0, sizeof o);
     o.batch = b; o.by = b->entropy; o.most = rank;
@@ -594,9 +594,9 @@ static double grpo_entropy_quantile_(const grpo_batch *b, int64_t rank) {
     ties = p.ties;
     for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; ) {
         grpo_key_of_(&o, t, &key);
-        if (grpo_in_prefix_(&p, &key, &ties) && key.value.hi > H) H = key.value.hi;
+        if (grpo_in_prefix_(&p, &key, &ties) && key.value.hi > ent) ent = key.value.hi;
     }
-    return H;
+    return ent;
 }
 
 /* above and below: the largest e - pivot and minus the smallest, each at least 1e-8 root mean squares of e - pivot */

@@ -380,20 +380,20 @@ static grpo_dd grpo_atan_twice_(grpo_dd x) {
 /* asin sqrt(a/(a + c + eps)) - asin sqrt(b/(b + d + eps)) = atan sqrt(a/(c + eps)) - atan sqrt(b/(d + eps)), as a single atan */
 static grpo_dd grpo_arc_difference_(double a, double b, double c, double d) {
     const grpo_dd eps = { 1e-10, -3.643219731549774e-27 };
-    const grpo_dd C = grpo_dd_add(grpo_dd_of_(c), eps), D = grpo_dd_add(grpo_dd_of_(d), eps);
+    const grpo_dd c_eps = grpo_dd_add(grpo_dd_of_(c), eps), d_eps = grpo_dd_add(grpo_dd_of_(d), eps);
     grpo_dd over = grpo_dd_add(grpo_two_diff(a * d, b * c), grpo_dd_mul(eps, a - b)), under;
     if (over.hi == 0) return over;
-    over = grpo_dd_quotient(over, grpo_dd_add(grpo_sqrt_twice_(grpo_dd_mul(D, a)), grpo_sqrt_twice_(grpo_dd_mul(C, b))));
-    under = grpo_dd_add(grpo_sqrt_twice_(grpo_dd_product(C, D)), grpo_sqrt_twice_(grpo_dd_of_(a * b)));
+    over = grpo_dd_quotient(over, grpo_dd_add(grpo_sqrt_twice_(grpo_dd_mul(d_eps, a)), grpo_sqrt_twice_(grpo_dd_mul(c_eps, b))));
+    under = grpo_dd_add(grpo_sqrt_twice_(grpo_dd_product(c_eps, d_eps)), grpo_sqrt_twice_(grpo_dd_of_(a * b)));
     return grpo_atan_twice_(grpo_dd_quotient(over, under));
 }
 
 /* tf of the right (side 0) or the wrong responses: 3 n (L + L')/(n (L + L') + L (3 L + L')) */
 static grpo_dd grpo_term_frequency_(const grpo_key_counts_ *k, int side) {
-    const double n = k->hits[side], L = k->tokens[side], both = k->tokens[0] + k->tokens[1];
+    const double n = k->hits[side], own = k->tokens[side], both = k->tokens[0] + k->tokens[1];
     if (n == 0) return grpo_dd_of_(0);
     return grpo_dd_round_96_(grpo_dd_quotient(grpo_two_prod(3 * n, both), grpo_dd_add(grpo_two_prod(n, both),
-                                                                                           grpo_two_prod(L, 2 * L + both))));
+                                                                                           grpo_two_prod(own, 2 * own + both))));
 }
 
 /* tf/(tf' + eps) - tf'/(tf + eps) = (tf - tf')(tf + tf' + eps)/((tf' + eps)(tf + eps)) */
@@ -559,11 +559,11 @@ grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real
     rest = grpo_dd_minus_(grpo_dd_of_(1), alpha);
     for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
         for (int64_t t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++) {
-            double A = 0, push = 0;
-            if (grpo_is_unmasked_(batch, t)) A = grpo_dd_mul(rest, (double)advantage[t]).hi;
+            double adv = 0, push = 0;
+            if (grpo_is_unmasked_(batch, t)) adv = grpo_dd_mul(rest, (double)advantage[t]).hi;
             if (grpo_is_unmasked_(batch, t) && correct[i])
                 push = grpo_times(alpha.hi, grpo_exp(grpo_two_diff((double)tempered[t], (double)batch->logp_old[t])));
-            grpo_put_(shaped, t, A + push, &overflow);
+            grpo_put_(shaped, t, adv + push, &overflow);
         }
     return GRPO_OK;
 }
@@ -764,14 +764,14 @@ grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *adv
     for (int64_t g = 0; g < batch->n_groups; g++) {
         const grpo_dd centre = grpo_mean_of_means_(batch, g, scratch);
         for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            const double A = advantage[i];
+            const double adv = advantage[i];
             double more = 0;
-            if (A > 0 && batch->reward[i] > 0 && grpo_unmasked_(batch, i)) {
+            if (adv > 0 && batch->reward[i] > 0 && grpo_unmasked_(batch, i)) {
                 more = grpo_times(-lambda, grpo_exp_minus_one(grpo_dd_minus_(scratch[i], centre)));
                 if (!(more > 0)) more = 0;
-                if (more > kappa * A) more = kappa * A;
+                if (more > kappa * adv) more = kappa * adv;
             }
-            grpo_put_(shaped, i, A + more, &overflow);
+            grpo_put_(shaped, i, adv + more, &overflow);
         }
     }
     return GRPO_OK;
@@ -880,8 +880,8 @@ static grpo_dd grpo_bundle_sum_(const grpo_batch *b, const int64_t *bundle, int6
 static grpo_dd grpo_positive_part_(grpo_dd x) { return x.hi > 0 ? x : grpo_dd_of_(0); }
 
 /* (omega v + u)/(omega + 1) of S */
-static double grpo_risk_(const grpo_risk *x, grpo_dd S) {
-    const grpo_dd above = grpo_dd_minus_(S, grpo_dd_of_(x->low)), beyond = grpo_dd_minus_(S, grpo_dd_of_(x->high));
+static double grpo_risk_(const grpo_risk *x, grpo_dd sum) {
+    const grpo_dd above = grpo_dd_minus_(sum, grpo_dd_of_(x->low)), beyond = grpo_dd_minus_(sum, grpo_dd_of_(x->high));
     const grpo_dd gain = grpo_dd_minus_(grpo_positive_part_(above), grpo_positive_part_(beyond));
     const grpo_dd lost = grpo_positive_part_(grpo_dd_negative(above));
     const grpo_dd u = grpo_dd_quotient(gain, grpo_dd_add(grpo_two_diff(x->c, x->a), grpo_dd_of_(x->eps)));
@@ -895,8 +895,8 @@ static double grpo_bundle_deviation_(const grpo_batch *b, const int64_t *bundle,
     double largest = 0;
     int e;
     for (int64_t k = 0; k < n; k++) {
-        const double S = fabs(grpo_bundle_sum_(b, bundle, g, k, NULL).hi);
-        if (S > largest) largest = S;
+        const double size = fabs(grpo_bundle_sum_(b, bundle, g, k, NULL).hi);
+        if (size > largest) largest = size;
     }
     e = grpo_square_exponent_(largest);
     memset(&v, 0, sizeof v);
@@ -909,16 +909,16 @@ static void grpo_bundle_group_(const grpo_batch *b, const int64_t *bundle, const
     int64_t groups;
     const int64_t begin = b->group_begin[g], n = grpo_bundle_size_(b, bundle, g, &groups);
     const double s = (n > 1 ? grpo_bundle_deviation_(b, bundle, g, n) : 1) + risk->eps;
-    grpo_dd D, off;
-    double U;
+    grpo_dd lead, off;
+    double gain;
     int overflow = 0;
     for (int64_t k = 0; k < grpo_group_size_(b, g); k++) {
         if (k >= n || s == 0) { grpo_put_(advantage, begin + k, 0, &overflow); continue; }
-        D = grpo_bundle_sum_(b, bundle, g, k, mean);
-        U = grpo_risk_(risk, grpo_bundle_sum_(b, bundle, g, k, NULL)) / s;
+        lead = grpo_bundle_sum_(b, bundle, g, k, mean);
+        gain = grpo_risk_(risk, grpo_bundle_sum_(b, bundle, g, k, NULL)) / s;
         off = grpo_dd_minus_(grpo_dd_of_((double)b->reward[begin + k]), mean[g]);
-        U *= grpo_dd_less(grpo_1e_minus_6_, D.hi < 0 ? grpo_dd_negative(D) : D) ? off.hi / D.hi : 1 / (double)groups;
-        grpo_put_(advantage, begin + k, U, &overflow);
+        gain *= grpo_dd_less(grpo_1e_minus_6_, lead.hi < 0 ? grpo_dd_negative(lead) : lead) ? off.hi / lead.hi : 1 / (double)groups;
+        grpo_put_(advantage, begin + k, gain, &overflow);
     }
 }
 
@@ -1040,18 +1040,18 @@ grpo_status grpo_reference_advantage(const double *reward, int64_t n, double ref
 
 /* for a group of G: each token has process_coef (x G - S)/(G - 1), S the sum of the responses' means; each response once outcome_coef (r G
  * - R)/(G - 1) */
-typedef struct { const grpo_real *process; double process_coef, outcome_coef, G; grpo_dd S, R; } grpo_implicit_;
+typedef struct { const grpo_real *process; double process_coef, outcome_coef, size; grpo_dd process_sum, outcome_sum; } grpo_implicit_;
 
-static grpo_dd grpo_against_others_(double x, grpo_dd sum, double G, double coef) {
-    return grpo_dd_mul(grpo_dd_div(grpo_dd_minus_(grpo_two_prod(x, G), sum), G - 1), coef);
+static grpo_dd grpo_against_others_(double x, grpo_dd sum, double size, double coef) {
+    return grpo_dd_mul(grpo_dd_div(grpo_dd_minus_(grpo_two_prod(x, size), sum), size - 1), coef);
 }
 
 static void grpo_implicit_response_(const grpo_batch *b, int64_t i, const grpo_implicit_ *x, grpo_real *advantage) {
-    grpo_dd sum = grpo_against_others_((double)b->reward[i], x->R, x->G, x->outcome_coef);
+    grpo_dd sum = grpo_against_others_((double)b->reward[i], x->outcome_sum, x->size, x->outcome_coef);
     int overflow = 0;
     for (int64_t t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
         if (!grpo_is_unmasked_(b, t)) { advantage[t] = 0; continue; }
-        sum = grpo_dd_add(sum, grpo_against_others_((double)x->process[t], x->S, x->G, x->process_coef));
+        sum = grpo_dd_add(sum, grpo_against_others_((double)x->process[t], x->process_sum, x->size, x->process_coef));
         grpo_put_(advantage, t, sum.hi, &overflow);
     }
 }
@@ -1074,9 +1074,9 @@ grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *pr
         begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
         memset(&means, 0, sizeof means);
         for (int64_t i = begin; i < end; i++) grpo_sum_add_dd_(&means, grpo_response_mean_(batch, process, NULL, i));
-        x.G = (double)(end - begin);
-        x.S = grpo_sum_dd_(&means);
-        x.R = grpo_dd_mul(grpo_group_mean_(batch, g), x.G);
+        x.size = (double)(end - begin);
+        x.process_sum = grpo_sum_dd_(&means);
+        x.outcome_sum = grpo_dd_mul(grpo_group_mean_(batch, g), x.size);
         for (int64_t i = begin; i < end; i++) grpo_implicit_response_(batch, i, &x, advantage);
     }
     return GRPO_OK;
@@ -1168,13 +1168,14 @@ static grpo_power_ grpo_power_from_(double x) { return grpo_power_of_(grpo_dd_of
 
 /* W from the discounted sum of the earlier advantages, with `inclusive` up to the present one */
 static grpo_power_ grpo_coplayer_weight_(const grpo_coplayer *c, grpo_power_ sum, int64_t t) {
-    grpo_power_ W = grpo_power_product_(grpo_power_from_(c->weight_gamma), sum);
+    grpo_power_ weight = grpo_power_product_(grpo_power_from_(c->weight_gamma), sum);
     grpo_dd x;
-    if (c->per_step) W = grpo_power_of_(grpo_dd_div(W.m, (double)t + 1), W.e);
-    x = grpo_power_value_(W);
-    if (c->clip > 0 && grpo_dd_exceeds(x.hi < 0 ? grpo_dd_negative(x) : x, c->clip)) W = grpo_power_from_(x.hi < 0 ? -c->clip : c->clip);
-    if (c->sign) W = grpo_power_from_((W.m.hi > 0) - (W.m.hi < 0));
-    return W;
+    if (c->per_step) weight = grpo_power_of_(grpo_dd_div(weight.m, (double)t + 1), weight.e);
+    x = grpo_power_value_(weight);
+    if (c->clip > 0 && grpo_dd_exceeds(x.hi < 0 ? grpo_dd_negative(x) : x, c->clip))
+        weight = grpo_power_from_(x.hi < 0 ? -c->clip : c->clip);
+    if (c->sign) weight = grpo_power_from_((weight.m.hi > 0) - (weight.m.hi < 0));
+    return weight;
 }
 
 /* sums and products of discounts are grpo_power_: the discount of a late step may be smaller than any double and still be multiplied by a
@@ -1204,8 +1205,8 @@ grpo_status grpo_alignment_advantage(const double *own, const double *other, int
 }
 
 /* alpha B */
-static grpo_dd grpo_project_part_(double A, double alpha, int positive) {
-    return positive && !(A > 0) ? grpo_dd_of_(0) : grpo_two_prod(alpha, A);
+static grpo_dd grpo_project_part_(double adv, double alpha, int positive) {
+    return positive && !(adv > 0) ? grpo_dd_of_(0) : grpo_two_prod(alpha, adv);
 }
 
 grpo_status grpo_projected_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
@@ -1326,9 +1327,9 @@ grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_r
         const int alone = grpo_group_size_(batch, g) == 1, equal = !grpo_rewards_differ_(batch, g);
         for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             const double r = (double)batch->reward[i];
-            double A = alone ? r : grpo_collapsed_(r);
-            if (!equal) A = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(r), x.mean), grpo_dd_add(x.deviation, grpo_dd_of_(eps))).hi;
-            grpo_put_(advantage, i, A, &overflow);
+            double adv = alone ? r : grpo_collapsed_(r);
+            if (!equal) adv = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(r), x.mean), grpo_dd_add(x.deviation, grpo_dd_of_(eps))).hi;
+            grpo_put_(advantage, i, adv, &overflow);
         }
     }
     return GRPO_OK;

@@ -231,7 +231,7 @@ static grpo_dd grpo_rows_log_ratio_(const grpo_two_rows_ *r, int64_t v) {
 static void grpo_survey_rows_(grpo_two_rows_ *r) {
     grpo_sum total[2], difference;
     int64_t v;
-    double D;
+    double mean_difference;
     for (int k = 0; k < 2; k++)
         for (r->top[k] = -HUGE_VAL, v = 0; v < r->n; v++) if (r->z[k][v] > r->top[k]) r->top[k] = r->z[k][v];
     memset(total, 0, sizeof total);
@@ -247,8 +247,8 @@ static void grpo_survey_rows_(grpo_two_rows_ *r) {
         if (r->beta == 1) r->infinite |= r->z[1][v] == -HUGE_VAL && r->z[0][v] > -HUGE_VAL;
     }
     for (int k = 0; k < 2; k++) r->total[k] = grpo_sum_value_(&total[k]);
-    D = grpo_sum_value_(&difference) / r->total[0];
-    r->shift = fabs(D) < 0.5 ? log1p(D) : log(r->total[1] / r->total[0]);
+    mean_difference = grpo_sum_value_(&difference) / r->total[0];
+    r->shift = fabs(mean_difference) < 0.5 ? log1p(mean_difference) : log(r->total[1] / r->total[0]);
 }
 
 /* p, q and d = log p - log q of token v; both banned: p = q = d = 0 */

@@ -345,7 +345,7 @@ static double grpo_distill_row_divergence_(const grpo_distill *x, const void *te
     const grpo_distill_row_ student = grpo_distill_student_(x, ids, row), other = grpo_distill_teacher_(x, teacher, ids, row);
     grpo_dd terms = { 0, 0 }, slopes = { 0, 0 };
     grpo_distill_entry_ e;
-    double D;
+    double divergence;
     int bounded;
     grpo_distill_sides_(x, teacher, ids, row, part, &bounded);
     if (grpo_distill_is_clipped_(x, &student, &other, part, ids && x->tail == GRPO_TAIL_BUCKET)) part->whole = 0;
@@ -361,9 +361,9 @@ static double grpo_distill_row_divergence_(const grpo_distill *x, const void *te
         if (!bounded) { part->tail_slope = e.slope / e.q; grpo_dd_accumulate_(&slopes, e.slope); }
     }
     part->slope = part->whole && grpo_distill_kind_of_(x) == GRPO_DISTILL_FORWARD ? 0 : slopes.hi;
-    D = terms.hi;
-    part->outside = x->divergence_max > 0 && !(D >= 0 && D <= x->divergence_max);
-    return part->outside ? (D < 0 ? 0 : x->divergence_max) : D;
+    divergence = terms.hi;
+    part->outside = x->divergence_max > 0 && !(divergence >= 0 && divergence <= x->divergence_max);
+    return part->outside ? (divergence < 0 ? 0 : x->divergence_max) : divergence;
 }
 
 /* (slope weight)/tau, infinite only if the result is */

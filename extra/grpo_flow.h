@@ -446,16 +446,16 @@ static double grpo_nft_share_(double advantage, double most) {
 
 /* rest = 1 - r, rounded by itself */
 static double grpo_nft_sample_loss_(const grpo_nft_sample_ *x, double r, double rest, grpo_real *dvelocity) {
-    const double count = (double)(x->end - x->begin), M = x->settings->advantage_max, kl = x->settings->kl_coef;
+    const double count = (double)(x->end - x->begin), adv_max = x->settings->advantage_max, kl = x->settings->kl_coef;
     grpo_dd up, down;
-    const double P = grpo_nft_part_(x, 1, &up), N = grpo_nft_part_(x, -1, &down);
+    const double up_part = grpo_nft_part_(x, 1, &up), down_part = grpo_nft_part_(x, -1, &down);
     int overflow = 0, e_M, e_beta;
-    const double m = frexp(M, &e_M), beta = frexp(x->settings->beta, &e_beta);
-    double loss = ldexp(m * grpo_plus(grpo_times(r, P), grpo_times(rest, N)) / beta, e_M - e_beta);
+    const double m = frexp(adv_max, &e_M), beta = frexp(x->settings->beta, &e_beta);
+    double loss = ldexp(m * grpo_plus(grpo_times(r, up_part), grpo_times(rest, down_part)) / beta, e_M - e_beta);
     for (int64_t d = x->begin; dvelocity && d < x->end; d++) {
         grpo_dd g = grpo_dd_mul(grpo_dd_quotient(grpo_nft_gap_(x, d, -1), down), rest);
         g = grpo_dd_minus_(g, grpo_dd_mul(grpo_dd_quotient(grpo_nft_gap_(x, d, 1), up), r));
-        g = grpo_dd_product(g, grpo_two_prod(x->t, M));
+        g = grpo_dd_product(g, grpo_two_prod(x->t, adv_max));
         if (kl != 0) g = grpo_dd_add(g, grpo_dd_mul(grpo_element_gap_(x->v, x->ref, d), kl));
         grpo_put_(dvelocity, d, 2 * grpo_dd_div(g, count).hi, &overflow);
     }

@@ -156,25 +156,25 @@ static void grpo_product_pack_(const grpo_real *x, int transposed, int64_t strid
     }
 }
 
-/* sum (COLUMNS) += a (depth) times block (depth, COLUMNS), in the order of depth; columns beyond those of c are computed and not used */
+/* sum (columns) += a (depth) times block (depth, columns), in the order of depth; columns beyond those of c are computed and not used */
 static void grpo_product_row_(const grpo_real *GRPO_RESTRICT_ a, const grpo_real *GRPO_RESTRICT_ block, int64_t depth,
                               grpo_real *GRPO_RESTRICT_ sum) {
-    enum { N = GRPO_PRODUCT_COLUMNS_ };
+    enum { columns = GRPO_PRODUCT_COLUMNS_ };
     int64_t k = 0;
     for (; k + 4 <= depth; k += 4) {
-        const grpo_real a0 = a[k], a1 = a[k + 1], a2 = a[k + 2], a3 = a[k + 3], *b = block + k * N;
-        for (int j = 0; j < N; j++) {
+        const grpo_real a0 = a[k], a1 = a[k + 1], a2 = a[k + 2], a3 = a[k + 3], *b = block + k * columns;
+        for (int j = 0; j < columns; j++) {
             grpo_real x = sum[j];
             x += a0 * b[j];
-            x += a1 * b[j + N];
-            x += a2 * b[j + 2 * N];
-            x += a3 * b[j + 3 * N];
+            x += a1 * b[j + columns];
+            x += a2 * b[j + 2 * columns];
+            x += a3 * b[j + 3 * columns];
             sum[j] = x;
         }
     }
     for (; k < depth; k++) {
-        const grpo_real a0 = a[k], *b = block + k * N;
-        for (int j = 0; j < N; j++) sum[j] += a0 * b[j];
+        const grpo_real a0 = a[k], *b = block + k * columns;
+        for (int j = 0; j < columns; j++) sum[j] += a0 * b[j];
     }
 }
 
@@ -263,14 +263,14 @@ static grpo_status grpo_check_hidden_shape_(const grpo_hidden *rows, int64_t n_t
 
 /* the index of the first of n numbers that is NaN or infinite, -1 if there is none; vectorised, as the weight is large */
 static int64_t grpo_first_not_finite_(const grpo_real *x, int64_t n) {
-    enum { LANES = 64, BLOCK = 4096 };
-    for (int64_t begin = 0; begin < n; begin += BLOCK) {
-        const int64_t end = grpo_product_least_(n, begin + BLOCK);
-        grpo_real lane[LANES], sum = 0;
+    enum { lanes = 64, chunk = 4096 };
+    for (int64_t begin = 0; begin < n; begin += chunk) {
+        const int64_t end = grpo_product_least_(n, begin + chunk);
+        grpo_real lane[lanes], sum = 0;
         int64_t k = begin;
         memset(lane, 0, sizeof lane);
-        for (; k + LANES <= end; k += LANES) for (int j = 0; j < LANES; j++) lane[j] += x[k + j] - x[k + j];
-        for (int j = 0; j < LANES; j++) sum += lane[j];
+        for (; k + lanes <= end; k += lanes) for (int j = 0; j < lanes; j++) lane[j] += x[k + j] - x[k + j];
+        for (int j = 0; j < lanes; j++) sum += lane[j];
         for (; k < end; k++) sum += x[k] - x[k];
         for (k = begin; !(sum == 0) && k < end; k++) if (!(x[k] - x[k] == 0)) return k;
     }

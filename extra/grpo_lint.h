@@ -1034,9 +1034,9 @@ static void grpo_lint_no_advantage_(grpo_lint_ *l) {
     if (!b->reward) return;
     for (int64_t k = l->begin; k < l->end; k++)
         for (int64_t t = b->offset[k]; t < grpo_end_of_(b, k); t++) {
-            const double A = grpo_is_unmasked_(b, t) ? fabs((double)l->advantage[t]) : 0;
-            if (!(A <= 1e-30)) return;
-            if (A > largest) { largest = A; most = t; }
+            const double adv = grpo_is_unmasked_(b, t) ? fabs((double)l->advantage[t]) : 0;
+            if (!(adv <= 1e-30)) return;
+            if (adv > largest) { largest = adv; most = t; }
         }
     for (int64_t g = 0; g < b->n_groups && i < 0; g++) {
         i = grpo_other_reward_(b, g, 1);
@@ -1054,15 +1054,15 @@ static int grpo_rises_with_reward_(const grpo_advantage *a) {
 
 /* the advantage that all unmasked tokens of the response have; 0 if they differ, or there are none */
 static double grpo_advantage_of_(const grpo_lint_ *l, int64_t i) {
-    double A = 0;
+    double adv = 0;
     int any = 0;
     for (int64_t t = l->b->offset[i]; t < grpo_end_of_(l->b, i); t++) {
         if (!grpo_is_unmasked_(l->b, t)) continue;
-        if (any && (double)l->advantage[t] != A) return 0;
-        A = (double)l->advantage[t];
+        if (any && (double)l->advantage[t] != adv) return 0;
+        adv = (double)l->advantage[t];
         any = 1;
     }
-    return A;
+    return adv;
 }
 
 /* 1 if the response with the higher reward has a clearly lower advantage than the other */
@@ -1078,28 +1078,28 @@ typedef struct { int64_t lower, higher, compared, against; } grpo_reward_order_;
 static void grpo_order_of_group_(const grpo_lint_ *l, int64_t g, grpo_reward_order_ *n) {
     const grpo_batch *b = l->b;
     int64_t with[3] = { -1, -1, -1 };                      /* the responses with the lowest and the highest reward, and the one before */
-    double A[3] = { 0, 0, 0 };
+    double adv[3] = { 0, 0, 0 };
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         if (grpo_unmasked_(b, i) == 0) continue;
         if (with[0] < 0 || b->reward[i] < b->reward[with[0]]) with[0] = i;
         if (with[1] < 0 || b->reward[i] > b->reward[with[1]]) with[1] = i;
     }
     if (with[0] < 0 || b->reward[with[0]] == b->reward[with[1]]) return;
-    for (int k = 0; k < 2; k++) A[k] = grpo_advantage_of_(l, with[k]);
+    for (int k = 0; k < 2; k++) adv[k] = grpo_advantage_of_(l, with[k]);
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         const double own = grpo_unmasked_(b, i) ? grpo_advantage_of_(l, i) : 0;
         int found = 0;
         if (own == 0) continue;
         n->compared++;
         for (int k = 0; k < 3 && !found; k++) {
-            if (with[k] < 0 || !grpo_contradicts_reward_(l, i, with[k], own, A[k])) continue;
+            if (with[k] < 0 || !grpo_contradicts_reward_(l, i, with[k], own, adv[k])) continue;
             found = 1;
             if (n->against++ > 0) continue;
             n->lower = b->reward[i] < b->reward[with[k]] ? i : with[k];
             n->higher = n->lower == i ? with[k] : i;
         }
         with[2] = i;
-        A[2] = own;
+        adv[2] = own;
     }
 }
 
@@ -1125,14 +1125,14 @@ static int grpo_is_raw_(const grpo_lint_ *l, int64_t g) {
     double one = 0;
     if (grpo_other_reward_(b, g, 1) < 0) return -1;
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        const double R = (double)b->reward[i];
+        const double rew = (double)b->reward[i];
         if (grpo_unmasked_(b, i) == 0) continue;
-        if (grpo_advantage_of_(l, i) != R) return 0;
+        if (grpo_advantage_of_(l, i) != rew) return 0;
         responses++;
-        zeros += R == 0;
-        signs |= R > 0 ? 1 : R < 0 ? 2 : 0;
-        alike &= R == 0 || one == 0 || R == one;
-        if (R != 0) one = R;
+        zeros += rew == 0;
+        signs |= rew > 0 ? 1 : rew < 0 ? 2 : 0;
+        alike &= rew == 0 || one == 0 || rew == one;
+        if (rew != 0) one = rew;
     }
     return signs == 3 || (alike && 2 * zeros == responses) ? -1 : 1;
 }
@@ -1157,13 +1157,13 @@ static void grpo_lint_per_response_(grpo_lint_ *l) {
         double last = 0;
         int any = 0;
         for (int64_t t = l->b->offset[i]; t < grpo_end_of_(l->b, i); t++) {
-            const double A = (double)l->advantage[t];
+            const double adv = (double)l->advantage[t];
             if (!grpo_is_unmasked_(l->b, t)) continue;
-            if (t >= responses && A != 0) return;
+            if (t >= responses && adv != 0) return;
             if (t >= responses && (after < 0 || t < after)) after = t;
-            written += t < responses && A != 0;
-            changes += any && A != last;
-            last = A;
+            written += t < responses && adv != 0;
+            changes += any && adv != last;
+            last = adv;
             any = 1;
         }
     }
@@ -1227,11 +1227,11 @@ static int grpo_is_centred_(const grpo_advantage *a) {
 static double grpo_excess_of_(const grpo_lint_ *l, int64_t g) {
     double sum = 0, most = 0;
     for (int64_t i = l->b->group_begin[g]; i < l->b->group_begin[g + 1]; i++) {
-        double A;
+        double adv;
         if (grpo_unmasked_(l->b, i) == 0) return 0;
-        A = (double)l->advantage[grpo_first_unmasked_(l->b, i)];
-        sum += A;
-        most = fmax(most, fabs(A));
+        adv = (double)l->advantage[grpo_first_unmasked_(l->b, i)];
+        sum += adv;
+        most = fmax(most, fabs(adv));
     }
     return fabs(sum) > 1e-3 * most ? sum : 0;
 }

@@ -60,9 +60,9 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset 
 #define GRPO_LINT_OF_RESPONSES_ GRPO_LINT_WITH_(advantage.credit, ~GRPO_LINT_STEPS_)
 /* what the R of axis 1 consists of is read: if R is an item; if it is an outcome item beside those of steps; or if it is a step's value */
 #define GRPO_LINT_REWARD_(X, number, with) \
-    X(number, LIKELY, with, GRPO_LINT_OF_RESPONSES_, GRPO_LINT_IS_(advantage.rewards, GRPO_REWARDS_ONE)) \
-    X(number, LIKELY, with, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_EPISODE_STEP), GRPO_LINT_ANY_) \
-    X(number, LIKELY, with, GRPO_LINT_WITH_(advantage.credit, GRPO_LINT_STEPS_ & ~GRPO_LINT_C_(GRPO_CREDIT_EPISODE_STEP)), \
+    X(number, GRPO_LINT_LIKELY, with, GRPO_LINT_OF_RESPONSES_, GRPO_LINT_IS_(advantage.rewards, GRPO_REWARDS_ONE)) \
+    X(number, GRPO_LINT_LIKELY, with, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_EPISODE_STEP), GRPO_LINT_ANY_) \
+    X(number, GRPO_LINT_LIKELY, with, GRPO_LINT_WITH_(advantage.credit, GRPO_LINT_STEPS_ & ~GRPO_LINT_C_(GRPO_CREDIT_EPISODE_STEP)), \
       GRPO_LINT_IS_(advantage.step_value, GRPO_STEP_VALUE_RESPONSE))
 #define GRPO_LINT_ESTIMATED_ GRPO_LINT_WITH_(penalty.kl, ~GRPO_LINT_C2_(GRPO_KL_NONE, GRPO_KL_EXTERNAL))
 #define GRPO_LINT_NO_RATIO_ GRPO_LINT_C2_(GRPO_SURROGATE_REINFORCE, GRPO_SURROGATE_NONE)
@@ -70,16 +70,17 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset 
     | GRPO_LINT_C3_(GRPO_TRUST_RING, GRPO_TRUST_DIVERGENCE, GRPO_TRUST_NEGATIVE_BAND))
 /* what a ratio consists of is read: by the surrogate, by the weight of the KL, or by the trust region of reinforce */
 #define GRPO_LINT_RATIO_(X, number, with) \
-    X(number, NOTE, GRPO_LINT_WITH_(surrogate.kind, ~GRPO_LINT_NO_RATIO_), with, GRPO_LINT_ANY_) \
-    X(number, NOTE, GRPO_LINT_ESTIMATED_, \
+    X(number, GRPO_LINT_NOTE, GRPO_LINT_WITH_(surrogate.kind, ~GRPO_LINT_NO_RATIO_), with, GRPO_LINT_ANY_) \
+    X(number, GRPO_LINT_NOTE, GRPO_LINT_ESTIMATED_, \
       GRPO_LINT_ISNT_(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_NONE), with) \
-    X(number, NOTE, GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_REINFORCE), GRPO_LINT_WITH_(weight.trust, GRPO_LINT_TRUSTS_RATIO_), with)
+    X(number, GRPO_LINT_NOTE, GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_REINFORCE), \
+      GRPO_LINT_WITH_(weight.trust, GRPO_LINT_TRUSTS_RATIO_), with)
 #define GRPO_LINT_1_(X, number, level, with) X(number, level, with, GRPO_LINT_ANY_, GRPO_LINT_ANY_)
 #define GRPO_LINT_2_(X, number, level, with, and_with) X(number, level, with, and_with, GRPO_LINT_ANY_)
-#define GRPO_LINT_SURROGATE_(X, number, some) GRPO_LINT_1_(X, surrogate.number, NOTE, GRPO_LINT_WITH_(surrogate.kind, some))
+#define GRPO_LINT_SURROGATE_(X, number, some) GRPO_LINT_1_(X, surrogate.number, GRPO_LINT_NOTE, GRPO_LINT_WITH_(surrogate.kind, some))
 /* a weight is not read without a surrogate */
 #define GRPO_LINT_WEIGHT_(X, number, with) \
-    X(weight.number, LIKELY, with, GRPO_LINT_ISNT_(surrogate.kind, GRPO_SURROGATE_NONE), GRPO_LINT_ANY_)
+    X(weight.number, GRPO_LINT_LIKELY, with, GRPO_LINT_ISNT_(surrogate.kind, GRPO_SURROGATE_NONE), GRPO_LINT_ANY_)
 
 #define GRPO_LINT_REWARD_READS_(X) \
     GRPO_LINT_REWARD_(X, reward.truncated_factor, GRPO_LINT_IS_(reward.truncated, GRPO_REWARD_TRUNCATED_SCALE)) \
@@ -96,58 +97,62 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset 
     GRPO_LINT_REWARD_(X, reward.map_factor, GRPO_LINT_IS_(reward.map, GRPO_MAP_AFFINE)) \
     GRPO_LINT_REWARD_(X, reward.map_low, GRPO_LINT_IS_(reward.map, GRPO_MAP_AFFINE)) \
     GRPO_LINT_REWARD_(X, reward.map_high, GRPO_LINT_IS_(reward.map, GRPO_MAP_AFFINE)) \
-    GRPO_LINT_2_(X, reward.kl_coef, LIKELY, GRPO_LINT_ISNT_(reward.kl, GRPO_KL_NONE), GRPO_LINT_WITH_(advantage.credit, \
+    GRPO_LINT_2_(X, reward.kl_coef, GRPO_LINT_LIKELY, GRPO_LINT_ISNT_(reward.kl, GRPO_KL_NONE), GRPO_LINT_WITH_(advantage.credit, \
       GRPO_LINT_C2_(GRPO_CREDIT_OUTCOME, GRPO_CREDIT_RETURN) | GRPO_LINT_C2_(GRPO_CREDIT_GAE, GRPO_CREDIT_STEP_GAE)))
 #define GRPO_LINT_ADVANTAGE_READS_(X) \
-    GRPO_LINT_2_(X, advantage.history_length, LIKELY, GRPO_LINT_IS_(advantage.step_group, GRPO_STEP_GROUP_HISTORY), GRPO_LINT_OF_STEPS_) \
-    GRPO_LINT_2_(X, advantage.history_power, LIKELY, GRPO_LINT_IS_(advantage.step_group, GRPO_STEP_GROUP_HISTORY), GRPO_LINT_OF_STEPS_) \
-    GRPO_LINT_1_(X, advantage.excluded_coef, LIKELY, GRPO_LINT_IS_(advantage.excluded, GRPO_EXCLUDED_ANCHOR)) \
-    GRPO_LINT_1_(X, advantage.pass_k, LIKELY, GRPO_LINT_WITH_(advantage.transform, \
+    GRPO_LINT_2_(X, advantage.history_length, GRPO_LINT_LIKELY, \
+        GRPO_LINT_IS_(advantage.step_group, GRPO_STEP_GROUP_HISTORY), GRPO_LINT_OF_STEPS_) \
+    GRPO_LINT_2_(X, advantage.history_power, GRPO_LINT_LIKELY, \
+        GRPO_LINT_IS_(advantage.step_group, GRPO_STEP_GROUP_HISTORY), GRPO_LINT_OF_STEPS_) \
+    GRPO_LINT_1_(X, advantage.excluded_coef, GRPO_LINT_LIKELY, GRPO_LINT_IS_(advantage.excluded, GRPO_EXCLUDED_ANCHOR)) \
+    GRPO_LINT_1_(X, advantage.pass_k, GRPO_LINT_LIKELY, GRPO_LINT_WITH_(advantage.transform, \
       ~GRPO_LINT_C2_(GRPO_TRANSFORM_NONE, GRPO_TRANSFORM_BEST_MINUS_SECOND))) \
-    GRPO_LINT_1_(X, advantage.baseline_shift, NOTE, GRPO_LINT_ISNT_(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE)) \
-    GRPO_LINT_1_(X, advantage.quantile, NOTE, GRPO_LINT_WITH_(advantage.baseline, \
+    GRPO_LINT_1_(X, advantage.baseline_shift, GRPO_LINT_NOTE, GRPO_LINT_ISNT_(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE)) \
+    GRPO_LINT_1_(X, advantage.quantile, GRPO_LINT_NOTE, GRPO_LINT_WITH_(advantage.baseline, \
       GRPO_LINT_C2_(GRPO_BASELINE_QUANTILE, GRPO_BASELINE_QUANTILE_LINEAR))) \
-    GRPO_LINT_1_(X, advantage.temperature, NOTE, GRPO_LINT_IS_(advantage.baseline, GRPO_BASELINE_LOG_MEAN_EXP)) \
-    GRPO_LINT_1_(X, advantage.hdi_mass, NOTE, GRPO_LINT_IS_(advantage.baseline, GRPO_BASELINE_HDI_MEDIAN)) \
-    GRPO_LINT_1_(X, advantage.process_noise, NOTE, GRPO_LINT_IS_(advantage.baseline, GRPO_BASELINE_KALMAN)) \
-    GRPO_LINT_1_(X, advantage.observation_noise, NOTE, GRPO_LINT_IS_(advantage.baseline, GRPO_BASELINE_KALMAN)) \
-    GRPO_LINT_1_(X, advantage.eps, NOTE, GRPO_LINT_WITH_(advantage.scale, \
+    GRPO_LINT_1_(X, advantage.temperature, GRPO_LINT_NOTE, GRPO_LINT_IS_(advantage.baseline, GRPO_BASELINE_LOG_MEAN_EXP)) \
+    GRPO_LINT_1_(X, advantage.hdi_mass, GRPO_LINT_NOTE, GRPO_LINT_IS_(advantage.baseline, GRPO_BASELINE_HDI_MEDIAN)) \
+    GRPO_LINT_1_(X, advantage.process_noise, GRPO_LINT_NOTE, GRPO_LINT_IS_(advantage.baseline, GRPO_BASELINE_KALMAN)) \
+    GRPO_LINT_1_(X, advantage.observation_noise, GRPO_LINT_NOTE, GRPO_LINT_IS_(advantage.baseline, GRPO_BASELINE_KALMAN)) \
+    GRPO_LINT_1_(X, advantage.eps, GRPO_LINT_NOTE, GRPO_LINT_WITH_(advantage.scale, \
       ~GRPO_LINT_C3_(GRPO_SCALE_NONE, GRPO_SCALE_CONSTANT, GRPO_SCALE_BETA))) \
-    GRPO_LINT_1_(X, advantage.eps, NOTE, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE)) \
-    GRPO_LINT_1_(X, advantage.scale_divisor, NOTE, GRPO_LINT_IS_(advantage.scale, GRPO_SCALE_CONSTANT)) \
-    GRPO_LINT_1_(X, advantage.difficulty_weight_low, LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY)) \
-    GRPO_LINT_1_(X, advantage.difficulty_weight_high, LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY)) \
-    GRPO_LINT_1_(X, advantage.difficulty_slope, LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY)) \
-    GRPO_LINT_1_(X, advantage.difficulty_midpoint, LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY)) \
-    GRPO_LINT_1_(X, advantage.focal_reward_low, LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_FOCAL)) \
-    GRPO_LINT_1_(X, advantage.focal_reward_high, LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_FOCAL)) \
-    GRPO_LINT_1_(X, advantage.length_power, LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_LENGTH_POWER)) \
-    GRPO_LINT_1_(X, advantage.reweight_temperature, LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_EXPONENTIAL)) \
-    GRPO_LINT_1_(X, advantage.focal_gamma, LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_FOCAL)) \
-    GRPO_LINT_1_(X, advantage.batch_norm_eps, LIKELY, GRPO_LINT_WITH_(advantage.batch_norm, \
+    GRPO_LINT_1_(X, advantage.eps, GRPO_LINT_NOTE, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE)) \
+    GRPO_LINT_1_(X, advantage.scale_divisor, GRPO_LINT_NOTE, GRPO_LINT_IS_(advantage.scale, GRPO_SCALE_CONSTANT)) \
+    GRPO_LINT_1_(X, advantage.difficulty_weight_low, GRPO_LINT_LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY)) \
+    GRPO_LINT_1_(X, advantage.difficulty_weight_high, GRPO_LINT_LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY)) \
+    GRPO_LINT_1_(X, advantage.difficulty_slope, GRPO_LINT_LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY)) \
+    GRPO_LINT_1_(X, advantage.difficulty_midpoint, GRPO_LINT_LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY)) \
+    GRPO_LINT_1_(X, advantage.focal_reward_low, GRPO_LINT_LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_FOCAL)) \
+    GRPO_LINT_1_(X, advantage.focal_reward_high, GRPO_LINT_LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_FOCAL)) \
+    GRPO_LINT_1_(X, advantage.length_power, GRPO_LINT_LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_LENGTH_POWER)) \
+    GRPO_LINT_1_(X, advantage.reweight_temperature, GRPO_LINT_LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_EXPONENTIAL)) \
+    GRPO_LINT_1_(X, advantage.focal_gamma, GRPO_LINT_LIKELY, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_FOCAL)) \
+    GRPO_LINT_1_(X, advantage.batch_norm_eps, GRPO_LINT_LIKELY, GRPO_LINT_WITH_(advantage.batch_norm, \
       GRPO_LINT_C2_(GRPO_BATCH_NORM_ITEMS, GRPO_BATCH_NORM_TOKENS)))
 #define GRPO_LINT_CREDIT_READS_(X) \
-    GRPO_LINT_1_(X, advantage.gamma, NOTE, GRPO_LINT_WITH_(advantage.credit, \
+    GRPO_LINT_1_(X, advantage.gamma, GRPO_LINT_NOTE, GRPO_LINT_WITH_(advantage.credit, \
       GRPO_LINT_C3_(GRPO_CREDIT_RETURN, GRPO_CREDIT_GAE, GRPO_CREDIT_STEP_GAE))) \
-    GRPO_LINT_2_(X, advantage.gamma, NOTE, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_STEP), \
+    GRPO_LINT_2_(X, advantage.gamma, GRPO_LINT_NOTE, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_STEP), \
       GRPO_LINT_IS_(advantage.step_discount, GRPO_STEP_DISCOUNT_TOKENS)) \
-    GRPO_LINT_2_(X, advantage.step_gamma, NOTE, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_STEP), \
+    GRPO_LINT_2_(X, advantage.step_gamma, GRPO_LINT_NOTE, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_STEP), \
       GRPO_LINT_IS_(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS)) \
-    GRPO_LINT_2_(X, advantage.step_gamma, NOTE, GRPO_LINT_OF_STEPS_, GRPO_LINT_IS_(advantage.step_value, GRPO_STEP_VALUE_RETURN)) \
-    GRPO_LINT_1_(X, advantage.lambda, NOTE, GRPO_LINT_WITH_(advantage.credit, GRPO_LINT_C2_(GRPO_CREDIT_GAE, GRPO_CREDIT_STEP_GAE))) \
-    GRPO_LINT_1_(X, advantage.lambda_length, NOTE, \
+    GRPO_LINT_2_(X, advantage.step_gamma, GRPO_LINT_NOTE, GRPO_LINT_OF_STEPS_, \
+        GRPO_LINT_IS_(advantage.step_value, GRPO_STEP_VALUE_RETURN)) \
+    GRPO_LINT_1_(X, advantage.lambda, GRPO_LINT_NOTE, \
+        GRPO_LINT_WITH_(advantage.credit, GRPO_LINT_C2_(GRPO_CREDIT_GAE, GRPO_CREDIT_STEP_GAE))) \
+    GRPO_LINT_1_(X, advantage.lambda_length, GRPO_LINT_NOTE, \
       GRPO_LINT_WITH_(advantage.credit, GRPO_LINT_C2_(GRPO_CREDIT_GAE, GRPO_CREDIT_STEP_GAE))) \
-    GRPO_LINT_1_(X, advantage.truncated_tail, NOTE, GRPO_LINT_WITH_(advantage.credit, \
+    GRPO_LINT_1_(X, advantage.truncated_tail, GRPO_LINT_NOTE, GRPO_LINT_WITH_(advantage.credit, \
       GRPO_LINT_C3_(GRPO_CREDIT_RETURN, GRPO_CREDIT_GAE, GRPO_CREDIT_STEP_GAE))) \
-    GRPO_LINT_1_(X, advantage.step_coef, NOTE, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_EPISODE_STEP)) \
-    GRPO_LINT_1_(X, advantage.entropy_share_coef, NOTE, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE)) \
-    GRPO_LINT_1_(X, advantage.entropy_share_eps, NOTE, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE)) \
-    GRPO_LINT_1_(X, advantage.entropy_coef, LIKELY, GRPO_LINT_ISNT_(advantage.entropy, GRPO_ENTROPY_NONE)) \
-    GRPO_LINT_1_(X, advantage.entropy_kappa, LIKELY, GRPO_LINT_IS_(advantage.entropy, GRPO_ENTROPY_BONUS)) \
-    GRPO_LINT_1_(X, advantage.entropy_max, LIKELY, GRPO_LINT_IS_(advantage.entropy, GRPO_ENTROPY_RESPONSE)) \
-    GRPO_LINT_1_(X, advantage.teacher_clip, LIKELY, GRPO_LINT_NOT_0_(advantage.teacher_share)) \
-    GRPO_LINT_1_(X, advantage.teacher_gamma, LIKELY, GRPO_LINT_NOT_0_(advantage.teacher_coef)) \
-    GRPO_LINT_1_(X, advantage.marked_value, LIKELY, GRPO_LINT_ISNT_(advantage.marked, GRPO_MARKED_NONE))
+    GRPO_LINT_1_(X, advantage.step_coef, GRPO_LINT_NOTE, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_EPISODE_STEP)) \
+    GRPO_LINT_1_(X, advantage.entropy_share_coef, GRPO_LINT_NOTE, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE)) \
+    GRPO_LINT_1_(X, advantage.entropy_share_eps, GRPO_LINT_NOTE, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE)) \
+    GRPO_LINT_1_(X, advantage.entropy_coef, GRPO_LINT_LIKELY, GRPO_LINT_ISNT_(advantage.entropy, GRPO_ENTROPY_NONE)) \
+    GRPO_LINT_1_(X, advantage.entropy_kappa, GRPO_LINT_LIKELY, GRPO_LINT_IS_(advantage.entropy, GRPO_ENTROPY_BONUS)) \
+    GRPO_LINT_1_(X, advantage.entropy_max, GRPO_LINT_LIKELY, GRPO_LINT_IS_(advantage.entropy, GRPO_ENTROPY_RESPONSE)) \
+    GRPO_LINT_1_(X, advantage.teacher_clip, GRPO_LINT_LIKELY, GRPO_LINT_NOT_0_(advantage.teacher_share)) \
+    GRPO_LINT_1_(X, advantage.teacher_gamma, GRPO_LINT_LIKELY, GRPO_LINT_NOT_0_(advantage.teacher_coef)) \
+    GRPO_LINT_1_(X, advantage.marked_value, GRPO_LINT_LIKELY, GRPO_LINT_ISNT_(advantage.marked, GRPO_MARKED_NONE))
 #define GRPO_LINT_RATIO_READS_(X) \
     GRPO_LINT_RATIO_(X, ratio.token_clip_low, GRPO_LINT_WITH_(ratio.level, \
       GRPO_LINT_C2_(GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN, GRPO_LEVEL_SEQUENCE_POWER_MEAN))) \
@@ -169,19 +174,21 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset 
 #define GRPO_LINT_WEIGHTS_ GRPO_LINT_C4_(GRPO_SURROGATE_CISPO, GRPO_SURROGATE_TOPR, GRPO_SURROGATE_MASKED_WEIGHT, GRPO_SURROGATE_DISPO)
 #define GRPO_LINT_TAUS_ GRPO_LINT_C3_(GRPO_SURROGATE_SAPO, GRPO_SURROGATE_SAPO_DETACHED, GRPO_SURROGATE_LOGISTIC_LSE)
 #define GRPO_LINT_SURROGATE_READS_(X) \
-    GRPO_LINT_2_(X, surrogate.eps_low, NOTE, GRPO_LINT_WITH_(surrogate.kind, GRPO_LINT_CLIPS_), \
+    GRPO_LINT_2_(X, surrogate.eps_low, GRPO_LINT_NOTE, GRPO_LINT_WITH_(surrogate.kind, GRPO_LINT_CLIPS_), \
       GRPO_LINT_WITH_(surrogate.bounds, GRPO_LINT_C2_(GRPO_BOUNDS_FIXED, GRPO_BOUNDS_PROBABILITY))) \
     GRPO_LINT_SURROGATE_(X, eps_low, GRPO_LINT_C3_(GRPO_SURROGATE_ASPO, GRPO_SURROGATE_POLICY_SHAPING, GRPO_SURROGATE_UNBOUNDED_POSITIVE)) \
-    GRPO_LINT_2_(X, surrogate.eps_high, NOTE, GRPO_LINT_WITH_(surrogate.kind, GRPO_LINT_CLIPS_), \
+    GRPO_LINT_2_(X, surrogate.eps_high, GRPO_LINT_NOTE, GRPO_LINT_WITH_(surrogate.kind, GRPO_LINT_CLIPS_), \
       GRPO_LINT_WITH_(surrogate.bounds, GRPO_LINT_C2_(GRPO_BOUNDS_FIXED, GRPO_BOUNDS_PROBABILITY))) \
     GRPO_LINT_SURROGATE_(X, eps_high, GRPO_LINT_C2_(GRPO_SURROGATE_ASPO, GRPO_SURROGATE_POLICY_SHAPING)) \
     GRPO_LINT_SURROGATE_(X, quadratic_eps, GRPO_LINT_C2_(GRPO_SURROGATE_QUADRATIC, GRPO_SURROGATE_QUADRATIC_PROBABILITY)) \
-    GRPO_LINT_2_(X, surrogate.bound_cap, NOTE, GRPO_LINT_IS_(surrogate.bounds, GRPO_BOUNDS_PROBABILITY), \
+    GRPO_LINT_2_(X, surrogate.bound_cap, GRPO_LINT_NOTE, GRPO_LINT_IS_(surrogate.bounds, GRPO_BOUNDS_PROBABILITY), \
       GRPO_LINT_WITH_(surrogate.kind, GRPO_LINT_CLIPS_)) \
-    GRPO_LINT_1_(X, surrogate.log_low, NOTE, GRPO_LINT_POSITIONS_) GRPO_LINT_1_(X, surrogate.log_high, NOTE, GRPO_LINT_POSITIONS_) \
-    GRPO_LINT_2_(X, surrogate.log_clip_dual, NOTE, GRPO_LINT_POSITIONS_, GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_DUAL_CLIP)) \
-    GRPO_LINT_1_(X, surrogate.position_power, NOTE, GRPO_LINT_POSITIONS_) \
-    GRPO_LINT_2_(X, surrogate.clip_dual, NOTE, GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_DUAL_CLIP), \
+    GRPO_LINT_1_(X, surrogate.log_low, GRPO_LINT_NOTE, GRPO_LINT_POSITIONS_) \
+    GRPO_LINT_1_(X, surrogate.log_high, GRPO_LINT_NOTE, GRPO_LINT_POSITIONS_) \
+    GRPO_LINT_2_(X, surrogate.log_clip_dual, GRPO_LINT_NOTE, GRPO_LINT_POSITIONS_, \
+        GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_DUAL_CLIP)) \
+    GRPO_LINT_1_(X, surrogate.position_power, GRPO_LINT_NOTE, GRPO_LINT_POSITIONS_) \
+    GRPO_LINT_2_(X, surrogate.clip_dual, GRPO_LINT_NOTE, GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_DUAL_CLIP), \
       GRPO_LINT_ISNT_(surrogate.bounds, GRPO_BOUNDS_POSITION)) \
     GRPO_LINT_SURROGATE_(X, clip_dual, GRPO_LINT_C3_(GRPO_SURROGATE_GPPO, GRPO_SURROGATE_ASPO, GRPO_SURROGATE_UNBOUNDED_POSITIVE)) \
     GRPO_LINT_SURROGATE_(X, clip_dual_pos, GRPO_LINT_C_(GRPO_SURROGATE_ASPO)) \
@@ -210,17 +217,17 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset 
 
 #define GRPO_LINT_PREFERS_ GRPO_LINT_ISNT_(penalty.preference, GRPO_PREFERENCE_NONE)
 #define GRPO_LINT_PENALTY_READS_(X) \
-    GRPO_LINT_1_(X, penalty.kl_importance_weight_max, LIKELY, GRPO_LINT_ESTIMATED_) \
-    GRPO_LINT_1_(X, penalty.kl_coef, LIKELY, GRPO_LINT_ISNT_(penalty.kl, GRPO_KL_NONE)) \
-    GRPO_LINT_1_(X, penalty.kl_clamp_log, LIKELY, GRPO_LINT_ESTIMATED_) \
-    GRPO_LINT_1_(X, penalty.kl_clamp_value, LIKELY, GRPO_LINT_ESTIMATED_) \
-    GRPO_LINT_2_(X, penalty.nll_teacher_slope, LIKELY, GRPO_LINT_IS_(penalty.nll_weight, GRPO_NLL_WEIGHT_TEACHER_GATE), \
+    GRPO_LINT_1_(X, penalty.kl_importance_weight_max, GRPO_LINT_LIKELY, GRPO_LINT_ESTIMATED_) \
+    GRPO_LINT_1_(X, penalty.kl_coef, GRPO_LINT_LIKELY, GRPO_LINT_ISNT_(penalty.kl, GRPO_KL_NONE)) \
+    GRPO_LINT_1_(X, penalty.kl_clamp_log, GRPO_LINT_LIKELY, GRPO_LINT_ESTIMATED_) \
+    GRPO_LINT_1_(X, penalty.kl_clamp_value, GRPO_LINT_LIKELY, GRPO_LINT_ESTIMATED_) \
+    GRPO_LINT_2_(X, penalty.nll_teacher_slope, GRPO_LINT_LIKELY, GRPO_LINT_IS_(penalty.nll_weight, GRPO_NLL_WEIGHT_TEACHER_GATE), \
       GRPO_LINT_ISNT_(penalty.nll_on, GRPO_NLL_NONE)) \
-    GRPO_LINT_1_(X, penalty.nll_coef, LIKELY, GRPO_LINT_ISNT_(penalty.nll_on, GRPO_NLL_NONE)) \
-    GRPO_LINT_1_(X, penalty.preference_min_gap, LIKELY, GRPO_LINT_PREFERS_) \
-    GRPO_LINT_1_(X, penalty.preference_beta, LIKELY, GRPO_LINT_PREFERS_) \
-    GRPO_LINT_1_(X, penalty.preference_coef, LIKELY, GRPO_LINT_PREFERS_) \
-    GRPO_LINT_1_(X, penalty.preference_kappa, LIKELY, GRPO_LINT_PREFERS_)
+    GRPO_LINT_1_(X, penalty.nll_coef, GRPO_LINT_LIKELY, GRPO_LINT_ISNT_(penalty.nll_on, GRPO_NLL_NONE)) \
+    GRPO_LINT_1_(X, penalty.preference_min_gap, GRPO_LINT_LIKELY, GRPO_LINT_PREFERS_) \
+    GRPO_LINT_1_(X, penalty.preference_beta, GRPO_LINT_LIKELY, GRPO_LINT_PREFERS_) \
+    GRPO_LINT_1_(X, penalty.preference_coef, GRPO_LINT_LIKELY, GRPO_LINT_PREFERS_) \
+    GRPO_LINT_1_(X, penalty.preference_kappa, GRPO_LINT_LIKELY, GRPO_LINT_PREFERS_)
 
 #define GRPO_LINT_CORRECTS_ GRPO_LINT_ISNT_(weight.rollout_is, GRPO_ROLLOUT_IS_NONE)
 #define GRPO_LINT_REJECTS_ GRPO_LINT_ISNT_(weight.rollout_rs, GRPO_ROLLOUT_RS_NONE)
@@ -232,26 +239,26 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset 
     GRPO_LINT_WEIGHT_(X, rec_outer_low, GRPO_LINT_IS_(weight.trust, GRPO_TRUST_RING)) \
     GRPO_LINT_WEIGHT_(X, rec_outer_high, GRPO_LINT_IS_(weight.trust, GRPO_TRUST_RING)) \
     GRPO_LINT_WEIGHT_(X, off_policy_mask_threshold, GRPO_LINT_ISNT_(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_NONE)) \
-    GRPO_LINT_1_(X, weight.rollout_is_low, LIKELY, GRPO_LINT_CORRECTS_) \
-    GRPO_LINT_1_(X, weight.rollout_is_high, LIKELY, GRPO_LINT_CORRECTS_) \
-    GRPO_LINT_1_(X, weight.rollout_clamp, LIKELY, GRPO_LINT_CORRECTS_) \
-    GRPO_LINT_1_(X, weight.rollout_clamp, LIKELY, GRPO_LINT_WITH_(weight.rollout_rs, \
+    GRPO_LINT_1_(X, weight.rollout_is_low, GRPO_LINT_LIKELY, GRPO_LINT_CORRECTS_) \
+    GRPO_LINT_1_(X, weight.rollout_is_high, GRPO_LINT_LIKELY, GRPO_LINT_CORRECTS_) \
+    GRPO_LINT_1_(X, weight.rollout_clamp, GRPO_LINT_LIKELY, GRPO_LINT_CORRECTS_) \
+    GRPO_LINT_1_(X, weight.rollout_clamp, GRPO_LINT_LIKELY, GRPO_LINT_WITH_(weight.rollout_rs, \
       ~GRPO_LINT_C3_(GRPO_ROLLOUT_RS_NONE, GRPO_ROLLOUT_RS_PROBABILITY, GRPO_ROLLOUT_RS_BINARY_KL_MAX))) \
-    GRPO_LINT_1_(X, weight.rollout_clamp, LIKELY, GRPO_LINT_NOT_0_(weight.rollout_veto)) \
+    GRPO_LINT_1_(X, weight.rollout_clamp, GRPO_LINT_LIKELY, GRPO_LINT_NOT_0_(weight.rollout_veto)) \
     GRPO_LINT_WEIGHT_(X, policy_is_low, GRPO_LINT_ISNT_(weight.policy_is, GRPO_POLICY_IS_NONE)) \
     GRPO_LINT_WEIGHT_(X, policy_is_high, GRPO_LINT_ISNT_(weight.policy_is, GRPO_POLICY_IS_NONE)) \
-    GRPO_LINT_1_(X, weight.rollout_rs_low, LIKELY, GRPO_LINT_REJECTS_) \
-    GRPO_LINT_1_(X, weight.rollout_rs_high, LIKELY, GRPO_LINT_REJECTS_) \
+    GRPO_LINT_1_(X, weight.rollout_rs_low, GRPO_LINT_LIKELY, GRPO_LINT_REJECTS_) \
+    GRPO_LINT_1_(X, weight.rollout_rs_high, GRPO_LINT_LIKELY, GRPO_LINT_REJECTS_) \
     GRPO_LINT_WEIGHT_(X, fipo_half_life, GRPO_LINT_FIPO_) GRPO_LINT_WEIGHT_(X, fipo_ratio_max, GRPO_LINT_FIPO_) \
     GRPO_LINT_WEIGHT_(X, fipo_low, GRPO_LINT_FIPO_) GRPO_LINT_WEIGHT_(X, fipo_high, GRPO_LINT_FIPO_) \
     GRPO_LINT_WEIGHT_(X, fipo_safe_ratio, GRPO_LINT_FIPO_) \
-    X(weight.fipo_safe_low, LIKELY, GRPO_LINT_NOT_0_(weight.fipo_safe_ratio), GRPO_LINT_FIPO_, \
+    X(weight.fipo_safe_low, GRPO_LINT_LIKELY, GRPO_LINT_NOT_0_(weight.fipo_safe_ratio), GRPO_LINT_FIPO_, \
       GRPO_LINT_ISNT_(surrogate.kind, GRPO_SURROGATE_NONE)) \
-    X(weight.fipo_safe_high, LIKELY, GRPO_LINT_NOT_0_(weight.fipo_safe_ratio), GRPO_LINT_FIPO_, \
+    X(weight.fipo_safe_high, GRPO_LINT_LIKELY, GRPO_LINT_NOT_0_(weight.fipo_safe_ratio), GRPO_LINT_FIPO_, \
       GRPO_LINT_ISNT_(surrogate.kind, GRPO_SURROGATE_NONE)) \
-    GRPO_LINT_1_(X, aggregation.constant, NOTE, GRPO_LINT_WITH_(aggregation.kind, \
+    GRPO_LINT_1_(X, aggregation.constant, GRPO_LINT_NOTE, GRPO_LINT_WITH_(aggregation.kind, \
       GRPO_LINT_C2_(GRPO_AGGREGATION_SEQ_MEAN_CONSTANT, GRPO_AGGREGATION_CONSTANT))) \
-    GRPO_LINT_1_(X, aggregation.power, NOTE, GRPO_LINT_IS_(aggregation.kind, GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER))
+    GRPO_LINT_1_(X, aggregation.power, GRPO_LINT_NOTE, GRPO_LINT_IS_(aggregation.kind, GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER))
 
 #define GRPO_LINT_READS_(X) GRPO_LINT_REWARD_READS_(X) GRPO_LINT_ADVANTAGE_READS_(X) GRPO_LINT_CREDIT_READS_(X) \
     GRPO_LINT_RATIO_READS_(X) GRPO_LINT_SURROGATE_READS_(X) GRPO_LINT_PENALTY_READS_(X) GRPO_LINT_WEIGHT_READS_(X)
@@ -268,65 +275,68 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset 
 /* if a teacher is the only signal, rewards are discarded on purpose */
 #define GRPO_LINT_NO_TEACHER_ GRPO_LINT_0_(advantage.teacher_coef)
 #define GRPO_LINT_ZEROS_OF_REWARDS_(X) \
-    GRPO_LINT_ZERO_(X, NO_EFFECT, reward.length_coef, GRPO_LINT_IS_(reward.length, GRPO_LENGTH_KIMI)) \
-    GRPO_LINT_ZERO_(X, NO_EFFECT, reward.overlong_factor, GRPO_LINT_ISNT_(reward.overlong, GRPO_OVERLONG_NONE)) \
-    X(EQUAL_REWARDS, reward.map_factor, reward.map_factor, GRPO_LINT_IS_(reward.map, GRPO_MAP_AFFINE), GRPO_LINT_NO_TEACHER_, \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_EFFECT, reward.length_coef, GRPO_LINT_IS_(reward.length, GRPO_LENGTH_KIMI)) \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_EFFECT, reward.overlong_factor, GRPO_LINT_ISNT_(reward.overlong, GRPO_OVERLONG_NONE)) \
+    X(GRPO_OBJECTIVE_EQUAL_REWARDS, reward.map_factor, reward.map_factor, GRPO_LINT_IS_(reward.map, GRPO_MAP_AFFINE), GRPO_LINT_NO_TEACHER_, \
       GRPO_LINT_ISNT_(penalty.kl_reference, GRPO_KL_REFERENCE_TEACHER)) \
-    GRPO_LINT_ZERO_(X, NO_EFFECT, reward.kl_coef, GRPO_LINT_ISNT_(reward.kl, GRPO_KL_NONE)) \
-    GRPO_LINT_ZEROS_OF_2_(X, NO_ADVANTAGE, advantage.difficulty_weight_low, advantage.difficulty_weight_high, \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_EFFECT, reward.kl_coef, GRPO_LINT_ISNT_(reward.kl, GRPO_KL_NONE)) \
+    GRPO_LINT_ZEROS_OF_2_(X, GRPO_OBJECTIVE_NO_ADVANTAGE, advantage.difficulty_weight_low, advantage.difficulty_weight_high, \
       GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY)) \
-    GRPO_LINT_ZERO_(X, NO_EFFECT, advantage.length_power, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_LENGTH_POWER)) \
-    GRPO_LINT_ZERO_(X, NO_EFFECT, advantage.focal_gamma, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_FOCAL)) \
-    GRPO_LINT_ZERO_AND_(X, NOT_BACK, advantage.gamma, GRPO_LINT_WITH_(advantage.credit, \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_EFFECT, advantage.length_power, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_LENGTH_POWER)) \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_EFFECT, advantage.focal_gamma, GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_FOCAL)) \
+    GRPO_LINT_ZERO_AND_(X, GRPO_OBJECTIVE_NOT_BACK, advantage.gamma, GRPO_LINT_WITH_(advantage.credit, \
       GRPO_LINT_C3_(GRPO_CREDIT_RETURN, GRPO_CREDIT_GAE, GRPO_CREDIT_STEP_GAE)), GRPO_LINT_NO_TEACHER_) \
-    GRPO_LINT_ZERO_AND_(X, NOT_BACK, advantage.gamma, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_STEP), \
+    GRPO_LINT_ZERO_AND_(X, GRPO_OBJECTIVE_NOT_BACK, advantage.gamma, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_STEP), \
       GRPO_LINT_IS_(advantage.step_discount, GRPO_STEP_DISCOUNT_TOKENS)) \
-    GRPO_LINT_ZERO_AND_(X, NOT_BACK, advantage.step_gamma, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_STEP), \
+    GRPO_LINT_ZERO_AND_(X, GRPO_OBJECTIVE_NOT_BACK, advantage.step_gamma, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_STEP), \
       GRPO_LINT_IS_(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS)) \
-    GRPO_LINT_ZERO_AND_(X, NO_EFFECT, advantage.step_gamma, GRPO_LINT_IS_(advantage.step_value, GRPO_STEP_VALUE_RETURN), \
+    GRPO_LINT_ZERO_AND_(X, GRPO_OBJECTIVE_NO_EFFECT, advantage.step_gamma, GRPO_LINT_IS_(advantage.step_value, GRPO_STEP_VALUE_RETURN), \
       GRPO_LINT_OF_STEPS_) \
-    GRPO_LINT_ZERO_(X, NO_EFFECT, advantage.step_coef, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_EPISODE_STEP)) \
-    GRPO_LINT_ZERO_(X, NO_EFFECT, advantage.entropy_coef, GRPO_LINT_WITH_(advantage.entropy, \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_EFFECT, advantage.step_coef, GRPO_LINT_IS_(advantage.credit, GRPO_CREDIT_EPISODE_STEP)) \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_EFFECT, advantage.entropy_coef, GRPO_LINT_WITH_(advantage.entropy, \
       GRPO_LINT_C2_(GRPO_ENTROPY_BONUS, GRPO_ENTROPY_RELATIVE))) \
-    GRPO_LINT_ZEROS_OF_2_(X, NO_EFFECT, advantage.entropy_coef, advantage.entropy_max, \
+    GRPO_LINT_ZEROS_OF_2_(X, GRPO_OBJECTIVE_NO_EFFECT, advantage.entropy_coef, advantage.entropy_max, \
       GRPO_LINT_IS_(advantage.entropy, GRPO_ENTROPY_RESPONSE)) \
-    GRPO_LINT_ZERO_(X, NO_EFFECT, advantage.marked_value, GRPO_LINT_IS_(advantage.marked, GRPO_MARKED_BOOST))
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_EFFECT, advantage.marked_value, GRPO_LINT_IS_(advantage.marked, GRPO_MARKED_BOOST))
 /* not for a KL to the old policy, which may start at 0: grpo_kl_hinge of grpo_control.h sets its coefficient in every step */
 #define GRPO_LINT_ZEROS_OF_RATIOS_(X) \
-    GRPO_LINT_ZEROS_OF_2_(X, MOVED, ratio.token_clip_low, ratio.token_clip_high, GRPO_LINT_WITH_(ratio.level, GRPO_LINT_OWN_POOLS_)) \
-    GRPO_LINT_ZEROS_OF_2_(X, RATIO_ONE, ratio.interpolate_token, ratio.interpolate_level, \
+    GRPO_LINT_ZEROS_OF_2_(X, GRPO_OBJECTIVE_MOVED, ratio.token_clip_low, ratio.token_clip_high, \
+        GRPO_LINT_WITH_(ratio.level, GRPO_LINT_OWN_POOLS_)) \
+    GRPO_LINT_ZEROS_OF_2_(X, GRPO_OBJECTIVE_RATIO_ONE, ratio.interpolate_token, ratio.interpolate_level, \
       GRPO_LINT_IS_(ratio.interpolate, GRPO_INTERPOLATE_GEOMETRIC)) \
-    X(MOVED, surrogate.eps_low, surrogate.eps_high, GRPO_LINT_WITH_(surrogate.kind, GRPO_LINT_PLAIN_CLIPS_), \
+    X(GRPO_OBJECTIVE_MOVED, surrogate.eps_low, surrogate.eps_high, GRPO_LINT_WITH_(surrogate.kind, GRPO_LINT_PLAIN_CLIPS_), \
       GRPO_LINT_IS_(surrogate.bounds, GRPO_BOUNDS_FIXED), GRPO_LINT_ANY_) \
-    GRPO_LINT_ZEROS_OF_2_(X, MOVED, surrogate.log_low, surrogate.log_high, GRPO_LINT_POSITIONS_) \
-    GRPO_LINT_ZERO_(X, NO_GRADIENT, surrogate.weight_max, \
+    GRPO_LINT_ZEROS_OF_2_(X, GRPO_OBJECTIVE_MOVED, surrogate.log_low, surrogate.log_high, GRPO_LINT_POSITIONS_) \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_GRADIENT, surrogate.weight_max, \
       GRPO_LINT_WITH_(surrogate.kind, GRPO_LINT_C2_(GRPO_SURROGATE_CISPO, GRPO_SURROGATE_MASKED_WEIGHT))) \
-    GRPO_LINT_ZERO_(X, NONE_DOWN, surrogate.weight_max, GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_TOPR)) \
-    GRPO_LINT_ZERO_(X, NONE_UP, surrogate.weight_max, GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_DISPO)) \
-    GRPO_LINT_ZERO_(X, NONE_DOWN, surrogate.weight_max_neg, GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_DISPO)) \
-    GRPO_LINT_ZERO_(X, NO_GRADIENT, surrogate.beta, GRPO_LINT_WITH_(surrogate.kind, GRPO_LINT_BETAS_)) \
-    GRPO_LINT_ZERO_(X, BLIND, surrogate.reward_beta, GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_TRAJECTORY_BALANCE)) \
-    GRPO_LINT_ZERO_AND_(X, NO_EFFECT, penalty.kl_coef, GRPO_LINT_ISNT_(penalty.kl, GRPO_KL_NONE), \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NONE_DOWN, surrogate.weight_max, GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_TOPR)) \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NONE_UP, surrogate.weight_max, GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_DISPO)) \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NONE_DOWN, surrogate.weight_max_neg, GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_DISPO)) \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_GRADIENT, surrogate.beta, GRPO_LINT_WITH_(surrogate.kind, GRPO_LINT_BETAS_)) \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_BLIND, surrogate.reward_beta, GRPO_LINT_IS_(surrogate.kind, GRPO_SURROGATE_TRAJECTORY_BALANCE)) \
+    GRPO_LINT_ZERO_AND_(X, GRPO_OBJECTIVE_NO_EFFECT, penalty.kl_coef, GRPO_LINT_ISNT_(penalty.kl, GRPO_KL_NONE), \
       GRPO_LINT_ISNT_(penalty.kl_reference, GRPO_KL_REFERENCE_OLD)) \
-    GRPO_LINT_ZERO_(X, NO_EFFECT, penalty.nll_coef, GRPO_LINT_ISNT_(penalty.nll_on, GRPO_NLL_NONE)) \
-    GRPO_LINT_ZERO_(X, NO_EFFECT, penalty.preference_coef, GRPO_LINT_PREFERS_) \
-    GRPO_LINT_ZERO_(X, NO_GRADIENT, penalty.preference_beta, GRPO_LINT_IS_(penalty.preference, GRPO_PREFERENCE_PAIRWISE))
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_EFFECT, penalty.nll_coef, GRPO_LINT_ISNT_(penalty.nll_on, GRPO_NLL_NONE)) \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_EFFECT, penalty.preference_coef, GRPO_LINT_PREFERS_) \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_GRADIENT, penalty.preference_beta, GRPO_LINT_IS_(penalty.preference, GRPO_PREFERENCE_PAIRWISE))
 #define GRPO_LINT_ZEROS_OF_WEIGHTS_(X) \
-    GRPO_LINT_ZEROS_OF_2_(X, EXACT, weight.trust_low, weight.trust_high, GRPO_LINT_WITH_(weight.trust, \
+    GRPO_LINT_ZEROS_OF_2_(X, GRPO_OBJECTIVE_EXACT, weight.trust_low, weight.trust_high, GRPO_LINT_WITH_(weight.trust, \
       GRPO_LINT_C2_(GRPO_TRUST_TWO_SIDED, GRPO_TRUST_LOG_TWO_SIDED))) \
-    GRPO_LINT_ZERO_(X, EXACT, weight.trust_high, GRPO_LINT_WITH_(weight.trust, GRPO_LINT_C2_(GRPO_TRUST_PROBABILITY_BOTH, GRPO_TRUST_K2))) \
-    GRPO_LINT_ZEROS_OF_2_(X, MOVED, weight.trust_low, weight.trust_high, GRPO_LINT_WITH_(weight.trust, GRPO_LINT_MOVES_)) \
-    GRPO_LINT_ZEROS_OF_2_(X, EXACT_DOWN, weight.trust_low, weight.trust_high, GRPO_LINT_IS_(weight.trust, GRPO_TRUST_NEGATIVE_BAND)) \
-    GRPO_LINT_ZERO_(X, STALE, weight.off_policy_mask_threshold, GRPO_LINT_WITH_(weight.off_policy_mask, \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_EXACT, weight.trust_high, \
+        GRPO_LINT_WITH_(weight.trust, GRPO_LINT_C2_(GRPO_TRUST_PROBABILITY_BOTH, GRPO_TRUST_K2))) \
+    GRPO_LINT_ZEROS_OF_2_(X, GRPO_OBJECTIVE_MOVED, weight.trust_low, weight.trust_high, GRPO_LINT_WITH_(weight.trust, GRPO_LINT_MOVES_)) \
+    GRPO_LINT_ZEROS_OF_2_(X, GRPO_OBJECTIVE_EXACT_DOWN, weight.trust_low, weight.trust_high, \
+        GRPO_LINT_IS_(weight.trust, GRPO_TRUST_NEGATIVE_BAND)) \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_STALE, weight.off_policy_mask_threshold, GRPO_LINT_WITH_(weight.off_policy_mask, \
       GRPO_LINT_C2_(GRPO_OFF_POLICY_MASK_OLD, GRPO_OFF_POLICY_MASK_ROLLOUT))) \
-    GRPO_LINT_ZERO_(X, STALE_AT_ALL, weight.off_policy_mask_threshold, \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_STALE_AT_ALL, weight.off_policy_mask_threshold, \
       GRPO_LINT_IS_(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_TOTAL_VARIATION)) \
-    GRPO_LINT_ZERO_(X, NO_GRADIENT, weight.rollout_is_high, GRPO_LINT_CORRECTS_) \
-    GRPO_LINT_ZERO_(X, NO_GRADIENT, weight.rollout_rs_high, GRPO_LINT_WITH_(weight.rollout_rs, \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_GRADIENT, weight.rollout_is_high, GRPO_LINT_CORRECTS_) \
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_GRADIENT, weight.rollout_rs_high, GRPO_LINT_WITH_(weight.rollout_rs, \
       GRPO_LINT_C2_(GRPO_ROLLOUT_RS_RATIO, GRPO_ROLLOUT_RS_EXP_ABS))) \
-    GRPO_LINT_ZEROS_OF_2_(X, DIFFERS, weight.rollout_rs_low, weight.rollout_rs_high, GRPO_LINT_WITH_(weight.rollout_rs, \
+    GRPO_LINT_ZEROS_OF_2_(X, GRPO_OBJECTIVE_DIFFERS, weight.rollout_rs_low, weight.rollout_rs_high, GRPO_LINT_WITH_(weight.rollout_rs, \
       ~GRPO_LINT_C3_(GRPO_ROLLOUT_RS_NONE, GRPO_ROLLOUT_RS_RATIO, GRPO_ROLLOUT_RS_EXP_ABS))) \
-    GRPO_LINT_ZERO_(X, NO_GRADIENT, weight.fipo_high, GRPO_LINT_FIPO_)
+    GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_GRADIENT, weight.fipo_high, GRPO_LINT_FIPO_)
 #define GRPO_LINT_ZEROS_(X) GRPO_LINT_ZEROS_OF_REWARDS_(X) GRPO_LINT_ZEROS_OF_RATIOS_(X) GRPO_LINT_ZEROS_OF_WEIGHTS_(X)
 
 /* ---- findings ----
@@ -421,7 +431,7 @@ typedef struct { uint16_t number; grpo_lint_level level; grpo_lint_with_ with[3]
 
 static const grpo_idle_read_ grpo_idle_reads_[] = {
 #define GRPO_IDLE_READ_(number, level, a, b, c) \
-    { (uint16_t)offsetof(grpo_objective, number), GRPO_LINT_##level, { GRPO_LINT_OF_ a, GRPO_LINT_OF_ b, GRPO_LINT_OF_ c } },
+    { (uint16_t)offsetof(grpo_objective, number), level, { GRPO_LINT_OF_ a, GRPO_LINT_OF_ b, GRPO_LINT_OF_ c } },
     GRPO_LINT_READS_(GRPO_IDLE_READ_)
 };
 
@@ -429,7 +439,7 @@ typedef struct { grpo_objective_rule rule; uint16_t number[2]; grpo_lint_with_ w
 
 static const grpo_idle_zero_ grpo_idle_zeros_[] = {
 #define GRPO_IDLE_ZERO_(effect, x, y, a, b, c) \
-    { GRPO_OBJECTIVE_##effect, { (uint16_t)offsetof(grpo_objective, x), (uint16_t)offsetof(grpo_objective, y) }, \
+    { effect, { (uint16_t)offsetof(grpo_objective, x), (uint16_t)offsetof(grpo_objective, y) }, \
       { GRPO_LINT_OF_ a, GRPO_LINT_OF_ b, GRPO_LINT_OF_ c } },
     GRPO_LINT_ZEROS_(GRPO_IDLE_ZERO_)
 };

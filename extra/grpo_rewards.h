@@ -679,15 +679,15 @@ grpo_status grpo_log_exp_reward(const double *reward, int64_t n, double threshol
 
 /* R of node k, once those of its children are known */
 static grpo_dd grpo_tree_node_(const int64_t *parent, const double *reward, int64_t n, int64_t k, double gamma, grpo_tree_form form,
-                               const grpo_dd *R) {
+                               const grpo_dd *rew) {
     grpo_dd most = grpo_dd_of_(reward[k]);
     grpo_sum sum;
     int64_t c, children = 0;
     memset(&sum, 0, sizeof sum);
     for (c = k + 1; c < n; c++) {
         if (parent[c] != k) continue;
-        if (grpo_dd_less(most, R[c])) most = R[c];
-        grpo_sum_add_dd_(&sum, R[c]);
+        if (grpo_dd_less(most, rew[c])) most = rew[c];
+        grpo_sum_add_dd_(&sum, rew[c]);
         children++;
     }
     if (children == 0 || form == GRPO_TREE_MAX) return most;
@@ -887,11 +887,11 @@ static int grpo_correct_lengths_(const grpo_batch *b, int64_t g, grpo_lengths_ *
     int64_t i, right = 0;
     l->shortest = HUGE_VAL; l->longest = 0;
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        const double T = (double)grpo_unmasked_(b, i);
+        const double len = (double)grpo_unmasked_(b, i);
         if ((double)b->reward[i] != 1) continue;
         right++;
-        if (T < l->shortest) l->shortest = T;
-        if (T > l->longest) l->longest = T;
+        if (len < l->shortest) l->shortest = len;
+        if (len > l->longest) l->longest = len;
     }
     return right > 0 && right < b->group_begin[g + 1] - b->group_begin[g] && l->shortest < l->longest;
 }

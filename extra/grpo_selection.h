@@ -704,26 +704,26 @@ static double grpo_linear_quantile_(const grpo_batch *b, int64_t i, const double
     return low + grpo_dd_add(h, grpo_dd_of_(-whole)).hi * (grpo_order_statistic_(b, i, x, (int64_t)whole + 1) - low);
 }
 
-static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real *advantage, const grpo_prefix_gate *x, double *D,
+static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real *advantage, const grpo_prefix_gate *x, double *change,
                                 uint8_t *selected) {
     const double span = x->width > 1 ? (double)(x->width - 1) : 1;
     const int64_t begin = b->offset[i], n = grpo_unmasked_(b, i);
-    grpo_dd S = grpo_dd_of_(0), W = S, w, Z, rest;
+    grpo_dd spent = grpo_dd_of_(0), weights = spent, w, cost, rest;
     double d;
     for (int64_t t = begin; t < begin + b->length[i]; t++)
-        if (grpo_is_unmasked_(b, t)) D[t] = fabs(grpo_probability_change((double)b->logp[t], (double)b->logp_old[t]));
-    d = n ? x->factor * grpo_linear_quantile_(b, i, D, n, x->quantile) : 0;
+        if (grpo_is_unmasked_(b, t)) change[t] = fabs(grpo_probability_change((double)b->logp[t], (double)b->logp_old[t]));
+    d = n ? x->factor * grpo_linear_quantile_(b, i, change, n, x->quantile) : 0;
     d = d < x->budget ? x->budget : d > 5 * x->budget ? 5 * x->budget : d;
     for (int64_t t = begin; t < begin + b->length[i]; t++) {
-        const double A = (double)advantage[t], l = (double)b->logp[t], o = (double)b->logp_old[t];
+        const double adv = (double)advantage[t], l = (double)b->logp[t], o = (double)b->logp_old[t];
         if (!grpo_is_unmasked_(b, t)) { selected[t] = 0; continue; }
         w = grpo_dd_div(grpo_dd_mul(grpo_two_diff(1, x->least), (double)(x->width - (t - begin) - 1)), span);
         w = grpo_dd_add(w, grpo_dd_of_(x->least));
-        Z = grpo_dd_mul(w, D[t]);
-        rest = grpo_dd_add(grpo_dd_of_(x->delta), grpo_dd_minus_(grpo_dd_mul(W, d), S));
-        selected[t] = !((A > 0 && l > o) || (A < 0 && l < o)) || (!grpo_dd_exceeds(Z, x->delta) && !grpo_dd_less(rest, Z));
-        S = grpo_dd_add(S, Z);
-        W = grpo_dd_add(W, w);
+        cost = grpo_dd_mul(w, change[t]);
+        rest = grpo_dd_add(grpo_dd_of_(x->delta), grpo_dd_minus_(grpo_dd_mul(weights, d), spent));
+        selected[t] = !((adv > 0 && l > o) || (adv < 0 && l < o)) || (!grpo_dd_exceeds(cost, x->delta) && !grpo_dd_less(rest, cost));
+        spent = grpo_dd_add(spent, cost);
+        weights = grpo_dd_add(weights, w);
     }
 }
 
@@ -767,15 +767,15 @@ static grpo_power_ grpo_power_raised_(grpo_power_ x, int64_t n) {
 static int grpo_power_less_(grpo_power_ a, grpo_power_ b) { return a.e != b.e ? a.e < b.e : grpo_dd_less(a.m, b.m); }
 
 /* what the response after the N-th adds: p^2 q^3 (p^(N-1) + q^(N-1)), q = 1 - p; 0 < p < 1 */
-static grpo_power_ grpo_gain_of_response_(double p, int64_t N) {
-    const grpo_power_ P = grpo_power_of_(grpo_dd_of_(p), 0), Q = grpo_power_of_(grpo_two_diff(1, p), 0);
-    const grpo_power_ powers = grpo_power_sum_(grpo_power_raised_(P, N - 1), grpo_power_raised_(Q, N - 1));
-    return grpo_power_product_(grpo_power_product_(grpo_power_raised_(P, 2), grpo_power_raised_(Q, 3)), powers);
+static grpo_power_ grpo_gain_of_response_(double p, int64_t size) {
+    const grpo_power_ success = grpo_power_of_(grpo_dd_of_(p), 0), failure = grpo_power_of_(grpo_two_diff(1, p), 0);
+    const grpo_power_ powers = grpo_power_sum_(grpo_power_raised_(success, size - 1), grpo_power_raised_(failure, size - 1));
+    return grpo_power_product_(grpo_power_product_(grpo_power_raised_(success, 2), grpo_power_raised_(failure, 3)), powers);
 }
 
 /* the logarithm of grpo_gain_of_response_, with a relative error of 1e-12 */
-static double grpo_log_gain_(double p, int64_t N) {
-    const double x = log(p), y = log1p(-p), most = x > y ? x : y, least = x > y ? y : x, n = (double)(N - 1);
+static double grpo_log_gain_(double p, int64_t size) {
+    const double x = log(p), y = log1p(-p), most = x > y ? x : y, least = x > y ? y : x, n = (double)(size - 1);
     return 2 * x + 3 * y + n * most + log1p(exp(n * (least - most)));
 }
 

@@ -168,8 +168,8 @@ typedef struct {
 
 static grpo_dd grpo_signal_at_(const grpo_signal_ *s, int64_t t) {
     const double l = (double)s->batch->logp[t];
-    const grpo_dd p = grpo_exp_twice(grpo_dd_of_(l)), S = grpo_dd_product(p, grpo_two_sum((double)s->batch->entropy[t], l));
-    return s->expected ? grpo_dd_minus_(grpo_dd_of_((double)s->expected[t]), S) : S;
+    const grpo_dd p = grpo_exp_twice(grpo_dd_of_(l)), term = grpo_dd_product(p, grpo_two_sum((double)s->batch->entropy[t], l));
+    return s->expected ? grpo_dd_minus_(grpo_dd_of_((double)s->expected[t]), term) : term;
 }
 
 typedef struct {

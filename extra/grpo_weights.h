@@ -177,7 +177,7 @@ extern "C" {
 #endif
 
 /* w of response i, which has T tokens, before normalisation */
-static grpo_dd grpo_sample_weight_(const double *difficulty, int64_t i, int by_length, double T, grpo_lengths_ all) {
+static grpo_dd grpo_sample_weight_(const double *difficulty, int64_t i, int by_length, double len, grpo_lengths_ all) {
     const double span = all.longest - all.shortest;
     double hard;
     grpo_dd w = grpo_dd_of_(1);
@@ -187,7 +187,7 @@ static grpo_dd grpo_sample_weight_(const double *difficulty, int64_t i, int by_l
     }
     if (!by_length) return w;
     if (!(span > 0)) return grpo_dd_mul(w, 1.5);
-    return grpo_dd_product(w, grpo_dd_div(grpo_dd_of_(1.5 * span - (T - all.shortest)), span));
+    return grpo_dd_product(w, grpo_dd_div(grpo_dd_of_(1.5 * span - (len - all.shortest)), span));
 }
 
 grpo_status grpo_sample_weights(const grpo_batch *batch, const double *difficulty, int by_length, double *weight) {
@@ -196,14 +196,14 @@ grpo_status grpo_sample_weights(const grpo_batch *batch, const double *difficult
     grpo_lengths_ all = { HUGE_VAL, 0 };
     grpo_sum sum;
     grpo_dd total, w;
-    double T;
+    double len;
     if (st) return st;
     memset(&sum, 0, sizeof sum);
     for (int64_t i = first; i < end; i++) {
         if (difficulty && !grpo_is_finite(difficulty[i])) return grpo_check_member_(difficulty[i], GRPO_FINITE_, 2, i);
-        T = (double)grpo_unmasked_(batch, i);
-        if (T < all.shortest) all.shortest = T;
-        if (T > all.longest) all.longest = T;
+        len = (double)grpo_unmasked_(batch, i);
+        if (len < all.shortest) all.shortest = len;
+        if (len > all.longest) all.longest = len;
     }
     for (int64_t i = first; i < end; i++)
         grpo_sum_add_dd_(&sum, grpo_sample_weight_(difficulty, i, by_length, (double)grpo_unmasked_(batch, i), all));
@@ -236,9 +236,9 @@ grpo_status grpo_teacher_gate(const grpo_batch *batch, const grpo_real *advantag
     if (st) return st;
     grpo_clear_reals_(batch, weight);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) {
-        const double q = (double)batch->logp_teacher[t], l = (double)batch->logp[t], A = (double)advantage[t];
-        const int acts = A != 0 && (!selected || selected[t]);
-        grpo_put_(weight, t, acts ? grpo_gate_(A > 0 ? grpo_two_diff(q, l) : grpo_two_diff(l, q), strength, clip) : 1, &overflow);
+        const double q = (double)batch->logp_teacher[t], l = (double)batch->logp[t], adv = (double)advantage[t];
+        const int acts = adv != 0 && (!selected || selected[t]);
+        grpo_put_(weight, t, acts ? grpo_gate_(adv > 0 ? grpo_two_diff(q, l) : grpo_two_diff(l, q), strength, clip) : 1, &overflow);
     }
     return GRPO_OK;
 }
@@ -707,8 +707,8 @@ grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *adva
 }
 
 static grpo_dd grpo_difficulty_of_(const grpo_batch *b, int64_t g, const double *accuracy) {
-    const grpo_dd D = grpo_list_mean_(b, g, accuracy, NULL);
-    return D.hi == 0 ? grpo_dd_of_(1) : D;
+    const grpo_dd mean = grpo_list_mean_(b, g, accuracy, NULL);
+    return mean.hi == 0 ? grpo_dd_of_(1) : mean;
 }
 
 grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight) {
@@ -748,8 +748,8 @@ typedef struct {
 
 static grpo_dd grpo_product_at_(const grpo_products_ *p, int64_t t) {
     const grpo_dd l = grpo_dd_minus_(grpo_dd_of_((double)p->batch->logp[t]), p->mean_l);
-    const grpo_dd A = grpo_dd_minus_(grpo_dd_of_((double)p->advantage[t]), p->mean_A);
-    return grpo_dd_round_96_(grpo_dd_scaled_(grpo_dd_product(l, A), -p->exponent));
+    const grpo_dd adv = grpo_dd_minus_(grpo_dd_of_((double)p->advantage[t]), p->mean_A);
+    return grpo_dd_round_96_(grpo_dd_scaled_(grpo_dd_product(l, adv), -p->exponent));
 }
 
 static void grpo_survey_products_(grpo_products_ *p) {
@@ -875,10 +875,10 @@ grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, 
 static int grpo_one_answer_(const int64_t *answer, int64_t i, int64_t j) { return i == j || (answer[i] >= 0 && answer[i] == answer[j]); }
 
 static double grpo_answer_entropy_group_(const int64_t *answer, const double *score, int64_t begin, int64_t end) {
-    grpo_sum in, out, H;
+    grpo_sum in, out, ent;
     double top = -HUGE_VAL, w, rest;
     int64_t j;
-    memset(&H, 0, sizeof H);
+    memset(&ent, 0, sizeof ent);
     for (int64_t i = begin; i < end; i++) if (score[i] > top) top = score[i];
     for (int64_t i = begin; i < end; i++) {
         for (j = begin; j < i && !grpo_one_answer_(answer, i, j); j++) { }
@@ -887,9 +887,9 @@ static double grpo_answer_entropy_group_(const int64_t *answer, const double *sc
         memset(&out, 0, sizeof out);
         for (j = begin; j < end; j++) grpo_sum_add_(grpo_one_answer_(answer, i, j) ? &in : &out, grpo_exp(grpo_two_diff(score[j], top)));
         w = grpo_sum_value_(&in); rest = grpo_sum_value_(&out);
-        if (w > 0) grpo_sum_add_(&H, w / (w + rest) * (rest < 1e300 * w ? log1p(rest / w) : log(rest) - log(w)));     /* -p log p */
+        if (w > 0) grpo_sum_add_(&ent, w / (w + rest) * (rest < 1e300 * w ? log1p(rest / w) : log(rest) - log(w)));     /* -p log p */
     }
-    return grpo_sum_value_(&H);
+    return grpo_sum_value_(&ent);
 }
 
 grpo_status grpo_semantic_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy) {

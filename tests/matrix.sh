@@ -168,6 +168,19 @@ cat "$work/extra_body.c" >>"$work/macros.c"
 gcc -std=c99 -Wall -Wextra -Werror -I. -fsyntax-only "$work/macros.c" >"$work/log" 2>&1; verdict "C after macros of system headers" $?
 g++ -std=c++11 -x c++ -Wall -Wextra -Werror -I. -fsyntax-only "$work/macros.c" >"$work/log" 2>&1; verdict "C++ after macros of system headers" $?
 
+# names in capitals that the including program may have as macros of its own (N, CLAMP, ROW ...): the headers use none, and leave each as it was
+sed -n '/^#include </p' "$work/macros.c" >"$work/capitals.c"
+gcc -std=c99 -dM -E "$work/capitals.c" | sed 's/^#define \([A-Za-z0-9_]*\).*/\1/' >"$work/standard"
+for header in grpo.h gspo.h grpo_blocks.h grpo_rows.h extra/*.h; do gcc -fpreprocessed -dD -E -P -w "$header"; done | sed 's/"[^"]*"//g' \
+    | grep -oE '\b[A-Z][A-Z0-9_]*\b' | sort -u | grep -vE '^(GRPO|GSPO|FP_FAST)_' | grep -vxFf "$work/standard" >"$work/capitals"
+for letter in A B C D E F G H J K L M N O P Q R S T U V W X Y Z; do echo $letter; done | sort -u - "$work/capitals" >"$work/names"
+sed 's/.*/#define & @user@/' "$work/names" >>"$work/capitals.c"
+cat "$work/extra_body.c" >>"$work/capitals.c"
+sed 's/.*/#ifndef &\n#error & is no longer defined\n#endif/' "$work/names" >>"$work/capitals.c"
+[ "$(wc -l <"$work/names")" -ge 200 ]; verdict "names in capitals are found" $?
+gcc -std=c99 -Wall -Wextra -Werror -I. -fsyntax-only "$work/capitals.c" >"$work/log" 2>&1; verdict "C after macros in capitals" $?
+g++ -std=c++11 -x c++ -Wall -Wextra -Werror -I. -fsyntax-only "$work/capitals.c" >"$work/log" 2>&1; verdict "C++ after macros in capitals" $?
+
 # -ffast-math and -ffinite-math-only do not compile, unless overridden
 for compiler in gcc clang; do
     for option in -ffast-math -ffinite-math-only; do

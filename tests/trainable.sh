@@ -53,7 +53,7 @@ every_row() { # what, options...: counts trained, refused and failed rows
 
 "$train" --list | awk '/^$/ { exit } { print $1 }' >"$work/rows"
 rows=$(wc -l <"$work/rows")
-test "$rows" -eq "$(grep -c '^    ROW("' grpo_rows.h)"
+test "$rows" -eq "$(grep -c '^    GRPO_ROW_("' grpo_rows.h)"
 verdict "--list shows every row of grpo_rows.h" $?
 mkdir "$work/dumps"
 every_row "a response to a prompt" --steps 10 --prompts 4 --group 1 --updates 2
