@@ -262,9 +262,11 @@ extern "C" {
         GRPO_GROUP_NORM_ GRPO_SURROGATE_(GPPO) GRPO_CLIP_RANGE_(0.2, 0.2) GRPO_SET_(surrogate.gppo_beta_low, 0.75) \
             GRPO_SET_(surrogate.gppo_beta_high, 1) GRPO_DIVIDE_(GROUP_MEAN_TOKEN_MEAN)) \
     GRPO_ROW_("aspo", "2510.06062", "official code", "inverts the ratio of tokens with positive advantage, soft dual clips", \
-        GRPO_VERL_NORM_ GRPO_CLAMP_(-20, 20) GRPO_SURROGATE_(ASPO) GRPO_CLIP_RANGE_(0.2, 0.2) GRPO_SET_(surrogate.clip_dual, 3) \
-            GRPO_SET_(surrogate.clip_dual_pos, 3) GRPO_KL_(K3, 0.001) GRPO_CHOOSE_(penalty.kl_on, GRPO_KL_ON_SELECTED) \
-            GRPO_SET_(penalty.kl_clamp_log, 20) GRPO_SET_(penalty.kl_clamp_value, 10) GRPO_DIVIDE_(TOKEN_MEAN)) \
+        GRPO_CHOOSE_(reward.overlong, GRPO_OVERLONG_LINEAR) GRPO_SET_(reward.overlong_max, 32768) GRPO_SET_(reward.overlong_cache, 16) \
+            GRPO_SET_(reward.overlong_factor, 1) GRPO_VERL_NORM_ GRPO_CLAMP_(-20, 20) GRPO_SURROGATE_(ASPO) GRPO_CLIP_RANGE_(0.2, 0.2) \
+            GRPO_SET_(surrogate.clip_dual, 3) GRPO_SET_(surrogate.clip_dual_pos, 3) GRPO_KL_(K3, 0.001) \
+            GRPO_CHOOSE_(penalty.kl_on, GRPO_KL_ON_SELECTED) GRPO_SET_(penalty.kl_clamp_log, 20) GRPO_SET_(penalty.kl_clamp_value, 10) \
+            GRPO_DIVIDE_(TOKEN_MEAN)) \
     GRPO_ROW_("topr", "2503.14286", "gradient, sequence level", \
         "REINFORCE whose negative responses are weighted by a truncated trajectory ratio", \
         GRPO_LEVEL_(SEQUENCE_SUM) GRPO_SURROGATE_(TOPR) GRPO_SET_(surrogate.weight_max, 1) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_SUM)) \
@@ -283,8 +285,8 @@ extern "C" {
             GRPO_CHOOSE_(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_ROLLOUT) GRPO_SET_(weight.off_policy_mask_threshold, 0.5) \
             GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
     GRPO_ROW_("dcpo", "2509.02333", "8, dynamic clipping", "clip bounds that widen for improbable tokens, sums response means", \
-        GRPO_GROUP_NORM_ GRPO_DUAL_(0.16, 0.2, 10) GRPO_CHOOSE_(surrogate.bounds, GRPO_BOUNDS_PROBABILITY) \
-            GRPO_SET_(surrogate.bound_cap, 10) GRPO_DIVIDE_(SEQ_SUM_TOKEN_MEAN)) \
+        GRPO_GROUP_NORM_ GRPO_CHOOSE_(advantage.std, GRPO_STD_POPULATION) GRPO_DUAL_(0.16, 0.2, 10) \
+            GRPO_CHOOSE_(surrogate.bounds, GRPO_BOUNDS_PROBABILITY) GRPO_SET_(surrogate.bound_cap, 10) GRPO_DIVIDE_(SEQ_SUM_TOKEN_MEAN)) \
     GRPO_ROW_("clip-cov", "2505.22617", "11-12", "drops the loss of selected tokens of high covariance", \
         GRPO_GROUP_NORM_ GRPO_SURROGATE_(RATIO) GRPO_CHOOSE_(weight.selected, GRPO_SELECTED_DROP) GRPO_DIVIDE_(TOKEN_MEAN)) \
     GRPO_ROW_("kl-cov", "2505.22617", "13-14", "penalises the log-ratio of selected tokens, no clip", \
@@ -299,7 +301,8 @@ extern "C" {
         GRPO_GROUP_NORM_ GRPO_EPS_(1e-8, INSIDE) GRPO_CHOOSE_(advantage.std, GRPO_STD_POPULATION) GRPO_CLIP_(0.2, 0.2) \
             GRPO_DIVIDE_(SEQ_MEAN_LENGTH_POWER) GRPO_SET_(aggregation.power, 0.5)) \
     GRPO_ROW_("opd", "ROLL", "on-policy distillation", "PPO's clip; the advantage is teacher minus old log-probability", \
-        GRPO_AFFINE_(0, 0, 0, 0) GRPO_SET_(advantage.teacher_coef, 1) GRPO_CLIP_(0.2, 0.2) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
+        GRPO_AFFINE_(0, 0, 0, 0) GRPO_SET_(advantage.teacher_coef, 1) GRPO_CLIP_(0.2, 0.2) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN) \
+            GRPO_DROP_EMPTY_) \
     GRPO_ROW_("mopd", "2601.02780", "5-8", \
         "teacher advantage alone (eq. 9 adds the outcome's), weight kept only inside a band of the rollout ratio", \
         GRPO_AFFINE_(0, 0, 0, 0) GRPO_SET_(advantage.teacher_coef, 1) GRPO_CHOOSE_(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) \
@@ -664,7 +667,7 @@ extern "C" {
             GRPO_SET_(advantage.entropy_share_eps, 1e-8) GRPO_CHOOSE_(advantage.std, GRPO_STD_POPULATION) GRPO_EPS_(1e-8, INSIDE) \
             GRPO_CLIP_(0.2, 0.2) GRPO_DIVIDE_(TOKEN_MEAN)) \
     GRPO_ROW_("hicra", "textpolicy", "hicra, as textpolicy", "advantages of planning tokens are raised by a fifth of their size", \
-        GRPO_BASELINE_(GROUP_MEAN) GRPO_CHOOSE_(advantage.marked, GRPO_MARKED_BOOST) GRPO_SET_(advantage.marked_value, 0.2) \
+        GRPO_BASELINE_(BATCH_MEAN) GRPO_CHOOSE_(advantage.marked, GRPO_MARKED_BOOST) GRPO_SET_(advantage.marked_value, 0.2) \
             GRPO_CLIP_(0.2, 0.28) GRPO_DIVIDE_(TOKEN_MEAN)) \
     GRPO_ROW_("segment-gspo", "ROLL", "ratio_type segment", "one length-normalised ratio per turn of a response", \
         GRPO_GROUP_NORM_ GRPO_SET_(advantage.eps, 1e-6) GRPO_LEVEL_(SEGMENT_MEAN) GRPO_CLIP_(0.2, 0.2) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN) \
@@ -787,10 +790,10 @@ extern "C" {
         GRPO_LEVEL_(SEQUENCE_MEAN_RATIO) GRPO_SURROGATE_(DISCRIMINATIVE_LSE) GRPO_CHOOSE_(surrogate.group_score, GRPO_GROUP_SCORE_RATIO) \
             GRPO_SET_(surrogate.tau_neg, 1) GRPO_KL_(K1, 0) GRPO_CHOOSE_(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
             GRPO_KL_DIVIDE_(TOKEN_MEAN) GRPO_DIVIDE_(GROUP_MEAN)) \
-    /* the caller sets length_decay = 1/(lambda T_max), lambda 0.1, T_max the largest length a response may have */ \
+    /* length_decay = 1/(lambda T_max), lambda 0.1, T_max the largest length that a response may have, 8192 */ \
     GRPO_ROW_("drpo", "2510.04474", "objective, official code", "DisCO whose right responses weigh more the shorter they are", \
         GRPO_LEVEL_(SEQUENCE_MEAN) GRPO_BEHAVIOUR_(NONE) GRPO_SURROGATE_(DISCRIMINATIVE_LSE) GRPO_SET_(surrogate.tau_neg, 10) \
-            GRPO_KL_(K1, 0) GRPO_CHOOSE_(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) GRPO_KL_DIVIDE_(TOKEN_MEAN) \
+            GRPO_SET_(surrogate.length_decay, 1/819.2) GRPO_KL_(K1, 0) GRPO_CHOOSE_(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) GRPO_KL_DIVIDE_(TOKEN_MEAN) \
             GRPO_DIVIDE_(GROUP_MEAN)) \
     GRPO_ROW_("dno", "2404.03715", "algorithm 1, 8", "a sigmoid of differences of log-ratios regressed on that of differences of rewards", \
         GRPO_LEVEL_(SEQUENCE_SUM) GRPO_SURROGATE_(PAIRWISE_SOFT) GRPO_SET_(surrogate.beta, 0.1) \
@@ -866,9 +869,10 @@ extern "C" {
     GRPO_ROW_("rank-grpo", "2510.20150", "official script", "items of a list compared rank by rank, each with a ratio of its own", \
         GRPO_CHOOSE_(advantage.credit, GRPO_CREDIT_STEP_OWN) GRPO_STEP_VALUES_(REWARD, INDEX) GRPO_TRL_NORM_ GRPO_LEVEL_(SEGMENT_MEAN) \
             GRPO_CLIP_(0.06, 0.08) GRPO_KL_(K3, 0.001) GRPO_DIVIDE_(TOKEN_MEAN)) \
-    GRPO_ROW_("minillm", "2306.08543", "as TRL, detached, without the single-step term", \
-        "TRL's loss with the teacher's log-ratio added to the advantage", \
-        GRPO_TRL_NORM_ GRPO_SET_(advantage.teacher_coef, 1) GRPO_CLIP_(0.2, 0.2) GRPO_DIVIDE_(TOKEN_MEAN)) \
+    GRPO_ROW_("minillm", "2306.08543", "as TRL while ratios are 1, without the single-step term", \
+        "TRL's loss with the teacher's log-ratio in the advantage, which is differentiated", \
+        GRPO_TRL_NORM_ GRPO_CLIP_(0.2, 0.2) GRPO_KL_(K1, 1) GRPO_KL_TO_TEACHER_ \
+            GRPO_CHOOSE_(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) GRPO_DIVIDE_(TOKEN_MEAN)) \
     GRPO_ROW_("cfpo", "2601.22801", "CFPO, as verl's port", "no clip: a parabola in the ratio whose best is at 1 + eps or 1 - eps", \
         GRPO_VERL_NORM_ GRPO_CLAMP_(-20, 20) GRPO_SURROGATE_(QUADRATIC) GRPO_SET_(surrogate.quadratic_eps, 0.2) GRPO_DIVIDE_(TOKEN_MEAN)) \
     GRPO_ROW_("up-grpo", "2607.06987", "15, as the author's code", \

@@ -360,7 +360,7 @@ typedef struct { grpo_objective_rule rule; const char *number[2], *path[3]; uint
 
 static const zero zeros[] = {
 #define ZERO(effect, x, y, a, b, c) \
-    { GRPO_OBJECTIVE_##effect, { #x, #y }, { PATH_ a, PATH_ b, PATH_ c }, { SOME_ a, SOME_ b, SOME_ c } },
+    { effect, { #x, #y }, { PATH_ a, PATH_ b, PATH_ c }, { SOME_ a, SOME_ b, SOME_ c } },
     GRPO_LINT_ZEROS_(ZERO)
 };
 

@@ -52,8 +52,9 @@ def check_rows_of_scores(check):
     for name, parent, axes in (("sdar", "swift-grpo", {"penalty": own}), 
                                ("rlsd", "swift-grpo", {"advantage": {"teacher_share": 0, "teacher_clip": 0}}),
                                ("llds", "grpo", {"penalty": {**own, "kl_coef": 0.04}, "aggregation": {"kind": "seq_mean_token_mean"}}),
-                               ("minillm", "trl-bnpo", {"advantage": {"teacher_coef": 0}}),
-                               ("drpo", "disco", {}),
+                               ("minillm", "trl-bnpo", {"penalty": {f: plain()["penalty"][f] for f in
+                                                        ("kl", "kl_coef", "kl_reference", "kl_importance_weight")}}),
+                               ("drpo", "disco", {"surrogate": {"length_decay": 0}}),
                                ("ctpo-geomean", "ctpo", {"ratio": {"level": "prefix_sum"}, "surrogate": {"position_power": 0.5}})):
         check(f"{name} is {parent} and one thing more", changed(objectives.objective(name), **axes) == objectives.objective(parent))
 
