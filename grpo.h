@@ -395,15 +395,15 @@ GRPO_FN grpo_kl_term grpo_k3_(grpo_dd m) {
     return k;
 }
 
-/* KL estimator and its derivative with respect to log p, from D = log p - log q */
-GRPO_FN grpo_kl_term grpo_kl_estimate(grpo_kl_kind kind, grpo_dd diff) {
+/* KL estimator and its derivative with respect to log p, from D = log p - log q, the log-ratio */
+GRPO_FN grpo_kl_term grpo_kl_estimate(grpo_kl_kind kind, grpo_dd log_ratio) {
     grpo_kl_term k = { 0, 0 };
     switch (kind) {
     case GRPO_KL_NONE: case GRPO_KL_EXTERNAL: break;
-    case GRPO_KL_K1:   k.value = diff.hi;                      k.derivative = 1; break;
-    case GRPO_KL_K2:   k.value = 0.5 * diff.hi * diff.hi;         k.derivative = diff.hi; break;
-    case GRPO_KL_K3:   return grpo_k3_(grpo_dd_negative(diff));
-    case GRPO_KL_ABS:  k.value = fabs(diff.hi);                k.derivative = diff.hi > 0 ? 1 : diff.hi < 0 ? -1 : 0; break;
+    case GRPO_KL_K1:   k.value = log_ratio.hi;                      k.derivative = 1; break;
+    case GRPO_KL_K2:   k.value = 0.5 * log_ratio.hi * log_ratio.hi; k.derivative = log_ratio.hi; break;
+    case GRPO_KL_K3:   return grpo_k3_(grpo_dd_negative(log_ratio));
+    case GRPO_KL_ABS:  k.value = fabs(log_ratio.hi);                k.derivative = log_ratio.hi > 0 ? 1 : log_ratio.hi < 0 ? -1 : 0; break;
     }
     return k;
 }
@@ -3380,9 +3380,9 @@ GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k) {
 }
 
 /* A ((1 - share) + share clip(e^(sign(A) gap), 1 - clip, 1 + clip)), gap = logp_teacher - logp_old */
-GRPO_FN double grpo_teacher_weighted(double adv, grpo_dd gap, double share, double clip) {
-    const double w = grpo_exp(adv < 0 ? grpo_dd_negative(gap) : gap);
-    return grpo_times(adv, (1 - share) + share * grpo_within(w, 1 - clip, 1 + clip));
+GRPO_FN double grpo_teacher_weighted(double advantage, grpo_dd gap, double share, double clip) {
+    const double w = grpo_exp(advantage < 0 ? grpo_dd_negative(gap) : gap);
+    return grpo_times(advantage, (1 - share) + share * grpo_within(w, 1 - clip, 1 + clip));
 }
 
 /* observes x: P' = P + process_noise, K = P'/(P' + observation_noise), mean += K (x - mean), P = (1 - K) P'; residual: x - new mean */
@@ -3422,17 +3422,17 @@ GRPO_FN grpo_dd grpo_logit_gradient_energy(double logp, double squares) {
 }
 
 /* max(0, 1 + coef (H/mean - 1)); 1 where the mean is 0 */
-GRPO_FN double grpo_relative_entropy(double ent, grpo_dd mean, double coef) {
+GRPO_FN double grpo_relative_entropy(double entropy, grpo_dd mean, double coef) {
     if (mean.hi == 0) return 1;
-    const grpo_dd x = grpo_dd_add_double_(grpo_dd_quotient(grpo_dd_of_(ent), mean), -1);
+    const grpo_dd x = grpo_dd_add_double_(grpo_dd_quotient(grpo_dd_of_(entropy), mean), -1);
     const double factor = x.hi == 0 || coef == 0 ? 1 : grpo_dd_add_double_(grpo_dd_mul(x, coef), 1).hi;
     return factor > 0 ? factor : 0;
 }
 
 /* A of a token with batch.marked */
-GRPO_FN double grpo_marked(grpo_marked_kind kind, double adv, double value) {
+GRPO_FN double grpo_marked(grpo_marked_kind kind, double advantage, double value) {
     if (kind == GRPO_MARKED_FIXED) return value;
-    return kind == GRPO_MARKED_BOOST ? grpo_times(adv, 1 + (adv < 0 ? -value : value)) : adv;
+    return kind == GRPO_MARKED_BOOST ? grpo_times(advantage, 1 + (advantage < 0 ? -value : value)) : advantage;
 }
 
 /* (1 - mu)^power of F-GRPO (2602.06717), mu = (mean - low)/(high - low) within [0, 1]; 0^0 = 1 */

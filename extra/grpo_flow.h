@@ -87,7 +87,7 @@ typedef struct {
 grpo_status grpo_gaussian_steps(int64_t n, const int64_t *begin, const grpo_real *sample, const grpo_real *mean, const grpo_real *mean_old,
                                 const grpo_real *mean_ref, const double *std, const double *kl_std, const grpo_gaussian_numbers *out);
 
-/* d loss/d each output (n); NULL counts as 0 */
+/* d loss/d each output (n), finite; NULL counts as 0 */
 typedef struct { const grpo_real *logp, *log_ratio, *regulated, *divergence_old, *divergence_ref; } grpo_gaussian_gradients;
 /* the same arguments -> dmean, per element; sample, mean_old, mean_ref, std and kl_std are constants */
 grpo_status grpo_gaussian_steps_backward(int64_t n, const int64_t *begin, const grpo_real *sample, const grpo_real *mean,
@@ -346,12 +346,21 @@ static void grpo_gaussian_step_backward_(const grpo_gaussians_ *x, int64_t k, co
     }
 }
 
+static grpo_status grpo_check_gaussian_gradients_(const grpo_gaussian_gradients *by, int64_t n) {
+    const grpo_real *gradients[] = { by->logp, by->log_ratio, by->regulated, by->divergence_old, by->divergence_ref };
+    grpo_status st = GRPO_OK;
+    for (size_t g = 0; g < sizeof gradients / sizeof *gradients; g++)
+        for (int64_t k = 0; gradients[g] && !st && k < n; k++) st = grpo_check_member_((double)gradients[g][k], GRPO_FINITE_, 9, k);
+    return st;
+}
+
 grpo_status grpo_gaussian_steps_backward(int64_t n, const int64_t *begin, const grpo_real *sample, const grpo_real *mean,
                                          const grpo_real *mean_old, const grpo_real *mean_ref, const double *std, const double *kl_std,
                                          const grpo_gaussian_gradients *by, grpo_real *dmean) {
     const grpo_gaussians_ x = { n, begin, sample, mean, mean_old, mean_ref, std, kl_std };
     grpo_status st = grpo_check_output_(by, 9);
     if (!st) st = grpo_check_gaussians_(&x, by->log_ratio || by->regulated || by->divergence_old, by->divergence_ref != NULL);
+    if (!st) st = grpo_check_gaussian_gradients_(by, n);
     if (!st) st = grpo_check_not_null_(dmean, n, 10);
     for (int64_t k = 0; !st && k < n; k++) grpo_gaussian_step_backward_(&x, k, by, dmean);
     return st;

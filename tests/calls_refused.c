@@ -787,6 +787,9 @@ static void check_steps(void) {
     static const double std[2] = { 1, 0.5 }, none[2] = { 1, 0 };
     const grpo_gaussian_numbers all = { stepped[0], stepped[1], stepped[2], stepped[3], stepped[4] };
     const grpo_gaussian_gradients by_old = { NULL, x, NULL, NULL, NULL }, by_ref = { NULL, NULL, NULL, NULL, x };
+    static const int64_t three[4] = { 0, 1, 2, 3 };
+    static const double thrice[3] = { 1, 0.5, 2 };
+    const grpo_gaussian_gradients by_nan = { nan, NULL, NULL, NULL, NULL }, by_infinite = { NULL, NULL, NULL, NULL, infinite };
     memset(stepped, 0x5a, sizeof stepped);
 #define STEPS(what, begin, y, mu, old, ref, s, c, rule, thing) \
     flow_refused("gaussian_steps", what, grpo_gaussian_steps(2, begin, y, mu, old, ref, s, c, &all), rule, thing)
@@ -803,6 +806,10 @@ static void check_steps(void) {
                  stepped[0]), GRPO_NULL, "mean_old");
     flow_refused("gaussian_steps_backward", "no mean of the reference", grpo_gaussian_steps_backward(2, begin, x, x, x, NULL, std, NULL,
                  &by_ref, stepped[0]), GRPO_NULL, "mean_ref");
+    flow_refused("gaussian_steps_backward", "a gradient's NaN", grpo_gaussian_steps_backward(3, three, x, x, x, x, thrice, NULL,
+                 &by_nan, stepped[0]), GRPO_NAN, "by[2]");
+    flow_refused("gaussian_steps_backward", "a gradient's infinity", grpo_gaussian_steps_backward(3, three, x, x, x, x, thrice, NULL,
+                 &by_infinite, stepped[0]), GRPO_INFINITE, "by[1]");
     flow_refused("denoising_error", "a step without elements", grpo_denoising_error(2, same, x, x, (double *)stepped[0]),
                  GRPO_NOT_INCREASING, "begin[2]");
     flow_refused("denoising_error_backward", "NaN", grpo_denoising_error_backward(2, begin, x, nan, std, stepped[0]),
