@@ -595,8 +595,8 @@ extern "C" {
     GRPO_ROW_("flowrl-code", "FlowRL", "official code", "FlowRL (2509.15207) as its code has it: the weight is not clipped", \
         GRPO_VERL_NORM_ GRPO_LEVEL_(SEQUENCE_MEAN) GRPO_CHOOSE_(ratio.behaviour, GRPO_BEHAVIOUR_REF) GRPO_SURROGATE_(TRAJECTORY_BALANCE) \
             GRPO_SET_(surrogate.reward_beta, 15) GRPO_POLICY_IS_(SEQUENCE_SUM, 0, HUGE_VAL) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
-    GRPO_ROW_("amir-grpo", "2601.03661", "official code", "GRPO and a logistic loss of the pairs whose rewards are far apart", \
-        GRPO_GROUP_NORM_ GRPO_SET_(advantage.eps, 1e-4) GRPO_CLIP_(0.2, 0.2) GRPO_PREFERENCE_(2, 0.5, 0.01) \
+    GRPO_ROW_("amir-grpo", "2601.03661", "official code", "GRPO with a KL and a logistic loss of the pairs whose rewards are far apart", \
+        GRPO_GROUP_NORM_ GRPO_SET_(advantage.eps, 1e-4) GRPO_CLIP_(0.2, 0.2) GRPO_KL_(K3, 0.001) GRPO_PREFERENCE_(2, 0.5, 0.01) \
             GRPO_CHOOSE_(penalty.preference_score, GRPO_PREFERENCE_SCORE_REFERENCE_FREE) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
     GRPO_ROW_("vapo", "2504.05118", "objective", "PPO with a lambda by length and the likelihood of right answers", \
         GRPO_CREDIT_(GAE, 1) GRPO_SET_(advantage.lambda_length, 0.05) GRPO_CLIP_(0.2, 0.28) GRPO_NLL_(CORRECT, NONE, 0.1) \
@@ -793,8 +793,8 @@ extern "C" {
     /* length_decay = 1/(lambda T_max), lambda 0.1, T_max the largest length that a response may have, 8192 */ \
     GRPO_ROW_("drpo", "2510.04474", "objective, official code", "DisCO whose right responses weigh more the shorter they are", \
         GRPO_LEVEL_(SEQUENCE_MEAN) GRPO_BEHAVIOUR_(NONE) GRPO_SURROGATE_(DISCRIMINATIVE_LSE) GRPO_SET_(surrogate.tau_neg, 10) \
-            GRPO_SET_(surrogate.length_decay, 1/819.2) GRPO_KL_(K1, 0) GRPO_CHOOSE_(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) GRPO_KL_DIVIDE_(TOKEN_MEAN) \
-            GRPO_DIVIDE_(GROUP_MEAN)) \
+            GRPO_SET_(surrogate.length_decay, 1/819.2) GRPO_KL_(K1, 0) GRPO_CHOOSE_(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
+            GRPO_KL_DIVIDE_(TOKEN_MEAN) GRPO_DIVIDE_(GROUP_MEAN)) \
     GRPO_ROW_("dno", "2404.03715", "algorithm 1, 8", "a sigmoid of differences of log-ratios regressed on that of differences of rewards", \
         GRPO_LEVEL_(SEQUENCE_SUM) GRPO_SURROGATE_(PAIRWISE_SOFT) GRPO_SET_(surrogate.beta, 0.1) \
             GRPO_SET_(surrogate.advantage_temperature, 1) GRPO_DIVIDE_(GROUP_MEAN)) \
@@ -993,7 +993,7 @@ extern "C" {
         GRPO_STEP_CREDIT_(EPISODE_STEP, 0.95) GRPO_STEP_VALUES_(RETURN, STATE) GRPO_SET_(advantage.step_coef, 1) GRPO_GROUP_NORM_ \
             GRPO_LEVEL_(SEGMENT_SUM) GRPO_CLIP_(0.2, 0.2) GRPO_KL_(K3, 0.01) GRPO_DIVIDE_(SEQ_MEAN_SEGMENT_MEAN)) \
     GRPO_ROW_("amir-grpo-recipe", "2601.03661", "authors' command", "amir-grpo with a flatter logistic loss of the pairs", \
-        GRPO_GROUP_NORM_ GRPO_SET_(advantage.eps, 1e-4) GRPO_CLIP_(0.2, 0.2) GRPO_PREFERENCE_(2, 0.2, 0.01) \
+        GRPO_GROUP_NORM_ GRPO_SET_(advantage.eps, 1e-4) GRPO_CLIP_(0.2, 0.2) GRPO_KL_(K3, 0.001) GRPO_PREFERENCE_(2, 0.2, 0.01) \
             GRPO_CHOOSE_(penalty.preference_score, GRPO_PREFERENCE_SCORE_REFERENCE_FREE) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
     GRPO_ROW_("sdar-recipe", "2605.15155", "official code and script", \
         "verl-agent's GRPO, a turn is a response, and the gap to a teacher where its gate is open", \

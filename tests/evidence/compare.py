@@ -32,6 +32,7 @@ PAPER = ("arXiv", "Williams")  # else the source is who restates
 # What a source is called: a paper, a repository at a commit or a tag, a framework's release
 SOURCE = re.compile(r"arXiv \d{4}\.\d{5}(v\d+)?\b|Williams 1992\b|[\w.-]+/[\w.-]+(@[\w.]+|, commit not known, )|"
                     r"(TRL|verl|trinity-rft) \d+(\.\d+)+\b")
+LINE = re.compile(r":\d|\blines? \d")
 ROUTES = {  # how a source was read where that was not the source itself
     "a copy with a name": re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{7,40} \S+: \S.*"),
     "a copy with the paper's number on it": re.compile(r"copy headed arXiv:(\d{4}\.\d{5}v\d+): \S.*"),
@@ -66,6 +67,8 @@ def faults_of_source(source, setting):
         yield f"{setting['kind']} of a paper"
     unnamed = str(through).startswith("copy without a name: ")
     yield from (fault for text in (source, setting.get("where", ""), through or "") for fault in faults_of_place(text, unnamed))
+    if setting.get("kind") in OF_CODE and not unnamed and not LINE.search(setting.get("where", "")):
+        yield f"{setting.get('where')!r} has no line of the code"
     if through is None:
         if restated and source.startswith(PAPER):
             yield "restated, and not said by whom"
@@ -111,6 +114,10 @@ SOURCES = (  # what faults_of_source should say of a source, a kind and a throug
     ("a-name/a-port@0123abc https://a.place/blob/0123abc/a.py", "official code", None, False),
     ("a-name/a-port@0123abc https://a.place/blob/next/a.py", "official code", None, True),
 )
+PLACES = (  # a place of code, and whether it lacks a line
+    ("a/file.py:12-15", False), ("a/file.py:12: the option", False), ("lines 12-15", False), ("a/file.py, the option", True),
+    ("the option", True),
+)
 TODAY = datetime.date(2026, 3, 1)
 DATES = (  # a day on which something was read, as of TODAY, and whether it can be one
     ("2026-02-28", True), ("2026-03-02", True), ("2026-03-03", False), ("2027-01-01", False), ("2024-01-01", True), ("2023-12-31", False),
@@ -121,9 +128,12 @@ DATES = (  # a day on which something was read, as of TODAY, and whether it can 
 def check_sources():
     """The sources and routes above, of which this says the wrong thing"""
     for source, kind, through, wrong in SOURCES:
-        setting = {"kind": kind, **({} if through is None else {"through": through})}
+        setting = {"kind": kind, "where": "a/file.py:12", **({} if through is None else {"through": through})}
         if wrong != any(faults_of_source(source, setting)):
             yield f"{kind} of {source!r} through {through!r}: should{'' if wrong else ' not'} be a fault"
+    for where, wrong in PLACES:
+        if wrong != any(faults_of_source("a-name/a-port@0123abc", {"kind": "official code", "where": where})):
+            yield f"{where!r} should{'' if wrong else ' not'} be a fault"
     yield from (f"{day!r} can{'not' if can else ''} have been read on" for day, can in DATES if can != was_read_on(day, TODAY))
     found = [fault.partition(":")[0] for fault in unused_words(*UNUSED)]
     if found != ["colour", "size = large"]:
