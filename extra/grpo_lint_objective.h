@@ -277,8 +277,8 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset 
 #define GRPO_LINT_ZEROS_OF_REWARDS_(X) \
     GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_EFFECT, reward.length_coef, GRPO_LINT_IS_(reward.length, GRPO_LENGTH_KIMI)) \
     GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_EFFECT, reward.overlong_factor, GRPO_LINT_ISNT_(reward.overlong, GRPO_OVERLONG_NONE)) \
-    X(GRPO_OBJECTIVE_EQUAL_REWARDS, reward.map_factor, reward.map_factor, GRPO_LINT_IS_(reward.map, GRPO_MAP_AFFINE), GRPO_LINT_NO_TEACHER_, \
-      GRPO_LINT_ISNT_(penalty.kl_reference, GRPO_KL_REFERENCE_TEACHER)) \
+    X(GRPO_OBJECTIVE_EQUAL_REWARDS, reward.map_factor, reward.map_factor, GRPO_LINT_IS_(reward.map, GRPO_MAP_AFFINE), \
+      GRPO_LINT_NO_TEACHER_, GRPO_LINT_ISNT_(penalty.kl_reference, GRPO_KL_REFERENCE_TEACHER)) \
     GRPO_LINT_ZERO_(X, GRPO_OBJECTIVE_NO_EFFECT, reward.kl_coef, GRPO_LINT_ISNT_(reward.kl, GRPO_KL_NONE)) \
     GRPO_LINT_ZEROS_OF_2_(X, GRPO_OBJECTIVE_NO_ADVANTAGE, advantage.difficulty_weight_low, advantage.difficulty_weight_high, \
       GRPO_LINT_IS_(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY)) \
