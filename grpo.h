@@ -48,7 +48,7 @@
  * voids the promises instead.  With the processor's flush-to-zero, numbers below the normal range count as 0, nothing else changes.
  * A ratio within one rounding of a bound (1 + eps in double) may count as on either side of it.
  *
- * Switches, the same ones wherever the header is included; KB saved out of the 267 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
+ * Switches, the same ones wherever the header is included; KB saved out of the 268 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 55 KB
  *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 5 KB
  *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens are evaluated one by one, not in blocks; the same bits, slower; 45 KB
