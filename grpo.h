@@ -2093,8 +2093,8 @@ static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b,
     grpo_dd rew = grpo_dd_of_(reward + 0);                                /* no -0 */
     grpo_sum s = GRPO_NO_SUM_;
     int passes;
-    if (r->truncated == GRPO_REWARD_TRUNCATED_SCALE && b->truncated[i]) rew
-        = grpo_dd_add_double_(grpo_two_prod(reward, r->truncated_factor), 0);
+    if (r->truncated == GRPO_REWARD_TRUNCATED_SCALE && b->truncated[i])
+        rew = grpo_dd_add_double_(grpo_two_prod(reward, r->truncated_factor), 0);
     if (exact && !subtracts_kl) return rew;
     rew = grpo_length_reward_(r, rew, reward > 0, len, group);
     rew = grpo_dd_add(rew, grpo_dd_round_96_(
