@@ -30,18 +30,23 @@ DIFFERENT = (
     ("dr-grpo-", "baseline", "whether a lone response has an advantage"),
 )
 PLANTED = planted.PLANTED + planted.PLANTED_LATER + planted.PLANTED_LAST
-COMPUTED, OF_PLANTED, AGREEING = 159, 154, 4797  # planted mistakes that the runner computes, at least; under how many names; answers that agree
+# planted mistakes that the runner computes, at least; under how many names; answers that agree
+COMPUTED, OF_PLANTED, AGREEING = 159, 154, 4797
 # in how many cases a planted mistake may be another one than that of its name; else in none
 APART = {
     "agg-eps": 4, "agg-plus-one": 21, "eos-not-summed": 35, "first-group": 10, "gspo-twice": 10, "last-response": 7, "loss-adv-next": 6,
     "loss-halved": 10, "no-baseline": 4, "no-exp": 10, "ratio-linear": 10, "reward-01": 6, "reward-binary": 9, "reward-clipped": 4,
     "reward-next": 9,
 }
+# cases with a response that is alone in its group, and how many mistakes of its advantages are computed at least
+ALONE = ("batch_mean-singleton", "singleton-group_mean-group_std", "singleton-group_mean-none", "singleton-leave_one_out-group_std",
+         "singleton-leave_one_out-none", "singleton-none-group_std")
+OF_ALONE = 72
 
 
-def table(program, vectors):
+def table(program, vectors, rows=ROWS):
     """(case, stage, name) -> the forms of the mistake, each {output: numbers}"""
-    done = subprocess.run([program, vectors, *ROWS], capture_output=True, text=True, check=True)
+    done = subprocess.run([program, vectors, *rows], capture_output=True, text=True, check=True)
     found = {}
     for line in done.stdout.splitlines():
         case, stage, name, output, numbers = line.split("\t")
@@ -125,7 +130,14 @@ def main():
         print("FAIL", line)
     agree, apart, least_planted = check_planted(theirs, sys.argv[2])
     wrong += apart
-    least = (*least_planted, ("mistakes of the runner", len({key[1:] for key in theirs}), OF_RUNNER), ("mistakes", len(names), NAMES), ("answers", answers, ANSWERS))
+    alone = [case for case, stage, _ in table(sys.argv[1], sys.argv[2], ["choices-advantage"]) if stage == "advantage"]
+    least = (
+        *least_planted,
+        *((f"mistakes of {name}", alone.count(f"choices-advantage-{name}"), OF_ALONE) for name in ALONE),
+        ("mistakes of the runner", len({key[1:] for key in theirs}), OF_RUNNER),
+        ("mistakes", len(names), NAMES),
+        ("answers", answers, ANSWERS),
+    )
     missing = [f"{what}: {n}, {at_least} or more are expected" for what, n, at_least in least if n < at_least]
     for line in missing:
         print("FAIL", line)

@@ -129,7 +129,8 @@ def rules(folder):
 
 
 PARTS = {"what": "each micro-batch has its own mean", "rule": {"parts_apart": 1}}
-OF_PARTS = ["partition-micro-[ahu]*[elst]-grpo", "partition-micro-*-tunix-grpo", "partition-micro-*gspo", "partition-ranks-two-g[rs]p*", "partition-ranks-two-tunix*", "split-grpo-empty"]
+OF_PARTS = ["partition-micro-[ahu]*[elst]-grpo", "partition-micro-*-tunix-grpo", "partition-micro-*gspo", "partition-ranks-two-g[rs]p*",
+            "partition-ranks-two-tunix*", "split-grpo-empty"]
 
 
 def parts(folder):
