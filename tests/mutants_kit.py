@@ -29,7 +29,7 @@ from mutants import TOP, bodies, without_comments
 
 KIT, PACKAGE = TOP / 'tests/conformance', TOP / 'packages/python/grpo_conformance'
 PYTHON = '/usr/bin/python3' if os.path.exists('/usr/bin/python3') else sys.executable
-FLAGS = ['-std=c99', '-O1', '-w', '-DGRPO_DOUBLE', f'-DVECTORS="{TOP}/tests/vectors"', '-I', str(TOP)]
+FLAGS = ['-std=c99', '-O1', '-w', '-DGRPO_DOUBLE', f'-DVECTORS="{TOP}/tests/vectors"', '-I', str(TOP), '-iquote', str(KIT)]
 PROGRAMS = set(  # tests, not kit
     'self_test misbehaviour computed_mistakes discriminate identify_test misbehave command judge_test computed_table'.split()
 )
@@ -190,14 +190,9 @@ class Runner:
     def verdict(self, path, source, number, text, tests):
         with tempfile.TemporaryDirectory(dir=self.folder) as place:
             place = pathlib.Path(place)
-            # beside the original: its includes are relative
-            mutant = KIT / f'.mutant_{os.getpid()}_{path.name}'
+            mutant = place / path.name
             mutant.write_text(''.join(source[: number - 1]) + text + ''.join(source[number:]), encoding='utf-8')
-            try:
-                compiled = self.compile(mutant, place / 'broken.o')
-            finally:
-                mutant.unlink()
-            if not compiled or code_of(place / 'broken.o') == code_of(self.objects[path.stem]):
+            if not self.compile(mutant, place / 'broken.o') or code_of(place / 'broken.o') == code_of(self.objects[path.stem]):
                 return 'same'
             for name in sorted({program for test in tests for program in programs_of(test)}):
                 if not self.link(name, place / 'broken.o', path.stem, place):
