@@ -76,9 +76,9 @@ typedef struct {
     const grpo_case_mistake *mistakes;
 } grpo_case;
 
-/* is the error at most k eps of the scale? */
+/* is the error at most k eps of the scale, or of the smallest numbers?  Where the scale is 0, none is allowed */
 static inline int grpo_case_right(double found, double expected, double scale, double k) {
-    return found == expected || fabs(found - expected) <= fmin(k * DBL_EPSILON * scale + 2e-323, DBL_MAX);
+    return found == expected || (scale > 0 && fabs(found - expected) <= fmin(k * DBL_EPSILON * scale + 2e-323, DBL_MAX));
 }
 
 /* the first known mistake that gives this loss; they are stored with seven digits.  An infinity names one that gives the same infinity;

@@ -100,7 +100,8 @@ static void check_judging(void) {
     c.n_mistakes = 2;
     check(grpo_case_right(0.5 + 1.4e-14, 0.5, 1, 64) && !grpo_case_right(0.5 + 1.5e-14, 0.5, 1, 64), "right", "64 eps of the scale");
     check(grpo_case_right(0.5 + 8e-16, 0.5, 1, 4) && !grpo_case_right(0.5 + 1e-15, 0.5, 1, 4), "right", "4 eps of the scale");
-    check(grpo_case_right(2e-323, 0, 0, 64) && !grpo_case_right(3e-323, 0, 0, 64), "right", "without a scale");
+    check(grpo_case_right(2e-323, 0, 1e-320, 64) && !grpo_case_right(3e-323, 0, 1e-320, 64), "right", "the smallest numbers");
+    check(grpo_case_right(0, 0, 0, 64) && !grpo_case_right(5e-324, 0, 0, 64), "right", "without a scale");
     check(grpo_case_right(INFINITY, INFINITY, 1, 64) && !grpo_case_right(INFINITY, 1, INFINITY, 64), "right", "infinities");
     check(!grpo_case_right(NAN, 1, 1, 64) && !grpo_case_right(1, INFINITY, 1, 64), "right", "NaN, and a number for an infinity");
     check(!strcmp(grpo_case_mistake_named(&c, 2.000001), "TWO"), "named", "to seven digits");

@@ -14,7 +14,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import numpy as np
-from grpo_conformance import batch, cases, compare, computed_loss, diagnose, diagnosis, loader, pages, report, testing, variants
+from grpo_conformance import batch, cases, compare, comparison, computed_loss, diagnose, diagnosis, loader, pages, report, testing, variants
 from grpo_conformance.comparison import judge, outputs
 from grpo_conformance.computed import computed
 from grpo_conformance.diagnosis import OTHER, ROUNDING, SAME
@@ -511,6 +511,33 @@ class Computed(unittest.TestCase):
         self.assertIn("multiplied by 1", testing._check(RAGGED, near, 64, {}))
         uneven = {"loss": RAGGED.expect["loss"] * (1 + 3e-8), "dlogp": [[x * (1 + 5e-8) for x in row] for row in RAGGED.expect["dlogp"]]}
         self.assertIn("nearly right", testing._check(RAGGED, uneven, 64, {}))
+
+
+class Judging(unittest.TestCase):
+    """Made-up cases and answers, which the packages of all languages judge alike."""
+
+    FILE = json.loads((pathlib.Path(__file__).parent.parent / "judging.json").read_text(encoding="utf-8"))
+
+    def case(self, name):
+        empty = {"group": [], "length": []}
+        return dataclasses.replace(RAGGED, id=name, raw={"id": name, "flags": [], "batch": empty, "objective": {}, **self.FILE["cases"][name]})
+
+    def test_what_is_wrong(self):
+        for check in self.FILE["compare"]:
+            with self.subTest(check["what"]):
+                found = compare(self.case(check["case"]), check["answer"])
+                self.assertEqual(sorted(d.output + d.place for d in found), check["wrong"])
+
+    def test_what_is_named(self):
+        for check in self.FILE["diagnose"]:
+            with self.subTest(check["what"]):
+                case = self.case(check["case"])
+                found = [[f.cause, f.says == SAME] for f in diagnose(case, check["answer"]) if f.cause in case.defects]
+                self.assertEqual(found, check["found"])
+
+    def test_every_output_has_its_place_in_the_order(self):
+        names = {name for case in EVERY if case.kind != "call" for name in case.expect}
+        self.assertEqual(names, set(comparison.ORDER))
 
 
 class EveryNumber(unittest.TestCase):
