@@ -227,7 +227,8 @@ class Package:
         self.root = folder / 'tree'
         (self.root / 'packages').mkdir(parents=True)
         shutil.copytree(TOP / 'packages/python', self.root / 'packages/python', ignore=shutil.ignore_patterns('__pycache__'))
-        shutil.copy(TOP / 'packages/core.py', self.root / 'packages')
+        for name in ('core.py', 'judging.json'):
+            shutil.copy(TOP / 'packages' / name, self.root / 'packages')
         for name in ('tests', 'extra', 'VERSION', *(path.name for path in TOP.glob('*.h'))):
             (self.root / name).symlink_to(TOP / name)
         os.environ['GRPO_CONFORMANCE_CACHE'] = str(folder / 'cache')
