@@ -246,6 +246,7 @@ class Package:
     def verdict(self, path, source, number, text, tests):
         whole = ''.join(source[: number - 1]) + text + ''.join(source[number:])
         with contextlib.suppress(SyntaxError, ValueError):
+            compile(whole, path.name, 'exec')  # refuses what ast.parse takes: a break outside a loop
             if tree_of(whole) != tree_of(''.join(source)):
                 copy = self.root / 'packages/python/grpo_conformance' / path.name
                 copy.write_text(whole, encoding='utf-8')
