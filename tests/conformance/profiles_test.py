@@ -135,19 +135,24 @@ OF_PARTS = ["partition-micro-[ahu]*[elst]-grpo", "partition-micro-*-tunix-grpo",
 
 def parts(folder):
     """`parts_apart`: in the NumPy port's ranks, each part divides by its own responses; its sums are added, and averaged over ranks."""
-    where = os.path.join(folder, "adapters")
-    changed_copy(where, "numpy_split.py", {
-        "totals = yield np.array([len(at), n, groups])": "yield 0; totals, factor = np.array([len(at), n, groups]), 1",
-        "result = {key: [r[key] for r in reports] for key in": "result = {key: [] for key in () and",
-        'sum(result["part_loss"]) / (ranks': 'sum(r["part_loss"] for r in reports) / (ranks'})
-    program = ["/usr/bin/python3", "-B", os.path.join(where, "numpy_port.py")]
+    def port(name, averaged):
+        where = os.path.join(folder, name)
+        changed_copy(where, "numpy_split.py", {
+            "totals = yield np.array([len(at), n, groups])": f"yield 0; totals, factor = np.array([len(at), n, groups]), {averaged}",
+            "result = {key: [r[key] for r in reports] for key in": "result = {key: [] for key in () and",
+            'sum(result["part_loss"]) / (ranks': 'sum(r["part_loss"] for r in reports) / (ranks'})
+        return ["/usr/bin/python3", "-B", os.path.join(where, "numpy_port.py")]
+
+    program, summed = port("averaged", "1"), port("summed", "factor")
     status, _, failed, _, acceptable = found = run(OF_PARTS, program, "--profile", profile(folder, PARTS))
     check("parts_apart is what the NumPy port makes of it", status == 0 and not failed and acceptable >= 10, found)
-    none = run(OF_PARTS, program, "--profile", profile(folder, {**PARTS, "rule": {"parts_apart": 0}}))
-    check("and not a rule of 0", none[2] >= 10 and not none[4], none)
-    whole = ["/usr/bin/python3", "-B", os.path.join(HERE, "adapters", "numpy_port.py")]
-    found = run(OF_PARTS, whole, "--profile", profile(folder, PARTS))
-    check("a mean of the whole batch is not taken for it", found[0] == 1 and found[2] >= 10 or not found[4], found)
+    found = run(OF_PARTS, program, "--profile", profile(folder, {**PARTS, "rule": {"parts_apart": 0}}))
+    check("and not a rule of 0", found[2] >= 10 and not found[4], found)
+    found = run(["partition-ranks-two-g[rs]p*"], summed, "--profile", profile(folder, PARTS))
+    check("a sum over ranks is not taken for their average", found[2] >= 2 and not found[4], found)
+    found = run(["partition-context-zigzag-oreal", "partition-context-zigzag-vpd"], settings("aggregation.kind=token_sum"), "--profile",
+                profile(folder, {"what": "a sum", "change": {"aggregation.kind": "token_sum"}}))
+    check("a change without a rule, of cases with terms beside the policy's", found[0] == 0 and found[4] == 2, found)
 
 
 SINGLE = """import sys
