@@ -763,6 +763,14 @@ class Torch(unittest.TestCase):
         twice = testing._check(case, 2 * loss, 64, {})
         self.assertIn("loss and dlogp multiplied by", twice)
 
+    def test_an_answer_of_tensors(self):
+        import torch
+
+        loss = torch.tensor(RAGGED.expect["loss"], dtype=torch.float64, requires_grad=True)
+        dlogp = [torch.tensor(row, dtype=torch.float64, requires_grad=True) * 1 for row in RAGGED.expect["dlogp"]]
+        self.assertEqual(compare(RAGGED, {"loss": loss, "dlogp": dlogp}), [])
+        self.assertEqual([d.found for d in compare(RAGGED, {"loss": 2 * loss, "dlogp": dlogp})], [2 * RAGGED.expect["loss"]])
+
     def test_a_loss_without_a_gradient_is_no_pass(self):
         case = cases("grpo", only="*-ragged")[0]
         b = case.torch()
