@@ -29,13 +29,15 @@ DIFFERENT = (
     ("fully-masked", "ADV-29", "whether a fully masked response takes a place in its chunk"),
     ("dr-grpo-", "baseline", "whether a lone response has an advantage"),
 )
-PLANTED = planted.PLANTED + planted.PLANTED_LATER + planted.PLANTED_LAST
+BESIDE_A_KL = (("policy-left-out", "policy's loss is left out"), ("policy-turned", "sign of the policy's loss is turned"))
+PLANTED = planted.PLANTED + planted.PLANTED_LATER + planted.PLANTED_LAST + BESIDE_A_KL
 # planted mistakes that the runner computes, at least; under how many names; answers that agree
-COMPUTED, OF_PLANTED, AGREEING = 159, 154, 4797
+COMPUTED, OF_PLANTED, AGREEING = 161, 156, 4817
 # in how many cases a planted mistake may be another one than that of its name; else in none
 APART = {
     "agg-eps": 4, "agg-plus-one": 21, "eos-not-summed": 35, "first-group": 10, "gspo-twice": 10, "last-response": 7, "loss-adv-next": 6,
-    "loss-halved": 10, "no-baseline": 4, "no-exp": 10, "ratio-linear": 10, "reward-01": 6, "reward-binary": 9, "reward-clipped": 4,
+    "loss-halved": 10, "no-baseline": 4, "no-exp": 10, "policy-left-out": 49,
+    "policy-turned": 49, "ratio-linear": 10, "reward-01": 6, "reward-binary": 9, "reward-clipped": 4,
     "reward-next": 9,
 }
 # cases with a response that is alone in its group, and how many mistakes of its advantages are computed at least
