@@ -42,6 +42,7 @@ def stage(language, folder):
     for name in ("DEFECTS.md", "README.md", "CHANGES.md"):
         shutil.copy(TOP / "tests" / "vectors" / name, vectors)
     (vectors / "NAMES.txt").write_text(names(), encoding="ascii")
+    shutil.copy(TOP / "packages" / "judging.json", folder / "tests" if language == "rust" else folder)  # for its tests
     for name in MANIFESTS:
         if (folder / name).exists():
             text = (folder / name).read_text(encoding="utf-8").replace("@VERSION@", VERSION)

@@ -29,7 +29,7 @@ from mutants import TOP, bodies, without_comments
 
 KIT, PACKAGE = TOP / 'tests/conformance', TOP / 'packages/python/grpo_conformance'
 PYTHON = '/usr/bin/python3' if os.path.exists('/usr/bin/python3') else sys.executable
-FLAGS = ['-std=c99', '-O1', '-w', '-DGRPO_DOUBLE', f'-DVECTORS="{TOP}/tests/vectors"', '-I', str(TOP)]
+FLAGS = ['-std=c99', '-O1', '-w', '-DGRPO_DOUBLE', f'-DVECTORS="{TOP}/tests/vectors"', '-I', str(TOP), '-iquote', str(KIT)]
 PROGRAMS = set(  # tests, not kit
     'self_test misbehaviour computed_mistakes discriminate identify_test misbehave command judge_test computed_table'.split()
 )
@@ -190,14 +190,9 @@ class Runner:
     def verdict(self, path, source, number, text, tests):
         with tempfile.TemporaryDirectory(dir=self.folder) as place:
             place = pathlib.Path(place)
-            # beside the original: its includes are relative
-            mutant = KIT / f'.mutant_{os.getpid()}_{path.name}'
+            mutant = place / path.name
             mutant.write_text(''.join(source[: number - 1]) + text + ''.join(source[number:]), encoding='utf-8')
-            try:
-                compiled = self.compile(mutant, place / 'broken.o')
-            finally:
-                mutant.unlink()
-            if not compiled or code_of(place / 'broken.o') == code_of(self.objects[path.stem]):
+            if not self.compile(mutant, place / 'broken.o') or code_of(place / 'broken.o') == code_of(self.objects[path.stem]):
                 return 'same'
             for name in sorted({program for test in tests for program in programs_of(test)}):
                 if not self.link(name, place / 'broken.o', path.stem, place):
@@ -214,6 +209,16 @@ def code_of(path):
     return subprocess.run(['objdump', '-s', '-r', *sections, path], capture_output=True).stdout.split(b'file format', 1)[-1]
 
 
+def tree_of(text):
+    """The syntax tree, without types of arguments and results, which nothing evaluates."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        for name in ('returns', 'annotation'):
+            if hasattr(node, name) and not isinstance(node, ast.AnnAssign):
+                setattr(node, name, None)
+    return ast.dump(tree)
+
+
 class Package:
     """The Python files: a copy of what check.py reads."""
 
@@ -222,7 +227,8 @@ class Package:
         self.root = folder / 'tree'
         (self.root / 'packages').mkdir(parents=True)
         shutil.copytree(TOP / 'packages/python', self.root / 'packages/python', ignore=shutil.ignore_patterns('__pycache__'))
-        shutil.copy(TOP / 'packages/core.py', self.root / 'packages')
+        for name in ('core.py', 'judging.json'):
+            shutil.copy(TOP / 'packages' / name, self.root / 'packages')
         for name in ('tests', 'extra', 'VERSION', *(path.name for path in TOP.glob('*.h'))):
             (self.root / name).symlink_to(TOP / name)
         os.environ['GRPO_CONFORMANCE_CACHE'] = str(folder / 'cache')
@@ -240,7 +246,8 @@ class Package:
     def verdict(self, path, source, number, text, tests):
         whole = ''.join(source[: number - 1]) + text + ''.join(source[number:])
         with contextlib.suppress(SyntaxError, ValueError):
-            if ast.dump(ast.parse(whole)) != ast.dump(ast.parse(''.join(source))):
+            compile(whole, path.name, 'exec')  # refuses what ast.parse takes: a break outside a loop
+            if tree_of(whole) != tree_of(''.join(source)):
                 copy = self.root / 'packages/python/grpo_conformance' / path.name
                 copy.write_text(whole, encoding='utf-8')
                 passed = self.test()[0]

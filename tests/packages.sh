@@ -89,10 +89,27 @@ check "loader, comparison, diagnosis and reference" "$python" packages/python/ch
 
 # ---- other languages
 
+c_rows="gspo dapo cispo refuse flow-dppo flowrl-code $(cd tests/vectors && ls choices-*.json | sed 's/\.json//' | tr '\n' ' ')"
+c_counts() { # what check.c must print of these rows
+    "$python" - $c_rows <<'END'
+import json, sys
+cases = [case for row in sys.argv[1:] for case in json.load(open(f"tests/vectors/{row}.json"))["cases"] if "kind" not in case]
+losses = [d["loss"] if isinstance(d, dict) else d for case in cases for d in case.get("defects", {}).values()
+          if not isinstance(d, list) and (not isinstance(d, dict) or "loss" in d)]
+print(f"{len(cases)} cases, {sum(len(fields) for case in cases for fields in case['objective'].values())} settings,",
+      f"{sum(len(case['expect'].get('report', {})) for case in cases)} metrics, {len(losses)} mistakes of the loss")
+END
+}
 c_arrays() {
-    "$python" packages/c/cases_to_c.py gspo dapo cispo choices-credit >"$work/grpo_cases.h" &&
+    "$python" packages/c/cases_to_c.py $c_rows >"$work/grpo_cases.h" &&
     cc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I. -I"$work" packages/c/check.c -lm -o "$work/check" &&
-    "$work/check"
+    "$work/check" >"$work/counts" || { cat "$work/counts"; return 1; }
+    tail -2 "$work/counts" | grep -Fx "$(c_counts)"
+}
+refuses() { # words, rows: the generator of C arrays refuses them so, and writes nothing
+    words=$1; shift
+    "$python" packages/c/cases_to_c.py "$@" >"$work/refused" 2>"$work/said" && return 1
+    [ ! -s "$work/refused" ] && says "$work/said" "$words"
 }
 rust() {
     debian=/usr/share/cargo/registry
@@ -108,6 +125,9 @@ has_serde() {
 
 "$python" packages/stage.py "$work/stage"
 check "C arrays" c_arrays
+check "no C arrays of a row that there is not" refuses "no vectors gspoo" gspo gspoo
+check "nor of rows without an objective" refuses "no case of an objective" calls split
+check "nor of nothing" refuses "cases_to_c.py gspo grpo dapo"
 if command -v npm >/dev/null; then check "npm" sh -c "cd '$work/stage/npm' && npm test && npm pack"
 elif command -v node >/dev/null; then check "npm, without npm" sh -c "cd '$work/stage/npm' && node --test"
 else echo "skipped: npm, because there is no node"; fi

@@ -1,4 +1,5 @@
-/* The headers against the C arrays of cases_to_c.py, and the arrays against the headers; ends with "N passed, N failed".
+/* The headers against the C arrays of cases_to_c.py, and the arrays against the headers; prints how many settings, metrics and mistakes the
+ * cases have, and ends with "N passed, N failed".
  *
  *     python3 packages/c/cases_to_c.py gspo dapo >grpo_cases.h && cc -std=c99 -I. -I../.. packages/c/check.c -lm */
 #define GRPO_DOUBLE
@@ -9,6 +10,11 @@
 #include <stdlib.h>
 
 static int passed, failed;
+
+static void check(int is, const char *id, const char *what) {
+    if (is) passed++;
+    else { failed++; printf("FAIL %s: %s\n", id, what); }
+}
 
 static void check_all(const grpo_case *c, const char *what, const double *found, const double *expected, const double *scale, int count) {
     for (int k = 0; k < count; k++) {
@@ -55,6 +61,56 @@ static grpo_batch batch_of(const grpo_case *c, int64_t *begin, int64_t *offset, 
     return b;
 }
 
+static double metric_of(const grpo_report *r, const char *key) {
+    const struct { const char *key; double value; } known[] = {
+        { "policy_loss", r->policy_loss }, { "penalty_loss", r->penalty_loss }, { "clip_fraction_low", r->clip_fraction_low },
+        { "clip_fraction_high", r->clip_fraction_high }, { "ratio_mean", r->ratio_mean }, { "ratio_max", r->ratio_max }, { "ess", r->ess },
+        { "approx_kl_k3", r->approx_kl_k3 }, { "kl_k1", r->kl_k1 }, { "entropy", r->entropy }, { "masked_tokens", (double)r->masked_tokens }
+    };
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) if (!strcmp(known[k].key, key)) return known[k].value;
+    return NAN;
+}
+
+static void check_metrics(const grpo_case *c, const grpo_report *r) {
+    for (int k = 0; k < c->n_metrics; k++) {
+        const double found = metric_of(r, c->metrics[k].key);
+        check(c->metrics[k].scale >= 0, c->id, "a scale below 0");
+        if (!isnan(found)) check_all(c, c->metrics[k].key, &found, &c->metrics[k].value, &c->metrics[k].scale, 1);
+    }
+}
+
+static int has_nan(const double *x, int count) {
+    for (int k = 0; x && k < count; k++) if (isnan(x[k])) return 1;
+    return 0;
+}
+
+/* where the flags say that there is a NaN, there is one; returns whether they do */
+static int check_words(const grpo_case *c) {
+    const int nan = strstr(c->flags, "NaNMasked") != NULL;
+    check(!nan || has_nan(c->logp, c->n_tokens), c->id, "a flag without its NaN");
+    check(strlen(c->comment) > 5, c->id, "its comment");
+    return nan;
+}
+
+static void check_judging(void) {
+    static const grpo_case_mistake two[] = { { "INFINITE", INFINITY }, { "TWO", 2 } };
+    grpo_case c;
+    memset(&c, 0, sizeof c);
+    c.mistakes = two;
+    c.n_mistakes = 2;
+    check(grpo_case_right(0.5 + 1.4e-14, 0.5, 1, 64) && !grpo_case_right(0.5 + 1.5e-14, 0.5, 1, 64), "right", "64 eps of the scale");
+    check(grpo_case_right(0.5 + 8e-16, 0.5, 1, 4) && !grpo_case_right(0.5 + 1e-15, 0.5, 1, 4), "right", "4 eps of the scale");
+    check(grpo_case_right(2e-323, 0, 1e-320, 64) && !grpo_case_right(3e-323, 0, 1e-320, 64), "right", "the smallest numbers");
+    check(grpo_case_right(0, 0, 0, 64) && !grpo_case_right(5e-324, 0, 0, 64), "right", "without a scale");
+    check(grpo_case_right(INFINITY, INFINITY, 1, 64) && !grpo_case_right(INFINITY, 1, INFINITY, 64), "right", "infinities");
+    check(!grpo_case_right(NAN, 1, 1, 64) && !grpo_case_right(1, INFINITY, 1, 64), "right", "NaN, and a number for an infinity");
+    check(!strcmp(grpo_case_mistake_named(&c, 2.000001), "TWO"), "named", "to seven digits");
+    check(!strcmp(grpo_case_mistake_named(&c, 2.000002), "no known mistake"), "named", "not to six");
+    check(!strcmp(grpo_case_mistake_named(&c, INFINITY), "INFINITE"), "named", "an infinity");
+    check(!strcmp(grpo_case_mistake_named(&c, -INFINITY), "no known mistake"), "named", "the other infinity");
+    check(!strcmp(grpo_case_mistake_named(&c, NAN), "no known mistake"), "named", "a NaN");
+}
+
 static void evaluate(const grpo_case *c) {
     const size_t tokens = (size_t)c->n_tokens;
     int64_t *begin = room((size_t)c->n_groups + 1, sizeof *begin), *offset = room((size_t)c->n_responses, sizeof *offset);
@@ -79,6 +135,7 @@ static void evaluate(const grpo_case *c) {
         check_all(c, "loss", &report.loss, &c->loss, &c->loss_scale, 1);
         check_all(c, "term", term, c->term, c->term_scale, c->n_tokens);
         check_all(c, "dlogp", dlogp, c->dlogp, c->dlogp_scale, c->n_tokens);
+        check_metrics(c, &report);
     } else { failed++; printf("FAIL %s is refused\n", c->id); }
     free(begin); free(offset); free(length); free(advantage); free(term); free(dlogp); free(out.scratch);
 }
@@ -97,10 +154,15 @@ static int is_recorded(const grpo_case *c, double loss) {
 }
 
 int main(void) {
-    int infinite = 0;
+    int infinite = 0, nans = 0, settings = 0, metrics = 0, mistakes = 0;
+    check_judging();
     for (int n = 0; n < N_GRPO_CASES; n++) {
         const grpo_case *c = &grpo_cases[n];
         evaluate(c);
+        nans += check_words(c);
+        settings += c->n_settings;
+        metrics += c->n_metrics;
+        mistakes += c->n_mistakes;
         for (int k = 0; k < c->n_mistakes; k++) {               /* its own number names it, or one that gives the same; no NaN does */
             check_name(c, c->mistakes[k].name, c->mistakes[k].loss, !isnan(c->mistakes[k].loss));
             infinite += isinf(c->mistakes[k].loss) != 0;
@@ -108,7 +170,9 @@ int main(void) {
         check_name(c, "NaN", NAN, 0);
         if (!is_recorded(c, 12345.678)) check_name(c, "nonsense", 12345.678, 0);
     }
-    if (!infinite) { failed++; printf("FAIL no case here has a mistake of an infinite loss\n"); }
+    check(infinite > 0, "mistakes", "none has an infinite loss");
+    check(nans > 0, "flags", "none says that there is a NaN");
+    printf("%d cases, %d settings, %d metrics, %d mistakes of the loss\n", N_GRPO_CASES, settings, metrics, mistakes);
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;
 }

@@ -244,7 +244,7 @@ type judged struct {
 
 func (n judged) isRight(k float64) bool {
 	beyond := math.Abs(n.expected)+4*eps*math.Min(n.scale, math.MaxFloat64) >= math.MaxFloat64
-	near := isFinite(n.found) && isFinite(n.expected) && math.Abs(n.found-n.expected) <= k*eps*n.scale+tiny
+	near := n.scale > 0 && isFinite(n.found) && isFinite(n.expected) && math.Abs(n.found-n.expected) <= k*eps*n.scale+tiny
 	return n.found == n.expected || near || beyond && n.found == math.Copysign(math.Inf(1), n.expected)
 }
 

@@ -1,9 +1,12 @@
-// GSPO on its cases: right, and with a mistake that is named; and every mistake that is recorded in full.
+// GSPO on its cases: right, and with a mistake that is named; every mistake that is recorded in full; and judging.json.
 package conformance
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -76,6 +79,116 @@ func TestPlanted(t *testing.T) {
 	report := c.Report(gspo(c, low, low), 64)
 	if !strings.Contains(report, "known mistake CLIP-02a") || !strings.Contains(report, "The upper epsilon is not passed on") {
 		t.Error(report)
+	}
+}
+
+// reported is what a report says of these numbers and mistakes, of each three at most.
+func reported(c *Case, answer Answer) string {
+	wrong := c.Compare(answer, 64)
+	lines := []string{fmt.Sprintf("%s: %d numbers are wrong", c.ID, len(wrong))}
+	for n, d := range wrong {
+		if n < 3 {
+			lines = append(lines, fmt.Sprintf("    %s: found %v, expected %v (allowed: %.2g)", d.Place, d.Found, d.Expected, d.Allowed))
+		}
+	}
+	what := map[bool]string{true: "every number is what it gives", false: "the one number that is recorded of it is found"}
+	for n, f := range c.Diagnose(answer, 64) {
+		if told, _ := About(f.Mistake); n < 3 {
+			lines = append(lines, fmt.Sprintf("    known mistake %s: %s; wrong: %s; right: %s; seen in: %s", f.Mistake, what[f.InFull],
+				told.Wrong, told.Right, told.Seen))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestReport(t *testing.T) {
+	c := usual()[0]
+	low, high, twice := c.Setting("surrogate.eps_low"), c.Setting("surrogate.eps_high"), [][]float64{}
+	answer := gspo(c, low, low)
+	for _, row := range gspo(c, low, high)["dlogp"].([][]float64) {
+		for k := range row {
+			row[k] *= 2
+		}
+		twice = append(twice, row)
+	}
+	if wrong := c.Compare(answer, 64); len(wrong) != 1 || wrong[0].Place != "loss" || wrong[0].Found != answer["loss"] ||
+		wrong[0].Expected != c.Expect["loss"] || wrong[0].Allowed != 0x1p-46*number(c.Scale["loss"]) {
+		t.Error(wrong)
+	}
+	if found := c.Diagnose(answer, 64); len(found) == 0 || found[0] != (Finding{"CLIP-02a", false}) {
+		t.Error(found)
+	}
+	for _, one := range []Answer{answer, {"dlogp": twice}} {
+		if report := c.Report(one, 64); report != reported(c, one) || len(c.Diagnose(one, 64)) == 0 {
+			t.Error(report)
+		}
+	}
+	if wrong := c.Compare(Answer{"dlogp": twice}, 64); len(wrong) <= 3 {
+		t.Error(wrong)
+	}
+	about, there := About("CLIP-02a")
+	if !there || !strings.HasPrefix(about.Wrong, "The upper epsilon is not passed on") || about.Right != "the upper one above 1" ||
+		!strings.HasPrefix(about.Seen, "none known of this option") {
+		t.Error(about)
+	}
+	for _, name := range []string{"CLIP-0", "CLIP-02a |", "", "no"} {
+		if about, there := About(name); there {
+			t.Error(name, about)
+		}
+	}
+}
+
+func TestReadsCases(t *testing.T) {
+	c := usual()[0]
+	if c.Kind != "objective" || c.Choice("surrogate.kind") != "ppo_clip" || c.Choice("penalty.kl") != "" ||
+		c.Choice("surrogate.eps_low") != "" || c.Setting("surrogate.eps_high") != 4e-4 || c.Setting("penalty.kl_coef") != 0 ||
+		c.List("length")[2] != 6 || c.Rows("logp_ref") != nil {
+		t.Error(c.Objective)
+	}
+	if kind := Cases("split")[0].Kind; kind != "split" {
+		t.Error(kind)
+	}
+}
+
+func TestJudging(t *testing.T) {
+	type check struct {
+		What, Case string
+		Answer     Answer
+		Wrong      []string
+		Found      [][2]any
+	}
+	var file struct {
+		Cases             map[string]*Case
+		Compare, Diagnose []check
+	}
+	text, err := os.ReadFile("judging.json")
+	if err == nil {
+		err = json.Unmarshal(text, &file)
+	}
+	if err != nil || len(file.Compare) < 10 || len(file.Diagnose) < 20 {
+		t.Fatal(err)
+	}
+	for _, one := range file.Compare {
+		places := []string{}
+		for _, d := range file.Cases[one.Case].Compare(one.Answer, 64) {
+			places = append(places, d.Place)
+		}
+		if !reflect.DeepEqual(places, one.Wrong) {
+			t.Error(one.What, places)
+		}
+	}
+	for _, one := range file.Diagnose {
+		found := [][2]any{}
+		for _, f := range file.Cases[one.Case].Diagnose(one.Answer, 64) {
+			found = append(found, [2]any{f.Mistake, f.InFull})
+		}
+		if !reflect.DeepEqual(found, one.Found) {
+			t.Error(one.What, found)
+		}
+	}
+	typed := Answer{"loss": 0.5, "dlogp": [][]float64{{1, 2}, {0}}, "report": map[string]float64{"clip_fraction": 0.25, "policy_loss": 0.5}}
+	if wrong := file.Cases["plain"].Compare(typed, 64); len(wrong) != 2 || wrong[0].Place != "dlogp[0][1]" || wrong[1].Found != 0.25 {
+		t.Error(wrong)
 	}
 }
 

@@ -43,7 +43,8 @@ const isAdvantage = (place) => place.startsWith("advantage") || place.startsWith
 
 function isRight(found, expected, scale, k) {
   const beyond = Math.abs(expected) + 4 * Number.EPSILON * Math.min(scale, Number.MAX_VALUE) >= Number.MAX_VALUE;
-  const near = Number.isFinite(found) && Number.isFinite(expected) && Math.abs(found - expected) <= k * Number.EPSILON * scale + TINY;
+  const finite = Number.isFinite(found) && Number.isFinite(expected);
+  const near = scale > 0 && finite && Math.abs(found - expected) <= k * Number.EPSILON * scale + TINY;
   return found === expected || near || (beyond && found === Math.sign(expected) * Infinity);
 }
 

@@ -14,7 +14,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import numpy as np
-from grpo_conformance import batch, cases, compare, computed_loss, diagnose, diagnosis, loader, pages, report, testing, variants
+from grpo_conformance import batch, cases, compare, comparison, computed_loss, diagnose, diagnosis, loader, pages, report, testing, variants
 from grpo_conformance.comparison import judge, outputs
 from grpo_conformance.computed import computed
 from grpo_conformance.diagnosis import OTHER, ROUNDING, SAME
@@ -345,9 +345,9 @@ class Diagnosis(unittest.TestCase):
 
 
 def looped(case, *, inverted=False, low=True, high=True, lower=False, per="tokens", k2=False, neighbour=False,
-           behind=False):
-    """The loss of a token-level clip with a k3, response by response, with one mistake."""
-    b, total = case.batch, 0.0
+           behind=False, of_log=False):
+    """The loss of a token-level clip with a k3, response by response, with one mistake; a dual clip has a line of its own."""
+    b, total, tokens = case.batch, 0.0, 0
     eps = case.setting("surrogate.eps_low") if low else math.inf, case.setting("surrogate.eps_high") if high else math.inf
     width = max(b["length"])
     for i, n in enumerate(b["length"]):
@@ -357,14 +357,19 @@ def looped(case, *, inverted=False, low=True, high=True, lower=False, per="token
             advantage = float(max(b["advantage"][(i + 1) % len(b["length"])], key=abs) if neighbour else b["advantage"][i][t])
             d = float(b["logp"][i][t]) - float(b["logp_old"][i][t])
             w = math.exp(-d if inverted else d)
-            pair = w * advantage, min(max(w, 1 - eps[0]), 1 + eps[1]) * advantage
-            of_response -= max(pair) if lower else min(pair)
+            bounds = (math.exp(-eps[0]), math.exp(eps[1])) if of_log else (1 - eps[0], 1 + eps[1])
+            pair = w * advantage, min(max(w, bounds[0]), bounds[1]) * advantage
+            clipped = -(max(pair) if lower else min(pair))
+            if case.setting("surrogate.kind") == "dual_clip" and advantage < 0:
+                clipped = min(clipped, -case.setting("surrogate.clip_dual") * advantage)
+            of_response += clipped
             if "logp_ref" in b and case.setting("penalty.kl_coef"):
                 q = float(b["logp_ref"][i][t]) - float(b["logp"][i][t])
                 of_response += case.setting("penalty.kl_coef") * (q * q / 2 if k2 else math.expm1(q) - q)
         counts = {"tokens": sum(mask), "width": width, "slots": n, "one": 1}[per]
-        total += of_response / counts if counts else 0.0
-    return total / len(b["length"])
+        of_all = case.setting("aggregation.kind") == "token_mean"
+        total, tokens = total + (of_response if of_all else of_response / counts if counts else 0.0), tokens + sum(mask)
+    return total / (max(tokens, 1) if of_all else len(b["length"]))
 
 
 def looped_advantage(case, *, ddof=1, eps=0.0, median=False, scaled=True):
@@ -421,6 +426,13 @@ class Computed(unittest.TestCase):
         for mistake, name in self.ADVANTAGES:
             found = self.reasons(of_rewards, lambda case: looped_advantage(case, **mistake))
             self.assertEqual([(r.cause, r.within) for r in found], [(name, "")], mistake)
+
+    def test_a_dual_clip_bounds_a_clip_with_a_mistake(self):
+        dual = [c for c in cases("ppo-dual-clip", without=self.USUAL) if not c.setting("penalty.kl_coef")]
+        self.assertEqual(self.reasons(dual, looped), [])
+        for mistake, name in (({"low": False}, "the clip has no lower bound"),
+                              ({"of_log": True}, "the log-ratio is clipped at -eps_low and eps_high")):
+            self.assertEqual([(r.cause, r.within) for r in self.reasons(dual, lambda case: looped(case, **mistake))], [(name, "")], mistake)
 
     def test_they_are_what_the_vectors_record(self):
         seen = set()
@@ -499,6 +511,33 @@ class Computed(unittest.TestCase):
         self.assertIn("multiplied by 1", testing._check(RAGGED, near, 64, {}))
         uneven = {"loss": RAGGED.expect["loss"] * (1 + 3e-8), "dlogp": [[x * (1 + 5e-8) for x in row] for row in RAGGED.expect["dlogp"]]}
         self.assertIn("nearly right", testing._check(RAGGED, uneven, 64, {}))
+
+
+class Judging(unittest.TestCase):
+    """Made-up cases and answers, which the packages of all languages judge alike."""
+
+    FILE = json.loads((pathlib.Path(__file__).parent.parent / "judging.json").read_text(encoding="utf-8"))
+
+    def case(self, name):
+        empty = {"group": [], "length": []}
+        return dataclasses.replace(RAGGED, id=name, raw={"id": name, "flags": [], "batch": empty, "objective": {}, **self.FILE["cases"][name]})
+
+    def test_what_is_wrong(self):
+        for check in self.FILE["compare"]:
+            with self.subTest(check["what"]):
+                found = compare(self.case(check["case"]), check["answer"])
+                self.assertEqual(sorted(d.output + d.place for d in found), check["wrong"])
+
+    def test_what_is_named(self):
+        for check in self.FILE["diagnose"]:
+            with self.subTest(check["what"]):
+                case = self.case(check["case"])
+                found = [[f.cause, f.says == SAME] for f in diagnose(case, check["answer"]) if f.cause in case.defects]
+                self.assertEqual(found, check["found"])
+
+    def test_every_output_has_its_place_in_the_order(self):
+        names = {name for case in EVERY if case.kind != "call" for name in case.expect}
+        self.assertEqual(names, set(comparison.ORDER))
 
 
 class EveryNumber(unittest.TestCase):
@@ -723,6 +762,14 @@ class Torch(unittest.TestCase):
         self.assertEqual(set(testing.answer_of(case, loss)), {"loss", "dlogp"})
         twice = testing._check(case, 2 * loss, 64, {})
         self.assertIn("loss and dlogp multiplied by", twice)
+
+    def test_an_answer_of_tensors(self):
+        import torch
+
+        loss = torch.tensor(RAGGED.expect["loss"], dtype=torch.float64, requires_grad=True)
+        dlogp = [torch.tensor(row, dtype=torch.float64, requires_grad=True) * 1 for row in RAGGED.expect["dlogp"]]
+        self.assertEqual(compare(RAGGED, {"loss": loss, "dlogp": dlogp}), [])
+        self.assertEqual([d.found for d in compare(RAGGED, {"loss": 2 * loss, "dlogp": dlogp})], [2 * RAGGED.expect["loss"]])
 
     def test_a_loss_without_a_gradient_is_no_pass(self):
         case = cases("grpo", only="*-ragged")[0]

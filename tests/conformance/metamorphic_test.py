@@ -4,6 +4,7 @@ relation a planted mistake violates it, and the minimal case that is printed is 
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -128,6 +129,48 @@ def check_right(name, program, arguments):
     return (f"{name}: {broken[:5]}" if broken else None), relations_of(report, "passed")
 
 
+# answers one case as the vectors; where its rewards are larger, with an error in one response
+SHIFTED = """import json, sys
+sys.path[:0] = [{!r}]
+import protocol
+reward, right, wrong, error = json.loads({!r})
+def answer(case, real):
+    moved = [x - y for x, y in zip(case["batch"]["reward"], reward)]
+    if len(set(moved)) > 1 or case["batch"]["reward"] != [x + moved[0] for x in reward]:
+        raise protocol.Skip("another case")
+    return {{"advantage": [[x + error * (i == wrong and moved[0] != 0 and x != 0) for x in row] for i, row in enumerate(right)]}}
+protocol.serve("shifted", "1", {{"f64": float}}, ["advantage"], answer, {{"advantage": {{"baseline": "batch_mean"}}}})
+"""
+SHIFTED_IN = (("dr-grpo", "uneven"), ("gspo", "uneven"), ("loop", "extreme-50"), ("choices-advantage", "batch_mean"))
+
+
+def allowed_when_shifted(case, i):
+    """64 eps of |R| + |b| over the deviation, of rewards that are larger by 1."""
+    reward, group, a = case["batch"]["reward"], case["batch"]["group"], case["objective"]["advantage"]
+    own = [j for j in range(len(reward)) if group[j] == group[i]]
+    others = range(len(reward)) if a["baseline"] == "batch_mean" else [j for j in own if j != i or a["baseline"] != "leave_one_out"]
+    size = reward[i] + 1 + sum(reward[j] + 1 for j in others) / len(others)
+    deviation = statistics.stdev(reward[j] for j in own) if a["scale"] == "group_std" else 1
+    return 64 * 2**-52 * size / deviation
+
+
+def check_shifted(vectors, row, name):
+    """An advantage is allowed the rounding errors of the larger rewards, and no more."""
+    with open(os.path.join(vectors, row + ".json"), encoding="utf-8") as file:
+        case = next(c for c in json.load(file)["cases"] if c["id"] == f"{row}-{name}")
+    right, wrong = case["expect"]["advantage"], []
+    for i in (i for i in range(len(right)) if right[i] and right[i][0]):
+        for share in (0.97, 1.03):
+            program = SHIFTED.format(os.path.join(HERE, "adapters"),
+                                     json.dumps([case["batch"]["reward"], right, i, share * allowed_when_shifted(case, i)]))
+            report = conform(only([case["id"]]), [sys.executable, "-c", program])
+            found = [verdict for verdict in ("passed", "failed") if case["id"] + "/shift-rewards" in
+                     {c["id"] for c in report["cases"] if c["verdict"] == verdict}]
+            if found != ["failed" if share > 1 else "passed"]:
+                wrong.append(f"an error in response {i} of {share} times what is allowed: {found}")
+    return f"{case['id']}: {wrong}" if wrong else None
+
+
 def main():
     vectors, adapter, adapter_f32 = sys.argv[2:5]
     wrong, held = [], set()
@@ -143,6 +186,8 @@ def main():
     wrong.append(f"no mistake is planted for {every - {m[0] for m in MISTAKES}}" if every - {m[0] for m in MISTAKES} else None)
     for mistake in MISTAKES:
         wrong.append(check_mistake(*mistake))
+    for row, name in SHIFTED_IN:
+        wrong.append(check_shifted(vectors, row, name))
     for arguments, holds, broken in FIXED:
         found = relations_of(conform(["--objective-fixed", "--holds", holds], [adapter, *arguments]), "failed")
         wrong.append(f"{arguments} {holds}: {found} and not {broken}" if found != broken else None)

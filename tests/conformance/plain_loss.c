@@ -466,7 +466,9 @@ static void eps_high_times(edited *s, double p) { s->obj.surrogate.eps_high *= p
 /* the value, and its derivatives by the log-ratio and by the log-probability itself */
 typedef struct { double value, ratio, logp; } formula_value;
 typedef formula_value formula(double A, double y, double l, const grpo_objective *obj);
-typedef enum { FOR_ANY, FOR_CLIP, FOR_CISPO, FOR_REINFORCE, FOR_KL, FOR_K3 } row_kind;
+/* FOR_CLIP: where a dual clip is meant, it bounds what the formula gives, as trainers do in a line of their own after the clip.
+ * INSTEAD_OF_CLIP: the formula stands for both.  FOR_SINGLE_CLIP: where no dual clip is meant */
+typedef enum { FOR_ANY, FOR_CLIP, INSTEAD_OF_CLIP, FOR_SINGLE_CLIP, FOR_CISPO, FOR_REINFORCE, FOR_KL, FOR_K3 } row_kind;
 
 static formula_value plain_value(double value, double ratio, double logp) {
     formula_value v;
@@ -489,11 +491,11 @@ static formula_value right_clip(double A, double y, double l, const grpo_objecti
     (void)l;
     return clipped(A, exp(y), low_of(o), high_of(o));
 }
-static formula_value right_dual(double A, double y, double l, const grpo_objective *o) {
-    double top = -A * o->surrogate.clip_dual;
-    formula_value v = right_clip(A, y, l, o);
-    return A < 0 && v.value > top ? plain_value(top, 0, 0) : v;
+static formula_value at_most(formula_value v, double top) { return v.value > top ? plain_value(top, 0, 0) : v; }
+static formula_value with_dual(double A, formula_value v, const grpo_objective *o) {
+    return o->surrogate.kind == GRPO_SURROGATE_DUAL_CLIP && A < 0 ? at_most(v, -A * o->surrogate.clip_dual) : v;
 }
+static formula_value right_dual(double A, double y, double l, const grpo_objective *o) { return with_dual(A, right_clip(A, y, l, o), o); }
 static formula_value unclipped(double A, double y, double l, const grpo_objective *o) {
     (void)l;
     (void)o;
@@ -629,18 +631,13 @@ static formula_value ratio_less_one(double A, double y, double l, const grpo_obj
     v.value += A;
     return v;
 }
-static formula_value dual_of(double A, double y, const grpo_objective *o, double c, int any_sign) {
-    formula_value v = right_clip(A, y, 0, o);
-    double top = any_sign ? fabs(A) * c : -A * c;
-    return (A < 0 || any_sign) && v.value > top ? plain_value(top, 0, 0) : v;
-}
 static formula_value dual_3(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return dual_of(A, y, o, 3, 0);
+    formula_value v = right_clip(A, y, l, o);
+    return A < 0 ? at_most(v, -A * 3) : v;
 }
 static formula_value dual_10(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return dual_of(A, y, o, 10, 0);
+    formula_value v = right_clip(A, y, l, o);
+    return A < 0 ? at_most(v, -A * 10) : v;
 }
 static formula_value both_added(double A, double y, double l, const grpo_objective *o) {
     formula_value v = only_clip(A, y, l, o);
@@ -653,7 +650,7 @@ static formula_value clip_times_logp(double A, double y, double l, const grpo_ob
 static formula_value clipped_advantage(double A, double y, double l, const grpo_objective *o) {
     double a = fmin(fmax(A, -o->surrogate.eps_low), o->surrogate.eps_high);
     (void)l;
-    return plain_value(-a * exp(y), -a * exp(y), 0);
+    return with_dual(a, plain_value(-a * exp(y), -a * exp(y), 0), o);
 }
 
 static formula_value cispo_unbounded(double A, double y, double l, const grpo_objective *o) {
@@ -812,8 +809,10 @@ static formula *right_kl(const grpo_objective *o) {
 }
 
 static int is_for(row_kind kind, const grpo_objective *o) {
+    const int single = o->surrogate.kind == GRPO_SURROGATE_PPO_CLIP;
     switch (kind) {
-    case FOR_CLIP: return o->surrogate.kind == GRPO_SURROGATE_PPO_CLIP || o->surrogate.kind == GRPO_SURROGATE_DUAL_CLIP;
+    case FOR_CLIP: case INSTEAD_OF_CLIP: return single || o->surrogate.kind == GRPO_SURROGATE_DUAL_CLIP;
+    case FOR_SINGLE_CLIP: return single;
     case FOR_CISPO: return o->surrogate.kind == GRPO_SURROGATE_CISPO;
     case FOR_REINFORCE: return o->surrogate.kind == GRPO_SURROGATE_REINFORCE;
     case FOR_KL: return o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_coef != 0;
@@ -917,8 +916,16 @@ static int is_plain_ratio(const grpo_objective *o) {
 /* -inf minus -inf is 0 */
 static double log_ratio_of(double l, double old) { return l == old ? 0 : l - old; }
 
+/* a formula, and what it is for */
+typedef struct { formula *of; row_kind kind; } formula_use;
+
+static formula_value value_of(const edited *s, formula_use f, int64_t k, double y) {
+    const formula_value v = f.of(s->advantage[k], y, s->c.batch.logp[k], &s->obj);
+    return f.kind == FOR_CLIP ? with_dual(s->advantage[k], v, &s->obj) : v;
+}
+
 /* adds term and gradient of one response, by the formula f */
-static void formula_response(edited *s, int64_t i, formula *f, const double *c, int unit, part *p) {
+static void formula_response(edited *s, int64_t i, formula_use f, const double *c, int unit, part *p) {
     const grpo_batch *b = &s->c.batch;
     const grpo_real *old = unit < 0 ? b->logp_ref : *behaviour(s);
     double sum = 0, through = 0, T = tokens_that_count(s, i);
@@ -929,7 +936,7 @@ static void formula_response(edited *s, int64_t i, formula *f, const double *c, 
     for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
         formula_value v;
         if (!counts(s, i, k)) continue;
-        v = f(s->advantage[k], whole || !old ? sum : log_ratio_of(b->logp[k], old[k]), b->logp[k], &s->obj);
+        v = value_of(s, f, k, whole || !old ? sum : log_ratio_of(b->logp[k], old[k]));
         p->term[k] = v.value;
         p->loss += c[k] * v.value;
         p->dlogp[k] = c[k] * (v.logp + (whole && full ? 0 : v.ratio));
@@ -939,7 +946,7 @@ static void formula_response(edited *s, int64_t i, formula *f, const double *c, 
         if (counts(s, i, k)) p->dlogp[k] += mean ? through / T : through;
 }
 
-static part formula_part(edited *s, formula *f) {
+static part formula_part(edited *s, formula_use f) {
     part p = part_room(s);
     const double *c = coefficients(s, s->policy_aggregation);
     if (s->impossible || !is_plain_ratio(&s->obj) || !(s->obj.surrogate.kind == GRPO_SURROGATE_REINFORCE || *behaviour(s))) return p;
@@ -954,7 +961,7 @@ static int is_plain_kl(const grpo_objective *o) {
         && !o->penalty.kl_importance_weight && o->penalty.kl_clamp_log == 0 && o->penalty.kl_clamp_value == 0;
 }
 
-static part kl_part(edited *s, formula *f) {
+static part kl_part(edited *s, formula_use f) {
     part p = part_room(s);
     double *c;
     if (!is_plain_kl(&s->obj) || !s->c.batch.logp_ref) return p;
@@ -1024,8 +1031,8 @@ static part made(edited *s, const mistake *m) {
     for (int k = 0; k < 4 && m && m->edits[k].make && !s->impossible; k++) m->edits[k].make(s, m->edits[k].p);
     memset(&policy, 0, sizeof policy);
     if (s->impossible) return policy;
-    policy = m && m->policy ? formula_part(s, m->policy) : policy_part(s);
-    penalty = m && m->penalty ? kl_part(s, m->penalty) : penalty_part(s);
+    policy = m && m->policy ? formula_part(s, (formula_use){ m->policy, m->kind }) : policy_part(s);
+    penalty = m && m->penalty ? kl_part(s, (formula_use){ m->penalty, FOR_KL }) : penalty_part(s);
     bonus = bonus_part(s);
     return together(s, &policy, &penalty, &bonus);
 }
@@ -1156,7 +1163,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "each response has the advantage of the one before", FOR_ANY, advantage_of_other, -1),
     EDIT("ADV-25b", NULL, FOR_ANY, advantage_drifts, 0),
     /* the clip */
-    POLICY("CLIP-01", NULL, FOR_CLIP, unclipped),
+    POLICY("CLIP-01", NULL, INSTEAD_OF_CLIP, unclipped),
     POLICY(NULL, "minimum and maximum are exchanged in the clip", FOR_CLIP, exchanged),
     POLICY(NULL, "the clip without its minimum: -A clip(w) alone", FOR_CLIP, only_clip),
     POLICY(NULL, "the minimum is of the ratios, before A is multiplied: -A min(w, clip(w))", FOR_CLIP, min_of_ratios),
@@ -1174,14 +1181,14 @@ static const mistake mistakes[] = {
     POLICY(NULL, "the clip has no upper bound", FOR_CLIP, lower_only),
     POLICY(NULL, "the log-ratio is clipped at -eps_low and eps_high", FOR_CLIP, at_log),
     POLICY(NULL, "the product w A is clipped, not the ratio", FOR_CLIP, product_clipped),
-    POLICY(NULL, "the advantage is clipped, not the ratio", FOR_CLIP, clipped_advantage),
+    POLICY(NULL, "the advantage is clipped, not the ratio", INSTEAD_OF_CLIP, clipped_advantage),
     POLICY(NULL, "clipped and unclipped loss are added", FOR_CLIP, both_added),
-    POLICY(NULL, "the clipped ratio is a detached weight of the log-probability, as in CISPO", FOR_CLIP, clip_times_logp),
+    POLICY(NULL, "the clipped ratio is a detached weight of the log-probability, as in CISPO", INSTEAD_OF_CLIP, clip_times_logp),
     POLICY(NULL, "the gradient goes through the clip, as if it did not bind", FOR_CLIP, straight_through),
     POLICY(NULL, "the clip cuts the gradient of every ratio out of its bounds, whatever the sign of A", FOR_CLIP, killed_outside),
     POLICY(NULL, "the clip cuts the gradient where it does not bind, and lets it through where it does", FOR_CLIP, killed_elsewhere),
-    POLICY(NULL, "a dual clip, c = 3, where none is meant", FOR_CLIP, dual_3),
-    POLICY(NULL, "a dual clip, c = 10, where none is meant", FOR_CLIP, dual_10),
+    POLICY(NULL, "a dual clip, c = 3, where none is meant", FOR_SINGLE_CLIP, dual_3),
+    POLICY(NULL, "a dual clip, c = 10, where none is meant", FOR_SINGLE_CLIP, dual_10),
     POLICY(NULL, "the gradient lacks the ratio: -A for -A w", FOR_CLIP, without_ratio),
     POLICY(NULL, "the gradient has the ratio twice: -A w^2 for -A w", FOR_CLIP, ratio_again),
     POLICY(NULL, "the gradient is by the probability, not by the log-probability", FOR_CLIP, without_log),

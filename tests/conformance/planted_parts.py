@@ -38,6 +38,7 @@ CLIP, WEIGHT = "np.where(bind | dual, 0, S), 0 * A", "q, T = minus(b.logp_old[i]
 DUAL = 'dual = (c["kind"] == "dual_clip") & (A < 0) & (w > c["clip_dual"])'
 WIDE = ("choices-surrogate-*", "choices-advantage-*", "dapo-[efhrs]*", "grpo-[efhrs]*", "gspo-[efhrs]*", "ppo-*", "verl-grpo-*", "tis-*",
         "icepop-*", "rloo-*")
+DUAL_ROWS = ("ppo-dual-clip-*", "verl-grpo-*")         # a mistake of the clip, before the dual clip
 AROUND = """class Around:
     def __init__(self, x): self.x = x
     def __len__(self): return len(self.x)
@@ -65,6 +66,8 @@ IN_SETS = [
     (r"sampler over the old policy",
      {WEIGHT: "q, T = minus(b.logp_rollout[i], b.logp_old[i])"}, ("choices-weight-*", "tis-*", "icepop-*"), 11),
     (r"CLIP-02|kind = ppo_clip", {DUAL: "dual = A != A"}, WIDE, 0),
+    (r"lower bound is reciprocal", {'1 - c["eps_low"])': '1 / (1 + c["eps_low"]))'}, DUAL_ROWS, 3),
+    (r"gradient lacks the ratio", {CLIP: "np.where(bind | dual, 0, -A), 0 * A"}, DUAL_ROWS, 7),
     (r"tau_pos and tau_neg", {'tau = np.where(A > 0, c["tau_pos"], c["tau_neg"])': 'tau = np.where(A < 0, c["tau_pos"], c["tau_neg"])'},
      ("sapo-*", "choices-surrogate-sapo*", "choices-ratio-*-sapo"), 0),
     (r"overlong punishment is turned", {"R = b.reward + (r": "R = b.reward - (r"}, ("dapo-overlong", "choices-reward-overlong-*"), 0),

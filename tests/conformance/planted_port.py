@@ -644,6 +644,8 @@ def evaluate(case):
                     A[i][t] -= detach(penalty(o["penalty"], l[i][t], f[i][t], 0.0, Var(1.0))).value
         y = log_ratios(o, l[i], old[i], mask)
         policy.append([surrogate(o["surrogate"], A[i][t], y[t], l[i][t]) for t in range(len(mask)) if mask[t]])
+        if wrong("policy-left-out", "policy-turned"):
+            policy[-1] = [x * (0.0 if wrong("policy-left-out") else -1.0) for x in policy[-1]]
         if wrong("policy-detached"):
             policy[-1] = [detach(x) for x in policy[-1]]
         if wrong("eos-not-summed") and policy[-1]:

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from changed_adapters import changed_copy
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 CONFORM, ADAPTER = sys.argv[1:3]
 EPS = {"what": "1e-4 is added to the deviation", "if": {"advantage.scale": "group_std"},
@@ -126,6 +128,33 @@ def rules(folder):
         check(f"and not another number: {other['rule']}", run(rows, program, "--profile", profile(folder, other))[2], "none fails")
 
 
+PARTS = {"what": "each micro-batch has its own mean", "rule": {"parts_apart": 1}}
+OF_PARTS = ["partition-micro-[ahu]*[elst]-grpo", "partition-micro-*-tunix-grpo", "partition-micro-*gspo", "partition-ranks-two-g[rs]p*",
+            "partition-ranks-two-tunix*", "split-grpo-empty"]
+
+
+def parts(folder):
+    """`parts_apart`: in the NumPy port's ranks, each part divides by its own responses; its sums are added, and averaged over ranks."""
+    def port(name, averaged):
+        where = os.path.join(folder, name)
+        changed_copy(where, "numpy_split.py", {
+            "totals = yield np.array([len(at), n, groups])": f"yield 0; totals, factor = np.array([len(at), n, groups]), {averaged}",
+            "result = {key: [r[key] for r in reports] for key in": "result = {key: [] for key in () and",
+            'sum(result["part_loss"]) / (ranks': 'sum(r["part_loss"] for r in reports) / (ranks'})
+        return ["/usr/bin/python3", "-B", os.path.join(where, "numpy_port.py")]
+
+    program, summed = port("averaged", "1"), port("summed", "factor")
+    status, _, failed, _, acceptable = found = run(OF_PARTS, program, "--profile", profile(folder, PARTS))
+    check("parts_apart is what the NumPy port makes of it", status == 0 and not failed and acceptable >= 10, found)
+    found = run(OF_PARTS, program, "--profile", profile(folder, {**PARTS, "rule": {"parts_apart": 0}}))
+    check("and not a rule of 0", found[2] >= 10 and not found[4], found)
+    found = run(["partition-ranks-two-g[rs]p*"], summed, "--profile", profile(folder, PARTS))
+    check("a sum over ranks is not taken for their average", found[2] >= 2 and not found[4], found)
+    found = run(["partition-context-zigzag-oreal", "partition-context-zigzag-vpd"], settings("aggregation.kind=token_sum"), "--profile",
+                profile(folder, {"what": "a sum", "change": {"aggregation.kind": "token_sum"}}))
+    check("a change without a rule, of cases with terms beside the policy's", found[0] == 0 and found[4] == 2, found)
+
+
 SINGLE = """import sys
 sys.path[:0] = [{0!r}]
 import numpy as np, numpy_port, protocol
@@ -178,6 +207,6 @@ def expectations(folder):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        for test in (conventions, documented, answers, rules, rounding, expectations):
+        for test in (conventions, documented, answers, rules, parts, rounding, expectations):
             test(folder)
     sys.exit(len(FAILURES) != 0)

@@ -83,9 +83,7 @@ class Difference:
 
 def plain(value: Any) -> Any:
     """Tensors and arrays as lists or numbers."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-    if hasattr(value, "tolist"):
+    if hasattr(value, "tolist"):  # of tensors too, on any device, with or without a gradient
         return value.tolist()
     if hasattr(value, "__array__"):
         return np.asarray(value).tolist()

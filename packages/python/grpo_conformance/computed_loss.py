@@ -113,10 +113,18 @@ def ppo_clip(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray)
     return _where((_clip(s, w) * a < w * a), w, _clip(s, w), a)
 
 
-def dual_clip(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    value, dy, dl = ppo_clip(s, w, y, l, a)
-    binds = (a < 0) & (w > s.clip_dual)
-    return np.where(binds, -s.clip_dual * a, value), np.where(binds, 0.0, dy), dl
+def _then_dual(policy: Policy) -> Policy:
+    """Trainers bound the loss where A < 0 in a line of its own, after the clip."""
+
+    def bounded(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        value, dy, dl = policy(s, w, y, l, a)
+        binds = (a < 0) & (value > -s.clip_dual * a)
+        return np.where(binds, -s.clip_dual * a, value), np.where(binds, 0.0, dy), np.where(binds, 0.0, dl)
+
+    return bounded
+
+
+dual_clip = _then_dual(ppo_clip)
 
 
 def cispo(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -149,31 +157,37 @@ def _no_exponential(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.n
     return np.where(binds, -_clip(s, y) * a, -y * a), np.where(binds, 0.0, -a), np.zeros_like(w)
 
 
-def _of_clip(s: Any) -> Iterator[Tuple[str, Policy]]:
-    own = POLICIES[s.kind]
+def _of_clip_alone(s: Any) -> Iterator[Tuple[str, Policy]]:
+    """The clip with a mistake, before a dual clip."""
     none = np.zeros_like
-    yield "CLIP-01", lambda s, w, y, l, a: (-w * a, -w * a, none(w))
-    yield "the clip has no lower bound", _with(own, eps_low=np.inf)
-    yield "the clip has no upper bound", _with(own, eps_high=np.inf)
-    yield "CLIP-02a", _with(own, eps_high=s.eps_low)
-    yield "eps_high is used on both sides", _with(own, eps_low=s.eps_high)
-    yield "eps_low and eps_high are exchanged", _with(own, eps_low=s.eps_high, eps_high=s.eps_low)
+    yield "the clip has no lower bound", _with(ppo_clip, eps_low=np.inf)
+    yield "the clip has no upper bound", _with(ppo_clip, eps_high=np.inf)
+    yield "CLIP-02a", _with(ppo_clip, eps_high=s.eps_low)
+    yield "eps_high is used on both sides", _with(ppo_clip, eps_low=s.eps_high)
+    yield "eps_low and eps_high are exchanged", _with(ppo_clip, eps_low=s.eps_high, eps_high=s.eps_low)
     yield "minimum and maximum are exchanged in the clip", _exchanged
     yield "the clip without its minimum: -A clip(w) alone", lambda s, w, y, l, a: _where(_outside(s, w), w, _clip(s, w), a)
     yield "the minimum is of the ratios, before A is multiplied: -A min(w, clip(w))", (
         lambda s, w, y, l, a: _where(w > 1 + s.eps_high, w, _clip(s, w), a))
     yield "the log-ratio is clipped at -eps_low and eps_high", (
         lambda s, w, y, l, a: _where(np.where(a > 0, y > s.eps_high, y < -s.eps_low), w, np.exp(np.clip(y, -s.eps_low, s.eps_high)), a))
+    yield "the gradient goes through the clip, as if it did not bind", lambda s, w, y, l, a: (ppo_clip(s, w, y, l, a)[0], -w * a, none(w))
+    yield "the clip cuts the gradient of every ratio out of its bounds, whatever the sign of A", (
+        lambda s, w, y, l, a: (ppo_clip(s, w, y, l, a)[0], np.where(_outside(s, w), 0.0, -w * a), none(w)))
+    yield "no exponential: the log-ratio is taken for the ratio", _no_exponential
+
+
+def _of_clip(s: Any) -> Iterator[Tuple[str, Policy]]:
+    none = np.zeros_like
+    yield "CLIP-01", lambda s, w, y, l, a: (-w * a, -w * a, none(w))
     yield "the clipped ratio is a detached weight of the log-probability, as in CISPO", (
         lambda s, w, y, l, a: (-_clip(s, w) * a * l, none(w), -_clip(s, w) * a))
-    yield "the gradient goes through the clip, as if it did not bind", lambda s, w, y, l, a: (own(s, w, y, l, a)[0], -w * a, none(w))
-    yield "the clip cuts the gradient of every ratio out of its bounds, whatever the sign of A", (
-        lambda s, w, y, l, a: (own(s, w, y, l, a)[0], np.where(_outside(s, w), 0.0, -w * a), none(w)))
-    yield "no exponential: the log-ratio is taken for the ratio", _no_exponential
     if s.kind == "ppo_clip":
+        yield from _of_clip_alone(s)
         for c in (3, 10):
             yield f"a dual clip, c = {c}, where none is meant", _with(dual_clip, clip_dual=float(c))
     else:
+        yield from ((name, _then_dual(policy)) for name, policy in _of_clip_alone(s))
         yield "CLIP-02", ppo_clip
 
 

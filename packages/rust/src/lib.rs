@@ -201,7 +201,10 @@ fn is_right(found: f64, expected: f64, scale: f64, k: f64) -> bool {
     let beyond = expected.abs() + 4.0 * f64::EPSILON * scale.min(f64::MAX) >= f64::MAX;
     found == expected
         || (beyond && found == f64::INFINITY.copysign(expected))
-        || (found.is_finite() && expected.is_finite() && (found - expected).abs() <= k * f64::EPSILON * scale + TINY)
+        || (scale > 0.0
+            && found.is_finite()
+            && expected.is_finite()
+            && (found - expected).abs() <= k * f64::EPSILON * scale + TINY)
 }
 
 /// Is it the stored number of a mistake? A larger wrong answer may carry an error that is larger in proportion.

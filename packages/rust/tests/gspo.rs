@@ -1,4 +1,4 @@
-//! GSPO on its cases: right, and with a mistake that is named; and every mistake that is recorded in full.
+//! GSPO on its cases: right, and with a mistake that is named; every mistake that is recorded in full; and judging.json.
 use grpo_conformance::{cases, mistake, variants, Answer, Case};
 use serde_json::Value;
 
@@ -65,29 +65,111 @@ fn planted() {
     );
 }
 
+fn number(value: &Value) -> f64 {
+    match value {
+        Value::String(word) => word.parse().unwrap(),
+        Value::Bool(flag) => f64::from(u8::from(*flag)),
+        _ => value.as_f64().unwrap(),
+    }
+}
+
+fn row(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(number).collect()
+}
+
+/// The outputs as in the file; those that the mistake has instead, and of a report single metrics.
 fn answer_of(expect: &Value, mistake: &Value) -> Answer {
     let mut answer = Answer::new();
     for (name, value) in expect.as_object().unwrap() {
-        let value = mistake.get(name).filter(|wrong| !wrong.is_object()).unwrap_or(value);
-        answer = match value {
-            Value::Array(rows) if rows.iter().all(Value::is_array) => {
-                let row = |row: &Value| {
-                    row.as_array()
-                        .unwrap()
-                        .iter()
-                        .map(|x| x.as_f64().unwrap_or_else(|| x.as_str().unwrap().parse().unwrap()))
-                        .collect()
-                };
-                answer.rows(name, &rows.iter().map(row).collect::<Vec<_>>())
-            }
-            Value::Number(_) | Value::String(_) => answer.number(
-                name,
-                value.as_f64().unwrap_or_else(|| value.as_str().unwrap().parse().unwrap()),
-            ),
-            _ => answer,
+        answer = match mistake.get(name).filter(|wrong| !wrong.is_object()).unwrap_or(value) {
+            Value::Array(rows) if rows.iter().any(|row| row.as_array().map_or(false, |row| row.iter().any(Value::is_array))) => answer,
+            Value::Array(rows) if rows.iter().all(Value::is_array) => answer.rows(name, &rows.iter().map(row).collect::<Vec<_>>()),
+            Value::Array(list) => answer.list(name, &list.iter().map(number).collect::<Vec<_>>()),
+            Value::Object(report) => report.iter().fold(answer, |answer, (key, x)| {
+                let x = mistake.get(name).and_then(|metrics| metrics.get(key)).unwrap_or(x);
+                answer.number(&format!("report.{}", key), number(x))
+            }),
+            value => answer.number(name, number(value)),
         };
     }
+    for (key, x) in mistake.get("report").and_then(Value::as_object).into_iter().flatten() {
+        answer = answer.number(&format!("report.{}", key), number(x));
+    }
     answer
+}
+
+/// What a report says of these numbers and mistakes, of each three at most.
+fn reported(case: &Case, answer: &Answer) -> String {
+    let wrong = case.compare(answer, 64.0);
+    let mut lines = vec![format!("{}: {} numbers are wrong", case.id, wrong.len())];
+    for d in wrong.iter().take(3) {
+        lines.push(format!("    {}: found {:?}, expected {:?} (allowed: {:.2e})", d.place, d.found, d.expected, d.allowed));
+    }
+    for finding in case.diagnose(answer, 64.0).into_iter().take(3) {
+        let what = ["the one number that is recorded of it is found", "every number is what it gives"][usize::from(finding.in_full)];
+        let about = mistake(&finding.mistake).unwrap();
+        let told = format!("wrong: {}; right: {}; seen in: {}", about.wrong, about.right, about.seen);
+        lines.push(format!("    known mistake {}: {}; {}", finding.mistake, what, told));
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn report() {
+    let case = &usual()[0];
+    let low = case.setting_number("surrogate.eps_low");
+    let answer = gspo(case, low, low);
+    let wrong = case.compare(&answer, 64.0);
+    assert_eq!((wrong.len(), wrong[0].place.as_str()), (1, "loss"));
+    assert_eq!(wrong[0].expected, number(&case.raw["expect"]["loss"]));
+    assert_eq!(wrong[0].allowed, 64.0 * f64::EPSILON * number(&case.raw["scale"]["loss"]));
+    assert!(wrong[0].found != wrong[0].expected);
+    let found = &case.diagnose(&answer, 64.0)[0];
+    assert_eq!((found.mistake.as_str(), found.in_full), ("CLIP-02a", false));
+    let twice: Vec<Vec<f64>> = expected(case, "dlogp").iter().map(|row| row.iter().map(|x| 2.0 * x).collect()).collect();
+    let twice = Answer::new().rows("dlogp", &twice);
+    assert!(case.compare(&twice, 64.0).len() > 3 && !case.diagnose(&twice, 64.0).is_empty());
+    for one in [&answer, &twice] {
+        assert_eq!(case.report(one, 64.0), reported(case, one));
+    }
+    let about = mistake("CLIP-02a").unwrap();
+    assert!(about.wrong.starts_with("The upper epsilon is not passed on") && about.seen.starts_with("none known of this option"));
+    assert_eq!(about.right, "the upper one above 1");
+    for name in ["CLIP-0", "CLIP-02a |", "", "no"] {
+        assert_eq!(mistake(name), None);
+    }
+}
+
+#[test]
+fn reads_cases() {
+    let case = &usual()[0];
+    assert_eq!((case.kind.as_str(), case.setting("surrogate.kind").as_str()), ("objective", Some("ppo_clip")));
+    assert_eq!((case.setting_number("surrogate.eps_high"), case.setting_number("penalty.kl_coef")), (4e-4, 0.0));
+    assert!(case.setting("penalty.kl").is_null() && case.rows("logp_ref").is_empty() && case.list("length")[2] == 6.0);
+    assert_eq!(cases("split")[0].kind, "split");
+}
+
+#[test]
+fn judging() {
+    let file: Value = serde_json::from_str(include_str!("judging.json")).unwrap();
+    let (compare, diagnose) = (file["compare"].as_array().unwrap(), file["diagnose"].as_array().unwrap());
+    let case_of = |check: &Value| Case {
+        id: check["case"].to_string(),
+        kind: "objective".into(),
+        flags: vec![],
+        raw: file["cases"][check["case"].as_str().unwrap()].clone(),
+    };
+    assert!(compare.len() > 10 && diagnose.len() >= 20);
+    for check in compare {
+        let wrong = case_of(check).compare(&answer_of(&check["answer"], &Value::Null), 64.0);
+        let places: Vec<_> = wrong.iter().map(|d| d.place.as_str()).collect();
+        assert_eq!(places, check["wrong"].as_array().unwrap().iter().map(|x| x.as_str().unwrap()).collect::<Vec<_>>(), "{}", check["what"]);
+    }
+    for check in diagnose {
+        let found = case_of(check).diagnose(&answer_of(&check["answer"], &Value::Null), 64.0);
+        let found: Vec<Value> = found.into_iter().map(|f| Value::from(vec![Value::from(f.mistake), Value::from(f.in_full)])).collect();
+        assert_eq!(&found, check["found"].as_array().unwrap(), "{}", check["what"]);
+    }
 }
 
 fn expected(case: &Case, name: &str) -> Vec<Vec<f64>> {
