@@ -44,18 +44,18 @@ def rounded(x):
 
 
 def told(case, answers):
-    """The outputs of `answers` that differ from the case's."""
+    """The outputs of `answers` that differ from the case's, also as they are recorded: in DIGITS digits."""
     found = {}
     for name, answer in answers.items():
         if name == "report":
-            keys = {k: rounded(x) for k, x in answer.items()
+            keys = {k: x for k, x in ((k, rounded(x)) for k, x in answer.items())
                     if differs(case["expect"]["report"][k], x, case["scale"]["report"][k])}
             if keys:
                 found["report"] = keys
         elif name == "dynamic_sampling_mask":
             if answer != case["expect"][name]:
                 found[name] = answer
-        elif differs(case["expect"][name], answer, case["scale"][name]):
+        elif differs(case["expect"][name], rounded(answer), case["scale"][name]):
             found[name] = rounded(answer)
     return found
 
@@ -70,7 +70,7 @@ def wrong_answers(case, defect, in_full):
         if attempt.is_right() and not attempt.last:
             return None  # the mistake changes nothing in this case
         answers = attempt.run(defect.stages, lambda name, answer: not in_full and name in TAKEN_FIRST
-                              and name in (attempt.outputs or TAKEN_FIRST) and differs(case["expect"][name], answer, case["scale"][name]))
+                              and name in (attempt.outputs or TAKEN_FIRST) and differs(case["expect"][name], rounded(answer), case["scale"][name]))
     except Undefined:
         return None
     if limits.near_misses:

@@ -23,8 +23,9 @@ def check_rows_of_gains(check):
 def check_rows_of_penalties(check):
     """A row beside the one that it comes from."""
     for name, parent, axes in (("vapo", "vapo-gae", {"penalty": {"nll_on": "none", "nll_coef": 0}}),
-                               ("amir-grpo", "trl-grpo", {"penalty": {**{f: plain()["penalty"][f] for f in
-                                ("preference", "preference_coef", "preference_min_gap", "preference_beta", "preference_score")}}}),
+                               ("amir-grpo", "trl-grpo", {"penalty": {f: plain()["penalty"][f] for f in
+                                ("kl", "kl_coef", "preference", "preference_coef", "preference_min_gap", "preference_beta",
+                                 "preference_score")}}),
                                ("flowrl-code", "flowrl", {"advantage": {"eps": 0, "singleton": "zero"},
                                                           "weight": {"policy_is_low": 0.8, "policy_is_high": 1.2}})):
         check(f"{name} is {parent} and one thing more", changed(objectives.objective(name), **axes) == objectives.objective(parent))
