@@ -17,10 +17,7 @@ import numpy as np
 import torch
 
 from padded import Rows, batch_of, ragged
-
-
-class Refused(Exception):
-    """The framework refuses the configuration."""
+from translate_drawn import Refused
 
 
 def torch_batch(batch):
@@ -101,7 +98,7 @@ def verl_parts():
         default = compose("ppo_trainer")
     core = adapter.verl
     trainer = functions_of(os.path.join(root, "trainer", "ppo", "ray_trainer.py"), ("apply_kl_penalty", "compute_advantage"),
-                           core_algos=core, masked_mean=masked_mean, AdvantageEstimator=core.AdvantageEstimator)
+                           core_algos=core, masked_mean=masked_mean, AdvantageEstimator=core.AdvantageEstimator, torch=torch)
     several = functions_of(os.path.join(root, "trainer", "ppo", "v1", "utils.py"), ("compute_advantage_for_multi_trajectories",),
                            core_algos=core, compute_advantage=trainer.compute_advantage, torch=torch)
     manager = functions_of(os.path.join(root, "experimental", "reward_loop", "reward_manager", "dapo.py"), ("run_single",))
@@ -113,7 +110,9 @@ def verl_parts():
 def verl_config(config):
     from omegaconf import OmegaConf
     c = copy.deepcopy(verl_parts().default)
-    for option, x in {**config, "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu": 1}.items():
+    buffer = "reward.reward_kwargs.overlong_buffer_cfg."
+    for option, x in {buffer + "enable": False, buffer + "log": False, "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu": 1,
+                      **config}.items():
         OmegaConf.update(c, option, x, force_add=True)
     return c
 
@@ -121,7 +120,7 @@ def verl_config(config):
 def verl_reward(c, reward, length):
     """By the reward manager `dapo`."""
     class Row(dict):
-        batch = {"responses": torch.zeros(length), "attention_mask": torch.ones(length)}
+        batch = {"responses": torch.zeros(length), "attention_mask": torch.ones(length, dtype=torch.long)}
         non_tensor_batch = {"data_source": "", "reward_model": {"ground_truth": ""}}
 
         def __getitem__(self, _):
@@ -144,9 +143,12 @@ def verl_data(c, b, batch):
         scores[row, n - 1] = verl_reward(c, batch["reward"][row], n)
     bypass = c.algorithm.rollout_correction.bypass_mode
     tensors = {"token_level_scores": scores, "response_mask": mask, "old_log_probs": b.logp_rollout if bypass else b.logp_old,
-               "rollout_log_probs": b.logp_rollout, "ref_log_prob": b.logp_ref, "values": b.value,
-               "sum_pi_squared": b.sum_pi_squared, "reward_baselines": b.baseline[b.group], "prompts": torch.ones(b.rows, 1),
-               "attention_mask": torch.cat([torch.ones(b.rows, 1), (torch.arange(mask.shape[1]) < torch.tensor(b.length)[:, None])], 1)}
+               "rollout_log_probs": b.logp_rollout, "ref_log_prob": b.logp_ref, "values": b.value, "prompts": torch.ones(b.rows, 1),
+               "attention_mask": (torch.arange(mask.shape[1] + 1) <= torch.tensor(b.length)[:, None]).long()}
+    if c.algorithm.adv_estimator == "remax":
+        tensors["reward_baselines"] = b.baseline[b.group]
+    if c.algorithm.adv_estimator == "optimal_token_baseline":
+        tensors["sum_pi_squared"] = b.sum_pi_squared
     others = {"uid": b.group.numpy(), "first": np.array([x for x, _ in batch["rewards"]]),
               "second": np.array([x for _, x in batch["rewards"]])}
     return verl_parts().DataProto.from_dict(tensors, {key: x.astype(object) for key, x in others.items()})
@@ -190,7 +192,9 @@ def verl(config, batch):
     v, c = verl_parts(), verl_config({"algorithm.gdpo_reward_keys": ["first", "second"], **config})
     batch = {**batch, "reward_weight": c.algorithm.get("gdpo_reward_weights") or [1.0, 1.0]}
     b, actor, mode = torch_batch(batch), c.actor_rollout_ref.actor, c.actor_rollout_ref.actor.policy_loss.loss_mode
-    data = verl_advantages(c, verl_data(c, b, batch), b.rows)
+    # two estimators compute in float32 whatever they are given
+    with mock.patch.object(torch, "float32", torch.float64), mock.patch.object(np, "float32", np.float64):
+        data = verl_advantages(c, verl_data(c, b, batch), b.rows)
     if c.algorithm.rollout_correction.bypass_mode and not c.trainer.use_v1:
         v.helper.apply_bypass_mode(data, c.algorithm.rollout_correction, actor.policy_loss)
     from verl.utils.config import omega_conf_to_dataclass

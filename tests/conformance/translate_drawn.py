@@ -9,6 +9,10 @@ from options import translate
 VALUES = {"true": True, "false": False, "null": None}
 
 
+class Refused(Exception):
+    """The framework refuses the configuration."""
+
+
 class Beyond:
     """Configurations that the data's entries accept although a `cannot say` excludes them: a condition on numbers, or on the batch."""
 
@@ -28,7 +32,7 @@ class Drawer:
         self.defaults, self.keys = {}, {}
         for entry in data["options"]:
             self.defaults.setdefault(entry["option"], entry["default"])
-            self.keys.setdefault(entry["option"], []).extend(entry.get("fields", {}))
+            self.keys.setdefault(entry["option"], []).extend(key for key, to in entry.get("fields", {}).items() if to is not None)
         self.options = [option for option in self.keys if option not in left]
         self.seen = {}  # {(option, key of its fields): configurations}
         self.unsaid = 0
@@ -67,6 +71,9 @@ class Drawer:
             if self.is_said(config):
                 break
             self.unsaid += 1
+        return self.counted(config)
+
+    def counted(self, config):
         for key in self.used(config):
             self.seen[key] = self.seen.get(key, 0) + 1
         return config
@@ -81,9 +88,29 @@ class Drawer:
                 found |= {(entry["option"], key) for key, to in fields.items() if to is chosen}
         return found
 
-    def never(self):
-        """Values for which the data has fields and that no configuration had."""
-        return [f"{option} = {key}" for option in self.options for key in dict.fromkeys(self.keys[option]) if (option, key) not in self.seen]
+    def rare(self, times):
+        """Values for which the data has fields and that fewer configurations had."""
+        return [(option, key) for option in self.options for key in dict.fromkeys(self.keys[option])
+                if self.seen.get((option, key), 0) < times]
+
+    def draw_with(self, option, key, rng, tries=2000):
+        """A configuration with this value, where it applies; None if none is found."""
+        entries = [e for e in self.data["options"] if e["option"] == option and e.get("fields", {}).get(key) is not None]
+        for _ in range(tries):
+            config = self.once(rng)
+            for other, allowed in {**rng.choice(entries).get("when", {}), option: [key]}.items():
+                keys = [k for k in self.keys[other] if k not in ("0", "null", "false")] if allowed == ["*"] else allowed
+                config[other] = self.value(other, translate.as_text(rng.choice(keys)), rng)
+            if self.is_said(config) and (option, key) in self.used(config):
+                return self.counted(config)
+        return None
+
+    @staticmethod
+    def still(config, fails):
+        try:
+            return fails(config)
+        except Refused:
+            return False
 
     def reduced(self, config, fails):
         """The fewest options, one at a time put back to its default, with which it still fails."""
@@ -92,7 +119,7 @@ class Drawer:
             last = dict(config)
             for option in last:
                 fewer = {o: x for o, x in config.items() if o != option}
-                if self.is_said(fewer) and fails(fewer):
+                if self.is_said(fewer) and self.still(fewer, fails):
                     config = fewer
         return config
 

@@ -8,7 +8,8 @@ import translate_configured as configured
 from options import translate
 from translate_drawn import Beyond, Drawer, generator
 
-CONFIGURATIONS = 200
+CONFIGURATIONS, OFTEN = 200, 3
+TOLERANCE = {"trl": 1e-9, "verl": 1e-7}  # verl adds 1e-8 to numbers of tokens
 
 
 def whole(low, high):
@@ -30,13 +31,16 @@ def trl_drawer(data):
                "off_policy_mask_threshold": (-0.2, 0.4), "max_completion_length": whole(3, 20)}
     left = {"num_iterations": "the old policy's log-probabilities are always those of another policy here",
             "use_adaptive_entropy": "needs the state of the trainer", "router_aux_loss_coef": "needs a mixture of experts"}
-    return Drawer(data, numbers, {"loss_type"}, left, [])
+    high = lambda c: c["epsilon"] if c["epsilon_high"] is None else c["epsilon_high"]
+    clips = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo")
+    beyond = [Beyond("delta", "delta <= 1 + epsilon_high", lambda c: c["loss_type"] in clips and c["delta"] and c["delta"] <= 1 + high(c))]
+    return Drawer(data, numbers, {"loss_type"}, left, beyond)
 
 
 def verl_drawer(data):
     numbers = {
         ACTOR + "clip_ratio": (0.05, 0.4), ACTOR + "clip_ratio_low": (0.05, 0.4), ACTOR + "clip_ratio_high": (0.05, 0.6),
-        ACTOR + "clip_ratio_c": (1.7, 5), ACTOR + "tau_pos": (0.5, 3), ACTOR + "tau_neg": (0.5, 3),
+        ACTOR + "clip_ratio_c": (1.2, 5), ACTOR + "tau_pos": (0.5, 3), ACTOR + "tau_neg": (0.5, 3),
         ACTOR + "policy_loss.clip_cov_ratio": (0.1, 0.6), ACTOR + "policy_loss.clip_cov_lb": (0, 0.3),
         ACTOR + "policy_loss.clip_cov_ub": (0.5, 5), ACTOR + "policy_loss.kl_cov_ratio": (0.1, 0.6),
         ACTOR + "policy_loss.ppo_kl_coef": (0.05, 1), ACTOR + "policy_loss.dro_beta": (0.05, 2), ACTOR + "loss_scale_factor": whole(3, 20),
@@ -49,7 +53,11 @@ def verl_drawer(data):
             "distillation.enabled": "needs a teacher"}
     often = {ACTOR + "policy_loss.loss_mode", ALGORITHM + "adv_estimator", CORRECTION + "rollout_rs_threshold",
              ACTOR + "policy_loss.dro_beta"}
-    return Drawer(data, numbers, often, left, [])
+    high = lambda c: c[ACTOR + "clip_ratio"] if c[ACTOR + "clip_ratio_high"] is None else c[ACTOR + "clip_ratio_high"]
+    dual = ("vanilla", "bypass_mode")
+    beyond = [Beyond(ACTOR + "clip_ratio_c", "up to 1 + clip_ratio_high", lambda c: c[ACTOR + "policy_loss.loss_mode"] in dual and
+                     c[ACTOR + "clip_ratio_c"] <= 1 + high(c))]
+    return Drawer(data, numbers, often, left, beyond)
 
 
 # ---- the batches
@@ -75,6 +83,8 @@ def verl_batch(rng, config):
         batch["group"] = [g for g, size in enumerate(sizes) for _ in range(size)]
     if rng.random() < 0.5 and config.get(ALGORITHM + "adv_estimator") != "optimal_token_baseline":  # its tail counts unmasked tokens
         holes(rng, batch)
+    if config.get(ACTOR + "kl_loss_type") in ("low_var_kl+", "k3+"):  # no clamp binds
+        batch["logp_ref"] = [[min(max(f, x - 1.5), x + 1.5) for f, x in zip(*rows)] for rows in zip(batch["logp_ref"], batch["logp"])]
     batch["sum_pi_squared"] = [[rng.randint(16, 60) / 64 for _ in row] for row in batch["logp"]]
     return batch
 
@@ -84,16 +94,13 @@ FRAMEWORKS = {"trl": (trl_drawer, trl_batch, configured.trl), "verl": (verl_draw
 
 # ---- against ours
 
-def tolerance(name, config):
-    """1e-7 for verl, as with its defaults; 1e-5 for its gdpo, which computes rewards in float32."""
-    return 1e-9 if name == "trl" else 1e-5 if config.get(ALGORITHM + "adv_estimator") == "gdpo" else 1e-7
-
-
-def differs(ours, theirs, bound):
-    """None, or what is apart."""
+def differs(ours, scale, theirs, bound):
+    """None, or what is apart: the loss by more than `bound` times its scale (the sum of the absolute terms), a gradient or an advantage by
+    more than `bound` times the largest."""
     flat = lambda rows: [x for row in rows for x in row]
-    pairs = [("advantage", flat(ours["advantage"]), flat(theirs["advantage"])), ("loss", [ours["loss"]], [theirs["loss"]]),
-             ("gradient", flat(ours["dlogp"]), flat(theirs["dlogp"]))]
+    if not abs(ours["loss"] - theirs["loss"]) <= bound * scale["loss"]:
+        return f"loss apart by {abs(ours['loss'] - theirs['loss']):.3g}, of {scale['loss']:.3g}"
+    pairs = [("advantage", flat(ours["advantage"]), flat(theirs["advantage"])), ("gradient", flat(ours["dlogp"]), flat(theirs["dlogp"]))]
     nothing = [[0] * len(row) for row in ours["dlogp"]]
     pairs.append(("gradient of the entropy", flat(ours.get("dentropy", nothing)), flat(theirs["dentropy"])))
     for what, x, y in pairs:
@@ -104,7 +111,14 @@ def differs(ours, theirs, bound):
     return None
 
 
-def compared(name, drawer, evaluate, config, batch):
+def evaluate(objective, batch):
+    """(answers, their scales) of the oracle."""
+    import evaluate as oracle
+    import objectives
+    return oracle.evaluate(objectives.filled(objective), batch)
+
+
+def compared(name, drawer, config, batch):
     """None, or what is apart."""
     run = FRAMEWORKS[name][2]
     try:
@@ -114,42 +128,49 @@ def compared(name, drawer, evaluate, config, batch):
     except Exception as why:  # of the framework's own code
         return f"the framework ends in {type(why).__name__}: {why}"
     try:
-        ours = evaluate(translate.objective_of(translate.translate(drawer.data, config)[0]), batch)
+        ours, scale = evaluate(translate.objective_of(translate.translate(drawer.data, config)[0]), batch)
     except Exception as why:  # the oracle raises several kinds
         return f"the oracle refuses: {type(why).__name__}: {why}"
-    return differs(ours, theirs, tolerance(name, config))
+    return differs(ours, scale, theirs, TOLERANCE[name])
 
 
-def fails(name, drawer, evaluate, n):
-    """config -> what is apart, on the batch of the n-th configuration"""
-    def of(config):
+def fails(name, drawer, n):
+    """configuration -> what is apart, on the batch of the n-th configuration"""
+    return lambda config: compared(name, drawer, config, FRAMEWORKS[name][1](generator(name + " batch", n), config))
+
+
+def configurations(name, drawer):
+    """Yields (number, configuration): CONFIGURATIONS drawn freely, then more with the values that fewer than OFTEN had (None: none was
+    found)."""
+    for n in range(CONFIGURATIONS):
+        yield n, drawer.draw(generator(name, n))
+    n = CONFIGURATIONS
+    for option, key in drawer.rare(OFTEN):
+        for _ in range(OFTEN - drawer.seen.get((option, key), 0)):
+            yield n, drawer.draw_with(option, key, generator(name, n))
+            n += 1
+
+
+def passed_failed(name):
+    drawer = FRAMEWORKS[name][0](translate.data_of(name))
+    wrong, passed, refused = [f"no `cannot say` of the data has: {b.words}" for b in drawer.beyond if not b.is_said(drawer.data)], 0, 0
+    for n, config in configurations(name, drawer):
+        if config is None:
+            continue  # reported as never drawn
+        test = fails(name, drawer, n)
         try:
-            return compared(name, drawer, evaluate, config, FRAMEWORKS[name][1](generator(name + " batch", n), config))
-        except configured.Refused:
-            return None
-    return of
-
-
-def passed_failed(name, count=CONFIGURATIONS):
-    data = translate.data_of(name)
-    drawer, evaluate, wrong, n, compared_ones, refused = FRAMEWORKS[name][0](data), translate.oracle(), [], 0, 0, 0
-    stale = [b.words for b in drawer.beyond if not b.is_said(data)]
-    while compared_ones < count:
-        n += 1
-        config = drawer.draw(generator(name, n))
-        test = fails(name, drawer, evaluate, n)
-        try:
-            why = compared(name, drawer, evaluate, config, FRAMEWORKS[name][1](generator(name + " batch", n), config))
+            why = test(config)
         except configured.Refused:
             refused += 1
             continue
-        compared_ones += 1
+        passed += not why
         if why:
-            least = drawer.reduced(config, test) if len(wrong) < 12 else config
+            least = drawer.reduced(config, test) if len(wrong) < 20 else config
             wrong.append(f"configuration {n}: {least}: {test(least)}")
-    for line in wrong[:40] + [f"no `cannot say` of the data has: {words}" for words in stale] + [f"never drawn: {x}" for x in drawer.never()]:
+    wrong += [f"never drawn: {option} = {key}" for option, key in drawer.rare(1)]
+    for line in wrong[:20]:
         print(f"{name}: {line}", file=sys.stderr)
-    options = {option for option, _ in drawer.seen}
-    print(f"{name}: {count - len(wrong)} of {count} configurations agree; they have {len(drawer.seen)} values of {len(options)} of "
-          f"{len(drawer.keys)} options; {drawer.unsaid} more cannot be expressed, {refused} the framework refuses", file=sys.stderr)
-    return count - len(wrong), len(wrong) + len(stale) + len(drawer.never())
+    print(f"{name}: {passed} configurations agree, {len(wrong)} do not; they have {len(drawer.seen)} values of "
+          f"{len({option for option, _ in drawer.seen})} of {len(drawer.keys)} options; {drawer.unsaid} more cannot be expressed, "
+          f"{refused} the framework refuses", file=sys.stderr)
+    return passed, len(wrong)
