@@ -189,6 +189,13 @@ def selections(kept):
 
 
 def verl(config, batch):
+    try:
+        return verl_answers(config, batch)
+    except ZeroDivisionError:
+        raise Refused("its metrics divide by the mean of the rollout weights, which is 0 on this batch") from None
+
+
+def verl_answers(config, batch):
     v, c = verl_parts(), verl_config({"algorithm.gdpo_reward_keys": ["first", "second"], **config})
     batch = {**batch, "reward_weight": c.algorithm.get("gdpo_reward_weights") or [1.0, 1.0]}
     b, actor, mode = torch_batch(batch), c.actor_rollout_ref.actor, c.actor_rollout_ref.actor.policy_loss.loss_mode

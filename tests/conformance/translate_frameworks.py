@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The frameworks compute the objectives of `translate`: for each framework, with the defaults of the installed package and on 50 random
-batches, advantages, loss and gradient by its own functions are compared with the oracle's for the translated objective.
+batches, advantages, loss and gradient by its own functions are compared with the oracle's for the translated objective; then for TRL and
+verl random configurations (translate_random.py), with every value that the data has fields for.
 
     VENV/bin/python tests/conformance/translate_frameworks.py [NAME ...]
 
@@ -23,6 +24,7 @@ sys.dont_write_bytecode = True
 
 import protocol  # noqa: E402  it keeps standard output for answers; here they are lines
 import torch  # noqa: E402
+import translate_random  # noqa: E402
 from options import translate  # noqa: E402
 from padded import batch_of, ragged  # noqa: E402
 
@@ -165,6 +167,7 @@ def main(names):
     found = {name: compared(name) for name in FRAMEWORKS if name in names or not names}  # in this order, as their stand-ins differ
     for name, (passed, failed) in found.items():
         print(f"{name}: {passed} of {passed + failed} batches agree", file=sys.stderr)
+    found.update({name + " drawn": translate_random.passed_failed(name) for name in translate_random.FRAMEWORKS if name in found})
     print(f"{sum(p for p, _ in found.values())} passed, {sum(f for _, f in found.values())} failed", file=sys.stderr)
     return int(any(f for _, f in found.values()))
 

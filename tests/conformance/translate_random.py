@@ -2,6 +2,7 @@
 
 What is drawn, and what is not (LEFT), is said here per framework. Two runs draw the same configurations.
 """
+import copy
 import sys
 
 import translate_configured as configured
@@ -10,6 +11,8 @@ from translate_drawn import Beyond, Drawer, generator
 
 CONFIGURATIONS, OFTEN = 200, 3
 TOLERANCE = {"trl": 1e-9, "verl": 1e-7}  # verl adds 1e-8 to numbers of tokens
+PLANTED = {"trl": ("vllm_importance_sampling_mode", "sequence_mask", "weight.rollout_is_level", "sequence_mean"),
+           "verl": ("algorithm.adv_estimator", "opo", "advantage.baseline", "group_mean")}  # option, its value, field, a wrong value
 
 
 def whole(low, high):
@@ -151,9 +154,24 @@ def configurations(name, drawer):
             n += 1
 
 
+def planted(name):
+    """Is a wrong translation noticed?"""
+    data = copy.deepcopy(translate.data_of(name))
+    option, key, field, wrong = PLANTED[name]
+    entry = next(e for e in data["options"] if e["option"] == option and field in e["fields"].get(key, ()))
+    entry["fields"][key][field] = wrong
+    drawer = FRAMEWORKS[name][0](data)
+    for n in range(5):
+        config = drawer.draw_with(option, key, generator(name, n))
+        if fails(name, drawer, n)(config):
+            return True
+    return False
+
+
 def passed_failed(name):
     drawer = FRAMEWORKS[name][0](translate.data_of(name))
     wrong, passed, refused = [f"no `cannot say` of the data has: {b.words}" for b in drawer.beyond if not b.is_said(drawer.data)], 0, 0
+    wrong += [] if planted(name) else ["a planted wrong translation is not noticed"]
     for n, config in configurations(name, drawer):
         if config is None:
             continue  # reported as never drawn
