@@ -216,6 +216,7 @@ def verl_answers(config, batch):
         batch["selected"] = ragged(kept["factors"] == 0, b)
     if mode == "kl_cov":
         flags = torch.zeros(b.mask.numel(), dtype=torch.bool)
-        flags[torch.nonzero(mask.reshape(-1))[:, 0][kept["largest"].indices]] = True
+        if "largest" in kept:  # not without tokens
+            flags[torch.nonzero(mask.reshape(-1))[:, 0][kept["largest"].indices]] = True
         batch["kl_mask"] = ragged(flags.reshape(b.mask.shape), b)
     return answers(b, torch.where(mask, data.batch["advantages"], 0), mask, value), batch

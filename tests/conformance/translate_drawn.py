@@ -25,16 +25,16 @@ class Beyond:
 
 class Drawer:
     """numbers: {option: (low, high)} or a function of a random generator; often: options that are seldom left at their default;
-    left: {option: why it is not drawn}."""
+    left: {option: why it is not drawn}; fitted: changes a drawn configuration, where the range of a number depends on another option."""
 
-    def __init__(self, data, numbers, often, left, beyond):
-        self.data, self.numbers, self.often, self.left, self.beyond = data, numbers, often, left, beyond
+    def __init__(self, data, numbers, often, left, beyond, fitted=lambda config: config):
+        self.data, self.numbers, self.often, self.left, self.beyond, self.fitted = data, numbers, often, left, beyond, fitted
         self.defaults, self.keys = {}, {}
         for entry in data["options"]:
             self.defaults.setdefault(entry["option"], entry["default"])
             self.keys.setdefault(entry["option"], []).extend(key for key, to in entry.get("fields", {}).items() if to is not None)
         self.options = [option for option in self.keys if option not in left]
-        self.seen = {}  # {(option, key of its fields): configurations}
+        self.seen = {}  # {(number of the entry, key of its fields): configurations}
         self.unsaid = 0
 
     def number(self, option, rng):
@@ -55,7 +55,7 @@ class Drawer:
             value = self.value(option, key, rng)
             if rng.random() < (0.9 if option in self.often else 0.5) and value != self.defaults[option]:
                 config[option] = value
-        return config
+        return self.fitted(config)
 
     def values(self, config):
         return translate.values_of(self.data, config)[0]
@@ -79,31 +79,37 @@ class Drawer:
         return config
 
     def used(self, config):
-        """(option, key) of the entries that apply."""
+        """(number, key) of the entries that apply."""
         values, found = self.values(config), set()
-        for entry in self.data["options"]:
+        for number, entry in enumerate(self.data["options"]):
             fields = entry.get("fields", {})
             if entry["option"] in self.options and translate.holds(entry.get("when", {}), values):
                 chosen = translate.chosen(fields, values[entry["option"]])
-                found |= {(entry["option"], key) for key, to in fields.items() if to is chosen}
+                found |= {(number, key) for key, to in fields.items() if to is chosen}
         return found
 
     def rare(self, times):
-        """Values for which the data has fields and that fewer configurations had."""
-        return [(option, key) for option in self.options for key in dict.fromkeys(self.keys[option])
-                if self.seen.get((option, key), 0) < times]
+        """(number of the entry, key) of which fewer configurations made use."""
+        every = [(number, key) for number, entry in enumerate(self.data["options"]) if entry["option"] in self.options
+                 for key, to in entry.get("fields", {}).items() if to is not None]
+        return [place for place in every if self.seen.get(place, 0) < times]
 
-    def draw_with(self, option, key, rng, tries=2000):
-        """A configuration with this value, where it applies; None if none is found."""
-        entries = [e for e in self.data["options"] if e["option"] == option and e.get("fields", {}).get(key) is not None]
+    def draw_with(self, number, key, rng, tries=2000):
+        """A configuration that makes use of this value of this entry; None if none is found."""
+        entry = self.data["options"][number]
         for _ in range(tries):
             config = self.once(rng)
-            for other, allowed in {**rng.choice(entries).get("when", {}), option: [key]}.items():
+            for other, allowed in {**entry.get("when", {}), entry["option"]: [key]}.items():
                 keys = [k for k in self.keys[other] if k not in ("0", "null", "false")] if allowed == ["*"] else allowed
                 config[other] = self.value(other, translate.as_text(rng.choice(keys)), rng)
-            if self.is_said(config) and (option, key) in self.used(config):
+            config = self.fitted(config)
+            if self.is_said(config) and (number, key) in self.used(config):
                 return self.counted(config)
         return None
+
+    def said(self, place):
+        entry = self.data["options"][place[0]]
+        return f"{entry['option']} = {place[1]}" + (f" when {entry['when']}" if "when" in entry else "")
 
     @staticmethod
     def still(config, fails):

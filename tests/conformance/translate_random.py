@@ -49,7 +49,7 @@ def verl_drawer(data):
         ACTOR + "policy_loss.ppo_kl_coef": (0.05, 1), ACTOR + "policy_loss.dro_beta": (0.05, 2), ACTOR + "loss_scale_factor": whole(3, 20),
         ACTOR + "entropy_coeff": (0.01, 0.2), ACTOR + "kl_loss_coef": (0.01, 0.5), ALGORITHM + "gamma": (0.8, 1), ALGORITHM + "lam": (0.8, 1),
         ALGORITHM + "kl_ctrl.kl_coef": (0.01, 0.3), ALGORITHM + "gdpo_reward_weights": lambda rng: [rng.choice([0.25, 0.5, 2.0]), 1.0],
-        CORRECTION + "rollout_is_threshold": (1.1, 4), CORRECTION + "rollout_rs_threshold": (1.05, 2.5),
+        CORRECTION + "rollout_is_threshold": (1.1, 4), CORRECTION + "rollout_rs_threshold": lambda rng: round(10 ** rng.uniform(-2.5, -0.3), 4),
         OVERLONG + "overlong_buffer_cfg.len": whole(1, 3), OVERLONG + "overlong_buffer_cfg.penalty_factor": (0.2, 1),
         OVERLONG + "max_resp_len": whole(3, 6)}
     left = {ALGORITHM + "use_pf_ppo": "resamples the batch", ALGORITHM + "filter_groups.enable": "changes which prompts are in the batch",
@@ -60,7 +60,13 @@ def verl_drawer(data):
     dual = ("vanilla", "bypass_mode")
     beyond = [Beyond(ACTOR + "clip_ratio_c", "up to 1 + clip_ratio_high", lambda c: c[ACTOR + "policy_loss.loss_mode"] in dual and
                      c[ACTOR + "clip_ratio_c"] <= 1 + high(c))]
-    return Drawer(data, numbers, often, left, beyond)
+    def fitted(config):
+        """A bound of a ratio is above 1, that of another statistic below."""
+        bound, test = CORRECTION + "rollout_rs_threshold", config.get(CORRECTION + "rollout_rs") or ""
+        if test.endswith("k1") and isinstance(config.get(bound), float) and config[bound] < 1:
+            config[bound] = round(1 + config[bound], 4)
+        return config
+    return Drawer(data, numbers, often, left, beyond, fitted)
 
 
 # ---- the batches
@@ -107,9 +113,9 @@ def differs(ours, scale, theirs, bound):
     nothing = [[0] * len(row) for row in ours["dlogp"]]
     pairs.append(("gradient of the entropy", flat(ours.get("dentropy", nothing)), flat(theirs["dentropy"])))
     for what, x, y in pairs:
-        x, y = zip(*[(p, q) for p, q in zip(x, y, strict=True) if q is not None]) or ((), ())
-        apart = [abs(p - q) for p, q in zip(x, y)]
-        if not all(d <= bound * max(1e-2, *map(abs, x)) for d in apart):  # not of the largest: max() passes over a NaN
+        both = [(p, q) for p, q in zip(x, y, strict=True) if q is not None]
+        apart, largest = [abs(p - q) for p, q in both], max([1e-2] + [abs(p) for p, _ in both])
+        if not all(d <= bound * largest for d in apart):  # not of the largest: max() passes over a NaN
             return f"{what} apart by {max(apart):.3g}" + ", a NaN" * any(d != d for d in apart)
     return None
 
@@ -148,9 +154,9 @@ def configurations(name, drawer):
     for n in range(CONFIGURATIONS):
         yield n, drawer.draw(generator(name, n))
     n = CONFIGURATIONS
-    for option, key in drawer.rare(OFTEN):
-        for _ in range(OFTEN - drawer.seen.get((option, key), 0)):
-            yield n, drawer.draw_with(option, key, generator(name, n))
+    for place in drawer.rare(OFTEN):
+        for _ in range(OFTEN - drawer.seen.get(place, 0)):
+            yield n, drawer.draw_with(*place, generator(name, n))
             n += 1
 
 
@@ -162,7 +168,7 @@ def planted(name):
     entry["fields"][key][field] = wrong
     drawer = FRAMEWORKS[name][0](data)
     for n in range(5):
-        config = drawer.draw_with(option, key, generator(name, n))
+        config = drawer.draw_with(data["options"].index(entry), key, generator(name, n))
         if fails(name, drawer, n)(config):
             return True
     return False
@@ -185,10 +191,10 @@ def passed_failed(name):
         if why:
             least = drawer.reduced(config, test) if len(wrong) < 20 else config
             wrong.append(f"configuration {n}: {least}: {test(least)}")
-    wrong += [f"never drawn: {option} = {key}" for option, key in drawer.rare(1)]
+    wrong += ["never drawn: " + drawer.said(place) for place in drawer.rare(1)]
     for line in wrong[:20]:
         print(f"{name}: {line}", file=sys.stderr)
     print(f"{name}: {passed} configurations agree, {len(wrong)} do not; they have {len(drawer.seen)} values of "
-          f"{len({option for option, _ in drawer.seen})} of {len(drawer.keys)} options; {drawer.unsaid} more cannot be expressed, "
+          f"{len({drawer.data['options'][number]['option'] for number, _ in drawer.seen})} of {len(drawer.keys)} options; {drawer.unsaid} more cannot be expressed, "
           f"{refused} the framework refuses", file=sys.stderr)
     return passed, len(wrong)
