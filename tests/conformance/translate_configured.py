@@ -206,6 +206,8 @@ def verl_answers(config, batch):
         v.helper.apply_bypass_mode(data, c.algorithm.rollout_correction, actor.policy_loss)
     from verl.utils.config import omega_conf_to_dataclass
     kept, mask, b.leaf = {}, data.batch["response_mask"].bool(), b.logp.clone().requires_grad_()
+    if not mask.any():
+        raise Refused("every token of the batch is rejected: the loss is 0 divided by 0")
     fields = {key: data.batch[key] for key in ("response_mask", "old_log_probs", "advantages", "ref_log_prob", "rollout_is_weights")
               if key in data.batch}
     info = {"dp_size": 1, "batch_num_tokens": int((b.mask if c.trainer.use_v1 else mask).sum()), "global_batch_size": b.rows}
@@ -220,3 +222,29 @@ def verl_answers(config, batch):
             flags[torch.nonzero(mask.reshape(-1))[:, 0][kept["largest"].indices]] = True
         batch["kl_mask"] = ragged(flags.reshape(b.mask.shape), b)
     return answers(b, torch.where(mask, data.batch["advantages"], 0), mask, value), batch
+
+
+# ---- ms-swift
+
+def ms_swift(config, batch):
+    import ms_swift as package
+    c = package.arguments(**config)
+    weights = c.reward_weights or [1.0, 1.0]
+    batch = {**batch, "reward_weight": weights, "reward": [sum(w * x for w, x in zip(weights, row)) for row in batch["rewards"]]}
+    b = torch_batch(batch)
+    t = package.trainer(c, b, 3)
+    t.reward_weights, t.reward_func_names, t.compute_entropy = torch.tensor(weights), ["first", "second"], c.top_entropy_quantile < 1
+    t._get_per_token_logps_and_entropies = lambda *_, **__: (t.leaf, b.entropy.detach())
+    group = types.SimpleNamespace(old_per_token_logps=b.logp_old, ref_per_token_logps=b.logp_ref, completion_mask=b.mask)
+    advantage = package.expand_advantage_to_per_token(
+        t._compute_advantages([], torch.tensor(batch["rewards"], dtype=torch.float64), [{"grpo_batch": group}]), b.mask)
+    quantile, kept, b.leaf = torch.nanquantile, [], t.leaf
+
+    def threshold(*of, **how):
+        kept.append(quantile(*of, **how))
+        return kept[-1]
+    with mock.patch.object(torch, "nanquantile", threshold):
+        value = package.loss(t, b, advantage)
+    if kept:
+        batch["selected"] = ragged((b.entropy >= kept[0]) & b.mask, b)
+    return answers(b, torch.where(b.mask, advantage, 0), torch.ones_like(b.mask), value), batch

@@ -79,19 +79,20 @@ class Drawer:
         return config
 
     def used(self, config):
-        """(number, key) of the entries that apply."""
+        """(number, key) of the entries that apply; a number only if it is not the default."""
         values, found = self.values(config), set()
         for number, entry in enumerate(self.data["options"]):
             fields = entry.get("fields", {})
             if entry["option"] in self.options and translate.holds(entry.get("when", {}), values):
                 chosen = translate.chosen(fields, values[entry["option"]])
-                found |= {(number, key) for key, to in fields.items() if to is chosen}
+                found |= {(number, key) for key, to in fields.items() if to is chosen and (key != "*" or entry["option"] in config)}
         return found
 
     def rare(self, times):
         """(number of the entry, key) of which fewer configurations made use."""
+        replaced = {entry["option"] for entry in self.data["options"] if "null is" in entry}
         every = [(number, key) for number, entry in enumerate(self.data["options"]) if entry["option"] in self.options
-                 for key, to in entry.get("fields", {}).items() if to is not None]
+                 for key, to in entry.get("fields", {}).items() if to is not None and not (key == "null" and entry["option"] in replaced)]
         return [place for place in every if self.seen.get(place, 0) < times]
 
     def draw_with(self, number, key, rng, tries=2000):

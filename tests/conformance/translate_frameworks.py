@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The frameworks compute the objectives of `translate`: for each framework, with the defaults of the installed package and on 50 random
-batches, advantages, loss and gradient by its own functions are compared with the oracle's for the translated objective; then for TRL and
-verl random configurations (translate_random.py), with every value that the data has fields for.
+batches, advantages, loss and gradient by its own functions are compared with the oracle's for the translated objective; then for TRL,
+verl and ms-swift random configurations (translate_random.py), with every value that the data has fields for.
 
     VENV/bin/python tests/conformance/translate_frameworks.py [NAME ...]
 

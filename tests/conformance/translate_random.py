@@ -1,4 +1,4 @@
-"""Random configurations of TRL and verl against the objectives they translate to; translate_frameworks.py runs this.
+"""Random configurations of TRL, verl and ms-swift against the objectives they translate to; translate_frameworks.py runs this.
 
 What is drawn, and what is not (LEFT), is said here per framework. Two runs draw the same configurations.
 """
@@ -9,10 +9,11 @@ import translate_configured as configured
 from options import translate
 from translate_drawn import Beyond, Drawer, generator
 
-CONFIGURATIONS, OFTEN = 200, 3
-TOLERANCE = {"trl": 1e-9, "verl": 1e-7}  # verl adds 1e-8 to numbers of tokens
+CONFIGURATIONS, OFTEN = 200, 5
+TOLERANCE = {"trl": 1e-9, "verl": 1e-7, "ms_swift": 1e-9}  # verl adds 1e-8 to numbers of tokens
 PLANTED = {"trl": ("vllm_importance_sampling_mode", "sequence_mask", "weight.rollout_is_level", "sequence_mean"),
-           "verl": ("algorithm.adv_estimator", "opo", "advantage.baseline", "group_mean")}  # option, its value, field, a wrong value
+           "verl": ("algorithm.adv_estimator", "opo", "advantage.baseline", "group_mean"),
+           "ms_swift": ("rollout_importance_sampling_mode", "token_mask", "weight.rollout_is", "truncate")}  # option, its value, field, a wrong value
 
 
 def whole(low, high):
@@ -25,6 +26,11 @@ OVERLONG = "reward.reward_kwargs."
 
 # ---- what is drawn
 
+def delta(losses):
+    high = lambda c: c["epsilon"] if c["epsilon_high"] is None else c["epsilon_high"]
+    return Beyond("delta", "delta <= 1 + epsilon_high", lambda c: c["loss_type"] in losses and c["delta"] and c["delta"] <= 1 + high(c))
+
+
 def trl_drawer(data):
     weights = lambda rng: [rng.choice([0.25, 0.5, 1.0, 2.0]) for _ in range(2)]
     numbers = {"beta": (0.01, 0.5), "epsilon": (0.05, 0.4), "epsilon_high": (0.1, 0.6), "delta": (1.05, 4),
@@ -34,10 +40,7 @@ def trl_drawer(data):
                "off_policy_mask_threshold": (-0.2, 0.4), "max_completion_length": whole(3, 20)}
     left = {"num_iterations": "the old policy's log-probabilities are always those of another policy here",
             "use_adaptive_entropy": "needs the state of the trainer", "router_aux_loss_coef": "needs a mixture of experts"}
-    high = lambda c: c["epsilon"] if c["epsilon_high"] is None else c["epsilon_high"]
-    clips = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo")
-    beyond = [Beyond("delta", "delta <= 1 + epsilon_high", lambda c: c["loss_type"] in clips and c["delta"] and c["delta"] <= 1 + high(c))]
-    return Drawer(data, numbers, {"loss_type"}, left, beyond)
+    return Drawer(data, numbers, {"loss_type"}, left, [delta(("grpo", "bnpo", "dr_grpo", "dapo", "luspo"))])
 
 
 def verl_drawer(data):
@@ -69,6 +72,20 @@ def verl_drawer(data):
     return Drawer(data, numbers, often, left, beyond, fitted)
 
 
+def ms_swift_drawer(data):
+    weights = lambda rng: [rng.choice([0.25, 0.5, 1.0, 2.0]) for _ in range(2)]
+    numbers = {"beta": (0.01, 0.5), "epsilon": (0.05, 0.4), "epsilon_high": (0.1, 0.6), "delta": (1.05, 4), "tau_pos": (0.5, 3),
+               "tau_neg": (0.5, 3), "real_tau": (0.3, 2), "fipo_decay_rate": (1, 32), "fipo_clip_range": (0.2, 0.9),
+               "fipo_safety_threshold": (1.01, 1.5), "reward_weights": weights, "max_completion_length": whole(3, 20),
+               "top_entropy_quantile": (0.2, 0.8), "rollout_importance_sampling_threshold": (1.05, 3)}
+    teacher = ("teacher_model", "teacher_kl_coef", "advantage_reweight", "rlsd_lambda", "rlsd_reweight_clip_range", "rlsd_negative_only",
+               "rlsd_lambda_warmup_steps", "rlsd_lambda_decay_steps", "sdar_loss_coef", "sdar_gate_beta")
+    left = {**{option: "needs a teacher" for option in teacher}, "chord_mu_peak": "needs expert data",
+            "reward_funcs": "the reward functions are the caller's", "soft_cache_length": "one of them", "soft_max_length": "one of them",
+            "off_policy_sequence_mask_delta": "its numbers cannot be expressed"}
+    return Drawer(data, numbers, {"loss_type"}, left, [delta(("grpo", "bnpo", "dr_grpo", "dapo", "fipo"))])
+
+
 # ---- the batches
 
 def holes(rng, batch, share=0.25):
@@ -98,7 +115,8 @@ def verl_batch(rng, config):
     return batch
 
 
-FRAMEWORKS = {"trl": (trl_drawer, trl_batch, configured.trl), "verl": (verl_drawer, verl_batch, configured.verl)}
+FRAMEWORKS = {"trl": (trl_drawer, trl_batch, configured.trl), "verl": (verl_drawer, verl_batch, configured.verl),
+              "ms_swift": (ms_swift_drawer, trl_batch, configured.ms_swift)}
 
 
 # ---- against ours
