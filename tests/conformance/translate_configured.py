@@ -248,3 +248,48 @@ def ms_swift(config, batch):
     if kept:
         batch["selected"] = ragged((b.entropy >= kept[0]) & b.mask, b)
     return answers(b, torch.where(b.mask, advantage, 0), torch.ones_like(b.mask), value), batch
+
+
+# ---- OpenRLHF
+
+def parser_defaults(path):
+    """{option: default} of the calls of add_argument in a file: the parser itself is made and used in one breath."""
+    with open(path, encoding="utf-8") as f:
+        calls = [n for n in ast.walk(ast.parse(f.read())) if isinstance(n, ast.Call) and getattr(n.func, "attr", "") == "add_argument"]
+    found = {}
+    for call in calls:
+        words = {k.arg: k.value for k in call.keywords}
+        switch = "action" in words and ast.literal_eval(words["action"]) == "store_true"
+        try:
+            found[call.args[0].value.lstrip("-")] = ast.literal_eval(words["default"]) if "default" in words else False if switch else None
+        except (AttributeError, ValueError):
+            pass  # not a literal: none of the options that are needed here
+    return found
+
+
+def openrlhf(config, batch):
+    import openrlhf_adapter as adapter
+    c = {**parser_defaults(os.path.join(adapter.ROOT, "cli", "train_ppo_ray.py")), **config}
+    threshold = c["algo.advantage.is_correction_threshold"]
+    c["algo.advantage.is_correction_threshold"] = threshold if len(threshold) == 2 else [0.0, *threshold]  # as after parsing
+    b, zero = torch_batch(batch), torch.zeros(1)
+    with mock.patch.object(torch.Tensor, "float", torch.Tensor.double), mock.patch.object(torch, "float32", torch.float64):
+        kl = zero.expand_as(b.logp) if c["algo.kl.use_loss"] else adapter.compute_approx_kl(
+            b.logp_old, b.logp_ref, kl_estimator=c["algo.kl.estimator"])
+        maker = adapter.maker_of(c, 3, c["rollout.max_new_tokens"])
+        experience = adapter.experience_of(b, kl)
+        experience.truncated = b.truncated
+        b.advantage = maker.compute_advantages_and_returns([experience])[0].advantages
+        try:
+            rule = adapter.rule_of(c)
+        except (ValueError, AssertionError) as why:
+            raise Refused(str(why)) from None
+        b.leaf, info = b.logp.clone().requires_grad_(), adapter.get_loss_batch_info(None, b.mask)
+        value = rule(b.leaf, b.logp_old, b.advantage, action_mask=b.mask, rollout_log_probs=b.logp_rollout, **info)[0]
+        if c["algo.kl.use_loss"]:
+            kl = adapter.compute_approx_kl(b.leaf, b.logp_ref, log_probs_old=b.logp_old, kl_estimator=c["algo.kl.estimator"],
+                                           unbiased_gradient=c["algo.kl.unbiased_gradient"])
+            value = value + adapter.aggregate_loss(kl, b.mask, **info) * c["algo.kl.init_coef"]
+        if c["actor.entropy_coef"]:
+            value = value - adapter.aggregate_loss(b.entropy, b.mask, **info) * c["actor.entropy_coef"]
+    return answers(b, torch.where(b.mask, b.advantage, 0), torch.ones_like(b.mask), value), batch

@@ -1,6 +1,8 @@
-"""Random configurations of TRL, verl and ms-swift against the objectives they translate to; translate_frameworks.py runs this.
+"""Random configurations of TRL, verl, OpenRLHF and ms-swift against the objectives they translate to; translate_frameworks.py runs this.
 
-What is drawn, and what is not (LEFT), is said here per framework. Two runs draw the same configurations.
+Each framework has a Drawer here, which says in which range a number is drawn, and which options are left at their defaults and why. Two
+runs draw the same configurations. A configuration that does not agree is shown with the options that matter. A configuration that the
+framework refuses, or whose loss is 0 divided by 0 on the batch, is counted and not compared.
 """
 import copy
 import sys
@@ -10,10 +12,12 @@ from options import translate
 from translate_drawn import Beyond, Drawer, generator
 
 CONFIGURATIONS, OFTEN = 200, 5
-TOLERANCE = {"trl": 1e-9, "verl": 1e-7, "ms_swift": 1e-9}  # verl adds 1e-8 to numbers of tokens
+TOLERANCE = {"trl": 1e-9, "verl": 1e-7, "openrlhf": 1e-7, "ms_swift": 1e-9}  # two add 1e-8 to numbers of tokens
+# option, its value, field, a wrong value
 PLANTED = {"trl": ("vllm_importance_sampling_mode", "sequence_mask", "weight.rollout_is_level", "sequence_mean"),
            "verl": ("algorithm.adv_estimator", "opo", "advantage.baseline", "group_mean"),
-           "ms_swift": ("rollout_importance_sampling_mode", "token_mask", "weight.rollout_is", "truncate")}  # option, its value, field, a wrong value
+           "openrlhf": ("algo.advantage.estimator", "group_norm", "advantage.std", "population"),
+           "ms_swift": ("rollout_importance_sampling_mode", "token_mask", "weight.rollout_is", "truncate")}
 
 
 def whole(low, high):
@@ -86,6 +90,30 @@ def ms_swift_drawer(data):
     return Drawer(data, numbers, {"loss_type"}, left, [delta(("grpo", "bnpo", "dr_grpo", "dapo", "fipo"))])
 
 
+def openrlhf_drawer(data):
+    a = "algo.advantage."
+    band = lambda rng: [round(rng.uniform(0.3, 0.9), 3), round(rng.uniform(1.1, 3), 3)]
+    numbers = {a + "gamma": (0.8, 1), a + "lambd": (0.8, 1), "algo.kl.init_coef": (0.01, 0.5),
+               "reward.clip_range": lambda rng: [round(rng.uniform(-2, 0.4), 3), round(rng.uniform(0.5, 2), 3)],
+               "reward.overlong_buffer_len": whole(1, 4), "reward.overlong_penalty_factor": (0.2, 1.5),
+               "reward.stop_properly_penalty_coef": (0, 1), "actor.eps_clip": (0.05, 0.4),
+               "actor.eps_clip_low_high": lambda rng: [round(rng.uniform(0.05, 0.4), 3), round(rng.uniform(0.05, 0.6), 3)],
+               "actor.dual_clip": (1.1, 5), "rollout.max_new_tokens": whole(4, 7), "actor.entropy_coef": (0.01, 0.2), a + "is_correction_threshold": band}
+    left = {"algo.kl.target": "needs the state of the trainer", "actor.aux_loss_coef": "needs a mixture of experts",
+            "reward.normalize_enable": "the reward model's", "algo.dynamic_filtering_enable": "changes which prompts are in the batch"}
+
+    def fitted(config):
+        """A clip of rewards less their baseline does not bind; a divergence has an upper bound only."""
+        if config.get(a + "estimator", "gae") not in ("gae", "reinforce") and "reward.clip_range" in config:
+            config["reward.clip_range"] = [x * 20 - 10 * (x > 0) - 5 for x in (-0.5, 1.5)]
+        if config.get(a + "is_correction_gating") == "tv":
+            config[a + "is_correction_threshold"] = [0.0, round(config.get(a + "is_correction_threshold", [0, 1.5])[1] / 30, 4)]
+        return config
+    high = lambda c: (c["actor.eps_clip_low_high"] or [c["actor.eps_clip"]])[-1]
+    beyond = [Beyond("actor.dual_clip", "up to 1 + eps_clip", lambda c: c["actor.dual_clip"] and c["actor.dual_clip"] <= 1 + high(c))]
+    return Drawer(data, numbers, {a + "estimator", a + "is_correction_level", "rollout.max_new_tokens"}, left, beyond, fitted)
+
+
 # ---- the batches
 
 def holes(rng, batch, share=0.25):
@@ -115,7 +143,15 @@ def verl_batch(rng, config):
     return batch
 
 
+def openrlhf_batch(rng, config):
+    batch = translate.random_batch(rng, True)
+    if rng.random() < 0.5 and config.get("algo.advantage.estimator", "gae") not in ("gae", "reinforce"):  # there it is a step
+        holes(rng, batch)
+    return batch
+
+
 FRAMEWORKS = {"trl": (trl_drawer, trl_batch, configured.trl), "verl": (verl_drawer, verl_batch, configured.verl),
+              "openrlhf": (openrlhf_drawer, openrlhf_batch, configured.openrlhf),
               "ms_swift": (ms_swift_drawer, trl_batch, configured.ms_swift)}
 
 
