@@ -45,7 +45,7 @@ class Drawer:
         if key == "*":
             return self.number(option, rng)
         if key == "LOW_HIGH":
-            return f"{round(rng.uniform(0.3, 0.9), 3)}_{round(rng.uniform(1.1, 3), 3)}"
+            return f"{round(rng.uniform(0.6, 0.98), 3)}_{round(rng.uniform(1.02, 1.6), 3)}"
         return VALUES[key] if key in VALUES else float(key) if key.replace(".", "").isdigit() else key
 
     def once(self, rng):

@@ -4,6 +4,7 @@ batches, advantages, loss and gradient by its own functions are compared with th
 random configurations (translate_random.py), which have every value that the data has fields for.
 
     VENV/bin/python tests/conformance/translate_frameworks.py [NAME ...]
+    VENV/bin/python tests/conformance/translate_frameworks.py --changed NAME    changes the data, one field at a time: which is not noticed?
 
 VENV is the environment of frameworks.sh, with mpmath and gmpy2. The defaults are those of the installed package, not those of the data. The
 batches are restricted to one micro-batch, equally large groups, no masked tokens, no truncated responses, no infinities. float64; the
@@ -149,6 +150,8 @@ def compared(name):
 
 def main(names):
     torch.set_default_dtype(torch.float64)
+    if names[:1] == ["--changed"]:
+        return translate_random.changed(names[1])
     found = {name: compared(name) for name in FRAMEWORKS if name in names or not names}  # in this order, as their stand-ins differ
     for name, (passed, failed) in found.items():
         print(f"{name}: {passed} of {passed + failed} batches agree", file=sys.stderr)

@@ -5,6 +5,7 @@ runs draw the same configurations. A configuration that does not agree is shown 
 framework refuses, or whose loss is 0 divided by 0 on the batch, is counted and not compared.
 """
 import copy
+import json
 import sys
 
 import translate_configured as configured
@@ -54,9 +55,11 @@ def verl_drawer(data):
         ACTOR + "policy_loss.clip_cov_ratio": (0.1, 0.6), ACTOR + "policy_loss.clip_cov_lb": (0, 0.3),
         ACTOR + "policy_loss.clip_cov_ub": (0.5, 5), ACTOR + "policy_loss.kl_cov_ratio": (0.1, 0.6),
         ACTOR + "policy_loss.ppo_kl_coef": (0.05, 1), ACTOR + "policy_loss.dro_beta": (0.05, 2), ACTOR + "loss_scale_factor": whole(3, 20),
-        ACTOR + "entropy_coeff": (0.01, 0.2), ACTOR + "kl_loss_coef": (0.01, 0.5), ALGORITHM + "gamma": (0.8, 1), ALGORITHM + "lam": (0.8, 1),
+        ACTOR + "entropy_coeff": (0.01, 0.2), ACTOR + "kl_loss_coef": (0.01, 0.5), ALGORITHM + "gamma": (0.8, 1),
+        ALGORITHM + "lam": (0.8, 1),
         ALGORITHM + "kl_ctrl.kl_coef": (0.01, 0.3), ALGORITHM + "gdpo_reward_weights": lambda rng: [rng.choice([0.25, 0.5, 2.0]), 1.0],
-        CORRECTION + "rollout_is_threshold": (1.1, 4), CORRECTION + "rollout_rs_threshold": lambda rng: round(10 ** rng.uniform(-2.5, -0.3), 4),
+        CORRECTION + "rollout_is_threshold": (1.1, 4),
+        CORRECTION + "rollout_rs_threshold": lambda rng: round(10 ** rng.uniform(-2.5, -0.3), 4),
         OVERLONG + "overlong_buffer_cfg.len": whole(1, 3), OVERLONG + "overlong_buffer_cfg.penalty_factor": (0.2, 1),
         OVERLONG + "max_resp_len": whole(3, 6)}
     left = {ALGORITHM + "use_pf_ppo": "resamples the batch", ALGORITHM + "filter_groups.enable": "changes which prompts are in the batch",
@@ -98,7 +101,8 @@ def openrlhf_drawer(data):
                "reward.overlong_buffer_len": whole(1, 4), "reward.overlong_penalty_factor": (0.2, 1.5),
                "reward.stop_properly_penalty_coef": (0, 1), "actor.eps_clip": (0.05, 0.4),
                "actor.eps_clip_low_high": lambda rng: [round(rng.uniform(0.05, 0.4), 3), round(rng.uniform(0.05, 0.6), 3)],
-               "actor.dual_clip": (1.1, 5), "rollout.max_new_tokens": whole(4, 7), "actor.entropy_coef": (0.01, 0.2), a + "is_correction_threshold": band}
+               "actor.dual_clip": (1.1, 5), "rollout.max_new_tokens": whole(4, 7), "actor.entropy_coef": (0.01, 0.2),
+               a + "is_correction_threshold": band}
     left = {"algo.kl.target": "needs the state of the trainer", "actor.aux_loss_coef": "needs a mixture of experts",
             "reward.normalize_enable": "the reward model's", "algo.dynamic_filtering_enable": "changes which prompts are in the batch"}
 
@@ -228,6 +232,44 @@ def planted(name):
     return False
 
 
+def other_value(x, field):
+    """A wrong value for a field of the data."""
+    axis, name = field.split(".")
+    with open(translate.SCHEMA, encoding="utf-8") as f:
+        domain = json.load(f)["$defs"]["objective"]["properties"][axis]["properties"][name]
+    if "enum" not in domain:
+        return "1+$" if x == "$" else 0.37
+    likely = ("sequence_mean", "token", "group_std", "none", "group_mean", "population", "k2", "k1")
+    return next(c for c in (*likely, *domain["enum"]) if c in domain["enum"] and c != x)
+
+
+def changed(name):
+    """Changes every field of the data, one at a time, and prints those that no configuration notices."""
+    drawer, answers, unnoticed, number = FRAMEWORKS[name][0](translate.data_of(name)), [], [], 0
+    for n, config in configurations(name, drawer):
+        try:
+            answers.append((config, *FRAMEWORKS[name][2](config, FRAMEWORKS[name][1](generator(name + " batch", n), config))))
+        except configured.Refused:
+            pass
+    fields_of = lambda data, config: translate.translate(data, config)[0]
+    for place, key, field in [(i, key, field) for i, entry in enumerate(drawer.data["options"]) if entry["option"] in drawer.options
+                              for key, to in entry.get("fields", {}).items() for field in to or ()]:
+        data = copy.deepcopy(drawer.data)
+        to, number = data["options"][place]["fields"][key], number + 1
+        to[field] = other_value(to[field], field)
+        for config, theirs, batch in answers:
+            try:
+                fields = fields_of(data, config)
+                same = fields == fields_of(drawer.data, config)
+                if not same and differs(*evaluate(translate.objective_of(fields), batch), theirs, TOLERANCE[name]):
+                    break
+            except Exception:  # not an objective
+                break
+        else:
+            unnoticed.append(f"{drawer.said((place, key))}: {field}")
+    print(f"{name}: {number - len(unnoticed)} of {number} changed fields are noticed; not: " + "; ".join(unnoticed), file=sys.stderr)
+
+
 def passed_failed(name):
     drawer = FRAMEWORKS[name][0](translate.data_of(name))
     wrong, passed, refused = [f"no `cannot say` of the data has: {b.words}" for b in drawer.beyond if not b.is_said(drawer.data)], 0, 0
@@ -248,7 +290,7 @@ def passed_failed(name):
     wrong += ["never drawn: " + drawer.said(place) for place in drawer.rare(1)]
     for line in wrong[:20]:
         print(f"{name}: {line}", file=sys.stderr)
-    print(f"{name}: {passed} configurations agree, {len(wrong)} do not; they have {len(drawer.seen)} values of "
-          f"{len({drawer.data['options'][number]['option'] for number, _ in drawer.seen})} of {len(drawer.keys)} options; {drawer.unsaid} more cannot be expressed, "
-          f"{refused} the framework refuses", file=sys.stderr)
+    options = {drawer.data["options"][number]["option"] for number, _ in drawer.seen}
+    print(f"{name}: {passed} configurations agree, {len(wrong)} do not; they have {len(drawer.seen)} values of {len(options)} of "
+          f"{len(drawer.keys)} options; {drawer.unsaid} more cannot be expressed, {refused} the framework refuses", file=sys.stderr)
     return passed, len(wrong)
