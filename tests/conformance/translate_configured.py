@@ -2,7 +2,9 @@
 
 Each function takes a configuration ({option: value}, of the data of `translate`) and a batch of the oracle, and returns (answers, batch):
 the answers as the oracle names them, None where they are not compared, and the batch with the arrays that the framework made itself (the
-tokens that it selected). What the functions replace: models, engines, samplers, processes.
+tokens that it selected). What the functions replace: models, engines, samplers, processes. The order in which the steps of verl's trainers
+follow each other, and which log-probabilities and counts they pass, is written here after their code (ray_trainer.py, v1/trainer_base.py);
+the steps are theirs.
 """
 import ast
 import asyncio
@@ -212,6 +214,7 @@ def verl_answers(config, batch):
               if key in data.batch}
     info = {"dp_size": 1, "batch_num_tokens": int((b.mask if c.trainer.use_v1 else mask).sum()), "global_batch_size": b.rows}
     output = {"log_probs": b.leaf, **({"entropy": b.entropy} if actor.entropy_coeff or actor.calculate_entropy else {})}
+    torch.manual_seed(0)  # clip_cov draws its tokens
     with selections(kept):
         value = v.adapter.losses.ppo_loss(omega_conf_to_dataclass(actor), output, Rows({**info, **fields}))[0]
     if mode == "clip_cov":

@@ -3,6 +3,11 @@
 Each framework has a Drawer here, which says in which range a number is drawn, and which options are left at their defaults and why. Two
 runs draw the same configurations. A configuration that does not agree is shown with the options that matter. A configuration that the
 framework refuses, or whose loss is 0 divided by 0 on the batch, is counted and not compared.
+
+The batches have masked tokens, truncated responses (except for verl) and for verl groups of one to four responses; they are one micro-batch
+of one step. Compared are the advantages of the tokens that count, the loss, and its gradients by the log-probabilities and the entropy, in
+float64: code that asks for float32 gets float64. The bounds are those of TOLERANCE, times the scale of the loss, or the largest gradient or
+advantage.
 """
 import copy
 import json
