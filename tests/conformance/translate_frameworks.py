@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """The frameworks compute the objectives of `translate`: for each framework, with the defaults of the installed package and on 50 random
-batches, advantages, loss and gradient by its own functions are compared with the oracle's for the translated objective.
+batches, advantages, loss and gradient by its own functions are compared with the oracle's for the translated objective; then with
+random configurations (translate_random.py), which have every value that the data has fields for.
 
     VENV/bin/python tests/conformance/translate_frameworks.py [NAME ...]
+    VENV/bin/python tests/conformance/translate_frameworks.py --changed NAME    changes the data, one field at a time: which is not noticed?
 
 VENV is the environment of frameworks.sh, with mpmath and gmpy2. The defaults are those of the installed package, not those of the data. The
 batches are restricted to one micro-batch, equally large groups, no masked tokens, no truncated responses, no infinities. float64; the
@@ -11,7 +13,6 @@ mean is divided (without that all 50 agree at 1e-9); 1e-5 for OpenRLHF, which co
 From ms-swift the files of the trainer, the arguments and the advantages are loaded without the rest of the package (adapters/ms_swift.py);
 its own methods replace the nulls among its defaults. Its batches are one window of gradient accumulation, without a teacher.
 """
-import ast
 import importlib.metadata
 import os
 import random
@@ -23,6 +24,8 @@ sys.dont_write_bytecode = True
 
 import protocol  # noqa: E402  it keeps standard output for answers; here they are lines
 import torch  # noqa: E402
+import translate_configured as configured  # noqa: E402
+import translate_random  # noqa: E402
 from options import translate  # noqa: E402
 from padded import batch_of, ragged  # noqa: E402
 
@@ -83,24 +86,9 @@ def verl(batch):
     return ragged(advantage, b), value.item(), ragged(leaf.grad, b)
 
 
-def parser_defaults(path):
-    """{option: default} of the calls of add_argument in a file: the parser itself is made and used in one breath."""
-    with open(path, encoding="utf-8") as f:
-        calls = [n for n in ast.walk(ast.parse(f.read())) if isinstance(n, ast.Call) and getattr(n.func, "attr", "") == "add_argument"]
-    found = {}
-    for call in calls:
-        words = {k.arg: k.value for k in call.keywords}
-        switch = "action" in words and ast.literal_eval(words["action"]) == "store_true"
-        try:
-            found[call.args[0].value.lstrip("-")] = ast.literal_eval(words["default"]) if "default" in words else False if switch else None
-        except (AttributeError, ValueError):
-            pass  # not a literal: none of the options that are needed here
-    return found
-
-
 def openrlhf(batch):
     import openrlhf_adapter as adapter
-    b, c = torch_batch(batch), parser_defaults(os.path.join(adapter.ROOT, "cli", "train_ppo_ray.py"))
+    b, c = torch_batch(batch), configured.parser_defaults(os.path.join(adapter.ROOT, "cli", "train_ppo_ray.py"))
     assert not c["algo.kl.use_loss"] and not c["actor.entropy_coef"] and c["algo.advantage.is_correction_level"] == "off"
     kl = adapter.compute_approx_kl(b.logp_old, b.logp_ref, kl_estimator=c["algo.kl.estimator"])
     maker = adapter.maker_of(c, 3)
@@ -162,9 +150,12 @@ def compared(name):
 
 def main(names):
     torch.set_default_dtype(torch.float64)
+    if names[:1] == ["--changed"]:
+        return translate_random.changed(names[1])
     found = {name: compared(name) for name in FRAMEWORKS if name in names or not names}  # in this order, as their stand-ins differ
     for name, (passed, failed) in found.items():
         print(f"{name}: {passed} of {passed + failed} batches agree", file=sys.stderr)
+    found.update({name + " drawn": translate_random.passed_failed(name) for name in translate_random.FRAMEWORKS if name in found})
     print(f"{sum(p for p, _ in found.values())} passed, {sum(f for _, f in found.values())} failed", file=sys.stderr)
     return int(any(f for _, f in found.values()))
 

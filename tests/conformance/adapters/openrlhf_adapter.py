@@ -102,7 +102,7 @@ def maker_of(c, samples, max_new_tokens=0):
 def rule_of(c):
     """The policy loss, constructed from the options of the command line as in ppo_actor.py."""
     low, high = c["actor.eps_clip_low_high"] or (c["actor.eps_clip"],) * 2
-    correction = {f"is_correction_{name}": c[ADVANTAGE + "is_correction_" + name] for name in ("level", "mode", "threshold")
+    correction = {f"is_correction_{name}": c[ADVANTAGE + "is_correction_" + name] for name in ("level", "mode", "gating", "threshold")
                   if ADVANTAGE + "is_correction_" + name in c}
     return PolicyLoss(clip_eps_low=low, clip_eps_high=high, dual_clip=c["actor.dual_clip"],
                       token_level_loss=c["actor.loss_agg_mode"] == "token-mean", policy_loss_type=c["actor.policy_loss_type"], **correction)

@@ -80,7 +80,7 @@ class Options:
                 continue
             decided = entry["option"] in config
             for text, to in entry.get("fields", {}).items():
-                number = undone(to, asked)
+                number = undone(to or {}, asked)
                 if number is not None and (not decided or config[entry["option"]] == VALUES.get(text)):
                     config[entry["option"]] = number
         return config
