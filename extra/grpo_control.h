@@ -310,7 +310,8 @@ static double grpo_ratio_unit_(const grpo_batch *b, const grpo_real *advantage, 
     return most > -HUGE_VAL && most < -700 ? most : 0;
 }
 
-/* 1 if P < target Q, that is rho < target.  Ratios are in units of e^unit, which has no effect on rho */
+/* 1 if P < target Q, that is rho < target; P and Q are the sums above and below 0.  Ratios are in units of e^unit, which has no effect on
+ * rho */
 static int grpo_is_negative_heavy_(const grpo_batch *b, const grpo_real *advantage, grpo_bounds bounds, double target) {
     const double unit = grpo_ratio_unit_(b, advantage, bounds);
     grpo_sum above, below;

@@ -879,7 +879,7 @@ static grpo_dd grpo_bundle_sum_(const grpo_batch *b, const int64_t *bundle, int6
 
 static grpo_dd grpo_positive_part_(grpo_dd x) { return x.hi > 0 ? x : grpo_dd_of_(0); }
 
-/* (omega v + u)/(omega + 1) of S */
+/* (omega v + u)/(omega + 1) of the sum S */
 static double grpo_risk_(const grpo_risk *x, grpo_dd sum) {
     const grpo_dd above = grpo_dd_minus_(sum, grpo_dd_of_(x->low)), beyond = grpo_dd_minus_(sum, grpo_dd_of_(x->high));
     const grpo_dd gain = grpo_dd_minus_(grpo_positive_part_(above), grpo_positive_part_(beyond));
@@ -1038,8 +1038,8 @@ grpo_status grpo_reference_advantage(const double *reward, int64_t n, double ref
     return GRPO_OK;
 }
 
-/* for a group of G: each token has process_coef (x G - S)/(G - 1), S the sum of the responses' means; each response once outcome_coef (r G
- * - R)/(G - 1) */
+/* for a group of G = size: each token has process_coef (x G - process_sum)/(G - 1), process_sum of the responses' means; each response once
+ * outcome_coef (r G - outcome_sum)/(G - 1) */
 typedef struct { const grpo_real *process; double process_coef, outcome_coef, size; grpo_dd process_sum, outcome_sum; } grpo_implicit_;
 
 static grpo_dd grpo_against_others_(double x, grpo_dd sum, double size, double coef) {

@@ -704,6 +704,7 @@ static double grpo_linear_quantile_(const grpo_batch *b, int64_t i, const double
     return low + grpo_dd_add(h, grpo_dd_of_(-whole)).hi * (grpo_order_statistic_(b, i, x, (int64_t)whole + 1) - low);
 }
 
+/* change: D of each token; cost: w D; spent and weights: the sums of w D and of w over the tokens before */
 static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real *advantage, const grpo_prefix_gate *x, double *change,
                                 uint8_t *selected) {
     const double span = x->width > 1 ? (double)(x->width - 1) : 1;
@@ -766,7 +767,7 @@ static grpo_power_ grpo_power_raised_(grpo_power_ x, int64_t n) {
 
 static int grpo_power_less_(grpo_power_ a, grpo_power_ b) { return a.e != b.e ? a.e < b.e : grpo_dd_less(a.m, b.m); }
 
-/* what the response after the N-th adds: p^2 q^3 (p^(N-1) + q^(N-1)), q = 1 - p; 0 < p < 1 */
+/* what the response after the N-th adds, N = size: p^2 q^3 (p^(N-1) + q^(N-1)), q = 1 - p; 0 < p < 1 */
 static grpo_power_ grpo_gain_of_response_(double p, int64_t size) {
     const grpo_power_ success = grpo_power_of_(grpo_dd_of_(p), 0), failure = grpo_power_of_(grpo_two_diff(1, p), 0);
     const grpo_power_ powers = grpo_power_sum_(grpo_power_raised_(success, size - 1), grpo_power_raised_(failure, size - 1));

@@ -160,7 +160,7 @@ static int64_t grpo_next_token_(const grpo_batch *b, grpo_index_ *at) {
     return -1;
 }
 
-/* per token S = e^l (batch.entropy + l), l = batch.logp (2602.03392) */
+/* per token S = e^l (batch.entropy + l), its signal, l = batch.logp (2602.03392) */
 typedef struct {
     const grpo_batch *batch;
     const grpo_real *expected;          /* x = expected - S; NULL: x = S */
@@ -168,8 +168,8 @@ typedef struct {
 
 static grpo_dd grpo_signal_at_(const grpo_signal_ *s, int64_t t) {
     const double l = (double)s->batch->logp[t];
-    const grpo_dd p = grpo_exp_twice(grpo_dd_of_(l)), term = grpo_dd_product(p, grpo_two_sum((double)s->batch->entropy[t], l));
-    return s->expected ? grpo_dd_minus_(grpo_dd_of_((double)s->expected[t]), term) : term;
+    const grpo_dd p = grpo_exp_twice(grpo_dd_of_(l)), signal = grpo_dd_product(p, grpo_two_sum((double)s->batch->entropy[t], l));
+    return s->expected ? grpo_dd_minus_(grpo_dd_of_((double)s->expected[t]), signal) : signal;
 }
 
 typedef struct {

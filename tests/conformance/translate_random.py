@@ -75,6 +75,7 @@ def verl_drawer(data):
     dual = ("vanilla", "bypass_mode")
     beyond = [Beyond(ACTOR + "clip_ratio_c", "up to 1 + clip_ratio_high", lambda c: c[ACTOR + "policy_loss.loss_mode"] in dual and
                      c[ACTOR + "clip_ratio_c"] <= 1 + high(c))]
+
     def fitted(config):
         """A bound of a ratio is above 1, that of another statistic below."""
         bound, test = CORRECTION + "rollout_rs_threshold", config.get(CORRECTION + "rollout_rs") or ""
