@@ -6,7 +6,9 @@
 #include "text.h"
 #include <stdlib.h>
 
-enum { MOST_REASONS = 4, FEW = 8, MOST_SETS = 4 };     /* FEW: passing cases are few beside this many times as many failing ones */
+enum { MOST_REASONS = 4, MOST_SETS = 4 };
+enum { FEW = 8,      /* passing cases are few beside this many times as many failing ones */
+       THIRD = 3, ENOUGH = 12 };        /* what a third of the passing cases has is told if so many unexplained ones have it, all of them */
 #define MOST 0.5                    /* least share of the failing cases of a set that a cause explains */
 #define CONTRADICTED 0.1            /* largest share of the cases of a set affected by the cause that may contradict it */
 
@@ -467,27 +469,35 @@ static const char **flags_of_items(const grouping *g) {
     return flags;
 }
 
-/* does the feature separate the unexplained items from passing ones?  alone: no passing item has it; else few have it */
-static int separates(const spread *f, int alone) {
-    return f->all && f->passing_without && (alone ? !f->passing_with : f->passing_with && FEW * f->passing_with <= f->left);
+/* how many passing items have a feature that all unexplained ones have */
+typedef enum { NO_PASSING, FEW_PASSING, A_THIRD_PASSING } passing_share;
+
+/* does the feature separate the unexplained items from passing ones? */
+static int separates(const spread *f, passing_share share) {
+    if (!f->all || !f->passing_without) return 0;
+    switch (share) {
+    case NO_PASSING: return !f->passing_with;
+    case FEW_PASSING: return f->passing_with && FEW * f->passing_with <= f->left;
+    default: return f->left >= ENOUGH && THIRD * f->passing_with <= f->passing_with + f->passing_without;
+    }
 }
 
-/* writes the separating features; with alone = 0 without choices that are the default; returns how many were written */
-static int write_features(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets, int alone) {
+/* writes the separating features, choices that are the default only if no passing item has them; returns how many were written */
+static int write_features(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets, passing_share share) {
     const char **flags = flags_of_items(g);
     int told = 0;
     for (ptrdiff_t k = 1; k < arrlen(sets) && told < MOST_REASONS; k++) {
         spread f = spread_of(g, stage, first, &sets[k], NULL);
         char *words;
         if (sets[k].field && sets[k].kinds) continue;
-        if (!separates(&f, alone) || (!alone && sets[k].field && sets[k].value == 0)) continue;
+        if (!separates(&f, share) || (share != NO_PASSING && sets[k].field && sets[k].value == 0)) continue;
         words = words_of_set(&sets[k]);
         text_format(t, "%s%s", told++ ? ", " : "", words);
         free(words);
     }
     for (ptrdiff_t k = 0; k < arrlen(flags) && told < MOST_REASONS; k++) {
         spread f = spread_of(g, stage, first, NULL, flags[k]);
-        if (separates(&f, alone)) text_format(t, "%sthe flag %s", told++ ? ", " : "", flags[k]);
+        if (separates(&f, share)) text_format(t, "%sthe flag %s", told++ ? ", " : "", flags[k]);
     }
     arrfree(flags);
     return told;
@@ -500,12 +510,13 @@ static int passes_any(const grouping *g, stage_kind stage) {
 
 /* writes what the unexplained items have in common and few or no passing ones have; nothing if there is no such feature */
 static void write_common(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets) {
+    static const char *const have[] = { "no passing case", "few passing cases", "at most a third of the passing ones" };
     if (!passes_any(g, stage)) { text_add(t, "every case that was run fails"); return; }
-    for (int alone = 1; alone >= 0; alone--) {
+    for (int share = NO_PASSING; share <= A_THIRD_PASSING; share++) {
         char *words = NULL, *string;
-        int told = write_features(g, &words, stage, first, sets, alone);
+        int told = write_features(g, &words, stage, first, sets, (passing_share)share);
         string = text_string(&words);
-        if (told) text_format(t, "all of these cases, and %s, have: %s", alone ? "no passing case" : "few passing cases", string);
+        if (told) text_format(t, "all of these cases, and %s, have: %s", have[share], string);
         free(string);
         if (told) return;
     }

@@ -76,6 +76,19 @@ def answer(case, real):
 
 protocol.serve("estimator", "1", {{"f64": np.float64}}, ["loss", "dlogp"], answer)
 """
+# advantages with a mistake that has no name, where CONDITION of the case holds
+UNNAMED = f"""import sys
+sys.path[:0] = [{os.path.join(os.path.dirname(os.path.abspath(__file__)), "adapters")!r}]
+import numpy as np, numpy_port, protocol
+own = numpy_port.advantages
+
+def advantages(o, b):
+    return own(o, b) * (1.3 if CONDITION else 1) + (0.2 * b.mask if CONDITION else 0)
+
+numpy_port.advantages = advantages
+protocol.serve("unnamed", "1", {{"f64": np.float64}}, ["advantage"], numpy_port.answer)
+"""
+UNEXPLAINED = r"\n1\. \d+ cases: unexplained: the advantage is wrong\n"
 ROUNDING = "rounding of a long sum: errors below 1e-11"
 ROWS = "What the settings of the failing rows are based on:"
 FRAGILE = r"for example \S*-(extreme|neginf|nan|offset)"
@@ -97,6 +110,13 @@ TABLE = (
                                           for word in ("--only", row)],
      [r"1\. 20 cases: penalty.kl = k2, in aggregation.kind = seq_mean_token_mean and penalty.kl_importance_weight = level only\n",
       r"2\. 7 cases: unexplained"], [r"\n3\.", "k2, in .* and .* and", r"estimator is D\^2/2, k2, in"]),
+    ("what no passing case has", UNNAMED.replace("CONDITION", "o['advantage']['std'] == 'population'"), [],
+     [UNEXPLAINED + r"   all of these cases, and no passing case, have: advantage.std = population\n"], []),
+    ("a flag that few passing cases have", UNNAMED.replace("CONDITION", "(np.bincount(b.group) == 1).any()"), [],
+     [UNEXPLAINED + r"   all of these cases, and few passing cases, have: the flag Singleton\n"], []),
+    ("a flag that a third of the passing cases has", UNNAMED.replace("CONDITION", "(np.bincount(b.group) == 1).any() and b.n > 4"), [],
+     [UNEXPLAINED + r"   all of these cases, and at most a third of the passing ones, have: the flag Singleton\n"], []),
+    ("nothing in common", UNNAMED.replace("CONDITION", "b.logp.sum() % 1 < 0.5"), [], [UNEXPLAINED], ["all of these cases"]),
     ("another objective", ["--as", "dapo"], ["--only", "*-signs"],
      [ROWS + r"(\n   \S+: .*){5}\n   and \d+ more rows \(--verbose all\)\n\n"], []),
     ("all of it", ["--as", "dapo"], ["--only", "*-signs", "--verbose", "all"], [ROWS + r"(\n   \S+: .*){100}"], ["more rows"]),
