@@ -133,3 +133,14 @@ class Drawer:
 
 def generator(name, n):
     return random.Random(f"{name} {n}")
+
+
+# ---- for drawers and batches
+
+def whole(low, high):
+    return lambda rng: rng.randint(low, high)
+
+
+def holes(rng, batch, share=0.25):
+    """Masks some tokens, never the last one of a response."""
+    batch["mask"] = [[rng.random() >= share for _ in range(n - 1)] + [True] for n in batch["length"]]

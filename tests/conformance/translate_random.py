@@ -10,12 +10,13 @@ float64: code that asks for float32 gets float64. The bounds are those of TOLERA
 advantage.
 """
 import copy
+import importlib
 import json
 import sys
 
 import translate_configured as configured
 from options import translate
-from translate_drawn import Beyond, Drawer, generator
+from translate_drawn import Beyond, Drawer, generator, holes, whole
 
 CONFIGURATIONS, OFTEN = 200, 5
 TOLERANCE = {"trl": 1e-9, "verl": 1e-7, "openrlhf": 1e-7, "ms_swift": 1e-9}  # two add 1e-8 to numbers of tokens
@@ -24,10 +25,6 @@ PLANTED = {"trl": ("vllm_importance_sampling_mode", "sequence_mask", "weight.rol
            "verl": ("algorithm.adv_estimator", "opo", "advantage.baseline", "group_mean"),
            "openrlhf": ("algo.advantage.estimator", "group_norm", "advantage.std", "population"),
            "ms_swift": ("rollout_importance_sampling_mode", "token_mask", "weight.rollout_is", "truncate")}
-
-
-def whole(low, high):
-    return lambda rng: rng.randint(low, high)
 
 
 ACTOR, CORRECTION, ALGORITHM = "actor_rollout_ref.actor.", "algorithm.rollout_correction.", "algorithm."
@@ -126,11 +123,6 @@ def openrlhf_drawer(data):
 
 # ---- the batches
 
-def holes(rng, batch, share=0.25):
-    """Masks some tokens, never the last one of a response."""
-    batch["mask"] = [[rng.random() >= share for _ in range(n - 1)] + [True] for n in batch["length"]]
-
-
 def trl_batch(rng, config):
     batch = translate.random_batch(rng, True)
     if rng.random() < 0.5:
@@ -163,6 +155,15 @@ def openrlhf_batch(rng, config):
 FRAMEWORKS = {"trl": (trl_drawer, trl_batch, configured.trl), "verl": (verl_drawer, verl_batch, configured.verl),
               "openrlhf": (openrlhf_drawer, openrlhf_batch, configured.openrlhf),
               "ms_swift": (ms_swift_drawer, trl_batch, configured.ms_swift)}
+FROM_SOURCES = ("slime", "nemo_rl", "prime_rl", "open_instruct")  # modules with a drawer, batch, run, TOLERANCE and PLANTED
+
+
+def with_sources(names):
+    """Adds frameworks that are not installed."""
+    for name in names:
+        module = importlib.import_module("translate_" + name)
+        FRAMEWORKS[name] = (module.drawer, module.batch, module.run)
+        TOLERANCE[name], PLANTED[name] = module.TOLERANCE, module.PLANTED
 
 
 # ---- against ours
