@@ -1,4 +1,4 @@
-"""open-instruct with a given configuration, by its own code at the commit of the data; the parts of a test are as in translate_configured.py.
+"""open-instruct with a given configuration, by its own code at the commit of the data; answers are as in translate_configured.py.
 
 Its own: the configurations with their checks, the advantages and the packing (DataPreparationActor), the step of training (grpo_fast.py).
 Replaced: the engine's results, both models, DeepSpeed, the all-reduce. A row holds one response. The step makes two epochs: in the first
@@ -128,7 +128,7 @@ def stepped(args, b, data):
         epoch, row = divmod(next(calls), b.rows)
         return (b.leaf if epoch else b.logp_old)[row:row + 1, :b.length[row]], None
     reference = [p.grpo.mask_logprobs(x[None], mask[None, 1:]) for x, mask in zip(rows(b.logp_ref, b), data.response_masks)]
-    utils = FAKE(**{**vars(p.grpo), "forward_for_logprobs": forward, "compute_logprobs": lambda *_, **__: reference}, create_loss_stats=NONE,
+    utils = FAKE(**vars(p.grpo), forward_for_logprobs=forward, compute_logprobs=lambda *_, **__: reference, create_loss_stats=NONE,
                  compute_vllm_local_debug_metrics=lambda **_: {}, accumulate_rho_histograms=NONE, populate_sample_loss_stats=NONE,
                  finalize_rho_histograms=lambda _: {})
     step = sources.definitions(p.path("grpo_fast.py"), ("step",), grpo_utils=utils, masked_mean=p.rl.masked_mean,

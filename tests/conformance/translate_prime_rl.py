@@ -1,4 +1,4 @@
-"""prime-rl with a given configuration, by its own code at the commit of the data; the parts of a test are as in translate_configured.py.
+"""prime-rl with a given configuration, by its own code at the commit of the data; answers are as in translate_configured.py.
 
 Its own: the configuration classes, the advantages of a group, which tokens keep a weight, the loss. Replaced: episodes and traces (one
 trace with one node for each response). The count of tokens by which the loss is divided is written here after trainer/rl/train.py:300-322.

@@ -1,4 +1,4 @@
-"""slime with a given configuration, by its own code at the commit of the data; the parts of a test are as in translate_configured.py.
+"""slime with a given configuration, by its own code at the commit of the data; answers are as in translate_configured.py.
 
 Its own: what becomes of rewards and masks (RolloutManager), advantages, loss, the clip's default. Replaced: the model's log-probabilities
 and entropy, Megatron's parallel state (one rank), the all-reduce. The refusals of slime_validate_args, and that the sum over tokens is
@@ -79,8 +79,9 @@ def parts():
     loss = sources.definitions(path("backends", "megatron_utils", "loss.py"), (
         "apply_opd_kl_to_advantages", "compute_advantages_and_returns", "vanilla_tis_function", "icepop_function",
         "policy_loss_function", "loss_function"), **context, load_function=lambda path: getattr(loss, path.split(".")[-1]))
-    samples = sources.definitions(path("ray", "rollout.py"), ("_post_process_rewards", "_convert_samples_to_train_data"), torch=torch, get_source=none,
-                                  Sample=types.SimpleNamespace(Status=types.SimpleNamespace(TRUNCATED="truncated")))
+    sample = types.SimpleNamespace(Status=types.SimpleNamespace(TRUNCATED="truncated"))
+    samples = sources.definitions(path("ray", "rollout.py"), ("_post_process_rewards", "_convert_samples_to_train_data"), torch=torch,
+                                  get_source=none, Sample=sample)
     defaults = sources.parser_defaults(path("utils", "arguments.py"))
     return types.SimpleNamespace(loss=loss, samples=samples, defaults=defaults, mpu=mpu)
 
