@@ -93,6 +93,5 @@ def run(config, batch):
         scale = max(sum(int((mask & (w != 0)).sum()) for mask, w in zip(masks, weights)), 1)
         value = p.loss.compute_loss(rows(b.leaf, b), rows(b.logp_rollout, b), None, rows(advantage, b), masks, weights, None, None,
                                     p.loss.setup_rl_loss_fn(of_loss), scale, 1, 1)[0]
-    chosen = sources.padded(weights, b) != 0
-    made = {**batch, "selected": [row.tolist() for row in rows(chosen, b)]}
+    made = {**batch, "selected": [row.tolist() for row in rows(advantage != 0, b)]}  # as the data say
     return answers(b, advantage * of_loss.adv_tau, torch.ones_like(b.mask), value), made
