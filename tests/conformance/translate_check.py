@@ -123,6 +123,8 @@ def main():
     checks.update({f"example {name}": (lambda name=name, x=x: example(name, x)) for name, x in expected().items()})
     checks.update({
         "examples are expected": lambda: {*expected(), "expected.json"} == {*os.listdir(os.path.join(HERE, "translate_examples"))},
+        "a value of another key": lambda: "cannot be expressed" not in translate_text(
+            "nemo_rl", "grpo:\n  baseline: false\n  adv_estimator:\n    use_leave_one_out_baseline: ${grpo.baseline}\n"),
         "a shell variable is no number": lambda: told("epsilon=$EPS \\\nbeta=0\n", 1, "cannot be expressed: epsilon = $EPS"),
         "an option made of no number": lambda: "cannot be expressed: max_completion_length" in translate_text(
             "ms_swift", "max_completion_length: $LENGTH\nloss_type: dr_grpo\n"),
