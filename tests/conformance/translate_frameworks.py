@@ -112,7 +112,17 @@ def ms_swift(batch):
     return ragged(advantage, b), value.item(), ragged(t.leaf.grad, b)
 
 
-FRAMEWORKS = {"trl": trl, "verl": verl, "openrlhf": openrlhf, "ms_swift": ms_swift}
+def by_defaults(run):
+    """The answers of a framework's run with the empty configuration; the batch gets the arrays that the framework made itself."""
+    def answers(batch):
+        found, made = run({}, batch)
+        batch.update(made)
+        return found["advantage"], found["loss"], found["dlogp"]
+    return answers
+
+
+FRAMEWORKS = {"trl": trl, "verl": verl, "openrlhf": openrlhf, "ms_swift": ms_swift,
+              **{name: by_defaults(of[2]) for module in translate_random.MODULES for name, of in module.FRAMEWORKS.items()}}
 
 
 # ---- against ours
@@ -138,8 +148,9 @@ def compared(name):
     evaluate, rng, wrong = translate.oracle(), random.Random(7), []
     for n in range(BATCHES):
         batch = random_batch(rng)
+        theirs = FRAMEWORKS[name](batch)
         ours = evaluate(translate.objective_of(fields), batch)
-        wrong += [f"batch {n}: {why}" for why in [differs(name, ours, FRAMEWORKS[name](batch))] if why]
+        wrong += [f"batch {n}: {why}" for why in [differs(name, ours, theirs)] if why]
     for why in wrong[:3] + unsaid:
         print(f"{name}: {why}", file=sys.stderr)
     installed = importlib.metadata.version(data["framework"])

@@ -13,21 +13,18 @@ import copy
 import json
 import sys
 
+import translate_areal
 import translate_configured as configured
 from options import translate
-from translate_drawn import Beyond, Drawer, generator
+from translate_drawn import Beyond, Drawer, generator, holes, whole
 
-CONFIGURATIONS, OFTEN = 200, 5
+CONFIGURATIONS = 200
 TOLERANCE = {"trl": 1e-9, "verl": 1e-7, "openrlhf": 1e-7, "ms_swift": 1e-9}  # two add 1e-8 to numbers of tokens
 # option, its value, field, a wrong value
 PLANTED = {"trl": ("vllm_importance_sampling_mode", "sequence_mask", "weight.rollout_is_level", "sequence_mean"),
            "verl": ("algorithm.adv_estimator", "opo", "advantage.baseline", "group_mean"),
            "openrlhf": ("algo.advantage.estimator", "group_norm", "advantage.std", "population"),
            "ms_swift": ("rollout_importance_sampling_mode", "token_mask", "weight.rollout_is", "truncate")}
-
-
-def whole(low, high):
-    return lambda rng: rng.randint(low, high)
 
 
 ACTOR, CORRECTION, ALGORITHM = "actor_rollout_ref.actor.", "algorithm.rollout_correction.", "algorithm."
@@ -126,11 +123,6 @@ def openrlhf_drawer(data):
 
 # ---- the batches
 
-def holes(rng, batch, share=0.25):
-    """Masks some tokens, never the last one of a response."""
-    batch["mask"] = [[rng.random() >= share for _ in range(n - 1)] + [True] for n in batch["length"]]
-
-
 def trl_batch(rng, config):
     batch = translate.random_batch(rng, True)
     if rng.random() < 0.5:
@@ -163,6 +155,12 @@ def openrlhf_batch(rng, config):
 FRAMEWORKS = {"trl": (trl_drawer, trl_batch, configured.trl), "verl": (verl_drawer, verl_batch, configured.verl),
               "openrlhf": (openrlhf_drawer, openrlhf_batch, configured.openrlhf),
               "ms_swift": (ms_swift_drawer, trl_batch, configured.ms_swift)}
+
+MODULES = (translate_areal,)  # of a framework each: the same tables
+for module in MODULES:
+    FRAMEWORKS.update(module.FRAMEWORKS)
+    TOLERANCE.update(module.TOLERANCE)
+    PLANTED.update(module.PLANTED)
 
 
 # ---- against ours
@@ -213,13 +211,13 @@ def fails(name, drawer, n):
 
 
 def configurations(name, drawer):
-    """Yields (number, configuration): CONFIGURATIONS drawn freely, then more with the values that fewer than OFTEN had (None: none was
+    """Yields (number, configuration): CONFIGURATIONS drawn freely, then more with the values that fewer than `times` had (None: none was
     found)."""
     for n in range(CONFIGURATIONS):
         yield n, drawer.draw(generator(name, n))
     n = CONFIGURATIONS
-    for place in drawer.rare(OFTEN):
-        for _ in range(OFTEN - drawer.seen.get(place, 0)):
+    for place in drawer.rare(drawer.times):
+        for _ in range(drawer.times - drawer.seen.get(place, 0)):
             yield n, drawer.draw_with(*place, generator(name, n))
             n += 1
 
@@ -249,6 +247,15 @@ def other_value(x, field):
     return next(c for c in (*likely, *domain["enum"]) if c in domain["enum"] and c != x)
 
 
+def places(drawer):
+    """(words, how to find it in the data, field) of every field that the data sets."""
+    yield from (("always", lambda data: data["always"], field) for field in drawer.data["always"])
+    for i, entry in enumerate(drawer.data["options"]):
+        for key, to in entry.get("fields", {}).items() if entry["option"] in drawer.options else ():
+            find = lambda data, i=i, key=key: data["options"][i]["fields"][key]
+            yield from ((drawer.said((i, key)), find, field) for field in to or ())
+
+
 def changed(name):
     """Changes every field of the data, one at a time, and prints those that no configuration notices."""
     drawer, answers, unnoticed, number = FRAMEWORKS[name][0](translate.data_of(name)), [], [], 0
@@ -258,10 +265,9 @@ def changed(name):
         except configured.Refused:
             pass
     fields_of = lambda data, config: translate.translate(data, config)[0]
-    for place, key, field in [(i, key, field) for i, entry in enumerate(drawer.data["options"]) if entry["option"] in drawer.options
-                              for key, to in entry.get("fields", {}).items() for field in to or ()]:
-        data = copy.deepcopy(drawer.data)
-        to, number = data["options"][place]["fields"][key], number + 1
+    for words, find, field in places(drawer):
+        data, number = copy.deepcopy(drawer.data), number + 1
+        to = find(data)
         to[field] = other_value(to[field], field)
         for config, theirs, batch in answers:
             try:
@@ -272,7 +278,7 @@ def changed(name):
             except Exception:  # not an objective
                 break
         else:
-            unnoticed.append(f"{drawer.said((place, key))}: {field}")
+            unnoticed.append(f"{words}: {field}")
     print(f"{name}: {number - len(unnoticed)} of {number} changed fields are noticed; not: " + "; ".join(unnoticed), file=sys.stderr)
 
 
