@@ -4,20 +4,18 @@ PPOActor with its own configuration class: compute_advantages, then ppo_update, 
 engine (which here gives the log-probabilities of the batch, packed as the real one packs them) and the split into minibatches (there is
 one). The prompt of every response is one token. Rejected configurations and their reasons are AReaL's.
 """
-import ast
 import dataclasses
 import functools
 import logging
 import os
 import types
-import typing
 from unittest import mock
 
 import torch
 
 from options import translate
 from padded import ragged
-from translate_configured import answers, torch_batch
+from translate_configured import answers, classes_of, torch_batch
 from translate_drawn import Drawer, Refused, far_rollout, holes, whole
 
 ACTOR = "actor."
@@ -77,16 +75,12 @@ def batch(rng, config):
 def classes():
     """The configuration classes, without the modules that their file imports."""
     import areal_adapter as adapter
-    with open(os.path.join(os.path.dirname(adapter.areal.__file__), os.pardir, os.pardir, "api", "cli_args.py"), encoding="utf-8") as f:
-        every = {node.name: node for node in ast.parse(f.read()).body if isinstance(node, ast.ClassDef)}
     engine = dataclasses.make_dataclass("TrainEngineConfig", [("temperature", float, 1.0)], namespace={"__post_init__": lambda self: None})
-    names = ("NormConfig", "RejectionSamplingConfig", "PPOActorConfig")
-    context = {"dataclass": dataclasses.dataclass, "field": dataclasses.field, "Any": typing.Any, "TrainEngineConfig": engine,
-               "logger": logging.getLogger("areal"), "PROX_LOGP_METHOD_RECOMPUTE": adapter.areal.PROX_LOGP_METHOD_RECOMPUTE,
-               "PROX_LOGP_METHODS_ALL": [], "__name__": "cli_args"}
-    logging.getLogger("areal").setLevel(logging.ERROR)
-    exec(compile(ast.Module([every[name] for name in names], []), "cli_args.py", "exec"), context)
-    return types.SimpleNamespace(**{name: context[name] for name in names})
+    log = logging.getLogger("areal")
+    log.setLevel(logging.ERROR)
+    return classes_of(os.path.join(os.path.dirname(adapter.areal.__file__), os.pardir, os.pardir, "api", "cli_args.py"),
+                      ("NormConfig", "RejectionSamplingConfig", "PPOActorConfig"), TrainEngineConfig=engine, logger=log,
+                      PROX_LOGP_METHOD_RECOMPUTE=adapter.areal.PROX_LOGP_METHOD_RECOMPUTE, PROX_LOGP_METHODS_ALL=[])
 
 
 def actor_config(config):

@@ -10,9 +10,11 @@ import ast
 import asyncio
 import contextlib
 import copy
+import dataclasses
 import functools
 import os
 import types
+import typing
 from unittest import mock
 
 import numpy as np
@@ -39,15 +41,27 @@ def answers(b, advantage, compared, value):
             "dentropy": ragged(torch.where(b.mask, dentropy, zero), b)}
 
 
-def functions_of(path, names, **context):
-    """Functions and methods of a file, without importing it: it imports engines. Decorators and annotations are left out."""
+def functions_of(path, names, inside=None, **context):
+    """Functions and methods of a file (of the class `inside`), without importing it: it imports engines. Decorators and annotations are
+    left out."""
     with open(path, encoding="utf-8") as f:
-        found = [node for node in ast.walk(ast.parse(f.read())) if getattr(node, "name", None) in names]
+        tree = ast.parse(f.read())
+    tree = next((node for node in tree.body if inside and getattr(node, "name", None) == inside), tree)
+    found = [node for node in ast.walk(tree) if getattr(node, "name", None) in names]
     for node in found:
         node.decorator_list, node.returns = [], None
         for argument in node.args.args:
             argument.annotation = None
     exec(compile(ast.Module(found, []), path, "exec"), context)
+    return types.SimpleNamespace(**{name: context[name] for name in names})
+
+
+def classes_of(path, names, **context):
+    """Dataclasses of a file, without importing it; names: in an order in which each knows its bases."""
+    with open(path, encoding="utf-8") as f:
+        every = {node.name: node for node in ast.parse(f.read()).body if isinstance(node, ast.ClassDef)}
+    context = {"dataclass": dataclasses.dataclass, "field": dataclasses.field, **vars(typing), "__name__": "classes", **context}
+    exec(compile(ast.Module([every[name] for name in names], []), path, "exec"), context)
     return types.SimpleNamespace(**{name: context[name] for name in names})
 
 

@@ -14,6 +14,7 @@ import json
 import sys
 
 import translate_areal
+import translate_skyrl
 import translate_configured as configured
 from options import translate
 from translate_drawn import Beyond, Drawer, generator, holes, whole
@@ -156,7 +157,7 @@ FRAMEWORKS = {"trl": (trl_drawer, trl_batch, configured.trl), "verl": (verl_draw
               "openrlhf": (openrlhf_drawer, openrlhf_batch, configured.openrlhf),
               "ms_swift": (ms_swift_drawer, trl_batch, configured.ms_swift)}
 
-MODULES = (translate_areal,)  # of a framework each: the same tables
+MODULES = (translate_areal, translate_skyrl)  # of a framework each: the same tables
 for module in MODULES:
     FRAMEWORKS.update(module.FRAMEWORKS)
     TOLERANCE.update(module.TOLERANCE)
