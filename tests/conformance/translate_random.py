@@ -15,6 +15,7 @@ import sys
 
 import translate_areal
 import translate_skyrl
+import translate_trl_trainers
 import translate_configured as configured
 from options import translate
 from translate_drawn import Beyond, Drawer, generator, holes, whole
@@ -157,7 +158,7 @@ FRAMEWORKS = {"trl": (trl_drawer, trl_batch, configured.trl), "verl": (verl_draw
               "openrlhf": (openrlhf_drawer, openrlhf_batch, configured.openrlhf),
               "ms_swift": (ms_swift_drawer, trl_batch, configured.ms_swift)}
 
-MODULES = (translate_areal, translate_skyrl)  # of a framework each: the same tables
+MODULES = (translate_trl_trainers, translate_areal, translate_skyrl)  # of a framework each: the same tables
 for module in MODULES:
     FRAMEWORKS.update(module.FRAMEWORKS)
     TOLERANCE.update(module.TOLERANCE)
@@ -167,10 +168,10 @@ for module in MODULES:
 # ---- against ours
 
 def differs(ours, scale, theirs, bound):
-    """None, or what is apart: the loss by more than `bound` times its scale (the sum of the absolute terms), a gradient or an advantage by
-    more than `bound` times the largest."""
+    """None, or what is apart: the loss by more than `bound` times its scale (the sum of the absolute terms, at least 1e-6), a gradient or
+    an advantage by more than `bound` times the largest."""
     flat = lambda rows: [x for row in rows for x in row]
-    if not abs(ours["loss"] - theirs["loss"]) <= bound * scale["loss"]:
+    if not abs(ours["loss"] - theirs["loss"]) <= bound * max(scale["loss"], 1e-6):
         return f"loss apart by {abs(ours['loss'] - theirs['loss']):.3g}, of {scale['loss']:.3g}"
     pairs = [("advantage", flat(ours["advantage"]), flat(theirs["advantage"])), ("gradient", flat(ours["dlogp"]), flat(theirs["dlogp"]))]
     nothing = [[0] * len(row) for row in ours["dlogp"]]
