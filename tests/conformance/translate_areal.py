@@ -20,6 +20,7 @@ from translate_drawn import Drawer, Refused, far_rollout, holes, whole
 
 ACTOR = "actor."
 NORM, REJECTION = ACTOR + "reward_norm", ACTOR + "rejection_sampling"
+OTHERS = ("ppo_n_minibatches", "log_agent_stats", "log_agent_stats_keys", "temperature")  # options of the actor, not of the loss
 OBJECTS = (NORM, ACTOR + "adv_norm", REJECTION)  # null, or with fields of their own
 
 
@@ -81,6 +82,14 @@ def classes():
     return classes_of(os.path.join(os.path.dirname(adapter.areal.__file__), os.pardir, os.pardir, "api", "cli_args.py"),
                       ("NormConfig", "RejectionSamplingConfig", "PPOActorConfig"), TrainEngineConfig=engine, logger=log,
                       PROX_LOGP_METHOD_RECOMPUTE=adapter.areal.PROX_LOGP_METHOD_RECOMPUTE, PROX_LOGP_METHODS_ALL=[])
+
+
+def unlisted(data):
+    names = {entry["option"] for entry in data["options"]}
+    every = [ACTOR + f.name for f in dataclasses.fields(classes().PPOActorConfig) if f.name not in OTHERS]
+    for name, kind in zip(OBJECTS, ("NormConfig", "NormConfig", "RejectionSamplingConfig")):
+        every += [f"{name}.{f.name}" for f in dataclasses.fields(getattr(classes(), kind))]
+    return [option for option in every if option not in names]
 
 
 def actor_config(config):
@@ -160,4 +169,5 @@ def run(config, given):
 
 FRAMEWORKS = {"areal": (drawer, batch, run)}
 TOLERANCE = {"areal": 1e-9}
+UNLISTED = {"areal": unlisted}
 PLANTED = {"areal": (ACTOR + "use_sapo_loss", "true", "surrogate.kind", "ppo_clip")}  # option, its value, field, a wrong value

@@ -10,6 +10,8 @@ VENV is the environment of frameworks.sh, with mpmath and gmpy2. The defaults ar
 batches are restricted to one micro-batch, equally large groups, no masked tokens, no truncated responses, no infinities. float64; the
 tolerance is 1e-9 of the largest advantage or gradient and of the loss; 1e-7 for verl, which adds 1e-8 to the number of tokens by which a
 mean is divided (without that all 50 agree at 1e-9); 1e-5 for OpenRLHF, which computes rewards in float32 (at 1e-6, 40 of 50 agree).
+AReaL, SkyRL and TRL's further trainers are run with the empty configuration by the functions of translate_areal.py, translate_skyrl.py and
+translate_trl_trainers.py, which also say what is replaced; their tolerance is 1e-9.
 From ms-swift the files of the trainer, the arguments and the advantages are loaded without the rest of the package (adapters/ms_swift.py);
 its own methods replace the nulls among its defaults. Its batches are one window of gradient accumulation, without a teacher.
 """

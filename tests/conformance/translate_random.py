@@ -1,8 +1,9 @@
-"""Random configurations of TRL, verl, OpenRLHF and ms-swift against the objectives they translate to; translate_frameworks.py runs this.
+"""Random configurations of frameworks against the objectives they translate to; translate_frameworks.py runs this.
 
-Each framework has a Drawer here, which says in which range a number is drawn, and which options are left at their defaults and why. Two
-runs draw the same configurations. A configuration that does not agree is shown with the options that matter. A configuration that the
-framework refuses, or whose loss is 0 divided by 0 on the batch, is counted and not compared.
+Those of TRL, verl, OpenRLHF and ms-swift are here, the others in MODULES. Each framework has a Drawer, which says in which range a number
+is drawn, and which options are left at their defaults and why. Two runs draw the same configurations. A configuration that does not agree
+is shown with the options that matter. A configuration that the framework refuses, or whose loss is 0 divided by 0 on the batch, is counted
+and not compared.
 
 The batches have masked tokens, truncated responses (except for verl) and for verl groups of one to four responses; they are one micro-batch
 of one step. Compared are the advantages of the tokens that count, the loss, and its gradients by the log-probabilities and the entropy, in
@@ -158,11 +159,13 @@ FRAMEWORKS = {"trl": (trl_drawer, trl_batch, configured.trl), "verl": (verl_draw
               "openrlhf": (openrlhf_drawer, openrlhf_batch, configured.openrlhf),
               "ms_swift": (ms_swift_drawer, trl_batch, configured.ms_swift)}
 
+UNLISTED = {}  # name: function of the data that returns the options of the framework's classes that are neither there nor of other things
 MODULES = (translate_trl_trainers, translate_areal, translate_skyrl)  # of a framework each: the same tables
 for module in MODULES:
     FRAMEWORKS.update(module.FRAMEWORKS)
     TOLERANCE.update(module.TOLERANCE)
     PLANTED.update(module.PLANTED)
+    UNLISTED.update(getattr(module, "UNLISTED", {}))
 
 
 # ---- against ours
@@ -287,6 +290,7 @@ def changed(name):
 def passed_failed(name):
     drawer = FRAMEWORKS[name][0](translate.data_of(name))
     wrong, passed, refused = [f"no `cannot say` of the data has: {b.words}" for b in drawer.beyond if not b.is_said(drawer.data)], 0, 0
+    wrong += ["not in the data: " + option for option in UNLISTED[name](drawer.data)] if name in UNLISTED else []
     wrong += [] if planted(name) else ["a planted wrong translation is not noticed"]
     for n, config in configurations(name, drawer):
         if config is None:

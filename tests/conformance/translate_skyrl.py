@@ -6,6 +6,7 @@ workers share. As there, the tokens of a response are at the right end of their 
 """
 import abc
 import contextlib
+import dataclasses
 import functools
 import os
 import types
@@ -21,6 +22,9 @@ from translate_drawn import Beyond, Drawer, Refused, far_rollout, holes, whole
 
 NAME = "trainer.algorithm."
 CORRECTION = NAME + "off_policy_correction."
+OTHERS = ("temperature", "value_head_prefix", "value_clip", "zero_variance_filter_tol", "enable_sample_support_replay",
+          "dynamic_sampling.type", "dynamic_sampling.max_sample_batches", "dynamic_sampling.min_replace_ratio", "kl_ctrl.kl_target",
+          "kl_ctrl.horizon")  # options of the class, of the batch or of the critic
 OF_TOKENS = ("reinforce++", "gae")  # estimators for which tokens without a loss are steps
 
 
@@ -80,14 +84,26 @@ def parts():
                           torch=torch, compute_minibatch_rollout_logprob_diff_metrics=lambda *_: {}, **core)
     names = ("BaseConfig", "KLCtrlConfig", "SAPOConfig", "DynamicSamplingConfig", "ClipCovConfig", "KLCovConfig", "CISPOConfig",
              "DPPOConfig", "OffPolicyCorrectionConfig", "AlgorithmConfig")
+    generators = os.path.join(root, "train", "generators")
+    masks = functions_of(os.path.join(generators, "utils.py"), ("apply_overlong_filtering",))
+    zeros = functions_of(os.path.join(generators, "skyrl_gym_generator.py"), ("_zero_reward_if_not_stop",))
     configs = classes_of(os.path.join(root, "train", "config", "config.py"), names, ABC=abc.ABC, DictConfig=DictConfig)
-    return types.SimpleNamespace(core=adapter.skyrl, trainer=trainer, worker=worker, configs=configs)
+    return types.SimpleNamespace(core=adapter.skyrl, trainer=trainer, worker=worker, configs=configs, zeros=zeros._zero_reward_if_not_stop,
+                                 masks=masks.apply_overlong_filtering)
+
+
+def unlisted(data):
+    names = {entry["option"] for entry in data["options"]}
+    every = translate.flattened(dataclasses.asdict(parts().configs.AlgorithmConfig()))
+    return [NAME + name for name in every if name not in OTHERS and NAME + name not in names]
 
 
 def algorithm_of(config):
     """AlgorithmConfig after validate_cfg (skyrl/train/utils/utils.py:412-414, 499-550)."""
     made = parts().configs.AlgorithmConfig()
     for option, x in config.items():
+        if not option.startswith(NAME):
+            continue
         *path, last = option[len(NAME):].split(".")
         setattr(functools.reduce(getattr, path, made), last, x)
     if made.use_tis:
@@ -114,6 +130,15 @@ class Data(dict):
 
 
 # ---- a run
+
+def generated(config, b):
+    """What the generator does to rewards and masks; the batched one has no zero for truncated responses."""
+    why = ["length" if cut else "stop" for cut in b.truncated.tolist()]
+    if config.get("generator.zero_reward_on_non_stop") and not config.get("generator.batched"):
+        b.reward = torch.tensor(parts().zeros(None, b.reward.tolist(), why))
+    if config.get("generator.apply_overlong_filtering"):
+        b.mask = torch.tensor(parts().masks(b.mask.tolist(), why)).bool()
+
 
 def advantages(algorithm, b, right):
     """The batch with the advantages, and those before they are divided."""
@@ -180,7 +205,8 @@ def run(config, given):
     longest = b.logp.shape[1]
     right = lambda x: torch.stack([torch.roll(row, longest - n) for row, n in zip(x, b.length)])
     left = lambda x: torch.stack([torch.roll(row, n - longest) for row, n in zip(x, b.length)])
-    b.leaf = b.logp.clone().requires_grad_()
+    b.leaf, counted = b.logp.clone().requires_grad_(), b.mask
+    generated(config, b)
     with mock.patch.object(torch, "float32", torch.float64):
         data, before = advantages(algorithm, b, right)
         try:
@@ -189,9 +215,11 @@ def run(config, given):
             raise Refused(str(why)) from None
     if dropped is not None:
         given = {**given, "selected": ragged(left(dropped), b)}
+    b.mask = counted
     return answers(b, torch.where(b.mask, left(before), 0), b.mask, value), given
 
 
 FRAMEWORKS = {"skyrl": (drawer, batch, run)}
 TOLERANCE = {"skyrl": 1e-9}
+UNLISTED = {"skyrl": unlisted}
 PLANTED = {"skyrl": (NAME + "policy_loss_type", "dppo", "ratio.behaviour", "old")}  # option, its value, field, a wrong value
