@@ -9,20 +9,6 @@ from options import translate
 VALUES = {"true": True, "false": False, "null": None}
 
 
-def whole(low, high):
-    return lambda rng: rng.randint(low, high)
-
-
-def holes(rng, batch, share=0.25):
-    """Masks some tokens, never the last one of a response."""
-    batch["mask"] = [[rng.random() >= share for _ in range(n - 1)] + [True] for n in batch["length"]]
-
-
-def far_rollout(batch):
-    """Moves the sampler's log-probabilities further away from the old ones."""
-    batch["logp_rollout"] = [[min(2 * b - o, -1 / 64) for o, b in zip(*rows)] for rows in zip(batch["logp_old"], batch["logp_rollout"])]
-
-
 class Refused(Exception):
     """The framework refuses the configuration."""
 
@@ -149,3 +135,19 @@ class Drawer:
 
 def generator(name, n):
     return random.Random(f"{name} {n}")
+
+
+# ---- for drawers and batches
+
+def whole(low, high):
+    return lambda rng: rng.randint(low, high)
+
+
+def holes(rng, batch, share=0.25):
+    """Masks some tokens, never the last one of a response."""
+    batch["mask"] = [[rng.random() >= share for _ in range(n - 1)] + [True] for n in batch["length"]]
+
+
+def far_rollout(batch):
+    """Moves the sampler's log-probabilities further away from the old ones."""
+    batch["logp_rollout"] = [[min(2 * b - o, -1 / 64) for o, b in zip(*rows)] for rows in zip(batch["logp_old"], batch["logp_rollout"])]
