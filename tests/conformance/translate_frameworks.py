@@ -12,6 +12,8 @@ VENV is the environment of frameworks.sh, with mpmath and gmpy2. The defaults ar
 batches are restricted to one micro-batch, equally large groups, no masked tokens, no truncated responses, no infinities. float64; the
 tolerance is 1e-9 of the largest advantage or gradient and of the loss; 1e-7 for verl, which adds 1e-8 to the number of tokens by which a
 mean is divided (without that all 50 agree at 1e-9); 1e-5 for OpenRLHF, which computes rewards in float32 (at 1e-6, 40 of 50 agree).
+AReaL, SkyRL and TRL's further trainers are run with the empty configuration by the functions of translate_areal.py, translate_skyrl.py and
+translate_trl_trainers.py, which also say what is replaced; their tolerance is 1e-9.
 From ms-swift the files of the trainer, the arguments and the advantages are loaded without the rest of the package (adapters/ms_swift.py);
 its own methods replace the nulls among its defaults. Its batches are one window of gradient accumulation, without a teacher.
 
@@ -119,16 +121,17 @@ def ms_swift(batch):
     return ragged(advantage, b), value.item(), ragged(t.leaf.grad, b)
 
 
-FRAMEWORKS = {"trl": trl, "verl": verl, "openrlhf": openrlhf, "ms_swift": ms_swift}
-
-
-def of_sources(name):
-    def run(batch):
-        """It adds to the batch the arrays that the framework makes."""
-        found, made = translate_random.FRAMEWORKS[name][2]({}, dict(batch))
+def by_defaults(run):
+    """The answers of a framework's run with the empty configuration; the batch gets the arrays that the framework made itself."""
+    def answers(batch):
+        found, made = run({}, {**batch, "rewards": [[x, 0] for x in batch["reward"]]})
         batch.update(made)
-        return [[0 if a is None else a for a in row] for row in found["advantage"]], found["loss"], found["dlogp"]
-    return run
+        return found["advantage"], found["loss"], found["dlogp"]
+    return answers
+
+
+FRAMEWORKS = {"trl": trl, "verl": verl, "openrlhf": openrlhf, "ms_swift": ms_swift,
+              **{name: by_defaults(of[2]) for module in translate_random.MODULES for name, of in module.FRAMEWORKS.items()}}
 
 
 # ---- against ours
@@ -176,7 +179,7 @@ def main(names):
     if translate_sources.FOLDER:
         asked = [name for name in translate_random.FROM_SOURCES if name in names or not names]
         translate_random.with_sources(asked)
-        FRAMEWORKS.update({name: of_sources(name) for name in asked})
+        FRAMEWORKS.update({name: by_defaults(translate_random.FRAMEWORKS[name][2]) for name in asked})
     if names[:1] == ["--changed"]:
         return translate_random.changed(names[1])
     found = {name: compared(name) for name in FRAMEWORKS if name in names or not names}  # in this order, as their stand-ins differ

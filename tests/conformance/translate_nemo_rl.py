@@ -25,6 +25,10 @@ TOLERANCE = 1e-7  # it adds 1e-8 to numbers of tokens
 PLANTED = ("loss_fn.truncated_importance_sampling_type", "icepop", "weight.rollout_is", "truncate")
 LOSS, GRPO = "loss_fn.", "grpo."
 ESTIMATOR, SHAPING = GRPO + "adv_estimator.", GRPO + "reward_shaping."
+NOT_OF_THE_LOSS = ("num_prompts_per_step", "num_generations_per_prompt", "seed", "async_grpo", "dynamic_sampling_max_gen_batches",
+                   "batch_multiplier", "reward_shaping", "reward_scaling", "calculate_advantages_on_gpu", "adv_estimator",
+                   "deduplicate_multimodal_data", "debug_payload_metrics", "skip_reference_policy_logprobs_calculation",  # without a KL only
+                   "normalize_rewards", "use_leave_one_out_baseline")  # of adv_estimator; these choose prompts
 IS_TYPE, IS_RATIO = LOSS + "truncated_importance_sampling_type", LOSS + "truncated_importance_sampling_ratio"
 
 
@@ -97,6 +101,15 @@ def batch(rng, config):
     return made
 
 
+def unlisted(data):
+    """Of the loss, the estimator and the shaping all options, of GRPO those that are not of other things."""
+    names, p, no = {entry["option"] for entry in data["options"]}, parts(), NOT_OF_THE_LOSS
+    of = ((LOSS, p.loss.ClippedPGLossConfig), (ESTIMATOR, p.estimators.AdvEstimatorConfig), (SHAPING, p.shaping.RewardShapingConfig),
+          (GRPO, p.grpo.GRPOConfig))
+    return [above + name for above, kind in of for name in kind.model_fields if above + name not in names and not (kind is of[3][1] and (
+        name in no or name.startswith(("val_", "max_", "stop_at"))))]
+
+
 # ---- its own code
 
 class Data(dict):
@@ -127,7 +140,7 @@ def parts():
         "RewardScalingConfig", "AsyncGRPOConfig", "GRPOConfig", "scale_rewards", "_create_advantage_estimator", "_clip_grpo_advantages",
         "_validate_use_kl_in_reward_compat", "_resolve_logprob_skip_flags", "compute_and_apply_seq_logprob_error_masking",
         "_apply_message_level_advantage_penalties"), **of_classes, **vars(utils), **vars(shaping), **vars(estimators), opd_module=opd)
-    return fake(loss=loss, shaping=shaping, grpo=grpo)
+    return fake(loss=loss, shaping=shaping, grpo=grpo, estimators=estimators)
 
 
 def configured(config):

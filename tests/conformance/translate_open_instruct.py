@@ -27,6 +27,8 @@ from translate_sources import rows
 
 TOLERANCE = 1e-9
 PLANTED = ("advantage_normalization_type", "standard", "advantage.std", "sample")
+NOT_OF_THE_LOSS = ("num_mini_batches", "alpha", "ref_policy_update_freq", "record_entropy", "active_sampling", "no_resampling_pass_rate",
+                   "mask_tool_use")  # the last says which tokens count
 OF_LOADER = ("advantage_normalization_type", "mask_truncated_completions", "filter_zero_std_samples")
 
 
@@ -53,6 +55,16 @@ def batch(rng, config):
         far = [rng.choice([0, 1, 2]) for _ in made["length"]]
         made["logp_rollout"] = [[x - d for x in row] for row, d in zip(made["logp_rollout"], far)]
     return made
+
+
+def unlisted(data):
+    """Of the options under "Algorithm", and of the loader's under "GRPO sampling/filtering"."""
+    names, p = {entry["option"] for entry in data["options"]}, parts()
+    trainer = [f.name for f in dataclasses.fields(p.grpo.GRPOExperimentConfig)]
+    loader = [f.name for f in dataclasses.fields(p.loader.StreamingDataLoaderConfig)]
+    every = trainer[trainer.index("num_mini_batches"):trainer.index("single_gpu_mode")] + loader[loader.index("active_sampling"):
+                                                                                               loader.index("dataset_mixer_list")]
+    return [name for name in every if name not in names and name not in NOT_OF_THE_LOSS]
 
 
 class Stop(Exception):

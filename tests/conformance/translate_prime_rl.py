@@ -6,7 +6,7 @@ trace with one node for each response). The count of tokens by which the loss is
 import asyncio
 import functools
 import types
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import pydantic
 import torch
@@ -43,6 +43,9 @@ def parts():
     of_configs = {"BaseConfig": pydantic.BaseModel, "Field": pydantic.Field, "Literal": Literal, "Any": Any, "ClassVar": ClassVar}
     configs = sources.definitions(path("packages", "prime-rl-configs", "src", "prime_rl", "configs", "trainer.py"), (
         "DefaultLossConfig", "IPOLossConfig", "CustomLossConfig"), **of_configs)
+    algorithm = sources.definitions(path("packages", "prime-rl-configs", "src", "prime_rl", "configs", "algorithm.py"), (
+        "ActionLossType", "LinearLengthPenaltyConfig", "LengthPenaltyConfig", "GRPOAlgoConfig"), BaseAlgoConfig=pydantic.BaseModel,
+        TypeAlias=TypeAlias, **of_configs).GRPOAlgoConfig
     loss = sources.definitions(path("src", "prime_rl", "trainer", "rl", "loss.py"), (
         "LossInputs", "LossOutputs", "_safe_mean", "compute_importance_ratio_and_mismatch_kl", "default_loss_fn", "ipo_loss_fn",
         "ref_kl_loss_fn", "ce_loss_fn", "setup_rl_loss_fn", "compute_loss"), torch=torch, **vars(configs), **fields_of_dataclasses())
@@ -52,7 +55,13 @@ def parts():
     score = {name: sources.definitions(algo(name + ".py"), ("score_group",), torch=torch, **vars(base), **vars(routing)).score_group
              for name in ("grpo", "max_rl")}
     sink = sources.definitions(path("src", "prime_rl", "orchestrator", "train_sink.py"), ("_prune_zero_advantages",))
-    return types.SimpleNamespace(configs=configs, loss=loss, score=score, prune=sink._prune_zero_advantages)
+    return types.SimpleNamespace(configs=configs, algorithm=algorithm, loss=loss, score=score, prune=sink._prune_zero_advantages)
+
+
+def unlisted(data):
+    names = {entry["option"] for entry in data["options"]}
+    every = [LOSS + name for kind in ("DefaultLossConfig", "IPOLossConfig") for name in getattr(parts().configs, kind).model_fields]
+    return [name for name in every + [ALGO + name for name in parts().algorithm.model_fields] if name not in names]
 
 
 def fields_of_dataclasses():

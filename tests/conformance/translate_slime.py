@@ -16,6 +16,9 @@ from translate_drawn import Beyond, Drawer, Refused, holes
 from translate_sources import rows
 
 TOLERANCE = 1e-9
+NOT_OF_THE_LOSS = ("value-clip", "custom-loss-function-path", "disable-compute-advantages-and-returns", "ref-update-interval",
+                   "use-rollout-entropy", "reset-optimizer-states", "use-stateless-adam", "use-routing-replay",
+                   "use-rollout-routing-replay", "opd-type")
 PLANTED = ("custom-tis-function-path", "slime.backends.megatron_utils.loss.icepop_function", "weight.rollout_is", "truncate")
 
 
@@ -84,6 +87,12 @@ def parts():
                                   get_source=none, Sample=sample)
     defaults = sources.parser_defaults(path("utils", "arguments.py"))
     return types.SimpleNamespace(loss=loss, samples=samples, defaults=defaults, mpu=mpu)
+
+
+def unlisted(data):
+    """Of the options between eps-clip and the parsers that follow that of the algorithm, those that are not of other things."""
+    names, every = {entry["option"] for entry in data["options"]}, list(parts().defaults)
+    return [o for o in every[every.index("eps-clip"):every.index("opd-kl-coef")] if o not in names and o not in NOT_OF_THE_LOSS]
 
 
 INVERTED = {"disable-grpo-std-normalization": "grpo_std_normalization", "disable-rewards-normalization": "rewards_normalization"}

@@ -50,8 +50,8 @@ def definitions(path, names, **context):
     with open(path, encoding="utf-8") as f:
         tree = ast.parse(f.read())
     body = tree.body + [part for node in tree.body if isinstance(node, ast.ClassDef) for part in node.body]
-    named = lambda node: getattr(node, "name", None) or (node.targets[0].id if isinstance(node, ast.Assign)
-                                                         and isinstance(node.targets[0], ast.Name) else None)
+    named = lambda node: getattr(node, "name", None) or getattr(node.targets[0] if isinstance(node, ast.Assign) else
+                                                                getattr(node, "target", None), "id", None)
     found = {named(node): plain(node) for node in reversed(body) if named(node) in names}  # the first of several
     missing = [name for name in names if name not in found]
     if missing:
