@@ -27,8 +27,8 @@ LOSS, GRPO = "loss_fn.", "grpo."
 ESTIMATOR, SHAPING = GRPO + "adv_estimator.", GRPO + "reward_shaping."
 NOT_OF_THE_LOSS = ("num_prompts_per_step", "num_generations_per_prompt", "seed", "async_grpo", "dynamic_sampling_max_gen_batches",
                    "batch_multiplier", "reward_shaping", "reward_scaling", "calculate_advantages_on_gpu", "adv_estimator",
-                   "deduplicate_multimodal_data", "debug_payload_metrics", "skip_reference_policy_logprobs_calculation",  # without a KL only
-                   "normalize_rewards", "use_leave_one_out_baseline")  # of adv_estimator; these choose prompts
+                   "deduplicate_multimodal_data", "debug_payload_metrics", "normalize_rewards", "use_leave_one_out_baseline",  # these
+                   "skip_reference_policy_logprobs_calculation")  # choose prompts; this is refused beside a KL
 IS_TYPE, IS_RATIO = LOSS + "truncated_importance_sampling_type", LOSS + "truncated_importance_sampling_ratio"
 
 

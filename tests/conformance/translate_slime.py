@@ -48,12 +48,14 @@ def fitted(config):
 
 
 def batch(rng, config):
-    """Groups of three; masked tokens except where they count as steps; a reference so far away that its KL is clamped."""
+    """Groups of three; masked tokens, and responses, where the data say nothing else; a reference so far that its KL is clamped."""
     from options import translate
     made = translate.random_batch(rng, True)
     steps = config.get("advantage-estimator") == "ppo" or config.get("gamma", 1) != 1
     if rng.random() < 0.5 and not steps:
         holes(rng, made)
+        if rng.random() < 0.3 and not config.get("calculate-per-token-loss") and config.get("advantage-estimator") != "reinforce_plus_plus":
+            made["mask"][0] = [False] * made["length"][0]
     if config.get("kl-loss-type") == "low_var_kl":
         far = [[3 * (rng.random() < 0.5) for _ in row] for row in made["logp"]]
         for key in ("logp", "logp_old", "logp_rollout", "logp_teacher"):
