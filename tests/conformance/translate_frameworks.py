@@ -180,6 +180,10 @@ def main(names):
         asked = [name for name in translate_random.FROM_SOURCES if name in names or not names]
         translate_random.with_sources(asked)
         FRAMEWORKS.update({name: by_defaults(translate_random.FRAMEWORKS[name][2]) for name in asked})
+    for name in names:
+        if name not in FRAMEWORKS and name != "--changed":
+            print(f"{name}: unknown, or needs --sources FOLDER", file=sys.stderr)
+            return 2
     if names[:1] == ["--changed"]:
         return translate_random.changed(names[1])
     found = {name: compared(name) for name in FRAMEWORKS if name in names or not names}  # in this order, as their stand-ins differ
