@@ -74,6 +74,9 @@ MADE = (
     ("two numbers", "openrlhf", '{"actor.eps_clip_low_high": [0.1, 0.3]}', {"surrogate": {"eps_low": 0.1, "eps_high": 0.3}}),
     ("2*", "prime_rl", "trainer.loss.kl_tau = 0.002\n", {"penalty": {"kl_coef": 0.004}}),
     ("-", "areal", "actor.reward_clip = 5\n", {"reward": {"map_low": -5, "map_high": 5}}),
+    ("fields of an object, which is null without them", "areal",
+     "actor:\n  reward_norm:\n    mean_level: group\n    std_level: null\n    group_size: 8\n",
+     {"advantage": {"baseline": "group_mean", "scale": "none"}}),
     ("another option's value", "trl", "epsilon = 0.1\n", {"surrogate": {"eps_low": 0.1, "eps_high": 0.1}}),
     ("two conditions", "trl", "loss_type = vespo\nbeta = 0.1\n",
      {"ratio": {"level": "sequence_sum"}, "penalty": {"kl": "k3", "kl_importance_weight": "token"}}),
@@ -123,9 +126,12 @@ def main():
     checks.update({f"example {name}": (lambda name=name, x=x: example(name, x)) for name, x in expected().items()})
     checks.update({
         "examples are expected": lambda: {*expected(), "expected.json"} == {*os.listdir(os.path.join(HERE, "translate_examples"))},
+        "a value of another key": lambda: "cannot be expressed" not in translate_text(
+            "nemo_rl", "grpo:\n  baseline: false\n  adv_estimator:\n    use_leave_one_out_baseline: ${grpo.baseline}\n"),
         "a shell variable is no number": lambda: told("epsilon=$EPS \\\nbeta=0\n", 1, "cannot be expressed: epsilon = $EPS"),
         "an option made of no number": lambda: "cannot be expressed: max_completion_length" in translate_text(
             "ms_swift", "max_completion_length: $LENGTH\nloss_type: dr_grpo\n"),
+        "a default for which an array is another one": lambda: "note: ref = null" in translate("--framework", "areal")[2],
         "defaults have no notes": lambda: "note" not in translate("--framework", "verl")[2],
         "there are frameworks": lambda: len(names) >= 10,
         "a planted difference": shown, "no difference": lambda: translate("--diff", "trl", "trl")[0] == 0,

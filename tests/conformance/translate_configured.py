@@ -10,9 +10,11 @@ import ast
 import asyncio
 import contextlib
 import copy
+import dataclasses
 import functools
 import os
 import types
+import typing
 from unittest import mock
 
 import numpy as np
@@ -39,10 +41,13 @@ def answers(b, advantage, compared, value):
             "dentropy": ragged(torch.where(b.mask, dentropy, zero), b)}
 
 
-def functions_of(path, names, **context):
-    """Functions and methods of a file, without importing it: it imports engines. Decorators and annotations are left out."""
+def functions_of(path, names, inside=None, **context):
+    """Functions and methods of a file (of the class `inside`), without importing it: it imports engines. Decorators and annotations are
+    left out."""
     with open(path, encoding="utf-8") as f:
-        found = [node for node in ast.walk(ast.parse(f.read())) if getattr(node, "name", None) in names]
+        tree = ast.parse(f.read())
+    tree = next((node for node in tree.body if inside and getattr(node, "name", None) == inside), tree)
+    found = [node for node in ast.walk(tree) if getattr(node, "name", None) in names]
     for node in found:
         node.decorator_list, node.returns = [], None
         for argument in node.args.args:
@@ -51,15 +56,29 @@ def functions_of(path, names, **context):
     return types.SimpleNamespace(**{name: context[name] for name in names})
 
 
+def classes_of(path, names, **context):
+    """Dataclasses of a file, without importing it; names: in an order in which each knows its bases."""
+    with open(path, encoding="utf-8") as f:
+        every = {node.name: node for node in ast.parse(f.read()).body if isinstance(node, ast.ClassDef)}
+    context = {"dataclass": dataclasses.dataclass, "field": dataclasses.field, **vars(typing), "__name__": "classes", **context}
+    exec(compile(ast.Module([every[name] for name in names], []), path, "exec"), context)
+    return types.SimpleNamespace(**{name: context[name] for name in names})
+
+
 # ---- TRL
 
-def trl(config, batch):
-    import trl_adapter as adapter
-    given = {"reward_weights": [1.0, 1.0], **config}
+def trl_config(kind, config):
+    """The configuration of one of TRL's trainers."""
     try:
-        c = adapter.trl.GRPOConfig(output_dir="none", bf16=False, use_cpu=True, report_to=[], **given)
+        return kind(output_dir="none", bf16=False, use_cpu=True, report_to=[], **config)
     except ValueError as why:
         raise Refused(str(why)) from None
+
+
+def trl(config, batch, kind=None, trainer=None):
+    """kind, trainer: of a trainer with GRPOTrainer's advantages, if not that one itself."""
+    import trl_adapter as adapter
+    c = trl_config(kind or adapter.trl.GRPOConfig, {"reward_weights": [1.0, 1.0], **config})
     weights = [1.0, 1.0] if c.reward_weights is None else c.reward_weights
     batch = {**batch, "reward_weight": weights, "reward": [sum(w * x for w, x in zip(weights, row)) for row in batch["rewards"]]}
     b = torch_batch(batch)
@@ -70,7 +89,7 @@ def trl(config, batch):
     of_args = ("delta", "use_bias_correction_kl", "sapo_temperature_neg", "sapo_temperature_pos", "vespo_k_pos", "vespo_lambda_pos",
                "vespo_k_neg", "vespo_lambda_neg")
     columns = torch.tensor(batch["rewards"], dtype=torch.float64)
-    t = adapter.trainer_for(b, adapter.GRPOTrainer, columns[:, 0], 3, epsilon_low=c.epsilon,
+    t = adapter.trainer_for(b, trainer or adapter.GRPOTrainer, columns[:, 0], 3, epsilon_low=c.epsilon,
                             epsilon_high=c.epsilon if c.epsilon_high is None else c.epsilon_high,
                             **{name: getattr(c, name) for name in names + of_args})
     t.penalties, t.reward_funcs, t.reward_weights = [lambda completion_ids: columns[:, 1].tolist()], [None] * 2, torch.tensor(weights)

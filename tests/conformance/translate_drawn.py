@@ -25,9 +25,11 @@ class Beyond:
 
 class Drawer:
     """numbers: {option: (low, high)} or a function of a random generator; often: options that are seldom left at their default;
-    left: {option: why it is not drawn}; fitted: changes a drawn configuration, where the range of a number depends on another option."""
+    left: {option: why it is not drawn}; fitted: changes a drawn configuration, where the range of a number depends on another option;
+    times: how many configurations each value is to have at least."""
 
-    def __init__(self, data, numbers, often, left, beyond, fitted=lambda config: config):
+    def __init__(self, data, numbers, often, left, beyond, fitted=lambda config: config, times=5):
+        self.times = times
         self.data, self.numbers, self.often, self.left, self.beyond, self.fitted = data, numbers, often, left, beyond, fitted
         self.defaults, self.keys = {}, {}
         for entry in data["options"]:
@@ -133,3 +135,19 @@ class Drawer:
 
 def generator(name, n):
     return random.Random(f"{name} {n}")
+
+
+# ---- for drawers and batches
+
+def whole(low, high):
+    return lambda rng: rng.randint(low, high)
+
+
+def holes(rng, batch, share=0.25):
+    """Masks some tokens, never the last one of a response."""
+    batch["mask"] = [[rng.random() >= share for _ in range(n - 1)] + [True] for n in batch["length"]]
+
+
+def far_rollout(batch):
+    """Moves the sampler's log-probabilities further away from the old ones."""
+    batch["logp_rollout"] = [[min(2 * b - o, -1 / 64) for o, b in zip(*rows)] for rows in zip(batch["logp_old"], batch["logp_rollout"])]

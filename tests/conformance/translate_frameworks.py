@@ -5,13 +5,21 @@ random configurations (translate_random.py), which have every value that the dat
 
     VENV/bin/python tests/conformance/translate_frameworks.py [NAME ...]
     VENV/bin/python tests/conformance/translate_frameworks.py --changed NAME    changes the data, one field at a time: which is not noticed?
+    VENV/bin/python tests/conformance/translate_frameworks.py --sources FOLDER [--changed NAME | NAME ...]
+                                                                               the same for slime, nemo_rl, prime_rl and open_instruct
 
 VENV is the environment of frameworks.sh, with mpmath and gmpy2. The defaults are those of the installed package, not those of the data. The
 batches are restricted to one micro-batch, equally large groups, no masked tokens, no truncated responses, no infinities. float64; the
 tolerance is 1e-9 of the largest advantage or gradient and of the loss; 1e-7 for verl, which adds 1e-8 to the number of tokens by which a
 mean is divided (without that all 50 agree at 1e-9); 1e-5 for OpenRLHF, which computes rewards in float32 (at 1e-6, 40 of 50 agree).
+AReaL, SkyRL and TRL's further trainers are run with the empty configuration by the functions of translate_areal.py, translate_skyrl.py and
+translate_trl_trainers.py, which also say what is replaced; their tolerance is 1e-9.
 From ms-swift the files of the trainer, the arguments and the advantages are loaded without the rest of the package (adapters/ms_swift.py);
 its own methods replace the nulls among its defaults. Its batches are one window of gradient accumulation, without a teacher.
+
+Four frameworks are in no package index. FOLDER (or SOURCES in the environment) has a clone of each, at the commit that `translate --list`
+names: of https://github.com/THUDM/slime in FOLDER/slime, NVIDIA-NeMo/RL in FOLDER/nemo_rl, PrimeIntellect-ai/prime-rl in FOLDER/prime_rl,
+allenai/open-instruct in FOLDER/open_instruct. Their packages need not be installed: translate_sources.py.
 """
 import importlib.metadata
 import os
@@ -26,6 +34,7 @@ import protocol  # noqa: E402  it keeps standard output for answers; here they a
 import torch  # noqa: E402
 import translate_configured as configured  # noqa: E402
 import translate_random  # noqa: E402
+import translate_sources  # noqa: E402
 from options import translate  # noqa: E402
 from padded import batch_of, ragged  # noqa: E402
 
@@ -112,7 +121,17 @@ def ms_swift(batch):
     return ragged(advantage, b), value.item(), ragged(t.leaf.grad, b)
 
 
-FRAMEWORKS = {"trl": trl, "verl": verl, "openrlhf": openrlhf, "ms_swift": ms_swift}
+def by_defaults(run):
+    """The answers of a framework's run with the empty configuration; the batch gets the arrays that the framework made itself."""
+    def answers(batch):
+        found, made = run({}, {**batch, "rewards": [[x, 0] for x in batch["reward"]]})
+        batch.update(made)
+        return found["advantage"], found["loss"], found["dlogp"]
+    return answers
+
+
+FRAMEWORKS = {"trl": trl, "verl": verl, "openrlhf": openrlhf, "ms_swift": ms_swift,
+              **{name: by_defaults(of[2]) for module in translate_random.MODULES for name, of in module.FRAMEWORKS.items()}}
 
 
 # ---- against ours
@@ -138,11 +157,16 @@ def compared(name):
     evaluate, rng, wrong = translate.oracle(), random.Random(7), []
     for n in range(BATCHES):
         batch = random_batch(rng)
+        theirs = FRAMEWORKS[name](batch)
         ours = evaluate(translate.objective_of(fields), batch)
-        wrong += [f"batch {n}: {why}" for why in [differs(name, ours, FRAMEWORKS[name](batch))] if why]
+        wrong += [f"batch {n}: {why}" for why in [differs(name, ours, theirs)] if why]
     for why in wrong[:3] + unsaid:
         print(f"{name}: {why}", file=sys.stderr)
-    installed = importlib.metadata.version(data["framework"])
+    if name in translate_random.FROM_SOURCES:
+        translate_sources.told_commit(name)
+        installed = data["release"]
+    else:
+        installed = importlib.metadata.version(data["framework"])
     if installed != data["release"]:
         print(f"{name}: {installed} is installed, the data are of {data['release']}", file=sys.stderr)
     return (0, BATCHES) if unsaid else (BATCHES - len(wrong), len(wrong))
@@ -150,6 +174,16 @@ def compared(name):
 
 def main(names):
     torch.set_default_dtype(torch.float64)
+    if names[:1] == ["--sources"]:
+        translate_sources.FOLDER, names = names[1], names[2:] or list(translate_random.FROM_SOURCES)
+    if translate_sources.FOLDER:
+        asked = [name for name in translate_random.FROM_SOURCES if name in names or not names]
+        translate_random.with_sources(asked)
+        FRAMEWORKS.update({name: by_defaults(translate_random.FRAMEWORKS[name][2]) for name in asked})
+    for name in names:
+        if name not in FRAMEWORKS and name != "--changed":
+            print(f"{name}: unknown, or needs --sources FOLDER", file=sys.stderr)
+            return 2
     if names[:1] == ["--changed"]:
         return translate_random.changed(names[1])
     found = {name: compared(name) for name in FRAMEWORKS if name in names or not names}  # in this order, as their stand-ins differ

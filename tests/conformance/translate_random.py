@@ -1,8 +1,9 @@
-"""Random configurations of TRL, verl, OpenRLHF and ms-swift against the objectives they translate to; translate_frameworks.py runs this.
+"""Random configurations of frameworks against the objectives they translate to; translate_frameworks.py runs this.
 
-Each framework has a Drawer here, which says in which range a number is drawn, and which options are left at their defaults and why. Two
-runs draw the same configurations. A configuration that does not agree is shown with the options that matter. A configuration that the
-framework refuses, or whose loss is 0 divided by 0 on the batch, is counted and not compared.
+Those of TRL, verl, OpenRLHF and ms-swift are here, the others in MODULES. Each framework has a Drawer, which says in which range a number
+is drawn, and which options are left at their defaults and why. Two runs draw the same configurations. A configuration that does not agree
+is shown with the options that matter. A configuration that the framework refuses, or whose loss is 0 divided by 0 on the batch, is counted
+and not compared.
 
 The batches have masked tokens, truncated responses (except for verl) and for verl groups of one to four responses; they are one micro-batch
 of one step. Compared are the advantages of the tokens that count, the loss, and its gradients by the log-probabilities and the entropy, in
@@ -10,24 +11,24 @@ float64: code that asks for float32 gets float64. The bounds are those of TOLERA
 advantage.
 """
 import copy
+import importlib
 import json
 import sys
 
+import translate_areal
+import translate_skyrl
+import translate_trl_trainers
 import translate_configured as configured
 from options import translate
-from translate_drawn import Beyond, Drawer, generator
+from translate_drawn import Beyond, Drawer, generator, holes, whole
 
-CONFIGURATIONS, OFTEN = 200, 5
+CONFIGURATIONS = 200
 TOLERANCE = {"trl": 1e-9, "verl": 1e-7, "openrlhf": 1e-7, "ms_swift": 1e-9}  # two add 1e-8 to numbers of tokens
 # option, its value, field, a wrong value
 PLANTED = {"trl": ("vllm_importance_sampling_mode", "sequence_mask", "weight.rollout_is_level", "sequence_mean"),
            "verl": ("algorithm.adv_estimator", "opo", "advantage.baseline", "group_mean"),
            "openrlhf": ("algo.advantage.estimator", "group_norm", "advantage.std", "population"),
            "ms_swift": ("rollout_importance_sampling_mode", "token_mask", "weight.rollout_is", "truncate")}
-
-
-def whole(low, high):
-    return lambda rng: rng.randint(low, high)
 
 
 ACTOR, CORRECTION, ALGORITHM = "actor_rollout_ref.actor.", "algorithm.rollout_correction.", "algorithm."
@@ -126,11 +127,6 @@ def openrlhf_drawer(data):
 
 # ---- the batches
 
-def holes(rng, batch, share=0.25):
-    """Masks some tokens, never the last one of a response."""
-    batch["mask"] = [[rng.random() >= share for _ in range(n - 1)] + [True] for n in batch["length"]]
-
-
 def trl_batch(rng, config):
     batch = translate.random_batch(rng, True)
     if rng.random() < 0.5:
@@ -164,14 +160,32 @@ FRAMEWORKS = {"trl": (trl_drawer, trl_batch, configured.trl), "verl": (verl_draw
               "openrlhf": (openrlhf_drawer, openrlhf_batch, configured.openrlhf),
               "ms_swift": (ms_swift_drawer, trl_batch, configured.ms_swift)}
 
+UNLISTED = {}  # name: function of the data that returns the options of the framework's classes that are neither there nor of other things
+MODULES = (translate_trl_trainers, translate_areal, translate_skyrl)  # of a framework each: the same tables
+for module in MODULES:
+    FRAMEWORKS.update(module.FRAMEWORKS)
+    TOLERANCE.update(module.TOLERANCE)
+    PLANTED.update(module.PLANTED)
+    UNLISTED.update(getattr(module, "UNLISTED", {}))
+
+FROM_SOURCES = ("slime", "nemo_rl", "prime_rl", "open_instruct")  # modules with drawer, batch, run, unlisted, TOLERANCE, PLANTED
+
+
+def with_sources(names):
+    """Adds frameworks that are not installed."""
+    for name in names:
+        module = importlib.import_module("translate_" + name)
+        FRAMEWORKS[name] = (module.drawer, module.batch, module.run)
+        TOLERANCE[name], PLANTED[name], UNLISTED[name] = module.TOLERANCE, module.PLANTED, module.unlisted
+
 
 # ---- against ours
 
 def differs(ours, scale, theirs, bound):
-    """None, or what is apart: the loss by more than `bound` times its scale (the sum of the absolute terms), a gradient or an advantage by
-    more than `bound` times the largest."""
+    """None, or what is apart: the loss by more than `bound` times its scale (the sum of the absolute terms, at least 1e-6), a gradient or
+    an advantage by more than `bound` times the largest."""
     flat = lambda rows: [x for row in rows for x in row]
-    if not abs(ours["loss"] - theirs["loss"]) <= bound * scale["loss"]:
+    if not abs(ours["loss"] - theirs["loss"]) <= bound * max(scale["loss"], 1e-6):
         return f"loss apart by {abs(ours['loss'] - theirs['loss']):.3g}, of {scale['loss']:.3g}"
     pairs = [("advantage", flat(ours["advantage"]), flat(theirs["advantage"])), ("gradient", flat(ours["dlogp"]), flat(theirs["dlogp"]))]
     nothing = [[0] * len(row) for row in ours["dlogp"]]
@@ -213,13 +227,13 @@ def fails(name, drawer, n):
 
 
 def configurations(name, drawer):
-    """Yields (number, configuration): CONFIGURATIONS drawn freely, then more with the values that fewer than OFTEN had (None: none was
+    """Yields (number, configuration): CONFIGURATIONS drawn freely, then more with the values that fewer than `times` had (None: none was
     found)."""
     for n in range(CONFIGURATIONS):
         yield n, drawer.draw(generator(name, n))
     n = CONFIGURATIONS
-    for place in drawer.rare(OFTEN):
-        for _ in range(OFTEN - drawer.seen.get(place, 0)):
+    for place in drawer.rare(drawer.times):
+        for _ in range(drawer.times - drawer.seen.get(place, 0)):
             yield n, drawer.draw_with(*place, generator(name, n))
             n += 1
 
@@ -249,6 +263,15 @@ def other_value(x, field):
     return next(c for c in (*likely, *domain["enum"]) if c in domain["enum"] and c != x)
 
 
+def places(drawer):
+    """(words, how to find it in the data, field) of every field that the data sets."""
+    yield from (("always", lambda data: data["always"], field) for field in drawer.data["always"])
+    for i, entry in enumerate(drawer.data["options"]):
+        for key, to in entry.get("fields", {}).items() if entry["option"] in drawer.options else ():
+            find = lambda data, i=i, key=key: data["options"][i]["fields"][key]
+            yield from ((drawer.said((i, key)), find, field) for field in to or ())
+
+
 def changed(name):
     """Changes every field of the data, one at a time, and prints those that no configuration notices."""
     drawer, answers, unnoticed, number = FRAMEWORKS[name][0](translate.data_of(name)), [], [], 0
@@ -258,10 +281,9 @@ def changed(name):
         except configured.Refused:
             pass
     fields_of = lambda data, config: translate.translate(data, config)[0]
-    for place, key, field in [(i, key, field) for i, entry in enumerate(drawer.data["options"]) if entry["option"] in drawer.options
-                              for key, to in entry.get("fields", {}).items() for field in to or ()]:
-        data = copy.deepcopy(drawer.data)
-        to, number = data["options"][place]["fields"][key], number + 1
+    for words, find, field in places(drawer):
+        data, number = copy.deepcopy(drawer.data), number + 1
+        to = find(data)
         to[field] = other_value(to[field], field)
         for config, theirs, batch in answers:
             try:
@@ -272,13 +294,14 @@ def changed(name):
             except Exception:  # not an objective
                 break
         else:
-            unnoticed.append(f"{drawer.said((place, key))}: {field}")
+            unnoticed.append(f"{words}: {field}")
     print(f"{name}: {number - len(unnoticed)} of {number} changed fields are noticed; not: " + "; ".join(unnoticed), file=sys.stderr)
 
 
 def passed_failed(name):
     drawer = FRAMEWORKS[name][0](translate.data_of(name))
     wrong, passed, refused = [f"no `cannot say` of the data has: {b.words}" for b in drawer.beyond if not b.is_said(drawer.data)], 0, 0
+    wrong += ["not in the data: " + option for option in UNLISTED[name](drawer.data)] if name in UNLISTED else []
     wrong += [] if planted(name) else ["a planted wrong translation is not noticed"]
     for n, config in configurations(name, drawer):
         if config is None:

@@ -88,7 +88,7 @@ def policy(o):
     options = SKYRL.of((NAME + "policy_loss_type",), same, fields_of(o, "ratio", "surrogate"))
     wanted(options, f"no surrogate {s['kind']} with ratio.level {r['level']}")
     options = {"off_policy_correction": Config({}), **{name[len(NAME):]: x for name, x in options.items()}}
-    wanted(options["policy_loss_type"] not in ("clip_cov", "kl_cov", "rollout_is", "dppo"), "no surrogate " + s["kind"])
+    wanted(options["policy_loss_type"] not in ("clip_cov", "importance_sampling", "rollout_is", "dppo"), "no surrogate " + s["kind"])
     return Config({**options, **correction(w)})
 
 
