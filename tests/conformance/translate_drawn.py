@@ -23,6 +23,11 @@ class Beyond:
         return any(entry["option"] == self.option and self.words in entry.get("cannot say", "") for entry in data["options"])
 
 
+def far_rollout(batch):
+    """Moves the sampler's log-probabilities further away from the old ones."""
+    batch["logp_rollout"] = [[min(2 * b - o, -1 / 64) for o, b in zip(*rows)] for rows in zip(batch["logp_old"], batch["logp_rollout"])]
+
+
 class Drawer:
     """numbers: {option: (low, high)} or a function of a random generator; often: options that are seldom left at their default;
     left: {option: why it is not drawn}; fitted: changes a drawn configuration, where the range of a number depends on another option;
@@ -146,8 +151,3 @@ def whole(low, high):
 def holes(rng, batch, share=0.25):
     """Masks some tokens, never the last one of a response."""
     batch["mask"] = [[rng.random() >= share for _ in range(n - 1)] + [True] for n in batch["length"]]
-
-
-def far_rollout(batch):
-    """Moves the sampler's log-probabilities further away from the old ones."""
-    batch["logp_rollout"] = [[min(2 * b - o, -1 / 64) for o, b in zip(*rows)] for rows in zip(batch["logp_old"], batch["logp_rollout"])]

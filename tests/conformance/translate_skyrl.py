@@ -5,6 +5,7 @@ of the loss, and one micro-batch with loss, KL and entropy. Replaced are the mod
 workers share. As there, the tokens of a response are at the right end of their row. What its validate_cfg refuses is refused.
 """
 import abc
+import collections
 import contextlib
 import dataclasses
 import functools
@@ -16,7 +17,7 @@ import numpy as np
 import torch
 
 from options import translate
-from padded import ragged
+from padded import padded, ragged
 from translate_configured import answers, classes_of, functions_of, torch_batch
 from translate_drawn import Beyond, Drawer, Refused, far_rollout, holes, whole
 
@@ -44,8 +45,7 @@ def drawer(data):
                CORRECTION + "geo_mask_low": band, CORRECTION + "product_mask_high": (1.02, 3), CORRECTION + "product_mask_low": band,
                CORRECTION + "outlier_token_is_threshold_low": (0.3, 0.9), CORRECTION + "outlier_token_is_threshold_high": (1.1, 3),
                CORRECTION + "token_mask_is_threshold_low": (0.4, 0.95), CORRECTION + "token_mask_is_threshold_high": (1.05, 2)}
-    left = {NAME + "zero_variance_filter": "changes which prompts are in the batch",
-            NAME + "kl_cov.ppo_kl_coef": "kl_cov cannot be expressed", NAME + "kl_cov.kl_cov_frac": "kl_cov cannot be expressed"}
+    left = {NAME + "kl_cov.ppo_kl_coef": "kl_cov cannot be expressed", NAME + "kl_cov.kl_cov_frac": "kl_cov cannot be expressed"}
     beyond = [Beyond(NAME + "advantage_estimator", "maxrl: a mean below 0", lambda c: c[NAME + "advantage_estimator"] == "maxrl"
                      and c[NAME + "use_kl_in_reward"])]
     return Drawer(data, numbers, {NAME + "policy_loss_type", NAME + "advantage_estimator", NAME + "use_kl_loss"}, left, beyond, times=12)
@@ -58,6 +58,8 @@ def batch(rng, config):
     alone = config.get(NAME + "advantage_estimator") != "maxrl"  # a response alone in its group
     sizes = rng.choice([[3, 3, 3], [1, 4, 4] if alone else [4, 2, 3], [2, 3, 4]])
     made["group"] = [g for g, size in enumerate(sizes) for _ in range(size)]
+    if config.get(NAME + "zero_variance_filter"):
+        made["reward"] = [0.5 if g == 1 else x for g, x in zip(made["group"], made["reward"])]
     if rng.random() < 0.5 and config.get(NAME + "advantage_estimator", "grpo") not in OF_TOKENS:
         holes(rng, made)
         if rng.random() < 0.3:  # a response of which no token counts
@@ -87,9 +89,11 @@ def parts():
     generators = os.path.join(root, "train", "generators")
     masks = functions_of(os.path.join(generators, "utils.py"), ("apply_overlong_filtering",))
     zeros = functions_of(os.path.join(generators, "skyrl_gym_generator.py"), ("_zero_reward_if_not_stop",))
+    prompts = functions_of(os.path.join(root, "train", "utils", "trainer_utils.py"), ("zero_variance_filter",),
+                           defaultdict=collections.defaultdict)
     configs = classes_of(os.path.join(root, "train", "config", "config.py"), names, ABC=abc.ABC, DictConfig=DictConfig)
     return types.SimpleNamespace(core=adapter.skyrl, trainer=trainer, worker=worker, configs=configs, zeros=zeros._zero_reward_if_not_stop,
-                                 masks=masks.apply_overlong_filtering)
+                                 masks=masks.apply_overlong_filtering, varied=prompts.zero_variance_filter)
 
 
 def unlisted(data):
@@ -131,13 +135,21 @@ class Data(dict):
 
 # ---- a run
 
-def generated(config, b):
-    """What the generator does to rewards and masks; the batched one has no zero for truncated responses."""
+def generated(config, b, given):
+    """What the generator and the filter of prompts do to rewards and masks; the batched generator has no zero for truncated responses.
+    Returns the batch with the filter's mask."""
     why = ["length" if cut else "stop" for cut in b.truncated.tolist()]
     if config.get("generator.zero_reward_on_non_stop") and not config.get("generator.batched"):
         b.reward = torch.tensor(parts().zeros(None, b.reward.tolist(), why))
+    masks = ragged(b.mask.int(), b)
     if config.get("generator.apply_overlong_filtering"):
-        b.mask = torch.tensor(parts().masks(b.mask.tolist(), why)).bool()
+        masks = parts().masks(masks, why)
+    if config.get(NAME + "zero_variance_filter"):
+        kept = set(parts().varied(b.reward.tolist(), b.group.tolist(), loss_masks=masks, tol=1e-6))
+        masks = [row if i in kept else [0] * len(row) for i, row in enumerate(masks)]
+        given = {**given, "mask": [[m and i in kept for m in row] for i, row in enumerate(ragged(b.mask, b))]}
+    b.mask = padded(masks, b.length, False, torch.int64).bool()
+    return given
 
 
 def advantages(algorithm, b, right):
@@ -205,8 +217,7 @@ def run(config, given):
     longest = b.logp.shape[1]
     right = lambda x: torch.stack([torch.roll(row, longest - n) for row, n in zip(x, b.length)])
     left = lambda x: torch.stack([torch.roll(row, n - longest) for row, n in zip(x, b.length)])
-    b.leaf, counted = b.logp.clone().requires_grad_(), b.mask
-    generated(config, b)
+    b.leaf, given = b.logp.clone().requires_grad_(), generated(config, b, given)
     with mock.patch.object(torch, "float32", torch.float64):
         data, before = advantages(algorithm, b, right)
         try:
@@ -215,7 +226,7 @@ def run(config, given):
             raise Refused(str(why)) from None
     if dropped is not None:
         given = {**given, "selected": ragged(left(dropped), b)}
-    b.mask = counted
+    b.mask = torch_batch(given).mask
     return answers(b, torch.where(b.mask, left(before), 0), b.mask, value), given
 
 
