@@ -3,7 +3,7 @@
  * choice gives a report; no published row has a finding, except those listed with reasons. */
 #include "../extra/grpo_lint_objective.h"
 #include "check.h"
-#include "hash_results.h"
+#include "result_bits.h"
 #include "random_objective.h"
 
 /* ---- results of an objective on a batch ---------------------------------------------------------------------------------------------- */

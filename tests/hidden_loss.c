@@ -5,6 +5,7 @@
 #include "status.h"
 #include "check.h"
 #include "random_objective.h"
+#include "result_bits.h"
 #include "scratch.h"
 
 static const unsigned char UNTOUCHED = 0x5a;
@@ -94,8 +95,6 @@ static void evaluate(const grpo_objective *obj, const rollouts *b, evaluation *e
     e->status = grpo_hidden_loss(obj, &batch, e->advantage, NULL, &e->rows, &out, &e->report);
     free(out.scratch);
 }
-
-static int same_reports(const grpo_report *a, const grpo_report *b) { return !memcmp(a, b, offsetof(grpo_report, overflow)); }
 
 static int same_reals(const grpo_real *a, const grpo_real *b, int64_t n) { return !memcmp(a, b, (size_t)n * sizeof *a); }
 
@@ -227,7 +226,7 @@ static void check_same(const char *what, const rollouts *b, const evaluation *e,
     int64_t i, t, bad = 0, hidden = 0;
     memset(in_response, 0, (size_t)b->n_tokens);
     for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) memset(in_response + b->offset[i], 1, (size_t)b->length[i]);
-    check(same_reports(&e->report, &w->report), "%s: report, loss %.17g, expected %.17g", what, e->report.loss, w->report.loss);
+    check(same_report(&e->report, &w->report), "%s: report, loss %.17g, expected %.17g", what, e->report.loss, w->report.loss);
     check(same_reals(e->rows.logp, w->rows.logp, e->n) && same_reals(e->rows.entropy, w->rows.entropy, e->n), "%s: logp, entropy", what);
     check(same_reals(e->dlogp, w->dlogp, e->n) && same_reals(e->dentropy, w->dentropy, e->n), "%s: dlogp, dentropy", what);
     check(same_reals(e->term, w->term, e->n), "%s: terms", what);
@@ -314,7 +313,7 @@ static void check_work(const grpo_objective *obj, const rollouts *b, evaluation 
         if (!(asked & 1)) f.rows.d_hidden = NULL;
         if (!(asked & 2)) f.rows.d_weight = NULL;
         evaluate(obj, b, &f);
-        check(f.status == GRPO_OK && same_reports(&f.report, &w->report), "asked for %d: %s", asked, status_line(f.status));
+        check(f.status == GRPO_OK && same_report(&f.report, &w->report), "asked for %d: %s", asked, status_line(f.status));
         check(x.work == each * (w->counted + with_gradient * ((asked & 1) + (asked >> 1) + (asked && passes == 2))),
               "asked for %d: %d rows of products, %d tokens of which %d have a gradient", asked, (int)(x.work / each), (int)w->counted,
               (int)with_gradient);
@@ -345,7 +344,7 @@ static void check_parts(const grpo_objective *obj, const rollouts *b, evaluation
         check(!grpo_hidden_loss_add(obj, &batch, e->advantage, &totals, &e->rows, &out, &partial), "part %d", part);
     }
     grpo_partial_report(&partial, &report);
-    check(same_reports(&report, &w->report) && same_reals(e->dlogp, w->dlogp, e->n), "parts: loss %.17g, expected %.17g", report.loss,
+    check(same_report(&report, &w->report) && same_reals(e->dlogp, w->dlogp, e->n), "parts: loss %.17g, expected %.17g", report.loss,
           w->report.loss);
     check(equal_reals(e->rows.d_weight, w->d_weight, e->rows.vocab * e->rows.width), "parts: d_weight");
     evaluation_free_outputs(e);

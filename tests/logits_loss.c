@@ -5,6 +5,7 @@
 #include "status.h"
 #include "check.h"
 #include "random_objective.h"
+#include "result_bits.h"
 #include "scratch.h"
 #ifdef _OPENMP
 #include <omp.h>
@@ -102,10 +103,6 @@ static void evaluate(const grpo_objective *obj, const rollouts *b, evaluation *e
     free(out.scratch);
 }
 
-static int same_reports(const grpo_report *a, const grpo_report *b) {
-    return !memcmp(a, b, offsetof(grpo_report, overflow)) && a->overflow == b->overflow;
-}
-
 /* f: the rows and numbers of e, rearranged as `other` is */
 static void evaluation_arranged(const evaluation *e, const rollouts *other, evaluation *f) {
     int64_t t, s;
@@ -170,7 +167,7 @@ static void check_loss(const grpo_objective *obj, const rollouts *b, const evalu
     out.dlogp = dlogp;
     check(!gspo_loss(obj, &batch, e->advantage, NULL, &out, &report), "the loss");
     report.overflow = e->report.overflow;                               /* covers dentropy too */
-    check(same_reports(&report, &e->report), "report: loss %.17g, expected %.17g", e->report.loss, report.loss);
+    check(same_report(&report, &e->report), "report: loss %.17g, expected %.17g", e->report.loss, report.loss);
     check(!memcmp(dlogp, e->dlogp, (size_t)b->n_tokens * sizeof *dlogp), "d loss / d logp");
     free(out.scratch); free(dlogp);
 }
@@ -276,7 +273,7 @@ static void check_threads(const grpo_objective *obj, const rollouts *b, const ev
         if (k == 2) f.rows.dlogits = f.logits;                          /* in place */
         evaluate(obj, b, &f);
         for (t = 0; t < b->n_tokens; t++) same.from[t] = e->rows.part[t].has_target == 1 ? t : -1;
-        check(f.status == GRPO_OK && same_reports(&f.report, &e->report), "%d threads: report", threads[k]);
+        check(f.status == GRPO_OK && same_report(&f.report, &e->report), "%d threads: report", threads[k]);
         check_same(k == 2 ? "four threads, in place" : k ? "two threads" : "one thread", e, &f, &same);
         for (t = 0; t < b->n_tokens; t++) same.from[t] = t;
         evaluation_free(&f);
@@ -291,36 +288,33 @@ static void check_orders(rng *r, const grpo_objective *obj, const rollouts *b, c
     rollouts_rearrange(r, b, 1, order_free(obj) & ARRANGE_SEQUENCES, &other);
     evaluation_arranged(e, &other, &f);
     evaluate(obj, &other, &f);
-    check(f.status == GRPO_OK && same_reports(&f.report, &e->report), "another order: report");
+    check(f.status == GRPO_OK && same_report(&f.report, &e->report), "another order: report");
     check_same("another order", e, &f, &other);
     evaluation_free(&f);
     rollouts_free(&other);
 }
 
-/* evaluates n groups as a batch of their own and adds them to the partial */
-static void check_part(rng *r, const grpo_objective *obj, const rollouts *b, const evaluation *e, const int64_t *groups, int64_t n,
-                       const grpo_totals *totals, grpo_partial *into) {
-    rollouts part;
+/* evaluates some groups as a batch of their own and adds them to the partial */
+static void check_part(const grpo_objective *obj, const rollouts *part, const evaluation *e, const grpo_totals *totals,
+                       grpo_partial *into) {
     evaluation f;
     grpo_partial own;
     grpo_batch batch;
     grpo_output out;
     memset(&own, 0, sizeof own);
-    rollouts_arrange(r, b, groups, n, 0, &part);
-    evaluation_arranged(e, &part, &f);
-    batch = rollouts_view(&part);
+    evaluation_arranged(e, part, &f);
+    batch = rollouts_view(part);
     batch.logp = batch.entropy = NULL;
     out = output_with_scratch(obj, &batch);
     out.dlogp = f.dlogp; out.dentropy = f.dentropy;
     check(!grpo_logits_loss_add(obj, &batch, f.advantage, totals, &f.rows, &out, &own) && !grpo_partial_merge(into, &own), "a part");
-    check_same("parts", e, &f, &part);
+    check_same("parts", e, &f, part);
     free(out.scratch);
     evaluation_free(&f);
-    rollouts_free(&part);
 }
 
 static void check_parts(rng *r, const grpo_objective *obj, const rollouts *b, const evaluation *e) {
-    int64_t g, begin, n, *order = (int64_t *)test_alloc(b->n_groups, sizeof *order);
+    static rollouts_parts p;
     grpo_batch batch = rollouts_view(b);
     grpo_totals totals;
     grpo_partial partial;
@@ -329,15 +323,11 @@ static void check_parts(rng *r, const grpo_objective *obj, const rollouts *b, co
     memset(&partial, 0, sizeof partial);
     batch.logp = e->rows.logp; batch.entropy = e->rows.entropy;
     check(!grpo_totals_add(obj, &batch, e->advantage, &totals), "the count");
-    for (g = 0; g < b->n_groups; g++) order[g] = g;
-    rng_shuffle(r, order, b->n_groups);
-    for (begin = 0; begin < b->n_groups; begin += n) {
-        n = 1 + rng_below(r, b->n_groups - begin);
-        check_part(r, obj, b, e, order + begin, n, &totals, &partial);
-    }
+    rollouts_cut(r, b, 0, &p);
+    for (int k = 0; k < p.count; k++) check_part(obj, &p.batch[k], e, &totals, &partial);
+    rollouts_parts_free(&p);
     grpo_partial_report(&partial, &report);
-    check(same_reports(&report, &e->report), "parts: report");
-    free(order);
+    check(same_report(&report, &e->report), "parts: report");
 }
 
 /* ---- refused ---------------------------------------------------------------------------------------------------------------------- */
