@@ -1188,3 +1188,22 @@ void case_list_free(case_list *list) {
     arrfree(list->name);
     list->count = 0;
 }
+
+int case_each_file(const char *directory, case_file_visitor *visit, void *user) {
+    case_list list;
+    int failed = case_list_read(directory, &list) || !list.count;
+    if (failed) fprintf(stderr, "%s: no vectors\n", directory);
+    for (int64_t k = 0; k < list.count; k++) {
+        case_file file;
+        char error[512];
+        if (case_list_load(directory, list.name[k], &file, error, sizeof error)) {
+            failed = 1;
+            fprintf(stderr, "%s: %s\n", list.name[k], error);
+            continue;
+        }
+        visit(user, list.name[k], &file);
+        case_file_free(&file);
+    }
+    case_list_free(&list);
+    return failed;
+}

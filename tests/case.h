@@ -117,4 +117,8 @@ int case_list_load(const char *directory, const char *name, case_file *out, char
 int case_list_has(const case_list *list, const char *name);
 void case_list_free(case_list *list);
 
+/* calls the function with each file of a directory; nonzero if one cannot be read, which is printed, or there is none */
+typedef void case_file_visitor(void *user, const char *name, const case_file *file);
+int case_each_file(const char *directory, case_file_visitor *visit, void *user);
+
 #endif

@@ -101,27 +101,21 @@ static void turn_all(setting *settings, const test_case *c) {
 
 /* ---- all vectors ---------------------------------------------------------------------------------------------------------------- */
 
-static void turn_file(setting *settings, const char *directory, const char *name) {
-    case_file file;
-    char error[512];
-    if (!check(!case_list_load(directory, name, &file, error, sizeof error), "%s: cannot be read", name)) return;
-    for (int64_t k = 0; k < file.n_cases; k++)
-        if (file.cases[k].kind == CASE_OBJECTIVE) turn_all(settings, &file.cases[k]);
-    case_file_free(&file);
+static void turn_file(void *settings, const char *name, const case_file *file) {
+    (void)name;
+    for (int64_t k = 0; k < file->n_cases; k++)
+        if (file->cases[k].kind == CASE_OBJECTIVE) turn_all(settings, &file->cases[k]);
 }
 
 int main(int argc, char **argv) {
-    case_list list;
     setting *settings = all_settings();
     char name[160];
     if (argc != 2) return fputs("usage: field_coverage DIRECTORY\n", stderr), 2;
-    if (case_list_read(argv[1], &list)) return fprintf(stderr, "%s: cannot be read\n", argv[1]), 2;
-    for (int64_t k = 0; k < list.count; k++) turn_file(settings, argv[1], list.name[k]);
+    check(!case_each_file(argv[1], turn_file, settings), "%s: not all can be read", argv[1]);
     for (ptrdiff_t n = 0; n < arrlen(settings); n++) {
         const char *text = setting_name(&settings[n], name, sizeof name);
         if (check(settings[n].met, "%s: in no vector", text)) check(settings[n].alive, "%s: makes no difference in any vector", text);
     }
-    case_list_free(&list);
     arrfree(settings);
     return check_summary();
 }

@@ -221,18 +221,16 @@ static void check_case(const test_case *c) {
     question_free(&q);
 }
 
+static void check_file(void *user, const char *name, const case_file *file) {
+    (void)user;
+    (void)name;
+    for (int64_t k = 0; k < file->n_cases; k++) check_case(&file->cases[k]);
+}
+
 int main(int argc, char **argv) {
-    case_list list;
-    if (argc != 2 || case_list_read(argv[1], &list)) return fputs("usage: judge_test VECTORS\n", stderr), 2;
-    for (int64_t k = 0; k < list.count; k++) {
-        case_file file;
-        char error[512];
-        if (!check(!case_list_load(argv[1], list.name[k], &file, error, sizeof error), "%s: cannot be read", list.name[k])) continue;
-        for (int64_t n = 0; n < file.n_cases; n++) check_case(&file.cases[n]);
-        case_file_free(&file);
-    }
+    if (argc != 2) return fputs("usage: judge_test VECTORS\n", stderr), 2;
+    check(!case_each_file(argv[1], check_file, NULL), "%s: not all can be read", argv[1]);
     printf("%ld numbers judged, %ld shapes refused\n", judged_numbers, refused_shapes);
     check(judged_numbers > 1000000 / 2 && refused_shapes > 100000, "there were more");
-    case_list_free(&list);
     return check_summary();
 }

@@ -105,7 +105,8 @@ static void check_call_names(const test_case *c) {
 
 /* ---- all files ------------------------------------------------------------------------------------------------------------------ */
 
-static void learn_file(knowledge *k, const case_file *file) {
+static void learn_file(void *k, const char *name, const case_file *file) {
+    (void)name;
     for (int64_t j = 0; j < file->n_cases; j++) {
         const test_case *c = &file->cases[j];
         learn_case(k, c);
@@ -116,19 +117,9 @@ static void learn_file(knowledge *k, const case_file *file) {
 }
 
 static int learn(knowledge *k, const char *vectors) {
-    case_list list;
     memset(k, 0, sizeof *k);
-    if (case_list_read(vectors, &list)) return 1;
     learn_table(k, vectors);
-    for (int64_t n = 0; n < list.count; n++) {
-        case_file file;
-        char error[512];
-        if (!check(!case_list_load(vectors, list.name[n], &file, error, sizeof error), "%s: cannot be read", list.name[n])) continue;
-        learn_file(k, &file);
-        case_file_free(&file);
-    }
-    case_list_free(&list);
-    return 0;
+    return case_each_file(vectors, learn_file, k);
 }
 
 static void forget(knowledge *k) {
