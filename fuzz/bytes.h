@@ -20,6 +20,7 @@
 #ifndef FUZZ_BYTES_H
 #define FUZZ_BYTES_H
 #include "../gspo.h"
+#include "../tests/field.h"
 #include "../tests/random_batch.h"
 #include "../tests/result_bits.h"
 #include "../tests/scratch.h"
@@ -132,16 +133,10 @@ static inline void read_change(reader *in, grpo_objective *obj) {
     static const int wrong[] = { -1, 70, 100, INT32_MAX, INT32_MIN, 256 };
     int count, choice;
     const grpo_field *field = grpo_fields(&count);
-    double number;
     field += read_u8(in) % count;
-    if (field->choices) {
-        choice = read_u8(in);
-        choice = choice >= 250 ? wrong[choice - 250] : choice % field->n_choices;
-        memcpy((char *)obj + field->offset, &choice, sizeof choice);
-    } else {
-        number = read_number(in);
-        memcpy((char *)obj + field->offset, &number, sizeof number);
-    }
+    if (!field->n_choices) { field_set(obj, field, read_number(in)); return; }
+    choice = read_u8(in);
+    field_set(obj, field, choice >= 250 ? wrong[choice - 250] : choice % field->n_choices);
 }
 
 static inline void read_objective(reader *in, grpo_objective *obj) {

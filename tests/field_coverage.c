@@ -1,6 +1,7 @@
 /* field_coverage DIRECTORY: every choice and every number of an objective occurs in a vector in which changing it changes an output. */
 #include "check.h"
 #include "compare.h"
+#include "field.h"
 #include <stb_ds.h>
 
 typedef struct {
@@ -12,19 +13,12 @@ typedef struct {
 
 /* ---- the settings ------------------------------------------------------------------------------------------------------------------ */
 
-static int n_choices(const grpo_field *field) {
-    int n = 1;
-    for (const char *p = field->choices; *p; p++) n += *p == '|';
-    return n;
-}
-
 static setting *all_settings(void) {
     int n, count;
     const grpo_field *field = grpo_fields(&count);
     setting *settings = NULL;
     for (n = 0; n < count; n++) {
-        int last = field[n].choices ? n_choices(&field[n]) : 0;
-        for (int choice = field[n].choices ? 0 : -1; choice < last; choice++) {
+        for (int choice = field[n].n_choices ? 0 : -1; choice < field[n].n_choices; choice++) {
             setting k = { &field[n], choice, 0, 0 };
             arrput(settings, k);
         }
@@ -33,10 +27,11 @@ static setting *all_settings(void) {
 }
 
 static const char *setting_name(const setting *k, char *buffer, size_t size) {
-    const char *name = k->field->choices;
+    const char *name;
+    int length;
     if (k->choice < 0) return k->field->path;
-    for (int n = 0; n < k->choice; n++) name = strchr(name, '|') + 1;
-    snprintf(buffer, size, "%s = %.*s", k->field->path, (int)strcspn(name, "|"), name);
+    name = field_choice(k->field, k->choice, &length);
+    snprintf(buffer, size, "%s = %.*s", k->field->path, length, name);
     return buffer;
 }
 
@@ -83,7 +78,7 @@ static int number_alive(const setting *k, const test_case *c, const evaluation *
 /* a choice has an effect if changing from it or to it has: a field that is "none" in a case may read numbers that the case leaves at 0 */
 static int choice_alive(const setting *k, const test_case *c, const evaluation *before) {
     if (!setting_in(k, c)) return turn_changes(c, before, k->field, k->choice);
-    for (int other = 0; other < n_choices(k->field); other++)
+    for (int other = 0; other < k->field->n_choices; other++)
         if (other != k->choice && turn_changes(c, before, k->field, other)) return 1;
     return 0;
 }

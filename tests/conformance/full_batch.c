@@ -1,5 +1,6 @@
 /* Generates the batches of --identify from fixed tables and pseudo-random numbers. */
 #include "full_batch.h"
+#include "../field.h"
 #include "request.h"
 #include "text.h"
 #include <stdio.h>
@@ -188,11 +189,12 @@ static void write_batch(char **t, int which) {
 }
 
 static void write_field(char **t, double value, const grpo_field *field) {
-    const char *choice = field->choices;
+    const char *choice;
+    int length;
     text_format(t, "\"%s\":", strchr(field->path, '.') + 1);
-    if (!choice) { text_number(t, value); return; }
-    for (int k = 0; k < (int)value; k++) choice = strchr(choice, '|') + 1;
-    text_format(t, "\"%.*s\"", (int)strcspn(choice, "|"), choice);
+    if (!field->n_choices) { text_number(t, value); return; }
+    choice = field_choice(field, value, &length);
+    text_format(t, "\"%.*s\"", length, choice);
 }
 
 /* the objective as in the vectors: fields that have their defaults are left out */

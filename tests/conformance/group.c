@@ -3,6 +3,7 @@
  * repeated until no cause explains anything more; where several causes explain the same, one that is already named is preferred.  The
  * remaining failures are grouped by the output that is wrong first, with the properties that they have in common. */
 #include "report.h"
+#include "../field.h"
 #include "text.h"
 #include <stdlib.h>
 
@@ -273,9 +274,9 @@ static int same_explained(const grouping *g, const choice *a, int other) {
 }
 
 static void add_choice(char **t, const coherent_set *s) {
-    const char *name = s->field->choices;
-    for (int k = 0; k < (int)s->value; k++) name = strchr(name, '|') + 1;
-    text_format(t, "%s = %.*s", s->field->path, (int)strcspn(name, "|"), name);
+    int length;
+    const char *name = field_choice(s->field, s->value, &length);
+    text_format(t, "%s = %.*s", s->field->path, length, name);
 }
 
 static void add_kinds(char **t, unsigned kinds) {

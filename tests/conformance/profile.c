@@ -1,6 +1,7 @@
 /* Reads and checks profiles, and decides whether an answer is acceptable by their conventions. */
 #define _POSIX_C_SOURCE 200809L
 #include "profile.h"
+#include "../field.h"
 #include "recompute.h"
 #include "text.h"
 #include <fnmatch.h>
@@ -25,18 +26,14 @@ static int has_text(const cJSON *list, const char *text) {
 
 /* the field of this path, and in *value the value that the item gives it; NULL if either is invalid */
 static const grpo_field *field_of(const cJSON *item, const char *path, double *value) {
-    int count;
-    const grpo_field *field = grpo_fields(&count);
+    const grpo_field *field = field_named(path);
     grpo_objective obj;
     memset(&obj, 0, sizeof obj);
-    for (int n = 0; n < count; n++) {
-        if (strcmp(field[n].path, path)) continue;
-        if (field[n].choices && (!cJSON_IsString(item) || grpo_objective_choose(&obj, path, item->valuestring))) return NULL;
-        if (!field[n].choices && (!case_number(item, value) || *value != *value)) return NULL;
-        if (field[n].choices) *value = grpo_objective_get(&obj, &field[n]);
-        return &field[n];
-    }
-    return NULL;
+    if (!field) return NULL;
+    if (!field->n_choices) return case_number(item, value) && *value == *value ? field : NULL;
+    if (!cJSON_IsString(item) || grpo_objective_choose(&obj, path, item->valuestring)) return NULL;
+    *value = grpo_objective_get(&obj, field);
+    return field;
 }
 
 static int objective_is(const grpo_objective *obj, const cJSON *condition) {

@@ -1,6 +1,7 @@
 /* Reads and edits requests and answers as JSON. */
 #include "request.h"
 #include "../case.h"
+#include "../field.h"
 #include <stb_ds.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,11 +75,8 @@ static const cJSON *field_of(const cJSON *request, const char *path) {
 
 static const char *first_choice(const char *path) {
     static char first[60];
-    int count;
-    const grpo_field *field = grpo_fields(&count);
-    for (int k = 0; k < count; k++)
-        if (!strcmp(field[k].path, path) && field[k].choices)
-            snprintf(first, sizeof first, "%.*s", (int)strcspn(field[k].choices, "|"), field[k].choices);
+    const grpo_field *field = field_named(path);
+    if (field && field->n_choices) snprintf(first, sizeof first, "%.*s", (int)strcspn(field->choices, "|"), field->choices);
     return first;
 }
 
