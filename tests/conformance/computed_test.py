@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""computed_test.py COMPUTED_TABLE VECTORS: the runner (plain_loss.c, plain_advantage.c) and the Python package (computed_loss.py,
+"""computed_test.py COMPUTED_TABLE VECTORS: the runner (computed_loss.c, computed_advantage.c) and the Python package (computed_loss.py,
 computed_advantage.py) compute mistakes independently of each other; where both know one by the same name, they give the same numbers. A
 mistake planted in planted_port.py gives what the runner computes under its name."""
 

@@ -1,6 +1,6 @@
 /* Tries known and computed mistakes, other objectives and factors on failing cases, and compares them with all answers. */
 #include "diagnose.h"
-#include "plain.h"
+#include "computed.h"
 #include "text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -378,7 +378,7 @@ static char *name_with_half(const char *name, cause_half half) {
     return text_string(&t);
 }
 
-/* finds the forms that plain.h computes under the name */
+/* finds the forms that computed.h computes under the name */
 static void put_forms(cause *x, stage_kind stage, const char *name) {
     for (int n = 0; n < computed_count(stage); n++) {
         if (strcmp(computed_named(stage, n).name, name)) continue;

@@ -1,6 +1,6 @@
 /* Recomputes advantages and loss with the rules of a convention, from evaluations by the headers here. */
 #include "recompute.h"
-#include "plain.h"
+#include "computed.h"
 #include <stb_ds.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Mistakes in the loss.  A mistake consists of edits of a copy of the case (arrays, advantages, objective, aggregation), or of another
  * formula for the surrogate or the KL, or both.  The headers evaluate the copy, policy and penalty separately; a formula is evaluated token
  * by token here.  No mistake is computed where policy and penalty without a mistake do not add up to the right answer of the case. */
-#include "plain.h"
+#include "computed.h"
 #include <stb_ds.h>
 #include <stdlib.h>
 
