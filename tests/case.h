@@ -99,6 +99,7 @@ int case_has_loss(const test_case *c);          /* 1: an objective on a batch of
 int case_has_rows(const test_case *c);          /* 1: CASE_LOGITS or CASE_HIDDEN */
 int64_t case_list_size(const test_case *c, int list);   /* of a case_list_kind */
 int case_number(const struct cJSON *item, double *value);
+int64_t case_leaves(const struct cJSON *json);  /* how many items that are no array or object: numbers, flags */
 
 /* 1 if the text names what is wrong with a CASE_REFUSE: its field, or another one in its reason, with or without axis or "batch." */
 int case_names_fault(const test_case *c, const char *text);
@@ -109,6 +110,10 @@ int case_call_read(const test_case *c, const struct cJSON *json, double *value, 
 void case_call_where(const test_case *c, int64_t index, char *buffer, size_t size);     /* "selected[2][5]" */
 
 const case_metric *case_metric_named(const test_case *c, const char *key);     /* or NULL */
+
+/* an array of zeros, with room for one element more, so that an empty one is not NULL; it is added to an stb_ds array of all to be freed */
+void *case_memory(void ***all, int64_t count, size_t size);
+void case_memory_free(void ***all);
 
 /* the variants whose files are in a directory, sorted; name is NULL if it cannot be read */
 typedef struct { char **name; int64_t count; } case_list;

@@ -2,7 +2,6 @@
  * formula for the surrogate or the KL, or both.  The headers evaluate the copy, policy and penalty separately; a formula is evaluated token
  * by token here.  No mistake is computed where policy and penalty without a mistake do not add up to the right answer of the case. */
 #include "computed.h"
-#include <stb_ds.h>
 #include <stdlib.h>
 
 #define MARGIN 1e-11
@@ -22,13 +21,7 @@ typedef struct {
     void **memory;
 } edited;
 
-static void *room(edited *s, int64_t count, size_t size) {
-    void *p = calloc((size_t)count + 1, size);
-    if (!p) abort();
-    arrput(s->memory, p);
-    return p;
-}
-
+static void *room(edited *s, int64_t count, size_t size) { return case_memory(&s->memory, count, size); }
 static int64_t tokens_of(const edited *s) { return s->c.batch.n_tokens; }
 
 static edited edited_of(const test_case *c) {
@@ -46,11 +39,6 @@ static edited edited_of(const test_case *c) {
     for (int64_t k = 0; k < c->batch.n_tokens; k++) { s.advantage[k] = a ? (double)a[k] : 0; s.chain[k] = 1; }
     free(a);
     return s;
-}
-
-static void edited_free(edited *s) {
-    for (ptrdiff_t k = 0; k < arrlen(s->memory); k++) free(s->memory[k]);
-    arrfree(s->memory);
 }
 
 /* replaces an array of the batch by a copy that can be written; returns NULL, and sets impossible, if the batch does not have it */
@@ -907,7 +895,7 @@ static int is_sum_of_parts(const test_case *c, int by_formula, int kl_by_formula
     none.penalty = kl_by_formula ? right_kl(&c->objective) : NULL;
     p = made(&s, &none);
     right = !s.impossible && is_right(c, &p) && (!by_formula || none.policy) && (!kl_by_formula || none.penalty);
-    edited_free(&s);
+    case_memory_free(&s.memory);
     return right;
 }
 
@@ -1190,6 +1178,6 @@ int computed_loss(const test_case *c, int n, answer *out) {
         ok = !s.impossible && p.ok;
         if (ok) put_part(c, &p, out);
     }
-    edited_free(&s);
+    case_memory_free(&s.memory);
     return ok;
 }

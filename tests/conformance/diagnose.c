@@ -278,7 +278,7 @@ static saying compare_computed(const diagnostician *d, const cause *x, const ite
 }
 
 static saying compare_recorded(const diagnostician *d, const cause *x, const item *it, int *evidence) {
-    const cJSON *recorded = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(it->c->json, "defects"), x->name);
+    const cJSON *recorded = json_get(json_get(it->c->json, "defects"), x->name);
     saying now = SAYS_NOTHING;
     answer mistake;
     char error[200];
@@ -470,7 +470,7 @@ static void try_computed(diagnostician *d, const item *it) {
 }
 
 static void try_recorded(diagnostician *d, const item *it) {
-    const cJSON *defects = cJSON_GetObjectItemCaseSensitive(it->c->json, "defects");
+    const cJSON *defects = json_get(it->c->json, "defects");
     for (const cJSON *one = cJSON_IsObject(defects) ? defects->child : NULL; one; one = one->next) {
         cause x = cause_of(CAUSE_KNOWN, it->stage);
         int evidence = 0;

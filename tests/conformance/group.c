@@ -443,7 +443,7 @@ static spread spread_of(const grouping *g, stage_kind stage, output_kind first, 
     spread f = { 1, 0, 0, 0 };
     for (int k = 0; k < g->n; k++) {
         const item *it = &g->d->items[k];
-        const cJSON *flags = cJSON_GetObjectItemCaseSensitive(it->c->json, "flags");
+        const cJSON *flags = json_get(it->c->json, "flags");
         int has = flag ? 0 : is_in(g, s, k);
         if (it->stage != stage || (!flag && s->field && !has_objective(it->c))) continue;
         for (const cJSON *one = flag && flags ? flags->child : NULL; one; one = one->next) has |= !strcmp(one->valuestring, flag);

@@ -1,7 +1,6 @@
 /* Recomputes advantages and loss with the rules of a convention, from evaluations by the headers here. */
 #include "recompute.h"
 #include "computed.h"
-#include <stb_ds.h>
 #include <stdlib.h>
 
 double *convention_rule(conventions *v, const char *name) {
@@ -15,20 +14,10 @@ double *convention_rule(conventions *v, const char *name) {
     return NULL;
 }
 
-/* a copy of a case whose arrays can be replaced; memory: what `room` allocated, freed by free_copy */
+/* a copy of a case whose arrays can be replaced; memory: what `room` allocated */
 typedef struct { test_case c; grpo_objective obj; grpo_real *advantage; void **memory; } copy_of_case;
 
-static void *room(copy_of_case *s, int64_t count, size_t size) {
-    void *p = calloc((size_t)count + 1, size);
-    if (!p) abort();
-    arrput(s->memory, p);
-    return p;
-}
-
-static void free_copy(copy_of_case *s) {
-    for (ptrdiff_t k = 0; k < arrlen(s->memory); k++) free(s->memory[k]);
-    arrfree(s->memory);
-}
+static void *room(copy_of_case *s, int64_t count, size_t size) { return case_memory(&s->memory, count, size); }
 
 static int counts(const test_case *c, int64_t k) { return !c->batch.mask || c->batch.mask[k]; }
 
@@ -327,7 +316,7 @@ static int recompute_loss(const test_case *c, const conventions *v, answer *out)
     ok = v->parts_apart != 0 && c->kind == CASE_SPLIT ? add_parts(&s, v, out) : add_batch(&s, v, 1, out);
     if (!ok) answer_free(out);
     free(s.advantage);
-    free_copy(&s);
+    case_memory_free(&s.memory);
     return ok;
 }
 
