@@ -1157,7 +1157,7 @@ static int by_name(const void *a, const void *b) { return strcmp(*(char *const *
 static char *variant_of(const char *name) {
     size_t length = strlen(name);
     char *v;
-    if (length <= 5 || strcmp(name + length - 5, ".json") || !strcmp(name, "schema.json") || !strcmp(name, "defects.json")) return NULL;
+    if (length <= 5 || strcmp(name + length - 5, ".json") || !strcmp(name, "schema.json")) return NULL;
     v = copy_text(name);
     v[length - 5] = 0;
     return v;

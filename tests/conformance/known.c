@@ -1,21 +1,8 @@
-/* Reads defects.json, or the tables of DEFECTS.md. */
+/* Reads the tables of DEFECTS.md. */
 #include "known.h"
 #include "text.h"
 #include <ctype.h>
 #include <stdlib.h>
-
-static void read_json(known_mistake **list, const char *text) {
-    cJSON *json = cJSON_Parse(text);
-    for (const cJSON *item = cJSON_IsObject(json) ? json->child : NULL; item; item = item->next) {
-        known_mistake k;
-        k.id = text_copy(item->string);
-        k.wrong = text_copy(json_string(item, "wrong", ""));
-        k.right = text_copy(json_string(item, "right", ""));
-        k.seen = text_copy(json_string(item, "seen", ""));
-        arrput(*list, k);
-    }
-    cJSON_Delete(json);
-}
 
 /* the cells of a row of a Markdown table, "| NORM-01 | ... |"; the heads of the columns say which cell is which */
 enum { MAX_CELLS = 12 };
@@ -76,9 +63,8 @@ static void read_markdown(known_mistake **list, const char *text) {
 
 known_mistake *known_mistakes(const char *vectors) {
     known_mistake *list = NULL;
-    char *text = text_file(vectors, "defects.json");
-    if (text) read_json(&list, text);
-    else if ((text = text_file(vectors, "DEFECTS.md")) != NULL) read_markdown(&list, text);
+    char *text = text_file(vectors, "DEFECTS.md");
+    if (text) read_markdown(&list, text);
     free(text);
     return list;
 }

@@ -46,17 +46,6 @@ static void learn_case(knowledge *k, const test_case *c) {
     arrput(k->cases, t);
 }
 
-static void learn_table(knowledge *k, const char *vectors) {
-    char *string = text_file(vectors, "defects.json");
-    cJSON *json;
-    if (!string) return;
-    json = cJSON_Parse(string);
-    check(cJSON_IsObject(json), "defects.json is not an object");
-    for (const cJSON *item = json ? json->child : NULL; item; item = item->next) interned(k, item->string);
-    cJSON_Delete(json);
-    free(string);
-}
-
 /* ---- calls ---------------------------------------------------------------------------------------------------------------------- */
 
 static mismatch *judged(const question *q, const answer *found) {
@@ -112,7 +101,6 @@ static void learn_file(void *k, const char *name, const case_file *file) {
 
 static int learn(knowledge *k, const char *vectors) {
     memset(k, 0, sizeof *k);
-    learn_table(k, vectors);
     return case_each_file(vectors, learn_file, k);
 }
 
