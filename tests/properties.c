@@ -616,11 +616,11 @@ static int ignores_shift(const grpo_objective *obj) {
     return (b == GRPO_BASELINE_GROUP_MEAN || b == GRPO_BASELINE_LEAVE_ONE_OUT || b == GRPO_BASELINE_BATCH_MEAN
             || b == GRPO_BASELINE_QUANTILE || b == GRPO_BASELINE_HDI_MEDIAN)
         && a->transform != GRPO_TRANSFORM_PASS_AT_K && a->transform != GRPO_TRANSFORM_PKPO_MAXRL && a->transform != GRPO_TRANSFORM_PKPO_MAX
-        && a->transform != GRPO_TRANSFORM_PKPO_LOO && (a->transform != GRPO_TRANSFORM_PKPO_GAIN || a->pass_k > 1) && a->scale != GRPO_SCALE_GROUP_MEAN && a->scale != GRPO_SCALE_BETA
+        && a->transform != GRPO_TRANSFORM_PKPO_LOO && (a->transform != GRPO_TRANSFORM_PKPO_GAIN || a->pass_k > 1)
+        && a->scale != GRPO_SCALE_GROUP_MEAN && a->scale != GRPO_SCALE_BETA
         && a->credit == GRPO_CREDIT_OUTCOME && a->singleton == GRPO_SINGLETON_ZERO && a->entropy != GRPO_ENTROPY_ZERO_VARIANCE
-        && a->reweight != GRPO_REWEIGHT_NONZERO_REWARDS && a->reweight != GRPO_REWEIGHT_DIFFICULTY
-            && obj->reward.truncated == GRPO_REWARD_TRUNCATED_KEEP
-        && a->reweight != GRPO_REWEIGHT_FOCAL
+        && a->reweight != GRPO_REWEIGHT_NONZERO_REWARDS && a->reweight != GRPO_REWEIGHT_DIFFICULTY && a->reweight != GRPO_REWEIGHT_FOCAL
+        && obj->reward.truncated == GRPO_REWARD_TRUNCATED_KEEP
         && obj->reward.length == GRPO_LENGTH_NONE && obj->reward.map == GRPO_MAP_NONE
         && (obj->reward.kl == GRPO_KL_NONE || obj->reward.kl_coef == 0)
         && (obj->reward.overlong == GRPO_OVERLONG_NONE || obj->reward.overlong_factor == 0);

@@ -1,5 +1,5 @@
-/* computed_mistakes VECTORS: computed_split.c and computed_rows.c compute for each mistake the answers that the vectors record, in every case
- * that records it; and the sizes that mistakes of the loss are compared by are those of the terms of each number. */
+/* computed_mistakes VECTORS: computed_split.c and computed_rows.c compute for each mistake the answers that the vectors record, in every
+ * case that records it; and the sizes that mistakes of the loss are compared by are those of the terms of each number. */
 #include "../case.h"
 #include "../check.h"
 #include "computed.h"

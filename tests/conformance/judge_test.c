@@ -178,9 +178,9 @@ static void check_outputs(const cJSON *expect, const question *q, answer *found)
     static const compare_precision *const precisions[] = { &compare_f64, &compare_f32, &compare_bf16 };
     for (const cJSON *item = expect->child; item; item = item->next) {
         const output_kind output = (output_kind)output_named(q->c, item->string);
-        const int64_t count = found->of[output].count;
+        const int64_t count = found->of[output].count, n_numbers = case_leaves(item);
         check_output(expect, q->c, item->string);
-        for (int64_t n = 0; n < places_of(case_leaves(item)); n++) check_place(expect, q, item->string, output, place_of(case_leaves(item), n));
+        for (int64_t n = 0; n < places_of(n_numbers); n++) check_place(expect, q, item->string, output, place_of(n_numbers, n));
         for (int64_t n = 0; n < places_of(count); n++)
             for (int p = 0; p < 3; p++)
                 if (found->of[output].given[place_of(count, n)]) check_number(precisions[p], q, found, output, place_of(count, n));

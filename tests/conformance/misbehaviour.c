@@ -105,8 +105,8 @@ static command_result run(const struct expectation *e) {
 static void check_case(const char *mode, const cJSON *c, const char *verdict, const char *reason) {
     const cJSON *wrong = cJSON_GetArrayItem(json_get(c, "wrong"), 0);
     const char *id = json_string(c, "id", ""), *key = !strcmp(verdict, "passed") ? "note" : "reason";
-    const char *found = json_string(wrong ? wrong : c, wrong ? "where" : key, "");
-    check(!strcmp(json_string(c, "verdict", ""), verdict), "%s: %s: expected %s, found %s", mode, id, verdict, json_string(c, "verdict", ""));
+    const char *found = json_string(wrong ? wrong : c, wrong ? "where" : key, ""), *judged = json_string(c, "verdict", "");
+    check(!strcmp(judged, verdict), "%s: %s: expected %s, found %s", mode, id, verdict, judged);
     check(strstr(found, reason) != NULL, "%s: %s: expected \"%s\", found \"%s\"", mode, id, reason, found);
 }
 
