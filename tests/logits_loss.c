@@ -7,6 +7,7 @@
 #include "random_objective.h"
 #include "result_bits.h"
 #include "scratch.h"
+#include "sixteen_bits.h"
 #ifdef _OPENMP
 #include <omp.h>
 static void use_threads(int n) { omp_set_num_threads(n); }
@@ -60,12 +61,8 @@ static void evaluation_free(evaluation *e) {
 }
 
 static void put_logit(evaluation *e, int64_t at, double z) {
-    const float f = (float)z;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
     if (e->rows.logits.type == GRPO_LOGITS_REAL) ((grpo_real *)e->logits)[at] = (grpo_real)z;
-    else if (e->rows.logits.type == GRPO_LOGITS_BFLOAT16) ((uint16_t *)e->logits)[at] = (uint16_t)(bits >> 16);
-    else ((uint16_t *)e->logits)[at] = (uint16_t)((z < 0 ? 0xc000 : 0x4000) + (bits >> 13 & 0x3ff));                        /* +-2 .. 4 */
+    else ((uint16_t *)e->logits)[at] = e->rows.logits.type == GRPO_LOGITS_BFLOAT16 ? bfloat_of(z) : half_of(z);
 }
 
 /* random logits, with garbage at masked tokens and in slots of no sequence, which must not be read */

@@ -78,13 +78,6 @@ static void check_tiles(tally *t, const test_case *c, int64_t tile_rows, int pas
 
 /* ---- bfloat16 --------------------------------------------------------------------------------------------------------------------- */
 
-static uint16_t bfloat16_of(double x) {
-    const float f = (float)x;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return (uint16_t)(bits >> 16);
-}
-
 /* log-probability and entropy within 2 ulps of float, d logits within these plus half an ulp of bfloat16 */
 static void check_bfloat16_row(const test_case *c, int64_t t) {
     enum { MOST = 64 };
@@ -97,7 +90,7 @@ static void check_bfloat16_row(const test_case *c, int64_t t) {
     memset(&x, 0, sizeof x);
     if (!check(vocab <= MOST, "%s: too wide for this test", c->id)) return;
     for (int64_t v = 0; v < vocab; v++) {
-        z[v] = bfloat16_of((double)rows->logits[t * vocab + v]);
+        z[v] = bfloat_of((double)rows->logits[t * vocab + v]);
         check(of_bfloat(z[v]) == (double)rows->logits[t * vocab + v], "%s: a logit is no bfloat16", c->id);
     }
     x.type = GRPO_LOGITS_BFLOAT16; x.logits = z; x.rows = 1; x.vocab = x.stride = vocab;
