@@ -58,7 +58,7 @@ TESTS = {
     'snippets': 'conform | python KIT/snippets_test.py BIN/conform V',
     'site': 'conform | python KIT/site_test.py BIN/conform',
     'planted_few': 'conform | python KIT/planted.py BIN/conform V eighth',
-    'planted': 'conform | python KIT/planted.py BIN/conform V eighth+later+last+nameless',
+    'planted': 'conform | python KIT/planted.py BIN/conform V eighth+further+issues+nameless',
     'planted_parts': 'conform | python KIT/planted_parts.py BIN/conform V',
     'identify': 'conform | BUILD/identify_test BIN/conform BUILD/adapter_c',
     'discriminate': 'discriminate | BIN/discriminate V',

@@ -30,7 +30,7 @@ DIFFERENT = (
     ("dr-grpo-", "baseline", "whether a lone response has an advantage"),
 )
 BESIDE_A_KL = (("policy-left-out", "policy's loss is left out"), ("policy-turned", "sign of the policy's loss is turned"))
-PLANTED = planted.PLANTED + planted.PLANTED_LATER + planted.PLANTED_LAST + BESIDE_A_KL
+PLANTED = planted.PLANTED + planted.FURTHER + planted.FROM_ISSUES + BESIDE_A_KL
 # planted mistakes that the runner computes, at least; under how many names; answers that agree
 COMPUTED, OF_PLANTED, AGREEING = 161, 156, 4817
 # in how many cases a planted mistake may be another one than that of its name; else in none
