@@ -148,9 +148,10 @@ NAMELESS = ("adv-tanh", "adv-shifted", "rank", "temperature", "clip-soft", "eps-
 
 
 def parts_of(which):
-    parts = {"even": PLANTED[::2], "odd": PLANTED[1::2], "eighth": PLANTED[1::8], "further": FURTHER, "issues": FROM_ISSUES,
-             "nameless": tuple((mistake, None) for mistake in NAMELESS)}
-    return [planted for part in (parts if which == "all" else which.split("+")) for planted in parts[part]]
+    nameless = tuple((mistake, None) for mistake in NAMELESS)
+    parts = {"all": (*PLANTED, *FURTHER, *FROM_ISSUES, *nameless), "even": PLANTED[::2], "odd": PLANTED[1::2], "eighth": PLANTED[1::8],
+             "further": FURTHER, "issues": FROM_ISSUES, "nameless": nameless}
+    return [planted for part in which.split("+") for planted in parts[part]]
 
 
 def chosen_cases(vectors, directory):
