@@ -299,7 +299,7 @@ static inline void write_batch(writer *out, const rollouts *b) {
 
 /* ---- checks shared by the harnesses -------------------------------------------------------------------------------------------- */
 
-static inline int untouched(const grpo_real *x, int64_t n) {
+static inline int all_unwritten(const grpo_real *x, int64_t n) {
     int64_t t;
     for (t = 0; t < n; t++) if (x[t] != UNWRITTEN) return 0;
     return 1;

@@ -7,7 +7,7 @@ static void require_refused(grpo_status st, const grpo_objective *obj, const grp
     memset(&m, 0, sizeof m);
     memset(&zero, 0, sizeof zero);
     require(grpo_status_rule(st) > 0 && grpo_status_rule(st) < GRPO_N_RULES, "no such status");
-    require(untouched(advantage, n), "refused, yet written");
+    require(all_unwritten(advantage, n), "refused, yet written");
     require(grpo_moments_add(obj, batch, &m) == st, "grpo_moments_add has another status");
     require(!memcmp(&m, &zero, sizeof m), "refused, yet moments were added");
 }

@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require_findings(&c, &batch, NULL, NULL, before);
     out.dlogp = out.dentropy = out.ddivergence_ref = written;
     require_findings(&c, &batch, c.advantage, &out, after);
-    require(untouched(written, c.b.n_tokens), "an output was written to");
+    require(all_unwritten(written, c.b.n_tokens), "an output was written to");
     require_faults(&c, &batch, any, after == 0 || before == 0);
     free(out.scratch);
     free(written);

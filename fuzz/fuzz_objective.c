@@ -64,9 +64,9 @@ static void require_no_nan_of_groups(const fuzz_case *c, const answer *a) {
 static void require_refused(const fuzz_case *c, const answer *a) {
     static const grpo_partial zero;
     require(grpo_status_rule(a->status) > 0 && grpo_status_rule(a->status) < GRPO_N_RULES, "no such status");
-    require(untouched(a->dlog_partition, c->b.n_groups), "refused, yet written");
-    require(untouched(a->dlogp, c->b.n_tokens) && untouched(a->dentropy, c->b.n_tokens)
-            && untouched(a->ddivergence_ref, c->b.n_tokens) && untouched(a->term, c->b.n_tokens),
+    require(all_unwritten(a->dlog_partition, c->b.n_groups), "refused, yet written");
+    require(all_unwritten(a->dlogp, c->b.n_tokens) && all_unwritten(a->dentropy, c->b.n_tokens)
+            && all_unwritten(a->ddivergence_ref, c->b.n_tokens) && all_unwritten(a->term, c->b.n_tokens),
             "refused, yet written");
     require(!memcmp(&a->partial, &zero, sizeof zero), "refused, yet added");
 }
@@ -83,7 +83,7 @@ static void require_entry_points(const fuzz_case *c, const grpo_real *advantage,
     out.dlogp = dlogp;
     st = grpo_loss(&c->objective, &batch, advantage, NULL, &out, &report);
     if (c->objective.ratio.level != GRPO_LEVEL_TOKEN || c->objective.penalty.preference != GRPO_PREFERENCE_NONE) {
-        require(st != GRPO_OK && untouched(dlogp, c->b.n_tokens), "grpo_loss takes a sequence unit");
+        require(st != GRPO_OK && all_unwritten(dlogp, c->b.n_tokens), "grpo_loss takes a sequence unit");
         st = gspo_loss(&c->objective, &batch, advantage, NULL, &out, &report);
     }
     require(st == a->status, "the entry points have different statuses");

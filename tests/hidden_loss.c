@@ -8,7 +8,6 @@
 #include "result_bits.h"
 #include "scratch.h"
 
-static const unsigned char UNTOUCHED = 0x5a;
 static const double EPSILON = sizeof(grpo_real) == sizeof(float) ? 1.1920929e-7 : 2.220446049250313e-16;
 
 /* the inputs and outputs of a call */
@@ -21,18 +20,7 @@ typedef struct {
     grpo_status status;
 } evaluation;
 
-static void *untouched(int64_t n, size_t size) {
-    void *p = test_alloc(n, size);
-    memset(p, UNTOUCHED, (size_t)n * size);
-    return p;
-}
-
-static int all_bytes(const void *p, size_t n) {
-    const unsigned char *x = (const unsigned char *)p;
-    while (n > 0) if (x[--n] != UNTOUCHED) return 0;
-    return 1;
-}
-
+static int is_untouched(const void *p, size_t n) { return all_bytes(p, n, UNTOUCHED); }
 static grpo_real *reals(int64_t n) { return (grpo_real *)untouched(n, sizeof(grpo_real)); }
 
 /* clears the outputs, and sizes the scratch for a tile */
@@ -106,8 +94,8 @@ static int equal_reals(const grpo_real *a, const grpo_real *b, int64_t n) {
 
 static int is_unwritten(const evaluation *e) {
     const size_t real = sizeof(grpo_real), n = (size_t)e->n;
-    return all_bytes(e->rows.logp, n * real) && all_bytes(e->rows.entropy, n * real) && all_bytes(e->dlogp, n * real)
-        && all_bytes(e->rows.d_hidden, n * (size_t)e->rows.width * real) && all_bytes(&e->report, sizeof e->report)
+    return is_untouched(e->rows.logp, n * real) && is_untouched(e->rows.entropy, n * real) && is_untouched(e->dlogp, n * real)
+        && is_untouched(e->rows.d_hidden, n * (size_t)e->rows.width * real) && is_untouched(&e->report, sizeof e->report)
         && same_reals(e->rows.d_weight, e->d_weight_before, e->rows.vocab * e->rows.width);
 }
 
@@ -234,7 +222,7 @@ static void check_same(const char *what, const rollouts *b, const evaluation *e,
     for (i = 0; i < w->counted; i++) bad += !equal_reals(e->rows.d_hidden + w->slot[i] * W, w->d_hidden + i * W, W);
     for (t = 0; t < e->n; t++) {
         const grpo_real *d = e->rows.d_hidden + t * W;
-        if (!in_response[t]) hidden += !all_bytes(d, (size_t)W * sizeof *d);
+        if (!in_response[t]) hidden += !is_untouched(d, (size_t)W * sizeof *d);
         else if (!b->mask[t]) for (i = 0; i < W; i++) hidden += d[i] != 0;
     }
     check(bad == 0, "%s: d_hidden of %d tokens of %d", what, (int)bad, (int)w->counted);
@@ -419,7 +407,7 @@ static void check_slopes(rng *r, const char *name) {
             double s = slope(&obj, &b, &f, &f.weight[row * e.rows.width + column]);
             double d = (double)e.rows.d_weight[row * e.rows.width + column];
             check(fabs(s - d) <= slope_error(d, e.report.loss), "%s: d_weight %.12g, slope %.12g", name, d, s);
-            do t = rng_below(r, b.n_tokens); while (!b.mask[t] || all_bytes(&e.rows.logp[t], sizeof *e.rows.logp));
+            do t = rng_below(r, b.n_tokens); while (!b.mask[t] || is_untouched(&e.rows.logp[t], sizeof *e.rows.logp));
             s = slope(&obj, &b, &f, &f.hidden[t * e.rows.width + column]);
             d = (double)e.rows.d_hidden[t * e.rows.width + column];
             check(fabs(s - d) <= slope_error(d, e.report.loss), "%s: d_hidden %.12g, slope %.12g", name, d, s);
@@ -563,7 +551,7 @@ static void check_overflow(double hidden, double weight, double advantage, int r
     st = grpo_hidden_loss(&obj, &batch, &A, NULL, &rows, &out, &report);
     if (refused) {
         check(says("hidden_loss", st, GRPO_INFINITE, "logits.logits[1]"), "a product beyond all numbers: %s", status_line(st));
-        check(all_bytes(&report, sizeof report), "a product beyond all numbers: the report is written");
+        check(is_untouched(&report, sizeof report), "a product beyond all numbers: the report is written");
     } else check(st == GRPO_OK && report.overflow == overflow, "overflow %d, expected %d: %s", report.overflow, overflow, status_line(st));
 }
 

@@ -15,7 +15,6 @@ static void use_threads(int n) { omp_set_num_threads(n); }
 static void use_threads(int n) { (void)n; }
 #endif
 
-static const unsigned char UNTOUCHED = 0x5a;
 
 /* the logits of a batch (rows, targets, kept ids) and all outputs of a call */
 typedef struct {
@@ -30,12 +29,6 @@ typedef struct {
 } evaluation;
 
 static size_t element_size(grpo_logits_type type) { return type == GRPO_LOGITS_REAL ? sizeof(grpo_real) : sizeof(uint16_t); }
-
-static void *untouched(int64_t n, size_t size) {
-    void *p = test_alloc(n, size);
-    memset(p, UNTOUCHED, (size_t)n * size);
-    return p;
-}
 
 static void evaluation_alloc(evaluation *e, const grpo_logits *shape, int64_t n) {
     memset(e, 0, sizeof *e);
@@ -127,11 +120,6 @@ static void check_same(const char *what, const evaluation *e, const evaluation *
 }
 
 /* ---- the separate passes ---------------------------------------------------------------------------------------------------------- */
-
-static int all_bytes(const unsigned char *x, size_t n, unsigned char value) {
-    while (n > 0) if (x[--n] != value) return 0;
-    return 1;
-}
 
 static void check_rows(const rollouts *b, const evaluation *e) {
     const grpo_logits *x = &e->rows.logits;
@@ -374,13 +362,13 @@ static void check_refused(rng *r) {
     e.target[t] = e.rows.logits.vocab; refuse("target", &obj, &b, &e.rows, &out, e.advantage, GRPO_OUT_OF_RANGE, thing);
     e.target[t] = -1; refuse("target -1", &obj, &b, &e.rows, &out, e.advantage, GRPO_OUT_OF_RANGE, thing);
     e.target[t] = target;
-    check(all_bytes((unsigned char *)e.rows.part, sizeof *e.rows.part * (size_t)b.n_tokens, UNTOUCHED), "part");
+    check(all_bytes(e.rows.part, sizeof *e.rows.part * (size_t)b.n_tokens, UNTOUCHED), "part");
     memset(e.logits + (size_t)t * e.row_bytes, 0xff, e.row_bytes);
     e.rows.logits.kept = NULL;
     snprintf(thing, sizeof thing, "logits.logits[%d]", (int)(t * e.rows.logits.stride));
     refuse("NaN", &obj, &b, &e.rows, &out, e.advantage, GRPO_NAN, thing);
-    check(all_bytes((unsigned char *)e.rows.logp, sizeof *e.rows.logp * (size_t)b.n_tokens, UNTOUCHED), "logp");
-    check(all_bytes((unsigned char *)e.dlogp, sizeof *e.dlogp * (size_t)b.n_tokens, UNTOUCHED), "dlogp");
+    check(all_bytes(e.rows.logp, sizeof *e.rows.logp * (size_t)b.n_tokens, UNTOUCHED), "logp");
+    check(all_bytes(e.dlogp, sizeof *e.dlogp * (size_t)b.n_tokens, UNTOUCHED), "dlogp");
     check(all_bytes(e.dlogits, e.row_bytes * (size_t)b.n_tokens, UNTOUCHED), "d logits");
     check(says("logits_batch_read", grpo_logits_batch_read(&e.rows, NULL, 0, b.n_tokens + 1), GRPO_PAST_END, "count, logits.rows"),
           "more rows than there are");

@@ -79,6 +79,21 @@ static inline void *test_alloc(int64_t count, size_t size) {
     return p;
 }
 
+/* memory whose bytes show whether they have been written */
+static const unsigned char UNTOUCHED = 0x5a;
+
+static inline void *untouched(int64_t n, size_t size) {
+    void *p = test_alloc(n, size);
+    memset(p, UNTOUCHED, (size_t)n * size);
+    return p;
+}
+
+static inline int all_bytes(const void *p, size_t n, unsigned char value) {
+    const unsigned char *x = (const unsigned char *)p;
+    while (n > 0) if (x[--n] != value) return 0;
+    return 1;
+}
+
 static const grpo_real UNWRITTEN = 12345;
 
 /* an output whose elements show whether they have been written */
