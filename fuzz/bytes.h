@@ -20,7 +20,9 @@
 #ifndef FUZZ_BYTES_H
 #define FUZZ_BYTES_H
 #include "../gspo.h"
+#include "../tests/field.h"
 #include "../tests/random_batch.h"
+#include "../tests/result_bits.h"
 #include "../tests/scratch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -131,16 +133,10 @@ static inline void read_change(reader *in, grpo_objective *obj) {
     static const int wrong[] = { -1, 70, 100, INT32_MAX, INT32_MIN, 256 };
     int count, choice;
     const grpo_field *field = grpo_fields(&count);
-    double number;
     field += read_u8(in) % count;
-    if (field->choices) {
-        choice = read_u8(in);
-        choice = choice >= 250 ? wrong[choice - 250] : choice % field->n_choices;
-        memcpy((char *)obj + field->offset, &choice, sizeof choice);
-    } else {
-        number = read_number(in);
-        memcpy((char *)obj + field->offset, &number, sizeof number);
-    }
+    if (!field->n_choices) { field_set(obj, field, read_number(in)); return; }
+    choice = read_u8(in);
+    field_set(obj, field, choice >= 250 ? wrong[choice - 250] : choice % field->n_choices);
 }
 
 static inline void read_objective(reader *in, grpo_objective *obj) {
@@ -303,26 +299,10 @@ static inline void write_batch(writer *out, const rollouts *b) {
 
 /* ---- checks shared by the harnesses -------------------------------------------------------------------------------------------- */
 
-static const grpo_real PATTERN = 12345;
-
-static inline grpo_real *patterned(int64_t n) {
-    grpo_real *x = (grpo_real *)test_alloc(n, sizeof *x);
+static inline int all_unwritten(const grpo_real *x, int64_t n) {
     int64_t t;
-    for (t = 0; t < n; t++) x[t] = PATTERN;
-    return x;
-}
-
-static inline int untouched(const grpo_real *x, int64_t n) {
-    int64_t t;
-    for (t = 0; t < n; t++) if (x[t] != PATTERN) return 0;
+    for (t = 0; t < n; t++) if (x[t] != UNWRITTEN) return 0;
     return 1;
-}
-
-static inline uint64_t hash_bytes(const void *data, size_t size) {
-    const unsigned char *p = (const unsigned char *)data;
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (; size > 0; size--) h = (h ^ *p++) * UINT64_C(0x100000001b3);
-    return h;
 }
 
 /* no NaN, 0 at masked tokens, slots outside the responses unchanged */
@@ -332,7 +312,7 @@ static inline void require_values(const rollouts *b, const grpo_real *x) {
         require(x[t] == x[t], "NaN in an output");
         require(b->mask[t] || x[t] == 0, "a masked token has a value");
     }
-    for (t = 0; t < b->n_tokens; t++) slots += x[t] == PATTERN;
+    for (t = 0; t < b->n_tokens; t++) slots += x[t] == UNWRITTEN;
     for (i = 0; i < b->n_sequences; i++) slots += b->length[i];
     require(slots >= b->n_tokens, "a slot outside of all sequences was written to");
 }
@@ -341,27 +321,8 @@ static inline void require_values(const rollouts *b, const grpo_real *x) {
 static inline void require_same(const grpo_real *base, const grpo_real *found, const rollouts *arranged) {
     int64_t t;
     for (t = 0; t < arranged->n_tokens; t++) {
-        if (arranged->from[t] < 0) require(found[t] == PATTERN, "a slot outside of all sequences was written to");
+        if (arranged->from[t] < 0) require(found[t] == UNWRITTEN, "a slot outside of all sequences was written to");
         else require(!memcmp(&found[t], &base[arranged->from[t]], sizeof *base), "an arrangement has other bits");
     }
-}
-
-/* cuts the groups, in random order, into parts; shuffle: ARRANGE_... flags */
-enum { MAX_PARTS = 8 };
-typedef struct { int count; rollouts part[MAX_PARTS]; } parts;
-
-static inline void parts_cut(rng *r, const rollouts *b, int shuffle, parts *p) {
-    int64_t g, n, begin, order[MAX_PARTS];
-    for (g = 0; g < b->n_groups; g++) order[g] = g;
-    rng_shuffle(r, order, b->n_groups);
-    for (p->count = 0, begin = 0; begin < b->n_groups; begin += n) {
-        n = 1 + rng_below(r, b->n_groups - begin);
-        rollouts_arrange(r, b, order + begin, n, shuffle, &p->part[p->count++]);
-    }
-}
-
-static inline void parts_free(parts *p) {
-    int k;
-    for (k = 0; k < p->count; k++) rollouts_free(&p->part[k]);
 }
 #endif

@@ -7,7 +7,7 @@ static void require_refused(grpo_status st, const grpo_objective *obj, const grp
     memset(&m, 0, sizeof m);
     memset(&zero, 0, sizeof zero);
     require(grpo_status_rule(st) > 0 && grpo_status_rule(st) < GRPO_N_RULES, "no such status");
-    require(untouched(advantage, n), "refused, yet written");
+    require(all_unwritten(advantage, n), "refused, yet written");
     require(grpo_moments_add(obj, batch, &m) == st, "grpo_moments_add has another status");
     require(!memcmp(&m, &zero, sizeof m), "refused, yet moments were added");
 }
@@ -19,7 +19,7 @@ static void require_arrangements(const fuzz_case *c, const grpo_real *advantage,
     grpo_real *found;
     rollouts_rearrange(r, &c->b, 1, shuffle, &other);
     view = fuzz_view(c, &other);
-    found = patterned(other.n_tokens);
+    found = unwritten(other.n_tokens);
     require(!grpo_advantages(&c->objective, &view, found), "refused in another order");
     require_same(advantage, found, &other);
     free(found);
@@ -27,27 +27,27 @@ static void require_arrangements(const fuzz_case *c, const grpo_real *advantage,
 }
 
 static void require_parts(const fuzz_case *c, const grpo_real *advantage, rng *r) {
-    static parts p;
+    static rollouts_parts p;
     grpo_moments m, own;
     grpo_batch view;
     grpo_real *found;
     int k;
     memset(&m, 0, sizeof m);
-    parts_cut(r, &c->b, order_free(&c->objective) & ARRANGE_SEQUENCES, &p);
+    rollouts_cut(r, &c->b, order_free(&c->objective) & ARRANGE_SEQUENCES, &p);
     for (k = 0; k < p.count; k++) {
-        view = fuzz_view(c, &p.part[k]);
+        view = fuzz_view(c, &p.batch[k]);
         memset(&own, 0, sizeof own);
         require(!grpo_moments_add(&c->objective, &view, k % 2 ? &own : &m), "a part is refused");
         if (k % 2) require(!grpo_moments_merge(&m, &own), "moments do not merge");
     }
     for (k = 0; k < p.count; k++) {
-        view = fuzz_view(c, &p.part[k]);
-        found = patterned(p.part[k].n_tokens);
+        view = fuzz_view(c, &p.batch[k]);
+        found = unwritten(p.batch[k].n_tokens);
         require(!grpo_advantages_with_moments(&c->objective, &view, &m, found), "a part is refused");
-        require_same(advantage, found, &p.part[k]);
+        require_same(advantage, found, &p.batch[k]);
         free(found);
     }
-    parts_free(&p);
+    rollouts_parts_free(&p);
 }
 
 /* are all rewards of group g equal? */
@@ -97,10 +97,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     grpo_real *advantage;
     grpo_status st;
     rng r;
-    r.state = hash_bytes(data, size);
+    r.state = hash_bytes(HASH_START, data, size);
     fuzz_case_read(data, size, &c);
     batch = fuzz_view(&c, &c.b);
-    advantage = patterned(c.b.n_tokens);
+    advantage = unwritten(c.b.n_tokens);
     st = grpo_advantages(&c.objective, &batch, advantage);
     if (st) {
         require_refused(st, &c.objective, &batch, advantage, c.b.n_tokens);

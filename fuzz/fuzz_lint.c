@@ -110,7 +110,7 @@ static void require_faults(const fuzz_case *c, const grpo_batch *batch, grpo_sta
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const grpo_status any = (grpo_status)(hash_bytes(data, size) >> (size % 50));
+    const grpo_status any = (grpo_status)(hash_bytes(HASH_START, data, size) >> (size % 50));
     fuzz_case c;
     grpo_batch batch;
     grpo_moments moments;
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     grpo_real *written;
     fuzz_case_read(data, size, &c);
     batch = fuzz_view(&c, &c.b);
-    written = patterned(c.b.n_tokens);
+    written = unwritten(c.b.n_tokens);
     memset(&moments, 0, sizeof moments);
     out = output_with_scratch(&c.objective, &batch);
     before = grpo_moments_add(&c.objective, &batch, &moments);
@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require_findings(&c, &batch, NULL, NULL, before);
     out.dlogp = out.dentropy = out.ddivergence_ref = written;
     require_findings(&c, &batch, c.advantage, &out, after);
-    require(untouched(written, c.b.n_tokens), "an output was written to");
+    require(all_unwritten(written, c.b.n_tokens), "an output was written to");
     require_faults(&c, &batch, any, after == 0 || before == 0);
     free(out.scratch);
     free(written);

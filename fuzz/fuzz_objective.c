@@ -12,11 +12,11 @@ typedef struct {
 
 static void answer_alloc(answer *a, int64_t n, int64_t groups) {
     memset(a, 0, sizeof *a);
-    a->dlog_partition = patterned(groups);
-    a->dlogp = patterned(n);
-    a->dentropy = patterned(n);
-    a->ddivergence_ref = patterned(n);
-    a->term = patterned(n);
+    a->dlog_partition = unwritten(groups);
+    a->dlogp = unwritten(n);
+    a->dentropy = unwritten(n);
+    a->ddivergence_ref = unwritten(n);
+    a->term = unwritten(n);
 }
 
 static void answer_free(answer *a) { free(a->dlogp); free(a->dentropy); free(a->ddivergence_ref); free(a->term); free(a->dlog_partition); }
@@ -44,7 +44,6 @@ static void answer_find(const fuzz_case *c, const rollouts *b, const grpo_real *
 }
 
 static int same_numbers(const grpo_report *a, const grpo_report *b) { return !memcmp(a, b, offsetof(grpo_report, overflow)); }
-static int same_report(const grpo_report *a, const grpo_report *b) { return same_numbers(a, b) && a->overflow == b->overflow; }
 
 static void require_no_nan(const grpo_report *m) {
     const double real[] = { m->loss, m->policy_loss, m->penalty_loss, m->clip_fraction, m->clip_fraction_low, m->clip_fraction_high,
@@ -65,9 +64,9 @@ static void require_no_nan_of_groups(const fuzz_case *c, const answer *a) {
 static void require_refused(const fuzz_case *c, const answer *a) {
     static const grpo_partial zero;
     require(grpo_status_rule(a->status) > 0 && grpo_status_rule(a->status) < GRPO_N_RULES, "no such status");
-    require(untouched(a->dlog_partition, c->b.n_groups), "refused, yet written");
-    require(untouched(a->dlogp, c->b.n_tokens) && untouched(a->dentropy, c->b.n_tokens)
-            && untouched(a->ddivergence_ref, c->b.n_tokens) && untouched(a->term, c->b.n_tokens),
+    require(all_unwritten(a->dlog_partition, c->b.n_groups), "refused, yet written");
+    require(all_unwritten(a->dlogp, c->b.n_tokens) && all_unwritten(a->dentropy, c->b.n_tokens)
+            && all_unwritten(a->ddivergence_ref, c->b.n_tokens) && all_unwritten(a->term, c->b.n_tokens),
             "refused, yet written");
     require(!memcmp(&a->partial, &zero, sizeof zero), "refused, yet added");
 }
@@ -76,7 +75,7 @@ static void require_refused(const fuzz_case *c, const answer *a) {
 
 static void require_entry_points(const fuzz_case *c, const grpo_real *advantage, const answer *a) {
     grpo_batch batch = fuzz_view(c, &c->b);
-    grpo_real *dlogp = patterned(c->b.n_tokens);
+    grpo_real *dlogp = unwritten(c->b.n_tokens);
     grpo_report report;
     grpo_output out = output_with_scratch(&c->objective, &batch);
     grpo_status st;
@@ -84,7 +83,7 @@ static void require_entry_points(const fuzz_case *c, const grpo_real *advantage,
     out.dlogp = dlogp;
     st = grpo_loss(&c->objective, &batch, advantage, NULL, &out, &report);
     if (c->objective.ratio.level != GRPO_LEVEL_TOKEN || c->objective.penalty.preference != GRPO_PREFERENCE_NONE) {
-        require(st != GRPO_OK && untouched(dlogp, c->b.n_tokens), "grpo_loss takes a sequence unit");
+        require(st != GRPO_OK && all_unwritten(dlogp, c->b.n_tokens), "grpo_loss takes a sequence unit");
         st = gspo_loss(&c->objective, &batch, advantage, NULL, &out, &report);
     }
     require(st == a->status, "the entry points have different statuses");
@@ -152,7 +151,7 @@ static void require_part(const fuzz_case *c, const rollouts *part, const grpo_re
 }
 
 static void require_parts(const fuzz_case *c, const grpo_real *advantage, const answer *base, rng *r) {
-    static parts p;
+    static rollouts_parts p;
     static grpo_partial sum;
     grpo_totals totals;
     grpo_report report;
@@ -160,20 +159,20 @@ static void require_parts(const fuzz_case *c, const grpo_real *advantage, const 
     int k;
     memset(&totals, 0, sizeof totals);
     memset(&sum, 0, sizeof sum);
-    parts_cut(r, &c->b, ARRANGE_SEQUENCES, &p);
+    rollouts_cut(r, &c->b, ARRANGE_SEQUENCES, &p);
     for (k = 0; k < p.count; k++) {
-        grpo_real *carried_advantage = carried(advantage, &p.part[k]);
-        view = fuzz_view(c, &p.part[k]);
+        grpo_real *carried_advantage = carried(advantage, &p.batch[k]);
+        view = fuzz_view(c, &p.batch[k]);
         require(!grpo_totals_add(&c->objective, &view, carried_advantage, &totals), "a part is refused");
         free(carried_advantage);
     }
     totals.ranks = c->ranks;
-    for (k = 0; k < p.count; k++) require_part(c, &p.part[k], advantage, &totals, base, &sum);
+    for (k = 0; k < p.count; k++) require_part(c, &p.batch[k], advantage, &totals, base, &sum);
     if (p.count) {
         grpo_partial_report(&sum, &report);
         require(same_report(&base->report, &report), "the parts have another report");
     }
-    parts_free(&p);
+    rollouts_parts_free(&p);
 }
 
 /* ---- the reference ------------------------------------------------------------------------------------------------------------- */
@@ -223,10 +222,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const grpo_real *advantage;
     answer a;
     rng r;
-    r.state = hash_bytes(data, size);
+    r.state = hash_bytes(HASH_START, data, size);
     fuzz_case_read(data, size, &c);
     batch = fuzz_view(&c, &c.b);
-    computed = patterned(c.b.n_tokens);
+    computed = unwritten(c.b.n_tokens);
     advantage = c.given || grpo_advantages(&c.objective, &batch, computed) ? c.advantage : computed;
     answer_find(&c, &c.b, advantage, &a);
     require_entry_points(&c, advantage, &a);

@@ -34,23 +34,12 @@ static void measure_case(const test_case *c, errors *e) {
     free(advantage);
 }
 
-static int measure_file(const char *directory, const char *name, errors *e) {
-    case_file file;
-    char error[512];
-    memset(e, 0, sizeof *e);
-    if (case_list_load(directory, name, &file, error, sizeof error)) return fprintf(stderr, "%s: %s\n", name, error), 1;
-    for (int64_t k = 0; k < file.n_cases; k++)
-        if (file.cases[k].kind == CASE_OBJECTIVE) measure_case(&file.cases[k], e);
-    if (e->refused) fprintf(stderr, "%s: %ld evaluations refused\n", name, e->refused);
-    case_file_free(&file);
-    return e->refused != 0;
-}
-
 static void join(errors *into, const errors *e) {
     for (int k = 0; k < COMPARE_N_OUTPUTS; k++) {
         if (e->worst[k] > into->worst[k]) into->worst[k] = e->worst[k];
         into->measured[k] += e->measured[k];
     }
+    into->refused += e->refused;
 }
 
 static int within(const errors *e) {
@@ -80,20 +69,27 @@ static void print_row(int markdown, const char *name, const errors *e) {
     putchar('\n');
 }
 
+typedef struct { int markdown; errors worst; } table;
+
+static void measure_file(void *user, const char *name, const case_file *file) {
+    table *all = user;
+    errors e;
+    memset(&e, 0, sizeof e);
+    for (int64_t k = 0; k < file->n_cases; k++)
+        if (file->cases[k].kind == CASE_OBJECTIVE) measure_case(&file->cases[k], &e);
+    if (e.refused) fprintf(stderr, "%s: %ld evaluations refused\n", name, e.refused);
+    print_row(all->markdown, name, &e);
+    join(&all->worst, &e);
+}
+
 int main(int argc, char **argv) {
-    int markdown = argc > 1 && !strcmp(argv[1], "--markdown"), failed = 0;
-    case_list list;
-    errors worst, e;
-    memset(&worst, 0, sizeof worst);
-    if (argc != 2 + markdown) return fputs("usage: accuracy [--markdown] DIRECTORY\n", stderr), 2;
-    if (case_list_read(argv[argc - 1], &list)) return fprintf(stderr, "%s: cannot be read\n", argv[argc - 1]), 2;
-    print_head(markdown);
-    for (int64_t k = 0; k < list.count; k++) {
-        failed |= measure_file(argv[argc - 1], list.name[k], &e);
-        print_row(markdown, list.name[k], &e);
-        join(&worst, &e);
-    }
-    print_row(markdown, "worst", &worst);
-    case_list_free(&list);
-    return failed || !within(&worst);
+    table all;
+    int unread;
+    memset(&all, 0, sizeof all);
+    all.markdown = argc > 1 && !strcmp(argv[1], "--markdown");
+    if (argc != 2 + all.markdown) return fputs("usage: accuracy [--markdown] DIRECTORY\n", stderr), 2;
+    print_head(all.markdown);
+    unread = case_each_file(argv[argc - 1], measure_file, &all);
+    print_row(all.markdown, "worst", &all.worst);
+    return unread || all.worst.refused || !within(&all.worst);
 }

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Installs what testing needs (Debian), builds with gcc and clang, runs everything, and ends with "N passed, N failed".
-#   tests/quick.sh         the tier before this one: a few minutes, a C compiler, meson, libcjson-dev and libstb-dev
+#   tests/quick.sh         the tier before this one: two to three minutes, installs nothing
 #   tests/all.sh           everything that continuous integration runs
 #   FUZZ_SECONDS=600 tests/all.sh    fuzzing for that long, instead of a fixed number of runs
 #   tests/all.sh --light   the same without PyTorch and OpenMPI: leaves out the PyTorch port and the ranks
-#   FRAMEWORKS=FOLDER tests/all.sh   with the adapters of TRL, verl, OpenRLHF and Liger, from the Python environment in FOLDER
+#   FRAMEWORKS=FOLDER tests/all.sh   with the adapters of the frameworks that are installed in the Python environment in FOLDER
 #                                    (default: build/frameworks, if there is one)
 # Prints a line at least every 30 seconds: the current step and the time left.
 # A step that prints "N passed, N failed" counts with those numbers, any other step as one.
@@ -178,7 +178,7 @@ framework() { # name. Differences are results, not failures; no answer, or none 
 frameworks() { # those installed in the Python environment
     python=${FRAMEWORKS:-$build/frameworks}/bin/python
     if [ -z "${FRAMEWORKS:-}" ] && [ ! -x "$python" ]; then
-        echo "skipped: TRL, verl, OpenRLHF, Liger; several GB, installed by: sh tests/conformance/frameworks.sh ${BUILD:-build}/frameworks"
+        echo "skipped: the adapters of frameworks; several GB, installed by: sh tests/conformance/frameworks.sh ${BUILD:-build}/frameworks"
         return
     fi
     step "the newest PyTorch conforms" conform_newest_torch

@@ -136,16 +136,23 @@ static void check_logits(void) {
     check_ranges(z);
 }
 
-/* ---- functions of papers -------------------------------------------------------------------------------------------------------- */
+/* ---- functions of extra/ --------------------------------------------------------------------------------------------------------- */
 
 /* the outputs, and their bytes before the call */
-static struct { double x[8], y[8]; grpo_real a[TOKENS], b[TOKENS], c[TOKENS]; int64_t index[8]; uint8_t flag[8]; } room, blank;
+static struct {
+    double x[TOKENS], y[TOKENS];
+    grpo_real a[TOKENS], b[TOKENS], c[TOKENS];
+    int64_t index[TOKENS];
+    uint8_t flag[TOKENS];
+} room, blank;
 
 static void refused(const char *name, const char *what, grpo_status found, int rule, const char *thing) {
     check_status(name, what, found, rule, thing);
     check(!memcmp(&room, &blank, sizeof room), "%s, %s: something was written", name, what);
     memcpy(&room, &blank, sizeof room);
 }
+
+static void refused_for(const char *name, grpo_status found, int rule, const char *thing) { refused(name, thing, found, rule, thing); }
 
 static void accepted(const char *name, grpo_status found) {
     check(found == GRPO_OK, "%s: %s", name, grpo_status_text(found));
@@ -155,6 +162,8 @@ static void accepted(const char *name, grpo_status found) {
 static const double fine[8] = { 0.5, 0.25, 0.75, 0.5, 0.5, 0.5, 0.5, 0.5 }, zeros[8], wild[8] = { 0.5, NAN, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5 };
 static const double below[8] = { -0.5, -0.25, -1, -2, -1, -1, -1, -1 }, beyond[8] = { 0.5, 1.5, 0.5, 0.5 };
 static const double below_wild[4] = { -0.5, NAN, -1, -2 };
+static const double ones[4] = { 1, 1, 1, 1 }, last_nan[4] = { 1, 1, 1, NAN }, last_large[4] = { 1, 1, 1, 1e151 };
+static const double last_below[4] = { 1, 1, 1, -1 };
 static const uint8_t flags[8] = { 1, 0, 1, 0 };
 static const int64_t ids[TOKENS] = { 1, 2, 1, 2 };
 
@@ -437,7 +446,133 @@ static void check_tokens_of_answers(setup *s) {
     refused("ratio_quantile", "none selected", grpo_ratio_quantile(b, 0.9, 1e-4, room.x), GRPO_NULL, "batch.shaping_mask");
 }
 
-static void check_papers(void) {
+static void check_weights(setup *s) {
+    const grpo_batch *b = &s->batch;
+    const grpo_prefix_gate good = { 3, 0.8, 0.15, 0.02, 0.9, 1 };
+    grpo_prefix_gate gate = good;
+    grpo_real *x = room.a;
+    double *y = room.x;
+    refused_for("confidence_factor", grpo_confidence_factor(b, flags, -1, y), GRPO_NEGATIVE, "delta");
+    refused_for("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1.5, 1, 1, 1, x), GRPO_NOT_UNIT, "share");
+    refused_for("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1, 1, 1, 1e151, x), GRPO_TOO_LARGE, "target");
+    gate.width = 2;
+    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_TOO_SMALL, "gate[0]");
+    gate = good; gate.delta = 0;
+    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_NOT_POSITIVE, "gate[2]");
+    gate = good; gate.budget = -1;
+    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_NEGATIVE, "gate[3]");
+    gate = good; gate.least = -0.1;
+    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_NOT_UNIT, "gate[1]");
+    gate = good; gate.quantile = 1.1;
+    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_NOT_UNIT, "gate[4]");
+    refused_for("difficulty_weight", grpo_difficulty_weight(b, last_nan, 1, y), GRPO_NAN, "accuracy[3]");
+    refused_for("difficulty_weight", grpo_difficulty_weight(b, ones, 0, y), GRPO_TOO_SMALL, "temperature");
+    refused_for("entropy_factor", grpo_entropy_factor(last_below, 4, 1, 2, y), GRPO_NEGATIVE, "entropy[3]");
+    refused_for("entropy_factor", grpo_entropy_factor(ones, 4, -1, 2, y), GRPO_NEGATIVE, "alpha");
+    refused_for("entropy_factor", grpo_entropy_factor(ones, 4, 1, 1, y), GRPO_TOO_SMALL, "size");
+    refused_for("entropy_factor", grpo_entropy_factor(ones, -1, 1, 2, y), GRPO_NEGATIVE, "n");
+}
+
+static void check_rewards_of_lists(setup *s) {
+    static const int64_t answers[4] = { 0, 1, 2, -1 }, far[4] = { 0, 2, 0, 0 }, low[4] = { -1, -2, 0, 0 };
+    const grpo_batch *b = &s->batch;
+    grpo_real *x = room.a;
+    double *y = room.x;
+    const grpo_permutation_form none = (grpo_permutation_form)2;
+    refused_for("permutation_reward", grpo_permutation_reward(answers, 4, 1, GRPO_PERMUTATION_JUDGE, y),
+                GRPO_OUT_OF_RANGE, "permutations");
+    refused_for("permutation_reward", grpo_permutation_reward(answers, -1, 1, GRPO_PERMUTATION_VOTES, y), GRPO_NEGATIVE, "permutations");
+    refused_for("permutation_reward", grpo_permutation_reward(answers, 2, 2, none, y), GRPO_NOT_A_CHOICE, "form");
+    refused_for("frequency_reward", grpo_frequency_reward(b, answers, 0, x), GRPO_NOT_POSITIVE, "size");
+    refused_for("repetition_penalty", grpo_repetition_penalty(b, answers, 0, -1, x), GRPO_NOT_POSITIVE, "size");
+    refused_for("correct_length_reward", grpo_correct_length_reward(b, flags, 1, -1, 1, x), GRPO_NEGATIVE, "eps");
+    refused_for("pairwise_rewards", grpo_pairwise_rewards(b, far, flags, x, room.flag), GRPO_OUT_OF_RANGE, "outcome[1]");
+    refused_for("pairwise_rewards", grpo_pairwise_rewards(b, low, flags, x, room.flag), GRPO_OUT_OF_RANGE, "outcome[1]");
+    refused_for("min_max_reward", grpo_min_max_reward(last_large, 4, y), GRPO_TOO_LARGE, "distance[3]");
+    check(grpo_annealed_split(0, 2, 1).own < 0 && grpo_annealed_split(1, 1, 1).own < 0 && grpo_annealed_split(1, 2, 0).own < 0,
+          "annealed_split refuses");
+    check(grpo_annealed_split(3, 5, 3).other == 2 && grpo_annealed_split(3, 5, 3).own == 1, "annealed_split");
+}
+
+static void check_distances(void) {
+    static const int64_t id[4] = { 1, 2, 3, 4 };
+    int64_t scratch[10];
+    double *y = room.x;
+    const grpo_distance_form none = (grpo_distance_form)3;
+    refused_for("sequence_distance", grpo_sequence_distance(id, 4, id, 4, none, scratch, y), GRPO_NOT_A_CHOICE, "form");
+    refused_for("sequence_distance", grpo_sequence_distance(id, 0, id, 4, GRPO_DISTANCE_EDIT, scratch, y), GRPO_NOT_POSITIVE, "n_a");
+    refused_for("sequence_distance", grpo_sequence_distance(id, 4, id, -1, GRPO_DISTANCE_SUFFIX, scratch, y), GRPO_NOT_POSITIVE, "n_b");
+    refused_for("sequence_distance", grpo_sequence_distance(NULL, 4, id, 4, GRPO_DISTANCE_SUFFIX, NULL, y), GRPO_NULL, "a");
+    refused_for("sequence_distance", grpo_sequence_distance(id, 4, id, 4, GRPO_DISTANCE_ROUGE_L, NULL, y), GRPO_NULL, "scratch");
+}
+
+static void check_roles_and_routes(setup *s) {
+    static const int64_t role[4] = { 1, 2, 1, 1 };
+    static const uint8_t some[SEQUENCES] = { 1 };
+    const grpo_batch *b = &s->batch;
+    const double *x = ones;
+    double *y = room.x;
+    grpo_real *w = room.a, weight[TOKENS];
+    const grpo_role_form none = (grpo_role_form)3;
+    refused_for("role_advantage", grpo_role_advantage(x, role, 4, none, y), GRPO_NOT_A_CHOICE, "form");
+    refused_for("role_advantage", grpo_role_advantage(last_nan, role, 4, GRPO_ROLE_MEAN, y), GRPO_NAN, "reward[3]");
+    refused_for("role_advantage", grpo_role_advantage(last_large, role, 4, GRPO_ROLE_CLIPPED, y), GRPO_TOO_LARGE, "reward[3]");
+    refused_for("role_advantage", grpo_role_advantage(x, role, -1, GRPO_ROLE_MEAN, y), GRPO_NEGATIVE, "n");
+    refused_for("routed_weight", grpo_routed_weight(b, some, -1, w), GRPO_NEGATIVE, "beta");
+    s->b.token[TOKEN_ENTROPY][FIRST_UNMASKED] = (grpo_real)NAN;
+    refused_for("routed_weight", grpo_routed_weight(b, some, 1, w), GRPO_NAN, "batch.entropy[0]");
+    s->b.token[TOKEN_ENTROPY][FIRST_UNMASKED] = 1;
+    s->b.token[TOKEN_ENTROPY][LAST_UNMASKED] = (grpo_real)NAN;
+    check(grpo_routed_weight(b, some, 1, weight) == GRPO_OK, "routed_weight: what is not routed is read");
+    s->b.token[TOKEN_ENTROPY][LAST_UNMASKED] = 1;
+}
+
+static void check_trees(void) {
+    static const int64_t tree[4] = { -1, 0, 0, 2 }, later[4] = { -1, 0, 3, 0 }, low[4] = { -1, 0, -2, 0 };
+    static grpo_tree_state state[4];
+    const grpo_tree_advantage_form none = (grpo_tree_advantage_form)3;
+    double *y = room.x;
+    refused_for("tree_advantage", grpo_tree_advantage(later, ones, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_OUT_OF_RANGE, "parent[2]");
+    refused_for("tree_advantage", grpo_tree_advantage(low, ones, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_OUT_OF_RANGE, "parent[2]");
+    refused_for("tree_advantage", grpo_tree_advantage(tree, ones, last_nan, 4, 1, GRPO_TREE_TD, state, y), GRPO_NAN, "value[3]");
+    refused_for("tree_advantage", grpo_tree_advantage(tree, last_nan, NULL, 4, 1, GRPO_TREE_PARENT, state, y), GRPO_NAN, "reward[3]");
+    refused_for("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, 1, none, state, y), GRPO_NOT_A_CHOICE, "form");
+}
+
+static void check_advantages(setup *s) {
+    static grpo_dd scratch[SEQUENCES];
+    const grpo_batch *b = &s->batch;
+    grpo_anchors a = { 0.2, 0.8, 1.25, 2, GRPO_ANCHORS_PAPER };
+    grpo_real *x = room.a;
+    double *y = room.x;
+    refused_for("collapsed_advantage", grpo_collapsed_advantage(b, -1, x), GRPO_NEGATIVE, "eps");
+    refused_for("variant_advantage", grpo_variant_advantage(last_nan, ones, ones, 4, 1, y), GRPO_NAN, "advantage[3]");
+    refused_for("variant_advantage", grpo_variant_advantage(ones, last_nan, ones, 4, 1, y), GRPO_NAN, "difficulty[3]");
+    refused_for("step_weight_advantage", grpo_step_weight_advantage(ones, last_below, 4, y), GRPO_NOT_UNIT, "weight[3]");
+    refused_for("two_anchor_advantage", grpo_two_anchor_advantage(b, last_below, &a, x), GRPO_TOO_SMALL, "constraints[3]");
+    a.form = (grpo_anchors_form)2;
+    refused_for("two_anchor_advantage", grpo_two_anchor_advantage(b, ones, &a, x), GRPO_NOT_A_CHOICE, "anchors[4]");
+    refused_for("calibration_advantage", grpo_calibration_advantage(b, flags, 0, scratch, x), GRPO_TOO_SMALL, "temperature");
+    refused_for("multi_scale_advantage", grpo_multi_scale_advantage(ones, 1, 1, y), GRPO_TOO_SMALL, "n");
+    refused_for("multi_scale_advantage", grpo_multi_scale_advantage(ones, 21, 1, y), GRPO_OUT_OF_RANGE, "n");
+    refused_for("multi_scale_advantage", grpo_multi_scale_advantage(ones, 4, 0, y), GRPO_NOT_POSITIVE, "eps");
+    refused_for("multi_scale_advantage", grpo_multi_scale_advantage(last_nan, 4, 1, y), GRPO_NAN, "reward[3]");
+    refused_for("hard_negative_advantage", grpo_hard_negative_advantage(b, last_large, x, room.index), GRPO_TOO_LARGE, "utility[3]");
+    refused_for("position_advantage", grpo_position_advantage(ones, ones, 1, y), GRPO_TOO_SMALL, "n");
+    refused_for("position_advantage", grpo_position_advantage(last_nan, ones, 4, y), GRPO_NAN, "logp_old[3]");
+    refused_for("position_advantage", grpo_position_advantage(ones, last_nan, 4, y), GRPO_NAN, "reward[3]");
+}
+
+/* elements of arrays of the batch that are invalid */
+static void check_elements_of_batches(setup *s) {
+    grpo_real *x = room.a;
+    s->b.token[TOKEN_LOGP][LAST_UNMASKED] = (grpo_real)-INFINITY;
+    refused_for("covariance_weight", grpo_covariance_weight(&s->batch, s->advantage, x), GRPO_INFINITE, "batch.logp[7]");
+    s->b.length[0] = -1;
+    refused_for("frequency_reward", grpo_frequency_reward(&s->batch, s->b.state, 1, x), GRPO_NEGATIVE, "batch.length[0]");
+}
+
+static void check_functions(void) {
     static setup s;
     static const int64_t lone[] = { 0, 1, 4 };
     grpo_real list[TOKENS] = { 0 };
@@ -457,172 +592,17 @@ static void check_papers(void) {
     check_tokens_of_answers(&s);
     setup_free(&s);
     setup_make(&s);
+    check_weights(&s);
+    check_rewards_of_lists(&s);
+    check_distances();
+    check_roles_and_routes(&s);
+    check_trees();
+    check_advantages(&s);
+    check_elements_of_batches(&s);
+    setup_free(&s);
+    setup_make(&s);
     s.batch.group_begin = lone;
     refused("implicit_advantage", "a group of one", grpo_implicit_advantage(&s.batch, list, 5, 5, room.a), GRPO_LONE_RESPONSE, "group[0]");
-    setup_free(&s);
-}
-
-/* ---- functions found in pull requests and code ------------------------------------------------------------------------------------ */
-
-/* the outputs: no bit changes where the call is refused */
-typedef struct {
-    grpo_real real[TOKENS];
-    double number[TOKENS];
-    uint8_t flag[TOKENS];
-    int64_t index[TOKENS];
-} found_outputs;
-
-static found_outputs found;
-
-static void found_refused(const char *name, grpo_status found_status, int rule, const char *thing) {
-    const uint8_t *byte = (const uint8_t *)&found;
-    size_t k, written = 0;
-    check_status(name, "refused", found_status, rule, thing);
-    for (k = 0; k < sizeof found; k++) written += byte[k] != 0x5a;
-    check(written == 0, "%s: \"%s\", yet written", name, grpo_status_text(rule));
-}
-
-static const double ones[4] = { 1, 1, 1, 1 }, found_nans[4] = { 1, 1, 1, NAN };
-static const double larger[4] = { 1, 1, 1, 1e151 }, found_below[4] = { 1, 1, 1, -1 };
-static const uint8_t found_flags[4] = { 1, 0, 1, 0 };
-
-static void check_found_weights(setup *s) {
-    const grpo_batch *b = &s->batch;
-    const grpo_prefix_gate good = { 3, 0.8, 0.15, 0.02, 0.9, 1 };
-    grpo_prefix_gate gate = good;
-    grpo_real *x = found.real;
-    double *y = found.number;
-    found_refused("confidence_factor", grpo_confidence_factor(b, found_flags, -1, y), GRPO_NEGATIVE, "delta");
-    found_refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1.5, 1, 1, 1, x), GRPO_NOT_UNIT, "share");
-    found_refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1, 1, 1, 1e151, x), GRPO_TOO_LARGE, "target");
-    gate.width = 2;
-    found_refused("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, found.flag), GRPO_TOO_SMALL, "gate[0]");
-    gate = good; gate.delta = 0;
-    found_refused("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, found.flag), GRPO_NOT_POSITIVE, "gate[2]");
-    gate = good; gate.budget = -1;
-    found_refused("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, found.flag), GRPO_NEGATIVE, "gate[3]");
-    gate = good; gate.least = -0.1;
-    found_refused("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, found.flag), GRPO_NOT_UNIT, "gate[1]");
-    gate = good; gate.quantile = 1.1;
-    found_refused("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, found.flag), GRPO_NOT_UNIT, "gate[4]");
-    found_refused("difficulty_weight", grpo_difficulty_weight(b, found_nans, 1, y), GRPO_NAN, "accuracy[3]");
-    found_refused("difficulty_weight", grpo_difficulty_weight(b, ones, 0, y), GRPO_TOO_SMALL, "temperature");
-    found_refused("entropy_factor", grpo_entropy_factor(found_below, 4, 1, 2, y), GRPO_NEGATIVE, "entropy[3]");
-    found_refused("entropy_factor", grpo_entropy_factor(ones, 4, -1, 2, y), GRPO_NEGATIVE, "alpha");
-    found_refused("entropy_factor", grpo_entropy_factor(ones, 4, 1, 1, y), GRPO_TOO_SMALL, "size");
-    found_refused("entropy_factor", grpo_entropy_factor(ones, -1, 1, 2, y), GRPO_NEGATIVE, "n");
-}
-
-static void check_found_rewards(setup *s) {
-    static const int64_t answers[4] = { 0, 1, 2, -1 }, far[4] = { 0, 2, 0, 0 }, low[4] = { -1, -2, 0, 0 };
-    const grpo_batch *b = &s->batch;
-    grpo_real *x = found.real;
-    double *y = found.number;
-    const grpo_permutation_form none = (grpo_permutation_form)2;
-    found_refused("permutation_reward", grpo_permutation_reward(answers, 4, 1, GRPO_PERMUTATION_JUDGE, y),
-                  GRPO_OUT_OF_RANGE, "permutations");
-    found_refused("permutation_reward", grpo_permutation_reward(answers, -1, 1, GRPO_PERMUTATION_VOTES, y), GRPO_NEGATIVE, "permutations");
-    found_refused("permutation_reward", grpo_permutation_reward(answers, 2, 2, none, y), GRPO_NOT_A_CHOICE, "form");
-    found_refused("frequency_reward", grpo_frequency_reward(b, answers, 0, x), GRPO_NOT_POSITIVE, "size");
-    found_refused("repetition_penalty", grpo_repetition_penalty(b, answers, 0, -1, x), GRPO_NOT_POSITIVE, "size");
-    found_refused("correct_length_reward", grpo_correct_length_reward(b, found_flags, 1, -1, 1, x), GRPO_NEGATIVE, "eps");
-    found_refused("pairwise_rewards", grpo_pairwise_rewards(b, far, found_flags, x, found.flag), GRPO_OUT_OF_RANGE, "outcome[1]");
-    found_refused("pairwise_rewards", grpo_pairwise_rewards(b, low, found_flags, x, found.flag), GRPO_OUT_OF_RANGE, "outcome[1]");
-    found_refused("min_max_reward", grpo_min_max_reward(larger, 4, y), GRPO_TOO_LARGE, "distance[3]");
-    check(grpo_annealed_split(0, 2, 1).own < 0 && grpo_annealed_split(1, 1, 1).own < 0 && grpo_annealed_split(1, 2, 0).own < 0,
-          "annealed_split refuses");
-    check(grpo_annealed_split(3, 5, 3).other == 2 && grpo_annealed_split(3, 5, 3).own == 1, "annealed_split");
-}
-
-static void check_found_distances(void) {
-    static const int64_t id[4] = { 1, 2, 3, 4 };
-    int64_t scratch[10];
-    double *y = found.number;
-    const grpo_distance_form none = (grpo_distance_form)3;
-    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, none, scratch, y), GRPO_NOT_A_CHOICE, "form");
-    found_refused("sequence_distance", grpo_sequence_distance(id, 0, id, 4, GRPO_DISTANCE_EDIT, scratch, y), GRPO_NOT_POSITIVE, "n_a");
-    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, -1, GRPO_DISTANCE_SUFFIX, scratch, y), GRPO_NOT_POSITIVE, "n_b");
-    found_refused("sequence_distance", grpo_sequence_distance(NULL, 4, id, 4, GRPO_DISTANCE_SUFFIX, NULL, y), GRPO_NULL, "a");
-    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, GRPO_DISTANCE_ROUGE_L, NULL, y), GRPO_NULL, "scratch");
-}
-
-static void check_found_roles(setup *s) {
-    static const int64_t role[4] = { 1, 2, 1, 1 };
-    static const uint8_t some[SEQUENCES] = { 1 };
-    const grpo_batch *b = &s->batch;
-    const double *x = ones;
-    double *y = found.number;
-    grpo_real *w = found.real, weight[TOKENS];
-    const grpo_role_form none = (grpo_role_form)3;
-    found_refused("role_advantage", grpo_role_advantage(x, role, 4, none, y), GRPO_NOT_A_CHOICE, "form");
-    found_refused("role_advantage", grpo_role_advantage(found_nans, role, 4, GRPO_ROLE_MEAN, y), GRPO_NAN, "reward[3]");
-    found_refused("role_advantage", grpo_role_advantage(larger, role, 4, GRPO_ROLE_CLIPPED, y), GRPO_TOO_LARGE, "reward[3]");
-    found_refused("role_advantage", grpo_role_advantage(x, role, -1, GRPO_ROLE_MEAN, y), GRPO_NEGATIVE, "n");
-    found_refused("routed_weight", grpo_routed_weight(b, some, -1, w), GRPO_NEGATIVE, "beta");
-    s->b.token[TOKEN_ENTROPY][FIRST_UNMASKED] = (grpo_real)NAN;
-    found_refused("routed_weight", grpo_routed_weight(b, some, 1, w), GRPO_NAN, "batch.entropy[0]");
-    s->b.token[TOKEN_ENTROPY][FIRST_UNMASKED] = 1;
-    s->b.token[TOKEN_ENTROPY][LAST_UNMASKED] = (grpo_real)NAN;
-    check(grpo_routed_weight(b, some, 1, weight) == GRPO_OK, "routed_weight: what is not routed is read");
-    s->b.token[TOKEN_ENTROPY][LAST_UNMASKED] = 1;
-}
-
-static void check_found_trees(void) {
-    static const int64_t tree[4] = { -1, 0, 0, 2 }, later[4] = { -1, 0, 3, 0 }, low[4] = { -1, 0, -2, 0 };
-    static grpo_tree_state state[4];
-    const grpo_tree_advantage_form none = (grpo_tree_advantage_form)3;
-    double *y = found.number;
-    found_refused("tree_advantage", grpo_tree_advantage(later, ones, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_OUT_OF_RANGE, "parent[2]");
-    found_refused("tree_advantage", grpo_tree_advantage(low, ones, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_OUT_OF_RANGE, "parent[2]");
-    found_refused("tree_advantage", grpo_tree_advantage(tree, ones, found_nans, 4, 1, GRPO_TREE_TD, state, y), GRPO_NAN, "value[3]");
-    found_refused("tree_advantage", grpo_tree_advantage(tree, found_nans, NULL, 4, 1, GRPO_TREE_PARENT, state, y), GRPO_NAN, "reward[3]");
-    found_refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, 1, none, state, y), GRPO_NOT_A_CHOICE, "form");
-}
-
-static void check_found_advantages(setup *s) {
-    static grpo_dd scratch[SEQUENCES];
-    const grpo_batch *b = &s->batch;
-    grpo_anchors a = { 0.2, 0.8, 1.25, 2, GRPO_ANCHORS_PAPER };
-    grpo_real *x = found.real;
-    double *y = found.number;
-    found_refused("collapsed_advantage", grpo_collapsed_advantage(b, -1, x), GRPO_NEGATIVE, "eps");
-    found_refused("variant_advantage", grpo_variant_advantage(found_nans, ones, ones, 4, 1, y), GRPO_NAN, "advantage[3]");
-    found_refused("variant_advantage", grpo_variant_advantage(ones, found_nans, ones, 4, 1, y), GRPO_NAN, "difficulty[3]");
-    found_refused("step_weight_advantage", grpo_step_weight_advantage(ones, found_below, 4, y), GRPO_NOT_UNIT, "weight[3]");
-    found_refused("two_anchor_advantage", grpo_two_anchor_advantage(b, found_below, &a, x), GRPO_TOO_SMALL, "constraints[3]");
-    a.form = (grpo_anchors_form)2;
-    found_refused("two_anchor_advantage", grpo_two_anchor_advantage(b, ones, &a, x), GRPO_NOT_A_CHOICE, "anchors[4]");
-    found_refused("calibration_advantage", grpo_calibration_advantage(b, found_flags, 0, scratch, x), GRPO_TOO_SMALL, "temperature");
-    found_refused("multi_scale_advantage", grpo_multi_scale_advantage(ones, 1, 1, y), GRPO_TOO_SMALL, "n");
-    found_refused("multi_scale_advantage", grpo_multi_scale_advantage(ones, 21, 1, y), GRPO_OUT_OF_RANGE, "n");
-    found_refused("multi_scale_advantage", grpo_multi_scale_advantage(ones, 4, 0, y), GRPO_NOT_POSITIVE, "eps");
-    found_refused("multi_scale_advantage", grpo_multi_scale_advantage(found_nans, 4, 1, y), GRPO_NAN, "reward[3]");
-    found_refused("hard_negative_advantage", grpo_hard_negative_advantage(b, larger, x, found.index), GRPO_TOO_LARGE, "utility[3]");
-    found_refused("position_advantage", grpo_position_advantage(ones, ones, 1, y), GRPO_TOO_SMALL, "n");
-    found_refused("position_advantage", grpo_position_advantage(found_nans, ones, 4, y), GRPO_NAN, "logp_old[3]");
-    found_refused("position_advantage", grpo_position_advantage(ones, found_nans, 4, y), GRPO_NAN, "reward[3]");
-}
-
-/* elements of arrays of the batch that are invalid */
-static void check_found_batches(setup *s) {
-    grpo_real *x = found.real;
-    s->b.token[TOKEN_LOGP][LAST_UNMASKED] = (grpo_real)-INFINITY;
-    found_refused("covariance_weight", grpo_covariance_weight(&s->batch, s->advantage, x), GRPO_INFINITE, "batch.logp[7]");
-    s->b.length[0] = -1;
-    found_refused("frequency_reward", grpo_frequency_reward(&s->batch, s->b.state, 1, x), GRPO_NEGATIVE, "batch.length[0]");
-}
-
-static void check_found(void) {
-    static setup s;
-    setup_make(&s);
-    memset(&found, 0x5a, sizeof found);
-    check_found_weights(&s);
-    check_found_rewards(&s);
-    check_found_distances();
-    check_found_roles(&s);
-    check_found_trees();
-    check_found_advantages(&s);
-    check_found_batches(&s);
     setup_free(&s);
 }
 
@@ -844,8 +824,7 @@ static void check_flow(void) {
 int main(void) {
     int k;
     check_logits();
-    check_papers();
-    check_found();
+    check_functions();
     check_distill();
     check_likeliest();
     check_flow();

@@ -38,12 +38,19 @@ static int unknown(const reader *r, const char *key, const char *what) {
     return fail(r, key, "%.60s is not known here", what);
 }
 
-static void *allocate(test_case *c, int64_t count, size_t size) {
-    void *p = calloc((size_t)count + 1, size);      /* one more, so that an empty array is not NULL */
+void *case_memory(void ***all, int64_t count, size_t size) {
+    void *p = calloc((size_t)count + 1, size);
     if (!p) abort();
-    arrput(c->memory, p);
+    arrput(*all, p);
     return p;
 }
+
+void case_memory_free(void ***all) {
+    for (ptrdiff_t k = 0; k < arrlen(*all); k++) free((*all)[k]);
+    arrfree(*all);
+}
+
+static void *allocate(test_case *c, int64_t count, size_t size) { return case_memory(&c->memory, count, size); }
 
 static char *copy_text(const char *text) {
     size_t size = strlen(text) + 1;
@@ -54,8 +61,7 @@ static char *copy_text(const char *text) {
 }
 
 void case_free(test_case *c) {
-    for (ptrdiff_t k = 0; k < arrlen(c->memory); k++) free(c->memory[k]);
-    arrfree(c->memory);
+    case_memory_free(&c->memory);
     free(c->id);
     free(c->unread);
     memset(c, 0, sizeof *c);
@@ -627,10 +633,10 @@ static int read_like(call_reader *r, const cJSON *expect, const cJSON *json) {
     return 0;
 }
 
-static int64_t leaves(const cJSON *json) {
+int64_t case_leaves(const cJSON *json) {
     int64_t n = 0;
-    if (!cJSON_IsArray(json)) return 1;
-    for (const cJSON *item = json->child; item; item = item->next) n += leaves(item);
+    if (!cJSON_IsArray(json) && !cJSON_IsObject(json)) return 1;
+    for (const cJSON *item = json->child; item; item = item->next) n += case_leaves(item);
     return n;
 }
 
@@ -657,7 +663,7 @@ int case_call_read(const test_case *c, const cJSON *json, double *value, uint8_t
         const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, expect->string);
         snprintf(r.where, sizeof r.where, "%.40s", expect->string);
         if (item && read_like(&r, expect, item)) return 1;
-        if (!item) r.n += leaves(expect);
+        if (!item) r.n += case_leaves(expect);
     }
     return 0;
 }
@@ -985,7 +991,7 @@ static int read_call_answers(const reader *r, const slot *s) {
     test_case *c = r->c;
     if (!cJSON_IsObject(s[CASE_KEY_EXPECT].item)) return fail(r, "expect", "not an object");
     c->answers = s[CASE_KEY_EXPECT].item;
-    for (const cJSON *item = c->answers->child; item; item = item->next) c->n_call += leaves(item);
+    for (const cJSON *item = c->answers->child; item; item = item->next) c->n_call += case_leaves(item);
     return read_call_numbers(r, "expect", c->answers, &c->call.expect)
         || read_call_numbers(r, "scale", s[CASE_KEY_SCALE].item, &c->call.scale);
 }
@@ -1151,7 +1157,7 @@ static int by_name(const void *a, const void *b) { return strcmp(*(char *const *
 static char *variant_of(const char *name) {
     size_t length = strlen(name);
     char *v;
-    if (length <= 5 || strcmp(name + length - 5, ".json") || !strcmp(name, "schema.json") || !strcmp(name, "defects.json")) return NULL;
+    if (length <= 5 || strcmp(name + length - 5, ".json") || !strcmp(name, "schema.json")) return NULL;
     v = copy_text(name);
     v[length - 5] = 0;
     return v;
@@ -1187,4 +1193,23 @@ void case_list_free(case_list *list) {
     for (int64_t k = 0; k < list->count; k++) free(list->name[k]);
     arrfree(list->name);
     list->count = 0;
+}
+
+int case_each_file(const char *directory, case_file_visitor *visit, void *user) {
+    case_list list;
+    int failed = case_list_read(directory, &list) || !list.count;
+    if (failed) fprintf(stderr, "%s: no vectors\n", directory);
+    for (int64_t k = 0; k < list.count; k++) {
+        case_file file;
+        char error[512];
+        if (case_list_load(directory, list.name[k], &file, error, sizeof error)) {
+            failed = 1;
+            fprintf(stderr, "%s: %s\n", list.name[k], error);
+            continue;
+        }
+        visit(user, list.name[k], &file);
+        case_file_free(&file);
+    }
+    case_list_free(&list);
+    return failed;
 }

@@ -99,6 +99,7 @@ int case_has_loss(const test_case *c);          /* 1: an objective on a batch of
 int case_has_rows(const test_case *c);          /* 1: CASE_LOGITS or CASE_HIDDEN */
 int64_t case_list_size(const test_case *c, int list);   /* of a case_list_kind */
 int case_number(const struct cJSON *item, double *value);
+int64_t case_leaves(const struct cJSON *json);  /* how many items that are no array or object: numbers, flags */
 
 /* 1 if the text names what is wrong with a CASE_REFUSE: its field, or another one in its reason, with or without axis or "batch." */
 int case_names_fault(const test_case *c, const char *text);
@@ -110,11 +111,19 @@ void case_call_where(const test_case *c, int64_t index, char *buffer, size_t siz
 
 const case_metric *case_metric_named(const test_case *c, const char *key);     /* or NULL */
 
+/* an array of zeros, with room for one element more, so that an empty one is not NULL; it is added to an stb_ds array of all to be freed */
+void *case_memory(void ***all, int64_t count, size_t size);
+void case_memory_free(void ***all);
+
 /* the variants whose files are in a directory, sorted; name is NULL if it cannot be read */
 typedef struct { char **name; int64_t count; } case_list;
 int case_list_read(const char *directory, case_list *out);
 int case_list_load(const char *directory, const char *name, case_file *out, char *error, size_t error_size);
 int case_list_has(const case_list *list, const char *name);
 void case_list_free(case_list *list);
+
+/* calls the function with each file of a directory; nonzero if one cannot be read, which is printed, or there is none */
+typedef void case_file_visitor(void *user, const char *name, const case_file *file);
+int case_each_file(const char *directory, case_file_visitor *visit, void *user);
 
 #endif

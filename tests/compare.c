@@ -54,6 +54,10 @@ static double error_of(const compare_precision *p, double found, double expected
     return excess <= 0 ? 0 : excess / scale / p->eps;
 }
 
+int compare_holds(const compare_precision *p, double x) {
+    return x == 0 || !grpo_is_finite(x) || (fabs(x) <= p->max && fabs(x) >= p->tiny);
+}
+
 double compare_error_in(const compare_precision *p, double found, double expected, double scale) {
     return error_of(p, found, expected, scale, 1);
 }

@@ -24,6 +24,7 @@ typedef void compare_sink(void *user, const test_case *c, const compared *number
 typedef struct { const char *name; double eps, max, tiny; } compare_precision;
 extern const compare_precision compare_f64, compare_f32, compare_bf16;
 
+int compare_holds(const compare_precision *p, double x);        /* can a number of the precision have the magnitude of x? */
 double compare_error_in(const compare_precision *p, double found, double expected, double scale);
 
 /* reads a metric of the report by its key; returns 0 if there is none */

@@ -2,6 +2,7 @@
  * responses.  A choice is in the table if some objective that asks for nothing, to which it is added, does.  Where a choice goes only with
  * certain choices of another field, that one is set too.  Fails if a row of OBJECTIVES.md asks for something by none of these choices. */
 #include "../extra/grpo_context.h"
+#include "field.h"
 #include <stdio.h>
 
 enum { MOMENTS, KNOWN_GROUPS, WHOLE_GROUPS, WHOLE_RESPONSES, TWO_ROUNDS, NEEDS };
@@ -64,12 +65,12 @@ static int brings(const grpo_field *field, double x, int need) {
 }
 
 static void print_field(const grpo_field *field, int need, int *any) {
-    const char *choice = field->choices;
-    int found = 0;
-    for (int c = 0; c < (choice ? field->n_choices : 2); c++, choice = choice && strchr(choice, '|') ? strchr(choice, '|') + 1 : NULL) {
+    int found = 0, length;
+    for (int c = 0; c < (field->n_choices ? field->n_choices : 2); c++) {
+        const char *choice = field->n_choices ? field_choice(field, c, &length) : NULL;
         if (!brings(field, c, need)) continue;
         if (found++) printf(","); else printf("%s `%s`", (*any)++ ? ";" : "", field->path);
-        if (choice) printf(" %.*s", (int)strcspn(choice, "|"), choice); else printf(" not 0");
+        if (choice) printf(" %.*s", length, choice); else printf(" not 0");
     }
 }
 

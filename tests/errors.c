@@ -2,6 +2,7 @@
  * message is the expected one, and nothing is written.  calls_refused.c and calls_faults.c do the same for extra/. */
 #include "../gspo.h"
 #include "check.h"
+#include "field.h"
 #include "small_batch.h"
 #include "status.h"
 #include <fenv.h>
@@ -43,21 +44,6 @@ static int seen[GRPO_N_RULES];
 
 /* ---- a valid setup ------------------------------------------------------------------------------------------------------------- */
 
-static const grpo_field *field_named(const char *path) {
-    int k, count;
-    const grpo_field *f = grpo_fields(&count);
-    for (k = 0; k < count; k++) if (!strcmp(f[k].path, path)) return &f[k];
-    check(0, "no field %s", path);
-    return f;
-}
-
-/* sets a field without the checks of grpo_objective_set */
-static void put(grpo_objective *obj, const grpo_field *f, double value) {
-    int choice = (int)(f->choices ? value : 0);
-    if (f->choices) memcpy((char *)obj + f->offset, &choice, sizeof choice);
-    else memcpy((char *)obj + f->offset, &value, sizeof value);
-}
-
 /* applies settings "path=value path=value": numbers, and choices by name */
 static void settle(grpo_objective *obj, const char *settings) {
     char word[160], *value, *end;
@@ -69,7 +55,7 @@ static void settle(grpo_objective *obj, const char *settings) {
         value = strchr(word, '=');
         *value++ = 0;
         if (field_named(word)->choices) check(!grpo_objective_choose(obj, word, value), "no choice %s of %s", value, word);
-        else put(obj, field_named(word), strtod(value, &end));
+        else field_set(obj, field_named(word), strtod(value, &end));
     }
 }
 
@@ -516,7 +502,7 @@ static void check_field(const grpo_field *f, double value, const char *rule) {
     char message[120];
     snprintf(message, sizeof message, "%s %s", f->path, rule);
     setup_make(&s, "");
-    put(&s.objective, f, value);
+    field_set(&s.objective, f, value);
     check_calls(&s, OBJECTIVE, message, f->path);
     setup_free(&s);
 }
@@ -526,7 +512,7 @@ static void check_may_be(const grpo_field *f, double value) {
     grpo_objective obj;
     grpo_status st;
     base_objective(&obj);
-    put(&obj, f, value);
+    field_set(&obj, f, value);
     st = grpo_objective_check(&obj);
     check(!st || grpo_status_is(st, GRPO_CROSSED), "%s of %g: %s", f->path, value, status_line(st));
 }

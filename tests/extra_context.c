@@ -1,8 +1,8 @@
 /* extra/grpo_context.h: every response is cut at random places over one to five ranks, some of which get no token; loss, gradients, terms
  * and report have the bits of gspo_loss, for every row that can be cut and for random objectives; the others are refused.  Totals count
- * what the merged partials do, and are the same where logp is not there yet.  If the loss needs no groups, micro-batches of arbitrary responses, each a group of its own, give the bits
- * of the whole batch; if it does, they give a different loss.  If A needs no moments, grpo_advantages of each group alone gives the bits of
- * the whole batch; if it does, other ones. */
+ * what the merged partials do, and are the same where logp is not there yet.  If the loss needs no groups, micro-batches of arbitrary
+ * responses, each a group of its own, give the bits of the whole batch; if it does, they give a different loss.  If A needs no moments,
+ * grpo_advantages of each group alone gives the bits of the whole batch; if it does, other ones. */
 #include "../extra/grpo_context.h"
 #include "../extra/grpo_lint.h"
 #include "check.h"

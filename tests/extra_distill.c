@@ -28,15 +28,9 @@ static double element(grpo_logits_type type, const void *from, int v) {
 
 /* stores x as an element, rounded to its type; returns the stored value */
 static double put(grpo_logits_type type, void *to, int v, double x) {
-    const float f = (float)x;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    if (type == GRPO_LOGITS_BFLOAT16) ((uint16_t *)to)[v] = (uint16_t)(bits >> 16);
-    else if (type == GRPO_LOGITS_FLOAT16) {
-        const int e = x == 0 || !(fabs(x) >= 0x1p-14) ? -14 : x < -65000 ? 16 : ilogb(x);
-        const int m = e == 16 ? 0 : (int)ldexp(fabs(x), 10 - e);
-        ((uint16_t *)to)[v] = (uint16_t)((x < 0 ? 0x8000 : 0) + (m < 1024 && e < 16 ? m : ((e + 15) << 10) + (m & 1023)));
-    } else ((grpo_real *)to)[v] = (grpo_real)x;
+    if (type == GRPO_LOGITS_BFLOAT16) ((uint16_t *)to)[v] = bfloat_of(x);
+    else if (type == GRPO_LOGITS_FLOAT16) ((uint16_t *)to)[v] = half_of(x);
+    else ((grpo_real *)to)[v] = (grpo_real)x;
     return element(type, to, v);
 }
 

@@ -1158,34 +1158,32 @@ static int check_quiet_parts(const char *what, const grpo_objective *obj, const 
     return 1;
 }
 
-static void test_vector(const test_case *c, int64_t *cases, int64_t *alarms) {
+typedef struct { int64_t cases, alarms; } quiet_vectors;
+
+static void test_vector(const test_case *c, quiet_vectors *n) {
     grpo_real *own = (grpo_real *)test_alloc(c->batch.n_tokens, sizeof *own);
     grpo_totals totals;
     memset(&totals, 0, sizeof totals);
-    ++*cases;
+    n->cases++;
     if (c->given || check(!grpo_advantages(&c->objective, &c->batch, own), "%s", c->id)) {
         const grpo_real *A = c->given ? c->given : own;
         for (int part = 0; part < 2; part++) check(!grpo_totals_add(&c->objective, &c->batch, A, &totals), "%s", c->id);
-        *alarms += check_quiet(c->id, &c->objective, &c->batch, A, &totals);
+        n->alarms += check_quiet(c->id, &c->objective, &c->batch, A, &totals);
         check_quiet_parts(c->id, &c->objective, &c->batch, A);
     }
     free(own);
 }
 
+static void test_file(void *user, const char *name, const case_file *file) {
+    (void)name;
+    for (int64_t k = 0; k < file->n_cases; k++) if (case_has_loss(&file->cases[k])) test_vector(&file->cases[k], user);
+}
+
 static void test_vectors(const char *folder) {
-    case_list list;
-    case_file file;
-    char error[300];
-    int64_t cases = 0, alarms = 0;
-    if (!check(!case_list_read(folder, &list), "%s", folder)) return;
-    for (int64_t f = 0; f < list.count; f++) {
-        if (!check(!case_list_load(folder, list.name[f], &file, error, sizeof error), "%s", error)) continue;
-        for (int64_t k = 0; k < file.n_cases; k++) if (case_has_loss(&file.cases[k])) test_vector(&file.cases[k], &cases, &alarms);
-        case_file_free(&file);
-    }
-    case_list_free(&list);
-    printf("%d batches of the vectors, %d of them called a likely mistake: no token counts\n", (int)cases, (int)alarms);
-    check(cases > 2500, "%d cases", (int)cases);
+    quiet_vectors n = { 0, 0 };
+    check(!case_each_file(folder, test_file, &n), "%s: not all can be read", folder);
+    printf("%d batches of the vectors, %d of them called a likely mistake: no token counts\n", (int)n.cases, (int)n.alarms);
+    check(n.cases > 2500, "%d cases", (int)n.cases);
 }
 
 /* subtracts 1 from log-probabilities, of which random_logps gives some above 0, by less than 1 */

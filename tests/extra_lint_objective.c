@@ -3,7 +3,7 @@
  * choice gives a report; no published row has a finding, except those listed with reasons. */
 #include "../extra/grpo_lint_objective.h"
 #include "check.h"
-#include "hash_results.h"
+#include "result_bits.h"
 #include "random_objective.h"
 
 /* ---- results of an objective on a batch ---------------------------------------------------------------------------------------------- */
@@ -78,10 +78,10 @@ static int change_number(rng *r, const grpo_field *f, grpo_objective *obj) {
     for (int draws = 0; draws < 12; draws++) {
         static const double large[] = { 1.3, 2, 7 };
         const double x = rng_chance(r, 80) ? random_number(r, f) : rng_pick(r, large, 3);
-        random_put(f, x, obj);
+        field_set(obj, f, x);
         if (x != before && !grpo_objective_check(obj)) return 1;
     }
-    random_put(f, before, obj);
+    field_set(obj, f, before);
     return 0;
 }
 
@@ -105,7 +105,7 @@ static void numbers_change_nothing(rng *r, trial *t, const grpo_objective *obj, 
     for (int k = 0; k < n; k++) {
         grpo_objective one = *obj;
         if (!turned[k]) continue;
-        random_put(&f[k], grpo_objective_get(&other, &f[k]), &one);
+        field_set(&one, &f[k], grpo_objective_get(&other, &f[k]));
         if (differs(t, obj, &one, &t->view))
             printf("    %s from %g to %g\n", f[k].path, grpo_objective_get(obj, &f[k]), grpo_objective_get(&other, &f[k]));
     }
@@ -152,13 +152,6 @@ static const reader readers[] = {
 };
 enum { READERS = sizeof readers / sizeof *readers };
 
-static const grpo_field *field_named(const char *path) {
-    int n;
-    const grpo_field *f = grpo_fields(&n);
-    while (strcmp(f->path, path)) f++;
-    return f;
-}
-
 static int is_among(const grpo_objective *obj, const char *path, uint64_t choices) {
     const grpo_field *f = field_named(path);
     const double x = grpo_objective_get(obj, f);
@@ -181,7 +174,7 @@ static int random_reader(rng *r, const reader *x, int place, int choice, grpo_ob
             const grpo_field *f = field_named(x->path[j]);
             if (x->choices[j] == ~UINT64_C(0)) continue;
             all.free[f - all.field] = 0;
-            if (j == place && f->n_choices) random_put(f, choice, obj);
+            if (j == place && f->n_choices) field_set(obj, f, choice);
             else put_among(r, x->path[j], x->choices[j], obj);
         }
         for (int draws = 0; draws < RANDOM_REDRAWS; draws++) {
@@ -367,7 +360,7 @@ static const zero zeros[] = {
 /* further settings that the choice needs for its effect to show by itself */
 static void put_beside(const zero *z, grpo_objective *obj) {
     for (int j = 1; j < 3; j++)
-        for (int k = 0; !is_among(obj, z->path[j], z->choices[j]); k++) random_put(field_named(z->path[j]), k, obj);
+        for (int k = 0; !is_among(obj, z->path[j], z->choices[j]); k++) field_set(obj, field_named(z->path[j]), k);
     if (!strncmp(z->path[0], "weight.", 7) || !strcmp(z->path[0], "ratio.level")) obj->surrogate.kind = GRPO_SURROGATE_RATIO;
     if (!strcmp(z->path[0], "penalty.preference") && z->rule == GRPO_OBJECTIVE_NO_GRADIENT) obj->surrogate.kind = GRPO_SURROGATE_NONE;
     if (!strcmp(z->path[0], "surrogate.bounds")) obj->surrogate.kind = GRPO_SURROGATE_DUAL_CLIP;
@@ -471,7 +464,7 @@ static int has_effect(const zero *z, const grpo_objective *obj, trial *t) {
     grpo_objective off = *obj;
     answer_of(obj, &t->view, t->given, &t->before);
     switch (z->rule) {
-    case GRPO_OBJECTIVE_NO_EFFECT:     random_put(field_named(z->path[0]), 0, &off); return !differs(t, obj, &off, &t->view);
+    case GRPO_OBJECTIVE_NO_EFFECT:     field_set(&off, field_named(z->path[0]), 0); return !differs(t, obj, &off, &t->view);
     case GRPO_OBJECTIVE_NO_GRADIENT:   return are_without(obj, t, a, every);
     case GRPO_OBJECTIVE_NO_ADVANTAGE: case GRPO_OBJECTIVE_EQUAL_REWARDS: return is_zero(a->A);
     case GRPO_OBJECTIVE_BLIND:         return is_blind(obj, t);
@@ -520,10 +513,10 @@ static void test_zero(const zero *z, int choice) {
     char text[GRPO_LINT_MESSAGE_SIZE];
     int trials, shown;
     middle_objective(&obj);
-    random_put(field_named(z->path[0]), choice, &obj);
+    field_set(&obj, field_named(z->path[0]), choice);
     put_beside(z, &obj);
     beside = obj;
-    for (int j = 0; j < 2; j++) random_put(field_named(z->number[j]), 0, &obj);
+    for (int j = 0; j < 2; j++) field_set(&obj, field_named(z->number[j]), 0);
     grpo_status_message(grpo_objective_check(&obj), text, sizeof text);
     if (!check(!grpo_objective_check(&obj), "%s=%d: %s", z->path[0], choice, text)) return;
     found = finding_of(&obj, z->rule, z->number[0]);

@@ -1,6 +1,7 @@
 /* field_coverage DIRECTORY: every choice and every number of an objective occurs in a vector in which changing it changes an output. */
 #include "check.h"
 #include "compare.h"
+#include "field.h"
 #include <stb_ds.h>
 
 typedef struct {
@@ -12,19 +13,12 @@ typedef struct {
 
 /* ---- the settings ------------------------------------------------------------------------------------------------------------------ */
 
-static int n_choices(const grpo_field *field) {
-    int n = 1;
-    for (const char *p = field->choices; *p; p++) n += *p == '|';
-    return n;
-}
-
 static setting *all_settings(void) {
     int n, count;
     const grpo_field *field = grpo_fields(&count);
     setting *settings = NULL;
     for (n = 0; n < count; n++) {
-        int last = field[n].choices ? n_choices(&field[n]) : 0;
-        for (int choice = field[n].choices ? 0 : -1; choice < last; choice++) {
+        for (int choice = field[n].n_choices ? 0 : -1; choice < field[n].n_choices; choice++) {
             setting k = { &field[n], choice, 0, 0 };
             arrput(settings, k);
         }
@@ -33,10 +27,11 @@ static setting *all_settings(void) {
 }
 
 static const char *setting_name(const setting *k, char *buffer, size_t size) {
-    const char *name = k->field->choices;
+    const char *name;
+    int length;
     if (k->choice < 0) return k->field->path;
-    for (int n = 0; n < k->choice; n++) name = strchr(name, '|') + 1;
-    snprintf(buffer, size, "%s = %.*s", k->field->path, (int)strcspn(name, "|"), name);
+    name = field_choice(k->field, k->choice, &length);
+    snprintf(buffer, size, "%s = %.*s", k->field->path, length, name);
     return buffer;
 }
 
@@ -83,7 +78,7 @@ static int number_alive(const setting *k, const test_case *c, const evaluation *
 /* a choice has an effect if changing from it or to it has: a field that is "none" in a case may read numbers that the case leaves at 0 */
 static int choice_alive(const setting *k, const test_case *c, const evaluation *before) {
     if (!setting_in(k, c)) return turn_changes(c, before, k->field, k->choice);
-    for (int other = 0; other < n_choices(k->field); other++)
+    for (int other = 0; other < k->field->n_choices; other++)
         if (other != k->choice && turn_changes(c, before, k->field, other)) return 1;
     return 0;
 }
@@ -101,27 +96,21 @@ static void turn_all(setting *settings, const test_case *c) {
 
 /* ---- all vectors ---------------------------------------------------------------------------------------------------------------- */
 
-static void turn_file(setting *settings, const char *directory, const char *name) {
-    case_file file;
-    char error[512];
-    if (!check(!case_list_load(directory, name, &file, error, sizeof error), "%s: cannot be read", name)) return;
-    for (int64_t k = 0; k < file.n_cases; k++)
-        if (file.cases[k].kind == CASE_OBJECTIVE) turn_all(settings, &file.cases[k]);
-    case_file_free(&file);
+static void turn_file(void *settings, const char *name, const case_file *file) {
+    (void)name;
+    for (int64_t k = 0; k < file->n_cases; k++)
+        if (file->cases[k].kind == CASE_OBJECTIVE) turn_all(settings, &file->cases[k]);
 }
 
 int main(int argc, char **argv) {
-    case_list list;
     setting *settings = all_settings();
     char name[160];
     if (argc != 2) return fputs("usage: field_coverage DIRECTORY\n", stderr), 2;
-    if (case_list_read(argv[1], &list)) return fprintf(stderr, "%s: cannot be read\n", argv[1]), 2;
-    for (int64_t k = 0; k < list.count; k++) turn_file(settings, argv[1], list.name[k]);
+    check(!case_each_file(argv[1], turn_file, settings), "%s: not all can be read", argv[1]);
     for (ptrdiff_t n = 0; n < arrlen(settings); n++) {
         const char *text = setting_name(&settings[n], name, sizeof name);
         if (check(settings[n].met, "%s: in no vector", text)) check(settings[n].alive, "%s: makes no difference in any vector", text);
     }
-    case_list_free(&list);
     arrfree(settings);
     return check_summary();
 }

@@ -5,9 +5,9 @@
 #include "status.h"
 #include "check.h"
 #include "random_objective.h"
+#include "result_bits.h"
 #include "scratch.h"
 
-static const unsigned char UNTOUCHED = 0x5a;
 static const double EPSILON = sizeof(grpo_real) == sizeof(float) ? 1.1920929e-7 : 2.220446049250313e-16;
 
 /* the inputs and outputs of a call */
@@ -20,18 +20,7 @@ typedef struct {
     grpo_status status;
 } evaluation;
 
-static void *untouched(int64_t n, size_t size) {
-    void *p = test_alloc(n, size);
-    memset(p, UNTOUCHED, (size_t)n * size);
-    return p;
-}
-
-static int all_bytes(const void *p, size_t n) {
-    const unsigned char *x = (const unsigned char *)p;
-    while (n > 0) if (x[--n] != UNTOUCHED) return 0;
-    return 1;
-}
-
+static int is_untouched(const void *p, size_t n) { return all_bytes(p, n, UNTOUCHED); }
 static grpo_real *reals(int64_t n) { return (grpo_real *)untouched(n, sizeof(grpo_real)); }
 
 /* clears the outputs, and sizes the scratch for a tile */
@@ -95,8 +84,6 @@ static void evaluate(const grpo_objective *obj, const rollouts *b, evaluation *e
     free(out.scratch);
 }
 
-static int same_reports(const grpo_report *a, const grpo_report *b) { return !memcmp(a, b, offsetof(grpo_report, overflow)); }
-
 static int same_reals(const grpo_real *a, const grpo_real *b, int64_t n) { return !memcmp(a, b, (size_t)n * sizeof *a); }
 
 /* equal numbers; -0 equals 0, since a row that is left out may differ from a row of zeros in the sign */
@@ -107,8 +94,8 @@ static int equal_reals(const grpo_real *a, const grpo_real *b, int64_t n) {
 
 static int is_unwritten(const evaluation *e) {
     const size_t real = sizeof(grpo_real), n = (size_t)e->n;
-    return all_bytes(e->rows.logp, n * real) && all_bytes(e->rows.entropy, n * real) && all_bytes(e->dlogp, n * real)
-        && all_bytes(e->rows.d_hidden, n * (size_t)e->rows.width * real) && all_bytes(&e->report, sizeof e->report)
+    return is_untouched(e->rows.logp, n * real) && is_untouched(e->rows.entropy, n * real) && is_untouched(e->dlogp, n * real)
+        && is_untouched(e->rows.d_hidden, n * (size_t)e->rows.width * real) && is_untouched(&e->report, sizeof e->report)
         && same_reals(e->rows.d_weight, e->d_weight_before, e->rows.vocab * e->rows.width);
 }
 
@@ -227,7 +214,7 @@ static void check_same(const char *what, const rollouts *b, const evaluation *e,
     int64_t i, t, bad = 0, hidden = 0;
     memset(in_response, 0, (size_t)b->n_tokens);
     for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) memset(in_response + b->offset[i], 1, (size_t)b->length[i]);
-    check(same_reports(&e->report, &w->report), "%s: report, loss %.17g, expected %.17g", what, e->report.loss, w->report.loss);
+    check(same_report(&e->report, &w->report), "%s: report, loss %.17g, expected %.17g", what, e->report.loss, w->report.loss);
     check(same_reals(e->rows.logp, w->rows.logp, e->n) && same_reals(e->rows.entropy, w->rows.entropy, e->n), "%s: logp, entropy", what);
     check(same_reals(e->dlogp, w->dlogp, e->n) && same_reals(e->dentropy, w->dentropy, e->n), "%s: dlogp, dentropy", what);
     check(same_reals(e->term, w->term, e->n), "%s: terms", what);
@@ -235,7 +222,7 @@ static void check_same(const char *what, const rollouts *b, const evaluation *e,
     for (i = 0; i < w->counted; i++) bad += !equal_reals(e->rows.d_hidden + w->slot[i] * W, w->d_hidden + i * W, W);
     for (t = 0; t < e->n; t++) {
         const grpo_real *d = e->rows.d_hidden + t * W;
-        if (!in_response[t]) hidden += !all_bytes(d, (size_t)W * sizeof *d);
+        if (!in_response[t]) hidden += !is_untouched(d, (size_t)W * sizeof *d);
         else if (!b->mask[t]) for (i = 0; i < W; i++) hidden += d[i] != 0;
     }
     check(bad == 0, "%s: d_hidden of %d tokens of %d", what, (int)bad, (int)w->counted);
@@ -314,7 +301,7 @@ static void check_work(const grpo_objective *obj, const rollouts *b, evaluation 
         if (!(asked & 1)) f.rows.d_hidden = NULL;
         if (!(asked & 2)) f.rows.d_weight = NULL;
         evaluate(obj, b, &f);
-        check(f.status == GRPO_OK && same_reports(&f.report, &w->report), "asked for %d: %s", asked, status_line(f.status));
+        check(f.status == GRPO_OK && same_report(&f.report, &w->report), "asked for %d: %s", asked, status_line(f.status));
         check(x.work == each * (w->counted + with_gradient * ((asked & 1) + (asked >> 1) + (asked && passes == 2))),
               "asked for %d: %d rows of products, %d tokens of which %d have a gradient", asked, (int)(x.work / each), (int)w->counted,
               (int)with_gradient);
@@ -345,7 +332,7 @@ static void check_parts(const grpo_objective *obj, const rollouts *b, evaluation
         check(!grpo_hidden_loss_add(obj, &batch, e->advantage, &totals, &e->rows, &out, &partial), "part %d", part);
     }
     grpo_partial_report(&partial, &report);
-    check(same_reports(&report, &w->report) && same_reals(e->dlogp, w->dlogp, e->n), "parts: loss %.17g, expected %.17g", report.loss,
+    check(same_report(&report, &w->report) && same_reals(e->dlogp, w->dlogp, e->n), "parts: loss %.17g, expected %.17g", report.loss,
           w->report.loss);
     check(equal_reals(e->rows.d_weight, w->d_weight, e->rows.vocab * e->rows.width), "parts: d_weight");
     evaluation_free_outputs(e);
@@ -420,7 +407,7 @@ static void check_slopes(rng *r, const char *name) {
             double s = slope(&obj, &b, &f, &f.weight[row * e.rows.width + column]);
             double d = (double)e.rows.d_weight[row * e.rows.width + column];
             check(fabs(s - d) <= slope_error(d, e.report.loss), "%s: d_weight %.12g, slope %.12g", name, d, s);
-            do t = rng_below(r, b.n_tokens); while (!b.mask[t] || all_bytes(&e.rows.logp[t], sizeof *e.rows.logp));
+            do t = rng_below(r, b.n_tokens); while (!b.mask[t] || is_untouched(&e.rows.logp[t], sizeof *e.rows.logp));
             s = slope(&obj, &b, &f, &f.hidden[t * e.rows.width + column]);
             d = (double)e.rows.d_hidden[t * e.rows.width + column];
             check(fabs(s - d) <= slope_error(d, e.report.loss), "%s: d_hidden %.12g, slope %.12g", name, d, s);
@@ -564,7 +551,7 @@ static void check_overflow(double hidden, double weight, double advantage, int r
     st = grpo_hidden_loss(&obj, &batch, &A, NULL, &rows, &out, &report);
     if (refused) {
         check(says("hidden_loss", st, GRPO_INFINITE, "logits.logits[1]"), "a product beyond all numbers: %s", status_line(st));
-        check(all_bytes(&report, sizeof report), "a product beyond all numbers: the report is written");
+        check(is_untouched(&report, sizeof report), "a product beyond all numbers: the report is written");
     } else check(st == GRPO_OK && report.overflow == overflow, "overflow %d, expected %d: %s", report.overflow, overflow, status_line(st));
 }
 

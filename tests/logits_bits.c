@@ -4,15 +4,10 @@
 #define GRPO_LOGITS_IMPLEMENTATION
 #define GRPO_NO_ROWS
 #include "../extra/grpo_logits.h"
+#include "result_bits.h"
 #include <stdio.h>
 
 enum { WIDEST = 33000 };
-
-static uint64_t hashed(uint64_t hash, const void *x, size_t bytes) {   /* FNV-1a */
-    const unsigned char *c = (const unsigned char *)x;
-    for (size_t k = 0; k < bytes; k++) hash = (hash ^ c[k]) * UINT64_C(1099511628211);
-    return hash;
-}
 
 static double uniform(uint64_t *state) {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -28,14 +23,14 @@ static void fill(const grpo_logits *x, void *logits, double middle) {
 
 static uint64_t row_hash(const grpo_logits *x) {
     static grpo_real dlogits[WIDEST];
-    uint64_t hash = UINT64_C(14695981039346656037);
+    uint64_t hash = HASH_START;
     grpo_logits_part part;
     grpo_logits_row row;
     if (grpo_logits_row_read(x, 0, &part) || grpo_logits_part_row(&part, x->temperature, &row)) return 0;
-    hash = hashed(hashed(hash, &part, offsetof(grpo_logits_part, has_target)), &row, sizeof row);
+    hash = hash_bytes(hash_bytes(hash, &part, offsetof(grpo_logits_part, has_target)), &row, sizeof row);
     for (int with_entropy = 0; with_entropy < 2; with_entropy++) {
         if (grpo_logits_row_gradient(x, 0, &part, -0.75, with_entropy * 0.5, dlogits)) return 0;
-        hash = hashed(hash, dlogits, (size_t)x->vocab * grpo_element_size_(x->type));
+        hash = hash_bytes(hash, dlogits, (size_t)x->vocab * grpo_element_size_(x->type));
     }
     return hash;
 }

@@ -5,7 +5,9 @@
 #include "status.h"
 #include "check.h"
 #include "random_objective.h"
+#include "result_bits.h"
 #include "scratch.h"
+#include "sixteen_bits.h"
 #ifdef _OPENMP
 #include <omp.h>
 static void use_threads(int n) { omp_set_num_threads(n); }
@@ -13,7 +15,6 @@ static void use_threads(int n) { omp_set_num_threads(n); }
 static void use_threads(int n) { (void)n; }
 #endif
 
-static const unsigned char UNTOUCHED = 0x5a;
 
 /* the logits of a batch (rows, targets, kept ids) and all outputs of a call */
 typedef struct {
@@ -28,12 +29,6 @@ typedef struct {
 } evaluation;
 
 static size_t element_size(grpo_logits_type type) { return type == GRPO_LOGITS_REAL ? sizeof(grpo_real) : sizeof(uint16_t); }
-
-static void *untouched(int64_t n, size_t size) {
-    void *p = test_alloc(n, size);
-    memset(p, UNTOUCHED, (size_t)n * size);
-    return p;
-}
 
 static void evaluation_alloc(evaluation *e, const grpo_logits *shape, int64_t n) {
     memset(e, 0, sizeof *e);
@@ -59,12 +54,8 @@ static void evaluation_free(evaluation *e) {
 }
 
 static void put_logit(evaluation *e, int64_t at, double z) {
-    const float f = (float)z;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
     if (e->rows.logits.type == GRPO_LOGITS_REAL) ((grpo_real *)e->logits)[at] = (grpo_real)z;
-    else if (e->rows.logits.type == GRPO_LOGITS_BFLOAT16) ((uint16_t *)e->logits)[at] = (uint16_t)(bits >> 16);
-    else ((uint16_t *)e->logits)[at] = (uint16_t)((z < 0 ? 0xc000 : 0x4000) + (bits >> 13 & 0x3ff));                        /* +-2 .. 4 */
+    else ((uint16_t *)e->logits)[at] = e->rows.logits.type == GRPO_LOGITS_BFLOAT16 ? bfloat_of(z) : half_of(z);
 }
 
 /* random logits, with garbage at masked tokens and in slots of no sequence, which must not be read */
@@ -102,10 +93,6 @@ static void evaluate(const grpo_objective *obj, const rollouts *b, evaluation *e
     free(out.scratch);
 }
 
-static int same_reports(const grpo_report *a, const grpo_report *b) {
-    return !memcmp(a, b, offsetof(grpo_report, overflow)) && a->overflow == b->overflow;
-}
-
 /* f: the rows and numbers of e, rearranged as `other` is */
 static void evaluation_arranged(const evaluation *e, const rollouts *other, evaluation *f) {
     int64_t t, s;
@@ -133,11 +120,6 @@ static void check_same(const char *what, const evaluation *e, const evaluation *
 }
 
 /* ---- the separate passes ---------------------------------------------------------------------------------------------------------- */
-
-static int all_bytes(const unsigned char *x, size_t n, unsigned char value) {
-    while (n > 0) if (x[--n] != value) return 0;
-    return 1;
-}
 
 static void check_rows(const rollouts *b, const evaluation *e) {
     const grpo_logits *x = &e->rows.logits;
@@ -170,7 +152,7 @@ static void check_loss(const grpo_objective *obj, const rollouts *b, const evalu
     out.dlogp = dlogp;
     check(!gspo_loss(obj, &batch, e->advantage, NULL, &out, &report), "the loss");
     report.overflow = e->report.overflow;                               /* covers dentropy too */
-    check(same_reports(&report, &e->report), "report: loss %.17g, expected %.17g", e->report.loss, report.loss);
+    check(same_report(&report, &e->report), "report: loss %.17g, expected %.17g", e->report.loss, report.loss);
     check(!memcmp(dlogp, e->dlogp, (size_t)b->n_tokens * sizeof *dlogp), "d loss / d logp");
     free(out.scratch); free(dlogp);
 }
@@ -276,7 +258,7 @@ static void check_threads(const grpo_objective *obj, const rollouts *b, const ev
         if (k == 2) f.rows.dlogits = f.logits;                          /* in place */
         evaluate(obj, b, &f);
         for (t = 0; t < b->n_tokens; t++) same.from[t] = e->rows.part[t].has_target == 1 ? t : -1;
-        check(f.status == GRPO_OK && same_reports(&f.report, &e->report), "%d threads: report", threads[k]);
+        check(f.status == GRPO_OK && same_report(&f.report, &e->report), "%d threads: report", threads[k]);
         check_same(k == 2 ? "four threads, in place" : k ? "two threads" : "one thread", e, &f, &same);
         for (t = 0; t < b->n_tokens; t++) same.from[t] = t;
         evaluation_free(&f);
@@ -291,36 +273,33 @@ static void check_orders(rng *r, const grpo_objective *obj, const rollouts *b, c
     rollouts_rearrange(r, b, 1, order_free(obj) & ARRANGE_SEQUENCES, &other);
     evaluation_arranged(e, &other, &f);
     evaluate(obj, &other, &f);
-    check(f.status == GRPO_OK && same_reports(&f.report, &e->report), "another order: report");
+    check(f.status == GRPO_OK && same_report(&f.report, &e->report), "another order: report");
     check_same("another order", e, &f, &other);
     evaluation_free(&f);
     rollouts_free(&other);
 }
 
-/* evaluates n groups as a batch of their own and adds them to the partial */
-static void check_part(rng *r, const grpo_objective *obj, const rollouts *b, const evaluation *e, const int64_t *groups, int64_t n,
-                       const grpo_totals *totals, grpo_partial *into) {
-    rollouts part;
+/* evaluates some groups as a batch of their own and adds them to the partial */
+static void check_part(const grpo_objective *obj, const rollouts *part, const evaluation *e, const grpo_totals *totals,
+                       grpo_partial *into) {
     evaluation f;
     grpo_partial own;
     grpo_batch batch;
     grpo_output out;
     memset(&own, 0, sizeof own);
-    rollouts_arrange(r, b, groups, n, 0, &part);
-    evaluation_arranged(e, &part, &f);
-    batch = rollouts_view(&part);
+    evaluation_arranged(e, part, &f);
+    batch = rollouts_view(part);
     batch.logp = batch.entropy = NULL;
     out = output_with_scratch(obj, &batch);
     out.dlogp = f.dlogp; out.dentropy = f.dentropy;
     check(!grpo_logits_loss_add(obj, &batch, f.advantage, totals, &f.rows, &out, &own) && !grpo_partial_merge(into, &own), "a part");
-    check_same("parts", e, &f, &part);
+    check_same("parts", e, &f, part);
     free(out.scratch);
     evaluation_free(&f);
-    rollouts_free(&part);
 }
 
 static void check_parts(rng *r, const grpo_objective *obj, const rollouts *b, const evaluation *e) {
-    int64_t g, begin, n, *order = (int64_t *)test_alloc(b->n_groups, sizeof *order);
+    static rollouts_parts p;
     grpo_batch batch = rollouts_view(b);
     grpo_totals totals;
     grpo_partial partial;
@@ -329,15 +308,11 @@ static void check_parts(rng *r, const grpo_objective *obj, const rollouts *b, co
     memset(&partial, 0, sizeof partial);
     batch.logp = e->rows.logp; batch.entropy = e->rows.entropy;
     check(!grpo_totals_add(obj, &batch, e->advantage, &totals), "the count");
-    for (g = 0; g < b->n_groups; g++) order[g] = g;
-    rng_shuffle(r, order, b->n_groups);
-    for (begin = 0; begin < b->n_groups; begin += n) {
-        n = 1 + rng_below(r, b->n_groups - begin);
-        check_part(r, obj, b, e, order + begin, n, &totals, &partial);
-    }
+    rollouts_cut(r, b, 0, &p);
+    for (int k = 0; k < p.count; k++) check_part(obj, &p.batch[k], e, &totals, &partial);
+    rollouts_parts_free(&p);
     grpo_partial_report(&partial, &report);
-    check(same_reports(&report, &e->report), "parts: report");
-    free(order);
+    check(same_report(&report, &e->report), "parts: report");
 }
 
 /* ---- refused ---------------------------------------------------------------------------------------------------------------------- */
@@ -387,13 +362,13 @@ static void check_refused(rng *r) {
     e.target[t] = e.rows.logits.vocab; refuse("target", &obj, &b, &e.rows, &out, e.advantage, GRPO_OUT_OF_RANGE, thing);
     e.target[t] = -1; refuse("target -1", &obj, &b, &e.rows, &out, e.advantage, GRPO_OUT_OF_RANGE, thing);
     e.target[t] = target;
-    check(all_bytes((unsigned char *)e.rows.part, sizeof *e.rows.part * (size_t)b.n_tokens, UNTOUCHED), "part");
+    check(all_bytes(e.rows.part, sizeof *e.rows.part * (size_t)b.n_tokens, UNTOUCHED), "part");
     memset(e.logits + (size_t)t * e.row_bytes, 0xff, e.row_bytes);
     e.rows.logits.kept = NULL;
     snprintf(thing, sizeof thing, "logits.logits[%d]", (int)(t * e.rows.logits.stride));
     refuse("NaN", &obj, &b, &e.rows, &out, e.advantage, GRPO_NAN, thing);
-    check(all_bytes((unsigned char *)e.rows.logp, sizeof *e.rows.logp * (size_t)b.n_tokens, UNTOUCHED), "logp");
-    check(all_bytes((unsigned char *)e.dlogp, sizeof *e.dlogp * (size_t)b.n_tokens, UNTOUCHED), "dlogp");
+    check(all_bytes(e.rows.logp, sizeof *e.rows.logp * (size_t)b.n_tokens, UNTOUCHED), "logp");
+    check(all_bytes(e.dlogp, sizeof *e.dlogp * (size_t)b.n_tokens, UNTOUCHED), "dlogp");
     check(all_bytes(e.dlogits, e.row_bytes * (size_t)b.n_tokens, UNTOUCHED), "d logits");
     check(says("logits_batch_read", grpo_logits_batch_read(&e.rows, NULL, 0, b.n_tokens + 1), GRPO_PAST_END, "count, logits.rows"),
           "more rows than there are");

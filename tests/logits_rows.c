@@ -55,15 +55,9 @@ static double get(const sample *s, const void *element, int v) {
 
 /* stores x as element v, rounded to its type; -inf is kept */
 static void put(sample *s, int v, double x) {
-    uint32_t bits;
-    float f = (float)(x = s->type == GRPO_LOGITS_FLOAT16 && x > 6e4 ? 6e4 : x);
-    memcpy(&bits, &f, sizeof bits);
-    if (s->type == GRPO_LOGITS_BFLOAT16) s->element.half[v] = (uint16_t)(bits >> 16);
-    else if (s->type == GRPO_LOGITS_FLOAT16) {
-        const int e = x == 0 ? -14 : !(fabs(x) <= 65000) ? 16 : ilogb(x) < -14 ? -14 : ilogb(x);
-        const int m = e == 16 ? x != x : (int)ldexp(fabs(x), 10 - e);
-        s->element.half[v] = (uint16_t)((x < 0 ? 0x8000 : 0) + (e < 16 && m < 1024 ? m : ((e + 15) << 10) + (m & 1023)));
-    } else ((grpo_real *)&s->element)[v] = (grpo_real)x;
+    if (s->type == GRPO_LOGITS_BFLOAT16) s->element.half[v] = bfloat_of(x);
+    else if (s->type == GRPO_LOGITS_FLOAT16) s->element.half[v] = half_of(x > 6e4 ? 6e4 : x);
+    else ((grpo_real *)&s->element)[v] = (grpo_real)x;
     s->kept[v] = 1;
     s->z[v] = get(s, &s->element, v);
 }

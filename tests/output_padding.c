@@ -5,14 +5,7 @@
 #include "random_batch.h"
 #include "scratch.h"
 
-static const grpo_real BEFORE = 4321;
 static long outside, masked;
-
-static grpo_real *untouched(int64_t n) {
-    grpo_real *x = (grpo_real *)test_alloc(n, sizeof *x);
-    for (int64_t t = 0; t < n; t++) x[t] = BEFORE;
-    return x;
-}
 
 /* frees x */
 static void check_tokens(const char *row, const char *what, const rollouts *b, grpo_real *x) {
@@ -22,9 +15,9 @@ static void check_tokens(const char *row, const char *what, const rollouts *b, g
     for (int64_t t = 0; t < b->n_tokens; t++) {
         outside += !inside[t];
         masked += inside[t] && !b->mask[t];
-        if (!inside[t]) check(x[t] == BEFORE, "%s, %s[%d]: written outside of every response", row, what, (int)t);
+        if (!inside[t]) check(x[t] == UNWRITTEN, "%s, %s[%d]: written outside of every response", row, what, (int)t);
         else if (!b->mask[t]) check(x[t] == 0, "%s, %s[%d]: masked, and %g", row, what, (int)t, (double)x[t]);
-        else check(x[t] != BEFORE, "%s, %s[%d]: not written", row, what, (int)t);
+        else check(x[t] != UNWRITTEN, "%s, %s[%d]: not written", row, what, (int)t);
     }
     free(inside);
     free(x);
@@ -38,11 +31,11 @@ static grpo_status check_loss(const char *row, const grpo_objective *obj, const 
     grpo_output out = output_with_scratch(obj, &batch);
     grpo_report report;
     grpo_status st;
-    out.dlogp = untouched(b->n_tokens); out.dentropy = untouched(b->n_tokens); out.term = untouched(b->n_tokens);
-    out.ddivergence_ref = untouched(b->n_tokens);
-    out.dlog_partition = untouched(b->n_groups);
+    out.dlogp = unwritten(b->n_tokens); out.dentropy = unwritten(b->n_tokens); out.term = unwritten(b->n_tokens);
+    out.ddivergence_ref = unwritten(b->n_tokens);
+    out.dlog_partition = unwritten(b->n_groups);
     st = loss(obj, &batch, A, NULL, &out, &report);
-    for (int64_t g = 0; !st && g < b->n_groups; g++) check(out.dlog_partition[g] != BEFORE, "%s: group %d is not written", row, (int)g);
+    for (int64_t g = 0; !st && g < b->n_groups; g++) check(out.dlog_partition[g] != UNWRITTEN, "%s: group %d is not written", row, (int)g);
     if (st) {
         free(out.dlogp); free(out.dentropy); free(out.ddivergence_ref); free(out.term);
     } else {
@@ -59,10 +52,10 @@ static grpo_status check_loss(const char *row, const grpo_objective *obj, const 
 /* returns 1 if the row accepts the batch: some rows need particular rewards or numbers of responses */
 static int check_row(const char *row, const grpo_objective *obj, const rollouts *b) {
     const grpo_batch batch = rollouts_view(b);
-    grpo_real *A = untouched(b->n_tokens), *copy;
+    grpo_real *A = unwritten(b->n_tokens), *copy;
     grpo_status st = grpo_advantages(obj, &batch, A);
     if (!st) {
-        copy = untouched(b->n_tokens);
+        copy = unwritten(b->n_tokens);
         memcpy(copy, A, (size_t)b->n_tokens * sizeof *A);
         check_tokens(row, "advantage", b, copy);
         st = check_loss(row, obj, b, A, gspo_loss);

@@ -2,6 +2,7 @@
  * presets_table --markdown FILE: prints the generated part of OBJECTIVES.md: papers by family, then frameworks, each row with its settings;
  * FILE has a line for each row: name, tab, kind of claim (evidence/sources_check.py --table). */
 #include "../gspo.h"
+#include "field.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -157,12 +158,12 @@ static void write_number(char *text, size_t size, double x) {    /* the shortest
 
 /* "baseline group_mean", "eps_low 0.2"; for the field `kind` the choice alone */
 static void write_setting(char *text, size_t size, const grpo_field *f, double value) {
-    const char *name = f->path + axis_length(f->path) + 1, *choice = f->choices;
+    const char *name = f->path + axis_length(f->path) + 1, *choice;
     char number[32];
-    int k, is_kind = !strcmp(name, "kind");
-    if (!choice) { write_number(number, sizeof number, value); snprintf(text, size, "%s %s", name, number); return; }
-    for (k = 0; k < (int)value; k++) choice += strcspn(choice, "|") + 1;
-    snprintf(text, size, "%s%s%.*s", is_kind ? "" : name, is_kind ? "" : " ", (int)strcspn(choice, "|"), choice);
+    int length, is_kind = !strcmp(name, "kind");
+    if (!f->n_choices) { write_number(number, sizeof number, value); snprintf(text, size, "%s %s", name, number); return; }
+    choice = field_choice(f, value, &length);
+    snprintf(text, size, "%s%s%.*s", is_kind ? "" : name, is_kind ? "" : " ", length, choice);
 }
 
 /* the axis' kind and the fields that the objective sets; returns the length, 0 if there are none */

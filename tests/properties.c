@@ -9,13 +9,13 @@
 #include "check.h"
 #include "random_objective.h"
 #include "reference.h"
+#include "result_bits.h"
 #include "scratch.h"
 #ifdef __SSE2__
 #include <xmmintrin.h>
 #endif
 
 enum { RANDOM_OBJECTIVES = 200, MAX_GROUPS = 16, MAX_SEQUENCES = 64 };
-static const grpo_real UNWRITTEN = 12345;
 static const double EPS = sizeof(grpo_real) == 4 ? 0x1p-23 : 0x1p-52;
 static char label[160];                                          /* objective and batch, for messages of failures */
 
@@ -28,13 +28,6 @@ typedef struct {
     grpo_real *advantage, *dlogp, *dentropy, *ddivergence_ref, *term, *dlog_partition;
     grpo_report report;
 } answer;
-
-static grpo_real *unwritten(int64_t n) {
-    grpo_real *x = (grpo_real *)test_alloc(n, sizeof *x);
-    int64_t t;
-    for (t = 0; t < n; t++) x[t] = UNWRITTEN;
-    return x;
-}
 
 static void answer_alloc(answer *a, const rollouts *b) {
     const int64_t tokens = b->n_tokens;
@@ -107,11 +100,6 @@ static grpo_objective allowed_by(grpo_objective obj, const rollouts *b) {
     }
     free(advantage);
     return obj;
-}
-
-/* the fields before `overflow` are eight bytes each, without padding */
-static int same_report(const grpo_report *a, const grpo_report *b) {
-    return same_bits(a, b, offsetof(grpo_report, overflow)) && a->overflow == b->overflow;
 }
 
 static int64_t report_words(void) { return (int64_t)(offsetof(grpo_report, overflow) / 8); }
@@ -196,30 +184,8 @@ static void property_layout(const grpo_objective *obj, const rollouts *b, const 
 
 /* ---- parts --------------------------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    int count;
-    rollouts batch[MAX_GROUPS];
-    grpo_partial partial[MAX_GROUPS];
-} parts;
-
-static void parts_cut(rng *r, const rollouts *b, parts *p) {
-    int64_t g, n, begin, order[MAX_GROUPS];
-    for (g = 0; g < b->n_groups; g++) order[g] = g;
-    rng_shuffle(r, order, b->n_groups);
-    for (p->count = 0, begin = 0; begin < b->n_groups; begin += n) {
-        n = 1 + rng_below(r, b->n_groups - begin);
-        rollouts_arrange(r, b, order + begin, n, 0, &p->batch[p->count++]);
-    }
-    memset(p->partial, 0, sizeof p->partial);
-}
-
-static void parts_free(parts *p) {
-    int k;
-    for (k = 0; k < p->count; k++) rollouts_free(&p->batch[k]);
-}
-
 /* totals and moments of all parts; moments are added up in one object, or each part's are merged, in every second call */
-static grpo_status parts_survey(const grpo_objective *obj, const parts *p, grpo_totals *totals, grpo_moments *moments) {
+static grpo_status parts_survey(const grpo_objective *obj, const rollouts_parts *p, grpo_totals *totals, grpo_moments *moments) {
     grpo_status st = GRPO_OK;
     static int survey;
     const int merges = survey++ % 2;
@@ -272,42 +238,43 @@ static void part_evaluate(const grpo_objective *obj, const answer *base, const g
 }
 
 /* merges two random partials until one is left */
-static grpo_status parts_merge(rng *r, parts *p) {
+static grpo_status partials_merge(rng *r, grpo_partial *partial, int left) {
     grpo_status st = GRPO_OK;
-    int left = p->count, i, j;
+    int i, j;
     while (left > 1 && !st) {
         i = (int)rng_below(r, left);
         j = (int)rng_below(r, left - 1);
         if (j >= i) j++;
-        st = grpo_partial_merge(&p->partial[i], &p->partial[j]);
-        p->partial[j] = p->partial[--left];
+        st = grpo_partial_merge(&partial[i], &partial[j]);
+        partial[j] = partial[--left];
     }
     return st;
 }
 
 static void property_parts(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
-    static parts p;
-    static grpo_partial shared, fresh;
+    static rollouts_parts p;
+    static grpo_partial partial[MOST_PARTS], shared, fresh;
     grpo_totals totals;
     grpo_moments moments;
     grpo_report report;
     grpo_status st;
     int k;
-    parts_cut(r, b, &p);
+    rollouts_cut(r, b, 0, &p);
+    memset(partial, 0, sizeof partial);
     memset(&shared, 0, sizeof shared);
     memset(&fresh, 0, sizeof fresh);
     st = parts_survey(obj, &p, &totals, &moments);
     if (check(!st, "%s: counting parts: %s", label, status_line(st))) {
-        for (k = 0; k < p.count; k++) part_evaluate(obj, base, &totals, &moments, &p.batch[k], &p.partial[k], &shared);
+        for (k = 0; k < p.count; k++) part_evaluate(obj, base, &totals, &moments, &p.batch[k], &partial[k], &shared);
         grpo_partial_report(&shared, &report);
         check_fewer_outputs("parts into one partial", &base->report, report);
-        st = parts_merge(r, &p);
-        if (!st) st = grpo_partial_merge(&fresh, &p.partial[0]);
+        st = partials_merge(r, partial, p.count);
+        if (!st) st = grpo_partial_merge(&fresh, &partial[0]);
         check(!st, "%s: merging: %s", label, status_line(st));
         grpo_partial_report(&fresh, &report);
         check_report("parts merged", &base->report, &report);
     }
-    parts_free(&p);
+    rollouts_parts_free(&p);
 }
 
 /* group_begin[0] may be larger than 0: the sequences before it belong to no group */
@@ -418,27 +385,21 @@ static void property_form(const grpo_objective *obj, const rollouts *b, const an
 
 /* ---- entry points agree, optional outputs may be NULL, inputs are not written to ----------------------------------------------- */
 
-static uint64_t hash(uint64_t h, const void *data, size_t size) {
-    const unsigned char *p = (const unsigned char *)data;
-    for (; size > 0; size--) h = (h ^ *p++) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 static uint64_t hash_inputs(const grpo_objective *obj, const rollouts *b) {
     size_t tokens = (size_t)b->n_tokens, sequences = (size_t)b->n_sequences, groups = (size_t)b->n_groups;
-    uint64_t h = hash(1, obj, sizeof *obj);
+    uint64_t h = hash_bytes(1, obj, sizeof *obj);
     int k;
-    for (k = 0; k < TOKEN_ARRAYS; k++) h = hash(h, b->token[k], tokens * sizeof(grpo_real));
-    h = hash(hash(hash(h, b->mask, tokens), b->step_end, tokens), b->selected, tokens);
-    h = hash(hash(hash(h, b->segment_end, tokens), b->kl_mask, tokens), b->nll_mask, tokens);
-    h = hash(hash(h, b->marked, tokens), b->shaping_mask, tokens);
-    h = hash(hash(h, b->state, tokens * sizeof *b->state), b->token_id, tokens * sizeof *b->token_id);
-    h = hash(hash(h, b->offset, 8 * sequences), b->length, 8 * sequences);
-    h = hash(hash(h, b->reward, sequences * sizeof(grpo_real)), b->truncated, sequences);
-    h = hash(h, b->rewards, sequences * (size_t)b->n_rewards * sizeof(grpo_real));
-    h = hash(h, b->reward_weight, (size_t)b->n_rewards * sizeof(grpo_real));
-    h = hash(h, b->log_partition, groups * sizeof(grpo_real));
-    return hash(hash(h, b->group_begin, 8 * (groups + 1)), b->baseline, groups * sizeof(grpo_real));
+    for (k = 0; k < TOKEN_ARRAYS; k++) h = hash_bytes(h, b->token[k], tokens * sizeof(grpo_real));
+    h = hash_bytes(hash_bytes(hash_bytes(h, b->mask, tokens), b->step_end, tokens), b->selected, tokens);
+    h = hash_bytes(hash_bytes(hash_bytes(h, b->segment_end, tokens), b->kl_mask, tokens), b->nll_mask, tokens);
+    h = hash_bytes(hash_bytes(h, b->marked, tokens), b->shaping_mask, tokens);
+    h = hash_bytes(hash_bytes(h, b->state, tokens * sizeof *b->state), b->token_id, tokens * sizeof *b->token_id);
+    h = hash_bytes(hash_bytes(h, b->offset, 8 * sequences), b->length, 8 * sequences);
+    h = hash_bytes(hash_bytes(h, b->reward, sequences * sizeof(grpo_real)), b->truncated, sequences);
+    h = hash_bytes(h, b->rewards, sequences * (size_t)b->n_rewards * sizeof(grpo_real));
+    h = hash_bytes(h, b->reward_weight, (size_t)b->n_rewards * sizeof(grpo_real));
+    h = hash_bytes(h, b->log_partition, groups * sizeof(grpo_real));
+    return hash_bytes(hash_bytes(h, b->group_begin, 8 * (groups + 1)), b->baseline, groups * sizeof(grpo_real));
 }
 
 static void property_whole(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
@@ -655,11 +616,11 @@ static int ignores_shift(const grpo_objective *obj) {
     return (b == GRPO_BASELINE_GROUP_MEAN || b == GRPO_BASELINE_LEAVE_ONE_OUT || b == GRPO_BASELINE_BATCH_MEAN
             || b == GRPO_BASELINE_QUANTILE || b == GRPO_BASELINE_HDI_MEDIAN)
         && a->transform != GRPO_TRANSFORM_PASS_AT_K && a->transform != GRPO_TRANSFORM_PKPO_MAXRL && a->transform != GRPO_TRANSFORM_PKPO_MAX
-        && a->transform != GRPO_TRANSFORM_PKPO_LOO && (a->transform != GRPO_TRANSFORM_PKPO_GAIN || a->pass_k > 1) && a->scale != GRPO_SCALE_GROUP_MEAN && a->scale != GRPO_SCALE_BETA
+        && a->transform != GRPO_TRANSFORM_PKPO_LOO && (a->transform != GRPO_TRANSFORM_PKPO_GAIN || a->pass_k > 1)
+        && a->scale != GRPO_SCALE_GROUP_MEAN && a->scale != GRPO_SCALE_BETA
         && a->credit == GRPO_CREDIT_OUTCOME && a->singleton == GRPO_SINGLETON_ZERO && a->entropy != GRPO_ENTROPY_ZERO_VARIANCE
-        && a->reweight != GRPO_REWEIGHT_NONZERO_REWARDS && a->reweight != GRPO_REWEIGHT_DIFFICULTY
-            && obj->reward.truncated == GRPO_REWARD_TRUNCATED_KEEP
-        && a->reweight != GRPO_REWEIGHT_FOCAL
+        && a->reweight != GRPO_REWEIGHT_NONZERO_REWARDS && a->reweight != GRPO_REWEIGHT_DIFFICULTY && a->reweight != GRPO_REWEIGHT_FOCAL
+        && obj->reward.truncated == GRPO_REWARD_TRUNCATED_KEEP
         && obj->reward.length == GRPO_LENGTH_NONE && obj->reward.map == GRPO_MAP_NONE
         && (obj->reward.kl == GRPO_KL_NONE || obj->reward.kl_coef == 0)
         && (obj->reward.overlong == GRPO_OVERLONG_NONE || obj->reward.overlong_factor == 0);

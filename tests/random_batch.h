@@ -79,6 +79,31 @@ static inline void *test_alloc(int64_t count, size_t size) {
     return p;
 }
 
+/* memory whose bytes show whether they have been written */
+static const unsigned char UNTOUCHED = 0x5a;
+
+static inline void *untouched(int64_t n, size_t size) {
+    void *p = test_alloc(n, size);
+    memset(p, UNTOUCHED, (size_t)n * size);
+    return p;
+}
+
+static inline int all_bytes(const void *p, size_t n, unsigned char value) {
+    const unsigned char *x = (const unsigned char *)p;
+    while (n > 0) if (x[--n] != value) return 0;
+    return 1;
+}
+
+static const grpo_real UNWRITTEN = 12345;
+
+/* an output whose elements show whether they have been written */
+static inline grpo_real *unwritten(int64_t n) {
+    grpo_real *x = (grpo_real *)test_alloc(n, sizeof *x);
+    int64_t t;
+    for (t = 0; t < n; t++) x[t] = UNWRITTEN;
+    return x;
+}
+
 static inline void rollouts_alloc_groups(rollouts *b, int64_t groups, int64_t sequences, int64_t rewards) {
     memset(b, 0, sizeof *b);
     b->n_rewards = rewards;
@@ -386,6 +411,25 @@ static inline void rollouts_rearrange(rng *r, const rollouts *src, int shuffle_g
     if (shuffle_groups) rng_shuffle(r, order, src->n_groups);
     rollouts_arrange(r, src, order, src->n_groups, shuffle, dst);
     free(order);
+}
+
+/* the groups in random order, cut into parts of whole groups; shuffle: ARRANGE_SEQUENCES, ARRANGE_TOKENS */
+enum { MOST_PARTS = 16 };
+typedef struct { int count; rollouts batch[MOST_PARTS]; } rollouts_parts;
+
+static inline void rollouts_cut(rng *r, const rollouts *b, int shuffle, rollouts_parts *p) {
+    int64_t g, n, begin, order[MOST_PARTS];
+    for (g = 0; g < b->n_groups; g++) order[g] = g;
+    rng_shuffle(r, order, b->n_groups);
+    for (p->count = 0, begin = 0; begin < b->n_groups; begin += n) {
+        n = 1 + rng_below(r, b->n_groups - begin);
+        rollouts_arrange(r, b, order + begin, n, shuffle, &p->batch[p->count++]);
+    }
+}
+
+static inline void rollouts_parts_free(rollouts_parts *p) {
+    int k;
+    for (k = 0; k < p->count; k++) rollouts_free(&p->batch[k]);
 }
 
 /* ---- what an objective depends on --------------------------------------------------------------------------------------------------- */

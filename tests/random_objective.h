@@ -11,6 +11,7 @@
  * that are compatible with few others occur too. */
 #ifndef RANDOM_OBJECTIVE_H
 #define RANDOM_OBJECTIVE_H
+#include "field.h"
 #include "random_batch.h"
 
 /* ---- one field ----------------------------------------------------------------------------------------------------------------- */
@@ -84,14 +85,8 @@ static inline double random_choice(rng *r, const grpo_field *f) {
     return (double)rng_below(r, f->n_choices);
 }
 
-static inline void random_put(const grpo_field *f, double value, grpo_objective *obj) {
-    const int choice = (int)(f->choices ? value : 0);
-    if (f->choices) memcpy((char *)obj + f->offset, &choice, sizeof choice);
-    else memcpy((char *)obj + f->offset, &value, sizeof value);
-}
-
 static inline void random_field(rng *r, const grpo_field *f, grpo_objective *obj) {
-    random_put(f, f->choices ? random_choice(r, f) : random_number(r, f), obj);
+    field_set(obj, f, f->choices ? random_choice(r, f) : random_number(r, f));
 }
 
 /* ---- all of them ----------------------------------------------------------------------------------------------------------------- */
@@ -121,7 +116,7 @@ static inline void random_lead(rng *r, random_fields *all, grpo_objective *obj) 
     int k;
     do k = (int)rng_below(r, all->count); while (!all->field[k].choices);
     if (!all->free[k]) return;
-    random_put(&all->field[k], (double)rng_below(r, all->field[k].n_choices), obj);
+    field_set(obj, &all->field[k], (double)rng_below(r, all->field[k].n_choices));
     all->free[k] = 0;
 }
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Writes everything that is generated: the vectors, their schema, DEFECTS.md and functions/*.md by the oracle, then OBJECTIVES.md and
-# CATALOGUE.md from the headers' tables (tables.sh), extra/grpo_declarations.h from the headers, the pictures and the explorer's page.
+# Writes everything that is generated: the vectors, their schema, DEFECTS.md and functions/*.md by the oracle, then the tables of
+# OBJECTIVES.md and examples/cuts.md and CATALOGUE.md from the headers (tables.sh), extra/grpo_declarations.h, the pictures and the
+# explorer's page.
 #   tests/regenerate.sh [NAME...]    only these files of vectors, and everything that is generated from all vectors
 # The programs are built in the folder BUILD (default: build); `ninja -C build regenerate` uses its own.
 set -eu

@@ -277,20 +277,15 @@ static void check_ids(const case_file *file, const char *name) {
               file->cases[k].id, name);
 }
 
-static void check_file(const char *directory, const char *name) {
-    case_file file;
-    char error[512];
+static void check_file(void *user, const char *name, const case_file *file) {
     tally t = { 0, 0, 0, 0, 0, 0, 0 };
-    if (!check(!case_list_load(directory, name, &file, error, sizeof error), "%s: cannot be read", name)) {
-        printf("     %s\n", error);
-        return;
-    }
-    check_ids(&file, name);
-    if (*file.paper) check_preset(&file);
-    for (int64_t k = 0; k < file.n_cases; k++) {
-        if (file.cases[k].kind == CASE_OBJECTIVE) check_case(&t, &file.cases[k]);
-        if (file.cases[k].kind == CASE_SPLIT) check_split(&t, &file.cases[k]);
-        if (file.cases[k].kind == CASE_REFUSE) check_refusal(&t, &file.cases[k]);
+    (void)user;
+    check_ids(file, name);
+    if (*file->paper) check_preset(file);
+    for (int64_t k = 0; k < file->n_cases; k++) {
+        if (file->cases[k].kind == CASE_OBJECTIVE) check_case(&t, &file->cases[k]);
+        if (file->cases[k].kind == CASE_SPLIT) check_split(&t, &file->cases[k]);
+        if (file->cases[k].kind == CASE_REFUSE) check_refusal(&t, &file->cases[k]);
     }
     printf("%s: %ld cases, %ld numbers, worst %.3g ulps", name, t.cases, t.numbers, t.worst);
     if (t.unheld) printf(", %ld with advantages that no element holds", t.unheld);
@@ -298,7 +293,6 @@ static void check_file(const char *directory, const char *name) {
     if (t.gathered) printf(", %ld whose parts are evaluated together", t.gathered);
     if (t.to_the_bit) printf(", %ld to the bits of the whole", t.to_the_bit);
     putchar('\n');
-    case_file_free(&file);
 }
 
 int main(int argc, char **argv) {
@@ -307,7 +301,7 @@ int main(int argc, char **argv) {
     const grpo_preset *preset = grpo_presets(&n_presets);
     if (argc != 2) return fputs("usage: vectors DIRECTORY\n", stderr), 2;
     if (case_list_read(argv[1], &list)) return fprintf(stderr, "%s: cannot be read\n", argv[1]), 2;
-    for (int64_t k = 0; k < list.count; k++) check_file(argv[1], list.name[k]);
+    check(!case_each_file(argv[1], check_file, NULL), "%s: not all can be read", argv[1]);
     for (n = 0; n < n_presets; n++) check(case_list_has(&list, preset[n].name), "preset %s: no vectors", preset[n].name);
     case_list_free(&list);
     return check_summary();

@@ -78,13 +78,6 @@ static void check_tiles(tally *t, const test_case *c, int64_t tile_rows, int pas
 
 /* ---- bfloat16 --------------------------------------------------------------------------------------------------------------------- */
 
-static uint16_t bfloat16_of(double x) {
-    const float f = (float)x;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return (uint16_t)(bits >> 16);
-}
-
 /* log-probability and entropy within 2 ulps of float, d logits within these plus half an ulp of bfloat16 */
 static void check_bfloat16_row(const test_case *c, int64_t t) {
     enum { MOST = 64 };
@@ -97,7 +90,7 @@ static void check_bfloat16_row(const test_case *c, int64_t t) {
     memset(&x, 0, sizeof x);
     if (!check(vocab <= MOST, "%s: too wide for this test", c->id)) return;
     for (int64_t v = 0; v < vocab; v++) {
-        z[v] = bfloat16_of((double)rows->logits[t * vocab + v]);
+        z[v] = bfloat_of((double)rows->logits[t * vocab + v]);
         check(of_bfloat(z[v]) == (double)rows->logits[t * vocab + v], "%s: a logit is no bfloat16", c->id);
     }
     x.type = GRPO_LOGITS_BFLOAT16; x.logits = z; x.rows = 1; x.vocab = x.stride = vocab;
@@ -120,37 +113,31 @@ static void check_bfloat16(const test_case *c) {
 
 /* ---- files ------------------------------------------------------------------------------------------------------------------------ */
 
-static void check_file(const char *directory, const char *name, tally *all) {
-    case_file file;
-    char error[512];
-    tally t = { 0, 0, 0, 0 };
-    if (!check(!case_list_load(directory, name, &file, error, sizeof error), "%s: cannot be read", name)) return;
-    for (int64_t k = 0; k < file.n_cases; k++) {
-        if (!case_has_rows(&file.cases[k])) continue;
-        check_case(&t, &file.cases[k]);
-        if (!ON_GPU && file.cases[k].rows.hidden && file.cases[k].rows.has_loss && !file.cases[k].rows.kept) {
-            check_tiles(&t, &file.cases[k], 3, 0);
-            check_tiles(&t, &file.cases[k], 1, 2);
+static void check_file(void *user, const char *name, const case_file *file) {
+    tally t = { 0, 0, 0, 0 }, *all = user;
+    for (int64_t k = 0; k < file->n_cases; k++) {
+        const test_case *c = &file->cases[k];
+        if (!case_has_rows(c)) continue;
+        check_case(&t, c);
+        if (!ON_GPU && c->rows.hidden && c->rows.has_loss && !c->rows.kept) {
+            check_tiles(&t, c, 3, 0);
+            check_tiles(&t, c, 1, 2);
         }
-        check_bfloat16(&file.cases[k]);
+        check_bfloat16(c);
     }
     if (t.cases) printf("%s: %ld cases, %ld numbers, worst %.3g ulps\n", name, t.cases, t.numbers, t.worst);
     all->cases += t.cases;
     all->tiled += t.tiled;
-    case_file_free(&file);
 }
 
 int main(int argc, char **argv) {
-    case_list list;
     tally all = { 0, 0, 0, 0 };
     if (argc != 2) return fputs("usage: vectors_rows DIRECTORY\n", stderr), 2;
 #ifdef ROWS_ON_GPU
     if (!is_there_a_gpu()) return 77;
 #endif
-    if (case_list_read(argv[1], &list)) return fprintf(stderr, "%s: cannot be read\n", argv[1]), 2;
-    for (int64_t k = 0; k < list.count; k++) check_file(argv[1], list.name[k], &all);
+    check(!case_each_file(argv[1], check_file, &all), "%s: not all can be read", argv[1]);
     check(ON_GPU || all.tiled >= 200, "only %ld times by tiles", all.tiled);
     check(all.cases >= 600, "only %ld cases", all.cases);
-    case_list_free(&list);
     return check_summary();
 }

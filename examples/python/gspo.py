@@ -29,8 +29,8 @@ class Batch(Structure):
 
 
 class Output(Structure):
-    _fields_ = [('dlogp', c_void_p), ('dentropy', c_void_p), ('term', c_void_p), ('ddivergence_ref', c_void_p), ('dlog_partition', c_void_p), ('scratch', c_void_p),
-                ('scratch_size', c_int64)]
+    _fields_ = [('dlogp', c_void_p), ('dentropy', c_void_p), ('term', c_void_p), ('ddivergence_ref', c_void_p),
+                ('dlog_partition', c_void_p), ('scratch', c_void_p), ('scratch_size', c_int64)]
 
 
 class Report(Structure):

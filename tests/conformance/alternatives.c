@@ -1,5 +1,6 @@
 /* The catalogue of changes of an objective: values of fields that presets and programs use, and axes of presets. */
 #include "alternatives.h"
+#include "../field.h"
 #include <stb_ds.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,14 +116,6 @@ int same_in_stage(const grpo_objective *a, const grpo_objective *b, stage_kind s
     return 1;
 }
 
-
-/* as grpo_objective_set, without the search for the field, for speed */
-static void put(grpo_objective *obj, const grpo_field *field, double value) {
-    int choice = field->choices ? (int)value : 0;
-    if (field->choices) memcpy((char *)obj + field->offset, &choice, sizeof choice);
-    else memcpy((char *)obj + field->offset, &value, sizeof value);
-}
-
 /* ---- the presets, collected once ------------------------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -200,17 +193,17 @@ grpo_objective with_stage_of(const grpo_objective *asked, int preset, stage_kind
     const catalogue *c = presets_known();
     grpo_objective obj = *asked;
     for (const grpo_field *f = c->field; f < c->field + c->n_fields; f++)
-        if (stage_of_field(f) == stage) put(&obj, f, grpo_objective_get(&c->objective[preset], f));
+        if (stage_of_field(f) == stage) field_set(&obj, f, grpo_objective_get(&c->objective[preset], f));
     return obj;
 }
 
 grpo_objective change_made(const grpo_objective *asked, const change *made) {
     const catalogue *c = presets_known();
     grpo_objective obj = *asked;
-    if (made->field) put(&obj, made->field, made->value);
+    if (made->field) field_set(&obj, made->field, made->value);
     else {
         const grpo_objective *like = &c->objective[made->like - c->preset];
-        for (const grpo_field *f = made->axis_from; f < made->axis_to; f++) put(&obj, f, grpo_objective_get(like, f));
+        for (const grpo_field *f = made->axis_from; f < made->axis_to; f++) field_set(&obj, f, grpo_objective_get(like, f));
     }
     return obj;
 }
@@ -227,26 +220,20 @@ static int is_nothing(const collection *all, const grpo_field *field, double val
 
 static void collect_value(collection *all, const grpo_field *field, double value) {
     change c;
-    const char *choice = field->choices;
     if (value == grpo_objective_get(all->asked, field) || is_nothing(all, field, value)) return;
     memset(&c, 0, sizeof c);
     c.field = field;
     c.value = value;
-    for (int k = 0; choice && k < (int)value; k++) choice = strchr(choice, '|') + 1;
-    if (choice) snprintf(c.name, sizeof c.name, "%s = %.*s", field->path, (int)strcspn(choice, "|"), choice);
-    else snprintf(c.name, sizeof c.name, "%s = %.6g", field->path, value);
+    if (field->n_choices) {
+        int length;
+        const char *choice = field_choice(field, value, &length);
+        snprintf(c.name, sizeof c.name, "%s = %.*s", field->path, length, choice);
+    } else snprintf(c.name, sizeof c.name, "%s = %.6g", field->path, value);
     arrput(all->changes, c);
 }
 
 static void collect_choices(collection *all, const grpo_field *field) {
-    int last = 0;
-    for (const char *p = field->choices; *p; p++) last += *p == '|';
-    for (int k = 0; k <= last; k++) collect_value(all, field, k);
-}
-
-static const grpo_field *field_named(const catalogue *c, const char *path) {
-    for (int n = 0; n < c->n_fields; n++) if (!strcmp(c->field[n].path, path)) return &c->field[n];
-    return NULL;
+    for (int k = 0; k < field->n_choices; k++) collect_value(all, field, k);
 }
 
 static void collect_numbers(collection *all, int n) {
@@ -254,7 +241,7 @@ static void collect_numbers(collection *all, int n) {
     double *values = NULL;
     for (size_t k = 0; k < COUNT_OF(twins); k++)
         if (!strcmp(twins[k].path, c->field[n].path))
-            put_number(&values, twins[k].sign * grpo_objective_get(all->asked, field_named(c, twins[k].other)));
+            put_number(&values, twins[k].sign * grpo_objective_get(all->asked, field_named(twins[k].other)));
     for (ptrdiff_t k = 0; k < arrlen(c->numbers[n]); k++) put_number(&values, c->numbers[n][k]);
     for (ptrdiff_t k = 0; k < arrlen(values); k++) collect_value(all, &c->field[n], values[k]);
     arrfree(values);

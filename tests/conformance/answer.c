@@ -201,8 +201,8 @@ static int read_dynamic_sampling_mask(const reader *r, const cJSON *json) {
 }
 
 static int metric_index(const test_case *c, const char *key) {
-    for (int64_t k = 0; k < c->n_report; k++) if (!strcmp(c->report[k].key, key)) return (int)k;
-    return -1;
+    const case_metric *m = case_metric_named(c, key);
+    return m ? (int)(m - c->report) : -1;
 }
 
 static int read_report(const reader *r, const cJSON *json) {
@@ -258,8 +258,7 @@ static int has_answer(const test_case *c, output_kind output) {
     }
 }
 
-/* the output of this name; OUT_CALL: there is none */
-static int output_named(const test_case *c, const char *name) {
+int output_named(const test_case *c, const char *name) {
     int k = 0;
     while (k < OUT_CALL && strcmp(output_name[k], name)) k++;
     return k == OUT_LOSS && case_has_rows(c) ? OUT_ROW_LOSS : k;

@@ -34,6 +34,8 @@ double *answer_add_size(answer *a, output_kind output);               /* adds th
 answer answer_expected(const test_case *c);
 answer answer_scale(const test_case *c);
 
+int output_named(const test_case *c, const char *name);                /* OUT_CALL: there is none of this name */
+
 /* 0, or nonzero with the error; outputs for which the case has no expected value are ignored */
 int answer_read(const cJSON *json, const test_case *c, answer *out, char *error, size_t error_size);
 

@@ -1,9 +1,9 @@
-/* computed_mistakes VECTORS: plain_split.c and plain_rows.c compute for each mistake the answers that the vectors record, in every case
- * that records it; and the sizes that mistakes of the loss are compared by are those of the terms of each number. */
+/* computed_mistakes VECTORS: computed_split.c and computed_rows.c compute for each mistake the answers that the vectors record, in every
+ * case that records it; and the sizes that mistakes of the loss are compared by are those of the terms of each number. */
 #include "../case.h"
 #include "../check.h"
+#include "computed.h"
 #include "judge.h"
-#include "plain.h"
 #include <stdlib.h>
 
 typedef struct {
@@ -92,22 +92,20 @@ static void check_case(const test_case *c) {
     check_rows(c);
 }
 
+static void check_file(void *user, const char *name, const case_file *file) {
+    (void)user;
+    (void)name;
+    for (int64_t k = 0; k < file->n_cases; k++) check_case(&file->cases[k]);
+}
+
 int main(int argc, char **argv) {
-    case_list list;
-    if (argc != 2 || case_list_read(argv[1], &list)) return fputs("usage: computed_mistakes VECTORS\n", stderr), 2;
-    for (int64_t k = 0; k < list.count; k++) {
-        case_file file;
-        char error[512];
-        if (!check(!case_list_load(argv[1], list.name[k], &file, error, sizeof error), "%s: cannot be read", list.name[k])) continue;
-        for (int64_t n = 0; n < file.n_cases; n++) check_case(&file.cases[n]);
-        case_file_free(&file);
-    }
+    if (argc != 2) return fputs("usage: computed_mistakes VECTORS\n", stderr), 2;
+    check(!case_each_file(argv[1], check_file, NULL), "%s: not all can be read", argv[1]);
     for (size_t k = 0; k < sizeof sources / sizeof *sources; k++) {
         check(sources[k].held >= sources[k].least, "of %s only %ld mistakes were compared", sources[k].what, sources[k].held);
         printf("%s: %ld mistakes compared\n", sources[k].what, sources[k].held);
     }
     printf("%ld sizes\n", sizes);
     check(sizes >= 1000, "only %ld sizes were compared", sizes);
-    case_list_free(&list);
     return check_summary();
 }

@@ -1,6 +1,6 @@
 /* computed_table VECTORS ROW...: prints what each computed mistake gives in each case of the rows, a line for each output: the case, the
  * stage, the name, the output and its numbers, separated by tabs.  For computed_test.py. */
-#include "plain.h"
+#include "computed.h"
 #include "text.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""computed_test.py COMPUTED_TABLE VECTORS: the runner (plain_loss.c, plain_advantage.c) and the Python package (computed_loss.py,
+"""computed_test.py COMPUTED_TABLE VECTORS: the runner (computed_loss.c, computed_advantage.c) and the Python package (computed_loss.py,
 computed_advantage.py) compute mistakes independently of each other; where both know one by the same name, they give the same numbers. A
 mistake planted in planted_port.py gives what the runner computes under its name."""
 
@@ -30,7 +30,7 @@ DIFFERENT = (
     ("dr-grpo-", "baseline", "whether a lone response has an advantage"),
 )
 BESIDE_A_KL = (("policy-left-out", "policy's loss is left out"), ("policy-turned", "sign of the policy's loss is turned"))
-PLANTED = planted.PLANTED + planted.PLANTED_LATER + planted.PLANTED_LAST + BESIDE_A_KL
+PLANTED = planted.PLANTED + planted.FURTHER + planted.FROM_ISSUES + BESIDE_A_KL
 # planted mistakes that the runner computes, at least; under how many names; answers that agree
 COMPUTED, OF_PLANTED, AGREEING = 161, 156, 4817
 # in how many cases a planted mistake may be another one than that of its name; else in none

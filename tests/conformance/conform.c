@@ -24,11 +24,6 @@ typedef struct {
 
 /* ---- one case ------------------------------------------------------------------------------------------------------------------- */
 
-/* can a number of this precision have the magnitude of x? */
-static int is_in_range(const compare_precision *p, double x) {
-    return x == 0 || !grpo_is_finite(x) || (fabs(x) <= p->max && fabs(x) >= p->tiny);
-}
-
 /* removes the outputs of a stage from the answer: they are not judged */
 static void drop_stage(answer *found, stage_kind stage) {
     for (int k = 0; k < N_OUTPUTS; k++) {
@@ -43,7 +38,7 @@ static void drop_stage(answer *found, stage_kind stage) {
 static void drop_loss_out_of_range(const rules *r, const question *q, answer *found) {
     const numbers *a = &q->expected.of[OUT_ADVANTAGE];
     int fits = 1;
-    for (int64_t k = 0; k < a->count; k++) fits &= is_in_range(r->precision, a->value[k]);
+    for (int64_t k = 0; k < a->count; k++) fits &= compare_holds(r->precision, a->value[k]);
     if (!fits) drop_stage(found, STAGE_LOSS);
 }
 
@@ -116,7 +111,7 @@ static case_result run_case(run *r, const test_case *c) {
     case_result out;
     memset(&out, 0, sizeof out);
     out.id = text_copy(c->id);
-    out.comment = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(c->json, "comment"));
+    out.comment = cJSON_GetStringValue(json_get(c->json, "comment"));
     out.fragile = diagnostician_is_fragile(c);
     if (flag) {
         char why[80];

@@ -84,7 +84,7 @@ static int is_own_name(const search *s, const char *id) {
 static int is_found(const search *s, const char *row, const char *id) {
     for (ptrdiff_t k = 0; k < s->n; k++) {
         const item *it = &s->d->items[k];
-        const cJSON *recorded = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(it->c->json, "defects"), id);
+        const cJSON *recorded = json_get(json_get(it->c->json, "defects"), id);
         if (is_in(s, row, k) && recorded && recorded_says(s, it, recorded) == JUDGE_DIFFERENT) return 0;
     }
     return 1;
@@ -94,7 +94,7 @@ static int is_found(const search *s, const char *row, const char *id) {
 static int has_rival(const search *s, const char *row) {
     for (ptrdiff_t k = 0; k < s->n; k++) {
         const item *it = &s->d->items[k];
-        const cJSON *defects = cJSON_GetObjectItemCaseSensitive(it->c->json, "defects");
+        const cJSON *defects = json_get(it->c->json, "defects");
         if (!is_in(s, row, k) || !it->failed) continue;
         for (const cJSON *one = defects ? defects->child : NULL; one; one = one->next)
             if (!is_own_name(s, one->string) && recorded_says(s, it, one) == JUDGE_SAME && is_found(s, row, one->string)) return 1;

@@ -1,6 +1,6 @@
 /* Tries known and computed mistakes, other objectives and factors on failing cases, and compares them with all answers. */
 #include "diagnose.h"
-#include "plain.h"
+#include "computed.h"
 #include "text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -278,7 +278,7 @@ static saying compare_computed(const diagnostician *d, const cause *x, const ite
 }
 
 static saying compare_recorded(const diagnostician *d, const cause *x, const item *it, int *evidence) {
-    const cJSON *recorded = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(it->c->json, "defects"), x->name);
+    const cJSON *recorded = json_get(json_get(it->c->json, "defects"), x->name);
     saying now = SAYS_NOTHING;
     answer mistake;
     char error[200];
@@ -378,7 +378,7 @@ static char *name_with_half(const char *name, cause_half half) {
     return text_string(&t);
 }
 
-/* finds the forms that plain.h computes under the name */
+/* finds the forms that computed.h computes under the name */
 static void put_forms(cause *x, stage_kind stage, const char *name) {
     for (int n = 0; n < computed_count(stage); n++) {
         if (strcmp(computed_named(stage, n).name, name)) continue;
@@ -470,7 +470,7 @@ static void try_computed(diagnostician *d, const item *it) {
 }
 
 static void try_recorded(diagnostician *d, const item *it) {
-    const cJSON *defects = cJSON_GetObjectItemCaseSensitive(it->c->json, "defects");
+    const cJSON *defects = json_get(it->c->json, "defects");
     for (const cJSON *one = cJSON_IsObject(defects) ? defects->child : NULL; one; one = one->next) {
         cause x = cause_of(CAUSE_KNOWN, it->stage);
         int evidence = 0;

@@ -8,8 +8,8 @@
 #include "known.h"
 
 typedef enum {
-    CAUSE_KNOWN,            /* `name` is an id of DEFECTS.md: as recorded in the vectors, and computed where plain.h can */
-    CAUSE_COMPUTED,         /* a mistake that plain.h computes */
+    CAUSE_KNOWN,            /* `name` is an id of DEFECTS.md: as recorded in the vectors, and computed where computed.h can */
+    CAUSE_COMPUTED,         /* a mistake that computed.h computes */
     CAUSE_OWN_ADVANTAGES,   /* the loss is computed from the program's own advantages */
     CAUSE_FACTOR,           /* outputs multiplied by a factor */
     CAUSE_CHANGE,           /* another objective: one change away from case.objective */
@@ -35,7 +35,7 @@ typedef struct {
     cause_half half;
     int whole;                      /* it is not looked for in the gradient alone or the value alone */
     stage_kind stage;               /* not of CAUSE_KNOWN, which may be of several stages */
-    int form[N_STAGES], forms[N_STAGES];        /* variants that plain.h computes under this name: index of the first, and how many */
+    int form[N_STAGES], forms[N_STAGES];        /* variants that computed.h computes under this name: index of the first, and how many */
     change made[2];                 /* of CAUSE_CHANGE and CAUSE_PAIR */
     int preset, quantity, divided;  /* of CAUSE_FACTOR: index of the quantity, -1: the number `factor`; divided: by it, not multiplied */
     unsigned outputs;               /* of CAUSE_FACTOR: a bit set */
@@ -50,7 +50,7 @@ typedef struct item {
     const test_case *c;
     const question *q;
     const answer *found;
-    const test_case *loss;          /* of logits and hidden states with an objective: the objective's own case (plain.h); else NULL */
+    const test_case *loss;          /* of logits and hidden states with an objective: the objective's own case (computed.h); else NULL */
     const struct item *goes_on;     /* NULL, or: this item is the objective of that one alone, and its answers are continued to that
                                        one's outputs by the chain rule */
     stage_kind stage;

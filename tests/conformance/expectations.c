@@ -41,7 +41,7 @@ static void print_change(int *changes, const char *id, const char *before, const
 static int compare(const report *r, const cJSON *cases, int part) {
     int changes = 0, known = 0;
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
-        const cJSON *before = cJSON_GetObjectItemCaseSensitive(cases, r->results[k].id);
+        const cJSON *before = json_get(cases, r->results[k].id);
         char *now = state_of(&r->results[k]);
         known += before != NULL;
         if (!cJSON_IsString(before)) print_change(&changes, r->results[k].id, "no result (the case is new)", now);
@@ -58,7 +58,7 @@ static int compare(const report *r, const cJSON *cases, int part) {
 int expectations_check(const report *r, const char *path, int part) {
     int there, changes;
     cJSON *json = text_json_file(path, &there);
-    const cJSON *cases = cJSON_GetObjectItemCaseSensitive(json, "cases"), *precision = cJSON_GetObjectItemCaseSensitive(json, "precision");
+    const cJSON *cases = json_get(json, "cases"), *precision = json_get(json, "precision");
     if (!there) return write_file(r, path);
     if (!cJSON_IsObject(cases) || !cJSON_IsString(precision) || strcmp(precision->valuestring, r->s->precision)) {
         cJSON_Delete(json);

@@ -1,5 +1,6 @@
 /* Generates the batches of --identify from fixed tables and pseudo-random numbers. */
 #include "full_batch.h"
+#include "../field.h"
 #include "request.h"
 #include "text.h"
 #include <stdio.h>
@@ -108,22 +109,15 @@ static void write_rows(char **t, const char *key, int which, token_key what) {
 static int is_step_end(int i, int t) { return t + 1 == length_of[i] || (t % 2 == 1 && i % 3 != 1); }
 static int is_selected(int i, int t) { return wobble(12, i, t) > -0.2; }
 
-static void write_flag_rows(char **t, const char *key, int (*flag)(int i, int t)) {
-    text_format(t, ",\"%s\":[", key);
-    for (int i = 0; i < N_SEQUENCES; i++) {
-        text_add(t, i ? ",[" : "[");
-        for (int k = 0; k < length_of[i]; k++) text_format(t, "%s%s", k ? "," : "", flag(i, k) ? "true" : "false");
-        text_add(t, "]");
-    }
-    text_add(t, "]");
-}
-
 /* 0 or 1 at random, as states or token ids: responses of a prompt share some states, fewer histories and prefixes */
-static void write_states(char **t, const char *key) {
+static int state_of(int i, int t) { return wobble(15, i, t) > 0; }
+
+/* yes, no: the words for 1 and 0 */
+static void write_flag_rows(char **t, const char *key, int (*flag)(int i, int t), const char *yes, const char *no) {
     text_format(t, ",\"%s\":[", key);
     for (int i = 0; i < N_SEQUENCES; i++) {
         text_add(t, i ? ",[" : "[");
-        for (int k = 0; k < length_of[i]; k++) text_format(t, "%s%d", k ? "," : "", wobble(15, i, k) > 0);
+        for (int k = 0; k < length_of[i]; k++) text_format(t, "%s%s", k ? "," : "", flag(i, k) ? yes : no);
         text_add(t, "]");
     }
     text_add(t, "]");
@@ -172,27 +166,24 @@ static void write_batch(char **t, int which) {
         { "external_weight", WEIGHT }, { "sum_pi_squared", SQUARES },
         { "divergence_ref", DIVERGENCE_REF }, { "divergence_old", DIVERGENCE_OLD }
     };
+    static const char *const ends[] = { "step_end", "segment_end" }, *const states[] = { "state", "token_id" };
+    static const char *const marks[] = { "selected", "kl_mask", "nll_mask", "marked", "shaping_mask" };
     text_add(t, ",\"batch\":{");
     write_per_sequence(t, which);
     for (size_t k = 0; k < sizeof tokens / sizeof *tokens; k++) write_rows(t, tokens[k].key, which, tokens[k].what);
-    write_flag_rows(t, "step_end", is_step_end);
-    write_flag_rows(t, "segment_end", is_step_end);
-    write_flag_rows(t, "selected", is_selected);
-    write_flag_rows(t, "kl_mask", is_selected);
-    write_flag_rows(t, "nll_mask", is_selected);
-    write_flag_rows(t, "marked", is_selected);
-    write_flag_rows(t, "shaping_mask", is_selected);
-    write_states(t, "state");
-    write_states(t, "token_id");
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) write_flag_rows(t, ends[k], is_step_end, "true", "false");
+    for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) write_flag_rows(t, marks[k], is_selected, "true", "false");
+    for (size_t k = 0; k < sizeof states / sizeof *states; k++) write_flag_rows(t, states[k], state_of, "1", "0");
     text_add(t, "}");
 }
 
 static void write_field(char **t, double value, const grpo_field *field) {
-    const char *choice = field->choices;
+    const char *choice;
+    int length;
     text_format(t, "\"%s\":", strchr(field->path, '.') + 1);
-    if (!choice) { text_number(t, value); return; }
-    for (int k = 0; k < (int)value; k++) choice = strchr(choice, '|') + 1;
-    text_format(t, "\"%.*s\"", (int)strcspn(choice, "|"), choice);
+    if (!field->n_choices) { text_number(t, value); return; }
+    choice = field_choice(field, value, &length);
+    text_format(t, "\"%.*s\"", length, choice);
 }
 
 /* the objective as in the vectors: fields that have their defaults are left out */

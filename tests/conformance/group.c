@@ -3,6 +3,7 @@
  * repeated until no cause explains anything more; where several causes explain the same, one that is already named is preferred.  The
  * remaining failures are grouped by the output that is wrong first, with the properties that they have in common. */
 #include "report.h"
+#include "../field.h"
 #include "text.h"
 #include <stdlib.h>
 
@@ -275,9 +276,9 @@ static int same_explained(const grouping *g, const choice *a, int other) {
 }
 
 static void add_choice(char **t, const coherent_set *s) {
-    const char *name = s->field->choices;
-    for (int k = 0; k < (int)s->value; k++) name = strchr(name, '|') + 1;
-    text_format(t, "%s = %.*s", s->field->path, (int)strcspn(name, "|"), name);
+    int length;
+    const char *name = field_choice(s->field, s->value, &length);
+    text_format(t, "%s = %.*s", s->field->path, length, name);
 }
 
 static void add_kinds(char **t, unsigned kinds) {
@@ -444,7 +445,7 @@ static spread spread_of(const grouping *g, stage_kind stage, output_kind first, 
     spread f = { 1, 0, 0, 0 };
     for (int k = 0; k < g->n; k++) {
         const item *it = &g->d->items[k];
-        const cJSON *flags = cJSON_GetObjectItemCaseSensitive(it->c->json, "flags");
+        const cJSON *flags = json_get(it->c->json, "flags");
         int has = flag ? 0 : is_in(g, s, k);
         if (it->stage != stage || (!flag && s->field && !has_objective(it->c))) continue;
         for (const cJSON *one = flag && flags ? flags->child : NULL; one; one = one->next) has |= !strcmp(one->valuestring, flag);

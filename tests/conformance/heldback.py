@@ -32,7 +32,8 @@ def batch(draw, per_group):
     mask = [[draw.random() < 0.8 for _ in range(n)] for n in length]
     for row in mask:
         row[draw.randrange(len(row))] = True
-    return {"group": [g for g in range(groups) for _ in range(per_group)], "length": length, "mask": mask, "baseline": [single(draw.random()) for _ in range(groups)],
+    return {"group": [g for g in range(groups) for _ in range(per_group)], "length": length, "mask": mask,
+            "baseline": [single(draw.random()) for _ in range(groups)],
             "reward": [single(draw.choice([0, 1, draw.gauss(0, 1)])) for _ in length], "logp": near(), "logp_old": near(), "logp_ref": near(),
             "logp_rollout": near(), "value": [[single(draw.gauss(0, 1)) for _ in range(n)] for n in length]}
 

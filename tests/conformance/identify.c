@@ -1,6 +1,7 @@
 /* --identify: sends the batches of full_batch.h, and searches the presets, and objectives up to MOST_CHANGES changes away from one, for one
  * that gives the answers. */
 #include "identify.h"
+#include "../field.h"
 #include "alternatives.h"
 #include "full_batch.h"
 #include "text.h"
@@ -310,10 +311,11 @@ static void print_stage(const char *what, const stage_matches *m) {
 }
 
 static void print_value(const grpo_field *f, double x) {
-    const char *name = f->choices;
+    const char *name;
+    int length;
     if (!f->n_choices) { printf("%s = %g", f->path, x); return; }
-    for (; x > 0; x--) name = strchr(name, '|') + 1;
-    printf("%s = %.*s", f->path, (int)strcspn(name, "|"), name);
+    name = field_choice(f, x, &length);
+    printf("%s = %.*s", f->path, length, name);
 }
 
 /* of three or more presets with this loss: the fields, of those that a loss reads, which they have in common */

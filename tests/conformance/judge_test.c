@@ -16,13 +16,6 @@ static long judged_numbers, refused_shapes;
 static int64_t place_of(int64_t count, int64_t n) { return count <= PLACES ? n : n * (count - 1) / (PLACES - 1); }
 static int64_t places_of(int64_t count) { return count < PLACES ? count : PLACES; }
 
-static int64_t leaves(const cJSON *json) {
-    int64_t n = 0;
-    if (!json->child) return !cJSON_IsArray(json) && !cJSON_IsObject(json);
-    for (const cJSON *item = json->child; item; item = item->next) n += leaves(item);
-    return n;
-}
-
 /* the wrong output if it is the only one, with one wrong number, of all that were found; else index is -1 */
 static mismatch only_wrong(const compare_precision *precision, const question *q, const answer *found) {
     const rules r = { precision, TOLERANCE };
@@ -117,7 +110,7 @@ static void check_array(cJSON *json, const test_case *c, cJSON *array, const cha
 
 static void check_arrays(const cJSON *expect, const test_case *c, const char *name) {
     for (int depth = 0; depth < 3; depth++) {
-        cJSON *json = cJSON_Duplicate(expect, 1), *array = cJSON_GetObjectItemCaseSensitive(json, name);
+        cJSON *json = cJSON_Duplicate(expect, 1), *array = json_get(json, name);
         for (int k = 0; k < depth && cJSON_IsArray(array); k++) array = last_of(array);
         if (cJSON_IsArray(array)) check_array(json, c, array, name);
         cJSON_Delete(json);
@@ -127,11 +120,11 @@ static void check_arrays(const cJSON *expect, const test_case *c, const char *na
 /* a name that is no output, the same output twice, and a word, a list and null for the whole output */
 static void check_output(const cJSON *expect, const test_case *c, const char *name) {
     cJSON *json = cJSON_Duplicate(expect, 1), *whole[] = { cJSON_CreateString("none"), cJSON_CreateNull(), cJSON_CreateArray() };
-    cJSON_AddItemToObject(json, name, cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(expect, name), 1));
+    cJSON_AddItemToObject(json, name, cJSON_Duplicate(json_get(expect, name), 1));
     check(is_refused(json, c), "%s: %s twice is read", c->id, name);
     cJSON_Delete(json);
     for (int k = 0; k < 3; k++) {
-        const int empty = k == 2 && !leaves(cJSON_GetObjectItemCaseSensitive(expect, name));
+        const int empty = k == 2 && !case_leaves(json_get(expect, name));
         json = cJSON_Duplicate(expect, 1);
         cJSON_ReplaceItemInObjectCaseSensitive(json, name, whole[k]);
         if (!empty) check(is_refused(json, c), "%s: %s is read where it is a word, null or no number", c->id, name);
@@ -164,7 +157,7 @@ static void check_place(const cJSON *expect, const question *q, const char *name
     mismatch wrong;
     answer found;
     text_add(&t, name);
-    item = leaf(cJSON_GetObjectItemCaseSensitive(json, name), &k, &t);
+    item = leaf(json_get(json, name), &k, &t);
     where = text_string(&t);
     if (cJSON_IsBool(item)) item->type = cJSON_IsTrue(item) ? cJSON_False : cJSON_True;
     else { item->type = cJSON_String; item->valuestring = text_copy("NaN"); }
@@ -181,19 +174,13 @@ static void check_place(const cJSON *expect, const question *q, const char *name
 
 /* ---- a case --------------------------------------------------------------------------------------------------------------------- */
 
-static int output_called(const test_case *c, const char *name) {
-    int k = 0;
-    while (k < OUT_CALL && strcmp(output_name[k], name)) k++;
-    return k == OUT_LOSS && case_has_rows(c) ? OUT_ROW_LOSS : k;
-}
-
 static void check_outputs(const cJSON *expect, const question *q, answer *found) {
     static const compare_precision *const precisions[] = { &compare_f64, &compare_f32, &compare_bf16 };
     for (const cJSON *item = expect->child; item; item = item->next) {
-        const output_kind output = (output_kind)output_called(q->c, item->string);
-        const int64_t count = found->of[output].count;
+        const output_kind output = (output_kind)output_named(q->c, item->string);
+        const int64_t count = found->of[output].count, n_numbers = case_leaves(item);
         check_output(expect, q->c, item->string);
-        for (int64_t n = 0; n < places_of(leaves(item)); n++) check_place(expect, q, item->string, output, place_of(leaves(item), n));
+        for (int64_t n = 0; n < places_of(n_numbers); n++) check_place(expect, q, item->string, output, place_of(n_numbers, n));
         for (int64_t n = 0; n < places_of(count); n++)
             for (int p = 0; p < 3; p++)
                 if (found->of[output].given[place_of(count, n)]) check_number(precisions[p], q, found, output, place_of(count, n));
@@ -201,7 +188,7 @@ static void check_outputs(const cJSON *expect, const question *q, answer *found)
 }
 
 static void check_case(const test_case *c) {
-    const cJSON *expect = cJSON_GetObjectItemCaseSensitive(c->json, "expect");
+    const cJSON *expect = json_get(c->json, "expect");
     const rules r = { &compare_f64, 1e-9 };
     int64_t judged;
     double worst;
@@ -214,25 +201,23 @@ static void check_case(const test_case *c) {
     q = question_of(c);
     wrong = judge(&r, &q, &found, &judged, &worst);
     check(!arrlen(wrong) && worst == 0, "%s: its own answers fail", c->id);
-    check(judged == leaves(expect), "%s: of %lld numbers %lld are judged", c->id, (long long)leaves(expect), (long long)judged);
+    check(judged == case_leaves(expect), "%s: of %lld numbers %lld are judged", c->id, (long long)case_leaves(expect), (long long)judged);
     arrfree(wrong);
     check_outputs(expect, &q, &found);
     answer_free(&found);
     question_free(&q);
 }
 
+static void check_file(void *user, const char *name, const case_file *file) {
+    (void)user;
+    (void)name;
+    for (int64_t k = 0; k < file->n_cases; k++) check_case(&file->cases[k]);
+}
+
 int main(int argc, char **argv) {
-    case_list list;
-    if (argc != 2 || case_list_read(argv[1], &list)) return fputs("usage: judge_test VECTORS\n", stderr), 2;
-    for (int64_t k = 0; k < list.count; k++) {
-        case_file file;
-        char error[512];
-        if (!check(!case_list_load(argv[1], list.name[k], &file, error, sizeof error), "%s: cannot be read", list.name[k])) continue;
-        for (int64_t n = 0; n < file.n_cases; n++) check_case(&file.cases[n]);
-        case_file_free(&file);
-    }
+    if (argc != 2) return fputs("usage: judge_test VECTORS\n", stderr), 2;
+    check(!case_each_file(argv[1], check_file, NULL), "%s: not all can be read", argv[1]);
     printf("%ld numbers judged, %ld shapes refused\n", judged_numbers, refused_shapes);
     check(judged_numbers > 1000000 / 2 && refused_shapes > 100000, "there were more");
-    case_list_free(&list);
     return check_summary();
 }

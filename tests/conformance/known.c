@@ -1,39 +1,8 @@
-/* Reads defects.json, or the tables of DEFECTS.md. */
+/* Reads the tables of DEFECTS.md. */
 #include "known.h"
 #include "text.h"
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-static char *slurp(const char *directory, const char *name) {
-    char path[4096], *text = NULL;
-    FILE *f;
-    int c;
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    f = fopen(path, "rb");
-    if (!f) return NULL;
-    while ((c = getc(f)) != EOF) arrput(text, (char)c);
-    fclose(f);
-    return text_string(&text);
-}
-
-static char *copy_of_member(const cJSON *object, const char *key) {
-    const cJSON *item = json_member(object, key);
-    return text_copy(cJSON_IsString(item) ? item->valuestring : "");
-}
-
-static void read_json(known_mistake **list, const char *text) {
-    cJSON *json = cJSON_Parse(text);
-    for (const cJSON *item = cJSON_IsObject(json) ? json->child : NULL; item; item = item->next) {
-        known_mistake k;
-        k.id = text_copy(item->string);
-        k.wrong = copy_of_member(item, "wrong");
-        k.right = copy_of_member(item, "right");
-        k.seen = copy_of_member(item, "seen");
-        arrput(*list, k);
-    }
-    cJSON_Delete(json);
-}
 
 /* the cells of a row of a Markdown table, "| NORM-01 | ... |"; the heads of the columns say which cell is which */
 enum { MAX_CELLS = 12 };
@@ -94,9 +63,8 @@ static void read_markdown(known_mistake **list, const char *text) {
 
 known_mistake *known_mistakes(const char *vectors) {
     known_mistake *list = NULL;
-    char *text = slurp(vectors, "defects.json");
-    if (text) read_json(&list, text);
-    else if ((text = slurp(vectors, "DEFECTS.md")) != NULL) read_markdown(&list, text);
+    char *text = text_file(vectors, "DEFECTS.md");
+    if (text) read_markdown(&list, text);
     free(text);
     return list;
 }

@@ -35,7 +35,7 @@ static int outputs_if_fixed(const options *o, const relation *rel) {
 /* are all numbers within the range of the precision? */
 static int is_in_range(const compare_precision *p, const cJSON *json) {
     double x;
-    int fits = !case_number(json, &x) || x == 0 || !grpo_is_finite(x) || (fabs(x) <= p->max && fabs(x) >= p->tiny);
+    int fits = !case_number(json, &x) || compare_holds(p, x);
     for (const cJSON *child = json ? json->child : NULL; child && fits; child = child->next) fits = is_in_range(p, child);
     return fits;
 }

@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 from changed_adapters import changed_copy
+from checks import check, summary
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -194,11 +195,9 @@ def main():
     for options in (["--objective-fixed"], ["--metamorphic", "--holds", "mean"], ["--metamorphic", "--identify"], ["--holds", "nonsense"]):
         status = subprocess.run([sys.argv[1], *options, "--", adapter], capture_output=True).returncode
         wrong.append(f"{options}: exit status {status}" if status != 2 else None)
-    for failure in filter(None, wrong):
-        print("FAIL", failure)
-    failed = sum(1 for failure in wrong if failure)
-    print(f"{len(wrong) - failed} passed, {failed} failed")
-    return failed > 0
+    for failure in wrong:
+        check(failure, failure is None)
+    return summary()
 
 
 if __name__ == "__main__":

@@ -102,16 +102,11 @@ static command_result run(const struct expectation *e) {
     return r;
 }
 
-static const char *word(const cJSON *json, const char *key) {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
-}
-
 static void check_case(const char *mode, const cJSON *c, const char *verdict, const char *reason) {
-    const cJSON *wrong = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(c, "wrong"), 0);
-    const char *id = word(c, "id"), *key = !strcmp(verdict, "passed") ? "note" : "reason";
-    const char *found = word(wrong ? wrong : c, wrong ? "where" : key);
-    check(!strcmp(word(c, "verdict"), verdict), "%s: %s: expected %s, found %s", mode, id, verdict, word(c, "verdict"));
+    const cJSON *wrong = cJSON_GetArrayItem(json_get(c, "wrong"), 0);
+    const char *id = json_string(c, "id", ""), *key = !strcmp(verdict, "passed") ? "note" : "reason";
+    const char *found = json_string(wrong ? wrong : c, wrong ? "where" : key, ""), *judged = json_string(c, "verdict", "");
+    check(!strcmp(judged, verdict), "%s: %s: expected %s, found %s", mode, id, verdict, judged);
     check(strstr(found, reason) != NULL, "%s: %s: expected \"%s\", found \"%s\"", mode, id, reason, found);
 }
 
@@ -119,7 +114,7 @@ static void check_mode(const struct expectation *e) {
     const int everywhere = asked[e->at].everywhere, status = strcmp(e->verdict, "passed") != 0;
     command_result r = run(e);
     cJSON *json = cJSON_Parse(r.output);
-    const cJSON *cases = cJSON_GetObjectItemCaseSensitive(json, "cases");
+    const cJSON *cases = json_get(json, "cases");
     int n = 0;
     check(r.status == status, "%s: exit status %d", e->mode, r.status);
     check(cJSON_GetArraySize(cases) >= asked[e->at].least, "%s: %d cases", e->mode, cJSON_GetArraySize(cases));

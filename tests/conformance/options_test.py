@@ -16,16 +16,10 @@ import xml.etree.ElementTree as ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-import heldback  # noqa: E402
+import heldback
+from checks import check, summary
 
 CONFORM, VECTORS, ADAPTER = sys.argv[1:4]
-counts = {True: 0, False: 0}
-
-
-def check(what, ok, found=""):
-    counts[bool(ok)] += 1
-    if not ok:
-        print(f"FAIL {what}: {found}", flush=True)
 
 
 def tampered(change, *arguments):
@@ -601,8 +595,7 @@ def main():
     for name in sys.argv[4:] or parts:
         with tempfile.TemporaryDirectory() as folder:
             parts[name](folder)
-    print(f"{counts[True]} passed, {counts[False]} failed")
-    return counts[False] > 0
+    return summary()
 
 
 if __name__ == "__main__":

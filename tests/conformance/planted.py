@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Plants mistakes in a port (planted_port.py), one at a time, and checks the name that the runner gives.
 
-    planted.py CONFORM VECTORS [all|PART+PART...] [MISTAKE...]        parts: even, odd, later, nameless
+    planted.py CONFORM VECTORS [all|PART+PART...] [MISTAKE...]
+                            parts: even, odd and eighth (of PLANTED), further, issues, nameless
 
 Prints what was planted and what was named. The first group of the report must name 95 % rightly, and no group may name one wrongly; a
 mistake without a name is not a wrong name.
@@ -110,9 +111,7 @@ PLANTED = (
         ("sum-float32", r"float32"),
 )
 
-
-# planted later: what was missing when the list above had been looked at
-PLANTED_LATER = (
+FURTHER = (
     ("adv-squared", r"advantage is squared"), ("adv-largest", r"largest of the batch"), ("min-max", r"from 0 to 1"),
     ("base-2", r"power of 2"),
     ("clip-gradient-elsewhere", r"gradient where it does not bind"), ("last-response", r"last response is left out"),
@@ -123,8 +122,8 @@ PLANTED_LATER = (
     ("dr-constant", r"multiplied by 2.92969|constant = 1024"),
 )
 
-# planted last: what threads of TRL, verl, ms-swift, OpenRLHF, Liger and others report, as a port would have it
-PLANTED_LAST = (
+# what threads of TRL, verl, ms-swift, OpenRLHF, Liger and others report, as a port would have it
+FROM_ISSUES = (
     ("baseline-sum", r"baseline is the sum of the group"), ("baseline-sum-around", r"baseline is the sum of the group"),
     ("loo-sum", r"sum of the other responses"), ("std-around-zero", r"deviation is taken around 0"), ("std-floored", r"ADV-09|eps = 1e-06"),
     ("reward-01", r"cut at 0 and 1"), ("reward-bf16", r"NUM-06"), ("adv-twice", r"normalised twice"),
@@ -140,17 +139,19 @@ PLANTED_LAST = (
     ("loss-times-slots", r"divided by tokens that count over all tokens"),
 )
 
-# these have no name, and must get none
 # conventions that some framework documents (profiles/conventions.json): acceptable unless --strict, which names them. No other is.
 DOCUMENTED = {"singleton-raw", "eps-1e-4", "eps-1e-6", "population-std", "empty-dropped", "agg-eps"}
+# these have no name, and must get none
 NAMELESS = ("adv-tanh", "adv-shifted", "rank", "temperature", "clip-soft", "eps-odd", "gradient-noise", "gradient-per-length", "loss-odd",
             "loo-gain-inverted", "log-ratio-clamped", "gspo-mean-probability", "gradient-sign-of-bad", "kl-weight-detached", "kl-clamped",
             "agg-longest-of-group", "ratio-bf16", "log-ratio-bf16")
 
-def half(which):
-    parts = {"even": PLANTED[::2], "odd": PLANTED[1::2], "eighth": PLANTED[1::8], "later": PLANTED_LATER, "last": PLANTED_LAST,
-             "nameless": tuple((mistake, None) for mistake in NAMELESS)}
-    return [planted for part in (parts if which == "all" else which.split("+")) for planted in parts[part]]
+
+def parts_of(which):
+    nameless = tuple((mistake, None) for mistake in NAMELESS)
+    parts = {"all": (*PLANTED, *FURTHER, *FROM_ISSUES, *nameless), "even": PLANTED[::2], "odd": PLANTED[1::2], "eighth": PLANTED[1::8],
+             "further": FURTHER, "issues": FROM_ISSUES, "nameless": nameless}
+    return [planted for part in which.split("+") for planted in parts[part]]
 
 
 def chosen_cases(vectors, directory):
@@ -191,7 +192,7 @@ def main(arguments):
 def plant(conform, vectors, which, only):
     plain = report(conform, vectors, "")
     count = {"right": 0, "no name": 0, "wrong": 0}
-    for mistake, pattern in half(which):
+    for mistake, pattern in parts_of(which):
         if only and mistake not in only:
             continue
         found = report(conform, vectors, mistake)

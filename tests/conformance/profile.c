@@ -1,16 +1,12 @@
 /* Reads and checks profiles, and decides whether an answer is acceptable by their conventions. */
 #define _POSIX_C_SOURCE 200809L
 #include "profile.h"
+#include "../field.h"
 #include "recompute.h"
 #include "text.h"
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static const char *text_of(const cJSON *object, const char *key) {
-    const cJSON *item = json_member(object, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
-}
 
 /* the items of an array, or the item itself */
 static const cJSON *first_of(const cJSON *item) { return cJSON_IsArray(item) ? item->child : item; }
@@ -25,18 +21,14 @@ static int has_text(const cJSON *list, const char *text) {
 
 /* the field of this path, and in *value the value that the item gives it; NULL if either is invalid */
 static const grpo_field *field_of(const cJSON *item, const char *path, double *value) {
-    int count;
-    const grpo_field *field = grpo_fields(&count);
+    const grpo_field *field = field_named(path);
     grpo_objective obj;
     memset(&obj, 0, sizeof obj);
-    for (int n = 0; n < count; n++) {
-        if (strcmp(field[n].path, path)) continue;
-        if (field[n].choices && (!cJSON_IsString(item) || grpo_objective_choose(&obj, path, item->valuestring))) return NULL;
-        if (!field[n].choices && (!case_number(item, value) || *value != *value)) return NULL;
-        if (field[n].choices) *value = grpo_objective_get(&obj, &field[n]);
-        return &field[n];
-    }
-    return NULL;
+    if (!field) return NULL;
+    if (!field->n_choices) return case_number(item, value) && *value == *value ? field : NULL;
+    if (!cJSON_IsString(item) || grpo_objective_choose(&obj, path, item->valuestring)) return NULL;
+    *value = grpo_objective_get(&obj, field);
+    return field;
 }
 
 static int objective_is(const grpo_objective *obj, const cJSON *condition) {
@@ -88,7 +80,7 @@ static int check_convention(const char *path, int n, const cJSON *c) {
     static const char *const keys[] = { "what", "in", "if", "flags", "cases", "outputs", "precision", "change", "rule", "answers", "error",
                                         "operand", "rounding", "known_as" };
     int says = 0;
-    if (!cJSON_IsObject(c) || !*text_of(c, "what")) return bad(path, n, "it has no text under the key what", NULL);
+    if (!cJSON_IsObject(c) || !*json_string(c, "what", "")) return bad(path, n, "it has no text under the key what", NULL);
     for (const cJSON *i = c->child; i; i = i->next) {
         size_t k = 0;
         while (k < sizeof keys / sizeof *keys && strcmp(keys[k], i->string)) k++;
@@ -96,10 +88,10 @@ static int check_convention(const char *path, int n, const cJSON *c) {
         says += k >= 7 && k < 13;
     }
     if (!says) return bad(path, n, "it has no change, rule, answers, error, operand or rounding", NULL);
-    if (json_member(c, "rounding") && strcmp(text_of(c, "rounding"), compare_f32.name))
+    if (json_get(c, "rounding") && strcmp(json_string(c, "rounding", ""), compare_f32.name))
         return bad(path, n, "rounding must be \"f32\"", NULL);
-    return check_fields(path, n, json_member(c, "if"), 1) || check_fields(path, n, json_member(c, "change"), 0)
-        || check_rule(path, n, json_member(c, "rule"));
+    return check_fields(path, n, json_get(c, "if"), 1) || check_fields(path, n, json_get(c, "change"), 0)
+        || check_rule(path, n, json_get(c, "rule"));
 }
 
 int profile_load(const char *path, profile *p) {
@@ -108,15 +100,15 @@ int profile_load(const char *path, profile *p) {
     int there;
     memset(p, 0, sizeof *p);
     p->json = text_json_file(path, &there);
-    list = json_member(p->json, "conventions");
+    list = json_get(p->json, "conventions");
     if (!cJSON_IsArray(list)) {
         fprintf(stderr, "conform: %s is not a profile: a JSON file with a list \"conventions\"\n", path);
         profile_free(p);
         return 1;
     }
     p->name = slash ? slash + 1 : path;
-    p->program = text_of(p->json, "program");
-    p->release = text_of(p->json, "release");
+    p->program = json_string(p->json, "program", "");
+    p->release = json_string(p->json, "release", "");
     for (const cJSON *i = list->child; i; i = i->next) {
         if (check_convention(path, (int)arrlen(p->convention), i)) { profile_free(p); return 1; }
         arrput(p->convention, i);
@@ -130,13 +122,13 @@ void profile_free(profile *p) {
     memset(p, 0, sizeof *p);
 }
 
-const char *profile_what(const profile *p, int n) { return text_of(p->convention[n], "what"); }
-const char *profile_where(const profile *p, int n) { return text_of(p->convention[n], "in"); }
+const char *profile_what(const profile *p, int n) { return json_string(p->convention[n], "what", ""); }
+const char *profile_where(const profile *p, int n) { return json_string(p->convention[n], "in", ""); }
 
 /* ---- conditions ------------------------------------------------------------------------------------------------------------------- */
 
 static int has_one_flag(const test_case *c, const cJSON *flags) {
-    const cJSON *own = json_member(c->json, "flags");
+    const cJSON *own = json_get(c->json, "flags");
     for (const cJSON *f = own ? own->child : NULL; f; f = f->next) if (cJSON_IsString(f) && has_text(flags, f->valuestring)) return 1;
     return 0;
 }
@@ -147,8 +139,8 @@ static int id_matches(const char *id, const cJSON *globs) {
 }
 
 static int applies(const cJSON *convention, const rules *r, const test_case *c) {
-    const cJSON *condition = json_member(convention, "if"), *precision = json_member(convention, "precision");
-    const cJSON *flags = json_member(convention, "flags"), *cases = json_member(convention, "cases");
+    const cJSON *condition = json_get(convention, "if"), *precision = json_get(convention, "precision");
+    const cJSON *flags = json_get(convention, "flags"), *cases = json_get(convention, "cases");
     if (condition && (!(case_has_loss(c) || c->rows.has_loss) || !objective_is(&c->objective, condition))) return 0;
     return (!flags || has_one_flag(c, flags)) && (!cases || id_matches(c->id, cases))
         && (!precision || has_text(precision, r->precision->name));
@@ -160,8 +152,8 @@ static conventions together(const profile *p, const test_case *c, const int *lis
     memset(&v, 0, sizeof v);
     v.objective = c->objective;
     for (ptrdiff_t k = 0; k < arrlen(list); k++) {
-        const cJSON *rule = json_member(p->convention[list[k]], "rule");
-        make_changes(&v.objective, json_member(p->convention[list[k]], "change"));
+        const cJSON *rule = json_get(p->convention[list[k]], "rule");
+        make_changes(&v.objective, json_get(p->convention[list[k]], "change"));
         for (const cJSON *i = rule ? rule->child : NULL; i; i = i->next) *convention_rule(&v, i->string) = i->valuedouble;
     }
     return v;
@@ -192,7 +184,7 @@ static double rounding_error(double found, double expected, double size) {
 typedef struct { const profile *p; const rules *r; const question *q; const answer *found, *computed; const int *list; } claim;
 
 static int is_of_output(const cJSON *convention, output_kind output) {
-    const cJSON *outputs = json_member(convention, "outputs");
+    const cJSON *outputs = json_get(convention, "outputs");
     return !outputs || has_text(outputs, output_name[output]);
 }
 
@@ -201,9 +193,9 @@ static int is_of_output(const cJSON *convention, output_kind output) {
 static double stated_rounding(const claim *m, output_kind output, double found, double expected, double scale) {
     double least = HUGE_VAL;
     for (ptrdiff_t j = 0; j < arrlen(m->list); j++) {
-        const cJSON *convention = m->p->convention[m->list[j]], *operand = json_member(convention, "operand");
+        const cJSON *convention = m->p->convention[m->list[j]], *operand = json_get(convention, "operand");
         const double size = operand ? operand->valuedouble : fmax(fabs(expected), scale);
-        if (!json_member(convention, "rounding") || !is_of_output(convention, output)) continue;
+        if (!json_get(convention, "rounding") || !is_of_output(convention, output)) continue;
         least = fmin(least, rounding_error(found, expected, size));
     }
     return least;
@@ -216,7 +208,7 @@ static int is_listed(const claim *m, output_kind output, int64_t k, double expec
     if (stated_rounding(m, output, x, expected, scale) <= bound) return 1;
     for (ptrdiff_t j = 0; j < arrlen(m->list); j++) {
         const cJSON *convention = m->p->convention[m->list[j]];
-        const cJSON *answers = json_member(convention, "answers"), *operand = json_member(convention, "operand");
+        const cJSON *answers = json_get(convention, "answers"), *operand = json_get(convention, "operand");
         if (!is_of_output(convention, output)) continue;
         for (const cJSON *i = first_of(answers); i; i = next_of(answers, i)) {
             double value;
@@ -224,7 +216,7 @@ static int is_listed(const claim *m, output_kind output, int64_t k, double expec
             if (judge_agrees(m->r, x, value, scale)) return 1;
             if (stated_rounding(m, output, x, value, scale) <= bound) return 1;
         }
-        if (!operand || json_member(convention, "rounding")) continue;
+        if (!operand || json_get(convention, "rounding")) continue;
         if (compare_error_in(m->r->precision, x, expected, operand->valuedouble) <= m->r->tolerance) return 1;
     }
     return 0;
@@ -298,7 +290,7 @@ static int makes_other(const profile *p, const rules *r, const question *q, cons
 }
 
 static int any_rounding(const profile *p, const int *list) {
-    for (ptrdiff_t k = 0; k < arrlen(list); k++) if (json_member(p->convention[list[k]], "rounding")) return 1;
+    for (ptrdiff_t k = 0; k < arrlen(list); k++) if (json_get(p->convention[list[k]], "rounding")) return 1;
     return 0;
 }
 
@@ -347,13 +339,13 @@ judge_match profile_gives(const profile *p, const rules *r, const question *q, c
 int profile_applies(const profile *p, int n, const rules *r, const test_case *c) { return applies(p->convention[n], r, c); }
 
 int profile_known_as(const profile *p, int n, const char *id) {
-    const cJSON *names = json_member(p->convention[n], "known_as");
+    const cJSON *names = json_get(p->convention[n], "known_as");
     return names && has_text(names, id);
 }
 
 int profile_goes_with(const profile *p, int j, int k) {
-    const cJSON *a = json_member(p->convention[j], "change"), *b = json_member(p->convention[k], "change");
-    for (const cJSON *i = a ? a->child : NULL; i; i = i->next) if (b && json_member(b, i->string)) return 0;
+    const cJSON *a = json_get(p->convention[j], "change"), *b = json_get(p->convention[k], "change");
+    for (const cJSON *i = a ? a->child : NULL; i; i = i->next) if (b && json_get(b, i->string)) return 0;
     return 1;
 }
 
@@ -377,7 +369,7 @@ int profile_accepts(const profile *p, const rules *r, const question *q, const a
 
 int profile_accepts_error(const profile *p, const rules *r, const test_case *c, const char *error, int **used) {
     for (int n = 0; n < (int)arrlen(p->convention); n++) {
-        const char *text = text_of(p->convention[n], "error");
+        const char *text = json_string(p->convention[n], "error", "");
         if (!*text || !strstr(error, text) || !applies(p->convention[n], r, c)) continue;
         arrput(*used, n);
         return 1;

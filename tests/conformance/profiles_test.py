@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 from changed_adapters import changed_copy
+from checks import check, summary
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CONFORM, ADAPTER = sys.argv[1:3]
@@ -42,7 +43,6 @@ def answer(case, real):
 with hooked_port.hooked({1!r}):
     protocol.serve("hooked", "1", {{"f64": np.float64}}, ["loss"], answer)
 """
-FAILURES = []
 
 
 def profile(folder, *conventions):
@@ -57,12 +57,6 @@ def run(rows, program, *options):
     done = subprocess.run([CONFORM, *only, *options, "--", *program], capture_output=True, text=True)
     last = re.search(r"(\d+) passed, (\d+) failed, (\d+) skipped(?:, (\d+) acceptable)?$", done.stdout.strip())
     return done.returncode, *([int(x or 0) for x in last.groups()] if last else [0] * 4)
-
-
-def check(what, ok, found):
-    if not ok:
-        FAILURES.append(what)
-        print(f"{what}: {found}")
 
 
 def conventions(folder):
@@ -209,4 +203,4 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         for test in (conventions, documented, answers, rules, parts, rounding, expectations):
             test(folder)
-    sys.exit(len(FAILURES) != 0)
+    sys.exit(summary())

@@ -1,7 +1,6 @@
 /* Recomputes advantages and loss with the rules of a convention, from evaluations by the headers here. */
 #include "recompute.h"
-#include "plain.h"
-#include <stb_ds.h>
+#include "computed.h"
 #include <stdlib.h>
 
 double *convention_rule(conventions *v, const char *name) {
@@ -15,20 +14,10 @@ double *convention_rule(conventions *v, const char *name) {
     return NULL;
 }
 
-/* a copy of a case whose arrays can be replaced; memory: what `room` allocated, freed by free_copy */
+/* a copy of a case whose arrays can be replaced; memory: what `room` allocated */
 typedef struct { test_case c; grpo_objective obj; grpo_real *advantage; void **memory; } copy_of_case;
 
-static void *room(copy_of_case *s, int64_t count, size_t size) {
-    void *p = calloc((size_t)count + 1, size);
-    if (!p) abort();
-    arrput(s->memory, p);
-    return p;
-}
-
-static void free_copy(copy_of_case *s) {
-    for (ptrdiff_t k = 0; k < arrlen(s->memory); k++) free(s->memory[k]);
-    arrfree(s->memory);
-}
+static void *room(copy_of_case *s, int64_t count, size_t size) { return case_memory(&s->memory, count, size); }
 
 static int counts(const test_case *c, int64_t k) { return !c->batch.mask || c->batch.mask[k]; }
 
@@ -154,29 +143,23 @@ static void lengthen(copy_of_case *s, const uint8_t *counted, double more, grpo_
     s->c.batch.logp_old = old;
 }
 
-static part level_part(copy_of_case *s, const grpo_objective *obj, double more) {
+typedef void log_ratio_change(copy_of_case *s, const uint8_t *counted, double more, grpo_real *share);
+
+static part changed_part(copy_of_case *s, const grpo_objective *obj, log_ratio_change *change, double more) {
     const grpo_batch batch = s->c.batch;
     grpo_real *share = room(s, batch.n_tokens, sizeof *share);
     part p;
-    lengthen(s, counted_tokens(s), more, share);
+    change(s, counted_tokens(s), more, share);
     p = part_of(s, obj, s->advantage);
     for (int64_t k = 0; k < batch.n_tokens && !p.o.status; k++) p.o.dlogp[k] *= share[k];
     s->c.batch = batch;
     return p;
 }
 
-static part pooled_part(copy_of_case *s, const grpo_objective *asked, double more) {
-    const grpo_batch batch = s->c.batch;
-    grpo_objective obj = *asked;
-    grpo_real *share = room(s, batch.n_tokens, sizeof *share);
-    part p;
-    pool(s, counted_tokens(s), more, share);
+static part pooled_part(copy_of_case *s, grpo_objective obj, double more) {
     obj.ratio.level = GRPO_LEVEL_SEQUENCE_MEAN;
     obj.ratio.token_clip_low = obj.ratio.token_clip_high = 0;
-    p = part_of(s, &obj, s->advantage);
-    for (int64_t k = 0; k < batch.n_tokens && !p.o.status; k++) p.o.dlogp[k] *= share[k];
-    s->c.batch = batch;
-    return p;
+    return changed_part(s, &obj, pool, more);
 }
 
 /* turns the mean over a response's T tokens into one with divisor T + more */
@@ -214,8 +197,8 @@ static void share_tokens(copy_of_case *s, double more, part *p) {
 static part policy_part(copy_of_case *s, const conventions *v) {
     grpo_objective obj = s->obj;
     memset(&obj.penalty, 0, sizeof obj.penalty);
-    if (v->pooled_tokens != 0 && obj.ratio.level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN) return pooled_part(s, &obj, v->pooled_tokens);
-    if (v->level_tokens != 0 && is_plain_mean(&obj)) return level_part(s, &obj, v->level_tokens);
+    if (v->pooled_tokens != 0 && obj.ratio.level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN) return pooled_part(s, obj, v->pooled_tokens);
+    if (v->level_tokens != 0 && is_plain_mean(&obj)) return changed_part(s, &obj, lengthen, v->level_tokens);
     return part_of(s, &obj, s->advantage);
 }
 
@@ -327,7 +310,7 @@ static int recompute_loss(const test_case *c, const conventions *v, answer *out)
     ok = v->parts_apart != 0 && c->kind == CASE_SPLIT ? add_parts(&s, v, out) : add_batch(&s, v, 1, out);
     if (!ok) answer_free(out);
     free(s.advantage);
-    free_copy(&s);
+    case_memory_free(&s.memory);
     return ok;
 }
 

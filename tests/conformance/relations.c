@@ -3,7 +3,6 @@
 #include "relations_changes.h"
 #include "relations_holds.h"
 #include "request.h"
-#include <float.h>
 #include <math.h>
 #include <stb_ds.h>
 #include <string.h>
@@ -218,24 +217,10 @@ static void twice_a_sum(const cJSON *request, cJSON *answer, int is_scale) {
 
 /* ---- rewards and advantages ----------------------------------------------------------------------------------------------------- */
 
-/* 0 if twice a number is beyond the range of a float: the relation is then left out */
-static int doubles(const cJSON *item) {
-    int fine = !cJSON_IsNumber(item) || fabs(item->valuedouble) < FLT_MAX / 4;
-    for (const cJSON *child = item->child; child && fine; child = child->next) fine &= doubles(child);
-    return fine;
-}
-
-static int double_array(cJSON *item) {
-    if (!item) return 1;
-    if (!doubles(item)) return 0;
-    json_scale(item, 2);
-    return 1;
-}
-
 static int double_rewards(cJSON *request) {
     static const char *const keys[] = { "reward", "rewards", "step_reward", "value", "baseline" };
     cJSON *batch = json_get(request, "batch");
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) if (!double_array(json_get(batch, keys[k]))) return 0;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) if (!json_double(json_get(batch, keys[k]))) return 0;
     return 1;
 }
 
@@ -247,7 +232,7 @@ static void twice_the_advantage(const cJSON *request, cJSON *answer, int is_scal
 }
 
 static int double_advantages(cJSON *request) {
-    return double_array(json_get(request, "advantage")) && double_array(json_get(json_get(request, "batch"), "advantage"));
+    return json_double(json_get(request, "advantage")) && json_double(json_get(json_get(request, "batch"), "advantage"));
 }
 
 static void twice_the_loss(const cJSON *request, cJSON *answer, int is_scale) {

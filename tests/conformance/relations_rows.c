@@ -1,7 +1,6 @@
 /* Relations of logits and hidden states: the vocabulary, the temperature, banned tokens, a constant added to a row. */
 #include "relations_changes.h"
 #include "request.h"
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,17 +51,10 @@ void vocabulary_reversed(const cJSON *request, cJSON *answer, int is_scale) {
 
 /* ---- the temperature ------------------------------------------------------------------------------------------------------------ */
 
-static int may_double(const cJSON *item) {
-    int may = !cJSON_IsNumber(item) || fabs(item->valuedouble) < FLT_MAX / 4;
-    for (const cJSON *child = item->child; child && may; child = child->next) may = may_double(child);
-    return may;
-}
-
 /* of hidden states it is the projection that is multiplied */
 int double_temperature(cJSON *request) {
     cJSON *weight = json_get(request, "weight"), *logits = weight ? weight : json_get(request, "logits");
-    if (!may_double(logits)) return 0;
-    json_scale(logits, 2);
+    if (!json_double(logits)) return 0;
     json_scale(json_get(request, "temperature"), 2);
     return 1;
 }

@@ -86,7 +86,7 @@ static void add_wrong_numbers(char **t, const case_result *c) {
 static void add_input(char **t, const test_case *c) {
     static const char *const shown[] = { "objective", "function", "arguments", "batch", "parts", "logits", "hidden", "weight", "target" };
     for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
-        const cJSON *value = cJSON_GetObjectItemCaseSensitive(c->json, shown[k]);
+        const cJSON *value = json_get(c->json, shown[k]);
         char *json = NULL, *string;
         if (!value) continue;
         text_json(&json, value);
@@ -101,7 +101,7 @@ static void add_input(char **t, const test_case *c) {
 static void add_failure(char **t, const report *r, int result) {
     const case_result *c = &r->results[result];
     const test_case *asked = case_of(r, result);
-    const cJSON *comment = asked ? cJSON_GetObjectItemCaseSensitive(asked->json, "comment") : NULL;
+    const cJSON *comment = asked ? json_get(asked->json, "comment") : NULL;
     char *details = report_details(r, result);
     text_add(t, "<section id=\"");
     text_escaped(t, c->id);

@@ -27,7 +27,7 @@ static void write_source(char **t, const char *variant, const char *evidence) {
 
 char *repro_head(const report *r, const test_case *c, int result) {
     const case_result *found = &r->results[result];
-    const cJSON *comment = json_member(c->json, "comment");
+    const cJSON *comment = json_get(c->json, "comment");
     char *details = report_details(r, result), *t = NULL;
     write_quiet(&t, r->s->name ? r->s->name : "The program");
     text_add(&t, " ");
@@ -64,7 +64,7 @@ static void write_cut(char **t, const test_case *c) {
     text_add(t, "# how the batch is cut into parts; loss and gradients are those of the whole step, after all parts have been combined\n"
                 "CUT = json.loads(r'''{");
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-        const cJSON *value = json_member(c->json, keys[k]);
+        const cJSON *value = json_get(c->json, keys[k]);
         if (!value) continue;
         text_format(t, "%s\"%s\":", n++ ? "," : "", keys[k]);
         text_json(t, value);
@@ -122,7 +122,7 @@ static const char *type_of(const char *precision) {
 }
 
 int repro_write(const report *r, const test_case *c, int result) {
-    const cJSON *batch = json_member(c->json, "batch"), *expect = json_member(c->json, "expect"), *given = json_member(batch, "advantage");
+    const cJSON *batch = json_get(c->json, "batch"), *expect = json_get(c->json, "expect"), *given = json_get(batch, "advantage");
     char *t = NULL;
     int outputs;
     if (!case_has_loss(c)) return fprintf(stderr, "conform: --repro: %s is not of kind objective or split\n", c->id), 2;
@@ -130,12 +130,12 @@ int repro_write(const report *r, const test_case *c, int result) {
     text_add(&t, "import json\n\nimport pytest\nimport torch\n\n");
     text_format(&t, "DTYPE, TOLERANCE = torch.%s, %g\n", type_of(r->s->precision), r->r->tolerance);
     outputs = write_outputs(&t, &r->results[result]);
-    write_item(&t, "OBJECTIVE", json_member(c->json, "objective"));
+    write_item(&t, "OBJECTIVE", json_get(c->json, "objective"));
     write_item(&t, "BATCH", batch);
     write_cut(&t, c);
-    write_item(&t, "ADVANTAGE", given ? given : json_member(expect, "advantage"));
+    write_item(&t, "ADVANTAGE", given ? given : json_get(expect, "advantage"));
     write_item(&t, "EXPECT", expect);
-    write_item(&t, "SCALE", json_member(c->json, "scale"));
+    write_item(&t, "SCALE", json_get(c->json, "scale"));
     text_add(&t, test_text);
     if (outputs) fwrite(t, 1, (size_t)arrlen(t), stdout);
     else fprintf(stderr, "conform: --repro: nothing to reproduce: advantage, loss and dlogp of %s are right or skipped\n", c->id);

@@ -8,17 +8,8 @@ enum { IN_A_LINE = 6 };
 
 /* ---- numbers and arrays ----------------------------------------------------------------------------------------------------------- */
 
-static int is_list(const cJSON *json) { return cJSON_IsArray(json); }
-
-static int64_t leaves(const cJSON *json) {
-    int64_t n = 0;
-    if (!is_list(json)) return 1;
-    for (const cJSON *i = json->child; i; i = i->next) n += leaves(i);
-    return n;
-}
-
 static const cJSON *first_leaf(const cJSON *json) {
-    if (!is_list(json)) return json;
+    if (!cJSON_IsArray(json)) return json;
     for (const cJSON *i = json->child; i; i = i->next) {
         const cJSON *leaf = first_leaf(i);
         if (leaf) return leaf;
@@ -35,7 +26,7 @@ static void write_value(char **t, const cJSON *leaf) {
 }
 
 static void write_leaves(char **t, const cJSON *json, int64_t *n) {
-    if (!is_list(json)) {
+    if (!cJSON_IsArray(json)) {
         text_add(t, *n == 0 ? " " : *n % IN_A_LINE ? ", " : ",\n      ");
         write_value(t, json);
         ++*n;
@@ -46,7 +37,7 @@ static void write_leaves(char **t, const cJSON *json, int64_t *n) {
 static void write_array(char **t, const cJSON *json) {
     int64_t n = 0;
     text_add(t, "{");
-    if (leaves(json)) write_leaves(t, json, &n);
+    if (case_leaves(json)) write_leaves(t, json, &n);
     else text_add(t, " 0");
     text_add(t, " }");
 }
@@ -54,7 +45,7 @@ static void write_array(char **t, const cJSON *json) {
 static void write_type(char **t, const char *key, const cJSON *json) {
     const cJSON *leaf = first_leaf(json);
     const int whole = cJSON_IsBool(leaf) || !strcmp(key, "group") || !strcmp(key, "length");
-    const int64_t n = leaves(json);
+    const int64_t n = case_leaves(json);
     text_format(t, "    %s %s[%lld];\n", whole ? "int" : "double", key, (long long)(n ? n : 1));
 }
 
@@ -104,7 +95,7 @@ static void write_objective_values(char **t, const cJSON *objective) {
 }
 
 static void write_row(char **t, const char *name, const char *suffix, const cJSON *json) {
-    const int64_t n = leaves(json);
+    const int64_t n = case_leaves(json);
     text_format(t, "static const double %s%s[%lld] =\n    ", name, suffix, (long long)(n ? n : 1));
     write_array(t, json);
     text_add(t, ";\n");
@@ -135,8 +126,8 @@ static int write_outputs(char **t, const case_result *found, const cJSON *expect
     for (ptrdiff_t k = 0; k < arrlen(found->wrong); k++) {
         const char *name = output_name[found->wrong[k].m.output];
         if (!repro_returns(found->wrong[k].m.output)) continue;
-        write_row(t, name, "_right", json_member(expect, name));
-        write_row(t, name, "_scale", json_member(scale, name));
+        write_row(t, name, "_right", json_get(expect, name));
+        write_row(t, name, "_scale", json_get(scale, name));
         n++;
     }
     return n;
@@ -147,7 +138,7 @@ static void write_checks(char **t, const case_result *found, const cJSON *expect
         const char *name = output_name[found->wrong[k].m.output];
         if (!repro_returns(found->wrong[k].m.output)) continue;
         text_format(t, "    for (int k = 0; k < %lld; k++) wrong += is_wrong(\"%s\", k, found.%s[k], %s_right[k], %s_scale[k]);\n",
-                    (long long)leaves(json_member(expect, name)), name, name, name, name);
+                    (long long)case_leaves(json_get(expect, name)), name, name, name, name);
     }
     text_add(t, "    if (wrong) printf(\"%d numbers are wrong\\n\", wrong);\n    return wrong != 0;\n}\n");
 }
@@ -163,16 +154,16 @@ static void write_sizes(char **t, const report *r, const test_case *c) {
 }
 
 static void write_data(char **t, const test_case *c, const cJSON *batch, const cJSON *expect) {
-    const cJSON *given = json_member(batch, "advantage"), *objective = json_member(c->json, "objective");
+    const cJSON *given = json_get(batch, "advantage"), *objective = json_get(c->json, "objective");
     write_batch(t, batch);
     write_objective(t, objective);
     write_batch_values(t, c, batch);
     write_objective_values(t, objective);
-    write_row(t, "advantage", "", given ? given : json_member(expect, "advantage"));
+    write_row(t, "advantage", "", given ? given : json_get(expect, "advantage"));
 }
 
 int repro_write_c(const report *r, const test_case *c, int result) {
-    const cJSON *batch = json_member(c->json, "batch"), *expect = json_member(c->json, "expect");
+    const cJSON *batch = json_get(c->json, "batch"), *expect = json_get(c->json, "expect");
     char *t = NULL, *head;
     int outputs;
     if (!case_has_loss(c)) return fprintf(stderr, "conform: --repro: %s is not of kind objective or split\n", c->id), 2;
@@ -183,7 +174,7 @@ int repro_write_c(const report *r, const test_case *c, int result) {
     free(head);
     write_sizes(&t, r, c);
     write_data(&t, c, batch, expect);
-    outputs = write_outputs(&t, &r->results[result], expect, json_member(c->json, "scale"));
+    outputs = write_outputs(&t, &r->results[result], expect, json_get(c->json, "scale"));
     text_add(&t, "\n");
     text_add(&t, function_text);
     write_checks(&t, &r->results[result], expect);

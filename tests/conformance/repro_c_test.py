@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, summary
+
 CONFORM, ADAPTER = sys.argv[1:3]
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
 EMPTY = "    (void)objective, (void)batch, (void)advantage, (void)found;\n"
@@ -66,21 +68,19 @@ def written(rows, case, *program):
     return subprocess.run([CONFORM, "--only", rows, "--repro", case, "--format", "c", "--", *program], capture_output=True, text=True)
 
 
-def check(folder, rows, case, mistake, words, wrong, right):
+def check_case(folder, rows, case, mistake, words, wrong, right):
     done = written(rows, case, ADAPTER, "--set", mistake)
     missing = [word for word in words if word not in done.stdout]
     texts = [done.stdout.replace(EMPTY, body) for body in (EMPTY, wrong, right)]
     found = {compiler: [run(folder, compiler, text) for text in texts] for compiler in compilers()}
-    ok = done.returncode == 0 and found and not missing and all(x == [1, 1, 0] for x in found.values())
-    print(f"{case}: {'ok' if ok else f'the text lacks {missing}, exit statuses empty, with the mistake, right: {found}; {done.stderr}'}")
-    return ok
+    check(case, done.returncode == 0 and found and not missing and all(x == [1, 1, 0] for x in found.values()),
+          f"the text lacks {missing}, exit statuses empty, with the mistake, right: {found}; {done.stderr}")
 
 
 def compiles(folder, rows, case, mistake):
     done = written(rows, case, ADAPTER, "--set", mistake)
     found = {compiler: run(folder, compiler, done.stdout) for compiler in compilers()}
-    print(f"{case}: exit statuses {found}")
-    return "NAN" in done.stdout and all(x == 1 for x in found.values())
+    check(f"{case}, with infinities", "NAN" in done.stdout and all(x == 1 for x in found.values()), f"exit statuses {found}")
 
 
 def infinite(folder):
@@ -90,13 +90,16 @@ def infinite(folder):
     text = written("gspo-extreme-*", "gspo-extreme-800-bad", *program, ADAPTER).stdout
     found = [run(folder, compilers()[0], text.replace(EMPTY, EMPTY + f"    found->loss[0] = {x};\n"))
              for x in ("5", "-INFINITY", "NAN", "INFINITY")]
-    print(f"an infinite loss: exit statuses {found}")
-    return found == [1, 1, 1, 0]
+    check("an infinite loss", found == [1, 1, 1, 0], f"exit statuses {found}")
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        good = [check(folder, *case) for case in CASES] + [compiles(folder, *INFINITE), infinite(folder)]
-    good.append(written("gspo-*", "gspo-signs", ADAPTER).returncode == 2)  # nothing is wrong with it
-    good.append(subprocess.run([CONFORM, "--format", "c", "--", ADAPTER], stderr=subprocess.DEVNULL).returncode == 2)  # without --repro
-    sys.exit(not all(good))
+        for case in CASES:
+            check_case(folder, *case)
+        compiles(folder, *INFINITE)
+        infinite(folder)
+    check("a case with which nothing is wrong", written("gspo-*", "gspo-signs", ADAPTER).returncode == 2)
+    without = subprocess.run([CONFORM, "--format", "c", "--", ADAPTER], stderr=subprocess.DEVNULL)
+    check("--format c without --repro", without.returncode == 2)
+    sys.exit(summary())

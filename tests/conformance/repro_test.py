@@ -13,6 +13,8 @@ import sys
 import tempfile
 import types
 
+from checks import check, summary
+
 try:
     import torch  # noqa: F401
 except ImportError:
@@ -68,14 +70,13 @@ def written(rows, case, *program):
     return subprocess.run([CONFORM, "--only", rows, "--repro", case, "--", *program], capture_output=True, text=True)
 
 
-def check(folder, rows, case, mistake, words, wrong, right):
+def check_case(folder, rows, case, mistake, words, wrong, right):
     done = written(rows, case, ADAPTER, "--set", mistake)
     found = [word for word in words if word not in done.stdout]
     bodies = [done.stdout.replace("    raise NotImplementedError\n", body) for body in (wrong, right)]
     results = [done.returncode == 0 and passes(folder, body) for body in bodies]
-    ok = not found and results == [False, True]
-    print(f"{case}: {'ok' if ok else f'the text lacks {found}, passes with and without the mistake: {results}; {done.stderr}'}")
-    return ok
+    check(case, not found and results == [False, True],
+          f"the text lacks {found}, passes with and without the mistake: {results}; {done.stderr}")
 
 
 def check_infinite(folder):
@@ -85,8 +86,7 @@ def check_infinite(folder):
     text = written("gspo-extreme-*", "gspo-extreme-800-bad", *program, ADAPTER).stdout
     found = [passes(folder, text.replace("    raise NotImplementedError\n", f"    return {{'loss': torch.tensor(float('{x}'))}}\n"))
              for x in ("5", "-inf", "nan", "inf")]
-    print(f"an infinite loss: {found}")
-    return found == [False, False, False, True]
+    check("an infinite loss", found == [False, False, False, True], found)
 
 
 def check_cut():
@@ -98,13 +98,16 @@ def check_cut():
     cut = re.search(r"^CUT = json.loads\(r'''(.*)'''\)$", text, re.MULTILINE)
     ok = cut and json.loads(cut[1]) == {key: known[key] for key in ("parts", "ranks", "reduce", "context_ranks", "filtered") if key in known}
     as_c = subprocess.run([CONFORM, "--only", "partition-micro-*", "--repro", case, "--format", "c", "--", ADAPTER, *mistake], capture_output=True)
-    return bool(ok) and as_c.returncode == 2 and not as_c.stdout
+    check("a case cut into parts: the pytest", ok, cut)
+    check("a case cut into parts: --format c", as_c.returncode == 2 and not as_c.stdout, as_c.stderr)
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        good = [check(folder, *case) for case in CASES] + [check_infinite(folder)]
-    good.append(check_cut())
-    good.append(written("gspo-*", "gspo-signs", ADAPTER).returncode == 2)  # nothing is wrong with it
-    good.append(written("gspo-*", "gspo-sign", ADAPTER).returncode == 2)  # there is no such case
-    sys.exit(not all(good))
+        for case in CASES:
+            check_case(folder, *case)
+        check_infinite(folder)
+    check_cut()
+    check("a case with which nothing is wrong", written("gspo-*", "gspo-signs", ADAPTER).returncode == 2)
+    check("a case that is not there", written("gspo-*", "gspo-sign", ADAPTER).returncode == 2)
+    sys.exit(summary())

@@ -1,14 +1,15 @@
 /* Reads and edits requests and answers as JSON. */
 #include "request.h"
 #include "../case.h"
+#include "../field.h"
+#include <float.h>
+#include <math.h>
 #include <stb_ds.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- JSON ----------------------------------------------------------------------------------------------------------------------- */
-
-cJSON *json_get(const cJSON *object, const char *key) { return cJSON_GetObjectItemCaseSensitive(object, key); }
 
 void json_put(cJSON *object, const char *key, cJSON *item) {
     if (json_get(object, key)) cJSON_ReplaceItemInObjectCaseSensitive(object, key, item);
@@ -28,6 +29,18 @@ cJSON *json_token(const cJSON *rows, int sequence, int token) {
 void json_scale(cJSON *item, double factor) {
     if (cJSON_IsNumber(item)) cJSON_SetNumberHelper(item, item->valuedouble * factor);
     for (cJSON *child = item->child; child; child = child->next) json_scale(child, factor);
+}
+
+static int may_double(const cJSON *item) {
+    int may = !cJSON_IsNumber(item) || fabs(item->valuedouble) < FLT_MAX / 4;
+    for (const cJSON *child = item->child; child && may; child = child->next) may = may_double(child);
+    return may;
+}
+
+int json_double(cJSON *item) {
+    const int may = !item || may_double(item);
+    if (item && may) json_scale(item, 2);
+    return may;
 }
 
 /* ---- reading a request ---------------------------------------------------------------------------------------------------------- */
@@ -74,11 +87,8 @@ static const cJSON *field_of(const cJSON *request, const char *path) {
 
 static const char *first_choice(const char *path) {
     static char first[60];
-    int count;
-    const grpo_field *field = grpo_fields(&count);
-    for (int k = 0; k < count; k++)
-        if (!strcmp(field[k].path, path) && field[k].choices)
-            snprintf(first, sizeof first, "%.*s", (int)strcspn(field[k].choices, "|"), field[k].choices);
+    const grpo_field *field = field_named(path);
+    if (field && field->n_choices) snprintf(first, sizeof first, "%.*s", (int)strcspn(field->choices, "|"), field->choices);
     return first;
 }
 

@@ -1,17 +1,17 @@
 /* Edits of a request of the protocol and of the answer to it, as JSON: responses, groups, tokens, numbers. */
 #ifndef REQUEST_H
 #define REQUEST_H
-#include <cJSON.h>
+#include "text.h"
 #include <stdint.h>
 
 /* what the items of an array belong to */
 typedef enum { BY_NOTHING, BY_SEQUENCE, BY_GROUP, BY_TOKEN } array_shape;
 array_shape array_shape_of(const char *key);
 
-cJSON *json_get(const cJSON *object, const char *key);             /* NULL where there is none */
 void json_put(cJSON *object, const char *key, cJSON *item);        /* replaces the item of this key, if there is one */
 cJSON *json_number(double x);                                      /* infinities and NaN as strings */
 cJSON *json_token(const cJSON *rows, int sequence, int token);
+int json_double(cJSON *item);      /* every number; returns 0, and changes none, where one would leave the range of a float */
 
 int request_sequences(const cJSON *request);
 int request_length(const cJSON *request, int sequence);

@@ -28,7 +28,7 @@ static const char *interned(knowledge *k, const char *id) {
 }
 
 static void learn_case(knowledge *k, const test_case *c) {
-    const cJSON *defects = cJSON_GetObjectItemCaseSensitive(c->json, "defects");
+    const cJSON *defects = json_get(c->json, "defects");
     recorded_case t;
     memset(&t, 0, sizeof t);
     for (const cJSON *item = defects ? defects->child : NULL; item; item = item->next) {
@@ -44,23 +44,6 @@ static void learn_case(knowledge *k, const test_case *c) {
     t.id = text_copy(c->id);
     t.tokens = c->batch.n_tokens;
     arrput(k->cases, t);
-}
-
-static void learn_table(knowledge *k, const char *vectors) {
-    char path[4096], *text = NULL, *string;
-    FILE *f;
-    int c;
-    cJSON *json;
-    snprintf(path, sizeof path, "%s/defects.json", vectors);
-    if ((f = fopen(path, "rb")) == NULL) return;
-    while ((c = getc(f)) != EOF) arrput(text, (char)c);
-    fclose(f);
-    string = text_string(&text);
-    json = cJSON_Parse(string);
-    check(cJSON_IsObject(json), "defects.json is not an object");
-    for (const cJSON *item = json ? json->child : NULL; item; item = item->next) interned(k, item->string);
-    cJSON_Delete(json);
-    free(string);
 }
 
 /* ---- calls ---------------------------------------------------------------------------------------------------------------------- */
@@ -105,7 +88,8 @@ static void check_call_names(const test_case *c) {
 
 /* ---- all files ------------------------------------------------------------------------------------------------------------------ */
 
-static void learn_file(knowledge *k, const case_file *file) {
+static void learn_file(void *k, const char *name, const case_file *file) {
+    (void)name;
     for (int64_t j = 0; j < file->n_cases; j++) {
         const test_case *c = &file->cases[j];
         learn_case(k, c);
@@ -116,19 +100,8 @@ static void learn_file(knowledge *k, const case_file *file) {
 }
 
 static int learn(knowledge *k, const char *vectors) {
-    case_list list;
     memset(k, 0, sizeof *k);
-    if (case_list_read(vectors, &list)) return 1;
-    learn_table(k, vectors);
-    for (int64_t n = 0; n < list.count; n++) {
-        case_file file;
-        char error[512];
-        if (!check(!case_list_load(vectors, list.name[n], &file, error, sizeof error), "%s: cannot be read", list.name[n])) continue;
-        learn_file(k, &file);
-        case_file_free(&file);
-    }
-    case_list_free(&list);
-    return 0;
+    return case_each_file(vectors, learn_file, k);
 }
 
 static void forget(knowledge *k) {
@@ -241,16 +214,16 @@ static int in(const char **list, const char *id) {
 /* Does the first group name the mistake?  Another name is accepted if the group lists the mistake among the other names, and the vectors
  * record the same answers for both, or only one case was run. */
 static int is_diagnosed(const cJSON *group, const char *id, const char **same, ptrdiff_t cases) {
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(group, "name"), *also = cJSON_GetObjectItemCaseSensitive(group, "also");
+    const cJSON *name = json_get(group, "name"), *also = json_get(group, "also");
     if (!cJSON_IsString(name)) return 0;
     return !strcmp(name->valuestring, id) || ((cases == 1 || in(same, name->valuestring)) && names(also, id));
 }
 
 /* all cases that were run must fail, and the first group must name the mistake */
 static void check_report(const cJSON *report, const char *id, const char **cases, const char **same, int status, tally *t) {
-    const cJSON *failed = cJSON_GetObjectItemCaseSensitive(report, "failed");
-    const cJSON *group = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "groups"), 0);
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(group, "name");
+    const cJSON *failed = json_get(report, "failed");
+    const cJSON *group = cJSON_GetArrayItem(json_get(report, "groups"), 0);
+    const cJSON *name = json_get(group, "name");
     double count = cJSON_IsNumber(failed) ? failed->valuedouble : -1;
     t->failing += check(status == 1 && count == (double)arrlen(cases), "%s: exit status %d, %g of %d cases fail", id, status, count,
                      (int)arrlen(cases));
@@ -262,7 +235,7 @@ static void check_report(const cJSON *report, const char *id, const char **cases
 static void check_documented(const char *conform, const char *vectors, char **program, const char *id, const char **cases) {
     command_result r = run(conform, vectors, program, id, cases, 0);
     cJSON *json = cJSON_Parse(r.output);
-    const cJSON *acceptable = cJSON_GetObjectItemCaseSensitive(json, "acceptable");
+    const cJSON *acceptable = json_get(json, "acceptable");
     check(r.status == 0 && cJSON_IsNumber(acceptable) && acceptable->valuedouble == (double)arrlen(cases),
           "%s: exit status %d, %g of %d cases are acceptable", id, r.status, cJSON_IsNumber(acceptable) ? acceptable->valuedouble : -1,
           (int)arrlen(cases));

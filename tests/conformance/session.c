@@ -59,11 +59,6 @@ static cJSON *object_of(const char *line, size_t size, size_t most_numbers, char
     return NULL;
 }
 
-static const char *string_of(const cJSON *json, const char *key) {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
-    return cJSON_IsString(item) ? item->valuestring : NULL;
-}
-
 /* ---- start ---------------------------------------------------------------------------------------------------------------------- */
 
 void session_open(session *s, char *const *command, const char *precision, double timeout) {
@@ -80,15 +75,15 @@ static void end_session(session *s, char *why, int refused) {
 }
 
 static void note_word(char **into, const cJSON *json, const char *key) {
-    const char *word = string_of(json, key);
+    const char *word = json_string(json, key, NULL);
     if (*into) return;
     *into = text_copy(word ? word : "?");
 }
 
 /* reads the answer to start; ends the session if it is an error, or of another version or precision */
 static void read_start(session *s, const cJSON *json) {
-    const cJSON *version = cJSON_GetObjectItemCaseSensitive(json, "version");
-    const char *error = string_of(json, "error"), *precision = string_of(json, "precision");
+    const cJSON *version = json_get(json, "version");
+    const char *error = json_string(json, "error", NULL), *precision = json_string(json, "precision", NULL);
     char *t = NULL;
     note_word(&s->name, json, "name");
     note_word(&s->language, json, "language");
@@ -155,7 +150,7 @@ static void write_rows(char **t, const test_case *c, const double *value) {
 }
 
 static void write_advantage(char **t, const test_case *c) {
-    const cJSON *given = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(c->json, "batch"), "advantage");
+    const cJSON *given = json_get(json_get(c->json, "batch"), "advantage");
     answer own;
     if (given) text_json(t, given);
     else if (c->advantage.expect) write_rows(t, c, c->advantage.expect);
@@ -166,7 +161,7 @@ static void write_advantage(char **t, const test_case *c) {
 }
 
 char *session_case(const test_case *c) {
-    const cJSON *batch = cJSON_GetObjectItemCaseSensitive(c->json, "batch");
+    const cJSON *batch = json_get(c->json, "batch");
     char *t = NULL;
     text_format(&t, "{\"kind\":\"%s\"", case_kind_name[c->kind]);
     for (const cJSON *item = c->json->child; item; item = item->next) {
@@ -176,7 +171,7 @@ char *session_case(const test_case *c) {
         text_add(&t, ":");
         text_json(&t, item);
     }
-    if (case_has_loss(c) || cJSON_GetObjectItemCaseSensitive(batch, "advantage")) {
+    if (case_has_loss(c) || json_get(batch, "advantage")) {
         text_add(&t, ",\"advantage\":");
         write_advantage(&t, c);
     }
@@ -201,7 +196,7 @@ static char *wrong_seq(const session *s, const cJSON *seq) {
 
 /* the reason of a skip, or an error with its status, cut to MOST_WORDS characters */
 static char *words_of(const cJSON *json, const cJSON *item) {
-    const char *words = cJSON_IsString(item) ? item->valuestring : "no reason given", *status = string_of(json, "status");
+    const char *words = cJSON_IsString(item) ? item->valuestring : "no reason given", *status = json_string(json, "status", NULL);
     char *t = NULL;
     text_excerpt(&t, words, strlen(words), MOST_WORDS);
     if (status) {
@@ -215,7 +210,7 @@ static char *words_of(const cJSON *json, const cJSON *item) {
 static reply read_reply(session *s, cJSON *json) {
     static const char *const keys[] = { "result", "skip", "error" };
     reply r = { REPLY_RESULT, NULL, NULL, NULL };
-    const cJSON *seq = cJSON_GetObjectItemCaseSensitive(json, "seq");
+    const cJSON *seq = json_get(json, "seq");
     int found = 0;
     if (!cJSON_IsNumber(seq) || seq->valuedouble != s->asked) {
         char *why = wrong_seq(s, seq);
@@ -223,7 +218,7 @@ static reply read_reply(session *s, cJSON *json) {
         return broken(s, why);
     }
     for (int k = 0; k < 3; k++) {
-        const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, keys[k]);
+        const cJSON *item = json_get(json, keys[k]);
         if (!item) continue;
         found++;
         r.kind = (reply_kind)(REPLY_RESULT + k);

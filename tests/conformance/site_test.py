@@ -17,15 +17,9 @@ from urllib.parse import unquote, urldefrag
 sys.dont_write_bytecode = True
 import frameworks
 import site_of_results as site
+from checks import check, summary
 
 VOID = {"meta", "link", "br"}
-counts = {True: 0, False: 0}
-
-
-def check(what, ok):
-    counts[bool(ok)] += 1
-    if not ok:
-        print("FAIL", what)
 
 
 class Page(HTMLParser):
@@ -264,8 +258,7 @@ def main(arguments):
     check_contrast()
     for conform in arguments:
         check_run(conform)
-    print(f"{counts[True]} passed, {counts[False]} failed")
-    return counts[False] > 0
+    return summary()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, summary
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 # the loss to fill in in README.md: right, and with a mistake that `--metamorphic` finds
@@ -65,7 +67,7 @@ def check_right(name, code):
     report, _ = conform(code)
     counts = f"{report['passed']} passed, {report['failed']} failed, {report['skipped']} skipped"
     print(f"{name}: {counts}")
-    return None if report["passed"] > 0 and not report["failed"] else f"{name}: {counts}"
+    check(name, report["passed"] > 0 and not report["failed"], counts)
 
 
 def check_minimal(code):
@@ -73,15 +75,14 @@ def check_minimal(code):
     report, errors = conform(code, "--metamorphic", "--only", "choices-*", "--only", "dr-grpo-h*")
     minimal = [case["minimal"] for case in report["cases"] if "minimal" in case]
     print(f"with a mask that is ignored: {report['failed']} relations do not hold, {len(minimal)} minimal cases")
-    return None if minimal and "KeyError" not in errors else f"{len(minimal)} minimal cases; {errors[-200:]}"
+    check("minimal cases", minimal and "KeyError" not in errors, f"{len(minimal)}; {errors[-200:]}")
 
 
 def check_length(page, pattern, meant):
     stated = re.search(pattern, read(page))
     lines = (template() if meant == "template" else read(meant)).count("\n")
-    if stated and abs(int(stated[1]) - lines) <= CLOSE * lines:
-        return None
-    return f"{page}: {stated[0] if stated else pattern + ' is not there'}: {meant} has {lines} lines"
+    check(page, stated and abs(int(stated[1]) - lines) <= CLOSE * lines,
+          f"{stated[0] if stated else pattern + ' is not there'}: {meant} has {lines} lines")
 
 
 def check_first():
@@ -90,18 +91,18 @@ def check_first():
     with open(os.path.join(sys.argv[2], "gspo.json"), encoding="utf-8") as f:
         objective = json.load(f)["cases"][0]["objective"]
     stated = re.findall(r"`(\w+)\.(\w+)` =\s`(\w+)`", sentence[1] if sentence else "")
-    right = len(stated) == 3 and all(objective[axis].get(field) == x for axis, field, x in stated)
-    return None if right else f"vectors/README.md of gspo.json: {stated}, and it has {objective}"
+    check("vectors/README.md of gspo.json", len(stated) == 3 and all(objective[axis].get(field) == x for axis, field, x in stated),
+          f"{stated}, and it has {objective}")
 
 
 def main():
-    wrong = [check_right("the template of adapters/README.md", template()), check_right("README.md with a right loss", RIGHT + snippet()),
-             check_minimal(MASK_IGNORED + snippet()), check_first(), *(check_length(*length) for length in LENGTHS)]
-    for failure in filter(None, wrong):
-        print("FAIL", failure)
-    failed = sum(1 for failure in wrong if failure)
-    print(f"{len(wrong) - failed} passed, {failed} failed")
-    return failed > 0
+    check_right("the template of adapters/README.md", template())
+    check_right("README.md with a right loss", RIGHT + snippet())
+    check_minimal(MASK_IGNORED + snippet())
+    check_first()
+    for length in LENGTHS:
+        check_length(*length)
+    return summary()
 
 
 if __name__ == "__main__":

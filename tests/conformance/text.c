@@ -89,17 +89,26 @@ void text_excerpt(char **t, const char *bytes, size_t count, size_t limit) {
     if (count > limit) text_add(t, "...");
 }
 
-cJSON *text_json_file(const char *path, int *there) {
+static int add_file(char **t, const char *path) {
     FILE *f = fopen(path, "rb");
-    char *text = NULL, block[4096];
+    char block[4096];
     size_t got;
-    cJSON *json;
-    *there = f != NULL;
-    if (!f) return NULL;
-    while ((got = fread(block, 1, sizeof block, f)) > 0) text_bytes(&text, block, got);
+    if (!f) return 0;
+    while ((got = fread(block, 1, sizeof block, f)) > 0) text_bytes(t, block, got);
     fclose(f);
-    json = cJSON_ParseWithLength(text, (size_t)arrlen(text));
-    arrfree(text);
+    return 1;
+}
+
+char *text_file(const char *directory, const char *name) {
+    char path[4096], *t = NULL;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return add_file(&t, path) ? text_string(&t) : NULL;
+}
+
+cJSON *text_json_file(const char *path, int *there) {
+    char *t = NULL;
+    cJSON *json = (*there = add_file(&t, path)) != 0 ? cJSON_ParseWithLength(t, (size_t)arrlen(t)) : NULL;
+    arrfree(t);
     return json;
 }
 
@@ -114,7 +123,12 @@ void text_escaped(char **t, const char *s) {
     }
 }
 
-const cJSON *json_member(const cJSON *object, const char *key) { return cJSON_GetObjectItemCaseSensitive(object, key); }
+cJSON *json_get(const cJSON *object, const char *key) { return cJSON_GetObjectItemCaseSensitive(object, key); }
+
+const char *json_string(const cJSON *object, const char *key, const char *otherwise) {
+    const cJSON *item = json_get(object, key);
+    return cJSON_IsString(item) ? item->valuestring : otherwise;
+}
 
 void list_add_once(int **list, int value) {
     for (ptrdiff_t k = 0; k < arrlen(*list); k++) if ((*list)[k] == value) return;

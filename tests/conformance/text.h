@@ -1,5 +1,5 @@
 /* Builds text, and JSON in which every number reads back to the same binary64.  A text is an stb_ds array without a final 0: it starts as
- * NULL and is freed with arrfree.  Also reads JSON files, and adds to lists of indices. */
+ * NULL and is freed with arrfree.  Also reads files and members of JSON, and adds to lists of indices. */
 #ifndef TEXT_H
 #define TEXT_H
 #include <cJSON.h>
@@ -21,9 +21,11 @@ void text_json(char **t, const cJSON *item);
 
 void text_escaped(char **t, const char *string);       /* with the escapes of XML and HTML */
 
+char *text_file(const char *directory, const char *name);       /* with a final 0, for the caller to free; NULL: it cannot be opened */
 /* reads a JSON file; NULL if it cannot be opened (*there = 0) or is not JSON (*there = 1) */
 cJSON *text_json_file(const char *path, int *there);
-const cJSON *json_member(const cJSON *object, const char *key);         /* NULL if there is none, or no object */
+cJSON *json_get(const cJSON *object, const char *key);                  /* NULL if there is none, or no object */
+const char *json_string(const cJSON *object, const char *key, const char *otherwise);       /* otherwise: where there is no string */
 
 void list_add_once(int **list, int value);      /* to an stb_ds array, unless it is there */
 

@@ -36,7 +36,7 @@ import split
 from attempt import told
 from axes.report import COUNTS, KEYS
 from cases import CASES, FILES
-from evaluate import evaluate, laid_out, pinned
+from evaluate import evaluate, pinned
 from flags import flags_of
 from functions import write
 from limits import Undefined, rounded_up, tidy

@@ -3,7 +3,6 @@
 A log-probability of -infinity stands for -K. Every number computed from it is a sum of terms c K^p e^(r K). Computing with these
 terms makes infinite log-ratios cancel, and e^(-K) K vanish, without special cases.
 """
-import math
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache

@@ -116,7 +116,7 @@ def reads(o, given=False):
 
 
 LOGP = {"old": {"logp_old"}, "ref": {"logp_ref"}, "rollout": {"logp_rollout"}, "teacher": {"logp_teacher"}, "current": set(),
-        "none": set(), "none": set(), "reference_free": set(), "total_variation": {"logp_old", "logp_rollout"}}
+        "none": set(), "reference_free": set(), "total_variation": {"logp_old", "logp_rollout"}}
 
 
 def read_by_own_terms(penalty):

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Checks of the oracle against independent results: finite differences, identities, more digits, hand-computed numbers."""
-import os
 import sys
 
 sys.dont_write_bytecode = True

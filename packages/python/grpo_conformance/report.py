@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import Iterable, List, Mapping, Sequence
+from typing import Iterable, List, Sequence
 
 from .loader import Case
 from .comparison import Difference, Output

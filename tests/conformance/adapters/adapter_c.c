@@ -207,24 +207,22 @@ static void write_result(char **t, test_case *c) {
         } \
     } while (0)
 
-static void write_dlogits(char **t, const test_case *c, const grpo_real *x) {
-    text_add(t, "\"dlogits\":[");
-    for (int64_t i = 0; i < c->n_sequences; i++) {
-        text_add(t, i ? ",[" : "[");
-        WRITE_VECTORS(t, x + c->batch.offset[i] * c->rows.vocab, c->batch.length[i], c->rows.vocab);
-        text_add(t, "]");
-    }
-    text_add(t, "],");
-}
+/* a vector for each token */
+#define WRITE_TOKENS(t, key, c, x, width) do { \
+        text_add(t, "\"" key "\":["); \
+        for (int64_t i_ = 0; i_ < (c)->n_sequences; i_++) { \
+            text_add(t, i_ ? ",[" : "["); \
+            WRITE_VECTORS(t, (x) + (c)->batch.offset[i_] * (width), (c)->batch.length[i_], width); \
+            text_add(t, "]"); \
+        } \
+        text_add(t, "],"); \
+    } while (0)
 
-static void write_projection(char **t, const test_case *c, const rows_result *r) {
-    text_add(t, "\"dhidden\":[");
-    for (int64_t i = 0; i < c->n_sequences; i++) {
-        text_add(t, i ? ",[" : "[");
-        WRITE_VECTORS(t, r->dhidden + c->batch.offset[i] * c->rows.width, c->batch.length[i], c->rows.width);
-        text_add(t, "]");
-    }
-    text_add(t, "],\"dweight\":[");
+static void write_gradients(char **t, const test_case *c, const rows_result *r) {
+    if (!r->dhidden && r->dlogits) WRITE_TOKENS(t, "dlogits", c, r->dlogits, c->rows.vocab);
+    if (!r->dhidden) return;
+    WRITE_TOKENS(t, "dhidden", c, r->dhidden, c->rows.width);
+    text_add(t, "\"dweight\":[");
     WRITE_VECTORS(t, r->dweight, c->rows.vocab, c->rows.width);
     text_add(t, "],");
 }
@@ -238,8 +236,7 @@ static void write_rows_result(char **t, const test_case *c) {
     } else {
         if (c->rows.has_loss) { text_add(&rows, "\"loss\":"); text_number(&rows, r.loss); text_add(&rows, ","); }
         else { write_rows(&rows, "logp", c, r.logp); write_rows(&rows, "entropy", c, r.entropy); }
-        if (r.dhidden) write_projection(&rows, c, &r);
-        else if (r.dlogits) write_dlogits(&rows, c, r.dlogits);
+        write_gradients(&rows, c, &r);
         text_add(t, "\"result\":{");
         text_bytes(t, rows, (size_t)arrlen(rows) - 1);                              /* all but the last comma */
         text_add(t, "}");

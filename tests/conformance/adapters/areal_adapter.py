@@ -43,9 +43,9 @@ ACTOR = "actor."
 
 def reward_norm(a, b):
     """The options for normalising rewards before the return, or None."""
-    names = [ACTOR + name for name in ("reward_norm", "reward_norm.mean_level", "reward_norm.mean_leave1out", "reward_norm.std_level")]
     levels = {("none", "none"): None, ("group_mean", "none"): ("group", False, None),
-              ("group_mean", "group_std"): ("group", False, "group"), ("group_mean", "batch_centred_std"): ("group", False, "batch"), ("leave_one_out", "none"): ("group", True, None),
+              ("group_mean", "group_std"): ("group", False, "group"), ("group_mean", "batch_centred_std"): ("group", False, "batch"),
+              ("leave_one_out", "none"): ("group", True, None),
               ("batch_mean", "none"): ("batch", False, None), ("batch_mean", "batch_std"): ("batch", False, "batch")}
     found = levels.get((a["baseline"], a["scale"]), 0)
     wanted(found != 0, "no reward_norm with baseline {baseline}, scale {scale}".format(**a))

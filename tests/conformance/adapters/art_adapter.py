@@ -7,7 +7,7 @@ ART computes advantages elsewhere (art/preprocessing/tokenize.py), from trajecto
 from protocol import Skip, serve, wanted  # first: it keeps standard output for the answers
 from importlib.metadata import version
 
-from padded import PRECISIONS, answer_by, batch_of, ragged
+from padded import PRECISIONS, answer_by, ragged
 from stand_ins import names_stand_in, without_init
 
 without_init("art", "art.utils")

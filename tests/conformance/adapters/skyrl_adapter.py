@@ -7,8 +7,6 @@ in worker.py: a mean over responses of token means, divided by the number of mic
 ray and the packages' __init__ are replaced by stand-ins: the functions under test do not use them.
 """
 from protocol import serve, wanted  # first: it keeps standard output for the answers
-import dataclasses
-import functools
 from importlib.metadata import version
 
 from options import Options, fields_of, last

@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # each case has another shape, and is compiled anew
-from padded import PRECISIONS, answer_by, batch_of, ragged, rewards_at_end
+from padded import PRECISIONS, answer_by, ragged, rewards_at_end
 from stand_ins import names_stand_in, without_init
 
 without_init("tunix", "tunix.rl", "tunix.sft")

@@ -4,7 +4,6 @@ grpo_compute_loss, the function that its trainer compiles. The package cannot be
 modules that need a device, are replaced by stand-ins. Advantages are computed by TRL.
 """
 from protocol import Skip, serve, wanted  # first: it keeps standard output for the answers
-import types
 from importlib.metadata import version
 
 from options import UNCLAMPED, VESPO_CLAMPS, Options, clamps, corrects_kl, fields_of

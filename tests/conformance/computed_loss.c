@@ -1,8 +1,7 @@
 /* Mistakes in the loss.  A mistake consists of edits of a copy of the case (arrays, advantages, objective, aggregation), or of another
  * formula for the surrogate or the KL, or both.  The headers evaluate the copy, policy and penalty separately; a formula is evaluated token
  * by token here.  No mistake is computed where policy and penalty without a mistake do not add up to the right answer of the case. */
-#include "plain.h"
-#include <stb_ds.h>
+#include "computed.h"
 #include <stdlib.h>
 
 #define MARGIN 1e-11
@@ -22,13 +21,7 @@ typedef struct {
     void **memory;
 } edited;
 
-static void *room(edited *s, int64_t count, size_t size) {
-    void *p = calloc((size_t)count + 1, size);
-    if (!p) abort();
-    arrput(s->memory, p);
-    return p;
-}
-
+static void *room(edited *s, int64_t count, size_t size) { return case_memory(&s->memory, count, size); }
 static int64_t tokens_of(const edited *s) { return s->c.batch.n_tokens; }
 
 static edited edited_of(const test_case *c) {
@@ -46,11 +39,6 @@ static edited edited_of(const test_case *c) {
     for (int64_t k = 0; k < c->batch.n_tokens; k++) { s.advantage[k] = a ? (double)a[k] : 0; s.chain[k] = 1; }
     free(a);
     return s;
-}
-
-static void edited_free(edited *s) {
-    for (ptrdiff_t k = 0; k < arrlen(s->memory); k++) free(s->memory[k]);
-    arrfree(s->memory);
 }
 
 /* replaces an array of the batch by a copy that can be written; returns NULL, and sets impossible, if the batch does not have it */
@@ -359,22 +347,26 @@ static void only_group(edited *s, double p) {
     for (int64_t i = s->c.batch.group_begin[g]; i < s->c.batch.group_begin[g + 1]; i++) s->share[i] = 1;
 }
 
-/* another divisor of the mean over all tokens */
-static void share_total(edited *s, double p) {
-    double T = 0, slots = 0;
+/* of the mean over all tokens: the tokens that count, and all */
+static void of_token_mean(edited *s, double *counted, double *slots) {
     s->share = room(s, s->c.n_sequences, sizeof *s->share);
     s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_TOKEN_MEAN;
-    for (int64_t i = 0; i < s->c.n_sequences; i++) { T += tokens_that_count(s, i); slots += (double)s->c.batch.length[i]; }
+    *counted = *slots = 0;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) { *counted += tokens_that_count(s, i); *slots += (double)s->c.batch.length[i]; }
+}
+
+/* another divisor of the mean over all tokens */
+static void share_total(edited *s, double p) {
+    double T, slots;
+    of_token_mean(s, &T, &slots);
     for (int64_t i = 0; i < s->c.n_sequences; i++)
         s->share[i] = p == 0 ? T / slots : p == 1 ? T / (widest(s) * (double)s->c.n_sequences) : T / (T + p);
 }
 /* every token is in the sum over tokens, and what is divided by are those that count */
 static void sum_over_all(edited *s, double p) {
-    double T = 0, slots = 0;
+    double T, slots;
     (void)p;
-    s->share = room(s, s->c.n_sequences, sizeof *s->share);
-    s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_TOKEN_MEAN;
-    for (int64_t i = 0; i < s->c.n_sequences; i++) { T += tokens_that_count(s, i); slots += (double)s->c.batch.length[i]; }
+    of_token_mean(s, &T, &slots);
     s->impossible |= T == 0;
     for (int64_t i = 0; i < s->c.n_sequences; i++) s->share[i] = slots / T;
     s->obj.weight.truncated = GRPO_WEIGHT_TRUNCATED_KEEP;
@@ -470,6 +462,13 @@ typedef formula_value formula(double A, double y, double l, const grpo_objective
  * INSTEAD_OF_CLIP: the formula stands for both.  FOR_SINGLE_CLIP: where no dual clip is meant */
 typedef enum { FOR_ANY, FOR_CLIP, INSTEAD_OF_CLIP, FOR_SINGLE_CLIP, FOR_CISPO, FOR_REINFORCE, FOR_KL, FOR_K3 } row_kind;
 
+/* a formula of one expression */
+#define FORMULA(name, expression) \
+    static formula_value name(double A, double y, double l, const grpo_objective *o) { \
+        (void)A; (void)y; (void)l; (void)o; \
+        return expression; \
+    }
+
 static formula_value plain_value(double value, double ratio, double logp) {
     formula_value v;
     v.value = value;
@@ -487,32 +486,20 @@ static formula_value clipped(double A, double w, double low, double high) {
     return -A * c > -A * w ? plain_value(-A * c, 0, 0) : plain_value(-A * w, -A * w, 0);
 }
 
-static formula_value right_clip(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return clipped(A, exp(y), low_of(o), high_of(o));
-}
+FORMULA(right_clip, clipped(A, exp(y), low_of(o), high_of(o)))
 static formula_value at_most(formula_value v, double top) { return v.value > top ? plain_value(top, 0, 0) : v; }
+static formula_value dual(double A, formula_value v, double c) { return A < 0 ? at_most(v, -A * c) : v; }
 static formula_value with_dual(double A, formula_value v, const grpo_objective *o) {
-    return o->surrogate.kind == GRPO_SURROGATE_DUAL_CLIP && A < 0 ? at_most(v, -A * o->surrogate.clip_dual) : v;
+    return o->surrogate.kind == GRPO_SURROGATE_DUAL_CLIP ? dual(A, v, o->surrogate.clip_dual) : v;
 }
-static formula_value right_dual(double A, double y, double l, const grpo_objective *o) { return with_dual(A, right_clip(A, y, l, o), o); }
-static formula_value unclipped(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    (void)o;
-    return plain_value(-A * exp(y), -A * exp(y), 0);
-}
-static formula_value reinforced(double A, double y, double l, const grpo_objective *o) {
-    (void)y;
-    (void)o;
-    return plain_value(-A * l, 0, -A);
-}
+FORMULA(right_dual, with_dual(A, right_clip(A, y, l, o), o))
+FORMULA(unclipped, plain_value(-A * exp(y), -A * exp(y), 0))
+FORMULA(reinforced, plain_value(-A * l, 0, -A))
 static double cispo_weight(double y, const grpo_objective *o) {
     return fmin(fmax(exp(y), o->surrogate.weight_min), o->surrogate.weight_max);
 }
-static formula_value right_cispo(double A, double y, double l, const grpo_objective *o) {
-    double w = cispo_weight(y, o);
-    return plain_value(-A * w * l, 0, -A * w);
-}
+static formula_value weighted(double A, double w, double l) { return plain_value(-A * w * l, 0, -A * w); }
+FORMULA(right_cispo, weighted(A, cispo_weight(y, o), l))
 
 /* minimum and maximum exchanged */
 static formula_value smaller(double A, double w, double low, double high) {
@@ -522,66 +509,26 @@ static formula_value smaller(double A, double w, double low, double high) {
 static formula_value bounded(double A, double w, double low, double high) {
     return w < low ? plain_value(-A * low, 0, 0) : w > high ? plain_value(-A * high, 0, 0) : plain_value(-A * w, -A * w, 0);
 }
-static formula_value exchanged(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return smaller(A, exp(y), low_of(o), high_of(o));
-}
-static formula_value only_clip(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return bounded(A, exp(y), low_of(o), high_of(o));
-}
-static formula_value min_of_ratios(double A, double y, double l, const grpo_objective *o) {
-    return A < 0 ? exchanged(A, y, l, o) : right_clip(A, y, l, o);
-}
-static formula_value max_of_ratios(double A, double y, double l, const grpo_objective *o) {
-    return A > 0 ? exchanged(A, y, l, o) : right_clip(A, y, l, o);
-}
-static formula_value reciprocal_low(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return clipped(A, exp(y), 1 / high_of(o), high_of(o));
-}
-static formula_value reciprocal_own(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return clipped(A, exp(y), 1 / (1 + o->surrogate.eps_low), high_of(o));
-}
-static formula_value reciprocal_high(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return clipped(A, exp(y), low_of(o), 1 / low_of(o));
-}
-static formula_value epsilons_exchanged(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return clipped(A, exp(y), 1 - o->surrogate.eps_high, 1 + o->surrogate.eps_low);
-}
-static formula_value eps_high_twice(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return clipped(A, exp(y), 1 - o->surrogate.eps_high, high_of(o));
-}
+FORMULA(exchanged, smaller(A, exp(y), low_of(o), high_of(o)))
+FORMULA(only_clip, bounded(A, exp(y), low_of(o), high_of(o)))
+FORMULA(min_of_ratios, A < 0 ? exchanged(A, y, l, o) : right_clip(A, y, l, o))
+FORMULA(max_of_ratios, A > 0 ? exchanged(A, y, l, o) : right_clip(A, y, l, o))
+FORMULA(reciprocal_low, clipped(A, exp(y), 1 / high_of(o), high_of(o)))
+FORMULA(reciprocal_own, clipped(A, exp(y), 1 / (1 + o->surrogate.eps_low), high_of(o)))
+FORMULA(reciprocal_high, clipped(A, exp(y), low_of(o), 1 / low_of(o)))
+FORMULA(epsilons_exchanged, clipped(A, exp(y), 1 - o->surrogate.eps_high, 1 + o->surrogate.eps_low))
+FORMULA(eps_high_twice, clipped(A, exp(y), 1 - o->surrogate.eps_high, high_of(o)))
 /* clamp(w, 1 + eps, 1 - eps), with bounds exchanged, is a constant c, by the order of the two comparisons */
 static formula_value constant_clip(double A, double y, double c) {
     return -A * c > -A * exp(y) ? plain_value(-A * c, 0, 0) : plain_value(-A * exp(y), -A * exp(y), 0);
 }
-static formula_value turned_low(double A, double y, double l, const grpo_objective *o) { (void)l; return constant_clip(A, y, low_of(o)); }
-static formula_value turned_high(double A, double y, double l, const grpo_objective *o) { (void)l; return constant_clip(A, y, high_of(o)); }
-static formula_value around_zero(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return clipped(A, exp(y), -o->surrogate.eps_low, o->surrogate.eps_high);
-}
-static formula_value from_eps(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return clipped(A, exp(y), o->surrogate.eps_low, 1 + o->surrogate.eps_high);
-}
-static formula_value upper_only(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return clipped(A, exp(y), 0, high_of(o));
-}
-static formula_value lower_only(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return clipped(A, exp(y), low_of(o), HUGE_VAL);
-}
-static formula_value at_log(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return clipped(A, exp(y), exp(-o->surrogate.eps_low), exp(o->surrogate.eps_high));
-}
+FORMULA(turned_low, constant_clip(A, y, low_of(o)))
+FORMULA(turned_high, constant_clip(A, y, high_of(o)))
+FORMULA(around_zero, clipped(A, exp(y), -o->surrogate.eps_low, o->surrogate.eps_high))
+FORMULA(from_eps, clipped(A, exp(y), o->surrogate.eps_low, 1 + o->surrogate.eps_high))
+FORMULA(upper_only, clipped(A, exp(y), 0, high_of(o)))
+FORMULA(lower_only, clipped(A, exp(y), low_of(o), HUGE_VAL))
+FORMULA(at_log, clipped(A, exp(y), exp(-o->surrogate.eps_low), exp(o->surrogate.eps_high)))
 static formula_value product_clipped(double A, double y, double l, const grpo_objective *o) {
     double x = A * exp(y), c = fmin(fmax(x, low_of(o)), high_of(o));
     (void)l;
@@ -612,8 +559,8 @@ static formula_value ratio_again(double A, double y, double l, const grpo_object
     v.ratio *= exp(y);
     return v;
 }
+/* the derivative by the probability p instead of log p */
 static formula_value without_log(double A, double y, double l, const grpo_objective *o) {
-         /* the derivative by the probability p instead of log p */
     formula_value v = right_clip(A, y, l, o);
     v.ratio *= exp(-l);
     return v;
@@ -624,28 +571,19 @@ static formula_value with_ratio(double A, double w, double slope, const grpo_obj
     v.ratio = v.ratio != 0 || v.value == -A * w ? -A * slope : 0;
     return v;
 }
-static formula_value no_exponential(double A, double y, double l, const grpo_objective *o) { (void)l; return with_ratio(A, y, 1, o); }
-static formula_value linear_ratio(double A, double y, double l, const grpo_objective *o) { (void)l; return with_ratio(A, 1 + y, 1, o); }
+FORMULA(no_exponential, with_ratio(A, y, 1, o))
+FORMULA(linear_ratio, with_ratio(A, 1 + y, 1, o))
 static formula_value ratio_less_one(double A, double y, double l, const grpo_objective *o) {
     formula_value v = right_clip(A, y, l, o);
     v.value += A;
     return v;
 }
-static formula_value dual_3(double A, double y, double l, const grpo_objective *o) {
-    formula_value v = right_clip(A, y, l, o);
-    return A < 0 ? at_most(v, -A * 3) : v;
-}
-static formula_value dual_10(double A, double y, double l, const grpo_objective *o) {
-    formula_value v = right_clip(A, y, l, o);
-    return A < 0 ? at_most(v, -A * 10) : v;
-}
+FORMULA(dual_3, dual(A, right_clip(A, y, l, o), 3))
+FORMULA(dual_10, dual(A, right_clip(A, y, l, o), 10))
+FORMULA(clip_times_logp, weighted(A, fmin(fmax(exp(y), low_of(o)), high_of(o)), l))
 static formula_value both_added(double A, double y, double l, const grpo_objective *o) {
     formula_value v = only_clip(A, y, l, o);
     return plain_value(v.value - A * exp(y), v.ratio - A * exp(y), 0);
-}
-static formula_value clip_times_logp(double A, double y, double l, const grpo_objective *o) {
-    double w = fmin(fmax(exp(y), low_of(o)), high_of(o));
-    return plain_value(-A * w * l, 0, -A * w);
 }
 static formula_value clipped_advantage(double A, double y, double l, const grpo_objective *o) {
     double a = fmin(fmax(A, -o->surrogate.eps_low), o->surrogate.eps_high);
@@ -653,133 +591,42 @@ static formula_value clipped_advantage(double A, double y, double l, const grpo_
     return with_dual(a, plain_value(-a * exp(y), -a * exp(y), 0), o);
 }
 
-static formula_value cispo_unbounded(double A, double y, double l, const grpo_objective *o) {
-    (void)o;
-    return plain_value(-A * exp(y) * l, 0, -A * exp(y));
-}
-static formula_value cispo_as_loss(double A, double y, double l, const grpo_objective *o) {
-    (void)l;
-    return bounded(A, exp(y), o->surrogate.weight_min, o->surrogate.weight_max);
-}
+FORMULA(cispo_unbounded, weighted(A, exp(y), l))
+FORMULA(cispo_as_loss, bounded(A, exp(y), o->surrogate.weight_min, o->surrogate.weight_max))
 static formula_value cispo_attached(double A, double y, double l, const grpo_objective *o) {
     double w = cispo_weight(y, o);
     return plain_value(-A * w * l, w == exp(y) ? -A * w * l : 0, -A * w);
 }
-static formula_value cispo_dropped(double A, double y, double l, const grpo_objective *o) {
-    double w = cispo_weight(y, o) == exp(y) ? exp(y) : 0;
-    return plain_value(-A * w * l, 0, -A * w);
-}
-static formula_value cispo_cap_more(double A, double y, double l, const grpo_objective *o) {
-    double w = fmin(fmax(exp(y), o->surrogate.weight_min), 1 + o->surrogate.weight_max);
-    return plain_value(-A * w * l, 0, -A * w);
-}
-static formula_value cispo_with_min(double A, double y, double l, const grpo_objective *o) {
-    double w = A < 0 ? exp(y) : cispo_weight(y, o);
-    return plain_value(-A * w * l, 0, -A * w);
-}
-static formula_value cispo_log_capped(double A, double y, double l, const grpo_objective *o) {
-    double w = exp(fmin(y, o->surrogate.weight_max));
-    return plain_value(-A * w * l, 0, -A * w);
-}
-static formula_value probability(double A, double y, double l, const grpo_objective *o) {
-    (void)y;
-    (void)o;
-    return plain_value(-A * exp(l), 0, -A * exp(l));
-}
+FORMULA(cispo_dropped, weighted(A, cispo_weight(y, o) == exp(y) ? exp(y) : 0, l))
+FORMULA(cispo_cap_more, weighted(A, fmin(fmax(exp(y), o->surrogate.weight_min), 1 + o->surrogate.weight_max), l))
+FORMULA(cispo_with_min, weighted(A, A < 0 ? exp(y) : cispo_weight(y, o), l))
+FORMULA(cispo_log_capped, weighted(A, exp(fmin(y, o->surrogate.weight_max)), l))
+FORMULA(probability, plain_value(-A * exp(l), 0, -A * exp(l)))
 static formula_value cispo_probability(double A, double y, double l, const grpo_objective *o) {
     double w = cispo_weight(y, o);
     return plain_value(-A * w * exp(l), 0, -A * w * exp(l));
 }
-static formula_value cispo_unweighted(double A, double y, double l, const grpo_objective *o) {
-    (void)y;
-    (void)o;
-    return plain_value(-A * l, 0, -A);
-}
 
-/* the formulas of the KL; D = logp - logp_ref */
-static formula_value right_k1(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)l;
-    (void)o;
-    return plain_value(D, 1, 0);
-}
-static formula_value right_k2(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)l;
-    (void)o;
-    return plain_value(D * D / 2, D, 0);
-}
-static formula_value right_k3(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)l;
-    (void)o;
-    return plain_value(expm1(-D) + D, -expm1(-D), 0);
-}
-static formula_value right_abs(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)l;
-    (void)o;
-    return plain_value(fabs(D), (D > 0) - (D < 0), 0);
-}
-static formula_value k3_without_one(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)l;
-    (void)o;
-    return plain_value(exp(-D) + D, -expm1(-D), 0);
-}
-static formula_value k3_reversed(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)l;
-    (void)o;
-    return plain_value(expm1(D) - D, expm1(D), 0);
-}
-static formula_value k3_mixed(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)l;
-    (void)o;
-    return plain_value(expm1(-D) - D, -exp(-D) - 1, 0);
-}
-static formula_value k3_mixed_more(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)l;
-    (void)o;
-    return plain_value(expm1(D) + D, exp(D) + 1, 0);
-}
-static formula_value k3_without_linear(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)l;
-    (void)o;
-    return plain_value(expm1(-D), -exp(-D), 0);
-}
-static formula_value kl_square(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)l;
-    (void)o;
-    return plain_value(D * D, 2 * D, 0);
-}
-static formula_value kl_weighted(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)o;
-    return plain_value(exp(l) * D, exp(l) * (D + 1), 0);
-}
-static formula_value kl_negative(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)l;
-    (void)o;
-    return plain_value(-D, -1, 0);
-}
-static formula_value kl_ratio(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)l;
-    (void)o;
-    return plain_value(exp(-D), -exp(-D), 0);
-}
-static formula_value kl_other_ratio(double A, double D, double l, const grpo_objective *o) {
-    (void)A;
-    (void)l;
-    (void)o;
-    return plain_value(exp(D), exp(D), 0);
-}
+/* the formulas of the KL, with their derivatives; D = logp - logp_ref */
+#define KL(name, value, slope) \
+    static formula_value name(double A, double D, double l, const grpo_objective *o) { \
+        (void)A; (void)D; (void)l; (void)o; \
+        return plain_value(value, slope, 0); \
+    }
+KL(right_k1, D, 1)
+KL(right_k2, D * D / 2, D)
+KL(right_k3, expm1(-D) + D, -expm1(-D))
+KL(right_abs, fabs(D), (D > 0) - (D < 0))
+KL(k3_without_one, exp(-D) + D, -expm1(-D))
+KL(k3_reversed, expm1(D) - D, expm1(D))
+KL(k3_mixed, expm1(-D) - D, -exp(-D) - 1)
+KL(k3_mixed_more, expm1(D) + D, exp(D) + 1)
+KL(k3_without_linear, expm1(-D), -exp(-D))
+KL(kl_square, D * D, 2 * D)
+KL(kl_weighted, exp(l) * D, exp(l) * (D + 1))
+KL(kl_negative, -D, -1)
+KL(kl_ratio, exp(-D), -exp(-D))
+KL(kl_other_ratio, exp(D), exp(D))
 static formula_value kl_times_advantage(double A, double D, double l, const grpo_objective *o) {
     formula_value v = o->penalty.kl == GRPO_KL_K3 ? right_k3(A, D, l, o) : o->penalty.kl == GRPO_KL_K2 ? right_k2(A, D, l, o)
         : right_k1(A, D, l, o);
@@ -1048,7 +895,7 @@ static int is_sum_of_parts(const test_case *c, int by_formula, int kl_by_formula
     none.penalty = kl_by_formula ? right_kl(&c->objective) : NULL;
     p = made(&s, &none);
     right = !s.impossible && is_right(c, &p) && (!by_formula || none.policy) && (!kl_by_formula || none.penalty);
-    edited_free(&s);
+    case_memory_free(&s.memory);
     return right;
 }
 
@@ -1205,7 +1052,7 @@ static const mistake mistakes[] = {
     POLICY("CISPO-03a", NULL, FOR_CISPO, cispo_cap_more),
     POLICY(NULL, "CISPO's weight is bounded for positive advantages alone", FOR_CISPO, cispo_with_min),
     POLICY(NULL, "CISPO's bound is taken of the log-ratio", FOR_CISPO, cispo_log_capped),
-    POLICY(NULL, "CISPO's weight is left out: REINFORCE", FOR_CISPO, cispo_unweighted),
+    POLICY(NULL, "CISPO's weight is left out: REINFORCE", FOR_CISPO, reinforced),
     POLICY(NULL, "probabilities are taken for log-probabilities", FOR_CISPO, cispo_probability),
     POLICY(NULL, "probabilities are taken for log-probabilities", FOR_REINFORCE, probability),
     /* the KL */
@@ -1331,6 +1178,6 @@ int computed_loss(const test_case *c, int n, answer *out) {
         ok = !s.impossible && p.ok;
         if (ok) put_part(c, &p, out);
     }
-    edited_free(&s);
+    case_memory_free(&s.memory);
     return ok;
 }

@@ -1,6 +1,6 @@
 /* Mistakes in cases of kind `split`.  Most of them multiply loss and gradient of a part by a factor that depends on the counts of the
  * parts.  The right loss and gradient of each part are in the case, and the wrong ones are computed from them. */
-#include "plain.h"
+#include "computed.h"
 #include <stdlib.h>
 
 typedef struct { double tokens, sequences, groups; } counts;

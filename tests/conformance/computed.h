@@ -1,7 +1,7 @@
 /* Computes what a program with one common mistake answers to a case: every output, on every row that the mistake affects.  (Mistakes that
  * cannot be computed this way are recorded in the vectors, by ../oracle/defects.) */
-#ifndef PLAIN_H
-#define PLAIN_H
+#ifndef COMPUTED_H
+#define COMPUTED_H
 #include "answer.h"
 
 typedef struct {
@@ -16,7 +16,7 @@ computed_mistake computed_named(stage_kind stage, int n);
 /* the answer of mistake n; 0 if it has no effect on the case or cannot be computed there */
 int computed_answer(const test_case *c, stage_kind stage, int n, answer *out);
 
-/* the mistakes of each file: plain_loss.c, plain_advantage.c, plain_split.c, plain_rows.c */
+/* the mistakes of each file: computed_loss.c, computed_advantage.c, computed_split.c, computed_rows.c */
 int computed_loss_count(void);
 int computed_advantage_count(void);
 computed_mistake computed_loss_named(int n);

@@ -1,7 +1,6 @@
 /* Mistakes in the advantages (R - b)/s of responses: another b, another s, other groups, another R, or a further step.  R is computed with
  * the headers, without baseline and scale. */
-#include "plain.h"
-#include <stb_ds.h>
+#include "computed.h"
 #include <stdlib.h>
 
 #define MARGIN 1e-11

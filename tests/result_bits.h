@@ -1,7 +1,12 @@
-/* Hashes of the results of an evaluation: FNV-1a, 64 bits, over the bytes of the numbers, with -0 counted as 0. */
-#ifndef HASH_RESULTS_H
-#define HASH_RESULTS_H
+/* The bits of the results of an evaluation: the same report, and hashes (FNV-1a, 64 bits) of numbers, with -0 counted as 0. */
+#ifndef RESULT_BITS_H
+#define RESULT_BITS_H
 #include "../gspo.h"
+
+/* the members before `overflow` are eight bytes each, without padding */
+static inline int same_report(const grpo_report *a, const grpo_report *b) {
+    return !memcmp(a, b, offsetof(grpo_report, overflow)) && a->overflow == b->overflow;
+}
 
 #define HASH_START UINT64_C(14695981039346656037)
 
