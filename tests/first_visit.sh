@@ -23,7 +23,7 @@ step() { # what, command
 }
 
 [ -x "$debian/usr/bin/gcc" ] || debootstrap --variant=minbase --include=gcc,g++,libc6-dev,git,ca-certificates bookworm "$debian" \
-    http://deb.debian.org/debian >"$debian.log" 2>&1 || { tail -5 "$debian.log"; echo "0 passed, 1 failed"; exit 1; }
+    >"$debian.log" 2>&1 || { tail -5 "$debian.log"; echo "0 passed, 1 failed"; exit 1; }
 rm -rf "$debian/visit" "$debian/origin" && mkdir "$debian/visit" && git clone -q --bare . "$debian/origin"
 step "git clone" "git clone -q /origin grpo"
 step "command 1: $(block 'command 1')" "cd grpo; $(block 'command 1')"
