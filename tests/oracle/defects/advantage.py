@@ -641,11 +641,10 @@ def next_value_masked(a):
 
 def shifted_values(a, by):
     """The values of each response are shifted by one slot, and a 0 takes the place that becomes free."""
-    a.reads_masked()
     a.first["value"] = [(row[1:] + [0] if by < 0 else [0] + row[:-1]) if row else row for row in a.first["value"]]
 
 
-@defect("ADV-27e", gae_alone, "values", "holes", "choices-advantage-gae-0.5-0.75",
+@defect("ADV-27e", both(gae_alone, lambda o, b: not masked_any(o, b)), "values", "ragged", "choices-advantage-gae-0.5-0.75",
         seen="ROLL #3 (af516d73)", shows="a response with values", stages=MADE)
 def values_ahead(a):
     """The values are one state ahead: each token has the value of the state that it leads to (the last: here 0). Right: of the state
@@ -653,7 +652,7 @@ def values_ahead(a):
     shifted_values(a, -1)
 
 
-@defect("ADV-27f", gae_alone, "values", "holes", "choices-advantage-gae-0.5-0.75",
+@defect("ADV-27f", both(gae_alone, lambda o, b: not masked_any(o, b)), "values", "ragged", "choices-advantage-gae-0.5-0.75",
         seen="TRL #44, fixed in #137 (8070ac041), of its PPO", shows="a response with values", stages=MADE)
 def values_behind(a):
     """The values are one state behind: each token has the value of the state before (the first: here 0). Right: of the state in which it
