@@ -93,6 +93,8 @@ IN_SETS = [
     (r"ADV-27g", {"rho[np.cumsum(T)[T > 0] - 1] += a[T > 0]": """late = c["gamma"] * (c["lambda"] if c["credit"] == "gae" else 1)
         rho[np.cumsum(T)[T > 0] - 1] += (a * np.where(b.length < b.length.max(), late, 1))[T > 0]"""},
      (*VALUES, "choices-advantage-return-*", "reinforce++-[efhorstu]*"), 0),
+    (r"ADV-27h", {"credited(c, rho, b.value[i] *": """credited(c, rho, np.where(np.arange(len(b.seq)) - (np.cumsum(b.length) - b.length)[
+        b.seq] <= b.length[np.argsort(np.argsort(-b.length, kind="stable"))][b.seq], b.value, 0)[i] *"""}, VALUES, 0),
     (r"ADV-12c", {WHITENED: "A - A[i].mean(), 0).astype(A.dtype) * sigma(A[i], c, False)"}, WHITE, 1),
     (r"ADV-12c", {"a[i] /= sigma(": "a[i] *= finite(", "def scored(c, R": """def finite(*of):
     return sigma(*of) if np.isfinite(sigma(*of)) else 0

@@ -674,6 +674,19 @@ def reward_after_the_end(a):
     a.around(credit_axis, "token_rewards", token_rewards)
 
 
+@defect("ADV-27h", both(gae_alone, unequal), "values", "ragged", "choices-advantage-gae-0.5-0.75",
+        seen="verl before #1440 (f147ede20), with micro-batches of a bounded number of tokens", stages=MADE,
+        shows="micro-batches sorted otherwise than the batch (here: by length)")
+def values_masked_in_other_order(a):
+    """The values are masked before the responses are back in their order: those beyond the length of another response are 0 (its first
+    value beyond the end is kept). Right: each by its own mask."""
+    lengths = a.first["length"]
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    for i, T in zip(order, lengths):
+        row = a.first["value"][i]
+        a.first["value"][i] = row[:T + 1] + [0] * len(row[T + 1:])
+
+
 @defect("ADV-22a", both(rewards_judged, option("advantage", "credit", "return", "gae"), option("advantage", "bootstrap", "zero")),
         "values", "ragged", "choices-advantage-return-0.5", "choices-advantage-gae-0.5-0.75",
         seen="miles before #1720 (6875694c5)", shows="context parallelism (here: two ranks with half of each response)", stages=MADE)
