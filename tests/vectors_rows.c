@@ -102,6 +102,7 @@ static void check_bfloat16_row(const test_case *c, int64_t t) {
     }
     x.type = GRPO_LOGITS_BFLOAT16; x.logits = z; x.rows = 1; x.vocab = x.stride = vocab;
     x.target = &rows->target[t]; x.temperature = rows->temperature;
+    x.kept = rows->kept ? rows->kept + t * vocab : NULL;
     if (!check(!grpo_logits_row_read(&x, 0, &part) && !grpo_logits_part_row(&part, x.temperature, &row), "%s: refused", c->id)) return;
     check(fabs(row.logp - c->logp.expect[t]) <= 2 * FLT_EPSILON * c->logp.scale[t], "%s: logp of bfloat16", c->id);
     check(fabs(row.entropy - c->entropy.expect[t]) <= 2 * FLT_EPSILON * c->entropy.scale[t], "%s: entropy of bfloat16", c->id);

@@ -453,11 +453,19 @@ static spread spread_of(const grouping *g, stage_kind stage, output_kind first, 
     return f;
 }
 
-static const char *const flags[] = {
-    "UnequalLengths", "OneToken", "NearOnPolicy", "Extreme", "AllClippedHigh", "AllClippedLow", "AdvantageSigns", "EqualRewards",
-    "OffsetRewards", "Singleton", "UnevenGroups", "FullyMasked", "MaskHoles", "NaNMasked", "NegInf", "Long", "Truncated", "Rollout",
-    "Reference", "GivenAdvantage", "Square", "OnPolicy"
-};
+/* every flag of the cases that were run, once */
+static const char **flags_of_items(const grouping *g) {
+    const char **flags = NULL;
+    for (int k = 0; k < g->n; k++) {
+        const cJSON *own = cJSON_GetObjectItemCaseSensitive(g->d->items[k].c->json, "flags");
+        for (const cJSON *one = own ? own->child : NULL; one; one = one->next) {
+            ptrdiff_t at = 0;
+            while (at < arrlen(flags) && strcmp(flags[at], one->valuestring)) at++;
+            if (at == arrlen(flags)) arrput(flags, one->valuestring);
+        }
+    }
+    return flags;
+}
 
 /* does the feature separate the unexplained items from passing ones?  alone: no passing item has it; else few have it */
 static int separates(const spread *f, int alone) {
@@ -466,6 +474,7 @@ static int separates(const spread *f, int alone) {
 
 /* writes the separating features; with alone = 0 without choices that are the default; returns how many were written */
 static int write_features(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets, int alone) {
+    const char **flags = flags_of_items(g);
     int told = 0;
     for (ptrdiff_t k = 1; k < arrlen(sets) && told < MOST_REASONS; k++) {
         spread f = spread_of(g, stage, first, &sets[k], NULL);
@@ -476,11 +485,11 @@ static int write_features(const grouping *g, char **t, stage_kind stage, output_
         text_format(t, "%s%s", told++ ? ", " : "", words);
         free(words);
     }
-    for (size_t k = 0; k < sizeof flags / sizeof *flags && told < MOST_REASONS; k++) {
+    for (ptrdiff_t k = 0; k < arrlen(flags) && told < MOST_REASONS; k++) {
         spread f = spread_of(g, stage, first, NULL, flags[k]);
-        if (!separates(&f, alone)) continue;
-        text_format(t, "%sthe flag %s", told++ ? ", " : "", flags[k]);
+        if (separates(&f, alone)) text_format(t, "%sthe flag %s", told++ ? ", " : "", flags[k]);
     }
+    arrfree(flags);
     return told;
 }
 

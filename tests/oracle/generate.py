@@ -37,6 +37,7 @@ from attempt import told
 from axes.report import COUNTS, KEYS
 from cases import CASES, FILES
 from evaluate import evaluate, laid_out, pinned
+from flags import flags_of
 from functions import write
 from limits import Undefined, rounded_up, tidy
 from logits_cases import LOGITS
@@ -69,7 +70,15 @@ def check_inputs(where, batch):
                     raise AssertionError(f"{where}: {key} has {x!r}")
 
 
-def one_case(variant, label, comment, flags, objective, batch):
+def case_of(label, comment, shown, expect, scale):
+    """shown: what the case has besides, with its kind unless it is of the kind `objective`."""
+    case = {"id": label, **({"kind": shown["kind"]} if "kind" in shown else {}), "comment": comment, "flags": [], **shown,
+            "expect": expect, "scale": scale}
+    case["flags"] = flags_of(case)
+    return tidy(case)
+
+
+def one_case(variant, label, comment, objective, batch):
     check_inputs(f"{variant}-{label}", batch)
     for fault in faults(objective, batch):
         raise AssertionError(f"{variant}-{label}: it is to be refused: {fault.reason}")
@@ -77,8 +86,7 @@ def one_case(variant, label, comment, flags, objective, batch):
     expect, scale = evaluate(objective, batch)
     if limits.near_misses:
         raise AssertionError(f"{variant}-{label}: a comparison hangs on rounding: {limits.near_misses}")
-    return tidy({"id": f"{variant}-{label}", "comment": comment, "flags": flags, "objective": objective, "batch": batch,
-                 "expect": expect, "scale": scale})
+    return case_of(f"{variant}-{label}", comment, {"objective": objective, "batch": batch}, expect, scale)
 
 
 MOST_IN_BRIEF = 40  # at most so many cases of a file of choices list the same mistake
@@ -90,7 +98,7 @@ def wanted_scenarios(name):
 
 def preset_cases(name):
     cases, seen = [], set()
-    for label, flags, comment, wanted, adapt, make in scenarios.SCENARIOS:
+    for label, comment, wanted, adapt, make in scenarios.SCENARIOS:
         objective = objectives.changed(objectives.objective(name), **(adapt or {}))
         if not wanted(objective) or label not in wanted_scenarios(name):
             continue
@@ -100,7 +108,7 @@ def preset_cases(name):
             continue
         seen.add(fingerprint)
         try:
-            case = one_case(name, label, comment, flags, objective, batch)
+            case = one_case(name, label, comment, objective, batch)
         except Undefined as why:
             if (name, label) not in UNDEFINED:
                 raise AssertionError(f"{name}-{label} is not defined: {why}")
@@ -116,16 +124,15 @@ def choice_cases(name):
     for file, label, comment, base, changes, make in CASES:
         if file == name:
             objective = objectives.changed(base, **changes)
-            found.append(one_case(file, label, comment, [], objective, scenarios.finish(objective, make(objective))))
+            found.append(one_case(file, label, comment, objective, scenarios.finish(objective, make(objective))))
     return found
 
 
 def exposing_cases():
-    return [one_case("mistakes", label, comment, flags, o, scenarios.finish(o, make(o)))
-            for label, flags, comment, o, make in exposing.CASES]
+    return [one_case("mistakes", label, comment, o, scenarios.finish(o, make(o))) for label, comment, o, make in exposing.CASES]
 
 
-def split_case(variant, label, comment, flags, objective, batch, cut):
+def split_case(variant, label, comment, objective, batch, cut):
     check_inputs(f"{variant}-{label}", batch)
     limits.near_misses.clear()
     expect, scale = {}, {}
@@ -134,22 +141,22 @@ def split_case(variant, label, comment, flags, objective, batch, cut):
         scale[name] = split.laid_out(batch["length"], name, {k: rounded_up(size) for k, (_, size) in found.items()})
     if limits.near_misses:
         raise AssertionError(f"{variant}-{label}: a comparison hangs on rounding: {limits.near_misses}")
-    return tidy({"id": f"{variant}-{label}", "kind": "split", "comment": comment, "flags": flags, "objective": objective, "batch": batch,
-                 **cut, "expect": expect, "scale": scale})
+    shown = {"kind": "split", "objective": objective, "batch": batch, **cut}
+    return case_of(f"{variant}-{label}", comment, shown, expect, scale)
 
 
 def split_cases():
-    return [split_case("split", label, comment, flags, objective, batch, {"parts": parts, "ranks": ranks})
-            for label, flags, comment, objective, batch, parts, ranks in SPLITS]
+    return [split_case("split", label, comment, objective, batch, {"parts": parts, "ranks": ranks})
+            for label, comment, objective, batch, parts, ranks in SPLITS]
 
 
 def partition_cases(name):
     return [split_case(file, *rest) for file, *rest in partition_cases_of.made() if file == name]
 
 
-def from_logits(label, flags, comment, case):
+def from_logits(label, comment, case):
     """A case of the kinds logits and hidden."""
-    logits_path_cases.check_inputs(label, flags, case)
+    logits_path_cases.check_inputs(label, case)
     check_inputs(label, case.get("batch", {}))
     limits.near_misses.clear()
     found = logits_path.answers(case, measured=True)
@@ -157,12 +164,12 @@ def from_logits(label, flags, comment, case):
         raise AssertionError(f"{label}: a comparison hangs on rounding: {limits.near_misses}")
     expect = {name: logits_path.each(told, x) for name, x in found.items()}
     scale = {name: logits_path.each(lambda _, size: rounded_up(size), x) for name, x in found.items()}
-    return tidy({"id": label, "kind": case["kind"], "comment": comment, "flags": flags, **case, "expect": expect, "scale": scale})
+    return case_of(label, comment, case, expect, scale)
 
 
 def logits_cases():
-    return [from_logits(f"logits-{label}", flags, comment, {"kind": "logits", "logits": rows, "target": target, "temperature": temperature})
-            for label, flags, comment, rows, target, temperature in LOGITS]
+    return [from_logits(f"logits-{label}", comment, {"kind": "logits", "logits": rows, "target": target, "temperature": temperature})
+            for label, comment, rows, target, temperature in LOGITS]
 
 
 def path_cases(name):
@@ -171,14 +178,14 @@ def path_cases(name):
 
 def calls_cases():
     cases = []
-    for label, flags, comment, function, arguments, batch in functions.all_cases():
+    for label, comment, function, arguments, batch in functions.all_cases():
         check_inputs(f"calls-{label}", batch or {})
         limits.near_misses.clear()
         expect, scale = functions.answers(function, arguments, batch)
         if limits.near_misses:
             raise AssertionError(f"calls-{label}: a comparison hangs on rounding: {limits.near_misses}")
-        case = {"id": f"calls-{label}", "kind": "call", "comment": comment, "flags": flags, "function": function, "arguments": arguments}
-        cases.append(tidy({**case, **({"batch": batch} if batch else {}), "expect": expect, "scale": scale}))
+        shown = {"kind": "call", "function": function, "arguments": arguments, **({"batch": batch} if batch else {})}
+        cases.append(case_of(f"calls-{label}", comment, shown, expect, scale))
     return cases
 
 

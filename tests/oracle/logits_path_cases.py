@@ -4,10 +4,10 @@ The rows represent the three kinds of dependence on the log-probabilities: by to
 tokens, a vocabulary of 3 to 13, hidden states of 2 to 4 numbers."""
 import copy
 
+import flags
 import limits
 import logits_path
 import scenarios
-from attempt import narrow
 from limits import settle, to_double
 from objectives import changed, objective
 
@@ -49,9 +49,9 @@ LOGITS = []
 HIDDEN = []
 
 
-def scenario(table, label, flags, comment, vocabularies, temperature, entropy=False):
+def scenario(table, label, comment, vocabularies, temperature, entropy=False, bfloat16=False):
     def register(make):
-        table.append((label, flags.split(), comment, vocabularies, temperature, entropy, make))
+        table.append((label, comment, vocabularies, temperature, entropy, bfloat16, make))
         return make
     return register
 
@@ -61,17 +61,17 @@ def plain_logits(case, draw, width, most=3, denominator=64):
     case["target"] = draw.each(lambda: draw.dice.below(width))
 
 
-@scenario(LOGITS, "plain", "", "logits at temperature 1, vocabularies of 3 to 13 tokens", (5, 3, 7, 11, 5, 13), False)
+@scenario(LOGITS, "plain", "logits at temperature 1, vocabularies of 3 to 13 tokens", (5, 3, 7, 11, 5, 13), False)
 def odd(case, draw, width):
     plain_logits(case, draw, width)
 
 
-@scenario(LOGITS, "tempered", "", "a temperature other than 1 divides the logits, and once more the gradient", (5, 4, 3, 6), True)
+@scenario(LOGITS, "tempered", "a temperature other than 1 divides the logits, and once more the gradient", (5, 4, 3, 6), True)
 def tempered(case, draw, width):
     plain_logits(case, draw, width)
 
 
-@scenario(LOGITS, "banned", "NegInf", "logits of -infinity, and tokens banned from sampling: neither gets a gradient",
+@scenario(LOGITS, "banned", "logits of -infinity, and tokens banned from sampling: neither gets a gradient",
           (7, 6, 5), True)
 def banned(case, draw, width):
     plain_logits(case, draw, width)
@@ -83,7 +83,7 @@ def banned(case, draw, width):
             case["banned"][-1].append(sorted((y + 2 + n) % width for n in range(1 + draw.dice.below(2))))
 
 
-@scenario(LOGITS, "sharded", "", "the vocabulary is split into shards of unequal widths: the softmax is over all of them",
+@scenario(LOGITS, "sharded", "the vocabulary is split into shards of unequal widths: the softmax is over all of them",
           (7, 5, 8, 9), True)
 def sharded(case, draw, width):
     plain_logits(case, draw, width)
@@ -91,19 +91,19 @@ def sharded(case, draw, width):
     case["shards"] = [first, width - first] if width < 8 else [first, 3, width - first - 3]
 
 
-@scenario(LOGITS, "bfloat16", "BFloat16", "every logit is exactly a bfloat16, so reading it as one loses nothing", (6, 5, 9), True)
+@scenario(LOGITS, "bfloat16", "every logit is exactly a bfloat16, so reading it as one loses nothing", (6, 5, 9), True, bfloat16=True)
 def bfloat16(case, draw, width):
     plain_logits(case, draw, width, most=7, denominator=16)
 
 
-@scenario(LOGITS, "masked", "MaskHoles NaNMasked", "logits of masked tokens hold NaN: they are not read, and their gradient is 0",
+@scenario(LOGITS, "masked", "logits of masked tokens hold NaN: they are not read, and their gradient is 0",
           (4, 5, 3), True)
 def masked(case, draw, width):
     plain_logits(case, draw, width)
     hide(case, "logits")
 
 
-@scenario(LOGITS, "entropy", "", "an entropy bonus: every logit has a gradient, but one of -infinity has 0", (5, 6, 4), True, True)
+@scenario(LOGITS, "entropy", "an entropy bonus: every logit has a gradient, but one of -infinity has 0", (5, 6, 4), True, True)
 def bonus(case, draw, width):
     plain_logits(case, draw, width)
     for z_row, y_row in zip(case["logits"], case["target"]):
@@ -112,7 +112,7 @@ def bonus(case, draw, width):
                 z[(y + 1) % width] = scenarios.MINUS_INF
 
 
-@scenario(LOGITS, "sharded-entropy", "", "an entropy bonus with the vocabulary split into shards: the entropy is over all of them",
+@scenario(LOGITS, "sharded-entropy", "an entropy bonus with the vocabulary split into shards: the entropy is over all of them",
           (5, 6), True, True)
 def sharded_bonus(case, draw, width):
     plain_logits(case, draw, width)
@@ -126,12 +126,12 @@ def plain_hidden(case, draw, width, denominator=16):
     case["target"] = draw.each(lambda: draw.dice.below(width))
 
 
-@scenario(HIDDEN, "tempered", "", "logits are hidden states times a projection, divided by a temperature", (5, 3, 7), True)
+@scenario(HIDDEN, "tempered", "logits are hidden states times a projection, divided by a temperature", (5, 3, 7), True)
 def projection(case, draw, width):
     plain_hidden(case, draw, width)
 
 
-@scenario(HIDDEN, "sharded", "", "the projection is split into shards of the vocabulary: a hidden state's gradient is their sum",
+@scenario(HIDDEN, "sharded", "the projection is split into shards of the vocabulary: a hidden state's gradient is their sum",
           (7, 5, 6), True)
 def sharded_projection(case, draw, width):
     plain_hidden(case, draw, width)
@@ -139,32 +139,31 @@ def sharded_projection(case, draw, width):
     case["shards"] = [first, width - first]
 
 
-@scenario(HIDDEN, "chunked", "", "tokens are processed in chunks: the projection's gradient is the sum over them", (5, 4, 6), True)
+@scenario(HIDDEN, "chunked", "tokens are processed in chunks: the projection's gradient is the sum over them", (5, 4, 6), True)
 def chunked(case, draw, width):
     plain_hidden(case, draw, width)
     tokens = sum(draw.lengths)
     case["chunks"] = rotated(([2, 3, tokens - 5], [3, tokens - 3], [1, 2, tokens - 3]), draw.k)
 
 
-@scenario(HIDDEN, "masked", "MaskHoles NaNMasked",
-          "hidden states of masked tokens hold NaN: they must not enter the projection's gradient", (4, 5, 3), True)
+@scenario(HIDDEN, "masked", "hidden states of masked tokens hold NaN: they must not enter the projection's gradient", (4, 5, 3), True)
 def masked_projection(case, draw, width):
     plain_hidden(case, draw, width)
     hide(case, "hidden")
 
 
-@scenario(HIDDEN, "entropy", "BFloat16", "an entropy bonus; hidden states and projection are exact bfloat16 numbers",
-          (5, 6, 4), True, True)
+@scenario(HIDDEN, "entropy", "an entropy bonus; hidden states and projection are exact bfloat16 numbers",
+          (5, 6, 4), True, True, bfloat16=True)
 def bonus_projection(case, draw, width):
     plain_hidden(case, draw, width, denominator=8)
 
 
-@scenario(HIDDEN, "plain", "", "logits are hidden states times a projection, at temperature 1", (3, 5, 4), False)
+@scenario(HIDDEN, "plain", "logits are hidden states times a projection, at temperature 1", (3, 5, 4), False)
 def plain_projection(case, draw, width):
     plain_hidden(case, draw, width)
 
 
-@scenario(HIDDEN, "banned", "", "tokens banned from sampling: their rows of the projection get no gradient from that position",
+@scenario(HIDDEN, "banned", "tokens banned from sampling: their rows of the projection get no gradient from that position",
           (5, 4, 6), True)
 def banned_projection(case, draw, width):
     plain_hidden(case, draw, width)
@@ -221,7 +220,7 @@ def alive(case):
 
 def row_case(kind, name, k, place, made):
     """The case of a row and a scenario: the first draw in which enough tokens have a gradient."""
-    label, flags, comment, vocabularies, hot, entropy, make = made
+    label, comment, vocabularies, hot, entropy, bfloat16, make = made
     o = objective(name)
     if entropy:
         o = changed(o, penalty={"entropy_coef": rotated((0.0625, 0.125, 0.25), k)})
@@ -231,56 +230,63 @@ def row_case(kind, name, k, place, made):
         make(case, draw, rotated(vocabularies, k))
         case.update(objective=copy.deepcopy(o), batch=batch_beside(o, case, draw, seed, (4,) if name in ONE_GROUP else GROUPS))
         if alive(case):
-            return f"{name}-{label}", flags, comment, case
+            check_bfloat16(bfloat16, f"{name}-{label}", case)
+            return f"{name}-{label}", comment, case
     raise AssertionError(f"{kind} {name} {label}: no draw moves half of the tokens")
 
 
 # ---- given derivatives
 
 def given_case(kind, k, place, made):
-    label, flags, comment, vocabularies, hot, _, make = made
+    label, comment, vocabularies, hot, _, bfloat16, make = made
     draw = Draw(k, 77 + 100 * k + place, rotated(LENGTHS, k))
     case = {"kind": kind, "temperature": rotated(TEMPERATURES, k + place) if hot else 1}
     make(case, draw, rotated(vocabularies, k))
     case["dlogp"] = draw.each(lambda: draw.dice.signed(1 / 8, 2, 16))
     case["dentropy"] = draw.each(lambda: draw.dice.signed(0, 1, 16) if k else 0)
-    return f"{label}-{k + 1}", flags, comment + ("" if k else "; derivatives by log-probabilities only, none by entropies"), case
+    check_bfloat16(bfloat16, f"{label}-{k + 1}", case)
+    return f"{label}-{k + 1}", comment + ("" if k else "; derivatives by log-probabilities only, none by entropies"), case
 
 
 EXTREME = [
-    ("large", ["Extreme"], "logits of 10000 and differences of 1000: e^z overflows, and the largest must be taken out first",
+    ("large", "logits of 10000 and differences of 1000: e^z overflows, and the largest must be taken out first",
      {"kind": "logits", "temperature": 2, "logits": [[[10000, 9998, -10000, 9999], [-3000, -3001, 0, -2]]], "target": [[1, 3]],
       "dlogp": [[1, -0.5]], "dentropy": [[0.25, 0.5]]}),
-    ("sharp", [], "one token has almost all the probability: its gradient 1 - p is small, but not 0",
+    ("sharp", "one token has almost all the probability: its gradient 1 - p is small, but not 0",
      {"kind": "logits", "temperature": 1, "logits": [[[40, 0, 0.5, 1], [40, 0, 0.5, 1]], [[20, -20, 0, 19]]], "target": [[0, 2], [1]],
       "dlogp": [[1, -1], [0.5]], "dentropy": [[-0.5, 0.25], [1]]}),
-    ("flat", [], "equal logits: the entropy is at its maximum, and its gradient 0",
+    ("flat", "equal logits: the entropy is at its maximum, and its gradient 0",
      {"kind": "logits", "temperature": 0.5, "logits": [[[0.5] * 7, [-3] * 7]], "target": [[0, 6]], "dlogp": [[1, -2]],
       "dentropy": [[1, 0.5]]}),
-    ("one", ["OneToken"], "a vocabulary of one token: its probability is 1, every gradient is 0",
+    ("one", "a vocabulary of one token: its probability is 1, every gradient is 0",
      {"kind": "logits", "temperature": 0.5, "logits": [[[3.5], [-2]]], "target": [[0, 0]], "dlogp": [[1, -2]], "dentropy": [[1, 0.5]]}),
 ]
 
 
 def given(kind, table, extremes):
     cases = [given_case(kind, k, place, made) for place, made in enumerate(table) if made[0] not in ("masked", "entropy") for k in range(4)]
-    return cases + [(label, flags, comment, copy.deepcopy(case)) for label, flags, comment, case in extremes]
+    return cases + [(label, comment, copy.deepcopy(case)) for label, comment, case in extremes]
 
 
 NUMBERS = ("logits", "hidden", "weight", "dlogp", "dentropy")
 
 
-def check_inputs(where, flags, case):
-    """Checks that every number is a binary32 (a bfloat16 where the flags say so), and that no sampled token of a case with a loss has
-    probability 0."""
+def check_inputs(where, case):
+    """Checks that every number is a binary32, and that no sampled token of a case with a loss has probability 0."""
     for x in leaves([case[name] for name in NUMBERS if name in case] + [case["temperature"]]):
         if isinstance(x, str):
             continue
-        if scenarios.binary32(x) != x or "BFloat16" in flags and narrow("bf16", x) != x:
+        if scenarios.binary32(x) != x:
             raise AssertionError(f"{where}: {x!r} is not of its format")
     for x in logits_path.positions(case) if "objective" in case or "dlogp" in case else ():
         if x.logits[x.target] == logits_path.MINUS_INF:
             raise AssertionError(f"{where}: the token at {x.i}, {x.t} cannot have been drawn")
+
+
+def check_bfloat16(bfloat16, where, case):
+    """With bfloat16, every logit, hidden state and weight is a bfloat16 number."""
+    if bfloat16 and not flags.bfloat16(case):
+        raise AssertionError(f"{where}: a number is no bfloat16")
 
 
 def leaves(x):
@@ -302,7 +308,7 @@ FILES["hidden-given"] = ("hidden", HIDDEN, None)
 
 
 def cases(name, one_of=1):
-    """(label, flags, comment, case) of a file, or of every n-th case of it."""
+    """(label, comment, case) of a file, or of every n-th case of it."""
     kind, table, rows = FILES[name]
     if rows is None:
         return given(kind, table, EXTREME if kind == "logits" else [])[::one_of]

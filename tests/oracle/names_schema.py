@@ -1,5 +1,6 @@
-"""The parts of vectors/schema.json that list names: known mistakes, and kinds of evidence of rows."""
+"""The parts of vectors/schema.json that list names: known mistakes, flags of cases, and kinds of evidence of rows."""
 from defects import DEFECTS
+from flags import FLAGS
 from objective_schema import replaced
 
 
@@ -11,4 +12,6 @@ def evidence(told):
 def text(old, told):
     """The whole file with these lists replaced; told: the `evidence` of each file of vectors, from evidence/sources_check.py."""
     defect = {"description": "a known mistake, by its name in DEFECTS.md", "enum": sorted(DEFECTS)}
-    return replaced(replaced(old, "defect", defect), "evidence", evidence(told))
+    for name, definition in (("defect", defect), ("flag", {"enum": list(FLAGS)}), ("evidence", evidence(told))):
+        old = replaced(old, name, definition)
+    return old

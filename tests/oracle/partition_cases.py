@@ -181,12 +181,11 @@ def batch_of(o, seed, mask):
 
 
 def made():
-    """(file, label, comment, flags, objective, batch, what else stands in the case)"""
+    """(file, label, comment, objective, batch, what else stands in the case)"""
     for file, way, ranks, comment, parts, more, mask in WAYS:
         for row, preset, changes in ROWS:
             if row in WHOLE_GROUPS and not whole_groups(parts) or more.get("reduce") == "sum" and row not in ADDED:
                 continue
             o = changed(objective(preset), **changes)
-            flags = ["UnequalLengths", "GivenAdvantage"] + (["FullyMasked"] if mask is EMPTY else ["MaskHoles"] if mask else [])
-            yield (f"partition-{file}", f"{way}-{row}", f"{preset}: {comment}", flags, o,
+            yield (f"partition-{file}", f"{way}-{row}", f"{preset}: {comment}", o,
                    batch_of(o, 7001 + 13 * len(way) + len(row), mask), {"parts": parts, "ranks": ranks, **more})

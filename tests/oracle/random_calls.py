@@ -90,7 +90,7 @@ def call(dice, case):
         return None
     if limits.near_misses:
         return None
-    made = {"kind": "call", "comment": case.comment, "flags": [], "function": case.function, "arguments": given}
+    made = {"kind": "call", "comment": case.comment, "function": case.function, "arguments": given}
     return tidy({**made, **({"batch": batch} if batch else {}), "expect": expect, "scale": scale})
 
 

@@ -250,14 +250,13 @@ case("clash-quadratic_probability-level", "cfpo", sets(ratio={"level": "sequence
 
 # ---- valid input that looks invalid
 
-DEFINED = []  # (label, comment, flags, objective, batch)
+DEFINED = []  # (label, comment, objective, batch)
 LENGTHS, NO_TOKENS, NOTHING = (3, 0, 2, 3), (0, 0, 2, 1), (0, 0, 0, 0)
 
 
 def defined(row, label, lengths, comment, seed):
     o = objective(row)
-    flags = ["FullyMasked"] + (["UnequalLengths"] if any(lengths) else [])
-    DEFINED.append((f"defined-{label}-{row}", comment, flags, o, finish(o, full(o, (2, 2), lengths, seed, reward=(1, 0, 0.5, -0.5)))))
+    DEFINED.append((f"defined-{label}-{row}", comment, o, finish(o, full(o, (2, 2), lengths, seed, reward=(1, 0, 0.5, -0.5)))))
 
 
 for k, row in enumerate(("grpo", "dapo", "dr-grpo", "gspo", "rloo", "reinforce++", "cispo", "ppo")):

@@ -269,10 +269,10 @@ def finish(o, batch):
 SCENARIOS = []
 
 
-def scenario(name, flags, comment, wanted=lambda o: True, adapt=None):
+def scenario(name, comment, wanted=lambda o: True, adapt=None):
     """Registers make(objective) -> batch with every array. adapt: fields of the objective that the scenario changes."""
     def register(make):
-        SCENARIOS.append((name, flags.split(), comment, wanted, adapt, make))
+        SCENARIOS.append((name, comment, wanted, adapt, make))
         return make
     return register
 
@@ -323,30 +323,27 @@ def corrected(o):
     return o["weight"]["rollout_is"] != "none" or o["weight"]["rollout_rs"] != "none" or o["weight"]["rollout_veto"] != 0
 
 
-@scenario("ragged", "UnequalLengths",
-          "two groups of different size, responses of 1 to 6 tokens, ratios inside and outside of the usual clips")
+@scenario("ragged", "two groups of different size, responses of 1 to 6 tokens, ratios inside and outside of the usual clips")
 def ragged(o):
     return full(o, (3, 2), (4, 1, 6, 2, 3), 11)
 
 
-@scenario("full", "", "all responses have the same length, so means over tokens and means over responses agree")
+@scenario("full", "all responses have the same length, so means over tokens and means over responses agree")
 def equal_lengths(o):
     return full(o, (2, 2), (3, 3, 3, 3), 12)
 
 
-@scenario("square", "Square UnequalLengths",
-          "as many responses as the longest has tokens: a transposed or broadcast axis does not show in the shapes")
+@scenario("square", "as many responses as the longest has tokens: a transposed or broadcast axis does not show in the shapes")
 def square(o):
     return full(o, (2, 2), (4, 2, 3, 1), 13)
 
 
-@scenario("one-token", "OneToken", "every response is one token: a mean and a sum over its tokens are the same")
+@scenario("one-token", "every response is one token: a mean and a sum over its tokens are the same")
 def one_token(o):
     return full(o, (2, 2), (1, 1, 1, 1), 14)
 
 
-@scenario("near", "NearOnPolicy UnequalLengths",
-          "log-ratios from 1e-7 to 1e-3: e^x - x - 1 and e^x - 1 lose most digits if computed as written",
+@scenario("near", "log-ratios from 1e-7 to 1e-3: e^x - x - 1 and e^x - 1 lose most digits if computed as written",
           any_of(uses_ratio, kl_of_logp))
 def near(o):
     sizes = (1, 7, 80, 900, 8000)  # in units of 2^-23
@@ -359,8 +356,7 @@ def near(o):
     return batch
 
 
-@scenario("fine", "NearOnPolicy UnequalLengths",
-          "the responses' mean log-ratios are below, inside and above a clip of a few 1e-4, for A of both signs",
+@scenario("fine", "the responses' mean log-ratios are below, inside and above a clip of a few 1e-4, for A of both signs",
           lambda o: o["surrogate"]["kind"] == "ppo_clip" and o["surrogate"]["eps_high"] < 0.01)
 def fine(o):
     # means of -2e-3, -2e-4, 1e-4, 5e-4, 4e-3 or so, for responses of both signs of A
@@ -369,27 +365,27 @@ def fine(o):
                 reward=(1, 0, 1, 0, 0, 1, 0, 1))
 
 
-@scenario("on-policy", "OnPolicy", "all policies equal: every ratio is exactly 1, nothing is clipped, every KL is 0",
+@scenario("on-policy", "all policies equal: every ratio is exactly 1, nothing is clipped, every KL is 0",
           any_of(uses_ratio, kl_of_logp, kl_in_reward))
 def on_policy(o):
     zero = lambda dice, i, t: 0
     return full(o, (2, 2), (2, 1, 3, 1), 17, d=zero, f_gap=zero, b_gap=zero)
 
 
-@scenario("extreme-50", "Extreme", "log-ratios of +-20 (exactly the bound of some clamps), +-20.5 and +-50, for A of both signs",
+@scenario("extreme-50", "log-ratios of +-20 (exactly the bound of some clamps), +-20.5 and +-50, for A of both signs",
           uses_ratio)
 def extreme_50(o):
     values = ((20, -20), (-50,), (0.25, -20.5), (50,), (20.5,), (-0.25, 0.125))
     return full(o, (3, 3), [len(v) for v in values], 18, d=lambda dice, i, t: values[i][t], reward=(1, 1, 0, 0, 0, 1))
 
 
-@scenario("extreme-200", "Extreme", "log-ratios of +-200: e^200 overflows binary32, e^-200 underflows it", uses_ratio)
+@scenario("extreme-200", "log-ratios of +-200: e^200 overflows binary32, e^-200 underflows it", uses_ratio)
 def extreme_200(o):
     values = ((200,), (-0.25, 0.5), (-200, 0.25), (0.125,))
     return full(o, (2, 2), [len(v) for v in values], 19, d=lambda dice, i, t: values[i][t], reward=(0, 1, 0, 1))
 
 
-@scenario("extreme-700", "Extreme", "log-ratios of +-700: e^700 and e^-700 are just inside binary64, their squares are not",
+@scenario("extreme-700", "log-ratios of +-700: e^700 and e^-700 are just inside binary64, their squares are not",
           uses_ratio)
 def extreme_700(o):
     values = ((700,), (0.25, -0.125), (-700,), (0.5,))
@@ -401,21 +397,19 @@ def below(dice, i, t):
     return -dice.fraction(1 / 64, 0.5, 64)
 
 
-@scenario("extreme-800-good", "Extreme",
-          "log-ratio 800 where A > 0 and -800 where A < 0: e^800 overflows binary64, e^-800 underflows", uses_ratio)
+@scenario("extreme-800-good", "log-ratio 800 where A > 0 and -800 where A < 0: e^800 overflows binary64, e^-800 underflows", uses_ratio)
 def extreme_800_good(o):
     values = ((800,), (-800,), (0.25, -0.125))
     return full(o, (3,), [len(v) for v in values], 20, d=lambda dice, i, t: values[i][t], reward=(1, -1, 0.5), f_gap=below)
 
 
-@scenario("extreme-800-bad", "Extreme",
-          "log-ratio 800 where A < 0 and -800 where A > 0: the loss is infinite where no clip bounds it", uses_ratio)
+@scenario("extreme-800-bad", "log-ratio 800 where A < 0 and -800 where A > 0: the loss is infinite where no clip bounds it", uses_ratio)
 def extreme_800_bad(o):
     values = ((-800,), (800,), (0.25, -0.125))
     return full(o, (3,), [len(v) for v in values], 21, d=lambda dice, i, t: values[i][t], reward=(1, -1, 0.5), f_gap=below)
 
 
-@scenario("all-clipped-high", "AllClippedHigh GivenAdvantage",
+@scenario("all-clipped-high",
           "every token has A > 0 and a ratio above the upper clip: a clipped objective has gradient 0 everywhere", clips)
 def all_clipped_high(o):
     batch = full(o, (2,), (2, 3), 22, d=lambda dice, i, t: dice.fraction(2, 3, 8))
@@ -423,15 +417,14 @@ def all_clipped_high(o):
     return batch
 
 
-@scenario("all-clipped-low", "AllClippedLow GivenAdvantage",
-          "every token has A < 0 and a ratio below the lower clip: a clipped objective has gradient 0 everywhere", clips)
+@scenario("all-clipped-low", "every token has A < 0 and a ratio below the lower clip: a clipped objective has gradient 0 everywhere", clips)
 def all_clipped_low(o):
     batch = full(o, (2,), (2, 3), 23, d=lambda dice, i, t: -dice.fraction(2, 3, 8))
     batch["advantage"] = like(batch["length"], lambda i, t: -(4 + i + t) / 4)
     return batch
 
 
-@scenario("signs", "AdvantageSigns GivenAdvantage UnequalLengths",
+@scenario("signs",
           "given advantages that are positive, negative and 0 inside a response, each with a ratio below, inside and above the clip")
 def signs(o):
     d = ((-2, 0.0625, 2), (2, -0.0625, -2, 1.25), (2, -2, 0.125), (0.03125, 1.5))
@@ -441,8 +434,7 @@ def signs(o):
     return batch
 
 
-@scenario("all-zero-advantage", "AdvantageSigns GivenAdvantage",
-          "given advantages that are all 0 in one group and 0 but for a single token in the other",
+@scenario("all-zero-advantage", "given advantages that are all 0 in one group and 0 but for a single token in the other",
           lambda o: o["aggregation"]["empty_sequences"] == "keep" and uses_ratio(o) and unit(o))
 def zero_advantages(o):
     batch = full(o, (2, 1), (1, 2, 2), 25, d=lambda dice, i, t: dice.signed(0.5, 2, 8))
@@ -450,7 +442,7 @@ def zero_advantages(o):
     return batch
 
 
-@scenario("equal-rewards", "EqualRewards",
+@scenario("equal-rewards",
           "eight equal rewards of 0.7, which binary fractions cannot hold: A must be exactly 0, no rounding error scaled up",
           compares)
 def equal_rewards(o):
@@ -458,25 +450,24 @@ def equal_rewards(o):
     return full(o, (8, 2), (1,) * 10, 26, reward=[x] * 8 + [x, 1])
 
 
-@scenario("all-equal-rewards", "EqualRewards", "every reward of the batch is 0.1, so every difference and every deviation is exactly 0",
+@scenario("all-equal-rewards", "every reward of the batch is 0.1, so every difference and every deviation is exactly 0",
           compares)
 def all_equal_rewards(o):
     return full(o, (3, 2), (1, 2, 1, 1, 1), 27, reward=[binary32(0.1)] * 5)
 
 
-@scenario("offset-rewards", "OffsetRewards",
-          "rewards of 1e7 and 1e7 + 1: the spread is in the last bit of binary32, squares of rewards lose it", rewarded)
+@scenario("offset-rewards", "rewards of 1e7 and 1e7 + 1: the spread is in the last bit of binary32, squares of rewards lose it", rewarded)
 def offset_rewards(o):
     return full(o, (3, 2), (1, 2, 1, 1, 2), 28, reward=[1e7, 1e7 + 1, 1e7, 1e7 + 1, 1e7])
 
 
-@scenario("singleton", "Singleton UnevenGroups", "groups of one, two and one response: a lone response has nothing to be compared with",
+@scenario("singleton", "groups of one, two and one response: a lone response has nothing to be compared with",
           all_of(grouped, rewarded))
 def singleton(o):
     return full(o, (1, 2, 1), (2, 1, 2, 1), 29, reward=(1, 1, -0.5, 0.75))
 
 
-@scenario("singleton-step", "Singleton UnevenGroups", "a group whose only response has one step, and a group with three steps",
+@scenario("singleton-step", "a group whose only response has one step, and a group with three steps",
           stepwise)
 def singleton_step(o):
     batch = full(o, (1, 2), (2, 3, 1), 30)
@@ -484,25 +475,23 @@ def singleton_step(o):
     return batch
 
 
-@scenario("uneven", "UnevenGroups UnequalLengths", "groups of two, four and three responses, one of them with equal rewards",
+@scenario("uneven", "groups of two, four and three responses, one of them with equal rewards",
           all_of(compares, rewarded))
 def uneven(o):
     return full(o, (2, 4, 3), (2, 1, 1, 3, 1, 2, 1, 1, 2), 31, reward=(1, 0, 0.5, 0.5, 0.5, 0.5, 1, 0, 0.25))
 
 
-@scenario("fully-masked", "FullyMasked UnequalLengths",
-          "one response whose tokens are all masked, and one group with no other response")
+@scenario("fully-masked", "one response whose tokens are all masked, and one group with no other response")
 def fully_masked(o):
     return full(o, (2, 2, 1), (2, 3, 2, 1, 2), 32, mask={(1, 0), (1, 1), (1, 2), (4, 0), (4, 1)}, reward=(1, 0, 0.5, 1, 0.25))
 
 
-@scenario("holes", "MaskHoles UnequalLengths",
-          "masked tokens (such as tool output) in the middle, at the start and at the end of responses")
+@scenario("holes", "masked tokens (such as tool output) in the middle, at the start and at the end of responses")
 def holes(o):
     return full(o, (2, 2), (5, 4, 3, 2), 33, mask={(0, 1), (0, 2), (1, 0), (2, 2), (3, 0)})
 
 
-@scenario("nan-masked", "NaNMasked MaskHoles", "masked tokens hold NaN and infinities in every array: no output may change or become NaN")
+@scenario("nan-masked", "masked tokens hold NaN and infinities in every array: no output may change or become NaN")
 def nan_masked(o):
     masked = {(0, 1): NAN, (0, 2): INF, (1, 0): MINUS_INF, (2, 0): NAN, (2, 1): NAN}
     batch = full(o, (2, 2), (4, 2, 2, 1), 34, mask=set(masked), reward=(1, 0, 0.5, -0.5))
@@ -514,8 +503,7 @@ def nan_masked(o):
     return batch
 
 
-@scenario("nan-masked-given", "NaNMasked GivenAdvantage MaskHoles",
-          "masked tokens hold NaN and infinities in log-probabilities and given advantages",
+@scenario("nan-masked-given", "masked tokens hold NaN and infinities in log-probabilities and given advantages",
           uses_ratio)
 def nan_masked_given(o):
     batch = full(o, (2,), (3, 1), 35, mask={(0, 0), (0, 2)})
@@ -524,7 +512,7 @@ def nan_masked_given(o):
     return batch
 
 
-@scenario("everything-masked", "FullyMasked", "every token of the batch is masked: loss 0, gradient 0, no NaN from 0/0")
+@scenario("everything-masked", "every token of the batch is masked: loss 0, gradient 0, no NaN from 0/0")
 def everything_masked(o):
     return full(o, (2, 1), (1, 2, 1), 36, mask={(0, 0), (1, 0), (1, 1), (2, 0)})
 
@@ -549,35 +537,34 @@ def denominator(o):
     return "logp_old" if o["ratio"]["behaviour"] == "old" else "logp_rollout"
 
 
-@scenario("neginf-policy-good", "NegInf", "the policy gives probability 0 to a token with A > 0 (the reference too): ratio 0")
+@scenario("neginf-policy-good", "the policy gives probability 0 to a token with A > 0 (the reference too): ratio 0")
 def neginf_policy_good(o):
     return with_infinity(o, 37, [(0, 1)], ["logp"])
 
 
-@scenario("neginf-policy-bad", "NegInf", "the policy gives probability 0 to a token with A < 0 (the reference too): ratio 0")
+@scenario("neginf-policy-bad", "the policy gives probability 0 to a token with A < 0 (the reference too): ratio 0")
 def neginf_policy_bad(o):
     return with_infinity(o, 38, [(1, 0)], ["logp"])
 
 
-@scenario("neginf-old-good", "NegInf", "the behaviour policy gave probability 0 to a token with A > 0: an infinite ratio", uses_ratio)
+@scenario("neginf-old-good", "the behaviour policy gave probability 0 to a token with A > 0: an infinite ratio", uses_ratio)
 def neginf_old_good(o):
     return with_infinity(o, 39, [(0, 0)], [denominator(o)])
 
 
-@scenario("neginf-old-bad", "NegInf",
+@scenario("neginf-old-bad",
           "the behaviour policy gave probability 0 to a token with A < 0: infinite ratio, infinite loss if unbounded", uses_ratio)
 def neginf_old_bad(o):
     return with_infinity(o, 40, [(1, 1)], [denominator(o)])
 
 
-@scenario("neginf-both", "NegInf", "all policies give probability 0 to a token: -inf minus -inf counts as a log-ratio of 0, not NaN",
+@scenario("neginf-both", "all policies give probability 0 to a token: -inf minus -inf counts as a log-ratio of 0, not NaN",
           any_of(uses_ratio, kl_of_logp, kl_in_reward))
 def neginf_both(o):
     return with_infinity(o, 41, [(0, 0)], ["logp", "logp_old", "logp_ref", "logp_rollout"])
 
 
-@scenario("neginf-pair", "NegInf",
-          "one response has log-ratios of +infinity and -infinity: they cancel, its mean or summed log-ratio is finite",
+@scenario("neginf-pair", "one response has log-ratios of +infinity and -infinity: they cancel, its mean or summed log-ratio is finite",
           unit)
 def neginf_pair(o):
     batch = with_infinity(o, 42, [(0, 1)], [denominator(o)])
@@ -587,13 +574,12 @@ def neginf_pair(o):
     return batch
 
 
-@scenario("neginf-ref", "NegInf Reference", "the reference policy gives probability 0 to a token, so its KL may be infinite", kl_of_logp)
+@scenario("neginf-ref", "the reference policy gives probability 0 to a token, so its KL may be infinite", kl_of_logp)
 def neginf_ref(o):
     return with_infinity(o, 43, [(0, 1)], ["logp_ref"])
 
 
-@scenario("neginf-policy-kl", "NegInf Reference",
-          "the policy gives probability 0 to a token, the reference does not: the KL's log-ratio is -infinity",
+@scenario("neginf-policy-kl", "the policy gives probability 0 to a token, the reference does not: the KL's log-ratio is -infinity",
           kl_of_logp)
 def neginf_policy_kl(o):
     batch = with_infinity(o, 44, [(1, 0)], ["logp"])
@@ -601,7 +587,7 @@ def neginf_policy_kl(o):
     return batch
 
 
-@scenario("overlong", "Truncated UnequalLengths",
+@scenario("overlong",
           "overlong punishment from 4 to 8 tokens: lengths at, inside and beyond that range; a masked token counts in the length",
           lambda o: o["reward"]["overlong"] != "none", {"reward": {"overlong_max": 8, "overlong_cache": 4}})
 def overlong(o):
@@ -609,15 +595,13 @@ def overlong(o):
     return full(o, (2, 3), (4, 5, 8, 9, 1), 45, reward=(1, 1, 1, -1, 0.5), mask={(1, 2)})
 
 
-@scenario("overlong-equal", "Truncated EqualRewards",
-          "equal rewards, unequal lengths: the overlong punishment (from 2 to 4 tokens) alone makes the advantages",
+@scenario("overlong-equal", "equal rewards, unequal lengths: the overlong punishment (from 2 to 4 tokens) alone makes the advantages",
           lambda o: o["reward"]["overlong"] != "none", {"reward": {"overlong_max": 4, "overlong_cache": 2}})
 def overlong_equal(o):
     return full(o, (3,), (2, 3, 5), 46, reward=(1, 1, 1))
 
 
-@scenario("truncated", "Truncated UnequalLengths",
-          "truncated responses are masked in the loss but still count in their group's mean and deviation",
+@scenario("truncated", "truncated responses are masked in the loss but still count in their group's mean and deviation",
           lambda o: o["weight"]["truncated"] == "mask")
 def truncated(o):
     batch = full(o, (2, 2), (3, 2, 1, 2), 47, reward=(1, 0, 0.5, 1))
@@ -625,7 +609,7 @@ def truncated(o):
     return batch
 
 
-@scenario("all-truncated", "Truncated FullyMasked", "every response is truncated and masked in the loss: loss 0, no 0/0",
+@scenario("all-truncated", "every response is truncated and masked in the loss: loss 0, no 0/0",
           lambda o: o["weight"]["truncated"] == "mask")
 def all_truncated(o):
     batch = full(o, (2,), (2, 1), 48, reward=(1, 0))
@@ -633,8 +617,7 @@ def all_truncated(o):
     return batch
 
 
-@scenario("rollout", "Rollout UnequalLengths",
-          "weights of old over rollout policy inside, outside on both sides of the usual bounds, and exactly 1",
+@scenario("rollout", "weights of old over rollout policy inside, outside on both sides of the usual bounds, and exactly 1",
           any_of(corrected, lambda o: o["ratio"]["behaviour"] == "rollout"))
 def rollout(o):
     gaps = ((0, 0.5, -0.5), (-1.75, 0.25), (0, 0), (2, -2.25, 0.125, 0.0625), (-0.0078125, 0.0078125), (0.25, -0.25, -0.5))
@@ -643,21 +626,20 @@ def rollout(o):
                 reward=(1, 0, 0.5, 0, 1, 1), more=("logp_old",))
 
 
-@scenario("rollout-far", "Rollout Extreme", "the rollout policy is far off: weights of old over rollout policy of e^-50, e^12 and e^50",
+@scenario("rollout-far", "the rollout policy is far off: weights of old over rollout policy of e^-50, e^12 and e^50",
           corrected)
 def rollout_far(o):
     gaps = ((50,), (-12, 0.125), (-50,), (0.0625, -0.0625))
     return full(o, (2, 2), [len(g) for g in gaps], 50, b_gap=lambda dice, i, t: gaps[i][t], reward=(1, 0, 1, 0))
 
 
-@scenario("neginf-rollout", "NegInf Rollout",
-          "the rollout policy reports probability 0 for a token: an infinite weight of old over rollout policy",
+@scenario("neginf-rollout", "the rollout policy reports probability 0 for a token: an infinite weight of old over rollout policy",
           corrected)
 def neginf_rollout(o):
     return with_infinity(o, 51, [(0, 1)], ["logp_rollout"])
 
 
-@scenario("reference", "Reference UnequalLengths", "log-ratios to the reference policy from 1e-7 to 30, of both signs",
+@scenario("reference", "log-ratios to the reference policy from 1e-7 to 30, of both signs",
           any_of(kl_of_logp, kl_in_reward))
 def reference(o):
     gaps = ((2 ** -23, -1, 0.125), (-30, 2 ** -18), (30, -2 ** -13), (-2 ** -23, 1), (4, -4))
@@ -674,14 +656,13 @@ def reference(o):
     return batch
 
 
-@scenario("reference-far", "Reference Extreme", "the reference's log-probability is 200 above and 200 below the policy's", kl_of_logp)
+@scenario("reference-far", "the reference's log-probability is 200 above and 200 below the policy's", kl_of_logp)
 def reference_far(o):
     gaps = ((200,), (-200, 0.25))
     return full(o, (2,), [len(g) for g in gaps], 53, f_gap=lambda dice, i, t: gaps[i][t], reward=(1, 0))
 
 
-@scenario("kl-bounded", "Reference Extreme UnequalLengths",
-          "KL estimates inside and beyond their clamp, before and after weights of e^+-1; log-ratios beyond their own clamp",
+@scenario("kl-bounded", "KL estimates inside and beyond their clamp, before and after weights of e^+-1; log-ratios beyond their own clamp",
           lambda o: o["penalty"]["kl_reference"] in ("ref", "teacher") and (o["penalty"]["kl_clamp_value"] or o["penalty"]["kl_clamp_log"]))
 def kl_bounded(o):
     beyond = (o["penalty"]["kl_clamp_log"] or 12) + 1
@@ -693,8 +674,7 @@ def kl_bounded(o):
     return batch
 
 
-@scenario("steps", "MaskHoles UnequalLengths",
-          "steps of different number and length; masked tokens hold a step end and step rewards, which do not count",
+@scenario("steps", "steps of different number and length; masked tokens hold a step end and step rewards, which do not count",
           stepwise)
 def step_rewards(o):
     batch = full(o, (2, 2), (6, 4, 3, 2), 54, mask={(0, 2), (1, 3), (2, 0)})
@@ -702,21 +682,19 @@ def step_rewards(o):
     return batch
 
 
-@scenario("values", "MaskHoles UnequalLengths", "GAE with masked tokens inside the response: its differences and its trace skip them",
+@scenario("values", "GAE with masked tokens inside the response: its differences and its trace skip them",
           lambda o: o["advantage"]["credit"] in ("gae", "step_gae"))
 def values(o):
     return full(o, (1, 2), (6, 3, 2), 55, mask={(0, 1), (0, 2), (0, 5), (1, 0)}, reward=(1, -0.5, 0))
 
 
-@scenario("returns", "MaskHoles UnequalLengths",
-          "discounted returns with masked tokens inside the response: they are skipped, the sum is not reset there",
+@scenario("returns", "discounted returns with masked tokens inside the response: they are skipped, the sum is not reset there",
           lambda o: o["advantage"]["credit"] == "return")
 def returns(o):
     return full(o, (2, 1), (5, 3, 2), 56, mask={(0, 1), (0, 4), (1, 0)}, reward=(1, -0.5, 0.25))
 
 
-@scenario("reported", "UnequalLengths Reference",
-          "entropy and all policies are given: what the loss does not read changes the report only",
+@scenario("reported", "entropy and all policies are given: what the loss does not read changes the report only",
           lambda o: not (kl_in_reward(o) or corrected(o)))
 def reported(o):
     more = {"entropy", "logp_ref"} | ({"logp_old"} if o["ratio"]["behaviour"] == "old" else {"logp_old", "logp_rollout"})
@@ -727,16 +705,14 @@ def distrusts(o):
     return o["weight"]["trust"] != "none" or o["weight"]["off_policy_mask"] in ("old", "rollout")
 
 
-@scenario("likely", "UnequalLengths",
-          "tokens of probability 0.1 to 0.9 that change by tenths; responses with A < 0 far from the behaviour policy",
+@scenario("likely", "tokens of probability 0.1 to 0.9 that change by tenths; responses with A < 0 far from the behaviour policy",
           distrusts)
 def likely(o):
     d = ((0.75, 0.5, 1), (-0.75, -1, -0.5), (0.5, -0.25), (-1.25, -0.125))
     return full(o, (2, 2), [len(x) for x in d], 62, d=lambda dice, i, t: d[i][t], reward=(1, 0, 0.75, -0.5))
 
 
-@scenario("lagged", "Rollout UnequalLengths",
-          "VACO: responses near and far from the rollout policy, tokens with A and log-weight of either sign",
+@scenario("lagged", "VACO: responses near and far from the rollout policy, tokens with A and log-weight of either sign",
           lambda o: o["weight"]["off_policy_mask"] == "total_variation")
 def lagged(o):
     gaps = ((-2, 0.5, -1), (-1.5, -0.125), (0, 0.25), (-3, 1, 2, 0.75))
@@ -744,7 +720,7 @@ def lagged(o):
     return batch
 
 
-@scenario("two-wrong", "UnequalLengths", "two responses with reward 1 and two with reward 0, whose scores are far apart",
+@scenario("two-wrong", "two responses with reward 1 and two with reward 0, whose scores are far apart",
           lambda o: o["surrogate"]["kind"] in ("discriminative_mean", "discriminative_lse", "contrastive"))
 def two_wrong(o):
     batch = full(o, (4,), (2, 1, 2, 1), 64, reward=(1, 0, 0, 1))
@@ -754,21 +730,19 @@ def two_wrong(o):
     return batch
 
 
-@scenario("some-right", "UnequalLengths",
-          "two of four and one of three responses succeed: some sets of k responses hold a success, others do not",
+@scenario("some-right", "two of four and one of three responses succeed: some sets of k responses hold a success, others do not",
           lambda o: o["advantage"]["pass_k"] > 1)
 def some_right(o):
     return full(o, (4, 3), (2, 1, 2, 1, 1, 2, 1), 66, reward=(1, 0, 0, 1, 0, 1, 0))
 
 
-@scenario("long-enough", "UnequalLengths", "responses of 24 and 40 tokens, so that GAE's lambda by length is not 0",
+@scenario("long-enough", "responses of 24 and 40 tokens, so that GAE's lambda by length is not 0",
           lambda o: o["advantage"]["lambda_length"] != 0)
 def long_enough(o):
     return full(o, (2,), (24, 40), 67, reward=(1, -0.5))
 
 
-@scenario("far-rewards", "UnequalLengths",
-          "rewards up to 3 apart in a group: preference pairs exist even if they need a difference above two",
+@scenario("far-rewards", "rewards up to 3 apart in a group: preference pairs exist even if they need a difference above two",
           lambda o: o["penalty"]["preference"] != "none" and o["penalty"]["preference_min_gap"] >= 1)
 def far_rewards(o):
     return full(o, (3, 2), (2, 1, 3, 1, 2), 65, reward=(2, -1, 0.5, -0.5, 2.5))
@@ -792,8 +766,7 @@ def lacks_entropy_elsewhere(o):
     return o["advantage"]["step_group"] in ("state", "history") and o["penalty"]["entropy_coef"] != 0
 
 
-@scenario("every-array", "UnequalLengths UnevenGroups Singleton Truncated Rollout Reference MaskHoles FullyMasked",
-          "one batch with every array, the same for all objectives: any two objectives differ in some number here")
+@scenario("every-array", "one batch with every array, the same for all objectives: any two objectives differ in some number here")
 def every_array(o):
     # ratios in the units of the widths of clips, from 3e-4 (means over responses) to beyond 5, for A of both signs
     d = ((0.21875, 1.75, -0.5, 0.0625), (1.25,), (1.5, -0.25, 0.125), (0, 0), (0.25, -0.25 + 3 / 4096),
@@ -822,15 +795,14 @@ def every_array(o):
     return batch
 
 
-@scenario("tiny-spread", "OneToken UnevenGroups",
-          "rewards 1e-5 and 1e-3 apart: standard deviations far below and near the usual epsilons",
+@scenario("tiny-spread", "rewards 1e-5 and 1e-3 apart: standard deviations far below and near the usual epsilons",
           lambda o: compares(o) and o["advantage"]["scale"] != "none")
 def tiny_spread(o):
     reward = [1 + 1e-5 * i for i in range(8)] + [0.5 + 1e-3 * i for i in range(3)]
     return full(o, (8, 3), (1,) * 11, 59, reward=[binary32(r) for r in reward])
 
 
-@scenario("long", "Long UnequalLengths", "one response of thousands of tokens beside one of three: sums must not lose digits")
+@scenario("long", "one response of thousands of tokens beside one of three: sums must not lose digits")
 def long(o):
     values = (1 / 64, -1 / 64, 0, 1 / 32, -3 / 64)
     longest = 4096 if o["ratio"]["level"] == "token" else 2048

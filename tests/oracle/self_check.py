@@ -287,14 +287,14 @@ def check_split(label, objective, batch, cut):
 
 
 def check_splits():
-    for label, _, _, objective, batch, parts, ranks in split_cases.SPLITS:
+    for label, _, objective, batch, parts, ranks in split_cases.SPLITS:
         check_split(label, objective, batch, {"parts": parts, "ranks": ranks})
-    for file, label, _, _, objective, batch, cut in partition_cases.made():
+    for file, label, _, objective, batch, cut in partition_cases.made():
         check_split(f"{file}-{label}", objective, batch, cut)
 
 
 def check_logits():
-    for label, _, _, rows, target, temperature in logits_cases.LOGITS:
+    for label, _, rows, target, temperature in logits_cases.LOGITS:
         for z, y in zip((z for row in rows for z in row), (y for row in target for y in row)):
             s = logits.Softmax(z, temperature)
             check(f"probabilities sum to 1: {label}", abs(sum(s.p) - 1) < mpf(10) ** -50)

@@ -17,7 +17,7 @@ ONE_CASE_OF = 37
 def some_cases():
     """(file, label, case): some cases of every file, such that all rows and all scenarios occur."""
     for name in logits_path_cases.FILES:
-        for label, _, _, case in logits_path_cases.cases(name, ONE_CASE_OF):
+        for label, _, case in logits_path_cases.cases(name, ONE_CASE_OF):
             yield f"{name}-{label}", case
 
 

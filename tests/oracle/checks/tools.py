@@ -32,7 +32,7 @@ def flat(rows):
 
 def preset_batches(name, labels=None):
     """(label, objective, batch) of the scenarios that the generator keeps for this row."""
-    for label, _, _, wanted, adapt, make in scenarios.SCENARIOS:
+    for label, _, wanted, adapt, make in scenarios.SCENARIOS:
         o = objectives.changed(objectives.objective(name), **(adapt or {}))
         kept = wanted(o) and label in generate.wanted_scenarios(name) and label != "long" and (name, label) not in UNDEFINED
         if kept and (labels is None or label in labels):

@@ -3,7 +3,6 @@ from scenarios import NAN, ORDER, binary32
 
 TENTHS = binary32(0.7)  # binary32 numbers that are no short fractions
 UNMASKED = 1000000  # the value at elements of an argument that are not read
-HOLED = "UnequalLengths MaskHoles NaNMasked FullyMasked"
 SELF = [[-0.5, -2, -1.25], [-0.75, -3], [-1, -0.25]]
 TEACHER = [[-0.75, -1.875, -1.25], [-3, -2.5], [-0.875, -0.125]]
 WITH_HOLES = dict(logp_old=[[-0.5, NAN, -1.25, -0.25], [NAN, -3], [-1, -0.25]], mask="1011 00 11")
@@ -45,6 +44,6 @@ def each(case, *given):
 
 
 def on(case, *given):
-    """(label, comment, batch, flags, arguments) of a function that reads one."""
-    for label, comment, batch, flags, arguments in given:
-        case(label, comment, batch, flags, **arguments)
+    """(label, comment, batch, arguments) of a function that reads one."""
+    for label, comment, batch, arguments in given:
+        case(label, comment, batch, **arguments)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import limits
 import reals
 from functions.arithmetic import NOTHING, Number, ascending, at, exp, mean, own_tokens, read, real, rows
-from functions.batches import HOLED, SELF, TEACHER, TENTHS, UNMASKED, WITH_HOLES, each, on, switches, tokens
+from functions.batches import SELF, TEACHER, TENTHS, UNMASKED, WITH_HOLES, each, on, switches, tokens
 from functions.comparing import ask, cases_of, close, entry, every, exactly, near
 from functions.domains import FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, TOKENS, many, one_of, reads
 from functions.registry import cases, checks, function
@@ -61,25 +61,24 @@ def balanced_clip_bounds(batch: reads("logp_old", "advantage"), low: NOT_NEGATIV
 
 @cases("balanced_clip_bounds")
 def balanced_bounds_cases(case):
-    def balanced(label, comment, drift, advantage, flags="", mask=None, low=0.6, high=1.2, low_max=0.8, high_max=2,
+    def balanced(label, comment, drift, advantage, mask=None, low=0.6, high=1.2, low_max=0.8, high_max=2,
                  step=0.05, target=1):
         logp = [[NAN if x == NAN else x - 3 for x in row] for row in drift]
         old = [[NAN if x == NAN else -3 for x in row] for row in drift]
         x = tokens(mask=mask, logp=logp, logp_old=old, advantage=advantage)
-        case(label, comment, x, flags, low=low, high=high, low_max=low_max, high_max=high_max,
+        case(label, comment, x, low=low, high=high, low_max=low_max, high_max=high_max,
              step=step, target=target)
 
     balanced("stays", "the positive side outweighs the negative one: both bounds stay", [[0.25, -0.5], [0.125]], [[1, 1], [-1]])
     balanced("equal", "on-policy with equal sides: P/Q is exactly 1, not below the target; both bounds stay",
-             [[0, 0], [0]], [[1, -0.5], [-0.5]],
-             "OnPolicy")
+             [[0, 0], [0]], [[1, -0.5], [-0.5]])
     balanced("no-negative", "no negative advantage: Q = 0, P/Q is infinite, both bounds stay", [[1, -1], [0.5]], [[1, 0], [0.25]])
     balanced("no-positive", "no positive advantage: P = 0, both bounds go to their maxima", [[1, -1], [0.5]], [[-1, 0], [-0.25]])
     balanced("upper", "the lower bound goes to its maximum, then the upper one rises until P/Q reaches 1", [[1, 0], [-2, 0.75]],
              [[1, -1.25], [-0.5, 0.25]])
     balanced("low-sides", "negative advantages with ratios below the lower bound weigh more as it rises",
              [[-1, -0.3125, 0.125], [1.5, -3]],
-             [[0.5, -2.5, 1], [1.25, -1.75]], "UnequalLengths")
+             [[0.5, -2.5, 1], [1.25, -1.75]])
     balanced("exact-steps", "bounds and step are exact binary fractions: the search stops where P/Q is exactly 1",
              [[2, 0]], [[1, -1.5]], low=0.5,
              high=1, low_max=0.75, high_max=3, step=0.25)
@@ -91,15 +90,15 @@ def balanced_bounds_cases(case):
              high_max=5)
     balanced("holes", "masked tokens hold NaN and large advantages: they enter neither side",
              [[1, NAN, 0], [NAN, 0.5]], [[1, NAN, -1.25], [-5, -0.0625]],
-             "UnequalLengths MaskHoles NaNMasked", "101 01")
+             "101 01")
     balanced("far", "no positive advantage, and a ratio of e^-800: P/Q is 0, however small Q is; both bounds go to their maxima",
-             [[-800]], [[-1]], "Extreme", low=0)
+             [[-800]], [[-1]], low=0)
     balanced("far-enough", "ratios of e^-800 and e^-801: P/Q is e, above the target of 2.5; both bounds stay",
-             [[-800, -801]], [[1, -1]], "Extreme", low=0, target=2.5)
+             [[-800, -801]], [[1, -1]], low=0, target=2.5)
     balanced("far-too-little", "the same with a target of 3: the lower bound rises, and then outweighs everything",
-             [[-800, -801]], [[1, -1]], "Extreme", low=0, target=3)
+             [[-800, -801]], [[1, -1]], low=0, target=3)
     balanced("none", "all tokens are masked: Q = 0, P/Q is infinite, both bounds stay",
-             [[1, 0.5]], [[0.25, -1]], "FullyMasked", "00")
+             [[1, 0.5]], [[0.25, -1]], "00")
 
 
 def quotient(batch, low, high):
@@ -236,9 +235,9 @@ def ratio_quantile(batch: reads("logp_old", "shaping_mask"), quantile: FRACTION,
 
 @cases("ratio_quantile")
 def ratio_quantile_cases(case):
-    def quantile(label, comment, selected, level=0.9, least=1e-4, now=SELF, old=TEACHER, mask=None, flags="UnequalLengths"):
+    def quantile(label, comment, selected, level=0.9, least=1e-4, now=SELF, old=TEACHER, mask=None):
         batch = tokens([0, 0, 1], mask, logp=now, logp_old=old, shaping_mask=switches(selected))
-        case(label, comment, batch, flags, quantile=level, least=least)
+        case(label, comment, batch, quantile=level, least=least)
 
     quantile("plain", "the 0.9 quantile lies between the two largest of five ratios", "111 00 11")
     quantile("median", "the median of three tokens in shaping_mask is a ratio itself", "101 10 00", 0.5)
@@ -247,7 +246,7 @@ def ratio_quantile_cases(case):
     quantile("none", "no token is in shaping_mask: the answer is `least`", "000 00 00", 0.9, 0.7)
     quantile("holes", "masked tokens hold NaN and do not count, in shaping_mask or not",
              "0111 11 11", 0.25, 0, WITH_HOLES["logp_old"],
-             [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]], WITH_HOLES["mask"], HOLED)
+             [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]], WITH_HOLES["mask"])
 
 
 @checks("ratio_quantile")
@@ -311,18 +310,16 @@ def entropy_standard_cases(case):
     for form in ("coded", "intended"):
         on(case,
            (f"{form}-fifth", "quantile 0.8: the fourth of five log-entropies is the pivot",
-            tokens([0, 1], entropy=FIVE), "UnequalLengths",
-            dict(quantile=0.8, form=form)),
+            tokens([0, 1], entropy=FIVE), dict(quantile=0.8, form=form)),
            (f"{form}-holes", "masked tokens hold NaN and do not count; an entropy of 0 is raised to 1e-8",
             tokens([0, 0, 1], "101 01 00", entropy=[[0, NAN, 1.5], [NAN, 0.25], [NAN, 9]]),
-            "UnequalLengths MaskHoles NaNMasked FullyMasked", dict(quantile=0.5, form=form)),
+            dict(quantile=0.5, form=form)),
            (f"{form}-equal", "all entropies are equal: every answer is 0",
-            tokens(entropy=[[0.5, 0.5, 0.5]]), "", dict(quantile=0.8, form=form)),
+            tokens(entropy=[[0.5, 0.5, 0.5]]), dict(quantile=0.8, form=form)),
            (f"{form}-near", "nearly equal entropies: the floor of the deviation applies, and cancels in the answer",
-            tokens(entropy=[[1, 1 + 2 ** -15, 1 - 2 ** -15]]), "", dict(quantile=0.5, form=form)),
+            tokens(entropy=[[1, 1 + 2 ** -15, 1 - 2 ** -15]]), dict(quantile=0.5, form=form)),
            (f"{form}-none", "all tokens are masked: every answer is 0",
-            tokens(mask="00", entropy=[[NAN, 1]]), "FullyMasked NaNMasked",
-            dict(quantile=0.8, form=form)))
+            tokens(mask="00", entropy=[[NAN, 1]]), dict(quantile=0.8, form=form)))
 
 
 @checks("standardised_entropy")
@@ -370,9 +367,9 @@ def adaptive_clip(batch: reads("logp_old", "advantage"), standard: many(many(NUM
 
 @cases("adaptive_clip")
 def adapted_clip_cases(case):
-    def adapt(label, comment, now, old, advantage, standard, low=0.2, high=0.28, clip_coef=1, gain=1, mask=None, flags="UnequalLengths"):
+    def adapt(label, comment, now, old, advantage, standard, low=0.2, high=0.28, clip_coef=1, gain=1, mask=None):
         batch = tokens([0, 1], mask, logp=now, logp_old=old, advantage=advantage)
-        case(label, comment, batch, flags, standard=standard, low=low, high=high, clip_coef=clip_coef, gain=gain)
+        case(label, comment, batch, standard=standard, low=low, high=high, clip_coef=clip_coef, gain=gain)
 
     NOW, OLD = [[-1, -1, -1], [-1, -1, -1]], [[-1.0625, -1.25, -0.75], [-0.9375, -1.25, -0.5]]
     SIDES = [[1, -0.5, 0.75], [-1, 0.5, 2]]
@@ -381,14 +378,14 @@ def adapted_clip_cases(case):
     adapt("coded", "no token is below the entropy's pivot: the lower clip range is nowhere widened", NOW, OLD, SIDES,
           [[0, 0, 0.3125], [0.6875, 0, 1]], 0.2, 0.2, 0.5, 0.3)
     adapt("still", "ratios of 1 with a lower clip range of 0: the zone is open, so both are outside",
-          [[-1], [-2]], [[-1], [-2]], [[1], [-TENTHS]], [[0.5], [-0.5]], 0, 0.25, flags="OneToken")
+          [[-1], [-2]], [[-1], [-2]], [[1], [-TENTHS]], [[0.5], [-0.5]], 0, 0.25)
     adapt("zone", "the zone's bounds depend on entropy: of equal ratios one is inside, one is outside", [[-1, -1], [-1, -1]],
           [[-1.1875, -1.1875], [-0.8125, -0.8125]], [[1, 1], [1, 1]],
-          [[0.25, 1], [-1, -0.125]], gain=0.5, flags="")
+          [[0.25, 1], [-1, -0.125]], gain=0.5)
     adapt("holes", "masked tokens hold NaN: every answer is 0 there; a ratio of e^-900 is outside the zone",
           [[-900, NAN, -0.5], [NAN, -1]],
           [[-0.5, NAN, -0.5], [-1, NAN]], [[1, NAN, -1], [NAN, 1]],
-          [[-0.5, UNMASKED, 0.5], [UNMASKED, UNMASKED]], mask="101 00", flags="UnequalLengths MaskHoles NaNMasked FullyMasked Extreme")
+          [[-0.5, UNMASKED, 0.5], [UNMASKED, UNMASKED]], mask="101 00")
 
 
 @checks("adaptive_clip")

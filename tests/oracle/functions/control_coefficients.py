@@ -5,7 +5,7 @@ from fractions import Fraction
 import limits
 import reals
 from functions.arithmetic import HALF, Number, at, clamp, less, mean, own_size, own_tokens, real
-from functions.batches import HOLED, SELF, TEACHER, WITH_HOLES, each, marks, tokens
+from functions.batches import SELF, TEACHER, WITH_HOLES, each, marks, tokens
 from functions.comparing import ask, cases_of, every, exactly
 from functions.domains import COUNT, FLAG, FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, number, reads
 from functions.registry import cases, checks, function
@@ -287,14 +287,14 @@ def logit_shift(batch: reads("logp_ref"), correct: many(FLAG), beta: NUMBER):
 
 @cases("logit_shift")
 def logistic_shift_cases(case):
-    def shift(label, comment, correct, beta=0.1, now=SELF, ref=TEACHER, mask=None, flags="UnequalLengths"):
-        case(label, comment, tokens([0, 0, 1], mask, logp=now, logp_ref=ref), flags, correct=marks(correct), beta=beta)
+    def shift(label, comment, correct, beta=0.1, now=SELF, ref=TEACHER, mask=None):
+        case(label, comment, tokens([0, 0, 1], mask, logp=now, logp_ref=ref), correct=marks(correct), beta=beta)
 
     shift("plain", "beta times sums of log-ratios over tokens; one mean over right and one over wrong responses", "110")
     shift("right", "no response is wrong: half of the mean over the right ones", "111")
     shift("wrong", "no response is right: half of the mean over the wrong ones", "000", 2)
     shift("holes", "masked tokens do not count; a fully masked response enters its mean with 0", "011", 0.5, WITH_HOLES["logp_old"],
-          [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]], WITH_HOLES["mask"], HOLED)
+          [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]], WITH_HOLES["mask"])
 
 
 @checks("logit_shift")

@@ -230,21 +230,20 @@ def drift_decay(batch: reads("logp_old"), half_life: POSITIVE, low: NOT_NEGATIVE
 def decay_by_drift_cases(case):
     BEFORE = [[-0.5, -2, -0.0625], [-1.25, -0.75]]
 
-    def drift(label, comment, now, flags="UnequalLengths", before=BEFORE, mask=None, half_life=0.06, low=0.875, high=0.96):
-        case(label, comment, tokens([0, 1][:len(now)], mask, logp=now, logp_old=before), flags, half_life=half_life,
+    def drift(label, comment, now, before=BEFORE, mask=None, half_life=0.06, low=0.875, high=0.96):
+        case(label, comment, tokens([0, 1][:len(now)], mask, logp=now, logp_old=before), half_life=half_life,
              low=low, high=high)
 
     drift("inside", "the mean distance from the old policy gives a decay between the bounds",
           [[-0.5, -1.9921875, -0.0625], [-1.25, -0.765625]])
     drift("far", "a large distance from the old policy: the lower bound", [[-0.75, -1.5, -0.5], [-1.25, -3]])
-    drift("near", "no distance from the old policy: the upper bound", BEFORE, "UnequalLengths OnPolicy")
+    drift("near", "no distance from the old policy: the upper bound", BEFORE)
     drift("half", "a distance of one half life: a decay of 0.5",
           [[-0.5, -2.5, -0.0625], [-1, -1.25]], half_life=0.25, low=0.25, high=1)
     drift("holes", "masked tokens hold NaN: the mean distance is over unmasked tokens", [[-0.75, NAN, -0.0625], [-2, -0.25]],
-          "UnequalLengths MaskHoles NaNMasked",
           [[-0.5, NAN, -1], [-1.25, NAN]], "101 10", TENTHS, 0, 1)
     drift("none", "all tokens are masked: the distance is 0, the decay is the upper bound",
-          [[NAN, -1]], "FullyMasked NaNMasked", [[-1, NAN]], "00")
+          [[NAN, -1]], [[-1, NAN]], "00")
 
 
 @checks("drift_decay")
@@ -340,9 +339,9 @@ def turn_factor_cases(case):
     TURN = [[-0.5, -2, -0.0625], [-1.25, -0.75], [-3], [-0.5, -1]]
     TURN_OLD = [[-0.625, -2, -0.125], [-1, -0.75], [-1], [-4, -2]]
 
-    def turn(label, comment, factor, now=None, old=None, mask=None, flags="UnequalLengths", low=0.2, high=0.2):
+    def turn(label, comment, factor, now=None, old=None, mask=None, low=0.2, high=0.2):
         now, old = now or TURN, old or TURN_OLD
-        case(label, comment, tokens([0, 0, 1, 1][:len(now)], mask, logp=now, logp_old=old), flags, factor=factor, low=low,
+        case(label, comment, tokens([0, 0, 1, 1][:len(now)], mask, logp=now, logp_old=old), factor=factor, low=low,
              high=high)
 
     turn("first", "factors of 1: ratios within the clip range and beyond either bound", [1] * 4)
@@ -350,7 +349,7 @@ def turn_factor_cases(case):
     turn("clamped", "mean log-ratios beyond 10 and -10 are clipped to these, in wide bounds for the ratio", [1, 0.5, 1, 1e-6],
          [[-0.5, -1], [-40, -50], [-0.25], [-0.5]], [[-30, -20], [-1, -2], [-0.25], [-30]], low=1, high=30000)
     turn("missing", "responses without unmasked tokens keep their factor, clipped to the bounds", [1.125, 1.5, 0.75],
-         [[-0.5, NAN], [], [NAN]], [[-0.5625, NAN], [], [NAN]], "10 - 0", "UnequalLengths MaskHoles NaNMasked FullyMasked", TENTHS, 0.25)
+         [[-0.5, NAN], [], [NAN]], [[-0.5625, NAN], [], [NAN]], "10 - 0", TENTHS, 0.25)
 
 
 @checks("turn_factor")

@@ -5,7 +5,7 @@ from fractions import Fraction
 import reals
 from functions.arithmetic import (NOTHING, Number, by_group, itself, less, mean, mean_of, means, per_group, places, real, rewards_of,
                                   shares)
-from functions.batches import FOUR, HOLED, NOW, TENTHS, WITH_HOLES, marks, responses, tokens
+from functions.batches import FOUR, NOW, TENTHS, WITH_HOLES, marks, responses, tokens
 from functions.comparing import every, fraction, near, values
 from functions.domains import COUNT, FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, reads
 from functions.registry import cases, checks, function
@@ -39,8 +39,7 @@ def boltzmann_advantage_cases(case):
             ("cold", "a low temperature: the advantages of all but the best responses vanish", [1, 0, 0, 1], FOUR, 0.015625),
             ("underflow", "a reward 20 below the best at temperature 0.01: e^-2000 underflows to 0",
              [10, -10, 9.5], (0, 0, 0), 0.01)):
-        case(label, comment, responses(list(group), reward), "UnevenGroups Singleton" if group[-1] else "",
-             temperature=temperature)
+        case(label, comment, responses(list(group), reward), temperature=temperature)
 
 
 @checks("boltzmann_advantage")
@@ -81,9 +80,9 @@ def likelihood_advantage(batch: reads("logp_old", "reward"), threshold: NUMBER, 
 
 @cases("likelihood_advantage")
 def likelihood_share_cases(case):
-    def popo(label, comment, reward, by_length, old=None, group=FOUR, threshold=0, temperature=1, mask=None, flags="UnequalLengths"):
+    def popo(label, comment, reward, by_length, old=None, group=FOUR, threshold=0, temperature=1, mask=None):
         old = old or [[-0.5, -0.25, -0.5], [-1], [-2, -0.75], [-3]]
-        case(label, comment, tokens(list(group), mask, list(reward), logp_old=old), flags, threshold=threshold,
+        case(label, comment, tokens(list(group), mask, list(reward), logp_old=old), threshold=threshold,
              temperature=temperature, by_length=by_length)
 
     popo("plain", "a softmax of the mean log-probabilities of the right responses; the wrong one has 0", [1, 1, 0, 1], False)
@@ -93,9 +92,9 @@ def likelihood_share_cases(case):
     popo("none", "no response is right: every advantage is 0", [0, 0, -1, 0], True)
     popo("holes", "a fully masked right response is left out of its group's softmax: its advantage is 0",
          [1, 1, 1, 1], True, WITH_HOLES["logp_old"] + [[-2]], (0, 0, 1, 1),
-         mask="1011 00 11 1", flags=HOLED)
+         mask="1011 00 11 1")
     popo("far", "mean log-probabilities a thousand apart: the likeliest right response has 1",
-         [1, 1, 1, 0], False, [[-0.5, -0.5], [-1000], [-600, -900], [-1]], flags="UnequalLengths Extreme")
+         [1, 1, 1, 0], False, [[-0.5, -0.5], [-1000], [-600, -900], [-1]])
 
 
 @checks("likelihood_advantage")
@@ -141,18 +140,18 @@ def calibration_advantage(batch, correct: many(FLAG), temperature: POSITIVE):
 
 @cases("calibration_advantage")
 def pairwise_calibration_cases(case):
-    def calibrated(label, comment, correct, logp=NOW, group=None, temperature=0.6, flags="UnequalLengths", mask=None):
-        case(label, comment, tokens(group, mask, logp=logp), flags, correct=marks(correct), temperature=temperature)
+    def calibrated(label, comment, correct, logp=NOW, group=None, temperature=0.6, mask=None):
+        case(label, comment, tokens(group, mask, logp=logp), correct=marks(correct), temperature=temperature)
 
     calibrated("plain", "one right response and two wrong ones", "010")
     calibrated("groups", "a group without a wrong response has no pair: its advantage is 0", "101", group=[0, 0, 1])
     calibrated("holes", "a fully masked response is in no pair: its advantage is 0",
                "1010", [[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25], [-2]], [0] * 4, 0.5,
-               HOLED, "101 00 11 1")
+               "101 00 11 1")
     calibrated("far", "the right response is 900 less likely than the wrong one: the full 1/temperature",
-               "10", [[-900], [-1]], flags="Extreme OneToken")
+               "10", [[-900], [-1]])
     calibrated("far-right", "the right response is 900 likelier than the wrong one: the advantage underflows to 0",
-               "01", [[-900], [-1]], flags="Extreme OneToken")
+               "01", [[-900], [-1]])
 
 
 @checks("calibration_advantage")
@@ -203,8 +202,8 @@ def hard_negative_advantage(batch: reads("reward"), utility: many(NUMBER)):
 
 @cases("hard_negative_advantage")
 def hardest_miss_cases(case):
-    def recast(label, comment, reward, utility, group=None, flags=""):
-        case(label, comment, responses(group or [0] * len(reward), reward), flags, utility=utility)
+    def recast(label, comment, reward, utility, group=None):
+        case(label, comment, responses(group or [0] * len(reward), reward), utility=utility)
 
     recast("plain", "the response of largest reward has 1, the miss (reward 0) of largest utility -1",
            [0, 1, 0, 0.5], [0.25, 1, 0.75, 0.5])
@@ -212,7 +211,7 @@ def hardest_miss_cases(case):
            [0, 1, 0, 1, -1], [0.5, 0, 0.5, 0, 0.75])
     recast("repair", "all rewards are 0: no advantage, the response of smallest utility is to be replaced",
            [0, 0, 0, 1, 1], [0.25, 0.125, 0.125, 0, 0],
-           [0, 0, 0, 1, 1], "UnevenGroups")
+           [0, 0, 0, 1, 1])
     recast("below", "rewards of -1 and 0: neither advantages nor a replacement, which needs all to be 0",
            [-1, 0, 0, 0], [0.5, 0.25, 1, 0.75], [0, 0, 1, 1])
 

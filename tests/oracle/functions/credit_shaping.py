@@ -5,7 +5,7 @@ from math import floor
 import limits
 import reals
 from functions.arithmetic import HALF, Number, by_group, clamp, mean, mean_of, means, per_group, real, rewards_of, summed
-from functions.batches import FOUR, HOLED, TENTHS, WITH_HOLES, each, marks, tokens
+from functions.batches import FOUR, TENTHS, WITH_HOLES, each, marks, tokens
 from functions.comparing import cases_of, every, exactly, fraction, near, thrown, values
 from functions.domains import FLAG, FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, reads
 from functions.registry import cases, checks, function
@@ -43,8 +43,8 @@ def sharpening_advantage(batch: reads("logp_old", "reward"), advantage: many(NUM
 
 @cases("sharpening_advantage")
 def sharpening_cases(case):
-    def sharpen(label, comment, old, reward, advantage, group=FOUR, strength=2.5, kappa=0.5, mask=None, flags="UnequalLengths"):
-        case(label, comment, tokens(list(group), mask, list(reward), logp_old=old), flags, advantage=advantage, kappa=kappa,
+    def sharpen(label, comment, old, reward, advantage, group=FOUR, strength=2.5, kappa=0.5, mask=None):
+        case(label, comment, tokens(list(group), mask, list(reward), logp_old=old), advantage=advantage, kappa=kappa,
              **{"lambda": strength})
 
     sharpen("plain", "of two right responses the unlikely one gets a bonus below the cap; wrong ones stay",
@@ -56,7 +56,7 @@ def sharpening_cases(case):
             [[-3], [-4], [-1, -3], [-0.5]], [1, 1, 0, 1], [0, -0.5, 1, TENTHS])
     sharpen("holes", "the mean is over responses with unmasked tokens; a fully masked one keeps its advantage",
             WITH_HOLES["logp_old"] + [[-2]], [1, 1, 1, 1], [1, 1, 0.5, 2],
-            (0, 0, 1, 1), 0.25, 1, "1011 00 11 1", HOLED)
+            (0, 0, 1, 1), 0.25, 1, "1011 00 11 1")
 
 
 @checks("sharpening_advantage")
@@ -99,7 +99,7 @@ def feature_advantage(batch, advantage: many(NUMBER), feature: many(NUMBER), div
 @cases("feature_advantage")
 def feature_bonus_cases(case):
     def feature(label, comment, advantage, x, y, eligible, delta=-2, k=0.7, group=FOUR):
-        case(label, comment, tokens(list(group), logp=[[-0.5]] * len(x)), "UnevenGroups" if group[-1] else "",
+        case(label, comment, tokens(list(group), logp=[[-0.5]] * len(x)),
              advantage=advantage, feature=x, divisor=y, eligible=marks(eligible), delta=delta, k=k)
 
     feature("plain", "a small feature raises the advantage, a large one lowers it, a response not eligible keeps it",

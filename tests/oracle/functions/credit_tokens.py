@@ -127,10 +127,10 @@ def key_token_advantage(batch: reads("reward"), token: many(many(INTEGER)), fish
 def key_tokens_cases(case):
     IDS = [[3, 7, 7, 2], [7, 5, 2], [3, 5, 2], [5, 4, 2, 2]]
 
-    def ktae(label, comment, reward, ids=IDS, group=(0, 0, 0, 0), mask=None, flags="UnequalLengths", fisher=1, gain=1, top=1,
+    def ktae(label, comment, reward, ids=IDS, group=(0, 0, 0, 0), mask=None, fisher=1, gain=1, top=1,
              ignored=-1, frequency=True):
         x = tokens(list(group), mask, reward, logp=[[-0.5] * len(row) for row in ids])
-        case(label, comment, x, flags, token=ids, fisher=fisher, gain=gain, top=top, ignored=ignored, frequency=frequency)
+        case(label, comment, x, token=ids, fisher=fisher, gain=gain, top=top, ignored=ignored, frequency=frequency)
 
     EVEN = [[3, 7, 2, 5], [7, 5, 2, 2], [7, 5, 2], [5, 2, 7, 7], [5, 5, 2, 9]]
     ktae("one-side", "ids that only right (7) or only wrong responses (4) have: with frequencies their keys are 1 and -1",
@@ -144,14 +144,13 @@ def key_tokens_cases(case):
     ktae("ignored", "the ignored id 7 has key 0, though only right responses have it", [1, 1, 0, 0], ignored=7, frequency=False)
     ktae("everywhere", "ids that every response has say nothing: their key is 0", [1, 0], [[2, 2, 7], [2, 7]], (0, 0))
     ktae("solved", "groups all right, all wrong or of a single response: every key is 0",
-         [1, 2, 0, -1, 1], IDS + [[3]], (0, 0, 1, 1, 2),
-         flags="UnequalLengths UnevenGroups Singleton")
+         [1, 2, 0, -1, 1], IDS + [[3]], (0, 0, 1, 1, 2))
     ktae("prompts", "two prompts, keys within each; rewards of 0 and below count as wrong",
          [0.5, 0, -1, 2], IDS, (0, 0, 1, 1), frequency=False)
     ktae("holes", "masked tokens count nowhere; a fully masked response counts among the responses", [1, 1, 0, 0, 0],
-         EVEN, (0,) * 5, "1101 0111 110 0000 1011", "UnequalLengths MaskHoles FullyMasked")
+         EVEN, (0,) * 5, "1101 0111 110 0000 1011")
     ktae("silent-side", "the right response is fully masked: its frequency of every id is 0", [1, 0, 0], [[3, 7], [7, 5], [5]],
-         (0, 0, 0), "00 11 1", "UnequalLengths FullyMasked")
+         (0, 0, 0), "00 11 1")
 
 
 def by_permutations(a, b, c, d):
@@ -235,27 +234,26 @@ def jsd_advantage(batch: reads("logp_old", "logp_teacher"), beta: FRACTION, coef
 def jsd_advantage_cases(case):
     STUDENT = [[-0.5, -2, -0.0625], [-1.25, -6]]
     TEACHER = [[-0.75, -0.25, -0.0625], [-4, -5]]
-    for label, comment, beta, coef, x, flags in (
+    for label, comment, beta, coef, x in (
             ("half", "beta 0.5: teacher and student have equal weight in the mixture",
-             0.5, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+             0.5, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER)),
             ("student", "beta 0.125: the mixture is mostly the student",
-             0.125, 2, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+             0.125, 2, tokens(logp_old=STUDENT, logp_teacher=TEACHER)),
             ("teacher", "beta 0.9: the mixture is mostly the teacher",
-             0.9, 0.5, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+             0.9, 0.5, tokens(logp_old=STUDENT, logp_teacher=TEACHER)),
             ("none", "beta 0: the mixture is the student: every advantage is 0",
-             0, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+             0, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER)),
             ("all", "beta 1: the mixture is the teacher: every advantage is 0",
-             1, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+             1, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER)),
             ("equal", "student and teacher are equal: every advantage is exactly 0",
-             0.7, 1, tokens(logp_old=STUDENT, logp_teacher=STUDENT), "UnequalLengths"),
+             0.7, 1, tokens(logp_old=STUDENT, logp_teacher=STUDENT)),
             ("near", "student and teacher are nearly equal: the two terms nearly cancel", 0.5, 1,
-             tokens(logp_old=[[-0.5, -2]], logp_teacher=[[-0.5 + 2 ** -12, -2 - 2 ** -16]]), ""),
+             tokens(logp_old=[[-0.5, -2]], logp_teacher=[[-0.5 + 2 ** -12, -2 - 2 ** -16]])),
             ("extreme", "either student or teacher gives the token a probability of e^-200 or less", 0.5, 1,
-             tokens(logp_old=[[-0.5, -300, -2 ** -20]], logp_teacher=[[-200, -0.25, -800]]), "Extreme"),
+             tokens(logp_old=[[-0.5, -300, -2 ** -20]], logp_teacher=[[-200, -0.25, -800]])),
             ("holes", "masked tokens hold NaN and do not count: their advantage is 0", 0.25, 1,
-             tokens(None, "101 01", logp_old=[[-0.5, NAN, -1], [0, -6]], logp_teacher=[[-0.75, NAN, -1.5], [NAN, -5]]),
-             "UnequalLengths MaskHoles NaNMasked")):
-        case(label, comment, x, flags, beta=beta, coef=coef)
+             tokens(None, "101 01", logp_old=[[-0.5, NAN, -1], [0, -6]], logp_teacher=[[-0.75, NAN, -1.5], [NAN, -5]]))):
+        case(label, comment, x, beta=beta, coef=coef)
 
 
 @checks("jsd_advantage")
@@ -308,8 +306,8 @@ def distribution_advantage_cases(case):
     PULLED = dict(logp_old=[[-0.5, -2, -0.0625], [-1.25, -6], [-1]], advantage=[[1, 1, 1], [-0.5, -0.5], [0.25]])
     WARM = [[-0.75, -1.5, -0.25], [-1, -4], [-1]]
 
-    def pulled(label, comment, correct, entropy, base=0.5, batch=None, flags="UnequalLengths UnevenGroups", tempered=WARM):
-        case(label, comment, batch or tokens([0, 0, 1], **PULLED), flags, tempered=tempered,
+    def pulled(label, comment, correct, entropy, base=0.5, batch=None, tempered=WARM):
+        case(label, comment, batch or tokens([0, 0, 1], **PULLED), tempered=tempered,
              correct=marks(correct), entropy=entropy, entropy_base=base)
 
     pulled("near", "entropy within 0.1 of its base: the weight comes from the difference itself", "101", 0.4375)
@@ -321,7 +319,6 @@ def distribution_advantage_cases(case):
     pulled("holes", "masked tokens hold anything; a fully masked correct response counts in the fraction", "011", 0.46875,
            batch=tokens([0, 0, 1], "101 00 1", logp_old=[[-0.5, NAN, -0.0625], [NAN, -6], [-1]],
                         advantage=[[1, NAN, 0], [NAN, -0.5], [0.25]]),
-           flags="UnequalLengths UnevenGroups MaskHoles NaNMasked FullyMasked",
            tempered=[[-0.75, UNMASKED, -0.25], [UNMASKED, UNMASKED], [-1.25]])
 
 
@@ -379,8 +376,8 @@ def odds_advantage_cases(case):
     PLAIN = [[-0.5, -2, -1.25], [-0.75, -3], [-1, -0.25, -0.5, -2]]
     KNOWN = [[-0.25, -3.5, -1.25], [-2.25, -0.5], [-0.5, -0.125, -0.5, -0.0625]]
 
-    def odds_case(label, comment, prior=(0.25, 0.5, 0.75), informed=KNOWN, plain=PLAIN, most=0, mask=None, flags="UnequalLengths"):
-        case(label, comment, tokens([0, 0, 0], mask, logp=[[-0.5] * len(row) for row in plain]), flags, informed=informed, plain=plain,
+    def odds_case(label, comment, prior=(0.25, 0.5, 0.75), informed=KNOWN, plain=PLAIN, most=0, mask=None):
+        case(label, comment, tokens([0, 0, 0], mask, logp=[[-0.5] * len(row) for row in plain]), informed=informed, plain=plain,
              prior=list(prior), evidence_max=most)
 
     odds_case("plain", "tokens that are evidence for the answer, against it, and neither")
@@ -394,8 +391,7 @@ def odds_advantage_cases(case):
               plain=[[-0.5, -802, -1.25], [-800.75, -803], [-1, -800.25, -0.5, -2]])
     odds_case("holes", "masked tokens are no evidence and have 0; one response is fully masked", mask="101 00 0111",
               informed=[[-0.25, UNMASKED, -1], [UNMASKED, UNMASKED], [UNMASKED, -0.125, -0.5, -0.0625]],
-              plain=[[-0.5, UNMASKED, -1.25], [UNMASKED, UNMASKED], [UNMASKED, -0.25, -0.5, -2]],
-              flags="UnequalLengths MaskHoles FullyMasked")
+              plain=[[-0.5, UNMASKED, -1.25], [UNMASKED, UNMASKED], [UNMASKED, -0.25, -0.5, -2]])
 
 
 @checks("odds_advantage")
@@ -444,10 +440,9 @@ def implicit_advantage(batch: reads("reward"), process: many(many(NUMBER)), proc
 
 @cases("implicit_advantage")
 def implicit_advantage_cases(case):
-    def prime(label, comment, process, reward, process_coef=0.5, outcome_coef=1, group=(0, 0, 1, 1, 1), mask=None,
-              flags="UnequalLengths UnevenGroups"):
+    def prime(label, comment, process, reward, process_coef=0.5, outcome_coef=1, group=(0, 0, 1, 1, 1), mask=None):
         batch = tokens(list(group), mask, reward, logp=[[-0.5] * len(row) for row in process])
-        case(label, comment, batch, flags, process=process, process_coef=process_coef, outcome_coef=outcome_coef)
+        case(label, comment, batch, process=process, process_coef=process_coef, outcome_coef=outcome_coef)
 
     PROCESS = [[0.5, -1, 0.25], [0.75, 0.5], [1], [-0.25, -0.5], [0.125, 2]]
     prime("plain", "implicit rewards and outcomes of two prompts, both minus a leave-one-out baseline", PROCESS, [1, 0, 1, 1, 0])
@@ -455,8 +450,7 @@ def implicit_advantage_cases(case):
     prime("process", "outcome_coef 0: implicit rewards alone; the baseline is over responses' means, not over tokens",
           PROCESS, [1, 0, 1, 1, 0], 5, 0)
     prime("holes", "masked tokens have no reward; a fully masked response still counts in its group",
-          [[0.5, UNMASKED, 0.25, 1], [UNMASKED, UNMASKED], [-1, UNMASKED]], [1, 1, 0], group=(0, 0, 0), mask="1011 00 10",
-          flags="UnequalLengths MaskHoles FullyMasked")
+          [[0.5, UNMASKED, 0.25, 1], [UNMASKED, UNMASKED], [-1, UNMASKED]], [1, 1, 0], group=(0, 0, 0), mask="1011 00 10")
 
 
 @checks("implicit_advantage")
@@ -515,8 +509,8 @@ def token_advantage(batch: reads("reward"), eps: NOT_NEGATIVE, limit: POSITIVE, 
 
 @cases("token_advantage")
 def token_advantage_cases(case):
-    def carried(label, comment, lengths, reward, group=(0, 0, 0), eps=1e-6, limit=5, scaled=True, mask=None, flags="UnequalLengths"):
-        case(label, comment, tokens(list(group), mask, list(reward), logp=[[-0.5] * T for T in lengths]), flags, eps=eps,
+    def carried(label, comment, lengths, reward, group=(0, 0, 0), eps=1e-6, limit=5, scaled=True, mask=None):
+        case(label, comment, tokens(list(group), mask, list(reward), logp=[[-0.5] * T for T in lengths]), eps=eps,
              limit=limit, scaled=scaled)
 
     carried("plain", "mean and deviation count every response once for each of its tokens", [3, 1, 2], [1, 0, 0.25])
@@ -527,13 +521,12 @@ def token_advantage_cases(case):
     carried("unscaled", "not scaled: the reward minus the mean over tokens", [3, 1, 2], [1, 0, -TENTHS], limit=1, scaled=False)
     carried("equal", "equal rewards, a single response, a fully masked group: every advantage is 0",
             [2, 1, 1, 1, 1], [TENTHS, TENTHS, 1, 1, 0], (0, 0, 1, 2, 2), 0,
-            mask="11 1 1 0 0", flags="UnequalLengths UnevenGroups Singleton FullyMasked")
+            mask="11 1 1 0 0")
     carried("silent", "a fully masked response is in no mean and cannot exceed the limit, but has an advantage",
             [2, 3, 2], [0, 1, 4],
-            limit=2, mask="11 111 00", flags="UnequalLengths FullyMasked")
+            limit=2, mask="11 111 00")
     carried("silent-equal", "responses with tokens have equal rewards: all are 0, even a fully masked one that differs",
-            [1, 2, 1], [1, 1, 0], mask="1 10 0",
-            flags="UnequalLengths MaskHoles FullyMasked")
+            [1, 2, 1], [1, 1, 0], mask="1 10 0")
 
 
 @checks("token_advantage")

@@ -63,9 +63,9 @@ def value_loss_cases(case):
     RETURNS = [[1.5, 1, -1], [1.25, 0.5]]
     SHAPE = dict(logp=[[-0.5] * 3, [-0.5] * 2])
 
-    def critic(label, comment, clip, kind="token_mean", constant=0, batch=None, flags="UnequalLengths", value=VALUE, old=OLD,
+    def critic(label, comment, clip, kind="token_mean", constant=0, batch=None, value=VALUE, old=OLD,
                returns=RETURNS):
-        case(label, comment, batch or tokens([0, 1], **SHAPE), flags, value=value, value_old=old, returns=returns,
+        case(label, comment, batch or tokens([0, 1], **SHAPE), value=value, value_old=old, returns=returns,
              clip=clip, aggregation=kind, constant=constant)
 
     critic("clipped", "one value in bounds, three whose clipped square is larger, one where it is smaller", 0.25)
@@ -82,14 +82,13 @@ def value_loss_cases(case):
     critic("sequences-constant", "the sum over tokens is divided by the number of responses and by 16",
            0.25, "seq_mean_constant", 16)
     critic("groups", "the mean over two prompts, of two responses and of one", 0.25, "group_mean_token_mean", 0,
-           tokens([0, 0, 1], logp=[[-0.5] * 3, [-0.5] * 2, [-0.5]]), "UnequalLengths UnevenGroups",
-           VALUE + [[TENTHS]], OLD + [[0]], RETURNS + [[1]])
+           tokens([0, 0, 1], logp=[[-0.5] * 3, [-0.5] * 2, [-0.5]]), VALUE + [[TENTHS]], OLD + [[0]], RETURNS + [[1]])
     critic("holes", "masked tokens and a fully masked response do not count", 0.25, "seq_mean_token_mean", 0,
-           tokens([0, 0, 1], "101 00 1", logp=[[-0.5, NAN, -0.5], [NAN, -1], [-0.5]]), "UnequalLengths MaskHoles NaNMasked FullyMasked",
+           tokens([0, 0, 1], "101 00 1", logp=[[-0.5, NAN, -0.5], [NAN, -1], [-0.5]]),
            [[1, UNMASKED, -0.5], [UNMASKED, UNMASKED], [2]], [[0.25, UNMASKED, -0.375], [UNMASKED, UNMASKED], [1.5]],
            [[1.5, UNMASKED, -1], [UNMASKED, UNMASKED], [1.25]])
     critic("none", "all tokens are masked: loss, gradients and clip fraction are 0",
-           0.25, "token_mean", 0, tokens([0, 1], "000 00", **SHAPE), "FullyMasked")
+           0.25, "token_mean", 0, tokens([0, 1], "000 00", **SHAPE))
     critic("large", "values of 10000 with errors of size 1: squares of the values would cancel",
            0.5, value=[[10001, 9999.5, 10000], [10002, 10000.5]],
            old=[[10000, 10000, 10000], [10000.5, 10000]], returns=[[10001.5, 10000, 9999], [10001, 10000]])
@@ -154,8 +153,8 @@ def proximal_logp_cases(case):
     THEN = [[-0.75, -1.5, -0.5], [-1.25, -3]]
     AGES = [[5, 9, 7], [0, 10]]
 
-    def proximal(form, label, comment, version=10, ages=AGES, now=NOW, then=THEN, flags="UnequalLengths Rollout", mask=None):
-        case(f"{form.replace('_', '-')}-{label}", comment, tokens(None, mask, logp=now, logp_rollout=then), flags,
+    def proximal(form, label, comment, version=10, ages=AGES, now=NOW, then=THEN, mask=None):
+        case(f"{form.replace('_', '-')}-{label}", comment, tokens(None, mask, logp=now, logp_rollout=then),
              version=version, behaviour_version=ages, form=form)
 
     for form in ("log_linear", "linear"):
@@ -164,12 +163,11 @@ def proximal_logp_cases(case):
         proximal(form, "old", "most tokens are a thousand versions old: nearly the current policy", 1000, [[0, 0, 1], [0, 500]])
         proximal(form, "masked", "masked tokens hold NaN and any version: their answer is 0",
                  4, [[2, UNMASKED, 1], [3, 0]], [[-0.5, NAN, -0.0625], [-1.25, -0.75]],
-                 [[-0.75, NAN, -0.5], [-1.25, -3]], "UnequalLengths MaskHoles NaNMasked Rollout", "101 11")
+                 [[-0.75, NAN, -0.5], [-1.25, -3]], "101 11")
         proximal(form, "equal", "current and sampling policy are equal: their log-probability at every age",
-                 8, [[0, 3, 6], [7, 8]], then=NOW, flags="UnequalLengths Rollout OnPolicy")
+                 8, [[0, 3, 6], [7, 8]], then=NOW)
         proximal(form, "extreme", "log-probabilities near 0 and far below it", 6, [[4, 4, 4], [1, 1]],
-                 [[-2 ** -20, -300, -2 ** -30], [-800, -2 ** -25]], [[-2 ** -21, -0.5, -40], [-1000, -900]],
-                 "UnequalLengths Rollout Extreme")
+                 [[-2 ** -20, -300, -2 ** -30], [-800, -2 ** -25]], [[-2 ** -21, -0.5, -40], [-1000, -900]])
 
 
 @checks("proximal_logp")
@@ -247,8 +245,8 @@ def generalised_jsd(student: many(either(NUMBER, "-Infinity"), least=1), teacher
 
 @cases("generalised_jsd")
 def divergence_cases(case):
-    def diverge(label, comment, student, teacher, beta, temperature=1, flags=""):
-        case(label, comment, None, flags, student=student, teacher=teacher, temperature=temperature, beta=beta)
+    def diverge(label, comment, student, teacher, beta, temperature=1):
+        case(label, comment, None, student=student, teacher=teacher, temperature=temperature, beta=beta)
 
     LOGITS = [0.5, -1, 2, 0.25], [1, -0.5, 0.75, -2]
     diverge("half", "beta 0.5, as in the released scripts", *LOGITS, 0.5, 1.1)
@@ -258,18 +256,18 @@ def divergence_cases(case):
     diverge("equal", "the teacher's logits are the student's plus 2: equal policies, value and gradient are 0",
             LOGITS[0], [2.5, 1, 4, 2.25], 0.25, 0.7)
     diverge("banned", "tokens that are banned for the student, for the teacher and for both",
-            [0.5, BANNED, 2, BANNED], [1, -0.5, BANNED, BANNED], 0.75, flags="NegInf")
+            [0.5, BANNED, 2, BANNED], [1, -0.5, BANNED, BANNED], 0.75)
     diverge("apart", "no token is allowed for both: the value is the entropy of beta, the gradient 0",
-            [0.5, 1, BANNED], [BANNED, BANNED, 3], 0.25, flags="NegInf")
+            [0.5, 1, BANNED], [BANNED, BANNED, 3], 0.25)
     diverge("forward-banned", "beta 0: a token is banned for the teacher only: the value is finite",
-            [0.5, -1, 0.25], [1, BANNED, -2], 0, flags="NegInf")
+            [0.5, -1, 0.25], [1, BANNED, -2], 0)
     diverge("forward-infinite", "beta 0: a token is banned for the student only: the value is infinite",
-            [0.5, BANNED, 0.25], [1, -0.5, -2], 0, flags="NegInf")
+            [0.5, BANNED, 0.25], [1, -0.5, -2], 0)
     diverge("reverse-banned", "beta 1: a token is banned for the student only: the value is finite",
-            [0.5, BANNED, 0.25], [1, -0.5, -2], 1, flags="NegInf")
+            [0.5, BANNED, 0.25], [1, -0.5, -2], 1)
     diverge("reverse-infinite", "beta 1: a token is banned for the teacher only: the value is infinite",
-            [0.5, -1, 0.25], [1, BANNED, -2], 1, flags="NegInf")
-    diverge("far", "logits hundreds apart: probabilities down to e^-900", [0, -900, 3], [-800, 0, 1], 0.5, flags="Extreme")
+            [0.5, -1, 0.25], [1, BANNED, -2], 1)
+    diverge("far", "logits hundreds apart: probabilities down to e^-900", [0, -900, 3], [-800, 0, 1], 0.5)
     diverge("one", "a vocabulary of one token: value and gradient are 0", [3], [-2], 0.5)
 
 

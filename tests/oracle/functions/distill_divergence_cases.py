@@ -70,38 +70,35 @@ def of_the_vocabulary(distill):
                 kind, student=[[3]], teacher=[[-2]], weight=[1])
     distill("masked-anything", "a masked row bans every token, which would otherwise be refused: it is not read",
             "forward", mask=[True, False, True],
-            student=[STUDENT[0], [BANNED] * 5, STUDENT[2]], teacher=[TEACHER[0], [BANNED] * 5, TEACHER[2]], flags="NegInf")
+            student=[STUDENT[0], [BANNED] * 5, STUDENT[2]], teacher=[TEACHER[0], [BANNED] * 5, TEACHER[2]])
     distill("weight-0", "rows of weight 0: their gradient is 0, their divergence is returned", "reverse", weight=[0, 0, 1])
 
 
 def at_the_edges(distill):
     distill("far", "logits hundreds apart: probabilities of e^-900", "jensen_shannon", student=[[0, -900, 3]], teacher=[[-800, 0, 1]],
-            weight=[1], flags="Extreme")
+            weight=[1])
     distill("far-forward", "the student gives the teacher's second likeliest token a probability of e^-63",
-            "forward", student=[[0, -60, 3]], teacher=[[-50, 0, 1]], weight=[1],
-            flags="Extreme")
-    distill("banned", "tokens that are banned for the student, for the teacher or for both", "jensen_shannon", BANS, flags="NegInf")
+            "forward", student=[[0, -60, 3]], teacher=[[-50, 0, 1]], weight=[1])
+    distill("banned", "tokens that are banned for the student, for the teacher or for both", "jensen_shannon", BANS)
     distill("forward-banned", "KL(teacher || student): a token that only the teacher bans costs nothing",
-            "forward", BANS, student=[[0.5, 1, 2, BANNED], [1, 0, 0.5, -1]],
-            flags="NegInf")
+            "forward", BANS, student=[[0.5, 1, 2, BANNED], [1, 0, 0.5, -1]])
     distill("reverse-banned", "KL(student || teacher): a token that only the student bans costs nothing",
-            "reverse", BANS, teacher=[[1, -0.5, 0, 2], [0.25, 1, 0, -1]],
-            flags="NegInf")
+            "reverse", BANS, teacher=[[1, -0.5, 0, 2], [0.25, 1, 0, -1]])
     distill("forward-infinite", "KL(teacher || student): a token that only the student bans makes it infinite",
-            "forward", BANS, flags="NegInf")
+            "forward", BANS)
     distill("reverse-infinite", "KL(student || teacher): a token that only the teacher bans makes it infinite",
-            "reverse", BANS, flags="NegInf")
+            "reverse", BANS)
     distill("reverse-infinite-bounded", "an infinite KL(student || teacher) bounded by 10: the gradient of its row is 0",
-            "reverse", BANS, divergence_max=10, flags="NegInf")
+            "reverse", BANS, divergence_max=10)
     distill("apart", "no token is allowed on both sides: the entropy of beta, with a gradient of 0",
             "jensen_shannon", student=[[0.5, 1, BANNED]],
-            teacher=[[BANNED, BANNED, 3]], beta=0.25, weight=[1], flags="NegInf")
+            teacher=[[BANNED, BANNED, 3]], beta=0.25, weight=[1])
     distill("clip", "clip 0.0625 as in OPSD: no token of KL(teacher || student) costs more", "forward", clip=0.0625)
     distill("reverse-clip", "clip 0.25: no token of KL(student || teacher) costs more", "reverse", clip=0.25)
     distill("half-clip", "clip 0.03125 of a token's Jensen-Shannon term: its two halves count as one",
             "jensen_shannon", clip=0.03125)
     distill("clip-wide", "a clip of 64, which no token reaches: as without a clip", "reverse", clip=64)
-    distill("clip-infinite", "a token whose term is infinite costs the clip of 0.5", "forward", BANS, clip=0.5, flags="NegInf")
+    distill("clip-infinite", "a token whose term is infinite costs the clip of 0.5", "forward", BANS, clip=0.5)
     distill("bounded", "rows with a divergence beyond 0.5 cost 0.5 and have no gradient", "forward", divergence_max=0.5)
     distill("not-negative", "an infinite divergence_max: rows may not be below 0, and have no upper bound",
             "reverse", divergence_max="Infinity")
@@ -140,9 +137,9 @@ def on_ids(distill):
             "forward", TOP, student=[[5, 1, 4, 0, 2], [4, 1, 0, 0, 4], [0, 1, 0, 4, 6]],
             divergence_max="Infinity")
     distill("floor-banned", "tokens banned for the student are raised to logp_min: they cost, but have no gradient", "forward",
-            {**TOP, "student": [[BANNED, -1, BANNED, 0.25, 0], STUDENT[1], STUDENT[2]]}, logp_min=-8, flags="NegInf")
+            {**TOP, "student": [[BANNED, -1, BANNED, 0.25, 0], STUDENT[1], STUDENT[2]]}, logp_min=-8)
     distill("bucket-nothing", "the teacher gives ids no probability: the bucket gets it", "forward",
-            {**TOP, "teacher": [[BANNED, BANNED], [BANNED, -0.5], [-0.25, BANNED]]}, tail="bucket", flags="NegInf")
+            {**TOP, "teacher": [[BANNED, BANNED], [BANNED, -0.5], [-0.25, BANNED]]}, tail="bucket")
     distill("bucket-unlikely", "all tokens but the ids together have 1e-6, or less than the bucket's minimum of 1e-7",
             "reverse", tail="bucket", beta=0,
             rows=dict(student=[[8, 9, -6], [8, 9, -12]], ids=[[0, 1], [0, 1]], teacher=[[-1, -0.75], [-0.6875, -0.71875]], weight=[1, 1]))
@@ -155,8 +152,8 @@ def on_ids(distill):
 
 @cases("distill_divergence")
 def distill_divergence_cases(case):
-    def distill(label, comment, kind, rows=BOTH, flags="", **other):
-        case(label, comment, None, flags, **{**PLAIN, **rows, "kind": kind, **other})
+    def distill(label, comment, kind, rows=BOTH, **other):
+        case(label, comment, None, **{**PLAIN, **rows, "kind": kind, **other})
 
     of_the_vocabulary(distill)
     at_the_edges(distill)

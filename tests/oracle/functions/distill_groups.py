@@ -38,21 +38,19 @@ MIXED = of_lengths([3, 2, 4, 1, 2, 5, 2, 3], [0, 0, 0, 0, 1, 1, 2, 2])
 @cases("distill_pairs")
 def distill_pairs_cases(case):
     case("mixed", "groups with two of each, one of each, and no wrong response: the last one has no pair",
-         MIXED, "UnequalLengths UnevenGroups",
-         correct=marks("10011011"))
+         MIXED, correct=marks("10011011"))
     case("other", "groups with two of each, one of each, and no correct response: the last one has no pair",
-         MIXED, "UnequalLengths UnevenGroups", correct=marks("01100100"))
+         MIXED, correct=marks("01100100"))
     case("ties", "of equally long responses the first is taken, as teacher and as student",
-         of_lengths([2, 2, 3, 3, 2], [0] * 5), "UnequalLengths", correct=marks("11000"))
+         of_lengths([2, 2, 3, 3, 2], [0] * 5), correct=marks("11000"))
     case("alone", "a group of a single response has no pair",
-         of_lengths([2, 3, 1], [0, 1, 1]), "UnequalLengths UnevenGroups Singleton",
-         correct=marks("101"))
+         of_lengths([2, 3, 1], [0, 1, 1]), correct=marks("101"))
     case("holes", "a wrong response with more slots but fewer unmasked tokens is not the longest one",
          tokens([0, 0, 0, 0], "1001 110 111 1", logp=[[-0.5, NAN, NAN, -1], [-1, -0.5, NAN], [-2, -1, -1], [-0.5]]),
-         "UnequalLengths MaskHoles NaNMasked", correct=marks("0101"))
+         correct=marks("0101"))
     case("masked-long", "of wrong responses the one with most unmasked tokens is taken, not with most slots",
          tokens([0, 0, 0, 1, 1], "10001 111 1 11 1", logp=[[-0.5, NAN, NAN, NAN, -1], [-1, -0.5, -0.25], [-2], [-1, -1], [-0.5]]),
-         "UnequalLengths MaskHoles NaNMasked UnevenGroups", correct=marks("00110"))
+         correct=marks("00110"))
 
 
 @checks("distill_pairs")
@@ -85,15 +83,15 @@ def frontier_weight(batch, correct: CORRECT, strength: NOT_NEGATIVE):
 @cases("frontier_weight")
 def frontier_weight_cases(case):
     case("mixed", "half, half and all of the responses are correct: the solved prompt has weight 0",
-         MIXED, "UnequalLengths UnevenGroups", correct=marks("10011011"), strength=0.5)
+         MIXED, correct=marks("10011011"), strength=0.5)
     case("few", "one of five and four of five responses are correct: equal weights",
-         of_lengths([1] * 10, [0] * 5 + [1] * 5), "", correct=marks("1000001111"), strength=0.5)
+         of_lengths([1] * 10, [0] * 5 + [1] * 5), correct=marks("1000001111"), strength=0.5)
     case("thirds", "one of three responses is correct, strength 0.7",
-         of_lengths([1, 2, 1], [0] * 3), "UnequalLengths", correct=marks("010"),
+         of_lengths([1, 2, 1], [0] * 3), correct=marks("010"),
          strength=0.7)
-    case("none", "strength 0: every weight is 0", MIXED, "UnequalLengths UnevenGroups", correct=marks("10011011"), strength=0)
+    case("none", "strength 0: every weight is 0", MIXED, correct=marks("10011011"), strength=0)
     case("solved", "prompts all correct and all wrong: both weights are 0",
-         of_lengths([1, 2, 3, 1], [0, 0, 1, 1]), "UnequalLengths", correct=marks("1100"), strength=1)
+         of_lengths([1, 2, 3, 1], [0, 0, 1, 1]), correct=marks("1100"), strength=1)
 
 
 @checks("frontier_weight")

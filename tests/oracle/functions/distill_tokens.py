@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import reals
 from functions.arithmetic import BANNED, NOTHING, Number, at, clamp, exp, real, rows
-from functions.batches import HOLED, NOW, SELF, WITH_HOLES, tokens
+from functions.batches import NOW, SELF, WITH_HOLES, tokens
 from functions.comparing import cases_of, every, exactly, near, values
 from functions.distill_divergence import LOGITS, SUPPORT, log_softmax, logs_of
 from functions.distill_divergence_cases import STUDENT, TEACHER, thrown_rows
@@ -51,8 +51,8 @@ def distill_top(logits: LOGITS, temperature: POSITIVE, k: integer(1)):
 
 @cases("distill_top")
 def distill_top_cases(case):
-    def top(label, comment, logits, k, temperature=1, flags=""):
-        case(label, comment, None, flags, logits=logits, temperature=temperature, k=k)
+    def top(label, comment, logits, k, temperature=1):
+        case(label, comment, None, logits=logits, temperature=temperature, k=k)
 
     top("two", "k = 2: the two largest of five logits, ids ascending", STUDENT, 2)
     top("temperature", "temperature 2 changes the log-probabilities, but not the ids", STUDENT, 2, 2)
@@ -60,9 +60,9 @@ def distill_top_cases(case):
     top("all", "k = 5 of a vocabulary of five: the log-probabilities of the whole row", TEACHER, 5)
     top("ties", "of equal logits those with the smaller ids are taken", [[1, 2, 1, 2, 1], [0, 0, 0, 0, 0]], 3)
     top("banned", "fewer than k tokens are allowed: a banned one is taken, with -infinity",
-        [[BANNED, 1, BANNED, 0.5], [BANNED, 0, 3, 1]], 3, flags="NegInf")
+        [[BANNED, 1, BANNED, 0.5], [BANNED, 0, 3, 1]], 3)
     top("many", "the eight largest of 96 logits", thrown_rows(5, 2, 96, 8), 8)
-    top("far", "logits hundreds apart", [[0, -900, 3, 400], [-300, -301, -299, -800]], 2, flags="Extreme")
+    top("far", "logits hundreds apart", [[0, -900, 3, 400], [-300, -301, -299, -800]], 2)
 
 
 @checks("distill_top")
@@ -97,16 +97,16 @@ def distill_at(logits: LOGITS, temperature: POSITIVE, ids: many(many(COUNT, leas
 
 @cases("distill_at")
 def distill_at_cases(case):
-    def at_ids(label, comment, logits, ids, temperature=1, flags=""):
-        case(label, comment, None, flags, logits=logits, temperature=temperature, ids=ids)
+    def at_ids(label, comment, logits, ids, temperature=1):
+        case(label, comment, None, logits=logits, temperature=temperature, ids=ids)
 
     at_ids("three", "three of five tokens, in no order", STUDENT, [[4, 0, 2], [1, 2, 0], [3, 4, 1]])
     at_ids("twice", "a token that is given twice has its log-probability twice", TEACHER, [[1, 1], [0, 0], [4, 3]], 0.5)
     at_ids("temperature", "log-probabilities at a temperature of 2", TEACHER, [[0, 1], [0, 1], [3, 4]], 2)
     at_ids("banned", "a banned token has a log-probability of -infinity",
-           [[BANNED, 1, 0.5], [0, 0, BANNED]], [[0, 2], [2, 1]], flags="NegInf")
+           [[BANNED, 1, 0.5], [0, 0, BANNED]], [[0, 2], [2, 1]])
     at_ids("sure", "a token of probability 1 - e^-40: its log-probability is -4e-18, not 0",
-           [[0, -40, -50]], [[0, 1, 2]], flags="Extreme")
+           [[0, -40, -50]], [[0, 1, 2]])
 
 
 @checks("distill_at")
@@ -144,20 +144,19 @@ def gaps(batch):
 
 @cases("distill_importance_weight")
 def distill_importance_weight_cases(case):
-    def weigh(label, comment, clip, batch, flags="UnequalLengths"):
-        case(label, comment, batch, flags, clip=clip)
+    def weigh(label, comment, clip, batch):
+        case(label, comment, batch, clip=clip)
 
     old = [[-0.75, -1.5, -1.25], [-3, -1.25], [-0.5, -2.75]]
     weigh("two", "clip 2, as in SDPO: it binds at two of seven tokens", 2, tokens(logp=NOW, logp_old=old))
     weigh("one", "clip 1: no weight is above 1", 1, tokens(logp=NOW, logp_old=SELF))
     weigh("on-policy", "current and sampling policy are equal: every weight is 1",
-          2, tokens(logp=NOW, logp_old=NOW), "UnequalLengths OnPolicy")
+          2, tokens(logp=NOW, logp_old=NOW))
     weigh("holes", "masked tokens hold NaN: their weight is 0",
-          2, tokens(logp=[[-0.25, NAN, -1.5, -0.75], [NAN, -2.5], [-1.5, -0.125]], **WITH_HOLES),
-          HOLED)
+          2, tokens(logp=[[-0.25, NAN, -1.5, -0.75], [NAN, -2.5], [-1.5, -0.125]], **WITH_HOLES))
     weigh("far", "log-ratios beyond 20 and -20 are clamped to them; the clip of 1e10 does not bind",
           1e10, tokens(logp=[[-0.5, -60, -0.125], [-1, -30]],
-                                                                 logp_old=[[-40, -0.5, -20], [-1, -0.25]]), "UnequalLengths Extreme")
+                                                                 logp_old=[[-40, -0.5, -20], [-1, -0.25]]))
 
 
 @checks("distill_importance_weight")

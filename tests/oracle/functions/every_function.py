@@ -40,7 +40,7 @@ def check_protocol(check):
 
 
 def check_masked_and_digits(check):
-    for label, _, _, function, arguments, batch in all_cases():
+    for label, _, function, arguments, batch in all_cases():
         first = answers(function, arguments, batch)
         with reals.workdps(limits.DIGITS + 40):
             check(f"digits of {label}", answers(function, arguments, batch) == first)
@@ -52,7 +52,7 @@ def check_masked_and_digits(check):
 
 
 def check_masked_arguments(check):
-    for label, _, _, function, arguments, batch in all_cases():
+    for label, _, function, arguments, batch in all_cases():
         if batch and "mask" in batch:
             other = {key: replaced(x, UNMASKED, 3) for key, x in arguments.items()}
             check(f"masked slots of arguments do not matter: {label}", ask(function, batch, **other) == ask(function, batch, **arguments))

@@ -2,7 +2,7 @@
 
     @function(a=NUMBER)     def f(batch, x: NUMBER): ...   a function of the oracle and its answers; `batch` comes first if it reads one.
                                                            domains of answers and arguments are those of domains.py
-    @cases("f")             def f_cases(case): ...         calls case(label, comment, batch, flags, **arguments) for each
+    @cases("f")             def f_cases(case): ...         calls case(label, comment, batch, **arguments) for each
     @checks("f", "g")       def check_f(check): ...        calls check(what, is it so) for each; of one function or several
 """
 import functools
@@ -17,7 +17,6 @@ from limits import rounded_up
 
 class Case(NamedTuple):
     label: str
-    flags: list
     comment: str
     function: str
     arguments: dict
@@ -58,8 +57,8 @@ def all_cases():
     """In the order of the functions."""
     made = []
     for name in FUNCTIONS:
-        def case(label, comment, batch=None, flags="", **arguments):
-            made.append(Case(f"{name}-{label}", flags.split(), comment, name, arguments, batch))
+        def case(label, comment, batch=None, **arguments):
+            made.append(Case(f"{name}-{label}", comment, name, arguments, batch))
         CASE_MAKERS[name](case)
     return made
 

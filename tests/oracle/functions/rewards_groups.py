@@ -7,7 +7,7 @@ import limits
 import reals
 from functions.arithmetic import (NOTHING, SMALL, Number, absolute, at, by_group, exp, itself, lengths_of, less, mean, means, own_tokens,
                                   per_group, ranks, real, rewards_of, summed)
-from functions.batches import HOLED, TENTHS, UNMASKED, WITH_HOLES, each, marks, of_lengths, switches, tokens
+from functions.batches import TENTHS, UNMASKED, WITH_HOLES, each, marks, of_lengths, switches, tokens
 from functions.comparing import cases_of, close, entry, every, exactly, fraction, thrown, values
 from functions.domains import FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, one_of, reads
 from functions.registry import cases, checks, function
@@ -79,20 +79,20 @@ def unlikeliness_reward(batch: reads("logp_old", "reward"), beta: NUMBER):
 
 @cases("unlikeliness_reward")
 def unlikeliness_cases(case):
-    def unlikely(label, comment, old, reward, group, beta=0.25, flags="UnequalLengths", mask=None):
-        case(label, comment, tokens(list(group), mask, reward, logp_old=old), flags, beta=beta)
+    def unlikely(label, comment, old, reward, group, beta=0.25, mask=None):
+        case(label, comment, tokens(list(group), mask, reward, logp_old=old), beta=beta)
 
     unlikely("plain", "ranks by the mean, not the sum, of log-probabilities: the longest response is the likeliest",
              [[-0.5, -0.25, -0.5], [-1], [-2, -0.75], [-3]],
              [1, 1, 1, 1], (0, 0, 0, 0))
     unlikely("source", "of four responses the least and the second likeliest are right",
-             [[-4], [-1], [-3], [-2]], [1, 0, 0, 1], (0, 0, 0, 0), flags="OneToken")
+             [[-4], [-1], [-3], [-2]], [1, 0, 0, 1], (0, 0, 0, 0))
     unlikely("ties", "equal mean log-probabilities: the lower index has the lower rank",
              [[-1], [-0.5, -1.5], [-1, -1, -1], [-2]], [1, TENTHS, -0.5, 1], (0, 0, 0, 0),
              0.5)
     unlikely("holes", "ranks within each group; a fully masked response has mean 0 and is the likeliest",
              WITH_HOLES["logp_old"] + [[-2]], [1, 1, 1, -1], (0, 0, 1, 1),
-             0.3, HOLED, "1011 00 11 1")
+             0.3, "1011 00 11 1")
 
 
 @checks("unlikeliness_reward")
@@ -129,8 +129,7 @@ def frequency_reward(batch, answer: many(integer(-1)), size: integer(1)):
 @cases("frequency_reward")
 def frequency_reward_cases(case):
     def frequent(label, comment, answer, group, size):
-        flags = "UnevenGroups" if group[-1] else ""
-        case(label, comment, of_lengths([1] * len(answer), list(group)), flags, answer=answer, size=size)
+        case(label, comment, of_lengths([1] * len(answer), list(group)), answer=answer, size=size)
 
     frequent("plain", "a rare answer is worth more than 1, a frequent one less", [3, 3, 3, 7], (0,) * 4, 3)
     frequent("invalid", "invalid answers (-1) have reward -1 and count in no frequency", [5, -1, 5, 2, -1], (0,) * 5, 4)
@@ -222,18 +221,18 @@ def pairwise_rewards(batch, outcome: many(one_of(-1, 0, 1)), ended: many(FLAG)):
 
 @cases("pairwise_rewards")
 def pair_rewards_cases(case):
-    def duel(label, comment, lengths, outcome, ended, group=None, mask=None, flags="UnequalLengths"):
-        case(label, comment, of_lengths(lengths, group, mask=mask), flags, outcome=outcome, ended=marks(ended))
+    def duel(label, comment, lengths, outcome, ended, group=None, mask=None):
+        case(label, comment, of_lengths(lengths, group, mask=mask), outcome=outcome, ended=marks(ended))
 
     duel("plain", "the shortest winner that ended has 1, a longer winner less, losers -1", (4, 2, 1, 3), [1, -1], "1111")
     duel("cut", "a winner that did not end has -1 like a loser, and does not count as the shortest",
          (1, 2, 4, 1, 3, 5), [1, 1, -1], "001011")
     duel("ties", "members of a tie are masked; an unpaired third response has 0; each group has its own shortest",
          (2, 1, 3, 4, 2, 3, 1), [0, 1, -1], "1111111",
-         [0, 0, 1, 1, 1, 2, 2], flags="UnequalLengths UnevenGroups")
+         [0, 0, 1, 1, 1, 2, 2])
     duel("alone", "groups of one response have no pair: every reward is 0", (2, 1), [], "11", [0, 1])
     duel("masked", "length counts unmasked tokens",
-         (3, 2, 3, 2), [1, -1], "1111", mask="101 00 111 11", flags="UnequalLengths MaskHoles FullyMasked")
+         (3, 2, 3, 2), [1, -1], "1111", mask="101 00 111 11")
 
 
 @checks("pairwise_rewards")
@@ -425,7 +424,7 @@ def entity_credit_cases(case):
             ("tiny", "shares near the smallest binary64: their quotient is ordinary", [2.0 ** -1074, 2.0 ** -1060], "00", "00", (0, 0)),
             ("groups", "the most entities found are those of the own group",
              [0.7, 0.3, 0.1, 0.2, 1], "00000", "00000", (0, 0, 1, 1, 2))):
-        case(label, comment, tokens(list(group), logp=[[-0.5]] * len(found)), "UnevenGroups" if group[-1] else "",
+        case(label, comment, tokens(list(group), logp=[[-0.5]] * len(found)),
              found=found, correct=marks(correct), invalid=marks(invalid), alpha=0.3)
 
 
@@ -472,9 +471,9 @@ def consistency_bonus(batch: reads("reward", "logp_ref", "selected"), accuracy: 
 @cases("consistency_bonus")
 def consistency_bonus_cases(case):
     def care(label, comment, reward, ref, selected, accuracy, group=(0, 0, 0), cap=0.95, margin=0.01, mask=None,
-             flags="UnequalLengths", weight=0.5):
+             weight=0.5):
         batch = tokens(list(group), mask, list(reward), logp_ref=ref, selected=switches(selected))
-        case(label, comment, batch, flags, accuracy=accuracy, cap=cap, margin=margin, **{"lambda": weight})
+        case(label, comment, batch, accuracy=accuracy, cap=cap, margin=margin, **{"lambda": weight})
 
     care("plain", "of two right responses only the likelier answer gets the bonus; a wrong one does not", [1.5, 1, 0.5],
          [[-2, -0.25, -0.5], [-0.25, -1.5], [-1, -0.125]],
@@ -484,10 +483,10 @@ def consistency_bonus_cases(case):
          "100 01 01", [TENTHS] * 3, margin=0)
     care("few", "an accuracy of 0.1 is not above 0.1, and one below the group's mean gets no bonus",
          [0, 1, 0.25, 1], [[-1], [-1], [-2], [-3]], "1 1 1 1",
-         [0.1, 0.0625, 0.25, 1], (0, 0, 1, 1), margin=0.5, flags="OneToken")
+         [0.1, 0.0625, 0.25, 1], (0, 0, 1, 1), margin=0.5)
     care("empty", "a response without selected unmasked tokens has likelihood 1; a less likely one gets no bonus", [1, 1, 1],
          [[-0.5, NAN, -1], [NAN, -0.5], [-0.5, -2]],
-         "010 11 11", [1, 1, 1], cap=2, margin=0.25, mask="101 00 11", flags=HOLED)
+         "010 11 11", [1, 1, 1], cap=2, margin=0.25, mask="101 00 11")
     care("hopeless", "all accuracies are 0: no response gets the bonus",
          [0, 0.25, -1], [[-1, -1], [-2], [-1]], "11 1 1", [0, 0, 0], weight=2)
 

@@ -41,9 +41,9 @@ def relative_cost_penalty(batch: reads("reward"), output: many(NOT_NEGATIVE), in
 def relative_cost_cases(case):
     COSTS = dict(output=[100, 50, 25, 10, 40], input=[7, 14, 0, 3, 3], turns=[1, 4, 2, 2, 2])
 
-    def costly(label, comment, reward, group=(0, 0, 0, 1, 1), flags="UnevenGroups", coefs=(0.25, 0.1, 0.1), **costs):
+    def costly(label, comment, reward, group=(0, 0, 0, 1, 1), coefs=(0.25, 0.1, 0.1), **costs):
         made = {**COSTS, **costs}
-        case(label, comment, responses(list(group), reward), flags, **made,
+        case(label, comment, responses(list(group), reward), **made,
              **dict(zip(("output_coef", "input_coef", "turns_coef"), coefs)))
 
     costly("plain", "each cost is a share of its group's largest", [1, 0, 1, 1, 1])
@@ -52,8 +52,7 @@ def relative_cost_cases(case):
     costly("no-input", "the largest input cost of a group is 0: it costs nothing, and nothing is divided by 0",
            [1, 0.5, 1, 1, 0], input=[0] * 5, turns=[0, 0, 0, 2, 1])
     costly("one-coefficient", "only the coefficient of turns is not 0", [1, 0, 1, 1, 0.25], coefs=(0, 0, 0.5))
-    costly("lone", "a single response has its group's largest costs", [1, 0, 0.25, 1, 0.75], (0, 0, 1, 2, 2),
-           "UnevenGroups Singleton")
+    costly("lone", "a single response has its group's largest costs", [1, 0, 0.25, 1, 0.75], (0, 0, 1, 2, 2))
     costly("small", "coefficient times cost underflows, the penalty of a response without a reward does not",
            [2.0 ** 100, 2.0 ** 100, 0, 1, 1], output=[0] * 5, coefs=(2.0 ** -100, 0, 2.0 ** -980), turns=[2.0 ** 60, 1, 2.0 ** -60, 2, 1])
     costly("thirds", "cost shares and mean rewards that are no binary fractions", [1, 0, 0, TENTHS, 1], output=[3, 7, 1, 11, 9],
@@ -156,19 +155,19 @@ def shorter_correct_reward(batch: reads("reward"), coef: NUMBER):
 
 @cases("shorter_correct_reward")
 def shorter_correct_cases(case):
-    def shorter(label, comment, lengths, reward, group=(0, 0, 0, 0), mask=None, coef=0.1, flags="UnequalLengths"):
-        case(label, comment, of_lengths(lengths, list(group), reward, mask), flags, coef=coef)
+    def shorter(label, comment, lengths, reward, group=(0, 0, 0, 0), mask=None, coef=0.1):
+        case(label, comment, of_lengths(lengths, list(group), reward, mask), coef=coef)
 
     shorter("plain", "of the right responses the shortest gains 10 %, the longest nothing; a wrong one is shorter still",
             (4, 2, 1, 3), [1, 1, 0, 1])
     shorter("right", "all responses are right: no reward changes",
-            (4, 2, 1), [1, 1, 1], (0, 0, 0), flags="UnequalLengths EqualRewards")
+            (4, 2, 1), [1, 1, 1], (0, 0, 0))
     shorter("same", "all right responses are equally long, or none has reward 1: no reward changes",
             (2, 1, 2, 3, 1), [1, 0.5, 1, TENTHS, 0],
             (0, 0, 0, 1, 1))
     shorter("masked", "length counts unmasked tokens: a fully masked right response is the shortest",
             (3, 2, 3, 2), [1, 1, 1, -2], mask="101 00 111 11",
-            coef=-0.25, flags="UnequalLengths MaskHoles FullyMasked")
+            coef=-0.25)
 
 
 @checks("shorter_correct_reward")
@@ -216,8 +215,8 @@ def correct_length_reward(batch, correct: many(FLAG), alpha: NUMBER, eps: NOT_NE
 
 @cases("correct_length_reward")
 def correct_length_cases(case):
-    def lead(label, comment, lengths, correct, group=None, mask=None, alpha=0.05, eps=0.000001, wrong=-1, flags="UnequalLengths"):
-        case(label, comment, of_lengths(lengths, group, mask=mask), flags, correct=marks(correct), alpha=alpha, eps=eps,
+    def lead(label, comment, lengths, correct, group=None, mask=None, alpha=0.05, eps=0.000001, wrong=-1):
+        case(label, comment, of_lengths(lengths, group, mask=mask), correct=marks(correct), alpha=alpha, eps=eps,
              wrong=wrong)
 
     lead("plain", "short right responses are worth more than 1, long ones less, wrong ones -1", (4, 2, 1, 3), "1101")
@@ -225,8 +224,7 @@ def correct_length_cases(case):
          (2, 2, 5, 3, 4), "11010", [0, 0, 0, 1, 1], alpha=2)
     lead("wrong", "no response is right: every reward is `wrong`", (1, 2), "00", wrong=0)
     lead("masked", "length counts unmasked tokens, one response has none; eps 0",
-         (3, 2, 3), "111", mask="101 00 111", alpha=-0.75, eps=0,
-         flags="UnequalLengths MaskHoles FullyMasked")
+         (3, 2, 3), "111", mask="101 00 111", alpha=-0.75, eps=0)
 
 
 @checks("correct_length_reward")
@@ -272,8 +270,8 @@ def efficiency_reward(batch, correct: many(FLAG), share: FRACTION, alpha: NOT_NE
 
 @cases("efficiency_reward")
 def efficiency_reward_cases(case):
-    def efficient(label, comment, lengths, group, correct, share=0.5, alpha=0.6, mask=None, flags="UnequalLengths"):
-        case(label, comment, tokens(list(group), mask, logp=[[-0.5] * T for T in lengths]), flags, correct=marks(correct),
+    def efficient(label, comment, lengths, group, correct, share=0.5, alpha=0.6, mask=None):
+        case(label, comment, tokens(list(group), mask, logp=[[-0.5] * T for T in lengths]), correct=marks(correct),
              share=share, alpha=alpha)
 
     efficient("plain", "only the prompt with the higher success rate is efficient: its short right responses gain",
@@ -281,14 +279,13 @@ def efficiency_reward_cases(case):
     efficient("even", "equal success rates: the earlier prompt is efficient; equal lengths give 1 - alpha/2",
               [2, 2, 1, 3, 1, 2], (0, 0, 0, 1, 1, 1), "110101", 0.1)
     efficient("product", "share 0.2 of five prompts is 1.0 in binary64, though 0.2 is slightly above 1/5: one prompt",
-              [1, 2, 1, 1, 1, 1, 1], (0, 0, 1, 2, 3, 4, 4), "1011101", 0.2, 1,
-              flags="UnequalLengths UnevenGroups Singleton")
+              [1, 2, 1, 1, 1, 1, 1], (0, 0, 1, 2, 3, 4, 4), "1011101", 0.2, 1)
     efficient("none", "no response is right, share 0: the first prompt is efficient, but every reward is 0",
               [1, 2, 3], (0, 0, 1), "000", 0)
     efficient("all", "share 1: every prompt is efficient, even one without a right response; masked tokens do not count",
               [4, 1, 3, 2, 2], (0, 0, 0, 1, 1),
               "10100", 1, 0.5,
-              "1010 1 111 00 10", "UnequalLengths MaskHoles FullyMasked")
+              "1010 1 111 00 10")
 
 
 @checks("efficiency_reward")
@@ -341,7 +338,6 @@ def tool_efficiency_reward(batch, calls: many(COUNT), correct: many(FLAG), smoot
 def tool_efficiency_cases(case):
     def otc(form, label, comment, calls, correct, group=(0, 0, 0, 0), smooth=2, alpha=1):
         case(f"{form}-{label}", comment, tokens(list(group), logp=[[-0.5]] * len(calls)),
-             "UnevenGroups" if group[-1] else "",
              calls=calls, correct=marks(correct), smooth=smooth, alpha=alpha, form=form)
 
     otc("ppo", "plain", "right responses with 0 to 10 calls: no call is worth most", [0, 1, 3, 10], "1111")
@@ -398,7 +394,7 @@ def early_exit_cases(case):
              [0.5, 2, -1, 1, 0, 3], (0, 0, 1, 1, 1, 2)),
             ("wrong", "no response is right: every reward is 0", [0, 0, -1], (0, 0, 0)),
             ("late", "wrong responses before the first right one do not lower its reward", [0, 0, 0, 1, 1], (0, 0, 0, 0, 0))):
-        case(label, comment, responses(list(group), reward), "UnevenGroups" if group[-1] else "")
+        case(label, comment, responses(list(group), reward))
 
 
 @checks("early_exit_reward")
@@ -433,16 +429,15 @@ def repetition_penalty(batch, token: many(many(INTEGER)), size: integer(1), pena
 
 @cases("repetition_penalty")
 def repetition_reward_cases(case):
-    def repeating(label, comment, ids, size, penalty=-1, mask=None, flags="UnequalLengths"):
-        case(label, comment, of_lengths([len(row) for row in ids], mask=mask), flags, token=ids, size=size, penalty=penalty)
+    def repeating(label, comment, ids, size, penalty=-1, mask=None):
+        case(label, comment, of_lengths([len(row) for row in ids], mask=mask), token=ids, size=size, penalty=penalty)
 
     repeating("plain", "bigrams of equal tokens, of different tokens, and of two alternating tokens",
               [[4, 4, 4, 4], [1, 2, 3], [7, 8, 7, 8, 7]], 2)
     repeating("three", "trigrams; a response with fewer than three tokens has no penalty", [[1, 2, 3, 1, 2, 3, 1], [5, 5]], 3, -0.5)
     repeating("one", "size 1: repetitions of single tokens", [[3, 3, 9], [0]], 1)
     repeating("holes", "masked tokens are left out: the tokens before and after them form a bigram",
-              [[1, 2, 6, 1, 2], [3, 3]], 2, mask="11011 00",
-              flags="UnequalLengths MaskHoles FullyMasked")
+              [[1, 2, 6, 1, 2], [3, 3]], 2, mask="11011 00")
 
 
 @checks("repetition_penalty")

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import reals
 from functions.arithmetic import HALF, NOTHING, Number, clamp, exp, itself, less, mean, means, real, summed
-from functions.batches import HOLED, SELF, TEACHER, TENTHS, UNMASKED, WITH_HOLES, each, marks, tokens
+from functions.batches import SELF, TEACHER, TENTHS, UNMASKED, WITH_HOLES, each, marks, tokens
 from functions.comparing import every, exactly, fraction, near, values
 from functions.domains import COUNT, FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NOT_POSITIVE, NUMBER, POSITIVE, integer, many, one_of, reads
 from functions.registry import cases, checks, function
@@ -210,8 +210,8 @@ def retention_reward(batch: reads("logp_old", "logp_ref", "reward"), alpha: NOT_
 
 @cases("retention_reward")
 def retention_reward_cases(case):
-    def retain(label, comment, old, ref, reward=(1, 0, 0.5), alpha=20, flags="UnequalLengths", mask=None, weight=0.5):
-        case(label, comment, tokens([0, 0, 1], mask, list(reward), logp_old=old, logp_ref=ref), flags, alpha=alpha,
+    def retain(label, comment, old, ref, reward=(1, 0, 0.5), alpha=20, mask=None, weight=0.5):
+        case(label, comment, tokens([0, 0, 1], mask, list(reward), logp_old=old, logp_ref=ref), alpha=alpha,
              **{"lambda": weight})
 
     retain("plain", "the mean log-ratio to the anchor, then the exponential: log-ratios of both signs, and large ones",
@@ -220,7 +220,7 @@ def retention_reward_cases(case):
            SELF, [[-0.25, -1, -1], [-0.5, -3.25], [-0.5, -0.125]])
     retain("holes", "masked tokens do not count; a fully masked response has the full bonus", WITH_HOLES["logp_old"],
            [[-0.75, NAN, -1.25, -0.375], [-3, NAN], [-1.25, -0.5]],
-           alpha=4, flags=HOLED, mask=WITH_HOLES["mask"])
+           alpha=4, mask=WITH_HOLES["mask"])
     retain("off", "lambda 0: no bonus", SELF, TEACHER, weight=0)
 
 

@@ -31,13 +31,13 @@ def reward_range_filter(batch: reads("reward"), low: NUMBER, high: NUMBER):
 def keep_between_cases(case):
     case("binary", "prompts all right and all wrong are dropped, a mixed one is kept",
          responses([0, 0, 1, 1, 2, 2, 2], [1, 1, 0, 0, 1, 0, 1]),
-         "UnevenGroups", low=0, high=1)
+         low=0, high=1)
     case("bounds", "a mean reward equal to a bound is not between the bounds: the prompt is dropped",
-         responses([0, 0, 1, 1, 2], [0.25, 0.75, 1, 0.5, 0.625]), "UnevenGroups Singleton", low=0.5, high=0.75)
+         responses([0, 0, 1, 1, 2], [0.25, 0.75, 1, 0.5, 0.625]), low=0.5, high=0.75)
     case("signed", "negative bounds, and a mean reward of -1/6 that is no binary fraction",
-         responses([0, 0, 0, 1, 1], [-1, 0.5, 0, -2, -1]), "UnevenGroups", low=-1, high=-0.125)
+         responses([0, 0, 0, 1, 1], [-1, 0.5, 0, -2, -1]), low=-1, high=-0.125)
     case("empty", "low equals high: no mean is strictly between, every prompt is dropped", responses([0, 0, 1], [0, 1, 0.5]),
-         "UnevenGroups Singleton", low=0.5, high=0.5)
+         low=0.5, high=0.5)
 
 
 @checks("reward_range_filter")
@@ -71,16 +71,16 @@ def spread_keep_cases(case):
     on(case,
        ("plain", "prompts with a small, a large and no deviation of rewards: only the large one is kept",
         responses([0, 0, 0, 0, 1, 1, 2, 2], [1, 1, 1, 0.9375, 0, 1, 1, 1]),
-        "UnevenGroups", dict(least=0.05)),
+        dict(least=0.05)),
        ("equal", "a deviation exactly equal to `least` is kept",
-        responses([0, 0, 1, 1, 1], [0, 1, 0.5, 0.25, 0.5]), "UnevenGroups", dict(least=0.5)),
+        responses([0, 0, 1, 1, 1], [0, 1, 0.5, 0.25, 0.5]), dict(least=0.5)),
        ("zero", "least 0: every prompt is kept, even one whose rewards are all equal",
-        responses([0, 0, 1], [1, 1, 0.5]), "UnevenGroups Singleton EqualRewards", dict(least=0)),
+        responses([0, 0, 1], [1, 1, 0.5]), dict(least=0)),
        ("tiny", "a `least` whose square underflows: prompts whose rewards are all equal are not kept",
-        responses([0, 0, 1, 2, 2], [1, 1, 0.5, 0, 1]), "UnevenGroups Singleton EqualRewards", dict(least=2.0 ** -700)),
+        responses([0, 0, 1, 2, 2], [1, 1, 0.5, 0, 1]), dict(least=2.0 ** -700)),
        ("offset", "rewards near 1e6 that differ little: a variance from sums of squares cancels",
         responses([0, 0, 1, 1], [1000000, 1000000.125, 1000000, 1000000]),
-        "OffsetRewards", dict(least=0.0625)))
+        dict(least=0.0625)))
 
 
 @checks("reward_std_filter")
@@ -273,15 +273,13 @@ def pad_valid(batch, valid: many(FLAG)):
 def pad_valid_cases(case):
     on(case,
        ("more", "three of four and two of three are valid: these are repeated in place of the failed ones",
-        responses([0, 0, 0, 0, 1, 1, 1], [0] * 7), "UnevenGroups",
-        dict(valid=[True, False, True, True, False, True, True])),
+        responses([0, 0, 0, 0, 1, 1, 1], [0] * 7), dict(valid=[True, False, True, True, False, True, True])),
        ("half", "exactly half of a group is valid, which is not more than half: the group is dropped",
-        responses([0, 0, 0, 0, 1, 1], [0] * 6), "UnevenGroups",
-        dict(valid=[True, False, True, False, True, True])),
+        responses([0, 0, 0, 0, 1, 1], [0] * 6), dict(valid=[True, False, True, False, True, True])),
        ("cycle", "three of five are valid: they are repeated from the first on until there are five",
-        responses([0] * 5, [0] * 5), "", dict(valid=[False, True, True, False, True])),
+        responses([0] * 5, [0] * 5), dict(valid=[False, True, True, False, True])),
        ("none", "no response is valid: every group is dropped",
-        responses([0, 0, 1], [0] * 3), "UnevenGroups Singleton", dict(valid=[False, False, False])))
+        responses([0, 0, 1], [0] * 3), dict(valid=[False, False, False])))
 
 
 @checks("pad_valid")
@@ -408,18 +406,15 @@ def replay_score(batch: reads("reward", "advantage")):
 def replay_score_cases(case):
     case("binary", "two prompts with different advantages and deviations of rewards",
          responses([0, 0, 0, 1, 1], [1, 0, 0, 1, 0.25],
-                   advantage=[[1.5, 1.5, 1.5], [-0.75, -0.75], [-0.75], [0.5, 0.5], [-0.5]]),
-         "UnequalLengths UnevenGroups")
+                   advantage=[[1.5, 1.5, 1.5], [-0.75, -0.75], [-0.75], [0.5, 0.5], [-0.5]]))
     case("equal", "equal rewards, or a single response: the score is 0, whatever the advantages",
-         responses([0, 0, 0, 1], [TENTHS] * 3 + [1], advantage=[[1], [0.5], [-0.25], [2]]),
-         "EqualRewards Singleton OneToken UnevenGroups")
+         responses([0, 0, 0, 1], [TENTHS] * 3 + [1], advantage=[[1], [0.5], [-0.25], [2]]))
     case("holes",
          "the advantage is read at the first unmasked token; a response without one adds 0 but its reward counts",
          tokens([0, 0, 0, 1, 1], "011 00 1 - 1", [1, 0, 0.5, -1, 2],
-                advantage=[[NAN, -0.5, 3], [NAN, 9], [1.25], [], [0.75]]),
-         "UnequalLengths MaskHoles NaNMasked FullyMasked UnevenGroups")
+                advantage=[[NAN, -0.5, 3], [NAN, 9], [1.25], [], [0.75]]))
     case("zero-advantage", "all advantages are 0: the score is 0, though rewards differ",
-         responses([0, 0], [1, 0], advantage=[[0, 0], [0]]), "UnequalLengths")
+         responses([0, 0], [1, 0], advantage=[[0, 0], [0]]))
 
 
 @checks("replay_score")

@@ -7,7 +7,7 @@ from fractions import Fraction
 import limits
 import reals
 from functions.arithmetic import NOTHING, Number, ascending, at, clamp, less, mean, read, real, rows, slots
-from functions.batches import HOLED, NOW, SELF, TENTHS, UNMASKED, on, switches, tokens
+from functions.batches import NOW, SELF, TENTHS, UNMASKED, on, switches, tokens
 from functions.comparing import cases_of, chosen, exactly, selected
 from functions.domains import COUNT, FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, TOKENS, TOKEN_ARRAY, TOKEN_FLAGS, many, number, one_of, reads
 from functions.registry import cases, checks, function
@@ -42,7 +42,6 @@ def holed(x, **arrays):
     return tokens([0, 0, 1, 1], HOLES, entropy=rows, **{"logp": logp, **arrays})
 
 
-MASKED = "UnequalLengths MaskHoles NaNMasked"
 MIXED = [[0.75, 2, 0.125], [1.25, 0.5], [1.5, 0.25, 1]]
 NONE = tokens(mask="00 0", entropy=[[NAN, 1], [2]])
 DOWN = [[-1, 1, -0.5], [-1, -2]]
@@ -81,24 +80,23 @@ def select_top_fraction(batch, by: TOKEN_ARRAY, fraction: FRACTION):
 @cases("select_top_fraction")
 def select_top_cases(case):
     LONE = tokens(entropy=[[0.75]])
-    for label, comment, fraction, x, flags in (
-            ("fifth", "the top 20 % of eight tokens: the quantile lies between two of them", 0.2, tokens(entropy=MIXED),
-             "UnequalLengths"),
+    for label, comment, fraction, x in (
+            ("fifth", "the top 20 % of eight tokens: the quantile lies between two of them", 0.2, tokens(entropy=MIXED)),
             ("at-token", "the quantile is a token's own entropy: it is selected", 0.25,
-             tokens(entropy=[[0.75, 2, 0.125], [1.25, 0.5]]), "UnequalLengths"),
+             tokens(entropy=[[0.75, 2, 0.125], [1.25, 0.5]])),
             ("ties", "the quantile is an entropy that three tokens have: all of them are selected", 0.5,
-             tokens(entropy=[[1, 0.5], [1, 2, 1]]), "UnequalLengths"),
+             tokens(entropy=[[1, 0.5], [1, 2, 1]])),
             ("zero", "fraction 0: the largest entropy is selected, here two tokens that share it",
-             0, tokens(entropy=[[1, 2], [2, 0.5]]), ""),
-            ("all", "fraction 1: every token is selected", 1, tokens(entropy=MIXED), "UnequalLengths"),
+             0, tokens(entropy=[[1, 2], [2, 0.5]])),
+            ("all", "fraction 1: every token is selected", 1, tokens(entropy=MIXED)),
             ("holes", "masked tokens hold NaN and infinity: the quantile is over unmasked tokens only",
-             0.375, holed([0.5, 1.5, 0.25, 1, 2, 0.125]), MASKED),
-            ("one", "a single token is its own quantile: it is selected", 0.2, LONE, "OneToken"),
-            ("none", "all tokens are masked: none is selected", 0.5, NONE, "FullyMasked NaNMasked")):
-        case(label, comment, x, flags, by="entropy", fraction=fraction)
+             0.375, holed([0.5, 1.5, 0.25, 1, 2, 0.125])),
+            ("one", "a single token is its own quantile: it is selected", 0.2, LONE),
+            ("none", "all tokens are masked: none is selected", 0.5, NONE)):
+        case(label, comment, x, by="entropy", fraction=fraction)
     case("logp", "fraction 0.9 by log-probability: all but the smallest of five are selected",
          tokens(logp=[[-0.5, -3, -1.25], [-0.0625, -2]]),
-         "UnequalLengths", by="logp", fraction=0.9)
+         by="logp", fraction=0.9)
 
 
 def at_or_above(x, fraction):
@@ -133,22 +131,21 @@ def select_top_k(batch, by: TOKEN_ARRAY, count: COUNT):
 
 @cases("select_top_k")
 def select_largest_cases(case):
-    for label, comment, count, x, flags in (
-            ("two", "the two largest entropies of eight tokens are selected", 2, tokens(entropy=MIXED), "UnequalLengths"),
+    for label, comment, count, x in (
+            ("two", "the two largest entropies of eight tokens are selected", 2, tokens(entropy=MIXED)),
             ("ties", "three tokens tie for the last place: the first of them is selected", 2,
-             tokens(entropy=[[0.5, 1], [1, 2, 1]]), "UnequalLengths"),
+             tokens(entropy=[[0.5, 1], [1, 2, 1]])),
             ("all-tied", "all entropies are equal: the first three tokens are selected",
-             3, tokens(entropy=[[0.5, 0.5], [0.5, 0.5, 0.5]]),
-             "UnequalLengths"),
-            ("zero", "count 0: no token is selected", 0, tokens(entropy=MIXED), "UnequalLengths"),
+             3, tokens(entropy=[[0.5, 0.5], [0.5, 0.5, 0.5]])),
+            ("zero", "count 0: no token is selected", 0, tokens(entropy=MIXED)),
             ("beyond", "count 9 exceeds the unmasked tokens: all of these are selected, no masked one",
-             9, holed([0.5, 1.5, 0.25, 1, 2, 0.125]), MASKED),
+             9, holed([0.5, 1.5, 0.25, 1, 2, 0.125])),
             ("holes", "masked tokens hold NaN and infinity: they are never selected",
-             3, holed([0.5, 1.5, 0.25, 1, 2, 0.125]), MASKED),
-            ("none", "all tokens are masked: none is selected, though count is 1", 1, NONE, "FullyMasked NaNMasked")):
-        case(label, comment, x, flags, by="entropy", count=count)
+             3, holed([0.5, 1.5, 0.25, 1, 2, 0.125])),
+            ("none", "all tokens are masked: none is selected, though count is 1", 1, NONE)):
+        case(label, comment, x, by="entropy", count=count)
     case("signed", "values of both signs: the largest are selected, not those farthest from 0",
-         tokens(advantage=[[-3, 0.5, -0.25], [0, -1]]), "UnequalLengths", by="advantage", count=3)
+         tokens(advantage=[[-3, 0.5, -0.25], [0, -1]]), by="advantage", count=3)
 
 
 @checks("select_top_k")
@@ -183,8 +180,8 @@ def select_between(batch, by: TOKEN_ARRAY, low: NUMBER, high: NUMBER, order: man
 
 @cases("select_between")
 def select_between_cases(case):
-    def between(label, comment, x, order, count, flags="UnequalLengths", low=0.25, high=1.5, by="entropy", **excluded):
-        case(label, comment, x, flags, by=by, low=low, high=high, order=order, count=count, **excluded)
+    def between(label, comment, x, order, count, low=0.25, high=1.5, by="entropy", **excluded):
+        case(label, comment, x, by=by, low=low, high=high, order=order, count=count, **excluded)
 
     between("order", "four entropies lie between the bounds: the given order takes two, here from the end", tokens(entropy=MIXED),
             [7, 6, 5, 4, 3, 2, 1, 0], 2)
@@ -193,9 +190,9 @@ def select_between_cases(case):
             [0, 2, 3, 4, 1], 5)
     between("masked-first", "the order begins with masked tokens: they are skipped and do not use up the count",
             holed([0.5, 1.25, 0.25, 1, 2, 0.75]),
-            [1, 4, 6, 8, 5, 3, 0, 2, 7], 2, MASKED)
+            [1, 4, 6, 8, 5, 3, 0, 2, 7], 2)
     between("excluded", "excluded tokens, one of them masked, come first in the order: they do not use up the count",
-            holed([0.5, 1.25, 0.375, 1, 2, 0.75]), [3, 0, 1, 7, 2, 5, 8, 4, 6], 2, MASKED,
+            holed([0.5, 1.25, 0.375, 1, 2, 0.75]), [3, 0, 1, 7, 2, 5, 8, 4, 6], 2,
             excluded=switches("1101 - 000 00"))
     between("zero", "count 0: no token is selected", tokens(entropy=MIXED), [0, 1, 2, 3, 4, 5, 6, 7], 0)
     between("beyond", "count 8 exceeds the four values between the bounds: all four are selected",
@@ -273,15 +270,15 @@ def select_second_moment_cases(case):
     GAP = [[-0.125, 0.5, 0.0625], [0.125, -1], [0.25, 0, 0.375]]
     SIGNS = [[1, -1, 1], [-0.5, 0.5], [-1, -1, 1]]
 
-    def moments(form, label, comment, threshold, flags="UnequalLengths", drift=DRIFT, gap=GAP, advantage=SIGNS, mask=None):
+    def moments(form, label, comment, threshold, drift=DRIFT, gap=GAP, advantage=SIGNS, mask=None):
         place = [[-2] * len(row) for row in drift]
         by = lambda xs: [[NAN if x == NAN else o + x for x, o in zip(row, olds)] for row, olds in zip(xs, place)]
         x = tokens([0, 0, 1][:len(drift)], mask, logp=by(drift), logp_old=place, logp_rollout=by(gap), advantage=advantage)
-        case(f"{form}-{label}", comment, x, flags, threshold=threshold, form=form)
+        case(f"{form}-{label}", comment, x, threshold=threshold, form=form)
 
     moments("all", "plain", "the tokens with the largest differences of rollout and old log-probability are dropped", 0.04)
     moments("all", "ties", "of two equal squared differences the one at the lower index is kept", 0.14, drift=[[0, 0, 0]],
-            gap=[[0.5, -0.5, 0.125]], advantage=[[1, 1, -1]], flags="")
+            gap=[[0.5, -0.5, 0.125]], advantage=[[1, 1, -1]])
     moments("all", "equal", "a mean squared difference exactly at the threshold is not below it: the token is dropped",
             0.09765625, drift=[[0, 0], [0]],
             gap=[[0.4375, -0.0625], [0.75]], advantage=[[1, 1], [-1]])
@@ -292,8 +289,8 @@ def select_second_moment_cases(case):
     HOLEY = {"drift": [[0.25, NAN, 0.125], [0.375, NAN], [-0.75, 0, -0.25]],
              "gap": [[-0.125, NAN, 0.0625], [0.125, NAN], [0.25, 0, 0.375]],
              "advantage": [[1, NAN, 1], [0.5, NAN], [-1, -1, 1]], "mask": "101 10 111"}
-    moments("all", "holes", "masked tokens hold NaN: they do not enter the mean and are never kept", 0.02, MASKED, **HOLEY)
-    moments("all", "none", "all tokens are masked: none is kept", 0.04, "FullyMasked", mask="000 00 000")
+    moments("all", "holes", "masked tokens hold NaN: they do not enter the mean and are never kept", 0.02, **HOLEY)
+    moments("all", "none", "all tokens are masked: none is kept", 0.04, mask="000 00 000")
     moments("drifting", "plain", "tokens that move against their advantage are kept, whatever the mean squared difference", 0.05)
     moments("drifting", "equal", "a mean squared difference exactly at the threshold is kept in this form",
             0.0625, drift=[[0.25, 0.25], [0.75]],
@@ -303,7 +300,7 @@ def select_second_moment_cases(case):
     moments("drifting", "drop", "no mean is within the threshold: every candidate is dropped, the other tokens are kept", 0.001)
     moments("drifting", "nobody", "no candidate (advantage or difference 0, or opposite signs): every token is kept", 0.001,
             drift=[[0.25, 0, -0.5], [0.5, 0]], advantage=[[-1, 1, 1], [0, 0]], gap=[[0, 0, 0], [0, 0]])
-    moments("drifting", "holes", "masked tokens hold NaN: they do not enter the mean and are never kept", 0.03, MASKED, **HOLEY)
+    moments("drifting", "holes", "masked tokens hold NaN: they do not enter the mean and are never kept", 0.03, **HOLEY)
 
 
 def best_subset(squares, fits):
@@ -351,22 +348,19 @@ def covariance(batch: reads("advantage")):
 @cases("covariance")
 def covariance_cases(case):
     LOGP = [[-0.5, -2, -0.0625], [-1.25, -0.75], [-3]]
-    for label, comment, x, flags in (
-            ("plain", "advantages of both signs", tokens([0, 0, 1], logp=LOGP, advantage=[[1, 1, 1], [-0.5, -0.5], [0]]),
-             "UnequalLengths"),
+    for label, comment, x in (
+            ("plain", "advantages of both signs", tokens([0, 0, 1], logp=LOGP, advantage=[[1, 1, 1], [-0.5, -0.5], [0]])),
             ("holes", "masked tokens hold NaN and infinity: both means are over unmasked tokens only",
              tokens([0, 0, 1], "101 01 1", logp=[[-0.5, NAN, -0.0625], ["-Infinity", -0.75], [-3]],
-                    advantage=[[1, NAN, 0.25], [NAN, -0.5], [1.5]]), MASKED),
+                    advantage=[[1, NAN, 0.25], [NAN, -0.5], [1.5]])),
             ("equal-advantages", "all advantages are equal: the covariance is exactly 0 everywhere",
-             tokens(logp=LOGP, advantage=[[0.75] * 3, [0.75] * 2, [0.75]]),
-             "UnequalLengths"),
+             tokens(logp=LOGP, advantage=[[0.75] * 3, [0.75] * 2, [0.75]])),
             ("equal-logp", "all log-probabilities are -0.7: exactly 0 everywhere, though the mean of three may round",
-             tokens(logp=[[-TENTHS] * 2, [-TENTHS]], advantage=[[1, -0.5], [0.25]]), "UnequalLengths"),
-            ("one", "a single token: its covariance is 0", tokens(logp=[[-0.5]], advantage=[[2]]), "OneToken"),
+             tokens(logp=[[-TENTHS] * 2, [-TENTHS]], advantage=[[1, -0.5], [0.25]])),
+            ("one", "a single token: its covariance is 0", tokens(logp=[[-0.5]], advantage=[[2]])),
             ("none", "all tokens are masked: the covariance is 0 everywhere",
-             tokens(mask="00 0", logp=[[NAN, -1], [-2]], advantage=[[1, 1], [NAN]]),
-             "FullyMasked NaNMasked")):
-        case(label, comment, x, flags)
+             tokens(mask="00 0", logp=[[NAN, -1], [-2]], advantage=[[1, 1], [NAN]]))):
+        case(label, comment, x)
 
 
 @checks("covariance")
@@ -407,8 +401,8 @@ def entropy_clip_batch(batch: reads("entropy", "advantage"), mu: NUMBER):
 
 @cases("entropy_clip_batch")
 def clip_below_cases(case):
-    def below(label, comment, mu, logp, entropy, advantage=DOWN, flags="UnequalLengths", mask=None):
-        case(label, comment, tokens([0, 1][:len(logp)], mask, logp=logp, entropy=entropy, advantage=advantage), flags, mu=mu)
+    def below(label, comment, mu, logp, entropy, advantage=DOWN, mask=None):
+        case(label, comment, tokens([0, 1][:len(logp)], mask, logp=logp, entropy=entropy, advantage=advantage), mu=mu)
 
     below("one", "mu 1: the token with A < 0 more than one standard deviation below the mean is selected", 1, LP, HS)
     below("usual", "mu 2.5: of nine tokens with A < 0 only the outlier is selected",
@@ -422,8 +416,8 @@ def clip_below_cases(case):
           0, [[-0.75] * 3, [-0.75] * 2], [[0.5] * 3, [0.5] * 2])
     below("holes", "masked tokens hold NaN and infinity: mean and deviation are over unmasked tokens",
           0.5, [[-3, NAN, -0.25], [-0.125, -1]], [[0.5, NAN, 1], [0.75, "Infinity"]],
-          [[-1, NAN, -0.5], [-1, -2]], "UnequalLengths MaskHoles NaNMasked", "101 10")
-    below("none", "all tokens are masked: none is selected", 1, [[NAN, -1]], [[NAN, 1]], [[-1, -1]], "FullyMasked NaNMasked", "00")
+          [[-1, NAN, -0.5], [-1, -2]], "101 10")
+    below("none", "all tokens are masked: none is selected", 1, [[NAN, -1]], [[NAN, 1]], [[-1, -1]], "00")
 
 
 @checks("entropy_clip_batch")
@@ -461,9 +455,9 @@ def entropy_clip_vocabulary(batch: reads("entropy", "advantage"), expected: many
 @cases("entropy_clip_vocabulary")
 def clip_value_cases(case):
     def beyond(label, comment, mu, fraction, logp=LP, entropy=HS, expected=((0.5, 0.25, 0.125), (0.5, 1)), advantage=DOWN,
-               flags="UnequalLengths", mask=None):
+               mask=None):
         x = tokens([0, 1][:len(logp)], mask, logp=logp, entropy=entropy, advantage=advantage)
-        case(label, comment, x, flags, expected=[list(row) for row in expected], mu=mu, fraction=fraction)
+        case(label, comment, x, expected=[list(row) for row in expected], mu=mu, fraction=fraction)
 
     beyond("one", "mu 1.5: one token with A < 0 is far enough below the vocabulary's mean", 1.5, 0.25)
     beyond("all", "fraction 1: every token far enough below the vocabulary's mean is selected, unless A > 0", 0.25, 1)
@@ -484,9 +478,9 @@ def clip_value_cases(case):
     beyond("holes", "masked tokens hold NaN and 1e6: deviation and fraction are over unmasked tokens",
            0.5, 0.7, [[-3, NAN, -0.25], [-0.125, -1]],
            [[0.5, NAN, 1], [0.75, "Infinity"]], [[0.75, UNMASKED, 0.125], [1, UNMASKED]], [[-1, NAN, -0.5], [-1, -2]],
-           "UnequalLengths MaskHoles NaNMasked", "101 10")
+           "101 10")
     beyond("none", "all tokens are masked: none is selected",
-           1, 0.5, [[NAN, -1]], [[NAN, 1]], [[UNMASKED] * 2], [[-1, -1]], "FullyMasked NaNMasked", "00")
+           1, 0.5, [[NAN, -1]], [[NAN, 1]], [[UNMASKED] * 2], [[-1, -1]], "00")
 
 
 @checks("entropy_clip_vocabulary")
@@ -520,14 +514,14 @@ def probability_select_cases(case):
     RARE = [[-0.5, -2, -0.0625], [-1.25, -0.75]]
     on(case,
        ("half", "probability 0.5: tokens sampled with a lower probability are selected",
-        tokens([0, 1], logp_old=RARE), "UnequalLengths", dict(probability=0.5)),
+        tokens([0, 1], logp_old=RARE), dict(probability=0.5)),
        ("sure", "probability 0.9: all tokens but the one of probability 0.94 are selected",
-        tokens([0, 1], logp_old=RARE), "UnequalLengths", dict(probability=0.9)),
+        tokens([0, 1], logp_old=RARE), dict(probability=0.9)),
        ("tiny", "probability 1e-300: a log-probability of -700 is below it, -690 is not",
-        tokens([0, 1], logp_old=[[-700, -690], [-20, -0.5]]), "Extreme", dict(probability=1e-300)),
+        tokens([0, 1], logp_old=[[-700, -690], [-20, -0.5]]), dict(probability=1e-300)),
        ("holes", "masked tokens are never selected, whatever their log-probability",
         tokens([0, 1], "101 00", logp_old=[[-3, NAN, -0.125], [-4, NAN]]),
-        "UnequalLengths MaskHoles NaNMasked FullyMasked", dict(probability=0.3)))
+        dict(probability=0.3)))
 
 
 @checks("select_low_probability")
@@ -583,10 +577,10 @@ def prefix_trust_region(batch: reads("logp_old", "advantage"),
 
 @cases("prefix_trust_region")
 def prefix_budget_cases(case):
-    def cppo(label, comment, old=SELF, now=NOW, advantage=None, flags="UnequalLengths", mask=None, **numbers):
+    def cppo(label, comment, old=SELF, now=NOW, advantage=None, mask=None, **numbers):
         given = {"width": 4, "least": 0.8, "delta": 0.15, "budget": 0.02, "quantile": 0.9, "factor": 1, **numbers}
         advantage = advantage or [[1, -1, 1], [-1, 1], [1, -0.5]]
-        case(label, comment, tokens([0, 0, 1], mask, logp=now, logp_old=old, advantage=advantage), flags, **given)
+        case(label, comment, tokens([0, 0, 1], mask, logp=now, logp_old=old, advantage=advantage), **given)
 
     STEADY = [[-1, -1, -1, -1], [-1, -1, -1], [-1, -1]]
     DRIFTED = [[-0.75, -0.75, -0.75, -1], [-1.25, -1.0625, -1.125], [-0.9375, -0.625]]
@@ -600,10 +594,10 @@ def prefix_budget_cases(case):
          STEADY, DRIFTED, UP, delta=0.125, budget=0.00390625, factor=4)
     cppo("one", "width 1, one token per response: no division by width - 1, the quantile is the token's own",
          [[-1], [-2], [-0.5]], [[-0.5], [-1.75], [-0.4375]],
-         [[1], [1], [1]], "OneToken", width=1, least=0)
+         [[1], [1], [1]], width=1, least=0)
     cppo("holes", "masked tokens advance the position but enter neither the sums nor the quantile",
          [[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25]],
-         [[-0.4375, NAN, -1], [NAN, -3], [-0.9375, -0.125]], [[1, NAN, 1], [NAN, 1], [1, 1]], HOLED, "101 00 11", width=8, least=0.25,
+         [[-0.4375, NAN, -1], [NAN, -3], [-0.9375, -0.125]], [[1, NAN, 1], [NAN, 1], [1, 1]], "101 00 11", width=8, least=0.25,
          delta=0.07, quantile=0.25)
 
 

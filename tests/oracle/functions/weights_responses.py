@@ -6,7 +6,7 @@ from fractions import Fraction
 import reals
 from functions.arithmetic import (NOTHING, Number, absolute, by_group, clamp, itself, less, mean, means, per_group, places,
                                   real, rewards_of, shares, sigmoid, variance)
-from functions.batches import FOUR, HOLED, SELF, TENTHS, each, marks, of_lengths, on, responses, tokens
+from functions.batches import FOUR, SELF, TENTHS, each, marks, of_lengths, on, responses, tokens
 from functions.comparing import cases_of, close, every, exactly, fraction, logistic, near, values
 from functions.domains import FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, one_of, reads
 from functions.registry import cases, checks, function
@@ -43,21 +43,20 @@ def sample_weights_cases(case):
     LENGTHS = [[-0.5] * 4, [-0.5] * 2, [-0.5], [-0.5] * 3]
     HARD = [0.25, 1, 0, 0.7]
 
-    def weights(label, comment, difficulty, by_difficulty, by_length, flags="UnequalLengths", mask=None, logp=LENGTHS):
-        case(label, comment, tokens([0, 0, 1, 1][:len(logp)], mask, logp=logp), flags, difficulty=difficulty,
+    def weights(label, comment, difficulty, by_difficulty, by_length, mask=None, logp=LENGTHS):
+        case(label, comment, tokens([0, 0, 1, 1][:len(logp)], mask, logp=logp), difficulty=difficulty,
              by_difficulty=by_difficulty, by_length=by_length)
 
     weights("both", "by difficulty and by length: harder and shorter responses weigh more", HARD, True, True)
     weights("difficulty", "by difficulty only; difficulties outside 0 to 1 are clipped", [-0.5, 1.5, 0.25, 1], True, False)
     weights("length", "by length only: 1.5 for the shortest to 0.5 for the longest, divided by their mean", HARD, False, True)
-    weights("same-length", "by length only, all responses equally long: every weight is 1", HARD, False, True, "",
-            logp=[[-0.5] * 2] * 4)
+    weights("same-length", "by length only, all responses equally long: every weight is 1", HARD, False, True, logp=[[-0.5] * 2] * 4)
     weights("same-length-difficulty", "all responses are equally long: only the difficulty counts",
-            HARD, True, True, "", logp=[[-0.5] * 2] * 4)
+            HARD, True, True, logp=[[-0.5] * 2] * 4)
     weights("neither", "neither by difficulty nor by length: every weight is 1", HARD, False, False)
     weights("holes", "length counts unmasked tokens; a fully masked response has length 0", HARD, True, True,
-            "UnequalLengths MaskHoles FullyMasked", "1001 11 0 110")
-    weights("one", "a single response has weight 1", [0.5], True, True, "OneToken Singleton", logp=[[-0.5]])
+            "1001 11 0 110")
+    weights("one", "a single response has weight 1", [0.5], True, True, logp=[[-0.5]])
 
 
 @checks("sample_weights")
@@ -98,15 +97,15 @@ def invariance_weight_cases(case):
     on(case,
        ("plain", "two open prompts have the same anchor; one prompt has none, so weight 0",
         responses([0, 0, 1, 1, 2, 2, 3], [1, 0.5, 1, -1, 0.25, 0.5, 1]),
-        "UnevenGroups Singleton", dict(meta=[7, 7, 7, 3], anchor=marks("1000"))),
+        dict(meta=[7, 7, 7, 3], anchor=marks("1000"))),
        ("anchors", "two anchors with groups of different size weigh the same in the mean",
         responses([0, 0, 0, 1, 2, 2], [1, 1, -1, TENTHS, 0.25, -0.5]),
-        "UnevenGroups Singleton", dict(meta=[0, 0, 0], anchor=marks("110"))),
+        dict(meta=[0, 0, 0], anchor=marks("110"))),
        ("alike", "anchor and open prompt have equal mean rewards: every weight is 0",
-        responses([0, 0, 1, 1], [1, 0, 0.25, 0.75]), "", dict(meta=[5, 5], anchor=marks("10"))),
+        responses([0, 0, 1, 1], [1, 0, 0.25, 0.75]), dict(meta=[5, 5], anchor=marks("10"))),
        ("other", "an anchor that comes later in the batch counts; a prompt of another id has none",
         responses([0, 1, 1, 2], [1, 0.5, TENTHS, -1]),
-        "UnevenGroups Singleton", dict(meta=[1, 2, 1], anchor=marks("001"))))
+        dict(meta=[1, 2, 1], anchor=marks("001"))))
 
 
 @checks("invariance_weight")
@@ -150,7 +149,7 @@ def centred_weights_cases(case):
             ("large", "k = 4: weights below 0", [1, 0, TENTHS], (0, 0, 0), 4),
             ("negative", "negative k: right responses weigh less in the surrogate and more in the penalty",
              [2, -1, 0.25], (0, 0, 0), -0.7)):
-        case(label, comment, responses(list(group), reward), "UnevenGroups Singleton" if label == "equal" else "", k=k)
+        case(label, comment, responses(list(group), reward), k=k)
 
 
 @checks("centred_weights")
@@ -206,17 +205,17 @@ def length_preference_weight(batch, length: many(NOT_NEGATIVE), r: NUMBER, **pow
 def length_preference_cases(case):
     LONG = [100, 300, 200, 50, 50]
 
-    def preference(label, comment, power, length=None, group=(0, 0, 0, 1, 1), r=1 / 9, flags="UnevenGroups"):
-        case(label, comment, responses(list(group), [0] * len(group)), flags, length=length or LONG, r=r,
+    def preference(label, comment, power, length=None, group=(0, 0, 0, 1, 1), r=1 / 9):
+        case(label, comment, responses(list(group), [0] * len(group)), length=length or LONG, r=r,
              **{"lambda": power})
 
     preference("start", "lambda 0: every weight is 1; the slope is 0 only where lengths are equal", 0)
     preference("skewed", "lambda above 0: long responses weigh more", 1.5)
     preference("short", "lambda below 0: short responses weigh more", -2, [10, 17, 3, 8, 9])
     preference("floor", "r = 1 and a length far below the others: 1 + r z is raised to 1e-6",
-               0.5, [512, 512, 512, 512, 1], [0] * 5, 1, "")
+               0.5, [512, 512, 512, 512, 1], [0] * 5, 1)
     preference("small", "lengths whose squares underflow are not equal", -1, [2.0 ** -600, 2.0 ** -601, 0, 2.0 ** -700, 2.0 ** -650])
-    preference("lone", "a single response has weight 1", 3, [7, 100, 200], (0, 1, 1), flags="UnevenGroups Singleton")
+    preference("lone", "a single response has weight 1", 3, [7, 100, 200], (0, 1, 1))
 
 
 @checks("length_preference_weight")
@@ -268,10 +267,10 @@ def prompt_weight_cases(case):
                  [2, 0, 1, 2, 0, 0, 1], 100),
                 ("no-wrong", "no wrong response is shorter than the limit", [2, 2, 0, 2, 2, 2, 0.5], 3)):
             case(f"{form}-{label}", comment, tokens([0, 0, 0, 1, 1, 2, 2], None, reward, logp=LONG),
-                 "UnequalLengths UnevenGroups", threshold=1.01, limit=limit, low=0.1, form=form)
+                 threshold=1.01, limit=limit, low=0.1, form=form)
         case(f"{form}-equal", "the right response is exactly as long as the wrong ones on average: `low`",
              tokens([0, 0, 0], None, [2, 0, 0], logp=LONG[1:4]),
-             "UnequalLengths", threshold=1.01, limit=100, low=0.1, form=form)
+             threshold=1.01, limit=100, low=0.1, form=form)
 
 
 @checks("prompt_weight")
@@ -312,16 +311,14 @@ def confidence_factor(batch: reads("logp_old"), correct: many(FLAG), delta: NOT_
 def confidence_factor_cases(case):
     on(case,
        ("plain", "half of a group is right; a group all right has the factor delta",
-        tokens([0, 0, 1], logp_old=SELF), "UnequalLengths",
-        dict(correct=marks("101"), delta=0.1)),
+        tokens([0, 0, 1], logp_old=SELF), dict(correct=marks("101"), delta=0.1)),
        ("third", "one of three responses is right; delta 0",
-        tokens(logp_old=SELF), "UnequalLengths", dict(correct=marks("010"), delta=0)),
+        tokens(logp_old=SELF), dict(correct=marks("010"), delta=0)),
        ("holes", "a fully masked right response is in neither mean; a fully masked group has delta",
-        tokens([0, 0, 0, 1], "101 00 11 0", logp_old=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25], [NAN]]), HOLED,
-        dict(correct=marks("0110"), delta=0.25)),
+        tokens([0, 0, 0, 1], "101 00 11 0", logp_old=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25], [NAN]]),
+         dict(correct=marks("0110"), delta=0.25)),
        ("unlikely", "mean log-probabilities of -500: a factor of e^-500",
-        tokens(logp_old=[[-500], [-300, -700]]), "UnequalLengths Extreme",
-        dict(correct=marks("10"), delta=0)))
+        tokens(logp_old=[[-500], [-300, -700]]), dict(correct=marks("10"), delta=0)))
 
 
 @checks("confidence_factor")
@@ -364,17 +361,15 @@ def difficulty_weight(batch: reads("reward"), accuracy: many(NUMBER), temperatur
 def difficulty_weight_cases(case):
     on(case,
        ("plain", "prompts with accuracies of 1/2 and 1/4; one with equal rewards has weight 1",
-        of_lengths((2, 1, 1, 3, 1, 2), [0, 0, 1, 1, 2, 2], [1, 0, 1, 1, 0.5, 0]), "UnequalLengths",
-        dict(accuracy=[1, 0, 1, 1, 0.5, 0], temperature=2)),
+        of_lengths((2, 1, 1, 3, 1, 2), [0, 0, 1, 1, 2, 2], [1, 0, 1, 1, 0.5, 0]), dict(accuracy=[1, 0, 1, 1, 0.5, 0], temperature=2)),
        ("never", "an accuracy of 0 in a prompt whose rewards differ counts as 1",
         of_lengths((1, 1, 2, 2), [0, 0, 1, 1], [0.5, 0, 1, 0]),
-        "UnequalLengths", dict(accuracy=[0, 0, TENTHS, 0.25], temperature=0.25)),
+        dict(accuracy=[0, 0, TENTHS, 0.25], temperature=0.25)),
        ("none", "every prompt has equal rewards: every weight is 1",
-        of_lengths((1, 2, 1), [0, 0, 1], [1, 1, 0.5]), "UnequalLengths EqualRewards",
-        dict(accuracy=[1, 1, 0.5], temperature=1)),
+        of_lengths((1, 2, 1), [0, 0, 1], [1, 1, 0.5]), dict(accuracy=[1, 1, 0.5], temperature=1)),
        ("masked", "masked tokens have no effect; a single prompt with differing rewards has weight 1",
         of_lengths((2, 2, 3), [0, 0, 1], [1, 0, 1], "10 00 101"),
-        "UnequalLengths MaskHoles FullyMasked", dict(accuracy=[1, 0, 1], temperature=1)))
+        dict(accuracy=[1, 0, 1], temperature=1)))
 
 
 @checks("difficulty_weight")
@@ -426,8 +421,7 @@ def answer_entropy_cases(case):
              [4, 4, 4, 9, -1, 2, 3], [-0.5, -3, -1, -2, -1, -0.25, -0.75],
              (0, 0, 0, 1, 2, 2, 2)),
             ("far", "scores up to a thousand apart: an entropy of 5e-16, not 0", [1, 2, 3], [-1, -40, -1000], (0, 0, 0))):
-        case(label, comment, tokens(list(group), logp=[[-0.5]] * len(answer)), "UnevenGroups Singleton" if group[-1] else "",
-             answer=answer, score=score)
+        case(label, comment, tokens(list(group), logp=[[-0.5]] * len(answer)), answer=answer, score=score)
 
 
 @checks("semantic_entropy")

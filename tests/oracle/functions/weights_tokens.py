@@ -8,7 +8,7 @@ import limits
 import reals
 from functions.arithmetic import (NOTHING, Number, ascending, at, by_group, clamp, itself, less, mean, own_tokens, places, read, real,
                                   rows, sigmoid, slots)
-from functions.batches import HOLED, NOW, SELF, TEACHER, UNMASKED, WITH_HOLES, marks, on, switches, tokens
+from functions.batches import NOW, SELF, TEACHER, UNMASKED, WITH_HOLES, marks, on, switches, tokens
 from functions.comparing import ask, close, entry, every, exactly, fraction, logistic, near, values
 from functions.domains import (COUNT, FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NOT_POSITIVE, NUMBER, POSITIVE, TOKENS, TOKEN_SIZES, integer,
                                many, number, one_of, reads)
@@ -45,20 +45,20 @@ def teacher_gate(batch: reads("logp_teacher", "advantage"), strength: FRACTION, 
 def teacher_gate_cases(case):
     HALVES = [[1, 1, -1], [0.5, -0.25], [0, -2]]
 
-    def gate(label, comment, strength=0.5, clip=0.2, advantage=HALVES, logp=SELF, teacher=TEACHER, flags="UnequalLengths", **more):
+    def gate(label, comment, strength=0.5, clip=0.2, advantage=HALVES, logp=SELF, teacher=TEACHER, **more):
         x = tokens([0, 0, 1], logp=logp, logp_teacher=teacher, advantage=advantage, **more)
-        case(label, comment, x, flags, strength=strength, clip=clip)
+        case(label, comment, x, strength=strength, clip=clip)
 
     gate("both-signs", "log-ratios to the teacher inside and beyond either bound; where A = 0 the weight is 1")
     gate("selected", "tokens that are not selected have weight 1", selected=switches("110 01 11"))
     gate("off", "strength 0: every weight is 1", 0)
     gate("whole", "strength 1: the weight is the clipped ratio itself", 1, 0.5)
     gate("holes", "masked tokens hold NaN: their weight is 0", mask="101 00 11", logp=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25]],
-         teacher=[[-0.75, NAN, -1.5], [-3, NAN], [-0.875, -0.125]], flags=HOLED)
+         teacher=[[-0.75, NAN, -1.5], [-3, NAN], [-0.875, -0.125]])
     gate("equal", "teacher and policy are equal: every weight is 1", teacher=SELF)
     gate("far", "log-probabilities a thousand apart: the clip binds, without overflow",
          logp=[[-1000, -0.5, -1], [-0.5, -900], [-1, -2]],
-         teacher=[[-0.5, -1000, -800], [-1000, -0.5], [-2, -1000]], flags="UnequalLengths Extreme")
+         teacher=[[-0.5, -1000, -800], [-1000, -0.5], [-2, -1000]])
 
 
 @checks("teacher_gate")
@@ -98,9 +98,8 @@ def prefix_discrepancy_weight(batch: reads("logp_old", "logp_teacher"), gamma: N
 
 @cases("prefix_discrepancy_weight")
 def prefix_discrepancy_cases(case):
-    def prefix(label, comment, form, old=SELF, teacher=TEACHER, flags="UnequalLengths", mask=None, gamma=0.5):
-        case(f"{form}-{label}", comment, tokens([0, 0, 1], mask, logp_old=old, logp_teacher=teacher), flags,
-             gamma=gamma, form=form)
+    def prefix(label, comment, form, old=SELF, teacher=TEACHER, mask=None, gamma=0.5):
+        case(f"{form}-{label}", comment, tokens([0, 0, 1], mask, logp_old=old, logp_teacher=teacher), gamma=gamma, form=form)
 
     for form, last in (("paper", "form `paper`: the divisor leaves out the last token, whose weight is 1"),
                        ("trl", "form `trl`: the divisor includes the last token, whose weight is above 1")):
@@ -109,9 +108,9 @@ def prefix_discrepancy_cases(case):
                form, teacher=[SELF[0], [-0.75, -4], SELF[2]])
         prefix("holes", "masked tokens hold NaN and do not count: their weight is 0",
                form, WITH_HOLES["logp_old"], [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]],
-               HOLED, WITH_HOLES["mask"])
+               WITH_HOLES["mask"])
     prefix("one", "responses of a single token: weight 1",
-           "paper", [[-1], [-0.5], [-2]], [[-0.5], [-0.5], [-3]], "OneToken", gamma=0.75)
+           "paper", [[-1], [-0.5], [-2]], [[-0.5], [-0.5], [-3]], gamma=0.75)
     prefix("none", "gamma 0: every weight is 1", "trl", gamma=0)
 
 
@@ -201,13 +200,13 @@ def probability_weight(batch: reads("logp_old"), strength: FRACTION):
 
 @cases("probability_weight")
 def probability_gain_cases(case):
-    for label, comment, strength, old, flags, mask in (
-            ("plain", "strength 0.3: a e^logp_old + 1 - a", 0.3, SELF, "UnequalLengths", None),
-            ("none", "strength 0: every weight is 1", 0, SELF, "UnequalLengths", None),
+    for label, comment, strength, old, mask in (
+            ("plain", "strength 0.3: a e^logp_old + 1 - a", 0.3, SELF, None),
+            ("none", "strength 0: every weight is 1", 0, SELF, None),
             ("whole", "strength 1: the weight is the probability, from 1 down to e^-700",
-             1, [[0, -1, -30], [-700, -2 ** -20], [-1, -2]], "UnequalLengths Extreme", None),
-            ("holes", "masked tokens hold NaN: their weight is 0", 0.2, WITH_HOLES["logp_old"], HOLED, WITH_HOLES["mask"])):
-        case(label, comment, tokens([0, 0, 1], mask, logp_old=old), flags, strength=strength)
+             1, [[0, -1, -30], [-700, -2 ** -20], [-1, -2]], None),
+            ("holes", "masked tokens hold NaN: their weight is 0", 0.2, WITH_HOLES["logp_old"], WITH_HOLES["mask"])):
+        case(label, comment, tokens([0, 0, 1], mask, logp_old=old), strength=strength)
 
 
 @checks("probability_weight")
@@ -261,8 +260,8 @@ def conflict_weight(batch, token: many(many(INTEGER)), sign: many(one_of(-1, 0, 
 def conflict_weight_cases(case):
     IDS = [[3, 7, 2, 5], [3, 7, 9, 5], [3, 4, 2, 6, 5]]
 
-    def conflict(label, comment, sign, ids=IDS, inside=2, group=(0, 0, 0), mask=None, flags="UnequalLengths"):
-        case(label, comment, tokens(list(group), mask, logp=[[-0.5] * len(row) for row in ids]), flags, token=ids,
+    def conflict(label, comment, sign, ids=IDS, inside=2, group=(0, 0, 0), mask=None):
+        case(label, comment, tokens(list(group), mask, logp=[[-0.5] * len(row) for row in ids]), token=ids,
              sign=sign, inside=inside)
 
     conflict("ends", "tokens shared with wrong responses from the beginning and from the end: the last is in both runs",
@@ -272,9 +271,9 @@ def conflict_weight_cases(case):
     conflict("whole", "a right response in conflict throughout, from both ends: W^2 at every token",
              [1, -1, -1], [[3, 7], [3, 7], [3, 4, 7]], 1.5)
     conflict("groups", "responses of different prompts are not compared",
-             [1, -1, -1], group=(0, 0, 1), flags="UnequalLengths UnevenGroups")
+             [1, -1, -1], group=(0, 0, 1))
     conflict("holes", "positions count unmasked tokens only", [1, -1, 1], [[3, UNMASKED, 7, 2], [3, 7, 5], [UNMASKED, 3]],
-             mask="1011 111 00", flags="UnequalLengths MaskHoles FullyMasked")
+             mask="1011 111 00")
 
 
 @checks("conflict_weight")
@@ -316,9 +315,9 @@ def surprisal_weight(batch: reads("advantage", "entropy"), share: FRACTION, up: 
 def surprisal_weight_cases(case):
     CALM = [[0.125, 0.5, 0], [0.25, 0.375], [0.5, 0.0625]]
 
-    def stare(label, comment, share=0.4, down=0.9, target=0.3, logp=NOW, advantage=SIGNS, entropy=CALM, flags="UnequalLengths", mask=None):
+    def stare(label, comment, share=0.4, down=0.9, target=0.3, logp=NOW, advantage=SIGNS, entropy=CALM, mask=None):
         x = tokens(None, mask, logp=logp, advantage=advantage, entropy=entropy)
-        case(label, comment, x, flags, share=share, up=1.1, down=down, target=target)
+        case(label, comment, x, share=share, up=1.1, down=down, target=target)
 
     stare("both", "the least likely two of three tokens with A > 0, and two of three with A < 0; none with A = 0")
     stare("o1", "down 1, share 0.1: only the least likely token with A > 0 has a weight other than 1", 0.1, 1)
@@ -330,7 +329,7 @@ def surprisal_weight_cases(case):
           advantage=[[1] * 3, [0.5] * 3, [2] * 4], entropy=[[0] * 3, [0] * 3, [0.5] * 4])
     stare("holes", "masked tokens hold NaN: they count neither in the mean entropy nor in the share",
           mask="101 00 11", logp=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25]],
-          advantage=[[1, NAN, 0.5], [1, NAN], [-1, -0.5]], entropy=[[0.25, NAN, 0], [9, NAN], [0.5, 0.25]], flags=HOLED)
+          advantage=[[1, NAN, 0.5], [1, NAN], [-1, -0.5]], entropy=[[0.25, NAN, 0], [9, NAN], [0.5, 0.25]])
 
 
 @checks("surprisal_weight")
@@ -382,18 +381,18 @@ def covariance_weight(batch: reads("advantage")):
 
 @cases("covariance_weight")
 def gaussian_covariance_cases(case):
-    for label, comment, x, flags in (
+    for label, comment, x in (
             ("plain", "tokens of large covariance have small weights",
-             tokens([0, 0, 1], logp=NOW, advantage=SIGNS), "UnequalLengths"),
+             tokens([0, 0, 1], logp=NOW, advantage=SIGNS)),
             ("equal", "equal advantages: every covariance is 0, every weight 1",
-             tokens([0, 0, 1], logp=NOW, advantage=[[0.5] * 3, [0.5] * 2, [0.5] * 2]), "UnequalLengths"),
+             tokens([0, 0, 1], logp=NOW, advantage=[[0.5] * 3, [0.5] * 2, [0.5] * 2])),
             ("square", "covariances of equal size and both signs: every weight is 1",
              tokens([0, 0, 1], logp=[[-1, -3], [-1, -3], [-1, -3, -1, -3]],
-                    advantage=[[1, -1], [-1, 1], [1, 1, -1, -1]]), "UnequalLengths"),
+                    advantage=[[1, -1], [-1, 1], [1, 1, -1, -1]])),
             ("holes", "masked tokens hold NaN and are in no mean: their weight is 0",
              tokens([0, 0, 1, 1], "101 00 11 1", logp=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25], [-4]],
-                    advantage=[[1, NAN, 0.5], [1, NAN], [-1, -0.5], [2]]), HOLED)):
-        case(label, comment, x, flags)
+                    advantage=[[1, NAN, 0.5], [1, NAN], [-1, -0.5], [2]]))):
+        case(label, comment, x)
 
 
 @checks("covariance_weight")
@@ -486,8 +485,8 @@ def centroid_weight_cases(case):
     FLAT = [[-0.5] * 3, [-0.5] * 2, [-0.5] * 2]
     POINTS = [[1, 0.5], [0.25, -1], [2, 1], [-1, 0.5], [-0.5, -0.25], [0.75, -2], [0, 1]]
 
-    def centroid(label, comment, advantage, refine=1, low=0.8, high=1.2, feature=POINTS, mask=None, flags="UnequalLengths"):
-        case(label, comment, tokens([0, 0, 1], mask, logp=FLAT, advantage=advantage), flags, feature=feature,
+    def centroid(label, comment, advantage, refine=1, low=0.8, high=1.2, feature=POINTS, mask=None):
+        case(label, comment, tokens([0, 0, 1], mask, logp=FLAT, advantage=advantage), feature=feature,
              width=len(feature[0]), refine=refine, low=low, high=high)
 
     UPS = [[1, 1, 1], [-0.5, -0.5], [-1, 0.25]]
@@ -503,7 +502,7 @@ def centroid_weight_cases(case):
     centroid("faint", "the advantages of a side sum to less than 1e-8, which is then the divisor",
              [[2 ** -30, 2 ** -30, 0], [-1, -1], [0, -1]], 0, 0.5, 1.5)
     centroid("holes", "one dimension; features of masked tokens are not read", [[1, NAN, 0.5], [NAN, -1], [-0.5, -1]], 1, 0.8, 1.2,
-             [[0.5], [UNMASKED], [1.25], [UNMASKED], [-0.75], [0.25], [-1]], "101 01 11", "UnequalLengths MaskHoles NaNMasked")
+             [[0.5], [UNMASKED], [1.25], [UNMASKED], [-0.75], [0.25], [-1]], "101 01 11")
     centroid("none", "low 0 and all advantages 0: every weight is 0, nothing is divided by 0", [[0, 0, 0], [0, 0], [0, 0]], 1, 0, 1)
 
 
@@ -566,15 +565,14 @@ def agent_weights(batch, agent: many(many(INTEGER))):
 def agent_weights_cases(case):
     on(case,
        ("plain", "responses of two agents, of one and of three",
-        tokens([0, 0, 1], logp=[[-0.5] * 4, [-0.5] * 2, [-0.5] * 3]), "UnequalLengths",
-        dict(agent=[[4, 4, 9, 4], [4, 4], [1, 0, 2]])),
+        tokens([0, 0, 1], logp=[[-0.5] * 4, [-0.5] * 2, [-0.5] * 3]), dict(agent=[[4, 4, 9, 4], [4, 4], [1, 0, 2]])),
        ("alone", "responses of a single token: weight 1",
-        tokens([0, 1], logp=[[-0.5], [-0.5]]), "OneToken", dict(agent=[[0], [7]])),
+        tokens([0, 1], logp=[[-0.5], [-0.5]]), dict(agent=[[0], [7]])),
        ("turns", "an agent that comes back later in the response is counted once",
-        tokens(logp=[[-0.5] * 5]), "", dict(agent=[[1, 2, 2, 2, 1]])),
+        tokens(logp=[[-0.5] * 5]), dict(agent=[[1, 2, 2, 2, 1]])),
        ("holes", "an agent with masked tokens only is not counted",
         tokens([0, 0, 1], "1011 00 01", logp=[[-0.5] * 4, [-0.5] * 2, [-0.5] * 2]),
-        "UnequalLengths MaskHoles FullyMasked", dict(agent=[[3, UNMASKED, 5, 3], [UNMASKED] * 2, [UNMASKED, 5]])))
+        dict(agent=[[3, UNMASKED, 5, 3], [UNMASKED] * 2, [UNMASKED, 5]])))
 
 
 @checks("agent_weights")
@@ -611,15 +609,15 @@ def route_weight_cases(case):
     UNSURE = [[0.5, 2, 0], [1.25, 0.125], [3, 0.75]]
     on(case,
        ("plain", "two of three responses are routed: tokens of the other have weight 0",
-        tokens(entropy=UNSURE), "UnequalLengths", dict(routed=marks("101"), beta=1)),
+        tokens(entropy=UNSURE), dict(routed=marks("101"), beta=1)),
        ("none", "no response is routed: every weight is 0",
-        tokens(entropy=UNSURE), "UnequalLengths", dict(routed=marks("000"), beta=1)),
+        tokens(entropy=UNSURE), dict(routed=marks("000"), beta=1)),
        ("flat", "beta 0: weight 1 at tokens of routed responses, 0 at others",
-        tokens(entropy=UNSURE), "UnequalLengths", dict(routed=marks("011"), beta=0)),
+        tokens(entropy=UNSURE), dict(routed=marks("011"), beta=0)),
        ("far", "factors of e^-1600 and e^-1200 underflow, their quotients do not",
-        tokens(entropy=[[4, 3], [3.0009765625]]), "UnequalLengths Extreme", dict(routed=marks("11"), beta=400)),
+        tokens(entropy=[[4, 3], [3.0009765625]]), dict(routed=marks("11"), beta=400)),
        ("holes", "masked tokens have weight 0; a fully masked response is routed",
-        tokens(None, "101 00 11", entropy=[[0.5, NAN, 1], [NAN, 4], [2, 0.25]]), HOLED, dict(routed=marks("110"), beta=2)))
+        tokens(None, "101 00 11", entropy=[[0.5, NAN, 1], [NAN, 4], [2, 0.25]]), dict(routed=marks("110"), beta=2)))
 
 
 @checks("routed_weight")
