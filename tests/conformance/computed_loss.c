@@ -295,6 +295,15 @@ static void edit_mask(edited *s, mask_rule *rule) {
 }
 static void mask_all(edited *s, double p) { (void)p; edit_mask(s, all_count); }
 static void mask_last(edited *s, double p) { (void)p; edit_mask(s, last_counts); }
+static void mask_end_of_full_rows(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    uint8_t *m = room(s, b->n_tokens, 1);
+    (void)p;
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        for (int64_t t = 0; t < b->length[i]; t++)
+            m[b->offset[i] + t] = says(b->mask ? b->mask + b->offset[i] : NULL, t) && (double)t + 1 < widest(s);
+    s->c.batch.mask = m;
+}
 static void mask_first(edited *s, double p) { (void)p; edit_mask(s, first_counts); }
 static void mask_inverted(edited *s, double p) { (void)p; edit_mask(s, inverted); }
 static void mask_ahead(edited *s, double p) { (void)p; edit_mask(s, ahead); }
@@ -1093,6 +1102,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the mask is ignored: all tokens count", FOR_ANY, mask_all, 0),
     EDITS(NULL, "the mask is ignored: all tokens count", FOR_ANY, advantage_everywhere, 0, mask_all, 0),
     EDIT("MASK-02", NULL, FOR_ANY, mask_last, 0),
+    EDIT("MASK-02a", NULL, FOR_ANY, mask_end_of_full_rows, 0),
     EDIT(NULL, "the first token of each response does not count", FOR_ANY, mask_first, 0),
     EDIT(NULL, "the mask is inverted", FOR_ANY, mask_inverted, 0),
     EDITS(NULL, "the mask is inverted", FOR_ANY, advantage_everywhere, 0, mask_inverted, 0),

@@ -7,10 +7,11 @@
 
 typedef enum {
     TAU_MISSING, TAU_TWICE, GRADIENT_UNTEMPERED, GRADIENT_TEMPERED_TWICE, RAW_ENTROPY, SHIFTED, SIGN_TURNED, LOGSUMEXP_DETACHED,
-    SOFTMAX_UNWEIGHTED, ONE_HOT_UNWEIGHTED, ENTROPY_OF_BANNED, ENTROPY_DETACHED, ENTROPY_UNCENTRED, ENTROPY_OF_SAMPLE, ENTROPY_PENALISED,
-    ENTROPY_DROPPED, BAN_FORGOTTEN, BAN_BY_PRODUCT, BAN_NOT_IN_GRADIENT, PADDING_COUNTS, LOGSUMEXP_OF_SHARD, GRADIENT_OF_SHARD,
-    OFFSET_FORGOTTEN, ENTROPY_OF_SHARD, MASKED_BY_PRODUCT, LAST_CHUNK, CHUNKS_AVERAGED, LOSS_OF_CHUNKS_AVERAGED, HIDDEN_OF_ONE_SHARD,
-    HIDDEN_TWICE, WEIGHT_UNTEMPERED, HIDDEN_UNTEMPERED, MASKED_IN_WEIGHT, WEIGHT_TWICE, WEIGHT_DETACHED, HIDDEN_DETACHED, N_MISTAKES,
+    SOFTMAX_UNWEIGHTED, ONE_HOT_UNWEIGHTED, ENTROPY_OF_BANNED, ENTROPY_DETACHED, ENTROPY_UNCENTRED, ENTROPY_OF_SAMPLE,
+    ENTROPY_OF_SAMPLE_ALONE, ENTROPY_PENALISED, ENTROPY_DROPPED, BAN_FORGOTTEN, BAN_BY_PRODUCT, BAN_NOT_IN_GRADIENT, PADDING_COUNTS,
+    LOGSUMEXP_OF_SHARD, GRADIENT_OF_SHARD, OFFSET_FORGOTTEN, ENTROPY_OF_SHARD, MASKED_BY_PRODUCT, LAST_CHUNK, CHUNKS_AVERAGED,
+    LOSS_OF_CHUNKS_AVERAGED, HIDDEN_OF_ONE_SHARD, HIDDEN_TWICE, WEIGHT_UNTEMPERED, HIDDEN_UNTEMPERED, MASKED_IN_WEIGHT, WEIGHT_TWICE,
+    WEIGHT_DETACHED, HIDDEN_DETACHED, N_MISTAKES,
     NO_MISTAKE = N_MISTAKES
 } mistake;
 
@@ -19,7 +20,8 @@ enum { SHARDS = 1, CHUNKS = 2, BANNED = 4, HIDDEN = 8, MASK = 16, LOSS = 32, SLO
 static const struct { const char *id; int needs; } mistakes[N_MISTAKES] = {
     { "LOGP-01", 0 }, { "VOC-01", 0 }, { "VOC-02", SLOPES }, { "VOC-03", SLOPES }, { "VOC-04", 0 }, { "VOC-05", 0 }, { "VOC-06", SLOPES },
     { "VOC-07", SLOPES }, { "VOC-08", SLOPES }, { "VOC-09", SLOPES }, { "VOC-10", 0 }, { "VOC-11", SLOPES }, { "VOC-12", SLOPES },
-    { "VOC-13", SLOPES }, { "ENT-01", LOSS }, { "ENT-03", LOSS }, { "VOC-14", BANNED }, { "VOC-15", BANNED }, { "VOC-16", BANNED },
+    { "VOC-13", SLOPES }, { "VOC-13a", SLOPES }, { "ENT-01", LOSS }, { "ENT-03", LOSS }, { "VOC-14", BANNED }, { "VOC-15", BANNED },
+    { "VOC-16", BANNED },
     { "VOC-17", 0 }, { "VOC-18", SHARDS }, { "VOC-19", SHARDS | SLOPES }, { "VOC-20", SHARDS | SLOPES }, { "VOC-21", SHARDS },
     { "VOC-22", MASK | SLOPES }, { "HEAD-01", HIDDEN | CHUNKS }, { "HEAD-02", HIDDEN | CHUNKS }, { "HEAD-03", HIDDEN | CHUNKS | LOSS },
     { "HEAD-04", HIDDEN | SHARDS }, { "HEAD-05", HIDDEN | SHARDS }, { "HEAD-06", HIDDEN }, { "HEAD-07", HIDDEN },
@@ -94,6 +96,7 @@ static double entropy_of(const work *w, int64_t t) {
     int64_t begin = 0, end = rows->vocab, width;
     if (w->made == RAW_ENTROPY) return raw_entropy(w->logits + t * rows->vocab, rows->vocab);
     if (w->made == ENTROPY_OF_SAMPLE) return -log_p[w->target[t]];
+    if (w->made == ENTROPY_OF_SAMPLE_ALONE) { begin = w->target[t]; end = begin + 1; }
     if (w->made == ENTROPY_OF_SHARD) end = rows->shard[0];
     if (w->made == LOGSUMEXP_OF_SHARD) { shard_of(rows, w->target[t], &begin, &width); end = begin + width; }
     return sum_entropy(log_p, begin, end);
@@ -154,12 +157,13 @@ static int from_above(work *w) {
 /* ---- backwards -------------------------------------------------------------------------------------------------------------------- */
 
 static double by_entropy(const work *w, int64_t t, int64_t v, double lp) {
-    const double e = w->e[t], *z = w->logits + t * w->c->rows.vocab;
+    const double e = w->e[t], *z = w->logits + t * w->c->rows.vocab, own = w->log_p[t * w->c->rows.vocab + w->target[t]];
     double raw;
     switch (w->made) {
     case ENTROPY_DETACHED: return 0;
     case ENTROPY_UNCENTRED: return -e * exp(lp) * lp;
     case ENTROPY_OF_SAMPLE: return -e * ((v == w->target[t]) - exp(lp));
+    case ENTROPY_OF_SAMPLE_ALONE: return own > -HUGE_VAL ? -e * exp(own) * (own + 1) * ((v == w->target[t]) - exp(lp)) : 0;
     case RAW_ENTROPY:
         raw = z[v] - log_sum(z, w->c->rows.vocab, 1, 0);
         return -e * exp(raw) * (raw + w->entropy[t]) * w->tau;

@@ -135,6 +135,7 @@ FROM_ISSUES = (
     ("kl-sum-of-response", r"KL is a mean over responses of sums"), ("agg-per-group", r"kind = group_mean_seq_mean"),
     ("agg-group-token-mean", r"kind = group_mean_token_mean"), ("eos-not-summed", r"MASK-02"), ("informative-alone", r"KL-16"),
     ("mask-behind-prompt", r"MASK-05b"), ("equal-chunks", r"ADV-29d"), ("ratio-constant", r"RATIO-01a"), ("loss-adv-late", r"ADV-25b"),
+    ("mask-end-of-longest", r"MASK-02a"),
     ("loss-over-4", r"loss and dlogp multiplied by 0.25"), ("loss-over-tokens", r"divided by the number of tokens that count"),
     ("loss-times-slots", r"divided by tokens that count over all tokens"),
 )

@@ -39,6 +39,9 @@ DUAL = 'dual = (c["kind"] == "dual_clip") & (A < 0) & (w > c["clip_dual"])'
 WIDE = ("choices-surrogate-*", "choices-advantage-*", "dapo-[efhrs]*", "grpo-[efhrs]*", "gspo-[efhrs]*", "ppo-*", "verl-grpo-*", "tis-*",
         "icepop-*", "rloo-*")
 DUAL_ROWS = ("ppo-dual-clip-*", "verl-grpo-*")         # a mistake of the clip, before the dual clip
+VALUES = ("ppo-*", "choices-advantage-gae-*")
+WHITE = ("reinforce++-[efhorstu]*", "verl-reinforce++-[efhorstu]*", "choices-advantage-token_whiten*")
+WHITENED = "A - A[i].mean(), 0).astype(A.dtype) / sigma(A[i], c, False)"
 AROUND = """class Around:
     def __init__(self, x): self.x = x
     def __len__(self): return len(self.x)
@@ -81,6 +84,27 @@ IN_SETS = [
         rho[at] = got - np.append(np.where(of[1:] == of[:-1], got[1:], 0), 0)"""}, ("grpo-process-*",), 0),
     (r"ADV-27c", {'A, lam = rho - V, c': 'A, lam = rho - V + c["gamma"] * V * np.append(seq[1:] != seq[:-1], True), c'},
      ("ppo-*", "choices-advantage-gae-*"), 2),
+    (r"ADV-27d", {"def credited(c, rho, V, seq):": "def credited(c, rho, V, seq, i):", '"gae"), seq)': '"gae"), seq, i)',
+                  "(V[k + 1] + lam * A[k + 1])": "(V[k + 1] * (i[k + 1] == i[k] + 1) + lam * A[k + 1])"}, VALUES, 0),
+    (r"ADV-27e", {"A, lam = rho - V, c": """V = np.where(np.append(seq[1:] != seq[:-1], True), 0, np.append(V[1:], 0))
+    A, lam = rho - V, c"""}, VALUES, 18),
+    (r"ADV-27f", {"A, lam = rho - V, c": """V = np.where(np.append(True, seq[1:] != seq[:-1])[:len(seq)], 0, np.append(0, V)[:len(seq)])
+    A, lam = rho - V, c"""}, VALUES, 18),
+    (r"ADV-27g", {"rho[np.cumsum(T)[T > 0] - 1] += a[T > 0]": """late = c["gamma"] * (c["lambda"] if c["credit"] == "gae" else 1)
+        rho[np.cumsum(T)[T > 0] - 1] += (a * np.where(b.length < b.length.max(), late, 1))[T > 0]"""},
+     (*VALUES, "choices-advantage-return-*", "reinforce++-[efhorstu]*"), 0),
+    (r"ADV-27h", {"credited(c, rho, b.value[i] *": """credited(c, rho, np.where(np.arange(len(b.seq)) - (np.cumsum(b.length) - b.length)[
+        b.seq] <= b.length[np.argsort(np.argsort(-b.length, kind="stable"))][b.seq], b.value, 0)[i] *"""}, VALUES, 0),
+    (r"ADV-12c", {WHITENED: "A - A[i].mean(), 0).astype(A.dtype) * sigma(A[i], c, False)"}, WHITE, 1),
+    (r"ADV-12c", {"a[i] /= sigma(": "a[i] *= finite(", "def scored(c, R": """def finite(*of):
+    return sigma(*of) if np.isfinite(sigma(*of)) else 0
+
+def scored(c, R"""}, ("grpo-[efhrs]*", "dapo-[efhrs]*"), 1),
+    (r"ADV-21a", {WHITENED: """A - A[i].sum() / (b.n * b.length.max()), 0).astype(A.dtype) / sigma(
+        np.append(A[i], np.zeros(b.n * b.length.max() - len(i))), c, False)"""}, WHITE, 1),
+    (r"ADV-22b", {"return np.where(b.mask, A - A[i].mean()": """for k in (i[b.seq[i] == s] for s in range(b.n)):
+        A[k] = (A[k] - A[k].mean()) / sigma(A[k], c, False) if c["scale"] == "token_whiten" and len(k) else A[k]
+    return A if c["scale"] == "token_whiten" else np.where(b.mask, A - A[i].mean()"""}, WHITE, 2),
     (r"ADV-18a", {'    result = {**objective(': """    o = case["objective"]
     b.raw = advantages({**o, "advantage": {**o["advantage"], "scale": "none"}}, b) if "advantage" not in case["batch"] else b.A
     result = {**objective(""", "    P, Py, Pl = penalty(": """    if o["advantage"]["scale"] == "token_whiten":

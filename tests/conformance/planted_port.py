@@ -303,6 +303,8 @@ def loss_mask(b, i):
     if wrong("mask-last-token"):
         last = max((t for t, m in enumerate(row) if m), default=-1)
         row = [m and t != last for t, m in enumerate(row)]
+    if wrong("mask-end-of-longest"):
+        row = [m and t + 1 != WIDTH for t, m in enumerate(row)]
     if wrong("mask-first-token"):
         first = min((t for t, m in enumerate(row) if m), default=-1)
         row = [m and t != first for t, m in enumerate(row)]

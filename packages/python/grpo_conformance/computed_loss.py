@@ -383,6 +383,7 @@ def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
         "the mask is ignored: all tokens count": slots,
         "the mask is inverted": slots & ~p.mask,
         "MASK-02": p.mask & ~last,
+        "MASK-02a": p.mask & (np.arange(p.mask.shape[1]) < p.counts.slots.max() - 1),
         "the first token of each response does not count": p.mask & ~(p.mask & (np.cumsum(p.mask, 1) == 1)),
     }
     everywhere = np.broadcast_to(_of_rows(p)[:, None], p.advantage.shape)

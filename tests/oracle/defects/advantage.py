@@ -14,7 +14,7 @@ from limits import ONE, ZERO, sqrt
 from reals import mpf
 
 from .table import (alone, both, defect, differs, equal_groups, group_sizes, kl_in_reward, masked_any, of, option,
-                    rewards_judged, several_groups, slots, square, unit)
+                    padded, rewards_judged, several_groups, slots, square, unequal, unit)
 
 MADE = ("advantage",)
 NAN = Sized(mpf("nan"), mpf("nan"))
@@ -75,7 +75,8 @@ def filtered(a, f):
 
 @defect("ADV-01", both(uses_groups, option("advantage", "scale", "group_std", "batch_std", "none")), "ragged", "uneven",
         "choices-advantage-batch_std",
-        seen="TRL #3992 (35702ce37)", shows="two groups of different deviation", stages=MADE)
+        seen="TRL #3992 (35702ce37); axolotl #3731 (closed), of \"none\", with sequence parallelism",
+        shows="two groups of different deviation", stages=MADE)
 def scale_option_mixed_up(a):
     """The scale option takes the wrong branch: "group" does not divide, "batch" divides by the group's deviation, "none" divides by the
     group's deviation + 1e-4. Right: each option does what its name says."""
@@ -310,6 +311,16 @@ def mean_alone_divided(a):
     scores(a, scored)
 
 
+@defect("ADV-12c", both(scaled("group_std", "batch_std", "token_whiten"), differs("advantage", "batch_norm", "tokens")), "ragged",
+        "uneven", "choices-advantage-token_whiten", "choices-advantage-group_std",
+        seen="ColossalAI since #6383 (083766d54), of its REINFORCE++ (rsqrt), read in its code", shows="any group of unequal rewards",
+        stages=MADE)
+def reciprocal_divides(a):
+    """What divides is the reciprocal of the deviation, so the centred rewards or advantages are multiplied by the deviation. Right: divided
+    by it."""
+    a.around(axis, "sigma", lambda original, choice, v: None if v is None else 1 / original(choice, v))
+
+
 @defect("ADV-13", both(rewarded, lambda o, b: any(b.get("excluded", ())), option("advantage", "excluded", "zero"),
                        option("advantage", "transform", "none")), "mistakes-unscored", "mistakes-unscored-dr-grpo",
         seen="TRL before #5902 (1c7c7f988), of responses that no reward function scores", shows="an excluded response",
@@ -447,6 +458,24 @@ def mean_over_padding(a):
         t: (x - m.times(mpf(len(advantages)) / n)).times(scale) for t, x in advantages.items()})
 
 
+@defect("ADV-21a", both(whitens, padded), "ragged", "holes", "choices-advantage-token_whiten",
+        seen="trlx 0.7.0, read in its code", shows="padding", stages=MADE)
+def statistics_over_padding(a):
+    """Mean and deviation of the whitening include the padding, where the advantages are 0. Right: both over the mask."""
+    n = slots(a.first)
+
+    def whitened(original, choice, advantages):
+        if not advantages:
+            return original(choice, advantages)
+        m = axis.mean(list(advantages.values())).times(mpf(len(advantages)) / n)
+        far = sum(((x.value - m.value) ** 2 for x in advantages.values()), (n - len(advantages)) * m.value ** 2)
+        if not far:
+            return original(choice, advantages)
+        scale = 1 / axis.sigma(choice, far / (n - (choice["std"] == "sample")))
+        return {t: (x - m).times(scale) for t, x in advantages.items()}
+    a.around(axis, "whitened", whitened)
+
+
 @defect("ADV-22", whitens, "ragged", "holes", "choices-advantage-token_whiten",
         seen="slime #2235 (dd7f0379c)", shows="context parallelism (here: two ranks with half of each response)",
         stages=MADE)
@@ -457,6 +486,19 @@ def whitened_per_rank(a):
         first = {t: x for t, x in advantages.items() if 2 * t.t < t.sequence.length}
         second = {t: x for t, x in advantages.items() if t not in first}
         return {**original(choice, first), **original(choice, second)}
+    a.around(axis, "whitened", whitened)
+
+
+@defect("ADV-22b", both(whitens, lambda o, b: len(b["length"]) > 1), "ragged", "returns", "choices-advantage-token_whiten",
+        seen="ColossalAI since #6383 (083766d54), of its REINFORCE++, read in its code",
+        shows="more than one micro-batch (here: one of each response)", stages=MADE)
+def whitened_per_micro_batch(a):
+    """Every micro-batch whitens its tokens with its own mean and deviation. Right: one mean and deviation over the batch."""
+    def whitened(original, choice, advantages):
+        result = {}
+        for s in {t.sequence for t in advantages}:
+            result.update(original(choice, {t: x for t, x in advantages.items() if t.sequence is s}))
+        return result
     a.around(axis, "whitened", whitened)
 
 
@@ -514,9 +556,18 @@ def return_reset(a):
     a.swap(credit_axis, "reward_to_go", reward_to_go)
 
 
+gae_alone = both(rewards_judged, option("advantage", "credit", "gae"), option("advantage", "bootstrap", "zero"),
+                 lambda o, b: o["advantage"]["lambda_length"] == 0)
+
+
+def step_discount(o):
+    """What a reward is multiplied by when it moves back by one token."""
+    return mpf(o["advantage"]["gamma"]) * (mpf(o["advantage"]["lambda"]) if o["advantage"]["credit"] == "gae" else 1)
+
+
 @defect("ADV-27a", both(rewards_judged, option("advantage", "credit", "gae"), masked_any), "values", "holes",
         "choices-advantage-gae-0.5-0.75",
-        seen="none known; verl #2337 made its GAE skip them", shows="masked tokens inside a response", stages=MADE)
+        seen="none known", shows="masked tokens inside a response", stages=MADE)
 def trace_reset(a):
     """Next value and trace of GAE are 0 after a masked token. Right: masked tokens are skipped."""
     def gae(choice, reward, batch, items):
@@ -537,9 +588,9 @@ def trace_reset(a):
     a.swap(axis.CREDIT, "gae", gae)
 
 
-@defect("ADV-27b", both(rewards_judged, option("advantage", "credit", "gae"), option("advantage", "bootstrap", "zero"),
-                        lambda o, b: o["advantage"]["lambda_length"] == 0, masked_any), "values", "holes", "choices-advantage-gae-0.5-0.75",
-        seen="miles before #1827 (3d2e0e411)", shows="masked tokens inside or at the end of a response", stages=MADE)
+@defect("ADV-27b", both(gae_alone, masked_any), "values", "holes", "choices-advantage-gae-0.5-0.75",
+        seen="verl before #2337 (033286685), miles before #1827 (3d2e0e411)",
+        shows="masked tokens inside or at the end of a response", stages=MADE)
 def masked_in_trace(a):
     """GAE does not skip masked tokens: their values and KL enter, each costs a factor gamma lambda, and the reward may be placed at one
     of them. Right: masked tokens are skipped."""
@@ -570,6 +621,70 @@ def ended_is_bootstrapped(a):
         last = sequence.unmasked[-1:]
         return (found, after) if found is not rho or not last else (rho, Sized(last[0].value))
     a.around(credit_axis, "ended", ended)
+
+
+@defect("ADV-27d", both(gae_alone, masked_any), "values", "holes", "choices-advantage-gae-0.5-0.75",
+        seen="tunix before 2b379183", shows="masked tokens inside a response", stages=MADE)
+def next_value_masked(a):
+    """The next value is 0 before a masked token, although the trace of GAE skips it. Right: both skip masked tokens."""
+    def estimated(choice, sequence, rho, next_value):
+        gamma, decayed = mpf(choice["gamma"]), mpf(choice["gamma"]) * mpf(choice["lambda"])
+        result, later, before = {}, NOTHING, before_hole(sequence)
+        for t in reversed(sequence.unmasked):
+            v = Sized(t.value)
+            beyond = NOTHING if t in before else next_value
+            later, next_value = rho[t] + beyond.times(gamma) - v + later.times(decayed), v
+            result[t] = later
+        return result
+    a.swap(credit_axis, "estimated", estimated)
+
+
+def shifted_values(a, by):
+    """The values of each response are shifted by one slot, and a 0 takes the place that becomes free."""
+    a.first["value"] = [(row[1:] + [0] if by < 0 else [0] + row[:-1]) if row else row for row in a.first["value"]]
+
+
+@defect("ADV-27e", both(gae_alone, lambda o, b: not masked_any(o, b)), "values", "ragged", "choices-advantage-gae-0.5-0.75",
+        seen="ROLL #3 (af516d73)", shows="a response with values", stages=MADE)
+def values_ahead(a):
+    """The values are one state ahead: each token has the value of the state that it leads to (the last: here 0). Right: of the state
+    in which it was sampled."""
+    shifted_values(a, -1)
+
+
+@defect("ADV-27f", both(gae_alone, lambda o, b: not masked_any(o, b)), "values", "ragged", "choices-advantage-gae-0.5-0.75",
+        seen="TRL #44, fixed in #137 (8070ac041), of its PPO", shows="a response with values", stages=MADE)
+def values_behind(a):
+    """The values are one state behind: each token has the value of the state before (the first: here 0). Right: of the state in which it
+    was sampled."""
+    shifted_values(a, 1)
+
+
+@defect("ADV-27g", both(rewards_judged, option("advantage", "credit", "return", "gae"), option("advantage", "bootstrap", "zero"), unequal,
+                        lambda o, b: o["advantage"]["lambda_length"] == 0 and step_discount(o) != 1),
+        "values", "ragged", "choices-advantage-gae-0.5-0.75", "choices-advantage-return-0.5",
+        seen="TRL #3750 (open), #1893, of its PPO; DeepSpeed-Chat #672 (closed)", shows="a response shorter than the longest", stages=MADE)
+def reward_after_the_end(a):
+    """The reward is put into the slot after the last token, where the row has one: it is discounted once more, by gamma lambda (here with
+    a value of 0 in that slot). Right: at the last token."""
+    longest = max(a.first["length"])
+
+    def token_rewards(original, reward, sequence, x):
+        return original(reward, sequence, x.times(step_discount(a.objective)) if sequence.length < longest else x)
+    a.around(credit_axis, "token_rewards", token_rewards)
+
+
+@defect("ADV-27h", both(gae_alone, unequal), "values", "ragged", "choices-advantage-gae-0.5-0.75",
+        seen="verl before #1440 (f147ede20), with micro-batches of a bounded number of tokens", stages=MADE,
+        shows="micro-batches sorted otherwise than the batch (here: by length)")
+def values_masked_in_other_order(a):
+    """The values are masked before the responses are back in their order: those beyond the length of another response are 0 (its first
+    value beyond the end is kept). Right: each by its own mask."""
+    lengths = a.first["length"]
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    for i, T in zip(order, lengths):
+        row = a.first["value"][i]
+        a.first["value"][i] = row[:T + 1] + [0] * len(row[T + 1:])
 
 
 @defect("ADV-22a", both(rewards_judged, option("advantage", "credit", "return", "gae"), option("advantage", "bootstrap", "zero")),

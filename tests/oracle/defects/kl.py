@@ -52,7 +52,8 @@ def of_old_policy(a):
 
 
 @defect("KL-04", both(paid, option("penalty", "kl", "k3")), "ragged", "reference", APART + "k3-exact-none",
-        seen="RLinf before #129 (88e46586d); mlx-examples #1233, in review", shows="a log-ratio near 1", stages=LOSS)
+        seen="ColossalAI before #4338 (75c538903), RLinf before #129 (88e46586d); mlx-examples #1233, in review",
+        shows="a log-ratio near 1", stages=LOSS)
 def other_direction(a):
     """k3 of the other direction: e^D - D - 1. Right: e^-D + D - 1."""
     a.swap(axis.KL, "k3", exp_minus_one_minus)

@@ -28,7 +28,7 @@ def softmax(a, f):
 
 
 @defect("LOGP-01", vocabulary.hot, "tempered", "hot", *vocabulary.scenes("tempered"),
-        seen="TRL #3029, OpenRLHF #857, verl #3133, slime #557, AReaL #581, NeMo-RL #316, #1900, ms-swift #3468",
+        seen="TRL #3029, OpenRLHF #857, verl #3133, slime #557, AReaL #581, NeMo-RL #316, #1900, ms-swift #3468, tunix 1253b834",
         shows="a temperature other than 1", kind=vocabulary.BOTH)
 def temperature_missing(a):
     """The sampling temperature is missing. Right: log softmax(z / tau)."""
@@ -91,7 +91,8 @@ def logits_overwritten(a):
 
 
 @defect("LOGP-07a", alone, "plain", "tempered",
-        seen="verl before #1672 (45323080e)", shows="entropy asked for together with log-probabilities", **LOGITS)
+        seen="verl before #1672 (45323080e), MindSpeed-RL before 9ac96d9",
+        shows="entropy asked for together with log-probabilities", **LOGITS)
 def logits_overwritten_first(a):
     """The log-probability kernel overwrites the logits with probabilities, and the entropy is computed from these. Right: the logits stay
     unchanged."""

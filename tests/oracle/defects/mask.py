@@ -15,7 +15,7 @@ from limits import ONE, ZERO, less
 from objectives import plain
 from reals import mpf
 
-from .table import always, both, defect, differs, has, masked_any, of, option, unequal, uses_ratio
+from .table import always, both, defect, differs, has, masked_any, of, option, unequal, uses_ratio, width
 
 
 def last(row):
@@ -47,6 +47,14 @@ def after_the_end(a):
 def end_dropped(a):
     """The end-of-sequence token is masked because its id is that of the padding: T_i is one too small. Right: it counts."""
     a.masks(lambda i, row: without(row, last(row)))
+
+
+@defect("MASK-02a", always, "ragged", "square", "uneven",
+        seen="MindSpeed-RL from f7dfcae to c25365f", shows="the longest response")
+def end_of_longest_dropped(a):
+    """A response that fills its row has no padding, and its last token is masked. Right: it counts."""
+    full = width(a.first)
+    a.masks(lambda i, row: without(row, full - 1))
 
 
 @defect("MASK-03", trailing, "holes", "fully-masked", "returns",

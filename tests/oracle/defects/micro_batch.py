@@ -211,7 +211,7 @@ def per_sequence_factor(a):
 
 
 @defect("NORM-20", always, "dapo", "grpo",
-        seen="verl #4778, #4711", shows="more than one micro-batch", **SPLIT)
+        seen="verl #4778, #4711, cosmos-rl before #351 (1500fdc4)", shows="more than one micro-batch", **SPLIT)
 def mean_of_shares(a):
     """For the log, shares of a global mean are averaged over micro-batches. Right: added."""
     logged(a, lambda step, part, e: RIGHT(step, part, e) / micro_batches(step, part))
@@ -375,7 +375,8 @@ def divided_twice(a):
 
 
 @defect("PART-28", always, MICRO + "unequal-dapo", MICRO + "apart-gspo", "dapo", "grpo",
-        seen="open-instruct before #1498 (48664c504), with ZeRO-2; torchtitan before #3575", shows="more than one micro-batch",
+        seen="open-instruct before #1498 (48664c504), with ZeRO-2; torchtitan before #3575; TRL before #407 (61af5f26b), of its PPO",
+        shows="more than one micro-batch",
         **SPLIT)
 def last_gradient_kept(a):
     """Every backward pass starts with gradients of 0, so only the last micro-batch's remain. Right: they are added up."""
@@ -400,7 +401,8 @@ def context_not_multiplied(a):
 
 
 @defect("PART-03a", always, CONTEXT + "data-dapo", CONTEXT + "halves-grpo",
-        seen="Megatron-LM #906, as reported; right in #673, where the average has both", shows="context parallelism", **PIECES)
+        seen="SkyRL before #1751 (861e005b4); Megatron-LM #906, as reported; right in #673, where the average has both",
+        shows="context parallelism", **PIECES)
 def context_multiplied_twice(a):
     """Losses are multiplied by the number of all ranks, and again by that of the context-parallel ones. Right: by all ranks, once."""
     shared(a, lambda step, part, e: RIGHT(step, part, e) * step.cut.context)

@@ -114,7 +114,8 @@ def needs_more_bits(o, b):
 
 
 @defect("NUM-06a", both(of(corrected), needs_more_bits), "rollout", "ragged", "choices-weight-truncate-token-zero_weight",
-        seen="slime before #245 (9a291fca7)", shows="log-probabilities of the sampler that bfloat16 cannot represent", stages=LOSS)
+        seen="slime before #245 (9a291fca7), Megatron-LM before #6044 (41ba4d94e9)",
+        shows="log-probabilities of the sampler that bfloat16 cannot represent", stages=LOSS)
 def rollout_in_bf16(a):
     """The sampler's log-probabilities are kept in bfloat16: a weight has an error of up to |log p| / 256. Right: float32 or wider."""
     a.second["logp_rollout"] = [[float(narrow("bf16", mpf(x))) if isinstance(x, (int, float)) else x for x in row]

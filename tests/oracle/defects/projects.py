@@ -3,8 +3,10 @@ import re
 
 PROJECTS = {
     "agent-lightning": "microsoft/agent-lightning", "AReaL": "inclusionAI/AReaL", "ART": "OpenPipe/ART",
-    "chatllama": "nebuly-ai/optimate", "cosmos-rl": "nvidia-cosmos/cosmos-rl", "DeepSeekRL-Extended": "brendanhogan/DeepSeekRL-Extended",
-    "DrMAS": "langfengQ/DrMAS", "EasyR1": "hiyouga/EasyR1",
+    "axolotl": "axolotl-ai-cloud/axolotl", "chatllama": "nebuly-ai/optimate", "ColossalAI": "hpcaitech/ColossalAI",
+    "compose-rl": "databricks/compose-rl",
+    "cosmos-rl": "nvidia-cosmos/cosmos-rl", "DeepSeekRL-Extended": "brendanhogan/DeepSeekRL-Extended",
+    "DeepSpeed-Chat": "deepspeedai/DeepSpeedExamples", "DrMAS": "langfengQ/DrMAS", "EasyR1": "hiyouga/EasyR1",
     "Fast-LLM": "ServiceNow/Fast-LLM", "fla": "fla-org/flash-linear-attention", "Flow-Factory": "X-GenGroup/Flow-Factory",
     "gem": "axon-rl/gem", "grpo-flat": "XU-YIJIE/grpo-flat",
     "IGPO": "GuoqingWang1/IGPO", "labs-molt": "NVIDIA-NeMo/labs-molt", "Liger": "linkedin/Liger-Kernel", "marin": "marin-community/marin",

@@ -24,7 +24,8 @@ def denominator_is_policy(a):
 
 
 @defect("RATIO-01", ratio_used, "ragged", "signs", "choices-surrogate-ratio",
-        seen="open-instruct #755 (15686bb06), torchforge #571, DeepSeekRL-Extended #5, prime-rl before 413cf0d1d",
+        seen="open-instruct #755 (15686bb06), torchforge #571, DeepSeekRL-Extended #5, prime-rl before 413cf0d1d, ColossalAI before #6364 "
+        "(c7829769e), with pipeline parallelism",
         shows="a policy that has moved", stages=LOSS)
 def ratio_always_one(a):
     """The old log-probabilities are those of the policy itself, detached: every ratio is 1. Right: frozen before the

@@ -205,6 +205,21 @@ def entropy_of_sample(a):
     slope(a, f)
 
 
+@defect("VOC-13a", bonus, *scenes("entropy", "tempered"), kind=BOTH,
+        seen="compose-rl before #85 (22dd44e), in a metric; Megatron-LM (calculate_grpo_loss), read in its code", shows="an entropy bonus")
+def entropy_of_sample_alone(a):
+    """-p log p of the sampled token alone is used as the entropy. Right: the sum over the vocabulary."""
+    def forward(case, x):
+        x.entropy = -x.logp * x.softmax.p[x.target] if x.softmax.p[x.target] else ZERO
+
+    def f(original, case, x, v):
+        p, own = x.softmax.p[v], x.softmax.p[x.target]
+        change = own * (x.logp + 1) * ((v == x.target) - p) if p and own else ZERO
+        return without(x, "e", lambda: original(case, x, v)) - x.e * change
+    after_forward(a, forward)
+    slope(a, f)
+
+
 @defect("ENT-01", lambda case: "objective" in case and bonus(case), *scenes("entropy"), kind=BOTH,
         seen="chatllama #247, stable-baselines3 #127, open_spiel #962", shows="an entropy bonus")
 def entropy_penalised(a):
