@@ -182,7 +182,7 @@ frameworks() { # those installed in the Python environment
         return
     fi
     step "the newest PyTorch conforms" conform_newest_torch
-    step "frameworks compute what their configurations say" "$python" tests/conformance/translate_frameworks.py
+    step "frameworks compute what their configurations say" "$python" tests/framework_options/against_frameworks.py
     for module in trl verl openrlhf liger_kernel swift:ms_swift skyrl trinity areal art unsloth_zoo:unsloth tunix; do
         name=${module#*:} module=${module%:*}
         if "$python" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('$module'))"
@@ -235,7 +235,7 @@ first_lane() {
     step "the explorer shows the library's numbers" explorer
     step "results of programs as a site" /usr/bin/python3 tests/conformance/site_test.py "$build/tests/conformance/conform"
     step "every setting of every row has a source" evidence
-    step "configurations of frameworks translate" /usr/bin/python3 tests/conformance/translate_check.py
+    step "configurations of frameworks translate" /usr/bin/python3 tests/framework_options/check.py
     step "case ids keep their meaning" python3 tests/released.py
     step "the Python package reads the vectors" /usr/bin/python3 packages/python/check.py
 }

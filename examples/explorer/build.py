@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
 PAGE = os.path.join(HERE, "explorer.html")
 INPUTS = ["grpo.h", "grpo_blocks.h", "grpo_rows.h", "gspo.h", "extra/grpo_logits.h", "extra/grpo_shared_logits.h", "extra/grpo_shared_loops.h",
-          "tests/conformance/translate"] + [
+          "tests/framework_options/translate"] + [
     "examples/explorer/" + name for name in ("explorer.c", "policy.h", "page.html", "page.js", "build.py")]
 COMPILE = ["clang", "--target=wasm32-wasi", "-std=c99", "-Os", "-mexec-model=reactor", "-DNDEBUG", "-Wl,--strip-all"]
 # as a user writes them; what they come to is the translator's word
@@ -87,7 +87,7 @@ def configurations():
             path = os.path.join(folder, "options")
             with open(path, "w", encoding="utf-8") as f:
                 f.write(options + "\n")
-            done = subprocess.run([sys.executable, os.path.join(ROOT, "tests/conformance/translate"), "--framework", framework] + [path] * bool(options),
+            done = subprocess.run([sys.executable, os.path.join(ROOT, "tests/framework_options/translate"), "--framework", framework] + [path] * bool(options),
                                   capture_output=True, text=True, check=False)
             if done.returncode == 0:
                 words = options.replace("\n", ", ") or "defaults"

@@ -1,4 +1,4 @@
-"""Finds a framework's options for an objective: the inverse of ../translate, from the same data (../../evidence/options_*.json)."""
+"""Finds a framework's options for an objective: the inverse of ../../framework_options/translate, from the same data."""
 import importlib.util
 import itertools
 import math
@@ -7,7 +7,7 @@ import re
 from importlib.machinery import SourceFileLoader
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-loader = SourceFileLoader("translate", os.path.join(HERE, os.pardir, "translate"))
+loader = SourceFileLoader("translate", os.path.join(HERE, os.pardir, os.pardir, "framework_options", "translate"))
 translate = importlib.util.module_from_spec(importlib.util.spec_from_loader("translate", loader))
 loader.exec_module(translate)
 

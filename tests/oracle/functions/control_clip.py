@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import limits
 import reals
-from functions.arithmetic import NOTHING, Number, ascending, at, exp, mean, own_tokens, read, real, rows
+from functions.arithmetic import NOTHING, Number, ascending, at, exp, own_tokens, read, real, rows
 from functions.batches import SELF, TEACHER, TENTHS, UNMASKED, WITH_HOLES, each, on, switches, tokens
 from functions.comparing import ask, cases_of, close, entry, every, exactly, near
 from functions.domains import FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, TOKENS, many, one_of, reads

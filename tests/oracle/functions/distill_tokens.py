@@ -5,7 +5,7 @@ import reals
 from functions.arithmetic import BANNED, NOTHING, Number, at, clamp, exp, real, rows
 from functions.batches import NOW, SELF, WITH_HOLES, tokens
 from functions.comparing import cases_of, every, exactly, near, values
-from functions.distill_divergence import LOGITS, SUPPORT, log_softmax, logs_of
+from functions.distill_divergence import LOGITS, log_softmax, logs_of
 from functions.distill_divergence_cases import STUDENT, TEACHER, thrown_rows
 from functions.domains import ANSWER, COUNT, POSITIVE, TOKENS, integer, many, reads
 from functions.registry import cases, checks, exact, function

@@ -4,8 +4,8 @@ from fractions import Fraction
 import reals
 from functions.arithmetic import Number, absolute, clamp, exp, less, real, sigmoid, summed
 from functions.batches import each
-from functions.comparing import TINY, close, every, exactly, near, values
-from functions.domains import FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, many, number, optional
+from functions.comparing import every, exactly, near, values
+from functions.domains import FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, many, optional
 from functions.flow_steps import ELEMENTS, average, itself, squares, thrown_steps
 from functions.registry import cases, checks, exact, function
 

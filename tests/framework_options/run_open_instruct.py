@@ -1,4 +1,4 @@
-"""open-instruct with a given configuration, by its own code at the commit of the data; answers are as in translate_configured.py.
+"""open-instruct with a given configuration, by its own code at the commit of the data; answers are as in running.py.
 
 Its own: the configurations with their checks, the advantages and the packing (DataPreparationActor), the step of training (grpo_fast.py).
 Replaced: the engine's results, both models, DeepSpeed, the all-reduce. A row holds one response. The step makes two epochs: in the first
@@ -19,13 +19,12 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 import torch
 
-import translate_sources as sources
+import sources
+from framework import Drawer, Framework, Refused, holes
 from options import translate
-from translate_configured import answers, torch_batch
-from translate_drawn import Drawer, Refused, holes
-from translate_sources import rows
+from running import answers, torch_batch
+from sources import rows
 
-TOLERANCE = 1e-9
 PLANTED = ("advantage_normalization_type", "standard", "advantage.std", "sample")
 NOT_OF_THE_LOSS = ("num_mini_batches", "alpha", "ref_policy_update_freq", "record_entropy", "active_sampling", "no_resampling_pass_rate",
                    "mask_tool_use")  # the last says which tokens count
@@ -168,3 +167,6 @@ def run(config, batch):
         value = stepped(args, b, data)
     advantage = sources.padded([row[1:] for row in data.advantages], b)
     return answers(b, torch.where(b.mask, advantage, 0), torch.ones_like(b.mask), value), batch
+
+
+FRAMEWORKS = {"open_instruct": Framework(drawer, batch, run, 1e-9, PLANTED, unlisted)}

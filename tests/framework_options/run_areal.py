@@ -1,4 +1,4 @@
-"""Random configurations of AReaL (written for areal 1.0.4) for translate_random.py.
+"""Random configurations of AReaL (written for areal 1.0.4) for random_configurations.py.
 
 PPOActor with its own configuration class: compute_advantages, then ppo_update, which passes the options to grpo_loss_fn. Replaced are the
 engine (which here gives the log-probabilities of the batch, packed as the real one packs them) and the split into minibatches (there is
@@ -13,10 +13,9 @@ from unittest import mock
 
 import torch
 
+from framework import Drawer, Framework, Refused, far_rollout, holes, whole
 from options import translate
-from padded import ragged
-from translate_configured import answers, classes_of, torch_batch
-from translate_drawn import Drawer, Refused, far_rollout, holes, whole
+from running import answers, classes_of, torch_batch
 
 ACTOR = "actor."
 NORM, REJECTION = ACTOR + "reward_norm", ACTOR + "rejection_sampling"
@@ -167,7 +166,4 @@ def run(config, given):
     return answers(b, torch.where(b.mask, advantage, 0), b.mask, engine.loss), given
 
 
-FRAMEWORKS = {"areal": (drawer, batch, run)}
-TOLERANCE = {"areal": 1e-9}
-UNLISTED = {"areal": unlisted}
-PLANTED = {"areal": (ACTOR + "use_sapo_loss", "true", "surrogate.kind", "ppo_clip")}  # option, its value, field, a wrong value
+FRAMEWORKS = {"areal": Framework(drawer, batch, run, 1e-9, (ACTOR + "use_sapo_loss", "true", "surrogate.kind", "ppo_clip"), unlisted)}

@@ -1,12 +1,26 @@
-"""Random configurations of a framework: drawn from the data of `translate`, and reduced to the options that matter.
+"""A framework that is run (Framework), and its random configurations (Drawer): drawn from the data of `translate`, and reduced to the
+options that matter.
 
-Every value that the data has fields for is drawn (`*` and `LOW_HIGH` as numbers of NUMBERS); what the translator cannot say is drawn again.
+Every value that the data has fields for is drawn (`*` and `LOW_HIGH` as numbers of `numbers`); what the translator cannot say is drawn
+again.
 """
 import random
+from typing import Callable, NamedTuple, Tuple
 
 from options import translate
 
 VALUES = {"true": True, "false": False, "null": None}
+
+
+class Framework(NamedTuple):
+    """run: (configuration, batch of the oracle) -> (answers, batch). A configuration is {option: value}. The answers are named as the
+    oracle's, None where they are not compared; the batch has the arrays that the framework made itself (the tokens that it selected)."""
+    drawer: Callable  # the data -> a Drawer
+    batch: Callable  # (random generator, configuration) -> a batch
+    run: Callable
+    tolerance: float  # times the scale of the loss, or the largest gradient or advantage; 1e-7 where 1e-8 is added to numbers of tokens
+    planted: Tuple  # option, its value, field, a wrong value
+    unlisted: Callable = lambda data: []  # the data -> options of the framework's classes that are neither there nor of other things
 
 
 class Refused(Exception):

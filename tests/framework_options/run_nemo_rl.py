@@ -1,4 +1,4 @@
-"""NeMo-RL's GRPO with a given configuration, by its own code at the commit of the data; answers are as in translate_configured.py.
+"""NeMo-RL's GRPO with a given configuration, by its own code at the commit of the data; answers are as in running.py.
 
 Its own: the configuration classes, shaping of rewards, advantages, the masks of responses, penalties and bounds of advantages, the loss.
 The order of these steps, the masks of truncated responses and what the batch of the loss holds are written here after grpo_train
@@ -16,12 +16,11 @@ from typing import Any, ClassVar, Literal, NotRequired, Optional, Protocol, Type
 import pydantic
 import torch
 
-import translate_sources as sources
+import sources
+from framework import Beyond, Drawer, Framework, Refused, holes, whole
 from options import translate
-from translate_configured import answers, torch_batch
-from translate_drawn import Beyond, Drawer, Refused, holes, whole
+from running import answers, torch_batch
 
-TOLERANCE = 1e-7  # it adds 1e-8 to numbers of tokens
 PLANTED = ("loss_fn.truncated_importance_sampling_type", "icepop", "weight.rollout_is", "truncate")
 LOSS, GRPO = "loss_fn.", "grpo."
 ESTIMATOR, SHAPING = GRPO + "adv_estimator.", GRPO + "reward_shaping."
@@ -217,3 +216,6 @@ def run(config, batch):
     if not tokens:
         raise Refused("every response is masked")
     return answers(b, torch.where(b.mask, data["advantages"][:, 1:], 0), torch.ones_like(b.mask), value), batch
+
+
+FRAMEWORKS = {"nemo_rl": Framework(drawer, batch, run, 1e-7, PLANTED, unlisted)}

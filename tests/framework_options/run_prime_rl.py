@@ -1,4 +1,4 @@
-"""prime-rl with a given configuration, by its own code at the commit of the data; answers are as in translate_configured.py.
+"""prime-rl with a given configuration, by its own code at the commit of the data; answers are as in running.py.
 
 Its own: the configuration classes, the advantages of a group, which tokens keep a weight, the loss. Replaced: episodes and traces (one
 trace with one node for each response). The count of tokens by which the loss is divided is written here after trainer/rl/train.py:300-322.
@@ -11,13 +11,12 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import pydantic
 import torch
 
-import translate_sources as sources
+import sources
+from framework import Drawer, Framework, holes
 from options import translate
-from translate_configured import answers, torch_batch
-from translate_drawn import Drawer, holes
-from translate_sources import rows
+from running import answers, torch_batch
+from sources import rows
 
-TOLERANCE = 1e-9
 PLANTED = ("orchestrator.algo.type", "max_rl", "advantage.scale", "group_std")
 LOSS, ALGO, TRAIN = "trainer.loss.", "orchestrator.algo.", "orchestrator.train."
 
@@ -104,3 +103,6 @@ def run(config, batch):
                                     p.loss.setup_rl_loss_fn(of_loss), scale, 1, 1)[0]
     made = {**batch, "selected": [row.tolist() for row in rows(advantage != 0, b)]}  # as the data say
     return answers(b, advantage * of_loss.adv_tau, torch.ones_like(b.mask), value), made
+
+
+FRAMEWORKS = {"prime_rl": Framework(drawer, batch, run, 1e-9, PLANTED, unlisted)}

@@ -1,4 +1,4 @@
-"""slime with a given configuration, by its own code at the commit of the data; answers are as in translate_configured.py.
+"""slime with a given configuration, by its own code at the commit of the data; answers are as in running.py.
 
 Its own: what becomes of rewards and masks (RolloutManager), advantages, loss, the clip's default. Replaced: the model's log-probabilities
 and entropy, Megatron's parallel state (one rank), the all-reduce. The refusals of slime_validate_args, and that the sum over tokens is
@@ -10,12 +10,11 @@ from unittest import mock
 
 import torch
 
-import translate_sources as sources
-from translate_configured import answers, torch_batch
-from translate_drawn import Beyond, Drawer, Refused, holes
-from translate_sources import rows
+import sources
+from framework import Beyond, Drawer, Framework, Refused, holes
+from running import answers, torch_batch
+from sources import rows
 
-TOLERANCE = 1e-9
 NOT_OF_THE_LOSS = ("value-clip", "custom-loss-function-path", "disable-compute-advantages-and-returns", "ref-update-interval",
                    "use-rollout-entropy", "reset-optimizer-states", "use-stateless-adam", "use-routing-replay",
                    "use-rollout-routing-replay", "opd-type")
@@ -152,3 +151,6 @@ def run(config, batch):
         value = value / divisor
     advantage = torch.where(b.mask, sources.padded(data["advantages"], b), 0)
     return answers(b, advantage, torch.ones_like(b.mask), value), batch
+
+
+FRAMEWORKS = {"slime": Framework(drawer, batch, run, 1e-9, PLANTED, unlisted)}

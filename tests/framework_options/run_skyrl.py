@@ -1,4 +1,4 @@
-"""Random configurations of SkyRL (written for skyrl 0.4.0) for translate_random.py.
+"""Random configurations of SkyRL (written for skyrl 0.4.0) for random_configurations.py.
 
 The steps of its trainer and of its policy worker, taken from their files: the KL in the reward, advantages, their division by the divisor
 of the loss, and one micro-batch with loss, KL and entropy. Replaced are the model, which gives the numbers of the batch, and what the
@@ -16,10 +16,10 @@ from unittest import mock
 import numpy as np
 import torch
 
+from framework import Beyond, Drawer, Framework, Refused, far_rollout, holes, whole
 from options import translate
 from padded import padded, ragged
-from translate_configured import answers, classes_of, functions_of, torch_batch
-from translate_drawn import Beyond, Drawer, Refused, far_rollout, holes, whole
+from running import answers, classes_of, functions_of, torch_batch
 
 NAME = "trainer.algorithm."
 CORRECTION = NAME + "off_policy_correction."
@@ -230,7 +230,4 @@ def run(config, given):
     return answers(b, torch.where(b.mask, left(before), 0), b.mask, value), given
 
 
-FRAMEWORKS = {"skyrl": (drawer, batch, run)}
-TOLERANCE = {"skyrl": 1e-9}
-UNLISTED = {"skyrl": unlisted}
-PLANTED = {"skyrl": (NAME + "policy_loss_type", "dppo", "ratio.behaviour", "old")}  # option, its value, field, a wrong value
+FRAMEWORKS = {"skyrl": Framework(drawer, batch, run, 1e-9, (NAME + "policy_loss_type", "dppo", "ratio.behaviour", "old"), unlisted)}

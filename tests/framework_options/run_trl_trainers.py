@@ -1,6 +1,6 @@
-"""Random configurations of GMPOTrainer, RLOOTrainer and AsyncGRPOTrainer (written for trl 1.16.0) for translate_random.py.
+"""Random configurations of GMPOTrainer, RLOOTrainer and AsyncGRPOTrainer (written for trl 1.16.0) for random_configurations.py.
 
-The first two as GRPOTrainer (translate_configured.py). Of the asynchronous trainer: the scores of its rollout worker, its planner and
+The first two as GRPOTrainer (running.py). Of the asynchronous trainer: the scores of its rollout worker, its planner and
 collator with one row, and its compute_loss; replaced are the model, which gives the log-probability of every label, and the server.
 A masked tail is not without a loss for the first two: a truncated response has the ratio 1. That constant is taken off the loss here.
 """
@@ -14,10 +14,11 @@ from unittest import mock
 import numpy as np
 import torch
 
+from framework import Drawer, Framework, far_rollout, holes
 from options import translate
-from padded import ragged
-from translate_configured import answers, torch_batch, trl, trl_config
-from translate_drawn import Drawer, far_rollout, holes
+from run_trl import config_of as trl_config
+from run_trl import run as trl
+from running import answers, torch_batch
 
 TRUNCATED = "mask_truncated_completions"
 CLIP = {"epsilon": (0.05, 0.4), "epsilon_high": (0.1, 0.6)}
@@ -166,8 +167,7 @@ def asynchronous(config, given):
     return answers(b, torch.where(b.mask, advantage, 0), b.mask, value), given
 
 
-FRAMEWORKS = {"trl_gmpo": (gmpo_drawer, gmpo_batch, gmpo), "trl_rloo": (rloo_drawer, rloo_batch, rloo),
-              "trl_async": (asynchronous_drawer, asynchronous_batch, asynchronous)}
-TOLERANCE = dict.fromkeys(FRAMEWORKS, 1e-9)
-PLANTED = {"trl_gmpo": ("epsilon", "*", "ratio.token_clip_low", 0.02), "trl_rloo": ("epsilon", "*", "surrogate.eps_low", 0.02),
-           "trl_async": ("epsilon", "*", "surrogate.eps_low", 0.02)}  # option, its value, field, a wrong value
+FRAMEWORKS = {
+    "trl_gmpo": Framework(gmpo_drawer, gmpo_batch, gmpo, 1e-9, ("epsilon", "*", "ratio.token_clip_low", 0.02)),
+    "trl_rloo": Framework(rloo_drawer, rloo_batch, rloo, 1e-9, ("epsilon", "*", "surrogate.eps_low", 0.02)),
+    "trl_async": Framework(asynchronous_drawer, asynchronous_batch, asynchronous, 1e-9, ("epsilon", "*", "surrogate.eps_low", 0.02))}

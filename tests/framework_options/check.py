@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests `translate`: every framework's defaults translate into an objective that the vectors' rules allow; a planted difference is found
 and shown; a misspelt key and a value that no field expresses are reported; all formats of a configuration give the same objective;
-configurations as users write them (translate_examples: YAML, and shell commands with flags or Hydra's overrides) give the objectives in
+configurations as users write them (examples/: YAML, and shell commands with flags or Hydra's overrides) give the objectives in
 expected.json."""
 import json
 import os
@@ -92,7 +92,7 @@ def made(framework, text, expected):
 
 def kl_ratios():
     """The ratio by which use_bias_correction_kl multiplies, according to the data, is the one for which the adapters turn it on."""
-    sys.path.insert(0, os.path.join(HERE, "adapters"))
+    sys.path.insert(0, os.path.join(HERE, os.pardir, "conformance", "adapters"))
     from options import corrects_kl
     for loss_type, level in (("grpo", "token"), ("grpo", "sequence"), ("sapo", "token"), ("vespo", "token")):
         text = f"loss_type: {loss_type}\nimportance_sampling_level: {level}\nbeta: 0.1\nuse_bias_correction_kl: "
@@ -109,13 +109,13 @@ def kl_ratios():
 
 
 def expected():
-    with open(os.path.join(HERE, "translate_examples", "expected.json"), encoding="utf-8") as f:
+    with open(os.path.join(HERE, "examples", "expected.json"), encoding="utf-8") as f:
         return json.load(f)
 
 
 def example(name, objective):
     """The example translates completely, to the expected objective."""
-    status, out, _ = translate("--framework", name.split(".")[0], os.path.join(HERE, "translate_examples", name))
+    status, out, _ = translate("--framework", name.split(".")[0], os.path.join(HERE, "examples", name))
     return status == 0 and json.loads(out) == objective
 
 
@@ -125,7 +125,7 @@ def main():
     checks.update({f"{how} ({case[0]})": (lambda case=case: made(*case)) for how, *case in MADE})
     checks.update({f"example {name}": (lambda name=name, x=x: example(name, x)) for name, x in expected().items()})
     checks.update({
-        "examples are expected": lambda: {*expected(), "expected.json"} == {*os.listdir(os.path.join(HERE, "translate_examples"))},
+        "examples are expected": lambda: {*expected(), "expected.json"} == {*os.listdir(os.path.join(HERE, "examples"))},
         "a value of another key": lambda: "cannot be expressed" not in translate_text(
             "nemo_rl", "grpo:\n  baseline: false\n  adv_estimator:\n    use_leave_one_out_baseline: ${grpo.baseline}\n"),
         "a shell variable is no number": lambda: told("epsilon=$EPS \\\nbeta=0\n", 1, "cannot be expressed: epsilon = $EPS"),

@@ -1,0 +1,50 @@
+"""What the runs of several frameworks share: the batch in torch, the answers, and how definitions are taken from an installed file."""
+import ast
+import dataclasses
+import types
+import typing
+
+import torch
+
+from padded import batch_of, ragged
+
+
+def torch_batch(batch):
+    b = batch_of({"batch": batch, "advantage": [[0] * n for n in batch["length"]]}, torch.float64)
+    if b.entropy is not None:
+        b.entropy.requires_grad_()
+    return b
+
+
+def answers(b, advantage, compared, value):
+    """compared: mask of the tokens at which the advantages are compared."""
+    value.backward()
+    zero = torch.zeros_like(b.logp)
+    dentropy = b.entropy.grad if b.entropy.grad is not None else zero
+    rows = [[a if c else None for a, c in zip(*row)] for row in zip(ragged(advantage, b), ragged(compared, b))]
+    return {"advantage": rows, "loss": value.item(), "dlogp": ragged(torch.where(b.mask, b.leaf.grad, zero), b),
+            "dentropy": ragged(torch.where(b.mask, dentropy, zero), b)}
+
+
+def functions_of(path, names, inside=None, **context):
+    """Functions and methods of a file (of the class `inside`), without importing it: it imports engines. Decorators and annotations are
+    left out."""
+    with open(path, encoding="utf-8") as f:
+        tree = ast.parse(f.read())
+    tree = next((node for node in tree.body if inside and getattr(node, "name", None) == inside), tree)
+    found = [node for node in ast.walk(tree) if getattr(node, "name", None) in names]
+    for node in found:
+        node.decorator_list, node.returns = [], None
+        for argument in node.args.args:
+            argument.annotation = None
+    exec(compile(ast.Module(found, []), path, "exec"), context)
+    return types.SimpleNamespace(**{name: context[name] for name in names})
+
+
+def classes_of(path, names, **context):
+    """Dataclasses of a file, without importing it; names: in an order in which each knows its bases."""
+    with open(path, encoding="utf-8") as f:
+        every = {node.name: node for node in ast.parse(f.read()).body if isinstance(node, ast.ClassDef)}
+    context = {"dataclass": dataclasses.dataclass, "field": dataclasses.field, **vars(typing), "__name__": "classes", **context}
+    exec(compile(ast.Module([every[name] for name in names], []), path, "exec"), context)
+    return types.SimpleNamespace(**{name: context[name] for name in names})
