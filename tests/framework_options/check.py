@@ -90,6 +90,41 @@ def made(framework, text, expected):
     return all(found[axis].get(field) == x for axis, fields in expected.items() for field, x in fields.items())
 
 
+PARENTS = {
+    "below.yaml": "grpo:\n  leave_out: true\n  adv_estimator:\n    use_leave_one_out_baseline: ${grpo.leave_out}\n"
+                  "loss_fn:\n  ratio_clip_min: 0.1\n",
+    "beside/other.yaml": "defaults: ../below.yaml\nloss_fn:\n  ratio_clip_min: 0.3\n  ratio_clip_max: 0.4\n"}
+
+
+def inherits(own, expected, words=""):
+    """A configuration of NeMo-RL with `defaults`."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "beside"))
+        for name, text in PARENTS.items():
+            written(folder, name, text)
+        status, out, told_ = translate("--framework", "nemo_rl", written(folder, "own.yaml", own))
+    return status == 0 and words in told_ and all(json.loads(out)[axis].get(field) == x for (axis, field), x in expected.items())
+
+
+LEAVE_OUT, LOW, HIGH = ("advantage", "baseline"), ("surrogate", "eps_low"), ("surrogate", "eps_high")
+INHERITED = (
+    ("a parent", "defaults: below.yaml\nloss_fn:\n  ratio_clip_max: 0.2\n", {LEAVE_OUT: "leave_one_out", LOW: 0.1, HIGH: 0.2}),
+    ("a grandparent", "defaults: beside/other.yaml\n", {LEAVE_OUT: "leave_one_out", LOW: 0.3, HIGH: 0.4}),
+    ("the last of several parents wins", "defaults: [beside/other.yaml, below.yaml]\n", {LOW: 0.1, HIGH: 0.4}),
+    ("a key of the parent's expressions", "defaults: below.yaml\ngrpo:\n  leave_out: false\n", {LEAVE_OUT: "group_mean"}),
+    ("a section in place of the parent's", "defaults: below.yaml\nloss_fn:\n  _override_: true\n  ratio_clip_max: 0.4\n",
+     {LOW: 0.2, HIGH: 0.4}),
+    ("a group of Hydra", "defaults:\n  - base\n  - _self_\nloss_fn:\n  ratio_clip_min: 0.1\n", {LOW: 0.1},
+     "own defaults: defaults: base\n"))
+
+
+def toml():
+    with tempfile.TemporaryDirectory() as folder:
+        text = "max_steps = 5\n[trainer.loss]\nkl_tau = 0.002\n[[orchestrator.train.source]]\nname = 'sums'\n"
+        found = json.loads(translate("--framework", "prime_rl", written(folder, "rl.toml", text))[1])
+    return found["penalty"]["kl_coef"] == 0.004
+
+
 def kl_ratios():
     """The ratio by which use_bias_correction_kl multiplies, according to the data, is the one for which the adapters turn it on."""
     sys.path.insert(0, os.path.join(HERE, os.pardir, "conformance", "adapters"))
@@ -124,6 +159,7 @@ def main():
     checks = {f"defaults of {name}": (lambda name=name: defaults(name)) for name in names}
     checks.update({f"{how} ({case[0]})": (lambda case=case: made(*case)) for how, *case in MADE})
     checks.update({f"example {name}": (lambda name=name, x=x: example(name, x)) for name, x in expected().items()})
+    checks.update({f"defaults, {how}": (lambda case=case: inherits(*case)) for how, *case in INHERITED})
     checks.update({
         "examples are expected": lambda: {*expected(), "expected.json"} == {*os.listdir(os.path.join(HERE, "examples"))},
         "a value of another key": lambda: "cannot be expressed" not in translate_text(
@@ -139,6 +175,9 @@ def main():
         "a value without fields under a condition": lambda: told(
             "loss_type: vespo\nbeta: 0.1\nimportance_sampling_level: sequence\n", 1, "cannot be expressed: use_bias_correction_kl = true"),
         "a value without fields": lambda: told("use_adaptive_entropy: true\n", 1, "cannot be expressed: use_adaptive_entropy"),
+        "no misspelt key: a common last name, and one of a key that is given": lambda: told(
+            "logger.type: x\nrun.epsilon: 1\nepsilon: 0.2\n", 0, "affect the loss: run.epsilon"),
+        "TOML": toml, "a parent that is not there": lambda: told("defaults: nothing.yaml\n", 2, "nothing.yaml"),
         "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "does not affect the loss: learning_rate"),
         "the ratio of a corrected KL, as adapters have it": kl_ratios,
         "JSON, YAML, lines and commands": same_in_every_form, "OPTIONS.md is current": lambda: translate("--check")[0] == 0})
