@@ -13,16 +13,17 @@ passed=0 failed=0
 
 of_target() { # sets tools, compiler, run, options, package; wide: yes if there is a type of 113 bits, which references need; native: what
     # takes minutes if it is emulated
-    run="qemu-$1" options=-static wide=yes tools=$1-linux-gnu native=
+    run="qemu-$1" options=-static wide=yes tools=$1-linux-gnu native= debian=$1
     case $1 in
     windows) tools=x86_64-w64-mingw32 run=wine options= native=properties ;;
+    aarch64) debian=arm64 ;;
     armhf)   tools=arm-linux-gnueabihf run=qemu-arm wide= ;;
-    i686)    run=qemu-i386 options="-static -msse2 -mfpmath=sse" ;;
-    ppc64le) tools=powerpc64le-linux-gnu ;;
-    aarch64 | riscv64 | s390x) ;;
+    i686)    run=qemu-i386 options="-static -msse2 -mfpmath=sse" debian=i386 ;;
+    ppc64le) tools=powerpc64le-linux-gnu debian=ppc64el ;;
+    riscv64 | s390x) ;;
     *) echo "unknown target: $1" >&2; exit 2 ;;
     esac
-    compiler=$tools-gcc package=gcc-$tools
+    compiler=$tools-gcc package="gcc-$tools libc6-dev-$debian-cross"
     [ "$1" != windows ] || package="gcc-mingw-w64-x86-64-posix wine wine64"
 }
 
@@ -30,7 +31,7 @@ install() { # what the targets need and is not there
     want="dpkg-dev libstb-dev"
     for target in "$@"; do
         of_target "$target"
-        command -v "$compiler" >/dev/null && command -v "$run" >/dev/null || want="$want $package qemu-user"
+        echo '#include <stdio.h>' | "$compiler" -E - >"$work/log" 2>&1 && command -v "$run" >/dev/null || want="$want $package qemu-user"
     done
     apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $want >"$work/log" 2>&1 || return 1
     mkdir -p "$work/sources" "$work/lists/partial" "$work/cjson"
