@@ -84,10 +84,10 @@ static int has_nan(const double *x, int count) {
     return 0;
 }
 
-/* where the flags say that there is a NaN, there is one; returns whether they do */
+/* where a log-probability is NaN, the flags say so; returns whether one is */
 static int check_words(const grpo_case *c) {
-    const int nan = strstr(c->flags, "NaNMasked") != NULL;
-    check(!nan || has_nan(c->logp, c->n_tokens), c->id, "a flag without its NaN");
+    const int nan = has_nan(c->logp, c->n_tokens);
+    check(!nan || strstr(c->flags, "NaNMasked"), c->id, "a NaN without its flag");
     check(strlen(c->comment) > 5, c->id, "its comment");
     return nan;
 }
