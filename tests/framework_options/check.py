@@ -118,6 +118,53 @@ INHERITED = (
      "own defaults: defaults: base\n"))
 
 
+BETA = ("penalty", "kl_coef")
+# a shell script for TRL: the values of some fields, words of the messages, the exit status
+SCRIPTS = (
+    ("# within a word", "train.py --dataset sums#100 \\\n  --beta 0.5 --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
+    ("a comment in a continued command ends it", "train.py --beta 0.5 \\\n# --epsilon 0.3 \\\n  --epsilon 0.1\n", {BETA: 0.5, LOW: 0.2},
+     "not given to any command, as the line before does not go on: --epsilon 0.1"),
+    ("a variable of the script is no option", "epsilon=0.3\ntrain.py --beta 0.5\n", {BETA: 0.5, LOW: 0.2}),
+    ("variables", "a=0.1\nexport B=\"${a}\"\ntrain.py --epsilon $a --epsilon_high \"$B\" --beta=${B}\n", {BETA: 0.1, LOW: 0.1, HIGH: 0.1}),
+    ("the value at the time", "a=0.1\ntrain.py --epsilon $a\na=0.4\n", {LOW: 0.1}),
+    ("a default for what the script is not given", "beta=${BETA:-0.5}\ntrain.py --beta $beta --epsilon ${1:-0.1} \"$@\"\n",
+     {BETA: 0.5, LOW: 0.1},
+     "taken as not set when the script starts: $1 $@ $BETA\n"),
+    ("a default that the script's own value replaces", "beta=0.5\ntrain.py --beta ${beta:-0.1}\n", {BETA: 0.5}),
+    ("arithmetic", "a=3\ntrain.py --beta $((a * (2 + 1) - 8))\n", {BETA: 1}),
+    ("an array, with comments", "A=(\n  --beta 0.5  # low\n  # --beta 3\n)\nA+=(--epsilon 0.1)\ntrain.py \"${A[@]}\"\n",
+     {BETA: 0.5, LOW: 0.1}),
+    ("an array that no command gets", "A=(--beta 0.5)\ntrain.py --epsilon 0.1\n", {BETA: None, LOW: 0.1}),
+    ("options in a string", "A='--beta 0.5 --epsilon 0.1'\ntrain.py $A\n", {BETA: 0.5, LOW: 0.1}),
+    ("a list without double quotes", "train.py files=['$A','b'] loggers=[console,file] beta=0.5\n", {BETA: 0.5}),
+    ("a redirection and a pipe", "train.py --beta 0.5 2>&1 >log | tee \"$(date +%s)\"\n", {BETA: 0.5}),
+    ("what is echoed", "echo --beta 0.5\ntrain.py --epsilon 0.1\n", {BETA: None, LOW: 0.1}),
+    ("a text for a command", "cat >a.txt <<'END'\n--beta 0.5 it's\nEND\ntrain.py --epsilon 0.1\n",
+     {BETA: None, LOW: 0.1}, "not read: the lines up to END"),
+    ("the output of a command", "a=$(cat a.txt)\ntrain.py --beta $a\n", {}, "cannot be expressed: beta = $(cat a.txt)", 1),
+    ("a variable set under a condition", "if [ $1 = x ]; then a=0.1; else a=0.2; fi\ntrain.py --beta $a\n",
+     {}, "cannot be expressed: beta = $a", 1),
+    ("a variable set under a condition, with &&", "a=1\n[ $1 = x ] && a=0.1\ntrain.py --beta $a\n",
+     {}, "cannot be expressed: beta = $a", 1),
+    ("a variable of a loop", "for a in 0.1 0.2; do train.py --beta $a; done\n", {}, "cannot be expressed: beta = $a", 1),
+    ("options under a condition", "A=()\nif [ $1 = x ]; then A+=(--beta 0.5); fi\ntrain.py ${A[@]}\n",
+     {}, "beta = $(under a condition: 0.5)", 1),
+    ("options in a string, under a condition", "A=\nif [ $1 = x ]; then A='--beta 0.5'; fi\ntrain.py $A\n",
+     {}, "beta = $(under a condition: 0.5)", 1),
+    ("a variable after a value is not a second value", "train.py --beta 0.5 $MORE\n", {BETA: 0.5}, "not read: $MORE"),
+    ("commands with different values", "train.py --beta 0.5\ntrain.py --beta 0.1\n", {}, "beta = $(several commands: 0.5, 0.1)", 1),
+    ("another script", "source \"$(dirname \"$0\")\"/more.sh\ntrain.py $MORE --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
+    ("another script that is not there", "source $HERE/nothing.sh\ntrain.py --epsilon 0.1\n", {LOW: 0.1}, "not read: $HERE/nothing.sh"))
+
+
+def script(text, values, words="", status=0):
+    with tempfile.TemporaryDirectory() as folder:
+        written(folder, "more.sh", "MORE='--beta 0.5'\n")
+        found, out, told_ = translate("--framework", "trl", written(folder, "run.sh", text))
+    objective = {"penalty": {}, **json.loads(out)}
+    return found == status and words in told_ and all(objective[axis].get(field) == x for (axis, field), x in values.items())
+
+
 def toml():
     with tempfile.TemporaryDirectory() as folder:
         text = "max_steps = 5\n[trainer.loss]\nkl_tau = 0.002\n[[orchestrator.train.source]]\nname = 'sums'\n"
@@ -160,6 +207,7 @@ def main():
     checks.update({f"{how} ({case[0]})": (lambda case=case: made(*case)) for how, *case in MADE})
     checks.update({f"example {name}": (lambda name=name, x=x: example(name, x)) for name, x in expected().items()})
     checks.update({f"defaults, {how}": (lambda case=case: inherits(*case)) for how, *case in INHERITED})
+    checks.update({f"script: {how}": (lambda case=case: script(*case)) for how, *case in SCRIPTS})
     checks.update({
         "examples are expected": lambda: {*expected(), "expected.json"} == {*os.listdir(os.path.join(HERE, "examples"))},
         "a value of another key": lambda: "cannot be expressed" not in translate_text(
