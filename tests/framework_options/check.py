@@ -154,12 +154,18 @@ SCRIPTS = (
     ("a variable after a value is not a second value", "train.py --beta 0.5 $MORE\n", {BETA: 0.5}, "not read: $MORE"),
     ("commands with different values", "train.py --beta 0.5\ntrain.py --beta 0.1\n", {}, "beta = $(several commands: 0.5, 0.1)", 1),
     ("another script", "source \"$(dirname \"$0\")\"/more.sh\ntrain.py $MORE --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
+    ("--no_NAME", "train.py --beta 0.5 --no_use_bias_correction_kl\n", {BETA: 0.5, ("penalty", "kl_importance_weight"): None}),
+    ("--config with a file", "train.py --config more.yaml --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
+    ("--config with a file that is not there", "train.py --config-name nothing --epsilon 0.1\n", {BETA: None, LOW: 0.1},
+     "not read, taken as the framework's own defaults: --config-name nothing"),
+    ("@ FILE", "train.py @ more.yaml --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
     ("another script that is not there", "source $HERE/nothing.sh\ntrain.py --epsilon 0.1\n", {LOW: 0.1}, "not read: $HERE/nothing.sh"))
 
 
 def script(text, values, words="", status=0):
     with tempfile.TemporaryDirectory() as folder:
         written(folder, "more.sh", "MORE='--beta 0.5'\n")
+        written(folder, "more.yaml", "beta: 0.5\nepsilon: 0.3\n")
         found, out, told_ = translate("--framework", "trl", written(folder, "run.sh", text))
     objective = {"penalty": {}, **json.loads(out)}
     return found == status and words in told_ and all(objective[axis].get(field) == x for (axis, field), x in values.items())
@@ -225,6 +231,15 @@ def main():
         "a value without fields": lambda: told("use_adaptive_entropy: true\n", 1, "cannot be expressed: use_adaptive_entropy"),
         "no misspelt key: a common last name, and one of a key that is given": lambda: told(
             "logger.type: x\nrun.epsilon: 1\nepsilon: 0.2\n", 0, "affect the loss: run.epsilon"),
+        "no misspelt key: a likeness of the sections alone, and a key of an object that is an option": lambda: "did you mean" not in
+            translate_text("verl", "actor_rollout_ref.actor.strategy: fsdp\n") + translate_text(
+                "prime_rl", "orchestrator.algo.length_penalty.type: linear\n"),
+        "a misspelt section: the option of the same last name": lambda: "(did you mean actor_rollout_ref.actor.tau_pos?)" in translate_text(
+            "verl", "actor_rollout_ref.actor.policy_loss.tau_pos: 1\n"),
+        "another trainer's section": lambda: "cannot be expressed: ppo = set: " in translate_text("nemo_rl", "ppo:\n  seed: 1\n"),
+        "a section's former name": lambda: made("verl", "reward_model.reward_kwargs.overlong_buffer_cfg.enable: true\n"
+                                                "reward_model.reward_kwargs.overlong_buffer_cfg.len: 64\n",
+                                                {"reward": {"overlong": "linear", "overlong_cache": 64}}),
         "TOML": toml, "a parent that is not there": lambda: told("defaults: nothing.yaml\n", 2, "nothing.yaml"),
         "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "does not affect the loss: learning_rate"),
         "the ratio of a corrected KL, as adapters have it": kl_ratios,

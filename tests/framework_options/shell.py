@@ -216,7 +216,8 @@ def beside(name, path):
 
 
 def options(words, scalar):
-    """{name: value} of `--key value ...`, `--key=value`, `--switch` and `key=value` (also with Hydra's + before it), and messages."""
+    """{name: value} of `--key value ...`, `--key=value`, `--switch`, `@ FILE` and `key=value` (also with Hydra's + before
+    it), and messages."""
     flat, key, more, messages = {}, None, False, []  # more: the key has a value
     value = lambda text, word: f"$(under a condition: {text})" if isinstance(word, Perhaps) else scalar(text)
     unknown = lambda word: re.fullmatch(r"\$\w+|\$\{\w+(\[[@*]\])?\}", word)
@@ -227,6 +228,8 @@ def options(words, scalar):
         elif re.match(r"--\S*$", word):
             key, more = word[2:], False
             flat[key] = value("true", word)
+        elif word == "@":  # prime-rl's @ FILE
+            key, more = "config", "config" in flat
         elif unknown(word) and (more or not key):
             messages.append("not read: " + word)
         elif key:
