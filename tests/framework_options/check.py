@@ -139,14 +139,14 @@ SCRIPTS = (
     ("a list without double quotes", "train.py files=['$A','b'] loggers=[console,file] beta=0.5\n", {BETA: 0.5}),
     ("a redirection and a pipe", "train.py --beta 0.5 2>&1 >log | tee \"$(date +%s)\"\n", {BETA: 0.5}),
     ("what is echoed", "echo --beta 0.5\ntrain.py --epsilon 0.1\n", {BETA: None, LOW: 0.1}),
-    ("a text for a command", "cat >a.txt <<'END'\n--beta 0.5 it's\nEND\ntrain.py --epsilon 0.1\n",
+    ("a text for a command", "cat >a.txt <<'END'\ntrain.py --beta 0.5 it's\nEND\ntrain.py --epsilon 0.1\n",
      {BETA: None, LOW: 0.1}, "not read: the lines up to END"),
     ("the output of a command", "a=$(cat a.txt)\ntrain.py --beta $a\n", {}, "cannot be expressed: beta = $(cat a.txt)", 1),
     ("a variable set under a condition", "if [ $1 = x ]; then a=0.1; else a=0.2; fi\ntrain.py --beta $a\n",
      {}, "cannot be expressed: beta = $a", 1),
     ("a variable set under a condition, with &&", "a=1\n[ $1 = x ] && a=0.1\ntrain.py --beta $a\n",
      {}, "cannot be expressed: beta = $a", 1),
-    ("a variable of a loop", "for a in 0.1 0.2; do train.py --beta $a; done\n", {}, "cannot be expressed: beta = $a", 1),
+    ("a variable of a loop", "a=0.3\nfor a in 0.1 0.2; do train.py --beta $a; done\n", {}, "cannot be expressed: beta = $a", 1),
     ("options under a condition", "A=()\nif [ $1 = x ]; then A+=(--beta 0.5); fi\ntrain.py ${A[@]}\n",
      {}, "beta = $(under a condition: 0.5)", 1),
     ("options in a string, under a condition", "A=\nif [ $1 = x ]; then A='--beta 0.5'; fi\ntrain.py $A\n",
@@ -231,9 +231,10 @@ def main():
         "a value without fields": lambda: told("use_adaptive_entropy: true\n", 1, "cannot be expressed: use_adaptive_entropy"),
         "no misspelt key: a common last name, and one of a key that is given": lambda: told(
             "logger.type: x\nrun.epsilon: 1\nepsilon: 0.2\n", 0, "affect the loss: run.epsilon"),
-        "no misspelt key: a likeness of the sections alone, and a key of an object that is an option": lambda: "did you mean" not in
-            translate_text("verl", "actor_rollout_ref.actor.strategy: fsdp\n") + translate_text(
-                "prime_rl", "orchestrator.algo.length_penalty.type: linear\n"),
+        "no misspelt key: a likeness of the sections alone": lambda: "did you mean" not in translate_text(
+            "verl", "actor_rollout_ref.actor.strategy: fsdp\n") + translate_text("prime_rl", "orchestrator.algo.length_penalty.type: x\n"),
+        "a variable where any value is the same": lambda: "cannot be expressed: top_entropy_quantile = $Q" in translate_text(
+            "trl", "top_entropy_quantile: $Q\n"),
         "a misspelt section: the option of the same last name": lambda: "(did you mean actor_rollout_ref.actor.tau_pos?)" in translate_text(
             "verl", "actor_rollout_ref.actor.policy_loss.tau_pos: 1\n"),
         "another trainer's section": lambda: "cannot be expressed: ppo = set: " in translate_text("nemo_rl", "ppo:\n  seed: 1\n"),

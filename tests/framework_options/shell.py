@@ -236,7 +236,7 @@ def options(words, scalar):
             flat[key] = (flat[key] if isinstance(flat[key], list) else [flat[key]]) + [value(word, word)] if more else value(word, word)
             more = True
     flat.pop("", None)
-    return flat, messages
+    return flat, messages if flat else []
 
 
 def read(text, path, scalar):
