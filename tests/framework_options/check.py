@@ -241,6 +241,8 @@ def main():
         "a section's former name": lambda: made("verl", "reward_model.reward_kwargs.overlong_buffer_cfg.enable: true\n"
                                                 "reward_model.reward_kwargs.overlong_buffer_cfg.len: 64\n",
                                                 {"reward": {"overlong": "linear", "overlong_cache": 64}}),
+        "YAML with a command in a comment": lambda: made("trl", "# train.py \\\n#  --config this.yaml\nbeta: 0.5\n",
+                                                         {"penalty": {"kl_coef": 0.5}}),
         "TOML": toml, "a parent that is not there": lambda: told("defaults: nothing.yaml\n", 2, "nothing.yaml"),
         "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "does not affect the loss: learning_rate"),
         "the ratio of a corrected KL, as adapters have it": kl_ratios,
