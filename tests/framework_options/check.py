@@ -122,8 +122,10 @@ BETA = ("penalty", "kl_coef")
 # a shell script for TRL: the values of some fields, words of the messages, the exit status
 SCRIPTS = (
     ("# within a word", "train.py --dataset sums#100 \\\n  --beta 0.5 --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
-    ("a comment in a continued command ends it", "train.py --beta 0.5 \\\n# --epsilon 0.3 \\\n  --epsilon 0.1\n", {BETA: 0.5, LOW: 0.2},
-     "not given to any command, as the line before does not go on: --epsilon 0.1"),
+    ("a comment in a continued command ends it", "train.py --beta 0.5 \\\n# --epsilon 0.3 \\\n  --epsilon 0.1\n", {BETA: 0.5},
+     "epsilon = $(not given to any command: 0.1)", 1),
+    ("a line that does not go on", "A=(--epsilon 0.1)\ntrain.py --beta 0.5\n  ${A[@]} \\\n --delta 3\n", {BETA: 0.5},
+     "not given to any command, as the line before does not go on: --epsilon 0.1 --delta 3", 1),
     ("a variable of the script is no option", "epsilon=0.3\ntrain.py --beta 0.5\n", {BETA: 0.5, LOW: 0.2}),
     ("variables", "a=0.1\nexport B=\"${a}\"\ntrain.py --epsilon $a --epsilon_high \"$B\" --beta=${B}\n", {BETA: 0.1, LOW: 0.1, HIGH: 0.1}),
     ("the value at the time", "a=0.1\ntrain.py --epsilon $a\na=0.4\n", {LOW: 0.1}),
@@ -159,12 +161,16 @@ SCRIPTS = (
     ("--config with a file that is not there", "train.py --config-name nothing --epsilon 0.1\n", {BETA: None, LOW: 0.1},
      "not read, taken as the framework's own defaults: --config-name nothing"),
     ("@ FILE", "train.py @ more.yaml --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
+    ("a script that another one names", "source beside/second.sh\ntrain.py $MORE\n", {BETA: 0.1}),
     ("another script that is not there", "source $HERE/nothing.sh\ntrain.py --epsilon 0.1\n", {LOW: 0.1}, "not read: $HERE/nothing.sh"))
 
 
 def script(text, values, words="", status=0):
     with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "beside"))
         written(folder, "more.sh", "MORE='--beta 0.5'\n")
+        written(folder, "beside/third.sh", "MORE='--beta 0.1'\n")
+        written(folder, "beside/second.sh", "source $(dirname $0)/third.sh\n")
         written(folder, "more.yaml", "beta: 0.5\nepsilon: 0.3\n")
         found, out, told_ = translate("--framework", "trl", written(folder, "run.sh", text))
     objective = {"penalty": {}, **json.loads(out)}

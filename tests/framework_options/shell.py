@@ -45,7 +45,7 @@ def arithmetic(text):
 
 class Script:
     def __init__(self, path=None):
-        self.path, self.names, self.commands, self.messages, self.outside = path, {}, [], [], []
+        self.path, self.names, self.commands, self.lost, self.messages, self.outside = path, {}, [], [], [], []
         self.depth, self.stops = [], "\n"
 
     # ---- expansion
@@ -165,7 +165,7 @@ class Script:
         if words and words[0] in ("source", ".") and len(words) > 1:
             self.source(words[1])
         elif words and re.match(r"-|\+{0,2}\w+\.[\w.]+=", words[0]) and len(self.commands) and self.path:
-            self.messages.append("not given to any command, as the line before does not go on: " + " ".join(words)[:100])
+            self.lost.append(words)
         elif words:
             self.commands.append(words)
 
@@ -174,8 +174,10 @@ class Script:
         if path is None:
             self.messages.append("not read: " + name)
             return
+        own, self.path = self.path, path
         with open(path, encoding="utf-8") as f:
             self.run(f.read())
+        self.path = own
 
     def run(self, text):
         self.messages += [f"not read: the lines up to {found[2]}" for found in HERE_TEXT.finditer(text)]
@@ -251,6 +253,10 @@ def read(text, path, scalar):
         script.messages += messages
         for key, value in given.items():
             flat[key] = value if flat.get(key, value) == value else f"$(several commands: {flat[key]}, {value})"
+    for words in script.lost:
+        script.messages.append("not given to any command, as the line before does not go on: " + " ".join(words)[:100])
+        for key, value in options(words, scalar)[0].items():
+            flat.setdefault(key, f"$(not given to any command: {value})")
     if script.outside:
         script.messages.append("taken as not set when the script starts: " + " ".join("$" + name for name in sorted(script.outside)))
     return flat, script.messages
