@@ -149,6 +149,9 @@ SCRIPTS = (
     ("a variable set under a condition, with &&", "a=1\n[ $1 = x ] && a=0.1\ntrain.py --beta $a\n",
      {}, "cannot be expressed: beta = $a", 1),
     ("a variable of a loop", "a=0.3\nfor a in 0.1 0.2; do train.py --beta $a; done\n", {}, "cannot be expressed: beta = $a", 1),
+    ("a variable that is read", "read -r a <file\ntrain.py --beta ${a:-0.1}\n", {}, "cannot be expressed: beta = ${a:-0.1}", 1),
+    ("a variable that is printed", "printf -v a %s 0.3\ntrain.py --beta ${a:-0.1}\n", {}, "cannot be expressed: beta = ${a:-0.1}", 1),
+    ("quoted assignments", "export 'a=0.1' \"b=0.5\"\ntrain.py --beta ${b:-1} --epsilon ${a:-1}\n", {BETA: 0.5, LOW: 0.1}),
     ("options under a condition", "A=()\nif [ $1 = x ]; then A+=(--beta 0.5); fi\ntrain.py ${A[@]}\n",
      {}, "beta = $(under a condition: 0.5)", 1),
     ("options in a string, under a condition", "A=\nif [ $1 = x ]; then A='--beta 0.5'; fi\ntrain.py $A\n",
@@ -175,6 +178,12 @@ def script(text, values, words="", status=0):
         found, out, told_ = translate("--framework", "trl", written(folder, "run.sh", text))
     objective = {"penalty": {}, **json.loads(out)}
     return found == status and words in told_ and all(objective[axis].get(field) == x for (axis, field), x in values.items())
+
+
+def python():
+    with tempfile.TemporaryDirectory() as folder:
+        status, out, words = translate("--framework", "trl", written(folder, "run.py", "# run.py --beta 0.5 \\\n#  --epsilon 1\n"))
+    return (status, out) == (2, "") and "Python is not read" in words
 
 
 def toml():
@@ -247,6 +256,7 @@ def main():
         "a section's former name": lambda: made("verl", "reward_model.reward_kwargs.overlong_buffer_cfg.enable: true\n"
                                                 "reward_model.reward_kwargs.overlong_buffer_cfg.len: 64\n",
                                                 {"reward": {"overlong": "linear", "overlong_cache": 64}}),
+        "a Python program": python,
         "YAML with a command in a comment": lambda: made("trl", "# train.py \\\n#  --config this.yaml\nbeta: 0.5\n",
                                                          {"penalty": {"kl_coef": 0.5}}),
         "TOML": toml, "a parent that is not there": lambda: told("defaults: nothing.yaml\n", 2, "nothing.yaml"),

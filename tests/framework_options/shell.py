@@ -18,7 +18,8 @@ HERE_TEXT = re.compile(r"(?<!<)<<-?\s*(['\"\\]?)(\w+)['\"]?([^\n]*)\n(?:.*?\n)?[
 OPEN, CLOSE = ("if", "while", "until", "for", "case", "{"), ("fi", "done", "esac", "}")
 BETWEEN = ("then", "else", "elif", "do", "!", "time", "exec")
 SETS = ("export", "declare", "local", "readonly", "typeset")
-SILENT = ("echo", "printf", "[", "[[", "test", "exit", "set", "shift", "unset", "read", "trap", "cd", "mkdir")
+READS = ("read", "readarray", "mapfile", "getopts", "unset")
+SILENT = ("echo", "printf", "[", "[[", "test", "exit", "set", "shift", "trap", "cd", "mkdir")
 
 
 class Perhaps(str):
@@ -141,8 +142,11 @@ class Script:
         if stop == ")" and self.depth[-1:] == ["case"]:
             words = []  # a pattern
         if words and words[0][0] in SETS:
-            words = [word for word in words[1:] if "=" in word[0]]
-            self.assignments(words)
+            words = [(text if array is not None else self.expanded(text) if text[0] in "'\"" else text, array) for text, array in words[1:]]
+            self.assignments([word for word in words if re.match(r"[A-Za-z_]\w*\+?=", word[0])])
+            words = []
+        if words and (words[0][0] in READS or [text for text, _ in words[:2]] == ["printf", "-v"]):
+            self.names.update({text: None for text, _ in words[1:] if re.fullmatch(r"[A-Za-z_]\w*", text)})
             words = []
         set_ = [word for word in words if re.match(r"[A-Za-z_]\w*\+?=", word[0])]
         if set_ == words:
