@@ -152,6 +152,8 @@ SCRIPTS = (
     ("a variable that is read", "read -r a <file\ntrain.py --beta ${a:-0.1}\n", {}, "cannot be expressed: beta = ${a:-0.1}", 1),
     ("a variable that is printed", "printf -v a %s 0.3\ntrain.py --beta ${a:-0.1}\n", {}, "cannot be expressed: beta = ${a:-0.1}", 1),
     ("quoted assignments", "export 'a=0.1' \"b=0.5\"\ntrain.py --beta ${b:-1} --epsilon ${a:-1}\n", {BETA: 0.5, LOW: 0.1}),
+    ("bash -c", "a='train.py --beta 0.5'\nsrun --nodes 1 bash -c \"cd /x && $a --epsilon 0.1\"\n", {BETA: 0.5, LOW: 0.1}),
+    ("eval", "a='train.py --beta 0.5'\neval \"$a --epsilon 0.1\"\n", {BETA: 0.5, LOW: 0.1}),
     ("options under a condition", "A=()\nif [ $1 = x ]; then A+=(--beta 0.5); fi\ntrain.py ${A[@]}\n",
      {}, "beta = $(under a condition: 0.5)", 1),
     ("options in a string, under a condition", "A=\nif [ $1 = x ]; then A='--beta 0.5'; fi\ntrain.py $A\n",

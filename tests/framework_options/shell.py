@@ -166,7 +166,12 @@ class Script:
 
     def command(self, raw):
         words = [word for text in raw for word in self.words(text)]
-        if words and words[0] in ("source", ".") and len(words) > 1:
+        inner = next((after for word, after in zip(words, words[1:]) if re.fullmatch(r"-l?c", word) and re.search(r"\s", after)), None)
+        if words[:1] == ["eval"]:
+            self.run(" ".join(words[1:]))
+        elif inner:  # bash -c '...'
+            self.run(inner)
+        elif words and words[0] in ("source", ".") and len(words) > 1:
             self.source(words[1])
         elif words and re.match(r"-|\+{0,2}\w+\.[\w.]+=", words[0]) and len(self.commands) and self.path:
             self.lost.append(words)
