@@ -167,6 +167,7 @@ SCRIPTS = (
      "not read, taken as the framework's own defaults: --config-name nothing"),
     ("@ FILE", "train.py @ more.yaml --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
     ("a script that another one names", "source beside/second.sh\ntrain.py $MORE\n", {BETA: 0.1}),
+    ("scripts that name each other", "source again.sh\ntrain.py --beta 0.5\n", {BETA: 0.5}),
     ("another script that is not there", "source $HERE/nothing.sh\ntrain.py --epsilon 0.1\n", {LOW: 0.1}, "not read: $HERE/nothing.sh"))
 
 
@@ -174,6 +175,7 @@ def script(text, values, words="", status=0):
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "beside"))
         written(folder, "more.sh", "MORE='--beta 0.5'\n")
+        written(folder, "again.sh", "source run.sh\n")
         written(folder, "beside/third.sh", "MORE='--beta 0.1'\n")
         written(folder, "beside/second.sh", "source $(dirname $0)/third.sh\n")
         written(folder, "more.yaml", "beta: 0.5\nepsilon: 0.3\n")

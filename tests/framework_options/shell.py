@@ -47,7 +47,7 @@ def arithmetic(text):
 class Script:
     def __init__(self, path=None):
         self.path, self.names, self.commands, self.lost, self.messages, self.outside = path, {}, [], [], [], []
-        self.depth, self.stops = [], "\n"
+        self.depth, self.above, self.stops = [], [], "\n"
 
     # ---- expansion
 
@@ -180,12 +180,15 @@ class Script:
 
     def source(self, name):
         path = beside(name, self.path)
-        if path is None:
+        if path in (None, self.path):
             self.messages.append("not read: " + name)
             return
         own, self.path = self.path, path
-        with open(path, encoding="utf-8") as f:
-            self.run(f.read())
+        if len(self.above) < 8:  # scripts can name each other
+            self.above.append(own)
+            with open(path, encoding="utf-8") as f:
+                self.run(f.read())
+            self.above.pop()
         self.path = own
 
     def run(self, text):
