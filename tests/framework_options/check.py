@@ -118,6 +118,78 @@ INHERITED = (
      "own defaults: defaults: base\n"))
 
 
+BETA = ("penalty", "kl_coef")
+# a shell script for TRL: the values of some fields, words of the messages, the exit status
+SCRIPTS = (
+    ("# within a word", "train.py --dataset sums#100 \\\n  --beta 0.5 --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
+    ("a comment in a continued command ends it", "train.py --beta 0.5 \\\n# --epsilon 0.3 \\\n  --epsilon 0.1\n", {BETA: 0.5},
+     "epsilon = $(not given to any command: 0.1)", 1),
+    ("a line that does not go on", "A=(--epsilon 0.1)\ntrain.py --beta 0.5\n  ${A[@]} \\\n --delta 3\n", {BETA: 0.5},
+     "not given to any command, as the line before does not go on: --epsilon 0.1 --delta 3", 1),
+    ("a variable of the script is no option", "epsilon=0.3\ntrain.py --beta 0.5\n", {BETA: 0.5, LOW: 0.2}),
+    ("variables", "a=0.1\nexport B=\"${a}\"\ntrain.py --epsilon $a --epsilon_high \"$B\" --beta=${B}\n", {BETA: 0.1, LOW: 0.1, HIGH: 0.1}),
+    ("the value at the time", "a=0.1\ntrain.py --epsilon $a\na=0.4\n", {LOW: 0.1}),
+    ("a default for what the script is not given", "beta=${BETA:-0.5}\ntrain.py --beta $beta --epsilon ${1:-0.1} \"$@\"\n",
+     {BETA: 0.5, LOW: 0.1},
+     "taken as not set when the script starts: $1 $@ $BETA\n"),
+    ("a default that the script's own value replaces", "beta=0.5\ntrain.py --beta ${beta:-0.1}\n", {BETA: 0.5}),
+    ("arithmetic", "a=3\ntrain.py --beta $((a * (2 + 1) - 8))\n", {BETA: 1}),
+    ("an array, with comments", "A=(\n  --beta 0.5  # low\n  # --beta 3\n)\nA+=(--epsilon 0.1)\ntrain.py \"${A[@]}\"\n",
+     {BETA: 0.5, LOW: 0.1}),
+    ("an array that no command gets", "A=(--beta 0.5)\ntrain.py --epsilon 0.1\n", {BETA: None, LOW: 0.1}),
+    ("options in a string", "A='--beta 0.5 --epsilon 0.1'\ntrain.py $A\n", {BETA: 0.5, LOW: 0.1}),
+    ("a list without double quotes", "train.py files=['$A','b'] loggers=[console,file] beta=0.5\n", {BETA: 0.5}),
+    ("a redirection and a pipe", "train.py --beta 0.5 2>&1 >log | tee \"$(date +%s)\"\n", {BETA: 0.5}),
+    ("what is echoed", "echo --beta 0.5\ntrain.py --epsilon 0.1\n", {BETA: None, LOW: 0.1}),
+    ("a text for a command", "cat >a.txt <<'END'\ntrain.py --beta 0.5 it's\nEND\ntrain.py --epsilon 0.1\n",
+     {BETA: None, LOW: 0.1}, "not read: the lines up to END"),
+    ("the output of a command", "a=$(cat a.txt)\ntrain.py --beta $a\n", {}, "cannot be expressed: beta = $(cat a.txt)", 1),
+    ("a variable set under a condition", "if [ $1 = x ]; then a=0.1; else a=0.2; fi\ntrain.py --beta $a\n",
+     {}, "cannot be expressed: beta = $a", 1),
+    ("a variable set under a condition, with &&", "a=1\n[ $1 = x ] && a=0.1\ntrain.py --beta $a\n",
+     {}, "cannot be expressed: beta = $a", 1),
+    ("a variable of a loop", "a=0.3\nfor a in 0.1 0.2; do train.py --beta $a; done\n", {}, "cannot be expressed: beta = $a", 1),
+    ("a variable that is read", "read -r a <file\ntrain.py --beta ${a:-0.1}\n", {}, "cannot be expressed: beta = ${a:-0.1}", 1),
+    ("a variable that is printed", "printf -v a %s 0.3\ntrain.py --beta ${a:-0.1}\n", {}, "cannot be expressed: beta = ${a:-0.1}", 1),
+    ("quoted assignments", "export 'a=0.1' \"b=0.5\"\ntrain.py --beta ${b:-1} --epsilon ${a:-1}\n", {BETA: 0.5, LOW: 0.1}),
+    ("bash -c", "a='train.py --beta 0.5'\nsrun --nodes 1 bash -c \"cd /x && $a --epsilon 0.1\"\n", {BETA: 0.5, LOW: 0.1}),
+    ("eval", "a='train.py --beta 0.5'\neval \"$a --epsilon 0.1\"\n", {BETA: 0.5, LOW: 0.1}),
+    ("options under a condition", "A=()\nif [ $1 = x ]; then A+=(--beta 0.5); fi\ntrain.py ${A[@]}\n",
+     {}, "beta = $(under a condition: 0.5)", 1),
+    ("options in a string, under a condition", "A=\nif [ $1 = x ]; then A='--beta 0.5'; fi\ntrain.py $A\n",
+     {}, "beta = $(under a condition: 0.5)", 1),
+    ("a variable after a value is not a second value", "train.py --beta 0.5 $MORE\n", {BETA: 0.5}, "not read: $MORE"),
+    ("commands with different values", "train.py --beta 0.5\ntrain.py --beta 0.1\n", {}, "beta = $(several commands: 0.5, 0.1)", 1),
+    ("another script", "source \"$(dirname \"$0\")\"/more.sh\ntrain.py $MORE --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
+    ("--no_NAME", "train.py --beta 0.5 --no_use_bias_correction_kl\n", {BETA: 0.5, ("penalty", "kl_importance_weight"): None}),
+    ("--config with a file", "train.py --config more.yaml --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
+    ("--config with a file that is not there", "train.py --config-name nothing --epsilon 0.1\n", {BETA: None, LOW: 0.1},
+     "not read, taken as the framework's own defaults: --config-name nothing"),
+    ("@ FILE", "train.py @ more.yaml --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
+    ("a script that another one names", "source beside/second.sh\ntrain.py $MORE\n", {BETA: 0.1}),
+    ("scripts that name each other", "source again.sh\ntrain.py --beta 0.5\n", {BETA: 0.5}),
+    ("another script that is not there", "source $HERE/nothing.sh\ntrain.py --epsilon 0.1\n", {LOW: 0.1}, "not read: $HERE/nothing.sh"))
+
+
+def script(text, values, words="", status=0):
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "beside"))
+        written(folder, "more.sh", "MORE='--beta 0.5'\n")
+        written(folder, "again.sh", "source run.sh\n")
+        written(folder, "beside/third.sh", "MORE='--beta 0.1'\n")
+        written(folder, "beside/second.sh", "source $(dirname $0)/third.sh\n")
+        written(folder, "more.yaml", "beta: 0.5\nepsilon: 0.3\n")
+        found, out, told_ = translate("--framework", "trl", written(folder, "run.sh", text))
+    objective = {"penalty": {}, **json.loads(out)}
+    return found == status and words in told_ and all(objective[axis].get(field) == x for (axis, field), x in values.items())
+
+
+def python():
+    with tempfile.TemporaryDirectory() as folder:
+        status, out, words = translate("--framework", "trl", written(folder, "run.py", "# run.py --beta 0.5 \\\n#  --epsilon 1\n"))
+    return (status, out) == (2, "") and "Python is not read" in words
+
+
 def toml():
     with tempfile.TemporaryDirectory() as folder:
         text = "max_steps = 5\n[trainer.loss]\nkl_tau = 0.002\n[[orchestrator.train.source]]\nname = 'sums'\n"
@@ -160,6 +232,7 @@ def main():
     checks.update({f"{how} ({case[0]})": (lambda case=case: made(*case)) for how, *case in MADE})
     checks.update({f"example {name}": (lambda name=name, x=x: example(name, x)) for name, x in expected().items()})
     checks.update({f"defaults, {how}": (lambda case=case: inherits(*case)) for how, *case in INHERITED})
+    checks.update({f"script: {how}": (lambda case=case: script(*case)) for how, *case in SCRIPTS})
     checks.update({
         "examples are expected": lambda: {*expected(), "expected.json"} == {*os.listdir(os.path.join(HERE, "examples"))},
         "a value of another key": lambda: "cannot be expressed" not in translate_text(
@@ -177,6 +250,19 @@ def main():
         "a value without fields": lambda: told("use_adaptive_entropy: true\n", 1, "cannot be expressed: use_adaptive_entropy"),
         "no misspelt key: a common last name, and one of a key that is given": lambda: told(
             "logger.type: x\nrun.epsilon: 1\nepsilon: 0.2\n", 0, "affect the loss: run.epsilon"),
+        "no misspelt key: a likeness of the sections alone": lambda: "did you mean" not in translate_text(
+            "verl", "actor_rollout_ref.actor.strategy: fsdp\n") + translate_text("prime_rl", "orchestrator.algo.length_penalty.type: x\n"),
+        "a variable where any value is the same": lambda: "cannot be expressed: top_entropy_quantile = $Q" in translate_text(
+            "trl", "top_entropy_quantile: $Q\n"),
+        "a misspelt section: the option of the same last name": lambda: "(did you mean actor_rollout_ref.actor.tau_pos?)" in translate_text(
+            "verl", "actor_rollout_ref.actor.policy_loss.tau_pos: 1\n"),
+        "another trainer's section": lambda: "cannot be expressed: ppo = set: " in translate_text("nemo_rl", "ppo:\n  seed: 1\n"),
+        "a section's former name": lambda: made("verl", "reward_model.reward_kwargs.overlong_buffer_cfg.enable: true\n"
+                                                "reward_model.reward_kwargs.overlong_buffer_cfg.len: 64\n",
+                                                {"reward": {"overlong": "linear", "overlong_cache": 64}}),
+        "a Python program": python,
+        "YAML with a command in a comment": lambda: made("trl", "# train.py \\\n#  --config this.yaml\nbeta: 0.5\n",
+                                                         {"penalty": {"kl_coef": 0.5}}),
         "TOML": toml, "a parent that is not there": lambda: told("defaults: nothing.yaml\n", 2, "nothing.yaml"),
         "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "does not affect the loss: learning_rate"),
         "the ratio of a corrected KL, as adapters have it": kl_ratios,

@@ -35,6 +35,7 @@ def drawer(data):
         ACTOR + "entropy_coeff": (0.01, 0.2), ACTOR + "kl_loss_coef": (0.01, 0.5), ALGORITHM + "gamma": (0.8, 1),
         ALGORITHM + "lam": (0.8, 1),
         ALGORITHM + "kl_ctrl.kl_coef": (0.01, 0.3), ALGORITHM + "gdpo_reward_weights": lambda rng: [rng.choice([0.25, 0.5, 2.0]), 1.0],
+        ALGORITHM + "gdpo_reward_keys": lambda rng: ["first", "second"],
         CORRECTION + "rollout_is_threshold": (1.1, 4),
         CORRECTION + "rollout_rs_threshold": lambda rng: round(10 ** rng.uniform(-2.5, -0.3), 4),
         OVERLONG + "overlong_buffer_cfg.len": whole(1, 3), OVERLONG + "overlong_buffer_cfg.penalty_factor": (0.2, 1),
