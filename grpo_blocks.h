@@ -383,7 +383,7 @@ GRPO_NOINLINE_ int grpo_block_sapo_(const grpo_run_ *r, grpo_block_ *x) {
     for (int k = 0; k < GRPO_BLOCK_; k++) {
         const double scale = -4 / (x->adv[k] > 0 ? s->tau_pos : s->tau_neg);
         x->slope[k] = -4 * grpo_gate_slope_(e[k]) * x->adv[k] * x->ratio[k] + 0.0;       /* no -0 */
-        x->value[k] = scale * grpo_gate_value_(e[k], up[k] != 0) * x->adv[k] + 0.0;
+        x->value[k] = x->adv[k] == 0 ? 0 : scale * grpo_gate_value_(e[k], up[k] != 0) * x->adv[k] + 0.0;  /* scale may be infinite */
         x->old[k] = 0;
     }
     for (int k = 0; s->kind == GRPO_SURROGATE_SAPO_DETACHED && k < GRPO_BLOCK_; k++) {

@@ -1209,6 +1209,36 @@ static void check_infinite_weights_over_their_mean(void) {
     }
 }
 
+/* where no advantage is below 0, tau_neg has no effect, even if 4/tau_neg overflows: in no token, and with any number of them */
+static void check_tau_of_no_token(void) {
+    enum { N = 9 };
+    static const int64_t group[] = { 0, 1 }, offset[] = { 0 };
+    static const grpo_surrogate_kind gated[] = { GRPO_SURROGATE_SAPO, GRPO_SURROGATE_SAPO_DETACHED };
+    for (int n = 1; n <= N; n++) for (int k = 0; k < 2; k++) {
+        const int64_t length[] = { n };
+        grpo_real l[N], old[N], advantage[N], dlogp[2][N];
+        grpo_objective obj;
+        grpo_batch batch;
+        grpo_output out;
+        grpo_report report[2];
+        memset(&obj, 0, sizeof obj); memset(&batch, 0, sizeof batch); memset(&out, 0, sizeof out);
+        for (int t = 0; t < n; t++) {
+            l[t] = (grpo_real)(-0.25 * (t + 1)); old[t] = l[t] - (grpo_real)0.125; advantage[t] = (grpo_real)(t % 3);
+        }
+        batch.n_groups = 1; batch.group_begin = group; batch.offset = offset; batch.length = length; batch.n_tokens = n;
+        batch.logp = l; batch.logp_old = old;
+        obj.surrogate.kind = gated[k]; obj.surrogate.tau_pos = 1;
+        for (int small = 0; small < 2; small++) {
+            obj.surrogate.tau_neg = small ? DBL_MIN : 1;
+            out.dlogp = dlogp[small];
+            check(!gspo_loss(&obj, &batch, advantage, NULL, &out, &report[small]), "tau_neg of no token: refused");
+        }
+        check(same_report(&report[0], &report[1]), "tau_neg of no token: %d tokens have the loss %g, not %g", n, report[1].loss,
+              report[0].loss);
+        check(same_bits(dlogp[0], dlogp[1], (size_t)n * sizeof **dlogp), "tau_neg of no token: a gradient of %d tokens", n);
+    }
+}
+
 /* the same for weights of responses: each is one of n, however many tokens it has */
 static void check_infinite_weights_of_responses(void) {
     enum { N = 4, TOKENS = 10 };
@@ -1767,6 +1797,7 @@ int main(int argc, char **argv) {
     check_infinite_weights_over_their_mean();
     check_infinite_weights_of_responses();
     check_infinite_scores();
+    check_tau_of_no_token();
     check_choices();
     check(losses_judged > 1500 && slopes_judged > 10000 && counts_judged > 1000,
           "only %ld losses, %ld slopes, %ld reports could be compared", losses_judged, slopes_judged, counts_judged);
