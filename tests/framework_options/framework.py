@@ -165,3 +165,11 @@ def whole(low, high):
 def holes(rng, batch, share=0.25):
     """Masks some tokens, never the last one of a response."""
     batch["mask"] = [[rng.random() >= share for _ in range(n - 1)] + [True] for n in batch["length"]]
+
+
+SIZES = ([3, 3, 3], [1, 4, 4], [2, 3, 4])
+
+
+def regroup(rng, batch, sizes=SIZES):
+    """Groups of other sizes; one list of `sizes` is drawn."""
+    batch["group"] = [g for g, size in enumerate(rng.choice(sizes)) for _ in range(size)]

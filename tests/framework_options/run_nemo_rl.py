@@ -17,7 +17,7 @@ import pydantic
 import torch
 
 import sources
-from framework import Beyond, Drawer, Framework, Refused, holes, whole
+from framework import Beyond, Drawer, Framework, Refused, holes, regroup, whole
 from options import translate
 from running import answers, torch_batch
 
@@ -87,8 +87,7 @@ def fitted(config):
 
 def batch(rng, config):
     made = translate.random_batch(rng, True)
-    sizes = rng.choice([[3, 3, 3], [1, 4, 4], [2, 3, 4]])
-    made["group"] = [g for g, size in enumerate(sizes) for _ in range(size)]
+    regroup(rng, made)
     if rng.random() < 0.5:
         holes(rng, made)
     made["marked"] = [[rng.random() < 0.3 for _ in row] for row in made["logp"]]

@@ -12,7 +12,7 @@ import pydantic
 import torch
 
 import sources
-from framework import Drawer, Framework, holes
+from framework import Drawer, Framework, holes, regroup
 from options import translate
 from running import answers, torch_batch
 from sources import rows
@@ -29,8 +29,7 @@ def drawer(data):
 
 def batch(rng, config):
     made = translate.random_batch(rng, True)
-    sizes = rng.choice([[3, 3, 3], [1, 4, 4], [2, 3, 4]])
-    made["group"] = [g for g, size in enumerate(sizes) for _ in range(size)]
+    regroup(rng, made)
     if rng.random() < 0.5:
         holes(rng, made)
     return made

@@ -16,7 +16,7 @@ from unittest import mock
 import numpy as np
 import torch
 
-from framework import Beyond, Drawer, Framework, Refused, far_rollout, holes, whole
+from framework import SIZES, Beyond, Drawer, Framework, Refused, far_rollout, holes, regroup, whole
 from options import translate
 from padded import padded, ragged
 from running import answers, classes_of, functions_of, torch_batch
@@ -56,8 +56,7 @@ def batch(rng, config):
     if rng.random() < 0.5:
         far_rollout(made)
     alone = config.get(NAME + "advantage_estimator") != "maxrl"  # a response alone in its group
-    sizes = rng.choice([[3, 3, 3], [1, 4, 4] if alone else [4, 2, 3], [2, 3, 4]])
-    made["group"] = [g for g, size in enumerate(sizes) for _ in range(size)]
+    regroup(rng, made, SIZES if alone else ([3, 3, 3], [4, 2, 3], [2, 3, 4]))
     if config.get(NAME + "zero_variance_filter"):
         made["reward"] = [0.5 if g == 1 else x for g, x in zip(made["group"], made["reward"])]
     if rng.random() < 0.5 and config.get(NAME + "advantage_estimator", "grpo") not in OF_TOKENS:

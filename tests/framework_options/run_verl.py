@@ -14,7 +14,7 @@ from unittest import mock
 import numpy as np
 import torch
 
-from framework import Beyond, Drawer, Framework, Refused, holes, whole
+from framework import Beyond, Drawer, Framework, Refused, holes, regroup, whole
 from options import translate
 from padded import Rows, ragged
 from running import answers, functions_of, torch_batch
@@ -63,8 +63,7 @@ def batch(rng, config):
     batch = translate.random_batch(rng, True)
     del batch["truncated"]
     if config.get(ALGORITHM + "adv_estimator") != "grpo_passk":  # it refuses a group of one
-        sizes = rng.choice([[3, 3, 3], [1, 4, 4], [2, 3, 4]])
-        batch["group"] = [g for g, size in enumerate(sizes) for _ in range(size)]
+        regroup(rng, batch)
     if rng.random() < 0.5 and config.get(ALGORITHM + "adv_estimator") != "optimal_token_baseline":  # its tail counts unmasked tokens
         holes(rng, batch)
     if config.get(ACTOR + "kl_loss_type") in ("low_var_kl+", "k3+"):  # no clamp binds
