@@ -108,21 +108,26 @@ static inline ref_worth ref_pairs_of(const reference *ref, const ref_group *g, i
     return w;
 }
 
+/* old o_j + A_j/tau less that of i; differences first: A may be so large that o does not show beside it */
+static inline reference_real ref_tilt_above(const ref_group *g, int j, int i, reference_real old, reference_real tau) {
+    return old * (g->old[j] - g->old[i]) + (g->A[j] - g->A[i]) / tau;
+}
+
 /* cross-entropy to the softmax of A/tau; with tilted_cross_entropy to the softmax of beta times the old score + A/tau */
 static inline ref_worth ref_contrast_of(const reference *ref, const ref_group *g, int i) {
     const reference_real k = ref->obj->surrogate.beta, tau = ref->obj->surrogate.advantage_temperature;
     const reference_real old = ref->obj->surrogate.kind == GRPO_SURROGATE_TILTED_CROSS_ENTROPY ? k : 0;
-    reference_real top = old * g->old[0] + g->A[0] / tau, high = k * g->y[0], weights = 0, sum = 0, p, largest = 0;
+    reference_real high = k * g->y[0], weights = 0, sum = 0, p, largest = 0;
     ref_worth w = { 0, 0, 0 };
-    int j;
+    int j, top = 0;
     for (j = 0; j < g->n; j++) {
-        if (old * g->old[j] + g->A[j] / tau > top) top = old * g->old[j] + g->A[j] / tau;
+        if (ref_tilt_above(g, j, top, old, tau) > 0) top = j;
         if (k * g->y[j] > high) high = k * g->y[j];
         if (g->size[j] > largest) largest = g->size[j];
         if (old != 0 && ref_abs(g->old[j]) > largest) largest = ref_abs(g->old[j]);
     }
-    for (j = 0; j < g->n; j++) { weights += ref_exp(old * g->old[j] + g->A[j] / tau - top); sum += ref_exp(k * g->y[j] - high); }
-    p = ref_exp(old * g->old[i] + g->A[i] / tau - top) / weights;
+    for (j = 0; j < g->n; j++) { weights += ref_exp(ref_tilt_above(g, j, top, old, tau)); sum += ref_exp(k * g->y[j] - high); }
+    p = ref_exp(ref_tilt_above(g, i, top, old, tau)) / weights;
     w.value = p * (ref_ln(sum) - (k * g->y[i] - high));
     w.slope = 2 * p * ref_abs(k) * (1 + ref_abs(k) * largest);
     w.size = ref_abs(w.value) + 2 * p * ref_abs(k) * largest;
