@@ -1,7 +1,6 @@
 /* grpo.h - the GRPO family of policy-optimisation objectives for language models, with exact gradients.
  *
- * C99 (and C++11), no dependency, no allocation, no state.  In one source file, best of its own (the implementation defines short macros,
- * such as CLAMP and SCALE, and undefines them), write
+ * C99 (and C++11), no dependency, no allocation, no state.  In one source file write
  *
  *     #define GRPO_IMPLEMENTATION
  *     #include "grpo.h"
