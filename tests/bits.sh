@@ -53,7 +53,7 @@ random_compare() { # the same bits with and without blocks
     echo "random objectives, with and without blocks: $same the same, $differ differ"
 }
 
-logits_hashes() { "$@" -std=c99 -ffp-contract=off tests/logits_bits.c -lm -o "$folder/logits" && "$folder/logits"; }
+logits_hashes() { "$@" -std=c99 -ffp-contract=off tests/logits/logits_bits.c -lm -o "$folder/logits" && "$folder/logits"; }
 
 logits_compare() { # compiler and options: the same bits as gcc -O2 on this machine
     if ! logits_hashes "$@" >"$folder/found"; then echo "FAIL logits, $*: does not build or run"; failed=$((failed + 1)); return; fi

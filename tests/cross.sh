@@ -48,7 +48,7 @@ program() { # target, element, name, sources ...: builds and runs it
     target=$1 element=$2 name=$3; shift 3
     label="$target$variant, $name"
     [ $element = UGRPO_DOUBLE ] && label="$label in float"
-    if ! $compiler $flags -$element "tests/$name.c" "$@" "$work/$element.a" -o "$work/$name.exe" -lm >"$work/log" 2>&1; then
+    if ! $compiler $flags -$element "$(find tests -name "$name.c")" "$@" "$work/$element.a" -o "$work/$name.exe" -lm >"$work/log" 2>&1; then
         failed=$((failed + 1)); echo "FAIL $label: does not build"; head -5 "$work/log"; return
     fi
     case $name in vectors* | calls) argument=tests/vectors ;; *) argument= ;; esac
@@ -76,10 +76,10 @@ tests_of() { # target, options: every program in both element types
         rm -f "$work/$element.a"; $tools-ar rc "$work/$element.a" "$work/headers.o"
         read="tests/case.c tests/compare.c $work/cJSON.o $work/stb_ds.o"
         program "$target" $element vectors tests/split_run.c $read
-        program "$target" $element vectors_rows tests/rows_run.c $read
+        program "$target" $element vectors_rows tests/logits/rows_run.c $read
         for name in errors calls_arguments exact_sums logits_loss hidden_loss; do program "$target" $element $name; done
         [ -n "$wide" ] || continue
-        program "$target" $element calls tests/call_run.c $read
+        program "$target" $element calls tests/extra/call_run.c $read
         for name in scalar_accuracy logits_rows $native; do program "$target" $element $name; done
     done
 }

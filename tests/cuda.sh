@@ -47,7 +47,7 @@ every_function() {
 
 by_clang() { # a .cu file, and for which GPU: sm_80 has instructions for bfloat16
     clang++ -x cuda --cuda-device-only --cuda-gpu-arch="$2" -nocudainc -nocudalib -std=c++17 -O1 -S -D__CUDACC__ -Wno-unknown-cuda-version \
-        -Werror -Itests/cuda_by_clang -include cuda_runtime.h -I. "$1" -o "$work/device.ptx"
+        -Werror -Itests/logits/cuda_by_clang -include cuda_runtime.h -I. "$1" -o "$work/device.ptx"
 }
 
 device_code() {
@@ -68,14 +68,14 @@ host_function_is_seen() { # without one of the marks the compilation must fail
 c_objects() { # compiler's options...: the tests that evaluate rows on the GPU
     for file in logits_rows rows_run vectors_rows case compare; do
         [ $file = logits_rows ] || [ -n "$cjson" ] || continue
-        cc -std=c99 -O2 -DROWS_ON_GPU "$@" $cjson $stb -c tests/$file.c -o "$work/$file.o" || return 1
+        cc -std=c99 -O2 -DROWS_ON_GPU "$@" $cjson $stb -c "$(find tests -name $file.c)" -o "$work/$file.o" || return 1
     done
     [ -z "$cjson" ] || cc -w $stb -c tests/stb_ds.c -o "$work/stb_ds.o"
 }
 
 on_host() { # program, source, options...
     program=$1 source=$2; shift 2
-    c++ -std=c++17 $warnings -Itests/cuda_on_host "$@" -x c++ "$source" -o "$work/$program" -lpthread -lm
+    c++ -std=c++17 $warnings -Itests/logits/cuda_on_host "$@" -x c++ "$source" -o "$work/$program" -lpthread -lm
 }
 
 link_tests() { # linker, its options...; needs rows_on_gpu.o
@@ -91,7 +91,7 @@ run_tests() {
 
 all_on_host() {
     c_objects $warnings -DDRAWS_OVER=4 &&
-        on_host rows_on_gpu.o tests/rows_on_gpu.cu -O2 -c -DGRPO_CUDA_THREADS=32 &&
+        on_host rows_on_gpu.o tests/logits/rows_on_gpu.cu -O2 -c -DGRPO_CUDA_THREADS=32 &&
         link_tests c++ &&
         on_host rows examples/cuda/rows.cu -O1 && on_host hidden examples/cuda/hidden.cu -O1 &&
         on_host rows_at_once examples/cuda/rows.cu -O1 -DGRPO_CUDA_THREADS=8 -DCUDA_ON_HOST_THREADS -fsanitize=thread
@@ -137,7 +137,7 @@ by_nvcc() { # program, options...
     nvcc -O3 -std=c++17 -arch="${ARCH:-native}" "$@" -o "$work/$program"
 }
 all_by_nvcc() {
-    c_objects && by_nvcc rows_on_gpu.o -c tests/rows_on_gpu.cu && link_tests nvcc &&
+    c_objects && by_nvcc rows_on_gpu.o -c tests/logits/rows_on_gpu.cu && link_tests nvcc &&
         by_nvcc rows examples/cuda/rows.cu && by_nvcc hidden examples/cuda/hidden.cu -lcublas
 }
 run "programs compile" all_by_nvcc

@@ -109,7 +109,7 @@ class Bench:
         objects = sorted((self.build / f'tests/{name}.p').glob('*.o'))
         if name in OWN_COPY and tree != TOP:
             objects = [folder / f'{name}.o']
-            subprocess.run(['gcc', '-std=c99', '-w', *OWN_COPY[name], '-DGRPO_DOUBLE', '-I', tree, '-c', tree / f'tests/{name}.c',
+            subprocess.run(['gcc', '-std=c99', '-w', *OWN_COPY[name], '-DGRPO_DOUBLE', '-I', tree, '-c', next((tree / 'tests').rglob(name + '.c')),
                             '-o', objects[0]], check=True)
         if name not in ALONE:
             objects += [object_file, self.folder / 'libreader.a', self.folder / 'libcontainers.a']
@@ -130,7 +130,7 @@ class Bench:
         with tempfile.TemporaryDirectory(dir=self.folder) as place:
             place = pathlib.Path(place)
             tree = place / 'tree'
-            for name in [*TOP.glob('*.h'), *(TOP / 'extra').glob('*.h'), *(TOP / 'tests').glob('*.[ch]'), *(TOP / 'tests/reference').glob('*')]:
+            for name in [*TOP.glob('*.h'), *(TOP / 'extra').glob('*.h'), *(TOP / 'tests').rglob('*.[ch]')]:
                 (tree / name.relative_to(TOP)).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(name, tree / name.relative_to(TOP))
             broken = place / 'headers.o'

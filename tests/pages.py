@@ -190,8 +190,8 @@ def wrong_lists():
         folder = os.path.dirname(page)
         found = set()
         for number, name in listed(page, head):
-            path = os.path.normpath(f"{folder}/{name}")
-            file = path + ".c" if os.path.exists(path + ".c") else path
+            paths = [os.path.normpath(f"{folder}/{room}/{name}{ending}") for room in ("", "extra", "logits") for ending in (".c", "")]
+            file = next(filter(os.path.isfile, paths), paths[-1])
             found.add(file)
             yield None if os.path.exists(file) else f"{page}:{number}: there is no {name}"
         yield from (None if path in found else f"{page}: {os.path.relpath(path, folder)} is not listed" for path in sorted(wanted))

@@ -1,8 +1,8 @@
 /* adapter_c [--as PRESET] [--set PATH=VALUE]...: the adapter of grpo.h and gspo.h; built with double elements, and as adapter_c_f32 with
  * float.  With the options it computes another objective than case.objective, to see what the runner reports then. */
 #define _POSIX_C_SOURCE 200809L
-#include "../../call_run.h"
-#include "../../rows_run.h"
+#include "../../extra/call_run.h"
+#include "../../logits/rows_run.h"
 #include "../../status.h"
 #include "../../compare.h"
 #include "../../split_run.h"

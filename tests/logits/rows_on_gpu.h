@@ -1,8 +1,8 @@
 /* The functions of one row of extra/grpo_logits.h by the kernels of examples/cuda/rows.cuh.  Tests compiled with ROWS_ON_GPU call these on
- * the GPU, or on its simulation on the host (tests/cuda_on_host), instead of the functions of the header. */
+ * the GPU, or on its simulation on the host (tests/logits/cuda_on_host), instead of the functions of the header. */
 #ifndef ROWS_ON_GPU_H
 #define ROWS_ON_GPU_H
-#include "../extra/grpo_logits.h"
+#include "../../extra/grpo_logits.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,8 +1,8 @@
 /* extra/grpo_layout.h: its sizes and offsets are those of the compiler, it lists every member, and a declaration that differs in any entry
  * is refused with the index of that entry. */
-#include "../gspo.h"
-#include "../extra/grpo_layout.h"
-#include "check.h"
+#include "../../gspo.h"
+#include "../../extra/grpo_layout.h"
+#include "../check.h"
 
 static void test_sizes(void) {
     check(grpo_version() == GRPO_VERSION_NUMBER, "version %d", grpo_version());

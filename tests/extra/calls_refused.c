@@ -1,19 +1,19 @@
 /* Logits and the functions of extra/, outside their domains: numbers, whole numbers and choices just past what is allowed, elements of
  * arrays, arguments that do not go together.  The status names argument and rule, and nothing is written.  Whatever is missing, not
  * finite or negative by itself is in the table of calls_arguments.c; errors.c does the same for the objective. */
-#include "../extra/grpo_control.h"
-#include "../extra/grpo_credit.h"
-#include "../extra/grpo_critic.h"
-#include "../extra/grpo_distill.h"
-#include "../extra/grpo_flow.h"
-#include "../extra/grpo_logits.h"
-#include "../extra/grpo_rewards.h"
-#include "../extra/grpo_selection.h"
-#include "../extra/grpo_weights.h"
-#include "../gspo.h"
-#include "check.h"
-#include "small_batch.h"
-#include "status.h"
+#include "../../extra/grpo_control.h"
+#include "../../extra/grpo_credit.h"
+#include "../../extra/grpo_critic.h"
+#include "../../extra/grpo_distill.h"
+#include "../../extra/grpo_flow.h"
+#include "../../extra/grpo_logits.h"
+#include "../../extra/grpo_rewards.h"
+#include "../../extra/grpo_selection.h"
+#include "../../extra/grpo_weights.h"
+#include "../../gspo.h"
+#include "../check.h"
+#include "../small_batch.h"
+#include "../status.h"
 
 typedef struct {
     rollouts b;
@@ -41,7 +41,7 @@ static void check_status(const char *call_name, const char *what, grpo_status fo
 
 /* ---- logits --------------------------------------------------------------------------------------------------------------------- */
 
-/* a batch of one token; tests/logits_loss.c has the rest */
+/* a batch of one token; tests/logits/logits_loss.c has the rest */
 static void check_batch_logits(const grpo_real *z) {
     static const int64_t group[2] = { 0, 1 }, offset = 0, length = 1, past = 2, there = 1;
     const grpo_real nan[2] = { 0, (grpo_real)NAN };

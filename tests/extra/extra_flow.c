@@ -1,6 +1,6 @@
 /* extra/grpo_flow.h: schedules, steps and losses against their definitions in binary128; gradients against differences of the definitions,
  * which are exact where these are quadratic; and worked cases. */
-#include "../extra/grpo_flow.h"
+#include "../../extra/grpo_flow.h"
 #include "extra.h"
 
 enum { MOST_STEPS = 4, MOST_ELEMENTS = 40 };

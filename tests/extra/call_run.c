@@ -1,16 +1,16 @@
 /* The calls of the vectors.  A function of extra/ is one row of CALLS: its C arguments in order, each read from the case by its name, or
  * written to the answers.  After a failure readers still return memory of the right size, so that the order of evaluation does not matter:
  * the function is called, and the first failure is reported in place of its result. */
-#include "../extra/grpo_control.h"
-#include "../extra/grpo_credit.h"
-#include "../extra/grpo_critic.h"
-#include "../extra/grpo_distill.h"
-#include "../extra/grpo_flow.h"
-#include "../extra/grpo_rewards.h"
-#include "../extra/grpo_selection.h"
-#include "../extra/grpo_weights.h"
+#include "../../extra/grpo_control.h"
+#include "../../extra/grpo_credit.h"
+#include "../../extra/grpo_critic.h"
+#include "../../extra/grpo_distill.h"
+#include "../../extra/grpo_flow.h"
+#include "../../extra/grpo_rewards.h"
+#include "../../extra/grpo_selection.h"
+#include "../../extra/grpo_weights.h"
 #include "call_run.h"
-#include "status.h"
+#include "../status.h"
 #include <cJSON.h>
 #include <stb_ds.h>
 #include <stdarg.h>

@@ -1,12 +1,12 @@
 /* extra/grpo_hidden.h: loss, d hidden and d weight by tiles, against all logits at once by extra/grpo_logits.h.  With a matrix product
  * whose rows do not depend on each other, loss, report and dlogp have the same bits for every tile size, in one pass and in two; d hidden
  * and d weight are also compared with sums in long double and finite differences. */
-#include "../extra/grpo_hidden.h"
-#include "status.h"
-#include "check.h"
-#include "random_objective.h"
-#include "result_bits.h"
-#include "scratch.h"
+#include "../../extra/grpo_hidden.h"
+#include "../status.h"
+#include "../check.h"
+#include "../random_objective.h"
+#include "../result_bits.h"
+#include "../scratch.h"
 
 static const double EPSILON = sizeof(grpo_real) == sizeof(float) ? 1.1920929e-7 : 2.220446049250313e-16;
 

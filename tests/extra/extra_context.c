@@ -3,13 +3,13 @@
  * what the merged partials do, and are the same where logp is not there yet.  If the loss needs no groups, micro-batches of arbitrary
  * responses, each a group of its own, give the bits of the whole batch; if it does, they give a different loss.  If A needs no moments,
  * grpo_advantages of each group alone gives the bits of the whole batch; if it does, other ones. */
-#include "../extra/grpo_context.h"
-#include "../extra/grpo_lint.h"
-#include "check.h"
-#include "random_objective.h"
-#include "scratch.h"
-#include "small_batch.h"
-#include "status.h"
+#include "../../extra/grpo_context.h"
+#include "../../extra/grpo_lint.h"
+#include "../check.h"
+#include "../random_objective.h"
+#include "../scratch.h"
+#include "../small_batch.h"
+#include "../status.h"
 
 enum { RANKS = 5, OBJECTIVES = 2000 };
 

@@ -3,8 +3,8 @@
 #define GSPO_IMPLEMENTATION
 #define GRPO_LOGITS_IMPLEMENTATION
 #define GRPO_NO_ROWS
-#include "../extra/grpo_logits.h"
-#include "result_bits.h"
+#include "../../extra/grpo_logits.h"
+#include "../result_bits.h"
 #include <stdio.h>
 
 enum { WIDEST = 33000 };

@@ -1,12 +1,12 @@
 /* extra_lint VECTORS: extra/grpo_lint.h.  Every status is located; every rule fires on a batch with the mistake, with the expected
  * sentence, and not on a similar correct batch; valid batches, random ones and those of the vectors, whole and in parts, give no error and
  * no likely mistake. */
-#include "../extra/grpo_context.h"
-#include "../extra/grpo_lint.h"
-#include "case.h"
-#include "check.h"
-#include "random_objective.h"
-#include "scratch.h"
+#include "../../extra/grpo_context.h"
+#include "../../extra/grpo_lint.h"
+#include "../case.h"
+#include "../check.h"
+#include "../random_objective.h"
+#include "../scratch.h"
 
 /* ---- a valid batch: three prompts of three responses, a token between responses, every tenth token masked ---------------------------- */
 

@@ -4,20 +4,20 @@
  * absolute values of the terms. */
 static int instructions;                /* index of the instruction set */
 #ifdef ROWS_ON_GPU                      /* implementation: rows_on_gpu.cu; the eight numbers of a float sum are adjacent */
-#include "../extra/grpo_logits.h"
+#include "../../extra/grpo_logits.h"
 enum { LANES = 1 };
 #else
 #define GSPO_IMPLEMENTATION
 #define GRPO_LOGITS_IMPLEMENTATION
 #define GRPO_INSTRUCTIONS_() ((grpo_instructions_)instructions)
-#include "../extra/grpo_logits.h"
+#include "../../extra/grpo_logits.h"
 enum { LANES = GRPO_ROW_LANES_ };
 #endif
 #include "rows_on_gpu.h"
-#include "check.h"
-#include "random_batch.h"
+#include "../check.h"
+#include "../random_batch.h"
 #include "sixteen_bits.h"
-#include "status.h"
+#include "../status.h"
 #include <stdlib.h>
 #ifdef __SSE2__
 #include <xmmintrin.h>

@@ -1,8 +1,8 @@
 /* Evaluates a case with logits or hidden states by the headers. */
 #ifndef ROWS_RUN_H
 #define ROWS_RUN_H
-#include "../extra/grpo_logits.h"
-#include "case.h"
+#include "../../extra/grpo_logits.h"
+#include "../case.h"
 
 typedef struct {
     grpo_status status;

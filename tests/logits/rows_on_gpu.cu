@@ -1,8 +1,8 @@
 /* See rows_on_gpu.h.  Rows lie at every address that an element can have; gradients in the place of the logits, or elsewhere, by turns. */
 #define GRPO_HIDDEN_IMPLEMENTATION
 #define GRPO_LOGITS_IMPLEMENTATION
-#include "../extra/grpo_hidden.h"
-#include "../examples/cuda/rows.cuh"
+#include "../../extra/grpo_hidden.h"
+#include "../../examples/cuda/rows.cuh"
 #include "rows_on_gpu.h"
 #include <cstdio>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 /* extra/grpo_distill.h: divergences against their definition in binary128; gradients against the definition's derivative through the
  * softmax, which is itself compared with differences; top tokens, pairs and weights against sorted lists and worked cases. */
-#include "../extra/grpo_distill.h"
+#include "../../extra/grpo_distill.h"
 #include "extra.h"
-#include "sixteen_bits.h"
+#include "../logits/sixteen_bits.h"
 
 enum { MOST_VOCAB = 48 };
 typedef enum { EASY, NEAR, PEAKED, BANNED, TIED, N_SHAPES } shape;

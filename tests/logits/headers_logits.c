@@ -1,6 +1,6 @@
 #define GSPO_IMPLEMENTATION             /* the implementation for logits_loss.c and hidden_loss.c */
-#include "../gspo.h"
+#include "../../gspo.h"
 #define GRPO_LOGITS_IMPLEMENTATION
-#include "../extra/grpo_logits.h"
+#include "../../extra/grpo_logits.h"
 #define GRPO_HIDDEN_IMPLEMENTATION
-#include "../extra/grpo_hidden.h"
+#include "../../extra/grpo_hidden.h"

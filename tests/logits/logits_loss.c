@@ -1,12 +1,12 @@
 /* grpo_logits_loss: its results are those of the separate passes; its gradient agrees with finite differences; its bits do not depend on
  * the number of threads (if compiled with OpenMP), the order of sequences, the split into parts, or writing in place.  logits_rows.c tests
  * the accuracy of rows. */
-#include "../extra/grpo_logits.h"
-#include "status.h"
-#include "check.h"
-#include "random_objective.h"
-#include "result_bits.h"
-#include "scratch.h"
+#include "../../extra/grpo_logits.h"
+#include "../status.h"
+#include "../check.h"
+#include "../random_objective.h"
+#include "../result_bits.h"
+#include "../scratch.h"
 #include "sixteen_bits.h"
 #ifdef _OPENMP
 #include <omp.h>

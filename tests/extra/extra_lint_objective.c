@@ -1,10 +1,10 @@
 /* extra/grpo_lint_objective.h against advantages and loss: changing a number or array that is reported as unread changes no bit; under
  * every choice that is said to read a number, some change of it changes a bit; what is reported of a number left at 0 is true, and no other
  * choice gives a report; no published row has a finding, except those listed with reasons. */
-#include "../extra/grpo_lint_objective.h"
-#include "check.h"
-#include "result_bits.h"
-#include "random_objective.h"
+#include "../../extra/grpo_lint_objective.h"
+#include "../check.h"
+#include "../result_bits.h"
+#include "../random_objective.h"
 
 /* ---- results of an objective on a batch ---------------------------------------------------------------------------------------------- */
 

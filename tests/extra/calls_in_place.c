@@ -1,12 +1,12 @@
 /* Outputs that overlap inputs, for functions of selection, control, credit and the critic: with an output that is the same array as an
  * input of its type a function gives the same bits, or refuses it by name and writes nothing.  Overlapping outputs are refused too. */
-#include "../extra/grpo_control.h"
-#include "../extra/grpo_credit.h"
-#include "../extra/grpo_critic.h"
-#include "../extra/grpo_selection.h"
-#include "../gspo.h"
-#include "check.h"
-#include "status.h"
+#include "../../extra/grpo_control.h"
+#include "../../extra/grpo_credit.h"
+#include "../../extra/grpo_critic.h"
+#include "../../extra/grpo_selection.h"
+#include "../../gspo.h"
+#include "../check.h"
+#include "../status.h"
 
 enum { TOKENS = 8, SEQUENCES = 4, GROUPS = 2, ROOM = 32 };
 

@@ -3,21 +3,21 @@
  * which of these it is, and nothing is written.  The list `takes` has the arguments that accept any value, each with the reason; a missing
  * and a needless entry are failures.  The same for the members of structs of settings, where the status has the member's number as index,
  * and for the arrays of the batch.  calls_faults.c and calls_refused.c have the rest: domains, elements of arrays, other forms. */
-#include "../extra/grpo_context.h"
-#include "../extra/grpo_control.h"
-#include "../extra/grpo_credit.h"
-#include "../extra/grpo_critic.h"
-#include "../extra/grpo_distill.h"
-#include "../extra/grpo_flow.h"
-#include "../extra/grpo_hidden.h"
-#include "../extra/grpo_logits.h"
-#include "../extra/grpo_rewards.h"
-#include "../extra/grpo_selection.h"
-#include "../extra/grpo_weights.h"
-#include "../gspo.h"
-#include "check.h"
-#include "small_batch.h"
-#include "status.h"
+#include "../../extra/grpo_context.h"
+#include "../../extra/grpo_control.h"
+#include "../../extra/grpo_credit.h"
+#include "../../extra/grpo_critic.h"
+#include "../../extra/grpo_distill.h"
+#include "../../extra/grpo_flow.h"
+#include "../../extra/grpo_hidden.h"
+#include "../../extra/grpo_logits.h"
+#include "../../extra/grpo_rewards.h"
+#include "../../extra/grpo_selection.h"
+#include "../../extra/grpo_weights.h"
+#include "../../gspo.h"
+#include "../check.h"
+#include "../small_batch.h"
+#include "../status.h"
 #include <limits.h>
 
 /* ---- valid arguments ------------------------------------------------------------------------------------------------------------ */

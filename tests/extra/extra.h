@@ -1,16 +1,16 @@
 /* Shared by the tests of the functions of extra/: random batches, sorted lists of their tokens in binary128, errors in ulps. */
 #ifndef EXTRA_H
 #define EXTRA_H
-#include "../extra/grpo_control.h"
-#include "../extra/grpo_credit.h"
-#include "../extra/grpo_critic.h"
-#include "../extra/grpo_rewards.h"
-#include "../extra/grpo_selection.h"
-#include "../extra/grpo_weights.h"
-#include "check.h"
-#include "compare.h"
-#include "reference.h"
-#include "status.h"
+#include "../../extra/grpo_control.h"
+#include "../../extra/grpo_credit.h"
+#include "../../extra/grpo_critic.h"
+#include "../../extra/grpo_rewards.h"
+#include "../../extra/grpo_selection.h"
+#include "../../extra/grpo_weights.h"
+#include "../check.h"
+#include "../compare.h"
+#include "../reference.h"
+#include "../status.h"
 
 /* ---- errors, in ulps of the scale ------------------------------------------------------------------------------------------------ */
 
