@@ -37,9 +37,9 @@ extern "C" {
  * X(number, level, with, with, with): the number is read if every `with` holds; each is a field with some of its choices (for a field that
  * is a number: that it is not 0).  If a number has several rows, one is enough.  A number without a row is always read.  level: of the
  * finding that a number is set and not read; likely if the choice that reads it is switched off altogether.  The test
- * extra_lint_objective compares every row with what the loss does: if nothing reads a number, changing it changes no bit; for each choice
- * of each row it changes some.  Two exceptions: refusals (surrogate.clip_dual must exceed 1 + eps_high, read or not); and a KL in the reward that the credit does
- * not use, which is refused beyond 1e150, and may change the last bit of whitened advantages. */
+ * extra_lint_objective compares every row with what the loss does: if nothing reads a number, changing it changes no bit; for each
+ * choice of each row it changes some.  Two exceptions: refusals (surrogate.clip_dual must exceed 1 + eps_high, read or not); and a KL in
+ * the reward that the credit does not use, which is refused beyond 1e150, and may change the last bit of whitened advantages. */
 typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset of the field; a bit per choice, for a number bit 0: it is 0,
                                                                          bit 1: it is not */
 
