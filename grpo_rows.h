@@ -129,7 +129,7 @@ extern "C" {
     GRPO_ROW_("reinforce++", "2501.03262", "REINFORCE++", "KL in the token rewards, whitened over the tokens of the batch", \
         GRPO_REWARD_K1_(0.01) GRPO_CREDIT_(RETURN, 1) GRPO_SCALE_(TOKEN_WHITEN) GRPO_CLIP_(0.2, 0.2) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
     GRPO_ROW_("reinforce++-baseline", "2501.03262", "REINFORCE++ with baseline", "group mean, then batch norm; KL k2 in the loss", \
-        GRPO_BASELINE_(GROUP_MEAN) GRPO_CHOOSE_(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) GRPO_CLIP_(0.2, 0.2) GRPO_KL_(K2, 1e-5) \
+        GRPO_BASELINE_(GROUP_MEAN) GRPO_CHOOSE_(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) GRPO_CLIP_(0.2, 0.2) GRPO_KL_(K2, 0.001) \
             GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
     GRPO_ROW_("remax", "2310.10505", "ReMax estimator", "reward of the greedy response as baseline", \
         GRPO_BASELINE_(EXTERNAL) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_SUM)) \
@@ -167,9 +167,9 @@ extern "C" {
             GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
     GRPO_ROW_("icepop", "2510.18855", "IcePop", "rollout mismatch: tokens outside the band weigh nothing", \
         GRPO_GROUP_NORM_ GRPO_CLIP_(0.2, 0.2) GRPO_ROLLOUT_IS_(MASK, TOKEN, 0.5, 5, ZERO_WEIGHT) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
-    GRPO_ROW_("mis-sequence", "Liu, Li et al. 2025", "v 1[0.5 <= v <= 2], responses", \
-        "rollout mismatch: responses outside the band weigh nothing", \
-        GRPO_GROUP_NORM_ GRPO_CLIP_(0.2, 0.2) GRPO_ROLLOUT_IS_(MASK, SEQUENCE_SUM, 0.5, 2, ZERO_WEIGHT) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
+    GRPO_ROW_("mis-sequence", "Liu, Li et al. 2025", "v 1[v <= 2], responses", \
+        "rollout mismatch: responses beyond the bound weigh nothing", \
+        GRPO_GROUP_NORM_ GRPO_CLIP_(0.2, 0.2) GRPO_ROLLOUT_IS_(MASK, SEQUENCE_SUM, 0, 2, ZERO_WEIGHT) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
     GRPO_ROW_("geo-reject", "verl", "1[0.999 <= 1/v <= 1.001], geometric mean", \
         "verl's rejection on GRPO: responses outside the band are masked", \
         GRPO_GROUP_NORM_ GRPO_CLIP_(0.2, 0.2) GRPO_CHOOSE_(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
@@ -295,8 +295,8 @@ extern "C" {
     GRPO_ROW_("high-entropy", "2506.01939", "6", "DAPO on the selected high-entropy tokens alone, divided by their number", \
         GRPO_OVERLONG_(20480, 4096) GRPO_GROUP_NORM_ GRPO_CLIP_(0.2, 0.28) GRPO_CHOOSE_(weight.selected, GRPO_SELECTED_ONLY) \
             GRPO_DIVIDE_(GROUP_MEAN_TOKEN_MEAN)) \
-    GRPO_ROW_("decoupled-ppo", "2505.24298", "decoupled objective", "proximal ratio weighted by old over rollout, tokens above 5 masked", \
-        GRPO_GROUP_NORM_ GRPO_CLIP_(0.2, 0.2) GRPO_ROLLOUT_IS_(MASK, TOKEN, 0, 5, ZERO_WEIGHT) GRPO_DIVIDE_(TOKEN_MEAN)) \
+    GRPO_ROW_("decoupled-ppo", "2505.24298", "as AReaL 0.3.0", "proximal ratio weighted by old over rollout, tokens above 5 masked", \
+        GRPO_SCALE_(TOKEN_WHITEN) GRPO_CHOOSE_(advantage.std, GRPO_STD_POPULATION) GRPO_SET_(advantage.eps, 1e-5) GRPO_CLIP_(0.2, 0.2) GRPO_ROLLOUT_IS_(MASK, TOKEN, 0, 5, ZERO_WEIGHT) GRPO_DIVIDE_(TOKEN_MEAN)) \
     GRPO_ROW_("length-power", "2607.23364", "as grpo.cpp", "weights a response by a power of its length; alpha 0.5 is chosen here", \
         GRPO_GROUP_NORM_ GRPO_EPS_(1e-8, INSIDE) GRPO_CHOOSE_(advantage.std, GRPO_STD_POPULATION) GRPO_CLIP_(0.2, 0.2) \
             GRPO_DIVIDE_(SEQ_MEAN_LENGTH_POWER) GRPO_SET_(aggregation.power, 0.5)) \
@@ -884,9 +884,9 @@ extern "C" {
         "the response's log-ratio, standardised over the group, regressed on the advantage", \
         GRPO_VERL_NORM_ GRPO_LEVEL_(SEQUENCE_SUM) GRPO_SURROGATE_(STANDARDISED) GRPO_SET_(surrogate.beta, 1) \
             GRPO_SET_(surrogate.group_score_eps, 1e-6) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
-    GRPO_ROW_("tpo", "2604.06159", "as the author's pull request to TRL", \
+    GRPO_ROW_("tpo", "2604.06159", "1-3", \
         "cross-entropy of the group's likelihoods to the old ones tilted by the advantages", \
-        GRPO_GROUP_NORM_ GRPO_CHOOSE_(advantage.std, GRPO_STD_POPULATION) GRPO_LEVEL_(SEQUENCE_MEAN) \
+        GRPO_GROUP_NORM_ GRPO_CHOOSE_(advantage.std, GRPO_STD_POPULATION) GRPO_LEVEL_(SEQUENCE_SUM) \
             GRPO_CHOOSE_(ratio.behaviour, GRPO_BEHAVIOUR_NONE) GRPO_SURROGATE_(TILTED_CROSS_ENTROPY) GRPO_SET_(surrogate.beta, 1) \
             GRPO_SET_(surrogate.advantage_temperature, 1) GRPO_DIVIDE_(GROUP_MEAN)) \
     GRPO_ROW_("click", "2306.03350", "contrastive loss, official code", \
