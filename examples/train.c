@@ -1399,12 +1399,15 @@ static void check_objective(const options *o, const grpo_objective *obj) {
               "have the advantage 0 everywhere, and learn nothing; take 2 or more\n", stderr);
 }
 
-/* warns of settings without effect, or without any gradient; for the objective before its lengths are adapted to the task */
+/* warns of settings without effect, or without any gradient; for the objective before its lengths are adapted to the task, so what is an
+ * error there is none in the objective that trains, which check_objective has accepted */
 static void warn_of_settings(const grpo_objective *obj) {
     static grpo_objective_finding finding[GRPO_LINT_OBJECTIVE_MOST];
     char text[GRPO_LINT_MESSAGE_SIZE];
     const int n = grpo_lint_objective(obj, NULL, finding, GRPO_LINT_OBJECTIVE_MOST);
-    for (int k = 0; k < n; k++) fprintf(stderr, "train: %s\n", grpo_objective_finding_message(&finding[k], text, sizeof text));
+    for (int k = 0; k < n; k++)
+        if (finding[k].level != GRPO_LINT_ERROR)
+            fprintf(stderr, "train: %s\n", grpo_objective_finding_message(&finding[k], text, sizeof text));
 }
 
 /* ---- training ------------------------------------------------------------------------------------------------------------------- */

@@ -158,6 +158,9 @@ shows "of c M F" --show dppo-tv
 shows "left out:  responses whose generation was cut off" --show dapo-filter
 shows "train: likely mistake: surrogate.weight_max is 0, so that surrogate.kind=cispo gives no gradient" --objective grpo \
     --set surrogate.kind=cispo --steps 1 --prompts 4
+"$train" --set reward.overlong=soft --set reward.overlong_factor=1 $small >"$work/out" 2>"$work/warnings" && test ! -s "$work/warnings" &&
+    "$train" --set aggregation.kind=seq_mean_constant $small >"$work/out" 2>"$work/warnings" && test ! -s "$work/warnings"
+verdict "no warning of lengths that the trainer sets itself: $(head -1 "$work/warnings")" $?
 shows "    sequence_mean " --fields
 shows "warning: --group 1" --group 1 --steps 1
 while read -r row; do "$train" --show "$row" | grep -q "^formula" || echo "$row"; done <"$work/rows" >"$work/out"
