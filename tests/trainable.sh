@@ -152,6 +152,9 @@ shows "https://arxiv.org/abs/2507.18071" --show gspo
 shows "y = (1/T) sum d" --show=gspo
 shows "0.5" --show gspo --set surrogate.eps_low=0.5
 shows "over the tokens of c F" --show gspo
+shows "   gradient:   token: " --show gspo-token
+shows "R is less kl_coef times" --show rloo
+shows "R  overlong:   soft: " --show dapo
 shows "of c v F" --show tis
 shows "v  correction: mask: v inside" --show icepop
 shows "of c M F" --show dppo-tv
