@@ -1261,6 +1261,8 @@ static void list_fields(void) {
         if (f[i].choices) print_choices(stdout, &f[i]);
         else print_domain(&domain);
     }
+    puts("\nR: reward of a response, T: its tokens; a, A: advantage of a response, of a token; b: baseline; l = logp, d = logp - logp_old,\n"
+         "w = e^y: ratio, D = logp - logp_ref; F: surrogate, K: KL, H: entropy, c: divisor's factor; sg[x]: x as a constant of the gradient");
 }
 
 /* ---- options -------------------------------------------------------------------------------------------------------------------- */

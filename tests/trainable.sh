@@ -165,6 +165,7 @@ shows "train: likely mistake: surrogate.weight_max is 0, so that surrogate.kind=
     "$train" --set aggregation.kind=seq_mean_constant $small >"$work/out" 2>"$work/warnings" && test ! -s "$work/warnings"
 verdict "no warning of lengths that the trainer sets itself: $(head -1 "$work/warnings")" $?
 shows "    sequence_mean " --fields
+shows "w = e^y: ratio" --fields
 shows "warning: --group 1" --group 1 --steps 1
 while read -r row; do "$train" --show "$row" | grep -q "^formula" || echo "$row"; done <"$work/rows" >"$work/out"
 test ! -s "$work/out"
