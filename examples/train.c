@@ -1261,8 +1261,9 @@ static void list_fields(void) {
         if (f[i].choices) print_choices(stdout, &f[i]);
         else print_domain(&domain);
     }
-    puts("\nR: reward of a response, T: its tokens; a, A: advantage of a response, of a token; b: baseline; l = logp, d = logp - logp_old,\n"
-         "w = e^y: ratio, D = logp - logp_ref; F: surrogate, K: KL, H: entropy, c: divisor's factor; sg[x]: x as a constant of the gradient");
+    puts("\nR: reward of a response, T: its tokens; a, A: advantage of a response, of a token; b: baseline; l = logp,\n"
+         "d = logp - logp_old, D = logp - logp_ref, w = e^y: ratio; F: surrogate, K: KL, H: entropy; sg[x]: x as a constant of the\n"
+         "gradient");
 }
 
 /* ---- options -------------------------------------------------------------------------------------------------------------------- */
