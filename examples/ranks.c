@@ -1,6 +1,6 @@
 /* ranks: one batch evaluated by several MPI ranks, from logits to d logits, split in two ways.
  *
- *     mpicc -std=c99 -O2 examples/ranks.c -lm -o ranks && mpirun -n 4 ./ranks
+ *     mpicc -std=c99 -O2 examples/ranks.c -lm -o ranks && mpirun --oversubscribe -n 4 ./ranks
  *
  * By data: each rank has some groups.  Ranks add up their totals, evaluate, and merge their partials.
  * By vocabulary: each rank has some columns of every row.  Ranks exchange a grpo_logits_part per row and shard, and merge them.

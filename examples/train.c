@@ -1144,6 +1144,43 @@ static void show_weights(const grpo_objective *obj) {
     if (obj->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK) puts("     left out:  responses whose generation was cut off");
 }
 
+/* what else changes a part of the formula, where it is not the field's first choice */
+static const struct { char part; const char *symbol, *path; } changes[] = {
+    { 'F', "   bounds:    ", "surrogate.bounds" },
+    { 'w', "   gradient:  ", "ratio.gradient" },
+    { 'w', "   mixed with:", "ratio.interpolate" },
+    { 'A', "   entropy:   ", "advantage.entropy" },
+    { 'A', "   baseline:  ", "advantage.token_baseline" },
+    { 'A', "   over batch:", "advantage.batch_norm" },
+    { 'a', "   times:     ", "advantage.reweight" },
+    { 'R', "R  cut off:   ", "reward.truncated" },
+    { 'R', "R  length:    ", "reward.length" },
+    { 'R', "R  overlong:  ", "reward.overlong" },
+    { 'R', "R  map:       ", "reward.map" },
+    { 'R', "R  transform: ", "advantage.transform" },
+    { 'K', "   times u:   ", "penalty.kl_importance_weight" },
+    { 'K', "   gradient:  ", "penalty.kl_gradient" },
+    { 'K', "   on:        ", "penalty.kl_on" },
+};
+
+static void show_changes(const grpo_objective *obj, char part) {
+    for (size_t k = 0; k < sizeof changes / sizeof *changes; k++)
+        if (changes[k].part == part && get(obj, changes[k].path) != 0) print_part(changes[k].symbol, obj, changes[k].path);
+}
+
+static int ignores_ratio(const grpo_objective *obj) {
+    return (obj->surrogate.kind == GRPO_SURROGATE_REINFORCE || obj->surrogate.kind == GRPO_SURROGATE_NONE) &&
+           get(obj, "weight.trust") == 0 && get(obj, "weight.policy_is") == 0 && get(obj, "penalty.kl_importance_weight") == 0;
+}
+
+/* the KL in the reward */
+static void show_reward_kl(const grpo_objective *obj) {
+    if (get(obj, "reward.kl") == 0 || obj->reward.kl_coef == 0) return;
+    print_part("kl in reward: ", obj, "reward.kl");
+    if (obj->advantage.credit == GRPO_CREDIT_OUTCOME) puts("                 R is less kl_coef times its sum over the response");
+    puts("                 there D = logp_old - logp_ref");
+}
+
 static void show_formula(const grpo_objective *obj) {
     const int kl = get(obj, "penalty.kl") != 0 && get(obj, "penalty.kl_coef") != 0;
     const char *c = has_factor(obj, "e") ? "c e" : "c";
@@ -1156,17 +1193,22 @@ static void show_formula(const grpo_objective *obj) {
     puts("");
     show_weights(obj);
     print_part("F  surrogate: ", obj, "surrogate.kind");
-    print_part("w  ratio e^y: ", obj, "ratio.level");
+    show_changes(obj, 'F');
+    if (!ignores_ratio(obj)) { print_part("w  ratio e^y: ", obj, "ratio.level"); show_changes(obj, 'w'); }
     print_part("A  credit:    ", obj, "advantage.credit");
+    show_changes(obj, 'A');
     puts("  a  = (R - b)/sigma");
-    if (get(obj, "advantage.transform") != 0) print_part("R  transform: ", obj, "advantage.transform");
+    show_changes(obj, 'a');
+    show_changes(obj, 'R');
+    show_reward_kl(obj);
     print_part("b  baseline:  ", obj, "advantage.baseline");
     print_part("sigma, scale: ", obj, "advantage.scale");
     print_part("c  factor:    ", obj, "aggregation.kind");
-    if (kl) print_part("K  penalty:   ", obj, "penalty.kl");
+    if (kl) { print_part("K  penalty:   ", obj, "penalty.kl"); show_changes(obj, 'K'); }
     static const char *const d[] = { [GRPO_BEHAVIOUR_OLD] = "logp - logp_old", [GRPO_BEHAVIOUR_ROLLOUT] = "logp - logp_rollout",
         [GRPO_BEHAVIOUR_REF] = "logp - logp_ref", [GRPO_BEHAVIOUR_CURRENT] = "logp less itself, detached", [GRPO_BEHAVIOUR_NONE] = "logp" };
-    printf("  d = %s, l = logp, R: rewards; N: responses, T or T_i: tokens of a response; grpo.h has the rest\n", d[obj->ratio.behaviour]);
+    printf("  d = %s, l = logp, R: rewards, sg[x]: x as a constant of the gradient; N: responses, T or T_i: tokens of a\n"
+           "  response; grpo.h has the rest\n", d[obj->ratio.behaviour]);
     if (kl && obj->penalty.kl != GRPO_KL_EXTERNAL) {
         int length;
         const char *whose = choice_name(field_named("penalty.kl_reference"), (int)get(obj, "penalty.kl_reference"), &length);
@@ -1219,6 +1261,9 @@ static void list_fields(void) {
         if (f[i].choices) print_choices(stdout, &f[i]);
         else print_domain(&domain);
     }
+    puts("\nR: reward of a response, T: its tokens; a, A: advantage of a response, of a token; b: baseline; l = logp,\n"
+         "d = logp - logp_old, D = logp - logp_ref, w = e^y: ratio; F: surrogate, K: KL, H: entropy; sg[x]: x as a constant of the\n"
+         "gradient");
 }
 
 /* ---- options -------------------------------------------------------------------------------------------------------------------- */
@@ -1399,12 +1444,15 @@ static void check_objective(const options *o, const grpo_objective *obj) {
               "have the advantage 0 everywhere, and learn nothing; take 2 or more\n", stderr);
 }
 
-/* warns of settings without effect, or without any gradient; for the objective before its lengths are adapted to the task */
+/* warns of settings without effect, or without any gradient; for the objective before its lengths are adapted to the task, so what is an
+ * error there is none in the objective that trains, which check_objective has accepted */
 static void warn_of_settings(const grpo_objective *obj) {
     static grpo_objective_finding finding[GRPO_LINT_OBJECTIVE_MOST];
     char text[GRPO_LINT_MESSAGE_SIZE];
     const int n = grpo_lint_objective(obj, NULL, finding, GRPO_LINT_OBJECTIVE_MOST);
-    for (int k = 0; k < n; k++) fprintf(stderr, "train: %s\n", grpo_objective_finding_message(&finding[k], text, sizeof text));
+    for (int k = 0; k < n; k++)
+        if (finding[k].level != GRPO_LINT_ERROR)
+            fprintf(stderr, "train: %s\n", grpo_objective_finding_message(&finding[k], text, sizeof text));
 }
 
 /* ---- training ------------------------------------------------------------------------------------------------------------------- */

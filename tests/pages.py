@@ -1,7 +1,8 @@
 """Every relative link and every #anchor of every .md file exists; in tests/vectors/ no table cell has more than 300 characters, and every
 row has as many cells as its head; the pages that define the vectors name every field, choice, array and number of the report in
 schema.json, and no other; tests/README.md lists every program that tests/all.sh and Meson run, tests/conformance/README.md every C file
-of the runner, and both only what exists.  python3 tests/pages.py; ends with "N passed, N failed"."""
+of the runner, and both only what exists; the options of TRL and verl on the page of the lessons have the defaults of OPTIONS.md.
+python3 tests/pages.py; ends with "N passed, N failed"."""
 import glob
 import json
 import os
@@ -197,6 +198,21 @@ def wrong_lists():
         yield from (None if path in found else f"{page}: {os.path.relpath(path, folder)} is not listed" for path in sorted(wanted))
 
 
+def wrong_options():
+    """Of each option of the lessons' page, and of each release there, what is not so in OPTIONS.md; None where it is right."""
+    page, listed = "examples/lessons/README.md", read("tests/framework_options/OPTIONS.md")
+    head, rows = re.search(r"^The same settings in (.*?):\n\n\|.*?\n\|.*?\n(.*?)\n\n", read(page), re.MULTILINE | re.DOTALL).groups()
+    for name, release in re.findall(r"(TRL|verl) ([0-9.]+)", head):
+        yield None if f"| {name} | {release} |" in listed else f"{page}: {name} {release} is not in OPTIONS.md"
+    for row in rows.split("\n"):
+        for framework, cell in zip(("trl", "verl"), row.split(" | ")[2:]):
+            section = re.search(rf"^## {framework}$(.*?)(?=^## |\Z)", listed, re.MULTILINE | re.DOTALL)[1]
+            for option, default in re.findall(r"`([a-z0-9_.]+)` ([\w.-]+)", cell):
+                full = option if framework == "trl" or option.startswith("algorithm.") else "actor_rollout_ref.actor." + option
+                right = f"| `{full}` | `{'null' if default == 'none' else default}` |" in section
+                yield None if right else f"{page}: {framework} has no {full} with the default {default}"
+
+
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     passed, failures = 0, []
@@ -211,7 +227,7 @@ def main():
             wrong = [f"{page}:{line}" for line in wrong_rows(table)]
             passed += not wrong
             failures += wrong
-    wrong = [*wrong_words(), *wrong_lists()]
+    wrong = [*wrong_words(), *wrong_lists(), *wrong_options()]
     passed += wrong.count(None)
     failures += [line for line in wrong if line]
     print("".join(f"FAIL {line}\n" for line in failures) + f"{passed} passed, {len(failures)} failed")

@@ -152,13 +152,20 @@ shows "https://arxiv.org/abs/2507.18071" --show gspo
 shows "y = (1/T) sum d" --show=gspo
 shows "0.5" --show gspo --set surrogate.eps_low=0.5
 shows "over the tokens of c F" --show gspo
+shows "   gradient:   token: " --show gspo-token
+shows "R is less kl_coef times" --show rloo
+shows "R  overlong:   soft: " --show dapo
 shows "of c v F" --show tis
 shows "v  correction: mask: v inside" --show icepop
 shows "of c M F" --show dppo-tv
 shows "left out:  responses whose generation was cut off" --show dapo-filter
 shows "train: likely mistake: surrogate.weight_max is 0, so that surrogate.kind=cispo gives no gradient" --objective grpo \
     --set surrogate.kind=cispo --steps 1 --prompts 4
+"$train" --set reward.overlong=soft --set reward.overlong_factor=1 $small >"$work/out" 2>"$work/warnings" && test ! -s "$work/warnings" &&
+    "$train" --set aggregation.kind=seq_mean_constant $small >"$work/out" 2>"$work/warnings" && test ! -s "$work/warnings"
+verdict "no warning of lengths that the trainer sets itself: $(head -1 "$work/warnings")" $?
 shows "    sequence_mean " --fields
+shows "w = e^y: ratio" --fields
 shows "warning: --group 1" --group 1 --steps 1
 while read -r row; do "$train" --show "$row" | grep -q "^formula" || echo "$row"; done <"$work/rows" >"$work/out"
 test ! -s "$work/out"
