@@ -296,7 +296,8 @@ extern "C" {
         GRPO_OVERLONG_(20480, 4096) GRPO_GROUP_NORM_ GRPO_CLIP_(0.2, 0.28) GRPO_CHOOSE_(weight.selected, GRPO_SELECTED_ONLY) \
             GRPO_DIVIDE_(GROUP_MEAN_TOKEN_MEAN)) \
     GRPO_ROW_("decoupled-ppo", "2505.24298", "as AReaL 0.3.0", "proximal ratio weighted by old over rollout, tokens above 5 masked", \
-        GRPO_SCALE_(TOKEN_WHITEN) GRPO_CHOOSE_(advantage.std, GRPO_STD_POPULATION) GRPO_SET_(advantage.eps, 1e-5) GRPO_CLIP_(0.2, 0.2) GRPO_ROLLOUT_IS_(MASK, TOKEN, 0, 5, ZERO_WEIGHT) GRPO_DIVIDE_(TOKEN_MEAN)) \
+        GRPO_SCALE_(TOKEN_WHITEN) GRPO_CHOOSE_(advantage.std, GRPO_STD_POPULATION) GRPO_SET_(advantage.eps, 1e-5) GRPO_CLIP_(0.2, 0.2) \
+            GRPO_ROLLOUT_IS_(MASK, TOKEN, 0, 5, ZERO_WEIGHT) GRPO_DIVIDE_(TOKEN_MEAN)) \
     GRPO_ROW_("length-power", "2607.23364", "as grpo.cpp", "weights a response by a power of its length; alpha 0.5 is chosen here", \
         GRPO_GROUP_NORM_ GRPO_EPS_(1e-8, INSIDE) GRPO_CHOOSE_(advantage.std, GRPO_STD_POPULATION) GRPO_CLIP_(0.2, 0.2) \
             GRPO_DIVIDE_(SEQ_MEAN_LENGTH_POWER) GRPO_SET_(aggregation.power, 0.5)) \

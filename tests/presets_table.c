@@ -1,5 +1,6 @@
 /* presets_table: prints a line for each row of grpo_presets, with the axes in which it differs from "grpo".
- * presets_table --markdown FILE: prints the generated part of OBJECTIVES.md: papers by family, then frameworks, each row with its settings;
+ * presets_table --markdown FILE: prints the generated part of OBJECTIVES.md: ten rows beside each other, papers by family, then frameworks,
+ * each row with its settings;
  * FILE has a line for each row: name, tab, kind of claim (evidence/sources_check.py --table). */
 #include "../gspo.h"
 #include "field.h"
@@ -262,6 +263,34 @@ static void print_settings(const section *s) {
     puts("\n</details>");
 }
 
+/* the best-known objectives, axis by axis; a cell is empty where the axis has the settings of the first of them */
+static void print_beside_the_first(void) {
+    static const char *const name[] = { "grpo", "dr-grpo", "dapo", "rloo", "reinforce++", "gspo", "gmpo", "cispo", "sapo", "tis" };
+    char cell[MAX_CELL], of_first[MAX_CELL];
+    const grpo_field *f, *end, *fields;
+    grpo_objective first, obj;
+    int n, n_fields;
+    fields = grpo_fields(&n_fields);
+    end = fields + n_fields;
+    printf("## The best known, side by side\n\nAn empty cell: as in `%s`.\n\n| |", name[0]);
+    for (f = fields; f < end; f = next_axis(f, end)) printf(" %.*s |", axis_length(f->path), f->path);
+    printf("\n|---|");
+    for (f = fields; f < end; f = next_axis(f, end)) printf("---|");
+    putchar('\n');
+    for (n = 0; n < (int)(sizeof name / sizeof *name); n++) {
+        if (grpo_objective_named(name[0], &first) || grpo_objective_named(name[n], &obj)) exit(1);
+        printf("| `%s` |", name[n]);
+        for (f = fields; f < end; f = next_axis(f, end)) {
+            write_axis(of_first, &first, f, end);
+            write_axis(cell, &obj, f, end);
+            if (n && !strcmp(cell, of_first)) print_cell("");
+            else print_cell(*cell ? cell : same_axis(f->path, "ratio.level") ? "level token" : "none");
+        }
+        putchar('\n');
+    }
+    putchar('\n');
+}
+
 static void print_section(const char *title, const char *summary, const section *s) {
     if (!s->count) return;
     printf("\n### %s\n\n", title);
@@ -319,7 +348,7 @@ int main(int argc, char **argv) {
     if (argc != 1 + 2 * markdown) return fputs("usage: presets_table [--markdown FILE]\n", stderr), 2;
     if (markdown) read_evidence(argv[2]);
     if (grpo_objective_named("grpo", &from)) return fputs("no preset \"grpo\"\n", stderr), 1;
-    if (markdown) { print_papers(preset, count); print_frameworks(preset, count); }
+    if (markdown) { print_beside_the_first(); print_papers(preset, count); print_frameworks(preset, count); }
     for (n = 0; !markdown && n < count; n++) print_line(&preset[n], &from);
     return 0;
 }
