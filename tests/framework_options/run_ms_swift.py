@@ -9,9 +9,10 @@ from unittest import mock
 
 import torch
 
-from framework import Drawer, Framework, whole
+from framework import Drawer, Framework, far_rollout, whole
 from padded import ragged
-from run_trl import batch, delta
+from run_trl import batch as trl_batch
+from run_trl import delta
 from running import answers, torch_batch
 
 
@@ -28,7 +29,22 @@ def drawer(data):
     left = {**{option: "needs a teacher" for option in teacher}, "chord_mu_peak": "needs expert data",
             "reward_funcs": "the reward functions are the caller's", "soft_cache_length": "one of them", "soft_max_length": "one of them",
             "off_policy_sequence_mask_delta": "its numbers cannot be expressed"}
-    return Drawer(data, numbers, {"loss_type"}, left, [delta(("grpo", "bnpo", "dr_grpo", "dapo", "fipo"))])
+    return Drawer(data, numbers, {"loss_type", "fipo_clip_high_only"}, left, [delta(("grpo", "bnpo", "dr_grpo", "dapo", "fipo"))],
+                  times=12)
+
+
+def batch(rng, config):
+    """A third of the responses are often far more probable under the sampler. Of fipo the last tokens of a response are often less probable than under the old policy, and the others more: a weight below 1 at a
+    token with a ratio above it."""
+    made = trl_batch(rng, config)
+    if rng.random() < 0.5:
+        far_rollout(made)
+    if rng.random() < 0.5:
+        made["logp_rollout"] = [[x / 8 for x in old] if i % 3 == 0 else row
+                                for i, (row, old) in enumerate(zip(made["logp_rollout"], made["logp_old"]))]
+    if config.get("loss_type") == "fipo" and rng.random() < 0.5:
+        made["logp"] = [[min(x + 0.5, -1 / 64) for x in row[:-2]] + [x - 1 for x in row[-2:]] for row in made["logp_old"]]
+    return made
 
 
 # ---- by the framework's own code
