@@ -34,8 +34,8 @@ def drawer(data):
 
 
 def batch(rng, config):
-    """A third of the responses are often far more probable under the sampler. Of fipo the last tokens of a response are often less probable than under the old policy, and the others more: a weight below 1 at a
-    token with a ratio above it."""
+    """A third of the responses are often far more probable under the sampler. Of fipo the last tokens of a response are often less
+    probable than under the old policy, and the others more: a weight below 1 at a token with a ratio above it."""
     made = trl_batch(rng, config)
     if rng.random() < 0.5:
         far_rollout(made)
