@@ -90,6 +90,18 @@ def made(framework, text, expected):
     return all(found[axis].get(field) == x for axis, fields in expected.items() for field, x in fields.items())
 
 
+OVERLONG = "".join("reward_model.reward_kwargs." + line for line in (
+    "overlong_buffer_cfg.enable: true\n", "overlong_buffer_cfg.len: 64\n", "overlong_buffer_cfg.penalty_factor: 1\n", "max_resp_len: 99\n"))
+LINEAR = {"reward": {"overlong": "linear", "overlong_cache": 64, "overlong_factor": 1, "overlong_max": 99}}
+
+
+def overlong_alone():
+    """verl's default reward manager does not read it."""
+    with tempfile.TemporaryDirectory() as folder:
+        status, out, words = translate("--framework", "verl", written(folder, "a", OVERLONG))
+    return status == 0 and "reward" not in json.loads(out) and "without effect: only the reward manager dapo reads it" in words
+
+
 PARENTS = {
     "below.yaml": "grpo:\n  leave_out: true\n  adv_estimator:\n    use_leave_one_out_baseline: ${grpo.leave_out}\n"
                   "loss_fn:\n  ratio_clip_min: 0.1\n",
@@ -257,9 +269,10 @@ def main():
         "a misspelt section: the option of the same last name": lambda: "(did you mean actor_rollout_ref.actor.tau_pos?)" in translate_text(
             "verl", "actor_rollout_ref.actor.policy_loss.tau_pos: 1\n"),
         "another trainer's section": lambda: "cannot be expressed: ppo = set: " in translate_text("nemo_rl", "ppo:\n  seed: 1\n"),
-        "a section's former name": lambda: made("verl", "reward_model.reward_kwargs.overlong_buffer_cfg.enable: true\n"
-                                                "reward_model.reward_kwargs.overlong_buffer_cfg.len: 64\n",
-                                                {"reward": {"overlong": "linear", "overlong_cache": 64}}),
+        "former names": lambda: made("verl", OVERLONG + "reward_model.reward_manager: dapo\nreward.reward_manager.name: naive\n", LINEAR),
+        "a former name that is null": lambda: made(
+            "verl", OVERLONG + "reward.reward_manager.name: dapo\nreward_model.reward_manager: null\n", LINEAR),
+        "an overlong penalty without its reward manager": overlong_alone,
         "a Python program": python,
         "YAML with a command in a comment": lambda: made("trl", "# train.py \\\n#  --config this.yaml\nbeta: 0.5\n",
                                                          {"penalty": {"kl_coef": 0.5}}),
