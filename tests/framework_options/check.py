@@ -148,6 +148,7 @@ SCRIPTS = (
     ("arithmetic", "a=3\ntrain.py --beta $((a * (2 + 1) - 8))\n", {BETA: 1}),
     ("an array, with comments", "A=(\n  --beta 0.5  # low\n  # --beta 3\n)\nA+=(--epsilon 0.1)\ntrain.py \"${A[@]}\"\n",
      {BETA: 0.5, LOW: 0.1}),
+    ("an array that may be empty", "A=(--beta 0.5)\ntrain.py ${A[@]+\"${A[@]}\"} \"${A[@]+\"${A[@]}\"}\" --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
     ("an array that no command gets", "A=(--beta 0.5)\ntrain.py --epsilon 0.1\n", {BETA: None, LOW: 0.1}),
     ("options in a string", "A='--beta 0.5 --epsilon 0.1'\ntrain.py $A\n", {BETA: 0.5, LOW: 0.1}),
     ("a list without double quotes", "train.py files=['$A','b'] loggers=[console,file] beta=0.5\n", {BETA: 0.5}),
@@ -177,6 +178,18 @@ SCRIPTS = (
     ("--config with a file", "train.py --config more.yaml --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
     ("--config with a file that is not there", "train.py --config-name nothing --epsilon 0.1\n", {BETA: None, LOW: 0.1},
      "not read, taken as the framework's own defaults: --config-name nothing"),
+    ("Hydra's --config-path", "train.py --config-path=$HERE/beside --config-name=own delta=3\n", {BETA: 0.3, LOW: 0.2}),
+    ("Hydra's ~key", "train.py epsilon=0.1 ~beta ~report_to=none\n", {LOW: 0.1}, "cannot be expressed: beta = $(deleted)", 1),
+    ("a here-document that is read into a variable",
+     "a=0.1\nread -r -d '' options <<EOF\ntrain.py \\\n  --beta 0.5 \\\n  --epsilon $a\nEOF\npython -m $options --delta 3\n",
+     {BETA: 0.5, LOW: 0.1}),
+    ("a here-document that is read as it is",
+     "read -r -d '' options <<'EOF'\n--beta 0.5 --epsilon $a it's\nEOF\ntrain.py $options\n", {BETA: 0.5},
+     "cannot be expressed: epsilon = $a", 1),
+    ("the output of a command among options", "flags() { echo --beta 0.5; }\ntrain.py --epsilon 0.1 $(flags)\n", {LOW: 0.1},
+     "not read: $(flags)"),
+    ("three commands with different values", "for x in 1; do train.py --beta 0.5; done\ntrain.py --beta 0.1\ntrain.py --beta 0.2\n", {},
+     "beta = $(several commands: 0.5, 0.1, 0.2)", 1),
     ("@ FILE", "train.py @ more.yaml --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
     ("a script that another one names", "source beside/second.sh\ntrain.py $MORE\n", {BETA: 0.1}),
     ("scripts that name each other", "source again.sh\ntrain.py --beta 0.5\n", {BETA: 0.5}),
@@ -191,9 +204,18 @@ def script(text, values, words="", status=0):
         written(folder, "beside/third.sh", "MORE='--beta 0.1'\n")
         written(folder, "beside/second.sh", "source $(dirname $0)/third.sh\n")
         written(folder, "more.yaml", "beta: 0.5\nepsilon: 0.3\n")
+        written(folder, "beside/own.yaml", "beta: 0.3\n")
         found, out, told_ = translate("--framework", "trl", written(folder, "run.sh", text))
     objective = {"penalty": {}, **json.loads(out)}
     return found == status and words in told_ and all(objective[axis].get(field) == x for (axis, field), x in values.items())
+
+
+def positional():
+    """swift rlhf FILE"""
+    with tempfile.TemporaryDirectory() as folder:
+        written(folder, "more.yaml", "beta: 0.5\nepsilon: 0.3\n")
+        out = translate("--framework", "ms_swift", written(folder, "run.sh", "swift rlhf more.yaml --epsilon 0.1\n"))[1]
+    return (json.loads(out)["penalty"]["kl_coef"], json.loads(out)["surrogate"]["eps_low"]) == (0.5, 0.1)
 
 
 def python():
@@ -257,6 +279,16 @@ def main():
         "there are frameworks": lambda: len(names) >= 10,
         "a planted difference": shown, "no difference": lambda: translate("--diff", "trl", "trl")[0] == 0,
         "a misspelt key": lambda: told("loss_typ: dapo\n", 1, "did you mean loss_type?"),
+        "a former name without sections": lambda: "did you mean algo.advantage.estimator?" in translate_text(
+            "openrlhf", "advantage_estimator: rloo\n"),
+        "a name of an earlier release": lambda: "did you mean actor.entropy_coef?" in translate_text("openrlhf", "entropy_loss_coef: 1\n"),
+        "a trainer that the data are not of": lambda: "cannot be expressed: rlhf_type = dpo" in translate_text(
+            "ms_swift", "rlhf_type: dpo\n"),
+        "a file without --config": positional,
+        "a configuration of the framework": lambda: "not read" not in translate_text(
+            "verl", "main_ppo --config-name=ppo_megatron_trainer.yaml \\\n  data.x=1\n"),
+        "a command that starts another trainer": lambda: "the command is megatron rlhf: " in translate_text(
+            "ms_swift", "megatron rlhf \\\n  --rlhf_type grpo\n"),
         "a value without fields under a condition": lambda: told(
             "loss_type: vespo\nbeta: 0.1\nimportance_sampling_level: sequence\n", 1, "cannot be expressed: use_bias_correction_kl = true"),
         "a value without fields": lambda: told("use_adaptive_entropy: true\n", 1, "cannot be expressed: use_adaptive_entropy"),
