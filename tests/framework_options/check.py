@@ -148,7 +148,8 @@ SCRIPTS = (
     ("arithmetic", "a=3\ntrain.py --beta $((a * (2 + 1) - 8))\n", {BETA: 1}),
     ("an array, with comments", "A=(\n  --beta 0.5  # low\n  # --beta 3\n)\nA+=(--epsilon 0.1)\ntrain.py \"${A[@]}\"\n",
      {BETA: 0.5, LOW: 0.1}),
-    ("an array that may be empty", "A=(--beta 0.5)\ntrain.py ${A[@]+\"${A[@]}\"} \"${A[@]+\"${A[@]}\"}\" --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
+    ("an array that may be empty",
+     "A=(--beta 0.5)\ntrain.py ${A[@]+\"${A[@]}\"} \"${A[@]+\"${A[@]}\"}\" --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
     ("an array that no command gets", "A=(--beta 0.5)\ntrain.py --epsilon 0.1\n", {BETA: None, LOW: 0.1}),
     ("options in a string", "A='--beta 0.5 --epsilon 0.1'\ntrain.py $A\n", {BETA: 0.5, LOW: 0.1}),
     ("a list without double quotes", "train.py files=['$A','b'] loggers=[console,file] beta=0.5\n", {BETA: 0.5}),
@@ -300,6 +301,8 @@ def main():
             "trl", "top_entropy_quantile: $Q\n"),
         "a misspelt section: the option of the same last name": lambda: "(did you mean actor_rollout_ref.actor.tau_pos?)" in translate_text(
             "verl", "actor_rollout_ref.actor.policy_loss.tau_pos: 1\n"),
+        "a misspelt section: not an option of a similar last name": lambda: "policy_loss.clip_cov_ratio?)" in translate_text(
+            "verl", "actor_rollout_ref.actor.clip_cov_ratio: 1\n"),
         "another trainer's section": lambda: "cannot be expressed: ppo = set: " in translate_text("nemo_rl", "ppo:\n  seed: 1\n"),
         "former names": lambda: made("verl", OVERLONG + "reward_model.reward_manager: dapo\nreward.reward_manager.name: naive\n", LINEAR),
         "a former name that is null": lambda: made(
