@@ -4,7 +4,7 @@ oracle's for the translated objective, with the defaults on 50 random batches, a
 which have every value that the data has fields for.
 
     VENV/bin/python tests/framework_options/against_frameworks.py [NAME ...]
-    VENV/bin/python tests/framework_options/against_frameworks.py --changed NAME    changes the data, a field at a time: which is not noticed?
+    VENV/bin/python tests/framework_options/against_frameworks.py --changed NAME    changes the data, a field at a time: what is not noticed?
     VENV/bin/python tests/framework_options/against_frameworks.py --sources FOLDER [--changed NAME | NAME ...]
                                                                                     the same for slime, nemo_rl, prime_rl, open_instruct
 

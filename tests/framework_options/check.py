@@ -90,6 +90,18 @@ def made(framework, text, expected):
     return all(found[axis].get(field) == x for axis, fields in expected.items() for field, x in fields.items())
 
 
+OVERLONG = "".join("reward_model.reward_kwargs." + line for line in (
+    "overlong_buffer_cfg.enable: true\n", "overlong_buffer_cfg.len: 64\n", "overlong_buffer_cfg.penalty_factor: 1\n", "max_resp_len: 99\n"))
+LINEAR = {"reward": {"overlong": "linear", "overlong_cache": 64, "overlong_factor": 1, "overlong_max": 99}}
+
+
+def overlong_alone():
+    """verl's default reward manager does not read it."""
+    with tempfile.TemporaryDirectory() as folder:
+        status, out, words = translate("--framework", "verl", written(folder, "a", OVERLONG))
+    return status == 0 and "reward" not in json.loads(out) and "without effect: only the reward manager dapo reads it" in words
+
+
 PARENTS = {
     "below.yaml": "grpo:\n  leave_out: true\n  adv_estimator:\n    use_leave_one_out_baseline: ${grpo.leave_out}\n"
                   "loss_fn:\n  ratio_clip_min: 0.1\n",
@@ -136,6 +148,8 @@ SCRIPTS = (
     ("arithmetic", "a=3\ntrain.py --beta $((a * (2 + 1) - 8))\n", {BETA: 1}),
     ("an array, with comments", "A=(\n  --beta 0.5  # low\n  # --beta 3\n)\nA+=(--epsilon 0.1)\ntrain.py \"${A[@]}\"\n",
      {BETA: 0.5, LOW: 0.1}),
+    ("an array that may be empty",
+     "A=(--beta 0.5)\ntrain.py ${A[@]+\"${A[@]}\"} \"${A[@]+\"${A[@]}\"}\" --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
     ("an array that no command gets", "A=(--beta 0.5)\ntrain.py --epsilon 0.1\n", {BETA: None, LOW: 0.1}),
     ("options in a string", "A='--beta 0.5 --epsilon 0.1'\ntrain.py $A\n", {BETA: 0.5, LOW: 0.1}),
     ("a list without double quotes", "train.py files=['$A','b'] loggers=[console,file] beta=0.5\n", {BETA: 0.5}),
@@ -165,6 +179,18 @@ SCRIPTS = (
     ("--config with a file", "train.py --config more.yaml --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
     ("--config with a file that is not there", "train.py --config-name nothing --epsilon 0.1\n", {BETA: None, LOW: 0.1},
      "not read, taken as the framework's own defaults: --config-name nothing"),
+    ("Hydra's --config-path", "train.py --config-path=$HERE/beside --config-name=own delta=3\n", {BETA: 0.3, LOW: 0.2}),
+    ("Hydra's ~key", "train.py epsilon=0.1 ~beta ~report_to=none\n", {LOW: 0.1}, "cannot be expressed: beta = $(deleted)", 1),
+    ("a here-document that is read into a variable",
+     "a=0.1\nread -r -d '' options <<EOF\ntrain.py \\\n  --beta 0.5 \\\n  --epsilon $a\nEOF\npython -m $options --delta 3\n",
+     {BETA: 0.5, LOW: 0.1}),
+    ("a here-document that is read as it is",
+     "read -r -d '' options <<'EOF'\n--beta 0.5 --epsilon $a it's\nEOF\ntrain.py $options\n", {BETA: 0.5},
+     "cannot be expressed: epsilon = $a", 1),
+    ("the output of a command among options", "flags() { echo --beta 0.5; }\ntrain.py --epsilon 0.1 $(flags)\n", {LOW: 0.1},
+     "not read: $(flags)"),
+    ("three commands with different values", "for x in 1; do train.py --beta 0.5; done\ntrain.py --beta 0.1\ntrain.py --beta 0.2\n", {},
+     "beta = $(several commands: 0.5, 0.1, 0.2)", 1),
     ("@ FILE", "train.py @ more.yaml --epsilon 0.1\n", {BETA: 0.5, LOW: 0.1}),
     ("a script that another one names", "source beside/second.sh\ntrain.py $MORE\n", {BETA: 0.1}),
     ("scripts that name each other", "source again.sh\ntrain.py --beta 0.5\n", {BETA: 0.5}),
@@ -179,9 +205,18 @@ def script(text, values, words="", status=0):
         written(folder, "beside/third.sh", "MORE='--beta 0.1'\n")
         written(folder, "beside/second.sh", "source $(dirname $0)/third.sh\n")
         written(folder, "more.yaml", "beta: 0.5\nepsilon: 0.3\n")
+        written(folder, "beside/own.yaml", "beta: 0.3\n")
         found, out, told_ = translate("--framework", "trl", written(folder, "run.sh", text))
     objective = {"penalty": {}, **json.loads(out)}
     return found == status and words in told_ and all(objective[axis].get(field) == x for (axis, field), x in values.items())
+
+
+def positional():
+    """swift rlhf FILE"""
+    with tempfile.TemporaryDirectory() as folder:
+        written(folder, "more.yaml", "beta: 0.5\nepsilon: 0.3\n")
+        out = translate("--framework", "ms_swift", written(folder, "run.sh", "swift rlhf more.yaml --epsilon 0.1\n"))[1]
+    return (json.loads(out)["penalty"]["kl_coef"], json.loads(out)["surrogate"]["eps_low"]) == (0.5, 0.1)
 
 
 def python():
@@ -226,14 +261,8 @@ def example(name, objective):
     return status == 0 and json.loads(out) == objective
 
 
-def main():
-    names = [line.split()[0] for line in translate("--list")[1].splitlines()]
-    checks = {f"defaults of {name}": (lambda name=name: defaults(name)) for name in names}
-    checks.update({f"{how} ({case[0]})": (lambda case=case: made(*case)) for how, *case in MADE})
-    checks.update({f"example {name}": (lambda name=name, x=x: example(name, x)) for name, x in expected().items()})
-    checks.update({f"defaults, {how}": (lambda case=case: inherits(*case)) for how, *case in INHERITED})
-    checks.update({f"script: {how}": (lambda case=case: script(*case)) for how, *case in SCRIPTS})
-    checks.update({
+def singles():
+    return {
         "examples are expected": lambda: {*expected(), "expected.json"} == {*os.listdir(os.path.join(HERE, "examples"))},
         "a value of another key": lambda: "cannot be expressed" not in translate_text(
             "nemo_rl", "grpo:\n  baseline: false\n  adv_estimator:\n    use_leave_one_out_baseline: ${grpo.baseline}\n"),
@@ -242,9 +271,19 @@ def main():
             "ms_swift", "max_completion_length: $LENGTH\nloss_type: dr_grpo\n"),
         "a default for which an array is another one": lambda: "note: ref = null" in translate("--framework", "areal")[2],
         "defaults have no notes": lambda: "note" not in translate("--framework", "verl")[2],
-        "there are frameworks": lambda: len(names) >= 10,
+        "there are frameworks": lambda: len(translate("--list")[1].splitlines()) >= 10,
         "a planted difference": shown, "no difference": lambda: translate("--diff", "trl", "trl")[0] == 0,
         "a misspelt key": lambda: told("loss_typ: dapo\n", 1, "did you mean loss_type?"),
+        "a former name without sections": lambda: "did you mean algo.advantage.estimator?" in translate_text(
+            "openrlhf", "advantage_estimator: rloo\n"),
+        "a name of an earlier release": lambda: "did you mean actor.entropy_coef?" in translate_text("openrlhf", "entropy_loss_coef: 1\n"),
+        "a trainer that the data are not of": lambda: "cannot be expressed: rlhf_type = dpo" in translate_text(
+            "ms_swift", "rlhf_type: dpo\n"),
+        "a file without --config": positional,
+        "a configuration of the framework": lambda: "not read" not in translate_text(
+            "verl", "main_ppo --config-name=ppo_megatron_trainer.yaml \\\n  data.x=1\n"),
+        "a command that starts another trainer": lambda: "the command is megatron rlhf: " in translate_text(
+            "ms_swift", "megatron rlhf \\\n  --rlhf_type grpo\n"),
         "a value without fields under a condition": lambda: told(
             "loss_type: vespo\nbeta: 0.1\nimportance_sampling_level: sequence\n", 1, "cannot be expressed: use_bias_correction_kl = true"),
         "a value without fields": lambda: told("use_adaptive_entropy: true\n", 1, "cannot be expressed: use_adaptive_entropy"),
@@ -256,17 +295,30 @@ def main():
             "trl", "top_entropy_quantile: $Q\n"),
         "a misspelt section: the option of the same last name": lambda: "(did you mean actor_rollout_ref.actor.tau_pos?)" in translate_text(
             "verl", "actor_rollout_ref.actor.policy_loss.tau_pos: 1\n"),
+        "a misspelt section: not an option of a similar last name": lambda: "policy_loss.clip_cov_ratio?)" in translate_text(
+            "verl", "actor_rollout_ref.actor.clip_cov_ratio: 1\n"),
         "another trainer's section": lambda: "cannot be expressed: ppo = set: " in translate_text("nemo_rl", "ppo:\n  seed: 1\n"),
-        "a section's former name": lambda: made("verl", "reward_model.reward_kwargs.overlong_buffer_cfg.enable: true\n"
-                                                "reward_model.reward_kwargs.overlong_buffer_cfg.len: 64\n",
-                                                {"reward": {"overlong": "linear", "overlong_cache": 64}}),
+        "former names": lambda: made("verl", OVERLONG + "reward_model.reward_manager: dapo\nreward.reward_manager.name: naive\n", LINEAR),
+        "a former name that is null": lambda: made(
+            "verl", OVERLONG + "reward.reward_manager.name: dapo\nreward_model.reward_manager: null\n", LINEAR),
+        "an overlong penalty without its reward manager": overlong_alone,
         "a Python program": python,
         "YAML with a command in a comment": lambda: made("trl", "# train.py \\\n#  --config this.yaml\nbeta: 0.5\n",
                                                          {"penalty": {"kl_coef": 0.5}}),
         "TOML": toml, "a parent that is not there": lambda: told("defaults: nothing.yaml\n", 2, "nothing.yaml"),
         "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "does not affect the loss: learning_rate"),
         "the ratio of a corrected KL, as adapters have it": kl_ratios,
-        "JSON, YAML, lines and commands": same_in_every_form, "OPTIONS.md is current": lambda: translate("--check")[0] == 0})
+        "JSON, YAML, lines and commands": same_in_every_form, "OPTIONS.md is current": lambda: translate("--check")[0] == 0}
+
+
+def main():
+    names = [line.split()[0] for line in translate("--list")[1].splitlines()]
+    checks = {f"defaults of {name}": (lambda name=name: defaults(name)) for name in names}
+    checks.update({f"{how} ({case[0]})": (lambda case=case: made(*case)) for how, *case in MADE})
+    checks.update({f"example {name}": (lambda name=name, x=x: example(name, x)) for name, x in expected().items()})
+    checks.update({f"defaults, {how}": (lambda case=case: inherits(*case)) for how, *case in INHERITED})
+    checks.update({f"script: {how}": (lambda case=case: script(*case)) for how, *case in SCRIPTS})
+    checks.update(singles())
     failed = 0
     for name, check in checks.items():
         try:

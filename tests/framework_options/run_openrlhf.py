@@ -8,7 +8,7 @@ from unittest import mock
 
 import torch
 
-from framework import Beyond, Drawer, Framework, Refused, holes, whole
+from framework import Beyond, Drawer, Framework, Refused, far_rollout, holes, nearly_equal, whole
 from options import translate
 from running import answers, torch_batch
 
@@ -33,7 +33,7 @@ def drawer(data):
         if config.get(a + "estimator", "gae") not in ("gae", "reinforce") and "reward.clip_range" in config:
             config["reward.clip_range"] = [x * 20 - 10 * (x > 0) - 5 for x in (-0.5, 1.5)]
         if config.get(a + "is_correction_gating") == "tv":
-            config[a + "is_correction_threshold"] = [0.0, round(config.get(a + "is_correction_threshold", [0, 1.5])[1] / 30, 4)]
+            config[a + "is_correction_threshold"] = [0.0, round(config.get(a + "is_correction_threshold", [0, 1.5])[1] / 10, 4)]
         return config
     high = lambda c: (c["actor.eps_clip_low_high"] or [c["actor.eps_clip"]])[-1]
     beyond = [Beyond("actor.dual_clip", "up to 1 + eps_clip", lambda c: c["actor.dual_clip"] and c["actor.dual_clip"] <= 1 + high(c))]
@@ -44,6 +44,15 @@ def batch(rng, config):
     batch = translate.random_batch(rng, True)
     if rng.random() < 0.5 and config.get("algo.advantage.estimator", "gae") not in ("gae", "reinforce"):  # there it is a step
         holes(rng, batch)
+        if rng.random() < 0.3:  # a response of which no token counts
+            batch["mask"][4] = [False] * batch["length"][4]
+    if rng.random() < 0.3:
+        far_rollout(batch)
+    if config.get("algo.advantage.is_correction_gating") == "tv":  # a ratio far from 1, of probabilities that are near each other
+        batch["logp_rollout"] = [[old + 1.25 if old < -2 else x for x, old in zip(*rows)]
+                                 for rows in zip(batch["logp_rollout"], batch["logp_old"])]
+    if rng.random() < 0.2:
+        nearly_equal(batch)
     return batch
 
 

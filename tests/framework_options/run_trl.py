@@ -1,7 +1,8 @@
 """TRL's GRPOTrainer (written for trl 1.16.0) with a given configuration: advantages, loss and gradient by its own code.
 
 Replaced are the model, the sampler and the processes (../conformance/adapters/trl_adapter.py). The second reward comes as one of TRL's
-penalties.
+penalties. Some batches have groups of one response: training refuses them (grpo_config.py:1137), an evaluation with num_generations_eval
+computes them by the same lines.
 """
 import torch
 
@@ -37,6 +38,13 @@ def batch(rng, config):
     return batch
 
 
+def batch_with_singletons(rng, config):
+    made = batch(rng, config)
+    if rng.random() < 0.2:
+        made["group"] = list(range(len(made["length"])))
+    return made
+
+
 # ---- by the framework's own code
 
 def config_of(kind, config):
@@ -61,7 +69,7 @@ def run(config, batch, kind=None, trainer=None):
     of_args = ("delta", "use_bias_correction_kl", "sapo_temperature_neg", "sapo_temperature_pos", "vespo_k_pos", "vespo_lambda_pos",
                "vespo_k_neg", "vespo_lambda_neg")
     columns = torch.tensor(batch["rewards"], dtype=torch.float64)
-    t = adapter.trainer_for(b, trainer or adapter.GRPOTrainer, columns[:, 0], 3, epsilon_low=c.epsilon,
+    t = adapter.trainer_for(b, trainer or adapter.GRPOTrainer, columns[:, 0], int(b.group_size[0]), epsilon_low=c.epsilon,
                             epsilon_high=c.epsilon if c.epsilon_high is None else c.epsilon_high,
                             **{name: getattr(c, name) for name in names + of_args})
     t.penalties, t.reward_funcs, t.reward_weights = [lambda completion_ids: columns[:, 1].tolist()], [None] * 2, torch.tensor(weights)
@@ -76,5 +84,5 @@ def run(config, batch, kind=None, trainer=None):
     return answers(b, torch.where(b.mask, inputs["advantages"][:, None], 0), torch.ones_like(b.mask), value), batch
 
 
-FRAMEWORKS = {"trl": Framework(drawer, batch, run, 1e-9, ("vllm_importance_sampling_mode", "sequence_mask", "weight.rollout_is_level",
-                                                          "sequence_mean"))}
+FRAMEWORKS = {"trl": Framework(drawer, batch_with_singletons, run, 1e-9,
+                               ("vllm_importance_sampling_mode", "sequence_mask", "weight.rollout_is_level", "sequence_mean"))}

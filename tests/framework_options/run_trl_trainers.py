@@ -14,8 +14,10 @@ from unittest import mock
 import numpy as np
 import torch
 
-from framework import Drawer, Framework, far_rollout, holes
+from framework import Drawer, Framework, far_rollout
 from options import translate
+from run_trl import batch as trl_batch
+from run_trl import batch_with_singletons
 from run_trl import config_of as trl_config
 from run_trl import run as trl
 from running import answers, torch_batch
@@ -33,13 +35,6 @@ def weights(rng):
 def gmpo_drawer(data):
     left = {"top_entropy_quantile": "cannot be expressed"}
     return Drawer(data, {**CLIP, "beta": (0.01, 0.5), "reward_weights": weights}, set(), left, [], times=15)
-
-
-def gmpo_batch(rng, config):
-    made = translate.random_batch(rng, True)
-    if rng.random() < 0.5:
-        holes(rng, made)
-    return made
 
 
 def without_constant(found, config, made):
@@ -93,7 +88,7 @@ def asynchronous_drawer(data):
 
 
 def asynchronous_batch(rng, config):
-    made = gmpo_batch(rng, config)
+    made = trl_batch(rng, config)
     far_rollout(made)
     return made
 
@@ -168,6 +163,6 @@ def asynchronous(config, given):
 
 
 FRAMEWORKS = {
-    "trl_gmpo": Framework(gmpo_drawer, gmpo_batch, gmpo, 1e-9, ("epsilon", "*", "ratio.token_clip_low", 0.02)),
+    "trl_gmpo": Framework(gmpo_drawer, batch_with_singletons, gmpo, 1e-9, ("epsilon", "*", "ratio.token_clip_low", 0.02)),
     "trl_rloo": Framework(rloo_drawer, rloo_batch, rloo, 1e-9, ("epsilon", "*", "surrogate.eps_low", 0.02)),
     "trl_async": Framework(asynchronous_drawer, asynchronous_batch, asynchronous, 1e-9, ("epsilon", "*", "surrogate.eps_low", 0.02))}

@@ -14,7 +14,7 @@ from unittest import mock
 import numpy as np
 import torch
 
-from framework import Beyond, Drawer, Framework, Refused, holes, regroup, whole
+from framework import Beyond, Drawer, Framework, Refused, far_rollout, holes, nearly_equal, regroup, whole
 from options import translate
 from padded import Rows, ragged
 from running import answers, functions_of, torch_batch
@@ -27,7 +27,7 @@ OVERLONG = "reward.reward_kwargs."
 
 def drawer(data):
     numbers = {
-        ACTOR + "clip_ratio": (0.05, 0.4), ACTOR + "clip_ratio_low": (0.05, 0.4), ACTOR + "clip_ratio_high": (0.05, 0.6),
+        ACTOR + "clip_ratio": (0.05, 0.4), ACTOR + "clip_ratio_low": (0.05, 0.4), ACTOR + "clip_ratio_high": (0.05, 0.9),
         ACTOR + "clip_ratio_c": (1.2, 5), ACTOR + "tau_pos": (0.5, 3), ACTOR + "tau_neg": (0.5, 3),
         ACTOR + "policy_loss.clip_cov_ratio": (0.1, 0.6), ACTOR + "policy_loss.clip_cov_lb": (0, 0.3),
         ACTOR + "policy_loss.clip_cov_ub": (0.5, 5), ACTOR + "policy_loss.kl_cov_ratio": (0.1, 0.6),
@@ -50,7 +50,10 @@ def drawer(data):
                      c[ACTOR + "clip_ratio_c"] <= 1 + high(c))]
 
     def fitted(config):
-        """A bound of a ratio is above 1, that of another statistic below."""
+        """A bound of a ratio is above 1, that of another statistic below; an overlong penalty has its three numbers."""
+        if config.get(OVERLONG + "overlong_buffer_cfg.enable"):
+            config = {OVERLONG + "overlong_buffer_cfg.len": 2, OVERLONG + "overlong_buffer_cfg.penalty_factor": 0.5,
+                      OVERLONG + "max_resp_len": 4, **config}
         bound, test = CORRECTION + "rollout_rs_threshold", config.get(CORRECTION + "rollout_rs") or ""
         if test.endswith("k1") and isinstance(config.get(bound), float) and config[bound] < 1:
             config[bound] = round(1 + config[bound], 4)
@@ -66,6 +69,10 @@ def batch(rng, config):
         regroup(rng, batch)
     if rng.random() < 0.5 and config.get(ALGORITHM + "adv_estimator") != "optimal_token_baseline":  # its tail counts unmasked tokens
         holes(rng, batch)
+    if rng.random() < 0.3:
+        far_rollout(batch)
+    if rng.random() < 0.1:
+        nearly_equal(batch)
     if config.get(ACTOR + "kl_loss_type") in ("low_var_kl+", "k3+"):  # no clamp binds
         batch["logp_ref"] = [[min(max(f, x - 1.5), x + 1.5) for f, x in zip(*rows)] for rows in zip(batch["logp_ref"], batch["logp"])]
     batch["sum_pi_squared"] = [[rng.randint(16, 60) / 64 for _ in row] for row in batch["logp"]]
@@ -90,10 +97,12 @@ def parts():
                            core_algos=core, masked_mean=masked_mean, AdvantageEstimator=core.AdvantageEstimator, torch=torch)
     several = functions_of(os.path.join(root, "trainer", "ppo", "v1", "utils.py"), ("compute_advantage_for_multi_trajectories",),
                            core_algos=core, compute_advantage=trainer.compute_advantage, torch=torch)
-    manager = functions_of(os.path.join(root, "experimental", "reward_loop", "reward_manager", "dapo.py"), ("run_single",))
+    files = {"naive": "naive", "dapo": "dapo", "gdpo": "gdpo", "rate_limited": "limited", "remote": "remote"}
+    managers = {name: functions_of(os.path.join(root, "experimental", "reward_loop", "reward_manager", file + ".py"), ("run_single",),
+                                   asyncio=asyncio, logger=None).run_single for name, file in files.items()}
     return types.SimpleNamespace(adapter=adapter, core=core, default=default, DataProto=DataProto, helper=rollout_corr_helper,
                                  kl_in_reward=trainer.apply_kl_penalty, advantage=trainer.compute_advantage,
-                                 advantage_v1=several.compute_advantage_for_multi_trajectories, run_single=manager.run_single)
+                                 advantage_v1=several.compute_advantage_for_multi_trajectories, managers=managers)
 
 
 def config_of(config):
@@ -107,7 +116,7 @@ def config_of(config):
 
 
 def reward_of(c, reward, length):
-    """By the reward manager `dapo`."""
+    """By the reward manager of the configuration, as load_reward_manager of verl/trainer/ppo/reward.py chooses it."""
     class Row(dict):
         batch = {"responses": torch.zeros(length), "attention_mask": torch.ones(length, dtype=torch.long)}
         non_tensor_batch = {"data_source": "", "reward_model": {"ground_truth": ""}}
@@ -115,13 +124,17 @@ def reward_of(c, reward, length):
         def __getitem__(self, _):
             return self
 
+    async def scored(**_):
+        return reward
+
     async def run():
-        of_kwargs = c.reward.get("reward_kwargs", {})
+        of_kwargs, worker = c.reward.get("reward_kwargs", {}), types.SimpleNamespace(compute_score=types.SimpleNamespace(remote=scored))
         manager = types.SimpleNamespace(
             loop=asyncio.get_running_loop(), tokenizer=types.SimpleNamespace(decode=lambda *_, **__: ""), reward_router_address=None,
-            is_async_reward_score=False, compute_score=lambda **_: reward, max_resp_len=of_kwargs.get("max_resp_len"),
-            overlong_buffer_cfg=of_kwargs.get("overlong_buffer_cfg"))
-        return float((await parts().run_single(manager, Row()))["reward_score"])
+            is_async_reward_score=False, compute_score=lambda **_: reward, max_resp_len=of_kwargs.get("max_resp_len"), config=c,
+            overlong_buffer_cfg=of_kwargs.get("overlong_buffer_cfg"), choose_reward_worker=lambda: worker, _compute_reward=scored,
+            _rpm_limiter=None, _tpm_limiter=None, _semaphore=contextlib.AsyncExitStack(), timeout=10)
+        return float((await parts().managers[c.reward.reward_manager.name](manager, Row()))["reward_score"])
     return asyncio.run(run())
 
 

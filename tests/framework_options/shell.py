@@ -3,7 +3,7 @@
 Variables that the script itself sets are replaced by their values, arrays by their words, ${NAME:-value} by the value (the script is taken
 as started without arguments, in an environment that sets none of its variables: `outside` has the names). What is not known, as the output
 of a command, stays as it is written, with its $. A variable that is set under a condition, in a loop or in a function is not known
-afterwards."""
+afterwards; nor is an option that Hydra's ~ deletes."""
 import os
 import re
 
@@ -14,6 +14,7 @@ PART = rf"""\\.|'[^']*'|{QUOTED}|{SUB}|{BRACES}|`[^`]*`"""
 TOKEN = re.compile(rf"""(?P<blank>(?:[ \t]|\\\n)+) | (?P<comment>\#[^\n]*) | (?P<redirect>(?:\d*|&)(?:<<<|>>|>\||>|<(?!\())(?:&\d*-?)?)
     | (?P<stop>\n|;;|;|&&|\|\||\||&|\(|\)) | (?P<word>(?:{PART}|[^\s;&|()<>'"\\`])+) | (?P<other>.)""", re.X | re.S)
 EXPANSION = re.compile(rf"{SUB}|{BRACES}|\$\w+|\$[@*#?!$-]|`[^`]*`", re.S)
+HERE_READ = re.compile(r"(?:^|(?<=[\n;]))[ \t]*read (?:-r |-d *(?:''|\"\") )+(\w+)[ \t]*$")  # of the text before a here-document
 HERE_TEXT = re.compile(r"(?<!<)<<-?\s*(['\"\\]?)(\w+)['\"]?([^\n]*)\n(?:.*?\n)?[ \t]*\2[ \t]*(?=\n|$)", re.S)
 OPEN, CLOSE = ("if", "while", "until", "for", "case", "{"), ("fi", "done", "esac", "}")
 BETWEEN = ("then", "else", "elif", "do", "!", "time", "exec")
@@ -22,13 +23,29 @@ READS = ("read", "readarray", "mapfile", "getopts", "unset")
 SILENT = ("echo", "printf", "[", "[[", "test", "exit", "set", "shift", "trap", "cd", "mkdir")
 
 
+def without_here(text):
+    """(the text without the bodies of its here-documents, the names of those that were left out). `read -d '' NAME <<END` becomes an
+    assignment."""
+    left, done, at = [], "", 0
+    for found in HERE_TEXT.finditer(text):
+        done += text[at:found.start()]
+        at, body = found.end(), text[found.end(3) + 1:found.end()].rpartition("\n")[0]
+        name = HERE_READ.search(done)
+        if name and not found[3].strip():
+            quoted = "'" + body.replace("'", "'\\''") + "'" if found[1] else '"' + body.replace('"', '\\"') + '"'
+            done = done[:name.start()] + f"{name[1]}={quoted}"
+        else:
+            done += found[3]
+            left.append(found[2])
+    return done + text[at:], left
+
+
 class Perhaps(str):
     """A word that a command gets under a condition."""
 
 
 def tokens(text):
     """(kind, text) of the words, operators and line ends; a # within a word begins no comment, a comment ends at its line."""
-    text = HERE_TEXT.sub(lambda found: found[3], text.replace("\r\n", "\n"))
     for found in TOKEN.finditer(text):
         if found.lastgroup not in ("blank", "comment"):
             yield found.lastgroup, found[0]
@@ -99,6 +116,9 @@ class Script:
 
     def words(self, raw):
         """The words that a command gets for one word of the script: several for an array or a string with blanks, none for "$@"."""
+        guarded = re.fullmatch(r'"?\$\{(\w+)\[[@*]\]:?\+"?(\$\{\1\[[@*]\]\})"?\}"?', raw)
+        if guarded:  # ${NAME[@]+"${NAME[@]}"}, for an array that may be empty
+            return self.words(f'"{guarded[2]}"')
         found = re.fullmatch(r'"?(\$\{?[\w@*]+(?:\[[@*]\])?(?::?[-+].*?)?\}?)"?', raw, re.S)
         value = self.variable(found[1]) if found else None
         if isinstance(value, list):
@@ -192,7 +212,8 @@ class Script:
         self.path = own
 
     def run(self, text):
-        self.messages += [f"not read: the lines up to {found[2]}" for found in HERE_TEXT.finditer(text)]
+        text, left = without_here(text.replace("\r\n", "\n"))
+        self.messages += [f"not read: the lines up to {name}" for name in left]
         words, array, skip, last = [], None, False, ""
         for kind, token in [*tokens(text), ("stop", "\n")]:
             if array is not None:
@@ -229,21 +250,28 @@ def beside(name, path):
     return None
 
 
+HYDRA = {"-cn": "config-name", "-cp": "config-path", "-cd": "config-dir"}
+
+
 def options(words, scalar):
-    """{name: value} of `--key value ...`, `--key=value`, `--switch`, `@ FILE` and `key=value` (also with Hydra's + before
-    it), and messages."""
+    """{name: value} of `--key value ...`, `--key=value`, `--switch`, `@ FILE` and `key=value` (also with Hydra's + before it, or its ~key),
+    and messages."""
     flat, key, more, messages = {}, None, False, []  # more: the key has a value
     value = lambda text, word: f"$(under a condition: {text})" if isinstance(word, Perhaps) else scalar(text)
-    unknown = lambda word: re.fullmatch(r"\$\w+|\$\{\w+(\[[@*]\])?\}", word)
-    for word in words:
+    unknown = lambda word: re.fullmatch(rf"\$\w+|\$\{{\w+(\[[@*]\])?\}}|{SUB}", word)
+    for before, word in zip(["", *words], words):
         found = re.match(r"(--|\+{0,2})([A-Za-z_][\w.\-/@]*)=(.*)$", word, re.S)
         if found:
             flat[found[2]], key = value(found[3], word), None
-        elif re.match(r"--\S*$", word):
-            key, more = word[2:], False
+        elif re.fullmatch(r"~[A-Za-z_][\w.\-/@]*(=.*)?", word):
+            flat[word[1:].split("=")[0]], key = "$(deleted)", None
+        elif word in HYDRA or re.match(r"--\S*$", word):
+            key, more = HYDRA.get(word, word[2:]), False
             flat[key] = value("true", word)
         elif word == "@":  # prime-rl's @ FILE
             key, more = "config", "config" in flat
+        elif before in ("rlhf", "swift.cli.rlhf") and word.endswith((".yaml", ".yml", ".json")):  # ms-swift's
+            flat["config"] = word
         elif unknown(word) and (more or not key):
             messages.append("not read: " + word)
         elif key:
@@ -259,12 +287,13 @@ def read(text, path, scalar):
     script = Script(path).run(text)
     if not script.commands:  # only options: they look like assignments
         script.commands = [[name + "=" + (value if isinstance(value, str) else "") for name, value in script.names.items()]]
-    flat = {}
+    every = {}  # {option: the values that commands give it}
     for words in script.commands:
         given, messages = options(words, scalar)
         script.messages += messages
         for key, value in given.items():
-            flat[key] = value if flat.get(key, value) == value else f"$(several commands: {flat[key]}, {value})"
+            every[key] = every.get(key, []) + [value] * (value not in every.get(key, []))
+    flat = {key: x[0] if len(x) == 1 else f"$(several commands: {', '.join(map(str, x))})" for key, x in every.items()}
     for words in script.lost:
         script.messages.append("not given to any command, as the line before does not go on: " + " ".join(words)[:100])
         for key, value in options(words, scalar)[0].items():

@@ -31,7 +31,7 @@ for name, attributes in (("model", {"MODEL_MAPPING": {}}), ("template", {"TEMPLA
 from swift.rlhf_trainers import args_mixin
 sys.modules["swift.rlhf_trainers"].GRPOArgumentsMixin = args_mixin.GRPOArgumentsMixin
 from swift.arguments.rlhf_args import RLHFArguments
-from swift.rl_core.advantage import expand_advantage_to_per_token
+from swift.rl_core.advantage import apply_rlsd_reweight, expand_advantage_to_per_token  # noqa: F401  both also for others
 from swift.rlhf_trainers.grpo_trainer import GRPOTrainer
 
 
@@ -79,10 +79,10 @@ def advantages(t, b):
     return expand_advantage_to_per_token(found, b.mask)
 
 
-def loss(t, b, advantage, tokens=None):
-    """The loss of a micro-batch. tokens: their number in the whole window of gradient accumulation."""
+def loss(t, b, advantage, tokens=None, teacher=None):
+    """The loss of a micro-batch. tokens: their number in the whole window of gradient accumulation. teacher: its log-probabilities."""
     batch = types.SimpleNamespace(
         completion_mask=b.mask, truncated_mask=b.truncated, old_per_token_logps=b.logp_old, ref_per_token_logps=b.logp_ref,
-        rollout_per_token_logps=b.logp_rollout, teacher_per_token_logps=None, advantages=advantage,
+        rollout_per_token_logps=b.logp_rollout, teacher_per_token_logps=teacher, advantages=advantage,
         num_items_in_batch=b.mask.sum() if tokens is None else tokens)
     return t._compute_loss_and_metrics(t.model, {}, batch)[0]

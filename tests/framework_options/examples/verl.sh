@@ -16,6 +16,7 @@ python3 -m verl.trainer.main_ppo \
     actor_rollout_ref.rollout.n=16 \
     algorithm.rollout_correction.rollout_is=token \
     algorithm.rollout_correction.rollout_is_threshold=2.0 \
+    reward.reward_manager.name=dapo \
     +reward.reward_kwargs.overlong_buffer_cfg.enable=True \
     +reward.reward_kwargs.overlong_buffer_cfg.len=4096 \
     +reward.reward_kwargs.overlong_buffer_cfg.penalty_factor=1.0 \
