@@ -2,9 +2,9 @@
  *
  *     worst_error [--steps N] [--seed N] [--random N] [--save FILE] [ROW...]
  *
- * For each row (or those named), then for N random objectives, and for each output: from the worst of a few random batches, N steps, each of
- * which changes one to three inputs or numbers of the objective and is taken back if the error fell.  Then towards numbers at the ends of
- * the range, for NaN and for numbers of the report outside their ranges.  First the same for scalar functions whose declaration states a
+ * For each row (or those named), then for N random objectives, and for each output: from the worst of a few random batches, N steps, each
+ * of which changes one to three inputs or numbers of the objective and is taken back if the error fell.  Then towards numbers at the ends
+ * of the range, for NaN and for numbers of the report outside their ranges.  First the same for scalar functions whose declaration states a
  * bound.  Prints the largest errors; fails beyond the bounds.  --save appends the worst inputs of each row and output, which
  * oracle/worst_error.py --judge compares with the oracle: only what that confirms is an error of the headers.
  * The scale of loss and terms is that of vectors/scale.md; for slopes it is the reference's estimate of it, which is mostly larger. */
@@ -243,16 +243,20 @@ static void end(candidate *c) {
     rollouts_free(&c->b);
 }
 
+static void save(const char *row, int output, double error, const candidate *c);
+
 static errors tried(record *all, const char *row, const candidate *c) {
     const errors e = errors_of(c);
     int k;
     all->tried++;
     all->judged += e.judged > 0;
-    for (k = 0; k < OUTPUTS; k++) if (e.of[k] > all->worst[k]) { all->worst[k] = e.of[k]; sprintf(all->row[k], "%.40s", row); }
+    for (k = 0; k < OUTPUTS; k++) {
+        if (saved && e.of[k] > LIMIT && e.of[k] > all->worst[k]) save(row, k, e.of[k], c);
+        check(e.of[k] <= LIMIT, "%s: %s is off by %.3g ulps of its scale", row, output_name[k], e.of[k]);
+        if (e.of[k] > all->worst[k]) { all->worst[k] = e.of[k]; sprintf(all->row[k], "%.40s", row); }
+    }
     return e;
 }
-
-static void save(const char *row, int output, double error, const candidate *c);
 
 static void climb(rng *r, record *all, const char *row, const grpo_objective *obj, int output, int steps) {
     candidate c, other;
@@ -275,7 +279,6 @@ static void climb(rng *r, record *all, const char *row, const grpo_objective *ob
         else take_back(&made);
     }
     if (saved && best > 1) save(row, output, best, &c);
-    check(best <= LIMIT, "%s: %s is off by %.3g ulps of its scale", row, output_name[output], best);
     end(&c);
 }
 
@@ -532,7 +535,14 @@ static void report(const record *all) {
     for (k = 0; k < OUTPUTS; k++) printf("    %-18s%8.2f ulps of scale, %s\n", output_name[k], all->worst[k], all->row[k]);
 }
 
-static void search_presets(rng *r, int argc, char **argv, int steps) {
+/* draws of its own, so that a row or objective alone gives what it gives among others */
+static rng draws(uint64_t seed, int k) {
+    rng r = { seed + (uint64_t)k };
+    r.state = rng_next(&r);
+    return r;
+}
+
+static void search_presets(uint64_t seed, int argc, char **argv, int steps) {
     record all;
     int count, k, n, named;
     const grpo_preset *preset = grpo_presets(&count);
@@ -540,40 +550,45 @@ static void search_presets(rng *r, int argc, char **argv, int steps) {
     all.name = "rows";
     for (k = 0; k < count; k++) {
         const grpo_objective obj = grpo_objective_from_preset(&preset[k]);
+        rng r = draws(seed, k);
         for (named = argc == 0, n = 0; n < argc; n++) named |= !strcmp(argv[n], preset[k].name);
-        if (named) search(r, &all, preset[k].name, &obj, steps);
+        if (named) search(&r, &all, preset[k].name, &obj, steps);
     }
     report(&all);
 }
 
-static void search_random(rng *r, int number, int steps) {
+static void search_random(uint64_t seed, int number, int steps) {
     record all;
     int k;
     memset(&all, 0, sizeof all);
     all.name = "random objectives";
     for (k = 0; k < number; k++) {
+        rng r = draws(seed, 1000 + k);
         grpo_objective obj;
         char name[40];
-        random_objective(r, &obj);
+        random_objective(&r, &obj);
         sprintf(name, "objective %d", k);
-        search(r, &all, name, &obj, steps);
+        search(&r, &all, name, &obj, steps);
     }
     if (number) report(&all);
 }
 
 int main(int argc, char **argv) {
     int steps = 300, number = 300;
-    rng r = { 1 };
+    uint64_t seed = 1;
+    rng r;
+    setvbuf(stdout, NULL, _IOLBF, 1 << 12);
     for (argv++, argc--; argc > 1 && !strncmp(*argv, "--", 2); argv += 2, argc -= 2) {
         if (!strcmp(*argv, "--steps")) steps = atoi(argv[1]);
-        else if (!strcmp(*argv, "--seed")) r.state = (uint64_t)atoi(argv[1]);
+        else if (!strcmp(*argv, "--seed")) seed = (uint64_t)atoi(argv[1]);
         else if (!strcmp(*argv, "--random")) number = atoi(argv[1]);
         else if (!strcmp(*argv, "--save")) saved = fopen(argv[1], "a");
         else return fprintf(stderr, "no option %s\n", *argv), 2;
     }
+    r = draws(seed, -1);
     search_scalars(&r, 100 * steps);
-    search_presets(&r, argc, argv, steps);
-    search_random(&r, number, steps);
+    search_presets(seed, argc, argv, steps);
+    search_random(seed, number, steps);
     if (saved) fclose(saved);
     return check_summary();
 }

@@ -3,6 +3,7 @@
 
     worst_error.py ADAPTER [--seconds N] [--seed N] [--random | --published] [--only advantage|loss] [--save FILE] [ROW...]
     worst_error.py ADAPTER --calls [--seconds N] [--seed N] [--save FILE] [FUNCTION...]
+    worst_error.py ADAPTER --logits [--single] [--seconds N] [--seed N] [--save FILE]
     worst_error.py ADAPTER --judge FILE
 
 ADAPTER: ninja -C build tests/conformance/adapter_binary64, which computes in double and reads any double. Each answer of the headers is
@@ -10,7 +11,7 @@ compared with the oracle's, and the scale is the oracle's too. The search of a r
 each output and each number of the report. A step takes one of them, changes one to three of its numbers, flags, lengths or numbers of the
 objective, and keeps the result where an error grew. Advantages are searched from rewards, all else from given advantages. --random: also
 changes the choices of the objective, out of all that exist; --published: changes the batch alone. --calls: the functions of extra/, from
-their cases. --judge: the errors of inputs that ../worst_error.c saved.
+their cases; --logits: rows of logits (--single: of binary32, with adapter_c_f32, in units of 2^-23). --judge: the errors of inputs that ../worst_error.c saved.
 
 Not counted are inputs of which rounding decides a branch, those of which the oracle's 60 digits are too few, and those outside what the
 README promises: log-ratios that add up to more than 700 within a response, results below 1e-290. Prints a line for each row, and for each
@@ -31,8 +32,10 @@ sys.dont_write_bytecode = True
 import evaluate
 import functions
 import limits
+import logits_path
 import objectives
 import random_calls
+import reals
 import scenarios
 from axes.fields import FIELDS
 
@@ -49,9 +52,9 @@ STORED = ("advantage", "term", "dlogp", "dentropy", "ddivergence_ref", "dlog_par
 # ---- the two sides
 
 class Headers:
-    def __init__(self, adapter):
+    def __init__(self, adapter, precision="f64"):
         self.program = subprocess.Popen([adapter], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.ask({"cmd": "start", "version": 1, "precision": "f64"})
+        self.ask({"cmd": "start", "version": 1, "precision": precision})
 
     def close(self):
         self.program.stdin.close()
@@ -312,6 +315,61 @@ class Call:
         return errors(found, both)
 
 
+# ---- rows of logits
+
+class Logits:
+    """The same for rows of logits, whose log-probabilities, entropies and gradients are promised relative to the exact values themselves."""
+
+    def __init__(self, headers, seed, single):
+        self.headers, self.dice, self.single = headers, random.Random(seed), single
+        self.mutation = Mutation(self.dice, False, False)
+        self.tried = self.compared = 0
+
+    def fresh(self):
+        V, size = self.dice.randrange(2, 9), self.dice.choice((1e-6, 1, 10, 300))
+        row = [self.dice.uniform(-size, size) for _ in range(V)]
+        return [row, self.dice.randrange(V), self.dice.choice((1, 1, 0.5, self.dice.uniform(0.1, 3))), self.dice.uniform(-2, 2)]
+
+    def change(self, state):
+        row, target, temperature, slope = copy.deepcopy(state)
+        for _ in range(self.dice.choice((1, 1, 2))):
+            how, v = self.dice.random(), self.dice.randrange(len(row))
+            if how < 0.4:
+                row[v] = self.mutation.near(row[v])
+            elif how < 0.7:
+                row[v] = self.dice.choice(row) + self.dice.choice((1, -1)) * self.dice.choice(GAPS) * self.dice.random()
+            elif how < 0.8:
+                target = v
+            elif how < 0.9:
+                temperature = min(max(self.mutation.near(temperature), 0.01), 100)
+            else:
+                slope = self.mutation.near(slope)
+        return [row, target, temperature, slope]
+
+    def judge(self, state):
+        row, target, temperature, slope = state
+        self.tried += 1
+        if self.single:
+            row, slope = [scenarios.binary32(x) for x in row], scenarios.binary32(slope)
+        if max(row) - min(row) > (80 if self.single else REACH) * temperature:  # else results below the normal range
+            return {}
+        case = {"id": "worst", "kind": "logits", "logits": [[row]], "target": [[target]], "temperature": temperature,
+                "dlogp": [[slope]], "dentropy": [[0]]}
+        found = self.headers.ask({"cmd": "run", "seq": 1, "case": case}).get("result")
+        if not found:
+            return {}
+        with reals.workdps(limits.DEEP):  # a log-probability near 0 is the logarithm of a number near 1
+            exact = {name: logits_path.each(lambda x, _: limits.to_double(x), x) for name, x in logits_path.answers(case).items()}
+        self.compared += 1
+        exact = {name: x for name, x in exact.items() if name in found}
+        worst = errors(found, (exact, {name: absolute(x) for name, x in exact.items()}))
+        return {name: (x * ULP / 2.0 ** -23, number) for name, (x, number) in worst.items()} if self.single else worst
+
+
+def absolute(x):
+    return [absolute(y) for y in x] if isinstance(x, list) else abs(x)
+
+
 # ---- the search
 
 class Search:
@@ -378,8 +436,9 @@ class Record:
         found, expected, scale = number
         print(f"  {row}: {name} is {found!r}, must be {expected!r}, scale {scale:.3g}: {x:.3g} ulps", flush=True)
         if self.file:
-            what = ("objective", objectives.thinned(state[0])) if "ratio" in state[0] else ("arguments", state[0])
-            line = {"row": row, "output": name, "error": x, "number": list(number), what[0]: what[1], "batch": state[1]}
+            line = {"row": row, "output": name, "error": x, "number": list(number), "state": state}
+            if isinstance(state[0], dict) and "ratio" in state[0]:
+                line.update(state=None, objective=objectives.thinned(state[0]), batch=state[1])
             self.file.write(json.dumps(limits.tidy(line)) + "\n")
             self.file.flush()
 
@@ -426,6 +485,8 @@ def main():
     parser.add_argument("--random", action="store_true")
     parser.add_argument("--published", action="store_true")
     parser.add_argument("--calls", action="store_true")
+    parser.add_argument("--logits", action="store_true")
+    parser.add_argument("--single", action="store_true")
     parser.add_argument("--only", choices=("advantage", "loss"))
     parser.add_argument("--save")
     parser.add_argument("--judge", metavar="FILE")
@@ -435,6 +496,10 @@ def main():
         with open(args.judge, encoding="ascii") as f:
             return rejudge(Headers(args.adapter), f)
     record = Record(args.limit, open(args.save, "a", encoding="ascii") if args.save else None)
+    if args.logits:
+        headers = Headers(args.adapter, "f32" if args.single else "f64")
+        record.climb(Logits(headers, args.seed, args.single), "logits", (), args.seconds)
+        return record.summary()
     for k, row in enumerate(args.rows or (functions.FUNCTIONS if args.calls else objectives.ROWS)):
         seed = args.seed * 1000 + k
         if args.calls:
