@@ -401,7 +401,7 @@ static reference_real ref_kl_of(double l, double x) {
     reference_real D;
     memset(&ref, 0, sizeof ref);
     D = ref_binary_kl(&ref, x, l);
-    return ref.beyond ? 0 : D;
+    return ref.beyond || l > -1e-12 || x > -1e-12 ? 0 : D;           /* there 1 - e^l has lost digits of the reference */
 }
 
 /* 0 where the result is near the ends of the range */
