@@ -491,7 +491,7 @@ def main():
     parser.add_argument("--save")
     parser.add_argument("--judge", metavar="FILE")
     parser.add_argument("--limit", type=float, default=4)
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     if args.judge:
         with open(args.judge, encoding="ascii") as f:
             return rejudge(Headers(args.adapter), f)
