@@ -458,7 +458,7 @@ class Record:
         return 1 if self.over else 0
 
 
-def rejudge(headers, file):
+def rejudge(headers, file, limit):
     """The errors of saved inputs, by the oracle."""
     worst = {}
     for line in file:
@@ -469,11 +469,11 @@ def rejudge(headers, file):
         x, number = errors(found, both)[saved["output"]] if both else (0.0, None)
         if x > worst.get(saved["output"], (0,))[0]:
             worst[saved["output"]] = (x, saved["row"], saved["error"])
-        if x > 4:
+        if x > limit:
             print(f"  {saved['row']}: {saved['output']}: {x:.3g} ulps, {number}")
     for name, (x, row, said) in worst.items():
         print(f"  {name:28}{x:10.2f}  {row} (by the reference {said:.2f})")
-    return 0
+    return 1 if any(x > limit for x, _, _ in worst.values()) else 0
 
 
 def main():
@@ -494,7 +494,7 @@ def main():
     args = parser.parse_intermixed_args()
     if args.judge:
         with open(args.judge, encoding="ascii") as f:
-            return rejudge(Headers(args.adapter), f)
+            return rejudge(Headers(args.adapter), f, args.limit)
     record = Record(args.limit, open(args.save, "a", encoding="ascii") if args.save else None)
     if args.logits:
         headers = Headers(args.adapter, "f32" if args.single else "f64")
