@@ -136,7 +136,9 @@ static const char *read_double(const cJSON *item, void *array, int64_t index) {
 static const char *read_real(const cJSON *item, void *array, int64_t index) {
     double v;
     if (!case_number(item, &v)) return "not a number";
+#ifndef CASE_BINARY64                                                /* oracle/worst_error.py searches among all doubles */
     if (grpo_is_finite(v) && (fabs(v) > FLT_MAX || (double)(float)v != v)) return "not a binary32 number";
+#endif
     ((grpo_real *)array)[index] = (grpo_real)v;
     return NULL;
 }
