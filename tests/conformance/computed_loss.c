@@ -1142,7 +1142,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the KL is a sum over tokens, unlike the policy's loss", FOR_KL, penalty_aggregated, SUM_OF_TOKENS),
     EDIT("NORM-03", NULL, FOR_KL, policy_aggregated, MEAN_OF_TOKENS),
     EDIT(NULL, "the policy's loss is left out", FOR_KL, policy_times, 0),
-    EDIT(NULL, "the sign of the policy's loss is turned, that of the KL is not", FOR_KL, policy_times, -1),
+    EDIT(NULL, "the sign of the policy's loss is turned, that of the KL is not", FOR_ANY, policy_times, -1),
     /* the mask */
     EDIT(NULL, "the mask is ignored: all tokens count", FOR_ANY, mask_all, 0),
     EDITS(NULL, "the mask is ignored: all tokens count", FOR_ANY, advantage_everywhere, 0, mask_all, 0),
