@@ -85,6 +85,10 @@ typedef enum {
  *   padded            all responses are equally long, and at least half of them, at least two, end with two or more tokens whose logp and
  *                     logp_old are both 0
  *   padded_one        the same if only one of them is 0 there, and the other is below -0.1 at one of these tokens
+ *   not_sampled       logp_rollout (or logp_old) is exactly 0 at 4 or more tokens in a row, while logp_old (or logp) is below -0.7 at
+ *                     half of them or more: what a sampler gives to a tool's output, and a trainer to what it did not evaluate.  Not
+ *                     where it is zeros or padded_one, not at tokens of batch.shaping_mask and nll_mask, and not logp_old with
+ *                     policy_shaping
  *   fixed_length      at least 8 responses, all of the same length, at least 8, no mask, and not all are truncated
  *   none_count        a note if totals have tokens of other parts
  *   mask_bytes        its bytes are those of 1.0 as float or double; or 0 but for one index modulo 4, more than once in some response
@@ -105,9 +109,13 @@ typedef enum {
  *                     element on whose index is the number of responses
  *   no_advantage      rewards differ within a group, in responses that have tokens, and the objective does not shape them, yet all
  *                     advantages are 0, or all below 1e-30 although rewards differ by more than 1e-20
- *   against_reward    if the objective does not shape rewards: advantages that are not 0 and the same at all tokens of their response are
- *                     compared with those of the response before, and of the lowest and the highest reward of the group.  Likely if at
- *                     least 8 responses, at least a quarter, contradict their rewards: advantages of your own may have other reasons
+ *   against_reward    if the objective does not shape rewards, or only by reward.overlong soft and these rewards differ by overlong_factor
+ *                     or more: advantages that are not 0 and the same at all tokens of their response are compared with those of the
+ *                     response before, and of the lowest and the highest reward of the group.  Likely if at least 8 responses, at least a
+ *                     quarter, contradict their rewards: advantages of your own may have other reasons
+ *   unequal           if the objective does not shape rewards: advantages that are the same at all tokens of their response are compared
+ *                     with those of the response before, and of the first with the lowest and with the highest reward, if the rewards are
+ *                     equal
  *   raw_reward        baseline group_mean, leave_one_out or length_weighted, rewards of one sign, and in every group whose rewards differ
  *                     the advantages are the rewards; not if half of the responses have the same reward and half have 0
  *   cut_group         totals have other parts, and of at least three groups the first or the last is smaller than the others, which have
@@ -121,6 +129,7 @@ typedef enum {
  *   lost_gradient     out.dlogp is written, but not the array for a gradient that the loss also has: by the entropy of a bonus, or by a
  *                     divergence
  *   own_moments       of grpo_lint_own_moments
+ *   uncorrected       at least 4 tokens, and weights or rejections by logp_rollout are asked for
  *   missing_part, repeated_part, pieces, not_merged, missing_moments, more_moments     of grpo_lint_parts */
 #define GRPO_LINT_RULES(X) \
     X(GRPO_LINT_REFUSED, refused, ERROR, "") \
@@ -137,11 +146,14 @@ typedef enum {
     X(GRPO_LINT_ZEROS, zeros, LIKELY, "is 0 at every token, and %b is not: it looks unwritten") \
     X(GRPO_LINT_UNLIKE, unlike, LIKELY, \
         "differs from %b by %v on average: of other tokens or type of logits, by temperature, or too long a step?") \
-    X(GRPO_LINT_FAR, far, LIKELY, "is more than 1 away from %b at a share of %v of the tokens: of another text, or another model?") \
+    X(GRPO_LINT_FAR, far, LIKELY, \
+        "is more than 1 away from %b at a share of %v of the tokens: of another text, model or base of logarithms?") \
     X(GRPO_LINT_PADDED, padded, LIKELY, \
         "and batch.logp_old are 0 from here to the end of the response: it looks like padding that counts, for want of a mask") \
     X(GRPO_LINT_PADDED_ONE, padded_one, LIKELY, \
         "is 0 from here to the end of the response, and %b is not: it looks like padding that counts, for want of a mask") \
+    X(GRPO_LINT_NOT_SAMPLED, not_sampled, LIKELY, \
+        "is 0 at this and the next tokens, and %b is not: do tokens count that were not sampled, such as a tool's output?") \
     X(GRPO_LINT_NONE_COUNT, none_count, LIKELY, "has no token that counts: all are masked, truncated or rejected") \
     X(GRPO_LINT_MASK_BYTES, mask_bytes, LIKELY, \
         "looks like numbers of another type read as bytes: a flag is one byte, 0 or 1") \
@@ -157,6 +169,8 @@ typedef enum {
         "is %v, and no larger at any token, though rewards of a group differ: it looks unwritten") \
     X(GRPO_LINT_AGAINST_REWARD, against_reward, NOTE, \
         "is %v, but %o where the reward is higher: of another step or reward, or with the wrong sign?") \
+    X(GRPO_LINT_UNEQUAL, unequal, NOTE, \
+        "is %v, but %o for the same reward in this group: computed from a part of the group, or weighted by you?") \
     X(GRPO_LINT_RAW_REWARD, raw_reward, LIKELY, "is %v, the reward itself, as at every token: nothing has been subtracted") \
     X(GRPO_LINT_OWN_MOMENTS, own_moments, LIKELY, \
         "is that of this part alone, but it depends on the whole batch: of grpo_advantages, without the moments of other parts?") \
@@ -193,7 +207,9 @@ typedef enum {
         "begins a group whose advantages add up to %v, not to 0: is it cut?  This loss looks at whole groups") \
     X(GRPO_LINT_ZERO_PROBABILITY, zero_probability, NOTE, "is -infinity: a token whose probability is 0") \
     X(GRPO_LINT_APART, apart, NOTE, "differs from %b by %v on average: by temperature, a filter, or many steps of the policy?") \
-    X(GRPO_LINT_SAME, same, NOTE, "is %b at every token: ratios are 1 and no clip acts, as in the first step on a batch")
+    X(GRPO_LINT_SAME, same, NOTE, "is %b at every token: ratios are 1 and no clip acts, as in the first step on a batch") \
+    X(GRPO_LINT_UNCORRECTED, uncorrected, NOTE, \
+        "is %b at every token, so that there is nothing to correct or to reject: are both the sampler's?")
 
 #define GRPO_LINT_ID_(id, ...) id,
 typedef enum { GRPO_LINT_RULES(GRPO_LINT_ID_) GRPO_N_LINT_RULES } grpo_lint_rule;
@@ -870,6 +886,11 @@ static int grpo_are_zeros_(const grpo_lint_ *l, const grpo_real *x, const grpo_r
     return tokens >= 4 && 2 * live >= tokens;
 }
 
+/* 1 if logp_old is compared with logp_rollout, for weights or rejections */
+static int grpo_corrects_rollout_(const grpo_weight *w) {
+    return w->rollout_is != GRPO_ROLLOUT_IS_NONE || w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0;
+}
+
 /* all: 1: every rule; 0: only those that also hold between a policy and its reference */
 static void grpo_lint_two_(grpo_lint_ *l, const grpo_real *a, const grpo_real *b, const int what[2], int all) {
     grpo_two_arrays_ s;
@@ -887,6 +908,46 @@ static void grpo_lint_two_(grpo_lint_ *l, const grpo_real *a, const grpo_real *b
     else if (s.moderate >= 16 && s.apart > 0.2 * (double)s.moderate)
         grpo_find_two_(l, GRPO_LINT_APART, what, s.apart / (double)s.moderate, 0);
     else if (s.equal == s.tokens && what[0] == GRPO_AT_logp_) grpo_find_two_(l, GRPO_LINT_SAME, what, 0, 0);
+    else if (s.equal == s.tokens && s.tokens >= 4 && what[0] == GRPO_AT_logp_old_ && grpo_corrects_rollout_(&l->obj->weight))
+        grpo_find_two_(l, GRPO_LINT_UNCORRECTED, what, 0, 0);
+}
+
+/* 1 if token t is of a demonstration or of another policy, which nobody sampled */
+static int grpo_is_given_(const grpo_batch *b, int64_t t) {
+    return (b->shaping_mask && b->shaping_mask[t]) || (b->nll_mask && b->nll_mask[t]);
+}
+
+/* the first of 4 or more unmasked tokens in a row of response i where x is 0, while y is below -0.7 at half of them or more; -1: none.
+ * Not at its end if `inside` */
+static int64_t grpo_not_sampled_(const grpo_batch *b, const grpo_real *x, const grpo_real *y, int64_t i, int inside) {
+    int64_t first = -1, zeros = 0, live = 0;
+    for (int64_t t = b->offset[i]; t <= grpo_end_of_(b, i); t++) {
+        const int end = t == grpo_end_of_(b, i);
+        if (!end && !grpo_is_unmasked_(b, t)) continue;
+        if (!end && x[t] == 0 && !grpo_is_given_(b, t)) {
+            if (zeros++ == 0) first = t;
+            live += (double)y[t] < -0.7;
+            continue;
+        }
+        if (zeros >= 4 && 2 * live >= zeros && !(end && inside)) return first;
+        zeros = live = 0;
+    }
+    return -1;
+}
+
+static void grpo_lint_not_sampled_(grpo_lint_ *l, const grpo_real *x, const grpo_real *y, int what, int other) {
+    int64_t count = 0, first = -1;
+    const int inside = what == GRPO_AT_logp_old_ && grpo_are_equally_long_(l);             /* an end of zeros is that of padded_one */
+    grpo_finding found;
+    if (!x || !y || grpo_are_zeros_(l, x, y)) return;
+    if (what == GRPO_AT_logp_old_ && l->obj->surrogate.kind == GRPO_SURROGATE_POLICY_SHAPING) return;
+    for (int64_t i = l->begin; i < l->end; i++) {
+        const int64_t t = grpo_not_sampled_(l->b, x, y, i, inside);
+        if (t >= 0 && count++ == 0) first = t;
+    }
+    if (count == 0) return;
+    found = grpo_finding_at_(l, GRPO_LINT_NOT_SAMPLED, what, other, first, count);
+    grpo_keep_finding_(l, &found);
 }
 
 /* reports x if it is 0 at every token while `live` is not */
@@ -917,6 +978,9 @@ static void grpo_lint_policies_(grpo_lint_ *l) {
     grpo_lint_zeros_(l, b->logp_old, b->logp, GRPO_AT_logp_old_, GRPO_AT_logp_);
     grpo_lint_zeros_(l, b->logp_ref, b->logp, GRPO_AT_logp_ref_, GRPO_AT_logp_);
     grpo_lint_zeros_(l, b->logp_rollout, b->logp, GRPO_AT_logp_rollout_, GRPO_AT_logp_);
+    grpo_lint_not_sampled_(l, b->logp_rollout, b->logp_old ? b->logp_old : b->logp, GRPO_AT_logp_rollout_,
+                           b->logp_old ? GRPO_AT_logp_old_ : GRPO_AT_logp_);
+    grpo_lint_not_sampled_(l, b->logp_old, b->logp, GRPO_AT_logp_old_, GRPO_AT_logp_);
     grpo_lint_two_(l, b->logp, b->logp_old, old, 1);
     grpo_lint_two_(l, b->logp_old, b->logp_rollout, rollout, 1);
     grpo_lint_two_(l, b->logp, b->logp_ref, ref, 0);
@@ -955,6 +1019,16 @@ static int grpo_differences_count_(const grpo_objective *obj) {
     return grpo_compares_responses_(a) && grpo_tokens_are_alike_(a) && a->transform == GRPO_TRANSFORM_NONE && a->scale != GRPO_SCALE_BETA
         && a->scale != GRPO_SCALE_GROUP_MEAN && a->reweight == GRPO_REWEIGHT_NONE && a->clamp_low == 0 && a->clamp_high == 0
         && a->excluded == GRPO_EXCLUDED_NONE;
+}
+
+/* 1 if they at least do not fall where rewards differ by as much as overlong soft takes from one */
+static int grpo_order_counts_(const grpo_objective *obj) {
+    grpo_objective plain = *obj;
+    if (obj->reward.overlong == GRPO_OVERLONG_SOFT) {
+        plain.reward.overlong = GRPO_OVERLONG_NONE;
+        plain.reward.overlong_max = plain.reward.overlong_cache = plain.reward.overlong_factor = 0;
+    }
+    return grpo_differences_count_(&plain);
 }
 
 /* 1 if the advantage is 0 at all tokens of sequences begin .. end - 1 */
@@ -1067,7 +1141,8 @@ static double grpo_advantage_of_(const grpo_lint_ *l, int64_t i) {
 
 /* 1 if the response with the higher reward has a clearly lower advantage than the other */
 static int grpo_contradicts_reward_(const grpo_lint_ *l, int64_t i, int64_t j, double Ai, double Aj) {
-    const double least = 1e-3 * (fabs(Ai) > fabs(Aj) ? fabs(Ai) : fabs(Aj));
+    const double least = 1e-3 * (fabs(Ai) > fabs(Aj) ? fabs(Ai) : fabs(Aj)), gap = fabs((double)l->b->reward[i] - (double)l->b->reward[j]);
+    if (l->obj->reward.overlong == GRPO_OVERLONG_SOFT && gap < fabs(l->obj->reward.overlong_factor)) return 0;
     if (l->b->reward[i] == l->b->reward[j] || Ai == 0 || Aj == 0) return 0;
     return l->b->reward[i] < l->b->reward[j] ? Ai > Aj + least : Aj > Ai + least;
 }
@@ -1113,6 +1188,53 @@ static void grpo_lint_against_reward_(grpo_lint_ *l) {
     x = grpo_finding_at_(l, GRPO_LINT_AGAINST_REWARD, GRPO_AT_advantage_, 0, grpo_first_unmasked_(l->b, n.lower), n.against);
     if (n.against >= 8 && 4 * n.against >= n.compared) x.level = GRPO_LINT_LIKELY;
     grpo_fault_other_(&x.at, (double)l->advantage[grpo_first_unmasked_(l->b, n.higher)]);
+    grpo_keep_finding_(l, &x);
+}
+
+/* 1 if all unmasked tokens of the response, at least one, have one advantage */
+static int grpo_has_one_advantage_(const grpo_lint_ *l, int64_t i, double *adv) {
+    int any = 0;
+    for (int64_t t = l->b->offset[i]; t < grpo_end_of_(l->b, i); t++) {
+        if (!grpo_is_unmasked_(l->b, t)) continue;
+        if (any && (double)l->advantage[t] != *adv) return 0;
+        *adv = (double)l->advantage[t];
+        any = 1;
+    }
+    return any;
+}
+
+/* counts the responses of group g whose advantage is another than that of one with the same reward; the first such pair -> pair */
+static int64_t grpo_unequal_of_group_(const grpo_lint_ *l, int64_t g, int64_t pair[2]) {
+    const grpo_batch *b = l->b;
+    int64_t with[3] = { -1, -1, -1 }, count = 0;           /* the first with the lowest and the highest reward, and the one before */
+    double adv[3] = { 0, 0, 0 }, own = 0;
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        int found = 0;
+        if (!grpo_has_one_advantage_(l, i, &own)) continue;
+        for (int k = 0; k < 3 && !found; k++) {
+            if (with[k] < 0 || b->reward[i] != b->reward[with[k]]) continue;
+            found = fabs(own - adv[k]) > 1e-3 * (fabs(own) > fabs(adv[k]) ? fabs(own) : fabs(adv[k]));
+            if (found && count++ == 0) { pair[0] = i; pair[1] = with[k]; }
+        }
+        if (with[0] < 0 || b->reward[i] < b->reward[with[0]]) { with[0] = i; adv[0] = own; }
+        if (with[1] < 0 || b->reward[i] > b->reward[with[1]]) { with[1] = i; adv[1] = own; }
+        with[2] = i; adv[2] = own;
+    }
+    return count;
+}
+
+static void grpo_lint_unequal_(grpo_lint_ *l) {
+    int64_t first[2] = { -1, -1 }, count = 0;
+    grpo_finding x;
+    for (int64_t g = 0; l->b->reward && g < l->b->n_groups; g++) {
+        int64_t pair[2] = { -1, -1 };
+        const int64_t more = grpo_unequal_of_group_(l, g, pair);
+        if (more && count == 0) memcpy(first, pair, sizeof pair);
+        count += more;
+    }
+    if (count == 0) return;
+    x = grpo_finding_at_(l, GRPO_LINT_UNEQUAL, GRPO_AT_advantage_, 0, grpo_first_unmasked_(l->b, first[0]), count);
+    grpo_fault_other_(&x.at, (double)l->advantage[grpo_first_unmasked_(l->b, first[1])]);
     grpo_keep_finding_(l, &x);
 }
 
@@ -1381,8 +1503,9 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     if (advantage && grpo_differences_count_(obj)) {
         grpo_lint_no_advantage_(&l);
         grpo_lint_raw_reward_(&l);
-        if (grpo_rises_with_reward_(&obj->advantage)) grpo_lint_against_reward_(&l);
+        if (grpo_rises_with_reward_(&obj->advantage)) grpo_lint_unequal_(&l);
     }
+    if (advantage && grpo_order_counts_(obj) && grpo_rises_with_reward_(&obj->advantage)) grpo_lint_against_reward_(&l);
     grpo_lint_totals_(&l, totals);
     return l.count;
 }

@@ -414,6 +414,24 @@ class Computed(unittest.TestCase):
             testing._check(case, answer(case), 64, records)
         return diagnosis.summarise(list(records.values()))
 
+    def test_loss_alone_names_nothing_that_a_full_record_contradicts(self):
+        """TIS with the weight of the current policy over the sampler: TIS-01 has this loss, but differentiates the weight."""
+
+        def corrected(case, differentiated):
+            b, on = case.numpy(pad=0.0), case.numpy().mask.astype(bool)
+            l, o, A = (np.where(on, x, 0.0) for x in (b.logp, b.logp_old, b.advantage))
+            w, v = np.exp(l - o), np.exp(l - np.where(on, b.logp_rollout, 0.0))
+            c = on / (len(on) * np.maximum(on.sum(1, keepdims=True), 1))
+            plain, clipped = -w * A, -np.clip(w, 0.8, 1.2) * A
+            S, weight = np.maximum(plain, clipped), np.minimum(v, 2.0)
+            slope = weight * np.where(plain >= clipped, plain, 0.0) + differentiated * np.where(v <= 2.0, v, 0.0) * S
+            return {"loss": (c * weight * S).sum(), "dlogp": c * slope}
+
+        tis = cases("tis", without=(*self.USUAL, "NaNMasked", "OnPolicy"))
+        for differentiated, name in ((0, None), (1, "TIS-01")):
+            found = self.reasons(tis, lambda case: corrected(case, differentiated))
+            self.assertEqual({r.cause for r in found}, {name})
+
     def test_planted_mistakes_have_their_names_and_no_other(self):
         grpo = cases("grpo", without=self.USUAL)
         self.assertEqual(self.reasons(grpo, looped), [])

@@ -36,7 +36,7 @@ static const struct { const char *path; double value[8]; } common[] = {
     { "weight.off_policy_mask_threshold", { 0, 1e-4, 0.1, 0.5 } },
     { "weight.rollout_veto", { 0, 1e-4, 1e-3 } },
     { "weight.rollout_is_low", { 0, 0.5, 0.999 } },
-    { "weight.rollout_is_high", { 1, 1.001, 2, 3, 5, 10, HUGE_VAL } },
+    { "weight.rollout_is_high", { 1, 1.001, 2, 3, 5, HUGE_VAL, 10 } },
     { "weight.rollout_clamp", { 0, 10, 20 } },
     { "aggregation.constant", { 1, 1024, 3000 } }
 };

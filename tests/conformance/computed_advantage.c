@@ -113,7 +113,7 @@ typedef enum { AFTER_NOTHING, AFTER_NEGATED, AFTER_DOUBLED, AFTER_HALVED, AFTER_
         AFTER_CENTRED,
     AFTER_TWICE } afterwards;
 typedef enum { REWARD_AS_IS, REWARD_01, REWARD_11, REWARD_SIGN, REWARD_SUCCESS, REWARD_NEXT, REWARD_PREVIOUS, REWARD_SQUARED,
-    REWARD_OVERLONG_ADDED, REWARD_KL_ADDED, REWARD_KL_TWICE, REWARD_KL_MEAN, REWARD_KL_LEFT_OUT } reward_change;
+    REWARD_OVERLONG_ADDED, REWARD_KL_ADDED, REWARD_KL_BARE, REWARD_KL_TWICE, REWARD_KL_MEAN, REWARD_KL_LEFT_OUT } reward_change;
 /* the advantage where the deviation is 0, and of a response that is alone in its group */
 typedef enum { ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO } zero_rule;
 
@@ -213,7 +213,8 @@ static const mistake mistakes[] = {
     REWARD(NULL, "each response has the reward of the one before", REWARD_PREVIOUS),
     REWARD(NULL, "rewards are squared", REWARD_SQUARED),
     REWARD(NULL, "the sign of the overlong punishment is turned", REWARD_OVERLONG_ADDED),
-    REWARD("ADV-28", NULL, REWARD_KL_ADDED),
+    REWARD("ADV-28", NULL, REWARD_KL_BARE),
+    REWARD("ADV-28c", NULL, REWARD_KL_ADDED),
     REWARD("ADV-28b", NULL, REWARD_KL_LEFT_OUT),
     REWARD(NULL, "the KL in the reward counts twice", REWARD_KL_TWICE),
     REWARD(NULL, "the KL in the reward is a mean over the response, not a sum", REWARD_KL_MEAN),
@@ -309,17 +310,29 @@ static double tokens_that_count(const test_case *c, int64_t i) {
 
 static int is_shaped(reward_change change) { return change >= REWARD_OVERLONG_ADDED; }
 
+/* what the KL in the reward is multiplied by; coef: its coefficient, T: the response's tokens that count */
+static double share_of_kl(reward_change change, double coef, double T) {
+    switch (change) {
+    case REWARD_KL_ADDED: return -1;
+    case REWARD_KL_BARE: return -1 / coef;
+    case REWARD_KL_TWICE: return 2;
+    case REWARD_KL_MEAN: return T > 0 ? 1 / T : 0;
+    default: return 0;
+    }
+}
+
 /* changes the KL in the rewards, or the overlong penalty */
 static int change_shape(const test_case *c, double *R, reward_change change) {
     double *bare = calloc((size_t)c->n_sequences + 1, sizeof *bare);
     int ok;
     if (!bare) abort();
     ok = shaped_rewards(c, 0, bare)
-        && (change == REWARD_OVERLONG_ADDED ? c->objective.reward.overlong && c->batch.reward : c->objective.reward.kl != GRPO_KL_NONE);
+        && (change == REWARD_OVERLONG_ADDED ? c->objective.reward.overlong && c->batch.reward : c->objective.reward.kl != GRPO_KL_NONE)
+        && (change != REWARD_KL_BARE || c->objective.reward.kl_coef != 0);
     for (int64_t i = 0; ok && i < c->n_sequences; i++) {
         double kl = bare[i] - R[i], T = tokens_that_count(c, i);
-        double share = change == REWARD_KL_ADDED ? -1 : change == REWARD_KL_TWICE ? 2 : change == REWARD_KL_MEAN && T > 0 ? 1 / T : 0;
-        R[i] = change == REWARD_OVERLONG_ADDED ? R[i] - 2 * (bare[i] - c->batch.reward[i]) : bare[i] - share * kl;
+        R[i] = change == REWARD_OVERLONG_ADDED ? R[i] - 2 * (bare[i] - c->batch.reward[i])
+            : bare[i] - share_of_kl(change, c->objective.reward.kl_coef, T) * kl;
     }
     free(bare);
     return ok;

@@ -17,6 +17,7 @@ typedef struct {
     const grpo_real *penalty_logp;      /* NULL: the policy's, logp */
     int policy_aggregation, penalty_aggregation;    /* -1: as in the objective */
     double penalty_value, penalty_gradient, policy_value, policy_gradient;
+    int keeps_correction;               /* 1: logp_old - logp_rollout of a rollout correction stays, where only one of them was edited */
     int impossible;                     /* the mistake cannot be made on this case */
     void **memory;
 } edited;
@@ -54,6 +55,12 @@ static grpo_real *own_array(edited *s, const grpo_real **array) {
 static const grpo_real **behaviour(edited *s) {
     s->impossible |= s->obj.ratio.behaviour != GRPO_BEHAVIOUR_OLD && s->obj.ratio.behaviour != GRPO_BEHAVIOUR_ROLLOUT;
     return s->obj.ratio.behaviour == GRPO_BEHAVIOUR_ROLLOUT ? &s->c.batch.logp_rollout : &s->c.batch.logp_old;
+}
+
+/* the ratio's denominator, to be written by a mistake that changes the ratio alone: a rollout correction keeps its weight */
+static grpo_real *own_denominator(edited *s) {
+    s->keeps_correction = 1;
+    return own_array(s, behaviour(s));
 }
 
 static int counts(const edited *s, int64_t i, int64_t k) {
@@ -150,7 +157,7 @@ static double difference_at(edited *s, int64_t k) {
 
 /* multiplies the log-ratio by p */
 static void log_ratio_times_by_hand(edited *s, double p) {
-    grpo_real *o = own_array(s, behaviour(s));
+    grpo_real *o = own_denominator(s);
     for (int64_t k = 0; o && k < tokens_of(s); k++) o[k] = s->c.batch.logp[k] - p * difference_at(s, k);
 }
 static void log_ratio_times(edited *s, double p) {
@@ -158,7 +165,7 @@ static void log_ratio_times(edited *s, double p) {
     for (int64_t k = 0; k < tokens_of(s); k++) s->chain[k] *= p;
 }
 static void ratio_times(edited *s, double p) {
-    grpo_real *o = own_array(s, behaviour(s));
+    grpo_real *o = own_denominator(s);
     for (int64_t k = 0; o && k < tokens_of(s); k++) o[k] -= log(p);
 }
 static void old_is_policy(edited *s, double p) { (void)p; behaviour(s); *behaviour(s) = s->c.batch.logp; }
@@ -172,7 +179,7 @@ static void old_is_old(edited *s, double p) { (void)p; old_is(s, s->c.batch.logp
 static void old_is_certain(edited *s, double p) { old_is(s, room(s, tokens_of(s), sizeof(grpo_real))); (void)p; }
 /* l/o, the quotient of two log-probabilities */
 static void ratio_of_logs(edited *s, double p) {
-    grpo_real *o = own_array(s, behaviour(s));
+    grpo_real *o = own_denominator(s);
     (void)p;
     for (int64_t k = 0; o && k < tokens_of(s); k++) {
         double l = s->c.batch.logp[k], old = o[k];
@@ -221,6 +228,20 @@ ROLLS(ROLL_BATCH, batch)
 static grpo_real *own_rollout(edited *s) {
     s->impossible |= s->obj.ratio.behaviour != GRPO_BEHAVIOUR_OLD || !s->obj.weight.rollout_is || !s->c.batch.logp_old;
     return s->impossible ? NULL : own_array(s, &s->c.batch.logp_rollout);
+}
+/* moves the other array of the correction's log-ratio as far as the ratio's denominator was moved from `before` */
+static void keep_correction(edited *s, const grpo_batch *before) {
+    grpo_batch *b = &s->c.batch;
+    const int rollout = s->obj.ratio.behaviour == GRPO_BEHAVIOUR_ROLLOUT;
+    const grpo_real *from = rollout ? before->logp_rollout : before->logp_old, *to = *behaviour(s);
+    grpo_real *other;
+    if (!s->keeps_correction || !(s->obj.weight.rollout_is || s->obj.weight.rollout_rs) || from == to) return;
+    if (s->obj.weight.off_policy_mask || s->obj.penalty.kl_reference) { s->impossible = 1; return; }
+    other = own_array(s, rollout ? &b->logp_old : &b->logp_rollout);
+    for (int64_t k = 0; other && k < tokens_of(s); k++) {
+        if (counts(s, 0, k) && !grpo_is_finite(to[k] - from[k])) s->impossible = 1;
+        other[k] += to[k] - from[k];
+    }
 }
 static void rollout_weight_of_policy(edited *s, double p) {
     grpo_real *r = own_rollout(s);
@@ -401,7 +422,7 @@ static void share_mean_of_response(edited *s, double p) {
 }
 /* another divisor of the mean log-ratio of a response */
 static void share_ratio(edited *s, double p) {
-    grpo_real *o = own_array(s, behaviour(s));
+    grpo_real *o = own_denominator(s);
     s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
     for (int64_t i = 0; o && i < s->c.n_sequences; i++)
         for (int64_t k = s->c.batch.offset[i]; k < s->c.batch.offset[i] + s->c.batch.length[i]; k++) {
@@ -419,7 +440,7 @@ static void share_gradient(edited *s, double p) {
 }
 /* the ratio of a response is the mean of its tokens' ratios, not the exponential of their mean log-ratio */
 static void mean_of_ratios(edited *s, double p) {
-    grpo_real *o = own_array(s, behaviour(s));
+    grpo_real *o = own_denominator(s);
     const grpo_batch *b = &s->c.batch;
     s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
     for (int64_t i = 0; o && i < s->c.n_sequences; i++) {
@@ -747,14 +768,36 @@ static part bonus_part(edited *s) {
     return header_part(s, &obj, room(s, tokens_of(s), sizeof(double)));
 }
 
-/* the coefficients of the terms in the loss, times the weights of the surrogate: the gradient of a loss whose terms are logp */
-static double *coefficients(edited *s, int aggregation) {
+/* of the terms of the surrogate, with its weights; of the penalties, which only weight.external term multiplies; of the reported terms */
+typedef enum { OF_SURROGATE, OF_PENALTY, OF_TERM } coefficient_of;
+
+/* the weights that are not a coefficient's left out, but not what decides which tokens count */
+static void without_weights(grpo_weight *w, coefficient_of what) {
+    if (what == OF_SURROGATE) return;
+    if (w->rollout_rejected != GRPO_ROLLOUT_REJECTED_UNMASK) {
+        w->rollout_is = GRPO_ROLLOUT_IS_NONE;
+        w->rollout_rs = GRPO_ROLLOUT_RS_NONE;
+        w->rollout_veto = 0;
+    } else if (w->rollout_is == GRPO_ROLLOUT_IS_MASK) w->rollout_is = GRPO_ROLLOUT_IS_REJECT;
+    else if (w->rollout_is == GRPO_ROLLOUT_IS_TRUNCATE) w->rollout_is = GRPO_ROLLOUT_IS_NONE;
+    w->rollout_is_norm = GRPO_ROLLOUT_IS_NORM_NONE;
+    w->policy_is = GRPO_POLICY_IS_NONE;
+    w->trust = GRPO_TRUST_NONE;
+    w->off_policy_mask = GRPO_OFF_POLICY_MASK_NONE;
+    w->fipo = GRPO_FIPO_NONE;
+    if (w->selected != GRPO_SELECTED_ONLY) w->selected = GRPO_SELECTED_ALL;
+    if (what == OF_TERM || w->external != GRPO_EXTERNAL_TERM) w->external = GRPO_EXTERNAL_NONE;
+}
+
+/* the coefficients of terms in the loss: the gradient of a loss whose terms are logp */
+static double *coefficients(edited *s, int aggregation, coefficient_of what) {
     grpo_objective obj = without_penalty(s);
     double *minus = room(s, tokens_of(s), sizeof *minus);
     part p;
     if (aggregation >= 0) obj.aggregation.kind = (grpo_aggregation_kind)aggregation;
     memset(&obj.ratio, 0, sizeof obj.ratio);
     memset(&obj.surrogate, 0, sizeof obj.surrogate);
+    without_weights(&obj.weight, what);
     obj.ratio.level = GRPO_LEVEL_TOKEN;
     obj.surrogate.kind = GRPO_SURROGATE_REINFORCE;
     for (int64_t k = 0; k < tokens_of(s); k++) minus[k] = -1;
@@ -804,7 +847,7 @@ static void formula_response(edited *s, int64_t i, formula_use f, const double *
 
 static part formula_part(edited *s, formula_use f) {
     part p = part_room(s);
-    const double *c = coefficients(s, s->policy_aggregation);
+    const double *c = coefficients(s, s->policy_aggregation, OF_SURROGATE);
     if (s->impossible || !is_plain_ratio(&s->obj) || !(s->obj.surrogate.kind == GRPO_SURROGATE_REINFORCE || *behaviour(s))) return p;
     for (int64_t i = 0; i < s->c.n_sequences; i++)
         formula_response(s, i, f, c, s->obj.ratio.level != GRPO_LEVEL_TOKEN, &p);
@@ -821,7 +864,7 @@ static part kl_part(edited *s, formula_use f) {
     part p = part_room(s);
     double *c;
     if (!is_plain_kl(&s->obj) || !s->c.batch.logp_ref) return p;
-    c = coefficients(s, s->penalty_aggregation);
+    c = coefficients(s, s->penalty_aggregation, OF_PENALTY);
     for (int64_t i = 0; i < s->c.n_sequences; i++) formula_response(s, i, f, c, -1, &p);
     for (int64_t k = 0; k < tokens_of(s); k++) { p.term[k] *= s->obj.penalty.kl_coef; p.dlogp[k] *= s->obj.penalty.kl_coef; }
     p.loss *= s->obj.penalty.kl_coef;
@@ -840,7 +883,7 @@ static double sequence_of_share(const edited *s, int64_t k) {
 static part together(edited *s, const part *policy, const part *penalty, const part *bonus) {
     part all = part_room(s);
     double *dlogp = room(s, tokens_of(s), sizeof *dlogp);
-    const double *c = s->share ? coefficients(s, -1) : NULL;
+    const double *c = s->share ? coefficients(s, -1, OF_TERM) : NULL;
     all.ok = policy->ok && penalty->ok && bonus->ok;
     all.policy_loss = grpo_times(s->policy_value, policy->loss);
     all.penalty_loss = grpo_times(s->penalty_value, penalty->loss) + bonus->loss;
@@ -884,7 +927,9 @@ typedef struct { const char *id, *name; row_kind kind; edit edits[4]; formula *p
 
 static part made(edited *s, const mistake *m) {
     part policy, penalty, bonus;
+    const grpo_batch before = s->c.batch;
     for (int k = 0; k < 4 && m && m->edits[k].make && !s->impossible; k++) m->edits[k].make(s, m->edits[k].p);
+    if (!s->impossible) keep_correction(s, &before);
     memset(&policy, 0, sizeof policy);
     if (s->impossible) return policy;
     policy = m && m->policy ? formula_part(s, (formula_use){ m->policy, m->kind }) : policy_part(s);
@@ -1097,7 +1142,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the KL is a sum over tokens, unlike the policy's loss", FOR_KL, penalty_aggregated, SUM_OF_TOKENS),
     EDIT("NORM-03", NULL, FOR_KL, policy_aggregated, MEAN_OF_TOKENS),
     EDIT(NULL, "the policy's loss is left out", FOR_KL, policy_times, 0),
-    EDIT(NULL, "the sign of the policy's loss is turned, that of the KL is not", FOR_KL, policy_times, -1),
+    EDIT(NULL, "the sign of the policy's loss is turned, that of the KL is not", FOR_ANY, policy_times, -1),
     /* the mask */
     EDIT(NULL, "the mask is ignored: all tokens count", FOR_ANY, mask_all, 0),
     EDITS(NULL, "the mask is ignored: all tokens count", FOR_ANY, advantage_everywhere, 0, mask_all, 0),

@@ -27,7 +27,7 @@ PLANTED = (
     # advantages
     ("reward-clipped", r"rewards are cut at -1 and 1"), ("reward-binary", r"a reward is 1 where it is positive"),
     ("reward-next", r"reward of the next"), ("overlong-forgotten", r"reward.overlong = none|REW-03|reward.overlong_factor = 0"),
-    ("reward-kl-forgotten", r"reward.kl(_coef)? = (none|0)|ADV-28b"), ("reward-kl-sign", r"ADV-28$|reward's KL.*sign|KL.*reward.*added"),
+    ("reward-kl-forgotten", r"reward.kl(_coef)? = (none|0)|ADV-28b"), ("reward-kl-sign", r"ADV-28c$|reward's KL.*sign|KL.*reward.*added"),
     ("reward-kl-mean", r"KL.*reward.*mean"), ("singleton-nan", r"ADV-07"), ("singleton-raw", r"ADV-08|singleton = raw"),
     ("no-baseline", r"baseline = none|no baseline"), ("baseline-median", r"median"), ("baseline-max", r"largest reward"),
     ("baseline-padded", r"padded zeros.*baseline"), ("both-padded", r"padded zeros.*baseline"),

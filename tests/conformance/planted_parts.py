@@ -38,7 +38,10 @@ CLIP, WEIGHT = "np.where(bind | dual, 0, S), 0 * A", "q, T = minus(b.logp_old[i]
 DUAL = 'dual = (c["kind"] == "dual_clip") & (A < 0) & (w > c["clip_dual"])'
 WIDE = ("choices-surrogate-*", "choices-advantage-*", "dapo-[efhrs]*", "grpo-[efhrs]*", "gspo-[efhrs]*", "ppo-*", "verl-grpo-*", "tis-*",
         "icepop-*", "rloo-*")
+MEAN = '"seq_mean_token_mean": 1 / (n * T[seq])'
 DUAL_ROWS = ("ppo-dual-clip-*", "verl-grpo-*")         # a mistake of the clip, before the dual clip
+CORRECTED = ("tis-[efhrs]*", "icepop-[efhrs]*", "grpo-[efhrs]*")      # with and without a rollout correction: one name
+REWARDED = ("rloo-*", "trl-rloo-*", "choices-reward-k1-outcome")
 VALUES = ("ppo-*", "choices-advantage-gae-*")
 WHITE = ("reinforce++-[efhorstu]*", "verl-reinforce++-[efhorstu]*", "choices-advantage-token_whiten*")
 WHITENED = "A - A[i].mean(), 0).astype(A.dtype) / sigma(A[i], c, False)"
@@ -68,6 +71,11 @@ IN_SETS = [
      {WEIGHT: "q, T = minus(b.logp[i], b.logp_rollout[i])"}, ("choices-weight-*", "tis-*", "icepop-*"), 13),
     (r"sampler over the old policy",
      {WEIGHT: "q, T = minus(b.logp_rollout[i], b.logp_old[i])"}, ("choices-weight-*", "tis-*", "icepop-*"), 11),
+    (r"old over new", {"d, left = minus(l, old),": "d, left = minus(old, l),"}, CORRECTED, 0),
+    (r"length plus 1", {MEAN: '"seq_mean_token_mean": 1 / (n * (T[seq] + 1))'}, CORRECTED, 3),
+    (r"MASK-12$", {MEAN: '"seq_mean_token_mean": 1 / (n * b.length.max())'}, CORRECTED, 1),
+    (r"ADV-28c$", {"R - total(k, seq, b.n)": "R + total(k, seq, b.n)"}, REWARDED, 0),
+    (r"ADV-28$", {"R - total(k, seq, b.n)": 'R + total(k, seq, b.n) / (r["kl_coef"] or 1)'}, REWARDED, 0),
     (r"CLIP-02|kind = ppo_clip", {DUAL: "dual = A != A"}, WIDE, 0),
     (r"lower bound is reciprocal", {'1 - c["eps_low"])': '1 / (1 + c["eps_low"]))'}, DUAL_ROWS, 3),
     (r"gradient lacks the ratio", {CLIP: "np.where(bind | dual, 0, -A), 0 * A"}, DUAL_ROWS, 7),
@@ -125,7 +133,7 @@ def scored(c, R"""}, ("grpo-[efhrs]*", "dapo-[efhrs]*"), 1),
 
 PATH = ("logits-*", "hidden-*")
 BOTH = (*PATH, "grpo-[efhrs]*", "gspo-[efhrs]*", "dapo-[efhrs]*")
-MEAN, KL = '"seq_mean_token_mean": 1 / (n * T[seq])', '"k3": (k3, -np.expm1(-D))'
+KL = '"k3": (k3, -np.expm1(-D))'
 # the same, for mistakes of the loss that are named from logits and hidden states too, by the chain rule
 OF_LOSS = [
     (r"CLIP-01|surrogate.kind = ratio", {'& (c["kind"] != "ratio")': "& False"}, PATH, 0),

@@ -114,6 +114,31 @@ static void far_ref(setup *s) { other_text(s->ref, 9); }
 static void temperature(setup *s) { for (int t = 0; t < TOKENS; t++) s->old[t] = (grpo_real)(1.5 * (double)s->logp[t]); }
 static void warm(setup *s) { for (int t = 0; t < TOKENS; t++) s->old[t] = (grpo_real)(1.1 * (double)s->logp[t]); }
 static void same(setup *s) { memcpy(s->old, s->logp, sizeof s->old); }
+/* four tokens of a response that the sampler did not draw; three of them; four that it and the policy are certain of; four that are marked
+ * as a demonstration's; all tokens */
+static void of_tool(setup *s, int n, double old) {
+    for (int t = 0; t < n; t++) { s->rollout[25 + t] = 0; s->old[25 + t] = s->logp[25 + t] = (grpo_real)old; }
+}
+static void tool(setup *s) { of_tool(s, 4, -1.5); }
+static void short_tool(setup *s) { of_tool(s, 3, -1.5); }
+static void certain_run(setup *s) { of_tool(s, 4, -0.01); }
+static void demonstration(setup *s) {
+    static uint8_t nll_mask[TOKENS];
+    memset(nll_mask, 1, sizeof nll_mask);
+    tool(s);
+    s->b.nll_mask = nll_mask;
+}
+static void old_of_tool(setup *s) { tool(s); for (int t = 25; t < 29; t++) { s->rollout[t] = s->logp[t]; s->old[t] = 0; } }
+static void unequal(setup *s) { for (int t = 0; t < LENGTH; t++) s->A[s->offset[2] + t] = (grpo_real)-0.25; }
+static void unequal_rewards(setup *s) { unequal(s); s->reward[2] = (grpo_real)0.25; }
+static void unequal_by_token(setup *s) { unequal(s); s->A[s->offset[2] + 1] = (grpo_real)-0.5; }
+static void unequal_shaped(setup *s) { unequal(s); s->obj.reward.length = GRPO_LENGTH_KIMI; s->obj.reward.length_coef = 0.1; }
+static void old_is_rollout(setup *s) {
+    memcpy(s->rollout, s->old, sizeof s->old);
+    s->obj.weight.rollout_is = GRPO_ROLLOUT_IS_TRUNCATE; s->obj.weight.rollout_is_high = 2;
+}
+static void old_is_rollout_but_one(setup *s) { old_is_rollout(s); s->rollout[25] -= (grpo_real)0.01; }
+static void rollout_unread(setup *s) { old_is_rollout(s); s->obj.weight.rollout_is = GRPO_ROLLOUT_IS_NONE; }
 static void same_but_one(setup *s) { same(s); s->old[begin_of(s, 8)] -= (grpo_real)0.01; }
 static void padded(setup *s) {
     for (int i = 2; i < RESPONSES; i++)
@@ -280,6 +305,13 @@ static void short_but_one(setup *s) { short_ones(s); s->length[6] = LENGTH; own_
 
 /* ---- advantages ---- */
 static void flip(setup *s) { for (int t = 0; t < TOKENS; t++) s->A[t] = -s->A[t]; }
+static void flip_overlong(setup *s) {
+    flip(s);
+    s->obj.reward.overlong = GRPO_OVERLONG_SOFT;
+    s->obj.reward.overlong_max = 8; s->obj.reward.overlong_cache = 4; s->obj.reward.overlong_factor = 1;
+}
+static void flip_longer(setup *s) { flip_overlong(s); s->obj.reward.overlong_factor = 1.5; }
+static void flip_linear(setup *s) { flip_overlong(s); s->obj.reward.overlong = GRPO_OVERLONG_LINEAR; }
 static void set_response(setup *s, int i, double A) { for (int t = 0; t < LENGTH; t++) s->A[begin_of(s, i) + t] = (grpo_real)A; }
 static void flip_one(setup *s) { set_response(s, 4, -2); }
 static void only_positive(setup *s) { for (int t = 0; t < TOKENS; t++) if (s->A[t] < 0) s->A[t] = 0; set_response(s, 3, -0.5); }
@@ -447,6 +479,21 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(PADDED_ONE), old_padded, old_certain,
       "likely mistake: batch.logp_old[5] is 0 from here to the end of the response, and batch.logp is not: it looks like padding that "
       "counts, for want of a mask: group 0, response 0 of it, token 4 of it; 9 in all" },
+    { RULE(NOT_SAMPLED), tool, short_tool,
+      "likely mistake: batch.logp_rollout[25] is 0 at this and the next tokens, and batch.logp_old is not: do tokens count that were not "
+      "sampled, such as a tool's output?: group 1, response 0 of it, token 0 of it" },
+    { RULE(NOT_SAMPLED), old_of_tool, certain_run, "likely mistake: batch.logp_old[25] is 0 at this and the next tokens, and batch.logp ..." },
+    { RULE(NOT_SAMPLED), tool, demonstration, NULL },
+    { RULE(NOT_SAMPLED), tool, certain, NULL },
+    { RULE(UNEQUAL), unequal, unequal_rewards,
+      "note: advantage[17] is -0.25, but -0.57735 for the same reward in this group: computed from a part of the group, or weighted by "
+      "you?: group 0, response 2 of it, token 0 of it" },
+    { RULE(UNEQUAL), unequal, unequal_by_token, NULL },
+    { RULE(UNEQUAL), unequal, unequal_shaped, NULL },
+    { RULE(UNCORRECTED), old_is_rollout, old_is_rollout_but_one,
+      "note: batch.logp_old is batch.logp_rollout at every token, so that there is nothing to correct or to reject: are both the "
+      "sampler's?" },
+    { RULE(UNCORRECTED), old_is_rollout, rollout_unread, NULL },
     { RULE(NONE_COUNT), truncate_all, truncate_most,
       "likely mistake: batch has no token that counts: all are masked, truncated or rejected" },
     { RULE(MASK_BYTES), mask_int, mask_fifth,
@@ -521,6 +568,8 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(LAST_LEFT_OUT), mask_early_and_next, confident_end, "likely mistake: batch.mask[5] leaves out the last ..." },
     { RULE(SHORT_TRUNCATED), short_and_some, truncate_most, "note: batch.truncated[5] is of a response of 3 tokens, ..." },
     { RULE(NO_ADVANTAGE), tiny, tiny_rewards, "likely mistake: advantage[6] is 6e-37, and no larger at any token, ..." },
+    { RULE(AGAINST_REWARD), flip_overlong, flip_longer, "likely mistake: advantage[10] is 0.57735, but -1.1547 where the reward ..." },
+    { RULE(AGAINST_REWARD), flip_overlong, flip_linear, NULL },
     { RULE(AGAINST_REWARD), swap_two, middle, "note: advantage[33] is 0.7, but 0.2 where the reward is higher: of another step ..." },
     { RULE(AGAINST_REWARD), flip_one, nearly_in_order, NULL },
     { RULE(AGAINST_REWARD), flip, flip_of_filter, NULL },

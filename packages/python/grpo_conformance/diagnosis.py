@@ -95,7 +95,8 @@ def _as_good_as_right(output: Output, p: Precision, tolerance: float) -> bool:
 def judge_mistake(
     mistake: Any, judged: Sequence[Output], half: str, good: Mapping[str, bool], p: Precision, tolerance: float
 ) -> Optional[Tuple[str, int]]:
-    """SAME, ONE_NUMBER or OTHER with the evidence; None where it would not show.  Of a half the other one must be right.
+    """SAME, ONE_NUMBER or OTHER with the evidence (of OTHER: 1 if all numbers are recorded); None where it would not show.  Of a half the
+    other one must be right.
     good: of each output, is it right where a mistake records nothing?"""
     told, full = recorded(mistake, judged)
     told = {name: numbers for name, numbers in told.items() if (name in GRADIENTS) in HALVES[half]}
@@ -112,7 +113,7 @@ def judge_mistake(
             evidence += int(np.sum(differs & np.isfinite(other) & (other != 0)))
     if not shows:
         return None
-    return ((SAME if in_full else ONE_NUMBER), evidence) if same else (OTHER, 0)
+    return ((SAME if in_full else ONE_NUMBER), evidence) if same else (OTHER, int(in_full and not half))
 
 
 # ---- what needs no record: a factor, a coarser arithmetic
@@ -253,16 +254,19 @@ def traits_of(case: Case) -> Tuple[str, ...]:
 
 def _explained(cause: str, stage: str, entries: Entries, within: str) -> Tuple[List[str], int, int, int]:
     """The failing cases it explains, how many of them in full, the evidence, and the cases that contradict it."""
-    cases_, full, evidence, other = [], 0, 0, 0
+    cases_, full, evidence, other, refuted = [], 0, 0, 0, False
     for record, finding in entries.get((known(cause), stage), []):
         if within and within not in record.traits:
             continue
         if finding.says == OTHER or finding.cause != cause:
             other += not FRAGILE & set(record.flags)
+            refuted |= finding.says == OTHER and finding.evidence > 0 and stage in record.failed and not FRAGILE & set(record.flags)
         elif stage in record.failed:
             cases_.append(record.case)
             full += finding.says == SAME
             evidence += finding.evidence
+    if refuted and not full:  # single numbers agree, such as the loss, where the record of all of them does not
+        return [], 0, 0, other
     return cases_, full, evidence, other
 
 
