@@ -1,0 +1,372 @@
+#!/usr/bin/env python3
+"""Which objective does a framework's trainer optimise when the same batch is cut into micro-batches and ranks?
+
+    VENV/bin/python tests/framework_options/cuts.py [NAME ...]         runs every setting, or those of the frameworks named
+    VENV/bin/python tests/framework_options/cuts.py --markdown [NAME ...]       and writes cuts.json and CUTS.md
+    python3 tests/framework_options/cuts.py --check                    is CUTS.md what cuts.json says? (without the frameworks)
+
+VENV is the environment of ../conformance/frameworks.sh, with mpmath and gmpy2. A framework is a file cut_NAME.py with
+
+    NAME: its name in data/
+    SETTINGS: a list of {name, config, where, expected, ...}
+    gradient(config, batch, parts): for each token of the batch, d loss / d its log-probability as the optimiser sees it: after
+        accumulation and the reduction over ranks. parts[rank][micro-batch] is a list of responses. Raises Refused if the framework cannot
+        cut like that. It may return {"dlogp": rows, "parts": ...} where the framework itself decides the micro-batches, and "dentropy".
+
+config: the options as the framework spells them; those that data/NAME.json does not have are about the cut. expected: a name of FORMULAS.
+More, of a setting: window: micro-batches of an optimiser step, where the batch is of several; data: another file of data/; fields: of the
+objective, beyond the translated ones; plain: True for batches without masked tokens; silence: "truncated" if what does not count is
+truncated instead of masked; on_policy: True if the framework takes the new policy for the old one; of: "dentropy" to compare the gradient
+by the entropy; tolerance; note: a sentence for the page.
+
+Every setting is run with the same random batches in every cut of CUTS. The gradient is compared with the oracle's of the translated
+objective, for the whole batch of an optimiser step, and with FORMULAS: ways in which it goes wrong. The verdict is the first formula with
+which every cut agrees; no such formula, or another one than expected, is a failure. Advantages are the framework's own.
+"""
+import functools
+import importlib
+import json
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, os.pardir, "conformance", "adapters"), os.path.join(HERE, os.pardir, "oracle")]
+sys.dont_write_bytecode = True
+
+from framework import Refused, generator, holes  # noqa: E402
+
+RESULTS, PAGE = os.path.join(HERE, "cuts.json"), os.path.join(HERE, "CUTS.md")
+BATCHES = 2  # for each cut
+TOLERANCE = 1e-9  # of the largest gradient
+SIZE = 4  # responses of a group
+
+
+# ---- cuts
+
+class Cut:
+    """sizes: how long responses are; silent: the first micro-batch, or rank, in which nothing counts"""
+    def __init__(self, name, parts, lengths=lambda i: (1, 6), silent=()):
+        self.name, self.parts, self.lengths, self.silent = name, parts, lengths, silent
+
+
+def runs(*sizes, start=0):
+    """Micro-batches of so many responses, one after the other."""
+    found = []
+    for n in sizes:
+        found.append(list(range(start, start + n)))
+        start += n
+    return found
+
+
+CUTS = [
+    Cut("not cut", [runs(16)]),
+    Cut("two micro-batches", [runs(8, 8)]),
+    Cut("four micro-batches", [runs(4, 4, 4, 4)]),
+    Cut("two ranks", [runs(8), runs(8, start=8)]),
+    Cut("two ranks, four micro-batches each", [runs(2, 2, 2, 2), runs(2, 2, 2, 2, start=8)]),
+    Cut("two ranks with half of each group, four micro-batches each",
+        [[[4 * k, 4 * k + 1] for k in range(4)], [[4 * k + 2, 4 * k + 3] for k in range(4)]]),
+    Cut("two ranks, one with the short responses", [runs(8), runs(8, start=8)], lambda i: (1, 2) if i < 8 else (4, 6)),
+    Cut("micro-batches of one response", [runs(*[1] * 16)]),
+    Cut("four micro-batches with a response of each group", [[list(range(k, 16, 4)) for k in range(4)]]),
+    Cut("four micro-batches, nothing counts in one of them", [runs(4, 4, 4, 4)], silent=range(4)),
+    Cut("two ranks, nothing counts on one of them", [runs(8), runs(8, start=8)], silent=range(8)),
+    Cut("micro-batches of 8, 5 and 3 responses", [runs(8, 5, 3)]),
+    Cut("two ranks, one with three micro-batches, one with one", [runs(4, 4, 2), runs(6, start=10)])]
+
+
+def batch_of(setting, cut, n):
+    """A random batch with every array that an objective may read; numbers are multiples of 1/64."""
+    rng = generator("cut " + cut.name, n)
+    length = [rng.randint(*cut.lengths(i)) for i in range(16)]
+    rows = lambda of: [[of() for _ in range(k)] for k in length]
+    near = lambda old, s: [[min(x + round(rng.gauss(0, s) * 64) / 64, -1 / 64) for x in row] for row in old]
+    some = lambda: [rng.choice([0, 0.25, 0.5, 1]) for _ in length]
+    old = rows(lambda: -rng.randint(2, 160) / 64)
+    batch = {"group": [i // SIZE for i in range(16)], "length": length, "reward": some(), "logp": near(old, 0.3), "logp_old": old,
+             "logp_ref": near(old, 0.3), "logp_rollout": near(old, 0.3), "entropy": rows(lambda: rng.randint(8, 128) / 64),
+             "value": rows(lambda: rng.randint(0, 64) / 64), "truncated": [False] * 16, "mask": None}
+    holes(rng, batch)
+    if setting.get("on_policy"):
+        batch["logp_old"] = batch["logp"]
+    truncating = setting.get("silence") == "truncated"
+    batch["truncated"] = [i in cut.silent for i in range(16)] if truncating else batch["truncated"]
+    if setting.get("plain"):
+        del batch["mask"]
+    elif not truncating:
+        batch["mask"] = [[x and i not in cut.silent for x in row] for i, row in enumerate(batch["mask"])]
+    return batch
+
+
+# ---- the objective of some of the responses
+
+def options_of_data(setting, name):
+    """(data, the part of the configuration that they know)"""
+    from options import translate
+    data = translate.data_of(setting.get("data", name))
+    values, unknown = translate.values_of(data, setting["config"])
+    return data, {key: x for key, x in setting["config"].items() if key not in unknown}
+
+
+def objective_of(setting, name):
+    from options import translate
+    data, config = options_of_data(setting, name)
+    fields, unsaid, _, _ = translate.translate(data, config)
+    if unsaid:
+        raise SystemExit(f"{name}, {setting['name']}: {unsaid}")
+    return translate.objective_of({**fields, **setting.get("fields", {})})
+
+
+@functools.lru_cache(maxsize=4096)
+def evaluated(objective, batch):
+    import evaluate
+    import objectives
+    return evaluate.evaluate(objectives.filled(json.loads(objective)), json.loads(batch))[0]
+
+
+class Whole:
+    """The oracle's gradients for responses of a batch, with the advantages of all of it."""
+    def __init__(self, objective, batch, of):
+        self.objective, self.of = json.dumps(objective, sort_keys=True), of
+        self.batch = {**batch, "advantage": evaluated(self.objective, json.dumps(batch))["advantage"]}
+        self.counted = [sum(row) for row in batch.get("mask") or [[1] * n for n in batch["length"]]]
+        if objective.get("weight", {}).get("truncated") == "mask":
+            self.counted = [0 if cut else n for n, cut in zip(self.counted, batch["truncated"])]
+
+    def tokens(self, rows):
+        return sum(self.counted[i] for i in rows)
+
+    def padded(self, rows):
+        return len(rows) * max(self.batch["length"][i] for i in rows)
+
+    def gradient(self, rows):
+        """{response: its tokens' derivatives} of the loss of these responses alone"""
+        rows = sorted(rows)
+        if not self.tokens(rows):
+            return {i: [0.0] * self.batch["length"][i] for i in rows}
+        part = {key: [x[i] for i in rows] for key, x in self.batch.items()}
+        names = sorted(set(part["group"]))
+        part["group"] = [names.index(g) for g in part["group"]]
+        return dict(zip(rows, evaluated(self.objective, json.dumps(part))[self.of]))
+
+
+# ---- formulas
+
+class Step:
+    """An optimiser step: its micro-batches, of the generation's."""
+    def __init__(self, whole, parts, every):
+        self.whole, self.parts, self.every = whole, [[part for part in rank if part] for rank in parts], every
+        self.rows = flat(parts)
+
+
+def flat(parts):
+    return [i for rank in parts for part in rank for i in part]
+
+
+def added(step, units):
+    """The sum of weight times gradient; units: [(weight, responses)]"""
+    found = {}
+    for weight, rows in units:
+        found.update({i: [weight * x for x in row] for i, row in step.whole.gradient(rows).items()} if rows else {})
+    return found
+
+
+def micro(weight):
+    """Every micro-batch is a batch of its own; weight(step, rank, part)"""
+    return lambda step: added(step, [(weight(step, rank, part), part) for rank in step.parts for part in rank])
+
+
+def ranks(weight):
+    return lambda step: added(step, [(weight(step, rank), [i for part in rank for i in part]) for rank in step.parts])
+
+
+def slices(weight):
+    """The micro-batches that the ranks run at the same time are a batch."""
+    def found(step):
+        count = max(len(rank) for rank in step.parts)
+        at = [[i for rank in step.parts for i in (rank[k] if k < len(rank) else [])] for k in range(count)]
+        return added(step, [(weight(step, rows, count), rows) for rows in at])
+    return found
+
+
+def times(factor):
+    return lambda step: added(step, [(factor(step), step.rows)])
+
+
+def share(step):
+    """Of the generation's micro-batches, those of the step."""
+    return sum(map(len, step.parts)) / sum(map(len, step.every))
+
+
+def generated(step):
+    return step.whole.tokens(flat(step.every)) or 1
+
+
+count_of = lambda step: sum(map(len, step.parts))
+most = lambda step: max(map(len, step.parts))
+of_step = lambda step: step.whole.tokens(step.rows) or 1
+
+FORMULAS = {  # name: (words, its name in DEFECTS.md or "", gradient of a step)
+    "whole batch": ("the whole batch", "", times(lambda s: 1)),
+    "mean of means": ("the mean of the micro-batches' means", "NORM-08", micro(lambda s, rank, p: 1 / len(s.parts) / len(rank))),
+    "mean of all means": ("the mean of the means of the micro-batches of all ranks", "NORM-08", micro(lambda s, r, p: 1 / count_of(s))),
+    "mean of ranks": ("the mean of the ranks' means", "PART-01", ranks(lambda s, rank: 1 / len(s.parts))),
+    "mean of slices": ("the mean of means, each over the micro-batches of all ranks at the same time", "NORM-08",
+                       slices(lambda s, rows, n: 1 / n)),
+    "by responses": ("the micro-batches' means, weighted by their responses", "PART-18", micro(lambda s, r, p: len(p) / len(s.rows))),
+    "by tokens": ("the micro-batches' means, weighted by their tokens", "", micro(lambda s, r, p: s.whole.tokens(p) / of_step(s))),
+    "slices by responses": ("means over the micro-batches of all ranks at the same time, weighted by responses", "PART-18",
+                            slices(lambda s, rows, n: len(rows) / len(s.rows))),
+    "slices by tokens": ("means over the micro-batches of all ranks at the same time, weighted by tokens", "",
+                         slices(lambda s, rows, n: s.whole.tokens(rows) / of_step(s))),
+    "ranks by responses": ("the ranks' means, weighted by their responses", "PART-18",
+                           ranks(lambda s, rank: sum(map(len, rank)) / len(s.rows))),
+    "mean by the most": ("the micro-batches' means, divided by the largest number of them on a rank", "PART-16",
+                         micro(lambda s, r, p: 1 / len(s.parts) / most(s))),
+    "tokens of the generation, by micro-batches": ("the tokens of the generation divided by its number of optimiser steps, as divisor",
+                                                   "PART-07c", times(lambda s: of_step(s) / generated(s) / share(s))),
+    "tokens of the generation": ("the tokens of the whole generation as divisor", "PART-07", times(lambda s: of_step(s) / generated(s))),
+    "sum of means": ("the sum of the micro-batches' means, averaged over ranks", "NORM-10a", micro(lambda s, r, p: 1 / len(s.parts))),
+    "sum of slices": ("the sum of means, each over the micro-batches of all ranks at the same time", "NORM-14",
+                      slices(lambda s, rows, n: 1)),
+    "sum of all means": ("the sum of the micro-batches' means", "NORM-10a", micro(lambda s, r, p: 1)),
+    "over ranks": ("the whole batch, divided by the number of ranks", "NORM-09", times(lambda s: 1 / len(s.parts))),
+    "times ranks": ("the whole batch, times the number of ranks", "PART-02", times(lambda s: len(s.parts))),
+    "over micro-batches": ("the whole batch, divided by the number of micro-batches", "NORM-10", times(lambda s: 1 / most(s))),
+    "padded": ("the mean over all positions of the micro-batch, averaged", "PART-12",
+               micro(lambda s, rank, p: s.whole.tokens(p) / s.whole.padded(p) / len(s.parts) / len(rank)))}
+
+
+def steps_of(whole, parts, window):
+    """The optimiser steps: `window` micro-batches of each rank."""
+    longest = max(map(len, parts))
+    window = window or longest
+    return [Step(whole, [rank[k:k + window] for rank in parts], parts) for k in range(0, longest, window)]
+
+
+def rows_of(formula, whole, parts, window):
+    found = {}
+    for step in steps_of(whole, parts, window):
+        found.update(FORMULAS[formula][2](step))
+    return [x for i in range(len(whole.batch["length"])) for x in found.get(i, [0.0] * whole.batch["length"][i])]
+
+
+# ---- running
+
+def apart(x, y):
+    """The distance of two gradients, of the size of the second."""
+    size = sum(b * b for b in y) ** 0.5
+    far = sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) ** 0.5
+    return far / size if size else (0.0 if far == 0 else float("inf"))
+
+
+def agree(x, y, tolerance):
+    largest = max([1e-6] + [abs(b) for b in y])
+    return all(abs(a - b) <= tolerance * largest for a, b in zip(x, y, strict=True))
+
+
+def compared(module, setting, objective, cut, n):
+    """(formulas that agree, distance from the whole batch)"""
+    batch = batch_of(setting, cut, n)
+    of = setting.get("of", "dlogp")
+    found = module.gradient(setting["config"], batch, cut.parts)
+    found = found if isinstance(found, dict) else {"dlogp": found}
+    whole, parts, window = Whole(objective, batch, of), found.get("parts", cut.parts), setting.get("window")
+    theirs = [x for row in found[of] for x in row]
+    right = rows_of("whole batch", whole, parts, window)
+    tolerance = setting.get("tolerance", TOLERANCE)
+    return {f for f in FORMULAS if agree(theirs, rows_of(f, whole, parts, window), tolerance)}, apart(theirs, right)
+
+
+def measured(module, setting):
+    """What is kept of a setting."""
+    objective, possible, by_cut, refused = objective_of(setting, module.NAME), set(FORMULAS), {}, {}
+    for cut in CUTS:
+        if cut.silent and setting.get("plain") and setting.get("silence") != "truncated":
+            continue
+        try:
+            found = [compared(module, setting, objective, cut, n) for n in range(BATCHES)]
+        except Refused as why:
+            refused[cut.name] = str(why)
+            continue
+        for formulas, _ in found:
+            possible &= formulas
+        far = max(x for _, x in found)
+        by_cut[cut.name] = 0.0 if all("whole batch" in formulas for formulas, _ in found) else float(f"{far:.2g}")
+    verdict = next((f for f in FORMULAS if f in possible), None) if by_cut else None
+    return {"name": setting["name"], "config": setting["config"], "where": setting["where"], "note": setting.get("note", ""),
+            "verdict": verdict, "apart": by_cut, "refused": refused}
+
+
+def run(name):
+    """(what is kept, passed, failed)"""
+    module = importlib.import_module("cut_" + name)
+    kept, failed = [], 0
+    for setting in module.SETTINGS:
+        found = measured(module, setting)
+        wrong = found["verdict"] is None or found["verdict"] != setting["expected"] or len(found["apart"]) < 3
+        failed += wrong
+        kept.append(found)
+        far = max(found["apart"].values(), default=0)
+        print(f"{name}: {setting['name']}: {found['verdict'] or 'unexplained'}, {len(found['apart'])} cuts, at most {far:.2g} apart"
+              + f"; expected {setting['expected']}" * wrong, flush=True)
+        if wrong:
+            print(f"    {found['apart']}", flush=True)
+    return {"release": getattr(module, "RELEASE", ""), "framework": getattr(module, "FRAMEWORK", name), "settings": kept}, \
+        len(kept) - failed, failed
+
+
+# ---- the page
+
+HEAD = """# How trainers cut a batch
+
+<!-- Written by cuts.py --markdown from cuts.json. -->
+"""
+
+
+def page(results):
+    return HEAD
+
+
+def results():
+    if not os.path.exists(RESULTS):
+        return {}
+    with open(RESULTS, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def check():
+    with open(PAGE, encoding="utf-8") as f:
+        return f.read() == page(results())
+
+
+def write(kept):
+    with open(RESULTS, "w", encoding="utf-8") as f:
+        f.write(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+    with open(PAGE, "w", encoding="utf-8") as f:
+        f.write(page(kept))
+
+
+def names():
+    return sorted(name[4:-3] for name in os.listdir(HERE) if name.startswith("cut_") and name.endswith(".py") and name != "cut_ranks.py")
+
+
+def main(arguments):
+    if arguments == ["--check"]:
+        good = check()
+        print("1 passed, 0 failed" if good else "CUTS.md is not what cuts.json says: cuts.py --markdown\n0 passed, 1 failed")
+        return int(not good)
+    markdown = "--markdown" in arguments
+    asked = [a for a in arguments if a != "--markdown"] or names()
+    kept, passed, failed = results(), 0, 0
+    for name in asked:
+        kept[name], good, wrong = run(name)
+        passed, failed = passed + good, failed + wrong
+    if markdown:
+        write(kept)
+    print(f"{passed} passed, {failed} failed")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
