@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import socket
 import sys
+import tempfile
 import traceback
 
 from framework import Refused
@@ -21,12 +22,12 @@ def free_port():
         return s.getsockname()[1]
 
 
-def serve(name, rank, world, port, pipe):
+def serve(name, rank, world, port, pipe, said):
     os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(world), LOCAL_WORLD_SIZE=str(world), MASTER_ADDR="127.0.0.1",
                       MASTER_PORT=str(port), OMP_NUM_THREADS="1", CUDA_VISIBLE_DEVICES="", ACCELERATE_USE_CPU="true")
-    nowhere = os.open(os.devnull, os.O_WRONLY)  # progress and warnings of the framework; errors come as answers
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
+    log = os.open(said, os.O_WRONLY | os.O_APPEND)  # progress and warnings of the framework; exceptions come as answers
+    os.dup2(log, 1)
+    os.dup2(log, 2)
     module = __import__(name)
     while True:
         asked = pipe.recv()
@@ -40,27 +41,33 @@ def serve(name, rank, world, port, pipe):
 
 class Ranks:
     def __init__(self, name, world):
-        context, port, self.pipes = multiprocessing.get_context("spawn"), free_port(), []
+        context, port, self.pipes, self.said = multiprocessing.get_context("spawn"), free_port(), [], []
         for rank in range(world):
             here, there = context.Pipe()
-            context.Process(target=serve, args=(name, rank, world, port, there), daemon=True).start()
+            self.said.append(tempfile.NamedTemporaryFile())
+            context.Process(target=serve, args=(name, rank, world, port, there, self.said[-1].name), daemon=True).start()
+            there.close()
             self.pipes.append(here)
+
+    def answers(self):
+        for rank, pipe in enumerate(self.pipes):
+            try:
+                yield pipe.recv() if pipe.poll(WAIT) else ("failed", f"rank {rank} does not answer")
+            except EOFError:
+                yield "failed", f"rank {rank} ended: " + self.said[rank].read().decode(errors="replace")[-2000:]
 
     def run(self, config, batch, parts):
         """What of_rank gives on each rank."""
         for pipe in self.pipes:
             pipe.send((config, batch, parts))
-        found = []
-        for pipe in self.pipes:
-            if not pipe.poll(WAIT):
-                raise RuntimeError("a rank does not answer")
-            found.append(pipe.recv())
+        found = list(self.answers())
         for how, what in found:
             if how == "refused":
                 raise Refused(what)
-            if how == "failed":
-                print(what, file=sys.stderr)
-                raise RuntimeError(what.strip().splitlines()[-1])
+        failed = [what for how, what in found if how == "failed"]
+        if failed:
+            print(*failed, sep="\n", file=sys.stderr)
+            raise RuntimeError(failed[-1].strip().splitlines()[-1])
         return [what for _, what in found]
 
 
@@ -72,4 +79,8 @@ def run(name, config, batch, parts):
     key = name, len(parts)
     if key not in KEPT:
         KEPT[key] = Ranks(*key)
-    return KEPT[key].run(config, batch, parts)
+    try:
+        return KEPT[key].run(config, batch, parts)
+    except RuntimeError:
+        del KEPT[key]  # the ranks may wait for each other
+        raise

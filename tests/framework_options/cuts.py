@@ -14,7 +14,7 @@ VENV is the environment of ../conformance/frameworks.sh, with mpmath and gmpy2. 
         cut like that. It may return {"dlogp": rows, "parts": ...} where the framework itself decides the micro-batches, and "dentropy".
 
 config: the options as the framework spells them; those that data/NAME.json does not have are about the cut. expected: a name of FORMULAS.
-More, of a setting: window: micro-batches of an optimiser step, where the batch is of several; data: another file of data/; fields: of the
+More, of a setting: window, generation: micro-batches of an optimiser step, and of a generation, where the batch is of several; data: another file of data/; fields: of the
 objective, beyond the translated ones; plain: True for batches without masked tokens; silence: "truncated" if what does not count is
 truncated instead of masked; on_policy: True if the framework takes the new policy for the old one; of: "dentropy" to compare the gradient
 by the entropy; tolerance; note: a sentence for the page.
@@ -153,10 +153,15 @@ class Whole:
 # ---- formulas
 
 class Step:
-    """An optimiser step: its micro-batches, of the generation's."""
-    def __init__(self, whole, parts, every):
-        self.whole, self.parts, self.every = whole, [[part for part in rank if part] for rank in parts], every
+    """An optimiser step: its micro-batches, and of each those of the generation that it is from."""
+    def __init__(self, whole, parts, generation):
+        self.whole, self.parts, self.generation = whole, [[part for part in rank if part] for rank in parts], generation
         self.rows = flat(parts)
+
+    def of_generation(self, part):
+        """(its tokens, the share of its micro-batches that a step has)"""
+        every = self.generation[tuple(part)]
+        return self.whole.tokens(flat(every)) or 1, sum(map(len, self.parts)) / sum(map(len, every))
 
 
 def flat(parts):
@@ -193,18 +198,15 @@ def times(factor):
     return lambda step: added(step, [(factor(step), step.rows)])
 
 
-def share(step):
-    """Of the generation's micro-batches, those of the step."""
-    return sum(map(len, step.parts)) / sum(map(len, step.every))
-
-
-def generated(step):
-    return step.whole.tokens(flat(step.every)) or 1
-
-
 count_of = lambda step: sum(map(len, step.parts))
 most = lambda step: max(map(len, step.parts))
 of_step = lambda step: step.whole.tokens(step.rows) or 1
+
+
+def in_proportion(step, part):
+    tokens, share = step.of_generation(part)
+    return step.whole.tokens(part) / tokens / share
+
 
 FORMULAS = {  # name: (words, its name in DEFECTS.md or "", gradient of a step)
     "whole batch": ("the whole batch", "", times(lambda s: 1)),
@@ -224,8 +226,9 @@ FORMULAS = {  # name: (words, its name in DEFECTS.md or "", gradient of a step)
     "mean by the most": ("the micro-batches' means, divided by the largest number of them on a rank", "PART-16",
                          micro(lambda s, r, p: 1 / len(s.parts) / most(s))),
     "tokens of the generation, by micro-batches": ("the tokens of the generation divided by its number of optimiser steps, as divisor",
-                                                   "PART-07c", times(lambda s: of_step(s) / generated(s) / share(s))),
-    "tokens of the generation": ("the tokens of the whole generation as divisor", "PART-07", times(lambda s: of_step(s) / generated(s))),
+                                                   "PART-07c", micro(lambda s, r, p: in_proportion(s, p))),
+    "tokens of the generation": ("the tokens of the whole generation as divisor", "PART-07",
+                                 micro(lambda s, r, p: s.whole.tokens(p) / s.of_generation(p)[0])),
     "sum of means": ("the sum of the micro-batches' means, averaged over ranks", "NORM-10a", micro(lambda s, r, p: 1 / len(s.parts))),
     "sum of slices": ("the sum of means, each over the micro-batches of all ranks at the same time", "NORM-14",
                       slices(lambda s, rows, n: 1)),
@@ -237,16 +240,20 @@ FORMULAS = {  # name: (words, its name in DEFECTS.md or "", gradient of a step)
                micro(lambda s, rank, p: s.whole.tokens(p) / s.whole.padded(p) / len(s.parts) / len(rank)))}
 
 
-def steps_of(whole, parts, window):
-    """The optimiser steps: `window` micro-batches of each rank."""
+def cut_by(parts, number):
+    """So many micro-batches of each rank at a time."""
     longest = max(map(len, parts))
-    window = window or longest
-    return [Step(whole, [rank[k:k + window] for rank in parts], parts) for k in range(0, longest, window)]
+    return [[rank[k:k + (number or longest)] for rank in parts] for k in range(0, longest, number or longest)]
 
 
-def rows_of(formula, whole, parts, window):
+def steps_of(whole, parts, window, generation):
+    from_generation = {tuple(part): every for every in cut_by(parts, generation) for rank in every for part in rank}
+    return [Step(whole, step, from_generation) for step in cut_by(parts, window)]
+
+
+def rows_of(formula, whole, steps):
     found = {}
-    for step in steps_of(whole, parts, window):
+    for step in steps:
         found.update(FORMULAS[formula][2](step))
     return [x for i in range(len(whole.batch["length"])) for x in found.get(i, [0.0] * whole.batch["length"][i])]
 
@@ -271,11 +278,12 @@ def compared(module, setting, objective, cut, n):
     of = setting.get("of", "dlogp")
     found = module.gradient(setting["config"], batch, cut.parts)
     found = found if isinstance(found, dict) else {"dlogp": found}
-    whole, parts, window = Whole(objective, batch, of), found.get("parts", cut.parts), setting.get("window")
+    whole = Whole(objective, batch, of)
+    steps = steps_of(whole, found.get("parts", cut.parts), setting.get("window"), setting.get("generation"))
     theirs = [x for row in found[of] for x in row]
-    right = rows_of("whole batch", whole, parts, window)
+    right = rows_of("whole batch", whole, steps)
     tolerance = setting.get("tolerance", TOLERANCE)
-    return {f for f in FORMULAS if agree(theirs, rows_of(f, whole, parts, window), tolerance)}, apart(theirs, right)
+    return {f for f in FORMULAS if agree(theirs, rows_of(f, whole, steps), tolerance)}, apart(theirs, right)
 
 
 def measured(module, setting):
