@@ -3,21 +3,23 @@
 
     VENV/bin/python tests/framework_options/cuts.py [NAME ...]         runs every setting, or those of the frameworks named
     VENV/bin/python tests/framework_options/cuts.py --markdown [NAME ...]       and writes cuts.json and CUTS.md
-    python3 tests/framework_options/cuts.py --check                    is CUTS.md what cuts.json says? (without the frameworks)
+    python3 tests/framework_options/cuts.py --page                     writes CUTS.md from cuts.json (without the frameworks)
+    python3 tests/framework_options/cuts.py --check                    is CUTS.md what cuts.json says?
 
 VENV is the environment of ../conformance/frameworks.sh, with mpmath and gmpy2. A framework is a file cut_NAME.py with
 
     NAME: its name in data/
     SETTINGS: a list of {name, config, where, expected, ...}
+    FRAMEWORK, RELEASE, HEAD: its name, its release, and what was replaced, for the page
     gradient(config, batch, parts): for each token of the batch, d loss / d its log-probability as the optimiser sees it: after
         accumulation and the reduction over ranks. parts[rank][micro-batch] is a list of responses. Raises Refused if the framework cannot
         cut like that. It may return {"dlogp": rows, "parts": ...} where the framework itself decides the micro-batches, and "dentropy".
 
 config: the options as the framework spells them; those that data/NAME.json does not have are about the cut. expected: a name of FORMULAS.
-More, of a setting: window, generation: micro-batches of an optimiser step, and of a generation, where the batch is of several; data: another file of data/; fields: of the
-objective, beyond the translated ones; plain: True for batches without masked tokens; silence: "truncated" if what does not count is
-truncated instead of masked; on_policy: True if the framework takes the new policy for the old one; of: "dentropy" to compare the gradient
-by the entropy; tolerance; note: a sentence for the page.
+More, of a setting: window, generation: micro-batches of an optimiser step, and of a generation, where the batch is of several; data:
+another file of data/; fields: of the objective, beyond the translated ones; plain: True for batches without masked tokens; silence:
+"truncated" if what does not count is truncated instead of masked; on_policy: True if the framework takes the new policy for the old one;
+of: "dentropy" to compare the gradient by the entropy; tolerance; note: a sentence for the page.
 
 Every setting is run with the same random batches in every cut of CUTS. The gradient is compared with the oracle's of the translated
 objective, for the whole batch of an optimiser step, and with FORMULAS: ways in which it goes wrong. The verdict is the first formula with
@@ -225,9 +227,9 @@ FORMULAS = {  # name: (words, its name in DEFECTS.md or "", gradient of a step)
                            ranks(lambda s, rank: sum(map(len, rank)) / len(s.rows))),
     "mean by the most": ("the micro-batches' means, divided by the largest number of them on a rank", "PART-16",
                          micro(lambda s, r, p: 1 / len(s.parts) / most(s))),
-    "tokens of the generation, by micro-batches": ("the tokens of the generation divided by its number of optimiser steps, as divisor",
-                                                   "PART-07c", micro(lambda s, r, p: in_proportion(s, p))),
-    "tokens of the generation": ("the tokens of the whole generation as divisor", "PART-07",
+    "share of the generation": ("the sum, divided by all tokens of the generation in proportion to the step's micro-batches", "PART-07c",
+                                micro(lambda s, r, p: in_proportion(s, p))),
+    "tokens of the generation": ("the sum, divided by the tokens of the whole generation", "PART-07",
                                  micro(lambda s, r, p: s.whole.tokens(p) / s.of_generation(p)[0])),
     "sum of means": ("the sum of the micro-batches' means, averaged over ranks", "NORM-10a", micro(lambda s, r, p: 1 / len(s.parts))),
     "sum of slices": ("the sum of means, each over the micro-batches of all ranks at the same time", "NORM-14",
@@ -320,20 +322,69 @@ def run(name):
               + f"; expected {setting['expected']}" * wrong, flush=True)
         if wrong:
             print(f"    {found['apart']}", flush=True)
-    return {"release": getattr(module, "RELEASE", ""), "framework": getattr(module, "FRAMEWORK", name), "settings": kept}, \
-        len(kept) - failed, failed
+    return {"release": getattr(module, "RELEASE", ""), "framework": getattr(module, "FRAMEWORK", name),
+            "head": getattr(module, "HEAD", ""), "settings": kept}, len(kept) - failed, failed
 
 
 # ---- the page
 
 HEAD = """# How trainers cut a batch
 
-<!-- Written by cuts.py --markdown from cuts.json. -->
+Which objective does a trainer optimise when the same batch is cut into micro-batches and ranks? Each setting below was run: the framework's
+own loop with its micro-batches, accumulation and division, in one process and in two, with a model that is a table of log-probabilities.
+The gradient that reaches the optimiser was compared with the oracle's of the [translated objective](OPTIONS.md) for the whole batch of the
+optimiser step, in up to {cuts} cuts of random batches of 16 responses. [`cuts.py`](cuts.py) says how, and has the list of cuts.
+
+A dash means: the same in every cut. Where it is not, the table names the formula that describes all cuts, with its name in
+[DEFECTS.md](../vectors/DEFECTS.md), and says how far the gradient is off in the example, of the length of the right one: in the most
+ordinary cut that shows it, and in the worst. These batches are small and their responses unequal, so differences are larger than in
+training; they shrink as a micro-batch gets more responses.
+
+`cuts.py --markdown` writes this page.
+
+## In short
 """
 
 
+def percent(x):
+    return f"{100 * x:.2g} %" if x < 1 else f"{100 * x:.0f} %"
+
+
+def changed(found):
+    """What changes it, in words."""
+    first = next(((name, x) for name, x in found["apart"].items() if x), None)
+    if first is None:
+        return "-"
+    largest = max(found["apart"].items(), key=lambda item: item[1])
+    words = f"{first[0]}: {percent(first[1])}"
+    return words if largest[0] == first[0] else words + f"; {largest[0]}: {percent(largest[1])}"
+
+
+def named(found):
+    words, defect, _ = FORMULAS[found["verdict"]] if found["verdict"] else ("not explained", "", None)
+    return words + (f" ({defect})" if defect else "")
+
+
+def row(found):
+    options = ", ".join(f"`{key}={value}`" for key, value in found["config"].items()) or "the defaults"
+    where = ", ".join(f"`{place}`" for place in found["where"].split("; "))
+    note = f" {found['note']}" if found["note"] else ""
+    return f"| {found['name']} | {options} | {named(found)}.{note} | {changed(found)} | {where} |"
+
+
+def table(name, kept):
+    same = [found["name"] for found in kept["settings"] if found["verdict"] == "whole batch"]
+    other = [found["name"] for found in kept["settings"] if found["verdict"] != "whole batch"]
+    short = f"- **{kept['framework']} {kept['release']}**: the same gradient for every cut: {'; '.join(same) or 'none'}. "
+    short += f"Not the same: {'; '.join(other) or 'none'}."
+    told = [f"## {kept['framework']} {kept['release']}", "", *([kept["head"], ""] if kept.get("head") else []),
+            "| setting | options | the gradient is that of | what changes it, by how much | where |", "|---|---|---|---|---|"]
+    return short, "\n".join(told + [row(found) for found in kept["settings"]]) + "\n"
+
+
 def page(results):
-    return HEAD
+    found = [table(name, kept) for name, kept in sorted(results.items())]
+    return HEAD.format(cuts=len(CUTS)) + "\n" + "\n".join(short for short, _ in found) + "\n\n" + "\n".join(text for _, text in found)
 
 
 def results():
@@ -350,7 +401,11 @@ def check():
 
 def write(kept):
     with open(RESULTS, "w", encoding="utf-8") as f:
-        f.write(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+        f.write(json.dumps(kept, indent=1) + "\n")
+    write_page(kept)
+
+
+def write_page(kept):
     with open(PAGE, "w", encoding="utf-8") as f:
         f.write(page(kept))
 
@@ -364,6 +419,9 @@ def main(arguments):
         good = check()
         print("1 passed, 0 failed" if good else "CUTS.md is not what cuts.json says: cuts.py --markdown\n0 passed, 1 failed")
         return int(not good)
+    if arguments == ["--page"]:
+        write_page(results())
+        return 0
     markdown = "--markdown" in arguments
     asked = [a for a in arguments if a != "--markdown"] or names()
     kept, passed, failed = results(), 0, 0
