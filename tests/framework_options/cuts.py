@@ -200,6 +200,12 @@ def times(factor):
     return lambda step: added(step, [(factor(step), step.rows)])
 
 
+def last_only(step):
+    """What the last micro-batch of each rank adds to the whole batch."""
+    last = {i for rank in step.parts for i in rank[-1]}
+    return {i: [x if i in last else 0.0 for x in row] for i, row in step.whole.gradient(step.rows).items()}
+
+
 count_of = lambda step: sum(map(len, step.parts))
 most = lambda step: max(map(len, step.parts))
 of_step = lambda step: step.whole.tokens(step.rows) or 1
@@ -238,6 +244,7 @@ FORMULAS = {  # name: (words, its name in DEFECTS.md or "", gradient of a step)
     "over ranks": ("the whole batch, divided by the number of ranks", "NORM-09", times(lambda s: 1 / len(s.parts))),
     "times ranks": ("the whole batch, times the number of ranks", "PART-02", times(lambda s: len(s.parts))),
     "over micro-batches": ("the whole batch, divided by the number of micro-batches", "NORM-10", times(lambda s: 1 / most(s))),
+    "last only": ("the last micro-batch of each rank, as part of the whole batch: what came before is lost", "PART-28", last_only),
     "padded": ("the mean over all positions of the micro-batch, averaged", "PART-12",
                micro(lambda s, rank, p: s.whole.tokens(p) / s.whole.padded(p) / len(s.parts) / len(rank)))}
 
