@@ -224,6 +224,8 @@ def gradient(config, batch, parts):
     if len(sizes) > 1 or len({len(rank) for rank in parts}) > 1:
         if not config.get("train.dynamic_batch_enable") or len({sum(map(len, rank)) for rank in parts}) > 1:
             raise Refused("every micro-batch has micro_batch_size responses, every rank as many")
+    if "train.batch_size" in config and len(parts[0]) < 2:
+        raise Refused("the rollout has less than an optimiser step")
     found = cut_ranks.run("cut_openrlhf", config, batch, parts)
     assert all(x["dlogp"] == found[0]["dlogp"] for x in found), "the ranks see different gradients"
     return {**found[0], "parts": [x["parts"] for x in found]}
