@@ -226,6 +226,10 @@ def example(name, objective):
     return status == 0 and json.loads(out) == objective
 
 
+def cuts_page():
+    return subprocess.run([sys.executable, os.path.join(HERE, "cuts.py"), "--check"], stdout=subprocess.DEVNULL, check=False).returncode == 0
+
+
 def main():
     names = [line.split()[0] for line in translate("--list")[1].splitlines()]
     checks = {f"defaults of {name}": (lambda name=name: defaults(name)) for name in names}
@@ -266,7 +270,8 @@ def main():
         "TOML": toml, "a parent that is not there": lambda: told("defaults: nothing.yaml\n", 2, "nothing.yaml"),
         "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "does not affect the loss: learning_rate"),
         "the ratio of a corrected KL, as adapters have it": kl_ratios,
-        "JSON, YAML, lines and commands": same_in_every_form, "OPTIONS.md is current": lambda: translate("--check")[0] == 0})
+        "JSON, YAML, lines and commands": same_in_every_form, "OPTIONS.md is current": lambda: translate("--check")[0] == 0,
+        "CUTS.md is current": lambda: cuts_page()})
     failed = 0
     for name, check in checks.items():
         try:

@@ -3,6 +3,7 @@
 
     VENV/bin/python tests/framework_options/cuts.py [NAME ...]         runs every setting, or those of the frameworks named
     VENV/bin/python tests/framework_options/cuts.py --markdown [NAME ...]       and writes cuts.json and CUTS.md
+    ... --only WORDS                                                   only the settings whose name has these words; the others are kept
     python3 tests/framework_options/cuts.py --page                     writes CUTS.md from cuts.json (without the frameworks)
     python3 tests/framework_options/cuts.py --check                    is CUTS.md what cuts.json says?
 
@@ -315,11 +316,11 @@ def measured(module, setting):
             "verdict": verdict, "apart": by_cut, "refused": refused}
 
 
-def run(name):
+def run(name, only=""):
     """(what is kept, passed, failed)"""
     module = importlib.import_module("cut_" + name)
     kept, failed = [], 0
-    for setting in module.SETTINGS:
+    for setting in [s for s in module.SETTINGS if only in s["name"]]:
         found = measured(module, setting)
         wrong = found["verdict"] is None or found["verdict"] != setting["expected"] or len(found["apart"]) < 3
         failed += wrong
@@ -417,6 +418,14 @@ def write_page(kept):
         f.write(page(kept))
 
 
+def merged(old, new):
+    """With the settings that were run in place of those of the same name."""
+    for name, kept in new.items():
+        by_name = {found["name"]: found for found in kept["settings"]}
+        old[name]["settings"] = [by_name.get(found["name"], found) for found in old[name]["settings"]]
+    return old
+
+
 def names():
     return sorted(name[4:-3] for name in os.listdir(HERE) if name.startswith("cut_") and name.endswith(".py") and name != "cut_ranks.py")
 
@@ -429,14 +438,17 @@ def main(arguments):
     if arguments == ["--page"]:
         write_page(results())
         return 0
-    markdown = "--markdown" in arguments
-    asked = [a for a in arguments if a != "--markdown"] or names()
-    kept, passed, failed = results(), 0, 0
-    for name in asked:
-        kept[name], good, wrong = run(name)
+    markdown, only = "--markdown" in arguments, ""
+    arguments = [a for a in arguments if a != "--markdown"]
+    if "--only" in arguments:
+        at = arguments.index("--only")
+        only, arguments = arguments[at + 1], arguments[:at] + arguments[at + 2:]
+    kept, passed, failed = {}, 0, 0
+    for name in arguments or names():
+        kept[name], good, wrong = run(name, only)
         passed, failed = passed + good, failed + wrong
     if markdown:
-        write(kept)
+        write(merged(results(), kept) if only else {**results(), **kept})
     print(f"{passed} passed, {failed} failed")
     return int(failed > 0)
 
