@@ -227,7 +227,8 @@ def example(name, objective):
 
 
 def cuts_page():
-    return subprocess.run([sys.executable, os.path.join(HERE, "cuts.py"), "--check"], stdout=subprocess.DEVNULL, check=False).returncode == 0
+    done = subprocess.run([sys.executable, os.path.join(HERE, "cuts.py"), "--check"], stdout=subprocess.DEVNULL, check=False)
+    return done.returncode == 0
 
 
 def main():

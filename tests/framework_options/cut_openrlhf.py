@@ -39,7 +39,8 @@ TWO_STEPS = {"train.batch_size": "2 * micro_batch_size * ranks"}
 
 
 def setting(name, config, where, expected="whole batch", **more):
-    return {"name": name, "config": {**BASE, **config}, "where": where, "expected": expected, "tolerance": 1e-5, **more}
+    return {"name": name, "config": {**BASE, **config}, "where": where, "expected": expected, "tolerance": 1e-5,
+            "own": "train.dynamic_batch_enable" in config, **more}
 
 
 SETTINGS = [

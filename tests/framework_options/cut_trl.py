@@ -28,7 +28,7 @@ NAME, FRAMEWORK, RELEASE = "trl", "TRL", "1.16.0"
 
 GRPO = "trl/trainer/grpo_trainer.py"
 RLOO = "trl/trainer/rloo_trainer.py:1833, transformers/trainer.py:2111"
-MEANS, TOKENS = GRPO + ":{}, each over the micro-batch", GRPO + ":2498, 3168-3174"
+MEANS, TOKENS = GRPO + ":{}", GRPO + ":2498, 3168-3174"
 
 
 def setting(name, config, where, expected="whole batch", **more):

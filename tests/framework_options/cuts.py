@@ -20,7 +20,8 @@ config: the options as the framework spells them; those that data/NAME.json does
 More, of a setting: window, generation: micro-batches of an optimiser step, and of a generation, where the batch is of several; data:
 another file of data/; fields: of the objective, beyond the translated ones; plain: True for batches without masked tokens; silence:
 "truncated" if what does not count is truncated instead of masked; on_policy: True if the framework takes the new policy for the old one;
-of: "dentropy" to compare the gradient by the entropy; tolerance; note: a sentence for the page.
+of: "dentropy" to compare the gradient by the entropy; own: True if the framework makes the micro-batches itself; tolerance; note: a
+sentence for the page.
 
 Every setting is run with the same random batches in every cut of CUTS. The gradient is compared with the oracle's of the translated
 objective, for the whole batch of an optimiser step, and with FORMULAS: ways in which it goes wrong. The verdict is the first formula with
@@ -292,6 +293,8 @@ def compared(module, setting, objective, cut, n):
     steps = steps_of(whole, found.get("parts", cut.parts), setting.get("window"), setting.get("generation"))
     theirs = [x for row in found[of] for x in row]
     right = rows_of("whole batch", whole, steps)
+    if not any(right):
+        raise SystemExit(f"{setting['name']}, {cut.name}, batch {n}: no gradient, with which everything agrees")
     tolerance = setting.get("tolerance", TOLERANCE)
     return {f for f in FORMULAS if agree(theirs, rows_of(f, whole, steps), tolerance)}, apart(theirs, right)
 
@@ -313,6 +316,7 @@ def measured(module, setting):
         by_cut[cut.name] = 0.0 if all("whole batch" in formulas for formulas, _ in found) else float(f"{far:.2g}")
     verdict = next((f for f in FORMULAS if f in possible), None) if by_cut else None
     return {"name": setting["name"], "config": setting["config"], "where": setting["where"], "note": setting.get("note", ""),
+            "own": setting.get("own", False),
             "verdict": verdict, "apart": by_cut, "refused": refused}
 
 
@@ -360,6 +364,9 @@ def percent(x):
 
 def changed(found):
     """What changes it, in words."""
+    if found.get("own"):  # of the cut only the ranks matter
+        found = {**found, "apart": {"one rank" if name == "not cut" else name: x for name, x in found["apart"].items()
+                                    if name in ("not cut", "two ranks")}}
     first = next(((name, x) for name, x in found["apart"].items() if x), None)
     if first is None:
         return "-"
