@@ -66,7 +66,7 @@ SETTINGS = [
     setting("dapo", loss("dapo"), TOKENS),
     setting("dapo with a KL", loss("dapo", beta=0.1), TOKENS),
     several("dapo", loss("dapo"), TOKENS, "tokens of the generation"),
-    each("dapo", loss("dapo"), TOKENS, "sum of slices"),
+    each("dapo", loss("dapo"), TOKENS, "tokens of the generation"),
     incomplete("dapo", loss("dapo"), TOKENS, "tokens of the generation"),
     setting("cispo", loss("cispo", epsilon_high=5.0), TOKENS),
 ]
@@ -140,8 +140,8 @@ def arguments_of(transformers, package, config, window, of_generation, size, ran
     a = package.arguments(**config)
     args = transformers.TrainingArguments(
         output_dir="none", use_cpu=True, bf16=False, report_to=[], logging_strategy="no", save_strategy="no", optim="sgd",
-        learning_rate=0.0, max_grad_norm=0.0, num_train_epochs=1, max_steps=steps, remove_unused_columns=False, gradient_accumulation_steps=window,
-        per_device_train_batch_size=size)
+        learning_rate=0.0, max_grad_norm=0.0, num_train_epochs=1, max_steps=steps, remove_unused_columns=False,
+        gradient_accumulation_steps=window, per_device_train_batch_size=size)
     for name, value in vars(a).items():
         if not hasattr(type(args), name) and name not in vars(args):
             object.__setattr__(args, name, value)

@@ -349,8 +349,8 @@ optimiser step, in up to {cuts} cuts of random batches of 16 responses. [`cuts.p
 
 A dash means: the same in every cut. Where it is not, the table names the formula that describes all cuts, with its name in
 [DEFECTS.md](../vectors/DEFECTS.md), and says how far the gradient is off in the example, of the length of the right one: in the most
-ordinary cut that shows it, and in the worst. These batches are small and their responses unequal, so differences are larger than in
-training; they shrink as a micro-batch gets more responses.
+ordinary cut that shows it, and in the worst. These batches are small and their responses unequal, so differences between means are larger
+than in training, and shrink as a micro-batch gets more responses; a wrong factor (PART-07) and lost gradients (PART-28) stay.
 
 `cuts.py --markdown` writes this page.
 
@@ -364,6 +364,7 @@ def percent(x):
 
 def changed(found):
     """What changes it, in words."""
+    found = {**found, "apart": {cut.name: found["apart"][cut.name] for cut in CUTS if cut.name in found["apart"]}}
     if found.get("own"):  # of the cut only the ranks matter
         found = {**found, "apart": {"one rank" if name == "not cut" else name: x for name, x in found["apart"].items()
                                     if name in ("not cut", "two ranks")}}
