@@ -261,6 +261,11 @@ def example(name, objective):
     return status == 0 and json.loads(out) == objective
 
 
+def cuts_page():
+    done = subprocess.run([sys.executable, os.path.join(HERE, "cuts.py"), "--check"], stdout=subprocess.DEVNULL, check=False)
+    return done.returncode == 0
+
+
 def singles():
     return {
         "examples are expected": lambda: {*expected(), "expected.json"} == {*os.listdir(os.path.join(HERE, "examples"))},
@@ -308,7 +313,8 @@ def singles():
         "TOML": toml, "a parent that is not there": lambda: told("defaults: nothing.yaml\n", 2, "nothing.yaml"),
         "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "does not affect the loss: learning_rate"),
         "the ratio of a corrected KL, as adapters have it": kl_ratios,
-        "JSON, YAML, lines and commands": same_in_every_form, "OPTIONS.md is current": lambda: translate("--check")[0] == 0}
+        "JSON, YAML, lines and commands": same_in_every_form, "OPTIONS.md is current": lambda: translate("--check")[0] == 0,
+        "CUTS.md is current": cuts_page}
 
 
 def main():
