@@ -144,9 +144,13 @@ def engine_of(table, kept, spec):
     return Engine(), seen
 
 
-def checked(batch, parts_of_ranks):
-    """AReaL gives groups to ranks: a trajectory is what a prompt got."""
+def checked(config, batch, parts_of_ranks):
+    """AReaL gives groups to ranks: a trajectory is what a prompt got. A rank without tokens that count leaves the normalisation before its
+    reduction over ranks (areal/utils/data.py:1404-1406): the others then wait for it without end, which was seen, and is not run here."""
     from framework import Refused
+    counted = [sum(x for i in flat(own) for x in batch["mask"][i]) for own in parts_of_ranks]
+    if config.get(ACTOR + "adv_norm.mean_level") == "batch" and 0 in counted:
+        raise Refused("the ranks wait for one in which nothing counts, without end: areal/utils/data.py:1404-1406")
     groups = [{batch["group"][i] for i in flat(own)} for own in parts_of_ranks]
     if sum(map(len, groups)) > len(set(batch["group"])):
         raise Refused("a rank has whole groups")
@@ -154,7 +158,7 @@ def checked(batch, parts_of_ranks):
 
 def of_rank(config, batch, parts_of_ranks, rank):
     """What the optimiser of the rank sees."""
-    checked(batch, parts_of_ranks)
+    checked(config, batch, parts_of_ranks)
     p, torch = parts(), cut_fsdp.start()
     from running import torch_batch
     specification = {option[len("actor.mb_spec."):]: x for option, x in config.items() if option.startswith("actor.mb_spec.")}
