@@ -22,6 +22,10 @@ NAME, RELEASE, FRAMEWORK = "areal", "1.0.4", "AReaL"
 ACTOR, SIZE = "actor.", 4  # responses of a group
 LOSS, SCALE = "areal/utils/functional/functional.py:", "; areal/engine/fsdp_engine.py:2120-2121, areal/engine/core/train_engine.py:48-60"
 
+HEAD = """The actor and the FSDP engine's `train_batch` ran as they are, in one process and in two with FSDP2 of torch. Replaced are the
+model, the clip of the gradient's norm and the optimiser. AReaL decides itself which responses a micro-batch holds; ranks hold whole groups.
+Megatron, sequence parallelism and tree training were not run."""
+
 
 # ---- what is compared
 

@@ -25,6 +25,10 @@ import cut_ranks
 NAME, FRAMEWORK, RELEASE = "nemo_rl", "NeMo-RL", "7ea279abfbeb698b092856d0dab61e7cf39bc909"
 LOSS, TRAIN = "nemo_rl/algorithms/loss/loss_functions.py:", "; nemo_rl/models/automodel/train.py:545-548, data.py:408-420"
 
+HEAD = """The counts over ranks, the loop over micro-batches (`automodel_forward_backward`) and the loss ran as they are, in one process and
+in two with FSDP2 of torch. Replaced are the model and the optimiser; the order of the calls was written after the worker
+(dtensor_policy_worker_v2). Micro-batches by tokens, packed sequences and Megatron were not run."""
+
 
 # ---- what is compared
 

@@ -24,6 +24,10 @@ NAME, FRAMEWORK, RELEASE = "open_instruct", "open-instruct", "e6c3044aa6201c8bfa
 FIRST, PACK, DEVICE = 10, "pack_length", "per_device_train_batch_size"  # FIRST: the id of the first token
 STEP, COUNTS = "open_instruct/grpo_fast.py:", "open_instruct/grpo_utils.py:651-671"
 
+HEAD = """The packing, the collation and `step` of the trainer ran as they are, in one process and in two. Replaced are the model, the
+random order of rows, the optimiser, and DeepSpeed, whose average over ranks is that of FSDP2 here. `per_device_train_batch_size` is the
+size of a micro-batch, in rows; without `pack_length` a row is a response."""
+
 
 # ---- what is compared
 

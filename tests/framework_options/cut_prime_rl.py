@@ -26,6 +26,10 @@ NAME, FRAMEWORK, RELEASE = "prime_rl", "prime-rl", "559b44772e471d1538537b8805cc
 TRAIN, LENGTH, FILTER = "src/prime_rl/trainer/rl/train.py:300-322, 558; src/prime_rl/trainer/rl/loss.py:393", "trainer.seq_len", (
     "orchestrator.train.filter_zero_advantages")
 
+HEAD = """The packing, the count of tokens over ranks and the loss of `train` ran as they are, in one process and in two with FSDP2 of
+torch. Replaced are the model and the optimiser; the loop over micro-batches was written after the code. `trainer.seq_len` is the length
+of a row; prime-rl decides itself which responses a rank and a row hold."""
+
 
 # ---- what is compared
 
@@ -99,7 +103,8 @@ def samples(config, batch, b):
         made.append(types.SimpleNamespace(
             token_ids=[0] + row, mask=[False] + b.mask[i, :n].tolist(), logprobs=[0.0] + b.logp_rollout[i, :n].tolist(),
             advantages=[0.0] + advantage[i, :n].tolist(), rl_weights=weights[i] and [0.0] + weights[i], ce_weights=None,
-            ref_kl_weights=None, temperatures=[1.0] * (n + 1), env_name="one", ref_logprobs=None, routed_experts=None, mm_token_type_ids=None, mm_kwargs=None))
+            ref_kl_weights=None, temperatures=[1.0] * (n + 1), env_name="one", ref_logprobs=None, routed_experts=None,
+            mm_token_type_ids=None, mm_kwargs=None))
     return made
 
 

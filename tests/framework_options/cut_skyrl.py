@@ -22,6 +22,10 @@ MICRO, BY_TOKENS = "trainer.micro_train_batch_size_per_gpu", {"trainer.max_token
 UTILS, WORKER = "skyrl/backends/skyrl_train/utils/ppo_utils.py:", "skyrl/backends/skyrl_train/workers/worker.py:"
 TIMES = "; " + WORKER + "1236-1244"
 
+HEAD = """The division of the advantages, the shares of the ranks, the policy worker's `forward_backward` and the FSDP strategy ran as they
+are, in one process and in two with FSDP2 of torch. Replaced are the model, the object store and the optimiser. Every rank has as many
+responses as the others, and without `max_tokens_per_microbatch` every micro-batch. Megatron and sequence parallelism were not run."""
+
 
 # ---- what is compared
 

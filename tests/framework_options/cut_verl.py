@@ -24,6 +24,10 @@ from cut_fsdp import flat
 
 os.environ["VERL_PLATFORM"] = "cpu"
 NAME, RELEASE, FRAMEWORK = "verl", "0.9.1", "verl"
+HEAD = """The update of both trainers, the worker, the FSDP engine and the loss ran as they are, in one process and in two with FSDP2 of
+torch. Replaced are the model, the transfer queue, the dispatch to ranks and the optimiser. verl gives every rank as many responses as the
+others, and with `ppo_micro_batch_size_per_gpu` every micro-batch; with `use_dynamic_bsz` it cuts by tokens. `ppo_mini_batch_size` times
+`rollout.n` is the number of responses, unless it is given. Megatron and sequence parallelism were not run."""
 PROMPT = 2  # tokens of a prompt
 PADDED = 7  # responses of the trainer without use_v1 are padded to the length that the configuration allows
 
