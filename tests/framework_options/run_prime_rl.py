@@ -92,7 +92,8 @@ def scored(config, b, batch):
         how = types.SimpleNamespace(length_penalty=None)
         asyncio.run(p.score[config.get(ALGO + "type", "grpo")](how, [types.SimpleNamespace(traces=traces)]))
         for trace in traces:
-            advantage[trace.id, b.mask[trace.id]] = torch.tensor(trace.nodes[0].advantages)
+            if b.mask[trace.id].any():  # else it has none
+                advantage[trace.id, b.mask[trace.id]] = torch.tensor(trace.nodes[0].advantages)
     for i, n in enumerate(b.length):
         sample = types.SimpleNamespace(advantages=advantage[i, :n].tolist(), mask=b.mask[i, :n].tolist(), rl_weights=None,
                                        ce_weights=None, ref_kl_weights=None)
