@@ -32,7 +32,7 @@ Megatron, sequence parallelism and tree training were not run."""
 def setting(name, config, where, expected="whole batch", **more):
     config = {ACTOR + option: x for option, x in config.items()}
     return {"name": name, "config": {ACTOR + "ppo_n_minibatches": 1, ACTOR + "kl_ctl": 0.0, **config}, "where": where, "expected": expected,
-            **more}
+            "own": True, **more}
 
 
 def kept_by_m2po(batch, threshold=0.01):

@@ -32,7 +32,7 @@ size of a micro-batch, in rows; without `pack_length` a row is a response."""
 # ---- what is compared
 
 def setting(name, config, where, expected="whole batch", **more):
-    return {"name": name, "config": config, "where": where, "expected": expected, **more}
+    return {"name": name, "config": config, "where": where, "expected": expected, "own": PACK in config, **more}
 
 
 def of_step(count, mini_batches):

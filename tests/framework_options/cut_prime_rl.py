@@ -38,7 +38,7 @@ def with_advantage(batch):
 
 
 def setting(name, config, where=TRAIN, **more):
-    return {"name": name, "config": {LENGTH: 14, **config}, "where": where, "expected": "whole batch", **more}
+    return {"name": name, "config": {LENGTH: 14, **config}, "where": where, "expected": "whole batch", "own": True, **more}
 
 
 SETTINGS = [

@@ -31,7 +31,8 @@ responses as the others, and without `max_tokens_per_microbatch` every micro-bat
 
 def setting(name, config, where, expected="whole batch", **more):
     config = {(option if option.startswith("trainer.") else OPTION + option): x for option, x in config.items()}
-    return {"name": name, "config": config, "where": where, "expected": expected, **more}
+    return {"name": name, "config": config, "where": where, "expected": expected,
+            "own": "trainer.max_tokens_per_microbatch" in config, **more}
 
 
 KL, BONUS = {"use_kl_loss": True, "kl_loss_coef": 0.5}, {"use_entropy_loss": True, "entropy_loss_coef": 0.5}

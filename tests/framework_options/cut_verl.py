@@ -46,7 +46,7 @@ def setting(name, config, where, expected="whole batch", **more):
     """1e-8 is added to numbers of tokens in means over responses."""
     means = "seq-mean-token-mean" in config.values() or config.get(MODE) in ("sapo", "geo_mean")
     return {"name": name, "config": {"algorithm.adv_estimator": "grpo", **config}, "where": where, "expected": expected,
-            **({"tolerance": 1e-7} if means else {}), **more}
+            "own": bool(config.get(ACTOR + "use_dynamic_bsz")), **({"tolerance": 1e-7} if means else {}), **more}
 
 
 def largest_covariances(batch, ratio=0.0002):
