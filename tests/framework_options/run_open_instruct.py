@@ -105,12 +105,12 @@ def parts():
     return FAKE(grpo=grpo, loader=loader, rl=rl, Batch=kl.Batch, Collated=types_of.CollatedBatchData, path=path, of_classes=of_classes)
 
 
-def prepared(config, b, batch):
-    """The rows of the batch, packed by DataPreparationActor, one response in a row."""
+def prepared(config, b, batch, tokens=None, pack_length=1):
+    """The rows of the batch, packed by DataPreparationActor, one response in a row if pack_length is 1."""
     p, groups = parts(), batch["group"][-1] + 1
     c = p.loader.StreamingDataLoaderConfig(num_samples_per_prompt_rollout=b.rows // groups, **config)
-    c.pack_length = 1
-    result = FAKE(responses=[[1] * n for n in b.length], masks=[row.int().tolist() for row in rows(b.mask, b)],
+    c.pack_length = pack_length
+    result = FAKE(responses=tokens or [[1] * n for n in b.length], masks=[row.int().tolist() for row in rows(b.mask, b)],
                   finish_reasons=["length" if t else "stop" for t in b.truncated], logprobs=[x.tolist() for x in rows(b.logp_rollout, b)])
     several = [[2]] * b.rows
     of_engine = p.Batch(several, several, several, None, None, None, batch["reward"], None, [0] * b.rows)

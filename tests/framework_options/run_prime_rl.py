@@ -77,25 +77,38 @@ def traces_of(b, batch, group):
         for i, n in enumerate(b.length) if batch["group"][i] == group]
 
 
-def run(config, batch):
-    p, b = parts(), torch_batch(batch)
-    of_loss = {option.split(".")[-1]: x for option, x in config.items() if option.startswith(LOSS)}
+def rule_of(config):
+    """The configuration of the loss."""
+    p, of_loss = parts(), {option.split(".")[-1]: x for option, x in config.items() if option.startswith(LOSS)}
     kind = p.configs.IPOLossConfig if of_loss.get("type") == "ipo" else p.configs.DefaultLossConfig
-    of_loss = kind(**{key: x for key, x in of_loss.items() if key in kind.model_fields})
-    b.leaf, advantage, weights = b.logp.clone().requires_grad_(), torch.zeros_like(b.logp), []
-    with sources.doubles():
-        for group in range(batch["group"][-1] + 1):
-            traces = traces_of(b, batch, group)
-            how = types.SimpleNamespace(length_penalty=None)
-            asyncio.run(p.score[config.get(ALGO + "type", "grpo")](how, [types.SimpleNamespace(traces=traces)]))
-            for trace in traces:
+    return kind(**{key: x for key, x in of_loss.items() if key in kind.model_fields})
+
+
+def scored(config, b, batch):
+    """The advantages, and for each response the weights of its tokens, None if it has none."""
+    p, advantage, weights = parts(), torch.zeros_like(b.logp), []
+    for group in range(batch["group"][-1] + 1):
+        traces = traces_of(b, batch, group)
+        how = types.SimpleNamespace(length_penalty=None)
+        asyncio.run(p.score[config.get(ALGO + "type", "grpo")](how, [types.SimpleNamespace(traces=traces)]))
+        for trace in traces:
+            if b.mask[trace.id].any():  # else it has none
                 advantage[trace.id, b.mask[trace.id]] = torch.tensor(trace.nodes[0].advantages)
-        for i, n in enumerate(b.length):
-            sample = types.SimpleNamespace(advantages=advantage[i, :n].tolist(), mask=b.mask[i, :n].tolist(), rl_weights=None,
-                                           ce_weights=None, ref_kl_weights=None)
-            if config.get(TRAIN + "filter_zero_advantages", True):
-                p.prune(sample)
-            weights.append(torch.tensor(sample.rl_weights or [1.0] * n))
+    for i, n in enumerate(b.length):
+        sample = types.SimpleNamespace(advantages=advantage[i, :n].tolist(), mask=b.mask[i, :n].tolist(), rl_weights=None,
+                                       ce_weights=None, ref_kl_weights=None)
+        if config.get(TRAIN + "filter_zero_advantages", True):
+            p.prune(sample)
+        weights.append(sample.rl_weights)
+    return advantage, weights
+
+
+def run(config, batch):
+    p, b, of_loss = parts(), torch_batch(batch), rule_of(config)
+    b.leaf = b.logp.clone().requires_grad_()
+    with sources.doubles():
+        advantage, weights = scored(config, b, batch)
+        weights = [torch.tensor(w or [1.0] * n) for w, n in zip(weights, b.length)]
         masks = rows(b.mask, b)
         scale = max(sum(int((mask & (w != 0)).sum()) for mask, w in zip(masks, weights)), 1)
         value = p.loss.compute_loss(rows(b.leaf, b), rows(b.logp_rollout, b), None, rows(advantage, b), masks, weights, None, None,

@@ -157,7 +157,7 @@ def normaliser_without_mask(a):
 
 @defect("NORM-16", option("aggregation", "kind", "seq_mean_constant", "constant"), "ragged",
         "choices-aggregation-constant-0.5",
-        seen="verl before #4360 (6e6ae96c6); SkyRL before #1153 had prompt and response together",
+        seen="verl before #4360 (6e6ae96c6), and where no loss_scale_factor is given; SkyRL before #1153 had prompt and response together",
         shows="a constant that is not the width of the batch", stages=LOSS)
 def constant_is_width(a):
     """The constant divisor is the width that this batch is padded to. Right: one number fixed by the user."""

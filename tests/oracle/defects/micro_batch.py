@@ -130,7 +130,7 @@ def divided_by_accumulation_too(a):
 
 
 @defect("NORM-10a", both(always), "dapo-even", "grpo",
-        seen="TRL #2647 (d14f7f3eb)", shows="more than one micro-batch", **SPLIT)
+        seen="TRL #2647 (d14f7f3eb); verl 0.9.1 (#7913, open), its geo_mean", shows="more than one micro-batch", **SPLIT)
 def accumulation_not_divided(a):
     """Means of micro-batches are added up and not divided by their number. Right: one mean over the step."""
     shared(a, within)
