@@ -4,6 +4,7 @@
     VENV/bin/python tests/framework_options/cuts.py [NAME ...]         runs every setting, or those of the frameworks named
     VENV/bin/python tests/framework_options/cuts.py --markdown [NAME ...]       and writes cuts.json and CUTS.md
     ... --only WORDS                                                   only the settings whose name has these words; the others are kept
+    VENV/bin/python tests/framework_options/cuts.py --sources FOLDER [--markdown] [NAME ...]        also those that are not installed
     python3 tests/framework_options/cuts.py --page                     writes CUTS.md from cuts.json (without the frameworks)
     python3 tests/framework_options/cuts.py --check                    is CUTS.md what cuts.json says?
 
@@ -20,8 +21,10 @@ config: the options as the framework spells them; those that data/NAME.json does
 More, of a setting: window, generation: micro-batches of an optimiser step, and of a generation, where the batch is of several; data:
 another file of data/; fields: of the objective, beyond the translated ones; plain: True for batches without masked tokens; silence:
 "truncated" if what does not count is truncated instead of masked; on_policy: True if the framework takes the new policy for the old one;
-of: "dentropy" to compare the gradient by the entropy; own: True if the framework makes the micro-batches itself; tolerance; note: a
-sentence for the page.
+of: "dentropy" to compare the gradient by the entropy; own: True if the framework makes the micro-batches itself; arrays: of a batch,
+that the framework makes itself; tolerance; note: a sentence for the page. fields and arrays may be functions of a batch, the whole or a
+part, where the framework makes them of what it is given, and window one of the number of micro-batches of a rank. FOLDER, or SOURCES in
+the environment, has the clones of sources.py.
 
 Every setting is run with the same random batches in every cut of CUTS. The gradient is compared with the oracle's of the translated
 objective, for the whole batch of an optimiser step, and with FORMULAS: ways in which it goes wrong. The verdict is the first formula with
@@ -112,13 +115,17 @@ def options_of_data(setting, name):
     return data, {key: x for key, x in setting["config"].items() if key not in unknown}
 
 
-def objective_of(setting, name):
+def objective_of(setting, name, batch):
     from options import translate
     data, config = options_of_data(setting, name)
     fields, unsaid, _, _ = translate.translate(data, config)
-    if unsaid:
+    if unsaid and "fields" not in setting:  # the fields say it
         raise SystemExit(f"{name}, {setting['name']}: {unsaid}")
-    return translate.objective_of({**fields, **setting.get("fields", {})})
+    return translate.objective_of({**fields, **made(setting.get("fields", {}), batch)})
+
+
+def made(given, batch):
+    return given(batch) if callable(given) else given
 
 
 @functools.lru_cache(maxsize=4096)
@@ -130,9 +137,11 @@ def evaluated(objective, batch):
 
 class Whole:
     """The oracle's gradients for responses of a batch, with the advantages of all of it."""
-    def __init__(self, objective, batch, of):
-        self.objective, self.of = json.dumps(objective, sort_keys=True), of
-        self.batch = {**batch, "advantage": evaluated(self.objective, json.dumps(batch))["advantage"]}
+    def __init__(self, setting, name, batch):
+        self.setting, self.name, self.of = setting, name, setting.get("of", "dlogp")
+        objective = objective_of(setting, name, batch)
+        asked = {**objective, "surrogate": {"kind": "reinforce"}, "penalty": {}, "weight": {}}  # for arrays that need advantages
+        self.batch = {**batch, "advantage": evaluated(json.dumps(asked, sort_keys=True), json.dumps(batch))["advantage"]}
         self.counted = [sum(row) for row in batch.get("mask") or [[1] * n for n in batch["length"]]]
         if objective.get("weight", {}).get("truncated") == "mask":
             self.counted = [0 if cut else n for n, cut in zip(self.counted, batch["truncated"])]
@@ -151,7 +160,9 @@ class Whole:
         part = {key: [x[i] for i in rows] for key, x in self.batch.items()}
         names = sorted(set(part["group"]))
         part["group"] = [names.index(g) for g in part["group"]]
-        return dict(zip(rows, evaluated(self.objective, json.dumps(part))[self.of]))
+        part.update(made(self.setting.get("arrays", {}), part))
+        objective = json.dumps(objective_of(self.setting, self.name, part), sort_keys=True)
+        return dict(zip(rows, evaluated(objective, json.dumps(part))[self.of]))
 
 
 # ---- formulas
@@ -283,14 +294,15 @@ def agree(x, y, tolerance):
     return all(abs(a - b) <= tolerance * largest for a, b in zip(x, y, strict=True))
 
 
-def compared(module, setting, objective, cut, n):
+def compared(module, setting, cut, n):
     """(formulas that agree, distance from the whole batch)"""
     batch = batch_of(setting, cut, n)
     of = setting.get("of", "dlogp")
     found = module.gradient(setting["config"], batch, cut.parts)
     found = found if isinstance(found, dict) else {"dlogp": found}
-    whole = Whole(objective, batch, of)
-    steps = steps_of(whole, found.get("parts", cut.parts), setting.get("window"), setting.get("generation"))
+    whole = Whole(setting, module.NAME, batch)
+    parts, window = found.get("parts", cut.parts), setting.get("window")
+    steps = steps_of(whole, parts, window(max(map(len, parts))) if callable(window) else window, setting.get("generation"))
     theirs = [x for row in found[of] for x in row]
     right = rows_of("whole batch", whole, steps)
     if not any(right):
@@ -301,12 +313,12 @@ def compared(module, setting, objective, cut, n):
 
 def measured(module, setting):
     """What is kept of a setting."""
-    objective, possible, by_cut, refused = objective_of(setting, module.NAME), set(FORMULAS), {}, {}
+    possible, by_cut, refused = set(FORMULAS), {}, {}
     for cut in CUTS:
         if cut.silent and setting.get("plain") and setting.get("silence") != "truncated":
             continue
         try:
-            found = [compared(module, setting, objective, cut, n) for n in range(BATCHES)]
+            found = [compared(module, setting, cut, n) for n in range(BATCHES)]
         except Refused as why:
             refused[cut.name] = str(why)
             continue
@@ -435,7 +447,9 @@ def merged(old, new):
 
 
 def names():
-    return sorted(name[4:-3] for name in os.listdir(HERE) if name.startswith("cut_") and name.endswith(".py") and name != "cut_ranks.py")
+    from random_configurations import FROM_SOURCES
+    found = sorted(name[4:-3] for name in os.listdir(HERE) if name.startswith("cut_") and name.endswith(".py"))
+    return [name for name in found if name not in ("ranks", "fsdp") and ("SOURCES" in os.environ or name not in FROM_SOURCES)]
 
 
 def main(arguments):
@@ -446,6 +460,8 @@ def main(arguments):
     if arguments == ["--page"]:
         write_page(results())
         return 0
+    if arguments[:1] == ["--sources"]:
+        os.environ["SOURCES"], arguments = arguments[1], arguments[2:]
     markdown, only = "--markdown" in arguments, ""
     arguments = [a for a in arguments if a != "--markdown"]
     if "--only" in arguments:
