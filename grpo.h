@@ -47,12 +47,12 @@
  * voids the promises instead.  With the processor's flush-to-zero, numbers below the normal range count as 0, nothing else changes.
  * A ratio within one rounding of a bound (1 + eps in double) may count as on either side of it.
  *
- * Switches, the same ones wherever the header is included; KB saved out of the 268 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
+ * Switches, the same ones wherever the header is included; KB saved out of the 269 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 55 KB
  *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 5 KB
  *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens are evaluated one by one, not in blocks; the same bits, slower; 45 KB
  * With GRPO_NO_ROWS and GRPO_NO_TEXT together fields have no names, and grpo_objective_set and _choose are absent too.  With all three
- * switches the two headers, which then still compute every objective, take 150 KB, 109 KB at -Os (tests/size.sh).
+ * switches the two headers, which then still compute every objective, take 151 KB, 110 KB at -Os (tests/size.sh).
  *
  * Contents:  status | numbers | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation | objective |
  *            batch | functions | implementation of what every row uses: kernel, checks, advantage, loss
@@ -315,7 +315,8 @@ GRPO_NOINLINE_FN_ double grpo_exp(grpo_dd x) {
 
 GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);                             /* e^x in double-double, relative error 2^-95 */
 GRPO_NOINLINE_FN_ double grpo_exp_minus_linear(grpo_dd x);             /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
-GRPO_FN double grpo_exp_minus_one(grpo_dd x);                          /* e^x - 1, 1 ulp */
+GRPO_FN double grpo_exp_minus_one(grpo_dd x);                          /* e^x - 1, 2 ulps */
+GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x);                   /* the same in double-double, relative error 2^-88 */
 
 /* ---- exact sums -----------------------------------------------------------------------------------------------------------------
  * A fixed-point accumulator as wide as the range of double: additions are exact, so the sum does not depend on order or grouping
@@ -905,9 +906,11 @@ GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double
     return t;
 }
 
-/* w - 1 in double-double, as the argument of an exponential must be */
-GRPO_FN grpo_dd grpo_ratio_minus_one(grpo_ratio w) {
-    return w.value > 2 ? grpo_dd_add_double_(grpo_exp_twice(grpo_ratio_log(w)), -1) : grpo_two_sum(w.value, -1);
+/* factor (w - 1), the argument of an exponential, in double-double; only if both are small may w be the rounded value */
+#define GRPO_SMALL_FACTOR_ 3
+GRPO_FN grpo_dd grpo_ratio_minus_one_times(grpo_ratio w, double factor) {
+    const int small = w.value <= 2 && fabs(factor) <= GRPO_SMALL_FACTOR_;
+    return grpo_dd_mul(small ? grpo_two_sum(w.value, -1) : grpo_exp_minus_one_twice(grpo_ratio_log(w)), factor);
 }
 
 /* sigmoid(z) and its derivative, e/(1 + e)^2, even in z */
@@ -924,7 +927,7 @@ GRPO_FN grpo_gate grpo_sigmoid(grpo_dd z) {
 }
 
 /* at z = tau (w - 1) */
-GRPO_FN grpo_gate grpo_sigmoid_gate(grpo_ratio w, double tau) { return grpo_sigmoid(grpo_dd_mul(grpo_ratio_minus_one(w), tau)); }
+GRPO_FN grpo_gate grpo_sigmoid_gate(grpo_ratio w, double tau) { return grpo_sigmoid(grpo_ratio_minus_one_times(w, tau)); }
 
 GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
     const grpo_gate g = grpo_sigmoid_gate(w, tau);
@@ -1395,9 +1398,9 @@ typedef struct {
     int overflow;                  /* 1 if a number here or in an output array has overflowed to an infinity */
 } grpo_report;
 
-enum { GRPO_SUM_POLICY, GRPO_SUM_PENALTY, GRPO_SUM_RATIO, GRPO_SUM_RATIO_EXCESS, GRPO_SUM_RATIO_SQUARED, GRPO_SUM_APPROX_KL_K1,
-       GRPO_SUM_APPROX_KL_K3, GRPO_SUM_KL_K1, GRPO_SUM_KL_K2, GRPO_SUM_KL_K3, GRPO_SUM_ENTROPY, GRPO_SUM_WEIGHT, GRPO_SUM_NLL,
-       GRPO_SUM_PREFERENCE, GRPO_N_SUMS };
+enum { GRPO_SUM_POLICY, GRPO_SUM_PENALTY, GRPO_SUM_RATIO, GRPO_SUM_RATIO_EXCESS, GRPO_SUM_RATIO_SQUARED, GRPO_SUM_RATIO_TINY_SQUARED,
+       GRPO_SUM_APPROX_KL_K1, GRPO_SUM_APPROX_KL_K3, GRPO_SUM_KL_K1, GRPO_SUM_KL_K2, GRPO_SUM_KL_K3, GRPO_SUM_ENTROPY, GRPO_SUM_WEIGHT,
+       GRPO_SUM_NLL, GRPO_SUM_PREFERENCE, GRPO_N_SUMS };
 
 /* divisors and factors of the sums of the loss; the same in all parts */
 typedef struct {
@@ -2813,9 +2816,15 @@ typedef struct grpo_report_buffer_ {
 
 static void grpo_report_flush_(const grpo_run_ *r);                    /* adds the buffer to the sums */
 
-/* 2^500: for the sum of squares larger ratios count as this; what they exceed it by has a sum of its own, for the mean */
+/* 2^500: for the sum of squares larger ratios count as this; what they exceed it by has a sum of its own, for the mean.  The squares of
+ * ratios below 2^-500 underflow: multiplied by 2^537 before they are squared, they have a sum of their own, for a batch of such ratios */
 #define GRPO_RATIO_CAP_ 3.2733906078961419e150
-static inline void grpo_report_excess_(grpo_partial *p, double ratio) {
+#define GRPO_RATIO_TINY_ 3.054936363499605e-151
+#define GRPO_TINY_FACTOR_ 4.4989137945431964e161
+static inline int grpo_ratio_is_extreme_(double least, double most) { return least < GRPO_RATIO_TINY_ || most > GRPO_RATIO_CAP_; }
+GRPO_COLD_ void grpo_report_extreme_(grpo_partial *p, double ratio) {
+    const double x = ratio * GRPO_TINY_FACTOR_;
+    if (ratio < GRPO_RATIO_TINY_) grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_TINY_SQUARED], x * x);
     if (!(ratio > GRPO_RATIO_CAP_)) return;
     grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], ratio);
     grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -GRPO_RATIO_CAP_);
@@ -2834,7 +2843,7 @@ GRPO_INLINE_ void grpo_report_ratio_(const grpo_run_ *r, double ratio) {
     grpo_report_extremes_(r->partial, ratio, ratio);
     r->partial->ratio_tokens++;
     r->report_buffer->ratio[r->report_buffer->n] = grpo_capped_ratio_(ratio);
-    grpo_report_excess_(r->partial, ratio);
+    if (grpo_ratio_is_extreme_(ratio, ratio)) grpo_report_extreme_(r->partial, ratio);
 }
 
 /* stores l - x of the token as difference[0] + difference[1]; if it is infinite, returns 0 and stores nothing */
@@ -3257,7 +3266,6 @@ GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
     return grpo_dd_pair_(s.hi * grpo_power_of_two_((k >> 6) - 1024), s.lo * grpo_power_of_two_((k >> 6) - 1024));
 }
 
-/* e^x - 1, relative error 2^-88 */
 GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
     return fabs(x.hi) < 1.0 / 256 ? grpo_small_exp_minus_one_(x) : grpo_dd_add_double_(grpo_exp_twice(x), -1);
 }
@@ -3310,7 +3318,7 @@ GRPO_NOINLINE_FN_ double grpo_exp_minus_linear(grpo_dd x) {
         v = grpo_is_finite(v) ? (v - y) - 1 : v;
         if (y == -HUGE_VAL) v = HUGE_VAL;
     }
-    return x.lo == 0 || !grpo_is_finite(v) ? v : v + x.lo * expm1(y);
+    return !(fabs(x.lo) > 0) || !grpo_is_finite(v) ? v : v + x.lo * expm1(y);      /* lo may be NaN, see grpo_sum_add_dd_block_ */
 }
 
 GRPO_FN double grpo_exp_minus_one(grpo_dd x) {
@@ -3557,7 +3565,7 @@ GRPO_FN grpo_term grpo_vespo(grpo_ratio w, double advantage, double logp, double
     grpo_dd x = { 0, 0 };
     if (lambda > 0 && w.value == HUGE_VAL) return grpo_reinforce(0, logp);         /* e^(-lambda w) outweighs w^k */
     if (k != 0) x = grpo_dd_mul(grpo_ratio_log(w), k);
-    if (lambda != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_minus_one(w), -lambda));
+    if (lambda != 0) x = grpo_dd_add(x, grpo_ratio_minus_one_times(w, -lambda));
     return grpo_reinforce(grpo_times(grpo_exp(x), advantage), logp);
 }
 
@@ -4944,11 +4952,23 @@ GRPO_COLD_ int grpo_report_overflows_(const grpo_report *r) {
     return 0;
 }
 
+/* the mean of numbers of both signs, whose infinities cancel in pairs */
+static double grpo_mean_of_signed_(const grpo_sum *s, double n) {
+    return s->pos_inf && s->neg_inf ? grpo_sum_value_(s) / n : grpo_total_over_(s, NULL, n);
+}
+
+/* (sum w)^2/(n sum w^2) */
+static double grpo_effective_samples_(const grpo_sum *s, double n) {
+    const double sum = grpo_sum_total_(&s[GRPO_SUM_RATIO]), squares = grpo_sum_total_(&s[GRPO_SUM_RATIO_SQUARED]);
+    const double tiny_sum = sum * GRPO_TINY_FACTOR_, tiny_squares = grpo_sum_total_(&s[GRPO_SUM_RATIO_TINY_SQUARED]);
+    if (squares > GRPO_RATIO_TINY_ * GRPO_RATIO_TINY_) return (sum / n) * (sum / squares);
+    return tiny_squares > 0 ? (tiny_sum / n) * (tiny_sum / tiny_squares) : 1;
+}
+
 void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     const grpo_sum *s = p->sum;
     const double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1;
     const double factor = p->scales.factor != 0 ? p->scales.factor : 1, aux = grpo_auxiliary_loss_(p);
-    const double sum = grpo_sum_total_(&s[GRPO_SUM_RATIO]), squares = grpo_sum_total_(&s[GRPO_SUM_RATIO_SQUARED]);
     memset(r, 0, sizeof *r);
     r->loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_POLICY], &s[GRPO_SUM_PENALTY], divisor), aux);
     r->policy_loss = factor * grpo_total_over_(&s[GRPO_SUM_POLICY], NULL, divisor);
@@ -4959,16 +4979,16 @@ void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     r->clip_fraction_high = grpo_fraction_(p->clips[GRPO_CLIP_HIGH], p->tokens);
     r->clip_fraction_dual = grpo_fraction_(p->clips[GRPO_CLIP_DUAL], p->tokens);
     r->clip_fraction = grpo_fraction_(p->clips[GRPO_CLIP_LOW] + p->clips[GRPO_CLIP_HIGH] + p->clips[GRPO_CLIP_DUAL], p->tokens);
-    r->approx_kl_k1 = grpo_sum_value_(&s[GRPO_SUM_APPROX_KL_K1]) / n;
+    r->approx_kl_k1 = grpo_mean_of_signed_(&s[GRPO_SUM_APPROX_KL_K1], n);
     r->approx_kl_k3 = grpo_total_over_(&s[GRPO_SUM_APPROX_KL_K3], NULL, n);
-    r->kl_k1 = grpo_sum_value_(&s[GRPO_SUM_KL_K1]) / n;
+    r->kl_k1 = grpo_mean_of_signed_(&s[GRPO_SUM_KL_K1], n);
     r->kl_k2 = grpo_total_over_(&s[GRPO_SUM_KL_K2], NULL, n);
     r->kl_k3 = grpo_total_over_(&s[GRPO_SUM_KL_K3], NULL, n);
     r->entropy = grpo_total_over_(&s[GRPO_SUM_ENTROPY], NULL, n);
     r->ratio_mean = p->ratio_tokens ? grpo_total_over_(&s[GRPO_SUM_RATIO], &s[GRPO_SUM_RATIO_EXCESS], n) : 1;
     r->ratio_min = p->tokens ? p->ratio_min : 1;
     r->ratio_max = p->tokens ? p->ratio_max : 1;
-    r->ess = squares > 0 ? (sum / n) * (sum / squares) : 1;
+    r->ess = grpo_effective_samples_(s, n);
     r->rollout_is_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n) : 1;
     r->overflow = p->overflow || grpo_report_overflows_(r);
 }
@@ -5004,17 +5024,23 @@ static void grpo_report_terms_(const grpo_run_ *r, const double *policy, const d
     if (r->batch->entropy) grpo_sum_add_block_(&sum[GRPO_SUM_ENTROPY], 1, entropy);
 }
 
+/* adds hi + lo of a block; lo is NaN, and negligible, where a difference next to the largest double overflowed on the way */
+static void grpo_sum_add_dd_block_(grpo_sum *sum, double factor, double (*x)[GRPO_BLOCK_]) {
+    double lo[GRPO_BLOCK_];
+    for (int k = 0; k < GRPO_BLOCK_; k++) lo[k] = x[1][k] == x[1][k] ? x[1][k] : 0;
+    grpo_sum_add_block_(sum, factor, x[0]);
+    grpo_sum_add_block_(sum, factor, lo);
+}
+
 /* adds a block of d = l - logp_old (hi and lo) and of k3 = e^d - d - 1 */
 static void grpo_report_old_block_(grpo_sum *sum, double (*d)[GRPO_BLOCK_], const double *k3) {
-    grpo_sum_add_block_(&sum[GRPO_SUM_APPROX_KL_K1], -1, d[0]);
-    grpo_sum_add_block_(&sum[GRPO_SUM_APPROX_KL_K1], -1, d[1]);
+    grpo_sum_add_dd_block_(&sum[GRPO_SUM_APPROX_KL_K1], -1, d);
     grpo_sum_add_block_(&sum[GRPO_SUM_APPROX_KL_K3], 1, k3);
 }
 
 /* adds a block of D = l - logp_ref (hi and lo) and of k3 = e^-D + D - 1 */
 static void grpo_report_ref_block_(grpo_sum *sum, double (*diff)[GRPO_BLOCK_], const double *k3) {
-    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, diff[0]);
-    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, diff[1]);
+    grpo_sum_add_dd_block_(&sum[GRPO_SUM_KL_K1], 1, diff);
     grpo_sum_add_squares_block_(&sum[GRPO_SUM_KL_K2], 0.5, diff[0]);
     grpo_sum_add_block_(&sum[GRPO_SUM_KL_K3], 1, k3);
 }

@@ -1209,6 +1209,63 @@ static void check_infinite_weights_over_their_mean(void) {
     }
 }
 
+/* temperatures of sapo and lambda of vespo so large that the rounding of the ratio, multiplied by them, would show in loss and gradient */
+static void check_steep_gates(void) {
+    rng r = { 77 };
+    static const grpo_surrogate_kind steep[] = { GRPO_SURROGATE_SAPO, GRPO_SURROGATE_SAPO_DETACHED, GRPO_SURROGATE_VESPO };
+    static const double factor[] = { 3, 3.5, 20, 400, 5000 };
+    for (int kind = 0; kind < 3; kind++) for (int f = 0; f < 5; f++) for (int round = 0; round < 20; round++) {
+        grpo_objective obj;
+        rollouts b;
+        answer a;
+        memset(&obj, 0, sizeof obj);
+        obj.advantage.baseline = GRPO_BASELINE_GROUP_MEAN;
+        obj.surrogate.kind = steep[kind];
+        obj.surrogate.tau_pos = factor[f]; obj.surrogate.tau_neg = 1.25 * factor[f];
+        obj.surrogate.vespo_lambda_pos = factor[f]; obj.surrogate.vespo_lambda_neg = -factor[f];
+        obj.surrogate.vespo_k_pos = 2;
+        rollouts_random(&r, RANDOM_SMALL, &b);
+        for (int64_t t = 0; t < b.n_tokens; t++)
+            b.token[TOKEN_OLD][t] = b.token[TOKEN_LOGP][t] + (grpo_real)((rng_unit(&r) - 0.5) / factor[f]);
+        snprintf(label, sizeof label, "steep gate %d, factor %g", kind, factor[f]);
+        answer_find(&obj, &b, &a);
+        check(!a.status, "%s: %s", label, status_line(a.status));
+        if (!a.status) check_reference(&obj, &b, &a);
+        answer_free(&a);
+        rollouts_free(&b);
+    }
+}
+
+/* ess of ratios whose squares underflow, and D = l - logp_ref next to the largest double */
+static void check_reports_at_the_ends(void) {
+    static const int64_t group[] = { 0, 1 }, offset[] = { 0 }, length[] = { 9 };
+    for (int n = 1; n <= 9; n++) {
+        const int64_t shorter[] = { n };
+        grpo_real l[9], old[9], ref[9], advantage[9] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+        grpo_objective obj;
+        grpo_batch batch;
+        grpo_report report;
+        reference_real sum = 0, squares = 0;
+        memset(&obj, 0, sizeof obj); memset(&batch, 0, sizeof batch);
+        obj.surrogate.kind = GRPO_SURROGATE_RATIO;
+        batch.n_groups = 1; batch.group_begin = group; batch.offset = offset; batch.length = n < 9 ? shorter : length; batch.n_tokens = n;
+        batch.logp = l; batch.logp_old = old;
+        for (int t = 0; t < n; t++) {
+            l[t] = -(grpo_real)(372 + t % 3); old[t] = 0;
+            sum += ref_exp(l[t]); squares += ref_exp(l[t]) * ref_exp(l[t]);
+        }
+        check(!gspo_loss(&obj, &batch, advantage, NULL, NULL, &report), "tiny ratios: refused");
+        check(ref_abs(report.ess - sum * sum / (n * squares)) < 1e-14, "%d tiny ratios: ess %.17g, of the reference %.17g", n, report.ess,
+              (double)(sum * sum / (n * squares)));
+        for (int t = 0; t < n; t++) { l[t] = (grpo_real)-7.236411382591081e+307; ref[t] = (grpo_real)-DBL_MAX; old[t] = l[t]; }
+        if (sizeof(grpo_real) == sizeof(float)) continue;
+        batch.logp_ref = ref;
+        check(!gspo_loss(&obj, &batch, advantage, NULL, NULL, &report), "differences next to the largest double: refused");
+        check(report.kl_k1 > 1e308 && report.kl_k3 == report.kl_k1, "D = 1.07e308 at %d tokens: kl_k1 %g, kl_k3 %g", n, report.kl_k1,
+              report.kl_k3);
+    }
+}
+
 /* where no advantage is below 0, tau_neg has no effect, even if 4/tau_neg overflows: in no token, and with any number of them */
 static void check_tau_of_no_token(void) {
     enum { N = 9 };
@@ -1798,6 +1855,8 @@ int main(int argc, char **argv) {
     check_infinite_weights_of_responses();
     check_infinite_scores();
     check_tau_of_no_token();
+    check_steep_gates();
+    check_reports_at_the_ends();
     check_choices();
     check(losses_judged > 1500 && slopes_judged > 10000 && counts_judged > 1000,
           "only %ld losses, %ld slopes, %ld reports could be compared", losses_judged, slopes_judged, counts_judged);

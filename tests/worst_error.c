@@ -432,7 +432,7 @@ static void search_scalar(rng *r, const char *name, double limit, scalar *f, sca
 
 static void search_scalars(rng *r, int steps) {
     search_scalar(r, "grpo_exp", 1, exp_of, ref_exp_of, steps);
-    search_scalar(r, "grpo_exp_minus_one", 1, exp_minus_one_of, ref_exp_minus_one_of, steps);
+    search_scalar(r, "grpo_exp_minus_one", 2, exp_minus_one_of, ref_exp_minus_one_of, steps);
     search_scalar(r, "grpo_exp_minus_linear", 3, exp_minus_linear_of, ref_exp_minus_linear_of, steps);
     search_scalar(r, "grpo_probability_change", 4, change_of, ref_change_of, steps);
     search_scalar(r, "grpo_binary_kl", 12, kl_of, ref_kl_of, steps);

@@ -401,10 +401,9 @@ def row(found):
 
 
 def table(name, kept):
-    same = [found["name"] for found in kept["settings"] if found["verdict"] == "whole batch"]
     other = [found["name"] for found in kept["settings"] if found["verdict"] != "whole batch"]
-    short = f"- **{kept['framework']} {kept['release']}**: the same gradient for every cut: {'; '.join(same) or 'none'}. "
-    short += f"Not the same: {'; '.join(other) or 'none'}."
+    short = f"- **{kept['framework']} {kept['release']}**: the same gradient for every cut in all {len(kept['settings'])} settings"
+    short += f", except: {'; '.join(other)}." if other else "."
     told = [f"## {kept['framework']} {kept['release']}", "", *([kept["head"], ""] if kept.get("head") else []),
             "| setting | options | the gradient is that of | what changes it, by how much | where |", "|---|---|---|---|---|"]
     return short, "\n".join(told + [row(found) for found in kept["settings"]]) + "\n"

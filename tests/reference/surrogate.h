@@ -71,12 +71,17 @@ static inline reference_real ref_position_clip(reference *ref, int64_t t, refere
     return -(size->derivative = ref_note(ref, ref_exp(y)) * A);
 }
 
+/* what the rounding of w to double adds, multiplied in an exponent; the headers do not round it beside larger factors and ratios */
+static inline reference_real ref_of_rounded_ratio(reference_real factor, reference_real w) {
+    return ref_abs(factor) <= 3 && w < 2.001 ? 2 * ref_abs(factor) * w : 0;
+}
+
 static inline reference_real ref_sapo(reference *ref, reference_real w, reference_real A, ref_size *size) {
     reference_real tau = A > 0 ? ref->obj->surrogate.tau_pos : ref->obj->surrogate.tau_neg;
     ref_note(ref, w);
     ref_note(ref, 4 / tau);
     if (tau * w > 0x1p14) ref->rough = 1;
-    size->rounding = 2 + 2 * tau * (w < 2 ? w : 2);
+    size->rounding = 2 + ref_of_rounded_ratio(tau, w);
     size->derivative = ref_note(ref, w * A);
     return -ref_note(ref, (4 / tau) * ref_note(ref, ref_sigmoid(tau * (w - 1)))) * A;
 }
@@ -85,14 +90,14 @@ static inline reference_real ref_vespo_weight(reference *ref, reference_real y, 
     const grpo_surrogate *s = &ref->obj->surrogate;
     reference_real w = ref_note(ref, ref_exp(y)), k = A > 0 ? s->vespo_k_pos : s->vespo_k_neg, lambda = A > 0 ? s->vespo_lambda_pos
         : s->vespo_lambda_neg;
-    size->rounding = 1 + 2 * ref_abs(lambda) * (w < 2 ? w : 2) + 0x1p-30 * (ref_abs(lambda) * w + ref_abs(k * y));
+    size->rounding = 1 + ref_of_rounded_ratio(lambda, w) + 0x1p-30 * (ref_abs(lambda) * w + ref_abs(k * y));
     if (size->rounding > 0x1p15) ref->rough = 1;
     return ref_exp(lambda + k * y - lambda * w);
 }
 
 static inline reference_real ref_gate(reference *ref, reference_real w, reference_real A, ref_size *size) {
     reference_real tau = A > 0 ? ref->obj->surrogate.tau_pos : ref->obj->surrogate.tau_neg;
-    size->rounding = 2 + 2 * tau * (w < 2 ? w : 2);
+    size->rounding = 2 + ref_of_rounded_ratio(tau, w);
     return ref_note(ref, (4 / tau) * ref_note(ref, ref_sigmoid(tau * (ref_note(ref, w) - 1))));
 }
 
