@@ -909,8 +909,8 @@ GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double
 /* factor (w - 1), the argument of an exponential, in double-double; only if both are small may w be the rounded value */
 #define GRPO_SMALL_FACTOR_ 3
 GRPO_FN grpo_dd grpo_ratio_minus_one_times(grpo_ratio w, double factor) {
-    const int small = w.value <= 2 && fabs(factor) <= GRPO_SMALL_FACTOR_;
-    return grpo_dd_mul(small ? grpo_two_sum(w.value, -1) : grpo_exp_minus_one_twice(grpo_ratio_log(w)), factor);
+    const int rounded = w.value <= 2 && fabs(factor) <= GRPO_SMALL_FACTOR_;
+    return grpo_dd_mul(rounded ? grpo_two_sum(w.value, -1) : grpo_exp_minus_one_twice(grpo_ratio_log(w)), factor);
 }
 
 /* sigmoid(z) and its derivative, e/(1 + e)^2, even in z */
