@@ -8,7 +8,8 @@
     python3 tests/framework_options/cuts.py --page                     writes CUTS.md from cuts.json (without the frameworks)
     python3 tests/framework_options/cuts.py --check                    is CUTS.md what cuts.json says?
 
-VENV is the environment of ../conformance/frameworks.sh, with mpmath and gmpy2. A framework is a file cut_NAME.py with
+VENV is the environment of ../conformance/frameworks.sh, with mpmath and gmpy2; openrlhf also needs deepspeed 0.19.6. A framework is a
+file cut_NAME.py with
 
     NAME: its name in data/
     SETTINGS: a list of {name, config, where, expected, ...}
