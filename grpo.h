@@ -38,7 +38,8 @@
  *
  * Numerical promises (tests/accuracy.c measures them; MEASUREMENTS.md has the table):
  *   - loss, terms, gradients, advantages and report within 4 ulps of the scale of the exact result, extremes included, as long as the
- *     factors of a term (ratio, weight, KL, advantage) and squares of differences of rewards are normal numbers of double;
+ *     factors of a term (ratio, weight, KL, advantage), squares of differences of rewards, and for report.ess of ratios, are normal
+ *     numbers of double;
  *   - no NaN from finite input; what exceeds the largest double is an infinity and sets report.overflow;
  *   - loss, report and gradients have the same bits for every order of tokens, sequences and groups and every split between groups;
  *   - masked tokens may hold anything, NaN included.
@@ -1398,9 +1399,9 @@ typedef struct {
     int overflow;                  /* 1 if a number here or in an output array has overflowed to an infinity */
 } grpo_report;
 
-enum { GRPO_SUM_POLICY, GRPO_SUM_PENALTY, GRPO_SUM_RATIO, GRPO_SUM_RATIO_EXCESS, GRPO_SUM_RATIO_SQUARED, GRPO_SUM_RATIO_TINY_SQUARED,
-       GRPO_SUM_APPROX_KL_K1, GRPO_SUM_APPROX_KL_K3, GRPO_SUM_KL_K1, GRPO_SUM_KL_K2, GRPO_SUM_KL_K3, GRPO_SUM_ENTROPY, GRPO_SUM_WEIGHT,
-       GRPO_SUM_NLL, GRPO_SUM_PREFERENCE, GRPO_N_SUMS };
+enum { GRPO_SUM_POLICY, GRPO_SUM_PENALTY, GRPO_SUM_RATIO, GRPO_SUM_RATIO_EXCESS, GRPO_SUM_RATIO_SQUARED, GRPO_SUM_APPROX_KL_K1,
+       GRPO_SUM_APPROX_KL_K3, GRPO_SUM_KL_K1, GRPO_SUM_KL_K2, GRPO_SUM_KL_K3, GRPO_SUM_ENTROPY, GRPO_SUM_WEIGHT, GRPO_SUM_NLL,
+       GRPO_SUM_PREFERENCE, GRPO_N_SUMS };
 
 /* divisors and factors of the sums of the loss; the same in all parts */
 typedef struct {
@@ -2816,15 +2817,9 @@ typedef struct grpo_report_buffer_ {
 
 static void grpo_report_flush_(const grpo_run_ *r);                    /* adds the buffer to the sums */
 
-/* 2^500: for the sum of squares larger ratios count as this; what they exceed it by has a sum of its own, for the mean.  The squares of
- * ratios below 2^-500 underflow: multiplied by 2^537 before they are squared, they have a sum of their own, for a batch of such ratios */
+/* 2^500: for the sum of squares larger ratios count as this; what they exceed it by has a sum of its own, for the mean */
 #define GRPO_RATIO_CAP_ 3.2733906078961419e150
-#define GRPO_RATIO_TINY_ 3.054936363499605e-151
-#define GRPO_TINY_FACTOR_ 4.4989137945431964e161
-static inline int grpo_ratio_is_extreme_(double least, double most) { return least < GRPO_RATIO_TINY_ || most > GRPO_RATIO_CAP_; }
-GRPO_COLD_ void grpo_report_extreme_(grpo_partial *p, double ratio) {
-    const double x = ratio * GRPO_TINY_FACTOR_;
-    if (ratio < GRPO_RATIO_TINY_) grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_TINY_SQUARED], x * x);
+static inline void grpo_report_excess_(grpo_partial *p, double ratio) {
     if (!(ratio > GRPO_RATIO_CAP_)) return;
     grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], ratio);
     grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -GRPO_RATIO_CAP_);
@@ -2843,7 +2838,7 @@ GRPO_INLINE_ void grpo_report_ratio_(const grpo_run_ *r, double ratio) {
     grpo_report_extremes_(r->partial, ratio, ratio);
     r->partial->ratio_tokens++;
     r->report_buffer->ratio[r->report_buffer->n] = grpo_capped_ratio_(ratio);
-    if (grpo_ratio_is_extreme_(ratio, ratio)) grpo_report_extreme_(r->partial, ratio);
+    grpo_report_excess_(r->partial, ratio);
 }
 
 /* stores l - x of the token as difference[0] + difference[1]; if it is infinite, returns 0 and stores nothing */
@@ -4957,18 +4952,11 @@ static double grpo_mean_of_signed_(const grpo_sum *s, double n) {
     return s->pos_inf && s->neg_inf ? grpo_sum_value_(s) / n : grpo_total_over_(s, NULL, n);
 }
 
-/* (sum w)^2/(n sum w^2) */
-static double grpo_effective_samples_(const grpo_sum *s, double n) {
-    const double sum = grpo_sum_total_(&s[GRPO_SUM_RATIO]), squares = grpo_sum_total_(&s[GRPO_SUM_RATIO_SQUARED]);
-    const double tiny_sum = sum * GRPO_TINY_FACTOR_, tiny_squares = grpo_sum_total_(&s[GRPO_SUM_RATIO_TINY_SQUARED]);
-    if (squares > GRPO_RATIO_TINY_ * GRPO_RATIO_TINY_) return (sum / n) * (sum / squares);
-    return tiny_squares > 0 ? (tiny_sum / n) * (tiny_sum / tiny_squares) : 1;
-}
-
 void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     const grpo_sum *s = p->sum;
     const double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1;
     const double factor = p->scales.factor != 0 ? p->scales.factor : 1, aux = grpo_auxiliary_loss_(p);
+    const double sum = grpo_sum_total_(&s[GRPO_SUM_RATIO]), squares = grpo_sum_total_(&s[GRPO_SUM_RATIO_SQUARED]);
     memset(r, 0, sizeof *r);
     r->loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_POLICY], &s[GRPO_SUM_PENALTY], divisor), aux);
     r->policy_loss = factor * grpo_total_over_(&s[GRPO_SUM_POLICY], NULL, divisor);
@@ -4988,7 +4976,7 @@ void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     r->ratio_mean = p->ratio_tokens ? grpo_total_over_(&s[GRPO_SUM_RATIO], &s[GRPO_SUM_RATIO_EXCESS], n) : 1;
     r->ratio_min = p->tokens ? p->ratio_min : 1;
     r->ratio_max = p->tokens ? p->ratio_max : 1;
-    r->ess = grpo_effective_samples_(s, n);
+    r->ess = squares > 0 ? (sum / n) * (sum / squares) : 1;
     r->rollout_is_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n) : 1;
     r->overflow = p->overflow || grpo_report_overflows_(r);
 }

@@ -567,13 +567,12 @@ static double grpo_block_min_(const double *x, double sign) {
 
 /* adds the ratios to the report; entries from n on do not count */
 static void grpo_block_report_ratios_(const grpo_run_ *r, grpo_block_ *x) {
-    double least, most, *ratio = x->ratio;
+    double most, *ratio = x->ratio;
     if (!r->reports_ratio) { grpo_report_extremes_(r->partial, 1, 1); return; }
     for (int k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = ratio[0];
-    least = grpo_block_min_(ratio, 1);
     most = -grpo_block_min_(ratio, -1);
-    grpo_report_extremes_(r->partial, least, most);
-    for (int k = 0; grpo_ratio_is_extreme_(least, most) && k < x->n; k++) grpo_report_extreme_(r->partial, ratio[k]);
+    grpo_report_extremes_(r->partial, grpo_block_min_(ratio, 1), most);
+    for (int k = 0; most > GRPO_RATIO_CAP_ && k < x->n; k++) grpo_report_excess_(r->partial, ratio[k]);
     for (int k = 0; most > GRPO_RATIO_CAP_ && k < x->n; k++) ratio[k] = grpo_capped_ratio_(ratio[k]);
     for (int k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = 0;
     r->partial->ratio_tokens += x->n;
