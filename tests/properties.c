@@ -1238,16 +1238,16 @@ static void check_steep_gates(void) {
 
 /* D = l - logp_ref next to the largest double */
 static void check_report_of_largest_differences(void) {
-    static const int64_t group[] = { 0, 1 }, offset[] = { 0 }, length[] = { 9 };
+    static const int64_t group[] = { 0, 1 }, offset[] = { 0 };
     for (int n = 1; n <= 9 && sizeof(grpo_real) == sizeof(double); n++) {
-        const int64_t shorter[] = { n };
+        const int64_t length[] = { n };
         grpo_real l[9], old[9], ref[9], advantage[9] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
         grpo_objective obj;
         grpo_batch batch;
         grpo_report report;
         memset(&obj, 0, sizeof obj); memset(&batch, 0, sizeof batch);
         obj.surrogate.kind = GRPO_SURROGATE_RATIO;
-        batch.n_groups = 1; batch.group_begin = group; batch.offset = offset; batch.length = n < 9 ? shorter : length; batch.n_tokens = n;
+        batch.n_groups = 1; batch.group_begin = group; batch.offset = offset; batch.length = length; batch.n_tokens = n;
         batch.logp = l; batch.logp_old = old;
         for (int t = 0; t < n; t++) { l[t] = (grpo_real)-7.236411382591081e+307; ref[t] = (grpo_real)-DBL_MAX; old[t] = l[t]; }
         batch.logp_ref = ref;

@@ -17,6 +17,7 @@ from unittest import mock
 import cut_fsdp
 import cut_ranks
 from cut_fsdp import flat
+from framework import Refused
 
 NAME, RELEASE, FRAMEWORK = "areal", "1.0.4", "AReaL"
 ACTOR, SIZE = "actor.", 4  # responses of a group
@@ -40,8 +41,11 @@ def kept_by_m2po(batch, threshold=0.01):
     squares = lambda i, t: (batch["logp_rollout"][i][t] - batch["logp_old"][i][t]) ** 2
     mask = batch.get("mask") or [[True] * n for n in batch["length"]]
     kept = sorted((squares(i, t), i, t) for i, row in enumerate(mask) for t, counts in enumerate(row) if counts)
+    dropped = []
     while len(kept) > 1 and sum(x for x, _, _ in kept) / len(kept) >= threshold:
-        kept.pop()
+        dropped.append(kept.pop())
+    if dropped and kept[-1][0] == dropped[-1][0]:
+        raise Refused("of tokens with equal squares the order of a sort decides which are dropped")
     kept = {(i, t) for _, i, t in kept}
     return {"mask": [[(i, t) in kept for t in range(n)] for i, n in enumerate(batch["length"])]}
 
@@ -65,7 +69,8 @@ SETTINGS = [
     setting("ppo_n_minibatches", {**NORM, "ppo_n_minibatches": 2, "mb_spec.n_mbs": 1}, "areal/trainer/ppo/actor.py:336-364" + SCALE,
             window=1),
     setting("m2_threshold", {**NORM, "use_decoupled_loss": True, "m2_threshold": 0.01},
-            "areal/trainer/ppo/actor.py:447-448, 790-809; " + LOSS + "483, 542" + SCALE, "by tokens", fields={}, arrays=kept_by_m2po,
+            "areal/trainer/ppo/actor.py:447-448, 790-809; " + LOSS + "483, 542" + SCALE, "by tokens",
+            fields={}, arrays=kept_by_m2po, distinct=True,
             note="the mask is chosen in each micro-batch; an open issue, AReaL #1730"),
 ]
 
@@ -151,7 +156,6 @@ def engine_of(table, kept, spec):
 def checked(config, batch, parts_of_ranks):
     """AReaL gives groups to ranks: a trajectory is what a prompt got. A rank without tokens that count leaves the normalisation before its
     reduction over ranks (areal/utils/data.py:1404-1406): the others then wait for it without end, which was seen, and is not run here."""
-    from framework import Refused
     counted = [sum(x for i in flat(own) for x in batch["mask"][i]) for own in parts_of_ranks]
     if config.get(ACTOR + "adv_norm.mean_level") == "batch" and 0 in counted:
         raise Refused("the ranks wait for one in which nothing counts, without end: areal/utils/data.py:1404-1406")

@@ -21,7 +21,8 @@ file cut_NAME.py with
 config: the options as the framework spells them; those that data/NAME.json does not have are about the cut. expected: a name of FORMULAS.
 More, of a setting: window, generation: micro-batches of an optimiser step, and of a generation, where the batch is of several; data:
 another file of data/; fields: of the objective, beyond the translated ones; plain: True for batches without masked tokens; silence:
-"truncated" if what does not count is truncated instead of masked; on_policy: True if the framework takes the new policy for the old one;
+"truncated" if what does not count is truncated instead of masked; distinct: True where the order of equal log-ratios of the sampler would
+decide; on_policy: True if the framework takes the new policy for the old one;
 of: "dentropy" to compare the gradient by the entropy; own: True if the framework makes the micro-batches itself; arrays: of a batch,
 that the framework makes itself; tolerance; note: a sentence for the page. fields and arrays may be functions of a batch, the whole or a
 part, where the framework makes them of what it is given, and window one of the number of micro-batches of a rank. FOLDER, or SOURCES in
@@ -95,6 +96,8 @@ def batch_of(setting, cut, n):
              "logp_ref": near(old, 0.3), "logp_rollout": near(old, 0.3), "entropy": rows(lambda: rng.randint(8, 128) / 64),
              "value": rows(lambda: rng.randint(0, 64) / 64), "truncated": [False] * 16, "mask": None}
     holes(rng, batch)
+    if setting.get("distinct"):
+        batch["logp_rollout"] = [[x - (16 * t + i + 1) / 2 ** 20 for t, x in enumerate(row)] for i, row in enumerate(batch["logp_rollout"])]
     if setting.get("on_policy"):
         batch["logp_old"] = batch["logp"]
     truncating = setting.get("silence") == "truncated"
