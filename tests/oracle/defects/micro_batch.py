@@ -375,7 +375,8 @@ def divided_twice(a):
 
 
 @defect("PART-28", always, MICRO + "unequal-dapo", MICRO + "apart-gspo", "dapo", "grpo",
-        seen="open-instruct before #1498 (48664c504), with ZeRO-2; torchtitan before #3575; TRL before #407 (61af5f26b), of its PPO",
+        seen="open-instruct before #1498 (48664c504), with ZeRO-2; torchtitan before #3575; TRL before #407 (61af5f26b), of its PPO; "
+             "OpenRLHF 0.11.2 with dynamic batches and ZeRO-2 of DeepSpeed 0.19.6",
         shows="more than one micro-batch",
         **SPLIT)
 def last_gradient_kept(a):
@@ -581,7 +582,8 @@ def window(step):
 
 
 @defect("PART-07", always, STEPS + "two-dapo", STEPS + "ranks-grpo",
-        seen="TRL before #6024; #5619 asks about it", shows="a generation of several optimiser steps", **MORE_STEPS)
+        seen="TRL before #6024; #5619 asks about it; ms-swift 4.6.0 where steps_per_generation is not gradient_accumulation_steps",
+        shows="a generation of several optimiser steps", **MORE_STEPS)
 def counts_of_generation(a):
     """The divisor counts the whole generation. Right: the optimiser step."""
     shared(a, lambda step, part, e: local(step, window(step), e) * step.cut.factor)
@@ -602,7 +604,8 @@ def count_of_first_step(a):
 
 
 @defect("PART-07c", always, STEPS + "two-dapo", STEPS + "uneven-grpo",
-        seen="none known", shows="optimiser steps of unequal counts", **MORE_STEPS)
+        seen="TRL 1.16.0 where steps_per_generation is not gradient_accumulation_steps",
+        shows="optimiser steps of unequal counts", **MORE_STEPS)
 def average_count_of_generation(a):
     """The divisor is the generation's over the number of its optimiser steps. Right: that of the step."""
     shared(a, lambda step, part, e: local(step, window(step), e) * step.cut.factor * len(step.cut.steps))
