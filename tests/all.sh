@@ -189,7 +189,7 @@ frameworks() { # those installed in the Python environment
         then step "$name can be asked" framework "${name%_kernel}"
         else echo "skipped: $module is not in $python"; fi
     done
-    step "profiles accept no changed line of TRL and verl" "$python" tests/conformance/profile_mutations.py \
+    step "profiles accept no changed line of TRL and verl" "$python" tests/conformance/self_tests/profile_mutations.py \
         "$build/tests/conformance/conform" "$python"
 }
 
@@ -233,7 +233,7 @@ first_lane() {
     step "links and tables of the pages" python3 tests/pages.py
     step "the pictures are of these numbers" sh examples/pictures/draw.sh --check
     step "the explorer shows the library's numbers" explorer
-    step "results of programs as a site" /usr/bin/python3 tests/conformance/site_test.py "$build/tests/conformance/conform"
+    step "results of programs as a site" /usr/bin/python3 tests/conformance/self_tests/site_test.py "$build/tests/conformance/conform"
     step "every setting of every row has a source" evidence
     step "configurations of frameworks translate" /usr/bin/python3 tests/framework_options/check.py
     step "case ids keep their meaning" python3 tests/released.py

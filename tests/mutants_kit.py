@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Mutation testing of the conformance kit: changes random lines of tests/conformance/*.c, or of packages/python/grpo_conformance/*.py, one
-at a time, and runs the kit's own tests that reach the file. Prints the mutants that no test detects; some are equivalent to the original.
+"""Mutation testing of the conformance kit: changes random lines of tests/conformance/runner/*.c, or of
+packages/python/grpo_conformance/*.py, one at a time, and runs the kit's own tests that reach the file.
+Prints the mutants that no test detects; some are equivalent to the original.
 
     tests/mutants_kit.py c                                      150 lines of the runner
     tests/mutants_kit.py python --number 100 --seed 2           of the Python package
@@ -27,17 +28,15 @@ import threading
 
 from mutants import TOP, bodies, without_comments
 
-KIT, PACKAGE = TOP / 'tests/conformance', TOP / 'packages/python/grpo_conformance'
+RUNNER, SELF, PACKAGE = TOP / 'tests/conformance/runner', TOP / 'tests/conformance/self_tests', TOP / 'packages/python/grpo_conformance'
 PYTHON = '/usr/bin/python3' if os.path.exists('/usr/bin/python3') else sys.executable
-FLAGS = ['-std=c99', '-O1', '-w', '-DGRPO_DOUBLE', f'-DVECTORS="{TOP}/tests/vectors"', '-I', str(TOP), '-iquote', str(KIT)]
-PROGRAMS = set(  # tests, not kit
-    'self_test misbehaviour computed_mistakes discriminate identify_test misbehave command judge_test computed_table'.split()
-)
+C_FILES = [*RUNNER.glob('*.c'), *SELF.glob('*.c')]
+FLAGS = ['-std=c99', '-O1', '-w', '-DGRPO_DOUBLE', f'-DVECTORS="{TOP}/tests/vectors"', '-I', str(TOP), '-iquote', str(RUNNER)]
 
-# name: (the programs that are linked with the mutant, the command). BIN: their folder, BUILD: that of meson, KIT, V: the vectors
+# name: (the programs that are linked with the mutant, the command). BIN: their folder, BUILD: that of meson, SELF, V: the vectors
 ADAPTER = 'conform | BIN/conform --vectors V --complete --tolerance 4'
 FEW = ' '.join(f'--only {ids}' for ids in 'gspo-* calls-[a-g]* refuse-* logits-token-[a-g]* partition-micro-* hidden-given-*'.split())
-OPTIONS = 'conform | python KIT/options_test.py BIN/conform V BUILD/adapter_c'
+OPTIONS = 'conform | python SELF/options_test.py BIN/conform V BUILD/adapter_c'
 TESTS = {
     'few': f'{ADAPTER} {FEW} -- BUILD/adapter_c',
     'adapter': f'{ADAPTER} -- BUILD/adapter_c',
@@ -47,22 +46,23 @@ TESTS = {
     'formats': f'{OPTIONS} formats',
     'misbehaviour': 'conform | BUILD/misbehaviour BIN/conform BUILD/misbehave V',
     'judge': 'judge_test | BIN/judge_test V',
-    'computed': 'computed_table | python KIT/computed_test.py BIN/computed_table V',
+    'computed': 'computed_table | python SELF/computed_test.py BIN/computed_table V',
     'computed_mistakes': 'computed_mistakes | BIN/computed_mistakes V',
-    'profiles': 'conform | python KIT/profiles_test.py BIN/conform BUILD/adapter_c',
-    'report': 'conform | python KIT/report_test.py BIN/conform V BUILD/adapter_c',
-    'repro': 'conform | python KIT/repro_test.py BIN/conform BUILD/adapter_c',
-    'repro_c': 'conform | python KIT/repro_c_test.py BIN/conform BUILD/adapter_c',
-    'metamorphic': 'conform | python KIT/metamorphic_test.py BIN/conform V BUILD/adapter_c BUILD/adapter_c_f32',
+    'profiles': 'conform | python SELF/profiles_test.py BIN/conform BUILD/adapter_c',
+    'report': 'conform | python SELF/report_test.py BIN/conform V BUILD/adapter_c',
+    'repro': 'conform | python SELF/repro_test.py BIN/conform BUILD/adapter_c',
+    'repro_c': 'conform | python SELF/repro_c_test.py BIN/conform BUILD/adapter_c',
+    'metamorphic': 'conform | python SELF/metamorphic_test.py BIN/conform V BUILD/adapter_c BUILD/adapter_c_f32',
     'every_relation': 'conform | BIN/conform --vectors V --metamorphic -- BUILD/adapter_c',
-    'snippets': 'conform | python KIT/snippets_test.py BIN/conform V',
-    'site': 'conform | python KIT/site_test.py BIN/conform',
-    'planted_few': 'conform | python KIT/planted.py BIN/conform V eighth',
-    'planted': 'conform | python KIT/planted.py BIN/conform V eighth+further+issues+nameless',
-    'planted_parts': 'conform | python KIT/planted_parts.py BIN/conform V',
+    'snippets': 'conform | python SELF/snippets_test.py BIN/conform V',
+    'site': 'conform | python SELF/site_test.py BIN/conform',
+    'planted_few': 'conform | python SELF/planted.py BIN/conform V eighth',
+    'planted': 'conform | python SELF/planted.py BIN/conform V eighth+further+issues+nameless',
+    'planted_parts': 'conform | python SELF/planted_parts.py BIN/conform V',
     'identify': 'conform | BUILD/identify_test BIN/conform BUILD/adapter_c',
     'discriminate': 'discriminate | BIN/discriminate V',
-    'self_test': 'self_test conform | python KIT/mistaken_oracle.py serve BIN/self_test BIN/conform V python -IS KIT/mistaken_oracle.py ask',
+    'self_test': 'self_test conform'
+    ' | python SELF/mistaken_oracle.py serve BIN/self_test BIN/conform V python -IS SELF/mistaken_oracle.py ask',
 }
 # files: the tests that reach them, the fast ones first
 REACH = {
@@ -89,7 +89,7 @@ def programs_of(test):
 
 def words_of(test, folder, build):
     """The command, with its folders."""
-    where = {'BIN': folder, 'BUILD': build, 'KIT': KIT}
+    where = {'BIN': folder, 'BUILD': build, 'SELF': SELF}
     for word in TESTS[test].split(' | ')[1].split():
         place, slash, name = word.partition('/')
         yield PYTHON if word == 'python' else str(TOP / 'tests/vectors') if word == 'V' else str(where.get(place, place)) + slash + name
@@ -156,11 +156,11 @@ class Runner:
         flags = subprocess.run(['pkg-config', '--cflags', 'libcjson', 'stb'], capture_output=True, text=True, check=True).stdout.split()
         self.flags = [*FLAGS, *flags]
         self.objects = {}
-        for path in [*KIT.glob('*.c'), TOP / 'tests/case.c', TOP / 'tests/compare.c', TOP / 'tests/stb_ds.c']:
+        for path in [*C_FILES, TOP / 'tests/case.c', TOP / 'tests/compare.c', TOP / 'tests/stb_ds.c']:
             self.objects[path.stem] = folder / f'{path.stem}.o'
             assert self.compile(path, self.objects[path.stem]), path
         self.objects['headers'] = build / 'tests/libheaders.a.p/headers.c.o'
-        self.mains = {path.stem for path in KIT.glob('*.c') if re.search(r'^int main\(', path.read_text(), re.M)}
+        self.mains = {path.stem for path in C_FILES if re.search(r'^int main\(', path.read_text(), re.M)}
         subprocess.run(['ar', 'rcs', folder / 'kit.a', *(o for name, o in self.objects.items() if name not in self.mains)], check=True)
 
     def compile(self, path, target):
@@ -289,8 +289,8 @@ def main():
     parser.add_argument('--build', default='build', help='a build folder with -Dtests=true')
     given = parser.parse_args()
     of_c = given.language == 'c'
-    place, pattern = (KIT, '*.c') if of_c else (PACKAGE, '*.py')
-    paths = [place / name for name in given.file or []] or [p for p in place.glob(pattern) if p.stem not in PROGRAMS]
+    place, pattern = (RUNNER, '*.c') if of_c else (PACKAGE, '*.py')
+    paths = [place / name for name in given.file or []] or [*place.glob(pattern)]
     todo = draw(given, paths, lines_of_c if of_c else lines_of_python, ['c.rules', 'c_like.rules'] if of_c else ['python.rules'])
     count = {'seen': 0, 'unseen': 0, 'same': 0}
     with tempfile.TemporaryDirectory() as folder:

@@ -187,11 +187,11 @@ def is_program(path):
 
 def wrong_lists():
     for page, head, wanted in (("tests/README.md", "test", {path for path in programs_run() if is_program(path)}),
-                               ("tests/conformance/README.md", "file", set(glob.glob("tests/conformance/*.c")))):
+                               ("tests/conformance/README.md", "file", set(glob.glob("tests/conformance/runner/*.c")))):
         folder = os.path.dirname(page)
         found = set()
         for number, name in listed(page, head):
-            paths = [os.path.normpath(f"{folder}/{room}/{name}{ending}") for room in ("", "extra", "logits") for ending in (".c", "")]
+            paths = [os.path.normpath(f"{folder}/{room}/{name}{ending}") for room in ("", "extra", "logits", "runner") for ending in (".c", "")]
             file = next(filter(os.path.isfile, paths), paths[-1])
             found.add(file)
             yield None if os.path.exists(file) else f"{page}:{number}: there is no {name}"

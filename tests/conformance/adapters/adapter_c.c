@@ -6,7 +6,7 @@
 #include "../../status.h"
 #include "../../compare.h"
 #include "../../split_run.h"
-#include "../text.h"
+#include "../runner/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 

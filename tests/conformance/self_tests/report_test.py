@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""report_test.py CONFORM VECTORS ADAPTER_C: the wording of the report and of --identify for some programs with mistakes, and what they
+must not say."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from checks import ADAPTERS
+from snippets_test import snippet
+
+# GSPO with running sums; FACTOR multiplies the answer, GRADIENT its gradient, which ignores the clip if THROUGH
+GSPO = """
+import math
+
+def running(numbers):
+    total = 0.0
+    for x in numbers:
+        total += x
+    return total
+
+def my_loss(logp, logp_old, advantage, mask, eps_low, eps_high):
+    terms, dlogp = [], [[0.0] * len(row) for row in logp]
+    for i, row in enumerate(dlogp):
+        active = [t for t in range(len(row)) if mask is None or mask[i][t]]
+        n = len(active) or 1
+        y = running(0.0 if logp[i][t] == logp_old[i][t] else logp[i][t] - logp_old[i][t] for t in active) / n
+        w, through = math.exp(y) if y < 709 else math.inf, []
+        for a in (advantage[i][t] for t in active):
+            plain, clipped = (-w * a, -min(max(w, 1 - eps_low), 1 + eps_high) * a) if a else (0.0, 0.0)
+            terms.append(FACTOR * max(plain, clipped) / n / len(logp))
+            through.append(FACTOR * (plain if plain >= clipped or THROUGH else 0.0) / n / len(logp))
+        for t in active:
+            row[t] = GRADIENT * running(through) / n
+    return running(terms), dlogp
+
+"""
+
+
+def gspo(factor="1.0", through="False", gradient="1.0"):
+    sequences = snippet().replace('{"level": "token"}', '{"level": "sequence_mean"}')
+    return GSPO.replace("FACTOR", factor).replace("THROUGH", through).replace("GRADIENT", gradient) + sequences
+
+
+def with_one_objective(code):
+    """The program with the one objective gspo, which ignores case.objective as --identify requires."""
+    for there, instead in ((' or not known(case["objective"])', ""), ('s.get("eps_low", 0), s.get("eps_high", 0)', "3e-4, 4e-4")):
+        assert code.count(there) == 1, there
+        code = code.replace(there, instead)
+    return code
+
+
+# the NumPy port with a ratio that has no gradient
+DETACHED = f"""import sys
+sys.path[:0] = [{ADAPTERS!r}]
+import numpy as np, numpy_port, protocol
+own = numpy_port.surrogate
+
+def detached(*arguments):
+    S, through, beside = own(*arguments)
+    return S, np.zeros_like(through), beside
+
+numpy_port.surrogate = detached
+protocol.serve("detached", "1", {{"f64": np.float64}}, ["loss", "dlogp"], numpy_port.answer)
+"""
+# k2 for k3 in two rows, one of which weighs the KL; other rows with a k3 have a wrong loss
+ESTIMATOR = f"""import sys, zlib
+sys.path[:0] = [{ADAPTERS!r}]
+import numpy as np, numpy_port, protocol
+
+def answer(case, real):
+    o, found = case["objective"], numpy_port.answer(case, real)
+    if case["id"].startswith(("grpo-", "trl-unbiased-kl-")):
+        return numpy_port.answer({{**case, "objective": {{**o, "penalty": {{**o["penalty"], "kl": "k2"}}}}}}, real)
+    return {{**found, "loss": found["loss"] * (1 + zlib.crc32(case["id"].encode()) / 2**32)}}
+
+protocol.serve("estimator", "1", {{"f64": np.float64}}, ["loss", "dlogp"], answer)
+"""
+# advantages with a mistake that has no name, where CONDITION of the case holds
+UNNAMED = f"""import sys
+sys.path[:0] = [{ADAPTERS!r}]
+import numpy as np, numpy_port, protocol
+own = numpy_port.advantages
+
+def advantages(o, b):
+    return own(o, b) * (1.3 if CONDITION else 1) + (0.2 * b.mask if CONDITION else 0)
+
+numpy_port.advantages = advantages
+protocol.serve("unnamed", "1", {{"f64": np.float64}}, ["advantage"], numpy_port.answer)
+"""
+UNEXPLAINED = r"\n1\. \d+ cases: unexplained: the advantage is wrong\n"
+ROUNDING = "rounding of a long sum: errors below 1e-11"
+ROWS = "What the settings of the failing rows are based on:"
+FRAGILE = r"for example \S*-(extreme|neginf|nan|offset)"
+EXAMPLE_OF_CLIP = r"1\. \d+ cases: CLIP-01, in the gradient only.*\n.* \(in the gradient only\); right: .*\n   for example (?!\S*-(extreme|neginf))"
+# a name, the program (its source, the arguments of ADAPTER_C, or None: one that does not start), options of conform, patterns that the
+# output must have, patterns that it must not have
+TABLE = (
+    ("a running sum", gspo(), ["--only", "gspo-*"], [r"1 of \d+ cases fail, for 1 reason:", r"1\. 1 case: " + ROUNDING, ", 1 failed,",
+     r"for example gspo-long \(one response of thousands of tokens"],
+     ["unexplained"]),
+    ("a running sum and a mistake", gspo(factor="2.0"), ["--only", "gspo-*"], ["for 1 reason:", "multiplied by 2"],
+     ["unexplained", "does not agree with every case", FRAGILE]),
+    ("a running sum and a mistake elsewhere", gspo(through="True"), ["--only", "gspo-*"], [EXAMPLE_OF_CLIP],
+     ["all of these cases, and"]),
+    ("a ratio that is detached", DETACHED, ["--only", "dr-grpo-*", "--only", "cispo-*"],
+     [r"1\. \d+ cases: LOGP-10a.*policy's gradient is left out"], ["cispo, in the", "weight, in the"]),
+    # what explains the second row too is the name of both, not what was named for the first
+    ("a mistake in two rows", ESTIMATOR, [word for row in ("grpo-[efhrs]*", "torchtune-grpo-*", "easyr1-grpo-*", "trl-unbiased-kl-*")
+                                          for word in ("--only", row)],
+     [r"1\. 20 cases: penalty.kl = k2, in aggregation.kind = seq_mean_token_mean and penalty.kl_importance_weight = level only\n",
+      r"2\. 7 cases: unexplained"], [r"\n3\.", "k2, in .* and .* and", r"estimator is D\^2/2, k2, in"]),
+    ("what no passing case has", UNNAMED.replace("CONDITION", "o['advantage']['std'] == 'population'"), [],
+     [UNEXPLAINED + r"   all of these cases, and no passing case, have: advantage.std = population\n"], []),
+    ("a flag that few passing cases have", UNNAMED.replace("CONDITION", "(np.bincount(b.group) == 1).any()"), [],
+     [UNEXPLAINED + r"   all of these cases, and few passing cases, have: the flag Singleton\n"], []),
+    ("a flag that a third of the passing cases has", UNNAMED.replace("CONDITION", "(np.bincount(b.group) == 1).any() and b.n > 4"), [],
+     [UNEXPLAINED + r"   all of these cases, and at most a third of the passing ones, have: the flag Singleton\n"], []),
+    ("nothing in common", UNNAMED.replace("CONDITION", "b.logp.sum() % 1 < 0.5"), [], [UNEXPLAINED], ["all of these cases"]),
+    ("another objective", ["--as", "dapo"], ["--only", "*-signs"],
+     [ROWS + r"(\n   \S+: .*){5}\n   and \d+ more rows \(--verbose all\)\n\n"], []),
+    ("all of it", ["--as", "dapo"], ["--only", "*-signs", "--verbose", "all"], [ROWS + r"(\n   \S+: .*){100}"], ["more rows"]),
+    ("a program that does not start", None, [], [r"1\. \d+ cases: the program does not start"], [ROWS]),
+    ("a gradient through the clip", with_one_objective(gspo(through="True")), ["--identify"], ["the loss is that of gspo or trl-gspo; "
+     "its gradient is that of gspo with surrogate.kind = ratio or trl-gspo with surrogate.kind = ratio\n"], ["nearest"]),
+    ("a gradient of none", with_one_objective(gspo(gradient="1.37")), ["--identify"],
+     ["the loss is that of gspo or gspo-token or trl-gspo; its gradient is that of none\n"], ["nearest"]),
+    ("a loss of many rows", ["--as", "lite-ppo"], ["--identify"],
+     [r"loss: as in .*\n   all of these have surrogate.kind = ppo_clip, surrogate.eps_low = 0.2, surrogate.eps_high = 0.2, "
+      r"aggregation.kind = token_mean\nit computes lite-ppo\n"], ["ratio.level", "advantage.baseline ="]),
+    ("a loss of one row", ["--as", "dapo-recipe"], ["--identify"], ["it computes dapo-recipe\n"], ["all of these have"]),
+    ("a program that skips all", gspo(), ["--identify"], ["the program skipped all 5 batches: another objective\n--identify sends cases"],
+     ["batch full-0"]),
+)
+
+
+def command_of(program, folder):
+    if program is None:
+        return [sys.executable, "-c", "raise SystemExit(1)"]
+    if isinstance(program, list):
+        return [sys.argv[3], *program]
+    path = os.path.join(folder, "adapter.py")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(program)
+    return [sys.executable, path]
+
+
+def check(name, program, options, has, lacks):
+    """What is wrong, a line each."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run([sys.argv[1], "--vectors", sys.argv[2], *options, "--", *command_of(program, folder)],
+                             capture_output=True, text=True)
+    wrong = [f"{name}: the report lacks {pattern}" for pattern in has if not re.search(pattern, run.stdout)]
+    wrong += [f"{name}: the report has {pattern}" for pattern in lacks if re.search(pattern, run.stdout)]
+    right = 0 if any("it computes" in pattern for pattern in has) else 1
+    wrong += [f"{name}: exit status {run.returncode}"] * (run.returncode != right)
+    if wrong:
+        print("\n".join(f"FAIL {line}" for line in wrong), run.stdout[:3000], sep="\n")
+    return wrong
+
+
+def main():
+    failed = sum(1 for row in TABLE if check(*row))
+    print(f"{len(TABLE) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
