@@ -266,6 +266,9 @@ def cuts_page():
     return done.returncode == 0
 
 
+LOSS_MODE = "actor_rollout_ref.actor.policy_loss.loss_mode: "
+
+
 def singles():
     return {
         "examples are expected": lambda: {*expected(), "expected.json"} == {*os.listdir(os.path.join(HERE, "examples"))},
@@ -275,6 +278,9 @@ def singles():
         "an option made of no number": lambda: "cannot be expressed: max_completion_length" in translate_text(
             "ms_swift", "max_completion_length: $LENGTH\nloss_type: dr_grpo\n"),
         "a default for which an array is another one": lambda: "note: ref = null" in translate("--framework", "areal")[2],
+        "a note is of the value that is given": lambda: "note" not in translate_text("verl", LOSS_MODE + "gspo\n") and all(
+            (words in translate_text("verl", LOSS_MODE + "clip_cov\n")) == said
+            for words, said in (("is drawn", True), ("the caller's array", True), ("chosen in each micro-batch", False))),
         "defaults have no notes": lambda: "note" not in translate("--framework", "verl")[2],
         "there are frameworks": lambda: len(translate("--list")[1].splitlines()) >= 10,
         "a planted difference": shown, "no difference": lambda: translate("--diff", "trl", "trl")[0] == 0,
@@ -293,7 +299,7 @@ def singles():
             "loss_type: vespo\nbeta: 0.1\nimportance_sampling_level: sequence\n", 1, "cannot be expressed: use_bias_correction_kl = true"),
         "a value without fields": lambda: told("use_adaptive_entropy: true\n", 1, "cannot be expressed: use_adaptive_entropy"),
         "no misspelt key: a common last name, and one of a key that is given": lambda: told(
-            "logger.type: x\nrun.epsilon: 1\nepsilon: 0.2\n", 0, "affect the loss: run.epsilon"),
+            "logger.type: x\nrun.epsilon: 1\nepsilon: 0.2\n", 0, "or unknown: logger.type, run.epsilon\n"),
         "no misspelt key: a likeness of the sections alone": lambda: "did you mean" not in translate_text(
             "verl", "actor_rollout_ref.actor.strategy: fsdp\n") + translate_text("prime_rl", "orchestrator.algo.length_penalty.type: x\n"),
         "a variable where any value is the same": lambda: "cannot be expressed: top_entropy_quantile = $Q" in translate_text(
@@ -311,7 +317,7 @@ def singles():
         "YAML with a command in a comment": lambda: made("trl", "# train.py \\\n#  --config this.yaml\nbeta: 0.5\n",
                                                          {"penalty": {"kl_coef": 0.5}}),
         "TOML": toml, "a parent that is not there": lambda: told("defaults: nothing.yaml\n", 2, "nothing.yaml"),
-        "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "does not affect the loss: learning_rate"),
+        "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "no options of the loss, or unknown: learning_rate\n"),
         "the ratio of a corrected KL, as adapters have it": kl_ratios,
         "JSON, YAML, lines and commands": same_in_every_form, "OPTIONS.md is current": lambda: translate("--check")[0] == 0,
         "CUTS.md is current": cuts_page}

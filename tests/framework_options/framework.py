@@ -34,7 +34,7 @@ class Beyond:
         self.option, self.words, self.holds = option, words, holds
 
     def is_said(self, data):
-        return any(entry["option"] == self.option and self.words in entry.get("cannot say", "") for entry in data["options"])
+        return any(entry["option"] == self.option and self.words in str(entry.get("cannot say", "")) for entry in data["options"])
 
 
 def far_rollout(batch):

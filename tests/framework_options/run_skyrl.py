@@ -46,7 +46,7 @@ def drawer(data):
                CORRECTION + "outlier_token_is_threshold_low": (0.3, 0.9), CORRECTION + "outlier_token_is_threshold_high": (1.1, 3),
                CORRECTION + "token_mask_is_threshold_low": (0.4, 0.95), CORRECTION + "token_mask_is_threshold_high": (1.05, 2)}
     left = {NAME + "kl_cov.ppo_kl_coef": "kl_cov cannot be expressed", NAME + "kl_cov.kl_cov_frac": "kl_cov cannot be expressed"}
-    beyond = [Beyond(NAME + "advantage_estimator", "maxrl: a mean below 0", lambda c: c[NAME + "advantage_estimator"] == "maxrl"
+    beyond = [Beyond(NAME + "advantage_estimator", "a mean below 0 divides", lambda c: c[NAME + "advantage_estimator"] == "maxrl"
                      and c[NAME + "use_kl_in_reward"])]
     return Drawer(data, numbers, {NAME + "policy_loss_type", NAME + "advantage_estimator", NAME + "use_kl_loss"}, left, beyond, times=12)
 
