@@ -227,6 +227,6 @@ for unit in ("sequence_sum", "sequence_mean"):
          ragged(254, b_gap=lambda dice, i, t: dice.signed(0.125, 0.75, 64)))
 for kind in ("ratio", "reinforce"):
     case("mean-advantage" + ("" if kind == "ratio" else f"-{kind}"),
-         "advantages without a baseline: their mean over the batch is not 0, so it tells a response with the mean of all from one with its own",
+         "no baseline, so the mean of all advantages is not 0: a response that has this mean differs from one with its own",
          changed(objective("dr-grpo"), advantage={"baseline": "none"}, surrogate={"kind": kind, "eps_low": 0, "eps_high": 0},
                  aggregation={"kind": "seq_mean_token_mean", "constant": 0}), ragged(255))

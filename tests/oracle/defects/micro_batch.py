@@ -125,7 +125,8 @@ def raw_sums(a):
 
 
 @defect("NORM-10", always, "dapo", "grpo",
-        seen="ms-swift #10117 (fixed by #10116); with Megatron: AReaL before #1273 (5e9fb505c), verl #5863 (open)", shows="more than one micro-batch", **SPLIT)
+        seen="ms-swift #10117 (fixed by #10116); with Megatron: AReaL before #1273 (5e9fb505c), verl #5863 (open)",
+        shows="more than one micro-batch", **SPLIT)
 def divided_by_accumulation_too(a):
     """After the global divisor, the trainer also divides by the number of micro-batches. Right: the divisor alone."""
     shared(a, lambda step, part, e: RIGHT(step, part, e) / micro_batches(step, part))
