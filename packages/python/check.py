@@ -520,6 +520,16 @@ class Computed(unittest.TestCase):
         self.assertIn("loss is wrong", testing._check(case, both, 64, {}, accepted))
         self.assertNotIn("advantage is wrong", testing._check(case, both, 64, {}, accepted))
 
+    def test_few_of_many_failures_are_no_part_of_their_own(self):
+        """The two cases with the flag Long fail beside many others: the flag is no more to blame than those are."""
+        chosen = cases("grpo", "gspo", without=self.USUAL[:-1])
+        bad = {case.id for case in chosen if "Long" in case.flags} | {case.id for case in chosen[::2]}
+        found = self.reasons(chosen, lambda case: {"loss": 0.123 if case.id in bad else case.expect["loss"]})
+        self.assertEqual([(r.cause, r.common, set(r.cases)) for r in found], [(None, (), bad)])
+        few = {case.id for case in chosen if "Long" in case.flags}
+        found = self.reasons(chosen, lambda case: {"loss": 0.123 if case.id in few else case.expect["loss"]})
+        self.assertEqual([r.common for r in found], [("the flag Long",)])
+
     def test_scattered_failures_have_nothing_in_common(self):
         found = self.reasons(cases("grpo", "gspo"), lambda case: {"loss": case.expect["loss"] if case.id < "gspo-f" else 0.123})
         self.assertEqual([(r.cause, r.common) for r in found], [(None, ())])
