@@ -134,14 +134,8 @@ def rewards(o, b):
         top, buffer = reward["overlong_max"], reward["overlong_cache"]
         factor = reward["overlong_factor"]
         for i, n in enumerate(b["length"]):
-            if wrong("overlong-slope"):
-                R[i] -= factor * ((n > top) + (top - buffer < n <= top) * (n - top + buffer) / (top - buffer))
-                continue
-            if wrong("overlong-bonus"):
-                R[i] += factor * ((top - buffer < n <= top) * (top - n) / buffer - (n > top))
-                continue
-            begin = {"overlong-late": top, "overlong-from-cache": buffer}.get(MISTAKE, top - buffer)
-            R[i] += factor * min(0.0, max(-1.0, (begin - n) / buffer))
+            begin = top if wrong("overlong-late") else top - buffer
+            R[i] += factor * min(0.0, max(-1.0, (begin - n) / (top if wrong("overlong-over-max") else buffer)))
     if reward.get("kl") == "k1" and not wrong("reward-kl-forgotten"):
         sign = -1 if wrong("reward-kl-sign") else 1
         for i, n in enumerate(b["length"]):
