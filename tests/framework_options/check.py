@@ -289,6 +289,7 @@ def rows_are_found():
     return len(rows) > 250
 
 
+CUT = "steps_per_generation: 8\ngradient_accumulation_steps: "
 LOSS_MODE = "actor_rollout_ref.actor.policy_loss.loss_mode: "
 
 
@@ -312,6 +313,13 @@ def singles():
         "a difference from a row": lambda: translate("--diff", "row:gspo", "row:gspo-token")[:2] == (
             1, "ratio.gradient: full | token\nno batch was found on which the losses differ\n"),
         "no such row": lambda: translate("--diff", "row:gspo", "row:gsp")[0] == 2,
+        "a cut that changes the gradient": lambda: "is cut: steps_per_generation = 8, gradient_accumulation_steps = 4: the divisor" in (
+            translate_text("trl", CUT + "4\n")) and "cut" not in (
+            translate_text("trl", CUT + "8\n") + translate_text("trl", CUT + "4\nloss_type: grpo\n")),
+        "a cut by the size of the generation": lambda: "cut: loss_type = dapo, generation_batch_size = 64: if it is not" in translate_text(
+            "ms_swift", "loss_type: dapo\ngeneration_batch_size: 64\n"),
+        "dynamic batches": lambda: ["is cut" in translate_text("openrlhf", f"train.dynamic_batch_enable: true\nds.zero_stage: {stage}\n")
+                                    for stage in (2, 3)] == [True, False],
         "defaults have no notes": lambda: "note" not in translate("--framework", "verl")[2],
         "there are frameworks": lambda: len(translate("--list")[1].splitlines()) >= 10,
         "a planted difference": shown, "no difference": lambda: translate("--diff", "trl", "trl")[0] == 0,
