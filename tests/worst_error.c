@@ -401,7 +401,7 @@ static reference_real ref_kl_of(double l, double x) {
     reference_real D;
     memset(&ref, 0, sizeof ref);
     D = ref_binary_kl(&ref, x, l);
-    return ref.beyond || l > -1e-12 || x > -1e-12 ? 0 : D;           /* there 1 - e^l has lost digits of the reference */
+    return ref.beyond ? 0 : D;
 }
 
 /* 0 where the result is near the ends of the range */
@@ -411,13 +411,13 @@ static double scalar_error(scalar *f, scalar_reference *exact, double l, double 
 }
 
 static void search_scalar(rng *r, const char *name, double limit, scalar *f, scalar_reference *exact, int steps) {
-    static const double size[] = { 1e-9, 1e-7, 1e-5, 1e-3, 0.03, 0.5, 1, 5, 30, 300, 700 };
+    static const double size[] = { 1e-300, 1e-20, 1e-9, 1e-7, 1e-5, 1e-3, 0.03, 0.5, 1, 5, 30, 300, 700 };
     double worst = 0, at[2] = { 0, 0 };
     int start, k;
     for (start = 0; start < 8; start++) {
-        double l = 0, x = -rng_pick(r, size, 11) * rng_unit(r), best = 0;
+        double l = 0, x = -rng_pick(r, size, 13) * rng_unit(r), best = 0;
         for (k = 0; k < steps; k++) {
-            const double m = rng_chance(r, 50) ? near(r, l) : k % 8 ? l : x + rng_sign(r) * rng_pick(r, size, 11) * rng_unit(r);
+            const double m = rng_chance(r, 50) ? near(r, l) : k % 8 ? l : x + rng_sign(r) * rng_pick(r, size, 13) * rng_unit(r);
             const double y = rng_chance(r, 50) ? near(r, x) : x, e = m <= 0 && y <= 0 ? scalar_error(f, exact, m, y) : 0;
             if (e < best) continue;
             best = e;
