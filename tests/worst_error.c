@@ -473,10 +473,9 @@ static int unlike_numbers(const candidate *c, const grpo_real *x, const char *ro
 
 /* the ranges that the report's members have */
 static void check_ranges(const char *row, const grpo_report *m) {
-    const double ess = m->ratio_max < 1e-150 ? 1 : m->ess;           /* the squares of smaller ratios underflow: MEASUREMENTS.md */
-    const double never_negative[] = { ess, m->approx_kl_k3, m->kl_k2, m->kl_k3, m->clip_fraction_low, m->clip_fraction_high,
+    const double never_negative[] = { m->ess, m->approx_kl_k3, m->kl_k2, m->kl_k3, m->clip_fraction_low, m->clip_fraction_high,
                                       m->clip_fraction_dual, m->ratio_min };
-    const double most_one[] = { ess, m->clip_fraction, m->clip_fraction_low, m->clip_fraction_high, m->clip_fraction_dual };
+    const double most_one[] = { m->ess, m->clip_fraction, m->clip_fraction_low, m->clip_fraction_high, m->clip_fraction_dual };
     size_t k;
     for (k = 0; k < sizeof never_negative / sizeof *never_negative; k++)
         check(never_negative[k] >= 0, "%s: number %d of the report is %.17g", row, (int)k, never_negative[k]);
