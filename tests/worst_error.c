@@ -10,13 +10,14 @@
  * The scale of loss and terms is that of vectors/scale.md; for slopes it is the reference's estimate of it, which is mostly larger. */
 #include "../gspo.h"
 #include "check.h"
+#include "climb.h"
 #include "random_objective.h"
 #include "reference.h"
 #include "scratch.h"
 #include "status.h"
 #include <stdlib.h>
 
-enum { LOSS, TERM, DLOGP, DENTROPY, DDIVERGENCE_REF, DLOG_PARTITION, OUTPUTS, STARTS = 4, MOST_CHANGES = 16 };
+enum { LOSS, TERM, DLOGP, DENTROPY, DDIVERGENCE_REF, DLOG_PARTITION, OUTPUTS, STARTS = 4 };
 static const char *const output_name[OUTPUTS] = { "loss", "term", "dlogp", "dentropy", "ddivergence_ref", "dlog_partition" };
 static const double LIMIT = 4, EPS = sizeof(grpo_real) == 4 ? 0x1p-23 : 0x1p-52, SMALLEST = sizeof(grpo_real) == 4 ? 0x1p-149 : 0x1p-1072;
 static const double REACH = 700;                                 /* the log-ratios of a response together */
@@ -133,49 +134,13 @@ static errors errors_of(const candidate *c) {
     return e;
 }
 
-/* ---- changes, which can be taken back ---------------------------------------------------------------------------------------------- */
-
-typedef struct { int count; struct { void *at; size_t size; unsigned char old[8]; } of[MOST_CHANGES]; } changes;
-
-static void put(changes *all, void *at, size_t size, const void *x) {
-    if (all->count == MOST_CHANGES) return;
-    all->of[all->count].at = at;
-    all->of[all->count].size = size;
-    memcpy(all->of[all->count++].old, at, size);
-    memcpy(at, x, size);
-}
-
-static void put_real(changes *all, grpo_real *at, double x) {
-    const grpo_real y = (grpo_real)x;
-    put(all, at, sizeof y, &y);
-}
-
-static void take_back(changes *all) {
-    while (all->count > 0) {
-        all->count--;
-        memcpy(all->of[all->count].at, all->of[all->count].old, all->of[all->count].size);
-    }
-}
-
-/* x with other low bits, its neighbour, or another number of its size */
-static double near(rng *r, double x) {
-    const int how = (int)rng_below(r, 10);
-    if (how < 3) return x * (1 + rng_sign(r) * ldexp(rng_unit(r), -1 - (int)rng_below(r, 51)));
-    return how < 4 ? nextafter(x, rng_sign(r) * HUGE_VAL) : x * (0.5 + 1.5 * rng_unit(r));
-}
+/* ---- changes ------------------------------------------------------------------------------------------------------------------------ */
 
 static double any_logp(rng *r, const rollouts *b, int64_t t, double x) {
     static const double gap[] = { 1e-9, 1e-7, 1e-5, 1e-3, 0.03, 0.3, 1, 3, 20, 100, 350, 690 };
     if (rng_chance(r, 40)) x = near(r, x);
     else x = (double)b->token[TOKEN_LOGP + rng_below(r, 4)][t] + rng_sign(r) * rng_pick(r, gap, 12) * rng_unit(r);
     return x < 0 ? x : 0;
-}
-
-static double any_number(rng *r, double x, double other) {
-    const int how = (int)rng_below(r, 20);
-    if (how < 7) return near(r, x);
-    if (how < 12) return other + rng_sign(r) * (fabs(other) + 0.1) * exp(-35 * rng_unit(r));
-    return how < 14 ? (double)rng_below(r, 3) - 1 : 4 * rng_unit(r) - 2;
 }
 
 static void change_token(rng *r, candidate *c, changes *all) {

@@ -2,7 +2,7 @@
 """Searches for the largest error of the headers, in ulps of the scale of each answer, by changing inputs step by step.
 
     worst_error.py ADAPTER [--seconds N] [--seed N] [--random | --published] [--only advantage|loss] [--save FILE] [ROW...]
-    worst_error.py ADAPTER --calls [--seconds N] [--seed N] [--save FILE] [FUNCTION...]
+    worst_error.py ADAPTER --calls [--extreme] [--seconds N] [--seed N] [--save FILE] [FUNCTION...]
     worst_error.py ADAPTER --logits [--single] [--seconds N] [--seed N] [--save FILE]
     worst_error.py ADAPTER --judge FILE
 
@@ -11,7 +11,7 @@ compared with the oracle's, and the scale is the oracle's too. The search of a r
 each output and each number of the report. A step takes one of them, changes one to three of its numbers, flags, lengths or numbers of the
 objective, and keeps the result where an error grew. Advantages are searched from rewards, all else from given advantages. --random: also
 changes the choices of the objective, out of all that exist; --published: changes the batch alone. --calls: the functions of extra/, from
-their cases; --logits: rows of logits (--single: of binary32, with adapter_c_f32, in units of 2^-23). --judge: the errors of inputs that ../worst_error.c saved.
+their cases, with --extreme also towards the ends of the ranges, equal numbers, single entries and thousands; --logits: rows of logits (--single: of binary32, with adapter_c_f32, in units of 2^-23). --judge: the errors of inputs that ../worst_error.c saved.
 
 Not counted are inputs of which rounding decides a branch, those of which the oracle's 60 digits are too few, and those outside what the
 README promises: log-ratios that add up to more than 700 within a response, results below 1e-290. Prints a line for each row, and for each
@@ -265,10 +265,16 @@ def places(x, domain):
                 yield y, k, within
 
 
-class Call:
-    """The same search for a function beside the objective: from its cases, by moving their numbers."""
+EXTREMES = (0.0, 1.0, 5e-324, 1e-310, 1e-300, 1e-160, 1e-100, 1e-20, 1e-8, 30.0, 300.0, 700.0, 745.0, 800.0, 1e10, 1e100, 1e160, 1e300)
+MANY = 2000  # entries of a list that grows
 
-    def __init__(self, headers, seed, name):
+
+class Call:
+    """The same search for a function beside the objective: from its cases, by moving their numbers. extreme: also to the ends of their
+    ranges, and to lists of one entry and of thousands."""
+
+    def __init__(self, headers, seed, name, extreme=False):
+        self.extreme = extreme
         self.headers, self.name, self.dice = headers, name, random.Random(seed)
         self.mutation = Mutation(self.dice, False, False)
         self.cases = [case for case in functions.all_cases() if case.function == name]
@@ -292,10 +298,46 @@ class Call:
             holder, k, (least, most) = self.dice.choice(where)
             x = float(holder[k])
             others = [y for y in (holder if isinstance(holder, list) else holder.values()) if isinstance(y, (int, float))]
-            x = self.mutation.near(x) if x and self.dice.random() < 0.6 else self.mutation.number(x, others)
-            if (least is None or x > least) and (most is None or x < most) and (x == 0 or 1e-100 < abs(x) < 1e100):
+            x = self.number(x, others)
+            if (least is None or x > least) and (most is None or x < most) and (self.extreme or x == 0 or 1e-100 < abs(x) < 1e100):
                 holder[k] = x
+        if self.extreme and self.dice.random() < 0.1:
+            self.resize(arguments, batch)
         return state
+
+    def number(self, x, others):
+        if self.extreme and self.dice.random() < 0.3:
+            return self.dice.choice((x, *others)) if self.dice.random() < 0.4 else self.dice.choice((1, -1)) * self.dice.choice(EXTREMES)
+        return self.mutation.near(x) if x and self.dice.random() < 0.6 else self.mutation.number(x, others)
+
+    def picked(self, n):
+        """Which of n entries a list has from now on."""
+        how, k = self.dice.random(), self.dice.randrange(n)
+        if how < 0.2:
+            return [k]
+        if how < 0.25:
+            return [self.dice.randrange(n) for _ in range(self.dice.randrange(n, MANY))]
+        return [j for j in range(n) if j != k] or [k] if how < 0.6 else [*range(n), k]
+
+    def resize(self, arguments, batch):
+        """All lists of one length, or all rows of one response, which have an entry for each of its tokens."""
+        lists = list({id(x): x for x in arguments.values() if isinstance(x, list) and x}.values())
+        if batch:
+            i = self.dice.randrange(len(batch["length"]))
+            n = batch["length"][i]
+            every = {id(x): x for x in (*batch.values(), *lists) if isinstance(x, list) and len(x) == len(batch["length"])}
+            rows = [x for x in every.values() if isinstance(x[i], list)]
+            if n and rows and all(len(x[i]) == n for x in rows):
+                picked = self.picked(n)
+                for x in rows:
+                    x[i] = [x[i][k] for k in picked]
+                batch["length"][i] = len(picked)
+        elif lists:
+            n = len(self.dice.choice(lists))
+            picked = self.picked(n)
+            for x in lists:
+                if len(x) == n:
+                    x[:] = [copy.deepcopy(x[k]) for k in picked]
 
     def judge(self, state):
         self.tried += 1
@@ -485,6 +527,7 @@ def main():
     parser.add_argument("--random", action="store_true")
     parser.add_argument("--published", action="store_true")
     parser.add_argument("--calls", action="store_true")
+    parser.add_argument("--extreme", action="store_true")
     parser.add_argument("--logits", action="store_true")
     parser.add_argument("--single", action="store_true")
     parser.add_argument("--only", choices=("advantage", "loss"))
@@ -503,7 +546,7 @@ def main():
     for k, row in enumerate(args.rows or (functions.FUNCTIONS if args.calls else objectives.ROWS)):
         seed = args.seed * 1000 + k
         if args.calls:
-            record.climb(Call(Headers(args.adapter), seed, row), row, (), args.seconds)
+            record.climb(Call(Headers(args.adapter), seed, row, args.extreme), row, (), args.seconds)
             continue
         for given, share in ((True, 0.7), (False, 0.3)):
             if args.only != ("advantage" if given else "loss"):
