@@ -58,6 +58,7 @@ static number reward_of(const evaluation *k, int64_t g, int64_t i) {
     if (o->map == GRPO_MAP_AFFINE) {
         r = times(plus(r, number_of(o->map_bias)), o->map_factor);
         if (o->map_low != 0 || o->map_high != 0) r.v = r.v < o->map_low ? o->map_low : r.v > o->map_high ? o->map_high : r.v;
+        r.s = r.s > ref_abs(r.v) ? r.s : ref_abs(r.v);
     }
     if (k->obj.advantage.credit != GRPO_CREDIT_OUTCOME) return r;
     for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) if (is_active(&k->b, t)) r = less(r, reward_kl(k, t));
