@@ -410,29 +410,36 @@ static void change_number(rng *r, evaluation *k, changes *all) {
     put(all, (char *)&k->obj + f->offset, sizeof x, &x);
 }
 
-static void change_any(rng *r, evaluation *k, changes *all) {
+/* no number whose square underflows */
+static double ordinary(double x) { return fabs(x) < (sizeof(grpo_real) == 4 ? 1e-30 : 1e-100) ? 0 : x; }
+
+/* a reward near x or another one; unit: what all rewards of the batch have been multiplied by */
+static double any_reward(rng *r, double unit, double x, double other) { return ordinary(unit * any_number(r, x / unit, other / unit)); }
+
+static void change_any(rng *r, double unit, evaluation *k, changes *all) {
     static const int arrays[] = { TOKEN_STEP_REWARD, TOKEN_STEP_REWARD, TOKEN_VALUE, TOKEN_ENTROPY, TOKEN_OLD, TOKEN_REF, TOKEN_TEACHER };
     rollouts *b = &k->b;
     const int64_t i = rng_below(r, b->n_sequences), j = rng_below(r, b->n_sequences), c = rng_below(r, b->n_rewards);
     const int64_t t = b->offset[i] + (b->length[i] ? rng_below(r, b->length[i]) : 0);
     const int how = (int)rng_below(r, 20), array = arrays[rng_below(r, 7)];
-    if (how < 9) put_real(all, &b->reward[i], any_number(r, (double)b->reward[i], (double)b->reward[j]));
+    if (how < 9) put_real(all, &b->reward[i], any_reward(r, unit, (double)b->reward[i], (double)b->reward[j]));
     else if (how < 11) {
         grpo_real *x = &b->rewards[i * b->n_rewards + c];
-        put_real(all, x, any_number(r, (double)*x, (double)b->rewards[j * b->n_rewards + c]));
-    } else if (how < 12) put_real(all, &b->baseline[rng_below(r, b->n_groups)], any_number(r, (double)b->reward[j], (double)b->reward[i]));
+        put_real(all, x, any_reward(r, 1, (double)*x, (double)b->rewards[j * b->n_rewards + c]));
+    } else if (how < 12) put_real(all, &b->baseline[rng_below(r, b->n_groups)], any_reward(r, unit, (double)b->reward[j], (double)b->reward[i]));
     else if (how < 14) change_number(r, k, all);
     else if (how < 15) { const uint8_t cut = !b->truncated[i]; put(all, &b->truncated[i], 1, &cut); }
     else if (b->length[i] && b->mask[t]) {
         grpo_real *x = &b->token[array][t];
-        const double y = array == TOKEN_ENTROPY ? near(r, (double)*x) : any_number(r, (double)*x, (double)*x);
+        const double y = array == TOKEN_ENTROPY ? near(r, (double)*x)
+            : array == TOKEN_STEP_REWARD ? any_reward(r, unit, (double)*x, (double)*x) : any_number(r, (double)*x, (double)*x);
         if (array == TOKEN_OLD && k->obj.advantage.token_baseline != GRPO_TOKEN_BASELINE_NONE) return;        /* the weights would cancel */
-        put_real(all, x, array == TOKEN_OLD || array == TOKEN_REF || array == TOKEN_TEACHER ? -fabs(y) : y);
+        put_real(all, x, ordinary(array == TOKEN_OLD || array == TOKEN_REF || array == TOKEN_TEACHER ? -fabs(y) : y));
     }
 }
 
-/* all rewards times one number: they may be of any size */
-static void resize(rng *r, rollouts *b) {
+/* multiplies all rewards by one number, which it returns: they may be of any size */
+static double resize(rng *r, rollouts *b) {
     const double by = exp(log(10) * (sizeof(grpo_real) == 4 ? 15 : 100) * (2 * rng_unit(r) - 1));
     int64_t i, t;
     for (i = 0; i < b->n_sequences; i++) {
@@ -440,6 +447,7 @@ static void resize(rng *r, rollouts *b) {
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (b->mask[t])
             b->token[TOKEN_STEP_REWARD][t] = (grpo_real)((double)b->token[TOKEN_STEP_REWARD][t] * by);
     }
+    return by;
 }
 
 /* prints the fields that are not at their default, and the rewards */
@@ -466,15 +474,15 @@ static void print_input(const evaluation *k) {
 /* the largest error on the way up from one random batch */
 static double climb(rng *r, int kind, int narrow, int steps) {
     static evaluation k;
-    double best, x;
+    double best, x, unit = 1;
     int n, m;
     draw(r, kind, &k);
-    if (k.obj.advantage.scale != GRPO_SCALE_BETA && rng_chance(r, 15)) resize(r, &k.b);
+    if (k.obj.advantage.scale != GRPO_SCALE_BETA && rng_chance(r, 15)) unit = resize(r, &k.b);
     best = error_of(kind, narrow, &k);
     for (n = 0; n < steps; n++) {
         changes made;
         made.count = 0;
-        for (m = 1 + (int)rng_below(r, 3); m > 0; m--) change_any(r, &k, &made);
+        for (m = 1 + (int)rng_below(r, 3); m > 0; m--) change_any(r, unit, &k, &made);
         x = error_of(kind, narrow, &k);
         if (x >= best) best = x;
         else take_back(&made);

@@ -265,7 +265,7 @@ def places(x, domain):
                 yield y, k, within
 
 
-EXTREMES = (0.0, 1.0, 5e-324, 1e-310, 1e-300, 1e-160, 1e-100, 1e-20, 1e-8, 30.0, 300.0, 700.0, 745.0, 800.0, 1e10, 1e100, 1e160, 1e300)
+EXTREMES = (0.0, 1.0, 1e-300, 1e-160, 1e-100, 1e-20, 1e-8, 30.0, 300.0, 700.0, 745.0, 800.0, 1e10, 1e100, 1e160, 1e300)
 MANY = 2000  # entries of a list that grows
 EXTREME_DIGITS = 1500
 
@@ -300,7 +300,8 @@ class Call:
             x = float(holder[k])
             others = [y for y in (holder if isinstance(holder, list) else holder.values()) if isinstance(y, (int, float))]
             x = self.number(x, others)
-            if (least is None or x > least) and (most is None or x < most) and (self.extreme or x == 0 or 1e-100 < abs(x) < 1e100):
+            reach = 1e301 if self.extreme else 1e100
+            if (least is None or x > least) and (most is None or x < most) and (x == 0 or 1 / reach < abs(x) < reach):
                 holder[k] = x
         if self.extreme and self.dice.random() < 0.1:
             self.resize(arguments, batch)
@@ -352,7 +353,7 @@ class Call:
             both = functions.answers(self.name, arguments, batch) if found else None
         except (limits.Undefined, ArithmeticError, KeyError, ValueError, TypeError, IndexError):
             return {}
-        if both is None or close_call():
+        if both is None or close_call() or not set(both[1]) <= set(found):
             return {}
         self.compared += 1
         worst = errors(found, both)
