@@ -38,8 +38,7 @@
  *
  * Numerical promises (tests/accuracy.c measures them; MEASUREMENTS.md has the table):
  *   - loss, terms, gradients, advantages and report within 4 ulps of the scale of the exact result, extremes included, as long as the
- *     factors of a term (ratio, weight, KL, advantage), squares of differences of rewards, and for report.ess of ratios, are normal
- *     numbers of double;
+ *     factors of a term (ratio, weight, KL, advantage) and squares of differences of rewards are normal numbers of double;
  *   - no NaN from finite input; what exceeds the largest double is an infinity and sets report.overflow;
  *   - loss, report and gradients have the same bits for every order of tokens, sequences and groups and every split between groups;
  *   - masked tokens may hold anything, NaN included.
@@ -2825,8 +2824,8 @@ static inline void grpo_report_excess_(grpo_partial *p, double ratio) {
     grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -GRPO_RATIO_CAP_);
 }
 
-/* 2^-480: the squares of smaller ratios may underflow.  Where all are smaller, report.ess is of ratios times 2^537, which no underflow
- * reaches; these squares are below 2^115 each, and share the sum of the excess, whose parts are multiples of 2^448 */
+/* 2^-480: the squares of smaller ratios may underflow.  Where all ratios are smaller, report.ess is of the ratios times 2^537.  The sum of
+ * the excess is free then: it holds the squares of these, below 2^115 each.  Beside an excess, a multiple of 2^448, they change no mean */
 #define GRPO_RATIO_TINY_ 3.2033329522929615e-145
 #define GRPO_RATIO_UNIT_ 4.4989137945431964e161
 static inline double grpo_capped_ratio_(double ratio) { return ratio < GRPO_RATIO_CAP_ ? ratio : GRPO_RATIO_CAP_; }
