@@ -38,8 +38,7 @@
  *
  * Numerical promises (tests/accuracy.c measures them; MEASUREMENTS.md has the table):
  *   - loss, terms, gradients, advantages and report within 4 ulps of the scale of the exact result, extremes included, as long as the
- *     factors of a term (ratio, weight, KL, advantage), squares of differences of rewards, and for report.ess of ratios, are normal
- *     numbers of double;
+ *     factors of a term (ratio, weight, KL, advantage) and squares of differences of rewards are normal numbers of double;
  *   - no NaN from finite input; what exceeds the largest double is an infinity and sets report.overflow;
  *   - loss, report and gradients have the same bits for every order of tokens, sequences and groups and every split between groups;
  *   - masked tokens may hold anything, NaN included.
@@ -2825,6 +2824,10 @@ static inline void grpo_report_excess_(grpo_partial *p, double ratio) {
     grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -GRPO_RATIO_CAP_);
 }
 
+/* 2^-480: the squares of smaller ratios may underflow.  Where all ratios are smaller, report.ess is of the ratios times 2^537.  The sum of
+ * the excess is free then: it holds the squares of these, below 2^115 each.  Beside an excess, a multiple of 2^448, they change no mean */
+#define GRPO_RATIO_TINY_ 3.2033329522929615e-145
+#define GRPO_RATIO_UNIT_ 4.4989137945431964e161
 static inline double grpo_capped_ratio_(double ratio) { return ratio < GRPO_RATIO_CAP_ ? ratio : GRPO_RATIO_CAP_; }
 
 /* takes in the smallest and largest ratio of tokens; call it before these enter p->tokens */
@@ -3339,9 +3342,10 @@ GRPO_FN double grpo_binary_kl(double l, double x) {
     if (l == -HUGE_VAL) return HUGE_VAL;
     if (!(rest > 0)) return -d.hi;
     if (l >= 0) return HUGE_VAL;
-    s.hi = fabs(change) < 0.5 * rest ? log1p(-change / rest) : log(expm1(l) / expm1(x));
+    s.hi = fabs(change) < 0.5 * rest ? log1p(-change / rest) : fmin(-l, rest) < DBL_MIN ? log(-expm1(l)) - log(rest)
+        : log(expm1(l) / expm1(x));
     heads = d.hi > 1 ? change - grpo_times(p0, d.hi) : p0 * grpo_exp_minus_linear(d);      /* = p - p0 - p0 d: p0 may underflow */
-    kl = heads + rest * grpo_exp_minus_linear(s);
+    kl = heads + (s.hi > 1 ? -change - rest * s.hi : rest * grpo_exp_minus_linear(s));     /* the same; e^s magnifies the error of s */
     return kl > 0 ? kl : DBL_MIN;
 }
 
@@ -4956,7 +4960,9 @@ void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     const grpo_sum *s = p->sum;
     const double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1;
     const double factor = p->scales.factor != 0 ? p->scales.factor : 1, aux = grpo_auxiliary_loss_(p);
-    const double sum = grpo_sum_total_(&s[GRPO_SUM_RATIO]), squares = grpo_sum_total_(&s[GRPO_SUM_RATIO_SQUARED]);
+    const int tiny = p->ratio_max < GRPO_RATIO_TINY_, large = p->ratio_max > GRPO_RATIO_CAP_;
+    const double sum = (tiny ? GRPO_RATIO_UNIT_ : 1) * grpo_sum_total_(&s[GRPO_SUM_RATIO]);
+    const double squares = grpo_sum_total_(&s[tiny ? GRPO_SUM_RATIO_EXCESS : GRPO_SUM_RATIO_SQUARED]);
     memset(r, 0, sizeof *r);
     r->loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_POLICY], &s[GRPO_SUM_PENALTY], divisor), aux);
     r->policy_loss = factor * grpo_total_over_(&s[GRPO_SUM_POLICY], NULL, divisor);
@@ -4973,7 +4979,7 @@ void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     r->kl_k2 = grpo_total_over_(&s[GRPO_SUM_KL_K2], NULL, n);
     r->kl_k3 = grpo_total_over_(&s[GRPO_SUM_KL_K3], NULL, n);
     r->entropy = grpo_total_over_(&s[GRPO_SUM_ENTROPY], NULL, n);
-    r->ratio_mean = p->ratio_tokens ? grpo_total_over_(&s[GRPO_SUM_RATIO], &s[GRPO_SUM_RATIO_EXCESS], n) : 1;
+    r->ratio_mean = p->ratio_tokens ? grpo_total_over_(&s[GRPO_SUM_RATIO], large ? &s[GRPO_SUM_RATIO_EXCESS] : NULL, n) : 1;
     r->ratio_min = p->tokens ? p->ratio_min : 1;
     r->ratio_max = p->tokens ? p->ratio_max : 1;
     r->ess = squares > 0 ? (sum / n) * (sum / squares) : 1;
@@ -4999,6 +5005,13 @@ static void grpo_sum_add_squares_block_(grpo_sum *sum, double factor, const doub
     grpo_sum_add_block_(sum, 1, v);
 }
 
+GRPO_COLD_ void grpo_report_tiny_(grpo_sum *squares, const double *ratio) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
+        const double x = GRPO_RATIO_UNIT_ * ratio[k];
+        if (ratio[k] < GRPO_RATIO_TINY_) grpo_sum_add_(squares, x * x);
+    }
+}
+
 /* adds a block to the report's sums: terms divided by the divisors of their sequence and token, ratios, entropies */
 static void grpo_report_terms_(const grpo_run_ *r, const double *policy, const double *penalty, const double *ratio,
                                const double *entropy) {
@@ -5008,6 +5021,7 @@ static void grpo_report_terms_(const grpo_run_ *r, const double *policy, const d
     if (r->reports_ratio) {
         grpo_sum_add_block_(&sum[GRPO_SUM_RATIO], 1, ratio);
         grpo_sum_add_squares_block_(&sum[GRPO_SUM_RATIO_SQUARED], 1, ratio);
+        if (r->partial->ratio_min < GRPO_RATIO_TINY_) grpo_report_tiny_(&sum[GRPO_SUM_RATIO_EXCESS], ratio);
     }
     if (r->batch->entropy) grpo_sum_add_block_(&sum[GRPO_SUM_ENTROPY], 1, entropy);
 }

@@ -179,7 +179,7 @@ extern "C" {
         GRPO_TRL_NORM_ GRPO_CLIP_(0.2, 0.2) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
     GRPO_ROW_("trl-dapo", "2503.14476", "as TRL", "TRL's recipe for DAPO: soft overlong punishment, truncated responses masked", \
         GRPO_OVERLONG_(20480, 4096) GRPO_TRL_NORM_ GRPO_CLIP_(0.2, 0.28) GRPO_FINISHED_ GRPO_DIVIDE_(TOKEN_MEAN)) \
-    GRPO_ROW_("trl-bnpo", "TRL", "as TRL", "TRL's loss_type bnpo: mean over the tokens of the batch", \
+    GRPO_ROW_("trl-bnpo", "TRL", "as TRL", "TRL's loss_type bnpo, and its default, dapo: mean over the tokens of the batch", \
         GRPO_TRL_NORM_ GRPO_CLIP_(0.2, 0.2) GRPO_DIVIDE_(TOKEN_MEAN)) \
     GRPO_ROW_("trl-rloo", "2402.14740", "as TRL", "RLOO as TRL computes it: a clipped ratio of the whole response", \
         GRPO_REWARD_K1_(0.05) GRPO_BASELINE_(LEAVE_ONE_OUT) GRPO_LEVEL_(SEQUENCE_SUM) GRPO_CLIP_(0.2, 0.2) \

@@ -1299,7 +1299,7 @@ static void option_table(options *o, option *table) {
         { "--updates", "N", COUNT, &o->updates, "minibatches, each one step of Adam, in a rollout batch (4)" },
         { "--lr", "X", NUMBER, &o->lr, "learning rate (0.0015)" },
         { "--seed", "N", SEED, &o->seed, "of weights, prompts and samples (1)" },
-        { "--plot", "FILE", TEXT, &o->plot, "picture of reward and clip fraction, .svg or .png by gnuplot, else a chart in the terminal" },
+        { "--plot", "FILE", TEXT, &o->plot, "picture of reward and clip fraction, .svg or .png; without gnuplot a chart in the terminal" },
         { "--log", "FILE.csv", TEXT, &o->log, "one line for each step" },
         { "--dump", "FILE.json", TEXT, &o->dump, "the last batch as the loss saw it, in the format of tests/vectors" },
         { "--record", "FILE", TEXT, &o->record, "eight responses of the last minibatch as C arrays" },
@@ -1374,6 +1374,8 @@ static options parse_options(int argc, char **argv) {
     if (o.fields) { list_fields(); exit(0); }
     if (o.updates > o.prompts) fail("--updates %d needs at least as many --prompts: a group is never cut", o.updates);
     if (o.prompts > 1000000 / o.group) fail("--prompts %d times --group %d is more than a million responses", o.prompts, o.group);
+    if (o.plot && !ends_with(o.plot, ".svg") && !ends_with(o.plot, ".png"))
+        fail("--plot needs a file name that ends in .svg or .png, not \"%s\"", o.plot);
     if (o.record && (o.prompts < RECORD_GROUPS * o.updates || o.group < RECORD_RESPONSES))
         fail("--record needs at least --prompts %d and --group %d", RECORD_GROUPS * o.updates, RECORD_RESPONSES);
     return o;

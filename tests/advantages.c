@@ -1,8 +1,17 @@
-/* grpo_advantages against reference/credit.h on random batches, within 4 ulps of the size of each advantage, and 0 where it is exactly 0:
- * steps, transforms, reweighting, normalisation and token-level terms.  Axis 1 is not covered. */
+/* grpo_advantages against reference/pools.h on random batches, within 4 ulps of the size of each advantage, and 0 where it is exactly 0:
+ * rewards and their shaping, baselines, scales, steps, transforms, reweighting, normalisation and token-level terms.
+ *
+ *     advantages                          the test, with a short search
+ *     advantages SEED STARTS STEPS        a longer one
+ *
+ * The search changes one to three rewards, values or numbers of the objective at a time, and takes back what made the largest error
+ * smaller.  It measures errors in the size of the vectors, and in a narrow size, in which R - b counts as one number: rewards are exact, so
+ * that nothing of their size has to be in the error of R - b, which the size of the vectors allows. */
 #include "check.h"
 #include "status.h"
-#include "reference/credit.h"
+#include "climb.h"
+#include "field.h"
+#include "reference/pools.h"
 
 enum { TRIALS = 400 / DRAWS_OVER };
 static const double ULP = sizeof(grpo_real) == 4 ? 0x1p-23 : 0x1p-52;
@@ -20,7 +29,7 @@ static void compare(evaluation *k, const char *what, int trial) {
     check(!st, "%s %d: %s", what, trial, status_line(st));
     for (i = 0; i < k->b.n_sequences && !st; i++) for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {
         const reference_real off = ref_abs((reference_real)found[t] - k->A[t].v);
-        if (!is_active(&k->b, t) || !(k->A[t].s < (sizeof *found == 4 ? 1e37 : 1e290))) continue;         /* near overflow */
+        if (!is_active(&k->b, t) || !(k->A[t].s < (sizeof *found == 4 ? 1e37 : 1e290))) continue;     /* near overflow, or not judged */
         compared++;
         if (off > SMALLEST && (double)(off / k->A[t].s) / ULP > worst) worst = (double)(off / k->A[t].s) / ULP;
         check(off <= 4 * ULP * k->A[t].s + SMALLEST, "%s %d: %.17g instead of %.17g, %.3g ulps of its size, sequence %d, token %d",
@@ -72,22 +81,19 @@ static void random_finish(rng *r, grpo_advantage *a) {
     if (rng_chance(r, 20)) { a->clamp_low = -0.5; a->clamp_high = 1; }
 }
 
-/* rewards with ties: multiples of 1/8, or few different values */
+/* rewards with ties: multiples of 1/8, or few different values; or all within a few ulps of 1 */
 static void random_rewards(rng *r, rollouts *b) {
-    const int kind = rng_chance(r, 50) ? REWARDS_DYADIC : REWARDS_BELL, few = rng_chance(r, 50);
+    const int kind = rng_chance(r, 50) ? REWARDS_DYADIC : REWARDS_BELL, few = rng_chance(r, 50), near_one = rng_chance(r, 15);
     int64_t i, t;
     for (i = 0; i < b->n_sequences; i++) {
-        b->reward[i] = (grpo_real)random_reward(r, few ? REWARDS_BINARY : kind);
+        b->reward[i] = (grpo_real)(near_one ? 1 + 8 * ULP * rng_unit(r) : random_reward(r, few ? REWARDS_BINARY : kind));
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
             if (b->mask[t]) b->token[TOKEN_STEP_REWARD][t] = (grpo_real)(few ? (double)rng_below(r, 3) - 1 : random_reward(r, kind));
     }
 }
 
-static void trial_steps(rng *r, int trial) {
-    static evaluation k;
-    grpo_advantage *a = &k.obj.advantage;
-    int64_t g;
-    memset(&k.obj, 0, sizeof k.obj);
+static int draw_steps(rng *r, evaluation *k) {
+    grpo_advantage *a = &k->obj.advantage;
     a->credit = rng_chance(r, 30) ? GRPO_CREDIT_STEP : rng_chance(r, 50) ? GRPO_CREDIT_STEP_OWN : GRPO_CREDIT_EPISODE_STEP;
     a->step_value = (grpo_step_value_kind)rng_below(r, 3);
     a->step_group = (grpo_step_group_kind)rng_below(r, 4);
@@ -98,25 +104,20 @@ static void trial_steps(rng *r, int trial) {
     if (a->credit == GRPO_CREDIT_STEP) a->step_discount = (grpo_step_discount_kind)rng_below(r, 2);
     random_common(r, a);
     if (a->credit == GRPO_CREDIT_EPISODE_STEP) { a->batch_norm = GRPO_BATCH_NORM_NONE; random_samples(r, a); }
-    rollouts_random(r, 0, &k.b);
-    random_rewards(r, &k.b);
-    for (g = 0; g < k.b.n_groups; g++) credit_steps(&k, g);
+    rollouts_random(r, 0, &k->b);
+    random_rewards(r, &k->b);
     random_finish(r, a);
-    finish_all(&k);
-    compare(&k, "steps", trial);
-    rollouts_free(&k.b);
+    return 1;
 }
 
-static void trial_outcomes(rng *r, int trial) {
-    static evaluation k;
-    grpo_advantage *a = &k.obj.advantage;
+static int draw_outcomes(rng *r, evaluation *k) {
+    grpo_advantage *a = &k->obj.advantage;
     int64_t g, smallest = MOST_ITEMS;
-    memset(&k.obj, 0, sizeof k.obj);
     random_common(r, a);
-    rollouts_random(r, 0, &k.b);
-    random_rewards(r, &k.b);
-    for (g = 0; g < k.b.n_groups; g++) {
-        const int64_t size = k.b.group_begin[g + 1] - k.b.group_begin[g];
+    rollouts_random(r, 0, &k->b);
+    random_rewards(r, &k->b);
+    for (g = 0; g < k->b.n_groups; g++) {
+        const int64_t size = k->b.group_begin[g + 1] - k->b.group_begin[g];
         if (size < smallest) smallest = size;
     }
     a->pass_k = (double)(1 + rng_below(r, smallest));
@@ -130,19 +131,14 @@ static void trial_outcomes(rng *r, int trial) {
     a->difficulty_weight_high = a->focal_reward_high = any(r, 1, 0.9, 2);
     a->focal_gamma = any(r, 1, 0, 2.5);
     random_samples(r, a);
-    for (g = 0; g < k.b.n_groups; g++) credit_outcomes(&k, g);
     random_finish(r, a);
-    finish_all(&k);
-    compare(&k, "outcomes", trial);
-    rollouts_free(&k.b);
+    return 1;
 }
 
-static void trial_returns(rng *r, int trial) {
-    static evaluation k;
-    grpo_advantage *a = &k.obj.advantage;
-    int64_t g;
-    memset(&k, 0, sizeof k);
-    a->credit = rng_chance(r, 30) ? GRPO_CREDIT_RETURN : trial % 2 ? GRPO_CREDIT_STEP_GAE : GRPO_CREDIT_GAE;
+static int draw_returns(rng *r, evaluation *k) {
+    grpo_advantage *a = &k->obj.advantage;
+    int64_t i;
+    a->credit = rng_chance(r, 30) ? GRPO_CREDIT_RETURN : rng_chance(r, 50) ? GRPO_CREDIT_STEP_GAE : GRPO_CREDIT_GAE;
     a->gamma = a->step_gamma = any(r, 1, 0.95, 0.5);
     a->lambda = any(r, 1, 0.9, 0);
     a->lambda_length = any(r, 0, 0.3, 1);
@@ -153,77 +149,142 @@ static void trial_returns(rng *r, int trial) {
     if (a->credit != GRPO_CREDIT_STEP_GAE) a->bootstrap = (grpo_bootstrap_kind)rng_below(r, 2);
     a->truncated_tail = any(r, 0, 1, 4);
     random_common(r, a);
-    rollouts_random(r, 0, &k.b);
-    for (g = 0; g < k.b.n_sequences; g++) k.b.truncated[g] = (uint8_t)rng_chance(r, 50);
-    random_rewards(r, &k.b);
-    for (g = 0; g < k.b.n_groups; g++) credit_returns(&k, g);
+    rollouts_random(r, 0, &k->b);
+    for (i = 0; i < k->b.n_sequences; i++) k->b.truncated[i] = (uint8_t)rng_chance(r, 50);
+    random_rewards(r, &k->b);
     random_finish(r, a);
-    finish_all(&k);
-    compare(&k, "returns", trial);
-    rollouts_free(&k.b);
+    return 1;
 }
 
 /* credit of prefix trees and of excluded responses, with the few choices that both are compatible with */
-static void trial_plain(rng *r, int trial) {
+static void draw_plain(rng *r, evaluation *k) {
     static const grpo_scale_kind scale[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT };
-    static evaluation k;
-    grpo_advantage *a = &k.obj.advantage;
-    int64_t g;
-    memset(&k, 0, sizeof k);
+    grpo_advantage *a = &k->obj.advantage;
+    int64_t t;
     random_common(r, a);
     a->batch_norm = GRPO_BATCH_NORM_NONE;
     a->scale = scale[rng_below(r, 3)];
-    if (trial % 2) a->credit = GRPO_CREDIT_PREFIX_TREE;
-    else a->excluded = (grpo_excluded_kind)(1 + rng_below(r, 3));
-    a->excluded_coef = any(r, 1.2, 0, -1);
-    rollouts_random(r, 0, &k.b);
-    for (g = 0; g < k.b.n_tokens; g++) if (rng_chance(r, 50)) k.b.token_id[g] = 0;             /* longer prefixes */
-    random_rewards(r, &k.b);
-    for (g = 0; g < k.b.n_groups; g++) { if (trial % 2) credit_tree(&k, g); else credit_with_excluded(&k, g); }
+    rollouts_random(r, 0, &k->b);
+    for (t = 0; t < k->b.n_tokens; t++) if (rng_chance(r, 50)) k->b.token_id[t] = 0;             /* longer prefixes */
+    random_rewards(r, &k->b);
     random_finish(r, a);
-    finish_all(&k);
-    compare(&k, trial % 2 ? "tree" : "outside", trial);
-    rollouts_free(&k.b);
 }
 
-static void trial_shares(rng *r, int trial) {
-    static evaluation k;
-    grpo_advantage *a = &k.obj.advantage;
-    int64_t g;
-    memset(&k.obj, 0, sizeof k.obj);
+static int draw_tree(rng *r, evaluation *k) {
+    k->obj.advantage.credit = GRPO_CREDIT_PREFIX_TREE;
+    draw_plain(r, k);
+    return 1;
+}
+
+static int draw_excluded(rng *r, evaluation *k) {
+    k->obj.advantage.excluded = (grpo_excluded_kind)(1 + rng_below(r, 3));
+    k->obj.advantage.excluded_coef = any(r, 1.2, 0, -1);
+    draw_plain(r, k);
+    return 1;
+}
+
+static int draw_shares(rng *r, evaluation *k) {
+    grpo_advantage *a = &k->obj.advantage;
     a->credit = GRPO_CREDIT_ENTROPY_SHARE;
     a->entropy_share_coef = any(r, 0.1, 0, 3);
     a->entropy_share_eps = any(r, 1e-8, 0.5, 1);
     a->std = (grpo_std_kind)rng_below(r, 2);
     a->eps_place = (grpo_eps_place_kind)rng_below(r, 4);
     a->eps = a->scale_divisor = any(r, 1e-8, 0.5, 0);
-    rollouts_random(r, 0, &k.b);
-    random_rewards(r, &k.b);
-    for (g = 0; g < k.b.n_groups; g++) credit_shares(&k, g);
+    rollouts_random(r, 0, &k->b);
+    random_rewards(r, &k->b);
     random_finish(r, a);
-    finish_all(&k);
-    compare(&k, "shares", trial);
-    rollouts_free(&k.b);
+    return 1;
 }
 
-static void trial_beta(rng *r, int trial) {
-    static evaluation k;
+static int draw_beta(rng *r, evaluation *k) {
     const int kind = (int)rng_below(r, 3);
     int64_t g, i;
-    memset(&k.obj, 0, sizeof k.obj);
-    k.obj.advantage.baseline = GRPO_BASELINE_GROUP_MEAN;
-    k.obj.advantage.scale = GRPO_SCALE_BETA;
-    rollouts_random(r, 0, &k.b);
-    for (g = 0; g < k.b.n_groups; g++) {
-        const int64_t begin = k.b.group_begin[g], end = k.b.group_begin[g + 1];
+    k->obj.advantage.baseline = GRPO_BASELINE_GROUP_MEAN;
+    k->obj.advantage.scale = GRPO_SCALE_BETA;
+    rollouts_random(r, 0, &k->b);
+    for (g = 0; g < k->b.n_groups; g++) {
+        const int64_t begin = k->b.group_begin[g], end = k->b.group_begin[g + 1];
         for (i = begin; i < end; i++)
-            k.b.reward[i] = (grpo_real)(kind == 0 ? rng_chance(r, 50) : kind == 1 ? rng_unit(r) : 0.5 + rng_bell(r) / 4096);
-        if (end - begin > 1) { k.b.reward[begin] = (grpo_real)0.25; k.b.reward[begin + 1] = (grpo_real)0.75; }
+            k->b.reward[i] = (grpo_real)(kind == 0 ? rng_chance(r, 50) : kind == 1 ? rng_unit(r) : 0.5 + rng_bell(r) / 4096);
+        if (end - begin > 1) { k->b.reward[begin] = (grpo_real)0.25; k->b.reward[begin + 1] = (grpo_real)0.75; }
     }
-    for (g = 0; g < k.b.n_groups; g++) if (k.b.group_begin[g + 1] - k.b.group_begin[g] == 1) { rollouts_free(&k.b); return; }
-    credit_beta(&k);
-    compare(&k, "beta", trial);
-    rollouts_free(&k.b);
+    for (g = 0; g < k->b.n_groups; g++) if (k->b.group_begin[g + 1] - k->b.group_begin[g] == 1) return 0;
+    return 1;
+}
+
+/* every shaping of rewards */
+static void random_reward_axis(rng *r, grpo_reward *o, int with_kl) {
+    o->truncated = (grpo_reward_truncated_kind)rng_below(r, 2);
+    o->truncated_factor = any(r, 0, 0.3, 1);
+    o->length = (grpo_length_kind)rng_below(r, 4);
+    o->length_coef = any(r, 0.5, 1, -0.1);
+    o->length_max = any(r, 4.5, 8, 1024);
+    o->correct_low = any(r, 0.5, 1, 0); o->correct_high = any(r, 1, 2, 0.1);
+    o->wrong_low = any(r, -1, 0, -0.3); o->wrong_high = any(r, -0.5, 0, 0.7);
+    o->overlong = (grpo_overlong_kind)rng_below(r, 3);
+    o->overlong_max = any(r, 8, 12, 3); o->overlong_cache = any(r, 2, 3, 1); o->overlong_factor = any(r, 1, 0.1, -0.5);
+    o->map = (grpo_map_kind)rng_below(r, 2);
+    o->map_bias = any(r, 0, -0.5, 0.1); o->map_factor = any(r, 1, 10, -0.3);
+    if (rng_chance(r, 30)) { o->map_low = -0.5; o->map_high = any(r, 0.5, 20, 0); }
+    if (with_kl) { o->kl = (grpo_kl_kind)rng_below(r, 5); o->kl_coef = any(r, 0.05, 1, -0.3); }
+}
+
+static int draw_pools(rng *r, evaluation *k) {
+    static const grpo_credit_kind credit[] = { GRPO_CREDIT_OUTCOME, GRPO_CREDIT_OUTCOME, GRPO_CREDIT_RETURN, GRPO_CREDIT_GAE };
+    grpo_advantage *a = &k->obj.advantage;
+    random_common(r, a);
+    if (rng_chance(r, 50)) a->batch_norm = GRPO_BATCH_NORM_NONE;
+    a->credit = credit[rng_below(r, 4)];
+    a->baseline = (grpo_baseline_kind)rng_below(r, GRPO_BASELINE_KALMAN + 1);
+    do a->scale = (grpo_scale_kind)rng_below(r, GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION + 1); while (a->scale == GRPO_SCALE_BETA);
+    if (a->scale != GRPO_SCALE_TOKEN_WHITEN && rng_chance(r, 20)) a->batch_norm = GRPO_BATCH_NORM_ITEMS;
+    if (a->scale == GRPO_SCALE_KALMAN_STD) a->baseline = GRPO_BASELINE_KALMAN;
+    a->quantile = any(r, 0.5, 0.3, 1); a->hdi_mass = any(r, 0.5, 0.8, 0.1); a->temperature = any(r, 1, 0.01, 30);
+    a->process_noise = any(r, 1e-5, 0, 1); a->observation_noise = any(r, 0.01, 1, 1e-12);
+    a->gamma = any(r, 1, 0.95, 0.5); a->lambda = any(r, 1, 0.9, 0); a->truncated_tail = any(r, 0, 0, 1);
+    if (a->credit == GRPO_CREDIT_GAE) a->bootstrap = (grpo_bootstrap_kind)rng_below(r, 2);
+    if (a->credit == GRPO_CREDIT_OUTCOME && rng_chance(r, 20)) a->rewards = GRPO_REWARDS_EACH;
+    else if (rng_chance(r, 60)) random_reward_axis(r, &k->obj.reward, rng_chance(r, 50));
+    rollouts_random(r, 0, &k->b);
+    random_rewards(r, &k->b);
+    random_finish(r, a);
+    return !grpo_objective_check(&k->obj);
+}
+
+static void each_group(evaluation *k, void (*credit)(evaluation *k, int64_t g)) {
+    int64_t g;
+    for (g = 0; g < k->b.n_groups; g++) credit(k, g);
+}
+
+static void all_steps(evaluation *k) { each_group(k, credit_steps); }
+static void all_outcomes(evaluation *k) { each_group(k, credit_outcomes); }
+static void all_returns(evaluation *k) { each_group(k, credit_returns); }
+static void all_trees(evaluation *k) { each_group(k, credit_tree); }
+static void all_excluded(evaluation *k) { each_group(k, credit_with_excluded); }
+static void all_shares(evaluation *k) { each_group(k, credit_shares); }
+
+static const struct { const char *name; int (*draw)(rng *r, evaluation *k); void (*credit)(evaluation *k); } kinds[] = {
+    { "steps", draw_steps, all_steps }, { "outcomes", draw_outcomes, all_outcomes }, { "returns", draw_returns, all_returns },
+    { "tree", draw_tree, all_trees }, { "outside", draw_excluded, all_excluded }, { "shares", draw_shares, all_shares },
+    { "beta", draw_beta, credit_beta }, { "pools", draw_pools, credit_pools } };
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* draws an objective and a batch until both are valid */
+static void draw(rng *r, int kind, evaluation *k) {
+    for (;;) {
+        memset(k, 0, sizeof *k);
+        if (kinds[kind].draw(r, k)) return;
+        rollouts_free(&k->b);
+    }
+}
+
+static void evaluate(int kind, int narrow, evaluation *k) {
+    memset(k->A, 0, sizeof k->A);
+    memset(k->cut, 0, sizeof k->cut);
+    k->narrow = narrow;
+    kinds[kind].credit(k);
+    finish_all(k);
 }
 
 /* ---- large groups ------------------------------------------------------------------------------------------------------------------- */
@@ -298,16 +359,172 @@ static void check_large_group(rng *r, int trial) {
     rollouts_free(&turned);
 }
 
-int main(void) {
+/* ---- the search ------------------------------------------------------------------------------------------------------------------- */
+
+/* is the narrow size meaningful?  Not with estimates k3 in the reward, which are rounded themselves */
+static int judges_narrowly(const grpo_objective *o) { return o->reward.kl != GRPO_KL_K3; }
+
+/* the prompts' success rates are so near each other that the reference's log Gamma has too few digits, as the headers' has */
+static int has_equal_prompts(const evaluation *k) {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    int64_t g, i;
+    for (g = 0; g < k->b.n_groups; g++) {
+        double sum = 0;
+        for (i = k->b.group_begin[g]; i < k->b.group_begin[g + 1]; i++) sum += (double)k->b.reward[i];
+        sum /= (double)(k->b.group_begin[g + 1] - k->b.group_begin[g]);
+        low = fmin(low, sum);
+        high = fmax(high, sum);
+    }
+    return high - low < 1e-7;
+}
+
+/* the largest error of the advantages of a batch, in ulps of their size; 0 where they are not judged */
+static double error_of(int kind, int narrow, evaluation *k) {
+    const grpo_batch batch = rollouts_view(&k->b);
+    grpo_real *found;
+    double most = 0;
+    int64_t i, t;
+    if (grpo_objective_check(&k->obj) || (narrow && !judges_narrowly(&k->obj))) return 0;
+    if (k->obj.advantage.scale == GRPO_SCALE_BETA && has_equal_prompts(k)) return 0;
+    found = (grpo_real *)test_alloc(k->b.n_tokens, sizeof *found);
+    evaluate(kind, narrow, k);
+    if (!grpo_advantages(&k->obj, &batch, found)) {
+        for (i = 0; i < k->b.n_sequences; i++) for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {
+            const reference_real off = ref_abs((reference_real)found[t] - k->A[t].v) - SMALLEST;
+            if (!is_active(&k->b, t) || !(k->A[t].s < (sizeof *found == 4 ? 1e37 : 1e290)) || !(off > 0)) continue;
+            most = fmax(most, k->A[t].s > 0 ? (double)(off / k->A[t].s) / ULP : HUGE_VAL);
+        }
+    }
+    free(found);
+    return most;
+}
+
+static void change_number(rng *r, evaluation *k, changes *all) {
+    int count;
+    const grpo_field *f = grpo_fields(&count) + rng_below(r, (grpo_fields(&count), count));
+    double x;
+    if (f->choices) return;
+    memcpy(&x, (char *)&k->obj + f->offset, sizeof x);
+    if (x == 0 || x != x || fabs(x) == HUGE_VAL || x == floor(x)) return;                /* counts stay */
+    x = near(r, x);
+    put(all, (char *)&k->obj + f->offset, sizeof x, &x);
+}
+
+/* no number whose square underflows */
+static double ordinary(double x) { return fabs(x) < (sizeof(grpo_real) == 4 ? 1e-30 : 1e-100) ? 0 : x; }
+
+/* a reward near x or another one; unit: what all rewards of the batch have been multiplied by */
+static double any_reward(rng *r, double unit, double x, double other) { return ordinary(unit * any_number(r, x / unit, other / unit)); }
+
+static void change_any(rng *r, double unit, evaluation *k, changes *all) {
+    static const int arrays[] = { TOKEN_STEP_REWARD, TOKEN_STEP_REWARD, TOKEN_VALUE, TOKEN_ENTROPY, TOKEN_OLD, TOKEN_REF, TOKEN_TEACHER };
+    rollouts *b = &k->b;
+    const int64_t i = rng_below(r, b->n_sequences), j = rng_below(r, b->n_sequences), c = rng_below(r, b->n_rewards);
+    const int64_t t = b->offset[i] + (b->length[i] ? rng_below(r, b->length[i]) : 0);
+    const int how = (int)rng_below(r, 20), array = arrays[rng_below(r, 7)];
+    if (how < 9) put_real(all, &b->reward[i], any_reward(r, unit, (double)b->reward[i], (double)b->reward[j]));
+    else if (how < 11) {
+        grpo_real *x = &b->rewards[i * b->n_rewards + c];
+        put_real(all, x, any_reward(r, 1, (double)*x, (double)b->rewards[j * b->n_rewards + c]));
+    } else if (how < 12) put_real(all, &b->baseline[rng_below(r, b->n_groups)], any_reward(r, unit, (double)b->reward[j], (double)b->reward[i]));
+    else if (how < 14) change_number(r, k, all);
+    else if (how < 15) { const uint8_t cut = !b->truncated[i]; put(all, &b->truncated[i], 1, &cut); }
+    else if (b->length[i] && b->mask[t]) {
+        grpo_real *x = &b->token[array][t];
+        const double y = array == TOKEN_ENTROPY ? near(r, (double)*x)
+            : array == TOKEN_STEP_REWARD ? any_reward(r, unit, (double)*x, (double)*x) : any_number(r, (double)*x, (double)*x);
+        if (array == TOKEN_OLD && k->obj.advantage.token_baseline != GRPO_TOKEN_BASELINE_NONE) return;        /* the weights would cancel */
+        put_real(all, x, ordinary(array == TOKEN_OLD || array == TOKEN_REF || array == TOKEN_TEACHER ? -fabs(y) : y));
+    }
+}
+
+/* multiplies all rewards by one number, which it returns: they may be of any size */
+static double resize(rng *r, rollouts *b) {
+    const double by = exp(log(10) * (sizeof(grpo_real) == 4 ? 15 : 100) * (2 * rng_unit(r) - 1));
+    int64_t i, t;
+    for (i = 0; i < b->n_sequences; i++) {
+        b->reward[i] = (grpo_real)((double)b->reward[i] * by);
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (b->mask[t])
+            b->token[TOKEN_STEP_REWARD][t] = (grpo_real)((double)b->token[TOKEN_STEP_REWARD][t] * by);
+    }
+    return by;
+}
+
+/* prints the fields that are not at their default, and the rewards */
+static void print_input(const evaluation *k) {
+    int count, f, c, length = 0;
+    const grpo_field *field = grpo_fields(&count);
+    int64_t g, i;
+    for (f = 0; f < count; f++) {
+        const char *at = (const char *)&k->obj + field[f].offset;
+        double x = 0;
+        if (field[f].choices) {
+            memcpy(&c, at, sizeof c);
+            if (c) printf("%s=%.*s ", field[f].path, (field_choice(&field[f], c, &length), length), field_choice(&field[f], c, &length));
+        } else {
+            memcpy(&x, at, sizeof x);
+            if (x != 0) printf("%s=%.17g ", field[f].path, x);
+        }
+    }
+    for (g = 0; g < k->b.n_groups; g++) for (i = k->b.group_begin[g]; i < k->b.group_begin[g + 1]; i++)
+        printf("%s%.17g", i == k->b.group_begin[g] ? "; rewards " : ", ", (double)k->b.reward[i]);
+    printf("\n");
+}
+
+/* the largest error on the way up from one random batch */
+static double climb(rng *r, int kind, int narrow, int steps) {
+    static evaluation k;
+    double best, x, unit = 1;
+    int n, m;
+    draw(r, kind, &k);
+    if (k.obj.advantage.scale != GRPO_SCALE_BETA && rng_chance(r, 15)) unit = resize(r, &k.b);
+    best = error_of(kind, narrow, &k);
+    for (n = 0; n < steps; n++) {
+        changes made;
+        made.count = 0;
+        for (m = 1 + (int)rng_below(r, 3); m > 0; m--) change_any(r, unit, &k, &made);
+        x = error_of(kind, narrow, &k);
+        if (x >= best) best = x;
+        else take_back(&made);
+    }
+    check(best <= 4, "%s: an advantage is off by %.3g ulps of its %s", kinds[kind].name, best, narrow ? "narrow size" : "size");
+    if (best > 4) print_input(&k);
+    rollouts_free(&k.b);
+    return best;
+}
+
+/* both sizes in turns, so that a longer search begins with a shorter one */
+static void search(uint64_t seed, int starts, int steps) {
+    double most[KINDS][2] = { { 0 } };
+    int kind, narrow, n;
+    for (kind = 0; kind < KINDS; kind++) {
+        rng r = { seed + (uint64_t)kind };
+        r.state = rng_next(&r);
+        for (n = 0; n < starts; n++) for (narrow = 0; narrow < 2; narrow++)
+            most[kind][narrow] = fmax(most[kind][narrow], climb(&r, kind, narrow, steps));
+        printf("%-10s at most %.2f ulps of size, %.2f of narrow size\n", kinds[kind].name, most[kind][0], most[kind][1]);
+    }
+}
+
+int main(int argc, char **argv) {
+    static evaluation k;
     rng r = { 29 };
-    int trial;
-    for (trial = 0; trial < TRIALS; trial++) trial_steps(&r, trial);
-    for (trial = 0; trial < TRIALS; trial++) trial_outcomes(&r, trial);
-    for (trial = 0; trial < TRIALS; trial++) trial_returns(&r, trial);
-    for (trial = 0; trial < 2 * TRIALS; trial++) trial_plain(&r, trial);
-    for (trial = 0; trial < TRIALS; trial++) trial_shares(&r, trial);
-    for (trial = 0; trial < TRIALS; trial++) trial_beta(&r, trial);
+    int trial, kind, narrow;
+    setvbuf(stdout, NULL, _IOLBF, 1 << 12);
+    if (argc == 4) {
+        search((uint64_t)atoi(argv[1]), atoi(argv[2]), atoi(argv[3]));
+        return check_summary();
+    }
+    for (kind = 0; kind < KINDS; kind++) for (trial = 0; trial < TRIALS; trial++) {
+        draw(&r, kind, &k);
+        for (narrow = 0; narrow <= judges_narrowly(&k.obj); narrow++) {
+            evaluate(kind, narrow, &k);
+            compare(&k, kinds[kind].name, trial);
+        }
+        rollouts_free(&k.b);
+    }
     for (trial = 0; trial < 12; trial++) check_large_group(&r, trial);
     printf("worst of %ld advantages %.2f ulps of size\n", compared, worst);
+    search(1, DRAWS_OVER > 1 ? 1 : 3, 40);
     return check_summary();
 }

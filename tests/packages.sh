@@ -72,6 +72,10 @@ wheel() {
     check "its checksums" sh -c "cd '$work/release' && sha256sum -c SHA256SUMS && [ \$(ls | wc -l) -eq 9 ]"
     check "its wheel, with the reference" "$work/env/bin/pip" install -q --force-reinstall "$(ls "$work"/release/*.whl)[reference]"
     check "the reference is right" run_tests test_reference.py
+    check "the objective of a configuration" sh -c "printf 'loss_type: dr_grpo\n' >'$work/run.yaml'
+        '$work/env/bin/grpo-translate' --framework trl '$work/run.yaml' >'$work/objective' 2>'$work/said'"
+    check "its divisor" says "$work/objective" '"seq_mean_constant"'
+    check "and its row" says "$work/said" "published: trl-dr-grpo "
     check "the whole vectors, their version and types are inside" "$work/env/bin/python" -c "
 import grpo_conformance as g, pathlib, sys
 here = {p.name: p.read_bytes() for p in pathlib.Path('$top/tests/vectors').glob('*.json')}

@@ -1257,6 +1257,36 @@ static void check_report_of_largest_differences(void) {
     }
 }
 
+/* ess does not depend on a common factor of the ratios, also where their squares underflow; nor does the mean of the ratios, beside one of
+ * e^500 or alone, hold anything of these squares */
+static void check_report_of_tiny_ratios(void) {
+    enum { N = 300 };
+    static const int64_t group[] = { 0, 1 }, offset[] = { 0 };
+    static const double shift[] = { -1, -330, -333, -350, -360, -372, -500, -700 };
+    for (int64_t n = 1; n <= N; n += n < 5 ? 1 : 59) for (int k = 0; k < 8; k++) {
+        static grpo_real l[N], old[N], advantage[N];
+        const double w = exp(shift[k]);
+        grpo_objective obj;
+        grpo_batch batch;
+        grpo_report report, first, with;
+        memset(&obj, 0, sizeof obj); memset(&batch, 0, sizeof batch);
+        obj.surrogate.kind = GRPO_SURROGATE_RATIO;
+        batch.n_groups = 1; batch.group_begin = group; batch.offset = offset; batch.length = &n; batch.n_tokens = n;
+        batch.logp = l; batch.logp_old = old;
+        for (int t = 0; t < N; t++) { l[t] = (grpo_real)(-0.5 * (t % 3) - 1); old[t] = 0; advantage[t] = 1; }
+        check(!gspo_loss(&obj, &batch, advantage, NULL, NULL, &first), "ratios near 1: refused");
+        for (int t = 0; t < N; t++) l[t] = (grpo_real)(-0.5 * (t % 3) + shift[k]);
+        check(!gspo_loss(&obj, &batch, advantage, NULL, NULL, &report), "tiny ratios: refused");
+        check(fabs(report.ess - first.ess) <= 8 * 0x1p-53, "%d ratios near e^%g: ess %.17g, not %.17g", (int)n, shift[k], report.ess, first.ess);
+        check(report.ratio_mean <= w * (1 + 1e-15) && report.ratio_mean >= report.ratio_min, "the mean of ratios near e^%g is %g", shift[k],
+              report.ratio_mean);
+        l[n / 2] = 0; old[n / 2] = -500;
+        check(!gspo_loss(&obj, &batch, advantage, NULL, NULL, &with), "a large ratio: refused");
+        check(fabs(with.ess * (double)n - 1) <= 4 * 0x1p-52 && with.ratio_mean == with.ratio_max / (double)n,
+              "one ratio of e^500 among %d near e^%g: ess %.17g, mean %g", (int)n, shift[k], with.ess, with.ratio_mean);
+    }
+}
+
 /* where no advantage is below 0, tau_neg has no effect, even if 4/tau_neg overflows: in no token, and with any number of them */
 static void check_tau_of_no_token(void) {
     enum { N = 9 };
@@ -1848,6 +1878,7 @@ int main(int argc, char **argv) {
     check_tau_of_no_token();
     check_steep_gates();
     check_report_of_largest_differences();
+    check_report_of_tiny_ratios();
     check_choices();
     check(losses_judged > 1500 && slopes_judged > 10000 && counts_judged > 1000,
           "only %ld losses, %ld slopes, %ld reports could be compared", losses_judged, slopes_judged, counts_judged);

@@ -43,6 +43,24 @@ static void check_pairs(void) {
     printf("worst: change %.2f, binary KL %.2f, e^x - x - 1 %.2f ulps\n", change.worst, kl.worst, linear.worst);
 }
 
+/* the same KL where one probability, or both, are next to 1: 1 - e^l down to the smallest number above 0 */
+static void check_kl_next_to_one(void) {
+    static const double size[] = { 5e-324, 1e-322, 1e-315, 1e-308, 1e-300, 1e-200, 1e-50, 1e-20, 1e-14, 1e-9, 1e-3, 1, 100 };
+    tally kl = { "grpo_binary_kl", 12, 0 };
+    rng r = { 15 };
+    for (int k = 0; k < TRIALS; k++) {
+        reference ref;
+        reference_real D;
+        const double x = -rng_pick(&r, size, 13) * (0.5 + rng_unit(&r)), other = -rng_pick(&r, size, 13) * (0.5 + rng_unit(&r));
+        const double l = rng_chance(&r, 50) ? other : x * (1 + 0.5 * rng_bell(&r));
+        memset(&ref, 0, sizeof ref);
+        if (l >= 0 || x >= 0) continue;
+        D = ref_binary_kl(&ref, x, l);
+        if (!ref.beyond) judge(&kl, grpo_binary_kl(l, x), D, l, x);
+    }
+    printf("worst: binary KL next to probability 1 %.2f ulps\n", kl.worst);
+}
+
 /* -A w + |A| p (w - 1)^2/(2 eps) and its derivative by log w; the tolerance allows for cancellation of the two parts */
 static void check_quadratic_probability(void) {
     static const double size[] = { 0, 1e-3, 0.2, 1.5, 12.5 };
@@ -214,6 +232,7 @@ static void check_ends(void) {
 
 int main(void) {
     check_pairs();
+    check_kl_next_to_one();
     check_quadratic_probability();
     check_twice();
     check_beta();

@@ -142,6 +142,10 @@ refuses "needs a value" --steps
 refuses "whole number" --steps=ten
 refuses "takes no value" --list=3
 refuses "cannot write" --log /nowhere/log.csv
+refuses "ends in .svg or .png, not \"$work/run.xyz\"" $small --plot "$work/run.xyz"
+refuses "ends in .svg or .png" $small --plot "$work/run"
+test -z "$(ls "$work" | grep '^run')"
+verdict "--plot with another ending: no file is written" $?
 refuses "expert" --objective chord --group 1
 refuses "--group 7 is too few, take 8 or more" --objective pass-at-k --set advantage.pass_k=8 --group 7
 shows "objective pass-at-k" --objective pass-at-k --set advantage.pass_k=8 --group 8 --steps 1
@@ -200,6 +204,8 @@ verdict "--plot without gnuplot: a chart, and the numbers" $?
 if command -v gnuplot >/dev/null; then
     (cd "$work" && "$train" $small --plot "it's.svg") >"$work/out" 2>&1 && grep -q '</svg>' "$work/it's.svg"
     verdict "--plot with gnuplot: a picture" $?
+    (cd "$work" && "$train" $small --plot run.png) >"$work/out" 2>&1 && head -c 4 "$work/run.png" | grep -q PNG
+    verdict "--plot with the ending .png: a PNG" $?
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

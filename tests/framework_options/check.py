@@ -11,9 +11,11 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(HERE, os.pardir, "oracle"))
+sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "oracle"), os.path.join(HERE, os.pardir, "conformance", "adapters")]
 import objectives  # noqa: E402
+import published  # noqa: E402
 from axes.allowed import check_loss  # noqa: E402
+from options import translate as translator  # noqa: E402
 
 
 def translate(*arguments):
@@ -234,7 +236,6 @@ def toml():
 
 def kl_ratios():
     """The ratio by which use_bias_correction_kl multiplies, according to the data, is the one for which the adapters turn it on."""
-    sys.path.insert(0, os.path.join(HERE, os.pardir, "conformance", "adapters"))
     from options import corrects_kl
     for loss_type, level in (("grpo", "token"), ("grpo", "sequence"), ("sapo", "token"), ("vespo", "token")):
         text = f"loss_type: {loss_type}\nimportance_sampling_level: {level}\nbeta: 0.1\nuse_bias_correction_kl: "
@@ -266,6 +267,29 @@ def cuts_page():
     return done.returncode == 0
 
 
+ACTOR = "actor_rollout_ref.actor"
+VERL_GSPO = f"""algorithm.adv_estimator: grpo
+{ACTOR}.policy_loss.loss_mode: gspo
+"""
+
+
+def nearest(text, *words):
+    said = "\n" + translate_text("verl", text)
+    return all(word in said for word in words)
+
+
+def rows_are_found():
+    defaults, rows = translator.defaults_of_fields(), published.rows()
+    for name, (_, _, fields) in rows.items():
+        with open(os.path.join(HERE, os.pardir, "vectors", f"{name}.json"), encoding="utf-8") as f:
+            objective = json.load(f)["cases"][0]["objective"]
+        same = objectives.filled(translator.objective_of(fields)) == objectives.filled(objective)
+        if not same or published.nearest(fields, defaults)[3]:
+            return False
+    return len(rows) > 250
+
+
+CUT = "steps_per_generation: 8\ngradient_accumulation_steps: "
 LOSS_MODE = "actor_rollout_ref.actor.policy_loss.loss_mode: "
 
 
@@ -281,6 +305,21 @@ def singles():
         "a note is of the value that is given": lambda: "note" not in translate_text("verl", LOSS_MODE + "gspo\n") and all(
             (words in translate_text("verl", LOSS_MODE + "clip_cov\n")) == said
             for words, said in (("is drawn", True), ("the caller's array", True), ("chosen in each micro-batch", False))),
+        "the nearest published objective": lambda: nearest(
+            f"{VERL_GSPO}{ACTOR}.clip_ratio_low: 3e-4\n", "\nnearest published: verl-gspo (2507.18071: ",
+            "; there surrogate.eps_low is 0.2, here 0.0003\n"),
+        "a published objective": lambda: nearest(VERL_GSPO, "\npublished: verl-gspo (2507.18071: "),
+        "rows are those of the vectors, and each is nearest to itself": rows_are_found,
+        "a difference from a row": lambda: translate("--diff", "row:gspo", "row:gspo-token")[:2] == (
+            1, "ratio.gradient: full | token\nno batch was found on which the losses differ\n"),
+        "no such row": lambda: translate("--diff", "row:gspo", "row:gsp")[0] == 2,
+        "a cut that changes the gradient": lambda: "is cut: steps_per_generation = 8, gradient_accumulation_steps = 4: the divisor" in (
+            translate_text("trl", CUT + "4\n")) and "cut" not in (
+            translate_text("trl", CUT + "8\n") + translate_text("trl", CUT + "4\nloss_type: grpo\n")),
+        "a cut by the size of the generation": lambda: "cut: loss_type = dapo, generation_batch_size = 64: if it is not" in translate_text(
+            "ms_swift", "loss_type: dapo\ngeneration_batch_size: 64\n"),
+        "dynamic batches": lambda: ["is cut" in translate_text("openrlhf", f"train.dynamic_batch_enable: true\nds.zero_stage: {stage}\n")
+                                    for stage in (2, 3)] == [True, False],
         "defaults have no notes": lambda: "note" not in translate("--framework", "verl")[2],
         "there are frameworks": lambda: len(translate("--list")[1].splitlines()) >= 10,
         "a planted difference": shown, "no difference": lambda: translate("--diff", "trl", "trl")[0] == 0,

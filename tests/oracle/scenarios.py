@@ -40,7 +40,8 @@ def surrogate_says(o, what, field="kind"):
 
 
 def uses_ratio(o):
-    return surrogate_says(o, "ratio") is not False or o["penalty"]["kl_importance_weight"] != "none"
+    penalty = o["penalty"]
+    return surrogate_says(o, "ratio") is not False or (penalty["kl"] != "none" and penalty["kl_importance_weight"] != "none")
 
 
 def needs_ratio(o):

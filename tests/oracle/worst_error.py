@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 """Searches for the largest error of the headers, in ulps of the scale of each answer, by changing inputs step by step.
 
-    worst_error.py ADAPTER [--seconds N] [--seed N] [--random | --published] [--only advantage|loss] [--save FILE] [ROW...]
-    worst_error.py ADAPTER --calls [--seconds N] [--seed N] [--save FILE] [FUNCTION...]
+    worst_error.py ADAPTER [--seconds N] [--seed N] [--random | --published] [--single] [--only advantage|loss] [--narrow] [--save FILE]
+                   [ROW...]
+    worst_error.py ADAPTER --calls [--extreme] [--seconds N] [--seed N] [--save FILE] [FUNCTION...]
     worst_error.py ADAPTER --logits [--single] [--seconds N] [--seed N] [--save FILE]
     worst_error.py ADAPTER --judge FILE
 
 ADAPTER: ninja -C build tests/conformance/adapter_binary64, which computes in double and reads any double. Each answer of the headers is
 compared with the oracle's, and the scale is the oracle's too. The search of a row lasts --seconds (10). It keeps the worst inputs found for
 each output and each number of the report. A step takes one of them, changes one to three of its numbers, flags, lengths or numbers of the
-objective, and keeps the result where an error grew. Advantages are searched from rewards, all else from given advantages. --random: also
-changes the choices of the objective, out of all that exist; --published: changes the batch alone. --calls: the functions of extra/, from
-their cases; --logits: rows of logits (--single: of binary32, with adapter_c_f32, in units of 2^-23). --judge: the errors of inputs that ../worst_error.c saved.
+objective, and keeps the result where an error grew. Advantages are searched from rewards, all else from given advantages (--only one of
+the two: advantage, or loss for all else). --random: also changes the choices of the objective, out of all that
+exist; --published: changes the batch alone. --narrow: R - b counts as one number in the scale of an advantage. --calls: the functions of
+extra/, from their cases, with --extreme also towards the ends of the ranges, equal numbers, single entries and thousands; --logits: rows
+of logits. --single: arrays of binary32, with adapter_c_f32, whose errors are in units of 2^-23. --judge: the errors of inputs that
+../worst_error.c saved.
 
 Not counted are inputs of which rounding decides a branch, those of which the oracle's 60 digits are too few, and those outside what the
 README promises: log-ratios that add up to more than 700 within a response, results below 1e-290. Prints a line for each row, and for each
@@ -37,9 +41,24 @@ import objectives
 import random_calls
 import reals
 import scenarios
+from axes import advantage as advantage_axis
+from axes import sized
 from axes.fields import FIELDS
 
-ULP, TINY, LARGEST = 2.0 ** -52, 4 * 5e-324, sys.float_info.max
+ULP = 2.0 ** -52
+
+
+class Stored:
+    """What arrays hold: a unit in the last place of 1, what underflows, what is not judged because it nearly does, the largest number."""
+
+    ulp, tiny, least, largest = ULP, 4 * 5e-324, 1e-290, sys.float_info.max
+
+    @classmethod
+    def are_single(cls):
+        cls.ulp, cls.tiny, cls.least, cls.largest = 2.0 ** -23, 2.0 ** -149, 1e-30, float.fromhex("0x1.fffffep127")
+
+
+TINY = Stored.tiny
 REACH = 700
 LOGPS = ("logp", "logp_old", "logp_ref", "logp_rollout", "logp_teacher")
 POSITIVE = ("entropy", "sum_pi_squared", "external_weight", "eps_low", "eps_high", "divergence_ref", "divergence_old")
@@ -74,9 +93,9 @@ class Headers:
 
 def advantages(objective, raw):
     """(expect, scale) of the advantages alone."""
-    sized = evaluate.credited(evaluate.given_or_computed_advantages(objective, evaluate.Batch(raw)))
-    expect = {place: evaluate.pinned(x, size) for place, (x, size) in sized.items()}
-    scale = {place: limits.rounded_up(size) for place, (_, size) in sized.items()}
+    found = evaluate.credited(evaluate.given_or_computed_advantages(objective, evaluate.Batch(raw)))
+    expect = {place: evaluate.pinned(x, size) for place, (x, size) in found.items()}
+    scale = {place: limits.rounded_up(size) for place, (_, size) in found.items()}
     return tuple({"advantage": evaluate.laid_out(raw["length"], "advantage", x)} for x in (expect, scale))
 
 
@@ -98,13 +117,22 @@ def close_call():
 
 def error(found, expected, scale, stored):
     found, expected, scale = (float(x) for x in (found, expected, scale))
-    if found == expected or scale < 1e-290:
+    ulp, tiny, least = (Stored.ulp, Stored.tiny, Stored.least) if stored else (ULP, TINY, 1e-290)
+    if found == expected or scale < least:
         return 0.0
-    if stored and found == math.copysign(math.inf, expected) and abs(expected) + 4 * ULP * min(scale, LARGEST) >= LARGEST:
+    most = Stored.largest
+    if stored and found == math.copysign(math.inf, expected) and abs(expected) + 4 * ulp * min(scale, most) >= most:
         return 0.0
     if not (math.isfinite(found) and math.isfinite(expected) and scale > 0):
         return math.inf
-    return max(0.0, abs(found - expected) - TINY) / scale / ULP
+    return max(0.0, abs(found - expected) - tiny) / scale / ulp
+
+
+def narrow():
+    """From now on R - b counts as one number: its size is its own absolute value. Rewards that are doubles differ where they differ."""
+    wide, apart = advantage_axis.centre, sized.a_hair_apart
+    advantage_axis.centre = lambda context, item: sized.Sized(wide(context, item).settled())
+    sized.a_hair_apart = lambda a, b: apart(a, b) and not (float(a) == a and float(b) == b)
 
 
 def leaves(name, found, expect, scale):
@@ -265,10 +293,17 @@ def places(x, domain):
                 yield y, k, within
 
 
-class Call:
-    """The same search for a function beside the objective: from its cases, by moving their numbers."""
+EXTREMES = (0.0, 1.0, 1e-300, 1e-160, 1e-100, 1e-20, 1e-8, 30.0, 300.0, 700.0, 745.0, 800.0, 1e10, 1e100, 1e160, 1e300)
+MANY = 2000  # entries of a list that grows
+EXTREME_DIGITS = 1500
 
-    def __init__(self, headers, seed, name):
+
+class Call:
+    """The same search for a function beside the objective: from its cases, by moving their numbers. extreme: also to the ends of their
+    ranges, and to lists of one entry and of thousands."""
+
+    def __init__(self, headers, seed, name, extreme=False):
+        self.extreme = extreme
         self.headers, self.name, self.dice = headers, name, random.Random(seed)
         self.mutation = Mutation(self.dice, False, False)
         self.cases = [case for case in functions.all_cases() if case.function == name]
@@ -292,10 +327,47 @@ class Call:
             holder, k, (least, most) = self.dice.choice(where)
             x = float(holder[k])
             others = [y for y in (holder if isinstance(holder, list) else holder.values()) if isinstance(y, (int, float))]
-            x = self.mutation.near(x) if x and self.dice.random() < 0.6 else self.mutation.number(x, others)
-            if (least is None or x > least) and (most is None or x < most) and (x == 0 or 1e-100 < abs(x) < 1e100):
+            x = self.number(x, others)
+            reach = 1e301 if self.extreme else 1e100
+            if (least is None or x > least) and (most is None or x < most) and (x == 0 or 1 / reach < abs(x) < reach):
                 holder[k] = x
+        if self.extreme and self.dice.random() < 0.1:
+            self.resize(arguments, batch)
         return state
+
+    def number(self, x, others):
+        if self.extreme and self.dice.random() < 0.3:
+            return self.dice.choice((x, *others)) if self.dice.random() < 0.4 else self.dice.choice((1, -1)) * self.dice.choice(EXTREMES)
+        return self.mutation.near(x) if x and self.dice.random() < 0.6 else self.mutation.number(x, others)
+
+    def picked(self, n):
+        """Which of n entries a list has from now on."""
+        how, k = self.dice.random(), self.dice.randrange(n)
+        if how < 0.2:
+            return [k]
+        if how < 0.25:
+            return [self.dice.randrange(n) for _ in range(self.dice.randrange(n, MANY))]
+        return [j for j in range(n) if j != k] or [k] if how < 0.6 else [*range(n), k]
+
+    def resize(self, arguments, batch):
+        """All lists of one length, or all rows of one response, which have an entry for each of its tokens."""
+        lists = list({id(x): x for x in arguments.values() if isinstance(x, list) and x}.values())
+        if batch:
+            i = self.dice.randrange(len(batch["length"]))
+            n = batch["length"][i]
+            every = {id(x): x for x in (*batch.values(), *lists) if isinstance(x, list) and len(x) == len(batch["length"])}
+            rows = [x for x in every.values() if isinstance(x[i], list)]
+            if n and rows and all(len(x[i]) == n for x in rows):
+                picked = self.picked(n)
+                for x in rows:
+                    x[i] = [x[i][k] for k in picked]
+                batch["length"][i] = len(picked)
+        elif lists:
+            n = len(self.dice.choice(lists))
+            picked = self.picked(n)
+            for x in lists:
+                if len(x) == n:
+                    x[:] = [copy.deepcopy(x[k]) for k in picked]
 
     def judge(self, state):
         self.tried += 1
@@ -309,10 +381,15 @@ class Call:
             both = functions.answers(self.name, arguments, batch) if found else None
         except (limits.Undefined, ArithmeticError, KeyError, ValueError, TypeError, IndexError):
             return {}
-        if both is None or close_call():
+        if both is None or close_call() or not set(both[1]) <= set(found):
             return {}
         self.compared += 1
-        return errors(found, both)
+        worst = errors(found, both)
+        if self.extreme and any(x > 4 for x, _ in worst.values()):  # 1 + 1e-300 is 1 in the oracle's digits
+            with reals.workdps(EXTREME_DIGITS):
+                both = functions.answers(self.name, arguments, batch)
+            return {} if close_call() else errors(found, both)
+        return worst
 
 
 # ---- rows of logits
@@ -372,6 +449,13 @@ def absolute(x):
 
 # ---- the search
 
+def single(x):
+    """Every number of an array of a batch as binary32."""
+    if isinstance(x, list):
+        return [single(y) for y in x]
+    return scenarios.binary32(max(min(x, Stored.largest), -Stored.largest)) if isinstance(x, float) else x
+
+
 class Search:
     def __init__(self, headers, seed, choices, numbers):
         self.headers, self.dice = headers, random.Random(seed)
@@ -396,6 +480,9 @@ class Search:
     def judge(self, state):
         self.tried += 1
         objective, batch = state
+        if Stored.ulp != ULP:
+            for key in batch:
+                batch[key] = single(batch[key])
         if not within_reach(batch):
             return {}
         found = self.headers.answers(objective, batch)
@@ -485,8 +572,10 @@ def main():
     parser.add_argument("--random", action="store_true")
     parser.add_argument("--published", action="store_true")
     parser.add_argument("--calls", action="store_true")
+    parser.add_argument("--extreme", action="store_true")
     parser.add_argument("--logits", action="store_true")
     parser.add_argument("--single", action="store_true")
+    parser.add_argument("--narrow", action="store_true")
     parser.add_argument("--only", choices=("advantage", "loss"))
     parser.add_argument("--save")
     parser.add_argument("--judge", metavar="FILE")
@@ -496,18 +585,22 @@ def main():
         with open(args.judge, encoding="ascii") as f:
             return rejudge(Headers(args.adapter), f, args.limit)
     record = Record(args.limit, open(args.save, "a", encoding="ascii") if args.save else None)
+    precision = "f32" if args.single else "f64"
     if args.logits:
-        headers = Headers(args.adapter, "f32" if args.single else "f64")
-        record.climb(Logits(headers, args.seed, args.single), "logits", (), args.seconds)
+        record.climb(Logits(Headers(args.adapter, precision), args.seed, args.single), "logits", (), args.seconds)
         return record.summary()
+    if args.single:
+        Stored.are_single()
+    if args.narrow:
+        narrow()
     for k, row in enumerate(args.rows or (functions.FUNCTIONS if args.calls else objectives.ROWS)):
         seed = args.seed * 1000 + k
         if args.calls:
-            record.climb(Call(Headers(args.adapter), seed, row), row, (), args.seconds)
+            record.climb(Call(Headers(args.adapter), seed, row, args.extreme), row, (), args.seconds)
             continue
         for given, share in ((True, 0.7), (False, 0.3)):
             if args.only != ("advantage" if given else "loss"):
-                search = Search(Headers(args.adapter), seed, args.random, not args.published)
+                search = Search(Headers(args.adapter, precision), seed, args.random, not args.published)
                 record.climb(search, row, (objectives.objective(row), given), args.seconds * (1 if args.only else share))
     return record.summary()
 

@@ -21,7 +21,31 @@ typedef struct {
     rollouts b;
     number A[MOST_TOKENS];                       /* advantage of each slot */
     int cut[MOST_TOKENS];                        /* 1: truncated_tail sets the advantage to 0 */
+    int has_own;                                 /* 1: own holds the advantages of responses, of pools.h */
+    number own[MOST_ITEMS];
+    int narrow;                                  /* 1: the size of R - b is its own absolute value, as for numbers that are exact */
 } evaluation;
+
+/* are they the same but for the rounding of the reference? */
+static int same_number(number x, number y) {
+    return ref_abs(x.v - y.v) <= (y.s < HUGE_VAL ? 0x1p-95 * y.s : 0x1p-95 * ref_abs(y.v));
+}
+
+/* are all R doubles?  Others are numbers of 96 bits in the headers */
+static int has_exact_rewards(const grpo_objective *o) {
+    const grpo_reward *r = &o->reward;
+    const int given = r->truncated == GRPO_REWARD_TRUNCATED_KEEP && r->length == GRPO_LENGTH_NONE && r->overlong == GRPO_OVERLONG_NONE
+                      && r->map == GRPO_MAP_NONE && (r->kl == GRPO_KL_NONE || o->advantage.credit != GRPO_CREDIT_OUTCOME);
+    return given && o->advantage.transform == GRPO_TRANSFORM_NONE && o->advantage.step_value != GRPO_STEP_VALUE_RETURN;
+}
+
+/* R - b counting as one number, and R and b with 2^-44 of their size where they are not doubles; infinite size, so that nothing is judged,
+ * where R - b has lost too many digits of the reference */
+static number narrowed(const grpo_objective *o, number x) {
+    const reference_real lost = has_exact_rewards(o) ? 0 : 0x1p-44 * x.s;
+    x.s = ref_abs(x.v) < 0x1p-55 * x.s ? (reference_real)HUGE_VAL : ref_abs(x.v) + lost;
+    return x;
+}
 
 static int is_active(const rollouts *b, int64_t t) { return b->mask[t] != 0; }
 static int is_step(const rollouts *b, int64_t t) { return is_active(b, t) && b->step_end[t]; }
@@ -115,7 +139,7 @@ static reference_real variance_of(const items *pool, grpo_std_kind kind) {
     int j, same = 1;
     for (j = 0; j < pool->n; j++) {
         mean += pool->of[j].times * pool->of[j].R.v / n;
-        same &= ref_abs(pool->of[j].R.v - pool->of[0].R.v) <= 0x1p-95 * pool->of[0].R.s;
+        same &= same_number(pool->of[j].R, pool->of[0].R);
     }
     for (j = 0; j < pool->n; j++) squares += pool->of[j].times * (pool->of[j].R.v - mean) * (pool->of[j].R.v - mean);
     return same || n < 2 ? 0 : squares / (kind == GRPO_STD_SAMPLE ? n - 1 : n);
@@ -142,7 +166,8 @@ static reference_real mean_deviation(const items *pool, double eps) {
 
 /* advantage (R - b)/sigma of reward R against a pool; baselines none, group_mean, leave_one_out; scales none, group_std, constant,
  * mean_deviation.  other: R is not in the pool */
-static number advantage_against(const grpo_advantage *a, const items *pool, number R, int other) {
+static number advantage_against(const evaluation *k, const items *pool, number R, int other) {
+    const grpo_advantage *a = &k->obj.advantage;
     const int of_group = a->baseline != GRPO_BASELINE_NONE, n = samples_of(pool), alone = n == 1;
     const int mean = a->baseline == GRPO_BASELINE_GROUP_MEAN || other;
     number sum = zero(), b = zero();
@@ -157,19 +182,20 @@ static number advantage_against(const grpo_advantage *a, const items *pool, numb
     R = less(R, b);
     if (of_group && !alone && same && !other) R.v = -(reference_real)a->baseline_shift;
     if (ref_abs(R.v) < 0x1p-85 * R.s) R.v = 0;
+    if (k->narrow) R = narrowed(&k->obj, R);
     if (a->scale == GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION) return alone ? R : same ? zero() : times(R, 1 / mean_deviation(pool, a->eps));
     if (a->scale == GRPO_SCALE_GROUP_STD) return V == 0 ? zero() : times(R, 1 / sigma_of(V, a->eps, a->eps_place));
     return a->scale == GRPO_SCALE_CONSTANT ? times(R, 1 / (reference_real)a->scale_divisor) : R;
 }
 
-static number item_advantage(const grpo_advantage *a, const items *pool, number R) { return advantage_against(a, pool, R, 0); }
+static number item_advantage(const evaluation *k, const items *pool, number R) { return advantage_against(k, pool, R, 0); }
 
 static number level_advantage(const evaluation *k, const items *all, int x, int level, int *count) {
     static items pool;
     int j;
     for (pool.n = 0, j = 0; j < all->n; j++) if (pooled(k, all, x, j, level)) pool.of[pool.n++] = all->of[j];
     *count = pool.n;
-    return item_advantage(&k->obj.advantage, &pool, all->of[x].R);
+    return item_advantage(k, &pool, all->of[x].R);
 }
 
 static number step_advantage(const evaluation *k, const items *all, int x) {
@@ -198,7 +224,7 @@ static void normalise(const evaluation *k, number *const *at, int n, reference_r
     number sum = zero();
     reference_real squares = 0, V, mean;
     int j, same = 1;
-    for (j = 0; j < n; j++) { sum = plus(sum, *at[j]); same &= ref_abs(at[j]->v - at[0]->v) <= 0x1p-95 * at[0]->s; }
+    for (j = 0; j < n; j++) { sum = plus(sum, *at[j]); same &= same_number(*at[j], *at[0]); }
     mean = n ? sum.v / n : 0;
     for (j = 0; j < n; j++) squares += (at[j]->v - mean) * (at[j]->v - mean);
     V = n < 2 || same ? 0 : squares / (k->obj.advantage.std == GRPO_STD_SAMPLE ? n - 1 : n);

@@ -14,7 +14,7 @@ static void credit_steps(evaluation *k, int64_t g) {
     find_items(k, g, 1, &all);
     find_items(k, g, 0, &responses);
     for (i = k->b.group_begin[g]; i < k->b.group_begin[g + 1]; i++) {
-        number now = zero(), e = item_advantage(a, &responses, number_of(k->b.reward[i]));
+        number now = zero(), e = item_advantage(k, &responses, number_of(k->b.reward[i]));
         for (x = all.n - 1, t = k->b.offset[i] + k->b.length[i] - 1; t >= k->b.offset[i]; t--) {
             if (!is_active(&k->b, t)) continue;
             while (x >= 0 && (all.of[x].i != i || all.of[x].t > t)) x--;
@@ -27,15 +27,29 @@ static void credit_steps(evaluation *k, int64_t g) {
 
 /* ---- returns and critics ---------------------------------------------------------------------------------------------------------- */
 
+/* kl_coef k of one token; it counts as one number */
+static number reward_kl(const evaluation *k, int64_t t) {
+    const grpo_reward *o = &k->obj.reward;
+    const reference_real d = (reference_real)k->b.token[TOKEN_OLD][t] - k->b.token[TOKEN_REF][t];
+    switch (o->kl) {
+    case GRPO_KL_K1:  return number_of(o->kl_coef * d);
+    case GRPO_KL_K2:  return number_of(o->kl_coef * d * d / 2);
+    case GRPO_KL_K3:  return number_of(o->kl_coef * ref_exp_minus_linear(-d));
+    case GRPO_KL_ABS: return number_of(o->kl_coef * ref_abs(d));
+    default:          return zero();
+    }
+}
+
 /* delta of credit gae; with credit return, a at the last active token and 0 before */
 static number gain_at(const evaluation *k, int64_t i, int64_t t, number a) {
     const grpo_advantage *o = &k->obj.advantage;
     const int64_t next = next_active(&k->b, i, t);
     const int repeat = o->bootstrap == GRPO_BOOTSTRAP_REPEAT && k->b.truncated[i];
     const reference_real V = k->b.token[TOKEN_VALUE][t];
-    number x = next < 0 ? a : zero();
+    number x = next < 0 && !(repeat && o->credit == GRPO_CREDIT_GAE) ? a : zero();
+    x = less(x, reward_kl(k, t));
     if (o->credit == GRPO_CREDIT_RETURN) return x;
-    if (next < 0 && repeat) return plus(times(number_of(V), o->gamma), number_of(-V));
+    if (next < 0 && repeat) return plus(x, plus(times(number_of(V), o->gamma), number_of(-V)));
     return plus(plus(x, next < 0 ? zero() : times(number_of(k->b.token[TOKEN_VALUE][next]), o->gamma)), number_of(-V));
 }
 
@@ -56,7 +70,7 @@ static void credit_returns(evaluation *k, int64_t g) {
     if (by_step) find_items(k, g, 1, &steps);
     for (x = 0; x < all.n; x++) {
         const int64_t i = all.of[x].i, T = active_tokens_of(&k->b, i);
-        const number own = by_step ? zero() : item_advantage(a, &all, all.of[x].R);
+        const number own = by_step ? zero() : k->has_own ? k->own[i] : item_advantage(k, &all, all.of[x].R);
         reference_real lambda = critic ? a->lambda : 1, long_lambda = a->lambda_length * (reference_real)T;
         long_lambda = long_lambda > 1 ? 1 - 1 / long_lambda : 0;
         if (critic && a->lambda_length > 0 && long_lambda > lambda) lambda = long_lambda;
@@ -93,7 +107,7 @@ static void credit_tree(evaluation *k, int64_t g) {
     find_items(k, g, 0, &all);
     for (x = 0; x < all.n; x++) {
         const int64_t i = all.of[x].i, begin = k->b.offset[i];
-        const number own = item_advantage(a, &all, all.of[x].R);
+        const number own = item_advantage(k, &all, all.of[x].R);
         const reference_real V = all.n == 1 ? 1 : variance_of(&all, a->std);
         const int of_group = a->baseline != GRPO_BASELINE_NONE || a->scale == GRPO_SCALE_GROUP_STD;
         const int pinned = all.n == 1 && a->singleton == GRPO_SINGLETON_ZERO && of_group;
@@ -167,13 +181,14 @@ static number focal_weighted(const grpo_advantage *a, const items *all, number o
 }
 
 /* the advantage of a response that is excluded from the pool */
-static number excluded_advantage(const grpo_advantage *a, const items *pool, number R) {
+static number excluded_advantage(const evaluation *k, const items *pool, number R) {
+    const grpo_advantage *a = &k->obj.advantage;
     number best = { -HUGE_VAL, 0 }, own;
     int j;
     if (pool->n == 0 || a->excluded == GRPO_EXCLUDED_ZERO) return zero();
-    if (a->excluded == GRPO_EXCLUDED_OWN) return advantage_against(a, pool, R, 1);
+    if (a->excluded == GRPO_EXCLUDED_OWN) return advantage_against(k, pool, R, 1);
     for (j = 0; j < pool->n; j++) {
-        own = item_advantage(a, pool, pool->of[j].R);
+        own = item_advantage(k, pool, pool->of[j].R);
         if (own.v > best.v) best.v = own.v;
         if (own.s > best.s) best.s = own.s;
     }
@@ -182,14 +197,13 @@ static number excluded_advantage(const grpo_advantage *a, const items *pool, num
 
 static void credit_with_excluded(evaluation *k, int64_t g) {
     static items all, pool;
-    const grpo_advantage *a = &k->obj.advantage;
     int64_t t;
     int x;
     find_items(k, g, 0, &all);
     for (pool.n = 0, x = 0; x < all.n; x++) if (!k->b.outside[all.of[x].i]) pool.of[pool.n++] = all.of[x];
     for (x = 0; x < all.n; x++) {
         const int64_t i = all.of[x].i;
-        const number own = k->b.outside[i] ? excluded_advantage(a, &pool, all.of[x].R) : item_advantage(a, &pool, all.of[x].R);
+        const number own = k->b.outside[i] ? excluded_advantage(k, &pool, all.of[x].R) : item_advantage(k, &pool, all.of[x].R);
         for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) if (is_active(&k->b, t)) k->A[t] = own;
     }
 }
@@ -204,7 +218,7 @@ static void credit_outcomes(evaluation *k, int64_t g) {
     for (x = 0; x < all.n && a->transform != GRPO_TRANSFORM_NONE; x++) pool.of[x].R = pkpo_reward(k, &all, x);
     for (x = 0; x < all.n; x++) {
         const int64_t i = all.of[x].i;
-        number own = item_advantage(a, &pool, pool.of[x].R);
+        number own = item_advantage(k, &pool, pool.of[x].R);
         if (a->reweight == GRPO_REWEIGHT_EXPONENTIAL) {
             const reference_real e = ref_exp(own.v / a->reweight_temperature);
             own.v *= e;

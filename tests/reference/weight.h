@@ -20,12 +20,14 @@ static inline reference_real ref_rollout_log_ratio(reference *ref, int64_t t) {
 
 /* KL between the Bernoulli distributions with probabilities e^x and e^l; not judged where either exceeds 1 */
 static inline reference_real ref_binary_kl(reference *ref, reference_real x, reference_real l) {
-    const reference_real p0 = ref_exp(x), rest = -ref_change(x, 0), heads = p0 * (x - l);
+    const reference_real p0 = ref_exp(x), rest = -ref_change(x, 0), left = -ref_change(l, 0), heads = p0 * (x - l);
     reference_real tails;
     if (x > 0 || l > 0) ref->beyond = 1;
     if (ref->beyond) return 0;
     if (l == 0) return x < 0 ? HUGE_VAL : 0;
-    tails = x < 0 ? -rest * ref_ln1p(-ref_change(l, x) / rest) : 0;
+    if (x == 0) tails = 0;
+    else if (left < rest / 2 || left > 2 * rest) tails = rest * (ref_ln(rest) - ref_ln(left));      /* either may be below 1e-300 */
+    else tails = -rest * ref_ln1p(-ref_change(l, x) / rest);
     if (!(heads + tails > 0x1p-40 * ref_abs(heads) && heads + tails < HUGE_VAL)) ref->beyond = 1;    /* cancellation, or overflow */
     return heads + tails;
 }

@@ -20,7 +20,8 @@ CAP = mpf(2) ** 500  # bound of a ratio in the effective sample size, so that it
 
 def uses_ratio(objective):
     of_ratio = about("surrogate", "kind", objective["surrogate"]["kind"], "ratio") is not False
-    return of_ratio or objective["penalty"]["kl_importance_weight"] != "none"
+    penalty = objective["penalty"]
+    return of_ratio or (penalty["kl"] != "none" and penalty["kl_importance_weight"] != "none")  # without a KL nothing has that weight
 
 
 def shows_ratio(objective):

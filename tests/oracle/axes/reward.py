@@ -100,7 +100,8 @@ def affine(choice, worth):
     if low == 0 == high:
         return worth
     value = low if less(worth.value, low) else worth.value
-    return Sized(high if less(high, value) else value, worth.size)
+    value = high if less(high, value) else value
+    return Sized(value, max(worth.size, abs(value)))  # a reward that is raised to its bound is as large as the bound
 
 
 MAP = {"none": no_map, "affine": affine}

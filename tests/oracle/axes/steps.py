@@ -97,8 +97,9 @@ STEP_GROUP = {"prompt": lambda choice, items, scored: scored(items), "state": of
 
 
 def pooled(choice, items, scored):
-    """a of every step; scored(items of one prompt) -> {item: a}."""
-    return STEP_GROUP[choice["step_group"]](choice, items, scored)
+    """a of every step, in the order of the steps, which that of the pools is not; scored(items of one prompt) -> {item: a}."""
+    a = STEP_GROUP[choice["step_group"]](choice, items, scored)
+    return {item: a[item] for item in items}
 
 
 # ---- credit

@@ -34,6 +34,8 @@ def check_steps(check):
     tokens, _, _ = answer("step_discount-gamma", step_discount="tokens", gamma=1)
     steps, _, _ = answer("step_discount-gamma")
     check("undiscounted, steps and tokens are the same", steps == tokens)
+    crossing = {**batch, "state": [[0, 0, 0, 1, 0, 0], [0, 1, 0], [0, 0]]}
+    check("later steps are those of the response, not of the pools", answer("step_discount", crossing, step_group="state")[0] == found)
 
 
 def check_cut_off(check):

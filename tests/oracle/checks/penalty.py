@@ -30,6 +30,9 @@ def check_penalties(check):
     o, batch = case_of("penalty", "kl_importance_weight_max-token")
     free, wide = (found(objectives.changed(o, penalty={"kl_importance_weight_max": m}), batch) for m in (0, 1000))
     check("a bound that nothing reaches", free == wide != found(o, batch))
+    weighed, plain = (found(objectives.changed(o, penalty={"kl": "none", "kl_importance_weight": u, "kl_importance_weight_max": 0},
+                                               surrogate=bare("reinforce")), batch)["report"] for u in ("token", "none"))
+    check("the weight of a KL that is not there makes no use of the ratio", weighed == plain and weighed["ratio_max"] == 1)
 
 
 def check_weighted_clamp(check):

@@ -35,6 +35,8 @@ def check_rewards(check):
     o = objectives.changed(objectives.plain(), reward={**kimi, "overlong": "linear", "overlong_max": 2,
                                                        "overlong_cache": 1, "overlong_factor": 1})
     check("sizes: what is added", float(reward_axis.shaped(o["reward"], shaped, [shaped]).size) == 1 + 2)
+    o = objectives.changed(objectives.plain(), reward={"map": "affine", "map_factor": 0.25, "map_low": 0.5, "map_high": 2})
+    check("sizes: no less than the number itself", float(reward_axis.shaped(o["reward"], shaped, [shaped]).size) == 0.5)
 
 
 GROUPS = (check_rewards,)

@@ -171,7 +171,7 @@ def power_mean_bounds(mean: NUMBER, deviation: NOT_NEGATIVE, gamma: NUMBER, low:
     size = real(low) + real(high - low) * reals.tanh(abs(reach))
     if eps <= -1:
         raise ValueError("no ratio is below 0")
-    bound = reals.log(1 + eps)
+    bound = reals.log1p(eps)
     return {"power": Number(power, power * real(1 + abs(gamma * mean))), "eps": Number(eps, size),
             "log_high": Number(bound, max(abs(bound), size / (1 + eps)))}
 

@@ -100,7 +100,7 @@ def log_exp_reward(reward: many(NUMBER), threshold: NUMBER, upper: NUMBER, lower
     def mapped(r):
         gap = abs(r - threshold)
         if not less(r, threshold):
-            terms = real(threshold), real(upper) * reals.log(1 + real(gap))
+            terms = real(threshold), real(upper) * reals.log1p(real(gap))
         elif lower:
             terms = real(threshold), -reals.expm1(real(lower * gap)) / reals.expm1(real(lower))
         else:
