@@ -25,7 +25,7 @@ these repositories:
 
 
 def base(name):
-    return name.rstrip("abcdefgh")
+    return name.rstrip("abcdefghi")
 
 
 def cell(text):

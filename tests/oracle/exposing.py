@@ -225,3 +225,8 @@ for unit in ("sequence_sum", "sequence_mean"):
          "one rollout weight per response, divided by the mean over responses of unequal length, not over tokens",
          changed(NORMALIZED, weight={"rollout_is_level": unit}),
          ragged(254, b_gap=lambda dice, i, t: dice.signed(0.125, 0.75, 64)))
+for kind in ("ratio", "reinforce"):
+    case("mean-advantage" + ("" if kind == "ratio" else f"-{kind}"),
+         "no baseline, so the mean of all advantages is not 0: a response that has this mean differs from one with its own",
+         changed(objective("dr-grpo"), advantage={"baseline": "none"}, surrogate={"kind": kind, "eps_low": 0, "eps_high": 0},
+                 aggregation={"kind": "seq_mean_token_mean", "constant": 0}), ragged(255))

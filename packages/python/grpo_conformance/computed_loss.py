@@ -371,6 +371,25 @@ def _advantage_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
             yield name, replace(p, advantage=np.broadcast_to(np.roll(_of_rows(p), step)[:, None], a.shape))
 
 
+def _shifted_masks(p: Plain, slots: np.ndarray) -> Dict[str, np.ndarray]:
+    """The mask one step behind or ahead, by what has the token at the end of its response."""
+    rows, end = np.arange(len(p.mask)), np.maximum(p.counts.slots - 1, 0)
+    flat, found = p.mask[slots], {}
+    for step, words, at, other in ((1, "behind the", 0 * end, end), (-1, "ahead of the", end, 0 * end)):
+        name, moved, through = f"the mask is one step {words} log-probabilities", np.roll(p.mask, step, 1) & slots, np.zeros_like(p.mask)
+        through[slots] = np.roll(flat, step)
+        for how, mask in ((", the token at the end keeps its own", p.mask[rows, at]), (", round the end of the response", p.mask[rows, other])):
+            found[name + how] = moved.copy()
+            found[name + how][rows, at] = mask
+        found[name + ", round the end of the padded row"] = moved
+        if not p.cut.any():
+            found[name + ", through the whole batch"] = through
+    counts = np.hstack([p.mask[:, 1:], np.zeros_like(p.mask[:, :1])]) & slots
+    counts[rows, end] = True
+    found["the mask is one step ahead of the log-probabilities, and every last token counts"] = counts
+    return {name: mask & slots & ~p.cut[:, None] for name, mask in found.items()}
+
+
 def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
     """Other masks, with the advantages as they are and with that of the response everywhere."""
     slots = np.arange(p.mask.shape[1]) < p.counts.slots[:, None]
@@ -380,6 +399,7 @@ def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
         "MASK-05": np.hstack([p.mask[:, 1:], off]) & slots,
         "the mask is one step behind the log-probabilities": np.hstack([off, p.mask[:, :-1]]) & slots,
         "MASK-05b": np.hstack([on, p.mask[:, :-1]]) & slots & ~p.cut[:, None],
+        **_shifted_masks(p, slots),
         "the mask is ignored: all tokens count": slots,
         "the mask is inverted": slots & ~p.mask,
         "MASK-02": p.mask & ~last,

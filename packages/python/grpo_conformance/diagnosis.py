@@ -309,7 +309,8 @@ def _narrowed(stage: str, causes: Sequence[str], entries: Entries, left: Mapping
 
 
 def _unexplained(stage: str, left: Mapping[str, Record], records: Sequence[Record]) -> List[Reason]:
-    """What no cause explains, by what some of it has in common and nothing that passes; in more than FEW parts it would be chance."""
+    """What no cause explains, by what some of it has in common and nothing that passes; in more than FEW parts, or where most has nothing in
+    common, it would be chance."""
     axes = ("ratio.", "surrogate.", "penalty.", "weight.", "aggregation.", "the flag NegInf", "the flag Extreme", "the flag NearOnPolicy")
     ahead = ("reward.", "advantage.") if stage == "loss" else axes  # of no account: the advantages are given, or come first
     passing = {trait for r in records if stage not in r.failed for trait in r.traits}
@@ -327,7 +328,7 @@ def _unexplained(stage: str, left: Mapping[str, Record], records: Sequence[Recor
         common = tuple(trait for trait in counts if all(trait in rest[case].traits for case in cases_))
         reasons.append(Reason(stage, None, cases_, common=common))
         rest = {case: r for case, r in rest.items() if case not in cases_}
-    if len(reasons) > FEW:
+    if len(reasons) > FEW or 2 * len(rest) > len(left):
         return [Reason(stage, None, tuple(left))]
     return reasons + ([Reason(stage, None, tuple(rest))] if rest else [])
 

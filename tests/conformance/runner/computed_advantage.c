@@ -113,7 +113,10 @@ typedef enum { AFTER_NOTHING, AFTER_NEGATED, AFTER_DOUBLED, AFTER_HALVED, AFTER_
         AFTER_CENTRED,
     AFTER_TWICE } afterwards;
 typedef enum { REWARD_AS_IS, REWARD_01, REWARD_11, REWARD_SIGN, REWARD_SUCCESS, REWARD_NEXT, REWARD_PREVIOUS, REWARD_SQUARED,
-    REWARD_OVERLONG_ADDED, REWARD_KL_ADDED, REWARD_KL_BARE, REWARD_KL_TWICE, REWARD_KL_MEAN, REWARD_KL_LEFT_OUT } reward_change;
+    REWARD_OVERLONG_ADDED, REWARD_KL_ADDED, REWARD_KL_BARE, REWARD_KL_TWICE, REWARD_KL_MEAN, REWARD_KL_LEFT_OUT,
+    /* the overlong punishment; STEP: -1 beyond L_max, wherever the slope has got to */
+    REWARD_LATE, REWARD_SWAPPED, REWARD_OVER_REST, REWARD_OVER_REST_STEP, REWARD_OVER_MAX, REWARD_OVER_MAX_STEP, REWARD_FROM_CACHE,
+    REWARD_CACHE_TO_MAX } reward_change;
 /* the advantage where the deviation is 0, and of a response that is alone in its group */
 typedef enum { ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO } zero_rule;
 
@@ -213,6 +216,14 @@ static const mistake mistakes[] = {
     REWARD(NULL, "each response has the reward of the one before", REWARD_PREVIOUS),
     REWARD(NULL, "rewards are squared", REWARD_SQUARED),
     REWARD(NULL, "the sign of the overlong punishment is turned", REWARD_OVERLONG_ADDED),
+    REWARD("REW-01", NULL, REWARD_LATE),
+    REWARD("REW-01a", NULL, REWARD_OVER_REST_STEP),
+    REWARD("REW-01a", NULL, REWARD_OVER_REST),
+    REWARD("REW-01b", NULL, REWARD_SWAPPED),
+    REWARD(NULL, "the overlong punishment is divided by L_max, not by L_cache", REWARD_OVER_MAX_STEP),
+    REWARD(NULL, "the overlong punishment is divided by L_max, not by L_cache", REWARD_OVER_MAX),
+    REWARD(NULL, "the overlong punishment begins at L_cache, not at L_max - L_cache", REWARD_FROM_CACHE),
+    REWARD(NULL, "the overlong punishment begins at L_cache, not at L_max - L_cache", REWARD_CACHE_TO_MAX),
     REWARD("ADV-28", NULL, REWARD_KL_BARE),
     REWARD("ADV-28c", NULL, REWARD_KL_ADDED),
     REWARD("ADV-28b", NULL, REWARD_KL_LEFT_OUT),
@@ -321,10 +332,44 @@ static double share_of_kl(reward_change change, double coef, double T) {
     }
 }
 
+/* the overlong punishment of a response of n tokens */
+static double punishment(const grpo_objective *o, reward_change change, double n) {
+    const double most = o->reward.overlong_max, cache = o->reward.overlong_cache;
+    const int stepped = change == REWARD_OVER_REST_STEP || change == REWARD_OVER_MAX_STEP;
+    double from = most - cache, by = cache, x;
+    switch (change) {
+    case REWARD_LATE: from = most; break;
+    case REWARD_SWAPPED: from = cache - most; by = most; break;
+    case REWARD_OVER_REST: case REWARD_OVER_REST_STEP: by = most - cache; break;
+    case REWARD_OVER_MAX: case REWARD_OVER_MAX_STEP: by = most; break;
+    case REWARD_FROM_CACHE: from = cache; break;
+    default: from = cache; by = most - cache;
+    }
+    if (!(by > 0)) return nan("");
+    x = fmin((from - n) / by, 0);
+    if (o->reward.overlong == GRPO_OVERLONG_LINEAR) return o->reward.overlong_factor * x;
+    return o->reward.overlong_factor * (!stepped ? fmax(x, -1) : n > most ? -1 : x);
+}
+
+static int change_punishment(const test_case *c, double *R, reward_change change) {
+    test_case without = *c;
+    int ok = c->objective.reward.overlong && !c->objective.reward.map;
+    without.objective.reward.overlong = GRPO_OVERLONG_NONE;
+    without.objective.reward.overlong_max = without.objective.reward.overlong_cache = without.objective.reward.overlong_factor = 0;
+    ok = ok && shaped_rewards(&without, c->objective.reward.kl_coef, R);
+    for (int64_t i = 0; ok && i < c->n_sequences; i++) {
+        R[i] += punishment(&c->objective, change, (double)c->batch.length[i]);
+        ok = R[i] == R[i];
+    }
+    return ok;
+}
+
 /* changes the KL in the rewards, or the overlong penalty */
 static int change_shape(const test_case *c, double *R, reward_change change) {
-    double *bare = calloc((size_t)c->n_sequences + 1, sizeof *bare);
+    double *bare;
     int ok;
+    if (change >= REWARD_LATE) return change_punishment(c, R, change);
+    bare = calloc((size_t)c->n_sequences + 1, sizeof *bare);
     if (!bare) abort();
     ok = shaped_rewards(c, 0, bare)
         && (change == REWARD_OVERLONG_ADDED ? c->objective.reward.overlong && c->batch.reward : c->objective.reward.kl != GRPO_KL_NONE)

@@ -136,6 +136,21 @@ static void advantage_of_other(edited *s, double p) {
     }
     s->advantage = a;
 }
+/* every response has the mean of all of their advantages; not where that is 0 but for rounding, or a response has several */
+static void advantage_of_all(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    double sum = 0, most = 0;
+    (void)p;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        const double a = advantage_of(s, i);
+        sum += a;
+        most = fmax(most, fabs(a));
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++)
+            s->impossible |= (!b->mask || b->mask[k]) && s->advantage[k] != a;
+    }
+    s->impossible |= s->c.n_sequences < 2 || !(fabs(sum) > 1e-9 * most);
+    for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] = sum / (double)s->c.n_sequences;
+}
 /* each response's advantages are one longer than its tokens, and read one after the other */
 static void advantage_drifts(edited *s, double p) {
     const grpo_batch *b = &s->c.batch;
@@ -302,9 +317,6 @@ static int first_counts(const uint8_t *mask, int64_t t, int64_t n) {
 }
 static int all_count(const uint8_t *mask, int64_t t, int64_t n) { (void)mask; (void)t; (void)n; return 1; }
 static int inverted(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return mask ? !mask[t] : 0; }
-static int ahead(const uint8_t *mask, int64_t t, int64_t n) { return t + 1 < n && says(mask, t + 1); }
-static int behind(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return t > 0 && says(mask, t - 1); }
-static int behind_prompt(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return t == 0 || says(mask, t - 1); }
 
 static void edit_mask(edited *s, mask_rule *rule) {
     const grpo_batch *b = &s->c.batch;
@@ -327,9 +339,38 @@ static void mask_end_of_full_rows(edited *s, double p) {
 }
 static void mask_first(edited *s, double p) { (void)p; edit_mask(s, first_counts); }
 static void mask_inverted(edited *s, double p) { (void)p; edit_mask(s, inverted); }
-static void mask_ahead(edited *s, double p) { (void)p; edit_mask(s, ahead); }
-static void mask_behind(edited *s, double p) { (void)p; edit_mask(s, behind); }
-static void mask_behind_prompt(edited *s, double p) { (void)p; edit_mask(s, behind_prompt); }
+
+/* each token has the mask of the one before (p = 1) or after (-1).  What has the token at the end of the response where none is: */
+typedef enum { OFF, ON, ITS_OWN, OF_OTHER_END, OF_END_OF_ROW, OF_NEXT_RESPONSE } mask_at_end;
+static int mask_beyond(const edited *s, int64_t i, int64_t t, mask_at_end at_end) {
+    const grpo_batch *b = &s->c.batch;
+    const int64_t n = b->length[i], end = t < 0 ? n - 1 : 0, all = tokens_of(s);
+    switch (at_end) {
+    case OFF: return 0;
+    case ON: return 1;
+    case ITS_OWN: return says(b->mask, b->offset[i] + (n - 1 - end));
+    case OF_OTHER_END: return says(b->mask, b->offset[i] + end);
+    case OF_END_OF_ROW: return (double)n == widest(s) && says(b->mask, b->offset[i] + end);
+    default: return says(b->mask, (b->offset[i] + t + all) % all);
+    }
+}
+static void shift_mask(edited *s, int64_t by, mask_at_end at_end) {
+    const grpo_batch *b = &s->c.batch;
+    uint8_t *m = room(s, b->n_tokens, 1);
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        for (int64_t t = 0; t < b->length[i]; t++) {
+            const int64_t from = t - by;
+            m[b->offset[i] + t] = (uint8_t)(from >= 0 && from < b->length[i] ? says(b->mask, b->offset[i] + from)
+                : mask_beyond(s, i, from, at_end));
+        }
+    s->c.batch.mask = m;
+}
+static void mask_shifted(edited *s, double p) { shift_mask(s, (int64_t)p, OFF); }
+static void mask_shifted_on(edited *s, double p) { shift_mask(s, (int64_t)p, ON); }
+static void mask_shifted_own(edited *s, double p) { shift_mask(s, (int64_t)p, ITS_OWN); }
+static void mask_shifted_response(edited *s, double p) { shift_mask(s, (int64_t)p, OF_OTHER_END); }
+static void mask_shifted_row(edited *s, double p) { shift_mask(s, (int64_t)p, OF_END_OF_ROW); }
+static void mask_shifted_batch(edited *s, double p) { shift_mask(s, (int64_t)p, OF_NEXT_RESPONSE); }
 /* a program with one advantage per response uses it at masked tokens too */
 static void advantage_everywhere(edited *s, double p) { (void)p; advantage_of_other(s, 0); }
 
@@ -466,6 +507,7 @@ static void penalty_aggregated(edited *s, double p) {
     s->penalty_aggregation = (int)p;
     s->impossible |= (int)s->obj.aggregation.kind == (int)p;
 }
+static void all_aggregated(edited *s, double p) { s->policy_aggregation = s->penalty_aggregation = (int)p; }
 static void penalty_times(edited *s, double p) { s->penalty_value *= p; s->penalty_gradient *= p; }
 static void penalty_coefficient_again(edited *s, double p) {
     penalty_times(s, p > 0 ? s->obj.penalty.kl_coef : 1 / s->obj.penalty.kl_coef);
@@ -490,7 +532,8 @@ typedef struct { double value, ratio, logp; } formula_value;
 typedef formula_value formula(double A, double y, double l, const grpo_objective *obj);
 /* FOR_CLIP: where a dual clip is meant, it bounds what the formula gives, as trainers do in a line of their own after the clip.
  * INSTEAD_OF_CLIP: the formula stands for both.  FOR_SINGLE_CLIP: where no dual clip is meant */
-typedef enum { FOR_ANY, FOR_CLIP, INSTEAD_OF_CLIP, FOR_SINGLE_CLIP, FOR_CISPO, FOR_REINFORCE, FOR_KL, FOR_K3 } row_kind;
+typedef enum { FOR_ANY, FOR_CLIP, INSTEAD_OF_CLIP, FOR_SINGLE_CLIP, FOR_CISPO, FOR_REINFORCE, FOR_KL, FOR_K3, FOR_LINEAR, FOR_TOKEN_MEAN
+} row_kind;
 
 /* a formula of one expression */
 #define FORMULA(name, expression) \
@@ -657,12 +700,6 @@ KL(kl_weighted, exp(l) * D, exp(l) * (D + 1))
 KL(kl_negative, -D, -1)
 KL(kl_ratio, exp(-D), -exp(-D))
 KL(kl_other_ratio, exp(D), exp(D))
-static formula_value kl_times_advantage(double A, double D, double l, const grpo_objective *o) {
-    formula_value v = o->penalty.kl == GRPO_KL_K3 ? right_k3(A, D, l, o) : o->penalty.kl == GRPO_KL_K2 ? right_k2(A, D, l, o)
-        : right_k1(A, D, l, o);
-    return plain_value(A * v.value, A * v.ratio, 0);
-}
-
 static formula *right_surrogate(const grpo_objective *o) {
     if (o->surrogate.bounds) return NULL;
     switch (o->surrogate.kind) {
@@ -685,6 +722,20 @@ static formula *right_kl(const grpo_objective *o) {
     }
 }
 
+static formula_value kl_times_advantage(double A, double D, double l, const grpo_objective *o) {
+    const formula_value v = right_kl(o)(A, D, l, o);        /* there is one: is_plain has evaluated it */
+    return plain_value(A * v.value, A * v.ratio, 0);
+}
+
+/* is the loss a mean over responses of what is linear in their advantages? */
+static int is_linear(const grpo_objective *o) {
+    const int by_response = o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN
+        || o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM;
+    const int surrogate = o->surrogate.kind == GRPO_SURROGATE_RATIO || o->surrogate.kind == GRPO_SURROGATE_REINFORCE
+        || o->surrogate.kind == GRPO_SURROGATE_CISPO;
+    return by_response && surrogate && o->penalty.kl == GRPO_KL_NONE && o->advantage.credit == GRPO_CREDIT_OUTCOME;
+}
+
 static int is_for(row_kind kind, const grpo_objective *o) {
     const int single = o->surrogate.kind == GRPO_SURROGATE_PPO_CLIP;
     switch (kind) {
@@ -694,6 +745,8 @@ static int is_for(row_kind kind, const grpo_objective *o) {
     case FOR_REINFORCE: return o->surrogate.kind == GRPO_SURROGATE_REINFORCE;
     case FOR_KL: return o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_coef != 0;
     case FOR_K3: return o->penalty.kl == GRPO_KL_K3 && o->penalty.kl_coef != 0;
+    case FOR_LINEAR: return is_linear(o);
+    case FOR_TOKEN_MEAN: return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN && o->ratio.level == GRPO_LEVEL_TOKEN;
     case FOR_ANY: break;
     }
     return 1;
@@ -988,6 +1041,12 @@ static int is_plain(const test_case *c, int by_formula, int kl_by_formula) {
 #define EDIT(id, name, kind, make, p) { id, name, kind, { { make, p } }, NULL, NULL }
 #define EDITS(id, name, kind, make, p, also, q) { id, name, kind, { { make, p }, { also, q } }, NULL, NULL }
 
+/* two forms: with the given advantages at tokens that begin to count, and with that of the response */
+#define MASK(id, name, make, p) EDIT(id, name, FOR_ANY, make, p), EDITS(id, name, FOR_ANY, advantage_everywhere, 0, make, p)
+#define SHIFTED_MASK(words, make) \
+    MASK(NULL, "the mask is one step behind the log-probabilities" words, make, 1), \
+    MASK(NULL, "the mask is one step ahead of the log-probabilities" words, make, -1)
+
 static const mistake mistakes[] = {
     /* the ratio */
     EDIT(NULL, "the ratio is inverted: old over new", FOR_ANY, log_ratio_times, -1),
@@ -1063,6 +1122,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "each response has the advantage of the next one", FOR_ANY, advantage_of_other, 1),
     EDIT(NULL, "each response has the advantage of the one before", FOR_ANY, advantage_of_other, -1),
     EDIT("ADV-25b", NULL, FOR_ANY, advantage_drifts, 0),
+    EDIT("ADV-25c", NULL, FOR_LINEAR, advantage_of_all, 0),
     /* the clip */
     POLICY("CLIP-01", NULL, INSTEAD_OF_CLIP, unclipped),
     POLICY(NULL, "minimum and maximum are exchanged in the clip", FOR_CLIP, exchanged),
@@ -1151,16 +1211,19 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the first token of each response does not count", FOR_ANY, mask_first, 0),
     EDIT(NULL, "the mask is inverted", FOR_ANY, mask_inverted, 0),
     EDITS(NULL, "the mask is inverted", FOR_ANY, advantage_everywhere, 0, mask_inverted, 0),
-    EDIT("MASK-05", NULL, FOR_ANY, mask_ahead, 0),
-    EDITS("MASK-05", NULL, FOR_ANY, advantage_everywhere, 0, mask_ahead, 0),
-    EDIT(NULL, "the mask is one step behind the log-probabilities", FOR_ANY, mask_behind, 0),
-    EDITS(NULL, "the mask is one step behind the log-probabilities", FOR_ANY, advantage_everywhere, 0, mask_behind, 0),
-    EDIT("MASK-05b", NULL, FOR_ANY, mask_behind_prompt, 0),
-    EDITS("MASK-05b", NULL, FOR_ANY, advantage_everywhere, 0, mask_behind_prompt, 0),
+    MASK("MASK-05", NULL, mask_shifted, -1),
+    MASK(NULL, "the mask is one step behind the log-probabilities", mask_shifted, 1),
+    MASK("MASK-05b", NULL, mask_shifted_on, 1),
+    MASK(NULL, "the mask is one step ahead of the log-probabilities, and every last token counts", mask_shifted_on, -1),
+    SHIFTED_MASK(", the token at the end keeps its own", mask_shifted_own),
+    SHIFTED_MASK(", round the end of the response", mask_shifted_response),
+    SHIFTED_MASK(", round the end of the padded row", mask_shifted_row),
+    SHIFTED_MASK(", through the whole batch", mask_shifted_batch),
     EDIT("MASK-12a", NULL, FOR_ANY, sum_over_all, 0),
     EDITS("MASK-12a", NULL, FOR_ANY, advantage_everywhere, 0, sum_over_all, 0),
     /* divisors */
     EDIT("NORM-02", NULL, FOR_ANY, share_mean_of_response, BY_TOKENS),
+    EDIT("NORM-17b", NULL, FOR_TOKEN_MEAN, all_aggregated, MEAN_OF_SUMS),
     EDIT("NORM-13", NULL, FOR_ANY, share_mean_of_response, BY_SLOTS),
     EDIT("NORM-13", NULL, FOR_ANY, share_total, 0),
     EDIT("MASK-12", NULL, FOR_ANY, share_mean_of_response, BY_WIDTH),

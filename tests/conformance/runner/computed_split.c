@@ -128,6 +128,7 @@ static double mean(const view *v, int64_t p) { return within(v, p) / own_micro_b
 
 static double right(const view *v, int64_t p) { (void)v; (void)p; return 1; }
 static double unmultiplied(const view *v, int64_t p) { (void)p; return 1 / v->factor; }
+static double with_factor(const view *v, int64_t p) { (void)p; return v->factor; }
 static double over_micro_batches(const view *v, int64_t p) { return 1 / own_micro_batches(v, p); }
 static double over_ranks_again(const view *v, int64_t p) { (void)p; return 1 / (v->factor * v->ranks); }
 static double last_alone(const view *v, int64_t p) { return is_last_of_rank(v, p) ? within(v, p) : 0; }
@@ -242,7 +243,7 @@ static const struct { const char *id; part_factor *gradient, *loss; int by, how;
     { "PART-15", last_repeated, last_repeated, ANY, 0 }, { "PART-15a", incomplete_dropped, incomplete_dropped, ANY, 0 },
     { "PART-16", over_most, over_most, ANY, COUNTS_PARTS }, { "PART-17", floored, floored, TOKENS, 0 },
     { "PART-18", by_responses, by_responses, TOKENS | 1 << BY_GROUPS, COUNTS_PARTS }, { "PART-19", right, first_rank, ANY, 0 },
-    { "PART-19a", right, first_context, ANY, 0 }, { "PART-19b", right, last_step, ANY, 0 },
+    { "PART-19a", right, first_context, ANY, 0 }, { "PART-19c", right, with_factor, ANY, 0 }, { "PART-19b", right, last_step, ANY, 0 },
     { "PART-20", steps_left, right, ANY, KEEPS_PART_LOSS },
 };
 enum { N_MISTAKES = sizeof mistakes / sizeof *mistakes };

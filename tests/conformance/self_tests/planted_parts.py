@@ -28,6 +28,7 @@ PLANTED = [
      "survivors-*"),
     ("PART-19", {'sum(result["part_loss"]) / (ranks if averaged else 1)':
                  'sum(x for x, p in zip(result["part_loss"], case["parts"]) if p["rank"] == 0)'}, "ranks-*"),
+    ("PART-19c", {'sum(result["part_loss"]) / (ranks if averaged else 1)': 'sum(result["part_loss"])'}, "ranks-*"),
     ("PART-21", {"sums = yield total(d, seq, b.n)": "yield 0; sums, T = total(d, seq, b.n), np.bincount(seq, minlength=b.n)",
                  THROUGH: OWN_THROUGH}, "context-*"),
     ("PART-22", {THROUGH: OWN_THROUGH}, "context-*"),
@@ -55,6 +56,8 @@ def scored(c, R"""
 SUM, SUM_TOO = {'"group_mean": x.sum() / max(len(i), 1)': '"group_mean": x.sum()'}, {
     "def scored(c, R": AROUND, 'sigma(spread.get(c["scale"], R[i])':
     'sigma(spread.get(c["scale"], Around(R[i]) if c["baseline"] == "group_mean" else R[i])'}
+OVERLONG = ("dapo-overlong", "trl-dapo-overlong", "qae-overlong*", "choices-reward-overlong*")
+OVER = 'np.minimum(r["overlong_max"] - r["overlong_cache"] - b.length, 0) / (r["overlong_cache"] or 1)'
 # (a pattern that every name must match, the edits, the cases that are run, how many of them may stay unexplained)
 IN_SETS = [
     (r"sign of the policy's gradient is turned",
@@ -129,6 +132,21 @@ def scored(c, R"""}, ("grpo-[efhrs]*", "dapo-[efhrs]*"), 1),
     (r"KL-10|FLOW-06",
      {"    through = times(c, Sy + Py)\n": "    P, Py, Pl = (times(v, x) for x in (P, Py, Pl))\n    through = times(c, Sy + Py)\n"},
      ("choices-weight-*", "choices-penalty-*", "tis-*", "icepop-*"), 10),
+    (r"KL is multiplied by the advantage",
+     {"    through = times(c, Sy + Py)\n": "    P, Py, Pl = (times(A, x) for x in (P, Py, Pl))\n    through = times(c, Sy + Py)\n"},
+     ("tunix-grpo-*", "tunix-rloo-*"), 0),
+    (r"ADV-25c", {"    seq, A, l, T = b.seq[i], b.A[i],": """    first = np.unique(b.seq[i], return_index=True)[1]
+    b.A = np.where(b.mask, b.A[i][first].mean(), 0).astype(b.A.dtype)
+    seq, A, l, T = b.seq[i], b.A[i],"""}, ("mistakes-mean-advantage*",), 0),
+    (r"ADV-27i", {"credited(c, rho, b.value[i] *": """credited(c, rho, np.array([
+        b.value[k] if k < len(b.seq) else 0 for k in np.arange(len(b.seq)) + (len(b.seq) - b.length[-1] - np.cumsum(b.length) + b.length)[
+            b.seq]], A.dtype)[i] *"""}, VALUES, 2),
+    (r"ADV-28d", {'minus(b.logp_old[i], b.logp_ref[i]))[0]': 'minus(0 * b.logp_old[i], b.logp_ref[i]))[0]'}, REWARDED, 2),
+    (r"NORM-17b|aggregation.kind = seq_mean_token_sum", {'"token_mean": 1 / len(seq), "seq': '"token_mean": 1 / n, "seq'},
+     ("trl-dapo-*",), 0),
+    (r"REW-01$", {OVER: OVER.replace(' - r["overlong_cache"] - b', " - b")}, OVERLONG, 0),
+    (r"divided by L_max", {OVER: OVER.replace('(r["overlong_cache"] or', '(r["overlong_max"] or')}, OVERLONG, 0),
+    (r"REW-01a", {OVER: OVER.replace('(r["overlong_cache"] or', '(r["overlong_max"] - r["overlong_cache"] or')}, OVERLONG, 1),
 ]
 
 PATH = ("logits-*", "hidden-*")

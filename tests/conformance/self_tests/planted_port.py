@@ -134,7 +134,8 @@ def rewards(o, b):
         top, buffer = reward["overlong_max"], reward["overlong_cache"]
         factor = reward["overlong_factor"]
         for i, n in enumerate(b["length"]):
-            R[i] += factor * min(0.0, max(-1.0, (top - buffer - n) / buffer))
+            begin = top if wrong("overlong-late") else top - buffer
+            R[i] += factor * min(0.0, max(-1.0, (begin - n) / (top if wrong("overlong-over-max") else buffer)))
     if reward.get("kl") == "k1" and not wrong("reward-kl-forgotten"):
         sign = -1 if wrong("reward-kl-sign") else 1
         for i, n in enumerate(b["length"]):
@@ -314,6 +315,20 @@ def loss_mask(b, i):
         row = [False] + row[:-1]
     if wrong("mask-behind-prompt"):
         row = [True] + row[:-1]
+    if wrong("mask-behind-edge"):
+        row = row[:1] + row[:-1]
+    if wrong("mask-ahead-edge"):
+        row = row[1:] + row[-1:]
+    if wrong("mask-ahead-kept"):
+        row = row[1:] + [True]
+    if wrong("mask-behind-round", "mask-ahead-round"):
+        row = roll([row], 1 if wrong("mask-behind-round") else -1)[0]
+    if wrong("mask-behind-width", "mask-ahead-width"):
+        padded = row + [False] * (WIDTH - len(row))
+        row = roll([padded], 1 if wrong("mask-behind-width") else -1)[0][:len(row)]
+    if wrong("mask-behind-batch", "mask-ahead-batch"):
+        rows = [mask_of(b, j) for j in range(len(b["length"]))]
+        row = rolled_batch(rows, 1 if wrong("mask-behind-batch") else -1)[i]
     if wrong("mask-inverted"):
         row = [not m for m in row]
     return row

@@ -10,7 +10,7 @@ from axes import reward as reward_axis
 from axes import surrogate as surrogate_axis
 from axes import token_level
 from axes.advantage import NOTHING, Sized
-from limits import ONE, ZERO, sqrt
+from limits import ONE, ZERO, Undefined, sqrt
 from reals import mpf
 
 from .table import (alone, both, defect, differs, equal_groups, group_sizes, kl_in_reward, masked_any, of, option,
@@ -160,7 +160,7 @@ def filter_by_micro_batch(a):
 
 
 @defect("ADV-29", both(uses_groups, equal_groups), "full", "one-token", "square",
-        seen="prime-rl before #600, the other way round; old TRL (RLOO) is sample by sample and reads it so",
+        seen="prime-rl before #600 and R1-V #67 (open), the other way round; old TRL (RLOO) is sample by sample and reads it so",
         shows="two groups of different mean", stages=MADE)
 def group_major(a):
     """Responses stored prompt by prompt are read as if stored sample by sample: response i is put into group i mod P. Right: i div G."""
@@ -373,7 +373,7 @@ def others_keep_rewards(a):
 
 
 @defect("ADV-18", group_std, "ragged", "uneven", "choices-advantage-group_std",
-        seen="gem #113 (open), over the steps of a conversation; reskill #12, by default",
+        seen="gem #113 (open), over the steps of a conversation; reskill #12, by default; oat from f778278 to 59eb01b",
         shows="responses of unequal length", stages=MADE)
 def normalised_twice(a):
     """The normalised advantages are whitened again over all tokens. Right: one normalisation."""
@@ -687,6 +687,15 @@ def values_masked_in_other_order(a):
         a.first["value"][i] = row[:T + 1] + [0] * len(row[T + 1:])
 
 
+@defect("ADV-27i", both(gae_alone, lambda o, b: len(b["length"]) > 1), "values", "ragged", "choices-advantage-gae-0.5-0.75",
+        seen="oat before #33 (dfe3e8b), of its PPO", stages=MADE, shows="more than one micro-batch (here: one of each response)")
+def values_of_last_micro_batch(a):
+    """Every micro-batch has the values of the last one: the critic is asked about the same rows each time (values beyond the length of
+    these are 0). Right: each its own."""
+    last = a.first["value"][-1]
+    a.first["value"] = [(last + [0] * T)[:T] for T in a.first["length"]]
+
+
 @defect("ADV-22a", both(rewards_judged, option("advantage", "credit", "return", "gae"), option("advantage", "bootstrap", "zero")),
         "values", "ragged", "choices-advantage-return-0.5", "choices-advantage-gae-0.5-0.75",
         seen="miles before #1720 (6875694c5)", shows="context parallelism (here: two ranks with half of each response)", stages=MADE)
@@ -765,6 +774,14 @@ def kl_paid(a):
     """The KL times the coefficient is added to the reward: distance from the reference is rewarded. Right: multiplied by minus the
     coefficient."""
     a.choose("reward", kl_coef=-a.objective["reward"]["kl_coef"])
+
+
+@defect("ADV-28d", both(kl_rewarded, lambda o, b: "logp_old" in b), "ragged", "choices-reward-k1-outcome", "choices-reward-k2-outcome",
+        seen="NeMo-RL before #3087 (e1b2026db), which refuses it, with force_on_policy_ratio", shows="a KL in the reward", stages=MADE)
+def kl_of_placeholder(a):
+    """The log-probabilities in the reward's KL are a placeholder, 0 everywhere, because the ratio does not need them. Right: those of the
+    policy that sampled."""
+    a.first["logp_old"] = [[0] * len(row) for row in a.first["logp_old"]]
 
 
 @defect("ADV-30", both(kl_rewarded, outcome, several_groups), "ragged", "full", "choices-reward-k1-outcome",
@@ -879,6 +896,31 @@ def advantages_of_all(a):
         for name in ("term", "dlogp"):
             found[name] = [[sum(part[name][i][t] for part in parts) for t in range(T)] for i, T in enumerate(a.second["length"])]
     a.answered(answers, "loss", "term", "dlogp")
+
+
+def one_advantage_each(o, b):
+    """Has each of several responses one advantage?"""
+    masks = b.get("mask") or [[True] * T for T in b["length"]]
+    alike = all(len({x for x, m in zip(row, ms) if m}) < 2 for row, ms in zip(b.get("advantage", ()), masks))
+    return o["advantage"]["credit"] == "outcome" and len(masks) > 1 and alike
+
+
+LINEAR = both(option("surrogate", "kind", "ratio", "reinforce", "cispo"), option("penalty", "kl", "none"), one_advantage_each,
+              option("aggregation", "kind", "seq_mean_token_mean", "seq_mean_token_sum"))
+
+
+@defect("ADV-25c", LINEAR, "mistakes-mean-advantage", "mistakes-mean-advantage-reinforce",
+        seen="atropos before c1bb4f33, of its example trainer", shows="responses of unequal advantages", stages=("loss",))
+def mean_advantage_for_all(a):
+    """The means of responses, of shape (B,), are multiplied by advantages of shape (B, 1), and the mean is over the matrix: every response
+    has the mean advantage of all. Right: its own."""
+    mask = a.second.get("mask") or [[True] * T for T in a.second["length"]]
+    of_response = [next((x for x, m in zip(row, ms) if m), 0) for row, ms in zip(a.second["advantage"], mask)]
+    mean = math.fsum(of_response) / len(of_response)
+    if abs(mean) < 1e-9 * max(map(abs, of_response)):
+        raise Undefined("what is left is rounding")
+    a.second["advantage"] = [[mean] * len(row) for row in a.second["advantage"]]
+    a.outputs = ("loss", "term", "dlogp")
 
 
 def several_rows(o, b):

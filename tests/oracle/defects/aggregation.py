@@ -186,6 +186,14 @@ def not_divided(a):
         kind(a, "seq_sum_token_mean")
 
 
+@defect("NORM-17b", both(option("aggregation", "kind", "token_mean"), option("ratio", "level", "token")), "ragged",
+        "choices-aggregation-token_mean-keep",
+        seen="prime-rl before #2034 (7e0673020), of losses other than its own", shows="responses of more than one token", stages=LOSS)
+def divided_by_responses(a):
+    """The mode "mean over tokens" divides the sum over all tokens by the number of responses. Right: by the number of tokens."""
+    kind(a, "seq_mean_token_sum")
+
+
 @defect("NORM-21", both(option("aggregation", "kind", *DIVIDES_BY_TOKENS), some_empty), "everything-masked", "all-truncated",
         seen="verl #782, TRL #3248, NeMo-RL #166, ROLL c93093e8", shows="no token of the batch counts", stages=LOSS)
 def zero_over_zero(a):

@@ -167,7 +167,7 @@ def negated_twice(a):
 
 
 @defect("CLIP-12", ppo, "signs", "ragged", EVERY_SIDE + "ppo_clip",
-        seen="TRL #3145 (dee37342a), fixed in #3175 (5b586da3c); its AsyncGRPO before #6021",
+        seen="TRL #3145 (dee37342a), fixed in #3175 (5b586da3c); its AsyncGRPO before #6021; ms-swift before #3844 (483dca27e)",
         shows="a ratio out of range where the clip does not bind", stages=LOSS)
 def clip_fraction_of_any_sign(a):
     """The clip fractions count every ratio out of range, whatever the sign of A. Right: those whose gradient the clip

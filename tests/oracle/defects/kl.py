@@ -23,11 +23,18 @@ def penalties(a, f):
 
 
 @defect("KL-01", paid, "ragged", "signs", APART + "k3-exact-none",
-        seen="verl #179 (a65c9157b), and rllm before 35be3771, whose copy of verl had it; marin, as its #1742 says",
+        seen="verl #179 (a65c9157b), and rllm before 35be3771 and Logic-RL #58, whose copies of verl had it; marin, as its #1742 says",
         shows="a reference that is not the policy", stages=LOSS)
 def subtracted(a):
     """The KL is subtracted. Right: added."""
     a.choose("penalty", kl_coef=-a.objective["penalty"]["kl_coef"])
+
+
+@defect("ENT-03a", both(option("penalty", "nll_on", "correct"), lambda o, b: o["penalty"]["nll_coef"] != 0), "values",
+        "choices-own-likelihood-correct", seen="NeMo-RL #3792 (open)", shows="the likelihood of right responses in the loss", stages=LOSS)
+def likelihood_left_out(a):
+    """The loss does not get the rewards, and leaves the likelihood of right responses out. Right: it is added with its coefficient."""
+    a.choose("penalty", nll_coef=0)
 
 
 @defect("KL-02", paid, "ragged", "signs", APART + "k3-exact-none",

@@ -100,7 +100,8 @@ def logits_overwritten_first(a):
 
 
 @defect("LOGP-08", lambda case: True, "plain", "tempered", "large", *vocabulary.scenes("bfloat16", "tempered"),
-        seen="OpenRLHF #634, #718, TRL #2799, torchforge #237", shows="always in 16 bits, most for many or large logits",
+        seen="OpenRLHF #634, #718, TRL #2799, torchforge #237; minimind before 1191fc8, of the policy alone",
+        shows="always in 16 bits, most for many or large logits",
         kind=vocabulary.BOTH)
 def half_precision(a):
     """The softmax in bfloat16, every step rounded. Right: float32 or wider from the logits on."""

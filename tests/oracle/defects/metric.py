@@ -72,6 +72,16 @@ def mean_over_responses(a):
     a.reported(reported)
 
 
+@defect("MET-03a", both(of(uses_ratio), option("aggregation", "kind", "constant", "seq_mean_constant")), "choices-aggregation-constant-0.5",
+        "choices-aggregation-seq_mean_constant-keep", "ragged",
+        seen="prime-rl before #580 (7df12a4b9)", shows="a constant divisor", stages=LOSS)
+def mean_by_divisor_of_loss(a):
+    """The logged mean of the ratio has the divisor of the loss, a constant. Right: the number of active tokens."""
+    def reported(found, entries, batch, objective):
+        found["ratio_mean"] = sum((e.c * value(e.w) for e in entries), ZERO) if entries else ONE
+    a.reported(reported)
+
+
 @defect("MET-04", lambda o, b: masked_any(o, b) or o["weight"]["truncated"] == "mask", "truncated", "holes", "fully-masked",
         seen="SkyRL 06785afc3", shows="tokens that do not count", stages=LOSS)
 def raw_lengths_logged(a):

@@ -18,6 +18,7 @@ def of_split(cut):
 
 
 ADDED_RANKS = of_split(lambda case: case.get("reduce") == "sum" and case["ranks"] > 1)
+AVERAGED_RANKS = of_split(lambda case: case.get("reduce") != "sum" and case["ranks"] > 1)
 MORE_RANKS = of_split(lambda case: case["ranks"] > 1)
 WHOLE_ON_RANKS = of_split(lambda case: len(case["batch"]["length"]) % case["ranks"] and all("tokens" not in p for p in case["parts"]))
 PIECES = of_split(lambda case: any("tokens" in part for part in case["parts"]))
@@ -100,7 +101,8 @@ def all_tokens(step):
 # ---- micro-batches and ranks
 
 @defect("NORM-08", always, "dapo", "dapo-ranks", "scalerl", "grpo",
-        seen="open-instruct #1161, SkyRL #1296, OpenRLHF #1249, prime-rl #583, NeMo-RL #266, TRL #3231, Liger e07abecd",
+        seen="open-instruct #1161, SkyRL #1296, OpenRLHF #1249, prime-rl #583, NeMo-RL #266, TRL #3231, Liger e07abecd, "
+             "GRPO-Zero before 8ca8b08",
         shows="micro-batches or ranks of unequal token counts", **SPLIT)
 def mean_per_micro_batch(a):
     """The mean is taken in each micro-batch, then averaged over micro-batches and ranks. Right: one mean over the
@@ -123,7 +125,8 @@ def raw_sums(a):
 
 
 @defect("NORM-10", always, "dapo", "grpo",
-        seen="ms-swift #10117 (fixed by #10116), verl #5863 (open), with Megatron", shows="more than one micro-batch", **SPLIT)
+        seen="ms-swift #10117 (fixed by #10116); with Megatron: AReaL before #1273 (5e9fb505c), verl #5863 (open)",
+        shows="more than one micro-batch", **SPLIT)
 def divided_by_accumulation_too(a):
     """After the global divisor, the trainer also divides by the number of micro-batches. Right: the divisor alone."""
     shared(a, lambda step, part, e: RIGHT(step, part, e) / micro_batches(step, part))
@@ -334,6 +337,18 @@ def fillers_counted(a):
     shared(a, share)
 
 
+@defect("PART-15c", TOKEN_MEAN, RANKS + "two-dapo", RANKS + "three-added-dapo",
+        seen="verl-omni #602 (open)", shows="responses that the ranks do not divide", **WHOLE_ON_RANKS)
+def fillers_take_part(a):
+    """The batch is filled up to a multiple of the ranks by copies of its first responses, which take part like any others: these responses
+    count twice. Right: the copies are masked."""
+    def share(step, part, e):
+        copied = sorted(step.whole.responses)[:-len(step.whole.responses) % step.ranks]
+        extra = sum(step.whole.active[i] for i in copied)
+        return RIGHT(step, part, e) * (2 if e.token.place[0] in copied else 1) * all_tokens(step) / (all_tokens(step) + extra)
+    shared(a, share)
+
+
 @defect("PART-16", always, RANKS + "ragged-grpo", RANKS + "three-added-dapo",
         seen="none known", shows="ranks with unequal numbers of micro-batches", **MORE_RANKS)
 def most_accumulation(a):
@@ -367,6 +382,14 @@ def first_rank_logged(a):
     logged(a, lambda step, part, e: ZERO if part.rank else RIGHT(step, part, e) * step.cut.factor)
 
 
+@defect("PART-19c", always, RANKS + "two-dapo", RANKS + "apart-grpo", "dapo-ranks",
+        seen="NeMo-RL (global_loss, dtensor_policy_worker.py:958-1001 at 7ea279a), read in its code; tinker-cloud #66 saw it there",
+        shows="more than one rank", **AVERAGED_RANKS)
+def ranks_in_the_log(a):
+    """The logged loss has the factor that only the average over ranks of the gradients needs: the number of ranks. Right: without it."""
+    logged(a, lambda step, part, e: RIGHT(step, part, e) * step.cut.factor)
+
+
 @defect("PART-27", always, MICRO + "unequal-dapo", MICRO + "unequal-grpo",
         seen="none known; verl #4778, of metrics, is NORM-20", shows="always", **SPLIT)
 def divided_twice(a):
@@ -376,7 +399,8 @@ def divided_twice(a):
 
 @defect("PART-28", always, MICRO + "unequal-dapo", MICRO + "apart-gspo", "dapo", "grpo",
         seen="open-instruct before #1498 (48664c504), with ZeRO-2; torchtitan before #3575; TRL before #407 (61af5f26b), of its PPO; "
-             "OpenRLHF 0.11.2 with dynamic batches and ZeRO-2 of DeepSpeed 0.19.6",
+             "OpenRLHF 0.11.2 with dynamic batches and ZeRO-2 of DeepSpeed 0.19.6; of the requests or chunks of a step: SkyRL before #2008 "
+             "(adb75adc5), NeMo-RL before #3660 (f8ed29527)",
         shows="more than one micro-batch",
         **SPLIT)
 def last_gradient_kept(a):

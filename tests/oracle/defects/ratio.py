@@ -25,7 +25,7 @@ def denominator_is_policy(a):
 
 @defect("RATIO-01", ratio_used, "ragged", "signs", "choices-surrogate-ratio",
         seen="open-instruct #755 (15686bb06), torchforge #571, DeepSeekRL-Extended #5, prime-rl before 413cf0d1d, ColossalAI before #6364 "
-        "(c7829769e), with pipeline parallelism",
+        "(c7829769e), with pipeline parallelism; tinker-cloud before #66",
         shows="a policy that has moved", stages=LOSS)
 def ratio_always_one(a):
     """The old log-probabilities are those of the policy itself, detached: every ratio is 1. Right: frozen before the
@@ -43,7 +43,7 @@ def on_policy_shortcut(a):
 
 
 @defect("RATIO-05", both(ratio_used, option("ratio", "level", "token")), "ragged", "signs", "choices-surrogate-ppo_clip",
-        seen="reasoning-from-scratch #243", shows="responses of more than one token", stages=LOSS)
+        seen="reasoning-from-scratch #243; hands-on-modern-rl #75, in its text", shows="responses of more than one token", stages=LOSS)
 def ratio_of_response(a):
     """One ratio of the probabilities of whole responses, clipped once. Right: one ratio per token."""
     a.choose("ratio", level="sequence_sum")

@@ -177,7 +177,8 @@ def entropy_of_banned(a):
     slope(a, f)
 
 
-@defect("VOC-11", bonus, *scenes("entropy", "tempered"), kind=BOTH, seen=UNKNOWN, shows="an entropy bonus; the loss is right")
+@defect("VOC-11", bonus, *scenes("entropy", "tempered"), kind=BOTH, seen="TRL #5595, #5596, #6140, in review",
+        shows="an entropy bonus; the loss is right")
 def entropy_detached(a):
     """The entropy is detached: the bonus is in the loss and not in its gradient. Right: differentiated."""
     slope(a, lambda original, case, x, v: without(x, "e", lambda: original(case, x, v)))
