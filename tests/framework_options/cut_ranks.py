@@ -74,9 +74,9 @@ class Ranks:
 KEPT = {}  # (module, ranks): Ranks
 
 
-def run(name, config, batch, parts):
-    """What of_rank of the module gives on each of len(parts) ranks."""
-    key = name, len(parts)
+def run(name, config, batch, parts, each=1):
+    """What of_rank of the module gives on each of len(parts) ranks, or of so many times more that share the data of one."""
+    key = name, len(parts) * each
     if key not in KEPT:
         KEPT[key] = Ranks(*key)
     try:
