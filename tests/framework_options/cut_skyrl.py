@@ -194,6 +194,7 @@ def of_rank(config, batch, parts_of_ranks, rank):
         raise Refused("unequal numbers of responses")
     micro, order = max(sizes), [i for own in parts_of_ranks for part in own for i in part]
     algorithm, table = run_skyrl.algorithm_of(config), cut_fsdp.model_of(batch, bool({SHARING, PACKING} & {*config}))
+    algorithm.temperature = 1.0  # of the sampling parameters
     kept = cut_fsdp.Kept(table)
     worker, seen = worker_of(config, algorithm, micro, by_tokens, table, kept, torch)
     with mock.patch.object(torch, "float32", torch.float64), mock.patch.object(torch.Tensor, "float", torch.Tensor.double), \
