@@ -62,8 +62,11 @@ def loss(kind, **more):
 WHOLE = ("padding_free", "sequence_parallel_size", "use_liger_kernel")  # where the trainer makes log-probabilities or the loss of logits
 HEADS = "num_key_value_heads"  # of the model: with fewer than ranks a sequence is a ring
 FREE, SPLIT, RING = {"padding_free": True}, {"sequence_parallel_size": 2}, {HEADS: 1}
-LIGER = {"use_liger_kernel": True}
-GATHER, LIGER_AT = "; swift/sequence_parallel/utils.py:34-69", FILE + ":1775-1806"
+MULTIPLE = "rows padded to a multiple of"  # no option: what the rows that the collator makes happen to be
+EVEN = {MULTIPLE: 2}
+LIGER, LIGER_TOKENS = {"use_liger_kernel": True}, "; liger_kernel/chunked_loss/fused_linear_ppo.py:462-496"
+KNOWN = "The tokens of the generation are not passed to Liger; TRL's was the same (Liger-Kernel #1082, TRL #5890)"
+GATHER, LIGER_AT = "; swift/sequence_parallel/utils.py:30-62", FILE + ":1775-1806"
 
 SETTINGS = [
     setting("grpo, the default", {"loss_type": "grpo"}, MEAN.format("1082-1084")),
@@ -79,17 +82,21 @@ SETTINGS = [
     each("dapo", loss("dapo"), TOKENS, "tokens of the generation"),
     incomplete("dapo", loss("dapo"), TOKENS, "tokens of the generation"),
     setting("cispo", loss("cispo", epsilon_high=5.0), TOKENS),
-    setting("grpo, padding_free", loss("grpo", **FREE), MEAN.format("1567-1613, 1640-1666")),
-    setting("dapo, padding_free", loss("dapo", **FREE), TOKENS + "; " + FILE + ":1567-1613, 1640-1666"),
-    setting("grpo, sequence_parallel_size", loss("grpo", **SPLIT), MEAN.format("152-153, 1470-1565") + GATHER, plain=True),
-    setting("dapo, sequence_parallel_size", loss("dapo", **SPLIT), TOKENS + "; " + FILE + ":152-153, 1470-1565" + GATHER, plain=True),
-    setting("dapo, sequence_parallel_size, padding_free", loss("dapo", **SPLIT, **FREE), TOKENS + "; " + FILE + ":1470-1565" + GATHER),
-    setting("dapo, sequence_parallel_size as a ring", loss("dapo", **SPLIT, **FREE, **RING), TOKENS + "; " + FILE + ":1470-1565" + GATHER),
+    setting("grpo, padding_free", loss("grpo", **FREE), MEAN.format("1564-1608, 1635-1668")),
+    setting("dapo, padding_free", loss("dapo", **FREE), TOKENS + "; " + FILE + ":1564-1608, 1635-1668"),
+    setting("grpo, sequence_parallel_size", loss("grpo", **SPLIT, **EVEN), MEAN.format("152-153, 1470-1562") + GATHER, plain=True),
+    setting("dapo, sequence_parallel_size", loss("dapo", **SPLIT, **EVEN), TOKENS + "; " + FILE + ":152-153, 1470-1562" + GATHER,
+            plain=True),
+    setting("dapo, sequence_parallel_size, rows of any width", loss("dapo", **SPLIT),
+            FILE + ":1558; swift/sequence_parallel/sequence_parallel.py:397-411", None, plain=True,
+            note="Rows whose width `sequence_parallel_size` does not divide are padded, and each token has the log-probability of a later one"),
+    setting("dapo, sequence_parallel_size, padding_free", loss("dapo", **SPLIT, **FREE), TOKENS + "; " + FILE + ":1470-1562" + GATHER),
+    setting("dapo, sequence_parallel_size as a ring", loss("dapo", **SPLIT, **FREE, **RING), TOKENS + "; " + FILE + ":1470-1562" + GATHER),
     setting("grpo, use_liger_kernel", loss("grpo", **LIGER), LIGER_AT, plain=True, tolerance=1e-5),
-    setting("dapo, use_liger_kernel", loss("dapo", **LIGER), LIGER_AT + "; liger_kernel/chunked_loss/fused_linear_ppo.py:462-496",
-            "mean of slices", plain=True, tolerance=1e-5),
-    setting("cispo, use_liger_kernel", loss("cispo", epsilon_high=5.0, **LIGER),
-            LIGER_AT + "; liger_kernel/chunked_loss/fused_linear_ppo.py:462-496", "mean of slices", plain=True, tolerance=1e-5),
+    setting("dapo, use_liger_kernel", loss("dapo", **LIGER), LIGER_AT + LIGER_TOKENS, "mean of slices", plain=True, tolerance=1e-5,
+            note=KNOWN),
+    setting("cispo, use_liger_kernel", loss("cispo", epsilon_high=5.0, **LIGER), LIGER_AT + LIGER_TOKENS, "mean of slices", plain=True,
+            tolerance=1e-5, note=KNOWN),
 ]
 
 
@@ -173,7 +180,7 @@ class Template:
     padding_side, pad = "right", -100
 
     def __init__(self, torch, batch, config):
-        self.torch, self.padding_free = torch, config.get("padding_free", False)
+        self.torch, self.padding_free, self.multiple = torch, config.get("padding_free", False), config.get(MULTIPLE, 1)
         self.sequence_parallel_size = config.get("sequence_parallel_size", 1)
         mask = batch.get("mask") or [[True] * n for n in batch["length"]]
         self.rows = [([first] + row, [-100] + [x if counts else -100 for x, counts in zip(row, counted)])
@@ -185,7 +192,8 @@ class Template:
         if self.padding_free:
             return {"input_ids": self.tensor([sum((ids for ids, _ in rows), [])]), "labels": self.tensor([sum((x for _, x in rows), [])]),
                     "position_ids": self.tensor([sum(places, [])])}
-        width = max(3, *map(len, places))  # see collated
+        width = max(3, *map(len, places))  # see collated of trainer_class
+        width += -width % self.multiple
         filled = lambda row, x: row + [x] * (width - len(row))
         return {"input_ids": self.tensor([filled(ids, 0) for ids, _ in rows]), "labels": self.tensor([filled(x, -100) for _, x in rows]),
                 "position_ids": self.tensor([list(range(width)) for _ in rows]),
@@ -211,12 +219,18 @@ def whole_class(torch, kind, module, b, batch, config, advantage):
     parallel.tokenizer = types.SimpleNamespace(pad_token_id=0)
     parallel._init_device_mesh()
 
+    def by_ring(self, samples):
+        """In place of its own, which flattens what it gathers once too little and ends in an error (rollout_mixin.py:323-327)."""
+        found = [None] * size
+        torch.distributed.all_gather_object(found, samples, group=parallel.rp_group)
+        return o.by_steps([s for x in found for s in x], self.args.steps_per_generation * size)
+
     class Given(kind):
         model_kwarg_keys = ()
         _get_per_token_logps_and_entropies = module.GRPOTrainer._get_per_token_logps_and_entropies
         _get_train_sampler = module.GRPOTrainer._get_train_sampler
         _split_data_by_steps = staticmethod(o.by_steps)
-        split_by_mini_batches = o.split
+        split_by_mini_batches = by_ring if parallel.rp_world_size > 1 else o.split
 
         def __init__(self, args, model=None, **given):
             super().__init__(args, model=model, **given)
@@ -316,7 +330,7 @@ def of_rank(config, batch, parts, rank):
     window, of_generation, size, rows = layout(batch, config, parts)
     b = torch_batch(batch)
     count, sharing, whole = len(parts[0]), config.get("sequence_parallel_size", 1), bool({*WHOLE} & {*config})
-    given = {k: x for k, x in config.items() if "steps" not in k and k not in (*WHOLE, HEADS)}
+    given = {k: x for k, x in config.items() if "steps" not in k and k not in (*WHOLE, HEADS, MULTIPLE)}
     a, args = arguments_of(transformers, package, given, window // sharing, of_generation // sharing, size,
                            len(parts) * sharing, -(-count // window) if config["num_iterations"] > 1 else -1)
     advantage = package.advantages(package.trainer(a, b, 4), b)

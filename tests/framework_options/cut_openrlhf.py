@@ -3,7 +3,7 @@
 What runs is ActorPPOTrainer.ppo_train: the replay buffer and its loader, the windows of accumulation, dynamic batches by tokens, the loss
 of a micro-batch, and the counts that it reduces over ranks; backward, step and all_reduce of DeepspeedStrategy; and DeepSpeed's engine on
 CPUs over gloo, in the environment beside the frameworks (deepspeed 0.19.6, the release that openrlhf asks for), with OpenRLHF's own
-configuration for float32. Replaced are the actor (a table with the log-probability of every token), the random order of the loader (the
+configuration for float32. Replaced are the actor (a table with the log-probability of every token; with packing only the model in it), the random order of the loader (the
 order that the cut asks for), ray, and the optimiser (SGD with a rate of 1, so that the parameters show the gradient). Advantages are those
 of RemoteExperienceMaker for the whole batch.
 """
@@ -22,7 +22,9 @@ told that there is one micro-batch per step (`openrlhf/utils/deepspeed/deepspeed
 gradient of the one before (`deepspeed/runtime/zero/stage_1_and_2.py:955-963`). ZeRO 3 adds them up. A micro-batch always has
 `train.micro_batch_size` responses, except with dynamic batches; responses that do not fill the last one are not used
 (`openrlhf/trainer/ray/ppo_actor.py:167`). Where no token of a micro-batch counts on any rank, `ppo_train` ends in a ZeroDivisionError
-(`openrlhf/trainer/ray/ppo_actor.py:219`)."""
+(`openrlhf/trainer/ray/ppo_actor.py:219`). With `ds.packing_samples` the forward of OpenRLHF's actor packs the rows, splits them over a ring
+and gathers log-probabilities, around a model without attention; of flash_attn, its padding functions are those of transformers, and
+all_gather was written after it."""
 GENERATIONS = 4
 
 
@@ -38,7 +40,7 @@ ZERO_3 = {"ds.zero_stage": 3}
 LOST = f"openrlhf/utils/deepspeed/deepspeed.py:451-453, {ACTOR}:356-358; deepspeed/runtime/zero/stage_1_and_2.py:955-963"
 PACKING, RING = "ds.packing_samples", "ds.ring_attn_size"
 PACKED, SPLIT = {PACKING: True}, {PACKING: True, RING: 2}
-UNPAD, GATHER = "; openrlhf/models/actor.py:236-239, 291-292", "; openrlhf/models/ring_attn_utils.py:153-198"
+UNPAD, GATHER = "; openrlhf/models/actor.py:236-239, 291-292", "; openrlhf/models/ring_attn_utils.py:136-146, 176-180"
 TWO_STEPS = {"train.batch_size": "2 * micro_batch_size * ranks"}
 
 

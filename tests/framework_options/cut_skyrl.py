@@ -24,7 +24,9 @@ TIMES = "; " + WORKER + "1236-1244"
 
 HEAD = """The division of the advantages, the shares of the ranks, the policy worker's `forward_backward` and the FSDP strategy ran as they
 are, in one process and in two with FSDP2 of torch. Replaced are the model, the object store and the optimiser. Every rank has as many
-responses as the others, and without `max_tokens_per_microbatch` every micro-batch. Megatron and sequence parallelism were not run."""
+responses as the others, and without `max_tokens_per_microbatch` every micro-batch. With `remove_microbatch_padding` or
+`sequence_parallel_size` SkyRL's own wrapper of the model packs, splits and gathers, around a model without attention, with the padding
+functions of transformers in place of flash_attn's. Megatron was not run."""
 
 
 # ---- what is compared
@@ -43,7 +45,7 @@ SETTINGS = [
     setting("token_mean (the default)", {"loss_reduction": "token_mean"}, UTILS + "1180-1181" + TIMES),
     setting("token_mean, max_tokens_per_microbatch", {"loss_reduction": "token_mean", **BY_TOKENS}, UTILS + "1180-1181" + TIMES),
     setting("token_mean, remove_microbatch_padding", {"loss_reduction": "token_mean", **PACKED},
-            UTILS + "1180-1181" + TIMES + WRAPPER + "350-369, 441-457"),
+            UTILS + "1180-1181" + TIMES + WRAPPER + "351-364, 442-451"),
     setting("token_mean, sequence_parallel_size", {"loss_reduction": "token_mean", **SPLIT}, UTILS + "1180-1181" + TIMES + GATHER),
     setting("token_mean, sequence_parallel_size, padded", {"loss_reduction": "token_mean", SHARING: 2},
             UTILS + "1180-1181" + TIMES + GATHER),

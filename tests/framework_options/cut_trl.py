@@ -6,7 +6,7 @@ advantages, the buffer of a generation and its division into micro-batches, the 
 Replaced are: the model (a table with the log-probability of every token of every response, and no LM head: add_fused_lm_head), the
 reference (another table), the tokenizer (a vocabulary of numbers), generation (rollout_func: the batch's responses), the shuffle within a
 generation (the order that the cut asks for), and the update (a learning rate of 0; gradients are read where the optimiser is called).
-float64 throughout.
+float64 throughout, except with DeepSpeed, which calls the optimiser itself: there SGD with a rate of 1 shows the gradient, in float32.
 """
 import contextlib
 import os
@@ -21,7 +21,10 @@ HEAD = """`train()` of GRPOTrainer and RLOOTrainer ran as it is, with transforme
 two with DistributedDataParallel. Replaced are the model, the reference, the tokenizer, generation, and the random order within a
 generation. A micro-batch always has `per_device_train_batch_size` responses, and an optimiser step `gradient_accumulation_steps` of them on
 each rank; without `steps_per_generation` a generation is one optimiser step. `num_iterations` is 2 where the ratios are to be those of
-another policy; the first pass over the generation was compared. DeepSpeed and FSDP were not run."""
+another policy; the first pass over the generation was compared. `zero_stage` is with DeepSpeed 0.19.6 in float32, `fsdp_version` with FSDP2,
+both as accelerate prepares them, which was told that the CPUs are GPUs. GRPOTrainer and RLOOTrainer of this release have no packing and no
+padding-free rows, refuse context parallelism (`trl/trainer/grpo_config.py:1068-1076`), and `use_liger_kernel` no longer changes the loss
+(`trl/trainer/grpo_trainer.py:1049-1064`)."""
 GENERATIONS = 4
 WIDTH = 8  # of prompts and responses; no response is longer
 NAME, FRAMEWORK, RELEASE = "trl", "TRL", "1.16.0"
@@ -62,7 +65,8 @@ def grpo(loss, **more):
 
 SHARE = "share of the generation"
 DAPO, BNPO = grpo("dapo", epsilon_high=0.28), grpo("bnpo")
-ENGINE, FSDP = "; transformers/trainer.py:2115-2118", ""
+ENGINE = "; transformers/trainer.py:2115-2116, accelerate/utils/deepspeed.py:264-282"
+FSDP = "; accelerate/accelerator.py:1166-1171"
 
 
 def zero(stage):

@@ -5,7 +5,8 @@ Run by its own code: the advantages (as in run_verl.py), _update_actor of both t
 optimizer_step), ppo_loss, and FSDP2 of torch, which averages gradients over the ranks, in one process per rank.
 
 Replaced: the model, which has a parameter for each token of the batch, its log-probability (and its entropy), and with it the engine's code
-from logits to log-probabilities; the transfer queue of the trainer with use_v1, here a batch of nested tensors as it would give; the
+from logits to log-probabilities, except where use_remove_padding or Ulysses is a setting: there the model gives logits, each place by itself
+(attention, and with it what Ulysses does there, is not run); the transfer queue of the trainer with use_v1, here a batch of nested tensors as it would give; the
 dispatch to the ranks, equal consecutive shares as in verl; the optimiser, which keeps the gradient. Devices are a platform "cpu",
 registered as verl provides for it.
 """
@@ -27,7 +28,9 @@ NAME, RELEASE, FRAMEWORK = "verl", "0.9.1", "verl"
 HEAD = """The update of both trainers, the worker, the FSDP engine and the loss ran as they are, in one process and in two with FSDP2 of
 torch. Replaced are the model, the transfer queue, the dispatch to ranks and the optimiser. verl gives every rank as many responses as the
 others, and with `ppo_micro_batch_size_per_gpu` every micro-batch; with `use_dynamic_bsz` it cuts by tokens. `ppo_mini_batch_size` times
-`rollout.n` is the number of responses, unless it is given. Megatron and sequence parallelism were not run."""
+`rollout.n` is the number of responses, unless it is given. Where `use_remove_padding` is given, the engine's own code packs the rows, splits
+them over the ranks of `ulysses_sequence_parallel_size` and gathers log-probabilities again, of a model without attention. Megatron was not
+run."""
 PROMPT = 2  # tokens of a prompt
 PADDED = 7  # responses of the trainer without use_v1 are padded to the length that the configuration allows
 
