@@ -89,7 +89,7 @@ SETTINGS = [
             plain=True),
     setting("dapo, sequence_parallel_size, rows of any width", loss("dapo", **SPLIT),
             FILE + ":1558; swift/sequence_parallel/sequence_parallel.py:397-411", None, plain=True,
-            note="Rows whose width `sequence_parallel_size` does not divide are padded, and each token has the log-probability of a later one"),
+            note="Rows whose width `sequence_parallel_size` does not divide are padded, and a token then has a later one's log-probability"),
     setting("dapo, sequence_parallel_size, padding_free", loss("dapo", **SPLIT, **FREE), TOKENS + "; " + FILE + ":1470-1562" + GATHER),
     setting("dapo, sequence_parallel_size as a ring", loss("dapo", **SPLIT, **FREE, **RING), TOKENS + "; " + FILE + ":1470-1562" + GATHER),
     setting("grpo, use_liger_kernel", loss("grpo", **LIGER), LIGER_AT, plain=True, tolerance=1e-5),
@@ -282,7 +282,8 @@ def trainer_class(torch, transformers, package, module, b, generations, advantag
 
         def _generate_and_score_completions(self, inputs):
             self.parts = next(self.given)
-            samples = [types.SimpleNamespace(row=i, rollout_infos=None, rollout_logprobs=None, is_truncated=bool(b.truncated[i])) for part in self.parts for i in part]
+            samples = [types.SimpleNamespace(row=i, rollout_infos=None, rollout_logprobs=None, is_truncated=bool(b.truncated[i]))
+                       for part in self.parts for i in part]
             return self._prepare_batch_inputs(samples)
 
         def split_by_mini_batches(self, samples):

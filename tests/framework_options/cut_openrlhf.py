@@ -3,9 +3,9 @@
 What runs is ActorPPOTrainer.ppo_train: the replay buffer and its loader, the windows of accumulation, dynamic batches by tokens, the loss
 of a micro-batch, and the counts that it reduces over ranks; backward, step and all_reduce of DeepspeedStrategy; and DeepSpeed's engine on
 CPUs over gloo, in the environment beside the frameworks (deepspeed 0.19.6, the release that openrlhf asks for), with OpenRLHF's own
-configuration for float32. Replaced are the actor (a table with the log-probability of every token; with packing only the model in it), the random order of the loader (the
-order that the cut asks for), ray, and the optimiser (SGD with a rate of 1, so that the parameters show the gradient). Advantages are those
-of RemoteExperienceMaker for the whole batch.
+configuration for float32. Replaced are the actor (a table with the log-probability of every token; with packing only the model in it), the
+random order of the loader (the order that the cut asks for), ray, and the optimiser (SGD with a rate of 1, so that the parameters show the
+gradient). Advantages are those of RemoteExperienceMaker for the whole batch.
 """
 import os
 import types
@@ -40,7 +40,7 @@ ZERO_3 = {"ds.zero_stage": 3}
 LOST = f"openrlhf/utils/deepspeed/deepspeed.py:451-453, {ACTOR}:356-358; deepspeed/runtime/zero/stage_1_and_2.py:955-963"
 PACKING, RING = "ds.packing_samples", "ds.ring_attn_size"
 PACKED, SPLIT = {PACKING: True}, {PACKING: True, RING: 2}
-UNPAD, GATHER = "; openrlhf/models/actor.py:236-239, 291-292", "; openrlhf/models/ring_attn_utils.py:136-146, 176-180"
+UNPAD, GATHER = "; openrlhf/models/actor.py:236-239, 291-292", "; openrlhf/models/ring_attn_utils.py:142-149, 176-181"
 TWO_STEPS = {"train.batch_size": "2 * micro_batch_size * ranks"}
 
 
@@ -217,8 +217,9 @@ def whole_actor(torch, adapter, c, engine, mesh):
     ring = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(ring)
     own = functions_of(os.path.join(models, "utils.py"), ["log_probs_from_logits", "_logsumexp_by_chunk"], torch=torch)
-    forward = functions_of(os.path.join(models, "actor.py"), ["forward"], "Actor", torch=torch, log_probs_from_logits=own.log_probs_from_logits,
-                           gather_and_pad_tensor=ring.gather_and_pad_tensor, unpad_and_slice_tensor=ring.unpad_and_slice_tensor).forward
+    names = {"log_probs_from_logits": own.log_probs_from_logits, "gather_and_pad_tensor": ring.gather_and_pad_tensor,
+             "unpad_and_slice_tensor": ring.unpad_and_slice_tensor}
+    forward = functions_of(os.path.join(models, "actor.py"), ["forward"], "Actor", torch=torch, **names).forward
     group = mesh["sp"].get_group() if c[RING] > 1 else None
     ring.set_ring_attn_group(group)
 

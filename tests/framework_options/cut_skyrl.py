@@ -39,7 +39,8 @@ def setting(name, config, where, expected="whole batch", **more):
 
 SHARING, PACKING = "trainer.policy.sequence_parallel_size", "trainer.remove_microbatch_padding"
 PACKED, SPLIT = {PACKING: True}, {PACKING: True, SHARING: 2}
-WRAPPER, GATHER = "; skyrl/backends/skyrl_train/workers/model_wrapper.py:", "; skyrl/backends/skyrl_train/distributed/ulysses/utils.py:199-239"
+WRAPPER = "; skyrl/backends/skyrl_train/workers/model_wrapper.py:"
+GATHER = "; skyrl/backends/skyrl_train/distributed/ulysses/utils.py:199-239"
 KL, BONUS = {"use_kl_loss": True, "kl_loss_coef": 0.5}, {"use_entropy_loss": True, "entropy_loss_coef": 0.5}
 SETTINGS = [
     setting("token_mean (the default)", {"loss_reduction": "token_mean"}, UTILS + "1180-1181" + TIMES),

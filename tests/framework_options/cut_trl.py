@@ -21,9 +21,9 @@ HEAD = """`train()` of GRPOTrainer and RLOOTrainer ran as it is, with transforme
 two with DistributedDataParallel. Replaced are the model, the reference, the tokenizer, generation, and the random order within a
 generation. A micro-batch always has `per_device_train_batch_size` responses, and an optimiser step `gradient_accumulation_steps` of them on
 each rank; without `steps_per_generation` a generation is one optimiser step. `num_iterations` is 2 where the ratios are to be those of
-another policy; the first pass over the generation was compared. `zero_stage` is with DeepSpeed 0.19.6 in float32, `fsdp_version` with FSDP2,
-both as accelerate prepares them, which was told that the CPUs are GPUs. GRPOTrainer and RLOOTrainer of this release have no packing and no
-padding-free rows, refuse context parallelism (`trl/trainer/grpo_config.py:1068-1076`), and `use_liger_kernel` no longer changes the loss
+another policy; the first pass over the generation was compared. `zero_stage` is with DeepSpeed 0.19.6 in float32, `fsdp_version` with
+FSDP2, both as accelerate prepares them, which was told that the CPUs are GPUs. GRPOTrainer and RLOOTrainer of this release have no packing
+and no padding-free rows, refuse context parallelism (`trl/trainer/grpo_config.py:1068-1076`), and `use_liger_kernel` no longer changes the loss
 (`trl/trainer/grpo_trainer.py:1049-1064`)."""
 GENERATIONS = 4
 WIDTH = 8  # of prompts and responses; no response is longer
