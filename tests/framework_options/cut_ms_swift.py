@@ -22,11 +22,14 @@ from framework import Refused
 
 NAME, FRAMEWORK, RELEASE = "ms_swift", "ms-swift", "4.6.0"
 HEAD = """`train()` ran with ms-swift's own buffer of a generation, counts of tokens, loss and accumulation, in one process and in two with
-DistributedDataParallel; on transformers 5.23.0 and TRL 1.16.0, newer than those that ms-swift asks for, with TRL's
-`loss_is_scaled_for_ga` taken back to None, as there. Replaced are the model, the trainer's `__init__`, templates and collation, generation,
-and the division of a generation into equal slices (`swift/rlhf_trainers/rollout_mixin.py:308-318`). With dapo, cispo and fipo the gradient
-is NaN if no token of a generation counts (`swift/rlhf_trainers/grpo_trainer.py:1128`). Sequence parallelism, padding-free
-batches, Megatron, and rollouts with a variable number of samples were not run."""
+DistributedDataParallel; on transformers 5.23.0 and TRL 1.16.0, newer than those that ms-swift asks for, with TRL's `loss_is_scaled_for_ga`
+taken back to None, as there. Replaced are the model, the trainer's `__init__`, templates and collation, generation, and the division of a
+generation into equal slices (`swift/rlhf_trainers/rollout_mixin.py:308-318`). With dapo, cispo and fipo the gradient is NaN if no token of
+a generation counts (`swift/rlhf_trainers/grpo_trainer.py:1128`). With `padding_free`, `sequence_parallel_size` or `use_liger_kernel` its
+own collation, packing, splitting and gathering ran around a model without attention, and the trainer's division of a generation; a
+sequence is split as a ring where the model has fewer heads than `sequence_parallel_size`, in place of whose division another was run
+(below). Where no token of a micro-batch counts (without `padding_free`: of a response), one logit too few is kept, an error
+(`swift/rlhf_trainers/utils.py:2238`). Megatron, and rollouts with a variable number of samples, were not run."""
 
 
 # ---- what is run
@@ -65,7 +68,7 @@ FREE, SPLIT, RING = {"padding_free": True}, {"sequence_parallel_size": 2}, {HEAD
 MULTIPLE = "rows padded to a multiple of"  # no option: what the rows that the collator makes happen to be
 EVEN = {MULTIPLE: 2}
 LIGER, LIGER_TOKENS = {"use_liger_kernel": True}, "; liger_kernel/chunked_loss/fused_linear_ppo.py:462-496"
-KNOWN = "The tokens of the generation are not passed to Liger; TRL's was the same (Liger-Kernel #1082, TRL #5890)"
+KNOWN = "the tokens of the generation are not passed to Liger; TRL's was the same (Liger-Kernel #1082, TRL #5890)"
 GATHER, LIGER_AT = "; swift/sequence_parallel/utils.py:30-62", FILE + ":1775-1806"
 
 SETTINGS = [
@@ -89,7 +92,7 @@ SETTINGS = [
             plain=True),
     setting("dapo, sequence_parallel_size, rows of any width", loss("dapo", **SPLIT),
             FILE + ":1558; swift/sequence_parallel/sequence_parallel.py:397-411", None, plain=True,
-            note="Rows whose width `sequence_parallel_size` does not divide are padded, and a token then has a later one's log-probability"),
+            note="rows whose width `sequence_parallel_size` does not divide are padded; a token then has a later one's log-probability"),
     setting("dapo, sequence_parallel_size, padding_free", loss("dapo", **SPLIT, **FREE), TOKENS + "; " + FILE + ":1470-1562" + GATHER),
     setting("dapo, sequence_parallel_size as a ring", loss("dapo", **SPLIT, **FREE, **RING), TOKENS + "; " + FILE + ":1470-1562" + GATHER),
     setting("grpo, use_liger_kernel", loss("grpo", **LIGER), LIGER_AT, plain=True, tolerance=1e-5),
@@ -98,6 +101,8 @@ SETTINGS = [
     setting("cispo, use_liger_kernel", loss("cispo", epsilon_high=5.0, **LIGER), LIGER_AT + LIGER_TOKENS, "mean of slices", plain=True,
             tolerance=1e-5, note=KNOWN),
 ]
+PLANTED = ("dapo", "swift/rlhf_trainers/grpo_trainer.py",
+           "grpo_batch.num_items_in_batch / self.accelerator.num_processes", "grpo_batch.num_items_in_batch", "over ranks")
 
 
 # ---- by the framework's own code, in a process for each rank

@@ -17,13 +17,13 @@ from framework import Refused
 NAME, FRAMEWORK, RELEASE = "openrlhf", "OpenRLHF", "0.11.2"
 HEAD = """`ActorPPOTrainer.ppo_train` ran with its replay buffer, accumulation and dynamic batches, on DeepSpeed 0.19.6 (the release that
 OpenRLHF asks for) with OpenRLHF's configuration of it, in one process and in two, in float32 on CPUs. Replaced are the model, ray, the
-random order of the loader, and the optimiser (SGD). `ds.zero_stage` is 2 by default. With it and `train.dynamic_batch_enable`, DeepSpeed is
-told that there is one micro-batch per step (`openrlhf/utils/deepspeed/deepspeed.py:451-453`); several are run, and each overwrites the
+random order of the loader, and the optimiser (SGD). `ds.zero_stage` is 2 by default. With it and `train.dynamic_batch_enable`, DeepSpeed
+is told that there is one micro-batch per step (`openrlhf/utils/deepspeed/deepspeed.py:451-453`); several are run, and each overwrites the
 gradient of the one before (`deepspeed/runtime/zero/stage_1_and_2.py:955-963`). ZeRO 3 adds them up. A micro-batch always has
 `train.micro_batch_size` responses, except with dynamic batches; responses that do not fill the last one are not used
 (`openrlhf/trainer/ray/ppo_actor.py:167`). Where no token of a micro-batch counts on any rank, `ppo_train` ends in a ZeroDivisionError
-(`openrlhf/trainer/ray/ppo_actor.py:219`). With `ds.packing_samples` the forward of OpenRLHF's actor packs the rows, splits them over a ring
-and gathers log-probabilities, around a model without attention; of flash_attn, its padding functions are those of transformers, and
+(`openrlhf/trainer/ray/ppo_actor.py:219`). With `ds.packing_samples` the forward of OpenRLHF's actor packs the rows, splits them over a
+ring and gathers log-probabilities, around a model without attention; of flash_attn, its padding functions are those of transformers, and
 all_gather was written after it."""
 GENERATIONS = 4
 
@@ -72,6 +72,8 @@ SETTINGS = [
     setting("the entropy, dynamic batches, ZeRO 3", {"actor.entropy_coef": 0.1, **BY_TOKENS, **ZERO_3}, f"{DYNAMIC}, {ACTOR}:347-353",
             of="dentropy"),
 ]
+PLANTED = ("token-mean, the default", "openrlhf/models/loss.py",
+           "/ batch_num_tokens * dp_size", "/ batch_num_tokens", "over ranks")
 
 
 # ---- by the framework's own code, in a process for each rank

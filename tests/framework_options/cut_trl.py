@@ -17,13 +17,13 @@ import cut_ranks
 from framework import Refused
 
 EOS, OTHER, FIRST = 1, 7, 10  # token ids; the prompt of response i is FIRST + i
-HEAD = """`train()` of GRPOTrainer and RLOOTrainer ran as it is, with transformers 5.23.0 and accelerate 1.15.0, in one process and in
-two with DistributedDataParallel. Replaced are the model, the reference, the tokenizer, generation, and the random order within a
-generation. A micro-batch always has `per_device_train_batch_size` responses, and an optimiser step `gradient_accumulation_steps` of them on
-each rank; without `steps_per_generation` a generation is one optimiser step. `num_iterations` is 2 where the ratios are to be those of
-another policy; the first pass over the generation was compared. `zero_stage` is with DeepSpeed 0.19.6 in float32, `fsdp_version` with
-FSDP2, both as accelerate prepares them, which was told that the CPUs are GPUs. GRPOTrainer and RLOOTrainer of this release have no packing
-and no padding-free rows, refuse context parallelism (`trl/trainer/grpo_config.py:1068-1076`), and `use_liger_kernel` no longer changes the loss
+HEAD = """`train()` of GRPOTrainer and RLOOTrainer ran as it is, with transformers 5.23.0 and accelerate 1.15.0, in one process and in two
+with DistributedDataParallel. Replaced are the model, the reference, the tokenizer, generation, and the random order within a generation. A
+micro-batch always has `per_device_train_batch_size` responses, and an optimiser step `gradient_accumulation_steps` of them on each rank;
+without `steps_per_generation` a generation is one optimiser step. `num_iterations` is 2 where the ratios are to be those of another
+policy; the first pass over the generation was compared. `zero_stage` is with DeepSpeed 0.19.6 in float32, `fsdp_version` with FSDP2, both
+as accelerate prepares them, which was told that the CPUs are GPUs. GRPOTrainer and RLOOTrainer of this release have no packing and no
+padding-free rows, refuse context parallelism (`trl/trainer/grpo_config.py:1068-1076`), and `use_liger_kernel` no longer changes the loss
 (`trl/trainer/grpo_trainer.py:1049-1064`)."""
 GENERATIONS = 4
 WIDTH = 8  # of prompts and responses; no response is longer
@@ -112,6 +112,8 @@ SETTINGS = [
     several("RLOOTrainer", {}, RLOO, "whole batch", data="trl_rloo", plain=True),
     incomplete("RLOOTrainer", {}, RLOO, "whole batch", data="trl_rloo", plain=True),
 ]
+PLANTED = ("dapo, the default", "trl/trainer/grpo_trainer.py",
+           '"].clamp(min=1.0) / self.accelerator.num_processes', '"].clamp(min=1.0)', "over ranks")
 RLOO_CONFIGS = [s["config"] for s in SETTINGS if s.get("data") == "trl_rloo"]
 
 

@@ -4,11 +4,11 @@ Run by its own code: the advantages (as in run_verl.py), _update_actor of both t
 (mini-batches), the FSDP engine (counts over the ranks, the split into micro-batches, fixed or by tokens, forward_backward_batch,
 optimizer_step), ppo_loss, and FSDP2 of torch, which averages gradients over the ranks, in one process per rank.
 
-Replaced: the model, which has a parameter for each token of the batch, its log-probability (and its entropy), and with it the engine's code
-from logits to log-probabilities, except where use_remove_padding or Ulysses is a setting: there the model gives logits, each place by itself
-(attention, and with it what Ulysses does there, is not run); the transfer queue of the trainer with use_v1, here a batch of nested tensors
-as it would give; the dispatch to the ranks, equal consecutive shares as in verl; the optimiser, which keeps the gradient. Devices are a platform "cpu",
-registered as verl provides for it.
+Replaced: the model, which has a parameter for each token of the batch, its log-probability (and its entropy), and with it the engine's
+code from logits to log-probabilities, except where use_remove_padding or Ulysses is a setting: there the model gives logits, each place by
+itself (attention, and with it what Ulysses does there, is not run); the transfer queue of the trainer with use_v1, here a batch of nested
+tensors as it would give; the dispatch to the ranks, equal consecutive shares as in verl; the optimiser, which keeps the gradient. Devices
+are a platform "cpu", registered as verl provides for it.
 """
 import functools
 import importlib.abc
@@ -29,8 +29,8 @@ HEAD = """The update of both trainers, the worker, the FSDP engine and the loss 
 torch. Replaced are the model, the transfer queue, the dispatch to ranks and the optimiser. verl gives every rank as many responses as the
 others, and with `ppo_micro_batch_size_per_gpu` every micro-batch; with `use_dynamic_bsz` it cuts by tokens. `ppo_mini_batch_size` times
 `rollout.n` is the number of responses, unless it is given. Where `use_remove_padding` is given, the engine's own code packs the rows,
-splits them over the ranks of `ulysses_sequence_parallel_size` and gathers log-probabilities again, of a model without attention. Megatron was not
-run."""
+splits them over the ranks of `ulysses_sequence_parallel_size` and gathers log-probabilities again, of a model without attention. Megatron
+was not run."""
 PROMPT = 2  # tokens of a prompt
 PADDED = 7  # responses of the trainer without use_v1 are padded to the length that the configuration allows
 
@@ -122,6 +122,8 @@ SETTINGS = [
     setting("rollout_rs, token-mean", REJECTED, TOKENS),
     setting("rollout_rs, token-mean, legacy trainer", {**REJECTED, "trainer.use_v1": False}, TOKENS + "; verl/workers/utils/padding.py:71"),
 ]
+PLANTED = ("token-mean (the default)", "verl/trainer/ppo/core_algos.py",
+           "(loss_mat, loss_mask) / batch_num_tokens * dp_size", "(loss_mat, loss_mask) / batch_num_tokens", "over ranks")
 
 
 # ---- the framework in a rank
@@ -229,8 +231,9 @@ def parts():
                 found["entropy"] = nested(output[1])
             return found
     return types.SimpleNamespace(Engine=Engine, WholeEngine=WholeEngine, Worker=engine_workers.TrainingWorker,
-                                 ppo_loss=engine_workers.ppo_loss, tu=tu, filling=construct_minimal_padding_template, Profiler=engine_workers.DistProfiler,
-                                 update_v1=update("v1", "trainer_base.py"), update_legacy=update("ray_trainer.py"))
+                                 ppo_loss=engine_workers.ppo_loss, tu=tu, filling=construct_minimal_padding_template,
+                                 Profiler=engine_workers.DistProfiler, update_v1=update("v1", "trainer_base.py"),
+                                 update_legacy=update("ray_trainer.py"))
 
 
 def worker_of(c, batch, whole):

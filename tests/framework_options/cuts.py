@@ -5,6 +5,7 @@
     VENV/bin/python tests/framework_options/cuts.py --markdown [NAME ...]       and writes cuts.json and CUTS.md
     ... --only WORDS                                                   only the settings whose name has these words; the others are kept
     VENV/bin/python tests/framework_options/cuts.py --sources FOLDER [--markdown] [NAME ...]        also those that are not installed
+    VENV/bin/python tests/framework_options/cuts.py --planted [NAME ...]        a wrong divisor in a framework's code is noticed
     python3 tests/framework_options/cuts.py --page                     writes CUTS.md from cuts.json (without the frameworks)
     python3 tests/framework_options/cuts.py --check                    is CUTS.md what cuts.json says?
 
@@ -14,6 +15,7 @@ file cut_NAME.py with
     NAME: its name in data/
     SETTINGS: a list of {name, config, where, expected, ...}
     FRAMEWORK, RELEASE, HEAD: its name, its release, and what was replaced, for the page
+    PLANTED: (name of a setting, a file of the framework, a text in it, another in its place, the verdict that this must give)
     gradient(config, batch, parts): for each token of the batch, d loss / d its log-probability as the optimiser sees it: after
         accumulation and the reduction over ranks. parts[rank][micro-batch] is a list of responses. Raises Refused if the framework cannot
         cut like that. It may return {"dlogp": rows, "parts": ...} where the framework itself decides the micro-batches, and "dentropy".
@@ -355,6 +357,21 @@ def run(name, only=""):
             "head": getattr(module, "HEAD", ""), "settings": kept}, len(kept) - failed, failed
 
 
+def noticed(name):
+    """(passed, failed): with one line of the framework's code changed, PLANTED, another verdict is found. It is changed where it is read."""
+    module = importlib.import_module("cut_" + name)
+    setting_name, file, text, other, expected = module.PLANTED
+    setting = next(s for s in module.SETTINGS if s["name"] == setting_name)
+    os.environ["PLANTED"] = json.dumps([file, text, other])
+    importlib.import_module("cut_ranks").KEPT.clear()
+    found = measured(module, setting)
+    good = found["verdict"] == expected != setting["expected"] and len(found["apart"]) >= 3
+    far = max(found["apart"].values(), default=0)
+    print(f"{name}: {setting_name}, {file} with {other!r} for {text!r}: {found['verdict'] or 'unexplained'}, at most {far:.2g} apart"
+          + f"; expected {expected}" * (not good), flush=True)
+    return int(good), int(not good)
+
+
 # ---- the page
 
 HEAD = """# How trainers cut a batch
@@ -466,6 +483,10 @@ def main(arguments):
         return 0
     if arguments[:1] == ["--sources"]:
         os.environ["SOURCES"], arguments = arguments[1], arguments[2:]
+    if arguments[:1] == ["--planted"]:
+        counts = [noticed(name) for name in arguments[1:] or names()]
+        print(f"{sum(good for good, _ in counts)} passed, {sum(wrong for _, wrong in counts)} failed")
+        return int(any(wrong for _, wrong in counts))
     markdown, only = "--markdown" in arguments, ""
     arguments = [a for a in arguments if a != "--markdown"]
     if "--only" in arguments:
