@@ -52,18 +52,19 @@ def plant(file, text, other):
         if found.count(text) != 1:
             raise LookupError(f"{file} has {found.count(text)} times: {text}")
         return found.replace(text, other)
+    is_it = lambda path: os.path.normpath(str(path)).endswith(file)
     loader, opening = importlib.machinery.SourceFileLoader, builtins.open
     reading = loader.get_data
 
     def get_data(self, path):
-        if path.endswith(".pyc") and importlib.util.source_from_cache(path).endswith(file):
+        if path.endswith(".pyc") and is_it(importlib.util.source_from_cache(path)):
             raise OSError("compiled before the change")
         found = reading(self, path)
-        return changed(found.decode()).encode() if path.endswith(file) else found
+        return changed(found.decode()).encode() if is_it(path) else found
 
     def opened(path, *of, **how):
         found = opening(path, *of, **how)
-        return io.StringIO(changed(found.read())) if str(path).endswith(file) else found
+        return io.StringIO(changed(found.read())) if is_it(path) else found
     loader.get_data, builtins.open = get_data, opened
 
 

@@ -9,7 +9,7 @@
     python3 tests/framework_options/cuts.py --page                     writes CUTS.md from cuts.json (without the frameworks)
     python3 tests/framework_options/cuts.py --check                    is CUTS.md what cuts.json says?
 
-VENV is the environment of ../conformance/frameworks.sh, with mpmath and gmpy2; openrlhf also needs deepspeed 0.19.6. A framework is a
+VENV is the environment of ../conformance/frameworks.sh, with mpmath and gmpy2; openrlhf and trl also need deepspeed 0.19.6. A framework is a
 file cut_NAME.py with
 
     NAME: its name in data/
@@ -358,7 +358,7 @@ def run(name, only=""):
 
 
 def noticed(name):
-    """(passed, failed): with one line of the framework's code changed, PLANTED, another verdict is found. It is changed where it is read."""
+    """(passed, failed): with a line of the framework's code changed, PLANTED, another verdict is found. It is changed where it is read."""
     module = importlib.import_module("cut_" + name)
     setting_name, file, text, other, expected = module.PLANTED
     setting = next(s for s in module.SETTINGS if s["name"] == setting_name)
