@@ -57,13 +57,14 @@ def first_tokens(batch):
 
 def logits_of(batch, at, tokens):
     """Logits with which the token after each of these has its log-probability, and all others have equal ones. The next token is the one of
-    the next number, or the first of the response, so that a place needs to know its own token only."""
+    the next number, or the first of the response, so that a place needs to know its own token only. After the last one all are equal."""
     torch = start()
     count = len(at)
     of = [n + 1 for n in range(count)] + [row[0] for row in numbers(batch)]
     after = torch.tensor(of)[tokens.clamp(max=len(of) - 1)]
+    last = torch.tensor([row[-1] for row in numbers(batch)])
     x = at[after.clamp(max=count - 1)]
-    own = x - torch.log1p(-torch.exp(x)) + math.log(SIZE - 1)
+    own = (x - torch.log1p(-torch.exp(x)) + math.log(SIZE - 1)).masked_fill(torch.isin(tokens, last), 0)
     return torch.zeros(*tokens.shape, SIZE).scatter(-1, after[..., None], own[..., None])
 
 

@@ -71,7 +71,7 @@ SETTINGS = [
             UTILS + "1180-1181" + TIMES),
 ]
 PLANTED = ("token_mean (the default)", "skyrl/backends/skyrl_train/workers/worker.py",
-           "loss = policy_loss * grad_sum_correction_factor + (kl", "loss = policy_loss + (kl", "over ranks")
+           "loss = policy_loss * grad_sum_correction_factor + (kl", "loss = policy_loss + (kl", None)
 
 
 # ---- the framework in a rank
