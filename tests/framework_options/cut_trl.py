@@ -22,8 +22,9 @@ with DistributedDataParallel. Replaced are the model, the reference, the tokeniz
 micro-batch always has `per_device_train_batch_size` responses, and an optimiser step `gradient_accumulation_steps` of them on each rank;
 without `steps_per_generation` a generation is one optimiser step. `num_iterations` is 2 where the ratios are to be those of another
 policy; the first pass over the generation was compared. `zero_stage` is with DeepSpeed 0.19.6 in float32, `fsdp_version` with FSDP2, both
-as accelerate prepares them, which was told that the CPUs are GPUs. GRPOTrainer and RLOOTrainer of this release have no packing and no
-padding-free rows, refuse context parallelism (`trl/trainer/grpo_config.py:1068-1076`), and `use_liger_kernel` no longer changes the loss
+as accelerate prepares them, which was told that the CPUs are GPUs. DeepSpeed's `gradient_clipping` is 0 here: left out it is 1.0, whatever
+`max_grad_norm` is (`deepspeed/runtime/constants.py:261`). GRPOTrainer and RLOOTrainer of this release have no packing and no padding-free
+rows, refuse context parallelism (`trl/trainer/grpo_config.py:1068-1076`), and `use_liger_kernel` no longer changes the loss
 (`trl/trainer/grpo_trainer.py:1049-1064`)."""
 GENERATIONS = 4
 WIDTH = 8  # of prompts and responses; no response is longer
@@ -268,7 +269,7 @@ def sharding(config, torch):
             return
         import deepspeed  # noqa: F401
         sys.modules["deepspeed.comm.torch"].build_shm_op = lambda: None  # compiles a kernel for shared memory
-        given = {"zero_optimization": {"stage": config["zero_stage"]}, "zero_allow_untested_optimizer": True,
+        given = {"zero_optimization": {"stage": config["zero_stage"]}, "zero_allow_untested_optimizer": True, "gradient_clipping": 0.0,
                  **dict.fromkeys(("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"), "auto")}
         yield {"learning_rate": 1.0, "lr_scheduler_type": "constant", "deepspeed": given}
 
