@@ -4,6 +4,11 @@
 
 A process imports the module itself, so that two frameworks do not see each other's stand-ins.
 """
+import builtins
+import importlib.machinery
+import importlib.util
+import io
+import json
 import multiprocessing
 import os
 import socket
@@ -28,6 +33,8 @@ def serve(name, rank, world, port, pipe, said):
     log = os.open(said, os.O_WRONLY | os.O_APPEND)  # progress and warnings of the framework; exceptions come as answers
     os.dup2(log, 1)
     os.dup2(log, 2)
+    if "PLANTED" in os.environ:
+        plant(*json.loads(os.environ["PLANTED"]))
     module = __import__(name)
     while True:
         asked = pipe.recv()
@@ -37,6 +44,28 @@ def serve(name, rank, world, port, pipe, said):
             pipe.send(("refused", str(why)))
         except BaseException:  # pylint: disable=broad-except
             pipe.send(("failed", traceback.format_exc()))
+
+
+def plant(file, text, other):
+    """Whoever reads this file of a framework from now on, an import or open, gets other text in one place."""
+    def changed(found):
+        if found.count(text) != 1:
+            raise LookupError(f"{file} has {found.count(text)} times: {text}")
+        return found.replace(text, other)
+    is_it = lambda path: os.path.normpath(str(path)).endswith(file)
+    loader, opening = importlib.machinery.SourceFileLoader, builtins.open
+    reading = loader.get_data
+
+    def get_data(self, path):
+        if path.endswith(".pyc") and is_it(importlib.util.source_from_cache(path)):
+            raise OSError("compiled before the change")
+        found = reading(self, path)
+        return changed(found.decode()).encode() if is_it(path) else found
+
+    def opened(path, *of, **how):
+        found = opening(path, *of, **how)
+        return io.StringIO(changed(found.read())) if is_it(path) else found
+    loader.get_data, builtins.open = get_data, opened
 
 
 class Ranks:
@@ -74,9 +103,9 @@ class Ranks:
 KEPT = {}  # (module, ranks): Ranks
 
 
-def run(name, config, batch, parts):
-    """What of_rank of the module gives on each of len(parts) ranks."""
-    key = name, len(parts)
+def run(name, config, batch, parts, each=1):
+    """What of_rank of the module gives on each of len(parts) ranks, or of so many times more that share the data of one."""
+    key = name, len(parts) * each
     if key not in KEPT:
         KEPT[key] = Ranks(*key)
     try:

@@ -24,7 +24,9 @@ TIMES = "; " + WORKER + "1236-1244"
 
 HEAD = """The division of the advantages, the shares of the ranks, the policy worker's `forward_backward` and the FSDP strategy ran as they
 are, in one process and in two with FSDP2 of torch. Replaced are the model, the object store and the optimiser. Every rank has as many
-responses as the others, and without `max_tokens_per_microbatch` every micro-batch. Megatron and sequence parallelism were not run."""
+responses as the others, and without `max_tokens_per_microbatch` every micro-batch. With `remove_microbatch_padding` or
+`sequence_parallel_size` SkyRL's own wrapper of the model packs, splits and gathers, around a model without attention, with the padding
+functions of transformers in place of flash_attn's. Megatron was not run."""
 
 
 # ---- what is compared
@@ -35,10 +37,22 @@ def setting(name, config, where, expected="whole batch", **more):
             "own": "trainer.max_tokens_per_microbatch" in config, **more}
 
 
+SHARING, PACKING = "trainer.policy.sequence_parallel_size", "trainer.remove_microbatch_padding"
+PACKED, SPLIT = {PACKING: True}, {PACKING: True, SHARING: 2}
+WRAPPER = "; skyrl/backends/skyrl_train/workers/model_wrapper.py:"
+GATHER = "; skyrl/backends/skyrl_train/distributed/ulysses/utils.py:199-239"
 KL, BONUS = {"use_kl_loss": True, "kl_loss_coef": 0.5}, {"use_entropy_loss": True, "entropy_loss_coef": 0.5}
 SETTINGS = [
     setting("token_mean (the default)", {"loss_reduction": "token_mean"}, UTILS + "1180-1181" + TIMES),
     setting("token_mean, max_tokens_per_microbatch", {"loss_reduction": "token_mean", **BY_TOKENS}, UTILS + "1180-1181" + TIMES),
+    setting("token_mean, remove_microbatch_padding", {"loss_reduction": "token_mean", **PACKED},
+            UTILS + "1180-1181" + TIMES + WRAPPER + "351-364, 442-451"),
+    setting("token_mean, sequence_parallel_size", {"loss_reduction": "token_mean", **SPLIT}, UTILS + "1180-1181" + TIMES + GATHER),
+    setting("token_mean, sequence_parallel_size, padded", {"loss_reduction": "token_mean", SHARING: 2},
+            UTILS + "1180-1181" + TIMES + GATHER),
+    setting("token_mean, sequence_parallel_size, max_tokens_per_microbatch", {"loss_reduction": "token_mean", **SPLIT, **BY_TOKENS},
+            UTILS + "1180-1181" + TIMES + GATHER),
+    setting("KL, sequence_parallel_size", {**KL, **SPLIT}, WORKER + "1222-1231, 1244" + GATHER),
     setting("token_mean_legacy", {"loss_reduction": "token_mean_legacy"}, UTILS + "1184-1195" + TIMES, "mean of means",
             fields={"aggregation.kind": "token_mean"}),
     setting("sequence_mean", {"loss_reduction": "sequence_mean"}, UTILS + "1198-1199" + TIMES),
@@ -56,6 +70,8 @@ SETTINGS = [
     setting("token TIS", {"off_policy_correction.tis_ratio_type": "token", "off_policy_correction.token_tis_ratio_clip_high": 1.2},
             UTILS + "1180-1181" + TIMES),
 ]
+PLANTED = ("token_mean (the default)", "skyrl/backends/skyrl_train/workers/worker.py",
+           "loss = policy_loss * grad_sum_correction_factor + (kl", "loss = policy_loss + (kl", None)
 
 
 # ---- the framework in a rank
@@ -88,6 +104,21 @@ def parts():
                                  own=own)
 
 
+@functools.cache
+def wrapper():
+    """SkyRL's HFModelWrapper, with what transformers has of flash_attn's padding."""
+    parts()
+    from transformers import modeling_flash_attention_utils as padding
+    from stand_ins import module_stand_in, names_stand_in, without_init
+    module_stand_in("flash_attn")
+    module_stand_in("flash_attn.bert_padding", pad_input=padding._pad_input, unpad_input=padding._unpad_input)
+    names_stand_in("peft", "peft.tuners", "peft.tuners.lora")
+    without_init("skyrl.backends.skyrl_train.distributed.ulysses", "skyrl.backends.skyrl_train.distributed.megatron")
+    from skyrl.backends.skyrl_train.distributed.ulysses.utils import set_ulysses_sequence_parallel_group
+    from skyrl.backends.skyrl_train.workers.model_wrapper import HFModelWrapper
+    return HFModelWrapper, set_ulysses_sequence_parallel_group
+
+
 class Model:
     """The table as the worker calls its model: log-probabilities of the last num_actions tokens, entropies at the place before."""
     def __init__(self, table, torch):
@@ -102,15 +133,27 @@ class Model:
         return logp[:, -num_actions:], {"entropy": self.torch.roll(entropy, -1, -1)}
 
 
-def worker_of(algorithm, micro, by_tokens, table, kept, torch):
+def model_of(config, table, torch):
+    """(the model, ranks that have data of their own): the table, or SkyRL's wrapper of a model that gives logits."""
+    sharing, ranks = config.get(SHARING, 1), torch.distributed.get_world_size()
+    mesh = torch.distributed.init_device_mesh("cpu", (ranks // sharing, sharing), mesh_dim_names=("dp", "sp"))
+    if not {SHARING, PACKING} & {*config}:
+        return Model(table, torch), mesh
+    whole, put_group = wrapper()
+    put_group(mesh["sp"].get_group() if sharing > 1 else None)
+    packs = bool(config.get(PACKING))
+    return whole(table, use_flash_attention_2=packs, sequence_parallel_size=sharing, remove_microbatch_padding=packs), mesh
+
+
+def worker_of(config, algorithm, micro, by_tokens, table, kept, torch):
     """(the worker, the list of its micro-batches' first columns)"""
     p, seen = parts(), []
+    model, mesh = model_of(config, table, torch)
     cfg = types.SimpleNamespace(algorithm=algorithm, micro_train_batch_size_per_gpu=micro, max_tokens_per_microbatch=by_tokens)
     worker = types.SimpleNamespace(
-        cfg=cfg, model=Model(table, torch), policy_loss_fn=p.own.core.PolicyLossRegistry.get(algorithm.policy_loss_type), optimizer=kept,
+        cfg=cfg, model=model, policy_loss_fn=p.own.core.PolicyLossRegistry.get(algorithm.policy_loss_type), optimizer=kept,
         scheduler=types.SimpleNamespace(get_last_lr=lambda: [0.0], step=lambda: None),
-        mesh_rank=types.SimpleNamespace(dp_size=torch.distributed.get_world_size()),
-        device_mesh=types.SimpleNamespace(get_group=lambda _: None),
+        mesh_rank=types.SimpleNamespace(dp_size=mesh.size(0)), device_mesh=mesh,
         strategy=types.SimpleNamespace(max_norm=0, all_reduce=lambda metrics, **_: metrics))
     worker.strategy.backward = functools.partial(p.strategy.backward, worker.strategy)
 
@@ -131,7 +174,7 @@ def data_of(algorithm, batch, order, micro, torch):
     longest = b.logp.shape[1]
     right = lambda x: torch.stack([torch.roll(row, longest - n) for row, n in zip(x, b.length)])
     given, before = run_skyrl.advantages(algorithm, b, right)
-    rows = [[0] * (1 + longest - n) + row for row, n in zip(cut_fsdp.numbers(batch), b.length)]
+    rows = [[0] * (longest - n) + [first] + row for first, row, n in zip(cut_fsdp.first_tokens(batch), cut_fsdp.numbers(batch), b.length)]
     ends = [[0] * (longest - n) + [1] * (n + 1) for n in b.length]
     given.update(advantages=before, sequences=torch.tensor(rows), attention_mask=torch.tensor(ends))
     data = p.Batch({name: x[order] for name, x in given.items() if name not in ("rewards", "values", "returns")})
@@ -155,14 +198,15 @@ def of_rank(config, batch, parts_of_ranks, rank):
     if len({sum(map(len, own)) for own in parts_of_ranks}) > 1 or not by_tokens and len(sizes) > 1:
         raise Refused("unequal numbers of responses")
     micro, order = max(sizes), [i for own in parts_of_ranks for part in own for i in part]
-    algorithm, table = run_skyrl.algorithm_of(config), cut_fsdp.model_of(batch)
+    algorithm, table = run_skyrl.algorithm_of(config), cut_fsdp.model_of(batch, bool({SHARING, PACKING} & {*config}))
+    algorithm.temperature = 1.0  # of the sampling parameters
     kept = cut_fsdp.Kept(table)
-    worker, seen = worker_of(algorithm, micro, by_tokens, table, kept, torch)
+    worker, seen = worker_of(config, algorithm, micro, by_tokens, table, kept, torch)
     with mock.patch.object(torch, "float32", torch.float64), mock.patch.object(torch.Tensor, "float", torch.Tensor.double), \
             mock.patch.object(torch.cuda, "current_device", lambda: "cpu"), \
             mock.patch.object(torch, "autocast", lambda **_: contextlib.nullcontext()):
         data = data_of(algorithm, batch, order, micro, torch)
-        chunk = p.stage(None, torch.distributed.get_world_size(), data, [(0, len(order))])[0][rank]
+        chunk = p.stage(None, len(parts_of_ranks), data, [(0, len(order))])[0][rank // config.get(SHARING, 1)]
         p.worker.forward_backward(worker, chunk)
         p.strategy.optimizer_step(worker.strategy, kept, table, worker.scheduler)
     of_last = {row[-1]: i for i, row in enumerate(cut_fsdp.numbers(batch))}
@@ -170,4 +214,5 @@ def of_rank(config, batch, parts_of_ranks, rank):
 
 
 def gradient(config, batch, parts_of_ranks):
-    return cut_fsdp.gathered(cut_ranks.run(__name__, config, batch, parts_of_ranks))
+    sharing = config.get(SHARING, 1)
+    return cut_fsdp.gathered(cut_ranks.run(__name__, config, batch, parts_of_ranks, sharing), sharing)

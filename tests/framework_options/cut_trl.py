@@ -6,19 +6,26 @@ advantages, the buffer of a generation and its division into micro-batches, the 
 Replaced are: the model (a table with the log-probability of every token of every response, and no LM head: add_fused_lm_head), the
 reference (another table), the tokenizer (a vocabulary of numbers), generation (rollout_func: the batch's responses), the shuffle within a
 generation (the order that the cut asks for), and the update (a learning rate of 0; gradients are read where the optimiser is called).
-float64 throughout.
+float64 throughout, except with DeepSpeed, which calls the optimiser itself: there SGD with a rate of 1 shows the gradient, in float32.
 """
+import contextlib
 import os
+import sys
+from unittest import mock
 
 import cut_ranks
 from framework import Refused
 
 EOS, OTHER, FIRST = 1, 7, 10  # token ids; the prompt of response i is FIRST + i
-HEAD = """`train()` of GRPOTrainer and RLOOTrainer ran as it is, with transformers 5.23.0 and accelerate 1.15.0, in one process and in
-two with DistributedDataParallel. Replaced are the model, the reference, the tokenizer, generation, and the random order within a
-generation. A micro-batch always has `per_device_train_batch_size` responses, and an optimiser step `gradient_accumulation_steps` of them on
-each rank; without `steps_per_generation` a generation is one optimiser step. `num_iterations` is 2 where the ratios are to be those of
-another policy; the first pass over the generation was compared. DeepSpeed and FSDP were not run."""
+HEAD = """`train()` of GRPOTrainer and RLOOTrainer ran as it is, with transformers 5.23.0 and accelerate 1.15.0, in one process and in two
+with DistributedDataParallel. Replaced are the model, the reference, the tokenizer, generation, and the random order within a generation. A
+micro-batch always has `per_device_train_batch_size` responses, and an optimiser step `gradient_accumulation_steps` of them on each rank;
+without `steps_per_generation` a generation is one optimiser step. `num_iterations` is 2 where the ratios are to be those of another
+policy; the first pass over the generation was compared. `zero_stage` is with DeepSpeed 0.19.6 in float32, `fsdp_version` with FSDP2, both
+as accelerate prepares them, which was told that the CPUs are GPUs. DeepSpeed's `gradient_clipping` is 0 here: left out it is 1.0, whatever
+`max_grad_norm` is (`deepspeed/runtime/constants.py:261`). GRPOTrainer and RLOOTrainer of this release have no packing and no padding-free
+rows, refuse context parallelism (`trl/trainer/grpo_config.py:1068-1076`), and `use_liger_kernel` no longer changes the loss
+(`trl/trainer/grpo_trainer.py:1049-1064`)."""
 GENERATIONS = 4
 WIDTH = 8  # of prompts and responses; no response is longer
 NAME, FRAMEWORK, RELEASE = "trl", "TRL", "1.16.0"
@@ -59,6 +66,22 @@ def grpo(loss, **more):
 
 SHARE = "share of the generation"
 DAPO, BNPO = grpo("dapo", epsilon_high=0.28), grpo("bnpo")
+ENGINE = "; transformers/trainer.py:2115-2116, accelerate/utils/deepspeed.py:264-282"
+FSDP = "; accelerate/accelerator.py:1166-1171"
+
+
+def zero(stage):
+    more = {"zero_stage": stage}
+    return [setting(f"dapo, ZeRO {stage}", {**DAPO, **more}, TOKENS + ENGINE, tolerance=1e-5),
+            incomplete(f"grpo, ZeRO {stage}", {**grpo("grpo"), **more}, MEANS.format("3153-3157") + ENGINE, "whole batch", tolerance=1e-5)]
+
+
+def fsdp():
+    more = {"fsdp_version": 2}
+    return [setting("dapo, FSDP2", {**DAPO, **more}, TOKENS + FSDP),
+            incomplete("grpo, FSDP2", {**grpo("grpo"), **more}, MEANS.format("3153-3157") + FSDP, "whole batch")]
+
+
 SETTINGS = [
     setting("dapo, the default", DAPO, TOKENS),
     setting("dapo, every response used once", {**DAPO, "num_iterations": 1}, TOKENS, on_policy=True),
@@ -84,10 +107,15 @@ SETTINGS = [
     setting("luspo", grpo("luspo", importance_sampling_level="sequence"), MEANS.format("3175-3182")),
     setting("sapo", grpo("sapo"), MEANS.format("3153-3157")),
     setting("dapo, its entropy bonus", {**DAPO, "entropy_coef": 0.1}, GRPO + ":3198-3201", "mean of means", of="dentropy"),
+    incomplete("RLOOTrainer, ZeRO 2", {"zero_stage": 2}, RLOO + ENGINE, "whole batch", data="trl_rloo", plain=True, tolerance=1e-5),
+    *[x for stage in (1, 2, 3) for x in zero(stage)],
+    *fsdp(),
     setting("RLOOTrainer", {}, RLOO, data="trl_rloo", plain=True),
     several("RLOOTrainer", {}, RLOO, "whole batch", data="trl_rloo", plain=True),
     incomplete("RLOOTrainer", {}, RLOO, "whole batch", data="trl_rloo", plain=True),
 ]
+PLANTED = ("dapo, the default", "trl/trainer/grpo_trainer.py",
+           '"].clamp(min=1.0) / self.accelerator.num_processes', '"].clamp(min=1.0)', "over ranks")
 RLOO_CONFIGS = [s["config"] for s in SETTINGS if s.get("data") == "trl_rloo"]
 
 
@@ -118,8 +146,9 @@ def layout(batch, config, parts):
 
 # ---- by the framework's own code, in a process for each rank
 
-def model_of(torch, transformers, batch, learns_entropy):
-    """A model whose parameters are the log-probabilities and entropies of all tokens. Without a gradient it gives the old ones."""
+def model_of(torch, transformers, batch, learns_entropy, float32):
+    """A model whose parameters are the log-probabilities and entropies of all tokens. Without a gradient it gives the old ones. DeepSpeed
+    has parameters of float32 only: these are what is added to the tables, zeros."""
     table = lambda name: torch.tensor([row + [-1.0] * (WIDTH - len(row)) for row in batch[name]], dtype=torch.float64)
 
     class Table(transformers.PreTrainedModel):
@@ -127,16 +156,21 @@ def model_of(torch, transformers, batch, learns_entropy):
 
         def __init__(self, now, old):
             super().__init__(transformers.PretrainedConfig(name_or_path="table"))
-            self.dlogp, self.dentropy = torch.nn.Parameter(table(now)), torch.nn.Parameter(table("entropy"), learns_entropy)
+            given = [table(now), table("entropy")]
+            self.plus = given if float32 else [0, 0]
+            given = [torch.zeros_like(x, dtype=torch.float32) for x in given] if float32 else given
+            self.dlogp, self.dentropy = torch.nn.Parameter(given[0]), torch.nn.Parameter(given[1], learns_entropy)
             self.old = table(old)
+            self.get_input_embeddings = self.get_output_embeddings = lambda: None
             self.generation_config = transformers.GenerationConfig(eos_token_id=EOS)
 
         def forward(self, input_ids, attention_mask=None, labels=None, fused_lm_head=True):
             assert input_ids.shape[1] == 2 * WIDTH
             rows = input_ids[:, WIDTH - 1] - FIRST  # the last token of the prompt
             of = lambda x: torch.cat([x.new_zeros(len(rows), WIDTH), x[rows]], 1)
-            return transformers.utils.ModelOutput(log_probs=of(self.dlogp if torch.is_grad_enabled() else self.old),
-                                                  entropy=of(self.dentropy if learns_entropy else self.dentropy.detach()))
+            now, entropy = self.dlogp + self.plus[0], self.dentropy + self.plus[1]
+            return transformers.utils.ModelOutput(log_probs=of(now if torch.is_grad_enabled() else self.old),
+                                                  entropy=of(entropy if learns_entropy else entropy.detach()))
 
     return Table
 
@@ -181,19 +215,21 @@ def trainer_of(torch, transformers, config, batch, prompts, arguments, generatio
 
     class Reading(transformers.TrainerCallback):
         def on_pre_optimizer_step(self, args, state, control, model=None, **_):
-            zero = torch.zeros_like(model.dlogp)
-            seen.append({name: zero if getattr(model, name).grad is None else getattr(model, name).grad.clone()
-                         for name in ("dlogp", "dentropy")})
+            seen.append({name: gradient_of(torch, getattr(model, name)) for name in ("dlogp", "dentropy")})
+
+        def on_train_end(self, args, state, control, model=None, **_):
+            if "zero_stage" in config:  # where accelerate calls the optimiser in backward
+                seen[:] = [{name: changed(getattr(model, name)) for name in ("dlogp", "dentropy")}]
 
     class Given(kind):  # RLOOTrainer has no rollout_func
         def _generate(self, given):
             found = generation.rollout(given)
             return found["prompt_ids"], found["completion_ids"], given
 
-    table = model_of(torch, transformers, batch, "entropy_coef" in config)
+    table = model_of(torch, transformers, batch, "entropy_coef" in config, "zero_stage" in config)
     args = args_kind(
-        output_dir="none", use_cpu=True, bf16=False, report_to=[], logging_strategy="no", save_strategy="no", optim="sgd",
-        learning_rate=0.0, max_grad_norm=0.0, shuffle_dataset=False, gradient_checkpointing=False, num_train_epochs=1,
+        output_dir="none", bf16=False, report_to=[], logging_strategy="no", save_strategy="no", optim="sgd",
+        max_grad_norm=0.0, shuffle_dataset=False, gradient_checkpointing=False, num_train_epochs=1,
         pad_to_multiple_of=WIDTH,  # a width of 1 is taken for values per response, in metrics, whose type is then another
         num_generations=GENERATIONS, **arguments)
     for name, stand_in in (("add_fused_lm_head", lambda *_, **__: None), ("shuffle_sequence_dict", generation.shuffled),
@@ -205,6 +241,39 @@ def trainer_of(torch, transformers, config, batch, prompts, arguments, generatio
         **({} if leave_one_out else {"rollout_func": generation.rollout}))
 
 
+def gradient_of(torch, parameter):
+    found = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad.clone()
+    return found.full_tensor() if hasattr(found, "full_tensor") else found
+
+
+def changed(parameter):
+    """After steps at a rate of 1 from zeros: minus the gradient that DeepSpeed's optimiser had."""
+    from deepspeed.utils import safe_get_full_fp32_param
+    return -safe_get_full_fp32_param(parameter) if parameter.requires_grad else parameter.detach()
+
+
+@contextlib.contextmanager
+def sharding(config, torch):
+    """The arguments of a run with DeepSpeed or FSDP2, for which accelerate is told that its devices are GPUs: CPUs have neither there."""
+    if not {"zero_stage", "fsdp_version"} & {*config}:
+        yield {"use_cpu": True, "learning_rate": 0.0}
+        return
+    from accelerate.state import PartialState
+    from accelerate.utils import DistributedType
+    gpu = lambda *_: ("gloo", DistributedType.MULTI_GPU)
+    device = lambda self: setattr(self, "device", torch.device("cpu"))
+    with mock.patch.dict(os.environ, ACCELERATE_USE_CPU="false", DS_ACCELERATOR="cpu"), \
+            mock.patch.object(PartialState, "_prepare_backend", gpu), mock.patch.object(PartialState, "set_device", device):
+        if "fsdp_version" in config:
+            yield {"learning_rate": 0.0, "fsdp": True, "fsdp_config": {"version": config["fsdp_version"]}}
+            return
+        import deepspeed  # noqa: F401
+        sys.modules["deepspeed.comm.torch"].build_shm_op = lambda: None  # compiles a kernel for shared memory
+        given = {"zero_optimization": {"stage": config["zero_stage"]}, "zero_allow_untested_optimizer": True, "gradient_clipping": 0.0,
+                 **dict.fromkeys(("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"), "auto")}
+        yield {"learning_rate": 1.0, "lr_scheduler_type": "constant", "deepspeed": given}
+
+
 def of_rank(config, batch, parts, rank):
     os.environ.update(TRANSFORMERS_VERBOSITY="error", TRL_EXPERIMENTAL_SILENCE="1")
     import torch
@@ -213,12 +282,14 @@ def of_rank(config, batch, parts, rank):
     window, of_generation, size, rows = layout(batch, config, parts)
     generation = Generation(batch, [chunks[rank] for chunks in rows], parts[rank], of_generation)
     steps = -(-len(parts[0]) // window) if config["num_iterations"] > 1 else -1  # of the first iteration
-    arguments = {**config, "gradient_accumulation_steps": window, "steps_per_generation": of_generation,
+    options = {key: x for key, x in config.items() if key not in ("zero_stage", "fsdp_version")}
+    arguments = {**options, "gradient_accumulation_steps": window, "steps_per_generation": of_generation,
                  "per_device_train_batch_size": size, "max_steps": steps}
     generated = [[i for chunk in chunks for i in chunk] for chunks in rows]
     prompts = [str(batch["group"][order[k]]) for order in generated for k in range(0, len(order), GENERATIONS)]
     seen = []
-    trainer_of(torch, transformers, config, batch, prompts, arguments, generation, seen).train()
+    with sharding(config, torch) as more:
+        trainer_of(torch, transformers, config, batch, prompts, {**arguments, **more}, generation, seen).train()
     total = {name: sum(step[name] for step in seen) for name in seen[0]}
     return {name: [row[:n].tolist() for row, n in zip(x, batch["length"])] for name, x in total.items()}
 

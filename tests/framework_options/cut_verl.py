@@ -4,10 +4,11 @@ Run by its own code: the advantages (as in run_verl.py), _update_actor of both t
 (mini-batches), the FSDP engine (counts over the ranks, the split into micro-batches, fixed or by tokens, forward_backward_batch,
 optimizer_step), ppo_loss, and FSDP2 of torch, which averages gradients over the ranks, in one process per rank.
 
-Replaced: the model, which has a parameter for each token of the batch, its log-probability (and its entropy), and with it the engine's code
-from logits to log-probabilities; the transfer queue of the trainer with use_v1, here a batch of nested tensors as it would give; the
-dispatch to the ranks, equal consecutive shares as in verl; the optimiser, which keeps the gradient. Devices are a platform "cpu",
-registered as verl provides for it.
+Replaced: the model, which has a parameter for each token of the batch, its log-probability (and its entropy), and with it the engine's
+code from logits to log-probabilities, except where use_remove_padding or Ulysses is a setting: there the model gives logits, each place by
+itself (attention, and with it what Ulysses does there, is not run); the transfer queue of the trainer with use_v1, here a batch of nested
+tensors as it would give; the dispatch to the ranks, equal consecutive shares as in verl; the optimiser, which keeps the gradient. Devices
+are a platform "cpu", registered as verl provides for it.
 """
 import functools
 import importlib.abc
@@ -27,7 +28,9 @@ NAME, RELEASE, FRAMEWORK = "verl", "0.9.1", "verl"
 HEAD = """The update of both trainers, the worker, the FSDP engine and the loss ran as they are, in one process and in two with FSDP2 of
 torch. Replaced are the model, the transfer queue, the dispatch to ranks and the optimiser. verl gives every rank as many responses as the
 others, and with `ppo_micro_batch_size_per_gpu` every micro-batch; with `use_dynamic_bsz` it cuts by tokens. `ppo_mini_batch_size` times
-`rollout.n` is the number of responses, unless it is given. Megatron and sequence parallelism were not run."""
+`rollout.n` is the number of responses, unless it is given. Where `use_remove_padding` is given, the engine's own code packs the rows,
+splits them over the ranks of `ulysses_sequence_parallel_size` and gathers log-probabilities again, of a model without attention. Megatron
+was not run."""
 PROMPT = 2  # tokens of a prompt
 PADDED = 7  # responses of the trainer without use_v1 are padded to the length that the configuration allows
 
@@ -64,10 +67,24 @@ FILLED, FILLING = {ACTOR + "ppo_mini_batch_size": 24}, "verl/trainer/ppo/v1/trai
 KL, REJECTED = {ACTOR + "use_kl_loss": True, ACTOR + "kl_loss_coef": 0.5}, {
     CORRECTION + "rollout_rs": "seq_mean_k3", CORRECTION + "rollout_rs_threshold": 0.05}
 
+SHARING, PADDING, FILL = ACTOR + "ulysses_sequence_parallel_size", "actor_rollout_ref.model.use_remove_padding", ACTOR + "pad_to_length"
+WHOLE = {SHARING, PADDING}  # where the engine's own code goes from the micro-batch to log-probabilities
+PACKED, SPLIT = {PADDING: True}, {PADDING: True, SHARING: 2}
+OWN, GATHER = "verl/workers/engine/fsdp/transformer_impl.py:{}; ", "verl/utils/ulysses.py:198-238; "
+TAIL = {FILL: True, ACTOR + "fsdp_config.pad_to_length_bucket": 16}
+
 SETTINGS = [
     setting("token-mean (the default)", {}, TOKENS),
     setting("token-mean, use_dynamic_bsz", BY_TOKENS, TOKENS + "; verl/utils/seqlen_balancing.py:345-505"),
     setting("token-mean, legacy trainer", {"trainer.use_v1": False}, TOKENS),
+    setting("token-mean, use_remove_padding", PACKED, OWN.format("1182-1259, 1358-1453") + TOKENS),
+    setting("token-mean, use_remove_padding false", {PADDING: False}, OWN.format("1274-1313, 1477-1530") + TOKENS),
+    setting("token-mean, pad_to_length", {**PACKED, **TAIL}, OWN.format("665-689, 1207-1213") + TOKENS),
+    setting("token-mean, Ulysses", SPLIT, GATHER + TOKENS),
+    setting("token-mean, Ulysses, use_dynamic_bsz", {**SPLIT, **BY_TOKENS, ACTOR + "ppo_max_token_len_per_gpu": 10},
+            GATHER + TOKENS + "; verl/workers/engine/utils.py:104-111"),
+    setting("seq-mean-token-mean, Ulysses", {**SPLIT, **MEAN}, GATHER + RESPONSES),
+    setting("KL, token-mean, Ulysses, pad_to_length", {**KL, **SPLIT, **TAIL}, GATHER + "verl/workers/utils/losses.py:124-135; " + TOKENS),
     setting("token-sum", {ACTOR + "loss_agg_mode": "token-sum"}, CORE + "1176-1180"),
     setting("seq-mean-token-sum", {ACTOR + "loss_agg_mode": "seq-mean-token-sum"},
             CORE + "1181-1188; verl/trainer/ppo/v1/trainer_base.py:1851"),
@@ -105,6 +122,8 @@ SETTINGS = [
     setting("rollout_rs, token-mean", REJECTED, TOKENS),
     setting("rollout_rs, token-mean, legacy trainer", {**REJECTED, "trainer.use_v1": False}, TOKENS + "; verl/workers/utils/padding.py:71"),
 ]
+PLANTED = ("token-mean (the default)", "verl/trainer/ppo/core_algos.py",
+           "(loss_mat, loss_mask) / batch_num_tokens * dp_size", "(loss_mat, loss_mask) / batch_num_tokens", "over ranks")
 
 
 # ---- the framework in a rank
@@ -171,11 +190,17 @@ def parts():
     file = lambda *where: os.path.join(os.path.dirname(verl.__file__), "trainer", "ppo", *where)
     update = lambda *where: functions_of(file(*where), ("_update_actor",), **names)._update_actor
 
-    class Engine(FSDPEngineWithLMHead):
+    from verl.utils.ulysses import set_ulysses_sequence_parallel_group
+
+    class WholeEngine(FSDPEngineWithLMHead):
+        """From the micro-batch to log-probabilities by its own code."""
         def __init__(self, module, optimizer, engine_config):
             self.module, self.optimizer, self.engine_config = module, optimizer, engine_config
             self.optimizer_config = types.SimpleNamespace(clip_grad=float("inf"))
-            self.ulysses_device_mesh, self.ulysses_sequence_parallel_size, self._qat_enabled, self.scaler = None, 1, False, None
+            self._qat_enabled = self.scaler = None
+            self.pad_to_length, self.pad_to_length_bucket = engine_config.pad_to_length, engine_config.pad_to_length_bucket
+            self._init_device_mesh()
+            set_ulysses_sequence_parallel_group(self.ulysses_parallel_group)  # as train_mode does
             self._autocast_dtype = torch.float32  # no autocast
             self.lr_scheduler = types.SimpleNamespace(step=lambda: None, get_last_lr=lambda: [0.0])
             self.micro_batches = []
@@ -189,7 +214,14 @@ def parts():
 
         def prepare_model_inputs(self, micro_batch):
             self.micro_batches.append([i for i in micro_batch["number"].tolist() if i < self.module.responses])
+            return super().prepare_model_inputs(micro_batch)
+
+    class Engine(WholeEngine):
+        """Whose model gives log-probabilities and entropies."""
+        def prepare_model_inputs(self, micro_batch):
+            self.micro_batches.append([i for i in micro_batch["number"].tolist() if i < self.module.responses])
             tokens = torch.roll(micro_batch["input_ids"].values(), -1)  # a place has the number of the next token
+            tokens = tokens.where(tokens < self.module.logp.numel(), 0)
             return {"tokens": tokens}, micro_batch["input_ids"].offsets()
 
         def prepare_model_outputs(self, output, output_args, micro_batch, logits_processor_func):
@@ -198,23 +230,27 @@ def parts():
             if tu.get_non_tensor_data(micro_batch, "calculate_entropy", False):
                 found["entropy"] = nested(output[1])
             return found
-    return types.SimpleNamespace(Engine=Engine, Worker=engine_workers.TrainingWorker, ppo_loss=engine_workers.ppo_loss, tu=tu,
-                                 filling=construct_minimal_padding_template, Profiler=engine_workers.DistProfiler,
-                                 update_v1=update("v1", "trainer_base.py"), update_legacy=update("ray_trainer.py"))
+    return types.SimpleNamespace(Engine=Engine, WholeEngine=WholeEngine, Worker=engine_workers.TrainingWorker,
+                                 ppo_loss=engine_workers.ppo_loss, tu=tu, filling=construct_minimal_padding_template,
+                                 Profiler=engine_workers.DistProfiler, update_v1=update("v1", "trainer_base.py"),
+                                 update_legacy=update("ray_trainer.py"))
 
 
-def worker_of(c, batch):
-    """verl's worker with the model that has these numbers, and the optimiser."""
+def worker_of(c, batch, whole):
+    """verl's worker with the model that has these numbers, or logits of them, and the optimiser."""
     v = parts()
     from verl.utils.config import omega_conf_to_dataclass
     actor = omega_conf_to_dataclass(c.actor_rollout_ref.actor)
-    model = cut_fsdp.model_of(batch)
+    model = cut_fsdp.model_of(batch, whole)
     model.responses = len(batch["length"])
     kept, worker = cut_fsdp.Kept(model), object.__new__(v.Worker)
     worker.engine_config = types.SimpleNamespace(  # as engine_workers.py:553-566 sets it
         use_dynamic_bsz=actor.use_dynamic_bsz, max_token_len_per_gpu=actor.ppo_max_token_len_per_gpu, forward_only=False,
-        micro_batch_size_per_gpu=actor.ppo_micro_batch_size_per_gpu, use_fused_kernels=False, use_no_sync_for_gradient_accumulation=True)
-    worker.engine, worker.model_config = v.Engine(model, kept, worker.engine_config), {}
+        micro_batch_size_per_gpu=actor.ppo_micro_batch_size_per_gpu, use_fused_kernels=False, use_no_sync_for_gradient_accumulation=True,
+        fsdp_size=-1, ulysses_sequence_parallel_size=actor.fsdp_config.ulysses_sequence_parallel_size,
+        pad_to_length=actor.fsdp_config.pad_to_length, pad_to_length_bucket=actor.fsdp_config.pad_to_length_bucket)
+    worker.engine = (v.WholeEngine if whole else v.Engine)(model, kept, worker.engine_config)
+    worker.model_config = {"use_remove_padding": c.actor_rollout_ref.model.use_remove_padding}
     worker.flops_counter, worker.device_name, worker.profiler = None, "cpu", v.Profiler(0, config=None)
     worker.loss_fn = functools.partial(v.ppo_loss, config=actor)
     return worker, kept
@@ -224,11 +260,11 @@ class Trained(Exception):
     """The update is done; what the trainer does then are metrics."""
 
 
-def trained(c, data, own, batch):
+def trained(c, data, own, batch, whole):
     """A rank, whose responses are `own`: what its optimiser sees in one step."""
     v = parts()
     import torch
-    worker, kept = worker_of(c, batch)
+    worker, kept = worker_of(c, batch, whole)
     trainer = types.SimpleNamespace(config=c, actor_rollout_wg=types.SimpleNamespace())
     torch.manual_seed(0)
 
@@ -236,8 +272,7 @@ def trained(c, data, own, batch):
         if c.trainer.use_v1:
             rows = v.tu.get_tensordict(nested({name: [x[i] for i in own] for name, x in data.items()}), batch.extra_info)
         else:
-            size = torch.distributed.get_world_size()
-            rows = v.tu.chunk_tensordict(batch, size)[torch.distributed.get_rank()]
+            rows = v.tu.chunk_tensordict(batch, worker.engine.get_data_parallel_size())[worker.engine.get_data_parallel_rank()]
         worker.train_mini_batch(rows)
         raise Trained
     trainer.actor_rollout_wg.update_actor = update
@@ -295,7 +330,7 @@ def data_of(c, b, batch):
         given = run_verl.advantages_of(c, run_verl.data_of(c, b, batch), b.rows).batch
     rows = lambda x: [row[:n].tolist() for row, n in zip(x, b.length)]
     data = {"prompts": [[0] * PROMPT for _ in b.length], "responses": [[1] * n for n in b.length], "number": list(range(b.rows)),
-            "input_ids": [[0] * PROMPT + row for row in cut_fsdp.numbers(batch)],
+            "input_ids": [[first] * PROMPT + row for first, row in zip(cut_fsdp.first_tokens(batch), cut_fsdp.numbers(batch))],
             "position_ids": [list(range(PROMPT + n)) for n in b.length], "loss_mask": rows(b.mask.long())}
     names = ("response_mask", "old_log_probs", "advantages", "ref_log_prob", "rollout_is_weights")
     data.update({name: rows(given[name]) for name in names if name in given})
@@ -338,9 +373,11 @@ def of_rank(config, batch, parts_of_ranks, rank):
     if not c.trainer.use_v1:
         data = {name: [x[i] for own in parts_of_ranks for i in flat(own)] for name, x in data.items()}
     more = (c.actor_rollout_ref.actor.ppo_mini_batch_size - len(batch["length"])) // len(parts_of_ranks)
+    rank //= config.get(SHARING, 1)
     own = flat(parts_of_ranks[rank]) + [len(batch["length"]) + rank * more + k for k in range(more)]
-    return trained(c, filled_up(data, more * len(parts_of_ranks)), own, batch)
+    return trained(c, filled_up(data, more * len(parts_of_ranks)), own, batch, bool(WHOLE & {*config}))
 
 
 def gradient(config, batch, parts_of_ranks):
-    return cut_fsdp.gathered(cut_ranks.run(__name__, config, batch, parts_of_ranks))
+    sharing = config.get(SHARING, 1)
+    return cut_fsdp.gathered(cut_ranks.run(__name__, config, batch, parts_of_ranks, sharing), sharing)

@@ -5,15 +5,17 @@
     VENV/bin/python tests/framework_options/cuts.py --markdown [NAME ...]       and writes cuts.json and CUTS.md
     ... --only WORDS                                                   only the settings whose name has these words; the others are kept
     VENV/bin/python tests/framework_options/cuts.py --sources FOLDER [--markdown] [NAME ...]        also those that are not installed
+    VENV/bin/python tests/framework_options/cuts.py --planted [NAME ...]        a wrong divisor in a framework's code is noticed
     python3 tests/framework_options/cuts.py --page                     writes CUTS.md from cuts.json (without the frameworks)
     python3 tests/framework_options/cuts.py --check                    is CUTS.md what cuts.json says?
 
-VENV is the environment of ../conformance/frameworks.sh, with mpmath and gmpy2; openrlhf also needs deepspeed 0.19.6. A framework is a
-file cut_NAME.py with
+VENV is the environment of ../conformance/frameworks.sh, with mpmath and gmpy2; openrlhf and trl also need deepspeed 0.19.6, openrlhf
+einops. A framework is a file cut_NAME.py with
 
     NAME: its name in data/
     SETTINGS: a list of {name, config, where, expected, ...}
     FRAMEWORK, RELEASE, HEAD: its name, its release, and what was replaced, for the page
+    PLANTED: (name of a setting, a file of the framework, a text in it, another in its place, the verdict that this must give)
     gradient(config, batch, parts): for each token of the batch, d loss / d its log-probability as the optimiser sees it: after
         accumulation and the reduction over ranks. parts[rank][micro-batch] is a list of responses. Raises Refused if the framework cannot
         cut like that. It may return {"dlogp": rows, "parts": ...} where the framework itself decides the micro-batches, and "dentropy".
@@ -223,6 +225,12 @@ def last_only(step):
     return {i: [x if i in last else 0.0 for x in row] for i, row in step.whole.gradient(step.rows).items()}
 
 
+def behind(step):
+    """Rows of a micro-batch, of a prompt of one token and a response, are padded to an even width, and so many first tokens are lost."""
+    lost = {i: -max(3, 1 + max(step.whole.batch["length"][i] for i in part)) % 2 for rank in step.parts for part in rank for i in part}
+    return {i: [0.0] * lost[i] + row[lost[i]:] for i, row in step.whole.gradient(step.rows).items()}
+
+
 count_of = lambda step: sum(map(len, step.parts))
 most = lambda step: max(map(len, step.parts))
 of_step = lambda step: step.whole.tokens(step.rows) or 1
@@ -262,6 +270,7 @@ FORMULAS = {  # name: (words, its name in DEFECTS.md or "", gradient of a step)
     "times ranks": ("the whole batch, times the number of ranks", "PART-02", times(lambda s: len(s.parts))),
     "over micro-batches": ("the whole batch, divided by the number of micro-batches", "NORM-10", times(lambda s: 1 / most(s))),
     "last only": ("the last micro-batch of each rank, as part of the whole batch: what came before is lost", "PART-28", last_only),
+    "first tokens lost": ("the whole batch without the first token of each response in a row of odd width", "", behind),
     "padded": ("the mean over all positions of the micro-batch, averaged", "PART-12",
                micro(lambda s, rank, p: s.whole.tokens(p) / s.whole.padded(p) / len(s.parts) / len(rank)))}
 
@@ -354,12 +363,29 @@ def run(name, only=""):
             "head": getattr(module, "HEAD", ""), "settings": kept}, len(kept) - failed, failed
 
 
+def noticed(name):
+    """(passed, failed): with a line of the framework's code changed, PLANTED, another verdict is found. It is changed where it is read."""
+    module = importlib.import_module("cut_" + name)
+    setting_name, file, text, other, expected = module.PLANTED
+    setting = next(s for s in module.SETTINGS if s["name"] == setting_name)
+    os.environ["PLANTED"] = json.dumps([file, text, other])
+    importlib.import_module("cut_ranks").KEPT.clear()
+    found = measured(module, setting)
+    good = found["verdict"] == expected != setting["expected"] and len(found["apart"]) >= 3
+    far = max(found["apart"].values(), default=0)
+    print(f"{name}: {setting_name}, {file} with {other!r} for {text!r}: {found['verdict'] or 'unexplained'}, at most {far:.2g} apart"
+          + f"; expected {expected}" * (not good), flush=True)
+    return int(good), int(not good)
+
+
 # ---- the page
 
 HEAD = """# How trainers cut a batch
 
 Which objective does a trainer optimise when the same batch is cut into micro-batches and ranks? Each setting below was run: the framework's
 own loop with its micro-batches, accumulation and division, in one process and in two, with a model that is a table of log-probabilities.
+With packed rows, and rows that two processes share (then there are up to four), the framework's own code goes from responses to rows and
+from logits to log-probabilities; the model has no attention, so what packing and sequence parallelism do there is not seen.
 The gradient that reaches the optimiser was compared with the oracle's of the [translated objective](OPTIONS.md) for the whole batch of the
 optimiser step, in up to {cuts} cuts of random batches of 16 responses. [`cuts.py`](cuts.py) says how, and has the list of cuts.
 
@@ -465,6 +491,10 @@ def main(arguments):
         return 0
     if arguments[:1] == ["--sources"]:
         os.environ["SOURCES"], arguments = arguments[1], arguments[2:]
+    if arguments[:1] == ["--planted"]:
+        counts = [noticed(name) for name in arguments[1:] or names()]
+        print(f"{sum(good for good, _ in counts)} passed, {sum(wrong for _, wrong in counts)} failed")
+        return int(any(wrong for _, wrong in counts))
     markdown, only = "--markdown" in arguments, ""
     arguments = [a for a in arguments if a != "--markdown"]
     if "--only" in arguments:
