@@ -29,7 +29,7 @@
 #include "../gspo.h"
 #include "grpo_logits.h"
 
-#if GRPO_VERSION_NUMBER != 200
+#if GRPO_VERSION_NUMBER != 300
 #error "extra/grpo_lint.h and grpo.h are of different versions"
 #endif
 

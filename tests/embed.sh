@@ -77,9 +77,9 @@ cmake_add_subdirectory() {
 
 cmake_fetch_content() {
     library_in "$work/repository" &&
-    (cd "$work/repository" && git init -q && git add . && git -c user.name=a -c user.email=b commit -q -m library && git tag v0.2.0) &&
+    (cd "$work/repository" && git init -q && git add . && git -c user.name=a -c user.email=b commit -q -m library && git tag v0.3.0) &&
     cmake_project "$work/cmake_fetch" "include(FetchContent)
-FetchContent_Declare(grpo GIT_REPOSITORY file://$work/repository GIT_TAG v0.2.0)
+FetchContent_Declare(grpo GIT_REPOSITORY file://$work/repository GIT_TAG v0.3.0)
 FetchContent_MakeAvailable(grpo)"
 }
 

@@ -5,7 +5,7 @@
 
 tests/vectors/released.txt has a line for each file of the vectors: its name, and for each case the rest of its id with a hash of
 objective, batch, answers and scales. Comments, flags and known mistakes may change. A file with changed or removed cases must be named, in
-backticks, in the topmost section of CHANGES.md, with the reason."""
+backticks, in the section "Since VERSION" of CHANGES.md, with the reason."""
 
 import hashlib
 import json
@@ -51,10 +51,11 @@ def released():
     return version, found
 
 
-def mentioned():
-    """The names in backticks in the topmost section of CHANGES.md."""
-    sections = re.split(r"^## ", (VECTORS / "CHANGES.md").read_text(encoding="utf-8"), flags=re.M)
-    return set(re.findall(r"`([^`]+)`", sections[1] if len(sections) > 1 else ""))
+def mentioned(version):
+    """The names in backticks in the section of CHANGES.md about what came after this version."""
+    text = (VECTORS / "CHANGES.md").read_text(encoding="utf-8")
+    section = re.search(rf"^## Since {re.escape(version)}$(.*?)(?=^## |\Z)", text, re.M | re.S)
+    return set(re.findall(r"`([^`]+)`", section[1])) if section else set()
 
 
 def differences(before, now):
@@ -89,14 +90,13 @@ def main():
         LIST.write_text(written(now), encoding="utf-8")
         return 0
     version, before = released()
-    told, said, passed, failed = differences(before, now), mentioned(), 0, 0
+    told, said, passed, failed = differences(before, now), mentioned(version), 0, 0
     for variant, what in told.items():
         line = ", ".join(f"{len(names)} {word}" for word, names in what.items() if names)
         print(f"{variant}: {line} since {version}")
         for name in what["changed"] + what["gone"] if variant not in said else []:
-            print(
-                f"FAIL {name} is {'gone' if name in what['gone'] else 'changed'}: tests/vectors/CHANGES.md names `{variant}` and says why"
-            )
+            how = "gone" if name in what["gone"] else "changed"
+            print(f"FAIL {name} is {how}: tests/vectors/CHANGES.md has to name `{variant}` under Since {version}, and say why")
             failed += 1
     passed = sum(map(len, before.values())) - failed
     places = versions()
