@@ -73,8 +73,8 @@ SETTINGS = [
             fields={}, arrays=kept_by_m2po, distinct=True,
             note="the mask is chosen in each micro-batch; an open issue, AReaL #1730"),
 ]
-PLANTED = ("grpo", "areal/engine/fsdp_engine.py",
-           "loss_scale = local_weight / total_loss_weight * loss_multiplier", "loss_scale = local_weight / total_loss_weight", "over ranks")
+PLANTED = [("grpo", "areal/engine/fsdp_engine.py",
+            "local_weight / total_loss_weight * loss_multiplier", "local_weight / total_loss_weight", "over ranks")]
 
 
 # ---- the framework in a rank

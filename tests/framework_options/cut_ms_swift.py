@@ -101,8 +101,10 @@ SETTINGS = [
     setting("cispo, use_liger_kernel", loss("cispo", epsilon_high=5.0, **LIGER), LIGER_AT + LIGER_TOKENS, "mean of slices", plain=True,
             tolerance=1e-5, note=KNOWN),
 ]
-PLANTED = ("dapo", "swift/rlhf_trainers/grpo_trainer.py",
-           "grpo_batch.num_items_in_batch / self.accelerator.num_processes", "grpo_batch.num_items_in_batch", "over ranks")
+PLANTED = [("dapo", "swift/rlhf_trainers/grpo_trainer.py",
+            "grpo_batch.num_items_in_batch / self.accelerator.num_processes", "grpo_batch.num_items_in_batch", "over ranks"),
+           ("dapo, sequence_parallel_size, padding_free", "swift/sequence_parallel/utils.py",
+            "_grad = grad_output[0] * sequence_parallel.world_size", "_grad = grad_output[0]", None)]
 
 
 # ---- by the framework's own code, in a process for each rank

@@ -51,8 +51,8 @@ SETTINGS = [
             {"loss_fn.reference_policy_kl_penalty": 0, "loss_fn.sequence_level_importance_ratios": True, **RESPONSES},
             LOSS + "529, 685-693", **COUNTED),
 ]
-PLANTED = ("token_level_loss true (the default)", "nemo_rl/models/automodel/train.py",
-           "loss = result * dp_size * cp_size", "loss = result * cp_size", "over ranks")
+PLANTED = [("token_level_loss true (the default)", "nemo_rl/models/automodel/train.py",
+            "loss = result * dp_size * cp_size", "loss = result * cp_size", "over ranks")]
 
 
 # ---- the framework in a rank

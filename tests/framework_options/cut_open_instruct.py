@@ -50,8 +50,8 @@ SETTINGS = [
             note="16 micro-batches are three steps of five; the last one is dropped (open_instruct/grpo_fast.py:602-606)"),
     setting("cispo", {"loss_fn": "cispo"}, STEP + "654-666, 719-724; " + COUNTS),
 ]
-PLANTED = ("loss_denominator token (the default)", "open_instruct/grpo_fast.py",
-           "loss *= self.args.world_size // self.args.sequence_parallel_size", "loss *= 1", "over ranks")
+PLANTED = [("loss_denominator token (the default)", "open_instruct/grpo_fast.py",
+            "loss *= self.args.world_size // self.args.sequence_parallel_size", "loss *= 1", "over ranks")]
 
 
 # ---- the framework in a rank

@@ -72,8 +72,9 @@ SETTINGS = [
     setting("the entropy, dynamic batches, ZeRO 3", {"actor.entropy_coef": 0.1, **BY_TOKENS, **ZERO_3}, f"{DYNAMIC}, {ACTOR}:347-353",
             of="dentropy"),
 ]
-PLANTED = ("token-mean, the default", "openrlhf/models/loss.py",
-           "/ batch_num_tokens * dp_size", "/ batch_num_tokens", "over ranks")
+PLANTED = [("token-mean, the default", "openrlhf/models/loss.py",
+            "/ batch_num_tokens * dp_size", "/ batch_num_tokens", "over ranks"),
+           ("token-mean, ring attention", "openrlhf/models/loss.py", "/ batch_num_tokens * dp_size", "/ batch_num_tokens", "over ranks")]
 
 
 # ---- by the framework's own code, in a process for each rank

@@ -48,8 +48,8 @@ SETTINGS = [
     setting("one row", {FILTER: False, LENGTH: 200}),
     setting("ipo", {FILTER: False, "trainer.loss.type": "ipo"}),
 ]
-PLANTED = ("the defaults", "src/prime_rl/trainer/rl/train.py",
-           "dist.all_reduce(global_scales, op=dist.ReduceOp.SUM, group=dp_cp_group)", "pass", None)
+PLANTED = [("the defaults", "src/prime_rl/trainer/rl/train.py",
+            "dist.all_reduce(global_scales, op=dist.ReduceOp.SUM, group=dp_cp_group)", "pass", None)]
 
 
 # ---- the framework in a rank

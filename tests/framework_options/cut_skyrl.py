@@ -70,8 +70,10 @@ SETTINGS = [
     setting("token TIS", {"off_policy_correction.tis_ratio_type": "token", "off_policy_correction.token_tis_ratio_clip_high": 1.2},
             UTILS + "1180-1181" + TIMES),
 ]
-PLANTED = ("token_mean (the default)", "skyrl/backends/skyrl_train/workers/worker.py",
-           "loss = policy_loss * grad_sum_correction_factor + (kl", "loss = policy_loss + (kl", None)
+PLANTED = [("token_mean (the default)", "skyrl/backends/skyrl_train/workers/worker.py",
+            "loss = policy_loss * grad_sum_correction_factor + (kl", "loss = policy_loss + (kl", None),
+           ("token_mean, sequence_parallel_size", "skyrl/backends/skyrl_train/distributed/ulysses/utils.py",
+            "grad_output = grad_output * ctx.sp_world_size", "pass", None)]
 
 
 # ---- the framework in a rank

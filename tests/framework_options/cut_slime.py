@@ -42,8 +42,8 @@ SETTINGS = [
     setting("gspo", {"advantage-estimator": "gspo"}),
     setting("normalize-advantages", {"normalize-advantages": True}),
 ]
-PLANTED = ("the defaults", "slime/backends/megatron_utils/loss.py",
-           "* mpu.get_data_parallel_world_size(with_context_parallel=True)", "* 1", "over ranks")
+PLANTED = [("the defaults", "slime/backends/megatron_utils/loss.py",
+            "* mpu.get_data_parallel_world_size(with_context_parallel=True)", "* 1", "over ranks")]
 
 
 # ---- the framework in a rank

@@ -114,8 +114,9 @@ SETTINGS = [
     several("RLOOTrainer", {}, RLOO, "whole batch", data="trl_rloo", plain=True),
     incomplete("RLOOTrainer", {}, RLOO, "whole batch", data="trl_rloo", plain=True),
 ]
-PLANTED = ("dapo, the default", "trl/trainer/grpo_trainer.py",
-           '"].clamp(min=1.0) / self.accelerator.num_processes', '"].clamp(min=1.0)', "over ranks")
+PLANTED = [("dapo, the default", "trl/trainer/grpo_trainer.py",
+            '"].clamp(min=1.0) / self.accelerator.num_processes', '"].clamp(min=1.0)', "over ranks"),
+           ("dapo, ZeRO 2", "transformers/trainer.py", 'kwargs["scale_wrt_gas"] = False', "pass", "over micro-batches")]
 RLOO_CONFIGS = [s["config"] for s in SETTINGS if s.get("data") == "trl_rloo"]
 
 

@@ -122,8 +122,10 @@ SETTINGS = [
     setting("rollout_rs, token-mean", REJECTED, TOKENS),
     setting("rollout_rs, token-mean, legacy trainer", {**REJECTED, "trainer.use_v1": False}, TOKENS + "; verl/workers/utils/padding.py:71"),
 ]
-PLANTED = ("token-mean (the default)", "verl/trainer/ppo/core_algos.py",
-           "(loss_mat, loss_mask) / batch_num_tokens * dp_size", "(loss_mat, loss_mask) / batch_num_tokens", "over ranks")
+PLANTED = [("token-mean (the default)", "verl/trainer/ppo/core_algos.py",
+            "(loss_mat, loss_mask) / batch_num_tokens * dp_size", "(loss_mat, loss_mask) / batch_num_tokens", "over ranks"),
+           ("token-mean, Ulysses", "verl/utils/ulysses.py",
+            "grad_output = grad_output * ctx.sp_world_size", "pass", None)]
 
 
 # ---- the framework in a rank

@@ -15,7 +15,7 @@ einops. A framework is a file cut_NAME.py with
     NAME: its name in data/
     SETTINGS: a list of {name, config, where, expected, ...}
     FRAMEWORK, RELEASE, HEAD: its name, its release, and what was replaced, for the page
-    PLANTED: (name of a setting, a file of the framework, a text in it, another in its place, the verdict that this must give)
+    PLANTED: a list of (name of a setting, a file of the framework, a text in it, another in its place, the verdict that this must give)
     gradient(config, batch, parts): for each token of the batch, d loss / d its log-probability as the optimiser sees it: after
         accumulation and the reduction over ranks. parts[rank][micro-batch] is a list of responses. Raises Refused if the framework cannot
         cut like that. It may return {"dlogp": rows, "parts": ...} where the framework itself decides the micro-batches, and "dentropy".
@@ -366,7 +366,11 @@ def run(name, only=""):
 def noticed(name):
     """(passed, failed): with a line of the framework's code changed, PLANTED, another verdict is found. It is changed where it is read."""
     module = importlib.import_module("cut_" + name)
-    setting_name, file, text, other, expected = module.PLANTED
+    good = [changes_verdict(name, module, *plant) for plant in module.PLANTED]
+    return sum(good), len(good) - sum(good)
+
+
+def changes_verdict(name, module, setting_name, file, text, other, expected):
     setting = next(s for s in module.SETTINGS if s["name"] == setting_name)
     os.environ["PLANTED"] = json.dumps([file, text, other])
     importlib.import_module("cut_ranks").KEPT.clear()
@@ -375,7 +379,7 @@ def noticed(name):
     far = max(found["apart"].values(), default=0)
     print(f"{name}: {setting_name}, {file} with {other!r} for {text!r}: {found['verdict'] or 'unexplained'}, at most {far:.2g} apart"
           + f"; expected {expected}" * (not good), flush=True)
-    return int(good), int(not good)
+    return good
 
 
 # ---- the page
