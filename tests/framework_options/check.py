@@ -318,6 +318,9 @@ def singles():
             translate_text("trl", CUT + "8\n") + translate_text("trl", CUT + "4\nloss_type: grpo\n")),
         "a cut by the size of the generation": lambda: "cut: loss_type = dapo, generation_batch_size = 64: if it is not" in translate_text(
             "ms_swift", "loss_type: dapo\ngeneration_batch_size: 64\n"),
+        "Liger's loss and split rows": lambda: ["is cut" in translate_text("ms_swift", text) for text in (
+            "loss_type: dapo\nuse_liger_kernel: true\n", "sequence_parallel_size: 4\n", "sequence_parallel_size: 4\npadding_free: true\n",
+            "use_liger_kernel: true\n")] == [True, True, False, False],
         "dynamic batches": lambda: ["is cut" in translate_text("openrlhf", f"train.dynamic_batch_enable: true\nds.zero_stage: {stage}\n")
                                     for stage in (2, 3)] == [True, False],
         "defaults have no notes": lambda: "note" not in translate("--framework", "verl")[2],
