@@ -436,8 +436,9 @@ def row(found):
 
 def table(name, kept):
     other = [found["name"] for found in kept["settings"] if found["verdict"] != "whole batch"]
-    short = f"- **{kept['framework']} {kept['release']}**: the same gradient for every cut in all {len(kept['settings'])} settings"
-    short += f", except: {'; '.join(other)}." if other else "."
+    every = len(kept["settings"])
+    how_many = f"in {every - len(other)} of {every} settings; not: {'; '.join(other)}" if other else f"in all {every} settings"
+    short = f"- **{kept['framework']} {kept['release']}**: the same gradient for every cut {how_many}."
     told = [f"## {kept['framework']} {kept['release']}", "", *([kept["head"], ""] if kept.get("head") else []),
             "| setting | options | the gradient is that of | what changes it, by how much | where |", "|---|---|---|---|---|"]
     return short, "\n".join(told + [row(found) for found in kept["settings"]]) + "\n"
