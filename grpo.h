@@ -3342,7 +3342,7 @@ GRPO_FN double grpo_binary_kl(double l, double x) {
     if (l == -HUGE_VAL) return HUGE_VAL;
     if (!(rest > 0)) return -d.hi;
     if (l >= 0) return HUGE_VAL;
-    s.hi = fabs(change) < 0.5 * rest ? log1p(-change / rest) : fmin(-l, rest) < DBL_MIN ? log(-expm1(l)) - log(rest)
+    s.hi = fabs(change) < 0.5 * rest ? log1p(-change / rest) : -l < DBL_MIN || rest < DBL_MIN ? log(-expm1(l)) - log(rest)
         : log(expm1(l) / expm1(x));
     heads = d.hi > 1 ? change - grpo_times(p0, d.hi) : p0 * grpo_exp_minus_linear(d);      /* = p - p0 - p0 d: p0 may underflow */
     kl = heads + (s.hi > 1 ? -change - rest * s.hi : rest * grpo_exp_minus_linear(s));     /* the same; e^s magnifies the error of s */
