@@ -4,6 +4,7 @@
 set -u
 cd "$(dirname "$0")/.."
 top=$(pwd)
+version=$(cat VERSION)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
@@ -77,15 +78,15 @@ cmake_add_subdirectory() {
 
 cmake_fetch_content() {
     library_in "$work/repository" &&
-    (cd "$work/repository" && git init -q && git add . && git -c user.name=a -c user.email=b commit -q -m library && git tag v0.3.0) &&
+    (cd "$work/repository" && git init -q && git add . && git -c user.name=a -c user.email=b commit -q -m library && git tag "v$version") &&
     cmake_project "$work/cmake_fetch" "include(FetchContent)
-FetchContent_Declare(grpo GIT_REPOSITORY file://$work/repository GIT_TAG v0.3.0)
+FetchContent_Declare(grpo GIT_REPOSITORY file://$work/repository GIT_TAG v$version)
 FetchContent_MakeAvailable(grpo)"
 }
 
 cmake_find_package() {
     cmake -S "$top" -B "$work/cmake_install" --install-prefix "$work/cmake_prefix" && cmake --install "$work/cmake_install" &&
-    cmake_project "$work/cmake_find" 'find_package(grpo 0.2 REQUIRED)' -DCMAKE_PREFIX_PATH="$work/cmake_prefix"
+    cmake_project "$work/cmake_find" "find_package(grpo ${version%.*} REQUIRED)" -DCMAKE_PREFIX_PATH="$work/cmake_prefix"
 }
 
 both_install_the_same_headers() { # and all of them
