@@ -321,7 +321,7 @@ STYLE = """:root { color-scheme: light dark; --fg: #1b1b1f; --bg: #ffffff; --sof
 @media (prefers-color-scheme: dark) { :root { --fg: #ececf0; --bg: #17171b; --soft: #24242a; --line: #4a4a54; --link: #9cc4ff;
   --passed: #1c3b28; --acceptable: #1d3252; --failed: #4d2a14; --skipped: #24242a; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 75rem; padding: 0 1rem 3rem; font: 16px/1.5 system-ui, sans-serif; color: var(--fg); background: var(--bg); }
+body { margin: 0 auto; max-width: 84rem; padding: 0 1rem 3rem; font: 16px/1.5 system-ui, sans-serif; color: var(--fg); background: var(--bg); }
 a { color: var(--link); }
 a:focus-visible, summary:focus-visible, .scroll:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .skip { position: absolute; left: -99rem; }
