@@ -309,6 +309,8 @@ def singles():
             f"{VERL_GSPO}{ACTOR}.clip_ratio_low: 3e-4\n", "\nnearest published: verl-gspo (2507.18071: ",
             "; there surrogate.eps_low is 0.2, here 0.0003\n"),
         "a published objective": lambda: nearest(VERL_GSPO, "\npublished: verl-gspo (2507.18071: "),
+        "published, but for what cannot be expressed": lambda: "\npublished, as far as it can be expressed: trl-bnpo (" in (
+            "\n" + translate_text("trl", "use_adaptive_entropy: true\n")),
         "rows are those of the vectors, and each is nearest to itself": rows_are_found,
         "a difference from a row": lambda: translate("--diff", "row:gspo", "row:gspo-token")[:2] == (
             1, "ratio.gradient: full | token\nno batch was found on which the losses differ\n"),

@@ -10,7 +10,8 @@ import os
 import subprocess
 import sys
 
-KIT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from checks import KIT
+
 TRL, RLOO, VERL = "trl.trainer.grpo_trainer", "trl.trainer.rloo_trainer", "verl.trainer.ppo.core_algos"
 
 MUTATIONS = {"trl": [  # what, rows, module, old, new
