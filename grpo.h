@@ -36,7 +36,7 @@
  * Arrays hold float, or double after #define GRPO_DOUBLE; arithmetic is double either way.  One program may use both (in different
  * source files, each with its implementation): every symbol of the double build carries the suffix _f64.
  *
- * Numerical promises (tests/accuracy.c measures them; MEASUREMENTS.md has the table):
+ * Numerical promises (tests/objective/accuracy.c measures them; MEASUREMENTS.md has the table):
  *   - loss, terms, gradients, advantages and report within 4 ulps of the scale of the exact result, extremes included, as long as the
  *     factors of a term (ratio, weight, KL, advantage) and squares of differences of rewards are normal numbers of double;
  *   - no NaN from finite input; what exceeds the largest double is an infinity and sets report.overflow;

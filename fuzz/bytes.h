@@ -20,10 +20,10 @@
 #ifndef FUZZ_BYTES_H
 #define FUZZ_BYTES_H
 #include "../gspo.h"
-#include "../tests/field.h"
-#include "../tests/random_batch.h"
-#include "../tests/result_bits.h"
-#include "../tests/scratch.h"
+#include "../tests/support/field.h"
+#include "../tests/support/random_batch.h"
+#include "../tests/support/result_bits.h"
+#include "../tests/support/scratch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
-/* Fuzzes the reader of the vectors (tests/case.c): any bytes are read as a file or give an error message; the cases of a file that was read
+/* Fuzzes the reader of the vectors (tests/support/case.c): any bytes are read as a file or give an error message; the cases of a file that was read
  * can be evaluated. */
 #include "../gspo.h"
-#include "../tests/case.h"
-#include "../tests/scratch.h"
+#include "../tests/support/case.h"
+#include "../tests/support/scratch.h"
 #include <stdio.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

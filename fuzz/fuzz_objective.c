@@ -1,7 +1,7 @@
 /* Fuzzes the loss: it returns a status and writes nothing, or writes a result; no NaN; order, layout and parts change no bit; grpo.h and
  * gspo.h agree; loss and gradient are those of the reference in binary128. */
 #include "bytes.h"
-#include "../tests/reference.h"
+#include "../tests/reference/reference.h"
 
 typedef struct {
     grpo_status status;

@@ -2,7 +2,7 @@
  * OUT/batches: objectives and batches as bytes (bytes.h); OUT/json: the short cases of the vectors, one to a file. */
 #define _POSIX_C_SOURCE 200809L
 #include "bytes.h"
-#include "../tests/random_objective.h"
+#include "../tests/support/random_objective.h"
 #include <dirent.h>
 #include <sys/stat.h>
 

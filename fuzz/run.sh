@@ -20,7 +20,7 @@ if [ -n "${SANITIZED:-}" ]; then f64=$SANITIZED/tests/libheaders.a f32=$SANITIZE
 
 headers() { # object, flags of the element type...
     object=$1; shift
-    [ -n "${SANITIZED:-}" ] || $cc $flags -fsanitize=fuzzer-no-link "$@" -c tests/headers.c -o "$object"
+    [ -n "${SANITIZED:-}" ] || $cc $flags -fsanitize=fuzzer-no-link "$@" -c tests/support/headers.c -o "$object"
 }
 
 build_harness() { # program, source, objects and flags...
@@ -35,8 +35,8 @@ build_all() {
         build_harness ${harness}_f32 $harness "$f32" &
         build_harness $harness $harness -DGRPO_DOUBLE "$f64" && wait $! || return 1
     done &&
-    $cc $flags -w $reader_flags -c tests/stb_ds.c -o "$build/obj/stb_ds.o" &&
-    $cc $flags -fsanitize=fuzzer-no-link -DGRPO_DOUBLE $reader_flags -c tests/case.c -o "$build/obj/case.o" &&
+    $cc $flags -w $reader_flags -c tests/support/stb_ds.c -o "$build/obj/stb_ds.o" &&
+    $cc $flags -fsanitize=fuzzer-no-link -DGRPO_DOUBLE $reader_flags -c tests/support/case.c -o "$build/obj/case.o" &&
     build_harness fuzz_json fuzz_json -DGRPO_DOUBLE "$f64" "$build/obj/case.o" "$build/obj/stb_ds.o" -lcjson &&
     $cc $flags fuzz/make_corpus.c "$f32" -lm -o "$build/make_corpus" &&
     "$build/make_corpus" "$build/seeds" tests/vectors

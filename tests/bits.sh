@@ -12,7 +12,7 @@ printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$folder/body.c"
 
 element_hashes() { # program, compiler and options
     program=$1; shift
-    "$@" -I. tests/bits.c "$folder/body.c" -lm -o "$folder/$program" && "$folder/$program" >"$folder/$program.found"
+    "$@" -I. tests/bits/bits.c "$folder/body.c" -lm -o "$folder/$program" && "$folder/$program" >"$folder/$program.found"
 }
 
 hashes() { # compiler and options: both element types, in parallel
@@ -24,7 +24,7 @@ hashes() { # compiler and options: both element types, in parallel
 }
 
 compare() { # file, what, compiler and options
-    file=tests/$1 what=$2; shift 2
+    file=tests/bits/$1 what=$2; shift 2
     if ! hashes "$@" >"$folder/found"; then echo "FAIL $what: does not build or run"; failed=$((failed + 1)); return; fi
     differ=$(diff "$file" "$folder/found" | grep -c '^[<>]')
     same=$(grep -cxFf "$file" "$folder/found")
@@ -37,7 +37,7 @@ random_hashes() { # file to write, options: random objectives in both element ty
     out=$1; shift
     : >"$folder/$out"
     for element in -DGRPO_DOUBLE -UGRPO_DOUBLE; do
-        gcc -std=c99 -O1 $element "$@" -I. -Itests tests/bits_random.c "$folder/body.c" -lm -o "$folder/$out.program" || return 1
+        gcc -std=c99 -O1 $element "$@" -I. tests/bits/bits_random.c "$folder/body.c" -lm -o "$folder/$out.program" || return 1
         "$folder/$out.program" 0 5000 >>"$folder/$out" || return 1
     done
 }
@@ -70,7 +70,7 @@ summary() {
 }
 
 if [ "${1:-}" = --write ]; then
-    hashes gcc -std=c99 -O1 >tests/bits.txt && hashes gcc -std=gnu99 -O2 -march=x86-64-v3 >tests/bits_fma.txt
+    hashes gcc -std=c99 -O1 >tests/bits/bits.txt && hashes gcc -std=gnu99 -O2 -march=x86-64-v3 >tests/bits/bits_fma.txt
     exit
 fi
 if [ "${1:-}" = --quick ]; then

@@ -65,17 +65,17 @@ tests_of() { # target, options: every program in both element types
     target=$1; shift
     cjson=$(echo "$work"/cjson/*/cJSON.c)
     flags="-std=c99 -O2 -w -DDRAWS_OVER=12 -D_FILE_OFFSET_BITS=64 -I. -I${cjson%/*} -I/usr/include/stb $options $*"
-    for source in "$cjson" tests/stb_ds.c; do
+    for source in "$cjson" tests/support/stb_ds.c; do
         object=${source##*/}
         $compiler $flags -c "$source" -o "$work/${object%.c}.o" || { failed=$((failed + 1)); echo "FAIL $target: $object"; return; }
     done
     for element in DGRPO_DOUBLE UGRPO_DOUBLE; do
-        if ! $compiler $flags -$element -c tests/headers.c -o "$work/headers.o"; then
+        if ! $compiler $flags -$element -c tests/support/headers.c -o "$work/headers.o"; then
             failed=$((failed + 1)); echo "FAIL $target: headers"; return
         fi
         rm -f "$work/$element.a"; $tools-ar rc "$work/$element.a" "$work/headers.o"
-        read="tests/case.c tests/compare.c $work/cJSON.o $work/stb_ds.o"
-        program "$target" $element vectors tests/split_run.c $read
+        read="tests/support/case.c tests/support/compare.c $work/cJSON.o $work/stb_ds.o"
+        program "$target" $element vectors tests/support/split_run.c $read
         program "$target" $element vectors_rows tests/logits/rows_run.c $read
         for name in errors calls_arguments exact_sums logits_loss hidden_loss; do program "$target" $element $name; done
         [ -n "$wide" ] || continue

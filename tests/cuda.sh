@@ -70,7 +70,7 @@ c_objects() { # compiler's options...: the tests that evaluate rows on the GPU
         [ $file = logits_rows ] || [ -n "$cjson" ] || continue
         cc -std=c99 -O2 -DROWS_ON_GPU "$@" $cjson $stb -c "$(find tests -name $file.c)" -o "$work/$file.o" || return 1
     done
-    [ -z "$cjson" ] || cc -w $stb -c tests/stb_ds.c -o "$work/stb_ds.o"
+    [ -z "$cjson" ] || cc -w $stb -c tests/support/stb_ds.c -o "$work/stb_ds.o"
 }
 
 on_host() { # program, source, options...

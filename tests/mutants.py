@@ -79,7 +79,7 @@ def mutants_of(header, lines):
 
 def compile_headers(tree, level, target):
     return subprocess.run(['gcc', '-std=c99', '-w', '-Werror=incompatible-pointer-types', level, '-DGRPO_DOUBLE', '-I', tree,
-                           '-c', tree / 'tests/headers.c', '-o', target], capture_output=True).returncode == 0
+                           '-c', tree / 'tests/support/headers.c', '-o', target], capture_output=True).returncode == 0
 
 
 class Bench:

@@ -156,10 +156,10 @@ class Runner:
         flags = subprocess.run(['pkg-config', '--cflags', 'libcjson', 'stb'], capture_output=True, text=True, check=True).stdout.split()
         self.flags = [*FLAGS, *flags]
         self.objects = {}
-        for path in [*C_FILES, TOP / 'tests/case.c', TOP / 'tests/compare.c', TOP / 'tests/stb_ds.c']:
+        for path in [*C_FILES, TOP / 'tests/support/case.c', TOP / 'tests/support/compare.c', TOP / 'tests/support/stb_ds.c']:
             self.objects[path.stem] = folder / f'{path.stem}.o'
             assert self.compile(path, self.objects[path.stem]), path
-        self.objects['headers'] = build / 'tests/libheaders.a.p/headers.c.o'
+        self.objects['headers'] = build / 'tests/libheaders.a.p/support_headers.c.o'
         self.mains = {path.stem for path in C_FILES if re.search(r'^int main\(', path.read_text(), re.M)}
         subprocess.run(['ar', 'rcs', folder / 'kit.a', *(o for name, o in self.objects.items() if name not in self.mains)], check=True)
 

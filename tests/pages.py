@@ -191,7 +191,7 @@ def wrong_lists():
         folder = os.path.dirname(page)
         found = set()
         for number, name in listed(page, head):
-            paths = [os.path.normpath(f"{folder}/{room}/{name}{ending}") for room in ("", "extra", "logits", "runner") for ending in (".c", "")]
+            paths = [os.path.normpath(f"{folder}/{room}/{name}{ending}") for room in ("", "objective", "extra", "logits", "bits", "tables", "runner") for ending in (".c", "")]
             file = next(filter(os.path.isfile, paths), paths[-1])
             found.add(file)
             yield None if os.path.exists(file) else f"{page}:{number}: there is no {name}"

@@ -17,7 +17,7 @@ LIBRARY = 256                      # bytes allowed for a function of the C libra
 def call_graph(options):
     with tempfile.TemporaryDirectory() as folder:
         unit = os.path.join(folder, "headers.o")
-        subprocess.run(["gcc", "-std=c99", *options, "-fcallgraph-info=su", "-c", "tests/headers.c", "-o", unit], check=True)
+        subprocess.run(["gcc", "-std=c99", *options, "-fcallgraph-info=su", "-c", "tests/support/headers.c", "-o", unit], check=True)
         with open(os.path.join(folder, "headers.ci")) as f:
             text = f.read()
     size, calls, known = {}, {}, set()

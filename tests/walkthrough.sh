@@ -22,7 +22,8 @@ git ls-files -z | xargs -0 tar cf - | tar xf - -C "$work"
 cd "$work" || exit 1
 
 vectors_pass() {
-    cc -std=c99 -w -O0 -DGRPO_DOUBLE $flags tests/vectors.c tests/split_run.c tests/case.c tests/compare.c tests/stb_ds.c tests/headers.c -lcjson -lm -o vectors >"$work/log" 2>&1
+    (cd tests/support && cc -std=c99 -w -O0 -DGRPO_DOUBLE $flags ../objective/vectors.c split_run.c case.c compare.c stb_ds.c headers.c \
+        -lcjson -lm -o "$work/vectors") >"$work/log" 2>&1
     verdict "it compiles" $?
     ./vectors tests/vectors >"$work/log" 2>&1
     verdict "the headers agree with all vectors" $?
@@ -34,12 +35,12 @@ refused() { # words of the message, command...
 }
 
 hashes_added() { # bits.txt: new lines for the row, one changed line for the field with the new choice, all others unchanged
-    cp tests/bits.txt "$work/bits.before"
+    cp tests/bits/bits.txt "$work/bits.before"
     printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/body.c"
     for element in -DGRPO_DOUBLE -UGRPO_DOUBLE; do
-        cc -std=c99 -O1 -ffp-contract=off $element -I. tests/bits.c body.c -lm -o bits && ./bits || return 1
-    done >tests/bits.txt
-    diff "$work/bits.before" tests/bits.txt >"$work/changed"
+        cc -std=c99 -O1 -ffp-contract=off $element -I. tests/bits/bits.c body.c -lm -o bits && ./bits || return 1
+    done >tests/bits/bits.txt
+    diff "$work/bits.before" tests/bits/bits.txt >"$work/changed"
     grep -q '^> .*root-ratio' "$work/changed" && ! grep '^[<>]' "$work/changed" | grep -v -e '^> .*root-ratio' -e ' field surrogate.kind '
 }
 

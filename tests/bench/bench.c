@@ -13,8 +13,8 @@
 #define GSPO_IMPLEMENTATION
 #define GRPO_LOGITS_IMPLEMENTATION
 #include "../../extra/grpo_logits.h"
-#include "../status.h"
-#include "../check.h"
+#include "../support/status.h"
+#include "../support/check.h"
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/types.h>

@@ -10,7 +10,7 @@
 #include "../../extra/grpo_selection.h"
 #include "../../extra/grpo_weights.h"
 #include "call_run.h"
-#include "../status.h"
+#include "../support/status.h"
 #include <cJSON.h>
 #include <stb_ds.h>
 #include <stdarg.h>

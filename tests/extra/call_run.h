@@ -1,7 +1,7 @@
 /* Calls the functions of extra/ by their names in the vectors (vectors/README.md, "Functions").  call_run.c has a table of them. */
 #ifndef CALL_RUN_H
 #define CALL_RUN_H
-#include "../case.h"
+#include "../support/case.h"
 
 typedef struct {
     struct cJSON *answers;      /* an object like a case's `expect`; NULL: none, and error says why */

@@ -15,9 +15,9 @@
 #include "../../extra/grpo_selection.h"
 #include "../../extra/grpo_weights.h"
 #include "../../gspo.h"
-#include "../check.h"
-#include "../small_batch.h"
-#include "../status.h"
+#include "../support/check.h"
+#include "../support/small_batch.h"
+#include "../support/status.h"
 #include <limits.h>
 
 /* ---- valid arguments ------------------------------------------------------------------------------------------------------------ */

@@ -5,8 +5,8 @@
 #include "../../extra/grpo_critic.h"
 #include "../../extra/grpo_selection.h"
 #include "../../gspo.h"
-#include "../check.h"
-#include "../status.h"
+#include "../support/check.h"
+#include "../support/status.h"
 
 enum { TOKENS = 8, SEQUENCES = 4, GROUPS = 2, ROOM = 32 };
 

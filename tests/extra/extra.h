@@ -7,10 +7,10 @@
 #include "../../extra/grpo_rewards.h"
 #include "../../extra/grpo_selection.h"
 #include "../../extra/grpo_weights.h"
-#include "../check.h"
-#include "../compare.h"
-#include "../reference.h"
-#include "../status.h"
+#include "../support/check.h"
+#include "../support/compare.h"
+#include "../reference/reference.h"
+#include "../support/status.h"
 
 /* ---- errors, in ulps of the scale ------------------------------------------------------------------------------------------------ */
 

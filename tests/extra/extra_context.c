@@ -5,11 +5,11 @@
  * grpo_advantages of each group alone gives the bits of the whole batch; if it does, other ones. */
 #include "../../extra/grpo_context.h"
 #include "../../extra/grpo_lint.h"
-#include "../check.h"
-#include "../random_objective.h"
-#include "../scratch.h"
-#include "../small_batch.h"
-#include "../status.h"
+#include "../support/check.h"
+#include "../support/random_objective.h"
+#include "../support/scratch.h"
+#include "../support/small_batch.h"
+#include "../support/status.h"
 
 enum { RANKS = 5, OBJECTIVES = 2000 };
 

@@ -2,7 +2,7 @@
  * is refused with the index of that entry. */
 #include "../../gspo.h"
 #include "../../extra/grpo_layout.h"
-#include "../check.h"
+#include "../support/check.h"
 
 static void test_sizes(void) {
     check(grpo_version() == GRPO_VERSION_NUMBER, "version %d", grpo_version());

@@ -3,10 +3,10 @@
  * no likely mistake. */
 #include "../../extra/grpo_context.h"
 #include "../../extra/grpo_lint.h"
-#include "../case.h"
-#include "../check.h"
-#include "../random_objective.h"
-#include "../scratch.h"
+#include "../support/case.h"
+#include "../support/check.h"
+#include "../support/random_objective.h"
+#include "../support/scratch.h"
 
 /* ---- a valid batch: three prompts of three responses, a token between responses, every tenth token masked ---------------------------- */
 

@@ -2,9 +2,9 @@
  * every choice that is said to read a number, some change of it changes a bit; what is reported of a number left at 0 is true, and no other
  * choice gives a report; no published row has a finding, except those listed with reasons. */
 #include "../../extra/grpo_lint_objective.h"
-#include "../check.h"
-#include "../result_bits.h"
-#include "../random_objective.h"
+#include "../support/check.h"
+#include "../support/result_bits.h"
+#include "../support/random_objective.h"
 
 /* ---- results of an objective on a batch ---------------------------------------------------------------------------------------------- */
 

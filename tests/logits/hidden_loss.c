@@ -2,11 +2,11 @@
  * whose rows do not depend on each other, loss, report and dlogp have the same bits for every tile size, in one pass and in two; d hidden
  * and d weight are also compared with sums in long double and finite differences. */
 #include "../../extra/grpo_hidden.h"
-#include "../status.h"
-#include "../check.h"
-#include "../random_objective.h"
-#include "../result_bits.h"
-#include "../scratch.h"
+#include "../support/status.h"
+#include "../support/check.h"
+#include "../support/random_objective.h"
+#include "../support/result_bits.h"
+#include "../support/scratch.h"
 
 static const double EPSILON = sizeof(grpo_real) == sizeof(float) ? 1.1920929e-7 : 2.220446049250313e-16;
 

@@ -4,7 +4,7 @@
 #define GRPO_LOGITS_IMPLEMENTATION
 #define GRPO_NO_ROWS
 #include "../../extra/grpo_logits.h"
-#include "../result_bits.h"
+#include "../support/result_bits.h"
 #include <stdio.h>
 
 enum { WIDEST = 33000 };

@@ -2,11 +2,11 @@
  * the number of threads (if compiled with OpenMP), the order of sequences, the split into parts, or writing in place.  logits_rows.c tests
  * the accuracy of rows. */
 #include "../../extra/grpo_logits.h"
-#include "../status.h"
-#include "../check.h"
-#include "../random_objective.h"
-#include "../result_bits.h"
-#include "../scratch.h"
+#include "../support/status.h"
+#include "../support/check.h"
+#include "../support/random_objective.h"
+#include "../support/result_bits.h"
+#include "../support/scratch.h"
 #include "sixteen_bits.h"
 #ifdef _OPENMP
 #include <omp.h>

@@ -14,10 +14,10 @@ enum { LANES = 1 };
 enum { LANES = GRPO_ROW_LANES_ };
 #endif
 #include "rows_on_gpu.h"
-#include "../check.h"
-#include "../random_batch.h"
+#include "../support/check.h"
+#include "../support/random_batch.h"
 #include "sixteen_bits.h"
-#include "../status.h"
+#include "../support/status.h"
 #include <stdlib.h>
 #ifdef __SSE2__
 #include <xmmintrin.h>

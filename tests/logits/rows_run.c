@@ -2,7 +2,7 @@
  * double. */
 #include "rows_on_gpu.h"
 #include "rows_run.h"
-#include "../scratch.h"
+#include "../support/scratch.h"
 #include <stdlib.h>
 
 typedef struct {

@@ -2,7 +2,7 @@
 #ifndef ROWS_RUN_H
 #define ROWS_RUN_H
 #include "../../extra/grpo_logits.h"
-#include "../case.h"
+#include "../support/case.h"
 
 typedef struct {
     grpo_status status;

@@ -2,11 +2,11 @@
  * COMPARE_LIMIT ulps of their scale.  Cases with hidden states and a loss are also evaluated by extra/grpo_hidden.h, by tiles, and logits
  * that bfloat16 represents also as bfloat16.  With ROWS_ON_GPU all but the tiles are evaluated on a GPU (rows_on_gpu.h). */
 #include "../../extra/grpo_hidden.h"
-#include "../check.h"
-#include "../compare.h"
+#include "../support/check.h"
+#include "../support/compare.h"
 #include "rows_on_gpu.h"
 #include "rows_run.h"
-#include "../scratch.h"
+#include "../support/scratch.h"
 #include "sixteen_bits.h"
 #include <cJSON.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * response or a step) within its pool, and what is applied to the advantages of tokens afterwards. */
 #ifndef REFERENCE_ADVANTAGE_H
 #define REFERENCE_ADVANTAGE_H
-#include "../random_batch.h"
+#include "../support/random_batch.h"
 #include "number.h"
 
 enum { MOST_ITEMS = 512, MOST_TOKENS = 1024 };

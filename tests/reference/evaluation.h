@@ -2,7 +2,7 @@
  * whether every intermediate number is within the range of double. */
 #ifndef REFERENCE_EVALUATION_H
 #define REFERENCE_EVALUATION_H
-#include "../random_batch.h"
+#include "../support/random_batch.h"
 #include "number.h"
 
 /* beyond this log-probability a difference loses too many digits of the step */

@@ -3,9 +3,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "../../extra/call_run.h"
 #include "../../logits/rows_run.h"
-#include "../../status.h"
-#include "../../compare.h"
-#include "../../split_run.h"
+#include "../../support/status.h"
+#include "../../support/compare.h"
+#include "../../support/split_run.h"
 #include "../runner/text.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The catalogue of changes of an objective: values of fields that presets and programs use, and axes of presets. */
 #include "alternatives.h"
-#include "../../field.h"
+#include "../../support/field.h"
 #include <stb_ds.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * those of known mistakes and evaluations of other objectives all have this form and are compared in it. */
 #ifndef ANSWER_H
 #define ANSWER_H
-#include "../../compare.h"
+#include "../../support/compare.h"
 #include <cJSON.h>
 
 typedef enum { OUT_ADVANTAGE, OUT_DYNAMIC_SAMPLING, OUT_LOSS, OUT_TERM, OUT_DLOGP, OUT_DENTROPY, OUT_DDIVERGENCE_REF, OUT_DLOG_Z,

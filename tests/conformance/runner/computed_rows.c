@@ -1,6 +1,6 @@
 /* Mistakes in cases with logits or hidden states: softmax and its gradient in double, with one step wrong; the loss and its gradient by the
  * log-probabilities are computed with the headers. */
-#include "../../scratch.h"
+#include "../../support/scratch.h"
 #include "computed.h"
 #include <stb_ds.h>
 #include <stdlib.h>

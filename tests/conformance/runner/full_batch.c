@@ -1,6 +1,6 @@
 /* Generates the batches of --identify from fixed tables and pseudo-random numbers. */
 #include "full_batch.h"
-#include "../../field.h"
+#include "../../support/field.h"
 #include "request.h"
 #include "text.h"
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The batches of --identify: they have every array, and any two published objectives that differ give different answers on them. */
 #ifndef FULL_BATCH_H
 #define FULL_BATCH_H
-#include "../../case.h"
+#include "../../support/case.h"
 
 /* FULL_PROBABLE has log-probabilities of probabilities from 0.1 to 1, the other batches very low ones.  FULL_TOKEN_ADVANTAGES has per-token
  * advantages; in the other batches all tokens of a sequence have the same advantage. */

@@ -3,7 +3,7 @@
  * repeated until no cause explains anything more; where several causes explain the same, one that is already named is preferred.  The
  * remaining failures are grouped by the output that is wrong first, with the properties that they have in common. */
 #include "report.h"
-#include "../../field.h"
+#include "../../support/field.h"
 #include "text.h"
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* --identify: sends the batches of full_batch.h, and searches the presets, and objectives up to MOST_CHANGES changes away from one, for one
  * that gives the answers. */
 #include "identify.h"
-#include "../../field.h"
+#include "../../support/field.h"
 #include "alternatives.h"
 #include "full_batch.h"
 #include "text.h"

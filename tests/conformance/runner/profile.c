@@ -1,7 +1,7 @@
 /* Reads and checks profiles, and decides whether an answer is acceptable by their conventions. */
 #define _POSIX_C_SOURCE 200809L
 #include "profile.h"
-#include "../../field.h"
+#include "../../support/field.h"
 #include "recompute.h"
 #include "text.h"
 #include <fnmatch.h>

@@ -1,7 +1,7 @@
 /* Reads and edits requests and answers as JSON. */
 #include "request.h"
-#include "../../case.h"
-#include "../../field.h"
+#include "../../support/case.h"
+#include "../../support/field.h"
 #include <float.h>
 #include <math.h>
 #include <stb_ds.h>

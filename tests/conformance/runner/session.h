@@ -1,7 +1,7 @@
 /* The runner's side of the protocol (PROTOCOL.md): starts the program, sends cases, reads answers, restarts it where it misbehaves. */
 #ifndef SESSION_H
 #define SESSION_H
-#include "../../case.h"
+#include "../../support/case.h"
 #include "program.h"
 #include <cJSON.h>
 

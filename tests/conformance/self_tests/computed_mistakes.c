@@ -1,7 +1,7 @@
 /* computed_mistakes VECTORS: computed_split.c and computed_rows.c compute for each mistake the answers that the vectors record, in every
  * case that records it; and the sizes that mistakes of the loss are compared by are those of the terms of each number. */
-#include "../../case.h"
-#include "../../check.h"
+#include "../../support/case.h"
+#include "../../support/check.h"
 #include "../runner/computed.h"
 #include "../runner/judge.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* discriminate [--markdown] DIRECTORY: the vectors distinguish every two published objectives by their numbers.  A program that computes
  * row B must fail a case of row A, or the other way round; cases on whose arrays B cannot be computed do not count. */
-#include "../../check.h"
+#include "../../support/check.h"
 #include "../runner/alternatives.h"
 #include "../runner/judge.h"
 #include <stb_ds.h>

@@ -1,7 +1,7 @@
 /* identify_test CONFORM ADAPTER_C [all]: --identify recognises every third published objective, and some with one change; with `all` every
  * one of both, which takes a minute more.  Presets that are identical in every field are named together. */
 #include "../../../grpo.h"
-#include "../../check.h"
+#include "../../support/check.h"
 #include "command.h"
 #include "../runner/text.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* judge_test VECTORS: in every case, the right answer is judged completely and passes; one wrong number, at any place of any output, fails,
  * and at that place, just beyond the tolerance; NaN and infinities fail; an output of another shape, or a word for a number, is refused. */
-#include "../../case.h"
-#include "../../check.h"
+#include "../../support/case.h"
+#include "../../support/check.h"
 #include "../runner/answer.h"
 #include "../runner/judge.h"
 #include "../runner/text.h"

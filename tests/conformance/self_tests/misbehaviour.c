@@ -1,6 +1,6 @@
 /* misbehaviour CONFORM MISBEHAVE VECTORS [WRAPPER...]: however a program misbehaves, the runner reports it for the case and goes on.
  * WRAPPER: a command under which CONFORM is run, such as "valgrind -q --error-exitcode=99". */
-#include "../../check.h"
+#include "../../support/check.h"
 #include "command.h"
 #include "../runner/text.h"
 #include <stdlib.h>

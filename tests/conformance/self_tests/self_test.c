@@ -1,8 +1,8 @@
 /* self_test CONFORM VECTORS PROGRAM [ARGUMENT...]: a program with exactly one known mistake fails, and the runner names the mistake.
  * PROGRAM is run with the further arguments "--defect ID", for every ID in the vectors.  For calls, which have no known mistakes, every
  * number and flag is made wrong in turn, and every output left out. */
-#include "../../case.h"
-#include "../../check.h"
+#include "../../support/case.h"
+#include "../../support/check.h"
 #include "../runner/answer.h"
 #include "command.h"
 #include "../runner/judge.h"

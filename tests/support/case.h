@@ -1,7 +1,7 @@
 /* Reads the vectors (format: vectors/README.md) into batches.  A case owns all its arrays; they are packed. */
 #ifndef CASE_H
 #define CASE_H
-#include "../grpo.h"
+#include "../../grpo.h"
 
 typedef struct { double *expect, *scale; } case_answer;             /* (tokens); both NULL when the case has none */
 typedef struct { const char *key; double expect, scale; } case_metric;      /* one entry of the report */

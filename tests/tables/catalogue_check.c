@@ -6,8 +6,8 @@
  *     open TEXT           what is missing                        not TEXT            why it is no objective
  * one or several, with semicolons.  HEADERS: the files that declare the functions.  Prints the catalogue, or fails on an entry that names
  * nothing existing, and on a row that no entry names. */
-#include "../gspo.h"
-#include "check.h"
+#include "../../gspo.h"
+#include "../support/check.h"
 #include <stdlib.h>
 
 enum { MAX_LINE = 4096, MAX_PRESETS = 1024 };

@@ -1,6 +1,6 @@
 /* bits: prints a hash of all results (advantages, terms, gradients, report) for every row, and for every choice and number of an objective
  * applied to some rows.  Refactoring must change none of them; bits.sh compares them with bits.txt.  It says nothing of correctness. */
-#include "result_bits.h"
+#include "../support/result_bits.h"
 #include <stdio.h>
 #include <stdlib.h>
 

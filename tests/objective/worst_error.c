@@ -8,13 +8,13 @@
  * bound.  Prints the largest errors; fails beyond the bounds.  --save appends the worst inputs of each row and output, which
  * oracle/worst_error.py --judge compares with the oracle: only what that confirms is an error of the headers.
  * The scale of loss and terms is that of vectors/scale.md; for slopes it is the reference's estimate of it, which is mostly larger. */
-#include "../gspo.h"
-#include "check.h"
-#include "climb.h"
-#include "random_objective.h"
-#include "reference.h"
-#include "scratch.h"
-#include "status.h"
+#include "../../gspo.h"
+#include "../support/check.h"
+#include "../support/climb.h"
+#include "../support/random_objective.h"
+#include "../reference/reference.h"
+#include "../support/scratch.h"
+#include "../support/status.h"
 #include <stdlib.h>
 
 enum { LOSS, TERM, DLOGP, DENTROPY, DDIVERGENCE_REF, DLOG_PARTITION, OUTPUTS, STARTS = 4 };

@@ -1,9 +1,9 @@
 /* For every row: advantages and outputs of the loss are written at every token of every response, 0 at masked ones, and for every group;
  * slots outside the responses are not written to. */
-#include "../gspo.h"
-#include "check.h"
-#include "random_batch.h"
-#include "scratch.h"
+#include "../../gspo.h"
+#include "../support/check.h"
+#include "../support/random_batch.h"
+#include "../support/scratch.h"
 
 static long outside, masked;
 

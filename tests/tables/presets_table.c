@@ -2,8 +2,8 @@
  * presets_table --markdown FILE: prints the generated part of OBJECTIVES.md: ten rows beside each other, papers by family, then frameworks,
  * each row with its settings;
  * FILE has a line for each row: name, tab, kind of claim (evidence/sources_check.py --table). */
-#include "../gspo.h"
-#include "field.h"
+#include "../../gspo.h"
+#include "../support/field.h"
 #include <stdio.h>
 #include <stdlib.h>
 

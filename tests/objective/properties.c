@@ -4,13 +4,13 @@
  *     properties choices      also every choice
  *     properties all          the same with twice the draws, some minutes
  * Errors that reference and headers share would pass: the vectors test against the oracle. */
-#include "../gspo.h"
-#include "status.h"
-#include "check.h"
-#include "random_objective.h"
-#include "reference.h"
-#include "result_bits.h"
-#include "scratch.h"
+#include "../../gspo.h"
+#include "../support/status.h"
+#include "../support/check.h"
+#include "../support/random_objective.h"
+#include "../reference/reference.h"
+#include "../support/result_bits.h"
+#include "../support/scratch.h"
 #ifdef __SSE2__
 #include <xmmintrin.h>
 #endif

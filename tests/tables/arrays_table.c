@@ -1,8 +1,8 @@
 /* arrays_table: prints the part of OBJECTIVES.md that lists the arrays of the batch that every row needs.  An array is needed if a call
  * refuses a batch that lacks this array alone. */
-#include "../gspo.h"
-#include "scratch.h"
-#include "small_batch.h"
+#include "../../gspo.h"
+#include "../support/scratch.h"
+#include "../support/small_batch.h"
 
 enum { MOST_SETS = 256, ROOM = 512 };
 

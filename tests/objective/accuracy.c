@@ -1,6 +1,6 @@
 /* accuracy [--markdown] DIRECTORY: prints the worst error of every output over the vectors, per variant, in ulps of scale.  Fails above
  * COMPARE_LIMIT. */
-#include "compare.h"
+#include "../support/compare.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* bits_random FIRST COUNT: prints a hash of loss, gradients, terms and report of each of COUNT random objectives, on a random batch each.
  * An objective is a row with one axis, or up to four fields, drawn at random (not of reward and advantage).  bits.sh compares the lines
  * with and without blocks of tokens. */
-#include "result_bits.h"
-#include "random_objective.h"
+#include "../support/result_bits.h"
+#include "../support/random_objective.h"
 
 /* draws an objective that the check accepts; returns the name of its row */
 static const char *draw_objective(rng *r, grpo_objective *obj) {

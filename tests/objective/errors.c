@@ -1,10 +1,10 @@
 /* Invalid input to the functions of grpo.h and gspo.h, by tables: every field, array and combination, in every function that reads it.  The
  * message is the expected one, and nothing is written.  calls_refused.c and calls_faults.c do the same for extra/. */
-#include "../gspo.h"
-#include "check.h"
-#include "field.h"
-#include "small_batch.h"
-#include "status.h"
+#include "../../gspo.h"
+#include "../support/check.h"
+#include "../support/field.h"
+#include "../support/small_batch.h"
+#include "../support/status.h"
 #include <fenv.h>
 
 enum {                                   /* the functions of the library */

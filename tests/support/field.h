@@ -1,7 +1,7 @@
 /* The fields of an objective, by path and by number. */
 #ifndef FIELD_H
 #define FIELD_H
-#include "../grpo.h"
+#include "../../grpo.h"
 
 /* the field of this path, or NULL */
 static inline const grpo_field *field_named(const char *path) {

@@ -1,7 +1,7 @@
 /* Statuses in tests: lines to print, and comparison with what is expected. */
 #ifndef STATUS_H
 #define STATUS_H
-#include "../grpo.h"
+#include "../../grpo.h"
 #include "arguments.h"
 #include <stdio.h>
 

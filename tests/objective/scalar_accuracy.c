@@ -1,7 +1,7 @@
 /* Scalar functions that avoid cancellation, against binary128: errors in ulps of the result itself. */
-#include "../gspo.h"
-#include "check.h"
-#include "reference.h"
+#include "../../gspo.h"
+#include "../support/check.h"
+#include "../reference/reference.h"
 
 enum { TRIALS = 50000 / DRAWS_OVER };
 

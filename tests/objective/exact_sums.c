@@ -1,9 +1,9 @@
 /* Sums are exact and rounded once, tested through public functions: with surrogate reinforce, advantage -1 and no divisor the loss is the
  * sum of logp; report.entropy is the sum of entropy divided by the number of tokens. */
-#include "../gspo.h"
-#include "status.h"
-#include "check.h"
-#include "random_batch.h"
+#include "../../gspo.h"
+#include "../support/status.h"
+#include "../support/check.h"
+#include "../support/random_batch.h"
 
 enum { MANY = 4096 };
 

@@ -1,7 +1,7 @@
 /* field_coverage DIRECTORY: every choice and every number of an objective occurs in a vector in which changing it changes an output. */
-#include "check.h"
-#include "compare.h"
-#include "field.h"
+#include "../support/check.h"
+#include "../support/compare.h"
+#include "../support/field.h"
 #include <stb_ds.h>
 
 typedef struct {

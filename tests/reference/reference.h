@@ -18,6 +18,6 @@
  * for slopes also where the difference is too inaccurate, or a branch changes near l[t]. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
-#include "reference/loss.h"
-#include "reference/report.h"
+#include "loss.h"
+#include "report.h"
 #endif

@@ -1,8 +1,8 @@
 /* vectors DIRECTORY: the headers against every vector but those with logits or hidden states (vectors_rows.c) and calls (calls.c). */
-#include "check.h"
-#include "status.h"
-#include "compare.h"
-#include "split_run.h"
+#include "../support/check.h"
+#include "../support/status.h"
+#include "../support/compare.h"
+#include "../support/split_run.h"
 #include <stdlib.h>
 
 typedef struct {

@@ -1,7 +1,7 @@
 /* The bits of the results of an evaluation: the same report, and hashes (FNV-1a, 64 bits) of numbers, with -0 counted as 0. */
 #ifndef RESULT_BITS_H
 #define RESULT_BITS_H
-#include "../gspo.h"
+#include "../../gspo.h"
 
 /* the members before `overflow` are eight bytes each, without padding */
 static inline int same_report(const grpo_report *a, const grpo_report *b) {

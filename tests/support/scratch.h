@@ -5,7 +5,7 @@
  *     free(out.scratch); */
 #ifndef SCRATCH_H
 #define SCRATCH_H
-#include "../gspo.h"
+#include "../../gspo.h"
 #include <stdlib.h>
 
 static inline grpo_output output_with_scratch(const grpo_objective *obj, const grpo_batch *batch) {

@@ -1,5 +1,5 @@
 #include "split_run.h"
-#include "../extra/grpo_context.h"
+#include "../../extra/grpo_context.h"
 #include "scratch.h"
 #include <stb_ds.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* cuts_table: prints the table of examples/cuts.md: which choices of an objective ask for more, of a batch that is cut, than pieces of
  * responses.  A choice is in the table if some objective that asks for nothing, to which it is added, does.  Where a choice goes only with
  * certain choices of another field, that one is set too.  Fails if a row of OBJECTIVES.md asks for something by none of these choices. */
-#include "../extra/grpo_context.h"
-#include "field.h"
+#include "../../extra/grpo_context.h"
+#include "../support/field.h"
 #include <stdio.h>
 
 enum { MOMENTS, KNOWN_GROUPS, WHOLE_GROUPS, WHOLE_RESPONSES, TWO_ROUNDS, NEEDS };

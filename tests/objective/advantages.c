@@ -7,11 +7,11 @@
  * The search changes one to three rewards, values or numbers of the objective at a time, and takes back what made the largest error
  * smaller.  It measures errors in the size of the vectors, and in a narrow size, in which R - b counts as one number: rewards are exact, so
  * that nothing of their size has to be in the error of R - b, which the size of the vectors allows. */
-#include "check.h"
-#include "status.h"
-#include "climb.h"
-#include "field.h"
-#include "reference/pools.h"
+#include "../support/check.h"
+#include "../support/status.h"
+#include "../support/climb.h"
+#include "../support/field.h"
+#include "../reference/pools.h"
 
 enum { TRIALS = 400 / DRAWS_OVER };
 static const double ULP = sizeof(grpo_real) == 4 ? 0x1p-23 : 0x1p-52;

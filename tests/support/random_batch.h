@@ -9,7 +9,7 @@
  * Every array is an allocation of its own, of exactly the size needed, so that an address sanitiser detects the first access past it. */
 #ifndef RANDOM_BATCH_H
 #define RANDOM_BATCH_H
-#include "../grpo.h"
+#include "../../grpo.h"
 #include <stdio.h>
 #include <stdlib.h>
 

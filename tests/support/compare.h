@@ -1,7 +1,7 @@
 /* Evaluates a case of the vectors and compares found with expected numbers, in ulps of their scale. */
 #ifndef COMPARE_H
 #define COMPARE_H
-#include "../gspo.h"
+#include "../../gspo.h"
 #include "case.h"
 
 /* in ulps, as the headers promise; of the element type for numbers that have been stored in an array, else of double */
