@@ -15,7 +15,7 @@ of_target() { # sets tools, compiler, run, options, package; wide: yes if there 
     # takes minutes if it is emulated
     run="qemu-$1" options=-static wide=yes tools=$1-linux-gnu native= debian=$1
     case $1 in
-    windows) tools=x86_64-w64-mingw32 run=wine options= native=properties ;;
+    windows) tools=x86_64-w64-mingw32 run=wine options= native="properties special_batches advantage_choices" ;;
     aarch64) debian=arm64 ;;
     armhf)   tools=arm-linux-gnueabihf run=qemu-arm wide= ;;
     i686)    run=qemu-i386 options="-static -msse2 -mfpmath=sse" debian=i386 ;;
