@@ -34,8 +34,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 CORE = ['grpo.h', 'grpo_blocks.h', 'grpo_rows.h', 'gspo.h']
 # fast ones first: most mutants are detected within a second
 PROGRAMS = ['calls_refused', 'calls_arguments', 'extra_layout', 'errors', 'calls_faults', 'output_padding', 'vectors_rows', 'vectors', 'extra_lint',
-            'exact_sums', 'advantages', 'extra_context', 'calls', 'scalar_accuracy',
-            'special_batches', 'advantage_choices', 'properties']
+            'exact_sums', 'special_batches', 'advantage_choices', 'advantages', 'extra_context', 'calls', 'scalar_accuracy', 'properties']
 EXTRA = ['calls_in_place', 'extra_selection', 'extra_control', 'extra_credit', 'extra_rewards', 'extra_weights', 'extra_critic', 'extra_distill',
          'extra_flow', 'hidden_loss', 'logits_loss']
 LINT_OBJECTIVE = 'extra/grpo_lint_objective.h'      # its own test takes longest
