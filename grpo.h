@@ -315,6 +315,7 @@ GRPO_NOINLINE_FN_ double grpo_exp(grpo_dd x) {
 
 GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);                             /* e^x in double-double, relative error 2^-95 */
 GRPO_NOINLINE_FN_ double grpo_exp_minus_linear(grpo_dd x);             /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
+GRPO_NOINLINE_FN_ grpo_dd grpo_exp_minus_linear_twice(grpo_dd x);      /* the same in double-double, relative error 2^-69 */
 GRPO_FN double grpo_exp_minus_one(grpo_dd x);                          /* e^x - 1, 2 ulps */
 GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x);                   /* the same in double-double, relative error 2^-88 */
 
@@ -611,7 +612,7 @@ typedef struct {
 /* state of KRPO's Kalman filter: starts at mean 0, variance 1; residual: last item less the mean after it */
 typedef struct { grpo_dd mean, variance, residual; } grpo_kalman;
 
-typedef struct { grpo_dd alpha, beta; } grpo_beta;                     /* the Beta distribution of BNPO */
+typedef struct { grpo_dd mean, size; } grpo_beta;                      /* Beta(1 + size mean, 1 + size (1 - mean)), of BNPO */
 
 /* the divisor sigma from a variance */
 GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place_kind place) {
@@ -1536,15 +1537,6 @@ static grpo_dd grpo_dd_round_96_(grpo_dd x) {
     return grpo_two_sum(x.hi, (big + x.lo) - big);
 }
 
-/* e^y - y - 1 in double-double, relative error 2^-69 */
-static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y) {
-    const grpo_dd one = grpo_dd_of_(1);
-    grpo_dd v = one;
-    if (!(fabs(y.hi) < 1.0 / 1024)) return grpo_dd_minus_(grpo_dd_minus_(grpo_exp_twice(y), y), one);
-    for (int k = 10; k >= 3; k--) v = grpo_dd_add(one, grpo_dd_product(grpo_dd_div(y, k), v));
-    return grpo_dd_mul(grpo_dd_product(grpo_dd_product(y, y), v), 0.5);
-}
-
 /* ---- exact statistics ---- */
 /* sum/n; 0 if n is 0 */
 static grpo_dd grpo_mean_(const grpo_sum *sum, int64_t n) { return n ? grpo_dd_div(grpo_sum_dd_(sum), (double)n) : grpo_dd_of_(0); }
@@ -2078,7 +2070,7 @@ static grpo_dd grpo_reward_kl_(const grpo_objective *o, const grpo_batch *b, int
     case GRPO_KL_K2:  return grpo_dd_mul(grpo_dd_product(diff, diff), 0.5);
     case GRPO_KL_K3:
         if (!grpo_magnifies_rounding_(&o->advantage)) return grpo_dd_of_(grpo_kl_estimate(GRPO_KL_K3, diff).value);
-        return grpo_exp_minus_linear_twice_(grpo_dd_mul(diff, -1));
+        return grpo_exp_minus_linear_twice(grpo_dd_mul(diff, -1));
     case GRPO_KL_ABS: return diff.hi < 0 ? grpo_dd_mul(diff, -1) : diff;
     default:          return grpo_dd_of_(0);
     }
@@ -3319,6 +3311,14 @@ GRPO_NOINLINE_FN_ double grpo_exp_minus_linear(grpo_dd x) {
     return !(fabs(x.lo) > 0) || !grpo_is_finite(v) ? v : v + x.lo * expm1(y);      /* lo may be NaN, see grpo_sum_add_dd_block_ */
 }
 
+GRPO_NOINLINE_FN_ grpo_dd grpo_exp_minus_linear_twice(grpo_dd y) {
+    const grpo_dd one = grpo_dd_of_(1);
+    grpo_dd v = one;
+    if (!(fabs(y.hi) < 1.0 / 1024)) return grpo_dd_minus_(grpo_dd_minus_(grpo_exp_twice(y), y), one);
+    for (int k = 10; k >= 3; k--) v = grpo_dd_add(one, grpo_dd_product(grpo_dd_div(y, k), v));
+    return grpo_dd_mul(grpo_dd_product(grpo_dd_product(y, y), v), 0.5);
+}
+
 GRPO_FN double grpo_exp_minus_one(grpo_dd x) {
     double e = expm1(x.hi);
     return grpo_is_finite(e) ? e + (e + 1) * x.lo : e;
@@ -3448,45 +3448,49 @@ GRPO_FN double grpo_focal_weight(grpo_dd mean, double low, double high, double p
     return rest.hi > 0 ? grpo_exp_twice(grpo_dd_mul(grpo_dd_log(rest), power)).hi : 0;
 }
 
-/* log Gamma(x), error 2^-97 x log x, for 1 <= x < 1e300: Stirling's series at x + n >= 32, minus log(x (x + 1) ... (x + n - 1)) */
-GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x) {
-    static const double over[12] = { 12, -360, 1260, -1680, 1188, -360360, 156, -122400, 244188, -125400, 5796, -1506960 };
-    static const double numerator[12] = { 1, 1, 1, 1, 1, 691, 1, 3617, 43867, 174611, 77683, 236364091 };
+/* log(x! e^x/x^x) of x >= 0, x! = Gamma(x + 1), error 2^-78: 1/2 log(2 pi x) and Stirling's series; where x < 32, of z = x + k >= 32, plus
+ * log(z^z e^(x - z)/(x^x (x + 1) ... (x + k))) */
+GRPO_FN grpo_dd grpo_log_factorial_rest(grpo_dd x) {
+    static const int32_t over[7] = { 12, -360, 1260, -1680, 1188, -360360, 156 };
     const grpo_dd half_log_two_pi = { 0.91893853320467274178, -3.8782941580672414e-17 }, one = grpo_dd_of_(1);
-    grpo_dd product = one, square, series = grpo_dd_of_(0), log_x;
-    for (; x.hi < 32; x = grpo_dd_add(x, one)) product = grpo_dd_product(product, x);
-    square = grpo_dd_quotient(one, grpo_dd_product(x, x));
-    for (int k = 11; k >= 0; k--) {
-        const grpo_dd c = grpo_dd_of_(over[k] < 0 ? -numerator[k] : numerator[k]);
-        series = grpo_dd_add(grpo_dd_product(series, square), grpo_dd_div(c, fabs(over[k])));
-    }
-    log_x = grpo_dd_log(x);
-    series = grpo_dd_add(grpo_dd_quotient(series, x), half_log_two_pi);
-    series = grpo_dd_add(series, grpo_dd_product(grpo_dd_add_double_(x, -0.5), log_x));
-    return grpo_dd_minus_(grpo_dd_minus_(series, x), grpo_dd_log(product));
+    grpo_dd product = one, z = x, square, log_z, rest = grpo_dd_of_(0);
+    while (z.hi < 32) { z = grpo_dd_add(z, one); product = grpo_dd_product(product, z); }
+    square = grpo_dd_quotient(one, grpo_dd_product(z, z));
+    for (int k = 6; k >= 0; k--) rest = grpo_dd_add(grpo_dd_product(rest, square), grpo_dd_div(grpo_dd_of_(k == 5 ? 691 : 1), over[k]));
+    log_z = grpo_dd_log(z);
+    rest = grpo_dd_add(grpo_dd_add(grpo_dd_quotient(rest, z), half_log_two_pi), grpo_dd_mul(log_z, 0.5));
+    if (product.hi == 1) return rest;
+    if (x.hi > 0) product = grpo_dd_product(product, grpo_exp_twice(grpo_dd_product(x, grpo_dd_log(x))));
+    return grpo_dd_add(rest, grpo_dd_minus_(grpo_dd_minus_(grpo_dd_product(z, log_z), grpo_dd_minus_(z, x)), grpo_dd_log(product)));
 }
 
-/* the density f of Beta(alpha, beta) at p in [0, 1], alpha, beta >= 1; up to 1e6 the relative error is at most 2^-52 (1 + |log f|) */
-GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p) {
-    const grpo_dd minus_one = grpo_dd_of_(-1), rest = grpo_dd_minus_(grpo_dd_of_(1), p);
-    grpo_dd log_density;
-    if (p.hi <= 0) return alpha.hi > 1 ? 0 : beta.hi;
-    if (rest.hi <= 0) return beta.hi > 1 ? 0 : alpha.hi;
-    log_density = grpo_dd_minus_(grpo_log_gamma(grpo_dd_add(alpha, beta)), grpo_dd_add(grpo_log_gamma(alpha), grpo_log_gamma(beta)));
-    log_density = grpo_dd_add(log_density, grpo_dd_product(grpo_dd_add(alpha, minus_one), grpo_dd_log(p)));
-    return grpo_exp(grpo_dd_add(log_density, grpo_dd_product(grpo_dd_add(beta, minus_one), grpo_dd_log(rest))));
+/* one outcome's part of the KL of the probability mu from p: mu (r - 1 - log r), r = p/mu */
+GRPO_NOINLINE_FN_ grpo_dd grpo_outcome_kl_(grpo_dd mu, grpo_dd p) {
+    if (!(mu.hi > 0)) return p;
+    return grpo_dd_product(mu, grpo_exp_minus_linear_twice(grpo_dd_log(grpo_dd_quotient(p, mu))));
 }
 
-/* alpha = 1 + m mu/3, beta = 1 + m (1 - mu)/3, m = mu (1 - mu)/variance - 1, of mean and variance of the prompts' means; both 1 where
- * m <= 0 */
-GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance) {
-    const grpo_dd one = grpo_dd_of_(1), rest = grpo_dd_minus_(one, mu);
-    const grpo_dd m = grpo_dd_add_double_(grpo_dd_quotient(grpo_dd_product(mu, rest), variance), -1);
+/* The density f of Beta(1 + n mu, 1 + n (1 - mu)) at p in [0, 1]: (n + 1) n!/((n mu)! (n (1 - mu))!) p^(n mu) (1 - p)^(n (1 - mu)); of the
+ * powers only e^(-n KL) is left, KL = mu log(mu/p) + (1 - mu) log((1 - mu)/(1 - p)), which does not cancel where p is near mu. */
+GRPO_FN double grpo_beta_density(grpo_beta b, grpo_dd p) {
+    const grpo_dd one = grpo_dd_of_(1), rest = grpo_dd_minus_(one, p), other = grpo_dd_minus_(one, b.mean);
+    const grpo_dd x = grpo_dd_product(b.size, b.mean), y = grpo_dd_product(b.size, other), whole = grpo_dd_add(b.size, one);
+    grpo_dd f;
+    if (p.hi <= 0) return x.hi > 0 ? 0 : whole.hi;
+    if (rest.hi <= 0) return y.hi > 0 ? 0 : whole.hi;
+    f = grpo_dd_product(b.size, grpo_dd_add(grpo_outcome_kl_(b.mean, p), grpo_outcome_kl_(other, rest)));
+    f = grpo_dd_add(grpo_dd_add(grpo_log_factorial_rest(x), grpo_log_factorial_rest(y)), f);
+    f = grpo_dd_minus_(grpo_log_factorial_rest(b.size), f);
+    return grpo_dd_product(whole, grpo_exp_twice(f)).hi;
+}
+
+/* of mean and variance of the prompts' means: n = m/3, m = mean (1 - mean)/variance - 1, 0 where m <= 0 */
+GRPO_FN grpo_beta grpo_beta_of(grpo_dd mean, grpo_dd variance) {
+    const grpo_dd bound = grpo_dd_product(mean, grpo_dd_minus_(grpo_dd_of_(1), mean));
     grpo_beta r;
-    r.alpha = r.beta = one;
-    if (!(m.hi > 0)) return r;
-    r.alpha = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(m, mu), 3));
-    r.beta = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(m, rest), 3));
+    r.mean = mean;
+    r.size = grpo_dd_div(grpo_dd_add_double_(grpo_dd_quotient(bound, variance), -1), 3);
+    if (!(r.size.hi > 0)) r.size = grpo_dd_of_(0);
     return r;
 }
 
@@ -5634,7 +5638,7 @@ GRPO_COLD_ void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v) {
 
 /* the density at the prompt's p; 0: the prompts' p are all the same */
 static double grpo_beta_sigma_(const grpo_estimator_ *e, const grpo_group_ *s) {
-    return e->has_beta ? fmax(grpo_beta_density(e->beta.alpha, e->beta.beta, grpo_success_rate_(s)), 1e-6) : 0;
+    return e->has_beta ? fmax(grpo_beta_density(e->beta, grpo_success_rate_(s)), 1e-6) : 0;
 }
 
 /* ---- reweighting ---- */

@@ -198,7 +198,8 @@ static int draw_shares(rng *r, evaluation *k) {
 }
 
 static int draw_beta(rng *r, evaluation *k) {
-    const int kind = (int)rng_below(r, 3);
+    const int kind = (int)rng_below(r, 4);
+    const double near_half = kind == 2 ? 1 / 4096.0 : pow(10, -4 - 8 * rng_unit(r));
     int64_t g, i;
     k->obj.advantage.baseline = GRPO_BASELINE_GROUP_MEAN;
     k->obj.advantage.scale = GRPO_SCALE_BETA;
@@ -206,7 +207,7 @@ static int draw_beta(rng *r, evaluation *k) {
     for (g = 0; g < k->b.n_groups; g++) {
         const int64_t begin = k->b.group_begin[g], end = k->b.group_begin[g + 1];
         for (i = begin; i < end; i++)
-            k->b.reward[i] = (grpo_real)(kind == 0 ? rng_chance(r, 50) : kind == 1 ? rng_unit(r) : 0.5 + rng_bell(r) / 4096);
+            k->b.reward[i] = (grpo_real)(kind == 0 ? rng_chance(r, 50) : kind == 1 ? rng_unit(r) : 0.5 + near_half * rng_bell(r));
         if (end - begin > 1) { k->b.reward[begin] = (grpo_real)0.25; k->b.reward[begin + 1] = (grpo_real)0.75; }
     }
     for (g = 0; g < k->b.n_groups; g++) if (k->b.group_begin[g + 1] - k->b.group_begin[g] == 1) return 0;
@@ -364,7 +365,7 @@ static void check_large_group(rng *r, int trial) {
 /* is the narrow size meaningful?  Not with estimates k3 in the reward, which are rounded themselves */
 static int judges_narrowly(const grpo_objective *o) { return o->reward.kl != GRPO_KL_K3; }
 
-/* the prompts' success rates are so near each other that the reference's log Gamma has too few digits, as the headers' has */
+/* the prompts' success rates are so near each other that their 96 bits are too few for their differences */
 static int has_equal_prompts(const evaluation *k) {
     double low = HUGE_VAL, high = -HUGE_VAL;
     int64_t g, i;
@@ -375,7 +376,7 @@ static int has_equal_prompts(const evaluation *k) {
         low = fmin(low, sum);
         high = fmax(high, sum);
     }
-    return high - low < 1e-7;
+    return high - low < 1e-12;
 }
 
 /* the largest error of the advantages of a batch, in ulps of their size; 0 where they are not judged */

@@ -113,27 +113,30 @@ static void check_twice(void) {
     for (n = 0; n < 3; n++) printf("worst: %s %.2g of 2^-%d\n", function[n].name, worst[n], function[n].bits);
 }
 
-/* log Gamma in units of 2^-97 of x log x (at least of its value at 32, where the series begins); the Beta density in units relative to 1 +
- * its logarithm */
+/* log(x! e^x/x^x) in units of 2^-78; the Beta density in units relative to 1 + its logarithm, up to parameters whose standard deviation is
+ * 1e-13, and from 0 to 6 standard deviations from the mean */
 static void check_beta(void) {
-    static const double size[] = { 1, 3, 31, 33, 300, 1e4, 1e6 };
+    static const double size[] = { 0, 1, 3, 31, 33, 300, 1e4, 1e6, 1e12, 1e18, 1e25 };
     double worst[2] = { 0, 0 };
     rng r = { 12 };
     for (int k = 0; k < TRIALS; k++) {
-        const double x = 1 + rng_pick(&r, size, 7) * rng_unit(&r), y = 1 + rng_pick(&r, size, 7) * rng_unit(&r), p = rng_unit(&r);
-        const grpo_dd a = grpo_two_sum(x, x * 0x1p-54 * rng_unit(&r)), b = grpo_dd_of_(y), gamma = grpo_log_gamma(a);
-        const reference_real exact = (reference_real)a.hi + a.lo, whole = ref_log_gamma(exact);
-        const reference_real log_density = ref_log_gamma(exact + y) - whole - ref_log_gamma(y) + (exact - 1) * ref_ln(p)
-                                           + (y - 1) * ref_ln(1 - (reference_real)p);
-        double error = (double)(ref_abs((reference_real)gamma.hi + gamma.lo - whole) * 0x1p97 / (x * log(x) + 32 * log(32.0)));
+        const double x = rng_pick(&r, size, 11) * rng_unit(&r), mean = rng_chance(&r, 80) ? rng_unit(&r) : 1e-4 * rng_unit(&r);
+        const double away = (rng_chance(&r, 50) ? 6 : -6) * rng_unit(&r) * sqrt(mean * (1 - mean) / (x + 2));
+        const grpo_dd p = grpo_two_sum(mean, away), n = grpo_two_sum(x, x * 0x1p-54 * rng_unit(&r)), rest = grpo_log_factorial_rest(n);
+        const reference_real exact = (reference_real)n.hi + n.lo, at = (reference_real)p.hi + p.lo;
+        const reference_real log_density = ref_log_beta(mean, exact, at);
+        grpo_beta b;
+        double error = (double)(ref_abs((reference_real)rest.hi + rest.lo - ref_log_factorial_rest(exact)) * 0x1p78);
+        b.mean = grpo_dd_of_(mean); b.size = n;
         if (error > worst[0]) worst[0] = error;
-        check(error <= 1, "log Gamma(%.17g) is off by %.3g of 2^-97", x, error);
-        if (log_density < -600) continue;
-        error = (double)(ref_abs(grpo_beta_density(a, b, grpo_dd_of_(p)) / ref_exp(log_density) - 1) * 0x1p52 / (1 + ref_abs(log_density)));
+        check(error <= 1, "log(x! e^x/x^x) of %.17g is off by %.3g of 2^-78", x, error);
+        if (!(p.hi > 0 && p.hi < 1) || log_density < -600) continue;
+        error = (double)(ref_abs(grpo_beta_density(b, p) / ref_exp(log_density) - 1) * 0x1p52 / (1 + ref_abs(log_density)));
         if (error > worst[1]) worst[1] = error;
-        check(error <= 1, "the density of Beta(%.17g, %.17g) at %.17g is off by %.3g ulps of 1 + its logarithm", x, y, p, error);
+        check(error <= 1, "the density of Beta(1 + %.17g mean ...) at %.17g, mean %.17g, is off by %.3g ulps of 1 + its logarithm", x, p.hi,
+              mean, error);
     }
-    printf("worst: log Gamma %.2g of 2^-97, the Beta density %.2g ulps\n", worst[0], worst[1]);
+    printf("worst: log(x! e^x/x^x) %.2g of 2^-78, the Beta density %.2g ulps\n", worst[0], worst[1]);
 }
 
 /* the cheap bounds of weight.trust on probabilities never decide differently from the exact comparison */

@@ -231,18 +231,11 @@ static void credit_outcomes(evaluation *k, int64_t g) {
 
 /* ---- scale beta ------------------------------------------------------------------------------------------------------------------- */
 
-/* log of the density of Beta(1 + max(0, m mu/3), 1 + max(0, m (1 - mu)/3)) at p */
-static reference_real log_beta(reference_real mu, reference_real V, reference_real p) {
-    const reference_real m = mu * (1 - mu) / V - 1;
-    const reference_real alpha = m > 0 ? 1 + m * mu / 3 : 1, beta = m > 0 ? 1 + m * (1 - mu) / 3 : 1;
-    return ref_log_gamma(alpha + beta) - ref_log_gamma(alpha) - ref_log_gamma(beta) + (alpha - 1) * ref_ln(p) + (beta - 1) * ref_ln(1 - p);
-}
-
 /* A = (R - p) min(1/f, 1e6), p the mean of the group and f the density at p; for rewards in [0, 1] with p in (0, 1) in every group */
 static void credit_beta(evaluation *k) {
     items means;
     number p = zero();
-    reference_real V, log_f, factor;
+    reference_real V, m, log_f, factor;
     int64_t g, i, t;
     means.n = 0;
     for (g = 0; g < k->b.n_groups; g++) {
@@ -254,8 +247,9 @@ static void credit_beta(evaluation *k) {
     }
     for (p = zero(), g = 0; g < means.n; g++) p = plus(p, times(means.of[g].R, 1 / (reference_real)means.n));
     V = variance_of(&means, GRPO_STD_SAMPLE);
+    m = V > 0 && p.v * (1 - p.v) > V ? p.v * (1 - p.v) / V - 1 : 0;
     for (g = 0; g < k->b.n_groups; g++) for (i = k->b.group_begin[g]; i < k->b.group_begin[g + 1]; i++) {
-        log_f = means.n == 1 ? 0 : V == 0 ? HUGE_VAL : log_beta(p.v, V, means.of[g].R.v);
+        log_f = means.n == 1 ? 0 : V == 0 ? HUGE_VAL : ref_log_beta(p.v, m / 3, means.of[g].R.v);
         factor = log_f == HUGE_VAL ? 0 : ref_exp(-log_f);
         if (factor > 1e6) { factor = 1e6; log_f = ref_ln(1e6); }
         for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {

@@ -115,6 +115,33 @@ static inline reference_real ref_log_gamma(reference_real x) {
     return (x - (reference_real)1 / 2) * ref_ln(x) - x + half_log_two_pi + y - below;
 }
 
+/* log(x!/(x/e)^x), x! = Gamma(x + 1): log(2 pi x)/2 + 1/(12 x) - ... of a large x, where log x! and x log x would cancel */
+static inline reference_real ref_log_factorial_rest(reference_real x) {
+    const reference_real two_pi = (reference_real)6.283185307179586232 + 2.4492935982947064e-16;
+    reference_real y;
+    if (x == 0) return 0;
+    if (x < 200) return ref_log_gamma(x + 1) - x * ref_ln(x) + x;
+    y = 1 / (x * x);
+    return ref_ln(two_pi * x) / 2 + (1 - y * (1 / (reference_real)30 - y * (1 / (reference_real)105 - y / 140))) / (12 * x);
+}
+
+/* e - log(1 + e), for e near 0 by its series e^2/2 - e^3/3 + ... */
+static inline reference_real ref_less_ln1p(reference_real e) {
+    reference_real sum = 0, power = -e;
+    int k;
+    if (ref_abs(e) > (reference_real)1 / 64) return e - ref_ln(1 + e);
+    for (k = 2; k < 22; k++) { power *= -e; sum += power / k; }
+    return sum;
+}
+
+/* log of the density of Beta(1 + n mu, 1 + n (1 - mu)) at p.  n mu log p of a large n would cancel with the factorials: p = mu (1 + e), whose
+ * n mu log mu is what Stirling's formula has left out */
+static inline reference_real ref_log_beta(reference_real mu, reference_real n, reference_real p) {
+    const reference_real rest = 1 - mu, e = mu > 0 ? (p - mu) / mu : 0;
+    return ref_ln(n + 1) + ref_log_factorial_rest(n) - ref_log_factorial_rest(n * mu) - ref_log_factorial_rest(n * rest)
+           - n * (mu * ref_less_ln1p(e) + rest * ref_less_ln1p((mu - p) / rest));
+}
+
 /* a - b > margin, exactly: where the rounded difference equals the margin, its rounding error decides */
 static inline int ref_leads(reference_real a, reference_real b, reference_real margin) {
     const reference_real d = a - b, v = d - a, lost = (a - (d - v)) - (b + v);

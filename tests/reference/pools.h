@@ -151,6 +151,12 @@ static reference_real kalman_of(const grpo_advantage *a, const number *x, int la
 /* x: the R of group g, whole: those of the batch */
 typedef struct { const evaluation *k; int64_t g, begin; int n, all; const number *x, *whole; } pool;
 
+static int has_tokens(const pool *p) {
+    int j;
+    for (j = 0; j < p->n; j++) if (active_tokens_of(&p->k->b, p->begin + j)) return 1;
+    return 0;
+}
+
 static number weighted_mean(const pool *p) {
     number sum = zero();
     reference_real T = 0;
@@ -201,7 +207,8 @@ static int baseline_is_of_group(grpo_baseline_kind b) {
 static number centre_of(const pool *p, int at) {
     const grpo_advantage *a = &p->k->obj.advantage;
     const int alone = p->n == 1 && baseline_is_of_group(a->baseline);
-    const int flat = !alone && all_same(p->x, p->n) && baseline_is_of_group(a->baseline);
+    const int flat = !alone && all_same(p->x, p->n) && baseline_is_of_group(a->baseline)
+                     && (a->baseline != GRPO_BASELINE_LENGTH_WEIGHTED || has_tokens(p));
     const number b = alone ? zero() : baseline_of(p, at);
     number c = less(p->x[at], plus(b, number_of(a->baseline_shift)));
     if (flat) c.v = -(reference_real)a->baseline_shift;
