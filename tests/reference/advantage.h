@@ -245,6 +245,10 @@ static void over_mean_abs(const evaluation *k, number *A) {
         }
         if (n) m = plus(m, times(sum, 1 / (reference_real)n)), responses++;
     }
+    if (k->obj.advantage.transform != GRPO_TRANSFORM_NONE && m.v <= 0x1p-90 * m.s) {      /* nothing but the rounding of R to 96 bits */
+        for (t = 0; t < k->b.n_tokens; t++) A[t].s = HUGE_VAL;                            /* is not judged */
+        return;
+    }
     if (m.v == 0) return;
     m = times(m, 1 / (reference_real)responses);
     for (t = 0; t < k->b.n_tokens; t++) {
