@@ -134,14 +134,16 @@ function panel([what, sign, column], curves, at, s) {
     draws.push(...stripes(points, side, x, w / (points.length - 1 || 1), top + h + 4));
   });
   if (Math.abs(s.logRatio) <= s.reach) draws.push(line(x(s.logRatio), x(s.logRatio), top, top + h, "2 3"));
-  draws.push(label(left - 4, top + 8, short(high), "end"), label(left - 4, top + h, short(low), "end"), label(left - 6, H - 22, "log-ratio", "end"),
+  // an end of the axis that is near 0, but is not 0, is written outside the panel, and 0 where it is
+  const above = high > 0 && y(0) < top + 24, below = low < 0 && y(0) > top + h - 16;
+  draws.push(label(left - 4, above ? top - 2 : top + 8, short(high), "end"), label(left - 4, below ? top + h + 14 : top + h, short(low), "end"), label(left - 6, H - 22, "log-ratio", "end"),
     label(left - 6, H - 7, "ratio", "end"));
   const halves = String(+(s.reach / 2).toPrecision(3));                // left out where they would meet the ends'
   for (const [part, anchor] of [[-1, "start"], [-0.5, "middle"], [0, "middle"], [0.5, "middle"], [1, "end"]]) {
     const v = part * s.reach, tick = String(+v.toPrecision(3));
     if (part % 1 === 0 || halves.length < 7) draws.push(label(x(v), H - 22, tick, anchor), label(x(v), H - 7, short(Math.exp(v)), anchor));
   }
-  if (y(0) > top + 24 && y(0) < top + h - 16) draws.push(label(left - 4, y(0) + 4, "0", "end"));
+  if (low < 0 && high > 0) draws.push(label(left - 4, Math.max(top + 12, Math.min(y(0) + 4, top + h)), "0", "end"));
   const title = `Advantage ${sign > 0 ? "+" : "\u2212"}${short(s.size)}: ${what}`;
   const values = SIDES.map((id, side) => `${id.toUpperCase()} ${at[side].length ? short(at[side][0][column]) : "refused"}`).join(", ");
   return element("figure", [svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${title}, curves of A and B against the log-ratio` }, ...draws),

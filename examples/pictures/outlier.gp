@@ -5,7 +5,7 @@ set xtics 1
 set key at screen 0.5, 0.9 center horizontal maxrows 2 font ",11" samplen 2
 do for [sign in "positive negative"] {
     file = data."/outlier_".sign.".txt"
-    set title "advantage ".(sign eq "positive" ? "+1: GRPO drops the token, GSPO the response, CISPO neither" : "-1: GRPO takes it 2.7 times, GSPO and GMPO like the others") offset 0, -0.6
+    set title "advantage ".(sign eq "positive" ? "+1: GRPO drops the token, GSPO the response, CISPO neither" : "-1: GRPO and CISPO weigh it 2.7 times, GSPO and GMPO as the others") offset 0, -0.6
     set xlabel sign eq "negative" ? "token" : ""
     set offsets 0, 0, 0.2, 0.2
     plot for [k = 1:6] file using 1:(column(k + 1)) ls k pt (k + 3) ps 0.5 title columnheader(k + 1)

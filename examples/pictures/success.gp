@@ -1,5 +1,5 @@
 # What a right and a wrong answer are worth, against the share of right answers in a group of sixteen.
-set multiplot layout 1, 2 title "Advantage in a group of 16, by how many of it are right"
+set multiplot layout 1, 2 title "Advantage in a group of 16 against the share of right answers"
 set xlabel "share of right answers"
 set yrange [0:6]
 set title "of a right answer" offset 0, -0.6

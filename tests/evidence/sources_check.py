@@ -249,9 +249,9 @@ def table(found):
 
 
 def default(found):
-    print('"Default" says that all but what the row is about is as the release has it: the estimator, the kind of loss or the option that')
-    print("gives the row its name was chosen, whatever the release's own is (verl's and ROLL's estimator is gae), and its numbers are the")
-    print("release's where it has them. Options, estimators and kinds of loss apart, that the release leaves off or sets otherwise:\n")
+    print("A framework's default: every setting is the release's, but for the one that gives the row its name (an estimator, a kind of loss or an")
+    print("option), which was chosen; verl's and ROLL's own estimator, for example, is gae. The numbers of what was chosen are the release's, where")
+    print("it has them. Options that were chosen and that the release leaves off, or sets otherwise:\n")
     print("| name | chosen |\n|---|---|")
     for row in objectives.ROWS:
         if "option" in found.get(row, {}):

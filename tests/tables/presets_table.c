@@ -272,7 +272,7 @@ static void print_beside_the_first(void) {
     int n, n_fields;
     fields = grpo_fields(&n_fields);
     end = fields + n_fields;
-    printf("## The best known, side by side\n\nAn empty cell: as in `%s`.\n\n| |", name[0]);
+    printf("## The best known, side by side\n\nAn empty cell: as in `%s`; a filled one stands in place of the whole cell.\n\n| |", name[0]);
     for (f = fields; f < end; f = next_axis(f, end)) printf(" %.*s |", axis_length(f->path), f->path);
     printf("\n|---|");
     for (f = fields; f < end; f = next_axis(f, end)) printf("---|");
