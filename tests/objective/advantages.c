@@ -2,6 +2,7 @@
  * rewards and their shaping, baselines, scales, steps, transforms, reweighting, normalisation and token-level terms.
  *
  *     advantages                          the test, with a short search
+ *     advantages SEED                     the same with other draws
  *     advantages SEED STARTS STEPS        a longer one
  *
  * The search changes one to three rewards, values or numbers of the objective at a time, and takes back what made the largest error
@@ -512,6 +513,7 @@ int main(int argc, char **argv) {
     rng r = { 29 };
     int trial, kind, narrow;
     setvbuf(stdout, NULL, _IOLBF, 1 << 12);
+    if (argc == 2) r.state = (uint64_t)atoi(argv[1]);
     if (argc == 4) {
         search((uint64_t)atoi(argv[1]), atoi(argv[2]), atoi(argv[3]));
         return check_summary();
