@@ -7,6 +7,9 @@
 
 enum { MOST_ITEMS = 512, MOST_TOKENS = 1024 };
 
+/* 1: the rounding of R to 96 bits decides what a result is, such as which of two windows is the narrower one; it is not judged */
+static int hangs_on_rounding;
+
 /* a number and the size that its error is measured against */
 typedef struct { reference_real v, s; } number;
 
@@ -245,10 +248,7 @@ static void over_mean_abs(const evaluation *k, number *A) {
         }
         if (n) m = plus(m, times(sum, 1 / (reference_real)n)), responses++;
     }
-    if (k->obj.advantage.transform != GRPO_TRANSFORM_NONE && m.v <= 0x1p-90 * m.s) {      /* nothing but the rounding of R to 96 bits */
-        for (t = 0; t < k->b.n_tokens; t++) A[t].s = HUGE_VAL;                            /* is not judged */
-        return;
-    }
+    hangs_on_rounding |= k->obj.advantage.transform != GRPO_TRANSFORM_NONE && m.v <= 0x1p-90 * m.s;
     if (m.v == 0) return;
     m = times(m, 1 / (reference_real)responses);
     for (t = 0; t < k->b.n_tokens; t++) {

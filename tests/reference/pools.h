@@ -120,20 +120,16 @@ static reference_real linear_quantile_of(const number *sorted, int n, double q) 
     return sorted[below].v + (below < n - 1 ? (h - below) * (sorted[below + 1].v - sorted[below].v) : 0);
 }
 
-/* its size is infinite, which is not judged, where rounding decides which window is the narrowest */
-static number densest_median(const number *sorted, int n, double mass) {
+static reference_real densest_median(const number *sorted, int n, double mass) {
     const double wanted = ceil(mass * n);
     const int m = wanted < 1 ? 1 : wanted > n ? n : (int)wanted;
-    number b = zero();
     int j, at = 0;
     for (j = 1; j + m <= n; j++) {
         const reference_real change = (sorted[j + m - 1].v - sorted[j].v) - (sorted[at + m - 1].v - sorted[at].v);
-        if (change != 0 && ref_abs(change) <= 0x1p-90 * sorted[j + m - 1].s) b.s = HUGE_VAL;
+        hangs_on_rounding |= change != 0 && ref_abs(change) <= 0x1p-90 * sorted[j + m - 1].s;
         if (change < 0) at = j;
     }
-    b.v = (sorted[at + (m - 1) / 2].v + sorted[at + m / 2].v) / 2;
-    b.s += largest_size(sorted, n);
-    return b;
+    return (sorted[at + (m - 1) / 2].v + sorted[at + m / 2].v) / 2;
 }
 
 static reference_real log_mean_exp_of(const number *x, int n, reference_real tau) {
@@ -197,7 +193,7 @@ static number baseline_of(const pool *p, int at) {
     case GRPO_BASELINE_BATCH_MEAN:      return mean_of_numbers(p->whole, p->all);
     case GRPO_BASELINE_QUANTILE:        b.v = quantile_of(sorted, p->n, a->quantile); return b;
     case GRPO_BASELINE_QUANTILE_LINEAR: b.v = linear_quantile_of(sorted, p->n, a->quantile); return b;
-    case GRPO_BASELINE_HDI_MEDIAN:      return densest_median(sorted, p->n, a->hdi_mass);
+    case GRPO_BASELINE_HDI_MEDIAN:      b.v = densest_median(sorted, p->n, a->hdi_mass); return b;
     case GRPO_BASELINE_KALMAN:          b.v = kalman_of(a, p->x, at, &P); return b;
     case GRPO_BASELINE_LOG_MEAN_EXP:
         b.v = log_mean_exp_of(p->x, p->n, a->temperature);
