@@ -709,6 +709,7 @@ static int grpo_corrects_in_blocks_(const grpo_run_ *r) {
     const grpo_weight *w = &r->obj->weight;
     if (r->obj->ratio.level != GRPO_LEVEL_TOKEN || !grpo_rollout_is_over_(w, GRPO_OVER_TOKEN)) return 0;
     if (grpo_has_segments_(w) || grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN) || grpo_weighs_further_(r)) return 0;
+    if (w->selected == GRPO_SELECTED_ONLY) return 0;                   /* with a surrogate the mask on the policy says so too */
     return w->rollout_rejected == GRPO_ROLLOUT_REJECTED_ZERO_WEIGHT || w->rollout_is == GRPO_ROLLOUT_IS_TRUNCATE;
 }
 

@@ -142,7 +142,7 @@ typedef struct {
     grpo_dd mean, variance, residual;
 } grpo_kalman;
 typedef struct {
-    grpo_dd alpha, beta;
+    grpo_dd mean, size;
 } grpo_beta;
 typedef enum { GRPO_BEHAVIOUR_OLD, GRPO_BEHAVIOUR_ROLLOUT, GRPO_BEHAVIOUR_REF, GRPO_BEHAVIOUR_CURRENT,
     GRPO_BEHAVIOUR_NONE, } grpo_behaviour_kind;

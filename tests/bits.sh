@@ -1,8 +1,8 @@
 #!/bin/sh
 # bits.sh [--quick | --write]: every row gives the bits of bits.txt (without fused multiply-adds: with every compiler and optimisation
 # level) and of bits_fma.txt (gcc with fused multiply-adds, which the compiler chooses: compared with gcc 12 alone), with and without
-# blocks, and with the products for C libraries whose fma is not exact.  Random variations of rows (bits_random.c) give the same bits with
-# and without blocks.  Rows of logits give the same bits on one machine with all compilers and options.  --quick: bits.txt once, with the
+# blocks, and with the products for C libraries whose fma is not exact.  Random variations of rows, and all combinations of three choices
+# (bits_random.c), give the same bits with and without blocks.  Rows of logits give the same bits on one machine with all compilers and options.  --quick: bits.txt once, with the
 # compiler CC.  --write rewrites both files: only where numbers are meant to change.
 set -u
 cd "$(dirname "$0")/.."
@@ -33,12 +33,14 @@ compare() { # file, what, compiler and options
     echo "$what: $same the same, $differ differ"
 }
 
-random_hashes() { # file to write, options: random objectives in both element types
+random_hashes() { # file to write, options: random objectives, pairs and triples of choices
     out=$1; shift
     : >"$folder/$out"
     for element in -DGRPO_DOUBLE -UGRPO_DOUBLE; do
         gcc -std=c99 -O1 $element "$@" -I. tests/bits/bits_random.c "$folder/body.c" -lm -o "$folder/$out.program" || return 1
-        "$folder/$out.program" 0 5000 >>"$folder/$out" || return 1
+        combinations=2
+        [ $element = -UGRPO_DOUBLE ] || combinations="3 0 1"
+        for draws in "0 5000" "$combinations"; do "$folder/$out.program" $draws >>"$folder/$out" || return 1; done
     done
 }
 
@@ -47,10 +49,10 @@ random_compare() { # the same bits with and without blocks
     wait
     differ=$(diff "$folder/blocks" "$folder/no_blocks" | grep -c '^[<>]')
     same=$(grep -cxFf "$folder/blocks" "$folder/no_blocks")
-    diff "$folder/blocks" "$folder/no_blocks" | sed -n 's|^<|FAIL random objective, by blocks:|p' | head -5
+    diff "$folder/blocks" "$folder/no_blocks" | sed -n 's|^<|FAIL by blocks:|p' | head -5
     [ "$same" -gt 0 ] || differ=$((differ + 1))
     passed=$((passed + same)) failed=$((failed + differ))
-    echo "random objectives, with and without blocks: $same the same, $differ differ"
+    echo "random objectives, combinations of choices, with and without blocks: $same the same, $differ differ"
 }
 
 logits_hashes() { "$@" -std=c99 -ffp-contract=off tests/logits/logits_bits.c -lm -o "$folder/logits" && "$folder/logits"; }

@@ -1,8 +1,12 @@
-/* bits_random FIRST COUNT: prints a hash of loss, gradients, terms and report of each of COUNT random objectives, on a random batch each.
- * An objective is a row with one axis, or up to four fields, drawn at random (not of reward and advantage).  bits.sh compares the lines
- * with and without blocks of tokens. */
+/* bits_random FIRST COUNT prints a hash of loss, gradients, terms and report of each of COUNT random objectives, on a random batch each.
+ * An objective is a row with one axis, or up to four fields, drawn at random (not of reward and advantage), or everything is drawn.
+ *
+ * bits_random 2 prints one for each choice: a hash over all pairs that it makes with another (support/choice_combinations.h).
+ * bits_random 3 PART PARTS: the same of three choices; PART of PARTS.
+ *
+ * bits.sh compares the lines with and without blocks of tokens. */
 #include "../support/result_bits.h"
-#include "../support/random_objective.h"
+#include "../support/choice_combinations.h"
 
 /* draws an objective that the check accepts; returns the name of its row */
 static const char *draw_objective(rng *r, grpo_objective *obj) {
@@ -13,6 +17,7 @@ static const char *draw_objective(rng *r, grpo_objective *obj) {
     const grpo_preset *preset = grpo_presets(&presets);
     const grpo_field *field = grpo_fields(&count);
     const char *name = preset[rng_below(r, presets)].name;
+    if (rng_chance(r, 30)) { random_objective(r, obj); return "everything drawn"; }
     if (grpo_objective_named(name, obj)) abort();
     if (rng_chance(r, 50)) { random_objective_around(r, all_but_one[rng_below(r, 5)], obj); return name; }
     for (int64_t n = rng_below(r, 5); n > 0; n--) {
@@ -64,9 +69,35 @@ static uint64_t hash_of(rng *r, const grpo_objective *obj, const grpo_batch *b) 
     return hash;
 }
 
+/* ---- combinations of choices ------------------------------------------------------------------------------------------------------ */
+
+enum { BATCHES = 32 };
+static rollouts rolled[BATCHES];
+
+static void add_hash(rng *r, const grpo_objective *obj, void *hash) {
+    const grpo_batch batch = rollouts_view(&rolled[rng_below(r, BATCHES)]);
+    *(uint64_t *)hash = hash_number(*(uint64_t *)hash, (double)hash_of(r, obj, &batch));
+}
+
+static void print_combinations(int of, int part, int parts) {
+    static chosen all[MOST_CHOICES];
+    const int n = all_choices(all);
+    rng r = { 5 };
+    for (int k = 0; k < BATCHES; k++) rollouts_random(&r, k % 8 ? RANDOM_SMALL : 0, &rolled[k]);
+    for (int a = part; a < n; a += parts) {
+        uint64_t hash = HASH_START;
+        const long valid = each_combination(all, n, a, of, add_hash, &hash);
+        int length;
+        const char *name = field_choice(all[a].field, all[a].choice, &length);
+        printf("%s = %.*s in %ld combinations %016llx\n", all[a].field->path, length, name, valid, (unsigned long long)hash);
+    }
+}
+
 int main(int count, char **word) {
     static const int kinds[] = { 0, RANDOM_LONG, RANDOM_LONG, RANDOM_EXTREME, RANDOM_LONG | RANDOM_EXTREME | RANDOM_NEG_INF, RANDOM_SMALL };
     const int first = count > 1 ? atoi(word[1]) : 0, objectives = count > 2 ? atoi(word[2]) : 1000;
+    if (count == 2 && first == 2) { print_combinations(2, 0, 1); return 0; }
+    if (count == 4 && first == 3) { print_combinations(3, atoi(word[2]), atoi(word[3])); return 0; }
     for (int k = first; k < first + objectives; k++) {
         rng r = { (uint64_t)k * 2 + 1 };
         rollouts rolled;

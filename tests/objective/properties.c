@@ -4,11 +4,12 @@
  *     properties choices      also every choice
  *     properties all          the same with twice the draws, some minutes
  *     properties WHICH SEED   other draws; WHICH: presets, choices or all
+ *     properties triples PART PARTS    loss and gradients of every combination of three choices, PART of PARTS
  * Errors that reference and headers share would pass: the vectors test against the oracle. */
 #include "../../gspo.h"
 #include "../support/status.h"
 #include "../support/check.h"
-#include "../support/random_objective.h"
+#include "../support/choice_combinations.h"
 #include "../reference/reference.h"
 #include "../support/result_bits.h"
 #include "../support/scratch.h"
@@ -843,14 +844,14 @@ static void property_selected_alone(const grpo_objective *obj, const rollouts *b
 /* ---- flush-to-zero -------------------------------------------------------------------------------------------------------------- */
 
 #ifdef __SSE2__
-/* log-probabilities whose ratios are far inside the range of double: those of 800 become 160 */
+/* log-probabilities whose ratios, also those of a response, are far inside the range of double: those of 800 become 16 */
 static void draw_moderate(rng *r, rollouts *b) {
     const int extreme = rng_chance(r, 50) ? RANDOM_EXTREME : 0;
     int64_t i, t;
     int k;
     rollouts_random(r, extreme | (rng_chance(r, 50) ? RANDOM_NEG_INF : 0), b);
     for (i = 0; extreme && i < b->n_sequences; i++) for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-        for (k = TOKEN_LOGP; k <= TOKEN_ROLLOUT; k++) if (b->mask[t]) b->token[k][t] = (grpo_real)((double)b->token[k][t] / 5);
+        for (k = TOKEN_LOGP; k <= TOKEN_ROLLOUT; k++) if (b->mask[t]) b->token[k][t] = (grpo_real)((double)b->token[k][t] / 50);
 }
 
 static void find_flushing(const grpo_objective *obj, const rollouts *b, answer *a) {
@@ -1085,8 +1086,8 @@ static void check_trust_alone(void) {
 
 /* every choice of every field is drawn often enough, and of every number more than one value */
 static void check_draws(void) {
-    enum { DRAWS = 4000, MOST_CHOICES = 64, FLOOR = DRAWS / 250 };
-    static long drawn[GRPO_AT_LAST_FIELD_][MOST_CHOICES];
+    enum { DRAWS = 4000, MOST_OF_A_FIELD = 64, FLOOR = DRAWS / 250 };
+    static long drawn[GRPO_AT_LAST_FIELD_][MOST_OF_A_FIELD];
     static double first[GRPO_AT_LAST_FIELD_];
     grpo_objective obj;
     rng r = { 41 };
@@ -1133,9 +1134,48 @@ static void check_steep_gates(void) {
     }
 }
 
+/* ---- combinations of choices ------------------------------------------------------------------------------------------------------ */
+
+static void check_combination(rng *r, const grpo_objective *obj, void *name) {
+    rollouts b;
+    answer a;
+    rollouts_random(r, RANDOM_SMALL, &b);
+    snprintf(label, sizeof label, "%s", (const char *)name);
+    answer_find(obj, &b, &a);
+    if (!a.status) {
+        const long failed = check_failed;
+        check_reference(obj, &b, &a);
+        if (check_failed > failed) {
+            int count, k, length;
+            const grpo_field *f = grpo_fields(&count);
+            for (k = 0; k < count; k++) if (f[k].choices && grpo_objective_get(obj, &f[k]) != 0) {
+                const char *choice = field_choice(&f[k], grpo_objective_get(obj, &f[k]), &length);
+                printf("    %s = %.*s\n", f[k].path, length, choice);
+            }
+        }
+    }
+    answer_free(&a);
+    rollouts_free(&b);
+}
+
+static void check_combinations(int part, int parts) {
+    static chosen all[MOST_CHOICES];
+    const int n = all_choices(all);
+    long valid = 0;
+    int k;
+    for (k = part; k < n; k += parts) {
+        char name[100];
+        sprintf(name, "with %.60s %d", all[k].field->path, all[k].choice);
+        valid += each_combination(all, n, k, 3, check_combination, name);
+    }
+    printf("%ld combinations, worst of %ld losses %.2f, of %ld terms %.2f ulps of scale\n", valid, losses_judged, worst_loss, terms_judged,
+           worst_term);
+}
+
 int main(int argc, char **argv) {
     const int all = argc > 1 && !strcmp(argv[1], "all"), choices = all || (argc > 1 && !strcmp(argv[1], "choices"));
     if (all) floors_over = 1;
+    if (argc == 4) { check_combinations(atoi(argv[2]), atoi(argv[3])); return check_summary(); }
     if (argc > 2) other_draws = 1000003 * (uint64_t)atoi(argv[2]);
     check_presets();
     check_long();
