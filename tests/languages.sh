@@ -1,7 +1,7 @@
 #!/bin/sh
-# The examples in other languages print the same numbers, as far as their tools are installed; cuts.c prints what its page shows; a wrongly
-# declared struct is refused; the declarations match the headers, and cffi reads them.  Prints "N passed, N failed".  CFLAGS: of the library
-# (default -O0).
+# The examples in other languages print the same numbers, as far as their tools are installed; cuts.c and padded.c print what their pages
+# show; a wrongly declared struct is refused; the declarations match the headers, and cffi reads them.  Prints "N passed, N failed".
+# CFLAGS: of the library (default -O0).
 # ZIG, SWIFTC: the compilers of these languages (default zig, swiftc).
 set -u
 cd "$(dirname "$0")/.."
@@ -65,6 +65,12 @@ printf 'refused: %s\n' "name is unknown" "dlogp has not one element per token" \
     "dentropy has not one element per token" "batch.logp[3] is NaN" |
     diff - "$work/log" >"$work/view.diff"
 verdict "C++17, what the view refuses" $?
+
+cc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror $CFLAGS examples/padded.c -lm -o "$work/padded" >"$work/log" 2>&1 &&
+    "$work/padded" >"$work/padded.txt" &&
+    awk '/^```/ { block = here && $0 == "```text"; here = 0; next } /-o padded && \.\/padded$/ { here = 1 } block' examples/README.md |
+    diff - "$work/padded.txt" >"$work/log" && [ -s "$work/padded.txt" ]
+verdict "C, a batch from padded tensors, as its page shows" $?
 
 "$python" examples/python/gspo.py >"$work/python.txt" 2>"$work/log" && diff "$work/cpp.txt" "$work/python.txt" >"$work/log"
 verdict "Python, which builds its library" $?
