@@ -10,7 +10,8 @@
  *     batch.mask        `trained`
  *
  * A length of COLUMNS, with a mask that is 0 at the padding, gives the same loss only while nothing depends on the length: to
- * reward.overlong and reward.length all responses are then equally long, and DAPO's overlong punishment, the same for all, is gone. */
+ * reward.overlong and reward.length all responses are then equally long, and DAPO's overlong punishment, the same for all, is gone.
+ * No function refuses it; extra/grpo_lint.h notes it. */
 #define GSPO_IMPLEMENTATION
 #include "../gspo.h"
 #include <stdio.h>
