@@ -34,9 +34,13 @@ build_swift() { # a folder with the headers and examples/swift, the program
         examples/swift/gspo.swift "$work/grpo.o" -lm -o "$2"
 }
 
+exported() { nm -D --defined-only "$1" | awk 'NF == 3 && $3 !~ /^_/ { print $3 }' | LC_ALL=C sort; }
 cc -std=c99 $CFLAGS -fPIC -c examples/library.c -o "$work/grpo.o" && cc -shared "$work/grpo.o" -lm -o "$work/linked.so"
-nm -D --defined-only "$work/linked.so" | awk 'NF == 3 && $3 !~ /^_/ { print $3 }' | LC_ALL=C sort | diff examples/library.symbols - >"$work/log"
+exported "$work/linked.so" | diff examples/library.symbols - >"$work/log"
 verdict "the library exports what library.symbols lists" $?
+cc -std=c99 $CFLAGS -fPIC -fvisibility=hidden -shared examples/library.c -lm -o "$work/hidden.so" &&
+    exported "$work/hidden.so" | diff examples/library.symbols - >"$work/log"
+verdict "and with -fvisibility=hidden too" $?
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
 c++ -std=c++11 $warnings examples/cpp/gspo.cpp "$work/grpo.o" -o "$work/cpp" >"$work/log" 2>&1 &&
     "$work/cpp" >"$work/cpp.txt"
