@@ -99,6 +99,7 @@ typedef enum {
  *   counts_end        at least 4 responses, all equally long, each masked up to some place, not the same in all, and nowhere after it
  *   first_left_out, last_left_out     in each of at least 4 responses, while its neighbour counts; the last is the last token whose
  *                     logp_old is not 0.  For the last, likely if in two or more a later token counts, whose logp_old is 0
+ *   no_groups         if there are tokens, and no totals, with which it is an empty part
  *   flag              of any array of flags
  *   short_truncated   at least two responses are truncated and two not, and each of the former is shorter, up to its last unmasked token,
  *                     than each of the latter.  Likely if there are 3 of each and the others are equally long: those that a limit has cut
@@ -138,6 +139,7 @@ typedef enum {
     X(GRPO_LINT_REPEATED, repeated, LIKELY, "and its length are those of sequence %o: a response that is there twice loses a gradient") \
     X(GRPO_LINT_OVERLAP, overlap, LIKELY, "begins within sequence %o, so that shared tokens lose a gradient") \
     X(GRPO_LINT_NO_TOKENS, no_tokens, LIKELY, "has no token: every response is empty or masked") \
+    X(GRPO_LINT_NO_GROUPS, no_groups, LIKELY, "is %v, and batch.n_tokens %o: has it been set?") \
     X(GRPO_LINT_POSITIVE_LOGP, positive_logp, LIKELY, "is %v, but a log-probability is at most 0") \
     X(GRPO_LINT_PROBABILITIES, probabilities, LIKELY, "lies within 0 and 1 at every token: it looks like probabilities") \
     X(GRPO_LINT_NEGATED, negated, LIKELY, "is negative at no token: it looks like log-probabilities with the wrong sign") \
@@ -1490,6 +1492,13 @@ static void grpo_lint_refused_(grpo_lint_ *l, grpo_status st) {
     grpo_keep_finding_(l, &x);
 }
 
+static void grpo_lint_no_groups_(grpo_lint_ *l) {
+    grpo_finding x = grpo_finding_at_(l, GRPO_LINT_NO_GROUPS, GRPO_AT_n_groups_, 0, -1, 1);
+    grpo_fault_value_(&x.at, 0);
+    grpo_fault_other_(&x.at, (double)l->b->n_tokens);
+    grpo_keep_finding_(l, &x);
+}
+
 int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
               const grpo_output *out, grpo_finding *finding, int room) {
     const grpo_status st = advantage ? grpo_refused_loss_(obj, batch, advantage, totals, out) : grpo_refused_advantages_(obj, batch);
@@ -1499,6 +1508,7 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     l.obj = obj; l.b = batch; l.advantage = advantage;
     l.finding = finding; l.room = finding && room > 0 ? room : 0;
     if (st) grpo_lint_refused_(&l, st);
+    else if (batch->n_groups == 0 && batch->n_tokens > 0 && !totals) grpo_lint_no_groups_(&l);
     if (grpo_objective_check(obj) || !grpo_has_layout_(batch)) return l.count;
     l.begin = batch->group_begin[0]; l.end = batch->group_begin[batch->n_groups];
     in_order = grpo_are_stored_in_order_(&l);

@@ -76,6 +76,9 @@ static void own_totals(setup *s) {
 static void no_advantage(setup *s) { s->advantage = NULL; }
 static void new_advantages(setup *s) { check(!grpo_advantages(&s->obj, &s->b, s->A), "advantages"); }
 
+static void no_groups(setup *s) { s->b.n_groups = 0; s->no_totals = 1; }
+static void empty_part(setup *s) { s->b.n_groups = 0; }
+static void empty_batch(setup *s) { no_groups(s); s->b.n_tokens = 0; }
 static void nan_old(setup *s) { s->old[begin_of(s, 5) + 2] = (grpo_real)NAN; }
 static void nan_masked(setup *s) { s->old[9] = s->logp[19] = (grpo_real)NAN; s->logp[29] = (grpo_real)5; }
 static void nan_reward(setup *s) { s->reward[4] = (grpo_real)NAN; no_advantage(s); }
@@ -445,6 +448,8 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
       "response 1 of it" },
     { RULE(OVERLAP), overlap, touch,
       "likely mistake: batch.offset[4] begins within sequence 1, so that shared tokens lose a gradient: group 1, response 1 of it" },
+    { RULE(NO_GROUPS), no_groups, empty_part, "likely mistake: batch.n_groups is 0, and batch.n_tokens 72: has it been set?" },
+    { RULE(NO_GROUPS), no_groups, empty_batch, NULL },
     { RULE(NO_TOKENS), mask_all, mask_most, "likely mistake: batch has no token: every response is empty or masked" },
     { RULE(POSITIVE_LOGP), positive, rounding,
       "likely mistake: batch.logp[26] is 0.25, but a log-probability is at most 0: group 1, response 0 of it, token 1 of it; 2 in all" },
