@@ -114,6 +114,12 @@ else
     echo "skipped: Swift, there is no swiftc"
 fi
 
+if "$python" -c 'import torch' 2>/dev/null; then
+    "$python" -B examples/python/padded.py >"$work/log" 2>&1
+    verdict "PyTorch, the library's loss of padded tensors" $?
+else
+    echo "skipped: padded tensors with PyTorch, it is not there"
+fi
 if "$python" -c 'import torch, cffi, numpy' 2>/dev/null; then
     GRPO_CONFORMANCE_CACHE=$work "$python" -B examples/python/train.py >"$work/log" 2>&1
     verdict "PyTorch learns by the reference loss" $?
