@@ -56,6 +56,10 @@ for flags in "" -fno-exceptions; do
         head -1 "$work/view$flags.txt" | cut -d, -f1,2 | diff - "$work/want" >"$work/log"
     verdict "C++17, the view${flags:+, }$flags" $?
 done
+mkdir "$work/copied" && cp ./*.h examples/cpp/view.hpp examples/cpp/view.cpp examples/python/gspo.py "$work/copied" &&
+    c++ -std=c++17 $warnings "$work/copied/view.cpp" "$work/grpo.o" -o "$work/view_copied" >"$work/log" 2>&1 &&
+    "$work/view_copied" >"$work/view_copied.txt" && diff "$work/view.txt" "$work/view_copied.txt" >"$work/log"
+verdict "C++17, the view copied beside the headers" $?
 c++ -std=c++17 $warnings $CFLAGS examples/cpp/parts.cpp -o "$work/parts" >"$work/log" 2>&1 &&
     "$work/parts" >"$work/log" && [ "$(grep -c 'every bit' "$work/log")" -eq 2 ]
 verdict "C++17, a batch in parts" $?
@@ -78,6 +82,9 @@ verdict "C, a batch from padded tensors, as its page shows" $?
 
 "$python" examples/python/gspo.py >"$work/python.txt" 2>"$work/log" && diff "$work/cpp.txt" "$work/python.txt" >"$work/log"
 verdict "Python, which builds its library" $?
+GRPO_LIBRARY=$work/linked.so "$python" -B "$work/copied/gspo.py" >"$work/copied.txt" 2>"$work/log" &&
+    diff "$work/cpp.txt" "$work/copied.txt" >"$work/log"
+verdict "Python, copied, with a library that is there" $?
 mkdir -p "$work/tree/examples/python" && cp -p examples/library.c "$work/tree/examples" &&
     cp -pR grpo.h gspo.h grpo_blocks.h grpo_rows.h extra "$work/tree" &&
     sed "s/ 'sum_pi_squared',//" examples/python/gspo.py >"$work/tree/examples/python/gspo.py"
