@@ -48,9 +48,10 @@ static void find_responses(const uint8_t *response, int64_t rows, int64_t column
     }
 }
 
+/* in [0, 1), a multiple of 1/256: what is made of it below has no rounding, whatever the compiler contracts */
 static float unit(uint64_t *state) {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (float)(*state >> 40) * 0x1p-24f;
+    return (float)(*state >> 56) * 0x1p-8f;
 }
 
 /* the same prompts and responses with any padding; every fourth row is cut off, and every third has a tool's output in columns 2 and 3 */
@@ -65,7 +66,7 @@ static void sample(int padding, tensors *x, float *reward) {
             x->response[t] = 1;
             x->trained[t] = i % 3 != 0 || (k != 2 && k != 3);
             x->logp_old[t] = -0.5f - 3 * unit(&state);
-            x->logp[t] = x->logp_old[t] + 0.4f * (unit(&state) - 0.5f);
+            x->logp[t] = x->logp_old[t] + 0.375f * (unit(&state) - 0.5f);
         }
     }
 }
