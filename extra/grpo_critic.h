@@ -6,6 +6,9 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
+ * Generalised advantage estimation is in grpo.h: advantage.credit gae, from batch.value (rows ppo, vapo-gae).  A critic's returns are these
+ * advantages plus the values, before anything changes them: with advantage.scale and batch_norm none.
+ *
  * Arrays, accuracy, overlap and statuses of all functions: see the rules at the top of extra/grpo_shared.h. */
 #ifndef GRPO_CRITIC_H
 #define GRPO_CRITIC_H

@@ -56,7 +56,7 @@ typedef struct {
     int64_t column;                /* of batch.rewards and reward_weight */
     int has_value, has_other;
     double value, other;           /* of the element or field, and what it is compared with (batch.n_tokens, a second field); a choice as
-                                      its number; 0 if there is none */
+                                      its number; of a length that reaches past n_tokens, offset + length; 0 if there is none */
 } grpo_fault;
 
 /* the place that a status of grpo.h or gspo.h is about.  obj, batch, advantage: the arguments of that call, each may be NULL; what is
@@ -90,6 +90,8 @@ typedef enum {
  *                     where it is zeros or padded_one, not at tokens of batch.shaping_mask and nll_mask, and not logp_old with
  *                     policy_shaping
  *   fixed_length      at least 8 responses, all of the same length, at least 8, no mask, and not all are truncated
+ *   padded_length     at least 4 responses, all equally long, and at least half of them, at least two, end with two or more masked tokens,
+ *                     not all with as many, while the objective has a reward.length or reward.overlong
  *   none_count        a note if totals have tokens of other parts
  *   mask_bytes        its bytes are those of 1.0 as float or double; or 0 but for one index modulo 4, more than once in some response
  *   inverted_mask     at least 4 tokens count and all have a 0; at least half of the tokens left out, at least 4, have a log-probability
@@ -97,6 +99,7 @@ typedef enum {
  *   counts_end        at least 4 responses, all equally long, each masked up to some place, not the same in all, and nowhere after it
  *   first_left_out, last_left_out     in each of at least 4 responses, while its neighbour counts; the last is the last token whose
  *                     logp_old is not 0.  For the last, likely if in two or more a later token counts, whose logp_old is 0
+ *   no_groups         if there are tokens, and no totals, with which it is an empty part
  *   flag              of any array of flags
  *   short_truncated   at least two responses are truncated and two not, and each of the former is shorter, up to its last unmasked token,
  *                     than each of the latter.  Likely if there are 3 of each and the others are equally long: those that a limit has cut
@@ -136,6 +139,7 @@ typedef enum {
     X(GRPO_LINT_REPEATED, repeated, LIKELY, "and its length are those of sequence %o: a response that is there twice loses a gradient") \
     X(GRPO_LINT_OVERLAP, overlap, LIKELY, "begins within sequence %o, so that shared tokens lose a gradient") \
     X(GRPO_LINT_NO_TOKENS, no_tokens, LIKELY, "has no token: every response is empty or masked") \
+    X(GRPO_LINT_NO_GROUPS, no_groups, LIKELY, "is %v, and batch.n_tokens %o: has it been set?") \
     X(GRPO_LINT_POSITIVE_LOGP, positive_logp, LIKELY, "is %v, but a log-probability is at most 0") \
     X(GRPO_LINT_PROBABILITIES, probabilities, LIKELY, "lies within 0 and 1 at every token: it looks like probabilities") \
     X(GRPO_LINT_NEGATED, negated, LIKELY, "is negative at no token: it looks like log-probabilities with the wrong sign") \
@@ -199,6 +203,8 @@ typedef enum {
         "leaves out the beginning of every response and counts its end, all equally long: is it inverted, and padding counts?") \
     X(GRPO_LINT_FLAG, flag, NOTE, "is %v, but flags are 0 or 1: an array of another type?") \
     X(GRPO_LINT_FIXED_LENGTH, fixed_length, NOTE, "is %v, as that of every response, and there is no mask: does padding count?") \
+    X(GRPO_LINT_PADDED_LENGTH, padded_length, NOTE, \
+        "is %v, as that of every response, and batch.mask leaves out ends: is it padding?  reward.length and overlong take it for text") \
     X(GRPO_LINT_CUT_GROUP, cut_group, NOTE, \
         "begins a group of %v responses, where the others of this part have %o: is it cut?  Parts are of whole groups") \
     X(GRPO_LINT_LONE_ADVANTAGE, lone_advantage, NOTE, \
@@ -401,7 +407,9 @@ static void grpo_take_fields_(grpo_status st, const grpo_objective *obj, grpo_fa
 static void grpo_take_other_(grpo_status st, const grpo_objective *obj, const grpo_batch *b, grpo_fault *f) {
     const grpo_field *field = grpo_field_at_(grpo_other_of_(st));
     if (obj && field) grpo_fault_other_(f, grpo_objective_get(obj, field));
-    if (b && grpo_other_of_(st) == GRPO_AT_n_tokens_) grpo_fault_other_(f, (double)b->n_tokens);
+    if (!b || grpo_other_of_(st) != GRPO_AT_n_tokens_) return;
+    grpo_fault_other_(f, (double)b->n_tokens);
+    if (grpo_what_of_(st) == GRPO_AT_length_ && f->has_value) grpo_fault_value_(f, f->value + (double)b->offset[f->index]);
 }
 
 grpo_fault grpo_fault_of(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage) {
@@ -643,6 +651,29 @@ static void grpo_lint_fixed_length_(grpo_lint_ *l) {
     if (truncated < l->end - l->begin) grpo_find_(l, GRPO_LINT_FIXED_LENGTH, GRPO_AT_length_, l->begin, l->end - l->begin);
 }
 
+/* the length of a response up to its last unmasked token */
+static int64_t grpo_length_to_last_unmasked_(const grpo_batch *b, int64_t i) {
+    int64_t t = grpo_end_of_(b, i);
+    while (t > b->offset[i] && !grpo_is_unmasked_(b, t - 1)) t--;
+    return t - b->offset[i];
+}
+
+static void grpo_lint_padded_length_(grpo_lint_ *l) {
+    const grpo_batch *b = l->b;
+    const grpo_reward *r = &l->obj->reward;
+    int64_t count = 0, least = INT64_MAX, most = 0;
+    if (!b->mask || (r->length == GRPO_LENGTH_NONE && r->overlong == GRPO_OVERLONG_NONE)) return;
+    if (l->end - l->begin < 4 || !grpo_are_equally_long_(l)) return;
+    for (int64_t i = l->begin; i < l->end; i++) {
+        const int64_t n = grpo_length_to_last_unmasked_(b, i);
+        least = n < least ? n : least;
+        most = n > most ? n : most;
+        count += b->length[i] - n >= 2;
+    }
+    if (count >= 2 && 2 * count >= l->end - l->begin && least < most)
+        grpo_find_(l, GRPO_LINT_PADDED_LENGTH, GRPO_AT_length_, l->begin, l->end - l->begin);
+}
+
 /* ---- flags ---- */
 /* a finding at an element of an array of flags, per token or per response */
 static void grpo_find_flag_(grpo_lint_ *l, grpo_lint_rule rule, const char *name, int of_token, int64_t index, int64_t count,
@@ -773,13 +804,6 @@ static void grpo_lint_mask_(grpo_lint_ *l) {
         grpo_find_flag_(l, first ? GRPO_LINT_FIRST_LEFT_OUT : GRPO_LINT_LAST_LEFT_OUT, "batch.mask", 1, first ? n.at_first : n.at_last, 1,
                         !first && n.with_zeros >= 2 ? GRPO_LINT_LIKELY : GRPO_LINT_NOTE, 0);
     }
-}
-
-/* the length of a response up to its last unmasked token */
-static int64_t grpo_length_to_last_unmasked_(const grpo_batch *b, int64_t i) {
-    int64_t t = grpo_end_of_(b, i);
-    while (t > b->offset[i] && !grpo_is_unmasked_(b, t - 1)) t--;
-    return t - b->offset[i];
 }
 
 static void grpo_lint_truncated_(grpo_lint_ *l) {
@@ -1468,6 +1492,13 @@ static void grpo_lint_refused_(grpo_lint_ *l, grpo_status st) {
     grpo_keep_finding_(l, &x);
 }
 
+static void grpo_lint_no_groups_(grpo_lint_ *l) {
+    grpo_finding x = grpo_finding_at_(l, GRPO_LINT_NO_GROUPS, GRPO_AT_n_groups_, 0, -1, 1);
+    grpo_fault_value_(&x.at, 0);
+    grpo_fault_other_(&x.at, (double)l->b->n_tokens);
+    grpo_keep_finding_(l, &x);
+}
+
 int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
               const grpo_output *out, grpo_finding *finding, int room) {
     const grpo_status st = advantage ? grpo_refused_loss_(obj, batch, advantage, totals, out) : grpo_refused_advantages_(obj, batch);
@@ -1477,6 +1508,7 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     l.obj = obj; l.b = batch; l.advantage = advantage;
     l.finding = finding; l.room = finding && room > 0 ? room : 0;
     if (st) grpo_lint_refused_(&l, st);
+    else if (batch->n_groups == 0 && batch->n_tokens > 0 && !totals) grpo_lint_no_groups_(&l);
     if (grpo_objective_check(obj) || !grpo_has_layout_(batch)) return l.count;
     l.begin = batch->group_begin[0]; l.end = batch->group_begin[batch->n_groups];
     in_order = grpo_are_stored_in_order_(&l);
@@ -1497,6 +1529,7 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     grpo_lint_truncated_(&l);
     grpo_lint_padded_(&l);
     grpo_lint_fixed_length_(&l);
+    if (!bytes) grpo_lint_padded_length_(&l);
     grpo_lint_policies_(&l);
     grpo_lint_entropy_(&l);
     if (advantage && grpo_tokens_are_alike_(&obj->advantage)) grpo_lint_per_response_(&l);
@@ -1550,7 +1583,7 @@ static int grpo_say_status_(grpo_text_ *to, grpo_status st, const grpo_fault *f)
     char text[GRPO_MESSAGE_SIZE];
     grpo_say_(to, grpo_status_message(st, text, sizeof text));
     if (values) {
-        grpo_say_(to, array ? ": they are " : ": it is ");
+        grpo_say_(to, array ? ": they are " : what == GRPO_AT_length_ && other == GRPO_AT_n_tokens_ ? ": it ends at " : ": it is ");
         grpo_say_value_(to, what, array ? f->other : f->value);
     }
     if (f->has_other) {

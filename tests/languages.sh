@@ -1,7 +1,7 @@
 #!/bin/sh
-# The examples in other languages print the same numbers, as far as their tools are installed; cuts.c prints what its page shows; a wrongly
-# declared struct is refused; the declarations match the headers, and cffi reads them.  Prints "N passed, N failed".  CFLAGS: of the library
-# (default -O0).
+# The examples in other languages print the same numbers, as far as their tools are installed; cuts.c and padded.c print what their pages
+# show; a wrongly declared struct is refused; the declarations match the headers, and cffi reads them.  Prints "N passed, N failed".
+# CFLAGS: of the library (default -O0).
 # ZIG, SWIFTC: the compilers of these languages (default zig, swiftc).
 set -u
 cd "$(dirname "$0")/.."
@@ -34,9 +34,13 @@ build_swift() { # a folder with the headers and examples/swift, the program
         examples/swift/gspo.swift "$work/grpo.o" -lm -o "$2"
 }
 
+exported() { nm -D --defined-only "$1" | awk 'NF == 3 && $3 !~ /^_/ { print $3 }' | LC_ALL=C sort; }
 cc -std=c99 $CFLAGS -fPIC -c examples/library.c -o "$work/grpo.o" && cc -shared "$work/grpo.o" -lm -o "$work/linked.so"
-nm -D --defined-only "$work/linked.so" | awk 'NF == 3 && $3 !~ /^_/ { print $3 }' | LC_ALL=C sort | diff examples/library.symbols - >"$work/log"
+exported "$work/linked.so" | diff examples/library.symbols - >"$work/log"
 verdict "the library exports what library.symbols lists" $?
+cc -std=c99 $CFLAGS -fPIC -fvisibility=hidden -shared examples/library.c -lm -o "$work/hidden.so" &&
+    exported "$work/hidden.so" | diff examples/library.symbols - >"$work/log"
+verdict "and with -fvisibility=hidden too" $?
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
 c++ -std=c++11 $warnings examples/cpp/gspo.cpp "$work/grpo.o" -o "$work/cpp" >"$work/log" 2>&1 &&
     "$work/cpp" >"$work/cpp.txt"
@@ -52,6 +56,10 @@ for flags in "" -fno-exceptions; do
         head -1 "$work/view$flags.txt" | cut -d, -f1,2 | diff - "$work/want" >"$work/log"
     verdict "C++17, the view${flags:+, }$flags" $?
 done
+mkdir "$work/copied" && cp ./*.h examples/cpp/view.hpp examples/cpp/view.cpp examples/python/gspo.py "$work/copied" &&
+    c++ -std=c++17 $warnings "$work/copied/view.cpp" "$work/grpo.o" -o "$work/view_copied" >"$work/log" 2>&1 &&
+    "$work/view_copied" >"$work/view_copied.txt" && diff "$work/view.txt" "$work/view_copied.txt" >"$work/log"
+verdict "C++17, the view copied beside the headers" $?
 c++ -std=c++17 $warnings $CFLAGS examples/cpp/parts.cpp -o "$work/parts" >"$work/log" 2>&1 &&
     "$work/parts" >"$work/log" && [ "$(grep -c 'every bit' "$work/log")" -eq 2 ]
 verdict "C++17, a batch in parts" $?
@@ -66,8 +74,17 @@ printf 'refused: %s\n' "name is unknown" "dlogp has not one element per token" \
     diff - "$work/log" >"$work/view.diff"
 verdict "C++17, what the view refuses" $?
 
+cc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror $CFLAGS examples/padded.c -lm -o "$work/padded" >"$work/log" 2>&1 &&
+    "$work/padded" >"$work/padded.txt" &&
+    awk '/^```/ { block = here && $0 == "```text"; here = 0; next } /-o padded && \.\/padded$/ { here = 1 } block' examples/README.md |
+    diff - "$work/padded.txt" >"$work/log" && [ -s "$work/padded.txt" ]
+verdict "C, a batch from padded tensors, as its page shows" $?
+
 "$python" examples/python/gspo.py >"$work/python.txt" 2>"$work/log" && diff "$work/cpp.txt" "$work/python.txt" >"$work/log"
 verdict "Python, which builds its library" $?
+GRPO_LIBRARY=$work/linked.so "$python" -B "$work/copied/gspo.py" >"$work/copied.txt" 2>"$work/log" &&
+    diff "$work/cpp.txt" "$work/copied.txt" >"$work/log"
+verdict "Python, copied, with a library that is there" $?
 mkdir -p "$work/tree/examples/python" && cp -p examples/library.c "$work/tree/examples" &&
     cp -pR grpo.h gspo.h grpo_blocks.h grpo_rows.h extra "$work/tree" &&
     sed "s/ 'sum_pi_squared',//" examples/python/gspo.py >"$work/tree/examples/python/gspo.py"
@@ -104,6 +121,12 @@ else
     echo "skipped: Swift, there is no swiftc"
 fi
 
+if "$python" -c 'import torch' 2>/dev/null; then
+    "$python" -B examples/python/padded.py >"$work/log" 2>&1
+    verdict "PyTorch, the library's loss of padded tensors" $?
+else
+    echo "skipped: padded tensors with PyTorch, it is not there"
+fi
 if "$python" -c 'import torch, cffi, numpy' 2>/dev/null; then
     GRPO_CONFORMANCE_CACHE=$work "$python" -B examples/python/train.py >"$work/log" 2>&1
     verdict "PyTorch learns by the reference loss" $?

@@ -2,7 +2,11 @@
 // Header only, over gspo.h; one source file, C or C++, has the implementation.  With -fno-exceptions a bad status ends the program.
 #ifndef GRPO_VIEW_HPP
 #define GRPO_VIEW_HPP
+#if __has_include("gspo.h")
+#include "gspo.h"                                   // copied beside the headers, or with their folder in the include path
+#else
 #include "../../gspo.h"
+#endif
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>

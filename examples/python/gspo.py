@@ -2,8 +2,9 @@
 
     python3 examples/python/gspo.py
 
-The library is GRPO_LIBRARY (default: build/libgrpo.so); cc builds it if it is missing or older than the headers.  Arrays are passed by
-address: tensor.data_ptr() of a contiguous float32 tensor on the CPU, array.ctypes.data of a NumPy array.
+The library is GRPO_LIBRARY (default: build/libgrpo.so); cc builds it if it is missing or older than the headers.  Copied to
+where there is no examples/library.c, this file builds nothing.  Arrays are passed by address: tensor.data_ptr() of a contiguous float32
+tensor on the CPU, array.ctypes.data of a NumPy array.
 """
 import os
 import pathlib
@@ -12,7 +13,7 @@ from array import array
 from ctypes import CDLL, POINTER, Structure, byref, create_string_buffer, sizeof
 from ctypes import c_char_p, c_double, c_float, c_int, c_int64, c_size_t, c_void_p
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
+TOP = (pathlib.Path(__file__).resolve().parent / '../..').resolve()
 
 
 # ---- what grpo.h declares; library() compares it with what was compiled
@@ -59,6 +60,8 @@ FUNCTIONS = {
 
 def build(path):
     sources = [TOP / 'examples/library.c', *TOP.glob('*.h'), TOP / 'extra/grpo_layout.h']
+    if path.exists() and not sources[0].exists():
+        return
     if not path.exists() or path.stat().st_mtime < max(source.stat().st_mtime for source in sources):
         path.parent.mkdir(exist_ok=True)
         flags = os.environ.get('CFLAGS', '-O2').split()

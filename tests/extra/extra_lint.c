@@ -76,6 +76,9 @@ static void own_totals(setup *s) {
 static void no_advantage(setup *s) { s->advantage = NULL; }
 static void new_advantages(setup *s) { check(!grpo_advantages(&s->obj, &s->b, s->A), "advantages"); }
 
+static void no_groups(setup *s) { s->b.n_groups = 0; s->no_totals = 1; }
+static void empty_part(setup *s) { s->b.n_groups = 0; }
+static void empty_batch(setup *s) { no_groups(s); s->b.n_tokens = 0; }
 static void nan_old(setup *s) { s->old[begin_of(s, 5) + 2] = (grpo_real)NAN; }
 static void nan_masked(setup *s) { s->old[9] = s->logp[19] = (grpo_real)NAN; s->logp[29] = (grpo_real)5; }
 static void nan_reward(setup *s) { s->reward[4] = (grpo_real)NAN; no_advantage(s); }
@@ -277,6 +280,29 @@ static void not_first_but_one(setup *s) { not_first(s); s->mask[begin_of(s, 5)] 
 static void mask_late(setup *s) { mask_from(s, 1, 6); zeros_from(s, s->old, 5); }
 static void not_last_two(setup *s) { mask_from(s, 0, 5); }
 static void mask_right(setup *s) { mask_from(s, 0, 5); zeros_from(s, s->old, 5); }
+/* ends of responses masked from the 3rd, the 5th and the 7th token on, as padding is, with an overlong punishment; without one; all equally
+ * long; two thirds of them a token shorter; one response with a length of its own */
+static void mask_ends(setup *s, int first, int by) {
+    s->obj.reward.overlong = GRPO_OVERLONG_SOFT;
+    s->obj.reward.overlong_max = LENGTH; s->obj.reward.overlong_cache = 2; s->obj.reward.overlong_factor = 1;
+    for (int i = 0; i < RESPONSES; i++)
+        for (int t = 0; t < LENGTH; t++) s->mask[begin_of(s, i) + t] = t < first + by * (i % 3);
+    own_totals(s);
+}
+static void mask_padding(setup *s) { mask_ends(s, 2, 2); }
+static void mask_padding_of_no_use(setup *s) { mask_padding(s); s->obj.reward.overlong = GRPO_OVERLONG_NONE; }
+static void mask_padding_of_cosine(setup *s) {
+    mask_padding_of_no_use(s);
+    s->obj.reward.length = GRPO_LENGTH_COSINE; s->obj.reward.length_max = LENGTH;
+}
+static void mask_ends_alike(setup *s) { mask_ends(s, 4, 0); }
+static void mask_a_token(setup *s) {
+    mask_ends(s, LENGTH, 0);
+    for (int i = 0; i < RESPONSES; i++) s->mask[begin_of(s, i) + LENGTH - 1] = i % 3 == 0;
+    own_totals(s);
+}
+static void mask_padding_of_some(setup *s) { mask_padding(s); s->length[4] = 6; own_totals(s); }
+
 static void not_last(setup *s) { mask_from(s, 0, LENGTH - 1); }
 static void mask_early(setup *s) { mask_from(s, 0, 4); zeros_from(s, s->old, 5); }
 static void mask_early_and_next(setup *s) {                            /* shifted as one array: the last slot has the next one's flag */
@@ -415,13 +441,15 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(REFUSED), nan_reward, no_advantage, "error: batch.reward[4] is NaN: group 1, response 1 of it" },
     { RULE(REFUSED), wide_clip, nothing, "error: surrogate.eps_low must not be negative: it is -0.25" },
     { RULE(REFUSED), reaches_past, nothing,
-      "error: batch.length[8] reaches past batch.n_tokens: it is 8, the other 72; group 2, response 2 of it" },
+      "error: batch.length[8] reaches past batch.n_tokens: it ends at 73, the other 72; group 2, response 2 of it" },
     { RULE(REFUSED), small_totals, own_totals, "error: totals is less than is needed" },
     { RULE(REPEATED), repeat, other_order,
       "likely mistake: batch.offset[7] and its length are those of sequence 2: a response that is there twice loses a gradient: group 2, "
       "response 1 of it" },
     { RULE(OVERLAP), overlap, touch,
       "likely mistake: batch.offset[4] begins within sequence 1, so that shared tokens lose a gradient: group 1, response 1 of it" },
+    { RULE(NO_GROUPS), no_groups, empty_part, "likely mistake: batch.n_groups is 0, and batch.n_tokens 72: has it been set?" },
+    { RULE(NO_GROUPS), no_groups, empty_batch, NULL },
     { RULE(NO_TOKENS), mask_all, mask_most, "likely mistake: batch has no token: every response is empty or masked" },
     { RULE(POSITIVE_LOGP), positive, rounding,
       "likely mistake: batch.logp[26] is 0.25, but a log-probability is at most 0: group 1, response 0 of it, token 1 of it; 2 in all" },
@@ -503,6 +531,12 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(COUNTS_END), inverted_live, cut_beginning,
       "note: batch.mask[2] leaves out the beginning of every response and counts its end, all equally long: is it inverted, and padding "
       "counts?: group 0, response 0 of it, token 1 of it" },
+    { RULE(PADDED_LENGTH), mask_padding, mask_padding_of_no_use,
+      "note: batch.length[0] is 7, as that of every response, and batch.mask leaves out ends: is it padding?  reward.length and overlong "
+      "take it for text: group 0, response 0 of it; 9 in all" },
+    { RULE(PADDED_LENGTH), mask_padding_of_cosine, mask_ends_alike, NULL },
+    { RULE(PADDED_LENGTH), mask_padding, mask_a_token, NULL },
+    { RULE(PADDED_LENGTH), mask_padding, mask_padding_of_some, NULL },
     { RULE(FIRST_LEFT_OUT), not_first, not_first_but_one,
       "note: batch.mask[1] leaves out the first token of every response and counts the second: is it shifted by one token?: group 0, "
       "response 0 of it, token 0 of it" },
