@@ -37,8 +37,9 @@
  * source files, each with its implementation): every symbol of the double build carries the suffix _f64.
  *
  * Numerical promises (tests/objective/accuracy.c measures them; MEASUREMENTS.md has the table):
- *   - loss, terms, gradients, advantages and report within 4 ulps of the scale of the exact result, extremes included, as long as the
- *     factors of a term (ratio, weight, KL, advantage) and squares of differences of rewards are normal numbers of double;
+ *   - loss, terms, gradients, advantages and report within 4 ulps (of 2^-52, in arrays of float 2^-23) of the scale of the exact result,
+ *     which is the sum of the absolute values of what it is a sum of, extremes included, as long as the factors of a term (ratio, weight,
+ *     KL, advantage) and squares of differences of rewards are normal numbers of double;
  *   - no NaN from finite input; what exceeds the largest double is an infinity and sets report.overflow;
  *   - loss, report and gradients have the same bits for every order of tokens, sequences and groups and every split between groups;
  *   - masked tokens may hold anything, NaN included.
@@ -204,13 +205,15 @@ const char *grpo_status_name(grpo_status st);      /* name of the rule, for logs
 const char *grpo_status_text(grpo_status st);      /* the rule in words: "is NaN" */
 const char *grpo_status_what(grpo_status st);      /* what broke it: "batch.logp_old", "surrogate.eps_high", "argument 3"; "": nothing */
 const char *grpo_status_other(grpo_status st);     /* the second thing, of a rule about two */
-const char *grpo_status_message(grpo_status st, char *buffer, size_t size);      /* all of it, truncated to size; returns buffer */
+const char *grpo_status_message(grpo_status st, char *buffer, size_t size);      /* all of it, truncated to size > 0; returns buffer */
 #endif
 
 /* ---- numbers --------------------------------------------------------------------------------------------------------------------
- * exp turns an absolute error of its argument into a relative error of the ratio, so log-ratios keep their rounding error in lo. */
+ * exp turns an absolute error of its argument into a relative error of the ratio, so log-ratios keep their rounding error in lo.
+ * Errors are relative; an ulp of x is 2^-52 |x|. */
 
-typedef struct { double hi, lo; } grpo_dd;                             /* the number hi + lo, |lo| <= ulp(hi)/2 */
+/* the number hi + lo, |lo| <= ulp(hi)/2, except as grpo_dd_div returns it */
+typedef struct { double hi, lo; } grpo_dd;
 
 #define GRPO_LN2_HI_ 6.93147180559945286e-01                           /* log 2 in two words */
 #define GRPO_LN2_LO_ 2.31904681384629956e-17
@@ -266,12 +269,13 @@ GRPO_FN grpo_dd grpo_dd_add_double_(grpo_dd a, double b) {
     return grpo_two_sum(s.hi, s.lo + a.lo);
 }
 
-GRPO_NOINLINE_FN_ grpo_dd grpo_dd_mul(grpo_dd a, double b) {
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_mul(grpo_dd a, double b) {           /* relative error below 2^-104 */
     grpo_dd p = grpo_two_prod(a.hi, b);
     return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + a.lo * b) : p;
 }
 
-GRPO_NOINLINE_FN_ grpo_dd grpo_dd_div(grpo_dd a, double b) {                   /* b not 0 */
+/* b not 0; relative error below 2^-104, but |lo| may be 3/2 ulp(hi): hi is not always the quotient rounded to double */
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_div(grpo_dd a, double b) {
     const double q = a.hi / b;
     return grpo_dd_pair_(q, grpo_is_finite(q) ? (a.lo - grpo_product_rounding_(q, b, a.hi)) / b : 0);
 }
@@ -298,7 +302,7 @@ GRPO_FN double grpo_times(double x, double y) { return x == 0 || y == 0 ? 0 : x 
 GRPO_FN double grpo_plus(double x, double y) { double s = x + y; return s == s ? s : HUGE_VAL; }
 
 #define GRPO_SERIES_ 0.5
-GRPO_FORCE_INLINE_FN_ double grpo_exp_series_(double y);               /* e^y - y - 1 for |y| <= GRPO_SERIES_, 2 ulps */
+GRPO_FORCE_INLINE_FN_ double grpo_exp_series_(double y);               /* e^y - y - 1 for |y| <= GRPO_SERIES_, 3 ulps */
 
 /* 1 if x is outside the interval of the series, or NaN */
 GRPO_FN int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
@@ -574,7 +578,8 @@ typedef struct {
     grpo_singleton_kind singleton;
     /* reweighting */
     grpo_reweight_kind reweight;
-    double difficulty_weight_low, difficulty_weight_high, difficulty_slope, difficulty_midpoint;
+    double difficulty_weight_low, difficulty_weight_high;      /* difficulty: w(x) = low + (high - low)/(1 + e^(slope (x - midpoint))) */
+    double difficulty_slope, difficulty_midpoint;
     double focal_reward_low, focal_reward_high;     /* focal, low < high: the rewards of failure and of success */
     double length_power;
     double reweight_temperature;        /* not 0 */
@@ -591,8 +596,9 @@ typedef struct {
     double lambda_length;                           /* > 0: lambda is at least 1 - 1/max(1, lambda_length T) (VAPO, T-PPO) */
     double truncated_tail;                          /* credit return, gae, step_gae: A = 0 at the last truncated_tail tokens of a response
                                                        with batch.truncated; whitening and batch_norm skip these (T-PPO) */
-    double step_coef;
-    double entropy_share_coef, entropy_share_eps;
+    double step_coef;                               /* episode_step */
+    double entropy_share_coef;                      /* c in the reward of a token: R + c n H/sum H where R > 0, else -1 - c n h/sum h */
+    double entropy_share_eps;                       /* > 0: h = 1/(H + eps); sums over the n such responses with a token there */
     /* tokens, in this order */
     grpo_token_baseline_kind token_baseline;
     grpo_entropy_kind entropy;
@@ -740,7 +746,7 @@ GRPO_FORCE_INLINE_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int
       "-sg[w] A l inside [weight_min, weight_max], 0 outside") \
     X(GRPO_SURROGATE_SAPO_DETACHED, sapo_detached, TOKEN, 0, GRPO_READS_POSITIVE_(tau_pos) GRPO_READS_POSITIVE_(tau_neg), \
       grpo_sapo_detached(w, advantage, logp, up ? s->tau_pos : s->tau_neg), "-A sg[(4/tau) sigmoid(tau (w - 1))] l (Trinity-RFT)") \
-    /* in gspo.h, functions of a group; the ratio's unit must be the response.  F_i is the term of each token of response i, from scores \
+    /* in gspo.h, functions of a group; ratio.level must be one of the response.  F_i is the term of each token of response i, from scores \
        s_j and advantages A_j (at the first token that counts) of the G responses with such tokens.  + and -: the n+ \
        responses with A > 0 and the n- others; v = 1/n+, or if length_decay is not 0 the softmax over + of -length_decay T. \
        An infinite score is one K, whatever its finite part and however many of its tokens are infinite */ \
@@ -788,7 +794,7 @@ GRPO_FORCE_INLINE_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int
       "(A_i - beta z_i)^2, z_i = (s_i - sg[mean s])/(sg[sample std s] + group_score_eps) (GIFT, 2510.23868)") \
     X(GRPO_SURROGATE_TILTED_CROSS_ENTROPY, tilted_cross_entropy, GROUP, GRPO_NEED_OLD_, GRPO_READS_POSITIVE_(advantage_temperature), none, \
         "-q_i log softmax(beta s)_i, q = softmax(beta o + " \
-      "A/advantage_temperature), o as y of logp_old: behaviour none, unit sequence_mean or sequence_sum (TPO, 2604.06159)") \
+      "A/advantage_temperature), o as y of logp_old: behaviour none, level sequence_mean or sequence_sum (TPO, 2604.06159)") \
     X(GRPO_SURROGATE_PAIRWISE_HINGE, pairwise_hinge, GROUP, 0, GRPO_READS_NOTHING_, none, \
       "1/P sum_b max(0, hinge_margin - beta (s_i - s_b)) over the pairs of pairwise_logistic (Click, 2306.03350)") \
     X(GRPO_SURROGATE_REGRESSION, regression, GROUP, 0, GRPO_READS_NOTHING_, none, \
@@ -819,16 +825,17 @@ typedef struct {
     grpo_surrogate_kind kind;
     grpo_group_score_kind group_score;
     grpo_bounds_kind bounds;
-    double eps_low, eps_high;
+    double eps_low, eps_high;      /* distances of the clip's bounds from 1, >= 0; +infinity: no bound */
     double quadratic_eps;          /* quadratic, quadratic_probability, > 0: best at 1 +- this, or 1 +- this/p */
     double bound_cap;              /* bounds probability: largest upper bound; 0: no limit */
     double log_low, log_high, log_clip_dual;    /* bounds position, >= 0: of the log-ratio, at the first token */
     double position_power;                   /* in [-16, 16] */
-    double clip_dual, clip_dual_pos;         /* clip_dual_pos: bound of 1/w where A > 0 (aspo); 0: none (gppo, aspo) */
+    double clip_dual;                        /* > 1 + eps_high (aspo: > 1); gppo, aspo: or 0, none */
+    double clip_dual_pos;                    /* aspo, > 1: bound of 1/w where A > 0; 0: none */
     double gppo_beta_low, gppo_beta_high;    /* gppo; 0: no gradient where clipped, as PPO */
-    double weight_min, weight_max;
+    double weight_min, weight_max;           /* 0 <= weight_min <= weight_max, +infinity: no bound; likewise the next two */
     double weight_min_neg, weight_max_neg;     /* dispo, where A < 0 */
-    double tau_pos, tau_neg;
+    double tau_pos, tau_neg;       /* > 0: of sigmoids and log-sum-exps, by the sign of A */
     double advantage_temperature;  /* > 0: of a softmax or sigmoid of the advantages */
     double vespo_k_pos, vespo_lambda_pos, vespo_k_neg, vespo_lambda_neg;
     double beta;                   /* squared, logistic and functions of a group that have it */
@@ -1083,7 +1090,7 @@ typedef enum { GRPO_ROLLOUT_IS_LEVEL_CHOICES(GRPO_ENUM_) } grpo_rollout_is_level
     X(GRPO_POLICY_IS_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "e^(mean of it)")
 typedef enum { GRPO_POLICY_IS_CHOICES(GRPO_ENUM_) } grpo_policy_is_kind;
 #define GRPO_ROLLOUT_IS_NORM_CHOICES(X) X(GRPO_ROLLOUT_IS_NORM_NONE, none, "") \
-    X(GRPO_ROLLOUT_IS_NORM_MEAN, mean, "v over its mean in the batch: of tokens, or of responses where the unit is one (verl)")
+    X(GRPO_ROLLOUT_IS_NORM_MEAN, mean, "v over its mean in the batch: of tokens, or of responses with rollout_is_level sequence_* (verl)")
 typedef enum { GRPO_ROLLOUT_IS_NORM_CHOICES(GRPO_ENUM_) } grpo_rollout_is_norm_kind;
 #define GRPO_ROLLOUT_REJECTED_CHOICES(X) \
     X(GRPO_ROLLOUT_REJECTED_ZERO_WEIGHT, zero_weight, "surrogate times 0; divisors and penalty keep the token (IcePop)") \
@@ -1146,18 +1153,18 @@ typedef enum { GRPO_EXTERNAL_CHOICES(GRPO_ENUM_) } grpo_external_kind;
 typedef struct {
     grpo_weight_truncated_kind truncated;
     grpo_trust_kind trust;
-    double trust_low, trust_high;
-    double rec_outer_low, rec_outer_high;
+    double trust_low, trust_high;          /* lo and hi, >= 0 */
+    double rec_outer_low, rec_outer_high;  /* ring, >= 0 */
     grpo_off_policy_mask_kind off_policy_mask;
     double off_policy_mask_threshold;
     grpo_selected_kind selected;
     grpo_rollout_is_kind rollout_is;
     grpo_rollout_is_level_kind rollout_is_level;
-    double rollout_is_low, rollout_is_high;
+    double rollout_is_low, rollout_is_high;    /* bounds of v, 0 <= low <= high */
     double rollout_clamp;                  /* bound of |q|; 0: none */
     grpo_rollout_is_norm_kind rollout_is_norm;
     grpo_policy_is_kind policy_is;
-    double policy_is_low, policy_is_high;
+    double policy_is_low, policy_is_high;      /* 0 <= low <= high, high > 0 */
     grpo_rollout_rs_kind rollout_rs;
     grpo_rollout_rs_level_kind rollout_rs_level;
     double rollout_rs_low, rollout_rs_high;
@@ -1238,8 +1245,9 @@ typedef struct {
 /* the domain of a number, whatever the choices are */
 enum { GRPO_LOW_EXCLUDED = 1, GRPO_HIGH_EXCLUDED = 2, GRPO_WHOLE = 4, GRPO_EXCEPT_0 = 8, GRPO_OR_0 = 16 };
 typedef struct {
-    double low, high;        /* inclusive, even if infinite; +-DBL_MAX if the number must be finite */
-    int flags;               /* GRPO_WHOLE: whole numbers only; GRPO_EXCEPT_0: not 0; GRPO_OR_0: 0 too */
+    double low, high;        /* inclusive, even if infinite, unless a flag excludes them; +-DBL_MAX if the number must be finite */
+    int flags;               /* GRPO_LOW_EXCLUDED, GRPO_HIGH_EXCLUDED: not low, high itself; GRPO_WHOLE: whole numbers only;
+                                GRPO_EXCEPT_0: not 0; GRPO_OR_0: 0 too */
     grpo_rule below, above;  /* the rules that numbers below low and above high break; infinite ones: GRPO_INFINITE; NaN: GRPO_NAN */
 } grpo_domain;
 
@@ -1265,15 +1273,17 @@ typedef struct {
 typedef struct { const char *name, *paper, *equations, *summary; } grpo_preset;
 const grpo_preset *grpo_presets(int *count);
 grpo_objective grpo_objective_from_preset(const grpo_preset *preset);                         /* preset: one of grpo_presets */
-grpo_status grpo_objective_named(const char *name, grpo_objective *obj);
+grpo_status grpo_objective_named(const char *name, grpo_objective *obj);                      /* GRPO_UNKNOWN: there is no such row */
 #endif
 const grpo_field *grpo_fields(int *count);
 #ifndef GRPO_NO_PATHS_
-grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value);    /* a number, or a choice by number; unchecked */
+/* path unknown: GRPO_UNKNOWN; no such choice: GRPO_NOT_A_CHOICE.  set takes a number or the number of a choice, not NaN, and leaves its
+ * domain to grpo_objective_check */
+grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value);
 grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const char *choice);
 #endif
-double      grpo_objective_get(const grpo_objective *obj, const grpo_field *field);
-grpo_domain grpo_field_domain(const grpo_field *field);          /* choices may narrow the domains of what they read */
+double      grpo_objective_get(const grpo_objective *obj, const grpo_field *field);              /* of a choice: its number */
+grpo_domain grpo_field_domain(const grpo_field *field);          /* of a number; choices may narrow the domains of what they read */
 grpo_status grpo_objective_check(const grpo_objective *obj);     /* domains and combinations of fields; every call checks them */
 
 /* ======== the batch ===============================================================================================================
@@ -1318,7 +1328,8 @@ typedef struct {
     const grpo_real *rewards;         /* (sequences, n_rewards); read where advantage.rewards is each */
     int64_t n_rewards;                /* 1 .. GRPO_MAX_REWARDS */
     const grpo_real *reward_weight;   /* (n_rewards); NULL: all 1 */
-    const uint8_t *truncated;         /* generation was cut off */
+    const uint8_t *truncated;         /* 1: generation was cut off: read by reward.truncated, weight.truncated and, NULL: none, by
+                                         advantage.bootstrap and truncated_tail */
     const uint8_t *excluded;          /* read by advantage.excluded; NULL: none */
     /* per group */
     const grpo_real *baseline;        /* read by advantage.baseline external */
@@ -1374,7 +1385,7 @@ enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) G
 typedef struct {
     int64_t tokens;                                 /* that count: see batch.mask, weight.truncated, selected, rollout_rejected */
     int64_t sequences, sequences_nonempty, groups, groups_nonempty;
-    int64_t ranks;                                  /* factor of loss and gradient, if the trainer averages gradients over ranks (or
+    int64_t ranks;                                  /* >= 0: factor of loss and gradient, if the trainer averages gradients over ranks (or
                                                        micro-batches), the report's too; 0: 1.  Set it once, after all
                                                        has been added up */
     int64_t positive_tokens, positive_sequences;    /* with A > 0 (a sequence: at its first token that counts), if aggregation reads it */
@@ -1388,14 +1399,16 @@ typedef struct {
     double loss, policy_loss, penalty_loss;         /* policy_loss + penalty_loss; surrogates; KL, entropy bonus, NLL and preference */
     int64_t tokens, sequences, groups;              /* that count; sequences and groups: with at least one such token */
     int64_t masked_tokens, rejected_tokens;         /* that do not count; that rollout_is, rollout_rs or rollout_veto reject */
-    int64_t degenerate_groups;                      /* in which all advantages are 0 */
+    int64_t degenerate_groups;                      /* of groups: in which A is 0 at all tokens that count, or there are no advantages */
+    /* over the tokens that count, each with the same weight.  Where there are none, or no array for it: 0; of ratio_*, ess and
+     * rollout_is_mean: 1 */
     double clip_fraction, clip_fraction_low, clip_fraction_high, clip_fraction_dual; /* of tokens where clip, trust, off_policy_mask act */
-    double ratio_mean, ratio_min, ratio_max;
+    double ratio_mean, ratio_min, ratio_max;        /* of axis 3, if the surrogate or the weight of the KL use it; else 1 */
     double ess;                               /* effective sample size, (sum w)^2 / (n sum w^2); ratios above 2^500 count as 2^500 */
-    double approx_kl_k1, approx_kl_k3;        /* estimates of KL(old || policy) */
-    double kl_k1, kl_k2, kl_k3;               /* of KL(policy || reference) */
-    double entropy;
-    double rollout_is_mean;        /* of weight.rollout_is */
+    double approx_kl_k1, approx_kl_k3;        /* means of estimates of KL(old || policy), nats, whatever penalty.kl is */
+    double kl_k1, kl_k2, kl_k3;               /* of KL(policy || reference), likewise */
+    double entropy;                           /* mean of batch.entropy, nats */
+    double rollout_is_mean;                   /* of v, 0 where rejected, before rollout_is_norm */
     int overflow;                  /* 1 if a number here or in an output array has overflowed to an infinity */
 } grpo_report;
 
@@ -1447,7 +1460,8 @@ typedef struct {
 
 /* output arrays, each may be NULL; must not overlap arrays of the batch, the advantages or each other.  Zero-initialise. */
 typedef struct {
-    grpo_real *dlogp, *dentropy, *term;        /* per token: d loss/d logp, d loss/d entropy, the token's loss before aggregation */
+    grpo_real *dlogp, *dentropy;               /* per token: d loss/d logp, d loss/d entropy */
+    grpo_real *term;                           /* per token: surrogate and penalty before aggregation, without NLL and preference */
     grpo_real *ddivergence_ref;                /* per token: d loss/d batch.divergence_ref */
     grpo_real *dlog_partition;                 /* per group: d loss/d batch.log_partition */
     double *scratch;                           /* working memory, for objectives of gspo.h that couple the responses of a group */
@@ -1467,14 +1481,15 @@ grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, 
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report);
 
-/* DAPO's dynamic sampling: keep[g] = 1 if the rewards of group g are not all equal, else 0 */
+/* DAPO's dynamic sampling (2503.14476): keep (n_groups) = 1 if batch.reward, without the changes of axis 1, varies in the group, else 0 */
 grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
 
 /* Evaluation in parts (micro-batches, threads, ranks) of whole groups; or of any whole responses, each a group of its own, if
  * grpo_context_needs_groups (extra/grpo_context.h) is 0 for the objective.  That header also has parts that cut a group or a response, with
  * the advantages of the whole; responses that are elsewhere have length 0 there.  First add the counts of every part, and its moments if
- * the advantage axis has statistics of the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight, batch_norm,
- * entropy relative, kl_centred_coef: grpo_context_needs_moments); then evaluate every part; then merge.  examples/cuts.c has every cut.
+ * the advantage axis has statistics of the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight valid_groups,
+ * nonzero_rewards or length_power, batch_norm, entropy relative, kl_centred_coef: grpo_context_needs_moments); then evaluate every part;
+ * then merge.  examples/cuts.c has every cut.
  * grpo_totals_add reads the advantages for aggregation *_by_sign, nll_on positive and not_negative (else they may be NULL), and
  * batch.reward for token_mean_nonzero_std, nll_on correct and preference. */
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
@@ -1486,7 +1501,7 @@ grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_b
 grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                           const grpo_totals *totals, const grpo_output *out, grpo_partial *partial);
 grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from);
-void        grpo_partial_report(const grpo_partial *partial, grpo_report *report);
+void        grpo_partial_report(const grpo_partial *partial, grpo_report *report);      /* neither may be NULL */
 GRPO_C_END_
 #endif /* GRPO_H */
 
@@ -1777,7 +1792,7 @@ GRPO_C_BEGIN_
     X(NO_POLICY, NULL, 0) X(TEACHER, b->logp_teacher, GRPO_NEED_LOGP_TEACHER_)
 
 #define GRPO_POLICY_(policy, array, need) GRPO_##policy##_,
-typedef enum { GRPO_POLICIES_(GRPO_POLICY_) GRPO_N_POLICIES_ } grpo_policy_id_;
+typedef enum { GRPO_POLICIES_(GRPO_POLICY_) } grpo_policy_id_;
 #define GRPO_IS_TOKEN_ 0
 #define GRPO_IS_GROUP_ 1
 
@@ -3260,7 +3275,7 @@ GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
     return fabs(x.hi) < 1.0 / 256 ? grpo_small_exp_minus_one_(x) : grpo_dd_add_double_(grpo_exp_twice(x), -1);
 }
 
-/* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
+/* log x to twice the precision, 2^-90 of max(1, |log x|), for 1e-300 < x < 1e300: a Newton step on e^y = x */
 GRPO_NOINLINE_FN_ grpo_dd grpo_log_twice(double x) {
     const double y = log(x);
     grpo_dd e = grpo_dd_add_double_(grpo_dd_mul(grpo_exp_twice(grpo_dd_of_(-y)), x), -1);      /* x e^-y - 1 */
