@@ -53,7 +53,7 @@
  *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 5 KB
  *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens are evaluated one by one, not in blocks; the same bits, slower; 45 KB
  * With GRPO_NO_ROWS and GRPO_NO_TEXT together fields have no names, and grpo_objective_set and _choose are absent too.  With all three
- * switches the two headers, which then still compute every objective, take 151 KB, 110 KB at -Os (tests/size.sh).
+ * switches the two headers, which then still compute every objective, take 151 KB, 108 KB at -Os (tests/size.sh).
  *
  * Contents:  status | numbers | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation | objective |
  *            batch | functions | implementation of what every row uses: kernel, checks, advantage, loss
@@ -131,6 +131,13 @@ typedef float grpo_real;
 #else
 #define GRPO_NOINLINE_FN_ GRPO_FN
 #define GRPO_FORCE_INLINE_FN_ GRPO_FN
+#endif
+#if defined(__GNUC__) && !defined(__CUDACC__) && defined(GRPO_NO_BLOCKS) && defined(__OPTIMIZE_SIZE__)
+#define GRPO_APART_FN_ static __attribute__((unused, noinline))        /* gcc -Os would inline it, and the code would be larger */
+#define GRPO_APART_ GRPO_APART_FN_
+#else
+#define GRPO_APART_FN_ GRPO_FN
+#define GRPO_APART_ static
 #endif
 #if defined(__GNUC__) && !defined(__OPTIMIZE_SIZE__)
 #define GRPO_INLINE_ static inline __attribute__((always_inline))      /* what gcc -O2 would not inline by itself */
@@ -299,7 +306,7 @@ GRPO_FN double grpo_within(double x, double low, double high) { return x < low ?
 /* x y, where 0 times infinity is 0 */
 GRPO_FN double grpo_times(double x, double y) { return x == 0 || y == 0 ? 0 : x * y; }
 /* x + y; two overflows of opposite sign, which have no sum in double, give +infinity and never NaN */
-GRPO_FN double grpo_plus(double x, double y) { double s = x + y; return s == s ? s : HUGE_VAL; }
+GRPO_APART_FN_ double grpo_plus(double x, double y) { double s = x + y; return s == s ? s : HUGE_VAL; }
 
 #define GRPO_SERIES_ 0.5
 GRPO_FORCE_INLINE_FN_ double grpo_exp_series_(double y);               /* e^y - y - 1 for |y| <= GRPO_SERIES_, 3 ulps */
@@ -1040,7 +1047,7 @@ typedef struct {
 
 /* the KL of one token.  logp_ref: under kl_reference; token_ratio: e^d, read by kl_importance_weight token; level_ratio: w of axis 3, read
  * by kl_importance_weight level */
-GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double level_ratio) {
+GRPO_APART_FN_ grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double level_ratio) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     int in_log_clamp, weighted, u_has_gradient = p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE;
     if (p->kl == GRPO_KL_NONE || p->kl_coef == 0) return t;
@@ -1534,7 +1541,7 @@ GRPO_NOINLINE_ double grpo_sum_value_(const grpo_sum *sum);  /* the sum rounded 
 static double grpo_sum_total_(const grpo_sum *s) { return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s); }
 GRPO_NOINLINE_ grpo_dd grpo_sum_dd_(const grpo_sum *s);
 GRPO_NOINLINE_ void grpo_sum_expand_(const grpo_sum *s, double *out, int n);    /* the sum as n doubles, largest first */
-static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
+GRPO_APART_ int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
 
 /* x/n, rounded once */
 static double grpo_divide_(grpo_dd x, double n) {
@@ -1671,7 +1678,7 @@ typedef enum { GRPO_DOMAINS_(GRPO_DOMAIN_) GRPO_N_DOMAINS_ } grpo_domain_kind_;
 static const grpo_domain grpo_domains_[] = { GRPO_DOMAINS_(GRPO_DOMAIN_) };
 #undef GRPO_DOMAIN_
 #define GRPO_MAX_INDEX_ ((INT64_C(1) << 35) - 2)                       /* the largest index that a status holds; for larger ones: none */
-static grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index) {
+GRPO_APART_ grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index) {
     return GRPO_STATUS_(rule, what) | (index < 0 || index > GRPO_MAX_INDEX_ ? 0 : index + 1) << 28;
 }
 
@@ -1724,16 +1731,16 @@ GRPO_FN int64_t grpo_end_sequence_(const grpo_batch *b) { return b->n_groups ? b
 
 typedef struct { int64_t tokens, sequences, nonempty; } grpo_group_counts_;
 
-static double grpo_at_least_one_(double x) { return x > 0 ? x : 1; }
+static double grpo_at_least_one_(int64_t n) { return n > 0 ? (double)n : 1; }
 
 /* axis 7: the divisor that all terms share */
 static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n) {
     int skip = a->empty_sequences == GRPO_EMPTY_SEQUENCES_DROP;
-    double sequences = grpo_at_least_one_((double)(skip ? n->sequences_nonempty : n->sequences));
-    double groups = grpo_at_least_one_((double)(skip ? n->groups_nonempty : n->groups));
+    double sequences = grpo_at_least_one_(skip ? n->sequences_nonempty : n->sequences);
+    double groups = grpo_at_least_one_(skip ? n->groups_nonempty : n->groups);
     switch (a->kind) {
-    case GRPO_AGGREGATION_TOKEN_MEAN:            return grpo_at_least_one_((double)n->tokens);
-    case GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD:     return grpo_at_least_one_((double)n->nonzero_std_tokens);
+    case GRPO_AGGREGATION_TOKEN_MEAN:            return grpo_at_least_one_(n->tokens);
+    case GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD:     return grpo_at_least_one_(n->nonzero_std_tokens);
     case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN: case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:
     case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN: case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM: return sequences;
     case GRPO_AGGREGATION_SEQ_MEAN_CONSTANT:     return sequences * a->constant;
@@ -1746,16 +1753,16 @@ static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n) {
 /* axis 7: the divisor that the terms of a sequence have besides */
 static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence_tokens, int64_t segments,
                                      const grpo_group_counts_ *group) {
-    const double tokens = grpo_at_least_one_((double)sequence_tokens);
+    const double tokens = grpo_at_least_one_(sequence_tokens);
     switch (a->kind) {
     case GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN:
-        return tokens * grpo_at_least_one_((double)(a->empty_sequences == GRPO_EMPTY_SEQUENCES_DROP ? group->nonempty : group->sequences));
+        return tokens * grpo_at_least_one_(a->empty_sequences == GRPO_EMPTY_SEQUENCES_DROP ? group->nonempty : group->sequences);
     case GRPO_AGGREGATION_GROUP_MEAN: case GRPO_AGGREGATION_SEQ_SUM_TOKEN_MEAN:
     case GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN: case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN: return tokens;
-    case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN: return grpo_at_least_one_((double)segments);
+    case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN: return grpo_at_least_one_(segments);
     case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:                        /* 0/0 and inf/inf would be NaN */
         return grpo_within(pow(tokens, 1 - a->power), DBL_MIN, DBL_MAX);
-    case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: return grpo_at_least_one_((double)group->tokens);
+    case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: return grpo_at_least_one_(group->tokens);
     default:                         return 1;
     }
 }
@@ -2137,7 +2144,7 @@ static grpo_dd grpo_response_reward_(const grpo_estimator_ *e, int64_t i) {
 }
 
 /* ---- the items of a group ---- */
-static grpo_index_ grpo_before_items_(const grpo_estimator_ *e) {
+GRPO_APART_ grpo_index_ grpo_before_items_(const grpo_estimator_ *e) {
     const grpo_index_ at = { e->begin - 1, -1, -1 };
     return at;
 }
@@ -2352,7 +2359,7 @@ static grpo_credited_ grpo_token_reward_(const grpo_estimator_ *e, const grpo_tr
 static grpo_dd grpo_discounted_(grpo_dd ret, double gamma) { return gamma == 0 ? grpo_dd_of_(0) : grpo_dd_mul(ret, gamma); }
 
 /* A of credit return, step, gae and step_gae */
-static grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
+GRPO_APART_ grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     const grpo_advantage *a = &e->obj->advantage;
     const double gamma = a->step_discount == GRPO_STEP_DISCOUNT_TOKENS ? a->gamma : e->batch->step_end[t] ? a->step_gamma : 1;
     grpo_credited_ rho = grpo_token_reward_(e, s, t);
@@ -2992,7 +2999,7 @@ static int grpo_has_own_divisors_(const grpo_objective *o, int k) {
 }
 
 /* that aggregation */
-static grpo_aggregation grpo_own_aggregation_(const grpo_objective *o, int k) {
+GRPO_APART_ grpo_aggregation grpo_own_aggregation_(const grpo_objective *o, int k) {
 #define GRPO_AGGREGATION_OF_(id, name, kind, text) GRPO_AGGREGATION_##kind,
     static const grpo_aggregation_kind kinds[] = { GRPO_PENALTY_AGGREGATION_CHOICES(GRPO_AGGREGATION_OF_) };
     grpo_aggregation a = o->aggregation;
@@ -3013,8 +3020,8 @@ GRPO_COLD_ grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_total
     if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) {
         const int64_t all = grpo_counts_by_sign_(o) ? n->tokens : n->sequences_nonempty;
         const int64_t positive = grpo_counts_by_sign_(o) ? n->positive_tokens : n->positive_sequences;
-        s.by_sign[0] = grpo_at_least_one_((double)(all - positive));
-        s.by_sign[1] = grpo_at_least_one_((double)positive);
+        s.by_sign[0] = grpo_at_least_one_(all - positive);
+        s.by_sign[1] = grpo_at_least_one_(positive);
     }
     if (p->nll_on != GRPO_NLL_NONE && n->nll_tokens) s.nll = p->nll_coef / (double)n->nll_tokens;
     s.alone = p->preference == GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE && n->preference_pairs == 0;
@@ -3706,7 +3713,7 @@ GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_r
     return advantage < 0 ? grpo_dual_clip(w, advantage, range, clip_dual) : grpo_term_of_(-advantage, 0, -advantage);
 }
 
-GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp) {
+GRPO_APART_FN_ grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp) {
     const grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };                  /* A = 0, and surrogates of a group (gspo.h) */
     const int up = advantage > 0;
     if (advantage == 0 && s->kind != GRPO_SURROGATE_SQUARED && s->kind != GRPO_SURROGATE_LOGISTIC) return none;
@@ -4710,7 +4717,7 @@ GRPO_COLD_ int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
     return grpo_dd_exceeds(grpo_two_diff(most, least), 1e-6);
 }
 
-static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s) {
+GRPO_APART_ void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s) {
     if (o->weight.rollout_is_norm == GRPO_ROLLOUT_IS_NORM_NONE || n->rollout_is_count == 0) return;
     s->norm = grpo_dd_div(grpo_sum_dd_(&n->rollout_is_sum), (double)n->rollout_is_count);
     s->norm_top = n->rollout_is_sum.pos_inf ? (double)n->rollout_is_count / (double)n->rollout_is_sum.pos_inf : 0;
@@ -4977,7 +4984,7 @@ static double grpo_mean_of_signed_(const grpo_sum *s, double n) {
 
 void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     const grpo_sum *s = p->sum;
-    const double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1;
+    const double n = grpo_at_least_one_(p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1;
     const double factor = p->scales.factor != 0 ? p->scales.factor : 1, aux = grpo_auxiliary_loss_(p);
     const int tiny = p->ratio_max < GRPO_RATIO_TINY_, large = p->ratio_max > GRPO_RATIO_CAP_;
     const double sum = (tiny ? GRPO_RATIO_UNIT_ : 1) * grpo_sum_total_(&s[GRPO_SUM_RATIO]);
@@ -5546,7 +5553,7 @@ static grpo_dd grpo_log_mean_exp_(const grpo_estimator_ *e, const grpo_group_ *s
 }
 
 /* 1 if [c, d] is narrower than [a, b]: exactly where all four are doubles, else by more than the rounding, 2^-90 */
-static int grpo_narrower_(grpo_dd a, grpo_dd b, grpo_dd c, grpo_dd d) {
+GRPO_APART_ int grpo_narrower_(grpo_dd a, grpo_dd b, grpo_dd c, grpo_dd d) {
     const grpo_dd gain = grpo_dd_minus_(grpo_dd_minus_(b, a), grpo_dd_minus_(d, c));
     const int doubles = a.lo == 0 && b.lo == 0 && c.lo == 0 && d.lo == 0;
     return gain.hi > (doubles ? 0 : ldexp(fabs(a.hi) + fabs(b.hi) + fabs(c.hi) + fabs(d.hi), -90));

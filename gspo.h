@@ -135,7 +135,7 @@ static gspo_log_ gspo_minus_(gspo_log_ a, gspo_log_ b) {
 }
 
 /* x y; 0 if y is 0, even if x is infinite */
-static gspo_log_ gspo_log_times_(gspo_log_ x, double y) {
+GRPO_APART_ gspo_log_ gspo_log_times_(gspo_log_ x, double y) {
     return y == 0 ? gspo_log_of_(0, grpo_dd_of_(0)) : gspo_log_of_(x.infinite * y, grpo_dd_mul(x.finite, y));
 }
 
