@@ -480,7 +480,7 @@ typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
     X(GRPO_SCALE_TOKEN_WHITEN, token_whiten, "after credit: (A - mean)/sigma over the batch's tokens (REINFORCE++)") \
     X(GRPO_SCALE_GROUP_MEAN, group_mean, "m + eps, m the mean of the group (MaxRL, 2602.02710); a = 0 where m <= 0") \
     X(GRPO_SCALE_LEAVE_ONE_OUT_STD, leave_one_out_std, "std of the other items; 1 where these are all equal (NeMo-RL)") \
-    X(GRPO_SCALE_RESIDUAL_RMS, residual_rms, "root mean square of R - b over the group (AReaL, GAPO)") \
+    X(GRPO_SCALE_RESIDUAL_RMS, residual_rms, "root of sum (R - b)^2/(n - 1) or /n, as std says, over the group (AReaL, GAPO)") \
     X(GRPO_SCALE_KALMAN_STD, kalman_std, "std of that filter after the item (KRPO)") X(GRPO_SCALE_CONSTANT, constant, "scale_divisor") \
     X(GRPO_SCALE_BETA, beta, "max(f(p), 1e-6), f a Beta density, p the mean of the group (BNPO, 2506.02864); rewards in [0, 1]") \
     X(GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION, mean_absolute_deviation, \
@@ -2400,7 +2400,7 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
     int overflow = 0;
     if (tokens > 0) moments->values.count++;
     for (int64_t t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
-        if (b->mask && !b->mask[t]) { if (advantage) advantage[t] = 0; continue; }
+        if (!grpo_is_unmasked_(b, t)) { if (advantage) advantage[t] = 0; continue; }
         if (!same) ret = grpo_credit_at_(e, &s, t);
         const int cut = s.tail > 0 && s.seen++ < s.tail;
         if (moments) { if (!cut) grpo_moments_add_token_(e, ret, tokens, moments); continue; }
@@ -5345,7 +5345,7 @@ static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i) {
     grpo_status st = grpo_credits_steps_(&o->advantage) ? grpo_check_steps_(e, i) : GRPO_OK;
     if (st) return st;
     for (int64_t t = b->offset[i]; o->reward.kl != GRPO_KL_NONE && t < b->offset[i] + b->length[i]; t++) {
-        if (b->mask && !b->mask[t]) continue;
+        if (!grpo_is_unmasked_(b, t)) continue;
         if (!grpo_in_domain_(o->reward.kl_coef * grpo_reward_kl_(o, b, t).hi, GRPO_MODERATE_))
             return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_reward_kl_, t);
     }
@@ -5827,7 +5827,7 @@ static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, i
     int64_t k, n = 0;
     for (k = e->begin; k < e->end; k++) {
         const int64_t at = b->offset[k] + position;
-        if (position >= b->length[k] || (b->mask && !b->mask[at]) || grpo_is_correct_(e, k) != correct) continue;
+        if (position >= b->length[k] || !grpo_is_unmasked_(b, at) || grpo_is_correct_(e, k) != correct) continue;
         grpo_sum_add_dd_(&sum, grpo_entropy_part_(e, correct, at));
         n++;
     }
@@ -5877,7 +5877,7 @@ GRPO_COLD_ grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t 
 static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j) {
     const int64_t most = b->length[i] < b->length[j] ? b->length[i] : b->length[j], x = b->offset[i], y = b->offset[j];
     int64_t k = 0;
-    while (k < most && (!b->mask || (b->mask[x + k] && b->mask[y + k])) && b->token_id[x + k] == b->token_id[y + k]) k++;
+    while (k < most && grpo_is_unmasked_(b, x + k) && grpo_is_unmasked_(b, y + k) && b->token_id[x + k] == b->token_id[y + k]) k++;
     return k;
 }
 
@@ -5929,7 +5929,7 @@ static void grpo_moments_add_group_further_(const grpo_estimator_ *e, grpo_momen
         const int64_t len = a->reweight == GRPO_REWEIGHT_LENGTH_POWER ? grpo_unmasked_(b, i) : 0;
         if (len) grpo_sum_add_dd_(&m->length, grpo_length_power((double)len, a->length_power));
         for (int64_t t = b->offset[i]; (entropy || divergence) && t < b->offset[i] + b->length[i]; t++) {
-            if (b->mask && !b->mask[t]) continue;
+            if (!grpo_is_unmasked_(b, t)) continue;
             m->tokens++;
             if (entropy) grpo_sum_add_(&m->entropy, (double)b->entropy[t]);
             if (divergence) grpo_sum_add_diff_(&m->divergence, (double)b->logp_rollout[t], (double)b->logp_ref[t]);
@@ -6045,7 +6045,7 @@ static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t p
         for (int64_t i = e->begin; i < e->end; i++) {
             const int64_t k = i - e->begin;
             t = b->offset[i] + position;
-            if (position >= b->length[i] || (b->mask && !b->mask[t])) continue;
+            if (position >= b->length[i] || !grpo_is_unmasked_(b, t)) continue;
             if (pass && n == 1 && e->obj->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL_SHARED) continue;
             n += !pass;
             adv = (double)advantage[t];
