@@ -1778,6 +1778,12 @@ GRPO_FN grpo_dd grpo_sqrt_twice_(grpo_dd x) {                          /* x >= 0
 #define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
 #define GRPO_AMONG_(choice, set) ((int)((set) >> ((unsigned)(choice) & 63) & 1))      /* & 63: the choice may be invalid */
 
+/* the surrogates that are functions of a group */
+#define GRPO_IS_TOKEN_ 0
+#define GRPO_IS_GROUP_ 1
+#define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
+#define GRPO_GROUPS_ (0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_))
+
 #ifdef __GNUC__
 #pragma GCC diagnostic pop
 #endif
@@ -1800,13 +1806,6 @@ GRPO_C_BEGIN_
 
 #define GRPO_POLICY_(policy, array, need) GRPO_##policy##_,
 typedef enum { GRPO_POLICIES_(GRPO_POLICY_) } grpo_policy_id_;
-#define GRPO_IS_TOKEN_ 0
-#define GRPO_IS_GROUP_ 1
-
-/* the surrogates that are functions of a group */
-#define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
-#define GRPO_GROUPS_ (0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_))
-
 /* arrays it needs besides those of its ratio */
 static int grpo_surrogate_needs_(grpo_surrogate_kind kind) {
 #define GRPO_NEEDS_(id, name, of, needs, ...) needs,
@@ -1969,12 +1968,12 @@ GRPO_COLD_ int grpo_loss_needs_(const grpo_objective *o) {
 GRPO_COLD_ int grpo_at_field_(size_t offset);                                            /* number of the field at this offset */
 GRPO_COLD_ grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);   /* clip_dual must exceed 1 + batch.eps_high */
 
-/* all checks; needs: gives the arrays that a valid objective needs */
+/* all checks; needs: gives the arrays that a valid objective needs; except: arrays that are not looked at */
 static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage,
-                               int (*needs)(const grpo_objective *), int reads) {
+                               int (*needs)(const grpo_objective *), int reads, int except) {
     grpo_status st = grpo_objective_check(o);
     if (!st) st = grpo_check_layout_(b);
-    if (!st) st = grpo_check_arrays_(b, advantage, needs(o), reads);
+    if (!st) st = grpo_check_arrays_(b, advantage, needs(o) & ~except, reads & ~except);
     return !st && (needs(o) & GRPO_NEED_CLIPS_) ? grpo_check_dual_(&o->surrogate, b) : st;
 }
 
@@ -2418,7 +2417,7 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
 static int grpo_needs_moments_(const grpo_advantage *a);               /* 1 if it has statistics of the batch */
 
 static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objective *obj, const grpo_batch *batch) {
-    const grpo_status st = grpo_check_(obj, batch, NULL, grpo_advantage_needs_, 0);
+    const grpo_status st = grpo_check_(obj, batch, NULL, grpo_advantage_needs_, 0, 0);
     if (st) return st;
     memset(e, 0, sizeof *e);
     e->obj = obj; e->batch = batch; e->gain = 1;
@@ -3145,14 +3144,21 @@ static void grpo_set_scales_(grpo_run_ *r, grpo_scales scales) {
     r->has_own_divisors = scales.own[0] != 0 || scales.own[1] != 0;
 }
 
+/* everything that a loss refuses, but for the arrays `except`; sets *scales.  partial: may be NULL */
+static grpo_status grpo_check_loss_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                    const grpo_totals *totals, const grpo_output *out, const grpo_partial *partial,
+                                    const grpo_method_ *how, int except, grpo_scales *scales) {
+    grpo_status st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_, except);
+    if (!st) st = grpo_check_scratch_(out, how);
+    return st ? st : grpo_take_scales_(obj, batch, advantage, totals, partial, scales);
+}
+
 static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                    const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how) {
     grpo_scales scales;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!partial) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
-    grpo_status st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_);
-    if (!st) st = grpo_check_scratch_(out, how);
-    if (!st) st = grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
+    const grpo_status st = grpo_check_loss_(obj, batch, advantage, totals, out, partial, how, 0, &scales);
     if (st) return st;
     grpo_run_ r = grpo_run_of_(obj, batch, advantage, out, partial);
     grpo_set_scales_(&r, scales);
@@ -6160,7 +6166,7 @@ GRPO_COLD_ grpo_status grpo_check_totals_(const grpo_totals *n) {
 
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
     grpo_status st = obj ? grpo_check_totals_(totals) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!st) st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
+    if (!st) st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0, 0);
     if (!st) grpo_count_all_(obj, batch, advantage, totals);
     return st;
 }

@@ -1259,18 +1259,9 @@ static grpo_method_ gspo_method_(const grpo_objective *obj, const grpo_batch *ba
 
 grpo_status gspo_loss_check(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                             const grpo_totals *totals, const grpo_output *out, const grpo_partial *partial) {
+    const grpo_method_ how = gspo_method_(obj, batch);
     grpo_scales scales;
-    grpo_status st = grpo_objective_check(obj);
-    if (!st) st = grpo_check_layout_(batch);
-    if (st) return st;
-    const int needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
-    st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ADVANTAGE_);
-    if (!st && (needs & GRPO_NEED_CLIPS_)) st = grpo_check_dual_(&obj->surrogate, batch);
-    if (st) return st;
-    grpo_method_ how = gspo_method_(obj, batch);
-    st = grpo_check_scratch_(out, &how);
-    if (st) return st;
-    return grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
+    return grpo_check_loss_(obj, batch, advantage, totals, out, partial, &how, GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_, &scales);
 }
 
 grpo_status gspo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
