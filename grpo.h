@@ -1407,8 +1407,7 @@ typedef struct {
     int64_t tokens, sequences, groups;              /* that count; sequences and groups: with at least one such token */
     int64_t masked_tokens, rejected_tokens;         /* that do not count; that rollout_is, rollout_rs or rollout_veto reject */
     int64_t degenerate_groups;                      /* of groups: in which A is 0 at all tokens that count, or there are no advantages */
-    /* over the tokens that count, each with the same weight.  Where there are none, or no array for it: 0; of ratio_*, ess and
-     * rollout_is_mean: 1 */
+    /* of the tokens that count; if there are none, or not the array it is of: 0, but ratio_*, ess and rollout_is_mean 1 */
     double clip_fraction, clip_fraction_low, clip_fraction_high, clip_fraction_dual; /* of tokens where clip, trust, off_policy_mask act */
     double ratio_mean, ratio_min, ratio_max;        /* of axis 3, if the surrogate or the weight of the KL use it; else 1 */
     double ess;                               /* effective sample size, (sum w)^2 / (n sum w^2); ratios above 2^500 count as 2^500 */
@@ -1496,9 +1495,8 @@ grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
  * the advantages of the whole; responses that are elsewhere have length 0 there.  First add the counts of every part, and its moments if
  * the advantage axis has statistics of the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight valid_groups,
  * nonzero_rewards or length_power, batch_norm, entropy relative, kl_centred_coef: grpo_context_needs_moments); then evaluate every part;
- * then merge.  examples/cuts.c has every cut.
- * grpo_totals_add reads the advantages for aggregation *_by_sign, nll_on positive and not_negative (else they may be NULL), and
- * batch.reward for token_mean_nonzero_std, nll_on correct and preference. */
+ * then merge.  examples/cuts.c has every cut.  grpo_totals_add reads the advantages for aggregation *_by_sign, nll_on positive and
+ * not_negative (else they may be NULL), and batch.reward for token_mean_nonzero_std, nll_on correct and preference. */
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
 grpo_status grpo_totals_merge(grpo_totals *into, const grpo_totals *from);              /* of other ranks, in any order; the larger ranks */
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments);
@@ -1671,12 +1669,10 @@ static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->a
     X(UP_TO_1E75, -1e75, 1e75, 0, GRPO_OUT_OF_RANGE, GRPO_OUT_OF_RANGE) \
     X(UP_TO_1E70, -1e70, 1e70, 0, GRPO_OUT_OF_RANGE, GRPO_OUT_OF_RANGE)
 
-#define GRPO_DOMAIN_(id, ...) GRPO_##id##_,
-typedef enum { GRPO_DOMAINS_(GRPO_DOMAIN_) GRPO_N_DOMAINS_ } grpo_domain_kind_;
-#undef GRPO_DOMAIN_
+#define GRPO_DOMAIN_ID_(id, ...) GRPO_##id##_,
+typedef enum { GRPO_DOMAINS_(GRPO_DOMAIN_ID_) GRPO_N_DOMAINS_ } grpo_domain_kind_;
 #define GRPO_DOMAIN_(id, low, high, flags, below, above) { low, high, flags, below, above },
 static const grpo_domain grpo_domains_[] = { GRPO_DOMAINS_(GRPO_DOMAIN_) };
-#undef GRPO_DOMAIN_
 #define GRPO_MAX_INDEX_ ((INT64_C(1) << 35) - 2)                       /* the largest index that a status holds; for larger ones: none */
 GRPO_APART_ grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index) {
     return GRPO_STATUS_(rule, what) | (index < 0 || index > GRPO_MAX_INDEX_ ? 0 : index + 1) << 28;
@@ -4113,7 +4109,6 @@ static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, 
 static const grpo_array_ grpo_arrays_[] = {
 #define GRPO_ARRAY_(x, of, domain, n, finite) { GRPO_AT_##x##_, offsetof(grpo_batch, x), GRPO_OF_##of##_, GRPO_##domain##_, n, finite },
     GRPO_ARRAYS_(GRPO_ARRAY_)
-#undef GRPO_ARRAY_
     { GRPO_AT_advantage_, 0, GRPO_OF_TOKEN_, GRPO_FINITE_, GRPO_NEED_ADVANTAGE_, 0 },
 };
 static const void *grpo_array_of_(const grpo_batch *b, const grpo_real *advantage, const grpo_array_ *a) {
@@ -4265,7 +4260,6 @@ GRPO_COLD_ grpo_status grpo_check_reads_(const grpo_objective *o) {
         GRPO_READ_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_ratio, BOUND),
         GRPO_READ_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_low, FACTOR),
         GRPO_READ_(aggregation.kind, GRPO_CONSTANTS_, aggregation.constant, MODERATE_POSITIVE),
-#undef GRPO_READ_
     };
     for (size_t k = 0; k < sizeof reads / sizeof *reads; k++) {
         const grpo_status st = grpo_condition_holds_(o, reads[k].where) ? grpo_check_domain_(o, reads[k].number, reads[k].domain) : GRPO_OK;
@@ -4288,12 +4282,6 @@ static const grpo_read_ grpo_surrogate_reads_[] = {
 #define GRPO_READS_NOTHING_
 #define GRPO_READS_(id, name, of, needs, reads, term, text) reads { 0, 0, GRPO_N_DOMAINS_ },
     GRPO_SURROGATE_CHOICES(GRPO_READS_)
-#undef GRPO_READS_FIELD_
-#undef GRPO_READS_POSITIVE_
-#undef GRPO_READS_POSITIVE_BOUND_
-#undef GRPO_READS_ABOVE_ONE_
-#undef GRPO_READS_RANGE_
-#undef GRPO_READS_NOTHING_
 };
 
 GRPO_COLD_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
@@ -4330,7 +4318,6 @@ GRPO_COLD_ grpo_status grpo_check_order_(const grpo_objective *o) {
         GRPO_ORDER_(weight.rollout_rs, GRPO_ISNT_(GRPO_ROLLOUT_RS_NONE), weight.rollout_rs_low, GRPO_CROSSED, weight.rollout_rs_high),
         GRPO_ORDER_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_low, GRPO_CROSSED, weight.fipo_high),
         GRPO_ORDER_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_low, GRPO_CROSSED, weight.fipo_safe_high),
-#undef GRPO_ORDER_
     };
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
         const double x = grpo_number_at_(o, orders[k].first), y = grpo_number_at_(o, orders[k].second);
@@ -4423,12 +4410,6 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_importance_weight_max) },
     { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_clamp_log) },
     { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_clamp_value) },
-#undef GRPO_WITH_
-#undef GRPO_WITH_POOLS_
-#undef GRPO_WITH_SAMPLES_
-#undef GRPO_WITH_EPISODE_
-#undef GRPO_WITH_SHARE_
-#undef GRPO_WITH_EACH_
 };
 
 static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_of_fields_(GRPO_COMBINATION, field, other); }
@@ -6410,9 +6391,8 @@ grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const c
 /* ---- texts of statuses ---- */
 #ifndef GRPO_NO_TEXT
 const char *grpo_status_name(grpo_status st) {
-#define GRPO_NAME_(id, text) #id,
-    static const char *const names[] = { "GRPO_OK", GRPO_RULES(GRPO_NAME_) };
-#undef GRPO_NAME_
+#define GRPO_RULE_NAME_(id, text) #id,
+    static const char *const names[] = { "GRPO_OK", GRPO_RULES(GRPO_RULE_NAME_) };
     const int rule = grpo_status_rule(st);
     return rule < GRPO_N_RULES ? names[rule] : "";
 }
@@ -6431,7 +6411,6 @@ static const char *grpo_name_at_(int what) {
     static const char *const arguments[] = { "argument 1", "argument 2", "argument 3", "argument 4", "argument 5", "argument 6",
         "argument 7", "argument 8", "argument 9", "argument 10", "argument 11", "argument 12", "argument 13", "argument 14", "argument 15",
         "argument 16" };
-#undef GRPO_NAME_
     int n;
     const grpo_field *f = grpo_fields(&n);
     if (what >= 1 && what <= n) return f[what - 1].path;
