@@ -46,7 +46,7 @@
  * They need IEEE arithmetic, rounded to nearest: -ffast-math and -ffinite-math-only do not compile; where a compiler reorders sums
  * without announcing it, fma rounds twice, and in other rounding modes, calls with a batch return GRPO_NOT_IEEE.  GRPO_ALLOW_FAST_MATH
  * voids the promises instead.  With the processor's flush-to-zero, numbers below the normal range count as 0, nothing else changes.
- * A ratio within one rounding of a bound (1 + eps in double) may count as on either side of it.
+ * A ratio within one rounding of a bound (1 + eps in double), and a mean within two of its threshold, may count as on either side of it.
  *
  * Switches, the same ones wherever the header is included; KB saved out of the 269 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 55 KB
@@ -1301,6 +1301,7 @@ grpo_status grpo_objective_check(const grpo_objective *obj);     /* domains and 
  *
  * -inf log-probabilities stand for -K with the same K -> infinity: -inf - -inf is 0, infinite log-ratios of opposite sign in one sum
  * cancel in pairs, e^-inf times inf is 0.  NaN or +inf at an unmasked token is an error.
+ * Rewards and their weights, values, baselines and sum_pi_squared are at most 1e150 in magnitude.
  * A sequence may be empty or fully masked; it still counts in its group's statistics. */
 
 #define GRPO_MAX_REWARDS 16
@@ -1317,7 +1318,7 @@ typedef struct {
     const grpo_real *logp_rollout;    /* under the inference engine that sampled */
     const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_reference, nll_* and, finite, by advantage.teacher_* */
     const grpo_real *entropy;         /* nats; in the report; read by advantage.entropy, credit entropy_share and penalty.entropy_coef */
-    const grpo_real *value;           /* of the critic */
+    const grpo_real *value;           /* of the critic, before the token: read by advantage.credit gae and step_gae */
     const grpo_real *step_reward;     /* of the step that ends here: read where step_end */
     const uint8_t *step_end;          /* 1: last token of a step; flags of masked tokens do not count */
     const uint8_t *segment_end;       /* 1: last token of a segment (a turn); flags of masked tokens count too */
@@ -1329,7 +1330,7 @@ typedef struct {
     const uint8_t *shaping_mask;      /* 1: from another policy, or with a hint: read by surrogate.kind policy_shaping */
     const int64_t *state;             /* id of what the step started from (an observation ...): read where step_end */
     const int64_t *token_id;          /* in the vocabulary: read by advantage.credit prefix_tree */
-    const grpo_real *sum_pi_squared;     /* under the old policy, over the vocabulary: read by advantage.token_baseline */
+    const grpo_real *sum_pi_squared;  /* sum of p^2 under the old policy, over the vocabulary: read by advantage.token_baseline */
     /* per sequence */
     const grpo_real *reward;
     const grpo_real *rewards;         /* (sequences, n_rewards); read where advantage.rewards is each */
