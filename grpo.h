@@ -4284,6 +4284,12 @@ static const grpo_read_ grpo_surrogate_reads_[] = {
 #define GRPO_READS_(id, name, of, needs, reads, term, text) reads { 0, 0, GRPO_N_DOMAINS_ },
     GRPO_SURROGATE_CHOICES(GRPO_READS_)
 };
+#undef GRPO_READS_FIELD_      /* undefined, they are one argument each in other uses of that table */
+#undef GRPO_READS_POSITIVE_
+#undef GRPO_READS_POSITIVE_BOUND_
+#undef GRPO_READS_ABOVE_ONE_
+#undef GRPO_READS_RANGE_
+#undef GRPO_READS_NOTHING_
 
 GRPO_COLD_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
     const grpo_read_ *r = grpo_surrogate_reads_;
