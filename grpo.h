@@ -37,22 +37,23 @@
  * source files, each with its implementation): every symbol of the double build carries the suffix _f64.
  *
  * Numerical promises (tests/objective/accuracy.c measures them; MEASUREMENTS.md has the table):
- *   - loss, terms, gradients, advantages and report within 4 ulps of the scale of the exact result, extremes included, as long as the
- *     factors of a term (ratio, weight, KL, advantage) and squares of differences of rewards are normal numbers of double;
+ *   - loss, terms, gradients, advantages and report within 4 ulps (of 2^-52, in arrays of float 2^-23) of the scale of the exact result,
+ *     which is the sum of the absolute values of what it is a sum of, extremes included, as long as the factors of a term (ratio, weight,
+ *     KL, advantage) and squares of differences of rewards are normal numbers of double;
  *   - no NaN from finite input; what exceeds the largest double is an infinity and sets report.overflow;
  *   - loss, report and gradients have the same bits for every order of tokens, sequences and groups and every split between groups;
  *   - masked tokens may hold anything, NaN included.
  * They need IEEE arithmetic, rounded to nearest: -ffast-math and -ffinite-math-only do not compile; where a compiler reorders sums
  * without announcing it, fma rounds twice, and in other rounding modes, calls with a batch return GRPO_NOT_IEEE.  GRPO_ALLOW_FAST_MATH
  * voids the promises instead.  With the processor's flush-to-zero, numbers below the normal range count as 0, nothing else changes.
- * A ratio within one rounding of a bound (1 + eps in double) may count as on either side of it.
+ * A ratio within one rounding of a bound (1 + eps in double), and a mean within two of its threshold, may count as on either side of it.
  *
  * Switches, the same ones wherever the header is included; KB saved out of the 269 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 55 KB
  *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 5 KB
  *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens are evaluated one by one, not in blocks; the same bits, slower; 45 KB
  * With GRPO_NO_ROWS and GRPO_NO_TEXT together fields have no names, and grpo_objective_set and _choose are absent too.  With all three
- * switches the two headers, which then still compute every objective, take 151 KB, 110 KB at -Os (tests/size.sh).
+ * switches the two headers, which then still compute every objective, take 151 KB, 108 KB at -Os (tests/size.sh).
  *
  * Contents:  status | numbers | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation | objective |
  *            batch | functions | implementation of what every row uses: kernel, checks, advantage, loss
@@ -131,6 +132,13 @@ typedef float grpo_real;
 #define GRPO_NOINLINE_FN_ GRPO_FN
 #define GRPO_FORCE_INLINE_FN_ GRPO_FN
 #endif
+#if defined(__GNUC__) && !defined(__CUDACC__) && defined(GRPO_NO_BLOCKS) && defined(__OPTIMIZE_SIZE__)
+#define GRPO_APART_FN_ static __attribute__((unused, noinline))        /* gcc -Os would inline it, and the code would be larger */
+#define GRPO_APART_ GRPO_APART_FN_
+#else
+#define GRPO_APART_FN_ GRPO_FN
+#define GRPO_APART_ static
+#endif
 #if defined(__GNUC__) && !defined(__OPTIMIZE_SIZE__)
 #define GRPO_INLINE_ static inline __attribute__((always_inline))      /* what gcc -O2 would not inline by itself */
 #else
@@ -204,13 +212,15 @@ const char *grpo_status_name(grpo_status st);      /* name of the rule, for logs
 const char *grpo_status_text(grpo_status st);      /* the rule in words: "is NaN" */
 const char *grpo_status_what(grpo_status st);      /* what broke it: "batch.logp_old", "surrogate.eps_high", "argument 3"; "": nothing */
 const char *grpo_status_other(grpo_status st);     /* the second thing, of a rule about two */
-const char *grpo_status_message(grpo_status st, char *buffer, size_t size);      /* all of it, truncated to size; returns buffer */
+const char *grpo_status_message(grpo_status st, char *buffer, size_t size);      /* all of it, truncated to size > 0; returns buffer */
 #endif
 
 /* ---- numbers --------------------------------------------------------------------------------------------------------------------
- * exp turns an absolute error of its argument into a relative error of the ratio, so log-ratios keep their rounding error in lo. */
+ * exp turns an absolute error of its argument into a relative error of the ratio, so log-ratios keep their rounding error in lo.
+ * Errors are relative; an ulp of x is 2^-52 |x|. */
 
-typedef struct { double hi, lo; } grpo_dd;                             /* the number hi + lo, |lo| <= ulp(hi)/2 */
+/* the number hi + lo, |lo| <= ulp(hi)/2, except as grpo_dd_div returns it */
+typedef struct { double hi, lo; } grpo_dd;
 
 #define GRPO_LN2_HI_ 6.93147180559945286e-01                           /* log 2 in two words */
 #define GRPO_LN2_LO_ 2.31904681384629956e-17
@@ -266,12 +276,13 @@ GRPO_FN grpo_dd grpo_dd_add_double_(grpo_dd a, double b) {
     return grpo_two_sum(s.hi, s.lo + a.lo);
 }
 
-GRPO_NOINLINE_FN_ grpo_dd grpo_dd_mul(grpo_dd a, double b) {
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_mul(grpo_dd a, double b) {           /* relative error below 2^-104 */
     grpo_dd p = grpo_two_prod(a.hi, b);
     return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + a.lo * b) : p;
 }
 
-GRPO_NOINLINE_FN_ grpo_dd grpo_dd_div(grpo_dd a, double b) {                   /* b not 0 */
+/* b not 0; relative error below 2^-104, but |lo| may be 3/2 ulp(hi): hi is not always the quotient rounded to double */
+GRPO_NOINLINE_FN_ grpo_dd grpo_dd_div(grpo_dd a, double b) {
     const double q = a.hi / b;
     return grpo_dd_pair_(q, grpo_is_finite(q) ? (a.lo - grpo_product_rounding_(q, b, a.hi)) / b : 0);
 }
@@ -295,10 +306,10 @@ GRPO_FN double grpo_within(double x, double low, double high) { return x < low ?
 /* x y, where 0 times infinity is 0 */
 GRPO_FN double grpo_times(double x, double y) { return x == 0 || y == 0 ? 0 : x * y; }
 /* x + y; two overflows of opposite sign, which have no sum in double, give +infinity and never NaN */
-GRPO_FN double grpo_plus(double x, double y) { double s = x + y; return s == s ? s : HUGE_VAL; }
+GRPO_APART_FN_ double grpo_plus(double x, double y) { double s = x + y; return s == s ? s : HUGE_VAL; }
 
 #define GRPO_SERIES_ 0.5
-GRPO_FORCE_INLINE_FN_ double grpo_exp_series_(double y);               /* e^y - y - 1 for |y| <= GRPO_SERIES_, 2 ulps */
+GRPO_FORCE_INLINE_FN_ double grpo_exp_series_(double y);               /* e^y - y - 1 for |y| <= GRPO_SERIES_, 3 ulps */
 
 /* 1 if x is outside the interval of the series, or NaN */
 GRPO_FN int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
@@ -469,7 +480,7 @@ typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
     X(GRPO_SCALE_TOKEN_WHITEN, token_whiten, "after credit: (A - mean)/sigma over the batch's tokens (REINFORCE++)") \
     X(GRPO_SCALE_GROUP_MEAN, group_mean, "m + eps, m the mean of the group (MaxRL, 2602.02710); a = 0 where m <= 0") \
     X(GRPO_SCALE_LEAVE_ONE_OUT_STD, leave_one_out_std, "std of the other items; 1 where these are all equal (NeMo-RL)") \
-    X(GRPO_SCALE_RESIDUAL_RMS, residual_rms, "root mean square of R - b over the group (AReaL, GAPO)") \
+    X(GRPO_SCALE_RESIDUAL_RMS, residual_rms, "root of sum (R - b)^2/(n - 1) or /n, as std says, over the group (AReaL, GAPO)") \
     X(GRPO_SCALE_KALMAN_STD, kalman_std, "std of that filter after the item (KRPO)") X(GRPO_SCALE_CONSTANT, constant, "scale_divisor") \
     X(GRPO_SCALE_BETA, beta, "max(f(p), 1e-6), f a Beta density, p the mean of the group (BNPO, 2506.02864); rewards in [0, 1]") \
     X(GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION, mean_absolute_deviation, \
@@ -574,7 +585,8 @@ typedef struct {
     grpo_singleton_kind singleton;
     /* reweighting */
     grpo_reweight_kind reweight;
-    double difficulty_weight_low, difficulty_weight_high, difficulty_slope, difficulty_midpoint;
+    double difficulty_weight_low, difficulty_weight_high;      /* difficulty: w(x) = low + (high - low)/(1 + e^(slope (x - midpoint))) */
+    double difficulty_slope, difficulty_midpoint;
     double focal_reward_low, focal_reward_high;     /* focal, low < high: the rewards of failure and of success */
     double length_power;
     double reweight_temperature;        /* not 0 */
@@ -591,8 +603,9 @@ typedef struct {
     double lambda_length;                           /* > 0: lambda is at least 1 - 1/max(1, lambda_length T) (VAPO, T-PPO) */
     double truncated_tail;                          /* credit return, gae, step_gae: A = 0 at the last truncated_tail tokens of a response
                                                        with batch.truncated; whitening and batch_norm skip these (T-PPO) */
-    double step_coef;
-    double entropy_share_coef, entropy_share_eps;
+    double step_coef;                               /* episode_step */
+    double entropy_share_coef;                      /* c in the reward of a token: R + c n H/sum H where R > 0, else -1 - c n h/sum h */
+    double entropy_share_eps;                       /* > 0: h = 1/(H + eps); sums over the n such responses with a token there */
     /* tokens, in this order */
     grpo_token_baseline_kind token_baseline;
     grpo_entropy_kind entropy;
@@ -740,7 +753,7 @@ GRPO_FORCE_INLINE_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int
       "-sg[w] A l inside [weight_min, weight_max], 0 outside") \
     X(GRPO_SURROGATE_SAPO_DETACHED, sapo_detached, TOKEN, 0, GRPO_READS_POSITIVE_(tau_pos) GRPO_READS_POSITIVE_(tau_neg), \
       grpo_sapo_detached(w, advantage, logp, up ? s->tau_pos : s->tau_neg), "-A sg[(4/tau) sigmoid(tau (w - 1))] l (Trinity-RFT)") \
-    /* in gspo.h, functions of a group; the ratio's unit must be the response.  F_i is the term of each token of response i, from scores \
+    /* in gspo.h, functions of a group; ratio.level must be one of the response.  F_i is the term of each token of response i, from scores \
        s_j and advantages A_j (at the first token that counts) of the G responses with such tokens.  + and -: the n+ \
        responses with A > 0 and the n- others; v = 1/n+, or if length_decay is not 0 the softmax over + of -length_decay T. \
        An infinite score is one K, whatever its finite part and however many of its tokens are infinite */ \
@@ -788,7 +801,7 @@ GRPO_FORCE_INLINE_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int
       "(A_i - beta z_i)^2, z_i = (s_i - sg[mean s])/(sg[sample std s] + group_score_eps) (GIFT, 2510.23868)") \
     X(GRPO_SURROGATE_TILTED_CROSS_ENTROPY, tilted_cross_entropy, GROUP, GRPO_NEED_OLD_, GRPO_READS_POSITIVE_(advantage_temperature), none, \
         "-q_i log softmax(beta s)_i, q = softmax(beta o + " \
-      "A/advantage_temperature), o as y of logp_old: behaviour none, unit sequence_mean or sequence_sum (TPO, 2604.06159)") \
+      "A/advantage_temperature), o as y of logp_old: behaviour none, level sequence_mean or sequence_sum (TPO, 2604.06159)") \
     X(GRPO_SURROGATE_PAIRWISE_HINGE, pairwise_hinge, GROUP, 0, GRPO_READS_NOTHING_, none, \
       "1/P sum_b max(0, hinge_margin - beta (s_i - s_b)) over the pairs of pairwise_logistic (Click, 2306.03350)") \
     X(GRPO_SURROGATE_REGRESSION, regression, GROUP, 0, GRPO_READS_NOTHING_, none, \
@@ -819,16 +832,17 @@ typedef struct {
     grpo_surrogate_kind kind;
     grpo_group_score_kind group_score;
     grpo_bounds_kind bounds;
-    double eps_low, eps_high;
+    double eps_low, eps_high;      /* distances of the clip's bounds from 1, >= 0; +infinity: no bound */
     double quadratic_eps;          /* quadratic, quadratic_probability, > 0: best at 1 +- this, or 1 +- this/p */
     double bound_cap;              /* bounds probability: largest upper bound; 0: no limit */
     double log_low, log_high, log_clip_dual;    /* bounds position, >= 0: of the log-ratio, at the first token */
     double position_power;                   /* in [-16, 16] */
-    double clip_dual, clip_dual_pos;         /* clip_dual_pos: bound of 1/w where A > 0 (aspo); 0: none (gppo, aspo) */
+    double clip_dual;                        /* > 1 + eps_high (aspo: > 1); gppo, aspo: or 0, none */
+    double clip_dual_pos;                    /* aspo, > 1: bound of 1/w where A > 0; 0: none */
     double gppo_beta_low, gppo_beta_high;    /* gppo; 0: no gradient where clipped, as PPO */
-    double weight_min, weight_max;
+    double weight_min, weight_max;           /* 0 <= weight_min <= weight_max, +infinity: no bound; likewise the next two */
     double weight_min_neg, weight_max_neg;     /* dispo, where A < 0 */
-    double tau_pos, tau_neg;
+    double tau_pos, tau_neg;       /* > 0: of sigmoids and log-sum-exps, by the sign of A */
     double advantage_temperature;  /* > 0: of a softmax or sigmoid of the advantages */
     double vespo_k_pos, vespo_lambda_pos, vespo_k_neg, vespo_lambda_neg;
     double beta;                   /* squared, logistic and functions of a group that have it */
@@ -1033,7 +1047,7 @@ typedef struct {
 
 /* the KL of one token.  logp_ref: under kl_reference; token_ratio: e^d, read by kl_importance_weight token; level_ratio: w of axis 3, read
  * by kl_importance_weight level */
-GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double level_ratio) {
+GRPO_APART_FN_ grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double level_ratio) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     int in_log_clamp, weighted, u_has_gradient = p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE;
     if (p->kl == GRPO_KL_NONE || p->kl_coef == 0) return t;
@@ -1083,7 +1097,7 @@ typedef enum { GRPO_ROLLOUT_IS_LEVEL_CHOICES(GRPO_ENUM_) } grpo_rollout_is_level
     X(GRPO_POLICY_IS_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "e^(mean of it)")
 typedef enum { GRPO_POLICY_IS_CHOICES(GRPO_ENUM_) } grpo_policy_is_kind;
 #define GRPO_ROLLOUT_IS_NORM_CHOICES(X) X(GRPO_ROLLOUT_IS_NORM_NONE, none, "") \
-    X(GRPO_ROLLOUT_IS_NORM_MEAN, mean, "v over its mean in the batch: of tokens, or of responses where the unit is one (verl)")
+    X(GRPO_ROLLOUT_IS_NORM_MEAN, mean, "v over its mean in the batch: of tokens, or of responses with rollout_is_level sequence_* (verl)")
 typedef enum { GRPO_ROLLOUT_IS_NORM_CHOICES(GRPO_ENUM_) } grpo_rollout_is_norm_kind;
 #define GRPO_ROLLOUT_REJECTED_CHOICES(X) \
     X(GRPO_ROLLOUT_REJECTED_ZERO_WEIGHT, zero_weight, "surrogate times 0; divisors and penalty keep the token (IcePop)") \
@@ -1146,18 +1160,18 @@ typedef enum { GRPO_EXTERNAL_CHOICES(GRPO_ENUM_) } grpo_external_kind;
 typedef struct {
     grpo_weight_truncated_kind truncated;
     grpo_trust_kind trust;
-    double trust_low, trust_high;
-    double rec_outer_low, rec_outer_high;
+    double trust_low, trust_high;          /* lo and hi, >= 0 */
+    double rec_outer_low, rec_outer_high;  /* ring, >= 0 */
     grpo_off_policy_mask_kind off_policy_mask;
     double off_policy_mask_threshold;
     grpo_selected_kind selected;
     grpo_rollout_is_kind rollout_is;
     grpo_rollout_is_level_kind rollout_is_level;
-    double rollout_is_low, rollout_is_high;
+    double rollout_is_low, rollout_is_high;    /* bounds of v, 0 <= low <= high */
     double rollout_clamp;                  /* bound of |q|; 0: none */
     grpo_rollout_is_norm_kind rollout_is_norm;
     grpo_policy_is_kind policy_is;
-    double policy_is_low, policy_is_high;
+    double policy_is_low, policy_is_high;      /* 0 <= low <= high, high > 0 */
     grpo_rollout_rs_kind rollout_rs;
     grpo_rollout_rs_level_kind rollout_rs_level;
     double rollout_rs_low, rollout_rs_high;
@@ -1238,8 +1252,9 @@ typedef struct {
 /* the domain of a number, whatever the choices are */
 enum { GRPO_LOW_EXCLUDED = 1, GRPO_HIGH_EXCLUDED = 2, GRPO_WHOLE = 4, GRPO_EXCEPT_0 = 8, GRPO_OR_0 = 16 };
 typedef struct {
-    double low, high;        /* inclusive, even if infinite; +-DBL_MAX if the number must be finite */
-    int flags;               /* GRPO_WHOLE: whole numbers only; GRPO_EXCEPT_0: not 0; GRPO_OR_0: 0 too */
+    double low, high;        /* inclusive, even if infinite, unless a flag excludes them; +-DBL_MAX if the number must be finite */
+    int flags;               /* GRPO_LOW_EXCLUDED, GRPO_HIGH_EXCLUDED: not low, high itself; GRPO_WHOLE: whole numbers only;
+                                GRPO_EXCEPT_0: not 0; GRPO_OR_0: 0 too */
     grpo_rule below, above;  /* the rules that numbers below low and above high break; infinite ones: GRPO_INFINITE; NaN: GRPO_NAN */
 } grpo_domain;
 
@@ -1265,15 +1280,17 @@ typedef struct {
 typedef struct { const char *name, *paper, *equations, *summary; } grpo_preset;
 const grpo_preset *grpo_presets(int *count);
 grpo_objective grpo_objective_from_preset(const grpo_preset *preset);                         /* preset: one of grpo_presets */
-grpo_status grpo_objective_named(const char *name, grpo_objective *obj);
+grpo_status grpo_objective_named(const char *name, grpo_objective *obj);                      /* GRPO_UNKNOWN: there is no such row */
 #endif
 const grpo_field *grpo_fields(int *count);
 #ifndef GRPO_NO_PATHS_
-grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value);    /* a number, or a choice by number; unchecked */
+/* path unknown: GRPO_UNKNOWN; no such choice: GRPO_NOT_A_CHOICE.  set takes a number or the number of a choice, not NaN, and leaves its
+ * domain to grpo_objective_check */
+grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value);
 grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const char *choice);
 #endif
-double      grpo_objective_get(const grpo_objective *obj, const grpo_field *field);
-grpo_domain grpo_field_domain(const grpo_field *field);          /* choices may narrow the domains of what they read */
+double      grpo_objective_get(const grpo_objective *obj, const grpo_field *field);              /* of a choice: its number */
+grpo_domain grpo_field_domain(const grpo_field *field);          /* of a number; choices may narrow the domains of what they read */
 grpo_status grpo_objective_check(const grpo_objective *obj);     /* domains and combinations of fields; every call checks them */
 
 /* ======== the batch ===============================================================================================================
@@ -1284,6 +1301,7 @@ grpo_status grpo_objective_check(const grpo_objective *obj);     /* domains and 
  *
  * -inf log-probabilities stand for -K with the same K -> infinity: -inf - -inf is 0, infinite log-ratios of opposite sign in one sum
  * cancel in pairs, e^-inf times inf is 0.  NaN or +inf at an unmasked token is an error.
+ * Rewards and their weights, values, baselines and sum_pi_squared are at most 1e150 in magnitude.
  * A sequence may be empty or fully masked; it still counts in its group's statistics. */
 
 #define GRPO_MAX_REWARDS 16
@@ -1300,7 +1318,7 @@ typedef struct {
     const grpo_real *logp_rollout;    /* under the inference engine that sampled */
     const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_reference, nll_* and, finite, by advantage.teacher_* */
     const grpo_real *entropy;         /* nats; in the report; read by advantage.entropy, credit entropy_share and penalty.entropy_coef */
-    const grpo_real *value;           /* of the critic */
+    const grpo_real *value;           /* of the critic, before the token: read by advantage.credit gae and step_gae */
     const grpo_real *step_reward;     /* of the step that ends here: read where step_end */
     const uint8_t *step_end;          /* 1: last token of a step; flags of masked tokens do not count */
     const uint8_t *segment_end;       /* 1: last token of a segment (a turn); flags of masked tokens count too */
@@ -1312,13 +1330,14 @@ typedef struct {
     const uint8_t *shaping_mask;      /* 1: from another policy, or with a hint: read by surrogate.kind policy_shaping */
     const int64_t *state;             /* id of what the step started from (an observation ...): read where step_end */
     const int64_t *token_id;          /* in the vocabulary: read by advantage.credit prefix_tree */
-    const grpo_real *sum_pi_squared;     /* under the old policy, over the vocabulary: read by advantage.token_baseline */
+    const grpo_real *sum_pi_squared;  /* sum of p^2 under the old policy, over the vocabulary: read by advantage.token_baseline */
     /* per sequence */
     const grpo_real *reward;
     const grpo_real *rewards;         /* (sequences, n_rewards); read where advantage.rewards is each */
     int64_t n_rewards;                /* 1 .. GRPO_MAX_REWARDS */
     const grpo_real *reward_weight;   /* (n_rewards); NULL: all 1 */
-    const uint8_t *truncated;         /* generation was cut off */
+    const uint8_t *truncated;         /* 1: generation was cut off: read by reward.truncated, weight.truncated and, NULL: none, by
+                                         advantage.bootstrap and truncated_tail */
     const uint8_t *excluded;          /* read by advantage.excluded; NULL: none */
     /* per group */
     const grpo_real *baseline;        /* read by advantage.baseline external */
@@ -1374,7 +1393,7 @@ enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) G
 typedef struct {
     int64_t tokens;                                 /* that count: see batch.mask, weight.truncated, selected, rollout_rejected */
     int64_t sequences, sequences_nonempty, groups, groups_nonempty;
-    int64_t ranks;                                  /* factor of loss and gradient, if the trainer averages gradients over ranks (or
+    int64_t ranks;                                  /* >= 0: factor of loss and gradient, if the trainer averages gradients over ranks (or
                                                        micro-batches), the report's too; 0: 1.  Set it once, after all
                                                        has been added up */
     int64_t positive_tokens, positive_sequences;    /* with A > 0 (a sequence: at its first token that counts), if aggregation reads it */
@@ -1388,14 +1407,15 @@ typedef struct {
     double loss, policy_loss, penalty_loss;         /* policy_loss + penalty_loss; surrogates; KL, entropy bonus, NLL and preference */
     int64_t tokens, sequences, groups;              /* that count; sequences and groups: with at least one such token */
     int64_t masked_tokens, rejected_tokens;         /* that do not count; that rollout_is, rollout_rs or rollout_veto reject */
-    int64_t degenerate_groups;                      /* in which all advantages are 0 */
+    int64_t degenerate_groups;                      /* of groups: in which A is 0 at all tokens that count, or there are no advantages */
+    /* of the tokens that count; if there are none, or not the array it is of: 0, but ratio_*, ess and rollout_is_mean 1 */
     double clip_fraction, clip_fraction_low, clip_fraction_high, clip_fraction_dual; /* of tokens where clip, trust, off_policy_mask act */
-    double ratio_mean, ratio_min, ratio_max;
+    double ratio_mean, ratio_min, ratio_max;        /* of axis 3, if the surrogate or the weight of the KL use it; else 1 */
     double ess;                               /* effective sample size, (sum w)^2 / (n sum w^2); ratios above 2^500 count as 2^500 */
-    double approx_kl_k1, approx_kl_k3;        /* estimates of KL(old || policy) */
-    double kl_k1, kl_k2, kl_k3;               /* of KL(policy || reference) */
-    double entropy;
-    double rollout_is_mean;        /* of weight.rollout_is */
+    double approx_kl_k1, approx_kl_k3;        /* means of estimates of KL(old || policy), nats, whatever penalty.kl is */
+    double kl_k1, kl_k2, kl_k3;               /* of KL(policy || reference), likewise */
+    double entropy;                           /* mean of batch.entropy, nats */
+    double rollout_is_mean;                   /* of v, 0 where rejected, before rollout_is_norm */
     int overflow;                  /* 1 if a number here or in an output array has overflowed to an infinity */
 } grpo_report;
 
@@ -1447,7 +1467,8 @@ typedef struct {
 
 /* output arrays, each may be NULL; must not overlap arrays of the batch, the advantages or each other.  Zero-initialise. */
 typedef struct {
-    grpo_real *dlogp, *dentropy, *term;        /* per token: d loss/d logp, d loss/d entropy, the token's loss before aggregation */
+    grpo_real *dlogp, *dentropy;               /* per token: d loss/d logp, d loss/d entropy */
+    grpo_real *term;                           /* per token: surrogate and penalty before aggregation, without NLL and preference */
     grpo_real *ddivergence_ref;                /* per token: d loss/d batch.divergence_ref */
     grpo_real *dlog_partition;                 /* per group: d loss/d batch.log_partition */
     double *scratch;                           /* working memory, for objectives of gspo.h that couple the responses of a group */
@@ -1467,16 +1488,16 @@ grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, 
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report);
 
-/* DAPO's dynamic sampling: keep[g] = 1 if the rewards of group g are not all equal, else 0 */
+/* DAPO's dynamic sampling (2503.14476): keep (n_groups) = 1 if batch.reward, without the changes of axis 1, varies in the group, else 0 */
 grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
 
 /* Evaluation in parts (micro-batches, threads, ranks) of whole groups; or of any whole responses, each a group of its own, if
  * grpo_context_needs_groups (extra/grpo_context.h) is 0 for the objective.  That header also has parts that cut a group or a response, with
  * the advantages of the whole; responses that are elsewhere have length 0 there.  First add the counts of every part, and its moments if
- * the advantage axis has statistics of the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight, batch_norm,
- * entropy relative, kl_centred_coef: grpo_context_needs_moments); then evaluate every part; then merge.  examples/cuts.c has every cut.
- * grpo_totals_add reads the advantages for aggregation *_by_sign, nll_on positive and not_negative (else they may be NULL), and
- * batch.reward for token_mean_nonzero_std, nll_on correct and preference. */
+ * the advantage axis has statistics of the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight valid_groups,
+ * nonzero_rewards or length_power, batch_norm, entropy relative, kl_centred_coef: grpo_context_needs_moments); then evaluate every part;
+ * then merge.  examples/cuts.c has every cut.  grpo_totals_add reads the advantages for aggregation *_by_sign, nll_on positive and
+ * not_negative (else they may be NULL), and batch.reward for token_mean_nonzero_std, nll_on correct and preference. */
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
 grpo_status grpo_totals_merge(grpo_totals *into, const grpo_totals *from);              /* of other ranks, in any order; the larger ranks */
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments);
@@ -1486,7 +1507,7 @@ grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_b
 grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                           const grpo_totals *totals, const grpo_output *out, grpo_partial *partial);
 grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from);
-void        grpo_partial_report(const grpo_partial *partial, grpo_report *report);
+void        grpo_partial_report(const grpo_partial *partial, grpo_report *report);      /* neither may be NULL */
 GRPO_C_END_
 #endif /* GRPO_H */
 
@@ -1519,7 +1540,7 @@ GRPO_NOINLINE_ double grpo_sum_value_(const grpo_sum *sum);  /* the sum rounded 
 static double grpo_sum_total_(const grpo_sum *s) { return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s); }
 GRPO_NOINLINE_ grpo_dd grpo_sum_dd_(const grpo_sum *s);
 GRPO_NOINLINE_ void grpo_sum_expand_(const grpo_sum *s, double *out, int n);    /* the sum as n doubles, largest first */
-static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
+GRPO_APART_ int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
 
 /* x/n, rounded once */
 static double grpo_divide_(grpo_dd x, double n) {
@@ -1649,14 +1670,12 @@ static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->a
     X(UP_TO_1E75, -1e75, 1e75, 0, GRPO_OUT_OF_RANGE, GRPO_OUT_OF_RANGE) \
     X(UP_TO_1E70, -1e70, 1e70, 0, GRPO_OUT_OF_RANGE, GRPO_OUT_OF_RANGE)
 
-#define GRPO_DOMAIN_(id, ...) GRPO_##id##_,
-typedef enum { GRPO_DOMAINS_(GRPO_DOMAIN_) GRPO_N_DOMAINS_ } grpo_domain_kind_;
-#undef GRPO_DOMAIN_
+#define GRPO_DOMAIN_ID_(id, ...) GRPO_##id##_,
+typedef enum { GRPO_DOMAINS_(GRPO_DOMAIN_ID_) GRPO_N_DOMAINS_ } grpo_domain_kind_;
 #define GRPO_DOMAIN_(id, low, high, flags, below, above) { low, high, flags, below, above },
 static const grpo_domain grpo_domains_[] = { GRPO_DOMAINS_(GRPO_DOMAIN_) };
-#undef GRPO_DOMAIN_
 #define GRPO_MAX_INDEX_ ((INT64_C(1) << 35) - 2)                       /* the largest index that a status holds; for larger ones: none */
-static grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index) {
+GRPO_APART_ grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index) {
     return GRPO_STATUS_(rule, what) | (index < 0 || index > GRPO_MAX_INDEX_ ? 0 : index + 1) << 28;
 }
 
@@ -1709,16 +1728,16 @@ GRPO_FN int64_t grpo_end_sequence_(const grpo_batch *b) { return b->n_groups ? b
 
 typedef struct { int64_t tokens, sequences, nonempty; } grpo_group_counts_;
 
-static double grpo_at_least_one_(double x) { return x > 0 ? x : 1; }
+static double grpo_at_least_one_(int64_t n) { return n > 0 ? (double)n : 1; }
 
 /* axis 7: the divisor that all terms share */
 static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n) {
     int skip = a->empty_sequences == GRPO_EMPTY_SEQUENCES_DROP;
-    double sequences = grpo_at_least_one_((double)(skip ? n->sequences_nonempty : n->sequences));
-    double groups = grpo_at_least_one_((double)(skip ? n->groups_nonempty : n->groups));
+    double sequences = grpo_at_least_one_(skip ? n->sequences_nonempty : n->sequences);
+    double groups = grpo_at_least_one_(skip ? n->groups_nonempty : n->groups);
     switch (a->kind) {
-    case GRPO_AGGREGATION_TOKEN_MEAN:            return grpo_at_least_one_((double)n->tokens);
-    case GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD:     return grpo_at_least_one_((double)n->nonzero_std_tokens);
+    case GRPO_AGGREGATION_TOKEN_MEAN:            return grpo_at_least_one_(n->tokens);
+    case GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD:     return grpo_at_least_one_(n->nonzero_std_tokens);
     case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN: case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:
     case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN: case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM: return sequences;
     case GRPO_AGGREGATION_SEQ_MEAN_CONSTANT:     return sequences * a->constant;
@@ -1731,16 +1750,16 @@ static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n) {
 /* axis 7: the divisor that the terms of a sequence have besides */
 static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence_tokens, int64_t segments,
                                      const grpo_group_counts_ *group) {
-    const double tokens = grpo_at_least_one_((double)sequence_tokens);
+    const double tokens = grpo_at_least_one_(sequence_tokens);
     switch (a->kind) {
     case GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN:
-        return tokens * grpo_at_least_one_((double)(a->empty_sequences == GRPO_EMPTY_SEQUENCES_DROP ? group->nonempty : group->sequences));
+        return tokens * grpo_at_least_one_(a->empty_sequences == GRPO_EMPTY_SEQUENCES_DROP ? group->nonempty : group->sequences);
     case GRPO_AGGREGATION_GROUP_MEAN: case GRPO_AGGREGATION_SEQ_SUM_TOKEN_MEAN:
     case GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN: case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN: return tokens;
-    case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN: return grpo_at_least_one_((double)segments);
+    case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN: return grpo_at_least_one_(segments);
     case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:                        /* 0/0 and inf/inf would be NaN */
         return grpo_within(pow(tokens, 1 - a->power), DBL_MIN, DBL_MAX);
-    case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: return grpo_at_least_one_((double)group->tokens);
+    case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: return grpo_at_least_one_(group->tokens);
     default:                         return 1;
     }
 }
@@ -1755,6 +1774,12 @@ GRPO_FN grpo_dd grpo_sqrt_twice_(grpo_dd x) {                          /* x >= 0
 #define GRPO_IS_(choice) (UINT64_C(1) << (choice))
 #define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
 #define GRPO_AMONG_(choice, set) ((int)((set) >> ((unsigned)(choice) & 63) & 1))      /* & 63: the choice may be invalid */
+
+/* the surrogates that are functions of a group */
+#define GRPO_IS_TOKEN_ 0
+#define GRPO_IS_GROUP_ 1
+#define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
+#define GRPO_GROUPS_ (0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_))
 
 #ifdef __GNUC__
 #pragma GCC diagnostic pop
@@ -1777,14 +1802,7 @@ GRPO_C_BEGIN_
     X(NO_POLICY, NULL, 0) X(TEACHER, b->logp_teacher, GRPO_NEED_LOGP_TEACHER_)
 
 #define GRPO_POLICY_(policy, array, need) GRPO_##policy##_,
-typedef enum { GRPO_POLICIES_(GRPO_POLICY_) GRPO_N_POLICIES_ } grpo_policy_id_;
-#define GRPO_IS_TOKEN_ 0
-#define GRPO_IS_GROUP_ 1
-
-/* the surrogates that are functions of a group */
-#define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
-#define GRPO_GROUPS_ (0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_))
-
+typedef enum { GRPO_POLICIES_(GRPO_POLICY_) } grpo_policy_id_;
 /* arrays it needs besides those of its ratio */
 static int grpo_surrogate_needs_(grpo_surrogate_kind kind) {
 #define GRPO_NEEDS_(id, name, of, needs, ...) needs,
@@ -1947,12 +1965,12 @@ GRPO_COLD_ int grpo_loss_needs_(const grpo_objective *o) {
 GRPO_COLD_ int grpo_at_field_(size_t offset);                                            /* number of the field at this offset */
 GRPO_COLD_ grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);   /* clip_dual must exceed 1 + batch.eps_high */
 
-/* all checks; needs: gives the arrays that a valid objective needs */
+/* all checks; needs: gives the arrays that a valid objective needs; except: arrays that are not looked at */
 static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage,
-                               int (*needs)(const grpo_objective *), int reads) {
+                               int (*needs)(const grpo_objective *), int reads, int except) {
     grpo_status st = grpo_objective_check(o);
     if (!st) st = grpo_check_layout_(b);
-    if (!st) st = grpo_check_arrays_(b, advantage, needs(o), reads);
+    if (!st) st = grpo_check_arrays_(b, advantage, needs(o) & ~except, reads & ~except);
     return !st && (needs(o) & GRPO_NEED_CLIPS_) ? grpo_check_dual_(&o->surrogate, b) : st;
 }
 
@@ -2122,7 +2140,7 @@ static grpo_dd grpo_response_reward_(const grpo_estimator_ *e, int64_t i) {
 }
 
 /* ---- the items of a group ---- */
-static grpo_index_ grpo_before_items_(const grpo_estimator_ *e) {
+GRPO_APART_ grpo_index_ grpo_before_items_(const grpo_estimator_ *e) {
     const grpo_index_ at = { e->begin - 1, -1, -1 };
     return at;
 }
@@ -2337,7 +2355,7 @@ static grpo_credited_ grpo_token_reward_(const grpo_estimator_ *e, const grpo_tr
 static grpo_dd grpo_discounted_(grpo_dd ret, double gamma) { return gamma == 0 ? grpo_dd_of_(0) : grpo_dd_mul(ret, gamma); }
 
 /* A of credit return, step, gae and step_gae */
-static grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
+GRPO_APART_ grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     const grpo_advantage *a = &e->obj->advantage;
     const double gamma = a->step_discount == GRPO_STEP_DISCOUNT_TOKENS ? a->gamma : e->batch->step_end[t] ? a->step_gamma : 1;
     grpo_credited_ rho = grpo_token_reward_(e, s, t);
@@ -2378,7 +2396,7 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
     int overflow = 0;
     if (tokens > 0) moments->values.count++;
     for (int64_t t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
-        if (b->mask && !b->mask[t]) { if (advantage) advantage[t] = 0; continue; }
+        if (!grpo_is_unmasked_(b, t)) { if (advantage) advantage[t] = 0; continue; }
         if (!same) ret = grpo_credit_at_(e, &s, t);
         const int cut = s.tail > 0 && s.seen++ < s.tail;
         if (moments) { if (!cut) grpo_moments_add_token_(e, ret, tokens, moments); continue; }
@@ -2396,7 +2414,7 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
 static int grpo_needs_moments_(const grpo_advantage *a);               /* 1 if it has statistics of the batch */
 
 static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objective *obj, const grpo_batch *batch) {
-    const grpo_status st = grpo_check_(obj, batch, NULL, grpo_advantage_needs_, 0);
+    const grpo_status st = grpo_check_(obj, batch, NULL, grpo_advantage_needs_, 0, 0);
     if (st) return st;
     memset(e, 0, sizeof *e);
     e->obj = obj; e->batch = batch; e->gain = 1;
@@ -2977,7 +2995,7 @@ static int grpo_has_own_divisors_(const grpo_objective *o, int k) {
 }
 
 /* that aggregation */
-static grpo_aggregation grpo_own_aggregation_(const grpo_objective *o, int k) {
+GRPO_APART_ grpo_aggregation grpo_own_aggregation_(const grpo_objective *o, int k) {
 #define GRPO_AGGREGATION_OF_(id, name, kind, text) GRPO_AGGREGATION_##kind,
     static const grpo_aggregation_kind kinds[] = { GRPO_PENALTY_AGGREGATION_CHOICES(GRPO_AGGREGATION_OF_) };
     grpo_aggregation a = o->aggregation;
@@ -2998,8 +3016,8 @@ GRPO_COLD_ grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_total
     if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) {
         const int64_t all = grpo_counts_by_sign_(o) ? n->tokens : n->sequences_nonempty;
         const int64_t positive = grpo_counts_by_sign_(o) ? n->positive_tokens : n->positive_sequences;
-        s.by_sign[0] = grpo_at_least_one_((double)(all - positive));
-        s.by_sign[1] = grpo_at_least_one_((double)positive);
+        s.by_sign[0] = grpo_at_least_one_(all - positive);
+        s.by_sign[1] = grpo_at_least_one_(positive);
     }
     if (p->nll_on != GRPO_NLL_NONE && n->nll_tokens) s.nll = p->nll_coef / (double)n->nll_tokens;
     s.alone = p->preference == GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE && n->preference_pairs == 0;
@@ -3123,14 +3141,21 @@ static void grpo_set_scales_(grpo_run_ *r, grpo_scales scales) {
     r->has_own_divisors = scales.own[0] != 0 || scales.own[1] != 0;
 }
 
+/* everything that a loss refuses, but for the arrays `except`; sets *scales.  partial: may be NULL */
+static grpo_status grpo_check_loss_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                    const grpo_totals *totals, const grpo_output *out, const grpo_partial *partial,
+                                    const grpo_method_ *how, int except, grpo_scales *scales) {
+    grpo_status st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_, except);
+    if (!st) st = grpo_check_scratch_(out, how);
+    return st ? st : grpo_take_scales_(obj, batch, advantage, totals, partial, scales);
+}
+
 static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                    const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how) {
     grpo_scales scales;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!partial) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
-    grpo_status st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_);
-    if (!st) st = grpo_check_scratch_(out, how);
-    if (!st) st = grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
+    const grpo_status st = grpo_check_loss_(obj, batch, advantage, totals, out, partial, how, 0, &scales);
     if (st) return st;
     grpo_run_ r = grpo_run_of_(obj, batch, advantage, out, partial);
     grpo_set_scales_(&r, scales);
@@ -3260,7 +3285,7 @@ GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
     return fabs(x.hi) < 1.0 / 256 ? grpo_small_exp_minus_one_(x) : grpo_dd_add_double_(grpo_exp_twice(x), -1);
 }
 
-/* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
+/* log x to twice the precision, 2^-90 of max(1, |log x|), for 1e-300 < x < 1e300: a Newton step on e^y = x */
 GRPO_NOINLINE_FN_ grpo_dd grpo_log_twice(double x) {
     const double y = log(x);
     grpo_dd e = grpo_dd_add_double_(grpo_dd_mul(grpo_exp_twice(grpo_dd_of_(-y)), x), -1);      /* x e^-y - 1 */
@@ -3691,7 +3716,7 @@ GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_r
     return advantage < 0 ? grpo_dual_clip(w, advantage, range, clip_dual) : grpo_term_of_(-advantage, 0, -advantage);
 }
 
-GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp) {
+GRPO_APART_FN_ grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp) {
     const grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };                  /* A = 0, and surrogates of a group (gspo.h) */
     const int up = advantage > 0;
     if (advantage == 0 && s->kind != GRPO_SURROGATE_SQUARED && s->kind != GRPO_SURROGATE_LOGISTIC) return none;
@@ -4085,7 +4110,6 @@ static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, 
 static const grpo_array_ grpo_arrays_[] = {
 #define GRPO_ARRAY_(x, of, domain, n, finite) { GRPO_AT_##x##_, offsetof(grpo_batch, x), GRPO_OF_##of##_, GRPO_##domain##_, n, finite },
     GRPO_ARRAYS_(GRPO_ARRAY_)
-#undef GRPO_ARRAY_
     { GRPO_AT_advantage_, 0, GRPO_OF_TOKEN_, GRPO_FINITE_, GRPO_NEED_ADVANTAGE_, 0 },
 };
 static const void *grpo_array_of_(const grpo_batch *b, const grpo_real *advantage, const grpo_array_ *a) {
@@ -4237,7 +4261,6 @@ GRPO_COLD_ grpo_status grpo_check_reads_(const grpo_objective *o) {
         GRPO_READ_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_ratio, BOUND),
         GRPO_READ_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_low, FACTOR),
         GRPO_READ_(aggregation.kind, GRPO_CONSTANTS_, aggregation.constant, MODERATE_POSITIVE),
-#undef GRPO_READ_
     };
     for (size_t k = 0; k < sizeof reads / sizeof *reads; k++) {
         const grpo_status st = grpo_condition_holds_(o, reads[k].where) ? grpo_check_domain_(o, reads[k].number, reads[k].domain) : GRPO_OK;
@@ -4260,13 +4283,13 @@ static const grpo_read_ grpo_surrogate_reads_[] = {
 #define GRPO_READS_NOTHING_
 #define GRPO_READS_(id, name, of, needs, reads, term, text) reads { 0, 0, GRPO_N_DOMAINS_ },
     GRPO_SURROGATE_CHOICES(GRPO_READS_)
-#undef GRPO_READS_FIELD_
+};
+#undef GRPO_READS_FIELD_      /* undefined, they are one argument each in other uses of that table */
 #undef GRPO_READS_POSITIVE_
 #undef GRPO_READS_POSITIVE_BOUND_
 #undef GRPO_READS_ABOVE_ONE_
 #undef GRPO_READS_RANGE_
 #undef GRPO_READS_NOTHING_
-};
 
 GRPO_COLD_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
     const grpo_read_ *r = grpo_surrogate_reads_;
@@ -4302,7 +4325,6 @@ GRPO_COLD_ grpo_status grpo_check_order_(const grpo_objective *o) {
         GRPO_ORDER_(weight.rollout_rs, GRPO_ISNT_(GRPO_ROLLOUT_RS_NONE), weight.rollout_rs_low, GRPO_CROSSED, weight.rollout_rs_high),
         GRPO_ORDER_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_low, GRPO_CROSSED, weight.fipo_high),
         GRPO_ORDER_(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_low, GRPO_CROSSED, weight.fipo_safe_high),
-#undef GRPO_ORDER_
     };
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
         const double x = grpo_number_at_(o, orders[k].first), y = grpo_number_at_(o, orders[k].second);
@@ -4395,12 +4417,6 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_importance_weight_max) },
     { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_clamp_log) },
     { GRPO_WHERE_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL)), GRPO_WHERE_0_(penalty.kl_clamp_value) },
-#undef GRPO_WITH_
-#undef GRPO_WITH_POOLS_
-#undef GRPO_WITH_SAMPLES_
-#undef GRPO_WITH_EPISODE_
-#undef GRPO_WITH_SHARE_
-#undef GRPO_WITH_EACH_
 };
 
 static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_of_fields_(GRPO_COMBINATION, field, other); }
@@ -4695,7 +4711,7 @@ GRPO_COLD_ int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
     return grpo_dd_exceeds(grpo_two_diff(most, least), 1e-6);
 }
 
-static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s) {
+GRPO_APART_ void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s) {
     if (o->weight.rollout_is_norm == GRPO_ROLLOUT_IS_NORM_NONE || n->rollout_is_count == 0) return;
     s->norm = grpo_dd_div(grpo_sum_dd_(&n->rollout_is_sum), (double)n->rollout_is_count);
     s->norm_top = n->rollout_is_sum.pos_inf ? (double)n->rollout_is_count / (double)n->rollout_is_sum.pos_inf : 0;
@@ -4962,7 +4978,7 @@ static double grpo_mean_of_signed_(const grpo_sum *s, double n) {
 
 void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     const grpo_sum *s = p->sum;
-    const double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1;
+    const double n = grpo_at_least_one_(p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1;
     const double factor = p->scales.factor != 0 ? p->scales.factor : 1, aux = grpo_auxiliary_loss_(p);
     const int tiny = p->ratio_max < GRPO_RATIO_TINY_, large = p->ratio_max > GRPO_RATIO_CAP_;
     const double sum = (tiny ? GRPO_RATIO_UNIT_ : 1) * grpo_sum_total_(&s[GRPO_SUM_RATIO]);
@@ -5323,7 +5339,7 @@ static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i) {
     grpo_status st = grpo_credits_steps_(&o->advantage) ? grpo_check_steps_(e, i) : GRPO_OK;
     if (st) return st;
     for (int64_t t = b->offset[i]; o->reward.kl != GRPO_KL_NONE && t < b->offset[i] + b->length[i]; t++) {
-        if (b->mask && !b->mask[t]) continue;
+        if (!grpo_is_unmasked_(b, t)) continue;
         if (!grpo_in_domain_(o->reward.kl_coef * grpo_reward_kl_(o, b, t).hi, GRPO_MODERATE_))
             return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_reward_kl_, t);
     }
@@ -5531,7 +5547,7 @@ static grpo_dd grpo_log_mean_exp_(const grpo_estimator_ *e, const grpo_group_ *s
 }
 
 /* 1 if [c, d] is narrower than [a, b]: exactly where all four are doubles, else by more than the rounding, 2^-90 */
-static int grpo_narrower_(grpo_dd a, grpo_dd b, grpo_dd c, grpo_dd d) {
+GRPO_APART_ int grpo_narrower_(grpo_dd a, grpo_dd b, grpo_dd c, grpo_dd d) {
     const grpo_dd gain = grpo_dd_minus_(grpo_dd_minus_(b, a), grpo_dd_minus_(d, c));
     const int doubles = a.lo == 0 && b.lo == 0 && c.lo == 0 && d.lo == 0;
     return gain.hi > (doubles ? 0 : ldexp(fabs(a.hi) + fabs(b.hi) + fabs(c.hi) + fabs(d.hi), -90));
@@ -5805,7 +5821,7 @@ static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, i
     int64_t k, n = 0;
     for (k = e->begin; k < e->end; k++) {
         const int64_t at = b->offset[k] + position;
-        if (position >= b->length[k] || (b->mask && !b->mask[at]) || grpo_is_correct_(e, k) != correct) continue;
+        if (position >= b->length[k] || !grpo_is_unmasked_(b, at) || grpo_is_correct_(e, k) != correct) continue;
         grpo_sum_add_dd_(&sum, grpo_entropy_part_(e, correct, at));
         n++;
     }
@@ -5855,7 +5871,7 @@ GRPO_COLD_ grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t 
 static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j) {
     const int64_t most = b->length[i] < b->length[j] ? b->length[i] : b->length[j], x = b->offset[i], y = b->offset[j];
     int64_t k = 0;
-    while (k < most && (!b->mask || (b->mask[x + k] && b->mask[y + k])) && b->token_id[x + k] == b->token_id[y + k]) k++;
+    while (k < most && grpo_is_unmasked_(b, x + k) && grpo_is_unmasked_(b, y + k) && b->token_id[x + k] == b->token_id[y + k]) k++;
     return k;
 }
 
@@ -5907,7 +5923,7 @@ static void grpo_moments_add_group_further_(const grpo_estimator_ *e, grpo_momen
         const int64_t len = a->reweight == GRPO_REWEIGHT_LENGTH_POWER ? grpo_unmasked_(b, i) : 0;
         if (len) grpo_sum_add_dd_(&m->length, grpo_length_power((double)len, a->length_power));
         for (int64_t t = b->offset[i]; (entropy || divergence) && t < b->offset[i] + b->length[i]; t++) {
-            if (b->mask && !b->mask[t]) continue;
+            if (!grpo_is_unmasked_(b, t)) continue;
             m->tokens++;
             if (entropy) grpo_sum_add_(&m->entropy, (double)b->entropy[t]);
             if (divergence) grpo_sum_add_diff_(&m->divergence, (double)b->logp_rollout[t], (double)b->logp_ref[t]);
@@ -6023,7 +6039,7 @@ static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t p
         for (int64_t i = e->begin; i < e->end; i++) {
             const int64_t k = i - e->begin;
             t = b->offset[i] + position;
-            if (position >= b->length[i] || (b->mask && !b->mask[t])) continue;
+            if (position >= b->length[i] || !grpo_is_unmasked_(b, t)) continue;
             if (pass && n == 1 && e->obj->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL_SHARED) continue;
             n += !pass;
             adv = (double)advantage[t];
@@ -6138,7 +6154,7 @@ GRPO_COLD_ grpo_status grpo_check_totals_(const grpo_totals *n) {
 
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
     grpo_status st = obj ? grpo_check_totals_(totals) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!st) st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
+    if (!st) st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0, 0);
     if (!st) grpo_count_all_(obj, batch, advantage, totals);
     return st;
 }
@@ -6382,9 +6398,8 @@ grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const c
 /* ---- texts of statuses ---- */
 #ifndef GRPO_NO_TEXT
 const char *grpo_status_name(grpo_status st) {
-#define GRPO_NAME_(id, text) #id,
-    static const char *const names[] = { "GRPO_OK", GRPO_RULES(GRPO_NAME_) };
-#undef GRPO_NAME_
+#define GRPO_RULE_NAME_(id, text) #id,
+    static const char *const names[] = { "GRPO_OK", GRPO_RULES(GRPO_RULE_NAME_) };
     const int rule = grpo_status_rule(st);
     return rule < GRPO_N_RULES ? names[rule] : "";
 }
@@ -6403,7 +6418,6 @@ static const char *grpo_name_at_(int what) {
     static const char *const arguments[] = { "argument 1", "argument 2", "argument 3", "argument 4", "argument 5", "argument 6",
         "argument 7", "argument 8", "argument 9", "argument 10", "argument 11", "argument 12", "argument 13", "argument 14", "argument 15",
         "argument 16" };
-#undef GRPO_NAME_
     int n;
     const grpo_field *f = grpo_fields(&n);
     if (what >= 1 && what <= n) return f[what - 1].path;

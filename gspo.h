@@ -55,14 +55,15 @@ grpo_status gspo_loss_add(const grpo_objective *obj, const grpo_batch *batch, co
 grpo_status gspo_loss_check(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                             const grpo_totals *totals, const grpo_output *out, const grpo_partial *partial);
 
-/* how many elements grpo_output.scratch must have at least, for the largest group of the batch; 0 if the objective needs none */
+/* how many elements grpo_output.scratch must have at least, for the largest group of the batch; 0 if the objective needs none, and for
+ * arguments that gspo_loss refuses before it reads scratch */
 int64_t gspo_scratch(const grpo_objective *obj, const grpo_batch *batch);
 
 /* log s of one sequence, GSPO eq. 7: the mean of logp - logp_old over those of its n tokens where mask is not 0 (mask NULL: all n); 0 if
- * there are none.  hi is the mean rounded to double, lo its rounding error: grpo_ratio_exp of it is s to 1 ulp. */
+ * there are none.  Nothing is checked.  hi + lo is the mean to twice the precision: grpo_ratio_exp of it is s to 1 ulp. */
 grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const uint8_t *mask, int64_t n);
 
-/* log(1 + x) for -1 < x < 1e300 by the Newton step of grpo_log_twice; relative error 2^-85, or what a relative 2^-102 of x makes of it */
+/* log(1 + x) for -1 < x < 1e6 by the Newton step of grpo_log_twice; relative error 2^-85, or what a relative 2^-102 of x makes of it */
 GRPO_FN grpo_dd gspo_log_one_plus_twice(grpo_dd x) {
     const double y = log1p(x.hi);
     grpo_dd e = grpo_dd_product(grpo_dd_add_double_(x, 1), grpo_exp_minus_one_twice(grpo_dd_of_(-y)));
@@ -134,7 +135,7 @@ static gspo_log_ gspo_minus_(gspo_log_ a, gspo_log_ b) {
 }
 
 /* x y; 0 if y is 0, even if x is infinite */
-static gspo_log_ gspo_log_times_(gspo_log_ x, double y) {
+GRPO_APART_ gspo_log_ gspo_log_times_(gspo_log_ x, double y) {
     return y == 0 ? gspo_log_of_(0, grpo_dd_of_(0)) : gspo_log_of_(x.infinite * y, grpo_dd_mul(x.finite, y));
 }
 
@@ -1258,18 +1259,9 @@ static grpo_method_ gspo_method_(const grpo_objective *obj, const grpo_batch *ba
 
 grpo_status gspo_loss_check(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                             const grpo_totals *totals, const grpo_output *out, const grpo_partial *partial) {
+    const grpo_method_ how = gspo_method_(obj, batch);
     grpo_scales scales;
-    grpo_status st = grpo_objective_check(obj);
-    if (!st) st = grpo_check_layout_(batch);
-    if (st) return st;
-    const int needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
-    st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ADVANTAGE_);
-    if (!st && (needs & GRPO_NEED_CLIPS_)) st = grpo_check_dual_(&obj->surrogate, batch);
-    if (st) return st;
-    grpo_method_ how = gspo_method_(obj, batch);
-    st = grpo_check_scratch_(out, &how);
-    if (st) return st;
-    return grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
+    return grpo_check_loss_(obj, batch, advantage, totals, out, partial, &how, GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_, &scales);
 }
 
 grpo_status gspo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,

@@ -268,7 +268,7 @@ static grpo_status grpo_check_records_(const grpo_response *whole, const grpo_ba
 /* checks objective, batch and advantages */
 static grpo_status grpo_context_check_call_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage) {
     const grpo_status st = grpo_context_check(obj);
-    return st ? st : grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_);
+    return st ? st : grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_, 0);
 }
 
 grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,

@@ -146,8 +146,8 @@ grpo_status grpo_feature_advantage(const grpo_batch *batch, const grpo_feature *
  * code: 1, 1, 1e-6; r_max, m) */
 grpo_status grpo_virtual_reward_advantage(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage);
 
-/* advantage (sequences) over bundles of groups; bundle (groups): any ids, equal in the groups of one bundle.  In a bundle let n be the size
- * of its smallest group, B the number of its groups, S_k the sum of the rewards of their k-th responses, k < n; scratch (groups):
+/* advantage (sequences) over bundles of groups; bundle (n_groups): any ids, equal in the groups of one bundle.  In a bundle let n be the
+ * size of its smallest group, B the number of its groups, S_k the sum of the rewards of their k-th responses, k < n; scratch (n_groups):
  *     U = (omega v + u)/(omega + 1)/(std S + eps),  u = (max(S - low, 0) - max(S - high, 0))/(c - a + eps),  v = -max(low - S, 0)/(a + eps)
  *     A = U (r - m)/D, m the mean of its group, D the sum of r - m over the k-th responses; U/B where |D| <= 1e-6
  * sample std, 1 for n = 1; 0 for responses from the n-th on, and where std S + eps is 0 (RiskPO, 2510.00911, official code without its
@@ -163,7 +163,7 @@ grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle
 grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64_t n, const int64_t *member, const int64_t *set_begin,
                                int64_t n_sets, double *advantage);
 
-/* advantages of the n responses to one prompt and of its reference answer y, for surrogate score and seq_mean_token_mean over the n + 1:
+/* advantages of the n responses to one prompt and of its reference answer y, for surrogate reinforce, seq_mean_token_mean over the n + 1:
  *     advantage (n) = (1 + lambda) A (n + 1)/n,  *reference = (n + 1)(beta A_y - lambda mean A)
  * A = (reward (n) - mean)/population std, both over the responses and, if with_reference is not 0, y; all 0 if that std is 0 (GRAO,
  * 2508.07750, whose text allows either) */

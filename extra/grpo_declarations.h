@@ -109,7 +109,8 @@ typedef struct {
     grpo_eps_place_kind eps_place;
     grpo_singleton_kind singleton;
     grpo_reweight_kind reweight;
-    double difficulty_weight_low, difficulty_weight_high, difficulty_slope, difficulty_midpoint;
+    double difficulty_weight_low, difficulty_weight_high;
+    double difficulty_slope, difficulty_midpoint;
     double focal_reward_low, focal_reward_high;
     double length_power;
     double reweight_temperature;
@@ -124,7 +125,8 @@ typedef struct {
     double lambda_length;
     double truncated_tail;
     double step_coef;
-    double entropy_share_coef, entropy_share_eps;
+    double entropy_share_coef;
+    double entropy_share_eps;
     grpo_token_baseline_kind token_baseline;
     grpo_entropy_kind entropy;
     double entropy_coef, entropy_kappa;
@@ -194,7 +196,8 @@ typedef struct {
     double bound_cap;
     double log_low, log_high, log_clip_dual;
     double position_power;
-    double clip_dual, clip_dual_pos;
+    double clip_dual;
+    double clip_dual_pos;
     double gppo_beta_low, gppo_beta_high;
     double weight_min, weight_max;
     double weight_min_neg, weight_max_neg;
@@ -466,7 +469,8 @@ typedef struct {
     int64_t tokens, items, sequences, sequences_nonempty, degenerate_sequences, nonzero_items;
 } grpo_moments;
 typedef struct {
-    float *dlogp, *dentropy, *term;
+    float *dlogp, *dentropy;
+    float *term;
     float *ddivergence_ref;
     float *dlog_partition;
     double *scratch;
@@ -1099,7 +1103,8 @@ typedef struct {
     const double *divergence_ref, *divergence_old;
 } grpo_batch_f64;
 typedef struct {
-    double *dlogp, *dentropy, *term;
+    double *dlogp, *dentropy;
+    double *term;
     double *ddivergence_ref;
     double *dlog_partition;
     double *scratch;

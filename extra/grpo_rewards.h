@@ -227,7 +227,7 @@ grpo_status grpo_correct_length_reward(const grpo_batch *batch, const uint8_t *c
 /* responses of a group are compared in pairs, the first with the second, the third with the fourth ...; outcome (pairs, of all groups in
  * order): 1 if the first wins, -1 if the second does, 0 for a tie.  reward (sequences): for a winner that has ended (sequences), Tmin/T,
  * Tmin the smallest T of such winners of the group; -1 for other winners and for losers; 0 for ties and for the unpaired last one.  masked
- * (sequences) = 1 for ties.  a T of 0 counts as 1 (PPR-GDE, 2605.18191, official code zhiyu-co/ppr-gde@595063e
+ * (sequences) = 1 for ties.  A T of 0 counts as 1 (PPR-GDE, 2605.18191, official code zhiyu-co/ppr-gde@595063e
  * base/verl/workers/reward_manager/thinking.py) */
 grpo_status grpo_pairwise_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward,
     uint8_t *masked);

@@ -477,7 +477,7 @@ grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantag
     for (int64_t g = 0; g < batch->n_groups; g++) {
         memset(&sum, 0, sizeof sum);
         for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i] && batch->mask && !batch->mask[t]; t++) { }
+            for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i] && !grpo_is_unmasked_(batch, t); t++) { }
             if (t < batch->offset[i] + batch->length[i]) grpo_sum_add_(&sum, fabs((double)advantage[t]));
         }
         size = frexp(grpo_sum_value_(&sum), &e_size);

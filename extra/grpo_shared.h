@@ -33,15 +33,11 @@ extern "C" {
 #endif
 
 /* 1 if a loss depends on how responses are grouped by prompt */
-#define GRPO_SHARED_TOKEN_ 0
-#define GRPO_SHARED_GROUP_ 1
-#define GRPO_SHARED_OF_(id, name, of, ...) | (uint64_t)GRPO_SHARED_##of##_ << id
 static inline int grpo_needs_groups_(const grpo_objective *obj) {
-    static const uint64_t of_group = 0 GRPO_SURROGATE_CHOICES(GRPO_SHARED_OF_);
     switch (obj->aggregation.kind) {
     case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: case GRPO_AGGREGATION_GROUP_MEAN: case GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN:
     case GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD: return 1;
-    default: return (of_group >> obj->surrogate.kind & 1) || obj->penalty.preference != GRPO_PREFERENCE_NONE;
+    default: return GRPO_AMONG_(obj->surrogate.kind, GRPO_GROUPS_) || obj->penalty.preference != GRPO_PREFERENCE_NONE;
     }
 }
 

@@ -80,8 +80,8 @@ grpo_status grpo_probability_weight(const grpo_batch *batch, double strength, gr
  * token (n_tokens): ids, sign (sequences): the sign of A (GTPO, 2508.03772, the paper's form: inside 2) */
 grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, const int64_t *sign, double inside, grpo_real *weight);
 
-/* weight (groups) of a prompt: 1 or `low`, from T = batch.length; a response is right if r > threshold; P: the largest T of the right ones,
- * Q: the mean T of the wrong ones with T < limit (ADORA, 2602.10019, official code: threshold, limit, low in brackets below) */
+/* weight (n_groups) of a prompt: 1 or `low`, from T = batch.length; a response is right if r > threshold; P: the largest T of the right
+ * ones, Q: the mean T of the wrong ones with T < limit (ADORA, 2602.10019, official code: threshold, limit, low in brackets below) */
 typedef enum {
     GRPO_PROMPT_LLM,              /* 1 if some are right, and P > Q or no response counts in Q (1.01, 4054, 0.1) */
     GRPO_PROMPT_VLM               /* 1 if none is right, or some count in Q and P > Q (0.5, 4094, 0.1) */
@@ -119,7 +119,7 @@ grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *s
  * to the batch; entropy (n), nats, from grpo_semantic_entropy (COPO, 2508.04138, eq. 6-11: gamma 20, centre 1.5) */
 grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double gamma, double centre, double *local, double *global);
 
-/* factor (groups) = 4 c p (1 - p) + delta over the group's responses with unmasked tokens, delta if there are none: c = e^(mean over
+/* factor (n_groups) = 4 c p (1 - p) + delta over the group's responses with unmasked tokens, delta if there are none: c = e^(mean over
  * responses of the mean of o), p the share of correct (sequences) ones (CoDaPO, 2606.07950: delta 0.1; it multiplies their z-scores) */
 grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor);
 
@@ -129,8 +129,8 @@ grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *corre
 grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
                                   double target, grpo_real *weight);
 
-/* weight (groups): v softmax(-D/temperature) over the v groups whose rewards are not all equal, D the group's mean of accuracy (sequences);
- * 1 for the other groups (DGPO, 2601.20614, eq. 6: temperature 2).  A mean of 0 counts as 1, as in the authors' code */
+/* weight (n_groups): v softmax(-D/temperature) over the v groups whose rewards are not all equal, D the group's mean of accuracy
+ * (sequences); 1 for the other groups (DGPO, 2601.20614, eq. 6: temperature 2).  A mean of 0 counts as 1, as in the authors' code */
 grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight);
 
 /* weight (n_tokens) = w n/sum w over the n unmasked tokens of the group, w = e^(-c^2/(2 s^2)), c = (l - mean l)(A - mean A), its population
@@ -145,7 +145,7 @@ grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, d
  * 2505.12346, authors' code: alpha 0.0417) */
 grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor);
 
-/* entropy (groups), nats, = -sum_c p_c log p_c over clusters c of responses with the same answer, p_c = sum_{i in c} e^score/sum e^score;
+/* entropy (n_groups), nats, = -sum_c p_c log p_c over clusters c of responses with the same answer, p_c = sum_{i in c} e^score/sum e^score;
  * answer (sequences): ids, -1: a cluster of its own; score (sequences): log-likelihoods, or all 0 for counts (SEED-GRPO, 2505.12346; COPO,
  * 2508.04138) */
 grpo_status grpo_semantic_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy);
