@@ -1302,14 +1302,16 @@ grpo_status grpo_objective_check(const grpo_objective *obj);     /* domains and 
  * -inf log-probabilities stand for -K with the same K -> infinity: -inf - -inf is 0, infinite log-ratios of opposite sign in one sum
  * cancel in pairs, e^-inf times inf is 0.  NaN or +inf at an unmasked token is an error.
  * Rewards and their weights, values, baselines and sum_pi_squared are at most 1e150 in magnitude.
- * A sequence may be empty or fully masked; it still counts in its group's statistics. */
+ * A sequence may be empty or fully masked; it still counts in its group's statistics.
+ * Zero-initialise a batch; an array that nothing reads stays NULL.  Sizes are believed: a shorter array is read past its end. */
 
 #define GRPO_MAX_REWARDS 16
 
 typedef struct {
     int64_t n_groups;
     const int64_t *group_begin;       /* (n_groups + 1), each at most 2^32 */
-    const int64_t *offset, *length;   /* (sequences), in tokens, prompt excluded, masked tokens included */
+    const int64_t *offset, *length;   /* (sequences), in tokens, prompt and padding excluded, masked tokens included, which reward.length
+                                         and reward.overlong count */
     int64_t n_tokens;                 /* elements of each token array */
     /* per token */
     const grpo_real *logp;            /* under the policy being trained */
