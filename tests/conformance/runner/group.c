@@ -104,13 +104,31 @@ static int is_of_both_signs(const grouping *g, const cause *x) {
     return 5 * larger > larger + smaller && 5 * smaller > larger + smaller;
 }
 
+/* Are all wrong losses and advantages float32 numbers?  A number that was computed in float64 is one by chance only once in 2^29. */
+static int is_in_float32(const grouping *g, const cause *x) {
+    static const output_kind of[] = { OUT_ADVANTAGE, OUT_LOSS, OUT_ROW_LOSS };
+    int seen = 0;
+    for (int k = 0; k < g->n; k++) {
+        const item *it = &g->d->items[k];
+        for (size_t n = 0; n < sizeof of / sizeof *of && x->says[k] == SAYS_SAME; n++) {
+            const numbers *f = &it->found->of[of[n]], *e = &it->q->expected.of[of[n]];
+            for (int64_t j = 0; (it->wrong_outputs >> of[n] & 1) && j < f->count; j++) {
+                if (!f->given[j] || f->value[j] == e->value[j]) continue;
+                if (f->value[j] != (double)(float)f->value[j]) return 0;
+                seen++;
+            }
+        }
+    }
+    return seen >= 3;
+}
+
 /* can the cause be named for the set? */
 static int is_cause(const grouping *g, const cause *x, const tally *t) {
     int enough = t->evidence >= 2 || t->same >= 3 || x->kind == CAUSE_KNOWN;
     if (!t->fresh) return 0;
     if (x->kind == CAUSE_LONG_SUM) return t->same && !t->other;        /* also if it explains few of the failures */
     if (!t->same || !enough) return 0;
-    if (x->kind == CAUSE_ROUNDING && (t->same < 3 || t->other || !is_of_both_signs(g, x))) return 0;
+    if (x->kind == CAUSE_ROUNDING && (t->same < 3 || t->other || !(is_of_both_signs(g, x) || is_in_float32(g, x)))) return 0;
     if (x->kind == CAUSE_FACTOR && x->quantity < 0 && t->same < 2) return 0;
     if (t->other > CONTRADICTED * (explained(t) + t->other)) return 0;
     return explained(t) >= MOST * t->fails;

@@ -112,6 +112,23 @@ static int as_good_as_right(const rules *r, const question *q, const answer *fou
     return fabs(x - expected) <= fmax(UNSTORED_OF_SCALE * scale, UNSTORED_OF_LARGEST * most);
 }
 
+/* Is k a masked token that has the advantage of its response where it should be 0?  That is a mistake by itself, and says nothing about
+ * what the advantages of the other tokens are. */
+static int is_own_at_masked(const question *q, const answer *found, const answer *mistake, output_kind output, int64_t k) {
+    const grpo_batch *b = &q->c->batch;
+    const double *x = found->of[output].value, *m = mistake->of[output].value;
+    int64_t i = 0;
+    int any = 0;
+    if (output != OUT_ADVANTAGE || !b->mask || b->mask[k] || m[k] != 0 || x[k] == 0) return 0;
+    while (k >= b->offset[i] + b->length[i] || k < b->offset[i]) i++;
+    for (int64_t j = b->offset[i]; j < b->offset[i] + b->length[i]; j++) {
+        if (!b->mask[j]) continue;
+        if (x[j] == x[k] || (x[j] != x[j] && x[k] != x[k])) return 1;
+        any = 1;
+    }
+    return !any;
+}
+
 judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, judge_how how,
                           int *evidence) {
     int tells = 0, same = 1, seen = 0;
@@ -123,6 +140,7 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
             int differs;
             if (!f->given[k]) continue;
             if (!named(m, k) && how != JUDGE_ALL) continue;
+            if (named(m, k) && is_own_at_masked(q, found, mistake, (output_kind)out, k)) continue;
             if (!named(m, k)) { same &= as_good_as_right(r, q, found, (output_kind)out, k); continue; }
             differs = !agrees(r, expected, m->value[k], expected, scale, how != JUDGE_COMPUTED);
             tells |= differs;
