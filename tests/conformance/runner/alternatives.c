@@ -1,5 +1,6 @@
 /* The catalogue of changes of an objective: values of fields that presets and programs use, and axes of presets. */
 #include "alternatives.h"
+#include "text.h"
 #include "../../support/field.h"
 #include <stb_ds.h>
 #include <stdio.h>
@@ -268,6 +269,24 @@ static void collect_axis(collection *all, int n) {
         snprintf(c.name, sizeof c.name, "%.*s as in %s", (int)strcspn(c.axis_from->path, "."), c.axis_from->path, c.like->name);
         arrput(all->changes, c);
     }
+}
+
+char *change_fields(const change *made) {
+    const catalogue *c = presets_known();
+    char *t = NULL;
+    int told = 0;
+    for (const grpo_field *f = made->axis_from; !made->field && made->like && f < made->axis_to; f++) {
+        const double value = grpo_objective_get(&c->objective[made->like - c->preset], f);
+        int length;
+        if (value == 0) continue;
+        text_format(&t, "%s%s = ", told++ ? ", " : "there ", f->path);
+        if (f->n_choices) {
+            const char *choice = field_choice(f, value, &length);
+            text_format(&t, "%.*s", length, choice);
+        } else text_format(&t, "%.6g", value);
+    }
+    if (!told && !made->field && made->like) text_add(&t, "there every field of the axis is 0 or its first choice");
+    return text_string(&t);
 }
 
 change *changes_of(const grpo_objective *asked, stage_kind stage) {

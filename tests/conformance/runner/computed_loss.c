@@ -18,6 +18,7 @@ typedef struct {
     int policy_aggregation, penalty_aggregation;    /* -1: as in the objective */
     double penalty_value, penalty_gradient, policy_value, policy_gradient, bonus_value;
     double *penalty_share;              /* (tokens) detached factor of each token's penalty; NULL: 1 */
+    int empty_is_nan;                   /* 1: the mean of a response without tokens that count is 0/0; 2: in the gradient too */
     int ratio_of_all;                   /* 1: masked tokens enter the mean log-ratio, and have its gradient */
     int keeps_correction;               /* 1: logp_old - logp_rollout of a rollout correction stays, where only one of them was edited */
     int impossible;                     /* the mistake cannot be made on this case */
@@ -568,6 +569,10 @@ static void penalty_by_ratio(edited *s, double p) {
             if (counts(s, i, k)) s->penalty_share[k] = exp(whole ? sum / T : difference_at(s, k));
     }
 }
+static void empty_means(edited *s, double p) {
+    s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN;
+    s->empty_is_nan = (int)p;
+}
 static void bonus_times(edited *s, double p) { s->bonus_value *= p; }
 static void policy_times(edited *s, double p) { s->policy_value *= p; s->policy_gradient *= p; }
 static void policy_gradient_times(edited *s, double p) { s->policy_gradient *= p; }
@@ -668,6 +673,10 @@ static formula_value straight_through(double A, double y, double l, const grpo_o
     formula_value v = right_clip(A, y, l, o);
     v.ratio = -A * exp(y);
     return v;
+}
+static formula_value dropped_outside(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return exp(y) < low_of(o) || exp(y) > high_of(o) ? plain_value(0, 0, 0) : plain_value(-A * exp(y), -A * exp(y), 0);
 }
 static formula_value killed_outside(double A, double y, double l, const grpo_objective *o) {
     formula_value v = right_clip(A, y, l, o);
@@ -967,12 +976,20 @@ static double *coefficients(edited *s, int aggregation, coefficient_of what) {
 
 static int is_plain_ratio(const grpo_objective *o) {
     return (o->ratio.level == GRPO_LEVEL_TOKEN || o->ratio.level == GRPO_LEVEL_SEQUENCE_MEAN || o->ratio.level == GRPO_LEVEL_SEQUENCE_SUM)
-        && o->ratio.clamp_low == 0 && o->ratio.clamp_high == 0 && o->ratio.level_clamp_low == 0 && o->ratio.level_clamp_high == 0
+        && o->ratio.level_clamp_low == 0 && o->ratio.level_clamp_high == 0
         && o->ratio.power == 0 && !o->ratio.interpolate;
 }
 
 /* -inf minus -inf is 0 */
 static double log_ratio_of(double l, double old) { return l == old ? 0 : l - old; }
+
+/* the log-ratio of a token after the clamp of the ratio axis; *inside: its derivative, 1 or 0 */
+static double clamped_log_ratio(const grpo_objective *o, double l, double old, double *inside) {
+    const double d = log_ratio_of(l, old), low = o->ratio.clamp_low, high = o->ratio.clamp_high;
+    const int has = low != 0 || high != 0;
+    *inside = !has || (d >= low && d <= high);
+    return !has ? d : fmin(fmax(d, low), high);
+}
 
 /* a formula, and what it is for */
 typedef struct { formula *of; row_kind kind; } formula_use;
@@ -985,23 +1002,29 @@ static formula_value value_of(const edited *s, formula_use f, int64_t k, double 
 /* adds term and gradient of one response, by the formula f */
 static void formula_response(edited *s, int64_t i, formula_use f, const double *c, int unit, part *p) {
     const grpo_batch *b = &s->c.batch;
-    const grpo_real *old = unit < 0 ? b->logp_ref : *behaviour(s);
-    double sum = 0, through = 0, T = tokens_that_count(s, i);
-    int whole = unit > 0, mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN, full = s->obj.ratio.gradient == GRPO_GRADIENT_FULL;
-    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++)
-        if (old && counts(s, i, k)) sum += log_ratio_of(b->logp[k], old[k]);
+    const int of_penalty = unit < 0, whole = unit > 0, mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN;
+    const int full = s->obj.ratio.gradient == GRPO_GRADIENT_FULL;
+    const grpo_real *old = of_penalty ? b->logp_ref : *behaviour(s);
+    const int64_t begin = b->offset[i], end = begin + b->length[i];
+    double sum = 0, through = 0, T = tokens_that_count(s, i), *d = room(s, b->length[i], sizeof *d), *inside = room(s, b->length[i], sizeof *d);
+    for (int64_t k = begin; k < end; k++) {
+        inside[k - begin] = 1;
+        if (!old || !counts(s, i, k)) continue;
+        d[k - begin] = of_penalty ? log_ratio_of(b->logp[k], old[k]) : clamped_log_ratio(&s->obj, b->logp[k], old[k], &inside[k - begin]);
+        sum += d[k - begin];
+    }
     if (whole && mean) sum /= T;
-    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+    for (int64_t k = begin; k < end; k++) {
         formula_value v;
         if (!counts(s, i, k)) continue;
-        v = value_of(s, f, k, whole || !old ? sum : log_ratio_of(b->logp[k], old[k]));
+        v = value_of(s, f, k, whole || !old ? sum : d[k - begin]);
         p->term[k] = v.value;
         p->loss += c[k] * v.value;
-        p->dlogp[k] = c[k] * (v.logp + (whole && full ? 0 : v.ratio));
+        p->dlogp[k] = c[k] * (v.logp + (whole && full ? 0 : v.ratio * inside[k - begin]));
         through += c[k] * v.ratio;
     }
-    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i] && whole && full; k++)
-        if (counts(s, i, k)) p->dlogp[k] += mean ? through / T : through;
+    for (int64_t k = begin; k < end && whole && full; k++)
+        if (counts(s, i, k)) p->dlogp[k] += (mean ? through / T : through) * inside[k - begin];
 }
 
 static part formula_part(edited *s, formula_use f) {
@@ -1061,6 +1084,12 @@ static part together(edited *s, const part *policy, const part *penalty, const p
         all.penalty_loss += c[k] * (share - 1) * (penalty->term[k] + s->bonus_value * bonus->term[k]);
         all.dlogp[k] *= share;
         all.dentropy[k] *= share;
+    }
+    for (int64_t i = 0; i < s->c.n_sequences && s->empty_is_nan; i++) {
+        const grpo_batch *b = &s->c.batch;
+        if (tokens_that_count(s, i) > 0) continue;
+        all.loss = nan("");
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i] && s->empty_is_nan > 1; k++) all.dlogp[k] = nan("");
     }
     if (s->origin) {
         for (int64_t k = 0; k < tokens_of(s); k++) if (s->origin[k] >= 0) dlogp[s->origin[k]] += all.dlogp[k];
@@ -1261,6 +1290,7 @@ static const mistake mistakes[] = {
     POLICY(NULL, "the clipped ratio is a detached weight of the log-probability, as in CISPO", INSTEAD_OF_CLIP, clip_times_logp),
     POLICY(NULL, "the gradient goes through the clip, as if it did not bind", FOR_CLIP, straight_through),
     POLICY(NULL, "the gradient goes through the clip, as if it did not bind", INSTEAD_OF_CLIP, straight_through_both),
+    POLICY(NULL, "tokens whose ratio is out of the clip's bounds are left out, whatever the sign of A", INSTEAD_OF_CLIP, dropped_outside),
     POLICY(NULL, "the clip cuts the gradient of every ratio out of its bounds, whatever the sign of A", FOR_CLIP, killed_outside),
     POLICY(NULL, "the clip cuts the gradient where it does not bind, and lets it through where it does", FOR_CLIP, killed_elsewhere),
     POLICY(NULL, "a dual clip, c = 3, where none is meant", FOR_SINGLE_CLIP, dual_3),
@@ -1344,6 +1374,8 @@ static const mistake mistakes[] = {
     EDIT("MASK-12a", NULL, FOR_ANY, sum_over_all, 0),
     EDITS("MASK-12a", NULL, FOR_ANY, advantage_everywhere, 0, sum_over_all, 0),
     /* divisors */
+    EDIT("NORM-05", NULL, FOR_ANY, empty_means, 1),
+    EDIT("NORM-05", NULL, FOR_ANY, empty_means, 2),
     EDIT("NORM-02", NULL, FOR_ANY, share_mean_of_response, BY_TOKENS),
     EDIT("NORM-17b", NULL, FOR_TOKEN_MEAN, all_aggregated, MEAN_OF_SUMS),
     EDIT("NORM-13", NULL, FOR_ANY, share_mean_of_response, BY_SLOTS),

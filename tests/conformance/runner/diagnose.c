@@ -398,7 +398,8 @@ static void put_cause(diagnostician *d, const cause *from, const char *name, cau
             return;
         }
     for (int s = 0; s < N_STAGES && x.kind == CAUSE_KNOWN; s++) put_forms(&x, (stage_kind)s, name);
-    x.text = x.kind == CAUSE_KNOWN ? text_of_known(d, name, half) : text_copy(change_remark(name));
+    x.text = x.kind == CAUSE_KNOWN ? text_of_known(d, name, half)
+        : x.kind == CAUSE_CHANGE && !x.made[0].field ? change_fields(&x.made[0]) : text_copy(change_remark(name));
     x.says = calloc((size_t)n + 1, sizeof *x.says);
     x.evidence = calloc((size_t)n + 1, sizeof *x.evidence);
     if (!x.says || !x.evidence) abort();
