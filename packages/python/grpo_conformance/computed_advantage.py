@@ -163,6 +163,8 @@ def computed_advantages(case: Case) -> Iterator[Tuple[str, np.ndarray]]:
     size = float(np.abs(right).max(initial=0)) * (1 + float(np.abs(p.reward).max(initial=0)))
     if not np.all(np.abs(by_token(p.advantages()) - right) <= 1e-10 * size):
         return
+    slots = np.arange(counts.shape[1]) < np.array(case.batch["length"], int)[:, None]
+    yield "masked tokens have the advantage of their response, not 0", np.where(slots, p.advantages()[:, None], 0.0)
     for name, changed in changes(p):
         with np.errstate(all="ignore"):
             yield name, by_token(changed.advantages())
