@@ -425,6 +425,22 @@ static void add_group(grouping *g, failure_group *group, const choice *best) {
     arrput(g->r->groups, *group);
 }
 
+/* what is wrong besides the cause in cases of the group: advantages of masked tokens, of responses alone in their group */
+static char *words_besides(const grouping *g, const cause *x, int group) {
+    int masked = 0, alone = 0;
+    char *t = NULL;
+    for (int k = 0; k < g->n; k++) {
+        const unsigned apart = g->covered[k] == group && x->says[k] == SAYS_SAME ? diagnostician_apart(g->d, x, &g->d->items[k]) : 0;
+        masked += apart & APART_MASKED ? 1 : 0;
+        alone += apart & APART_ALONE ? 1 : 0;
+    }
+    if (!masked && !alone) return NULL;
+    text_add(&t, "besides: ");
+    if (masked) text_format(&t, "masked tokens have the advantage of their response, not 0, in %d of them", masked);
+    if (alone) text_format(&t, "%sa response alone in its group has NaN in %d of them", masked ? "; " : "", alone);
+    return text_string(&t);
+}
+
 static void put_group(grouping *g, const choice *best) {
     int known = known_as(g, best), n;
     const cause *x = &g->d->causes[best->cause];
@@ -449,6 +465,9 @@ static void put_group(grouping *g, const choice *best) {
     if (known >= 0) name_known(&group, known);
     if (n < 0) add_group(g, &group, best);
     else extend(g, n, &group, best);
+    n = n < 0 ? (int)arrlen(g->r->groups) - 1 : n;
+    free(g->r->groups[n].hint);
+    g->r->groups[n].hint = words_besides(g, &g->d->causes[g->r->groups[n].cause], n + 1);
 }
 
 /* ---- unexplained failures --------------------------------------------------------------------------------------------------------- */
