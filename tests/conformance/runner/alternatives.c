@@ -279,13 +279,15 @@ char *change_fields(const change *made) {
         const double value = grpo_objective_get(&c->objective[made->like - c->preset], f);
         int length;
         if (value == 0) continue;
-        text_format(&t, "%s%s = ", told++ ? ", " : "there ", f->path);
+        if (!told++) text_format(&t, "%s: ", made->name);
+        else text_add(&t, ", ");
+        text_format(&t, "%s = ", f->path);
         if (f->n_choices) {
             const char *choice = field_choice(f, value, &length);
             text_format(&t, "%.*s", length, choice);
         } else text_format(&t, "%.6g", value);
     }
-    if (!told && !made->field && made->like) text_add(&t, "there every field of the axis is 0 or its first choice");
+    if (!told && !made->field && made->like) text_format(&t, "%s: every field is 0 or its first choice", made->name);
     return text_string(&t);
 }
 
