@@ -160,7 +160,7 @@ TABLE = (
     ("a flag that a third of the passing cases has", UNNAMED.replace("CONDITION", "(np.bincount(b.group) == 1).any() and b.n > 4"), [],
      [UNEXPLAINED + r"   all of these cases, and at most a third of the passing ones, have: the flag Singleton\n"], []),
     ("nothing in common", UNNAMED.replace("CONDITION", "b.logp.sum() % 1 < 0.5"), [], [UNEXPLAINED], ["all of these cases"]),
-    ("a first version", FIRST, ["--only", "grpo-[efhorsu]*"], [r"\n1\. \d+ cases: advantage.eps = 1e-06\n(.*\n)?   besides: masked tokens "
+    ("a first version", FIRST, ["--only", "grpo-[efhorsu]*"], [r"\n1\. \d+ cases: advantage.eps = 1e-06\n(   .*\n)*?   besides: masked tokens "
      r"have the advantage of their response, not 0, in \d+ of them; a response alone in its group has NaN in \d+ of them\n"], []),
     ("losses in float32 towards 0", TOWARDS_ZERO, ["--only", "grpo-*", "--only", "gspo-*", "--skip-flag", "Long"],
      [r"\n1\. \d+ cases: rounding: errors as of float32"], []),
