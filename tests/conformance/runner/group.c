@@ -104,7 +104,14 @@ static int is_of_both_signs(const grouping *g, const cause *x) {
     return 5 * larger > larger + smaller && 5 * smaller > larger + smaller;
 }
 
-/* Are all wrong losses and advantages float32 numbers?  A number that was computed in float64 is one by chance only once in 2^29. */
+static int has_few_bits(double x) {
+    int exponent;
+    const double m = frexp(x, &exponent) * 4096;
+    return m == floor(m);
+}
+
+/* Are all wrong losses and advantages float32 numbers?  A number that was computed in float64 is one by chance only once in 2^29; one of a
+ * few bits, as rewards are, tells nothing. */
 static int is_in_float32(const grouping *g, const cause *x) {
     static const output_kind of[] = { OUT_ADVANTAGE, OUT_LOSS, OUT_ROW_LOSS };
     int seen = 0;
@@ -115,7 +122,7 @@ static int is_in_float32(const grouping *g, const cause *x) {
             for (int64_t j = 0; (it->wrong_outputs >> of[n] & 1) && j < f->count; j++) {
                 if (!f->given[j] || f->value[j] == e->value[j]) continue;
                 if (f->value[j] != (double)(float)f->value[j]) return 0;
-                seen++;
+                seen += !has_few_bits(f->value[j]);
             }
         }
     }
