@@ -170,7 +170,8 @@ def _is_rounding(case: Case, judged: Sequence[Output], tolerance: float) -> bool
         return False
     coarse = [x for o in judged if o.name in ("loss", "advantage")
               for x in o.found[~(errors(o, PRECISIONS["f64"]) <= tolerance)].tolist()]
-    if all(x == float(np.float32(x)) for x in coarse) and any(math.frexp(x)[0] * 4096 % 1 for x in coarse):  # not 0.75, as rewards are
+    many_bits = any(math.frexp(x)[0] * 4096 % 1 for x in coarse)  # unlike 0.75: a reward is a float32 number by itself
+    if many_bits and all(x == float(np.float32(x)) for x in coarse):
         return True
     larger: Set[float] = set()
     smaller: Set[float] = set()
