@@ -68,7 +68,8 @@ def _verdicts(causes: List[Tuple[str, Numbers]], judged: Sequence[Output], p: Pr
         same[of] &= near.all(1)
         evidence[of] += (differs & np.isfinite(other) & (other != 0)).sum(1)
         telling[of] |= differs.any(1) & np.isfinite(other).any(1) & (other.shape[1] > 1)
-    return list(zip(shows.tolist(), (same & (telling | (evidence > 0))).tolist(), evidence.tolist()))
+    told = telling | (evidence > 0)  # the same numbers without evidence, such as a single 0, tell nothing: neither for nor against
+    return list(zip((shows & (told | ~same)).tolist(), (same & told).tolist(), evidence.tolist()))
 
 
 @np.errstate(all="ignore")

@@ -59,6 +59,7 @@ class Plain:
     nan_where_equal: bool = False
     always_divides: bool = False  # by 0 + eps too, where all rewards of a group are equal
     nan_alone: bool = False
+    by_group: bool = True  # are the responses of a group compared with each other, by the objective?
 
     def sigma(self, r: np.ndarray) -> float:
         if self.divisor:
@@ -80,9 +81,9 @@ class Plain:
     def _one(self, r: np.ndarray, k: int) -> float:
         """Of response k of a group with the rewards r."""
         alone, spread = len(r) == 1 and not self.baseline_of_batch, self.reward if self.of_batch else r
-        if alone and not self.raw:
+        if alone and not self.raw and (self.by_group or self.scaled):
             return np.nan if self.nan_alone else 0.0
-        b = float(self.reward.mean()) if self.baseline_of_batch else 0.0 if alone else self.baseline(r, k)
+        b = float(self.reward.mean()) if self.baseline_of_batch else 0.0 if alone and self.by_group else self.baseline(r, k)
         if not self.scaled:
             return float(r[k] - b)
         if alone and not self.of_batch and self.divisor is None:
@@ -102,7 +103,8 @@ def _plain(case: Case) -> Optional[Plain]:
         return None
     return Plain(numpy.reward.astype(float), numpy.group, BASELINES[baseline], scale == "group_std",
                  case.setting("advantage.std") == "population", float(case.setting("advantage.eps") or 0),
-                 case.setting("advantage.eps_place"), case.setting("advantage.singleton") == "raw")
+                 case.setting("advantage.eps_place"), case.setting("advantage.singleton") == "raw",
+                 by_group=(baseline, scale) != ("none", "none"))
 
 
 def _of_groups(p: Plain) -> Iterator[Tuple[str, Plain]]:
@@ -163,6 +165,8 @@ def computed_advantages(case: Case) -> Iterator[Tuple[str, np.ndarray]]:
     size = float(np.abs(right).max(initial=0)) * (1 + float(np.abs(p.reward).max(initial=0)))
     if not np.all(np.abs(by_token(p.advantages()) - right) <= 1e-10 * size):
         return
+    slots = np.arange(counts.shape[1]) < np.array(case.batch["length"], int)[:, None]
+    yield "masked tokens have the advantage of their response, not 0", np.where(slots, p.advantages()[:, None], 0.0)
     for name, changed in changes(p):
         with np.errstate(all="ignore"):
             yield name, by_token(changed.advantages())

@@ -177,9 +177,27 @@ def _of_clip_alone(s: Any) -> Iterator[Tuple[str, Policy]]:
     yield "no exponential: the log-ratio is taken for the ratio", _no_exponential
 
 
+def _of_dual(s: Any) -> Iterator[Tuple[str, Policy]]:
+    """The dual clip with a mistake, after the right clip."""
+
+    def after(of: Callable[[np.ndarray, np.ndarray], np.ndarray], bound: float = 1) -> Policy:
+        def policy(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+            value, dy, dl = ppo_clip(s, w, y, l, a)
+            binds = of(a, value + s.clip_dual * a)
+            return np.where(binds, -bound * s.clip_dual * a, value), np.where(binds, 0.0, dy), dl
+
+        return policy
+
+    yield "the dual clip acts where A > 0, not where A < 0", after(lambda a, more: (a > 0) & (more > 0))
+    yield "minimum and maximum are exchanged in the dual clip", after(lambda a, more: (a < 0) & (more < 0))
+    yield "tokens beyond the dual clip are left out, where their loss should be -c A", after(lambda a, more: (a < 0) & (more > 0), 0)
+
+
 def _of_clip(s: Any) -> Iterator[Tuple[str, Policy]]:
     none = np.zeros_like
     yield "CLIP-01", lambda s, w, y, l, a: (-w * a, -w * a, none(w))
+    yield "tokens whose ratio is out of the clip's bounds are left out, whatever the sign of A", (
+        lambda s, w, y, l, a: (np.where(_outside(s, w), 0.0, -w * a), np.where(_outside(s, w), 0.0, -w * a), none(w)))
     yield "the clipped ratio is a detached weight of the log-probability, as in CISPO", (
         lambda s, w, y, l, a: (-_clip(s, w) * a * l, none(w), -_clip(s, w) * a))
     if s.kind == "ppo_clip":
@@ -189,6 +207,7 @@ def _of_clip(s: Any) -> Iterator[Tuple[str, Policy]]:
     else:
         yield from ((name, _then_dual(policy)) for name, policy in _of_clip_alone(s))
         yield "CLIP-02", ppo_clip
+        yield from _of_dual(s)
 
 
 def _of_cispo(s: Any) -> Iterator[Tuple[str, Policy]]:
@@ -364,6 +383,12 @@ def _advantage_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield "negative advantages are left out", replace(p, advantage=np.maximum(a, 0))
     yield "positive advantages are left out", replace(p, advantage=np.minimum(a, 0))
     yield "the advantage is left out, as if it were 1", replace(p, advantage=np.ones_like(a))
+    if not alike:
+        rows, last = np.arange(len(a)), a.shape[1] - 1 - p.mask[:, ::-1].argmax(1)
+        for whose, one in (("that of its first token", a[rows, p.mask.argmax(1)]), ("that of its last token", a[rows, last]),
+                           ("the mean of those of its tokens", _of_rows(p))):
+            name = f"a response has one advantage, {whose}, where case.advantage has one for each token"
+            yield name, replace(p, advantage=np.broadcast_to(one[:, None], a.shape))
     for step, which in ((-1, "the next one"), (1, "the one before")):
         name = f"each response has the advantage of {which}"
         yield name, replace(p, advantage=np.roll(np.where(p.mask, a, 0.0), step, 0))
@@ -406,7 +431,7 @@ def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
         "MASK-02a": p.mask & (np.arange(p.mask.shape[1]) < p.counts.slots.max() - 1),
         "the first token of each response does not count": p.mask & ~(p.mask & (np.cumsum(p.mask, 1) == 1)),
     }
-    everywhere = np.broadcast_to(_of_rows(p)[:, None], p.advantage.shape)
+    everywhere = np.where(p.mask, p.advantage, _of_rows(p)[:, None])  # tokens that count keep their own
     for name, mask in masks.items():
         weight = coefficients(p.aggregation[0], dataclasses.replace(p.counts, tokens=mask.sum(1)), *p.aggregation[1:])
         if weight is not None and (mask != p.mask).any():
@@ -440,6 +465,9 @@ def changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
         yield from ((name, dataclasses.replace(p, policy=policy)) for name, policy in _of_clip(p))
     if p.kind == "cispo":
         yield from ((name, dataclasses.replace(p, policy=policy)) for name, policy in _of_cispo(p))
+    if p.kind == "reinforce":
+        value_a: Policy = lambda s, w, y, l, a: (-a, np.zeros_like(w), -a)
+        yield "the value of the loss is -A e^(l - sg[l]), so -A, where it should be -A l", dataclasses.replace(p, policy=value_a)
     if p.ref is not None and p.kl_coef and p.kl != "none":
         yield from _kl_changes(p)
     if p.kind != "reinforce":

@@ -132,38 +132,47 @@ def _quantities(case: Case) -> Dict[str, float]:
     }
 
 
-def _factor(case: Case, judged: Sequence[Output], tolerance: float) -> Optional[str]:
-    """Loss and gradient that are the right ones times the same factor, in words."""
+def _factors(case: Case, judged: Sequence[Output], tolerance: float) -> List[Tuple[str, bool]]:
+    """Loss and gradient that are the right ones times the same factor, in words: each quantity of the case that it equals, and the number
+    itself, which other cases may have although their quantities differ. With each, is it evidence? A number is none where a single one is
+    wrong: any would do."""
     outputs_ = [o for o in judged if o.name in ("loss", "dlogp")]
     wrong = [o for o in outputs_ if differences([o], case, tolerance)]
     if not wrong or any(not np.isfinite(o.expected).all() for o in wrong):
-        return None
+        return []
     lead = max(wrong, key=lambda o: len(o.expected))
     k = int(np.argmax(np.abs(lead.expected)))
     factor = lead.found[k] / lead.expected[k] if lead.expected[k] else math.nan
     if not np.isfinite(factor) or factor == 0:
-        return None
+        return []
     scaled = [
         dataclasses.replace(o, expected=o.expected * factor, scale=np.maximum(o.scale, 1e-300) * max(abs(factor), 1))
         for o in wrong
     ]
     if differences(scaled, case, 4 * tolerance):
-        return None
-    what = " and ".join(o.name for o in wrong)
+        return []
+    what = " and ".join(o.name for o in outputs_ if any(o is x for x in wrong) or not o.expected.any())  # a gradient that is 0 stays 0
     if abs(factor + 1) < 1e-9:
-        return f"{what} with the sign turned"
+        return [(f"{what} with the sign turned", True)]
+    names = []
     for words, x in _quantities(case).items():
         if x > 1 and abs(factor / x - 1) < 1e-9:
-            return f"{what} multiplied by {words}"
+            names.append((f"{what} multiplied by {words}", True))
         if x > 1 and abs(factor * x - 1) < 1e-9:
-            return f"{what} divided by {words}"
-    return f"{what} multiplied by {factor:.9g}" if sum(np.count_nonzero(o.expected) for o in wrong) >= 2 else None
+            names.append((f"{what} divided by {words}", True))
+    return names + [(f"{what} multiplied by {factor:.9g}", sum(np.count_nonzero(o.expected) for o in wrong) >= 2)]
 
 
 def _is_rounding(case: Case, judged: Sequence[Output], tolerance: float) -> bool:
-    """No larger than errors in float32 are, and of both signs: an epsilon or a factor does the same to all numbers."""
+    """No larger than errors in float32 are, and of both signs, where an epsilon or a factor does the same to all numbers; or the wrong
+    losses and advantages are float32 numbers, which others are only by chance."""
     if case.precision != "f64" or differences(judged, dataclasses.replace(case, precision="f32"), 16):
         return False
+    coarse = [x for o in judged if o.name in ("loss", "advantage")
+              for x in o.found[~(errors(o, PRECISIONS["f64"]) <= tolerance)].tolist()]
+    many_bits = any(math.frexp(x)[0] * 4096 % 1 for x in coarse)  # unlike 0.75: a reward is a float32 number by itself
+    if many_bits and all(x == float(np.float32(x)) for x in coarse):
+        return True
     larger: Set[float] = set()
     smaller: Set[float] = set()
     for output in judged:
@@ -198,9 +207,8 @@ def explain(case: Case, judged: Sequence[Output], tolerance: float = TOLERANCE) 
                 findings = [f for f in findings if (known(f.cause), f.stage) != (name, stage)] + [Finding(name, stage, SAME, evidence)]
             elif not same and name not in told:
                 findings.append(Finding(name, stage, OTHER))
-        factor = _factor(case, part, tolerance) if failed and case.kind != "call" else None
-        if factor:
-            findings.append(Finding(factor, stage, SAME))
+        for factor, is_evidence in _factors(case, part, tolerance) if failed and case.kind != "call" else []:
+            findings.append(Finding(factor, stage, SAME if is_evidence else ONE_NUMBER))
         if failed and _is_rounding(case, part, tolerance):
             findings.append(Finding(ROUNDING, stage, SAME))
     return sorted(findings, key=lambda f: ((SAME, ONE_NUMBER, OTHER).index(f.says), -f.evidence))

@@ -1,5 +1,6 @@
 /* The catalogue of changes of an objective: values of fields that presets and programs use, and axes of presets. */
 #include "alternatives.h"
+#include "text.h"
 #include "../../support/field.h"
 #include <stb_ds.h>
 #include <stdio.h>
@@ -65,15 +66,20 @@ static const struct { const char *name, *remark; } remarks[] = {
     { "aggregation.kind = seq_mean_token_mean", "the loss is the mean over sequences of the mean over their tokens" },
     { "aggregation.kind = token_sum", "the loss is a sum over all tokens, without a divisor" },
     { "ratio.gradient = token", "the gradient flows through each token's own log-probability only, not through its whole response" },
-    { "ratio.gradient = unit", "the gradient flows through the log-probabilities of the whole response, not only each token's own" },
+    { "ratio.gradient = full", "the gradient flows through the log-probabilities of the whole response, not only each token's own" },
     { "ratio.level = token", "each token has its own ratio" },
     { "ratio.level = sequence_mean", "the ratio is that of the whole response, normalised by length" },
     { "ratio.level = sequence_sum", "the ratio is that of the whole response, not normalised by length" },
     { "ratio.behaviour = rollout", "the ratio's denominator is logp_rollout" },
     { "ratio.behaviour = old", "the ratio's denominator is logp_old" },
+    { "surrogate.eps_low = 10", "the clip has no lower bound: 1 - 10 is below every ratio" },
+    { "advantage.eps = 0", "the deviation has no epsilon" },
+    { "advantage.eps = 0.0001", "the deviation has the epsilon 1e-4" },
+    { "advantage.eps = 1e-06", "the deviation has the epsilon 1e-6" },
+    { "advantage.eps = 1e-08", "the deviation has the epsilon 1e-8" },
     { "penalty.kl_coef = 0", "the KL penalty is missing" },
     { "penalty.kl = none", "the KL penalty is missing" },
-    { "penalty.kl = k1", "the KL estimator is D instead of e^-D + D - 1" },
+    { "penalty.kl = k1", "the KL estimator is D" },
     { "weight.rollout_is = none", "the rollout correction is missing" },
     { "weight.truncated = keep", "truncated responses are not masked" }
 };
@@ -268,6 +274,26 @@ static void collect_axis(collection *all, int n) {
         snprintf(c.name, sizeof c.name, "%.*s as in %s", (int)strcspn(c.axis_from->path, "."), c.axis_from->path, c.like->name);
         arrput(all->changes, c);
     }
+}
+
+char *change_fields(const change *made) {
+    const catalogue *c = presets_known();
+    char *t = NULL;
+    int told = 0;
+    for (const grpo_field *f = made->axis_from; !made->field && made->like && f < made->axis_to; f++) {
+        const double value = grpo_objective_get(&c->objective[made->like - c->preset], f);
+        int length;
+        if (value == 0) continue;
+        if (!told++) text_format(&t, "%s: ", made->name);
+        else text_add(&t, ", ");
+        text_format(&t, "%s = ", f->path);
+        if (f->n_choices) {
+            const char *choice = field_choice(f, value, &length);
+            text_format(&t, "%.*s", length, choice);
+        } else text_format(&t, "%.6g", value);
+    }
+    if (!told && !made->field && made->like) text_format(&t, "%s: every field is 0 or its first choice", made->name);
+    return text_string(&t);
 }
 
 change *changes_of(const grpo_objective *asked, stage_kind stage) {

@@ -118,7 +118,7 @@ typedef enum { REWARD_AS_IS, REWARD_01, REWARD_11, REWARD_SIGN, REWARD_SUCCESS, 
     REWARD_LATE, REWARD_SWAPPED, REWARD_OVER_REST, REWARD_OVER_REST_STEP, REWARD_OVER_MAX, REWARD_OVER_MAX_STEP, REWARD_FROM_CACHE,
     REWARD_CACHE_TO_MAX } reward_change;
 /* the advantage where the deviation is 0, and of a response that is alone in its group */
-typedef enum { ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO } zero_rule;
+typedef enum { ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO, ALONE_IS_BARE, ZERO_IS_DIVIDED } zero_rule;
 
 /* what the deviation is taken around: the mean; the mistaken baseline; the mistaken baseline, but 0 where all rewards are equal */
 typedef enum { AROUND_MEAN, AROUND, AROUND_UNLESS_EQUAL } center;
@@ -231,9 +231,11 @@ static const mistake mistakes[] = {
     REWARD(NULL, "the KL in the reward is a mean over the response, not a sum", REWARD_KL_MEAN),
     ZERO(NULL, "a group of equal rewards is 0/0: NaN", ZERO_IS_NAN),
     ZERO(NULL, "a group of equal rewards is 0/0: NaN", ZERO_AND_ALONE_ARE_NAN),
+    ZERO(NULL, "a group of equal rewards is divided by 0 + eps, as if the deviation were not 0", ZERO_IS_DIVIDED),
     ZERO("ADV-07", NULL, ALONE_IS_NAN),
     ZERO("ADV-08", NULL, ALONE_IS_RAW),
-    ZERO("ADV-08", NULL, ALONE_IS_ZERO)
+    ZERO("ADV-08", NULL, ALONE_IS_ZERO),
+    ZERO(NULL, "a response alone in its group has its reward for advantage, without the division by 1 + eps", ALONE_IS_BARE)
 };
 
 enum { N_MISTAKES = sizeof mistakes / sizeof *mistakes };
@@ -440,7 +442,8 @@ static double advantage_alone(const work *w, double R) {
     const int raw = o->advantage.singleton == GRPO_SINGLETON_RAW ? w->m->zero != ALONE_IS_ZERO : w->m->zero == ALONE_IS_RAW;
     if (w->m->zero == ALONE_IS_NAN) return nan("");
     if (!raw) return w->m->zero == ZERO_AND_ALONE_ARE_NAN ? nan("") : 0;
-    return own_scale(o) == group_std && (!w->m->scale || w->m->scale == group_std) && w->m->zero != ALONE_IS_RAW ? R / with_eps(o, 1) : R;
+    if (o->advantage.singleton != GRPO_SINGLETON_RAW || w->m->zero == ALONE_IS_BARE) return R;
+    return own_scale(o) == group_std && (!w->m->scale || w->m->scale == group_std) ? R / with_eps(o, 1) : R;
 }
 
 static double deviation_of(const work *w, const group_view *v, statistic *scale) {
@@ -464,7 +467,9 @@ static double advantage_of(const work *w, const group_view *v) {
     x = v->R[v->own] - baseline(v);
     if (scale == one) return x;
     s = deviation_of(w, v, scale);
-    if ((w->m->zero == ZERO_IS_NAN || w->m->zero == ZERO_AND_ALONE_ARE_NAN) && s == 0) return x / with_eps(o, s);
+    if (s == 0 && w->m->zero == ZERO_IS_DIVIDED && with_eps(o, s) > 0) return x / with_eps(o, s);
+    if (s == 0 && (w->m->zero == ZERO_IS_NAN || w->m->zero == ZERO_AND_ALONE_ARE_NAN))
+        return with_eps(o, s) > 0 ? 0 : x / with_eps(o, s);
     return s == 0 ? 0 : x / with_eps(o, s);
 }
 

@@ -16,7 +16,10 @@ typedef struct {
     int64_t *origin;                    /* (tokens) the token whose log-probability was moved here, -1: none; NULL: nothing was moved */
     const grpo_real *penalty_logp;      /* NULL: the policy's, logp */
     int policy_aggregation, penalty_aggregation;    /* -1: as in the objective */
-    double penalty_value, penalty_gradient, policy_value, policy_gradient;
+    double penalty_value, penalty_gradient, policy_value, policy_gradient, bonus_value;
+    double *penalty_share;              /* (tokens) detached factor of each token's penalty; NULL: 1 */
+    int empty_is_nan;                   /* 1: the mean of a response without tokens that count is 0/0; 2: in the gradient too */
+    int ratio_of_all;                   /* 1: masked tokens enter the mean log-ratio, and have its gradient */
     int keeps_correction;               /* 1: logp_old - logp_rollout of a rollout correction stays, where only one of them was edited */
     int impossible;                     /* the mistake cannot be made on this case */
     void **memory;
@@ -32,7 +35,7 @@ static edited edited_of(const test_case *c) {
     s.c = *c;
     s.obj = c->objective;
     s.policy_aggregation = s.penalty_aggregation = -1;
-    s.penalty_value = s.penalty_gradient = s.policy_value = s.policy_gradient = 1;
+    s.penalty_value = s.penalty_gradient = s.policy_value = s.policy_gradient = s.bonus_value = 1;
     s.advantage = room(&s, c->batch.n_tokens, sizeof *s.advantage);
     s.chain = room(&s, c->batch.n_tokens, sizeof *s.chain);
     a = c->given || c->advantage.expect ? compare_expected_advantage(c) : NULL;
@@ -133,6 +136,22 @@ static void advantage_of_other(edited *s, double p) {
     for (int64_t i = 0; i < s->c.n_sequences; i++) {
         int64_t j = (i + (int64_t)p + s->c.n_sequences) % s->c.n_sequences;
         for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) a[k] = advantage_of(s, j);
+    }
+    s->advantage = a;
+}
+/* all tokens of a response have the advantage of its first token that counts, of its last (p = -1) or the mean of all (p = 0) */
+static void advantage_of_response(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    double *a = room(s, tokens_of(s), sizeof *a);
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        double first = 0, last = 0, sum = 0, T = 0;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+            if (!counts(s, i, k)) continue;
+            last = s->advantage[k];
+            if (T++ == 0) first = last;
+            sum += last;
+        }
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) a[k] = p > 0 ? first : p < 0 ? last : T > 0 ? sum / T : 0;
     }
     s->advantage = a;
 }
@@ -372,7 +391,13 @@ static void mask_shifted_response(edited *s, double p) { shift_mask(s, (int64_t)
 static void mask_shifted_row(edited *s, double p) { shift_mask(s, (int64_t)p, OF_END_OF_ROW); }
 static void mask_shifted_batch(edited *s, double p) { shift_mask(s, (int64_t)p, OF_NEXT_RESPONSE); }
 /* a program with one advantage per response uses it at masked tokens too */
-static void advantage_everywhere(edited *s, double p) { (void)p; advantage_of_other(s, 0); }
+/* tokens that do not count have the advantage of their response's first that does; those that count keep their own */
+static void advantage_everywhere(edited *s, double p) {
+    const double *given = s->advantage;
+    (void)p;
+    advantage_of_other(s, 0);
+    for (int64_t k = 0; k < tokens_of(s); k++) if (!s->c.batch.mask || s->c.batch.mask[k]) s->advantage[k] = given[k];
+}
 
 /* the factors by which a response's sum is multiplied or divided */
 typedef enum { BY_SLOTS, BY_WIDTH, BY_TOKENS, TIMES_TOKENS, BY_ONE_MORE, BY_ONE_LESS, BY_ROOT, BY_EPS_6, BY_EPS_8, BY_EPS_5, BY_EPS_9,
@@ -494,6 +519,22 @@ static void mean_of_ratios(edited *s, double p) {
         }
     }
 }
+/* the log-ratios of masked tokens enter the mean, which is divided by the tokens that count or (p > 0) by all of the response */
+static void mean_of_all(edited *s, double p) {
+    grpo_real *o = own_denominator(s);
+    const grpo_batch *b = &s->c.batch;
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN || !b->mask;
+    for (int64_t i = 0; o && !s->impossible && i < s->c.n_sequences; i++) {
+        double sum = 0, T = tokens_that_count(s, i), by = p > 0 ? (double)b->length[i] : T;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) sum += difference_at(s, k);
+        s->impossible |= T > 0 && !grpo_is_finite(sum);
+        for (int64_t k = b->offset[i]; T > 0 && k < b->offset[i] + b->length[i]; k++) {
+            s->chain[k] = T / by;
+            if (counts(s, i, k)) o[k] = b->logp[k] - sum / by;
+        }
+    }
+    s->ratio_of_all = 1;
+}
 static void ratio_of_response(edited *s, double p) {
     (void)p;
     s->impossible |= s->obj.ratio.level != GRPO_LEVEL_TOKEN;
@@ -513,6 +554,26 @@ static void penalty_coefficient_again(edited *s, double p) {
     penalty_times(s, p > 0 ? s->obj.penalty.kl_coef : 1 / s->obj.penalty.kl_coef);
 }
 static void penalty_gradient_times(edited *s, double p) { s->penalty_gradient *= p; }
+/* the ratio of the token, or (p > 0) of the ratio's level, here the response */
+static void penalty_by_ratio(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    const int whole = p > 0;
+    s->impossible |= whole != (s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN) || (!whole && s->obj.ratio.level != GRPO_LEVEL_TOKEN);
+    s->impossible |= s->obj.penalty.kl_importance_weight || s->obj.penalty.kl_aggregation || !*behaviour(s);
+    if (s->impossible) return;
+    s->penalty_share = room(s, tokens_of(s), sizeof *s->penalty_share);
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        double sum = 0, T = tokens_that_count(s, i);
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (counts(s, i, k)) sum += difference_at(s, k);
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++)
+            if (counts(s, i, k)) s->penalty_share[k] = exp(whole ? sum / T : difference_at(s, k));
+    }
+}
+static void empty_means(edited *s, double p) {
+    s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN;
+    s->empty_is_nan = (int)p;
+}
+static void bonus_times(edited *s, double p) { s->bonus_value *= p; }
 static void policy_times(edited *s, double p) { s->policy_value *= p; s->policy_gradient *= p; }
 static void policy_gradient_times(edited *s, double p) { s->policy_gradient *= p; }
 static void taus_exchanged(edited *s, double p) {
@@ -531,8 +592,8 @@ static void eps_high_times(edited *s, double p) { s->obj.surrogate.eps_high *= p
 typedef struct { double value, ratio, logp; } formula_value;
 typedef formula_value formula(double A, double y, double l, const grpo_objective *obj);
 /* FOR_CLIP: where a dual clip is meant, it bounds what the formula gives, as trainers do in a line of their own after the clip.
- * INSTEAD_OF_CLIP: the formula stands for both.  FOR_SINGLE_CLIP: where no dual clip is meant */
-typedef enum { FOR_ANY, FOR_CLIP, INSTEAD_OF_CLIP, FOR_SINGLE_CLIP, FOR_CISPO, FOR_REINFORCE, FOR_KL, FOR_K3, FOR_LINEAR, FOR_TOKEN_MEAN
+ * INSTEAD_OF_CLIP: the formula stands for both.  FOR_SINGLE_CLIP: where no dual clip is meant, FOR_DUAL_CLIP: where one is */
+typedef enum { FOR_ANY, FOR_CLIP, INSTEAD_OF_CLIP, FOR_SINGLE_CLIP, FOR_DUAL_CLIP, FOR_CISPO, FOR_REINFORCE, FOR_KL, FOR_K3, FOR_LINEAR, FOR_TOKEN_MEAN
 } row_kind;
 
 /* a formula of one expression */
@@ -568,6 +629,7 @@ static formula_value with_dual(double A, formula_value v, const grpo_objective *
 FORMULA(right_dual, with_dual(A, right_clip(A, y, l, o), o))
 FORMULA(unclipped, plain_value(-A * exp(y), -A * exp(y), 0))
 FORMULA(reinforced, plain_value(-A * l, 0, -A))
+FORMULA(ratio_of_itself, plain_value(-A, 0, -A))        /* -A e^(l - sg[l]) */
 static double cispo_weight(double y, const grpo_objective *o) {
     return fmin(fmax(exp(y), o->surrogate.weight_min), o->surrogate.weight_max);
 }
@@ -612,6 +674,10 @@ static formula_value straight_through(double A, double y, double l, const grpo_o
     v.ratio = -A * exp(y);
     return v;
 }
+static formula_value dropped_outside(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return exp(y) < low_of(o) || exp(y) > high_of(o) ? plain_value(0, 0, 0) : plain_value(-A * exp(y), -A * exp(y), 0);
+}
 static formula_value killed_outside(double A, double y, double l, const grpo_objective *o) {
     formula_value v = right_clip(A, y, l, o);
     if (exp(y) < low_of(o) || exp(y) > high_of(o)) v.ratio = 0;
@@ -653,6 +719,26 @@ static formula_value ratio_less_one(double A, double y, double l, const grpo_obj
 }
 FORMULA(dual_3, dual(A, right_clip(A, y, l, o), 3))
 FORMULA(dual_10, dual(A, right_clip(A, y, l, o), 10))
+/* the dual clip on the wrong side of A; its larger and smaller exchanged; with 0 in place of the bound */
+static formula_value dual_of_positive(double A, double y, double l, const grpo_objective *o) {
+    const formula_value v = right_clip(A, y, l, o);
+    return A > 0 ? at_most(v, -A * o->surrogate.clip_dual) : v;
+}
+static formula_value dual_exchanged(double A, double y, double l, const grpo_objective *o) {
+    const formula_value v = right_clip(A, y, l, o);
+    const double bound = -A * o->surrogate.clip_dual;
+    return A < 0 && v.value < bound ? plain_value(bound, 0, 0) : v;
+}
+static formula_value dual_dropped(double A, double y, double l, const grpo_objective *o) {
+    const formula_value v = right_clip(A, y, l, o);
+    return A < 0 && v.value > -A * o->surrogate.clip_dual ? plain_value(0, 0, 0) : v;
+}
+/* the gradient goes through the clip, and through the dual clip too */
+static formula_value straight_through_both(double A, double y, double l, const grpo_objective *o) {
+    formula_value v = right_dual(A, y, l, o);
+    v.ratio = -A * exp(y);
+    return v;
+}
 FORMULA(clip_times_logp, weighted(A, fmin(fmax(exp(y), low_of(o)), high_of(o)), l))
 static formula_value both_added(double A, double y, double l, const grpo_objective *o) {
     formula_value v = only_clip(A, y, l, o);
@@ -741,6 +827,7 @@ static int is_for(row_kind kind, const grpo_objective *o) {
     switch (kind) {
     case FOR_CLIP: case INSTEAD_OF_CLIP: return single || o->surrogate.kind == GRPO_SURROGATE_DUAL_CLIP;
     case FOR_SINGLE_CLIP: return single;
+    case FOR_DUAL_CLIP: return o->surrogate.kind == GRPO_SURROGATE_DUAL_CLIP;
     case FOR_CISPO: return o->surrogate.kind == GRPO_SURROGATE_CISPO;
     case FOR_REINFORCE: return o->surrogate.kind == GRPO_SURROGATE_REINFORCE;
     case FOR_KL: return o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_coef != 0;
@@ -786,12 +873,42 @@ static grpo_objective without_penalty(const edited *s) {
     return obj;
 }
 
+/* masked tokens have the gradient of those that count, through the mean log-ratio of their response */
+static void spread_gradient(edited *s, part *p) {
+    const grpo_batch *b = &s->c.batch;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        double of_one = 0;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (counts(s, i, k)) of_one = p->dlogp[k];
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (!counts(s, i, k)) p->dlogp[k] = of_one;
+    }
+}
+
 static part policy_part(edited *s) {
     grpo_objective obj = without_penalty(s);
     part p = header_part(s, &obj, s->advantage);
     int direct = obj.surrogate.kind == GRPO_SURROGATE_REINFORCE || obj.surrogate.kind == GRPO_SURROGATE_CISPO;
     for (int64_t k = 0; k < tokens_of(s) && !direct; k++) p.dlogp[k] *= s->chain[k];
+    if (s->ratio_of_all && s->obj.ratio.gradient == GRPO_GRADIENT_FULL && !direct) spread_gradient(s, &p);
     return p;
+}
+
+/* of the terms of the surrogate, with its weights; of the penalties, which only weight.external term multiplies; of the reported terms */
+typedef enum { OF_SURROGATE, OF_PENALTY, OF_TERM } coefficient_of;
+
+static double *coefficients(edited *s, int aggregation, coefficient_of what);
+
+/* multiplies the penalty of each token by its share; not where it has a divisor of its own */
+static void share_penalty(edited *s, part *p) {
+    const double *c = coefficients(s, s->penalty_aggregation, OF_PENALTY);
+    double loss = 0, size = 0;
+    for (int64_t k = 0; k < tokens_of(s); k++) { loss += c[k] * p->term[k]; size += fabs(c[k] * p->term[k]); }
+    p->ok = fabs(loss - p->loss) <= MARGIN * size;
+    p->loss = 0;
+    for (int64_t k = 0; k < tokens_of(s); k++) {
+        p->term[k] *= s->penalty_share[k];
+        p->dlogp[k] *= s->penalty_share[k];
+        p->loss += c[k] * p->term[k];
+    }
 }
 
 static part penalty_part(edited *s) {
@@ -805,6 +922,7 @@ static part penalty_part(edited *s) {
     if (s->penalty_logp) s->c.batch.logp = s->penalty_logp;
     p = header_part(s, &obj, zero);
     s->c.batch.logp = logp;
+    if (s->penalty_share && p.ok) share_penalty(s, &p);
     return p;
 }
 
@@ -820,9 +938,6 @@ static part bonus_part(edited *s) {
     obj.penalty.entropy_aggregation = whole.entropy_aggregation;
     return header_part(s, &obj, room(s, tokens_of(s), sizeof(double)));
 }
-
-/* of the terms of the surrogate, with its weights; of the penalties, which only weight.external term multiplies; of the reported terms */
-typedef enum { OF_SURROGATE, OF_PENALTY, OF_TERM } coefficient_of;
 
 /* the weights that are not a coefficient's left out, but not what decides which tokens count */
 static void without_weights(grpo_weight *w, coefficient_of what) {
@@ -861,12 +976,20 @@ static double *coefficients(edited *s, int aggregation, coefficient_of what) {
 
 static int is_plain_ratio(const grpo_objective *o) {
     return (o->ratio.level == GRPO_LEVEL_TOKEN || o->ratio.level == GRPO_LEVEL_SEQUENCE_MEAN || o->ratio.level == GRPO_LEVEL_SEQUENCE_SUM)
-        && o->ratio.clamp_low == 0 && o->ratio.clamp_high == 0 && o->ratio.level_clamp_low == 0 && o->ratio.level_clamp_high == 0
+        && o->ratio.level_clamp_low == 0 && o->ratio.level_clamp_high == 0
         && o->ratio.power == 0 && !o->ratio.interpolate;
 }
 
 /* -inf minus -inf is 0 */
 static double log_ratio_of(double l, double old) { return l == old ? 0 : l - old; }
+
+/* the log-ratio of a token after the clamp of the ratio axis; *inside: its derivative, 1 or 0 */
+static double clamped_log_ratio(const grpo_objective *o, double l, double old, double *inside) {
+    const double d = log_ratio_of(l, old), low = o->ratio.clamp_low, high = o->ratio.clamp_high;
+    const int has = low != 0 || high != 0;
+    *inside = !has || (d >= low && d <= high);
+    return !has ? d : fmin(fmax(d, low), high);
+}
 
 /* a formula, and what it is for */
 typedef struct { formula *of; row_kind kind; } formula_use;
@@ -879,23 +1002,29 @@ static formula_value value_of(const edited *s, formula_use f, int64_t k, double 
 /* adds term and gradient of one response, by the formula f */
 static void formula_response(edited *s, int64_t i, formula_use f, const double *c, int unit, part *p) {
     const grpo_batch *b = &s->c.batch;
-    const grpo_real *old = unit < 0 ? b->logp_ref : *behaviour(s);
-    double sum = 0, through = 0, T = tokens_that_count(s, i);
-    int whole = unit > 0, mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN, full = s->obj.ratio.gradient == GRPO_GRADIENT_FULL;
-    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++)
-        if (old && counts(s, i, k)) sum += log_ratio_of(b->logp[k], old[k]);
+    const int of_penalty = unit < 0, whole = unit > 0, mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN;
+    const int full = s->obj.ratio.gradient == GRPO_GRADIENT_FULL;
+    const grpo_real *old = of_penalty ? b->logp_ref : *behaviour(s);
+    const int64_t begin = b->offset[i], end = begin + b->length[i];
+    double sum = 0, through = 0, T = tokens_that_count(s, i), *d = room(s, b->length[i], sizeof *d), *inside = room(s, b->length[i], sizeof *d);
+    for (int64_t k = begin; k < end; k++) {
+        inside[k - begin] = 1;
+        if (!old || !counts(s, i, k)) continue;
+        d[k - begin] = of_penalty ? log_ratio_of(b->logp[k], old[k]) : clamped_log_ratio(&s->obj, b->logp[k], old[k], &inside[k - begin]);
+        sum += d[k - begin];
+    }
     if (whole && mean) sum /= T;
-    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+    for (int64_t k = begin; k < end; k++) {
         formula_value v;
         if (!counts(s, i, k)) continue;
-        v = value_of(s, f, k, whole || !old ? sum : log_ratio_of(b->logp[k], old[k]));
+        v = value_of(s, f, k, whole || !old ? sum : d[k - begin]);
         p->term[k] = v.value;
         p->loss += c[k] * v.value;
-        p->dlogp[k] = c[k] * (v.logp + (whole && full ? 0 : v.ratio));
+        p->dlogp[k] = c[k] * (v.logp + (whole && full ? 0 : v.ratio * inside[k - begin]));
         through += c[k] * v.ratio;
     }
-    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i] && whole && full; k++)
-        if (counts(s, i, k)) p->dlogp[k] += mean ? through / T : through;
+    for (int64_t k = begin; k < end && whole && full; k++)
+        if (counts(s, i, k)) p->dlogp[k] += (mean ? through / T : through) * inside[k - begin];
 }
 
 static part formula_part(edited *s, formula_use f) {
@@ -939,22 +1068,28 @@ static part together(edited *s, const part *policy, const part *penalty, const p
     const double *c = s->share ? coefficients(s, -1, OF_TERM) : NULL;
     all.ok = policy->ok && penalty->ok && bonus->ok;
     all.policy_loss = grpo_times(s->policy_value, policy->loss);
-    all.penalty_loss = grpo_times(s->penalty_value, penalty->loss) + bonus->loss;
+    all.penalty_loss = grpo_times(s->penalty_value, penalty->loss) + s->bonus_value * bonus->loss;
     all.loss = all.policy_loss + all.penalty_loss;
     for (int64_t k = 0; k < tokens_of(s); k++) {
         const double P = grpo_times(s->penalty_value, penalty->term[k]), slope = grpo_times(s->penalty_gradient, penalty->dlogp[k]);
-        all.term[k] = grpo_times(s->policy_value, policy->term[k]) + P + bonus->term[k];
-        all.dlogp[k] = grpo_times(s->policy_gradient, policy->dlogp[k]) + slope + bonus->dlogp[k];
-        all.dentropy[k] = bonus->dentropy[k];
+        all.term[k] = grpo_times(s->policy_value, policy->term[k]) + P + s->bonus_value * bonus->term[k];
+        all.dlogp[k] = grpo_times(s->policy_gradient, policy->dlogp[k]) + slope + s->bonus_value * bonus->dlogp[k];
+        all.dentropy[k] = s->bonus_value * bonus->dentropy[k];
     }
     for (int64_t k = 0; k < tokens_of(s) && s->share; k++) {
         double share = sequence_of_share(s, k);
         if (c[k] == 0) continue;
         all.loss += c[k] * (share - 1) * all.term[k];
         all.policy_loss += c[k] * (share - 1) * policy->term[k];
-        all.penalty_loss += c[k] * (share - 1) * (penalty->term[k] + bonus->term[k]);
+        all.penalty_loss += c[k] * (share - 1) * (penalty->term[k] + s->bonus_value * bonus->term[k]);
         all.dlogp[k] *= share;
         all.dentropy[k] *= share;
+    }
+    for (int64_t i = 0; i < s->c.n_sequences && s->empty_is_nan; i++) {
+        const grpo_batch *b = &s->c.batch;
+        if (tokens_that_count(s, i) > 0) continue;
+        all.loss = nan("");
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i] && s->empty_is_nan > 1; k++) all.dlogp[k] = nan("");
     }
     if (s->origin) {
         for (int64_t k = 0; k < tokens_of(s); k++) if (s->origin[k] >= 0) dlogp[s->origin[k]] += all.dlogp[k];
@@ -1083,6 +1218,8 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1e-9", FOR_ANY, share_ratio, BY_EPS_9),
     EDIT(NULL, "the mean of a response's ratios is taken, not of its log-ratios", FOR_ANY, mean_of_ratios, 1),
     EDIT(NULL, "the mean of a response's ratios is taken, not of its log-ratios", FOR_ANY, mean_of_ratios, 0),
+    EDIT(NULL, "masked tokens enter the mean log-ratio of their response", FOR_ANY, mean_of_all, 0),
+    EDIT(NULL, "masked tokens enter the mean log-ratio of their response", FOR_ANY, mean_of_all, 1),
     EDIT(NULL, "the gradient of the mean log-ratio lacks its 1/T", FOR_ANY, share_gradient, TIMES_TOKENS),
     EDIT(NULL, "the gradient of the mean log-ratio has 1/T twice", FOR_ANY, share_gradient, BY_TOKENS),
     EDIT(NULL, "the gradient of the mean log-ratio is divided by the slots of the response, masked ones included", FOR_ANY, share_gradient,
@@ -1121,6 +1258,12 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the advantage stands at the last token of a response alone", FOR_ANY, advantage_of_one, -1),
     EDIT(NULL, "each response has the advantage of the next one", FOR_ANY, advantage_of_other, 1),
     EDIT(NULL, "each response has the advantage of the one before", FOR_ANY, advantage_of_other, -1),
+    EDIT(NULL, "a response has one advantage, that of its first token, where case.advantage has one for each token", FOR_ANY,
+        advantage_of_response, 1),
+    EDIT(NULL, "a response has one advantage, that of its last token, where case.advantage has one for each token", FOR_ANY,
+        advantage_of_response, -1),
+    EDIT(NULL, "a response has one advantage, the mean of those of its tokens, where case.advantage has one for each token", FOR_ANY,
+        advantage_of_response, 0),
     EDIT("ADV-25b", NULL, FOR_ANY, advantage_drifts, 0),
     EDIT("ADV-25c", NULL, FOR_LINEAR, advantage_of_all, 0),
     /* the clip */
@@ -1146,10 +1289,15 @@ static const mistake mistakes[] = {
     POLICY(NULL, "clipped and unclipped loss are added", FOR_CLIP, both_added),
     POLICY(NULL, "the clipped ratio is a detached weight of the log-probability, as in CISPO", INSTEAD_OF_CLIP, clip_times_logp),
     POLICY(NULL, "the gradient goes through the clip, as if it did not bind", FOR_CLIP, straight_through),
+    POLICY(NULL, "the gradient goes through the clip, as if it did not bind", INSTEAD_OF_CLIP, straight_through_both),
+    POLICY(NULL, "tokens whose ratio is out of the clip's bounds are left out, whatever the sign of A", INSTEAD_OF_CLIP, dropped_outside),
     POLICY(NULL, "the clip cuts the gradient of every ratio out of its bounds, whatever the sign of A", FOR_CLIP, killed_outside),
     POLICY(NULL, "the clip cuts the gradient where it does not bind, and lets it through where it does", FOR_CLIP, killed_elsewhere),
     POLICY(NULL, "a dual clip, c = 3, where none is meant", FOR_SINGLE_CLIP, dual_3),
     POLICY(NULL, "a dual clip, c = 10, where none is meant", FOR_SINGLE_CLIP, dual_10),
+    POLICY(NULL, "the dual clip acts where A > 0, not where A < 0", FOR_DUAL_CLIP, dual_of_positive),
+    POLICY(NULL, "minimum and maximum are exchanged in the dual clip", FOR_DUAL_CLIP, dual_exchanged),
+    POLICY(NULL, "tokens beyond the dual clip are left out, where their loss should be -c A", FOR_DUAL_CLIP, dual_dropped),
     POLICY(NULL, "the gradient lacks the ratio: -A for -A w", FOR_CLIP, without_ratio),
     POLICY(NULL, "the gradient has the ratio twice: -A w^2 for -A w", FOR_CLIP, ratio_again),
     POLICY(NULL, "the gradient is by the probability, not by the log-probability", FOR_CLIP, without_log),
@@ -1169,6 +1317,7 @@ static const mistake mistakes[] = {
     POLICY(NULL, "CISPO's weight is left out: REINFORCE", FOR_CISPO, reinforced),
     POLICY(NULL, "probabilities are taken for log-probabilities", FOR_CISPO, cispo_probability),
     POLICY(NULL, "probabilities are taken for log-probabilities", FOR_REINFORCE, probability),
+    POLICY(NULL, "the value of the loss is -A e^(l - sg[l]), so -A, where it should be -A l", FOR_REINFORCE, ratio_of_itself),
     /* the KL */
     EDIT("KL-01", NULL, FOR_KL, penalty_times, -1),
     EDIT("KL-02", NULL, FOR_KL, penalty_gradient_times, 0),
@@ -1203,6 +1352,9 @@ static const mistake mistakes[] = {
     EDIT("NORM-03", NULL, FOR_KL, policy_aggregated, MEAN_OF_TOKENS),
     EDIT(NULL, "the policy's loss is left out", FOR_KL, policy_times, 0),
     EDIT(NULL, "the sign of the policy's loss is turned, that of the KL is not", FOR_ANY, policy_times, -1),
+    EDIT(NULL, "the KL is multiplied by the ratio, detached", FOR_KL, penalty_by_ratio, 0),
+    EDIT(NULL, "the KL is multiplied by the ratio, detached", FOR_KL, penalty_by_ratio, 1),
+    EDIT(NULL, "the sign of the entropy bonus is turned: entropy is penalised", FOR_ANY, bonus_times, -1),
     /* the mask */
     EDIT(NULL, "the mask is ignored: all tokens count", FOR_ANY, mask_all, 0),
     EDITS(NULL, "the mask is ignored: all tokens count", FOR_ANY, advantage_everywhere, 0, mask_all, 0),
@@ -1222,6 +1374,8 @@ static const mistake mistakes[] = {
     EDIT("MASK-12a", NULL, FOR_ANY, sum_over_all, 0),
     EDITS("MASK-12a", NULL, FOR_ANY, advantage_everywhere, 0, sum_over_all, 0),
     /* divisors */
+    EDIT("NORM-05", NULL, FOR_ANY, empty_means, 1),
+    EDIT("NORM-05", NULL, FOR_ANY, empty_means, 2),
     EDIT("NORM-02", NULL, FOR_ANY, share_mean_of_response, BY_TOKENS),
     EDIT("NORM-17b", NULL, FOR_TOKEN_MEAN, all_aggregated, MEAN_OF_SUMS),
     EDIT("NORM-13", NULL, FOR_ANY, share_mean_of_response, BY_SLOTS),

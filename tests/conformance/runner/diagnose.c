@@ -261,8 +261,23 @@ static saying compare_half(const diagnostician *d, const item *it, const answer 
         if (half != WHOLE && gradient == (half == VALUE_ONLY)) mixed.of[k] = right.of[k];
     }
     match = judge_against(&r, it->q, it->stage, it->found, &mixed, JUDGE_COMPUTED, evidence);
+    if (match == JUDGE_DIFFERENT && it->stage == STAGE_ADVANTAGE)
+        match = judge_against(&r, it->q, it->stage, it->found, &mixed, JUDGE_APART, evidence);
     answer_free(&right);
     return it->failed || match != JUDGE_SAME ? said(match) : SAYS_NOTHING;
+}
+
+unsigned diagnostician_apart(const diagnostician *d, const cause *x, const item *it) {
+    const int forms = forms_of(x, it);
+    const unsigned apart = it->stage == STAGE_ADVANTAGE ? judge_apart(it->q, it->found) : 0;
+    int whole = !apart;
+    for (int form = 0; form < forms && !whole; form++) {
+        answer a;
+        if (would_give(x, it, form, &a))
+            whole = judge_against(d->r, it->q, it->stage, it->found, &a, JUDGE_COMPUTED, NULL) == JUDGE_SAME;
+        answer_free(&a);
+    }
+    return whole ? 0 : apart;
 }
 
 /* over all forms of the cause: SAYS_SAME if one is, SAYS_NOTHING if one gives the right answer, SAYS_OTHER only if all differ */
@@ -398,7 +413,8 @@ static void put_cause(diagnostician *d, const cause *from, const char *name, cau
             return;
         }
     for (int s = 0; s < N_STAGES && x.kind == CAUSE_KNOWN; s++) put_forms(&x, (stage_kind)s, name);
-    x.text = x.kind == CAUSE_KNOWN ? text_of_known(d, name, half) : text_copy(change_remark(name));
+    x.text = x.kind == CAUSE_KNOWN ? text_of_known(d, name, half)
+        : x.kind == CAUSE_CHANGE && !x.made[0].field ? change_fields(&x.made[0]) : text_copy(change_remark(name));
     x.says = calloc((size_t)n + 1, sizeof *x.says);
     x.evidence = calloc((size_t)n + 1, sizeof *x.evidence);
     if (!x.says || !x.evidence) abort();

@@ -80,6 +80,8 @@ void diagnostician_free(diagnostician *d);
 
 /* takes ownership of q and found; the case must outlive the diagnostician.  result: the index in the report */
 void diagnostician_keep(diagnostician *d, int result, const question *q, const answer *found, const mismatch *wrong);
+/* of an advantage that the cause explains: what is wrong there besides, by judge_apart */
+unsigned diagnostician_apart(const diagnostician *d, const cause *x, const item *it);
 void diagnostician_conclude(diagnostician *d);      /* after the last answer: fills `causes` */
 
 #endif

@@ -104,13 +104,38 @@ static int is_of_both_signs(const grouping *g, const cause *x) {
     return 5 * larger > larger + smaller && 5 * smaller > larger + smaller;
 }
 
+static int has_few_bits(double x) {
+    int exponent;
+    const double m = frexp(x, &exponent) * 4096;
+    return m == floor(m);
+}
+
+/* Are all wrong losses and advantages float32 numbers?  A number that was computed in float64 is one by chance only once in 2^29; one of a
+ * few bits, as rewards are, tells nothing. */
+static int is_in_float32(const grouping *g, const cause *x) {
+    static const output_kind of[] = { OUT_ADVANTAGE, OUT_LOSS, OUT_ROW_LOSS };
+    int seen = 0;
+    for (int k = 0; k < g->n; k++) {
+        const item *it = &g->d->items[k];
+        for (size_t n = 0; n < sizeof of / sizeof *of && x->says[k] == SAYS_SAME; n++) {
+            const numbers *f = &it->found->of[of[n]], *e = &it->q->expected.of[of[n]];
+            for (int64_t j = 0; (it->wrong_outputs >> of[n] & 1) && j < f->count; j++) {
+                if (!f->given[j] || f->value[j] == e->value[j]) continue;
+                if (f->value[j] != (double)(float)f->value[j]) return 0;
+                seen += !has_few_bits(f->value[j]);
+            }
+        }
+    }
+    return seen >= 3;
+}
+
 /* can the cause be named for the set? */
 static int is_cause(const grouping *g, const cause *x, const tally *t) {
     int enough = t->evidence >= 2 || t->same >= 3 || x->kind == CAUSE_KNOWN;
     if (!t->fresh) return 0;
     if (x->kind == CAUSE_LONG_SUM) return t->same && !t->other;        /* also if it explains few of the failures */
     if (!t->same || !enough) return 0;
-    if (x->kind == CAUSE_ROUNDING && (t->same < 3 || t->other || !is_of_both_signs(g, x))) return 0;
+    if (x->kind == CAUSE_ROUNDING && (t->same < 3 || t->other || !(is_of_both_signs(g, x) || is_in_float32(g, x)))) return 0;
     if (x->kind == CAUSE_FACTOR && x->quantity < 0 && t->same < 2) return 0;
     if (t->other > CONTRADICTED * (explained(t) + t->other)) return 0;
     return explained(t) >= MOST * t->fails;
@@ -407,6 +432,22 @@ static void add_group(grouping *g, failure_group *group, const choice *best) {
     arrput(g->r->groups, *group);
 }
 
+/* what is wrong besides the cause in cases of the group: advantages of masked tokens, of responses alone in their group */
+static char *words_besides(const grouping *g, const cause *x, int group) {
+    int masked = 0, alone = 0;
+    char *t = NULL;
+    for (int k = 0; k < g->n; k++) {
+        const unsigned apart = g->covered[k] == group && x->says[k] == SAYS_SAME ? diagnostician_apart(g->d, x, &g->d->items[k]) : 0;
+        masked += apart & APART_MASKED ? 1 : 0;
+        alone += apart & APART_ALONE ? 1 : 0;
+    }
+    if (!masked && !alone) return NULL;
+    text_add(&t, "besides: ");
+    if (masked) text_format(&t, "masked tokens have the advantage of their response, not 0, in %d of them", masked);
+    if (alone) text_format(&t, "%sa response alone in its group has NaN in %d of them", masked ? "; " : "", alone);
+    return text_string(&t);
+}
+
 static void put_group(grouping *g, const choice *best) {
     int known = known_as(g, best), n;
     const cause *x = &g->d->causes[best->cause];
@@ -431,6 +472,9 @@ static void put_group(grouping *g, const choice *best) {
     if (known >= 0) name_known(&group, known);
     if (n < 0) add_group(g, &group, best);
     else extend(g, n, &group, best);
+    n = n < 0 ? (int)arrlen(g->r->groups) - 1 : n;
+    free(g->r->groups[n].hint);
+    g->r->groups[n].hint = words_besides(g, &g->d->causes[g->r->groups[n].cause], n + 1);
 }
 
 /* ---- unexplained failures --------------------------------------------------------------------------------------------------------- */

@@ -112,8 +112,43 @@ static int as_good_as_right(const rules *r, const question *q, const answer *fou
     return fabs(x - expected) <= fmax(UNSTORED_OF_SCALE * scale, UNSTORED_OF_LARGEST * most);
 }
 
+static int is_alone(const grpo_batch *b, int64_t i) {
+    for (int64_t g = 0; g < b->n_groups; g++)
+        if (i >= b->group_begin[g] && i < b->group_begin[g + 1]) return b->group_begin[g + 1] - b->group_begin[g] == 1;
+    return 0;
+}
+
+/* does masked token k of response i have what a token of it has that counts, or does none count? */
+static int is_of_response(const grpo_batch *b, const double *x, int64_t i, int64_t k) {
+    int any = 0;
+    for (int64_t j = b->offset[i]; j < b->offset[i] + b->length[i]; j++) {
+        if (!b->mask[j]) continue;
+        if (x[j] == x[k] || (x[j] != x[j] && x[k] != x[k])) return 1;
+        any = 1;
+    }
+    return !any;
+}
+
+/* APART_MASKED or APART_ALONE if advantage k is wrong by a mistake of its own, where `right` is right or what another mistake gives */
+static unsigned apart_at(const question *q, const answer *found, double right, int64_t k) {
+    const grpo_batch *b = &q->c->batch;
+    const double *x = found->of[OUT_ADVANTAGE].value;
+    int64_t i = 0;
+    while (k >= b->offset[i] + b->length[i] || k < b->offset[i]) i++;
+    if (b->mask && !b->mask[k]) return right == 0 && x[k] != 0 && is_of_response(b, x, i, k) ? APART_MASKED : 0;
+    return x[k] != x[k] && right == right && is_alone(b, i) ? APART_ALONE : 0;
+}
+
+unsigned judge_apart(const question *q, const answer *found) {
+    const numbers *f = &found->of[OUT_ADVANTAGE], *e = &q->expected.of[OUT_ADVANTAGE];
+    unsigned apart = 0;
+    for (int64_t k = 0; f->value && e->value && k < f->count; k++) if (f->given[k]) apart |= apart_at(q, found, e->value[k], k);
+    return apart;
+}
+
 judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, judge_how how,
                           int *evidence) {
+    const int stored = how == JUDGE_ALL || how == JUDGE_NAMED;
     int tells = 0, same = 1, seen = 0;
     for (int out = 0; out < N_OUTPUTS; out++) {
         const numbers *f = &found->of[out], *m = &mistake->of[out];
@@ -123,16 +158,17 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
             int differs;
             if (!f->given[k]) continue;
             if (!named(m, k) && how != JUDGE_ALL) continue;
+            if (how == JUDGE_APART && out == OUT_ADVANTAGE && apart_at(q, found, m->value[k], k)) continue;
             if (!named(m, k)) { same &= as_good_as_right(r, q, found, (output_kind)out, k); continue; }
-            differs = !agrees(r, expected, m->value[k], expected, scale, how != JUDGE_COMPUTED);
+            differs = !agrees(r, expected, m->value[k], expected, scale, stored);
             tells |= differs;
-            same &= agrees(r, f->value[k], m->value[k], expected, m->size ? fmax(scale, m->size[k]) : scale, how != JUDGE_COMPUTED);
+            same &= agrees(r, f->value[k], m->value[k], expected, m->size ? fmax(scale, m->size[k]) : scale, stored);
             seen += differs && grpo_is_finite(m->value[k]) && m->value[k] != 0;
         }
         for (int64_t k = 0; k < f->count && !same && !tells; k++)
             if (f->given[k] && named(m, k))
                 tells = !agrees(r, q->expected.of[out].value[k], m->value[k], q->expected.of[out].value[k], q->scale.of[out].value[k],
-                                how != JUDGE_COMPUTED);
+                                stored);
     }
     if (evidence) *evidence = same ? seen : 0;
     return !tells ? JUDGE_SILENT : same ? JUDGE_SAME : JUDGE_DIFFERENT;

@@ -27,10 +27,16 @@ typedef enum { JUDGE_SILENT, JUDGE_DIFFERENT, JUDGE_SAME } judge_match;
 typedef enum {
     JUDGE_ALL,          /* recorded in the vectors with few digits; numbers that the mistake does not list must be right */
     JUDGE_NAMED,        /* recorded with few digits; only the numbers that the mistake lists are compared */
-    JUDGE_COMPUTED      /* computed with all digits; only the numbers that the mistake has are compared */
+    JUDGE_COMPUTED,     /* computed with all digits; only the numbers that the mistake has are compared */
+    JUDGE_APART         /* the same, without the advantages that are wrong by a mistake of their own: judge_apart */
 } judge_how;
 judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, judge_how how,
                           int *evidence);
+
+/* Advantages that are wrong whatever those of other tokens are made of, a bit set: of masked tokens, which have that of their response where
+ * it should be 0; NaN of a response alone in its group */
+enum { APART_MASKED = 1, APART_ALONE = 2 };
+unsigned judge_apart(const question *q, const answer *found);
 
 /* is it the same number, within the tolerance of the scale? */
 int judge_agrees(const rules *r, double found, double other, double scale);

@@ -59,7 +59,11 @@ static void write_numbers(char **t, const char *indent, const case_result *c) {
 }
 
 /* the names of the causes of a group, or its reason */
+/* Too many causes give the numbers of the only case: none of them can be believed more than the others. */
+static int is_ambiguous(const failure_group *g) { return g->cause >= 0 && arrlen(g->cases) == 1 && arrlen(g->also) >= SHOWN_ALSO; }
+
 static void write_title(char **t, const report *r, const failure_group *g) {
+    if (is_ambiguous(g)) text_format(t, "one of %lld causes that this case does not tell apart, such as ", (long long)arrlen(g->also) + 1);
     if (g->cause == -2) text_format(t, "%.*s", (int)report_reason_length(g->reason), g->reason);
     else if (g->cause == -1) text_add(t, g->reason);
     else text_add(t, r->d->causes[g->cause].name);

@@ -28,7 +28,8 @@ typedef struct {
     int cause;                      /* index in the diagnostician's causes; -1: unexplained, -2: a failure with a `reason` */
     const char *reason;             /* of -2: that of the first case; of -1: which output is wrong first */
     char *where;                    /* NULL, or the rows and choices to which the cause is restricted */
-    char *hint;                     /* of -1: what the cases have in common; of a relation: what it is; NULL: none */
+    char *hint;                     /* of -1: what the cases have in common; of a cause: what is wrong besides;
+                                     * of a relation: what it is; NULL: none */
     int *cases;                     /* stb_ds array: indices of results */
     int *also;                      /* stb_ds array: causes that give the same numbers in these cases */
     int *partly;                    /* stb_ds array: causes that give the same numbers in some of these cases */

@@ -113,7 +113,10 @@ PLANTED = (
 
 FURTHER = (
     ("adv-squared", r"advantage is squared"), ("adv-largest", r"largest of the batch"), ("min-max", r"from 0 to 1"),
-    ("base-2", r"power of 2"),
+    ("base-2", r"power of 2"), ("kl-weight-detached", r"KL is multiplied by the ratio, detached"),
+    ("loss-adv-of-first", r"one advantage, that of its first token"), ("loss-adv-of-last", r"one advantage, that of its last token"),
+    ("loss-adv-mean", r"one advantage, the mean"), ("reinforce-of-itself", r"-A e\^\(l - sg\[l\]\)"),
+    ("clip-dropped", r"out of the clip's bounds are left out"), ("gspo-masked-too", r"masked tokens enter the mean log-ratio"),
     ("clip-gradient-elsewhere", r"gradient where it does not bind"), ("last-response", r"last response is left out"),
     ("first-group", r"only the first group"), ("kl-in-advantage", r"KL is subtracted from the advantage"), ("kl-of-old", r"KL-03$"),
     ("gradient-scaled-odd", r"dlogp multiplied by 1.37"), ("loss-over-n-plus-one", r"divided by sequences plus one"),
@@ -149,7 +152,7 @@ FROM_ISSUES = (
 DOCUMENTED = {"singleton-raw", "eps-1e-4", "eps-1e-6", "population-std", "empty-dropped", "agg-eps"}
 # these have no name, and must get none
 NAMELESS = ("adv-tanh", "adv-shifted", "rank", "temperature", "clip-soft", "eps-odd", "gradient-noise", "gradient-per-length", "loss-odd",
-            "loo-gain-inverted", "log-ratio-clamped", "gspo-mean-probability", "gradient-sign-of-bad", "kl-weight-detached", "kl-clamped",
+            "loo-gain-inverted", "log-ratio-clamped", "gspo-mean-probability", "gradient-sign-of-bad", "kl-clamped",
             "agg-longest-of-group", "ratio-bf16", "log-ratio-bf16")
 
 

@@ -410,6 +410,8 @@ def log_ratios(o, l, old, mask):
         n = {"gspo-sum": 1, "gspo-slots": len(mask), "gspo-length-twice": n * n, "gspo-root": math.sqrt(n), "gspo-plus-one": n + 1,
              "gspo-width": WIDTH}.get(MISTAKE, n)
         y = total(kept) / n
+        if wrong("gspo-masked-too"):
+            y = total(difference(x, y_) for x, y_ in zip(l, old)) / n
         if wrong("gspo-arithmetic"):
             y = log(total(exp(x) for x in kept) / len(kept))
         if wrong("gspo-mean-probability"):
@@ -433,6 +435,8 @@ def surrogate(s, A, y, l):
         A = 2 * A
     if wrong("loss-adv-sign-only"):
         A = float((A > 0) - (A < 0))
+    if s["kind"] == "reinforce" and wrong("reinforce-of-itself"):
+        return exp(l - detach(l)) * -A
     if s["kind"] == "reinforce":
         return exp(l) * -A if wrong("reinforce-probability") else l * (-1.0 if wrong("reinforce-no-advantage") else -A)
     if s["kind"] == "cispo":
@@ -477,6 +481,8 @@ def surrogate(s, A, y, l):
         return w * -A + clipped * -A
     if wrong("clip-detached-weight"):
         return detach(clipped) * l * -A
+    if wrong("clip-dropped"):
+        return w * -A if low <= w.value <= high else Var(0.0)
     if wrong("clip-gradient-killed"):
         x = larger(w * -A, clipped * -A)
         return x if low <= w.value <= high else detach(x)
@@ -649,6 +655,11 @@ def evaluate(case):
         counting = [[t for t, x in enumerate(loss_mask(b, i)) if x] for i in range(len(A))]
         one = 0 if wrong("loss-adv-first") else -1
         A = [[x if at and t == at[one] else 0.0 for t, x in enumerate(row)] for row, at in zip(A, counting)]
+    if wrong("loss-adv-of-first", "loss-adv-of-last", "loss-adv-mean"):
+        for i, row in enumerate(A):
+            own = [x for x, m in zip(row, loss_mask(b, i)) if m] or [0.0]
+            one = {"loss-adv-of-first": own[0], "loss-adv-of-last": own[-1]}.get(MISTAKE, math.fsum(own) / len(own))
+            A = [*A[:i], [one] * len(row), *A[i + 1:]]
     leaves, l, old, f = arrays(b)
     policy, kl = [], []
     coef = o.get("penalty", {}).get("kl_coef", 0.0)
