@@ -133,8 +133,10 @@ static int is_of_response(const grpo_batch *b, const double *x, int64_t i, int64
 static unsigned apart_at(const question *q, const answer *found, double right, int64_t k) {
     const grpo_batch *b = &q->c->batch;
     const double *x = found->of[OUT_ADVANTAGE].value;
+    const int64_t n = b->group_begin[b->n_groups];
     int64_t i = 0;
-    while (k >= b->offset[i] + b->length[i] || k < b->offset[i]) i++;
+    while (i < n && (k >= b->offset[i] + b->length[i] || k < b->offset[i])) i++;
+    if (i == n) return 0;                                              /* padding */
     if (b->mask && !b->mask[k]) return right == 0 && x[k] != 0 && is_of_response(b, x, i, k) ? APART_MASKED : 0;
     return x[k] != x[k] && right == right && is_alone(b, i) ? APART_ALONE : 0;
 }
