@@ -26,7 +26,7 @@ static void pair(rng *r, double *l, double *x) {
 }
 
 static void check_pairs(void) {
-    tally change = { "grpo_probability_change", 4, 0 }, kl = { "grpo_binary_kl", 12, 0 }, linear = { "grpo_exp_minus_linear", 4, 0 };
+    tally change = { "grpo_probability_change", 4, 0 }, kl = { "grpo_binary_kl", 12, 0 }, linear = { "grpo_exp_minus_linear", 3, 0 };
     rng r = { 3 };
     int k;
     for (k = 0; k < TRIALS; k++) {
