@@ -1,9 +1,9 @@
 #!/bin/sh
-# bits.sh [--quick | --write]: every row gives the bits of bits.txt (without fused multiply-adds: with every compiler and optimisation
-# level) and of bits_fma.txt (gcc with fused multiply-adds, which the compiler chooses: compared with gcc 12 alone), with and without
+# bits.sh [--quick | --write]: every row gives the bits of bits/bits.txt (without fused multiply-adds: with every compiler and optimisation
+# level) and of bits/bits_fma.txt (gcc with fused multiply-adds, which the compiler chooses: compared with gcc 12 alone), with and without
 # blocks, and with the products for C libraries whose fma is not exact.  Random variations of rows, and all combinations of three choices
-# (bits_random.c), give the same bits with and without blocks.  Rows of logits give the same bits on one machine with all compilers and options.  --quick: bits.txt once, with the
-# compiler CC.  --write rewrites both files: only where numbers are meant to change.
+# (bits/bits_random.c), give the same bits with and without blocks.  Rows of logits give the same bits on one machine with all compilers
+# and options.  --quick: bits.txt once, with the compiler CC.  --write rewrites both files: only where numbers are meant to change.
 set -u
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
@@ -38,8 +38,8 @@ random_hashes() { # file to write, options: random objectives, pairs and triples
     : >"$folder/$out"
     for element in -DGRPO_DOUBLE -UGRPO_DOUBLE; do
         gcc -std=c99 -O1 $element "$@" -I. tests/bits/bits_random.c "$folder/body.c" -lm -o "$folder/$out.program" || return 1
-        combinations=2
-        [ $element = -UGRPO_DOUBLE ] || combinations="3 0 1"
+        combinations=pairs
+        [ $element = -UGRPO_DOUBLE ] || combinations="triples 0 1"
         for draws in "0 5000" "$combinations"; do "$folder/$out.program" $draws >>"$folder/$out" || return 1; done
     done
 }

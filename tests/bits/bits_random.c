@@ -1,8 +1,8 @@
 /* bits_random FIRST COUNT prints a hash of loss, gradients, terms and report of each of COUNT random objectives, on a random batch each.
  * An objective is a row with one axis, or up to four fields, drawn at random (not of reward and advantage), or everything is drawn.
  *
- * bits_random 2 prints one for each choice: a hash over all pairs that it makes with another (support/choice_combinations.h).
- * bits_random 3 PART PARTS: the same of three choices; PART of PARTS.
+ * bits_random pairs prints one for each choice: a hash over all pairs that it makes with another (support/choice_combinations.h).
+ * bits_random triples PART PARTS: the same of three choices; PART of PARTS.
  *
  * bits.sh compares the lines with and without blocks of tokens. */
 #include "../support/result_bits.h"
@@ -96,8 +96,8 @@ static void print_combinations(int of, int part, int parts) {
 int main(int count, char **word) {
     static const int kinds[] = { 0, RANDOM_LONG, RANDOM_LONG, RANDOM_EXTREME, RANDOM_LONG | RANDOM_EXTREME | RANDOM_NEG_INF, RANDOM_SMALL };
     const int first = count > 1 ? atoi(word[1]) : 0, objectives = count > 2 ? atoi(word[2]) : 1000;
-    if (count == 2 && first == 2) { print_combinations(2, 0, 1); return 0; }
-    if (count == 4 && first == 3) { print_combinations(3, atoi(word[2]), atoi(word[3])); return 0; }
+    if (count == 2 && !strcmp(word[1], "pairs")) { print_combinations(2, 0, 1); return 0; }
+    if (count == 4 && !strcmp(word[1], "triples")) { print_combinations(3, atoi(word[2]), atoi(word[3])); return 0; }
     for (int k = first; k < first + objectives; k++) {
         rng r = { (uint64_t)k * 2 + 1 };
         rollouts rolled;

@@ -1,5 +1,6 @@
-/* What single choices of the advantage promise, on random batches: the median is the narrowest one's, a gain keeps the sum, equal columns
- * count once ...; the formulas as the papers write them, in plain double arithmetic, within their rounding. */
+/* What single choices of the advantage promise, on random batches: pass_at_k sums to 0 in each group, a quantile has as many rewards below
+ * it as it says, hdi_median and leave_one_out_std are those of plain sorting and sums, equal lengths have no weight ...; in plain double
+ * arithmetic, within its rounding. */
 #include "../../gspo.h"
 #include "../support/status.h"
 #include "../support/check.h"

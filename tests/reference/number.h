@@ -134,8 +134,8 @@ static inline reference_real ref_less_ln1p(reference_real e) {
     return sum;
 }
 
-/* log of the density of Beta(1 + n mu, 1 + n (1 - mu)) at p.  n mu log p of a large n would cancel with the factorials: p = mu (1 + e), whose
- * n mu log mu is what Stirling's formula has left out */
+/* log of the density of Beta(1 + n mu, 1 + n (1 - mu)) at p.  Factorials and powers are as large as n, and nearly cancel: of x! only
+ * ref_log_factorial_rest is taken, without x log x - x, and of the powers n (mu log(p/mu) + (1 - mu) log((1 - p)/(1 - mu))) */
 static inline reference_real ref_log_beta(reference_real mu, reference_real n, reference_real p) {
     const reference_real rest = 1 - mu, e = mu > 0 ? (p - mu) / mu : 0;
     return ref_ln(n + 1) + ref_log_factorial_rest(n) - ref_log_factorial_rest(n * mu) - ref_log_factorial_rest(n * rest)

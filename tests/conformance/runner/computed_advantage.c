@@ -118,7 +118,9 @@ typedef enum { REWARD_AS_IS, REWARD_01, REWARD_11, REWARD_SIGN, REWARD_SUCCESS, 
     REWARD_LATE, REWARD_SWAPPED, REWARD_OVER_REST, REWARD_OVER_REST_STEP, REWARD_OVER_MAX, REWARD_OVER_MAX_STEP, REWARD_FROM_CACHE,
     REWARD_CACHE_TO_MAX } reward_change;
 /* the advantage where the deviation is 0, and of a response that is alone in its group */
-typedef enum { ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO, ALONE_IS_BARE, ZERO_IS_DIVIDED } zero_rule;
+typedef enum {
+    ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO, ALONE_IS_BARE, ZERO_IS_DIVIDED
+} zero_rule;
 
 /* what the deviation is taken around: the mean; the mistaken baseline; the mistaken baseline, but 0 where all rewards are equal */
 typedef enum { AROUND_MEAN, AROUND, AROUND_UNLESS_EQUAL } center;
