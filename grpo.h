@@ -46,7 +46,8 @@
  * They need IEEE arithmetic, rounded to nearest: -ffast-math and -ffinite-math-only do not compile; where a compiler reorders sums
  * without announcing it, fma rounds twice, and in other rounding modes, calls with a batch return GRPO_NOT_IEEE.  GRPO_ALLOW_FAST_MATH
  * voids the promises instead.  With the processor's flush-to-zero, numbers below the normal range count as 0, nothing else changes.
- * A ratio within one rounding of a bound (1 + eps in double), and a mean within two of its threshold, may count as on either side of it.
+ * A ratio within one rounding of a bound (1 + eps in double), and a divergence (total variation, k2, binary KL) within the rounding errors
+ * of its terms of a threshold, may count as on either side of it.
  *
  * Switches, the same ones wherever the header is included; KB saved out of the 269 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 55 KB
@@ -298,7 +299,7 @@ GRPO_NOINLINE_FN_ grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {     /* b not 
 }
 
 GRPO_FN int grpo_dd_less(grpo_dd a, grpo_dd b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
-GRPO_FN int grpo_dd_exceeds(grpo_dd x, double bound) { return x.hi > bound || (x.hi == bound && x.lo > 0); }
+GRPO_FN int grpo_dd_exceeds(grpo_dd x, double bound) { return (x.hi - bound) + x.lo > 0; }     /* of a quotient, too */
 GRPO_FN grpo_dd grpo_dd_negative(grpo_dd x) { x.hi = -x.hi; x.lo = -x.lo; return x; }
 GRPO_NOINLINE_FN_ grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
 /* x clamped to [low, high] */
