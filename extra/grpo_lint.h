@@ -399,7 +399,7 @@ static const char *grpo_name_of_(int what) {
  * is not in obj */
 static void grpo_take_fields_(grpo_status st, const grpo_objective *obj, grpo_fault *f) {
     const grpo_field *first = grpo_field_at_(grpo_what_of_(st)), *second = grpo_field_at_(grpo_other_of_(st));
-    if (!obj || !first || (grpo_status_index(st) < 0 && grpo_objective_check(obj) != st)) return;
+    if (!obj || !first || ((grpo_status_index(st) < 0 || grpo_status_is(st, GRPO_NOT_A_CHOICE)) && grpo_objective_check(obj) != st)) return;
     grpo_fault_value_(f, grpo_objective_get(obj, first));
     if (second) grpo_fault_other_(f, grpo_objective_get(obj, second));
 }
@@ -419,6 +419,7 @@ grpo_fault grpo_fault_of(grpo_status st, const grpo_objective *obj, const grpo_b
     f.what = grpo_name_of_(what);
     f.index = st > 0 ? grpo_status_index(st) : -1;
     if (st <= 0) return f;
+    if (what <= GRPO_AT_LAST_FIELD_ || what == GRPO_AT_name_ || what == GRPO_AT_path_) f.index = -1;       /* of the nearest that there is */
     if (batch && f.index >= 0) grpo_place_element_(batch, advantage, what, f.index, &f);
     if (batch && what == GRPO_AT_n_groups_) grpo_fault_value_(&f, (double)batch->n_groups);
     if (batch && what == GRPO_AT_n_rewards_) grpo_fault_value_(&f, (double)batch->n_rewards);
@@ -1576,12 +1577,17 @@ static void grpo_say_place_(grpo_text_ *to, const char *before, const grpo_fault
     grpo_say_count_(to, at->group >= 0 ? ", reward " : ": reward ", at->column, "");
 }
 
-/* the status, and the values that its message does not contain; if a rule is about a field and an array, f is of the array */
-static int grpo_say_status_(grpo_text_ *to, grpo_status st, const grpo_fault *f) {
+/* the status, and the values that its message does not contain; if a rule is about a field and an array, f is of the array.  help: what
+ * the message ends with if it says what helps and there are values, to be said after the place, else empty */
+static int grpo_say_status_(grpo_text_ *to, grpo_status st, const grpo_fault *f, char help[GRPO_MESSAGE_SIZE]) {
     const int what = grpo_what_of_(st), other = grpo_other_of_(st), array = what <= GRPO_AT_LAST_FIELD_ && other > GRPO_AT_LAST_FIELD_;
     const int values = f->has_value && f->value == f->value && (f->has_other || !array);
-    char text[GRPO_MESSAGE_SIZE];
-    grpo_say_(to, grpo_status_message(st, text, sizeof text));
+    char text[GRPO_MESSAGE_SIZE], *colon;
+    grpo_status_message(st, text, sizeof text);
+    colon = values || f->has_other ? strstr(text, ": ") : NULL;
+    help[0] = 0;
+    if (colon) { strcpy(help, colon + 2); *colon = 0; }
+    grpo_say_(to, text);
     if (values) {
         grpo_say_(to, array ? ": they are " : what == GRPO_AT_length_ && other == GRPO_AT_n_tokens_ ? ": it ends at " : ": it is ");
         grpo_say_value_(to, what, array ? f->other : f->value);
@@ -1593,10 +1599,18 @@ static int grpo_say_status_(grpo_text_ *to, grpo_status st, const grpo_fault *f)
     return values;
 }
 
-/* the same and the place */
+/* 1 for what two integers of 32 bits are if they are read as one of 64, up to 2^53 */
+static int grpo_is_of_32_bits_(double x) { return x >= 4294967296.0 && x < 9007199254740992.0 && fmod(x, 4294967296.0) < 2147483648.0; }
+
+/* the same, the place, and what helps */
 static void grpo_say_fault_(grpo_text_ *to, grpo_status st, const grpo_fault *f) {
-    const int values = grpo_say_status_(to, st, f);
+    char help[GRPO_MESSAGE_SIZE];
+    const int values = grpo_say_status_(to, st, f, help), what = grpo_what_of_(st);
     grpo_say_place_(to, values ? "; " : ": ", f);
+    if (*help) grpo_say_(to, "; ");
+    grpo_say_(to, help);
+    if ((what == GRPO_AT_offset_ || what == GRPO_AT_length_) && grpo_status_is(st, GRPO_PAST_END) && grpo_is_of_32_bits_(f->value))
+        grpo_say_(to, "; is it an array of 32-bit integers? It is read as int64_t");
 }
 
 const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
@@ -1626,6 +1640,7 @@ const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *x, cons
     grpo_fault f = grpo_fault_of(st, NULL, batch, NULL);
     const int what = grpo_what_of_(st), of_logits = what == GRPO_AT_logits_logits_;
     int64_t row = !x || (!of_logits && what != GRPO_AT_logits_target_) ? -1 : of_logits && x->stride > 0 ? f.index / x->stride : f.index;
+    char help[GRPO_MESSAGE_SIZE];
     grpo_text_ to;
     int values;
     if (size == 0) return "";
@@ -1635,7 +1650,7 @@ const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *x, cons
     if (x) grpo_take_logits_(st, x, batch, &f);
     if (row >= 0 && batch) grpo_place_token_(batch, row, &f);
     if (row >= 0 && !of_logits && x->target) grpo_fault_value_(&f, (double)x->target[row]);
-    values = grpo_say_status_(&to, st, &f);
+    values = grpo_say_status_(&to, st, &f, help);
     if (row >= 0 && !of_logits) grpo_say_count_(&to, ", and the vocabulary has ", x->vocab, " entries");
     if (row >= 0 && of_logits && x->stride > 0) {
         grpo_say_count_(&to, ": row ", row, "");

@@ -442,7 +442,8 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(REFUSED), wide_clip, nothing, "error: surrogate.eps_low must not be negative: it is -0.25" },
     { RULE(REFUSED), reaches_past, nothing,
       "error: batch.length[8] reaches past batch.n_tokens: it ends at 73, the other 72; group 2, response 2 of it" },
-    { RULE(REFUSED), small_totals, own_totals, "error: totals is less than is needed" },
+    { RULE(REFUSED), small_totals, own_totals,
+      "error: totals is less than is needed: this batch has more; give every part to grpo_totals_add before the first loss" },
     { RULE(REPEATED), repeat, other_order,
       "likely mistake: batch.offset[7] and its length are those of sequence 2: a response that is there twice loses a gradient: group 2, "
       "response 1 of it" },
@@ -1111,13 +1112,47 @@ static void test_messages_of_fields(setup *s) {
     expect_message(loss_of(s), s, "batch.eps_low[34] must lie in [0, 1]: it is -3; group 1, response 1 of it, token 1 of it");
 }
 
+/* arrays of 32-bit integers given as arrays of int64_t, which would be read as pairs of their elements */
+static void test_32_bits(setup *s) {
+    setup_make(s);
+    s->offset[2] = s->offset[4] + s->offset[5] * INT64_C(4294967296);
+    expect_message(loss_of(s), s, "batch.offset[2] reaches past batch.n_tokens: it is 193273528363, the other 72; group 0, response 2 of it; "
+                   "is it an array of 32-bit integers? It is read as int64_t");
+    s->offset[2] = INT64_C(4294967295);
+    expect_message(loss_of(s), s,
+                   "batch.offset[2] reaches past batch.n_tokens: it is 4294967295, the other 72; group 0, response 2 of it");
+    setup_make(s);
+    s->length[0] = 5 + INT64_C(4294967296);
+    expect_message(loss_of(s), s, "batch.length[0] reaches past batch.n_tokens: it ends at 4294967302, the other 72; group 0, response 0 of "
+                   "it; is it an array of 32-bit integers? It is read as int64_t");
+    setup_make(s);
+    s->group[2] = 4 + 6 * INT64_C(4294967296);
+    expect_message(loss_of(s), s, "batch.group_begin[3] must increase: it is 9, the one before 25769803780; group 2; it has n_groups + 1 "
+                   "elements of int64_t, the last is the end of the last group");
+}
+
+/* names of choices: a fault has no value that is not in the objective */
+static void test_messages_of_names(setup *s) {
+    const grpo_status misspelt = grpo_objective_choose(&s->obj, "penalty.kl", "k4"), unknown = grpo_objective_named("gsop", &s->obj);
+    expect_message(misspelt, s, "penalty.kl has no such choice: the nearest is k1, of none|k1|k2|k3|abs|external");
+    expect_message(unknown, s, "name is unknown: the nearest is gspo");
+    check(grpo_fault_of(misspelt, &s->obj, &s->b, s->A).index < 0 && grpo_fault_of(unknown, &s->obj, &s->b, s->A).index < 0,
+          "a name has no element");
+    s->obj.penalty.kl = (grpo_kl_kind)77;
+    expect_message(grpo_objective_check(&s->obj), s, "penalty.kl has no such choice: it is 77; it has none|k1|k2|k3|abs|external");
+}
+
 static void test_messages(void) {
     static setup s;
     setup_make(&s);
     test_messages_of_fields(&s);
     setup_make(&s);
+    test_messages_of_names(&s);
+    setup_make(&s);
     s.group[2] = 3;
-    expect_message(loss_of(&s), &s, "batch.group_begin[2] must increase: it is 3, the one before 3; group 1");
+    expect_message(loss_of(&s), &s, "batch.group_begin[2] must increase: it is 3, the one before 3; group 1; it has n_groups + 1 "
+                   "elements of int64_t, the last is the end of the last group");
+    test_32_bits(&s);
     setup_make(&s);
     s.offset[5] = -2;
     expect_message(loss_of(&s), &s, "batch.offset[5] must not be negative: it is -2; group 1, response 2 of it");
