@@ -1208,8 +1208,9 @@ static int grpo_nearest_(int what, const char *given) {
     X(GRPO_TOO_SMALL, scratch_size, ": gspo_scratch says how many doubles") X(GRPO_NULL, scratch, ": gspo_scratch says how many doubles") \
     X(GRPO_OUT_OF_RANGE, totals, ": was it zero-initialised?") X(GRPO_OUT_OF_RANGE, partial, ": was it zero-initialised?") \
     X(GRPO_OUT_OF_RANGE, moments, ": was it zero-initialised?") X(GRPO_OUT_OF_RANGE, into, ": was it zero-initialised?") \
-    X(GRPO_OUT_OF_RANGE, from, ": was it zero-initialised?") X(GRPO_OUT_OF_RANGE, group_begin, ": is it of int64_t?") \
-    X(GRPO_NOT_INCREASING, group_begin, ": it has n_groups + 1 elements of int64_t, the last is the end of the last group")
+    X(GRPO_OUT_OF_RANGE, from, ": was it zero-initialised?") X(GRPO_OUT_OF_RANGE, group_begin, ": at most 2^32, of int64_t") \
+    X(GRPO_NOT_INCREASING, group_begin, ": n_groups + 1 elements of int64_t, where each group begins and the last ends") \
+    X(GRPO_PAST_END, offset, ", which is the size of arrays per token") X(GRPO_PAST_END, length, ", which is the size of arrays per token")
 
 static void grpo_append_help_(char *buffer, size_t size, grpo_status st, int what) {
 #define GRPO_REMEDY_(rule, name, text) { rule, GRPO_AT_##name##_, text },

@@ -399,7 +399,8 @@ static const char *grpo_name_of_(int what) {
  * is not in obj */
 static void grpo_take_fields_(grpo_status st, const grpo_objective *obj, grpo_fault *f) {
     const grpo_field *first = grpo_field_at_(grpo_what_of_(st)), *second = grpo_field_at_(grpo_other_of_(st));
-    if (!obj || !first || ((grpo_status_index(st) < 0 || grpo_status_is(st, GRPO_NOT_A_CHOICE)) && grpo_objective_check(obj) != st)) return;
+    const int of_element = grpo_status_index(st) >= 0 && !grpo_status_is(st, GRPO_NOT_A_CHOICE);
+    if (!obj || !first || (!of_element && grpo_objective_check(obj) != st)) return;
     grpo_fault_value_(f, grpo_objective_get(obj, first));
     if (second) grpo_fault_other_(f, grpo_objective_get(obj, second));
 }
@@ -419,7 +420,7 @@ grpo_fault grpo_fault_of(grpo_status st, const grpo_objective *obj, const grpo_b
     f.what = grpo_name_of_(what);
     f.index = st > 0 ? grpo_status_index(st) : -1;
     if (st <= 0) return f;
-    if (what <= GRPO_AT_LAST_FIELD_ || what == GRPO_AT_name_ || what == GRPO_AT_path_) f.index = -1;       /* of the nearest that there is */
+    if (what <= GRPO_AT_LAST_FIELD_ || what == GRPO_AT_name_ || what == GRPO_AT_path_) f.index = -1;      /* of the nearest that there is */
     if (batch && f.index >= 0) grpo_place_element_(batch, advantage, what, f.index, &f);
     if (batch && what == GRPO_AT_n_groups_) grpo_fault_value_(&f, (double)batch->n_groups);
     if (batch && what == GRPO_AT_n_rewards_) grpo_fault_value_(&f, (double)batch->n_rewards);
@@ -1609,8 +1610,39 @@ static void grpo_say_fault_(grpo_text_ *to, grpo_status st, const grpo_fault *f)
     grpo_say_place_(to, values ? "; " : ": ", f);
     if (*help) grpo_say_(to, "; ");
     grpo_say_(to, help);
-    if ((what == GRPO_AT_offset_ || what == GRPO_AT_length_) && grpo_status_is(st, GRPO_PAST_END) && grpo_is_of_32_bits_(f->value))
+    if (grpo_status_is(st, GRPO_NOT_A_CHOICE) && f->has_value) grpo_say_(to, "; was the objective initialised?");
+    if ((what == GRPO_AT_offset_ || what == GRPO_AT_length_ || what == GRPO_AT_group_begin_) && grpo_is_of_32_bits_(
+        what == GRPO_AT_group_begin_ && f->other >= f->value ? f->other : f->value))
         grpo_say_(to, "; is it an array of 32-bit integers? It is read as int64_t");
+}
+
+/* of a missing array: the first field without which (0 instead) it would not be missed, as statuses name it; 0: there is none */
+static int grpo_reader_of_(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage) {
+    const int what = grpo_what_of_(st);
+    int n, of_loss;
+    const grpo_field *f = grpo_fields(&n);
+    if (!obj || !batch || !grpo_status_is(st, GRPO_NULL) || what < GRPO_AT_logp_ || what > GRPO_AT_divergence_old_) return 0;
+    of_loss = grpo_refused_advantages_(obj, batch) != st;
+    if (of_loss && grpo_refused_loss_(obj, batch, advantage, NULL, NULL) != st) return 0;
+    for (int k = 0; k < n; k++) {
+        grpo_objective other = *obj;
+        memset((char *)&other + f[k].offset, 0, f[k].n_choices ? sizeof(int) : sizeof(double));
+        if (grpo_objective_get(obj, &f[k]) == 0 || grpo_objective_check(&other)) continue;
+        if ((of_loss ? grpo_refused_loss_(&other, batch, advantage, NULL, NULL) : grpo_refused_advantages_(&other, batch)) != st)
+            return k + 1;
+    }
+    return 0;
+}
+
+/* says which setting reads an array that is missing */
+static void grpo_say_reader_(grpo_text_ *to, int field, const grpo_objective *obj) {
+    const grpo_field *f = grpo_field_at_(field);
+    if (!f) return;
+    grpo_say_(to, ": ");
+    grpo_say_(to, f->path);
+    grpo_say_(to, "=");
+    grpo_say_value_(to, field, grpo_objective_get(obj, f));
+    grpo_say_(to, " reads it");
 }
 
 const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
@@ -1621,6 +1653,7 @@ const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const 
     to.buffer = buffer; to.room = size - 1;
     *buffer = 0;
     grpo_say_fault_(&to, st, &f);
+    grpo_say_reader_(&to, grpo_reader_of_(st, obj, batch, advantage), obj);
     return buffer;
 }
 

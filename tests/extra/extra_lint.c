@@ -441,7 +441,8 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(REFUSED), nan_reward, no_advantage, "error: batch.reward[4] is NaN: group 1, response 1 of it" },
     { RULE(REFUSED), wide_clip, nothing, "error: surrogate.eps_low must not be negative: it is -0.25" },
     { RULE(REFUSED), reaches_past, nothing,
-      "error: batch.length[8] reaches past batch.n_tokens: it ends at 73, the other 72; group 2, response 2 of it" },
+      "error: batch.length[8] reaches past batch.n_tokens, which is the size of arrays per token: it ends at 73, the other 72; group 2, "
+      "response 2 of it" },
     { RULE(REFUSED), small_totals, own_totals,
       "error: totals is less than is needed: this batch has more; give every part to grpo_totals_add before the first loss" },
     { RULE(REPEATED), repeat, other_order,
@@ -1112,23 +1113,45 @@ static void test_messages_of_fields(setup *s) {
     expect_message(loss_of(s), s, "batch.eps_low[34] must lie in [0, 1]: it is -3; group 1, response 1 of it, token 1 of it");
 }
 
+#define SIZE "batch.n_tokens, which is the size of arrays per token"
+#define BEGINS "n_groups + 1 elements of int64_t, where each group begins and the last ends"
+#define WIDTH "is it an array of 32-bit integers? It is read as int64_t"
+
 /* arrays of 32-bit integers given as arrays of int64_t, which would be read as pairs of their elements */
 static void test_32_bits(setup *s) {
     setup_make(s);
     s->offset[2] = s->offset[4] + s->offset[5] * INT64_C(4294967296);
-    expect_message(loss_of(s), s, "batch.offset[2] reaches past batch.n_tokens: it is 176093659169, the other 72; group 0, response 2 of it; "
-                   "is it an array of 32-bit integers? It is read as int64_t");
+    expect_message(loss_of(s), s, "batch.offset[2] reaches past " SIZE ": it is 176093659169, the other 72; group 0, response 2 of it; " WIDTH);
     s->offset[2] = INT64_C(4294967295);
-    expect_message(loss_of(s), s,
-                   "batch.offset[2] reaches past batch.n_tokens: it is 4294967295, the other 72; group 0, response 2 of it");
+    expect_message(loss_of(s), s, "batch.offset[2] reaches past " SIZE ": it is 4294967295, the other 72; group 0, response 2 of it");
     setup_make(s);
     s->length[0] = 5 + INT64_C(4294967296);
-    expect_message(loss_of(s), s, "batch.length[0] reaches past batch.n_tokens: it ends at 4294967302, the other 72; group 0, response 0 of "
-                   "it; is it an array of 32-bit integers? It is read as int64_t");
+    expect_message(loss_of(s), s, "batch.length[0] reaches past " SIZE ": it ends at 4294967302, the other 72; group 0, response 0 of it; "
+                   WIDTH);
     setup_make(s);
     s->group[2] = 4 + 6 * INT64_C(4294967296);
-    expect_message(loss_of(s), s, "batch.group_begin[3] must increase: it is 9, the one before 25769803780; group 2; it has n_groups + 1 "
-                   "elements of int64_t, the last is the end of the last group");
+    expect_message(loss_of(s), s, "batch.group_begin[3] must increase: it is 9, the one before 25769803780; group 2; " BEGINS "; " WIDTH);
+    s->group[3] = 7 + 8 * INT64_C(4294967296);
+    expect_message(loss_of(s), s, "batch.group_begin[3] is out of range: it is 34359738375, the one before 25769803780; group 2; at most "
+                   "2^32, of int64_t; " WIDTH);
+}
+
+/* an array that is missing: the setting that reads it */
+static void test_missing(setup *s) {
+    setup_make(s);
+    s->b.logp_ref = NULL;
+    expect_message(loss_of(s), s, "batch.logp_ref is NULL but needed: penalty.kl=k3 reads it");
+    s->b.logp_old = NULL;
+    expect_message(loss_of(s), s, "batch.logp_old is NULL but needed: surrogate.kind=ppo_clip reads it");
+    setup_make(s);
+    choose(s, "advantage.credit", "gae");
+    expect_message(grpo_advantages(&s->obj, &s->b, s->A), s, "batch.value is NULL but needed: advantage.credit=gae reads it");
+    s->obj.penalty.entropy_coef = 0.5;
+    s->b.entropy = NULL;
+    expect_message(loss_of(s), s, "batch.entropy is NULL but needed: penalty.entropy_coef=0.5 reads it");
+    setup_make(s);
+    s->b.logp = NULL;
+    expect_message(loss_of(s), s, "batch.logp is NULL but needed");
 }
 
 /* names of choices: a fault has no value that is not in the objective */
@@ -1139,7 +1162,8 @@ static void test_messages_of_names(setup *s) {
     check(grpo_fault_of(misspelt, &s->obj, &s->b, s->A).index < 0 && grpo_fault_of(unknown, &s->obj, &s->b, s->A).index < 0,
           "a name has no element");
     s->obj.penalty.kl = (grpo_kl_kind)77;
-    expect_message(grpo_objective_check(&s->obj), s, "penalty.kl has no such choice: it is 77; it has none|k1|k2|k3|abs|external");
+    expect_message(grpo_objective_check(&s->obj), s, "penalty.kl has no such choice: it is 77; it has none|k1|k2|k3|abs|external; was the "
+                   "objective initialised?");
 }
 
 static void test_messages(void) {
@@ -1150,9 +1174,9 @@ static void test_messages(void) {
     test_messages_of_names(&s);
     setup_make(&s);
     s.group[2] = 3;
-    expect_message(loss_of(&s), &s, "batch.group_begin[2] must increase: it is 3, the one before 3; group 1; it has n_groups + 1 "
-                   "elements of int64_t, the last is the end of the last group");
+    expect_message(loss_of(&s), &s, "batch.group_begin[2] must increase: it is 3, the one before 3; group 1; " BEGINS);
     test_32_bits(&s);
+    test_missing(&s);
     setup_make(&s);
     s.offset[5] = -2;
     expect_message(loss_of(&s), &s, "batch.offset[5] must not be negative: it is -2; group 1, response 2 of it");

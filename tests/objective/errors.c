@@ -338,7 +338,8 @@ static void check_numbers(void) {
 /* settings, the invalid element and its value, the functions that refuse it, and their message */
 typedef struct { const char *settings, *array; int at; double value; int concerns; const char *message; } fault;
 
-#define ENDS ": it has n_groups + 1 elements of int64_t, the last is the end of the last group"
+#define ENDS ": n_groups + 1 elements of int64_t, where each group begins and the last ends"
+#define SIZE ", which is the size of arrays per token"
 static const fault faults[] = {
     /* the layout */
     { "", "n_groups", 0, -1, ALL, "batch.n_groups must not be negative" },
@@ -346,18 +347,18 @@ static const fault faults[] = {
     { "", "group_begin", 0, 2, ALL, "batch.group_begin[1] must increase" ENDS },
     { "", "group_begin", 1, 0, ALL, "batch.group_begin[1] must increase" ENDS },
     { "", "group_begin", 2, 1, ALL, "batch.group_begin[2] must increase" ENDS },
-    { "", "group_begin", 2, 4294967297.0, ALL, "batch.group_begin[2] is out of range: is it of int64_t?" },
+    { "", "group_begin", 2, 4294967297.0, ALL, "batch.group_begin[2] is out of range: at most 2^32, of int64_t" },
     { "", "length", 0, -1, ALL, "batch.length[0] must not be negative" },
     { "", "length", 3, -1, ALL, "batch.length[3] must not be negative" },
     { "", "offset", 0, -1, ALL, "batch.offset[0] must not be negative" },
-    { "", "offset", 3, 6, ALL, "batch.length[3] reaches past batch.n_tokens" },
-    { "", "offset", 2, 9, ALL, "batch.offset[2] reaches past batch.n_tokens" },
+    { "", "offset", 3, 6, ALL, "batch.length[3] reaches past batch.n_tokens" SIZE },
+    { "", "offset", 2, 9, ALL, "batch.offset[2] reaches past batch.n_tokens" SIZE },
     { "", "offset", 2, 8, 0, NULL },                                         /* an empty sequence may stand at the end */
-    { "", "length", 0, 9, ALL, "batch.length[0] reaches past batch.n_tokens" },
-    { "", "n_tokens", 0, 7, ALL, "batch.length[3] reaches past batch.n_tokens" },
-    { "", "n_tokens", 0, -1, ALL, "batch.offset[0] reaches past batch.n_tokens" },
-    { "", "length", 3, HUGE_VAL, ALL, "batch.length[3] reaches past batch.n_tokens" },
-    { "", "offset", 3, HUGE_VAL, ALL, "batch.offset[3] reaches past batch.n_tokens" },
+    { "", "length", 0, 9, ALL, "batch.length[0] reaches past batch.n_tokens" SIZE },
+    { "", "n_tokens", 0, 7, ALL, "batch.length[3] reaches past batch.n_tokens" SIZE },
+    { "", "n_tokens", 0, -1, ALL, "batch.offset[0] reaches past batch.n_tokens" SIZE },
+    { "", "length", 3, HUGE_VAL, ALL, "batch.length[3] reaches past batch.n_tokens" SIZE },
+    { "", "offset", 3, HUGE_VAL, ALL, "batch.offset[3] reaches past batch.n_tokens" SIZE },
     { "", "offset", 3, -HUGE_VAL, ALL, "batch.offset[3] must not be negative" },
     { "advantage.rewards=each", "n_rewards", 0, 0, AXIS_2, "batch.n_rewards must be positive" },
     { "advantage.rewards=each", "n_rewards", 0, -1, AXIS_2, "batch.n_rewards must be positive" },
