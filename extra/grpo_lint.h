@@ -73,6 +73,8 @@ typedef enum {
 /* A rule, its level (that of group_of_one and equal_rewards depends) and sentence.  In the sentence: %v value, %o other, %b a second array.
  * A rule that compares two arrays has a finding of its own for each pair.  Tokens are unmasked tokens.
  *   positive_logp     above 0.001, more than rounding            probabilities, negated    of all tokens, at least 4
+ *   other_type        the bits of at least 12 pairs of floats are those of a double from -50 to 0, each of them, and at least half of the
+ *                     pairs are no log-probabilities as floats (or the other way round, in the first half of the array)
  *   ahead, behind     over 16 or more pairs of neighbouring tokens, the arrays differ by more than 0.1 on average, and shifted by one token
  *                     by less than a quarter of that
  *   far               more than half of at least 16 tokens differ by more than 1, and the last two do not explain it
@@ -134,6 +136,11 @@ typedef enum {
  *   own_moments       of grpo_lint_own_moments
  *   uncorrected       at least 4 tokens, and weights or rejections by logp_rollout are asked for
  *   missing_part, repeated_part, pieces, not_merged, missing_moments, more_moments     of grpo_lint_parts */
+#ifdef GRPO_DOUBLE
+#define GRPO_LINT_TYPES_ "float, but is read as double"
+#else
+#define GRPO_LINT_TYPES_ "double, but is read as float"
+#endif
 #define GRPO_LINT_RULES(X) \
     X(GRPO_LINT_REFUSED, refused, ERROR, "") \
     X(GRPO_LINT_REPEATED, repeated, LIKELY, "and its length are those of sequence %o: a response that is there twice loses a gradient") \
@@ -143,6 +150,7 @@ typedef enum {
     X(GRPO_LINT_POSITIVE_LOGP, positive_logp, LIKELY, "is %v, but a log-probability is at most 0") \
     X(GRPO_LINT_PROBABILITIES, probabilities, LIKELY, "lies within 0 and 1 at every token: it looks like probabilities") \
     X(GRPO_LINT_NEGATED, negated, LIKELY, "is negative at no token: it looks like log-probabilities with the wrong sign") \
+    X(GRPO_LINT_OTHER_TYPE, other_type, LIKELY, "looks like an array of " GRPO_LINT_TYPES_) \
     X(GRPO_LINT_AHEAD, ahead, LIKELY, \
         "differs from %b by %v on average, one token later by %o only: it looks shifted by one token against it") \
     X(GRPO_LINT_BEHIND, behind, LIKELY, \
@@ -834,6 +842,41 @@ static void grpo_lint_truncated_(grpo_lint_ *l) {
 }
 
 /* ---- log-probabilities ---- */
+static int grpo_may_be_logp_(double x) { return x <= 0 && x >= -50; }
+
+#ifdef GRPO_DOUBLE
+/* the two floats whose bits x has may be log-probabilities; other: and the first of them hardly by chance */
+static int grpo_is_of_other_type_(const grpo_real *x, int *other) {
+    float half[2];
+    memcpy(half, x, sizeof half);
+    *other = (double)half[0] < -1e-3;
+    return grpo_may_be_logp_((double)half[0]) && grpo_may_be_logp_((double)half[1]);
+}
+#else
+/* the double whose bits x[0] and x[1] have may be a log-probability; other: and they may not */
+static int grpo_is_of_other_type_(const grpo_real *x, int *other) {
+    double both;
+    memcpy(&both, x, sizeof both);
+    *other = !grpo_may_be_logp_((double)x[0]) || !grpo_may_be_logp_((double)x[1]);
+    return grpo_may_be_logp_(both);
+}
+#endif
+
+static int grpo_looks_of_other_type_(const grpo_lint_ *l, const grpo_real *x) {
+    enum { WIDTH = sizeof(double) / sizeof(grpo_real) };                   /* elements that are looked at together */
+    const int64_t readable = WIDTH == 1 ? l->b->n_tokens / 2 : l->b->n_tokens;
+    int64_t seen = 0, others = 0;
+    for (int64_t i = l->begin; i < l->end; i++)
+        for (int64_t t = (l->b->offset[i] + WIDTH - 1) / WIDTH * WIDTH; t + WIDTH <= grpo_end_of_(l->b, i); t += WIDTH) {
+            int other;
+            if (t >= readable || !grpo_is_unmasked_(l->b, t) || !grpo_is_unmasked_(l->b, t + WIDTH - 1)) continue;
+            if (!grpo_is_of_other_type_(&x[t], &other)) return 0;
+            seen++;
+            others += other;
+        }
+    return seen >= 12 && 2 * others >= seen;
+}
+
 static void grpo_lint_logp_(grpo_lint_ *l, const grpo_real *x, int what) {
     int64_t tokens = 0, negative = 0, positive = 0, within = 0, above_one = 0, none = 0, first = -1, first_none = -1;
     for (int64_t i = l->begin; x && i < l->end; i++)
@@ -846,7 +889,8 @@ static void grpo_lint_logp_(grpo_lint_ *l, const grpo_real *x, int what) {
             if ((double)x[t] > 1e-3 && positive++ == 0) first = t;
             if ((double)x[t] < -DBL_MAX && none++ == 0) first_none = t;
         }
-    if (tokens >= 4 && negative == 0 && above_one == 0 && 2 * within >= tokens) grpo_find_(l, GRPO_LINT_PROBABILITIES, what, -1, 1);
+    if (x && grpo_looks_of_other_type_(l, x)) grpo_find_(l, GRPO_LINT_OTHER_TYPE, what, -1, 1);
+    else if (tokens >= 4 && negative == 0 && above_one == 0 && 2 * within >= tokens) grpo_find_(l, GRPO_LINT_PROBABILITIES, what, -1, 1);
     else if (tokens >= 4 && negative == 0 && 2 * positive >= tokens) grpo_find_(l, GRPO_LINT_NEGATED, what, -1, 1);
     else if (positive) grpo_find_(l, GRPO_LINT_POSITIVE_LOGP, what, first, positive);
     if (none) grpo_find_(l, GRPO_LINT_ZERO_PROBABILITY, what, first_none, none);

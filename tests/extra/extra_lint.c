@@ -97,6 +97,20 @@ static void rounding(setup *s) { s->logp[begin_of(s, 3) + 1] = (grpo_real)1e-6; 
 static void probabilities(setup *s) {
     for (int t = 0; t < TOKENS; t++) s->rollout[t] = (grpo_real)(t % 3 ? exp((double)s->rollout[t]) : 0);
 }
+/* an array of the other floating-point type; in the double build it holds half as many elements */
+#ifdef GRPO_DOUBLE
+typedef float of_other_type;
+#define TYPES "float, but is read as double"
+#else
+typedef double of_other_type;
+#define TYPES "double, but is read as float"
+#endif
+static void other_type(setup *s) {
+    of_other_type x[TOKENS];
+    for (int t = 0; t < TOKENS; t++) x[t] = (of_other_type)(-0.1 - 0.037 * t);
+    memcpy(s->rollout, x, sizeof s->rollout < sizeof x ? sizeof s->rollout : sizeof x);
+}
+static void not_all_of_other_type(setup *s) { other_type(s); for (int t = 2; t < 6; t++) s->rollout[t] = 3; }
 static void certain(setup *s) { memset(s->rollout, 0, sizeof s->rollout); }
 static void negate(setup *s) { for (int t = 0; t < TOKENS; t++) s->ref[t] = -s->ref[t]; }
 static void shift(grpo_real *x, int by) {
@@ -459,6 +473,7 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
       "likely mistake: batch.logp_rollout lies within 0 and 1 at every token: it looks like probabilities" },
     { RULE(NEGATED), negate, certain,
       "likely mistake: batch.logp_ref is negative at no token: it looks like log-probabilities with the wrong sign" },
+    { RULE(OTHER_TYPE), other_type, not_all_of_other_type, "likely mistake: batch.logp_rollout looks like an array of " TYPES },
     { RULE(AHEAD), shift_old, shift_both,
       "likely mistake: batch.logp differs from batch.logp_old by 0.822291 on average, one token later by 0.0045..." },
     { RULE(BEHIND), shift_rollout, nothing,
