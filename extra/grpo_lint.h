@@ -73,8 +73,9 @@ typedef enum {
 /* A rule, its level (that of group_of_one and equal_rewards depends) and sentence.  In the sentence: %v value, %o other, %b a second array.
  * A rule that compares two arrays has a finding of its own for each pair.  Tokens are unmasked tokens.
  *   positive_logp     above 0.001, more than rounding            probabilities, negated    of all tokens, at least 4
- *   other_type        the bits of at least 12 pairs of floats are those of a double from -50 to 0, each of them, and at least half of the
- *                     pairs are no log-probabilities as floats (or the other way round, in the first half of the array)
+ *   other_type        at least 8 pairs of floats have the bits of a double from -50 to 0, each of them, and at least a quarter of the pairs
+ *                     is above 0, below -50 or NaN as floats; or the first half of an array, at least 12 doubles, has the bits of pairs of
+ *                     floats from -50 to 0, at least a quarter with a first one below -0.001
  *   ahead, behind     over 16 or more pairs of neighbouring tokens, the arrays differ by more than 0.1 on average, and shifted by one token
  *                     by less than a quarter of that
  *   far               more than half of at least 16 tokens differ by more than 1, and the last two do not explain it
@@ -874,7 +875,7 @@ static int grpo_looks_of_other_type_(const grpo_lint_ *l, const grpo_real *x) {
             seen++;
             others += other;
         }
-    return seen >= 12 && 2 * others >= seen;
+    return seen >= (WIDTH == 1 ? 12 : 8) && 4 * others >= seen;
 }
 
 static void grpo_lint_logp_(grpo_lint_ *l, const grpo_real *x, int what) {
