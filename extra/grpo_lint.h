@@ -864,18 +864,18 @@ static int grpo_is_of_other_type_(const grpo_real *x, int *other) {
 #endif
 
 static int grpo_looks_of_other_type_(const grpo_lint_ *l, const grpo_real *x) {
-    enum { WIDTH = sizeof(double) / sizeof(grpo_real) };                   /* elements that are looked at together */
-    const int64_t readable = WIDTH == 1 ? l->b->n_tokens / 2 : l->b->n_tokens;
+    const int64_t width = (int64_t)(sizeof(double) / sizeof(grpo_real));     /* elements that are looked at together */
+    const int64_t readable = width == 1 ? l->b->n_tokens / 2 : l->b->n_tokens;
     int64_t seen = 0, others = 0;
     for (int64_t i = l->begin; i < l->end; i++)
-        for (int64_t t = (l->b->offset[i] + WIDTH - 1) / WIDTH * WIDTH; t + WIDTH <= grpo_end_of_(l->b, i); t += WIDTH) {
+        for (int64_t t = (l->b->offset[i] + width - 1) / width * width; t + width <= grpo_end_of_(l->b, i); t += width) {
             int other;
-            if (t >= readable || !grpo_is_unmasked_(l->b, t) || !grpo_is_unmasked_(l->b, t + WIDTH - 1)) continue;
+            if (t >= readable || !grpo_is_unmasked_(l->b, t) || !grpo_is_unmasked_(l->b, t + width - 1)) continue;
             if (!grpo_is_of_other_type_(&x[t], &other)) return 0;
             seen++;
             others += other;
         }
-    return seen >= (WIDTH == 1 ? 12 : 8) && 4 * others >= seen;
+    return seen >= (width == 1 ? 12 : 8) && 4 * others >= seen;
 }
 
 static void grpo_lint_logp_(grpo_lint_ *l, const grpo_real *x, int what) {
