@@ -69,7 +69,7 @@ cc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror $CFLAGS examp
     diff - "$work/cuts.txt" >"$work/log" && [ -s "$work/cuts.txt" ]
 verdict "C, a batch cut in every way, as its page shows" $?
 grep '^refused' "$work/view.txt" >"$work/log"
-printf 'refused: %s\n' "name is unknown: the nearest is gspo" "dlogp has not one element per token" \
+printf 'refused: %s\n' "name is unknown" "dlogp has not one element per token" \
     "dentropy has not one element per token" "batch.logp[3] is NaN" |
     diff - "$work/log" >"$work/view.diff"
 verdict "C++17, what the view refuses" $?
