@@ -11,6 +11,7 @@
  *     char text[GRPO_LINT_MESSAGE_SIZE];
  *     if (st) puts(grpo_fault_message(st, &obj, &batch, advantage, text, sizeof text));
  *         // batch.logp_old[1041] is NaN: group 3, response 2 of it, token 17 of it
+ *         // batch.logp_ref is NULL but needed: penalty.kl=k3 reads it
  *
  *     grpo_finding finding[GRPO_LINT_MOST];
  *     const int n = grpo_lint(&obj, &batch, advantage, totals, &out, finding, GRPO_LINT_MOST);
