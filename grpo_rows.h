@@ -1212,9 +1212,27 @@ static int grpo_nearest_(int what, const char *given) {
     X(GRPO_NOT_INCREASING, group_begin, ": n_groups + 1 elements of int64_t, where each group begins and the last ends") \
     X(GRPO_PAST_END, offset, ", which is the size of arrays per token") X(GRPO_PAST_END, length, ", which is the size of arrays per token")
 
+/* X(array, what reads it): what a message adds if it is missing */
+#define GRPO_READERS_(X) \
+    X(logp_old, "of the policy at the start of the update, for ratios and divergences") \
+    X(logp_ref, "of the frozen reference, for penalty.kl, reward.kl, ratio.behaviour ...") \
+    X(logp_rollout, "of the sampler, for weight.rollout_is, rollout_rs, rollout_veto ...") \
+    X(logp_teacher, "of a teacher, for advantage.teacher_*, penalty.kl_reference, nll_*") \
+    X(entropy, "for penalty.entropy_coef, advantage.entropy or advantage.credit") X(value, "for advantage.credit gae and step_gae") \
+    X(step_end, "for advantage.credit of steps") X(step_reward, "for advantage.credit of steps") \
+    X(segment_end, "for segments, of ratio.level, weight.rollout_*_level, aggregation.kind ...") X(selected, "for weight.selected") \
+    X(kl_mask, "for penalty.kl_on") X(nll_mask, "for penalty.nll_on") X(marked, "for advantage.marked") \
+    X(shaping_mask, "for surrogate.kind policy_shaping") X(state, "for advantage.step_group") \
+    X(token_id, "for advantage.credit prefix_tree") X(sum_pi_squared, "for advantage.token_baseline") \
+    X(rewards, "for advantage.rewards each") X(truncated, "for reward.truncated and weight.truncated") \
+    X(baseline, "for advantage.baseline external") X(log_partition, "for surrogate.kind trajectory_balance") \
+    X(external_weight, "for weight.external") X(eps_low, "for surrogate.bounds external") X(eps_high, "for surrogate.bounds external") \
+    X(divergence_ref, "for penalty.kl external") X(divergence_old, "for weight.trust divergence")
+
 static void grpo_append_help_(char *buffer, size_t size, grpo_status st, int what) {
 #define GRPO_REMEDY_(rule, name, text) { rule, GRPO_AT_##name##_, text },
-    static const struct { int rule, what; const char *text; } remedies[] = { GRPO_REMEDIES_(GRPO_REMEDY_) };
+#define GRPO_READER_(name, text) GRPO_REMEDY_(GRPO_NULL, name, ": " text)
+    static const struct { int rule, what; const char *text; } remedies[] = { GRPO_REMEDIES_(GRPO_REMEDY_) GRPO_READERS_(GRPO_READER_) };
     const int misspelt = grpo_status_is(st, GRPO_UNKNOWN) || grpo_status_is(st, GRPO_NOT_A_CHOICE);
     const char *nearest = misspelt ? grpo_name_of_kind_(what, grpo_status_index(st)) : NULL;
     int n;

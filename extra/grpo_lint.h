@@ -11,7 +11,7 @@
  *     char text[GRPO_LINT_MESSAGE_SIZE];
  *     if (st) puts(grpo_fault_message(st, &obj, &batch, advantage, text, sizeof text));
  *         // batch.logp_old[1041] is NaN: group 3, response 2 of it, token 17 of it
- *         // batch.logp_ref is NULL but needed: penalty.kl=k3 reads it
+ *         // batch.kl_mask is NULL but needed: for penalty.kl_on; penalty.kl_on=selected reads it
  *
  *     grpo_finding finding[GRPO_LINT_MOST];
  *     const int n = grpo_lint(&obj, &batch, advantage, totals, &out, finding, GRPO_LINT_MOST);
@@ -1684,7 +1684,7 @@ static int grpo_reader_of_(grpo_status st, const grpo_objective *obj, const grpo
 static void grpo_say_reader_(grpo_text_ *to, int field, const grpo_objective *obj) {
     const grpo_field *f = grpo_field_at_(field);
     if (!f) return;
-    grpo_say_(to, ": ");
+    grpo_say_(to, "; ");
     grpo_say_(to, f->path);
     grpo_say_(to, "=");
     grpo_say_value_(to, field, grpo_objective_get(obj, f));

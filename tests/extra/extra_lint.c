@@ -1155,15 +1155,19 @@ static void test_32_bits(setup *s) {
 static void test_missing(setup *s) {
     setup_make(s);
     s->b.logp_ref = NULL;
-    expect_message(loss_of(s), s, "batch.logp_ref is NULL but needed: penalty.kl=k3 reads it");
+    expect_message(loss_of(s), s, "batch.logp_ref is NULL but needed: of the frozen reference, for penalty.kl, reward.kl, ratio.behaviour ...; "
+                   "penalty.kl=k3 reads it");
     s->b.logp_old = NULL;
-    expect_message(loss_of(s), s, "batch.logp_old is NULL but needed: surrogate.kind=ppo_clip reads it");
+    expect_message(loss_of(s), s, "batch.logp_old is NULL but needed: of the policy at the start of the update, for ratios and divergences; "
+                   "surrogate.kind=ppo_clip reads it");
     setup_make(s);
     choose(s, "advantage.credit", "gae");
-    expect_message(grpo_advantages(&s->obj, &s->b, s->A), s, "batch.value is NULL but needed: advantage.credit=gae reads it");
+    expect_message(grpo_advantages(&s->obj, &s->b, s->A), s, "batch.value is NULL but needed: for advantage.credit gae and step_gae; "
+                   "advantage.credit=gae reads it");
     s->obj.penalty.entropy_coef = 0.5;
     s->b.entropy = NULL;
-    expect_message(loss_of(s), s, "batch.entropy is NULL but needed: penalty.entropy_coef=0.5 reads it");
+    expect_message(loss_of(s), s, "batch.entropy is NULL but needed: for penalty.entropy_coef, advantage.entropy or advantage.credit; "
+                   "penalty.entropy_coef=0.5 reads it");
     setup_make(s);
     s->b.logp = NULL;
     expect_message(loss_of(s), s, "batch.logp is NULL but needed");
