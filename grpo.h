@@ -48,9 +48,9 @@
  * voids the promises instead.  With the processor's flush-to-zero, numbers below the normal range count as 0, nothing else changes.
  * A ratio within one rounding of a bound (1 + eps in double), and a mean within two of its threshold, may count as on either side of it.
  *
- * Switches, the same ones wherever the header is included; KB saved out of the 272 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
- *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and _named are absent, messages say less; 58 KB
- *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 8 KB
+ * Switches, the same ones wherever the header is included; KB saved out of the 274 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
+ *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and _named are absent, messages say less; 59 KB
+ *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 10 KB
  *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens are evaluated one by one, not in blocks; the same bits, slower; 47 KB
  * With GRPO_NO_ROWS and GRPO_NO_TEXT together fields have no names, and grpo_objective_set and _choose are absent too.  With all three
  * switches the two headers, which then still compute every objective, take 151 KB, 108 KB at -Os (tests/size.sh).
