@@ -1,7 +1,8 @@
 /* Mistakes in the loss: their table.  A mistake consists of edits of a copy of the case (edits.h), or of another formula for the surrogate
- * or the KL (loss_formulas.h), or both.  loss_parts.c evaluates the copy, policy and penalty separately.  No mistake is computed where policy
- * and penalty without a mistake do not add up to the right answer of the case. */
+ * or the KL (loss_formulas.h), or both.  loss_parts.c evaluates the copy, policy and penalty separately.  No mistake is computed where
+ * policy and penalty without a mistake do not add up to the right answer of the case. */
 #include "loss_parts.h"
+#include "sixteen_bits.h"
 
 #define MEAN_OF_TOKENS GRPO_AGGREGATION_TOKEN_MEAN
 #define MEAN_OF_MEANS GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN
@@ -12,6 +13,13 @@
 #define ROLLED(what, shown, kind, words) \
     SHIFTED("the " shown " log-probabilities are shifted by one token, to the right" words, roll_##what##_##kind, 1), \
     SHIFTED("the " shown " log-probabilities are shifted by one token, to the left" words, roll_##what##_##kind, -1)
+#define ROLLED_ROWS(what, shown, kind, words) \
+    PADDED("the " shown " log-probabilities are shifted by one token, to the right" words, roll_##what##_##kind, 1), \
+    PADDED("the " shown " log-probabilities are shifted by one token, to the left" words, roll_##what##_##kind, -1)
+#define PADDED(name, make, p) { NULL, name, FOR_ANY, { { pad_rows, 0 }, { make, p } }, NULL, NULL }
+#define ROLLED_IN_ROWS(what, shown) \
+    ROLLED_ROWS(what, shown, sequence, ", round the end of the padded row"), \
+    ROLLED_ROWS(what, shown, batch, ", through the padded batch")
 /* two forms: by automatic differentiation, and with the gradient at the unshifted token */
 #define ROLLED_POLICY(kind, words) \
     SHIFTED("the policy's log-probabilities are shifted by one token, to the right" words, roll_policy_##kind, 1), \
@@ -27,9 +35,19 @@
 
 /* two forms: with the given advantages at tokens that begin to count, and with that of the response */
 #define MASK(id, name, make, p) EDIT(id, name, FOR_ANY, make, p), EDITS(id, name, FOR_ANY, advantage_everywhere, 0, make, p)
-#define SHIFTED_MASK(words, make) \
-    MASK(NULL, "the mask is one step behind the log-probabilities" words, make, 1), \
-    MASK(NULL, "the mask is one step ahead of the log-probabilities" words, make, -1)
+/* the same in padded rows, where padding may begin to count */
+#define PADDED_MASK(id, name, make, p) \
+    EDITS(id, name, FOR_ANY, pad_rows, 0, make, p), \
+    { id, name, FOR_ANY, { { pad_rows, 0 }, { advantage_everywhere, 0 }, { make, p } }, NULL, NULL }
+#define BEHIND "the mask is one step behind the log-probabilities"
+#define AHEAD "the mask is one step ahead of the log-probabilities"
+#define SHIFTED_MASK(words, make) MASK(NULL, BEHIND words, make, 1), MASK(NULL, AHEAD words, make, -1)
+#define ROUNDED(what, make) \
+    EDIT(NULL, what " rounded to bfloat16", FOR_ANY, make, BFLOAT16), \
+    EDIT(NULL, what " rounded to float16", FOR_ANY, make, FLOAT16)
+#define MICRO_BATCHES(n) \
+    EDIT(NULL, "micro-batches of " #n " responses have a mean of their own, and the loss is the mean of these", FOR_ANY, \
+        mean_of_micro_batches, n)
 
 static const mistake mistakes[] = {
     /* the ratio */
@@ -58,6 +76,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the mean log-ratio of a response is divided by the width of the batch", FOR_ANY, share_ratio, BY_WIDTH),
     EDIT(NULL, "the mean log-ratio of a response is divided by its length once more", FOR_ANY, share_ratio, BY_TOKENS),
     EDIT(NULL, "the mean log-ratio of a response is divided by the root of its length", FOR_ANY, share_ratio, BY_ROOT),
+    EDIT(NULL, "the mean log-ratio of a response is divided by the mean length of all responses", FOR_ANY, share_ratio, BY_MEAN_LENGTH),
     EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1", FOR_ANY, share_ratio, BY_ONE_MORE),
     EDIT(NULL, "the mean log-ratio of a response is divided by its length less 1", FOR_ANY, share_ratio, BY_ONE_LESS),
     EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1e-4", FOR_ANY, share_ratio, BY_EPS_4),
@@ -92,6 +111,22 @@ static const mistake mistakes[] = {
     ROLLED(reference, "reference's", batch, ", through the whole batch"),
     ROLLED(reference, "reference's", zero, ", with a 0 where one is missing"),
     ROLLED(reference, "reference's", edge, ", with its own where one is missing"),
+    ROLLED_IN_ROWS(old, "old"),
+    ROLLED_IN_ROWS(policy, "policy's"),
+    ROLLED_IN_ROWS(reference, "reference's"),
+    { NULL, "the old log-probabilities are one token ahead of the policy's, and the last column of the padded batch is cut off", FOR_ANY,
+        { { pad_rows, 0 }, { roll_old_sequence, -1 }, { mask_end_of_full_rows, 0 } }, NULL, NULL },
+    { NULL, "the old log-probabilities are one token behind the policy's, and the first column of the padded batch is cut off", FOR_ANY,
+        { { pad_rows, 0 }, { roll_old_sequence, 1 }, { mask_first_column, 0 } }, NULL, NULL },
+    /* numbers of 16 bits */
+    ROUNDED("the log-probabilities of all policies are", all_rounded),
+    ROUNDED("the old log-probabilities are", old_rounded),
+    ROUNDED("the reference's log-probabilities are", reference_rounded),
+    ROUNDED("the log-ratios are", log_ratio_rounded),
+    EDIT(NULL, "the ratio is rounded to bfloat16", FOR_ANY, ratio_rounded, BFLOAT16),
+    EDIT(NULL, "the ratio is rounded to bfloat16", FOR_ANY, ratio_rounded, -BFLOAT16),
+    EDIT(NULL, "the ratio is rounded to float16", FOR_ANY, ratio_rounded, FLOAT16),
+    EDIT(NULL, "the ratio is rounded to float16", FOR_ANY, ratio_rounded, -FLOAT16),
     /* the advantage */
     EDIT(NULL, "the sign of the advantage is turned", FOR_ANY, advantage_times, -1),
     EDIT(NULL, "the absolute value of the advantage is taken", FOR_ANY, advantage_size, 0),
@@ -113,6 +148,8 @@ static const mistake mistakes[] = {
         advantage_of_response, -1),
     EDIT(NULL, "a response has one advantage, the mean of those of its tokens, where case.advantage has one for each token", FOR_ANY,
         advantage_of_response, 0),
+    EDIT(NULL, "the advantages are in the order of responses sorted by length, the longest first", FOR_ANY, advantage_sorted, 1),
+    EDIT(NULL, "the advantages are in the order of responses sorted by length, the shortest first", FOR_ANY, advantage_sorted, -1),
     EDIT("ADV-25b", NULL, FOR_ANY, advantage_drifts, 0),
     EDIT("ADV-25c", NULL, FOR_LINEAR, advantage_of_all, 0),
     /* the clip */
@@ -147,6 +184,9 @@ static const mistake mistakes[] = {
     POLICY(NULL, "the dual clip acts where A > 0, not where A < 0", FOR_DUAL_CLIP, dual_of_positive),
     POLICY(NULL, "minimum and maximum are exchanged in the dual clip", FOR_DUAL_CLIP, dual_exchanged),
     POLICY(NULL, "tokens beyond the dual clip are left out, where their loss should be -c A", FOR_DUAL_CLIP, dual_dropped),
+    POLICY(NULL, "the dual clip's bound has the wrong sign: c A, not -c A", FOR_DUAL_CLIP, dual_turned),
+    POLICY(NULL, "the dual clip's bound is divided by c, not multiplied: -A / c, not -c A", FOR_DUAL_CLIP, dual_inverted),
+    POLICY(NULL, "the dual clip's bound is c, without the advantage", FOR_DUAL_CLIP, dual_without_advantage),
     POLICY(NULL, "the gradient lacks the ratio: -A for -A w", FOR_CLIP, without_ratio),
     POLICY(NULL, "the gradient has the ratio twice: -A w^2 for -A w", FOR_CLIP, ratio_again),
     POLICY(NULL, "the gradient is by the probability, not by the log-probability", FOR_CLIP, without_log),
@@ -167,6 +207,14 @@ static const mistake mistakes[] = {
     POLICY(NULL, "probabilities are taken for log-probabilities", FOR_CISPO, cispo_probability),
     POLICY(NULL, "probabilities are taken for log-probabilities", FOR_REINFORCE, probability),
     POLICY(NULL, "the value of the loss is -A e^(l - sg[l]), so -A, where it should be -A l", FOR_REINFORCE, ratio_of_itself),
+    POLICY(NULL, "tokens above CISPO's bound are dropped where A > 0", FOR_CISPO, cispo_dropped_good),
+    POLICY(NULL, "CISPO's detached weight multiplies the ratio, not the log-probability", FOR_CISPO, cispo_times_ratio),
+    /* SAPO */
+    POLICY(NULL, "SAPO's gate is around 0, not around the ratio 1: sigmoid(tau w)", FOR_SAPO, sapo_around_zero),
+    POLICY(NULL, "SAPO's gate is of the log-ratio: sigmoid(tau log w)", FOR_SAPO, sapo_of_log),
+    POLICY(NULL, "SAPO's gate is multiplied by 4, not by 4/tau", FOR_SAPO, sapo_undivided),
+    POLICY(NULL, "SAPO's temperature is chosen by the ratio, w > 1, not by the sign of A", FOR_SAPO, sapo_by_ratio),
+    POLICY(NULL, "SAPO's gate is multiplied by the ratio once more", FOR_SAPO, sapo_times_ratio),
     /* the KL */
     EDIT("KL-01", NULL, FOR_KL, penalty_times, -1),
     EDIT("KL-02", NULL, FOR_KL, penalty_gradient_times, 0),
@@ -198,27 +246,43 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the KL is a mean over responses of means, unlike the policy's loss", FOR_KL, penalty_aggregated, MEAN_OF_MEANS),
     EDIT(NULL, "the KL is a mean over responses of sums, unlike the policy's loss", FOR_KL, penalty_aggregated, MEAN_OF_SUMS),
     EDIT(NULL, "the KL is a sum over tokens, unlike the policy's loss", FOR_KL, penalty_aggregated, SUM_OF_TOKENS),
+    EDIT(NULL, "the KL of tokens that do not count is in its sum, which is divided by the tokens that count", FOR_KL, penalty_of_all, 0),
+    EDIT(NULL, "the KL is averaged over tokens that do not count, too", FOR_KL, penalty_of_all, 1),
+    EDIT("NORM-26", NULL, FOR_KL, penalty_of_all, 2),
     EDIT("NORM-03", NULL, FOR_KL, policy_aggregated, MEAN_OF_TOKENS),
     EDIT(NULL, "the policy's loss is left out", FOR_KL, policy_times, 0),
     EDIT(NULL, "the sign of the policy's loss is turned, that of the KL is not", FOR_ANY, policy_times, -1),
     EDIT(NULL, "the KL is multiplied by the ratio, detached", FOR_KL, penalty_by_ratio, 0),
     EDIT(NULL, "the KL is multiplied by the ratio, detached", FOR_KL, penalty_by_ratio, 1),
-    EDIT(NULL, "the sign of the entropy bonus is turned: entropy is penalised", FOR_ANY, bonus_times, -1),
+    EDIT(NULL, "the sign of the entropy bonus is turned: entropy is penalised", FOR_ENTROPY, bonus_times, -1),
+    EDIT(NULL, "the entropy bonus has no coefficient", FOR_ENTROPY, bonus_without_coefficient, 0),
     /* the mask */
     EDIT(NULL, "the mask is ignored: all tokens count", FOR_ANY, mask_all, 0),
     EDITS(NULL, "the mask is ignored: all tokens count", FOR_ANY, advantage_everywhere, 0, mask_all, 0),
+    PADDED_MASK(NULL, "the mask is ignored, and padding counts too", mask_all, 0),
+    EDIT(NULL, "the mask is in the log-ratio alone: masked tokens have the ratio 1, and stay in the sum", FOR_ANY, masked_ratio_is_one, 0),
+    EDITS(NULL, "the mask is in the log-ratio alone: masked tokens have the ratio 1, and stay in the sum", FOR_ANY, pad_rows, 0,
+        masked_ratio_is_one, 0),
+    EDIT(NULL, "tokens with an advantage of 0 do not count", FOR_ANY, mask_zero_advantages, 0),
     EDIT("MASK-02", NULL, FOR_ANY, mask_last, 0),
     EDIT("MASK-02a", NULL, FOR_ANY, mask_end_of_full_rows, 0),
     EDIT(NULL, "the first token of each response does not count", FOR_ANY, mask_first, 0),
     EDIT(NULL, "the mask is inverted", FOR_ANY, mask_inverted, 0),
     EDITS(NULL, "the mask is inverted", FOR_ANY, advantage_everywhere, 0, mask_inverted, 0),
     MASK("MASK-05", NULL, mask_shifted, -1),
-    MASK(NULL, "the mask is one step behind the log-probabilities", mask_shifted, 1),
+    MASK(NULL, BEHIND, mask_shifted, 1),
+    PADDED_MASK(NULL, BEHIND, mask_shifted, 1),
     MASK("MASK-05b", NULL, mask_shifted_on, 1),
-    MASK(NULL, "the mask is one step ahead of the log-probabilities, and every last token counts", mask_shifted_on, -1),
+    PADDED_MASK("MASK-05b", NULL, mask_shifted_on, 1),
+    MASK(NULL, AHEAD ", and every last token counts", mask_shifted_on, -1),
     SHIFTED_MASK(", the token at the end keeps its own", mask_shifted_own),
     SHIFTED_MASK(", round the end of the response", mask_shifted_response),
-    SHIFTED_MASK(", round the end of the padded row", mask_shifted_row),
+    MASK(NULL, BEHIND ", round the end of the padded row", mask_shifted_row, 1),
+    PADDED_MASK(NULL, BEHIND ", round the end of the padded row", mask_shifted_response, 1),
+    MASK(NULL, AHEAD ", round the end of the padded row", mask_shifted_row, -1),
+    PADDED_MASK(NULL, AHEAD ", round the end of the padded row", mask_shifted_response, -1),
+    PADDED_MASK(NULL, BEHIND ", through the padded batch", mask_shifted_batch, 1),
+    PADDED_MASK(NULL, AHEAD ", through the padded batch", mask_shifted_batch, -1),
     SHIFTED_MASK(", through the whole batch", mask_shifted_batch),
     EDIT("MASK-12a", NULL, FOR_ANY, sum_over_all, 0),
     EDITS("MASK-12a", NULL, FOR_ANY, advantage_everywhere, 0, sum_over_all, 0),
@@ -246,6 +310,9 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the number of tokens that is divided by has 1e-8 added", FOR_ANY, share_total, 1e-8),
     EDIT(NULL, "the number of tokens that is divided by has 1e-9 added", FOR_ANY, share_mean_of_response, BY_EPS_9),
     EDIT(NULL, "the number of tokens that is divided by has 1e-9 added", FOR_ANY, share_total, 1e-9),
+    MICRO_BATCHES(2),
+    MICRO_BATCHES(3),
+    MICRO_BATCHES(4),
     EDIT(NULL, "the last response is left out", FOR_ANY, drop_response, -1),
     EDIT(NULL, "the last response is left out", FOR_ANY, drop_and_uncount, -1),
     EDIT(NULL, "the first response is left out", FOR_ANY, drop_response, 0),

@@ -82,3 +82,51 @@ void edited_keep_correction(edited *s, const grpo_batch *before) {
         other[k] += to[k] - from[k];
     }
 }
+
+/* ---- padded rows ---------------------------------------------------------------------------------------------------------------- */
+
+/* an array of `size` bytes for each token, in rows of `width` tokens */
+static void *padded(edited *s, const void *array, size_t size, int64_t width) {
+    const grpo_batch *b = &s->c.batch;
+    char *to = edited_room(s, s->c.n_sequences * width, size);
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        memcpy(to + (size_t)(i * width) * size, (const char *)array + (size_t)b->offset[i] * size, (size_t)b->length[i] * size);
+    return to;
+}
+
+static void pad_array(edited *s, const grpo_real **array, int64_t width) {
+    if (*array) *array = padded(s, *array, sizeof **array, width);
+}
+static void pad_flags(edited *s, const uint8_t **flags, int64_t width) { if (*flags) *flags = padded(s, *flags, 1, width); }
+
+static uint8_t *padded_mask(edited *s, int64_t width) {
+    const grpo_batch *b = &s->c.batch;
+    uint8_t *m = edited_room(s, s->c.n_sequences * width, 1);
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        for (int64_t t = 0; t < b->length[i]; t++) m[i * width + t] = !b->mask || b->mask[b->offset[i] + t];
+    return m;
+}
+
+void edited_pad(edited *s) {
+    const int64_t width = (int64_t)edited_width(s), n = s->c.n_sequences;
+    int64_t *offset = edited_room(s, n, sizeof *offset), *length = edited_room(s, n, sizeof *length);
+    grpo_batch b = s->c.batch;
+    const grpo_real **arrays[] = { &b.logp, &b.logp_old, &b.logp_ref, &b.logp_rollout, &b.logp_teacher, &b.entropy, &b.external_weight,
+        &b.eps_low, &b.eps_high, &b.divergence_ref, &b.divergence_old };
+    const uint8_t **flags[] = { &b.selected, &b.kl_mask, &b.nll_mask, &b.shaping_mask };
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) pad_array(s, arrays[k], width);
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) pad_flags(s, flags[k], width);
+    b.mask = padded_mask(s, width);
+    s->advantage = padded(s, s->advantage, sizeof *s->advantage, width);
+    s->chain = padded(s, s->chain, sizeof *s->chain, width);
+    b.value = b.step_reward = b.sum_pi_squared = NULL;           /* what no mistake of padded rows reads */
+    b.step_end = b.segment_end = b.marked = NULL;
+    b.state = b.token_id = NULL;
+    for (int64_t i = 0; i < n; i++) { offset[i] = i * width; length[i] = width; }
+    b.offset = offset;
+    b.length = length;
+    b.n_tokens = n * width;
+    s->narrow = s->c.batch;
+    s->padded = 1;
+    s->c.batch = b;
+}

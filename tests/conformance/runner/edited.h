@@ -15,6 +15,9 @@ typedef struct {
     double penalty_value, penalty_gradient, policy_value, policy_gradient, bonus_value;
     double *penalty_share;              /* (tokens) detached factor of each token's penalty; NULL: 1 */
     int empty_is_nan;                   /* 1: the mean of a response without tokens that count is 0/0; 2: in the gradient too */
+    const uint8_t *penalty_mask;        /* NULL: the mask */
+    int padded;                         /* all rows are as wide as the longest; `narrow` is the batch before */
+    grpo_batch narrow;
     int ratio_of_all;                   /* 1: masked tokens enter the mean log-ratio, and have its gradient */
     int keeps_correction;               /* 1: logp_old - logp_rollout of a rollout correction stays, where only one of them was edited */
     int impossible;                     /* the mistake cannot be made on this case */
@@ -32,6 +35,8 @@ const grpo_real **edited_behaviour(edited *s);      /* the array of the policy t
 grpo_real *edited_denominator(edited *s);
 /* moves the other array of the correction's log-ratio as far as the ratio's denominator was moved from `before` */
 void edited_keep_correction(edited *s, const grpo_batch *before);
+/* gives every response a row as wide as the longest, with zeros where it has no tokens; these do not count */
+void edited_pad(edited *s);
 double edited_log_ratio(edited *s, int64_t k);      /* of a token, before any clamp */
 
 int edited_counts(const edited *s, int64_t i, int64_t k);       /* does token k of response i count? */

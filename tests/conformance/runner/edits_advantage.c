@@ -99,3 +99,21 @@ void advantage_everywhere(edited *s, double p) {
     advantage_of_other(s, 0);
     for (int64_t k = 0; k < edited_tokens(s); k++) if (!s->c.batch.mask || s->c.batch.mask[k]) s->advantage[k] = given[k];
 }
+
+/* the advantages are in the order of responses sorted by length, the longest (p > 0) or the shortest first; not where a response has
+ * several */
+void advantage_sorted(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    double *a = edited_room(s, edited_tokens(s), sizeof *a);
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        int64_t place = 0;
+        for (int64_t j = 0; j < s->c.n_sequences; j++) {
+            const int64_t longer = p > 0 ? b->length[j] - b->length[i] : b->length[i] - b->length[j];
+            place += longer > 0 || (longer == 0 && j < i);
+        }
+        for (int64_t k = b->offset[place]; k < b->offset[place] + b->length[place]; k++) a[k] = advantage_of(s, i);
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++)
+            s->impossible |= (!b->mask || b->mask[k]) && s->advantage[k] != advantage_of(s, i);
+    }
+    s->advantage = a;
+}

@@ -1,6 +1,16 @@
 /* Mistaken aggregation: another divisor, other weights of responses and groups, or responses that are left out. */
 #include "edits.h"
 
+static double batch_count(const edited *s) {
+    double n = 0;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) n += edited_count(s, i);
+    return n;
+}
+static int64_t empty_responses(const edited *s) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) n += edited_count(s, i) == 0;
+    return n;
+}
 double share_of(const edited *s, int64_t i, share_kind kind) {
     double T = edited_count(s, i);
     switch (kind) {
@@ -11,6 +21,7 @@ double share_of(const edited *s, int64_t i, share_kind kind) {
     case BY_ONE_MORE: return T / (T + 1);
     case BY_ONE_LESS: return T > 1 ? T / (T - 1) : nan("");
     case BY_ROOT: return sqrt(T);
+    case BY_MEAN_LENGTH: return T * (double)s->c.n_sequences / (batch_count(s) + (double)empty_responses(s));
     case BY_EPS_4: return T / (T + 1e-4);
     case BY_EPS_5: return T / (T + 1e-5);
     case BY_EPS_6: return T / (T + 1e-6);
@@ -97,4 +108,85 @@ void all_aggregated(edited *s, double p) { s->policy_aggregation = s->penalty_ag
 void empty_means(edited *s, double p) {
     s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN;
     s->empty_is_nan = (int)p;
+}
+
+/* What a sum over response i was divided by, for a divisor of its kind: the tokens that count of the response, of its group, or of all. */
+static double divisor_of(const edited *s, int64_t i, double (*count)(const edited *, int64_t)) {
+    const grpo_batch *b = &s->c.batch;
+    double n = 0;
+    int64_t from = 0, to = s->c.n_sequences;
+    if (s->obj.aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN) return count(s, i);
+    if (s->obj.aggregation.kind == GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN)
+        for (int64_t g = 0; g < b->n_groups; g++)
+            if (i >= b->group_begin[g] && i < b->group_begin[g + 1]) { from = b->group_begin[g]; to = b->group_begin[g + 1]; }
+    for (int64_t j = from; j < to; j++) n += count(s, j);
+    return n;
+}
+static double slots_of(const edited *s, int64_t i) { return (double)s->c.batch.length[i]; }
+static int has_divisor(const edited *s) {
+    return s->obj.aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN || s->obj.aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN
+        || s->obj.aggregation.kind == GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN;
+}
+
+/* The mask is only in the log-ratio: masked tokens have the ratio 1 and stay in the sum, which is divided by the tokens that count. */
+void masked_ratio_is_one(edited *s, double p) {
+    grpo_batch *b = &s->c.batch;
+    const double *given;
+    grpo_real *l = edited_array(s, &b->logp), *old = edited_array(s, edited_behaviour(s));
+    grpo_real *ref = b->logp_ref ? edited_array(s, &b->logp_ref) : NULL;
+    (void)p;
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_TOKEN || s->obj.surrogate.kind == GRPO_SURROGATE_REINFORCE
+        || s->obj.surrogate.kind == GRPO_SURROGATE_CISPO || !has_divisor(s) || (s->obj.penalty.kl && s->obj.penalty.kl != GRPO_KL_K3);
+    if (s->impossible) return;
+    given = s->advantage;
+    advantage_of_other(s, 0);
+    s->share = edited_room(s, s->c.n_sequences, sizeof *s->share);
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        const double T = divisor_of(s, i, edited_count);
+        s->share[i] = T > 0 ? divisor_of(s, i, slots_of) / T : 0;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+            if (edited_counts(s, i, k)) { s->advantage[k] = given[k]; continue; }
+            l[k] = old[k] = 0;
+            if (ref) ref[k] = 0;
+            s->chain[k] = 0;
+        }
+    }
+    s->obj.weight.truncated = GRPO_WEIGHT_TRUNCATED_KEEP;
+    mask_all(s, 0);
+}
+
+/* Micro-batches of p responses, each with a mean over its own tokens; the loss is the mean of these. */
+void mean_of_micro_batches(edited *s, double p) {
+    const int64_t size = (int64_t)p, n = s->c.n_sequences, batches = (n + size - 1) / size;
+    const int by_response = s->obj.aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN;
+    s->share = edited_room(s, n, sizeof *s->share);
+    s->impossible |= !has_divisor(s) || n <= size;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t from = i / size * size, to = from + size < n ? from + size : n;
+        double own = 0, right = divisor_of(s, i, edited_count);
+        for (int64_t j = from; j < to; j++) own += by_response ? 1 : edited_count(s, j);
+        if (by_response) right = (double)n;
+        else if (s->obj.aggregation.kind == GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN) right *= (double)s->c.batch.n_groups;
+        s->share[i] = own > 0 ? right / (own * (double)batches) : 1;
+    }
+}
+
+/* The KL's sum has the tokens that do not count too.  It is divided by (p = 0) those that count, (1) all of them, (2) the padded width. */
+void penalty_of_all(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    uint8_t *all = edited_room(s, b->n_tokens, 1);
+    s->impossible |= !has_divisor(s) || s->obj.penalty.kl_aggregation || s->obj.penalty.kl_on || !b->logp_ref
+        || s->obj.weight.truncated != GRPO_WEIGHT_TRUNCATED_KEEP
+        || (p > 1 && s->obj.aggregation.kind == GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN);
+    s->penalty_share = edited_room(s, b->n_tokens, sizeof *s->penalty_share);
+    for (int64_t i = 0; i < s->c.n_sequences && !s->impossible; i++) {
+        const double slots = divisor_of(s, i, slots_of), counted = divisor_of(s, i, edited_count);
+        const int by_response = s->obj.aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN;
+        const double width = edited_width(s) * (by_response ? 1 : (double)s->c.n_sequences);
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+            all[k] = 1;
+            s->penalty_share[k] = slots / (p == 0 ? fmax(counted, 1) : p == 1 ? slots : width);
+        }
+    }
+    s->penalty_mask = all;
 }

@@ -15,7 +15,17 @@ static int first_counts(const uint8_t *mask, int64_t t, int64_t n) {
     return says(mask, t) && t != first;
 }
 static int all_count(const uint8_t *mask, int64_t t, int64_t n) { (void)mask; (void)t; (void)n; return 1; }
+static int not_at_the_beginning(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return t > 0 && says(mask, t); }
 static int inverted(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return mask ? !mask[t] : 0; }
+
+/* tokens with an advantage of 0 do not count */
+void mask_zero_advantages(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    uint8_t *m = edited_room(s, b->n_tokens, 1);
+    (void)p;
+    for (int64_t k = 0; k < b->n_tokens; k++) m[k] = says(b->mask, k) && s->advantage[k] != 0;
+    s->c.batch.mask = m;
+}
 
 static void edit_mask(edited *s, mask_rule *rule) {
     const grpo_batch *b = &s->c.batch;
@@ -38,6 +48,7 @@ void mask_end_of_full_rows(edited *s, double p) {
 }
 void mask_first(edited *s, double p) { (void)p; edit_mask(s, first_counts); }
 void mask_inverted(edited *s, double p) { (void)p; edit_mask(s, inverted); }
+void mask_first_column(edited *s, double p) { (void)p; edit_mask(s, not_at_the_beginning); }
 
 /* each token has the mask of the one before (p = 1) or after (-1).  What has the token at the end of the response where none is: */
 typedef enum { OFF, ON, ITS_OWN, OF_OTHER_END, OF_END_OF_ROW, OF_NEXT_RESPONSE } mask_at_end;

@@ -44,5 +44,6 @@ void penalty_by_ratio(edited *s, double p) {
     }
 }
 void bonus_times(edited *s, double p) { s->bonus_value *= p; }
+void bonus_without_coefficient(edited *s, double p) { (void)p; s->bonus_value /= s->obj.penalty.entropy_coef; }
 void policy_times(edited *s, double p) { s->policy_value *= p; s->policy_gradient *= p; }
 void policy_gradient_times(edited *s, double p) { s->policy_gradient *= p; }

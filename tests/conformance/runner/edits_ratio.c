@@ -1,5 +1,6 @@
 /* Mistaken log-probabilities, and what a program makes of them: the ratio, its denominator, the mean log-ratio of a response. */
 #include "edits.h"
+#include "sixteen_bits.h"
 
 /* multiplies the log-ratio by p */
 void log_ratio_times_by_hand(edited *s, double p) {
@@ -69,6 +70,50 @@ ROLLS(ROLL_SEQUENCE, sequence)
 ROLLS(ROLL_ZERO, zero)
 ROLLS(ROLL_EDGE, edge)
 ROLLS(ROLL_BATCH, batch)
+void pad_rows(edited *s, double p) { (void)p; edited_pad(s); }
+
+/* ---- numbers of 16 bits --------------------------------------------------------------------------------------------------------- */
+
+static void round_array(edited *s, const grpo_real **array, int bits) {
+    grpo_real *x = *array ? edited_array(s, array) : NULL;
+    for (int64_t k = 0; x && k < edited_tokens(s); k++) x[k] = (grpo_real)sixteen_bits(x[k], bits);
+}
+void old_rounded(edited *s, double p) { round_array(s, edited_behaviour(s), (int)p); }
+void reference_rounded(edited *s, double p) { round_array(s, &s->c.batch.logp_ref, (int)p); }
+void all_rounded(edited *s, double p) {
+    round_array(s, &s->c.batch.logp, (int)p);
+    round_array(s, &s->c.batch.logp_old, (int)p);
+    round_array(s, &s->c.batch.logp_ref, (int)p);
+    round_array(s, &s->c.batch.logp_rollout, (int)p);
+}
+/* of the log-ratio of each token */
+void log_ratio_rounded(edited *s, double p) {
+    grpo_real *o = edited_denominator(s);
+    for (int64_t k = 0; o && k < edited_tokens(s); k++)
+        if (edited_counts(s, 0, k)) o[k] = s->c.batch.logp[k] - sixteen_bits(edited_log_ratio(s, k), (int)p);
+}
+/* of the ratio, with the gradient of the rounded one or (p < 0) of the exact one */
+void ratio_rounded(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    const int mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN, bits = (int)fabs(p);
+    grpo_real *o = edited_denominator(s);
+    s->impossible |= !mean && s->obj.ratio.level != GRPO_LEVEL_TOKEN;
+    for (int64_t i = 0; o && i < s->c.n_sequences; i++) {
+        double sum = 0, T = edited_count(s, i);
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (edited_counts(s, i, k)) sum += edited_log_ratio(s, k);
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+            double w, y;
+            if (!edited_counts(s, i, k)) continue;
+            w = exp(mean ? sum / T : edited_log_ratio(s, k));
+            y = sixteen_bits(w, bits);
+            s->impossible |= !(y > 0) || !grpo_is_finite(y);
+            o[k] = b->logp[k] - log(y);
+            if (p < 0) s->chain[k] = w / y;
+        }
+    }
+}
+
+/* ---- the rollout correction ----------------------------------------------------------------------------------------------------- */
 
 /* the logp_rollout of a rollout correction, as an array that can be written: changes it without changing the surrogate's ratio */
 static grpo_real *own_rollout(edited *s) {

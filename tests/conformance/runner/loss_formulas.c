@@ -138,6 +138,12 @@ formula_value dual_dropped(double A, double y, double l, const grpo_objective *o
     const formula_value v = right_clip(A, y, l, o);
     return A < 0 && v.value > -A * o->surrogate.clip_dual ? plain_value(0, 0, 0) : v;
 }
+FORMULA(dual_turned, dual(A, right_clip(A, y, l, o), -o->surrogate.clip_dual))
+FORMULA(dual_inverted, dual(A, right_clip(A, y, l, o), 1 / o->surrogate.clip_dual))
+formula_value dual_without_advantage(double A, double y, double l, const grpo_objective *o) {
+    const formula_value v = right_clip(A, y, l, o);
+    return A < 0 ? at_most(v, o->surrogate.clip_dual) : v;
+}
 /* the gradient goes through the clip, and through the dual clip too */
 formula_value straight_through_both(double A, double y, double l, const grpo_objective *o) {
     formula_value v = right_dual(A, y, l, o);
@@ -165,6 +171,26 @@ FORMULA(cispo_dropped, weighted(A, cispo_weight(y, o) == exp(y) ? exp(y) : 0, l)
 FORMULA(cispo_cap_more, weighted(A, fmin(fmax(exp(y), o->surrogate.weight_min), 1 + o->surrogate.weight_max), l))
 FORMULA(cispo_with_min, weighted(A, A < 0 ? exp(y) : cispo_weight(y, o), l))
 FORMULA(cispo_log_capped, weighted(A, exp(fmin(y, o->surrogate.weight_max)), l))
+/* tokens are dropped where the weight is above its bound and A > 0, not elsewhere */
+FORMULA(cispo_dropped_good, weighted(A, A > 0 && exp(y) > o->surrogate.weight_max ? 0 : cispo_weight(y, o), l))
+/* the detached weight times the ratio: -A sg[c] w */
+FORMULA(cispo_times_ratio, plain_value(-A * cispo_weight(y, o) * exp(y), -A * cispo_weight(y, o) * exp(y), 0))
+
+/* SAPO: 4/tau sigmoid(z) with z = tau (w - 1), and dz/dy; factor: 4/tau, or what is in its place */
+static formula_value gate(double A, double z, double slope, double factor) {
+    const double e = exp(-fabs(z)), g = z > 0 ? 1 / (1 + e) : e / (1 + e);
+    return plain_value(-A * factor * g, -A * factor * e / ((1 + e) * (1 + e)) * slope, 0);
+}
+static double tau_of(double A, const grpo_objective *o) { return A > 0 ? o->surrogate.tau_pos : o->surrogate.tau_neg; }
+FORMULA(right_sapo, gate(A, tau_of(A, o) * expm1(y), tau_of(A, o) * exp(y), 4 / tau_of(A, o)))
+FORMULA(sapo_around_zero, gate(A, tau_of(A, o) * exp(y), tau_of(A, o) * exp(y), 4 / tau_of(A, o)))
+FORMULA(sapo_of_log, gate(A, tau_of(A, o) * y, tau_of(A, o), 4 / tau_of(A, o)))
+FORMULA(sapo_undivided, gate(A, tau_of(A, o) * expm1(y), tau_of(A, o) * exp(y), 4))
+FORMULA(sapo_by_ratio, gate(A, tau_of(y, o) * expm1(y), tau_of(y, o) * exp(y), 4 / tau_of(y, o)))
+formula_value sapo_times_ratio(double A, double y, double l, const grpo_objective *o) {
+    const formula_value v = right_sapo(A, y, l, o);
+    return plain_value(v.value * exp(y), (v.value + v.ratio) * exp(y), 0);
+}
 FORMULA(probability, plain_value(-A * exp(l), 0, -A * exp(l)))
 formula_value cispo_probability(double A, double y, double l, const grpo_objective *o) {
     double w = cispo_weight(y, o);
@@ -199,6 +225,7 @@ formula *right_surrogate(const grpo_objective *o) {
     case GRPO_SURROGATE_RATIO: return unclipped;
     case GRPO_SURROGATE_REINFORCE: return reinforced;
     case GRPO_SURROGATE_CISPO: return right_cispo;
+    case GRPO_SURROGATE_SAPO: return right_sapo;
     default: return NULL;
     }
 }
@@ -233,6 +260,8 @@ int is_for(row_kind kind, const grpo_objective *o) {
     case FOR_CLIP: case INSTEAD_OF_CLIP: return single || o->surrogate.kind == GRPO_SURROGATE_DUAL_CLIP;
     case FOR_SINGLE_CLIP: return single;
     case FOR_DUAL_CLIP: return o->surrogate.kind == GRPO_SURROGATE_DUAL_CLIP;
+    case FOR_SAPO: return o->surrogate.kind == GRPO_SURROGATE_SAPO;
+    case FOR_ENTROPY: return o->penalty.entropy_coef != 0;
     case FOR_CISPO: return o->surrogate.kind == GRPO_SURROGATE_CISPO;
     case FOR_REINFORCE: return o->surrogate.kind == GRPO_SURROGATE_REINFORCE;
     case FOR_KL: return o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_coef != 0;

@@ -19,7 +19,11 @@ static part header_part(edited *s, const grpo_objective *obj, const double *adva
     for (int64_t k = 0; k < edited_tokens(s); k++) a[k] = (grpo_real)advantage[k];
     o = outcome_of_parts(&s->c, obj, a, gspo_loss_add);
     p.ok = !o.status;
-    for (int64_t k = 0; p.ok && k < edited_tokens(s); k++) { p.term[k] = o.term[k]; p.dlogp[k] = o.dlogp[k]; p.dentropy[k] = o.dentropy[k]; }
+    for (int64_t k = 0; p.ok && k < edited_tokens(s); k++) {
+        p.term[k] = o.term[k];
+        p.dlogp[k] = o.dlogp[k];
+        p.dentropy[k] = o.dentropy[k];
+    }
     p.loss = o.report.loss;
     outcome_free(&o);
     return p;
@@ -74,14 +78,17 @@ static part penalty_part(edited *s) {
     double *zero = edited_room(s, edited_tokens(s), sizeof *zero);
     grpo_objective obj = s->obj;
     const grpo_real *logp = s->c.batch.logp;
+    const uint8_t *mask = s->c.batch.mask;
     part p;
     obj.penalty.entropy_coef = 0;
     obj.penalty.entropy_aggregation = GRPO_PENALTY_AGGREGATION_TERMS;
     if (s->penalty_aggregation >= 0) obj.aggregation.kind = (grpo_aggregation_kind)s->penalty_aggregation;
     if (s->penalty_logp) s->c.batch.logp = s->penalty_logp;
+    if (s->penalty_mask) s->c.batch.mask = s->penalty_mask;
     p = header_part(s, &obj, zero);
     s->c.batch.logp = logp;
     if (s->penalty_share && p.ok) share_penalty(s, &p);
+    s->c.batch.mask = mask;
     return p;
 }
 
@@ -165,7 +172,8 @@ static void formula_response(edited *s, int64_t i, formula_use f, const double *
     const int full = s->obj.ratio.gradient == GRPO_GRADIENT_FULL;
     const grpo_real *old = of_penalty ? b->logp_ref : *edited_behaviour(s);
     const int64_t begin = b->offset[i], end = begin + b->length[i];
-    double sum = 0, through = 0, T = edited_count(s, i), *d = edited_room(s, b->length[i], sizeof *d), *inside = edited_room(s, b->length[i], sizeof *d);
+    double sum = 0, through = 0, T = edited_count(s, i);
+    double *d = edited_room(s, b->length[i], sizeof *d), *inside = edited_room(s, b->length[i], sizeof *inside);
     for (int64_t k = begin; k < end; k++) {
         inside[k - begin] = 1;
         if (!old || !edited_counts(s, i, k)) continue;
@@ -270,17 +278,37 @@ static int is_right(const test_case *c, const part *p) {
     return 1;
 }
 
+/* from padded rows back to the tokens of the case */
+static double *narrowed(edited *s, const double *x) {
+    const grpo_batch *b = &s->narrow;
+    double *to = edited_room(s, b->n_tokens, sizeof *to);
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        for (int64_t t = 0; t < b->length[i]; t++) to[b->offset[i] + t] = x[s->c.batch.offset[i] + t];
+    return to;
+}
+
+static void unpad(edited *s, part *p) {
+    p->term = narrowed(s, p->term);
+    p->dlogp = narrowed(s, p->dlogp);
+    p->dentropy = narrowed(s, p->dentropy);
+}
+
 part made(edited *s, const mistake *m) {
-    part policy, penalty, bonus;
-    const grpo_batch before = s->c.batch;
-    for (int k = 0; k < 4 && m && m->edits[k].make && !s->impossible; k++) m->edits[k].make(s, m->edits[k].p);
+    part policy, penalty, bonus, all;
+    grpo_batch before = s->c.batch;
+    for (int k = 0; k < 4 && m && m->edits[k].make && !s->impossible; k++) {
+        m->edits[k].make(s, m->edits[k].p);
+        if (m->edits[k].make == pad_rows) before = s->c.batch;
+    }
     if (!s->impossible) edited_keep_correction(s, &before);
     memset(&policy, 0, sizeof policy);
     if (s->impossible) return policy;
     policy = m && m->policy ? formula_part(s, (formula_use){ m->policy, m->kind }) : policy_part(s);
     penalty = m && m->penalty ? kl_part(s, (formula_use){ m->penalty, FOR_KL }) : penalty_part(s);
     bonus = bonus_part(s);
-    return together(s, &policy, &penalty, &bonus);
+    all = together(s, &policy, &penalty, &bonus);
+    if (s->padded) unpad(s, &all);
+    return all;
 }
 
 /* do policy and penalty, or the formulas, without a mistake give the right answer of the case? */
