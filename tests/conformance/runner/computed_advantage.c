@@ -1,6 +1,7 @@
 /* Mistakes in the advantages (R - b)/s of responses: another b, another s, other groups, another R, or a further step.  R is computed with
  * the headers, without baseline and scale. */
 #include "computed.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 #define MARGIN 1e-11
@@ -624,15 +625,21 @@ static int is_right(const test_case *c, double *room) {
     return 1;
 }
 
+int is_last_case(last_case *last, const test_case *c) {
+    const int same = last->c == c && !strcmp(last->id, c->id);
+    last->c = c;
+    if (!same) snprintf(last->id, sizeof last->id, "%s", c->id);
+    return same;
+}
+
 int computed_advantage(const test_case *c, int n, answer *out) {
-    static const test_case *last_case;
-    static const char *last_id;
+    static last_case last;
     static int plain;
     double *to;
     memset(out, 0, sizeof *out);
     if (!c->advantage.expect || !is_plain_objective(&c->objective)) return 0;
     to = answer_add(out, OUT_ADVANTAGE, c->batch.n_tokens);
-    if (last_case != c || last_id != c->id) { plain = is_right(c, to); last_case = c; last_id = c->id; }
+    if (!is_last_case(&last, c)) plain = is_right(c, to);
     return plain && make(c, &mistakes[n], to);
 }
 

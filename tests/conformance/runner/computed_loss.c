@@ -264,6 +264,7 @@ static const mistake mistakes[] = {
     EDITS(NULL, "the mask is in the log-ratio alone: masked tokens have the ratio 1, and stay in the sum", FOR_ANY, pad_rows, 0,
         masked_ratio_is_one, 0),
     EDIT(NULL, "tokens with an advantage of 0 do not count", FOR_ANY, mask_zero_advantages, 0),
+    EDIT(NULL, "responses whose advantages are all 0 do not count", FOR_ANY, mask_zero_advantages, 1),
     EDIT("MASK-02", NULL, FOR_ANY, mask_last, 0),
     EDIT("MASK-02a", NULL, FOR_ANY, mask_end_of_full_rows, 0),
     EDIT(NULL, "the first token of each response does not count", FOR_ANY, mask_first, 0),

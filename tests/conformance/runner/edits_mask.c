@@ -18,12 +18,16 @@ static int all_count(const uint8_t *mask, int64_t t, int64_t n) { (void)mask; (v
 static int not_at_the_beginning(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return t > 0 && says(mask, t); }
 static int inverted(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return mask ? !mask[t] : 0; }
 
-/* tokens with an advantage of 0 do not count */
+/* tokens with an advantage of 0 do not count, or (p > 0) responses all of whose advantages are 0 */
 void mask_zero_advantages(edited *s, double p) {
     const grpo_batch *b = &s->c.batch;
     uint8_t *m = edited_room(s, b->n_tokens, 1);
-    (void)p;
-    for (int64_t k = 0; k < b->n_tokens; k++) m[k] = says(b->mask, k) && s->advantage[k] != 0;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        int any = 0;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) any |= says(b->mask, k) && s->advantage[k] != 0;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++)
+            m[k] = says(b->mask, k) && (p > 0 ? any : s->advantage[k] != 0);
+    }
     s->c.batch.mask = m;
 }
 

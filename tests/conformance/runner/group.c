@@ -3,6 +3,7 @@
  * repeated until no cause explains anything more; where several causes explain the same, one that is already named is preferred.  The
  * remaining failures are grouped by the output that is wrong first, with the properties that they have in common. */
 #include "report.h"
+#include "nan_source.h"
 #include "../../support/field.h"
 #include "text.h"
 #include <stdlib.h>
@@ -588,11 +589,25 @@ static int is_nan(const report *r, int result) {
     return 0;
 }
 
+/* in how many of the group's cases NaN is found, and what may give it there */
+static void write_nans(const grouping *g, char **t, const failure_group *group, stage_kind stage) {
+    int nans = 0, of[N_NAN_SOURCES] = { 0 };
+    for (ptrdiff_t k = 0; k < arrlen(group->cases); k++) nans += is_nan(g->r, group->cases[k]);
+    if (!nans) return;
+    for (int k = 0; k < g->n; k++) {
+        const item *it = &g->d->items[k];
+        if (it->stage != stage || stage == STAGE_ADVANTAGE || !lists(group->cases, it->result) || !is_nan(g->r, it->result)) continue;
+        if (case_has_loss(it->c)) of[nan_source_of(it->c)]++;
+    }
+    text_format(t, "NaN is found in %d of them", nans);
+    for (int s = 0, told = 0; s < N_NAN_SOURCES; s++)
+        if (of[s] && nan_source_words[s]) text_format(t, "%s in %d, %s", told++ ? ";" : ":", of[s], nan_source_words[s]);
+}
+
 static void put_unexplained(grouping *g, stage_kind stage, output_kind first) {
     coherent_set *sets = sets_of(g);
     failure_group group;
     char *t = NULL, *common = NULL;
-    int nans = 0;
     memset(&group, 0, sizeof group);
     group.cause = -1;
     group.reason = left_text[first];
@@ -600,11 +615,10 @@ static void put_unexplained(grouping *g, stage_kind stage, output_kind first) {
         if (!is_left(g, k) || g->d->items[k].stage != stage || g->d->items[k].first_wrong != first) continue;
         list_add_once(&group.cases, g->d->items[k].result);
     }
-    for (ptrdiff_t k = 0; k < arrlen(group.cases); k++) nans += is_nan(g->r, group.cases[k]);
     if (group.cases) {
-        if (nans) text_format(&t, "NaN is found in %d of them", nans);
+        write_nans(g, &t, &group, stage);
         write_common(g, &common, stage, first, sets);
-        if (common) text_format(&t, "%s%.*s", nans ? "; " : "", (int)arrlen(common), common);
+        if (common) text_format(&t, "%s%.*s", t ? "; " : "", (int)arrlen(common), common);
         if (t) group.hint = text_string(&t);
         arrput(g->r->groups, group);
     }

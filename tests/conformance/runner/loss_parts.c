@@ -328,10 +328,9 @@ static int is_sum_of_parts(const test_case *c, int by_formula, int kl_by_formula
 
 /* the same, with the results of the last case kept */
 int is_plain(const test_case *c, int by_formula, int kl_by_formula) {
-    static const test_case *last;
-    static const char *last_id;
+    static last_case last;
     static int known[2][2], right[2][2];
-    if (last != c || last_id != c->id) { memset(known, 0, sizeof known); last = c; last_id = c->id; }
+    if (!is_last_case(&last, c)) memset(known, 0, sizeof known);
     if (!known[by_formula][kl_by_formula]) right[by_formula][kl_by_formula] = is_sum_of_parts(c, by_formula, kl_by_formula);
     known[by_formula][kl_by_formula] = 1;
     return right[by_formula][kl_by_formula];
