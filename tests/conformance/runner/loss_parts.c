@@ -68,9 +68,9 @@ static void share_penalty(edited *s, part *p) {
     p->ok = fabs(loss - p->loss) <= MARGIN * size;
     p->loss = 0;
     for (int64_t k = 0; k < edited_tokens(s); k++) {
-        p->term[k] *= s->penalty_share[k];
+        p->loss += c[k] * s->penalty_share[k] * p->term[k];
         p->dlogp[k] *= s->penalty_share[k];
-        p->loss += c[k] * p->term[k];
+        if (!s->penalty_mask) p->term[k] *= s->penalty_share[k];        /* else it is of the divisor */
     }
 }
 

@@ -415,6 +415,7 @@ static const char *group_kind(const report *r, const failure_group *g) {
 }
 
 static void write_json_group(char **t, const report *r, const failure_group *g) {
+    const int ambiguous = report_is_ambiguous(g);
     char *name = report_name(r, g);
     text_add(t, "{");
     write_pair(t, "kind", group_kind(r, g));
@@ -422,9 +423,10 @@ static void write_json_group(char **t, const report *r, const failure_group *g) 
     write_pair(t, "name", name);
     free(name);
     text_add(t, ",");
-    write_pair(t, "text", g->cause >= 0 ? r->d->causes[g->cause].text : "");
+    write_pair(t, "text", g->cause >= 0 && !ambiguous ? r->d->causes[g->cause].text : "");
     text_add(t, ",\"also\":[");
-    for (ptrdiff_t k = 0; k < arrlen(g->also); k++) { text_add(t, k ? "," : ""); text_quoted(t, r->d->causes[g->also[k]].name); }
+    if (ambiguous) text_quoted(t, r->d->causes[g->cause].name);
+    for (ptrdiff_t k = 0; k < arrlen(g->also); k++) { text_add(t, k || ambiguous ? "," : ""); text_quoted(t, r->d->causes[g->also[k]].name); }
     text_add(t, "],\"partly\":[");
     for (ptrdiff_t k = 0; k < arrlen(g->partly); k++) { text_add(t, k ? "," : ""); text_quoted(t, r->d->causes[g->partly[k]].name); }
     text_add(t, "],");

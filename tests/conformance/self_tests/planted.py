@@ -104,7 +104,7 @@ PLANTED = (
         r"kind = seq_mean_token_mean|NORM-0[17]|whatever was asked for"), ("agg-sum", r"kind = token_sum"),
     ("agg-seq-sum", r"kind = seq_mean_token_sum"), ("agg-slots", r"NORM-13"), ("agg-width", r"MASK-12"), ("agg-eps", r"has 1e-8 added"),
     ("agg-plus-one", r"plus 1"), ("agg-length-twice", r"NORM-02$"), ("empty-dropped", r"NORM-05a|empty_sequences = drop"),
-    ("agg-sum-of-sequences", r"number of sequences|NORM-17\b|seq_sum_token_mean|kind = constant"), ("agg-groups", r"sequences per group"),
+    ("agg-sum-of-sequences", r"number of sequences|NORM-17a?\b|seq_sum_token_mean|kind = constant"), ("agg-groups", r"sequences per group"),
     ("loss-sign", r"CLIP-11|sign is turned"), ("loss-halved", r"(loss and dlogp|advantage).*(divided by 2|multiplied by (0.5|1/2))"),
         ("loss-times-groups", r"number of groups"),
     ("gradient-doubled", r"LOGP-10$|dlogp multiplied by 2"), ("gradient-float32", r"float32"), ("loss-float32", r"float32"),
