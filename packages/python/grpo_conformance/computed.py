@@ -75,8 +75,8 @@ def _verdicts(causes: List[Tuple[str, Numbers]], judged: Sequence[Output], p: Pr
 
 @np.errstate(all="ignore")
 def findings(case: Case, stage: str, judged: Sequence[Output], p: Precision, tolerance: float) -> List[Tuple[str, bool, int]]:
-    """(cause, are the found numbers its, evidence) of each cause that would show; of one with several forms, if each of them would or one has
-    the numbers found."""
+    """(cause, are the found numbers its, evidence) of each cause that would show; of one with several forms, if each of them would or one
+    has the numbers found."""
     found: Dict[str, Tuple[bool, int]] = {}
     silent = set()
     causes = computed(case, stage)

@@ -15,6 +15,7 @@ from .sixteen_bits import NAMES, sixteen_bits
 Arrays = Dict[str, np.ndarray]  # loss, term, dlogp
 Policy = Callable[[Any, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Tuple[np.ndarray, np.ndarray, np.ndarray]]
 SMALL = ("1e-4", "1e-5", "1e-6", "1e-8", "1e-9")  # what is added to divisors
+MICRO_BATCHES = "micro-batches of {} responses have a mean of their own, and the loss is the mean of these"
 ADDED = "the number of tokens that is divided by has {} added"
 
 
@@ -81,6 +82,9 @@ def _weights(case: Case, n: Counts, kind: str, constant: float, drop: bool) -> I
             yield name, coefficients(other, n, constant, drop)
     yield "NORM-05a", coefficients(kind, n, constant, not drop)
     yield "MASK-12", _over(1, np.ones(len(n.tokens)) * len(n.tokens) * n.width) if "constant" not in kind else None
+    for size in (2, 3, 4) if kind in ("seq_mean_token_mean", "token_mean", "group_mean_token_mean") and not drop else ():
+        if len(n.tokens) > size:
+            yield MICRO_BATCHES.format(size), _of_micro_batches(n, size, kind == "seq_mean_token_mean")
     if kind == "seq_mean_constant":
         yield "NORM-16", coefficients(kind, n, n.width, drop)
     if right is not None and kind.endswith("token_mean"):
@@ -90,6 +94,13 @@ def _weights(case: Case, n: Counts, kind: str, constant: float, drop: bool) -> I
             yield "NORM-13", right * _over(1, slots) * counted
             for small in SMALL:
                 yield ADDED.format(small), right * counted / (counted + float(small))
+
+
+def _of_micro_batches(n: Counts, size: int, by_response: bool) -> np.ndarray:
+    """Each has a mean over its own tokens, or over the means of its responses; the loss is the mean of these."""
+    which = np.arange(len(n.tokens)) // size
+    own = np.array([(which == k).sum() if by_response else n.tokens[which == k].sum() for k in which], float)
+    return _over(1, own * (which.max() + 1) * (n.tokens if by_response else 1))
 
 
 def _counts(case: Case, mask: np.ndarray, group: np.ndarray) -> Counts:
@@ -403,7 +414,8 @@ def plain(case: Case, arrays: Batch, mask: np.ndarray, counts: Counts, weight: O
     if old is None and kind != "reinforce":
         return None
     number: Dict[str, Any] = {
-        name: float(case.setting(f"surrogate.{name}") or 0) for name in ("eps_low", "eps_high", "clip_dual", "weight_min", "weight_max", "tau_pos", "tau_neg")
+        name: float(case.setting(f"surrogate.{name}") or 0)
+        for name in ("eps_low", "eps_high", "clip_dual", "weight_min", "weight_max", "tau_pos", "tau_neg")
     }
     ratio = case.objective.get("ratio", {})
     clamps = [tuple(float(ratio.get(f"{name}_{side}", infinity)) for side, infinity in (("low", -np.inf), ("high", np.inf)))
@@ -533,8 +545,10 @@ def _padded_masks(p: Plain) -> Iterator[Tuple[str, np.ndarray]]:
     yield "the mask is ignored, and padding counts too", np.ones_like(p.mask)
 
 
-def _zero_advantages(p: Plain) -> Iterator[Tuple[str, np.ndarray]]:
+def _fewer_tokens(p: Plain, slots: np.ndarray) -> Iterator[Tuple[str, np.ndarray]]:
     counts = p.mask & (p.advantage != 0)
+    if not p.cut.any():
+        yield "responses with a masked token do not count", p.mask & (p.mask == slots).all(1)[:, None]
     yield "tokens with an advantage of 0 do not count", counts
     yield "responses whose advantages are all 0 do not count", p.mask & counts.any(1)[:, None]
 
@@ -556,7 +570,7 @@ def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
         "the first token of each response does not count": p.mask & ~(p.mask & (np.cumsum(p.mask, 1) == 1)),
     }
     everywhere = np.where(p.mask, p.advantage, _of_rows(p)[:, None])  # tokens that count keep their own
-    for name, mask in (*masks.items(), *(_padded_masks(p) if not p.cut.any() else ()), *_zero_advantages(p)):
+    for name, mask in (*masks.items(), *(_padded_masks(p) if not p.cut.any() else ()), *_fewer_tokens(p, slots)):
         weight = coefficients(p.aggregation[0], dataclasses.replace(p.counts, tokens=mask.sum(1)), *p.aggregation[1:])
         if weight is not None and (mask == p.mask).all():
             yield name, p  # not wrong here: another form of the mistake, in padded rows, is no contradiction

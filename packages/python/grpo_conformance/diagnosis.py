@@ -245,7 +245,9 @@ def explain(case: Case, judged: Sequence[Output], tolerance: float = TOLERANCE) 
     if any(f.stage == "advantage" and f.says == SAME for f in found):
         return found
     apart = _apart_from(case, judged, tolerance)
-    more = [dataclasses.replace(f, besides=apart[1]) for f in _explain(case, apart[0], tolerance) if f.stage == "advantage"] if apart else []
+    if not apart:
+        return found
+    more = [dataclasses.replace(f, besides=apart[1]) for f in _explain(case, apart[0], tolerance) if f.stage == "advantage"]
     if not any(f.says == SAME for f in more):
         return found
     return sorted([*more, *(f for f in found if f.stage != "advantage")], key=_rank)
@@ -280,7 +282,8 @@ def _explain(case: Case, judged: Sequence[Output], tolerance: float) -> List[Fin
             findings.append(Finding(factor, stage, SAME if is_evidence else ONE_NUMBER))
         if failed and _is_rounding(case, part, tolerance):
             findings.append(Finding(ROUNDING, stage, SAME))
-        findings += [Finding(name, stage, SAME, 1) for name in (_rounded_to(part, case, tolerance) if failed and case.kind != "call" else ())]
+        if failed and case.kind != "call":
+            findings += [Finding(name, stage, SAME, 1) for name in _rounded_to(part, case, tolerance)]
     return sorted(findings, key=_rank)
 
 

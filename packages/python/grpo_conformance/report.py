@@ -86,7 +86,8 @@ def _where_from(case: Case, wrong: Sequence[Difference]) -> List[str]:
     words = (
         (any(np.isnan(x[masked]).any() for x in (arrays.logp, *others)),
          "masked tokens hold NaN, and 0 times NaN is NaN: select tokens, do not multiply by the mask"),
-        (any((of & np.isinf(x))[arrays.mask].any() for x in others), "a token has -inf in both log-probabilities, and -inf minus -inf is NaN"),
+        (any((of & np.isinf(x))[arrays.mask].any() for x in others),
+         "a token has -inf in both log-probabilities, and -inf minus -inf is NaN"),
         (any((of | np.isinf(x) | overflows)[arrays.mask].any() for x in (arrays.logp, *others)),
          "0 times infinity is NaN: a ratio or log-probability is infinite where its factor is 0"),
     )

@@ -265,6 +265,7 @@ static const mistake mistakes[] = {
         masked_ratio_is_one, 0),
     EDIT(NULL, "tokens with an advantage of 0 do not count", FOR_ANY, mask_zero_advantages, 0),
     EDIT(NULL, "responses whose advantages are all 0 do not count", FOR_ANY, mask_zero_advantages, 1),
+    EDIT(NULL, "responses with a masked token do not count", FOR_ANY, mask_whole_responses, 0),
     EDIT("MASK-02", NULL, FOR_ANY, mask_last, 0),
     EDIT("MASK-02a", NULL, FOR_ANY, mask_end_of_full_rows, 0),
     EDIT(NULL, "the first token of each response does not count", FOR_ANY, mask_first, 0),

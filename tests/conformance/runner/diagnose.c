@@ -338,8 +338,8 @@ static double largest_scale(const numbers *s) {
     return most;
 }
 
-/* Are all wrong numbers numbers of 16 bits, off by no more than the output's scale, and some of them of more than a few bits?  Nearly all of
- * bfloat16 are of float16 too: it is tried first, and so preferred where both explain the same. */
+/* Are all wrong numbers numbers of 16 bits, off by no more than the output's scale, and some of them of more than a few bits?  Nearly all
+ * of bfloat16 are of float16 too: it is tried first, and so preferred where both explain the same. */
 static saying compare_sixteen_bits(const diagnostician *d, const item *it, int bits, int *evidence) {
     int seen = 0;
     if (!it->failed || d->r->precision != &compare_f64) return SAYS_NOTHING;

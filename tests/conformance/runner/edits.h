@@ -22,7 +22,8 @@ edit_function log_ratio_times_by_hand, log_ratio_times, ratio_times, old_is_poli
 
 /* edits_mask.c: masks */
 edit_function mask_all, mask_last, mask_end_of_full_rows, mask_first, mask_inverted, mask_shifted, mask_shifted_on,
-    mask_shifted_own, mask_shifted_response, mask_shifted_row, mask_shifted_batch, mask_zero_advantages, mask_first_column;
+    mask_shifted_own, mask_shifted_response, mask_shifted_row, mask_shifted_batch, mask_zero_advantages, mask_first_column,
+    mask_whole_responses;
 
 /* edits_aggregation.c: divisors, weights of responses, kinds of aggregation */
 edit_function share_loss, drop_response, drop_and_uncount, only_group, share_total, sum_over_all, share_mean_of_group,

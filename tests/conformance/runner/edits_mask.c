@@ -15,6 +15,11 @@ static int first_counts(const uint8_t *mask, int64_t t, int64_t n) {
     return says(mask, t) && t != first;
 }
 static int all_count(const uint8_t *mask, int64_t t, int64_t n) { (void)mask; (void)t; (void)n; return 1; }
+static int only_whole_responses(const uint8_t *mask, int64_t t, int64_t n) {
+    (void)t;
+    for (int64_t k = 0; k < n; k++) if (!says(mask, k)) return 0;
+    return 1;
+}
 static int not_at_the_beginning(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return t > 0 && says(mask, t); }
 static int inverted(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return mask ? !mask[t] : 0; }
 
@@ -52,6 +57,7 @@ void mask_end_of_full_rows(edited *s, double p) {
 }
 void mask_first(edited *s, double p) { (void)p; edit_mask(s, first_counts); }
 void mask_inverted(edited *s, double p) { (void)p; edit_mask(s, inverted); }
+void mask_whole_responses(edited *s, double p) { (void)p; edit_mask(s, only_whole_responses); }
 void mask_first_column(edited *s, double p) { (void)p; edit_mask(s, not_at_the_beginning); }
 
 /* each token has the mask of the one before (p = 1) or after (-1).  What has the token at the end of the response where none is: */

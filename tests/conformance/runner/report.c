@@ -426,7 +426,10 @@ static void write_json_group(char **t, const report *r, const failure_group *g) 
     write_pair(t, "text", g->cause >= 0 && !ambiguous ? r->d->causes[g->cause].text : "");
     text_add(t, ",\"also\":[");
     if (ambiguous) text_quoted(t, r->d->causes[g->cause].name);
-    for (ptrdiff_t k = 0; k < arrlen(g->also); k++) { text_add(t, k || ambiguous ? "," : ""); text_quoted(t, r->d->causes[g->also[k]].name); }
+    for (ptrdiff_t k = 0; k < arrlen(g->also); k++) {
+        text_add(t, k || ambiguous ? "," : "");
+        text_quoted(t, r->d->causes[g->also[k]].name);
+    }
     text_add(t, "],\"partly\":[");
     for (ptrdiff_t k = 0; k < arrlen(g->partly); k++) { text_add(t, k ? "," : ""); text_quoted(t, r->d->causes[g->partly[k]].name); }
     text_add(t, "],");

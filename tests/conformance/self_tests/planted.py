@@ -136,7 +136,8 @@ FROM_ISSUES = (
     ("kl-k3-gradient-of-k2", r"straight_through_k2"), ("kl-k3-gradient-of-k1", r"k1, in the gradient only"),
     ("kl-coef-halved", r"KL counts half"), ("kl-sum", r"KL is a sum over tokens"), ("kl-all-slots", r"NORM-26$"),
     ("kl-sum-of-response", r"KL is a mean over responses of sums"), ("agg-per-group", r"kind = group_mean_seq_mean"),
-    ("agg-group-token-mean", r"kind = group_mean_token_mean"), ("eos-not-summed", r"MASK-02"), ("informative-alone", r"KL-16|advantages are all 0 do not count"),
+    ("agg-group-token-mean", r"kind = group_mean_token_mean"), ("eos-not-summed", r"MASK-02"),
+    ("informative-alone", r"KL-16|advantages are all 0 do not count"),
     ("mask-behind-prompt", r"MASK-05b"), ("equal-chunks", r"ADV-29d"), ("ratio-constant", r"RATIO-01a"), ("loss-adv-late", r"ADV-25b"),
     ("mask-end-of-longest", r"MASK-02a"), ("mask-behind-edge", r"step behind.*keeps its own"),
     ("mask-ahead-edge", r"step ahead.*keeps its own"),
@@ -153,10 +154,12 @@ ROWS_AND_BITS = (
     ("old-right-row", r"old.*right, round the end of the padded row"), ("old-left-row", r"old.*left, round the end of the padded row"),
     ("old-right-padded", r"old.*right, through the padded batch"), ("old-left-padded", r"old.*left, through the padded batch"),
     ("logp-left-row", r"policy's log-prob.*left, round the end of the padded row"),
-    ("ref-right-row", r"reference's.*right, round the end of the padded row"), ("old-bf16", r"old log-probabilities are rounded to bfloat16"),
+    ("ref-right-row", r"reference's.*right, round the end of the padded row"),
+    ("old-bf16", r"old log-probabilities are rounded to bfloat16"),
     ("ratio-bf16", r"ratio is rounded to bfloat16"), ("log-ratio-bf16", r"log-ratios are rounded to bfloat16"),
     ("result-bf16", r"computed in bfloat16, or rounded"), ("min-max-eps", r"from 0 to 1.*1e-8"), ("min-max-centred", r"from -1 to 1"),
-    ("kl-masked-too", r"averaged over tokens that do not count, too"), ("kl-masked-in-the-sum", r"KL of tokens that do not count is in its sum"),
+    ("kl-masked-too", r"averaged over tokens that do not count, too"),
+    ("kl-masked-in-the-sum", r"KL of tokens that do not count is in its sum"),
     ("entropy-penalised", r"sign of the entropy bonus"), ("entropy-forgotten", r"entropy_coef = 0$"),
     ("entropy-no-coef", r"entropy bonus has no coefficient"), ("entropy-detached", r"entropy_coef = 0, in the gradient only"),
     ("loss-adv-by-length", r"sorted by length, the longest first"), ("micro-batches", r"micro-batches of 2 responses"),
@@ -172,8 +175,8 @@ NAMELESS = ("adv-tanh", "adv-shifted", "rank", "temperature", "clip-soft", "eps-
 
 def parts_of(which):
     nameless = tuple((mistake, None) for mistake in NAMELESS)
-    parts = {"all": (*PLANTED, *FURTHER, *FROM_ISSUES, *ROWS_AND_BITS, *nameless), "even": PLANTED[::2], "odd": PLANTED[1::2], "eighth": PLANTED[1::8],
-             "further": FURTHER, "issues": FROM_ISSUES, "bits": ROWS_AND_BITS, "nameless": nameless}
+    parts = {"all": (*PLANTED, *FURTHER, *FROM_ISSUES, *ROWS_AND_BITS, *nameless), "even": PLANTED[::2], "odd": PLANTED[1::2],
+             "eighth": PLANTED[1::8], "further": FURTHER, "issues": FROM_ISSUES, "bits": ROWS_AND_BITS, "nameless": nameless}
     return [planted for part in which.split("+") for planted in parts[part]]
 
 
