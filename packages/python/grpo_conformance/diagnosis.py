@@ -186,17 +186,21 @@ def _is_rounding(case: Case, judged: Sequence[Output], tolerance: float) -> bool
 
 
 def _rounded_to(judged: Sequence[Output], case: Case, tolerance: float) -> List[str]:
-    """Causes by which all wrong numbers are numbers of 16 bits, off by no more than the output's scale; one of a few bits tells nothing."""
+    """Causes by which all wrong numbers are numbers of 16 bits, off by no more than the output's scale, and at least half of them evidence: of
+    more than a few bits, within 8 eps, where the right number is none of 16 bits."""
     p, names = PRECISIONS[case.precision], []
     for bits, name in NAMES.items() if case.precision == "f64" else ():
-        fit, seen = True, 0
+        fit, seen, many = True, 0, 0
         for output in judged:
             wrong = ~(errors(output, p) <= tolerance)
-            x, most = output.found[wrong], np.max(output.scale[np.isfinite(output.scale)], initial=0)
+            x, right = output.found[wrong], output.expected[wrong]
+            most, near = np.max(output.scale[np.isfinite(output.scale)], initial=0), 8 * 2.0 ** (1 - bits) * output.scale[wrong]
             with np.errstate(all="ignore"):
-                fit = fit and bool(np.all((sixteen_bits(x, bits) == x) & (np.abs(x - output.expected[wrong]) <= most)))
-                seen += int(np.sum(np.frexp(x)[0] * 16 % 1 != 0))
-        if fit and seen:
+                fit = fit and bool(np.all((sixteen_bits(x, bits) == x) & (np.abs(x - right) <= most)))
+                tells = (np.frexp(x)[0] * 16 % 1 != 0) & (sixteen_bits(right, bits) != right)
+                seen += int(np.sum(tells & (np.abs(x - right) <= np.fmax(near, 8 * 2.0 ** (1 - bits) * np.abs(right)))))
+                many += len(x)
+        if fit and seen and 2 * seen >= many:
             names.append(SIXTEEN_BITS.format(name))
     return names[:1]
 

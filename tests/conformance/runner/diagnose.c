@@ -338,24 +338,26 @@ static double largest_scale(const numbers *s) {
     return most;
 }
 
-/* Are all wrong numbers numbers of 16 bits, off by no more than the output's scale, and some of them of more than a few bits?  Nearly all
- * of bfloat16 are of float16 too: it is tried first, and so preferred where both explain the same. */
+/* Are all wrong numbers numbers of 16 bits, off by no more than the output's scale, and at least half of them evidence: of more than a few
+ * bits, within 8 eps, where the right number is none of 16 bits?  Nearly all of bfloat16 are of float16 too: it is tried first, and so
+ * preferred where both explain the same. */
 static saying compare_sixteen_bits(const diagnostician *d, const item *it, int bits, int *evidence) {
-    int seen = 0;
+    int seen = 0, wrong = 0;
     if (!it->failed || d->r->precision != &compare_f64) return SAYS_NOTHING;
     for (int k = 0; k < N_OUTPUTS; k++) {
         const numbers *f = &it->found->of[k], *e = &it->q->expected.of[k], *s = &it->q->scale.of[k];
         const double most = largest_scale(s);
         if (stage_of((output_kind)k) != it->stage || !f->value || !e->value) continue;
         for (int64_t j = 0; j < f->count; j++) {
-            const double x = f->value[j];
-            if (!f->given[j] || compare_error_in(&compare_f64, x, e->value[j], s->value[j]) <= d->r->tolerance) continue;
-            if (sixteen_bits(x, bits) != x || !(fabs(x - e->value[j]) <= most)) return SAYS_OTHER;
-            seen += !has_few_bits(x);
+            const double x = f->value[j], right = e->value[j], near = ldexp(8, 1 - bits) * fmax(s->value[j], fabs(right));
+            if (!f->given[j] || compare_error_in(&compare_f64, x, right, s->value[j]) <= d->r->tolerance) continue;
+            if (sixteen_bits(x, bits) != x || !(fabs(x - right) <= most)) return SAYS_OTHER;
+            seen += !has_few_bits(x) && sixteen_bits(right, bits) != right && fabs(x - right) <= near;
+            wrong++;
         }
     }
     *evidence = seen;
-    return seen ? SAYS_SAME : SAYS_NOTHING;
+    return seen && 2 * seen >= wrong ? SAYS_SAME : SAYS_NOTHING;
 }
 
 /* Are all errors of a long case within RUNNING_SUM?  Short cases with such errors contradict that cause. */
