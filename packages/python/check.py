@@ -525,6 +525,11 @@ class Computed(unittest.TestCase):
             self.assertEqual("besides: " in testing._check(case, {"advantage": a}, 64, {}), bool(words), id_)
         only = [[x] * n for x, n in zip(looped_advantage(GSPO["gspo-holes"])["advantage"], GSPO["gspo-holes"].batch["length"])]
         self.assertEqual([(f.cause, f.besides) for f in diagnose(GSPO["gspo-holes"], {"advantage": only})], [(masked, "")])
+        nothing = GSPO["gspo-everything-masked"]  # no advantage here can show an epsilon
+        rows = [[x] * n for x, n in zip(looped_advantage(nothing, eps=1e-6)["advantage"], nothing.batch["length"])]
+        self.assertEqual([(f.cause, f.besides) for f in diagnose(nothing, {"advantage": rows})], [(masked, "")])
+        unequal = [[x + t / 8 for t, x in enumerate(row)] for row in rows]
+        self.assertEqual(diagnose(nothing, {"advantage": unequal}), [])
         other = [[x + 0.125 if t == 1 else x for t in range(n)] for x, n in zip(of, case.batch["length"])]      # not that of a response
         self.assertEqual(diagnose(case, {"advantage": other}), [])
 

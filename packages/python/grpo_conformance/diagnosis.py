@@ -223,13 +223,17 @@ def _apart(case: Case, output: Output) -> Dict[str, np.ndarray]:
     x, masked = output.found, np.zeros(len(mask), bool)
     for k in np.flatnonzero(~mask & (x != 0)):
         own = x[mask & (response == response[k])]
-        masked[k] = not len(own) or bool(np.any((own == x[k]) | (np.isnan(own) & np.isnan(x[k]))))
+        own = own if len(own) else np.array([x[k]]) if _one_number(x[response == response[k]]) else own
+        masked[k] = bool(np.any((own == x[k]) | (np.isnan(own) & np.isnan(x[k]))))
     return {MASKED_TOO: masked, ALONE_NAN: mask & lone & np.isnan(x)}
 
 
-def _apart_from(case: Case, judged: Sequence[Output], tolerance: float) -> Optional[Tuple[List[Output], str]]:
-    """The outputs without the advantages that are wrong by a mistake of their own, and the words for it; None: there are none, or nothing
-    else is wrong."""
+def _one_number(x: np.ndarray) -> bool:
+    return bool(np.all((x == x[0]) | (np.isnan(x) & np.isnan(x[0]))))
+
+
+def _apart_from(case: Case, judged: Sequence[Output], tolerance: float) -> Optional[Tuple[List[Output], List[str]]]:
+    """The outputs without the advantages that are wrong by a mistake of their own, and the words for it; None: there are none."""
     output = next((o for o in judged if o.name == "advantage"), None)
     if output is None or case.kind == "call" or len(output.found) != sum(case.batch["length"]):
         return None
@@ -237,9 +241,7 @@ def _apart_from(case: Case, judged: Sequence[Output], tolerance: float) -> Optio
     keep = ~np.any([np.zeros(len(output.found), bool), *apart.values()], axis=0)
     rest = Output("advantage", tuple(p for p, k in zip(output.places, keep) if k), *(x[keep] for x in (
         output.found, output.expected, output.scale)), kept=keep)
-    if not apart or not differences([rest], case, tolerance):
-        return None
-    return [rest if o is output else o for o in judged], "; ".join(apart)
+    return ([rest if o is output else o for o in judged], list(apart)) if apart else None
 
 
 def explain(case: Case, judged: Sequence[Output], tolerance: float = TOLERANCE) -> List[Finding]:
@@ -251,7 +253,10 @@ def explain(case: Case, judged: Sequence[Output], tolerance: float = TOLERANCE) 
     apart = _apart_from(case, judged, tolerance)
     if not apart:
         return found
-    more = [dataclasses.replace(f, besides=apart[1]) for f in _explain(case, apart[0], tolerance) if f.stage == "advantage"]
+    if not any(stage_of(d.output) == "advantage" for d in differences(apart[0], case, tolerance)):  # nothing else is wrong
+        others = [f for f in found if f.cause not in apart[1]]
+        return sorted([*others, *(Finding(words, "advantage", SAME, 1) for words in apart[1])], key=_rank)
+    more = [dataclasses.replace(f, besides="; ".join(apart[1])) for f in _explain(case, apart[0], tolerance) if f.stage == "advantage"]
     if not any(f.says == SAME for f in more):
         return found
     return sorted([*more, *(f for f in found if f.stage != "advantage")], key=_rank)

@@ -439,7 +439,9 @@ static char *words_besides(const grouping *g, const cause *x, int group) {
     int masked = 0, alone = 0;
     char *t = NULL;
     for (int k = 0; k < g->n; k++) {
-        const unsigned apart = g->covered[k] == group && x->says[k] == SAYS_SAME ? diagnostician_apart(g->d, x, &g->d->items[k]) : 0;
+        const item *it = &g->d->items[k];
+        const unsigned apart = g->covered[k] != group ? 0 : x->says[k] == SAYS_SAME ? diagnostician_apart(g->d, x, it)
+            : judge_apart(it->q, it->found);
         masked += apart & APART_MASKED ? 1 : 0;
         alone += apart & APART_ALONE ? 1 : 0;
     }
@@ -448,6 +450,22 @@ static char *words_besides(const grouping *g, const cause *x, int group) {
     if (masked) text_format(&t, "masked tokens have the advantage of their response, not 0, in %d of them", masked);
     if (alone) text_format(&t, "%sa response alone in its group has NaN in %d of them", masked ? "; " : "", alone);
     return text_string(&t);
+}
+
+/* where advantages are wrong by a mistake of their own besides the cause of group n, so they are where nothing else is wrong */
+static void cover_apart(grouping *g, int n) {
+    failure_group *group = &g->r->groups[n];
+    const cause *x = &g->d->causes[group->cause];
+    unsigned besides = 0;
+    for (int k = 0; k < g->n; k++)
+        if (g->covered[k] == n + 1 && x->says[k] == SAYS_SAME) besides |= diagnostician_apart(g->d, x, &g->d->items[k]);
+    for (int k = 0; k < g->n && besides; k++) {
+        const item *it = &g->d->items[k];
+        if (g->covered[k] || !it->failed || it->stage != STAGE_ADVANTAGE || x->says[k] != SAYS_NOTHING) continue;
+        if (judge_apart(it->q, it->found) & ~besides || !judge_is_only_apart(g->d->r, it->q, it->found)) continue;
+        g->covered[k] = n + 1;
+        list_add_once(&group->cases, it->result);
+    }
 }
 
 static void put_group(grouping *g, const choice *best) {
@@ -475,6 +493,7 @@ static void put_group(grouping *g, const choice *best) {
     if (n < 0) add_group(g, &group, best);
     else extend(g, n, &group, best);
     n = n < 0 ? (int)arrlen(g->r->groups) - 1 : n;
+    if (g->d->causes[g->r->groups[n].cause].stage == STAGE_ADVANTAGE) cover_apart(g, n);
     free(g->r->groups[n].hint);
     g->r->groups[n].hint = words_besides(g, &g->d->causes[g->r->groups[n].cause], n + 1);
 }
