@@ -186,8 +186,8 @@ def _is_rounding(case: Case, judged: Sequence[Output], tolerance: float) -> bool
 
 
 def _rounded_to(judged: Sequence[Output], case: Case, tolerance: float) -> List[str]:
-    """Causes by which all wrong numbers are numbers of 16 bits, off by no more than the output's scale, and at least half of them evidence: of
-    more than a few bits, within 8 eps, where the right number is none of 16 bits."""
+    """Causes by which all wrong numbers are numbers of 16 bits, off by no more than the output's scale, and at least half of them evidence:
+    of more than a few bits, within 8 eps, where the right number is none of 16 bits."""
     p, names = PRECISIONS[case.precision], []
     for bits, name in NAMES.items() if case.precision == "f64" else ():
         fit, seen, many = True, 0, 0
