@@ -190,10 +190,10 @@ def simply_weighted(o, b):
                          option("advantage", "credit", "outcome"), simply_weighted, some_left_out), "truncated",
         "choices-reward-k1-outcome", "choices-reward-k2-outcome", "choices-advantage-length_power",
         seen="ROLL #444 (open), of its token-mean, most of whose callers have masked the advantages before",
-        shows="tokens that do not count, with advantages", stages=("loss",))
+        shows="tokens that do not count, with advantages or a KL", stages=("loss",))
 def masked_in_the_sum(a):
-    """The sum over tokens includes those that do not count, with the advantages of their responses, and the divisor does not: sum(x) /
-    sum(m). Right: sum(x m) / sum(m)."""
+    """The sum over tokens includes those that do not count, with the advantages of their responses and their KL, and the divisor does not:
+    sum(x) / sum(m). Right: sum(x m) / sum(m)."""
     n = sum(len(weight_axis.weigh(a.objective["weight"], s)[0]) for s in evaluate.Batch(a.second).sequences)
     mask = a.second.get("mask", [[True] * T for T in a.second["length"]])
     for row, counts in zip(a.second["advantage"], mask):
