@@ -3287,7 +3287,7 @@ GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
     return fabs(x.hi) < 1.0 / 256 ? grpo_small_exp_minus_one_(x) : grpo_dd_add_double_(grpo_exp_twice(x), -1);
 }
 
-/* log x to twice the precision, 2^-90 of max(1, |log x|), for 1e-300 < x < 1e300: a Newton step on e^y = x */
+/* log x to twice the precision, 2^-90 of max(1, |log x|), for 1e-300 < x < 1e299: a Newton step on e^y = x */
 GRPO_NOINLINE_FN_ grpo_dd grpo_log_twice(double x) {
     const double y = log(x);
     grpo_dd e = grpo_dd_add_double_(grpo_dd_mul(grpo_exp_twice(grpo_dd_of_(-y)), x), -1);      /* x e^-y - 1 */
