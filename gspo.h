@@ -63,7 +63,7 @@ int64_t gspo_scratch(const grpo_objective *obj, const grpo_batch *batch);
  * there are none.  Nothing is checked.  hi + lo is the mean to twice the precision: grpo_ratio_exp of it is s to 1 ulp. */
 grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const uint8_t *mask, int64_t n);
 
-/* log(1 + x) for -1 < x < 1e6 by the Newton step of grpo_log_twice; relative error 2^-85, or what a relative 2^-102 of x makes of it */
+/* log(1 + x) for 1e-9 - 1 < x < 1e6 by the step of grpo_log_twice; relative error 2^-85, or what a relative 2^-102 of x makes of it */
 GRPO_FN grpo_dd gspo_log_one_plus_twice(grpo_dd x) {
     const double y = log1p(x.hi);
     grpo_dd e = grpo_dd_product(grpo_dd_add_double_(x, 1), grpo_exp_minus_one_twice(grpo_dd_of_(-y)));

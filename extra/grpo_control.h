@@ -126,7 +126,7 @@ GRPO_FN double grpo_preference_coef_control(double coef, double pair_loss, doubl
     const double more = 1.25 * coef, less = coef / 1.25;
     if (!grpo_is_finite(coef) || !grpo_is_finite(pair_loss) || !grpo_is_finite(loss)) return NAN;
     base.hi = loss;
-    if (!(loss > 1e-9)) base = least;
+    if (!(loss >= 1e-9)) base = least;                                  /* the double is larger than 1e-9 */
     if (grpo_dd_exceeds(grpo_dd_add(grpo_dd_mul(base, 3), grpo_dd_negative(q)), 0)) return more < 0.05 ? more : 0.05;
     if (grpo_dd_exceeds(grpo_dd_add(q, grpo_dd_mul(base, -7)), 0)) return less > 0.005 ? less : 0.005;
     return coef;

@@ -1097,16 +1097,24 @@ grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, doubl
     return GRPO_OK;
 }
 
-/* of a group: an advantage is (r - mean)/divisor, 0 if all rewards are equal */
-typedef struct { grpo_dd mean; double divisor; int equal; } grpo_reward_moments_;
+/* of a group: an advantage is (r - mean)/divisor, 0 if all rewards are equal; by: the divisor to twice the precision */
+typedef struct { grpo_dd mean, by; double divisor; int equal; } grpo_reward_moments_;
 
 static double grpo_standardised_reward_(const grpo_reward_moments_ *s, double r) {
     return s->equal ? 0 : grpo_dd_minus_(grpo_dd_of_(r), s->mean).hi / s->divisor;
 }
 
+/* 1 if the magnitude of r's advantage is at least limit, up to 2^-90: the rounding of mean and deviation */
+static int grpo_reward_reaches_(const grpo_reward_moments_ *s, double r, double limit) {
+    const grpo_dd off = grpo_dd_minus_(grpo_dd_of_(r), s->mean), size = off.hi < 0 ? grpo_dd_negative(off) : off;
+    if (s->equal || limit == HUGE_VAL) return 0;
+    return grpo_dd_minus_(grpo_dd_mul(s->by, limit), size).hi <= ldexp(size.hi, -90);
+}
+
 /* over the rewards of the group's unmasked tokens (by_token), or of its responses */
 static grpo_reward_moments_ grpo_group_reward_moments_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled) {
     const int e = grpo_reward_exponent_(b, g, 0);
+    const grpo_std_kind kind = by_token ? GRPO_STD_POPULATION : GRPO_STD_SAMPLE;
     grpo_values v;
     grpo_reward_moments_ s;
     memset(&v, 0, sizeof v);
@@ -1114,7 +1122,8 @@ static grpo_reward_moments_ grpo_group_reward_moments_(const grpo_batch *b, int6
         grpo_values_repeat_(&v, ldexp((double)b->reward[i], -e), by_token ? grpo_unmasked_(b, i) : 1);
     s.equal = v.count == 0 || grpo_dd_same_(v.min, v.max);
     s.mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1), e);
-    s.divisor = scaled ? ldexp(sqrt(grpo_variance_(&v, by_token ? GRPO_STD_POPULATION : GRPO_STD_SAMPLE)), e) + eps : 1;
+    s.divisor = scaled ? ldexp(sqrt(grpo_variance_(&v, kind)), e) + eps : 1;
+    s.by = scaled ? grpo_dd_add(grpo_values_deviation_(&v, kind, e), grpo_dd_of_(eps)) : grpo_dd_of_(1);
     return s;
 }
 
@@ -1129,7 +1138,7 @@ grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double lim
     for (int64_t g = 0; g < batch->n_groups; g++) {
         grpo_reward_moments_ s = grpo_group_reward_moments_(batch, g, 1, eps, scaled);
         for (beyond = 0, i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
-            beyond |= grpo_unmasked_(batch, i) > 0 && fabs(grpo_standardised_reward_(&s, (double)batch->reward[i])) >= limit;
+            beyond |= grpo_unmasked_(batch, i) > 0 && grpo_reward_reaches_(&s, (double)batch->reward[i], limit);
         if (beyond) s = grpo_group_reward_moments_(batch, g, 0, eps, scaled);
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
             grpo_put_(advantage, i, grpo_standardised_reward_(&s, (double)batch->reward[i]), &overflow);

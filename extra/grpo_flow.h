@@ -154,6 +154,13 @@ static grpo_flow_step grpo_flow_step_of_(double s0, grpo_dd h, grpo_dd variance)
     return x;
 }
 
+/* log(1 + q) - q for 0 <= q < 1/64, whose terms from q^15 on are less than 2^-80 of it: a logarithm less q would cancel */
+static grpo_dd grpo_flow_log_rest_(grpo_dd q) {
+    grpo_dd sum = grpo_dd_of_(0);
+    for (int k = 14; k >= 2; k--) sum = grpo_dd_minus_(grpo_dd_div(grpo_dd_of_(1), k), grpo_dd_product(q, sum));
+    return grpo_dd_negative(grpo_dd_product(grpo_dd_product(q, q), sum));
+}
+
 /* s^2 */
 static grpo_dd grpo_flow_variance_(grpo_flow_kind kind, double s0, double s1, double sigma_max, double sigma_min, double eta) {
     const grpo_dd h = grpo_two_diff(s0, s1), square = grpo_two_prod(eta, eta), least = { 0.003, -6.245004513516505e-20 };
@@ -165,6 +172,8 @@ static grpo_dd grpo_flow_variance_(grpo_flow_kind kind, double s0, double s1, do
         g = grpo_dd_add(grpo_dd_mul(grpo_two_diff(sigma_max, sigma_min), s0), grpo_dd_of_(sigma_min));
         return grpo_dd_product(grpo_dd_product(grpo_dd_product(g, g), square), h);
     case GRPO_FLOW_SAGE_SDE:
+        g = grpo_dd_quotient(h, rest);                                  /* log(1 + g) - h, and g - h = g s0 */
+        if (s0 <= 0.997 && g.hi < 1.0 / 64) return grpo_dd_product(square, grpo_dd_add(grpo_dd_mul(g, s0), grpo_flow_log_rest_(g)));
         return grpo_dd_product(square, grpo_dd_minus_(grpo_dd_log(grpo_dd_quotient(grpo_two_diff(1, s1), rest)), h));
     default:
         g = grpo_dd_quotient(grpo_dd_mul(h, s0), grpo_two_diff(1, s0 < 1 ? s0 : sigma_max));

@@ -3,6 +3,7 @@
  *
  * bits_random pairs prints one for each choice: a hash over all pairs that it makes with another (support/choice_combinations.h).
  * bits_random triples PART PARTS: the same of three choices; PART of PARTS.
+ * bits_random quadruples SEED COUNT prints one for each hundred of COUNT combinations of four choices, drawn at random.
  *
  * bits.sh compares the lines with and without blocks of tokens. */
 #include "../support/result_bits.h"
@@ -79,11 +80,15 @@ static void add_hash(rng *r, const grpo_objective *obj, void *hash) {
     *(uint64_t *)hash = hash_number(*(uint64_t *)hash, (double)hash_of(r, obj, &batch));
 }
 
+static void roll_batches(void) {
+    rng r = { 5 };
+    for (int k = 0; k < BATCHES; k++) rollouts_random(&r, k % 8 ? RANDOM_SMALL : 0, &rolled[k]);
+}
+
 static void print_combinations(int of, int part, int parts) {
     static chosen all[MOST_CHOICES];
     const int n = all_choices(all);
-    rng r = { 5 };
-    for (int k = 0; k < BATCHES; k++) rollouts_random(&r, k % 8 ? RANDOM_SMALL : 0, &rolled[k]);
+    roll_batches();
     for (int a = part; a < n; a += parts) {
         uint64_t hash = HASH_START;
         const long valid = each_combination(all, n, a, of, add_hash, &hash);
@@ -93,11 +98,25 @@ static void print_combinations(int of, int part, int parts) {
     }
 }
 
+static void print_quadruples(int seed, long combinations) {
+    static chosen all[MOST_CHOICES];
+    const int n = all_choices(all);
+    rng r = { 1000003 * (uint64_t)seed + 1 };
+    roll_batches();
+    for (long k = 0; k < combinations; ) {
+        uint64_t hash = HASH_START;
+        const long first = k;
+        do if (!random_combination(&r, all, n, add_hash, &hash)) abort(); while (++k % 100 && k < combinations);
+        printf("quadruples %ld to %ld of seed %d %016llx\n", first, k - 1, seed, (unsigned long long)hash);
+    }
+}
+
 int main(int count, char **word) {
     static const int kinds[] = { 0, RANDOM_LONG, RANDOM_LONG, RANDOM_EXTREME, RANDOM_LONG | RANDOM_EXTREME | RANDOM_NEG_INF, RANDOM_SMALL };
     const int first = count > 1 ? atoi(word[1]) : 0, objectives = count > 2 ? atoi(word[2]) : 1000;
     if (count == 2 && !strcmp(word[1], "pairs")) { print_combinations(2, 0, 1); return 0; }
     if (count == 4 && !strcmp(word[1], "triples")) { print_combinations(3, atoi(word[2]), atoi(word[3])); return 0; }
+    if (count == 4 && !strcmp(word[1], "quadruples")) { print_quadruples(atoi(word[2]), atol(word[3])); return 0; }
     for (int k = first; k < first + objectives; k++) {
         rng r = { (uint64_t)k * 2 + 1 };
         rollouts rolled;

@@ -408,6 +408,8 @@ static void test_regret_by_hand(void) {
     check(grpo_regret_temperature(lengths, lone, 1, &temperature) == GRPO_OK && fabs(temperature - 0.824) < 0.025, "regret: never");
     check(grpo_regret_temperature(lengths, both, 2, &temperature) == GRPO_OK && temperature > 4 && temperature < 4.5, "regret: 3/log 2");
     check(grpo_preference_coef_control(0.25, 3, 2.5) == 0.25 && grpo_preference_coef_control(0.4375, 4, 2.5) == 0.4375, "ties of q");
+    check(grpo_preference_coef_control(0x1.9b42d2194f58ep-7, 0x1.9aa6cdcb84018p-26, 1e-9) > 0.0156,       /* q: 0.3 in units of 1e-9 */
+          "preference: a loss of the double 1e-9");
     check(isnan(grpo_preference_coef_control(NAN, 1, 1)) && isnan(grpo_preference_coef_control(1, INFINITY, 1)), "preference: NaN");
     check(isnan(grpo_preference_coef_control(1, 1, -INFINITY)), "preference: loss");
 }

@@ -481,6 +481,25 @@ static void test_group_by_hand(void) {
           (double)f.found[2]);
 }
 
+/* the limit of token_advantage is compared with the exact quantity: a right response of one token beside a wrong one of four has r - m =
+ * 4/5, less than the double 0.8, and (r - m)/s = 2 */
+static void test_token_limit(void) {
+    static const struct { double limit; int scaled, reached; } tried[] = {
+        { 0.8, 0, 0 }, { 0.8 - 0x1p-53, 0, 1 }, { 1, 0, 0 }, { 2, 1, 1 }, { 2 - 0x1p-52, 1, 1 }, { 2 + 0x1p-51, 1, 0 }, { HUGE_VAL, 1, 0 },
+    };
+    const int64_t group_begin[] = { 0, 2 }, offset[] = { 0, 1 }, length[] = { 1, 4 };
+    const grpo_real reward[] = { 1, 0 };
+    grpo_real found[2];
+    grpo_batch b;
+    memset(&b, 0, sizeof b);
+    b.n_groups = 1; b.group_begin = group_begin; b.offset = offset; b.length = length; b.n_tokens = 5; b.reward = reward;
+    for (size_t k = 0; k < COUNT(tried); k++) {
+        check(!grpo_token_advantage(&b, 0, tried[k].limit, tried[k].scaled, found), "token_advantage");
+        check((found[0] == -found[1]) == tried[k].reached, "token_advantage, limit %.17g: %g, %g", tried[k].limit, (double)found[0],
+              (double)found[1]);
+    }
+}
+
 /* rewards whose squares overflow or underflow: a power of two as factor changes nothing where they are divided by their deviation alone */
 static void test_units_of_rewards(void) {
     static const double plain[] = { 0, 1, 2, 1 }, units[] = { 0x1p-700, 0x1p-490, 0x1p490 };
@@ -545,6 +564,7 @@ int main(void) {
     test_branch_far_away();
     test_branch_near_its_bound();
     test_group_by_hand();
+    test_token_limit();
     test_units_of_rewards();
     print_tallies();
     return check_summary();

@@ -74,6 +74,21 @@ static void test_worked_schedules(void) {
           "a step of cps without noise");
 }
 
+/* the last steps of a long schedule: s^2 of sage_sde is about s0^2/2, a difference of two numbers near s0.  With q = h/(1 - s0) it is q s0 +
+ * log(1 + q) - q, from the series */
+static void test_low_levels(void) {
+    for (int k = 1; k <= 140; k++) {
+        const double s0 = 0.7 * pow(10, -k), s1 = k % 3 ? 0.3 * s0 : 0;
+        const reference_real q = ((reference_real)s0 - s1) / (1 - (reference_real)s0);
+        reference_real square = q * s0, power = q;
+        grpo_flow_step x;
+        for (int j = 2; j < 40; j++) square += (power *= -q) / j;
+        if (!check(!grpo_flow_schedule(GRPO_FLOW_SAGE_SDE, s0, s1, 0.9, 0.1, 1, &x), "sage_sde is refused at level %g", s0)) continue;
+        judge("std at low levels", x.std, ref_sqrt(square), ref_sqrt(square), 0);
+        judge("velocity_factor at them", -x.velocity_factor, (s0 - (reference_real)s1) + square / (2 * (reference_real)s0) * (1 - s0), s0, 0);
+    }
+}
+
 static void test_balance(rng *r) {
     double rate[9], weight[9], sorted[9];
     const int64_t n = 1 + rng_below(r, 9);
@@ -383,6 +398,7 @@ int main(void) {
     for (int k = 0; k < 500; k++) test_denoising(&r);
     for (int k = 0; k < 300; k++) test_nft(&r);
     test_worked_schedules();
+    test_low_levels();
     test_worked_step();
     test_extremes();
     test_large_nft();

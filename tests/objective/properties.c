@@ -5,6 +5,7 @@
  *     properties all          the same with twice the draws, some minutes
  *     properties WHICH SEED   other draws; WHICH: presets, choices or all
  *     properties triples PART PARTS    loss and gradients of every combination of three choices, PART of PARTS
+ *     properties quadruples SEED COUNT    all properties, on a batch each, of COUNT combinations of four choices, drawn at random
  * Errors that reference and headers share would pass: the vectors test against the oracle. */
 #include "../../gspo.h"
 #include "../support/status.h"
@@ -1172,10 +1173,28 @@ static void check_combinations(int part, int parts) {
            worst_term);
 }
 
+static void check_quadruple(rng *r, const grpo_objective *obj, void *number) {
+    char name[40];
+    sprintf(name, "quadruple %ld", *(const long *)number);
+    check_objective(name, *obj, kinds[rng_below(r, 4)], rng_next(r));
+}
+
+static void check_quadruples(int seed, long combinations) {
+    static chosen all[MOST_CHOICES];
+    const int n = all_choices(all);
+    rng r;
+    long k;
+    r.state = 1000003 * (uint64_t)seed + 1;
+    for (k = 0; k < combinations; k++) check(random_combination(&r, all, n, check_quadruple, &k), "no quadruple is valid");
+    printf("%ld combinations, worst of %ld losses %.2f, of %ld terms %.2f ulps of scale\n", combinations, losses_judged, worst_loss,
+           terms_judged, worst_term);
+}
+
 int main(int argc, char **argv) {
     const int all = argc > 1 && !strcmp(argv[1], "all"), choices = all || (argc > 1 && !strcmp(argv[1], "choices"));
     if (all) floors_over = 1;
-    if (argc == 4) { check_combinations(atoi(argv[2]), atoi(argv[3])); return check_summary(); }
+    if (argc == 4 && !strcmp(argv[1], "triples")) { check_combinations(atoi(argv[2]), atoi(argv[3])); return check_summary(); }
+    if (argc == 4 && !strcmp(argv[1], "quadruples")) { check_quadruples(atoi(argv[2]), atol(argv[3])); return check_summary(); }
     if (argc > 2) other_draws = 1000003 * (uint64_t)atoi(argv[2]);
     check_presets();
     check_long();

@@ -113,6 +113,26 @@ static void check_twice(void) {
     for (n = 0; n < 3; n++) printf("worst: %s %.2g of 2^-%d\n", function[n].name, worst[n], function[n].bits);
 }
 
+/* logarithms in their whole range: of x in units of 2^-90 of max(1, |log x|), of 1 + x in units of 2^-85 or of what 2^-102 of x makes of it */
+static void check_logarithms(void) {
+    double worst[2] = { 0, 0 };
+    rng r = { 16 };
+    for (int k = 0; k < TRIALS; k++) {
+        const double x = pow(10, 598.9 * rng_unit(&r) - 299.9), z = pow(10, 15 * rng_unit(&r) - 9) - 1;
+        const grpo_dd y = grpo_two_sum(z, (rng_chance(&r, 50) ? -0x1p-53 : 0x1p-53) * rng_unit(&r) * fabs(z)), found = grpo_log_twice(x);
+        const grpo_dd of_one = gspo_log_one_plus_twice(y);
+        const reference_real exact = (reference_real)y.hi + y.lo, expected[2] = { ref_ln(x), ref_ln1p(exact) };
+        const reference_real size = ref_abs(expected[0]) > 1 ? ref_abs(expected[0]) : 1, own = ref_abs(expected[1]) * 0x1p-85;
+        const reference_real given = ref_abs(exact) / (1 + exact) * 0x1p-102, most = own > given ? own : given;
+        const double error[2] = { (double)(ref_abs((reference_real)found.hi + found.lo - expected[0]) / size * 0x1p90),
+                                  (double)(ref_abs((reference_real)of_one.hi + of_one.lo - expected[1]) / most) };
+        for (int n = 0; n < 2; n++) if (error[n] > worst[n]) worst[n] = error[n];
+        check(error[0] <= 1, "grpo_log_twice(%.17g) is off by %.3g of 2^-90", x, error[0]);
+        check(z == 0 || error[1] <= 1, "gspo_log_one_plus_twice(%.17g + %.17g) is off by %.3g of its bound", y.hi, y.lo, error[1]);
+    }
+    printf("worst: log x %.2g of 2^-90, log(1 + x) %.2g of its bound\n", worst[0], worst[1]);
+}
+
 /* log(x! e^x/x^x) in units of 2^-78; the Beta density in units relative to 1 + its logarithm, up to parameters whose standard deviation is
  * 1e-13, and from 0 to 6 standard deviations from the mean */
 static void check_beta(void) {
@@ -238,6 +258,7 @@ int main(void) {
     check_kl_next_to_one();
     check_quadratic_probability();
     check_twice();
+    check_logarithms();
     check_beta();
     check_log_cosh();
     check_cheap_bounds();

@@ -3,7 +3,7 @@
 
     worst_error.py ADAPTER [--seconds N] [--seed N] [--random | --published] [--single] [--only advantage|loss] [--narrow] [--save FILE]
                    [ROW...]
-    worst_error.py ADAPTER --calls [--extreme] [--seconds N] [--seed N] [--save FILE] [FUNCTION...]
+    worst_error.py ADAPTER --calls [--extreme | --ties] [--seconds N] [--seed N] [--save FILE] [FUNCTION...]
     worst_error.py ADAPTER --logits [--single] [--seconds N] [--seed N] [--save FILE]
     worst_error.py ADAPTER --judge FILE
 
@@ -13,8 +13,8 @@ each output and each number of the report. A step takes one of them, changes one
 objective, and keeps the result where an error grew. Advantages are searched from rewards, all else from given advantages (--only one of
 the two: advantage, or loss for all else). --random: also changes the choices of the objective, out of all that
 exist; --published: changes the batch alone. --narrow: R - b counts as one number in the scale of an advantage. --calls: the functions of
-extra/, from their cases, with --extreme also towards the ends of the ranges, equal numbers, single entries and thousands; --logits: rows
-of logits. --single: arrays of binary32, with adapter_c_f32, whose errors are in units of 2^-23. --judge: the errors of inputs that
+extra/, from their cases, with --extreme also towards the ends of the ranges, equal numbers, single entries and thousands, with --ties the
+calls that are else not counted, as they turn on a comparison of nearly equal numbers, which must be exact; --logits: rows of logits. --single: arrays of binary32, with adapter_c_f32, whose errors are in units of 2^-23. --judge: the errors of inputs that
 ../worst_error.c saved.
 
 Not counted are inputs of which rounding decides a branch, those of which the oracle's 60 digits are too few, and those outside what the
@@ -307,6 +307,7 @@ class Call:
         self.headers, self.name, self.dice = headers, name, random.Random(seed)
         self.mutation = Mutation(self.dice, False, False)
         self.cases = [case for case in functions.all_cases() if case.function == name]
+        self.answers = []  # of the last call
         self.tried = self.compared = 0
 
     def fresh(self, *_):
@@ -369,6 +370,10 @@ class Call:
                 if len(x) == n:
                     x[:] = [copy.deepcopy(x[k]) for k in picked]
 
+    def counts(self):
+        """Is the oracle's answer certain?"""
+        return not close_call()
+
     def judge(self, state):
         self.tried += 1
         arguments, batch = state
@@ -376,12 +381,13 @@ class Call:
         found = self.headers.ask({"cmd": "run", "seq": 1, "case": case}).get("result")
         if "NaN" in json.dumps(found):  # what returns a number refuses with NaN
             return {}
+        self.answers = [x for x in numbers(found) if math.isfinite(x)]
         limits.near_misses.clear()
         try:
             both = functions.answers(self.name, arguments, batch) if found else None
         except (limits.Undefined, ArithmeticError, KeyError, ValueError, TypeError, IndexError):
             return {}
-        if both is None or close_call() or not set(both[1]) <= set(found):
+        if both is None or not self.counts() or not set(both[1]) <= set(found):
             return {}
         self.compared += 1
         worst = errors(found, both)
@@ -390,6 +396,34 @@ class Call:
                 both = functions.answers(self.name, arguments, batch)
             return {} if close_call() else errors(found, both)
         return worst
+
+
+def numbers(x):
+    """Every number of an answer."""
+    if isinstance(x, (list, dict)):
+        for y in x.values() if isinstance(x, dict) else x:
+            yield from numbers(y)
+    elif isinstance(x, (int, float)) and not isinstance(x, bool):
+        yield float(x)
+
+
+class Ties(Call):
+    """Calls that rounding to double would decide: a number becomes an answer of the last call, or the mean, the sum or a difference of the
+    others, or a neighbour of these. Counted are those where a comparison is decided by less than 2^-46, but by more than 2^-88."""
+
+    def counts(self):
+        if any(isinstance(x, str) for pair in limits.near_misses for x in pair):
+            return False
+        gaps = [float(abs(a - b) / max(abs(a), abs(b))) for a, b in limits.near_misses if a != b]
+        return bool(gaps) and 2.0 ** -88 < min(gaps) < 2.0 ** -46
+
+    def number(self, x, others):
+        of_list = [sum(others) / len(others), max(others) - min(others), others[0] + others[-1]] if others else []
+        y = float(self.dice.choice([x, *self.answers, *others, *of_list]))
+        if not 0 < abs(y) < 1e100:
+            return y
+        y = self.dice.choice((y, y, abs(y), -y, 1 - y, 1 / y, y * self.dice.choice((2, 3, 5, 10, 0.5, 0.1, 1 / 3))))
+        return self.dice.choice((y, math.nextafter(y, math.inf), math.nextafter(y, -math.inf)))
 
 
 # ---- rows of logits
@@ -573,6 +607,7 @@ def main():
     parser.add_argument("--published", action="store_true")
     parser.add_argument("--calls", action="store_true")
     parser.add_argument("--extreme", action="store_true")
+    parser.add_argument("--ties", action="store_true")
     parser.add_argument("--logits", action="store_true")
     parser.add_argument("--single", action="store_true")
     parser.add_argument("--narrow", action="store_true")
@@ -596,7 +631,7 @@ def main():
     for k, row in enumerate(args.rows or (functions.FUNCTIONS if args.calls else objectives.ROWS)):
         seed = args.seed * 1000 + k
         if args.calls:
-            record.climb(Call(Headers(args.adapter), seed, row, args.extreme), row, (), args.seconds)
+            record.climb((Ties if args.ties else Call)(Headers(args.adapter), seed, row, args.extreme), row, (), args.seconds)
             continue
         for given, share in ((True, 0.7), (False, 0.3)):
             if args.only != ("advantage" if given else "loss"):

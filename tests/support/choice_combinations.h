@@ -1,5 +1,6 @@
-/* Objectives with two or three choices that are not the first of their field, one of each combination; all numbers are drawn.  Random
- * objectives meet a combination of three too rarely: what goes wrong with one surrogate, one selection and one correction only. */
+/* Objectives with two or three choices that are not the first of their field, one of each combination, or with four, drawn at random; all
+ * numbers are drawn.  Random objectives meet a combination of three too rarely: what goes wrong with one surrogate, one selection and one
+ * correction only. */
 #ifndef CHOICE_COMBINATIONS_H
 #define CHOICE_COMBINATIONS_H
 #include "random_objective.h"
@@ -63,5 +64,21 @@ static inline long each_combination(const chosen *all, int n, int first, int of,
         }
     }
     return valid;
+}
+
+enum { CHOSEN_TOGETHER = 4, CHOICE_REDRAWS = 10000 };
+
+/* visits one valid combination of four choices; returns 0 if none of many that it draws is valid */
+static inline int random_combination(rng *r, const chosen *all, int n, visit_combination *visit, void *own) {
+    const chosen *with[CHOSEN_TOGETHER];
+    int tries, k = 0, j;
+    for (tries = 0; tries < CHOICE_REDRAWS; tries++) {
+        with[k] = &all[rng_below(r, n)];
+        for (j = 0; j < k && with[j]->field != with[k]->field; j++) { }
+        if (j < k || ++k < CHOSEN_TOGETHER) continue;
+        k = 0;
+        if (visit_if_valid(rng_next(r), with, CHOSEN_TOGETHER, visit, own)) return 1;
+    }
+    return 0;
 }
 #endif
