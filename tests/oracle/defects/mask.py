@@ -36,7 +36,7 @@ def inner(o, b):
 
 
 @defect("MASK-01", trailing, "holes", "fully-masked", "returns",
-        seen="TRL #2708 (bbdd6db17)", shows="slots after the end of a response")
+        seen="TRL #2708 (bbdd6db17); MemGen #33 (open)", shows="slots after the end of a response")
 def after_the_end(a):
     """Everything after the end-of-sequence token counts. Right: nothing after the first one does."""
     a.masks(lambda i, row: row[:last(row) + 1] + [True] * (len(row) - last(row) - 1))
@@ -55,6 +55,13 @@ def end_of_longest_dropped(a):
     """A response that fills its row has no padding, and its last token is masked. Right: it counts."""
     full = width(a.first)
     a.masks(lambda i, row: without(row, full - 1))
+
+
+@defect("MASK-02b", always, "holes", "ragged", "square",
+        seen="verl before #3287, of its supervised training", shows="always")
+def first_dropped(a):
+    """The mask begins one token late: the first token of each response does not count. Right: it counts."""
+    a.masks(lambda i, row: without(row, row.index(True) if True in row else -1))
 
 
 @defect("MASK-03", trailing, "holes", "fully-masked", "returns",
