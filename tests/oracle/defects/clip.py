@@ -53,7 +53,8 @@ def maximum_of_products(a):
     clip_is(a, lambda A, w, low, high: minimum(-A * w, -A * clamp(w, low, high)))
 
 
-@defect("CLIP-01c", both(numbers, option("surrogate", "kind", "ppo_clip")), "signs", "ragged", EVERY_SIDE + "ppo_clip",
+@defect("CLIP-01c", both(option("surrogate", "bounds", "fixed"), option("surrogate", "kind", "ppo_clip")), "signs", "ragged",
+        EVERY_SIDE + "ppo_clip",
         seen="safe-grid-agents from #28 to #47 (5ae2860)", shows="a ratio out of range", stages=LOSS)
 def minimum_of_means(a):
     """The minimum is of the two means over the batch: -min(mean(w A), mean(clip(w) A)). Right: the mean of each token's minimum."""
@@ -93,8 +94,8 @@ def eps_high_not_passed(a):
     a.choose("surrogate", eps_high=a.objective["surrogate"]["eps_low"])
 
 
-@defect("CLIP-02c", both(ppo, lambda o, b: o["surrogate"]["eps_low"] != 0.5), "signs", "ragged", EVERY_SIDE + "ppo_clip",
-        EVERY_SIDE + "dual_clip", "grpo-extreme-50",
+@defect("CLIP-02c", both(ppo, option("surrogate", "bounds", "fixed"), lambda o, b: o["surrogate"]["eps_low"] != 0.5),
+        "signs", "ragged", EVERY_SIDE + "ppo_clip", EVERY_SIDE + "dual_clip", "grpo-extreme-50",
         seen="RL2 #21 (1addbc0)", shows="A < 0, a ratio below the lower bound", stages=LOSS)
 def lower_bound_is_epsilon(a):
     """The clip's lower bound is eps, not 1 - eps: clip(w, eps, 1 + eps). Right: clip(w, 1 - eps, 1 + eps)."""

@@ -23,8 +23,8 @@ def penalties(a, f):
 
 
 @defect("KL-01", paid, "ragged", "signs", APART + "k3-exact-none",
-        seen="verl #179 (a65c9157b), and rllm before 35be3771 and Logic-RL #58, whose copies of verl had it; ToolRL #52 (open); marin, as its "
-             "#1742 says",
+        seen="verl #179 (a65c9157b), and rllm before 35be3771 and Logic-RL #58, whose copies of verl had it; ToolRL #52 (open); marin, "
+             "as its #1742 says",
         shows="a reference that is not the policy", stages=LOSS)
 def subtracted(a):
     """The KL is subtracted. Right: added."""
@@ -84,7 +84,8 @@ def k1_as_loss(a):
 
 
 @defect("KL-05a", both(paid, option("aggregation", "kind", "seq_mean_token_mean"), option("penalty", "kl", "k1", "k2", "k3"),
-                       option("penalty", "kl_aggregation", "terms")), "ragged", "signs", APART + "k3-exact-none",
+                       option("penalty", "kl_aggregation", "terms"), option("penalty", "kl_reference", "ref"),
+                       option("penalty", "kl_on", "all"), has("logp_ref")), "ragged", "signs", APART + "k3-exact-none",
         seen="grail #42 (00a9810), until its KL was of tokens", shows="a response of more than one token", stages=LOSS)
 def square_of_response(a):
     """The KL is the square of the response's log-ratio to the reference, the sum over its tokens. Right: the estimator at each token."""

@@ -792,7 +792,8 @@ def other_empties(a):
 
 
 @defect("PART-11", always, SURVIVORS + "empty-micro-dapo", SURVIVORS + "nothing-dapo",
-        seen="none known, invited by guards against 0/0 that are put before the sum; slime has one for each response (NORM-13b)", shows="a part without any token that counts", **SPLIT)
+        seen="none known, invited by guards against 0/0 that are put before the sum; slime has one for each response (NORM-13b)",
+        shows="a part without any token that counts", **SPLIT)
 def at_least_one(a):
     """Every part reports at least one token, and these counts are added. Right: the guard against 0 applies to the sum."""
     def tokens(step, part):
