@@ -398,9 +398,10 @@ def divided_twice(a):
 
 
 @defect("PART-28", always, MICRO + "unequal-dapo", MICRO + "apart-gspo", "dapo", "grpo",
-        seen="open-instruct before #1498 (48664c504), with ZeRO-2; torchtitan before #3575; TRL before #407 (61af5f26b), of its PPO; "
-             "OpenRLHF 0.11.2 with dynamic batches and ZeRO-2 of DeepSpeed 0.19.6; of the requests or chunks of a step: SkyRL before #2008 "
-             "(adb75adc5), NeMo-RL before #3660 (f8ed29527); alpaca_farm #57, of its PPO",
+        seen="open-instruct before #1498 (48664c504), with ZeRO-2; torchtitan before #3575; TRL before #407 (61af5f26b), "
+             "alpaca_farm #57, of their PPO; "
+             "OpenRLHF 0.11.2 with dynamic batches and ZeRO-2 of DeepSpeed 0.19.6; of requests or chunks: SkyRL before #2008 "
+             "(adb75adc5), NeMo-RL before #3660 (f8ed29527)",
         shows="more than one micro-batch",
         **SPLIT)
 def last_gradient_kept(a):
