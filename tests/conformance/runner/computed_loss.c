@@ -1353,10 +1353,10 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the sign of the policy's loss is turned, that of the KL is not", FOR_ANY, policy_times, -1),
     EDIT(NULL, "the KL is multiplied by the ratio, detached", FOR_KL, penalty_by_ratio, 0),
     EDIT(NULL, "the KL is multiplied by the ratio, detached", FOR_KL, penalty_by_ratio, 1),
-    EDIT(NULL, "the sign of the entropy bonus is turned: entropy is penalised", FOR_ANY, bonus_times, -1),
+    EDIT("ENT-01", NULL, FOR_ANY, bonus_times, -1),
     /* the mask */
-    EDIT(NULL, "the mask is ignored: all tokens count", FOR_ANY, mask_all, 0),
-    EDITS(NULL, "the mask is ignored: all tokens count", FOR_ANY, advantage_everywhere, 0, mask_all, 0),
+    EDIT("MASK-06a", NULL, FOR_ANY, mask_all, 0),
+    EDITS("MASK-06a", NULL, FOR_ANY, advantage_everywhere, 0, mask_all, 0),
     EDIT("MASK-02", NULL, FOR_ANY, mask_last, 0),
     EDIT("MASK-02a", NULL, FOR_ANY, mask_end_of_full_rows, 0),
     EDIT("MASK-02b", NULL, FOR_ANY, mask_first, 0),

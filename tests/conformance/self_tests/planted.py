@@ -48,7 +48,7 @@ PLANTED = (
         r"masked tokens have the advantage"),
     ("adv-last-token", r"only the last token"), ("std-float32", r"float32"),
     # masks, arrays
-    ("mask-ignored", r"mask is ignored"), ("mask-last-token", r"MASK-02\b"), ("mask-first-token", r"MASK-02b"), ("mask-ahead",
+    ("mask-ignored", r"MASK-06a"), ("mask-last-token", r"MASK-02\b"), ("mask-first-token", r"MASK-02b"), ("mask-ahead",
         r"MASK-05$"),
     ("mask-behind", r"mask is one step behind"), ("mask-inverted", r"mask is inverted"), ("old-right",
         r"old log-prob.*right, round|MASK-05a"),

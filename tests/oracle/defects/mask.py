@@ -120,6 +120,18 @@ def attention_mask(a):
     a.masks(lambda i, row: [True] * (last(row) + 1) + row[last(row) + 1:])
 
 
+@defect("MASK-06a", masked_any, "holes", "fully-masked", "returns", "steps",
+        seen="UniRL before #409, of its GRPO and GSPO", shows="masked tokens")
+def mask_ignored(a):
+    """The mask is ignored: every token of a response counts, with the response's advantage. Right: the tokens of the mask."""
+    masks = a.second.get("mask") or [[True] * T for T in a.second["length"]]
+    a.masks(lambda i, row: [True] * len(row))
+    if "advantage" in a.second:
+        of_response = [next((x for x, m in zip(row, ms) if m), 0) for row, ms in zip(a.second["advantage"], masks)]
+        a.second["advantage"] = [[x if m else A for x, m in zip(row, ms)]
+                                 for row, ms, A in zip(a.second["advantage"], masks, of_response)]
+
+
 @defect("MASK-09", both(option("weight", "truncated", "mask"), has("truncated", "logp_old")), "truncated", "ragged",
         "all-truncated",
         seen="TRL #4454 (941fb332c)", shows="a filter that keeps other responses than the first", stages=("loss",))

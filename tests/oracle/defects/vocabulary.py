@@ -233,6 +233,18 @@ def entropy_penalised(a):
     a.around(path, "from_above", f)
 
 
+@defect("ENT-01a", lambda case: "objective" in case and bonus(case), *scenes("entropy"), kind=BOTH,
+        seen="TRL before #6625, of its chunked projection, and #6140, in review", shows="an entropy bonus; the loss is right")
+def entropy_without_gradient(a):
+    """The entropy is computed without a gradient: the loss has the bonus, the gradient lacks it. Right: differentiated."""
+    def f(original, case, found, measured):
+        answer = original(case, found, measured)
+        for x in found:
+            x.e = ZERO
+        return answer
+    a.around(path, "from_above", f)
+
+
 @defect("ENT-03", lambda case: "objective" in case and bonus(case), *scenes("entropy"), kind=BOTH,
         seen="TRL #5597, in review", shows="an entropy bonus")
 def entropy_dropped(a):
