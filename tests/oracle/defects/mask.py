@@ -120,7 +120,14 @@ def attention_mask(a):
     a.masks(lambda i, row: [True] * (last(row) + 1) + row[last(row) + 1:])
 
 
-@defect("MASK-06a", masked_any, "holes", "fully-masked", "returns", "steps",
+def one_advantage_each(o, b):
+    """Has each response one advantage?"""
+    masks = b.get("mask") or [[True] * T for T in b["length"]]
+    alike = all(len({x for x, m in zip(row, ms) if m}) < 2 for row, ms in zip(b.get("advantage", ()), masks))
+    return alike and (o["advantage"]["credit"] == "outcome" or "advantage" in b)
+
+
+@defect("MASK-06a", both(masked_any, one_advantage_each), "holes", "fully-masked", "returns", "steps",
         seen="UniRL before #409, of its GRPO and GSPO", shows="masked tokens")
 def mask_ignored(a):
     """The mask is ignored: every token of a response counts, with the response's advantage. Right: the tokens of the mask."""
