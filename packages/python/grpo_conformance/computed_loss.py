@@ -425,7 +425,7 @@ def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
         "the mask is one step behind the log-probabilities": np.hstack([off, p.mask[:, :-1]]) & slots,
         "MASK-05b": np.hstack([on, p.mask[:, :-1]]) & slots & ~p.cut[:, None],
         **_shifted_masks(p, slots),
-        "MASK-06a": slots,
+        "MASK-06a": slots & ~p.cut[:, None],
         "the mask is inverted": slots & ~p.mask,
         "MASK-02": p.mask & ~last,
         "MASK-02a": p.mask & (np.arange(p.mask.shape[1]) < p.counts.slots.max() - 1),
