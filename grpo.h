@@ -46,12 +46,13 @@
  * They need IEEE arithmetic, rounded to nearest: -ffast-math and -ffinite-math-only do not compile; where a compiler reorders sums
  * without announcing it, fma rounds twice, and in other rounding modes, calls with a batch return GRPO_NOT_IEEE.  GRPO_ALLOW_FAST_MATH
  * voids the promises instead.  With the processor's flush-to-zero, numbers below the normal range count as 0, nothing else changes.
- * A ratio within one rounding of a bound (1 + eps in double), and a mean within two of its threshold, may count as on either side of it.
+ * A ratio within one rounding of a bound (1 + eps in double), and a divergence (total variation, k2, binary KL) within the rounding errors
+ * of its terms of a threshold, may count as on either side of it.
  *
- * Switches, the same ones wherever the header is included; KB saved out of the 269 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
- *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 55 KB
- *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 5 KB
- *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens are evaluated one by one, not in blocks; the same bits, slower; 45 KB
+ * Switches, the same ones wherever the header is included; KB saved out of the 274 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
+ *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and _named are absent, messages say less; 59 KB
+ *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 10 KB
+ *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens are evaluated one by one, not in blocks; the same bits, slower; 47 KB
  * With GRPO_NO_ROWS and GRPO_NO_TEXT together fields have no names, and grpo_objective_set and _choose are absent too.  With all three
  * switches the two headers, which then still compute every objective, take 151 KB, 108 KB at -Os (tests/size.sh).
  *
@@ -206,7 +207,8 @@ typedef int64_t grpo_status;       /* rule | what << 8 | other << 18 | (index + 
 #define GRPO_MESSAGE_SIZE 160
 GRPO_FN int grpo_status_rule(grpo_status st) { return (int)(st & 255); }
 GRPO_FN int grpo_status_is(grpo_status st, int rule) { return grpo_status_rule(st) == rule; }
-GRPO_FN int64_t grpo_status_index(grpo_status st) { return (st >> 28) - 1; }           /* of the element at fault; -1: none */
+/* of the element at fault, -1: none; of GRPO_UNKNOWN and GRPO_NOT_A_CHOICE: of the nearest row, field or choice that there is */
+GRPO_FN int64_t grpo_status_index(grpo_status st) { return (st >> 28) - 1; }
 #ifndef GRPO_NO_TEXT
 const char *grpo_status_name(grpo_status st);      /* name of the rule, for logs and other languages: "GRPO_NAN" */
 const char *grpo_status_text(grpo_status st);      /* the rule in words: "is NaN" */
@@ -298,7 +300,7 @@ GRPO_NOINLINE_FN_ grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {     /* b not 
 }
 
 GRPO_FN int grpo_dd_less(grpo_dd a, grpo_dd b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
-GRPO_FN int grpo_dd_exceeds(grpo_dd x, double bound) { return x.hi > bound || (x.hi == bound && x.lo > 0); }
+GRPO_FN int grpo_dd_exceeds(grpo_dd x, double bound) { return (x.hi - bound) + x.lo > 0; }     /* of a quotient, too */
 GRPO_FN grpo_dd grpo_dd_negative(grpo_dd x) { x.hi = -x.hi; x.lo = -x.lo; return x; }
 GRPO_NOINLINE_FN_ grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
 /* x clamped to [low, high] */
@@ -1382,7 +1384,9 @@ typedef struct {
     X(ddivergence_ref, "out.ddivergence_ref") X(logits, "logits") X(logits_type, "logits.type") X(logits_logits, "logits.logits") \
     X(logits_rows, "logits.rows") X(logits_vocab, "logits.vocab") X(logits_stride, "logits.stride") X(logits_target, "logits.target") \
     X(logits_temperature, "logits.temperature") X(rows, "rows") X(rows_part, "rows.part") X(rows_logp, "rows.logp") \
-    X(rows_entropy, "rows.entropy") X(rows_dlogits, "rows.dlogits")
+    X(rows_entropy, "rows.entropy") X(rows_dlogits, "rows.dlogits") X(rows_hidden, "rows.hidden") X(rows_weight, "rows.weight") \
+    X(rows_width, "rows.width") X(rows_passes, "rows.passes") X(rows_tile_rows, "rows.tile_rows") X(rows_tile, "rows.tile") \
+    X(rows_row, "rows.row")
 
 /* what and other in a status: 0 nothing, from 1 the fields in the order of grpo_fields, then these, then arguments by position, from 1 */
 #define GRPO_AT_(member, ...) GRPO_AT_##member##_,
@@ -6230,6 +6234,7 @@ GRPO_COLD_ int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
 static grpo_status grpo_scales_between_(const grpo_objective *obj, const grpo_totals *totals, const grpo_totals *own,
                                         const grpo_partial *partial, grpo_scales *scales) {
     if (partial && !grpo_are_counts_(partial, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
+    if (!grpo_are_counts_(totals, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
     if (!grpo_totals_cover_(totals, own, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
     *scales = grpo_scales_of_(obj, totals);
     if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
@@ -6361,6 +6366,13 @@ double grpo_objective_get(const grpo_objective *obj, const grpo_field *field) {
 grpo_domain grpo_field_domain(const grpo_field *field) { return grpo_domains_[field->domain]; }
 
 #ifndef GRPO_NO_PATHS_
+#if defined(GRPO_NO_TEXT) || defined(GRPO_NO_ROWS)
+#define grpo_nearest_(what, given) ((void)(given), -1)
+#define grpo_append_help_(buffer, size, st, what) ((void)(st))
+#else                 /* in grpo_rows.h: the row, field or choice of a field that a misspelt one may stand for, -1: none; what helps */
+static int grpo_nearest_(int what, const char *given);
+static void grpo_append_help_(char *buffer, size_t size, grpo_status st, int what);
+#endif
 static const grpo_field *grpo_field_named_(const char *path) {
     int n;
     const grpo_field *f = grpo_fields(&n);
@@ -6368,15 +6380,17 @@ static const grpo_field *grpo_field_named_(const char *path) {
     return NULL;
 }
 
-static grpo_status grpo_refuse_field_(const grpo_field *f, grpo_rule rule) {
-    return f ? GRPO_STATUS_(rule, grpo_at_field_(f->offset)) : GRPO_STATUS_(GRPO_UNKNOWN, GRPO_AT_path_);
+static grpo_status grpo_refuse_field_(const grpo_field *f, const char *path, grpo_rule rule, const char *choice) {
+    if (!f) return grpo_status_at_(GRPO_UNKNOWN, GRPO_AT_path_, grpo_nearest_(GRPO_AT_path_, path));
+    return grpo_status_at_(rule, grpo_at_field_(f->offset), choice ? grpo_nearest_(grpo_at_field_(f->offset), choice) : -1);
 }
 
 grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value) {
     const grpo_field *f = grpo_field_named_(path);
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!f || value != value) return grpo_refuse_field_(f, GRPO_NAN);
-    if (f->n_choices && !(value >= 0 && value < f->n_choices && value == floor(value))) return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
+    if (!f || value != value) return grpo_refuse_field_(f, path, GRPO_NAN, NULL);
+    if (f->n_choices && !(value >= 0 && value < f->n_choices && value == floor(value)))
+        return grpo_refuse_field_(f, path, GRPO_NOT_A_CHOICE, NULL);
     if (f->n_choices) {
         const int choice = (int)value;
         memcpy((char *)obj + f->offset, &choice, sizeof choice);
@@ -6389,12 +6403,12 @@ grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const c
     const char *p;
     int k = 0;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!f || !f->choices || !choice) return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
+    if (!f || !f->choices || !choice) return grpo_refuse_field_(f, path, GRPO_NOT_A_CHOICE, NULL);
     for (p = f->choices; p; p = strchr(p, '|'), p = p ? p + 1 : NULL, k++) {
         size_t n = strcspn(p, "|");
         if (strlen(choice) == n && strncmp(choice, p, n) == 0) return grpo_objective_set(obj, path, k);
     }
-    return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
+    return grpo_refuse_field_(f, path, GRPO_NOT_A_CHOICE, choice);
 }
 #endif
 
@@ -6450,17 +6464,19 @@ static void grpo_append_index_(char *buffer, size_t size, int64_t index) {
 
 const char *grpo_status_message(grpo_status st, char *buffer, size_t size) {
     const int what = (int)(st >> 8 & 1023), other = (int)(st >> 18 & 1023);
-    const int second = other > GRPO_AT_LAST_FIELD_ && what <= GRPO_AT_LAST_FIELD_;         /* the index is of `other`: a field has none */
+    const int first = what > GRPO_AT_LAST_FIELD_ && what != GRPO_AT_name_ && what != GRPO_AT_path_;    /* the index is of `what` */
+    const int second = what <= GRPO_AT_LAST_FIELD_ && other > GRPO_AT_LAST_FIELD_;                      /* of `other`: a field has none */
     const int64_t index = grpo_status_index(st);
     if (size == 0) return "";
     buffer[0] = 0;
     grpo_append_(buffer, size, grpo_name_at_(what));
-    if (index >= 0 && !second) grpo_append_index_(buffer, size, index);
+    if (index >= 0 && first) grpo_append_index_(buffer, size, index);
     if (what) grpo_append_(buffer, size, " ");
     grpo_append_(buffer, size, grpo_status_text(st));
     if (other) grpo_append_(buffer, size, " ");
     grpo_append_(buffer, size, grpo_name_at_(other));
     if (index >= 0 && second) grpo_append_index_(buffer, size, index);
+    grpo_append_help_(buffer, size, st, what);
     return buffer;
 }
 #endif

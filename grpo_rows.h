@@ -1127,13 +1127,140 @@ const grpo_preset *grpo_presets(int *count) {
 #undef GRPO_DIVIDE_
 #undef GRPO_DROP_EMPTY_
 
+/* ---- what helps, for messages ---- */
+#ifndef GRPO_NO_TEXT
+enum { GRPO_LONGEST_NAME_ = 64 };
+
+static int grpo_letter_(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c == '_' || c == ' ' ? '-' : c; }
+
+/* 1 if one of them, of at least three letters, begins the other */
+static int grpo_begins_(const char *given, size_t length, const char *name, size_t n) {
+    const size_t both = length < n ? length : n;
+    for (size_t j = 0; j < both; j++) if (grpo_letter_(given[j]) != grpo_letter_(name[j])) return 0;
+    return both >= 3;
+}
+
+/* how many letters must be inserted, left out or replaced to get name (n) from given, capitals and underscores aside */
+static int grpo_edits_(const char *given, const char *name, size_t n) {
+    int edits[GRPO_LONGEST_NAME_ + 1];                       /* from the letters of `given` so far to the first j of name */
+    for (size_t j = 0; j <= n; j++) edits[j] = (int)j;
+    for (; *given; given++) {
+        int corner = edits[0]++;
+        for (size_t j = 1; j <= n; j++) {
+            const int replaced = corner + (grpo_letter_(*given) != grpo_letter_(name[j - 1]));
+            corner = edits[j];
+            edits[j] = (edits[j] < edits[j - 1] ? edits[j] : edits[j - 1]) + 1;
+            if (replaced < edits[j]) edits[j] = replaced;
+        }
+    }
+    return edits[n];
+}
+
+/* makes k the nearest if name (n) is nearer than all before it, and at most about a third of `given` is different */
+static void grpo_compare_name_(const char *given, const char *name, size_t n, int k, int *nearest, int *least) {
+    const size_t length = strlen(given);
+    const int edits = length && length <= GRPO_LONGEST_NAME_ && n <= GRPO_LONGEST_NAME_ ? grpo_edits_(given, name, n) : *least;
+    if (edits >= *least || edits > (int)length / 3 + 1) return;
+    *nearest = k;
+    *least = edits;
+}
+
+/* the name of row k, of field k, or of choice k of a field, up to 0 or |; NULL: there is none */
+static const char *grpo_name_of_kind_(int what, int64_t k) {
+    int n, rows;
+    const grpo_field *f = grpo_fields(&n);
+    const grpo_preset *row = grpo_presets(&rows);
+    const char *name = what >= 1 && what <= n ? f[what - 1].choices : NULL;
+    if (what == GRPO_AT_name_) return k >= 0 && k < rows ? row[k].name : NULL;
+    if (what == GRPO_AT_path_) return k >= 0 && k < n ? f[k].path : NULL;
+    for (; name && k > 0; k--) {
+        name = strchr(name, '|');
+        if (name) name++;
+    }
+    return k < 0 ? NULL : name;
+}
+
+/* a path may be without its axis: of paths that are as near, the last, so that kl_coef stands for penalty.kl_coef */
+static int grpo_nearest_(int what, const char *given) {
+    int n, nearest = -1, least = GRPO_LONGEST_NAME_;
+    const grpo_field *f = grpo_fields(&n);
+    const char *name;
+    for (int k = n - 1; given && what == GRPO_AT_path_ && k >= 0; k--) {
+        name = strchr(f[k].path, '.') + 1;
+        grpo_compare_name_(given, f[k].path, strlen(f[k].path), k, &nearest, &least);
+        grpo_compare_name_(given, name, strlen(name), k, &nearest, &least);
+        if (least > 1 && strchr(given, '.') && strlen(given) < strlen(f[k].path)
+            && grpo_begins_(given, strlen(given), f[k].path, strlen(f[k].path))) { nearest = k; least = 1; }
+    }
+    for (int k = 0; given && what != GRPO_AT_path_ && (name = grpo_name_of_kind_(what, k)) != NULL; k++) {
+        const size_t size = strcspn(name, "|");
+        grpo_compare_name_(given, name, size, k, &nearest, &least);
+        const int begun = strlen(given) < size ? 1 : 2;                    /* an abbreviation counts as one edit, an addition as two */
+        if (least > begun && grpo_begins_(given, strlen(given), name, size)) { nearest = k; least = begun; }
+    }
+    return nearest;
+}
+
+/* X(rule, what it is about, what helps) */
+#define GRPO_REMEDIES_(X) \
+    X(GRPO_TOO_SMALL, totals, ": this batch has more; give every part to grpo_totals_add before the first loss") \
+    X(GRPO_TOO_SMALL, moments, ": this batch has more responses; give every part to grpo_moments_add first") \
+    X(GRPO_TOO_SMALL, scratch_size, ": gspo_scratch says how many doubles") X(GRPO_NULL, scratch, ": gspo_scratch says how many doubles") \
+    X(GRPO_OUT_OF_RANGE, totals, ": was it zero-initialised?") X(GRPO_OUT_OF_RANGE, partial, ": was it zero-initialised?") \
+    X(GRPO_OUT_OF_RANGE, moments, ": was it zero-initialised?") X(GRPO_OUT_OF_RANGE, into, ": was it zero-initialised?") \
+    X(GRPO_OUT_OF_RANGE, from, ": was it zero-initialised?") X(GRPO_OUT_OF_RANGE, group_begin, ": at most 2^32, of int64_t") \
+    X(GRPO_NOT_INCREASING, group_begin, ": n_groups + 1 elements of int64_t, where each group begins and the last ends") \
+    X(GRPO_PAST_END, offset, ", which is the size of arrays per token") X(GRPO_PAST_END, length, ", which is the size of arrays per token")
+
+/* X(array, what reads it): what a message adds if it is missing */
+#define GRPO_READERS_(X) \
+    X(logp_old, "of the policy at the start of the update, for ratios and divergences") \
+    X(logp_ref, "of the frozen reference, for penalty.kl, reward.kl, ratio.behaviour ...") \
+    X(logp_rollout, "of the sampler, for weight.rollout_is, rollout_rs, rollout_veto ...") \
+    X(logp_teacher, "of a teacher, for advantage.teacher_*, penalty.kl_reference, nll_*") \
+    X(entropy, "for penalty.entropy_coef, advantage.entropy or advantage.credit") X(value, "for advantage.credit gae and step_gae") \
+    X(step_end, "for advantage.credit of steps") X(step_reward, "for advantage.credit of steps") \
+    X(segment_end, "for segments, of ratio.level, weight.rollout_*_level, aggregation.kind ...") X(selected, "for weight.selected") \
+    X(kl_mask, "for penalty.kl_on") X(nll_mask, "for penalty.nll_on") X(marked, "for advantage.marked") \
+    X(shaping_mask, "for surrogate.kind policy_shaping") X(state, "for advantage.step_group") \
+    X(token_id, "for advantage.credit prefix_tree") X(sum_pi_squared, "for advantage.token_baseline") \
+    X(rewards, "for advantage.rewards each") X(truncated, "for reward.truncated and weight.truncated") \
+    X(baseline, "for advantage.baseline external") X(log_partition, "for surrogate.kind trajectory_balance") \
+    X(external_weight, "for weight.external") X(eps_low, "for surrogate.bounds external") X(eps_high, "for surrogate.bounds external") \
+    X(divergence_ref, "for penalty.kl external") X(divergence_old, "for weight.trust divergence")
+
+static void grpo_append_help_(char *buffer, size_t size, grpo_status st, int what) {
+#define GRPO_REMEDY_(rule, name, text) { rule, GRPO_AT_##name##_, text },
+#define GRPO_READER_(name, text) GRPO_REMEDY_(GRPO_NULL, name, ": " text)
+    static const struct { int rule, what; const char *text; } remedies[] = { GRPO_REMEDIES_(GRPO_REMEDY_) GRPO_READERS_(GRPO_READER_) };
+    const int misspelt = grpo_status_is(st, GRPO_UNKNOWN) || grpo_status_is(st, GRPO_NOT_A_CHOICE);
+    const char *nearest = misspelt ? grpo_name_of_kind_(what, grpo_status_index(st)) : NULL;
+    int n;
+    const grpo_field *f = grpo_fields(&n);
+    for (size_t k = 0; k < sizeof remedies / sizeof *remedies; k++)
+        if (grpo_status_is(st, remedies[k].rule) && what == remedies[k].what) grpo_append_(buffer, size, remedies[k].text);
+    if (nearest) {
+        grpo_append_(buffer, size, ": the nearest is ");
+        const size_t end = strlen(buffer) + strcspn(nearest, "|") + 1;
+        grpo_append_(buffer, end < size ? end : size, nearest);
+    }
+    if (!grpo_status_is(st, GRPO_NOT_A_CHOICE) || what < 1 || what > n) return;
+    f += what - 1;
+    grpo_append_(buffer, size, f->choices ? nearest ? ", of " : ": it has " : ": it is a number, for grpo_objective_set");
+    if (f->choices) grpo_append_(buffer, size, f->choices);
+    char *last = strlen(buffer) + 1 == size ? strrchr(buffer, '|') : NULL;                 /* as many choices as there is room for */
+    for (; last && last + sizeof "|..." > buffer + size; last = strrchr(buffer, '|')) *last = 0;
+    if (last) memcpy(last, "|...", sizeof "|...");
+}
+#endif
+
 grpo_status grpo_objective_named(const char *name, grpo_objective *obj) {
     int row, n;
     const grpo_preset *p = grpo_presets(&n);
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     for (row = 0; name && row < n; row++)
         if (strcmp(p[row].name, name) == 0) { *obj = grpo_objective_of_row_(row); return GRPO_OK; }
-    return GRPO_STATUS_(GRPO_UNKNOWN, GRPO_AT_name_);
+    return grpo_status_at_(GRPO_UNKNOWN, GRPO_AT_name_, grpo_nearest_(GRPO_AT_name_, name));
 }
 
 grpo_objective grpo_objective_from_preset(const grpo_preset *preset) {

@@ -72,9 +72,8 @@ typedef struct {
     int64_t slot;                       /* index of its token */
 } grpo_hidden_row;
 
-/* the caller's arrays.  In a status, vocab, target, temperature are named logits.vocab, logits.target, logits.temperature, and logp and
- * entropy rows.logp and rows.entropy; the others by number: argument 5[0] is hidden, [1] weight, [2] width, [8] passes, [9] tile_rows, [10]
- * tile, [11] row */
+/* the caller's arrays.  In a status they are named rows.hidden, rows.tile_rows ...; but vocab, target and temperature logits.vocab,
+ * logits.target and logits.temperature */
 typedef struct {
     const grpo_real *hidden;            /* (n_tokens, width) row t: the hidden state that token t was sampled from */
     const grpo_real *weight;            /* (vocab, width) */
@@ -216,12 +215,6 @@ void grpo_hidden_product(void *context, int transpose_a, int transpose_b, int64_
 
 /* ---- checks ---- */
 
-/* member numbers of grpo_hidden */
-enum { GRPO_IN_HIDDEN_, GRPO_IN_WEIGHT_, GRPO_IN_WIDTH_, GRPO_IN_VOCAB_, GRPO_IN_TARGET_, GRPO_IN_TEMPERATURE_, GRPO_IN_PRODUCT_,
-       GRPO_IN_CONTEXT_, GRPO_IN_PASSES_, GRPO_IN_TILE_ROWS_, GRPO_IN_TILE_, GRPO_IN_ROW_ };
-
-static grpo_status grpo_refuse_member_(grpo_rule rule, int member) { return grpo_refuse_(rule, 5, member); }
-
 /* the field that makes a token's gradient depend on other tokens, among those that grpo_context.h allows; 0: there is none */
 static size_t grpo_hidden_obstacle_(const grpo_objective *o) {
     if (o->ratio.level != GRPO_LEVEL_TOKEN) return GRPO_FIELD_(ratio.level);
@@ -243,20 +236,20 @@ static int grpo_hidden_wants_gradient_(const grpo_hidden *rows) { return rows->d
 /* checks pointers and shapes */
 static grpo_status grpo_check_hidden_shape_(const grpo_hidden *rows, int64_t n_tokens) {
     const int64_t most = INT64_MAX / (int64_t)sizeof(double);
-    if (!rows->hidden) return grpo_refuse_member_(GRPO_NULL, GRPO_IN_HIDDEN_);
-    if (!rows->weight) return grpo_refuse_member_(GRPO_NULL, GRPO_IN_WEIGHT_);
-    if (rows->width < 1) return grpo_refuse_member_(GRPO_NOT_POSITIVE, GRPO_IN_WIDTH_);
+    if (!rows->hidden) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_hidden_);
+    if (!rows->weight) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_weight_);
+    if (rows->width < 1) return GRPO_STATUS_(GRPO_NOT_POSITIVE, GRPO_AT_rows_width_);
     if (rows->vocab < 1) return GRPO_STATUS_(GRPO_NOT_POSITIVE, GRPO_AT_logits_vocab_);
-    if (n_tokens > most / rows->width) return grpo_refuse_member_(GRPO_OUT_OF_RANGE, GRPO_IN_WIDTH_);
+    if (n_tokens > most / rows->width) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_rows_width_);
     if (rows->vocab > most / rows->width) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_logits_vocab_);
     if (!rows->target) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_target_);
     if (grpo_rule_of_temperature_(rows->temperature))
         return GRPO_STATUS_(grpo_rule_of_temperature_(rows->temperature), GRPO_AT_logits_temperature_);
-    if (rows->passes < 0 || rows->passes > 2) return grpo_refuse_member_(GRPO_NOT_A_CHOICE, GRPO_IN_PASSES_);
-    if (rows->tile_rows < 1) return grpo_refuse_member_(GRPO_NOT_POSITIVE, GRPO_IN_TILE_ROWS_);
-    if (rows->tile_rows > most / (rows->vocab + rows->width)) return grpo_refuse_member_(GRPO_OUT_OF_RANGE, GRPO_IN_TILE_ROWS_);
-    if (!rows->tile) return grpo_refuse_member_(GRPO_NULL, GRPO_IN_TILE_);
-    if (!rows->row) return grpo_refuse_member_(GRPO_NULL, GRPO_IN_ROW_);
+    if (rows->passes < 0 || rows->passes > 2) return GRPO_STATUS_(GRPO_NOT_A_CHOICE, GRPO_AT_rows_passes_);
+    if (rows->tile_rows < 1) return GRPO_STATUS_(GRPO_NOT_POSITIVE, GRPO_AT_rows_tile_rows_);
+    if (rows->tile_rows > most / (rows->vocab + rows->width)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_rows_tile_rows_);
+    if (!rows->tile) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_tile_);
+    if (!rows->row) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_row_);
     if (!rows->logp) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_logp_);
     return rows->entropy ? GRPO_OK : GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_entropy_);
 }

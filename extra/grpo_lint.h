@@ -11,6 +11,7 @@
  *     char text[GRPO_LINT_MESSAGE_SIZE];
  *     if (st) puts(grpo_fault_message(st, &obj, &batch, advantage, text, sizeof text));
  *         // batch.logp_old[1041] is NaN: group 3, response 2 of it, token 17 of it
+ *         // batch.kl_mask is NULL but needed: for penalty.kl_on; penalty.kl_on=selected reads it
  *
  *     grpo_finding finding[GRPO_LINT_MOST];
  *     const int n = grpo_lint(&obj, &batch, advantage, totals, &out, finding, GRPO_LINT_MOST);
@@ -73,6 +74,9 @@ typedef enum {
 /* A rule, its level (that of group_of_one and equal_rewards depends) and sentence.  In the sentence: %v value, %o other, %b a second array.
  * A rule that compares two arrays has a finding of its own for each pair.  Tokens are unmasked tokens.
  *   positive_logp     above 0.001, more than rounding            probabilities, negated    of all tokens, at least 4
+ *   other_type        at least 8 pairs of floats have the bits of a double from -50 to 0, each of them, and at least a quarter of the pairs
+ *                     is above 0, below -50 or NaN as floats; or the first half of an array, at least 12 doubles, has the bits of pairs of
+ *                     floats from -50 to 0, at least a quarter with a first one below -0.001
  *   ahead, behind     over 16 or more pairs of neighbouring tokens, the arrays differ by more than 0.1 on average, and shifted by one token
  *                     by less than a quarter of that
  *   far               more than half of at least 16 tokens differ by more than 1, and the last two do not explain it
@@ -134,6 +138,11 @@ typedef enum {
  *   own_moments       of grpo_lint_own_moments
  *   uncorrected       at least 4 tokens, and weights or rejections by logp_rollout are asked for
  *   missing_part, repeated_part, pieces, not_merged, missing_moments, more_moments     of grpo_lint_parts */
+#ifdef GRPO_DOUBLE
+#define GRPO_LINT_TYPES_ "float, but is read as double"
+#else
+#define GRPO_LINT_TYPES_ "double, but is read as float"
+#endif
 #define GRPO_LINT_RULES(X) \
     X(GRPO_LINT_REFUSED, refused, ERROR, "") \
     X(GRPO_LINT_REPEATED, repeated, LIKELY, "and its length are those of sequence %o: a response that is there twice loses a gradient") \
@@ -143,6 +152,7 @@ typedef enum {
     X(GRPO_LINT_POSITIVE_LOGP, positive_logp, LIKELY, "is %v, but a log-probability is at most 0") \
     X(GRPO_LINT_PROBABILITIES, probabilities, LIKELY, "lies within 0 and 1 at every token: it looks like probabilities") \
     X(GRPO_LINT_NEGATED, negated, LIKELY, "is negative at no token: it looks like log-probabilities with the wrong sign") \
+    X(GRPO_LINT_OTHER_TYPE, other_type, LIKELY, "looks like an array of " GRPO_LINT_TYPES_) \
     X(GRPO_LINT_AHEAD, ahead, LIKELY, \
         "differs from %b by %v on average, one token later by %o only: it looks shifted by one token against it") \
     X(GRPO_LINT_BEHIND, behind, LIKELY, \
@@ -399,7 +409,8 @@ static const char *grpo_name_of_(int what) {
  * is not in obj */
 static void grpo_take_fields_(grpo_status st, const grpo_objective *obj, grpo_fault *f) {
     const grpo_field *first = grpo_field_at_(grpo_what_of_(st)), *second = grpo_field_at_(grpo_other_of_(st));
-    if (!obj || !first || (grpo_status_index(st) < 0 && grpo_objective_check(obj) != st)) return;
+    const int of_element = grpo_status_index(st) >= 0 && !grpo_status_is(st, GRPO_NOT_A_CHOICE);
+    if (!obj || !first || (!of_element && grpo_objective_check(obj) != st)) return;
     grpo_fault_value_(f, grpo_objective_get(obj, first));
     if (second) grpo_fault_other_(f, grpo_objective_get(obj, second));
 }
@@ -419,6 +430,7 @@ grpo_fault grpo_fault_of(grpo_status st, const grpo_objective *obj, const grpo_b
     f.what = grpo_name_of_(what);
     f.index = st > 0 ? grpo_status_index(st) : -1;
     if (st <= 0) return f;
+    if (what <= GRPO_AT_LAST_FIELD_ || what == GRPO_AT_name_ || what == GRPO_AT_path_) f.index = -1;      /* of the nearest that there is */
     if (batch && f.index >= 0) grpo_place_element_(batch, advantage, what, f.index, &f);
     if (batch && what == GRPO_AT_n_groups_) grpo_fault_value_(&f, (double)batch->n_groups);
     if (batch && what == GRPO_AT_n_rewards_) grpo_fault_value_(&f, (double)batch->n_rewards);
@@ -832,6 +844,41 @@ static void grpo_lint_truncated_(grpo_lint_ *l) {
 }
 
 /* ---- log-probabilities ---- */
+static int grpo_may_be_logp_(double x) { return x <= 0 && x >= -50; }
+
+#ifdef GRPO_DOUBLE
+/* the two floats whose bits x has may be log-probabilities; other: and the first of them hardly by chance */
+static int grpo_is_of_other_type_(const grpo_real *x, int *other) {
+    float half[2];
+    memcpy(half, x, sizeof half);
+    *other = (double)half[0] < -1e-3;
+    return grpo_may_be_logp_((double)half[0]) && grpo_may_be_logp_((double)half[1]);
+}
+#else
+/* the double whose bits x[0] and x[1] have may be a log-probability; other: and they may not */
+static int grpo_is_of_other_type_(const grpo_real *x, int *other) {
+    double both;
+    memcpy(&both, x, sizeof both);
+    *other = !grpo_may_be_logp_((double)x[0]) || !grpo_may_be_logp_((double)x[1]);
+    return grpo_may_be_logp_(both);
+}
+#endif
+
+static int grpo_looks_of_other_type_(const grpo_lint_ *l, const grpo_real *x) {
+    const int64_t width = (int64_t)(sizeof(double) / sizeof(grpo_real));     /* elements that are looked at together */
+    const int64_t readable = width == 1 ? l->b->n_tokens / 2 : l->b->n_tokens;
+    int64_t seen = 0, others = 0;
+    for (int64_t i = l->begin; i < l->end; i++)
+        for (int64_t t = (l->b->offset[i] + width - 1) / width * width; t + width <= grpo_end_of_(l->b, i); t += width) {
+            int other;
+            if (t >= readable || !grpo_is_unmasked_(l->b, t) || !grpo_is_unmasked_(l->b, t + width - 1)) continue;
+            if (!grpo_is_of_other_type_(&x[t], &other)) return 0;
+            seen++;
+            others += other;
+        }
+    return seen >= (width == 1 ? 12 : 8) && 4 * others >= seen;
+}
+
 static void grpo_lint_logp_(grpo_lint_ *l, const grpo_real *x, int what) {
     int64_t tokens = 0, negative = 0, positive = 0, within = 0, above_one = 0, none = 0, first = -1, first_none = -1;
     for (int64_t i = l->begin; x && i < l->end; i++)
@@ -844,7 +891,8 @@ static void grpo_lint_logp_(grpo_lint_ *l, const grpo_real *x, int what) {
             if ((double)x[t] > 1e-3 && positive++ == 0) first = t;
             if ((double)x[t] < -DBL_MAX && none++ == 0) first_none = t;
         }
-    if (tokens >= 4 && negative == 0 && above_one == 0 && 2 * within >= tokens) grpo_find_(l, GRPO_LINT_PROBABILITIES, what, -1, 1);
+    if (x && grpo_looks_of_other_type_(l, x)) grpo_find_(l, GRPO_LINT_OTHER_TYPE, what, -1, 1);
+    else if (tokens >= 4 && negative == 0 && above_one == 0 && 2 * within >= tokens) grpo_find_(l, GRPO_LINT_PROBABILITIES, what, -1, 1);
     else if (tokens >= 4 && negative == 0 && 2 * positive >= tokens) grpo_find_(l, GRPO_LINT_NEGATED, what, -1, 1);
     else if (positive) grpo_find_(l, GRPO_LINT_POSITIVE_LOGP, what, first, positive);
     if (none) grpo_find_(l, GRPO_LINT_ZERO_PROBABILITY, what, first_none, none);
@@ -1576,12 +1624,17 @@ static void grpo_say_place_(grpo_text_ *to, const char *before, const grpo_fault
     grpo_say_count_(to, at->group >= 0 ? ", reward " : ": reward ", at->column, "");
 }
 
-/* the status, and the values that its message does not contain; if a rule is about a field and an array, f is of the array */
-static int grpo_say_status_(grpo_text_ *to, grpo_status st, const grpo_fault *f) {
+/* the status, and the values that its message does not contain; if a rule is about a field and an array, f is of the array.  help: what
+ * the message ends with if it says what helps and there are values, to be said after the place, else empty */
+static int grpo_say_status_(grpo_text_ *to, grpo_status st, const grpo_fault *f, char help[GRPO_MESSAGE_SIZE]) {
     const int what = grpo_what_of_(st), other = grpo_other_of_(st), array = what <= GRPO_AT_LAST_FIELD_ && other > GRPO_AT_LAST_FIELD_;
     const int values = f->has_value && f->value == f->value && (f->has_other || !array);
-    char text[GRPO_MESSAGE_SIZE];
-    grpo_say_(to, grpo_status_message(st, text, sizeof text));
+    char text[GRPO_MESSAGE_SIZE], *colon;
+    grpo_status_message(st, text, sizeof text);
+    colon = values || f->has_other ? strstr(text, ": ") : NULL;
+    help[0] = 0;
+    if (colon) { strcpy(help, colon + 2); *colon = 0; }
+    grpo_say_(to, text);
     if (values) {
         grpo_say_(to, array ? ": they are " : what == GRPO_AT_length_ && other == GRPO_AT_n_tokens_ ? ": it ends at " : ": it is ");
         grpo_say_value_(to, what, array ? f->other : f->value);
@@ -1593,10 +1646,49 @@ static int grpo_say_status_(grpo_text_ *to, grpo_status st, const grpo_fault *f)
     return values;
 }
 
-/* the same and the place */
+/* 1 for what two integers of 32 bits are if they are read as one of 64, up to 2^53 */
+static int grpo_is_of_32_bits_(double x) { return x >= 4294967296.0 && x < 9007199254740992.0 && fmod(x, 4294967296.0) < 2147483648.0; }
+
+/* the same, the place, and what helps */
 static void grpo_say_fault_(grpo_text_ *to, grpo_status st, const grpo_fault *f) {
-    const int values = grpo_say_status_(to, st, f);
+    char help[GRPO_MESSAGE_SIZE];
+    const int values = grpo_say_status_(to, st, f, help), what = grpo_what_of_(st);
     grpo_say_place_(to, values ? "; " : ": ", f);
+    if (*help) grpo_say_(to, "; ");
+    grpo_say_(to, help);
+    if (grpo_status_is(st, GRPO_NOT_A_CHOICE) && f->has_value) grpo_say_(to, "; was the objective initialised?");
+    if ((what == GRPO_AT_offset_ || what == GRPO_AT_length_ || what == GRPO_AT_group_begin_) && grpo_is_of_32_bits_(
+        what == GRPO_AT_group_begin_ && f->other >= f->value ? f->other : f->value))
+        grpo_say_(to, "; is it an array of 32-bit integers? It is read as int64_t");
+}
+
+/* of a missing array: the first field without which (0 instead) it would not be missed, as statuses name it; 0: there is none */
+static int grpo_reader_of_(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage) {
+    const int what = grpo_what_of_(st);
+    int n, of_loss;
+    const grpo_field *f = grpo_fields(&n);
+    if (!obj || !batch || !grpo_status_is(st, GRPO_NULL) || what < GRPO_AT_logp_ || what > GRPO_AT_divergence_old_) return 0;
+    of_loss = grpo_refused_advantages_(obj, batch) != st;
+    if (of_loss && grpo_refused_loss_(obj, batch, advantage, NULL, NULL) != st) return 0;
+    for (int k = 0; k < n; k++) {
+        grpo_objective other = *obj;
+        memset((char *)&other + f[k].offset, 0, f[k].n_choices ? sizeof(int) : sizeof(double));
+        if (grpo_objective_get(obj, &f[k]) == 0 || grpo_objective_check(&other)) continue;
+        if ((of_loss ? grpo_refused_loss_(&other, batch, advantage, NULL, NULL) : grpo_refused_advantages_(&other, batch)) != st)
+            return k + 1;
+    }
+    return 0;
+}
+
+/* says which setting reads an array that is missing */
+static void grpo_say_reader_(grpo_text_ *to, int field, const grpo_objective *obj) {
+    const grpo_field *f = grpo_field_at_(field);
+    if (!f) return;
+    grpo_say_(to, "; ");
+    grpo_say_(to, f->path);
+    grpo_say_(to, "=");
+    grpo_say_value_(to, field, grpo_objective_get(obj, f));
+    grpo_say_(to, " reads it");
 }
 
 const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
@@ -1607,6 +1699,7 @@ const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const 
     to.buffer = buffer; to.room = size - 1;
     *buffer = 0;
     grpo_say_fault_(&to, st, &f);
+    grpo_say_reader_(&to, grpo_reader_of_(st, obj, batch, advantage), obj);
     return buffer;
 }
 
@@ -1626,6 +1719,7 @@ const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *x, cons
     grpo_fault f = grpo_fault_of(st, NULL, batch, NULL);
     const int what = grpo_what_of_(st), of_logits = what == GRPO_AT_logits_logits_;
     int64_t row = !x || (!of_logits && what != GRPO_AT_logits_target_) ? -1 : of_logits && x->stride > 0 ? f.index / x->stride : f.index;
+    char help[GRPO_MESSAGE_SIZE];
     grpo_text_ to;
     int values;
     if (size == 0) return "";
@@ -1635,7 +1729,7 @@ const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *x, cons
     if (x) grpo_take_logits_(st, x, batch, &f);
     if (row >= 0 && batch) grpo_place_token_(batch, row, &f);
     if (row >= 0 && !of_logits && x->target) grpo_fault_value_(&f, (double)x->target[row]);
-    values = grpo_say_status_(&to, st, &f);
+    values = grpo_say_status_(&to, st, &f, help);
     if (row >= 0 && !of_logits) grpo_say_count_(&to, ", and the vocabulary has ", x->vocab, " entries");
     if (row >= 0 && of_logits && x->stride > 0) {
         grpo_say_count_(&to, ": row ", row, "");

@@ -351,6 +351,11 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset 
  *   array          an array of the batch that neither advantages nor loss nor report read; not batch.reward, which other functions read
  *   bound          a bound of a weight is below 1, the ratio of a policy that has not moved
  *   distance       the distance of a bound from 1 is 1 to 5; larger ones leave a clip open on purpose
+ *   percent        surrogate.eps_low or eps_high is 15 to 100
+ *   wide           one of them is 0.1 to 1, and the ratio that it bounds is a mean over a response (2507.18071, section 5.1: 3e-4 and 4e-4)
+ *   one_zero       one of them is 0 and the other is not
+ *   narrow         surrogate.eps_high is less than eps_low, and neither is 0 or above 1
+ *   negative       the coefficient of a KL or of a penalty by length is below 0
  *   kl_cap, kl_scale    kl_importance_weight_max is set although the weight of the KL is 1 */
 #define GRPO_OBJECTIVE_RULES(X) \
     X(GRPO_OBJECTIVE_REFUSED, refused, ERROR, "") \
@@ -379,6 +384,11 @@ typedef struct { uint16_t field; uint64_t choices; } grpo_lint_with_; /* offset 
     X(GRPO_OBJECTIVE_UNREAD, unread, NOTE, "is %v, but nothing reads it while %c (what does: %r)") \
     X(GRPO_OBJECTIVE_BOUND, bound, NOTE, "is %v, less than 1: it is a bound of the weight itself, not the distance of a bound from 1") \
     X(GRPO_OBJECTIVE_DISTANCE, distance, NOTE, "is %v: it is the distance of a bound from 1, not the bound itself") \
+    X(GRPO_OBJECTIVE_PERCENT, percent, NOTE, "is %v: it is the distance of a bound from 1, not a percentage") \
+    X(GRPO_OBJECTIVE_WIDE, wide, NOTE, "is %v, but with %c ratios stay near 1: GSPO's paper has 0.0003 and 0.0004") \
+    X(GRPO_OBJECTIVE_ONE_ZERO, one_zero, NOTE, "is 0 and %o is not: no gradient to what has moved to that side and should") \
+    X(GRPO_OBJECTIVE_NARROW, narrow, NOTE, "is %v, less than %o: the upper bound is usually as far from 1 as the lower one, or farther") \
+    X(GRPO_OBJECTIVE_NEGATIVE, negative, LIKELY, "is %v: a penalty with a coefficient below 0 rewards what it should prevent") \
     X(GRPO_OBJECTIVE_ARRAY, array, NOTE, "is there, but no choice of this objective reads it")
 
 #define GRPO_LINT_ID_(id, ...) id,
@@ -470,6 +480,13 @@ static const grpo_idle_bound_ grpo_idle_bounds_[] = {
     GRPO_IDLE_BOUND_(DISTANCE, surrogate.eps_low, GRPO_LINT_ANY_) GRPO_IDLE_BOUND_(DISTANCE, surrogate.eps_high, GRPO_LINT_ANY_)
     GRPO_IDLE_BOUND_(DISTANCE, weight.trust_low, GRPO_IDLE_RATIO_BANDS_)
     GRPO_IDLE_BOUND_(DISTANCE, weight.trust_high, GRPO_IDLE_RATIO_BANDS_)
+};
+
+/* coefficients that are not meant to be negative.  Entropy may be rewarded or punished, likelihood too */
+static const uint16_t grpo_idle_signs_[] = {
+#define GRPO_IDLE_AT_OFFSET_(number) (uint16_t)offsetof(grpo_objective, number)
+    GRPO_IDLE_AT_OFFSET_(penalty.kl_coef), GRPO_IDLE_AT_OFFSET_(reward.kl_coef), GRPO_IDLE_AT_OFFSET_(reward.overlong_factor),
+    GRPO_IDLE_AT_OFFSET_(reward.length_coef)
 };
 
 static const grpo_lint_level grpo_idle_levels_[] = {
@@ -623,6 +640,30 @@ static void grpo_idle_look_at_bounds_(grpo_idle_ *l) {
                          (uint16_t)offsetof(grpo_objective, penalty.kl_importance_weight));
 }
 
+/* the two numbers of the clip, each read or not */
+static void grpo_idle_look_at_clip_(grpo_idle_ *l) {
+    const grpo_surrogate *s = &l->obj->surrogate;
+    const grpo_ratio_axis *r = &l->obj->ratio;
+    const uint16_t low = GRPO_IDLE_AT_OFFSET_(surrogate.eps_low), high = GRPO_IDLE_AT_OFFSET_(surrogate.eps_high);
+    const int reads_low = grpo_idle_unread_(l->obj, low) < 0, reads_high = grpo_idle_unread_(l->obj, high) < 0;
+    const int mean = r->level == GRPO_LEVEL_SEQUENCE_MEAN || r->level == GRPO_LEVEL_SEQUENCE_MEAN_RATIO;
+    const int wide_high = reads_high && s->eps_high >= 0.1 && s->eps_high < 1;
+    if (reads_low && s->eps_low >= 15 && s->eps_low <= 100) grpo_idle_about_(l, GRPO_OBJECTIVE_PERCENT, low, 0, 0);
+    if (reads_high && s->eps_high >= 15 && s->eps_high <= 100) grpo_idle_about_(l, GRPO_OBJECTIVE_PERCENT, high, 0, 0);
+    if (mean && r->interpolate == GRPO_INTERPOLATE_NONE && (wide_high || (reads_low && s->eps_low >= 0.1 && s->eps_low < 1)))
+        grpo_idle_about_(l, GRPO_OBJECTIVE_WIDE, wide_high ? high : low, 1, GRPO_IDLE_AT_OFFSET_(ratio.level));
+    if (!reads_low || !reads_high) return;
+    if (s->eps_low == 0 && s->eps_high > 0) grpo_idle_about_(l, GRPO_OBJECTIVE_ONE_ZERO, low, 1, high);
+    if (s->eps_high == 0 && s->eps_low > 0) grpo_idle_about_(l, GRPO_OBJECTIVE_ONE_ZERO, high, 1, low);
+    if (s->eps_high > 0 && s->eps_high < s->eps_low && s->eps_low <= 1) grpo_idle_about_(l, GRPO_OBJECTIVE_NARROW, high, 1, low);
+}
+
+static void grpo_idle_look_at_signs_(grpo_idle_ *l) {
+    for (size_t k = 0; k < sizeof grpo_idle_signs_ / sizeof *grpo_idle_signs_; k++)
+        if (grpo_idle_value_(l->obj, grpo_idle_signs_[k]) < 0 && grpo_idle_unread_(l->obj, grpo_idle_signs_[k]) < 0)
+            grpo_idle_about_(l, GRPO_OBJECTIVE_NEGATIVE, grpo_idle_signs_[k], 0, 0);
+}
+
 static void grpo_idle_look_at_numbers_(grpo_idle_ *l) {
     int n;
     const grpo_field *f = grpo_fields(&n);
@@ -719,6 +760,8 @@ int grpo_lint_objective(const grpo_objective *obj, const grpo_batch *batch, grpo
         grpo_idle_look_at_zeros_(&l);
         grpo_idle_look_at_clamps_(&l);
         grpo_idle_look_at_bounds_(&l);
+        grpo_idle_look_at_clip_(&l);
+        grpo_idle_look_at_signs_(&l);
         grpo_idle_look_at_numbers_(&l);
         grpo_idle_look_at_arrays_(&l);
     }

@@ -66,7 +66,7 @@ def check_calls():
     status = lib.grpo_objective_set(objective, b'surrogate.eps_high', 0.25)
     check(status == lib.GRPO_OK and objective.surrogate.eps_high == 0.25, 'eps_high')
     status = lib.grpo_objective_named(b'gsop', objective)
-    check(status & 255 == lib.GRPO_UNKNOWN and message(status) == 'name is unknown', message(status))
+    check(status & 255 == lib.GRPO_UNKNOWN and message(status) == 'name is unknown: the nearest is gspo', message(status))
 
 
 check(lib.grpo_version() == lib.GRPO_VERSION_NUMBER, 'the version')

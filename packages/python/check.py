@@ -14,7 +14,8 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import numpy as np
-from grpo_conformance import batch, cases, compare, comparison, computed_loss, diagnose, diagnosis, loader, pages, report, testing, variants
+from grpo_conformance import batch, cases, compare, comparison, computed_loss, diagnose, diagnosis, loader, pages, report, sixteen_bits
+from grpo_conformance import testing, variants
 from grpo_conformance.comparison import judge, outputs
 from grpo_conformance.computed import computed
 from grpo_conformance.diagnosis import OTHER, ROUNDING, SAME
@@ -470,24 +471,27 @@ class Computed(unittest.TestCase):
 
     # rows: how many causes are computed for advantages and for the loss, and the known mistakes among those of the loss
     LEAST = (
-        ("grpo", 53, 77,
-         "CLIP-01 CLIP-01a CLIP-01b CLIP-02a KL-01 KL-02 KL-04 KL-05 MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a "
-         "NORM-07a NORM-13 RATIO-01 RATIO-06"),
-        ("gspo", 53, 74,
-         "CLIP-01 CLIP-01a CLIP-01b CLIP-02a GSPO-09 MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a NORM-13 "
-         "NORM-24a RATIO-01 RATIO-06"),
-        ("dapo", 53, 59,
-         "CLIP-01 CLIP-01a CLIP-01b CLIP-02a MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a RATIO-01 RATIO-06"),
-        ("cispo", 53, 49,
-         "CISPO-01 CISPO-03a MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a RATIO-01 RATIO-06 TIS-02"),
-        ("ppo-dual-clip", 21, 65,
-         "CLIP-01 CLIP-01a CLIP-01b CLIP-02 CLIP-02a MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 MASK-12a NORM-05a "
-         "NORM-07 NORM-13 NORM-17a RATIO-01 RATIO-06"),
-        ("reinforce", 22, 41,
-         "MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-01 NORM-05a RATIO-01 RATIO-06"),
-        ("dr-grpo", 22, 61,
-         "CLIP-01 CLIP-01a CLIP-01b CLIP-02a MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a NORM-05a NORM-16 NORM-17 RATIO-01 "
+        ("grpo", 59, 114,
+         "CLIP-01 CLIP-01a CLIP-01b CLIP-02a KL-01 KL-02 KL-04 KL-05 MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 "
+         "NORM-05a NORM-07a NORM-13 RATIO-01 RATIO-06"),
+        ("gspo", 59, 104,
+         "CLIP-01 CLIP-01a CLIP-01b CLIP-02a GSPO-09 MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a "
+         "NORM-13 NORM-24a RATIO-01 RATIO-06"),
+        ("dapo", 59, 88,
+         "CLIP-01 CLIP-01a CLIP-01b CLIP-02a MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a RATIO-01 "
          "RATIO-06"),
+        ("cispo", 59, 79,
+         "CISPO-01 CISPO-03a MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a RATIO-01 RATIO-06 TIS-02"),
+        ("ppo-dual-clip", 22, 100,
+         "CLIP-01 CLIP-01a CLIP-01b CLIP-02 CLIP-02a MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 MASK-12a "
+         "NORM-05a NORM-07 NORM-13 NORM-17a RATIO-01 RATIO-06"),
+        ("reinforce", 23, 59,
+         "MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-01 NORM-05a RATIO-01 RATIO-06"),
+        ("dr-grpo", 23, 87,
+         "CLIP-01 CLIP-01a CLIP-01b CLIP-02a MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a NORM-05a NORM-16 NORM-17 "
+         "RATIO-01 RATIO-06"),
+        ("sapo", 59, 83,
+         "MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a NORM-07a NORM-13 RATIO-01 RATIO-06"),
     )
 
     def test_no_cause_is_lost(self):
@@ -518,6 +522,47 @@ class Computed(unittest.TestCase):
         self.assertEqual(set(of) - set(right_), none)
         for kind, n in right_.items():
             self.assertGreaterEqual(n, 0.7 * of[kind] if of[kind] > 5 else 2, (kind, n, of[kind]))
+
+    def test_masked_tokens_and_lone_responses_hide_no_epsilon(self):
+        """Advantages that are wrong by a mistake of their own are told beside the cause of the others."""
+        masked, lone = diagnosis.MASKED_TOO, diagnosis.ALONE_NAN
+        for id_, words in (("gspo-holes", [masked]), ("gspo-singleton", [lone]), ("gspo-ragged", [])):
+            case = GSPO[id_]
+            of, group = looped_advantage(case, eps=1e-6)["advantage"], case.batch["group"]
+            a = [[math.nan if group.count(g) == 1 else x] * n for x, g, n in zip(of, group, case.batch["length"])]
+            found = diagnose(case, {"advantage": a})
+            self.assertEqual(found[0].cause, "1e-6 is added to the deviation", id_)
+            self.assertEqual(found[0].besides, "; ".join(words), id_)
+            self.assertEqual("besides: " in testing._check(case, {"advantage": a}, 64, {}), bool(words), id_)
+        only = [[x] * n for x, n in zip(looped_advantage(GSPO["gspo-holes"])["advantage"], GSPO["gspo-holes"].batch["length"])]
+        self.assertEqual([(f.cause, f.besides) for f in diagnose(GSPO["gspo-holes"], {"advantage": only})], [(masked, "")])
+        nothing = GSPO["gspo-everything-masked"]  # no advantage here can show an epsilon
+        rows = [[x] * n for x, n in zip(looped_advantage(nothing, eps=1e-6)["advantage"], nothing.batch["length"])]
+        self.assertEqual([(f.cause, f.besides) for f in diagnose(nothing, {"advantage": rows})], [(masked, "")])
+        unequal = [[x + t / 8 for t, x in enumerate(row)] for row in rows]
+        self.assertEqual(diagnose(nothing, {"advantage": unequal}), [])
+        other = [[x + 0.125 if t == 1 else x for t in range(n)] for x, n in zip(of, case.batch["length"])]      # not that of a response
+        self.assertEqual(diagnose(case, {"advantage": other}), [])
+
+    def test_numbers_of_16_bits(self):
+        for bits, name in sixteen_bits.NAMES.items():
+            right_ = {k: np.concatenate([np.ravel(x) for x in RAGGED.expect[k]]) for k in ("advantage", "dlogp")}
+            turned = {k: sixteen_bits.sixteen_bits(x, bits) for k, x in right_.items()}
+            found = diagnose(RAGGED, {"dlogp": turned["dlogp"]})
+            self.assertEqual([f.cause for f in found], [diagnosis.SIXTEEN_BITS.format(name)])
+            self.assertEqual(diagnose(RAGGED, {"dlogp": turned["dlogp"] * (1 + 2**-20)}), [])
+            self.assertIn(diagnosis.SIXTEEN_BITS.format(name), [f.cause for f in diagnose(RAGGED, {"advantage": turned["advantage"]})])
+        numbers = [(1 + 2**-8, 1.0, 1 + 2**-8), (1 + 3 * 2**-8, 1 + 2**-6, 1 + 3 * 2**-8), (70000.0, 70144.0, math.inf),
+                   (3 * 2.0**-25, 3 * 2.0**-25, 2.0**-23), (math.inf, math.inf, math.inf), (-0.1, -0.10009765625, -0.0999755859375)]
+        for x, bfloat16, float16 in numbers:
+            self.assertEqual([float(sixteen_bits.sixteen_bits(np.array(x), bits)) for bits in (8, 11)], [bfloat16, float16], x)
+
+    def test_where_a_nan_may_come_from(self):
+        for id_, words in (("grpo-neginf-both", "-inf minus -inf"), ("grpo-nan-masked", "do not multiply by the mask"),
+                           ("grpo-neginf-old-good", "0 times infinity"), ("grpo-ragged", "")):
+            text = " ".join(testing._check(cases("grpo", only=id_)[0], {"loss": math.nan}, 64, {}).split())
+            self.assertEqual("NaN: " in text, bool(words), id_)
+            self.assertIn(words, text)
 
     def test_what_is_accepted(self):
         case, answer = cases("gspo", only="gspo-ragged")[0], lambda case: looped_advantage(case, eps=1e-6)

@@ -97,6 +97,20 @@ static void rounding(setup *s) { s->logp[begin_of(s, 3) + 1] = (grpo_real)1e-6; 
 static void probabilities(setup *s) {
     for (int t = 0; t < TOKENS; t++) s->rollout[t] = (grpo_real)(t % 3 ? exp((double)s->rollout[t]) : 0);
 }
+/* an array of the other floating-point type; in the double build it holds half as many elements */
+#ifdef GRPO_DOUBLE
+typedef float of_other_type;
+#define TYPES "float, but is read as double"
+#else
+typedef double of_other_type;
+#define TYPES "double, but is read as float"
+#endif
+static void other_type(setup *s) {
+    of_other_type x[TOKENS];
+    for (int t = 0; t < TOKENS; t++) x[t] = (of_other_type)(-0.1 - 0.037 * t);
+    memcpy(s->rollout, x, sizeof s->rollout < sizeof x ? sizeof s->rollout : sizeof x);
+}
+static void not_all_of_other_type(setup *s) { other_type(s); for (int t = 2; t < 6; t++) s->rollout[t] = 3; }
 static void certain(setup *s) { memset(s->rollout, 0, sizeof s->rollout); }
 static void negate(setup *s) { for (int t = 0; t < TOKENS; t++) s->ref[t] = -s->ref[t]; }
 static void shift(grpo_real *x, int by) {
@@ -441,8 +455,10 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(REFUSED), nan_reward, no_advantage, "error: batch.reward[4] is NaN: group 1, response 1 of it" },
     { RULE(REFUSED), wide_clip, nothing, "error: surrogate.eps_low must not be negative: it is -0.25" },
     { RULE(REFUSED), reaches_past, nothing,
-      "error: batch.length[8] reaches past batch.n_tokens: it ends at 73, the other 72; group 2, response 2 of it" },
-    { RULE(REFUSED), small_totals, own_totals, "error: totals is less than is needed" },
+      "error: batch.length[8] reaches past batch.n_tokens, which is the size of arrays per token: it ends at 73, the other 72; group 2, "
+      "response 2 of it" },
+    { RULE(REFUSED), small_totals, own_totals,
+      "error: totals is less than is needed: this batch has more; give every part to grpo_totals_add before the first loss" },
     { RULE(REPEATED), repeat, other_order,
       "likely mistake: batch.offset[7] and its length are those of sequence 2: a response that is there twice loses a gradient: group 2, "
       "response 1 of it" },
@@ -457,6 +473,7 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
       "likely mistake: batch.logp_rollout lies within 0 and 1 at every token: it looks like probabilities" },
     { RULE(NEGATED), negate, certain,
       "likely mistake: batch.logp_ref is negative at no token: it looks like log-probabilities with the wrong sign" },
+    { RULE(OTHER_TYPE), other_type, not_all_of_other_type, "likely mistake: batch.logp_rollout looks like an array of " TYPES },
     { RULE(AHEAD), shift_old, shift_both,
       "likely mistake: batch.logp differs from batch.logp_old by 0.822291 on average, one token later by 0.0045..." },
     { RULE(BEHIND), shift_rollout, nothing,
@@ -1111,13 +1128,74 @@ static void test_messages_of_fields(setup *s) {
     expect_message(loss_of(s), s, "batch.eps_low[34] must lie in [0, 1]: it is -3; group 1, response 1 of it, token 1 of it");
 }
 
+#define SIZE "batch.n_tokens, which is the size of arrays per token"
+#define BEGINS "n_groups + 1 elements of int64_t, where each group begins and the last ends"
+#define WIDTH "is it an array of 32-bit integers? It is read as int64_t"
+
+/* arrays of 32-bit integers given as arrays of int64_t, which would be read as pairs of their elements */
+static void test_32_bits(setup *s) {
+    setup_make(s);
+    s->offset[2] = s->offset[4] + s->offset[5] * INT64_C(4294967296);
+    expect_message(loss_of(s), s, "batch.offset[2] reaches past " SIZE ": it is 176093659169, the other 72; group 0, response 2 of it; " WIDTH);
+    s->offset[2] = INT64_C(4294967295);
+    expect_message(loss_of(s), s, "batch.offset[2] reaches past " SIZE ": it is 4294967295, the other 72; group 0, response 2 of it");
+    setup_make(s);
+    s->length[0] = 5 + INT64_C(4294967296);
+    expect_message(loss_of(s), s, "batch.length[0] reaches past " SIZE ": it ends at 4294967302, the other 72; group 0, response 0 of it; "
+                   WIDTH);
+    setup_make(s);
+    s->group[2] = 4 + 6 * INT64_C(4294967296);
+    expect_message(loss_of(s), s, "batch.group_begin[3] must increase: it is 9, the one before 25769803780; group 2; " BEGINS "; " WIDTH);
+    s->group[3] = 7 + 8 * INT64_C(4294967296);
+    expect_message(loss_of(s), s, "batch.group_begin[3] is out of range: it is 34359738375, the one before 25769803780; group 2; at most "
+                   "2^32, of int64_t; " WIDTH);
+}
+
+/* an array that is missing: the setting that reads it */
+static void test_missing(setup *s) {
+    setup_make(s);
+    s->b.logp_ref = NULL;
+    expect_message(loss_of(s), s, "batch.logp_ref is NULL but needed: of the frozen reference, for penalty.kl, reward.kl, ratio.behaviour ...; "
+                   "penalty.kl=k3 reads it");
+    s->b.logp_old = NULL;
+    expect_message(loss_of(s), s, "batch.logp_old is NULL but needed: of the policy at the start of the update, for ratios and divergences; "
+                   "surrogate.kind=ppo_clip reads it");
+    setup_make(s);
+    choose(s, "advantage.credit", "gae");
+    expect_message(grpo_advantages(&s->obj, &s->b, s->A), s, "batch.value is NULL but needed: for advantage.credit gae and step_gae; "
+                   "advantage.credit=gae reads it");
+    s->obj.penalty.entropy_coef = 0.5;
+    s->b.entropy = NULL;
+    expect_message(loss_of(s), s, "batch.entropy is NULL but needed: for penalty.entropy_coef, advantage.entropy or advantage.credit; "
+                   "penalty.entropy_coef=0.5 reads it");
+    setup_make(s);
+    s->b.logp = NULL;
+    expect_message(loss_of(s), s, "batch.logp is NULL but needed");
+}
+
+/* names of choices: a fault has no value that is not in the objective */
+static void test_messages_of_names(setup *s) {
+    const grpo_status misspelt = grpo_objective_choose(&s->obj, "penalty.kl", "k4"), unknown = grpo_objective_named("gsop", &s->obj);
+    expect_message(misspelt, s, "penalty.kl has no such choice: the nearest is k1, of none|k1|k2|k3|abs|external");
+    expect_message(unknown, s, "name is unknown: the nearest is gspo");
+    check(grpo_fault_of(misspelt, &s->obj, &s->b, s->A).index < 0 && grpo_fault_of(unknown, &s->obj, &s->b, s->A).index < 0,
+          "a name has no element");
+    s->obj.penalty.kl = (grpo_kl_kind)77;
+    expect_message(grpo_objective_check(&s->obj), s, "penalty.kl has no such choice: it is 77; it has none|k1|k2|k3|abs|external; was the "
+                   "objective initialised?");
+}
+
 static void test_messages(void) {
     static setup s;
     setup_make(&s);
     test_messages_of_fields(&s);
     setup_make(&s);
+    test_messages_of_names(&s);
+    setup_make(&s);
     s.group[2] = 3;
-    expect_message(loss_of(&s), &s, "batch.group_begin[2] must increase: it is 3, the one before 3; group 1");
+    expect_message(loss_of(&s), &s, "batch.group_begin[2] must increase: it is 3, the one before 3; group 1; " BEGINS);
+    test_32_bits(&s);
+    test_missing(&s);
     setup_make(&s);
     s.offset[5] = -2;
     expect_message(loss_of(&s), &s, "batch.offset[5] must not be negative: it is -2; group 1, response 2 of it");

@@ -681,6 +681,41 @@ static void test_bounds_of_ratios(void) {
     expect("grpo", "penalty.kl_coef=0 penalty.kl_reference=old", GRPO_OBJECTIVE_NO_EFFECT, "penalty.kl_coef", -1);
 }
 
+static void test_clip(void) {
+    expect("grpo", "surrogate.eps_low=20 surrogate.eps_high=20", GRPO_OBJECTIVE_PERCENT, "surrogate.eps_low", GRPO_LINT_NOTE);
+    expect("grpo", "surrogate.eps_low=20 surrogate.eps_high=20", GRPO_OBJECTIVE_PERCENT, "surrogate.eps_high", GRPO_LINT_NOTE);
+    expect("grpo", "surrogate.eps_low=14 surrogate.eps_high=14", GRPO_OBJECTIVE_PERCENT, "surrogate.eps_high", -1);
+    expect("grpo", "surrogate.eps_low=101 surrogate.eps_high=1e9", GRPO_OBJECTIVE_PERCENT, "surrogate.eps_low", -1);
+    expect("grpo", "surrogate.kind=reinforce surrogate.eps_high=20", GRPO_OBJECTIVE_PERCENT, "surrogate.eps_high", -1);
+    expect("gspo", "surrogate.eps_low=0.2 surrogate.eps_high=0.28", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high", GRPO_LINT_NOTE);
+    expect("gspo", "surrogate.eps_low=0.2 surrogate.eps_high=0.28", GRPO_OBJECTIVE_WIDE, "surrogate.eps_low", -1);
+    expect("gspo", "surrogate.eps_low=0.2", GRPO_OBJECTIVE_WIDE, "surrogate.eps_low", GRPO_LINT_NOTE);
+    expect("gspo", "surrogate.eps_low=0.09 surrogate.eps_high=0.09", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high", -1);
+    expect("gspo", "surrogate.eps_high=1", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high", -1);
+    expect("gspo", "surrogate.eps_high=0.2 ratio.interpolate=arithmetic", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high", -1);
+    expect("gspo", "surrogate.eps_high=0.2 ratio.level=sequence_sum", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high", -1);
+    expect("gspo", "surrogate.eps_high=0.2 ratio.level=sequence_mean_ratio", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high", GRPO_LINT_NOTE);
+    expect("gspo", "surrogate.eps_high=0.2 surrogate.kind=ratio", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high", -1);
+    expect("grpo", "surrogate.eps_high=0", GRPO_OBJECTIVE_ONE_ZERO, "surrogate.eps_high", GRPO_LINT_NOTE);
+    expect("grpo", "surrogate.eps_low=0", GRPO_OBJECTIVE_ONE_ZERO, "surrogate.eps_low", GRPO_LINT_NOTE);
+    expect("grpo", "surrogate.eps_low=0 surrogate.eps_high=0", GRPO_OBJECTIVE_ONE_ZERO, "surrogate.eps_low", -1);
+    expect("grpo", "surrogate.kind=unbounded_positive surrogate.eps_high=0", GRPO_OBJECTIVE_ONE_ZERO, "surrogate.eps_high", -1);
+    expect("grpo", "surrogate.eps_high=0", GRPO_OBJECTIVE_NARROW, "surrogate.eps_high", -1);
+    expect("grpo", "surrogate.eps_low=0.28", GRPO_OBJECTIVE_NARROW, "surrogate.eps_high", GRPO_LINT_NOTE);
+    expect("grpo", "surrogate.eps_low=1.28", GRPO_OBJECTIVE_NARROW, "surrogate.eps_high", -1);
+    expect("dapo", "", GRPO_OBJECTIVE_NARROW, "surrogate.eps_high", -1);
+}
+
+static void test_signs(void) {
+    expect("grpo", "penalty.kl_coef=-0.1", GRPO_OBJECTIVE_NEGATIVE, "penalty.kl_coef", GRPO_LINT_LIKELY);
+    expect("grpo", "penalty.kl_coef=-0.1 penalty.kl=none", GRPO_OBJECTIVE_NEGATIVE, "penalty.kl_coef", -1);
+    expect("grpo", "reward.kl=k1 reward.kl_coef=-0.1", GRPO_OBJECTIVE_NEGATIVE, "reward.kl_coef", GRPO_LINT_LIKELY);
+    expect("grpo", "reward.length=kimi reward.length_coef=-1", GRPO_OBJECTIVE_NEGATIVE, "reward.length_coef", GRPO_LINT_LIKELY);
+    expect("dapo", "reward.overlong=soft reward.overlong_max=9 reward.overlong_cache=4 reward.overlong_factor=-1", GRPO_OBJECTIVE_NEGATIVE,
+           "reward.overlong_factor", GRPO_LINT_LIKELY);
+    expect("grpo", "penalty.entropy_coef=-0.1", GRPO_OBJECTIVE_NEGATIVE, "penalty.entropy_coef", -1);
+}
+
 /* a cap of at least 1 on a KL weight of 1 has no effect, a lower one multiplies the KL */
 static void test_kl_weight(void) {
     rng r = { 6 };
@@ -805,6 +840,11 @@ static void test_rows(void) {
     static const struct { const char *row; grpo_objective_rule rule; const char *what; } expected[] = {
         { "trl-cispo", GRPO_OBJECTIVE_BOUND, "surrogate.weight_max" },         /* TRL's default: epsilon_high is the bound itself */
         { "up-grpo", GRPO_OBJECTIVE_UNREAD, "surrogate.eps_high" },            /* clips only from below, where A < 0 */
+        /* the frameworks' default for all ratios, which GSPO's hardly ever reach; ESPO's are of evidence lower bounds */
+        { "verl-gspo", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high" }, { "trl-gspo-token", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high" },
+        { "openrlhf-gspo", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high" }, { "areal-gspo", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high" },
+        { "slime-gspo", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high" }, { "verl-agent-gspo", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high" },
+        { "nemo-gspo", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high" }, { "espo", GRPO_OBJECTIVE_WIDE, "surrogate.eps_high" },
     };
     int rows, seen = 0;
     const grpo_preset *preset = grpo_presets(&rows);
@@ -839,6 +879,8 @@ int main(void) {
     test_bound("advantage.clamp_low", "advantage.clamp_high", -5);
     test_unread_by_switch();
     test_bounds_of_ratios();
+    test_clip();
+    test_signs();
     test_kl_weight();
     test_whole();
     test_readers_said();

@@ -434,25 +434,25 @@ static void check_refused_members(const grpo_objective *obj, const rollouts *b, 
 #define REFUSE(member, value, rule, thing) \
     rows = e->rows; rows.member = value; \
     refuse(#member " " #value, obj, b, e, &rows, out, rule, thing)
-    REFUSE(hidden, NULL, GRPO_NULL, "rows[0]");
-    REFUSE(weight, NULL, GRPO_NULL, "rows[1]");
-    REFUSE(width, 0, GRPO_NOT_POSITIVE, "rows[2]");
-    REFUSE(width, INT64_MAX, GRPO_OUT_OF_RANGE, "rows[2]");
+    REFUSE(hidden, NULL, GRPO_NULL, "rows.hidden");
+    REFUSE(weight, NULL, GRPO_NULL, "rows.weight");
+    REFUSE(width, 0, GRPO_NOT_POSITIVE, "rows.width");
+    REFUSE(width, INT64_MAX, GRPO_OUT_OF_RANGE, "rows.width");
     REFUSE(vocab, 0, GRPO_NOT_POSITIVE, "logits.vocab");
     REFUSE(vocab, INT64_MAX, GRPO_OUT_OF_RANGE, "logits.vocab");
     REFUSE(target, NULL, GRPO_NULL, "logits.target");
     REFUSE(temperature, -1, GRPO_NOT_POSITIVE, "logits.temperature");
     REFUSE(temperature, NAN, GRPO_NAN, "logits.temperature");
-    REFUSE(passes, 3, GRPO_NOT_A_CHOICE, "rows[8]");
-    REFUSE(passes, -1, GRPO_NOT_A_CHOICE, "rows[8]");
+    REFUSE(passes, 3, GRPO_NOT_A_CHOICE, "rows.passes");
+    REFUSE(passes, -1, GRPO_NOT_A_CHOICE, "rows.passes");
     REFUSE(passes, 1, GRPO_WHOLE_RESPONSE, "ratio.level");
-    REFUSE(tile_rows, 0, GRPO_NOT_POSITIVE, "rows[9]");
-    REFUSE(tile_rows, INT64_MAX, GRPO_OUT_OF_RANGE, "rows[9]");
-    REFUSE(width, bytes / b->n_tokens + 1, GRPO_OUT_OF_RANGE, "rows[2]");
+    REFUSE(tile_rows, 0, GRPO_NOT_POSITIVE, "rows.tile_rows");
+    REFUSE(tile_rows, INT64_MAX, GRPO_OUT_OF_RANGE, "rows.tile_rows");
+    REFUSE(width, bytes / b->n_tokens + 1, GRPO_OUT_OF_RANGE, "rows.width");
     REFUSE(vocab, bytes / e->rows.width + 1, GRPO_OUT_OF_RANGE, "logits.vocab");
-    REFUSE(tile_rows, bytes / (e->rows.vocab + e->rows.width) + 1, GRPO_OUT_OF_RANGE, "rows[9]");
-    REFUSE(tile, NULL, GRPO_NULL, "rows[10]");
-    REFUSE(row, NULL, GRPO_NULL, "rows[11]");
+    REFUSE(tile_rows, bytes / (e->rows.vocab + e->rows.width) + 1, GRPO_OUT_OF_RANGE, "rows.tile_rows");
+    REFUSE(tile, NULL, GRPO_NULL, "rows.tile");
+    REFUSE(row, NULL, GRPO_NULL, "rows.row");
     REFUSE(logp, NULL, GRPO_NULL, "rows.logp");
     REFUSE(entropy, NULL, GRPO_NULL, "rows.entropy");
 #undef REFUSE

@@ -171,8 +171,27 @@ enum { CALLS = sizeof calls / sizeof *calls };
 static int is_of_gspo(const grpo_objective *o) { return o->ratio.level != GRPO_LEVEL_TOKEN
     || o->penalty.preference != GRPO_PREFERENCE_NONE; }
 
+/* a missing array: one of the fields that its message names is set in `what`.  Log-probabilities and segments have further readers */
+static void check_reader(const char *line, const char *what) {
+    static const char *const many[] = { "batch.logp_old", "batch.logp_ref", "batch.logp_rollout", "batch.logp_teacher", "batch.segment_end" };
+    char field[80];
+    int named = 0;
+    for (size_t k = 0; k < sizeof many / sizeof *many; k++) if (!strncmp(line, many[k], strlen(many[k]))) return;
+    for (const char *p = strchr(line, ':'); p; p = strchr(p + 1, ' ')) {
+        snprintf(field, sizeof field, "%.*s=", (int)strspn(p + 1, "abcdefghijklmnopqrstuvwxyz_."), p + 1);
+        named |= strchr(field, '.') && strstr(what, field);
+    }
+    check(named, "%s: %s", what, line);
+}
+
 static void expect(const char *what, grpo_status found, const char *message) {
     const char *line = found ? status_line(found) : "";
+    if (grpo_status_is(found, GRPO_NULL) && !strncmp(line, "batch.", 6) && strchr(line, ':') && !strchr(message ? message : "", ':')) {
+        static char whole[200];
+        check_reader(line, what);
+        snprintf(whole, sizeof whole, "%s%s", message ? message : "", strchr(line, ':'));                    /* what reads it follows */
+        message = whole;
+    }
     check(!strcmp(line, message ? message : ""), "%s: \"%s\" instead of \"%s\"", what, line, message ? message : "");
     seen[grpo_status_rule(found)]++;
 }
@@ -338,25 +357,27 @@ static void check_numbers(void) {
 /* settings, the invalid element and its value, the functions that refuse it, and their message */
 typedef struct { const char *settings, *array; int at; double value; int concerns; const char *message; } fault;
 
+#define ENDS ": n_groups + 1 elements of int64_t, where each group begins and the last ends"
+#define SIZE ", which is the size of arrays per token"
 static const fault faults[] = {
     /* the layout */
     { "", "n_groups", 0, -1, ALL, "batch.n_groups must not be negative" },
     { "", "group_begin", 0, -1, ALL, "batch.group_begin[0] must not be negative" },
-    { "", "group_begin", 0, 2, ALL, "batch.group_begin[1] must increase" },
-    { "", "group_begin", 1, 0, ALL, "batch.group_begin[1] must increase" },
-    { "", "group_begin", 2, 1, ALL, "batch.group_begin[2] must increase" },
-    { "", "group_begin", 2, 4294967297.0, ALL, "batch.group_begin[2] is out of range" },
+    { "", "group_begin", 0, 2, ALL, "batch.group_begin[1] must increase" ENDS },
+    { "", "group_begin", 1, 0, ALL, "batch.group_begin[1] must increase" ENDS },
+    { "", "group_begin", 2, 1, ALL, "batch.group_begin[2] must increase" ENDS },
+    { "", "group_begin", 2, 4294967297.0, ALL, "batch.group_begin[2] is out of range: at most 2^32, of int64_t" },
     { "", "length", 0, -1, ALL, "batch.length[0] must not be negative" },
     { "", "length", 3, -1, ALL, "batch.length[3] must not be negative" },
     { "", "offset", 0, -1, ALL, "batch.offset[0] must not be negative" },
-    { "", "offset", 3, 6, ALL, "batch.length[3] reaches past batch.n_tokens" },
-    { "", "offset", 2, 9, ALL, "batch.offset[2] reaches past batch.n_tokens" },
+    { "", "offset", 3, 6, ALL, "batch.length[3] reaches past batch.n_tokens" SIZE },
+    { "", "offset", 2, 9, ALL, "batch.offset[2] reaches past batch.n_tokens" SIZE },
     { "", "offset", 2, 8, 0, NULL },                                         /* an empty sequence may stand at the end */
-    { "", "length", 0, 9, ALL, "batch.length[0] reaches past batch.n_tokens" },
-    { "", "n_tokens", 0, 7, ALL, "batch.length[3] reaches past batch.n_tokens" },
-    { "", "n_tokens", 0, -1, ALL, "batch.offset[0] reaches past batch.n_tokens" },
-    { "", "length", 3, HUGE_VAL, ALL, "batch.length[3] reaches past batch.n_tokens" },
-    { "", "offset", 3, HUGE_VAL, ALL, "batch.offset[3] reaches past batch.n_tokens" },
+    { "", "length", 0, 9, ALL, "batch.length[0] reaches past batch.n_tokens" SIZE },
+    { "", "n_tokens", 0, 7, ALL, "batch.length[3] reaches past batch.n_tokens" SIZE },
+    { "", "n_tokens", 0, -1, ALL, "batch.offset[0] reaches past batch.n_tokens" SIZE },
+    { "", "length", 3, HUGE_VAL, ALL, "batch.length[3] reaches past batch.n_tokens" SIZE },
+    { "", "offset", 3, HUGE_VAL, ALL, "batch.offset[3] reaches past batch.n_tokens" SIZE },
     { "", "offset", 3, -HUGE_VAL, ALL, "batch.offset[3] must not be negative" },
     { "advantage.rewards=each", "n_rewards", 0, 0, AXIS_2, "batch.n_rewards must be positive" },
     { "advantage.rewards=each", "n_rewards", 0, -1, AXIS_2, "batch.n_rewards must be positive" },
@@ -499,8 +520,8 @@ static int is_among(const char *path, const char *const *paths, size_t n) {
 
 static void check_field(const grpo_field *f, double value, const char *rule) {
     static setup s;
-    char message[120];
-    snprintf(message, sizeof message, "%s %s", f->path, rule);
+    char message[700];
+    snprintf(message, sizeof message, "%s %s%s%s", f->path, rule, f->choices ? ": it has " : "", f->choices ? f->choices : "");
     setup_make(&s, "");
     field_set(&s.objective, f, value);
     check_calls(&s, OBJECTIVE, message, f->path);
@@ -566,10 +587,10 @@ static void check_arguments(void) {
     settle(&s.objective, "advantage.scale=group_std advantage.reweight=valid_groups");
     expect("no moments", grpo_advantages_with_moments(&s.objective, &s.batch, NULL, s.out.advantage), "moments is NULL but needed");
     expect("moments of less", grpo_advantages_with_moments(&s.objective, &s.batch, &moments, s.out.advantage),
-           "moments is less than is needed");
+           "moments is less than is needed: this batch has more responses; give every part to grpo_moments_add first");
     moments.sequences = s.batch.group_begin[s.batch.n_groups] - s.batch.group_begin[0] - 1;
     expect("moments of less", grpo_advantages_with_moments(&s.objective, &s.batch, &moments, s.out.advantage),
-           "moments is less than is needed");
+           "moments is less than is needed: this batch has more responses; give every part to grpo_moments_add first");
     moments.sequences = 0;
     check(!memcmp(&s.out, &s.before, sizeof s.out), "something was written");
     settle(&s.objective, "advantage.reweight=none");
@@ -615,10 +636,10 @@ static void check_gspo(void) {
             : "penalty.preference needs the functions of gspo.h");
         check(gspo_scratch(&s.objective, &s.batch) == (int64_t)(sizeof s.out.scratch / sizeof *s.out.scratch), "scratch of a group");
         s.less_scratch = 1;
-        check_calls(&s, LOSSES, "out.scratch_size is less than is needed", text);
+        check_calls(&s, LOSSES, "out.scratch_size is less than is needed: gspo_scratch says how many doubles", text);
         s.less_scratch = 2;
-        check_calls(&s, LOSSES, "out.scratch is NULL but needed", text);
-        expect(text, gspo_loss(&s.objective, &s.batch, s.advantage, NULL, NULL, &s.out.report), "out.scratch is NULL but needed");
+        check_calls(&s, LOSSES, "out.scratch is NULL but needed: gspo_scratch says how many doubles", text);
+        expect(text, gspo_loss(&s.objective, &s.batch, s.advantage, NULL, NULL, &s.out.report), "out.scratch is NULL but needed: gspo_scratch says how many doubles");
         s.less_scratch = 0;
         check_calls(&s, 0, NULL, text);
         setup_free(&s);
@@ -666,7 +687,9 @@ static void check_totals(void) {
         setup_make(&s, totals[k].settings);
         memcpy((char *)&s.totals + totals[k].count, good ? &totals[k].good : &totals[k].bad, sizeof(int64_t));
         s.pass_totals = &s.totals;
-        check_calls(&s, good ? 0 : LOSSES, "totals is less than is needed", totals[k].settings);
+        check_calls(&s, good ? 0 : LOSSES, totals[k].bad < 0 ? "totals is out of range: was it zero-initialised?"
+            : "totals is less than is needed: this batch has more; give every part to grpo_totals_add before the first loss",
+            totals[k].settings);
         setup_free(&s);
     }
 }
@@ -739,36 +762,36 @@ static void check_held(void) {
             memset(&s.out.moments, 0, sizeof s.out.moments);
             memcpy((char *)&s.out.moments + in_moments[k].at, &wild[j], sizeof *wild);
             s.before = s.out;
-            expect(in_moments[k].name, call_moments(&s), "moments is out of range");
+            expect(in_moments[k].name, call_moments(&s), "moments is out of range: was it zero-initialised?");
             expect(in_moments[k].name, grpo_advantages_with_moments(&s.objective, &s.batch, &s.out.moments, s.out.advantage),
-                "moments is out of range");
+                "moments is out of range: was it zero-initialised?");
             check(!memcmp(&s.out, &s.before, sizeof s.out), "%s: something was written", in_moments[k].name);
-            expect(in_moments[k].name, grpo_moments_merge(&none, &s.out.moments), "from is out of range");
-            expect(in_moments[k].name, grpo_moments_merge(&s.out.moments, &none), "into is out of range");
+            expect(in_moments[k].name, grpo_moments_merge(&none, &s.out.moments), "from is out of range: was it zero-initialised?");
+            expect(in_moments[k].name, grpo_moments_merge(&s.out.moments, &none), "into is out of range: was it zero-initialised?");
             check(!memcmp(&s.out, &s.before, sizeof s.out), "%s: something was merged", in_moments[k].name);
         }
         for (k = 0; k < sizeof in_totals / sizeof *in_totals; k++) {
             memset(&s.out.totals, 0, sizeof s.out.totals);
             memcpy((char *)&s.out.totals + in_totals[k].at, &wild[j], sizeof *wild);
             s.before = s.out;
-            expect(in_totals[k].name, call_count(&s), "totals is out of range");
+            expect(in_totals[k].name, call_count(&s), "totals is out of range: was it zero-initialised?");
             check(!memcmp(&s.out, &s.before, sizeof s.out), "%s: something was written", in_totals[k].name);
-            expect(in_totals[k].name, grpo_totals_merge(&no_totals, &s.out.totals), "from is out of range");
-            expect(in_totals[k].name, grpo_totals_merge(&s.out.totals, &no_totals), "into is out of range");
+            expect(in_totals[k].name, grpo_totals_merge(&no_totals, &s.out.totals), "from is out of range: was it zero-initialised?");
+            expect(in_totals[k].name, grpo_totals_merge(&s.out.totals, &no_totals), "into is out of range: was it zero-initialised?");
             check(!memcmp(&s.out, &s.before, sizeof s.out), "%s: something was merged", in_totals[k].name);
         }
         for (k = 0; k < sizeof in_partial / sizeof *in_partial; k++) {
             memset(&s.out.partial, 0, sizeof s.out.partial);
             memcpy((char *)&s.out.partial + in_partial[k].at, &wild[j], sizeof *wild);
             s.before = s.out;
-            expect(in_partial[k].name, call_grpo_loss_add(&s), "partial is out of range");
+            expect(in_partial[k].name, call_grpo_loss_add(&s), "partial is out of range: was it zero-initialised?");
             check(!memcmp(&s.out, &s.before, sizeof s.out), "%s: something was written", in_partial[k].name);
             memset(parts, 0, sizeof parts);
             parts[0] = s.out.partial;
             parts[0].scales.divisor = parts[1].scales.divisor = 1;
             copy = parts[0];
-            expect(in_partial[k].name, grpo_partial_merge(&parts[1], &parts[0]), "from is out of range");
-            expect(in_partial[k].name, grpo_partial_merge(&parts[0], &parts[1]), "into is out of range");
+            expect(in_partial[k].name, grpo_partial_merge(&parts[1], &parts[0]), "from is out of range: was it zero-initialised?");
+            expect(in_partial[k].name, grpo_partial_merge(&parts[0], &parts[1]), "into is out of range: was it zero-initialised?");
             check(!memcmp(&parts[0], &copy, sizeof copy), "%s: something was merged", in_partial[k].name);
         }
         setup_free(&s);
@@ -777,28 +800,57 @@ static void check_held(void) {
 
 /* ---- names and texts ----------------------------------------------------------------------------------------------------------- */
 
-static void check_names(void) {
-    static const char *const bad_name[] = { "grop", "", NULL }, *const bad_path[] = { "surrogate.eps", "surrogate", "surrogate.kin", "",
-        NULL };
-    static const char *const bad_choice[] = { "", "ppo", "score|ratio", NULL };
-    static const double bad_value[] = { 99, GRPO_SURROGATE_NONE + 1, -1, 0.5, 1e300, INFINITY };
+/* what is misspelt, and the name that its message proposes; NULL: none */
+static const struct { const char *path, *given, *nearest; } misspelt[] = {
+    { NULL, "grop", "grpo" }, { NULL, "gsop", "gspo" }, { NULL, "GRPO", "grpo" }, { NULL, "gspo_token", "gspo-token" },
+    { NULL, "Dr. GRPO", "dr-grpo" }, { NULL, "dapo-qwen", "dapo" }, { NULL, "gspotoken", "gspo-token" }, { NULL, "xxxxxxxxxx", NULL },
+    { NULL, "", NULL }, { NULL, NULL, NULL },
+    { NULL, "grpogrpogrpogrpogrpogrpogrpogrpogrpogrpogrpogrpogrpogrpogrpogrpogrpo", "grpo" },
+    { "", "surrogate.eps", "surrogate.eps_high" }, { "", "surrogate.kin", "surrogate.kind" }, { "", "surrogate", NULL }, { "", "", NULL },
+    { "", NULL, NULL }, { "", "eps_high", "surrogate.eps_high" }, { "", "kl_coef", "penalty.kl_coef" }, { "", "Level", "ratio.level" },
+    { "surrogate.kind", "ppo", "ppo_clip" }, { "surrogate.kind", "PPO-clip", "ppo_clip" }, { "surrogate.kind", "", NULL },
+    { "surrogate.kind", NULL, NULL }, { "surrogate.kind", "score|ratio", NULL }, { "weight.rollout_is", "mis", "mask" },
+    { "weight.rollout_is", "rejecting", "reject" }, { "penalty.kl", "low_var_kl", NULL }, { "penalty.kl", "none ", "none" },
+};
+
+static void check_misspelt(void) {
     grpo_objective obj, copy;
-    size_t k;
     base_objective(&obj);
     copy = obj;
-    for (k = 0; k < 3; k++) expect("named", grpo_objective_named(bad_name[k], &obj), "name is unknown");
-    for (k = 0; k < 5; k++) expect("set", grpo_objective_set(&obj, bad_path[k], 1), "path is unknown");
-    for (k = 0; k < 5; k++) expect("choose", grpo_objective_choose(&obj, bad_path[k], "ratio"), "path is unknown");
-    for (k = 0; k < 4; k++) expect("choose", grpo_objective_choose(&obj, "surrogate.kind", bad_choice[k]),
-        "surrogate.kind has no such choice");
-    for (k = 0; k < 6; k++) expect("set", grpo_objective_set(&obj, "surrogate.kind", bad_value[k]),
-        "surrogate.kind has no such choice");
-    expect("choose", grpo_objective_choose(&obj, "surrogate.eps_low", "ratio"), "surrogate.eps_low has no such choice");
+    for (size_t k = 0; k < sizeof misspelt / sizeof *misspelt; k++) {
+        const char *path = misspelt[k].path, *given = misspelt[k].given, *nearest = misspelt[k].nearest;
+        const char *choices = path && *path ? field_named(path)->choices : NULL;
+        char message[700];
+        snprintf(message, sizeof message, "%s %s%s%s%s%s", !path ? "name" : choices ? path : "path",
+                 choices ? "has no such choice" : "is unknown", nearest ? ": the nearest is " : choices ? ": it has " : "",
+                 nearest ? nearest : "", nearest && choices ? ", of " : "", choices ? choices : "");
+        expect(given, !path ? grpo_objective_named(given, &obj) : choices ? grpo_objective_choose(&obj, path, given)
+               : grpo_objective_set(&obj, given, 1), message);
+        if (path && !choices) expect(given, grpo_objective_choose(&obj, given, "ratio"), message);
+    }
+    check(!memcmp(&obj, &copy, sizeof obj), "an objective was written to");
+}
+
+static void check_names(void) {
+    static const double bad_value[] = { 99, GRPO_SURROGATE_NONE + 1, -1, 0.5, 1e300, INFINITY };
+    grpo_objective obj, copy;
+    char text[GRPO_MESSAGE_SIZE];
+    base_objective(&obj);
+    copy = obj;
+    for (size_t k = 0; k < 6; k++) expect("set", grpo_objective_set(&obj, "penalty.kl", bad_value[k]),
+        "penalty.kl has no such choice: it has none|k1|k2|k3|abs|external");
+    expect("choose", grpo_objective_choose(&obj, "surrogate.eps_low", "ratio"),
+           "surrogate.eps_low has no such choice: it is a number, for grpo_objective_set");
     expect("set", grpo_objective_set(&obj, "surrogate.eps_low", NAN), "surrogate.eps_low is NaN");
     expect("named", grpo_objective_named("grpo", NULL), "objective is NULL but needed");
     expect("set", grpo_objective_set(NULL, "surrogate.eps_low", 1), "objective is NULL but needed");
     expect("choose", grpo_objective_choose(NULL, "surrogate.kind", "ratio"), "objective is NULL but needed");
     check(!memcmp(&obj, &copy, sizeof obj), "an objective was written to");
+    for (size_t size = 1; size <= sizeof text; size++) {                            /* choices are cut between names */
+        const char *line = grpo_status_message(grpo_objective_set(&obj, "surrogate.kind", 99), text, size), *dots = strstr(line, "|...");
+        check(strlen(line) < size && (!strchr(line, '|') || (dots && !dots[4])), "a list in %d: %s", (int)size, line);
+    }
+    check(strstr(text, ": it has reinforce|ratio|ppo_clip|") != NULL, "some choices are listed: %s", text);
 }
 
 /* the parts of a status, and messages in buffers that are too small */
@@ -849,6 +901,7 @@ int main(void) {
     check_held();
     check_rounding_modes();
     check_names();
+    check_misspelt();
     check_texts();
     for (k = 1; k < GRPO_N_RULES; k++)
         if (k < GRPO_POSITIVE || k > GRPO_LONE_RESPONSE) check(seen[k] > 0, "nothing gave %s", grpo_status_name(k));

@@ -1,5 +1,5 @@
 /* Batches made for one claim: equal rewards have no advantage, infinite weights are shared among those that are infinite, infinite scores have
- * the limit's gradient, the report's numbers hold at the ends of their range. */
+ * the limit's gradient, a mean one rounding from its threshold is on the right side, the report's numbers hold at the ends of their range. */
 #include "../../gspo.h"
 #include "../support/status.h"
 #include "../support/check.h"
@@ -320,12 +320,75 @@ static void check_infinite_scores(void) {
         }
 }
 
+/* ---- a mean next to its threshold ---------------------------------------------------------------------------------------------- */
+
+enum { MOST_TOKENS = 7 };
+
+/* a log-probability in (-2 low, -low], one of grpo_real; and the same in units of 2^-53 */
+static grpo_real log_on_grid(rng *r, double low, int64_t *units) {
+    const int bits = sizeof(grpo_real) == 8 ? 53 : 24;
+    const grpo_real x = (grpo_real)(-low * (1 + ldexp((double)rng_below(r, (int64_t)1 << (bits - 1)), 1 - bits)));
+    *units = (int64_t)ldexp((double)x, 53);
+    return x;
+}
+
+/* the threshold as off_policy_mask's, or as the lower bound of a band for the ratio of the response */
+static void set_threshold(grpo_objective *obj, int of_ratio, double threshold) {
+    memset(obj, 0, sizeof *obj);
+    obj->surrogate.kind = GRPO_SURROGATE_REINFORCE;
+    if (of_ratio) {
+        obj->ratio.level = GRPO_LEVEL_SEQUENCE_MEAN;
+        obj->weight.trust = GRPO_TRUST_LOG_TWO_SIDED; obj->weight.trust_low = threshold; obj->weight.trust_high = 1;
+    } else {
+        obj->weight.off_policy_mask = GRPO_OFF_POLICY_MASK_OLD; obj->weight.off_policy_mask_threshold = threshold;
+    }
+}
+
+/* both drop a response of n tokens with A < 0 exactly where the mean of logp_old - logp is above the threshold */
+static void check_mean_next_to_threshold(rng *r, int of_ratio) {
+    static const int64_t group[] = { 0, 1 }, offset[] = { 0 };
+    const int64_t n = 1 + rng_below(r, MOST_TOKENS), length[] = { n };
+    grpo_real l[MOST_TOKENS], old[MOST_TOKENS], advantage[MOST_TOKENS], dlogp[MOST_TOKENS];
+    int64_t sum = 0;
+    for (int64_t t = 0; t < n; t++) {
+        int64_t now, then;
+        l[t] = log_on_grid(r, 2, &now); old[t] = log_on_grid(r, 0.5, &then);
+        advantage[t] = -1;
+        sum += then - now;
+    }
+    grpo_objective obj;
+    grpo_batch batch;
+    grpo_output out;
+    grpo_report report;
+    memset(&batch, 0, sizeof batch); memset(&out, 0, sizeof out);
+    batch.n_groups = 1; batch.group_begin = group; batch.offset = offset; batch.length = length; batch.n_tokens = n;
+    batch.logp = l; batch.logp_old = old;
+    out.dlogp = dlogp;
+    const double nearest = ldexp((double)(sum / n), -53);
+    for (int step = -2; step <= 2; step++) {
+        double threshold = nearest;
+        for (int k = 0; k < abs(step); k++) threshold = nextafter(threshold, step * HUGE_VAL);
+        set_threshold(&obj, of_ratio, threshold);
+        const int exceeds = sum > n * (int64_t)ldexp(threshold, 53);
+        const int refused = gspo_loss(&obj, &batch, advantage, NULL, &out, &report) != 0;
+        check(!refused && (dlogp[0] == 0) == exceeds, "%s: a mean of %lld/%lld 2^-53, threshold %.17g: %s",
+              of_ratio ? "band" : "off_policy_mask", (long long)sum, (long long)n, threshold,
+              refused ? "refused" : exceeds ? "not dropped" : "dropped");
+    }
+}
+
+static void check_means_next_to_thresholds(void) {
+    rng r = { 31 };
+    for (int trial = 0; trial < 20000; trial++) check_mean_next_to_threshold(&r, trial % 2);
+}
+
 int main(void) {
     check_equal_rewards();
     check_dynamic_sampling_mask();
     check_infinite_weights_over_their_mean();
     check_infinite_weights_of_responses();
     check_infinite_scores();
+    check_means_next_to_thresholds();
     check_tau_of_no_token();
     check_report_of_largest_differences();
     check_report_of_tiny_ratios();

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -65,6 +65,7 @@ class Output:
     found: np.ndarray
     expected: np.ndarray
     scale: np.ndarray
+    kept: Optional[np.ndarray] = None  # which numbers of the output these are; None: all
 
 
 @dataclasses.dataclass(frozen=True)

@@ -61,6 +61,7 @@ def _verdicts(causes: List[Tuple[str, Numbers]], judged: Sequence[Output], p: Pr
         if not of:
             continue
         other = np.stack([causes[k][1][output.name] for k in of])  # a row for each cause
+        other = other if output.kept is None else other[:, output.kept]
         allowed = FACTOR * tolerance * p.eps * _size(output, other) + p.tiny
         differs = ~(np.abs(other - output.expected) <= CLEARLY * allowed) & ~(other == output.expected)
         near = (np.abs(output.found - other) <= allowed) | (output.found == other) | (np.isnan(output.found) & np.isnan(other))
@@ -74,10 +75,14 @@ def _verdicts(causes: List[Tuple[str, Numbers]], judged: Sequence[Output], p: Pr
 
 @np.errstate(all="ignore")
 def findings(case: Case, stage: str, judged: Sequence[Output], p: Precision, tolerance: float) -> List[Tuple[str, bool, int]]:
-    """(cause, are the found numbers its, evidence) of each cause that would show."""
+    """(cause, are the found numbers its, evidence) of each cause that would show; of one with several forms, if each of them would or one
+    has the numbers found."""
     found: Dict[str, Tuple[bool, int]] = {}
+    silent = set()
     causes = computed(case, stage)
     for (cause, _), (shows, same, evidence) in zip(causes, _verdicts(causes, judged, p, tolerance)):
         if shows and (same or cause not in found):
             found[cause] = same, evidence
-    return [(cause, same, evidence) for cause, (same, evidence) in found.items()]
+        elif not shows:
+            silent.add(cause)
+    return [(cause, same, evidence) for cause, (same, evidence) in found.items() if same or cause not in silent]

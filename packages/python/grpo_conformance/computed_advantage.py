@@ -43,6 +43,10 @@ DIVISORS: Mapping[str, Callable[[np.ndarray], float]] = {
 }
 
 
+def _range_and(small: float) -> Callable[[np.ndarray], float]:
+    return lambda r: float(r.max() - r.min()) + small
+
+
 @dataclasses.dataclass(frozen=True)
 class Plain:
     reward: np.ndarray
@@ -139,6 +143,12 @@ def changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield "ADV-07", replace(p, nan_alone=True)
     yield "a group of equal rewards is 0/0: NaN", replace(p, nan_where_equal=True)
     yield from ((name, replace(p, divisor=f)) for name, f in DIVISORS.items())
+    lowest = OTHER_BASELINES["the baseline is the group's smallest reward"]
+    scaled = "rewards are scaled from 0 to 1 in their group: (R - min)/(max - min{})"
+    for small in ("", " + 1e-4", " + 1e-6", " + 1e-8"):
+        yield scaled.format(small), replace(p, baseline=lowest, divisor=_range_and(float(small[3:] or 0)))
+    yield "rewards are scaled from -1 to 1 in their group: 2 (R - min)/(max - min) - 1", replace(
+        p, baseline=lambda r, i: float(r.max() + r.min()) / 2, divisor=lambda r: float(r.max() - r.min()) / 2)
     for small in (*SMALL, "0"):
         if float(small) != p.eps and p.place == "add":
             name = f"{small} is added to the deviation" if float(small) else "nothing is added to the deviation"

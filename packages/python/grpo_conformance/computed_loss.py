@@ -10,10 +10,12 @@ import numpy as np
 
 from .batch import Batch
 from .loader import Case
+from .sixteen_bits import NAMES, sixteen_bits
 
 Arrays = Dict[str, np.ndarray]  # loss, term, dlogp
 Policy = Callable[[Any, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Tuple[np.ndarray, np.ndarray, np.ndarray]]
 SMALL = ("1e-4", "1e-5", "1e-6", "1e-8", "1e-9")  # what is added to divisors
+MICRO_BATCHES = "micro-batches of {} responses have a mean of their own, and the loss is the mean of these"
 ADDED = "the number of tokens that is divided by has {} added"
 
 
@@ -80,6 +82,9 @@ def _weights(case: Case, n: Counts, kind: str, constant: float, drop: bool) -> I
             yield name, coefficients(other, n, constant, drop)
     yield "NORM-05a", coefficients(kind, n, constant, not drop)
     yield "MASK-12", _over(1, np.ones(len(n.tokens)) * len(n.tokens) * n.width) if "constant" not in kind else None
+    for size in (2, 3, 4) if kind in ("seq_mean_token_mean", "token_mean", "group_mean_token_mean") and not drop else ():
+        if len(n.tokens) > size:
+            yield MICRO_BATCHES.format(size), _of_micro_batches(n, size, kind == "seq_mean_token_mean")
     if kind == "seq_mean_constant":
         yield "NORM-16", coefficients(kind, n, n.width, drop)
     if right is not None and kind.endswith("token_mean"):
@@ -89,6 +94,13 @@ def _weights(case: Case, n: Counts, kind: str, constant: float, drop: bool) -> I
             yield "NORM-13", right * _over(1, slots) * counted
             for small in SMALL:
                 yield ADDED.format(small), right * counted / (counted + float(small))
+
+
+def _of_micro_batches(n: Counts, size: int, by_response: bool) -> np.ndarray:
+    """Each has a mean over its own tokens, or over the means of its responses; the loss is the mean of these."""
+    which = np.arange(len(n.tokens)) // size
+    own = np.array([(which == k).sum() if by_response else n.tokens[which == k].sum() for k in which], float)
+    return _over(1, own * (which.max() + 1) * (n.tokens if by_response else 1))
 
 
 def _counts(case: Case, mask: np.ndarray, group: np.ndarray) -> Counts:
@@ -136,7 +148,25 @@ def reinforce(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray
     return -a * l, np.zeros_like(w), -a
 
 
-POLICIES: Mapping[str, Policy] = {"ppo_clip": ppo_clip, "dual_clip": dual_clip, "cispo": cispo, "reinforce": reinforce}
+def _gate(a: np.ndarray, z: np.ndarray, slope: np.ndarray, factor: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """-A factor sigmoid(z), and its derivative by the log-ratio; slope: that of z."""
+    e = np.exp(-np.abs(z))
+    return -a * factor * np.where(z > 0, 1.0, e) / (1 + e), -a * factor * e / (1 + e) ** 2 * slope, np.zeros_like(z)
+
+
+def _tau(s: Any, a: np.ndarray) -> np.ndarray:
+    found: np.ndarray = np.where(a > 0, s.tau_pos, s.tau_neg)
+    return found
+
+
+def sapo(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    tau = _tau(s, a)
+    return _gate(a, tau * np.expm1(y), tau * w, 4 / tau)
+
+
+POLICIES: Mapping[str, Policy] = {
+    "ppo_clip": ppo_clip, "dual_clip": dual_clip, "cispo": cispo, "reinforce": reinforce, "sapo": sapo
+}
 
 
 def _with(policy: Policy, **changed: Any) -> Policy:
@@ -190,6 +220,17 @@ def _of_dual(s: Any) -> Iterator[Tuple[str, Policy]]:
 
     yield "the dual clip acts where A > 0, not where A < 0", after(lambda a, more: (a > 0) & (more > 0))
     yield "minimum and maximum are exchanged in the dual clip", after(lambda a, more: (a < 0) & (more < 0))
+    def bounded(bound: Callable[[Any, np.ndarray], Any]) -> Policy:
+        def policy(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+            value, dy, dl = ppo_clip(s, w, y, l, a)
+            binds = (a < 0) & (value > bound(s, a))
+            return np.where(binds, bound(s, a), value), np.where(binds, 0.0, dy), dl
+
+        return policy
+
+    yield "the dual clip's bound has the wrong sign: c A, not -c A", bounded(lambda s, a: s.clip_dual * a)
+    yield "the dual clip's bound is divided by c, not multiplied: -A / c, not -c A", bounded(lambda s, a: -a / s.clip_dual)
+    yield "the dual clip's bound is c, without the advantage", bounded(lambda s, a: s.clip_dual)
     yield "tokens beyond the dual clip are left out, where their loss should be -c A", after(lambda a, more: (a < 0) & (more > 0), 0)
 
 
@@ -228,6 +269,31 @@ def _of_cispo(s: Any) -> Iterator[Tuple[str, Policy]]:
         lambda s, w, y, l, a: (np.where(inside(s, w), -w * a * l, 0.0), none(w), np.where(inside(s, w), -w * a, 0.0)))
     yield "CISPO-03a", _with(cispo, weight_max=1 + s.weight_max)
     yield "CISPO's weight is left out: REINFORCE", reinforce
+    yield "CISPO's detached weight multiplies the ratio, not the log-probability", (
+        lambda s, w, y, l, a: (-c(s, w) * w * a, -c(s, w) * w * a, none(w)))
+
+    def dropped(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        weight = np.where((a > 0) & (w > s.weight_max), 0.0, c(s, w))
+        return -weight * a * l, none(w), -weight * a
+
+    yield "tokens above CISPO's bound are dropped where A > 0", dropped
+
+
+def _of_sapo() -> Iterator[Tuple[str, Policy]]:
+    def twice(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        value, dy, dl = sapo(s, w, y, l, a)
+        return value * w, (value + dy) * w, dl
+
+    yield "SAPO's gate is around 0, not around the ratio 1: sigmoid(tau w)", (
+        lambda s, w, y, l, a: _gate(a, _tau(s, a) * w, _tau(s, a) * w, 4 / _tau(s, a)))
+    yield "SAPO's gate is of the log-ratio: sigmoid(tau log w)", (
+        lambda s, w, y, l, a: _gate(a, _tau(s, a) * y, _tau(s, a), 4 / _tau(s, a)))
+    yield "SAPO's gate is multiplied by 4, not by 4/tau", lambda s, w, y, l, a: _gate(a, _tau(s, a) * np.expm1(y), _tau(s, a) * w, 4.0)
+    yield "SAPO's temperature is chosen by the ratio, w > 1, not by the sign of A", (
+        lambda s, w, y, l, a: _gate(a, _tau(s, y) * np.expm1(y), _tau(s, y) * w, 4 / _tau(s, y)))
+    yield "SAPO's gate is multiplied by the ratio once more", twice
+    yield "the temperatures of SAPO are exchanged: tau_pos and tau_neg", (
+        lambda s, w, y, l, a: sapo(dataclasses.replace(s, tau_pos=s.tau_neg, tau_neg=s.tau_pos), w, y, l, a))
 
 
 def _k3(q: np.ndarray) -> np.ndarray:
@@ -255,6 +321,8 @@ class Plain:
     clip_dual: float
     weight_min: float
     weight_max: float
+    tau_pos: float
+    tau_neg: float
     kl: str
     kl_coef: float
     clamp: Tuple[float, ...]  # of a log-ratio, from and to
@@ -275,6 +343,10 @@ class Plain:
     ratio_gradient: float = 1.0  # the same of what goes through the ratio, not through a log-probability beside it
     ratio_times: float = 1.0  # what the log-ratio is multiplied by
     share: Optional[np.ndarray] = None  # what the sum of a response's log-ratios is divided by
+    d_bits: int = 0  # log-ratios are rounded to numbers of 16 bits
+    ratio_bits: int = 0  # the same of ratios; negative: with the gradient of the exact ratio
+    moved: Tuple[int, bool] = (0, False)  # the log-probabilities were moved by so many tokens, in rows or through the padded batch
+    kl_of_all: Optional[np.ndarray] = None  # the KL of all slots counts, with this coefficient of each response
     policy: Optional[Policy] = None
     estimate: Optional[Callable[[np.ndarray], Tuple[np.ndarray, np.ndarray]]] = None
 
@@ -286,6 +358,7 @@ class Plain:
         m, tokens, c = self.mask, np.maximum(self.mask.sum(1), 1), self.weight[:, None]
         l = np.where(m, self.logp, 0.0)
         d = l - np.where(m, self.old, 0.0)
+        d = sixteen_bits(d, self.d_bits) if self.d_bits else d
         free = (d >= self.clamp[0]) & (d <= self.clamp[1])
         y = np.clip(d, self.clamp[0], self.clamp[1]) * self.ratio_times
         of_response = self.level.startswith("sequence")
@@ -294,17 +367,37 @@ class Plain:
             y = np.broadcast_to((y.sum(1) / share)[:, None], l.shape)
         a = np.where(m, self.advantage, 0.0)
         bound = np.clip(y, self.level_clamp[0], self.level_clamp[1])
+        exact, rounded = bound, 0.0
+        if self.ratio_bits:
+            exact, bound = bound, np.log(sixteen_bits(np.exp(bound), abs(self.ratio_bits)))
+            rounded = exact - bound if self.ratio_bits < 0 else 0.0
         x, dy, dl = (self.policy or POLICIES[self.kind])(self, np.exp(bound), bound, l, a)
-        dy = np.where(m, dy * c, 0.0)
+        dy = np.where(m, dy * c, 0.0) * np.exp(rounded)
         if of_response:
-            dy = np.where(bound == y, dy, 0.0)
+            dy = np.where(exact == y, dy, 0.0)
             dy = dy if self.by_token else np.broadcast_to((dy.sum(1) / share)[:, None], l.shape)
         slope = self.gradient * (np.where(free, dy, 0.0) * self.ratio_gradient * self.ratio_times + c * dl)
         if self.ref is not None and self.kl_coef and self.kl != "none":
+            if self.kl_of_all is not None:
+                return self._kl_of_all(x, slope)
             k, dk = (self.estimate or KLS[self.kl])(np.where(m, self.ref, 0.0) - l)
             x, slope = x + self.kl_weight * self.kl_coef * k, slope + c * self.kl_weight * self.kl_gradient * self.kl_coef * dk
-        x, slope = np.where(m, x, 0.0), np.where(m, slope, 0.0)
+        x, slope = np.where(m, x, 0.0), _moved(np.where(m, slope, 0.0), -self.moved[0], self.moved[1])
         return {"loss": np.array([(c * x).sum()]), "term": x, "dlogp": slope}
+
+    def _kl_of_all(self, x: np.ndarray, slope: np.ndarray) -> Arrays:
+        slots = np.arange(x.shape[1]) < self.counts.slots[:, None]
+        own = np.where(slots, np.asarray(self.kl_of_all)[:, None], 0.0)
+        k, dk = KLS[self.kl](np.where(slots, np.asarray(self.ref) - self.logp, 0.0))
+        policy, k = np.where(self.mask, x, 0.0), np.where(slots, self.kl_coef * k, 0.0)
+        return {"loss": np.array([(self.weight[:, None] * policy).sum() + (own * k).sum()]), "term": policy + k,
+                "dlogp": np.where(self.mask, slope, 0.0) + own * self.kl_coef * dk}
+
+
+def _moved(x: np.ndarray, by: int, through: bool = False) -> np.ndarray:
+    """In rows that are padded, each by itself or (through) one after the other."""
+    found: np.ndarray = np.roll(x, by).reshape(x.shape) if through else np.roll(x, by, 1)
+    return found
 
 
 def _real(found: Optional[np.ndarray]) -> Optional[np.ndarray]:
@@ -321,7 +414,8 @@ def plain(case: Case, arrays: Batch, mask: np.ndarray, counts: Counts, weight: O
     if old is None and kind != "reinforce":
         return None
     number: Dict[str, Any] = {
-        name: float(case.setting(f"surrogate.{name}") or 0) for name in ("eps_low", "eps_high", "clip_dual", "weight_min", "weight_max")
+        name: float(case.setting(f"surrogate.{name}") or 0)
+        for name in ("eps_low", "eps_high", "clip_dual", "weight_min", "weight_max", "tau_pos", "tau_neg")
     }
     ratio = case.objective.get("ratio", {})
     clamps = [tuple(float(ratio.get(f"{name}_{side}", infinity)) for side, infinity in (("low", -np.inf), ("high", np.inf)))
@@ -331,6 +425,16 @@ def plain(case: Case, arrays: Batch, mask: np.ndarray, counts: Counts, weight: O
                  old=logp if old is None else old, ref=_real(arrays.logp_ref), advantage=advantage, mask=mask, weight=weight, counts=counts,
                  aggregation=aggregation, cut=cut,
                  **number)
+
+
+def _slots(p: Plain) -> Optional[Tuple[np.ndarray, np.ndarray]]:
+    """Of each response the tokens that its sum is divided by, and those with the tokens that do not count; None: another aggregation."""
+    n, kind = p.counts, p.aggregation[0]
+    if kind == "seq_mean_token_mean":
+        return n.tokens, n.slots
+    groups = n.group if kind == "group_mean_token_mean" else np.zeros(len(n.tokens), int)
+    found = tuple(np.array([x[groups == g].sum() for g in groups]) for x in (n.tokens, n.slots))
+    return (found[0], found[1]) if kind in ("token_mean", "group_mean_token_mean") else None
 
 
 def _kl_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
@@ -345,6 +449,13 @@ def _kl_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     for kl, form in (("k1", "D"), ("k2", "D^2/2"), ("k3", "e^-D + D - 1")):
         if kl != p.kl:
             yield ("KL-05" if kl == "k1" and p.kl == "k3" else f"the KL's estimator is {form}, {kl}"), replace(p, kl=kl)
+    slots = _slots(p)
+    if slots is not None and not p.cut.any():
+        for name, divisor in (("the KL of tokens that do not count is in its sum, which is divided by the tokens that count",
+                               np.maximum(slots[0], 1)), ("the KL is averaged over tokens that do not count, too", slots[1])):
+            everywhere = coefficients(p.aggregation[0], dataclasses.replace(p.counts, tokens=p.counts.slots), *p.aggregation[1:])
+            if everywhere is not None:
+                yield name, replace(p, kl_of_all=everywhere * slots[1] / divisor)
     yield "the KL's estimator is D^2, without its 1/2", replace(p, estimate=lambda q: (q * q, -2 * q))
     if p.kl == "k3":
         yield "KL-04", replace(p, estimate=lambda q: (_k3(-q), np.expm1(-q)))
@@ -370,6 +481,7 @@ def _ratio_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
         yield mean + "its slots, masked ones included", replace(p, share=np.maximum(n.slots, 1))
         yield mean + "the width of the batch", replace(p, share=np.full(len(n.slots), n.width))
         yield mean + "its length once more", replace(p, share=np.maximum(n.tokens, 1) ** 2)
+        yield mean + "the mean length of all responses", replace(p, share=np.full(len(n.slots), np.maximum(n.tokens, 1).mean()))
         for small in SMALL:
             yield f"{mean}its length plus {small}", replace(p, share=np.where(n.tokens, n.tokens + float(small), 1))
 
@@ -389,6 +501,12 @@ def _advantage_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
                            ("the mean of those of its tokens", _of_rows(p))):
             name = f"a response has one advantage, {whose}, where case.advantage has one for each token"
             yield name, replace(p, advantage=np.broadcast_to(one[:, None], a.shape))
+    if alike and len(a):
+        one = a[np.arange(len(a)), p.mask.argmax(1)] * p.mask.any(1)
+        for sign, first in ((-1, "longest"), (1, "shortest")):
+            order = np.argsort(sign * p.counts.slots, kind="stable")
+            name = f"the advantages are in the order of responses sorted by length, the {first} first"
+            yield name, replace(p, advantage=np.broadcast_to(one[order][:, None], a.shape))
     for step, which in ((-1, "the next one"), (1, "the one before")):
         name = f"each response has the advantage of {which}"
         yield name, replace(p, advantage=np.roll(np.where(p.mask, a, 0.0), step, 0))
@@ -415,6 +533,26 @@ def _shifted_masks(p: Plain, slots: np.ndarray) -> Dict[str, np.ndarray]:
     return {name: mask & slots & ~p.cut[:, None] for name, mask in found.items()}
 
 
+def _padded_masks(p: Plain) -> Iterator[Tuple[str, np.ndarray]]:
+    """Masks of padded rows, in which padding may begin to count."""
+    behind, ahead = (f"the mask is one step {words} log-probabilities" for words in ("behind the", "ahead of the"))
+    first = np.arange(p.mask.shape[1]) == 0
+    yield behind, np.where(first, False, _moved(p.mask, 1))
+    yield "MASK-05b", np.where(first, True, _moved(p.mask, 1))
+    for words, by in ((behind, 1), (ahead, -1)):
+        yield words + ", round the end of the padded row", _moved(p.mask, by)
+        yield words + ", through the padded batch", _moved(p.mask, by, True)
+    yield "the mask is ignored, and padding counts too", np.ones_like(p.mask)
+
+
+def _fewer_tokens(p: Plain, slots: np.ndarray) -> Iterator[Tuple[str, np.ndarray]]:
+    counts = p.mask & (p.advantage != 0)
+    if not p.cut.any():
+        yield "responses with a masked token do not count", p.mask & (p.mask == slots).all(1)[:, None]
+    yield "tokens with an advantage of 0 do not count", counts
+    yield "responses whose advantages are all 0 do not count", p.mask & counts.any(1)[:, None]
+
+
 def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
     """Other masks, with the advantages as they are and with that of the response everywhere."""
     slots = np.arange(p.mask.shape[1]) < p.counts.slots[:, None]
@@ -432,9 +570,11 @@ def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
         "MASK-02b": p.mask & ~(p.mask & (np.cumsum(p.mask, 1) == 1)),
     }
     everywhere = np.where(p.mask, p.advantage, _of_rows(p)[:, None])  # tokens that count keep their own
-    for name, mask in masks.items():
+    for name, mask in (*masks.items(), *(_padded_masks(p) if not p.cut.any() else ()), *_fewer_tokens(p, slots)):
         weight = coefficients(p.aggregation[0], dataclasses.replace(p.counts, tokens=mask.sum(1)), *p.aggregation[1:])
-        if weight is not None and (mask != p.mask).any():
+        if weight is not None and (mask == p.mask).all():
+            yield name, p  # not wrong here: another form of the mistake, in padded rows, is no contradiction
+        elif weight is not None:
             changed = dataclasses.replace(p, mask=mask, weight=weight)
             yield name, changed
             yield name, dataclasses.replace(changed, advantage=everywhere)
@@ -450,11 +590,41 @@ def _of_rows(p: Plain) -> np.ndarray:
     return sums
 
 
+def _finite(x: np.ndarray) -> bool:
+    return bool(np.isfinite(x).all())
+
+
 def _shifted(p: Plain) -> Iterator[Tuple[str, Plain]]:
-    """The old policy's log-probabilities one token off."""
-    for step, where in ((-1, "ahead"), (1, "behind")):
-        name = f"the old policy's log-probabilities are one token {where}"
-        yield name, dataclasses.replace(p, old=np.roll(np.where(p.mask, p.old, 0.0), step, 1))
+    """Log-probabilities one token off, in padded rows."""
+    replace = dataclasses.replace
+    for by, where in ((1, "right"), (-1, "left")):
+        for through, words in ((False, "round the end of the padded row"), (True, "through the padded batch")):
+            name = f"log-probabilities are shifted by one token, to the {where}, {words}"
+            if p.kind != "reinforce" and _finite(p.old):
+                yield f"the old {name}", replace(p, old=_moved(p.old, by, through))
+            if _finite(p.logp):
+                logp = _moved(p.logp, by, through)
+                yield f"the policy's {name}", replace(p, logp=logp, moved=(by, through))
+                yield f"the policy's {name}", replace(p, logp=logp)
+            if p.ref is not None and _finite(p.ref) and p.kl_coef:
+                yield f"the reference's {name}", replace(p, ref=_moved(p.ref, by, through))
+
+
+def _rounded(p: Plain) -> Iterator[Tuple[str, Plain]]:
+    """Numbers of 16 bits on the way to the ratio."""
+    replace = dataclasses.replace
+    for bits, name in NAMES.items():
+        ref = None if p.ref is None else sixteen_bits(p.ref, bits)
+        yield f"the log-probabilities of all policies are rounded to {name}", replace(
+            p, logp=sixteen_bits(p.logp, bits), old=sixteen_bits(p.old, bits), ref=ref)
+        if p.kind != "reinforce":
+            yield f"the old log-probabilities are rounded to {name}", replace(p, old=sixteen_bits(p.old, bits))
+            yield f"the log-ratios are rounded to {name}", replace(p, d_bits=bits)
+        if ref is not None and p.kl_coef:
+            yield f"the reference's log-probabilities are rounded to {name}", replace(p, ref=ref)
+        if p.kind != "reinforce" and p.level != "sequence_sum":
+            for sign in (1, -1):
+                yield f"the ratio is rounded to {name}", replace(p, ratio_bits=sign * bits)
 
 
 def changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
@@ -470,8 +640,10 @@ def changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
         yield "the value of the loss is -A e^(l - sg[l]), so -A, where it should be -A l", dataclasses.replace(p, policy=value_a)
     if p.ref is not None and p.kl_coef and p.kl != "none":
         yield from _kl_changes(p)
-    if p.kind != "reinforce":
-        yield from _shifted(p)
+    if p.kind == "sapo":
+        yield from ((name, dataclasses.replace(p, policy=policy)) for name, policy in _of_sapo())
+    yield from _shifted(p)
+    yield from _rounded(p)
 
 
 # ---- of a case

@@ -10,6 +10,7 @@ import numpy as np
 
 from .loader import Case
 from .computed import findings as computed_findings
+from .sixteen_bits import NAMES, sixteen_bits
 from .comparison import PRECISIONS, TOLERANCE, Output, Precision, differences, errors, flat, judge, leaves
 
 STORED_DIGITS = 6e-7  # a wrong answer is stored with seven digits
@@ -36,6 +37,7 @@ class Finding:
     stage: str  # "advantage" or "loss": they are explained apart
     says: str  # SAME: every number is the cause's; ONE_NUMBER: the recorded one is; OTHER: it would have given others
     evidence: int = 0  # numbers that are the same, and neither right nor 0
+    besides: str = ""  # what is wrong in other advantages, whatever these are made of
 
 
 Told = Dict[str, Tuple[np.ndarray, np.ndarray]]  # of each output where the numbers stand, and the numbers
@@ -54,8 +56,9 @@ def recorded(mistake: Any, judged: Sequence[Output]) -> Tuple[Told, bool]:
     """The wrong numbers that a case records, and whether they are all."""
     by_name = {output.name: output for output in judged}
     if isinstance(mistake, Mapping):
-        full = {name: [x for _, x in flat(value)] for name, value in leaves(mistake).items() if name in by_name}
-        return {name: (np.arange(len(x)), np.array(x, float)) for name, x in full.items()}, True
+        full = {name: np.array([x for _, x in flat(value)], float) for name, value in leaves(mistake).items() if name in by_name}
+        kept = {name: x if by_name[name].kept is None else x[by_name[name].kept] for name, x in full.items()}
+        return {name: (np.arange(len(x)), x) for name, x in kept.items()}, True
     name, place, x = ("loss", "", mistake) if not isinstance(mistake, list) else _brief(mistake)
     if name not in by_name or place not in by_name[name].places:
         return {}, False
@@ -182,11 +185,88 @@ def _is_rounding(case: Case, judged: Sequence[Output], tolerance: float) -> bool
     return 5 * min(len(larger), len(smaller)) >= max(len(larger) + len(smaller), 1)
 
 
+def _rounded_to(judged: Sequence[Output], case: Case, tolerance: float) -> List[str]:
+    """Causes by which all wrong numbers are numbers of 16 bits, off by no more than the output's scale, and at least half of them evidence:
+    of more than a few bits, within 8 eps, where the right number is none of 16 bits."""
+    p, names = PRECISIONS[case.precision], []
+    for bits, name in NAMES.items() if case.precision == "f64" else ():
+        fit, seen, many = True, 0, 0
+        for output in judged:
+            wrong = ~(errors(output, p) <= tolerance)
+            x, right = output.found[wrong], output.expected[wrong]
+            most, near = np.max(output.scale[np.isfinite(output.scale)], initial=0), 8 * 2.0 ** (1 - bits) * output.scale[wrong]
+            with np.errstate(all="ignore"):
+                fit = fit and bool(np.all((sixteen_bits(x, bits) == x) & (np.abs(x - right) <= most)))
+                tells = (np.frexp(x)[0] * 16 % 1 != 0) & (sixteen_bits(right, bits) != right)
+                seen += int(np.sum(tells & (np.abs(x - right) <= np.fmax(near, 8 * 2.0 ** (1 - bits) * np.abs(right)))))
+                many += len(x)
+        if fit and seen and 2 * seen >= many:
+            names.append(SIXTEEN_BITS.format(name))
+    return names[:1]
+
+
+SIXTEEN_BITS = "rounding: computed in {}, or rounded to it"
 ROUNDING = 'rounding as in float32 (compute in float64, or ask for precision="f32")'
 
 
+MASKED_TOO = "masked tokens have the advantage of their response, not 0"
+ALONE_NAN = "a response alone in its group has NaN"
+
+
+def _apart(case: Case, output: Output) -> Dict[str, np.ndarray]:
+    """Of the advantages: where masked ones are those of tokens of their response that count, and where a response alone has NaN."""
+    rows = case.batch["length"]
+    response = np.repeat(np.arange(len(rows)), rows)
+    mask = np.array([x for row in case.batch.get("mask", [[True] * n for n in rows]) for x in row], bool)
+    group = np.array(case.batch["group"])
+    lone = np.isin(group, [g for g in set(group.tolist()) if np.sum(group == g) == 1])[response]
+    x, masked = output.found, np.zeros(len(mask), bool)
+    for k in np.flatnonzero(~mask & (x != 0)):
+        own = x[mask & (response == response[k])]
+        own = own if len(own) else np.array([x[k]]) if _one_number(x[response == response[k]]) else own
+        masked[k] = bool(np.any((own == x[k]) | (np.isnan(own) & np.isnan(x[k]))))
+    return {MASKED_TOO: masked, ALONE_NAN: mask & lone & np.isnan(x)}
+
+
+def _one_number(x: np.ndarray) -> bool:
+    return bool(np.all((x == x[0]) | (np.isnan(x) & np.isnan(x[0]))))
+
+
+def _apart_from(case: Case, judged: Sequence[Output], tolerance: float) -> Optional[Tuple[List[Output], List[str]]]:
+    """The outputs without the advantages that are wrong by a mistake of their own, and the words for it; None: there are none."""
+    output = next((o for o in judged if o.name == "advantage"), None)
+    if output is None or case.kind == "call" or len(output.found) != sum(case.batch["length"]):
+        return None
+    apart = {words: at for words, at in _apart(case, output).items() if at.any()}
+    keep = ~np.any([np.zeros(len(output.found), bool), *apart.values()], axis=0)
+    rest = Output("advantage", tuple(p for p, k in zip(output.places, keep) if k), *(x[keep] for x in (
+        output.found, output.expected, output.scale)), kept=keep)
+    return ([rest if o is output else o for o in judged], list(apart)) if apart else None
+
+
 def explain(case: Case, judged: Sequence[Output], tolerance: float = TOLERANCE) -> List[Finding]:
-    """What every cause says of an answer, right or wrong; those that fit first."""
+    """What every cause says of an answer, right or wrong; those that fit first. Advantages of masked tokens and of responses alone in their
+    group, wrong by a mistake of their own, hide no other cause: it is looked for without them."""
+    found = _explain(case, judged, tolerance)
+    if any(f.stage == "advantage" and f.says == SAME for f in found):
+        return found
+    apart = _apart_from(case, judged, tolerance)
+    if not apart:
+        return found
+    if not any(stage_of(d.output) == "advantage" for d in differences(apart[0], case, tolerance)):  # nothing else is wrong
+        others = [f for f in found if f.cause not in apart[1]]
+        return sorted([*others, *(Finding(words, "advantage", SAME, 1) for words in apart[1])], key=_rank)
+    more = [dataclasses.replace(f, besides="; ".join(apart[1])) for f in _explain(case, apart[0], tolerance) if f.stage == "advantage"]
+    if not any(f.says == SAME for f in more):
+        return found
+    return sorted([*more, *(f for f in found if f.stage != "advantage")], key=_rank)
+
+
+def _rank(finding: Finding) -> Tuple[int, int]:
+    return (SAME, ONE_NUMBER, OTHER).index(finding.says), -finding.evidence
+
+
+def _explain(case: Case, judged: Sequence[Output], tolerance: float) -> List[Finding]:
     p, findings = PRECISIONS[case.precision], []
     for stage in ("advantage", "loss"):
         part = [output for output in judged if stage_of(output.name) == stage]
@@ -211,7 +291,9 @@ def explain(case: Case, judged: Sequence[Output], tolerance: float = TOLERANCE) 
             findings.append(Finding(factor, stage, SAME if is_evidence else ONE_NUMBER))
         if failed and _is_rounding(case, part, tolerance):
             findings.append(Finding(ROUNDING, stage, SAME))
-    return sorted(findings, key=lambda f: ((SAME, ONE_NUMBER, OTHER).index(f.says), -f.evidence))
+        if failed and case.kind != "call":
+            findings += [Finding(name, stage, SAME, 1) for name in _rounded_to(part, case, tolerance)]
+    return sorted(findings, key=_rank)
 
 
 def fits(finding: Finding) -> bool:
@@ -248,6 +330,7 @@ class Reason:
     also: Tuple[str, ...] = ()  # causes that give the same numbers in these cases
     within: str = ""  # a trait: the cause was looked for among the cases that have it
     common: Tuple[str, ...] = ()  # traits that all of what is left have, and no case that passes
+    besides: str = ""  # what is wrong in other advantages of these cases
 
 
 Entries = Dict[Tuple[str, str], List[Tuple[Record, Finding]]]  # by mistake and stage
@@ -294,10 +377,16 @@ def summarise(records: Sequence[Record]) -> List[Reason]:
             reason = of_some if of_some and (not of_all or len(of_some.cases) > len(of_all.cases)) else of_all
             if not reason or (reason.cause == ROUNDING and reasons):  # what the first cause leaves is no rounding
                 break
-            reasons.append(reason)
+            reasons.append(dataclasses.replace(reason, besides=_besides(reason, records)))
             left = {case: r for case, r in left.items() if case not in reason.cases}
         reasons += _unexplained(stage, left, records)
     return reasons
+
+
+def _besides(reason: Reason, records: Sequence[Record]) -> str:
+    told = [f.besides for r in records if r.case in reason.cases for f in r.findings if f.cause == reason.cause and f.stage == reason.stage]
+    counts = [(words, sum(words in besides for besides in told)) for words in (MASKED_TOO, ALONE_NAN)]
+    return "; ".join(f"{words}, in {n} of them" for words, n in counts if n)
 
 
 def _among(stage: str, causes: Sequence[str], entries: Entries, left: Mapping[str, Record], within: str = "") -> Optional[Reason]:

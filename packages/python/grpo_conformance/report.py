@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from typing import Iterable, List, Sequence
 
+import numpy as np
+
 from .loader import Case
 from .comparison import Difference, Output
-from .diagnosis import ONE_NUMBER, SAME, Finding, Reason, fits, known
+from .diagnosis import ADVANTAGES, ONE_NUMBER, SAME, Finding, Reason, fits, known
 from .pages import formula, mistakes
 
 WIDTH = 110
 _CHOICE = re.compile(r"(\w+)\.(\w+) = (\w+)")
+OVERFLOWS = 709  # exp(x) is infinite beyond, in binary64
 SMALL = 1e-6  # a relative error that float32 explains
 SHOWN = 4  # names of mistakes, or of cases, on one line
 NEXT = (
@@ -68,6 +72,28 @@ def _numbers(wrong: Sequence[Difference], judged: Sequence[Output]) -> List[str]
     return lines
 
 
+def _where_from(case: Case, wrong: Sequence[Difference]) -> List[str]:
+    """Where a NaN may come from, by the numbers of the case: the likeliest source first."""
+    if case.kind != "objective" or not any(math.isnan(d.found) for d in wrong if d.output not in ADVANTAGES):
+        return []
+    arrays = case.numpy()
+    slots = np.arange(arrays.mask.shape[1]) < np.array(case.batch["length"], int)[:, None]
+    against = {"old": arrays.logp_old, "rollout": arrays.logp_rollout, "ref": arrays.logp_ref}.get(case.setting("ratio.behaviour"))
+    others = [x for x in (against, arrays.logp_ref) if x is not None]
+    masked, of = slots & ~arrays.mask, np.isinf(arrays.logp)
+    with np.errstate(all="ignore"):
+        overflows = np.zeros_like(of) if against is None else arrays.logp - against > OVERFLOWS
+    words = (
+        (any(np.isnan(x[masked]).any() for x in (arrays.logp, *others)),
+         "masked tokens hold NaN, and 0 times NaN is NaN: select tokens, do not multiply by the mask"),
+        (any((of & np.isinf(x))[arrays.mask].any() for x in others),
+         "a token has -inf in both log-probabilities, and -inf minus -inf is NaN"),
+        (any((of | np.isinf(x) | overflows)[arrays.mask].any() for x in (arrays.logp, *others)),
+         "0 times infinity is NaN: a ratio or log-probability is infinite where its factor is 0"),
+    )
+    return [_wrapped("    NaN: ", text) for holds, text in words if holds][:1]
+
+
 def _is_small(wrong: Sequence[Difference]) -> bool:
     return all(abs(d.found - d.expected) <= SMALL * abs(d.expected) for d in wrong)
 
@@ -83,7 +109,9 @@ def _findings(findings: Iterable[Finding], wrong: Sequence[Difference]) -> List[
             names = [f.cause for f in fitting if f.stage == stage and f.says == says]
             if names:
                 also = f" (or, the same here: {_some(names[1:])})" if names[1:] else ""
+                besides = next((f.besides for f in fitting if f.stage == stage and f.besides), "")
                 lines += [_wrapped("", f"{_called(names[0])}: {text}{also}"), *about_mistake(names[0])]
+                lines += [_wrapped("    besides: ", besides)] if besides else []
                 break
     small = ", which are nearly right: float32 somewhere, or a small number in a divisor, would do this" if _is_small(wrong) else ""
     return lines or [_wrapped("", "no known mistake gives these numbers" + small)]
@@ -109,6 +137,7 @@ def failure(case: Case, judged: Sequence[Output], wrong: Sequence[Difference], f
         [
             f"{case.id}: {head}",
             *numbers,
+            *_where_from(case, wrong),
             *_findings(findings, wrong),
             *_objective(case),
             _wrapped("batch: ", case.comment + (f" (flags: {', '.join(case.flags)})" if case.flags else "")),
@@ -125,6 +154,7 @@ def summary(test: str, total: int, failed: int, reasons: Sequence[Reason]) -> Li
         where = f", of those with {reason.within}" if reason.within else ""
         common = f"; what all of these have and no passing case has: {_some(reason.common)}" if reason.common else ""
         lines.append(_wrapped("  ", f"{what} {len(reason.cases)} of them{where}{also}: {_some(reason.cases, 3)}{common}"))
+        lines += [_wrapped("      besides: ", reason.besides)] if reason.besides else []
         lines += about_mistake(reason.cause or "", "      ")
     return lines
 

@@ -16,6 +16,10 @@ computed_mistake computed_named(stage_kind stage, int n);
 /* the answer of mistake n; 0 if it has no effect on the case or cannot be computed there */
 int computed_answer(const test_case *c, stage_kind stage, int n, answer *out);
 
+/* Is it the case that it was asked about last?  By its id too: another case may have come to its address. */
+typedef struct { const test_case *c; char id[240]; } last_case;
+int is_last_case(last_case *last, const test_case *c);
+
 /* the mistakes of each file: computed_loss.c, computed_advantage.c, computed_split.c, computed_rows.c */
 int computed_loss_count(void);
 int computed_advantage_count(void);

@@ -1,6 +1,7 @@
 /* Mistakes in the advantages (R - b)/s of responses: another b, another s, other groups, another R, or a further step.  R is computed with
  * the headers, without baseline and scale. */
 #include "computed.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 #define MARGIN 1e-11
@@ -11,6 +12,7 @@ typedef struct {
     const double *R;            /* (n) of the group */
     const double *all;          /* (n_all) of the batch */
     const double *centred;      /* (n_all) of the batch, less their baselines */
+    const double *tokens;       /* (n) of the group: how many of each response count */
     int n, n_all, own, widest;  /* own: index of the response in its group; widest: the size of the largest group */
     double n_less;              /* 1 if the divisor of the variance is n - 1, 0 if it is n */
 } group_view;
@@ -87,6 +89,27 @@ static double absolute_deviation(const group_view *v) {
     return all_equal(v->R, v->n) ? 0 : sum / v->n;
 }
 static double mean_itself(const group_view *v) { return fabs(mean(v->R, v->n)); }
+static double range_plus_4(const group_view *v) { return range(v) + 1e-4; }
+static double range_plus_6(const group_view *v) { return range(v) + 1e-6; }
+static double range_plus_8(const group_view *v) { return range(v) + 1e-8; }
+static double middle(const group_view *v) { return (most(v->R, v->n) + least(v->R, v->n)) / 2; }
+static double half_range(const group_view *v) { return range(v) / 2; }
+/* mean and deviation over tokens: each token has the reward of its response */
+static double tokens_of_group(const group_view *v) {
+    double T = 0;
+    for (int k = 0; k < v->n; k++) T += v->tokens[k];
+    return T;
+}
+static double token_mean(const group_view *v) {
+    double sum = 0, T = tokens_of_group(v);
+    for (int k = 0; k < v->n; k++) sum += v->tokens[k] * v->R[k];
+    return T > 0 ? sum / T : 0;
+}
+static double token_std(const group_view *v) {
+    double sum = 0, T = tokens_of_group(v), m = token_mean(v);
+    for (int k = 0; k < v->n; k++) sum += v->tokens[k] * (v->R[k] - m) * (v->R[k] - m);
+    return all_equal(v->R, v->n) || !(T > v->n_less) ? 0 : sqrt(sum / (T - v->n_less));
+}
 static double std_plus_one(const group_view *v) { return group_std(v) + 1; }
 static double padded_std(const group_view *v) {
     double m = padded_mean(v), sum = squares(v->R, v->n, m) + (v->widest - v->n) * m * m;
@@ -144,6 +167,7 @@ typedef struct {
 #define GROUPS(id, name, g) { id, name, NULL, NULL, g, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN }
 #define AFTER(id, name, a) { id, name, NULL, NULL, OWN_GROUPS, a, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN }
 #define REWARD(id, name, r) { id, name, NULL, NULL, OWN_GROUPS, AFTER_NOTHING, r, ZERO_IS_ZERO, AROUND_MEAN }
+#define BOTH(name, f, g) { NULL, name, f, g, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN }
 #define ZERO(id, name, z) { id, name, NULL, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, z, AROUND_MEAN }
 
 static const mistake mistakes[] = {
@@ -167,6 +191,12 @@ static const mistake mistakes[] = {
         REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN },
     { NULL, "rewards are scaled from 0 to 1 in their group: (R - min)/(max - min)", smallest, range, OWN_GROUPS,
         AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN },
+    BOTH("rewards are scaled from 0 to 1 in their group: (R - min)/(max - min + 1e-4)", smallest, range_plus_4),
+    BOTH("rewards are scaled from 0 to 1 in their group: (R - min)/(max - min + 1e-6)", smallest, range_plus_6),
+    BOTH("rewards are scaled from 0 to 1 in their group: (R - min)/(max - min + 1e-8)", smallest, range_plus_8),
+    BOTH("rewards are scaled from -1 to 1 in their group: 2 (R - min)/(max - min) - 1", middle, half_range),
+    BASELINE(NULL, "the baseline is the mean over the group's tokens: a response counts once for each of them", token_mean),
+    BOTH("baseline and deviation are over the group's tokens: a response counts once for each of them", token_mean, token_std),
     { NULL, "the reward is divided by its group's deviation without a baseline", nothing, group_std, OWN_GROUPS,
         AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN },
     SCALE(NULL, "padded zeros of smaller groups enter the deviation", padded_std),
@@ -475,30 +505,32 @@ static double advantage_of(const work *w, const group_view *v) {
     return s == 0 ? 0 : x / with_eps(o, s);
 }
 
-static void view_of(const work *w, int i, double *R, group_view *v) {
+static void view_of(const work *w, int i, double *R, double *tokens, group_view *v) {
     memset(v, 0, sizeof *v);
-    v->R = R; v->all = w->R; v->centred = w->centred; v->n_all = w->n; v->widest = widest_group(w->c);
+    v->R = R; v->tokens = tokens; v->all = w->R; v->centred = w->centred; v->n_all = w->n; v->widest = widest_group(w->c);
     v->n_less = w->c->objective.advantage.std == GRPO_STD_SAMPLE;
     for (int j = 0; j < w->n; j++) {
         if (w->group[j] != w->group[i]) continue;
         if (j == i) v->own = v->n;
+        tokens[v->n] = tokens_that_count(w->c, j);
         R[v->n++] = w->R[j];
     }
 }
 
 static void put_advantages(work *w) {
-    double *R = calloc((size_t)w->n + 1, sizeof *R);
+    double *R = calloc((size_t)w->n + 1, sizeof *R), *tokens = calloc((size_t)w->n + 1, sizeof *tokens);
     group_view v;
-    if (!R) abort();
+    if (!R || !tokens) abort();
     for (int i = 0; i < w->n; i++) {
-        view_of(w, i, R, &v);
+        view_of(w, i, R, tokens, &v);
         w->centred[i] = v.n == 1 && is_by_group(&w->c->objective) ? advantage_alone(w, R[0]) : R[v.own] - baseline_of(w)(&v);
     }
     for (int i = 0; i < w->n; i++) {
-        view_of(w, i, R, &v);
+        view_of(w, i, R, tokens, &v);
         w->a[i] = advantage_of(w, &v);
     }
     free(R);
+    free(tokens);
 }
 
 static void change_advantages(work *w) {
@@ -593,15 +625,21 @@ static int is_right(const test_case *c, double *room) {
     return 1;
 }
 
+int is_last_case(last_case *last, const test_case *c) {
+    const int same = last->c == c && !strcmp(last->id, c->id);
+    last->c = c;
+    if (!same) snprintf(last->id, sizeof last->id, "%s", c->id);
+    return same;
+}
+
 int computed_advantage(const test_case *c, int n, answer *out) {
-    static const test_case *last_case;
-    static const char *last_id;
+    static last_case last;
     static int plain;
     double *to;
     memset(out, 0, sizeof *out);
     if (!c->advantage.expect || !is_plain_objective(&c->objective)) return 0;
     to = answer_add(out, OUT_ADVANTAGE, c->batch.n_tokens);
-    if (last_case != c || last_id != c->id) { plain = is_right(c, to); last_case = c; last_id = c->id; }
+    if (!is_last_case(&last, c)) plain = is_right(c, to);
     return plain && make(c, &mistakes[n], to);
 }
 

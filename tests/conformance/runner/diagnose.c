@@ -1,6 +1,7 @@
 /* Tries known and computed mistakes, other objectives and factors on failing cases, and compares them with all answers. */
 #include "diagnose.h"
 #include "computed.h"
+#include "sixteen_bits.h"
 #include "text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -325,6 +326,40 @@ static saying compare_rounding(const diagnostician *d, const item *it, int *evid
     return seen ? SAYS_SAME : SAYS_NOTHING;
 }
 
+static int has_few_bits(double x) {
+    int exponent;
+    const double m = frexp(x, &exponent) * 16;
+    return m == floor(m);
+}
+
+static double largest_scale(const numbers *s) {
+    double most = 0;
+    for (int64_t k = 0; k < s->count; k++) if (grpo_is_finite(s->value[k])) most = fmax(most, s->value[k]);
+    return most;
+}
+
+/* Are all wrong numbers numbers of 16 bits, off by no more than the output's scale, and at least half of them evidence: of more than a few
+ * bits, within 8 eps, where the right number is none of 16 bits?  Nearly all of bfloat16 are of float16 too: it is tried first, and so
+ * preferred where both explain the same. */
+static saying compare_sixteen_bits(const diagnostician *d, const item *it, int bits, int *evidence) {
+    int seen = 0, wrong = 0;
+    if (!it->failed || d->r->precision != &compare_f64) return SAYS_NOTHING;
+    for (int k = 0; k < N_OUTPUTS; k++) {
+        const numbers *f = &it->found->of[k], *e = &it->q->expected.of[k], *s = &it->q->scale.of[k];
+        const double most = largest_scale(s);
+        if (stage_of((output_kind)k) != it->stage || !f->value || !e->value) continue;
+        for (int64_t j = 0; j < f->count; j++) {
+            const double x = f->value[j], right = e->value[j], near = ldexp(8, 1 - bits) * fmax(s->value[j], fabs(right));
+            if (!f->given[j] || compare_error_in(&compare_f64, x, right, s->value[j]) <= d->r->tolerance) continue;
+            if (sixteen_bits(x, bits) != x || !(fabs(x - right) <= most)) return SAYS_OTHER;
+            seen += !has_few_bits(x) && sixteen_bits(right, bits) != right && fabs(x - right) <= near;
+            wrong++;
+        }
+    }
+    *evidence = seen;
+    return seen && 2 * seen >= wrong ? SAYS_SAME : SAYS_NOTHING;
+}
+
 /* Are all errors of a long case within RUNNING_SUM?  Short cases with such errors contradict that cause. */
 static saying compare_long_sum(const diagnostician *d, const item *it, int *evidence) {
     int seen = 0;
@@ -347,7 +382,7 @@ static saying saying_of(const diagnostician *d, const cause *x, const item *it, 
     int recorded_evidence = 0;
     *evidence = 0;
     if (x->kind != CAUSE_KNOWN && x->stage != it->stage && !is_through_loss(x, it)) return SAYS_NOTHING;
-    if (x->kind == CAUSE_ROUNDING) return compare_rounding(d, it, evidence);
+    if (x->kind == CAUSE_ROUNDING) return x->bits ? compare_sixteen_bits(d, it, x->bits, evidence) : compare_rounding(d, it, evidence);
     if (x->kind == CAUSE_LONG_SUM) return compare_long_sum(d, it, evidence);
     computed = compare_computed(d, x, it, evidence);
     if (computed == SAYS_SAME && x->half == GRADIENT_ONLY && x->kind >= CAUSE_CHANGE && x->kind <= CAUSE_PRESET) {
@@ -692,6 +727,10 @@ static void probe(diagnostician *d, const item *it) {
         search_objectives(d, &inner);
     }
     if (compare_rounding(d, it, &evidence) == SAYS_SAME) put_cause(d, &rounding, "rounding: errors as of float32", WHOLE);
+    for (rounding.bits = BFLOAT16; rounding.bits <= FLOAT16; rounding.bits += FLOAT16 - BFLOAT16)
+        if (compare_sixteen_bits(d, it, rounding.bits, &evidence) == SAYS_SAME)
+            put_cause(d, &rounding, rounding.bits == BFLOAT16 ? "rounding: computed in bfloat16, or rounded to it"
+                : "rounding: computed in float16, or rounded to it", WHOLE);
 }
 
 /* ---- which items ------------------------------------------------------------------------------------------------------------------ */

@@ -15,7 +15,7 @@ typedef enum {
     CAUSE_CHANGE,           /* another objective: one change away from case.objective */
     CAUSE_PAIR,             /* ... two changes away */
     CAUSE_PRESET,           /* ... a preset, regardless of case.objective */
-    CAUSE_ROUNDING,         /* errors of float32 rounding */
+    CAUSE_ROUNDING,         /* errors of float32 rounding, or (bits) numbers of 16 bits */
     CAUSE_LONG_SUM          /* rounding of a running sum, only in cases with very many tokens */
 } cause_kind;
 
@@ -38,6 +38,7 @@ typedef struct {
     int form[N_STAGES], forms[N_STAGES];        /* variants that computed.h computes under this name: index of the first, and how many */
     change made[2];                 /* of CAUSE_CHANGE and CAUSE_PAIR */
     int preset, quantity, divided;  /* of CAUSE_FACTOR: index of the quantity, -1: the number `factor`; divided: by it, not multiplied */
+    int bits;                       /* of CAUSE_ROUNDING: 0 or those of sixteen_bits.h */
     unsigned outputs;               /* of CAUSE_FACTOR: a bit set */
     double factor;
     unsigned char *says;            /* (items) a saying each */

@@ -3,6 +3,7 @@
  * repeated until no cause explains anything more; where several causes explain the same, one that is already named is preferred.  The
  * remaining failures are grouped by the output that is wrong first, with the properties that they have in common. */
 #include "report.h"
+#include "nan_source.h"
 #include "../../support/field.h"
 #include "text.h"
 #include <stdlib.h>
@@ -135,7 +136,8 @@ static int is_cause(const grouping *g, const cause *x, const tally *t) {
     if (!t->fresh) return 0;
     if (x->kind == CAUSE_LONG_SUM) return t->same && !t->other;        /* also if it explains few of the failures */
     if (!t->same || !enough) return 0;
-    if (x->kind == CAUSE_ROUNDING && (t->same < 3 || t->other || !(is_of_both_signs(g, x) || is_in_float32(g, x)))) return 0;
+    if (x->kind == CAUSE_ROUNDING && (t->same < 3 || (t->other && !x->bits))) return 0;
+    if (x->kind == CAUSE_ROUNDING && !x->bits && !is_of_both_signs(g, x) && !is_in_float32(g, x)) return 0;
     if (x->kind == CAUSE_FACTOR && x->quantity < 0 && t->same < 2) return 0;
     if (t->other > CONTRADICTED * (explained(t) + t->other)) return 0;
     return explained(t) >= MOST * t->fails;
@@ -437,7 +439,9 @@ static char *words_besides(const grouping *g, const cause *x, int group) {
     int masked = 0, alone = 0;
     char *t = NULL;
     for (int k = 0; k < g->n; k++) {
-        const unsigned apart = g->covered[k] == group && x->says[k] == SAYS_SAME ? diagnostician_apart(g->d, x, &g->d->items[k]) : 0;
+        const item *it = &g->d->items[k];
+        const unsigned apart = g->covered[k] != group ? 0 : x->says[k] == SAYS_SAME ? diagnostician_apart(g->d, x, it)
+            : judge_apart(it->q, it->found);
         masked += apart & APART_MASKED ? 1 : 0;
         alone += apart & APART_ALONE ? 1 : 0;
     }
@@ -446,6 +450,22 @@ static char *words_besides(const grouping *g, const cause *x, int group) {
     if (masked) text_format(&t, "masked tokens have the advantage of their response, not 0, in %d of them", masked);
     if (alone) text_format(&t, "%sa response alone in its group has NaN in %d of them", masked ? "; " : "", alone);
     return text_string(&t);
+}
+
+/* where advantages are wrong by a mistake of their own besides the cause of group n, so they are where nothing else is wrong */
+static void cover_apart(grouping *g, int n) {
+    failure_group *group = &g->r->groups[n];
+    const cause *x = &g->d->causes[group->cause];
+    unsigned besides = 0;
+    for (int k = 0; k < g->n; k++)
+        if (g->covered[k] == n + 1 && x->says[k] == SAYS_SAME) besides |= diagnostician_apart(g->d, x, &g->d->items[k]);
+    for (int k = 0; k < g->n && besides; k++) {
+        const item *it = &g->d->items[k];
+        if (g->covered[k] || !it->failed || it->stage != STAGE_ADVANTAGE || x->says[k] != SAYS_NOTHING) continue;
+        if (judge_apart(it->q, it->found) & ~besides || !judge_is_only_apart(g->d->r, it->q, it->found)) continue;
+        g->covered[k] = n + 1;
+        list_add_once(&group->cases, it->result);
+    }
 }
 
 static void put_group(grouping *g, const choice *best) {
@@ -473,6 +493,7 @@ static void put_group(grouping *g, const choice *best) {
     if (n < 0) add_group(g, &group, best);
     else extend(g, n, &group, best);
     n = n < 0 ? (int)arrlen(g->r->groups) - 1 : n;
+    if (g->d->causes[g->r->groups[n].cause].stage == STAGE_ADVANTAGE) cover_apart(g, n);
     free(g->r->groups[n].hint);
     g->r->groups[n].hint = words_besides(g, &g->d->causes[g->r->groups[n].cause], n + 1);
 }
@@ -587,11 +608,25 @@ static int is_nan(const report *r, int result) {
     return 0;
 }
 
+/* in how many of the group's cases NaN is found, and what may give it there */
+static void write_nans(const grouping *g, char **t, const failure_group *group, stage_kind stage) {
+    int nans = 0, of[N_NAN_SOURCES] = { 0 };
+    for (ptrdiff_t k = 0; k < arrlen(group->cases); k++) nans += is_nan(g->r, group->cases[k]);
+    if (!nans) return;
+    for (int k = 0; k < g->n; k++) {
+        const item *it = &g->d->items[k];
+        if (it->stage != stage || stage == STAGE_ADVANTAGE || !lists(group->cases, it->result) || !is_nan(g->r, it->result)) continue;
+        if (case_has_loss(it->c)) of[nan_source_of(it->c)]++;
+    }
+    text_format(t, "NaN is found in %d of them", nans);
+    for (int s = 0, told = 0; s < N_NAN_SOURCES; s++)
+        if (of[s] && nan_source_words[s]) text_format(t, "%s in %d, %s", told++ ? ";" : ":", of[s], nan_source_words[s]);
+}
+
 static void put_unexplained(grouping *g, stage_kind stage, output_kind first) {
     coherent_set *sets = sets_of(g);
     failure_group group;
     char *t = NULL, *common = NULL;
-    int nans = 0;
     memset(&group, 0, sizeof group);
     group.cause = -1;
     group.reason = left_text[first];
@@ -599,11 +634,10 @@ static void put_unexplained(grouping *g, stage_kind stage, output_kind first) {
         if (!is_left(g, k) || g->d->items[k].stage != stage || g->d->items[k].first_wrong != first) continue;
         list_add_once(&group.cases, g->d->items[k].result);
     }
-    for (ptrdiff_t k = 0; k < arrlen(group.cases); k++) nans += is_nan(g->r, group.cases[k]);
     if (group.cases) {
-        if (nans) text_format(&t, "NaN is found in %d of them", nans);
+        write_nans(g, &t, &group, stage);
         write_common(g, &common, stage, first, sets);
-        if (common) text_format(&t, "%s%.*s", nans ? "; " : "", (int)arrlen(common), common);
+        if (common) text_format(&t, "%s%.*s", t ? "; " : "", (int)arrlen(common), common);
         if (t) group.hint = text_string(&t);
         arrput(g->r->groups, group);
     }

@@ -118,15 +118,17 @@ static int is_alone(const grpo_batch *b, int64_t i) {
     return 0;
 }
 
-/* does masked token k of response i have what a token of it has that counts, or does none count? */
+/* does masked token k of response i have what a token of it has that counts or, if none counts, what all have? */
 static int is_of_response(const grpo_batch *b, const double *x, int64_t i, int64_t k) {
-    int any = 0;
+    int any = 0, all = 1;
     for (int64_t j = b->offset[i]; j < b->offset[i] + b->length[i]; j++) {
+        const int same = x[j] == x[k] || (x[j] != x[j] && x[k] != x[k]);
+        all &= same;
         if (!b->mask[j]) continue;
-        if (x[j] == x[k] || (x[j] != x[j] && x[k] != x[k])) return 1;
+        if (same) return 1;
         any = 1;
     }
-    return !any;
+    return !any && all;
 }
 
 /* APART_MASKED or APART_ALONE if advantage k is wrong by a mistake of its own, where `right` is right or what another mistake gives */
@@ -146,6 +148,17 @@ unsigned judge_apart(const question *q, const answer *found) {
     unsigned apart = 0;
     for (int64_t k = 0; f->value && e->value && k < f->count; k++) if (f->given[k]) apart |= apart_at(q, found, e->value[k], k);
     return apart;
+}
+
+int judge_is_only_apart(const rules *r, const question *q, const answer *found) {
+    const numbers *f = &found->of[OUT_ADVANTAGE], *e = &q->expected.of[OUT_ADVANTAGE];
+    int any = 0;
+    for (int64_t k = 0; f->value && e->value && k < f->count; k++) {
+        if (!f->given[k] || error_at(r, q, found, OUT_ADVANTAGE, k) <= r->tolerance) continue;
+        if (!apart_at(q, found, e->value[k], k)) return 0;
+        any = 1;
+    }
+    return any;
 }
 
 judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, judge_how how,

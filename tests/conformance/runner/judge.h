@@ -37,6 +37,7 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
  * it should be 0; NaN of a response alone in its group */
 enum { APART_MASKED = 1, APART_ALONE = 2 };
 unsigned judge_apart(const question *q, const answer *found);
+int judge_is_only_apart(const rules *r, const question *q, const answer *found);        /* are all wrong advantages such? */
 
 /* is it the same number, within the tolerance of the scale? */
 int judge_agrees(const rules *r, double found, double other, double scale);

@@ -58,15 +58,21 @@ static void write_numbers(char **t, const char *indent, const case_result *c) {
     for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) write_wrong(t, indent, &c->wrong[k]);
 }
 
-/* the names of the causes of a group, or its reason */
-/* Too many causes give the numbers of the only case: none of them can be believed more than the others. */
-static int is_ambiguous(const failure_group *g) { return g->cause >= 0 && arrlen(g->cases) == 1 && arrlen(g->also) >= SHOWN_ALSO; }
+int report_is_ambiguous(const failure_group *g) { return g->cause >= 0 && arrlen(g->cases) == 1 && arrlen(g->also) >= SHOWN_ALSO; }
 
+char *report_name(const report *r, const failure_group *g) {
+    char *t = NULL;
+    if (report_is_ambiguous(g))
+        text_format(&t, "one of %lld causes that this case does not tell apart, such as ", (long long)arrlen(g->also) + 1);
+    text_add(&t, g->cause >= 0 ? r->d->causes[g->cause].name : g->reason);
+    return text_string(&t);
+}
+
+/* the names of the causes of a group, or its reason */
 static void write_title(char **t, const report *r, const failure_group *g) {
-    if (is_ambiguous(g)) text_format(t, "one of %lld causes that this case does not tell apart, such as ", (long long)arrlen(g->also) + 1);
-    if (g->cause == -2) text_format(t, "%.*s", (int)report_reason_length(g->reason), g->reason);
-    else if (g->cause == -1) text_add(t, g->reason);
-    else text_add(t, r->d->causes[g->cause].name);
+    char *name = report_name(r, g);
+    text_format(t, "%.*s", (int)(g->cause == -2 ? report_reason_length(name) : strlen(name)), name);
+    free(name);
     if (g->where) text_format(t, ", in %s only", g->where);
     for (ptrdiff_t k = 0; k < arrlen(g->also) && k < SHOWN_ALSO; k++)
         text_format(t, "%s%s", k ? "; " : " (or, with the same numbers in these cases: ", r->d->causes[g->also[k]].name);
@@ -400,6 +406,7 @@ static void write_number_pair(char **t, const char *key, double value) {
 static const char *group_kind(const report *r, const failure_group *g) {
     if (g->cause == -2) return "protocol";
     if (g->cause == -1) return "unexplained";
+    if (report_is_ambiguous(g)) return "ambiguous";
     switch (r->d->causes[g->cause].kind) {
     case CAUSE_KNOWN: return "known mistake";
     case CAUSE_CHANGE: case CAUSE_PAIR: case CAUSE_PRESET: return "other objective";
@@ -408,14 +415,21 @@ static const char *group_kind(const report *r, const failure_group *g) {
 }
 
 static void write_json_group(char **t, const report *r, const failure_group *g) {
+    const int ambiguous = report_is_ambiguous(g);
+    char *name = report_name(r, g);
     text_add(t, "{");
     write_pair(t, "kind", group_kind(r, g));
     text_add(t, ",");
-    write_pair(t, "name", g->cause >= 0 ? r->d->causes[g->cause].name : g->reason);
+    write_pair(t, "name", name);
+    free(name);
     text_add(t, ",");
-    write_pair(t, "text", g->cause >= 0 ? r->d->causes[g->cause].text : "");
+    write_pair(t, "text", g->cause >= 0 && !ambiguous ? r->d->causes[g->cause].text : "");
     text_add(t, ",\"also\":[");
-    for (ptrdiff_t k = 0; k < arrlen(g->also); k++) { text_add(t, k ? "," : ""); text_quoted(t, r->d->causes[g->also[k]].name); }
+    if (ambiguous) text_quoted(t, r->d->causes[g->cause].name);
+    for (ptrdiff_t k = 0; k < arrlen(g->also); k++) {
+        text_add(t, k || ambiguous ? "," : "");
+        text_quoted(t, r->d->causes[g->also[k]].name);
+    }
     text_add(t, "],\"partly\":[");
     for (ptrdiff_t k = 0; k < arrlen(g->partly); k++) { text_add(t, k ? "," : ""); text_quoted(t, r->d->causes[g->partly[k]].name); }
     text_add(t, "],");

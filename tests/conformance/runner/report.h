@@ -50,6 +50,8 @@ typedef struct {
 void report_group(report *r);       /* computes counts and groups from the results; groups are ordered by what they explain */
 void report_free(report *r);
 char *report_details(const report *r, int result);       /* reason or diagnosis, and the numbers; for the caller to free */
+char *report_name(const report *r, const failure_group *g);      /* the cause's name, or the reason, in words; for the caller to free */
+int report_is_ambiguous(const failure_group *g);         /* do too many causes give the numbers of its only case for one to be believed? */
 size_t report_reason_length(const char *reason);         /* without its last part, which differs from case to case */
 
 typedef void report_writer(const report *r);

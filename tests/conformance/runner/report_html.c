@@ -36,9 +36,10 @@ static void add_number_cell(char **t, double x) {
 /* ---- why cases fail ------------------------------------------------------------------------------------------------------------- */
 
 static void add_group(char **t, const report *r, const failure_group *g) {
-    const char *name = g->cause >= 0 ? r->d->causes[g->cause].name : g->reason;
+    char *name = report_name(r, g);
     text_add(t, "<li>");
-    add_element(t, "strong", name ? name : "no name");
+    add_element(t, "strong", name);
+    free(name);
     if (g->where) { text_add(t, ", in "); text_escaped(t, g->where); text_add(t, " only"); }
     for (ptrdiff_t k = 0; k < arrlen(g->also); k++) {
         text_add(t, k ? ", " : " (or, with the same numbers in these cases: ");

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static void print_mistake(const test_case *c, stage_kind stage, int n) {
-    static const output_kind outputs[] = { OUT_ADVANTAGE, OUT_LOSS, OUT_TERM, OUT_DLOGP };
+    static const output_kind outputs[] = { OUT_ADVANTAGE, OUT_LOSS, OUT_TERM, OUT_DLOGP, OUT_DENTROPY };
     const computed_mistake m = computed_named(stage, n);
     answer a;
     if (!computed_answer(c, stage, n, &a)) return;

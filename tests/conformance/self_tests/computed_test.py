@@ -18,10 +18,10 @@ from grpo_conformance.computed import computed  # noqa: E402
 import planted  # noqa: E402
 import planted_port  # noqa: E402
 
-ROWS = ("grpo", "gspo", "dapo", "cispo", "ppo-dual-clip", "reinforce", "dr-grpo", "rloo")
+ROWS = ("grpo", "gspo", "dapo", "cispo", "ppo-dual-clip", "reinforce", "dr-grpo", "rloo", "sapo", "grpo-lead")
 UNUSUAL = ("NegInf", "Extreme", "NaNMasked", "OffsetRewards")
-NAMES, ANSWERS = 109, 6689  # compared at least
-OF_RUNNER = 284  # mistakes that the runner computes in these rows, at least
+NAMES, ANSWERS = 161, 13638  # compared at least
+OF_RUNNER = 342  # mistakes that the runner computes in these rows, at least
 # the same words for what is not quite the same, where it shows: (a part of the case's id, of the name, why)
 DIFFERENT = (
     ("", "each response has the advantage of the", "with an advantage for each token: the package takes one of them for the response"),
@@ -30,20 +30,21 @@ DIFFERENT = (
     ("dr-grpo-", "baseline", "whether a lone response has an advantage"),
 )
 BESIDE_A_KL = (("policy-left-out", "policy's loss is left out"), ("policy-turned", "sign of the policy's loss is turned"))
-PLANTED = planted.PLANTED + planted.FURTHER + planted.FROM_ISSUES + BESIDE_A_KL
+PLANTED = planted.PLANTED + planted.FURTHER + planted.FROM_ISSUES + planted.ROWS_AND_BITS + BESIDE_A_KL
 # planted mistakes that the runner computes, at least; under how many names; answers that agree
-COMPUTED, OF_PLANTED, AGREEING = 180, 175, 5196
+COMPUTED, OF_PLANTED, AGREEING = 199, 197, 6032
 # in how many cases a planted mistake may be another one than that of its name; else in none
 APART = {
-    "agg-eps": 4, "agg-plus-one": 21, "eos-not-summed": 35, "first-group": 10, "gspo-twice": 10, "last-response": 7, "loss-adv-next": 6,
-    "loss-halved": 10, "no-baseline": 4, "no-exp": 10, "policy-left-out": 49,
-    "policy-turned": 49, "ratio-linear": 10, "reward-01": 6, "reward-binary": 9, "reward-clipped": 4,
+    "agg-eps": 4, "agg-plus-one": 26, "eos-not-summed": 40, "first-group": 15, "gspo-twice": 10, "last-response": 12,
+    "loss-adv-by-length": 7, "loss-adv-next": 7,
+    "loss-halved": 15, "no-baseline": 4, "no-exp": 10, "policy-left-out": 54,
+    "policy-turned": 54, "ratio-linear": 10, "reward-01": 6, "reward-binary": 9, "reward-clipped": 4,
     "reward-next": 9,
 }
 # cases with a response that is alone in its group, and how many mistakes of its advantages are computed at least
 ALONE = ("batch_mean-singleton", "singleton-group_mean-group_std", "singleton-group_mean-none", "singleton-leave_one_out-group_std",
          "singleton-leave_one_out-none", "singleton-none-group_std")
-OF_ALONE = 72
+OF_ALONE = 80
 
 
 def table(program, vectors, rows=ROWS):

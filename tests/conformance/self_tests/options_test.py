@@ -474,6 +474,22 @@ def factors(_):
         check(wanted, wanted in names, names)
 
 
+def ambiguous(_):
+    """Too many causes give the numbers of the only case: every format says so, and none tells the story of one of them."""
+    case, program = "dapo-one-token", [ADAPTER, "--set", "aggregation.kind=token_sum"]
+    words = "one of 5 causes that this case does not tell apart, such as aggregation.kind = token_sum"
+    _, found = report(program, "--only", case)
+    [group] = found["groups"]
+    check("JSON", (group["kind"], group["name"], group["text"], len(group["also"])) == ("ambiguous", words, "", 5), group)
+    check("the first of the names", "aggregation.kind = token_sum" in group["also"], group)
+    for options in ((), ("--format", "tap"), ("--format", "junit"), ("--format", "html"), ("--repro", case),
+                    ("--repro", case, "--format", "c")):
+        told = conform(program, "--only", case, *options).stdout
+        check(f"ambiguous, {' '.join(options) or 'text'}", words in told, told[:2000])
+    _, found = report(program, "--only", case, "--only", "dapo-ragged")
+    check("two cases", words not in [group["name"] for group in found["groups"]], found["groups"])
+
+
 def named(_):
     """Two changes at once; a mistake in the only case that is run; what a tenth of the cases contradict, and more."""
     for case, options, kind, name in (
@@ -588,6 +604,7 @@ def main():
             first_wrong,
             factors,
             named,
+            ambiguous,
             numbers_that_are_no_json,
             interrupted,
             held_back,

@@ -2,7 +2,7 @@
 """Plants mistakes in a port (planted_port.py), one at a time, and checks the name that the runner gives.
 
     planted.py CONFORM VECTORS [all|PART+PART...] [MISTAKE...]
-                            parts: even, odd and eighth (of PLANTED), further, issues, nameless
+                            parts: even, odd and eighth (of PLANTED), further, issues, bits, nameless
 
 Prints what was planted and what was named. The first group of the report must name 95 % rightly, and no group may name one wrongly; a
 mistake without a name is not a wrong name.
@@ -18,7 +18,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FEW_WRONG = 0.95
-ROWS = ("grpo", "dr-grpo", "dapo", "gspo", "cispo", "rloo")
+ROWS = ("grpo", "dr-grpo", "dapo", "gspo", "cispo", "rloo", "grpo-lead")
 SCENARIOS = ("ragged", "square", "holes", "signs", "uneven", "singleton", "equal-rewards", "fully-masked",
              "every-array", "tiny-spread", "overlong")
 
@@ -104,7 +104,7 @@ PLANTED = (
         r"kind = seq_mean_token_mean|NORM-0[17]|whatever was asked for"), ("agg-sum", r"kind = token_sum"),
     ("agg-seq-sum", r"kind = seq_mean_token_sum"), ("agg-slots", r"NORM-13"), ("agg-width", r"MASK-12"), ("agg-eps", r"has 1e-8 added"),
     ("agg-plus-one", r"plus 1"), ("agg-length-twice", r"NORM-02$"), ("empty-dropped", r"NORM-05a|empty_sequences = drop"),
-    ("agg-sum-of-sequences", r"number of sequences|NORM-17\b|seq_sum_token_mean|kind = constant"), ("agg-groups", r"sequences per group"),
+    ("agg-sum-of-sequences", r"number of sequences|NORM-17a?\b|seq_sum_token_mean|kind = constant"), ("agg-groups", r"sequences per group"),
     ("loss-sign", r"CLIP-11|sign is turned"), ("loss-halved", r"(loss and dlogp|advantage).*(divided by 2|multiplied by (0.5|1/2))"),
         ("loss-times-groups", r"number of groups"),
     ("gradient-doubled", r"LOGP-10$|dlogp multiplied by 2"), ("gradient-float32", r"float32"), ("loss-float32", r"float32"),
@@ -136,7 +136,8 @@ FROM_ISSUES = (
     ("kl-k3-gradient-of-k2", r"straight_through_k2"), ("kl-k3-gradient-of-k1", r"k1, in the gradient only"),
     ("kl-coef-halved", r"KL counts half"), ("kl-sum", r"KL is a sum over tokens"), ("kl-all-slots", r"NORM-26$"),
     ("kl-sum-of-response", r"KL is a mean over responses of sums"), ("agg-per-group", r"kind = group_mean_seq_mean"),
-    ("agg-group-token-mean", r"kind = group_mean_token_mean"), ("eos-not-summed", r"MASK-02\b"), ("informative-alone", r"KL-16"),
+    ("agg-group-token-mean", r"kind = group_mean_token_mean"), ("eos-not-summed", r"MASK-02\b"),
+    ("informative-alone", r"KL-16|advantages are all 0 do not count"),
     ("mask-behind-prompt", r"MASK-05b"), ("equal-chunks", r"ADV-29d"), ("ratio-constant", r"RATIO-01a"), ("loss-adv-late", r"ADV-25b"),
     ("mask-end-of-longest", r"MASK-02a"), ("mask-behind-edge", r"step behind.*keeps its own"),
     ("mask-ahead-edge", r"step ahead.*keeps its own"),
@@ -148,18 +149,34 @@ FROM_ISSUES = (
     ("loss-times-slots", r"divided by tokens that count over all tokens"),
 )
 
+# arrays in padded rows, 16 bits, an entropy bonus
+ROWS_AND_BITS = (
+    ("old-right-row", r"old.*right, round the end of the padded row"), ("old-left-row", r"old.*left, round the end of the padded row"),
+    ("old-right-padded", r"old.*right, through the padded batch"), ("old-left-padded", r"old.*left, through the padded batch"),
+    ("logp-left-row", r"policy's log-prob.*left, round the end of the padded row"),
+    ("ref-right-row", r"reference's.*right, round the end of the padded row"),
+    ("old-bf16", r"old log-probabilities are rounded to bfloat16"),
+    ("ratio-bf16", r"ratio is rounded to bfloat16"), ("log-ratio-bf16", r"log-ratios are rounded to bfloat16"),
+    ("result-bf16", r"computed in bfloat16, or rounded"), ("min-max-eps", r"from 0 to 1.*1e-8"), ("min-max-centred", r"from -1 to 1"),
+    ("kl-masked-too", r"averaged over tokens that do not count, too"),
+    ("kl-masked-in-the-sum", r"KL of tokens that do not count is in its sum"),
+    ("entropy-penalised", r"sign of the entropy bonus"), ("entropy-forgotten", r"entropy_coef = 0$"),
+    ("entropy-no-coef", r"entropy bonus has no coefficient"), ("entropy-detached", r"entropy_coef = 0, in the gradient only"),
+    ("loss-adv-by-length", r"sorted by length, the longest first"), ("micro-batches", r"micro-batches of 2 responses"),
+)
+
 # conventions that some framework documents (profiles/conventions.json): acceptable unless --strict, which names them. No other is.
 DOCUMENTED = {"singleton-raw", "eps-1e-4", "eps-1e-6", "population-std", "empty-dropped", "agg-eps"}
 # these have no name, and must get none
 NAMELESS = ("adv-tanh", "adv-shifted", "rank", "temperature", "clip-soft", "eps-odd", "gradient-noise", "gradient-per-length", "loss-odd",
             "loo-gain-inverted", "log-ratio-clamped", "gspo-mean-probability", "gradient-sign-of-bad", "kl-clamped",
-            "agg-longest-of-group", "ratio-bf16", "log-ratio-bf16")
+            "agg-longest-of-group")
 
 
 def parts_of(which):
     nameless = tuple((mistake, None) for mistake in NAMELESS)
-    parts = {"all": (*PLANTED, *FURTHER, *FROM_ISSUES, *nameless), "even": PLANTED[::2], "odd": PLANTED[1::2], "eighth": PLANTED[1::8],
-             "further": FURTHER, "issues": FROM_ISSUES, "nameless": nameless}
+    parts = {"all": (*PLANTED, *FURTHER, *FROM_ISSUES, *ROWS_AND_BITS, *nameless), "even": PLANTED[::2], "odd": PLANTED[1::2],
+             "eighth": PLANTED[1::8], "further": FURTHER, "issues": FROM_ISSUES, "bits": ROWS_AND_BITS, "nameless": nameless}
     return [planted for part in which.split("+") for planted in parts[part]]
 
 

@@ -56,6 +56,8 @@ def scored(c, R"""
 SUM, SUM_TOO = {'"group_mean": x.sum() / max(len(i), 1)': '"group_mean": x.sum()'}, {
     "def scored(c, R": AROUND, 'sigma(spread.get(c["scale"], R[i])':
     'sigma(spread.get(c["scale"], Around(R[i]) if c["baseline"] == "group_mean" else R[i])'}
+TAU = 'tau = np.where(A > 0, c["tau_pos"], c["tau_neg"])'
+GATE, SAPO = "e = np.exp(-abs(tau * (w - 1)))", ("sapo-*",)
 OVERLONG = ("dapo-overlong", "trl-dapo-overlong", "qae-overlong*", "choices-reward-overlong*")
 OVER = 'np.minimum(r["overlong_max"] - r["overlong_cache"] - b.length, 0) / (r["overlong_cache"] or 1)'
 # (a pattern that every name must match, the edits, the cases that are run, how many of them may stay unexplained)
@@ -80,6 +82,23 @@ IN_SETS = [
     (r"ADV-28c$", {"R - total(k, seq, b.n)": "R + total(k, seq, b.n)"}, REWARDED, 0),
     (r"ADV-28$", {"R - total(k, seq, b.n)": 'R + total(k, seq, b.n) / (r["kl_coef"] or 1)'}, REWARDED, 0),
     (r"CLIP-02|kind = ppo_clip", {DUAL: "dual = A != A"}, WIDE, 0),
+    (r"acts where A > 0", {DUAL: DUAL.replace("A < 0", "A > 0").replace("(w >", "(np.where(bind, bound, w) <")}, DUAL_ROWS, 0),
+    (r"CLIP-03", {DUAL: DUAL.replace(" & (A < 0) & (w >", " & (np.where(A < 0, w, -np.where(bind, bound, w)) > np.sign(-A) *")},
+     DUAL_ROWS, 0),
+    (r"wrong sign: c A",
+     {DUAL: DUAL.replace(' & (w > c["clip_dual"])', ""), "np.where(dual, -A * c": "np.where(dual, A * c"}, DUAL_ROWS, 0),
+    (r"divided by c, not multiplied",
+     {DUAL: DUAL.replace("(w >", "(np.where(bind, bound, w) > 1 /"), "np.where(dual, -A * c": "np.where(dual, -A / c"}, DUAL_ROWS, 0),
+    (r"bound is c, without", {DUAL: DUAL.replace("(w >", "(np.where(bind, -A * bound, S) >"), "np.where(dual, -A * c": "np.where(dual, c"},
+     DUAL_ROWS, 0),
+    (r"above CISPO's bound are dropped",
+     {'"cispo": np.clip(w, low, high)': '"cispo": np.where((A > 0) & (w > high), 0, np.clip(w, low, high))'}, ("cispo-*",), 0),
+    (r"SAPO's gate is around 0", {GATE: GATE.replace("w - 1", "w"), "np.where(w > 1, 1, e)": "1"}, SAPO, 4),
+    (r"SAPO's gate is of the log-ratio",
+     {GATE: GATE.replace("w - 1", "y"), "4 * A * times(e / (1 + e) ** 2, w)": "4 * A * e / (1 + e) ** 2"}, SAPO, 4),
+    (r"by 4, not by 4/tau", {"return -4 / tau * np.where": "return -4 * np.where",
+                             "4 * A * times(e / (1 + e) ** 2, w)": "4 * A * times(tau * e / (1 + e) ** 2, w)"}, SAPO, 4),
+    (r"temperature is chosen by the ratio", {TAU: TAU.replace("A > 0", "w > 1")}, SAPO, 4),
     (r"lower bound is reciprocal", {'1 - c["eps_low"])': '1 / (1 + c["eps_low"]))'}, DUAL_ROWS, 3),
     (r"gradient lacks the ratio", {CLIP: "np.where(bind | dual, 0, -A), 0 * A"}, DUAL_ROWS, 7),
     (r"tau_pos and tau_neg", {'tau = np.where(A > 0, c["tau_pos"], c["tau_neg"])': 'tau = np.where(A < 0, c["tau_pos"], c["tau_neg"])'},

@@ -8,7 +8,7 @@ import math
 import sys
 
 MISTAKE = sys.argv[1] if len(sys.argv) > 1 else ""
-ROWS = ("grpo", "dr-grpo", "dapo", "gspo", "cispo", "rloo", "luspo")
+ROWS = ("grpo", "dr-grpo", "dapo", "gspo", "cispo", "rloo", "luspo", "grpo-lead")
 
 
 def wrong(*names):
@@ -182,6 +182,10 @@ def normalised(o, xs, every, widest):
         return A
     if wrong("min-max"):
         return [(x - min(xs)) / (max(xs) - min(xs)) if std(xs) else 0.0 for x in xs]
+    if wrong("min-max-eps"):
+        return [(x - min(xs)) / (max(xs) - min(xs) + 1e-8) for x in xs]
+    if wrong("min-max-centred"):
+        return [2 * (x - min(xs)) / (max(xs) - min(xs)) - 1 if std(xs) else 0.0 for x in xs]
     if wrong("rank"):
         return [sorted(xs).index(x) / (n - 1) - 0.5 for x in xs]
     s = std(xs, 0 if wrong("population-std") else 1)
@@ -347,6 +351,12 @@ def rolled_batch(rows, by):
     return out
 
 
+def rolled_rows(rows, by, through=False):
+    """In rows that are padded with 0 to the longest, each by itself or (through) one after the other."""
+    padded = [row + [0.0] * (WIDTH - len(row)) for row in rows]
+    return [new[:len(row)] for new, row in zip(rolled_batch(padded, by) if through else roll(padded, by), rows)]
+
+
 def arrays(b):
     l = [[Var(x) for x in row] for row in b["logp"]]
     leaves = l
@@ -359,6 +369,16 @@ def arrays(b):
         o = [[0.0] + row[:-1] for row in o]
     if wrong("old-through-batch"):
         o = rolled_batch(o, 1)
+    if wrong("old-right-row", "old-left-row"):
+        o = rolled_rows(o, 1 if wrong("old-right-row") else -1)
+    if wrong("old-right-padded", "old-left-padded"):
+        o = rolled_rows(o, 1 if wrong("old-right-padded") else -1, True)
+    if wrong("logp-left-row"):
+        l = [[lift(x) for x in row] for row in rolled_rows(l, -1)]
+    if wrong("ref-right-row") and f:
+        f = rolled_rows(f, 1)
+    if wrong("old-bf16"):
+        o = [[bfloat16(x) for x in row] for row in o]
     if wrong("logp-right"):
         l = roll(l, 1)
     if wrong("logp-left"):
@@ -601,6 +621,12 @@ def aggregated(o, terms, kinds=None):
     names = {"agg-token-mean": "token_mean", "agg-seq-mean": "seq_mean_token_mean", "agg-sum": "token_sum",
         "agg-seq-sum": "seq_mean_token_sum"}
     kind = names.get(MISTAKE, kind)
+    if wrong("micro-batches") and N > 2:
+        parts = [terms[k:k + 2] for k in range(0, N, 2)]
+        if kind == "seq_mean_token_mean":
+            return total(total(total(row) / len(row) for row in part if row) / len(part) for part in parts) / len(parts)
+        if kind in ("token_mean", "group_mean_token_mean"):
+            return total(total(x for row in part for x in row) / max(1, sum(map(len, part))) for part in parts) / len(parts)
     count = sum(len(x) for x in terms)
     if kind == "token_sum":
         return total(x for row in terms for x in row)
@@ -642,7 +668,7 @@ def evaluate(case):
     global CASE, WIDTH, LENGTHS, SLOTS, GROUPS
     o, b = case["objective"], case["batch"]
     CASE, LENGTHS, WIDTH, SLOTS, GROUPS = case, b["length"], max(b["length"]), sum(b["length"]), b["group"][-1] + 1
-    result = {"advantage": advantages(o, b)} if "advantage" not in b else {}
+    result = {"advantage": advantages(o, b)} if "advantage" not in b and "reweight" not in o["advantage"] else {}
     A = case["advantage"]
     if wrong("last-response"):
         A = A[:-1] + [[0.0] * len(A[-1])]
@@ -650,6 +676,9 @@ def evaluate(case):
         A = [row if g == 0 else [0.0] * len(row) for row, g in zip(A, b["group"])]
     if wrong("loss-adv-next"):
         A = [[A[(i + 1) % len(A)][0]] * len(row) for i, row in enumerate(A)]
+    if wrong("loss-adv-by-length"):
+        longest = sorted(range(len(A)), key=lambda i: -LENGTHS[i])
+        A = [[next((x for x, m in zip(A[j], mask_of(b, j)) if m), 0.0)] * len(row) for row, j in zip(A, longest)]
     if wrong("loss-adv-late"):
         late = [x for row in A for x in row[:1] + row]
         A = [[late[sum(LENGTHS[:i]) + t] for t in range(len(row))] for i, row in enumerate(A)]
@@ -687,7 +716,20 @@ def evaluate(case):
             in_loss = 0.0 if wrong("kl-in-advantage") else 1.0
             pays = [True] * len(mask) if wrong("kl-all-slots") else mask
             kl.append([penalty(o["penalty"], of[t], f[i][t], A[i][t], exp(y[t])) * in_loss for t in range(len(mask)) if pays[t]])
-    if kl and wrong("kl-sum"):
+    bonus, entropies = [], [[Var(x) for x in row] for row in b.get("entropy", [])]
+    if o.get("penalty", {}).get("entropy_coef"):
+        coef = {"entropy-penalised": -1.0, "entropy-forgotten": 0.0}.get(MISTAKE, 1.0) * o["penalty"]["entropy_coef"]
+        if wrong("entropy-no-coef"):
+            coef = 1.0
+        bonus = [[(detach(x) if wrong("entropy-detached") else x) * -coef for x, m in zip(row, loss_mask(b, i)) if m]
+                 for i, row in enumerate(entropies)]
+    if bonus:
+        policy = [[x + y for x, y in zip(p, e)] for p, e in zip(policy, bonus)]
+    if kl and wrong("kl-masked-too", "kl-masked-in-the-sum"):
+        every = [[penalty(o["penalty"], x, y, 0.0, Var(1.0)) for x, y in zip(row, of)] for row, of in zip(l, f)]
+        slots = [len(row) if wrong("kl-masked-too") else max(1, len(p)) for row, p in zip(l, policy)]
+        loss = aggregated(o, policy) + total(total(row) / n for row, n in zip(every, slots)) / len(l)
+    elif kl and wrong("kl-sum"):
         loss = aggregated(o, policy) + aggregated(o, kl, "token_sum")
     elif kl and wrong("kl-all-slots"):
         loss = aggregated(o, policy) + total(x for row in kl for x in row) / (WIDTH * len(l))
@@ -724,6 +766,10 @@ def evaluate(case):
                 value = single(value + single(x.value))
         value = single(value) * (loss.value / (math.fsum(x.value for row in policy for x in row) or 1.0))
         dlogp = [[single(x) for x in row] for row in dlogp]
+    if wrong("result-bf16"):
+        value, dlogp = bfloat16(value), [[bfloat16(x) for x in row] for row in dlogp]
+    if bonus:
+        result["dentropy"] = [[x.grad for x in row] for row in entropies]
     return {**result, "loss": value, "dlogp": dlogp}
 
 
@@ -745,7 +791,7 @@ def numbers(x):
     return {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}.get(x, x) if isinstance(x, str) else x
 
 
-OTHERS = ("grpo-lead-", "grpo-process-", "grpo-r1-", "grpo-unbiased-", "dapo-filter-", "dapo-zv-", "gspo-token-")
+OTHERS = ("grpo-process-", "grpo-r1-", "grpo-unbiased-", "dapo-filter-", "dapo-zv-", "gspo-token-")
 
 
 def is_of_row(name):
@@ -766,7 +812,7 @@ def main():
             break
         if request["cmd"] == "start":
             reply = {"version": 1, "name": "planted", "language": "python", "release": "1", "precision": "f64", "outputs": ["advantage",
-                "loss", "dlogp"]}
+                "loss", "dlogp", "dentropy"]}
         else:
             reply = answer(request)
         print(json.dumps(reply), flush=True)

@@ -89,7 +89,7 @@ def scale_option_mixed_up(a):
         "choices-advantage-batch_std",
         seen="prime-rl before #1188 (7d9a34510)", shows="two groups of different deviation", stages=MADE)
 def deviations_swapped(a):
-    """The two deviations are swapped: the batch's divides where the group's should, and the group's where the batch's should. Right: as
+    """The other of the two deviations divides: the batch's where the group's should, or the group's where the batch's should. Right: as
     `scale` says."""
     a.choose("advantage", scale={"group_std": "batch_std", "batch_std": "group_std"}[a.objective["advantage"]["scale"]])
 

@@ -128,7 +128,7 @@ def one_advantage_each(o, b):
 
 
 @defect("MASK-06a", both(masked_any, one_advantage_each), "holes", "fully-masked", "returns", "steps",
-        seen="UniRL before #409, of its GRPO and GSPO", shows="masked tokens")
+        seen="UniRL before #409, of its GRPO and GSPO", shows="masked tokens", stages=("loss",))
 def mask_ignored(a):
     """The mask is ignored: every token of a response counts, with the response's advantage. Right: the tokens of the mask."""
     masks = a.second.get("mask") or [[True] * T for T in a.second["length"]]
@@ -216,10 +216,10 @@ def simply_weighted(o, b):
                          option("advantage", "credit", "outcome"), simply_weighted, some_left_out), "truncated",
         "choices-reward-k1-outcome", "choices-reward-k2-outcome", "choices-advantage-length_power",
         seen="ROLL #444 (open), of its token-mean, most of whose callers have masked the advantages before",
-        shows="tokens that do not count, with advantages", stages=("loss",))
+        shows="tokens that do not count, with advantages or a KL", stages=("loss",))
 def masked_in_the_sum(a):
-    """The sum over tokens includes those that do not count, with the advantages of their responses, and the divisor does not: sum(x) /
-    sum(m). Right: sum(x m) / sum(m)."""
+    """The sum over tokens includes those that do not count, with the advantages of their responses and their KL, and the divisor does not:
+    sum(x) / sum(m). Right: sum(x m) / sum(m)."""
     n = sum(len(weight_axis.weigh(a.objective["weight"], s)[0]) for s in evaluate.Batch(a.second).sequences)
     mask = a.second.get("mask", [[True] * T for T in a.second["length"]])
     for row, counts in zip(a.second["advantage"], mask):

@@ -1,0 +1,205 @@
+/* Mistaken log-probabilities, and what a program makes of them: the ratio, its denominator, the mean log-ratio of a response. */
+#include "edits.h"
+#include "sixteen_bits.h"
+
+/* multiplies the log-ratio by p */
+void log_ratio_times_by_hand(edited *s, double p) {
+    grpo_real *o = edited_denominator(s);
+    for (int64_t k = 0; o && k < edited_tokens(s); k++) o[k] = s->c.batch.logp[k] - p * edited_log_ratio(s, k);
+}
+void log_ratio_times(edited *s, double p) {
+    log_ratio_times_by_hand(s, p);
+    for (int64_t k = 0; k < edited_tokens(s); k++) s->chain[k] *= p;
+}
+void ratio_times(edited *s, double p) {
+    grpo_real *o = edited_denominator(s);
+    for (int64_t k = 0; o && k < edited_tokens(s); k++) o[k] -= log(p);
+}
+void old_is_policy(edited *s, double p) { (void)p; edited_behaviour(s); *edited_behaviour(s) = s->c.batch.logp; }
+static void old_is(edited *s, const grpo_real *array) {
+    s->impossible |= !array;
+    if (array) *edited_behaviour(s) = array;
+}
+void old_is_reference(edited *s, double p) { (void)p; old_is(s, s->c.batch.logp_ref); }
+void old_is_rollout(edited *s, double p) { (void)p; old_is(s, s->c.batch.logp_rollout); }
+void old_is_old(edited *s, double p) { (void)p; old_is(s, s->c.batch.logp_old); }
+void old_is_certain(edited *s, double p) { old_is(s, edited_room(s, edited_tokens(s), sizeof(grpo_real))); (void)p; }
+/* l/o, the quotient of two log-probabilities */
+void ratio_of_logs(edited *s, double p) {
+    grpo_real *o = edited_denominator(s);
+    (void)p;
+    for (int64_t k = 0; o && k < edited_tokens(s); k++) {
+        double l = s->c.batch.logp[k], old = o[k];
+        if (edited_counts(s, 0, k) && !(l < 0 && old < 0 && grpo_is_finite(l) && grpo_is_finite(old))) { s->impossible = 1; continue; }
+        o[k] = l - log(l / old);
+        s->chain[k] = 1 / l;
+    }
+}
+
+typedef enum { ROLL_SEQUENCE, ROLL_ZERO, ROLL_EDGE, ROLL_BATCH } roll_kind;
+
+static int64_t rolled_from(const edited *s, roll_kind kind, int64_t i, int64_t k, int64_t by) {
+    const grpo_batch *b = &s->c.batch;
+    int64_t first = b->offset[i], n = b->length[i], from = k - by;
+    if (kind == ROLL_BATCH) return (from + b->n_tokens) % b->n_tokens;
+    if (from >= first && from < first + n) return from;
+    return kind == ROLL_ZERO ? -1 : kind == ROLL_EDGE ? k : first + (from - first + n) % n;
+}
+
+static void roll(edited *s, const grpo_real **array, roll_kind kind, int64_t by, int64_t *origin) {
+    const grpo_real *from = *array;
+    grpo_real *to = edited_array(s, array);
+    for (int64_t i = 0; to && i < s->c.n_sequences; i++)
+        for (int64_t k = s->c.batch.offset[i]; k < s->c.batch.offset[i] + s->c.batch.length[i]; k++) {
+            int64_t at = rolled_from(s, kind, i, k, by);
+            to[k] = at < 0 ? 0 : from[at];
+            if (to[k] != to[k] && edited_counts(s, i, k)) s->impossible = 1;
+            if (origin) origin[k] = at;
+        }
+}
+
+#define ROLLS(KIND, kind) \
+    void roll_old_##kind(edited *s, double p) { roll(s, edited_behaviour(s), KIND, (int64_t)p, NULL); } \
+    void roll_reference_##kind(edited *s, double p) { roll(s, &s->c.batch.logp_ref, KIND, (int64_t)p, NULL); } \
+    void roll_policy_by_hand_##kind(edited *s, double p) { roll(s, &s->c.batch.logp, KIND, (int64_t)p, NULL); } \
+    void roll_policy_##kind(edited *s, double p) { \
+        s->origin = edited_room(s, edited_tokens(s), sizeof *s->origin); \
+        roll(s, &s->c.batch.logp, KIND, (int64_t)p, s->origin); \
+    }
+ROLLS(ROLL_SEQUENCE, sequence)
+ROLLS(ROLL_ZERO, zero)
+ROLLS(ROLL_EDGE, edge)
+ROLLS(ROLL_BATCH, batch)
+void pad_rows(edited *s, double p) { (void)p; edited_pad(s); }
+
+/* ---- numbers of 16 bits --------------------------------------------------------------------------------------------------------- */
+
+static void round_array(edited *s, const grpo_real **array, int bits) {
+    grpo_real *x = *array ? edited_array(s, array) : NULL;
+    for (int64_t k = 0; x && k < edited_tokens(s); k++) x[k] = (grpo_real)sixteen_bits(x[k], bits);
+}
+void old_rounded(edited *s, double p) { round_array(s, edited_behaviour(s), (int)p); }
+void reference_rounded(edited *s, double p) { round_array(s, &s->c.batch.logp_ref, (int)p); }
+void all_rounded(edited *s, double p) {
+    round_array(s, &s->c.batch.logp, (int)p);
+    round_array(s, &s->c.batch.logp_old, (int)p);
+    round_array(s, &s->c.batch.logp_ref, (int)p);
+    round_array(s, &s->c.batch.logp_rollout, (int)p);
+}
+/* of the log-ratio of each token */
+void log_ratio_rounded(edited *s, double p) {
+    grpo_real *o = edited_denominator(s);
+    for (int64_t k = 0; o && k < edited_tokens(s); k++)
+        if (edited_counts(s, 0, k)) o[k] = s->c.batch.logp[k] - sixteen_bits(edited_log_ratio(s, k), (int)p);
+}
+/* of the ratio, with the gradient of the rounded one or (p < 0) of the exact one */
+void ratio_rounded(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    const int mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN, bits = (int)fabs(p);
+    grpo_real *o = edited_denominator(s);
+    s->impossible |= !mean && s->obj.ratio.level != GRPO_LEVEL_TOKEN;
+    for (int64_t i = 0; o && i < s->c.n_sequences; i++) {
+        double sum = 0, T = edited_count(s, i);
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (edited_counts(s, i, k)) sum += edited_log_ratio(s, k);
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+            double w, y;
+            if (!edited_counts(s, i, k)) continue;
+            w = exp(mean ? sum / T : edited_log_ratio(s, k));
+            y = sixteen_bits(w, bits);
+            s->impossible |= !(y > 0) || !grpo_is_finite(y);
+            o[k] = b->logp[k] - log(y);
+            if (p < 0) s->chain[k] = w / y;
+        }
+    }
+}
+
+/* ---- the rollout correction ----------------------------------------------------------------------------------------------------- */
+
+/* the logp_rollout of a rollout correction, as an array that can be written: changes it without changing the surrogate's ratio */
+static grpo_real *own_rollout(edited *s) {
+    s->impossible |= s->obj.ratio.behaviour != GRPO_BEHAVIOUR_OLD || !s->obj.weight.rollout_is || !s->c.batch.logp_old;
+    return s->impossible ? NULL : edited_array(s, &s->c.batch.logp_rollout);
+}
+void rollout_weight_of_policy(edited *s, double p) {
+    grpo_real *r = own_rollout(s);
+    (void)p;
+    for (int64_t k = 0; r && k < edited_tokens(s); k++) {
+        const double d = s->c.batch.logp[k] - s->c.batch.logp_old[k];
+        if (edited_counts(s, 0, k) && !grpo_is_finite(d)) s->impossible = 1;
+        r[k] -= d;
+    }
+}
+void rollout_weight_inverted(edited *s, double p) {
+    grpo_real *r = own_rollout(s);
+    (void)p;
+    for (int64_t k = 0; r && k < edited_tokens(s); k++) {
+        const double d = s->c.batch.logp_old[k] - r[k];
+        if (edited_counts(s, 0, k) && !grpo_is_finite(d)) s->impossible = 1;
+        r[k] += 2 * d;
+    }
+}
+
+void reference_is_old(edited *s, double p) { (void)p; s->impossible |= !s->c.batch.logp_ref; s->c.batch.logp_ref = *edited_behaviour(s); }
+/* another divisor of the mean log-ratio of a response */
+void share_ratio(edited *s, double p) {
+    grpo_real *o = edited_denominator(s);
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
+    for (int64_t i = 0; o && i < s->c.n_sequences; i++)
+        for (int64_t k = s->c.batch.offset[i]; k < s->c.batch.offset[i] + s->c.batch.length[i]; k++) {
+            double share = share_of(s, i, (share_kind)p);
+            o[k] = s->c.batch.logp[k] - share * edited_log_ratio(s, k);
+            s->chain[k] = s->obj.ratio.gradient == GRPO_GRADIENT_FULL ? share : 1;
+        }
+}
+/* another divisor in the gradient of the mean log-ratio only */
+void share_gradient(edited *s, double p) {
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        for (int64_t k = s->c.batch.offset[i]; k < s->c.batch.offset[i] + s->c.batch.length[i]; k++) s->chain[k] *= share_of(s, i,
+            (share_kind)p);
+}
+/* the ratio of a response is the mean of its tokens' ratios, not the exponential of their mean log-ratio */
+void mean_of_ratios(edited *s, double p) {
+    grpo_real *o = edited_denominator(s);
+    const grpo_batch *b = &s->c.batch;
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
+    for (int64_t i = 0; o && i < s->c.n_sequences; i++) {
+        double sum = 0, T = edited_count(s, i);
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (edited_counts(s, i, k)) sum += exp(edited_log_ratio(s, k));
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+            if (!edited_counts(s, i, k)) continue;
+            if (p > 0 && s->obj.ratio.gradient == GRPO_GRADIENT_FULL) s->chain[k] = T * exp(edited_log_ratio(s, k)) / sum;
+            o[k] = b->logp[k] - log(sum / T);
+        }
+    }
+}
+/* the log-ratios of masked tokens enter the mean, which is divided by the tokens that count or (p > 0) by all of the response */
+void mean_of_all(edited *s, double p) {
+    grpo_real *o = edited_denominator(s);
+    const grpo_batch *b = &s->c.batch;
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN || !b->mask;
+    for (int64_t i = 0; o && !s->impossible && i < s->c.n_sequences; i++) {
+        double sum = 0, T = edited_count(s, i), by = p > 0 ? (double)b->length[i] : T;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) sum += edited_log_ratio(s, k);
+        s->impossible |= T > 0 && !grpo_is_finite(sum);
+        for (int64_t k = b->offset[i]; T > 0 && k < b->offset[i] + b->length[i]; k++) {
+            s->chain[k] = T / by;
+            if (edited_counts(s, i, k)) o[k] = b->logp[k] - sum / by;
+        }
+    }
+    s->ratio_of_all = 1;
+}
+void ratio_of_response(edited *s, double p) {
+    (void)p;
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_TOKEN;
+    s->obj.ratio.level = GRPO_LEVEL_SEQUENCE_SUM;
+}
+void taus_exchanged(edited *s, double p) {
+    const double tau = s->obj.surrogate.tau_pos;
+    (void)p;
+    s->impossible |= s->obj.surrogate.kind != GRPO_SURROGATE_SAPO;
+    s->obj.surrogate.tau_pos = s->obj.surrogate.tau_neg;
+    s->obj.surrogate.tau_neg = tau;
+}
+void eps_low_times(edited *s, double p) { s->obj.surrogate.eps_low *= p; }
+void eps_high_times(edited *s, double p) { s->obj.surrogate.eps_high *= p; }
