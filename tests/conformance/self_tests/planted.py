@@ -160,7 +160,7 @@ ROWS_AND_BITS = (
     ("result-bf16", r"computed in bfloat16, or rounded"), ("min-max-eps", r"from 0 to 1.*1e-8"), ("min-max-centred", r"from -1 to 1"),
     ("kl-masked-too", r"averaged over tokens that do not count, too"),
     ("kl-masked-in-the-sum", r"KL of tokens that do not count is in its sum"),
-    ("entropy-penalised", r"sign of the entropy bonus"), ("entropy-forgotten", r"entropy_coef = 0$"),
+    ("entropy-penalised", r"ENT-01$|sign of the entropy bonus"), ("entropy-forgotten", r"entropy_coef = 0$"),
     ("entropy-no-coef", r"entropy bonus has no coefficient"), ("entropy-detached", r"entropy_coef = 0, in the gradient only"),
     ("loss-adv-by-length", r"sorted by length, the longest first"), ("micro-batches", r"micro-batches of 2 responses"),
 )
