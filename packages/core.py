@@ -17,7 +17,7 @@ ROWS = (
     "reinforce ppo rloo remax reinforce++ reinforce++-baseline grpo dr-grpo dapo gspo gmpo cispo sapo tis icepop".split()
 )
 # lengths and masks; clips and large log-ratios; rewards and groups; infinities; everything at once
-SCENARIOS = """ragged uneven holes fully-masked everything-masked nan-masked
+SCENARIOS = """ragged holes fully-masked everything-masked nan-masked
     on-policy near signs extreme-800-good all-clipped-high
     equal-rewards offset-rewards singleton
     neginf-both rollout values every-array""".split()

@@ -98,11 +98,28 @@ static void print_cell(const char *text) {
     }
 }
 
-static void print_entry(const char *source, const char *title, const char *what) {
+/* the names of rows with links to their vectors, of fields with links to the page of their axis */
+static void print_item(char *item) {
+    char *rest = after(item, "row"), *name;
+    const char *between = "row ";
+    if (rest) {
+        for (; (name = next_part(&rest, ',')); between = ", ") printf("%s[%s](%s.json)", between, name, name);
+    } else if ((rest = after(item, "set"))) {
+        printf("set [%s](objective/%.*s.md)", rest, (int)strcspn(rest, "."), rest);
+    } else {
+        print_cell(item);
+    }
+}
+
+static void print_entry(const char *source, const char *title, char *what) {
+    const char *between = " | ";
+    char *item;
     printf("| %s | ", source);
     print_cell(title);
-    fputs(" | ", stdout);
-    print_cell(what);
+    for (; (item = next_part(&what, ';')); between = "; ") {
+        fputs(between, stdout);
+        print_item(item);
+    }
     puts(" |");
 }
 
@@ -130,6 +147,9 @@ static const char heading[] =
     "objective (`grpo_objective_named`), with vectors in the file of that name; `set`: a choice of an axis; `call`: a function of the headers;\n"
     "`open`: not there yet, and what is missing; `not`: why it is no objective. Written by `catalogue_check --markdown` from\n"
     "`../catalogue/entries.txt`.\n\n"
+    "The first column is the list that has the entry under this name. `foundations`: the methods that others build on; `peers`: what\n"
+    "frameworks compute, `peers b` by numbers from 1 on as well; `seeds`: papers; `second look`, `third look`: what later readings added, or\n"
+    "came back to.\n\n"
     "| survey | entry | what became of it |\n|---|---|---|";
 
 int main(int argc, char **argv) {

@@ -195,9 +195,9 @@ def _of_clip_alone(s: Any) -> Iterator[Tuple[str, Policy]]:
     yield "CLIP-02a", _with(ppo_clip, eps_high=s.eps_low)
     yield "eps_high is used on both sides", _with(ppo_clip, eps_low=s.eps_high)
     yield "eps_low and eps_high are exchanged", _with(ppo_clip, eps_low=s.eps_high, eps_high=s.eps_low)
-    yield "minimum and maximum are exchanged in the clip", _exchanged
+    yield "CLIP-01b", _exchanged
     yield "the clip without its minimum: -A clip(w) alone", lambda s, w, y, l, a: _where(_outside(s, w), w, _clip(s, w), a)
-    yield "the minimum is of the ratios, before A is multiplied: -A min(w, clip(w))", (
+    yield "CLIP-01a", (
         lambda s, w, y, l, a: _where(w > 1 + s.eps_high, w, _clip(s, w), a))
     yield "the log-ratio is clipped at -eps_low and eps_high", (
         lambda s, w, y, l, a: _where(np.where(a > 0, y > s.eps_high, y < -s.eps_low), w, np.exp(np.clip(y, -s.eps_low, s.eps_high)), a))
@@ -563,11 +563,11 @@ def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
         "the mask is one step behind the log-probabilities": np.hstack([off, p.mask[:, :-1]]) & slots,
         "MASK-05b": np.hstack([on, p.mask[:, :-1]]) & slots & ~p.cut[:, None],
         **_shifted_masks(p, slots),
-        "the mask is ignored: all tokens count": slots,
+        "MASK-06a": slots & ~p.cut[:, None],
         "the mask is inverted": slots & ~p.mask,
         "MASK-02": p.mask & ~last,
         "MASK-02a": p.mask & (np.arange(p.mask.shape[1]) < p.counts.slots.max() - 1),
-        "the first token of each response does not count": p.mask & ~(p.mask & (np.cumsum(p.mask, 1) == 1)),
+        "MASK-02b": p.mask & ~(p.mask & (np.cumsum(p.mask, 1) == 1)),
     }
     everywhere = np.where(p.mask, p.advantage, _of_rows(p)[:, None])  # tokens that count keep their own
     for name, mask in (*masks.items(), *(_padded_masks(p) if not p.cut.any() else ()), *_fewer_tokens(p, slots)):

@@ -72,7 +72,7 @@ IN_SETS = [
     (r"baseline is the sum of the group", {**SUM, **SUM_TOO}, WIDE, 17),
     (r"TIS-05|rollout_is_level = sequence_mean",
      {'(T if unit == "sequence_mean" else 1)': '(T if unit != "token" else 1)'}, ("choices-weight-*",), 0),
-    (r"current policy over the sampler",
+    (r"TIS-01a",
      {WEIGHT: "q, T = minus(b.logp[i], b.logp_rollout[i])"}, ("choices-weight-*", "tis-*", "icepop-*"), 13),
     (r"sampler over the old policy",
      {WEIGHT: "q, T = minus(b.logp_rollout[i], b.logp_old[i])"}, ("choices-weight-*", "tis-*", "icepop-*"), 11),

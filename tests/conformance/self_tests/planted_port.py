@@ -497,6 +497,8 @@ def surrogate(s, A, y, l):
         return smaller(w, clipped) * -A
     if wrong("clip-product"):
         return larger(w * -A, -clip(w * A, low, high))
+    if wrong("clip-product-twice"):
+        return larger(w * -A, clip(w * A, low, high) * -A)
     if wrong("clip-added"):
         return w * -A + clipped * -A
     if wrong("clip-detached-weight"):

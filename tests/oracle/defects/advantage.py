@@ -295,7 +295,7 @@ def other_epsilon(a):
 
 @defect("ADV-12b", both(group_std, option("advantage", "baseline", "group_mean"), option("advantage", "transform", "none"), rewarded),
         "ragged", "uneven", "choices-advantage-group_std",
-        seen="prime-rl before #390 (748158fa6)", shows="rewards whose mean is not 0", stages=MADE)
+        seen="prime-rl before #390 (748158fa6), pytorch-cpp-rl #14 (1832c60)", shows="rewards whose mean is not 0", stages=MADE)
 def mean_alone_divided(a):
     """Brackets are missing, r - mean / (deviation + eps): only the mean is divided. Right: (r - mean) / (deviation + eps)."""
     def scored(found, choice, items, batch):
@@ -839,7 +839,7 @@ def slope(a):
 
 
 @defect("REW-01b", overlong, *WINDOWS,
-        seen="none known", shows="any length", stages=MADE)
+        seen="none known; verl #2107 (closed) would warn of it", shows="any length", stages=MADE)
 def window_swapped(a):
     """Lm and Lc are swapped: the expected length is negative and every response is punished. Right: Lc is the length of the window before
     Lm."""

@@ -155,6 +155,16 @@ def normaliser_without_mask(a):
              lambda original, choice, T, group_of, groups: original(choice, lengths, group_of, groups))
 
 
+@defect("NORM-13b", both(option("aggregation", "kind", "token_mean"), some_empty), "fully-masked", "truncated",
+        seen="slime (loss.py:1317 at 624b824a8), read in its code; Relax by default, as #239 says",
+        shows="a response without any token that counts", stages=LOSS)
+def at_least_one_token_each(a):
+    """Each response adds at least 1 to the number of tokens that is divided by, also one without tokens that count (implementations
+    differ). Right: the tokens that count."""
+    a.around(aggregation, "coefficient",
+             lambda original, choice, n, s: original(choice, n, s) * n.tokens / sum(max(T, 1) for T in n.T))
+
+
 @defect("NORM-16", option("aggregation", "kind", "seq_mean_constant", "constant"), "ragged",
         "choices-aggregation-constant-0.5",
         seen="verl before #4360 (6e6ae96c6), and where no loss_scale_factor is given; SkyRL before #1153 had prompt and response together",

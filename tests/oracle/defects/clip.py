@@ -31,6 +31,51 @@ def unclipped_reduced(a):
         a.swap(axis.KIND, kind, axis.ratio)
 
 
+def clip_is(a, f):
+    """f(A, w, low, high) replaces -min(w A, clip(w) A); a dual clip bounds what it gives."""
+    def ppo_clip(s, A, w, y, l):
+        return f(A, w, *axis.bounds(s))
+    a.swap(axis.KIND, "ppo_clip", ppo_clip)
+    a.swap(axis, "ppo_clip", ppo_clip)
+
+
+@defect("CLIP-01a", ppo, "signs", "ragged", EVERY_SIDE + "ppo_clip", EVERY_SIDE + "dual_clip",
+        seen="takuseno/ppo #3 (a4fbd38)", shows="A < 0, a ratio out of range", stages=LOSS)
+def minimum_of_ratios(a):
+    """The minimum is of the ratios, before A is multiplied: -A min(w, clip(w)). Right: of the products, -min(w A, clip(w) A)."""
+    clip_is(a, lambda A, w, low, high: -A * minimum(w, clamp(w, low, high)))
+
+
+@defect("CLIP-01b", ppo, "signs", "ragged", EVERY_SIDE + "ppo_clip", EVERY_SIDE + "dual_clip",
+        seen="safe-grid-agents before #28 (70c452e), of the two means over the batch", shows="a ratio out of range", stages=LOSS)
+def maximum_of_products(a):
+    """Minimum and maximum are exchanged in the clip: -max(w A, clip(w) A). Right: -min(w A, clip(w) A)."""
+    clip_is(a, lambda A, w, low, high: minimum(-A * w, -A * clamp(w, low, high)))
+
+
+@defect("CLIP-01c", both(option("surrogate", "bounds", "fixed"), option("surrogate", "kind", "ppo_clip")), "signs", "ragged",
+        EVERY_SIDE + "ppo_clip",
+        seen="safe-grid-agents from #28 to #47 (5ae2860)", shows="a ratio out of range", stages=LOSS)
+def minimum_of_means(a):
+    """The minimum is of the two means over the batch: -min(mean(w A), mean(clip(w) A)). Right: the mean of each token's minimum."""
+    def entries(found, batch, objective):
+        low, high = axis.bounds(objective["surrogate"])
+        forms = [[-e.token.advantage * x * e.v * e.factor for e, x in zip(found, ws)]
+                 for ws in ([e.w for e in found], [clamp(e.w, low, high) for e in found])]
+        totals = [sum((e.c * value(x) for e, x in zip(found, form) if not e.dropped), ZERO) for form in forms]
+        for e, x in zip(found, forms[less(totals[0], totals[1])]):
+            e.policy = ZERO if e.dropped else x
+    a.entries(entries)
+    a.outputs = ("loss", "dlogp")
+
+
+@defect("CLIP-01d", ppo, "signs", "ragged", EVERY_SIDE + "ppo_clip", EVERY_SIDE + "dual_clip",
+        seen="Pytorch-DPPO #3 (8972c52)", shows="always", stages=LOSS)
+def clip_of_product(a):
+    """What is clipped is the product w A, and A multiplies once more: -min(w A, clip(w A) A). Right: the ratio, -min(w A, clip(w) A)."""
+    clip_is(a, lambda A, w, low, high: maximum(-A * w, -A * clamp(A * w, low, high)))
+
+
 @defect("CLIP-02", dual, "signs", "ragged", EVERY_SIDE + "dual_clip",
         seen="slime #2247 (78156c53c), miles before #1729 (9525fc77f), RLinf #29 (ceb94ab39), #316; Liger #1082, of its delta",
         shows="A < 0, ratio above c", stages=LOSS)
@@ -47,6 +92,14 @@ def dual_not_passed(a):
 def eps_high_not_passed(a):
     """The upper epsilon is not passed on: the lower one is used on both sides. Right: the upper one above 1."""
     a.choose("surrogate", eps_high=a.objective["surrogate"]["eps_low"])
+
+
+@defect("CLIP-02c", both(ppo, option("surrogate", "bounds", "fixed"), lambda o, b: o["surrogate"]["eps_low"] != 0.5),
+        "signs", "ragged", EVERY_SIDE + "ppo_clip", EVERY_SIDE + "dual_clip", "grpo-extreme-50",
+        seen="RL2 #21 (1addbc0)", shows="A < 0, a ratio below the lower bound", stages=LOSS)
+def lower_bound_is_epsilon(a):
+    """The clip's lower bound is eps, not 1 - eps: clip(w, eps, 1 + eps). Right: clip(w, 1 - eps, 1 + eps)."""
+    a.choose("surrogate", eps_low=1 - a.objective["surrogate"]["eps_low"])
 
 
 @defect("CLIP-02b", option("ratio", "level", "sequence_clipped_mean"), "ragged", "signs",

@@ -35,11 +35,18 @@ def weights_from(a, log_weight):
 
 
 @defect("TIS-01", used, "rollout", "ragged", MISMATCH + "truncate-token-zero_weight",
-        seen="slime #179, its first version", shows="a policy that has moved", stages=LOSS)
+        seen="RL2 from d8ea865 to 5b011ca", shows="a policy that has moved", stages=LOSS)
 def current_over_rollout(a):
     """The weight is current policy over sampler, and differentiated: the policy update is counted twice. Right: sg of old over
     rollout."""
     weights_from(a, lambda t: t.l - t.b)
+
+
+@defect("TIS-01a", used, "rollout", "ragged", MISMATCH + "truncate-token-zero_weight",
+        seen="slime #179 (067d65a4a); RL2 since 5b011ca, read in its code", shows="a policy that has moved", stages=LOSS)
+def current_over_rollout_detached(a):
+    """The weight is current policy over sampler, detached: it moves with the policy that is trained. Right: old over rollout."""
+    weights_from(a, lambda t: value(t.l) - t.b)
 
 
 @defect("TIS-02", lambda o, b: corrected(o) or o["surrogate"]["kind"] in ("cispo", "vespo"), "rollout", "ragged", "signs",

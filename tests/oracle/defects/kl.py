@@ -2,12 +2,12 @@
 
 import limits
 from attempt import narrow
-from autodiff import exp_minus_one_minus, sg, unary, value
+from autodiff import exp_minus_one_minus, linear, sg, unary, value
 from axes import credit as credit_axis
 from axes import penalty as axis
 from axes import report as report_axis
 from axes import reward as reward_axis
-from limits import ZERO, less, sign
+from limits import ONE, ZERO, less, sign
 from reals import mpf
 
 from .table import both, corrected, defect, differs, has, kl_in_loss, kl_in_reward, of, option, uses_ratio
@@ -23,7 +23,8 @@ def penalties(a, f):
 
 
 @defect("KL-01", paid, "ragged", "signs", APART + "k3-exact-none",
-        seen="verl #179 (a65c9157b), and rllm before 35be3771 and Logic-RL #58, whose copies of verl had it; marin, as its #1742 says",
+        seen="verl #179 (a65c9157b), and rllm before 35be3771 and Logic-RL #58, whose copies of verl had it; ToolRL #52 (open); marin, "
+             "as its #1742 says",
         shows="a reference that is not the policy", stages=LOSS)
 def subtracted(a):
     """The KL is subtracted. Right: added."""
@@ -80,6 +81,23 @@ def metric_of_other_sign(a):
 def k1_as_loss(a):
     """k1 as a loss: its gradient is 1 wherever the reference is. Right: the estimator of the objective."""
     a.choose("penalty", kl="k1")
+
+
+@defect("KL-05a", both(paid, option("aggregation", "kind", "seq_mean_token_mean"), option("penalty", "kl", "k1", "k2", "k3"),
+                       option("penalty", "kl_aggregation", "terms"), option("penalty", "kl_reference", "ref"),
+                       option("penalty", "kl_on", "all"), has("logp_ref")), "ragged", "signs", APART + "k3-exact-none",
+        seen="grail #42 (00a9810), until its KL was of tokens", shows="a response of more than one token", stages=LOSS)
+def square_of_response(a):
+    """The KL is the square of the response's log-ratio to the reference, the sum over its tokens. Right: the estimator at each token."""
+    def entries(found, batch, objective):
+        sums = {}
+        for e in found:
+            sums.setdefault(e.token.sequence, []).append(e.token.l - e.token.f)
+        for e in found:
+            D = linear([(x, ONE) for x in sums[e.token.sequence]])
+            (kl, c), bonus = e.paid[0], e.paid[1:]
+            e.paid = [(mpf(objective["penalty"]["kl_coef"]) * D * D, c), *bonus]
+    a.entries(entries)
 
 
 @defect("KL-06", both(paid, differs("penalty", "kl_importance_weight", "none")), "ragged", "signs", APART + "k3-exact-token",

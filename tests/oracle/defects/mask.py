@@ -36,7 +36,7 @@ def inner(o, b):
 
 
 @defect("MASK-01", trailing, "holes", "fully-masked", "returns",
-        seen="TRL #2708 (bbdd6db17)", shows="slots after the end of a response")
+        seen="TRL #2708 (bbdd6db17); MemGen #33 (open)", shows="slots after the end of a response")
 def after_the_end(a):
     """Everything after the end-of-sequence token counts. Right: nothing after the first one does."""
     a.masks(lambda i, row: row[:last(row) + 1] + [True] * (len(row) - last(row) - 1))
@@ -55,6 +55,13 @@ def end_of_longest_dropped(a):
     """A response that fills its row has no padding, and its last token is masked. Right: it counts."""
     full = width(a.first)
     a.masks(lambda i, row: without(row, full - 1))
+
+
+@defect("MASK-02b", always, "holes", "ragged", "square",
+        seen="verl before #3287, of its supervised training", shows="always")
+def first_dropped(a):
+    """The mask begins one token late: the first token of each response does not count. Right: it counts."""
+    a.masks(lambda i, row: without(row, row.index(True) if True in row else -1))
 
 
 @defect("MASK-03", trailing, "holes", "fully-masked", "returns",
@@ -111,6 +118,25 @@ def old_shifted(a):
 def attention_mask(a):
     """The attention mask is used as the response mask: tool output is trained on. Right: generated tokens only."""
     a.masks(lambda i, row: [True] * (last(row) + 1) + row[last(row) + 1:])
+
+
+def one_advantage_each(o, b):
+    """Has each response one advantage?"""
+    masks = b.get("mask") or [[True] * T for T in b["length"]]
+    alike = all(len({x for x, m in zip(row, ms) if m}) < 2 for row, ms in zip(b.get("advantage", ()), masks))
+    return alike and (o["advantage"]["credit"] == "outcome" or "advantage" in b)
+
+
+@defect("MASK-06a", both(masked_any, one_advantage_each), "holes", "fully-masked", "returns", "steps",
+        seen="UniRL before #409, of its GRPO and GSPO", shows="masked tokens", stages=("loss",))
+def mask_ignored(a):
+    """The mask is ignored: every token of a response counts, with the response's advantage. Right: the tokens of the mask."""
+    masks = a.second.get("mask") or [[True] * T for T in a.second["length"]]
+    a.masks(lambda i, row: [True] * len(row))
+    if "advantage" in a.second:
+        of_response = [next((x for x, m in zip(row, ms) if m), 0) for row, ms in zip(a.second["advantage"], masks)]
+        a.second["advantage"] = [[x if m else A for x, m in zip(row, ms)]
+                                 for row, ms, A in zip(a.second["advantage"], masks, of_response)]
 
 
 @defect("MASK-09", both(option("weight", "truncated", "mask"), has("truncated", "logp_old")), "truncated", "ragged",

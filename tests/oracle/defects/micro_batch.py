@@ -398,8 +398,9 @@ def divided_twice(a):
 
 
 @defect("PART-28", always, MICRO + "unequal-dapo", MICRO + "apart-gspo", "dapo", "grpo",
-        seen="open-instruct before #1498 (48664c504), with ZeRO-2; torchtitan before #3575; TRL before #407 (61af5f26b), of its PPO; "
-             "OpenRLHF 0.11.2 with dynamic batches and ZeRO-2 of DeepSpeed 0.19.6; of the requests or chunks of a step: SkyRL before #2008 "
+        seen="open-instruct before #1498 (48664c504), with ZeRO-2; torchtitan before #3575; TRL before #407 (61af5f26b), "
+             "alpaca_farm #57, of their PPO; "
+             "OpenRLHF 0.11.2 with dynamic batches and ZeRO-2 of DeepSpeed 0.19.6; of requests or chunks: SkyRL before #2008 "
              "(adb75adc5), NeMo-RL before #3660 (f8ed29527)",
         shows="more than one micro-batch",
         **SPLIT)
@@ -792,7 +793,8 @@ def other_empties(a):
 
 
 @defect("PART-11", always, SURVIVORS + "empty-micro-dapo", SURVIVORS + "nothing-dapo",
-        seen="none known, invited by guards against 0/0 that are put before the sum", shows="a part without any token that counts", **SPLIT)
+        seen="none known, invited by guards against 0/0 that are put before the sum; slime has one for each response (NORM-13b)",
+        shows="a part without any token that counts", **SPLIT)
 def at_least_one(a):
     """Every part reports at least one token, and these counts are added. Right: the guard against 0 applies to the sum."""
     def tokens(step, part):

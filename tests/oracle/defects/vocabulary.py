@@ -100,7 +100,7 @@ def gradient_tempered_twice(a):
 
 
 @defect("VOC-04", both(hot, lambda case: bonus(case) or not differentiated(case)), *scenes("entropy", "tempered", "sharded"), kind=BOTH,
-        seen=UNKNOWN, shows="an entropy, and a temperature other than 1")
+        seen="OpenRLHF before #1319", shows="an entropy, and a temperature other than 1")
 def raw_entropy(a):
     """The entropy is of the raw logits, and its gradient too. Right: of the tempered distribution, as the log-probability."""
     def forward(case, x):
@@ -233,6 +233,18 @@ def entropy_penalised(a):
     a.around(path, "from_above", f)
 
 
+@defect("ENT-01a", lambda case: "objective" in case and bonus(case), *scenes("entropy"), kind=BOTH,
+        seen="TRL before #6625, of its chunked projection, and #6140, in review", shows="an entropy bonus; the loss is right")
+def entropy_without_gradient(a):
+    """The entropy is computed without a gradient: the loss has the bonus, the gradient lacks it. Right: differentiated."""
+    def f(original, case, found, measured):
+        answer = original(case, found, measured)
+        for x in found:
+            x.e = ZERO
+        return answer
+    a.around(path, "from_above", f)
+
+
 @defect("ENT-03", lambda case: "objective" in case and bonus(case), *scenes("entropy"), kind=BOTH,
         seen="TRL #5597, in review", shows="an entropy bonus")
 def entropy_dropped(a):
@@ -317,12 +329,41 @@ def logsumexp_of_shard(a):
     after_forward(a, forward)
 
 
+@defect("VOC-18a", has("shards"), *scenes("sharded"), seen="Megatron-LM #7452 (open), with labels and gathered logits",
+        shows="a sharded vocabulary", kind=BOTH)
+def sum_of_gathered(a):
+    """Every shard has gathered all logits, and their sums are added up once more: the logsumexp is larger by the logarithm of the number of
+    shards, and the one-hot is in the first shard alone. Right: each shard adds its own columns."""
+    def forward(case, x):
+        x.logp = x.logp - reals.log(mpf(len(case["shards"])))
+
+    def f(original, case, x, v):
+        forgotten = v == x.target and v >= case["shards"][0]
+        return original(case, x, v) + x.g * (x.softmax.p[v] * (1 - mpf(1) / len(case["shards"])) - forgotten)
+    after_forward(a, forward)
+    slope(a, f)
+
+
 @defect("VOC-19", has("shards"), *scenes("sharded"), seen=UNKNOWN, shows="a sharded vocabulary; the loss is right", kind=BOTH)
 def gradient_of_shard(a):
     """The backward pass normalises by the shard's own sum. Right: by the sum over all shards."""
     def f(original, case, x, v):
         p = reals.exp(in_shard(case, x, v))
         return original(case, x, v) + x.g * (x.softmax.p[v] - p)
+    slope(a, f)
+
+
+@defect("VOC-19a", has("shards"), *scenes("sharded"), seen="ms-swift before #9947, with Megatron",
+        shows="a sharded vocabulary; the loss is right", kind=BOTH)
+def sums_without_gradient(a):
+    """The sums over the shards have no gradient: only the shard that has the sampled token gets one, and its largest logit gets what its
+    softmax lacks to sum to 0. Right: every shard, by the probabilities of its tokens."""
+    def f(original, case, x, v):
+        begin, end = shard_of(case, x.target)
+        if not begin <= v < end:
+            return original(case, x, v) + x.g * x.softmax.p[v]
+        largest = max(range(begin, end), key=lambda u: x.softmax.z[u])
+        return original(case, x, v) - x.g * (v == largest) * (1 - sum(x.softmax.p[begin:end], ZERO))
     slope(a, f)
 
 
