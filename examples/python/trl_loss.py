@@ -178,8 +178,8 @@ class ObjectiveTrainer(trl.GRPOTrainer):
 
 # ---- an example
 
-def tiny(words=24):
-    """A random model, and a tokenizer of numbers."""
+def tiny(folder, words=24):
+    """A random model, and a tokenizer of numbers.  The model is in a folder, because TRL loads the reference by its name."""
     import tokenizers
     import transformers
     vocabulary = tokenizers.models.WordLevel({str(k): k for k in range(words)}, unk_token='2')
@@ -188,7 +188,9 @@ def tiny(words=24):
     config = transformers.Qwen2Config(vocab_size=words, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
                                       num_key_value_heads=2, pad_token_id=0, eos_token_id=1, bos_token_id=None)
     torch.manual_seed(1)
-    return transformers.Qwen2ForCausalLM(config), tokenizer
+    if not os.listdir(folder):
+        transformers.Qwen2ForCausalLM(config).save_pretrained(folder)
+    return transformers.Qwen2ForCausalLM.from_pretrained(folder), tokenizer
 
 
 def rises(completion_ids, **_):

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""The trainer of ../../examples/python/trl_loss.py beside TRL's own GRPOTrainer (trl 1.16.0), with a tiny random model.
+
+    VENV/bin/python tests/framework_options/trl_trainer.py [WORDS]             VENV: that of ../conformance/frameworks.sh; only such names
+
+Both trainers make several optimiser steps by SGD from the same weights on the same responses, in one process and in two
+(DistributedDataParallel, gloo).  At each step the gradient and the loss, averaged over processes, are compared.
+
+- Where the objective is one that TRL's options say, and TRL's gradient is that of the whole batch, they are equal.
+- Where TRL's depends on the cut by its design (CUTS.md), the objective's is that of TRL's trainer with the batch not cut; the difference
+  from TRL's with the batch cut is printed, and must be there.
+- An objective that TRL has not gives the same gradient for every cut.
+
+Responses are made from a prompt and a place in its group, so that they do not depend on the cut; one scenario samples from the model.
+"""
+import math
+import os
+import random
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, os.pardir, os.pardir, "examples", "python"), os.path.join(HERE, os.pardir, "conformance", "adapters")]
+sys.dont_write_bytecode = True
+
+import cut_ranks  # noqa: E402
+
+STEPS, PROMPTS, GROUP, LONGEST, WORDS = 4, 4, 4, 8, 24
+NEAR = 1e-4  # of the gradient's length, and of the loss or 1: roundings to float32, after some steps
+EOS, RATE = 1, 0.5  # a rate at which some ratios leave the clip range
+
+
+# ---- what is run
+
+def cut(ranks, micro, **more):
+    """The batch, 16 responses, in micro-batches of so many responses."""
+    return {"ranks": ranks, "per_device_train_batch_size": micro, "gradient_accumulation_steps": PROMPTS * GROUP // micro // ranks, **more}
+
+
+UNCUT, FOUR, TWO_RANKS, SPLIT = cut(1, 16), cut(1, 4), cut(2, 4), cut(2, 2)
+HALF = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2, "steps_per_generation": 4, "ranks": 1}  # two steps of a generation
+KL = {"penalty.kl": "k3", "penalty.kl_coef": 0.1}
+
+
+def same(row, options=(), fields=(), cuts=(FOUR, TWO_RANKS), **more):
+    """TRL's options for the row"""
+    return [{"row": row, "fields": dict(fields), "options": dict(options), "ours": c, "theirs": c, "equal": True, **more} for c in cuts]
+
+
+def apart(row, options, ours, theirs, **more):
+    """TRL's gradient depends on the cut: that of the whole batch is another"""
+    made = {"row": row, "fields": {}, "options": options, "ours": ours, **more}
+    return [{**made, "theirs": theirs, "equal": True}, {**made, "theirs": ours, "equal": False}]
+
+
+def invariant(row, fields=(), cuts=(FOUR, TWO_RANKS, SPLIT), **more):
+    """TRL has it not: every cut gives what the batch gives that is not cut"""
+    return [{"row": row, "fields": dict(fields), "options": None, "ours": c, "theirs": UNCUT, "equal": True, **more} for c in cuts]
+
+
+GSPO = {"loss_type": "grpo", "importance_sampling_level": "sequence"}
+BY_RESPONSE = (FOUR, TWO_RANKS, SPLIT)
+SCENARIOS = [
+    *same("trl-bnpo", {}, cuts=BY_RESPONSE), *same("trl-bnpo", {}, sampled=True),
+    *same("trl-grpo", {"loss_type": "grpo"}, cuts=(*BY_RESPONSE, HALF)),
+    *same("trl-grpo", {"loss_type": "grpo", "beta": 0.1}, KL),
+    *same("trl-grpo", {"loss_type": "grpo"}, both={"mask_truncated_completions": True}),
+    *same("trl-bnpo", {"mask_truncated_completions": True}, {"weight.truncated": "mask"}),
+    *same("trl-bnpo", {}, tools=True),
+    *same("trl-dr-grpo", {"loss_type": "dr_grpo"}, {"aggregation.constant": LONGEST}),
+    *same("trl-gspo", {**GSPO, "epsilon": 0.0003, "epsilon_high": 0.0004}),
+    *same("trl-cispo", {"loss_type": "cispo"}), *same("trl-sapo", {"loss_type": "sapo"}), *same("trl-vespo", {"loss_type": "vespo"}),
+    *same("trl-luspo", {**GSPO, "loss_type": "luspo", "epsilon": 0.002, "epsilon_high": 0.0025}),
+    *same("trl-lite-ppo", {"scale_rewards": "batch"}), *same("trl-gdpo", {"multi_objective_aggregation": "normalize_then_sum"}),
+    *same("trl-opsm", {"off_policy_mask_threshold": 0.01}, {"weight.off_policy_mask_threshold": 0.01}),
+    *same("trl-unbiased-kl", {"beta": 0.1, "use_bias_correction_kl": True}, {"penalty.kl_coef": 0.1}),
+    *apart("trl-bnpo", {"loss_type": "bnpo"}, FOUR, UNCUT), *apart("trl-bnpo", {"loss_type": "bnpo"}, SPLIT, UNCUT),
+    *invariant("gvpo", cuts=(FOUR, TWO_RANKS)), *invariant("dapo", {"reward.overlong_max": LONGEST, "reward.overlong_cache": 4},
+                                                           cuts=(FOUR, TWO_RANKS)),
+    *invariant("reinforce++"), *invariant("tis"), *invariant("verl-tis-normalized"), *invariant("entropy-advantage"), *invariant("gpg"),
+]
+
+
+# ---- in a process for each rank
+
+def response_of(prompt, place):
+    """Of the same tokens in every cut, with a bit of luck in the length"""
+    rng = random.Random(f"{prompt} {place}")
+    ids = [rng.randrange(3, WORDS) for _ in range(rng.randint(1, LONGEST))]
+    return ids if len(ids) == LONGEST and rng.random() < 0.7 else ids[:-1] + [EOS]
+
+
+def rollout_of(tools):
+    def rollout(prompts, trainer):
+        at = trainer.accelerator.process_index * len(prompts)
+        ids = [response_of(prompt, (at + k) % GROUP) for k, prompt in enumerate(prompts)]
+        found = {"prompt_ids": [[int(x) for x in prompt.split()] for prompt in prompts], "completion_ids": ids, "logprobs": None}
+        return {**found, "env_mask": [[int(k % 3 != 1) for k in range(len(row))] for row in ids]} if tools else found
+    return rollout
+
+
+def rises(completion_ids, **_):
+    return [sum(a < b for a, b in zip(ids, ids[1:])) / LONGEST for ids in completion_ids]
+
+
+def brevity(completion_ids, **_):
+    return [1 / len(ids) for ids in completion_ids]
+
+
+def trained(scenario, kind, options, given):
+    """The trainer after STEPS steps, with the gradient and the loss of each."""
+    import datasets
+    import torch
+    import transformers
+    import trl
+    import trl_loss
+    seen = []
+
+    class Reading(transformers.TrainerCallback):
+        def on_pre_optimizer_step(self, args, state, control, model=None, **_):
+            seen[-1]["gradient"] = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None]).double()
+
+        def on_step_begin(self, args, state, control, **_):
+            seen.append({"loss": 0.0})
+
+    class Recorded(kind):
+        def training_step(self, *given, **more):
+            found = super().training_step(*given, **more)
+            seen[-1]["loss"] += found.item()
+            return found
+
+    model, tokenizer = trl_loss.tiny(scenario["folder"], WORDS)
+    options = {"gradient_accumulation_steps": 1, "num_iterations": 2, **options, **scenario.get("both", {})}
+    ranks = options.pop("ranks")
+    args = trl.GRPOConfig(
+        output_dir="none", use_cpu=True, bf16=False, report_to=[], save_strategy="no", logging_strategy="no", max_steps=STEPS, optim="sgd",
+        learning_rate=RATE, lr_scheduler_type="constant", max_grad_norm=0.0, num_generations=GROUP, max_completion_length=LONGEST,
+        shuffle_dataset=False, disable_tqdm=True, gradient_checkpointing=False, **options)
+    prompts = [f"{k % 20 + 3} {k // 20 + 3}" for k in range(80)]
+    trainer = Recorded(
+        model=model, args=args, processing_class=tokenizer, reward_funcs=[rises, brevity], callbacks=[Reading()],
+        train_dataset=datasets.Dataset.from_dict({"prompt": prompts}),
+        rollout_func=None if scenario.get("sampled") else rollout_of(scenario.get("tools")), **given)
+    trainer.train()
+    for step in seen:
+        step["loss"] = trainer.accelerator.reduce(torch.tensor(step["loss"]), "mean").item()
+    return seen, trainer.state.log_history[-1]
+
+
+def of_rank(scenario, side, parts, rank):
+    """The losses and gradients of one side."""
+    os.environ.update(TRANSFORMERS_VERBOSITY="error", TRL_EXPERIMENTAL_SILENCE="1")
+    import warnings
+    warnings.simplefilter("ignore")
+    import torch
+    import trl
+    import trl_loss
+    torch.set_num_threads(1)
+    ours = side == "ours" or scenario["options"] is None
+    options = {**scenario[side], **({} if ours else scenario["options"])}
+    given = {"objective": scenario["row"], "fields": scenario["fields"]} if ours else {}
+    seen, metrics = trained(scenario, trl_loss.ObjectiveTrainer if ours else trl.GRPOTrainer, options, given)
+    return [{**step, "gradient": step["gradient"].tolist()} for step in seen], metrics
+
+
+# ---- the comparison
+
+def length(x):
+    return math.sqrt(sum(a * a for a in x))
+
+
+def compared(scenario):
+    """(the largest distance between gradients, of their length; between losses; the share of clipped tokens)"""
+    found = {}
+    for side in ("ours", "theirs"):
+        ranks = scenario[side]["ranks"]
+        answers = cut_ranks.run("trl_trainer", scenario, side, [[]] * ranks)
+        assert all(x[0] == answers[0][0] for x in answers), "the ranks see different gradients"
+        found[side], metrics = answers[0]
+        if side == "ours":
+            clipped = metrics.get("clip_ratio/region_mean", 0)
+    assert len(found["ours"]) == len(found["theirs"]) == STEPS
+    if "VERBOSE" in os.environ:
+        print(*(f"{x['loss']:.5f} {y['loss']:.5f} {length(x['gradient']):.4f}" for x, y in zip(found["ours"], found["theirs"])), sep="\n")
+    distance = [length([a - b for a, b in zip(x["gradient"], y["gradient"])]) / length(y["gradient"])
+                for x, y in zip(found["ours"], found["theirs"])]
+    losses = max(abs(x["loss"] - y["loss"]) / max(1, abs(y["loss"])) for x, y in zip(found["ours"], found["theirs"]))
+    return distance, losses, clipped
+
+
+def words(c):
+    return f"{c['ranks']} ranks, {c['gradient_accumulation_steps']} micro-batches of {c['per_device_train_batch_size']}" + (
+        ", two steps of a generation" if c.get("steps_per_generation") else "")
+
+
+def name_of(s):
+    more = [f"{key}={x}" for key, x in {**s["fields"], **s.get("both", {})}.items()] + [key for key in ("sampled", "tools") if s.get(key)]
+    other = "itself" if s["options"] is None else "TRL " + " ".join(f"{key}={x}" for key, x in s["options"].items())
+    return f"{s['row']} {' '.join(more)} [{words(s['ours'])}] and {other} [{words(s['theirs'])}]"
+
+
+def main(arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        import trl_loss
+        trl_loss.tiny(folder, WORDS)
+        return run(arguments, folder)
+
+
+def run(arguments, folder):
+    passed = failed = 0
+    for scenario in SCENARIOS:
+        name = name_of(scenario)
+        if arguments and not all(word in name for word in arguments):
+            continue
+        distance, losses, clipped = compared({**scenario, "folder": folder})
+        apart = max(distance) if scenario["equal"] else distance[0]     # later steps are of other weights
+        good = max(apart, losses) < NEAR if scenario["equal"] else apart > 1e-2
+        passed, failed = passed + good, failed + (not good)
+        print(f"{'ok' if good else 'FAIL'} {name}: gradients {apart:.1g} apart, losses {losses:.1g}, {100 * clipped:.0f} % clipped",
+              flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return int(failed > 0 or not passed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
