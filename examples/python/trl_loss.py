@@ -11,19 +11,22 @@ import dataclasses
 import inspect
 import os
 import sys
+import tempfile
 import torch
+import transformers
 import trl
 from trl.trainer import utils
 import padded
 
-# options of TRL that the objective takes the place of; beta is also what makes TRL compute a reference
-REPLACED = ('loss_type', 'beta', 'epsilon', 'epsilon_high', 'delta', 'importance_sampling_level', 'scale_rewards', 'top_entropy_quantile',
-            'multi_objective_aggregation', 'entropy_coef', 'use_adaptive_entropy', 'off_policy_mask_threshold', 'use_bias_correction_kl')
-OWN = ('logp_old', 'logp_ref', 'logp_rollout', 'entropy', 'rewards', 'token_id')     # not sent to other processes unless A depends on it
+# options of TRL that the objective takes the place of
+OF_ADVANTAGES = ('scale_rewards', 'multi_objective_aggregation')
+OF_LOSS = ('loss_type', 'beta', 'epsilon', 'epsilon_high', 'delta', 'importance_sampling_level', 'top_entropy_quantile', 'entropy_coef',
+           'use_adaptive_entropy', 'off_policy_mask_threshold', 'use_bias_correction_kl')
+LONG = ('logp_old', 'logp_ref', 'logp_rollout', 'entropy', 'rewards', 'token_id')    # go to other processes only if A depends on them
 
 
-def first(length, like):
-    """1 at the first tokens of each row."""
+def responses(length, like):
+    """1 at the tokens of each response, of the shape of `like`; in TRL responses begin in column 0."""
     return torch.arange(like.shape[1], device=length.device) < length[:, None]
 
 
@@ -35,14 +38,14 @@ class ObjectiveTrainer(trl.GRPOTrainer):
         self.excludes = dict(fields).get('advantage.excluded', 'none') != 'none'
         self.early, self.late = padded.needs(self.objective)
         self.whole_groups = loss and padded.LIB.grpo_context_needs_groups(self.objective)
-        self.window, self.ready, self.partial = [], [], None
-        if loss:
-            default = {f.name: f.default for f in dataclasses.fields(args)}
-            changed = [name for name in REPLACED if getattr(args, name) != default[name]]
-            if changed:
-                raise ValueError(f'{", ".join(changed)}: options of a loss that {objective} takes the place of; use fields')
+        self.window, self.ready, self.partial = [], [], None            # of an optimiser step: batches, micro-batches to come, report
+        default = {f.name: f.default for f in dataclasses.fields(args)}
+        changed = [name for name in OF_ADVANTAGES + loss * OF_LOSS if getattr(args, name) != default[name]]
+        if changed:
+            raise ValueError(f'{objective} takes the place of {", ".join(changed)}: change fields of it instead')
+        if loss and 'logp_ref' in self.early | self.late:
             args = copy.copy(args)
-            args.beta = 1.0 if 'logp_ref' in self.early | self.late else 0.0
+            args.beta = 1.0                                             # so that TRL has a reference; its value is not used
         super().__init__(args=args, **more)
         if self.whole_groups and args.per_device_train_batch_size % self.num_generations:
             raise ValueError(f'{objective} needs whole groups: per_device_train_batch_size must be a multiple of num_generations')
@@ -62,34 +65,37 @@ class ObjectiveTrainer(trl.GRPOTrainer):
 
     def _generate_and_score_completions(self, inputs):
         output = super()._generate_and_score_completions(inputs)
-        given, length, rows = self.given(output), self.length, len(output['completion_ids'])
+        given = self.given(output)
         gathered = lambda x: self.accelerator.gather(self.accelerator.pad_across_processes(x, dim=1))
-        whole = {name: gathered(x) for name, x in given.items() if name in self.early or name not in OWN}
+        whole = {name: gathered(x) for name, x in given.items() if name in self.early or name not in LONG}
         if 'rewards' in whole:
             whole['reward_weight'] = self.reward_weights
-        advantage = padded.advantages(self.objective, self.group(), first(gathered(length), whole['mask']), whole)
-        own = slice(self.accelerator.process_index * rows, (self.accelerator.process_index + 1) * rows)
-        self.scored = {**output, 'advantages': advantage[own, :given['mask'].shape[1]].to(length.device), 'length': length,
-                       **{'batch.' + name: x for name, x in given.items()}}
+        advantage = padded.advantages(self.objective, self.group(), responses(gathered(self.length), whole['mask']), whole)
+        advantage = advantage[self.own(), :given['mask'].shape[1]].to(self.length.device)
+        self.scored = {**output, 'advantages': advantage, 'length': self.length, **{'batch.' + name: x for name, x in given.items()}}
         return self.scored
 
     def given(self, output):
         """The members of grpo_batch that there are, of the responses of this process."""
         before = {name: output[theirs] for name, theirs in (('logp_old', 'old_per_token_logps'), ('logp_ref', 'ref_per_token_logps'),
                                                             ('logp_rollout', 'sampling_per_token_logps')) if theirs in output}
+        if 'logp_old' in before:                                        # without an engine that reports its own, the policy has sampled
+            before.setdefault('logp_rollout', before['logp_old'])
         if self.early & {'logp_old', 'logp_rollout', 'entropy'} - set(before):
             with torch.no_grad():
                 size = self.args.per_device_train_batch_size if self.model.training else self.args.per_device_eval_batch_size
-                before['logp_old'], before['entropy'], _ = self.forward(self.model, output, size)
-        if 'logp_old' in before:                                        # without an engine that reports its own, the policy has sampled
-            before.setdefault('logp_rollout', before['logp_old'])
+                old, entropy, _ = self.forward(self.model, output, size)
+            before = {'logp_old': old, 'logp_rollout': old, 'entropy': entropy, **before}
         reward = (self.rewards * self.reward_weights.to(self.rewards)).nansum(1)
-        unscored = self.rewards.isnan().all(1)                          # refused, unless the objective can leave responses out
+        unscored = self.rewards.isnan().all(1)                          # refused, unless fields say what to do: advantage.excluded
         reward[unscored] = 0.0 if self.excludes else torch.nan
-        own = slice(self.accelerator.process_index * len(self.length), (self.accelerator.process_index + 1) * len(self.length))
-        return {'mask': output['completion_mask'] * output.get('tool_mask', 1), 'truncated': self.truncated, 'reward': reward[own],
-                'excluded': unscored[own], 'rewards': self.rewards[own], 'token_id': output['completion_ids'], **before,
+        return {'mask': output['completion_mask'] * output.get('tool_mask', 1), 'truncated': self.truncated, 'reward': reward[self.own()],
+                'excluded': unscored[self.own()], 'rewards': self.rewards[self.own()], 'token_id': output['completion_ids'], **before,
                 **self.arrays(output)}
+
+    def own(self):
+        rows = len(self.length)
+        return slice(self.accelerator.process_index * rows, (self.accelerator.process_index + 1) * rows)
 
     def group(self):
         return self.num_generations if self.model.training else self.num_generations_eval
@@ -127,7 +133,7 @@ class ObjectiveTrainer(trl.GRPOTrainer):
     def part_of(self, inputs):
         arrays = {name[6:]: x for name, x in inputs.items() if name.startswith('batch.')}
         arrays = {name: x for name, x in arrays.items() if name in self.late | self.early or name not in ('rewards', 'token_id')}
-        return (self.objective, self.group() if self.whole_groups else 1, first(inputs['length'], arrays['mask']), arrays,
+        return (self.objective, self.group() if self.whole_groups else 1, responses(inputs['length'], arrays['mask']), arrays,
                 inputs['advantages'].cpu())
 
     def counted(self, slices):
@@ -181,7 +187,6 @@ class ObjectiveTrainer(trl.GRPOTrainer):
 def tiny(folder, words=24):
     """A random model, and a tokenizer of numbers.  The model is in a folder, because TRL loads the reference by its name."""
     import tokenizers
-    import transformers
     vocabulary = tokenizers.models.WordLevel({str(k): k for k in range(words)}, unk_token='2')
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizers.Tokenizer(vocabulary), pad_token='0', eos_token='1')
     tokenizer.backend_tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
@@ -193,28 +198,30 @@ def tiny(folder, words=24):
     return transformers.Qwen2ForCausalLM.from_pretrained(folder), tokenizer
 
 
-def rises(completion_ids, **_):
-    """How often a number follows a smaller one."""
-    return [sum(a < b for a, b in zip(ids, ids[1:])) / 7 for ids in completion_ids]
+def even(completion_ids, **_):
+    """The share of even numbers."""
+    return [sum(x % 2 == 0 for x in ids) / len(ids) for ids in completion_ids]
 
 
 def main(arguments):
     import datasets
     name, fields = (arguments or ['gvpo'])[0], dict(pair.split('=') for pair in arguments[1:])
-    number = lambda x: float(x) if x.lstrip('-').replace('.', '', 1).replace('e-', '', 1).isdigit() else x
-    model, tokenizer = tiny()
-    args = trl.GRPOConfig(output_dir='none', use_cpu=True, bf16=False, report_to=[], save_strategy='no', logging_steps=5, max_steps=60,
-                          learning_rate=3e-3, per_device_train_batch_size=32, gradient_accumulation_steps=2, steps_per_generation=4,
-                          num_generations=8, max_completion_length=8, disable_tqdm=True)
-    trainer = ObjectiveTrainer(objective=name, fields={path: number(x) for path, x in fields.items()}, model=model, reward_funcs=rises,
-                               args=args, processing_class=tokenizer,
-                               train_dataset=datasets.Dataset.from_dict({'prompt': [f'{k} {k + 1}' for k in range(2, 22)] * 40}))
-    trainer.train()
+    fields = {path: float(x) if x[-1].isdigit() and x[0] in '-.0123456789' else x for path, x in fields.items()}
+    prompts = [f'{k} {k + 1}' for k in range(2, 22)] * 40
+    args = trl.GRPOConfig(output_dir='none', use_cpu=True, bf16=False, report_to=[], save_strategy='no', logging_steps=5, max_steps=40,
+                          learning_rate=1e-2, lr_scheduler_type='constant', num_generations=8, max_completion_length=8,
+                          per_device_train_batch_size=16, gradient_accumulation_steps=4, steps_per_generation=8, disable_tqdm=True)
+    with tempfile.TemporaryDirectory() as folder:
+        model, tokenizer = tiny(folder)
+        trainer = ObjectiveTrainer(objective=name, fields=fields, model=model, reward_funcs=even, args=args, processing_class=tokenizer,
+                                   train_dataset=datasets.Dataset.from_dict({'prompt': prompts}))
+        trainer.remove_callback(transformers.PrinterCallback)
+        trainer.train()
     rewards = [x['reward'] for x in trainer.state.log_history if 'reward' in x]
-    print('reward ' + ' '.join(f'{x:.2f}' for x in rewards))
+    if trainer.accelerator.is_main_process:
+        print(f'{name}: reward ' + ' '.join(f'{x:.2f}' for x in rewards))
     return rewards[-1] < rewards[0] + 0.2
 
 
 if __name__ == '__main__':
-    os.environ.setdefault('TRANSFORMERS_VERBOSITY', 'error')
     sys.exit(main(sys.argv[1:]))
