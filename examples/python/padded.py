@@ -28,10 +28,13 @@ INTEGERS = dict.fromkeys(('mask', 'selected', 'kl_mask', 'nll_mask', 'marked', '
 def objective(name, fields=()):
     """A row of OBJECTIVES.md with some fields changed: {'surrogate.eps_high': 0.3, 'weight.truncated': 'mask'}."""
     obj = (c_int64 * (LIB.grpo_sizeof(b'grpo_objective') // 8))()
-    gspo.check(LIB, LIB.grpo_objective_named(name.encode(), obj))
+    status = {name: LIB.grpo_objective_named(name.encode(), obj)}
     for path, x in dict(fields).items():
-        gspo.check(LIB, LIB.grpo_objective_choose(obj, path.encode(), x.encode()) if isinstance(x, str) else
-                   LIB.grpo_objective_set(obj, path.encode(), x))
+        status[f'{path}={x}'] = (LIB.grpo_objective_choose(obj, path.encode(), x.encode()) if isinstance(x, str) else
+                                 LIB.grpo_objective_set(obj, path.encode(), x))
+    for asked, found in status.items():
+        if found:
+            raise ValueError(f'{asked}: {gspo.message(LIB, found)}')
     return obj
 
 
@@ -45,6 +48,7 @@ def batch_of(group, response, arrays):
     last token of a response; group: responses of each prompt; arrays: members of grpo_batch, from any device."""
     response = response.int().cpu()
     rows, columns = response.shape
+    assert rows % group == 0, 'whole groups'
     first = response.argmax(1)
     length = (response * torch.arange(1, columns + 1)).amax(1) - first  # 0 in a row without a response
     held = {name: x.detach().to('cpu', INTEGERS.get(name, torch.float32)).contiguous() for name, x in arrays.items()}

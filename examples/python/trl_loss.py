@@ -40,7 +40,7 @@ class ObjectiveTrainer(trl.GRPOTrainer):
         self.whole_groups = loss and padded.LIB.grpo_context_needs_groups(self.objective)
         self.window, self.ready, self.partial = [], [], None            # of an optimiser step: batches, micro-batches to come, report
         default = {f.name: f.default for f in dataclasses.fields(args)}
-        changed = [name for name in OF_ADVANTAGES + loss * OF_LOSS if getattr(args, name) != default[name]]
+        changed = [name for name in OF_ADVANTAGES + (OF_LOSS if loss else ()) if getattr(args, name) != default[name]]
         if changed:
             raise ValueError(f'{objective} takes the place of {", ".join(changed)}: change fields of it instead')
         if loss and 'logp_ref' in self.early | self.late:
@@ -84,14 +84,14 @@ class ObjectiveTrainer(trl.GRPOTrainer):
         if self.early & {'logp_old', 'logp_rollout', 'entropy'} - set(before):
             with torch.no_grad():
                 size = self.args.per_device_train_batch_size if self.model.training else self.args.per_device_eval_batch_size
-                old, entropy, _ = self.forward(self.model, output, size)
+                old, entropy, _ = self.logps(self.model, output, size)
             before = {'logp_old': old, 'logp_rollout': old, 'entropy': entropy, **before}
         reward = (self.rewards * self.reward_weights.to(self.rewards)).nansum(1)
         unscored = self.rewards.isnan().all(1)                          # refused, unless fields say what to do: advantage.excluded
         reward[unscored] = 0.0 if self.excludes else torch.nan
-        return {'mask': output['completion_mask'] * output.get('tool_mask', 1), 'truncated': self.truncated, 'reward': reward[self.own()],
-                'excluded': unscored[self.own()], 'rewards': self.rewards[self.own()], 'token_id': output['completion_ids'], **before,
-                **self.arrays(output)}
+        return {'mask': (output['completion_mask'] * output.get('tool_mask', 1)).to(torch.uint8), 'token_id': output['completion_ids'],
+                'truncated': self.truncated, 'reward': reward[self.own()], 'rewards': self.rewards[self.own()],
+                'excluded': unscored[self.own()], **before, **self.arrays(output)}
 
     def own(self):
         rows = len(self.length)
@@ -146,18 +146,18 @@ class ObjectiveTrainer(trl.GRPOTrainer):
 
     # ---- a micro-batch
 
-    def forward(self, model, inputs, batch_size=None, compute_entropy=True):
+    def logps(self, model, inputs, batch_size=None):
         ids, mask = (torch.cat([inputs['prompt_' + name], inputs['completion_' + name]], 1) for name in ('ids', 'mask'))
         more = [name for name in inspect.signature(super()._get_per_token_logps_and_entropies).parameters if name in inputs]
         return self._get_per_token_logps_and_entropies(
-            model, ids, mask, inputs['completion_ids'].shape[1], batch_size, compute_entropy,
-            self.aux_loss_enabled and torch.is_grad_enabled(), **{name: inputs[name] for name in more})
+            model, ids, mask, inputs['completion_ids'].shape[1], batch_size, compute_entropy=True,
+            compute_aux_loss=self.aux_loss_enabled and torch.is_grad_enabled(), **{name: inputs[name] for name in more})
 
     def _compute_loss(self, model, inputs):
         if not self.replaces_loss:
             return super()._compute_loss(model, inputs)
         training = self.model.training
-        logp, entropy, aux = self.forward(model, inputs)
+        logp, entropy, aux = self.logps(model, inputs)
         obj, group, response, arrays, advantage = self.part_of(inputs)
         arrays.setdefault('logp_old', logp)                             # TRL leaves it out where no step lies between
         arrays.setdefault('logp_rollout', arrays['logp_old'])
@@ -207,14 +207,15 @@ def main(arguments):
     import datasets
     name, fields = (arguments or ['gvpo'])[0], dict(pair.split('=') for pair in arguments[1:])
     fields = {path: float(x) if x[-1].isdigit() and x[0] in '-.0123456789' else x for path, x in fields.items()}
-    prompts = [f'{k} {k + 1}' for k in range(2, 22)] * 40
-    args = trl.GRPOConfig(output_dir='none', use_cpu=True, bf16=False, report_to=[], save_strategy='no', logging_steps=5, max_steps=40,
-                          learning_rate=1e-2, lr_scheduler_type='constant', num_generations=8, max_completion_length=8,
-                          per_device_train_batch_size=16, gradient_accumulation_steps=4, steps_per_generation=8, disable_tqdm=True)
+    prompts = datasets.Dataset.from_dict({'prompt': [f'{k} {k + 1}' for k in range(2, 22)] * 40})
     with tempfile.TemporaryDirectory() as folder:
-        model, tokenizer = tiny(folder)
+        model, tokenizer = tiny(folder)                                 # before the configuration, with which the processes meet
+        args = trl.GRPOConfig(output_dir='none', use_cpu=True, bf16=False, report_to=[], save_strategy='no', disable_tqdm=True,
+                              logging_steps=5, max_steps=40, learning_rate=1e-2, lr_scheduler_type='constant', num_generations=8,
+                              max_completion_length=8, per_device_train_batch_size=16, gradient_accumulation_steps=4,
+                              steps_per_generation=8)
         trainer = ObjectiveTrainer(objective=name, fields=fields, model=model, reward_funcs=even, args=args, processing_class=tokenizer,
-                                   train_dataset=datasets.Dataset.from_dict({'prompt': prompts}))
+                                   train_dataset=prompts)
         trainer.remove_callback(transformers.PrinterCallback)
         trainer.train()
     rewards = [x['reward'] for x in trainer.state.log_history if 'reward' in x]

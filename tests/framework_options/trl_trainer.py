@@ -86,6 +86,7 @@ SCENARIOS = [
     *apart("trl-bnpo", {}, HALF, BNPO, HALF_UNCUT), *apart("trl-bnpo", {}, EACH, BNPO, {**UNCUT, "num_iterations": 1}),
     *apart("trl-bnpo", {}, INCOMPLETE, prompts=4),
     *apart("trl-bnpo", {"entropy_coef": 0.1}, SPLIT, {"entropy_coef": 0.1}, fields={"penalty.entropy_coef": 0.1}),
+    *same("trl-grpo", GRPO, {"advantage.excluded": "zero"}, unscored=True), *same("trl-grpo", loss=False, both=GRPO),
     *invariant("gvpo", cuts=(FOUR, TWO_RANKS)), *invariant("dapo", {"reward.overlong_max": LONGEST, "reward.overlong_cache": 4},
                                                            cuts=(FOUR, TWO_RANKS)),
     *invariant("reinforce++"), *invariant("verl-tis-normalized"), *invariant("entropy-advantage"), *invariant("gpg"),
@@ -110,12 +111,14 @@ def rollout_of(tools):
     return rollout
 
 
-def rises(completion_ids, **_):
-    return [sum(a < b for a, b in zip(ids, ids[1:])) / LONGEST for ids in completion_ids]
+def rewards_of(unscored):
+    """Two, of which the second, or both, give no number to some responses"""
+    def rises(completion_ids, **_):
+        return [None if unscored and len(ids) == 3 else sum(a < b for a, b in zip(ids, ids[1:])) / LONGEST for ids in completion_ids]
 
-
-def brevity(completion_ids, **_):
-    return [1 / len(ids) for ids in completion_ids]
+    def brevity(completion_ids, **_):
+        return [None if unscored and len(ids) in (3, 4) else 1 / len(ids) for ids in completion_ids]
+    return [rises, brevity]
 
 
 def trained(scenario, kind, options, given):
@@ -149,7 +152,7 @@ def trained(scenario, kind, options, given):
         shuffle_dataset=False, disable_tqdm=True, gradient_checkpointing=False, **options)
     prompts = [f"{k % 20 + 3} {k // 20 + 3}" for k in range(scenario.get("prompts", 80))]
     trainer = Recorded(
-        model=model, args=args, processing_class=tokenizer, reward_funcs=[rises, brevity], callbacks=[Reading()],
+        model=model, args=args, processing_class=tokenizer, reward_funcs=rewards_of(scenario.get("unscored")), callbacks=[Reading()],
         train_dataset=datasets.Dataset.from_dict({"prompt": prompts}),
         rollout_func=None if scenario.get("sampled") else rollout_of(scenario.get("tools")), **given)
     trainer.train()
@@ -169,7 +172,7 @@ def of_rank(scenario, side, parts, rank):
     torch.set_num_threads(1)
     ours = side == "ours" or scenario["options"] is None
     options = {**scenario[side], **({} if ours else scenario["options"])}
-    given = {"objective": scenario["row"], "fields": scenario["fields"]} if ours else {}
+    given = {"objective": scenario["row"], "fields": scenario["fields"], "loss": scenario.get("loss", True)} if ours else {}
     seen, metrics = trained(scenario, trl_loss.ObjectiveTrainer if ours else trl.GRPOTrainer, options, given)
     return [{**step, "gradient": step["gradient"].tolist()} for step in seen], metrics
 
@@ -205,7 +208,8 @@ def words(c):
 
 
 def name_of(s):
-    more = [f"{key}={x}" for key, x in {**s["fields"], **s.get("both", {})}.items()] + [key for key in ("sampled", "tools") if s.get(key)]
+    more = [f"{key}={x}" for key, x in {**s["fields"], **s.get("both", {})}.items()] + [key for key in ("sampled", "tools", "unscored") if s.get(key)]
+    more += [] if s.get("loss", True) else ["advantages only"]
     other = "itself" if s["options"] is None else "TRL " + " ".join(f"{key}={x}" for key, x in s["options"].items())
     return f"{s['row']} {' '.join(more)} [{words(s['ours'])}] and {other} [{words(s['theirs'])}]"
 
