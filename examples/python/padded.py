@@ -90,8 +90,8 @@ class Attached(torch.autograd.Function):
 
 
 def loss(obj, group, response, arrays, advantage, logp, entropy=None, totals=None, partial=None):
-    """The loss of a batch; with totals, in which all parts were counted, the share of a part: shares and their gradients are added.  entropy:
-    if the objective reads it, or for the report.  partial: collects the report."""
+    """The loss of a batch; with totals, in which all parts were counted, the share of a part: shares and their gradients are added up.
+    entropy: if the objective reads it, or for the report.  partial: collects the report."""
     batch, held = batch_of(group, response, {**arrays, 'logp': logp, **({} if entropy is None else {'entropy': entropy})})
     own, dlogp, dentropy = zeros('grpo_partial'), torch.zeros(logp.shape), torch.zeros(logp.shape)
     scratch = torch.empty(LIB.gspo_scratch(obj, byref(batch)), dtype=torch.float64)      # where the responses of a group are coupled
@@ -142,13 +142,14 @@ def in_torch(logp, logp_old, trained, reward, group, low=3e-4, high=4e-4):      
 
 
 def in_parts(obj, group, response, arrays, advantage, logp, parts):
-    """As trainers cut it: any responses in each micro-batch."""
+    """Loss and gradient of a batch cut into some rows each; group: 1, if they are any, and the objective allows that."""
     some = lambda rows: (response[rows], {name: x[rows] for name, x in arrays.items()}, advantage[rows])
-    totals, partial = zeros('grpo_totals'), zeros('grpo_partial')
+    totals, partial, logp = zeros('grpo_totals'), zeros('grpo_partial'), logp.detach().requires_grad_()
     for rows in parts:
-        count(obj, 1, *some(rows), totals)
-    sum(loss(obj, 1, *some(rows), logp[rows], totals=totals, partial=partial) for rows in parts).backward()
-    return report(partial).loss
+        count(obj, group, *some(rows), totals)
+    for rows in parts:
+        loss(obj, group, *some(rows), logp[rows], totals=totals, partial=partial).backward()
+    return report(partial).loss, logp.grad
 
 
 def main():
@@ -177,12 +178,19 @@ def main():
         near = 1e-4 if dtype == torch.float32 else 2 ** -7                   # bfloat16: one rounding of a number next to the largest
         wrong += not (error < near and abs(value[0] - value[1]) < 1e-6 and gradient[1].any())
 
-    bits = []
-    for parts in ([torch.arange(rows)], torch.randperm(rows).split(3)):
-        leaf = logp.detach().requires_grad_()
-        bits.append((in_parts(gspo_row, group, response, arrays, A, leaf, parts), leaf.grad))
-    wrong += not (bits[0][0] == bits[1][0] == report(partial).loss and torch.equal(bits[0][1], bits[1][1]) and bits[0][1].any())
-    print('in three micro-batches of any responses: ' + ('every bit' if not wrong else 'other numbers'))
+    whole, groups = [torch.arange(rows)], torch.arange(rows).split(group)
+    for name, parts, size in (('gspo', torch.randperm(rows).split(3), 1), ('gvpo', groups, group)):
+        obj = objective(name)
+        A = advantages(obj, group, response, arrays)
+        (one, d_one), (added, d_added) = (in_parts(obj, n, response, arrays, A, logp, p) for n, p in ((group, whole), (size, parts)))
+        same = one == added and torch.equal(d_one, d_added) and bool(d_one.any())
+        wrong += not same or LIB.grpo_context_needs_groups(obj) != (size > 1)
+        print(f'{name} in {len(parts)} parts: ' + ('every bit' if same else 'other numbers'))
+
+    entropy = torch.rand(response.shape).requires_grad_()
+    loss(objective('gspo', {'penalty.entropy_coef': 0.5}), group, response, arrays, A, logp.detach(), entropy).backward()
+    wrong += not torch.allclose(entropy.grad, -0.5 * trained / trained.sum(1, keepdim=True) / rows)
+    wrong += needs(objective('grpo')) != ({'reward'}, {'logp', 'logp_old', 'logp_ref'})
     return wrong
 
 

@@ -208,8 +208,8 @@ def words(c):
 
 
 def name_of(s):
-    more = [f"{key}={x}" for key, x in {**s["fields"], **s.get("both", {})}.items()] + [key for key in ("sampled", "tools", "unscored") if s.get(key)]
-    more += [] if s.get("loss", True) else ["advantages only"]
+    more = [f"{key}={x}" for key, x in {**s["fields"], **s.get("both", {})}.items()]
+    more += [key for key in ("sampled", "tools", "unscored") if s.get(key)] + ([] if s.get("loss", True) else ["advantages only"])
     other = "itself" if s["options"] is None else "TRL " + " ".join(f"{key}={x}" for key, x in s["options"].items())
     return f"{s['row']} {' '.join(more)} [{words(s['ours'])}] and {other} [{words(s['theirs'])}]"
 
