@@ -26,7 +26,7 @@ sys.dont_write_bytecode = True
 import cut_ranks  # noqa: E402
 
 STEPS, PROMPTS, GROUP, LONGEST, WORDS = 4, 4, 4, 8, 24
-NEAR = 1e-4  # of the gradient's length, and of the loss or 1: roundings to float32, after some steps
+NEAR, GROWTH = 1e-5, 4  # of the gradient's length, at the first step and per step: roundings to float32 grow with the weights' difference
 EOS, RATE = 1, 0.5  # a rate at which some ratios leave the clip range
 
 
@@ -228,8 +228,10 @@ def run(arguments, folder):
         if arguments and not all(word in name for word in arguments):
             continue
         distance, losses, clipped = compared({**scenario, "folder": folder})
-        apart = max(distance) if scenario["equal"] else distance[0]     # later steps are of other weights
-        good = max(apart, losses) < NEAR if scenario["equal"] else apart > 10 * NEAR
+        if scenario["equal"]:
+            apart, good = max(distance), all(x < NEAR * GROWTH ** k for k, x in enumerate(distance)) and losses < NEAR * GROWTH ** STEPS
+        else:                                                           # later steps are of other weights
+            apart, good = distance[0], distance[0] > 100 * NEAR
         passed, failed = passed + good, failed + (not good)
         print(f"{'ok' if good else 'FAIL'} {name}: gradients {apart:.1g} apart, losses {losses:.1g}, {100 * clipped:.0f} % clipped",
               flush=True)
