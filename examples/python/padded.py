@@ -73,6 +73,8 @@ def advantages(obj, group, response, arrays):
 def count(obj, group, response, arrays, advantage, totals):
     """Adds the counts that the loss is divided by; they need no log-probabilities of the policy."""
     batch, held = batch_of(group, response, arrays)
+    advantage = advantage.to('cpu', torch.float32).contiguous()
+    assert advantage.shape == response.shape
     gspo.check(LIB, LIB.grpo_totals_add(obj, byref(batch), advantage.data_ptr(), totals.data_ptr()))
     del held
 
@@ -94,6 +96,8 @@ def loss(obj, group, response, arrays, advantage, logp, entropy=None, totals=Non
     entropy: if the objective reads it, or for the report.  partial: collects the report."""
     batch, held = batch_of(group, response, {**arrays, 'logp': logp, **({} if entropy is None else {'entropy': entropy})})
     own, dlogp, dentropy = zeros('grpo_partial'), torch.zeros(logp.shape), torch.zeros(logp.shape)
+    advantage = advantage.to('cpu', torch.float32).contiguous()
+    assert advantage.shape == response.shape
     scratch = torch.empty(LIB.gspo_scratch(obj, byref(batch)), dtype=torch.float64)      # where the responses of a group are coupled
     out = gspo.Output(dlogp=dlogp.data_ptr(), dentropy=None if entropy is None else dentropy.data_ptr(), scratch=scratch.data_ptr(),
                       scratch_size=len(scratch))

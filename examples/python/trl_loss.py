@@ -133,8 +133,8 @@ class ObjectiveTrainer(trl.GRPOTrainer):
     def part_of(self, inputs):
         arrays = {name[6:]: x for name, x in inputs.items() if name.startswith('batch.')}
         arrays = {name: x for name, x in arrays.items() if name in self.late | self.early or name not in ('rewards', 'token_id')}
-        return (self.objective, self.group() if self.whole_groups else 1, responses(inputs['length'], arrays['mask']), arrays,
-                inputs['advantages'].cpu())
+        group = self.group() if self.whole_groups else 1
+        return self.objective, group, responses(inputs['length'], arrays['mask']), arrays, inputs['advantages']
 
     def counted(self, slices):
         totals = padded.zeros('grpo_totals')
