@@ -30,6 +30,11 @@ def responses(length, like):
     return torch.arange(like.shape[1], device=length.device) < length[:, None]
 
 
+def per_group(arrays, group):
+    """What is the same for all responses of a group (baseline), once."""
+    return {name: x[::group] if name in padded.PER_GROUP else x for name, x in arrays.items()}
+
+
 class ObjectiveTrainer(trl.GRPOTrainer):
     """objective: a row; fields: what to change of it, {'surrogate.eps_high': 0.3}; loss: False to replace the advantages only, and leave
     the loss to TRL's options."""
@@ -51,7 +56,7 @@ class ObjectiveTrainer(trl.GRPOTrainer):
             raise ValueError(f'{objective} needs whole groups: per_device_train_batch_size must be a multiple of num_generations')
 
     def arrays(self, output):                                           # pylint: disable=unused-argument
-        """Members of grpo_batch that TRL has not, a row for each response of this process: to be overridden."""
+        """Members of grpo_batch that TRL has not: a row, or a number, for each response of this process.  To be overridden."""
         return {}
 
     # ---- a generation
@@ -70,10 +75,12 @@ class ObjectiveTrainer(trl.GRPOTrainer):
         whole = {name: gathered(x) for name, x in given.items() if name in self.early or name not in LONG}
         if 'rewards' in whole:
             whole['reward_weight'] = self.reward_weights
-        advantage = padded.advantages(self.objective, self.group(), responses(gathered(self.length), whole['mask']), whole)
+        response = responses(gathered(self.length), whole['mask'])
+        advantage = padded.advantages(self.objective, self.group(), response, per_group(whole, self.group()))
         advantage = advantage[self.own(), :given['mask'].shape[1]].to(self.length.device)
-        self.scored = {**output, 'advantages': advantage, 'length': self.length, **{'batch.' + name: x for name, x in given.items()}}
-        return self.scored
+        output.update(advantages=advantage, length=self.length, **{'batch.' + name: x for name, x in given.items()})
+        self.scored = output if self.whole_groups else None
+        return output
 
     def given(self, output):
         """The members of grpo_batch that there are, of the responses of this process."""
@@ -134,7 +141,7 @@ class ObjectiveTrainer(trl.GRPOTrainer):
         arrays = {name[6:]: x for name, x in inputs.items() if name.startswith('batch.')}
         arrays = {name: x for name, x in arrays.items() if name in self.late | self.early or name not in ('rewards', 'token_id')}
         group = self.group() if self.whole_groups else 1
-        return self.objective, group, responses(inputs['length'], arrays['mask']), arrays, inputs['advantages']
+        return self.objective, group, responses(inputs['length'], arrays['mask']), per_group(arrays, group), inputs['advantages']
 
     def counted(self, slices):
         totals = padded.zeros('grpo_totals')

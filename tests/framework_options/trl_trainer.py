@@ -194,10 +194,10 @@ def compared(scenario):
         found[side], metrics = answers[0]
         if side == "ours":
             clipped = metrics.get("clip_ratio/region_mean", 0)
-    assert len(found["ours"]) == len(found["theirs"]) == STEPS
+    assert len(found["ours"]) == len(found["theirs"]) == STEPS and any(found["theirs"][0]["gradient"])
     if "VERBOSE" in os.environ:
         print(*(f"{x['loss']:.5f} {y['loss']:.5f} {length(x['gradient']):.4f}" for x, y in zip(found["ours"], found["theirs"])), sep="\n")
-    distance = [length([a - b for a, b in zip(x["gradient"], y["gradient"])]) / length(y["gradient"])
+    distance = [length([a - b for a, b in zip(x["gradient"], y["gradient"])]) / (length(y["gradient"]) or 1)
                 for x, y in zip(found["ours"], found["theirs"])]
     losses = max(abs(x["loss"] - y["loss"]) / max(1, abs(y["loss"])) for x, y in zip(found["ours"], found["theirs"]))
     return distance, losses, clipped
