@@ -12,3 +12,5 @@
 #include "../gspo.h"
 #define GRPO_LAYOUT_IMPLEMENTATION
 #include "../extra/grpo_layout.h"
+#define GRPO_CONTEXT_IMPLEMENTATION              /* which objectives need whole groups, or moments; responses split over ranks */
+#include "../extra/grpo_context.h"

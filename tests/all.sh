@@ -183,6 +183,9 @@ frameworks() { # those installed in the Python environment
     fi
     step "the newest PyTorch conforms" conform_newest_torch
     step "frameworks compute what their configurations say" "$python" tests/framework_options/against_frameworks.py
+    if "$python" -c "import trl" 2>/dev/null
+    then step "TRL trains by the objectives" "$python" tests/framework_options/trl_trainer.py
+    else echo "skipped: objectives in TRL's trainer, it is not in $python"; fi
     for module in trl verl openrlhf liger_kernel swift:ms_swift skyrl trinity areal art unsloth_zoo:unsloth tunix; do
         name=${module#*:} module=${module%:*}
         if "$python" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('$module'))"

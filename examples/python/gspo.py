@@ -59,7 +59,7 @@ FUNCTIONS = {
 # ---- the library
 
 def build(path):
-    sources = [TOP / 'examples/library.c', *TOP.glob('*.h'), TOP / 'extra/grpo_layout.h']
+    sources = [TOP / 'examples/library.c', *TOP.glob('*.h'), *TOP.glob('extra/*.h')]
     if path.exists() and not sources[0].exists():
         return
     if not path.exists() or path.stat().st_mtime < max(source.stat().st_mtime for source in sources):

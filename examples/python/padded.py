@@ -1,60 +1,141 @@
-"""padded.py - the objectives as a torch.autograd.Function, from padded tensors: the library does the loss and d loss / d logp by ctypes,
-PyTorch the rest, here from logits in bfloat16.  Checks itself against GSPO written in PyTorch.  Needs torch and a C compiler.
+"""padded.py - the objectives with PyTorch, from padded tensors: the library does advantages, loss and d loss / d logp by ctypes, PyTorch
+the rest, here from logits in bfloat16.  Checks itself against GSPO written in PyTorch, and the parts of a batch against the whole.  Needs
+torch and a C compiler.  trl_loss.py puts it into a trainer.
 
     python3 examples/python/padded.py
 """
 import sys
-from ctypes import byref, c_int64
+from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_void_p
 import torch
 import gspo
 
-LIB = gspo.library()
+LIB, OBJECTIVE, BATCH, OUTPUT = gspo.library(), c_void_p, POINTER(gspo.Batch), POINTER(gspo.Output)
+for _name, _arguments in {
+        'grpo_objective_choose': [OBJECTIVE, c_char_p, c_char_p], 'grpo_objective_set': [OBJECTIVE, c_char_p, c_double],
+        'grpo_totals_add': [OBJECTIVE, BATCH, c_void_p, c_void_p], 'gspo_scratch': [OBJECTIVE, BATCH],
+        'gspo_loss_add': [OBJECTIVE, BATCH, c_void_p, c_void_p, OUTPUT, c_void_p], 'grpo_partial_merge': [c_void_p, c_void_p],
+        'grpo_partial_report': [c_void_p, POINTER(gspo.Report)], 'grpo_status_name': [c_int64], 'grpo_status_what': [c_int64],
+        'grpo_context_needs_groups': [OBJECTIVE]}.items():
+    getattr(LIB, _name).argtypes = _arguments
+    getattr(LIB, _name).restype = c_char_p if 'status' in _name else c_int if 'needs' in _name else c_int64
+RANKS = 5                                        # totals[RANKS]: over how many ranks the gradients will be averaged
+gspo.check(LIB, LIB.grpo_layout_check(byref(gspo.Layout(b'grpo_totals', b'ranks', 8 * RANKS, 8)), 1))
+PER_ROW, PER_GROUP = ('reward', 'truncated', 'excluded'), ('baseline', 'log_partition')
+INTEGERS = dict.fromkeys(('mask', 'selected', 'kl_mask', 'nll_mask', 'marked', 'shaping_mask', 'step_end', 'segment_end', 'truncated',
+                          'excluded'), torch.uint8) | dict.fromkeys(('state', 'token_id'), torch.int64)
 
 
-def objective(name, choices=(), numbers=()):
+def objective(name, fields=()):
+    """A row of OBJECTIVES.md with some fields changed: {'surrogate.eps_high': 0.3, 'weight.truncated': 'mask'}."""
     obj = (c_int64 * (LIB.grpo_sizeof(b'grpo_objective') // 8))()
-    gspo.check(LIB, LIB.grpo_objective_named(name.encode(), obj))
-    for path, choice in choices:
-        gspo.check(LIB, LIB.grpo_objective_choose(obj, path.encode(), choice.encode()))
-    for path, number in numbers:
-        gspo.check(LIB, LIB.grpo_objective_set(obj, path.encode(), number))
+    status = {name: LIB.grpo_objective_named(name.encode(), obj)}
+    for path, x in dict(fields).items():
+        status[f'{path}={x}'] = (LIB.grpo_objective_choose(obj, path.encode(), x.encode()) if isinstance(x, str) else
+                                 LIB.grpo_objective_set(obj, path.encode(), x))
+    for asked, found in status.items():
+        if found:
+            raise ValueError(f'{asked}: {gspo.message(LIB, found)}')
     return obj
+
+
+def zeros(structure):
+    """A 'grpo_totals' or 'grpo_partial'.  Totals of micro-batches and ranks are added up, as integers; partials are merged."""
+    return torch.zeros(LIB.grpo_sizeof(structure.encode()) // 8, dtype=torch.int64)
 
 
 def batch_of(group, response, arrays):
     """The batch, and the tensors it points into, which must live until the call returns.  response (rows, columns): 1 from the first to the
-    last token of a response; group: responses of each prompt; arrays: members of grpo_batch, float32 or uint8, on the CPU."""
+    last token of a response; group: responses of each prompt; arrays: members of grpo_batch, from any device."""
+    response = response.int().cpu()
     rows, columns = response.shape
-    response, place = response.int(), torch.arange(columns)
+    assert rows % group == 0, 'whole groups'
     first = response.argmax(1)
-    length = (response * (place + 1)).amax(1) - first                   # 0 in a row without a response
-    held = {name: x.detach().contiguous() for name, x in arrays.items()}
+    length = (response * torch.arange(1, columns + 1)).amax(1) - first  # 0 in a row without a response
+    held = {name: x.detach().to('cpu', INTEGERS.get(name, torch.float32)).contiguous() for name, x in arrays.items()}
+    n = held['rewards'].shape[1] if 'rewards' in held else 0
+    shape = {**dict.fromkeys(PER_ROW, (rows,)), **dict.fromkeys(PER_GROUP, (rows // group,)), 'rewards': (rows, n), 'reward_weight': (n,)}
     for name, x in held.items():
-        assert x.dtype in (torch.float32, torch.uint8) and x.device.type == 'cpu' and x.shape in ((rows, columns), (rows,)), name
+        assert x.shape == shape.get(name, (rows, columns)), name
     held.update(offset=first + columns * torch.arange(rows), length=length, group_begin=torch.arange(0, rows + 1, group))
     numbers = {name: x.data_ptr() for name, x in held.items()}
-    return gspo.Batch(n_groups=rows // group, n_tokens=rows * columns, **numbers), held
+    return gspo.Batch(n_groups=rows // group, n_tokens=rows * columns, n_rewards=n, **numbers), held
 
 
-class Loss(torch.autograd.Function):
-    """The loss of the whole batch.  Its report is in Loss.report."""
-    report = None
+def advantages(obj, group, response, arrays):
+    """Of whole groups, and of all that are sampled where the objective has statistics of the batch."""
+    batch, held = batch_of(group, response, arrays)
+    advantage = torch.zeros(response.shape)                             # zeros: padding is not written
+    gspo.check(LIB, LIB.grpo_advantages(obj, byref(batch), advantage.data_ptr()))
+    del held
+    return advantage
 
+
+def count(obj, group, response, arrays, advantage, totals):
+    """Adds the counts that the loss is divided by; they need no log-probabilities of the policy."""
+    batch, held = batch_of(group, response, arrays)
+    advantage = advantage.to('cpu', torch.float32).contiguous()
+    assert advantage.shape == response.shape
+    gspo.check(LIB, LIB.grpo_totals_add(obj, byref(batch), advantage.data_ptr(), totals.data_ptr()))
+    del held
+
+
+class Attached(torch.autograd.Function):
+    """A number with its derivatives."""
     @staticmethod
-    def forward(ctx, logp, obj, group, response, arrays):
-        batch, held = batch_of(group, response, dict(arrays, logp=logp.float()))
-        advantage, dlogp = (torch.zeros(logp.shape) for _ in range(2))       # zeros: padding is not written
-        out, report = gspo.Output(dlogp=dlogp.data_ptr()), gspo.Report()
-        gspo.check(LIB, LIB.grpo_advantages(obj, byref(batch), advantage.data_ptr()))
-        gspo.check(LIB, LIB.gspo_loss(obj, byref(batch), advantage.data_ptr(), None, byref(out), byref(report)))
-        del held
-        ctx.save_for_backward(dlogp)
-        ctx.dtype, Loss.report = logp.dtype, report
-        return torch.tensor(report.loss)
+    def forward(ctx, logp, entropy, number, dlogp, dentropy):
+        ctx.save_for_backward(dlogp.to(logp), None if entropy is None else dentropy.to(entropy))
+        return torch.tensor(number, device=logp.device)
 
     @staticmethod
     def backward(ctx, upstream):
-        return (ctx.saved_tensors[0] * upstream).to(ctx.dtype), None, None, None, None
+        return *(None if x is None else (x * upstream).to(x) for x in ctx.saved_tensors), None, None, None
+
+
+def loss(obj, group, response, arrays, advantage, logp, entropy=None, totals=None, partial=None):
+    """The loss of a batch; with totals, in which all parts were counted, the share of a part: shares and their gradients are added up.
+    entropy: if the objective reads it, or for the report.  partial: collects the report."""
+    batch, held = batch_of(group, response, {**arrays, 'logp': logp, **({} if entropy is None else {'entropy': entropy})})
+    own, dlogp, dentropy = zeros('grpo_partial'), torch.zeros(logp.shape), torch.zeros(logp.shape)
+    advantage = advantage.to('cpu', torch.float32).contiguous()
+    assert advantage.shape == response.shape
+    scratch = torch.empty(LIB.gspo_scratch(obj, byref(batch)), dtype=torch.float64)      # where the responses of a group are coupled
+    out = gspo.Output(dlogp=dlogp.data_ptr(), dentropy=None if entropy is None else dentropy.data_ptr(), scratch=scratch.data_ptr(),
+                      scratch_size=len(scratch))
+    whole = None if totals is None else totals.data_ptr()
+    gspo.check(LIB, LIB.gspo_loss_add(obj, byref(batch), advantage.data_ptr(), whole, byref(out), own.data_ptr()))
+    del held
+    if partial is not None:
+        merge(partial, own)
+    return Attached.apply(logp, entropy, report(own).loss, dlogp, dentropy)
+
+
+def merge(into, partial):
+    gspo.check(LIB, LIB.grpo_partial_merge(into.data_ptr(), partial.data_ptr()))
+
+
+def report(partial):
+    found = gspo.Report()
+    LIB.grpo_partial_report(partial.data_ptr(), byref(found))
+    return found
+
+
+def needs(obj):
+    """What must be given: the members of grpo_batch that advantages and totals read, and those that the loss reads."""
+    begin, place, length, anything = torch.tensor([0, 2]), torch.tensor([0, 1]), torch.tensor([1, 1]), torch.zeros(64)
+    advantage, totals, partial = torch.zeros(2), zeros('grpo_totals'), zeros('grpo_partial')
+
+    def of(call):
+        found, batch = set(), gspo.Batch(n_groups=1, group_begin=begin.data_ptr(), offset=place.data_ptr(), length=length.data_ptr(),
+                                         n_tokens=2, n_rewards=1)
+        while True:                                                     # gives what is refused as missing, one after the other
+            status = call(obj, byref(batch), advantage.data_ptr())
+            what = LIB.grpo_status_what(status).decode()
+            if LIB.grpo_status_name(status) != b'GRPO_NULL' or not what.startswith('batch.'):
+                return found
+            found.add(what[6:])
+            setattr(batch, what[6:], anything.data_ptr())
+    return (of(LIB.grpo_advantages) | of(lambda *given: LIB.grpo_totals_add(*given, totals.data_ptr())),
+            of(lambda *given: LIB.gspo_loss_add(*given, None, byref(gspo.Output()), partial.data_ptr())))
 
 
 def in_torch(logp, logp_old, trained, reward, group, low=3e-4, high=4e-4):      # GSPO
@@ -64,6 +145,17 @@ def in_torch(logp, logp_old, trained, reward, group, low=3e-4, high=4e-4):      
     return torch.maximum(-w * A, -w.clamp(1 - low, 1 + high) * A).mean()
 
 
+def in_parts(obj, group, response, arrays, advantage, logp, parts):
+    """Loss and gradient of a batch cut into some rows each; group: 1, if they are any, and the objective allows that."""
+    some = lambda rows: (response[rows], {name: x[rows] for name, x in arrays.items()}, advantage[rows])
+    totals, partial, logp = zeros('grpo_totals'), zeros('grpo_partial'), logp.detach().requires_grad_()
+    for rows in parts:
+        count(obj, group, *some(rows), totals)
+    for rows in parts:
+        loss(obj, group, *some(rows), logp[rows], totals=totals, partial=partial).backward()
+    return report(partial).loss, logp.grad
+
+
 def main():
     torch.manual_seed(2)
     rows, columns, group, vocabulary = 8, 14, 4, 50
@@ -71,22 +163,38 @@ def main():
     response = (place >= begin) & (place < end)
     trained = response & ((place != begin + 1) | (begin % 2 == 0))      # in some responses the second token is a tool's
     token, reward = torch.randint(vocabulary, (rows, columns)), torch.rand(rows).round()
-    wrong = 0
+    response, trained, wrong, gspo_row = response[:, 1:], trained[:, 1:], 0, objective('gspo')       # of tokens 1 .., as logp is
     for dtype in (torch.float32, torch.bfloat16):
-        logits, gradient, loss = (2 * torch.randn(rows, columns, vocabulary)).to(dtype), [], []
+        logits, gradient, value, partial = (2 * torch.randn(rows, columns, vocabulary)).to(dtype), [], [], zeros('grpo_partial')
         for ours in (True, False):
             x = logits.clone().requires_grad_()
-            logp = x.float().log_softmax(-1)[:, :-1].gather(2, token[:, 1:, None])[..., 0]        # of tokens 1 ..: so are the masks
-            logp_old = torch.where(response[:, 1:], logp + 0.001 * torch.sin(7 * place[1:]), float('nan')).detach()
-            arrays = dict(logp_old=logp_old, reward=reward, mask=trained[:, 1:].to(torch.uint8))
-            loss.append(Loss.apply(logp, objective('gspo'), group, response[:, 1:], arrays) if ours else
-                        in_torch(logp, logp_old, trained[:, 1:], reward, group))
-            loss[-1].backward()
+            logp = x.float().log_softmax(-1)[:, :-1].gather(2, token[:, 1:, None])[..., 0]
+            logp_old = torch.where(response, logp + 0.001 * torch.sin(7 * place[1:]), float('nan')).detach()
+            arrays = dict(logp_old=logp_old, reward=reward, mask=trained)
+            A = advantages(gspo_row, group, response, arrays)
+            value.append(loss(gspo_row, group, response, arrays, A, logp, partial=partial) if ours else
+                         in_torch(logp, logp_old, trained, reward, group))
+            value[-1].backward()
             gradient.append(x.grad.float())
         error = (gradient[0] - gradient[1]).abs().max() / gradient[1].abs().max()
-        print(f'{dtype}: loss {loss[0]:.6f}, in PyTorch {loss[1]:.6f}; {100 * Loss.report.clip_fraction:.0f} % of the tokens clipped')
+        clipped = 100 * report(partial).clip_fraction
+        print(f'{dtype}: loss {value[0]:.6f}, in PyTorch {value[1]:.6f}; {clipped:.0f} % of the tokens clipped')
         near = 1e-4 if dtype == torch.float32 else 2 ** -7                   # bfloat16: one rounding of a number next to the largest
-        wrong += not (error < near and abs(loss[0] - loss[1]) < 1e-6 and gradient[1].any())
+        wrong += not (error < near and abs(value[0] - value[1]) < 1e-6 and gradient[1].any())
+
+    whole, groups = [torch.arange(rows)], torch.arange(rows).split(group)
+    for name, parts, size in (('gspo', torch.randperm(rows).split(3), 1), ('gvpo', groups, group)):
+        obj = objective(name)
+        A = advantages(obj, group, response, arrays)
+        (one, d_one), (added, d_added) = (in_parts(obj, n, response, arrays, A, logp, p) for n, p in ((group, whole), (size, parts)))
+        same = one == added and torch.equal(d_one, d_added) and bool(d_one.any())
+        wrong += not same or LIB.grpo_context_needs_groups(obj) != (size > 1)
+        print(f'{name} in {len(parts)} parts: ' + ('every bit' if same else 'other numbers'))
+
+    entropy = torch.rand(response.shape).requires_grad_()
+    loss(objective('gspo', {'penalty.entropy_coef': 0.5}), group, response, arrays, A, logp.detach(), entropy).backward()
+    wrong += not torch.allclose(entropy.grad, -0.5 * trained / trained.sum(1, keepdim=True) / rows)
+    wrong += needs(objective('grpo')) != ({'reward'}, {'logp', 'logp_old', 'logp_ref'})
     return wrong
 
 
