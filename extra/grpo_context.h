@@ -59,6 +59,7 @@
 #define grpo_context_rounds grpo_context_rounds_f64
 #define grpo_context_needs_groups grpo_context_needs_groups_f64
 #define grpo_context_needs_moments grpo_context_needs_moments_f64
+#define grpo_context_array_use grpo_context_array_use_f64
 #define grpo_context_add grpo_context_add_f64
 #define grpo_context_add_sums grpo_context_add_sums_f64
 #define grpo_context_measure grpo_context_measure_f64
@@ -97,6 +98,17 @@ int grpo_context_needs_groups(const grpo_objective *obj);
 /* 1 if A depends on the whole batch: grpo_advantages of a part alone gives another A, and no function can tell.  Then add the grpo_moments
  * of all parts, merge them over ranks, and call grpo_advantages_with_moments.  0: grpo_advantages of whole groups is enough */
 int grpo_context_needs_moments(const grpo_objective *obj);
+
+/* How do these calls use an array?  array: its name as a member of grpo_batch, "logp_old", or "advantage".  Unknown too where the objective
+ * is refused */
+typedef enum { GRPO_READER_ADVANTAGES, GRPO_READER_TOTALS, GRPO_READER_LOSS } grpo_reader;      /* moments read what advantages do */
+typedef enum {
+    GRPO_ARRAY_UNKNOWN = -1,
+    GRPO_ARRAY_UNREAD,
+    GRPO_ARRAY_OPTIONAL,          /* read where there is one; by the loss, for the report too */
+    GRPO_ARRAY_NEEDED             /* a batch with groups is refused where it is NULL */
+} grpo_array_use;
+grpo_array_use grpo_context_array_use(const grpo_objective *obj, grpo_reader reader, const char *array);
 
 /* part (sequences): written, what the tokens of this batch contribute to each response.  whole (sequences): NULL in the first round, then
  * the sum of the parts of that round; part may be that array.  advantage (n_tokens): of the tokens on this rank.  Counts that no sum of
@@ -175,6 +187,29 @@ int grpo_context_rounds(const grpo_objective *obj) { return grpo_context_check(o
 
 int grpo_context_needs_groups(const grpo_objective *obj) { return grpo_needs_groups_(obj); }
 int grpo_context_needs_moments(const grpo_objective *obj) { return grpo_needs_moments_(&obj->advantage); }
+
+static grpo_array_use grpo_use_of_layout_(const grpo_objective *obj, grpo_reader reader, const char *array) {
+    static const char *const layout[] = { "group_begin", "offset", "length" };
+    for (size_t k = 0; k < sizeof layout / sizeof *layout; k++) if (strcmp(array, layout[k]) == 0) return GRPO_ARRAY_NEEDED;
+    if (strcmp(array, "mask") == 0) return GRPO_ARRAY_OPTIONAL;
+    if (strcmp(array, "excluded") != 0) return GRPO_ARRAY_UNKNOWN;
+    return reader == GRPO_READER_ADVANTAGES && obj->advantage.excluded != GRPO_EXCLUDED_NONE ? GRPO_ARRAY_OPTIONAL : GRPO_ARRAY_UNREAD;
+}
+
+grpo_array_use grpo_context_array_use(const grpo_objective *obj, grpo_reader reader, const char *array) {
+    static const struct { const char *name; int needs; } arrays[] = {
+#define GRPO_CONTEXT_ARRAY_(member, of, domain, needs, finite) { #member, needs },
+        GRPO_ARRAYS_(GRPO_CONTEXT_ARRAY_)
+        { "advantage", GRPO_NEED_ADVANTAGE_ }
+    };
+    if (!array || grpo_objective_check(obj) || (unsigned)reader > GRPO_READER_LOSS) return GRPO_ARRAY_UNKNOWN;
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        if (strcmp(array, arrays[k].name) != 0) continue;
+        const int use = grpo_array_use_(obj, reader, arrays[k].needs);
+        return use < 2 ? (grpo_array_use)use : strcmp(array, "reward_weight") == 0 ? GRPO_ARRAY_OPTIONAL : GRPO_ARRAY_NEEDED;
+    }
+    return grpo_use_of_layout_(obj, reader, array);
+}
 
 /* ---- a response from its record ---- */
 

@@ -520,6 +520,9 @@ grpo_status grpo_context_check(const grpo_objective *obj);
 int grpo_context_rounds(const grpo_objective *obj);
 int grpo_context_needs_groups(const grpo_objective *obj);
 int grpo_context_needs_moments(const grpo_objective *obj);
+typedef enum { GRPO_READER_ADVANTAGES, GRPO_READER_TOTALS, GRPO_READER_LOSS } grpo_reader;
+typedef enum { GRPO_ARRAY_UNKNOWN = -1, GRPO_ARRAY_UNREAD, GRPO_ARRAY_OPTIONAL, GRPO_ARRAY_NEEDED } grpo_array_use;
+grpo_array_use grpo_context_array_use(const grpo_objective *obj, grpo_reader reader, const char *array);
 grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const
     grpo_response *whole, grpo_response *part);
 void grpo_context_add(grpo_response *into, const grpo_response *from, int64_t n);
@@ -1138,6 +1141,7 @@ grpo_status grpo_context_check_f64(const grpo_objective *obj);
 int grpo_context_rounds_f64(const grpo_objective *obj);
 int grpo_context_needs_groups_f64(const grpo_objective *obj);
 int grpo_context_needs_moments_f64(const grpo_objective *obj);
+grpo_array_use grpo_context_array_use_f64(const grpo_objective *obj, grpo_reader reader, const char *array);
 grpo_status grpo_context_measure_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
     const grpo_response *whole, grpo_response *part);
 void grpo_context_add_f64(grpo_response *into, const grpo_response *from, int64_t n);

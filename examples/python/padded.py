@@ -14,10 +14,10 @@ for _name, _arguments in {
         'grpo_objective_choose': [OBJECTIVE, c_char_p, c_char_p], 'grpo_objective_set': [OBJECTIVE, c_char_p, c_double],
         'grpo_totals_add': [OBJECTIVE, BATCH, c_void_p, c_void_p], 'gspo_scratch': [OBJECTIVE, BATCH],
         'gspo_loss_add': [OBJECTIVE, BATCH, c_void_p, c_void_p, OUTPUT, c_void_p], 'grpo_partial_merge': [c_void_p, c_void_p],
-        'grpo_partial_report': [c_void_p, POINTER(gspo.Report)], 'grpo_status_name': [c_int64], 'grpo_status_what': [c_int64],
-        'grpo_context_needs_groups': [OBJECTIVE]}.items():
+        'grpo_partial_report': [c_void_p, POINTER(gspo.Report)], 'grpo_context_needs_groups': [OBJECTIVE],
+        'grpo_context_array_use': [OBJECTIVE, c_int, c_char_p]}.items():
     getattr(LIB, _name).argtypes = _arguments
-    getattr(LIB, _name).restype = c_char_p if 'status' in _name else c_int if 'needs' in _name else c_int64
+    getattr(LIB, _name).restype = c_int if 'context' in _name else c_int64
 RANKS = 5                                        # totals[RANKS]: over how many ranks the gradients will be averaged
 gspo.check(LIB, LIB.grpo_layout_check(byref(gspo.Layout(b'grpo_totals', b'ranks', 8 * RANKS, 8)), 1))
 PER_ROW, PER_GROUP = ('reward', 'truncated', 'excluded'), ('baseline', 'log_partition')
@@ -119,23 +119,10 @@ def report(partial):
     return found
 
 
-def needs(obj):
-    """What must be given: the members of grpo_batch that advantages and totals read, and those that the loss reads."""
-    begin, place, length, anything = torch.tensor([0, 2]), torch.tensor([0, 1]), torch.tensor([1, 1]), torch.zeros(64)
-    advantage, totals, partial = torch.zeros(2), zeros('grpo_totals'), zeros('grpo_partial')
-
-    def of(call):
-        found, batch = set(), gspo.Batch(n_groups=1, group_begin=begin.data_ptr(), offset=place.data_ptr(), length=length.data_ptr(),
-                                         n_tokens=2, n_rewards=1)
-        while True:                                                     # gives what is refused as missing, one after the other
-            status = call(obj, byref(batch), advantage.data_ptr())
-            what = LIB.grpo_status_what(status).decode()
-            if LIB.grpo_status_name(status) != b'GRPO_NULL' or not what.startswith('batch.'):
-                return found
-            found.add(what[6:])
-            setattr(batch, what[6:], anything.data_ptr())
-    return (of(LIB.grpo_advantages) | of(lambda *given: LIB.grpo_totals_add(*given, totals.data_ptr())),
-            of(lambda *given: LIB.gspo_loss_add(*given, None, byref(gspo.Output()), partial.data_ptr())))
+def reads(obj, reader, use=2):
+    """The members of grpo_batch without which advantages (0), totals (1) or loss (2) refuse a batch; use=1: those that may be missing."""
+    return {name for name, _ in gspo.Batch._fields_ if LIB.grpo_context_array_use(obj, reader, name.encode()) == use
+            and name not in ('group_begin', 'offset', 'length')}
 
 
 def in_torch(logp, logp_old, trained, reward, group, low=3e-4, high=4e-4):      # GSPO
@@ -194,7 +181,7 @@ def main():
     entropy = torch.rand(response.shape).requires_grad_()
     loss(objective('gspo', {'penalty.entropy_coef': 0.5}), group, response, arrays, A, logp.detach(), entropy).backward()
     wrong += not torch.allclose(entropy.grad, -0.5 * trained / trained.sum(1, keepdim=True) / rows)
-    wrong += needs(objective('grpo')) != ({'reward'}, {'logp', 'logp_old', 'logp_ref'})
+    wrong += [reads(objective('grpo'), reader) for reader in (0, 1, 2)] != [{'reward'}, set(), {'logp', 'logp_old', 'logp_ref'}]
     return wrong
 
 

@@ -40,8 +40,8 @@ class ObjectiveTrainer(trl.GRPOTrainer):
     the loss to TRL's options."""
     def __init__(self, *, objective, fields=(), loss=True, args, **more):
         self.objective, self.replaces_loss = padded.objective(objective, fields), loss
-        self.excludes = dict(fields).get('advantage.excluded', 'none') != 'none'
-        self.early, self.late = padded.needs(self.objective)
+        self.excludes = 'excluded' in padded.reads(self.objective, 0, use=1)
+        self.early, self.late = padded.reads(self.objective, 0) | padded.reads(self.objective, 1), padded.reads(self.objective, 2)
         self.whole_groups = loss and padded.LIB.grpo_context_needs_groups(self.objective)
         self.window, self.ready, self.partial = [], [], None            # of an optimiser step: batches, micro-batches to come, report
         default = {f.name: f.default for f in dataclasses.fields(args)}
