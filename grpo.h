@@ -187,7 +187,7 @@ GRPO_C_BEGIN_
     X(GRPO_NOT_BELOW_ONE, "must be less than 1") X(GRPO_NOT_ABOVE_ONE, "must exceed 1, or be 0") \
     X(GRPO_NOT_POWER, "must lie in [-16, 16]") X(GRPO_NOT_WHOLE, "must be a whole number") \
     X(GRPO_TOO_MANY, "is more than GRPO_MAX_REWARDS") X(GRPO_NOT_A_CHOICE, "has no such choice") X(GRPO_UNKNOWN, "is unknown") \
-    X(GRPO_NOT_INCREASING, "must increase") X(GRPO_NEEDS_GSPO, "needs the functions of gspo.h") \
+    X(GRPO_NOT_INCREASING, "must increase") X(GRPO_NEEDS_GSPO, "needs gspo.h: gspo_loss in place of grpo_loss") \
     X(GRPO_TOO_SMALL, "is less than is needed") X(GRPO_MIXED, "belongs to other totals: count all parts first") \
     X(GRPO_POSITIVE, "must not be positive") X(GRPO_OUT_OF_RANGE, "is out of range") X(GRPO_ZERO_SUM, "must not sum to 0") \
     X(GRPO_NONE_LEFT, "leaves nothing to choose from") X(GRPO_NOT_PERMUTATION, "is not a permutation") \

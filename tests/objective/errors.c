@@ -622,8 +622,8 @@ static void check_gspo(void) {
     for (unit = GRPO_LEVEL_SEQUENCE_MEAN; unit <= GRPO_LEVEL_SEQUENCE_POWER_MEAN; unit++) {
         setup_make(&s, "surrogate.kind=ratio");
         s.objective.ratio.level = (grpo_level_kind)unit;
-        expect("a unit", call_grpo_loss(&s), "ratio.level needs the functions of gspo.h");
-        expect("a unit", call_grpo_loss_add(&s), "ratio.level needs the functions of gspo.h");
+        expect("a unit", call_grpo_loss(&s), "ratio.level needs gspo.h: gspo_loss in place of grpo_loss");
+        expect("a unit", call_grpo_loss_add(&s), "ratio.level needs gspo.h: gspo_loss in place of grpo_loss");
         check(!memcmp(&s.out, &s.before, sizeof s.out), "a unit: something was written");
         check_calls(&s, 0, NULL, "a unit");
         setup_free(&s);
@@ -632,8 +632,8 @@ static void check_gspo(void) {
         snprintf(text, sizeof text, "surrogate.kind=%s ratio.level=sequence_mean ratio.behaviour=none", k ? of_group[k - 1] : "reinforce");
         setup_make(&s, text);
         if (k == 0) settle(&s.objective, "ratio.level=token penalty.preference=pairwise");
-        expect(text, call_grpo_loss(&s), k ? "ratio.level needs the functions of gspo.h"
-            : "penalty.preference needs the functions of gspo.h");
+        expect(text, call_grpo_loss(&s), k ? "ratio.level needs gspo.h: gspo_loss in place of grpo_loss"
+            : "penalty.preference needs gspo.h: gspo_loss in place of grpo_loss");
         check(gspo_scratch(&s.objective, &s.batch) == (int64_t)(sizeof s.out.scratch / sizeof *s.out.scratch), "scratch of a group");
         s.less_scratch = 1;
         check_calls(&s, LOSSES, "out.scratch_size is less than is needed: gspo_scratch says how many doubles", text);
