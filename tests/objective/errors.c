@@ -639,7 +639,8 @@ static void check_gspo(void) {
         check_calls(&s, LOSSES, "out.scratch_size is less than is needed: gspo_scratch says how many doubles", text);
         s.less_scratch = 2;
         check_calls(&s, LOSSES, "out.scratch is NULL but needed: gspo_scratch says how many doubles", text);
-        expect(text, gspo_loss(&s.objective, &s.batch, s.advantage, NULL, NULL, &s.out.report), "out.scratch is NULL but needed: gspo_scratch says how many doubles");
+        expect(text, gspo_loss(&s.objective, &s.batch, s.advantage, NULL, NULL, &s.out.report),
+               "out.scratch is NULL but needed: gspo_scratch says how many doubles");
         s.less_scratch = 0;
         check_calls(&s, 0, NULL, text);
         setup_free(&s);

@@ -1,5 +1,5 @@
-/* Batches made for one claim: equal rewards have no advantage, infinite weights are shared among those that are infinite, infinite scores have
- * the limit's gradient, a mean one rounding from its threshold is on the right side, the report's numbers hold at the ends of their range. */
+/* Batches made for one claim: equal rewards have no advantage, infinite weights are shared among those that are infinite, infinite scores
+ * have the limit's gradient, a mean next to its threshold is on the right side, the report's numbers hold at the ends of their range. */
 #include "../../gspo.h"
 #include "../support/status.h"
 #include "../support/check.h"
