@@ -307,7 +307,7 @@ grpo_status grpo_odds_advantage(const grpo_batch *batch, const grpo_real *inform
 /* rank and effective share from the Gram matrix gram (n, n) of the gradients of n >= 1 responses: K_ij = g_i g_j, symmetric, n times the
  * code's K.  A = advantage (n); share > 0, 1 <= least <= most (SALT, 2606.05800, official code: share, least, most, in its README 1, 1, 64;
  * rho, k_min, k_max)
- *     rank = max(least, min(share PR rounded half to even, most, n - 1)),  PR = (tr K)^2/(sum K_ij^2 + 1e-10 n^2)
+ *     rank = max(least, min(share PR rounded half to even, most, n - 1)),  PR = (tr K)^2/(sum K_ij^2 + 1e-10 n^2), both as doubles
  *     effective = sum A_i A_j K_ij/(sum A_i^2 K_ii + 1e-9) */
 grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t n, double share, int64_t least, int64_t most, int64_t *rank,
                            double *effective);

@@ -110,10 +110,10 @@ grpo_status grpo_entropy_clip_vocabulary(const grpo_batch *batch, const grpo_rea
  * microseconds for 4 of 8, a third of a second for 10 of 20 */
 grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count, double low, double high, int64_t *index);
 
-/* the trust region of a prefix (CPPO, 2606.10968, pull request to verl).  D = |e^logp - e^logp_old|; w = least + (1 - least)(width -
- * p)/max(width - 1, 1) at position p = 1 .., which counts masked tokens; S and W are the sums of w D and of w over the earlier unmasked
- * tokens; d = clip(factor Q, budget, 5 budget), Q the linearly interpolated quantile of D over the response.  selected (n_tokens) = 1 where
- * A (e^(logp - logp_old) - 1) <= 0 or w D <= min(delta, delta + d W - S) */
+/* the trust region of a prefix (CPPO, 2606.10968, pull request to verl).  D = |e^logp - e^logp_old|, a double within 4 ulps; w = least + (1
+ * - least)(width - p)/max(width - 1, 1) at position p = 1 .., which counts masked tokens; S and W are the sums of w D and of w over the
+ * earlier unmasked tokens; d = clip(factor Q, budget, 5 budget), Q the linearly interpolated quantile of D over the response.  selected
+ * (n_tokens) = 1 where A (e^(logp - logp_old) - 1) <= 0 or w D <= min(delta, delta + d W - S) */
 typedef struct {
     int64_t width;                /* in tokens, not less than any length */
     double least, delta, budget;  /* in [0, 1], > 0, >= 0: 0.8, 0.15, 0.02 */
