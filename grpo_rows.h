@@ -1,7 +1,7 @@
 /* grpo_rows.h - the published objectives by name: grpo_presets, grpo_objective_from_preset and grpo_objective_named of grpo.h.
  *
  * A part of grpo.h's implementation, which includes it at its end; nothing else includes it.  With GRPO_NO_ROWS defined, grpo.h and
- * gspo.h do not need this file.
+ * gspo.h do not need this file.  At its end is what messages add to the rule: the nearest name to one that is unknown, and what helps.
  *
  * A row is a published algorithm: the choices and numbers of the seven axes that it sets.  A choice that it leaves out is the first one of
  * its list, a number 0.
