@@ -14,8 +14,9 @@ objective, and keeps the result where an error grew. Advantages are searched fro
 the two: advantage, or loss for all else). --random: also changes the choices of the objective, out of all that
 exist; --published: changes the batch alone. --narrow: R - b counts as one number in the scale of an advantage. --calls: the functions of
 extra/, from their cases, with --extreme also towards the ends of the ranges, equal numbers, single entries and thousands, with --ties the
-calls that are else not counted, as they turn on a comparison of nearly equal numbers, which must be exact; --logits: rows of logits. --single: arrays of binary32, with adapter_c_f32, whose errors are in units of 2^-23. --judge: the errors of inputs that
-../worst_error.c saved.
+calls that are else not counted, as they turn on a comparison of nearly equal numbers, which must be exact; --logits: rows of logits.
+--single: arrays of binary32, with adapter_c_f32, whose errors are in units of 2^-23. --judge: the errors of inputs that ../worst_error.c
+saved.
 
 Not counted are inputs of which rounding decides a branch, those of which the oracle's 60 digits are too few, and those outside what the
 README promises: log-ratios that add up to more than 700 within a response, results below 1e-290. Prints a line for each row, and for each
@@ -379,7 +380,7 @@ class Call:
         arguments, batch = state
         case = {"id": "worst", "kind": "call", "function": self.name, "arguments": arguments, **({"batch": batch} if batch else {})}
         found = self.headers.ask({"cmd": "run", "seq": 1, "case": case}).get("result")
-        if "NaN" in json.dumps(found):  # what returns a number refuses with NaN
+        if "NaN" in json.dumps(found) and not any(True for _ in numbers(found)):  # refused: NaN alone
             return {}
         self.answers = [x for x in numbers(found) if math.isfinite(x)]
         limits.near_misses.clear()
