@@ -188,6 +188,17 @@ int grpo_context_rounds(const grpo_objective *obj) { return grpo_context_check(o
 int grpo_context_needs_groups(const grpo_objective *obj) { return grpo_needs_groups_(obj); }
 int grpo_context_needs_moments(const grpo_objective *obj) { return grpo_needs_moments_(&obj->advantage); }
 
+/* of an array that these needs read */
+static grpo_array_use grpo_use_by_needs_(const grpo_objective *o, grpo_reader reader, int needs) {
+    const grpo_advantage *a = &o->advantage;
+    const int tail = a->truncated_tail != 0 || (a->credit == GRPO_CREDIT_GAE && a->bootstrap == GRPO_BOOTSTRAP_REPEAT);
+    const int needed = reader == GRPO_READER_ADVANTAGES ? grpo_advantage_needs_(o)
+        : reader == GRPO_READER_TOTALS ? grpo_count_needs_(o) : grpo_loss_needs_(o);
+    const int optional = reader == GRPO_READER_LOSS ? GRPO_LOSS_READS_
+        : reader == GRPO_READER_ADVANTAGES && tail ? GRPO_NEED_TRUNCATED_ : 0;
+    return needed & needs ? GRPO_ARRAY_NEEDED : optional & needs ? GRPO_ARRAY_OPTIONAL : GRPO_ARRAY_UNREAD;
+}
+
 static grpo_array_use grpo_use_of_layout_(const grpo_objective *obj, grpo_reader reader, const char *array) {
     static const char *const layout[] = { "group_begin", "offset", "length" };
     for (size_t k = 0; k < sizeof layout / sizeof *layout; k++) if (strcmp(array, layout[k]) == 0) return GRPO_ARRAY_NEEDED;
@@ -205,8 +216,8 @@ grpo_array_use grpo_context_array_use(const grpo_objective *obj, grpo_reader rea
     if (!array || grpo_objective_check(obj) || (unsigned)reader > GRPO_READER_LOSS) return GRPO_ARRAY_UNKNOWN;
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         if (strcmp(array, arrays[k].name) != 0) continue;
-        const int use = grpo_array_use_(obj, reader, arrays[k].needs);
-        return use < 2 ? (grpo_array_use)use : strcmp(array, "reward_weight") == 0 ? GRPO_ARRAY_OPTIONAL : GRPO_ARRAY_NEEDED;
+        const grpo_array_use use = grpo_use_by_needs_(obj, reader, arrays[k].needs);
+        return use == GRPO_ARRAY_NEEDED && strcmp(array, "reward_weight") == 0 ? GRPO_ARRAY_OPTIONAL : use;
     }
     return grpo_use_of_layout_(obj, reader, array);
 }

@@ -430,7 +430,6 @@ const char *grpo_objective_finding_message(const grpo_objective_finding *finding
 
 #define GRPO_KERNEL_
 #include "../grpo.h"
-#include "grpo_shared.h"
 #include "grpo_shared_text.h"
 
 #ifdef __cplusplus
@@ -679,22 +678,60 @@ static void grpo_idle_look_at_numbers_(grpo_idle_ *l) {
     }
 }
 
-/* ---- arrays ---- */
-/* 1 if advantages, loss or report read an array that these needs do; of logp and reward they count as reading it */
-static int grpo_idle_reads_array_(const grpo_objective *obj, int what, int needs) {
-    return what == GRPO_AT_logp_ || what == GRPO_AT_reward_ || grpo_array_use_(obj, 0, needs) || grpo_array_use_(obj, 2, needs);
+/* ---- arrays: needed are those without which advantages or loss refuse a batch of one response without tokens ---- */
+GRPO_NOINLINE_ int grpo_idle_advantages_need_(const grpo_objective *obj, const grpo_batch *b, int what) {
+    grpo_moments m;
+    memset(&m, 0, sizeof m);
+    return grpo_moments_add(obj, b, &m) == GRPO_STATUS_(GRPO_NULL, what);
+}
+
+static int grpo_idle_loss_needs_(const grpo_objective *obj, const grpo_batch *b, int what) {
+    static const grpo_real advantage[1] = { 0 };
+    double nothing = 0;
+    grpo_output out;
+    memset(&out, 0, sizeof out);
+    out.scratch = &nothing; out.scratch_size = INT64_MAX;
+    return gspo_loss_check(obj, b, advantage, NULL, &out, NULL) == GRPO_STATUS_(GRPO_NULL, what);
+}
+
+/* 1 if the array is needed; at: the offset of its pointer in grpo_batch */
+static int grpo_idle_needs_(const grpo_objective *obj, int what, size_t at) {
+    static const int64_t group[2] = { 0, 1 }, none[1] = { 0 };
+    static const grpo_real zeros[1] = { 0 };
+    static const size_t arrays[] = {
+#define GRPO_IDLE_AT_(member, ...) offsetof(grpo_batch, member),
+        GRPO_ARRAYS_(GRPO_IDLE_AT_)
+    };
+    const void *const there = zeros;
+    grpo_batch b;
+    memset(&b, 0, sizeof b);
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        if (arrays[k] != at) memcpy((char *)&b + arrays[k], &there, sizeof there);
+    b.n_groups = 1; b.group_begin = group; b.offset = none; b.length = none; b.n_rewards = 1;
+    return grpo_idle_advantages_need_(obj, &b, what) || grpo_idle_loss_needs_(obj, &b, what);
+}
+
+/* 1 for arrays that are read though they may be NULL, and for those that count as read by every objective */
+static int grpo_idle_reads_array_(const grpo_objective *obj, int what) {
+    const grpo_advantage *a = &obj->advantage;
+    switch (what) {
+    case GRPO_AT_logp_: case GRPO_AT_logp_old_: case GRPO_AT_logp_ref_: case GRPO_AT_entropy_: case GRPO_AT_reward_: return 1;
+    case GRPO_AT_reward_weight_: return a->rewards == GRPO_REWARDS_EACH;
+    case GRPO_AT_truncated_: return a->truncated_tail != 0 || (a->credit == GRPO_CREDIT_GAE && a->bootstrap == GRPO_BOOTSTRAP_REPEAT);
+    default: return 0;
+    }
 }
 
 static void grpo_idle_look_at_arrays_(grpo_idle_ *l) {
-    static const struct { int what, needs; size_t at; } arrays[] = {
-#define GRPO_IDLE_ARRAY_(member, of, domain, needs, finite) { GRPO_AT_##member##_, needs, offsetof(grpo_batch, member) },
+    static const struct { int what; size_t at; } arrays[] = {
+#define GRPO_IDLE_ARRAY_(member, ...) { GRPO_AT_##member##_, offsetof(grpo_batch, member) },
         GRPO_ARRAYS_(GRPO_IDLE_ARRAY_)
     };
     grpo_objective_finding x;
     for (size_t k = 0; l->batch && l->level == GRPO_LINT_NOTE && k < sizeof arrays / sizeof *arrays; k++) {
         const void *array;
         memcpy(&array, (const char *)l->batch + arrays[k].at, sizeof array);
-        if (!array || grpo_idle_reads_array_(l->obj, arrays[k].what, arrays[k].needs)) continue;
+        if (!array || grpo_idle_reads_array_(l->obj, arrays[k].what) || grpo_idle_needs_(l->obj, arrays[k].what, arrays[k].at)) continue;
         x = grpo_idle_finding_(GRPO_OBJECTIVE_ARRAY, arrays[k].what);
         grpo_idle_keep_(l, &x);
     }

@@ -41,16 +41,6 @@ static inline int grpo_needs_groups_(const grpo_objective *obj) {
     }
 }
 
-/* how a call uses an array of grpo_batch (or advantage) that these needs read: 2: it refuses a batch without it, 1: it reads it where there
- * is one, 0: not at all.  call: 0 advantages and moments, 1 totals, 2 loss */
-static inline int grpo_array_use_(const grpo_objective *o, int call, int needs) {
-    const grpo_advantage *a = &o->advantage;
-    const int tail = a->truncated_tail != 0 || (a->credit == GRPO_CREDIT_GAE && a->bootstrap == GRPO_BOOTSTRAP_REPEAT);
-    const int needed = call == 0 ? grpo_advantage_needs_(o) : call == 1 ? grpo_count_needs_(o) : grpo_loss_needs_(o);
-    const int optional = call == 0 ? (tail ? GRPO_NEED_TRUNCATED_ : 0) : call == 1 ? 0 : GRPO_LOSS_READS_;
-    return needed & needs ? 2 : (optional & needs) != 0;
-}
-
 /* ---- checks of arguments ----
  * They name the argument by its number in the public function, from 1, and the entry at fault; for a struct the entry is the number of the
  * member, from 0.  If a batch has no groups no array is required. */
