@@ -73,16 +73,16 @@ static uint64_t hash_of(rng *r, const grpo_objective *obj, const grpo_batch *b) 
 /* ---- combinations of choices ------------------------------------------------------------------------------------------------------ */
 
 enum { BATCHES = 32 };
-static rollouts rolled[BATCHES];
+static rollouts drawn[BATCHES];
 
 static void add_hash(rng *r, const grpo_objective *obj, void *hash) {
-    const grpo_batch batch = rollouts_view(&rolled[rng_below(r, BATCHES)]);
+    const grpo_batch batch = rollouts_view(&drawn[rng_below(r, BATCHES)]);
     *(uint64_t *)hash = hash_number(*(uint64_t *)hash, (double)hash_of(r, obj, &batch));
 }
 
 static void roll_batches(void) {
     rng r = { 5 };
-    for (int k = 0; k < BATCHES; k++) rollouts_random(&r, k % 8 ? RANDOM_SMALL : 0, &rolled[k]);
+    for (int k = 0; k < BATCHES; k++) rollouts_random(&r, k % 8 ? RANDOM_SMALL : 0, &drawn[k]);
 }
 
 static void print_combinations(int of, int part, int parts) {
