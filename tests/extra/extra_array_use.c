@@ -113,7 +113,7 @@ int main(void) {
     check_unknown();
     for (int k = 0; k < ARRAYS; k++) {
         const int *use = arrays[k].uses, is_layout = use[GRPO_ARRAY_UNREAD] == 0;
-        check(is_layout || use[GRPO_ARRAY_NEEDED] + use[GRPO_ARRAY_OPTIONAL] > 5, "%s is hardly read", arrays[k].name);
+        check(is_layout || use[GRPO_ARRAY_NEEDED] + use[GRPO_ARRAY_OPTIONAL] > 4 / DRAWS_OVER, "%s is hardly read", arrays[k].name);
     }
     return check_summary();
 }
