@@ -67,7 +67,8 @@ END
 "$python" tests/evidence/compare.py --check >"$work/log" 2>&1 && "$python" tests/evidence/sources_check.py >>"$work/log" 2>&1
 verdict "its settings have their evidence" $?
 meson setup build -Dtests=true -Dbuildtype=plain >"$work/log" 2>&1 && sh tests/regenerate.sh root-ratio >"$work/log" 2>&1 &&
-    [ -s tests/vectors/root-ratio.json ] && grep -q '^| root-ratio |' OBJECTIVES.md && grep -q 'row root-ratio' tests/vectors/CATALOGUE.md
+    [ -s tests/vectors/root-ratio.json ] && grep -q '^| root-ratio |' OBJECTIVES.md &&
+    grep -q 'row \[root-ratio\](root-ratio.json)' tests/vectors/CATALOGUE.md
 verdict "regenerate.sh writes its vectors and its place on the pages" $?
 sh tests/tables.sh build --check >"$work/log" 2>&1
 verdict "the pages are what the headers say" $?
