@@ -144,7 +144,8 @@ typedef struct grpo_block_ {
     int64_t at[GRPO_BLOCK_];                                           /* the tokens' indices in the batch */
     double logp[GRPO_BLOCK_], adv[GRPO_BLOCK_];
     double old[GRPO_BLOCK_];                                           /* logp in the ratio's denominator; then dS/dlogp */
-    double divisor[GRPO_BLOCK_], coefficient[GRPO_BLOCK_];             /* of their sequences; coefficient: with `adds` the added gradient */
+    double divisor[GRPO_BLOCK_], coefficient[GRPO_BLOCK_];             /* of their sequences; divisor: by sign of A, of the token;
+                                                                          coefficient: with `adds` the added gradient */
     double ratio[GRPO_BLOCK_];
     double d[2][GRPO_BLOCK_], k3[GRPO_BLOCK_];                         /* d = l - old in two words, and e^d - d - 1; then the same of
                                                                           logp_old; then D = l - logp_ref, and e^-D + D - 1 */
@@ -210,14 +211,16 @@ static int grpo_has_further_kl_(const grpo_penalty *p) {
 static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     const grpo_objective *o = r->obj;
     const int of_group = GRPO_AMONG_(o->surrogate.kind, GRPO_GROUPS_), auxiliary = r->scales.nll != 0 || r->scales.preference != 0;
+    const int by_sign = grpo_counts_by_sign_(o);
     if (o->surrogate.bounds == GRPO_BOUNDS_POSITION || o->penalty.nll_gate != GRPO_NLL_GATE_NONE) return 0;
     if (of_group && (auxiliary || r->has_policy_mask || o->ratio.level == GRPO_LEVEL_TOKEN)) return 0;
-    /* dentropy and ddivergence_ref need grpo_block_.coefficient, which holds the added gradient instead */
-    if ((of_group || auxiliary) && (o->penalty.entropy_coef != 0 || o->penalty.kl == GRPO_KL_EXTERNAL)) return 0;
-    if (r->has_own_divisors && (grpo_has_further_kl_(&o->penalty) || o->penalty.kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL))
-        return 0;
+    /* dentropy and ddivergence_ref need grpo_block_.coefficient, which holds the added gradient instead, and have no divisor by sign */
+    if ((of_group || auxiliary || by_sign) && (o->penalty.entropy_coef != 0 || o->penalty.kl == GRPO_KL_EXTERNAL)) return 0;
+    if ((r->has_own_divisors || by_sign)
+        && (grpo_has_further_kl_(&o->penalty) || o->penalty.kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL)) return 0;
+    if (r->has_own_divisors && by_sign) return 0;
     if (o->weight.external == GRPO_EXTERNAL_TERM) return 0;
-    if (grpo_counts_by_sign_(o) || o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) return 0;
+    if (o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) return 0;
     return o->ratio.level == GRPO_LEVEL_TOKEN || grpo_has_unit_terms_(r);
 }
 
@@ -249,11 +252,13 @@ static int grpo_kl_weight_is_ratio_(const grpo_penalty *p) {
     return p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN || p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL;
 }
 
-/* 1 if the penalty is u kl_coef k3 wherever the series is valid; k3 is at most 0.15 and u 1.65 there, so that wider clamps do nothing */
+/* 1 if the penalty is u kl_coef k3 wherever the series is valid; k3 is at most 0.15 and u 1.65 there, so that wider clamps and bounds do
+ * nothing */
 static int grpo_kl_by_series_(const grpo_run_ *r) {
     const grpo_penalty *p = &r->obj->penalty;
     const int of_token = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN;
-    if (p->kl_importance_weight_max != 0 || (of_token && r->obj->ratio.level != GRPO_LEVEL_TOKEN)) return 0;
+    if (p->kl_importance_weight_max != 0 && p->kl_importance_weight_max < 1.65) return 0;
+    if (of_token && r->obj->ratio.level != GRPO_LEVEL_TOKEN) return 0;
     if (grpo_kl_weight_is_ratio_(p) && grpo_clamps_may_cut_(&r->obj->ratio, 0)) return 0;
     return p->kl == GRPO_KL_K3 && p->kl_gradient == GRPO_KL_GRADIENT_EXACT && (p->kl_clamp_log == 0 || p->kl_clamp_log > GRPO_SERIES_)
         && (p->kl_clamp_value == 0 || p->kl_clamp_value > 0.25);
@@ -521,22 +526,27 @@ GRPO_NOINLINE_ void grpo_block_write_divergence_(const grpo_run_ *r, const grpo_
 GRPO_NOINLINE_ void grpo_block_add_to_gradient_(const grpo_run_ *r, const grpo_block_ *b, double *g) {
     const double factor = r->scales.factor, divisor = r->scales.divisor;
     for (int k = 0; k < b->n; k++) {
-        const double added = b->coefficient[k], mine = g[k] / b->divisor[k];
+        const double added = b->coefficient[k], mine = grpo_counts_by_sign_(r->obj) ? g[k] : g[k] / b->divisor[k];
         if (b->adds == GRPO_ADDS_AUXILIARY_) g[k] = factor * grpo_plus(mine / divisor, added);
         else if (added != 0) g[k] = factor * (grpo_plus(mine, added) / divisor);
         else g[k] *= grpo_coefficient_(&r->scales, b->divisor[k]);
     }
 }
 
+/* divides x by the divisors */
+static void grpo_block_divide_(double *GRPO_RESTRICT_ x, const grpo_block_ *b) {
+    if (b->has_divisors && grpo_block_magnitude_(x) != 0) for (int k = 0; k < GRPO_BLOCK_; k++) x[k] /= b->divisor[k];
+}
+
 /* writes all outputs of the block */
-static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b) {
+static void grpo_block_write_all_(const grpo_run_ *r, grpo_block_ *b) {
     const double coef = r->obj->penalty.entropy_coef;
-    const double *by_logp = b->penalty_slope;
-    double x[GRPO_BLOCK_];
+    double x[GRPO_BLOCK_], *by_logp = b->penalty_slope;
     if (!grpo_is_clip_(r->obj->surrogate.kind)) {
         for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->old[k], b->penalty_slope[k]);
         by_logp = x;
     }
+    if (grpo_counts_by_sign_(r->obj)) { grpo_block_divide_(by_logp, b); grpo_block_divide_(b->slope, b); }
     for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(by_logp[k], b->slope[k]);
     if (b->adds != GRPO_ADDS_NOTHING_) grpo_block_add_to_gradient_(r, b, x);
     else for (int k = 0; k < GRPO_BLOCK_; k++) x[k] *= b->coefficient[k];
@@ -665,11 +675,6 @@ static void grpo_block_report_ref_(const grpo_run_ *r, grpo_block_ *x, int compu
     if (!computed) beyond = grpo_block_differ_(x, grpo_block_gather_(x, ref), -1);
     if (beyond) grpo_block_report_infinite_(r, x, ref, grpo_report_ref_);
     grpo_report_ref_block_(r->partial->sum, x->d, x->k3);
-}
-
-/* divides the terms by the divisors of their sequences, as the report wants them */
-static void grpo_block_divide_(double *GRPO_RESTRICT_ term, const grpo_block_ *x) {
-    if (x->has_divisors && grpo_block_magnitude_(term) != 0) for (int k = 0; k < GRPO_BLOCK_; k++) term[k] /= x->divisor[k];
 }
 
 /* adds the block to the report; overwrites its arrays, as the outputs are written by then */
@@ -841,7 +846,8 @@ GRPO_INLINE_ void grpo_block_append_(const grpo_run_ *r, const grpo_sequence_ *s
     if (!r->advantage) for (int k = 0; k < n; k++) x->adv[at + k] = 0;
     for (int k = 0; k < n; k++) { x->divisor[at + k] = s->divisor; x->coefficient[at + k] = s->coefficient; }
     if (r->has_own_divisors) grpo_block_set_own_(s, x, n);
-    x->has_divisors |= s->divisor != 1;
+    if (grpo_counts_by_sign_(r->obj)) for (int k = 0; k < n; k++) x->divisor[at + k] = r->scales.by_sign[x->adv[at + k] > 0];
+    x->has_divisors |= s->divisor != 1 || grpo_counts_by_sign_(r->obj);
     x->n += n;
     if (x->adds == GRPO_ADDS_AUXILIARY_) grpo_block_set_auxiliary_(r, s, x, at);
 }

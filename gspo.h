@@ -1171,25 +1171,43 @@ static grpo_term gspo_uniform_term_(const grpo_run_ *r, const grpo_sequence_ *s,
     return gspo_policy_term_(r, s, &token, u->ratio, GRPO_CLIP_NO);
 }
 
-/* puts the n unmasked tokens of a span, all with this term, into the block; through: the derivative by y, summed over the unit */
-static void gspo_take_term_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, grpo_span_ span, int64_t n, grpo_term term,
-                            double through) {
-    r->partial->clips[term.clip] += n;
+/* puts the tokens of a uniform unit, all with this term, into the block */
+static void gspo_take_term_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, grpo_term term) {
+    const double through = grpo_times(u->same.slope_unit, term.d_log_ratio) * (double)u->count;        /* rounded once */
+    r->partial->clips[term.clip] += u->count;
     if (s->group->value) term.d_log_ratio = gspo_slope_through_group_(r, s, u, &u->same);
     else term.d_log_ratio = grpo_plus(grpo_times(u->same.slope_token, term.d_log_ratio), gspo_slope_through_unit_(u, &u->same, through));
-    grpo_block_take_(r, s, span, u->ratio.value, &term);
+    grpo_block_take_(r, s, u->span, u->ratio.value, &term);
 }
 
-/* the same for a unit whose tokens have different advantages */
-static void gspo_take_terms_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u) {
+/* the derivative of S by y, summed over the tokens of a uniform unit, which have different advantages */
+GRPO_NOINLINE_ double gspo_sum_slopes_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u) {
     grpo_sum sum = GRPO_NO_SUM_;
-    for (int64_t t = u->span.begin; u->same.slope_unit != 0 && t < u->span.end; t++)
-        if (grpo_is_unmasked_(r->batch, t)) grpo_sum_add_(&sum, grpo_times(u->same.slope_unit, gspo_uniform_term_(r, s, u, t).d_log_ratio));
-    const double through = grpo_sum_total_(&sum);
+    double slope[GRPO_BLOCK_];
+    int n = 0;
+    if (u->same.slope_unit == 0) return 0;
     for (int64_t t = u->span.begin; t < u->span.end; t++) {
-        const grpo_span_ one = { t, t + 1 };
-        if (!grpo_is_unmasked_(r->batch, t)) grpo_skip_token_(r, t);
-        else gspo_take_term_(r, s, u, one, 1, gspo_uniform_term_(r, s, u, t), through);
+        if (!grpo_is_unmasked_(r->batch, t)) continue;
+        slope[n++] = grpo_times(u->same.slope_unit, gspo_uniform_term_(r, s, u, t).d_log_ratio);
+        if (n == GRPO_BLOCK_) { grpo_sum_add_block_(&sum, 1, slope); n = 0; }
+    }
+    for (int k = n; k < GRPO_BLOCK_; k++) slope[k] = 0;
+    grpo_sum_add_block_(&sum, 1, slope);
+    return grpo_sum_total_(&sum);
+}
+
+/* puts the tokens of a uniform unit into the block, which have different advantages; the weight of the response is 1 */
+static void gspo_take_terms_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u) {
+    const double through = gspo_slope_through_unit_(u, &u->same, gspo_sum_slopes_(r, s, u));
+    grpo_block_open_(r);
+    for (int64_t t = u->span.begin; t < u->span.end; t++) {
+        if (!grpo_is_unmasked_(r->batch, t)) { grpo_skip_token_(r, t); continue; }
+        grpo_term term = gspo_uniform_term_(r, s, u, t);
+        r->partial->clips[term.clip]++;
+        term.d_log_ratio = grpo_plus(grpo_times(u->same.slope_token, term.d_log_ratio), through);
+        grpo_block_append_(r, s, t, 1);
+        grpo_block_set_(r, r->block, r->block->n - 1, 1, u->ratio.value, &term);
+        if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }
 }
 
@@ -1207,10 +1225,7 @@ GRPO_NOINLINE_ int gspo_take_by_block_(const grpo_run_ *r, const grpo_sequence_ 
     const grpo_term term = gspo_uniform_term_(r, s, &u, t);
     if (s->correction.value != 1 && (others || term.d_logp != 0)) return 0;      /* (v u A) l is not v (u A l) to the bit */
     if (others && !s->group->value) gspo_take_terms_(r, s, &u);
-    else {
-        const double through = grpo_times(u.same.slope_unit, term.d_log_ratio) * (double)u.count;      /* rounded once */
-        gspo_take_term_(r, s, &u, span, u.count, term, through);
-    }
+    else gspo_take_term_(r, s, &u, term);
     return 1;
 }
 
