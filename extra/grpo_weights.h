@@ -832,7 +832,7 @@ grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, d
     grpo_status st = grpo_check_call_(batch, weight, 4);
     grpo_index_ at;
     grpo_sum sum;
-    grpo_dd top = { -HUGE_VAL, 0 };
+    grpo_dd top = { -HUGE_VAL, 0 }, level = { 0, 0 };
     int64_t t, n = 0;
     int overflow = 0;
     if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_FACTOR_, 3);
@@ -849,9 +849,11 @@ grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, d
     memset(&sum, 0, sizeof sum);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
         grpo_sum_add_dd_(&sum, grpo_exp_twice(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)));
-    if (n > 0) top = grpo_dd_add(top, grpo_dd_log(grpo_dd_div(grpo_sum_dd_(&sum), (double)n)));        /* log mean u */
-    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
-        grpo_put_(weight, t, grpo_exp(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)), &overflow);
+    if (n > 0) level = grpo_dd_log(grpo_dd_div(grpo_sum_dd_(&sum), (double)n));     /* log mean u - top: lost if it were added to top */
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; ) {
+        const grpo_dd x = grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top);
+        grpo_put_(weight, t, grpo_exp(grpo_dd_minus_(x, level)), &overflow);
+    }
     return GRPO_OK;
 }
 
