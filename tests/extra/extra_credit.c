@@ -502,10 +502,10 @@ static void test_token_limit(void) {
 
 /* rewards whose squares overflow or underflow: a power of two as factor changes nothing where they are divided by their deviation alone */
 static void test_units_of_rewards(void) {
-    static const double plain[] = { 0, 1, 2, 1 }, units[] = { 0x1p-700, 0x1p-490, 0x1p490 };
+    static const double plain[] = { 0, 1, 2, 1 }, nothing[] = { 0, 0, 0, 0 }, units[] = { 0x1p-700, 0x1p-490, 0x1p490 };
     static const int64_t bundle[] = { 7 };
     grpo_real found[5][4];
-    double list[2][4], y[2], reward[4];
+    double list[2][4], none[2][4], y[4], reward[4];
     grpo_dd scratch[1];
     four f;
     for (int k = 0; k < 4; k++) {
@@ -515,6 +515,8 @@ static void test_units_of_rewards(void) {
         for (int i = 0; i < 4; i++) { reward[i] = plain[i] * unit; f.reward[i] = (grpo_real)reward[i]; }
         check(!grpo_reference_advantage(reward, 4, 2 * unit, 1, 0.5, 1, list[k > 0], &y[k > 0]), "reference_advantage");
         check(k == 0 || (!memcmp(list[0], list[1], sizeof list[0]) && y[0] == y[1]), "reference_advantage in units of %g", unit);
+        check(!grpo_reference_advantage(nothing, 4, unit, 1, 0.5, 1, none[k > 0], &y[2 + (k > 0)]), "reference_advantage");
+        check(k == 0 || (!memcmp(none[0], none[1], sizeof none[0]) && y[2] == y[3]), "reference_advantage of 0 beside %g", unit);
         if (k && sizeof(grpo_real) != sizeof(double)) continue;
         for (int form = 0; form < 2; form++) {
             check(!grpo_token_advantage(&f.b, 0, form ? 0.5 : HUGE_VAL, 1, f.found), "token_advantage");
