@@ -297,7 +297,7 @@ static grpo_dd grpo_window_share_(const double *x, int64_t n, int64_t k, int64_t
 
 grpo_status grpo_soft_top_k_weight(const double *x, int64_t n, double target, double temperature, double *weight, double *normalised) {
     grpo_status st = grpo_check_output_(weight, 5);
-    grpo_dd share = grpo_dd_of_(1);
+    grpo_dd share = grpo_dd_of_(1), part;
     int64_t i, k = -1, above = 0;
     if (!st) st = grpo_check_output_(normalised, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -311,10 +311,12 @@ grpo_status grpo_soft_top_k_weight(const double *x, int64_t n, double target, do
         share = grpo_window_share_(x, n, k, above, target, temperature);
         if (share.hi <= 1) break;
     }
+    part = grpo_dd_mul(above ? grpo_dd_div(share, target) : grpo_window_share_(x, n, k, 0, 1, temperature), (double)n);
     for (i = 0; i < n; i++) {
-        if (x[i] < x[k] || (x[i] == x[k] && i >= k))
-            weight[i] = grpo_times(share.hi, grpo_exp(grpo_dd_div(grpo_two_diff(x[i], x[k]), temperature)));
-        normalised[i] = weight[i] / target * (double)n;
+        const int below = x[i] < x[k] || (x[i] == x[k] && i >= k);
+        const double e = below ? grpo_exp(grpo_dd_div(grpo_two_diff(x[i], x[k]), temperature)) : 1;
+        if (below) weight[i] = grpo_times(share.hi, e);
+        normalised[i] = below ? grpo_times(part.hi, e) : (double)n / target;
     }
     return GRPO_OK;
 }
