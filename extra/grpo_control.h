@@ -667,12 +667,12 @@ static grpo_dd grpo_log_ratio_at_rank_(grpo_order_ *o, int64_t rank) {
     return d;
 }
 
-/* (1 - share) e^low + share e^high for low <= high, 0 <= share < 1: in the exponents where e^high overflows */
+/* (1 - share) e^low + share e^high for low <= high, 0 <= share <= 1: in the exponent where e^high overflows */
 static double grpo_between_ratios_(grpo_dd low, grpo_dd high, double share) {
     const double w = grpo_exp(low), most = grpo_exp(high);
     if (!(share > 0 && most > w)) return w;
     if (grpo_is_finite(most)) return w + share * (most - w);
-    return grpo_exp(grpo_dd_add(low, grpo_dd_log(grpo_two_diff(1, share)))) + grpo_exp(grpo_dd_add(high, grpo_log_of(share)));
+    return (1 - share) * w + grpo_exp(grpo_dd_add(high, grpo_log_of(share)));
 }
 
 grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double least, double *value) {
