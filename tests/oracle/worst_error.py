@@ -351,7 +351,7 @@ class Call:
         if how < 0.2:
             return [k]
         if how < 0.25:
-            return [self.dice.randrange(n) for _ in range(self.dice.randrange(n, MANY))]
+            return [self.dice.randrange(n) for _ in range(self.dice.randrange(n, max(MANY, n + 1)))]
         return [j for j in range(n) if j != k] or [k] if how < 0.6 else [*range(n), k]
 
     def resize(self, arguments, batch):
