@@ -1112,10 +1112,14 @@ static int grpo_reward_reaches_(const grpo_reward_moments_ *s, double r, double 
 
 /* over the rewards of the group's unmasked tokens (by_token), or of its responses */
 static grpo_reward_moments_ grpo_group_reward_moments_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled) {
-    const int e = grpo_reward_exponent_(b, g, 0);
     const grpo_std_kind kind = by_token ? GRPO_STD_POPULATION : GRPO_STD_SAMPLE;
     grpo_values v;
     grpo_reward_moments_ s;
+    double most = 0;
+    int e;
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        if (fabs((double)b->reward[i]) > most && (!by_token || grpo_unmasked_(b, i) > 0)) most = fabs((double)b->reward[i]);
+    e = grpo_square_exponent_(most);
     memset(&v, 0, sizeof v);
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         grpo_values_repeat_(&v, ldexp((double)b->reward[i], -e), by_token ? grpo_unmasked_(b, i) : 1);
