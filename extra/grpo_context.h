@@ -190,12 +190,10 @@ int grpo_context_needs_moments(const grpo_objective *obj) { return grpo_needs_mo
 
 /* of an array that these needs read */
 static grpo_array_use grpo_use_by_needs_(const grpo_objective *o, grpo_reader reader, int needs) {
-    const grpo_advantage *a = &o->advantage;
-    const int tail = a->truncated_tail != 0 || (a->credit == GRPO_CREDIT_GAE && a->bootstrap == GRPO_BOOTSTRAP_REPEAT);
     const int needed = reader == GRPO_READER_ADVANTAGES ? grpo_advantage_needs_(o)
         : reader == GRPO_READER_TOTALS ? grpo_count_needs_(o) : grpo_loss_needs_(o);
     const int optional = reader == GRPO_READER_LOSS ? GRPO_LOSS_READS_
-        : reader == GRPO_READER_ADVANTAGES && tail ? GRPO_NEED_TRUNCATED_ : 0;
+        : reader == GRPO_READER_ADVANTAGES && grpo_reads_truncated_(&o->advantage) ? GRPO_NEED_TRUNCATED_ : 0;
     return needed & needs ? GRPO_ARRAY_NEEDED : optional & needs ? GRPO_ARRAY_OPTIONAL : GRPO_ARRAY_UNREAD;
 }
 

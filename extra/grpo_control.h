@@ -297,17 +297,18 @@ GRPO_FN grpo_power_bounds grpo_power_mean_bounds(double mean, double deviation, 
 extern "C" {
 #endif
 
-/* the largest logp - logp_old of the tokens with an advantage, if all their ratios underflow and no bound raises them; else 0 */
+/* the largest logp - logp_old of the tokens with an advantage, if their ratios may underflow, times the advantage, and no bound acts on any
+ * of them; else 0 */
 static double grpo_ratio_unit_(const grpo_batch *b, const grpo_real *advantage, grpo_bounds bounds) {
     grpo_index_ at = grpo_before_tokens_(b);
     double most = -HUGE_VAL;
     int64_t t;
-    if (bounds.low > 0 || !(bounds.high > 1e-300)) return 0;
+    if (bounds.low > 0) return 0;
     while ((t = grpo_next_token_(b, &at)) >= 0) {
         const double d = (double)b->logp[t] - (double)b->logp_old[t];
         if (advantage[t] != 0 && d > most) most = d;
     }
-    return most > -HUGE_VAL && most < -700 ? most : 0;
+    return most > -HUGE_VAL && most < -300 && bounds.high > 2 * grpo_exp(grpo_dd_of_(most)) ? most : 0;
 }
 
 /* 1 if P < target Q, that is rho < target; P and Q are the sums above and below 0.  Ratios are in units of e^unit, which has no effect on
@@ -651,8 +652,8 @@ grpo_status grpo_standardised_entropy(const grpo_batch *batch, double quantile, 
     return GRPO_OK;
 }
 
-/* e^(logp - logp_old) of the token of this rank (from 1) in ascending order */
-static double grpo_ratio_at_rank_(grpo_order_ *o, int64_t rank) {
+/* logp - logp_old of the token of this rank (from 1) in ascending order */
+static grpo_dd grpo_log_ratio_at_rank_(grpo_order_ *o, int64_t rank) {
     grpo_prefix_ p;
     grpo_key_ key;
     grpo_index_ at;
@@ -663,15 +664,23 @@ static double grpo_ratio_at_rank_(grpo_order_ *o, int64_t rank) {
     ties = p.ties;
     for (at = grpo_before_tokens_(o->batch); (t = grpo_next_token_(o->batch, &at)) >= 0; )
         if (grpo_key_of_(o, t, &key) && grpo_in_prefix_(&p, &key, &ties) && grpo_dd_less(d, key.value)) d = key.value;
-    return grpo_exp(d);
+    return d;
+}
+
+/* (1 - share) e^low + share e^high for low <= high, 0 <= share <= 1: in the exponent where e^high overflows */
+static double grpo_between_ratios_(grpo_dd low, grpo_dd high, double share) {
+    const double w = grpo_exp(low), most = grpo_exp(high);
+    if (!(share > 0 && most > w)) return w;
+    if (grpo_is_finite(most)) return w + share * (most - w);
+    return (1 - share) * w + grpo_exp(grpo_dd_add(high, grpo_log_of(share)));
 }
 
 grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double least, double *value) {
     grpo_status st = grpo_check_call_(batch, value, 4);
     grpo_order_ o;
     grpo_index_ at;
-    grpo_dd place;
-    double low, high, w = 0;
+    grpo_dd place, first, next;
+    double low, w = 0;
     int64_t t, m = 0;
     if (!st) st = grpo_check_number_(quantile, GRPO_PART_, 2);
     if (!st) st = grpo_check_number_(least, GRPO_MODERATE_FACTOR_, 3);
@@ -687,9 +696,9 @@ grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double
         low = floor(place.hi);
         if (low == place.hi && place.lo < 0) low--;
         place = grpo_dd_minus_(place, grpo_dd_of_(low));                /* the fractional part */
-        w = high = grpo_ratio_at_rank_(&o, (int64_t)low + 1);
-        if (place.hi > 0) high = grpo_ratio_at_rank_(&o, (int64_t)low + 2);
-        if (high > w) w = w + place.hi * (high - w);
+        next = first = grpo_log_ratio_at_rank_(&o, (int64_t)low + 1);
+        if (place.hi > 0) next = grpo_log_ratio_at_rank_(&o, (int64_t)low + 2);
+        w = grpo_between_ratios_(first, next, place.hi);
     }
     *value = w > least ? w : least;
     return GRPO_OK;

@@ -1009,7 +1009,7 @@ grpo_status grpo_reference_advantage(const double *reward, int64_t n, double ref
     const double more = (double)n + 1;
     grpo_values v;
     grpo_dd mean, own, last;
-    double s;
+    double most = with_reference ? fabs(reference_reward) : 0, s;
     int e;
     if (!st) st = grpo_check_output_(reference, 8);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -1019,9 +1019,8 @@ grpo_status grpo_reference_advantage(const double *reward, int64_t n, double ref
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (!st) st = GRPO_DISJOINT_(advantage, n, 7, reference, 1, GRPO_AT_ARGUMENT_ + 8);
     if (st) return st;
-    e = grpo_exponent_of_(reward, n);
-    if (with_reference && grpo_exponent_of_(&reference_reward, 1) > e) e = grpo_exponent_of_(&reference_reward, 1);
-    e = grpo_square_exponent_(ldexp(1, e));
+    for (int64_t i = 0; i < n; i++) if (fabs(reward[i]) > most) most = fabs(reward[i]);
+    e = grpo_square_exponent_(most);
     memset(&v, 0, sizeof v);
     for (int64_t i = 0; i < n; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp(reward[i], -e)));
     own = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v.sum), n > 0 ? (double)n : 1), e);
@@ -1113,10 +1112,14 @@ static int grpo_reward_reaches_(const grpo_reward_moments_ *s, double r, double 
 
 /* over the rewards of the group's unmasked tokens (by_token), or of its responses */
 static grpo_reward_moments_ grpo_group_reward_moments_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled) {
-    const int e = grpo_reward_exponent_(b, g, 0);
     const grpo_std_kind kind = by_token ? GRPO_STD_POPULATION : GRPO_STD_SAMPLE;
     grpo_values v;
     grpo_reward_moments_ s;
+    double most = 0;
+    int e;
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        if (fabs((double)b->reward[i]) > most && (!by_token || grpo_unmasked_(b, i) > 0)) most = fabs((double)b->reward[i]);
+    e = grpo_square_exponent_(most);
     memset(&v, 0, sizeof v);
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         grpo_values_repeat_(&v, ldexp((double)b->reward[i], -e), by_token ? grpo_unmasked_(b, i) : 1);

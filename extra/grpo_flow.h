@@ -143,13 +143,13 @@ extern "C" {
 #endif
 
 /* ---- schedule -------------------------------------------------------------------------------------------------------------------- */
-/* a, b, s from the variance g^2 h of the step, a double-double; the drift has half of it over s0 */
-static grpo_flow_step grpo_flow_step_of_(double s0, grpo_dd h, grpo_dd variance) {
-    const grpo_dd half = grpo_dd_div(grpo_dd_mul(variance, 0.5), s0);
+/* a, b, s from the variance g^2 h of the step over eta^2, a double-double; the drift has half of g^2 h over s0 */
+static grpo_flow_step grpo_flow_step_of_(double s0, grpo_dd h, grpo_dd variance, double eta) {
+    const grpo_dd half = grpo_dd_div(grpo_dd_mul(grpo_dd_product(grpo_two_prod(eta, eta), variance), 0.5), s0);
     grpo_flow_step x;
     x.sample_factor = grpo_dd_minus_(grpo_dd_of_(1), half).hi;
     x.velocity_factor = -grpo_dd_add(h, grpo_dd_product(half, grpo_two_diff(1, s0))).hi;
-    x.std = grpo_sqrt_twice_(variance).hi;
+    x.std = grpo_dd_mul(grpo_sqrt_twice_(variance), eta).hi;
     x.rate = x.std / fabs(x.velocity_factor);
     return x;
 }
@@ -161,23 +161,22 @@ static grpo_dd grpo_flow_log_rest_(grpo_dd q) {
     return grpo_dd_negative(grpo_dd_product(grpo_dd_product(q, q), sum));
 }
 
-/* s^2 */
-static grpo_dd grpo_flow_variance_(grpo_flow_kind kind, double s0, double s1, double sigma_max, double sigma_min, double eta) {
-    const grpo_dd h = grpo_two_diff(s0, s1), square = grpo_two_prod(eta, eta), least = { 0.003, -6.245004513516505e-20 };
+/* s^2/eta^2 */
+static grpo_dd grpo_flow_variance_(grpo_flow_kind kind, double s0, double s1, double sigma_max, double sigma_min) {
+    const grpo_dd h = grpo_two_diff(s0, s1), least = { 0.003, -6.245004513516505e-20 };
     const grpo_dd rest = s0 > 0.997 ? least : grpo_two_diff(1, s0);
     grpo_dd g;
     switch (kind) {
-    case GRPO_FLOW_DANCE_SDE: return grpo_dd_product(square, h);
+    case GRPO_FLOW_DANCE_SDE: return h;
     case GRPO_FLOW_FLASH_SDE:
         g = grpo_dd_add(grpo_dd_mul(grpo_two_diff(sigma_max, sigma_min), s0), grpo_dd_of_(sigma_min));
-        return grpo_dd_product(grpo_dd_product(grpo_dd_product(g, g), square), h);
+        return grpo_dd_product(grpo_dd_product(g, g), h);
     case GRPO_FLOW_SAGE_SDE:
         g = grpo_dd_quotient(h, rest);                                  /* log(1 + g) - h, and g - h = g s0 */
-        if (s0 <= 0.997 && g.hi < 1.0 / 64) return grpo_dd_product(square, grpo_dd_add(grpo_dd_mul(g, s0), grpo_flow_log_rest_(g)));
-        return grpo_dd_product(square, grpo_dd_minus_(grpo_dd_log(grpo_dd_quotient(grpo_two_diff(1, s1), rest)), h));
+        if (s0 <= 0.997 && g.hi < 1.0 / 64) return grpo_dd_add(grpo_dd_mul(g, s0), grpo_flow_log_rest_(g));
+        return grpo_dd_minus_(grpo_dd_log(grpo_dd_quotient(grpo_two_diff(1, s1), rest)), h);
     default:
-        g = grpo_dd_quotient(grpo_dd_mul(h, s0), grpo_two_diff(1, s0 < 1 ? s0 : sigma_max));
-        return grpo_dd_product(square, g);
+        return grpo_dd_quotient(grpo_dd_mul(h, s0), grpo_two_diff(1, s0 < 1 ? s0 : sigma_max));
     }
 }
 
@@ -211,9 +210,9 @@ grpo_status grpo_flow_schedule(grpo_flow_kind kind, double level, double next_le
     if (st) return st;
     if (kind == GRPO_FLOW_CPS) x = grpo_flow_cps_(level, next_level, eta);
     else {
-        const grpo_dd variance = grpo_flow_variance_(kind, level, next_level, sigma_max, sigma_min, eta);
-        if (!grpo_is_finite(variance.hi)) return grpo_refuse_(GRPO_OUT_OF_RANGE, 6, -1);
-        x = grpo_flow_step_of_(level, grpo_two_diff(level, next_level), variance);
+        const grpo_dd variance = grpo_flow_variance_(kind, level, next_level, sigma_max, sigma_min);
+        if (!grpo_is_finite(eta * eta * variance.hi)) return grpo_refuse_(GRPO_OUT_OF_RANGE, 6, -1);
+        x = grpo_flow_step_of_(level, grpo_two_diff(level, next_level), variance, eta);
     }
     if (!(x.std > 0)) return grpo_refuse_(GRPO_OUT_OF_RANGE, 3, -1);
     *step = x;

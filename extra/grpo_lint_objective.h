@@ -430,6 +430,7 @@ const char *grpo_objective_finding_message(const grpo_objective_finding *finding
 
 #define GRPO_KERNEL_
 #include "../grpo.h"
+#include "grpo_shared.h"
 #include "grpo_shared_text.h"
 
 #ifdef __cplusplus
@@ -713,11 +714,10 @@ static int grpo_idle_needs_(const grpo_objective *obj, int what, size_t at) {
 
 /* 1 for arrays that are read though they may be NULL, and for those that count as read by every objective */
 static int grpo_idle_reads_array_(const grpo_objective *obj, int what) {
-    const grpo_advantage *a = &obj->advantage;
     switch (what) {
     case GRPO_AT_logp_: case GRPO_AT_logp_old_: case GRPO_AT_logp_ref_: case GRPO_AT_entropy_: case GRPO_AT_reward_: return 1;
-    case GRPO_AT_reward_weight_: return a->rewards == GRPO_REWARDS_EACH;
-    case GRPO_AT_truncated_: return a->truncated_tail != 0 || (a->credit == GRPO_CREDIT_GAE && a->bootstrap == GRPO_BOOTSTRAP_REPEAT);
+    case GRPO_AT_reward_weight_: return obj->advantage.rewards == GRPO_REWARDS_EACH;
+    case GRPO_AT_truncated_: return grpo_reads_truncated_(&obj->advantage);
     default: return 0;
     }
 }

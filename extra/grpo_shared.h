@@ -32,6 +32,11 @@
 extern "C" {
 #endif
 
+/* 1 if advantages read batch.truncated where there is one, although it may be NULL */
+static inline int grpo_reads_truncated_(const grpo_advantage *a) {
+    return a->truncated_tail != 0 || (a->credit == GRPO_CREDIT_GAE && a->bootstrap == GRPO_BOOTSTRAP_REPEAT);
+}
+
 /* 1 if a loss depends on how responses are grouped by prompt */
 static inline int grpo_needs_groups_(const grpo_objective *obj) {
     switch (obj->aggregation.kind) {

@@ -297,7 +297,7 @@ static grpo_dd grpo_window_share_(const double *x, int64_t n, int64_t k, int64_t
 
 grpo_status grpo_soft_top_k_weight(const double *x, int64_t n, double target, double temperature, double *weight, double *normalised) {
     grpo_status st = grpo_check_output_(weight, 5);
-    grpo_dd share = grpo_dd_of_(1);
+    grpo_dd share = grpo_dd_of_(1), part;
     int64_t i, k = -1, above = 0;
     if (!st) st = grpo_check_output_(normalised, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -311,10 +311,12 @@ grpo_status grpo_soft_top_k_weight(const double *x, int64_t n, double target, do
         share = grpo_window_share_(x, n, k, above, target, temperature);
         if (share.hi <= 1) break;
     }
+    part = grpo_dd_mul(above ? grpo_dd_div(share, target) : grpo_window_share_(x, n, k, 0, 1, temperature), (double)n);
     for (i = 0; i < n; i++) {
-        if (x[i] < x[k] || (x[i] == x[k] && i >= k))
-            weight[i] = grpo_times(share.hi, grpo_exp(grpo_dd_div(grpo_two_diff(x[i], x[k]), temperature)));
-        normalised[i] = weight[i] / target * (double)n;
+        const int below = x[i] < x[k] || (x[i] == x[k] && i >= k);
+        const double e = below ? grpo_exp(grpo_dd_div(grpo_two_diff(x[i], x[k]), temperature)) : 1;
+        if (below) weight[i] = grpo_times(share.hi, e);
+        normalised[i] = below ? grpo_times(part.hi, e) : (double)n / target;
     }
     return GRPO_OK;
 }
@@ -832,7 +834,7 @@ grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, d
     grpo_status st = grpo_check_call_(batch, weight, 4);
     grpo_index_ at;
     grpo_sum sum;
-    grpo_dd top = { -HUGE_VAL, 0 };
+    grpo_dd top = { -HUGE_VAL, 0 }, level = { 0, 0 };
     int64_t t, n = 0;
     int overflow = 0;
     if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_FACTOR_, 3);
@@ -849,9 +851,11 @@ grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, d
     memset(&sum, 0, sizeof sum);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
         grpo_sum_add_dd_(&sum, grpo_exp_twice(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)));
-    if (n > 0) top = grpo_dd_add(top, grpo_dd_log(grpo_dd_div(grpo_sum_dd_(&sum), (double)n)));        /* log mean u */
-    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
-        grpo_put_(weight, t, grpo_exp(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)), &overflow);
+    if (n > 0) level = grpo_dd_log(grpo_dd_div(grpo_sum_dd_(&sum), (double)n));     /* log mean u - top: lost if it were added to top */
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; ) {
+        const grpo_dd x = grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top);
+        grpo_put_(weight, t, grpo_exp(grpo_dd_minus_(x, level)), &overflow);
+    }
     return GRPO_OK;
 }
 

@@ -25,6 +25,7 @@ typedef struct { const char *key; void *array; layout as; int64_t count; leaf *a
 typedef struct {
     const test_case *c;
     const grpo_batch *batch;
+    int64_t first;              /* the index of the batch's first response for the function: what is before it must not matter */
     call_result *out;
     const cJSON **read;         /* arguments */
     answer *answers;            /* written when the function has returned */
@@ -47,13 +48,45 @@ static void fail(call *r, const char *format, ...) {
 
 static void check_status(call *r, grpo_status st) { if (st) fail(r, "%s", status_line(st)); }
 
-/* every bit is set (NaN, -1, no valid flag), so that elements that a function does not write are detected */
+/* every bit is set (NaN, -1, no valid flag), so that elements that a function does not write are detected; `first` more before it */
 static void *allocate(call *r, int64_t count, size_t size) {
-    void *p = malloc((size_t)(count + 1) * size);
+    const size_t all = (size_t)(r->first + count + 1) * size;
+    char *p = malloc(all);
     if (!p) abort();
-    memset(p, 0xff, (size_t)(count + 1) * size);
+    memset(p, 0xff, all);
     arrput(r->memory, p);
-    return p;
+    return p + (size_t)r->first * size;
+}
+
+/* how many elements an argument has, one for each response: the function gets it from `first` elements before */
+#define OF_RESPONSES (INT64_C(1) << 40)
+#define COUNT_OF(n) ((n) & ~OF_RESPONSES)
+#define FROM_FIRST(x, n, size) from_first(r, x, n, (int64_t)(size))
+
+static void *from_first(const call *r, const void *x, int64_t n, int64_t size) {
+    return x ? (char *)(uintptr_t)x - ((n) & OF_RESPONSES ? r->first * size : 0) : NULL;
+}
+
+static void *copy_of(call *r, const void *x, int64_t n, size_t size) {
+    void *y = x ? allocate(r, n, size) : NULL;
+    if (x) memcpy(y, x, (size_t)n * size);
+    return FROM_FIRST(y, OF_RESPONSES, size);
+}
+
+/* the case's batch, whose responses begin at `first` */
+static const grpo_batch *batch_from_first(call *r) {
+    const int64_t n = r->c->n_sequences;
+    grpo_batch *b = allocate(r, 1, sizeof *b);
+    int64_t *begin = allocate(r, r->batch->n_groups + 1, sizeof *begin);
+    *b = *r->batch;
+    for (int64_t g = 0; b->group_begin && g <= b->n_groups; g++) begin[g] = b->group_begin[g] + r->first;
+    b->group_begin = begin;
+    b->offset = copy_of(r, b->offset, n, sizeof *b->offset);
+    b->length = copy_of(r, b->length, n, sizeof *b->length);
+    b->reward = copy_of(r, b->reward, n, sizeof *b->reward);
+    b->truncated = copy_of(r, b->truncated, n, 1);
+    b->excluded = copy_of(r, b->excluded, n, 1);
+    return b;
 }
 
 /* ---- arguments ------------------------------------------------------------------------------------------------------------------- */
@@ -370,7 +403,7 @@ static const grpo_batch *one_group(call *r, int64_t n) {
 static const double *difficulty(call *r) {
     const int used = flag(r, "by_difficulty");
     const double *x = used || is_there(r, "difficulty") ? list(r, "difficulty", r->c->n_sequences) : NULL;
-    return used ? x : NULL;
+    return used ? FROM_FIRST(x, OF_RESPONSES, sizeof *x) : NULL;
 }
 
 /* ---- answers -------------------------------------------------------------------------------------------------------------------- */
@@ -436,11 +469,11 @@ static double *in_out(call *r, const char *key) {
 
 /* ---- an argument of a row ------------------------------------------------------------------------------------------------------ */
 
-#define BATCH r->batch
+#define BATCH batch_from_first(r)
 #define ADVANTAGE r->c->given               /* of the case: n_tokens */
 #define BY by(r)                            /* the batch's array that the case names */
 #define TOKENS r->batch->n_tokens
-#define SEQUENCES r->c->n_sequences
+#define SEQUENCES (r->c->n_sequences | OF_RESPONSES)
 #define GROUPS r->batch->n_groups
 #define SIZE(key) size(r, #key)             /* entries of a list that is an argument */
 #define WIDTH(key) width(r, #key)
@@ -450,21 +483,21 @@ static double *in_out(call *r, const char *key) {
 #define FLAG(key) flag(r, #key)
 #define FORM(type) (grpo_##type##_form)choice(r, "form")
 #define LIST(key) DOUBLES(key, SIZE(key))
-#define DOUBLES(key, n) list(r, #key, n)
+#define DOUBLES(key, n) FROM_FIRST(list(r, #key, COUNT_OF(n)), n, sizeof(double))
 #define MATRIX(key, rows, columns) matrix(r, #key, rows, columns)
-#define WHOLES(key, n) wholes(r, #key, n)
-#define FLAGS(key, n) flags(r, #key, n)
+#define WHOLES(key, n) FROM_FIRST(wholes(r, #key, COUNT_OF(n)), n, sizeof(int64_t))
+#define FLAGS(key, n) FROM_FIRST(flags(r, #key, COUNT_OF(n)), n, 1)
 #define TOKEN_REALS(key) token_reals(r, #key)
 #define TOKEN_WHOLES(key) token_wholes(r, #key)
 #define IF(key, read) (is_there(r, #key) ? (read) : 0)          /* an argument that a case may leave out */
-#define SCRATCH(type, n) allocate(r, n, sizeof(type))
+#define SCRATCH(type, n) FROM_FIRST(allocate(r, COUNT_OF(n), sizeof(type)), n, sizeof(type))
 
 #define OUT_TOKENS(key) answer_of(r, #key, AS_TOKENS, TOKENS, sizeof(grpo_real), real_at)
 #define OUT_TOKEN_FLAGS(key) answer_of(r, #key, AS_TOKENS, TOKENS, 1, flag_at)
-#define OUT_REALS(key, n) answer_of(r, #key, AS_LIST, n, sizeof(grpo_real), real_at)
-#define OUT_DOUBLES(key, n) answer_of(r, #key, AS_LIST, n, sizeof(double), double_at)
-#define OUT_FLAGS(key, n) answer_of(r, #key, AS_LIST, n, 1, flag_at)
-#define OUT_WHOLES(key, n) answer_of(r, #key, AS_LIST, n, sizeof(int64_t), index_at)
+#define OUT_REALS(key, n) FROM_FIRST(answer_of(r, #key, AS_LIST, COUNT_OF(n), sizeof(grpo_real), real_at), n, sizeof(grpo_real))
+#define OUT_DOUBLES(key, n) FROM_FIRST(answer_of(r, #key, AS_LIST, COUNT_OF(n), sizeof(double), double_at), n, sizeof(double))
+#define OUT_FLAGS(key, n) FROM_FIRST(answer_of(r, #key, AS_LIST, COUNT_OF(n), 1, flag_at), n, 1)
+#define OUT_WHOLES(key, n) FROM_FIRST(answer_of(r, #key, AS_LIST, COUNT_OF(n), sizeof(int64_t), index_at), n, sizeof(int64_t))
 #define OUT_SET(key, count, n) answer_of(r, #key, AS_SET, (count) <= (n) ? (count) : 0, sizeof(int64_t), index_at)
 #define OUT_NUMBER(key) answer_of(r, #key, AS_ONE, 1, sizeof(double), double_at)
 #define OUT_WHOLE(key) answer_of(r, #key, AS_ONE, 1, sizeof(int64_t), index_at)
@@ -474,7 +507,7 @@ static double *in_out(call *r, const char *key) {
 static grpo_status bounds_as_numbers(call *r) {
     const grpo_balance c = { NUMBER(low), NUMBER(high), NUMBER(low_max), NUMBER(high_max), NUMBER(step), NUMBER(target) };
     grpo_bounds b = { NAN, NAN };
-    const grpo_status st = grpo_balanced_clip_bounds(r->batch, r->c->given, &c, &b);
+    const grpo_status st = grpo_balanced_clip_bounds(BATCH, r->c->given, &c, &b);
     add_number(r, "low", b.low);
     add_number(r, "high", b.high);
     return st;
@@ -489,15 +522,15 @@ static grpo_status subset_or_none(call *r) {
 }
 
 static grpo_status counted_indices(call *r) {
-    int64_t count = 0, *index = allocate(r, SEQUENCES, sizeof *index);
-    const grpo_status st = grpo_pad_valid(r->batch, FLAGS(valid, SEQUENCES), index, &count);
+    int64_t count = 0, *index = allocate(r, COUNT_OF(SEQUENCES), sizeof *index);
+    const grpo_status st = grpo_pad_valid(BATCH, FLAGS(valid, SEQUENCES), index, &count);
     add(r, "index", list_json(index, 0, count, index_at));
     return st;
 }
 
 static grpo_status loss_of_values(call *r) {
     grpo_value_report report = { NAN, NAN };
-    const grpo_status st = grpo_value_loss(r->batch, TOKEN_REALS(value), IF(value_old, TOKEN_REALS(value_old)), TOKEN_REALS(returns),
+    const grpo_status st = grpo_value_loss(BATCH, TOKEN_REALS(value), IF(value_old, TOKEN_REALS(value_old)), TOKEN_REALS(returns),
                                            NUMBER(clip), aggregation(r), OUT_TOKENS(dvalue), &report);
     add_number(r, "loss", report.loss);
     add_number(r, "clip_fraction", report.clip_fraction);
@@ -901,11 +934,11 @@ static void check_arguments(call *r) {
     fail(r, "%.60s has an argument that is not known here", r->c->function);
 }
 
-call_result call_run(const test_case *c) {
+call_result call_run_from(const test_case *c, int64_t first) {
     const size_t count = sizeof functions / sizeof *functions;
     size_t k = 0;
     call_result out;
-    call r = { c, &c->batch, &out, NULL, NULL, NULL };
+    call r = { c, &c->batch, first, &out, NULL, NULL, NULL };
     memset(&out, 0, sizeof out);
     while (k < count && strcmp(functions[k].name + strlen("grpo_"), c->function)) k++;
     out.unknown = k == count;
@@ -921,6 +954,8 @@ call_result call_run(const test_case *c) {
     arrfree(r.answers);
     return out;
 }
+
+call_result call_run(const test_case *c) { return call_run_from(c, 0); }
 
 void call_free(call_result *r) {
     cJSON_Delete(r->answers);

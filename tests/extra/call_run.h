@@ -11,6 +11,8 @@ typedef struct {
 } call_result;
 
 call_result call_run(const test_case *c);       /* of kind CASE_CALL */
+/* the same with the batch's responses at the indices from `first`; indices of responses among the answers are larger by that */
+call_result call_run_from(const test_case *c, int64_t first);
 void call_free(call_result *r);
 
 #endif

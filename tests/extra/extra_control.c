@@ -480,7 +480,7 @@ static void test_ratios_between_doubles(rng *r) {
 
 /* ratios that underflow count all the same where no bound raises them */
 static void test_ratios_that_underflow(void) {
-    const grpo_real A[2] = { 1, -1 }, wrong[2] = { 0, -1 };
+    const grpo_real A[2] = { 1, -1 }, wrong[2] = { 0, -1 }, little[2] = { 0, (grpo_real)-1e-30 };
     const grpo_balance balance = { 0, 1.2, 0.8, 2, 0.8, 2 };
     grpo_real logp[2];
     grpo_bounds found;
@@ -491,6 +491,27 @@ static void test_ratios_that_underflow(void) {
     check(!grpo_balanced_clip_bounds(&b, A, &balance, &found) && found.low == 0 && found.high == 1.2, "P = e^-800, and Q = e^-801");
     b = pair_of_tokens(-80000, -80000, logp);
     check(!grpo_balanced_clip_bounds(&b, A, &balance, &found) && found.low == 0.8 && found.high == 2, "P = Q = e^-80000");
+    b = pair_of_tokens(0, -695, logp);
+    check(!grpo_balanced_clip_bounds(&b, little, &balance, &found) && found.low == 0.8 && found.high == 2, "P = 0, and Q = 1e-30 e^-695");
+}
+
+/* a ratio beyond the largest double, of which the quantile has a fraction that is not */
+static void test_quantile_that_overflows(void) {
+    static const uint8_t both[2] = { 1, 1 };
+    grpo_real logp[2];
+    grpo_batch b = pair_of_tokens(0, 710, logp);
+    reference_real w;
+    double found;
+    b.shaping_mask = both;
+    check(!grpo_ratio_quantile(&b, 0.25, 0, &found), "ratio_quantile");
+    w = 0.75 + ref_exp(710) / 4;
+    judge("ratio_quantile", found, w, w, 0);
+    b = pair_of_tokens(709, 720, logp);
+    b.shaping_mask = both;
+    check(!grpo_ratio_quantile(&b, 0x1p-20, 0, &found), "ratio_quantile");
+    w = ref_exp(709) * (1 - 0x1p-20) + ref_exp(720) * 0x1p-20;
+    judge("ratio_quantile", found, w, w, 0);
+    check(!grpo_ratio_quantile(&b, 0.5, 0, &found) && found == HUGE_VAL, "ratio_quantile: half of e^720 is beyond the largest double");
 }
 
 /* outputs that may be the input arrays */
@@ -527,6 +548,7 @@ int main(void) {
     test_power_by_hand();
     test_ratios_between_doubles(&(rng){ 78 });
     test_ratios_that_underflow();
+    test_quantile_that_overflows();
     test_levels_in_place();
     print_tallies();
     return check_summary();

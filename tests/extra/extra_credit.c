@@ -500,12 +500,27 @@ static void test_token_limit(void) {
     }
 }
 
+/* the reward of a response without tokens has no part in mean and deviation, however large it is */
+static void test_token_advantage_without_tokens(void) {
+    static const int64_t group_begin[] = { 0, 3 }, offset[] = { 0, 1, 3 }, length[] = { 1, 2, 0 };
+    grpo_real reward[] = { 1 + (grpo_real)0x1p-20, 1, 0 }, found[2][3];
+    grpo_batch b;
+    memset(&b, 0, sizeof b);
+    b.n_groups = 1; b.group_begin = group_begin; b.offset = offset; b.length = length; b.n_tokens = 3; b.reward = reward;
+    for (int k = 0; k < 2; k++) {
+        reward[2] = (grpo_real)(k ? sizeof(grpo_real) == sizeof(float) ? 1e38 : 1e149 : 0);
+        check(!grpo_token_advantage(&b, 0, 5, 1, found[k]), "token_advantage");
+    }
+    check(!memcmp(found[0], found[1], 2 * sizeof(grpo_real)), "token_advantage beside a response without tokens: %.17g, not %.17g",
+          (double)found[1][0], (double)found[0][0]);
+}
+
 /* rewards whose squares overflow or underflow: a power of two as factor changes nothing where they are divided by their deviation alone */
 static void test_units_of_rewards(void) {
-    static const double plain[] = { 0, 1, 2, 1 }, units[] = { 0x1p-700, 0x1p-490, 0x1p490 };
+    static const double plain[] = { 0, 1, 2, 1 }, nothing[] = { 0, 0, 0, 0 }, units[] = { 0x1p-700, 0x1p-490, 0x1p490 };
     static const int64_t bundle[] = { 7 };
     grpo_real found[5][4];
-    double list[2][4], y[2], reward[4];
+    double list[2][4], none[2][4], y[4], reward[4];
     grpo_dd scratch[1];
     four f;
     for (int k = 0; k < 4; k++) {
@@ -515,6 +530,8 @@ static void test_units_of_rewards(void) {
         for (int i = 0; i < 4; i++) { reward[i] = plain[i] * unit; f.reward[i] = (grpo_real)reward[i]; }
         check(!grpo_reference_advantage(reward, 4, 2 * unit, 1, 0.5, 1, list[k > 0], &y[k > 0]), "reference_advantage");
         check(k == 0 || (!memcmp(list[0], list[1], sizeof list[0]) && y[0] == y[1]), "reference_advantage in units of %g", unit);
+        check(!grpo_reference_advantage(nothing, 4, unit, 1, 0.5, 1, none[k > 0], &y[2 + (k > 0)]), "reference_advantage");
+        check(k == 0 || (!memcmp(none[0], none[1], sizeof none[0]) && y[2] == y[3]), "reference_advantage of 0 beside %g", unit);
         if (k && sizeof(grpo_real) != sizeof(double)) continue;
         for (int form = 0; form < 2; form++) {
             check(!grpo_token_advantage(&f.b, 0, form ? 0.5 : HUGE_VAL, 1, f.found), "token_advantage");
@@ -566,6 +583,7 @@ int main(void) {
     test_group_by_hand();
     test_token_limit();
     test_units_of_rewards();
+    test_token_advantage_without_tokens();
     print_tallies();
     return check_summary();
 }

@@ -13,8 +13,9 @@ each output and each number of the report. A step takes one of them, changes one
 objective, and keeps the result where an error grew. Advantages are searched from rewards, all else from given advantages (--only one of
 the two: advantage, or loss for all else). --random: also changes the choices of the objective, out of all that
 exist; --published: changes the batch alone. --narrow: R - b counts as one number in the scale of an advantage. --calls: the functions of
-extra/, from their cases, with --extreme also towards the ends of the ranges, equal numbers, single entries and thousands, with --ties the
-calls that are else not counted, as they turn on a comparison of nearly equal numbers, which must be exact; --logits: rows of logits.
+extra/, from their cases, whose batches also lose tokens and responses, with --extreme also towards the ends of the ranges, equal numbers,
+single entries and thousands, with --ties the calls that are else not counted, as they turn on a comparison of nearly equal numbers, which
+must be exact; --logits: rows of logits.
 --single: arrays of binary32, with adapter_c_f32, whose errors are in units of 2^-23. --judge: the errors of inputs that ../worst_error.c
 saved.
 
@@ -335,6 +336,8 @@ class Call:
                 holder[k] = x
         if self.extreme and self.dice.random() < 0.1:
             self.resize(arguments, batch)
+        if batch and self.dice.random() < 0.2:
+            self.restructure(arguments, batch)
         return state
 
     def number(self, x, others):
@@ -348,7 +351,7 @@ class Call:
         if how < 0.2:
             return [k]
         if how < 0.25:
-            return [self.dice.randrange(n) for _ in range(self.dice.randrange(n, MANY))]
+            return [self.dice.randrange(n) for _ in range(self.dice.randrange(n, max(MANY, n + 1)))]
         return [j for j in range(n) if j != k] or [k] if how < 0.6 else [*range(n), k]
 
     def resize(self, arguments, batch):
@@ -370,6 +373,32 @@ class Call:
             for x in lists:
                 if len(x) == n:
                     x[:] = [copy.deepcopy(x[k]) for k in picked]
+
+    def restructure(self, arguments, batch):
+        """Another batch: tokens masked, a response cut short or empty, two exchanged, one left out, all of one prompt."""
+        N, how = len(batch["length"]), self.dice.random()
+        i, j = self.dice.randrange(N), self.dice.randrange(N)
+        lists = list({id(x): x for x in (*batch.values(), *arguments.values()) if isinstance(x, list) and len(x) == N}.values())
+        if how < 0.3:
+            mask = batch.setdefault("mask", [[True] * T for T in batch["length"]])
+            mask[i] = [self.dice.random() < 0.5 for _ in mask[i]]
+        elif how < 0.5:
+            T = self.dice.randrange(batch["length"][i] + 1)
+            for x in lists:
+                if isinstance(x[i], list) and all(isinstance(y, list) and len(y) == n for y, n in zip(x, batch["length"])):
+                    x[i] = x[i][:T]
+            batch["length"][i] = T
+        elif how < 0.7:
+            for x in lists:
+                if x is not batch["group"]:
+                    x[i], x[j] = x[j], x[i]
+        elif how < 0.9 and N > 1:
+            for x in lists:
+                del x[i]
+            groups = sorted(set(batch["group"]))
+            batch["group"] = [groups.index(g) for g in batch["group"]]
+        else:
+            batch["group"] = [0] * N
 
     def counts(self):
         """Is the oracle's answer certain?"""
