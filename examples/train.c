@@ -23,6 +23,8 @@
 #include "../extra/grpo_selection.h"   /* tokens selected by entropy, covariance, probability */
 #define GRPO_WEIGHTS_IMPLEMENTATION
 #include "../extra/grpo_weights.h"     /* weights of tokens that good and bad responses share */
+#define GRPO_CONTEXT_IMPLEMENTATION
+#include "../extra/grpo_context.h"     /* which arrays an objective reads */
 #define GRPO_LINT_OBJECTIVE_IMPLEMENTATION
 #include "../extra/grpo_lint_objective.h"     /* warnings of settings without effect */
 
@@ -371,35 +373,10 @@ static const struct { const char *name, *word, *source, *type; char of; size_t s
 enum { N_REWARDS = 2, STEP = 2 };
 static const grpo_real reward_weight[N_REWARDS] = { 1, 0.5f };
 
-/* a batch of one prompt, with every array: two responses of a token each, all numbers 0 */
-static grpo_batch empty_batch(void) {
-    static const int64_t begin[2] = { 0, 2 }, offset[2] = { 0, 1 }, length[2] = { 1, 1 }, zeros[4];
-    const void *zero = zeros;
-    grpo_batch b = { .n_groups = 1, .group_begin = begin, .offset = offset, .length = length, .n_tokens = 2,
-                     .n_rewards = N_REWARDS, .reward_weight = reward_weight };
-    for (int k = 0; k < N_ARRAYS; k++) memcpy((char *)&b + arrays[k].at, &zero, sizeof zero);
-    return b;
-}
-
-static grpo_status try_batch(const grpo_objective *obj, const grpo_batch *b) {
-    grpo_objective small = *obj;
-    grpo_real advantage[2];
-    double scratch[256];
-    grpo_report report;
-    const grpo_output out = { .scratch = scratch, .scratch_size = 256 };
-    if (small.advantage.pass_k > 1) small.advantage.pass_k = 1;             /* no more than there are responses */
-    grpo_status st = grpo_advantages(&small, b, advantage);
-    return st ? st : gspo_loss(&small, b, advantage, NULL, &out, &report);
-}
-
-/* Does the objective read array k?  If so the library refuses a batch without it. */
+/* does the objective read array k? */
 static int is_read(const grpo_objective *obj, int k) {
-    grpo_batch b = empty_batch();
-    const void *none = NULL;
-    if (!arrays[k].word) return 1;
-    if (k == ARRAY_excluded) return obj->advantage.excluded != GRPO_EXCLUDED_NONE;      /* may be NULL */
-    memcpy((char *)&b + arrays[k].at, &none, sizeof none);
-    return grpo_status_is(try_batch(obj, &b), GRPO_NULL);
+    return !arrays[k].word || grpo_context_array_use(obj, GRPO_READER_ADVANTAGES, arrays[k].name) > GRPO_ARRAY_UNREAD ||
+           grpo_context_array_use(obj, GRPO_READER_LOSS, arrays[k].name) == GRPO_ARRAY_NEEDED;   /* the report may read others */
 }
 
 /* is the last response to each prompt the expert's? */
@@ -1433,8 +1410,7 @@ static grpo_objective make_objective(const options *o, const char *name, int tra
 /* ends the program with a message if the objective cannot be trained with these options */
 static void check_objective(const options *o, const grpo_objective *obj) {
     char text[GRPO_MESSAGE_SIZE];
-    const grpo_batch b = empty_batch();
-    const grpo_status st = try_batch(obj, &b);
+    const grpo_status st = grpo_objective_check(obj);
     if (st) fail("%s with these settings: %s", o->objective, grpo_status_message(st, text, sizeof text));
     if (obj->advantage.transform >= GRPO_TRANSFORM_PASS_AT_K && obj->advantage.pass_k > o->group)
         fail("%s looks at %g responses at a time: --group %d is too few, take %g or more", o->objective, obj->advantage.pass_k, o->group,

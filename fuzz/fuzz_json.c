@@ -1,5 +1,5 @@
-/* Fuzzes the reader of the vectors (tests/support/case.c): any bytes are read as a file or give an error message; the cases of a file that was read
- * can be evaluated. */
+/* Fuzzes the reader of the vectors (tests/support/case.c): any bytes are read as a file or give an error message; the cases of a file that
+ * was read can be evaluated. */
 #include "../gspo.h"
 #include "../tests/support/case.h"
 #include "../tests/support/scratch.h"

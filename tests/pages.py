@@ -160,6 +160,9 @@ def wrong_words():
 
 # ---- the pages that list files
 
+ROOMS = ("", "objective", "extra", "logits", "bits", "tables", "runner")
+
+
 def listed(page, head):
     """(line, name) of each name in backticks in the first cells of the page's tables with this head; of `bits.sh --quick`: bits.sh."""
     for table in tables(read(page)):
@@ -192,7 +195,7 @@ def wrong_lists():
         folder = os.path.dirname(page)
         found = set()
         for number, name in listed(page, head):
-            paths = [os.path.normpath(f"{folder}/{room}/{name}{ending}") for room in ("", "objective", "extra", "logits", "bits", "tables", "runner") for ending in (".c", "")]
+            paths = [os.path.normpath(f"{folder}/{room}/{name}{ending}") for room in ROOMS for ending in (".c", "")]
             file = next(filter(os.path.isfile, paths), paths[-1])
             found.add(file)
             yield None if os.path.exists(file) else f"{page}:{number}: there is no {name}"

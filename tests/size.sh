@@ -39,7 +39,8 @@ compile() { # program, level: its bytes and user seconds to $work/program.level
     case ${repeats:-} in once) runs=1 ;; *) runs="1 2 3" ;; esac
     for _ in $runs; do
         sh -c '"$@" >&2; times' sh "$cc" -std=c99 -w "$2" -I. $stb -c "$work/$1.c" -o "$work/$1.o" | awk 'END { print $1 }'
-    done | sed 's/m/ /; s/s//' | awk '{ print 60 * $1 + $2 }' | sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }' >"$work/seconds"
+    done | sed 's/m/ /; s/s//' | awk '{ print 60 * $1 + $2 }' | sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }' \
+        >"$work/seconds"
     [ -f "$work/$1.o" ] || { echo "$1 does not compile" >&2; exit 1; }
     echo "$(size "$work/$1.o" | awk 'NR == 2 { print $1 + $2 }') $(cat "$work/seconds")" >"$work/$1.$2"
 }
@@ -78,7 +79,8 @@ sizes() {
         compile stb_image -Os
         table
         echo
-        echo "user seconds at -O2: grpo.h, grpo_blocks.h, grpo_rows.h and gspo.h $(seconds gspo -O2), GSPO alone $(seconds alone -O2), stb_image.h $(seconds stb_image -O2)"
+        echo "user seconds at -O2: grpo.h, grpo_blocks.h, grpo_rows.h and gspo.h $(seconds gspo -O2), GSPO alone $(seconds alone -O2)," \
+            "stb_image.h $(seconds stb_image -O2)"
     fi
     bound "GSPO alone, bytes at -O2" "$(bytes alone -O2)" 200000
     bound "GSPO alone, bytes at -Os" "$(bytes alone -Os)" 110000
@@ -97,7 +99,7 @@ lines_before_banner() { # the tables of choices, #define GRPO_...(X) over severa
 
 longest_function() { # lines from its { to its }, and its name
     awk 'FNR == 1 { start = signature = 0 }
-         /^[a-zA-Z].*\(/ && !/^typedef/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name); signature = 1 }
+         /^[a-zA-Z].*\(/ && !/^typedef/ && !/= \{$/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name); signature = 1 }
          signature && /\{$/ { start = FNR; signature = 0 }
          signature && /[;}]$/ { signature = 0 }
          /^\}/ && start {
@@ -121,6 +123,9 @@ lines() {
     else failed=$((failed + 1)); echo "FAIL grpo.h has no banner: You can stop reading here"; fi
     bound "lines of the longest function of the headers" "$(longest_function $headers)" 60
     bound "characters of the longest line of the headers" "$(longest_line $headers)" 140
+    others=$(find tests examples fuzz packages -name '*.[ch]')
+    bound "lines of the longest function of the other C files" "$(longest_function $others)" 60
+    bound "characters of the longest line of the other C files" "$(longest_line $others)" 140
 }
 
 [ "$mode" = --lines ] || sizes

@@ -49,6 +49,8 @@ verdict "the patch of a surrogate applies" $?
 "$python" tests/oracle/generate.py choices-surrogate-token >"$work/log" 2>&1 &&
     grep -q '"kind":"root_ratio"' tests/vectors/choices-surrogate-token.json
 verdict "the oracle writes its cases" $?
+git init -q . && "$python" tests/pages.py >"$work/log" 2>&1             # which lists the pages by git
+verdict "the pages name what the schema has" $?
 vectors_pass
 
 patch -p1 --fuzz=0 <tests/walkthrough/add_a_row.patch >"$work/log" 2>&1

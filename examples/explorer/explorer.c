@@ -1,5 +1,5 @@
-/* What the explorer's page computes, by the headers: two objectives A and B, one small batch, curves over the log-ratio of one token; and, in
- * policy.h, a small policy that trains.
+/* What the explorer's page computes, by the headers: two objectives A and B, one small batch, curves over the log-ratio of one token;
+ * and, in policy.h, a small policy that trains.
  *
  *     examples/explorer/build.py                    makes explorer.html of this, page.html and page.js
  *     cc -std=c99 -DEXPLORER_MAIN explorer.c -lm    prints the numbers that the page writes at #test, for test.py to compare
@@ -16,7 +16,8 @@
 #define EXPORT(name)
 #endif
 
-enum { MOST_RESPONSES = 16, MOST_LENGTH = 32, MOST_TOKENS = MOST_RESPONSES * MOST_LENGTH, MOST_POINTS = 512, MOST_SCRATCH = 1 << 16, ROOM = 1 << 19 };
+enum { MOST_RESPONSES = 16, MOST_LENGTH = 32, MOST_TOKENS = MOST_RESPONSES * MOST_LENGTH, MOST_POINTS = 512, MOST_SCRATCH = 1 << 16,
+       ROOM = 1 << 19 };
 
 static char text[ROOM];
 static double number[4 * MOST_TOKENS + 4];
@@ -87,8 +88,8 @@ typedef struct { double log_ratio, advantage, reward; int from_rewards, response
 static struct {
     int64_t group_begin[2], offset[MOST_RESPONSES], length[MOST_RESPONSES], state[MOST_TOKENS];
     double logp[MOST_TOKENS], logp_old[MOST_TOKENS], logp_ref[MOST_TOKENS], logp_rollout[MOST_TOKENS], logp_teacher[MOST_TOKENS];
-    double entropy[MOST_TOKENS], value[MOST_TOKENS], step_reward[MOST_TOKENS], squares[MOST_TOKENS], weight[MOST_TOKENS], bound[MOST_TOKENS];
-    double sign[MOST_TOKENS], share[MOST_TOKENS];
+    double entropy[MOST_TOKENS], value[MOST_TOKENS], step_reward[MOST_TOKENS], squares[MOST_TOKENS], weight[MOST_TOKENS];
+    double bound[MOST_TOKENS], sign[MOST_TOKENS], share[MOST_TOKENS];
     double advantage[MOST_TOKENS], dlogp[MOST_TOKENS], term[MOST_TOKENS], scratch[MOST_SCRATCH];
     double reward[MOST_RESPONSES], rewards[MOST_RESPONSES], reward_weight[1], baseline[1], log_partition[1];
     uint8_t flag[MOST_TOKENS], none[MOST_TOKENS], step_end[MOST_TOKENS];
@@ -145,7 +146,8 @@ static grpo_batch batch_of(const setting *s) {
     b.step_end = b.segment_end = a.step_end; b.state = b.token_id = a.state;
     b.mask = b.selected = b.kl_mask = b.nll_mask = b.marked = b.shaping_mask = a.flag;
     b.truncated = b.excluded = a.none;
-    b.reward = a.reward; b.rewards = a.rewards; b.reward_weight = a.reward_weight; b.baseline = a.baseline; b.log_partition = a.log_partition;
+    b.reward = a.reward; b.rewards = a.rewards; b.reward_weight = a.reward_weight; b.baseline = a.baseline;
+    b.log_partition = a.log_partition;
     return b;
 }
 
@@ -201,14 +203,17 @@ EXPORT(curve) int curve(int side, double advantage, int responses, int length, d
 
 /* number: loss, clip fraction, KL(old || policy) by k3, coefficient of the first token's term, then of each token response, advantage,
  * log-ratio, gradient.  Tokens, or -1 */
-EXPORT(evaluate_batch) int evaluate_batch(int side, double log_ratio, double advantage, double reward, int from_rewards, int responses, int length) {
+EXPORT(evaluate_batch) int evaluate_batch(int side, double log_ratio, double advantage, double reward, int from_rewards, int responses,
+                                          int length) {
     setting s;
     grpo_report report;
     grpo_batch b;
     double *to = number + 4;
-    s.log_ratio = log_ratio; s.advantage = advantage; s.reward = reward; s.from_rewards = from_rewards; s.responses = responses; s.length = length;
+    s.log_ratio = log_ratio; s.advantage = advantage; s.reward = reward; s.from_rewards = from_rewards;
+    s.responses = responses; s.length = length;
     if (!evaluate(&objective[side], &s, &report, &b)) return -1;
-    number[0] = report.loss; number[1] = report.clip_fraction; number[2] = report.approx_kl_k3; number[3] = coefficient(&objective[side], &b);
+    number[0] = report.loss; number[1] = report.clip_fraction; number[2] = report.approx_kl_k3;
+    number[3] = coefficient(&objective[side], &b);
     for (int i = 0; i < s.responses; i++)
         for (int64_t t = a.offset[i]; t < a.offset[i] + a.length[i]; t++, to += 4) {
             to[0] = i; to[1] = a.advantage[t]; to[2] = a.logp[t] - a.logp_old[t]; to[3] = a.dlogp[t];
@@ -243,8 +248,8 @@ static void print(const char *name, const char *what, int n) {
     printf("\n");
 }
 
-/* every row: two curves, a batch by given advantages and one by rewards, a curve where the other log-ratios are 0, and the second of two batches
- * of training; as page.js at #test */
+/* every row: two curves, a batch by given advantages and one by rewards, a curve where the other log-ratios are 0, and the second of
+ * two batches of training; as page.js at #test */
 int main(void) {
     int n;
     const grpo_preset *row = grpo_presets(&n);

@@ -57,7 +57,9 @@ const char *rows_name(int k) {
     return k < n ? presets[k].name : NULL;
 }
 
-int rows_choose(const char *name) { return !grpo_objective_named(name, &objective) && !grpo_advantages(&objective, &batch, arrays->advantage); }
+int rows_choose(const char *name) {
+    return !grpo_objective_named(name, &objective) && !grpo_advantages(&objective, &batch, arrays->advantage);
+}
 
 int rows_tokens(void) { return (int)batch.n_tokens; }
 

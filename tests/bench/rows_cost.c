@@ -56,8 +56,8 @@ int main(int count, char **word) {
     }
     qsort(rows, (size_t)n, sizeof *rows, dearest);
     for (int k = 0; k < n; k++) {
-        printf("%-6s %8.1f ns a token, at most %3.0f  %s\n", rows[k].cost <= rows[k].bound ? "within" : "above", rows[k].cost, rows[k].bound,
-            rows[k].name);
+        printf("%-6s %8.1f ns a token, at most %3.0f  %s\n", rows[k].cost <= rows[k].bound ? "within" : "above", rows[k].cost,
+            rows[k].bound, rows[k].name);
     }
     summary(rows, n, 25);
     summary(rows, n, 40);

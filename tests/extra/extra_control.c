@@ -474,7 +474,8 @@ static void test_ratios_between_doubles(rng *r) {
               "balanced_clip_bounds: e^%.17g against the double next to it", (double)d);
         how.low = 2 * (double)(1 - w);
         check(!grpo_adaptive_clip(&b, A, standard, &how, low, high, shaped)
-              && (shaped[0] == 0) == (w > 1 - (reference_real)how.low / 2), "adaptive_clip: e^%.17g against the bound next to it", (double)d);
+              && (shaped[0] == 0) == (w > 1 - (reference_real)how.low / 2),
+              "adaptive_clip: e^%.17g against the bound next to it", (double)d);
     }
 }
 

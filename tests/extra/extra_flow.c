@@ -74,8 +74,8 @@ static void test_worked_schedules(void) {
           "a step of cps without noise");
 }
 
-/* the last steps of a long schedule: s^2 of sage_sde is about s0^2/2, a difference of two numbers near s0.  With q = h/(1 - s0) it is q s0 +
- * log(1 + q) - q, from the series */
+/* the last steps of a long schedule: s^2 of sage_sde is about s0^2/2, a difference of two numbers near s0.  With q = h/(1 - s0) it is
+ * q s0 + log(1 + q) - q, from the series */
 static void test_low_levels(void) {
     for (int k = 1; k <= 140; k++) {
         const double s0 = 0.7 * pow(10, -k), s1 = k % 3 ? 0.3 * s0 : 0;
@@ -85,7 +85,8 @@ static void test_low_levels(void) {
         for (int j = 2; j < 40; j++) square += (power *= -q) / j;
         if (!check(!grpo_flow_schedule(GRPO_FLOW_SAGE_SDE, s0, s1, 0.9, 0.1, 1, &x), "sage_sde is refused at level %g", s0)) continue;
         judge("std at low levels", x.std, ref_sqrt(square), ref_sqrt(square), 0);
-        judge("velocity_factor at them", -x.velocity_factor, (s0 - (reference_real)s1) + square / (2 * (reference_real)s0) * (1 - s0), s0, 0);
+        const reference_real factor = (s0 - (reference_real)s1) + square / (2 * (reference_real)s0) * (1 - s0);
+        judge("velocity_factor at them", -x.velocity_factor, factor, s0, 0);
     }
 }
 
@@ -375,7 +376,8 @@ static void test_nft(rng *r) {
 /* errors whose squares overflow; elements so large that a difference would overflow are refused */
 static void test_large_nft(void) {
     static const int64_t begin[2] = { 0, 1 };
-    const grpo_real zero = 0, unread = (grpo_real)NAN, v = (grpo_real)1e30, most = sizeof(grpo_real) == 4 ? v : (grpo_real)DBL_MAX, least = -most;
+    const grpo_real zero = 0, unread = (grpo_real)NAN, v = (grpo_real)1e30;
+    const grpo_real most = sizeof(grpo_real) == 4 ? v : (grpo_real)DBL_MAX, least = -most;
     const double one = 1, none = 0, half = 0.5;
     const grpo_nft x = { 1, 1e145, 0 };
     double loss, share;

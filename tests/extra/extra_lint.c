@@ -527,7 +527,8 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(NOT_SAMPLED), tool, short_tool,
       "likely mistake: batch.logp_rollout[25] is 0 at this and the next tokens, and batch.logp_old is not: do tokens count that were not "
       "sampled, such as a tool's output?: group 1, response 0 of it, token 0 of it" },
-    { RULE(NOT_SAMPLED), old_of_tool, certain_run, "likely mistake: batch.logp_old[25] is 0 at this and the next tokens, and batch.logp ..." },
+    { RULE(NOT_SAMPLED), old_of_tool, certain_run,
+      "likely mistake: batch.logp_old[25] is 0 at this and the next tokens, and batch.logp ..." },
     { RULE(NOT_SAMPLED), tool, demonstration, NULL },
     { RULE(NOT_SAMPLED), tool, certain, NULL },
     { RULE(UNEQUAL), unequal, unequal_rewards,
@@ -766,7 +767,8 @@ static void test_equal_rewards_by_credit(void) {
 /* without advantages, equal rewards and a group of one are reported only where nothing but the reward makes an advantage */
 static void test_rewards_alone(void) {
     static const struct { const char *field; double value; } other[] = {
-        { "reward.length", GRPO_LENGTH_KIMI }, { "reward.overlong", GRPO_OVERLONG_SOFT }, { "reward.truncated", GRPO_REWARD_TRUNCATED_SCALE },
+        { "reward.length", GRPO_LENGTH_KIMI }, { "reward.overlong", GRPO_OVERLONG_SOFT },
+        { "reward.truncated", GRPO_REWARD_TRUNCATED_SCALE },
         { "reward.kl", GRPO_KL_K1 }, { "advantage.credit", GRPO_CREDIT_GAE }, { "advantage.baseline_shift", 0.1 },
         { "advantage.teacher_coef", 0.1 }, { "advantage.kl_centred_coef", 0.1 }, { "advantage.marked", GRPO_MARKED_FIXED },
     };
@@ -783,7 +785,8 @@ static void test_rewards_alone(void) {
             memset(s.A, 0, sizeof s.A);
             s.advantage = with ? s.A : NULL;
             found = found_in(finding, lint(&s, finding), GRPO_LINT_EQUAL_REWARDS) != NULL;
-            check(found == (with || k < 0), "%s: equal rewards are %sreported", k < 0 ? "the reward alone" : other[k].field, found ? "" : "not ");
+            check(found == (with || k < 0), "%s: equal rewards are %sreported",
+                  k < 0 ? "the reward alone" : other[k].field, found ? "" : "not ");
         }
     }
 }
@@ -1136,7 +1139,8 @@ static void test_messages_of_fields(setup *s) {
 static void test_32_bits(setup *s) {
     setup_make(s);
     s->offset[2] = s->offset[4] + s->offset[5] * INT64_C(4294967296);
-    expect_message(loss_of(s), s, "batch.offset[2] reaches past " SIZE ": it is 176093659169, the other 72; group 0, response 2 of it; " WIDTH);
+    expect_message(loss_of(s), s, "batch.offset[2] reaches past " SIZE ": it is 176093659169, the other 72; group 0, response 2 of it; "
+                   WIDTH);
     s->offset[2] = INT64_C(4294967295);
     expect_message(loss_of(s), s, "batch.offset[2] reaches past " SIZE ": it is 4294967295, the other 72; group 0, response 2 of it");
     setup_make(s);
@@ -1155,11 +1159,11 @@ static void test_32_bits(setup *s) {
 static void test_missing(setup *s) {
     setup_make(s);
     s->b.logp_ref = NULL;
-    expect_message(loss_of(s), s, "batch.logp_ref is NULL but needed: of the frozen reference, for penalty.kl, reward.kl, ratio.behaviour ...; "
-                   "penalty.kl=k3 reads it");
+    expect_message(loss_of(s), s, "batch.logp_ref is NULL but needed: of the frozen reference, for penalty.kl, reward.kl, "
+                   "ratio.behaviour ...; penalty.kl=k3 reads it");
     s->b.logp_old = NULL;
-    expect_message(loss_of(s), s, "batch.logp_old is NULL but needed: of the policy at the start of the update, for ratios and divergences; "
-                   "surrogate.kind=ppo_clip reads it");
+    expect_message(loss_of(s), s, "batch.logp_old is NULL but needed: of the policy at the start of the update, for ratios and "
+                   "divergences; surrogate.kind=ppo_clip reads it");
     setup_make(s);
     choose(s, "advantage.credit", "gae");
     expect_message(grpo_advantages(&s->obj, &s->b, s->A), s, "batch.value is NULL but needed: for advantage.credit gae and step_gae; "

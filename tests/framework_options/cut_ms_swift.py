@@ -150,7 +150,6 @@ def logits_module_of(torch, batch, tables, name="logp"):
 def own():
     """What the adapter has stand-ins for: collation, padding-free rows, sequence parallelism."""
     import importlib
-    import sys
     import swift
     import torch
     from running import classes_of, functions_of

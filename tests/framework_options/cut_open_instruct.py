@@ -21,7 +21,7 @@ import cut_fsdp
 import cut_ranks
 
 NAME, FRAMEWORK, RELEASE = "open_instruct", "open-instruct", "e6c3044aa6201c8bfa4573c1b03142af599e730d"
-FIRST, PACK, DEVICE = 10, "pack_length", "per_device_train_batch_size"  # FIRST: the id of the first token
+FIRST, PACK = 10, "pack_length"  # FIRST: the id of the first token
 STEP, COUNTS = "open_instruct/grpo_fast.py:", "open_instruct/grpo_utils.py:651-671"
 
 HEAD = """The packing, the collation and `step` of the trainer ran as they are, in one process and in two. Replaced are the model, the

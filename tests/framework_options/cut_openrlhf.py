@@ -98,7 +98,7 @@ def module_of(torch, tables, learns_entropy, batch, whole):
     return Tables()
 
 
-def engine_of(torch, module, own, c, size, responses):
+def engine_of(torch, module, own, c, size):
     """DeepSpeed's engine as OpenRLHF configures it, with SGD and without clipping."""
     import sys
     import deepspeed
@@ -262,7 +262,7 @@ def of_rank(config, batch, parts, rank):
     c, size, accumulation = options_of(adapter, config, parts)
     whole = bool({PACKING, RING} & {*config})
     module = module_of(torch, {"dlogp": b.logp, "dentropy": b.entropy.detach()}, bool(c["actor.entropy_coef"]), batch, whole)
-    engine = engine_of(torch, module, own, c, size, len(batch["length"]))
+    engine = engine_of(torch, module, own, c, size)
     mesh = dist.init_device_mesh("cpu", (dist.get_world_size() // c[RING], c[RING]), mesh_dim_names=("dp", "sp"))
     actor, ring = whole_actor(torch, adapter, c, engine, mesh) if whole else (Actor(engine, sum(batch["length"])), None)
     strategy = types.SimpleNamespace(

@@ -18,7 +18,7 @@ import cut_ranks
 
 NAME, RELEASE, FRAMEWORK = "skyrl", "0.4.0", "SkyRL"
 OPTION = "trainer.algorithm."
-MICRO, BY_TOKENS = "trainer.micro_train_batch_size_per_gpu", {"trainer.max_tokens_per_microbatch": 14}
+BY_TOKENS = {"trainer.max_tokens_per_microbatch": 14}
 UTILS, WORKER = "skyrl/backends/skyrl_train/utils/ppo_utils.py:", "skyrl/backends/skyrl_train/workers/worker.py:"
 TIMES = "; " + WORKER + "1236-1244"
 

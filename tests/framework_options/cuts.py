@@ -434,7 +434,7 @@ def row(found):
     return f"| {found['name']} | {options} | {named(found)}.{note} | {changed(found)} | {where} |"
 
 
-def table(name, kept):
+def table(kept):
     other = [found["name"] for found in kept["settings"] if found["verdict"] != "whole batch"]
     every = len(kept["settings"])
     how_many = f"in {every - len(other)} of {every} settings; not: {'; '.join(other)}" if other else f"in all {every} settings"
@@ -445,7 +445,7 @@ def table(name, kept):
 
 
 def page(results):
-    found = [table(name, kept) for name, kept in sorted(results.items())]
+    found = [table(kept) for _, kept in sorted(results.items())]
     return HEAD.format(cuts=len(CUTS)) + "\n" + "\n".join(short for short, _ in found) + "\n\n" + "\n".join(text for _, text in found)
 
 

@@ -374,7 +374,8 @@ static void check_refused(rng *r) {
           "more rows than there are");
     check(says("logits_batch_read", grpo_logits_batch_read(NULL, NULL, 0, 0), GRPO_NULL, "rows"), "ranges of nothing");
     rows = e.rows; rows.dlogits = NULL;
-    check(says("logits_batch_gradient", grpo_logits_batch_gradient(&rows, NULL, e.dlogp, NULL, 0, 1), GRPO_NULL, "rows.dlogits"), "no d logits");
+    check(says("logits_batch_gradient", grpo_logits_batch_gradient(&rows, NULL, e.dlogp, NULL, 0, 1), GRPO_NULL, "rows.dlogits"),
+          "no d logits");
     evaluation_free(&e);
     rollouts_free(&b);
 }

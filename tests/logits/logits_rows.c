@@ -185,9 +185,11 @@ static void check_same_bits(const sample *s, const grpo_logits *x, const grpo_lo
         check(!grpo_logits_row_gradient(x, 0, part, -0.75, with_entropy * 0.5, &g), "gradient");
         for (instructions = GRPO_FUSED_ ? GRPO_LOOPS_BASE_ : GRPO_LOOPS_AVX2_; instructions < first; instructions++) {
             check(!grpo_logits_row_read(x, 0, &found) && !memcmp(&found, part, offsetof(grpo_logits_part, has_target)),
-                  "type %d, row of %d, tau %g: %s and %s read it as other sums", (int)s->type, s->n, s->tau, name[instructions], name[first]);
+                  "type %d, row of %d, tau %g: %s and %s read it as other sums", (int)s->type, s->n, s->tau,
+                  name[instructions], name[first]);
             check(!grpo_logits_row_gradient(x, 0, part, -0.75, with_entropy * 0.5, &other) && !memcmp(&g, &other, size),
-                  "type %d, row of %d, tau %g: %s and %s give other gradients", (int)s->type, s->n, s->tau, name[instructions], name[first]);
+                  "type %d, row of %d, tau %g: %s and %s give other gradients", (int)s->type, s->n, s->tau,
+                  name[instructions], name[first]);
         }
         instructions = first;
     }
@@ -616,8 +618,8 @@ static void check_same_flushed(const sample *s, const flushed *a, const flushed 
         b->row.entropy, b->row.log_sum, b->row.sum_squares, b->row.other };
     int bad = 0;
     for (size_t k = 0; k < sizeof before / sizeof *before; k++)
-        check(before[k] == after[k] || (fabs(before[k]) < (double)FLT_MIN && after[k] == 0), "flush-to-zero, type %d, %d logits: %.17g became %.17g",
-              (int)s->type, s->n, before[k], after[k]);
+        check(before[k] == after[k] || (fabs(before[k]) < (double)FLT_MIN && after[k] == 0),
+              "flush-to-zero, type %d, %d logits: %.17g became %.17g", (int)s->type, s->n, before[k], after[k]);
     for (int v = 0; v < s->n; v++) {
         const double x = s->type == GRPO_LOGITS_REAL ? (double)a->real[v] : get(s, a->half, v);
         const double y = s->type == GRPO_LOGITS_REAL ? (double)b->real[v] : get(s, b->half, v);

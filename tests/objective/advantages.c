@@ -370,7 +370,8 @@ static void check_large_group(rng *r, int trial) {
 static int judges_narrowly(const grpo_objective *o) {
     static const grpo_reward plain;
     const int whole = o->advantage.baseline == GRPO_BASELINE_BATCH_MEAN && o->advantage.scale == GRPO_SCALE_TOKEN_WHITEN;
-    return o->reward.kl != GRPO_KL_K3 && !(whole && (o->reward.length != plain.length || o->reward.overlong || o->reward.map || o->reward.kl));
+    const int no_doubles = o->reward.length != plain.length || o->reward.overlong || o->reward.map || o->reward.kl;
+    return o->reward.kl != GRPO_KL_K3 && !(whole && no_doubles);
 }
 
 /* the prompts' success rates are so near each other that their 96 bits are too few for their differences */
@@ -435,8 +436,10 @@ static void change_any(rng *r, double unit, evaluation *k, changes *all) {
     else if (how < 11) {
         grpo_real *x = &b->rewards[i * b->n_rewards + c];
         put_real(all, x, any_reward(r, 1, (double)*x, (double)b->rewards[j * b->n_rewards + c]));
-    } else if (how < 12) put_real(all, &b->baseline[rng_below(r, b->n_groups)], any_reward(r, unit, (double)b->reward[j], (double)b->reward[i]));
-    else if (how < 14) change_number(r, k, all);
+    } else if (how < 12) {
+        grpo_real *x = &b->baseline[rng_below(r, b->n_groups)];
+        put_real(all, x, any_reward(r, unit, (double)b->reward[j], (double)b->reward[i]));
+    } else if (how < 14) change_number(r, k, all);
     else if (how < 15) { const uint8_t cut = !b->truncated[i]; put(all, &b->truncated[i], 1, &cut); }
     else if (b->length[i] && b->mask[t]) {
         grpo_real *x = &b->token[array][t];

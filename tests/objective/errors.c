@@ -173,7 +173,9 @@ static int is_of_gspo(const grpo_objective *o) { return o->ratio.level != GRPO_L
 
 /* a missing array: one of the fields that its message names is set in `what`.  Log-probabilities and segments have further readers */
 static void check_reader(const char *line, const char *what) {
-    static const char *const many[] = { "batch.logp_old", "batch.logp_ref", "batch.logp_rollout", "batch.logp_teacher", "batch.segment_end" };
+    static const char *const many[] = {
+        "batch.logp_old", "batch.logp_ref", "batch.logp_rollout", "batch.logp_teacher", "batch.segment_end"
+    };
     char field[80];
     int named = 0;
     for (size_t k = 0; k < sizeof many / sizeof *many; k++) if (!strncmp(line, many[k], strlen(many[k]))) return;

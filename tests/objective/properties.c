@@ -678,8 +678,9 @@ static void check_term(reference *ref, const answer *a, int64_t i, int64_t t) {
     divergence = reference_divergence_slope(ref, t);
     if (divergence.judged) {
         divergences_judged += divergence.value != 0;
-        check(reference_agrees(&divergence, (double)a->ddivergence_ref[t]), "%s: ddivergence_ref of slot %d is %.17g, of the reference %.17g",
-              label, (int)t, (double)a->ddivergence_ref[t], (double)divergence.value);
+        check(reference_agrees(&divergence, (double)a->ddivergence_ref[t]),
+              "%s: ddivergence_ref of slot %d is %.17g, of the reference %.17g", label, (int)t,
+              (double)a->ddivergence_ref[t], (double)divergence.value);
     }
     entropy = reference_entropy_slope(ref, t);
     if (!entropy.judged) return;
@@ -862,7 +863,8 @@ static void find_flushing(const grpo_objective *obj, const rollouts *b, answer *
     _mm_setcsr(mode);
 }
 
-/* 1 if x and y differ by less than numbers below the normal range, or products of them, may change: an element of an array is an input too */
+/* 1 if x and y differ by less than numbers below the normal range, or products of them, may change: an element of an array is an input
+ * too */
 static int is_flushed(double x, double y, double least) { return x == y || fabs(x - y) <= least; }
 
 static void check_flushed(const char *name, const grpo_real *x, const grpo_real *y, int64_t n) {
@@ -961,7 +963,9 @@ static void check_presets(void) {
 
 /* responses longer than the blocks in which tokens are evaluated and summed */
 static void check_long(void) {
-    static const char *const names[] = { "grpo", "dapo", "dr-grpo", "cispo", "sapo", "gspo", "gspo-token", "gmpo", "rloo", "tis", "reinforce" };
+    static const char *const names[] = {
+        "grpo", "dapo", "dr-grpo", "cispo", "sapo", "gspo", "gspo-token", "gmpo", "rloo", "tis", "reinforce"
+    };
     grpo_objective obj;
     size_t k;
     for (k = 0; k < sizeof names / sizeof *names; k++) {

@@ -113,7 +113,8 @@ static void check_twice(void) {
     for (n = 0; n < 3; n++) printf("worst: %s %.2g of 2^-%d\n", function[n].name, worst[n], function[n].bits);
 }
 
-/* logarithms in their whole range: of x in units of 2^-90 of max(1, |log x|), of 1 + x in units of 2^-85 or of what 2^-102 of x makes of it */
+/* logarithms in their whole range: of x in units of 2^-90 of max(1, |log x|), of 1 + x in units of 2^-85 or of what
+ * 2^-102 of x makes of it */
 static void check_logarithms(void) {
     double worst[2] = { 0, 0 };
     rng r = { 16 };

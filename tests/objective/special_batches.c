@@ -159,7 +159,8 @@ static void check_report_of_tiny_ratios(void) {
         check(!gspo_loss(&obj, &batch, advantage, NULL, NULL, &first), "ratios near 1: refused");
         for (int t = 0; t < N; t++) l[t] = (grpo_real)(-0.5 * (t % 3) + shift[k]);
         check(!gspo_loss(&obj, &batch, advantage, NULL, NULL, &report), "tiny ratios: refused");
-        check(fabs(report.ess - first.ess) <= 8 * 0x1p-53, "%d ratios near e^%g: ess %.17g, not %.17g", (int)n, shift[k], report.ess, first.ess);
+        check(fabs(report.ess - first.ess) <= 8 * 0x1p-53, "%d ratios near e^%g: ess %.17g, not %.17g", (int)n, shift[k],
+              report.ess, first.ess);
         check(report.ratio_mean <= w * (1 + 1e-15) && report.ratio_mean >= report.ratio_min, "the mean of ratios near e^%g is %g", shift[k],
               report.ratio_mean);
         l[n / 2] = 0; old[n / 2] = -500;

@@ -24,7 +24,6 @@ README promises: log-ratios that add up to more than 700 within a response, resu
 error above --limit (4), whose inputs go to --save. Exits with 1 if there was one.
 """
 import argparse
-import collections
 import copy
 import json
 import math

@@ -29,15 +29,8 @@ static void credit_steps(evaluation *k, int64_t g) {
 
 /* kl_coef k of one token; it counts as one number */
 static number reward_kl(const evaluation *k, int64_t t) {
-    const grpo_reward *o = &k->obj.reward;
     const reference_real d = (reference_real)k->b.token[TOKEN_OLD][t] - k->b.token[TOKEN_REF][t];
-    switch (o->kl) {
-    case GRPO_KL_K1:  return number_of(o->kl_coef * d);
-    case GRPO_KL_K2:  return number_of(o->kl_coef * d * d / 2);
-    case GRPO_KL_K3:  return number_of(o->kl_coef * ref_exp_minus_linear(-d));
-    case GRPO_KL_ABS: return number_of(o->kl_coef * ref_abs(d));
-    default:          return zero();
-    }
+    return number_of(k->obj.reward.kl_coef * ref_estimator(k->obj.reward.kl, d));
 }
 
 /* delta of credit gae; with credit return, a at the last active token and 0 before */

@@ -1,6 +1,7 @@
 /* Numbers of binary128 and their functions. */
 #ifndef REFERENCE_NUMBER_H
 #define REFERENCE_NUMBER_H
+#include "../../grpo.h"
 #include <float.h>
 #include <math.h>
 
@@ -48,6 +49,17 @@ static inline reference_real ref_exp(reference_real x) {
 
 static inline reference_real ref_exp_minus_linear(reference_real x) {
     return ref_abs(x) <= 1 ? ref_small_exp_minus_linear(x) : ref_exp(x) - x - 1;
+}
+
+/* an estimate of the KL from the log-ratio D, in the reward and in the penalty */
+static inline reference_real ref_estimator(grpo_kl_kind kind, reference_real D) {
+    switch (kind) {
+    case GRPO_KL_K1:  return D;
+    case GRPO_KL_K2:  return D * D / 2;
+    case GRPO_KL_K3:  return ref_exp_minus_linear(-D);
+    case GRPO_KL_ABS: return ref_abs(D);
+    default:          return 0;
+    }
 }
 
 /* ln x for x within the range of double; each step of Newton's method doubles the number of correct digits */

@@ -3,16 +3,6 @@
 #define REFERENCE_PENALTY_H
 #include "surrogate.h"
 
-static inline reference_real ref_estimator(grpo_kl_kind kind, reference_real D) {
-    switch (kind) {
-    case GRPO_KL_K1:  return D;
-    case GRPO_KL_K2:  return D * D / 2;
-    case GRPO_KL_K3:  return ref_exp_minus_linear(-D);
-    case GRPO_KL_ABS: return ref_abs(D);
-    default:          return 0;
-    }
-}
-
 static inline reference_real ref_kl(reference *ref, int64_t t, ref_size *size) {
     const grpo_penalty *p = &ref->obj->penalty;
     static const int source[] = { TOKEN_REF, TOKEN_OLD, TOKEN_ROLLOUT, TOKEN_TEACHER };

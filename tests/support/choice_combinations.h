@@ -47,7 +47,8 @@ static inline int visit_if_valid(uint64_t seed, const chosen *const *with, int n
     return 1;
 }
 
-/* visits the valid combinations of all[first] with one other choice (of = 2), or with two of those after it (of = 3); returns their number */
+/* visits the valid combinations of all[first] with one other choice (of = 2), or with two of those after it (of = 3); returns
+ * their number */
 static inline long each_combination(const chosen *all, int n, int first, int of, visit_combination *visit, void *own) {
     const chosen *with[3];
     long valid = 0;

@@ -143,13 +143,13 @@ static void read_entries(catalogue *c, char *titles, char *entries) {
 
 static const char heading[] =
     "# The catalogue\n\n"
-    "What became of every entry of the surveys that this project was written from: papers, and what frameworks compute. `row`: a published\n"
-    "objective (`grpo_objective_named`), with vectors in the file of that name; `set`: a choice of an axis; `call`: a function of the headers;\n"
-    "`open`: not there yet, and what is missing; `not`: why it is no objective. Written by `catalogue_check --markdown` from\n"
-    "`../catalogue/entries.txt`.\n\n"
+    "What became of every entry of the surveys that this project was written from: papers, and what frameworks compute. `row`: a\n"
+    "published objective (`grpo_objective_named`), with vectors in the file of that name; `set`: a choice of an axis; `call`: a\n"
+    "function of the headers; `open`: not there yet, and what is missing; `not`: why it is no objective. Written by `catalogue_check\n"
+    "--markdown` from `../catalogue/entries.txt`.\n\n"
     "The first column is the list that has the entry under this name. `foundations`: the methods that others build on; `peers`: what\n"
-    "frameworks compute, `peers b` by numbers from 1 on as well; `seeds`: papers; `second look`, `third look`: what later readings added, or\n"
-    "came back to.\n\n"
+    "frameworks compute, `peers b` by numbers from 1 on as well; `seeds`: papers; `second look`, `third look`: what later readings\n"
+    "added, or came back to.\n\n"
     "| survey | entry | what became of it |\n|---|---|---|";
 
 int main(int argc, char **argv) {

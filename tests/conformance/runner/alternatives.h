@@ -15,8 +15,8 @@ typedef struct {
 change *changes_of(const grpo_objective *asked, stage_kind stage);
 grpo_objective change_made(const grpo_objective *asked, const change *made);
 const char *change_remark(const char *name);        /* an explanation of the change; NULL: its name is enough */
-/* "surrogate as in x: surrogate.kind = ratio, surrogate.eps_high = 0.2": the fields of an axis taken from a preset that are not 0 or their first choice;
- * to be freed.  Empty for the change of one field */
+/* "surrogate as in x: surrogate.kind = ratio, surrogate.eps_high = 0.2": the fields of an axis taken from a preset that are not 0 or
+ * their first choice; to be freed.  Empty for the change of one field */
 char *change_fields(const change *made);
 int same_objective(const grpo_objective *a, const grpo_objective *b);
 int same_in_stage(const grpo_objective *a, const grpo_objective *b, stage_kind stage);

@@ -33,8 +33,8 @@ typedef enum {
 judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, judge_how how,
                           int *evidence);
 
-/* Advantages that are wrong whatever those of other tokens are made of, a bit set: of masked tokens, which have that of their response where
- * it should be 0; NaN of a response alone in its group */
+/* Advantages that are wrong whatever those of other tokens are made of, a bit set: of masked tokens, which have that of their response
+ * where it should be 0; NaN of a response alone in its group */
 enum { APART_MASKED = 1, APART_ALONE = 2 };
 unsigned judge_apart(const question *q, const answer *found);
 int judge_is_only_apart(const rules *r, const question *q, const answer *found);        /* are all wrong advantages such? */

@@ -1,7 +1,8 @@
 """Reward: the value of each response."""
 
+from axes.penalty import ESTIMATED
 from axes.sized import NOTHING, Sized
-from limits import ONE, ZERO, bound, exp, less
+from limits import ONE, ZERO, bound, less
 from reals import cospi, mpf
 
 
@@ -115,29 +116,10 @@ def shaped(choice, sequence, group):
     return MAP[choice["map"]](choice, worth)
 
 
-# ---- KL: estimates of KL(old || reference) at a token sampled from old; detached, since they are part of the reward
-
-def k1(o, f):
-    return o - f
-
-
-def k2(o, f):
-    return (o - f) * (o - f) / 2
-
-
-def k3(o, f):
-    return exp(f - o) - (f - o) - 1
-
-
-def absolute(o, f):
-    return abs(o - f)
-
-
-KL = {"k1": k1, "k2": k2, "k3": k3, "abs": absolute}
-
+# ---- KL: an estimate of KL(old || reference) at a token sampled from old; detached, since it is part of the reward
 
 def token_kl(choice, token):
     """beta_r k_it"""
     if choice["kl"] == "none":
         return mpf(0)
-    return mpf(choice["kl_coef"]) * KL[choice["kl"]](token.o, token.f)
+    return mpf(choice["kl_coef"]) * ESTIMATED[choice["kl"]](token.o - token.f)

@@ -1,6 +1,6 @@
 """The advantage: baseline, scale and epsilon, reweight, returns, steps and GAE."""
 from cases.table import cases_of
-from cases.bases import PLACES, SCORE
+from cases.bases import NONE, NORM, PLACES, SCORE
 from objectives import changed
 from scenarios import full
 
@@ -39,8 +39,6 @@ def stepped(o):
     return batch
 
 
-NORM = changed(SCORE, advantage={"scale": "group_std"})
-NONE = changed(SCORE, advantage={"baseline": "none"})
 for baseline in ("group_mean", "leave_one_out", "length_weighted", "external"):
     case(baseline, f"baseline {baseline}: subtracted from the reward without a scale; groups of 1 to 3 responses, one of equal rewards",
          NONE, {"advantage": {"baseline": baseline}}, groups)

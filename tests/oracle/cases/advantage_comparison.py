@@ -1,14 +1,10 @@
 """The advantage: comparisons within a group: transform, baseline, scale, reweight, batch_norm, several rewards."""
-from cases.bases import PLACES
+from cases.bases import NONE, NORM, PLACES, SCORE
 from cases.table import cases_of
-from objectives import changed, plain
+from objectives import changed
 from scenarios import binary32, full
 
 case = cases_of("choices-advantage", 1, axis="advantage")
-
-NONE = changed(plain(), aggregation={"kind": "token_mean"})
-SCORE = changed(NONE, advantage={"baseline": "group_mean"})
-NORM = changed(SCORE, advantage={"scale": "group_std"})
 
 
 def batch_of(groups, rewards, seed, lengths=None, **options):

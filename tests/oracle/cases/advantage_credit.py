@@ -1,13 +1,10 @@
 """The advantage: discounts by step, critics of truncated responses, prefix trees, teachers, excluded responses."""
+from cases.bases import NONE, NORM, SCORE
 from cases.table import cases_of
-from objectives import changed, plain
+from objectives import changed
 from scenarios import full
 
 case = cases_of("choices-credit", axis="advantage")
-
-NONE = changed(plain(), aggregation={"kind": "token_mean"})
-MEAN = changed(NONE, advantage={"baseline": "group_mean"})
-NORM = changed(MEAN, advantage={"scale": "group_std"})
 
 
 # ---- steps
@@ -87,17 +84,17 @@ def same(o):
 TREE = {"credit": "prefix_tree"}
 case("prefix_tree",
      "prefix tree: a token's advantage is the outcome's, plus how it changed the mean reward of responses sharing its prefix",
-     MEAN, TREE, tree)
+     SCORE, TREE, tree)
 case("prefix_tree-none",
      "prefix tree with no baseline: the reward plus the change of the prefix's mean reward; a lone response has no change",
      NONE, TREE, tree)
 for scale, more in (("group_std", {"eps": 0.125}), ("constant", {"scale_divisor": 2})):
     case(f"prefix_tree-{scale}",
          f"prefix tree: the change of the prefix's mean reward is divided by the same {scale} as the outcome's advantage",
-         changed(MEAN, advantage={"scale": scale, **more}), TREE, tree)
+         changed(SCORE, advantage={"scale": scale, **more}), TREE, tree)
 case("prefix_tree-leave_one_out", "prefix tree where the outcome's advantage is against the other responses, not the group mean",
      changed(NORM, advantage={"baseline": "leave_one_out", "singleton": "raw"}), TREE, tree)
-case("prefix_tree-holes", "prefix tree: from its first masked token on, a response shares its prefix with no other", MEAN, TREE, holes)
+case("prefix_tree-holes", "prefix tree: from its first masked token on, a response shares its prefix with no other", SCORE, TREE, holes)
 case("prefix_tree-same", "prefix tree in a group of equal rewards: no token changes the mean reward, only baseline_shift is left",
      changed(NONE, advantage={"baseline_shift": 0.125}),
      {**TREE, "baseline_shift": 0.25}, same)
@@ -115,14 +112,14 @@ def taught(o):
 
 
 case("teacher_share", "advantages weighted by the teacher's ratio to the old policy, the inverse ratio where A < 0, clipped to 0.75..1.25",
-     MEAN, {"teacher_share": 0.5, "teacher_clip": 0.25}, taught)
-SHARE = changed(MEAN, advantage={"teacher_share": 0.5, "teacher_clip": 0.25})
+     SCORE, {"teacher_share": 0.5, "teacher_clip": 0.25}, taught)
+SHARE = changed(SCORE, advantage={"teacher_share": 0.5, "teacher_clip": 0.25})
 case("teacher_clip", "advantages weighted by the teacher's ratio to the old policy, clipped to 0.25..1.75 instead of 0.75..1.25",
      SHARE, {"teacher_clip": 0.75}, taught)
 case("teacher_share-coef", "teacher_share multiplies the advantage before teacher_coef adds the teacher's log-ratio",
      changed(SHARE, advantage={"teacher_coef": 0.5, "teacher_share": 0}),
      {"teacher_share": 0.5}, taught)
-TAUGHT = changed(MEAN, advantage={"teacher_coef": 0.5})
+TAUGHT = changed(SCORE, advantage={"teacher_coef": 0.5})
 case("teacher_gamma", "the teacher's log-ratio of a token plus those of later tokens, discounted by gamma = 0.75, is added to A",
      TAUGHT, {"teacher_gamma": 0.75}, taught)
 case("teacher_norm", "teacher_norm = mean: the discounted sum of the teacher's log-ratios is divided by the sum of its discounts",
@@ -138,13 +135,13 @@ def uncertain(o):
     return batch
 
 
-case("entropy-response", "A minus a quarter of the response's mean entropy; responses with a mean entropy above 1/2 get A = 0", MEAN,
+case("entropy-response", "A minus a quarter of the response's mean entropy; responses with a mean entropy above 1/2 get A = 0", SCORE,
      {"entropy": "response", "entropy_coef": 0.25, "entropy_max": 0.5}, uncertain)
-RESPONSE = changed(MEAN, advantage={"entropy": "response", "entropy_coef": 0.25, "entropy_max": 0.5})
+RESPONSE = changed(SCORE, advantage={"entropy": "response", "entropy_coef": 0.25, "entropy_max": 0.5})
 case("entropy-response-0", "A minus a quarter of the response's mean entropy; entropy_max = 0 is no bound, so no response is set to 0",
      RESPONSE, {"entropy_max": 0}, uncertain)
 case("entropy-response-return", "half the response's mean entropy is added to discounted returns; above a mean entropy of 1/2, A = 0",
-     changed(MEAN, advantage={"credit": "return", "gamma": 0.5}),
+     changed(SCORE, advantage={"credit": "return", "gamma": 0.5}),
      {"entropy": "response", "entropy_coef": -0.5, "entropy_max": 0.5}, uncertain)
 
 
@@ -161,7 +158,7 @@ def guests(o):
 case("outside-zero", "excluded responses have A = 0 and are left out of their group's mean, deviation and size",
      NORM, {"excluded": "zero"}, guests)
 case("outside-anchor", "an excluded response gets 1.25 times the largest advantage of the group's other responses",
-     MEAN, {"excluded": "anchor", "excluded_coef": 1.25}, guests)
+     SCORE, {"excluded": "anchor", "excluded_coef": 1.25}, guests)
 case("outside-own", "an excluded response is compared with the mean and deviation of the group's others, which exclude itself",
      NORM, {"excluded": "own"}, guests)
 case("outside-own-leave_one_out",
@@ -170,7 +167,7 @@ case("outside-own-leave_one_out",
      {"excluded": "own"}, guests)
 case("outside-own-constant",
      "excluded responses minus the mean of the others, over a constant of 2; one group has only an excluded response",
-     changed(MEAN, advantage={"scale": "constant", "scale_divisor": 2}), {"excluded": "own"},
+     changed(SCORE, advantage={"scale": "constant", "scale_divisor": 2}), {"excluded": "own"},
      lambda o: {**guests(o), "excluded": [i in (2, 6, 9) for i in range(10)]})
 case("outside-zero-raw",
      "excluded responses leave one other in a group: with singleton = raw its baseline is 0 and its variance 1",

@@ -1,12 +1,10 @@
 """The advantage at tokens: lambda by length, entropy, a teacher, bounds."""
+from cases.bases import NONE, SCORE
 from cases.table import add, cases_of
-from objectives import changed, plain
+from objectives import changed
 from scenarios import MINUS_INF, NAN, full
 
 case = cases_of("choices-advantage", 2, axis="advantage")
-
-NONE = changed(plain(), aggregation={"kind": "token_mean"})
-SCORE = changed(NONE, advantage={"baseline": "group_mean"})
 
 
 # ---- lambda_length

@@ -1,11 +1,10 @@
 """The advantage: responses that count once for each of their steps; advantages over the mean of their absolute values."""
+from cases.bases import SCORE
 from cases.table import cases_of
-from objectives import changed, plain
+from objectives import changed
 from scenarios import full
 
 case = cases_of("choices-advantage-samples")
-
-SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
 
 
 # ---- samples

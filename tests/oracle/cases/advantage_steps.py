@@ -1,12 +1,11 @@
 """The advantage of steps: values, pools, credit; steps in GAE."""
+from cases.bases import SCORE
 from cases.table import add, cases_of
 from objectives import changed, plain
 from scenarios import full, like
 
 case = cases_of("choices-steps", axis="advantage")
 
-NONE = changed(plain(), aggregation={"kind": "token_mean"})
-SCORE = changed(NONE, advantage={"baseline": "group_mean"})
 OWN = changed(SCORE, advantage={"credit": "step_own", "step_gamma": 0.5})
 
 

@@ -1,19 +1,11 @@
 """The advantage: sets of responses, success rates and reweighting by them, several rewards, mean absolute deviations."""
-from cases.advantage_comparison import several
+from cases.advantage_comparison import batch_of, several
+from cases.bases import NONE, NORM, SCORE
 from cases.table import add, cases_of
-from objectives import changed, plain
+from objectives import changed
 from scenarios import binary32, full
 
 case = cases_of("choices-shaping", axis="advantage")
-
-NONE = changed(plain(), aggregation={"kind": "token_mean"})
-SCORE = changed(NONE, advantage={"baseline": "group_mean"})
-NORM = changed(SCORE, advantage={"scale": "group_std"})
-
-
-def batch_of(groups, rewards, seed, lengths=None, **options):
-    lengths = lengths or [2 if i % 3 == 1 else 1 for i in range(len(rewards))]
-    return lambda o: full(o, groups, lengths, seed, reward=rewards, **options)
 
 
 # ---- transform

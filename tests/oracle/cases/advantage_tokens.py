@@ -1,13 +1,10 @@
 """The advantage at tokens: token baselines, entropy, centred KL, marks, entropy shares."""
+from cases.bases import NONE, SCORE
 from cases.table import cases_of
-from objectives import changed, plain
+from objectives import changed
 from scenarios import MINUS_INF, NAN, full, like
 
 case = cases_of("choices-shaping", 1, axis="advantage")
-
-NONE = changed(plain(), aggregation={"kind": "token_mean"})
-SCORE = changed(NONE, advantage={"baseline": "group_mean"})
-NORM = changed(SCORE, advantage={"scale": "group_std"})
 
 
 # ---- baseline of the token

@@ -17,7 +17,9 @@ PLACES = {"add": "epsilon is added to the standard deviation, outside the square
 
 PPO = changed(plain(), advantage={"baseline": "group_mean"}, surrogate={"kind": "ppo_clip", "eps_low": 0.2, "eps_high": 0.2},
               aggregation={"kind": "token_mean"})
-SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
+NONE = changed(plain(), aggregation={"kind": "token_mean"})
+SCORE = changed(NONE, advantage={"baseline": "group_mean"})
+NORM = changed(SCORE, advantage={"scale": "group_std"})
 
 # ---- batches with hand-chosen numbers
 

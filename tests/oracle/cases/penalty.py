@@ -1,4 +1,5 @@
 """The penalty: references of the KL, its estimators, gradients, weights and bounds; entropy."""
+from axes.penalty import ESTIMATED
 from cases.table import cases_of
 from cases.aggregation import AGGREGATED, empties
 from cases.bases import NEG, PPO, SCORE
@@ -17,7 +18,7 @@ def apart(o):
 
 
 KL_BASE = changed(PPO, ratio={"level": "sequence_mean"})
-for kl in ("k1", "k2", "k3", "abs"):
+for kl in ESTIMATED:
     for gradient in ("exact", "straight_through_k2"):
         for u in ("none", "token", "level"):
             for clamp, fields in (("", {}), ("-log", {"kl_clamp_log": 1}), ("-value", {"kl_clamp_value": 0.25})):
@@ -68,7 +69,7 @@ for u in ("token", "level"):
          {"penalty": {"kl": "k3", "kl_coef": 0.5, "kl_importance_weight": u}}, apart)
 
 for who in ("old", "rollout"):
-    for kl in ("k1", "k2", "k3", "abs"):
+    for kl in ESTIMATED:
         case(f"{kl}-against-{who}", f"KL penalty {kl} to the {who} policy instead of the reference (kl_reference = {who})",
              changed(KL_BASE, penalty={"kl": kl, "kl_coef": 0.5}), {"penalty": {"kl_reference": who}}, apart)
     for label, fields in (("straight", {"kl_gradient": "straight_through_k2"}), ("token", {"kl_importance_weight": "token"}),
@@ -86,7 +87,7 @@ for kl in ("k1", "k2", "k3"):
          lambda o: placed(o, 143, (2,), ((1, -0.5), (0.75,)), logp=((-1, -0.5), (-1.25,)),
                           logp_old=((NEG, -1), (-1.5,))))
 
-for kl in ("k1", "k2", "k3", "abs"):
+for kl in ESTIMATED:
     case(f"{kl}-own-score", f"KL estimator {kl} with weight e^(l - sg[l]): value 1, gradient of the score function times K added",
          changed(KL_BASE, penalty={"kl": kl, "kl_coef": 0.5}), {"penalty": {"kl_importance_weight": "score_function"}}, apart)
 for label, fields in (("k2", {"kl_gradient": "straight_through_k2"}), ("log", {"kl_clamp_log": 1}), ("value", {"kl_clamp_value": 0.25})):

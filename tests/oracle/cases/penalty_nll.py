@@ -1,12 +1,11 @@
 """The penalty: the KL to a teacher; minus the likelihood of some tokens, over their own number."""
+from cases.bases import SCORE
 from cases.table import cases_of
 from cases.surrogate_group import NEG, kind
-from objectives import changed, plain
+from objectives import changed
 from scenarios import full, placed
 
 case = cases_of("choices-own")
-
-SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
 
 
 # ---- the teacher in the penalty

@@ -1,12 +1,11 @@
 """The penalty: preference pairs of a group."""
+from cases.bases import SCORE
 from cases.table import cases_of
 from cases.surrogate_group import NEG, OF, kind
-from objectives import changed, plain
+from objectives import changed
 from scenarios import full, placed
 
 case = cases_of("choices-own", 1)
-
-SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
 
 
 # ---- pairs

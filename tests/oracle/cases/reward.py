@@ -1,4 +1,5 @@
 """The reward: overlong responses, and the KL in it."""
+from axes.penalty import ESTIMATED
 from cases.table import cases_of
 from cases.bases import SCORE
 from objectives import changed
@@ -40,7 +41,7 @@ case("overlong-factor", "soft overlong punishment with a factor of 1/8: at most 
 case("overlong-masked", "overlong punishment by the length of the response: masked tokens count in it",
      SCORE, {"reward": LONG_WINDOW}, window_masked)
 
-for kl in ("k1", "k2", "k3", "abs"):
+for kl in ESTIMATED:
     for credit in ("outcome", "return"):
         case(f"{kl}-{credit}", f"{kl} KL penalty to the reference inside the reward, credit {credit}; a masked token contributes nothing",
              changed(SCORE, advantage={"credit": credit, "gamma": 1}),

@@ -1,11 +1,10 @@
 """The reward: truncated responses, length (Kimi, cosine, inverse), maps."""
+from cases.bases import SCORE
 from cases.table import add, cases_of
-from objectives import changed, plain
+from objectives import changed
 from scenarios import full
 
 case = cases_of("choices-reward", 1, axis="reward")
-
-SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
 
 
 # ---- truncated

@@ -1,6 +1,7 @@
 """The weight: policy_is."""
+from cases.bases import SCORE
 from cases.table import cases_of
-from objectives import INF, MINUS_INF, changed, plain
+from objectives import INF, MINUS_INF, changed
 from scenarios import full, placed
 
 case = cases_of("choices-group", 1)
@@ -16,7 +17,6 @@ def moved(o):
     return full(o, (2, 2), [len(x) for x in d], 711, d=lambda dice, i, t: d[i][t], mask={(3, 1)}, reward=(1, 0, 0.5, -0.5))
 
 
-SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
 BAND = {"policy_is_low": 0.75, "policy_is_high": 1.25}
 for drift in ("token", "sequence_sum", "sequence_mean"):
     case(f"drift-{drift}", f"policy_is {drift}: surrogate times the detached ratio of policy over old policy, clipped to 0.75..1.25", SCORE,

@@ -1,6 +1,7 @@
 """The penalty: likelihoods of tokens, the KL to a teacher."""
 import math
 
+from axes.penalty import ESTIMATED
 from checks.groups import A, LENGTHS, answers, batch_of
 from checks.tools import near
 from evaluate import evaluate
@@ -42,7 +43,7 @@ def check_teacher(check):
     check("K alone, detached, has none", not any(x for row in evaluate(changed(score, penalty={"kl_gradient": "detached"}),
         batch)[0]["dlogp"]
                                                  for x in row))
-    for kl in ("k1", "k2", "k3", "abs"):
+    for kl in ESTIMATED:
         to_ref = changed(score, penalty={"kl": kl, "kl_reference": "ref"})
         a = evaluate(to_ref, {**batch, "logp_ref": batch["logp_teacher"]})[0]
         check(f"the teacher is another reference: {kl}", a["dlogp"] == evaluate(changed(score, penalty={"kl": kl}), batch)[0]["dlogp"])

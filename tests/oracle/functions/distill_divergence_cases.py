@@ -33,7 +33,6 @@ BOTH = dict(student=STUDENT, teacher=TEACHER, weight=[1, -0.5, 2])
 TOP = {**BOTH, **top_of(TEACHER, 2)}
 OWN_TOP = {**BOTH, "ids": [likeliest(row, 3) for row in STUDENT],
            "teacher": [[row[v] for v in likeliest(own, 3)] for own, row in zip(STUDENT, TEACHER)]}
-EVERY = [[0, 1, 2, 3, 4]] * 3
 BANS = dict(student=[[0.5, BANNED, 2, BANNED], [1, 0, 0.5, -1]], teacher=[[1, -0.5, 0, BANNED], [0.25, 1, BANNED, BANNED]],
             weight=[1, 0.5])
 
