@@ -281,12 +281,12 @@ def _explain(case: Case, judged: Sequence[Output], tolerance: float) -> List[Fin
                     name, verdict = name + half, of_half
             if verdict and (failed or verdict[0] == OTHER):
                 findings.append(Finding(name, stage, *verdict))
-        told = {known(f.cause) for f in findings if f.stage == stage}
+        told = {known(f.cause) for f in findings if f.stage == stage and f.says != ONE_NUMBER}
         for name, same, evidence in computed_findings(case, stage, part, p, tolerance) if part else []:
             if same and failed:  # it is known of every number, where the record may have one
                 findings = [f for f in findings if (known(f.cause), f.stage) != (name, stage)] + [Finding(name, stage, SAME, evidence)]
-            elif not same and name not in told:
-                findings.append(Finding(name, stage, OTHER))
+            elif not same and name not in told:  # one number agrees by chance where not every number does
+                findings = [f for f in findings if (known(f.cause), f.stage) != (name, stage)] + [Finding(name, stage, OTHER)]
         for factor, is_evidence in _factors(case, part, tolerance) if failed and case.kind != "call" else []:
             findings.append(Finding(factor, stage, SAME if is_evidence else ONE_NUMBER))
         if failed and _is_rounding(case, part, tolerance):
