@@ -227,7 +227,9 @@ class Diagnosis(unittest.TestCase):
                 if not np.isfinite(float(number)) or float(number) == 0:
                     self.assertNotIn(name, [f.cause for f in diagnose(alone(case, name), answer) if f.says != SAME], case.id)
                     continue
-                self.assertIn(name, [f.cause for f in diagnose(alone(case, name), answer)], case.id)
+                every = {of for stage in ("advantage", "loss") for of, _ in computed(case, stage)}  # these need more than one number
+                if name not in every:
+                    self.assertIn(name, [f.cause for f in diagnose(alone(case, name), answer)], case.id)
 
     def test_a_nan_is_no_evidence(self):
         records = {}

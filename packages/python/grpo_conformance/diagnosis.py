@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 import numpy as np
 
 from .loader import Case
-from .computed import findings as computed_findings
+from .computed import ALL, NONE, findings as computed_findings
 from .sixteen_bits import NAMES, sixteen_bits
 from .comparison import PRECISIONS, TOLERANCE, Output, Precision, differences, errors, flat, judge, leaves
 
@@ -281,12 +281,15 @@ def _explain(case: Case, judged: Sequence[Output], tolerance: float) -> List[Fin
                     name, verdict = name + half, of_half
             if verdict and (failed or verdict[0] == OTHER):
                 findings.append(Finding(name, stage, *verdict))
-        told = {known(f.cause) for f in findings if f.stage == stage and f.says != ONE_NUMBER}
-        for name, same, evidence in computed_findings(case, stage, part, p, tolerance) if part else []:
-            if same and failed:  # it is known of every number, where the record may have one
-                findings = [f for f in findings if (known(f.cause), f.stage) != (name, stage)] + [Finding(name, stage, SAME, evidence)]
-            elif not same and name not in told:  # one number agrees by chance where not every number does
-                findings = [f for f in findings if (known(f.cause), f.stage) != (name, stage)] + [Finding(name, stage, OTHER)]
+        told = {known(f.cause): f.says for f in findings if f.stage == stage}
+        for name, match, evidence in computed_findings(case, stage, part, p, tolerance) if part else []:
+            # it is known of every number, where the record may have one: that one may agree by chance
+            if (match == ALL and failed) or (match == NONE and told.get(name) == ONE_NUMBER):
+                findings = [f for f in findings if (known(f.cause), f.stage) != (name, stage)]
+            if match == ALL and failed:
+                findings.append(Finding(name, stage, SAME, evidence))
+            elif match != ALL and name not in {known(f.cause) for f in findings if f.stage == stage}:
+                findings.append(Finding(name, stage, OTHER))
         for factor, is_evidence in _factors(case, part, tolerance) if failed and case.kind != "call" else []:
             findings.append(Finding(factor, stage, SAME if is_evidence else ONE_NUMBER))
         if failed and _is_rounding(case, part, tolerance):

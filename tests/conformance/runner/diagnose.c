@@ -360,6 +360,32 @@ static saying compare_sixteen_bits(const diagnostician *d, const item *it, int b
     return seen && 2 * seen >= wrong ? SAYS_SAME : SAYS_NOTHING;
 }
 
+/* to so many decimals, or (negative) significant digits */
+static double rounded_to_digits(double x, int digits) {
+    char text[40];
+    if (digits > 0) snprintf(text, sizeof text, "%.*f", digits, x);
+    else snprintf(text, sizeof text, "%.*g", -digits, x);
+    return fabs(x) < 1e15 ? strtod(text, NULL) : x;
+}
+
+/* Are these outputs those expected, rounded to digits, and all others right?  A right answer that rounding would have changed
+ * contradicts. */
+static saying compare_digits(const diagnostician *d, const item *it, int digits, unsigned outputs, int *evidence) {
+    int seen = 0, other = 0;
+    for (int k = 0; k < N_OUTPUTS; k++) {
+        const numbers *f = &it->found->of[k], *e = &it->q->expected.of[k], *s = &it->q->scale.of[k];
+        if (stage_of((output_kind)k) != it->stage || !f->value || !e->value) continue;
+        for (int64_t j = 0; j < f->count; j++) {
+            const double x = f->value[j], right = e->value[j], y = outputs >> k & 1 ? rounded_to_digits(right, digits) : right;
+            if (!f->given[j] || !grpo_is_finite(right)) continue;
+            other += fabs(x - y) > 1e-12 * fabs(y) && compare_error_in(d->r->precision, x, y, s->value[j]) > d->r->tolerance;
+            seen += compare_error_in(d->r->precision, y, right, s->value[j]) > d->r->tolerance;
+        }
+    }
+    *evidence = seen;
+    return !seen ? SAYS_NOTHING : other ? SAYS_OTHER : it->failed ? SAYS_SAME : SAYS_NOTHING;
+}
+
 /* Are all errors of a long case within RUNNING_SUM?  Short cases with such errors contradict that cause. */
 static saying compare_long_sum(const diagnostician *d, const item *it, int *evidence) {
     int seen = 0;
@@ -382,6 +408,7 @@ static saying saying_of(const diagnostician *d, const cause *x, const item *it, 
     int recorded_evidence = 0;
     *evidence = 0;
     if (x->kind != CAUSE_KNOWN && x->stage != it->stage && !is_through_loss(x, it)) return SAYS_NOTHING;
+    if (x->kind == CAUSE_ROUNDING && x->digits) return compare_digits(d, it, x->digits, x->outputs, evidence);
     if (x->kind == CAUSE_ROUNDING) return x->bits ? compare_sixteen_bits(d, it, x->bits, evidence) : compare_rounding(d, it, evidence);
     if (x->kind == CAUSE_LONG_SUM) return compare_long_sum(d, it, evidence);
     computed = compare_computed(d, x, it, evidence);
@@ -713,6 +740,25 @@ static void try_factors(diagnostician *d, const item *it) {
     if (it->stage == STAGE_LOGITS) try_factors_of(d, it, it, OUT_ROW_LOSS, slope, gradient);
 }
 
+/* the fewest digits that all wrong numbers are rounded to */
+static void try_digits(diagnostician *d, const item *it) {
+    cause x = cause_of(CAUSE_ROUNDING, it->stage);
+    x.outputs = (unsigned)it->wrong_outputs;
+    for (int n = 2; n <= 10; n++)
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            int evidence;
+            char name[240] = "rounding:";
+            x.digits = sign * n;
+            if (compare_digits(d, it, x.digits, x.outputs, &evidence) != SAYS_SAME) continue;
+            for (int k = 0; k < N_OUTPUTS; k++)
+                if (x.outputs >> k & 1)
+                    snprintf(name + strlen(name), sizeof name - strlen(name), "%s %s", strlen(name) > 9 ? " and" : "", output_name[k]);
+            snprintf(name + strlen(name), sizeof name - strlen(name), " rounded to %d %s", n, sign > 0 ? "decimals" : "significant digits");
+            put_cause(d, &x, name, WHOLE);
+            return;
+        }
+}
+
 static void probe(diagnostician *d, const item *it) {
     cause rounding = cause_of(CAUSE_ROUNDING, it->stage);
     int evidence;
@@ -726,6 +772,7 @@ static void probe(diagnostician *d, const item *it) {
         try_computed(d, &inner);
         search_objectives(d, &inner);
     }
+    if (d->r->precision == &compare_f64) try_digits(d, it);
     if (compare_rounding(d, it, &evidence) == SAYS_SAME) put_cause(d, &rounding, "rounding: errors as of float32", WHOLE);
     for (rounding.bits = BFLOAT16; rounding.bits <= FLOAT16; rounding.bits += FLOAT16 - BFLOAT16)
         if (compare_sixteen_bits(d, it, rounding.bits, &evidence) == SAYS_SAME)

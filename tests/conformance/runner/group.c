@@ -136,8 +136,8 @@ static int is_cause(const grouping *g, const cause *x, const tally *t) {
     if (!t->fresh) return 0;
     if (x->kind == CAUSE_LONG_SUM) return t->same && !t->other;        /* also if it explains few of the failures */
     if (!t->same || !enough) return 0;
-    if (x->kind == CAUSE_ROUNDING && (t->same < 3 || (t->other && !x->bits))) return 0;
-    if (x->kind == CAUSE_ROUNDING && !x->bits && !is_of_both_signs(g, x) && !is_in_float32(g, x)) return 0;
+    if (x->kind == CAUSE_ROUNDING && (t->same < 3 || (t->other && !x->bits && !x->digits))) return 0;
+    if (x->kind == CAUSE_ROUNDING && !x->bits && !x->digits && !is_of_both_signs(g, x) && !is_in_float32(g, x)) return 0;
     if (x->kind == CAUSE_FACTOR && x->quantity < 0 && t->same < 2) return 0;
     if (t->other > CONTRADICTED * (explained(t) + t->other)) return 0;
     return explained(t) >= MOST * t->fails;
