@@ -97,7 +97,6 @@ STEPS: Mapping[str, Step] = {
     "the advantage is multiplied by 1/2": lambda a: a / 2,
     **{f"the advantage is cut at -{at} and {at}": _bound(at) for at in (1, 2, 3, 5, 10)},
     "the advantage is squared": lambda a: a * a,
-    "the hyperbolic tangent of the advantage is taken": np.tanh,
     "the advantages are divided by the largest of the batch": _over_largest,
     "the advantages are centred again over the batch": lambda a: a - a.mean(),
     "each response has the advantage of the next one": lambda a: np.roll(a, -1),
@@ -231,7 +230,8 @@ def _of_baseline(p: Plain) -> Iterator[Tuple[str, Plain]]:
     for name, other in others:
         yield name, other
         if p.scaled:
-            yield from ((name, replace(other, always_divides=always, around=around)) for always in (False, True) for around in (False, True))
+            for always, around in ((False, False), (False, True), (True, False), (True, True)):
+                yield name, replace(other, always_divides=always, around=around)
             yield f"{name}, and there is no division by the deviation", replace(other, scaled=False)
 
 

@@ -174,6 +174,7 @@ static const mistake mistakes[] = {
     POLICY("CLIP-01", NULL, INSTEAD_OF_CLIP, unclipped),
     POLICY("CLIP-01b", NULL, FOR_CLIP, exchanged),
     POLICY(NULL, "the clip without its minimum: -A clip(w) alone", FOR_CLIP, only_clip),
+    POLICY(NULL, "the clip without its minimum where A < 0: -A clip(w) there", FOR_CLIP, only_clip_of_bad),
     POLICY("CLIP-01a", NULL, FOR_CLIP, min_of_ratios),
     POLICY(NULL, "the maximum is of the ratios, before A is multiplied: -A max(w, clip(w))", FOR_CLIP, max_of_ratios),
     POLICY(NULL, "the clip's lower bound is reciprocal: 1/(1 + eps_high)", FOR_CLIP, reciprocal_low),

@@ -51,6 +51,7 @@ static formula_value bounded(double A, double w, double low, double high) {
 }
 FORMULA(exchanged, smaller(A, exp(y), low_of(o), high_of(o)))
 FORMULA(only_clip, bounded(A, exp(y), low_of(o), high_of(o)))
+FORMULA(only_clip_of_bad, A < 0 ? only_clip(A, y, l, o) : right_clip(A, y, l, o))
 FORMULA(min_of_ratios, A < 0 ? exchanged(A, y, l, o) : right_clip(A, y, l, o))
 FORMULA(max_of_ratios, A > 0 ? exchanged(A, y, l, o) : right_clip(A, y, l, o))
 FORMULA(reciprocal_low, clipped(A, exp(y), 1 / high_of(o), high_of(o)))
