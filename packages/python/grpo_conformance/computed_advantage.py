@@ -43,7 +43,7 @@ OTHER_BASELINES: Mapping[str, Statistic] = {
     "the baseline is the mean of the group": BASELINES["group_mean"],
     "the baseline leaves the response out": BASELINES["leave_one_out"],
     "the baseline leaves the response out, and is divided by G for G - 1": lambda r, i, t: float((r.sum() - r[i]) / len(r)),
-    "the sum of the whole group is divided by G - 1 in the baseline": lambda r, i, t: float(r.sum() / max(len(r) - 1, 1)),
+    "the sum of the whole group is divided by G - 1 in the baseline": lambda r, i, t: float(r.sum() / (len(r) - 1)) if len(r) > 1 else 0.0,
     "the baseline is the sum of the group": lambda r, i, t: float(r.sum()),
     "the baseline is the sum of the other responses": lambda r, i, t: float(r.sum() - r[i]),
     "the baseline is the group's median": lambda r, i, t: float(np.median(r)),

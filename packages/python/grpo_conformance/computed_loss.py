@@ -177,6 +177,7 @@ class Plain:
     share: Optional[np.ndarray] = None  # what the sum of a response's log-ratios is divided by
     d_bits: int = 0  # log-ratios are rounded to numbers of 16 bits
     ratio_bits: int = 0  # the same of ratios; negative: with the gradient of the exact ratio
+    counted: Optional[np.ndarray] = None  # tokens that have a gradient, where masked ones stay in the sum
     moved: Tuple[int, bool] = (0, False)  # the log-probabilities were moved by so many tokens, in rows or through the padded batch
     slope: float = 1.0  # derivative of the log-probabilities that are read by the true ones
     d_size: bool = False  # the absolute value of the log-ratio is taken
@@ -234,7 +235,8 @@ class Plain:
                 x, k = np.where(m, x, 0.0), np.where(m, times * k, 0.0)
                 return {"loss": np.array([(c * x + own * k).sum()]), "term": x + k, "dlogp": np.where(m, slope, 0.0)}
             x = x + times * k
-        x, slope = np.where(m, x, 0.0), _moved(np.where(m, slope * self.slope, 0.0), -self.moved[0], self.moved[1])
+        has = m if self.counted is None else self.counted
+        x, slope = np.where(m, x, 0.0), _moved(np.where(has, slope * self.slope, 0.0), -self.moved[0], self.moved[1])
         return {"loss": np.array([(c * x).sum()]), "term": x, "dlogp": slope}
 
     def _kl_of_all(self, x: np.ndarray, slope: np.ndarray) -> Arrays:
@@ -454,6 +456,20 @@ def _fewer_tokens(p: Plain, slots: np.ndarray) -> Iterator[Tuple[str, np.ndarray
     yield "responses whose advantages are all 0 do not count", p.mask & counts.any(1)[:, None]
 
 
+def _in_log_ratio_alone(p: Plain, slots: np.ndarray) -> Iterator[Tuple[str, Plain]]:
+    """Masked tokens have log-probabilities of 0, so the ratio 1 and no gradient; what divides are the tokens that count."""
+    divided = _slots(p)
+    if p.level != "token" or p.kind in ("reinforce", "cispo") or p.kl not in ("none", "k3") or divided is None:
+        return
+    zero = {name: None if x is None else np.where(p.mask, x, 0.0) for name, x in (("logp", p.logp), ("old", p.old), ("ref", p.ref))}
+    advantage = np.where(p.mask, p.advantage, _of_rows(p)[:, None])
+    if not bool(np.all(np.where(p.mask, p.advantage == p.advantage[np.arange(len(p.mask)), p.mask.argmax(1)][:, None], True))):
+        return  # whose advantage would a masked token have?
+    for mask in (slots, np.ones_like(slots)):
+        yield "the mask is in the log-ratio alone: masked tokens have the ratio 1, and stay in the sum", dataclasses.replace(
+            p, mask=mask, advantage=advantage, counted=p.mask, **zero)
+
+
 def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
     """Other masks, with the advantages as they are and with that of the response everywhere."""
     slots = np.arange(p.mask.shape[1]) < p.counts.slots[:, None]
@@ -479,6 +495,7 @@ def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
             changed = dataclasses.replace(p, mask=mask, weight=weight)
             yield name, changed
             yield name, dataclasses.replace(changed, advantage=everywhere)
+    yield from _in_log_ratio_alone(p, slots)
     if p.aggregation[0] == "token_mean" and (slots != p.mask).any():
         summed = dataclasses.replace(p, mask=slots)
         yield "MASK-12a", summed
@@ -509,6 +526,17 @@ def _shifted(p: Plain) -> Iterator[Tuple[str, Plain]]:
                 yield f"the policy's {name}", replace(p, logp=logp)
             if p.ref is not None and _finite(p.ref) and p.kl_coef:
                 yield f"the reference's {name}", replace(p, ref=_moved(p.ref, by, through))
+
+
+def _cut(p: Plain) -> Iterator[Tuple[str, Plain]]:
+    """One array is a token longer than the other; both are cut to the same length."""
+    for by, words, column in ((-1, "ahead of the policy's, and the last column", -1), (1, "behind the policy's, and the first column", 0)):
+        mask = p.mask.copy()
+        mask[:, column] = False
+        weight = coefficients(p.aggregation[0], dataclasses.replace(p.counts, tokens=mask.sum(1)), *p.aggregation[1:])
+        if p.kind != "reinforce" and _finite(p.old) and weight is not None:
+            yield f"the old log-probabilities are one token {words} of the padded batch is cut off", dataclasses.replace(
+                p, old=_moved(p.old, by), mask=mask, weight=weight)
 
 
 def _rounded(p: Plain) -> Iterator[Tuple[str, Plain]]:
@@ -544,6 +572,7 @@ def changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     if p.kind == "sapo":
         yield from ((name, dataclasses.replace(p, policy=policy)) for name, policy in of_sapo())
     yield from _shifted(p)
+    yield from _cut(p)
     yield from _rounded(p)
 
 
@@ -577,6 +606,10 @@ def computed_losses(case: Case) -> Iterator[Tuple[str, Arrays]]:
     loss, size = float(case.expect["loss"]), float(case.scale["loss"])
     if weight is None or not np.isfinite(term).all() or not _near((weight[:, None] * term).sum(), loss, size):
         return
+    some = int((mask & (arrays.advantage != 0)).any(1).sum()) if arrays.advantage is not None else 0
+    if kind in ("seq_mean_token_mean", "seq_mean_token_sum", "seq_mean_constant") and not drop and some:
+        yield "what divides counts only the responses that have an advantage", {
+            "loss": np.array([loss * len(mask) / some]), "term": term, "dlogp": slope * len(mask) / some}
     for name, other in _weights(case, n, kind, constant, drop):
         if other is not None:
             yield name, {"loss": np.array([(other[:, None] * term).sum()]), "term": term,

@@ -131,6 +131,8 @@ def _quantities(case: Case) -> Dict[str, float]:
         "the number of tokens": sum(length),
         "the number of tokens that count": counts,
         "the length of the longest response": max(length, default=0),
+        "responses per group": len(length) / (group[-1] + 1) if group else 0,
+        "tokens per response": counts / len(length) if length else 0,
         "2": 2,
     }
 

@@ -89,7 +89,7 @@ static double absolute_deviation(const group_view *v) {
     for (int k = 0; k < v->n; k++) sum += fabs(v->R[k] - m);
     return all_equal(v->R, v->n) ? 0 : sum / v->n;
 }
-static double mean_itself(const group_view *v) { return fabs(mean(v->R, v->n)); }
+static double mean_itself(const group_view *v) { return mean(v->R, v->n); }
 static double range_plus_4(const group_view *v) { return range(v) + 1e-4; }
 static double range_plus_6(const group_view *v) { return range(v) + 1e-6; }
 static double range_plus_8(const group_view *v) { return range(v) + 1e-8; }
