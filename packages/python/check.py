@@ -824,12 +824,15 @@ class Pytest(unittest.TestCase):
         names = ["gspo-ragged", "gspo-square", "gspo-holes", "gspo-uneven"]
         turned = lambda case: (-case.expect["loss"], [[-x for x in row] for row in case.expect["dlogp"]])
         mistaken = lambda case: turned(case) if case.id in names else right(case)
-        nodes = [(f"a.py::test_loss[{id_}]", id_) for id_ in (*names, "gspo-signs")]
+        passing = "gspo-all-equal-rewards"  # loss and gradient are 0, with the sign turned too
+        nodes = [(f"a.py::test_loss[{id_}]", id_) for id_ in (*names, passing)]
         lines = self.summary(mistaken, *nodes)
         self.assertEqual(lines[0], "why the cases fail")
         self.assertEqual(lines[1], "a.py::test_loss: 4 of 5 cases fail")
         self.assertIn("explains 4 of them", " ".join(" ".join(lines).split()))
         self.assertEqual(self.summary(right, *nodes), [])
+        contradicted = self.summary(mistaken, *nodes, ("a.py::test_loss[gspo-signs]", "gspo-signs"))
+        self.assertNotIn("explains", " ".join(contradicted))
         of_two = ("a.py::test_loss[cpu-gspo-signs]", "gspo-signs"), ("a.py::test_loss[gspo-ragged-cpu]", "gspo-ragged")
         nameless = self.summary(lambda case: 0.123, *of_two)
         self.assertEqual([line for line in nameless if "[" in line], ["a.py::test_loss[cpu]: 2 of 2 cases fail"])

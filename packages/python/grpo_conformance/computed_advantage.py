@@ -274,10 +274,10 @@ def changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
         yield f"the advantage is divided by the group's deviation + {small}", replace(p, scaled=True, eps=float(small))
 
 
-def _whitened(a: np.ndarray, counts: np.ndarray, less: int) -> np.ndarray:
+def _whitened(a: np.ndarray, counts: np.ndarray, less: int, eps: float) -> np.ndarray:
     x = a[counts]
     std = float(np.sqrt(((x - x.mean()) ** 2).sum() / (len(x) - less))) if len(x) > less else 0.0
-    return np.where(counts, (a - x.mean()) / std if std else 0.0, 0.0) if len(x) else a
+    return np.where(counts, (a - x.mean()) / (std + eps) if std else 0.0, 0.0) if len(x) else a
 
 
 def _of_tokens(a: np.ndarray, counts: np.ndarray, slots: np.ndarray, p: Plain) -> Iterator[Tuple[str, np.ndarray]]:
@@ -289,7 +289,8 @@ def _of_tokens(a: np.ndarray, counts: np.ndarray, slots: np.ndarray, p: Plain) -
     yield "the advantage is multiplied by the response's length", at * p.tokens[:, None]
     yield "only the last token of a response has its advantage", np.where(order == p.tokens[:, None], at, 0.0)
     yield "only the first token of a response has its advantage", np.where(order == 1, at, 0.0)
-    yield "ADV-18", _whitened(at, counts, p.less)
+    for eps in {0.0, p.eps if p.place == "add" else 0.0}:
+        yield "ADV-18", _whitened(at, counts, p.less, eps)
 
 
 def computed_advantages(case: Case) -> Iterator[Tuple[str, np.ndarray]]:
