@@ -56,7 +56,8 @@
         mean_of_micro_batches, -n)
 #define DIVIDED(by) \
     EDIT(NULL, "the old log-probabilities are divided by a temperature, " #by, FOR_ANY, old_divided, by), \
-    EDIT(NULL, "the policy's log-probabilities are divided by a temperature, " #by ", and the others are not", FOR_ANY, policy_divided, by), \
+    EDIT(NULL, "the policy's log-probabilities are divided by a temperature, " #by ", and the others are not", FOR_ANY, \
+        policy_divided, by), \
     EDIT(NULL, "all log-probabilities are divided by a temperature, " #by, FOR_ANY, all_divided, by)
 
 static const mistake mistakes[] = {
@@ -201,8 +202,8 @@ static const mistake mistakes[] = {
     POLICY(NULL, "tokens whose ratio is out of the clip's bounds are left out, whatever the sign of A", INSTEAD_OF_CLIP, dropped_outside),
     POLICY(NULL, "tokens whose ratio is further from 1 than eps_high are left out, whatever the sign of A", INSTEAD_OF_CLIP,
         dropped_by_eps_high),
-    POLICY(NULL, "the ratio has no gradient out of the clip's bounds, whatever the sign of A, and its value is not clipped", INSTEAD_OF_CLIP,
-        killed_unclipped),
+    POLICY(NULL, "the ratio has no gradient out of the clip's bounds, whatever the sign of A, and its value is not clipped",
+        INSTEAD_OF_CLIP, killed_unclipped),
     POLICY(NULL, "the clip cuts the gradient of every ratio out of its bounds, whatever the sign of A", FOR_CLIP, killed_outside),
     POLICY(NULL, "the clip cuts the gradient where it does not bind, and lets it through where it does", FOR_CLIP, killed_elsewhere),
     POLICY(NULL, "a dual clip, c = 3, where none is meant", FOR_SINGLE_CLIP, dual_3),
