@@ -412,8 +412,7 @@ def _advantage_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     for step, which in ((-1, "the next one"), (1, "the one before")):
         name = f"each response has the advantage of {which}"
         yield name, replace(p, advantage=np.roll(np.where(p.mask, a, 0.0), step, 0))
-        if alike:
-            yield name, replace(p, advantage=np.broadcast_to(np.roll(_of_rows(p), step)[:, None], a.shape))
+        yield name, replace(p, advantage=np.broadcast_to(np.roll(_of_rows(p), step)[:, None], a.shape))
 
 
 def _shifted_masks(p: Plain, slots: np.ndarray) -> Dict[str, np.ndarray]:

@@ -177,8 +177,8 @@ def _with_digits(x: float, digits: int) -> float:
 def _digits(case: Case, judged: Sequence[Output], tolerance: float) -> List[str]:
     """The digits that all wrong numbers are rounded to, in words, the fewest first; others are right."""
     wrong = [o for o in judged if differences([o], case, tolerance)]
-    if not wrong or case.precision != "f64" or any(not np.isfinite(o.expected).all() for o in wrong):
-        return []
+    if not wrong or case.precision != "f64" or any(not np.isfinite(o.expected).all() or not o.found.any() for o in wrong):
+        return []  # a 0 is a number of any digits
     found = []
     for n, sign in ((n, sign) for n in range(2, 11) for sign in (1, -1)):
         rounded = [dataclasses.replace(o, expected=np.array([_with_digits(x, sign * n) for x in o.expected.tolist()])) for o in wrong]
