@@ -318,6 +318,21 @@ class Diagnosis(unittest.TestCase):
     def times(case, factor):
         return {"loss": factor * case.expect["loss"], "dlogp": [[factor * x for x in row] for row in case.expect["dlogp"]]}
 
+    def test_names_in_float32(self):
+        """The advantages, rounded to float32, hide no mistake in the loss."""
+        for row in ("dapo", "gspo"):
+            found = {}
+            for case in cases(row, without=("NegInf", "Extreme", "NaNMasked", "OffsetRewards", "Long"), precision="f32"):
+                forms = {}
+                for name, numbers in computed(case, "loss"):
+                    forms.setdefault(name, numbers)
+                if case.fits() and "the ratio is inverted: old over new" in forms:
+                    numbers = forms["the ratio is inverted: old over new"]
+                    answer = {"loss": np.float32(numbers["loss"][0]), "dlogp": numbers["dlogp"].astype(np.float32)}
+                    testing._check(case, answer, 64, found)
+            self.assertGreater(len(found), 15, row)
+            self.assertEqual(diagnosis.summarise(list(found.values()))[0].cause, "the ratio is inverted: old over new", row)
+
     def test_a_factor_of_some_cases_is_no_cause(self):
         for rows in (("gspo",), ("cispo", "sapo")):
             self.assertEqual(self.reasons_of(lambda k, case: self.times(case, 0.75), *rows)[0].cause, "loss and dlogp multiplied by 0.75")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
@@ -26,6 +27,7 @@ def _flat(case: Case, rows: np.ndarray) -> np.ndarray:
 
 
 def _computed(case: Case, stage: str) -> Iterator[Tuple[str, Numbers]]:
+    case = dataclasses.replace(case, precision="f64")  # advantages rounded to float32 would not give the exact loss
     if stage == "advantage":
         for cause, rows in computed_advantages(case):
             yield cause, {"advantage": _flat(case, rows)}
