@@ -340,6 +340,10 @@ class Diagnosis(unittest.TestCase):
                 found = self.reasons_of(lambda k, case: self.times(case, other if k % 4 == 0 else 0.75), *rows)
                 self.assertEqual([r.cause for r in found if r.cause and "multiplied" in r.cause], [], other)
 
+    def test_a_factor_that_is_1_in_some_cases(self):
+        found = self.reasons_of(lambda k, case: self.times(case, case.batch["group"][-1] + 1), "gspo", "cispo")
+        self.assertEqual([r.cause for r in found], ["loss and dlogp multiplied by the number of groups"])
+
     def test_numbers_of_fewer_digits(self):
         for digits, words in ((".4f", "4 decimals"), (".3g", "3 significant digits")):
             printed = lambda k, case: {"loss": float(f"{case.expect['loss']:{digits}}"), "dlogp": case.expect["dlogp"]}

@@ -386,12 +386,12 @@ def _is_factor(cause: str) -> bool:
 
 
 def _other_factors(cause: str, stage: str, entries: Entries, within: str) -> int:
-    """The cases that have another factor, or none: they record only what they have."""
+    """The cases that have another factor, or none: they record only what they have. What passes may have a quantity that is 1 there."""
+    of_any = not re.search(r"by [a-z]", cause)
     has = {record.case for record, _ in entries.get((cause, stage), [])}
-    return sum(
-        1 for record, _ in entries.get((ALL_RECORDS, stage), [])
-        if record.case not in has and not record.is_zero and not FRAGILE & set(record.flags) and (not within or within in record.traits)
-    )
+    inside = [record for record, _ in entries.get((ALL_RECORDS, stage), []) if not within or within in record.traits]
+    usual = [record for record in inside if not record.is_zero and not FRAGILE & set(record.flags)]
+    return sum(record.case not in has and (of_any or stage in record.failed) for record in usual)
 
 
 def _explained(cause: str, stage: str, entries: Entries, within: str) -> Tuple[List[str], int, int, int]:
