@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
@@ -13,9 +14,12 @@ from .computed_loss import computed_losses
 
 FACTOR = 8  # of the tolerance: the changed formula is rounded too
 KEPT = 64  # cases and stages whose numbers are kept
+STORED = 1e-5  # of a number's size: nearer than this, the seven digits of a record do not tell it from another
 CLEARLY = 2  # further from the right number than this many times what passes
 
 Numbers = Dict[str, np.ndarray]
+Match = int
+NONE, NEARLY, ALL = range(3)  # are the found numbers those of a cause?
 
 
 def _flat(case: Case, rows: np.ndarray) -> np.ndarray:
@@ -23,6 +27,7 @@ def _flat(case: Case, rows: np.ndarray) -> np.ndarray:
 
 
 def _computed(case: Case, stage: str) -> Iterator[Tuple[str, Numbers]]:
+    case = dataclasses.replace(case, precision="f64")  # advantages rounded to float32 would not give the exact loss
     if stage == "advantage":
         for cause, rows in computed_advantages(case):
             yield cause, {"advantage": _flat(case, rows)}
@@ -53,9 +58,9 @@ def _size(output: Output, other: np.ndarray) -> np.ndarray:
     return size
 
 
-def _verdicts(causes: List[Tuple[str, Numbers]], judged: Sequence[Output], p: Precision, tolerance: float) -> List[Tuple[bool, bool, int]]:
+def _verdicts(causes: List[Tuple[str, Numbers]], judged: Sequence[Output], p: Precision, tolerance: float) -> List[Tuple[bool, Match, int]]:
     """Of each cause (would it show, are the found numbers its, how many of them are evidence); a single NaN tells nothing."""
-    shows, same, telling, evidence = (np.full(len(causes), start) for start in (False, True, False, 0))
+    shows, same, near, telling, evidence = (np.full(len(causes), start) for start in (False, True, True, False, 0))
     for output in judged:
         of = [k for k, (_, numbers) in enumerate(causes) if output.name in numbers]
         if not of:
@@ -64,25 +69,27 @@ def _verdicts(causes: List[Tuple[str, Numbers]], judged: Sequence[Output], p: Pr
         other = other if output.kept is None else other[:, output.kept]
         allowed = FACTOR * tolerance * p.eps * _size(output, other) + p.tiny
         differs = ~(np.abs(other - output.expected) <= CLEARLY * allowed) & ~(other == output.expected)
-        near = (np.abs(output.found - other) <= allowed) | (output.found == other) | (np.isnan(output.found) & np.isnan(other))
+        equal = (output.found == other) | (np.isnan(output.found) & np.isnan(other))
         shows[of] |= differs.any(1)
-        same[of] &= near.all(1)
+        same[of] &= (equal | (np.abs(output.found - other) <= allowed)).all(1)
+        near[of] &= (equal | (np.abs(output.found - other) <= np.fmax(allowed, STORED * _size(output, other)))).all(1)
         evidence[of] += (differs & np.isfinite(other) & (other != 0)).sum(1)
         telling[of] |= differs.any(1) & np.isfinite(other).any(1) & (other.shape[1] > 1)
     told = telling | (evidence > 0)  # the same numbers without evidence, such as a single 0, tell nothing: neither for nor against
-    return list(zip((shows & (told | ~same)).tolist(), (same & told).tolist(), evidence.tolist()))
+    match = np.where(same & told, ALL, np.where(near, NEARLY, NONE)).tolist()
+    return list(zip((shows & (told | ~same)).tolist(), match, evidence.tolist()))
 
 
 @np.errstate(all="ignore")
-def findings(case: Case, stage: str, judged: Sequence[Output], p: Precision, tolerance: float) -> List[Tuple[str, bool, int]]:
+def findings(case: Case, stage: str, judged: Sequence[Output], p: Precision, tolerance: float) -> List[Tuple[str, Match, int]]:
     """(cause, are the found numbers its, evidence) of each cause that would show; of one with several forms, if each of them would or one
     has the numbers found."""
-    found: Dict[str, Tuple[bool, int]] = {}
+    found: Dict[str, Tuple[Match, int]] = {}
     silent = set()
     causes = computed(case, stage)
-    for (cause, _), (shows, same, evidence) in zip(causes, _verdicts(causes, judged, p, tolerance)):
-        if shows and (same or cause not in found):
-            found[cause] = same, evidence
+    for (cause, _), (shows, match, evidence) in zip(causes, _verdicts(causes, judged, p, tolerance)):
+        if shows and match > found.get(cause, (-1, 0))[0]:
+            found[cause] = match, evidence
         elif not shows:
             silent.add(cause)
-    return [(cause, same, evidence) for cause, (same, evidence) in found.items() if same or cause not in silent]
+    return [(cause, match, evidence) for cause, (match, evidence) in found.items() if match == ALL or cause not in silent]

@@ -9,13 +9,15 @@ from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Tuple
 import numpy as np
 
 from .batch import Batch
+from .computed_policy import POLICIES, Policy, of_cispo, of_clip, of_reinforce, of_sapo
 from .loader import Case
 from .sixteen_bits import NAMES, sixteen_bits
 
 Arrays = Dict[str, np.ndarray]  # loss, term, dlogp
-Policy = Callable[[Any, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Tuple[np.ndarray, np.ndarray, np.ndarray]]
+TEMPERATURES = ("0.5", "0.6", "0.7", "0.8", "0.9", "1.2", "1.5")
 SMALL = ("1e-4", "1e-5", "1e-6", "1e-8", "1e-9")  # what is added to divisors
 MICRO_BATCHES = "micro-batches of {} responses have a mean of their own, and the loss is the mean of these"
+MICRO_TOKENS = "micro-batches of {} responses have a mean over their tokens, and the loss is the mean of these"
 ADDED = "the number of tokens that is divided by has {} added"
 
 
@@ -85,6 +87,8 @@ def _weights(case: Case, n: Counts, kind: str, constant: float, drop: bool) -> I
     for size in (2, 3, 4) if kind in ("seq_mean_token_mean", "token_mean", "group_mean_token_mean") and not drop else ():
         if len(n.tokens) > size:
             yield MICRO_BATCHES.format(size), _of_micro_batches(n, size, kind == "seq_mean_token_mean")
+    if kind.startswith("seq_mean") and right is not None:
+        yield from _of_responses(n, kind, right)
     if kind == "seq_mean_constant":
         yield "NORM-16", coefficients(kind, n, n.width, drop)
     if right is not None and kind.endswith("token_mean"):
@@ -94,6 +98,19 @@ def _weights(case: Case, n: Counts, kind: str, constant: float, drop: bool) -> I
             yield "NORM-13", right * _over(1, slots) * counted
             for small in SMALL:
                 yield ADDED.format(small), right * counted / (counted + float(small))
+
+
+def _of_responses(n: Counts, kind: str, right: np.ndarray) -> Iterator[Tuple[str, np.ndarray]]:
+    """Each response weighs something else."""
+    tokens = n.tokens.astype(float)
+    yield "responses are weighted by their length", right * tokens
+    yield "each response is divided by its length", right * _over(1, tokens)
+    if kind == "seq_mean_token_mean":
+        for name, divisor in (("its length plus 1", tokens + 1), ("the root of its length", np.sqrt(tokens))):
+            yield f"the mean of a response is divided by {name}", right * tokens * _over(1, divisor)
+        for size in (2, 3, 4):
+            if len(tokens) > size:
+                yield MICRO_TOKENS.format(size), _of_micro_batches(n, size, False)
 
 
 def _of_micro_batches(n: Counts, size: int, by_response: bool) -> np.ndarray:
@@ -108,192 +125,7 @@ def _counts(case: Case, mask: np.ndarray, group: np.ndarray) -> Counts:
     return Counts(mask.sum(1), length, group, int(length.max(initial=0)))
 
 
-# ---- the plainest objectives
-
-
-def _clip(s: Any, w: np.ndarray) -> np.ndarray:
-    found: np.ndarray = np.clip(w, 1 - s.eps_low, 1 + s.eps_high)
-    return found
-
-
-def _where(binds: np.ndarray, w: np.ndarray, bound: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """-w A, or -bound A without a gradient where it binds."""
-    return np.where(binds, -bound * a, -w * a), np.where(binds, 0.0, -w * a), np.zeros_like(w)
-
-
-def ppo_clip(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return _where((_clip(s, w) * a < w * a), w, _clip(s, w), a)
-
-
-def _then_dual(policy: Policy) -> Policy:
-    """Trainers bound the loss where A < 0 in a line of its own, after the clip."""
-
-    def bounded(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        value, dy, dl = policy(s, w, y, l, a)
-        binds = (a < 0) & (value > -s.clip_dual * a)
-        return np.where(binds, -s.clip_dual * a, value), np.where(binds, 0.0, dy), np.where(binds, 0.0, dl)
-
-    return bounded
-
-
-dual_clip = _then_dual(ppo_clip)
-
-
-def cispo(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    c = np.clip(w, s.weight_min, s.weight_max)
-    return -c * a * l, np.zeros_like(w), -c * a
-
-
-def reinforce(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return -a * l, np.zeros_like(w), -a
-
-
-def _gate(a: np.ndarray, z: np.ndarray, slope: np.ndarray, factor: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """-A factor sigmoid(z), and its derivative by the log-ratio; slope: that of z."""
-    e = np.exp(-np.abs(z))
-    return -a * factor * np.where(z > 0, 1.0, e) / (1 + e), -a * factor * e / (1 + e) ** 2 * slope, np.zeros_like(z)
-
-
-def _tau(s: Any, a: np.ndarray) -> np.ndarray:
-    found: np.ndarray = np.where(a > 0, s.tau_pos, s.tau_neg)
-    return found
-
-
-def sapo(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    tau = _tau(s, a)
-    return _gate(a, tau * np.expm1(y), tau * w, 4 / tau)
-
-
-POLICIES: Mapping[str, Policy] = {
-    "ppo_clip": ppo_clip, "dual_clip": dual_clip, "cispo": cispo, "reinforce": reinforce, "sapo": sapo
-}
-
-
-def _with(policy: Policy, **changed: Any) -> Policy:
-    return lambda s, w, y, l, a: policy(dataclasses.replace(s, **changed), w, y, l, a)
-
-
-def _exchanged(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return _where(_clip(s, w) * a > w * a, w, _clip(s, w), a)
-
-
-def _outside(s: Any, w: np.ndarray) -> np.ndarray:
-    found: np.ndarray = (w < 1 - s.eps_low) | (w > 1 + s.eps_high)
-    return found
-
-
-def _no_exponential(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    binds = _clip(s, y) * a < y * a
-    return np.where(binds, -_clip(s, y) * a, -y * a), np.where(binds, 0.0, -a), np.zeros_like(w)
-
-
-def _of_clip_alone(s: Any) -> Iterator[Tuple[str, Policy]]:
-    """The clip with a mistake, before a dual clip."""
-    none = np.zeros_like
-    yield "the clip has no lower bound", _with(ppo_clip, eps_low=np.inf)
-    yield "the clip has no upper bound", _with(ppo_clip, eps_high=np.inf)
-    yield "CLIP-02a", _with(ppo_clip, eps_high=s.eps_low)
-    yield "eps_high is used on both sides", _with(ppo_clip, eps_low=s.eps_high)
-    yield "eps_low and eps_high are exchanged", _with(ppo_clip, eps_low=s.eps_high, eps_high=s.eps_low)
-    yield "CLIP-01b", _exchanged
-    yield "the clip without its minimum: -A clip(w) alone", lambda s, w, y, l, a: _where(_outside(s, w), w, _clip(s, w), a)
-    yield "CLIP-01a", (
-        lambda s, w, y, l, a: _where(w > 1 + s.eps_high, w, _clip(s, w), a))
-    yield "the log-ratio is clipped at -eps_low and eps_high", (
-        lambda s, w, y, l, a: _where(np.where(a > 0, y > s.eps_high, y < -s.eps_low), w, np.exp(np.clip(y, -s.eps_low, s.eps_high)), a))
-    yield "the gradient goes through the clip, as if it did not bind", lambda s, w, y, l, a: (ppo_clip(s, w, y, l, a)[0], -w * a, none(w))
-    yield "the clip cuts the gradient of every ratio out of its bounds, whatever the sign of A", (
-        lambda s, w, y, l, a: (ppo_clip(s, w, y, l, a)[0], np.where(_outside(s, w), 0.0, -w * a), none(w)))
-    yield "no exponential: the log-ratio is taken for the ratio", _no_exponential
-
-
-def _of_dual(s: Any) -> Iterator[Tuple[str, Policy]]:
-    """The dual clip with a mistake, after the right clip."""
-
-    def after(of: Callable[[np.ndarray, np.ndarray], np.ndarray], bound: float = 1) -> Policy:
-        def policy(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-            value, dy, dl = ppo_clip(s, w, y, l, a)
-            binds = of(a, value + s.clip_dual * a)
-            return np.where(binds, -bound * s.clip_dual * a, value), np.where(binds, 0.0, dy), dl
-
-        return policy
-
-    yield "the dual clip acts where A > 0, not where A < 0", after(lambda a, more: (a > 0) & (more > 0))
-    yield "minimum and maximum are exchanged in the dual clip", after(lambda a, more: (a < 0) & (more < 0))
-    def bounded(bound: Callable[[Any, np.ndarray], Any]) -> Policy:
-        def policy(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-            value, dy, dl = ppo_clip(s, w, y, l, a)
-            binds = (a < 0) & (value > bound(s, a))
-            return np.where(binds, bound(s, a), value), np.where(binds, 0.0, dy), dl
-
-        return policy
-
-    yield "the dual clip's bound has the wrong sign: c A, not -c A", bounded(lambda s, a: s.clip_dual * a)
-    yield "the dual clip's bound is divided by c, not multiplied: -A / c, not -c A", bounded(lambda s, a: -a / s.clip_dual)
-    yield "the dual clip's bound is c, without the advantage", bounded(lambda s, a: s.clip_dual)
-    yield "tokens beyond the dual clip are left out, where their loss should be -c A", after(lambda a, more: (a < 0) & (more > 0), 0)
-
-
-def _of_clip(s: Any) -> Iterator[Tuple[str, Policy]]:
-    none = np.zeros_like
-    yield "CLIP-01", lambda s, w, y, l, a: (-w * a, -w * a, none(w))
-    yield "tokens whose ratio is out of the clip's bounds are left out, whatever the sign of A", (
-        lambda s, w, y, l, a: (np.where(_outside(s, w), 0.0, -w * a), np.where(_outside(s, w), 0.0, -w * a), none(w)))
-    yield "the clipped ratio is a detached weight of the log-probability, as in CISPO", (
-        lambda s, w, y, l, a: (-_clip(s, w) * a * l, none(w), -_clip(s, w) * a))
-    if s.kind == "ppo_clip":
-        yield from _of_clip_alone(s)
-        for c in (3, 10):
-            yield f"a dual clip, c = {c}, where none is meant", _with(dual_clip, clip_dual=float(c))
-    else:
-        yield from ((name, _then_dual(policy)) for name, policy in _of_clip_alone(s))
-        yield "CLIP-02", ppo_clip
-        yield from _of_dual(s)
-
-
-def _of_cispo(s: Any) -> Iterator[Tuple[str, Policy]]:
-    none = np.zeros_like
-
-    def c(s: Any, w: np.ndarray) -> np.ndarray:
-        found: np.ndarray = np.clip(w, s.weight_min, s.weight_max)
-        return found
-
-    def inside(s: Any, w: np.ndarray) -> np.ndarray:
-        found: np.ndarray = (w >= s.weight_min) & (w <= s.weight_max)
-        return found
-
-    yield "CISPO-01", lambda s, w, y, l, a: (-c(s, w) * a, np.where(inside(s, w), -w * a, 0.0), none(w))
-    yield "CISPO's weight has no bound", _with(cispo, weight_max=np.inf, weight_min=0.0)
-    yield "TIS-02", lambda s, w, y, l, a: (-c(s, w) * a * l, np.where(inside(s, w), -w * a * l, 0.0), -c(s, w) * a)
-    yield "tokens whose CISPO weight is out of its bounds are dropped", (
-        lambda s, w, y, l, a: (np.where(inside(s, w), -w * a * l, 0.0), none(w), np.where(inside(s, w), -w * a, 0.0)))
-    yield "CISPO-03a", _with(cispo, weight_max=1 + s.weight_max)
-    yield "CISPO's weight is left out: REINFORCE", reinforce
-    yield "CISPO's detached weight multiplies the ratio, not the log-probability", (
-        lambda s, w, y, l, a: (-c(s, w) * w * a, -c(s, w) * w * a, none(w)))
-
-    def dropped(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        weight = np.where((a > 0) & (w > s.weight_max), 0.0, c(s, w))
-        return -weight * a * l, none(w), -weight * a
-
-    yield "tokens above CISPO's bound are dropped where A > 0", dropped
-
-
-def _of_sapo() -> Iterator[Tuple[str, Policy]]:
-    def twice(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        value, dy, dl = sapo(s, w, y, l, a)
-        return value * w, (value + dy) * w, dl
-
-    yield "SAPO's gate is around 0, not around the ratio 1: sigmoid(tau w)", (
-        lambda s, w, y, l, a: _gate(a, _tau(s, a) * w, _tau(s, a) * w, 4 / _tau(s, a)))
-    yield "SAPO's gate is of the log-ratio: sigmoid(tau log w)", (
-        lambda s, w, y, l, a: _gate(a, _tau(s, a) * y, _tau(s, a), 4 / _tau(s, a)))
-    yield "SAPO's gate is multiplied by 4, not by 4/tau", lambda s, w, y, l, a: _gate(a, _tau(s, a) * np.expm1(y), _tau(s, a) * w, 4.0)
-    yield "SAPO's temperature is chosen by the ratio, w > 1, not by the sign of A", (
-        lambda s, w, y, l, a: _gate(a, _tau(s, y) * np.expm1(y), _tau(s, y) * w, 4 / _tau(s, y)))
-    yield "SAPO's gate is multiplied by the ratio once more", twice
-    yield "the temperatures of SAPO are exchanged: tau_pos and tau_neg", (
-        lambda s, w, y, l, a: sapo(dataclasses.replace(s, tau_pos=s.tau_neg, tau_neg=s.tau_pos), w, y, l, a))
+# ---- estimators of the KL
 
 
 def _k3(q: np.ndarray) -> np.ndarray:
@@ -345,7 +177,14 @@ class Plain:
     share: Optional[np.ndarray] = None  # what the sum of a response's log-ratios is divided by
     d_bits: int = 0  # log-ratios are rounded to numbers of 16 bits
     ratio_bits: int = 0  # the same of ratios; negative: with the gradient of the exact ratio
+    counted: Optional[np.ndarray] = None  # tokens that have a gradient, where masked ones stay in the sum
     moved: Tuple[int, bool] = (0, False)  # the log-probabilities were moved by so many tokens, in rows or through the padded batch
+    slope: float = 1.0  # derivative of the log-probabilities that are read by the true ones
+    d_size: bool = False  # the absolute value of the log-ratio is taken
+    mean_ratio: bool = False  # the ratio of a response is the mean of its tokens' ratios
+    kl_mean: bool = False  # the estimator is of the mean log-ratio of a response
+    kl_by_ratio: bool = False  # each token's estimate is multiplied by its ratio, detached
+    kl_weights: Optional[np.ndarray] = None  # c of each response in the sum of the KL
     kl_of_all: Optional[np.ndarray] = None  # the KL of all slots counts, with this coefficient of each response
     policy: Optional[Policy] = None
     estimate: Optional[Callable[[np.ndarray], Tuple[np.ndarray, np.ndarray]]] = None
@@ -361,9 +200,15 @@ class Plain:
         d = sixteen_bits(d, self.d_bits) if self.d_bits else d
         free = (d >= self.clamp[0]) & (d <= self.clamp[1])
         y = np.clip(d, self.clamp[0], self.clamp[1]) * self.ratio_times
+        inner = np.sign(d) if self.d_size else np.ones_like(d)
+        y = np.abs(y) if self.d_size else y
         of_response = self.level.startswith("sequence")
         share = self.share if self.share is not None else tokens if self.level == "sequence_mean" else np.ones(len(tokens))
-        if of_response:
+        if of_response and self.mean_ratio:
+            e = np.where(m, np.exp(y), 0.0)
+            inner = inner * e * np.where(m.any(1), share / np.where(e.sum(1) > 0, e.sum(1), 1), 1)[:, None]
+            y = np.log(np.where(m.any(1), e.sum(1) / share, 1))[:, None] + np.zeros_like(l)
+        elif of_response:
             y = np.broadcast_to((y.sum(1) / share)[:, None], l.shape)
         a = np.where(m, self.advantage, 0.0)
         bound = np.clip(y, self.level_clamp[0], self.level_clamp[1])
@@ -376,13 +221,22 @@ class Plain:
         if of_response:
             dy = np.where(exact == y, dy, 0.0)
             dy = dy if self.by_token else np.broadcast_to((dy.sum(1) / share)[:, None], l.shape)
-        slope = self.gradient * (np.where(free, dy, 0.0) * self.ratio_gradient * self.ratio_times + c * dl)
+        slope = self.gradient * (np.where(free, dy * inner, 0.0) * self.ratio_gradient * self.ratio_times + c * dl)
         if self.ref is not None and self.kl_coef and self.kl != "none":
             if self.kl_of_all is not None:
                 return self._kl_of_all(x, slope)
-            k, dk = (self.estimate or KLS[self.kl])(np.where(m, self.ref, 0.0) - l)
-            x, slope = x + self.kl_weight * self.kl_coef * k, slope + c * self.kl_weight * self.kl_gradient * self.kl_coef * dk
-        x, slope = np.where(m, x, 0.0), _moved(np.where(m, slope, 0.0), -self.moved[0], self.moved[1])
+            q = np.where(m, self.ref, 0.0) - l
+            q = np.broadcast_to((q.sum(1) / tokens)[:, None], q.shape) if self.kl_mean else q
+            k, dk = (self.estimate or KLS[self.kl])(q)
+            times = self.kl_coef * self.kl_weight * (np.exp(d) if self.kl_by_ratio else 1.0)
+            own = c if self.kl_weights is None else self.kl_weights[:, None]
+            slope = slope + own * times * self.kl_gradient * dk
+            if self.kl_weights is not None:
+                x, k = np.where(m, x, 0.0), np.where(m, times * k, 0.0)
+                return {"loss": np.array([(c * x + own * k).sum()]), "term": x + k, "dlogp": np.where(m, slope, 0.0)}
+            x = x + times * k
+        has = m if self.counted is None else self.counted
+        x, slope = np.where(m, x, 0.0), _moved(np.where(has, slope * self.slope, 0.0), -self.moved[0], self.moved[1])
         return {"loss": np.array([(c * x).sum()]), "term": x, "dlogp": slope}
 
     def _kl_of_all(self, x: np.ndarray, slope: np.ndarray) -> Arrays:
@@ -449,6 +303,19 @@ def _kl_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     for kl, form in (("k1", "D"), ("k2", "D^2/2"), ("k3", "e^-D + D - 1")):
         if kl != p.kl:
             yield ("KL-05" if kl == "k1" and p.kl == "k3" else f"the KL's estimator is {form}, {kl}"), replace(p, kl=kl)
+    yield "the KL's coefficient is applied twice", replace(p, kl_coef=p.kl_coef**2)
+    yield "the KL's estimator is of the mean log-ratio of a response, not of each token's", replace(p, kl_mean=True)
+    if p.level == "token":
+        yield "the KL is multiplied by the ratio, detached", replace(p, kl_by_ratio=True)
+    if p.kl == "k3":
+        for sign, word in ((-1, "subtracted from"), (1, "added to")):
+            kl = p.kl_coef * _k3(np.where(p.mask, np.asarray(p.ref) - p.logp, 0.0))
+            yield f"the KL is {word} the advantage, and not in the loss", replace(p, advantage=p.advantage + sign * kl, kl_weight=0.0)
+    for kind, words in (("token_mean", "one mean over all tokens"), ("seq_mean_token_mean", "a mean over responses of means"),
+                        ("seq_mean_token_sum", "a mean over responses of sums"), ("token_sum", "a sum over tokens")):
+        own = coefficients(kind, p.counts, 0, p.aggregation[2])
+        if kind != p.aggregation[0] and own is not None:
+            yield f"the KL is {words}, unlike the policy's loss", replace(p, kl_weights=own)
     slots = _slots(p)
     if slots is not None and not p.cut.any():
         for name, divisor in (("the KL of tokens that do not count is in its sum, which is divided by the tokens that count",
@@ -456,16 +323,35 @@ def _kl_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
             everywhere = coefficients(p.aggregation[0], dataclasses.replace(p.counts, tokens=p.counts.slots), *p.aggregation[1:])
             if everywhere is not None:
                 yield name, replace(p, kl_of_all=everywhere * slots[1] / divisor)
-    yield "the KL's estimator is D^2, without its 1/2", replace(p, estimate=lambda q: (q * q, -2 * q))
+    estimates: Mapping[str, Callable[[np.ndarray], Tuple[np.ndarray, np.ndarray]]] = {
+        "D^2, without its 1/2": lambda q: (q * q, -2 * q),
+        "|D|": lambda q: (np.abs(q), -np.sign(q)),
+        "-D: of the other direction": lambda q: (q, -np.ones_like(q)),
+        "the ratio e^-D": lambda q: (np.exp(q), -np.exp(q)),
+        "the ratio e^D": lambda q: (np.exp(-q), np.exp(-q)),
+        "p D, weighted by the policy's probability": lambda q: (-np.exp(p.logp) * q, np.exp(p.logp) * (1 - q)),
+    }
+    for name, estimate in estimates.items():
+        yield f"the KL's estimator is {name}", replace(p, estimate=estimate)
     if p.kl == "k3":
         yield "KL-04", replace(p, estimate=lambda q: (_k3(-q), np.expm1(-q)))
         yield "k3 without its 1: e^-D + D", replace(p, estimate=lambda q: (np.exp(q) - q, -np.expm1(q)))
+        yield "k3 without its D: e^-D - 1", replace(p, estimate=lambda q: (np.expm1(q), -np.exp(q)))
 
 
 def _ratio_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     replace = dataclasses.replace
     for gradient in (1.0, -1.0):
         yield "the ratio is inverted: old over new", replace(p, ratio_times=-1.0, ratio_gradient=gradient)
+    for times, words in ((0.5, "the log-ratio is halved"), (2.0, "the log-ratio is doubled"),
+                         (np.log(2.0), "the ratio is a power of 2, not of e"), (np.log(10.0), "the ratio is a power of 10, not of e")):
+        for gradient in (1.0, 1 / times) if words.startswith("the log") else (1.0,):
+            yield words, replace(p, ratio_times=times, ratio_gradient=gradient)
+    yield "the absolute value of the log-ratio is taken", replace(p, d_size=True)
+    yield "the ratio has no denominator: the policy's probability alone", replace(p, old=np.zeros_like(p.old))
+    yield from _temperatures(p)
+    if p.level == "sequence_mean":
+        yield "the mean of a response's ratios is taken, not of its log-ratios", replace(p, mean_ratio=True)
     yield "RATIO-01", replace(p, old=p.logp)
     if p.ref is not None:
         yield "RATIO-06", replace(p, old=p.ref)
@@ -486,6 +372,15 @@ def _ratio_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
             yield f"{mean}its length plus {small}", replace(p, share=np.where(n.tokens, n.tokens + float(small), 1))
 
 
+def _temperatures(p: Plain) -> Iterator[Tuple[str, Plain]]:
+    for by in TEMPERATURES:
+        name, ref = "log-probabilities are divided by a temperature, " + by, None if p.ref is None else p.ref / float(by)
+        new = dataclasses.replace(p, logp=p.logp / float(by), slope=1 / float(by))
+        yield f"the old {name}", dataclasses.replace(p, old=p.old / float(by))
+        yield f"the policy's {name}, and the others are not", new
+        yield f"all {name}", dataclasses.replace(new, old=p.old / float(by), ref=ref)
+
+
 def _advantage_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     replace, a = dataclasses.replace, p.advantage
     alike = bool(np.all(np.where(p.mask, a == a[np.arange(len(a)), p.mask.argmax(1)][:, None], True)))
@@ -495,6 +390,13 @@ def _advantage_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield "negative advantages are left out", replace(p, advantage=np.maximum(a, 0))
     yield "positive advantages are left out", replace(p, advantage=np.minimum(a, 0))
     yield "the advantage is left out, as if it were 1", replace(p, advantage=np.ones_like(a))
+    yield "the advantage is squared", replace(p, advantage=a * a)
+    yield "the advantage is cut at -1 and 1", replace(p, advantage=np.clip(a, -1, 1))
+    tokens, place = p.mask.sum(1)[:, None], np.cumsum(p.mask, 1)
+    yield "the advantage is divided by the response's length", replace(p, advantage=a / np.maximum(tokens, 1))
+    yield "the advantage is multiplied by the response's length", replace(p, advantage=a * tokens)
+    yield "the advantage stands at the first token of a response alone", replace(p, advantage=np.where(place == 1, a, 0.0))
+    yield "the advantage stands at the last token of a response alone", replace(p, advantage=np.where(place == tokens, a, 0.0))
     if not alike:
         rows, last = np.arange(len(a)), a.shape[1] - 1 - p.mask[:, ::-1].argmax(1)
         for whose, one in (("that of its first token", a[rows, p.mask.argmax(1)]), ("that of its last token", a[rows, last]),
@@ -510,8 +412,7 @@ def _advantage_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     for step, which in ((-1, "the next one"), (1, "the one before")):
         name = f"each response has the advantage of {which}"
         yield name, replace(p, advantage=np.roll(np.where(p.mask, a, 0.0), step, 0))
-        if alike:
-            yield name, replace(p, advantage=np.broadcast_to(np.roll(_of_rows(p), step)[:, None], a.shape))
+        yield name, replace(p, advantage=np.broadcast_to(np.roll(_of_rows(p), step)[:, None], a.shape))
 
 
 def _shifted_masks(p: Plain, slots: np.ndarray) -> Dict[str, np.ndarray]:
@@ -521,7 +422,8 @@ def _shifted_masks(p: Plain, slots: np.ndarray) -> Dict[str, np.ndarray]:
     for step, words, at, other in ((1, "behind the", 0 * end, end), (-1, "ahead of the", end, 0 * end)):
         name, moved, through = f"the mask is one step {words} log-probabilities", np.roll(p.mask, step, 1) & slots, np.zeros_like(p.mask)
         through[slots] = np.roll(flat, step)
-        for how, mask in ((", the token at the end keeps its own", p.mask[rows, at]), (", round the end of the response", p.mask[rows, other])):
+        keeps, turns = ", the token at the end keeps its own", ", round the end of the response"
+        for how, mask in ((keeps, p.mask[rows, at]), (turns, p.mask[rows, other])):
             found[name + how] = moved.copy()
             found[name + how][rows, at] = mask
         found[name + ", round the end of the padded row"] = moved
@@ -553,6 +455,20 @@ def _fewer_tokens(p: Plain, slots: np.ndarray) -> Iterator[Tuple[str, np.ndarray
     yield "responses whose advantages are all 0 do not count", p.mask & counts.any(1)[:, None]
 
 
+def _in_log_ratio_alone(p: Plain, slots: np.ndarray) -> Iterator[Tuple[str, Plain]]:
+    """Masked tokens have log-probabilities of 0, so the ratio 1 and no gradient; what divides are the tokens that count."""
+    divided = _slots(p)
+    if p.level != "token" or p.kind in ("reinforce", "cispo") or p.kl not in ("none", "k3") or divided is None:
+        return
+    zero = {name: None if x is None else np.where(p.mask, x, 0.0) for name, x in (("logp", p.logp), ("old", p.old), ("ref", p.ref))}
+    advantage = np.where(p.mask, p.advantage, _of_rows(p)[:, None])
+    if not bool(np.all(np.where(p.mask, p.advantage == p.advantage[np.arange(len(p.mask)), p.mask.argmax(1)][:, None], True))):
+        return  # whose advantage would a masked token have?
+    for mask in (slots, np.ones_like(slots)):
+        yield "the mask is in the log-ratio alone: masked tokens have the ratio 1, and stay in the sum", dataclasses.replace(
+            p, mask=mask, advantage=advantage, counted=p.mask, **zero)
+
+
 def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
     """Other masks, with the advantages as they are and with that of the response everywhere."""
     slots = np.arange(p.mask.shape[1]) < p.counts.slots[:, None]
@@ -578,6 +494,7 @@ def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
             changed = dataclasses.replace(p, mask=mask, weight=weight)
             yield name, changed
             yield name, dataclasses.replace(changed, advantage=everywhere)
+    yield from _in_log_ratio_alone(p, slots)
     if p.aggregation[0] == "token_mean" and (slots != p.mask).any():
         summed = dataclasses.replace(p, mask=slots)
         yield "MASK-12a", summed
@@ -610,6 +527,17 @@ def _shifted(p: Plain) -> Iterator[Tuple[str, Plain]]:
                 yield f"the reference's {name}", replace(p, ref=_moved(p.ref, by, through))
 
 
+def _cut(p: Plain) -> Iterator[Tuple[str, Plain]]:
+    """One array is a token longer than the other; both are cut to the same length."""
+    for by, words, column in ((-1, "ahead of the policy's, and the last column", -1), (1, "behind the policy's, and the first column", 0)):
+        mask = p.mask.copy()
+        mask[:, column] = False
+        weight = coefficients(p.aggregation[0], dataclasses.replace(p.counts, tokens=mask.sum(1)), *p.aggregation[1:])
+        if p.kind != "reinforce" and _finite(p.old) and weight is not None:
+            yield f"the old log-probabilities are one token {words} of the padded batch is cut off", dataclasses.replace(
+                p, old=_moved(p.old, by), mask=mask, weight=weight)
+
+
 def _rounded(p: Plain) -> Iterator[Tuple[str, Plain]]:
     """Numbers of 16 bits on the way to the ratio."""
     replace = dataclasses.replace
@@ -617,6 +545,7 @@ def _rounded(p: Plain) -> Iterator[Tuple[str, Plain]]:
         ref = None if p.ref is None else sixteen_bits(p.ref, bits)
         yield f"the log-probabilities of all policies are rounded to {name}", replace(
             p, logp=sixteen_bits(p.logp, bits), old=sixteen_bits(p.old, bits), ref=ref)
+        yield f"the policy's log-probabilities are rounded to {name}", replace(p, logp=sixteen_bits(p.logp, bits))
         if p.kind != "reinforce":
             yield f"the old log-probabilities are rounded to {name}", replace(p, old=sixteen_bits(p.old, bits))
             yield f"the log-ratios are rounded to {name}", replace(p, d_bits=bits)
@@ -632,17 +561,17 @@ def changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield from _advantage_changes(p)
     yield from _of_mask(p)
     if p.kind in ("ppo_clip", "dual_clip"):
-        yield from ((name, dataclasses.replace(p, policy=policy)) for name, policy in _of_clip(p))
+        yield from ((name, dataclasses.replace(p, policy=policy)) for name, policy in of_clip(p))
     if p.kind == "cispo":
-        yield from ((name, dataclasses.replace(p, policy=policy)) for name, policy in _of_cispo(p))
+        yield from ((name, dataclasses.replace(p, policy=policy)) for name, policy in of_cispo(p))
     if p.kind == "reinforce":
-        value_a: Policy = lambda s, w, y, l, a: (-a, np.zeros_like(w), -a)
-        yield "the value of the loss is -A e^(l - sg[l]), so -A, where it should be -A l", dataclasses.replace(p, policy=value_a)
+        yield from ((name, dataclasses.replace(p, policy=policy)) for name, policy in of_reinforce())
     if p.ref is not None and p.kl_coef and p.kl != "none":
         yield from _kl_changes(p)
     if p.kind == "sapo":
-        yield from ((name, dataclasses.replace(p, policy=policy)) for name, policy in _of_sapo())
+        yield from ((name, dataclasses.replace(p, policy=policy)) for name, policy in of_sapo())
     yield from _shifted(p)
+    yield from _cut(p)
     yield from _rounded(p)
 
 
@@ -676,6 +605,10 @@ def computed_losses(case: Case) -> Iterator[Tuple[str, Arrays]]:
     loss, size = float(case.expect["loss"]), float(case.scale["loss"])
     if weight is None or not np.isfinite(term).all() or not _near((weight[:, None] * term).sum(), loss, size):
         return
+    some = int((mask & (arrays.advantage != 0)).any(1).sum()) if arrays.advantage is not None else 0
+    if kind in ("seq_mean_token_mean", "seq_mean_token_sum", "seq_mean_constant") and not drop and some:
+        yield "what divides counts only the responses that have an advantage", {
+            "loss": np.array([loss * len(mask) / some]), "term": term, "dlogp": slope * len(mask) / some}
     for name, other in _weights(case, n, kind, constant, drop):
         if other is not None:
             yield name, {"loss": np.array([(other[:, None] * term).sum()]), "term": term,

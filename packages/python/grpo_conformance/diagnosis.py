@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 import numpy as np
 
 from .loader import Case
-from .computed import findings as computed_findings
+from .computed import ALL, NONE, findings as computed_findings
 from .sixteen_bits import NAMES, sixteen_bits
 from .comparison import PRECISIONS, TOLERANCE, Output, Precision, differences, errors, flat, judge, leaves
 
@@ -131,6 +132,8 @@ def _quantities(case: Case) -> Dict[str, float]:
         "the number of tokens": sum(length),
         "the number of tokens that count": counts,
         "the length of the longest response": max(length, default=0),
+        "responses per group": len(length) / (group[-1] + 1) if group else 0,
+        "tokens per response": counts / len(length) if length else 0,
         "2": 2,
     }
 
@@ -164,6 +167,26 @@ def _factors(case: Case, judged: Sequence[Output], tolerance: float) -> List[Tup
         if x > 1 and abs(factor * x - 1) < 1e-9:
             names.append((f"{what} divided by {words}", True))
     return names + [(f"{what} multiplied by {factor:.9g}", sum(np.count_nonzero(o.expected) for o in wrong) >= 2)]
+
+
+def _with_digits(x: float, digits: int) -> float:
+    """To so many decimals, or (negative) significant digits."""
+    return float(f"{x:.{digits}f}" if digits > 0 else f"{x:.{-digits}g}") if abs(x) < 1e15 else x
+
+
+def _digits(case: Case, judged: Sequence[Output], tolerance: float) -> List[str]:
+    """The digits that all wrong numbers are rounded to, in words, the fewest first; others are right."""
+    wrong = [o for o in judged if differences([o], case, tolerance)]
+    if not wrong or case.precision != "f64" or any(not np.isfinite(o.expected).all() or not o.found.any() for o in wrong):
+        return []  # a 0 is a number of any digits
+    found = []
+    for n, sign in ((n, sign) for n in range(2, 11) for sign in (1, -1)):
+        rounded = [dataclasses.replace(o, expected=np.array([_with_digits(x, sign * n) for x in o.expected.tolist()])) for o in wrong]
+        near = [np.abs(o.found - o.expected) <= 1e-12 * np.abs(o.expected) for o in rounded]
+        if all(same.all() or not differences([o], case, tolerance) for same, o in zip(near, rounded)):
+            kind = "decimals" if sign > 0 else "significant digits"
+            found.append(f"rounding: {' and '.join(o.name for o in wrong)} rounded to {n} {kind}")
+    return found
 
 
 def _is_rounding(case: Case, judged: Sequence[Output], tolerance: float) -> bool:
@@ -281,14 +304,19 @@ def _explain(case: Case, judged: Sequence[Output], tolerance: float) -> List[Fin
                     name, verdict = name + half, of_half
             if verdict and (failed or verdict[0] == OTHER):
                 findings.append(Finding(name, stage, *verdict))
-        told = {known(f.cause) for f in findings if f.stage == stage}
-        for name, same, evidence in computed_findings(case, stage, part, p, tolerance) if part else []:
-            if same and failed:  # it is known of every number, where the record may have one
-                findings = [f for f in findings if (known(f.cause), f.stage) != (name, stage)] + [Finding(name, stage, SAME, evidence)]
-            elif not same and name not in told:
+        told = {known(f.cause): f.says for f in findings if f.stage == stage}
+        for name, match, evidence in computed_findings(case, stage, part, p, tolerance) if part else []:
+            # it is known of every number, where the record may have one: that one may agree by chance
+            if (match == ALL and failed) or (match == NONE and told.get(name) == ONE_NUMBER):
+                findings = [f for f in findings if (known(f.cause), f.stage) != (name, stage)]
+            if match == ALL and failed:
+                findings.append(Finding(name, stage, SAME, evidence))
+            elif match != ALL and name not in {known(f.cause) for f in findings if f.stage == stage}:
                 findings.append(Finding(name, stage, OTHER))
         for factor, is_evidence in _factors(case, part, tolerance) if failed and case.kind != "call" else []:
             findings.append(Finding(factor, stage, SAME if is_evidence else ONE_NUMBER))
+        if failed and case.kind != "call":
+            findings += [Finding(name, stage, SAME, 1) for name in _digits(case, part, tolerance)]
         if failed and _is_rounding(case, part, tolerance):
             findings.append(Finding(ROUNDING, stage, SAME))
         if failed and case.kind != "call":
@@ -318,6 +346,7 @@ class Record:
     failed: Tuple[str, ...]  # its stages that are wrong
     findings: Tuple[Finding, ...]
     traits: Tuple[str, ...] = ()  # what it may have in common with others: traits_of
+    is_zero: bool = False  # loss and gradient are 0, whatever they are multiplied by
 
 
 @dataclasses.dataclass(frozen=True)
@@ -331,9 +360,18 @@ class Reason:
     within: str = ""  # a trait: the cause was looked for among the cases that have it
     common: Tuple[str, ...] = ()  # traits that all of what is left have, and no case that passes
     besides: str = ""  # what is wrong in other advantages of these cases
+    nearly: Tuple[str, int, Tuple[str, ...]] = ("", 0, ())  # of no cause: one that explains so many of them, and cases that contradict it
 
 
+ALL_RECORDS = ""
+FACTORS = re.compile(r"(loss|dlogp|loss and dlogp) (multiplied by|divided by|with the sign turned)")
+NEAR = 0.4  # of what is left: told as nearly explained, if no more than this share contradicts
 Entries = Dict[Tuple[str, str], List[Tuple[Record, Finding]]]  # by mistake and stage
+
+
+def is_zero(judged: Sequence[Output]) -> bool:
+    """Are loss and gradient 0, or not judged?"""
+    return not any(o.expected.any() for o in judged if o.name in ("loss", "dlogp"))
 
 
 def traits_of(case: Case) -> Tuple[str, ...]:
@@ -343,9 +381,24 @@ def traits_of(case: Case) -> Tuple[str, ...]:
     return (*choices, f"the row {case.variant}", *(f"the flag {flag}" for flag in case.flags))
 
 
+def _is_factor(cause: str) -> bool:
+    return bool(FACTORS.match(cause))
+
+
+def _other_factors(cause: str, stage: str, entries: Entries, within: str) -> int:
+    """The cases that have another factor, or none: they record only what they have. What passes may have a quantity that is 1 there."""
+    of_any = not re.search(r"by [a-z]", cause)
+    has = {record.case for record, _ in entries.get((cause, stage), [])}
+    inside = [record for record, _ in entries.get((ALL_RECORDS, stage), []) if not within or within in record.traits]
+    usual = [record for record in inside if not record.is_zero and not FRAGILE & set(record.flags)]
+    return sum(record.case not in has and (of_any or stage in record.failed) for record in usual)
+
+
 def _explained(cause: str, stage: str, entries: Entries, within: str) -> Tuple[List[str], int, int, int]:
     """The failing cases it explains, how many of them in full, the evidence, and the cases that contradict it."""
     cases_, full, evidence, other, refuted = [], 0, 0, 0, False
+    if _is_factor(cause):
+        other = _other_factors(cause, stage, entries, within)
     for record, finding in entries.get((known(cause), stage), []):
         if within and within not in record.traits:
             continue
@@ -367,6 +420,8 @@ def summarise(records: Sequence[Record]) -> List[Reason]:
     reasons: List[Reason] = []
     entries: Entries = {}
     for record in records:
+        for stage in ("advantage", "loss"):
+            entries.setdefault((ALL_RECORDS, stage), []).append((record, Finding("", stage, OTHER)))
         for finding in record.findings:
             entries.setdefault((known(finding.cause), finding.stage), []).append((record, finding))
     for stage in ("advantage", "loss"):
@@ -379,8 +434,21 @@ def summarise(records: Sequence[Record]) -> List[Reason]:
                 break
             reasons.append(dataclasses.replace(reason, besides=_besides(reason, records)))
             left = {case: r for case, r in left.items() if case not in reason.cases}
-        reasons += _unexplained(stage, left, records)
+        reasons += [dataclasses.replace(r, nearly=_nearly(stage, causes, entries, r.cases)) for r in _unexplained(stage, left, records)]
     return reasons
+
+
+def _nearly(stage: str, causes: Sequence[str], entries: Entries, left: Sequence[str]) -> Tuple[str, int, Tuple[str, ...]]:
+    """The cause that explains most of what is left, but that more cases contradict than a name may have."""
+    best: Tuple[int, str, int, Tuple[str, ...]] = (0, "", 0, ())
+    for cause in causes if len(left) > 2 else ():
+        of = [(r, f) for r, f in entries.get((known(cause), stage), []) if not FRAGILE & set(r.flags)]
+        same = [f.evidence for r, f in of if f.cause == cause and f.says == SAME and r.case in left]
+        other = tuple(r.case for r, f in of if f.says == OTHER or f.cause != cause)
+        enough = len(same) > 2 and sum(same) > 5 and len(same) >= NEAR * len(left) and len(other) <= NEAR * len(same)
+        if enough and not _is_factor(cause) and len(same) - len(other) > best[0]:
+            best = len(same) - len(other), cause, len(same), other
+    return best[1:]
 
 
 def _besides(reason: Reason, records: Sequence[Record]) -> str:

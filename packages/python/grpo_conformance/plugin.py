@@ -15,12 +15,12 @@ _KEY = "grpo_conformance"
 
 def _packed(record: Record) -> str:
     findings = [[f.cause, f.stage, f.says, f.evidence] for f in record.findings]
-    return json.dumps([record.case, record.flags, record.failed, findings, record.traits])
+    return json.dumps([record.case, record.flags, record.failed, findings, record.traits, record.is_zero])
 
 
 def _unpacked(text: str) -> Record:
-    case, flags, failed, findings, traits = json.loads(text)
-    return Record(case, tuple(flags), tuple(failed), tuple(Finding(*f) for f in findings), tuple(traits))
+    case, flags, failed, findings, traits, zero = json.loads(text)
+    return Record(case, tuple(flags), tuple(failed), tuple(Finding(*f) for f in findings), tuple(traits), zero)
 
 
 @pytest.hookimpl(hookwrapper=True)

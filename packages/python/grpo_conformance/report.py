@@ -155,8 +155,18 @@ def summary(test: str, total: int, failed: int, reasons: Sequence[Reason]) -> Li
         common = f"; what all of these have and no passing case has: {_some(reason.common)}" if reason.common else ""
         lines.append(_wrapped("  ", f"{what} {len(reason.cases)} of them{where}{also}: {_some(reason.cases, 3)}{common}"))
         lines += [_wrapped("      besides: ", reason.besides)] if reason.besides else []
+        lines += _nearly(reason)
         lines += about_mistake(reason.cause or "", "      ")
     return lines
+
+
+def _nearly(reason: Reason) -> List[str]:
+    cause, same, other = reason.nearly
+    if not cause:
+        return []
+    some = _some(other, 3)
+    return [_wrapped("      nearly: ", f"in {same} of them all numbers are those of {_called(cause)}, in {some} they are not"),
+            *about_mistake(cause, "      ")]
 
 
 def what_next(reasons: Iterable[Reason]) -> List[str]:

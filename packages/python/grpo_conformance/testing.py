@@ -10,7 +10,7 @@ from . import report
 from .answer import answer_of as answer_of
 from .loader import Case, cases
 from .comparison import TOLERANCE, differences, judge
-from .diagnosis import SAME, Record, explain, stage_of, traits_of
+from .diagnosis import SAME, Record, explain, is_zero, stage_of, traits_of
 
 def grpo_cases(
     *names: str,
@@ -66,5 +66,5 @@ def _check(case: Case, returned: Any, tolerance: float, records: Dict[str, Recor
     passing = {f.stage for f in findings if f.says == SAME and f.cause in accepted}
     wrong, findings = [d for d in wrong if stage_of(d.output) not in passing], [f for f in findings if f.stage not in passing]
     failed = sorted({stage_of(d.output) for d in wrong})
-    records[case.id] = Record(case.id, case.flags, tuple(failed), tuple(findings), traits_of(case))
+    records[case.id] = Record(case.id, case.flags, tuple(failed), tuple(findings), traits_of(case), is_zero(judged))
     return report.failure(case, judged, wrong, findings) if wrong else ""

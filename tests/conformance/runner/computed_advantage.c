@@ -14,6 +14,7 @@ typedef struct {
     const double *centred;      /* (n_all) of the batch, less their baselines */
     const double *tokens;       /* (n) of the group: how many of each response count */
     int n, n_all, own, widest;  /* own: index of the response in its group; widest: the size of the largest group */
+    double mean_of_stds;        /* of the groups of more than one response */
     double n_less;              /* 1 if the divisor of the variance is n - 1, 0 if it is n */
 } group_view;
 
@@ -88,7 +89,7 @@ static double absolute_deviation(const group_view *v) {
     for (int k = 0; k < v->n; k++) sum += fabs(v->R[k] - m);
     return all_equal(v->R, v->n) ? 0 : sum / v->n;
 }
-static double mean_itself(const group_view *v) { return fabs(mean(v->R, v->n)); }
+static double mean_itself(const group_view *v) { return mean(v->R, v->n); }
 static double range_plus_4(const group_view *v) { return range(v) + 1e-4; }
 static double range_plus_6(const group_view *v) { return range(v) + 1e-6; }
 static double range_plus_8(const group_view *v) { return range(v) + 1e-8; }
@@ -110,6 +111,24 @@ static double token_std(const group_view *v) {
     for (int k = 0; k < v->n; k++) sum += v->tokens[k] * (v->R[k] - m) * (v->R[k] - m);
     return all_equal(v->R, v->n) || !(T > v->n_less) ? 0 : sqrt(sum / (T - v->n_less));
 }
+static double other_token_std(const group_view *v) {
+    group_view other = *v;
+    other.n_less = 1 - v->n_less;
+    return token_std(&other);
+}
+/* a standard error: the deviation of a mean */
+static double std_over_root(const group_view *v) { return group_std(v) / sqrt(v->n); }
+static double largest_distance(const group_view *v) {
+    const double m = mean(v->R, v->n);
+    return all_equal(v->R, v->n) ? 0 : fmax(most(v->R, v->n) - m, m - least(v->R, v->n));
+}
+static double mean_of_stds(const group_view *v) { return v->mean_of_stds; }
+#define AT_LEAST(name, floor) static double name(const group_view *v) { return fmax(group_std(v), floor); }
+AT_LEAST(at_least_1, 1)
+AT_LEAST(at_least_0_1, 0.1)
+AT_LEAST(at_least_0_01, 0.01)
+AT_LEAST(at_least_3, 1e-3)
+AT_LEAST(at_least_4, 1e-4)
 static double std_plus_one(const group_view *v) { return group_std(v) + 1; }
 static double padded_std(const group_view *v) {
     double m = padded_mean(v), sum = squares(v->R, v->n, m) + (v->widest - v->n) * m * m;
@@ -128,13 +147,13 @@ static double one_pass_std(const group_view *v) {      /* in binary32 */
 
 /* ---- the advantages of a case ---------------------------------------------------------------------------------------------------- */
 
-typedef enum { OWN_GROUPS, ONE_GROUP, EACH_ALONE, EVERY_OTHER, EQUAL_CHUNKS, REST_OF_BATCH } grouping;
+typedef enum { OWN_GROUPS, ONE_GROUP, EACH_ALONE, EVERY_OTHER, EQUAL_CHUNKS, WHOLE_RESPONSES } grouping;
 typedef enum { AFTER_NOTHING, AFTER_NEGATED, AFTER_DOUBLED, AFTER_HALVED, AFTER_ABSOLUTE, AFTER_POSITIVE, AFTER_BOUND_1, AFTER_BOUND_2,
     AFTER_BOUND_3, AFTER_BOUND_5,
     AFTER_BOUND_10, AFTER_SQUARED, AFTER_LARGEST,
     AFTER_SIGN, AFTER_NEXT, AFTER_PREVIOUS, AFTER_PER_TOKEN, AFTER_LAST_ONLY, AFTER_FIRST_ONLY, AFTER_UNMASKED, AFTER_WHITENED,
         AFTER_CENTRED,
-    AFTER_TWICE } afterwards;
+    AFTER_TWICE, AFTER_TIMES_LENGTH } afterwards;
 typedef enum { REWARD_AS_IS, REWARD_01, REWARD_11, REWARD_SIGN, REWARD_SUCCESS, REWARD_NEXT, REWARD_PREVIOUS, REWARD_SQUARED,
     REWARD_OVERLONG_ADDED, REWARD_KL_ADDED, REWARD_KL_BARE, REWARD_KL_TWICE, REWARD_KL_MEAN, REWARD_KL_LEFT_OUT,
     /* the overlong punishment; STEP: -1 beyond L_max, wherever the slope has got to */
@@ -197,6 +216,7 @@ static const mistake mistakes[] = {
     BOTH("rewards are scaled from -1 to 1 in their group: 2 (R - min)/(max - min) - 1", middle, half_range),
     BASELINE(NULL, "the baseline is the mean over the group's tokens: a response counts once for each of them", token_mean),
     BOTH("baseline and deviation are over the group's tokens: a response counts once for each of them", token_mean, token_std),
+    BOTH("baseline and deviation are over the group's tokens: a response counts once for each of them", token_mean, other_token_std),
     { NULL, "the reward is divided by its group's deviation without a baseline", nothing, group_std, OWN_GROUPS,
         AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, AROUND_MEAN },
     SCALE(NULL, "padded zeros of smaller groups enter the deviation", padded_std),
@@ -211,6 +231,14 @@ static const mistake mistakes[] = {
     SCALE(NULL, "the range of the rewards divides, not the deviation", range),
     SCALE(NULL, "the mean absolute deviation divides", absolute_deviation),
     SCALE(NULL, "the mean divides, not the deviation", mean_itself),
+    SCALE(NULL, "the largest distance from the mean divides, not the deviation", largest_distance),
+    SCALE(NULL, "the deviation is divided by the root of the number of responses, as a standard error is", std_over_root),
+    SCALE(NULL, "the deviation is the mean of the groups' deviations", mean_of_stds),
+    SCALE(NULL, "the deviation is at least 1", at_least_1),
+    SCALE(NULL, "the deviation is at least 0.1", at_least_0_1),
+    SCALE(NULL, "the deviation is at least 0.01", at_least_0_01),
+    SCALE(NULL, "the deviation is at least 1e-3", at_least_3),
+    SCALE(NULL, "the deviation is at least 1e-4", at_least_4),
     SCALE(NULL, "1 is added to the deviation", std_plus_one),
     SCALE("NUM-05", NULL, one_pass_std),
     { NULL, "neither baseline nor deviation: the reward is the advantage", nothing, one, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS,
@@ -219,6 +247,7 @@ static const mistake mistakes[] = {
     GROUPS("ADV-06", NULL, EACH_ALONE),
     GROUPS("ADV-29", NULL, EVERY_OTHER),
     GROUPS("ADV-29d", NULL, EQUAL_CHUNKS),
+    GROUPS(NULL, "responses that were cut off do not count in their group's baseline and deviation", WHOLE_RESPONSES),
     AFTER(NULL, "the advantage is multiplied by 2", AFTER_DOUBLED),
     AFTER(NULL, "the advantage is multiplied by 1/2", AFTER_HALVED),
     AFTER(NULL, "the absolute value of the advantage is taken", AFTER_ABSOLUTE),
@@ -234,6 +263,7 @@ static const mistake mistakes[] = {
     AFTER(NULL, "each response has the advantage of the next one", AFTER_NEXT),
     AFTER(NULL, "each response has the advantage of the one before", AFTER_PREVIOUS),
     AFTER(NULL, "the advantage is divided by the response's length", AFTER_PER_TOKEN),
+    AFTER(NULL, "the advantage is multiplied by the response's length", AFTER_TIMES_LENGTH),
     AFTER(NULL, "only the last token of a response has its advantage", AFTER_LAST_ONLY),
     AFTER(NULL, "only the first token of a response has its advantage", AFTER_FIRST_ONLY),
     AFTER(NULL, "masked tokens have the advantage of their response, not 0", AFTER_UNMASKED),
@@ -435,7 +465,7 @@ static void change_rewards(double *R, int n, reward_change change) {
     }
 }
 
-typedef struct { const test_case *c; const mistake *m; double *R, *a, *centred; int *group, n, n_groups, ok; } work;
+typedef struct { const test_case *c; const mistake *m; double *R, *a, *centred, mean_of_stds; int *group, n, n_groups, ok; } work;
 
 static int widest_group(const test_case *c) {
     int64_t w = 0;
@@ -509,25 +539,48 @@ static void view_of(const work *w, int i, double *R, double *tokens, group_view 
     memset(v, 0, sizeof *v);
     v->R = R; v->tokens = tokens; v->all = w->R; v->centred = w->centred; v->n_all = w->n; v->widest = widest_group(w->c);
     v->n_less = w->c->objective.advantage.std == GRPO_STD_SAMPLE;
+    v->mean_of_stds = w->mean_of_stds;
     for (int j = 0; j < w->n; j++) {
-        if (w->group[j] != w->group[i]) continue;
+        if (w->group[j] != w->group[i] || (w->m->groups == WHOLE_RESPONSES && w->c->batch.truncated[j])) continue;
         if (j == i) v->own = v->n;
         tokens[v->n] = tokens_that_count(w->c, j);
         R[v->n++] = w->R[j];
     }
 }
 
+/* v: of the responses of its group that were not cut off, of which it need not be one */
+static double advantage_of_whole(const work *w, const group_view *v, int i) {
+    const grpo_objective *o = &w->c->objective;
+    const double by = own_scale(o) == one ? 1 : v->n > 1 ? with_eps(o, group_std(v)) : 0;
+    int size = 0;
+    for (int j = 0; j < w->n; j++) size += w->group[j] == w->group[i];
+    return v->n < 2 || size < 2 || !(by > 0) ? 0 : (w->R[i] - mean(v->R, v->n)) / by;
+}
+
+/* the mean of the deviations of the groups of more than one response */
+static double mean_of_deviations(const work *w, double *R, double *tokens) {
+    double sum = 0, count = 0;
+    group_view v;
+    for (int i = 0; i < w->n; i++) {
+        view_of(w, i, R, tokens, &v);
+        if (v.n > 1 && v.own == 0) { sum += group_std(&v); count++; }
+    }
+    return count > 0 ? sum / count : 0;
+}
+
 static void put_advantages(work *w) {
     double *R = calloc((size_t)w->n + 1, sizeof *R), *tokens = calloc((size_t)w->n + 1, sizeof *tokens);
     group_view v;
     if (!R || !tokens) abort();
+    w->mean_of_stds = 0;
+    if (w->m->scale == mean_of_stds) w->mean_of_stds = mean_of_deviations(w, R, tokens);
     for (int i = 0; i < w->n; i++) {
         view_of(w, i, R, tokens, &v);
         w->centred[i] = v.n == 1 && is_by_group(&w->c->objective) ? advantage_alone(w, R[0]) : R[v.own] - baseline_of(w)(&v);
     }
     for (int i = 0; i < w->n; i++) {
         view_of(w, i, R, tokens, &v);
-        w->a[i] = advantage_of(w, &v);
+        w->a[i] = w->m->groups == WHOLE_RESPONSES ? advantage_of_whole(w, &v, i) : advantage_of(w, &v);
     }
     free(R);
     free(tokens);
@@ -584,6 +637,7 @@ static void spread(const work *w, double *out) {
             double a = w->a[i];
             int counted = !b->mask || b->mask[k];
             if (w->m->after == AFTER_PER_TOKEN) a /= (double)n;
+            if (w->m->after == AFTER_TIMES_LENGTH) a *= (double)n;
             if ((w->m->after == AFTER_LAST_ONLY && k != to) || (w->m->after == AFTER_FIRST_ONLY && k != from)) a = 0;
             out[k] = counted || w->m->after == AFTER_UNMASKED ? a : 0;
         }
@@ -600,7 +654,8 @@ static int make(const test_case *c, const mistake *m, double *out) {
     w.centred = calloc((size_t)w.n + 1, sizeof *w.centred);
     w.group = calloc((size_t)w.n + 1, sizeof *w.group);
     if (!w.R || !w.a || !w.centred || !w.group) abort();
-    w.ok = shaped_rewards(c, c->objective.reward.kl_coef, w.R) && (!is_shaped(m->reward) || change_shape(c, w.R, m->reward));
+    w.ok = (m->groups != WHOLE_RESPONSES || c->batch.truncated) && shaped_rewards(c, c->objective.reward.kl_coef, w.R);
+    w.ok = w.ok && (!is_shaped(m->reward) || change_shape(c, w.R, m->reward));
     if (w.ok) {
         change_rewards(w.R, w.n, m->reward);
         put_groups(&w);

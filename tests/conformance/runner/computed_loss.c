@@ -10,9 +10,13 @@
 #define SUM_OF_TOKENS GRPO_AGGREGATION_TOKEN_SUM
 
 #define SHIFTED(name, make, p) { NULL, name, FOR_ANY, { { make, p } }, NULL, NULL }
+/* two forms: masked tokens take part with their numbers, or with 0 */
 #define ROLLED(what, shown, kind, words) \
     SHIFTED("the " shown " log-probabilities are shifted by one token, to the right" words, roll_##what##_##kind, 1), \
-    SHIFTED("the " shown " log-probabilities are shifted by one token, to the left" words, roll_##what##_##kind, -1)
+    ZEROED("the " shown " log-probabilities are shifted by one token, to the right" words, roll_##what##_##kind, 1), \
+    SHIFTED("the " shown " log-probabilities are shifted by one token, to the left" words, roll_##what##_##kind, -1), \
+    ZEROED("the " shown " log-probabilities are shifted by one token, to the left" words, roll_##what##_##kind, -1)
+#define ZEROED(name, make, p) { NULL, name, FOR_ANY, { { masked_are_zero, 0 }, { make, p } }, NULL, NULL }
 #define ROLLED_ROWS(what, shown, kind, words) \
     PADDED("the " shown " log-probabilities are shifted by one token, to the right" words, roll_##what##_##kind, 1), \
     PADDED("the " shown " log-probabilities are shifted by one token, to the left" words, roll_##what##_##kind, -1)
@@ -47,7 +51,14 @@
     EDIT(NULL, what " rounded to float16", FOR_ANY, make, FLOAT16)
 #define MICRO_BATCHES(n) \
     EDIT(NULL, "micro-batches of " #n " responses have a mean of their own, and the loss is the mean of these", FOR_ANY, \
-        mean_of_micro_batches, n)
+        mean_of_micro_batches, n), \
+    EDIT(NULL, "micro-batches of " #n " responses have a mean over their tokens, and the loss is the mean of these", FOR_ANY, \
+        mean_of_micro_batches, -n)
+#define DIVIDED(by) \
+    EDIT(NULL, "the old log-probabilities are divided by a temperature, " #by, FOR_ANY, old_divided, by), \
+    EDIT(NULL, "the policy's log-probabilities are divided by a temperature, " #by ", and the others are not", FOR_ANY, \
+        policy_divided, by), \
+    EDIT(NULL, "all log-probabilities are divided by a temperature, " #by, FOR_ANY, all_divided, by)
 
 static const mistake mistakes[] = {
     /* the ratio */
@@ -59,6 +70,8 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the log-ratio is doubled", FOR_ANY, log_ratio_times_by_hand, 2),
     EDIT(NULL, "the ratio is a power of 2, not of e", FOR_ANY, log_ratio_times, 0.69314718055994531),
     EDIT(NULL, "the ratio is a power of 10, not of e", FOR_ANY, log_ratio_times, 2.3025850929940457),
+    EDIT(NULL, "the absolute value of the log-ratio is taken", FOR_ANY, log_ratio_size, 0),
+    DIVIDED(0.5), DIVIDED(0.6), DIVIDED(0.7), DIVIDED(0.8), DIVIDED(0.9), DIVIDED(1.2), DIVIDED(1.5),
     EDIT(NULL, "the ratio is halved", FOR_ANY, ratio_times, 0.5),
     EDIT(NULL, "the ratio is doubled", FOR_ANY, ratio_times, 2),
     EDIT("RATIO-01", NULL, FOR_ANY, old_is_policy, 0),
@@ -120,6 +133,7 @@ static const mistake mistakes[] = {
     /* numbers of 16 bits */
     ROUNDED("the log-probabilities of all policies are", all_rounded),
     ROUNDED("the old log-probabilities are", old_rounded),
+    ROUNDED("the policy's log-probabilities are", policy_rounded),
     ROUNDED("the reference's log-probabilities are", reference_rounded),
     ROUNDED("the log-ratios are", log_ratio_rounded),
     EDIT(NULL, "the ratio is rounded to bfloat16", FOR_ANY, ratio_rounded, BFLOAT16),
@@ -140,7 +154,13 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the advantage stands at the first token of a response alone", FOR_ANY, advantage_of_one, 1),
     EDIT(NULL, "the advantage stands at the last token of a response alone", FOR_ANY, advantage_of_one, -1),
     EDIT(NULL, "each response has the advantage of the next one", FOR_ANY, advantage_of_other, 1),
+    EDITS(NULL, "each response has the advantage of the next one", FOR_ANY, advantage_of_response, 0, advantage_of_other, 1),
+    EDITS(NULL, "each response has the advantage of the next one", FOR_ANY, pad_rows, 0, advantage_rolled, 1),
     EDIT(NULL, "each response has the advantage of the one before", FOR_ANY, advantage_of_other, -1),
+    EDITS(NULL, "each response has the advantage of the one before", FOR_ANY, advantage_of_response, 0, advantage_of_other, -1),
+    EDITS(NULL, "each response has the advantage of the one before", FOR_ANY, pad_rows, 0, advantage_rolled, -1),
+    EDIT(NULL, "the advantage is divided by the response's length", FOR_ANY, advantage_by_length, BY_TOKENS),
+    EDIT(NULL, "the advantage is multiplied by the response's length", FOR_ANY, advantage_by_length, TIMES_TOKENS),
     EDIT(NULL, "a response has one advantage, that of its first token, where case.advantage has one for each token", FOR_ANY,
         advantage_of_response, 1),
     EDIT(NULL, "a response has one advantage, that of its last token, where case.advantage has one for each token", FOR_ANY,
@@ -155,6 +175,7 @@ static const mistake mistakes[] = {
     POLICY("CLIP-01", NULL, INSTEAD_OF_CLIP, unclipped),
     POLICY("CLIP-01b", NULL, FOR_CLIP, exchanged),
     POLICY(NULL, "the clip without its minimum: -A clip(w) alone", FOR_CLIP, only_clip),
+    POLICY(NULL, "the clip without its minimum where A < 0: -A clip(w) there", FOR_CLIP, only_clip_of_bad),
     POLICY("CLIP-01a", NULL, FOR_CLIP, min_of_ratios),
     POLICY(NULL, "the maximum is of the ratios, before A is multiplied: -A max(w, clip(w))", FOR_CLIP, max_of_ratios),
     POLICY(NULL, "the clip's lower bound is reciprocal: 1/(1 + eps_high)", FOR_CLIP, reciprocal_low),
@@ -166,16 +187,23 @@ static const mistake mistakes[] = {
     POLICY(NULL, "the bounds of the clip are exchanged: clip(w, 1 + eps_high, 1 - eps_low)", FOR_CLIP, turned_high),
     POLICY(NULL, "the clip is around 0: clip(w, -eps_low, eps_high)", FOR_CLIP, around_zero),
     POLICY("CLIP-02c", NULL, FOR_CLIP, from_eps),
+    POLICY(NULL, "the bounds of the clip are the epsilons themselves: clip(w, eps_low, eps_high)", FOR_CLIP, the_epsilons),
     POLICY(NULL, "the clip has no lower bound", FOR_CLIP, upper_only),
     POLICY(NULL, "the clip has no upper bound", FOR_CLIP, lower_only),
     POLICY(NULL, "the log-ratio is clipped at -eps_low and eps_high", FOR_CLIP, at_log),
+    POLICY(NULL, "the log-ratio is clamped at -eps_low and eps_high before the clip, whatever the sign of A", FOR_CLIP, clamped_log),
     POLICY(NULL, "the product w A is clipped, not the ratio", FOR_CLIP, product_clipped),
     POLICY(NULL, "the advantage is clipped, not the ratio", INSTEAD_OF_CLIP, clipped_advantage),
+    POLICY(NULL, "the advantage is clipped, not the ratio", INSTEAD_OF_CLIP, clipped_advantage_at_bounds),
     POLICY(NULL, "clipped and unclipped loss are added", FOR_CLIP, both_added),
     POLICY(NULL, "the clipped ratio is a detached weight of the log-probability, as in CISPO", INSTEAD_OF_CLIP, clip_times_logp),
     POLICY(NULL, "the gradient goes through the clip, as if it did not bind", FOR_CLIP, straight_through),
     POLICY(NULL, "the gradient goes through the clip, as if it did not bind", INSTEAD_OF_CLIP, straight_through_both),
     POLICY(NULL, "tokens whose ratio is out of the clip's bounds are left out, whatever the sign of A", INSTEAD_OF_CLIP, dropped_outside),
+    POLICY(NULL, "tokens whose ratio is further from 1 than eps_high are left out, whatever the sign of A", INSTEAD_OF_CLIP,
+        dropped_by_eps_high),
+    POLICY(NULL, "the ratio has no gradient out of the clip's bounds, whatever the sign of A, and its value is not clipped",
+        INSTEAD_OF_CLIP, killed_unclipped),
     POLICY(NULL, "the clip cuts the gradient of every ratio out of its bounds, whatever the sign of A", FOR_CLIP, killed_outside),
     POLICY(NULL, "the clip cuts the gradient where it does not bind, and lets it through where it does", FOR_CLIP, killed_elsewhere),
     POLICY(NULL, "a dual clip, c = 3, where none is meant", FOR_SINGLE_CLIP, dual_3),
@@ -208,6 +236,7 @@ static const mistake mistakes[] = {
     POLICY(NULL, "the value of the loss is -A e^(l - sg[l]), so -A, where it should be -A l", FOR_REINFORCE, ratio_of_itself),
     POLICY(NULL, "tokens above CISPO's bound are dropped where A > 0", FOR_CISPO, cispo_dropped_good),
     POLICY(NULL, "CISPO's detached weight multiplies the ratio, not the log-probability", FOR_CISPO, cispo_times_ratio),
+    POLICY(NULL, "CISPO's detached weight multiplies the log-ratio, not the log-probability", FOR_CISPO, cispo_of_log_ratio),
     /* SAPO */
     POLICY(NULL, "SAPO's gate is around 0, not around the ratio 1: sigmoid(tau w)", FOR_SAPO, sapo_around_zero),
     POLICY(NULL, "SAPO's gate is of the log-ratio: sigmoid(tau log w)", FOR_SAPO, sapo_of_log),
@@ -236,6 +265,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the KL is subtracted from the advantage, and not in the loss", FOR_KL, penalty_in_advantage, -1),
     EDIT(NULL, "the KL is added to the advantage, and not in the loss", FOR_KL, penalty_in_advantage, 1),
     EDIT(NULL, "the KL is of the old policy, not of the reference", FOR_KL, reference_is_old, 0),
+    EDIT(NULL, "the KL's estimator is of the mean log-ratio of a response, not of each token's", FOR_KL, penalty_of_mean, 0),
     EDIT(NULL, "the KL's coefficient is applied twice", FOR_KL, penalty_coefficient_again, 1),
     EDIT(NULL, "the KL's coefficient is left out", FOR_KL, penalty_coefficient_again, 0),
     EDIT(NULL, "the KL counts twice", FOR_KL, penalty_times, 2),
@@ -311,6 +341,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the number of tokens that is divided by has 1e-8 added", FOR_ANY, share_total, 1e-8),
     EDIT(NULL, "the number of tokens that is divided by has 1e-9 added", FOR_ANY, share_mean_of_response, BY_EPS_9),
     EDIT(NULL, "the number of tokens that is divided by has 1e-9 added", FOR_ANY, share_total, 1e-9),
+    EDIT(NULL, "what divides counts only the responses that have an advantage", FOR_ANY, count_with_advantage, 0),
     MICRO_BATCHES(2),
     MICRO_BATCHES(3),
     MICRO_BATCHES(4),

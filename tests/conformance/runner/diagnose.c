@@ -1,6 +1,7 @@
 /* Tries known and computed mistakes, other objectives and factors on failing cases, and compares them with all answers. */
 #include "diagnose.h"
 #include "computed.h"
+#include "rounding.h"
 #include "sixteen_bits.h"
 #include "text.h"
 #include <stdio.h>
@@ -8,8 +9,7 @@
 
 /* Limits of the search, in tokens evaluated; an evaluation counts TOKENS_OF_CALL more than its tokens.  In all some fifteen seconds. */
 enum { SEARCHED_TOKENS = 100000000, TOKENS_OF_CALL = 32, SEARCHED_PAIRS = 2, TOKENS_FOR_PAIRS = 8000000 };
-enum { MOST_PROBES = 60, PROBES_OF_ROW = 5, TOO_LONG = 1024 };       /* TOO_LONG: longer cases are not probed, in tokens */
-#define RUNNING_SUM 1e-11           /* of the scale, in f64: largest rounding error of a running sum over very many tokens */
+enum { MOST_PROBES = 60, PROBES_OF_ROW = 5, TOO_LONG = ROUNDING_LONG };      /* TOO_LONG: longer cases are not probed, in tokens */
 #define TOO_COARSE 1e-3             /* of the scale: with a larger tolerance, the numbers do not identify other objectives */
 
 void diagnostician_open(diagnostician *d, const char *vectors, const rules *r) {
@@ -241,14 +241,10 @@ static int would_give(const cause *x, const item *it, int form, answer *a) {
 
 static saying said(judge_match match) { return match == JUDGE_SAME ? SAYS_SAME : match == JUDGE_DIFFERENT ? SAYS_OTHER : SAYS_NOTHING; }
 
-static int is_long(const diagnostician *d, const test_case *c) {
-    return d->r->precision == &compare_f64 && c->batch.n_tokens > TOO_LONG;
-}
-
 /* The tolerance for comparing with a mistake: in long cases a program may have the rounding of a running sum too. */
 static rules rules_for(const diagnostician *d, const test_case *c) {
     rules r = *d->r;
-    if (is_long(d, c)) r.tolerance = fmax(r.tolerance, RUNNING_SUM / r.precision->eps);
+    if (rounding_is_long(d, c)) r.tolerance = fmax(r.tolerance, ROUNDING_SUM / r.precision->eps);
     return r;
 }
 
@@ -309,81 +305,14 @@ static saying compare_recorded(const diagnostician *d, const cause *x, const ite
     return it->failed || now == SAYS_OTHER ? now : SAYS_NOTHING;
 }
 
-/* are all errors above the tolerance within what float32 rounding gives, 16 eps of float32? */
-static saying compare_rounding(const diagnostician *d, const item *it, int *evidence) {
-    int seen = 0;
-    if (!it->failed || d->r->precision != &compare_f64) return SAYS_NOTHING;
-    for (int k = 0; k < N_OUTPUTS; k++) {
-        const numbers *f = &it->found->of[k], *e = &it->q->expected.of[k], *s = &it->q->scale.of[k];
-        if (stage_of((output_kind)k) != it->stage || !f->value || !e->value) continue;
-        for (int64_t j = 0; j < f->count; j++) {
-            if (!f->given[j] || compare_error_in(&compare_f64, f->value[j], e->value[j], s->value[j]) <= d->r->tolerance) continue;
-            if (!(compare_error_in(&compare_f32, f->value[j], e->value[j], s->value[j]) <= 16)) return SAYS_OTHER;
-            seen++;
-        }
-    }
-    *evidence = seen;
-    return seen ? SAYS_SAME : SAYS_NOTHING;
-}
-
-static int has_few_bits(double x) {
-    int exponent;
-    const double m = frexp(x, &exponent) * 16;
-    return m == floor(m);
-}
-
-static double largest_scale(const numbers *s) {
-    double most = 0;
-    for (int64_t k = 0; k < s->count; k++) if (grpo_is_finite(s->value[k])) most = fmax(most, s->value[k]);
-    return most;
-}
-
-/* Are all wrong numbers numbers of 16 bits, off by no more than the output's scale, and at least half of them evidence: of more than a few
- * bits, within 8 eps, where the right number is none of 16 bits?  Nearly all of bfloat16 are of float16 too: it is tried first, and so
- * preferred where both explain the same. */
-static saying compare_sixteen_bits(const diagnostician *d, const item *it, int bits, int *evidence) {
-    int seen = 0, wrong = 0;
-    if (!it->failed || d->r->precision != &compare_f64) return SAYS_NOTHING;
-    for (int k = 0; k < N_OUTPUTS; k++) {
-        const numbers *f = &it->found->of[k], *e = &it->q->expected.of[k], *s = &it->q->scale.of[k];
-        const double most = largest_scale(s);
-        if (stage_of((output_kind)k) != it->stage || !f->value || !e->value) continue;
-        for (int64_t j = 0; j < f->count; j++) {
-            const double x = f->value[j], right = e->value[j], near = ldexp(8, 1 - bits) * fmax(s->value[j], fabs(right));
-            if (!f->given[j] || compare_error_in(&compare_f64, x, right, s->value[j]) <= d->r->tolerance) continue;
-            if (sixteen_bits(x, bits) != x || !(fabs(x - right) <= most)) return SAYS_OTHER;
-            seen += !has_few_bits(x) && sixteen_bits(right, bits) != right && fabs(x - right) <= near;
-            wrong++;
-        }
-    }
-    *evidence = seen;
-    return seen && 2 * seen >= wrong ? SAYS_SAME : SAYS_NOTHING;
-}
-
-/* Are all errors of a long case within RUNNING_SUM?  Short cases with such errors contradict that cause. */
-static saying compare_long_sum(const diagnostician *d, const item *it, int *evidence) {
-    int seen = 0;
-    if (!it->failed) return SAYS_NOTHING;
-    for (int k = 0; k < N_OUTPUTS; k++) {
-        const numbers *f = &it->found->of[k], *e = &it->q->expected.of[k], *s = &it->q->scale.of[k];
-        if (stage_of((output_kind)k) != it->stage || !f->value || !e->value) continue;
-        for (int64_t j = 0; j < f->count; j++) {
-            const double error = f->given[j] ? compare_error_in(&compare_f64, f->value[j], e->value[j], s->value[j]) : 0;
-            if (!(error * compare_f64.eps <= RUNNING_SUM)) return SAYS_NOTHING;
-            seen += error > d->r->tolerance;
-        }
-    }
-    *evidence = seen;
-    return !seen ? SAYS_NOTHING : is_long(d, it->c) ? SAYS_SAME : SAYS_OTHER;
-}
-
 static saying saying_of(const diagnostician *d, const cause *x, const item *it, int *evidence) {
     saying computed, recorded;
     int recorded_evidence = 0;
     *evidence = 0;
     if (x->kind != CAUSE_KNOWN && x->stage != it->stage && !is_through_loss(x, it)) return SAYS_NOTHING;
-    if (x->kind == CAUSE_ROUNDING) return x->bits ? compare_sixteen_bits(d, it, x->bits, evidence) : compare_rounding(d, it, evidence);
-    if (x->kind == CAUSE_LONG_SUM) return compare_long_sum(d, it, evidence);
+    if (x->kind == CAUSE_ROUNDING && x->digits) return rounding_to_digits(d, it, x->digits, x->outputs, evidence);
+    if (x->kind == CAUSE_ROUNDING) return x->bits ? rounding_to_bits(d, it, x->bits, evidence) : rounding_of_float32(d, it, evidence);
+    if (x->kind == CAUSE_LONG_SUM) return rounding_of_long_sum(d, it, evidence);
     computed = compare_computed(d, x, it, evidence);
     if (computed == SAYS_SAME && x->half == GRADIENT_ONLY && x->kind >= CAUSE_CHANGE && x->kind <= CAUSE_PRESET) {
         const item inner = of_loss(it);
@@ -713,6 +642,25 @@ static void try_factors(diagnostician *d, const item *it) {
     if (it->stage == STAGE_LOGITS) try_factors_of(d, it, it, OUT_ROW_LOSS, slope, gradient);
 }
 
+/* the fewest digits that all wrong numbers are rounded to */
+static void try_digits(diagnostician *d, const item *it) {
+    cause x = cause_of(CAUSE_ROUNDING, it->stage);
+    x.outputs = (unsigned)it->wrong_outputs;
+    for (int n = 2; n <= 10; n++)
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            int evidence;
+            char name[240] = "rounding:";
+            x.digits = sign * n;
+            if (rounding_to_digits(d, it, x.digits, x.outputs, &evidence) != SAYS_SAME) continue;
+            for (int k = 0; k < N_OUTPUTS; k++)
+                if (x.outputs >> k & 1)
+                    snprintf(name + strlen(name), sizeof name - strlen(name), "%s %s", strlen(name) > 9 ? " and" : "", output_name[k]);
+            snprintf(name + strlen(name), sizeof name - strlen(name), " rounded to %d %s", n, sign > 0 ? "decimals" : "significant digits");
+            put_cause(d, &x, name, WHOLE);
+            return;
+        }
+}
+
 static void probe(diagnostician *d, const item *it) {
     cause rounding = cause_of(CAUSE_ROUNDING, it->stage);
     int evidence;
@@ -726,9 +674,10 @@ static void probe(diagnostician *d, const item *it) {
         try_computed(d, &inner);
         search_objectives(d, &inner);
     }
-    if (compare_rounding(d, it, &evidence) == SAYS_SAME) put_cause(d, &rounding, "rounding: errors as of float32", WHOLE);
+    if (d->r->precision == &compare_f64) try_digits(d, it);
+    if (rounding_of_float32(d, it, &evidence) == SAYS_SAME) put_cause(d, &rounding, "rounding: errors as of float32", WHOLE);
     for (rounding.bits = BFLOAT16; rounding.bits <= FLOAT16; rounding.bits += FLOAT16 - BFLOAT16)
-        if (compare_sixteen_bits(d, it, rounding.bits, &evidence) == SAYS_SAME)
+        if (rounding_to_bits(d, it, rounding.bits, &evidence) == SAYS_SAME)
             put_cause(d, &rounding, rounding.bits == BFLOAT16 ? "rounding: computed in bfloat16, or rounded to it"
                 : "rounding: computed in float16, or rounded to it", WHOLE);
 }
@@ -772,7 +721,7 @@ static void put_long_sums(diagnostician *d) {
         const item *it = &d->items[k];
         const cause x = cause_of(CAUSE_LONG_SUM, it->stage);
         int evidence;
-        if (!is_long(d, it->c) || compare_long_sum(d, it, &evidence) != SAYS_SAME) continue;
+        if (!rounding_is_long(d, it->c) || rounding_of_long_sum(d, it, &evidence) != SAYS_SAME) continue;
         put_cause(d, &x, "rounding of a long sum: errors below 1e-11 of their scale, as of a running sum over the tokens "
                          "(math.fsum, pairwise or Kahan summation keep within the tolerance)", WHOLE);
     }

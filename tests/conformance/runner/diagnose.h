@@ -39,7 +39,8 @@ typedef struct {
     change made[2];                 /* of CAUSE_CHANGE and CAUSE_PAIR */
     int preset, quantity, divided;  /* of CAUSE_FACTOR: index of the quantity, -1: the number `factor`; divided: by it, not multiplied */
     int bits;                       /* of CAUSE_ROUNDING: 0 or those of sixteen_bits.h */
-    unsigned outputs;               /* of CAUSE_FACTOR: a bit set */
+    int digits;                     /* of CAUSE_ROUNDING: 0, or so many decimals, or (negative) significant digits, of `outputs` */
+    unsigned outputs;               /* of CAUSE_FACTOR, and of CAUSE_ROUNDING to digits: a bit set */
     double factor;
     unsigned char *says;            /* (items) a saying each */
     int *evidence;                  /* (items) how many numbers agree that are neither right nor 0 */

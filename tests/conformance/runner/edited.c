@@ -12,7 +12,7 @@ edited edited_of(const test_case *c) {
     s.c = *c;
     s.obj = c->objective;
     s.policy_aggregation = s.penalty_aggregation = -1;
-    s.penalty_value = s.penalty_gradient = s.policy_value = s.policy_gradient = s.bonus_value = 1;
+    s.penalty_value = s.penalty_gradient = s.policy_value = s.policy_gradient = s.bonus_value = s.slope = 1;
     s.advantage = edited_room(&s, c->batch.n_tokens, sizeof *s.advantage);
     s.chain = edited_room(&s, c->batch.n_tokens, sizeof *s.chain);
     a = c->given || c->advantage.expect ? compare_expected_advantage(c) : NULL;

@@ -9,6 +9,7 @@ typedef struct {
     grpo_objective obj;
     double *advantage, *chain;          /* (tokens); chain: derivative of the edited log-ratio by the true one */
     double *share;                      /* (sequences) factor of each response's loss, beside the aggregation; NULL: 1 */
+    double slope;                       /* derivative of the log-probabilities that are read by the true ones */
     int64_t *origin;                    /* (tokens) the token whose log-probability was moved here, -1: none; NULL: nothing was moved */
     const grpo_real *penalty_logp;      /* NULL: the policy's, logp */
     int policy_aggregation, penalty_aggregation;    /* -1: as in the objective */

@@ -9,7 +9,7 @@ typedef struct { edit_function *make; double p; } edit;
 /* edits_advantage.c: advantages */
 edit_function advantage_times, advantage_size, advantage_squared, advantage_bounded, advantage_sign, advantage_side,
     advantage_one, advantage_of_one, advantage_of_other, advantage_of_response, advantage_of_all, advantage_drifts,
-    advantage_everywhere, advantage_sorted;
+    advantage_everywhere, advantage_sorted, advantage_by_length, advantage_rolled;
 
 /* edits_ratio.c: log-probabilities and ratios */
 edit_function log_ratio_times_by_hand, log_ratio_times, ratio_times, old_is_policy, old_is_reference, old_is_rollout, old_is_old,
@@ -18,7 +18,8 @@ edit_function log_ratio_times_by_hand, log_ratio_times, ratio_times, old_is_poli
     roll_old_sequence, roll_reference_sequence, roll_policy_sequence, roll_policy_by_hand_sequence, roll_old_zero,
     roll_reference_zero, roll_policy_zero, roll_policy_by_hand_zero, roll_old_edge, roll_reference_edge, roll_policy_edge,
     roll_policy_by_hand_edge, roll_old_batch, roll_reference_batch, roll_policy_batch, roll_policy_by_hand_batch, pad_rows,
-    old_rounded, reference_rounded, all_rounded, log_ratio_rounded, ratio_rounded;
+    old_rounded, reference_rounded, policy_rounded, all_rounded, log_ratio_rounded, ratio_rounded, log_ratio_size, old_divided,
+    policy_divided, all_divided, masked_are_zero;
 
 /* edits_mask.c: masks */
 edit_function mask_all, mask_last, mask_end_of_full_rows, mask_first, mask_inverted, mask_shifted, mask_shifted_on,
@@ -28,10 +29,10 @@ edit_function mask_all, mask_last, mask_end_of_full_rows, mask_first, mask_inver
 /* edits_aggregation.c: divisors, weights of responses, kinds of aggregation */
 edit_function share_loss, drop_response, drop_and_uncount, only_group, share_total, sum_over_all, share_mean_of_group,
     share_mean_of_response, policy_aggregated, penalty_aggregated, all_aggregated, empty_means,
-    masked_ratio_is_one, mean_of_micro_batches, penalty_of_all;
+    masked_ratio_is_one, mean_of_micro_batches, penalty_of_all, count_with_advantage;
 
 /* edits_penalty.c: the KL, and factors of policy, penalty and entropy bonus */
-edit_function penalty_of_old, penalty_in_advantage, penalty_times, penalty_coefficient_again, penalty_gradient_times,
+edit_function penalty_of_old, penalty_of_mean, penalty_in_advantage, penalty_times, penalty_coefficient_again, penalty_gradient_times,
     penalty_by_ratio, bonus_times, bonus_without_coefficient, policy_times, policy_gradient_times;
 
 /* the factors by which a response's sum is multiplied or divided */

@@ -48,6 +48,24 @@ void advantage_of_other(edited *s, double p) {
     }
     s->advantage = a;
 }
+/* the rows of the padded advantages, one token below the other */
+void advantage_rolled(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    double *a = edited_room(s, edited_tokens(s), sizeof *a);
+    s->impossible |= !s->padded;
+    for (int64_t i = 0; i < s->c.n_sequences && !s->impossible; i++) {
+        const int64_t j = (i + (int64_t)p + s->c.n_sequences) % s->c.n_sequences;
+        for (int64_t t = 0; t < b->length[i]; t++)
+            a[b->offset[i] + t] = edited_counts(s, j, b->offset[j] + t) ? s->advantage[b->offset[j] + t] : 0;
+    }
+    s->advantage = a;
+}
+/* multiplied or divided by a number of tokens of the response */
+void advantage_by_length(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) s->advantage[k] *= share_of(s, i, (share_kind)p);
+}
 /* all tokens of a response have the advantage of its first token that counts, of its last (p = -1) or the mean of all (p = 0) */
 void advantage_of_response(edited *s, double p) {
     const grpo_batch *b = &s->c.batch;

@@ -155,17 +155,35 @@ void masked_ratio_is_one(edited *s, double p) {
     mask_all(s, 0);
 }
 
-/* Micro-batches of p responses, each with a mean over its own tokens; the loss is the mean of these. */
+/* What divides counts only the responses that have an advantage other than 0, where it should count all. */
+void count_with_advantage(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    double some = 0;
+    (void)p;
+    s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN
+        && s->obj.aggregation.kind != GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM && s->obj.aggregation.kind != GRPO_AGGREGATION_SEQ_MEAN_CONSTANT;
+    s->impossible |= s->obj.aggregation.empty_sequences != GRPO_EMPTY_SEQUENCES_KEEP;
+    s->share = edited_room(s, s->c.n_sequences, sizeof *s->share);
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        int has = 0;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) has |= edited_counts(s, i, k) && s->advantage[k] != 0;
+        some += has;
+    }
+    for (int64_t i = 0; i < s->c.n_sequences; i++) s->share[i] = (double)s->c.n_sequences / fmax(some, 1);
+}
+
+/* Micro-batches of p responses, each with a mean over its own responses or tokens, by the objective, or (p < 0) its tokens; the loss is the
+ * mean of these. */
 void mean_of_micro_batches(edited *s, double p) {
-    const int64_t size = (int64_t)p, n = s->c.n_sequences, batches = (n + size - 1) / size;
-    const int by_response = s->obj.aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN;
+    const int64_t size = (int64_t)fabs(p), n = s->c.n_sequences, batches = (n + size - 1) / size;
+    const int of_responses = s->obj.aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN, by_response = of_responses && p > 0;
     s->share = edited_room(s, n, sizeof *s->share);
-    s->impossible |= !has_divisor(s) || n <= size;
+    s->impossible |= !has_divisor(s) || n <= size || (p < 0 && !of_responses);
     for (int64_t i = 0; i < n; i++) {
         const int64_t from = i / size * size, to = from + size < n ? from + size : n;
         double own = 0, right = divisor_of(s, i, edited_count);
         for (int64_t j = from; j < to; j++) own += by_response ? 1 : edited_count(s, j);
-        if (by_response) right = (double)n;
+        if (of_responses) right = by_response ? (double)n : (double)n * edited_count(s, i);
         else if (s->obj.aggregation.kind == GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN) right *= (double)s->c.batch.n_groups;
         s->share[i] = own > 0 ? right / (own * (double)batches) : 1;
     }

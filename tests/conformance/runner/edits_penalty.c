@@ -23,6 +23,20 @@ void penalty_in_advantage(edited *s, double p) {
     }
     s->penalty_value = s->penalty_gradient = 0;
 }
+/* The estimator is of the mean log-ratio of a response, not the mean of the estimators of its tokens: each has that log-ratio. */
+void penalty_of_mean(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    grpo_real *ref = edited_array(s, &s->c.batch.logp_ref);
+    (void)p;
+    s->impossible |= s->obj.penalty.kl_reference || s->obj.penalty.kl_aggregation || s->obj.penalty.kl_on
+        || s->obj.penalty.kl_importance_weight;
+    for (int64_t i = 0; ref && i < s->c.n_sequences; i++) {
+        double sum = 0, T = edited_count(s, i);
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (edited_counts(s, i, k)) sum += b->logp[k] - ref[k];
+        s->impossible |= T > 0 && !grpo_is_finite(sum);
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (edited_counts(s, i, k)) ref[k] = b->logp[k] - sum / T;
+    }
+}
 void penalty_times(edited *s, double p) { s->penalty_value *= p; s->penalty_gradient *= p; }
 void penalty_coefficient_again(edited *s, double p) {
     penalty_times(s, p > 0 ? s->obj.penalty.kl_coef : 1 / s->obj.penalty.kl_coef);

@@ -36,6 +36,26 @@ void ratio_of_logs(edited *s, double p) {
     }
 }
 
+/* the absolute value of the log-ratio */
+void log_ratio_size(edited *s, double p) {
+    grpo_real *o = edited_denominator(s);
+    (void)p;
+    for (int64_t k = 0; o && k < edited_tokens(s); k++) {
+        const double d = edited_log_ratio(s, k);
+        if (d < 0) o[k] = s->c.batch.logp[k] + d;
+        s->chain[k] *= (d > 0) - (d < 0);
+    }
+}
+/* log-probabilities multiplied by the mask before something is done with them: 0 where a token does not count */
+void masked_are_zero(edited *s, double p) {
+    const grpo_real **arrays[] = { &s->c.batch.logp, &s->c.batch.logp_old, &s->c.batch.logp_ref, &s->c.batch.logp_rollout };
+    (void)p;
+    for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++) {
+        grpo_real *x = *arrays[n] ? edited_array(s, arrays[n]) : NULL;
+        for (int64_t k = 0; x && k < edited_tokens(s); k++) if (s->c.batch.mask && !s->c.batch.mask[k]) x[k] = 0;
+    }
+}
+
 typedef enum { ROLL_SEQUENCE, ROLL_ZERO, ROLL_EDGE, ROLL_BATCH } roll_kind;
 
 static int64_t rolled_from(const edited *s, roll_kind kind, int64_t i, int64_t k, int64_t by) {
@@ -80,6 +100,7 @@ static void round_array(edited *s, const grpo_real **array, int bits) {
 }
 void old_rounded(edited *s, double p) { round_array(s, edited_behaviour(s), (int)p); }
 void reference_rounded(edited *s, double p) { round_array(s, &s->c.batch.logp_ref, (int)p); }
+void policy_rounded(edited *s, double p) { round_array(s, &s->c.batch.logp, (int)p); }
 void all_rounded(edited *s, double p) {
     round_array(s, &s->c.batch.logp, (int)p);
     round_array(s, &s->c.batch.logp_old, (int)p);
@@ -111,6 +132,24 @@ void ratio_rounded(edited *s, double p) {
             if (p < 0) s->chain[k] = w / y;
         }
     }
+}
+
+/* ---- temperatures ------------------------------------------------------------------------------------------------------------- */
+
+static void divide_array(edited *s, const grpo_real **array, double by) {
+    grpo_real *x = *array ? edited_array(s, array) : NULL;
+    for (int64_t k = 0; x && k < edited_tokens(s); k++) x[k] = (grpo_real)(x[k] / by);
+}
+void old_divided(edited *s, double p) { divide_array(s, edited_behaviour(s), p); }
+void policy_divided(edited *s, double p) {
+    divide_array(s, &s->c.batch.logp, p);
+    s->slope = 1 / p;
+}
+void all_divided(edited *s, double p) {
+    policy_divided(s, p);
+    divide_array(s, &s->c.batch.logp_old, p);
+    divide_array(s, &s->c.batch.logp_ref, p);
+    divide_array(s, &s->c.batch.logp_rollout, p);
 }
 
 /* ---- the rollout correction ----------------------------------------------------------------------------------------------------- */

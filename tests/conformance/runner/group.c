@@ -12,6 +12,7 @@ enum { MOST_REASONS = 4, MOST_SETS = 4 };
 enum { FEW = 8,      /* passing cases are few beside this many times as many failing ones */
        THIRD = 3, ENOUGH = 12 };        /* what a third of the passing cases has is told if so many unexplained ones have it, all of them */
 #define MOST 0.5                    /* least share of the failing cases of a set that a cause explains */
+#define NEAR 0.4                    /* of unexplained cases: told as nearly explained, if no more than this share contradicts */
 #define CONTRADICTED 0.1            /* largest share of the cases of a set affected by the cause that may contradict it */
 
 /* the cases of a row, or with a choice of a field, and of some kinds (a bit set); row and field NULL, kinds 0: all cases */
@@ -136,8 +137,8 @@ static int is_cause(const grouping *g, const cause *x, const tally *t) {
     if (!t->fresh) return 0;
     if (x->kind == CAUSE_LONG_SUM) return t->same && !t->other;        /* also if it explains few of the failures */
     if (!t->same || !enough) return 0;
-    if (x->kind == CAUSE_ROUNDING && (t->same < 3 || (t->other && !x->bits))) return 0;
-    if (x->kind == CAUSE_ROUNDING && !x->bits && !is_of_both_signs(g, x) && !is_in_float32(g, x)) return 0;
+    if (x->kind == CAUSE_ROUNDING && (t->same < 3 || (t->other && !x->bits && !x->digits))) return 0;
+    if (x->kind == CAUSE_ROUNDING && !x->bits && !x->digits && !is_of_both_signs(g, x) && !is_in_float32(g, x)) return 0;
     if (x->kind == CAUSE_FACTOR && x->quantity < 0 && t->same < 2) return 0;
     if (t->other > CONTRADICTED * (explained(t) + t->other)) return 0;
     return explained(t) >= MOST * t->fails;
@@ -618,9 +619,39 @@ static void write_nans(const grouping *g, char **t, const failure_group *group, 
         if (it->stage != stage || stage == STAGE_ADVANTAGE || !lists(group->cases, it->result) || !is_nan(g->r, it->result)) continue;
         if (case_has_loss(it->c)) of[nan_source_of(it->c)]++;
     }
-    text_format(t, "NaN is found in %d of them", nans);
+    text_format(t, "%sNaN is found in %d of them", *t ? "; " : "", nans);
     for (int s = 0, told = 0; s < N_NAN_SOURCES; s++)
         if (of[s] && nan_source_words[s]) text_format(t, "%s in %d, %s", told++ ? ";" : ":", of[s], nan_source_words[s]);
+}
+
+/* of a cause: how many unexplained items with this wrong output have its numbers, and which items of the stage contradict it */
+typedef struct { int cause, same, evidence, other, first_other; } near_miss;
+
+static near_miss near_miss_of(const grouping *g, int c, stage_kind stage, output_kind first) {
+    near_miss m = { c, 0, 0, 0, -1 };
+    const cause *x = &g->d->causes[c];
+    for (int k = 0; k < g->n; k++) {
+        const item *it = &g->d->items[k];
+        if (it->stage != stage || it->fragile) continue;
+        if (is_left(g, k) && it->first_wrong == first && x->says[k] == SAYS_SAME) { m.same++; m.evidence += x->evidence[k]; }
+        if (x->says[k] != SAYS_OTHER) continue;
+        if (!m.other++) m.first_other = it->result;
+    }
+    return m;
+}
+
+/* The cause that explains most of what is unexplained, but that more cases contradict than a name may have: a second mistake may be in
+ * those, or the mistake is a similar one. */
+static void write_near_miss(const grouping *g, char **t, const failure_group *group, stage_kind stage, output_kind first) {
+    near_miss best = { -1, 0, 0, 0, -1 };
+    for (int c = 0; c < (int)arrlen(g->d->causes); c++) {
+        const near_miss m = near_miss_of(g, c, stage, first);
+        if (m.same < 3 || m.evidence < 6 || m.other > NEAR * m.same || g->d->causes[c].kind >= CAUSE_ROUNDING) continue;
+        if (m.same - m.other > best.same - best.other) best = m;
+    }
+    if (best.cause < 0 || best.same < NEAR * (int)arrlen(group->cases)) return;
+    text_format(t, "nearly: in %d of them all numbers are those of `%s`, in %d cases, such as %s, they are not", best.same,
+        g->d->causes[best.cause].name, best.other, g->r->results[best.first_other].id);
 }
 
 static void put_unexplained(grouping *g, stage_kind stage, output_kind first) {
@@ -635,6 +666,7 @@ static void put_unexplained(grouping *g, stage_kind stage, output_kind first) {
         list_add_once(&group.cases, g->d->items[k].result);
     }
     if (group.cases) {
+        write_near_miss(g, &t, &group, stage, first);
         write_nans(g, &t, &group, stage);
         write_common(g, &common, stage, first, sets);
         if (common) text_format(&t, "%s%.*s", t ? "; " : "", (int)arrlen(common), common);

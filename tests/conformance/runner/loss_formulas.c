@@ -51,6 +51,7 @@ static formula_value bounded(double A, double w, double low, double high) {
 }
 FORMULA(exchanged, smaller(A, exp(y), low_of(o), high_of(o)))
 FORMULA(only_clip, bounded(A, exp(y), low_of(o), high_of(o)))
+FORMULA(only_clip_of_bad, A < 0 ? only_clip(A, y, l, o) : right_clip(A, y, l, o))
 FORMULA(min_of_ratios, A < 0 ? exchanged(A, y, l, o) : right_clip(A, y, l, o))
 FORMULA(max_of_ratios, A > 0 ? exchanged(A, y, l, o) : right_clip(A, y, l, o))
 FORMULA(reciprocal_low, clipped(A, exp(y), 1 / high_of(o), high_of(o)))
@@ -66,9 +67,17 @@ FORMULA(turned_low, constant_clip(A, y, low_of(o)))
 FORMULA(turned_high, constant_clip(A, y, high_of(o)))
 FORMULA(around_zero, clipped(A, exp(y), -o->surrogate.eps_low, o->surrogate.eps_high))
 FORMULA(from_eps, clipped(A, exp(y), o->surrogate.eps_low, 1 + o->surrogate.eps_high))
+FORMULA(the_epsilons, clipped(A, exp(y), o->surrogate.eps_low, o->surrogate.eps_high))
 FORMULA(upper_only, clipped(A, exp(y), 0, high_of(o)))
 FORMULA(lower_only, clipped(A, exp(y), low_of(o), HUGE_VAL))
 FORMULA(at_log, clipped(A, exp(y), exp(-o->surrogate.eps_low), exp(o->surrogate.eps_high)))
+/* the log-ratio is clamped, which cuts the gradient, and the ratio is clipped after that */
+formula_value clamped_log(double A, double y, double l, const grpo_objective *o) {
+    const double from = -o->surrogate.eps_low, to = o->surrogate.eps_high;
+    formula_value v = right_clip(A, fmin(fmax(y, from), to), l, o);
+    if (y < from || y > to) v.ratio = 0;
+    return v;
+}
 formula_value product_clipped(double A, double y, double l, const grpo_objective *o) {
     double x = A * exp(y), c = fmin(fmax(x, low_of(o)), high_of(o));
     (void)l;
@@ -87,6 +96,15 @@ formula_value killed_outside(double A, double y, double l, const grpo_objective 
     formula_value v = right_clip(A, y, l, o);
     if (exp(y) < low_of(o) || exp(y) > high_of(o)) v.ratio = 0;
     return v;
+}
+/* the same without the clip */
+formula_value killed_unclipped(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return plain_value(-A * exp(y), exp(y) < low_of(o) || exp(y) > high_of(o) ? 0 : -A * exp(y), 0);
+}
+formula_value dropped_by_eps_high(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return fabs(expm1(y)) > o->surrogate.eps_high ? plain_value(0, 0, 0) : plain_value(-A * exp(y), -A * exp(y), 0);
 }
 formula_value killed_elsewhere(double A, double y, double l, const grpo_objective *o) {
     formula_value v = right_clip(A, y, l, o);
@@ -161,6 +179,12 @@ formula_value clipped_advantage(double A, double y, double l, const grpo_objecti
     return with_dual(a, plain_value(-a * exp(y), -a * exp(y), 0), o);
 }
 
+formula_value clipped_advantage_at_bounds(double A, double y, double l, const grpo_objective *o) {
+    const double a = fmin(fmax(A, low_of(o)), high_of(o));
+    (void)l;
+    return with_dual(a, plain_value(-a * exp(y), -a * exp(y), 0), o);
+}
+
 FORMULA(cispo_unbounded, weighted(A, exp(y), l))
 FORMULA(cispo_as_loss, bounded(A, exp(y), o->surrogate.weight_min, o->surrogate.weight_max))
 formula_value cispo_attached(double A, double y, double l, const grpo_objective *o) {
@@ -169,6 +193,7 @@ formula_value cispo_attached(double A, double y, double l, const grpo_objective 
 }
 FORMULA(cispo_dropped, weighted(A, cispo_weight(y, o) == exp(y) ? exp(y) : 0, l))
 FORMULA(cispo_cap_more, weighted(A, fmin(fmax(exp(y), o->surrogate.weight_min), 1 + o->surrogate.weight_max), l))
+FORMULA(cispo_of_log_ratio, plain_value(-A * cispo_weight(y, o) * y, 0, -A * cispo_weight(y, o)))
 FORMULA(cispo_with_min, weighted(A, A < 0 ? exp(y) : cispo_weight(y, o), l))
 FORMULA(cispo_log_capped, weighted(A, exp(fmin(y, o->surrogate.weight_max)), l))
 /* tokens are dropped where the weight is above its bound and A > 0, not elsewhere */

@@ -242,6 +242,7 @@ static part together(edited *s, const part *policy, const part *penalty, const p
         all.term[k] = grpo_times(s->policy_value, policy->term[k]) + P + s->bonus_value * bonus->term[k];
         all.dlogp[k] = grpo_times(s->policy_gradient, policy->dlogp[k]) + slope + s->bonus_value * bonus->dlogp[k];
         all.dentropy[k] = s->bonus_value * bonus->dentropy[k];
+        all.dlogp[k] *= s->slope;
     }
     for (int64_t k = 0; k < edited_tokens(s) && s->share; k++) {
         double share = sequence_of_share(s, k);

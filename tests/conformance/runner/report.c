@@ -68,11 +68,22 @@ char *report_name(const report *r, const failure_group *g) {
     return text_string(&t);
 }
 
+/* of which numbers the cause is, where another group has the same name: advantages and loss are explained separately */
+static const char *whose(const report *r, const failure_group *g) {
+    static const char *const of[N_STAGES] = { ", of the advantages", ", of the loss", ", on the way from logits", "" };
+    for (ptrdiff_t k = 0; g->cause >= 0 && k < arrlen(r->groups); k++) {
+        const int c = r->groups[k].cause;
+        if (c >= 0 && c != g->cause && !strcmp(r->d->causes[c].name, r->d->causes[g->cause].name)) return of[r->d->causes[g->cause].stage];
+    }
+    return "";
+}
+
 /* the names of the causes of a group, or its reason */
 static void write_title(char **t, const report *r, const failure_group *g) {
     char *name = report_name(r, g);
     text_format(t, "%.*s", (int)(g->cause == -2 ? report_reason_length(name) : strlen(name)), name);
     free(name);
+    text_add(t, whose(r, g));
     if (g->where) text_format(t, ", in %s only", g->where);
     for (ptrdiff_t k = 0; k < arrlen(g->also) && k < SHOWN_ALSO; k++)
         text_format(t, "%s%s", k ? "; " : " (or, with the same numbers in these cases: ", r->d->causes[g->also[k]].name);

@@ -2,7 +2,7 @@
 """Plants mistakes in a port (planted_port.py), one at a time, and checks the name that the runner gives.
 
     planted.py CONFORM VECTORS [all|PART+PART...] [MISTAKE...]
-                            parts: even, odd and eighth (of PLANTED), further, issues, bits, nameless
+                            parts: even, odd and eighth (of PLANTED), further, issues, bits, port, nameless
 
 Prints what was planted and what was named. The first group of the report must name 95 % rightly, and no group may name one wrongly; a
 mistake without a name is not a wrong name.
@@ -165,6 +165,23 @@ ROWS_AND_BITS = (
     ("loss-adv-by-length", r"sorted by length, the longest first"), ("micro-batches", r"micro-batches of 2 responses"),
 )
 
+# what a port with padded tensors had wrong, written before the names were known; see NAMES.md
+OF_A_PORT = (
+    ("std-error", r"as a standard error"), ("std-largest", r"largest distance from the mean"), ("std-at-least-0.1", r"at least 0.1$"),
+    ("std-at-least-1", r"at least 1$"), ("std-mean-of-groups", r"mean of the groups' deviations"), ("whole-alone", r"cut off do not count"),
+    ("adv-times-length", r"advantage is multiplied by the response's length"), ("logp-bf16", r"policy's log-prob.* rounded to bfloat16"),
+    ("old-temperature", r"old log-prob.* temperature, 0.7"), ("logp-temperature", r"policy's log-prob.* temperature, 0.7"),
+    ("all-temperature", r"all log-prob.* temperature, 0.7"), ("old-masked-shifted", r"MASK-05a|old log-prob.*right, with a 0"),
+    ("log-ratio-size", r"absolute value of the log-ratio"), ("clip-epsilons", r"epsilons themselves"),
+    ("clip-clamped-log", r"log-ratio is clamped at -eps_low"), ("clip-only-of-bad", r"without its minimum where A < 0"),
+    ("clip-detached-outside", r"ratio has no gradient out of"), ("clip-dropped-by-high", r"further from 1 than eps_high|bounds are left out"),
+    ("clip-advantage", r"advantage is clipped, not"), ("cispo-log-ratio", r"multiplies the log-ratio"), ("kl-of-mean", r"mean log-ratio of a response, not"),
+    ("agg-with-advantage", r"counts only the responses that have"), ("micro-tokens", r"2 responses have a mean over their tokens"),
+    ("loss-adv-rolled", r"advantage of the next"), ("loss-adv-over-length", r"advantage is divided by the response's length|NORM-02|divided by its length"),
+    ("loss-adv-times-length", r"advantage is multiplied by the response's length|weighted by their length|seq_mean_token_sum|NORM-"),
+    ("loss-3-decimals", r"loss rounded to 3 decimals"), ("loss-4-digits", r"loss rounded to 4 significant digits"),
+)
+
 # conventions that some framework documents (profiles/conventions.json): acceptable unless --strict, which names them. No other is.
 DOCUMENTED = {"singleton-raw", "eps-1e-4", "eps-1e-6", "population-std", "empty-dropped", "agg-eps"}
 # these have no name, and must get none
@@ -175,8 +192,8 @@ NAMELESS = ("adv-tanh", "adv-shifted", "rank", "temperature", "clip-soft", "eps-
 
 def parts_of(which):
     nameless = tuple((mistake, None) for mistake in NAMELESS)
-    parts = {"all": (*PLANTED, *FURTHER, *FROM_ISSUES, *ROWS_AND_BITS, *nameless), "even": PLANTED[::2], "odd": PLANTED[1::2],
-             "eighth": PLANTED[1::8], "further": FURTHER, "issues": FROM_ISSUES, "bits": ROWS_AND_BITS, "nameless": nameless}
+    parts = {"all": (*PLANTED, *FURTHER, *FROM_ISSUES, *ROWS_AND_BITS, *OF_A_PORT, *nameless), "even": PLANTED[::2], "odd": PLANTED[1::2],
+             "eighth": PLANTED[1::8], "further": FURTHER, "issues": FROM_ISSUES, "bits": ROWS_AND_BITS, "port": OF_A_PORT, "nameless": nameless}
     return [planted for part in which.split("+") for planted in parts[part]]
 
 

@@ -203,6 +203,18 @@ def normalised(o, xs, every, widest):
         s = math.sqrt(math.fsum((x - base[0]) ** 2 for x in xs) / (n - 1))
     if wrong("std-around-zero"):
         s = math.sqrt(math.fsum(x * x for x in xs) / n)
+    if wrong("std-error"):
+        s /= math.sqrt(n)
+    if wrong("std-largest"):
+        s = max(abs(x - m) for x in xs)
+    if wrong("std-at-least-0.1"):
+        s = max(s, 0.1)
+    if wrong("std-at-least-1"):
+        s = max(s, 1.0)
+    if wrong("std-mean-of-groups"):
+        of = [[x for x, g in zip(every, CASE["batch"]["group"]) if g == k] for k in range(GROUPS)]
+        of = [std(x) for x in of if len(x) > 1]
+        s = math.fsum(of) / len(of)
     if wrong("std-floored") and s:
         return [x / (math.sqrt(max(s * s, 1e-6)) + 1e-6) for x in A]
     if wrong("both-padded"):
@@ -219,6 +231,16 @@ def normalised(o, xs, every, widest):
     return [x / (s + eps) if s else 0.0 for x in A]
 
 
+def compared_with_whole(o, b, R):
+    """Each reward by mean and deviation of those responses of its group that were not cut off."""
+    out = []
+    for x, g in zip(R, b["group"]):
+        of = [y for y, h, cut in zip(R, b["group"], b["truncated"]) if h == g and not cut]
+        s = 1.0 if o["advantage"]["scale"] == "none" else std(of)
+        out.append((x - math.fsum(of) / len(of)) / s if len(of) > 1 and b["group"].count(g) > 1 and s else 0.0)
+    return out
+
+
 def advantages(o, b):
     R, group = rewards(o, b), list(b["group"])
     if wrong("one-group"):
@@ -229,6 +251,8 @@ def advantages(o, b):
         group = [i // max(map(group.count, group)) for i in range(len(group))]
     widest = max(group.count(g) for g in group)
     a = [0.0] * len(R)
+    if wrong("whole-alone") and "truncated" in b:
+        return [[x if m else 0.0 for m in mask_of(b, i)] for i, x in enumerate(compared_with_whole(o, b, R))]
     for g in set(group):
         at = [i for i, h in enumerate(group) if h == g]
         for i, x in zip(at, normalised(o, [R[i] for i in at], R, widest)):
@@ -263,6 +287,8 @@ def advantages(o, b):
         a = a[1:] + a[:1]
     if wrong("adv-length"):
         a = [x / max(1, sum(mask_of(b, i))) for i, x in enumerate(a)]
+    if wrong("adv-times-length"):
+        a = [x * sum(mask_of(b, i)) for i, x in enumerate(a)]
     rows = [[x if m or wrong("adv-unmasked") else 0.0 for m in mask_of(b, i)] for i, x in enumerate(a)]
     if wrong("adv-last-token"):
         rows = [[x if t == max((k for k, c in enumerate(mask_of(b, i)) if c), default=-1) else 0.0 for t, x in enumerate(row)]
@@ -387,6 +413,16 @@ def arrays(b):
         l = rolled_batch(l, -1)
     if wrong("ref-right") and f:
         f = roll(f, 1)
+    if wrong("logp-bf16"):
+        l = [[through_bfloat16(x) for x in row] for row in l]
+    if wrong("old-temperature", "all-temperature"):
+        o = [[x / 0.7 for x in row] for row in o]
+    if wrong("logp-temperature", "all-temperature"):
+        l = [[x / 0.7 for x in row] for row in l]
+    if wrong("all-temperature") and f:
+        f = [[x / 0.7 for x in row] for row in f]
+    if wrong("old-masked-shifted"):
+        o = [[0.0] + [x if m else 0.0 for x, m in zip(row, mask_of(b, i))][:-1] for i, row in enumerate(o)]
     if wrong("old-is-policy"):
         o = b["logp"]
     if wrong("old-is-reference") and f:
@@ -405,6 +441,8 @@ def log_ratios(o, l, old, mask):
         if wrong("ratio-constant"):
             d = Var(0.0)
         d = d * {"log-ratio-halved": 0.5, "log-ratio-doubled": 2.0, "base-2": math.log(2), "temperature": 1.3}.get(MISTAKE, 1.0)
+        if wrong("log-ratio-size") and d.value < 0:
+            d = -d
         if wrong("ratio-halved"):
             d = d + math.log(0.5)
         if wrong("ratio-of-logs"):
@@ -482,7 +520,19 @@ def surrogate(s, A, y, l):
         high = math.inf
     if wrong("clip-log"):
         low, high = math.exp(low - 1), math.exp(high - 1)
+    if wrong("clip-epsilons"):
+        low, high = 1 - low, high - 1
+    if wrong("clip-clamped-log"):
+        w = exp(clip(y, low - 1, high - 1))
     clipped = clip(w, low, high)
+    if wrong("clip-only-of-bad"):
+        return clipped * -A if A < 0 else larger(w * -A, clipped * -A)
+    if wrong("clip-detached-outside"):
+        return (w if low <= w.value <= high else detach(w)) * -A
+    if wrong("clip-dropped-by-high"):
+        return w * -A if abs(w.value - 1) <= high - 1 else Var(0.0)
+    if wrong("clip-advantage"):
+        return w * -min(max(A, low), high)
     if wrong("clip-bounds-turned"):
         clipped = smaller(larger(w, Var(high)), Var(low))
     if wrong("clip-straight-through"):
@@ -556,6 +606,8 @@ def cispo(s, A, w, l):
         return c * -A
     if wrong("cispo-dropped") and c is not w:
         return Var(0.0)
+    if wrong("cispo-log-ratio"):
+        return detach(c) * log(w) * -A
     if wrong("cispo-unweighted"):
         return l * -A
     if wrong("cispo-lower-bound"):
@@ -627,6 +679,9 @@ def aggregated(o, terms, kinds=None):
             return total(total(total(row) / len(row) for row in part if row) / len(part) for part in parts) / len(parts)
         if kind in ("token_mean", "group_mean_token_mean"):
             return total(total(x for row in part for x in row) / max(1, sum(map(len, part))) for part in parts) / len(parts)
+    if wrong("micro-tokens") and N > 2 and kind == "seq_mean_token_mean":
+        parts = [terms[k:k + 2] for k in range(0, N, 2)]
+        return total(total(x for row in part for x in row) / max(1, sum(map(len, part))) for part in parts) / len(parts)
     count = sum(len(x) for x in terms)
     if kind == "token_sum":
         return total(x for row in terms for x in row)
@@ -657,6 +712,8 @@ def aggregated(o, terms, kinds=None):
         return total(total(row) / longest[CASE["batch"]["group"][i]] for i, row in enumerate(terms) if row) / N
     if wrong("empty-dropped"):
         N = sum(1 for row in terms if row) or 1
+    if wrong("agg-with-advantage"):
+        N = sum(1 for i in range(N) if any(x and m for x, m in zip(CASE["advantage"][i], loss_mask(CASE["batch"], i)))) or 1
     if wrong("agg-sum-of-sequences"):
         N = 1
     if wrong("agg-groups"):
@@ -679,6 +736,12 @@ def evaluate(case):
     if wrong("loss-adv-by-length"):
         longest = sorted(range(len(A)), key=lambda i: -LENGTHS[i])
         A = [[next((x for x, m in zip(A[j], mask_of(b, j)) if m), 0.0)] * len(row) for row, j in zip(A, longest)]
+    if wrong("loss-adv-rolled"):
+        rows = [[x if m else 0.0 for x, m in zip(row, mask_of(b, i))] + [0.0] * (WIDTH - len(row)) for i, row in enumerate(A)]
+        A = [rows[(i + 1) % len(A)][:len(row)] for i, row in enumerate(A)]
+    if wrong("loss-adv-over-length", "loss-adv-times-length"):
+        sizes = [sum(mask_of(b, i)) or 1 for i in range(len(A))]
+        A = [[x / n if wrong("loss-adv-over-length") else x * n for x in row] for row, n in zip(A, sizes)]
     if wrong("loss-adv-late"):
         late = [x for row in A for x in row[:1] + row]
         A = [[late[sum(LENGTHS[:i]) + t] for t in range(len(row))] for i, row in enumerate(A)]
@@ -713,6 +776,9 @@ def evaluate(case):
             policy[-1] = []
         if o.get("penalty", {}).get("kl_coef") and f:
             of = [Var(x) for x in old[i]] if wrong("kl-of-old") else l[i]
+            if wrong("kl-of-mean") and any(mask):
+                D = total(x - y for x, y, m in zip(of, f[i], mask) if m) / sum(mask)
+                of = [D + y for y in f[i]]
             in_loss = 0.0 if wrong("kl-in-advantage") else 1.0
             pays = [True] * len(mask) if wrong("kl-all-slots") else mask
             kl.append([penalty(o["penalty"], of[t], f[i][t], A[i][t], exp(y[t])) * in_loss for t in range(len(mask)) if pays[t]])
@@ -756,6 +822,10 @@ def evaluate(case):
         dlogp = [[x * math.log(1 + len(row)) for x in row] for row in dlogp]
     if wrong("gradient-doubled"):
         dlogp = [[2 * x for x in row] for row in dlogp]
+    if wrong("loss-3-decimals"):
+        loss.value = round(loss.value, 3)
+    if wrong("loss-4-digits"):
+        loss.value = float(f"{loss.value:.4g}")
     if wrong("gradient-float32"):
         dlogp = [[single(x) for x in row] for row in dlogp]
     value = single(loss.value) if wrong("loss-float32") else loss.value

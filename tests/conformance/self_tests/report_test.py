@@ -119,6 +119,20 @@ def answer(case, real):
 
 protocol.serve("towards zero", "1", {{"f64": np.float64}}, ["loss", "dlogp"], answer)
 """
+# a loss as a log prints it
+PRINTED = f"""import sys
+sys.path[:0] = [{ADAPTERS!r}]
+import numpy as np, numpy_port, protocol
+
+def answer(case, real):
+    found = numpy_port.answer(case, real)
+    return {{"loss": float(f"{{found['loss']:.4f}}"), "dlogp": found["dlogp"]}}
+
+protocol.serve("printed", "1", {{"f64": np.float64}}, ["loss", "dlogp"], answer)
+"""
+# advantages of the wrong sign in most cases, right ones in the others: more contradict than a name may have
+MOSTLY = UNNAMED.replace("own(o, b) * (1.3 if CONDITION else 1) + (0.2 * b.mask if CONDITION else 0)",
+                         "own(o, b) * (-1 if b.logp.sum() % 1 < 0.78 else 1)")
 # CISPO's weight has a lower bound that is above its upper one in trl-cispo-signs, where any constant ratio does the same
 BOUNDED = f"""import sys
 sys.path[:0] = [{ADAPTERS!r}]
@@ -164,6 +178,11 @@ TABLE = (
      r"have the advantage of their response, not 0, in \d+ of them; a response alone in its group has NaN in \d+ of them\n"], []),
     ("losses in float32 towards 0", TOWARDS_ZERO, ["--only", "grpo-*", "--only", "gspo-*", "--skip-flag", "Long"],
      [r"\n1\. \d+ cases: rounding: errors as of float32"], []),
+    ("losses of four decimals", PRINTED, ["--only", "grpo-*", "--only", "dr-grpo-*", "--skip-flag", "Extreme", "--skip-flag", "NegInf"],
+     [r"\n1\. \d+ cases: rounding: loss rounded to 4 decimals\n"], ["multiplied", "unexplained", "float32"]),
+    ("a cause that nearly explains", MOSTLY, ["--only", "cispo-*"],
+     [UNEXPLAINED + r"   nearly: in \d+ of them all numbers are those of `the sign of the advantage is turned`, in \d cases, such as cispo-\S+, "
+      r"they are not"], []),
     ("a case that many causes explain", BOUNDED, ["--only", "trl-cispo-signs"], [r"\n1\. 1 case: one of \d+ causes that this case does not "
      r"tell apart, such as "], []),
     ("the fields of another preset's axis", ["--as", "kimi-k1.5"], ["--only", "grpo-*"], [r"\n   \w+ as in \S+: \w+\.\w+ = "], []),

@@ -187,6 +187,8 @@ static command_result run(const char *conform, const char *vectors, char **progr
     arrput(command, conform);
     arrput(command, "--vectors");
     arrput(command, vectors);
+    arrput(command, "--timeout");       /* the oracle takes long where other programs run beside it */
+    arrput(command, "60");
     arrput(command, "--format");
     arrput(command, "json");
     if (strict) arrput(command, "--strict");
