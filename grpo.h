@@ -64,12 +64,12 @@
  *            calls: grpo_selection.h, grpo_control.h, grpo_credit.h, grpo_rewards.h, grpo_weights.h, grpo_critic.h; grpo_distill.h,
  *            grpo_flow.h, grpo_context.h (responses split over ranks).  Include what you use; each has its own implementation macro.
  *
- * Version 0.3.0.  Licence: MIT-0, at the end of the file. */
+ * Version 0.4.0.  Licence: MIT-0, at the end of the file. */
 #ifndef GRPO_H
 #define GRPO_H
 
-#define GRPO_VERSION "0.3.0"
-#define GRPO_VERSION_NUMBER 300      /* 10000 major + 100 minor + patch */
+#define GRPO_VERSION "0.4.0"
+#define GRPO_VERSION_NUMBER 400      /* 10000 major + 100 minor + patch */
 
 #if !defined(GRPO_ALLOW_FAST_MATH) && (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(_M_FP_FAST) || \
                                        (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0))

@@ -15,7 +15,7 @@
 #ifndef GRPO_IMPLEMENTED
 #error "grpo_blocks.h is a part of grpo.h: include that, with GRPO_IMPLEMENTATION defined in one source file"
 #endif
-#if GRPO_VERSION_NUMBER != 300
+#if GRPO_VERSION_NUMBER != 400
 #error "grpo_blocks.h and grpo.h are of different versions"
 #endif
 

@@ -50,7 +50,7 @@
 
 #include "../gspo.h"
 
-#if GRPO_VERSION_NUMBER != 300
+#if GRPO_VERSION_NUMBER != 400
 #error "extra/grpo_context.h and grpo.h are of different versions"
 #endif
 

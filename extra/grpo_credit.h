@@ -14,7 +14,7 @@
 #include "../grpo.h"
 #include "grpo_shared_mixture.h"
 
-#if GRPO_VERSION_NUMBER != 300
+#if GRPO_VERSION_NUMBER != 400
 #error "extra/grpo_credit.h and grpo.h are of different versions"
 #endif
 

@@ -14,7 +14,7 @@
 
 #include "grpo_logits.h"
 
-#if GRPO_VERSION_NUMBER != 300
+#if GRPO_VERSION_NUMBER != 400
 #error "extra/grpo_distill.h and grpo.h are of different versions"
 #endif
 

@@ -38,7 +38,7 @@
 #include "grpo_context.h"
 #include "grpo_logits.h"
 
-#if GRPO_VERSION_NUMBER != 300
+#if GRPO_VERSION_NUMBER != 400
 #error "extra/grpo_hidden.h and grpo.h are of different versions"
 #endif
 

@@ -30,7 +30,7 @@
 #include "../gspo.h"
 #include "grpo_logits.h"
 
-#if GRPO_VERSION_NUMBER != 300
+#if GRPO_VERSION_NUMBER != 400
 #error "extra/grpo_lint.h and grpo.h are of different versions"
 #endif
 

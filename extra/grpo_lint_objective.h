@@ -19,7 +19,7 @@
 
 #include "grpo_lint.h"
 
-#if GRPO_VERSION_NUMBER != 300
+#if GRPO_VERSION_NUMBER != 400
 #error "extra/grpo_lint_objective.h and grpo.h are of different versions"
 #endif
 

@@ -15,7 +15,7 @@
 
 #include "../grpo.h"
 
-#if GRPO_VERSION_NUMBER != 300
+#if GRPO_VERSION_NUMBER != 400
 #error "extra/grpo_rewards.h and grpo.h are of different versions"
 #endif
 

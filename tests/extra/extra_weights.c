@@ -140,7 +140,8 @@ static void test_window(rng *r) {
     const double temperature = 0.2 + rng_unit(r);
     const int64_t n = 1 + rng_below(r, MOST);
     reference_real low = -1000, high = 1000, middle = 0, sum;
-    for (int64_t i = 0; i < n; i++) x[i] = rng_chance(r, 40) ? -(double)rng_below(r, 3) : rng_chance(r, 10) ? -30 * rng_unit(r) : -3 * rng_unit(r);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = rng_chance(r, 40) ? -(double)rng_below(r, 3) : rng_chance(r, 10) ? -30 * rng_unit(r) : -3 * rng_unit(r);
     check(!grpo_soft_top_k_weight(x, n, target, temperature, weight, normalised), "soft_top_k_weight");
     for (int k = 0; k < 130 && target < (double)n; k++) {
         middle = (low + high) / 2;
