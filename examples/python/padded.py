@@ -1,6 +1,6 @@
 """padded.py - the objectives with PyTorch, from padded tensors: the library does advantages, loss and d loss / d logp by ctypes, PyTorch
 the rest, here from logits in bfloat16.  Checks itself against GSPO written in PyTorch, and the parts of a batch against the whole.  Needs
-torch and a C compiler.  trl_loss.py puts it into a trainer.
+torch and a C compiler.  trl_loss.py and verl_loss.py put it into trainers.
 
     python3 examples/python/padded.py
 """
@@ -18,11 +18,19 @@ for _name, _arguments in {
         'grpo_context_array_use': [OBJECTIVE, c_int, c_char_p]}.items():
     getattr(LIB, _name).argtypes = _arguments
     getattr(LIB, _name).restype = c_int if 'context' in _name else c_int64
+LIB.grpo_presets.argtypes, LIB.grpo_presets.restype = [POINTER(c_int)], POINTER(c_char_p)
 RANKS = 5                                        # totals[RANKS]: over how many ranks the gradients will be averaged
 gspo.check(LIB, LIB.grpo_layout_check(byref(gspo.Layout(b'grpo_totals', b'ranks', 8 * RANKS, 8)), 1))
 PER_ROW, PER_GROUP = ('reward', 'truncated', 'excluded'), ('baseline', 'log_partition')
 INTEGERS = dict.fromkeys(('mask', 'selected', 'kl_mask', 'nll_mask', 'marked', 'shaping_mask', 'step_end', 'segment_end', 'truncated',
                           'excluded'), torch.uint8) | dict.fromkeys(('state', 'token_id'), torch.int64)
+
+
+def rows():
+    """The names of OBJECTIVES.md."""
+    count = c_int()
+    presets = LIB.grpo_presets(byref(count))
+    return [presets[4 * k].decode() for k in range(count.value)]        # of four strings each, the name first
 
 
 def objective(name, fields=()):
@@ -45,20 +53,22 @@ def zeros(structure):
 
 def batch_of(group, response, arrays):
     """The batch, and the tensors it points into, which must live until the call returns.  response (rows, columns): 1 from the first to the
-    last token of a response; group: responses of each prompt; arrays: members of grpo_batch, from any device."""
+    last token of a response; group: responses of each prompt, or a list, where the groups begin, and the number of rows; arrays: members of
+    grpo_batch, from any device."""
     response = response.int().cpu()
     rows, columns = response.shape
-    assert rows % group == 0, 'whole groups'
+    begin = torch.tensor(group) if isinstance(group, list) else torch.arange(0, rows + 1, group)
+    assert begin[-1] == rows, 'whole groups'
     first = response.argmax(1)
     length = (response * torch.arange(1, columns + 1)).amax(1) - first  # 0 in a row without a response
     held = {name: x.detach().to('cpu', INTEGERS.get(name, torch.float32)).contiguous() for name, x in arrays.items()}
     n = held['rewards'].shape[1] if 'rewards' in held else 0
-    shape = {**dict.fromkeys(PER_ROW, (rows,)), **dict.fromkeys(PER_GROUP, (rows // group,)), 'rewards': (rows, n), 'reward_weight': (n,)}
+    shape = {**dict.fromkeys(PER_ROW, (rows,)), **dict.fromkeys(PER_GROUP, (len(begin) - 1,)), 'rewards': (rows, n), 'reward_weight': (n,)}
     for name, x in held.items():
         assert x.shape == shape.get(name, (rows, columns)), name
-    held.update(offset=first + columns * torch.arange(rows), length=length, group_begin=torch.arange(0, rows + 1, group))
+    held.update(offset=first + columns * torch.arange(rows), length=length, group_begin=begin)
     numbers = {name: x.data_ptr() for name, x in held.items()}
-    return gspo.Batch(n_groups=rows // group, n_tokens=rows * columns, n_rewards=n, **numbers), held
+    return gspo.Batch(n_groups=len(begin) - 1, n_tokens=rows * columns, n_rewards=n, **numbers), held
 
 
 def advantages(obj, group, response, arrays):

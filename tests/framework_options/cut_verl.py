@@ -334,7 +334,7 @@ def data_of(c, b, batch):
     data = {"prompts": [[0] * PROMPT for _ in b.length], "responses": [[1] * n for n in b.length], "number": list(range(b.rows)),
             "input_ids": [[first] * PROMPT + row for first, row in zip(cut_fsdp.first_tokens(batch), cut_fsdp.numbers(batch))],
             "position_ids": [list(range(PROMPT + n)) for n in b.length], "loss_mask": rows(b.mask.long())}
-    names = ("response_mask", "old_log_probs", "advantages", "ref_log_prob", "rollout_is_weights")
+    names = ("response_mask", "old_log_probs", "advantages", "ref_log_prob", "rollout_log_probs", "rollout_is_weights")
     data.update({name: rows(given[name]) for name in names if name in given})
     return data
 

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""The advantages and losses of ../../examples/python/verl_loss.py in verl's own update (verl 0.9.1), beside verl's own losses and the oracle.
+
+    VENV/bin/python tests/framework_options/verl_policy_loss.py [WORDS]        VENV: that of ../conformance/frameworks.sh; only such names
+
+Both are chosen by their names in verl's registries.  What runs is what cut_verl.py runs: verl's advantages, _update_actor, the worker, the
+FSDP engine with its micro-batches and counts, ppo_loss, and FSDP2 in one process and in two; the model is a table.  Random batches are cut in
+several ways.  Compared are the gradient that reaches the optimiser, and the loss, averaged over ranks,
+
+- with the oracle's of the row for the whole mini-batch, in every cut;
+- with verl's own, where verl has the objective: equal, or, where verl's depends on the cut (CUTS.md), different, which is printed.
+
+What verl does not hand over is refused, by name.
+"""
+import json
+import os
+import sys
+from unittest import mock
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLES = os.path.join(HERE, os.pardir, os.pardir, "examples", "python")
+sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "conformance", "adapters"), os.path.join(HERE, os.pardir, "oracle")]
+sys.dont_write_bytecode = True
+
+import cut_ranks  # noqa: E402
+import cut_verl  # noqa: E402
+import cuts  # noqa: E402
+from cut_verl import ACTOR, BY_TOKENS, CORRECTION, FILLED, KL, MEAN, MODE, NORM  # noqa: E402
+
+NEAR, BATCHES = 2e-6, 3  # of the gradient's length: arrays go through float32
+CUTS = {cut.name: cut for cut in cuts.CUTS}
+UNCUT, ONE = CUTS["not cut"], CUTS["micro-batches of one response"]
+SOME = [UNCUT, CUTS["four micro-batches"], CUTS["two ranks, four micro-batches each"],
+        CUTS["two ranks with half of each group, four micro-batches each"], CUTS["four micro-batches, nothing counts in one of them"], ONE]
+PASS_ON = "PASS_ON"
+
+
+# ---- what is run
+
+def scenario(row, fields=(), theirs=None, both=(), **more):
+    """theirs: verl's options for the row; equal: False where verl's gradient depends on the cut; oracle: another row's fields, or None"""
+    return {"row": row, "fields": dict(fields), "theirs": theirs, "both": dict(both), "equal": True, "cuts": SOME, "oracle": {}, **more}
+
+
+def invariant(row, fields=(), **more):
+    """verl has it not"""
+    return scenario(row, fields, None, **more)
+
+
+REF, SAMPLER, OWN_KL = {ACTOR + "use_kl_loss": True, ACTOR + "kl_loss_coef": 0.0}, {}, {"penalty.kl": "none", "penalty.kl_coef": 0.0}
+SCENARIOS = [
+    scenario("verl-grpo", theirs={}), scenario("verl-grpo", theirs={}, both=BY_TOKENS),
+    scenario("verl-grpo", theirs={}, both={"trainer.use_v1": False}),
+    scenario("verl-gspo", theirs={MODE: "gspo", **MEAN}), scenario("verl-cispo", theirs={MODE: "cispo"}),
+    scenario("verl-sapo", theirs={MODE: "sapo"}), scenario("verl-gpg", theirs={MODE: "gpg", "algorithm.adv_estimator": "gpg"}),
+    scenario("verl-dppo-tv", theirs={MODE: "dppo_tv"}), scenario("verl-dppo-kl", theirs={MODE: "dppo_kl"}),
+    scenario("verl-dro", theirs={MODE: "dro", ACTOR + "policy_loss.dro_beta": 0.1}),
+    scenario("verl-rloo", theirs={"algorithm.adv_estimator": "rloo"}), scenario("verl-opo", theirs={"algorithm.adv_estimator": "opo"}),
+    scenario("verl-reinforce++", theirs={"algorithm.adv_estimator": "reinforce_plus_plus"}),
+    scenario("verl-passk", theirs={"algorithm.adv_estimator": "grpo_passk"}),
+    scenario("verl-dr-grpo", {"aggregation.constant": 6.0}, theirs={**NORM, ACTOR + "loss_scale_factor": 6,
+                                                                   "algorithm.norm_adv_by_std_in_grpo": False}),
+    scenario("verl-grpo", {"aggregation.kind": "seq_mean_token_mean"}, theirs=MEAN),
+    scenario("verl-grpo", {"aggregation.kind": "seq_mean_token_sum"}, theirs={ACTOR + "loss_agg_mode": "seq-mean-token-sum"}, both=FILLED,
+             oracle={"aggregation.kind": "seq_mean_constant", "aggregation.constant": 1.5}),
+    scenario("verl-grpo", theirs={}, both={CORRECTION + "rollout_is": "token"}, oracle=None),
+    scenario("verl-grpo", theirs={}, both=KL, oracle=None), scenario("verl-grpo", theirs={}, both={ACTOR + "entropy_coeff": 0.5}),
+    scenario("verl-gmpo", theirs={MODE: "geo_mean"}, cuts=[UNCUT]), scenario("verl-gmpo", theirs={MODE: "geo_mean"}, equal=False,
+                                                                            cuts=SOME[1:4]),
+    scenario("verl-dr-grpo", {"aggregation.constant": 6.0}, theirs={**NORM, "algorithm.norm_adv_by_std_in_grpo": False}, equal=False,
+             cuts=[ONE]),
+    invariant("gspo"), invariant("cispo"), invariant("dapo", {"reward.overlong": "none", "aggregation.kind": "token_mean"}),
+    invariant("reinforce++"), invariant("grpo", OWN_KL),
+]
+PASSED_ON = [
+    scenario("verl-kl-loss", theirs=KL, ours=REF), scenario("verl-grpo", {"penalty.entropy_coef": 0.5}, of="dentropy",
+                                                           theirs={ACTOR + "entropy_coeff": 0.5}, ours={ACTOR + "calculate_entropy": True}),
+    invariant("grpo", both=REF), invariant("tis"),
+]
+REFUSED = [("gvpo", {}, "group_begin"), ("grpo", {}, "logp_ref"), ("tis", {}, "logp_rollout"), ("oreal", {}, "totals.positive_tokens"),
+           ("ppo", {}, "value"), ("verl-cispo", {ACTOR + "clip_ratio_high": 0.3}, "clip_ratio_high"),
+           ("verl-cispo", {"algorithm.norm_adv_by_std_in_grpo": False}, "norm_adv_by_std_in_grpo")]
+
+
+# ---- in a process for each rank
+
+FOUND = {}  # metrics of the last step
+
+
+def ready():
+    """verl with verl_loss, as VERL_USE_EXTERNAL_MODULES imports it. Its padded is not that of the adapters."""
+    if "verl_loss" in sys.modules:
+        return
+    from stand_ins import names_stand_in
+    sys.meta_path.insert(0, cut_verl.Missing())
+    names_stand_in("verl.utils.dataset.rl_dataset", "verl.utils.dataset.vision_utils", "verl.checkpoint_engine",
+                   "verl.workers.rollout.base")
+    theirs = sys.modules.pop("padded", None)
+    sys.path.insert(0, EXAMPLES)
+    os.environ["VERL_USE_EXTERNAL_MODULES"] = "verl_loss"
+    import verl  # noqa: F401
+    if PASS_ON in os.environ:
+        sys.modules["verl_loss"].pass_on()
+    sys.path.remove(EXAMPLES)
+    del sys.modules["padded"]
+    if theirs:
+        sys.modules["padded"] = theirs
+    v = cut_verl.parts()
+    its = v.Worker._postprocess_output
+
+    def kept(self, *of, **how):
+        found = its(self, *of, **how)
+        FOUND.update(v.tu.get(found, "metrics"))
+        return found
+    v.Worker._postprocess_output = kept
+
+
+def of_rank(config, batch, parts, rank):
+    ready()
+    config = dict(config)
+    name, row, fields = config.pop("register", (None, None, None))
+    verl_loss = sys.modules["verl_loss"]
+    if name and name not in verl_loss.core_algos.ADV_ESTIMATOR_REGISTRY:
+        verl_loss.register(name, row, fields)
+    FOUND.clear()
+    answer = cut_verl.of_rank(config, batch, parts, rank)
+    mean = lambda x: float(x.aggregate()) if hasattr(x, "aggregate") else float(sum(x) / len(x)) if isinstance(x, list) else float(x)
+    return {**answer, "loss": FOUND["loss"], "metrics": {k: mean(x) for k, x in FOUND.items() if k.startswith("actor/p")}}
+
+
+def run(config, batch, cut):
+    found = cut_ranks.run("verl_policy_loss", config, batch, cut.parts)
+    assert all(x["dlogp"] == found[0]["dlogp"] and x["loss"] == found[0]["loss"] for x in found), "ranks differ"
+    return found[0]
+
+
+# ---- the comparison
+
+def of_oracle(row, fields, batch, of):
+    import evaluate
+    import objectives
+    objective = objectives.objective(row)
+    for path, x in fields.items():
+        axis, field = path.split(".")
+        objective[axis][field] = x
+    found = evaluate.evaluate(objective, batch)[0]
+    return {of: found[of], "loss": found["loss"]}
+
+
+def flat(rows):
+    return [x for row in rows for x in row]
+
+
+def compared(s):
+    """The largest distance of the gradients of our side from the oracle's and from verl's, of their length, and of the losses; what is in both reports."""
+    of, name = s.get("of", "dlogp"), f"{s['row']} {json.dumps(s['fields'])}"
+    ours = {"algorithm.adv_estimator": name, MODE: name, **s["both"], **s.get("ours", {}), "register": (name, s["row"], s["fields"])}
+    theirs = None if s["theirs"] is None else {"algorithm.adv_estimator": "grpo", **s["both"], **s["theirs"]}
+    from_oracle, from_verl, losses, reports = [0.0], [], [0.0], [0.0]
+    for cut, n in ((cut, n) for cut in s["cuts"] for n in range(BATCHES)):
+        batch = cuts.batch_of({}, cut, n)
+        mine = run(ours, batch, cut)
+        assert any(flat(mine[of])), "no gradient"
+        if s["oracle"] is not None:
+            right = of_oracle(s["row"], {**s["fields"], **s["oracle"]}, batch, of)
+            from_oracle.append(cuts.apart(flat(mine[of]), flat(right[of])))
+            if not any(ACTOR + x in s["both"] for x in ("entropy_coeff", "use_kl_loss")):
+                losses.append(abs(mine["loss"] - right["loss"]) / max(1, abs(right["loss"])))
+        if theirs:
+            other = run(theirs, batch, cut)
+            from_verl.append(cuts.apart(flat(mine[of]), flat(other[of])))
+            if s["equal"]:
+                losses.append(abs(mine["loss"] - other["loss"]) / max(1, abs(other["loss"])))
+            reports += [abs(mine["metrics"][k] - x) for k, x in other["metrics"].items() if k in ("actor/pg_clipfrac", "actor/ppo_kl")]
+    return max(from_oracle), from_verl, max(losses), max(reports)
+
+
+def main(arguments):
+    for s in SCENARIOS:
+        name = f"{s['row']} {s['fields']} {s['both']} {s['theirs']} {len(s['cuts'])}"
+        if arguments and not all(word in name for word in arguments):
+            continue
+        try:
+            print(name, *compared(s), flush=True)
+        except Exception as e:
+            print("ERROR", name, repr(e)[:300], flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
