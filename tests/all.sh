@@ -186,6 +186,9 @@ frameworks() { # those installed in the Python environment
     if "$python" -c "import trl" 2>/dev/null
     then step "TRL trains by the objectives" "$python" tests/framework_options/trl_trainer.py
     else echo "skipped: objectives in TRL's trainer, it is not in $python"; fi
+    if "$python" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('verl'))"
+    then step "verl updates by the objectives" "$python" tests/framework_options/verl_policy_loss.py
+    else echo "skipped: objectives in verl's registries, it is not in $python"; fi
     for module in trl verl openrlhf liger_kernel swift:ms_swift skyrl trinity areal art unsloth_zoo:unsloth tunix; do
         name=${module#*:} module=${module%:*}
         if "$python" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('$module'))"

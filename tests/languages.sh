@@ -127,16 +127,17 @@ if "$python" -c 'import torch' 2>/dev/null; then
 else
     echo "skipped: padded tensors with PyTorch, it is not there"
 fi
-# what trl_loss.py takes from padded.py is there; TRL itself: tests/framework_options/trl_trainer.py
+# what trl_loss.py and verl_loss.py take from padded.py is there; in the trainers: tests/framework_options/trl_trainer.py, verl_policy_loss.py
 "$python" - <<'END' >"$work/log" 2>&1
 import ast
-tree, padded = (ast.parse(open(f"examples/python/{name}.py").read()) for name in ("trl_loss", "padded"))
+*trees, padded = (ast.parse(open(f"examples/python/{name}.py").read()) for name in ("trl_loss", "verl_loss", "padded"))
 there = {n.name for n in padded.body if hasattr(n, "name")} | {t.id for n in padded.body if isinstance(n, ast.Assign)
                                                               for x in n.targets for t in ast.walk(x) if isinstance(t, ast.Name)}
-used = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "padded"}
-assert len(used) > 5 and used <= there, used - there
+for tree in trees:
+    used = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "padded"}
+    assert len(used) > 5 and used <= there, used - there
 END
-verdict "Python, the trainer for TRL is Python and uses what there is" $?
+verdict "Python, the files for TRL and verl are Python and use what there is" $?
 if "$python" -c 'import torch, cffi, numpy' 2>/dev/null; then
     GRPO_CONFORMANCE_CACHE=$work "$python" -B examples/python/train.py >"$work/log" 2>&1
     verdict "PyTorch learns by the reference loss" $?

@@ -74,7 +74,7 @@ def batch_of(group, response, arrays):
 def advantages(obj, group, response, arrays):
     """Of whole groups, and of all that are sampled where the objective has statistics of the batch."""
     batch, held = batch_of(group, response, arrays)
-    advantage = torch.zeros(response.shape)                             # zeros: padding is not written
+    advantage = torch.zeros(response.shape, dtype=torch.float32)        # zeros: padding is not written
     gspo.check(LIB, LIB.grpo_advantages(obj, byref(batch), advantage.data_ptr()))
     del held
     return advantage
@@ -94,7 +94,7 @@ class Attached(torch.autograd.Function):
     @staticmethod
     def forward(ctx, logp, entropy, number, dlogp, dentropy):
         ctx.save_for_backward(dlogp.to(logp), None if entropy is None else dentropy.to(entropy))
-        return torch.tensor(number, device=logp.device)
+        return torch.tensor(number, device=logp.device, dtype=torch.float32)
 
     @staticmethod
     def backward(ctx, upstream):
@@ -105,7 +105,7 @@ def loss(obj, group, response, arrays, advantage, logp, entropy=None, totals=Non
     """The loss of a batch; with totals, in which all parts were counted, the share of a part: shares and their gradients are added up.
     entropy: if the objective reads it, or for the report.  partial: collects the report."""
     batch, held = batch_of(group, response, {**arrays, 'logp': logp, **({} if entropy is None else {'entropy': entropy})})
-    own, dlogp, dentropy = zeros('grpo_partial'), torch.zeros(logp.shape), torch.zeros(logp.shape)
+    own, dlogp, dentropy = zeros('grpo_partial'), *(torch.zeros(logp.shape, dtype=torch.float32) for _ in range(2))
     advantage = advantage.to('cpu', torch.float32).contiguous()
     assert advantage.shape == response.shape
     scratch = torch.empty(LIB.gspo_scratch(obj, byref(batch)), dtype=torch.float64)      # where the responses of a group are coupled

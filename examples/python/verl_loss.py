@@ -1,8 +1,8 @@
 """verl_loss.py - objectives of OBJECTIVES.md in verl (written for verl 0.9.1): verl's registries get advantage estimators and policy losses
 that are the library's.  Every row is there as grpo.h/ROW; the module is one that verl imports:
 
-    VERL_USE_EXTERNAL_MODULES=verl_loss python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo.h/cispo \\
-        actor_rollout_ref.actor.policy_loss.loss_mode=grpo.h/cispo ...
+    VERL_USE_EXTERNAL_MODULES=verl_loss python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo.h/gspo \\
+        actor_rollout_ref.actor.policy_loss.loss_mode=grpo.h/gspo ...
 
 To change fields of a row, write a module, and name that one; what it registers is chosen as adv_estimator=wide and loss_mode=wide:
 
@@ -11,18 +11,18 @@ To change fields of a row, write a module, and name that one; what it registers 
 
 What verl hands over decides what can be computed; anything else is refused by name, and before a run by
 
-    python3 examples/python/verl_loss.py [ROW [FIELD=VALUE ...]]            # what verl lacks for this row; without a row: for which it lacks nothing
+    python3 examples/python/verl_loss.py [ROW [FIELD=VALUE ...]]        # what verl lacks for it, or for which rows nothing
 
 - An advantage estimator gets rewards, masks and groups of all responses of the step.  The reward of a response is the sum over its tokens,
-  with verl's KL if use_kl_in_reward.  A response ends at its last token that counts.  Responses that verl adds to fill a batch are left out.
+  with verl's KL if use_kl_in_reward.  A response ends at its last token that counts.  Those that verl adds to fill a batch are left out.
 - A policy loss gets a micro-batch: logp, logp_old, mask, advantages, rollout_is_weights (weight.external policy), and of the whole
   mini-batch, over all ranks, two counts: of responses (ppo_mini_batch_size * rollout.n, fillers included) and of tokens (before
   rollout_rs rejects some), by which verl's own losses are divided too.  So gradient and loss are those of the mini-batch, however it is cut
   into micro-batches and ranks.  Not there: the groups, rewards, other counts (of tokens with A > 0 ...), segments, selections.
 - The loss of verl's actor has more than it passes on: call verl_loss.pass_on() in your module for logp_ref (use_kl_loss=True,
   kl_loss_coef=0), logp_rollout (rollout.calculate_log_probs=True), and entropy (actor.calculate_entropy=True), where verl computes them.
-- verl adds its own KL (use_kl_loss) and entropy bonus (entropy_coeff) to any policy loss, divided as loss_agg_mode says.  A row with a KL of
-  its own can leave it to that: {'penalty.kl': 'none', 'penalty.kl_coef': 0}.  Metrics are means over micro-batches.
+- verl adds its own KL (use_kl_loss) and entropy bonus (entropy_coeff) to any policy loss, divided as loss_agg_mode says.  A row with
+  its own KL can leave it to that: {'penalty.kl': 'none', 'penalty.kl_coef': 0}.  Metrics are means over micro-batches.
 """
 import dataclasses
 import functools
@@ -33,7 +33,7 @@ import gspo
 import padded
 from verl.trainer.config import AlgoConfig
 from verl.trainer.ppo import core_algos
-from verl.workers.config import ActorConfig, PolicyLossConfig
+from verl.workers.config import ActorConfig
 
 ADVANTAGES, LOSS = 'an advantage estimator', 'a policy loss'
 GIVEN = {ADVANTAGES: {'reward', 'mask'}, LOSS: {'logp', 'logp_old', 'mask'}}
