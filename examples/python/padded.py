@@ -21,6 +21,7 @@ for _name, _arguments in {
 LIB.grpo_presets.argtypes, LIB.grpo_presets.restype = [POINTER(c_int)], POINTER(c_char_p)
 RANKS = 5                                        # totals[RANKS]: over how many ranks the gradients will be averaged
 gspo.check(LIB, LIB.grpo_layout_check(byref(gspo.Layout(b'grpo_totals', b'ranks', 8 * RANKS, 8)), 1))
+FLOAT = torch.float32                           # the library's element; torch's default may be another
 PER_ROW, PER_GROUP = ('reward', 'truncated', 'excluded'), ('baseline', 'log_partition')
 INTEGERS = dict.fromkeys(('mask', 'selected', 'kl_mask', 'nll_mask', 'marked', 'shaping_mask', 'step_end', 'segment_end', 'truncated',
                           'excluded'), torch.uint8) | dict.fromkeys(('state', 'token_id'), torch.int64)
@@ -61,7 +62,7 @@ def batch_of(group, response, arrays):
     assert begin[-1] == rows, 'whole groups'
     first = response.argmax(1)
     length = (response * torch.arange(1, columns + 1)).amax(1) - first  # 0 in a row without a response
-    held = {name: x.detach().to('cpu', INTEGERS.get(name, torch.float32)).contiguous() for name, x in arrays.items()}
+    held = {name: x.detach().to('cpu', INTEGERS.get(name, FLOAT)).contiguous() for name, x in arrays.items()}
     n = held['rewards'].shape[1] if 'rewards' in held else 0
     shape = {**dict.fromkeys(PER_ROW, (rows,)), **dict.fromkeys(PER_GROUP, (len(begin) - 1,)), 'rewards': (rows, n), 'reward_weight': (n,)}
     for name, x in held.items():
@@ -74,7 +75,7 @@ def batch_of(group, response, arrays):
 def advantages(obj, group, response, arrays):
     """Of whole groups, and of all that are sampled where the objective has statistics of the batch."""
     batch, held = batch_of(group, response, arrays)
-    advantage = torch.zeros(response.shape, dtype=torch.float32)        # zeros: padding is not written
+    advantage = torch.zeros(response.shape, dtype=FLOAT)                # zeros: padding is not written
     gspo.check(LIB, LIB.grpo_advantages(obj, byref(batch), advantage.data_ptr()))
     del held
     return advantage
@@ -83,7 +84,7 @@ def advantages(obj, group, response, arrays):
 def count(obj, group, response, arrays, advantage, totals):
     """Adds the counts that the loss is divided by; they need no log-probabilities of the policy."""
     batch, held = batch_of(group, response, arrays)
-    advantage = advantage.to('cpu', torch.float32).contiguous()
+    advantage = advantage.to('cpu', FLOAT).contiguous()
     assert advantage.shape == response.shape
     gspo.check(LIB, LIB.grpo_totals_add(obj, byref(batch), advantage.data_ptr(), totals.data_ptr()))
     del held
@@ -94,7 +95,7 @@ class Attached(torch.autograd.Function):
     @staticmethod
     def forward(ctx, logp, entropy, number, dlogp, dentropy):
         ctx.save_for_backward(dlogp.to(logp), None if entropy is None else dentropy.to(entropy))
-        return torch.tensor(number, device=logp.device, dtype=torch.float32)
+        return torch.tensor(number, device=logp.device, dtype=FLOAT)
 
     @staticmethod
     def backward(ctx, upstream):
@@ -105,8 +106,8 @@ def loss(obj, group, response, arrays, advantage, logp, entropy=None, totals=Non
     """The loss of a batch; with totals, in which all parts were counted, the share of a part: shares and their gradients are added up.
     entropy: if the objective reads it, or for the report.  partial: collects the report."""
     batch, held = batch_of(group, response, {**arrays, 'logp': logp, **({} if entropy is None else {'entropy': entropy})})
-    own, dlogp, dentropy = zeros('grpo_partial'), *(torch.zeros(logp.shape, dtype=torch.float32) for _ in range(2))
-    advantage = advantage.to('cpu', torch.float32).contiguous()
+    own, dlogp, dentropy = zeros('grpo_partial'), *(torch.zeros(logp.shape, dtype=FLOAT) for _ in range(2))
+    advantage = advantage.to('cpu', FLOAT).contiguous()
     assert advantage.shape == response.shape
     scratch = torch.empty(LIB.gspo_scratch(obj, byref(batch)), dtype=torch.float64)      # where the responses of a group are coupled
     out = gspo.Output(dlogp=dlogp.data_ptr(), dentropy=None if entropy is None else dentropy.data_ptr(), scratch=scratch.data_ptr(),
