@@ -99,8 +99,8 @@ def responses(mask):
     return mask.flip(1).cumsum(1).flip(1) > 0
 
 
-def policy_loss(name, obj, old_log_prob, log_prob, advantages, response_mask, loss_agg_mode=None, config=None,    # pylint: disable=all
-                rollout_is_weights=None):
+# pylint: disable-next=unused-argument
+def policy_loss(name, obj, old_log_prob, log_prob, advantages, response_mask, loss_agg_mode=None, config=None, rollout_is_weights=None):
     """verl's hook: the share of a micro-batch in the loss of its mini-batch, times dp_size, by which FSDP divides gradients."""
     arrays, info = {'mask': response_mask, 'logp_old': old_log_prob, **PASSED_ON}, config.global_batch_info
     own = config.get('use_kl_loss') or config.get('entropy_coeff')
