@@ -165,7 +165,7 @@ ROWS_AND_BITS = (
     ("loss-adv-by-length", r"sorted by length, the longest first"), ("micro-batches", r"micro-batches of 2 responses"),
 )
 
-# what a port with padded tensors had wrong, written before the names were known; see NAMES.md
+# what a port with padded tensors may have wrong (../NAMES.md)
 OF_A_PORT = (
     ("std-error", r"as a standard error"), ("std-largest", r"largest distance from the mean"), ("std-at-least-0.1", r"at least 0.1$"),
     ("std-at-least-1", r"at least 1$"), ("std-mean-of-groups", r"mean of the groups' deviations"), ("whole-alone", r"cut off do not count"),
