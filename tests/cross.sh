@@ -54,10 +54,15 @@ program() { # target, element, name, sources ...: builds and runs it
     case $name in vectors* | calls) argument=tests/vectors ;; *) argument= ;; esac
     start=$(date +%s)
     WINEDEBUG=-all $run "$work/$name.exe" $argument >"$work/log" 2>&1
+    status=$?
     counts=$(awk '/^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3 } END { print p + 0, f + 0 }' "$work/log")
     passed=$((passed + ${counts% *})) failed=$((failed + ${counts#* }))
-    if [ "${counts% *}" -eq 0 ]; then failed=$((failed + 1)); fi
-    if [ "${counts#* }" -ne 0 ] || [ "${counts% *}" -eq 0 ]; then grep -m 5 . "$work/log"; fi
+    if [ "${counts#* }" -ne 0 ]; then grep -m 5 . "$work/log"; fi
+    if [ "${counts% *}" -eq 0 ] || { [ $status -ne 0 ] && [ "${counts#* }" -eq 0 ]; }; then
+        failed=$((failed + 1))
+        echo "FAIL $label: exit status $status$([ -s "$work/log" ] || echo ', printed nothing')"
+        tail -5 "$work/log"
+    fi
     echo "$label: ${counts% *} passed, ${counts#* } failed, $(($(date +%s) - start)) s"
 }
 
