@@ -102,7 +102,7 @@ def all_tokens(step):
 
 @defect("NORM-08", always, "dapo", "dapo-ranks", "scalerl", "grpo",
         seen="open-instruct #1161, SkyRL #1296, OpenRLHF #1249, prime-rl #583, NeMo-RL #266, TRL #3231, Liger e07abecd, "
-             "GRPO-Zero before 8ca8b08",
+             "GRPO-Zero before 8ca8b08; TRL #3021 (open) asks about it",
         shows="micro-batches or ranks of unequal token counts", **SPLIT)
 def mean_per_micro_batch(a):
     """The mean is taken in each micro-batch, then averaged over micro-batches and ranks. Right: one mean over the
