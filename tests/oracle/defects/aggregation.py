@@ -205,7 +205,7 @@ def divided_by_responses(a):
 
 
 @defect("NORM-21", both(option("aggregation", "kind", *DIVIDES_BY_TOKENS), some_empty), "everything-masked", "all-truncated",
-        seen="verl #782, TRL #3248, NeMo-RL #166, ROLL c93093e8", shows="no token of the batch counts", stages=LOSS)
+        seen="verl #782, TRL #3248, NeMo-RL #166", shows="no token of the batch counts", stages=LOSS)
 def zero_over_zero(a):
     """A batch without active tokens has the loss 0/0. Right: loss 0, gradient 0."""
     nothing = not any(active_tokens(a))

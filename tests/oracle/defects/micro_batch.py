@@ -111,7 +111,7 @@ def mean_per_micro_batch(a):
 
 
 @defect("NORM-09", always, "dapo-ranks", "grpo-ranks",
-        seen="EasyR1 before #419 (b308f6b); verl before #5366 (3671d37fe), in one mode", shows="more than one rank", **MORE_RANKS)
+        seen="verl before #5366 (3671d37fe), in one mode", shows="more than one rank", **MORE_RANKS)
 def ranks_not_multiplied(a):
     """Losses are divided by the global count, and the average over ranks divides again. Right: multiplied by the number of ranks."""
     shared(a, lambda step, part, e: e.c)
@@ -274,7 +274,7 @@ def mean_of_rank_means(a):
 
 
 @defect("PART-01", always, RANKS + "two-dapo", RANKS + "four-grpo",
-        seen="prime-rl before #2562", shows="ranks of unequal counts", **MORE_RANKS)
+        seen="prime-rl before #2562, EasyR1 before #419 (b308f6b)", shows="ranks of unequal counts", **MORE_RANKS)
 def counts_of_rank(a):
     """Every rank divides by the counts of its own micro-batches. Right: by those of all ranks."""
     shared(a, on_rank)
