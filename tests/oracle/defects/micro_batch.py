@@ -228,7 +228,7 @@ def sum_of_means(a):
 
 
 @defect("MASK-08", always, "dapo", "gspo",
-        seen="ms-swift #9128 (41b2741c0), #7346", shows="more than one micro-batch", **SPLIT)
+        seen="ms-swift #9128 (41b2741c0)", shows="more than one micro-batch", **SPLIT)
 def advantages_not_sliced(a):
     """Every micro-batch reads the advantages from the start of the batch. Right: its own slice."""
     advantage = a.second["advantage"]
