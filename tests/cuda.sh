@@ -40,7 +40,8 @@ run() { # what, command...
 every_function() {
     echo '#include "examples/cuda/rows.cuh"'
     echo '__device__ void every_function(void **at) {'
-    sed -nE 's/^(GRPO_FN|GRPO_NOINLINE_FN_|GRPO_FORCE_INLINE_FN_|GRPO_LOGITS_FN|static GRPO_LOGITS_FN) [^(=]*[ *]([a-z0-9_]+)\(.*/    *at++ = (void *)\2;/p' \
+    marks='GRPO_FN|GRPO_NOINLINE_FN_|GRPO_FORCE_INLINE_FN_|GRPO_LOGITS_FN|static GRPO_LOGITS_FN'
+    sed -nE "s/^($marks) [^(=]*[ *]([a-z0-9_]+)\\(.*/    *at++ = (void *)\\2;/p" \
         grpo.h gspo.h extra/grpo_logits.h extra/grpo_shared_logits.h | sort -u
     echo '}'
 }

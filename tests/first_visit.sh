@@ -10,10 +10,16 @@ passed=0 failed=0
 [ $# -gt 0 ] || trap 'rm -rf "$debian"' EXIT
 
 block() { # mark, which of them: the text of the fenced block under it
-    awk -v mark="<!-- $1 -->" -v which="${2:-1}" '$0 == mark && ++seen == which { on = 1; next } on && /^```/ { if (inside++) exit; next } on { print }' README.md
+    awk -v mark="<!-- $1 -->" -v which="${2:-1}" '
+        $0 == mark && ++seen == which { on = 1; next }
+        on && /^```/ { if (inside++) exit; next }
+        on { print }' README.md
 }
 
-inside() { chroot "$debian" /usr/bin/env -i HOME=/visit PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive sh -ec "cd /visit; $1"; }
+inside() {
+    chroot "$debian" /usr/bin/env -i HOME=/visit PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+        sh -ec "cd /visit; $1"
+}
 
 step() { # what, command
     start=$(date +%s.%N)

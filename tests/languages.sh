@@ -127,7 +127,7 @@ if "$python" -c 'import torch' 2>/dev/null; then
 else
     echo "skipped: padded tensors with PyTorch, it is not there"
 fi
-# what trl_loss.py and verl_loss.py take from padded.py is there; in the trainers: tests/framework_options/trl_trainer.py, verl_policy_loss.py
+# what trl_loss.py and verl_loss.py take from padded.py is there; in the trainers: trl_trainer.py, verl_policy_loss.py in framework_options
 "$python" - <<'END' >"$work/log" 2>&1
 import ast
 *trees, padded = (ast.parse(open(f"examples/python/{name}.py").read()) for name in ("trl_loss", "verl_loss", "padded"))
@@ -165,7 +165,8 @@ else
 fi
 if command -v bindgen >/dev/null && command -v rustc >/dev/null; then
     bindgen extra/grpo_declarations.h -- -include stdint.h -include stddef.h >"$work/declared.rs" 2>"$work/log" &&
-        rustc --edition 2021 --crate-type lib --emit metadata -A warnings "$work/declared.rs" -o "$work/declared.rmeta" >>"$work/log" 2>&1 &&
+        rustc --edition 2021 --crate-type lib --emit metadata -A warnings "$work/declared.rs" -o "$work/declared.rmeta" \
+            >>"$work/log" 2>&1 &&
         grep -q 'pub struct grpo_batch {' "$work/declared.rs"
     verdict "bindgen reads them" $?
 else

@@ -17,7 +17,8 @@ verdict() { # what, exit status
     if [ "$2" -eq 0 ]; then passed=$((passed + 1)); echo "ok $1"; else failed=$((failed + 1)); echo "FAIL $1"; tail -20 "$work/log"; fi
 }
 
-flags="$(pkg-config --cflags libcjson 2>/dev/null || echo -I/usr/include/cjson) $(pkg-config --cflags stb 2>/dev/null || echo -I/usr/include/stb)"
+flags_of() { pkg-config --cflags "$1" 2>/dev/null || echo "$2"; } # a package, what to take without pkg-config
+flags="$(flags_of libcjson -I/usr/include/cjson) $(flags_of stb -I/usr/include/stb)"
 git ls-files -z | xargs -0 tar cf - | tar xf - -C "$work"
 cd "$work" || exit 1
 
