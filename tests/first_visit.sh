@@ -6,7 +6,7 @@
 set -u
 cd "$(dirname "$0")/.."
 debian=${1:-$(mktemp -d)}
-passed=0 failed=0
+. tests/support/counting.sh
 [ $# -gt 0 ] || trap 'rm -rf "$debian"' EXIT
 
 block() { # mark, which of them: the text of the fenced block under it
@@ -37,5 +37,4 @@ block "file first.c" >"$debian/visit/grpo/first.c"
 step "the program of README, pasted: C++20 and C99, no warning" "cd grpo; $(block run 1)"
 step "packages of the runner" "apt-get update -qq; apt-get install -y -qq --no-install-recommends libcjson-dev libstb-dev python3-numpy"
 step "a port is checked" "cd grpo; $(block run 2)"
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+summary

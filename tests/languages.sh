@@ -7,20 +7,15 @@ set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+. tests/support/counting.sh
 python=$(command -v /usr/bin/python3 || command -v python3)
 zig=${ZIG:-zig} swiftc=${SWIFTC:-swiftc}               # may be several words
 CFLAGS=${CFLAGS:--O0} GRPO_LIBRARY=$work/libgrpo.so
 export CFLAGS GRPO_LIBRARY
 
-verdict() { # what, exit status
-    if [ "$2" -eq 0 ]; then passed=$((passed + 1)); echo "ok $1"; else failed=$((failed + 1)); echo "FAIL $1"; tail -5 "$work/log"; fi
-}
-
-refused() { # language, command...: must fail with an error that names the member
+lacks_a_member() { # language, command...: must fail with an error that names the member
     language=$1; shift
-    if "$@" >"$work/log" 2>&1; then status=1; else grep -q 'grpo_batch reward is not declared as in grpo.h' "$work/log"; status=$?; fi
-    verdict "$language: a struct that lacks a member is refused" $status
+    refused "$language: a struct that lacks a member is refused" 'grpo_batch reward is not declared as in grpo.h' "$@"
 }
 
 rust() { rustc --edition 2021 -D warnings -C link-arg="$work/grpo.o" -C link-arg=-lm "$1" -o "$2"; }
@@ -88,14 +83,14 @@ verdict "Python, copied, with a library that is there" $?
 mkdir -p "$work/tree/examples/python" && cp -p examples/library.c "$work/tree/examples" &&
     cp -pR grpo.h gspo.h grpo_blocks.h grpo_rows.h extra "$work/tree" &&
     sed "s/ 'sum_pi_squared',//" examples/python/gspo.py >"$work/tree/examples/python/gspo.py"
-refused Python env GRPO_LIBRARY="$work/linked.so" "$python" "$work/tree/examples/python/gspo.py"
+lacks_a_member Python env GRPO_LIBRARY="$work/linked.so" "$python" "$work/tree/examples/python/gspo.py"
 
 if command -v rustc >/dev/null; then
     rust examples/rust/gspo.rs "$work/rust" >"$work/log" 2>&1 && "$work/rust" >"$work/rust.txt" 2>"$work/log" &&
         diff "$work/cpp.txt" "$work/rust.txt" >"$work/log"
     verdict "Rust" $?
     sed 's/ sum_pi_squared: \*const f32,//' examples/rust/gspo.rs >"$work/lacks.rs" && rust "$work/lacks.rs" "$work/lacks" >"$work/log" 2>&1
-    refused Rust "$work/lacks"
+    lacks_a_member Rust "$work/lacks"
 else
     echo "skipped: Rust, there is no rustc"
 fi
@@ -107,7 +102,7 @@ if $zig version >/dev/null 2>&1; then
         diff "$work/first.txt" "$work/zig.txt" >"$work/log"
     verdict "Zig" $?
     build_zig "$work/tree" "$work/zig_lacks" >"$work/log" 2>&1
-    refused Zig "$work/zig_lacks"
+    lacks_a_member Zig "$work/zig_lacks"
 else
     echo "skipped: Zig, there is no zig"
 fi
@@ -116,7 +111,7 @@ if $swiftc --version >/dev/null 2>&1; then
         diff "$work/first.txt" "$work/swift.txt" >"$work/log"
     verdict "Swift" $?
     build_swift "$work/tree" "$work/swift_lacks" >"$work/log" 2>&1
-    refused Swift "$work/swift_lacks"
+    lacks_a_member Swift "$work/swift_lacks"
 else
     echo "skipped: Swift, there is no swiftc"
 fi
@@ -172,5 +167,4 @@ if command -v bindgen >/dev/null && command -v rustc >/dev/null; then
 else
     echo "skipped: bindgen or rustc is not there"
 fi
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+summary
