@@ -97,24 +97,15 @@ fi
 
 sed -n '/^<!-- output -->$/,/^```$/ { /^<!--/d; /^```/d; p; }' README.md >"$work/first.txt"      # of first.c
 cp -pR examples/swift "$work/tree/examples" && sed '/\*sum_pi_squared;/d' grpo.h >"$work/tree/grpo.h"
-if $zig version >/dev/null 2>&1; then
-    build_zig . "$work/zig" >"$work/log" 2>&1 && "$work/zig" >"$work/zig.txt" 2>"$work/log" &&
-        diff "$work/first.txt" "$work/zig.txt" >"$work/log"
-    verdict "Zig" $?
-    build_zig "$work/tree" "$work/zig_lacks" >"$work/log" 2>&1
-    lacks_a_member Zig "$work/zig_lacks"
-else
-    echo "skipped: Zig, there is no zig"
-fi
-if $swiftc --version >/dev/null 2>&1; then
-    build_swift . "$work/swift" >"$work/log" 2>&1 && "$work/swift" >"$work/swift.txt" 2>"$work/log" &&
-        diff "$work/first.txt" "$work/swift.txt" >"$work/log"
-    verdict "Swift" $?
-    build_swift "$work/tree" "$work/swift_lacks" >"$work/log" 2>&1
-    lacks_a_member Swift "$work/swift_lacks"
-else
-    echo "skipped: Swift, there is no swiftc"
-fi
+prints_as_first() { # language, what builds it
+    "$2" . "$work/program" >"$work/log" 2>&1 && "$work/program" >"$work/printed.txt" 2>"$work/log" &&
+        diff "$work/first.txt" "$work/printed.txt" >"$work/log"
+    verdict "$1" $?
+    "$2" "$work/tree" "$work/lacks" >"$work/log" 2>&1
+    lacks_a_member "$1" "$work/lacks"
+}
+if $zig version >/dev/null 2>&1; then prints_as_first Zig build_zig; else echo "skipped: Zig, there is no zig"; fi
+if $swiftc --version >/dev/null 2>&1; then prints_as_first Swift build_swift; else echo "skipped: Swift, there is no swiftc"; fi
 
 if "$python" -c 'import torch' 2>/dev/null; then
     "$python" -B examples/python/padded.py >"$work/log" 2>&1

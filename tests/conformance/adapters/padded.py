@@ -90,9 +90,11 @@ def optimiser_step(case, loss_of_part):
     return {"loss": loss, "dlogp": dlogp}
 
 
-def micro_batches(case):
-    """The number of micro-batches of each rank."""
-    return [sum(part["rank"] == rank for part in case["parts"]) for rank in range(case["ranks"])]
+def accumulation_steps(case):
+    """The number of micro-batches of a rank, where it is a constant of the training."""
+    counts = [sum(part["rank"] == rank for part in case["parts"]) for rank in range(case["ranks"])]
+    wanted(len(set(counts)) == 1, "every rank has gradient_accumulation_steps micro-batches")
+    return counts[0]
 
 
 def ragged(x, b):
