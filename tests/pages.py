@@ -1,8 +1,8 @@
 """Every relative link and every #anchor of every .md file exists; in tests/vectors/ no table cell has more than 300 characters, and every
 row has as many cells as its head; the pages that define the vectors name every field, choice, array and number of the report in
 schema.json, and no other; tests/README.md lists every program that tests/all.sh and Meson run, tests/conformance/README.md every C file
-of the runner, and both only what exists; the options of TRL and verl on the page of the lessons have the defaults of OPTIONS.md;
-the counts that pages state (COUNTED) are those of what they count.
+of the runner, and both only what exists; tests/README.md names every folder and script of tests/; the options of TRL and verl on the page
+of the lessons have the defaults of OPTIONS.md; the counts that pages state (COUNTED) are those of what they count.
 python3 tests/pages.py; ends with "N passed, N failed"."""
 import ast
 import glob
@@ -204,6 +204,21 @@ def wrong_lists():
         yield from (None if path in found else f"{page}: {os.path.relpath(path, folder)} is not listed" for path in sorted(wanted))
 
 
+def wrong_rooms():
+    """Every folder of tests/ stands in the first table of its README, and every script beside it somewhere there."""
+    text = read("tests/README.md")
+    rooms = {name.rstrip("/") for _, row in next(tables(text)) for name in re.findall(r"`([a-z_]+/)`", row[0])}
+    for folder in sorted({path.split("/")[1] for path in files_of_tests() if path.count("/") > 1}):
+        yield None if folder in rooms else f"tests/README.md: the folder {folder}/ is not in its first table"
+    for script in (path.removeprefix("tests/") for path in files_of_tests() if re.fullmatch(r"tests/\w+\.(?:sh|py)", path)):
+        yield None if re.search(rf"(?<!\w){script}\b", text) else f"tests/README.md: {script} is not named"
+
+
+def files_of_tests():
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "tests"], check=True, capture_output=True, text=True)
+    return listed.stdout.splitlines()
+
+
 def wrong_options():
     """Of each option of the lessons' page, and of each release there, what is not so in OPTIONS.md; None where it is right."""
     page, listed = "examples/lessons/README.md", read("tests/framework_options/OPTIONS.md")
@@ -328,7 +343,7 @@ def main():
             wrong = [f"{page}:{line}" for line in wrong_rows(table)]
             passed += not wrong
             failures += wrong
-    wrong = [*wrong_words(), *wrong_lists(), *wrong_options(), *wrong_counts()]
+    wrong = [*wrong_words(), *wrong_lists(), *wrong_rooms(), *wrong_options(), *wrong_counts()]
     passed += wrong.count(None)
     failures += [line for line in wrong if line]
     print("".join(f"FAIL {line}\n" for line in failures) + f"{passed} passed, {len(failures)} failed")
