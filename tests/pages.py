@@ -238,6 +238,7 @@ def wrong_options():
 
 WORDS = {word: number for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
                                                     "fifteen sixteen seventeen eighteen nineteen twenty".split())}
+WORDS |= {word: 10 * number for number, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)}
 
 
 def files(pattern, *but):
@@ -257,6 +258,11 @@ def stated(path, pattern):
 def strings(path, pattern):
     """How many texts in quotes stand in what the pattern's group matches."""
     return lambda: len(re.findall(r"""["'][a-z][^"']*["']""", re.search(pattern, read(path), re.DOTALL)[1]))
+
+
+def words(path, pattern):
+    """How many words what the pattern's group matches has."""
+    return lambda: len(re.search(pattern, read(path), re.MULTILINE)[1].split())
 
 
 def entries(path, *names):
@@ -281,13 +287,22 @@ def objectives_cut():
     return len({json.dumps(case["objective"]) for case in cases})
 
 
+def places(page, column):
+    """Of the page's table of places in files, how many cells of the column say something."""
+    return lambda: next(sum(bool(row[column]) for _, row in table[1:] if set(row[column]) - {"-"})
+                        for table in tables(read(page)) if table[0][1][:2] == ["file", "place"])
+
+
 LISTS_OF_PLANTED = ("PLANTED", "FURTHER", "FROM_ISSUES", "ROWS_AND_BITS", "OF_A_PORT", "NAMELESS")
 SELF_TESTS, OPTIONS = "tests/conformance/self_tests", "tests/framework_options"
 lessons = files("examples/lessons/[0-9]*.c")
 frameworks_cut = matches(f"{OPTIONS}/cuts.json", r'^ ?"([a-z_]+)": [\[{]')
+light_set = words("packages/core.py", r'^ROWS = \(\n    "(.*)"\.split')
 common_names = stated(f"{SELF_TESTS}/computed_test.py", r"^NAMES, ANSWERS = (\d+)")
 # (page, what it states, in figures or as a word, how many there are)
 COUNTED = (
+    ("CONTRIBUTING.md", r"(\w+) places in", places("CONTRIBUTING.md", 1)),
+    ("CONTRIBUTING.md", r"places in (\w+) files", places("CONTRIBUTING.md", 0)),
     ("README.md", r"\[(\w+) lessons\]", lessons),
     ("README.md", r"What (\w+) frameworks answer", frameworks_with("tests/conformance/results/*.json", "adapter_c", "numpy_port",
                                                                     "torch_autograd")),
@@ -299,6 +314,8 @@ COUNTED = (
     ("examples/plain/README.md", r"(\d+) pages, and one each for what several", files("examples/plain/*.c", "gae.c", "kl.c")),
     ("fuzz/README.md", r"builds (\w+) programs", stated("fuzz/run.sh", r"\|\| of=(\d+)$")),
     ("fuzz/README.md", r"(\w+) programs, each harness in one element type", files("fuzz/fuzz_*.c")),
+    ("fuzz/README.md", r"(\w+) random objectives on small batches", stated("fuzz/make_corpus.c", r"k < (\d\d+);")),
+    ("packages/README.md", r"of the (\w+) best-known objectives", light_set),
     ("tests/README.md", r"applied to (\w+) base rows", strings("tests/bits/bits.c", r"\bbase\[\] = (\{.*?\})")),
     ("tests/README.md", r"random inputs of (\d+) rows", strings("tests/meson.build", r"'--random', '8',(.*?)\]")),
     ("tests/README.md", r"rows and (\d+) random objectives", stated("tests/meson.build", r"'--random', '(\d+)'")),
@@ -317,6 +334,7 @@ COUNTED = (
     (f"{OPTIONS}/README.md", r"trainers of (\w+) frameworks", frameworks_with(f"{OPTIONS}/data/*.json")),
     ("tests/vectors/README.md", r"at most (\d+) cases list the same mistake", stated("tests/oracle/generate.py",
                                                                                     r"^MOST_IN_BRIEF = (\d+)")),
+    ("tests/vectors/README.md", r"the (\w+) best-known objectives", light_set),
     ("tests/vectors/partitions.md", r"combine (\d+) objectives", objectives_cut),
 )
 
