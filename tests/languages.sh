@@ -58,22 +58,21 @@ verdict "C++17, the view copied beside the headers" $?
 c++ -std=c++17 $warnings $CFLAGS examples/cpp/parts.cpp -o "$work/parts" >"$work/log" 2>&1 &&
     "$work/parts" >"$work/log" && [ "$(grep -c 'every bit' "$work/log")" -eq 2 ]
 verdict "C++17, a batch in parts" $?
-cc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror $CFLAGS examples/cuts.c -lm -o "$work/cuts" >"$work/log" 2>&1 &&
-    "$work/cuts" gspo dapo gvpo >"$work/cuts.txt" &&
-    awk '/^```/ { block = here && $0 == "```text"; here = 0; next } /\.\/cuts gspo dapo gvpo$/ { here = 1 } block' examples/cuts.md |
-    diff - "$work/cuts.txt" >"$work/log" && [ -s "$work/cuts.txt" ]
-verdict "C, a batch cut in every way, as its page shows" $?
+as_its_page_shows() { # what, source, page, arguments...: prints the block of text that follows the command on the page
+    what=$1 source=$2 page=$3 program=${2##*/}; program=${program%.c}; shift 3
+    cc -std=c99 $warnings $CFLAGS "$source" -lm -o "$work/$program" >"$work/log" 2>&1 && "$work/$program" "$@" >"$work/printed.txt" &&
+        awk -v command="./$program${*:+ $*}" '/^```/ { block = here && $0 == "```text"; here = 0; next }
+            substr($0, length($0) - length(command) + 1) == command { here = 1 }
+            block' "$page" | diff - "$work/printed.txt" >"$work/log" && [ -s "$work/printed.txt" ]
+    verdict "$what" $?
+}
+as_its_page_shows "C, a batch cut in every way, as its page shows" examples/cuts.c examples/cuts.md gspo dapo gvpo
+as_its_page_shows "C, a batch from padded tensors, as its page shows" examples/padded.c examples/README.md
 grep '^refused' "$work/view.txt" >"$work/log"
 printf 'refused: %s\n' "name is unknown" "dlogp has not one element per token" \
     "dentropy has not one element per token" "batch.logp[3] is NaN" |
     diff - "$work/log" >"$work/view.diff"
 verdict "C++17, what the view refuses" $?
-
-cc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror $CFLAGS examples/padded.c -lm -o "$work/padded" >"$work/log" 2>&1 &&
-    "$work/padded" >"$work/padded.txt" &&
-    awk '/^```/ { block = here && $0 == "```text"; here = 0; next } /-o padded && \.\/padded$/ { here = 1 } block' examples/README.md |
-    diff - "$work/padded.txt" >"$work/log" && [ -s "$work/padded.txt" ]
-verdict "C, a batch from padded tensors, as its page shows" $?
 
 "$python" examples/python/gspo.py >"$work/python.txt" 2>"$work/log" && diff "$work/cpp.txt" "$work/python.txt" >"$work/log"
 verdict "Python, which builds its library" $?
