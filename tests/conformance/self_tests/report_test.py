@@ -176,15 +176,16 @@ TABLE = (
      [UNEXPLAINED + r"   all of these cases, and at most a third of the passing ones, have: the flag Singleton\n"], []),
     ("nothing in common", UNNAMED.replace("CONDITION", "b.logp.sum() % 1 < 0.5"), [], [UNEXPLAINED], ["all of these cases"]),
     ("a first version", FIRST, ["--only", "grpo-[efhorsu]*"],
-     [r"\n1\. \d+ cases: advantage.eps = 1e-06\n(   .*\n)*?   besides: masked tokens have the advantage of their response, not 0, "
-      r"in \d+ of them; a response alone in its group has NaN in \d+ of them\n"], []),
+     [r"\n1\. \d+ cases: advantage.eps = 1e-06\n(   .*\n)*?   besides: masked tokens "
+     r"have the advantage of their response, not 0, in \d+ of them; a response alone in its group has NaN in \d+ of them\n"], []),
     ("losses in float32 towards 0", TOWARDS_ZERO, ["--only", "grpo-*", "--only", "gspo-*", "--skip-flag", "Long"],
      [r"\n1\. \d+ cases: rounding: errors as of float32"], []),
     ("losses of four decimals", PRINTED, ["--only", "grpo-*", "--only", "dr-grpo-*", "--skip-flag", "Extreme", "--skip-flag", "NegInf"],
      [r"\n1\. \d+ cases: rounding: loss rounded to 4 decimals\n"], ["multiplied", "unexplained", "float32"]),
     ("a cause that nearly explains", MOSTLY, ["--only", "cispo-*"],
      [UNEXPLAINED + r"   nearly: in \d+ of them all numbers are those of `the sign of the advantage is turned`, in \d cases, such as "
-      r"cispo-\S+, they are not"], []),
+      r"cispo-\S+, "
+      r"they are not"], []),
     ("a case that many causes explain", BOUNDED, ["--only", "trl-cispo-signs"], [r"\n1\. 1 case: one of \d+ causes that this case does not "
      r"tell apart, such as "], []),
     ("the fields of another preset's axis", ["--as", "kimi-k1.5"], ["--only", "grpo-*"], [r"\n   \w+ as in \S+: \w+\.\w+ = "], []),
