@@ -54,10 +54,15 @@ program() { # target, element, name, sources ...: builds and runs it
     case $name in vectors* | calls) argument=tests/vectors ;; *) argument= ;; esac
     start=$(date +%s)
     WINEDEBUG=-all $run "$work/$name.exe" $argument >"$work/log" 2>&1
+    status=$?
     tally "$work/log"
-    [ "$p" -gt 0 ] || [ "$f" -gt 0 ] || f=1                              # it has not run to its end, whatever the emulator's status
     passed=$((passed + p)) failed=$((failed + f))
     if [ "$f" -ne 0 ]; then grep -m 5 . "$work/log"; fi
+    if [ "$p" -eq 0 ] || { [ $status -ne 0 ] && [ "$f" -eq 0 ]; }; then
+        failed=$((failed + 1))
+        echo "FAIL $label: exit status $status$([ -s "$work/log" ] || echo ', printed nothing')"
+        tail -5 "$work/log"
+    fi
     echo "$label: $p passed, $f failed, $(($(date +%s) - start)) s"
 }
 

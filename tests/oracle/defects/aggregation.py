@@ -66,7 +66,7 @@ def mode_not_passed(a):
 
 
 @defect("NORM-04", option("aggregation", "kind", "token_mean", "seq_mean_token_sum", "seq_mean_constant"), "ragged", "signs",
-        seen="verl #2513 (fbec86d7f), #2506", shows="advantages that are not all 1", stages=LOSS)
+        seen="verl #2513 (fbec86d7f), #2506; verl-tool before 9d2fca4 (#128), whose copy of verl had it", shows="advantages that are not all 1", stages=LOSS)
 def advantages_for_mask(a):
     """The advantages are passed where the mask belongs: sum(x A) / sum(A). Right: sum(x m) / sum(m)."""
     def entries(found, batch, objective):
@@ -130,7 +130,7 @@ def others_still_counted(a):
 
 
 @defect("NORM-07", option("aggregation", "kind", "token_mean"), "ragged", "choices-aggregation-token_mean-keep",
-        seen="TRL #2881 (293b62095), #3021", shows="unequal lengths", stages=LOSS)
+        seen="TRL #2881 (293b62095)", shows="unequal lengths", stages=LOSS)
 def sequence_means(a):
     """The mean of the responses' means is taken. Right: one mean over all tokens."""
     kind(a, "seq_mean_token_mean")
@@ -205,7 +205,7 @@ def divided_by_responses(a):
 
 
 @defect("NORM-21", both(option("aggregation", "kind", *DIVIDES_BY_TOKENS), some_empty), "everything-masked", "all-truncated",
-        seen="verl #782, TRL #3248, NeMo-RL #166, ROLL c93093e8", shows="no token of the batch counts", stages=LOSS)
+        seen="verl #782, TRL #3248, NeMo-RL #166", shows="no token of the batch counts", stages=LOSS)
 def zero_over_zero(a):
     """A batch without active tokens has the loss 0/0. Right: loss 0, gradient 0."""
     nothing = not any(active_tokens(a))

@@ -35,7 +35,7 @@ def weights_from(a, log_weight):
 
 
 @defect("TIS-01", used, "rollout", "ragged", MISMATCH + "truncate-token-zero_weight",
-        seen="RL2 from d8ea865 to 5b011ca", shows="a policy that has moved", stages=LOSS)
+        seen="RL2 from d8ea865 to 5b011ca; slime from #234 (e74666b67) to #236 (fd7c64e84)", shows="a policy that has moved", stages=LOSS)
 def current_over_rollout(a):
     """The weight is current policy over sampler, and differentiated: the policy update is counted twice. Right: sg of old over
     rollout."""
@@ -43,7 +43,7 @@ def current_over_rollout(a):
 
 
 @defect("TIS-01a", used, "rollout", "ragged", MISMATCH + "truncate-token-zero_weight",
-        seen="slime #179 (067d65a4a); RL2 since 5b011ca, read in its code", shows="a policy that has moved", stages=LOSS)
+        seen="slime from #179 (067d65a4a) to #234 (e74666b67); RL2 since 5b011ca, read in its code", shows="a policy that has moved", stages=LOSS)
 def current_over_rollout_detached(a):
     """The weight is current policy over sampler, detached: it moves with the policy that is trained. Right: old over rollout."""
     weights_from(a, lambda t: value(t.l) - t.b)
@@ -96,7 +96,8 @@ def sum_for_mean(a):
 
 @defect("TIS-06", both(used, option("ratio", "behaviour", "old"), has("logp_rollout")), "rollout", "ragged",
         MISMATCH + "truncate-token-zero_weight",
-        seen="SkyRL #1859 (dda1cb3c8), in CISPO; verl 418f964ab, of its bypass; right in OpenRLHF 8f16a959, which has no weight there",
+        seen="SkyRL #1859 (dda1cb3c8), in CISPO; right in OpenRLHF 8f16a959, which has no weight there, and in verl 418f964ab, whose bypass "
+        "has weights of 1",
         shows="an old policy that is not the sampler's",
         stages=LOSS)
 def mismatch_twice(a):

@@ -123,8 +123,8 @@ def weight_detached_where_clamped(a):
 
 @defect("KL-08", both(paid, option("penalty", "kl", "k3"), lambda o, b: o["penalty"]["kl_clamp_value"] != 0),
         "mistakes-far-reference", "mistakes-far-reference-dapo",
-        seen="OpenRLHF d90b3d1f, verl before #1779, MindSpeed-RL before 6d36f6c; NeMo-RL #876, ms-swift #8464 and tunix #1560 bound a k3 "
-        "that overflowed",
+        seen="OpenRLHF from d90b3d1f to #1335, verl before #1779, MindSpeed-RL before 6d36f6c; AReaL (at cbff54d64), ROLL (8eb27cc2) and slime "
+        "(624b824a8), read in their code; NeMo-RL #876, ms-swift #8464 and tunix #1560 bound a k3 that overflowed",
         shows="f - l beyond the exponent's range (709 in binary64, 88 in binary32)", stages=LOSS)
 def only_result_clamped(a):
     """Only the result of k3 is clamped: the exponential overflows before, and the clamp's gradient is 0 times infinity. Right: exactly 0
@@ -217,7 +217,7 @@ def ppo_kl_of_other_sign(a):
 
 @defect("KL-13", both(paid, option("penalty", "kl", "k1", "k2", "abs")), "ragged", "signs", APART + "k1-exact-none",
         APART + "k2-exact-none",
-        seen="AReaL #408, in review; tunix e16a9f57, of unknown names", shows="an estimator other than k3", stages=LOSS)
+        seen="AReaL #408, in review; tunix from e16a9f57 to e7e9a6f3, of unknown names", shows="an estimator other than k3", stages=LOSS)
 def always_k3(a):
     """Every estimator's name selects k3. Right: k1, k2 or abs as named; unknown names are refused."""
     a.choose("penalty", kl="k3")

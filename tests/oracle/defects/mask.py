@@ -43,7 +43,8 @@ def after_the_end(a):
 
 
 @defect("MASK-02", always, "holes", "ragged", "square",
-        seen="ROLL 1f9d2171, tunix e16a9f57, TRL #4970", shows="always")
+        seen="ROLL 1f9d2171, tunix e16a9f57; TRL before #6357 (707a7172e), in distillation, and #4970, in the attention mask alone",
+        shows="always")
 def end_dropped(a):
     """The end-of-sequence token is masked because its id is that of the padding: T_i is one too small. Right: it counts."""
     a.masks(lambda i, row: without(row, last(row)))
@@ -114,7 +115,7 @@ def old_shifted(a):
 
 
 @defect("MASK-06", inner, "holes", "returns", "values", "steps",
-        seen="verl #2543, Search-R1 #21, TRL #4975, NeMo-RL c3bb1d787", shows="tool output inside a response")
+        seen="verl #2543, Search-R1 #21, TRL #4975", shows="tool output inside a response")
 def attention_mask(a):
     """The attention mask is used as the response mask: tool output is trained on. Right: generated tokens only."""
     a.masks(lambda i, row: [True] * (last(row) + 1) + row[last(row) + 1:])

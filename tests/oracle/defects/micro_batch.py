@@ -102,7 +102,7 @@ def all_tokens(step):
 
 @defect("NORM-08", always, "dapo", "dapo-ranks", "scalerl", "grpo",
         seen="open-instruct #1161, SkyRL #1296, OpenRLHF #1249, prime-rl #583, NeMo-RL #266, TRL #3231, Liger e07abecd, "
-             "GRPO-Zero before 8ca8b08",
+             "GRPO-Zero before 8ca8b08; TRL #3021 (open) asks about it",
         shows="micro-batches or ranks of unequal token counts", **SPLIT)
 def mean_per_micro_batch(a):
     """The mean is taken in each micro-batch, then averaged over micro-batches and ranks. Right: one mean over the
@@ -111,7 +111,7 @@ def mean_per_micro_batch(a):
 
 
 @defect("NORM-09", always, "dapo-ranks", "grpo-ranks",
-        seen="EasyR1 before #419 (b308f6b); verl before #5366 (3671d37fe), in one mode", shows="more than one rank", **MORE_RANKS)
+        seen="verl before #5366 (3671d37fe), in one mode", shows="more than one rank", **MORE_RANKS)
 def ranks_not_multiplied(a):
     """Losses are divided by the global count, and the average over ranks divides again. Right: multiplied by the number of ranks."""
     shared(a, lambda step, part, e: e.c)
@@ -228,7 +228,7 @@ def sum_of_means(a):
 
 
 @defect("MASK-08", always, "dapo", "gspo",
-        seen="ms-swift #9128 (41b2741c0), #7346", shows="more than one micro-batch", **SPLIT)
+        seen="ms-swift #9128 (41b2741c0)", shows="more than one micro-batch", **SPLIT)
 def advantages_not_sliced(a):
     """Every micro-batch reads the advantages from the start of the batch. Right: its own slice."""
     advantage = a.second["advantage"]
@@ -274,7 +274,7 @@ def mean_of_rank_means(a):
 
 
 @defect("PART-01", always, RANKS + "two-dapo", RANKS + "four-grpo",
-        seen="prime-rl before #2562", shows="ranks of unequal counts", **MORE_RANKS)
+        seen="prime-rl before #2562, EasyR1 before #419 (b308f6b)", shows="ranks of unequal counts", **MORE_RANKS)
 def counts_of_rank(a):
     """Every rank divides by the counts of its own micro-batches. Right: by those of all ranks."""
     shared(a, on_rank)

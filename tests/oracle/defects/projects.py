@@ -24,7 +24,8 @@ PROJECTS = {
     "torchforge": "meta-pytorch/torchforge", "torchrl": "pytorch/rl", "torchtitan": "pytorch/torchtitan",
     "Trinity": "agentscope-ai/Trinity-RFT", "TRL": "huggingface/trl", "trlx": "CarperAI/trlx", "tunix": "google/tunix",
     "UniRL": "Tencent-Hunyuan/UniRL", "unsloth": "unslothai/unsloth", "unsloth-zoo": "unslothai/unsloth-zoo", "verl": "verl-project/verl",
-    "verl-agent": "langfengQ/verl-agent", "verl-omni": "verl-project/verl-omni", "xtuner": "InternLM/xtuner",
+    "verl-agent": "langfengQ/verl-agent", "verl-omni": "verl-project/verl-omni", "verl-tool": "TIGER-AI-Lab/verl-tool",
+    "xtuner": "InternLM/xtuner",
 }
 NAME = re.compile(r"(?<![\w/-])(" + "|".join(sorted(map(re.escape, PROJECTS), key=len, reverse=True)) + r")(?![\w/-])")
 
