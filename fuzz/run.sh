@@ -10,7 +10,8 @@ seconds=${1:-${FUZZ_SECONDS:-}}
 build=${BUILD:-build/fuzz}
 cc=${CC:-clang}
 # without null and object-size: reading a null pointer faults anyway, and the address sanitizer checks sizes
-flags="-std=c99 -gline-tables-only -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=null,object-size -fno-sanitize-recover=all"
+sanitizers="-fsanitize=address,undefined -fno-sanitize=null,object-size -fno-sanitize-recover=all"
+flags="-std=c99 -gline-tables-only -O1 -fno-omit-frame-pointer $sanitizers"
 reader_flags=$(pkg-config --cflags libcjson stb 2>/dev/null || echo "-I/usr/include/cjson -I/usr/include/stb")
 rm -rf "$build/seeds"
 mkdir -p "$build/seeds" "$build/obj" "$build/found"

@@ -15,7 +15,7 @@ build=$(cd "${BUILD:-build}" && pwd)
 light= && [ "${1:-}" = --light ] && light=yes
 : >"$build/counts"             # a line "passed failed name" for each step; a file, since steps run in parallel
 begin=$(date +%s)
-. tests/counted.sh
+. tests/support/counting.sh
 
 usual() { # usual seconds of each step on two cores, with another step running in parallel
     cat <<'END'

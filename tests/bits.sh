@@ -7,7 +7,7 @@
 set -u
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
+. tests/support/counting.sh
 printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$folder/body.c"
 
 element_hashes() { # program, compiler and options
@@ -64,11 +64,6 @@ logits_compare() { # compiler and options: the same bits as gcc -O2 on this mach
     same=$(grep -cxFf "$folder/logits.first" "$folder/found")
     passed=$((passed + same)) failed=$((failed + differ))
     echo "logits, $*: $same the same, $differ differ"
-}
-
-summary() {
-    echo "$passed passed, $failed failed"
-    [ "$failed" -eq 0 ]
 }
 
 if [ "${1:-}" = --write ]; then

@@ -8,7 +8,7 @@
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+. tests/support/counting.sh
 [ $# -gt 0 ] || set -- windows aarch64 armhf i686 ppc64le riscv64 s390x
 
 of_target() { # sets tools, compiler, run, options, package; wide: yes if there is a type of 113 bits, which references need; native: what
@@ -55,15 +55,15 @@ program() { # target, element, name, sources ...: builds and runs it
     start=$(date +%s)
     WINEDEBUG=-all $run "$work/$name.exe" $argument >"$work/log" 2>&1
     status=$?
-    counts=$(awk '/^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3 } END { print p + 0, f + 0 }' "$work/log")
-    passed=$((passed + ${counts% *})) failed=$((failed + ${counts#* }))
-    if [ "${counts#* }" -ne 0 ]; then grep -m 5 . "$work/log"; fi
-    if [ "${counts% *}" -eq 0 ] || { [ $status -ne 0 ] && [ "${counts#* }" -eq 0 ]; }; then
+    tally "$work/log"
+    passed=$((passed + p)) failed=$((failed + f))
+    if [ "$f" -ne 0 ]; then grep -m 5 . "$work/log"; fi
+    if [ "$p" -eq 0 ] || { [ $status -ne 0 ] && [ "$f" -eq 0 ]; }; then
         failed=$((failed + 1))
         echo "FAIL $label: exit status $status$([ -s "$work/log" ] || echo ', printed nothing')"
         tail -5 "$work/log"
     fi
-    echo "$label: ${counts% *} passed, ${counts#* } failed, $(($(date +%s) - start)) s"
+    echo "$label: $p passed, $f failed, $(($(date +%s) - start)) s"
 }
 
 tests_of() { # target, options: every program in both element types
@@ -96,5 +96,4 @@ for target in "$@"; do
     tests_of "$target"
     if [ "$target" = windows ]; then variant=" -mfma"; tests_of "$target" -mfma; fi
 done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+summary

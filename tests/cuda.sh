@@ -9,29 +9,17 @@ set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+. tests/support/counting.sh
 warnings="-Wall -Wextra -Werror"
 cjson=${CJSON:-$(pkg-config --cflags --libs libcjson 2>/dev/null)} stb=${STB:-$(pkg-config --cflags stb 2>/dev/null)}
 
-verdict() { # what, exit status: counts as one, or as the numbers that the program printed
-    count=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$work/log" | tail -1)
-    [ -n "$count" ] || if [ "$2" -eq 0 ]; then count="1 0"; else count="0 1"; fi
-    set -- "$1" "$2" $count
-    [ "$2" -eq 0 ] || [ "$4" -gt 0 ] || set -- "$1" "$2" "$3" 1
-    passed=$((passed + $3)) failed=$((failed + $4))
-    if [ "$4" -eq 0 ]; then echo "ok $1: $3"; grep 'ulps of float\|^worst' "$work/log"; else echo "FAIL $1"; tail -20 "$work/log"; fi
+ended() {
+    summary
+    exit $?
 }
 
-ended() { # passed, failed
-    echo "$passed passed, $failed failed"
-    [ "$failed" -eq 0 ] || exit 1
-    exit 0
-}
-
-run() { # what, command...
-    what=$1; shift
-    "$@" >"$work/log" 2>&1
-    verdict "$what" $?
+run() { # what, command...: prints the worst errors too
+    check "$@" && grep 'ulps of float\|^worst' "$work/log"
 }
 
 # ---- what is device code -------------------------------------------------------------------------------------------------------------
@@ -40,7 +28,8 @@ run() { # what, command...
 every_function() {
     echo '#include "examples/cuda/rows.cuh"'
     echo '__device__ void every_function(void **at) {'
-    sed -nE 's/^(GRPO_FN|GRPO_NOINLINE_FN_|GRPO_FORCE_INLINE_FN_|GRPO_LOGITS_FN|static GRPO_LOGITS_FN) [^(=]*[ *]([a-z0-9_]+)\(.*/    *at++ = (void *)\2;/p' \
+    marks='GRPO_FN|GRPO_NOINLINE_FN_|GRPO_FORCE_INLINE_FN_|GRPO_LOGITS_FN|static GRPO_LOGITS_FN'
+    sed -nE "s/^($marks) [^(=]*[ *]([a-z0-9_]+)\\(.*/    *at++ = (void *)\\2;/p" \
         grpo.h gspo.h extra/grpo_logits.h extra/grpo_shared_logits.h | sort -u
     echo '}'
 }

@@ -7,11 +7,7 @@ top=$(pwd)
 version=$(cat VERSION)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-
-verdict() { # what, exit status
-    if [ "$2" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $1"; tail -5 "$work/log"; fi
-}
+. tests/support/counting.sh
 
 cat >"$work/app.c" <<'C'
 #define GSPO_IMPLEMENTATION
@@ -97,8 +93,6 @@ both_install_the_same_headers() { # and all of them
 
 for way in copied copied_in_two_files meson_subproject meson_install_builds_nothing pkg_config cmake_add_subdirectory cmake_fetch_content \
     cmake_find_package both_install_the_same_headers; do
-    $way >"$work/log" 2>&1
-    verdict "$way" $?
+    check "$way" $way
 done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+summary

@@ -6,14 +6,20 @@
 set -u
 cd "$(dirname "$0")/.."
 debian=${1:-$(mktemp -d)}
-passed=0 failed=0
+. tests/support/counting.sh
 [ $# -gt 0 ] || trap 'rm -rf "$debian"' EXIT
 
 block() { # mark, which of them: the text of the fenced block under it
-    awk -v mark="<!-- $1 -->" -v which="${2:-1}" '$0 == mark && ++seen == which { on = 1; next } on && /^```/ { if (inside++) exit; next } on { print }' README.md
+    awk -v mark="<!-- $1 -->" -v which="${2:-1}" '
+        $0 == mark && ++seen == which { on = 1; next }
+        on && /^```/ { if (inside++) exit; next }
+        on { print }' README.md
 }
 
-inside() { chroot "$debian" /usr/bin/env -i HOME=/visit PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive sh -ec "cd /visit; $1"; }
+inside() {
+    chroot "$debian" /usr/bin/env -i HOME=/visit PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+        sh -ec "cd /visit; $1"
+}
 
 step() { # what, command
     start=$(date +%s.%N)
@@ -31,5 +37,4 @@ block "file first.c" >"$debian/visit/grpo/first.c"
 step "the program of README, pasted: C++20 and C99, no warning" "cd grpo; $(block run 1)"
 step "packages of the runner" "apt-get update -qq; apt-get install -y -qq --no-install-recommends libcjson-dev libstb-dev python3-numpy"
 step "a port is checked" "cd grpo; $(block run 2)"
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+summary

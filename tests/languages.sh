@@ -7,20 +7,15 @@ set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+. tests/support/counting.sh
 python=$(command -v /usr/bin/python3 || command -v python3)
 zig=${ZIG:-zig} swiftc=${SWIFTC:-swiftc}               # may be several words
 CFLAGS=${CFLAGS:--O0} GRPO_LIBRARY=$work/libgrpo.so
 export CFLAGS GRPO_LIBRARY
 
-verdict() { # what, exit status
-    if [ "$2" -eq 0 ]; then passed=$((passed + 1)); echo "ok $1"; else failed=$((failed + 1)); echo "FAIL $1"; tail -5 "$work/log"; fi
-}
-
-refused() { # language, command...: must fail with an error that names the member
+lacks_a_member() { # language, command...: must fail with an error that names the member
     language=$1; shift
-    if "$@" >"$work/log" 2>&1; then status=1; else grep -q 'grpo_batch reward is not declared as in grpo.h' "$work/log"; status=$?; fi
-    verdict "$language: a struct that lacks a member is refused" $status
+    refused "$language: a struct that lacks a member is refused" 'grpo_batch reward is not declared as in grpo.h' "$@"
 }
 
 rust() { rustc --edition 2021 -D warnings -C link-arg="$work/grpo.o" -C link-arg=-lm "$1" -o "$2"; }
@@ -63,22 +58,21 @@ verdict "C++17, the view copied beside the headers" $?
 c++ -std=c++17 $warnings $CFLAGS examples/cpp/parts.cpp -o "$work/parts" >"$work/log" 2>&1 &&
     "$work/parts" >"$work/log" && [ "$(grep -c 'every bit' "$work/log")" -eq 2 ]
 verdict "C++17, a batch in parts" $?
-cc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror $CFLAGS examples/cuts.c -lm -o "$work/cuts" >"$work/log" 2>&1 &&
-    "$work/cuts" gspo dapo gvpo >"$work/cuts.txt" &&
-    awk '/^```/ { block = here && $0 == "```text"; here = 0; next } /\.\/cuts gspo dapo gvpo$/ { here = 1 } block' examples/cuts.md |
-    diff - "$work/cuts.txt" >"$work/log" && [ -s "$work/cuts.txt" ]
-verdict "C, a batch cut in every way, as its page shows" $?
+as_its_page_shows() { # what, source, page, arguments...: prints the block of text that follows the command on the page
+    what=$1 source=$2 page=$3 program=${2##*/}; program=${program%.c}; shift 3
+    cc -std=c99 $warnings $CFLAGS "$source" -lm -o "$work/$program" >"$work/log" 2>&1 && "$work/$program" "$@" >"$work/printed.txt" &&
+        awk -v command="./$program${*:+ $*}" '/^```/ { block = here && $0 == "```text"; here = 0; next }
+            substr($0, length($0) - length(command) + 1) == command { here = 1 }
+            block' "$page" | diff - "$work/printed.txt" >"$work/log" && [ -s "$work/printed.txt" ]
+    verdict "$what" $?
+}
+as_its_page_shows "C, a batch cut in every way, as its page shows" examples/cuts.c examples/cuts.md gspo dapo gvpo
+as_its_page_shows "C, a batch from padded tensors, as its page shows" examples/padded.c examples/README.md
 grep '^refused' "$work/view.txt" >"$work/log"
 printf 'refused: %s\n' "name is unknown" "dlogp has not one element per token" \
     "dentropy has not one element per token" "batch.logp[3] is NaN" |
     diff - "$work/log" >"$work/view.diff"
 verdict "C++17, what the view refuses" $?
-
-cc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror $CFLAGS examples/padded.c -lm -o "$work/padded" >"$work/log" 2>&1 &&
-    "$work/padded" >"$work/padded.txt" &&
-    awk '/^```/ { block = here && $0 == "```text"; here = 0; next } /-o padded && \.\/padded$/ { here = 1 } block' examples/README.md |
-    diff - "$work/padded.txt" >"$work/log" && [ -s "$work/padded.txt" ]
-verdict "C, a batch from padded tensors, as its page shows" $?
 
 "$python" examples/python/gspo.py >"$work/python.txt" 2>"$work/log" && diff "$work/cpp.txt" "$work/python.txt" >"$work/log"
 verdict "Python, which builds its library" $?
@@ -88,38 +82,29 @@ verdict "Python, copied, with a library that is there" $?
 mkdir -p "$work/tree/examples/python" && cp -p examples/library.c "$work/tree/examples" &&
     cp -pR grpo.h gspo.h grpo_blocks.h grpo_rows.h extra "$work/tree" &&
     sed "s/ 'sum_pi_squared',//" examples/python/gspo.py >"$work/tree/examples/python/gspo.py"
-refused Python env GRPO_LIBRARY="$work/linked.so" "$python" "$work/tree/examples/python/gspo.py"
+lacks_a_member Python env GRPO_LIBRARY="$work/linked.so" "$python" "$work/tree/examples/python/gspo.py"
 
 if command -v rustc >/dev/null; then
     rust examples/rust/gspo.rs "$work/rust" >"$work/log" 2>&1 && "$work/rust" >"$work/rust.txt" 2>"$work/log" &&
         diff "$work/cpp.txt" "$work/rust.txt" >"$work/log"
     verdict "Rust" $?
     sed 's/ sum_pi_squared: \*const f32,//' examples/rust/gspo.rs >"$work/lacks.rs" && rust "$work/lacks.rs" "$work/lacks" >"$work/log" 2>&1
-    refused Rust "$work/lacks"
+    lacks_a_member Rust "$work/lacks"
 else
     echo "skipped: Rust, there is no rustc"
 fi
 
 sed -n '/^<!-- output -->$/,/^```$/ { /^<!--/d; /^```/d; p; }' README.md >"$work/first.txt"      # of first.c
 cp -pR examples/swift "$work/tree/examples" && sed '/\*sum_pi_squared;/d' grpo.h >"$work/tree/grpo.h"
-if $zig version >/dev/null 2>&1; then
-    build_zig . "$work/zig" >"$work/log" 2>&1 && "$work/zig" >"$work/zig.txt" 2>"$work/log" &&
-        diff "$work/first.txt" "$work/zig.txt" >"$work/log"
-    verdict "Zig" $?
-    build_zig "$work/tree" "$work/zig_lacks" >"$work/log" 2>&1
-    refused Zig "$work/zig_lacks"
-else
-    echo "skipped: Zig, there is no zig"
-fi
-if $swiftc --version >/dev/null 2>&1; then
-    build_swift . "$work/swift" >"$work/log" 2>&1 && "$work/swift" >"$work/swift.txt" 2>"$work/log" &&
-        diff "$work/first.txt" "$work/swift.txt" >"$work/log"
-    verdict "Swift" $?
-    build_swift "$work/tree" "$work/swift_lacks" >"$work/log" 2>&1
-    refused Swift "$work/swift_lacks"
-else
-    echo "skipped: Swift, there is no swiftc"
-fi
+prints_as_first() { # language, what builds it
+    "$2" . "$work/program" >"$work/log" 2>&1 && "$work/program" >"$work/printed.txt" 2>"$work/log" &&
+        diff "$work/first.txt" "$work/printed.txt" >"$work/log"
+    verdict "$1" $?
+    "$2" "$work/tree" "$work/lacks" >"$work/log" 2>&1
+    lacks_a_member "$1" "$work/lacks"
+}
+if $zig version >/dev/null 2>&1; then prints_as_first Zig build_zig; else echo "skipped: Zig, there is no zig"; fi
+if $swiftc --version >/dev/null 2>&1; then prints_as_first Swift build_swift; else echo "skipped: Swift, there is no swiftc"; fi
 
 if "$python" -c 'import torch' 2>/dev/null; then
     "$python" -B examples/python/padded.py >"$work/log" 2>&1
@@ -127,7 +112,7 @@ if "$python" -c 'import torch' 2>/dev/null; then
 else
     echo "skipped: padded tensors with PyTorch, it is not there"
 fi
-# what trl_loss.py and verl_loss.py take from padded.py is there; in the trainers: tests/framework_options/trl_trainer.py, verl_policy_loss.py
+# what trl_loss.py and verl_loss.py take from padded.py is there; in the trainers: trl_trainer.py, verl_policy_loss.py in framework_options
 "$python" - <<'END' >"$work/log" 2>&1
 import ast
 *trees, padded = (ast.parse(open(f"examples/python/{name}.py").read()) for name in ("trl_loss", "verl_loss", "padded"))
@@ -165,11 +150,11 @@ else
 fi
 if command -v bindgen >/dev/null && command -v rustc >/dev/null; then
     bindgen extra/grpo_declarations.h -- -include stdint.h -include stddef.h >"$work/declared.rs" 2>"$work/log" &&
-        rustc --edition 2021 --crate-type lib --emit metadata -A warnings "$work/declared.rs" -o "$work/declared.rmeta" >>"$work/log" 2>&1 &&
+        rustc --edition 2021 --crate-type lib --emit metadata -A warnings "$work/declared.rs" -o "$work/declared.rmeta" \
+            >>"$work/log" 2>&1 &&
         grep -q 'pub struct grpo_batch {' "$work/declared.rs"
     verdict "bindgen reads them" $?
 else
     echo "skipped: bindgen or rustc is not there"
 fi
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+summary

@@ -5,11 +5,7 @@ set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-
-verdict() { # what, exit status
-    if [ "$2" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $1"; head -5 "$work/log"; fi
-}
+. tests/support/counting.sh
 
 # without optimisation, on which some of gcc's warnings depend: the tests' own build has those, in C
 compile() { # compiler standard language source element
@@ -40,8 +36,10 @@ done
 lane() { # C compiler, C++ compiler
     for element in -UGRPO_DOUBLE -DGRPO_DOUBLE; do
         for source in $sources; do
-            case $element$source in -DGRPO_DOUBLE*body_grpo_*|-DGRPO_DOUBLEonly_*|-DGRPO_DOUBLElate*) continue ;; esac      # extra_body.c has them all in both
-            case $element$source in *only_grpo_*|*body_grpo_*|*g*_body.c|*late_body.c|-DGRPO_DOUBLE*) c=c99 cpp=c++11 ;; *) c="c99 c11" cpp="c++11 c++20" ;; esac
+            # extra_body.c has them all in both element types
+            case $element$source in -DGRPO_DOUBLE*body_grpo_*|-DGRPO_DOUBLEonly_*|-DGRPO_DOUBLElate*) continue ;; esac
+            c="c99 c11" cpp="c++11 c++20"
+            case $element$source in *only_grpo_*|*body_grpo_*|*g*_body.c|*late_body.c|-DGRPO_DOUBLE*) c=c99 cpp=c++11 ;; esac
             for standard in $c; do compile "$1" $standard c $source "$element"; done
             for standard in $cpp; do compile "$2" $standard c++ $source "$element"; done
         done
@@ -117,9 +115,10 @@ gcc -std=c99 -I. $all "$work/alone.c" -lm -o "$work/alone" >"$work/log" 2>&1 && 
 verdict "GSPO alone gives the same bits" $((status + $?))
 for absent in NO_ROWS:grpo_objective_named NO_ROWS:grpo_presets NO_TEXT:grpo_status_message; do
     printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\nint main(void) { return !%s; }\n' "${absent#*:}" >"$work/absent.c"
-    gcc -std=c99 -I. -fsyntax-only "$work/absent.c" >"$work/log" 2>&1; verdict "${absent#*:} is there" $?
-    gcc -std=c99 -I. -fsyntax-only -DGRPO_${absent%:*} "$work/absent.c" >"$work/log" 2>&1
-    [ $? -ne 0 ] && grep -q "${absent#*:}. undeclared" "$work/log"; verdict "${absent#*:} is absent with GRPO_${absent%:*}" $?
+    check "${absent#*:} is there" \
+        gcc -std=c99 -I. -fsyntax-only "$work/absent.c"
+    refused "${absent#*:} is absent with GRPO_${absent%:*}" "${absent#*:}. undeclared" \
+        gcc -std=c99 -I. -fsyntax-only -DGRPO_${absent%:*} "$work/absent.c"
 done
 
 # short names that system headers define as macros: windows.h (also without NOMINMAX), complex.h, sys/sysmacros.h, X.h, gcc itself without
@@ -165,10 +164,13 @@ cat >"$work/macros.c" <<'C'
 #define linux 1
 C
 cat "$work/extra_body.c" >>"$work/macros.c"
-gcc -std=c99 -Wall -Wextra -Werror -I. -fsyntax-only "$work/macros.c" >"$work/log" 2>&1; verdict "C after macros of system headers" $?
-g++ -std=c++11 -x c++ -Wall -Wextra -Werror -I. -fsyntax-only "$work/macros.c" >"$work/log" 2>&1; verdict "C++ after macros of system headers" $?
+check "C after macros of system headers" \
+    gcc -std=c99 -Wall -Wextra -Werror -I. -fsyntax-only "$work/macros.c"
+check "C++ after macros of system headers" \
+    g++ -std=c++11 -x c++ -Wall -Wextra -Werror -I. -fsyntax-only "$work/macros.c"
 
-# names in capitals that the including program may have as macros of its own (N, CLAMP, ROW ...): the headers use none, and leave each as it was
+# names in capitals that the including program may have as macros of its own (N, CLAMP, ROW ...): the headers use none, and leave each as
+# it was
 sed -n '/^#include </p' "$work/macros.c" >"$work/capitals.c"
 gcc -std=c99 -dM -E "$work/capitals.c" | sed 's/^#define \([A-Za-z0-9_]*\).*/\1/' >"$work/standard"
 for header in grpo.h gspo.h grpo_blocks.h grpo_rows.h extra/*.h; do gcc -fpreprocessed -dD -E -P -w "$header"; done | sed 's/"[^"]*"//g' \
@@ -178,22 +180,26 @@ sed 's/.*/#define & @user@/' "$work/names" >>"$work/capitals.c"
 cat "$work/extra_body.c" >>"$work/capitals.c"
 sed 's/.*/#ifndef &\n#error & is no longer defined\n#endif/' "$work/names" >>"$work/capitals.c"
 [ "$(wc -l <"$work/names")" -ge 200 ]; verdict "names in capitals are found" $?
-gcc -std=c99 -Wall -Wextra -Werror -I. -fsyntax-only "$work/capitals.c" >"$work/log" 2>&1; verdict "C after macros in capitals" $?
-g++ -std=c++11 -x c++ -Wall -Wextra -Werror -I. -fsyntax-only "$work/capitals.c" >"$work/log" 2>&1; verdict "C++ after macros in capitals" $?
+check "C after macros in capitals" \
+    gcc -std=c99 -Wall -Wextra -Werror -I. -fsyntax-only "$work/capitals.c"
+check "C++ after macros in capitals" \
+    g++ -std=c++11 -x c++ -Wall -Wextra -Werror -I. -fsyntax-only "$work/capitals.c"
 
 # -ffast-math and -ffinite-math-only do not compile, unless overridden
 for compiler in gcc clang; do
     for option in -ffast-math -ffinite-math-only; do
-        $compiler $option -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1
-        [ $? -ne 0 ] && grep -q "IEEE arithmetic" "$work/log"; verdict "$compiler refuses $option" $?
-        $compiler $option -DGRPO_ALLOW_FAST_MATH -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1
-        verdict "$compiler $option -DGRPO_ALLOW_FAST_MATH" $?
+        refused "$compiler refuses $option" "IEEE arithmetic" \
+            $compiler $option -I. -c "$work/gspo_body.c" -o "$work/out.o"
+        check "$compiler $option -DGRPO_ALLOW_FAST_MATH" \
+            $compiler $option -DGRPO_ALLOW_FAST_MATH -I. -c "$work/gspo_body.c" -o "$work/out.o"
     done
 done
-gcc -D_M_FP_FAST=1 -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1                      # what cl.exe defines with /fp:fast
-[ $? -ne 0 ] && grep -q "IEEE arithmetic" "$work/log"; verdict "the macro of /fp:fast is refused" $?
-gcc -ffast-math -fno-finite-math-only -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1      # clang has no macro for it
-[ $? -ne 0 ] && grep -q "IEEE arithmetic" "$work/log"; verdict "gcc refuses -ffast-math -fno-finite-math-only" $?
+# what cl.exe defines with /fp:fast
+refused "the macro of /fp:fast is refused" "IEEE arithmetic" \
+    gcc -D_M_FP_FAST=1 -I. -c "$work/gspo_body.c" -o "$work/out.o"
+# clang has no macro for it
+refused "gcc refuses -ffast-math -fno-finite-math-only" "IEEE arithmetic" \
+    gcc -ffast-math -fno-finite-math-only -I. -c "$work/gspo_body.c" -o "$work/out.o"
 
 # clang does not announce that it reorders sums: the loss returns GRPO_NOT_IEEE, and 0 with GRPO_ALLOW_FAST_MATH
 cat >"$work/reordered.c" <<'C'
@@ -221,8 +227,8 @@ gcc -std=c99 -I. "$work/fma.c" -lm -o "$work/reordered" >"$work/log" 2>&1
 # excess precision does not compile
 for unit in 387 both; do
     [ "$(uname -m)" = x86_64 ] || continue
-    gcc -std=c99 -mfpmath=$unit -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1
-    [ $? -ne 0 ] && grep -q "excess precision" "$work/log"; verdict "gcc refuses -mfpmath=$unit" $?
+    refused "gcc refuses -mfpmath=$unit" "excess precision" \
+        gcc -std=c99 -mfpmath=$unit -I. -c "$work/gspo_body.c" -o "$work/out.o"
 done
 
 # float and double in one program; without the implementation of one it does not link
@@ -232,8 +238,10 @@ static float l = -1, A; static int64_t g[2] = { 0, 1 }, o, n = 1;
 int main(void)
 {
     grpo_objective obj; grpo_batch b; grpo_report r; double use_double(void);
-    memset(&b, 0, sizeof b); b.n_groups = 1; b.group_begin = g; b.offset = &o; b.length = &n; b.n_tokens = 1; b.logp = b.logp_old = &l; b.reward = &l;
-    return grpo_objective_named("gspo", &obj) || grpo_advantages(&obj, &b, &A) || gspo_loss(&obj, &b, &A, NULL, NULL, &r) || use_double() != -1;
+    memset(&b, 0, sizeof b); b.n_groups = 1; b.group_begin = g; b.offset = &o; b.length = &n; b.n_tokens = 1;
+    b.logp = b.logp_old = &l; b.reward = &l;
+    return grpo_objective_named("gspo", &obj) || grpo_advantages(&obj, &b, &A) || gspo_loss(&obj, &b, &A, NULL, NULL, &r)
+        || use_double() != -1;
 }
 C
 cat >"$work/double.c" <<'C'
@@ -244,7 +252,8 @@ double use_double(void);
 double use_double(void)
 {
     grpo_objective obj; grpo_batch b; grpo_report r;
-    memset(&b, 0, sizeof b); b.n_groups = 1; b.group_begin = g; b.offset = &o; b.length = &n; b.n_tokens = 1; b.logp = b.logp_old = &l; b.reward = &l;
+    memset(&b, 0, sizeof b); b.n_groups = 1; b.group_begin = g; b.offset = &o; b.length = &n; b.n_tokens = 1;
+    b.logp = b.logp_old = &l; b.reward = &l;
     if (grpo_objective_named("reinforce", &obj) || grpo_advantages(&obj, &b, &A) || gspo_loss(&obj, &b, &A, NULL, NULL, &r)) return 0;
     return A;
 }
@@ -252,32 +261,36 @@ C
 wait
 gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" "$work/d.o" -lm -o "$work/mixed" >"$work/log" 2>&1 && "$work/mixed"
 verdict "float and double in one program" $?
-gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" -lm -o "$work/mixed" >"$work/log" 2>&1
-[ $? -ne 0 ] && grep -q "gspo_loss_f64" "$work/log"; verdict "double without its implementation does not link" $?
+refused "double without its implementation does not link" "gspo_loss_f64" \
+    gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" -lm -o "$work/mixed"
 
 # rows and blocks are included by the implementation only, and must have its version
 mkdir "$work/older" && cp grpo_rows.h grpo_blocks.h "$work/older"
 sed 's/GRPO_VERSION_NUMBER [0-9]*/GRPO_VERSION_NUMBER 1/' grpo.h >"$work/older/grpo.h"
 for part in rows blocks; do
     printf '#include "grpo_%s.h"\n' $part >"$work/part_alone.c"
-    gcc -std=c99 -I. -fsyntax-only "$work/part_alone.c" >"$work/log" 2>&1
-    [ $? -ne 0 ] && grep -q "a part of grpo.h" "$work/log"; verdict "grpo_$part.h alone is refused" $?
+    refused "grpo_$part.h alone is refused" "a part of grpo.h" \
+        gcc -std=c99 -I. -fsyntax-only "$work/part_alone.c"
     other=ROWS; [ $part = rows ] && other=BLOCKS
     printf '#define GRPO_NO_%s\n#define GRPO_IMPLEMENTATION\n#include "older/grpo.h"\n' $other >"$work/older.c"
-    gcc -std=c99 -fsyntax-only "$work/older.c" >"$work/log" 2>&1
-    [ $? -ne 0 ] && grep -q "grpo_$part.h and grpo.h are of different versions" "$work/log"; verdict "grpo_$part.h of another version is refused" $?
+    refused "grpo_$part.h of another version is refused" "grpo_$part.h and grpo.h are of different versions" \
+        gcc -std=c99 -fsyntax-only "$work/older.c"
 done
 
 # the optional headers in files of their own link with the objectives', in both element types at once; one of another version is refused
 gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work"/[fd]_*.o -lm -o "$work/apart" >"$work/log" 2>&1 && "$work/apart"
 verdict "optional headers in files of their own, float and double in one program" $?
-printf '#define GRPO_DOUBLE\n#include "extra/grpo_control.h"\nint main(void) { return grpo_running_baseline(0, 0, 0, 0, 0) != 0; }\n' >"$work/takes_double.c"
-gcc -std=c99 -I. "$work/takes_double.c" "$work/f_core.o" "$work/f_grpo_control.o" -lm -o "$work/mixed" >"$work/log" 2>&1
-[ $? -ne 0 ] && grep -q "grpo_running_baseline_f64" "$work/log"; verdict "an optional header in the other element type does not link" $?
+cat >"$work/takes_double.c" <<'C'
+#define GRPO_DOUBLE
+#include "extra/grpo_control.h"
+int main(void) { return grpo_running_baseline(0, 0, 0, 0, 0) != 0; }
+C
+refused "an optional header in the other element type does not link" "grpo_running_baseline_f64" \
+    gcc -std=c99 -I. "$work/takes_double.c" "$work/f_core.o" "$work/f_grpo_control.o" -lm -o "$work/mixed"
 mkdir -p "$work/other/extra" && cp extra/*.h "$work/other/extra" && cp gspo.h "$work/only_grpo_control.c" "$work/other"
 sed 's/GRPO_VERSION_NUMBER [0-9]*/GRPO_VERSION_NUMBER 1/' grpo.h >"$work/other/grpo.h"
-gcc -std=c99 -fsyntax-only "$work/other/only_grpo_control.c" >"$work/log" 2>&1
-[ $? -ne 0 ] && grep -q "different versions" "$work/log"; verdict "an optional header of another version is refused" $?
+refused "an optional header of another version is refused" "different versions" \
+    gcc -std=c99 -fsyntax-only "$work/other/only_grpo_control.c"
 
 # every symbol the implementation exports has the prefix
 nm -g --defined-only "$work/f.o" "$work/d.o" | awk 'NF == 3 { print $3 }' | grep -vE '^(grpo|gspo)_' >"$work/log"
@@ -295,5 +308,4 @@ gcc -std=c99 -I. -dM -E "$work/extra_body.c" | sort >"$work/with"
 comm -23 "$work/with" "$work/without" | awk '{ print $2 }' | grep -vE '^(GRPO|GSPO)_' >"$work/log"
 [ $? -ne 0 ]; verdict "macros of the implementation start with GRPO_ or GSPO_" $?
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+summary

@@ -33,10 +33,11 @@ import threading
 TOP = pathlib.Path(__file__).resolve().parent.parent
 CORE = ['grpo.h', 'grpo_blocks.h', 'grpo_rows.h', 'gspo.h']
 # fast ones first: most mutants are detected within a second
-PROGRAMS = ['calls_refused', 'calls_arguments', 'extra_layout', 'errors', 'calls_faults', 'output_padding', 'vectors_rows', 'vectors', 'extra_lint',
-            'exact_sums', 'special_batches', 'advantage_choices', 'advantages', 'extra_context', 'calls', 'scalar_accuracy', 'properties']
-EXTRA = ['calls_in_place', 'extra_selection', 'extra_control', 'extra_credit', 'extra_rewards', 'extra_weights', 'extra_critic', 'extra_distill',
-         'extra_flow', 'hidden_loss', 'logits_loss']
+PROGRAMS = ['calls_refused', 'calls_arguments', 'extra_layout', 'errors', 'calls_faults', 'output_padding', 'vectors_rows', 'vectors',
+            'extra_lint', 'exact_sums', 'special_batches', 'advantage_choices', 'advantages', 'extra_context', 'calls', 'scalar_accuracy',
+            'properties']
+EXTRA = ['calls_in_place', 'extra_selection', 'extra_control', 'extra_credit', 'extra_rewards', 'extra_weights', 'extra_critic',
+         'extra_distill', 'extra_flow', 'hidden_loss', 'logits_loss']
 LINT_OBJECTIVE = 'extra/grpo_lint_objective.h'      # its own test takes longest
 READS_VECTORS = {'vectors', 'vectors_rows', 'extra_lint', 'calls'}
 OWN_COPY = {'scalar_accuracy': ['-O1'], 'logits_rows': ['-O2', '-DDRAWS_OVER=6']}     # compile the functions under test themselves
@@ -109,8 +110,9 @@ class Bench:
         objects = sorted((self.build / f'tests/{name}.p').glob('*.o'))
         if name in OWN_COPY and tree != TOP:
             objects = [folder / f'{name}.o']
-            subprocess.run(['gcc', '-std=c99', '-w', *OWN_COPY[name], '-DGRPO_DOUBLE', '-I', tree, '-c', next((tree / 'tests').rglob(name + '.c')),
-                            '-o', objects[0]], check=True)
+            source = next((tree / 'tests').rglob(name + '.c'))
+            subprocess.run(['gcc', '-std=c99', '-w', *OWN_COPY[name], '-DGRPO_DOUBLE', '-I', tree, '-c', source, '-o', objects[0]],
+                           check=True)
         if name not in ALONE:
             objects += [object_file, self.folder / 'libreader.a', self.folder / 'libcontainers.a']
         subprocess.run(['gcc', '-o', program, *objects, '-lcjson', '-lm'], check=True)

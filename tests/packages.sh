@@ -8,11 +8,7 @@ top=$(pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 begin=$(date +%s)
-passed=0 failed=0
-check() { # what, command...
-    what=$1; shift
-    if "$@" >"$work/log" 2>&1; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $what"; tail -40 "$work/log"; fi
-}
+. tests/support/counting.sh
 says() { # file, words: the file contains all of them
     file=$1; shift
     for words in "$@"; do grep -qF -- "$words" "$file" || { echo "not said: $words"; cat "$file"; return 1; }; done
@@ -61,7 +57,8 @@ wheel() {
     ten_lines
     check "a right GSPO is green" run_tests test_gspo.py
     sed 's/low, 1 + high/low, 1 + low/' "$work/user/gspo.py" >"$work/planted.py" && mv "$work/planted.py" "$work/user/gspo.py"
-    run_tests test_gspo.py >"$work/planted" 2>&1 && { failed=$((failed + 1)); echo "FAIL a planted mistake is green"; }
+    refused "a planted mistake is red" "known mistake CLIP-02a" run_tests test_gspo.py
+    cp "$work/log" "$work/planted"
     check "the planted mistake is named in one case" says "$work/planted" "gspo-ragged: loss is wrong" "known mistake CLIP-02a"
     check "and as the reason of all" says "$work/planted" "why the cases fail" "known mistake CLIP-02a explains" \
         "wrong: The upper epsilon is not passed on" "https://arxiv.org/abs/2507.18071" "1 / (N T_i)"
@@ -139,5 +136,4 @@ if command -v go >/dev/null; then check "Go" sh -c "cd '$work/stage/go' && go ve
 else echo "skipped: Go, because it is not here (Debian: golang-go)"; fi
 if command -v cargo >/dev/null && has_serde; then check "Rust" rust
 else echo "skipped: Rust, because cargo or serde_json are not here (Debian: cargo librust-serde-json-dev)"; fi
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+summary

@@ -1,8 +1,10 @@
 """Every relative link and every #anchor of every .md file exists; in tests/vectors/ no table cell has more than 300 characters, and every
 row has as many cells as its head; the pages that define the vectors name every field, choice, array and number of the report in
 schema.json, and no other; tests/README.md lists every program that tests/all.sh and Meson run, tests/conformance/README.md every C file
-of the runner, and both only what exists; the options of TRL and verl on the page of the lessons have the defaults of OPTIONS.md.
+of the runner, and both only what exists; tests/README.md names every folder and script of tests/; the options of TRL and verl on the page
+of the lessons have the defaults of OPTIONS.md; the counts that pages state (COUNTED) are those of what they count.
 python3 tests/pages.py; ends with "N passed, N failed"."""
+import ast
 import glob
 import json
 import os
@@ -182,7 +184,7 @@ def programs_run():
 
 def is_program(path):
     """A C file with main, a script; quick.sh, all.sh and their part are what runs, not what is run."""
-    if not os.path.isfile(path) or path in ("tests/all.sh", "tests/quick.sh", "tests/counted.sh"):
+    if not os.path.isfile(path) or path in ("tests/all.sh", "tests/quick.sh", "tests/support/counting.sh"):
         return False
     if path.endswith((".c", ".h")):
         return "\nint main(" in read(path)
@@ -202,6 +204,21 @@ def wrong_lists():
         yield from (None if path in found else f"{page}: {os.path.relpath(path, folder)} is not listed" for path in sorted(wanted))
 
 
+def wrong_rooms():
+    """Every folder of tests/ stands in the first table of its README, and every script beside it somewhere there."""
+    text = read("tests/README.md")
+    rooms = {name.rstrip("/") for _, row in next(tables(text)) for name in re.findall(r"`([a-z_]+/)`", row[0])}
+    for folder in sorted({path.split("/")[1] for path in files_of_tests() if path.count("/") > 1}):
+        yield None if folder in rooms else f"tests/README.md: the folder {folder}/ is not in its first table"
+    for script in (path.removeprefix("tests/") for path in files_of_tests() if re.fullmatch(r"tests/\w+\.(?:sh|py)", path)):
+        yield None if re.search(rf"(?<!\w){script}\b", text) else f"tests/README.md: {script} is not named"
+
+
+def files_of_tests():
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "tests"], check=True, capture_output=True, text=True)
+    return listed.stdout.splitlines()
+
+
 def wrong_options():
     """Of each option of the lessons' page, and of each release there, what is not so in OPTIONS.md; None where it is right."""
     page, listed = "examples/lessons/README.md", read("tests/framework_options/OPTIONS.md")
@@ -215,6 +232,119 @@ def wrong_options():
                 full = option if framework == "trl" or option.startswith("algorithm.") else "actor_rollout_ref.actor." + option
                 right = f"| `{full}` | `{'null' if default == 'none' else default}` |" in section
                 yield None if right else f"{page}: {framework} has no {full} with the default {default}"
+
+
+# ---- the counts that pages state
+
+WORDS = {word: number for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+                                                    "fifteen sixteen seventeen eighteen nineteen twenty".split())}
+WORDS |= {word: 10 * number for number, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)}
+
+
+def files(pattern, *but):
+    return lambda: len([path for path in glob.glob(pattern) if os.path.basename(path) not in but])
+
+
+def matches(path, pattern):
+    """How many different texts match; of a pattern with a group, how many different texts the group has."""
+    return lambda: len({*re.findall(pattern, read(path), re.MULTILINE)})
+
+
+def stated(path, pattern):
+    """The number itself, where a program has it."""
+    return lambda: int(re.search(pattern, read(path), re.MULTILINE)[1])
+
+
+def strings(path, pattern):
+    """How many texts in quotes stand in what the pattern's group matches."""
+    return lambda: len(re.findall(r"""["'][a-z][^"']*["']""", re.search(pattern, read(path), re.DOTALL)[1]))
+
+
+def words(path, pattern):
+    """How many words what the pattern's group matches has."""
+    return lambda: len(re.search(pattern, read(path), re.MULTILINE)[1].split())
+
+
+def entries(path, *names):
+    """How many entries the constants of these names have in a Python file."""
+    def count():
+        values = {node.targets[0].id: node.value for node in ast.parse(read(path)).body
+                  if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}
+        return sum(len(values[name].elts) for name in names)
+    return count
+
+
+def frameworks_with(files_of, *but):
+    """How many different names of frameworks the files have; trl and trl_rloo are trainers of one."""
+    def count():
+        names = {re.sub(r"(-[0-9].*)?\.json$", "", os.path.basename(path)) for path in glob.glob(files_of)} - {*but}
+        return len([name for name in names if name.rpartition("_")[0] not in names])
+    return count
+
+
+def objectives_cut():
+    cases = [case for path in glob.glob("tests/vectors/partition-*.json") for case in json.loads(read(path))["cases"]]
+    return len({json.dumps(case["objective"]) for case in cases})
+
+
+def places(page, column):
+    """Of the page's table of places in files, how many cells of the column say something."""
+    return lambda: next(sum(bool(row[column]) for _, row in table[1:] if set(row[column]) - {"-"})
+                        for table in tables(read(page)) if table[0][1][:2] == ["file", "place"])
+
+
+LISTS_OF_PLANTED = ("PLANTED", "FURTHER", "FROM_ISSUES", "ROWS_AND_BITS", "OF_A_PORT", "NAMELESS")
+SELF_TESTS, OPTIONS = "tests/conformance/self_tests", "tests/framework_options"
+lessons = files("examples/lessons/[0-9]*.c")
+frameworks_cut = matches(f"{OPTIONS}/cuts.json", r'^ ?"([a-z_]+)": [\[{]')
+light_set = words("packages/core.py", r'^ROWS = \(\n    "(.*)"\.split')
+common_names = stated(f"{SELF_TESTS}/computed_test.py", r"^NAMES, ANSWERS = (\d+)")
+# (page, what it states, in figures or as a word, how many there are)
+COUNTED = (
+    ("CONTRIBUTING.md", r"(\w+) places in", places("CONTRIBUTING.md", 1)),
+    ("CONTRIBUTING.md", r"places in (\w+) files", places("CONTRIBUTING.md", 0)),
+    ("README.md", r"\[(\w+) lessons\]", lessons),
+    ("README.md", r"What (\w+) frameworks answer", frameworks_with("tests/conformance/results/*.json", "adapter_c", "numpy_port",
+                                                                    "torch_autograd")),
+    ("README.md", r"what (\w+) frameworks make of it", frameworks_cut),
+    ("examples/README.md", r"\[([A-Z]\w+) lessons\]", lessons),
+    ("examples/README.md", r"Of the (\d+) rows\s+of \[the plain book\]", matches("examples/plain/README.md",
+                                                                                  r"^\| \[\w+\]\(\w+\.c\) \| `([^`]+)` \|")),
+    ("examples/cuts.md", r"What (\w+) frameworks make of a batch that is cut", frameworks_cut),
+    ("examples/plain/README.md", r"(\d+) pages, and one each for what several", files("examples/plain/*.c", "gae.c", "kl.c")),
+    ("fuzz/README.md", r"builds (\w+) programs", stated("fuzz/run.sh", r"\|\| of=(\d+)$")),
+    ("fuzz/README.md", r"(\w+) programs, each harness in one element type", files("fuzz/fuzz_*.c")),
+    ("fuzz/README.md", r"(\w+) random objectives on small batches", stated("fuzz/make_corpus.c", r"k < (\d\d+);")),
+    ("packages/README.md", r"of the (\w+) best-known objectives", light_set),
+    ("tests/README.md", r"applied to (\w+) base rows", strings("tests/bits/bits.c", r"\bbase\[\] = (\{.*?\})")),
+    ("tests/README.md", r"random inputs of (\d+) rows", strings("tests/meson.build", r"'--random', '8',(.*?)\]")),
+    ("tests/README.md", r"rows and (\d+) random objectives", stated("tests/meson.build", r"'--random', '(\d+)'")),
+    ("tests/README.md", r"`calls_faults` \|[^|]*?(\d+) functions", stated("tests/extra/calls_faults.c", r"\bALL = \(1 << (\d+)\) - 1")),
+    ("tests/README.md", r"(\d+) batches each; then", stated(f"{OPTIONS}/random_configurations.py", r"^BATCHES, \w+ = (\d+)")),
+    ("tests/README.md", r"then (\d+) random configurations", stated(f"{OPTIONS}/random_configurations.py",
+                                                                    r"^BATCHES, CONFIGURATIONS = \d+, (\d+)")),
+    ("tests/README.md", r"planted in a port of (\w+) rows", entries(f"{SELF_TESTS}/planted.py", "ROWS")),
+    ("tests/conformance/README.md", r"the (\d+) that both know by one name", common_names),
+    ("tests/conformance/README.md", r"its name: (\d+) mistakes", stated(f"{SELF_TESTS}/computed_test.py", r"^COMPUTED, .* = (\d+),")),
+    ("tests/conformance/README.md", r"mistakes, (\d+) names", stated(f"{SELF_TESTS}/computed_test.py", r"^COMPUTED, .* = \d+, (\d+),")),
+    ("tests/conformance/README.md", r"plants (\d+) mistakes", entries(f"{SELF_TESTS}/planted.py", *LISTS_OF_PLANTED)),
+    ("tests/conformance/README.md", r"runs it on (\w+) rows", entries(f"{SELF_TESTS}/planted.py", "ROWS")),
+    ("tests/conformance/README.md", r"(\d+) have no name in the runner", entries(f"{SELF_TESTS}/planted.py", "NAMELESS")),
+    (f"{OPTIONS}/README.md", r"one of (\w+) trainers of", files(f"{OPTIONS}/data/*.json")),
+    (f"{OPTIONS}/README.md", r"trainers of (\w+) frameworks", frameworks_with(f"{OPTIONS}/data/*.json")),
+    ("tests/vectors/README.md", r"at most (\d+) cases list the same mistake", stated("tests/oracle/generate.py",
+                                                                                    r"^MOST_IN_BRIEF = (\d+)")),
+    ("tests/vectors/README.md", r"the (\w+) best-known objectives", light_set),
+    ("tests/vectors/partitions.md", r"combine (\d+) objectives", objectives_cut),
+)
+
+
+def wrong_counts():
+    """Of each phrase of COUNTED: None where every number in it is right."""
+    for page, phrase, count in COUNTED:
+        said, right = re.findall(phrase, read(page)), count()
+        numbers = [int(word) if word.isdigit() else WORDS.get(word.lower()) for word in said]
+        yield None if said and numbers == [right] * len(said) else f"{page}: {phrase}: {', '.join(said) or 'nothing'}, and counted {right}"
 
 
 def main():
@@ -231,7 +361,7 @@ def main():
             wrong = [f"{page}:{line}" for line in wrong_rows(table)]
             passed += not wrong
             failures += wrong
-    wrong = [*wrong_words(), *wrong_lists(), *wrong_options()]
+    wrong = [*wrong_words(), *wrong_lists(), *wrong_rooms(), *wrong_options(), *wrong_counts()]
     passed += wrong.count(None)
     failures += [line for line in wrong if line]
     print("".join(f"FAIL {line}\n" for line in failures) + f"{passed} passed, {len(failures)} failed")

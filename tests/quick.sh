@@ -8,8 +8,7 @@ cd "$(dirname "$0")/.."
 build=${BUILD:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-. tests/counted.sh
+. tests/support/counting.sh
 
 need() { # what, where from
     echo "quick.sh needs $1; on Debian: apt-get install $2" >&2

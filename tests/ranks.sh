@@ -5,14 +5,12 @@ program=$1 mpirun=${2:-mpirun}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
-passed=0 failed=0
-verdict() { if [ "$2" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $1"; cat "$work/$n.log"; fi; }
+. "$(dirname "$0")/support/counting.sh"
 for n in 1 2 4; do
-    "$mpirun" --oversubscribe -n $n "$program" >"$work/$n" 2>"$work/$n.log"
+    "$mpirun" --oversubscribe -n $n "$program" >"$work/$n" 2>"$work/log"
     verdict "$n ranks" $?
     [ -s "$work/$n" ] && diff "$work/1" "$work/$n"
     verdict "bits of $n ranks" $?
 done
 cat "$work/1"
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+summary

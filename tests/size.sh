@@ -1,9 +1,10 @@
 #!/bin/sh
 # The size of the headers: object bytes (text and data) and compile time (user seconds, the median of three), compared with stb_image.h, as
-# a table in Markdown; then lines of code against their bounds.
+# a table in Markdown; then the lines of files and functions, in C, Python and shell, against their bounds.
 #   tests/size.sh            prints, about two minutes
-#   tests/size.sh --check    compiles only what has a bound, and fails where one is exceeded; ends with "N passed, N failed"
+#   tests/size.sh --check    compiles only what has a bound
 #   tests/size.sh --lines    the lines alone, at once
+# Ends with "N passed, N failed", and with 1 where a bound is exceeded.
 # GSPO alone is gspo.h with GRPO_NO_ROWS, GRPO_NO_TEXT and GRPO_NO_BLOCKS. Sizes are in bytes, K is a thousand. CC: the compiler, gcc.
 set -u
 cd "$(dirname "$0")/.."
@@ -11,7 +12,7 @@ mode=${1:-}
 cc=${CC:-gcc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+. tests/support/counting.sh
 
 bound() { # what, value, at most
     if awk "BEGIN { exit !($2 <= $3) }"
@@ -110,6 +111,32 @@ longest_function() { # lines from its { to its }, and its name
          END { print most + 0 }' "$@"
 }
 
+longest_python_function() { # lines from its def to its end
+    "$(command -v /usr/bin/python3 || command -v python3)" - "$@" <<'END'
+import ast
+import sys
+
+# where a mistake is a branch beside the right line, and both must be seen together
+EXCEPT = {"tests/conformance/self_tests/planted_port.py"}
+most = 0
+for path in sorted({*sys.argv[1:]} - EXCEPT):
+    with open(path, encoding="utf-8") as file:
+        tree = ast.parse(file.read(), path)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            n = node.end_lineno - node.lineno + 1
+            most = max(most, n)
+            if n > 60:
+                print(f"{path}: {node.name} has {n} lines", file=sys.stderr)
+print(most)
+END
+}
+
+scripts_of() { # ending, interpreter: the files with this ending, and those without one whose first line names the interpreter
+    find tests examples fuzz packages .ci -type f -name "*.$1"
+    find tests examples fuzz packages .ci -type f ! -name '*.*' -exec grep -l "^#!.*$2\$" {} +
+}
+
 longest_line() {
     awk 'length($0) > 140 { print FILENAME ":" FNR ": " length($0) " characters" >"/dev/stderr" }
          length($0) > most { most = length($0) } END { print most + 0 }' "$@"
@@ -126,9 +153,12 @@ lines() {
     others=$(find tests examples fuzz packages -name '*.[ch]')
     bound "lines of the longest function of the other C files" "$(longest_function $others)" 60
     bound "characters of the longest line of the other C files" "$(longest_line $others)" 140
+    python_files=$(scripts_of py python3) shell_files=$(scripts_of sh sh)
+    bound "lines of the longest function of the Python files" "$(longest_python_function $python_files)" 60
+    bound "characters of the longest line of the Python files" "$(longest_line $python_files)" 140
+    bound "characters of the longest line of the shell files" "$(longest_line $shell_files)" 140
 }
 
 [ "$mode" = --lines ] || sizes
 lines
-echo "$passed passed, $failed failed"
-[ "$mode" != --check ] || [ "$failed" -eq 0 ]
+summary

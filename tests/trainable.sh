@@ -12,13 +12,9 @@ if [ -z "$train" ]; then
     train=$work/train
     ${CC:-cc} -std=c99 -O2 examples/train.c -lm -o "$train" || exit 1
 fi
-passed=0 failed=0
+. tests/support/counting.sh
 unset LC_ALL LC_CTYPE
 export LANG=C
-
-verdict() { # what, exit status
-    if [ "$2" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $1"; fi
-}
 
 # ---- every row
 
@@ -207,5 +203,4 @@ if command -v gnuplot >/dev/null; then
     (cd "$work" && "$train" $small --plot run.png) >"$work/out" 2>&1 && head -c 4 "$work/run.png" | grep -q PNG
     verdict "--plot with the ending .png: a PNG" $?
 fi
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+summary

@@ -9,15 +9,12 @@ set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+. tests/support/counting.sh
 unset MESON_BUILD_ROOT BUILD
 python=$(command -v /usr/bin/python3 || command -v python3)
 
-verdict() { # what, exit status
-    if [ "$2" -eq 0 ]; then passed=$((passed + 1)); echo "ok $1"; else failed=$((failed + 1)); echo "FAIL $1"; tail -20 "$work/log"; fi
-}
-
-flags="$(pkg-config --cflags libcjson 2>/dev/null || echo -I/usr/include/cjson) $(pkg-config --cflags stb 2>/dev/null || echo -I/usr/include/stb)"
+flags_of() { pkg-config --cflags "$1" 2>/dev/null || echo "$2"; } # a package, what to take without pkg-config
+flags="$(flags_of libcjson -I/usr/include/cjson) $(flags_of stb -I/usr/include/stb)"
 git ls-files -z | xargs -0 tar cf - | tar xf - -C "$work"
 cd "$work" || exit 1
 
@@ -27,11 +24,6 @@ vectors_pass() {
     verdict "it compiles" $?
     ./vectors tests/vectors >"$work/log" 2>&1
     verdict "the headers agree with all vectors" $?
-}
-
-refused() { # words of the message, command...
-    words=$1; shift
-    ! "$@" >"$work/log" 2>&1 && grep -q "$words" "$work/log"
 }
 
 hashes_added() { # bits.txt: new lines for the row, one changed line for the field with the new choice, all others unchanged
@@ -80,14 +72,10 @@ sh tests/bits.sh --quick >"$work/log" 2>&1
 verdict "bits.sh --quick passes" $?
 
 mv tests/evidence/example.words.json "$work/example.words"
-refused "example.json has no example.words.json" "$python" tests/evidence/compare.py --check
-verdict "claims without their words are refused" $?
+refused "claims without their words are refused" "example.json has no example.words.json" "$python" tests/evidence/compare.py --check
 mv "$work/example.words" tests/evidence/example.words.json
 for file in titles entries; do sed -i '/the square root of the ratio/d' tests/catalogue/$file.txt; done
-refused "the row root-ratio is in no entry" sh tests/tables.sh build
-verdict "a row in no entry of the catalogue is refused, by name" $?
-"$python" tests/oracle/generate.py no-such-row >"$work/log" 2>&1
-grep -q "no row of that name in tests/oracle/rows.txt" "$work/log"
-verdict "the oracle says where it looks for a row" $?
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+refused "a row in no entry of the catalogue is refused, by name" "the row root-ratio is in no entry" sh tests/tables.sh build
+refused "the oracle says where it looks for a row" "no row of that name in tests/oracle/rows.txt" \
+    "$python" tests/oracle/generate.py no-such-row
+summary

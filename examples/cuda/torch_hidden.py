@@ -63,25 +63,25 @@ def apart(found, exact):
     return off.max().item(), off[size > 0].median().item()
 
 
+def products(hidden, weight, rows):
+    """a function without arguments: no loss, and the products that d hidden and d weight take, the logits in place of d logits"""
+    @torch.no_grad()
+    def call():
+        of_hidden, of_weight = torch.empty_like(hidden), torch.empty_like(weight)
+        logits = hidden.new_empty(min(rows, len(hidden)), len(weight))
+        for first in range(0, len(hidden), rows):
+            part = hidden[first:first + rows]
+            z = torch.mm(part, weight.t(), out=logits[:len(part)])
+            torch.mm(z, weight, out=of_hidden[first:first + rows])
+            of_weight.addmm_(z.t(), part, beta=1 if first else 0)
+        return None, of_hidden, of_weight
+    return call
+
+
 def make_peers(o, hidden, weight, target, of_response, advantage, length, logp_old):
     """functions of a number, or none, that give a function without arguments: loss, d hidden, d weight"""
     h, w = hidden.requires_grad_(), weight.requires_grad_()
     shape = (-1, length)
-
-    def products(number):
-        rows = number or o.rows
-
-        @torch.no_grad()
-        def call():
-            of_hidden, of_weight = torch.empty_like(hidden), torch.empty_like(weight)
-            logits = hidden.new_empty(min(rows, o.tokens), o.vocab)
-            for first in range(0, o.tokens, rows):
-                part = hidden[first:first + rows]
-                z = torch.mm(part, weight.t(), out=logits[:len(part)])
-                torch.mm(z, weight, out=of_hidden[first:first + rows])
-                of_weight.addmm_(z.t(), part, beta=1 if first else 0)
-            return None, of_hidden, of_weight
-        return call
 
     def graded(loss_of):
         def call():
@@ -124,7 +124,8 @@ def make_peers(o, hidden, weight, target, of_response, advantage, length, logp_o
         from cut_cross_entropy import linear_cross_entropy
         return graded(lambda: clipped_loss(-linear_cross_entropy(h, w, target, reduction="none", **options), logp_old, advantage))
 
-    return {"products": products, "eager": eager, "compiled": lambda number: eager(number, torch.compile(whole)), "liger": liger,
+    return {"products": lambda number: products(hidden, weight, number or o.rows), "eager": eager,
+            "compiled": lambda number: eager(number, torch.compile(whole)), "liger": liger,
             "liger_tf32": lambda number: liger(number, "high"), "liger_rows": liger_rows, "cce": cce,
             "cce_nofilter": lambda number: cce(number, filter_eps=None), "cce_exact": lambda number: cce(number, impl="cce_exact"),
             "cce_compile": lambda number: cce(number, impl="torch_compile")}

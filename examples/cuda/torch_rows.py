@@ -18,6 +18,7 @@ import json
 import math
 import statistics
 import time
+import types
 
 import torch
 
@@ -126,7 +127,7 @@ def eager(logits, target, logp_old, advantage, entropy):
     return loss, logp.detach(), -(fixed.exp() * fixed).sum(-1)
 
 
-def main():
+def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("tokens", type=int)
     p.add_argument("vocab", type=int)
@@ -135,58 +136,76 @@ def main():
     p.add_argument("--no-entropy", action="store_true")
     p.add_argument("--turns", type=int, default=9)
     p.add_argument("--device", default="cuda")
-    o = p.parse_args()
-    n, vocab = o.tokens, o.vocab
+    return p.parse_args()
 
+
+def make_inputs(o):
+    """logits, target, logp_old, log-ratios, advantages of tokens and of responses, length of a response"""
     torch.manual_seed(1)
-    logits = torch.randn(n, vocab, device=o.device, dtype=getattr(torch, o.type)).mul_(2)
-    target = torch.randint(vocab, (n,), device=o.device)
-    length, of_response, drift = responses(n, o.device)
-    advantage = of_response.repeat_interleave(length)
+    logits = torch.randn(o.tokens, o.vocab, device=o.device, dtype=getattr(torch, o.type)).mul_(2)
+    target = torch.randint(o.vocab, (o.tokens,), device=o.device)
+    length, of_response, drift = responses(o.tokens, o.device)
     logp = torch.cat([torch.log_softmax(part, -1, dtype=torch.float32).gather(-1, ids[:, None]).squeeze(-1)
                       for part, ids in zip(logits.split(256), target.split(256))])
-    logp_old = logp - drift
+    return types.SimpleNamespace(logits=logits, target=target, logp_old=logp - drift, drift=drift, length=length,
+                                 advantage=of_response.repeat_interleave(length), of_response=of_response)
 
-    some = sample(n, 8, o.device)
-    exact = torch.softmax(logits[some].double(), -1).neg_()
-    exact[torch.arange(len(some), device=o.device), target[some]] += 1
+
+def error_in_rows(x):
+    """a function of d logits of (responses, length, vocab): the worst relative error in a few rows, against double"""
+    device = x.logits.device
+    some = sample(len(x.target), 8, device)
+    exact = torch.softmax(x.logits[some].double(), -1).neg_()
+    exact[torch.arange(len(some), device=device), x.target[some]] += 1
     # logp_old was rounded, so the ratio is not quite exp(drift)
-    double = torch.log_softmax(logits[some].double(), -1).gather(-1, target[some, None]).squeeze(-1)
-    exact *= (slope(drift, advantage)[some].double() * (double - logp_old[some].double() - drift[some].double()).exp())[:, None]
+    double = torch.log_softmax(x.logits[some].double(), -1).gather(-1, x.target[some, None]).squeeze(-1)
+    rounding = double - x.logp_old[some].double() - x.drift[some].double()
+    exact *= (slope(x.drift, x.advantage)[some].double() * rounding.exp())[:, None]
 
     def error(gradient):
-        """of a gradient of (responses, length, vocab)"""
-        found = gradient[some // length, some % length].double()
+        found = gradient[some // x.length, some % x.length].double()
         off = torch.where(exact == 0, torch.where(found == 0, 0.0, math.inf), (found - exact).abs() / exact.abs())
         return off.max().item()
+    return error
 
-    def plain(function):
-        leaf = logits.detach().requires_grad_()
 
-        def call():
-            loss, *rest = function(leaf, target, logp_old, advantage, not o.no_entropy)
-            return loss.detach(), rest, torch.autograd.grad(loss, leaf)[0].view(-1, length, vocab)
-        return call, lambda: None
+def by_autograd(function, x, entropy):
+    """what to call, and what to do before each call"""
+    leaf = x.logits.detach().requires_grad_()
 
-    def liger(inplace):
-        from liger_kernel.transformers.grpo_loss import triton_grpo_loss
-        leaf = torch.ones(n // length, length + 1, vocab, device=o.device, dtype=logits.dtype)    # it skips the last row of a response
-        ids, old = target.view(-1, length), logp_old.view(-1, length)
+    def call():
+        loss, *rest = function(leaf, x.target, x.logp_old, x.advantage, entropy)
+        return loss.detach(), rest, torch.autograd.grad(loss, leaf)[0].view(-1, x.length, x.logits.shape[-1])
+    return call, lambda: None
 
-        def restore():
-            with torch.no_grad():
-                leaf[:, :length] = logits.view(-1, length, vocab)
-        restore()
-        leaf.requires_grad_()
 
-        def call():
-            loss, _ = triton_grpo_loss(leaf, old, None, ids, of_response, temperature=1.0, beta=0.0, eps_low=EPS_LOW, eps_high=EPS_HIGH,
-                                       inplace=inplace, loss_type="dapo", reduce=True)
-            return loss.detach(), [], torch.autograd.grad(loss, leaf)[0][:, :length]
-        return call, restore if inplace else lambda: None
+def by_liger(x, inplace):
+    """what to call, and what to do before each call"""
+    from liger_kernel.transformers.grpo_loss import triton_grpo_loss
+    n, vocab = x.logits.shape
+    leaf = torch.ones(n // x.length, x.length + 1, vocab, device=x.logits.device, dtype=x.logits.dtype)  # it skips a response's last row
+    ids, old = x.target.view(-1, x.length), x.logp_old.view(-1, x.length)
 
-    peers = {"eager": lambda: plain(eager), "compiled": lambda: plain(torch.compile(eager)), "liger": lambda: liger(False),
-             "liger_inplace": lambda: liger(True)}
+    def restore():
+        with torch.no_grad():
+            leaf[:, :x.length] = x.logits.view(-1, x.length, vocab)
+    restore()
+    leaf.requires_grad_()
+
+    def call():
+        loss, _ = triton_grpo_loss(leaf, old, None, ids, x.of_response, temperature=1.0, beta=0.0, eps_low=EPS_LOW, eps_high=EPS_HIGH,
+                                   inplace=inplace, loss_type="dapo", reduce=True)
+        return loss.detach(), [], torch.autograd.grad(loss, leaf)[0][:, :x.length]
+    return call, restore if inplace else lambda: None
+
+
+def main():
+    o = arguments()
+    x = make_inputs(o)
+    error = error_in_rows(x)
+    peers = {"eager": lambda: by_autograd(eager, x, not o.no_entropy),
+             "compiled": lambda: by_autograd(torch.compile(eager), x, not o.no_entropy),
+             "liger": lambda: by_liger(x, False), "liger_inplace": lambda: by_liger(x, True)}
 
     def work(peer):
         call, before = peers[peer]()
@@ -196,7 +215,8 @@ def main():
         result.update(entropy=len(rest) == 2, error=error(gradient), loss=loss.item())
         return result, f"{line}, error {result['error']:.1e}{'' if result['entropy'] else ', no entropy'}"
 
-    known = {"tokens": n, "vocab": vocab, "type": o.type, "length": length, "turns": o.turns, **setting(o, "triton", "liger-kernel")}
+    known = {"tokens": o.tokens, "vocab": o.vocab, "type": o.type, "length": x.length, "turns": o.turns,
+             **setting(o, "triton", "liger-kernel")}
     each_peer(o, known, work)
 
 

@@ -15,9 +15,10 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
 PAGE = os.path.join(HERE, "explorer.html")
-INPUTS = ["grpo.h", "grpo_blocks.h", "grpo_rows.h", "gspo.h", "extra/grpo_logits.h", "extra/grpo_shared_logits.h", "extra/grpo_shared_loops.h",
-          "tests/framework_options/translate"] + [
+INPUTS = ["grpo.h", "grpo_blocks.h", "grpo_rows.h", "gspo.h",
+          "extra/grpo_logits.h", "extra/grpo_shared_logits.h", "extra/grpo_shared_loops.h", "tests/framework_options/translate"] + [
     "examples/explorer/" + name for name in ("explorer.c", "policy.h", "page.html", "page.js", "build.py")]
+TRANSLATE = [sys.executable, os.path.join(ROOT, "tests/framework_options/translate")]
 COMPILE = ["clang", "--target=wasm32-wasi", "-std=c99", "-Os", "-mexec-model=reactor", "-DNDEBUG", "-Wl,--strip-all"]
 # as a user writes them; what they come to is the translator's word
 CONFIGURATIONS = [("trl", "loss_type = " + name) for name in ("grpo", "dr_grpo", "dapo", "bnpo", "cispo", "sapo", "luspo", "vespo")] + [
@@ -55,7 +56,8 @@ def evidence():
 
 
 def checksum():
-    return hashlib.sha256("\0".join([text(path) for path in INPUTS] + [json.dumps(families()), json.dumps(evidence())]).encode()).hexdigest()
+    parts = [text(path) for path in INPUTS] + [json.dumps(families()), json.dumps(evidence())]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def compiler():
@@ -87,7 +89,7 @@ def configurations():
             path = os.path.join(folder, "options")
             with open(path, "w", encoding="utf-8") as f:
                 f.write(options + "\n")
-            done = subprocess.run([sys.executable, os.path.join(ROOT, "tests/framework_options/translate"), "--framework", framework] + [path] * bool(options),
+            done = subprocess.run([*TRANSLATE, "--framework", framework, *[path] * bool(options)],
                                   capture_output=True, text=True, check=False)
             if done.returncode == 0:
                 words = options.replace("\n", ", ") or "defaults"
@@ -107,16 +109,23 @@ def page(wasm):
     return f"{content}<!-- made by build.py with {compiler()} of {checksum()} -->\n"
 
 
+def check():
+    now = text("examples/explorer/explorer.html")
+    wasm = webassembly() if f"with {compiler()} of" in now else None
+    right = page(wasm) == now if wasm else checksum() in now
+    if not right:
+        print("FAIL: explorer.html is not made of these files: run examples/explorer/build.py")
+    elif wasm:
+        print("explorer.html is what build.py makes")
+    else:
+        print("explorer.html is made of these files (not built again: another clang, or no WebAssembly here)")
+    print(f"{int(right)} passed, {int(not right)} failed")
+    return not right
+
+
 def main():
-    check = sys.argv[1:] == ["--check"]
-    if check:
-        now = text("examples/explorer/explorer.html")
-        wasm = webassembly() if f"with {compiler()} of" in now else None
-        right = page(wasm) == now if wasm else checksum() in now
-        print("explorer.html is what build.py makes" if right and wasm else "explorer.html is made of these files (not built again: another clang, or no WebAssembly here)"
-              if right else "FAIL: explorer.html is not made of these files: run examples/explorer/build.py")
-        print(f"{int(right)} passed, {int(not right)} failed")
-        return not right
+    if sys.argv[1:] == ["--check"]:
+        return check()
     wasm = webassembly()
     if not wasm:
         raise SystemExit("needs the Debian packages clang lld wasi-libc libclang-rt-14-dev-wasm32")

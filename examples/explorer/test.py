@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The explorer's page in a browser without a window: every number of every row has the bits that the headers give when they are compiled
 here; all controls have labels, colours have contrast, nothing is wider than a phone, nothing comes from a network, no script fails, an
-address that names no objective is answered in words, the curves and the small policy show what the page says.  Ends with "N passed, N failed"; says that it is skipped where there is no
-chromium."""
+address that names no objective is answered in words, the curves and the small policy show what the page says.  Ends with "N passed, N
+failed"; says that it is skipped where there is no chromium."""
 import math
 import os
 import re
@@ -13,6 +13,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "explorer.html")
+HEADLESS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--virtual-time-budget=30000", "--dump-dom"]
+COMPILE = [os.environ.get("CC", "cc"), "-std=c99", "-O1", "-ffp-contract=off", "-DEXPLORER_MAIN", os.path.join(HERE, "explorer.c"), "-lm"]
 passed = failed = 0
 
 
@@ -29,9 +31,8 @@ def dumped(fragment, width):
         print("skipped: no chromium")
         sys.exit(0)
     with tempfile.TemporaryDirectory() as profile:
-        return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={profile}",
-                               f"--window-size={width},900", "--virtual-time-budget=30000", "--dump-dom", f"file://{PAGE}#{fragment}"],
-                              capture_output=True, text=True, timeout=120, check=False).stdout
+        command = [browser, *HEADLESS, f"--user-data-dir={profile}", f"--window-size={width},900", f"file://{PAGE}#{fragment}"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False).stdout
 
 
 def shown(fragment, width):
@@ -48,8 +49,7 @@ def shown(fragment, width):
 def computed():
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "explorer")
-        subprocess.run([os.environ.get("CC", "cc"), "-std=c99", "-O1", "-ffp-contract=off", "-DEXPLORER_MAIN", os.path.join(HERE, "explorer.c"), "-lm",
-                        "-o", program], check=True)
+        subprocess.run([*COMPILE, "-o", program], check=True)
         return subprocess.run([program], capture_output=True, text=True, check=True).stdout.strip().splitlines()
 
 
@@ -115,7 +115,7 @@ def check_contrast():
         return sum(w * (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055)**2.4) for w, x in zip((0.2126, 0.7152, 0.0722), part))
 
     low, colours = [], {}
-    for rules in re.findall(r":root \{([^}]*)\}", text):                                     # the light ones, then what is other in the dark
+    for rules in re.findall(r":root \{([^}]*)\}", text):                    # the light ones, then what is other in the dark
         colours |= dict(re.findall("--([a-z]+): #([0-9a-f]+)", rules))
         for name, least in (("a", 4.5), ("b", 4.5), ("ink", 4.5), ("line", 3)):
             x, y = sorted((light(colours[name]), light(colours["paper"])))
@@ -150,8 +150,10 @@ def check_evidence():
     out = dumped("a=cispo&b=cispo&b.surrogate.weight_max=3", 1200)
     sides = [re.sub(r"<[^>]+>", " ", part) for part in out.split('id="about-')[1:3]]
     words = [("What it is: paper." in side, re.search(r"surrogate.weight_max = \d\s+chosen here", side) is not None) for side in sides]
-    verdict("every row is under its heading of OBJECTIVES.md", "<optgroup" in out and "Not in OBJECTIVES.md" not in out.split("<script>")[0])
-    verdict("what a row is, and what was chosen here, but not of a field that was changed", words == [(True, True), (True, False)], str(words))
+    menu = out.split("<script>")[0]
+    verdict("every row is under its heading of OBJECTIVES.md", "<optgroup" in out and "Not in OBJECTIVES.md" not in menu)
+    verdict("what a row is, and what was chosen here, but not of a field that was changed",
+            words == [(True, True), (True, False)], str(words))
 
 
 def check_network():

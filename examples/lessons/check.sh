@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+. ../../tests/support/counting.sh
 
 shown() { # lesson: its block of output in README.md
     awk -v heading="\`$1.c\`" '/^## / { here = index($0, heading) } /^```/ { block = here && $0 == "```text"; next } block' README.md
@@ -21,11 +21,6 @@ judge() { # lesson
 }
 
 for file in [0-9][0-9]_*.c; do
-    if judge "${file%.c}" >"$work/log" 2>&1; then
-        passed=$((passed + 1)); echo "ok $file"
-    else
-        failed=$((failed + 1)); echo "FAIL $file"; cat "$work/log"
-    fi
+    check "$file" judge "${file%.c}"
 done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+summary

@@ -668,8 +668,8 @@ class Judging(unittest.TestCase):
     FILE = json.loads((pathlib.Path(__file__).parent.parent / "judging.json").read_text(encoding="utf-8"))
 
     def case(self, name):
-        empty = {"group": [], "length": []}
-        return dataclasses.replace(RAGGED, id=name, raw={"id": name, "flags": [], "batch": empty, "objective": {}, **self.FILE["cases"][name]})
+        raw = {"id": name, "flags": [], "batch": {"group": [], "length": []}, "objective": {}, **self.FILE["cases"][name]}
+        return dataclasses.replace(RAGGED, id=name, raw=raw)
 
     def test_what_is_wrong(self):
         for check in self.FILE["compare"]:

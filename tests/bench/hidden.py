@@ -15,7 +15,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LENGTH = 8                                               # tokens of a response, as in hidden.c
-KINDS = {"torch three": "PyTorch, the products alone", "eager": "PyTorch, eager", "compiled": "PyTorch, compiled", "liger": "Liger, chunked"}
+KINDS = {"torch three": "PyTorch, the products alone", "eager": "PyTorch, eager", "compiled": "PyTorch, compiled",
+         "liger": "Liger, chunked"}
 
 
 def resident(which):
@@ -102,7 +103,8 @@ class Server:
 def servers(o, folder):
     sizes = [str(n) for n in (o.tokens, o.width, o.vocab)]
     program = os.path.join(folder, "hidden")
-    subprocess.run(o.cc.split() + ["-std=c99", "-DUSE_CBLAS", os.path.join(HERE, "hidden.c"), "-lopenblas", "-lm", "-o", program], check=True)
+    source = os.path.join(HERE, "hidden.c")
+    subprocess.run([*o.cc.split(), "-std=c99", "-DUSE_CBLAS", source, "-lopenblas", "-lm", "-o", program], check=True)
     ours = {"three": "OpenBLAS, the products alone", "one": "ours, one pass (dapo)", "two": "ours, two passes (gspo)"}
     for what, name in ours.items():
         for tile in [o.tile] if what != "one" else sorted({o.tile, o.tile // 2}):

@@ -34,8 +34,9 @@ def batch(draw, per_group):
         row[draw.randrange(len(row))] = True
     return {"group": [g for g in range(groups) for _ in range(per_group)], "length": length, "mask": mask,
             "baseline": [single(draw.random()) for _ in range(groups)],
-            "reward": [single(draw.choice([0, 1, draw.gauss(0, 1)])) for _ in length], "logp": near(), "logp_old": near(), "logp_ref": near(),
-            "logp_rollout": near(), "value": [[single(draw.gauss(0, 1)) for _ in range(n)] for n in length]}
+            "reward": [single(draw.choice([0, 1, draw.gauss(0, 1)])) for _ in length],
+            "logp": near(), "logp_old": near(), "logp_ref": near(), "logp_rollout": near(),
+            "value": [[single(draw.gauss(0, 1)) for _ in range(n)] for n in length]}
 
 
 def rows(prefix):
@@ -88,7 +89,8 @@ def main(arguments):
         if None in results:
             counts["skipped"] += 1
             continue
-        apart = {key: distance(results[0][key], results[1][key]) for key in ("advantage", "loss", "dlogp") if key in results[0] and key in results[1]}
+        one, other = results
+        apart = {key: distance(one[key], other[key]) for key in ("advantage", "loss", "dlogp") if key in one and key in other}
         if not apart:
             counts["skipped"] += 1
             continue

@@ -161,6 +161,10 @@ def numbers(x):
     return "<pre>" + text("\n".join(lines)) + "</pre>"
 
 
+FOOTER = ("✓ passed, ≈ acceptable (a documented convention, or rounding of float32), ✗ failed, – not asked or skipped. "
+          "Numbers: right or acceptable of those asked.")
+
+
 def page(title, body, depth=0):
     up = "../" * depth
     return f"""<!DOCTYPE html>
@@ -171,7 +175,7 @@ def page(title, body, depth=0):
 <main id="main"><h1>{text(title)}</h1>
 {body}
 </main>
-<footer><p>✓ passed, ≈ acceptable (a documented convention, or rounding of float32), ✗ failed, – not asked or skipped. Numbers: right or acceptable of those asked.</p></footer>
+<footer><p>{FOOTER}</p></footer>
 </body></html>
 """
 
@@ -215,7 +219,9 @@ def reasons_of(program, row):
 
 
 def group_item(program, k, group):
-    names = [text(group["name"] or "no name")] + ([f"or, with the same numbers in these cases: {text(', '.join(group['also']))}"] if group.get("also") else [])
+    names = [text(group["name"] or "no name")]
+    if group.get("also"):
+        names.append(f"or, with the same numbers in these cases: {text(', '.join(group['also']))}")
     hint = f" {text(group['hint'])}" if group.get("hint") else ""
     cases = [name for name, found in program.failed.items() if k in found.get("groups", ())]
     listed = ", ".join(f'<a href="../case/{quote(name)}.html">{text(name)}</a>' for name in cases)
@@ -251,7 +257,8 @@ def program_page(program, programs, families):
     for family in by_family:
         rows = [[f'<a href="../row/{quote(row)}.html">{text(row)}</a>', verdict_cell(program.count[row]), failed_links(program, row),
                  text(reasons_of(program, row))] for row in by_family[family]]
-        body += f'<section id="{anchor(family)}">' + table(family, ["Row", "Verdict", "Failed", "Reasons for skipped cases"], rows) + "</section>"
+        of_family = table(family, ["Row", "Verdict", "Failed", "Reasons for skipped cases"], rows)
+        body += f'<section id="{anchor(family)}">{of_family}</section>'
     return page(program.title, body, 1)
 
 
@@ -293,7 +300,8 @@ def answer_of(program, name):
     if found.get("wrong"):
         rows = [[text(where), text(expected), text(given), f"{error:.3g}" if isinstance(error, (int, float)) else text(error),
                  f"{wrong} of {judged}"] for _, where, expected, given, error, wrong, judged in found["wrong"]]
-        said.append(table(f"Wrong outputs of {program.title}", ["Output, its worst number", "Expected", "Found", "Error, eps of scale", "Wrong"], rows))
+        heading = ["Output, its worst number", "Expected", "Found", "Error, eps of scale", "Wrong"]
+        said.append(table(f"Wrong outputs of {program.title}", heading, rows))
     return f'<h3><a href="../program/{quote(program.name)}.html">{text(program.title)}</a></h3>' + "".join(said)
 
 
@@ -321,7 +329,8 @@ STYLE = """:root { color-scheme: light dark; --fg: #1b1b1f; --bg: #ffffff; --sof
 @media (prefers-color-scheme: dark) { :root { --fg: #ececf0; --bg: #17171b; --soft: #24242a; --line: #4a4a54; --link: #9cc4ff;
   --passed: #1c3b28; --acceptable: #1d3252; --failed: #4d2a14; --skipped: #24242a; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 84rem; padding: 0 1rem 3rem; font: 16px/1.5 system-ui, sans-serif; color: var(--fg); background: var(--bg); }
+body { margin: 0 auto; max-width: 84rem; padding: 0 1rem 3rem; font: 16px/1.5 system-ui, sans-serif; \
+color: var(--fg); background: var(--bg); }
 a { color: var(--link); }
 a:focus-visible, summary:focus-visible, .scroll:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .skip { position: absolute; left: -99rem; }
@@ -333,10 +342,12 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 caption { text-align: left; font-weight: 600; padding: .5rem; }
 th, td { padding: .3rem .5rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); }
 thead th { background: var(--soft); vertical-align: bottom; }
-tbody th { min-width: 9rem; } td { min-width: 4.5rem; } td.passed, td.acceptable, td.failed, td.skipped { white-space: nowrap; font-variant-numeric: tabular-nums; }
+tbody th { min-width: 9rem; } td { min-width: 4.5rem; } \
+td.passed, td.acceptable, td.failed, td.skipped { white-space: nowrap; font-variant-numeric: tabular-nums; }
 td.passed { background: var(--passed); } td.acceptable { background: var(--acceptable); }
 td.failed { background: var(--failed); font-weight: 600; } td.skipped { background: var(--skipped); }
-pre { overflow-x: auto; background: var(--soft); padding: .75rem; border-radius: .25rem; font-size: .8rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+pre { overflow-x: auto; background: var(--soft); padding: .75rem; border-radius: .25rem; font-size: .8rem; \
+white-space: pre-wrap; overflow-wrap: anywhere; }
 """
 
 

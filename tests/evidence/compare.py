@@ -23,7 +23,8 @@ sys.path.insert(0, os.path.join(HERE, os.pardir, "oracle"))
 
 import objectives  # noqa: E402  the rows alone, none of the oracle's functions
 
-KINDS = ("equation", "paper text", "official code", "recipe of the authors", "framework default", "framework recipe", "restatement", "chosen here")
+KINDS = ("equation", "paper text", "official code", "recipe of the authors", "framework default", "framework recipe",
+         "restatement", "chosen here")
 STRONG = KINDS[:3]
 OF_CODE = ("official code", "recipe of the authors", "framework default", "framework recipe")
 FIRST_READ = datetime.date(2024, 1, 1)  # no evidence was read before
@@ -206,7 +207,8 @@ def alike(x, y):
 
 def reads_no_ratio(has):
     """"No old policy" is what reinforce and no surrogate compute, whatever ratio.behaviour is."""
-    return has["surrogate.kind"] in ("reinforce", "none") and has["penalty.kl_importance_weight"] == "none" and has["weight.trust"] == "none"
+    needs_none = has["surrogate.kind"] in ("reinforce", "none")
+    return needs_none and has["penalty.kl_importance_weight"] == "none" and has["weight.trust"] == "none"
 
 
 def verdicts(row, said):
@@ -278,8 +280,8 @@ def report():
         told = [f"not {field} = {said[field][0]} but {has[field]}" for field in contradicted] + [f"no word of {field}" for field in silent]
         print(f"{row:28} {len(agreed):3} agree  {'; '.join(told)}")
     rows = len(objectives.ROWS)
-    print(f"\n{full} of {rows} rows: a claim says every setting and contradicts none; {contradicted_rows} are contradicted by their best claim; "
-          f"{rows - len(found)} have none")
+    print(f"\n{full} of {rows} rows: a claim says every setting and contradicts none; "
+          f"{contradicted_rows} are contradicted by their best claim; {rows - len(found)} have none")
     print("settings that are not defaults: " + ", ".join(f"{numbers[x]} {x}" for x in ("agreed", "contradicted", "silent")))
     total = sum(kinds.values())
     print("what the agreed ones rest on: " + ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS if kinds[kind])

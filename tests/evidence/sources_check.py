@@ -8,9 +8,9 @@ claim does not say stands there as a line of its own, and where row and claim di
     sources_check.py --default  what "default" means there, and the options that are not their release's own
     sources_check.py --unnamed  the settings of each row that were read in a copy without a name, or restated from what was not opened
 
-A row passes if each setting that is not the field's default is said by its claim or by one line, no line says what the row does not set, and
-every contradiction is explained, of its claim or of another about the same source.  Of a framework's row, against what its ratio is and of
-what unit must be said even where it is the default, or named as undecided, which is a mark.
+A row passes if each setting that is not the field's default is said by its claim or by one line, no line says what the row does not set,
+and every contradiction is explained, of its claim or of another about the same source.  Of a framework's row, against what its ratio is and
+of what unit must be said even where it is the default, or named as undecided, which is a mark.
 """
 import functools
 import glob
@@ -111,7 +111,7 @@ def faults_of_line(line, has):
 
 
 def silent_on(entry, has, said, silent):
-    """Fields that need a line: what the row sets and the claim does not say, and of a framework's row that has a ratio, what ratio it is."""
+    """Fields that need a line: what the row sets and the claim does not say, and of a framework's row that has a ratio, its kind."""
     asked = ALWAYS_SAID if str(entry.get("is")).startswith("framework") and not compare.reads_no_ratio(has) else ()
     return [*silent, *(field for field in asked if field not in said and field not in silent)]
 
@@ -184,7 +184,8 @@ def evidence(row, entry):
     faults += [f"{field} = {has[field]}: no evidence" for field in silent if field not in lines and field not in open_fields]
     faults += [f"{field}: the claim says it already, or the row does not set it" for field in lines if field not in silent]
     faults += faults_of_siblings(siblings, entry, {**explained, **lines})
-    kinds.update({field: line.get("kind") for field, line in {**explained, **lines}.items() if field in has and has[field] != default[field]})
+    kinds.update({field: line.get("kind") for field, line in {**explained, **lines}.items()
+                  if field in has and has[field] != default[field]})
     return kinds, faults
 
 
@@ -248,11 +249,17 @@ def table(found):
     return 0
 
 
+ABOUT_DEFAULTS = """\
+A framework's default: every setting is the release's, but for the one that gives the row its name (an estimator, a kind of loss or an
+option), which was chosen; verl's and ROLL's own estimator, for example, is gae. The numbers of what was chosen are the release's, where
+it has them. Options that were chosen and that the release leaves off, or sets otherwise:
+
+| name | chosen |
+|---|---|"""
+
+
 def default(found):
-    print("A framework's default: every setting is the release's, but for the one that gives the row its name (an estimator, a kind of loss or an")
-    print("option), which was chosen; verl's and ROLL's own estimator, for example, is gae. The numbers of what was chosen are the release's, where")
-    print("it has them. Options that were chosen and that the release leaves off, or sets otherwise:\n")
-    print("| name | chosen |\n|---|---|")
+    print(ABOUT_DEFAULTS)
     for row in objectives.ROWS:
         if "option" in found.get(row, {}):
             print(f"| {row} | {found[row]['option']} |")

@@ -4,9 +4,10 @@ oracle's for the translated objective, with the defaults on 50 random batches, a
 which have every value that the data has fields for.
 
     VENV/bin/python tests/framework_options/against_frameworks.py [NAME ...]
-    VENV/bin/python tests/framework_options/against_frameworks.py --changed NAME    changes the data, a field at a time: what is not noticed?
+    VENV/bin/python tests/framework_options/against_frameworks.py --changed NAME
+        changes the data, a field at a time: what is not noticed?
     VENV/bin/python tests/framework_options/against_frameworks.py --sources FOLDER [--changed NAME | NAME ...]
-                                                                                    the same for slime, nemo_rl, prime_rl, open_instruct
+        the same for slime, nemo_rl, prime_rl, open_instruct
 
 VENV is the environment of ../conformance/frameworks.sh, with mpmath and gmpy2. The defaults are those of the installed package, not those
 of the data: no option is given. Each file run_NAME.py says what of a framework is replaced.

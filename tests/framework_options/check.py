@@ -293,78 +293,96 @@ CUT = "steps_per_generation: 8\ngradient_accumulation_steps: "
 LOSS_MODE = "actor_rollout_ref.actor.policy_loss.loss_mode: "
 
 
-def singles():
-    return {
-        "examples are expected": lambda: {*expected(), "expected.json"} == {*os.listdir(os.path.join(HERE, "examples"))},
-        "a value of another key": lambda: "cannot be expressed" not in translate_text(
-            "nemo_rl", "grpo:\n  baseline: false\n  adv_estimator:\n    use_leave_one_out_baseline: ${grpo.baseline}\n"),
-        "a shell variable is no number": lambda: told("epsilon=$EPS \\\nbeta=0\n", 1, "cannot be expressed: epsilon = $EPS"),
-        "an option made of no number": lambda: "cannot be expressed: max_completion_length" in translate_text(
-            "ms_swift", "max_completion_length: $LENGTH\nloss_type: dr_grpo\n"),
-        "a default for which an array is another one": lambda: "note: ref = null" in translate("--framework", "areal")[2],
-        "a note is of the value that is given": lambda: "note" not in translate_text("verl", LOSS_MODE + "gspo\n") and all(
-            (words in translate_text("verl", LOSS_MODE + "clip_cov\n")) == said
-            for words, said in (("is drawn", True), ("the caller's array", True), ("chosen in each micro-batch", False))),
-        "the nearest published objective": lambda: nearest(
-            f"{VERL_GSPO}{ACTOR}.clip_ratio_low: 3e-4\n", "\nnearest published: verl-gspo (2507.18071: ",
-            "; there surrogate.eps_low is 0.2, here 0.0003\n"),
-        "a published objective": lambda: nearest(VERL_GSPO, "\npublished: verl-gspo (2507.18071: "),
-        "published, but for what cannot be expressed": lambda: "\npublished, as far as it can be expressed: trl-bnpo (" in (
-            "\n" + translate_text("trl", "use_adaptive_entropy: true\n")),
-        "rows are those of the vectors, and each is nearest to itself": rows_are_found,
-        "a difference from a row": lambda: translate("--diff", "row:gspo", "row:gspo-token")[:2] == (
-            1, "ratio.gradient: full | token\nno batch was found on which the losses differ\n"),
-        "no such row": lambda: translate("--diff", "row:gspo", "row:gsp")[0] == 2,
-        "a cut that changes the gradient": lambda: "is cut: steps_per_generation = 8, gradient_accumulation_steps = 4: the divisor" in (
-            translate_text("trl", CUT + "4\n")) and "cut" not in (
-            translate_text("trl", CUT + "8\n") + translate_text("trl", CUT + "4\nloss_type: grpo\n")),
-        "a cut by the size of the generation": lambda: "cut: loss_type = dapo, generation_batch_size = 64: if it is not" in translate_text(
-            "ms_swift", "loss_type: dapo\ngeneration_batch_size: 64\n"),
-        "Liger's loss and split rows": lambda: ["is cut" in translate_text("ms_swift", text) for text in (
-            "loss_type: dapo\nuse_liger_kernel: true\n", "sequence_parallel_size: 4\n", "sequence_parallel_size: 4\npadding_free: true\n",
-            "use_liger_kernel: true\n")] == [True, True, False, False],
-        "dynamic batches": lambda: ["is cut" in translate_text("openrlhf", f"train.dynamic_batch_enable: true\nds.zero_stage: {stage}\n")
-                                    for stage in (2, 3)] == [True, False],
-        "defaults have no notes": lambda: "note" not in translate("--framework", "verl")[2],
-        "there are frameworks": lambda: len(translate("--list")[1].splitlines()) >= 10,
-        "a planted difference": shown, "no difference": lambda: translate("--diff", "trl", "trl")[0] == 0,
-        "a misspelt key": lambda: told("loss_typ: dapo\n", 1, "did you mean loss_type?"),
-        "a former name without sections": lambda: "did you mean algo.advantage.estimator?" in translate_text(
-            "openrlhf", "advantage_estimator: rloo\n"),
-        "a name of an earlier release": lambda: "did you mean actor.entropy_coef?" in translate_text("openrlhf", "entropy_loss_coef: 1\n"),
-        "a trainer that the data are not of": lambda: "cannot be expressed: rlhf_type = dpo" in translate_text(
-            "ms_swift", "rlhf_type: dpo\n"),
-        "a file without --config": positional,
-        "a configuration of the framework": lambda: "not read" not in translate_text(
-            "verl", "main_ppo --config-name=ppo_megatron_trainer.yaml \\\n  data.x=1\n"),
-        "a command that starts another trainer": lambda: "the command is megatron rlhf: " in translate_text(
-            "ms_swift", "megatron rlhf \\\n  --rlhf_type grpo\n"),
-        "a value without fields under a condition": lambda: told(
-            "loss_type: vespo\nbeta: 0.1\nimportance_sampling_level: sequence\n", 1, "cannot be expressed: use_bias_correction_kl = true"),
-        "a value without fields": lambda: told("use_adaptive_entropy: true\n", 1, "cannot be expressed: use_adaptive_entropy"),
-        "no misspelt key: a common last name, and one of a key that is given": lambda: told(
-            "logger.type: x\nrun.epsilon: 1\nepsilon: 0.2\n", 0, "or unknown: logger.type, run.epsilon\n"),
-        "no misspelt key: a likeness of the sections alone": lambda: "did you mean" not in translate_text(
-            "verl", "actor_rollout_ref.actor.strategy: fsdp\n") + translate_text("prime_rl", "orchestrator.algo.length_penalty.type: x\n"),
-        "a variable where any value is the same": lambda: "cannot be expressed: top_entropy_quantile = $Q" in translate_text(
-            "trl", "top_entropy_quantile: $Q\n"),
-        "a misspelt section: the option of the same last name": lambda: "(did you mean actor_rollout_ref.actor.tau_pos?)" in translate_text(
-            "verl", "actor_rollout_ref.actor.policy_loss.tau_pos: 1\n"),
-        "a misspelt section: not an option of a similar last name": lambda: "policy_loss.clip_cov_ratio?)" in translate_text(
-            "verl", "actor_rollout_ref.actor.clip_cov_ratio: 1\n"),
-        "another trainer's section": lambda: "cannot be expressed: ppo = set: " in translate_text("nemo_rl", "ppo:\n  seed: 1\n"),
-        "former names": lambda: made("verl", OVERLONG + "reward_model.reward_manager: dapo\nreward.reward_manager.name: naive\n", LINEAR),
-        "a former name that is null": lambda: made(
-            "verl", OVERLONG + "reward.reward_manager.name: dapo\nreward_model.reward_manager: null\n", LINEAR),
-        "an overlong penalty without its reward manager": overlong_alone,
-        "a Python program": python,
-        "YAML with a command in a comment": lambda: made("trl", "# train.py \\\n#  --config this.yaml\nbeta: 0.5\n",
-                                                         {"penalty": {"kl_coef": 0.5}}),
-        "TOML": toml, "a parent that is not there": lambda: told("defaults: nothing.yaml\n", 2, "nothing.yaml"),
-        "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "no options of the loss, or unknown: learning_rate\n"),
-        "the ratio of a corrected KL, as adapters have it": kl_ratios,
-        "JSON, YAML, lines and commands": same_in_every_form, "OPTIONS.md is current": lambda: translate("--check")[0] == 0,
-        "CUTS.md is current": cuts_page}
+# ---- checks by their names
+
+# published objectives that a configuration is, or is nearest to; differences
+OF_ROWS = {
+    "the nearest published objective": lambda: nearest(
+        f"{VERL_GSPO}{ACTOR}.clip_ratio_low: 3e-4\n", "\nnearest published: verl-gspo (2507.18071: ",
+        "; there surrogate.eps_low is 0.2, here 0.0003\n"),
+    "a published objective": lambda: nearest(VERL_GSPO, "\npublished: verl-gspo (2507.18071: "),
+    "published, but for what cannot be expressed": lambda: "\npublished, as far as it can be expressed: trl-bnpo (" in (
+        "\n" + translate_text("trl", "use_adaptive_entropy: true\n")),
+    "rows are those of the vectors, and each is nearest to itself": rows_are_found,
+    "a difference from a row": lambda: translate("--diff", "row:gspo", "row:gspo-token")[:2] == (
+        1, "ratio.gradient: full | token\nno batch was found on which the losses differ\n"),
+    "no such row": lambda: translate("--diff", "row:gspo", "row:gsp")[0] == 2,
+    "a planted difference": shown,
+    "no difference": lambda: translate("--diff", "trl", "trl")[0] == 0,
+}
+# which cuts of a batch change the gradient
+OF_CUTS = {
+    "a cut that changes the gradient": lambda: "is cut: steps_per_generation = 8, gradient_accumulation_steps = 4: the divisor" in (
+        translate_text("trl", CUT + "4\n")) and "cut" not in (
+        translate_text("trl", CUT + "8\n") + translate_text("trl", CUT + "4\nloss_type: grpo\n")),
+    "a cut by the size of the generation": lambda: "cut: loss_type = dapo, generation_batch_size = 64: if it is not" in translate_text(
+        "ms_swift", "loss_type: dapo\ngeneration_batch_size: 64\n"),
+    "Liger's loss and split rows": lambda: ["is cut" in translate_text("ms_swift", text) for text in (
+        "loss_type: dapo\nuse_liger_kernel: true\n", "sequence_parallel_size: 4\n", "sequence_parallel_size: 4\npadding_free: true\n",
+        "use_liger_kernel: true\n")] == [True, True, False, False],
+    "dynamic batches": lambda: ["is cut" in translate_text("openrlhf", f"train.dynamic_batch_enable: true\nds.zero_stage: {stage}\n")
+                                for stage in (2, 3)] == [True, False],
+    "CUTS.md is current": cuts_page,
+}
+# values: those without fields, notes on them, variables
+OF_VALUES = {
+    "a value of another key": lambda: "cannot be expressed" not in translate_text(
+        "nemo_rl", "grpo:\n  baseline: false\n  adv_estimator:\n    use_leave_one_out_baseline: ${grpo.baseline}\n"),
+    "a shell variable is no number": lambda: told("epsilon=$EPS \\\nbeta=0\n", 1, "cannot be expressed: epsilon = $EPS"),
+    "an option made of no number": lambda: "cannot be expressed: max_completion_length" in translate_text(
+        "ms_swift", "max_completion_length: $LENGTH\nloss_type: dr_grpo\n"),
+    "a default for which an array is another one": lambda: "note: ref = null" in translate("--framework", "areal")[2],
+    "a note is of the value that is given": lambda: "note" not in translate_text("verl", LOSS_MODE + "gspo\n") and all(
+        (words in translate_text("verl", LOSS_MODE + "clip_cov\n")) == said
+        for words, said in (("is drawn", True), ("the caller's array", True), ("chosen in each micro-batch", False))),
+    "defaults have no notes": lambda: "note" not in translate("--framework", "verl")[2],
+    "a trainer that the data are not of": lambda: "cannot be expressed: rlhf_type = dpo" in translate_text(
+        "ms_swift", "rlhf_type: dpo\n"),
+    "a command that starts another trainer": lambda: "the command is megatron rlhf: " in translate_text(
+        "ms_swift", "megatron rlhf \\\n  --rlhf_type grpo\n"),
+    "another trainer's section": lambda: "cannot be expressed: ppo = set: " in translate_text("nemo_rl", "ppo:\n  seed: 1\n"),
+    "a value without fields under a condition": lambda: told(
+        "loss_type: vespo\nbeta: 0.1\nimportance_sampling_level: sequence\n", 1, "cannot be expressed: use_bias_correction_kl = true"),
+    "a value without fields": lambda: told("use_adaptive_entropy: true\n", 1, "cannot be expressed: use_adaptive_entropy"),
+    "a variable where any value is the same": lambda: "cannot be expressed: top_entropy_quantile = $Q" in translate_text(
+        "trl", "top_entropy_quantile: $Q\n"),
+    "an overlong penalty without its reward manager": overlong_alone,
+    "the ratio of a corrected KL, as adapters have it": kl_ratios,
+}
+# names: misspelt ones, former ones
+OF_NAMES = {
+    "a misspelt key": lambda: told("loss_typ: dapo\n", 1, "did you mean loss_type?"),
+    "a former name without sections": lambda: "did you mean algo.advantage.estimator?" in translate_text(
+        "openrlhf", "advantage_estimator: rloo\n"),
+    "a name of an earlier release": lambda: "did you mean actor.entropy_coef?" in translate_text("openrlhf", "entropy_loss_coef: 1\n"),
+    "no misspelt key: a common last name, and one of a key that is given": lambda: told(
+        "logger.type: x\nrun.epsilon: 1\nepsilon: 0.2\n", 0, "or unknown: logger.type, run.epsilon\n"),
+    "no misspelt key: a likeness of the sections alone": lambda: "did you mean" not in translate_text(
+        "verl", "actor_rollout_ref.actor.strategy: fsdp\n") + translate_text("prime_rl", "orchestrator.algo.length_penalty.type: x\n"),
+    "a misspelt section: the option of the same last name": lambda: "(did you mean actor_rollout_ref.actor.tau_pos?)" in translate_text(
+        "verl", "actor_rollout_ref.actor.policy_loss.tau_pos: 1\n"),
+    "a misspelt section: not an option of a similar last name": lambda: "policy_loss.clip_cov_ratio?)" in translate_text(
+        "verl", "actor_rollout_ref.actor.clip_cov_ratio: 1\n"),
+    "former names": lambda: made("verl", OVERLONG + "reward_model.reward_manager: dapo\nreward.reward_manager.name: naive\n", LINEAR),
+    "a former name that is null": lambda: made(
+        "verl", OVERLONG + "reward.reward_manager.name: dapo\nreward_model.reward_manager: null\n", LINEAR),
+    "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "no options of the loss, or unknown: learning_rate\n"),
+}
+# files, commands, pages
+OF_FORMS = {
+    "there are frameworks": lambda: len(translate("--list")[1].splitlines()) >= 10,
+    "examples are expected": lambda: {*expected(), "expected.json"} == {*os.listdir(os.path.join(HERE, "examples"))},
+    "a file without --config": positional,
+    "a configuration of the framework": lambda: "not read" not in translate_text(
+        "verl", "main_ppo --config-name=ppo_megatron_trainer.yaml \\\n  data.x=1\n"),
+    "a Python program": python,
+    "YAML with a command in a comment": lambda: made("trl", "# train.py \\\n#  --config this.yaml\nbeta: 0.5\n",
+                                                     {"penalty": {"kl_coef": 0.5}}),
+    "TOML": toml,
+    "a parent that is not there": lambda: told("defaults: nothing.yaml\n", 2, "nothing.yaml"),
+    "JSON, YAML, lines and commands": same_in_every_form,
+    "OPTIONS.md is current": lambda: translate("--check")[0] == 0,
+}
 
 
 def main():
@@ -374,7 +392,8 @@ def main():
     checks.update({f"example {name}": (lambda name=name, x=x: example(name, x)) for name, x in expected().items()})
     checks.update({f"defaults, {how}": (lambda case=case: inherits(*case)) for how, *case in INHERITED})
     checks.update({f"script: {how}": (lambda case=case: script(*case)) for how, *case in SCRIPTS})
-    checks.update(singles())
+    for singles in (OF_ROWS, OF_CUTS, OF_VALUES, OF_NAMES, OF_FORMS):
+        checks.update(singles)
     failed = 0
     for name, check in checks.items():
         try:

@@ -164,37 +164,13 @@ def platform():
     return torch
 
 
-@functools.cache
-def parts():
-    """Classes and functions of verl, the engine with the model's part replaced."""
-    from stand_ins import names_stand_in
-    sys.meta_path.insert(0, Missing())
-    names_stand_in("verl.utils.dataset.rl_dataset", "verl.utils.dataset.vision_utils", "verl.checkpoint_engine",
-                   "verl.workers.rollout.base")
-    platform()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # engines that are not there
-        from verl.workers.engine.fsdp.transformer_impl import FSDPEngineWithLMHead
-        from verl.workers import engine_workers
-    import verl
-    from running import functions_of
-    from verl.workers.utils import losses
-    whole = losses.no_padding_2_padding
-    import run_verl
-    run_verl.parts()  # whose batches are padded already
-    losses.no_padding_2_padding = whole
-    from verl.trainer.distillation import is_distillation_enabled
-    from verl.trainer.ppo.padding_utils import construct_minimal_padding_template
-    from verl.utils import tensordict_utils as tu
-    from verl.workers.utils.padding import left_right_2_no_padding
+def engines(of_verl):
+    """verl's engine as it is from the micro-batch to log-probabilities, and with the model's part replaced."""
     import torch
-    names = {"is_distillation_enabled": is_distillation_enabled, "left_right_2_no_padding": left_right_2_no_padding, "tu": tu}
-    file = lambda *where: os.path.join(os.path.dirname(verl.__file__), "trainer", "ppo", *where)
-    update = lambda *where: functions_of(file(*where), ("_update_actor",), **names)._update_actor
-
+    from verl.utils import tensordict_utils as tu
     from verl.utils.ulysses import set_ulysses_sequence_parallel_group
 
-    class WholeEngine(FSDPEngineWithLMHead):
+    class WholeEngine(of_verl):
         """From the micro-batch to log-probabilities by its own code."""
         def __init__(self, module, optimizer, engine_config):
             self.module, self.optimizer, self.engine_config = module, optimizer, engine_config
@@ -232,6 +208,36 @@ def parts():
             if tu.get_non_tensor_data(micro_batch, "calculate_entropy", False):
                 found["entropy"] = nested(output[1])
             return found
+    return WholeEngine, Engine
+
+
+@functools.cache
+def parts():
+    """Classes and functions of verl, the engine with the model's part replaced."""
+    from stand_ins import names_stand_in
+    sys.meta_path.insert(0, Missing())
+    names_stand_in("verl.utils.dataset.rl_dataset", "verl.utils.dataset.vision_utils", "verl.checkpoint_engine",
+                   "verl.workers.rollout.base")
+    platform()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # engines that are not there
+        from verl.workers.engine.fsdp.transformer_impl import FSDPEngineWithLMHead
+        from verl.workers import engine_workers
+    import verl
+    from running import functions_of
+    from verl.workers.utils import losses
+    whole = losses.no_padding_2_padding
+    import run_verl
+    run_verl.parts()  # whose batches are padded already
+    losses.no_padding_2_padding = whole
+    from verl.trainer.distillation import is_distillation_enabled
+    from verl.trainer.ppo.padding_utils import construct_minimal_padding_template
+    from verl.utils import tensordict_utils as tu
+    from verl.workers.utils.padding import left_right_2_no_padding
+    names = {"is_distillation_enabled": is_distillation_enabled, "left_right_2_no_padding": left_right_2_no_padding, "tu": tu}
+    file = lambda *where: os.path.join(os.path.dirname(verl.__file__), "trainer", "ppo", *where)
+    update = lambda *where: functions_of(file(*where), ("_update_actor",), **names)._update_actor
+    WholeEngine, Engine = engines(FSDPEngineWithLMHead)
     return types.SimpleNamespace(Engine=Engine, WholeEngine=WholeEngine, Worker=engine_workers.TrainingWorker,
                                  ppo_loss=engine_workers.ppo_loss, tu=tu, filling=construct_minimal_padding_template,
                                  Profiler=engine_workers.DistProfiler, update_v1=update("v1", "trainer_base.py"),

@@ -53,8 +53,8 @@ def drawer(data):
 
 
 def clamp_shows(c):
-    """Can the clamp of the log-ratio bind where that of the KL does not? The field kl_clamp_log cannot express that, and elsewhere its value
-    makes no difference: `--changed` shows it as not noticed. It stays in the data, as the framework has the clamp."""
+    """Can the clamp of the log-ratio bind where that of the KL does not? The field kl_clamp_log cannot express that, and elsewhere its
+    value makes no difference: `--changed` shows it as not noticed. It stays in the data, as the framework has the clamp."""
     from math import exp
     inside, outside, kind = c[LOSS + "kl_input_clamp_value"], c[LOSS + "kl_output_clamp_value"], c[LOSS + "reference_policy_kl_type"]
     if inside is None or inside >= 5 or not c[LOSS + "reference_policy_kl_penalty"] or c[LOSS + "use_kl_in_reward"]:

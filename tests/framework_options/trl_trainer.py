@@ -146,7 +146,7 @@ def trained(scenario, kind, options, given):
 
     model, tokenizer = trl_loss.tiny(scenario["folder"], WORDS)
     options = {**options, **scenario.get("both", {})}
-    ranks = options.pop("ranks")
+    del options["ranks"]
     args = trl.GRPOConfig(
         output_dir="none", use_cpu=True, bf16=False, report_to=[], save_strategy="no", logging_strategy="no", max_steps=STEPS, optim="sgd",
         learning_rate=RATE, lr_scheduler_type="constant", max_grad_norm=0.0, num_generations=GROUP, max_completion_length=LONGEST,

@@ -5,7 +5,8 @@ from objective_schema import replaced
 
 
 def evidence(told):
-    return {"description": "what the row is, and the settings that the mark is about (../evidence/README.md); empty where the file is no row's",
+    return {"description": "what the row is, and the settings that the mark is about (../evidence/README.md); empty where the file is no "
+                           "row's",
             "enum": sorted(set(told))}
 
 

@@ -45,7 +45,9 @@ def changed(objective, **axes):
 
 def setting(text):
     path, value = text.split("=")
-    return path.split("."), value if value[0].isalpha() or value == MINUS_INF else float(value) if "." in value or "e" in value else int(value)
+    if value[0].isalpha() or value == MINUS_INF:
+        return path.split("."), value
+    return path.split("."), float(value) if "." in value or "e" in value else int(value)
 
 
 def _rows():

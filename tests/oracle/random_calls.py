@@ -46,7 +46,8 @@ def range_of(domain):
     if domain in WHOLE or domain.get("type") == "integer" or "enum" in domain or domain.get("type") == "boolean":
         return None
     named = domain.get("$ref", "").rsplit("/", 1)[-1]
-    return RANGES.get(named) or (domain.get("minimum", domain.get("exclusiveMinimum")), domain.get("maximum", domain.get("exclusiveMaximum")))
+    ends = (domain.get("minimum", domain.get("exclusiveMinimum")), domain.get("maximum", domain.get("exclusiveMaximum")))
+    return RANGES.get(named) or ends
 
 
 def moved(dice, x, within):

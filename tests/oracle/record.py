@@ -69,8 +69,9 @@ def wrong_answers(case, defect, in_full):
         defect.commit(attempt)
         if attempt.is_right() and not attempt.last:
             return None  # the mistake changes nothing in this case
-        answers = attempt.run(defect.stages, lambda name, answer: not in_full and name in TAKEN_FIRST
-                              and name in (attempt.outputs or TAKEN_FIRST) and differs(case["expect"][name], rounded(answer), case["scale"][name]))
+        stops_at = () if in_full else [name for name in TAKEN_FIRST if name in (attempt.outputs or TAKEN_FIRST)]
+        answers = attempt.run(defect.stages, lambda name, answer: name in stops_at
+                              and differs(case["expect"][name], rounded(answer), case["scale"][name]))
     except Undefined:
         return None
     if limits.near_misses:

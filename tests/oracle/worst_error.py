@@ -458,7 +458,8 @@ class Ties(Call):
 # ---- rows of logits
 
 class Logits:
-    """The same for rows of logits, whose log-probabilities, entropies and gradients are promised relative to the exact values themselves."""
+    """The same for rows of logits, whose log-probabilities, entropies and gradients are promised relative to the exact values
+    themselves."""
 
     def __init__(self, headers, seed, single):
         self.headers, self.dice, self.single = headers, random.Random(seed), single

@@ -474,8 +474,8 @@ def _narrowed(stage: str, causes: Sequence[str], entries: Entries, left: Mapping
 
 
 def _unexplained(stage: str, left: Mapping[str, Record], records: Sequence[Record]) -> List[Reason]:
-    """What no cause explains, by what some of it has in common and nothing that passes; in more than FEW parts, or where most has nothing in
-    common, it would be chance."""
+    """What no cause explains, by what some of it has in common and nothing that passes; in more than FEW parts, or where most has
+    nothing in common, it would be chance."""
     axes = ("ratio.", "surrogate.", "penalty.", "weight.", "aggregation.", "the flag NegInf", "the flag Extreme", "the flag NearOnPolicy")
     ahead = ("reward.", "advantage.") if stage == "loss" else axes  # of no account: the advantages are given, or come first
     passing = {trait for r in records if stage not in r.failed for trait in r.traits}

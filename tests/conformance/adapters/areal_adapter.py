@@ -26,7 +26,8 @@ def unchanged(*_, **__):
 
 without_init("areal", "areal.api", "areal.infra", "areal.infra.rpc", "areal.utils", "areal.trainer", "areal.trainer.ppo")
 names_stand_in("areal.api", "areal.api.cli_args", "areal.infra", "areal.infra.platforms", "areal.infra.rpc.serialization",
-               "areal.utils.seqpack", "areal.experimental.training_service.controller.controller", "torchdata.stateful_dataloader", "einops")
+               "areal.utils.seqpack", "areal.experimental.training_service.controller.controller", "torchdata.stateful_dataloader",
+               "einops")
 module_stand_in("areal.utils.logging", getLogger=nothing)
 module_stand_in("areal.utils.perf_tracer", trace_perf=unchanged)
 module_stand_in("areal.utils.stats_tracker", denominator=nothing, stat=nothing, scalar=nothing, scope=contextlib.nullcontext,

@@ -7,7 +7,7 @@ from protocol import serve, wanted  # first: it keeps standard output for the an
 from importlib.metadata import version
 
 from options import Options, fields_of
-from padded import PRECISIONS, answer_by, batch_of, micro_batches, optimiser_step, part_of, ragged
+from padded import PRECISIONS, accumulation_steps, answer_by, batch_of, optimiser_step, part_of, ragged
 import ms_swift
 import torch
 
@@ -86,15 +86,14 @@ def loss(o, b):
 
 
 def split(case, o, dtype):
-    counts, rows = micro_batches(case), {len(part_of(case, part)[1]) for part in case["parts"]}
-    wanted(len(set(counts)) == 1, "every rank has gradient_accumulation_steps micro-batches")
+    steps, rows = accumulation_steps(case), {len(part_of(case, part)[1]) for part in case["parts"]}
     wanted(len(rows) == 1 or policy(o)["loss_type"] in ("dapo", "cispo"), "micro-batches need equally many responses")
     tokens = batch_of(case, dtype).mask.sum()
 
     def of_part(part, rank):
         b = batch_of(part, dtype)
         t = trainer(o, b)
-        t.accelerator.num_processes, t.current_gradient_accumulation_steps = case["ranks"], counts[0]
+        t.accelerator.num_processes, t.current_gradient_accumulation_steps = case["ranks"], steps
         return backward(t, b, tokens)
 
     return optimiser_step(case, of_part)

@@ -13,7 +13,7 @@ import types
 from importlib.metadata import version
 
 from options import Options, fields_of
-from padded import PRECISIONS, answer_by, batch_of, logits_of, micro_batches, optimiser_step, part_of, ragged
+from padded import PRECISIONS, accumulation_steps, answer_by, batch_of, logits_of, optimiser_step, part_of, ragged
 from stand_ins import module_stand_in
 
 for name in ("ray", "deepspeed"):
@@ -151,14 +151,13 @@ def loss(o, b, info=None):
 
 def split(case, o, dtype):
     """With the counts of one optimiser step; DeepSpeed divides each micro-batch's loss by their number."""
-    counts = micro_batches(case)
-    wanted(len(set(counts)) == 1, "every rank has gradient_accumulation_steps micro-batches")
+    steps = accumulation_steps(case)
     masks = [batch_of(part_of(case, part)[0], dtype).mask for part in case["parts"]]
-    info = _optimizer_step_loss_norm(masks, None, case["ranks"], counts[0])
+    info = _optimizer_step_loss_norm(masks, None, case["ranks"], steps)
 
     def accumulated(part, rank):
         found = loss(o, batch_of(part, dtype), info)
-        return {"loss": found["loss"] / counts[0], "dlogp": [[x / counts[0] for x in row] for row in found["dlogp"]]}
+        return {"loss": found["loss"] / steps, "dlogp": [[x / steps for x in row] for row in found["dlogp"]]}
 
     return optimiser_step(case, accumulated)
 

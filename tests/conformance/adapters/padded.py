@@ -6,6 +6,8 @@ import torch
 
 PRECISIONS = {"f64": torch.float64, "f32": torch.float32}
 PAD = -1.0  # the value of padding; answers must not depend on it
+PER_TOKEN = ("logp", "logp_old", "logp_ref", "logp_rollout", "sum_pi_squared", "entropy", "value", "step_reward", "divergence_ref",
+             "divergence_old")
 
 
 def padded(rows, lengths, fill, dtype):
@@ -21,7 +23,7 @@ def batch_of(case, dtype):
     """The arrays of the case; None for those that it does not have."""
     source = case["batch"]
     b = types.SimpleNamespace(length=source["length"], group=torch.tensor(source["group"]), rows=len(source["length"]))
-    for key in ("logp", "logp_old", "logp_ref", "logp_rollout", "sum_pi_squared", "entropy", "value", "step_reward", "divergence_ref", "divergence_old"):
+    for key in PER_TOKEN:
         setattr(b, key, padded(source[key], b.length, PAD, dtype) if key in source else None)
     b.mask = padded(source.get("mask") or [[True] * n for n in b.length], b.length, False, torch.bool)
     b.step_end = padded(source["step_end"], b.length, False, torch.bool) if "step_end" in source else None
@@ -88,9 +90,11 @@ def optimiser_step(case, loss_of_part):
     return {"loss": loss, "dlogp": dlogp}
 
 
-def micro_batches(case):
-    """The number of micro-batches of each rank."""
-    return [sum(part["rank"] == rank for part in case["parts"]) for rank in range(case["ranks"])]
+def accumulation_steps(case):
+    """The number of micro-batches of a rank, where it is a constant of the training."""
+    counts = [sum(part["rank"] == rank for part in case["parts"]) for rank in range(case["ranks"])]
+    wanted(len(set(counts)) == 1, "every rank has gradient_accumulation_steps micro-batches")
+    return counts[0]
 
 
 def ragged(x, b):

@@ -5,8 +5,8 @@ import math
 SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 INFINITE = {"weight_max", "rollout_is_high", "clamp_low", "clamp_high", "level_clamp_low", "level_clamp_high", "trust_low",
             "trust_high"}
-NOT_NEGATIVE = {"overlong_max", "overlong_cache", "eps", "eps_low", "eps_high", "clip_dual", "token_clip_low", "token_clip_high", "constant",
-                "kl_clamp_log", "kl_clamp_value", "rollout_is_low", "rollout_clamp", "tau_pos", "tau_neg", "quadratic_eps",
+NOT_NEGATIVE = {"overlong_max", "overlong_cache", "eps", "eps_low", "eps_high", "clip_dual", "token_clip_low", "token_clip_high",
+                "constant", "kl_clamp_log", "kl_clamp_value", "rollout_is_low", "rollout_clamp", "tau_pos", "tau_neg", "quadratic_eps",
                 "contrast_temperature", "trust_low", "trust_high"}
 PER_TOKEN = ("logp", "logp_old", "logp_ref", "logp_rollout", "value", "step_reward", "step_end", "mask", "advantage", "divergence_ref",
              "divergence_old")
@@ -125,7 +125,8 @@ def check_reward_kl(b):
     for i, row in enumerate(b["logp_old"]):
         for t, x in enumerate(row):
             counts = "mask" not in b or b["mask"][i][t]
-            need(not counts or (x == "-Infinity") == (b["logp_ref"][i][t] == "-Infinity"), f"the KL in the reward is infinite at [{i}][{t}]")
+            both_or_none = (x == "-Infinity") == (b["logp_ref"][i][t] == "-Infinity")
+            need(not counts or both_or_none, f"the KL in the reward is infinite at [{i}][{t}]")
 
 
 def check(case):

@@ -25,7 +25,7 @@ os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
 from trl.experimental.gmpo import GMPOTrainer
 
 from options import UNCLAMPED, VESPO_CLAMPS, Options, clamps, corrects_kl, fields_of
-from padded import PRECISIONS, answer_by, batch_of, logits_of, micro_batches, one_per_row, optimiser_step, part_of, ragged
+from padded import PRECISIONS, accumulation_steps, answer_by, batch_of, logits_of, one_per_row, optimiser_step, part_of, ragged
 
 GRPO, RLOO, GMPO = Options("trl"), Options("trl_rloo"), Options("trl_gmpo")
 STD_EPS = 1e-4  # in _generate_and_score_completions; no option
@@ -215,14 +215,14 @@ def loss(case, o, b, step=None):
 
 
 def split(case, o, dtype):
-    whole, counts = batch_of(case, dtype), micro_batches(case)
+    whole = batch_of(case, dtype)
     trainer, options = loss_options(case, o, whole)
     rows = {len(part_of(case, part)[1]) for part in case["parts"]}
-    wanted(len(set(counts)) == 1, "every rank has gradient_accumulation_steps micro-batches")
+    accumulation = accumulation_steps(case)
     wanted(len(rows) == 1 or trainer is GRPOTrainer and options["loss_type"] in ("dapo", "cispo", "vespo"),
            "micro-batches need equally many responses")
     counted = whole.mask & ~whole.truncated[:, None] if options.get("mask_truncated_completions") else whole.mask
-    step = types.SimpleNamespace(ranks=case["ranks"], accumulation=counts[0], tokens=counted.sum())
+    step = types.SimpleNamespace(ranks=case["ranks"], accumulation=accumulation, tokens=counted.sum())
     return optimiser_step(case, lambda part, rank: loss(part, o, batch_of(part, dtype), step))
 
 

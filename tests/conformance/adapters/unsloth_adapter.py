@@ -7,7 +7,7 @@ from protocol import Skip, serve, wanted  # first: it keeps standard output for 
 from importlib.metadata import version
 
 from options import UNCLAMPED, VESPO_CLAMPS, Options, clamps, corrects_kl, fields_of
-from padded import PRECISIONS, answer_by, batch_of, micro_batches, one_per_row, optimiser_step, part_of, ragged
+from padded import PRECISIONS, accumulation_steps, answer_by, batch_of, one_per_row, optimiser_step, part_of, ragged
 from stand_ins import module_stand_in, names_stand_in, without_init
 
 without_init("unsloth_zoo", "unsloth_zoo.temporary_patches")
@@ -74,11 +74,10 @@ def loss(o, b, tokens=None, ranks=1, accumulation=1):
 
 
 def split(case, o, dtype):
-    counts, rows = micro_batches(case), {len(part_of(case, part)[1]) for part in case["parts"]}
-    wanted(len(set(counts)) == 1, "every rank has gradient_accumulation_steps micro-batches")
+    steps, rows = accumulation_steps(case), {len(part_of(case, part)[1]) for part in case["parts"]}
     wanted(len(rows) == 1 or policy(o)["loss_type"] in ("dapo", "cispo", "vespo"), "micro-batches need equally many responses")
     tokens = batch_of(case, dtype).mask.sum()
-    return optimiser_step(case, lambda part, rank: loss(o, batch_of(part, dtype), tokens, case["ranks"], counts[0]))
+    return optimiser_step(case, lambda part, rank: loss(o, batch_of(part, dtype), tokens, case["ranks"], steps))
 
 
 def no_advantages(o, b):

@@ -187,7 +187,8 @@ def kl_name(p):
 def batch_info(g, b, mask, ranks=None):
     """The engine's counts over all micro-batches and ranks. By default global_batch_size is the number of rows with tokens."""
     rows = b.rows if g["empty_sequences"] == "keep" else int(mask.any(-1).sum()) if ranks else None
-    return {"dp_size": ranks or 1, "batch_num_tokens": int(mask.sum()), "global_batch_size": rows, "loss_scale_factor": g["constant"] or None}
+    return {"dp_size": ranks or 1, "batch_num_tokens": int(mask.sum()), "global_batch_size": rows,
+            "loss_scale_factor": g["constant"] or None}
 
 
 def loss(o, b, info=None):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """options_test.py CONFORM VECTORS ADAPTER_C [PART...]: exit statuses, tolerances, the verdicts of every format, `--expect`; `--metamorphic`
-compares every output; what is named of several wrong outputs, of factors and of two changes. The program is ADAPTER_C with some of its replies
-changed (tampered.py)."""
+compares every output; what is named of several wrong outputs, of factors and of two changes. The program is ADAPTER_C with some of its
+replies changed (tampered.py)."""
 
 import json
 import os

@@ -80,7 +80,8 @@ PLANTED = (
         r"no lower bound|eps_low = 1"),
     ("clip-no-upper", r"no upper bound|eps_high = inf"), ("clip-log", r"log-ratio is clipped"), ("clip-bounds-turned",
         r"bounds of the clip are exchanged"),
-    ("clip-straight-through", r"gradient goes through the clip|CLIP-01, in the gradient only"), ("clip-none", r"CLIP-01|surrogate.kind = ratio"),
+    ("clip-straight-through", r"gradient goes through the clip|CLIP-01, in the gradient only"),
+    ("clip-none", r"CLIP-01|surrogate.kind = ratio"),
     ("clip-exchanged", r"CLIP-01b"), ("clip-only", r"clip without its minimum"),
     ("clip-min-of-ratios", r"CLIP-01a"), ("clip-product", r"product w A is clipped"), ("clip-added",
         r"clipped and unclipped loss are added"),
@@ -117,11 +118,13 @@ FURTHER = (
     ("loss-adv-of-first", r"one advantage, that of its first token"), ("loss-adv-of-last", r"one advantage, that of its last token"),
     ("loss-adv-mean", r"one advantage, the mean"), ("reinforce-of-itself", r"-A e\^\(l - sg\[l\]\)"),
     ("clip-dropped", r"out of the clip's bounds are left out"), ("gspo-masked-too", r"masked tokens enter the mean log-ratio"),
-    ("clip-gradient-elsewhere", r"gradient where it does not bind|CLIP-01b, in the gradient only"), ("last-response", r"last response is left out"),
+    ("clip-gradient-elsewhere", r"gradient where it does not bind|CLIP-01b, in the gradient only"),
+    ("last-response", r"last response is left out"),
     ("first-group", r"only the first group"), ("kl-in-advantage", r"KL is subtracted from the advantage"), ("kl-of-old", r"KL-03$"),
     ("gradient-scaled-odd", r"dlogp multiplied by 1.37"), ("loss-over-n-plus-one", r"divided by sequences plus one"),
     ("loss-adv-first", r"first token of a response alone"), ("loss-adv-last", r"last token of a response alone"),
-    ("group-width", r"mean of a group.*padding"), ("group-slots", r"mean of a group.*slots"), ("policy-detached", r"policy's gradient is left out"),
+    ("group-width", r"mean of a group.*padding"), ("group-slots", r"mean of a group.*slots"),
+    ("policy-detached", r"policy's gradient is left out"),
     ("dr-constant", r"multiplied by 2.92969|constant = 1024"),
 )
 
@@ -174,10 +177,13 @@ OF_A_PORT = (
     ("all-temperature", r"all log-prob.* temperature, 0.7"), ("old-masked-shifted", r"MASK-05a|old log-prob.*right, with a 0"),
     ("log-ratio-size", r"absolute value of the log-ratio"), ("clip-epsilons", r"epsilons themselves"),
     ("clip-clamped-log", r"log-ratio is clamped at -eps_low"), ("clip-only-of-bad", r"without its minimum where A < 0"),
-    ("clip-detached-outside", r"ratio has no gradient out of"), ("clip-dropped-by-high", r"further from 1 than eps_high|bounds are left out"),
-    ("clip-advantage", r"advantage is clipped, not"), ("cispo-log-ratio", r"multiplies the log-ratio"), ("kl-of-mean", r"mean log-ratio of a response, not"),
+    ("clip-detached-outside", r"ratio has no gradient out of"),
+    ("clip-dropped-by-high", r"further from 1 than eps_high|bounds are left out"),
+    ("clip-advantage", r"advantage is clipped, not"), ("cispo-log-ratio", r"multiplies the log-ratio"),
+    ("kl-of-mean", r"mean log-ratio of a response, not"),
     ("agg-with-advantage", r"counts only the responses that have"), ("micro-tokens", r"2 responses have a mean over their tokens"),
-    ("loss-adv-rolled", r"advantage of the next"), ("loss-adv-over-length", r"advantage is divided by the response's length|NORM-02|divided by its length"),
+    ("loss-adv-rolled", r"advantage of the next"),
+    ("loss-adv-over-length", r"advantage is divided by the response's length|NORM-02|divided by its length"),
     ("loss-adv-times-length", r"advantage is multiplied by the response's length|weighted by their length|seq_mean_token_sum|NORM-"),
     ("loss-3-decimals", r"loss rounded to 3 decimals"), ("loss-4-digits", r"loss rounded to 4 significant digits"),
 )
@@ -192,8 +198,9 @@ NAMELESS = ("adv-tanh", "adv-shifted", "rank", "temperature", "clip-soft", "eps-
 
 def parts_of(which):
     nameless = tuple((mistake, None) for mistake in NAMELESS)
-    parts = {"all": (*PLANTED, *FURTHER, *FROM_ISSUES, *ROWS_AND_BITS, *OF_A_PORT, *nameless), "even": PLANTED[::2], "odd": PLANTED[1::2],
-             "eighth": PLANTED[1::8], "further": FURTHER, "issues": FROM_ISSUES, "bits": ROWS_AND_BITS, "port": OF_A_PORT, "nameless": nameless}
+    parts = {"all": (*PLANTED, *FURTHER, *FROM_ISSUES, *ROWS_AND_BITS, *OF_A_PORT, *nameless),
+             "even": PLANTED[::2], "odd": PLANTED[1::2], "eighth": PLANTED[1::8], "further": FURTHER, "issues": FROM_ISSUES,
+             "bits": ROWS_AND_BITS, "port": OF_A_PORT, "nameless": nameless}
     return [planted for part in which.split("+") for planted in parts[part]]
 
 

@@ -24,8 +24,8 @@ PLANTED = [
     ("PART-02", {FACTOR: "ranks) for p in places"}, "ranks-*"),
     ("NORM-10a", {COUNTS: "yield 0; totals, factor = np.array([len(at), n, groups]), 1"}, "micro-*"),
     ("PART-05", {"sum(1 for i in here if T[i] or not drop)": "len({b.seq[k] for k in places if T[b.seq[k]] or not drop})"}, "context-*"),
-    ("PART-11", {COUNTS: "totals = yield np.array([max(1, len(at)), n, groups])", '"part_tokens": len(at)': '"part_tokens": max(1, len(at))'},
-     "survivors-*"),
+    ("PART-11", {COUNTS: "totals = yield np.array([max(1, len(at)), n, groups])",
+                 '"part_tokens": len(at)': '"part_tokens": max(1, len(at))'}, "survivors-*"),
     ("PART-19", {'sum(result["part_loss"]) / (ranks if averaged else 1)':
                  'sum(x for x, p in zip(result["part_loss"], case["parts"]) if p["rank"] == 0)'}, "ranks-*"),
     ("PART-19c", {'sum(result["part_loss"]) / (ranks if averaged else 1)': 'sum(result["part_loss"])'}, "ranks-*"),
@@ -142,7 +142,8 @@ def scored(c, R"""}, ("grpo-[efhrs]*", "dapo-[efhrs]*"), 1),
         bound = np.clip(w, 1 - o["surrogate"]["eps_low"], 1 + o["surrogate"]["eps_high"])
         S, Sy = np.maximum(raw, -A * bound), np.where(raw > -A * bound, raw, times(w == bound, -A * w))
     P, Py, Pl = penalty("""}, ("reinforce++-[efhorstu]*",), 0),
-    (r"MASK-12a", {"    term, dlogp, pays = np.zeros((3, len(b.seq))": """    b.count, first = len(i), {s: k for k, s in zip(i[::-1], b.seq[i][::-1])}
+    (r"MASK-12a", {"    term, dlogp, pays = np.zeros((3, len(b.seq))":
+                   """    b.count, first = len(i), {s: k for k, s in zip(i[::-1], b.seq[i][::-1])}
     if o["aggregation"]["kind"] == "token_mean" and b.count:
         b.A = np.where(b.mask, b.A, np.array([b.A[first[s]] if s in first else 0 for s in b.seq]))
         i = np.arange(len(b.seq))

@@ -18,31 +18,42 @@ MUTATIONS = {"trl": [  # what, rows, module, old, new
     ("another epsilon beside the deviation", "grpo-*", TRL, "advantages / (std_rewards + 1e-4)", "advantages / (std_rewards + 1e-6)"),
     ("the baseline is the batch's", "grpo-*", TRL, "advantages = rewards - mean_grouped_rewards", "advantages = rewards - rewards.mean()"),
     ("the clip without its minimum", "grpo-*", TRL, "-torch.min(per_token_loss1, per_token_loss2)", "-per_token_loss2"),
-    ("one epsilon for both sides of the clip", "dapo-*", TRL, "1 - self.epsilon_low, 1 + self.epsilon_high)", "1 - self.epsilon_low, 1 + self.epsilon_low)"),
+    ("one epsilon for both sides of the clip", "dapo-*", TRL,
+     "1 - self.epsilon_low, 1 + self.epsilon_high)", "1 - self.epsilon_low, 1 + self.epsilon_low)"),
     ("k3 of the other direction", "grpo-*", TRL,
      "torch.exp(ref_per_token_logps - per_token_logps) - (ref_per_token_logps - per_token_logps) - 1",
      "torch.exp(per_token_logps - ref_per_token_logps) - (per_token_logps - ref_per_token_logps) - 1"),
     ("the ratio of a response is not length-normalised", "gspo-*", TRL,
-     "(log_ratio * mask).sum(-1) / mask.sum(-1).clamp(min=1.0)\n            log_importance_weights", "(log_ratio * mask).sum(-1)\n            log_importance_weights"),
+     "(log_ratio * mask).sum(-1) / mask.sum(-1).clamp(min=1.0)\n            log_importance_weights",
+     "(log_ratio * mask).sum(-1)\n            log_importance_weights"),
     ("one mean over all tokens for the mean over responses", "grpo-*", TRL,
      "((per_token_loss * mask).sum(-1) / mask.sum(-1).clamp(min=1.0)).mean()", "(per_token_loss * mask).sum() / mask.sum().clamp(min=1.0)"),
-    ("the mask is forgotten in the sum", "dapo-*", TRL, "loss = (per_token_loss * mask).sum() / normalizer", "loss = per_token_loss.sum() / normalizer"),
-    ("the number of processes is forgotten", "partition-ranks-*", TRL, ".clamp(min=1.0) / self.accelerator.num_processes", ".clamp(min=1.0)"),
-    ("CISPO's weight is not detached", "trl-cispo-*", TRL, "torch.clamp(coef_1, max=self.epsilon_high).detach()", "torch.clamp(coef_1, max=self.epsilon_high)"),
+    ("the mask is forgotten in the sum", "dapo-*", TRL,
+     "loss = (per_token_loss * mask).sum() / normalizer", "loss = per_token_loss.sum() / normalizer"),
+    ("the number of processes is forgotten", "partition-ranks-*", TRL,
+     ".clamp(min=1.0) / self.accelerator.num_processes", ".clamp(min=1.0)"),
+    ("CISPO's weight is not detached", "trl-cispo-*", TRL,
+     "torch.clamp(coef_1, max=self.epsilon_high).detach()", "torch.clamp(coef_1, max=self.epsilon_high)"),
     ("SAPO's temperatures are exchanged", "sapo-*", TRL, "self.args.sapo_temperature_pos, self.args.sapo_temperature_neg)",
      "self.args.sapo_temperature_neg, self.args.sapo_temperature_pos)"),
     ("the leave-one-out mean divides by the whole group", "rloo-*", RLOO, "/ (scorable_counts - 1)", "/ scorable_counts"),
 ], "verl": [
-    ("another epsilon beside the deviation", "grpo-*", VERL, "epsilon: float = 1e-6,\n    norm_adv", "epsilon: float = 1e-4,\n    norm_adv"),
+    ("another epsilon beside the deviation", "grpo-*", VERL,
+     "epsilon: float = 1e-6,\n    norm_adv", "epsilon: float = 1e-4,\n    norm_adv"),
     ("the deviation has the divisor N", "grpo-*", VERL, "torch.std(scores_tensor)", "torch.std(scores_tensor, correction=0)"),
     ("another number is added to the tokens of a response", "grpo-*", VERL, "/ (seq_mask + 1e-8)", "/ (seq_mask + 1e-6)"),
-    ("log-ratios are clamped at 10", "dapo-*", VERL, "torch.clamp(negative_approx_kl, min=-20.0, max=20.0)", "torch.clamp(negative_approx_kl, min=-10.0, max=10.0)"),
-    ("minimum and maximum are exchanged in the clip", "dapo-*", VERL, "clip_pg_losses1 = torch.maximum(", "clip_pg_losses1 = torch.minimum("),
+    ("log-ratios are clamped at 10", "dapo-*", VERL,
+     "torch.clamp(negative_approx_kl, min=-20.0, max=20.0)", "torch.clamp(negative_approx_kl, min=-10.0, max=10.0)"),
+    ("minimum and maximum are exchanged in the clip", "dapo-*", VERL,
+     "clip_pg_losses1 = torch.maximum(", "clip_pg_losses1 = torch.minimum("),
     ("the number of ranks is forgotten", "partition-ranks-*", VERL, "/ batch_num_tokens * dp_size", "/ batch_num_tokens"),
     ("k3 of the other direction", "grpo-*", VERL, "kl = ref_logprob - logprob\n", "kl = logprob - ref_logprob\n"),
-    ("GSPO's gradient lacks the ratio", "gspo-*", VERL, "log_prob - log_prob.detach() + negative_approx_kl_seq", "log_prob - log_prob + negative_approx_kl_seq"),
-    ("GSPO counts the padding", "gspo-*", VERL, "seq_lengths = torch.sum(response_mask, dim=-1).clamp(min=1)", "seq_lengths = response_mask.shape[-1]"),
-    ("CISPO's weight is not detached", "trl-cispo-*", VERL, "clipped_ratio_sg = clipped_ratio.detach()", "clipped_ratio_sg = clipped_ratio"),
+    ("GSPO's gradient lacks the ratio", "gspo-*", VERL,
+     "log_prob - log_prob.detach() + negative_approx_kl_seq", "log_prob - log_prob + negative_approx_kl_seq"),
+    ("GSPO counts the padding", "gspo-*", VERL,
+     "seq_lengths = torch.sum(response_mask, dim=-1).clamp(min=1)", "seq_lengths = response_mask.shape[-1]"),
+    ("CISPO's weight is not detached", "trl-cispo-*", VERL,
+     "clipped_ratio_sg = clipped_ratio.detach()", "clipped_ratio_sg = clipped_ratio"),
     ("SAPO's temperatures are exchanged", "sapo-*", VERL, "condition=advantages > 0", "condition=advantages < 0"),
     ("the leave-one-out mean divides by the whole group", "rloo-*", VERL, "/ (response_num - 1) - id2mean", "/ response_num - id2mean"),
 ]}
@@ -69,10 +80,12 @@ def check(conform, python, name):
     bad += status != 0 or right == 0
     print(f"{name}: as installed: {right} right or acceptable, {wrong + broken} failed")
     for what, rows, module, old, new in MUTATIONS[name]:
-        wrong, broken, right, status = run(conform, name, [python, os.path.join(adapters, "mutated.py"), adapter, module, old, new], rows)
+        mutated = [python, os.path.join(adapters, "mutated.py"), adapter, module, old, new]
+        wrong, broken, right, status = run(conform, name, mutated, rows)
         found = status == 1 and wrong > 0
         bad += not found
-        print(f"{name}: {what}: {'found' if found else 'NOT FOUND'}: {wrong} of {wrong + broken + right} cases in {rows} have wrong numbers")
+        print(f"{name}: {what}: {'found' if found else 'NOT FOUND'}: "
+              f"{wrong} of {wrong + broken + right} cases in {rows} have wrong numbers")
     return bad
 
 

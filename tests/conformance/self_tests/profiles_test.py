@@ -70,8 +70,10 @@ def conventions(folder):
     status, _, failed, _, acceptable = found = run(rows, [ADAPTER, "--set", "ratio.clamp_low=-2", "--set", "ratio.clamp_high=2"],
                                                    "--profile", profile(folder, CLAMP, EPS))
     check("a clamp of log-ratios is acceptable by its profile", status == 0 and not failed and acceptable >= 3, found)
-    for wrong in ({**EPS, "if": {"advantage.scales": "group_std"}}, {**EPS, "flag": ["NegInf"]}, {"what": "nothing"}, {**EPS, "rule": {"x": 1}}):
-        check(f"a profile with a misspelt word is refused: {wrong}", run(rows, [ADAPTER], "--profile", profile(folder, wrong))[0] == 2, "read")
+    for wrong in ({**EPS, "if": {"advantage.scales": "group_std"}}, {**EPS, "flag": ["NegInf"]}, {"what": "nothing"},
+                  {**EPS, "rule": {"x": 1}}):
+        status = run(rows, [ADAPTER], "--profile", profile(folder, wrong))[0]
+        check(f"a profile with a misspelt word is refused: {wrong}", status == 2, "read")
 
 
 def settings(*changes):
@@ -97,8 +99,8 @@ def documented(folder):
     check("a mistake in the loss is none, a convention in its advantages or not", status == 1 and failed > 3, found)
     coarse = run(["gspo-*"], settings("advantage.std=population"), "--tolerance", "1e13")
     check("where much is tolerated no convention is told from a mistake", coarse[0] == 1 and not coarse[4], coarse)
-    empty = profile(folder)
-    check("a profile says all that the program has", not run(["gspo-*"], settings("advantage.eps=1e-4"), "--profile", empty)[4], "acceptable")
+    acceptable = run(["gspo-*"], settings("advantage.eps=1e-4"), "--profile", profile(folder))[4]
+    check("a profile says all that the program has", not acceptable, "acceptable")
 
 
 def answers(folder):
@@ -109,7 +111,8 @@ def answers(folder):
     path = profile(folder, {"what": "NaN spreads", "flags": ["NaNMasked"], "outputs": ["loss"], "answers": ["NaN"]})
     for value, wanted in (("float('nan')", 0), ("0.0", 1)):
         program = ["/usr/bin/python3", "-c", text % (ADAPTERS, value)]
-        check(f"{value} is {'not ' * wanted}an answer listed", run(["gspo-nan-masked*"], program, "--profile", path)[0] == wanted, "it is judged otherwise")
+        status = run(["gspo-nan-masked*"], program, "--profile", path)[0]
+        check(f"{value} is {'not ' * wanted}an answer listed", status == wanted, "it is judged otherwise")
 
 
 def rules(folder):
@@ -182,10 +185,10 @@ def rounding(folder):
     case = json.loads(text)["cases"][0]
     check("what is stated and exact is no rounding", case["conventions"] == [EPS["what"]] and "rounding" not in case, case)
     tiny = {**EPS, "change": {"advantage.eps": 1e-9, "advantage.eps_place": "add"}}
-    text = subprocess.run([CONFORM, "--only", "gspo-ragged", "--profile", profile(folder, ROUNDING, tiny), "--format", "json", "--", *single[0]],
-                          capture_output=True, text=True).stdout
-    case = json.loads(text)["cases"][0]
-    check("a convention that rounding hides is told, each once", sorted(case["conventions"]) == sorted((ROUNDING["what"], tiny["what"])), case)
+    one_case = [CONFORM, "--only", "gspo-ragged", "--profile", profile(folder, ROUNDING, tiny), "--format", "json", "--", *single[0]]
+    case = json.loads(subprocess.run(one_case, capture_output=True, text=True).stdout)["cases"][0]
+    both = sorted((ROUNDING["what"], tiny["what"]))
+    check("a convention that rounding hides is told, each once", sorted(case["conventions"]) == both, case)
     check("the error and its bound", 0 < case["rounding"][0] < case["rounding"][1] <= 64, case)
     check("another word for it", run(rows, single[0], "--profile", profile(folder, {"what": "x", "rounding": "f16"}))[0] == 2, "read")
 

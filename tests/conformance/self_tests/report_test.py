@@ -149,7 +149,8 @@ UNEXPLAINED = r"\n1\. \d+ cases: unexplained: the advantage is wrong\n"
 ROUNDING = "rounding of a long sum: errors below 1e-11"
 ROWS = "What the settings of the failing rows are based on:"
 FRAGILE = r"for example \S*-(extreme|neginf|nan|offset)"
-EXAMPLE_OF_CLIP = r"1\. \d+ cases: CLIP-01, in the gradient only.*\n.* \(in the gradient only\); right: .*\n   for example (?!\S*-(extreme|neginf))"
+EXAMPLE_OF_CLIP = (r"1\. \d+ cases: CLIP-01, in the gradient only.*\n.* \(in the gradient only\); right: .*\n"
+                   r"   for example (?!\S*-(extreme|neginf))")
 # a name, the program (its source, the arguments of ADAPTER_C, or None: one that does not start), options of conform, patterns that the
 # output must have, patterns that it must not have
 TABLE = (
@@ -174,14 +175,16 @@ TABLE = (
     ("a flag that a third of the passing cases has", UNNAMED.replace("CONDITION", "(np.bincount(b.group) == 1).any() and b.n > 4"), [],
      [UNEXPLAINED + r"   all of these cases, and at most a third of the passing ones, have: the flag Singleton\n"], []),
     ("nothing in common", UNNAMED.replace("CONDITION", "b.logp.sum() % 1 < 0.5"), [], [UNEXPLAINED], ["all of these cases"]),
-    ("a first version", FIRST, ["--only", "grpo-[efhorsu]*"], [r"\n1\. \d+ cases: advantage.eps = 1e-06\n(   .*\n)*?   besides: masked tokens "
+    ("a first version", FIRST, ["--only", "grpo-[efhorsu]*"],
+     [r"\n1\. \d+ cases: advantage.eps = 1e-06\n(   .*\n)*?   besides: masked tokens "
      r"have the advantage of their response, not 0, in \d+ of them; a response alone in its group has NaN in \d+ of them\n"], []),
     ("losses in float32 towards 0", TOWARDS_ZERO, ["--only", "grpo-*", "--only", "gspo-*", "--skip-flag", "Long"],
      [r"\n1\. \d+ cases: rounding: errors as of float32"], []),
     ("losses of four decimals", PRINTED, ["--only", "grpo-*", "--only", "dr-grpo-*", "--skip-flag", "Extreme", "--skip-flag", "NegInf"],
      [r"\n1\. \d+ cases: rounding: loss rounded to 4 decimals\n"], ["multiplied", "unexplained", "float32"]),
     ("a cause that nearly explains", MOSTLY, ["--only", "cispo-*"],
-     [UNEXPLAINED + r"   nearly: in \d+ of them all numbers are those of `the sign of the advantage is turned`, in \d cases, such as cispo-\S+, "
+     [UNEXPLAINED + r"   nearly: in \d+ of them all numbers are those of `the sign of the advantage is turned`, in \d cases, such as "
+      r"cispo-\S+, "
       r"they are not"], []),
     ("a case that many causes explain", BOUNDED, ["--only", "trl-cispo-signs"], [r"\n1\. 1 case: one of \d+ causes that this case does not "
      r"tell apart, such as "], []),

@@ -42,7 +42,8 @@ GRPO = """
 CASES = [  # rows, case, the mistake, what the text must say, the function with the mistake, the right one
     ("gspo-*", "gspo-signs", "surrogate.eps_high=0.3", ["surrogate.eps_high = 0.3", "2507.18071, equations 5-7", "length-normalised"],
      GSPO.format(high=0.3, token=False), GSPO.format(high=4e-4, token=False)),
-    ("grpo-*", "grpo-full", "advantage.baseline=none", ["baseline", "2402.03300"], GRPO.format(baseline="0"), GRPO.format(baseline="own.mean()")),
+    ("grpo-*", "grpo-full", "advantage.baseline=none", ["baseline", "2402.03300"],
+     GRPO.format(baseline="0"), GRPO.format(baseline="own.mean()")),
 ]
 
 
@@ -55,7 +56,8 @@ def passes(folder, text):
     with open(path, "w") as file:
         file.write(text)
     if PYTEST:
-        return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", path], stdout=subprocess.DEVNULL).returncode == 0
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", path]
+        return subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0
     sys.modules["pytest"] = types.SimpleNamespace(mark=types.SimpleNamespace(parametrize=parametrize))
     module = {"__name__": "test_repro"}
     exec(compile(text, path, "exec"), module)
@@ -96,8 +98,10 @@ def check_cut():
         known = next(c for c in json.load(file)["cases"] if c["id"] == case)
     text = written("partition-micro-*", case, ADAPTER, *mistake).stdout
     cut = re.search(r"^CUT = json.loads\(r'''(.*)'''\)$", text, re.MULTILINE)
-    ok = cut and json.loads(cut[1]) == {key: known[key] for key in ("parts", "ranks", "reduce", "context_ranks", "filtered") if key in known}
-    as_c = subprocess.run([CONFORM, "--only", "partition-micro-*", "--repro", case, "--format", "c", "--", ADAPTER, *mistake], capture_output=True)
+    keys = ("parts", "ranks", "reduce", "context_ranks", "filtered")
+    ok = cut and json.loads(cut[1]) == {key: known[key] for key in keys if key in known}
+    as_c = subprocess.run([CONFORM, "--only", "partition-micro-*", "--repro", case, "--format", "c", "--", ADAPTER, *mistake],
+                          capture_output=True)
     check("a case cut into parts: the pytest", ok, cut)
     check("a case cut into parts: --format c", as_c.returncode == 2 and not as_c.stdout, as_c.stderr)
 

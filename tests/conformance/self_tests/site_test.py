@@ -251,8 +251,8 @@ def main(arguments):
             if k % 4 == 0 or not path.startswith(("case/", "row/")):  # of these many similar pages every fourth is checked
                 check(f"{path}: nav", check_form(path, content).tags["nav"] == 1)
     check("a row's page has its paper", "https://arxiv.org/abs/2507.18071" in pages["row/gspo.html"])
-    check("every row stands in a family", set(site.known_facts())
-          == {path[4:-5] for path in pages if path.startswith("row/") and site.family_of(path[4:-5], site.known_rows()) in site.known_rows()})
+    rows, known = (path[4:-5] for path in pages if path.startswith("row/")), site.known_rows()
+    check("every row stands in a family", set(site.known_facts()) == {row for row in rows if site.family_of(row, known) in known})
     check_numbers(pages)
     check_frameworks()
     check_cases(pages)

@@ -68,8 +68,8 @@ def pkpo_gain(group, k):
 
 
 def pkpo_loo(group, k):
-    # PKPO eq. 29: s_i^loo = s_i - 1/(n - 1) sum over j != i of S(j, all without i), S being eq. 19 of the n - 1 others (divisor C(n - 1, k));
-    # with fewer than k others there is no such set, and nothing is subtracted
+    # PKPO eq. 29: s_i^loo = s_i - 1/(n - 1) sum over j != i of S(j, all without i), S being eq. 19 of the n - 1 others (divisor
+    # C(n - 1, k)); with fewer than k others there is no such set, and nothing is subtracted
     result = []
     for i, own in enumerate(pkpo_max(group, k)):
         others = group[:i] + group[i + 1:]

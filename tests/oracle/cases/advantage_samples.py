@@ -10,7 +10,8 @@ case = cases_of("choices-advantage-samples")
 # ---- samples
 
 def turns(o):
-    """Steps: 1, 3 (and a masked one), none; 2 of a response alone; none and 2, rewards equal; 1 of a response alone; 2 masked ones, and 3."""
+    """Steps: 1, 3 (and a masked one), none; 2 of a response alone; none and 2, rewards equal; 1 of a response alone; 2 masked ones,
+    and 3."""
     batch = full(o, (3, 1, 2, 1, 2), (4, 5, 2, 3, 2, 2, 1, 2, 3), 991, mask={(1, 1), (7, 0), (7, 1)},
                  reward=(1, 0, 0.5, 0.75, -0.5, -0.5, 0.25, 1, 0))
     batch["step_end"] = [[False, True, False, False], [True, True, True, False, True], [False, False], [True, False, True], [False, False],

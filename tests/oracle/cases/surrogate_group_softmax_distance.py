@@ -68,7 +68,8 @@ case("match_js-neginf", "softmax_js: a response of probability 0 has a softmax s
 
 for name in ("variance", "logistic_lse", "trajectory_balance", "softmax_cross_entropy"):
     case(f"{name}-ratio", f"{name} with the response's ratio as its score (group_score = ratio), not the log-ratio", OF[name], RATIO, teams)
-case("variance-ratio-neginf-old-good", "variance with ratios as scores: the old probability of a response with A > 0 is 0, its ratio infinite",
+case("variance-ratio-neginf-old-good",
+     "variance with ratios as scores: the old probability of a response with A > 0 is 0, its ratio infinite",
      changed(MEAN, **RATIO), {"surrogate": kind("variance", beta=0.5)}, one_never(-1, NEG, 1))
 case("contrast_mean-ratio-neginf", "discriminative_mean with ratios as scores: a ratio of 0 (policy probability 0) has no gradient",
      OF["discriminative_mean"], RATIO, one_never(NEG, -1, 1))

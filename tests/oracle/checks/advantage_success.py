@@ -94,6 +94,16 @@ def check_sets(check):
         check(f"k/n for a right one: {k}", all(abs(x - k / n) < 1e-14 for x, r, n in zip(most, RIGHT, sizes) if r))
 
 
+def probability(outcome, p):
+    """Of draws that are each right with probability p."""
+    return math.prod(p if right else 1 - p for right in outcome)
+
+
+def score(right, p):
+    """d log P(right) / dp"""
+    return 1 / p if right else -1 / (1 - p)
+
+
 def check_pass_gradient(check):
     """PKPO's theorem: E[sum_i weight_i d log p(x_i)/dp] is d pass@k/dp = k (1 - p)^(k - 1), of n draws that are right with probability p;
     eqs. 19, 29 and 33, and eq. 8, which is 19 of rewards 0 and 1. Every outcome is enumerated."""
@@ -102,8 +112,7 @@ def check_pass_gradient(check):
         for transform in ("pkpo_max", "pkpo_loo", "pkpo_gain"):
             a = by_group(scores([r for x in outcomes for r in x], [n] * len(outcomes), transform=transform, pass_k=k), [n] * len(outcomes))
             for p in (0.1, 0.5, 0.9):
-                slope = math.fsum(math.prod(p if r else 1 - p for r in x) * math.fsum(s * (1 / p if r else -1 / (1 - p)) for r, s in zip(x, of))
-                                  for x, of in zip(outcomes, a))
+                slope = math.fsum(probability(x, p) * math.fsum(s * score(r, p) for r, s in zip(x, of)) for x, of in zip(outcomes, a))
                 right = k * (1 - p) ** (k - 1)
                 check(f"{transform} is the gradient of pass@{k} of {n} draws at {p}", abs(slope - right) <= 1e-14 * max(1, right))
         first = by_group(scores([r for x in outcomes for r in x], [n] * len(outcomes), transform="pkpo_max", pass_k=k), [n] * len(outcomes))

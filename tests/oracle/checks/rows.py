@@ -15,7 +15,8 @@ def check_rows_of_gains(check):
     check("dapo-zv is TRL's mean over tokens but for its divisor",
           changed(rows("dapo-zv"), aggregation={"kind": "token_mean"}) == rows("trl-bnpo"))
     bare = {"reweight": "none", "focal_reward_high": 0, "focal_gamma": 0, "eps": 0, "singleton": "zero"}
-    check("f-grpo without its power is GRPO without its KL", changed(rows("f-grpo"), advantage=bare, aggregation={"kind": "seq_mean_token_mean"})
+    check("f-grpo without its power is GRPO without its KL",
+          changed(rows("f-grpo"), advantage=bare, aggregation={"kind": "seq_mean_token_mean"})
           == changed(rows("grpo"), penalty={"kl": "none", "kl_coef": 0}))
     check("mirror-descent is rep-k2 with another coefficient and the trainer's old policy",
           changed(rows("mirror-descent"), penalty={"kl_reference": "rollout", "kl_coef": 0.2, "entropy_coef": 0}) == rows("rep-k2"))
@@ -72,7 +73,7 @@ def on_same_batch(base, label, **axes):
         return evaluate(o, batch)[0], evaluate(objectives.changed(o, **axes), batch)[0]
 
 
-def check_identities(check):
+def check_identities_of_ratios(check):
     for label in ("ragged", "fine", "holes", "extreme-50", "fully-masked", "neginf-pair"):
         a, b = on_same_batch("gspo", label, ratio={"gradient": "token"})
         check(f"gspo-token is gspo where A is constant in a response: {label}", a == b)
@@ -91,6 +92,8 @@ def check_identities(check):
         check("luspo is T_i times gspo", any(flat(a["dlogp"])) and all(
             close(x, T * y) for T, xs, ys in zip(batch["length"], a["dlogp"], b["dlogp"]) for x, y in zip(xs, ys)))
 
+
+def check_identities_of_advantages(check):
     for label, o, batch in preset_batches("grpo", ("ragged", "uneven", "offset-rewards", "equal-rewards")):
         a = evaluate(o, batch)[0]["advantage"]
         for g in set(batch["group"]):
@@ -116,22 +119,26 @@ def check_identities(check):
         a = items(answers(name, "ragged")["advantage"])
         check(f"advantages of tokens, or of responses, have mean 0 and variance 1 over the batch: {name}",
               abs(sum(a)) < 1e-13 and close(sum(x * x for x in a), len(a) - 1))
-    a, b = on_same_batch("ppo", "values", advantage={"gamma": 1, "lambda": 1})
-    c, d = on_same_batch("ppo", "values", advantage={"credit": "return", "gamma": 1, "lambda": 0})
+    _, b = on_same_batch("ppo", "values", advantage={"gamma": 1, "lambda": 1})
+    _, d = on_same_batch("ppo", "values", advantage={"credit": "return", "gamma": 1, "lambda": 0})
     for _, o, batch in preset_batches("ppo", ("values",)):
         check("GAE with gamma = lambda = 1 is return minus value",
               all(close(x, y - v) for x, y, v, m in zip(*map(flat, (b["advantage"], d["advantage"], batch["value"],
                   batch["mask"]))) if m))
 
-    def penalty_gradient(**fields):
-        o = objectives.changed(objectives.objective("grpo"), surrogate={"kind": "ratio", "eps_low": 0, "eps_high": 0},
-                               penalty={"kl_coef": 1, **fields}, aggregation={"kind": "token_sum"})
-        label, _, batch = next(preset_batches("grpo", ("reference",)))
-        batch["advantage"] = [[0] * T for T in batch["length"]]
-        grid = [[l - f for l, f in zip(ls, fs)] for ls, fs in zip(batch["logp"], batch["logp_ref"])]
-        w = [[math.exp(l - f) for l, f in zip(ls, fs)] for ls, fs in zip(batch["logp"], batch["logp_old"])]
-        return flat(evaluate(o, batch)[0]["dlogp"]), flat(grid), flat(w)
 
+def penalty_gradient(**fields):
+    """Of a KL alone, token by token: the gradient, the difference of log-probabilities from the reference, the ratio."""
+    o = objectives.changed(objectives.objective("grpo"), surrogate={"kind": "ratio", "eps_low": 0, "eps_high": 0},
+                           penalty={"kl_coef": 1, **fields}, aggregation={"kind": "token_sum"})
+    _, _, batch = next(preset_batches("grpo", ("reference",)))
+    batch["advantage"] = [[0] * T for T in batch["length"]]
+    grid = [[l - f for l, f in zip(ls, fs)] for ls, fs in zip(batch["logp"], batch["logp_ref"])]
+    w = [[math.exp(l - f) for l, f in zip(ls, fs)] for ls, fs in zip(batch["logp"], batch["logp_old"])]
+    return flat(evaluate(o, batch)[0]["dlogp"]), flat(grid), flat(w)
+
+
+def check_identities_of_penalties(check):
     for kl in ESTIMATED:
         g, D, w = penalty_gradient(kl=kl, kl_gradient="straight_through_k2")
         check(f"straight-through gradient of {kl} is D", all(close(x, d) for x, d in zip(g, D)))
@@ -224,4 +231,5 @@ def check_by_hand(check):
     check("GAE skips masked tokens", evaluate(o, batch)[0]["advantage"] == [[0.5 * 0.25 - 0.5 + 0.25 * 0.75, 0, 0.75]])
 
 
-GROUPS = (check_identities, check_by_hand, check_rows_of_penalties, check_rows_of_scores, check_rows_of_gains, check_rows_of_pairs)
+GROUPS = (check_identities_of_ratios, check_identities_of_advantages, check_identities_of_penalties, check_by_hand,
+          check_rows_of_penalties, check_rows_of_scores, check_rows_of_gains, check_rows_of_pairs)

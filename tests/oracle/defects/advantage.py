@@ -185,8 +185,8 @@ def rewards_transposed(a):
 
 
 @defect("ADV-29d", both(uses_groups, several_groups, lambda o, b: len(set(group_sizes(b))) > 1), "uneven", "ragged", "singleton",
-        seen="AReaL before #1454 (bbc10f0e9), whose last chunk, if it is not full, keeps its rewards and is divided by the epsilon; open-instruct "
-        "#1794 (open), of the responses that were not cut off, and where their number leaves a rest it stops",
+        seen="AReaL before #1454 (bbc10f0e9), whose last chunk, if it is not full, keeps its rewards and is divided by the epsilon; "
+        "open-instruct #1794 (open), of the responses that were not cut off, and where their number leaves a rest it stops",
         shows="groups of unequal size", stages=MADE)
 def chunks_of_fixed_size(a):
     """Groups are chunks of the size of the largest group, although some prompts have fewer responses left: a chunk has responses of
@@ -353,8 +353,8 @@ def excluded_is_zero(a):
 
 @defect("ADV-15", both(uses_groups, rewarded, lambda o, b: any(not any(row) for row in b.get("mask", []))), "fully-masked",
         "choices-advantage-length_weighted-empty",
-        seen="NeMo-RL since #3837, in one of its trainers, by design, as #4061 and #4160 (both open) say; proposed in verl #6452, OpenRLHF #1239 "
-        "and NeMo-RL #3467 (all open), whose code counted them",
+        seen="NeMo-RL since #3837, in one of its trainers, by design, as #4061 and #4160 (both open) say; proposed in verl #6452, "
+        "OpenRLHF #1239 and NeMo-RL #3467 (all open), whose code counted them",
         shows="a response without tokens in a group with others", stages=MADE)
 def filtered_siblings_left_out(a):
     """Responses whose tokens are all masked do not count in their group's statistics (implementations differ). Right: they count."""

@@ -66,7 +66,8 @@ def mode_not_passed(a):
 
 
 @defect("NORM-04", option("aggregation", "kind", "token_mean", "seq_mean_token_sum", "seq_mean_constant"), "ragged", "signs",
-        seen="verl #2513 (fbec86d7f), #2506; verl-tool before 9d2fca4 (#128), whose copy of verl had it", shows="advantages that are not all 1", stages=LOSS)
+        seen="verl #2513 (fbec86d7f), #2506; verl-tool before 9d2fca4 (#128), whose copy of verl had it",
+        shows="advantages that are not all 1", stages=LOSS)
 def advantages_for_mask(a):
     """The advantages are passed where the mask belongs: sum(x A) / sum(A). Right: sum(x m) / sum(m)."""
     def entries(found, batch, objective):

@@ -43,7 +43,8 @@ def current_over_rollout(a):
 
 
 @defect("TIS-01a", used, "rollout", "ragged", MISMATCH + "truncate-token-zero_weight",
-        seen="slime from #179 (067d65a4a) to #234 (e74666b67); RL2 since 5b011ca, read in its code", shows="a policy that has moved", stages=LOSS)
+        seen="slime from #179 (067d65a4a) to #234 (e74666b67); RL2 since 5b011ca, read in its code",
+        shows="a policy that has moved", stages=LOSS)
 def current_over_rollout_detached(a):
     """The weight is current policy over sampler, detached: it moves with the policy that is trained. Right: old over rollout."""
     weights_from(a, lambda t: value(t.l) - t.b)
@@ -96,8 +97,8 @@ def sum_for_mean(a):
 
 @defect("TIS-06", both(used, option("ratio", "behaviour", "old"), has("logp_rollout")), "rollout", "ragged",
         MISMATCH + "truncate-token-zero_weight",
-        seen="SkyRL #1859 (dda1cb3c8), in CISPO; right in OpenRLHF 8f16a959, which has no weight there, and in verl 418f964ab, whose bypass "
-        "has weights of 1",
+        seen="SkyRL #1859 (dda1cb3c8), in CISPO; right in OpenRLHF 8f16a959, which has no weight there, and in verl 418f964ab, whose "
+        "bypass has weights of 1",
         shows="an old policy that is not the sampler's",
         stages=LOSS)
 def mismatch_twice(a):

@@ -123,8 +123,8 @@ def weight_detached_where_clamped(a):
 
 @defect("KL-08", both(paid, option("penalty", "kl", "k3"), lambda o, b: o["penalty"]["kl_clamp_value"] != 0),
         "mistakes-far-reference", "mistakes-far-reference-dapo",
-        seen="OpenRLHF from d90b3d1f to #1335, verl before #1779, MindSpeed-RL before 6d36f6c; AReaL (at cbff54d64), ROLL (8eb27cc2) and slime "
-        "(624b824a8), read in their code; NeMo-RL #876, ms-swift #8464 and tunix #1560 bound a k3 that overflowed",
+        seen="OpenRLHF from d90b3d1f to #1335, verl before #1779, MindSpeed-RL before 6d36f6c; AReaL (at cbff54d64), ROLL (8eb27cc2) and "
+        "slime (624b824a8), read in their code; NeMo-RL #876, ms-swift #8464 and tunix #1560 bound a k3 that overflowed",
         shows="f - l beyond the exponent's range (709 in binary64, 88 in binary32)", stages=LOSS)
 def only_result_clamped(a):
     """Only the result of k3 is clamped: the exponential overflows before, and the clamp's gradient is 0 times infinity. Right: exactly 0
