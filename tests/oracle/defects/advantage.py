@@ -322,6 +322,23 @@ def reciprocal_divides(a):
     a.around(axis, "sigma", lambda original, choice, v: None if v is None else 1 / original(choice, v))
 
 
+@defect("ADV-12d", both(rewards_judged, option("advantage", "baseline", "group_mean"), option("advantage", "scale", "none", "group_std"),
+                        option("advantage", "transform", "none")),
+        "ragged", "uneven", "choices-advantage-group_mean", "choices-advantage-group_std",
+        seen="grail, grail/trainer/advantages.py (at 7f8eae979), as DAPO's", shows="any group of unequal rewards", stages=MADE)
+def ranks(a):
+    """The advantage is the rank of the reward in its group, spread over [-1, 1]: equal rewards share their mean rank, and a response alone
+    in its group has -1. Right: the reward less the mean, divided as `scale` says."""
+    def scored(found, choice, items, batch):
+        result = {}
+        for item in items:
+            others = [i.worth.value - item.worth.value for i in items if i.sequence.group == item.sequence.group and i is not item]
+            below, equal = sum(x < 0 for x in others), sum(x == 0 for x in others)
+            result[item] = Sized(mpf(2 * below + equal) / max(1, len(others)) - 1)
+        return result
+    scores(a, scored)
+
+
 @defect("ADV-13", both(rewarded, lambda o, b: any(b.get("excluded", ())), option("advantage", "excluded", "zero"),
                        option("advantage", "transform", "none")), "mistakes-unscored", "mistakes-unscored-dr-grpo",
         seen="TRL before #5902 (1c7c7f988), of responses that no reward function scores", shows="an excluded response",
