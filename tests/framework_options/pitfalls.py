@@ -60,8 +60,9 @@ def verl_advantages(config, scores, mask, uids):
     return v.advantage(data, adv_estimator=c.algorithm.adv_estimator, config=c.algorithm).batch["advantages"]
 
 
-def verl_update(config, advantages, mask, counted=None, weights=None):
-    """The loss, and the gradient where all log-probabilities are -1. counted: the mask of which batch_num_tokens is."""
+def verl_update(config, advantages, mask, counted=None, weights=None, **outputs):
+    """The loss, and the gradient where all log-probabilities are -1. counted: the mask of which batch_num_tokens is; outputs: further ones
+    of the model."""
     import run_verl
     from padded import Rows
     from verl.utils.config import omega_conf_to_dataclass
@@ -70,7 +71,7 @@ def verl_update(config, advantages, mask, counted=None, weights=None):
     rows = {"response_mask": mask, "old_log_probs": old, "advantages": advantages, "dp_size": 1, "global_batch_size": len(mask),
             "batch_num_tokens": int((mask if counted is None else counted).sum())}
     rows.update({} if weights is None else {"rollout_is_weights": weights})
-    loss, _ = v.adapter.losses.ppo_loss(omega_conf_to_dataclass(c.actor_rollout_ref.actor), {"log_probs": logp}, Rows(rows))
+    loss, _ = v.adapter.losses.ppo_loss(omega_conf_to_dataclass(c.actor_rollout_ref.actor), {"log_probs": logp, **outputs}, Rows(rows))
     loss.backward()
     return loss.item(), logp.grad
 
@@ -213,6 +214,45 @@ def verl_geo_mean_band():
     return near(found.values(), (-10 ** (-10 / 5), -0.8)), found
 
 
+def verl_nan_entropy():
+    """A vocabulary of three tokens, one of which has the logit -inf, and one of two."""
+    from verl.utils.torch_functional import entropy_from_logits
+    found, option = {}, "actor_rollout_ref.actor.calculate_entropy"
+    for name, last in (("-inf", -math.inf), ("0", 0.0)):
+        logits = torch.tensor([[[0.5, 0.0, last]]], requires_grad=True)
+        loss, _ = verl_update({option: True}, torch.ones(1, 1), torch.ones(1, 1), entropy=entropy_from_logits(logits))
+        found[name] = math.isfinite(loss), finite(logits.grad)
+    return list(found.values()) == [(False, False), (True, True)], found
+
+
+def verl_bypass_without_tokens():
+    import run_verl
+    run_verl.parts()
+    found = {}
+    for name, mask in (("none", torch.zeros(1, 2)), ("one", torch.tensor([[1.0, 0.0]]))):
+        config = {MODE: "bypass_mode", "actor_rollout_ref.actor.policy_loss.rollout_correction": {"bypass_mode": True}}
+        try:
+            found[name] = math.isfinite(verl_update(config, torch.ones(1, 2), mask, counted=torch.ones(1, 2))[0])
+        except (AssertionError, ValueError) as why:
+            found[name] = str(why)
+    return "at least one valid token" in str(found["none"]) and found["one"] is True, found
+
+
+def verl_nearly_equal_metric():
+    """Which groups are left out: of equal metrics 0.1 or 0.5 by three responses each, and of unequal ones."""
+    from collections import Counter, defaultdict
+    metrics = {"a": [0.1] * 3, "b": [0.5] * 3, "c": [0.0, 0.5, 1.0]}
+    keys = [f"{uid}_{i}_0" for uid, values in metrics.items() for i in range(len(values))]
+    data = [{"reward_extra_info": {"acc": x}} for values in metrics.values() for x in values]
+    method = functions_of(verl_path("trainer", "ppo", "v1", "replay_buffer.py"), ("_dapo_filtered_keys",), np=np, Counter=Counter,
+                          defaultdict=defaultdict, FILTER_GROUPS_REWARD_METRIC="reward", tq=types.SimpleNamespace(
+                              kv_batch_get=lambda **_: {"extra_fields": data}))._dapo_filtered_keys
+    buffer = types.SimpleNamespace(filter_groups_metric="acc", finished_keys={"train": set(metrics)}, partitions={"train": keys},
+                                   _dapo_classification_cache={"train": {}})
+    found = sorted(method(buffer, "train")[0])
+    return found == ["b"], found
+
+
 # ---- OpenRLHF
 
 def openrlhf_equal_rewards():
@@ -299,6 +339,15 @@ def ms_swift_ignored_by_liger():
     same = {name: [abs(x - y) < 1e-6 for x, y in zip(of, found["none"])] for name, of in found.items() if name != "none"}
     return near(found["none"][:1], found["none"][1:]) and same == {
         name: [False, name != "epsilon"] for name in LIGER if name != "none"}, same
+
+
+def ms_swift_unscored():
+    """Three responses with reward 1 and one without any, by functions that return nothing for it, and the same with reward 0."""
+    from ms_swift import GRPOTrainer  # noqa: F401  the stand-ins
+    from swift.rl_core.advantage import compute_advantages
+    of = lambda last: compute_advantages(torch.tensor([[1.0]] * 3 + [[last]]), torch.ones(1), 4)[0].tolist()
+    found = {"None": of(math.nan), "0": of(0.0)}
+    return found["None"] == found["0"] and found["None"][0] > 0.4, found
 
 
 def shares(selected, mask):
