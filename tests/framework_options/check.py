@@ -306,7 +306,7 @@ def pitfalls_are_shown():
     with open(os.path.join(HERE, "pitfalls.py"), encoding="utf-8") as f:
         functions = {node.name for node in ast.parse(f.read()).body if isinstance(node, ast.FunctionDef)}
     named = {f"{name}_{case['name']}" for name, case in PITFALLS}
-    helpers = {"verl_path", "verl_advantages", "verl_update", "verl_steps", "verl_step_v1"}
+    helpers = {"verl_path", "verl_advantages", "verl_update", "verl_steps", "verl_step_v1", "verl_sessions"}
     return named == {x for x in functions - helpers if x.startswith(tuple(name + "_" for name in translator.frameworks()))}
 
 
@@ -350,7 +350,7 @@ def singles():
             "use_liger_kernel: true\n")] == [True, True, False, False],
         "pitfalls have a program that shows them": pitfalls_are_shown,
         "a pitfall is printed": lambda: "\npitfall: algorithm.adv_estimator = opo: the baseline of a group" in translate_text(
-            "verl", "algorithm.adv_estimator: opo\n") and "pitfall" not in translate_text("verl", "algorithm.adv_estimator: rloo\n"),
+            "verl", "algorithm.adv_estimator: opo\n") and "pitfall" not in translate_text("verl", "algorithm.adv_estimator: remax\n"),
         "a given option without effect": lambda: "\nwithout effect in this configuration: delta\n" in translate_text(
             "trl", "loss_type: cispo\ndelta: 3\nepsilon_high: 4\nbeta: 0\n"),
         "an option that other options read has an effect": lambda: "without effect" not in translate_text(

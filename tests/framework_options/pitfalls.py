@@ -8,6 +8,7 @@ the first is what the data say and the second is not.  One that fails means that
 """
 import contextlib
 import functools
+import importlib
 import importlib.util
 import io
 import json
@@ -28,7 +29,7 @@ from framework import generator  # noqa: E402
 from options import translate  # noqa: E402
 from running import functions_of, torch_batch  # noqa: E402
 
-PACKAGES = {"verl": "verl", "openrlhf": "openrlhf", "ms_swift": "swift", "trl": "trl"}
+PACKAGES = {"trl": "trl", "verl": "verl", "openrlhf": "openrlhf", "ms_swift": "swift"}  # in this order, as their stand-ins differ
 
 
 def near(x, y, error=1e-5):
@@ -161,6 +162,28 @@ def verl_rejected_last_output():
         written, _ = verl_step_v1({"algorithm.adv_estimator": "grpo", **more}, ["a_0_0", "a_0_1", "a_1_0"], rows)
         found[how] = [row[0] for row in written["advantages"]]
     return found["rejected"][0] == 0 and found["kept"][0] > 0.7 and found["rejected"][2] == found["kept"][2], found
+
+
+def verl_sessions(estimator):
+    """The advantages of three responses, the first two of which are outputs of one session, with the reward 1."""
+    rows = {"response_mask": [[1, 1]] * 3, "rm_scores": [[0.0, 1.0], [0.0, 1.0], [0.0, 0.0]]}
+    written, _ = verl_step_v1({"algorithm.adv_estimator": estimator}, ["a_0_0", "a_0_1", "a_1_0"], rows)
+    return [row[0] for row in written["advantages"]]
+
+
+def verl_several_outputs():
+    """Of two sessions with the rewards 1 and 0, RLOO's advantages would be 1 and -1, and centred ones 0.5 and -0.5."""
+    found = {name: verl_sessions(name) for name in ("rloo", "rloo_vectorized", "grpo_vectorized", "gpg", "opo",
+                                                    "reinforce_plus_plus_baseline", "grpo")}
+    opposite = {name: abs(x[0] + x[2]) < 1e-6 for name, x in found.items()}
+    return near(found["rloo"], (0.5, 0.5, -1)) and opposite == {name: name == "grpo" for name in found}, found
+
+
+def verl_several_best_outputs():
+    one = verl_step_v1({"algorithm.adv_estimator": "grpo_passk"}, ["a_0_0", "a_1_0"], {
+        "response_mask": [[1, 1]] * 2, "rm_scores": [[0.0, 1.0], [0.0, 0.0]]})[0]["advantages"]
+    found = {"two outputs": verl_sessions("grpo_passk"), "one": [row[0] for row in one]}
+    return found["two outputs"] == [0, 0, 0] and found["one"][0] > 1, found
 
 
 def verl_rejected_tokens_divide():
@@ -341,6 +364,22 @@ def ms_swift_ignored_by_liger():
         name: [False, name != "epsilon"] for name in LIGER if name != "none"}, same
 
 
+def ms_swift_no_log_probs():
+    """The loss of a micro-batch with log-probabilities of the sampler, without, and without a correction; and of one with them on a rank
+    beside one without."""
+    import ms_swift
+    from swift.rlhf_trainers import grpo_trainer as module
+    b, found = torch_batch(swift_batch()), {}
+    b.logp_rollout = b.logp_old - torch.tensor([0.3, 0.0, -0.2])
+    for name, mode, given, others in (("with", "token_truncate", b.logp_rollout, []), ("without", "token_truncate", None, []),
+                                      ("other rank without", "token_truncate", b.logp_rollout, [False]), ("off", None, None, [])):
+        own = types.SimpleNamespace(**{**vars(b), "logp_rollout": given})
+        t = ms_swift.trainer(ms_swift.arguments(loss_type="grpo", beta=0.0, rollout_importance_sampling_mode=mode), own, 4)
+        with mock.patch.object(module, "gather_object", lambda x, others=others: x + others):
+            found[name] = ms_swift.loss(t, own, torch.tensor([[1.0], [-1], [0.5], [0]]).expand(4, 3)).item()
+    return found["with"] != found["off"] and found["without"] == found["other rank without"] == found["off"], found
+
+
 def ms_swift_unscored():
     """Three responses with reward 1 and one without any, by functions that return nothing for it, and the same with reward 0."""
     from ms_swift import GRPOTrainer  # noqa: F401  the stand-ins
@@ -406,8 +445,9 @@ def trl_vespo_masked_token():
 def tests():
     """{FRAMEWORK_NAME: (framework, function)} of the data; a name without a function, or a function without data, is an error."""
     found = {}
-    for framework in sorted(translate.frameworks(), key=lambda name: name != "verl"):  # before others put a stand-in for ray
-        for case in translate.data_of(framework).get("pitfalls", ()):
+    data = {framework: translate.data_of(framework).get("pitfalls", ()) for framework in translate.frameworks()}
+    for framework in sorted(filter(data.get, data), key=[*PACKAGES].index):
+        for case in data[framework]:
             name = f"{framework}_{case['name']}"
             found[name] = framework, globals()[name]
     return found
@@ -423,6 +463,8 @@ def main(words):
             print(f"skipped: {name}, {framework} is not installed", file=sys.stderr)
             continue
         try:
+            if framework == "verl":
+                importlib.import_module("run_verl").parts()  # with the stand-ins that importing verl needs
             good, numbers = test()
         except Exception as why:  # counted and named
             good, numbers = False, f"{type(why).__name__}: {why}"
