@@ -29,7 +29,8 @@ from framework import generator  # noqa: E402
 from options import translate  # noqa: E402
 from running import functions_of, torch_batch  # noqa: E402
 
-PACKAGES = {"trl": "trl", "verl": "verl", "openrlhf": "openrlhf", "ms_swift": "swift"}  # in this order, as their stand-ins differ
+# framework: package; in this order, as their stand-ins differ
+PACKAGES = {"trl": "trl", "trl_rloo": "trl", "verl": "verl", "openrlhf": "openrlhf", "ms_swift": "swift"}
 
 
 def near(x, y, error=1e-5):
@@ -38,6 +39,15 @@ def near(x, y, error=1e-5):
 
 def finite(rows):
     return bool(torch.isfinite(torch.as_tensor(rows)).all())
+
+
+def small_batch():
+    batch = translate.random_batch(generator("pitfalls", 0), True)
+    batch.update(length=[3] * 4, group=[0] * 4, reward=[1.0, 0.0, 0.5, 0.0], truncated=[False, True, False, False])
+    for name in ("logp", "logp_old", "logp_ref", "logp_rollout", "entropy", "value"):
+        batch[name] = [[-1.0 - 0.1 * ((3 * i + t) % 7) for t in range(3)] for i in range(4)]
+    batch["logp"] = [[x + 0.05 * (-1) ** t for t, x in enumerate(row)] for row in batch["logp"]]
+    return batch
 
 
 # ---- verl
@@ -295,19 +305,10 @@ def openrlhf_equal_rewards():
 
 # ---- ms-swift
 
-def swift_batch():
-    batch = translate.random_batch(generator("pitfalls", 0), True)
-    batch.update(length=[3] * 4, group=[0] * 4, reward=[1.0, 0.0, 0.5, 0.0], truncated=[False, True, False, False])
-    for name in ("logp", "logp_old", "logp_ref", "logp_rollout", "entropy", "value"):
-        batch[name] = [[-1.0 - 0.1 * ((3 * i + t) % 7) for t in range(3)] for i in range(4)]
-    batch["logp"] = [[x + 0.05 * (-1) ** t for t, x in enumerate(row)] for row in batch["logp"]]
-    return batch
-
-
 def ms_swift_chunks():
     import ms_swift
     from swift.rlhf_trainers import grpo_trainer as module
-    b, found = torch_batch(swift_batch()), {}
+    b, found = torch_batch(small_batch()), {}
     b.advantage = torch.tensor([1.0, -1, 0.5, 0])[:, None].expand(4, 3)
     space = types.SimpleNamespace
     batch = dict(completion_mask=b.mask, truncated_mask=torch.zeros(4, dtype=torch.bool), seq_lengths=torch.full((4,), 3),
@@ -336,7 +337,7 @@ def ms_swift_ignored_by_liger():
     """Its loss with Liger and without it, on the same log-probabilities: an option that Liger's loss reads, epsilon, changes both."""
     import ms_swift
     from swift.rlhf_trainers import grpo_trainer as module
-    batch = swift_batch()
+    batch = small_batch()
     b, space = torch_batch(batch), types.SimpleNamespace
     b.advantage = torch.tensor([1.0, -1, 0.5, -0.5])[:, None].expand(4, 3)
     torch.manual_seed(0)
@@ -369,7 +370,7 @@ def ms_swift_no_log_probs():
     beside one without."""
     import ms_swift
     from swift.rlhf_trainers import grpo_trainer as module
-    b, found = torch_batch(swift_batch()), {}
+    b, found = torch_batch(small_batch()), {}
     b.logp_rollout = b.logp_old - torch.tensor([0.3, 0.0, -0.2])
     for name, mode, given, others in (("with", "token_truncate", b.logp_rollout, []), ("without", "token_truncate", None, []),
                                       ("other rank without", "token_truncate", b.logp_rollout, [False]), ("off", None, None, [])):
@@ -396,7 +397,7 @@ def shares(selected, mask):
 def ms_swift_quantile_of_micro_batch():
     """The share of the tokens of each response that have a loss, of four responses of one micro-batch, and of one each."""
     import ms_swift
-    b = torch_batch(swift_batch())
+    b = torch_batch(small_batch())
     entropy, found = torch.arange(12.0).reshape(4, 3), {}
     a = ms_swift.arguments(loss_type="dr_grpo", beta=0.0, top_entropy_quantile=0.34)
     for name, parts in (("one", [[0, 1, 2, 3]]), ("four", [[0], [1], [2], [3]])):
@@ -438,6 +439,23 @@ def trl_vespo_masked_token():
         ratio = torch.tensor([[1.0, weight, 1.0]])
         found[name] = adapter.GRPOTrainer.get_gamma_weights(torch.ones(1, 1), torch.zeros(1, 3), torch.ones(1, 3), ratio).item()
     return found["outside the bounds"] < 1e-12 and found["at the bound"] > 0.01, found
+
+
+def trl_rloo_infinite_ratio():
+    """The loss, and whether the gradient of a response with A > 0 is finite, for a sum of log-ratios below and above 88."""
+    import padded
+    import trl_adapter as adapter
+    found = {}
+    for far in (10.0, 30.0):
+        b = padded.batch_of({"batch": small_batch(), "advantage": [[0] * 3] * 4}, torch.float32)
+        b.logp_old, b.logp = b.logp, b.logp.clone()
+        b.logp[0] += far  # of three tokens
+        t = adapter.trainer_for(b, adapter.RLOOTrainer, b.reward, 4)
+        t.accelerator.gather_for_metrics = lambda x: x
+        loss = t._compute_loss(t.model, adapter.scored(t))
+        loss.backward()
+        found[far] = loss.item(), finite(t.leaf.grad[0])
+    return near(found[10.0][:1], found[30.0][:1]) and [x[1] for x in found.values()] == [True, False], found
 
 
 # ---- all of them
