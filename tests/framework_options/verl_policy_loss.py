@@ -94,6 +94,7 @@ PASSED_ON = [
     # rollout weights of the row, beside those that verl makes itself
     scenario("verl-grpo", TRUNCATED, theirs=IS),
     scenario("verl-grpo", TRUNCATED, theirs=IS, both=BY_TOKENS, cuts=FEW),
+    scenario("verl-grpo", TRUNCATED, theirs=IS, both=FILLED, cuts=FEW[:1]),
     scenario("verl-grpo", {**TRUNCATED, **TOKEN_MEANS}, theirs={**IS, **MEAN}, cuts=FEW),
     scenario("verl-tis", theirs={CORRECTION + "rollout_is": "sequence"}, cuts=FEW),
     scenario("verl-gspo", {**TRUNCATED, "weight.rollout_is_level": "sequence_sum"}, cuts=FEW,
