@@ -196,6 +196,15 @@ def verl_several_best_outputs():
     return found["two outputs"] == [0, 0, 0] and found["one"][0] > 1, found
 
 
+def verl_rejected_in_baseline():
+    """The advantage of a response with the reward 0 beside a rejected one with 1, and with 0."""
+    of = lambda estimator, reward: verl_step_v1({"algorithm.adv_estimator": estimator, **REJECTING}, ["a_0_0", "a_1_0"], {
+        "response_mask": [[1, 1]] * 2, "rm_scores": [[0.0, reward], [0.0, 0.0]], "old_log_probs": [[-1.0, -1.0]] * 2,
+        "rollout_log_probs": [[-4.0, -1.0], [-1.0, -1.0]]})[0]["advantages"][1][0]
+    found = {name: (of(name, 1.0), of(name, 0.0)) for name in ("grpo", "grpo_vectorized", "rloo", "rloo_vectorized", "gpg", "opo")}
+    return {name: x != y for name, (x, y) in found.items()} == {name: name != "opo" for name in found}, found
+
+
 def verl_rejected_tokens_divide():
     """Half of the tokens are rejected: of the mini-batch the trainer with use_v1 counts loss_mask, which has them, the other one
     response_mask."""
