@@ -313,6 +313,26 @@ def pitfalls_are_shown():
 PITFALLS = [(name, case) for name in translator.frameworks() for case in translator.data_of(name).get("pitfalls", ())]
 
 
+def of_pitfalls():
+    """Pitfalls, options without effect, and cuts of verl."""
+    return {
+        "pitfalls have a program that shows them": pitfalls_are_shown,
+        "a pitfall is printed": lambda: "\npitfall: algorithm.adv_estimator = opo: the baseline of a group" in translate_text(
+            "verl", "algorithm.adv_estimator: opo\n") and "pitfall" not in translate_text("verl", "algorithm.adv_estimator: remax\n"),
+        "a given option without effect": lambda: "\nwithout effect in this configuration: delta\n" in translate_text(
+            "trl", "loss_type: cispo\ndelta: 3\nepsilon_high: 4\nbeta: 0\n"),
+        "an option that other options read has an effect": lambda: "without effect" not in translate_text(
+            "verl", "trainer.use_v1: false\nalgorithm:\n  rollout_correction:\n    bypass_mode: true\n    loss_type: reinforce\n"
+            "    rollout_is: token\n    rollout_is_threshold: 3\n") + translate_text("trl", "epsilon: 0.1\n"),
+        "what cannot be expressed may read an option": lambda: "without effect" not in translate_text(
+            "trl", "loss_type: vespo\nuse_vllm: true\nvllm_importance_sampling_mode: token_mask\n"),
+        "verl's cuts": lambda: ["is cut" in translate_text("verl", text) for text in (
+            LOSS_MODE + "geo_mean\n", AGGREGATION + "seq-mean-token-sum-norm\n", AGGREGATION + "seq-mean-token-mean\n",
+            AGGREGATION + "seq-mean-token-sum-norm\nactor_rollout_ref.actor.loss_scale_factor: 6\n")] == [True, True, False, False],
+        **{f"pitfall {name} {n} {case['name']}": (lambda name=name, case=case: pitfall(name, case))
+           for n, (name, case) in enumerate(PITFALLS)}}
+
+
 CUT = "steps_per_generation: 8\ngradient_accumulation_steps: "
 LOSS_MODE = "actor_rollout_ref.actor.policy_loss.loss_mode: "
 AGGREGATION = "actor_rollout_ref.actor.loss_agg_mode: "
@@ -348,19 +368,6 @@ def singles():
         "Liger's loss and split rows": lambda: ["is cut" in translate_text("ms_swift", text) for text in (
             "loss_type: dapo\nuse_liger_kernel: true\n", "sequence_parallel_size: 4\n", "sequence_parallel_size: 4\npadding_free: true\n",
             "use_liger_kernel: true\n")] == [True, True, False, False],
-        "pitfalls have a program that shows them": pitfalls_are_shown,
-        "a pitfall is printed": lambda: "\npitfall: algorithm.adv_estimator = opo: the baseline of a group" in translate_text(
-            "verl", "algorithm.adv_estimator: opo\n") and "pitfall" not in translate_text("verl", "algorithm.adv_estimator: remax\n"),
-        "a given option without effect": lambda: "\nwithout effect in this configuration: delta\n" in translate_text(
-            "trl", "loss_type: cispo\ndelta: 3\nepsilon_high: 4\nbeta: 0\n"),
-        "an option that other options read has an effect": lambda: "without effect" not in translate_text(
-            "verl", "trainer.use_v1: false\nalgorithm:\n  rollout_correction:\n    bypass_mode: true\n    loss_type: reinforce\n"
-            "    rollout_is: token\n    rollout_is_threshold: 3\n") + translate_text("trl", "epsilon: 0.1\n"),
-        "what cannot be expressed may read an option": lambda: "without effect" not in translate_text(
-            "trl", "loss_type: vespo\nuse_vllm: true\nvllm_importance_sampling_mode: token_mask\n"),
-        "verl's cuts": lambda: ["is cut" in translate_text("verl", text) for text in (
-            LOSS_MODE + "geo_mean\n", AGGREGATION + "seq-mean-token-sum-norm\n", AGGREGATION + "seq-mean-token-mean\n",
-            AGGREGATION + "seq-mean-token-sum-norm\nactor_rollout_ref.actor.loss_scale_factor: 6\n")] == [True, True, False, False],
         "dynamic batches": lambda: ["is cut" in translate_text("openrlhf", f"train.dynamic_batch_enable: true\nds.zero_stage: {stage}\n")
                                     for stage in (2, 3)] == [True, False],
         "defaults have no notes": lambda: "note" not in translate("--framework", "verl")[2],
@@ -412,8 +419,7 @@ def main():
     checks.update({f"example {name}": (lambda name=name, x=x: example(name, x)) for name, x in expected().items()})
     checks.update({f"defaults, {how}": (lambda case=case: inherits(*case)) for how, *case in INHERITED})
     checks.update({f"script: {how}": (lambda case=case: script(*case)) for how, *case in SCRIPTS})
-    checks.update({f"pitfall {name} {n} {case['name']}": (lambda name=name, case=case: pitfall(name, case))
-                   for n, (name, case) in enumerate(PITFALLS)})
+    checks.update(of_pitfalls())
     checks.update(singles())
     failed = 0
     for name, check in checks.items():
