@@ -415,11 +415,11 @@ def singles():
 def main():
     names = [line.split()[0] for line in translate("--list")[1].splitlines()]
     checks = {f"defaults of {name}": (lambda name=name: defaults(name)) for name in names}
+    checks.update(of_pitfalls())
     checks.update({f"{how} ({case[0]})": (lambda case=case: made(*case)) for how, *case in MADE})
     checks.update({f"example {name}": (lambda name=name, x=x: example(name, x)) for name, x in expected().items()})
     checks.update({f"defaults, {how}": (lambda case=case: inherits(*case)) for how, *case in INHERITED})
     checks.update({f"script: {how}": (lambda case=case: script(*case)) for how, *case in SCRIPTS})
-    checks.update(of_pitfalls())
     checks.update(singles())
     failed = 0
     for name, check in checks.items():
