@@ -183,6 +183,7 @@ frameworks() { # those installed in the Python environment
     fi
     step "the newest PyTorch conforms" conform_newest_torch
     step "frameworks compute what their configurations say" "$python" tests/framework_options/against_frameworks.py
+    step "frameworks have the pitfalls that the data name" "$python" tests/framework_options/pitfalls.py
     if "$python" -c "import trl" 2>/dev/null
     then step "TRL trains by the objectives" "$python" tests/framework_options/trl_trainer.py
     else echo "skipped: objectives in TRL's trainer, it is not in $python"; fi

@@ -18,9 +18,13 @@ What verl hands over decides what can be computed; anything else is refused by n
 - A policy loss gets a micro-batch: logp, logp_old, mask, advantages, rollout_is_weights (weight.external policy), and of the whole
   mini-batch, over all ranks, two counts: of responses (ppo_mini_batch_size * rollout.n, fillers included) and of tokens (before
   rollout_rs rejects some), by which verl's own losses are divided too.  So gradient and loss are those of the mini-batch, however it is cut
-  into micro-batches and ranks.  Not there: the groups, rewards, other counts (of tokens with A > 0 ...), segments, selections.
+  into micro-batches and ranks.  Not there: the groups, rewards, other counts (of tokens with A > 0 ...), segments, selections (Clip-Cov
+  and KL-Cov choose among all tokens of the mini-batch).
 - The loss of verl's actor has more than it passes on: call verl_loss.pass_on() in your module for logp_ref (use_kl_loss=True,
   kl_loss_coef=0), logp_rollout (rollout.calculate_log_probs=True), and entropy (actor.calculate_entropy=True), where verl computes them.
+- A row's own rollout weights (truncate, mask, rejection) take pass_on, and no rollout_is of verl beside them.  What they reject has to stay
+  in the divisor: weight.rollout_rejected=zero_weight, as in verl, or a mean over responses.  verl counts no tokens after a rejection, and
+  adds up no weights: in place of weight.rollout_is_norm, algorithm.rollout_correction.rollout_is_batch_normalize hands over weights.
 - verl adds its own KL (use_kl_loss) and entropy bonus (entropy_coeff) to any policy loss, divided as loss_agg_mode says.  A row with
   its own KL can leave it to that: {'penalty.kl': 'none', 'penalty.kl_coef': 0}.  Metrics are means over micro-batches.
 """
@@ -62,18 +66,51 @@ def lacks(obj, hook, given):
         missing.append('group_begin')
     if missing:
         return missing
-    if padded.reads(obj, 1):                                            # rejects tokens
-        return ['totals.tokens']
-    one, counted = torch.ones(1, 1), padded.zeros('grpo_totals')
-    padded.count(obj, 1, one, {}, one, counted)                         # a response with A > 0
+    counted = counts(obj)                                               # a response with A > 0
     missing = [f'totals.{COUNTS[k]}' for k in range(padded.RANKS + 1, len(COUNTS)) if counted[k]]
-    return missing + ['totals.sequences_nonempty'] * has(obj, 'aggregation.empty_sequences', 'drop')
+    missing += ['totals.sequences_nonempty'] * has(obj, 'aggregation.empty_sequences', 'drop')
+    return missing + ['totals.tokens, after a rejection'] * (rejects(obj) and divides_by_tokens(obj))
+
+
+def counts(obj, q=0):
+    """Of one token, of which logp_old is q above logp_rollout."""
+    one, counted = torch.ones(1, 1), padded.zeros('grpo_totals')
+    log_ratio = {'logp_old': min(q, 0) * one, 'logp_rollout': min(-q, 0) * one}
+    padded.count(obj, 1, one, {name: log_ratio[name] for name in padded.reads(obj, 1)}, one, counted)
+    return counted
+
+
+def rejects(obj):
+    """Does some probability of the sampler take a token out of the counts?  Bounds are intervals: one of these is outside, if any is."""
+    return any(counts(obj, q)[0] == 0 for q in (0, 700, -700))
+
+
+def divides_by_tokens(obj):
+    """Does the loss of a token depend on how many there are, apart from rejection?"""
+    obj, one, values = type(obj).from_buffer_copy(obj), torch.ones(1, 1), []
+    for path in ('weight.rollout_is', 'weight.rollout_rs'):
+        gspo.check(padded.LIB, padded.LIB.grpo_objective_choose(obj, path.encode(), b'none'))
+    gspo.check(padded.LIB, padded.LIB.grpo_objective_set(obj, b'weight.rollout_veto', 0))
+    arrays = {name: -(k + 1) * one for k, name in enumerate(('logp_old', 'logp_ref', 'logp_rollout')) if name in padded.reads(obj, 2)}
+    for tokens in (2, 4):
+        totals = torch.cat([torch.tensor([tokens, 2, 2, 2, 2, 1]), padded.zeros('grpo_totals')[padded.RANKS + 1:]])
+        values.append(padded.loss(obj, 1, one, arrays, one, -one, one, totals))
+    return values[0] != values[1]
+
+
+HELP = {'logp_rollout': 'call pass_on(), with rollout.calculate_log_probs=True', 'logp_ref': 'call pass_on(), with use_kl_loss=True',
+        'entropy': 'call pass_on(), with actor.calculate_entropy=True',
+        'selected': 'it is chosen among all tokens of the mini-batch, of which verl gives a part',
+        'kl_mask': 'it is chosen among all tokens of the mini-batch, of which verl gives a part',
+        'totals.rollout_is_count': "leave weight.rollout_is_norm and rollout_is to verl's rollout_correction",
+        'totals.tokens, after a rejection': 'choose weight.rollout_rejected=zero_weight, or a mean over responses'}
 
 
 def refuse(name, obj, hook, given, config, default, options):
     missing = lacks(obj, hook, given)
     if missing:
-        raise ValueError(f'{name} reads {", ".join(missing)}, which verl does not give to {hook}: see the first lines of verl_loss.py')
+        how = '; '.join(f'{x}: {HELP[x]}' for x in missing if x in HELP) or 'see the first lines of verl_loss.py'
+        raise ValueError(f'{name} reads {", ".join(missing)}, which verl does not give to {hook} ({how})')
     default = {f.name: f.default for f in dataclasses.fields(default)}
     changed = [x for x in options if config is not None and config.get(x, default[x]) != default[x]]
     if changed:
@@ -114,6 +151,8 @@ def policy_loss(name, obj, old_log_prob, log_prob, advantages, response_mask, lo
     totals, partial = padded.zeros('grpo_totals'), padded.zeros('grpo_partial')
     totals[:padded.RANKS + 1] = torch.tensor([info['batch_num_tokens'], *[info['global_batch_size']] * 4, info['dp_size']])
     if rollout_is_weights is not None:
+        if not has(obj, 'weight.rollout_is', 'none'):
+            raise ValueError(f'{name} has rollout weights of its own: leave algorithm.rollout_correction.rollout_is null')
         obj, arrays['external_weight'] = type(obj).from_buffer_copy(obj), rollout_is_weights
         gspo.check(padded.LIB, padded.LIB.grpo_objective_choose(obj, b'weight.external', b'policy'))
     value = padded.loss(obj, 1, responses(response_mask), arrays, advantages, log_prob, entropy, totals, partial)

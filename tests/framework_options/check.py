@@ -3,6 +3,7 @@
 and shown; a misspelt key and a value that no field expresses are reported; all formats of a configuration give the same objective;
 configurations as users write them (examples/: YAML, and shell commands with flags or Hydra's overrides) give the objectives in
 expected.json."""
+import ast
 import json
 import os
 import subprocess
@@ -289,8 +290,52 @@ def rows_are_found():
     return len(rows) > 250
 
 
+def pitfall(name, case):
+    """It is said where it holds, and not where one of its conditions does not."""
+    data, said = translator.data_of(name), lambda config: case["says"] in "".join(translator.said_of(data, config, "pitfalls"))
+    given = {option: 5 if x == "*" else x for option, (x, *_) in case["when"].items()}
+    others = {option: "another" for option, values in case.get("unless", {}).items()}
+    spoilt = [{**given, **others, option: None if values == ["*"] else "another"} for option, values in case["when"].items()]
+    spoilt += [{**given, **others, option: values[0]} for option, values in case.get("unless", {}).items()]
+    known = translator.values_of(data, {})[0]
+    return {**given, **others}.keys() <= known.keys() and said({**given, **others}) and not any(map(said, spoilt))
+
+
+def pitfalls_are_shown():
+    """pitfalls.py has a function for each, and no other one."""
+    with open(os.path.join(HERE, "pitfalls.py"), encoding="utf-8") as f:
+        functions = {node.name for node in ast.parse(f.read()).body if isinstance(node, ast.FunctionDef)}
+    named = {f"{name}_{case['name']}" for name, case in PITFALLS}
+    helpers = {"verl_path", "verl_advantages", "verl_update", "verl_steps", "verl_step_v1", "verl_sessions"}
+    return named == {x for x in functions - helpers if x.startswith(tuple(name + "_" for name in translator.frameworks()))}
+
+
+PITFALLS = [(name, case) for name in translator.frameworks() for case in translator.data_of(name).get("pitfalls", ())]
+
+
+def of_pitfalls():
+    """Pitfalls, options without effect, and cuts of verl."""
+    return {
+        "pitfalls have a program that shows them": pitfalls_are_shown,
+        "a pitfall is printed": lambda: "\npitfall: algorithm.adv_estimator = opo: the baseline of a group" in translate_text(
+            "verl", "algorithm.adv_estimator: opo\n") and "pitfall" not in translate_text("verl", "algorithm.adv_estimator: remax\n"),
+        "a given option without effect": lambda: "\nwithout effect in this configuration: delta\n" in translate_text(
+            "trl", "loss_type: cispo\ndelta: 3\nepsilon_high: 4\nbeta: 0\n"),
+        "an option that other options read has an effect": lambda: "without effect" not in translate_text(
+            "verl", "trainer.use_v1: false\nalgorithm:\n  rollout_correction:\n    bypass_mode: true\n    loss_type: reinforce\n"
+            "    rollout_is: token\n    rollout_is_threshold: 3\n") + translate_text("trl", "epsilon: 0.1\n"),
+        "what cannot be expressed may read an option": lambda: "without effect" not in translate_text(
+            "trl", "loss_type: vespo\nuse_vllm: true\nvllm_importance_sampling_mode: token_mask\n"),
+        "verl's cuts": lambda: ["is cut" in translate_text("verl", text) for text in (
+            LOSS_MODE + "geo_mean\n", AGGREGATION + "seq-mean-token-sum-norm\n", AGGREGATION + "seq-mean-token-mean\n",
+            AGGREGATION + "seq-mean-token-sum-norm\nactor_rollout_ref.actor.loss_scale_factor: 6\n")] == [True, True, False, False],
+        **{f"pitfall {name} {n} {case['name']}": (lambda name=name, case=case: pitfall(name, case))
+           for n, (name, case) in enumerate(PITFALLS)}}
+
+
 CUT = "steps_per_generation: 8\ngradient_accumulation_steps: "
 LOSS_MODE = "actor_rollout_ref.actor.policy_loss.loss_mode: "
+AGGREGATION = "actor_rollout_ref.actor.loss_agg_mode: "
 
 
 # ---- checks by their names
@@ -388,6 +433,7 @@ OF_FORMS = {
 def main():
     names = [line.split()[0] for line in translate("--list")[1].splitlines()]
     checks = {f"defaults of {name}": (lambda name=name: defaults(name)) for name in names}
+    checks.update(of_pitfalls())
     checks.update({f"{how} ({case[0]})": (lambda case=case: made(*case)) for how, *case in MADE})
     checks.update({f"example {name}": (lambda name=name, x=x: example(name, x)) for name, x in expected().items()})
     checks.update({f"defaults, {how}": (lambda case=case: inherits(*case)) for how, *case in INHERITED})

@@ -112,7 +112,7 @@ SETTINGS = [
     setting("gpg", {MODE: "gpg"}, CORE + "1737-1739"),
     setting("cispo", {MODE: "cispo"}, CORE + "2093-2095"),
     setting("dppo_tv", {MODE: "dppo_tv"}, CORE + "1445-1447"),
-    setting("geo_mean", {MODE: "geo_mean"}, CORE + "2002: torch.mean in the micro-batch, which nothing divides by their number",
+    setting("geo_mean", {MODE: "geo_mean"}, CORE + "2000: torch.mean in the micro-batch, which nothing divides by their number",
             "sum of means", note="an open issue, verl #7913"),
     setting("kl_cov", {MODE: "kl_cov"}, CORE + "1899-1913", "by tokens", arrays=largest_covariances),
     setting("rollout_is token", {CORRECTION + "rollout_is": "token"}, TOKENS),

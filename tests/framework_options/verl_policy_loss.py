@@ -41,9 +41,9 @@ PASS_ON = "PASS_ON"
 
 def scenario(row, fields=(), theirs=None, both=(), **more):
     """theirs: verl's options for the row; equal: False where verl's gradient depends on the cut; counts: False where its clip fraction is
-    of something else; oracle: another row's fields, or None"""
-    return {"row": row, "fields": dict(fields), "theirs": theirs, "both": dict(both), "equal": True, "counts": True, "cuts": SOME,
-            "oracle": {}, **more}
+    of something else, reports: False where its KL is too (rejected tokens leave its reports); oracle: another row's fields, or None"""
+    return {"row": row, "fields": dict(fields), "theirs": theirs, "both": dict(both), "equal": True, "counts": True, "reports": True,
+            "cuts": SOME, "oracle": {}, **more}
 
 
 def invariant(row, fields=(), **more):
@@ -51,6 +51,13 @@ def invariant(row, fields=(), **more):
     return scenario(row, fields, None, **more)
 
 
+FEW, IS = [SOME[1], SOME[3], SOME[4]], {CORRECTION + "rollout_is": "token", CORRECTION + "rollout_is_threshold": 1.2}
+RS = {CORRECTION + "rollout_rs": "token_k3", CORRECTION + "rollout_rs_threshold": 0.01}
+TRUNCATED = {"weight.rollout_is": "truncate", "weight.rollout_is_high": 1.2, "weight.rollout_clamp": 20.0}
+BAND = {"weight.rollout_is": "mask", "weight.rollout_is_low": 0.8, "weight.rollout_is_high": 1.25, "weight.rollout_clamp": 20.0}
+NARROW = {"weight.rollout_rs_low": 0.8, "weight.rollout_rs_high": 1.25}  # of these batches
+REJECTED = {"weight.rollout_rs": "k3", "weight.rollout_rs_high": 0.01, "weight.rollout_clamp": 20.0, "weight.rollout_rejected": "unmask"}
+TOKEN_MEANS = {"aggregation.kind": "seq_mean_token_mean"}
 REF, OWN_KL = {ACTOR + "use_kl_loss": True, ACTOR + "kl_loss_coef": 0.0}, {"penalty.kl": "none", "penalty.kl_coef": 0.0}
 SCENARIOS = [
     scenario("verl-grpo", theirs={}), scenario("verl-grpo", theirs={}, both=BY_TOKENS),
@@ -84,10 +91,38 @@ PASSED_ON = [
     scenario("verl-grpo", {"penalty.entropy_coef": 0.5}, of="dentropy", theirs={ACTOR + "entropy_coeff": 0.5},
              ours={ACTOR + "calculate_entropy": True}),
     invariant("grpo", ours=REF), invariant("trinity-cispo"), invariant("trinity-sapo"),
+    # rollout weights of the row, beside those that verl makes itself
+    scenario("verl-grpo", TRUNCATED, theirs=IS),
+    scenario("verl-grpo", TRUNCATED, theirs=IS, both=BY_TOKENS, cuts=FEW),
+    scenario("verl-grpo", TRUNCATED, theirs=IS, both=FILLED, cuts=FEW[:1]),
+    scenario("verl-grpo", {**TRUNCATED, **TOKEN_MEANS}, theirs={**IS, **MEAN}, cuts=FEW),
+    scenario("verl-tis", theirs={CORRECTION + "rollout_is": "sequence"}, cuts=FEW),
+    scenario("verl-gspo", {**TRUNCATED, "weight.rollout_is_level": "sequence_sum"}, cuts=FEW,
+             theirs={MODE: "gspo", **IS, CORRECTION + "rollout_is": "sequence"}),
+    scenario("verl-grpo", BAND, theirs={**IS, CORRECTION + "rollout_is_threshold": "0.8_1.25"}, cuts=FEW),
+    scenario("verl-token-k3", theirs=RS, reports=False),
+    scenario("verl-geo-rs", NARROW, reports=False, cuts=FEW,
+             theirs={CORRECTION + "rollout_rs": "seq_mean_k1", CORRECTION + "rollout_rs_threshold": "0.8_1.25"}),
+    scenario("verl-grpo", {**REJECTED, **TOKEN_MEANS}, theirs={**RS, **MEAN}, reports=False),
+    scenario("verl-grpo", {**REJECTED, "aggregation.kind": "seq_mean_token_sum"}, reports=False, cuts=FEW,
+             theirs={**RS, ACTOR + "loss_agg_mode": "seq-mean-token-sum"}),
+    invariant("tis", cuts=FEW), invariant("icepop", cuts=FEW), invariant("mis-sequence", cuts=FEW),
+    invariant("geo-reject", NARROW, cuts=FEW),
+    # and that these weights do something to these batches
+    *(scenario(row, fields, theirs=theirs, equal=False, cuts=FEW[:1]) for row, fields, theirs in (
+        ("verl-grpo", TRUNCATED, {}), ("verl-tis", {}, {}), ("verl-grpo", BAND, {}), ("verl-token-k3", {}, {}), ("verl-geo-rs", NARROW, {}),
+        ("verl-grpo", {**REJECTED, **TOKEN_MEANS}, MEAN))),
 ]
-REFUSED = [("gvpo", {}, "group_begin"), ("grpo", {}, "logp_ref"), ("tis", {}, "logp_rollout"), ("oreal", {}, "totals.positive_tokens"),
+REFUSED = [("gvpo", {}, "group_begin"), ("grpo", {}, "logp_ref"), ("oreal", {}, "totals.positive_tokens"),
            ("ppo", {}, "value"), ("verl-cispo", {ACTOR + "clip_ratio_high": 0.3}, "clip_ratio_high"),
-           ("verl-cispo", {"algorithm.norm_adv_by_std_in_grpo": False}, "norm_adv_by_std_in_grpo")]
+           ("verl-cispo", {"algorithm.norm_adv_by_std_in_grpo": False}, "norm_adv_by_std_in_grpo"),
+           ("verl-clip-cov", {}, "selected: it is chosen among all tokens of the mini-batch"),
+           ("verl-kl-cov", {}, "kl_mask: it is chosen among all tokens of the mini-batch"), ("tis", {}, "logp_rollout: call pass_on()")]
+REFUSED_PASSED_ON = [
+    ("verl-tis-normalized", {}, {}, "totals.rollout_is_count: leave"), ("tis", {}, IS, "weights of its own"),
+    ("verl-grpo", REJECTED, {}, "totals.tokens, after a rejection: choose weight.rollout_rejected=zero_weight"),
+    ("verl-kl-loss", {**REJECTED, **TOKEN_MEANS, "penalty.kl_aggregation": "token_mean"}, REF, "totals.tokens, after a rejection"),
+    ("verl-grpo", {**TRUNCATED, "weight.rollout_veto": 0.1, "weight.rollout_rejected": "unmask"}, {}, "totals.tokens, after a rejection")]
 
 
 # ---- in a process for each rank
@@ -205,7 +240,7 @@ def compared(s):
             found["verl"].append(cuts.apart(flat(mine[of]), flat(other[of])))
             if s["equal"]:
                 found["losses"].append(abs(mine["loss"] - other["loss"]) / max(1, abs(other["loss"])))
-                reported = ["actor/ppo_kl", "actor/pg_clipfrac"][:2 if s["counts"] else 1]
+                reported = ["actor/ppo_kl", "actor/pg_clipfrac"][:(1 + s["counts"]) * s["reports"]]
                 found["reports"] += [abs(mine["metrics"][k] - x) for k, x in other["metrics"].items() if k in reported]
     return {what: max(x) for what, x in found.items()}
 
@@ -217,12 +252,13 @@ def judged(s):
         f"{what} {x:.1g}" for what, x in found.items())
 
 
-def refused(row, options, word):
+def refused(row, fields, options, word):
     """Does verl's update stop with a message that names what is missing, or was set in vain?"""
-    name = "grpo.h/" + row
+    name = f"{row} {json.dumps(fields)}" if fields else "grpo.h/" + row
+    registered = {"register": (name, row, fields)} if fields else {}
     try:
         with contextlib.redirect_stderr(io.StringIO()):
-            run({"algorithm.adv_estimator": name, MODE: name, **options}, cuts.batch_of({}, UNCUT, 0), UNCUT)
+            run({"algorithm.adv_estimator": name, MODE: name, **options, **registered}, cuts.batch_of({}, UNCUT, 0), UNCUT)
     except RuntimeError as why:
         last = str(why).strip().splitlines()[-1]
         return word in last and name in last, last
@@ -237,10 +273,12 @@ def in_any_order():
 
 def main(arguments):
     passed = failed = 0
-    tests = [(name_of(s), judged, (s,)) for s in SCENARIOS] + [(f"{row} {short(options)} is refused: {word}", refused, (row, options, word))
-                                                               for row, options, word in REFUSED]
+    refusal = lambda row, fields, options, word: (
+        f"{row} {short({**fields, **options})} is refused: {word}", refused, (row, fields, options, word))
+    tests = [(name_of(s), judged, (s,)) for s in SCENARIOS] + [refusal(row, {}, options, word) for row, options, word in REFUSED]
     tests += [("groups of unequal size, mixed and filled up", in_any_order, ())]
     tests += [("pass_on", None, ())] + [(f"pass_on, {name_of(s)}", judged, (s,)) for s in PASSED_ON]
+    tests += [(f"pass_on, {name}", test, of) for name, test, of in (refusal(*x) for x in REFUSED_PASSED_ON)]
     for name, test, of in tests:
         if test is None:
             os.environ[PASS_ON] = "1"
