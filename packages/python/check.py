@@ -413,7 +413,7 @@ class Diagnosis(unittest.TestCase):
 
 
 def looped(case, *, inverted=False, low=True, high=True, lower=False, per="tokens", k2=False, neighbour=False,
-           behind=False, of_log=False):
+           behind=False, of_log=False, clamp=math.inf):
     """The loss of a token-level clip with a k3, response by response, with one mistake; a dual clip has a line of its own."""
     b, total, tokens = case.batch, 0.0, 0
     eps = case.setting("surrogate.eps_low") if low else math.inf, case.setting("surrogate.eps_high") if high else math.inf
@@ -424,7 +424,7 @@ def looped(case, *, inverted=False, low=True, high=True, lower=False, per="token
         for t in (t for t in range(n) if mask[t]):
             advantage = float(max(b["advantage"][(i + 1) % len(b["length"])], key=abs) if neighbour else b["advantage"][i][t])
             d = float(b["logp"][i][t]) - float(b["logp_old"][i][t])
-            w = math.exp(-d if inverted else d)
+            w = math.exp(min(max(-d if inverted else d, -clamp), clamp))
             bounds = (math.exp(-eps[0]), math.exp(eps[1])) if of_log else (1 - eps[0], 1 + eps[1])
             pair = w * advantage, min(max(w, bounds[0]), bounds[1]) * advantage
             clipped = -(max(pair) if lower else min(pair))
@@ -519,6 +519,12 @@ class Computed(unittest.TestCase):
         for mistake, name in (({"low": False}, "the clip has no lower bound"),
                               ({"of_log": True}, "the log-ratio is clipped at -eps_low and eps_high")):
             self.assertEqual([(r.cause, r.within) for r in self.reasons(dual, lambda case: looped(case, **mistake))], [(name, "")], mistake)
+
+    def test_numbers_that_drown_name_nothing(self):
+        """Log-ratios are clamped at 10, where those of some cases are 50 and more, and the right loss, with its error, is enormous."""
+        extreme = [c for c in cases("grpo", only="grpo-extreme-*", precision="f32") if c.id not in ("grpo-extreme-800-good",)]
+        found = self.reasons(extreme, lambda case: looped(case, clamp=10))
+        self.assertEqual([r.cause for r in found], [None])
 
     def test_they_are_what_the_vectors_record(self):
         seen = set()

@@ -59,8 +59,9 @@ def _size(output: Output, other: np.ndarray) -> np.ndarray:
 
 
 def _verdicts(causes: List[Tuple[str, Numbers]], judged: Sequence[Output], p: Precision, tolerance: float) -> List[Tuple[bool, Match, int]]:
-    """Of each cause (would it show, are the found numbers its, how many of them are evidence); a single NaN tells nothing."""
-    shows, same, near, telling, evidence = (np.full(len(causes), start) for start in (False, True, True, False, 0))
+    """Of each cause (would it show, are the found numbers its, how many of them are evidence); a single NaN tells nothing, nor do numbers
+    that drown: that agree only because the right one is enormous, and with it the error that it may have."""
+    shows, same, near, telling, drowned, evidence = (np.full(len(causes), start) for start in (False, True, True, False, False, 0))
     for output in judged:
         of = [k for k, (_, numbers) in enumerate(causes) if output.name in numbers]
         if not of:
@@ -72,10 +73,14 @@ def _verdicts(causes: List[Tuple[str, Numbers]], judged: Sequence[Output], p: Pr
         equal = (output.found == other) | (np.isnan(output.found) & np.isnan(other))
         shows[of] |= differs.any(1)
         same[of] &= (equal | (np.abs(output.found - other) <= allowed)).all(1)
+        own = np.fmax(np.abs(output.found), np.abs(other))
+        lost = (own <= allowed) & ~equal & ~(np.abs(output.found - other) <= FACTOR * tolerance * p.eps * own)
+        drowned[of] |= (differs & lost & np.isfinite(other)).any(1)
         near[of] &= (equal | (np.abs(output.found - other) <= np.fmax(allowed, STORED * _size(output, other)))).all(1)
         evidence[of] += (differs & np.isfinite(other) & (other != 0)).sum(1)
         telling[of] |= differs.any(1) & np.isfinite(other).any(1) & (other.shape[1] > 1)
     told = telling | (evidence > 0)  # the same numbers without evidence, such as a single 0, tell nothing: neither for nor against
+    shows &= ~(same & drowned)
     match = np.where(same & told, ALL, np.where(near, NEARLY, NONE)).tolist()
     return list(zip((shows & (told | ~same)).tolist(), match, evidence.tolist()))
 

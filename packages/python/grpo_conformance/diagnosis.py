@@ -86,6 +86,20 @@ def _agrees(
         return agrees
 
 
+def _drowned(
+    found: np.ndarray, other: np.ndarray, expected: np.ndarray, scale: np.ndarray, p: Precision, tolerance: float
+) -> np.ndarray:
+    """Where does the stored number agree only because the right one is enormous, and with it the error that it may have? Numbers that
+    agree by their own size are none of these."""
+    with np.errstate(all="ignore"):
+        own = np.fmax(np.abs(found), np.abs(other))
+        grown = np.abs(other / expected) * scale
+        size = np.fmax(np.fmax(own, scale), np.where(np.isfinite(grown), grown, 0))
+        drowned: np.ndarray = own <= tolerance * p.eps * size
+        near = np.abs(found - other) <= (tolerance * p.eps + STORED_DIGITS) * own
+        return drowned & ~near & (found != other) & np.isfinite(found) & np.isfinite(other)
+
+
 def _as_good_as_right(output: Output, p: Precision, tolerance: float) -> bool:
     """Where a mistake records nothing: right, or so near that it would not have been stored."""
     with np.errstate(all="ignore"):
@@ -107,6 +121,7 @@ def judge_mistake(
     given = [x for _, other in told.values() for x in other.tolist()]
     in_full = full and (len(given) > 1 or not any(map(math.isnan, given)))  # a single NaN is no evidence
     same, evidence, shows = not full or all(good[output.name] for output in judged if output.name not in told), 0, False
+    drowned = False
     for output in judged:
         if output.name in told and not (shows and not same):
             at, other = told[output.name]
@@ -115,7 +130,8 @@ def judge_mistake(
             shows = shows or bool(differs.any())
             same = same and bool(_agrees(output.found[at], other, *rest).all())
             evidence += int(np.sum(differs & np.isfinite(other) & (other != 0)))
-    if not shows:
+            drowned = drowned or bool((differs & _drowned(output.found[at], other, *rest)).any())
+    if not shows or (same and drowned):
         return None
     return ((SAME if in_full else ONE_NUMBER), evidence) if same else (OTHER, int(in_full and not half))
 

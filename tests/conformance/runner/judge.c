@@ -95,6 +95,14 @@ static int agrees(const rules *r, double found, double other, double expected, d
     return is_near(r, found, other, size_of(other, expected, scale), stored ? STORED_DIGITS * fabs(other) : 0);
 }
 
+/* Does the agreement of a wrong number with that of a mistake tell nothing?  Where the right number is enormous, all small ones are within
+ * its error.  Numbers that agree by their own size tell something. */
+static int is_drowned(const rules *r, double found, double other, double expected, double scale) {
+    const double own = fmax(fabs(found), fabs(other));
+    if (!grpo_is_finite(found) || !grpo_is_finite(other) || found == other) return 0;
+    return own <= r->tolerance * r->precision->eps * size_of(other, expected, scale) && !is_near(r, found, other, own, 0);
+}
+
 static int named(const numbers *n, int64_t k) { return n->value && n->given[k]; }
 
 static double largest(const numbers *scale) {
@@ -164,7 +172,7 @@ int judge_is_only_apart(const rules *r, const question *q, const answer *found) 
 judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, judge_how how,
                           int *evidence) {
     const int stored = how == JUDGE_ALL || how == JUDGE_NAMED;
-    int tells = 0, same = 1, seen = 0;
+    int tells = 0, same = 1, seen = 0, drowned = 0;
     for (int out = 0; out < N_OUTPUTS; out++) {
         const numbers *f = &found->of[out], *m = &mistake->of[out];
         if (stage_of((output_kind)out) != stage || !f->value || !q->expected.of[out].value) continue;
@@ -178,7 +186,9 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
             differs = !agrees(r, expected, m->value[k], expected, scale, stored);
             tells |= differs;
             same &= agrees(r, f->value[k], m->value[k], expected, m->size ? fmax(scale, m->size[k]) : scale, stored);
-            seen += differs && grpo_is_finite(m->value[k]) && m->value[k] != 0;
+            if (!differs) continue;
+            drowned |= is_drowned(r, f->value[k], m->value[k], expected, scale);
+            seen += grpo_is_finite(m->value[k]) && m->value[k] != 0;
         }
         for (int64_t k = 0; k < f->count && !same && !tells; k++)
             if (f->given[k] && named(m, k))
@@ -186,7 +196,7 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
                                 stored);
     }
     if (evidence) *evidence = same ? seen : 0;
-    return !tells ? JUDGE_SILENT : same ? JUDGE_SAME : JUDGE_DIFFERENT;
+    return !tells || (same && drowned) ? JUDGE_SILENT : same ? JUDGE_SAME : JUDGE_DIFFERENT;
 }
 
 /* ---- distance ------------------------------------------------------------------------------------------------------------------- */
