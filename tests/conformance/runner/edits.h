@@ -36,8 +36,8 @@ edit_function penalty_of_old, penalty_of_mean, penalty_in_advantage, penalty_tim
     penalty_by_ratio, bonus_times, bonus_without_coefficient, policy_times, policy_gradient_times;
 
 /* the factors by which a response's sum is multiplied or divided */
-typedef enum { BY_SLOTS, BY_WIDTH, BY_TOKENS, TIMES_TOKENS, BY_ONE_MORE, BY_ONE_LESS, BY_ROOT, BY_EPS_6, BY_EPS_8, BY_EPS_5, BY_EPS_9,
-    BY_EPS_4, BY_MEAN_LENGTH } share_kind;
+typedef enum { BY_SLOTS, BY_WIDTH, BY_TOKENS, TIMES_TOKENS, BY_ONE_MORE, BY_ONE_LESS, BY_ONE_LESS_OR_1, BY_ROOT,
+    BY_EPS_6, BY_EPS_8, BY_EPS_5, BY_EPS_9, BY_EPS_4, BY_MEAN_LENGTH } share_kind;
 double share_of(const edited *s, int64_t i, share_kind kind);        /* of response i */
 
 #endif

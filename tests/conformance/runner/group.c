@@ -469,6 +469,40 @@ static void cover_apart(grouping *g, int n) {
     }
 }
 
+static int is_nan(const report *r, int result) {
+    const case_result *c = &r->results[result];
+    for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) if (c->wrong[k].m.found != c->wrong[k].m.found) return 1;
+    return 0;
+}
+
+/* in how many of the group's cases NaN is found, and what may give it there */
+static void write_nans(const grouping *g, char **t, const failure_group *group, stage_kind stage) {
+    int nans = 0, of[N_NAN_SOURCES] = { 0 };
+    for (ptrdiff_t k = 0; k < arrlen(group->cases); k++) nans += is_nan(g->r, group->cases[k]);
+    if (!nans) return;
+    for (int k = 0; k < g->n; k++) {
+        const item *it = &g->d->items[k];
+        if (it->stage != stage || stage == STAGE_ADVANTAGE || !lists(group->cases, it->result) || !is_nan(g->r, it->result)) continue;
+        if (case_has_loss(it->c)) of[nan_source_of(it->c, g->d->r->precision->max)]++;
+    }
+    text_format(t, "%sNaN is found in %d of them", *t ? "; " : "", nans);
+    for (int s = 0, told = 0; s < N_NAN_SOURCES; s++)
+        if (of[s] && nan_source_words[s]) text_format(t, "%s in %d, %s", told++ ? ";" : ":", of[s], nan_source_words[s]);
+}
+
+/* what is told of group n, which has a cause: what is wrong besides, and where NaN may come from */
+static char *words_of_named(const grouping *g, int n) {
+    const failure_group *group = &g->r->groups[n];
+    const cause *x = &g->d->causes[group->cause];
+    unsigned char stages[N_STAGES];
+    char *t = NULL, *besides = words_besides(g, x, n + 1);
+    stages_of_cause(g, x, stages);
+    if (besides) text_add(&t, besides);
+    if (stages[STAGE_LOSS] && !stages[STAGE_ADVANTAGE]) write_nans(g, &t, group, STAGE_LOSS);
+    free(besides);
+    return t ? text_string(&t) : NULL;
+}
+
 static void put_group(grouping *g, const choice *best) {
     int known = known_as(g, best), n;
     const cause *x = &g->d->causes[best->cause];
@@ -496,7 +530,7 @@ static void put_group(grouping *g, const choice *best) {
     n = n < 0 ? (int)arrlen(g->r->groups) - 1 : n;
     if (g->d->causes[g->r->groups[n].cause].stage == STAGE_ADVANTAGE) cover_apart(g, n);
     free(g->r->groups[n].hint);
-    g->r->groups[n].hint = words_besides(g, &g->d->causes[g->r->groups[n].cause], n + 1);
+    g->r->groups[n].hint = words_of_named(g, n);
 }
 
 /* ---- unexplained failures --------------------------------------------------------------------------------------------------------- */
@@ -602,27 +636,6 @@ static const char *const left_text[N_OUTPUTS] = {
     "unexplained: the count of tokens of a piece is wrong", "unexplained: the log-ratio of a piece is wrong",
     "unexplained: the answer of a call is wrong"
 };
-
-static int is_nan(const report *r, int result) {
-    const case_result *c = &r->results[result];
-    for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) if (c->wrong[k].m.found != c->wrong[k].m.found) return 1;
-    return 0;
-}
-
-/* in how many of the group's cases NaN is found, and what may give it there */
-static void write_nans(const grouping *g, char **t, const failure_group *group, stage_kind stage) {
-    int nans = 0, of[N_NAN_SOURCES] = { 0 };
-    for (ptrdiff_t k = 0; k < arrlen(group->cases); k++) nans += is_nan(g->r, group->cases[k]);
-    if (!nans) return;
-    for (int k = 0; k < g->n; k++) {
-        const item *it = &g->d->items[k];
-        if (it->stage != stage || stage == STAGE_ADVANTAGE || !lists(group->cases, it->result) || !is_nan(g->r, it->result)) continue;
-        if (case_has_loss(it->c)) of[nan_source_of(it->c)]++;
-    }
-    text_format(t, "%sNaN is found in %d of them", *t ? "; " : "", nans);
-    for (int s = 0, told = 0; s < N_NAN_SOURCES; s++)
-        if (of[s] && nan_source_words[s]) text_format(t, "%s in %d, %s", told++ ? ";" : ":", of[s], nan_source_words[s]);
-}
 
 /* of a cause: how many unexplained items with this wrong output have its numbers, and which items of the stage contradict it */
 typedef struct { int cause, same, evidence, other, first_other; } near_miss;

@@ -41,7 +41,7 @@ PLANTED = (
     ("norm-divides", r"not divided by the number"), ("range-divides", r"range"), ("mad-divides", r"mean.absolute.deviation"),
     ("equal-nan", r"equal rewards is 0/0"), ("eps-1e-4", r"ADV-12a|eps = 0.0001"), ("eps-1e-6", r"eps = 1e-06"), ("eps-1e-8",
         r"eps = 1e-08"),
-    ("eps-1e-5", r"eps = 1e-05"), ("eps-inside", r"eps_place = inside|NUM-03"), ("one-group", r"ADV-02$"), ("interleaved", r"ADV-29"),
+    ("eps-1e-5", r"eps = 1e-05"), ("eps-inside", r"eps_place = inside|NUM-03|under the root"), ("one-group", r"ADV-02$"), ("interleaved", r"ADV-29"),
     ("adv-whitened", r"centred again"), ("adv-sign", r"sign.*turned"), ("adv-abs", r"absolute value of the advantage"),
     ("adv-positive", r"negative advantages are left out"), ("adv-clipped", r"cut at -1 and 1"), ("adv-double", r"multiplied by 2"),
     ("adv-next", r"advantage of the next"), ("adv-length", r"divided by the response's length"), ("adv-unmasked",

@@ -158,6 +158,25 @@ def answer(case, real):
 
 protocol.serve("clamped", "1", {{"f32": np.float32}}, ["loss", "dlogp"], answer)
 """
+# the gradient of the branch that min() does not take is 0 times infinity, and -inf minus -inf is NaN
+NAN = f"""import sys
+sys.path[:0] = [{ADAPTERS!r}]
+import numpy as np, numpy_port, protocol
+numpy_port.minus = lambda x, y: x - y
+own = numpy_port.surrogate
+
+def surrogate(c, A, y, *rest):
+    S, through, beside = own(c, A, y, *rest)
+    return S, np.where(through == 0, 0 * np.exp(y), through), beside
+
+numpy_port.surrogate = surrogate
+
+def answer(case, real):
+    found = numpy_port.answer(case, real)
+    return {{"loss": found["loss"], "dlogp": found["dlogp"]}}
+
+protocol.serve("nan", "1", {{"f64": np.float64, "f32": np.float32}}, ["loss", "dlogp"], answer)
+"""
 UNEXPLAINED = r"\n1\. \d+ cases: unexplained: the advantage is wrong\n"
 ROUNDING = "rounding of a long sum: errors below 1e-11"
 ROWS = "What the settings of the failing rows are based on:"
@@ -198,6 +217,8 @@ TABLE = (
       r"they are not"], []),
     ("a number that drowns in the error of the right one", CLAMPED, ["--precision", "f32", "--only", "grpo-extreme-*", "--only",
      "igrpo-extreme-*"], [r"\n1\. 5 cases: unexplained: the loss is wrong\n", ", 0 skipped\n"], ["dual clip", "acceptable"]),
+    ("what gives NaN, and an example of it", NAN, ["--only", "dapo-*"], [r"\n1\. \d+ cases: NUM-01\n.*\n   NaN is found in \d of them: in "
+     r"\d, a token has -inf in both log-probabilities, .*; in \d, 0 times infinity is NaN: .*\n   for example dapo-extreme-800-good"], []),
     ("a case that many causes explain", BOUNDED, ["--only", "trl-cispo-signs"], [r"\n1\. 1 case: one of \d+ causes that this case does not "
      r"tell apart, such as "], []),
     ("the fields of another preset's axis", ["--as", "kimi-k1.5"], ["--only", "grpo-*"], [r"\n   \w+ as in \S+: \w+\.\w+ = "], []),
