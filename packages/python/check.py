@@ -617,6 +617,24 @@ class Computed(unittest.TestCase):
         other = [[x + 0.125 if t == 1 else x for t in range(n)] for x, n in zip(of, case.batch["length"])]      # not that of a response
         self.assertEqual(diagnose(case, {"advantage": other}), [])
 
+    def test_an_epsilon_and_nan_do_not_hide_each_other(self):
+        """A deviation without a guard: NaN where rewards are equal, or a response is alone; also beside a mistake of the others."""
+        gspo = cases("gspo", without=("NegInf", "GivenAdvantage"))
+
+        def unguarded(case, **mistake):
+            of, b = looped_advantage(case, **mistake)["advantage"], case.batch
+            equal = [len({r for r, g in zip(b["reward"], b["group"]) if g == own}) == 1 for own in b["group"]]
+            mask = b.get("mask", [[True] * n for n in b["length"]])
+            return {"advantage": [[math.nan if e and on else x if on else 0.0 for on in row] for x, e, row in zip(of, equal, mask)]}
+
+        self.assertEqual([r.cause for r in self.reasons(gspo, unguarded)], ["a group of equal rewards is 0/0: NaN"])
+        found = self.reasons(gspo, lambda case: unguarded(case, ddof=0))
+        self.assertEqual([(r.cause, r.within) for r in found], [("ADV-12", ""), (diagnosis.EQUAL_NAN, "")])
+        self.assertIn(diagnosis.EQUAL_NAN, found[0].besides)
+        # the offset's error is nearly as large as the effect of the epsilon
+        found = self.reasons(gspo, lambda case: looped_advantage(case, eps=1e-6))
+        self.assertEqual([r.cause for r in found], ["1e-6 is added to the deviation"])
+
     def test_numbers_of_16_bits(self):
         for bits, name in sixteen_bits.NAMES.items():
             right_ = {k: np.concatenate([np.ravel(x) for x in RAGGED.expect[k]]) for k in ("advantage", "dlogp")}

@@ -11,6 +11,7 @@ from .loader import Case
 
 OF_TOKENS = "the baseline is the mean over the group's tokens: a response counts once for each of them"
 BOTH_OF_TOKENS = "baseline and deviation are over the group's tokens: a response counts once for each of them"
+EQUAL_IS_NAN = "a group of equal rewards is 0/0: NaN"
 SMALL = ("1e-3", "1e-4", "1e-5", "1e-6", "1e-8", "1e-9")  # what is added to a deviation
 Statistic = Callable[[np.ndarray, int, np.ndarray], float]  # of the rewards of a group, a place in it, and the tokens of each response
 Divisor = Callable[[np.ndarray, int], float]  # of the rewards of a group, and 1 if the divisor of the variance is n - 1, else 0
@@ -241,7 +242,8 @@ def _of_deviation(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield "ADV-12", replace(p, less=1 - p.less)
     yield "ADV-01b", replace(p, of_batch=True)
     yield "ADV-07", replace(p, nan_alone=True)
-    yield "a group of equal rewards is 0/0: NaN", replace(p, nan_where_equal=True)
+    for too in (False, True):  # a response alone in its group may be 0/0 too
+        yield EQUAL_IS_NAN, replace(p, nan_where_equal=True, nan_alone=too)
     yield from ((name, replace(p, divisor=f)) for name, f in DIVISORS.items())
     yield from ((f"the deviation is at least {floor}", replace(p, divisor=_at_least(float(floor)))) for floor in FLOORS)
     yield "the deviation is the mean of the groups' deviations", replace(p, mean_of_groups=True)

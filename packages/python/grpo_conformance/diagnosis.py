@@ -10,7 +10,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 import numpy as np
 
 from .loader import Case
-from .computed import ALL, NONE, findings as computed_findings
+from .computed_advantage import EQUAL_IS_NAN
+from .computed import ALL, FAINTLY, NONE, findings as computed_findings
 from .sixteen_bits import NAMES, sixteen_bits
 from .comparison import PRECISIONS, TOLERANCE, Output, Precision, differences, errors, flat, judge, leaves
 
@@ -250,21 +251,24 @@ ROUNDING = 'rounding as in float32 (compute in float64, or ask for precision="f3
 
 MASKED_TOO = "masked tokens have the advantage of their response, not 0"
 ALONE_NAN = "a response alone in its group has NaN"
+EQUAL_NAN = "a group of equal rewards has NaN"
 
 
 def _apart(case: Case, output: Output) -> Dict[str, np.ndarray]:
-    """Of the advantages: where masked ones are those of tokens of their response that count, and where a response alone has NaN."""
+    """Of the advantages: where masked ones are those of tokens of their response that count, where a response alone has NaN, and where a
+    group has NaN whose advantages should all be 0."""
     rows = case.batch["length"]
     response = np.repeat(np.arange(len(rows)), rows)
     mask = np.array([x for row in case.batch.get("mask", [[True] * n for n in rows]) for x in row], bool)
     group = np.array(case.batch["group"])
-    lone = np.isin(group, [g for g in set(group.tolist()) if np.sum(group == g) == 1])[response]
+    of_group = [g for g in set(group.tolist()) if not output.expected[group[response] == g].any()]
+    lone, zero = (np.isin(group, of)[response] for of in ([g for g in set(group.tolist()) if np.sum(group == g) == 1], of_group))
     x, masked = output.found, np.zeros(len(mask), bool)
     for k in np.flatnonzero(~mask & (x != 0)):
         own = x[mask & (response == response[k])]
         own = own if len(own) else np.array([x[k]]) if _one_number(x[response == response[k]]) else own
         masked[k] = bool(np.any((own == x[k]) | (np.isnan(own) & np.isnan(x[k]))))
-    return {MASKED_TOO: masked, ALONE_NAN: mask & lone & np.isnan(x)}
+    return {MASKED_TOO: masked, ALONE_NAN: mask & lone & np.isnan(x), EQUAL_NAN: mask & zero & ~lone & np.isnan(x)}
 
 
 def _one_number(x: np.ndarray) -> bool:
@@ -293,8 +297,9 @@ def explain(case: Case, judged: Sequence[Output], tolerance: float = TOLERANCE) 
     if not apart:
         return found
     if not any(stage_of(d.output) == "advantage" for d in differences(apart[0], case, tolerance)):  # nothing else is wrong
-        others = [f for f in found if f.cause not in apart[1]]
-        return sorted([*others, *(Finding(words, "advantage", SAME, 1) for words in apart[1])], key=_rank)
+        others = [f for f in found if f.cause not in (*apart[1], EQUAL_IS_NAN)]
+        alone = (*apart[1], *([EQUAL_IS_NAN] if EQUAL_NAN in apart[1] else []))  # the last is a mistake of all advantages
+        return sorted([*others, *(Finding(words, "advantage", SAME, 1) for words in alone)], key=_rank)
     more = [dataclasses.replace(f, besides="; ".join(apart[1])) for f in _explain(case, apart[0], tolerance) if f.stage == "advantage"]
     if not any(f.says == SAME for f in more):
         return found
@@ -327,7 +332,9 @@ def _explain(case: Case, judged: Sequence[Output], tolerance: float) -> List[Fin
                 findings = [f for f in findings if (known(f.cause), f.stage) != (name, stage)]
             if match == ALL and failed:
                 findings.append(Finding(name, stage, SAME, evidence))
-            elif match != ALL and name not in {known(f.cause) for f in findings if f.stage == stage}:
+            elif match == FAINTLY and failed and name not in told:
+                findings.append(Finding(name, stage, ONE_NUMBER))
+            elif match not in (FAINTLY, ALL) and name not in {known(f.cause) for f in findings if f.stage == stage}:
                 findings.append(Finding(name, stage, OTHER))
         for factor, is_evidence in _factors(case, part, tolerance) if failed and case.kind != "call" else []:
             findings.append(Finding(factor, stage, SAME if is_evidence else ONE_NUMBER))
@@ -469,7 +476,7 @@ def _nearly(stage: str, causes: Sequence[str], entries: Entries, left: Sequence[
 
 def _besides(reason: Reason, records: Sequence[Record]) -> str:
     told = [f.besides for r in records if r.case in reason.cases for f in r.findings if f.cause == reason.cause and f.stage == reason.stage]
-    counts = [(words, sum(words in besides for besides in told)) for words in (MASKED_TOO, ALONE_NAN)]
+    counts = [(words, sum(words in besides for besides in told)) for words in (MASKED_TOO, ALONE_NAN, EQUAL_NAN)]
     return "; ".join(f"{words}, in {n} of them" for words, n in counts if n)
 
 

@@ -435,22 +435,26 @@ static void add_group(grouping *g, failure_group *group, const choice *best) {
     arrput(g->r->groups, *group);
 }
 
-/* what is wrong besides the cause in cases of the group: advantages of masked tokens, of responses alone in their group */
+/* what is wrong besides the cause in item k, if the group has it */
+static unsigned apart_of(const grouping *g, const cause *x, int group, int k) {
+    const item *it = &g->d->items[k];
+    return g->covered[k] != group ? 0 : x->says[k] == SAYS_SAME ? diagnostician_apart(g->d, x, it) : judge_apart(it->q, it->found);
+}
+
+/* what is wrong besides the cause in cases of the group: advantages of masked tokens, of responses alone in their group, of equal rewards */
 static char *words_besides(const grouping *g, const cause *x, int group) {
-    int masked = 0, alone = 0;
+    static const char *const words[] = { "masked tokens have the advantage of their response, not 0,",
+        "a response alone in its group has NaN", "a group of equal rewards has NaN" };
+    enum { N_WORDS = sizeof words / sizeof *words };
+    int count[N_WORDS] = { 0 };
     char *t = NULL;
     for (int k = 0; k < g->n; k++) {
-        const item *it = &g->d->items[k];
-        const unsigned apart = g->covered[k] != group ? 0 : x->says[k] == SAYS_SAME ? diagnostician_apart(g->d, x, it)
-            : judge_apart(it->q, it->found);
-        masked += apart & APART_MASKED ? 1 : 0;
-        alone += apart & APART_ALONE ? 1 : 0;
+        const unsigned apart = apart_of(g, x, group, k);
+        for (int n = 0; n < N_WORDS; n++) count[n] += (int)(apart >> n & 1u);
     }
-    if (!masked && !alone) return NULL;
-    text_add(&t, "besides: ");
-    if (masked) text_format(&t, "masked tokens have the advantage of their response, not 0, in %d of them", masked);
-    if (alone) text_format(&t, "%sa response alone in its group has NaN in %d of them", masked ? "; " : "", alone);
-    return text_string(&t);
+    for (int n = 0; n < N_WORDS; n++)
+        if (count[n]) text_format(&t, "%s%s in %d of them", t ? "; " : "besides: ", words[n], count[n]);
+    return t ? text_string(&t) : NULL;
 }
 
 /* where advantages are wrong by a mistake of their own besides the cause of group n, so they are where nothing else is wrong */
@@ -458,8 +462,7 @@ static void cover_apart(grouping *g, int n) {
     failure_group *group = &g->r->groups[n];
     const cause *x = &g->d->causes[group->cause];
     unsigned besides = 0;
-    for (int k = 0; k < g->n; k++)
-        if (g->covered[k] == n + 1 && x->says[k] == SAYS_SAME) besides |= diagnostician_apart(g->d, x, &g->d->items[k]);
+    for (int k = 0; k < g->n; k++) besides |= apart_of(g, x, n + 1, k);
     for (int k = 0; k < g->n && besides; k++) {
         const item *it = &g->d->items[k];
         if (g->covered[k] || !it->failed || it->stage != STAGE_ADVANTAGE || x->says[k] != SAYS_NOTHING) continue;

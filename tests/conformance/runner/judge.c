@@ -120,10 +120,19 @@ static int as_good_as_right(const rules *r, const question *q, const answer *fou
     return fabs(x - expected) <= fmax(UNSTORED_OF_SCALE * scale, UNSTORED_OF_LARGEST * most);
 }
 
-static int is_alone(const grpo_batch *b, int64_t i) {
-    for (int64_t g = 0; g < b->n_groups; g++)
-        if (i >= b->group_begin[g] && i < b->group_begin[g + 1]) return b->group_begin[g + 1] - b->group_begin[g] == 1;
-    return 0;
+static int64_t group_of(const grpo_batch *b, int64_t i) {
+    int64_t g = 0;
+    while (g + 1 < b->n_groups && i >= b->group_begin[g + 1]) g++;
+    return g;
+}
+
+/* are all advantages of the group 0, as those of equal rewards are? */
+static int is_zero(const question *q, int64_t g) {
+    const grpo_batch *b = &q->c->batch;
+    int any = 0;
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) any |= q->expected.of[OUT_ADVANTAGE].value[k] != 0;
+    return !any;
 }
 
 /* does masked token k of response i have what a token of it has that counts or, if none counts, what all have? */
@@ -139,16 +148,18 @@ static int is_of_response(const grpo_batch *b, const double *x, int64_t i, int64
     return !any && all;
 }
 
-/* APART_MASKED or APART_ALONE if advantage k is wrong by a mistake of its own, where `right` is right or what another mistake gives */
+/* APART_MASKED, APART_ALONE or APART_EQUAL if advantage k is wrong by a mistake of its own, where `right` is right or what another mistake gives */
 static unsigned apart_at(const question *q, const answer *found, double right, int64_t k) {
     const grpo_batch *b = &q->c->batch;
     const double *x = found->of[OUT_ADVANTAGE].value;
     const int64_t n = b->group_begin[b->n_groups];
-    int64_t i = 0;
+    int64_t i = 0, g;
     while (i < n && (k >= b->offset[i] + b->length[i] || k < b->offset[i])) i++;
     if (i == n) return 0;                                              /* padding */
     if (b->mask && !b->mask[k]) return right == 0 && x[k] != 0 && is_of_response(b, x, i, k) ? APART_MASKED : 0;
-    return x[k] != x[k] && right == right && is_alone(b, i) ? APART_ALONE : 0;
+    if (x[k] == x[k] || right != right) return 0;
+    g = group_of(b, i);
+    return b->group_begin[g + 1] - b->group_begin[g] == 1 ? APART_ALONE : is_zero(q, g) ? APART_EQUAL : 0;
 }
 
 unsigned judge_apart(const question *q, const answer *found) {

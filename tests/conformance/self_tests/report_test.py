@@ -106,6 +106,22 @@ def advantages(o, b):
 numpy_port.advantages = advantages
 protocol.serve("first", "1", {{"f64": np.float64}}, ["advantage"], numpy_port.answer)
 """
+# the other divisor of the variance, and no guard where it is 0: NaN where rewards are equal, or a response is alone
+UNGUARDED = f"""import sys
+sys.path[:0] = [{ADAPTERS!r}]
+import numpy as np, numpy_port, protocol
+own = numpy_port.advantages
+
+def advantages(o, b):
+    a = own({{**o, "advantage": {{**o["advantage"], "std": "population"}}}}, b)
+    for g in range(b.groups):
+        at = b.group[b.seq] == g
+        a[at & b.mask] = np.nan if len(set(b.reward[b.group == g])) == 1 else a[at & b.mask]
+    return a
+
+numpy_port.advantages = advantages
+protocol.serve("unguarded", "1", {{"f64": np.float64}}, ["advantage"], numpy_port.answer)
+"""
 # losses rounded to float32 towards 0, and a gradient that is too small everywhere
 TOWARDS_ZERO = f"""import sys
 sys.path[:0] = [{ADAPTERS!r}]
@@ -208,6 +224,8 @@ TABLE = (
     ("nothing in common", UNNAMED.replace("CONDITION", "b.logp.sum() % 1 < 0.5"), [], [UNEXPLAINED], ["all of these cases"]),
     ("a first version", FIRST, ["--only", "grpo-[efhorsu]*"], [r"\n1\. \d+ cases: advantage.eps = 1e-06\n(   .*\n)*?   besides: masked tokens "
      r"have the advantage of their response, not 0, in \d+ of them; a response alone in its group has NaN in \d+ of them\n"], []),
+    ("a deviation of 0", UNGUARDED, ["--only", "grpo-[aefhnorst]*", "--skip-flag", "OffsetRewards"], [r"for 1 reason:\n\n1\. \d+ cases: ADV-12.*\n(   .*\n)*?   "
+     r"besides: a response alone in its group has NaN in \d of them; a group of equal rewards has NaN in \d of them\n"], []),
     ("losses in float32 towards 0", TOWARDS_ZERO, ["--only", "grpo-*", "--only", "gspo-*", "--skip-flag", "Long"],
      [r"\n1\. \d+ cases: rounding: errors as of float32"], []),
     ("losses of four decimals", PRINTED, ["--only", "grpo-*", "--only", "dr-grpo-*", "--skip-flag", "Extreme", "--skip-flag", "NegInf"],
