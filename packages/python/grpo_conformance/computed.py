@@ -13,6 +13,7 @@ from .computed_advantage import computed_advantages
 from .computed_loss import computed_losses
 
 FACTOR = 8  # of the tolerance: the changed formula is rounded too
+ENORMOUS = 1e-3  # of an allowed error: advantages and ratios are about 1
 KEPT = 64  # cases and stages whose numbers are kept
 STORED = 1e-5  # of a number's size: nearer than this, the seven digits of a record do not tell it from another
 CLEARLY = 2  # further from the right number than this many times what passes
@@ -77,7 +78,7 @@ def _verdicts(causes: List[Tuple[str, Numbers]], judged: Sequence[Output], p: Pr
         shows[of] |= differs.any(1)
         same[of] &= (equal | (np.abs(output.found - other) <= allowed)).all(1)
         own = np.fmax(np.abs(output.found), np.abs(other))
-        lost = (own <= allowed) & ~equal & ~(np.abs(output.found - other) <= FACTOR * tolerance * p.eps * own)
+        lost = (allowed > ENORMOUS) & (own <= allowed) & ~equal & ~(np.abs(output.found - other) <= FACTOR * tolerance * p.eps * own)
         far = ~(errors(output, p) <= tolerance)
         wrong[of] |= far.any()
         nearer[of] &= (~far | (NEARER * np.abs(output.found - other) <= np.abs(output.found - output.expected))).all(1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .loader import Case
 from .computed_advantage import EQUAL_IS_NAN
-from .computed import ALL, FAINTLY, NONE, findings as computed_findings
+from .computed import ALL, ENORMOUS, FAINTLY, NONE, findings as computed_findings
 from .sixteen_bits import NAMES, sixteen_bits
 from .comparison import PRECISIONS, TOLERANCE, Output, Precision, differences, errors, flat, judge, leaves
 
@@ -96,7 +96,7 @@ def _drowned(
         own = np.fmax(np.abs(found), np.abs(other))
         grown = np.abs(other / expected) * scale
         size = np.fmax(np.fmax(own, scale), np.where(np.isfinite(grown), grown, 0))
-        drowned: np.ndarray = own <= tolerance * p.eps * size
+        drowned: np.ndarray = (own <= tolerance * p.eps * size) & (tolerance * p.eps * size > ENORMOUS)
         near = np.abs(found - other) <= (tolerance * p.eps + STORED_DIGITS) * own
         return drowned & ~near & (found != other) & np.isfinite(found) & np.isfinite(other)
 

@@ -9,6 +9,9 @@
 #define UNSTORED_OF_SCALE 1e-5
 #define UNSTORED_OF_LARGEST 1e-9
 
+/* An allowed error of this size is enormous: advantages and ratios are about 1. */
+#define ENORMOUS_ERROR 1e-3
+
 question question_of(const test_case *c) {
     question q;
     q.c = c;
@@ -95,12 +98,12 @@ static int agrees(const rules *r, double found, double other, double expected, d
     return is_near(r, found, other, size_of(other, expected, scale), stored ? STORED_DIGITS * fabs(other) : 0);
 }
 
-/* Does the agreement of a wrong number with that of a mistake tell nothing?  Where the right number is enormous, all small ones are within
- * its error.  Numbers that agree by their own size tell something. */
+/* Does the agreement of a wrong number with that of a mistake tell nothing?  Where the right number is enormous, so is the error that is
+ * allowed, and all usual numbers are within it.  Numbers that agree by their own size tell something. */
 static int is_drowned(const rules *r, double found, double other, double expected, double scale) {
-    const double own = fmax(fabs(found), fabs(other));
-    if (!grpo_is_finite(found) || !grpo_is_finite(other) || found == other) return 0;
-    return own <= r->tolerance * r->precision->eps * size_of(other, expected, scale) && !is_near(r, found, other, own, 0);
+    const double own = fmax(fabs(found), fabs(other)), allowed = r->tolerance * r->precision->eps * size_of(other, expected, scale);
+    if (!grpo_is_finite(found) || !grpo_is_finite(other) || found == other || !(allowed > ENORMOUS_ERROR)) return 0;
+    return own <= allowed && !is_near(r, found, other, own, 0);
 }
 
 static int named(const numbers *n, int64_t k) { return n->value && n->given[k]; }
