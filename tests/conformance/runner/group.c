@@ -90,11 +90,13 @@ static tally count_in(const grouping *g, int c, const coherent_set *s, int fragi
 
 static int explained(const tally *t) { return t->same + t->one_number; }
 
-/* Are at least a fifth of the numbers too large and a fifth too small?  So it is with rounding, not with an eps or a factor. */
+/* Are at least a fifth of the numbers too large and a fifth too small?  So it is with rounding, not with an eps or a factor.  Every item has
+ * the same weight: in a long one thousands of tokens have one coefficient, which is rounded one way. */
 static int is_of_both_signs(const grouping *g, const cause *x) {
-    double larger = 0, smaller = 0;
+    double all_larger = 0, all = 0;
     for (int k = 0; k < g->n; k++) {
         const item *it = &g->d->items[k];
+        double larger = 0, smaller = 0;
         for (int out = 0; out < N_OUTPUTS && x->says[k] == SAYS_SAME; out++) {
             const numbers *f = &it->found->of[out], *e = &it->q->expected.of[out];
             for (int64_t j = 0; (it->wrong_outputs >> out & 1) && j < f->count; j++) {
@@ -102,8 +104,11 @@ static int is_of_both_signs(const grouping *g, const cause *x) {
                 smaller += f->given[j] && fabs(f->value[j]) < fabs(e->value[j]);
             }
         }
+        if (larger + smaller == 0) continue;
+        all_larger += larger / (larger + smaller);
+        all++;
     }
-    return 5 * larger > larger + smaller && 5 * smaller > larger + smaller;
+    return 5 * all_larger > all && 5 * (all - all_larger) > all;
 }
 
 static int has_few_bits(double x) {

@@ -135,6 +135,19 @@ def answer(case, real):
 
 protocol.serve("towards zero", "1", {{"f64": np.float64}}, ["loss", "dlogp"], answer)
 """
+# a ratio in float32: in a long response all tokens have one coefficient, which is rounded one way
+RATIO_IN_FLOAT32 = f"""import sys
+sys.path[:0] = [{ADAPTERS!r}]
+import numpy as np, numpy_port, protocol
+
+def answer(case, real):
+    found = numpy_port.answer(case, real)
+    rounded = lambda x, k: x * (1 + 3e-8 * (-1) ** k)
+    return {{"loss": rounded(found["loss"], len(case["id"])),
+             "dlogp": [[rounded(x, t if len(row) < 1000 else 0) for t, x in enumerate(row)] for row in found["dlogp"]]}}
+
+protocol.serve("ratio in float32", "1", {{"f64": np.float64}}, ["loss", "dlogp"], answer)
+"""
 # a loss as a log prints it
 PRINTED = f"""import sys
 sys.path[:0] = [{ADAPTERS!r}]
@@ -227,6 +240,8 @@ TABLE = (
     ("a deviation of 0", UNGUARDED, ["--only", "grpo-[aefhnorst]*", "--skip-flag", "OffsetRewards"], [r"for 1 reason:\n\n1\. \d+ cases: ADV-12.*\n(   .*\n)*?   "
      r"besides: a response alone in its group has NaN in \d of them; a group of equal rewards has NaN in \d of them\n"], []),
     ("losses in float32 towards 0", TOWARDS_ZERO, ["--only", "grpo-*", "--only", "gspo-*", "--skip-flag", "Long"],
+     [r"\n1\. \d+ cases: rounding: errors as of float32"], []),
+    ("a ratio in float32", RATIO_IN_FLOAT32, ["--only", "grpo-[aefhlorst]*", "--skip-flag", "Extreme"],
      [r"\n1\. \d+ cases: rounding: errors as of float32"], []),
     ("losses of four decimals", PRINTED, ["--only", "grpo-*", "--only", "dr-grpo-*", "--skip-flag", "Extreme", "--skip-flag", "NegInf"],
      [r"\n1\. \d+ cases: rounding: loss rounded to 4 decimals\n"], ["multiplied", "unexplained", "float32"]),
