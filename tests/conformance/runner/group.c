@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 enum { MOST_REASONS = 4, MOST_SETS = 4 };
+enum { FEW_OF_SET = 5, CHANCE = 3 };        /* is_by_chance */
 enum { FEW = 8,      /* passing cases are few beside this many times as many failing ones */
        THIRD = 3, ENOUGH = 12 };        /* what a third of the passing cases has is told if so many unexplained ones have it, all of them */
 #define MOST 0.5                    /* least share of the failing cases of a set that a cause explains */
@@ -90,8 +91,8 @@ static tally count_in(const grouping *g, int c, const coherent_set *s, int fragi
 
 static int explained(const tally *t) { return t->same + t->one_number; }
 
-/* Are at least a fifth of the numbers too large and a fifth too small?  So it is with rounding, not with an eps or a factor.  Every item has
- * the same weight: in a long one thousands of tokens have one coefficient, which is rounded one way. */
+/* Are at least a fifth of the numbers too large and a fifth too small?  So it is with rounding, not with an eps or a factor.  Every item
+ * has the same weight: in a long one thousands of tokens have one coefficient, which is rounded one way. */
 static int is_of_both_signs(const grouping *g, const cause *x) {
     double all_larger = 0, all = 0;
     for (int k = 0; k < g->n; k++) {
@@ -216,6 +217,18 @@ static int is_better(const grouping *g, const choice *a, const choice *b) {
     return rank_of(&g->d->causes[a->cause]) < rank_of(&g->d->causes[b->cause]);
 }
 
+/* Does the cause explain only a few cases of a set, is it named for no other, and do many more failures that nothing explains contradict it
+ * elsewhere?  Then its numbers are there by chance, such as those of a mask without holes. */
+static int is_by_chance(const grouping *g, int c, const coherent_set *s, const tally *t) {
+    int other = 0;
+    if (explained(t) > FEW_OF_SET || group_of(g, c, 1) >= 0) return 0;
+    for (int k = 0; k < g->n; k++) {
+        const item *it = &g->d->items[k];
+        other += it->failed && !it->fragile && !g->covered[k] && !is_in(g, s, k) && g->d->causes[c].says[k] == SAYS_OTHER;
+    }
+    return other > CHANCE * explained(t);
+}
+
 /* can the cause be named for the set?  Fragile cases count only if no other case of the set fails */
 static int holds_in(const grouping *g, int c, const coherent_set *s, choice *out) {
     const cause *x = &g->d->causes[c];
@@ -224,7 +237,7 @@ static int holds_in(const grouping *g, int c, const coherent_set *s, choice *out
     out->t = count_in(g, c, s, 0);
     out->fragile = !out->t.fails;
     if (out->fragile) out->t = count_in(g, c, s, 1);
-    return is_cause(g, x, &out->t);
+    return is_cause(g, x, &out->t) && !is_by_chance(g, c, s, &out->t);
 }
 
 static void consider(const grouping *g, int c, const coherent_set *s, choice *best) {
@@ -446,7 +459,7 @@ static unsigned apart_of(const grouping *g, const cause *x, int group, int k) {
     return g->covered[k] != group ? 0 : x->says[k] == SAYS_SAME ? diagnostician_apart(g->d, x, it) : judge_apart(it->q, it->found);
 }
 
-/* what is wrong besides the cause in cases of the group: advantages of masked tokens, of responses alone in their group, of equal rewards */
+/* what is wrong besides the cause in cases of the group: advantages of masked tokens, of lone responses, of equal rewards */
 static char *words_besides(const grouping *g, const cause *x, int group) {
     static const char *const words[] = { "masked tokens have the advantage of their response, not 0,",
         "a response alone in its group has NaN", "a group of equal rewards has NaN" };

@@ -100,10 +100,10 @@ static int agrees(const rules *r, double found, double other, double expected, d
 
 /* Does the agreement of a wrong number with that of a mistake tell nothing?  Where the right number is enormous, so is the error that is
  * allowed, and all usual numbers are within it.  Numbers that agree by their own size tell something. */
-static int is_drowned(const rules *r, double found, double other, double expected, double scale) {
+static int is_drowned(const rules *r, double found, double other, double expected, double scale, int stored) {
     const double own = fmax(fabs(found), fabs(other)), allowed = r->tolerance * r->precision->eps * size_of(other, expected, scale);
     if (!grpo_is_finite(found) || !grpo_is_finite(other) || found == other || !(allowed > ENORMOUS_ERROR)) return 0;
-    return own <= allowed && !is_near(r, found, other, own, 0);
+    return own <= allowed && !is_near(r, found, other, own, stored ? STORED_DIGITS * own : 0);
 }
 
 static int named(const numbers *n, int64_t k) { return n->value && n->given[k]; }
@@ -151,7 +151,8 @@ static int is_of_response(const grpo_batch *b, const double *x, int64_t i, int64
     return !any && all;
 }
 
-/* APART_MASKED, APART_ALONE or APART_EQUAL if advantage k is wrong by a mistake of its own, where `right` is right or what another mistake gives */
+/* APART_MASKED, APART_ALONE or APART_EQUAL if advantage k is wrong by a mistake of its own, where `right` is right or what another mistake
+ * gives */
 static unsigned apart_at(const question *q, const answer *found, double right, int64_t k) {
     const grpo_batch *b = &q->c->batch;
     const double *x = found->of[OUT_ADVANTAGE].value;
@@ -201,7 +202,7 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
             tells |= differs;
             same &= agrees(r, f->value[k], m->value[k], expected, m->size ? fmax(scale, m->size[k]) : scale, stored);
             if (!differs) continue;
-            drowned |= is_drowned(r, f->value[k], m->value[k], expected, scale);
+            drowned |= is_drowned(r, f->value[k], m->value[k], expected, scale, stored);
             seen += grpo_is_finite(m->value[k]) && m->value[k] != 0;
         }
         for (int64_t k = 0; k < f->count && !same && !tells; k++)
