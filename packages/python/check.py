@@ -333,6 +333,39 @@ class Diagnosis(unittest.TestCase):
             self.assertGreater(len(found), 15, row)
             self.assertEqual(diagnosis.summarise(list(found.values()))[0].cause, "the ratio is inverted: old over new", row)
 
+    def test_a_wrong_advantage_hides_no_rounding_of_the_loss(self):
+        """Errors as of float32, in some cases of one sign; an advantage is wrong in one case."""
+
+        def answer(k, case):
+            alternating = -1 if k % 3 else 1
+            dlogp = [[x * (1 + 3e-8 * alternating**t) for t, x in enumerate(row)] for row in case.expect["dlogp"]]
+            advantage = [[math.nan for _ in row] for row in case.expect["advantage"]] if k == 1 else case.expect.get("advantage")
+            loss = case.expect["loss"] * (1 + 3e-8)
+            return {"loss": loss, "dlogp": dlogp, **({} if advantage is None else {"advantage": advantage})}
+
+        found = self.reasons_of(answer, "dr-grpo", "dapo")
+        self.assertEqual([(r.stage, r.cause) for r in found], [("advantage", None), ("loss", ROUNDING)])
+        found = self.reasons_of(lambda k, case: self.times(case, 1 + 3e-8), "dr-grpo", "dapo")
+        self.assertNotIn(ROUNDING, [r.cause for r in found])
+
+    def test_of_equal_names_that_of_more_cases(self):
+        """NUM-01 and GSPO-03 give the same where a ratio of a response overflows, NUM-01 also elsewhere."""
+        records = {}
+        for case in cases("gspo", "gspo-token", "dapo", "dr-grpo", "tis"):
+            mistake, wrong = case.defects.get("NUM-01"), {key: case.expect[key] for key in ("loss", "dlogp")}
+            if case.variant == "tis":
+                wrong = {"loss": 1.3 * float(case.expect["loss"]) + 0.1}
+            elif isinstance(mistake, dict):
+                wrong = {**wrong, **{key: mistake[key] for key in wrong.keys() & mistake.keys()}}
+            elif isinstance(mistake, list) and mistake[0] == "dlogp":
+                wrong["dlogp"] = [[mistake[3] if [i, t] == mistake[1:3] else x for t, x in enumerate(row)]
+                                  for i, row in enumerate(wrong["dlogp"])]
+            elif mistake is not None and not isinstance(mistake, list):
+                wrong["loss"] = mistake
+            testing._check(case, wrong, 64, records)
+        named = [r.cause for r in diagnosis.summarise(list(records.values())) if r.cause]
+        self.assertEqual(set(named), {"NUM-01"})
+
     def test_a_factor_of_some_cases_is_no_cause(self):
         for rows in (("gspo",), ("cispo", "sapo")):
             self.assertEqual(self.reasons_of(lambda k, case: self.times(case, 0.75), *rows)[0].cause, "loss and dlogp multiplied by 0.75")

@@ -206,23 +206,25 @@ def _digits(case: Case, judged: Sequence[Output], tolerance: float) -> List[str]
     return found
 
 
-def _is_rounding(case: Case, judged: Sequence[Output], tolerance: float) -> bool:
-    """No larger than errors in float32 are, and of both signs, where an epsilon or a factor does the same to all numbers; or the wrong
-    losses and advantages are float32 numbers, which others are only by chance."""
+def _is_rounding(case: Case, judged: Sequence[Output], tolerance: float) -> Optional[str]:
+    """Errors no larger than those in float32: SAME if they are of both signs, where an epsilon or a factor does the same to all numbers, or
+    if the wrong losses and advantages are float32 numbers, which others are only by chance; else ONE_NUMBER, which is no evidence."""
     if case.precision != "f64" or differences(judged, dataclasses.replace(case, precision="f32"), 16):
-        return False
+        return None
     coarse = [x for o in judged if o.name in ("loss", "advantage")
               for x in o.found[~(errors(o, PRECISIONS["f64"]) <= tolerance)].tolist()]
     many_bits = any(math.frexp(x)[0] * 4096 % 1 for x in coarse)  # unlike 0.75: a reward is a float32 number by itself
-    if many_bits and all(x == float(np.float32(x)) for x in coarse):
-        return True
+    with np.errstate(over="ignore"):
+        in_float32 = all(x == float(np.float32(x)) for x in coarse)
+    if many_bits and in_float32:
+        return SAME
     larger: Set[float] = set()
     smaller: Set[float] = set()
     for output in judged:
         wrong = ~(errors(output, PRECISIONS["f64"]) <= tolerance)
         for found, expected in zip(output.found[wrong].tolist(), output.expected[wrong].tolist()):
             (larger if abs(found) > abs(expected) else smaller).add(expected)
-    return 5 * min(len(larger), len(smaller)) >= max(len(larger) + len(smaller), 1)
+    return SAME if 5 * min(len(larger), len(smaller)) >= max(len(larger) + len(smaller), 1) else ONE_NUMBER
 
 
 def _rounded_to(judged: Sequence[Output], case: Case, tolerance: float) -> List[str]:
@@ -340,8 +342,9 @@ def _explain(case: Case, judged: Sequence[Output], tolerance: float) -> List[Fin
             findings.append(Finding(factor, stage, SAME if is_evidence else ONE_NUMBER))
         if failed and case.kind != "call":
             findings += [Finding(name, stage, SAME, 1) for name in _digits(case, part, tolerance)]
-        if failed and _is_rounding(case, part, tolerance):
-            findings.append(Finding(ROUNDING, stage, SAME))
+        rounding = _is_rounding(case, part, tolerance) if failed else None
+        if rounding:
+            findings.append(Finding(ROUNDING, stage, rounding))
         if failed and case.kind != "call":
             findings += [Finding(name, stage, SAME, 1) for name in _rounded_to(part, case, tolerance)]
     return sorted(findings, key=_rank)
@@ -388,6 +391,7 @@ class Reason:
 
 ALL_RECORDS = ""
 FACTORS = re.compile(r"(loss|dlogp|loss and dlogp) (multiplied by|divided by|with the sign turned)")
+THIRD = 3  # of the cases with errors as small as those of float32, so many times fewer must look like rounding
 NEAR = 0.4  # of what is left: told as nearly explained, if no more than this share contradicts
 Entries = Dict[Tuple[str, str], List[Tuple[Record, Finding]]]  # by mistake and stage
 
@@ -453,7 +457,7 @@ def summarise(records: Sequence[Record]) -> List[Reason]:
         while left:
             of_all, of_some = _among(stage, causes, entries, left), _narrowed(stage, causes, entries, left)
             reason = of_some if of_some and (not of_all or len(of_some.cases) > len(of_all.cases)) else of_all
-            if not reason or (reason.cause == ROUNDING and reasons):  # what the first cause leaves is no rounding
+            if not reason or (reason.cause == ROUNDING and any(r.stage == stage for r in reasons)):  # what a cause leaves is no rounding
                 break
             reasons.append(dataclasses.replace(reason, besides=_besides(reason, records)))
             left = {case: r for case, r in left.items() if case not in reason.cases}
@@ -481,7 +485,9 @@ def _besides(reason: Reason, records: Sequence[Record]) -> str:
 
 
 def _among(stage: str, causes: Sequence[str], entries: Entries, left: Mapping[str, Record], within: str = "") -> Optional[Reason]:
-    best = _best(stage, {cause: _explained(cause, stage, entries, within) for cause in causes}, left)
+    told = {cause: _explained(cause, stage, entries, within) for cause in causes}
+    everywhere = {cause: len(_explained(cause, stage, entries, "")[0]) if within and told[cause][0] else 0 for cause in causes}
+    best = _best(stage, told, left, everywhere)
     return Reason(stage, *best, within) if best else None
 
 
@@ -522,17 +528,17 @@ def _unexplained(stage: str, left: Mapping[str, Record], records: Sequence[Recor
 
 
 def _best(
-    stage: str, told: Mapping[str, Tuple[List[str], int, int, int]], left: Mapping[str, Record]
+    stage: str, told: Mapping[str, Tuple[List[str], int, int, int]], left: Mapping[str, Record], everywhere: Mapping[str, int]
 ) -> Optional[Tuple[str, Tuple[str, ...], Tuple[str, ...]]]:
     choices = []
     for cause, (cases_, full, evidence, other) in told.items():
         now = tuple(case for case in cases_ if case in left)
         sturdy = [case for case, r in left.items() if not FRAGILE & set(r.flags)] or list(left)
-        enough = full > 0 or evidence >= 2
+        enough = (full > 0 or evidence >= 2) and (cause != ROUNDING or THIRD * full >= len(cases_))
         if now and enough and other <= CONTRADICTED * (len(cases_) + other) and 2 * len(set(now) & set(sturdy)) >= len(sturdy):
             likely = not (cause.startswith("ADV-") and stage == "loss")  # the advantages are given
-            choices.append((len(now) - other, likely, full, evidence, cause, now))
+            choices.append((len(now) - other, likely, everywhere[cause], full, evidence, cause, now))
     if not choices:
         return None
-    _, _, full, _, cause, now = max(choices, key=lambda c: c[:4])
-    return cause, now, tuple(c[4] for c in choices if c[4] != cause and c[5] == now and c[2] == full)
+    _, _, _, full, _, cause, now = max(choices, key=lambda c: c[:5])
+    return cause, now, tuple(c[5] for c in choices if c[5] != cause and c[6] == now and c[3] == full)
