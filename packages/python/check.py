@@ -593,6 +593,8 @@ class Computed(unittest.TestCase):
          "NORM-05a NORM-07 NORM-13 NORM-17a RATIO-01 RATIO-06"),
         ("reinforce", 56, 98,
          "MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-01 NORM-05a RATIO-01 RATIO-06"),
+        ("rloo", 60, 98,
+         "MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-01 NORM-05a RATIO-01 RATIO-06"),
         ("dr-grpo", 56, 149,
          "CLIP-01 CLIP-01a CLIP-01b CLIP-02a CLIP-02c MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a NORM-05a NORM-16 NORM-17 "
          "RATIO-01 RATIO-06"),
@@ -649,6 +651,24 @@ class Computed(unittest.TestCase):
         self.assertEqual(diagnose(nothing, {"advantage": unequal}), [])
         other = [[x + 0.125 if t == 1 else x for t in range(n)] for x, n in zip(of, case.batch["length"])]      # not that of a response
         self.assertEqual(diagnose(case, {"advantage": other}), [])
+
+    def test_a_kl_in_the_reward(self):
+        """RLOO: the baseline is the others' mean of rewards less a KL, here with a mistake in one of both."""
+
+        def of(case, *, mean=False, itself=False):
+            b, on = case.numpy(), case.numpy().mask
+            kl = np.where(on, b.logp_old - b.logp_ref, 0).sum(1) / (np.maximum(on.sum(1), 1) if mean else 1)
+            r, out = b.reward - case.setting("reward.kl_coef") * kl, []
+            for i, g in enumerate(b.group):
+                others = [x for j, x in enumerate(r) if b.group[j] == g and (itself or j != i)]
+                out.append(r[i] - sum(others) / len(others) if sum(b.group == g) > 1 else 0.0)
+            return {"advantage": out}
+
+        rloo = cases("rloo", without=(*self.USUAL, "GivenAdvantage"))
+        self.assertEqual(self.reasons(rloo, of), [])
+        for mistake, name in (({"mean": True}, "the KL in the reward is a mean over the response, not a sum"),
+                              ({"itself": True}, "the baseline is the mean of the group")):
+            self.assertEqual([r.cause for r in self.reasons(rloo, lambda case: of(case, **mistake))], [name])
 
     def test_an_epsilon_and_nan_do_not_hide_each_other(self):
         """A deviation without a guard: NaN where rewards are equal, or a response is alone; also beside a mistake of the others."""

@@ -20,13 +20,14 @@ import planted_port  # noqa: E402
 
 ROWS = ("grpo", "gspo", "dapo", "cispo", "ppo-dual-clip", "reinforce", "dr-grpo", "rloo", "sapo", "grpo-lead")
 UNUSUAL = ("NegInf", "Extreme", "NaNMasked", "OffsetRewards")
-NAMES, ANSWERS = 297, 27500  # compared at least
+NAMES, ANSWERS = 301, 28067  # compared at least
 OF_RUNNER = 393  # mistakes that the runner computes in these rows, at least
 # the same words for what is not quite the same, where it shows: (a part of the case's id, of the name, why)
 DIFFERENT = (
     ("on-policy", "the mean divides, not the deviation", "the mean is 0 but for rounding"),
     ("fully-masked", "ADV-29", "whether a fully masked response takes a place in its chunk"),
     ("dr-grpo-", "baseline", "whether a lone response has an advantage"),
+    ("rloo-", "no baseline is subtracted", "whether a lone response has an advantage"),
 )
 BESIDE_A_KL = (("policy-left-out", "policy's loss is left out"), ("policy-turned", "sign of the policy's loss is turned"))
 PLANTED = (*planted.PLANTED, *planted.FURTHER, *planted.FROM_ISSUES, *planted.ROWS_AND_BITS, *planted.OF_A_PORT, *BESIDE_A_KL)
