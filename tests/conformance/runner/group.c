@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 enum { MOST_REASONS = 4, MOST_SETS = 4 };
+enum { AGAINST = 2 };       /* a case that contradicts a cause weighs so many times one that it explains */
 enum { FEW_OF_SET = 5, CHANCE = 3 };        /* is_by_chance */
 enum { FEW = 8,      /* passing cases are few beside this many times as many failing ones */
        THIRD = 3, ENOUGH = 12 };        /* what a third of the passing cases has is told if so many unexplained ones have it, all of them */
@@ -91,10 +92,12 @@ static tally count_in(const grouping *g, int c, const coherent_set *s, int fragi
 
 static int explained(const tally *t) { return t->same + t->one_number; }
 
-/* Are at least a fifth of the numbers too large and a fifth too small?  So it is with rounding, not with an eps or a factor.  Every item
- * has the same weight: in a long one thousands of tokens have one coefficient, which is rounded one way. */
+static int are_both(double one, double other) { return 5 * one > one + other && 5 * other > one + other; }
+
+/* Are at least a fifth of the numbers too large and a fifth too small?  So it is with rounding, not with an eps or a factor.  Or a fifth if
+ * every item has the same weight: in a long one thousands of tokens have one coefficient, which is rounded one way. */
 static int is_of_both_signs(const grouping *g, const cause *x) {
-    double all_larger = 0, all = 0;
+    double all_larger = 0, all_smaller = 0, items_larger = 0, items_smaller = 0;
     for (int k = 0; k < g->n; k++) {
         const item *it = &g->d->items[k];
         double larger = 0, smaller = 0;
@@ -106,10 +109,12 @@ static int is_of_both_signs(const grouping *g, const cause *x) {
             }
         }
         if (larger + smaller == 0) continue;
-        all_larger += larger / (larger + smaller);
-        all++;
+        all_larger += larger;
+        all_smaller += smaller;
+        items_larger += larger / (larger + smaller);
+        items_smaller += smaller / (larger + smaller);
     }
-    return 5 * all_larger > all && 5 * (all - all_larger) > all;
+    return are_both(all_larger, all_smaller) || are_both(items_larger, items_smaller);
 }
 
 static int has_few_bits(double x) {
@@ -201,8 +206,8 @@ static int is_better(const grouping *g, const choice *a, const choice *b) {
     if (b->cause < 0) return 1;
     if (is_preferred(g, a, b)) return 1;
     if (is_preferred(g, b, a)) return 0;
-    x = a->t.fresh - a->t.other;
-    y = b->t.fresh - b->t.other;
+    x = a->t.fresh - AGAINST * a->t.other;
+    y = b->t.fresh - AGAINST * b->t.other;
     if (x != y) return x > y;
     if (a->t.same != b->t.same && a->cause == b->cause) return a->t.same > b->t.same;
     x = group_of(g, a->cause, 1) >= 0;
