@@ -553,7 +553,7 @@ class Computed(unittest.TestCase):
                               ({"of_log": True}, "the log-ratio is clipped at -eps_low and eps_high")):
             self.assertEqual([(r.cause, r.within) for r in self.reasons(dual, lambda case: looped(case, **mistake))], [(name, "")], mistake)
 
-    def test_numbers_that_drown_name_nothing(self):
+    def test_numbers_within_an_enormous_error_name_nothing(self):
         """Log-ratios are clamped at 10, where those of some cases are 50 and more, and the right loss, with its error, is enormous."""
         extreme = [c for c in cases("grpo", only="grpo-extreme-*", precision="f32") if c.id not in ("grpo-extreme-800-good",)]
         found = self.reasons(extreme, lambda case: looped(case, clamp=10))

@@ -63,8 +63,8 @@ def _size(output: Output, other: np.ndarray) -> np.ndarray:
 
 def _verdicts(causes: List[Tuple[str, Numbers]], judged: Sequence[Output], p: Precision, tolerance: float) -> List[Tuple[bool, Match, int]]:
     """Of each cause (would it show, are the found numbers its, how many of them are evidence); a single NaN tells nothing, nor do numbers
-    that drown: that agree only because the right one is enormous, and with it the error that it may have."""
-    shows, same, near, telling, drowned, evidence = (np.full(len(causes), start) for start in (False, True, True, False, False, 0))
+    that agree only within the error of an enormous right one."""
+    shows, same, near, telling, within_error, evidence = (np.full(len(causes), start) for start in (False, True, True, False, False, 0))
     wrong, nearer = np.zeros(len(causes), bool), np.ones(len(causes), bool)
     for output in judged:
         of = [k for k, (_, numbers) in enumerate(causes) if output.name in numbers]
@@ -82,13 +82,13 @@ def _verdicts(causes: List[Tuple[str, Numbers]], judged: Sequence[Output], p: Pr
         far = ~(errors(output, p) <= tolerance)
         wrong[of] |= far.any()
         nearer[of] &= (~far | (NEARER * np.abs(output.found - other) <= np.abs(output.found - output.expected))).all(1)
-        drowned[of] |= (differs & lost & np.isfinite(other)).any(1)
+        within_error[of] |= (differs & lost & np.isfinite(other)).any(1)
         near[of] &= (equal | (np.abs(output.found - other) <= np.fmax(allowed, STORED * _size(output, other)))).all(1)
         evidence[of] += (differs & np.isfinite(other) & (other != 0)).sum(1)
         telling[of] |= differs.any(1) & np.isfinite(other).any(1) & (other.shape[1] > 1)
     told = telling | (evidence > 0)  # the same numbers without evidence, such as a single 0, tell nothing: neither for nor against
-    shows &= ~(same & drowned)
-    faint = ~shows & same & ~drowned & wrong & nearer
+    shows &= ~(same & within_error)
+    faint = ~shows & same & ~within_error & wrong & nearer
     match = np.where(faint, FAINTLY, np.where(same & told, ALL, np.where(near, NEARLY, NONE))).tolist()
     return list(zip((faint | shows & (told | ~same)).tolist(), match, evidence.tolist()))
 

@@ -87,7 +87,7 @@ def _agrees(
         return agrees
 
 
-def _drowned(
+def _within_error(
     found: np.ndarray, other: np.ndarray, expected: np.ndarray, scale: np.ndarray, p: Precision, tolerance: float
 ) -> np.ndarray:
     """Where does the stored number agree only because the right one is enormous, and with it the error that it may have? Numbers that
@@ -96,9 +96,9 @@ def _drowned(
         own = np.fmax(np.abs(found), np.abs(other))
         grown = np.abs(other / expected) * scale
         size = np.fmax(np.fmax(own, scale), np.where(np.isfinite(grown), grown, 0))
-        drowned: np.ndarray = (own <= tolerance * p.eps * size) & (tolerance * p.eps * size > ENORMOUS)
+        within_error: np.ndarray = (own <= tolerance * p.eps * size) & (tolerance * p.eps * size > ENORMOUS)
         near = np.abs(found - other) <= (tolerance * p.eps + STORED_DIGITS) * own
-        return drowned & ~near & (found != other) & np.isfinite(found) & np.isfinite(other)
+        return within_error & ~near & (found != other) & np.isfinite(found) & np.isfinite(other)
 
 
 def _as_good_as_right(output: Output, p: Precision, tolerance: float) -> bool:
@@ -122,7 +122,7 @@ def judge_mistake(
     given = [x for _, other in told.values() for x in other.tolist()]
     in_full = full and (len(given) > 1 or not any(map(math.isnan, given)))  # a single NaN is no evidence
     same, evidence, shows = not full or all(good[output.name] for output in judged if output.name not in told), 0, False
-    drowned = False
+    within_error = False
     for output in judged:
         if output.name in told and not (shows and not same):
             at, other = told[output.name]
@@ -131,8 +131,8 @@ def judge_mistake(
             shows = shows or bool(differs.any())
             same = same and bool(_agrees(output.found[at], other, *rest).all())
             evidence += int(np.sum(differs & np.isfinite(other) & (other != 0)))
-            drowned = drowned or bool((differs & _drowned(output.found[at], other, *rest)).any())
-    if not shows or (same and drowned):
+            within_error = within_error or bool((differs & _within_error(output.found[at], other, *rest)).any())
+    if not shows or (same and within_error):
         return None
     return ((SAME if in_full else ONE_NUMBER), evidence) if same else (OTHER, int(in_full and not half))
 

@@ -100,7 +100,7 @@ static int agrees(const rules *r, double found, double other, double expected, d
 
 /* Does the agreement of a wrong number with that of a mistake tell nothing?  Where the right number is enormous, so is the error that is
  * allowed, and all usual numbers are within it.  Numbers that agree by their own size tell something. */
-static int is_drowned(const rules *r, double found, double other, double expected, double scale, int stored) {
+static int is_within_error(const rules *r, double found, double other, double expected, double scale, int stored) {
     const double own = fmax(fabs(found), fabs(other)), allowed = r->tolerance * r->precision->eps * size_of(other, expected, scale);
     if (!grpo_is_finite(found) || !grpo_is_finite(other) || found == other || !(allowed > ENORMOUS_ERROR)) return 0;
     return own <= allowed && !is_near(r, found, other, own, stored ? STORED_DIGITS * own : 0);
@@ -187,7 +187,7 @@ int judge_is_only_apart(const rules *r, const question *q, const answer *found) 
 judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, judge_how how,
                           int *evidence) {
     const int stored = how == JUDGE_ALL || how == JUDGE_NAMED;
-    int tells = 0, same = 1, seen = 0, drowned = 0;
+    int tells = 0, same = 1, seen = 0, within_error = 0;
     for (int out = 0; out < N_OUTPUTS; out++) {
         const numbers *f = &found->of[out], *m = &mistake->of[out];
         if (stage_of((output_kind)out) != stage || !f->value || !q->expected.of[out].value) continue;
@@ -202,7 +202,7 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
             tells |= differs;
             same &= agrees(r, f->value[k], m->value[k], expected, m->size ? fmax(scale, m->size[k]) : scale, stored);
             if (!differs) continue;
-            drowned |= is_drowned(r, f->value[k], m->value[k], expected, scale, stored);
+            within_error |= is_within_error(r, f->value[k], m->value[k], expected, scale, stored);
             seen += grpo_is_finite(m->value[k]) && m->value[k] != 0;
         }
         for (int64_t k = 0; k < f->count && !same && !tells; k++)
@@ -211,7 +211,7 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
                                 stored);
     }
     if (evidence) *evidence = same ? seen : 0;
-    return !tells || (same && drowned) ? JUDGE_SILENT : same ? JUDGE_SAME : JUDGE_DIFFERENT;
+    return !tells || (same && within_error) ? JUDGE_SILENT : same ? JUDGE_SAME : JUDGE_DIFFERENT;
 }
 
 /* ---- distance ------------------------------------------------------------------------------------------------------------------- */

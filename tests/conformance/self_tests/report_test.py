@@ -248,7 +248,7 @@ TABLE = (
     ("a cause that nearly explains", MOSTLY, ["--only", "cispo-*"],
      [UNEXPLAINED + r"   nearly: in \d+ of them all numbers are those of `the sign of the advantage is turned`, in \d cases, such as cispo-\S+, "
       r"they are not"], []),
-    ("a number that drowns in the error of the right one", CLAMPED, ["--precision", "f32", "--only", "grpo-extreme-*", "--only",
+    ("numbers within the error of an enormous right one", CLAMPED, ["--precision", "f32", "--only", "grpo-extreme-*", "--only",
      "igrpo-extreme-*"], [r"\n1\. 5 cases: unexplained: the loss is wrong\n", ", 0 skipped\n"], ["dual clip", "acceptable"]),
     ("what gives NaN, and an example of it", NAN, ["--only", "dapo-*"], [r"\n1\. \d+ cases: NUM-01\n.*\n   NaN is found in \d of them: in "
      r"\d, a token has -inf in both log-probabilities, .*; in \d, 0 times infinity is NaN: .*\n   for example dapo-extreme-800-good"], []),
