@@ -217,7 +217,8 @@ def _plain(case: Case) -> Optional[Plain]:
         return None
     reward = numpy.reward.astype(float) + _overlong(case, np.array(case.batch["length"], float))
     kl = _kl(case)
-    return Plain(reward if kl is None else reward - kl, numpy.group, numpy.mask.sum(1).astype(float), BASELINES[baseline], scale == "group_std",
+    reward = reward if kl is None else reward - kl
+    return Plain(reward, numpy.group, numpy.mask.sum(1).astype(float), BASELINES[baseline], scale == "group_std",
                  0 if case.setting("advantage.std") == "population" else 1, float(case.setting("advantage.eps") or 0),
                  case.setting("advantage.eps_place"), case.setting("advantage.singleton") == "raw",
                  by_group=(baseline, scale) != ("none", "none"), truncated=numpy.truncated, kl=kl)
