@@ -333,6 +333,39 @@ class Diagnosis(unittest.TestCase):
             self.assertGreater(len(found), 15, row)
             self.assertEqual(diagnosis.summarise(list(found.values()))[0].cause, "the ratio is inverted: old over new", row)
 
+    def test_a_wrong_advantage_hides_no_rounding_of_the_loss(self):
+        """Errors as of float32, in some cases of one sign; an advantage is wrong in one case."""
+
+        def answer(k, case):
+            alternating = -1 if k % 3 else 1
+            dlogp = [[x * (1 + 3e-8 * alternating**t) for t, x in enumerate(row)] for row in case.expect["dlogp"]]
+            advantage = [[math.nan for _ in row] for row in case.expect["advantage"]] if k == 1 else case.expect.get("advantage")
+            loss = case.expect["loss"] * (1 + 3e-8)
+            return {"loss": loss, "dlogp": dlogp, **({} if advantage is None else {"advantage": advantage})}
+
+        found = self.reasons_of(answer, "dr-grpo", "dapo")
+        self.assertEqual([(r.stage, r.cause) for r in found], [("advantage", None), ("loss", ROUNDING)])
+        found = self.reasons_of(lambda k, case: self.times(case, 1 + 3e-8), "dr-grpo", "dapo")
+        self.assertNotIn(ROUNDING, [r.cause for r in found])
+
+    def test_of_equal_names_that_of_more_cases(self):
+        """NUM-01 and GSPO-03 give the same where a ratio of a response overflows, NUM-01 also elsewhere."""
+        records = {}
+        for case in cases("gspo", "gspo-token", "dapo", "dr-grpo", "tis"):
+            mistake, wrong = case.defects.get("NUM-01"), {key: case.expect[key] for key in ("loss", "dlogp")}
+            if case.variant == "tis":
+                wrong = {"loss": 1.3 * float(case.expect["loss"]) + 0.1}
+            elif isinstance(mistake, dict):
+                wrong = {**wrong, **{key: mistake[key] for key in wrong.keys() & mistake.keys()}}
+            elif isinstance(mistake, list) and mistake[0] == "dlogp":
+                wrong["dlogp"] = [[mistake[3] if [i, t] == mistake[1:3] else x for t, x in enumerate(row)]
+                                  for i, row in enumerate(wrong["dlogp"])]
+            elif mistake is not None and not isinstance(mistake, list):
+                wrong["loss"] = mistake
+            testing._check(case, wrong, 64, records)
+        named = [r.cause for r in diagnosis.summarise(list(records.values())) if r.cause]
+        self.assertEqual(set(named), {"NUM-01"})
+
     def test_a_factor_of_some_cases_is_no_cause(self):
         for rows in (("gspo",), ("cispo", "sapo")):
             self.assertEqual(self.reasons_of(lambda k, case: self.times(case, 0.75), *rows)[0].cause, "loss and dlogp multiplied by 0.75")
@@ -413,7 +446,7 @@ class Diagnosis(unittest.TestCase):
 
 
 def looped(case, *, inverted=False, low=True, high=True, lower=False, per="tokens", k2=False, neighbour=False,
-           behind=False, of_log=False):
+           behind=False, of_log=False, clamp=math.inf):
     """The loss of a token-level clip with a k3, response by response, with one mistake; a dual clip has a line of its own."""
     b, total, tokens = case.batch, 0.0, 0
     eps = case.setting("surrogate.eps_low") if low else math.inf, case.setting("surrogate.eps_high") if high else math.inf
@@ -424,7 +457,7 @@ def looped(case, *, inverted=False, low=True, high=True, lower=False, per="token
         for t in (t for t in range(n) if mask[t]):
             advantage = float(max(b["advantage"][(i + 1) % len(b["length"])], key=abs) if neighbour else b["advantage"][i][t])
             d = float(b["logp"][i][t]) - float(b["logp_old"][i][t])
-            w = math.exp(-d if inverted else d)
+            w = math.exp(min(max(-d if inverted else d, -clamp), clamp))
             bounds = (math.exp(-eps[0]), math.exp(eps[1])) if of_log else (1 - eps[0], 1 + eps[1])
             pair = w * advantage, min(max(w, bounds[0]), bounds[1]) * advantage
             clipped = -(max(pair) if lower else min(pair))
@@ -520,6 +553,12 @@ class Computed(unittest.TestCase):
                               ({"of_log": True}, "the log-ratio is clipped at -eps_low and eps_high")):
             self.assertEqual([(r.cause, r.within) for r in self.reasons(dual, lambda case: looped(case, **mistake))], [(name, "")], mistake)
 
+    def test_numbers_within_an_enormous_error_name_nothing(self):
+        """Log-ratios are clamped at 10, where those of some cases are 50 and more, and the right loss, with its error, is enormous."""
+        extreme = [c for c in cases("grpo", only="grpo-extreme-*", precision="f32") if c.id not in ("grpo-extreme-800-good",)]
+        found = self.reasons(extreme, lambda case: looped(case, clamp=10))
+        self.assertEqual([r.cause for r in found], [None])
+
     def test_they_are_what_the_vectors_record(self):
         seen = set()
         for case in cases("grpo", "gspo", "cispo", "ppo-dual-clip", "dr-grpo", "trl-dapo", "rloo", without=self.USUAL):
@@ -553,6 +592,8 @@ class Computed(unittest.TestCase):
          "CLIP-01 CLIP-01a CLIP-01b CLIP-02 CLIP-02a CLIP-02c MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 MASK-12a "
          "NORM-05a NORM-07 NORM-13 NORM-17a RATIO-01 RATIO-06"),
         ("reinforce", 56, 98,
+         "MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-01 NORM-05a RATIO-01 RATIO-06"),
+        ("rloo", 60, 98,
          "MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-01 NORM-05a RATIO-01 RATIO-06"),
         ("dr-grpo", 56, 149,
          "CLIP-01 CLIP-01a CLIP-01b CLIP-02a CLIP-02c MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a NORM-05a NORM-16 NORM-17 "
@@ -611,12 +652,50 @@ class Computed(unittest.TestCase):
         other = [[x + 0.125 if t == 1 else x for t in range(n)] for x, n in zip(of, case.batch["length"])]      # not that of a response
         self.assertEqual(diagnose(case, {"advantage": other}), [])
 
+    def test_a_kl_in_the_reward(self):
+        """RLOO: the baseline is the others' mean of rewards less a KL, here with a mistake in one of both."""
+
+        def of(case, *, mean=False, itself=False):
+            b, on = case.numpy(), case.numpy().mask
+            kl = np.where(on, b.logp_old - b.logp_ref, 0).sum(1) / (np.maximum(on.sum(1), 1) if mean else 1)
+            r, out = b.reward - case.setting("reward.kl_coef") * kl, []
+            for i, g in enumerate(b.group):
+                others = [x for j, x in enumerate(r) if b.group[j] == g and (itself or j != i)]
+                out.append(r[i] - sum(others) / len(others) if sum(b.group == g) > 1 else 0.0)
+            return {"advantage": out}
+
+        rloo = cases("rloo", without=(*self.USUAL, "GivenAdvantage"))
+        self.assertEqual(self.reasons(rloo, of), [])
+        for mistake, name in (({"mean": True}, "the KL in the reward is a mean over the response, not a sum"),
+                              ({"itself": True}, "the baseline is the mean of the group")):
+            self.assertEqual([r.cause for r in self.reasons(rloo, lambda case: of(case, **mistake))], [name])
+
+    def test_an_epsilon_and_nan_do_not_hide_each_other(self):
+        """A deviation without a guard: NaN where rewards are equal, or a response is alone; also beside a mistake of the others."""
+        gspo = cases("gspo", without=("NegInf", "GivenAdvantage"))
+
+        def unguarded(case, **mistake):
+            of, b = looped_advantage(case, **mistake)["advantage"], case.batch
+            equal = [len({r for r, g in zip(b["reward"], b["group"]) if g == own}) == 1 for own in b["group"]]
+            mask = b.get("mask", [[True] * n for n in b["length"]])
+            return {"advantage": [[math.nan if e and on else x if on else 0.0 for on in row] for x, e, row in zip(of, equal, mask)]}
+
+        self.assertEqual([r.cause for r in self.reasons(gspo, unguarded)], ["a group of equal rewards is 0/0: NaN"])
+        found = self.reasons(gspo, lambda case: unguarded(case, ddof=0))
+        self.assertEqual([(r.cause, r.within) for r in found], [("ADV-12", ""), (diagnosis.EQUAL_NAN, "")])
+        self.assertIn(diagnosis.EQUAL_NAN, found[0].besides)
+        # the offset's error is nearly as large as the effect of the epsilon
+        found = self.reasons(gspo, lambda case: looped_advantage(case, eps=1e-6))
+        self.assertEqual([r.cause for r in found], ["1e-6 is added to the deviation"])
+
     def test_numbers_of_16_bits(self):
         for bits, name in sixteen_bits.NAMES.items():
             right_ = {k: np.concatenate([np.ravel(x) for x in RAGGED.expect[k]]) for k in ("advantage", "dlogp")}
             turned = {k: sixteen_bits.sixteen_bits(x, bits) for k, x in right_.items()}
-            found = diagnose(RAGGED, {"dlogp": turned["dlogp"]})
-            self.assertEqual([f.cause for f in found], [diagnosis.SIXTEEN_BITS.format(name)])
+            found = [f.cause for f in diagnose(RAGGED, {"dlogp": turned["dlogp"]})]
+            casts = [cause for cause in found if "log-" in cause]  # of numbers of few bits: they round the gradient alone
+            self.assertEqual([cause for cause in found if cause not in casts], [diagnosis.SIXTEEN_BITS.format(name)])
+            self.assertEqual(diagnose(RAGGED, {"loss": RAGGED.expect["loss"]}), [])
             self.assertEqual(diagnose(RAGGED, {"dlogp": turned["dlogp"] * (1 + 2**-20)}), [])
             self.assertIn(diagnosis.SIXTEEN_BITS.format(name), [f.cause for f in diagnose(RAGGED, {"advantage": turned["advantage"]})])
         numbers = [(1 + 2**-8, 1.0, 1 + 2**-8), (1 + 3 * 2**-8, 1 + 2**-6, 1 + 3 * 2**-8), (70000.0, 70144.0, math.inf),
@@ -931,6 +1010,26 @@ class Torch(unittest.TestCase):
         self.assertIn("the gradient is 0: is the ratio", text)
         self.assertIn("right: loss", text)
         self.assertEqual(testing._check(case, float(case.expect["loss"]), 64, {}), "")
+
+    def test_a_cast_rounds_the_gradient_too(self):
+        import torch
+
+        def cast(case, where, kind):
+            b = case.torch()
+            turned = lambda name, x: x.to(kind).double() if name == where else x  # noqa: E731
+            l = turned("log-prob", torch.where(b.mask, b.logp, 0))
+            w = turned("ratio", torch.exp(turned("log-ratio", l - torch.where(b.mask, b.logp_old, 0))))
+            low, high = 1 - case.setting("surrogate.eps_low"), 1 + case.setting("surrogate.eps_high")
+            term = torch.where(b.mask, -torch.minimum(w * b.advantage, torch.clamp(w, low, high) * b.advantage), 0)
+            return term.sum() / len(b.length) / case.setting("aggregation.constant")
+
+        for where, name in (("log-prob", "the policy's log-probabilities are rounded to "), ("log-ratio", "the log-ratios are rounded to "),
+                            ("ratio", "the ratio is rounded to ")):
+            for kind, bits in ((torch.bfloat16, "bfloat16"), (torch.float16, "float16")):
+                records = {}
+                for case in cases("dr-grpo", without=Computed.USUAL):
+                    testing._check(case, cast(case, where, kind), 64, records)
+                self.assertEqual(diagnosis.summarise(list(records.values()))[0].cause, name + bits)
 
     def test_from_logits_and_hidden_states(self):
         import torch

@@ -11,6 +11,7 @@ from .loader import Case
 
 OF_TOKENS = "the baseline is the mean over the group's tokens: a response counts once for each of them"
 BOTH_OF_TOKENS = "baseline and deviation are over the group's tokens: a response counts once for each of them"
+EQUAL_IS_NAN = "a group of equal rewards is 0/0: NaN"
 SMALL = ("1e-3", "1e-4", "1e-5", "1e-6", "1e-8", "1e-9")  # what is added to a deviation
 Statistic = Callable[[np.ndarray, int, np.ndarray], float]  # of the rewards of a group, a place in it, and the tokens of each response
 Divisor = Callable[[np.ndarray, int], float]  # of the rewards of a group, and 1 if the divisor of the variance is n - 1, else 0
@@ -123,6 +124,7 @@ class Plain:
     eps: float
     place: str
     raw: bool  # is the advantage of a response alone in its group its reward?
+    kl: Optional[np.ndarray] = None  # what the KL of each response takes from its reward
     by_group: bool = True  # are the responses of a group compared with each other, by the objective?
     truncated: Optional[np.ndarray] = None
     divisor: Optional[Divisor] = None
@@ -194,6 +196,18 @@ def _overlong(case: Case, length: np.ndarray) -> np.ndarray:
     return factor * (np.maximum(over, -1) if kind == "soft" else over if kind == "linear" else 0 * over)
 
 
+def _kl(case: Case) -> Optional[np.ndarray]:
+    """What the KL of each response takes from its reward."""
+    b, kind = case.numpy(pad=0.0), case.setting("reward.kl")
+    if kind == "none" or b.logp_old is None or b.logp_ref is None:
+        return None
+    with np.errstate(all="ignore"):
+        d = np.where(b.mask & (b.logp_old != b.logp_ref), b.logp_old - b.logp_ref, 0.0)
+        of_token = {"k1": d, "k2": d * d / 2, "k3": np.expm1(-d) + d, "abs": np.abs(d)}[kind]
+    taken: np.ndarray = float(case.setting("reward.kl_coef") or 0) * of_token.sum(1)
+    return taken
+
+
 def _plain(case: Case) -> Optional[Plain]:
     baseline, scale = case.setting("advantage.baseline"), case.setting("advantage.scale")
     if baseline not in BASELINES or scale not in ("none", "group_std") or "reward" not in case.batch:
@@ -202,10 +216,19 @@ def _plain(case: Case) -> Optional[Plain]:
     if numpy.reward is None or "excluded" in case.batch:
         return None
     reward = numpy.reward.astype(float) + _overlong(case, np.array(case.batch["length"], float))
+    kl = _kl(case)
+    reward = reward if kl is None else reward - kl
     return Plain(reward, numpy.group, numpy.mask.sum(1).astype(float), BASELINES[baseline], scale == "group_std",
                  0 if case.setting("advantage.std") == "population" else 1, float(case.setting("advantage.eps") or 0),
                  case.setting("advantage.eps_place"), case.setting("advantage.singleton") == "raw",
-                 by_group=(baseline, scale) != ("none", "none"), truncated=numpy.truncated)
+                 by_group=(baseline, scale) != ("none", "none"), truncated=numpy.truncated, kl=kl)
+
+
+def _of_kl(p: Plain, kl: np.ndarray) -> Iterator[Tuple[str, Plain]]:
+    """The KL in the reward."""
+    for name, taken in (("ADV-28b", 0 * kl), ("ADV-28c", -kl), ("the KL in the reward counts twice", 2 * kl),
+                        ("the KL in the reward is a mean over the response, not a sum", kl / np.maximum(p.tokens, 1))):
+        yield name, dataclasses.replace(p, reward=p.reward + kl - taken)
 
 
 def _of_groups(p: Plain) -> Iterator[Tuple[str, Plain]]:
@@ -241,7 +264,8 @@ def _of_deviation(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield "ADV-12", replace(p, less=1 - p.less)
     yield "ADV-01b", replace(p, of_batch=True)
     yield "ADV-07", replace(p, nan_alone=True)
-    yield "a group of equal rewards is 0/0: NaN", replace(p, nan_where_equal=True)
+    for too in (False, True):  # a response alone in its group may be 0/0 too
+        yield EQUAL_IS_NAN, replace(p, nan_where_equal=True, nan_alone=too)
     yield from ((name, replace(p, divisor=f)) for name, f in DIVISORS.items())
     yield from ((f"the deviation is at least {floor}", replace(p, divisor=_at_least(float(floor)))) for floor in FLOORS)
     yield "the deviation is the mean of the groups' deviations", replace(p, mean_of_groups=True)
@@ -266,6 +290,8 @@ def changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     replace = dataclasses.replace
     yield from _of_baseline(p)
     yield from _of_groups(p)
+    if p.kl is not None:
+        yield from _of_kl(p, p.kl)
     if p.scaled:
         yield from _of_deviation(p)
         return

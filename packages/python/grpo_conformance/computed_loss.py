@@ -177,6 +177,9 @@ class Plain:
     share: Optional[np.ndarray] = None  # what the sum of a response's log-ratios is divided by
     d_bits: int = 0  # log-ratios are rounded to numbers of 16 bits
     ratio_bits: int = 0  # the same of ratios; negative: with the gradient of the exact ratio
+    by_ratio_bits: int = 0  # the derivative by the ratio of a token is rounded too, as by automatic differentiation
+    policy_bits: int = 0  # the same of the policy's derivative by the log-ratio
+    gradient_bits: int = 0  # the same of the whole gradient
     counted: Optional[np.ndarray] = None  # tokens that have a gradient, where masked ones stay in the sum
     moved: Tuple[int, bool] = (0, False)  # the log-probabilities were moved by so many tokens, in rows or through the padded batch
     slope: float = 1.0  # derivative of the log-probabilities that are read by the true ones
@@ -217,11 +220,15 @@ class Plain:
             exact, bound = bound, np.log(sixteen_bits(np.exp(bound), abs(self.ratio_bits)))
             rounded = exact - bound if self.ratio_bits < 0 else 0.0
         x, dy, dl = (self.policy or POLICIES[self.kind])(self, np.exp(bound), bound, l, a)
-        dy = np.where(m, dy * c, 0.0) * np.exp(rounded)
+        dy = np.where(m, dy * c, 0.0)
+        if self.by_ratio_bits:
+            dy = sixteen_bits(dy * np.exp(-bound), self.by_ratio_bits) * np.exp(bound)
+        dy = dy * np.exp(rounded)
         if of_response:
             dy = np.where(exact == y, dy, 0.0)
             dy = dy if self.by_token else np.broadcast_to((dy.sum(1) / share)[:, None], l.shape)
         slope = self.gradient * (np.where(free, dy * inner, 0.0) * self.ratio_gradient * self.ratio_times + c * dl)
+        slope = sixteen_bits(slope, self.policy_bits) if self.policy_bits else slope
         if self.ref is not None and self.kl_coef and self.kl != "none":
             if self.kl_of_all is not None:
                 return self._kl_of_all(x, slope)
@@ -236,6 +243,7 @@ class Plain:
                 return {"loss": np.array([(c * x + own * k).sum()]), "term": x + k, "dlogp": np.where(m, slope, 0.0)}
             x = x + times * k
         has = m if self.counted is None else self.counted
+        slope = sixteen_bits(slope, self.gradient_bits) if self.gradient_bits else slope
         x, slope = np.where(m, x, 0.0), _moved(np.where(has, slope * self.slope, 0.0), -self.moved[0], self.moved[1])
         return {"loss": np.array([(c * x).sum()]), "term": x, "dlogp": slope}
 
@@ -543,17 +551,20 @@ def _rounded(p: Plain) -> Iterator[Tuple[str, Plain]]:
     replace = dataclasses.replace
     for bits, name in NAMES.items():
         ref = None if p.ref is None else sixteen_bits(p.ref, bits)
-        yield f"the log-probabilities of all policies are rounded to {name}", replace(
-            p, logp=sixteen_bits(p.logp, bits), old=sixteen_bits(p.old, bits), ref=ref)
-        yield f"the policy's log-probabilities are rounded to {name}", replace(p, logp=sixteen_bits(p.logp, bits))
+        for back in (0, bits):  # automatic differentiation rounds the gradient of what was rounded
+            yield f"the log-probabilities of all policies are rounded to {name}", replace(
+                p, logp=sixteen_bits(p.logp, bits), old=sixteen_bits(p.old, bits), ref=ref, gradient_bits=back)
+            yield f"the policy's log-probabilities are rounded to {name}", replace(p, logp=sixteen_bits(p.logp, bits), gradient_bits=back)
+            if p.kind != "reinforce":
+                yield f"the log-ratios are rounded to {name}", replace(p, d_bits=bits, policy_bits=back)
         if p.kind != "reinforce":
             yield f"the old log-probabilities are rounded to {name}", replace(p, old=sixteen_bits(p.old, bits))
-            yield f"the log-ratios are rounded to {name}", replace(p, d_bits=bits)
         if ref is not None and p.kl_coef:
             yield f"the reference's log-probabilities are rounded to {name}", replace(p, ref=ref)
         if p.kind != "reinforce" and p.level != "sequence_sum":
             for sign in (1, -1):
                 yield f"the ratio is rounded to {name}", replace(p, ratio_bits=sign * bits)
+            yield f"the ratio is rounded to {name}", replace(p, ratio_bits=-bits, by_ratio_bits=bits)
 
 
 def changes(p: Plain) -> Iterator[Tuple[str, Plain]]:

@@ -10,7 +10,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 import numpy as np
 
 from .loader import Case
-from .computed import ALL, NONE, findings as computed_findings
+from .computed_advantage import EQUAL_IS_NAN
+from .computed import ALL, ENORMOUS, FAINTLY, NONE, findings as computed_findings
 from .sixteen_bits import NAMES, sixteen_bits
 from .comparison import PRECISIONS, TOLERANCE, Output, Precision, differences, errors, flat, judge, leaves
 
@@ -86,6 +87,20 @@ def _agrees(
         return agrees
 
 
+def _within_error(
+    found: np.ndarray, other: np.ndarray, expected: np.ndarray, scale: np.ndarray, p: Precision, tolerance: float
+) -> np.ndarray:
+    """Where does the stored number agree only because the right one is enormous, and with it the error that it may have? Numbers that
+    agree by their own size are none of these."""
+    with np.errstate(all="ignore"):
+        own = np.fmax(np.abs(found), np.abs(other))
+        grown = np.abs(other / expected) * scale
+        size = np.fmax(np.fmax(own, scale), np.where(np.isfinite(grown), grown, 0))
+        within_error: np.ndarray = (own <= tolerance * p.eps * size) & (tolerance * p.eps * size > ENORMOUS)
+        near = np.abs(found - other) <= (tolerance * p.eps + STORED_DIGITS) * own
+        return within_error & ~near & (found != other) & np.isfinite(found) & np.isfinite(other)
+
+
 def _as_good_as_right(output: Output, p: Precision, tolerance: float) -> bool:
     """Where a mistake records nothing: right, or so near that it would not have been stored."""
     with np.errstate(all="ignore"):
@@ -107,6 +122,7 @@ def judge_mistake(
     given = [x for _, other in told.values() for x in other.tolist()]
     in_full = full and (len(given) > 1 or not any(map(math.isnan, given)))  # a single NaN is no evidence
     same, evidence, shows = not full or all(good[output.name] for output in judged if output.name not in told), 0, False
+    within_error = False
     for output in judged:
         if output.name in told and not (shows and not same):
             at, other = told[output.name]
@@ -115,7 +131,8 @@ def judge_mistake(
             shows = shows or bool(differs.any())
             same = same and bool(_agrees(output.found[at], other, *rest).all())
             evidence += int(np.sum(differs & np.isfinite(other) & (other != 0)))
-    if not shows:
+            within_error = within_error or bool((differs & _within_error(output.found[at], other, *rest)).any())
+    if not shows or (same and within_error):
         return None
     return ((SAME if in_full else ONE_NUMBER), evidence) if same else (OTHER, int(in_full and not half))
 
@@ -189,23 +206,25 @@ def _digits(case: Case, judged: Sequence[Output], tolerance: float) -> List[str]
     return found
 
 
-def _is_rounding(case: Case, judged: Sequence[Output], tolerance: float) -> bool:
-    """No larger than errors in float32 are, and of both signs, where an epsilon or a factor does the same to all numbers; or the wrong
-    losses and advantages are float32 numbers, which others are only by chance."""
+def _is_rounding(case: Case, judged: Sequence[Output], tolerance: float) -> Optional[str]:
+    """Errors no larger than those in float32: SAME if they are of both signs, where an epsilon or a factor does the same to all numbers, or
+    if the wrong losses and advantages are float32 numbers, which others are only by chance; else ONE_NUMBER, which is no evidence."""
     if case.precision != "f64" or differences(judged, dataclasses.replace(case, precision="f32"), 16):
-        return False
+        return None
     coarse = [x for o in judged if o.name in ("loss", "advantage")
               for x in o.found[~(errors(o, PRECISIONS["f64"]) <= tolerance)].tolist()]
     many_bits = any(math.frexp(x)[0] * 4096 % 1 for x in coarse)  # unlike 0.75: a reward is a float32 number by itself
-    if many_bits and all(x == float(np.float32(x)) for x in coarse):
-        return True
+    with np.errstate(over="ignore"):
+        in_float32 = all(x == float(np.float32(x)) for x in coarse)
+    if many_bits and in_float32:
+        return SAME
     larger: Set[float] = set()
     smaller: Set[float] = set()
     for output in judged:
         wrong = ~(errors(output, PRECISIONS["f64"]) <= tolerance)
         for found, expected in zip(output.found[wrong].tolist(), output.expected[wrong].tolist()):
             (larger if abs(found) > abs(expected) else smaller).add(expected)
-    return 5 * min(len(larger), len(smaller)) >= max(len(larger) + len(smaller), 1)
+    return SAME if 5 * min(len(larger), len(smaller)) >= max(len(larger) + len(smaller), 1) else ONE_NUMBER
 
 
 def _rounded_to(judged: Sequence[Output], case: Case, tolerance: float) -> List[str]:
@@ -234,21 +253,24 @@ ROUNDING = 'rounding as in float32 (compute in float64, or ask for precision="f3
 
 MASKED_TOO = "masked tokens have the advantage of their response, not 0"
 ALONE_NAN = "a response alone in its group has NaN"
+EQUAL_NAN = "a group of equal rewards has NaN"
 
 
 def _apart(case: Case, output: Output) -> Dict[str, np.ndarray]:
-    """Of the advantages: where masked ones are those of tokens of their response that count, and where a response alone has NaN."""
+    """Of the advantages: where masked ones are those of tokens of their response that count, where a response alone has NaN, and where a
+    group has NaN whose advantages should all be 0."""
     rows = case.batch["length"]
     response = np.repeat(np.arange(len(rows)), rows)
     mask = np.array([x for row in case.batch.get("mask", [[True] * n for n in rows]) for x in row], bool)
     group = np.array(case.batch["group"])
-    lone = np.isin(group, [g for g in set(group.tolist()) if np.sum(group == g) == 1])[response]
+    of_group = [g for g in set(group.tolist()) if not output.expected[group[response] == g].any()]
+    lone, zero = (np.isin(group, of)[response] for of in ([g for g in set(group.tolist()) if np.sum(group == g) == 1], of_group))
     x, masked = output.found, np.zeros(len(mask), bool)
     for k in np.flatnonzero(~mask & (x != 0)):
         own = x[mask & (response == response[k])]
         own = own if len(own) else np.array([x[k]]) if _one_number(x[response == response[k]]) else own
         masked[k] = bool(np.any((own == x[k]) | (np.isnan(own) & np.isnan(x[k]))))
-    return {MASKED_TOO: masked, ALONE_NAN: mask & lone & np.isnan(x)}
+    return {MASKED_TOO: masked, ALONE_NAN: mask & lone & np.isnan(x), EQUAL_NAN: mask & zero & ~lone & np.isnan(x)}
 
 
 def _one_number(x: np.ndarray) -> bool:
@@ -277,8 +299,9 @@ def explain(case: Case, judged: Sequence[Output], tolerance: float = TOLERANCE) 
     if not apart:
         return found
     if not any(stage_of(d.output) == "advantage" for d in differences(apart[0], case, tolerance)):  # nothing else is wrong
-        others = [f for f in found if f.cause not in apart[1]]
-        return sorted([*others, *(Finding(words, "advantage", SAME, 1) for words in apart[1])], key=_rank)
+        others = [f for f in found if f.cause not in (*apart[1], EQUAL_IS_NAN)]
+        alone = (*apart[1], *([EQUAL_IS_NAN] if EQUAL_NAN in apart[1] else []))  # the last is a mistake of all advantages
+        return sorted([*others, *(Finding(words, "advantage", SAME, 1) for words in alone)], key=_rank)
     more = [dataclasses.replace(f, besides="; ".join(apart[1])) for f in _explain(case, apart[0], tolerance) if f.stage == "advantage"]
     if not any(f.says == SAME for f in more):
         return found
@@ -311,14 +334,17 @@ def _explain(case: Case, judged: Sequence[Output], tolerance: float) -> List[Fin
                 findings = [f for f in findings if (known(f.cause), f.stage) != (name, stage)]
             if match == ALL and failed:
                 findings.append(Finding(name, stage, SAME, evidence))
-            elif match != ALL and name not in {known(f.cause) for f in findings if f.stage == stage}:
+            elif match == FAINTLY and failed and name not in told:
+                findings.append(Finding(name, stage, ONE_NUMBER))
+            elif match not in (FAINTLY, ALL) and name not in {known(f.cause) for f in findings if f.stage == stage}:
                 findings.append(Finding(name, stage, OTHER))
         for factor, is_evidence in _factors(case, part, tolerance) if failed and case.kind != "call" else []:
             findings.append(Finding(factor, stage, SAME if is_evidence else ONE_NUMBER))
         if failed and case.kind != "call":
             findings += [Finding(name, stage, SAME, 1) for name in _digits(case, part, tolerance)]
-        if failed and _is_rounding(case, part, tolerance):
-            findings.append(Finding(ROUNDING, stage, SAME))
+        rounding = _is_rounding(case, part, tolerance) if failed else None
+        if rounding:
+            findings.append(Finding(ROUNDING, stage, rounding))
         if failed and case.kind != "call":
             findings += [Finding(name, stage, SAME, 1) for name in _rounded_to(part, case, tolerance)]
     return sorted(findings, key=_rank)
@@ -365,6 +391,7 @@ class Reason:
 
 ALL_RECORDS = ""
 FACTORS = re.compile(r"(loss|dlogp|loss and dlogp) (multiplied by|divided by|with the sign turned)")
+THIRD = 3  # of the cases with errors as small as those of float32, so many times fewer must look like rounding
 NEAR = 0.4  # of what is left: told as nearly explained, if no more than this share contradicts
 Entries = Dict[Tuple[str, str], List[Tuple[Record, Finding]]]  # by mistake and stage
 
@@ -430,7 +457,7 @@ def summarise(records: Sequence[Record]) -> List[Reason]:
         while left:
             of_all, of_some = _among(stage, causes, entries, left), _narrowed(stage, causes, entries, left)
             reason = of_some if of_some and (not of_all or len(of_some.cases) > len(of_all.cases)) else of_all
-            if not reason or (reason.cause == ROUNDING and reasons):  # what the first cause leaves is no rounding
+            if not reason or (reason.cause == ROUNDING and any(r.stage == stage for r in reasons)):  # what a cause leaves is no rounding
                 break
             reasons.append(dataclasses.replace(reason, besides=_besides(reason, records)))
             left = {case: r for case, r in left.items() if case not in reason.cases}
@@ -453,12 +480,14 @@ def _nearly(stage: str, causes: Sequence[str], entries: Entries, left: Sequence[
 
 def _besides(reason: Reason, records: Sequence[Record]) -> str:
     told = [f.besides for r in records if r.case in reason.cases for f in r.findings if f.cause == reason.cause and f.stage == reason.stage]
-    counts = [(words, sum(words in besides for besides in told)) for words in (MASKED_TOO, ALONE_NAN)]
+    counts = [(words, sum(words in besides for besides in told)) for words in (MASKED_TOO, ALONE_NAN, EQUAL_NAN)]
     return "; ".join(f"{words}, in {n} of them" for words, n in counts if n)
 
 
 def _among(stage: str, causes: Sequence[str], entries: Entries, left: Mapping[str, Record], within: str = "") -> Optional[Reason]:
-    best = _best(stage, {cause: _explained(cause, stage, entries, within) for cause in causes}, left)
+    told = {cause: _explained(cause, stage, entries, within) for cause in causes}
+    everywhere = {cause: len(_explained(cause, stage, entries, "")[0]) if within and told[cause][0] else 0 for cause in causes}
+    best = _best(stage, told, left, everywhere)
     return Reason(stage, *best, within) if best else None
 
 
@@ -499,17 +528,17 @@ def _unexplained(stage: str, left: Mapping[str, Record], records: Sequence[Recor
 
 
 def _best(
-    stage: str, told: Mapping[str, Tuple[List[str], int, int, int]], left: Mapping[str, Record]
+    stage: str, told: Mapping[str, Tuple[List[str], int, int, int]], left: Mapping[str, Record], everywhere: Mapping[str, int]
 ) -> Optional[Tuple[str, Tuple[str, ...], Tuple[str, ...]]]:
     choices = []
     for cause, (cases_, full, evidence, other) in told.items():
         now = tuple(case for case in cases_ if case in left)
         sturdy = [case for case, r in left.items() if not FRAGILE & set(r.flags)] or list(left)
-        enough = full > 0 or evidence >= 2
+        enough = (full > 0 or evidence >= 2) and (cause != ROUNDING or THIRD * full >= len(cases_))
         if now and enough and other <= CONTRADICTED * (len(cases_) + other) and 2 * len(set(now) & set(sturdy)) >= len(sturdy):
             likely = not (cause.startswith("ADV-") and stage == "loss")  # the advantages are given
-            choices.append((len(now) - other, likely, full, evidence, cause, now))
+            choices.append((len(now) - other, likely, everywhere[cause], full, evidence, cause, now))
     if not choices:
         return None
-    _, _, full, _, cause, now = max(choices, key=lambda c: c[:4])
-    return cause, now, tuple(c[4] for c in choices if c[4] != cause and c[5] == now and c[2] == full)
+    _, _, _, full, _, cause, now = max(choices, key=lambda c: c[:5])
+    return cause, now, tuple(c[5] for c in choices if c[5] != cause and c[6] == now and c[3] == full)

@@ -10,13 +10,12 @@ from typing import Iterable, List, Sequence
 import numpy as np
 
 from .loader import Case
-from .comparison import Difference, Output
+from .comparison import PRECISIONS, Difference, Output
 from .diagnosis import ADVANTAGES, ONE_NUMBER, SAME, Finding, Reason, fits, known
 from .pages import formula, mistakes
 
 WIDTH = 110
 _CHOICE = re.compile(r"(\w+)\.(\w+) = (\w+)")
-OVERFLOWS = 709  # exp(x) is infinite beyond, in binary64
 SMALL = 1e-6  # a relative error that float32 explains
 SHOWN = 4  # names of mistakes, or of cases, on one line
 NEXT = (
@@ -82,7 +81,7 @@ def _where_from(case: Case, wrong: Sequence[Difference]) -> List[str]:
     others = [x for x in (against, arrays.logp_ref) if x is not None]
     masked, of = slots & ~arrays.mask, np.isinf(arrays.logp)
     with np.errstate(all="ignore"):
-        overflows = np.zeros_like(of) if against is None else arrays.logp - against > OVERFLOWS
+        overflows = np.zeros_like(of) if against is None else arrays.logp - against > math.log(PRECISIONS[case.precision].max)
     words = (
         (any(np.isnan(x[masked]).any() for x in (arrays.logp, *others)),
          "masked tokens hold NaN, and 0 times NaN is NaN: select tokens, do not multiply by the mask"),

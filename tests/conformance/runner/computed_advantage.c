@@ -129,6 +129,13 @@ AT_LEAST(at_least_0_1, 0.1)
 AT_LEAST(at_least_0_01, 0.01)
 AT_LEAST(at_least_3, 1e-3)
 AT_LEAST(at_least_4, 1e-4)
+#define INSIDE(name, eps) \
+    static double name(const group_view *v) { return all_equal(v->R, v->n) ? 0 : sqrt(group_variance(v) + eps); }
+INSIDE(inside_4, 1e-4)
+INSIDE(inside_5, 1e-5)
+INSIDE(inside_6, 1e-6)
+INSIDE(inside_8, 1e-8)
+static int is_inside(statistic *f) { return f == inside_4 || f == inside_5 || f == inside_6 || f == inside_8; }
 static double std_plus_one(const group_view *v) { return group_std(v) + 1; }
 static double padded_std(const group_view *v) {
     double m = padded_mean(v), sum = squares(v->R, v->n, m) + (v->widest - v->n) * m * m;
@@ -239,6 +246,10 @@ static const mistake mistakes[] = {
     SCALE(NULL, "the deviation is at least 0.01", at_least_0_01),
     SCALE(NULL, "the deviation is at least 1e-3", at_least_3),
     SCALE(NULL, "the deviation is at least 1e-4", at_least_4),
+    SCALE(NULL, "1e-4 is added to the variance, under the root", inside_4),
+    SCALE(NULL, "1e-5 is added to the variance, under the root", inside_5),
+    SCALE(NULL, "1e-6 is added to the variance, under the root", inside_6),
+    SCALE(NULL, "1e-8 is added to the variance, under the root", inside_8),
     SCALE(NULL, "1 is added to the deviation", std_plus_one),
     SCALE("NUM-05", NULL, one_pass_std),
     { NULL, "neither baseline nor deviation: the reward is the advantage", nothing, one, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS,
@@ -654,7 +665,8 @@ static int make(const test_case *c, const mistake *m, double *out) {
     w.centred = calloc((size_t)w.n + 1, sizeof *w.centred);
     w.group = calloc((size_t)w.n + 1, sizeof *w.group);
     if (!w.R || !w.a || !w.centred || !w.group) abort();
-    w.ok = (m->groups != WHOLE_RESPONSES || c->batch.truncated) && shaped_rewards(c, c->objective.reward.kl_coef, w.R);
+    w.ok = (m->groups != WHOLE_RESPONSES || c->batch.truncated) && (!is_inside(m->scale) || own_scale(&c->objective) == group_std)
+        && shaped_rewards(c, c->objective.reward.kl_coef, w.R);
     w.ok = w.ok && (!is_shaped(m->reward) || change_shape(c, w.R, m->reward));
     if (w.ok) {
         change_rewards(w.R, w.n, m->reward);

@@ -49,6 +49,12 @@
 #define ROUNDED(what, make) \
     EDIT(NULL, what " rounded to bfloat16", FOR_ANY, make, BFLOAT16), \
     EDIT(NULL, what " rounded to float16", FOR_ANY, make, FLOAT16)
+/* the same of what has a gradient: two forms */
+#define ROUNDED_BOTH(what, make) \
+    EDIT(NULL, what " rounded to bfloat16", FOR_ANY, make, BFLOAT16), \
+    EDIT(NULL, what " rounded to bfloat16", FOR_ANY, make, -BFLOAT16), \
+    EDIT(NULL, what " rounded to float16", FOR_ANY, make, FLOAT16), \
+    EDIT(NULL, what " rounded to float16", FOR_ANY, make, -FLOAT16)
 #define MICRO_BATCHES(n) \
     EDIT(NULL, "micro-batches of " #n " responses have a mean of their own, and the loss is the mean of these", FOR_ANY, \
         mean_of_micro_batches, n), \
@@ -92,6 +98,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the mean log-ratio of a response is divided by the mean length of all responses", FOR_ANY, share_ratio, BY_MEAN_LENGTH),
     EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1", FOR_ANY, share_ratio, BY_ONE_MORE),
     EDIT(NULL, "the mean log-ratio of a response is divided by its length less 1", FOR_ANY, share_ratio, BY_ONE_LESS),
+    EDIT(NULL, "the mean log-ratio of a response is divided by its length less 1", FOR_ANY, share_ratio, BY_ONE_LESS_OR_1),
     EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1e-4", FOR_ANY, share_ratio, BY_EPS_4),
     EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1e-5", FOR_ANY, share_ratio, BY_EPS_5),
     EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1e-6", FOR_ANY, share_ratio, BY_EPS_6),
@@ -131,15 +138,17 @@ static const mistake mistakes[] = {
     { NULL, "the old log-probabilities are one token behind the policy's, and the first column of the padded batch is cut off", FOR_ANY,
         { { pad_rows, 0 }, { roll_old_sequence, 1 }, { mask_first_column, 0 } }, NULL, NULL },
     /* numbers of 16 bits */
-    ROUNDED("the log-probabilities of all policies are", all_rounded),
+    ROUNDED_BOTH("the log-probabilities of all policies are", all_rounded),
     ROUNDED("the old log-probabilities are", old_rounded),
-    ROUNDED("the policy's log-probabilities are", policy_rounded),
+    ROUNDED_BOTH("the policy's log-probabilities are", policy_rounded),
     ROUNDED("the reference's log-probabilities are", reference_rounded),
-    ROUNDED("the log-ratios are", log_ratio_rounded),
+    ROUNDED_BOTH("the log-ratios are", log_ratio_rounded),
     EDIT(NULL, "the ratio is rounded to bfloat16", FOR_ANY, ratio_rounded, BFLOAT16),
     EDIT(NULL, "the ratio is rounded to bfloat16", FOR_ANY, ratio_rounded, -BFLOAT16),
+    EDIT(NULL, "the ratio is rounded to bfloat16", FOR_ANY, ratio_rounded_twice, BFLOAT16),
     EDIT(NULL, "the ratio is rounded to float16", FOR_ANY, ratio_rounded, FLOAT16),
     EDIT(NULL, "the ratio is rounded to float16", FOR_ANY, ratio_rounded, -FLOAT16),
+    EDIT(NULL, "the ratio is rounded to float16", FOR_ANY, ratio_rounded_twice, FLOAT16),
     /* the advantage */
     EDIT(NULL, "the sign of the advantage is turned", FOR_ANY, advantage_times, -1),
     EDIT(NULL, "the absolute value of the advantage is taken", FOR_ANY, advantage_size, 0),
@@ -330,6 +339,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the mean of a group is divided by all its positions, padding included", FOR_ANY, share_mean_of_group, 1),
     EDIT(NULL, "the mean of a response is divided by its length plus 1", FOR_ANY, share_mean_of_response, BY_ONE_MORE),
     EDIT(NULL, "the mean of a response is divided by its length less 1", FOR_ANY, share_mean_of_response, BY_ONE_LESS),
+    EDIT(NULL, "the mean of a response is divided by its length less 1", FOR_ANY, share_mean_of_response, BY_ONE_LESS_OR_1),
     EDIT(NULL, "the mean of a response is divided by the root of its length", FOR_ANY, share_mean_of_response, BY_ROOT),
     EDIT(NULL, "the number of tokens that is divided by has 1e-4 added", FOR_ANY, share_mean_of_response, BY_EPS_4),
     EDIT(NULL, "the number of tokens that is divided by has 1e-4 added", FOR_ANY, share_total, 1e-4),

@@ -20,6 +20,9 @@ typedef struct {
     int padded;                         /* all rows are as wide as the longest; `narrow` is the batch before */
     grpo_batch narrow;
     int ratio_of_all;                   /* 1: masked tokens enter the mean log-ratio, and have its gradient */
+    int gradient_bits, policy_bits;     /* of sixteen_bits.h: all of the gradient, or the policy's, is rounded; 0: none */
+    double *rounded_ratio;              /* (tokens) NULL, or: the derivative by this ratio is rounded to ratio_bits */
+    int ratio_bits;
     int keeps_correction;               /* 1: logp_old - logp_rollout of a rollout correction stays, where only one of them was edited */
     int impossible;                     /* the mistake cannot be made on this case */
     void **memory;

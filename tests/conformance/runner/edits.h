@@ -18,8 +18,8 @@ edit_function log_ratio_times_by_hand, log_ratio_times, ratio_times, old_is_poli
     roll_old_sequence, roll_reference_sequence, roll_policy_sequence, roll_policy_by_hand_sequence, roll_old_zero,
     roll_reference_zero, roll_policy_zero, roll_policy_by_hand_zero, roll_old_edge, roll_reference_edge, roll_policy_edge,
     roll_policy_by_hand_edge, roll_old_batch, roll_reference_batch, roll_policy_batch, roll_policy_by_hand_batch, pad_rows,
-    old_rounded, reference_rounded, policy_rounded, all_rounded, log_ratio_rounded, ratio_rounded, log_ratio_size, old_divided,
-    policy_divided, all_divided, masked_are_zero;
+    old_rounded, reference_rounded, policy_rounded, all_rounded, log_ratio_rounded, ratio_rounded, ratio_rounded_twice,
+    log_ratio_size, old_divided, policy_divided, all_divided, masked_are_zero;
 
 /* edits_mask.c: masks */
 edit_function mask_all, mask_last, mask_end_of_full_rows, mask_first, mask_inverted, mask_shifted, mask_shifted_on,
@@ -36,8 +36,8 @@ edit_function penalty_of_old, penalty_of_mean, penalty_in_advantage, penalty_tim
     penalty_by_ratio, bonus_times, bonus_without_coefficient, policy_times, policy_gradient_times;
 
 /* the factors by which a response's sum is multiplied or divided */
-typedef enum { BY_SLOTS, BY_WIDTH, BY_TOKENS, TIMES_TOKENS, BY_ONE_MORE, BY_ONE_LESS, BY_ROOT, BY_EPS_6, BY_EPS_8, BY_EPS_5, BY_EPS_9,
-    BY_EPS_4, BY_MEAN_LENGTH } share_kind;
+typedef enum { BY_SLOTS, BY_WIDTH, BY_TOKENS, TIMES_TOKENS, BY_ONE_MORE, BY_ONE_LESS, BY_ONE_LESS_OR_1, BY_ROOT,
+    BY_EPS_6, BY_EPS_8, BY_EPS_5, BY_EPS_9, BY_EPS_4, BY_MEAN_LENGTH } share_kind;
 double share_of(const edited *s, int64_t i, share_kind kind);        /* of response i */
 
 #endif

@@ -20,6 +20,7 @@ double share_of(const edited *s, int64_t i, share_kind kind) {
     case TIMES_TOKENS: return T;
     case BY_ONE_MORE: return T / (T + 1);
     case BY_ONE_LESS: return T > 1 ? T / (T - 1) : nan("");
+    case BY_ONE_LESS_OR_1: return T > 1 ? T / (T - 1) : 1;
     case BY_ROOT: return sqrt(T);
     case BY_MEAN_LENGTH: return T * (double)s->c.n_sequences / (batch_count(s) + (double)empty_responses(s));
     case BY_EPS_4: return T / (T + 1e-4);

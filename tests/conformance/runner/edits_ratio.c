@@ -98,25 +98,31 @@ static void round_array(edited *s, const grpo_real **array, int bits) {
     grpo_real *x = *array ? edited_array(s, array) : NULL;
     for (int64_t k = 0; x && k < edited_tokens(s); k++) x[k] = (grpo_real)sixteen_bits(x[k], bits);
 }
+/* p < 0: with a gradient that is rounded too, as by automatic differentiation */
+static int bits_of(double p) { return (int)fabs(p); }
 void old_rounded(edited *s, double p) { round_array(s, edited_behaviour(s), (int)p); }
 void reference_rounded(edited *s, double p) { round_array(s, &s->c.batch.logp_ref, (int)p); }
-void policy_rounded(edited *s, double p) { round_array(s, &s->c.batch.logp, (int)p); }
+void policy_rounded(edited *s, double p) {
+    round_array(s, &s->c.batch.logp, bits_of(p));
+    s->gradient_bits = p < 0 ? bits_of(p) : 0;
+}
 void all_rounded(edited *s, double p) {
-    round_array(s, &s->c.batch.logp, (int)p);
-    round_array(s, &s->c.batch.logp_old, (int)p);
-    round_array(s, &s->c.batch.logp_ref, (int)p);
-    round_array(s, &s->c.batch.logp_rollout, (int)p);
+    policy_rounded(s, p);
+    round_array(s, &s->c.batch.logp_old, bits_of(p));
+    round_array(s, &s->c.batch.logp_ref, bits_of(p));
+    round_array(s, &s->c.batch.logp_rollout, bits_of(p));
 }
 /* of the log-ratio of each token */
 void log_ratio_rounded(edited *s, double p) {
     grpo_real *o = edited_denominator(s);
     for (int64_t k = 0; o && k < edited_tokens(s); k++)
-        if (edited_counts(s, 0, k)) o[k] = s->c.batch.logp[k] - sixteen_bits(edited_log_ratio(s, k), (int)p);
+        if (edited_counts(s, 0, k)) o[k] = s->c.batch.logp[k] - sixteen_bits(edited_log_ratio(s, k), bits_of(p));
+    s->policy_bits = p < 0 ? bits_of(p) : 0;
 }
-/* of the ratio, with the gradient of the rounded one or (p < 0) of the exact one */
-void ratio_rounded(edited *s, double p) {
+/* of the ratio, with the gradient of the rounded one or of the exact one */
+static void round_ratio(edited *s, int bits, int exact) {
     const grpo_batch *b = &s->c.batch;
-    const int mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN, bits = (int)fabs(p);
+    const int mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN;
     grpo_real *o = edited_denominator(s);
     s->impossible |= !mean && s->obj.ratio.level != GRPO_LEVEL_TOKEN;
     for (int64_t i = 0; o && i < s->c.n_sequences; i++) {
@@ -129,9 +135,32 @@ void ratio_rounded(edited *s, double p) {
             y = sixteen_bits(w, bits);
             s->impossible |= !(y > 0) || !grpo_is_finite(y);
             o[k] = b->logp[k] - log(y);
-            if (p < 0) s->chain[k] = w / y;
+            if (exact) s->chain[k] = w / y;
+            if (s->rounded_ratio) s->rounded_ratio[k] = y;
         }
     }
+}
+void ratio_rounded(edited *s, double p) { round_ratio(s, bits_of(p), p < 0); }
+/* have the tokens of each response that count the same advantage? */
+static int is_one_advantage(const edited *s) {
+    const grpo_batch *b = &s->c.batch;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        const double *own = NULL;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+            if (!edited_counts(s, i, k)) continue;
+            if (own && *own != s->advantage[k]) return 0;
+            own = &s->advantage[k];
+        }
+    }
+    return 1;
+}
+/* By automatic differentiation, which rounds the derivative by the ratio too; each token has the ratio of its response, and where these
+ * derivatives are added up, they are the same. */
+void ratio_rounded_twice(edited *s, double p) {
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_TOKEN && s->obj.ratio.gradient == GRPO_GRADIENT_FULL && !is_one_advantage(s);
+    s->rounded_ratio = edited_room(s, edited_tokens(s), sizeof *s->rounded_ratio);
+    s->ratio_bits = (int)p;
+    round_ratio(s, (int)p, 1);
 }
 
 /* ---- temperatures ------------------------------------------------------------------------------------------------------------- */

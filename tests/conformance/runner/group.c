@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 enum { MOST_REASONS = 4, MOST_SETS = 4 };
+enum { AGAINST = 2 };       /* a case that contradicts a cause weighs so many times one that it explains */
+enum { FEW_OF_SET = 5, CHANCE = 3 };        /* is_by_chance */
 enum { FEW = 8,      /* passing cases are few beside this many times as many failing ones */
        THIRD = 3, ENOUGH = 12 };        /* what a third of the passing cases has is told if so many unexplained ones have it, all of them */
 #define MOST 0.5                    /* least share of the failing cases of a set that a cause explains */
@@ -90,11 +92,15 @@ static tally count_in(const grouping *g, int c, const coherent_set *s, int fragi
 
 static int explained(const tally *t) { return t->same + t->one_number; }
 
-/* Are at least a fifth of the numbers too large and a fifth too small?  So it is with rounding, not with an eps or a factor. */
+static int are_both(double one, double other) { return 5 * one > one + other && 5 * other > one + other; }
+
+/* Are at least a fifth of the numbers too large and a fifth too small?  So it is with rounding, not with an eps or a factor.  Or a fifth if
+ * every item has the same weight: in a long one thousands of tokens have one coefficient, which is rounded one way. */
 static int is_of_both_signs(const grouping *g, const cause *x) {
-    double larger = 0, smaller = 0;
+    double all_larger = 0, all_smaller = 0, items_larger = 0, items_smaller = 0;
     for (int k = 0; k < g->n; k++) {
         const item *it = &g->d->items[k];
+        double larger = 0, smaller = 0;
         for (int out = 0; out < N_OUTPUTS && x->says[k] == SAYS_SAME; out++) {
             const numbers *f = &it->found->of[out], *e = &it->q->expected.of[out];
             for (int64_t j = 0; (it->wrong_outputs >> out & 1) && j < f->count; j++) {
@@ -102,8 +108,13 @@ static int is_of_both_signs(const grouping *g, const cause *x) {
                 smaller += f->given[j] && fabs(f->value[j]) < fabs(e->value[j]);
             }
         }
+        if (larger + smaller == 0) continue;
+        all_larger += larger;
+        all_smaller += smaller;
+        items_larger += larger / (larger + smaller);
+        items_smaller += smaller / (larger + smaller);
     }
-    return 5 * larger > larger + smaller && 5 * smaller > larger + smaller;
+    return are_both(all_larger, all_smaller) || are_both(items_larger, items_smaller);
 }
 
 static int has_few_bits(double x) {
@@ -195,8 +206,8 @@ static int is_better(const grouping *g, const choice *a, const choice *b) {
     if (b->cause < 0) return 1;
     if (is_preferred(g, a, b)) return 1;
     if (is_preferred(g, b, a)) return 0;
-    x = a->t.fresh - a->t.other;
-    y = b->t.fresh - b->t.other;
+    x = a->t.fresh - AGAINST * a->t.other;
+    y = b->t.fresh - AGAINST * b->t.other;
     if (x != y) return x > y;
     if (a->t.same != b->t.same && a->cause == b->cause) return a->t.same > b->t.same;
     x = group_of(g, a->cause, 1) >= 0;
@@ -211,6 +222,18 @@ static int is_better(const grouping *g, const choice *a, const choice *b) {
     return rank_of(&g->d->causes[a->cause]) < rank_of(&g->d->causes[b->cause]);
 }
 
+/* Does the cause explain only a few cases of a set, is it named for no other, and do many more failures that nothing explains contradict it
+ * elsewhere?  Then its numbers are there by chance, such as those of a mask without holes. */
+static int is_by_chance(const grouping *g, int c, const coherent_set *s, const tally *t) {
+    int other = 0;
+    if (explained(t) > FEW_OF_SET || group_of(g, c, 1) >= 0) return 0;
+    for (int k = 0; k < g->n; k++) {
+        const item *it = &g->d->items[k];
+        other += it->failed && !it->fragile && !g->covered[k] && !is_in(g, s, k) && g->d->causes[c].says[k] == SAYS_OTHER;
+    }
+    return other > CHANCE * explained(t);
+}
+
 /* can the cause be named for the set?  Fragile cases count only if no other case of the set fails */
 static int holds_in(const grouping *g, int c, const coherent_set *s, choice *out) {
     const cause *x = &g->d->causes[c];
@@ -219,7 +242,7 @@ static int holds_in(const grouping *g, int c, const coherent_set *s, choice *out
     out->t = count_in(g, c, s, 0);
     out->fragile = !out->t.fails;
     if (out->fragile) out->t = count_in(g, c, s, 1);
-    return is_cause(g, x, &out->t);
+    return is_cause(g, x, &out->t) && !is_by_chance(g, c, s, &out->t);
 }
 
 static void consider(const grouping *g, int c, const coherent_set *s, choice *best) {
@@ -435,22 +458,26 @@ static void add_group(grouping *g, failure_group *group, const choice *best) {
     arrput(g->r->groups, *group);
 }
 
-/* what is wrong besides the cause in cases of the group: advantages of masked tokens, of responses alone in their group */
+/* what is wrong besides the cause in item k, if the group has it */
+static unsigned apart_of(const grouping *g, const cause *x, int group, int k) {
+    const item *it = &g->d->items[k];
+    return g->covered[k] != group ? 0 : x->says[k] == SAYS_SAME ? diagnostician_apart(g->d, x, it) : judge_apart(it->q, it->found);
+}
+
+/* what is wrong besides the cause in cases of the group: advantages of masked tokens, of lone responses, of equal rewards */
 static char *words_besides(const grouping *g, const cause *x, int group) {
-    int masked = 0, alone = 0;
+    static const char *const words[] = { "masked tokens have the advantage of their response, not 0,",
+        "a response alone in its group has NaN", "a group of equal rewards has NaN" };
+    enum { N_WORDS = sizeof words / sizeof *words };
+    int count[N_WORDS] = { 0 };
     char *t = NULL;
     for (int k = 0; k < g->n; k++) {
-        const item *it = &g->d->items[k];
-        const unsigned apart = g->covered[k] != group ? 0 : x->says[k] == SAYS_SAME ? diagnostician_apart(g->d, x, it)
-            : judge_apart(it->q, it->found);
-        masked += apart & APART_MASKED ? 1 : 0;
-        alone += apart & APART_ALONE ? 1 : 0;
+        const unsigned apart = apart_of(g, x, group, k);
+        for (int n = 0; n < N_WORDS; n++) count[n] += (int)(apart >> n & 1u);
     }
-    if (!masked && !alone) return NULL;
-    text_add(&t, "besides: ");
-    if (masked) text_format(&t, "masked tokens have the advantage of their response, not 0, in %d of them", masked);
-    if (alone) text_format(&t, "%sa response alone in its group has NaN in %d of them", masked ? "; " : "", alone);
-    return text_string(&t);
+    for (int n = 0; n < N_WORDS; n++)
+        if (count[n]) text_format(&t, "%s%s in %d of them", t ? "; " : "besides: ", words[n], count[n]);
+    return t ? text_string(&t) : NULL;
 }
 
 /* where advantages are wrong by a mistake of their own besides the cause of group n, so they are where nothing else is wrong */
@@ -458,8 +485,7 @@ static void cover_apart(grouping *g, int n) {
     failure_group *group = &g->r->groups[n];
     const cause *x = &g->d->causes[group->cause];
     unsigned besides = 0;
-    for (int k = 0; k < g->n; k++)
-        if (g->covered[k] == n + 1 && x->says[k] == SAYS_SAME) besides |= diagnostician_apart(g->d, x, &g->d->items[k]);
+    for (int k = 0; k < g->n; k++) besides |= apart_of(g, x, n + 1, k);
     for (int k = 0; k < g->n && besides; k++) {
         const item *it = &g->d->items[k];
         if (g->covered[k] || !it->failed || it->stage != STAGE_ADVANTAGE || x->says[k] != SAYS_NOTHING) continue;
@@ -467,6 +493,40 @@ static void cover_apart(grouping *g, int n) {
         g->covered[k] = n + 1;
         list_add_once(&group->cases, it->result);
     }
+}
+
+static int is_nan(const report *r, int result) {
+    const case_result *c = &r->results[result];
+    for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) if (c->wrong[k].m.found != c->wrong[k].m.found) return 1;
+    return 0;
+}
+
+/* in how many of the group's cases NaN is found, and what may give it there */
+static void write_nans(const grouping *g, char **t, const failure_group *group, stage_kind stage) {
+    int nans = 0, of[N_NAN_SOURCES] = { 0 };
+    for (ptrdiff_t k = 0; k < arrlen(group->cases); k++) nans += is_nan(g->r, group->cases[k]);
+    if (!nans) return;
+    for (int k = 0; k < g->n; k++) {
+        const item *it = &g->d->items[k];
+        if (it->stage != stage || stage == STAGE_ADVANTAGE || !lists(group->cases, it->result) || !is_nan(g->r, it->result)) continue;
+        if (case_has_loss(it->c)) of[nan_source_of(it->c, g->d->r->precision->max)]++;
+    }
+    text_format(t, "%sNaN is found in %d of them", *t ? "; " : "", nans);
+    for (int s = 0, told = 0; s < N_NAN_SOURCES; s++)
+        if (of[s] && nan_source_words[s]) text_format(t, "%s in %d, %s", told++ ? ";" : ":", of[s], nan_source_words[s]);
+}
+
+/* what is told of group n, which has a cause: what is wrong besides, and where NaN may come from */
+static char *words_of_named(const grouping *g, int n) {
+    const failure_group *group = &g->r->groups[n];
+    const cause *x = &g->d->causes[group->cause];
+    unsigned char stages[N_STAGES];
+    char *t = NULL, *besides = words_besides(g, x, n + 1);
+    stages_of_cause(g, x, stages);
+    if (besides) text_add(&t, besides);
+    if (stages[STAGE_LOSS] && !stages[STAGE_ADVANTAGE]) write_nans(g, &t, group, STAGE_LOSS);
+    free(besides);
+    return t ? text_string(&t) : NULL;
 }
 
 static void put_group(grouping *g, const choice *best) {
@@ -496,7 +556,7 @@ static void put_group(grouping *g, const choice *best) {
     n = n < 0 ? (int)arrlen(g->r->groups) - 1 : n;
     if (g->d->causes[g->r->groups[n].cause].stage == STAGE_ADVANTAGE) cover_apart(g, n);
     free(g->r->groups[n].hint);
-    g->r->groups[n].hint = words_besides(g, &g->d->causes[g->r->groups[n].cause], n + 1);
+    g->r->groups[n].hint = words_of_named(g, n);
 }
 
 /* ---- unexplained failures --------------------------------------------------------------------------------------------------------- */
@@ -602,27 +662,6 @@ static const char *const left_text[N_OUTPUTS] = {
     "unexplained: the count of tokens of a piece is wrong", "unexplained: the log-ratio of a piece is wrong",
     "unexplained: the answer of a call is wrong"
 };
-
-static int is_nan(const report *r, int result) {
-    const case_result *c = &r->results[result];
-    for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) if (c->wrong[k].m.found != c->wrong[k].m.found) return 1;
-    return 0;
-}
-
-/* in how many of the group's cases NaN is found, and what may give it there */
-static void write_nans(const grouping *g, char **t, const failure_group *group, stage_kind stage) {
-    int nans = 0, of[N_NAN_SOURCES] = { 0 };
-    for (ptrdiff_t k = 0; k < arrlen(group->cases); k++) nans += is_nan(g->r, group->cases[k]);
-    if (!nans) return;
-    for (int k = 0; k < g->n; k++) {
-        const item *it = &g->d->items[k];
-        if (it->stage != stage || stage == STAGE_ADVANTAGE || !lists(group->cases, it->result) || !is_nan(g->r, it->result)) continue;
-        if (case_has_loss(it->c)) of[nan_source_of(it->c)]++;
-    }
-    text_format(t, "%sNaN is found in %d of them", *t ? "; " : "", nans);
-    for (int s = 0, told = 0; s < N_NAN_SOURCES; s++)
-        if (of[s] && nan_source_words[s]) text_format(t, "%s in %d, %s", told++ ? ";" : ":", of[s], nan_source_words[s]);
-}
 
 /* of a cause: how many unexplained items with this wrong output have its numbers, and which items of the stage contradict it */
 typedef struct { int cause, same, evidence, other, first_other; } near_miss;

@@ -9,6 +9,9 @@
 #define UNSTORED_OF_SCALE 1e-5
 #define UNSTORED_OF_LARGEST 1e-9
 
+/* An allowed error of this size is enormous: advantages and ratios are about 1. */
+#define ENORMOUS_ERROR 1e-3
+
 question question_of(const test_case *c) {
     question q;
     q.c = c;
@@ -95,6 +98,14 @@ static int agrees(const rules *r, double found, double other, double expected, d
     return is_near(r, found, other, size_of(other, expected, scale), stored ? STORED_DIGITS * fabs(other) : 0);
 }
 
+/* Does the agreement of a wrong number with that of a mistake tell nothing?  Where the right number is enormous, so is the error that is
+ * allowed, and all usual numbers are within it.  Numbers that agree by their own size tell something. */
+static int is_within_error(const rules *r, double found, double other, double expected, double scale, int stored) {
+    const double own = fmax(fabs(found), fabs(other)), allowed = r->tolerance * r->precision->eps * size_of(other, expected, scale);
+    if (!grpo_is_finite(found) || !grpo_is_finite(other) || found == other || !(allowed > ENORMOUS_ERROR)) return 0;
+    return own <= allowed && !is_near(r, found, other, own, stored ? STORED_DIGITS * own : 0);
+}
+
 static int named(const numbers *n, int64_t k) { return n->value && n->given[k]; }
 
 static double largest(const numbers *scale) {
@@ -112,10 +123,19 @@ static int as_good_as_right(const rules *r, const question *q, const answer *fou
     return fabs(x - expected) <= fmax(UNSTORED_OF_SCALE * scale, UNSTORED_OF_LARGEST * most);
 }
 
-static int is_alone(const grpo_batch *b, int64_t i) {
-    for (int64_t g = 0; g < b->n_groups; g++)
-        if (i >= b->group_begin[g] && i < b->group_begin[g + 1]) return b->group_begin[g + 1] - b->group_begin[g] == 1;
-    return 0;
+static int64_t group_of(const grpo_batch *b, int64_t i) {
+    int64_t g = 0;
+    while (g + 1 < b->n_groups && i >= b->group_begin[g + 1]) g++;
+    return g;
+}
+
+/* are all advantages of the group 0, as those of equal rewards are? */
+static int is_zero(const question *q, int64_t g) {
+    const grpo_batch *b = &q->c->batch;
+    int any = 0;
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) any |= q->expected.of[OUT_ADVANTAGE].value[k] != 0;
+    return !any;
 }
 
 /* does masked token k of response i have what a token of it has that counts or, if none counts, what all have? */
@@ -131,16 +151,19 @@ static int is_of_response(const grpo_batch *b, const double *x, int64_t i, int64
     return !any && all;
 }
 
-/* APART_MASKED or APART_ALONE if advantage k is wrong by a mistake of its own, where `right` is right or what another mistake gives */
+/* APART_MASKED, APART_ALONE or APART_EQUAL if advantage k is wrong by a mistake of its own, where `right` is right or what another mistake
+ * gives */
 static unsigned apart_at(const question *q, const answer *found, double right, int64_t k) {
     const grpo_batch *b = &q->c->batch;
     const double *x = found->of[OUT_ADVANTAGE].value;
     const int64_t n = b->group_begin[b->n_groups];
-    int64_t i = 0;
+    int64_t i = 0, g;
     while (i < n && (k >= b->offset[i] + b->length[i] || k < b->offset[i])) i++;
     if (i == n) return 0;                                              /* padding */
     if (b->mask && !b->mask[k]) return right == 0 && x[k] != 0 && is_of_response(b, x, i, k) ? APART_MASKED : 0;
-    return x[k] != x[k] && right == right && is_alone(b, i) ? APART_ALONE : 0;
+    if (x[k] == x[k] || right != right) return 0;
+    g = group_of(b, i);
+    return b->group_begin[g + 1] - b->group_begin[g] == 1 ? APART_ALONE : is_zero(q, g) ? APART_EQUAL : 0;
 }
 
 unsigned judge_apart(const question *q, const answer *found) {
@@ -164,7 +187,7 @@ int judge_is_only_apart(const rules *r, const question *q, const answer *found) 
 judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, judge_how how,
                           int *evidence) {
     const int stored = how == JUDGE_ALL || how == JUDGE_NAMED;
-    int tells = 0, same = 1, seen = 0;
+    int tells = 0, same = 1, seen = 0, within_error = 0;
     for (int out = 0; out < N_OUTPUTS; out++) {
         const numbers *f = &found->of[out], *m = &mistake->of[out];
         if (stage_of((output_kind)out) != stage || !f->value || !q->expected.of[out].value) continue;
@@ -178,7 +201,9 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
             differs = !agrees(r, expected, m->value[k], expected, scale, stored);
             tells |= differs;
             same &= agrees(r, f->value[k], m->value[k], expected, m->size ? fmax(scale, m->size[k]) : scale, stored);
-            seen += differs && grpo_is_finite(m->value[k]) && m->value[k] != 0;
+            if (!differs) continue;
+            within_error |= is_within_error(r, f->value[k], m->value[k], expected, scale, stored);
+            seen += grpo_is_finite(m->value[k]) && m->value[k] != 0;
         }
         for (int64_t k = 0; k < f->count && !same && !tells; k++)
             if (f->given[k] && named(m, k))
@@ -186,7 +211,7 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
                                 stored);
     }
     if (evidence) *evidence = same ? seen : 0;
-    return !tells ? JUDGE_SILENT : same ? JUDGE_SAME : JUDGE_DIFFERENT;
+    return !tells || (same && within_error) ? JUDGE_SILENT : same ? JUDGE_SAME : JUDGE_DIFFERENT;
 }
 
 /* ---- distance ------------------------------------------------------------------------------------------------------------------- */

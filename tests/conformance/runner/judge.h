@@ -34,8 +34,8 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
                           int *evidence);
 
 /* Advantages that are wrong whatever those of other tokens are made of, a bit set: of masked tokens, which have that of their response
- * where it should be 0; NaN of a response alone in its group */
-enum { APART_MASKED = 1, APART_ALONE = 2 };
+ * where it should be 0; NaN of a response alone in its group; NaN, 0/0, of a group whose advantages should all be 0 */
+enum { APART_MASKED = 1, APART_ALONE = 2, APART_EQUAL = 4 };
 unsigned judge_apart(const question *q, const answer *found);
 int judge_is_only_apart(const rules *r, const question *q, const answer *found);        /* are all wrong advantages such? */
 

@@ -1,5 +1,6 @@
 /* Policy, penalty and entropy bonus of an edited case, evaluated separately: by the headers, or a formula token by token. */
 #include "loss_parts.h"
+#include "sixteen_bits.h"
 
 #define MARGIN 1e-11
 
@@ -50,6 +51,8 @@ static part policy_part(edited *s) {
     grpo_objective obj = without_penalty(s);
     part p = header_part(s, &obj, s->advantage);
     int direct = obj.surrogate.kind == GRPO_SURROGATE_REINFORCE || obj.surrogate.kind == GRPO_SURROGATE_CISPO;
+    for (int64_t k = 0; k < edited_tokens(s) && s->rounded_ratio && !direct; k++)
+        if (s->rounded_ratio[k] > 0) p.dlogp[k] = sixteen_bits(p.dlogp[k] / s->rounded_ratio[k], s->ratio_bits) * s->rounded_ratio[k];
     for (int64_t k = 0; k < edited_tokens(s) && !direct; k++) p.dlogp[k] *= s->chain[k];
     if (s->ratio_of_all && s->obj.ratio.gradient == GRPO_GRADIENT_FULL && !direct) spread_gradient(s, &p);
     return p;
@@ -294,6 +297,11 @@ static void unpad(edited *s, part *p) {
     p->dentropy = narrowed(s, p->dentropy);
 }
 
+/* automatic differentiation rounds the gradient of an array where it rounds the array */
+static void round_gradient(const edited *s, part *p, int bits) {
+    for (int64_t k = 0; k < edited_tokens(s) && bits; k++) p->dlogp[k] = sixteen_bits(p->dlogp[k], bits);
+}
+
 part made(edited *s, const mistake *m) {
     part policy, penalty, bonus, all;
     grpo_batch before = s->c.batch;
@@ -307,7 +315,9 @@ part made(edited *s, const mistake *m) {
     policy = m && m->policy ? formula_part(s, (formula_use){ m->policy, m->kind }) : policy_part(s);
     penalty = m && m->penalty ? kl_part(s, (formula_use){ m->penalty, FOR_KL }) : penalty_part(s);
     bonus = bonus_part(s);
+    round_gradient(s, &policy, s->policy_bits);
     all = together(s, &policy, &penalty, &bonus);
+    round_gradient(s, &all, s->gradient_bits);
     if (s->padded) unpad(s, &all);
     return all;
 }

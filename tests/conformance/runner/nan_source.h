@@ -5,7 +5,7 @@
 
 typedef enum { NAN_OF_MASK, NAN_OF_DIFFERENCE, NAN_OF_PRODUCT, NAN_OF_OTHERS, N_NAN_SOURCES } nan_source;
 
-nan_source nan_source_of(const test_case *c);
+nan_source nan_source_of(const test_case *c, double largest);
 extern const char *const nan_source_words[N_NAN_SOURCES];      /* of NAN_OF_OTHERS: NULL */
 
 #endif

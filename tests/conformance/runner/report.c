@@ -120,12 +120,20 @@ static int64_t numbers_of(const case_result *c) {
     return n;
 }
 
-/* the case that is easiest to follow: not fragile, and with the fewest numbers in the outputs that are wrong */
+/* does the cause of the group give all numbers of the case, not only the one that is recorded? */
+static int is_in_full(const report *r, const failure_group *g, int result) {
+    for (int k = 0; g->cause >= 0 && k < (int)arrlen(r->d->items); k++)
+        if (r->d->items[k].result == result && r->d->causes[g->cause].says[k] == SAYS_SAME) return 1;
+    return 0;
+}
+
+/* the case that is easiest to follow: not fragile, explained in full, and with the fewest numbers in the outputs that are wrong */
 static int example_of(const report *r, const failure_group *g) {
     int best = g->cases[0];
     for (ptrdiff_t k = 1; k < arrlen(g->cases); k++) {
         const case_result *c = &r->results[g->cases[k]], *now = &r->results[best];
-        if (c->fragile != now->fragile ? !c->fragile : numbers_of(c) < numbers_of(now)) best = g->cases[k];
+        const int full = is_in_full(r, g, g->cases[k]), full_now = is_in_full(r, g, best);
+        if (c->fragile != now->fragile ? !c->fragile : full != full_now ? full : numbers_of(c) < numbers_of(now)) best = g->cases[k];
     }
     return best;
 }

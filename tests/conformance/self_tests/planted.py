@@ -41,7 +41,8 @@ PLANTED = (
     ("norm-divides", r"not divided by the number"), ("range-divides", r"range"), ("mad-divides", r"mean.absolute.deviation"),
     ("equal-nan", r"equal rewards is 0/0"), ("eps-1e-4", r"ADV-12a|eps = 0.0001"), ("eps-1e-6", r"eps = 1e-06"), ("eps-1e-8",
         r"eps = 1e-08"),
-    ("eps-1e-5", r"eps = 1e-05"), ("eps-inside", r"eps_place = inside|NUM-03"), ("one-group", r"ADV-02$"), ("interleaved", r"ADV-29"),
+    ("eps-1e-5", r"eps = 1e-05"), ("eps-inside", r"eps_place = inside|NUM-03|under the root"),
+    ("one-group", r"ADV-02$"), ("interleaved", r"ADV-29"),
     ("adv-whitened", r"centred again"), ("adv-sign", r"sign.*turned"), ("adv-abs", r"absolute value of the advantage"),
     ("adv-positive", r"negative advantages are left out"), ("adv-clipped", r"cut at -1 and 1"), ("adv-double", r"multiplied by 2"),
     ("adv-next", r"advantage of the next"), ("adv-length", r"divided by the response's length"), ("adv-unmasked",
@@ -185,6 +186,9 @@ OF_A_PORT = (
     ("loss-adv-rolled", r"advantage of the next"),
     ("loss-adv-over-length", r"advantage is divided by the response's length|NORM-02|divided by its length"),
     ("loss-adv-times-length", r"advantage is multiplied by the response's length|weighted by their length|seq_mean_token_sum|NORM-"),
+    ("logp-bf16-back", r"policy's log-prob.* rounded to bfloat16"), ("log-ratio-bf16-back", r"log-ratios are rounded to bfloat16"),
+    ("ratio-bf16-back", r"ratio is rounded to bfloat16"), ("gspo-less-one", r"mean log-ratio.*length less 1"),
+    ("agg-less-one", r"mean of a response.*length less 1"),
     ("loss-3-decimals", r"loss rounded to 3 decimals"), ("loss-4-digits", r"loss rounded to 4 significant digits"),
 )
 

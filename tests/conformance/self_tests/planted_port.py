@@ -93,6 +93,9 @@ def total(xs):
         1.0) for x in xs))
 
 
+ROUNDED = object()  # the slope of a cast to bfloat16: the gradient is rounded on its way back
+
+
 def backward(loss):
     order, seen, stack = [], set(), [(loss, False)]
     while stack:
@@ -106,7 +109,7 @@ def backward(loss):
     loss.grad = 1.0
     for x in reversed(order):
         for parent, slope in x.parents:
-            parent.grad += product(x.grad, slope)
+            parent.grad += bfloat16(x.grad) if slope is ROUNDED else product(x.grad, slope)
 
 
 # ---- advantages
@@ -311,6 +314,10 @@ def through_bfloat16(x):
     return Var(bfloat16(x.value), ((x, 1.0),))
 
 
+def cast_to_bfloat16(x):
+    return Var(bfloat16(x.value), ((x, ROUNDED),))
+
+
 def single(x):
     import struct
     try:
@@ -415,6 +422,8 @@ def arrays(b):
         f = roll(f, 1)
     if wrong("logp-bf16"):
         l = [[through_bfloat16(x) for x in row] for row in l]
+    if wrong("logp-bf16-back"):
+        l = [[cast_to_bfloat16(x) for x in row] for row in l]
     if wrong("old-temperature", "all-temperature"):
         o = [[x / 0.7 for x in row] for row in o]
     if wrong("logp-temperature", "all-temperature"):
@@ -451,6 +460,8 @@ def log_ratios(o, l, old, mask):
             d = x
         if wrong("log-ratio-bf16"):
             d = through_bfloat16(d)
+        if wrong("log-ratio-bf16-back"):
+            d = cast_to_bfloat16(d)
         if wrong("log-ratio-clamped"):
             d = clip(d, -0.1, 0.1)
         return d
@@ -466,6 +477,7 @@ def log_ratios(o, l, old, mask):
     else:
         n = len(kept)
         n = {"gspo-sum": 1, "gspo-slots": len(mask), "gspo-length-twice": n * n, "gspo-root": math.sqrt(n), "gspo-plus-one": n + 1,
+             "gspo-less-one": max(n - 1, 1),
              "gspo-width": WIDTH}.get(MISTAKE, n)
         y = total(kept) / n
         if wrong("gspo-masked-too"):
@@ -576,6 +588,9 @@ def surrogate(s, A, y, l):
         return detach(x) + detach(x) - x if A < 0 else x
     if wrong("ratio-bf16"):
         w = through_bfloat16(w)
+        return larger(w * -A, clip(w, low, high) * -A)
+    if wrong("ratio-bf16-back"):
+        w = cast_to_bfloat16(w)
         return larger(w * -A, clip(w, low, high) * -A)
     if wrong("clip-soft"):
         return w * -A * math.tanh(abs(A))
@@ -697,8 +712,8 @@ def aggregated(o, terms, kinds=None):
 
     def divisor(row, i):
         n = len(row)
-        return {"agg-length-twice": n * n, "agg-slots": LENGTHS[i], "agg-width": WIDTH, "agg-eps": n + 1e-8, "agg-plus-one": n
-            + 1}.get(MISTAKE, n)
+        return {"agg-length-twice": n * n, "agg-slots": LENGTHS[i], "agg-width": WIDTH, "agg-eps": n + 1e-8,
+                "agg-plus-one": n + 1, "agg-less-one": max(n - 1, 1)}.get(MISTAKE, n)
     parts = {"seq_mean_token_mean": lambda row, i: total(row) / divisor(row, i), "seq_mean_token_sum": lambda row, i: total(row),
              "seq_mean_constant": lambda row, i: total(row) / o["aggregation"].get("constant", 1)}[kind]
     if wrong("agg-per-group"):

@@ -106,6 +106,22 @@ def advantages(o, b):
 numpy_port.advantages = advantages
 protocol.serve("first", "1", {{"f64": np.float64}}, ["advantage"], numpy_port.answer)
 """
+# the other divisor of the variance, and no guard where it is 0: NaN where rewards are equal, or a response is alone
+UNGUARDED = f"""import sys
+sys.path[:0] = [{ADAPTERS!r}]
+import numpy as np, numpy_port, protocol
+own = numpy_port.advantages
+
+def advantages(o, b):
+    a = own({{**o, "advantage": {{**o["advantage"], "std": "population"}}}}, b)
+    for g in range(b.groups):
+        at = b.group[b.seq] == g
+        a[at & b.mask] = np.nan if len(set(b.reward[b.group == g])) == 1 else a[at & b.mask]
+    return a
+
+numpy_port.advantages = advantages
+protocol.serve("unguarded", "1", {{"f64": np.float64}}, ["advantage"], numpy_port.answer)
+"""
 # losses rounded to float32 towards 0, and a gradient that is too small everywhere
 TOWARDS_ZERO = f"""import sys
 sys.path[:0] = [{ADAPTERS!r}]
@@ -118,6 +134,19 @@ def answer(case, real):
     return {{"loss": float(x), "dlogp": [[0.99999999 * y for y in row] for row in found["dlogp"]]}}
 
 protocol.serve("towards zero", "1", {{"f64": np.float64}}, ["loss", "dlogp"], answer)
+"""
+# a ratio in float32: in a long response all tokens have one coefficient, which is rounded one way
+RATIO_IN_FLOAT32 = f"""import sys
+sys.path[:0] = [{ADAPTERS!r}]
+import numpy as np, numpy_port, protocol
+
+def answer(case, real):
+    found = numpy_port.answer(case, real)
+    rounded = lambda x, k: x * (1 + 3e-8 * (-1) ** k)
+    return {{"loss": rounded(found["loss"], len(case["id"])),
+             "dlogp": [[rounded(x, t if len(row) < 1000 else 0) for t, x in enumerate(row)] for row in found["dlogp"]]}}
+
+protocol.serve("ratio in float32", "1", {{"f64": np.float64}}, ["loss", "dlogp"], answer)
 """
 # a loss as a log prints it
 PRINTED = f"""import sys
@@ -144,6 +173,38 @@ def answer(case, real):
     return numpy_port.answer({{**case, "objective": {{**o, "surrogate": w}}}}, real)
 
 protocol.serve("bounded", "1", {{"f64": np.float64}}, ["loss", "dlogp"], answer)
+"""
+# log-ratios are clamped at -10 and 10, where there are some of 50 and more: the right losses are so large that the error which they may
+# have is larger than all that is found
+CLAMPED = f"""import sys
+sys.path[:0] = [{ADAPTERS!r}]
+import numpy as np, numpy_port, protocol
+
+def answer(case, real):
+    o = case["objective"]
+    found = numpy_port.answer({{**case, "objective": {{**o, "ratio": {{**o["ratio"], "clamp_low": -10, "clamp_high": 10}}}}}}, real)
+    return {{"loss": found["loss"], "dlogp": found["dlogp"]}}
+
+protocol.serve("clamped", "1", {{"f32": np.float32}}, ["loss", "dlogp"], answer)
+"""
+# the gradient of the branch that min() does not take is 0 times infinity, and -inf minus -inf is NaN
+NAN = f"""import sys
+sys.path[:0] = [{ADAPTERS!r}]
+import numpy as np, numpy_port, protocol
+numpy_port.minus = lambda x, y: x - y
+own = numpy_port.surrogate
+
+def surrogate(c, A, y, *rest):
+    S, through, beside = own(c, A, y, *rest)
+    return S, np.where(through == 0, 0 * np.exp(y), through), beside
+
+numpy_port.surrogate = surrogate
+
+def answer(case, real):
+    found = numpy_port.answer(case, real)
+    return {{"loss": found["loss"], "dlogp": found["dlogp"]}}
+
+protocol.serve("nan", "1", {{"f64": np.float64, "f32": np.float32}}, ["loss", "dlogp"], answer)
 """
 UNEXPLAINED = r"\n1\. \d+ cases: unexplained: the advantage is wrong\n"
 ROUNDING = "rounding of a long sum: errors below 1e-11"
@@ -178,7 +239,11 @@ TABLE = (
     ("a first version", FIRST, ["--only", "grpo-[efhorsu]*"],
      [r"\n1\. \d+ cases: advantage.eps = 1e-06\n(   .*\n)*?   besides: masked tokens "
      r"have the advantage of their response, not 0, in \d+ of them; a response alone in its group has NaN in \d+ of them\n"], []),
+    ("a deviation of 0", UNGUARDED, ["--only", "grpo-[aefhnorst]*", "--skip-flag", "OffsetRewards"], [r"for 1 reason:\n\n1\. \d+ cases: ADV-12.*\n(   .*\n)*?   "
+     r"besides: a response alone in its group has NaN in \d of them; a group of equal rewards has NaN in \d of them\n"], []),
     ("losses in float32 towards 0", TOWARDS_ZERO, ["--only", "grpo-*", "--only", "gspo-*", "--skip-flag", "Long"],
+     [r"\n1\. \d+ cases: rounding: errors as of float32"], []),
+    ("a ratio in float32", RATIO_IN_FLOAT32, ["--only", "grpo-[aefhlorst]*", "--skip-flag", "Extreme"],
      [r"\n1\. \d+ cases: rounding: errors as of float32"], []),
     ("losses of four decimals", PRINTED, ["--only", "grpo-*", "--only", "dr-grpo-*", "--skip-flag", "Extreme", "--skip-flag", "NegInf"],
      [r"\n1\. \d+ cases: rounding: loss rounded to 4 decimals\n"], ["multiplied", "unexplained", "float32"]),
@@ -186,6 +251,10 @@ TABLE = (
      [UNEXPLAINED + r"   nearly: in \d+ of them all numbers are those of `the sign of the advantage is turned`, in \d cases, such as "
       r"cispo-\S+, "
       r"they are not"], []),
+    ("numbers within the error of an enormous right one", CLAMPED, ["--precision", "f32", "--only", "grpo-extreme-*", "--only",
+     "igrpo-extreme-*"], [r"\n1\. 5 cases: unexplained: the loss is wrong\n", ", 0 skipped\n"], ["dual clip", "acceptable"]),
+    ("what gives NaN, and an example of it", NAN, ["--only", "dapo-*"], [r"\n1\. \d+ cases: NUM-01\n.*\n   NaN is found in \d of them: in "
+     r"\d, a token has -inf in both log-probabilities, .*; in \d, 0 times infinity is NaN: .*\n   for example dapo-extreme-800-good"], []),
     ("a case that many causes explain", BOUNDED, ["--only", "trl-cispo-signs"], [r"\n1\. 1 case: one of \d+ causes that this case does not "
      r"tell apart, such as "], []),
     ("the fields of another preset's axis", ["--as", "kimi-k1.5"], ["--only", "grpo-*"], [r"\n   \w+ as in \S+: \w+\.\w+ = "], []),
