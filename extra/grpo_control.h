@@ -38,14 +38,16 @@ extern "C" {
 /* the adaptive KL coefficient (1909.08593; the bound 0.2 is theirs, as in verl): returns kl_coef (1 + clip(kl/target - 1, -0.2, 0.2)
  * steps/horizon).  kl and target in nats, target > 0; steps >= 0, those since the last call, and horizon > 0 in the same unit */
 GRPO_FN double grpo_kl_control(double kl_coef, double kl, double target, double steps, double horizon) {
-    double e, m, s, h;
+    double e, m, s, h, step;
     int em, es, eh;
     if (!grpo_is_finite(kl_coef) || !grpo_is_finite(kl) || !(target > 0 && steps >= 0 && horizon > 0)) return NAN;
     if (!grpo_is_finite(target) || !grpo_is_finite(steps) || !grpo_is_finite(horizon)) return NAN;
     e = grpo_two_diff(kl, target).hi / target;                          /* not kl/target - 1, which would cancel */
     e = e < -0.2 ? -0.2 : e > 0.2 ? 0.2 : e;
     m = frexp(kl_coef, &em); s = frexp(steps, &es); h = frexp(horizon, &eh);      /* no intermediate overflow or underflow */
-    return kl_coef + ldexp(m * e * s / h, em + es - eh);
+    step = ldexp(m * e * s / h, em + es - eh);
+    if (grpo_is_finite(step)) return kl_coef + step;
+    return 4 * (0.25 * kl_coef + ldexp(m * e * s / h, em + es - eh - 2));         /* the sum may be finite although the step is not */
 }
 
 /* adaptive entropy coefficient (Skywork-OR1, 2505.22312; official scripts: target 0.2 nats, delta 1e-4, coef from 0 within 0 .. 5e-3; TRL:

@@ -1613,9 +1613,32 @@ static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int
     return sum;
 }
 
+/* the binary exponent of the largest |w| e^-top: small rewards would otherwise leave the w of improbable tokens below the normal range */
+static int grpo_candidates_exponent_(const double *logp_old, const double *reward, int64_t n, grpo_dd top) {
+    double largest = -HUGE_VAL;
+    for (int64_t k = 0; k < n; k++) {
+        grpo_dd e, w = grpo_candidate_(logp_old, reward, n, k, &e);
+        int own;
+        const double m = frexp(fabs(w.hi), &own), size = own + grpo_dd_minus_(e, top).hi * 1.4426950408889634;
+        if (m > 0 && size > largest) largest = size;
+    }
+    return largest > -HUGE_VAL ? (int)floor(largest) : 0;
+}
+
+/* w e^x 2^-up, without overflow or underflow on the way */
+static grpo_dd grpo_candidate_scaled_(grpo_dd w, grpo_dd x, int up) {
+    const grpo_dd root = grpo_exp_twice(grpo_dd_scaled_(x, -1));
+    int own;
+    if (w.hi == 0) return w;
+    (void)frexp(w.hi, &own);
+    w = grpo_dd_product(grpo_dd_scaled_(w, -own), root);
+    return grpo_dd_product(grpo_dd_scaled_(w, own - up), root);
+}
+
 grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage) {
     grpo_status st = grpo_check_output_(advantage, 4);
     grpo_dd top = { -HUGE_VAL, 0 }, size = { 0, 0 }, w, e;
+    int up;
     if (!st) st = grpo_check_count_(n, 2, 3);
     if (!st) st = grpo_check_list_(logp_old, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
@@ -1626,10 +1649,11 @@ grpo_status grpo_position_advantage(const double *logp_old, const double *reward
         grpo_candidate_(logp_old, reward, n, k, &e);
         if (grpo_dd_less(top, e)) top = e;
     }
+    up = grpo_candidates_exponent_(logp_old, reward, n, top);
     for (int pass = 0; pass < 2; pass++)
         for (int64_t k = 0; k < n; k++) {
             w = grpo_candidate_(logp_old, reward, n, k, &e);
-            w = grpo_times_power_(w, grpo_dd_minus_(e, top));
+            w = grpo_candidate_scaled_(w, grpo_dd_minus_(e, top), up);
             if (pass == 0) size = grpo_dd_add(size, w.hi < 0 ? grpo_dd_negative(w) : w);
             else advantage[k] = size.hi > 0 ? grpo_dd_quotient(w, size).hi : 0;
         }

@@ -56,9 +56,9 @@ extern "C" {
  * then the finite part, or infinities.  Equal distributions give exactly 0.
  *
  * Errors of double.  Where p and q sum to 1 over the entries and no bound is reached: 4 ulps of D (and 1e-31), with a bucket 4 ulps of the
- * sum of |terms|.  Else, as errors of log q no longer cancel: 4 ulps of the sum of p |log p| + p |log q| (reverse: q), of jensen_shannon of
- * the sum of the absolute values of both halves of the terms.  d D/d z: 4 ulps of the sum of the absolute values that make it up.  Other
- * types are computed in double and rounded at the end.
+ * sum of |terms|.  Else, as errors of log q no longer cancel: 4 ulps of the sum of p |log p| + p |log q| (reverse: q), of jensen_shannon
+ * of the sum of the absolute values of both halves of the terms.  d D/d z: 4 ulps of the sum of the absolute values that make it up, and
+ * 1e-320 times the weight, as probabilities below that count as 0.  Other types are computed in double and rounded at the end.
  *
  * Entries are evaluated one by one, 0.4 microseconds each for both calls, half as much again with a clip; of a renormalised set of ids,
  * only the entries of the set.
@@ -193,8 +193,11 @@ static double grpo_distill_largest_(const grpo_distill_row_ *r) {
 enum { GRPO_DISTILL_ONE_WORD_ = sizeof(grpo_real) == sizeof(float) };
 
 static grpo_dd grpo_distill_exponent_(const grpo_distill_side *s, double z) {
+    grpo_dd d;
     if (GRPO_DISTILL_ONE_WORD_) return grpo_dd_of_((z - s->largest) / s->temperature);
-    return grpo_dd_div(grpo_two_diff(z, s->largest), s->temperature);
+    d = grpo_two_diff(z, s->largest);
+    return grpo_is_finite(d.hi) ? grpo_dd_div(d, s->temperature)
+                                : grpo_dd_div(grpo_two_diff(0.5 * z, 0.5 * s->largest), 0.5 * s->temperature);
 }
 
 static grpo_dd grpo_distill_log_(const grpo_distill_side *s, double z) {

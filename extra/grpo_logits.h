@@ -46,10 +46,11 @@ extern "C" {
  * into shards: each reads its part of the row, the parts are merged, and each writes its part of the gradient.  A logit of -inf is a banned
  * token, with p = 0 and gradient 0; so is one that `kept` leaves out.  NaN or +inf is an error.
  *
- * double elements are evaluated one by one, to 4 ulps of double.  All others are evaluated by loops that compilers vectorise, to 2 ulps of
- * float (2^-23): logp, entropy, sum p^2 and each d z before it is rounded to its type.  (log_sum, and d z through logp and entropy
- * together, to such ulps of the sum of the absolute values that make it up.)  Results for different shardings of a row are within twice
- * that of each other.  The bits do not depend on calls, threads or the order of rows.
+ * double elements are evaluated one by one, to 4 ulps of double (d z: and 1e-320 (|dlogp| + |dentropy|)/tau, as probabilities below that
+ * count as 0).  All others are evaluated by loops that compilers vectorise, to 2 ulps of float (2^-23): logp, entropy, sum p^2 and each
+ * d z before it is rounded to its type.  (log_sum, and d z through logp and entropy together, to such ulps of the sum of the absolute
+ * values that make it up.)  Results for different shardings of a row are within twice that of each other.  The bits do not depend on
+ * calls, threads or the order of rows.
  *
  * On x86-64, gcc and clang compile these loops three times: for the target of the rest of the program, for AVX2 with FMA and for AVX-512;
  * each row uses the widest that the processor has, so -O2 alone is as fast as -march=native.  A processor gives the same bits whatever
@@ -173,7 +174,10 @@ extern "C" {
 /* ---- logits -------------------------------------------------------------------------------------------------------------------- */
 
 /* (z - from)/tau as a double-double, so that its exponential has an error of 1 ulp */
-static GRPO_LOGITS_FN grpo_dd grpo_row_exponent_(double z, double from, double tau) { return grpo_dd_div(grpo_two_diff(z, from), tau); }
+static GRPO_LOGITS_FN grpo_dd grpo_row_exponent_(double z, double from, double tau) {
+    const grpo_dd d = grpo_two_diff(z, from);
+    return grpo_is_finite(d.hi) ? grpo_dd_div(d, tau) : grpo_dd_div(grpo_two_diff(0.5 * z, 0.5 * from), 0.5 * tau);
+}
 
 /* rescales the sums from the present largest logit to one that is `up` above it, in units of tau */
 static GRPO_LOGITS_FN void grpo_row_raise_(grpo_logits_part *p, grpo_dd up) {
@@ -417,6 +421,15 @@ static GRPO_LOGITS_FN int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_
     return 1;
 }
 
+/* 1 if a gradient may be a float above 0 although its power, below 2^-190 of the largest, counts as 0 */
+static int grpo_slope_is_steep_(grpo_slope_ by, double tau) { return fabs(by.at) + 1000 * tau * fabs(by.slope) > ldexp(1.0, -30); }
+
+/* evaluates one by one the gradients whose power counts as 0 */
+static void grpo_row_steep_(const float *z, int64_t n, const grpo_logits_slopes *s, float *g) {
+    for (int64_t v = 0; v < n; v++)
+        if (g[v] == 0 && z[v] > -HUGE_VALF) g[v] = (float)grpo_logits_slope(s, (double)z[v], 0);
+}
+
 static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grpo_logits_slopes *s, void *dlogits) {
     const double tau = x->temperature, most = s->largest > -HUGE_VAL ? s->largest : 0;
     const grpo_row_loops_ *loops = grpo_row_loops_of_(GRPO_INSTRUCTIONS_());
@@ -426,11 +439,12 @@ static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grp
     grpo_slope_ by;
     int64_t n;
     double unit;
-    int folded;
+    int folded, steep;
     grpo_exps_from_(&k, tau, most);
     unit = ldexp(s->share * exp(-grpo_exps_log_(&k, tau, most)) / tau, -64);
     by.at = s->at * unit;
     by.slope = s->slope * (unit / tau);
+    steep = grpo_slope_is_steep_(by, tau);
     folded = by.slope == 0 && grpo_fold_(&k, tau, by.at, &c);
     for (int64_t at = 0; at < x->vocab; at += n) {
         const float *z;
@@ -440,6 +454,7 @@ static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grp
         if (out && n == GRPO_ROW_BLOCK_ && z != out + at) g = out + at;
         if (folded) loops->powers(z, grpo_steps_(n), &k, &c, g);
         else loops->slopes(z, grpo_steps_(n), &k, by, g);
+        if (steep) grpo_row_steep_(z, n, s, g);
         if (g == own) grpo_put_block_(loops, x->type, g, dlogits, at, n);
     }
 }

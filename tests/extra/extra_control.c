@@ -370,6 +370,9 @@ static void test_extremes(void) {
     check(grpo_kl_control(1, 2, 1, huge, tiny) == HUGE_VAL, "kl_control beyond the largest double");
     check(grpo_kl_control(0, 2, 1, huge, tiny) == 0 && grpo_kl_control(3, 1, 1, huge, tiny) == 3, "kl_control: 0 wins");
     check(grpo_kl_control(1e-200, 2, 1, 1e200, 1e-150) == 1e-200 * 1e200 * 0.2 / 1e-150, "kl_control: no overflow on the way");
+    check(fabs(grpo_kl_control(1.7e308, 0, 1, 9, 1) / -1.36e308 - 1) < 1e-15, "kl_control: the step alone overflows");
+    check(fabs(grpo_kl_control(-1.7e308, 1e308, 1.7e308, 9e300, 1e300) / 1.36e308 - 1) < 1e-15, "kl_control: the same, negative");
+    check(grpo_kl_control(1.7e308, 0, 1, 15, 1) == -HUGE_VAL, "kl_control: the sum overflows");
     check(grpo_running_moments(1, far, zero).mean == 0 && grpo_running_moments(1, far, zero).variance == 0, "the first visit");
     check(grpo_running_moments(2, far, zero).variance == HUGE_VAL, "running_moments beyond the largest double");
     for (int k = 0; k < 3; k++) {

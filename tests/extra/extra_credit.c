@@ -515,6 +515,25 @@ static void test_token_advantage_without_tokens(void) {
           (double)found[1][0], (double)found[0][0]);
 }
 
+/* the share of an improbable third token, by hand; small rewards do not take its digits */
+static void test_improbable_candidates(void) {
+    static const double far[] = { -300, -500, -690, -760 }, unit[] = { 1, 1e-30, 1e-100, 1e-290 };
+    for (int k = 0; k < 16; k++) {
+        const double logp_old[] = { 0, 0, far[k % 4] }, reward[] = { 0, unit[k / 4], 0.25 * unit[k / 4] };
+        const double p = exp(far[k % 4]);
+        double a[3];
+        check(!grpo_position_advantage(logp_old, reward, 3, a) && a[0] == -0.5 && a[1] == 0.5, "two of three: %g, %g", a[0], a[1]);
+        check(fabs(a[2] + 0.25 * p) <= 1e-15 * p + DBL_MIN * DBL_EPSILON, "logp_old %g, reward %g: %g", far[k % 4], reward[2], a[2]);
+    }
+    for (int k = 0; k < 2; k++) {           /* a large reward makes up for a probability that double does not have */
+        const double logp_old[] = { 0, 0, k ? -1100 : -760 }, small = k ? 1e-200 : 1e-90, reward[] = { 0, small, 1e90 };
+        const double exact = exp(0.5 * logp_old[2]) * (1e90 / small) * exp(0.5 * logp_old[2]);
+        double a[3];
+        check(!grpo_position_advantage(logp_old, reward, 3, a) && fabs(a[2] / exact - 1) < 1e-14, "logp_old %g: %g, not %g", logp_old[2],
+              a[2], exact);
+    }
+}
+
 /* rewards whose squares overflow or underflow: a power of two as factor changes nothing where they are divided by their deviation alone */
 static void test_units_of_rewards(void) {
     static const double plain[] = { 0, 1, 2, 1 }, nothing[] = { 0, 0, 0, 0 }, units[] = { 0x1p-700, 0x1p-490, 0x1p490 };
@@ -583,6 +602,7 @@ int main(void) {
     test_group_by_hand();
     test_token_limit();
     test_units_of_rewards();
+    test_improbable_candidates();
     test_token_advantage_without_tokens();
     print_tallies();
     return check_summary();

@@ -324,6 +324,25 @@ static grpo_distill of_reals(const grpo_real *z, int rows, int vocab) {
     return x;
 }
 
+/* logits whose difference overflows: a power of two as unit of logits and temperatures changes nothing but the gradient's unit */
+static void test_far_apart(void) {
+    const int e = sizeof(grpo_real) == sizeof(float) ? 127 : 1023;
+    static const double student[] = { 1.75, -1.75, -1 }, teacher[] = { -1.5, 1.75, 0.25 };
+    for (int kind = 0; kind < 3; kind++) {
+        grpo_real z[2][3], t[2][3], D[2];
+        for (int far = 0; far < 2; far++) {
+            grpo_distill x = of_reals(z[far], 1, 3);
+            grpo_distill_part part;
+            for (int v = 0; v < 3; v++) z[far][v] = (grpo_real)ldexp(student[v], far ? e : 0);
+            for (int v = 0; v < 3; v++) t[far][v] = (grpo_real)ldexp(teacher[v], far ? e : 0);
+            x.kind = (grpo_distill_kind)kind; x.beta = 0.5;
+            x.student.temperature = x.teacher_temperature = ldexp(1, far ? e : 0);
+            check(!grpo_distill_divergence(&x, t[far], NULL, NULL, &part, &D[far]), "far apart");
+        }
+        check(D[0] > 0 && D[0] == D[1], "far apart, kind %d: %g, not %g", kind, (double)D[1], (double)D[0]);
+    }
+}
+
 /* exactly 0 for equal rows, also if one is shifted by a constant */
 static void test_equal(void) {
     static const int64_t some[3] = { 0, 2, 3 };
@@ -614,6 +633,7 @@ int main(void) {
     static list_test *const rows[] = { test_row }, *const few[] = { test_sets, test_top }, *const beside[] = { test_beside_a_policy_loss };
     static sequence_test *const of_sequences[] = { test_pairs, test_importance };
     test_equal();
+    test_far_apart();
     test_infinite();
     test_rows();
     test_verl();

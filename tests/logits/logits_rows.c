@@ -526,6 +526,69 @@ static void check_extremes(void) {
                         check_extreme_row(row[j], j % 3, tau[k], signs & 1 ? -slope[n] : slope[n], signs & 2 ? -slope[m] : slope[m]);
 }
 
+/* a derivative so large that probabilities far below 2^-190 count; in place and not, with a target and without */
+static void check_steep(void) {
+    static const float far[] = { -100, -131, -132, -133, -150, -170, -200, -300 };
+    static const double slope[] = { 1e11, 1e13, 1e20, -1e30, 1e38 }, tau[] = { 0.5, 1, 3 };
+    enum { N = 1300 };
+    static float z[N], g[N];
+    const int64_t target = 1, none = -1;
+    if (sizeof(grpo_real) != sizeof(float)) return;
+    for (int k = 0; k < 2 * 2 * 3 * 5 * 3; k++) {
+        const double by = slope[k / 12 % 5], t = tau[k / 4 % 3], shift = k / 60 == 0 ? 0 : k / 60 == 1 ? 1024 : -30;
+        const int in_place = k & 1, entropy = k >> 1 & 1;
+        grpo_logits x = { GRPO_LOGITS_REAL, z, 1, N, N, k / 60 == 2 ? &none : &target, NULL, t, 0 };
+        grpo_logits_part part;
+        long double sum = 0, h = 0, *exact = (long double *)malloc(N * sizeof *exact);
+        for (int v = 0; v < N; v++) z[v] = (float)(shift + (v == 700 ? 0 : v % 100 == 5 ? -HUGE_VAL : (double)far[v % 8] * t));
+        for (int v = 0; v < N; v++) sum += exact[v] = expl(((long double)z[v] - z[700]) / (long double)t);
+        for (int v = 0; v < N; v++) if (exact[v] > 0) h -= exact[v] / sum * logl(exact[v] / sum);
+        check(!grpo_logits_row_read(&x, 0, &part), "a steep row is refused");
+        for (int v = 0; v < N; v++) {
+            const long double p = exact[v] / sum, lp = p > 0 ? logl(p) : 0;
+            exact[v] = -(long double)by * (entropy ? p * (lp + h) : p) / (long double)t;
+        }
+        check(!grpo_logits_row_gradient(&x, 0, &part, entropy ? 0 : by, entropy ? by : 0, in_place ? z : g), "a steep gradient is refused");
+        for (int v = 2; v < N; v++) {
+            const double found = (double)(in_place ? z[v] : g[v]);
+            if (v == 700 && entropy) continue;                          /* log p + H is rounded near 0 there */
+            check(fabsl((long double)found - exact[v]) <= 2.5L * FLT_EPSILON * fabsl(exact[v]) + 2 * 1.4e-45L,
+                  "tau %g, derivative %g of %s, element %d: %g, not %Lg", t, by, entropy ? "entropy" : "logp", v, found, exact[v]);
+        }
+        free(exact);
+    }
+}
+
+static double part_largest(const grpo_real *z) {
+    double most = (double)z[0];
+    for (int v = 1; v < 3; v++) most = (double)z[v] > most ? (double)z[v] : most;
+    return most;
+}
+
+/* logits whose difference overflows */
+static void check_far_apart(void) {
+    const double most = sizeof(grpo_real) == sizeof(float) ? 3.4e38 : 1.7e308, unit = most / 1.7;
+    static const double tau[] = { 1, 0, 1e-300 };                       /* 0: the unit */
+    for (int k = 0; k < 9; k++) {
+        const double t = tau[k / 3] == 0 ? unit : tau[k / 3], by[] = { 1.7, -1.7, -1 };
+        grpo_real z[3];
+        const int64_t target = k % 3;
+        grpo_logits x = { GRPO_LOGITS_REAL, NULL, 1, 3, 3, NULL, NULL, 1, 1 };
+        grpo_logits_part part;
+        grpo_logits_row row;
+        long double sum = 0, p[3], logp;
+        for (int v = 0; v < 3; v++) z[v] = (grpo_real)(by[(v + k) % 3] * unit);
+        x.logits = z; x.target = &target; x.temperature = t;
+        check(!grpo_logits_row_read(&x, 0, &part) && !grpo_logits_part_row(&part, t, &row), "logits far apart");
+        for (int v = 0; v < 3; v++) sum += p[v] = expl(((long double)z[v] - (long double)part_largest(z)) / (long double)t);
+        logp = ((long double)z[target] - (long double)part_largest(z)) / (long double)t - logl(sum);
+        if (logp < -(long double)DBL_MAX) check(row.logp == -HUGE_VAL, "far apart, tau %g: logp %g", t, row.logp);
+        else check(fabsl((long double)row.logp - logp) <= 4 * DBL_EPSILON * fabsl(logp), "far apart, tau %g: logp %g, not %Lg", t, row.logp,
+                   logp);
+        check(fabsl((long double)row.other - (1 - p[target] / sum)) < 1e-15L && row.entropy >= 0, "far apart, tau %g: other", t);
+    }
+}
+
 /* an infinite derivative, alone or two of the same size, gives every logit that is not banned an infinity of the right sign; beside it a
  * finite one is nothing */
 static void check_infinite_derivatives(sample *s) {
@@ -677,7 +740,8 @@ int main(void) {
     check_no_temperature();
     check_types();
     check_no_vocabulary();
-    if (!ON_GPU) { check_extremes(); check_infinite_derivatives(&s); check_nan_derivative(&s); }
+    check_steep();
+    if (!ON_GPU) { check_far_apart(); check_extremes(); check_infinite_derivatives(&s); check_nan_derivative(&s); }
     show_worst(0, "one by one");
     return check_summary();
 }
