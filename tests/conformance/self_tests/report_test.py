@@ -239,7 +239,8 @@ TABLE = (
     ("a first version", FIRST, ["--only", "grpo-[efhorsu]*"],
      [r"\n1\. \d+ cases: advantage.eps = 1e-06\n(   .*\n)*?   besides: masked tokens "
      r"have the advantage of their response, not 0, in \d+ of them; a response alone in its group has NaN in \d+ of them\n"], []),
-    ("a deviation of 0", UNGUARDED, ["--only", "grpo-[aefhnorst]*", "--skip-flag", "OffsetRewards"], [r"for 1 reason:\n\n1\. \d+ cases: ADV-12.*\n(   .*\n)*?   "
+    ("a deviation of 0", UNGUARDED, ["--only", "grpo-[aefhnorst]*", "--skip-flag", "OffsetRewards"],
+     [r"for 1 reason:\n\n1\. \d+ cases: ADV-12.*\n(   .*\n)*?   "
      r"besides: a response alone in its group has NaN in \d of them; a group of equal rewards has NaN in \d of them\n"], []),
     ("losses in float32 towards 0", TOWARDS_ZERO, ["--only", "grpo-*", "--only", "gspo-*", "--skip-flag", "Long"],
      [r"\n1\. \d+ cases: rounding: errors as of float32"], []),
