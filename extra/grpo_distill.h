@@ -56,9 +56,9 @@ extern "C" {
  * then the finite part, or infinities.  Equal distributions give exactly 0.
  *
  * Errors of double.  Where p and q sum to 1 over the entries and no bound is reached: 4 ulps of D (and 1e-31), with a bucket 4 ulps of the
- * sum of |terms|.  Else, as errors of log q no longer cancel: 4 ulps of the sum of p |log p| + p |log q| (reverse: q), of jensen_shannon
- * of the sum of the absolute values of both halves of the terms.  d D/d z: 4 ulps of the sum of the absolute values that make it up, and
- * 1e-320 times the weight, as probabilities below that count as 0.  Other types are computed in double and rounded at the end.
+ * sum of |terms|.  Else, as errors of log q no longer cancel: 4 ulps of the sum of p |log p| + p |log q| (reverse: q), of jensen_shannon of
+ * the sum of the absolute values of both halves of the terms.  d D/d z: 4 ulps of the sum of the absolute values that make it up, in which
+ * probabilities below the normal range may count as 0.  Other types are computed in double and rounded at the end.
  *
  * Entries are evaluated one by one, 0.4 microseconds each for both calls, half as much again with a clip; of a renormalised set of ids,
  * only the entries of the set.

@@ -46,11 +46,11 @@ extern "C" {
  * into shards: each reads its part of the row, the parts are merged, and each writes its part of the gradient.  A logit of -inf is a banned
  * token, with p = 0 and gradient 0; so is one that `kept` leaves out.  NaN or +inf is an error.
  *
- * double elements are evaluated one by one, to 4 ulps of double (d z: and 1e-320 (|dlogp| + |dentropy|)/tau, as probabilities below that
- * count as 0).  All others are evaluated by loops that compilers vectorise, to 2 ulps of float (2^-23): logp, entropy, sum p^2 and each
- * d z before it is rounded to its type.  (log_sum, and d z through logp and entropy together, to such ulps of the sum of the absolute
- * values that make it up.)  Results for different shardings of a row are within twice that of each other.  The bits do not depend on
- * calls, threads or the order of rows.
+ * double elements are evaluated one by one, to 4 ulps of double (d z: and 2.3e-308 (|dlogp| + 750 |dentropy|)/tau, as probabilities below
+ * the normal range may count as 0).  All others are evaluated by loops that compilers vectorise, to 2 ulps of float (2^-23): logp,
+ * entropy, sum p^2 and each d z before it is rounded to its type.  (log_sum, and d z through logp and entropy together, to such ulps of the
+ * sum of the absolute values that make it up.)  Results for different shardings of a row are within twice that of each other.  The bits do
+ * not depend on calls, threads or the order of rows.
  *
  * On x86-64, gcc and clang compile these loops three times: for the target of the rest of the program, for AVX2 with FMA and for AVX-512;
  * each row uses the widest that the processor has, so -O2 alone is as fast as -march=native.  A processor gives the same bits whatever

@@ -559,6 +559,38 @@ static void check_steep(void) {
     }
 }
 
+/* double: probabilities below the normal range, with large derivatives: what grpo_logits.h states */
+static void check_below_normal(void) {
+    enum { N = 5 };
+    const int64_t target = 2;
+    double largest = 0;
+    if (sizeof(grpo_real) == sizeof(float) || LDBL_MAX_EXP == DBL_MAX_EXP) return;
+    for (int k = 0; k < 9240; k++) {
+        const double t = pow(10, (k % 5) - 2), by = pow(10, 40 + k % 7 * 40), dlogp = k % 3 == 1 ? 0 : by, dentropy = k % 3 == 0 ? 0 : -by;
+        const double from = -700 - k % 60, own = k % 2 ? from - 3 : 0.5;
+        grpo_real z[N], g[N];
+        grpo_logits x = { GRPO_LOGITS_REAL, z, 1, N, N, &target, NULL, t, 0 };
+        grpo_logits_part part;
+        long double p[N], logs[N], rest = 0, h = 0;
+        z[0] = 0; z[1] = (grpo_real)(from * t); z[2] = (grpo_real)(own * t); z[3] = (grpo_real)((from - 0.37 * (k % 11)) * t);
+        z[4] = (grpo_real)(k % 4 ? (from - 20) * t : -0.1 * t);
+        for (int v = 0; v < N; v++) logs[v] = (long double)z[v] / (long double)t;
+        for (int v = 1; v < N; v++) rest += expl(logs[v]);
+        for (int v = 0; v < N; v++) { logs[v] -= log1pl(rest); p[v] = expl(logs[v]); h -= p[v] * logs[v]; }
+        check(!grpo_logits_row_read(&x, 0, &part) && !grpo_logits_row_gradient(&x, 0, &part, dlogp, dentropy, g), "a row is refused");
+        for (int v = 0; v < N; v++) {
+            const long double a = (long double)dlogp, b = (long double)dentropy, tau = (long double)t, lp = logs[v];
+            const long double exact = (a * ((v == target) - p[v]) - b * p[v] * (lp + h)) / tau;
+            const long double size = (fabsl(a) * ((v == target) + p[v]) + fabsl(b) * p[v] * (fabsl(lp) + h)) / tau;
+            const long double bound = 4 * (long double)DBL_EPSILON * size + 2.3e-308L * (fabsl(a) + 750 * fabsl(b)) / tau + 5e-324L;
+            const long double error = fabsl((long double)g[v] - exact) / bound;
+            if ((double)error > largest) largest = (double)error;
+        }
+    }
+    check(largest <= 1, "probabilities below the normal range: %g of the bound", largest);
+    printf("probabilities below the normal range: %.2f of the bound\n", largest);
+}
+
 static double part_largest(const grpo_real *z) {
     double most = (double)z[0];
     for (int v = 1; v < 3; v++) most = (double)z[v] > most ? (double)z[v] : most;
@@ -569,6 +601,7 @@ static double part_largest(const grpo_real *z) {
 static void check_far_apart(void) {
     const double most = sizeof(grpo_real) == sizeof(float) ? 3.4e38 : 1.7e308, unit = most / 1.7;
     static const double tau[] = { 1, 0, 1e-300 };                       /* 0: the unit */
+    if (LDBL_MAX_EXP == DBL_MAX_EXP) return;                            /* the differences overflow there too */
     for (int k = 0; k < 9; k++) {
         const double t = tau[k / 3] == 0 ? unit : tau[k / 3], by[] = { 1.7, -1.7, -1 };
         grpo_real z[3];
@@ -741,7 +774,7 @@ int main(void) {
     check_types();
     check_no_vocabulary();
     check_steep();
-    if (!ON_GPU) { check_far_apart(); check_extremes(); check_infinite_derivatives(&s); check_nan_derivative(&s); }
+    if (!ON_GPU) { check_below_normal(); check_far_apart(); check_extremes(); check_infinite_derivatives(&s); check_nan_derivative(&s); }
     show_worst(0, "one by one");
     return check_summary();
 }
