@@ -773,7 +773,10 @@ int main(void) {
     check_no_temperature();
     check_types();
     check_no_vocabulary();
-    if (!ON_GPU) { check_steep(); check_below_normal(); check_far_apart(); check_extremes(); check_infinite_derivatives(&s); check_nan_derivative(&s); }
+    if (!ON_GPU) {
+        check_steep(); check_below_normal(); check_far_apart(); check_extremes();
+        check_infinite_derivatives(&s); check_nan_derivative(&s);
+    }
     show_worst(0, "one by one");
     return check_summary();
 }
