@@ -1347,10 +1347,14 @@ grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_r
     return GRPO_OK;
 }
 
-/* w e^x, also where e^x alone overflows or underflows; 0 for w = 0 */
-static grpo_dd grpo_times_power_(grpo_dd w, grpo_dd x) {
+/* w e^x 2^-up, without overflow or underflow on the way; 0 for w = 0 */
+static grpo_dd grpo_times_power_(grpo_dd w, grpo_dd x, int up) {
     const grpo_dd root = grpo_exp_twice(grpo_dd_scaled_(x, -1));
-    return w.hi == 0 ? w : grpo_dd_product(grpo_dd_product(w, root), root);
+    int own;
+    if (w.hi == 0) return w;
+    (void)frexp(w.hi, &own);
+    w = grpo_dd_product(grpo_dd_scaled_(w, -own), root);
+    return grpo_dd_product(grpo_dd_scaled_(w, own - up), root);
 }
 
 grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
@@ -1364,7 +1368,7 @@ grpo_status grpo_variant_advantage(const double *advantage, const double *diffic
     if (st) return st;
     for (int64_t j = 0; j < n; j++) {
         const grpo_dd x = grpo_dd_mul(grpo_two_diff(difficulty[j], mean[j]), advantage[j] < 0 ? -k : k);
-        weighted[j] = grpo_times_power_(grpo_dd_of_(advantage[j]), x).hi;
+        weighted[j] = grpo_times_power_(grpo_dd_of_(advantage[j]), x, 0).hi;
     }
     return GRPO_OK;
 }
@@ -1609,7 +1613,7 @@ static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int
     *exponent = grpo_two_sum(logp_old[k], top);
     for (int64_t j = 0; j < n; j++)
         if (reward[j] != reward[k])
-            sum = grpo_dd_add(sum, grpo_times_power_(grpo_two_diff(reward[k], reward[j]), grpo_two_diff(logp_old[j], top)));
+            sum = grpo_dd_add(sum, grpo_times_power_(grpo_two_diff(reward[k], reward[j]), grpo_two_diff(logp_old[j], top), 0));
     return sum;
 }
 
@@ -1623,16 +1627,6 @@ static int grpo_candidates_exponent_(const double *logp_old, const double *rewar
         if (m > 0 && size > largest) largest = size;
     }
     return largest > -HUGE_VAL ? (int)floor(largest) : 0;
-}
-
-/* w e^x 2^-up, without overflow or underflow on the way */
-static grpo_dd grpo_candidate_scaled_(grpo_dd w, grpo_dd x, int up) {
-    const grpo_dd root = grpo_exp_twice(grpo_dd_scaled_(x, -1));
-    int own;
-    if (w.hi == 0) return w;
-    (void)frexp(w.hi, &own);
-    w = grpo_dd_product(grpo_dd_scaled_(w, -own), root);
-    return grpo_dd_product(grpo_dd_scaled_(w, own - up), root);
 }
 
 grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage) {
@@ -1653,7 +1647,7 @@ grpo_status grpo_position_advantage(const double *logp_old, const double *reward
     for (int pass = 0; pass < 2; pass++)
         for (int64_t k = 0; k < n; k++) {
             w = grpo_candidate_(logp_old, reward, n, k, &e);
-            w = grpo_candidate_scaled_(w, grpo_dd_minus_(e, top), up);
+            w = grpo_times_power_(w, grpo_dd_minus_(e, top), up);
             if (pass == 0) size = grpo_dd_add(size, w.hi < 0 ? grpo_dd_negative(w) : w);
             else advantage[k] = size.hi > 0 ? grpo_dd_quotient(w, size).hi : 0;
         }

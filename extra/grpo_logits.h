@@ -421,7 +421,8 @@ static GRPO_LOGITS_FN int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_
     return 1;
 }
 
-/* 1 if a gradient may be a float above 0 although its power, below 2^-190 of the largest, counts as 0 */
+/* 1 if a gradient may be a float above 0 although its power, below 2^-190 of the largest, counts as 0.  1000 is more than |log p + H| can
+ * be where that is so; `by` has the factor 2^-64 of the powers, so that 2^-30 is 2^-156 at most for such a power, below the least float */
 static int grpo_slope_is_steep_(grpo_slope_ by, double tau) { return fabs(by.at) + 1000 * tau * fabs(by.slope) > ldexp(1.0, -30); }
 
 /* evaluates one by one the gradients whose power counts as 0 */
