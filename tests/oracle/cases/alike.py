@@ -44,8 +44,8 @@ TOOLS = {
             lambda o: full(o, (4,), (7, 9, 6, 4), 1012, reward=(1, 1, 0, 0.5), mask={(0, 5), (0, 6), (1, 7), (1, 8), (2, 5)})),
     "equal": ("equal rewards: the punishment alone makes the advantages",
               lambda o: full(o, (3, 2), (5, 7, 8, 6, 5), 1013, reward=(1,) * 5, mask={(1, 3), (1, 4), (2, 0), (3, 1)})),
-    "alike": ("responses of one length, of which different numbers of tokens are masked",
-              lambda o: full(o, (4,), (7, 7, 7, 7), 1014, reward=(1, 0, 0.5, 1), mask={(0, 1), (2, 2), (2, 3), (3, 6)})),
+    "alike": ("three responses of one length, of which different numbers of tokens are masked",
+              lambda o: full(o, (4,), (7, 7, 6, 7), 1014, reward=(1, 0, 0.5, 1), mask={(0, 1), (2, 2), (2, 3), (3, 6)})),
 }
 every(("dapo", "dapo-recipe", "verl-dapo"), TOOLS, "overlong",
       "overlong punishment from 4 to 8 tokens by the length of the response, not by its tokens that count",
@@ -133,6 +133,6 @@ ABOVE = {
 WITH_K3 = {"kl": "k3", "kl_coef": 0.25}
 every(("grpo", "gspo", "cispo", "dr-grpo"), ABOVE, "unclamped", "a k3 KL without a bound of 10",
       lambda o: changed(o, penalty={**WITH_K3, "kl_clamp_value": 10}), lambda o: {"penalty": {"kl_clamp_value": 0}})
-every(("easyr1-grpo", "easyr1-sapo", "nemo-grpo"), ABOVE, "clamped", "a k3 KL that is bounded at 10, without a gradient there",
+every(("easyr1-grpo", "verl-kl-loss", "swift-grpo"), ABOVE, "clamped", "a k3 KL that is bounded at 10, without a gradient there",
       lambda o: changed(o, penalty={"kl_coef": 0.25, "kl_clamp_value": 0}),
       lambda o: {"penalty": {"kl_clamp_value": o["penalty"]["kl_clamp_value"]}})
