@@ -47,6 +47,18 @@ static void spread_gradient(edited *s, part *p) {
     }
 }
 
+/* a token has a share of the gradient of every response at its position */
+static void share_position(const edited *s, part *p) {
+    const grpo_batch *b = &s->c.batch;
+    for (int64_t t = 0; (double)t < edited_width(s); t++) {
+        double sum = 0, n = 0;
+        for (int64_t i = 0; i < s->c.n_sequences; i++)
+            if (t < b->length[i] && edited_counts(s, i, b->offset[i] + t)) { sum += p->dlogp[b->offset[i] + t]; n++; }
+        for (int64_t i = 0; i < s->c.n_sequences; i++)
+            if (t < b->length[i] && edited_counts(s, i, b->offset[i] + t)) p->dlogp[b->offset[i] + t] = sum / n;
+    }
+}
+
 static part policy_part(edited *s) {
     grpo_objective obj = without_penalty(s);
     part p = header_part(s, &obj, s->advantage);
@@ -54,6 +66,7 @@ static part policy_part(edited *s) {
     for (int64_t k = 0; k < edited_tokens(s) && s->rounded_ratio && !direct; k++)
         if (s->rounded_ratio[k] > 0) p.dlogp[k] = sixteen_bits(p.dlogp[k] / s->rounded_ratio[k], s->ratio_bits) * s->rounded_ratio[k];
     for (int64_t k = 0; k < edited_tokens(s) && !direct; k++) p.dlogp[k] *= s->chain[k];
+    if (s->ratio_of_position && !direct) share_position(s, &p);
     if (s->ratio_of_all && s->obj.ratio.gradient == GRPO_GRADIENT_FULL && !direct) spread_gradient(s, &p);
     return p;
 }
@@ -256,6 +269,7 @@ static part together(edited *s, const part *policy, const part *penalty, const p
         all.dlogp[k] *= share;
         all.dentropy[k] *= share;
     }
+    for (int64_t k = 0; k < edited_tokens(s) && s->term_share; k++) if (s->term_share[k] > 0) all.term[k] /= s->term_share[k];
     for (int64_t i = 0; i < s->c.n_sequences && s->empty_is_nan; i++) {
         const grpo_batch *b = &s->c.batch;
         if (edited_count(s, i) > 0) continue;
