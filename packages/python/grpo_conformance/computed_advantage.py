@@ -127,6 +127,7 @@ class Plain:
     kl: Optional[np.ndarray] = None  # what the KL of each response takes from its reward
     by_group: bool = True  # are the responses of a group compared with each other, by the objective?
     truncated: Optional[np.ndarray] = None
+    by_counted: Optional[np.ndarray] = None  # what an overlong punishment by the tokens that count adds to that by the length
     divisor: Optional[Divisor] = None
     around: bool = False  # the deviation is taken around the baseline, not around the mean
     of_batch: bool = False  # the deviation is of the whole batch
@@ -216,12 +217,15 @@ def _plain(case: Case) -> Optional[Plain]:
     if numpy.reward is None or "excluded" in case.batch:
         return None
     reward = numpy.reward.astype(float) + _overlong(case, np.array(case.batch["length"], float))
+    counted = numpy.mask.sum(1).astype(float)
+    punished = case.setting("reward.overlong") != "none" and (counted != np.array(case.batch["length"])).any()
     kl = _kl(case)
     reward = reward if kl is None else reward - kl
-    return Plain(reward, numpy.group, numpy.mask.sum(1).astype(float), BASELINES[baseline], scale == "group_std",
+    return Plain(reward, numpy.group, counted, BASELINES[baseline], scale == "group_std",
                  0 if case.setting("advantage.std") == "population" else 1, float(case.setting("advantage.eps") or 0),
                  case.setting("advantage.eps_place"), case.setting("advantage.singleton") == "raw",
-                 by_group=(baseline, scale) != ("none", "none"), truncated=numpy.truncated, kl=kl)
+                 by_group=(baseline, scale) != ("none", "none"), truncated=numpy.truncated, kl=kl,
+                 by_counted=_overlong(case, counted) - _overlong(case, np.array(case.batch["length"], float)) if punished else None)
 
 
 def _of_kl(p: Plain, kl: np.ndarray) -> Iterator[Tuple[str, Plain]]:
@@ -267,6 +271,8 @@ def _of_deviation(p: Plain) -> Iterator[Tuple[str, Plain]]:
     for too in (False, True):  # a response alone in its group may be 0/0 too
         yield EQUAL_IS_NAN, replace(p, nan_where_equal=True, nan_alone=too)
     yield from ((name, replace(p, divisor=f)) for name, f in DIVISORS.items())
+    around = "the deviation is taken around 0, not around the mean"
+    yield around, replace(p, divisor=lambda r, less: float(np.sqrt((r**2).sum() / max(len(r) - 1, 1))))
     yield from ((f"the deviation is at least {floor}", replace(p, divisor=_at_least(float(floor)))) for floor in FLOORS)
     yield "the deviation is the mean of the groups' deviations", replace(p, mean_of_groups=True)
     for less in (p.less, 1 - p.less):
@@ -292,6 +298,8 @@ def changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield from _of_groups(p)
     if p.kl is not None:
         yield from _of_kl(p, p.kl)
+    if p.by_counted is not None:
+        yield "REW-01c", replace(p, reward=p.reward + p.by_counted)
     if p.scaled:
         yield from _of_deviation(p)
         return

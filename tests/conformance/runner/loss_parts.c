@@ -210,12 +210,22 @@ static void formula_response(edited *s, int64_t i, formula_use f, const double *
         if (edited_counts(s, i, k)) p->dlogp[k] += (mean ? through / T : through) * inside[k - begin];
 }
 
+/* Has the surrogate weights that the coefficients of terms have not? */
+static int has_weights(const grpo_weight *w) {
+    return w->rollout_is || w->rollout_rs || w->rollout_veto != 0 || w->policy_is || w->trust || w->off_policy_mask || w->fipo || w->external
+        || w->selected;
+}
+
+/* the formula's terms, with the weights of their tokens */
 static part formula_part(edited *s, formula_use f) {
     part p = part_room(s);
-    const double *c = coefficients(s, s->policy_aggregation, OF_SURROGATE);
+    const double *c = coefficients(s, s->policy_aggregation, OF_SURROGATE), *bare;
     if (s->impossible || !is_plain_ratio(&s->obj) || !(s->obj.surrogate.kind == GRPO_SURROGATE_REINFORCE || *edited_behaviour(s))) return p;
     for (int64_t i = 0; i < s->c.n_sequences; i++)
         formula_response(s, i, f, c, s->obj.ratio.level != GRPO_LEVEL_TOKEN, &p);
+    if (!has_weights(&s->obj.weight)) { p.ok = p.loss == p.loss; return p; }
+    bare = coefficients(s, s->policy_aggregation, OF_TERM);
+    for (int64_t k = 0; k < edited_tokens(s); k++) p.term[k] = bare[k] != 0 ? grpo_times(p.term[k], c[k] / bare[k]) : 0;
     p.ok = p.loss == p.loss;
     return p;
 }
