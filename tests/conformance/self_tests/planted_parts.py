@@ -173,6 +173,12 @@ def scored(c, R"""}, ("grpo-[efhrs]*", "dapo-[efhrs]*"), 1),
     (r"REW-01$", {OVER: OVER.replace(' - r["overlong_cache"] - b', " - b")}, OVERLONG, 0),
     (r"divided by L_max", {OVER: OVER.replace('(r["overlong_cache"] or', '(r["overlong_max"] or')}, OVERLONG, 0),
     (r"REW-01a", {OVER: OVER.replace('(r["overlong_cache"] or', '(r["overlong_max"] - r["overlong_cache"] or')}, OVERLONG, 1),
+    # a pair of settings in one row, where another row has a mistake without a name
+    (r"surrogate.eps_low = 0.003 and surrogate.eps_high = 0.1",
+     {"    K, dK = kl_of(c[\"kl\"], D)\n": "    K, dK = kl_of(c[\"kl\"], D)\n    K, dK = np.tanh(K), dK / np.cosh(K) ** 2\n",
+      'np.where(A > 0, 1 + c["eps_high"], 1 - c["eps_low"])':
+      'np.where(A > 0, 1 + (0.1 if c["eps_high"] == 4e-4 else c["eps_high"]), 1 - (3e-3 if c["eps_low"] == 3e-4 else c["eps_low"]))'},
+     ("grpo-*", "gspo-*"), 71),
     # choices that agree on most batches
     (r"REW-01c", {OVER: OVER.replace("b.length", "T")}, ("dapo-*", "verl-dapo-*", "dapo-recipe-*", *PUNISHED), 0),
     (r"penalty.kl = abs|is \|D\|", {K1: '"k1": (abs(D), np.sign(D))'}, ("tunix-grpo-*", "choices-alike-k1-*"), 0),
