@@ -169,7 +169,8 @@ typedef enum { REWARD_AS_IS, REWARD_01, REWARD_11, REWARD_SIGN, REWARD_SUCCESS, 
     REWARD_CACHE_TO_MAX, REWARD_BY_COUNTED } reward_change;
 /* the advantage where the deviation is 0, and of a response that is alone in its group */
 typedef enum {
-    ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO, ALONE_IS_BARE, ZERO_IS_DIVIDED
+    ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO, ALONE_IS_BARE, ZERO_IS_DIVIDED,
+    ZERO_IS_NOISE, ZERO_IS_TURNED_NOISE
 } zero_rule;
 
 /* what the deviation is taken around: the mean; the mistaken baseline; the mistaken baseline, but 0 where all rewards are equal */
@@ -310,6 +311,8 @@ static const mistake mistakes[] = {
     ZERO(NULL, "a group of equal rewards is 0/0: NaN", ZERO_IS_NAN),
     ZERO(NULL, "a group of equal rewards is 0/0: NaN", ZERO_AND_ALONE_ARE_NAN),
     ZERO(NULL, "a group of equal rewards is divided by 0 + eps, as if the deviation were not 0", ZERO_IS_DIVIDED),
+    ZERO(NULL, "a group of equal rewards is divided by the rounding error of its mean", ZERO_IS_NOISE),
+    ZERO(NULL, "a group of equal rewards is divided by the rounding error of its mean", ZERO_IS_TURNED_NOISE),
     ZERO("ADV-07", NULL, ALONE_IS_NAN),
     ZERO("ADV-08", NULL, ALONE_IS_RAW),
     ZERO("ADV-08", NULL, ALONE_IS_ZERO),
@@ -537,6 +540,17 @@ static double deviation_of(const work *w, const group_view *v, statistic *scale)
     return v->n > v->n_less ? sqrt(sum / (v->n - v->n_less)) : 0;
 }
 
+/* The mean of equal numbers in float32 is not always the number: the centred rewards are all that error, and the deviation is made of it. */
+static double advantage_of_noise(const work *w, const group_view *v) {
+    float sum = 0, error;
+    double s;
+    for (int k = 0; k < v->n; k++) sum += (float)v->R[k];
+    error = (float)v->R[0] - sum / (float)v->n;
+    s = fabs((double)error) * sqrt(v->n / (v->n - v->n_less));
+    if (error == 0) return 0;
+    return (w->m->zero == ZERO_IS_NOISE ? 1 : -1) * (double)error / with_eps(&w->c->objective, s);
+}
+
 /* the advantage of one response */
 static double advantage_of(const work *w, const group_view *v) {
     const grpo_objective *o = &w->c->objective;
@@ -547,6 +561,7 @@ static double advantage_of(const work *w, const group_view *v) {
     x = v->R[v->own] - baseline(v);
     if (scale == one) return x;
     s = deviation_of(w, v, scale);
+    if (w->m->zero >= ZERO_IS_NOISE && scale == group_std && v->n > 1 && all_equal(v->R, v->n)) return advantage_of_noise(w, v);
     if (s == 0 && w->m->zero == ZERO_IS_DIVIDED && with_eps(o, s) > 0) return x / with_eps(o, s);
     if (s == 0 && (w->m->zero == ZERO_IS_NAN || w->m->zero == ZERO_AND_ALONE_ARE_NAN))
         return with_eps(o, s) > 0 ? 0 : x / with_eps(o, s);

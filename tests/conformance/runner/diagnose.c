@@ -9,7 +9,8 @@
 
 /* Limits of the search, in tokens evaluated; an evaluation counts TOKENS_OF_CALL more than its tokens.  In all some fifteen seconds. */
 enum { SEARCHED_TOKENS = 100000000, TOKENS_OF_CALL = 32, TOKENS_FOR_PAIRS = 8000000 };
-enum { MOST_PROBES = 60, PROBES_OF_ROW = 5, PAIRS_OF_STAGE = 6, PAIRS_OF_ROW = 2, TOO_LONG = ROUNDING_LONG };      /* TOO_LONG: longer cases are not probed, in tokens */
+enum { MOST_PROBES = 60, PROBES_OF_ROW = 5, PAIRS_OF_STAGE = 6, PAIRS_OF_ROW = 2 };
+enum { TOO_LONG = ROUNDING_LONG };  /* longer cases are not probed, in tokens */
 #define TOO_COARSE 1e-3             /* of the scale: with a larger tolerance, the numbers do not identify other objectives */
 
 void diagnostician_open(diagnostician *d, const char *vectors, const rules *r) {

@@ -212,8 +212,8 @@ static void formula_response(edited *s, int64_t i, formula_use f, const double *
 
 /* Has the surrogate weights that the coefficients of terms have not? */
 static int has_weights(const grpo_weight *w) {
-    return w->rollout_is || w->rollout_rs || w->rollout_veto != 0 || w->policy_is || w->trust || w->off_policy_mask || w->fipo || w->external
-        || w->selected;
+    return w->rollout_is || w->rollout_rs || w->rollout_veto != 0 || w->policy_is || w->trust || w->off_policy_mask || w->fipo
+        || w->external || w->selected;
 }
 
 /* the formula's terms, with the weights of their tokens */

@@ -198,7 +198,7 @@ OF_AXES = (
     ("old-other-end", r"old log-prob.*padded before"), ("ref-other-end", r"reference's log-prob.*padded before"),
     ("clip-halved-inside", r"gradient of ratios within the clip's bounds is halved"),
     ("loss-adv-axis", r"ADV-25$"), ("gspo-axis", r"mean log-ratio.*of the responses at a position"),
-    ("agg-axis", r"mean over the responses at each position"),
+    ("equal-noise", r"rounding error of its mean"), ("agg-axis", r"mean over the responses at each position"),
 )
 
 # conventions that some framework documents (profiles/conventions.json): acceptable unless --strict, which names them. No other is.

@@ -206,6 +206,12 @@ def normalised(o, xs, every, widest):
         s = math.sqrt(math.fsum((x - base[0]) ** 2 for x in xs) / (n - 1))
     if wrong("std-around-zero"):
         s = math.sqrt(math.fsum(x * x for x in xs) / n)
+    if wrong("equal-noise") and min(xs) == max(xs):
+        m = 0.0
+        for x in xs:
+            m = single(m + x)
+        left = xs[0] - single(m / n)
+        return [left / math.sqrt(n * left * left / (n - 1)) if left else 0.0] * n
     if wrong("std-around-zero-sample"):
         s = math.sqrt(math.fsum(x * x for x in xs) / (n - 1))
     if wrong("std-error"):
