@@ -540,7 +540,7 @@ static double deviation_of(const work *w, const group_view *v, statistic *scale)
     return v->n > v->n_less ? sqrt(sum / (v->n - v->n_less)) : 0;
 }
 
-/* The mean of equal numbers in float32 is not always the number: the centred rewards are all that error, and the deviation is made of it. */
+/* The mean of equal numbers in float32 is not always the number: all centred rewards are that error, and so is their deviation. */
 static double advantage_of_noise(const work *w, const group_view *v) {
     float sum = 0, error;
     double s;
