@@ -401,9 +401,10 @@ def _ratio_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield from _temperatures(p)
     if p.level == "sequence_mean":
         yield "the mean of a response's ratios is taken, not of its log-ratios", replace(p, mean_ratio=True)
-    yield "RATIO-01", replace(p, old=p.logp)
-    if p.ref is not None:
-        yield "RATIO-06", replace(p, old=p.ref)
+    for rollout in (p.rollout, p.rollout.kept(p)):
+        yield "RATIO-01", replace(p, old=p.logp, rollout=rollout)
+        if p.ref is not None:
+            yield "RATIO-06", replace(p, old=p.ref, rollout=rollout)
     yield "the policy's gradient is left out, as if the ratio were detached", replace(p, gradient=0.0)
     yield "the sign of the policy's gradient is turned", replace(p, gradient=-1.0)
     if p.level == "sequence_clipped_mean":

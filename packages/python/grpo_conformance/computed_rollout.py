@@ -25,14 +25,21 @@ class Rollout:
     clamp: float  # of the log-weight of a token; 0: none
     sampler: Optional[np.ndarray] = None  # its log-probabilities
     times: float = 1.0  # what the log-weight is multiplied by
+    given: Optional[np.ndarray] = None  # the weight itself, whatever else changes
     of_policy: bool = False  # the current policy is in the place of the old one
 
     def by(self, change: Callable[[np.ndarray], np.ndarray]) -> Rollout:
         """With other log-probabilities of the sampler."""
         return self if self.sampler is None else dataclasses.replace(self, sampler=change(self.sampler))
 
+    def kept(self, p: Any) -> Rollout:
+        """With the weight that it has now."""
+        return dataclasses.replace(self, given=self.weight(p))
+
     def weight(self, p: Any) -> np.ndarray:
         """Of each slot. p: the objective with its batch."""
+        if self.given is not None:
+            return self.given
         if self.kind == "none" or self.sampler is None:
             return np.ones(p.mask.shape)
         q = np.where(p.mask, (p.logp if self.of_policy else p.old) - self.sampler, 0.0)

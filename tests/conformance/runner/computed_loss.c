@@ -81,6 +81,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the ratio is halved", FOR_ANY, ratio_times, 0.5),
     EDIT(NULL, "the ratio is doubled", FOR_ANY, ratio_times, 2),
     EDIT("RATIO-01", NULL, FOR_ANY, old_is_policy, 0),
+    EDIT("RATIO-01", NULL, FOR_ANY, log_ratio_times_by_hand, 0),       /* a rollout correction has the right old ones */
     EDIT("RATIO-01a", NULL, FOR_ANY, log_ratio_times, 0),
     EDIT("RATIO-06", NULL, FOR_ANY, old_is_reference, 0),
     EDIT(NULL, "the ratio's denominator is logp_rollout", FOR_ANY, old_is_rollout, 0),
