@@ -173,6 +173,11 @@ def scored(c, R"""}, ("grpo-[efhrs]*", "dapo-[efhrs]*"), 1),
     (r"REW-01$", {OVER: OVER.replace(' - r["overlong_cache"] - b', " - b")}, OVERLONG, 0),
     (r"divided by L_max", {OVER: OVER.replace('(r["overlong_cache"] or', '(r["overlong_max"] or')}, OVERLONG, 0),
     (r"REW-01a", {OVER: OVER.replace('(r["overlong_cache"] or', '(r["overlong_max"] - r["overlong_cache"] or')}, OVERLONG, 1),
+    # the terms of a mistaken surrogate have the rollout weight
+    (r"clip without its minimum: -A clip\(w\) alone",
+     {'bind = np.where(A > 0, w > bound, w < bound)': 'bind = (w > 1 + c["eps_high"]) | (w < 1 - c["eps_low"])',
+      "np.where(bind, -A * bound, S)": 'np.where(bind, -A * np.clip(w, 1 - c["eps_low"], 1 + c["eps_high"]), S)'},
+     ("tis-[efhrs]*", "icepop-[efhrs]*"), 0),
     # a pair of settings in one row, where another row has a mistake without a name
     (r"surrogate.eps_low = 0.003 and surrogate.eps_high = 0.1",
      {"    K, dK = kl_of(c[\"kl\"], D)\n": "    K, dK = kl_of(c[\"kl\"], D)\n    K, dK = np.tanh(K), dK / np.cosh(K) ** 2\n",
