@@ -293,7 +293,7 @@ def places(page, column):
                         for table in tables(read(page)) if table[0][1][:2] == ["file", "place"])
 
 
-LISTS_OF_PLANTED = ("PLANTED", "FURTHER", "FROM_ISSUES", "ROWS_AND_BITS", "OF_A_PORT", "NAMELESS")
+LISTS_OF_PLANTED = ("PLANTED", "FURTHER", "FROM_ISSUES", "ROWS_AND_BITS", "OF_A_PORT", "OF_AXES", "NAMELESS")
 SELF_TESTS, OPTIONS = "tests/conformance/self_tests", "tests/framework_options"
 lessons = files("examples/lessons/[0-9]*.c")
 frameworks_cut = matches(f"{OPTIONS}/cuts.json", r'^ ?"([a-z_]+)": [\[{]')

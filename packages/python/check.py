@@ -308,6 +308,10 @@ class Diagnosis(unittest.TestCase):
         self.assertEqual((first.cause, first.within, rest), ("MASK-12", "aggregation.kind = seq_mean_token_mean", []))
         self.assertIn("of those with aggregation.kind = seq_mean_token_mean", " ".join(report.summary("test", 9, 9, [first])))
 
+    def test_what_a_mistake_is_stands_once(self):
+        parts = [diagnosis.Reason("loss", "MASK-12", (f"a{k}", f"b{k}"), within=f"the row {k}") for k in range(2)]
+        self.assertEqual(" ".join(report.summary("test", 9, 4, parts)).count("right:"), 1)
+
     def reasons_of(self, answer, *names, **options):
         records = {}
         for k, case in enumerate(cases(*names, without=("NegInf", "Extreme", "NaNMasked", "OffsetRewards"), **options)):
@@ -485,6 +489,27 @@ def looped_advantage(case, *, ddof=1, eps=0.0, median=False, scaled=True):
     return {"advantage": out}
 
 
+def looped_gmpo(case, bounded):
+    """bounded: the log-ratio of a token after its clip, of it, its advantage and the two bounds"""
+    b, bounds = case.batch, [case.setting(f"ratio.token_clip_{side}") for side in ("low", "high")]
+    loss, slope = 0.0, [[0.0] * n for n in b["length"]]
+    for i, n in enumerate(b["length"]):
+        on = [t for t in range(n) if b["mask"][i][t]] if "mask" in b else list(range(n))
+        d = [float(b["logp"][i][t]) - float(b["logp_old"][i][t]) for t in on]
+        A = [float(case.advantage[i][t]) for t in on]
+        y = [bounded(x, a, *bounds) for x, a in zip(d, A)]
+        if on:
+            x = -math.exp(math.fsum(y) / len(on)) * math.fsum(A) / len(on) / len(b["length"])
+            loss += x
+            for t, before, after in zip(on, d, y):
+                slope[i][t] = x / len(on) if before == after else 0.0
+    return {"loss": loss, "dlogp": slope}
+
+
+def pooled(d, a, low, high):
+    return max(d, -low) if a < 0 else min(d, high)
+
+
 class Computed(unittest.TestCase):
     """Causes that no vector has to record."""
 
@@ -546,6 +571,52 @@ class Computed(unittest.TestCase):
             found = self.reasons(of_rewards, lambda case: looped_advantage(case, **mistake))
             self.assertEqual([(r.cause, r.within) for r in found], [(name, "")], mistake)
 
+    def test_mistakes_of_gmpo(self):
+        gmpo = cases("gmpo", "trl-gmpo", "verl-gmpo", "choices-alike", only="*gmpo-*", without=self.USUAL)
+        self.assertEqual(self.reasons(gmpo, lambda case: looped_gmpo(case, pooled)), [])
+        for bounded, name in ((lambda d, a, low, high: min(d, high) if a < 0 else max(d, -low), "GMPO's bounds are exchanged"),
+                              (lambda d, a, low, high: min(max(d, -low), high), "GMPO's bounds both hold"),
+                              (lambda d, a, low, high: pooled(d, a, -math.log(1 - low), math.log(1 + high)), "GMPO's bounds are of the"),
+                              (lambda d, a, low, high: pooled(d, a or -1, low, high), "CLIP-08")):
+            found = self.reasons(gmpo, lambda case: looped_gmpo(case, bounded))
+            self.assertEqual([r.cause[: len(name)] for r in found], [name])
+
+    def test_mistakes_of_rollout_weights(self):
+        """TIS with another weight: of the sampler over the old policy, of the whole response, without a bound."""
+
+        def corrected(case, times=1, whole=False, most=2.0):
+            b, on = case.numpy(pad=0.0), case.numpy().mask.astype(bool)
+            l, o, r, A = (np.where(on, x, 0.0) for x in (b.logp, b.logp_old, b.logp_rollout, b.advantage))
+            w, q = np.exp(l - o), times * (o - r)
+            v = np.minimum(np.exp(q.sum(1, keepdims=True) if whole else q), most)
+            c = v * on / (len(on) * np.maximum(on.sum(1, keepdims=True), 1))
+            plain, clipped = -w * A, -np.clip(w, 0.8, 1.2) * A
+            return {"loss": (c * np.maximum(plain, clipped)).sum(), "dlogp": c * np.where(plain >= clipped, plain, 0.0)}
+
+        tis = cases("tis", without=(*self.USUAL, "OnPolicy"))
+        self.assertEqual(self.reasons(tis, corrected), [])
+        for mistake, name in (({"times": -1}, "the rollout correction is inverted: the sampler over the old policy"),
+                              ({"whole": True}, "weight.rollout_is_level = sequence_sum"),
+                              ({"most": np.inf}, "weight.rollout_is_high = inf"), ({"most": 1.0}, "weight.rollout_is_high = 1")):
+            only, = self.reasons(tis, lambda case: corrected(case, **mistake))
+            self.assertIn(name, (only.cause, *only.also))
+
+    def test_the_overlong_punishment_of_the_tokens_that_count(self):
+        def of(case, counted):
+            o, b = case.objective["reward"], case.batch
+            mask = b.get("mask", [[True] * n for n in b["length"]])
+            lengths = [sum(row) for row in mask] if counted else b["length"]
+            over = [min(0.0, (o["overlong_max"] - o["overlong_cache"] - n) / o["overlong_cache"]) for n in lengths]
+            over = [x if o["overlong"] == "linear" else max(-1.0, x) for x in over]
+            rewards = [float(r) + o["overlong_factor"] * x for r, x in zip(b["reward"], over)]
+            shaped = types.SimpleNamespace(batch={**b, "reward": rewards})
+            a = looped_advantage(shaped, eps=float(case.setting("advantage.eps") or 0))["advantage"]
+            return {"advantage": [[x if m else 0.0 for m in row] for x, row in zip(a, mask)]}
+
+        long = cases("choices-alike", only="*-overlong-*")
+        self.assertEqual(self.reasons(long, lambda case: of(case, False)), [])
+        self.assertEqual([r.cause for r in self.reasons(long, lambda case: of(case, True))], ["REW-01c"])
+
     def test_a_dual_clip_bounds_a_clip_with_a_mistake(self):
         dual = [c for c in cases("ppo-dual-clip", without=self.USUAL) if not c.setting("penalty.kl_coef")]
         self.assertEqual(self.reasons(dual, looped), [])
@@ -561,7 +632,8 @@ class Computed(unittest.TestCase):
 
     def test_they_are_what_the_vectors_record(self):
         seen = set()
-        for case in cases("grpo", "gspo", "cispo", "ppo-dual-clip", "dr-grpo", "trl-dapo", "rloo", without=self.USUAL):
+        for case in cases("grpo", "gspo", "cispo", "ppo-dual-clip", "dr-grpo", "trl-dapo", "rloo", "gmpo", "tis", "icepop", "choices-alike",
+                          without=self.USUAL):
             for stage in ("advantage", "loss"):
                 forms = {}
                 for name, numbers in computed(case, stage):
@@ -577,29 +649,34 @@ class Computed(unittest.TestCase):
 
     # rows: how many causes are computed for advantages and for the loss, and the known mistakes among those of the loss
     LEAST = (
-        ("grpo", 108, 196,
+        ("grpo", 109, 204,
          "CLIP-01 CLIP-01a CLIP-01b CLIP-02a CLIP-02c KL-01 KL-02 KL-04 KL-05 MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 "
          "NORM-05a NORM-07a NORM-13 RATIO-01 RATIO-06"),
-        ("gspo", 108, 172,
+        ("gspo", 109, 179,
          "CLIP-01 CLIP-01a CLIP-01b CLIP-02a CLIP-02c GSPO-09 MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a "
          "NORM-13 NORM-24a RATIO-01 RATIO-06"),
-        ("dapo", 108, 148,
+        ("dapo", 110, 150,
          "CLIP-01 CLIP-01a CLIP-01b CLIP-02a CLIP-02c MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a RATIO-01 "
          "RATIO-06"),
-        ("cispo", 108, 119,
+        ("cispo", 109, 120,
          "CISPO-01 CISPO-03a MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a RATIO-01 RATIO-06 TIS-02"),
-        ("ppo-dual-clip", 54, 160,
+        ("ppo-dual-clip", 54, 162,
          "CLIP-01 CLIP-01a CLIP-01b CLIP-02 CLIP-02a CLIP-02c MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 MASK-12a "
          "NORM-05a NORM-07 NORM-13 NORM-17a RATIO-01 RATIO-06"),
         ("reinforce", 56, 98,
          "MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-01 NORM-05a RATIO-01 RATIO-06"),
         ("rloo", 60, 98,
          "MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-01 NORM-05a RATIO-01 RATIO-06"),
-        ("dr-grpo", 56, 149,
+        ("dr-grpo", 56, 151,
          "CLIP-01 CLIP-01a CLIP-01b CLIP-02a CLIP-02c MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a NORM-05a NORM-16 NORM-17 "
          "RATIO-01 RATIO-06"),
-        ("sapo", 108, 129,
+        ("sapo", 109, 131,
          "MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a NORM-07a NORM-13 RATIO-01 RATIO-06"),
+        ("gmpo", 109, 131,
+         "CLIP-08 GSPO-09 MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a NORM-13 NORM-24a RATIO-01 RATIO-06"),
+        ("tis", 109, 179,
+         "CLIP-01 CLIP-01a CLIP-01b CLIP-02a CLIP-02c MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a NORM-07a "
+         "NORM-13 RATIO-01 RATIO-06 TIS-01a TIS-03 TIS-09"),
     )
 
     def test_no_cause_is_lost(self):

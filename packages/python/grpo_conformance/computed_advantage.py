@@ -11,6 +11,7 @@ from .loader import Case
 
 OF_TOKENS = "the baseline is the mean over the group's tokens: a response counts once for each of them"
 BOTH_OF_TOKENS = "baseline and deviation are over the group's tokens: a response counts once for each of them"
+EQUAL_IS_NOISE = "a group of equal rewards is divided by the rounding error of its mean"
 EQUAL_IS_NAN = "a group of equal rewards is 0/0: NaN"
 SMALL = ("1e-3", "1e-4", "1e-5", "1e-6", "1e-8", "1e-9")  # what is added to a deviation
 Statistic = Callable[[np.ndarray, int, np.ndarray], float]  # of the rewards of a group, a place in it, and the tokens of each response
@@ -127,6 +128,7 @@ class Plain:
     kl: Optional[np.ndarray] = None  # what the KL of each response takes from its reward
     by_group: bool = True  # are the responses of a group compared with each other, by the objective?
     truncated: Optional[np.ndarray] = None
+    by_counted: Optional[np.ndarray] = None  # what an overlong punishment by the tokens that count adds to that by the length
     divisor: Optional[Divisor] = None
     around: bool = False  # the deviation is taken around the baseline, not around the mean
     of_batch: bool = False  # the deviation is of the whole batch
@@ -136,6 +138,7 @@ class Plain:
     alone_too: bool = True  # by a baseline of the batch, a response alone in its group has an advantage
     only_whole: bool = False  # responses that were cut off do not count in their group's baseline and deviation
     nan_where_equal: bool = False
+    noise: float = 0.0  # 1 or -1: where all rewards of a group are equal, its mean is off by a rounding error, or by minus that
     always_divides: bool = False  # by 0 + eps too, where all rewards of a group are equal
     nan_alone: bool = False
 
@@ -182,10 +185,20 @@ class Plain:
             return float(r[k] - b)
         if alone and not self.of_batch and self.divisor is None:
             return float("nan") if self.nan_alone else float((r[k] - b) / (1 + (self.eps if self.place == "add" else 0)))
+        if self.noise and len(r) > 1 and spread.min() == spread.max():
+            return self.noise * self._of_noise(r)
         if len(r) > 1 and spread.min() == spread.max() and not self.always_divides:
             return np.nan if self.nan_where_equal else 0.0
         divisor = self.sigma(spread, t)
         return float((r[k] - b) / divisor) if divisor else float(np.sign(r[k] - b) * np.inf) if self.always_divides and r[k] != b else 0.0
+
+
+    def _of_noise(self, r: np.ndarray) -> float:
+        """What is left of equal rewards when their mean in float32 is subtracted, divided by the deviation that it makes."""
+        error = float(np.float32(r[0]) - np.cumsum(r.astype(np.float32))[-1] / np.float32(len(r)))
+        std = abs(error) * float(np.sqrt(len(r) / (len(r) - self.less)))
+        inside = {"inside": np.sqrt(std * std + self.eps), "floor": np.sqrt(max(std * std, self.eps))}
+        return error / float(inside.get(self.place, std + self.eps)) if error else 0.0
 
 
 def _overlong(case: Case, length: np.ndarray) -> np.ndarray:
@@ -216,12 +229,15 @@ def _plain(case: Case) -> Optional[Plain]:
     if numpy.reward is None or "excluded" in case.batch:
         return None
     reward = numpy.reward.astype(float) + _overlong(case, np.array(case.batch["length"], float))
+    counted = numpy.mask.sum(1).astype(float)
+    punished = case.setting("reward.overlong") != "none" and (counted != np.array(case.batch["length"])).any()
     kl = _kl(case)
     reward = reward if kl is None else reward - kl
-    return Plain(reward, numpy.group, numpy.mask.sum(1).astype(float), BASELINES[baseline], scale == "group_std",
+    return Plain(reward, numpy.group, counted, BASELINES[baseline], scale == "group_std",
                  0 if case.setting("advantage.std") == "population" else 1, float(case.setting("advantage.eps") or 0),
                  case.setting("advantage.eps_place"), case.setting("advantage.singleton") == "raw",
-                 by_group=(baseline, scale) != ("none", "none"), truncated=numpy.truncated, kl=kl)
+                 by_group=(baseline, scale) != ("none", "none"), truncated=numpy.truncated, kl=kl,
+                 by_counted=_overlong(case, counted) - _overlong(case, np.array(case.batch["length"], float)) if punished else None)
 
 
 def _of_kl(p: Plain, kl: np.ndarray) -> Iterator[Tuple[str, Plain]]:
@@ -266,7 +282,11 @@ def _of_deviation(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield "ADV-07", replace(p, nan_alone=True)
     for too in (False, True):  # a response alone in its group may be 0/0 too
         yield EQUAL_IS_NAN, replace(p, nan_where_equal=True, nan_alone=too)
+    for sign in (1.0, -1.0):
+        yield EQUAL_IS_NOISE, replace(p, noise=sign)
     yield from ((name, replace(p, divisor=f)) for name, f in DIVISORS.items())
+    around = "the deviation is taken around 0, not around the mean"
+    yield around, replace(p, divisor=lambda r, less: float(np.sqrt((r**2).sum() / max(len(r) - 1, 1))))
     yield from ((f"the deviation is at least {floor}", replace(p, divisor=_at_least(float(floor)))) for floor in FLOORS)
     yield "the deviation is the mean of the groups' deviations", replace(p, mean_of_groups=True)
     for less in (p.less, 1 - p.less):
@@ -292,6 +312,8 @@ def changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield from _of_groups(p)
     if p.kl is not None:
         yield from _of_kl(p, p.kl)
+    if p.by_counted is not None:
+        yield "REW-01c", replace(p, reward=p.reward + p.by_counted)
     if p.scaled:
         yield from _of_deviation(p)
         return

@@ -10,11 +10,13 @@ import numpy as np
 
 from .batch import Batch
 from .computed_policy import POLICIES, Policy, of_cispo, of_clip, of_reinforce, of_sapo
+from .computed_rollout import Rollout, of_rollout, rollout_of
 from .loader import Case
 from .sixteen_bits import NAMES, sixteen_bits
 
 Arrays = Dict[str, np.ndarray]  # loss, term, dlogp
 TEMPERATURES = ("0.5", "0.6", "0.7", "0.8", "0.9", "1.2", "1.5")
+KL_COEFS = ("0.001", "0.01", "0.04", "0.1", "1")
 SMALL = ("1e-4", "1e-5", "1e-6", "1e-8", "1e-9")  # what is added to divisors
 MICRO_BATCHES = "micro-batches of {} responses have a mean of their own, and the loss is the mean of these"
 MICRO_TOKENS = "micro-batches of {} responses have a mean over their tokens, and the loss is the mean of these"
@@ -165,9 +167,11 @@ class Plain:
     ref: Optional[np.ndarray]
     advantage: np.ndarray
     mask: np.ndarray
-    weight: np.ndarray  # c of each response
+    weight: np.ndarray  # c of each response, or of each token
     counts: Counts
     aggregation: Tuple[str, float, bool]  # kind, constant, are empty responses dropped?
+    rollout: Rollout
+    token_clip: Tuple[float, float]  # GMPO's bounds of a token's log-ratio, below and above 0
     cut: np.ndarray  # is a response left out because it was cut off?
     kl_weight: float = 1.0  # what the KL is multiplied by
     kl_gradient: float = 1.0
@@ -184,6 +188,8 @@ class Plain:
     moved: Tuple[int, bool] = (0, False)  # the log-probabilities were moved by so many tokens, in rows or through the padded batch
     slope: float = 1.0  # derivative of the log-probabilities that are read by the true ones
     d_size: bool = False  # the absolute value of the log-ratio is taken
+    of_position: bool = False  # the mean log-ratio is of the responses at a position
+    pool: Optional[Callable[[np.ndarray, np.ndarray], np.ndarray]] = None  # of a log-ratio and its advantage, in the place of GMPO's clip
     mean_ratio: bool = False  # the ratio of a response is the mean of its tokens' ratios
     kl_mean: bool = False  # the estimator is of the mean log-ratio of a response
     kl_by_ratio: bool = False  # each token's estimate is multiplied by its ratio, detached
@@ -197,7 +203,8 @@ class Plain:
             return self._answer()
 
     def _answer(self) -> Arrays:
-        m, tokens, c = self.mask, np.maximum(self.mask.sum(1), 1), self.weight[:, None]
+        m, tokens = self.mask, np.maximum(self.mask.sum(1), 1)
+        c = self.weight if self.weight.ndim > 1 else self.weight[:, None]
         l = np.where(m, self.logp, 0.0)
         d = l - np.where(m, self.old, 0.0)
         d = sixteen_bits(d, self.d_bits) if self.d_bits else d
@@ -205,25 +212,34 @@ class Plain:
         y = np.clip(d, self.clamp[0], self.clamp[1]) * self.ratio_times
         inner = np.sign(d) if self.d_size else np.ones_like(d)
         y = np.abs(y) if self.d_size else y
-        of_response = self.level.startswith("sequence")
-        share = self.share if self.share is not None else tokens if self.level == "sequence_mean" else np.ones(len(tokens))
-        if of_response and self.mean_ratio:
+        a = np.where(m, self.advantage, 0.0)
+        if self.level == "sequence_clipped_mean":
+            pooled = np.where(m, (self.pool or _pooled(*self.token_clip))(y, a), 0.0)
+            inner, y = inner * (pooled == y), pooled
+        of_response = self.level.startswith("sequence") and not self.of_position
+        share = self.share if self.share is not None else tokens if self.level.endswith("mean") else np.ones(len(tokens))
+        if self.of_position:
+            y = np.broadcast_to(y.sum(0) / np.maximum(m.sum(0), 1), l.shape)
+        elif of_response and self.mean_ratio:
             e = np.where(m, np.exp(y), 0.0)
             inner = inner * e * np.where(m.any(1), share / np.where(e.sum(1) > 0, e.sum(1), 1), 1)[:, None]
             y = np.log(np.where(m.any(1), e.sum(1) / share, 1))[:, None] + np.zeros_like(l)
         elif of_response:
             y = np.broadcast_to((y.sum(1) / share)[:, None], l.shape)
-        a = np.where(m, self.advantage, 0.0)
         bound = np.clip(y, self.level_clamp[0], self.level_clamp[1])
         exact, rounded = bound, 0.0
         if self.ratio_bits:
             exact, bound = bound, np.log(sixteen_bits(np.exp(bound), abs(self.ratio_bits)))
             rounded = exact - bound if self.ratio_bits < 0 else 0.0
         x, dy, dl = (self.policy or POLICIES[self.kind])(self, np.exp(bound), bound, l, a)
+        v = self.rollout.weight(self)
+        x, dy, dl = (_times(v, x) for x in (x, dy, dl))
         dy = np.where(m, dy * c, 0.0)
         if self.by_ratio_bits:
             dy = sixteen_bits(dy * np.exp(-bound), self.by_ratio_bits) * np.exp(bound)
         dy = dy * np.exp(rounded)
+        if self.of_position:
+            dy = np.broadcast_to(dy.sum(0) / np.maximum(m.sum(0), 1), l.shape)
         if of_response:
             dy = np.where(exact == y, dy, 0.0)
             dy = dy if self.by_token else np.broadcast_to((dy.sum(1) / share)[:, None], l.shape)
@@ -256,6 +272,27 @@ class Plain:
                 "dlogp": np.where(self.mask, slope, 0.0) + own * self.kl_coef * dk}
 
 
+def _times(v: np.ndarray, x: np.ndarray) -> np.ndarray:
+    found: np.ndarray = np.where(v == 0, 0.0, v * x)
+    return found
+
+
+def _pooled(low: float, high: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """GMPO: the log-ratio of a token is bounded below where A < 0, else above."""
+    return lambda d, a: np.where(a < 0, np.maximum(d, -low), np.minimum(d, high))
+
+
+def _pools(low: float, high: float) -> Iterator[Tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]]:
+    below = np.log1p(-low) if low < 1 else -np.inf
+    yield "GMPO's bounds are exchanged: the lower one where A >= 0, the upper one where A < 0", (
+        lambda d, a: np.where(a < 0, np.minimum(d, high), np.maximum(d, -low)))
+    yield "GMPO's bounds both hold, whatever the sign of A", lambda d, a: np.clip(d, -low, high)
+    name = "GMPO's bounds are of the ratio, "
+    yield name + "1 - eps and 1 + eps, not of the log-ratio", _pooled(-below, float(np.log1p(high)))
+    yield name + "and both hold, whatever the sign of A", lambda d, a: np.clip(d, below, np.log1p(high))
+    yield "CLIP-08", lambda d, a: np.where(a <= 0, np.maximum(d, -low), np.minimum(d, high))
+
+
 def _moved(x: np.ndarray, by: int, through: bool = False) -> np.ndarray:
     """In rows that are padded, each by itself or (through) one after the other."""
     found: np.ndarray = np.roll(x, by).reshape(x.shape) if through else np.roll(x, by, 1)
@@ -269,7 +306,7 @@ def _real(found: Optional[np.ndarray]) -> Optional[np.ndarray]:
 def plain(case: Case, arrays: Batch, mask: np.ndarray, counts: Counts, weight: Optional[np.ndarray],
           aggregation: Tuple[str, float, bool], cut: np.ndarray) -> Optional[Plain]:
     kind, level, kl = (case.setting(path) for path in ("surrogate.kind", "ratio.level", "penalty.kl"))
-    known = kind in POLICIES and level in ("token", "sequence_mean", "sequence_sum") and kl in (*KLS, "none")
+    known = kind in POLICIES and level in ("token", "sequence_mean", "sequence_sum", "sequence_clipped_mean") and kl in (*KLS, "none")
     logp, old, advantage = (_real(getattr(arrays, name)) for name in ("logp", "logp_old", "advantage"))
     if not known or weight is None or logp is None or advantage is None:
         return None
@@ -285,7 +322,8 @@ def plain(case: Case, arrays: Batch, mask: np.ndarray, counts: Counts, weight: O
     return Plain(kind, level, kl=kl, kl_coef=float(case.setting("penalty.kl_coef") or 0), clamp=clamps[0], level_clamp=clamps[1],
                  by_token=case.setting("ratio.gradient") == "token", logp=logp,
                  old=logp if old is None else old, ref=_real(arrays.logp_ref), advantage=advantage, mask=mask, weight=weight, counts=counts,
-                 aggregation=aggregation, cut=cut,
+                 aggregation=aggregation, cut=cut, rollout=rollout_of(case, arrays),
+                 token_clip=(float(case.setting("ratio.token_clip_low") or 0), float(case.setting("ratio.token_clip_high") or 0)),
                  **number)
 
 
@@ -307,6 +345,9 @@ def _kl_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield "the KL counts twice", replace(p, kl_weight=2.0)
     yield "the KL counts half", replace(p, kl_weight=0.5)
     yield "the KL's coefficient is left out", replace(p, kl_coef=1.0)
+    for coef in KL_COEFS:
+        if float(coef) != p.kl_coef:
+            yield f"penalty.kl_coef = {coef}", replace(p, kl_coef=float(coef))
     yield "the KL is of the old policy, not of the reference", replace(p, ref=p.old)
     for kl, form in (("k1", "D"), ("k2", "D^2/2"), ("k3", "e^-D + D - 1")):
         if kl != p.kl:
@@ -360,11 +401,14 @@ def _ratio_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield from _temperatures(p)
     if p.level == "sequence_mean":
         yield "the mean of a response's ratios is taken, not of its log-ratios", replace(p, mean_ratio=True)
-    yield "RATIO-01", replace(p, old=p.logp)
-    if p.ref is not None:
-        yield "RATIO-06", replace(p, old=p.ref)
+    for rollout in (p.rollout, p.rollout.kept(p)):
+        yield "RATIO-01", replace(p, old=p.logp, rollout=rollout)
+        if p.ref is not None:
+            yield "RATIO-06", replace(p, old=p.ref, rollout=rollout)
     yield "the policy's gradient is left out, as if the ratio were detached", replace(p, gradient=0.0)
     yield "the sign of the policy's gradient is turned", replace(p, gradient=-1.0)
+    if p.level == "sequence_clipped_mean":
+        yield from ((name, replace(p, pool=pool)) for name, pool in _pools(*p.token_clip))
     for level in ("token", "sequence_mean", "sequence_sum"):
         if level != p.level:
             yield f"ratio.level = {level}", replace(p, level=level)
@@ -375,6 +419,13 @@ def _ratio_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
         yield mean + "its slots, masked ones included", replace(p, share=np.maximum(n.slots, 1))
         yield mean + "the width of the batch", replace(p, share=np.full(len(n.slots), n.width))
         yield mean + "its length once more", replace(p, share=np.maximum(n.tokens, 1) ** 2)
+        yield mean + "the root of its length", replace(p, share=np.sqrt(np.maximum(n.tokens, 1)))
+        yield mean + "its length plus 1", replace(p, share=n.tokens + 1.0)
+        for least in (np.nan, 1.0):
+            yield mean + "its length less 1", replace(p, share=np.where(n.tokens > 1, n.tokens - 1.0, np.where(n.tokens, least, 1)))
+        if not p.by_token:
+            name = "the mean log-ratio is of the responses at a position, not of the tokens of a response"
+            yield name, replace(p, of_position=True)
         yield mean + "the mean length of all responses", replace(p, share=np.full(len(n.slots), np.maximum(n.tokens, 1).mean()))
         for small in SMALL:
             yield f"{mean}its length plus {small}", replace(p, share=np.where(n.tokens, n.tokens + float(small), 1))
@@ -386,7 +437,7 @@ def _temperatures(p: Plain) -> Iterator[Tuple[str, Plain]]:
         new = dataclasses.replace(p, logp=p.logp / float(by), slope=1 / float(by))
         yield f"the old {name}", dataclasses.replace(p, old=p.old / float(by))
         yield f"the policy's {name}, and the others are not", new
-        yield f"all {name}", dataclasses.replace(new, old=p.old / float(by), ref=ref)
+        yield f"all {name}", dataclasses.replace(new, old=p.old / float(by), ref=ref, rollout=p.rollout.by(lambda x: x / float(by)))
 
 
 def _advantage_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
@@ -515,6 +566,24 @@ def _of_rows(p: Plain) -> np.ndarray:
     return sums
 
 
+def _of_positions(p: Plain) -> Iterator[Tuple[str, Plain]]:
+    """The mean over the responses at each position, and then over all positions, or over those with a token that counts."""
+    counts = p.mask.sum(0)
+    if p.aggregation[0] != "seq_mean_token_mean" or p.aggregation[2]:
+        return
+    for positions in (p.mask.shape[1], int((counts > 0).sum())):
+        weight = np.where(p.mask, _over(1, counts * positions), 0.0)
+        yield "the mean over the responses at each position, and then over positions", dataclasses.replace(p, weight=weight)
+
+
+def _at_the_other_end(p: Plain, x: np.ndarray) -> np.ndarray:
+    """Rows that are padded with 0 before their first token, read as if they were padded after the last."""
+    found, width = np.zeros_like(x), x.shape[1]
+    for i, n in enumerate(p.counts.slots):
+        found[i, width - n :] = x[i, :n]
+    return found
+
+
 def _finite(x: np.ndarray) -> bool:
     return bool(np.isfinite(x).all())
 
@@ -533,6 +602,11 @@ def _shifted(p: Plain) -> Iterator[Tuple[str, Plain]]:
                 yield f"the policy's {name}", replace(p, logp=logp)
             if p.ref is not None and _finite(p.ref) and p.kl_coef:
                 yield f"the reference's {name}", replace(p, ref=_moved(p.ref, by, through))
+    name = "log-probabilities are padded before their first token, the others after their last"
+    if p.kind != "reinforce" and _finite(p.old):
+        yield f"the old {name}", replace(p, old=_at_the_other_end(p, p.old))
+    if p.ref is not None and _finite(p.ref) and p.kl_coef:
+        yield f"the reference's {name}", replace(p, ref=_at_the_other_end(p, p.ref))
 
 
 def _cut(p: Plain) -> Iterator[Tuple[str, Plain]]:
@@ -553,7 +627,8 @@ def _rounded(p: Plain) -> Iterator[Tuple[str, Plain]]:
         ref = None if p.ref is None else sixteen_bits(p.ref, bits)
         for back in (0, bits):  # automatic differentiation rounds the gradient of what was rounded
             yield f"the log-probabilities of all policies are rounded to {name}", replace(
-                p, logp=sixteen_bits(p.logp, bits), old=sixteen_bits(p.old, bits), ref=ref, gradient_bits=back)
+                p, logp=sixteen_bits(p.logp, bits), old=sixteen_bits(p.old, bits), ref=ref, gradient_bits=back,
+                rollout=p.rollout.by(lambda x: sixteen_bits(x, bits)))
             yield f"the policy's log-probabilities are rounded to {name}", replace(p, logp=sixteen_bits(p.logp, bits), gradient_bits=back)
             if p.kind != "reinforce":
                 yield f"the log-ratios are rounded to {name}", replace(p, d_bits=bits, policy_bits=back)
@@ -581,6 +656,9 @@ def changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
         yield from _kl_changes(p)
     if p.kind == "sapo":
         yield from ((name, dataclasses.replace(p, policy=policy)) for name, policy in of_sapo())
+    if p.rollout.kind != "none":
+        yield from ((name, dataclasses.replace(p, rollout=rollout)) for name, rollout in of_rollout(p.rollout))
+    yield from _of_positions(p)
     yield from _shifted(p)
     yield from _cut(p)
     yield from _rounded(p)

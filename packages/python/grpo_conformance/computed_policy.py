@@ -48,6 +48,10 @@ def reinforce(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray
     return -a * l, np.zeros_like(w), -a
 
 
+def ratio(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> Derived:
+    return -w * a, -w * a, np.zeros_like(w)
+
+
 def _gate(a: np.ndarray, z: np.ndarray, slope: np.ndarray, factor: Any) -> Derived:
     """-A factor sigmoid(z), and its derivative by the log-ratio; slope: that of z."""
     e = np.exp(-np.abs(z))
@@ -65,7 +69,7 @@ def sapo(s: Any, w: np.ndarray, y: np.ndarray, l: np.ndarray, a: np.ndarray) -> 
 
 
 POLICIES: Mapping[str, Policy] = {
-    "ppo_clip": ppo_clip, "dual_clip": dual_clip, "cispo": cispo, "reinforce": reinforce, "sapo": sapo
+    "ppo_clip": ppo_clip, "dual_clip": dual_clip, "cispo": cispo, "reinforce": reinforce, "sapo": sapo, "ratio": ratio
 }
 
 
@@ -152,6 +156,8 @@ def _of_clip_alone(s: Any) -> Iterator[Tuple[str, Policy]]:
     yield "the gradient goes through the clip, as if it did not bind", lambda s, w, y, l, a: (ppo_clip(s, w, y, l, a)[0], -w * a, none(w))
     yield "the clip cuts the gradient of every ratio out of its bounds, whatever the sign of A", (
         lambda s, w, y, l, a: (ppo_clip(s, w, y, l, a)[0], np.where(_outside(s, w), 0.0, -w * a), none(w)))
+    name = "the gradient of ratios within the clip's bounds is halved, as of a minimum of two equal numbers, one of them detached"
+    yield name, lambda s, w, y, l, a: _slope(s, w, y, l, a, np.where(_outside(s, w), 1.0, 0.5))
     yield "no exponential: the log-ratio is taken for the ratio", _of_ratio(lambda y: y)
     yield "1 + log-ratio is taken for the ratio", _of_ratio(lambda y: 1 + y)
     yield "the clip without its minimum where A < 0: -A clip(w) there", (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from typing import Iterable, List, Sequence
+from typing import Iterable, List, Sequence, Set
 
 import numpy as np
 
@@ -147,6 +147,7 @@ def failure(case: Case, judged: Sequence[Output], wrong: Sequence[Difference], f
 def summary(test: str, total: int, failed: int, reasons: Sequence[Reason]) -> List[str]:
     """The lines of a test below all tests: one reason for many failures."""
     lines = [f"{test}: {failed} of {total} cases fail"]
+    told: Set[str] = set()  # what a mistake is stands below its first set of cases
     for reason in reasons:
         also = f" (or, with the same numbers in these cases: {_some(reason.also)})" if reason.also else ""
         what = f"{_called(reason.cause)} explains" if reason.cause else f"no known mistake explains the {reason.stage} of"
@@ -154,18 +155,24 @@ def summary(test: str, total: int, failed: int, reasons: Sequence[Reason]) -> Li
         common = f"; what all of these have and no passing case has: {_some(reason.common)}" if reason.common else ""
         lines.append(_wrapped("  ", f"{what} {len(reason.cases)} of them{where}{also}: {_some(reason.cases, 3)}{common}"))
         lines += [_wrapped("      besides: ", reason.besides)] if reason.besides else []
-        lines += _nearly(reason)
-        lines += about_mistake(reason.cause or "", "      ")
+        lines += _nearly(reason, told)
+        lines += _once(reason.cause or "", told)
     return lines
 
 
-def _nearly(reason: Reason) -> List[str]:
+def _once(cause: str, told: Set[str]) -> List[str]:
+    new = known(cause) not in told
+    told.add(known(cause))
+    return about_mistake(cause, "      ") if new else []
+
+
+def _nearly(reason: Reason, told: Set[str]) -> List[str]:
     cause, same, other = reason.nearly
     if not cause:
         return []
     some = _some(other, 3)
     return [_wrapped("      nearly: ", f"in {same} of them all numbers are those of {_called(cause)}, in {some} they are not"),
-            *about_mistake(cause, "      ")]
+            *_once(cause, told)]
 
 
 def what_next(reasons: Iterable[Reason]) -> List[str]:

@@ -83,6 +83,7 @@ static double centred_std(const group_view *v) {
 }
 static double group_norm(const group_view *v) { return all_equal(v->R, v->n) ? 0 : sqrt(squares(v->R, v->n, mean(v->R, v->n))); }
 static double group_rms(const group_view *v) { return sqrt(squares(v->R, v->n, 0) / v->n); }
+static double group_rms_less(const group_view *v) { return v->n > 1 ? sqrt(squares(v->R, v->n, 0) / (v->n - 1)) : 0; }
 static double range(const group_view *v) { return most(v->R, v->n) - least(v->R, v->n); }
 static double absolute_deviation(const group_view *v) {
     double m = mean(v->R, v->n), sum = 0;
@@ -154,21 +155,22 @@ static double one_pass_std(const group_view *v) {      /* in binary32 */
 
 /* ---- the advantages of a case ---------------------------------------------------------------------------------------------------- */
 
-typedef enum { OWN_GROUPS, ONE_GROUP, EACH_ALONE, EVERY_OTHER, EQUAL_CHUNKS, WHOLE_RESPONSES } grouping;
+typedef enum { OWN_GROUPS, ONE_GROUP, EACH_ALONE, EVERY_OTHER, EQUAL_CHUNKS, EVEN_CHUNKS, WHOLE_RESPONSES } grouping;
 typedef enum { AFTER_NOTHING, AFTER_NEGATED, AFTER_DOUBLED, AFTER_HALVED, AFTER_ABSOLUTE, AFTER_POSITIVE, AFTER_BOUND_1, AFTER_BOUND_2,
     AFTER_BOUND_3, AFTER_BOUND_5,
     AFTER_BOUND_10, AFTER_SQUARED, AFTER_LARGEST,
     AFTER_SIGN, AFTER_NEXT, AFTER_PREVIOUS, AFTER_PER_TOKEN, AFTER_LAST_ONLY, AFTER_FIRST_ONLY, AFTER_UNMASKED, AFTER_WHITENED,
-        AFTER_CENTRED,
+    AFTER_WHITENED_WITH_EPS, AFTER_CENTRED,
     AFTER_TWICE, AFTER_TIMES_LENGTH } afterwards;
 typedef enum { REWARD_AS_IS, REWARD_01, REWARD_11, REWARD_SIGN, REWARD_SUCCESS, REWARD_NEXT, REWARD_PREVIOUS, REWARD_SQUARED,
     REWARD_OVERLONG_ADDED, REWARD_KL_ADDED, REWARD_KL_BARE, REWARD_KL_TWICE, REWARD_KL_MEAN, REWARD_KL_LEFT_OUT,
     /* the overlong punishment; STEP: -1 beyond L_max, wherever the slope has got to */
     REWARD_LATE, REWARD_SWAPPED, REWARD_OVER_REST, REWARD_OVER_REST_STEP, REWARD_OVER_MAX, REWARD_OVER_MAX_STEP, REWARD_FROM_CACHE,
-    REWARD_CACHE_TO_MAX } reward_change;
+    REWARD_CACHE_TO_MAX, REWARD_BY_COUNTED } reward_change;
 /* the advantage where the deviation is 0, and of a response that is alone in its group */
 typedef enum {
-    ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO, ALONE_IS_BARE, ZERO_IS_DIVIDED
+    ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO, ALONE_IS_BARE, ZERO_IS_DIVIDED,
+    ZERO_IS_NOISE, ZERO_IS_TURNED_NOISE
 } zero_rule;
 
 /* what the deviation is taken around: the mean; the mistaken baseline; the mistaken baseline, but 0 where all rewards are equal */
@@ -235,6 +237,7 @@ static const mistake mistakes[] = {
     SCALE(NULL, "the deviation is of the whole batch", batch_std),
     SCALE(NULL, "the deviation is not divided by the number of responses", group_norm),
     SCALE(NULL, "the deviation is taken around 0, not around the mean", group_rms),
+    SCALE(NULL, "the deviation is taken around 0, not around the mean", group_rms_less),
     SCALE(NULL, "the range of the rewards divides, not the deviation", range),
     SCALE(NULL, "the mean absolute deviation divides", absolute_deviation),
     SCALE(NULL, "the mean divides, not the deviation", mean_itself),
@@ -258,6 +261,7 @@ static const mistake mistakes[] = {
     GROUPS("ADV-06", NULL, EACH_ALONE),
     GROUPS("ADV-29", NULL, EVERY_OTHER),
     GROUPS("ADV-29d", NULL, EQUAL_CHUNKS),
+    GROUPS(NULL, "groups are chunks of equal size, whatever the batch says", EVEN_CHUNKS),
     GROUPS(NULL, "responses that were cut off do not count in their group's baseline and deviation", WHOLE_RESPONSES),
     AFTER(NULL, "the advantage is multiplied by 2", AFTER_DOUBLED),
     AFTER(NULL, "the advantage is multiplied by 1/2", AFTER_HALVED),
@@ -279,6 +283,7 @@ static const mistake mistakes[] = {
     AFTER(NULL, "only the first token of a response has its advantage", AFTER_FIRST_ONLY),
     AFTER(NULL, "masked tokens have the advantage of their response, not 0", AFTER_UNMASKED),
     AFTER("ADV-18", NULL, AFTER_WHITENED),
+    AFTER("ADV-18", NULL, AFTER_WHITENED_WITH_EPS),
     AFTER(NULL, "the advantages are centred again over the batch", AFTER_CENTRED),
     AFTER(NULL, "the advantages are normalised twice in their group", AFTER_TWICE),
     REWARD(NULL, "rewards are cut at 0 and 1", REWARD_01),
@@ -293,6 +298,7 @@ static const mistake mistakes[] = {
     REWARD("REW-01a", NULL, REWARD_OVER_REST_STEP),
     REWARD("REW-01a", NULL, REWARD_OVER_REST),
     REWARD("REW-01b", NULL, REWARD_SWAPPED),
+    REWARD("REW-01c", NULL, REWARD_BY_COUNTED),
     REWARD(NULL, "the overlong punishment is divided by L_max, not by L_cache", REWARD_OVER_MAX_STEP),
     REWARD(NULL, "the overlong punishment is divided by L_max, not by L_cache", REWARD_OVER_MAX),
     REWARD(NULL, "the overlong punishment begins at L_cache, not at L_max - L_cache", REWARD_FROM_CACHE),
@@ -305,6 +311,8 @@ static const mistake mistakes[] = {
     ZERO(NULL, "a group of equal rewards is 0/0: NaN", ZERO_IS_NAN),
     ZERO(NULL, "a group of equal rewards is 0/0: NaN", ZERO_AND_ALONE_ARE_NAN),
     ZERO(NULL, "a group of equal rewards is divided by 0 + eps, as if the deviation were not 0", ZERO_IS_DIVIDED),
+    ZERO(NULL, "a group of equal rewards is divided by the rounding error of its mean", ZERO_IS_NOISE),
+    ZERO(NULL, "a group of equal rewards is divided by the rounding error of its mean", ZERO_IS_TURNED_NOISE),
     ZERO("ADV-07", NULL, ALONE_IS_NAN),
     ZERO("ADV-08", NULL, ALONE_IS_RAW),
     ZERO("ADV-08", NULL, ALONE_IS_ZERO),
@@ -418,6 +426,7 @@ static double punishment(const grpo_objective *o, reward_change change, double n
     case REWARD_OVER_REST: case REWARD_OVER_REST_STEP: by = most - cache; break;
     case REWARD_OVER_MAX: case REWARD_OVER_MAX_STEP: by = most; break;
     case REWARD_FROM_CACHE: from = cache; break;
+    case REWARD_BY_COUNTED: break;
     default: from = cache; by = most - cache;
     }
     if (!(by > 0)) return nan("");
@@ -433,7 +442,7 @@ static int change_punishment(const test_case *c, double *R, reward_change change
     without.objective.reward.overlong_max = without.objective.reward.overlong_cache = without.objective.reward.overlong_factor = 0;
     ok = ok && shaped_rewards(&without, c->objective.reward.kl_coef, R);
     for (int64_t i = 0; ok && i < c->n_sequences; i++) {
-        R[i] += punishment(&c->objective, change, (double)c->batch.length[i]);
+        R[i] += punishment(&c->objective, change, change == REWARD_BY_COUNTED ? tokens_that_count(c, i) : (double)c->batch.length[i]);
         ok = R[i] == R[i];
     }
     return ok;
@@ -496,6 +505,7 @@ static void put_groups(work *w) {
             case EACH_ALONE: w->group[i] = (int)i; break;
             case EVERY_OTHER: w->group[i] = (int)(i % w->c->batch.n_groups); break;
             case EQUAL_CHUNKS: w->group[i] = (int)i / widest; break;
+            case EVEN_CHUNKS: w->group[i] = (int)(i * w->c->batch.n_groups / w->n); break;
             default: w->group[i] = (int)g;
             }
         }
@@ -530,6 +540,17 @@ static double deviation_of(const work *w, const group_view *v, statistic *scale)
     return v->n > v->n_less ? sqrt(sum / (v->n - v->n_less)) : 0;
 }
 
+/* The mean of equal numbers in float32 is not always the number: all centred rewards are that error, and so is their deviation. */
+static double advantage_of_noise(const work *w, const group_view *v) {
+    float sum = 0, error;
+    double s;
+    for (int k = 0; k < v->n; k++) sum += (float)v->R[k];
+    error = (float)v->R[0] - sum / (float)v->n;
+    s = fabs((double)error) * sqrt(v->n / (v->n - v->n_less));
+    if (error == 0) return 0;
+    return (w->m->zero == ZERO_IS_NOISE ? 1 : -1) * (double)error / with_eps(&w->c->objective, s);
+}
+
 /* the advantage of one response */
 static double advantage_of(const work *w, const group_view *v) {
     const grpo_objective *o = &w->c->objective;
@@ -540,6 +561,7 @@ static double advantage_of(const work *w, const group_view *v) {
     x = v->R[v->own] - baseline(v);
     if (scale == one) return x;
     s = deviation_of(w, v, scale);
+    if (w->m->zero >= ZERO_IS_NOISE && scale == group_std && v->n > 1 && all_equal(v->R, v->n)) return advantage_of_noise(w, v);
     if (s == 0 && w->m->zero == ZERO_IS_DIVIDED && with_eps(o, s) > 0) return x / with_eps(o, s);
     if (s == 0 && (w->m->zero == ZERO_IS_NAN || w->m->zero == ZERO_AND_ALONE_ARE_NAN))
         return with_eps(o, s) > 0 ? 0 : x / with_eps(o, s);
@@ -655,6 +677,7 @@ static void spread(const work *w, double *out) {
     }
     if (w->c->objective.advantage.scale == GRPO_SCALE_TOKEN_WHITEN && w->m->scale != one) whiten(w->c, 0, out);
     if (w->m->after == AFTER_WHITENED) whiten(w->c, 1, out);
+    if (w->m->after == AFTER_WHITENED_WITH_EPS) whiten(w->c, 0, out);
 }
 
 static int make(const test_case *c, const mistake *m, double *out) {
@@ -665,7 +688,8 @@ static int make(const test_case *c, const mistake *m, double *out) {
     w.centred = calloc((size_t)w.n + 1, sizeof *w.centred);
     w.group = calloc((size_t)w.n + 1, sizeof *w.group);
     if (!w.R || !w.a || !w.centred || !w.group) abort();
-    w.ok = (m->groups != WHOLE_RESPONSES || c->batch.truncated) && (!is_inside(m->scale) || own_scale(&c->objective) == group_std)
+    w.ok = (m->groups != WHOLE_RESPONSES || c->batch.truncated) && (m->groups != EVEN_CHUNKS || w.n % (int)c->batch.n_groups == 0)
+        && (!is_inside(m->scale) || own_scale(&c->objective) == group_std)
         && shaped_rewards(c, c->objective.reward.kl_coef, w.R);
     w.ok = w.ok && (!is_shaped(m->reward) || change_shape(c, w.R, m->reward));
     if (w.ok) {

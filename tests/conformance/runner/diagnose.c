@@ -8,15 +8,15 @@
 #include <stdlib.h>
 
 /* Limits of the search, in tokens evaluated; an evaluation counts TOKENS_OF_CALL more than its tokens.  In all some fifteen seconds. */
-enum { SEARCHED_TOKENS = 100000000, TOKENS_OF_CALL = 32, SEARCHED_PAIRS = 2, TOKENS_FOR_PAIRS = 8000000 };
-enum { MOST_PROBES = 60, PROBES_OF_ROW = 5, TOO_LONG = ROUNDING_LONG };      /* TOO_LONG: longer cases are not probed, in tokens */
+enum { SEARCHED_TOKENS = 100000000, TOKENS_OF_CALL = 32, TOKENS_FOR_PAIRS = 8000000 };
+enum { MOST_PROBES = 60, PROBES_OF_ROW = 5, PAIRS_OF_STAGE = 6, PAIRS_OF_ROW = 2 };
+enum { TOO_LONG = ROUNDING_LONG };  /* longer cases are not probed, in tokens */
 #define TOO_COARSE 1e-3             /* of the scale: with a larger tolerance, the numbers do not identify other objectives */
 
 void diagnostician_open(diagnostician *d, const char *vectors, const rules *r) {
     memset(d, 0, sizeof *d);
     d->r = r;
     d->work_left = SEARCHED_TOKENS;
-    d->pairs_left = SEARCHED_PAIRS;
     d->known = known_mistakes(vectors);
 }
 
@@ -715,6 +715,24 @@ static int probes_of_row(const diagnostician *d, const unsigned char *probed, in
     return count;
 }
 
+/* tries pairs on a few of the cases that were searched in vain, of several rows and of either stage */
+static void search_pairs(diagnostician *d, const unsigned char *probed) {
+    const int n = (int)arrlen(d->items);
+    unsigned char *tried = calloc((size_t)n + 1, 1);
+    int of_stage[N_STAGES] = { 0 };
+    if (!tried) abort();
+    for (int k = 0; k < n && d->work_left > 0; k++) {
+        const item it = of_loss(&d->items[k]);
+        if (!probed[k] || it.fragile || is_explained(d, k) || (it.stage != STAGE_ADVANTAGE && it.stage != STAGE_LOSS)) continue;
+        if (d->r->tolerance * d->r->precision->eps > TOO_COARSE || !case_has_loss(it.c)) continue;
+        if (of_stage[it.stage] >= PAIRS_OF_STAGE || probes_of_row(d, tried, k) >= PAIRS_OF_ROW) continue;
+        try_pairs(d, &it);
+        of_stage[it.stage]++;
+        tried[k] = 1;
+    }
+    free(tried);
+}
+
 /* adds the rounding of a long sum, the only cause that is looked for in long cases */
 static void put_long_sums(diagnostician *d) {
     for (int k = 0; k < (int)arrlen(d->items); k++) {
@@ -740,13 +758,7 @@ void diagnostician_conclude(diagnostician *d) {
             probes[it->stage]++;
             probed[k] = 1;
         }
-    for (int k = 0; k < n && d->pairs_left > 0 && d->work_left > 0; k++) {
-        const item it = of_loss(&d->items[k]);
-        if (!probed[k] || it.fragile || is_explained(d, k) || (it.stage != STAGE_ADVANTAGE && it.stage != STAGE_LOSS)) continue;
-        if (d->r->tolerance * d->r->precision->eps > TOO_COARSE || !case_has_loss(it.c)) continue;
-        try_pairs(d, &it);
-        d->pairs_left--;
-    }
+    search_pairs(d, probed);
     put_long_sums(d);
     free(probed);
 }

@@ -71,7 +71,6 @@ typedef struct {
     item *items;
     kept_answer **kept;
     int64_t work_left;              /* tokens that may still be evaluated: limits the time for a program that gets everything wrong */
-    int pairs_left;                 /* items on which pairs of changes may still be tried */
 } diagnostician;
 
 /* Does the case have infinities or enormous numbers?  A program may have separate problems with these, beside another mistake. */

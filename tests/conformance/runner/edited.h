@@ -19,6 +19,8 @@ typedef struct {
     const uint8_t *penalty_mask;        /* NULL: the mask */
     int padded;                         /* all rows are as wide as the longest; `narrow` is the batch before */
     grpo_batch narrow;
+    int ratio_of_position;              /* 1: the ratio is of the responses at a position, and each has the gradient of all of them */
+    double *term_share;                 /* (tokens) factor of the terms in the loss, by advantage and penalty_share; NULL: 1 */
     int ratio_of_all;                   /* 1: masked tokens enter the mean log-ratio, and have its gradient */
     int gradient_bits, policy_bits;     /* of sixteen_bits.h: all of the gradient, or the policy's, is rounded; 0: none */
     double *rounded_ratio;              /* (tokens) NULL, or: the derivative by this ratio is rounded to ratio_bits */

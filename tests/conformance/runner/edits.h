@@ -18,6 +18,7 @@ edit_function log_ratio_times_by_hand, log_ratio_times, ratio_times, old_is_poli
     roll_old_sequence, roll_reference_sequence, roll_policy_sequence, roll_policy_by_hand_sequence, roll_old_zero,
     roll_reference_zero, roll_policy_zero, roll_policy_by_hand_zero, roll_old_edge, roll_reference_edge, roll_policy_edge,
     roll_policy_by_hand_edge, roll_old_batch, roll_reference_batch, roll_policy_batch, roll_policy_by_hand_batch, pad_rows,
+    old_at_other_end, reference_at_other_end, mean_of_position, pooled_otherwise,
     old_rounded, reference_rounded, policy_rounded, all_rounded, log_ratio_rounded, ratio_rounded, ratio_rounded_twice,
     log_ratio_size, old_divided, policy_divided, all_divided, masked_are_zero;
 
@@ -29,11 +30,14 @@ edit_function mask_all, mask_last, mask_end_of_full_rows, mask_first, mask_inver
 /* edits_aggregation.c: divisors, weights of responses, kinds of aggregation */
 edit_function share_loss, drop_response, drop_and_uncount, only_group, share_total, sum_over_all, share_mean_of_group,
     share_mean_of_response, policy_aggregated, penalty_aggregated, all_aggregated, empty_means,
-    masked_ratio_is_one, mean_of_micro_batches, penalty_of_all, count_with_advantage;
+    masked_ratio_is_one, mean_of_micro_batches, penalty_of_all, count_with_advantage, mean_of_positions;
 
 /* edits_penalty.c: the KL, and factors of policy, penalty and entropy bonus */
 edit_function penalty_of_old, penalty_of_mean, penalty_in_advantage, penalty_times, penalty_coefficient_again, penalty_gradient_times,
     penalty_by_ratio, bonus_times, bonus_without_coefficient, policy_times, policy_gradient_times;
+
+/* how GMPO's bounds of a token's log-ratio d are mistaken */
+typedef enum { BOUNDS_EXCHANGED, BOUNDS_BOTH, BOUNDS_OF_RATIO, BOUNDS_OF_RATIO_BOTH, BOUNDS_OF_ZERO } bounds_kind;
 
 /* the factors by which a response's sum is multiplied or divided */
 typedef enum { BY_SLOTS, BY_WIDTH, BY_TOKENS, TIMES_TOKENS, BY_ONE_MORE, BY_ONE_LESS, BY_ONE_LESS_OR_1, BY_ROOT,

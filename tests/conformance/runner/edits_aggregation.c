@@ -156,6 +156,33 @@ void masked_ratio_is_one(edited *s, double p) {
     mask_all(s, 0);
 }
 
+/* The other axis: a mean over the responses at each position, and then over positions, all or (p > 0) those with a token that counts.
+ * Surrogates that are linear in A, for a positive factor, get it by A. */
+void mean_of_positions(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    const grpo_penalty *pay = &s->obj.penalty;
+    const int64_t width = (int64_t)edited_width(s);
+    double *count = edited_room(s, width + 1, sizeof *count), some = 0;
+    s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN || pay->entropy_coef != 0 || pay->kl_aggregation
+        || pay->nll_on || pay->preference || s->obj.aggregation.empty_sequences != GRPO_EMPTY_SEQUENCES_KEEP;
+    s->impossible |= s->obj.surrogate.kind != GRPO_SURROGATE_PPO_CLIP && s->obj.surrogate.kind != GRPO_SURROGATE_DUAL_CLIP
+        && s->obj.surrogate.kind != GRPO_SURROGATE_REINFORCE && s->obj.surrogate.kind != GRPO_SURROGATE_CISPO
+        && s->obj.surrogate.kind != GRPO_SURROGATE_RATIO;
+    s->term_share = edited_room(s, edited_tokens(s), sizeof *s->term_share);
+    s->penalty_share = edited_room(s, edited_tokens(s), sizeof *s->penalty_share);
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        for (int64_t t = 0; t < b->length[i]; t++) count[t] += edited_counts(s, i, b->offset[i] + t);
+    for (int64_t t = 0; t < width; t++) some += count[t] > 0;
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        for (int64_t t = 0; t < b->length[i]; t++) {
+            const int64_t k = b->offset[i] + t;
+            if (!edited_counts(s, i, k)) continue;
+            s->term_share[k] = s->penalty_share[k] = (double)s->c.n_sequences * edited_count(s, i)
+                / (count[t] * (p > 0 ? some : (double)width));
+            s->advantage[k] *= s->term_share[k];
+        }
+}
+
 /* What divides counts only the responses that have an advantage other than 0, where it should count all. */
 void count_with_advantage(edited *s, double p) {
     const grpo_batch *b = &s->c.batch;

@@ -92,6 +92,21 @@ ROLLS(ROLL_EDGE, edge)
 ROLLS(ROLL_BATCH, batch)
 void pad_rows(edited *s, double p) { (void)p; edited_pad(s); }
 
+/* Rows that are padded with 0 before their first token are read as if they were padded after the last. */
+static void at_other_end(edited *s, const grpo_real **array) {
+    const grpo_batch *b = &s->c.batch;
+    const grpo_real *from = *array;
+    grpo_real *to = edited_array(s, array);
+    for (int64_t i = 0; to && i < s->c.n_sequences; i++)
+        for (int64_t t = 0; t < b->length[i]; t++) {
+            const int64_t at = t - ((int64_t)edited_width(s) - b->length[i]);
+            to[b->offset[i] + t] = at < 0 ? 0 : from[b->offset[i] + at];
+            s->impossible |= edited_counts(s, i, b->offset[i] + t) && to[b->offset[i] + t] != to[b->offset[i] + t];
+        }
+}
+void old_at_other_end(edited *s, double p) { (void)p; at_other_end(s, edited_behaviour(s)); }
+void reference_at_other_end(edited *s, double p) { (void)p; at_other_end(s, &s->c.batch.logp_ref); }
+
 /* ---- numbers of 16 bits --------------------------------------------------------------------------------------------------------- */
 
 static void round_array(edited *s, const grpo_real **array, int bits) {
@@ -240,6 +255,48 @@ void mean_of_ratios(edited *s, double p) {
             o[k] = b->logp[k] - log(sum / T);
         }
     }
+}
+/* The mean along the other axis: of the log-ratios of all responses at the position of a token. */
+void mean_of_position(edited *s, double p) {
+    grpo_real *o = edited_denominator(s);
+    const grpo_batch *b = &s->c.batch;
+    (void)p;
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN || s->obj.ratio.gradient != GRPO_GRADIENT_FULL || !o;
+    for (int64_t t = 0; !s->impossible && (double)t < edited_width(s); t++) {
+        double sum = 0, n = 0;
+        for (int64_t i = 0; i < s->c.n_sequences; i++)
+            if (t < b->length[i] && edited_counts(s, i, b->offset[i] + t)) { sum += edited_log_ratio(s, b->offset[i] + t); n++; }
+        s->impossible |= n > 0 && !grpo_is_finite(sum);
+        for (int64_t i = 0; i < s->c.n_sequences; i++)
+            if (t < b->length[i] && edited_counts(s, i, b->offset[i] + t)) o[b->offset[i] + t] = b->logp[b->offset[i] + t] - sum / n;
+    }
+    s->obj.ratio.level = GRPO_LEVEL_TOKEN;
+    s->ratio_of_position = 1;
+}
+
+static double bounded_otherwise(const grpo_ratio_axis *r, bounds_kind kind, double A, double d) {
+    const double low = r->token_clip_low, high = r->token_clip_high;
+    switch (kind) {
+    case BOUNDS_EXCHANGED: return A < 0 ? fmin(d, high) : fmax(d, -low);
+    case BOUNDS_BOTH: return fmin(fmax(d, -low), high);
+    case BOUNDS_OF_RATIO: return A < 0 ? (low < 1 ? fmax(d, log(1 - low)) : d) : fmin(d, log(1 + high));
+    case BOUNDS_OF_RATIO_BOTH: return fmin(low < 1 ? fmax(d, log(1 - low)) : d, log(1 + high));
+    default: return A <= 0 ? fmax(d, -low) : fmin(d, high);
+    }
+}
+/* GMPO with other bounds of the tokens' log-ratios, of which the mean is taken */
+void pooled_otherwise(edited *s, double p) {
+    grpo_real *o = edited_denominator(s);
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN || s->obj.ratio.clamp_low != 0 || s->obj.ratio.clamp_high != 0;
+    for (int64_t k = 0; o && !s->impossible && k < edited_tokens(s); k++) {
+        const double d = edited_log_ratio(s, k), y = bounded_otherwise(&s->obj.ratio, (bounds_kind)p, s->advantage[k], d);
+        if (!edited_counts(s, 0, k)) continue;
+        if (!grpo_is_finite(d)) { s->impossible = 1; continue; }
+        o[k] = s->c.batch.logp[k] - y;
+        s->chain[k] *= y == d;
+    }
+    s->obj.ratio.level = GRPO_LEVEL_SEQUENCE_MEAN;
+    s->obj.ratio.token_clip_low = s->obj.ratio.token_clip_high = 0;
 }
 /* the log-ratios of masked tokens enter the mean, which is divided by the tokens that count or (p > 0) by all of the response */
 void mean_of_all(edited *s, double p) {

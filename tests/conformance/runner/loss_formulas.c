@@ -111,6 +111,12 @@ formula_value killed_elsewhere(double A, double y, double l, const grpo_objectiv
     v.ratio = (A > 0 && exp(y) < low_of(o)) || (A < 0 && exp(y) > high_of(o)) ? 0 : -A * exp(y);
     return v;
 }
+/* a minimum of equal numbers gives each half of the gradient, and the clipped one has none to pass on */
+formula_value halved_inside(double A, double y, double l, const grpo_objective *o) {
+    formula_value v = right_clip(A, y, l, o);
+    if (exp(y) >= low_of(o) && exp(y) <= high_of(o)) v.ratio /= 2;
+    return v;
+}
 formula_value without_ratio(double A, double y, double l, const grpo_objective *o) {
     formula_value v = right_clip(A, y, l, o);
     if (v.ratio != 0) v.ratio = -A;

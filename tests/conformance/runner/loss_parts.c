@@ -47,6 +47,18 @@ static void spread_gradient(edited *s, part *p) {
     }
 }
 
+/* a token has a share of the gradient of every response at its position */
+static void share_position(const edited *s, part *p) {
+    const grpo_batch *b = &s->c.batch;
+    for (int64_t t = 0; (double)t < edited_width(s); t++) {
+        double sum = 0, n = 0;
+        for (int64_t i = 0; i < s->c.n_sequences; i++)
+            if (t < b->length[i] && edited_counts(s, i, b->offset[i] + t)) { sum += p->dlogp[b->offset[i] + t]; n++; }
+        for (int64_t i = 0; i < s->c.n_sequences; i++)
+            if (t < b->length[i] && edited_counts(s, i, b->offset[i] + t)) p->dlogp[b->offset[i] + t] = sum / n;
+    }
+}
+
 static part policy_part(edited *s) {
     grpo_objective obj = without_penalty(s);
     part p = header_part(s, &obj, s->advantage);
@@ -54,6 +66,7 @@ static part policy_part(edited *s) {
     for (int64_t k = 0; k < edited_tokens(s) && s->rounded_ratio && !direct; k++)
         if (s->rounded_ratio[k] > 0) p.dlogp[k] = sixteen_bits(p.dlogp[k] / s->rounded_ratio[k], s->ratio_bits) * s->rounded_ratio[k];
     for (int64_t k = 0; k < edited_tokens(s) && !direct; k++) p.dlogp[k] *= s->chain[k];
+    if (s->ratio_of_position && !direct) share_position(s, &p);
     if (s->ratio_of_all && s->obj.ratio.gradient == GRPO_GRADIENT_FULL && !direct) spread_gradient(s, &p);
     return p;
 }
@@ -197,12 +210,22 @@ static void formula_response(edited *s, int64_t i, formula_use f, const double *
         if (edited_counts(s, i, k)) p->dlogp[k] += (mean ? through / T : through) * inside[k - begin];
 }
 
+/* Has the surrogate weights that the coefficients of terms have not? */
+static int has_weights(const grpo_weight *w) {
+    return w->rollout_is || w->rollout_rs || w->rollout_veto != 0 || w->policy_is || w->trust || w->off_policy_mask || w->fipo
+        || w->external || w->selected;
+}
+
+/* the formula's terms, with the weights of their tokens */
 static part formula_part(edited *s, formula_use f) {
     part p = part_room(s);
-    const double *c = coefficients(s, s->policy_aggregation, OF_SURROGATE);
+    const double *c = coefficients(s, s->policy_aggregation, OF_SURROGATE), *bare;
     if (s->impossible || !is_plain_ratio(&s->obj) || !(s->obj.surrogate.kind == GRPO_SURROGATE_REINFORCE || *edited_behaviour(s))) return p;
     for (int64_t i = 0; i < s->c.n_sequences; i++)
         formula_response(s, i, f, c, s->obj.ratio.level != GRPO_LEVEL_TOKEN, &p);
+    if (!has_weights(&s->obj.weight)) { p.ok = p.loss == p.loss; return p; }
+    bare = coefficients(s, s->policy_aggregation, OF_TERM);
+    for (int64_t k = 0; k < edited_tokens(s); k++) p.term[k] = bare[k] != 0 ? grpo_times(p.term[k], c[k] / bare[k]) : 0;
     p.ok = p.loss == p.loss;
     return p;
 }
@@ -256,6 +279,7 @@ static part together(edited *s, const part *policy, const part *penalty, const p
         all.dlogp[k] *= share;
         all.dentropy[k] *= share;
     }
+    for (int64_t k = 0; k < edited_tokens(s) && s->term_share; k++) if (s->term_share[k] > 0) all.term[k] /= s->term_share[k];
     for (int64_t i = 0; i < s->c.n_sequences && s->empty_is_nan; i++) {
         const grpo_batch *b = &s->c.batch;
         if (edited_count(s, i) > 0) continue;

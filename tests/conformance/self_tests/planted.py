@@ -2,7 +2,7 @@
 """Plants mistakes in a port (planted_port.py), one at a time, and checks the name that the runner gives.
 
     planted.py CONFORM VECTORS [all|PART+PART...] [MISTAKE...]
-                            parts: even, odd and eighth (of PLANTED), further, issues, bits, port, nameless
+                            parts: even, odd and eighth (of PLANTED), further, issues, bits, port, axes, nameless
 
 Prints what was planted and what was named. The first group of the report must name 95 % rightly, and no group may name one wrongly; a
 mistake without a name is not a wrong name.
@@ -192,6 +192,15 @@ OF_A_PORT = (
     ("loss-3-decimals", r"loss rounded to 3 decimals"), ("loss-4-digits", r"loss rounded to 4 significant digits"),
 )
 
+# the other axis, the other end, chunks
+OF_AXES = (
+    ("even-chunks", r"chunks of equal size|ADV-29d"), ("std-around-zero-sample", r"deviation is taken around 0"),
+    ("old-other-end", r"old log-prob.*padded before"), ("ref-other-end", r"reference's log-prob.*padded before"),
+    ("clip-halved-inside", r"gradient of ratios within the clip's bounds is halved"),
+    ("loss-adv-axis", r"ADV-25$"), ("gspo-axis", r"mean log-ratio.*of the responses at a position"),
+    ("equal-noise", r"rounding error of its mean"), ("agg-axis", r"mean over the responses at each position"),
+)
+
 # conventions that some framework documents (profiles/conventions.json): acceptable unless --strict, which names them. No other is.
 DOCUMENTED = {"singleton-raw", "eps-1e-4", "eps-1e-6", "population-std", "empty-dropped", "agg-eps"}
 # these have no name, and must get none
@@ -202,9 +211,9 @@ NAMELESS = ("adv-tanh", "adv-shifted", "rank", "temperature", "clip-soft", "eps-
 
 def parts_of(which):
     nameless = tuple((mistake, None) for mistake in NAMELESS)
-    parts = {"all": (*PLANTED, *FURTHER, *FROM_ISSUES, *ROWS_AND_BITS, *OF_A_PORT, *nameless),
+    parts = {"all": (*PLANTED, *FURTHER, *FROM_ISSUES, *ROWS_AND_BITS, *OF_A_PORT, *OF_AXES, *nameless),
              "even": PLANTED[::2], "odd": PLANTED[1::2], "eighth": PLANTED[1::8], "further": FURTHER, "issues": FROM_ISSUES,
-             "bits": ROWS_AND_BITS, "port": OF_A_PORT, "nameless": nameless}
+             "bits": ROWS_AND_BITS, "port": OF_A_PORT, "axes": OF_AXES, "nameless": nameless}
     return [planted for part in which.split("+") for planted in parts[part]]
 
 

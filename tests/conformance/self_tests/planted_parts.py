@@ -60,6 +60,12 @@ TAU = 'tau = np.where(A > 0, c["tau_pos"], c["tau_neg"])'
 GATE, SAPO = "e = np.exp(-abs(tau * (w - 1)))", ("sapo-*",)
 OVERLONG = ("dapo-overlong", "trl-dapo-overlong", "qae-overlong*", "choices-reward-overlong*")
 OVER = 'np.minimum(r["overlong_max"] - r["overlong_cache"] - b.length, 0) / (r["overlong_cache"] or 1)'
+STRICT = "--strict"                                    # among cases: what is a documented convention is named too
+GMPO = ("gmpo-*", "trl-gmpo-*", "verl-gmpo-*", "choices-alike-zero-advantage-*")
+POOLED = 'd = np.where(A >= 0, np.minimum(d, c["token_clip_high"]), np.maximum(d, -c["token_clip_low"]))'
+POOLED_GRADIENT = 'J &= np.where(A >= 0, d <= c["token_clip_high"], d >= -c["token_clip_low"])'
+K1, ABS = '"k1": (D, D * 0 + 1)', '"abs": (abs(D), np.sign(D))'
+PUNISHED = ("choices-alike-overlong-*", "choices-reward-overlong-*")
 # (a pattern that every name must match, the edits, the cases that are run, how many of them may stay unexplained)
 IN_SETS = [
     (r"sign of the policy's gradient is turned",
@@ -167,6 +173,42 @@ def scored(c, R"""}, ("grpo-[efhrs]*", "dapo-[efhrs]*"), 1),
     (r"REW-01$", {OVER: OVER.replace(' - r["overlong_cache"] - b', " - b")}, OVERLONG, 0),
     (r"divided by L_max", {OVER: OVER.replace('(r["overlong_cache"] or', '(r["overlong_max"] or')}, OVERLONG, 0),
     (r"REW-01a", {OVER: OVER.replace('(r["overlong_cache"] or', '(r["overlong_max"] - r["overlong_cache"] or')}, OVERLONG, 1),
+    # the terms of a mistaken surrogate have the rollout weight
+    (r"clip without its minimum: -A clip\(w\) alone",
+     {'bind = np.where(A > 0, w > bound, w < bound)': 'bind = (w > 1 + c["eps_high"]) | (w < 1 - c["eps_low"])',
+      "np.where(bind, -A * bound, S)": 'np.where(bind, -A * np.clip(w, 1 - c["eps_low"], 1 + c["eps_high"]), S)'},
+     ("tis-[efhrs]*", "icepop-[efhrs]*"), 0),
+    # a pair of settings in one row, where another row has a mistake without a name
+    (r"surrogate.eps_low = 0.003 and surrogate.eps_high = 0.1",
+     {"    K, dK = kl_of(c[\"kl\"], D)\n": "    K, dK = kl_of(c[\"kl\"], D)\n    K, dK = np.tanh(K), dK / np.cosh(K) ** 2\n",
+      'np.where(A > 0, 1 + c["eps_high"], 1 - c["eps_low"])':
+      'np.where(A > 0, 1 + (0.1 if c["eps_high"] == 4e-4 else c["eps_high"]), 1 - (3e-3 if c["eps_low"] == 3e-4 else c["eps_low"]))'},
+     ("grpo-*", "gspo-*"), 71),
+    # choices that agree on most batches
+    (r"REW-01c", {OVER: OVER.replace("b.length", "T")}, ("dapo-*", "verl-dapo-*", "dapo-recipe-*", *PUNISHED), 0),
+    (r"penalty.kl = abs|is \|D\|", {K1: '"k1": (abs(D), np.sign(D))'}, ("tunix-grpo-*", "choices-alike-k1-*"), 0),
+    (r"penalty.kl = k1|is D, k1", {ABS: '"abs": (D, D * 0 + 1)'}, ("choices-penalty-abs-exact-none*", "choices-alike-abs-*"), 0),
+    (r"NORM-05a|empty_sequences = drop", {'(b.n, b.groups) if c["empty_sequences"] == "keep" else': ""},
+     (STRICT, "dapo-*", "cispo-*", "choices-alike-empty-group-*"), 0),
+    (r"CLIP-08", {POOLED: POOLED.replace("A >= 0", "A > 0"), "J &= np.where(A >= 0": "J &= np.where(A > 0"}, GMPO, 0),
+    (r"bounds are exchanged", {POOLED: POOLED.replace("A >= 0", "A < 0"), "J &= np.where(A >= 0": "J &= np.where(A < 0"}, GMPO, 8),
+    (r"bounds both hold", {POOLED: 'd = np.clip(d, -c["token_clip_low"], c["token_clip_high"])', POOLED_GRADIENT:
+                           'J &= (d <= c["token_clip_high"]) & (d >= -c["token_clip_low"])'}, GMPO, 7),
+    (r"bounds are of the ratio, 1 - eps",
+     {POOLED: POOLED.replace('d, c["token_clip_high"]', 'd, np.log1p(c["token_clip_high"])').replace(
+         'd, -c["token_clip_low"]', 'd, np.log1p(-c["token_clip_low"])'),
+      POOLED_GRADIENT: POOLED_GRADIENT.replace('c["token_clip_high"]', 'np.log1p(c["token_clip_high"])').replace(
+          '-c["token_clip_low"]', 'np.log1p(-c["token_clip_low"])')}, GMPO, 3),
+    (r"bounds are of the ratio, and both",
+     {POOLED: 'd = np.log(np.clip(np.exp(d), 1 - c["token_clip_low"], 1 + c["token_clip_high"]))', POOLED_GRADIENT:
+      'J &= (np.exp(d) <= 1 + c["token_clip_high"]) & (np.exp(d) >= 1 - c["token_clip_low"])'}, GMPO, 7),
+    (r"ADV-28a", {"R - total(k, seq, b.n)": """R - r["kl_coef"] * np.bincount(
+        b.seq, kl_of(r["kl"], minus(b.logp_old, b.logp_ref))[0], b.n)"""},
+     ("rloo-[efhrsu]*", "trl-rloo-*", "choices-alike-kl-masked-rloo-*", "choices-alike-kl-masked-trl-*"), 1),
+    (r"kl_clamp_value = 10", {'bounded(K, -c["kl_clamp_value"], c["kl_clamp_value"])': "bounded(K, -10, 10)"},
+     (STRICT, "grpo-*", "choices-alike-unclamped-*"), 0),
+    (r"kl_clamp_value = 0", {'bounded(K, -c["kl_clamp_value"], c["kl_clamp_value"])': "bounded(K, 0, 0)"},
+     (STRICT, "easyr1-grpo-*", "verl-kl-loss-*", "swift-grpo-*", "choices-alike-clamped-*"), 0),
 ]
 
 PATH = ("logits-*", "hidden-*")
@@ -198,7 +240,7 @@ def planted(folder, edits, file="numpy_split.py"):
 def named(conform, vectors, program, cases):
     """[(name, causes with the same numbers, number of cases)] of the groups of failures."""
     globs = cases if isinstance(cases, tuple) else [f"partition-{cases}-{row}" for row in ROWS]
-    only = [word for glob in globs for word in ("--only", glob)]
+    only = [word for glob in globs for word in ((glob,) if glob == STRICT else ("--only", glob))]
     run = subprocess.run([conform, "--vectors", vectors, "--format", "json", *only, "--", sys.executable, "-B", program],
                          capture_output=True, text=True)
     return [(g.get("name"), g.get("also") or [], len(g.get("cases", ()))) for g in json.loads(run.stdout)["groups"]]

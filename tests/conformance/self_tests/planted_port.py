@@ -206,6 +206,14 @@ def normalised(o, xs, every, widest):
         s = math.sqrt(math.fsum((x - base[0]) ** 2 for x in xs) / (n - 1))
     if wrong("std-around-zero"):
         s = math.sqrt(math.fsum(x * x for x in xs) / n)
+    if wrong("equal-noise") and min(xs) == max(xs):
+        m = 0.0
+        for x in xs:
+            m = single(m + x)
+        left = xs[0] - single(m / n)
+        return [left / math.sqrt(n * left * left / (n - 1)) if left else 0.0] * n
+    if wrong("std-around-zero-sample"):
+        s = math.sqrt(math.fsum(x * x for x in xs) / (n - 1))
     if wrong("std-error"):
         s /= math.sqrt(n)
     if wrong("std-largest"):
@@ -252,6 +260,8 @@ def advantages(o, b):
         group = [i % (b["group"][-1] + 1) for i in range(len(group))]
     if wrong("equal-chunks"):
         group = [i // max(map(group.count, group)) for i in range(len(group))]
+    if wrong("even-chunks") and len(group) % (group[-1] + 1) == 0:
+        group = [i // (len(group) // (b["group"][-1] + 1)) for i in range(len(group))]
     widest = max(group.count(g) for g in group)
     a = [0.0] * len(R)
     if wrong("whole-alone") and "truncated" in b:
@@ -390,6 +400,11 @@ def rolled_rows(rows, by, through=False):
     return [new[:len(row)] for new, row in zip(rolled_batch(padded, by) if through else roll(padded, by), rows)]
 
 
+def at_the_other_end(rows):
+    """As rows that were padded with 0 before the first token are read where they are expected to be padded after the last."""
+    return [([0.0] * (WIDTH - len(row)) + row)[:len(row)] for row in rows]
+
+
 def arrays(b):
     l = [[Var(x) for x in row] for row in b["logp"]]
     leaves = l
@@ -410,6 +425,10 @@ def arrays(b):
         l = [[lift(x) for x in row] for row in rolled_rows(l, -1)]
     if wrong("ref-right-row") and f:
         f = rolled_rows(f, 1)
+    if wrong("old-other-end"):
+        o = at_the_other_end(o)
+    if wrong("ref-other-end") and f:
+        f = at_the_other_end(f)
     if wrong("old-bf16"):
         o = [[bfloat16(x) for x in row] for row in o]
     if wrong("logp-right"):
@@ -586,6 +605,9 @@ def surrogate(s, A, y, l):
     if wrong("gradient-sign-of-bad"):
         x = larger(w * -A, clipped * -A)
         return detach(x) + detach(x) - x if A < 0 else x
+    if wrong("clip-halved-inside"):
+        x = larger(w * -A, clipped * -A)
+        return Var(x.value, ((x, 0.5),)) if low <= w.value <= high else x
     if wrong("ratio-bf16"):
         w = through_bfloat16(w)
         return larger(w * -A, clip(w, low, high) * -A)
@@ -736,6 +758,20 @@ def aggregated(o, terms, kinds=None):
     return total(parts(row, i) for i, row in enumerate(terms) if row) / N
 
 
+def column_ratios(b, l, old):
+    """The mean log-ratio of each position, over the responses."""
+    masks = [loss_mask(b, i) for i in range(len(l))]
+    at = [[i for i, mask in enumerate(masks) if t < len(mask) and mask[t]] for t in range(WIDTH)]
+    return [total(l[i][t] - old[i][t] for i in of) / max(1, len(of)) for t, of in enumerate(at)]
+
+
+def mean_of_columns(b, terms):
+    """The mean over the positions of the mean over the responses that have a token there."""
+    places = [[t for t, m in enumerate(loss_mask(b, i)) if m] for i in range(len(terms))]
+    columns = [[x for own, row in zip(places, terms) for k, x in zip(own, row) if k == t] for t in range(WIDTH)]
+    return total(total(column) / len(column) for column in columns if column) / WIDTH
+
+
 def evaluate(case):
     global CASE, WIDTH, LENGTHS, SLOTS, GROUPS
     o, b = case["objective"], case["batch"]
@@ -757,6 +793,9 @@ def evaluate(case):
     if wrong("loss-adv-over-length", "loss-adv-times-length"):
         sizes = [sum(mask_of(b, i)) or 1 for i in range(len(A))]
         A = [[x / n if wrong("loss-adv-over-length") else x * n for x in row] for row, n in zip(A, sizes)]
+    if wrong("loss-adv-axis") and len(A) == WIDTH:
+        own = [next((x for x, m in zip(row, mask_of(b, i)) if m), 0.0) for i, row in enumerate(A)]
+        A = [own[:len(row)] for row in A]
     if wrong("loss-adv-late"):
         late = [x for row in A for x in row[:1] + row]
         A = [[late[sum(LENGTHS[:i]) + t] for t in range(len(row))] for i, row in enumerate(A)]
@@ -771,6 +810,7 @@ def evaluate(case):
             A = [*A[:i], [one] * len(row), *A[i + 1:]]
     leaves, l, old, f = arrays(b)
     policy, kl = [], []
+    columns = column_ratios(b, l, old) if wrong("gspo-axis") and o["ratio"]["level"] == "sequence_mean" else None
     coef = o.get("penalty", {}).get("kl_coef", 0.0)
     for i in range(len(l)):
         mask = loss_mask(b, i)
@@ -779,7 +819,7 @@ def evaluate(case):
             for t in range(len(mask)):
                 if mask[t]:
                     A[i][t] -= detach(penalty(o["penalty"], l[i][t], f[i][t], 0.0, Var(1.0))).value
-        y = log_ratios(o, l[i], old[i], mask)
+        y = columns or log_ratios(o, l[i], old[i], mask)
         policy.append([surrogate(o["surrogate"], A[i][t], y[t], l[i][t]) for t in range(len(mask)) if mask[t]])
         if wrong("policy-left-out", "policy-turned"):
             policy[-1] = [x * (0.0 if wrong("policy-left-out") else -1.0) for x in policy[-1]]
@@ -818,10 +858,10 @@ def evaluate(case):
         loss = aggregated(o, policy) + aggregated(o, kl, "seq_mean_token_sum")
     elif kl and wrong("kl-token-mean"):
         loss = aggregated(o, policy) + aggregated(o, kl, "token_mean")
-    elif kl:
-        loss = aggregated(o, [[x + y for x, y in zip(p, k)] for p, k in zip(policy, kl)])
     else:
-        loss = aggregated(o, policy)
+        terms = [[x + y for x, y in zip(p, k)] for p, k in zip(policy, kl)] if kl else policy
+        of_columns = wrong("agg-axis") and o["aggregation"]["kind"] == "seq_mean_token_mean"
+        loss = mean_of_columns(b, terms) if of_columns else aggregated(o, terms)
     loss = loss * {"loss-sign": -1.0, "loss-halved": 0.5, "loss-times-groups": float(GROUPS), "loss-odd": 0.9 + 0.01 * SLOTS,
                     "loss-over-4": 0.25,
                     "loss-over-tokens": 1 / max(1, sum(map(len, policy))), "loss-times-slots": SLOTS / max(1, sum(map(len, policy))),

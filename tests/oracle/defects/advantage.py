@@ -866,6 +866,23 @@ def window_swapped(a):
     a.choose("reward", overlong_max=window["overlong_cache"], overlong_cache=window["overlong_max"])
 
 
+@defect("REW-01c", both(overlong, masked_any), "overlong", "choices-alike-overlong-dapo-tools", "choices-reward-overlong-masked",
+        "choices-alike-overlong-verl-dapo-end",
+        seen="OpenRLHF #1243, #1255 (both open), which propose it for calls of tools; its length is that of the span up to the last token "
+             "of the policy",
+        shows="masked tokens in a response as long as the window", stages=MADE)
+def counted_length(a):
+    """The length that is punished is the number of tokens that count (implementations differ). Right: the length of the response, masked
+    tokens included."""
+    def shaped(original, choice, sequence, group):
+        whole, reward_axis.overlong = reward_axis.overlong, lambda choice, length: whole(choice, len(sequence.unmasked))
+        try:
+            return original(choice, sequence, group)
+        finally:
+            reward_axis.overlong = whole
+    a.around(reward_axis, "shaped", shaped)
+
+
 @defect("REW-03", overlong, *WINDOWS,
         seen="verl #4268", shows="lengths inside or beyond the window", stages=MADE)
 def punishment_skipped(a):
