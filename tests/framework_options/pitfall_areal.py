@@ -32,7 +32,7 @@ def areal_incomplete_group():
 
 
 def areal_no_reference():
-    """Three tokens of a response with the log-probabilities -1, -1.1 and -1.2, and the reward 1; and with a reference that is the policy."""
+    """Three tokens of a response with the log-probabilities -1, -1.1 and -1.2, and the reward 1; and with the policy as reference."""
     batch, config = small_batch(reward=(1.0, 1.0)), {ACTOR + "kl_ctl": 0.1}
     batch["logp_ref"] = batch["logp_old"]
     found = [advantages({**config, **more}, batch)[0] for more in ({}, {"ref": True})]

@@ -44,8 +44,8 @@ def rho(pack_length, config):
             mask, sampler = mask.bool()[None, 1:], sampler[None, 1:]
             starts = (~mask[0]).long().cumsum(0) + len(found)  # each response follows its prompt, one token
             own = sampler + torch.where(starts % 2 == 0, 0.6, -0.6)
-            weights = parts.grpo.compute_rho_correction(own, parts.grpo.mask_logprobs(sampler, mask), mask, advantage[None, 1:], args).weights
-            found += [row[0].item() for row in weights[mask].split(3)]
+            given = own, parts.grpo.mask_logprobs(sampler, mask), mask, advantage[None, 1:], args
+            found += [row[0].item() for row in parts.grpo.compute_rho_correction(*given).weights[mask].split(3)]
     return found
 
 

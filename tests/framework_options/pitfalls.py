@@ -3,8 +3,9 @@
 
     VENV/bin/python tests/framework_options/pitfalls.py [--sources FOLDER] [WORDS]
 
-VENV: that of ../conformance/frameworks.sh; FOLDER (or SOURCES in the environment): clones of the frameworks that no package index has, as
-against_frameworks.py takes them; WORDS: only names with them. Frameworks that are missing are named and left out.
+VENV: that of ../conformance/frameworks.sh, for one of TRL with deepspeed 0.19.6; FOLDER (or SOURCES in the environment): clones of the
+frameworks that no package index has, as against_frameworks.py takes them; WORDS: only names with them. Frameworks that are missing are
+named and left out.
 
 Each is a function FRAMEWORK_NAME of pitfall_*.py. It computes the configuration that the pitfall is of and one beside it that has none,
 and gives whether the first is what the data say and the second is not. One that fails means that the release that is installed does
@@ -28,6 +29,8 @@ from options import translate  # noqa: E402
 # framework: its package, or None where it is taken from a clone; in this order, as their stand-ins differ
 PACKAGES = {"trl": "trl", "trl_rloo": "trl", "trl_gmpo": "trl", "verl": "verl", "openrlhf": "openrlhf", "ms_swift": "swift",
             "skyrl": "skyrl", "areal": "areal", "slime": None, "nemo_rl": None, "prime_rl": None, "open_instruct": None}
+
+NEEDED = {"trl_deepspeed_clips": "deepspeed"}  # further packages
 
 
 def is_there(framework):
@@ -60,11 +63,15 @@ def main(words):
     if words[:1] == ["--sources"]:
         sources.FOLDER, words = words[1], words[2:]
     passed = failed = 0
+    there = {framework: is_there(framework) for framework in PACKAGES}  # before stand-ins take the place of packages
+    needed = {name: importlib.util.find_spec(package) is not None for name, package in NEEDED.items()}
     for name, (framework, module) in tests().items():
         if not all(word in name for word in words):
             continue
-        if not is_there(framework):
-            print(f"skipped: {name}, {framework} is not {'installed' if PACKAGES[framework] else 'in --sources'}", file=sys.stderr)
+        missing = framework if not there[framework] else NEEDED[name] if name in NEEDED and not needed[name] else None
+        if missing:
+            where = "in --sources" if PACKAGES.get(missing, "") is None else "installed"
+            print(f"skipped: {name}, {missing} is not {where}", file=sys.stderr)
             continue
         good, numbers = result(name, framework, module)
         passed, failed = passed + good, failed + (not good)
