@@ -9,28 +9,36 @@ import torch
 from running import functions_of, near, shares, small_batch, torch_batch
 
 
-def ms_swift_chunks():
+def chunked(size, teacher=None, **options):
+    """The gradient of a micro-batch of four samples, computed in chunks of that size, None: as a whole; teacher: its log-probabilities."""
     import ms_swift
     from swift.rlhf_trainers import grpo_trainer as module
-    b, found = torch_batch(small_batch()), {}
+    b, space = torch_batch(small_batch()), types.SimpleNamespace
     b.advantage = torch.tensor([1.0, -1, 0.5, 0])[:, None].expand(4, 3)
-    space = types.SimpleNamespace
     batch = dict(completion_mask=b.mask, truncated_mask=torch.zeros(4, dtype=torch.bool), seq_lengths=torch.full((4,), 3),
                  old_per_token_logps=b.logp_old, ref_per_token_logps=None, rollout_per_token_logps=None, teacher_per_token_logps=None,
                  advantages=b.advantage, num_items_in_batch=b.mask.sum(), logits_to_keep=3)
     made = lambda **given: space(**{**batch, **given})
-    for loss_type in ("dapo", "grpo"):
-        of = []
-        for chunk in (4, 2):
-            t = ms_swift.trainer(ms_swift.arguments(loss_type=loss_type, beta=0.0), b, 4)
-            t.args.per_device_train_batch_size, t.template, t.is_multimodal = chunk, space(padding_free=False), False
-            t._get_per_token_logps_and_entropies = lambda model, inputs, *_, **__: (t.leaf[inputs["input_ids"]], None)
-            t._aggregate_and_update_metrics = lambda *_: None  # logged
-            with mock.patch.object(module, "gather_object", lambda x: x), mock.patch.object(module, "GRPOBatch", made):
-                t._compute_loss_chunked(t.model, {"input_ids": torch.arange(4)}, made()).backward()
-            of.append(t.leaf.grad[0, 0].item())
-        found[loss_type] = of[1] / of[0]
+    t = ms_swift.trainer(ms_swift.arguments(beta=0.0, **options), b, 4)
+    t.args.per_device_train_batch_size, t.template, t.is_multimodal = size, space(padding_free=False), False
+    t._get_per_token_logps_and_entropies = lambda model, inputs, *_, **__: (t.leaf[inputs["input_ids"]], None)
+    t._aggregate_and_update_metrics = lambda *_: None  # logged
+    with mock.patch.object(module, "gather_object", lambda x: x), mock.patch.object(module, "GRPOBatch", made):
+        given = t.model, {"input_ids": torch.arange(4)}, made(teacher_per_token_logps=teacher)
+        (t._compute_loss_chunked(*given) if size else t._compute_loss_and_metrics(*given)[0]).backward()
+    return t.leaf.grad[0, 0].item()
+
+
+def ms_swift_chunks():
+    found = {loss_type: chunked(2, loss_type=loss_type) / chunked(4, loss_type=loss_type) for loss_type in ("dapo", "grpo")}
     return near(found.values(), (0.5, 1)), found
+
+
+def ms_swift_chunks_without_teacher():
+    """What the teacher's log-probabilities add to the gradient, in two chunks and as a whole."""
+    more = {"loss_type": "grpo", "sdar_loss_coef": 0.5}
+    found = {str(size): chunked(size, torch.full((4, 3), -0.5), **more) - chunked(size, **more) for size in (2, None)}
+    return found["2"] == 0 and abs(found["None"]) > 1e-3, found
 
 
 LIGER = {"none": {}, "epsilon": {"epsilon": 0.01, "epsilon_high": 0.01}, **{name: {name: x} for name, x in (
