@@ -1,5 +1,5 @@
-"""TRL's GRPOTrainer, RLOOTrainer and SDPOTrainer (written for trl 1.16.0, transformers 5.23.0, accelerate 1.15.0), with a batch cut into micro-batches
-and ranks: the gradient that the optimiser sees.
+"""TRL's GRPOTrainer, RLOOTrainer and SDPOTrainer (written for trl 1.16.0, transformers 5.23.0, accelerate 1.15.0), with a batch cut into
+micro-batches and ranks: the gradient that the optimiser sees.
 
 What runs is `train()` of the trainer, made by its own __init__: the sampler and the loader of each rank, rewards gathered over ranks,
 advantages, the buffer of a generation and its division into micro-batches, the loss, accumulation, and DistributedDataParallel over gloo.
@@ -22,12 +22,13 @@ from framework import Refused
 EOS, OTHER, FIRST = 1, 7, 10  # token ids; the prompt of response i is FIRST + i
 HEAD = """`train()` of GRPOTrainer and RLOOTrainer ran as it is, and that of SDPOTrainer without its distillation (`distillation_weight` 0),
 with transformers 5.23.0 and accelerate 1.15.0, in one process and in two with DistributedDataParallel. Replaced are the model, the
-reference, the tokenizer, generation, and the random order within a generation. A micro-batch always has `per_device_train_batch_size` responses, and an optimiser step `gradient_accumulation_steps` of them on each rank;
-without `steps_per_generation` a generation is one optimiser step. `num_iterations` is 2 where the ratios are to be those of another
-policy; the first pass over the generation was compared. `zero_stage` is with DeepSpeed 0.19.6 in float32, `fsdp_version` with FSDP2, both
-as accelerate prepares them, which was told that the CPUs are GPUs. DeepSpeed's `gradient_clipping` is 0 here: left out it is 1.0, whatever
-`max_grad_norm` is (`deepspeed/runtime/constants.py:261`). GRPOTrainer and RLOOTrainer of this release have no packing and no padding-free
-rows, refuse context parallelism (`trl/trainer/grpo_config.py:1068-1076`), and `use_liger_kernel` no longer changes the loss
+reference, the tokenizer, generation, and the random order within a generation. A micro-batch always has `per_device_train_batch_size`
+responses, and an optimiser step `gradient_accumulation_steps` of them on each rank; without `steps_per_generation` a generation is one
+optimiser step. `num_iterations` is 2 where the ratios are to be those of another policy; the first pass over the generation was compared.
+`zero_stage` is with DeepSpeed 0.19.6 in float32, `fsdp_version` with FSDP2, both as accelerate prepares them, which was told that the CPUs
+are GPUs. DeepSpeed's `gradient_clipping` is 0 here: left out it is 1.0, whatever `max_grad_norm` is
+(`deepspeed/runtime/constants.py:261`). GRPOTrainer and RLOOTrainer of this release have no packing and no padding-free rows, refuse context
+parallelism (`trl/trainer/grpo_config.py:1068-1076`), and `use_liger_kernel` no longer changes the loss
 (`trl/trainer/grpo_trainer.py:1049-1064`)."""
 GENERATIONS = 4
 WIDTH = 8  # of prompts and responses; no response is longer
@@ -252,7 +253,8 @@ def without_teacher(module):
 
         def build(self, batch, *_, **__):
             ids = batch["completion_ids"]
-            return {"teacher_input_ids": ids, "teacher_attention_mask": torch.ones_like(ids), "self_distillation_mask": torch.ones(len(ids))}
+            return {"teacher_input_ids": ids, "teacher_attention_mask": torch.ones_like(ids),
+                    "self_distillation_mask": torch.ones(len(ids))}
 
     class Alone(module.SDPOTrainer):
         def __init__(self, *of, **how):

@@ -25,10 +25,13 @@ def areal_group_of_one():
 
 
 def areal_incomplete_group():
-    """Of five responses in groups of two the last one; and without a mean and a deviation of groups."""
-    batch = small_batch(reward=(1.0, 0.0, 1.0, 0.0, 0.5))
-    found = [advantages(config, batch)[4] for config in ({**OF_GROUPS, NORM + "group_size": 2}, {})]
-    return near(found, [FAR, 0.5]), found
+    """Of five responses in groups of two the last one, and without a mean and a deviation of groups; then a prompt with the rewards 1 and
+    0, behind one of which a response is missing, and behind none."""
+    config, last = {**OF_GROUPS, NORM + "group_size": 2}, small_batch(reward=(1.0, 0.0, 1.0, 0.0, 0.5))
+    found = [advantages(options, last)[4] for options in (config, {})]
+    shifted = [advantages(config, small_batch(reward=rewards + (1.0, 0.0, 0.0)[:4 - len(rewards)]))[len(rewards):][:2]
+               for rewards in ((1.0,), (1.0, 0.0))]
+    return near(found, [FAR, 0.5]) and near(shifted[0], [0, 0]) and near(shifted[1], [0.707, -0.707], 1e-3), found + shifted
 
 
 def areal_no_reference():

@@ -6,7 +6,7 @@ from unittest import mock
 
 import torch
 
-from running import finite, near, shares, small_batch
+from running import finite, near, shares, small_batch, torch_batch
 
 
 def trl_quantile_of_micro_batch():
@@ -93,3 +93,23 @@ def trl_rloo_truncated_in_loss():
 
 def trl_gmpo_truncated_in_loss():
     return truncated_in_loss("gmpo")
+
+
+def trl_async_micro_batches():
+    """The first gradient of responses of 1 and of 5 tokens in two micro-batches, over that in one; and of equally long ones."""
+    import run_trl_trainers as module
+    trainer, worker = module.asynchronous_parts()
+    found, c = {}, module.trl_config(trainer.AsyncGRPOConfig, {})
+    for length in ([1, 5], [3, 3]):
+        batch = small_batch(reward=(1.0, 0.0), length=length)
+        of = []
+        for cut in (1, 2):
+            b = torch_batch(batch)
+            b.leaf = b.logp.clone().requires_grad_()
+            samples = module.advantages_of(worker, b, batch)
+            with mock.patch.object(torch, "float32", torch.float64), mock.patch.object(torch.Tensor, "float", torch.Tensor.double):
+                for part in ([samples] if cut == 1 else [[x] for x in samples]):
+                    module.asynchronous_loss(trainer, c, b, part, cut).backward()
+            of.append(b.leaf.grad[0, 0].item())
+        found[str(length)] = of[1] / of[0]
+    return near(found.values(), [3, 1]), found

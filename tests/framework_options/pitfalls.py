@@ -27,8 +27,9 @@ import torch  # noqa: E402
 from options import translate  # noqa: E402
 
 # framework: its package, or None where it is taken from a clone; in this order, as their stand-ins differ
-PACKAGES = {"trl": "trl", "trl_rloo": "trl", "trl_gmpo": "trl", "verl": "verl", "openrlhf": "openrlhf", "ms_swift": "swift",
-            "skyrl": "skyrl", "areal": "areal", "slime": None, "nemo_rl": None, "prime_rl": None, "open_instruct": None}
+PACKAGES = {**dict.fromkeys(("trl", "trl_rloo", "trl_gmpo", "trl_async"), "trl"), "verl": "verl", "openrlhf": "openrlhf",
+            "ms_swift": "swift", "skyrl": "skyrl", "areal": "areal",
+            **dict.fromkeys(("slime", "nemo_rl", "prime_rl", "open_instruct"))}
 
 NEEDED = {"trl_deepspeed_clips": "deepspeed"}  # further packages
 
