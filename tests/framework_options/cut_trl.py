@@ -141,6 +141,8 @@ SETTINGS = [
 ]
 PLANTED = [("dapo, the default", "trl/trainer/grpo_trainer.py",
             '"].clamp(min=1.0) / self.accelerator.num_processes', '"].clamp(min=1.0)', "over ranks"),
+           ("SDPOTrainer, dapo", "trl/experimental/sdpo/sdpo_trainer.py",
+            "return loss / accumulation_scale", "return loss", "sum of means"),
            ("dapo, ZeRO 2", "transformers/trainer.py", 'kwargs["scale_wrt_gas"] = False', "pass", "over micro-batches")]
 RLOO_CONFIGS = [s["config"] for s in SETTINGS if s.get("data") == "trl_rloo"]
 
