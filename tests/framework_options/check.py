@@ -4,6 +4,7 @@ and shown; a misspelt key and a value that no field expresses are reported; all 
 configurations as users write them (examples/: YAML, and shell commands with flags or Hydra's overrides) give the objectives in
 expected.json."""
 import ast
+import glob
 import json
 import os
 import subprocess
@@ -302,12 +303,13 @@ def pitfall(name, case):
 
 
 def pitfalls_are_shown():
-    """pitfalls.py has a function for each, and no other one."""
-    with open(os.path.join(HERE, "pitfalls.py"), encoding="utf-8") as f:
-        functions = {node.name for node in ast.parse(f.read()).body if isinstance(node, ast.FunctionDef)}
+    """pitfall_*.py have a function for each, and no other one."""
+    functions = set()
+    for path in glob.glob(os.path.join(HERE, "pitfall_*.py")):
+        with open(path, encoding="utf-8") as f:
+            functions |= {node.name for node in ast.parse(f.read()).body if isinstance(node, ast.FunctionDef)}
     named = {f"{name}_{case['name']}" for name, case in PITFALLS}
-    helpers = {"verl_path", "verl_advantages", "verl_update", "verl_steps", "verl_step_v1", "verl_sessions"}
-    return named == {x for x in functions - helpers if x.startswith(tuple(name + "_" for name in translator.frameworks()))}
+    return named == {x for x in functions if x.startswith(tuple(name + "_" for name in translator.frameworks()))}
 
 
 PITFALLS = [(name, case) for name in translator.frameworks() for case in translator.data_of(name).get("pitfalls", ())]

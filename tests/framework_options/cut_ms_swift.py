@@ -17,7 +17,7 @@ import typing
 
 import cut_fsdp
 import cut_ranks
-from cut_trl import layout
+from cut_trl import highest_entropies, layout
 from framework import Refused
 
 NAME, FRAMEWORK, RELEASE = "ms_swift", "ms-swift", "4.6.0"
@@ -85,6 +85,8 @@ SETTINGS = [
     each("dapo", loss("dapo"), TOKENS, "tokens of the generation"),
     incomplete("dapo", loss("dapo"), TOKENS, "tokens of the generation"),
     setting("cispo", loss("cispo", epsilon_high=5.0), TOKENS),
+    setting("dapo, top_entropy_quantile", loss("dapo", top_entropy_quantile=0.5), FILE + ":959-962, 1061-1062", "by tokens",
+            arrays=highest_entropies),
     setting("grpo, padding_free", loss("grpo", **FREE), MEAN.format("1564-1608, 1635-1668")),
     setting("dapo, padding_free", loss("dapo", **FREE), TOKENS + "; " + FILE + ":1564-1608, 1635-1668"),
     setting("grpo, sequence_parallel_size", loss("grpo", **SPLIT, **EVEN), MEAN.format("152-153, 1470-1562") + GATHER, plain=True),
@@ -282,7 +284,8 @@ def trainer_class(torch, transformers, package, module, b, generations, advantag
             self._step, self._buffered_inputs, self._current_train_step_time, self.eval_flag = 0, None, 0.0, False
             self._metrics, self._logs = {"train": module.defaultdict(list)}, module.defaultdict(list)
             self.dynamic_num_samples = self.is_multimodal = self._has_teacher = self.use_teacher_api = self.use_liger_loss = False
-            self._is_dynamic_self_distillation = self.compute_entropy = self.disable_rollout_importance_sampling = False
+            self._is_dynamic_self_distillation = self.disable_rollout_importance_sampling = False
+            self.compute_entropy = args.top_entropy_quantile < 1
             self.log_completions = False
             self._has_teacher_explicit, self.chord_sft_iterator, self.model_accepts_loss_kwargs = (lambda: False), None, False
 
@@ -298,7 +301,8 @@ def trainer_class(torch, transformers, package, module, b, generations, advantag
 
         def _get_per_token_logps_and_entropies(self, model, model_inputs, batch, **_):
             rows, width = model_inputs["input_ids"], batch.completion_mask.shape[1]
-            return (b.logp_ref[rows, :width] if model is self.ref_model else model(rows, width)), None
+            entropy = b.entropy.detach()[rows, :width].clone() if self.compute_entropy else None
+            return (b.logp_ref[rows, :width] if model is self.ref_model else model(rows, width)), entropy
 
     return Given
 

@@ -1,14 +1,17 @@
-"""TRL's GRPOTrainer and RLOOTrainer (written for trl 1.16.0, transformers 5.23.0, accelerate 1.15.0), with a batch cut into micro-batches
-and ranks: the gradient that the optimiser sees.
+"""TRL's GRPOTrainer, RLOOTrainer and SDPOTrainer (written for trl 1.16.0, transformers 5.23.0, accelerate 1.15.0), with a batch cut into
+micro-batches and ranks: the gradient that the optimiser sees.
 
 What runs is `train()` of the trainer, made by its own __init__: the sampler and the loader of each rank, rewards gathered over ranks,
 advantages, the buffer of a generation and its division into micro-batches, the loss, accumulation, and DistributedDataParallel over gloo.
 Replaced are: the model (a table with the log-probability of every token of every response, and no LM head: add_fused_lm_head), the
 reference (another table), the tokenizer (a vocabulary of numbers), generation (rollout_func: the batch's responses), the shuffle within a
 generation (the order that the cut asks for), and the update (a learning rate of 0; gradients are read where the optimiser is called).
+Of SDPOTrainer the policy's loss runs, not that of the distillation (distillation_weight is 0): the teacher's prompts are left out, and the
+model's table takes the place of logits. It does not shuffle within a generation; here it is in the order that the cut asks for.
 float64 throughout, except with DeepSpeed, which calls the optimiser itself: there SGD with a rate of 1 shows the gradient, in float32.
 """
 import contextlib
+import inspect
 import os
 import sys
 from unittest import mock
@@ -17,14 +20,15 @@ import cut_ranks
 from framework import Refused
 
 EOS, OTHER, FIRST = 1, 7, 10  # token ids; the prompt of response i is FIRST + i
-HEAD = """`train()` of GRPOTrainer and RLOOTrainer ran as it is, with transformers 5.23.0 and accelerate 1.15.0, in one process and in two
-with DistributedDataParallel. Replaced are the model, the reference, the tokenizer, generation, and the random order within a generation. A
-micro-batch always has `per_device_train_batch_size` responses, and an optimiser step `gradient_accumulation_steps` of them on each rank;
-without `steps_per_generation` a generation is one optimiser step. `num_iterations` is 2 where the ratios are to be those of another
-policy; the first pass over the generation was compared. `zero_stage` is with DeepSpeed 0.19.6 in float32, `fsdp_version` with FSDP2, both
-as accelerate prepares them, which was told that the CPUs are GPUs. DeepSpeed's `gradient_clipping` is 0 here: left out it is 1.0, whatever
-`max_grad_norm` is (`deepspeed/runtime/constants.py:261`). GRPOTrainer and RLOOTrainer of this release have no packing and no padding-free
-rows, refuse context parallelism (`trl/trainer/grpo_config.py:1068-1076`), and `use_liger_kernel` no longer changes the loss
+HEAD = """`train()` of GRPOTrainer and RLOOTrainer ran as it is, and that of SDPOTrainer without its distillation (`distillation_weight` 0),
+with transformers 5.23.0 and accelerate 1.15.0, in one process and in two with DistributedDataParallel. Replaced are the model, the
+reference, the tokenizer, generation, and the random order within a generation. A micro-batch always has `per_device_train_batch_size`
+responses, and an optimiser step `gradient_accumulation_steps` of them on each rank; without `steps_per_generation` a generation is one
+optimiser step. `num_iterations` is 2 where the ratios are to be those of another policy; the first pass over the generation was compared.
+`zero_stage` is with DeepSpeed 0.19.6 in float32, `fsdp_version` with FSDP2, both as accelerate prepares them, which was told that the CPUs
+are GPUs. DeepSpeed's `gradient_clipping` is 0 here: left out it is 1.0, whatever `max_grad_norm` is
+(`deepspeed/runtime/constants.py:261`). GRPOTrainer and RLOOTrainer of this release have no packing and no padding-free rows, refuse context
+parallelism (`trl/trainer/grpo_config.py:1068-1076`), and `use_liger_kernel` no longer changes the loss
 (`trl/trainer/grpo_trainer.py:1049-1064`)."""
 GENERATIONS = 4
 WIDTH = 8  # of prompts and responses; no response is longer
@@ -64,7 +68,20 @@ def grpo(loss, **more):
     return {"loss_type": loss, **more}
 
 
-SHARE = "share of the generation"
+def highest_entropies(batch, share=0.5):
+    """selected as TRL chooses it of what it is given: entropies that are at least their quantile."""
+    import torch
+    rows = [[(x, counts) for x, counts in zip(*pair)] for pair in zip(batch["entropy"], batch["mask"])]
+    least = torch.quantile(torch.tensor([x for row in rows for x, counts in row if counts], dtype=torch.float32), 1 - share).item()
+    return {"selected": [[counts and x >= least for x, counts in row] for row in rows]}
+
+
+def sdpo(loss, **more):
+    """Without its distillation."""
+    return {"loss_type": loss, "distillation_weight": 0.0, "teacher_model_kind": "live", **more}
+
+
+SHARE, SDPO = "share of the generation", "trl/experimental/sdpo/sdpo_trainer.py:1142-1143, {}"
 DAPO, BNPO = grpo("dapo", epsilon_high=0.28), grpo("bnpo")
 ENGINE = "; transformers/trainer.py:2115-2116, accelerate/utils/deepspeed.py:264-282"
 FSDP = "; accelerate/accelerator.py:1166-1171"
@@ -107,6 +124,14 @@ SETTINGS = [
     setting("luspo", grpo("luspo", importance_sampling_level="sequence"), MEANS.format("3175-3182")),
     setting("sapo", grpo("sapo"), MEANS.format("3153-3157")),
     setting("dapo, its entropy bonus", {**DAPO, "entropy_coef": 0.1}, GRPO + ":3198-3201", "mean of means", of="dentropy"),
+    setting("dapo, top_entropy_quantile", {**DAPO, "top_entropy_quantile": 0.5}, GRPO + ":1395-1413, 3049-3050", "slices by tokens",
+            arrays=highest_entropies),
+    setting("SDPOTrainer, dapo", sdpo("dapo"), SDPO.format("1174-1175"), "mean of means", plain=True),
+    setting("SDPOTrainer, dapo, truncated responses masked", sdpo("dapo", mask_truncated_completions=True), SDPO.format("1174-1175"),
+            "mean of means", plain=True, silence="truncated"),
+    several("SDPOTrainer, dapo", sdpo("dapo"), SDPO.format("1174-1175"), "mean of means", plain=True),
+    setting("SDPOTrainer, grpo", sdpo("grpo"), SDPO.format("1167-1169"), plain=True),
+    setting("SDPOTrainer, dr_grpo", sdpo("dr_grpo", max_completion_length=20), SDPO.format("1172-1173"), plain=True),
     incomplete("RLOOTrainer, ZeRO 2", {"zero_stage": 2}, RLOO + ENGINE, "whole batch", data="trl_rloo", plain=True, tolerance=1e-5),
     *[x for stage in (1, 2, 3) for x in zero(stage)],
     *fsdp(),
@@ -116,6 +141,8 @@ SETTINGS = [
 ]
 PLANTED = [("dapo, the default", "trl/trainer/grpo_trainer.py",
             '"].clamp(min=1.0) / self.accelerator.num_processes', '"].clamp(min=1.0)', "over ranks"),
+           ("SDPOTrainer, dapo", "trl/experimental/sdpo/sdpo_trainer.py",
+            "return loss / accumulation_scale", "return loss", "sum of means"),
            ("dapo, ZeRO 2", "transformers/trainer.py", 'kwargs["scale_wrt_gas"] = False', "pass", "over micro-batches")]
 RLOO_CONFIGS = [s["config"] for s in SETTINGS if s.get("data") == "trl_rloo"]
 
@@ -206,13 +233,50 @@ class Generation:
         return {key: moved(x) for key, x in data.items()}
 
 
-def trainer_of(torch, transformers, config, batch, prompts, arguments, generation, seen):
-    import datasets
+def kinds_of(config):
+    """(module, trainer, configuration)"""
     import trl
     from trl.trainer import grpo_trainer, rloo_trainer
-    leave_one_out = config in RLOO_CONFIGS
-    module, kind, args_kind = (rloo_trainer, trl.RLOOTrainer, trl.RLOOConfig) if leave_one_out else \
-        (grpo_trainer, trl.GRPOTrainer, trl.GRPOConfig)
+    if config in RLOO_CONFIGS:
+        return rloo_trainer, trl.RLOOTrainer, trl.RLOOConfig
+    if "distillation_weight" in config:
+        from trl.experimental.sdpo import SDPOConfig, sdpo_trainer
+        return sdpo_trainer, without_teacher(sdpo_trainer), SDPOConfig
+    return grpo_trainer, trl.GRPOTrainer, trl.GRPOConfig
+
+
+def without_teacher(module):
+    """SDPOTrainer without prompts for a teacher, whose logits are the log-probabilities of the table."""
+    import torch
+    module.selective_log_softmax = lambda table, _: table
+
+    class Teacher:
+        last_metrics = {}
+
+        def build(self, batch, *_, **__):
+            ids = batch["completion_ids"]
+            return {"teacher_input_ids": ids, "teacher_attention_mask": torch.ones_like(ids),
+                    "self_distillation_mask": torch.ones(len(ids))}
+
+    class Alone(module.SDPOTrainer):
+        def __init__(self, *of, **how):
+            super().__init__(*of, **how)
+            self.teacher_context_builder = Teacher()
+
+        def _forward_logits(self, model, input_ids, attention_mask, logits_to_keep):
+            rows = input_ids.new_zeros(len(input_ids), 2 * WIDTH)
+            rows[:, WIDTH - 1] = input_ids[:, -logits_to_keep - 1]
+            return model(rows).log_probs[:, WIDTH:WIDTH + logits_to_keep]
+
+        def _prepare_training_batch(self, inputs):
+            return module.shuffle_sequence_dict(super()._prepare_training_batch(inputs))
+    return Alone
+
+
+def trainer_of(torch, transformers, config, batch, prompts, arguments, generation, seen):
+    import datasets
+    module, kind, args_kind = kinds_of(config)
+    has_rollouts = "rollout_func" in inspect.signature(kind.__init__).parameters
 
     class Reading(transformers.TrainerCallback):
         def on_pre_optimizer_step(self, args, state, control, model=None, **_):
@@ -222,24 +286,24 @@ def trainer_of(torch, transformers, config, batch, prompts, arguments, generatio
             if "zero_stage" in config:  # where accelerate calls the optimiser in backward
                 seen[:] = [{name: changed(getattr(model, name)) for name in ("dlogp", "dentropy")}]
 
-    class Given(kind):  # RLOOTrainer has no rollout_func
+    class Given(kind):  # without rollout_func
         def _generate(self, given):
-            found = generation.rollout(given)
-            return found["prompt_ids"], found["completion_ids"], given
+            found = generation.rollout(self.processing_class.batch_decode(given) if "distillation_weight" in config else given)
+            return (found["prompt_ids"], found["completion_ids"], given)[:2 if "distillation_weight" in config else 3]
 
     table = model_of(torch, transformers, batch, "entropy_coef" in config, "zero_stage" in config)
     args = args_kind(
         output_dir="none", bf16=False, report_to=[], logging_strategy="no", save_strategy="no", optim="sgd",
         max_grad_norm=0.0, shuffle_dataset=False, gradient_checkpointing=False, num_train_epochs=1,
-        pad_to_multiple_of=WIDTH,  # a width of 1 is taken for values per response, in metrics, whose type is then another
-        num_generations=GENERATIONS, **arguments)
+        # a width of 1 is taken for values per response, in metrics, whose type is then another
+        **({"pad_to_multiple_of": WIDTH} if hasattr(args_kind, "pad_to_multiple_of") else {}), num_generations=GENERATIONS, **arguments)
     for name, stand_in in (("add_fused_lm_head", lambda *_, **__: None), ("shuffle_sequence_dict", generation.shuffled),
                            ("create_model_from_path", lambda *_, **__: table("logp_ref", "logp_ref"))):
         setattr(module, name, stand_in)
-    return (Given if leave_one_out else kind)(
+    return (kind if has_rollouts else Given)(
         model=table("logp", "logp_old"), args=args, processing_class=tokenizer_of(transformers), reward_funcs=generation.rewards,
         train_dataset=datasets.Dataset.from_dict({"prompt": prompts}), callbacks=[Reading()],
-        **({} if leave_one_out else {"rollout_func": generation.rollout}))
+        **({"rollout_func": generation.rollout} if has_rollouts else {}))
 
 
 def gradient_of(torch, parameter):

@@ -61,6 +61,16 @@ def largest_covariances(batch, ratio=0.0002):
     return {"kl_mask": [[(i, t) in [places[k] for k in chosen] for t in range(n)] for i, n in enumerate(batch["length"])]}
 
 
+def current_weights(batch):
+    """The weights of bypass_mode are those of the policy that is trained over the sampler, as numbers."""
+    return {"logp_old": batch["logp"]}
+
+
+# REINFORCE with such weights, truncated at 2 and divided by their mean
+BYPASS = {"trainer.use_v1": False, CORRECTION + "bypass_mode": True, CORRECTION + "loss_type": "reinforce",
+          CORRECTION + "rollout_is": "token"}
+WEIGHTS = {"surrogate.kind": "reinforce", "ratio.behaviour": "old", "weight.rollout_is": "truncate", "weight.rollout_is_low": 0,
+           "weight.rollout_is_high": 2, "weight.rollout_is_level": "token"}
 BY_TOKENS = {ACTOR + "use_dynamic_bsz": True, ACTOR + "ppo_max_token_len_per_gpu": 20}
 LONGEST = {"fields": lambda batch: {"aggregation.constant": max(batch["length"])}}
 FILLED, FILLING = {ACTOR + "ppo_mini_batch_size": 24}, "verl/trainer/ppo/v1/trainer_base.py:1619-1621, 1851"
@@ -119,6 +129,11 @@ SETTINGS = [
     setting("rollout_is token, rollout_is_batch_normalize",
             {CORRECTION + "rollout_is": "token", CORRECTION + "rollout_is_batch_normalize": True},
             TOKENS + "; verl/trainer/ppo/v1/trainer_base.py:1766-1775: the weights are of the generation"),
+    setting("bypass_mode, reinforce, legacy trainer", BYPASS, TOKENS, fields=WEIGHTS, arrays=current_weights),
+    setting("bypass_mode, reinforce, rollout_is_batch_normalize, legacy trainer",
+            {**BYPASS, CORRECTION + "rollout_is_batch_normalize": True},
+            "verl/trainer/ppo/core_algos.py:2496-2508, verl/trainer/ppo/rollout_corr_helper.py:628-652", "slices by tokens",
+            fields={**WEIGHTS, "weight.rollout_is_norm": "mean"}, arrays=current_weights),
     setting("rollout_rs, token-mean", REJECTED, TOKENS),
     setting("rollout_rs, token-mean, legacy trainer", {**REJECTED, "trainer.use_v1": False}, TOKENS + "; verl/workers/utils/padding.py:71"),
 ]
@@ -364,6 +379,13 @@ def varied(data, parts_of_ranks):
             raise Refused("a micro-batch with equal advantages: rounding chooses the tokens")
 
 
+def bypasses(c):
+    """As the trainer without use_v1: loss_mode becomes bypass_mode, and the loss gets the options of the correction."""
+    import run_verl
+    rows = types.SimpleNamespace(batch={"rollout_log_probs": None})
+    run_verl.parts().helper.apply_bypass_mode(rows, c.algorithm.rollout_correction, c.actor_rollout_ref.actor.policy_loss)
+
+
 def of_rank(config, batch, parts_of_ranks, rank):
     """What the optimiser of the rank sees."""
     parts()
@@ -376,6 +398,8 @@ def of_rank(config, batch, parts_of_ranks, rank):
         c.actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu = micro
     batch = {**batch, "rewards": [[x, x] for x in batch["reward"]]}
     data = data_of(c, torch_batch(batch), batch)
+    if c.algorithm.rollout_correction.bypass_mode:
+        bypasses(c)
     if config.get(MODE) == "kl_cov":
         varied(data, parts_of_ranks)
     if not c.trainer.use_v1:
@@ -387,5 +411,9 @@ def of_rank(config, batch, parts_of_ranks, rank):
 
 
 def gradient(config, batch, parts_of_ranks):
+    from framework import Refused
     sharing = config.get(SHARING, 1)
+    counts = lambda part: any(any(batch["mask"][i]) for i in part)
+    if CORRECTION + "bypass_mode" in config and not all(counts(part) for own in parts_of_ranks for part in own):
+        raise Refused("a micro-batch without tokens that count ends the run")
     return cut_fsdp.gathered(cut_ranks.run(__name__, config, batch, parts_of_ranks, sharing), sharing)

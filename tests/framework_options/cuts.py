@@ -7,7 +7,7 @@
     VENV/bin/python tests/framework_options/cuts.py --sources FOLDER [--markdown] [NAME ...]        also those that are not installed
     VENV/bin/python tests/framework_options/cuts.py --planted [NAME ...]        a wrong divisor in a framework's code is noticed
     python3 tests/framework_options/cuts.py --page                     writes CUTS.md from cuts.json (without the frameworks)
-    python3 tests/framework_options/cuts.py --check                    is CUTS.md what cuts.json says?
+    python3 tests/framework_options/cuts.py --check                    is CUTS.md what cuts.json says, and cuts.json of every setting?
 
 VENV is the environment of ../conformance/frameworks.sh, with mpmath and gmpy2; openrlhf and trl also need deepspeed 0.19.6, openrlhf
 einops. A framework is a file cut_NAME.py with
@@ -456,7 +456,16 @@ def results():
         return json.load(f)
 
 
+def unmeasured(kept):
+    """Settings of the files that have no result, and results without a setting."""
+    for name, found in kept.items():
+        yield from {s["name"] for s in importlib.import_module("cut_" + name).SETTINGS} ^ {s["name"] for s in found["settings"]}
+
+
 def check():
+    for name in unmeasured(results()):
+        print(f"{name}: a setting without a result, or a result without one: cuts.py --markdown")
+        return False
     with open(PAGE, encoding="utf-8") as f:
         return f.read() == page(results())
 
@@ -473,10 +482,11 @@ def write_page(kept):
 
 
 def merged(old, new):
-    """With the settings that were run in place of those of the same name."""
+    """With the settings that were run, new ones too, in the order of their file; those that it no longer has are left out."""
     for name, kept in new.items():
-        by_name = {found["name"]: found for found in kept["settings"]}
-        old[name]["settings"] = [by_name.get(found["name"], found) for found in old[name]["settings"]]
+        by_name = {found["name"]: found for found in old[name]["settings"] + kept["settings"]}
+        order = [setting["name"] for setting in importlib.import_module("cut_" + name).SETTINGS]
+        old[name] = {**kept, "settings": [by_name[setting] for setting in order if setting in by_name]}
     return old
 
 
@@ -489,7 +499,7 @@ def names():
 def main(arguments):
     if arguments == ["--check"]:
         good = check()
-        print("1 passed, 0 failed" if good else "CUTS.md is not what cuts.json says: cuts.py --markdown\n0 passed, 1 failed")
+        print("1 passed, 0 failed" if good else "CUTS.md is not what cuts.json and the settings say\n0 passed, 1 failed")
         return int(not good)
     if arguments == ["--page"]:
         write_page(results())

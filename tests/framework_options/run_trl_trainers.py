@@ -135,14 +135,15 @@ class Model:
         return types.SimpleNamespace(log_probs=logp, entropy=torch.zeros_like(logp))
 
 
-def asynchronous_loss(trainer, c, b, samples):
+def asynchronous_loss(trainer, c, b, samples, steps=1):
+    """Of a micro-batch, of so many in a step."""
     names = ("input_ids", "completion_mask", "old_log_probs", "advantage", "group_id", "metrics")
     rows = next(iter(trainer.FixedCountBatcher([{name: getattr(s, name) for name in names} for s in samples], 1, len(samples))))
     inputs = trainer.DataCollatorForRollout(pad_token_id=0).torch_call([rows])
     same = lambda x, **_: x
     t = types.SimpleNamespace(
         epsilon_low=c.epsilon, epsilon_high=c.epsilon_high if c.epsilon_high is not None else c.epsilon, aux_loss_enabled=False,
-        accelerator=types.SimpleNamespace(num_processes=1, reduce=same, gather=same), current_gradient_accumulation_steps=1,
+        accelerator=types.SimpleNamespace(num_processes=1, reduce=same, gather=same), current_gradient_accumulation_steps=steps,
         _metrics={"train": defaultdict(list)}, _step_forward_tokens=0, _step_trained_tokens=0, _step_seq_len_weighted=0, _step_samples=0,
         _step_forward_s=0)
     return trainer.AsyncGRPOTrainer.compute_loss(t, Model(b), inputs)

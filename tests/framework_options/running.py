@@ -6,6 +6,8 @@ import typing
 
 import torch
 
+from framework import generator
+from options import translate
 from padded import batch_of, ragged
 
 
@@ -48,3 +50,30 @@ def classes_of(path, names, **context):
     context = {"dataclass": dataclasses.dataclass, "field": dataclasses.field, **vars(typing), "__name__": "classes", **context}
     exec(compile(ast.Module([every[name] for name in names], []), path, "exec"), context)
     return types.SimpleNamespace(**{name: context[name] for name in names})
+
+
+# ---- for pitfalls
+
+def near(x, y, error=1e-5):
+    return all(abs(a - b) <= error * max(1, abs(b)) for a, b in zip(x, y))
+
+
+def finite(rows):
+    return bool(torch.isfinite(torch.as_tensor(rows)).all())
+
+
+def shares(selected, mask):
+    """Of each response the share of its tokens that are selected."""
+    return [(row[counts].float().mean()).item() for row, counts in zip(selected, mask)]
+
+
+def small_batch(reward=(1.0, 0.0, 0.5, 0.0), length=3, **arrays):
+    """Responses of one prompt and of one length, or of the lengths in a list; arrays: others than those that are made here."""
+    n, batch = len(reward), translate.random_batch(generator("pitfalls", 0), True)
+    length = [length] * n if isinstance(length, int) else length
+    batch.update(length=length, group=[0] * n, reward=list(reward), truncated=[i == 1 for i in range(n)],
+                 rewards=[[x, x] for x in reward], selected=[[True] * k for k in length])
+    for name in ("logp", "logp_old", "logp_ref", "logp_rollout", "logp_teacher", "entropy", "value"):
+        batch[name] = [[-1.0 - 0.1 * ((3 * i + t) % 7) for t in range(k)] for i, k in enumerate(length)]
+    batch["logp"] = [[x + 0.05 * (-1) ** t for t, x in enumerate(row)] for row in batch["logp"]]
+    return {**batch, **arrays}

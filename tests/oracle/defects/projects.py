@@ -2,7 +2,7 @@
 import re
 
 PROJECTS = {
-    "agent-lightning": "microsoft/agent-lightning", "alpaca_farm": "tatsu-lab/alpaca_farm", "AReaL": "inclusionAI/AReaL",
+    "agent-lightning": "microsoft/agent-lightning", "alpaca_farm": "tatsu-lab/alpaca_farm", "AReaL": "areal-project/AReaL",
     "ART": "OpenPipe/ART", "atropos": "NousResearch/atropos", "axolotl": "axolotl-ai-cloud/axolotl", "chatllama": "nebuly-ai/optimate",
     "ColossalAI": "hpcaitech/ColossalAI", "compose-rl": "databricks/compose-rl", "cosmos-rl": "nvidia-cosmos/cosmos-rl",
     "DeepSeekRL-Extended": "brendanhogan/DeepSeekRL-Extended", "DeepSpeed-Chat": "deepspeedai/DeepSpeedExamples",
