@@ -66,6 +66,15 @@ as_its_page_shows() { # what, source, page, arguments...: prints the block of te
             block' "$page" | diff - "$work/printed.txt" >"$work/log" && [ -s "$work/printed.txt" ]
     verdict "$what" $?
 }
+{
+    printf '#include "gspo.h"\nvoid set(const float *logp_ref, const float *logp_rollout, const uint8_t *truncated, uint8_t *keep) {\n'
+    printf 'grpo_objective objective; grpo_batch batch; grpo_totals totals;\n'
+    sed -n '/^### What you want/,/^Settings/p' examples/README.md | grep -o '`[^`]*`' | tr -d '`' |
+        grep -E '^(objective|batch|totals)\.[a-z_.]* =|^grpo_[a-z_]*\(' | sed 's/$/;/'
+    printf '(void)objective; (void)batch; (void)totals; }\n'
+} >"$work/set.c"
+cc -std=c99 $warnings -Wno-uninitialized -I. -c "$work/set.c" -o "$work/set.o" >"$work/log" 2>&1 && [ "$(grep -c ';$' "$work/set.c")" -ge 20 ]
+verdict "C, what a page says to set compiles" $?
 as_its_page_shows "C, a batch cut in every way, as its page shows" examples/cuts.c examples/cuts.md gspo dapo gvpo
 as_its_page_shows "C, a batch from padded tensors, as its page shows" examples/padded.c examples/README.md
 grep '^refused' "$work/view.txt" >"$work/log"
