@@ -1,9 +1,9 @@
 #!/bin/sh
 # Runs the tests of numbers and statuses on other processors and systems: built by Debian's cross compilers, run by qemu or wine.
 #   tests/cross.sh [TARGET...]    windows musl aarch64 armhf i686 ppc64le riscv64 s390x; default: all; 1 to 7 minutes each
-# s390x is big-endian; windows and musl are x86-64 with other C libraries, windows without and with fused multiply-adds. Loops of logits are those of the
-# build there, without SSE2 on all but windows and i686. Installs what it needs (Debian, root): the compilers, qemu-user, wine, and the
-# source of cJSON, which is built for each target.
+# s390x is big-endian; windows and musl are x86-64 with other C libraries, windows without and with fused multiply-adds. Loops of logits are
+# those of the build there, without SSE2 on all but windows, musl and i686. Installs what it needs (Debian, root): the compilers, qemu-user,
+# wine, and the source of cJSON, which is built for each target.
 # Prints "N passed, N failed" at the end.
 set -u
 cd "$(dirname "$0")/.."
