@@ -14,3 +14,5 @@
 #include "../extra/grpo_layout.h"
 #define GRPO_CONTEXT_IMPLEMENTATION              /* which objectives need whole groups, or moments; responses split over ranks */
 #include "../extra/grpo_context.h"
+#define GRPO_LINT_OBJECTIVE_IMPLEMENTATION       /* settings without effect */
+#include "../extra/grpo_lint_objective.h"

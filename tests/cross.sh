@@ -1,21 +1,22 @@
 #!/bin/sh
 # Runs the tests of numbers and statuses on other processors and systems: built by Debian's cross compilers, run by qemu or wine.
-#   tests/cross.sh [TARGET...]    windows aarch64 armhf i686 ppc64le riscv64 s390x; default: all; 1 to 7 minutes each
-# s390x is big-endian; windows is x86-64 with mingw-w64's C library, without and with fused multiply-adds. Loops of logits are those of the
-# build there, without SSE2 on all but windows and i686. Installs what it needs (Debian, root): the compilers, qemu-user, wine, and the
-# source of cJSON, which is built for each target.
+#   tests/cross.sh [TARGET...]    windows musl aarch64 armhf i686 ppc64le riscv64 s390x; default: all; 1 to 7 minutes each
+# s390x is big-endian; windows and musl are x86-64 with other C libraries, windows without and with fused multiply-adds. Loops of logits are
+# those of the build there, without SSE2 on all but windows, musl and i686. Installs what it needs (Debian, root): the compilers, qemu-user,
+# wine, and the source of cJSON, which is built for each target.
 # Prints "N passed, N failed" at the end.
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 . tests/support/counting.sh
-[ $# -gt 0 ] || set -- windows aarch64 armhf i686 ppc64le riscv64 s390x
+[ $# -gt 0 ] || set -- windows musl aarch64 armhf i686 ppc64le riscv64 s390x
 
 of_target() { # sets tools, compiler, run, options, package; wide: yes if there is a type of 113 bits, which references need; native: what
     # takes minutes if it is emulated
     run="qemu-$1" options=-static wide=yes tools=$1-linux-gnu native= debian=$1
     case $1 in
     windows) tools=x86_64-w64-mingw32 run=wine options= native="properties special_batches advantage_choices" ;;
+    musl)    run=env native="properties special_batches advantage_choices" ;;
     aarch64) debian=arm64 ;;
     armhf)   tools=arm-linux-gnueabihf run=qemu-arm wide= ;;
     i686)    run=qemu-i386 options="-static -msse2 -mfpmath=sse" debian=i386 ;;
@@ -25,6 +26,7 @@ of_target() { # sets tools, compiler, run, options, package; wide: yes if there 
     esac
     compiler=$tools-gcc package="gcc-$tools libc6-dev-$debian-cross"
     [ "$1" != windows ] || package="gcc-mingw-w64-x86-64-posix wine wine64"
+    [ "$1" != musl ] || compiler=musl-gcc package=musl-tools tools=x86_64-linux-gnu
 }
 
 install() { # what the targets need and is not there

@@ -48,7 +48,8 @@ verdict "C++: the loss by hand" $?
 for flags in "" -fno-exceptions; do
     c++ -std=c++17 $flags $warnings examples/cpp/view.cpp "$work/grpo.o" -o "$work/view" >"$work/log" 2>&1 &&
         "$work/view" >"$work/view$flags.txt" &&
-        head -1 "$work/view$flags.txt" | cut -d, -f1,2 | diff - "$work/want" >"$work/log"
+        head -1 "$work/view$flags.txt" | cut -d, -f1,2 | diff - "$work/want" >"$work/log" &&
+        grep -q 'parts: every bit' "$work/view$flags.txt"
     verdict "C++17, the view${flags:+, }$flags" $?
 done
 mkdir "$work/copied" && cp ./*.h examples/cpp/view.hpp examples/cpp/view.cpp examples/python/gspo.py "$work/copied" &&
@@ -66,6 +67,16 @@ as_its_page_shows() { # what, source, page, arguments...: prints the block of te
             block' "$page" | diff - "$work/printed.txt" >"$work/log" && [ -s "$work/printed.txt" ]
     verdict "$what" $?
 }
+{
+    printf '#include "gspo.h"\nvoid set(const float *logp_ref, const float *logp_rollout, const uint8_t *truncated, uint8_t *keep) {\n'
+    printf 'grpo_objective objective; grpo_batch batch; grpo_totals totals;\n'
+    sed -n '/^### What you want/,/^Settings/p' examples/README.md | grep -o '`[^`]*`' | tr -d '`' |
+        grep -E '^(objective|batch|totals)\.[a-z_.]* =|^grpo_[a-z_]*\(' | sed 's/$/;/'
+    printf '(void)objective; (void)batch; (void)totals; }\n'
+} >"$work/set.c"
+cc -std=c99 $warnings -Wno-uninitialized -I. -c "$work/set.c" -o "$work/set.o" >"$work/log" 2>&1 &&
+    [ "$(grep -c ';$' "$work/set.c")" -ge 20 ]
+verdict "C, what a page says to set compiles" $?
 as_its_page_shows "C, a batch cut in every way, as its page shows" examples/cuts.c examples/cuts.md gspo dapo gvpo
 as_its_page_shows "C, a batch from padded tensors, as its page shows" examples/padded.c examples/README.md
 grep '^refused' "$work/view.txt" >"$work/log"

@@ -1,4 +1,5 @@
-// view.cpp - how to use view.hpp: GSPO, and GVPO, which needs scratch, on the batch of gspo.cpp; then invalid calls, which are refused.
+// view.cpp - how to use view.hpp: GSPO, and GVPO, which needs scratch, on the batch of gspo.cpp; GSPO in two parts; then invalid
+// calls, which are refused.
 //
 //     cc -std=c99 -O2 -c examples/library.c -o grpo.o
 //     c++ -std=c++17 -O2 examples/cpp/view.cpp grpo.o -o view && ./view
@@ -27,6 +28,21 @@ int main() {
         std::printf("%s: loss %.9f, clipped %.0f %%, d loss / d logp of the last token %.9f\n", name, report.loss,
                     100 * report.clip_fraction, static_cast<double>(dlogp.back()));
     }
+
+    // the same as two micro-batches of a prompt each: loss and gradient have the bits of the whole
+    const grpo_objective gspo = grpo::objective("gspo");
+    const double whole = grpo::evaluate(gspo, batch, advantage, dlogp).loss;
+    std::vector<float> cut(dlogp.size());
+    grpo_batch part[2] = {batch, batch};
+    grpo_totals totals = {};
+    grpo_partial partial = {};
+    for (int k = 0; k < 2; k++) {
+        part[k].n_groups = 1;
+        part[k].group_begin += k;
+        grpo::count(gspo, part[k], advantage, totals);
+    }
+    for (const grpo_batch &some : part) grpo::evaluate_part(gspo, some, advantage, totals, cut, partial);
+    std::printf("in two parts: %s\n", grpo::report(partial).loss == whole && cut == dlogp ? "every bit" : "other numbers");
 #ifdef __cpp_exceptions
     const auto refused = [&](auto &&call) {
         try { call(); } catch (const std::exception &e) { std::printf("refused: %s\n", e.what()); }

@@ -15,7 +15,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
 PAGE = os.path.join(HERE, "explorer.html")
-INPUTS = ["grpo.h", "grpo_blocks.h", "grpo_rows.h", "gspo.h",
+INPUTS = ["grpo.h", "grpo_blocks.h", "grpo_rows.h", "gspo.h", "extra/grpo_context.h", "extra/grpo_shared.h",
           "extra/grpo_logits.h", "extra/grpo_shared_logits.h", "extra/grpo_shared_loops.h", "tests/framework_options/translate"] + [
     "examples/explorer/" + name for name in ("explorer.c", "policy.h", "page.html", "page.js", "build.py")]
 TRANSLATE = [sys.executable, os.path.join(ROOT, "tests/framework_options/translate")]

@@ -8,6 +8,8 @@
 #define GRPO_DOUBLE
 #define GSPO_IMPLEMENTATION
 #include "../../gspo.h"
+#define GRPO_CONTEXT_IMPLEMENTATION
+#include "../../extra/grpo_context.h"                  /* which arrays an objective reads */
 #include <stdio.h>
 
 #ifdef __wasm__
@@ -109,12 +111,16 @@ EXPORT(set_others) void set_others(double reach) { others = reach; }
 static double reference = 0;
 EXPORT(set_reference) void set_reference(double log_ratio) { reference = log_ratio; }
 
+/* the same token: the old policy's log-probability less the sampler's */
+static double sampler = 0;
+EXPORT(set_sampler) void set_sampler(double log_ratio) { sampler = log_ratio; }
+
 /* the first token, which is looked at, is so improbable that no log-ratio of the page makes its probability more than 1 */
 static void fill_token(int t, int last) {
     a.logp_old[t] = t == 0 ? -4.5 : -1.5 + noise(7 * t);
     a.logp[t] = a.logp_old[t] + noise(7 * t + 1) * others;
     a.logp_ref[t] = a.logp_old[t] + noise(7 * t + 2) / 4;
-    a.logp_rollout[t] = a.logp_old[t] + noise(7 * t + 3) / 32;
+    a.logp_rollout[t] = a.logp_old[t] + noise(7 * t + 3) * others / 4;
     a.logp_teacher[t] = a.logp_old[t] + noise(7 * t + 4) / 4;
     a.entropy[t] = 1 + noise(7 * t + 5) / 2;
     a.value[t] = noise(7 * t + 6) / 4;
@@ -136,6 +142,7 @@ static grpo_batch batch_of(const setting *s) {
     }
     a.logp[0] = a.logp_old[0] + s->log_ratio;
     a.logp_ref[0] = a.logp_old[0] + reference;
+    a.logp_rollout[0] = a.logp_old[0] - sampler;
     a.group_begin[0] = 0; a.group_begin[1] = s->responses;
     a.reward_weight[0] = 1; a.baseline[0] = 0.5; a.log_partition[0] = 0;
     b.n_groups = 1; b.n_tokens = t; b.n_rewards = 1;
@@ -221,19 +228,13 @@ EXPORT(evaluate_batch) int evaluate_batch(int side, double log_ratio, double adv
     return (int)b.n_tokens;
 }
 
-/* does logp_ref enter the loss, or the advantages where these are made of rewards? */
-EXPORT(reads_reference) int reads_reference(int side, int from_rewards) {
-    const setting s = { 0, 1, 1, 0, 4, 6 };
-    grpo_report report;
-    grpo_output out;
-    grpo_batch b = batch_of(&s);
-    memset(&out, 0, sizeof out);
-    out.scratch = a.scratch; out.scratch_size = MOST_SCRATCH;
-    b.logp_ref = NULL;
-    for (int64_t t = 0; t < b.n_tokens; t++) a.advantage[t] = 1;
-    if (from_rewards && grpo_advantages(&objective[side], &b, a.advantage)) return 1;
-    return gspo_loss(&objective[side], &b, a.advantage, NULL, &out, &report) != GRPO_OK;
+/* does the array enter the loss, or the advantages where these are made of rewards? */
+static int reads(int side, const char *array, int from_rewards) {
+    return grpo_context_array_use(&objective[side], GRPO_READER_LOSS, array) == GRPO_ARRAY_NEEDED
+        || (from_rewards && grpo_context_array_use(&objective[side], GRPO_READER_ADVANTAGES, array) == GRPO_ARRAY_NEEDED);
 }
+EXPORT(reads_reference) int reads_reference(int side, int from_rewards) { return reads(side, "logp_ref", from_rewards); }
+EXPORT(reads_sampler) int reads_sampler(int side, int from_rewards) { return reads(side, "logp_rollout", from_rewards); }
 
 #include "policy.h"
 
@@ -248,8 +249,8 @@ static void print(const char *name, const char *what, int n) {
     printf("\n");
 }
 
-/* every row: two curves, a batch by given advantages and one by rewards, a curve where the other log-ratios are 0, and the second of
- * two batches of training; as page.js at #test */
+/* every row: two curves, a batch by given advantages and one by rewards, a curve where the other log-ratios are 0 and the sampler's is
+ * not, and the second of two batches of training; as page.js at #test */
 int main(void) {
     int n;
     const grpo_preset *row = grpo_presets(&n);
@@ -260,8 +261,10 @@ int main(void) {
         print(row[k].name, "given", 4 * evaluate_batch(0, 0.5, 1.5, 1, 0, 4, 6) + 4);
         print(row[k].name, "rewards", 4 * evaluate_batch(0, -0.25, 0, 0.75, 1, 4, 6) + 4);
         set_others(0);
+        set_sampler(0.5);
         print(row[k].name, "alone", 4 * curve(0, 1, 4, 6, -1, 1, 9));
         set_others(0.125);
+        set_sampler(0);
         train_begin(0);
         print(row[k].name, "trained", train_batch(0, 4, 2, 0.125) && train_batch(0, 4, 2, 0.125) ? 4 : 0);
     }

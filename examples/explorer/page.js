@@ -2,7 +2,7 @@
 const $ = id => document.getElementById(id);
 const POINTS = 161, SIDES = ["a", "b"];
 const PANELS = [["term", 1, 1], ["term", -1, 1], ["gradient", 1, 2], ["gradient", -1, 2]];
-const SLIDERS = ["log-ratio", "reference", "reach", "advantage", "reward", "responses", "length", "rate", "updates"], SELECTS = ["others", "from", "scale"];
+const SLIDERS = ["log-ratio", "reference", "sampler", "reach", "advantage", "reward", "responses", "length", "rate", "updates"], SELECTS = ["others", "from", "scale"];
 const BATCHES = 100, MEASURES = ["mean reward", "clip fraction", "tokens per response", "entropy of a token, nats"];
 const usual = [[], []];                                  // the fields of each side's row, before they are changed
 let lib, rows, fields;
@@ -46,11 +46,12 @@ const curve = (side, advantage, s, low, high, n) => {
 // ---- what the controls say --------------------------------------------------------------------------------------------------------------
 
 function setting() {
-  const s = { logRatio: +$("log-ratio").value, reference: +$("reference").value, advantage: +$("advantage").value, reward: +$("reward").value,
+  const s = { logRatio: +$("log-ratio").value, reference: +$("reference").value, sampler: +$("sampler").value, advantage: +$("advantage").value, reward: +$("reward").value,
     fromRewards: +$("from").value, responses: +$("responses").value, length: +$("length").value, reach: 2 ** +$("reach").value,
     rate: 2 ** +$("rate").value, updates: +$("updates").value };
   s.size = s.fromRewards ? 1 : Math.abs(s.advantage) || 1;  // |A| of the curves
   s.hasReference = [0, 1].some(side => lib.reads_reference(side, s.fromRewards));
+  s.hasSampler = [0, 1].some(side => lib.reads_sampler(side, s.fromRewards));
   return s;
 }
 
@@ -66,6 +67,7 @@ function showSetting(s) {
   $("advantage").disabled = !!s.fromRewards;
   $("reward").disabled = !s.fromRewards;
   $("reference").disabled = !s.hasReference;
+  $("sampler").disabled = !s.hasSampler;
 }
 
 function element(name, content, properties) {
@@ -191,7 +193,7 @@ function bars(batches) {
 function reportOf(batches) {
   const each = batches.map((b, side) => `${SIDES[side].toUpperCase()}: ` + (b.refused ? `refused, ${b.refused}`
     : `loss ${short(b.loss)}, clipped ${short(100 * b.clipped)} %, approx. KL(old\u2016policy), k3: ${short(b.kl)}, largest bar ${short(largest(b))}, `
-      + `first token's term divided by ${short(b.divisor)}`));
+      + `divisor of the first token's term ${short(b.divisor)}`));
   const tokens = (batches.find(b => b.tokens.length) || batches[0]).tokens, lengths = [];
   for (const t of tokens) lengths[t[0]] = (lengths[t[0]] || 0) + 1;
   return [...each, `Tokens of the responses: ${lengths.join(", ")}`].map(t => t + ".").join("\n");
@@ -216,8 +218,11 @@ function asJSON(side) {
 const said = (k, x) => fields[k].choices.length ? fields[k].choices[x].name : short(x);
 const changed = side => fields.map((f, k) => [k, lib.get_field(side, k)]).filter(([k, x]) => x !== usual[side][k]);
 
-const same = (x, y) => JSON.stringify(Object.entries(x).map(([k, v]) => [k, Object.entries(v).sort()]).sort())
-  === JSON.stringify(Object.entries(y).map(([k, v]) => [k, Object.entries(v).sort()]).sort());
+// Whether an objective in the test vectors' format, in which what is not named is the first choice or 0, is that of the side.
+const describes = (objective, side) => fields.every((f, k) => {
+  const [axis, name] = f.path.split("."), said = (objective[axis] || {})[name] ?? 0, value = lib.get_field(side, k);
+  return f.choices.length ? (said === 0 ? value === 0 : f.choices[value].name === said) : Number(said) === value;
+});
 
 function block(parent, name, content, open) {
   const d = document.createElement("details"), s = document.createElement("summary"), pre = document.createElement("pre");
@@ -251,7 +256,7 @@ function about(side) {
     line.insertCell().textContent = kind && text ? `${text} (${kind})` : text || kind;
   }
   to.replaceChildren(title, table);
-  const json = asJSON(side), known = CONFIGURATIONS.filter(c => same(c.objective, json));
+  const json = asJSON(side), known = CONFIGURATIONS.filter(c => describes(c.objective, side));
   block(to, "in C", asC(side), open[0]);
   block(to, "as JSON, the test vectors' format", JSON.stringify(json, null, 1), open[1]);
   block(to, "as options of a framework", known.length ? known.map(c => `${c.framework}: ${c.options}`).join("\n")
@@ -305,7 +310,7 @@ function trainingPanel(name, k, curves) {
   const last = curves.map(curve => curve.length ? short(+curve.at(-1)[k].toFixed(3)) : "none");
   const picture = { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${name} of A and B over the batches` };
   return element("figure", [svg("svg", picture, ...draws),
-    element("figcaption", `${name[0].toUpperCase()}${name.slice(1)}: A ${last[0]}, B ${last[1]}`)]);
+    element("figcaption", `${name[0].toUpperCase()}${name.slice(1)}, last batch: A ${last[0]}, B ${last[1]}`)]);
 }
 
 function showTraining(t) {
@@ -329,6 +334,7 @@ function showTraining(t) {
 function draw(refused) {
   lib.set_others(+$("others").value);
   lib.set_reference(+$("reference").value);
+  lib.set_sampler(+$("sampler").value);
   const s = setting(), of = (sign, low, high, n) => [0, 1].map(side => curve(side, sign * s.size, s, low, high, n));
   showSetting(s);
   const curves = { 1: of(1, -s.reach, s.reach, POINTS), "-1": of(-1, -s.reach, s.reach, POINTS) };
@@ -428,8 +434,10 @@ function test() {
     lines.push(bits(row.name, "A+", 4 * lib.curve(0, 1, 4, 6, -1, 1, 9)), bits(row.name, "A-", 4 * lib.curve(0, -1, 4, 6, -1, 1, 9)),
       bits(row.name, "given", 4 * lib.evaluate_batch(0, 0.5, 1.5, 1, 0, 4, 6) + 4), bits(row.name, "rewards", 4 * lib.evaluate_batch(0, -0.25, 0, 0.75, 1, 4, 6) + 4));
     lib.set_others(0);
+    lib.set_sampler(0.5);
     lines.push(bits(row.name, "alone", 4 * lib.curve(0, 1, 4, 6, -1, 1, 9)));
     lib.set_others(0.125);
+    lib.set_sampler(0);
     lib.train_begin(0);
     lines.push(bits(row.name, "trained", lib.train_batch(0, 4, 2, 0.125) && lib.train_batch(0, 4, 2, 0.125) ? 4 : 0));
   });

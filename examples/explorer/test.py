@@ -156,6 +156,23 @@ def check_evidence():
             words == [(True, True), (True, False)], str(words))
 
 
+def check_configurations():
+    """The names of rows that a framework's configuration gives, with choices that the page leaves out because they are the first."""
+    with open(PAGE, encoding="utf-8") as f:
+        known = re.findall(r'"framework":"(\w+)","options":"([^"]*)"', f.read())
+    told = [re.sub(r"<[^>]+>", " ", part) for part in dumped("a=trl-grpo&b=verl-gspo", 1200).split('id="about-')[1:3]]
+    said = [re.findall(r"(?:trl|verl): [^\n]+", part) for part in told]
+    verdict("a row says which configuration of a framework gives it", ("trl", "loss_type = grpo") in known
+            and any(t.startswith("trl: loss_type = grpo ") for t in said[0]) and len(said[1]) > 0, str(said))
+    out = dumped("a=trl-grpo&a.surrogate.eps_high=0.3&b=grpo", 1200)
+    verdict("and a changed row does not", out.count("No configuration of TRL or verl") >= 2)
+
+
+def check_sampler():
+    corrected, without = (captions("a=tis&b=tis&log-ratio=0.5&sampler=" + x)[0] for x in ("0.5", "0"))
+    verdict("the sampler's probabilities are those of the slider", corrected != without, f"{corrected} {without}")
+
+
 def check_network():
     with open(PAGE, encoding="utf-8") as f:
         text = f.read()
@@ -170,6 +187,8 @@ check_curves()
 check_contrast()
 check_training()
 check_evidence()
+check_configurations()
+check_sampler()
 check_network()
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

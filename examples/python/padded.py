@@ -5,9 +5,17 @@ torch and a C compiler.  trl_loss.py and verl_loss.py put it into trainers.
     python3 examples/python/padded.py
 """
 import sys
-from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_void_p
+import warnings
+from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p, create_string_buffer
 import torch
 import gspo
+
+
+
+class Finding(Structure):                        # grpo_objective_finding
+    _fields_ = [('rule', c_int), ('level', c_int), ('status', c_int64), ('what', c_char_p), ('value', c_double), ('other', c_double),
+                ('row', c_int)]
+
 
 LIB, OBJECTIVE, BATCH, OUTPUT = gspo.library(), c_void_p, POINTER(gspo.Batch), POINTER(gspo.Output)
 for _name, _arguments in {
@@ -18,6 +26,10 @@ for _name, _arguments in {
         'grpo_context_array_use': [OBJECTIVE, c_int, c_char_p]}.items():
     getattr(LIB, _name).argtypes = _arguments
     getattr(LIB, _name).restype = c_int if 'context' in _name else c_int64
+LIB.grpo_lint_objective.argtypes = [OBJECTIVE, BATCH, POINTER(Finding), c_int]
+LIB.grpo_objective_finding_message.argtypes = [POINTER(Finding), c_char_p, c_size_t]
+LIB.grpo_objective_finding_message.restype = c_char_p
+LIKELY, MOST = 1, 256                           # GRPO_LINT_LIKELY, GRPO_LINT_OBJECTIVE_MOST
 LIB.grpo_presets.argtypes, LIB.grpo_presets.restype = [POINTER(c_int)], POINTER(c_char_p)
 RANKS = 5                                        # totals[RANKS]: over how many ranks the gradients will be averaged
 gspo.check(LIB, LIB.grpo_layout_check(byref(gspo.Layout(b'grpo_totals', b'ranks', 8 * RANKS, 8)), 1))
@@ -34,17 +46,35 @@ def rows():
     return [presets[4 * k].decode() for k in range(count.value)]        # of four strings each, the name first
 
 
+def paths(fields):
+    """{'surrogate': {'eps_high': 0.3}}, as the test vectors write it, or {'surrogate.eps_high': 0.3}: the latter."""
+    return {path: x for axis, of in dict(fields).items() for path, x in
+            ({f'{axis}.{name}': x for name, x in of.items()} if isinstance(of, dict) else {axis: of}).items()}
+
+
 def objective(name, fields=()):
-    """A row of OBJECTIVES.md with some fields changed: {'surrogate.eps_high': 0.3, 'weight.truncated': 'mask'}."""
+    """A row of OBJECTIVES.md with some fields changed: {'surrogate.eps_high': 0.3, 'weight.truncated': 'mask'}; or, in place of its name,
+    all that is not the first choice or 0: {'surrogate': {'kind': 'ppo_clip', ...}, ...}.  Warns of changes without effect."""
     obj = (c_int64 * (LIB.grpo_sizeof(b'grpo_objective') // 8))()
-    status = {name: LIB.grpo_objective_named(name.encode(), obj)}
-    for path, x in dict(fields).items():
+    status = {name: LIB.grpo_objective_named(name.encode(), obj)} if isinstance(name, str) else {}
+    given = paths(fields if status else {**paths(name), **paths(fields)})
+    for path, x in given.items():
         status[f'{path}={x}'] = (LIB.grpo_objective_choose(obj, path.encode(), x.encode()) if isinstance(x, str) else
                                  LIB.grpo_objective_set(obj, path.encode(), x))
     for asked, found in status.items():
         if found:
             raise ValueError(f'{asked}: {gspo.message(LIB, found)}')
+    for told in findings(obj, given):
+        warnings.warn(told, stacklevel=2)
     return obj
+
+
+def findings(obj, given):
+    """What is probably a mistake, if fields were given; and which of those have no effect."""
+    finding, text = (Finding * MOST)(), create_string_buffer(400)
+    told = finding[:LIB.grpo_lint_objective(obj, None, finding, MOST)] if given else []
+    return [LIB.grpo_objective_finding_message(byref(f), text, len(text)).decode() for f in told
+            if f.level <= LIKELY or (f.what or b'').decode() in given]
 
 
 def zeros(structure):
@@ -192,6 +222,16 @@ def main():
     entropy = torch.rand(response.shape).requires_grad_()
     loss(objective('gspo', {'penalty.entropy_coef': 0.5}), group, response, arrays, A, logp.detach(), entropy).backward()
     wrong += not torch.allclose(entropy.grad, -0.5 * trained / trained.sum(1, keepdim=True) / rows)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter('always')
+        one, other = objective({'surrogate': {'kind': 'cispo', 'weight_max': 5}}), objective('reinforce', {'surrogate.weight_max': 5})
+        objective('cispo', {'surrogate.weight_max': 0})
+        objective('cispo', {'surrogate': {'eps_high': 0.3}})
+    print(*(x.message for x in told), sep='\n')
+    wrong += len(told) != 3 or 'weight_max is 0' not in str(told[1].message) or 'eps_high is 0.3' not in str(told[2].message)
+    LIB.grpo_objective_choose(other, b'surrogate.kind', b'cispo')
+    LIB.grpo_objective_choose(other, b'aggregation.kind', b'token_sum')
+    wrong += bytes(one) != bytes(other)
     wrong += [reads(objective('grpo'), reader) for reader in (0, 1, 2)] != [{'reward'}, set(), {'logp', 'logp_old', 'logp_ref'}]
     return wrong
 

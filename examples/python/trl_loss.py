@@ -4,7 +4,7 @@ rest is TRL's.  The gradient of an optimiser step is that of its whole batch, ho
     trainer = ObjectiveTrainer(objective='gvpo', fields={'surrogate.beta': 0.2}, model=..., reward_funcs=..., args=GRPOConfig(...), ...)
     trainer.train()
 
-    python3 examples/python/trl_loss.py [OBJECTIVE [FIELD=VALUE ...]]         # trains a tiny random model, half a minute
+    python3 examples/python/trl_loss.py [OBJECTIVE [FIELD=VALUE ...]]         # trains a tiny random model, a minute; needs a C compiler
 """
 import copy
 import dataclasses
@@ -18,10 +18,12 @@ import trl
 from trl.trainer import utils
 import padded
 
-# options of TRL that the objective takes the place of
-OF_ADVANTAGES = ('scale_rewards', 'multi_objective_aggregation')
-OF_LOSS = ('loss_type', 'beta', 'epsilon', 'epsilon_high', 'delta', 'importance_sampling_level', 'top_entropy_quantile', 'entropy_coef',
-           'use_adaptive_entropy', 'off_policy_mask_threshold', 'use_bias_correction_kl')
+# options of TRL that the objective takes the place of, and what it has for them
+OF_ADVANTAGES = {'scale_rewards': 'advantage.scale', 'multi_objective_aggregation': 'advantage.rewards'}
+OF_LOSS = {'loss_type': 'surrogate.kind, aggregation.kind', 'beta': 'penalty.kl, penalty.kl_coef', 'epsilon': 'surrogate.eps_low',
+           'epsilon_high': 'surrogate.eps_high', 'delta': 'surrogate.clip_dual', 'importance_sampling_level': 'ratio.level',
+           'top_entropy_quantile': 'batch.selected', 'entropy_coef': 'penalty.entropy_coef', 'use_adaptive_entropy': 'penalty.entropy_coef',
+           'off_policy_mask_threshold': 'weight.off_policy_mask_threshold', 'use_bias_correction_kl': 'penalty.kl_importance_weight'}
 LONG = ('logp_old', 'logp_ref', 'logp_rollout', 'entropy', 'rewards', 'token_id')    # go to other processes only if A depends on them
 
 
@@ -36,8 +38,8 @@ def per_group(arrays, group):
 
 
 class ObjectiveTrainer(trl.GRPOTrainer):
-    """objective: a row; fields: what to change of it, {'surrogate.eps_high': 0.3}; loss: False to replace the advantages only, and leave
-    the loss to TRL's options."""
+    """objective: a row, or an objective as tests/framework_options/translate prints it; fields: what to change of it,
+    {'surrogate.eps_high': 0.3}; loss: False to replace the advantages only, and leave the loss to TRL's options."""
     def __init__(self, *, objective, fields=(), loss=True, args, **more):
         self.objective, self.replaces_loss = padded.objective(objective, fields), loss
         self.excludes = 'excluded' in padded.reads(self.objective, 0, use=1)
@@ -45,15 +47,17 @@ class ObjectiveTrainer(trl.GRPOTrainer):
         self.whole_groups = loss and padded.LIB.grpo_context_needs_groups(self.objective)
         self.window, self.ready, self.partial = [], [], None            # of an optimiser step: batches, micro-batches to come, report
         default = {f.name: f.default for f in dataclasses.fields(args)}
-        changed = [name for name in OF_ADVANTAGES + (OF_LOSS if loss else ()) if getattr(args, name) != default[name]]
+        name, replaced = objective if isinstance(objective, str) else 'the objective', OF_ADVANTAGES | (OF_LOSS if loss else {})
+        changed = [f'{option} ({of})' for option, of in replaced.items() if getattr(args, option) != default[option]]
         if changed:
-            raise ValueError(f'{objective} takes the place of {", ".join(changed)}: change fields of it instead')
+            raise ValueError(f'{name} takes the place of these options of TRL; change its fields instead: {", ".join(changed)}')
         if loss and 'logp_ref' in self.early | self.late:
             args = copy.copy(args)
             args.beta = 1.0                                             # so that TRL has a reference; its value is not used
         super().__init__(args=args, **more)
         if self.whole_groups and args.per_device_train_batch_size % self.num_generations:
-            raise ValueError(f'{objective} needs whole groups: per_device_train_batch_size must be a multiple of num_generations')
+            raise ValueError(f'{name} needs whole groups: per_device_train_batch_size must be a multiple of num_generations (or '
+                             'aggregation.kind=token_mean, if only the divisor needs them)')
 
     def arrays(self, output):                                           # pylint: disable=unused-argument
         """Members of grpo_batch that TRL has not: a row, or a number, for each response of this process.  To be overridden."""

@@ -1,4 +1,4 @@
-"""The reference implementation, grpo.h and gspo.h, from Python: pip install grpo-conformance[reference] and a C compiler (CC, or cc).
+"""The reference implementation, grpo.h and gspo.h, from Python, with cffi (pip install .[reference]) and a C compiler (CC, or cc).
 
     from grpo_conformance import reference
 
@@ -32,7 +32,7 @@ from .batch import FLAGS, PER_GROUP, WHOLE
 try:
     import cffi
 except ImportError as error:
-    raise ImportError("the reference needs cffi: pip install grpo-conformance[reference]") from error
+    raise ImportError("the reference needs cffi: pip install cffi") from error
 
 if TYPE_CHECKING:
     import torch
