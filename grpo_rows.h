@@ -950,8 +950,10 @@ extern "C" {
         GRPO_BASELINE_(GROUP_MEAN) GRPO_SCALE_(BATCH_STD) GRPO_CHOOSE_(advantage.std, GRPO_STD_POPULATION) GRPO_SET_(advantage.eps, 1e-4) \
             GRPO_SET_(advantage.clamp_low, -5) GRPO_SET_(advantage.clamp_high, 5) GRPO_CLIP_(1e-3, 1e-3) \
             GRPO_CHOOSE_(weight.external, GRPO_EXTERNAL_POLICY) GRPO_DIVIDE_(TOKEN_MEAN)) \
-    GRPO_ROW_("grpo-guard", "2510.22319", "8, 12", "log-ratios of a sampler's steps without their bias, steps weighted alike", \
-        GRPO_GROUP_NORM_ GRPO_CLIP_(2e-6, 2e-6) GRPO_CHOOSE_(weight.external, GRPO_EXTERNAL_POLICY) GRPO_DIVIDE_(SEQ_MEAN_TOKEN_MEAN)) \
+    GRPO_ROW_("grpo-guard", "2510.22319", "GRPO-Guard objective, as its code", "a sampler's steps weighted alike, unbiased log-ratios", \
+        GRPO_GROUP_NORM_ GRPO_CHOOSE_(advantage.std, GRPO_STD_POPULATION) GRPO_SET_(advantage.eps, 1e-4) \
+            GRPO_SET_(advantage.clamp_low, -5) GRPO_SET_(advantage.clamp_high, 5) GRPO_CLIP_(2e-6, 2e-6) \
+            GRPO_CHOOSE_(weight.external, GRPO_EXTERNAL_POLICY) GRPO_DIVIDE_(TOKEN_MEAN)) \
     GRPO_ROW_("flow-dppo", "2606.11025", "17-18", "no clip: steps that have diverged the way their advantage wants are dropped", \
         GRPO_BASELINE_(GROUP_MEAN) GRPO_SCALE_(BATCH_STD) GRPO_SET_(advantage.eps, 1e-8) GRPO_SURROGATE_(RATIO) \
             GRPO_TRUST_(DIVERGENCE, 1e-5, 1e-5) GRPO_DIVIDE_(TOKEN_MEAN)) \

@@ -37,6 +37,7 @@ LINE = re.compile(r":\d|\blines? \d")
 ROUTES = {  # how a source was read where that was not the source itself
     "a copy with a name": re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{7,40} \S+: \S.*"),
     "a copy with the paper's number on it": re.compile(r"copy headed arXiv:(\d{4}\.\d{5}v\d+): \S.*"),
+    "a page with an address": re.compile(r"https://[\w.-]+/\S+[^\s:]: \S.*"),
     "a copy without a name": re.compile(r"copy without a name: \S.*"),
     "not opened": re.compile(r"not opened: \S.*"),
 }
@@ -56,7 +57,7 @@ def faults_of_place(text, may_lack_commit):
     if re.search(r"@(?:refs/|main\b|master\b|HEAD\b)", text) and not re.search(r"\([0-9a-f]{7,40}\b", text):
         yield f"{text!r} names a branch or a change request and no commit"
     if "commit not known" in text and not may_lack_commit:
-        yield f"{text!r} has no commit, and is no copy without a name"
+        yield f"{text!r} has no commit, and was not read in a copy or on a page that names none"
 
 
 def faults_of_source(source, setting):
@@ -66,9 +67,9 @@ def faults_of_source(source, setting):
         yield f"{source!r} names no paper, no repository at a commit and no release"
     if setting.get("kind") in OF_CODE and source.startswith(PAPER):
         yield f"{setting['kind']} of a paper"
-    unnamed = str(through).startswith("copy without a name: ")
-    yield from (fault for text in (source, setting.get("where", ""), through or "") for fault in faults_of_place(text, unnamed))
-    if setting.get("kind") in OF_CODE and not unnamed and not LINE.search(setting.get("where", "")):
+    no_commit = str(through).startswith(("copy without a name: ", "https://"))  # what was read names none
+    yield from (fault for text in (source, setting.get("where", ""), through or "") for fault in faults_of_place(text, no_commit))
+    if setting.get("kind") in OF_CODE and not no_commit and not LINE.search(setting.get("where", "")):
         yield f"{setting.get('where')!r} has no line of the code"
     if through is None:
         if restated and source.startswith(PAPER):
@@ -76,7 +77,7 @@ def faults_of_source(source, setting):
         return
     name, found = route(through)
     if name is None:
-        yield f"through {through!r}: no copy with a name, and no mark that it has none"
+        yield f"through {through!r}: neither a copy with a name nor a page, and no mark that it is none"
     elif name == "not opened" and not restated:
         yield f"{setting.get('kind')} of a source that was not opened"
     elif name.startswith("a copy") and restated and name != "a copy with a name":
@@ -95,6 +96,11 @@ SOURCES = (  # what faults_of_source should say of a source, a kind and a throug
     (PAPER_V1, "equation", "text in a public collection", True),
     (PAPER_V1, "equation", "a-name/a-copy@0123abc a/file.md: text", False),
     (PAPER_V1, "equation", "a-name/a-copy a/file.md: text", True),
+    (PAPER_V1, "equation", "https://a.place/a/page: text", False),
+    (PAPER_V1, "restatement", "https://a.place/a/page: a note", False),
+    (PAPER_V1, "equation", "https://a.place/a/page", True),
+    (PAPER_V1, "equation", "http://a.place/a/page: text", True),
+    (PAPER_V1, "equation", "https://a.place/blob/next/a.py: text", True),
     (PAPER_V1, "equation", "not opened: a note", True),
     (PAPER_V1, "restatement", "not opened: a note", False),
     (PAPER_V1, "restatement", "copy without a name: text", True),
@@ -110,6 +116,7 @@ SOURCES = (  # what faults_of_source should say of a source, a kind and a throug
     ("a-name/a-port@refs/pull/7", "official code", None, True),
     ("a-name/a-port@main", "official code", None, True),
     ("a-name/a-port, commit not known, README.md", "official code", "copy without a name: text", False),
+    ("a-name/a-port, commit not known, README.md", "official code", "https://a.place/a/page: text", False),
     ("a-name/a-port, commit not known, README.md", "official code", None, True),
     ("a-name/a-port@0123abc http://a.place/a.py", "official code", None, True),
     ("a-name/a-port@0123abc https://a.place/blob/0123abc/a.py", "official code", None, False),
