@@ -46,11 +46,12 @@ extern "C" {
  * into shards: each reads its part of the row, the parts are merged, and each writes its part of the gradient.  A logit of -inf is a banned
  * token, with p = 0 and gradient 0; so is one that `kept` leaves out.  NaN or +inf is an error.
  *
- * double elements are evaluated one by one, to 4 ulps of double (d z: and 2.3e-308 (|dlogp| + 750 |dentropy|)/tau, as probabilities below
- * the normal range may count as 0).  All others are evaluated by loops that compilers vectorise, to 2 ulps of float (2^-23): logp,
- * entropy, sum p^2 and each d z before it is rounded to its type.  (log_sum, and d z through logp and entropy together, to such ulps of the
- * sum of the absolute values that make it up.)  Results for different shardings of a row are within twice that of each other.  The bits do
- * not depend on calls, threads or the order of rows.
+ * double elements are evaluated one by one, to 4 ulps of double (d z: and (2.3e-308 (|dlogp| + 750 |dentropy|) + 5e-324)/tau, as
+ * probabilities, and products with them, below the normal range may count as 0).  All others are evaluated by loops that compilers
+ * vectorise, to 2 ulps of float (2^-23): logp, entropy (where it exceeds 2^-160), sum p^2 and each d z (and 2^-160 |dentropy|/tau) before
+ * it is rounded to its type.  (log_sum, and d z through logp and entropy together, to such ulps of the sum of the absolute values that make
+ * it up.)  Results for different shardings of a row are within twice that of each other.  The bits do not depend on calls, threads or the
+ * order of rows.
  *
  * On x86-64, gcc and clang compile these loops three times: for the target of the rest of the program, for AVX2 with FMA and for AVX-512;
  * each row uses the widest that the processor has, so -O2 alone is as fast as -march=native.  A processor gives the same bits whatever
@@ -405,7 +406,7 @@ static GRPO_LOGITS_FN int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_
     (void)frexp(at, &a);
     a = a + 24 > 0 ? 0 : a + 24 < -191 ? -191 : a + 24;
     at = ldexp(at, -a);
-    if (!(fabs(at) < 1e18)) return 0;
+    if (!(fabs(at) < 1e18 && fabs(at) * (double)k->b6 < 3e38)) return 0;
     k->shift += (float)a;
     k->least = (float)(((double)k->top - 191 - a) * tau * 0.69314718055994531);
     c->high = (float)at;
