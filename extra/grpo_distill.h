@@ -193,11 +193,7 @@ static double grpo_distill_largest_(const grpo_distill_row_ *r) {
 enum { GRPO_DISTILL_ONE_WORD_ = sizeof(grpo_real) == sizeof(float) };
 
 static grpo_dd grpo_distill_exponent_(const grpo_distill_side *s, double z) {
-    grpo_dd d;
-    if (GRPO_DISTILL_ONE_WORD_) return grpo_dd_of_((z - s->largest) / s->temperature);
-    d = grpo_two_diff(z, s->largest);
-    return grpo_is_finite(d.hi) ? grpo_dd_div(d, s->temperature)
-                                : grpo_dd_div(grpo_two_diff(0.5 * z, 0.5 * s->largest), 0.5 * s->temperature);
+    return GRPO_DISTILL_ONE_WORD_ ? grpo_dd_of_((z - s->largest) / s->temperature) : grpo_logit_exponent_(z, s->largest, s->temperature);
 }
 
 static grpo_dd grpo_distill_log_(const grpo_distill_side *s, double z) {

@@ -102,8 +102,9 @@ int grpo_hidden_passes(const grpo_objective *obj);      /* 1 or 2; 0: obj is NUL
  * After a refusal nothing has been written, with one exception: if finite numbers have a product that is NaN or +infinity (float elements
  * beyond 3e38), that is found only when the product is computed; tile, logp, entropy, outputs and gradients have then been written in part,
  * report and partial not.  A product that is -infinity is the logit of a banned token, and is not refused.  NaN or infinities in hidden
- * and weight are found beforehand, and reported as the first logit that they affect, logits.logits[t vocab + v].  An infinity in d_hidden
- * or d_weight sets overflow.
+ * and weight are found beforehand, and reported as the first logit that they affect, logits.logits[t vocab + v].  In d_hidden and d_weight
+ * a term or a partial sum may overflow although the exact sum does not; what comes of that, an infinity, or NaN where infinities of both
+ * signs or an infinity and 0 meet, sets overflow.
  *
  * If the implementation is compiled with OpenMP, its threads share the rows of a tile; the product uses threads of its own, or none. */
 grpo_status grpo_hidden_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,

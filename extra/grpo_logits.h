@@ -46,11 +46,12 @@ extern "C" {
  * into shards: each reads its part of the row, the parts are merged, and each writes its part of the gradient.  A logit of -inf is a banned
  * token, with p = 0 and gradient 0; so is one that `kept` leaves out.  NaN or +inf is an error.
  *
- * double elements are evaluated one by one, to 4 ulps of double (d z: and 2.3e-308 (|dlogp| + 750 |dentropy|)/tau, as probabilities below
- * the normal range may count as 0).  All others are evaluated by loops that compilers vectorise, to 2 ulps of float (2^-23): logp,
- * entropy, sum p^2 and each d z before it is rounded to its type.  (log_sum, and d z through logp and entropy together, to such ulps of the
- * sum of the absolute values that make it up.)  Results for different shardings of a row are within twice that of each other.  The bits do
- * not depend on calls, threads or the order of rows.
+ * double elements are evaluated one by one, to 4 ulps of double (d z: and (2.3e-308 (|dlogp| + 750 |dentropy|) + 5e-324)/tau, as
+ * probabilities, and products with them, below the normal range may count as 0).  All others are evaluated by loops that compilers
+ * vectorise, to 2 ulps of float (2^-23): logp, entropy (where it exceeds 2^-160), sum p^2 and each d z (and 2^-160 |dentropy|/tau) before
+ * it is rounded to its type.  (log_sum, and d z through logp and entropy together, to such ulps of the sum of the absolute values that make
+ * it up.)  Results for different shardings of a row are within twice that of each other.  The bits do not depend on calls, threads or the
+ * order of rows.
  *
  * On x86-64, gcc and clang compile these loops three times: for the target of the rest of the program, for AVX2 with FMA and for AVX-512;
  * each row uses the widest that the processor has, so -O2 alone is as fast as -march=native.  A processor gives the same bits whatever
@@ -173,12 +174,6 @@ extern "C" {
 
 /* ---- logits -------------------------------------------------------------------------------------------------------------------- */
 
-/* (z - from)/tau as a double-double, so that its exponential has an error of 1 ulp */
-static GRPO_LOGITS_FN grpo_dd grpo_row_exponent_(double z, double from, double tau) {
-    const grpo_dd d = grpo_two_diff(z, from);
-    return grpo_is_finite(d.hi) ? grpo_dd_div(d, tau) : grpo_dd_div(grpo_two_diff(0.5 * z, 0.5 * from), 0.5 * tau);
-}
-
 /* rescales the sums from the present largest logit to one that is `up` above it, in units of tau */
 static GRPO_LOGITS_FN void grpo_row_raise_(grpo_logits_part *p, grpo_dd up) {
     double f;
@@ -196,11 +191,11 @@ static GRPO_LOGITS_FN void grpo_row_accumulate_(grpo_logits_part *p, double z, d
     if (p->largest == -HUGE_VAL) { p->largest = z; return; }
     if (z > p->largest) {                                              /* the old largest joins the sums */
         double old = p->largest;
-        grpo_row_raise_(p, grpo_row_exponent_(z, old, tau));
+        grpo_row_raise_(p, grpo_logit_exponent_(z, old, tau));
         p->largest = z;
         z = old;
     }
-    x = grpo_row_exponent_(z, p->largest, tau);
+    x = grpo_logit_exponent_(z, p->largest, tau);
     e = grpo_exp(x);
     grpo_dd_accumulate_(&p->sum, e);
     grpo_dd_accumulate_(&p->spread, grpo_times(e, x.hi));
@@ -411,7 +406,7 @@ static GRPO_LOGITS_FN int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_
     (void)frexp(at, &a);
     a = a + 24 > 0 ? 0 : a + 24 < -191 ? -191 : a + 24;
     at = ldexp(at, -a);
-    if (!(fabs(at) < 1e18)) return 0;
+    if (!(fabs(at) < 1e18 && fabs(at) * (double)k->b6 < 3e38)) return 0;
     k->shift += (float)a;
     k->least = (float)(((double)k->top - 191 - a) * tau * 0.69314718055994531);
     c->high = (float)at;
@@ -507,7 +502,7 @@ GRPO_LOGITS_FN grpo_status grpo_logits_part_merge(grpo_logits_part *into, const 
     if (low.has_target) { into->target = low.target; into->has_target = 1; }
     if (!squares) into->squares.hi = NAN;
     if (low.largest == -HUGE_VAL) return GRPO_OK;
-    grpo_row_raise_(&low, grpo_row_exponent_(into->largest, low.largest, temperature));
+    grpo_row_raise_(&low, grpo_logit_exponent_(into->largest, low.largest, temperature));
     into->sum = grpo_dd_add(into->sum, low.sum);
     into->spread = grpo_dd_add(into->spread, low.spread);
     into->squares = grpo_dd_add(into->squares, low.squares);
@@ -525,7 +520,7 @@ static GRPO_LOGITS_FN grpo_odds_ grpo_row_odds_(const grpo_logits_part *p, doubl
     grpo_dd d;
     if (!p->has_target || p->target == -HUGE_VAL) return all;
     if (p->largest == -HUGE_VAL) return o;
-    d = grpo_row_exponent_(p->largest, p->target, tau);
+    d = grpo_logit_exponent_(p->largest, p->target, tau);
     o.log = d.hi + log1p(p->sum.hi);
     o.ratio = grpo_exp(d) * rest;
     d.hi = -d.hi; d.lo = -d.lo;
@@ -609,7 +604,7 @@ GRPO_LOGITS_FN double grpo_logits_slope(const grpo_logits_slopes *s, double z, i
     double p;
     if (is_target) return grpo_row_unscaled_(s, s->target);
     if (z == -HUGE_VAL) return 0;
-    e = grpo_row_exponent_(z, s->largest, s->temperature);
+    e = grpo_logit_exponent_(z, s->largest, s->temperature);
     p = grpo_exp(e) * s->share;
     return grpo_row_unscaled_(s, grpo_times(p, s->at) + grpo_times(p, grpo_times(s->slope, e.hi)));
 }

@@ -26,6 +26,13 @@ static GRPO_LOGITS_FN void grpo_dd_accumulate_(grpo_dd *sum, double x) {
     *sum = grpo_two_sum(s.hi, s.lo + sum->lo);
 }
 
+/* (z - from)/tau as a double-double, so that its exponential has an error of 1 ulp; from halves where the difference, or its rounding
+ * error on the way, overflows */
+static GRPO_LOGITS_FN grpo_dd grpo_logit_exponent_(double z, double from, double tau) {
+    const grpo_dd d = grpo_two_diff(z, from);
+    return grpo_is_finite(d.hi + d.lo) ? grpo_dd_div(d, tau) : grpo_dd_div(grpo_two_diff(0.5 * z, 0.5 * from), 0.5 * tau);
+}
+
 static GRPO_LOGITS_FN float grpo_float_of_bits_(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
 static GRPO_LOGITS_FN uint32_t grpo_bits_of_float_(float x) { uint32_t bits; memcpy(&bits, &x, sizeof bits); return bits; }
 

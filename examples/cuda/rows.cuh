@@ -15,7 +15,8 @@
  * but the largest of the row join the sums in the end.  Powers are relative to a power of two near the largest, so a larger one changes
  * sums by a power of two.  The same bits in every run and for every number of rows.
  *
- * Rows whose largest logit is beyond 8192 tau ln 2, and temperatures out of 1e-4 to 1e4, go logit by logit in double (`each`). */
+ * Rows whose largest logit is beyond 8192 tau ln 2, or whose dlogp or dentropy is so large that powers below 2^-190 of the largest would
+ * count, and temperatures out of 1e-4 to 1e4, go logit by logit in double (`each`). */
 #ifndef GRPO_ROWS_CUH
 #define GRPO_ROWS_CUH
 
@@ -409,6 +410,12 @@ static __global__ void grpo_read_rows_each_(const grpo_logits_batch rows, const 
 /* d loss / d z of a row: 0 but for the target; powers times a number, or times a line in z; else by grpo_write_rows_each_ */
 typedef enum { GRPO_BACK_ZERO_, GRPO_BACK_POWERS_, GRPO_BACK_SLOPES_, GRPO_BACK_EACH_ } grpo_back_way_;
 
+/* 1 if the row's gradient goes logit by logit: its largest logit is beyond, or a derivative so large that grpo_slope_is_steep_ might say
+ * so, of which this is a bound: a power is at most 2 of the largest, and share |H + log share| at most 22 */
+GRPO_CUDA_FN_ int grpo_back_is_each_(const grpo_logits_part &p, double tau, double dlogp, double dentropy) {
+    return grpo_is_beyond_(p.largest, tau * 0.69314718055994531) || fabs(dlogp) + 1100 * fabs(dentropy) > 8e9 * tau;
+}
+
 struct grpo_device_back_ { grpo_exps_ k; grpo_powers_ c; grpo_slope_ by; float target; int way; };
 
 GRPO_CUDA_FN_ double grpo_real_or_0_(const float *x, int64_t t) { return x ? (double)x[t] : 0; }
@@ -419,7 +426,7 @@ GRPO_CUDA_FN_ grpo_device_back_ grpo_back_of_(const grpo_logits_part &p, grpo_ex
     memset(&b, 0, sizeof b);
     b.way = GRPO_BACK_ZERO_;
     if (dlogp == 0 && dentropy == 0) return b;
-    if (grpo_is_beyond_(p.largest, h)) { b.way = GRPO_BACK_EACH_; return b; }
+    if (grpo_back_is_each_(p, tau, dlogp, dentropy)) { b.way = GRPO_BACK_EACH_; return b; }
     const grpo_logits_slopes s = grpo_logits_part_slopes(&p, tau, dlogp, dentropy);
     b.target = (float)grpo_logits_slope(&s, 0, 1);
     if (s.at == 0 && s.slope == 0) return b;
@@ -523,7 +530,7 @@ static __global__ void grpo_write_rows_each_(const grpo_logits_batch rows, const
     const int64_t t = blockIdx.x, target = rows.logits.target[t];
     const double tau = rows.logits.temperature, d = grpo_real_or_0_(dlogp, t), de = grpo_real_or_0_(dentropy, t);
     const int counts = (!mask || mask[t]) && (d != 0 || de != 0);
-    if (!all && !(counts && grpo_is_beyond_(rows.part[t].largest, tau * 0.69314718055994531))) return;
+    if (!all && !(counts && grpo_back_is_each_(rows.part[t], tau, d, de))) return;
     if (threadIdx.x == 0 && counts) s = grpo_logits_part_slopes(&rows.part[t], tau, d, de);
     __syncthreads();
     for (int64_t v = threadIdx.x; v < rows.logits.vocab; v += GRPO_CUDA_THREADS)

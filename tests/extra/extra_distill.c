@@ -324,22 +324,30 @@ static grpo_distill of_reals(const grpo_real *z, int rows, int vocab) {
     return x;
 }
 
-/* logits whose difference overflows: a power of two as unit of logits and temperatures changes nothing but the gradient's unit */
+/* logits whose difference, or its rounding error, overflows: a power of two as unit of logits and temperatures changes nothing but the
+ * gradient's unit */
 static void test_far_apart(void) {
     const int e = sizeof(grpo_real) == sizeof(float) ? 127 : 1023;
-    static const double student[] = { 1.75, -1.75, -1 }, teacher[] = { -1.5, 1.75, 0.25 };
-    for (int kind = 0; kind < 3; kind++) {
-        grpo_real z[2][3], t[2][3], D[2];
+    const double most = 2 - (sizeof(grpo_real) == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON);
+    const double student[][3] = { { 1.75, -1.75, -1 }, { 0.6, most, 0.55 }, { -most, most, 0.7 } };
+    const double teacher[][3] = { { -1.5, 1.75, 0.25 }, { most, 0.7, 0.9 }, { most, 0.8, 0.65 } };
+    for (int k = 0; k < 9; k++) {
+        grpo_real z[2][3], t[2][3], D[2], g[2][3];
+        const grpo_real weight = 1;
         for (int far = 0; far < 2; far++) {
             grpo_distill x = of_reals(z[far], 1, 3);
             grpo_distill_part part;
-            for (int v = 0; v < 3; v++) z[far][v] = (grpo_real)ldexp(student[v], far ? e : 0);
-            for (int v = 0; v < 3; v++) t[far][v] = (grpo_real)ldexp(teacher[v], far ? e : 0);
-            x.kind = (grpo_distill_kind)kind; x.beta = 0.5;
+            for (int v = 0; v < 3; v++) z[far][v] = (grpo_real)ldexp(student[k / 3][v], far ? e : 0);
+            for (int v = 0; v < 3; v++) t[far][v] = (grpo_real)ldexp(teacher[k / 3][v], far ? e : 0);
+            x.kind = (grpo_distill_kind)(k % 3); x.beta = 0.5;
             x.student.temperature = x.teacher_temperature = ldexp(1, far ? e : 0);
             check(!grpo_distill_divergence(&x, t[far], NULL, NULL, &part, &D[far]), "far apart");
+            check(!grpo_distill_gradient(&x, t[far], NULL, NULL, &part, &weight, 0, g[far]), "far apart");
         }
-        check(D[0] > 0 && D[0] == D[1], "far apart, kind %d: %g, not %g", kind, (double)D[1], (double)D[0]);
+        check(D[0] > 0 && D[0] == D[1], "far apart, kind %d: %g, not %g", k % 3, (double)D[1], (double)D[0]);
+        for (int v = 0; v < 3; v++)
+            check(fabs(ldexp((double)g[1][v], e - 1) - ldexp((double)g[0][v], -1)) <= 2 - most,
+                  "far apart, kind %d: gradient %g, not %g", k % 3, ldexp((double)g[1][v], e), (double)g[0][v]);
     }
 }
 

@@ -643,6 +643,54 @@ static void check_banned_by_product(void) {
     }
 }
 
+/* terms of a gradient that overflow with both signs: its exact sum is 0, it is NaN, and overflow says so, whatever else is wanted */
+static void check_cancelling_overflow(void) {
+    const double big = sizeof(grpo_real) == sizeof(float) ? 3e38 : 1.7e308;
+    static few x;
+    for (int asked = 1; asked < 4; asked++)
+        for (int passes = 1; passes < 3; passes++)
+            for (int far = 0; far < 2; far++) {
+                few_init(&x);
+                x.rows.passes = passes;
+                x.advantage[3] = 1000;
+                for (int v = 0; v < FEW_VOCAB; v++) x.weight[v * FEW_WIDTH] = (grpo_real)(far ? big : 1);
+                if (!(asked & 1)) x.rows.d_hidden = NULL;
+                if (!(asked & 2)) x.rows.d_weight = NULL;
+                check(few_run(&x) == GRPO_OK && x.report.overflow == (far && (asked & 1)), "asked %d, far %d: overflow %d", asked, far,
+                      x.report.overflow);
+                check(!(asked & 1) || (x.d_hidden[3 * FEW_WIDTH] == x.d_hidden[3 * FEW_WIDTH]) != far, "asked %d, far %d: %g", asked, far,
+                      (double)x.d_hidden[3 * FEW_WIDTH]);
+            }
+}
+
+/* a product of the caller's that writes `value` as its second element, in the call-th call */
+typedef struct { int call, calls; grpo_real value; } wrong_product;
+
+static void write_wrongly(void *context, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, const grpo_real *a,
+                          const grpo_real *b, int add, grpo_real *c) {
+    wrong_product *w = (wrong_product *)context;
+    grpo_hidden_product(NULL, transpose_a, transpose_b, m, n, k, a, b, add, c);
+    if (w->calls++ == w->call) c[1] = w->value;
+}
+
+/* NaN and +infinity that a product writes are refused as the logit, in both passes, or set overflow as a gradient; never unnoticed */
+static void check_wrong_product(void) {
+    static const double wrong[] = { NAN, HUGE_VAL, -HUGE_VAL };
+    static few x;
+    for (int passes = 1; passes < 3; passes++)
+        for (int call = 0; call < passes + 2; call++)
+            for (int k = 0; k < 3; k++) {
+                wrong_product w = { call, 0, (grpo_real)wrong[k] };
+                grpo_status st;
+                few_init(&x);
+                x.rows.passes = passes; x.rows.product = write_wrongly; x.rows.context = &w;
+                st = few_run(&x);
+                if (call < passes && k < 2)
+                    check(says("hidden_loss", st, k ? GRPO_INFINITE : GRPO_NAN, "logits.logits[4]"), "call %d: %s", call, status_line(st));
+                else check(!st && x.report.overflow == (call >= passes), "call %d of %d: overflow %d", call, passes, x.report.overflow);
+            }
+}
+
 static void check_predicate(void) {
     static const struct { const char *name; int passes; const char *field; } rows[] = {
         { "grpo", 1, "" }, { "dapo", 1, "" }, { "dr-grpo", 1, "" }, { "cispo", 1, "" }, { "ppo", 1, "" }, { "tis", 1, "" },
@@ -699,6 +747,8 @@ int main(void) {
     else { check_overflow(1e200, 1e200, 1, 1, 0); check_overflow(3, 1, 1.7e308, 0, 1); }
     check_overflow_anywhere();
     check_infinite_product();
+    check_cancelling_overflow();
+    check_wrong_product();
     check_banned_by_product();
     return check_summary();
 }

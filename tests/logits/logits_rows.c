@@ -96,7 +96,7 @@ static exact_row exact(const sample *s, long double *p, long double *log_p) {
         add(&squares, p[v] * p[v]);
         if (p[v] > 0) r.size += p[v] * fabsl(z[v] / tau);
     }
-    r.logp = log_p[s->target]; r.entropy = entropy.sum; r.sum_squares = squares.sum;
+    r.logp = s->target < 0 ? 0 : log_p[s->target]; r.entropy = entropy.sum; r.sum_squares = squares.sum;
     r.size += r.entropy + fabsl(r.log_sum);
     return r;
 }
@@ -119,6 +119,12 @@ static grpo_logits logits_of(const sample *s, const int64_t *target) {
     x.kept = s->masked ? s->kept : NULL;
     x.squares = 1;
     return x;
+}
+
+/* about the largest number of the element type */
+static long double largest_of(const sample *s) {
+    if (s->type == GRPO_LOGITS_REAL && sizeof(grpo_real) == sizeof(double)) return DBL_MAX;
+    return s->type == GRPO_LOGITS_FLOAT16 ? 65504 : FLT_MAX;
 }
 
 /* half an ulp of the element type at x */
@@ -147,8 +153,12 @@ static void check_gradient(const sample *s, const grpo_logits *x, const grpo_log
         expected = through + entropic;
         scale = fabsl(through) + fabsl(dentropy * p[v]) * (fabsl(log_p) + e->entropy) / s->tau;
         if (s->z[v] == -HUGE_VAL) { check(found == 0, "gradient of a banned token: %g", found); continue; }
-        if (s->type == GRPO_LOGITS_FLOAT16 && fabsl(expected) > 65000) continue;
-        error = fabsl(found - expected) - rounding(s, expected);
+        if (scale > 0.99L * largest_of(s)) {                            /* where terms cancel, only the exact ones do */
+            check(found == found && (fabsl(expected) < 1.01L * largest_of(s) || fabsl(expected) < 1e-6L * scale || fabs(found) == HUGE_VAL),
+                  "a gradient of %g, not %Lg", found, expected);
+            continue;
+        }
+        error = fabsl(found - expected) - rounding(s, expected) - (by_vectors(s) ? 0x1p-160L * fabsl(dentropy) / s->tau : 0);
         error = found != found ? HUGE_VAL : error > 0 ? error / (scale * (long double)eps(s)) : 0;
         if ((double)error > most) { most = (double)error; at = v; }
     }
@@ -526,37 +536,45 @@ static void check_extremes(void) {
                         check_extreme_row(row[j], j % 3, tau[k], signs & 1 ? -slope[n] : slope[n], signs & 2 ? -slope[m] : slope[m]);
 }
 
-/* a derivative so large that probabilities far below 2^-190 count; in place and not, with a target and without */
-static void check_steep(void) {
-    static const float far[] = { -100, -131, -132, -133, -150, -170, -200, -300 };
-    static const double slope[] = { 1e11, 1e13, 1e20, -1e30, 1e38 }, tau[] = { 0.5, 1, 3 };
+/* the same gradient in the place of the logits */
+static void check_in_place(const sample *s, const grpo_logits *x, const grpo_logits_part *part, double dlogp, double dentropy) {
+    static union { grpo_real real[MOST]; uint16_t half[MOST]; } g, own;
+    const size_t size = (size_t)s->n * (s->type == GRPO_LOGITS_REAL ? sizeof(grpo_real) : sizeof(uint16_t));
+    grpo_logits y = *x;
+    memcpy(&own, &s->element, size);
+    y.logits = &own;
+    check(!grpo_logits_row_gradient(x, 0, part, dlogp, dentropy, &g) && !grpo_logits_row_gradient(&y, 0, part, dlogp, dentropy, &own)
+          && !memcmp(&g, &own, size), "type %d, tau %g, by %g and %g: in place another gradient", (int)s->type, s->tau, dlogp, dentropy);
+}
+
+/* a derivative so large that probabilities far below 2^-190 count, at every temperature, with a target and without (N + 1) */
+static void check_steep_row(sample *s, double shift, const double *by) {
+    static const double far[] = { -100, -131, -132, -133, -150, -170, -200, -300 };
+    static long double p[1300], logs[1300];
     enum { N = 1300 };
-    static float z[N], g[N];
-    const int64_t target = 1, none = -1;
-    if (sizeof(grpo_real) != sizeof(float)) return;
-    for (int k = 0; k < 2 * 2 * 3 * 5 * 3; k++) {
-        const double by = slope[k / 12 % 5], t = tau[k / 4 % 3], shift = k / 60 == 0 ? 0 : k / 60 == 1 ? 1024 : -30;
-        const int in_place = k & 1, entropy = k >> 1 & 1;
-        grpo_logits x = { GRPO_LOGITS_REAL, z, 1, N, N, k / 60 == 2 ? &none : &target, NULL, t, 0 };
-        grpo_logits_part part;
-        long double sum = 0, h = 0, *exact = (long double *)malloc(N * sizeof *exact);
-        for (int v = 0; v < N; v++) z[v] = (float)(shift + (v == 700 ? 0 : v % 100 == 5 ? -HUGE_VAL : (double)far[v % 8] * t));
-        for (int v = 0; v < N; v++) sum += exact[v] = expl(((long double)z[v] - z[700]) / (long double)t);
-        for (int v = 0; v < N; v++) if (exact[v] > 0) h -= exact[v] / sum * logl(exact[v] / sum);
-        check(!grpo_logits_row_read(&x, 0, &part), "a steep row is refused");
-        for (int v = 0; v < N; v++) {
-            const long double p = exact[v] / sum, lp = p > 0 ? logl(p) : 0;
-            exact[v] = -(long double)by * (entropy ? p * (lp + h) : p) / (long double)t;
-        }
-        check(!grpo_logits_row_gradient(&x, 0, &part, entropy ? 0 : by, entropy ? by : 0, in_place ? z : g), "a steep gradient is refused");
-        for (int v = 2; v < N; v++) {
-            const double found = (double)(in_place ? z[v] : g[v]);
-            if (v == 700 && entropy) continue;                          /* log p + H is rounded near 0 there */
-            check(fabsl((long double)found - exact[v]) <= 2.5L * FLT_EPSILON * fabsl(exact[v]) + 2 * 1.4e-45L,
-                  "tau %g, derivative %g of %s, element %d: %g, not %Lg", t, by, entropy ? "entropy" : "logp", v, found, exact[v]);
-        }
-        free(exact);
-    }
+    const int64_t target = s->target;
+    grpo_logits_part part;
+    exact_row e;
+    s->n = N; s->masked = 0;
+    for (int v = 0; v < N; v++) put(s, v, v == 700 ? shift * s->tau : v % 100 == 5 ? -HUGE_VAL : (shift + far[v % 8]) * s->tau);
+    const grpo_logits x = logits_of(s, &target);
+    e = exact(s, p, logs);
+    if (!check(!grpo_logits_row_read(&x, 0, &part), "a steep row is refused")) return;
+    check_gradient(s, &x, &part, &e, p, logs, by[0], by[1]);
+    check_in_place(s, &x, &part, by[0], by[1]);
+}
+
+static void check_steep(sample *s) {
+    static const double slope[][2] = { { 1e11, 0 }, { 1.2e13, 0 }, { 0, 1e11 }, { 1e13, 1e11 }, { 0, -1e13 }, { 1e20, 0 }, { -1e30, 1e30 },
+        { 1e33, 0 }, { 1e38, 0 }, { 0, 1e38 }, { 1e120, 0 }, { 0, -1e149 }, { 1e200, 0 } };       /* the last three do not fit into float */
+    static const double tau[] = { 1, 0.5, 3, 1.0001e-4, 9999, 200, 1e-5, 1e5 }, shift[] = { 0, 1024, -30 };
+    for (int type = 0; type < 3; type++)
+        for (int k = 0; k < 8 * 3 * 2; k++)
+            for (int n = 0; n < (ON_GPU ? 10 : 13); n++) {
+                s->type = (grpo_logits_type)type; s->tau = tau[k % 8]; s->target = k / 24 ? -1 : 1;
+                if (type == GRPO_LOGITS_FLOAT16 && s->tau * (300 + shift[k / 8 % 3]) > 6e4) continue;
+                check_steep_row(s, shift[k / 8 % 3], slope[n]);
+            }
 }
 
 /* double: probabilities below the normal range, with large derivatives: what grpo_logits.h states */
@@ -625,7 +643,7 @@ static void check_far_apart(void) {
 /* an infinite derivative, alone or two of the same size, gives every logit that is not banned an infinity of the right sign; beside it a
  * finite one is nothing */
 static void check_infinite_derivatives(sample *s) {
-    static const double by[] = { HUGE_VAL, -HUGE_VAL, 1e300, -3, 0 };
+    static const double by[] = { HUGE_VAL, -HUGE_VAL, ON_GPU ? 1e30 : 1e300, -3, 0 };
     for (int k = 0; k < 3 * 25; k++) {
         const double dlogp = by[k / 3 % 5], dentropy = by[k / 15];
         const long double a = isinf(dlogp) ? copysignl(1, dlogp) : 0, b = isinf(dentropy) ? copysignl(1, dentropy) : 0;
@@ -688,6 +706,26 @@ static void check_large(rng *r, sample *s) {
     }
 }
 
+/* the largest logits of the type, of both signs, beside others, so that differences or their rounding errors overflow; at temperatures of
+ * every size */
+static void check_largest(rng *r, sample *s) {
+    if (LDBL_MAX_EXP == DBL_MAX_EXP) return;                            /* the differences overflow there too */
+    for (int k = 0; k < 4000 / DRAWS_OVER; k++) {
+        const double tau[] = { 1, 1.1e-4, 9999, 1e-5, 1e5, 1e-300, 1e300, DBL_MAX };
+        s->type = random_type(r);
+        const double most = s->type == GRPO_LOGITS_FLOAT16 ? 6e4 : (double)largest_of(s);
+        s->n = 1 + (int)rng_below(r, k % 8 ? 6 : 900);
+        s->tau = rng_chance(r, 20) && most < 1e300 ? most * (1 + rng_unit(r)) : rng_pick(r, tau, 8);
+        s->masked = 0;
+        for (int v = 0; v < s->n; v++) {
+            const double size = rng_chance(r, 60) ? 1 : rng_unit(r) * (rng_chance(r, 50) ? 1 : rng_unit(r));
+            put(s, v, (rng_chance(r, 50) ? -most : most) * size);
+        }
+        s->target = (int)rng_below(r, (uint32_t)s->n);
+        check_sample(s);
+    }
+}
+
 /* ---- flush-to-zero ----------------------------------------------------------------------------------------------------------------- */
 
 #if defined(__SSE2__) && !defined(ROWS_ON_GPU)
@@ -706,7 +744,7 @@ static void read_flushing(const grpo_logits *x, int flush, flushed *f) {
     check(!st, "a row with flush-to-zero %d: %s", flush, status_line(st));
 }
 
-/* the same numbers, but 0 for those below the normal range of float */
+/* the same numbers, but 0 for those below the normal range of float; sums of squares, [3] and [8], without squares below it */
 static void check_same_flushed(const sample *s, const flushed *a, const flushed *b) {
     const double before[] = { a->part.largest, a->part.sum.hi, a->part.spread.hi, a->part.squares.hi, a->part.target, a->row.logp,
         a->row.entropy, a->row.log_sum, a->row.sum_squares, a->row.other };
@@ -714,7 +752,8 @@ static void check_same_flushed(const sample *s, const flushed *a, const flushed 
         b->row.entropy, b->row.log_sum, b->row.sum_squares, b->row.other };
     int bad = 0;
     for (size_t k = 0; k < sizeof before / sizeof *before; k++)
-        check(before[k] == after[k] || (fabs(before[k]) < (double)FLT_MIN && after[k] == 0),
+        check(before[k] == after[k] || (fabs(before[k]) < (double)FLT_MIN && after[k] == 0)
+              || ((k == 3 || k == 8) && before[k] > after[k] && before[k] - after[k] < s->n * (double)FLT_MIN),
               "flush-to-zero, type %d, %d logits: %.17g became %.17g", (int)s->type, s->n, before[k], after[k]);
     for (int v = 0; v < s->n; v++) {
         const double x = s->type == GRPO_LOGITS_REAL ? (double)a->real[v] : get(s, a->half, v);
@@ -754,6 +793,7 @@ static void check_rows(sample *s) {
     check_wide(&r, s);
     check_refused(&r, s);
     check_large(&r, s);
+    check_largest(&r, s);
     check_flushed(&r, s);
 }
 
@@ -773,10 +813,10 @@ int main(void) {
     check_no_temperature();
     check_types();
     check_no_vocabulary();
-    if (!ON_GPU) {
-        check_steep(); check_below_normal(); check_far_apart(); check_extremes();
-        check_infinite_derivatives(&s); check_nan_derivative(&s);
-    }
+    check_steep(&s);
+    check_infinite_derivatives(&s);
+    check_nan_derivative(&s);
+    if (!ON_GPU) { check_below_normal(); check_far_apart(); check_extremes(); }
     show_worst(0, "one by one");
     return check_summary();
 }
