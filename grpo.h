@@ -326,7 +326,7 @@ GRPO_NOINLINE_FN_ double grpo_exp(grpo_dd x) {
     return grpo_is_finite(e) ? e + e * x.lo : e;
 }
 
-GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);                             /* e^x in double-double, relative error 2^-95 */
+GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);        /* e^x in double-double, relative error 2^-95 for -670 < x < 709.77; else 1 ulp */
 GRPO_NOINLINE_FN_ double grpo_exp_minus_linear(grpo_dd x);             /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
 GRPO_NOINLINE_FN_ grpo_dd grpo_exp_minus_linear_twice(grpo_dd x);      /* the same in double-double, relative error 2^-69 */
 GRPO_FN double grpo_exp_minus_one(grpo_dd x);                          /* e^x - 1, 2 ulps */
@@ -3278,7 +3278,7 @@ GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
     const double round = 6755399441055744.0;                           /* 1.5 2^52: adding and subtracting it rounds to a whole number */
     const double n = (x.hi * 92.332482616893657 + round) - round, y = x.hi - n * 0.010830424696223417, b = n * 2.5728046223228848e-14;
     grpo_dd r, s;
-    if (!(x.hi > -700 && x.hi < 700)) return grpo_dd_of_(grpo_exp(x));
+    if (!(x.hi > -700 && x.hi < 709.77)) return grpo_dd_of_(grpo_exp(x));
     const int k = (int)n + 1024 * 64;
     r.hi = y - b;
     r.lo = grpo_sum_rounding_(y, -b, r.hi) + (x.lo - n * 4.7841261500291439e-26);
