@@ -52,7 +52,7 @@
  * Switches, the same ones wherever the header is included; KB saved out of the 273 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and _named are absent, messages say less; 59 KB
  *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 10 KB
- *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens are evaluated one by one, not in blocks; the same bits, slower; 47 KB
+ *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens one by one, not in blocks; the same bits but for the sign of a 0, slower; 47 KB
  * With GRPO_NO_ROWS and GRPO_NO_TEXT together fields have no names, and grpo_objective_set and _choose are absent too.  With all three
  * switches the two headers, which then still compute every objective, take 151 KB, 108 KB at -Os (tests/size.sh).
  *
@@ -326,7 +326,7 @@ GRPO_NOINLINE_FN_ double grpo_exp(grpo_dd x) {
     return grpo_is_finite(e) ? e + e * x.lo : e;
 }
 
-GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);                             /* e^x in double-double, relative error 2^-95 */
+GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);        /* e^x in double-double, relative error 2^-95 for -670 < x < 709.77; else 1 ulp */
 GRPO_NOINLINE_FN_ double grpo_exp_minus_linear(grpo_dd x);             /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
 GRPO_NOINLINE_FN_ grpo_dd grpo_exp_minus_linear_twice(grpo_dd x);      /* the same in double-double, relative error 2^-69 */
 GRPO_FN double grpo_exp_minus_one(grpo_dd x);                          /* e^x - 1, 2 ulps */
@@ -458,7 +458,7 @@ typedef enum { GRPO_EXCLUDED_CHOICES(GRPO_ENUM_) } grpo_excluded_kind;
     X(GRPO_TRANSFORM_BEST_MINUS_SECOND, best_minus_second, "best: R less second largest, others: 0 (2503.19595); sigma: of R itself") \
     X(GRPO_TRANSFORM_PASS_AT_K, pass_at_k, "analytic pass@k advantage (2508.10751), V = Rbar (1 - Rbar)") \
     X(GRPO_TRANSFORM_PKPO_MAXRL, pkpo_maxrl, "R C(n-c, k-1)/C(n-1, k-1), rewards of 0 and 1 (the code of MaxRL, 2602.02710)") \
-    /* for any rewards, over the C(n, k) subsets I of k items; about n^3 operations per group: */ \
+    /* for any rewards, over the C(n, k) subsets I of k items; n^3 (some scales: n^4) operations per group: */ \
     X(GRPO_TRANSFORM_PKPO_MAX, pkpo_max, "sum over the I with the item of max(I), over C(n, k) (2505.15201, s_i of eq. 19)") \
     X(GRPO_TRANSFORM_PKPO_GAIN, pkpo_gain, "the same of max(I) - max(I without the item), max of none being 0 (s_i^(loo-1) of eq. 33)") \
     X(GRPO_TRANSFORM_PKPO_LOO, pkpo_loo, "pkpo_max less k/(n-1) times the mean of max(J) over the sets J of k of the others, 0 where " \
@@ -3278,7 +3278,7 @@ GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
     const double round = 6755399441055744.0;                           /* 1.5 2^52: adding and subtracting it rounds to a whole number */
     const double n = (x.hi * 92.332482616893657 + round) - round, y = x.hi - n * 0.010830424696223417, b = n * 2.5728046223228848e-14;
     grpo_dd r, s;
-    if (!(x.hi > -700 && x.hi < 700)) return grpo_dd_of_(grpo_exp(x));
+    if (!(x.hi > -700 && x.hi < 709.77)) return grpo_dd_of_(grpo_exp(x));
     const int k = (int)n + 1024 * 64;
     r.hi = y - b;
     r.lo = grpo_sum_rounding_(y, -b, r.hi) + (x.lo - n * 4.7841261500291439e-26);

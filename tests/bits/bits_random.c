@@ -124,6 +124,7 @@ int main(int count, char **word) {
         grpo_objective obj;
         const char *name = draw_objective(&r, &obj);
         rollouts_random(&r, kinds[rng_below(&r, (int64_t)(sizeof kinds / sizeof *kinds))], &rolled);
+        if (k % 2) rollouts_set_bytes(&rolled);
         batch = rollouts_view(&rolled);
         if (rng_chance(&r, 30)) batch.mask = NULL;
         printf("%d %s %016llx\n", k, name, (unsigned long long)hash_of(&r, &obj, &batch));

@@ -752,6 +752,7 @@ static void property_gradient(const grpo_objective *obj, const rollouts *unused,
     (void)base;
     kind = RANDOM_SMALL | (rng_chance(r, 30) ? RANDOM_EXTREME : 0);
     rollouts_random(r, kind, &b);
+    rollouts_set_bytes(&b);
     asked = allowed_by(*obj, &b);
     answer_find(&asked, &b, &a);
     refusable = ((kind & RANDOM_EXTREME) && (speaks_of(a.status, "advantage") || is_of_rewards(a.status)))
@@ -945,6 +946,7 @@ static void check_objective(const char *name, grpo_objective obj, int kind, uint
     r.state = seed + other_draws;
     sprintf(label, "%.60s on batch %d/%d", name, kind, (int)seed);
     rollouts_random(&r, kind, &b);
+    if (seed % 2) rollouts_set_bytes(&b);
     obj = allowed_by(obj, &b);
     check_properties(&obj, &b, &r);
     rollouts_free(&b);

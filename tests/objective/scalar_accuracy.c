@@ -97,7 +97,8 @@ static void check_twice(void) {
     rng r = { 6 };
     int k, n;
     for (k = 0; k < 4 * TRIALS; k++) {
-        const double x = rng_pick(&r, size, 9) * (rng_chance(&r, 50) ? rng_unit(&r) : -rng_unit(&r)), z = x > -0.99 ? x : -0.99;
+        const double far = rng_chance(&r, 90) ? 0 : 630 + 79.77 * rng_unit(&r);                 /* up to the largest double */
+        const double x = far > 0 ? far : rng_pick(&r, size, 9) * rng_sign(&r) * rng_unit(&r), z = x > -0.99 ? x : -0.99;
         const grpo_dd y = grpo_two_sum(x, x * 0x1p-54 * rng_unit(&r));
         const reference_real exact = (reference_real)y.hi + y.lo, expected[3] = { ref_exp(exact), ref_change(exact, 0), ref_ln1p(z) };
         grpo_dd found[3];
@@ -218,6 +219,23 @@ static void check_bounds(void) {
            log_high.worst);
 }
 
+/* gates and kernels whose tau or lambda is so small that they turn where the ratio is next to the largest double: an error of the ratio
+ * is multiplied by tau w */
+static void check_far_gates(void) {
+    tally slope = { "grpo_sapo slope", 4, 0 }, value = { "grpo_vespo", 4, 0 };
+    rng r = { 23 };
+    for (int k = 0; k < TRIALS; k++) {
+        const double y = 709.77 - 60 * rng_unit(&r) * rng_unit(&r), bend = 1 + 80 * rng_unit(&r);
+        const grpo_ratio w = grpo_ratio_of(-0.5, -0.5 - y);
+        const reference_real ratio = ref_exp((reference_real)w.log + w.log_lo);
+        const double tau = bend / w.value;
+        const reference_real z = tau * (ratio - 1), e = ref_exp(-z);
+        judge(&slope, grpo_sapo(w, 1, tau).d_log_ratio / w.value, -4 * e / ((1 + e) * (1 + e)) * (ratio / w.value), y, bend);
+        judge(&value, grpo_vespo(w, 1, -0.5, 0.5, tau).value, ref_exp(((reference_real)w.log + w.log_lo) / 2 - z) / 2, y, bend);
+    }
+    printf("worst: gates of ratios up to the largest double, slope %.2f, kernel %.2f ulps\n", slope.worst, value.worst);
+}
+
 /* ---- extreme arguments --------------------------------------------------------------------------------------------------------- */
 
 static void check_ends(void) {
@@ -264,6 +282,7 @@ int main(void) {
     check_log_cosh();
     check_cheap_bounds();
     check_bounds();
+    check_far_gates();
     check_ends();
     return check_summary();
 }

@@ -66,7 +66,7 @@ static inline int ref_is_likely(const reference *ref, int64_t i, int64_t t) {
     switch (ref->obj->penalty.nll_on) {
     case GRPO_NLL_CORRECT:  return ref->b->reward[i] > 0;
     case GRPO_NLL_POSITIVE: return ref->advantage[t] > 0;
-    case GRPO_NLL_SELECTED: return ref->b->nll_mask[t];
+    case GRPO_NLL_SELECTED: return ref->b->nll_mask[t] != 0;
     case GRPO_NLL_ALL:      return 1;
     case GRPO_NLL_NOT_NEGATIVE: return ref->advantage[t] >= 0;
     default:                       return 0;

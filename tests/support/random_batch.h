@@ -345,6 +345,17 @@ static inline void rollouts_random(rng *r, int kind, rollouts *b) {
     for (g = 0; g < groups; g++) random_group(r, kind, b, g);
 }
 
+/* set flags become other bytes than 1: any byte but 0 is a set flag.  It draws nothing */
+static inline void rollouts_set_bytes(rollouts *b) {
+    static const uint8_t set[] = { 1, 255, 2, 128, 1, 254, 16, 3 };
+    uint8_t *const of_token[] = { b->mask, b->step_end, b->segment_end, b->selected, b->kl_mask, b->nll_mask, b->marked, b->shaping_mask };
+    uint8_t *const of_sequence[] = { b->truncated, b->outside };
+    int64_t t;
+    int k;
+    for (t = 0; t < b->n_tokens; t++) for (k = 0; k < 8; k++) if (of_token[k][t]) of_token[k][t] = set[(t + k) & 7];
+    for (t = 0; t < b->n_sequences; t++) for (k = 0; k < 2; k++) if (of_sequence[k][t]) of_sequence[k][t] = set[(t + k) & 7];
+}
+
 /* ---- the same batch, rearranged ------------------------------------------------------------------------------------------------ */
 
 enum { ARRANGE_SEQUENCES = 1, ARRANGE_TOKENS = 2 };              /* shuffled: sequences of a group, tokens of a sequence */
