@@ -40,8 +40,8 @@ extern "C" {
 GRPO_FN double grpo_kl_control(double kl_coef, double kl, double target, double steps, double horizon) {
     double e, m, s, h, step;
     int em, es, eh;
-    if (!grpo_is_finite(kl_coef) || !grpo_is_finite(kl) || !(target > 0 && steps >= 0 && horizon > 0)) return NAN;
-    if (!grpo_is_finite(target) || !grpo_is_finite(steps) || !grpo_is_finite(horizon)) return NAN;
+    if (!grpo_is_finite(kl_coef) || !grpo_is_finite(kl) || !(target > 0 && steps >= 0 && horizon > 0)) return nan("");
+    if (!grpo_is_finite(target) || !grpo_is_finite(steps) || !grpo_is_finite(horizon)) return nan("");
     e = grpo_two_diff(kl, target).hi / target;                          /* not kl/target - 1, which would cancel */
     e = e < -0.2 ? -0.2 : e > 0.2 ? 0.2 : e;
     m = frexp(kl_coef, &em); s = frexp(steps, &es); h = frexp(horizon, &eh);      /* no intermediate overflow or underflow */
@@ -59,7 +59,7 @@ GRPO_FN grpo_entropy_coef grpo_entropy_control(double coef, double entropy, doub
                                                int inclusive) {
     const int below = inclusive ? entropy <= target : entropy < target;
     const double moved = below ? coef + delta : coef - delta;
-    grpo_entropy_coef r = { NAN, NAN };
+    grpo_entropy_coef r = { nan(""), nan("") };
     if (!grpo_is_finite(coef) || !grpo_is_finite(entropy) || !grpo_is_finite(target) || !grpo_is_finite(delta)) return r;
     if (!grpo_is_finite(low) || !grpo_is_finite(high) || low > high) return r;
     r.coef = grpo_within(moved, low, high);
@@ -73,7 +73,7 @@ GRPO_FN grpo_entropy_coef grpo_entropy_control(double coef, double entropy, doub
 GRPO_FN double grpo_smooth_advantage(int64_t visits, double fresh, double total) {
     double i, past;
     int side;
-    if (visits < 1 || !grpo_is_finite(fresh) || !grpo_is_finite(total)) return NAN;
+    if (visits < 1 || !grpo_is_finite(fresh) || !grpo_is_finite(total)) return nan("");
     i = (double)visits; past = (double)(visits - 1);
     side = ((fresh > total) - (fresh < total)) * ((fresh > -total) - (fresh < -total));   /* |a| < |b| iff (a - b)(a + b) < 0, which is */
     if (visits == 1) side = -side;                                                        /* (i - 2)(fresh - total)(fresh + total)/i */
@@ -88,7 +88,7 @@ typedef struct { double mean, variance; } grpo_mean_variance;
 
 GRPO_FN grpo_mean_variance grpo_running_moments(int64_t visits, grpo_mean_variance before, grpo_mean_variance observed) {
     const double i = (double)visits;
-    grpo_mean_variance r = { NAN, NAN };
+    grpo_mean_variance r = { nan(""), nan("") };
     grpo_dd past = { 0, 0 }, x = { 0, 0 }, d;
     if (visits < 1 || !grpo_is_finite(before.mean) || !grpo_is_finite(before.variance)) return r;
     if (!grpo_is_finite(observed.mean) || !grpo_is_finite(observed.variance)) return r;
@@ -126,7 +126,7 @@ GRPO_FN double grpo_preference_coef_control(double coef, double pair_loss, doubl
     const grpo_dd least = { 1e-9, -6.228159145777985e-26 };
     grpo_dd q = grpo_dd_mul(grpo_two_prod(coef, pair_loss), 10), base = { 0, 0 };
     const double more = 1.25 * coef, less = coef / 1.25;
-    if (!grpo_is_finite(coef) || !grpo_is_finite(pair_loss) || !grpo_is_finite(loss)) return NAN;
+    if (!grpo_is_finite(coef) || !grpo_is_finite(pair_loss) || !grpo_is_finite(loss)) return nan("");
     base.hi = loss;
     if (!(loss >= 1e-9)) base = least;                                  /* the double is larger than 1e-9 */
     if (grpo_dd_exceeds(grpo_dd_add(grpo_dd_mul(base, 3), grpo_dd_negative(q)), 0)) return more < 0.05 ? more : 0.05;
@@ -155,7 +155,7 @@ grpo_status grpo_adaptive_clip(const grpo_batch *batch, const grpo_real *advanta
 typedef struct { double alpha, beta; } grpo_counts;           /* pseudo-counts of a Beta distribution */
 
 GRPO_FN grpo_counts grpo_decayed_counts(double alpha, double beta, double decay, double successes, double failures) {
-    grpo_counts r = { NAN, NAN };
+    grpo_counts r = { nan(""), nan("") };
     if (!(alpha >= 0 && beta >= 0 && successes >= 0 && failures >= 0 && decay >= 0 && decay <= 1)) return r;
     if (!grpo_is_finite(alpha) || !grpo_is_finite(beta) || !grpo_is_finite(successes) || !grpo_is_finite(failures)) return r;
     r.alpha = grpo_dd_add(grpo_two_prod(decay, alpha), grpo_dd_of_(successes)).hi;
@@ -169,7 +169,7 @@ grpo_status grpo_drift_decay(const grpo_batch *batch, double half_life, double l
 
 /* exponential moving average: rate state + (1 - rate) value; rate in [0, 1] (the sigma of RaPO, 2605.09640: 0.999) */
 GRPO_FN double grpo_moving_average(double state, double value, double rate) {
-    if (!grpo_is_finite(state) || !grpo_is_finite(value) || !(rate >= 0 && rate <= 1)) return NAN;
+    if (!grpo_is_finite(state) || !grpo_is_finite(value) || !(rate >= 0 && rate <= 1)) return nan("");
     return grpo_dd_add(grpo_two_prod(rate, state), grpo_dd_mul(grpo_two_diff(1, rate), value)).hi;
 }
 
@@ -186,7 +186,7 @@ grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, doub
 /* linear decay: start max(0, 1 - step/steps); start itself if steps = 0 or step <= 0 (SERL, 2605.19447, official code: 0.5, 50 steps; lam0,
  * N_decay; VISD, 2605.06094, counts from 1: pass step - 1); steps >= 0 */
 GRPO_FN double grpo_linear_schedule(double start, double step, double steps) {
-    if (!grpo_is_finite(start) || !grpo_is_finite(step) || !(steps >= 0 && grpo_is_finite(steps))) return NAN;
+    if (!grpo_is_finite(start) || !grpo_is_finite(step) || !(steps >= 0 && grpo_is_finite(steps))) return nan("");
     if (steps == 0 || step <= 0) return start;
     return step < steps ? grpo_two_diff(steps, step).hi / steps * start : 0;
 }
@@ -195,7 +195,7 @@ GRPO_FN double grpo_linear_schedule(double start, double step, double steps) {
  * in (0, 1], step >= 0, every > 0 */
 GRPO_FN double grpo_token_budget_schedule(double start, double factor, int64_t step, int64_t every) {
     double budget;
-    if (!(start > 0 && grpo_is_finite(start)) || !(factor > 0 && factor <= 1) || step < 0 || every <= 0) return NAN;
+    if (!(start > 0 && grpo_is_finite(start)) || !(factor > 0 && factor <= 1) || step < 0 || every <= 0) return nan("");
     budget = start * pow(factor, (double)(step / every));
     return budget > 1 ? budget : 1;
 }
@@ -227,7 +227,7 @@ grpo_status grpo_logit_shift(const grpo_batch *batch, const uint8_t *correct, do
 /* margin (1 - cos(pi r))/2, r = min(progress/share, 1): 0 at the start of a run, margin once `share` of it is done (ConSPO, 2605.12969,
  * section 4.3: 0.01, 0.3; M and alpha there, progress is lambda; surrogate.contrast_margin); progress in [0, 1], share in (0, 1] */
 GRPO_FN double grpo_margin_schedule(double margin, double progress, double share) {
-    if (!grpo_is_finite(margin) || !(progress >= 0 && progress <= 1) || !(share > 0 && share <= 1)) return NAN;
+    if (!grpo_is_finite(margin) || !(progress >= 0 && progress <= 1) || !(share > 0 && share <= 1)) return nan("");
     if (progress >= share) return margin;
     return grpo_dd_mul(grpo_sine_squared(grpo_dd_div(grpo_dd_of_(progress), share)), margin).hi;
 }
@@ -247,7 +247,7 @@ grpo_status grpo_multiplier_update(const double *score, const uint8_t *counted, 
 typedef struct { double coef, value; } grpo_target_coef;
 
 GRPO_FN grpo_target_coef grpo_entropy_target_coef(double entropy, double target, double coef) {
-    grpo_target_coef r = { NAN, NAN };
+    grpo_target_coef r = { nan(""), nan("") };
     if (!grpo_is_finite(entropy) || !grpo_is_finite(target) || !grpo_is_finite(coef)) return r;
     r.coef = entropy < target ? coef : entropy > target ? -coef : 0;
     r.value = grpo_times(coef, fabs(entropy - target));
@@ -256,7 +256,7 @@ GRPO_FN grpo_target_coef grpo_entropy_target_coef(double entropy, double target,
 
 /* a KL penalty that applies only above delta: coefficient beta max(0, kl - delta) (DisCO, 2505.12366, official code: 1e-4, 1000) */
 GRPO_FN double grpo_kl_hinge(double kl, double delta, double beta) {
-    if (!grpo_is_finite(kl) || !grpo_is_finite(delta) || !grpo_is_finite(beta)) return NAN;
+    if (!grpo_is_finite(kl) || !grpo_is_finite(delta) || !grpo_is_finite(beta)) return nan("");
     return kl > delta ? grpo_times(beta, kl - delta) : 0;
 }
 
@@ -267,7 +267,7 @@ GRPO_FN double grpo_kl_hinge(double kl, double delta, double beta) {
 typedef struct { double power, eps, log_high; } grpo_power_bounds;
 
 GRPO_FN grpo_power_bounds grpo_power_mean_bounds(double mean, double deviation, double gamma, double low, double high, double delta) {
-    const grpo_power_bounds none = { NAN, NAN, NAN };
+    const grpo_power_bounds none = { nan(""), nan(""), nan("") };
     grpo_power_bounds r;
     grpo_dd x = { 0, 0 }, eps = { 0, 0 }, one = { 1, 0 };
     if (!grpo_is_finite(mean) || !grpo_is_finite(gamma) || !grpo_is_finite(high) || !(deviation >= 0 && delta >= 0)) return none;

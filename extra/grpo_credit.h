@@ -87,7 +87,7 @@ grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *tok
 GRPO_FN double grpo_jensen_shannon(double teacher, double student, double beta) {
     const double rest = 1 - beta;
     const grpo_dd d = grpo_two_diff(teacher, student);
-    if (!(beta >= 0 && beta <= 1) || !(teacher < HUGE_VAL) || !(student < HUGE_VAL)) return NAN;
+    if (!(beta >= 0 && beta <= 1) || !(teacher < HUGE_VAL) || !(student < HUGE_VAL)) return nan("");
     if (beta == 0 || beta == 1) return 0;
     return grpo_mixture_term_(exp(teacher), exp(student), grpo_mixture_log_(grpo_dd_negative(d), rest, beta),
                               grpo_mixture_log_(d, beta, rest), beta);

@@ -37,7 +37,7 @@ typedef struct { double loss, slope; int clipped; } grpo_value_term;      /* slo
 
 GRPO_FN grpo_value_term grpo_value_loss_term(double value, double value_old, double returns, double clip) {
     grpo_dd error = grpo_two_diff(value, returns), bound = { 0, 0 }, other, sides;
-    grpo_value_term x = { NAN, NAN, 0 };
+    grpo_value_term x = { nan(""), nan(""), 0 };
     const int above = clip > 0 && grpo_dd_exceeds(grpo_dd_add(grpo_two_diff(value, value_old), grpo_two_diff(0, clip)), 0);
     const int below = clip > 0 && grpo_dd_exceeds(grpo_dd_add(grpo_two_diff(value_old, value), grpo_two_diff(0, clip)), 0);
     if (!(clip >= 0) || !grpo_is_finite(value) || !grpo_is_finite(returns) || (clip > 0 && !grpo_is_finite(value_old))) return x;
@@ -70,8 +70,8 @@ GRPO_FN double grpo_proximal(grpo_proximal_form form, double logp, double behavi
     const double n = (double)lag, most = n - 1;
     grpo_dd x = grpo_two_diff(logp, behaviour), y = { 0, 0 };
     double change;
-    if (lag < 0 || !(logp < HUGE_VAL) || !(behaviour < HUGE_VAL)) return NAN;
-    if (form != GRPO_PROXIMAL_LOG_LINEAR && form != GRPO_PROXIMAL_LINEAR) return NAN;
+    if (lag < 0 || !(logp < HUGE_VAL) || !(behaviour < HUGE_VAL)) return nan("");
+    if (form != GRPO_PROXIMAL_LOG_LINEAR && form != GRPO_PROXIMAL_LINEAR) return nan("");
     if (lag <= 1 || logp == behaviour) return behaviour;
     if (form == GRPO_PROXIMAL_LOG_LINEAR) {
         y.hi = behaviour;

@@ -128,7 +128,7 @@ grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *a
  * 2602.03143, of G responses; HiLL, 2604.00698, and Knapsack RL, 2509.25849, of N); p in [0, 1], n >= 1 */
 GRPO_FN double grpo_mixed_group_probability(double p, int64_t n) {
     const double a = p > 0.5 ? 1 - p : p, count = (double)n;            /* exact */
-    if (!(p >= 0 && p <= 1) || n < 1) return NAN;
+    if (!(p >= 0 && p <= 1) || n < 1) return nan("");
     if (n == 1 || a == 0) return 0;
     return -expm1(count * log1p(-a)) - pow(a, count);
 }

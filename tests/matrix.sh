@@ -162,6 +162,9 @@ cat >"$work/macros.c" <<'C'
 #define unix 1
 #undef linux
 #define linux 1
+/* Apple's <math.h> does not define them in C++20 after <float.h> */
+#undef NAN
+#undef INFINITY
 C
 cat "$work/extra_body.c" >>"$work/macros.c"
 check "C after macros of system headers" \
