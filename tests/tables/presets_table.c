@@ -274,8 +274,8 @@ static void print_beside_the_first(void) {
     end = fields + n_fields;
     printf("## The best known, side by side\n\nAn empty cell: as in `%s`. A filled cell replaces all of `%s`'s cell, so "
            "`baseline group_mean` alone means: no division by\nthe deviation. A dagger (†): a setting rests on a restatement or was "
-           "chosen here (`grpo`: eps; `rloo`: all, as the paper could only\nbe read in a restatement; `cispo`: weight_max; `tis`: all but its "
-           "weight).\n\n| |", name[0], name[0]);
+           "chosen here (`grpo`: eps; `rloo`: all, as the paper could only\nbe read in a restatement; `cispo`: weight_max; "
+           "`tis`: all but its weight).\n\n| |", name[0], name[0]);
     for (f = fields; f < end; f = next_axis(f, end)) printf(" %.*s |", axis_length(f->path), f->path);
     printf("\n|---|");
     for (f = fields; f < end; f = next_axis(f, end)) printf("---|");
