@@ -1,5 +1,5 @@
 # Clips: PPO, clip higher, dual clip, gradients kept: what a token is worth, and what its gradient weighs, for both signs of the advantage.
-set multiplot layout 2, 2 title "Clips: PPO, clip higher, dual clip, gradients kept\n" margins 0.07, 0.97, 0.14, 0.8 spacing 0.1, 0.2
+set multiplot layout 2, 2 title "Clips: PPO, clip higher, dual clip, gradients kept\n" margins 0.1, 0.97, 0.14, 0.8 spacing 0.1, 0.2
 set key at screen 0.5, 0.9 center horizontal maxrows 2 font ",11" samplen 2
 set autoscale y
 do for [sign in "positive negative"] {

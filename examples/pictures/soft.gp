@@ -1,5 +1,5 @@
 # Soft bounds: SAPO, VESPO, CFPO beside GRPO: what a token is worth, and what its gradient weighs, for both signs of the advantage.
-set multiplot layout 2, 2 title "Soft bounds: SAPO, VESPO, CFPO beside GRPO\n" margins 0.07, 0.97, 0.14, 0.8 spacing 0.1, 0.2
+set multiplot layout 2, 2 title "Soft bounds: SAPO, VESPO, CFPO beside GRPO\n" margins 0.1, 0.97, 0.14, 0.8 spacing 0.1, 0.2
 set key at screen 0.5, 0.9 center horizontal maxrows 2 font ",11" samplen 2
 set yrange [-3:3]
 do for [sign in "positive negative"] {
