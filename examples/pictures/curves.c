@@ -151,106 +151,122 @@ static void write_success(void) {
     fclose(f);
 }
 
-/* ---- errors of the usual formulas in 32 bits, in ulps of the answer ---- */
+/* ---- errors of the usual formulas and of the headers, relative to the right answer in long double ---- */
 
-static double ulps(float found, double right) {
-    const float near = (float)right;
-    const double ulp = (double)nextafterf(fabsf(near), INFINITY) - (double)fabsf(near);
-    return fabs((double)found - right) / ulp;
+enum { METHODS = 4 };
+static const double no_answer = 1e9;          /* the error of an answer that is infinite or NaN */
+
+static void note_errors(double worst[METHODS], const double found[METHODS], long double right) {
+    for (int k = 0; k < METHODS; k++) {
+        const double e = isfinite(found[k]) ? (double)fabsl(((long double)found[k] - right) / right) : no_answer;
+        if (e > worst[k]) worst[k] = e;
+    }
+}
+
+static void print_errors(FILE *f, double at, const double worst[METHODS]) {
+    fprintf(f, "%.6g", at);
+    for (int k = 0; k < METHODS; k++) fprintf(f, " %.4g", worst[k]);
+    fputc('\n', f);
 }
 
 static uint32_t state = 1;
 static double uniform(void) { state = state * 1664525u + 1013904223u; return (state >> 8) / 16777216.0; }
 
-/* errors of k3 = e^-D + D - 1 for two float log-probabilities that differ by about 10^x: as written, by expm1, by grpo.h */
+/* k3 = e^-D + D - 1 for two float log-probabilities that differ by about 10^x; double results are rounded to float at the end */
 static void write_k3_error(void) {
     FILE *f = open_file("error_k3");
-    fprintf(f, "\"D\" \"exp(-D) + D - 1 in float\" \"expm1(-D) + D in float\" \"grpo.h\"\n");
+    fprintf(f, "\"D\" \"exp(-D) + D - 1 in float\" \"expm1(-D) + D in float\" \"exp(-D) + D - 1 in double\" \"grpo.h\"\n");
     for (int x = -24; x <= 4; x++) {
-        double worst[3] = { 0, 0, 0 };
+        double worst[METHODS] = { 0 };
         const double size = pow(10, x / 4.0);
         for (int n = 0; n < 2000; n++) {
-            const float l = (float)(-20 * uniform() - size * 1.1), ref = (float)(l + size * (0.9 + .2 * uniform()));
+            const float l = (float)(-20 * uniform() - size * 1.1), ref = (float)(l + size * (0.9 + .2 * uniform())), d = l - ref;
             const double D = (double)l - (double)ref;
-            const float d = l - ref;
-            const grpo_dd exact = grpo_two_diff((double)l, (double)ref);
-            const double right = grpo_kl_estimate(GRPO_KL_K3, exact).value;
-            const float found[] = { expf(-d) + d - 1, expm1f(-d) + d, (float)right };
-            if (D == 0) continue;
-            for (int k = 0; k < 3; k++) { const double e = ulps(found[k], right); if (e > worst[k]) worst[k] = e; }
+            const float in_double = (float)(exp(-D) + D - 1);
+            const float ours = (float)grpo_kl_estimate(GRPO_KL_K3, grpo_two_diff((double)l, (double)ref)).value;
+            const double found[METHODS] = { expf(-d) + d - 1, expm1f(-d) + d, in_double, ours };
+            if (D != 0) note_errors(worst, found, expm1l(-(long double)D) + (long double)D);
         }
-        fprintf(f, "%.6g %.6g %.6g %.6g\n", size, worst[0] + .1, worst[1] + .1, worst[2] + .1);
+        print_errors(f, size, worst);
     }
     fclose(f);
 }
 
-/* errors of GSPO's ratio e^(mean d) of a response of T tokens: summed in float, and by grpo.h */
+/* GSPO's ratio e^(mean d) of a response of T tokens */
 static void write_mean_error(void) {
     enum { LONGEST = 65536, TIMES = 20 };
     static grpo_real l[LONGEST], old[LONGEST];
     FILE *f = open_file("error_mean");
-    fprintf(f, "\"T\" \"difference of float sums\" \"float sum of differences\" \"gspo.h\"\n");
+    fprintf(f, "\"T\" \"difference of float sums\" \"float sum of differences\" \"difference of double sums\" \"gspo.h\"\n");
     for (int length = 16; length <= LONGEST; length *= 2) {
-        double worst[3] = { 0, 0, 0 };
+        double worst[METHODS] = { 0 };
         for (int n = 0; n < TIMES; n++) {
             float sum = 0, sum_l = 0, sum_old = 0;
-            double right;
+            double long_l = 0, long_old = 0;
+            long double exact = 0;
             for (int t = 0; t < length; t++) {
                 l[t] = (grpo_real)(-3 * uniform());
                 old[t] = (grpo_real)(l[t] + .02 * uniform() - .01);
                 sum += (float)l[t] - (float)old[t];
-                sum_l += (float)l[t];
-                sum_old += (float)old[t];
+                sum_l += (float)l[t]; sum_old += (float)old[t];
+                long_l += (double)l[t]; long_old += (double)old[t];
+                exact += (long double)l[t] - (long double)old[t];
             }
-            right = grpo_ratio_exp(gspo_log_ratio(l, old, NULL, length)).value;
             {
-                const float found[] = { expf((sum_l - sum_old) / (float)length), expf(sum / (float)length), (float)right };
-                for (int k = 0; k < 3; k++) { const double e = ulps(found[k], right); if (e > worst[k]) worst[k] = e; }
+                const float in_double = (float)exp((long_l - long_old) / length);
+                const float ours = (float)grpo_ratio_exp(gspo_log_ratio(l, old, NULL, length)).value;
+                const double found[METHODS] = { expf((sum_l - sum_old) / (float)length), expf(sum / (float)length), in_double, ours };
+                note_errors(worst, found, expl(exact / length));
             }
         }
-        fprintf(f, "%d %.6g %.6g %.6g\n", length, worst[0] + .1, worst[1] + .1, worst[2] + .1);
+        print_errors(f, length, worst);
     }
     fclose(f);
 }
 
-/* errors of (r - mean)/std for a group of 8 rewards: an offset plus a number below 1 */
+/* the advantages (r - mean)/std of 8 rewards by float sums: one pass over the rewards, two passes; by doubles, rounded to float */
+static void usual_advantages(const float r[8], float one_pass[8], float two_pass[8], float in_double[8]) {
+    float sum = 0, squares = 0, around = 0, mean;
+    double m = 0, v = 0;
+    for (int i = 0; i < 8; i++) { sum += r[i]; squares += r[i] * r[i]; m += (double)r[i] / 8; }
+    mean = sum / 8;
+    for (int i = 0; i < 8; i++) { around += (r[i] - mean) * (r[i] - mean); v += ((double)r[i] - m) * ((double)r[i] - m) / 7; }
+    for (int i = 0; i < 8; i++) {
+        one_pass[i] = (r[i] - mean) / sqrtf(fabsf(squares - sum * mean) / 7);
+        two_pass[i] = (r[i] - mean) / sqrtf(around / 7);
+        in_double[i] = (float)(((double)r[i] - m) / sqrt(v));
+    }
+}
+
+/* advantages of a group of 8 rewards: an offset plus a number below 1; those of at least 0.05 */
 static void write_advantage_error(void) {
     const grpo_objective obj = row("grpo");
     int64_t group_begin[] = { 0, 8 }, offset[8], length[8];
     FILE *f = open_file("error_advantage");
-    fprintf(f, "\"offset\" \"one-pass variance in float\" \"two-pass variance in float\" \"grpo.h\"\n");
+    fprintf(f, "\"offset\" \"one-pass variance in float\" \"two-pass variance in float\" \"two-pass variance in double\" \"grpo.h\"\n");
+    for (int i = 0; i < 8; i++) { offset[i] = i; length[i] = 1; }
     for (int x = -4; x <= 20; x++) {
         const double shift = pow(10, x / 4.0);
-        double worst[3] = { 0, 0, 0 };
+        double worst[METHODS] = { 0 };
         for (int n = 0; n < 300; n++) {
             grpo_real reward[8], A[8];
+            float r[8], one_pass[8], two_pass[8], in_double[8];
+            long double m = 0, v = 0;
             grpo_batch b;
-            float sum = 0, squares = 0, mean, around = 0;
             memset(&b, 0, sizeof b);
-            for (int i = 0; i < 8; i++) {
-                offset[i] = i; length[i] = 1;
-                reward[i] = (grpo_real)(float)(shift + uniform());
-                sum += (float)reward[i];
-                squares += (float)reward[i] * (float)reward[i];
-            }
+            for (int i = 0; i < 8; i++) reward[i] = (grpo_real)(r[i] = (float)(shift + uniform()));
             b.n_groups = 1; b.group_begin = group_begin; b.offset = offset; b.length = length; b.n_tokens = 8; b.reward = reward;
             if (grpo_advantages(&obj, &b, A)) exit(1);
-            mean = sum / 8;
-            for (int i = 0; i < 8; i++) around += ((float)reward[i] - mean) * ((float)reward[i] - mean);
-            {
-                double m = 0, v = 0;
-                for (int i = 0; i < 8; i++) m += (double)(float)reward[i] / 8;
-                for (int i = 0; i < 8; i++) v += ((double)(float)reward[i] - m) * ((double)(float)reward[i] - m) / 7;
-                for (int i = 0; i < 8; i++) {
-                    const double right = ((double)(float)reward[i] - m) / sqrt(v);
-                    const float one_pass = ((float)reward[i] - mean) / sqrtf(fabsf(squares - sum * mean) / 7);
-                    const float found[] = { one_pass, ((float)reward[i] - mean) / sqrtf(around / 7), (float)A[i] };
-                    if (fabs(right) < .05) continue;
-                    for (int k = 0; k < 3; k++) { const double e = ulps(found[k], right); if (e < 1e9 && e > worst[k]) worst[k] = e; }
-                }
+            usual_advantages(r, one_pass, two_pass, in_double);
+            for (int i = 0; i < 8; i++) m += (long double)r[i] / 8;
+            for (int i = 0; i < 8; i++) v += ((long double)r[i] - m) * ((long double)r[i] - m) / 7;
+            for (int i = 0; i < 8; i++) {
+                const long double right = ((long double)r[i] - m) / sqrtl(v);
+                const double found[METHODS] = { one_pass[i], two_pass[i], in_double[i], (float)A[i] };
+                if (fabsl(right) >= .05L) note_errors(worst, found, right);
             }
         }
-        fprintf(f, "%.6g %.6g %.6g %.6g\n", shift, worst[0] + .1, worst[1] + .1, worst[2] + .1);
+        print_errors(f, shift, worst);
     }
     fclose(f);
 }

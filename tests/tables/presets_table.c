@@ -272,14 +272,18 @@ static void print_beside_the_first(void) {
     int n, n_fields;
     fields = grpo_fields(&n_fields);
     end = fields + n_fields;
-    printf("## The best known, side by side\n\nAn empty cell: as in `%s`; a filled one stands in place of the whole cell.\n\n| |", name[0]);
+    printf("## The best known, side by side\n\nAn empty cell: as in `%s`. A filled cell replaces all of `%s`'s cell, so "
+           "`baseline group_mean` alone means: no division by\nthe deviation. A dagger (†): a setting rests on a restatement or was "
+           "chosen here (`grpo`: eps; `rloo`: all, as the paper could only\nbe read in a restatement; `cispo`: weight_max; "
+           "`tis`: all but its weight).\n\n| |", name[0], name[0]);
     for (f = fields; f < end; f = next_axis(f, end)) printf(" %.*s |", axis_length(f->path), f->path);
     printf("\n|---|");
     for (f = fields; f < end; f = next_axis(f, end)) printf("---|");
     putchar('\n');
     for (n = 0; n < (int)(sizeof name / sizeof *name); n++) {
         if (grpo_objective_named(name[0], &first) || grpo_objective_named(name[n], &obj)) exit(1);
-        printf("| `%s` |", name[n]);
+        write_evidence(cell, sizeof cell, name[n]);
+        printf("| `%s`%s |", name[n], strstr(cell, "†") ? " †" : "");
         for (f = fields; f < end; f = next_axis(f, end)) {
             write_axis(of_first, &first, f, end);
             write_axis(cell, &obj, f, end);
