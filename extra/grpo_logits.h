@@ -482,7 +482,7 @@ grpo_status grpo_logits_row_read(const grpo_logits *x, int64_t row, grpo_logits_
     memset(&p, 0, sizeof p);
     p = grpo_logits_part_empty();
     if (!(grpo_is_fast_(x) ? grpo_row_read_fast_(x, row, &p) : grpo_row_read_each_(x, row, &p))) return grpo_refuse_row_(x, row);
-    if (!x->squares) p.squares = grpo_dd_of_(nan(""));
+    if (!x->squares) p.squares = grpo_dd_of_(GRPO_NAN_);
     *part = p;
     return GRPO_OK;
 }
@@ -500,14 +500,14 @@ GRPO_LOGITS_FN grpo_status grpo_logits_part_merge(grpo_logits_part *into, const 
     squares = low.squares.hi == low.squares.hi && into->squares.hi == into->squares.hi;
     if (low.largest > into->largest) { grpo_logits_part high = low; low = *into; *into = high; }
     if (low.has_target) { into->target = low.target; into->has_target = 1; }
-    if (!squares) into->squares.hi = nan("");
+    if (!squares) into->squares.hi = GRPO_NAN_;
     if (low.largest == -HUGE_VAL) return GRPO_OK;
     grpo_row_raise_(&low, grpo_logit_exponent_(into->largest, low.largest, temperature));
     into->sum = grpo_dd_add(into->sum, low.sum);
     into->spread = grpo_dd_add(into->spread, low.spread);
     into->squares = grpo_dd_add(into->squares, low.squares);
     grpo_row_accumulate_(into, low.largest, temperature);
-    if (!squares) into->squares.hi = nan("");                              /* which the sums above have set to 0 */
+    if (!squares) into->squares.hi = GRPO_NAN_;                              /* which the sums above have set to 0 */
     return GRPO_OK;
 }
 
@@ -576,7 +576,7 @@ GRPO_LOGITS_FN grpo_logits_slopes grpo_logits_part_slopes(const grpo_logits_part
     grpo_logits_slopes s;
     grpo_logits_row r;
     if (grpo_logits_part_row(part, temperature, &r)) {
-        s.largest = s.temperature = s.share = s.at = s.slope = s.target = s.scale = nan("");
+        s.largest = s.temperature = s.share = s.at = s.slope = s.target = s.scale = GRPO_NAN_;
         return s;
     }
     odds = grpo_row_odds_(part, temperature);

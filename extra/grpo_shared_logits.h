@@ -5,6 +5,8 @@
 
 #include "grpo_logits.h"
 
+#define GRPO_NAN_ (HUGE_VAL - HUGE_VAL)      /* a function on a GPU has no nan(""), and Apple's C++20 no NAN after <float.h> */
+
 #ifdef __GNUC__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"      /* no header uses all of them */
