@@ -1498,12 +1498,13 @@ grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const 
 grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
 
 /* Evaluation in parts (micro-batches, threads, ranks) of whole groups; or of any whole responses, each a group of its own, if
- * grpo_context_needs_groups (extra/grpo_context.h) is 0 for the objective.  That header also has parts that cut a group or a response, with
- * the advantages of the whole; responses that are elsewhere have length 0 there.  First add the counts of every part, and its moments if
- * the advantage axis has statistics of the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight valid_groups,
- * nonzero_rewards or length_power, batch_norm, entropy relative, kl_centred_coef: grpo_context_needs_moments); then evaluate every part;
- * then merge.  examples/cuts.c has every cut.  grpo_totals_add reads the advantages for aggregation *_by_sign, nll_on positive and
- * not_negative (else they may be NULL), and batch.reward for token_mean_nonzero_std, nll_on correct and preference. */
+ * grpo_context_needs_groups (extra/grpo_context.h) is 0 for the objective.  That header also has parts that cut a group or a response,
+ * with the advantages of the whole; responses that are elsewhere have length 0 there.  First add the counts of every part, with the
+ * groups that its loss will have, and its moments if the advantage axis has statistics of the whole batch (baseline batch_mean, scale
+ * batch_*, beta or token_whiten, reweight valid_groups, nonzero_rewards or length_power, batch_norm, entropy relative, kl_centred_coef:
+ * grpo_context_needs_moments); then evaluate every part; then merge.  examples/cuts.c has every cut.  grpo_totals_add reads the
+ * advantages for aggregation *_by_sign, nll_on positive and not_negative (else they may be NULL), and batch.reward for
+ * token_mean_nonzero_std, nll_on correct and preference. */
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
 grpo_status grpo_totals_merge(grpo_totals *into, const grpo_totals *from);              /* of other ranks, in any order; the larger ranks */
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments);

@@ -1205,7 +1205,7 @@ static int grpo_nearest_(int what, const char *given) {
 
 /* X(rule, what it is about, what helps) */
 #define GRPO_REMEDIES_(X) \
-    X(GRPO_TOO_SMALL, totals, ": this batch has more; give every part to grpo_totals_add before the first loss") \
+    X(GRPO_TOO_SMALL, totals, ": this batch has more; first give every part to grpo_totals_add, with the same groups") \
     X(GRPO_TOO_SMALL, moments, ": this batch has more responses; give every part to grpo_moments_add first") \
     X(GRPO_TOO_SMALL, scratch_size, ": gspo_scratch says how many doubles") X(GRPO_NULL, scratch, ": gspo_scratch says how many doubles") \
     X(GRPO_OUT_OF_RANGE, totals, ": was it zero-initialised?") X(GRPO_OUT_OF_RANGE, partial, ": was it zero-initialised?") \

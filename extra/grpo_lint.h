@@ -197,7 +197,8 @@ typedef enum {
     X(GRPO_LINT_REPEATED_PART, repeated_part, LIKELY, \
         "is %v, but totals have %o: a part is there twice, or not in totals, or partial was not cleared") \
     X(GRPO_LINT_PIECES, pieces, LIKELY, \
-        "is %v, but totals have %o of as many tokens: cut responses are not counted once, by one rank of a context group") \
+        "is %v, but totals have %o of as many tokens: cut responses are not counted once, by one rank of a " \
+        "context group, or the totals have other groups") \
     X(GRPO_LINT_NOT_MERGED, not_merged, LIKELY, \
         "is %v, but totals.ranks makes it %o: partials are of other totals, or were added up as integers and not by grpo_partial_merge") \
     X(GRPO_LINT_MISSING_MOMENTS, missing_moments, LIKELY, "is %v, but totals have %o: advantages are of moments that lack a part") \

@@ -458,7 +458,7 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
       "error: batch.length[8] reaches past batch.n_tokens, which is the size of arrays per token: it ends at 73, the other 72; group 2, "
       "response 2 of it" },
     { RULE(REFUSED), small_totals, own_totals,
-      "error: totals is less than is needed: this batch has more; give every part to grpo_totals_add before the first loss" },
+      "error: totals is less than is needed: this batch has more; first give every part to grpo_totals_add, with the same groups" },
     { RULE(REPEATED), repeat, other_order,
       "likely mistake: batch.offset[7] and its length are those of sequence 2: a response that is there twice loses a gradient: group 2, "
       "response 1 of it" },
@@ -944,7 +944,7 @@ static const struct { grpo_lint_rule rule; void (*mistake)(in_parts *n, const se
     { RULE(REPEATED_PART), partial_kept, "likely mistake: partial.tokens is 112, but totals have 56: ..." },
     { RULE(PIECES), all_lead,
       "likely mistake: partial.sequences is 18, but totals have 9 of as many tokens: cut responses are not counted once, by one rank of a "
-      "context group" },
+      "context group, or the totals have other groups" },
     { RULE(PIECES), groups_cut, "likely mistake: partial.groups is 3, but totals have 4 of as many tokens: ..." },
     { RULE(NOT_MERGED), added_up, "likely mistake: partial.scales.factor is 8.98847e+307, but totals.ranks makes it 1: ..." },
     { RULE(NOT_MERGED), ranks_later,

@@ -691,7 +691,7 @@ static void check_totals(void) {
         memcpy((char *)&s.totals + totals[k].count, good ? &totals[k].good : &totals[k].bad, sizeof(int64_t));
         s.pass_totals = &s.totals;
         check_calls(&s, good ? 0 : LOSSES, totals[k].bad < 0 ? "totals is out of range: was it zero-initialised?"
-            : "totals is less than is needed: this batch has more; give every part to grpo_totals_add before the first loss",
+            : "totals is less than is needed: this batch has more; first give every part to grpo_totals_add, with the same groups",
             totals[k].settings);
         setup_free(&s);
     }
