@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SHOWN_IDS = 8, SHOWN_ALSO = 4, SHOWN_SKIPS = 8, SHOWN_ROWS = 5 };
+enum { SHOWN_IDS = 8, SHOWN_ALSO = 4, SHOWN_SKIPS = 8, SHOWN_ROWS = 5,
+       MANY_ALSO = 3 };     /* of so many other causes and the first none is believed on the word of one case */
 
 /* ---- groups --------------------------------------------------------------------------------------------------------------------- */
 
@@ -58,7 +59,7 @@ static void write_numbers(char **t, const char *indent, const case_result *c) {
     for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) write_wrong(t, indent, &c->wrong[k]);
 }
 
-int report_is_ambiguous(const failure_group *g) { return g->cause >= 0 && arrlen(g->cases) == 1 && arrlen(g->also) >= SHOWN_ALSO; }
+int report_is_ambiguous(const failure_group *g) { return g->cause >= 0 && arrlen(g->cases) == 1 && arrlen(g->also) >= MANY_ALSO; }
 
 char *report_name(const report *r, const failure_group *g) {
     char *t = NULL;
