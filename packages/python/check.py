@@ -1054,6 +1054,9 @@ class Pytest(unittest.TestCase):
         self.assertEqual(self.summary(right, *nodes), [])
         contradicted = self.summary(mistaken, *nodes, ("a.py::test_loss[gspo-signs]", "gspo-signs"))
         self.assertIn("no known mistake explains the loss of 4 of them", " ".join(contradicted))
+        multiplied = lambda case: (math.nan, case.expect["dlogp"]) if case.batch.get("mask") and "NaNMasked" in case.flags else right(case)
+        of_nan = [(f"a.py::test_loss[{id_}]", id_) for id_, case in GSPO.items() if "NaNMasked" in case.flags]
+        self.assertIn("0 times NaN is NaN: select tokens", " ".join(" ".join(self.summary(multiplied, *of_nan)).split()))
         of_two = ("a.py::test_loss[cpu-gspo-signs]", "gspo-signs"), ("a.py::test_loss[gspo-ragged-cpu]", "gspo-ragged")
         nameless = self.summary(lambda case: 0.123, *of_two)
         self.assertEqual([line for line in nameless if "[" in line], ["a.py::test_loss[cpu]: 2 of 2 cases fail"])

@@ -215,7 +215,8 @@ EXAMPLE_OF_CLIP = (r"1\. \d+ cases: CLIP-01, in the gradient only.*\n.* \(in the
 # a name, the program (its source, the arguments of ADAPTER_C, or None: one that does not start), options of conform, patterns that the
 # output must have, patterns that it must not have
 TABLE = (
-    ("a running sum", gspo(), ["--only", "gspo-*"], [r"1 of \d+ answered cases fail \(\d+ were not answered\), for 1 reason:", r"1\. 1 case: " + ROUNDING, ", 1 failed,",
+    ("a running sum", gspo(), ["--only", "gspo-*"],
+     [r"1 of \d+ answered cases fail \(\d+ were not answered\), for 1 reason:", r"1\. 1 case: " + ROUNDING, ", 1 failed,",
      r"for example gspo-long \(one response of thousands of tokens"],
      ["unexplained"]),
     ("a running sum and a mistake", gspo(factor="2.0"), ["--only", "gspo-*"], ["for 1 reason:", "multiplied by 2"],
