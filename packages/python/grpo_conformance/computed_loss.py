@@ -242,9 +242,7 @@ class Plain:
         if self.of_position:
             dy = np.broadcast_to(dy.sum(0) / np.maximum(m.sum(0), 1), l.shape)
         if of_response:
-            dy = np.where(exact == y, dy, 0.0)
-            through = np.broadcast_to((dy.sum(1) / share)[:, None], l.shape)
-            dy = dy + through if self.both_gradients else dy if self.by_token else through
+            dy = self._through_mean(np.where(exact == y, dy, 0.0), share)
         slope = self.gradient * (np.where(free, dy * inner, 0.0) * self.ratio_gradient * self.ratio_times + c * dl)
         slope = sixteen_bits(slope, self.policy_bits) if self.policy_bits else slope
         if self.ref is not None and self.kl_coef and self.kl != "none":
@@ -264,6 +262,10 @@ class Plain:
         slope = sixteen_bits(slope, self.gradient_bits) if self.gradient_bits else slope
         x, slope = np.where(m, x, 0.0), _moved(np.where(has, slope * self.slope, 0.0), -self.moved[0], self.moved[1])
         return {"loss": np.array([(c * x).sum()]), "term": x, "dlogp": slope}
+
+    def _through_mean(self, dy: np.ndarray, share: np.ndarray) -> np.ndarray:
+        through = np.broadcast_to((dy.sum(1) / share)[:, None], dy.shape)
+        return dy + through if self.both_gradients else dy if self.by_token else through
 
     def _kl_of_all(self, x: np.ndarray, slope: np.ndarray) -> Arrays:
         slots = np.arange(x.shape[1]) < self.counts.slots[:, None]
