@@ -652,8 +652,8 @@ class Computed(unittest.TestCase):
         ("grpo", 109, 204,
          "CLIP-01 CLIP-01a CLIP-01b CLIP-02a CLIP-02c KL-01 KL-02 KL-04 KL-05 MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 "
          "NORM-05a NORM-07a NORM-13 RATIO-01 RATIO-06"),
-        ("gspo", 109, 179,
-         "CLIP-01 CLIP-01a CLIP-01b CLIP-02a CLIP-02c GSPO-09 MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a "
+        ("gspo", 109, 180,
+         "CLIP-01 CLIP-01a CLIP-01b CLIP-02a CLIP-02c GSPO-05 GSPO-09 MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a "
          "NORM-13 NORM-24a RATIO-01 RATIO-06"),
         ("dapo", 110, 150,
          "CLIP-01 CLIP-01a CLIP-01b CLIP-02a CLIP-02c MASK-02 MASK-02a MASK-02b MASK-05 MASK-05b MASK-06a MASK-12 NORM-05a RATIO-01 "
@@ -1054,6 +1054,9 @@ class Pytest(unittest.TestCase):
         self.assertEqual(self.summary(right, *nodes), [])
         contradicted = self.summary(mistaken, *nodes, ("a.py::test_loss[gspo-signs]", "gspo-signs"))
         self.assertIn("no known mistake explains the loss of 4 of them", " ".join(contradicted))
+        multiplied = lambda case: (math.nan, case.expect["dlogp"]) if case.batch.get("mask") and "NaNMasked" in case.flags else right(case)
+        of_nan = [(f"a.py::test_loss[{id_}]", id_) for id_, case in GSPO.items() if "NaNMasked" in case.flags]
+        self.assertIn("0 times NaN is NaN: select tokens", " ".join(" ".join(self.summary(multiplied, *of_nan)).split()))
         of_two = ("a.py::test_loss[cpu-gspo-signs]", "gspo-signs"), ("a.py::test_loss[gspo-ragged-cpu]", "gspo-ragged")
         nameless = self.summary(lambda case: 0.123, *of_two)
         self.assertEqual([line for line in nameless if "[" in line], ["a.py::test_loss[cpu]: 2 of 2 cases fail"])

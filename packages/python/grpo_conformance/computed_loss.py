@@ -190,6 +190,7 @@ class Plain:
     d_size: bool = False  # the absolute value of the log-ratio is taken
     of_position: bool = False  # the mean log-ratio is of the responses at a position
     pool: Optional[Callable[[np.ndarray, np.ndarray], np.ndarray]] = None  # of a log-ratio and its advantage, in the place of GMPO's clip
+    both_gradients: bool = False  # the mean log-ratio is not detached beside the token's own
     mean_ratio: bool = False  # the ratio of a response is the mean of its tokens' ratios
     kl_mean: bool = False  # the estimator is of the mean log-ratio of a response
     kl_by_ratio: bool = False  # each token's estimate is multiplied by its ratio, detached
@@ -241,8 +242,7 @@ class Plain:
         if self.of_position:
             dy = np.broadcast_to(dy.sum(0) / np.maximum(m.sum(0), 1), l.shape)
         if of_response:
-            dy = np.where(exact == y, dy, 0.0)
-            dy = dy if self.by_token else np.broadcast_to((dy.sum(1) / share)[:, None], l.shape)
+            dy = self._through_mean(np.where(exact == y, dy, 0.0), share)
         slope = self.gradient * (np.where(free, dy * inner, 0.0) * self.ratio_gradient * self.ratio_times + c * dl)
         slope = sixteen_bits(slope, self.policy_bits) if self.policy_bits else slope
         if self.ref is not None and self.kl_coef and self.kl != "none":
@@ -262,6 +262,10 @@ class Plain:
         slope = sixteen_bits(slope, self.gradient_bits) if self.gradient_bits else slope
         x, slope = np.where(m, x, 0.0), _moved(np.where(has, slope * self.slope, 0.0), -self.moved[0], self.moved[1])
         return {"loss": np.array([(c * x).sum()]), "term": x, "dlogp": slope}
+
+    def _through_mean(self, dy: np.ndarray, share: np.ndarray) -> np.ndarray:
+        through = np.broadcast_to((dy.sum(1) / share)[:, None], dy.shape)
+        return dy + through if self.both_gradients else dy if self.by_token else through
 
     def _kl_of_all(self, x: np.ndarray, slope: np.ndarray) -> Arrays:
         slots = np.arange(x.shape[1]) < self.counts.slots[:, None]
@@ -401,6 +405,8 @@ def _ratio_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield from _temperatures(p)
     if p.level == "sequence_mean":
         yield "the mean of a response's ratios is taken, not of its log-ratios", replace(p, mean_ratio=True)
+        if p.kind not in ("reinforce", "cispo"):
+            yield "GSPO-05", replace(p, both_gradients=True)
     for rollout in (p.rollout, p.rollout.kept(p)):
         yield "RATIO-01", replace(p, old=p.logp, rollout=rollout)
         if p.ref is not None:

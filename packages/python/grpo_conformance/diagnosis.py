@@ -373,6 +373,7 @@ class Record:
     findings: Tuple[Finding, ...]
     traits: Tuple[str, ...] = ()  # what it may have in common with others: traits_of
     is_zero: bool = False  # loss and gradient are 0, whatever they are multiplied by
+    nan: str = ""  # where a NaN of the loss or its gradient may come from
 
 
 @dataclasses.dataclass(frozen=True)
@@ -386,6 +387,7 @@ class Reason:
     within: str = ""  # a trait: the cause was looked for among the cases that have it
     common: Tuple[str, ...] = ()  # traits that all of what is left have, and no case that passes
     besides: str = ""  # what is wrong in other advantages of these cases
+    nan: str = ""  # of no cause: where NaN may come from, in how many cases
     nearly: Tuple[str, int, Tuple[str, ...]] = ("", 0, ())  # of no cause: one that explains so many of them, and cases that contradict it
 
 
@@ -461,7 +463,8 @@ def summarise(records: Sequence[Record]) -> List[Reason]:
                 break
             reasons.append(dataclasses.replace(reason, besides=_besides(reason, records)))
             left = {case: r for case, r in left.items() if case not in reason.cases}
-        reasons += [dataclasses.replace(r, nearly=_nearly(stage, causes, entries, r.cases)) for r in _unexplained(stage, left, records)]
+        reasons += [dataclasses.replace(r, nearly=_nearly(stage, causes, entries, r.cases), nan=_nans(r, records))
+                    for r in _unexplained(stage, left, records)]
     return reasons
 
 
@@ -482,6 +485,11 @@ def _besides(reason: Reason, records: Sequence[Record]) -> str:
     told = [f.besides for r in records if r.case in reason.cases for f in r.findings if f.cause == reason.cause and f.stage == reason.stage]
     counts = [(words, sum(words in besides for besides in told)) for words in (MASKED_TOO, ALONE_NAN, EQUAL_NAN)]
     return "; ".join(f"{words}, in {n} of them" for words, n in counts if n)
+
+
+def _nans(reason: Reason, records: Sequence[Record]) -> str:
+    told = [r.nan for r in records if r.nan and r.case in reason.cases and reason.stage == "loss"]
+    return "; ".join(f"{words}, in {told.count(words)} of them" for words in dict.fromkeys(told))
 
 
 def _among(stage: str, causes: Sequence[str], entries: Entries, left: Mapping[str, Record], within: str = "") -> Optional[Reason]:

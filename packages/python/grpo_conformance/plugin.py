@@ -15,12 +15,12 @@ _KEY = "grpo_conformance"
 
 def _packed(record: Record) -> str:
     findings = [[f.cause, f.stage, f.says, f.evidence] for f in record.findings]
-    return json.dumps([record.case, record.flags, record.failed, findings, record.traits, record.is_zero])
+    return json.dumps([record.case, record.flags, record.failed, findings, record.traits, record.is_zero, record.nan])
 
 
 def _unpacked(text: str) -> Record:
-    case, flags, failed, findings, traits, zero = json.loads(text)
-    return Record(case, tuple(flags), tuple(failed), tuple(Finding(*f) for f in findings), tuple(traits), zero)
+    case, flags, failed, findings, traits, zero, nan = json.loads(text)
+    return Record(case, tuple(flags), tuple(failed), tuple(Finding(*f) for f in findings), tuple(traits), zero, nan)
 
 
 @pytest.hookimpl(hookwrapper=True)

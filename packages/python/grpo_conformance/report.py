@@ -71,10 +71,10 @@ def _numbers(wrong: Sequence[Difference], judged: Sequence[Output]) -> List[str]
     return lines
 
 
-def _where_from(case: Case, wrong: Sequence[Difference]) -> List[str]:
-    """Where a NaN may come from, by the numbers of the case: the likeliest source first."""
+def where_from(case: Case, wrong: Sequence[Difference]) -> str:
+    """Where a NaN of the loss may come from, by the numbers of the case: the likeliest source; empty: nowhere."""
     if case.kind != "objective" or not any(math.isnan(d.found) for d in wrong if d.output not in ADVANTAGES):
-        return []
+        return ""
     arrays = case.numpy()
     slots = np.arange(arrays.mask.shape[1]) < np.array(case.batch["length"], int)[:, None]
     against = {"old": arrays.logp_old, "rollout": arrays.logp_rollout, "ref": arrays.logp_ref}.get(case.setting("ratio.behaviour"))
@@ -90,7 +90,7 @@ def _where_from(case: Case, wrong: Sequence[Difference]) -> List[str]:
         (any((of | np.isinf(x) | overflows)[arrays.mask].any() for x in (arrays.logp, *others)),
          "0 times infinity is NaN: a ratio or log-probability is infinite where its factor is 0"),
     )
-    return [_wrapped("    NaN: ", text) for holds, text in words if holds][:1]
+    return next((text for holds, text in words if holds), "")
 
 
 def _is_small(wrong: Sequence[Difference]) -> bool:
@@ -132,11 +132,12 @@ def _objective(case: Case) -> List[str]:
 
 def failure(case: Case, judged: Sequence[Output], wrong: Sequence[Difference], findings: Sequence[Finding]) -> str:
     head, *numbers = _numbers(wrong, judged)
+    nan = where_from(case, wrong)
     return "\n".join(
         [
             f"{case.id}: {head}",
             *numbers,
-            *_where_from(case, wrong),
+            *([_wrapped("    NaN: ", nan)] if nan else []),
             *_findings(findings, wrong),
             *_objective(case),
             _wrapped("batch: ", case.comment + (f" (flags: {', '.join(case.flags)})" if case.flags else "")),
@@ -155,6 +156,7 @@ def summary(test: str, total: int, failed: int, reasons: Sequence[Reason]) -> Li
         common = f"; what all of these have and no passing case has: {_some(reason.common)}" if reason.common else ""
         lines.append(_wrapped("  ", f"{what} {len(reason.cases)} of them{where}{also}: {_some(reason.cases, 3)}{common}"))
         lines += [_wrapped("      besides: ", reason.besides)] if reason.besides else []
+        lines += [_wrapped("      NaN: ", reason.nan)] if reason.nan else []
         lines += _nearly(reason, told)
         lines += _once(reason.cause or "", told)
     return lines

@@ -66,5 +66,6 @@ def _check(case: Case, returned: Any, tolerance: float, records: Dict[str, Recor
     passing = {f.stage for f in findings if f.says == SAME and f.cause in accepted}
     wrong, findings = [d for d in wrong if stage_of(d.output) not in passing], [f for f in findings if f.stage not in passing]
     failed = sorted({stage_of(d.output) for d in wrong})
-    records[case.id] = Record(case.id, case.flags, tuple(failed), tuple(findings), traits_of(case), is_zero(judged))
+    nan = report.where_from(case, wrong)
+    records[case.id] = Record(case.id, case.flags, tuple(failed), tuple(findings), traits_of(case), is_zero(judged), nan)
     return report.failure(case, judged, wrong, findings) if wrong else ""

@@ -115,6 +115,7 @@ static const mistake mistakes[] = {
         BY_SLOTS),
     EDIT(NULL, "the gradient of the mean log-ratio is divided by the width of the batch", FOR_ANY, share_gradient, BY_WIDTH),
     EDIT(NULL, "the mean log-ratio is of the responses at a position, not of the tokens of a response", FOR_ANY, mean_of_position, 0),
+    EDIT("GSPO-05", NULL, FOR_ANY, mean_not_detached, 0),
     EDIT(NULL, "GMPO's bounds are exchanged: the lower one where A >= 0, the upper one where A < 0", FOR_ANY, pooled_otherwise,
         BOUNDS_EXCHANGED),
     EDIT(NULL, "GMPO's bounds both hold, whatever the sign of A", FOR_ANY, pooled_otherwise, BOUNDS_BOTH),

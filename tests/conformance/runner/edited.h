@@ -21,6 +21,7 @@ typedef struct {
     grpo_batch narrow;
     int ratio_of_position;              /* 1: the ratio is of the responses at a position, and each has the gradient of all of them */
     double *term_share;                 /* (tokens) factor of the terms in the loss, by advantage and penalty_share; NULL: 1 */
+    int both_gradients;                 /* 1: the gradient of the mean log-ratio, and that of each token beside it */
     int ratio_of_all;                   /* 1: masked tokens enter the mean log-ratio, and have its gradient */
     int gradient_bits, policy_bits;     /* of sixteen_bits.h: all of the gradient, or the policy's, is rounded; 0: none */
     double *rounded_ratio;              /* (tokens) NULL, or: the derivative by this ratio is rounded to ratio_bits */

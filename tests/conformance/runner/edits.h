@@ -18,7 +18,7 @@ edit_function log_ratio_times_by_hand, log_ratio_times, ratio_times, old_is_poli
     roll_old_sequence, roll_reference_sequence, roll_policy_sequence, roll_policy_by_hand_sequence, roll_old_zero,
     roll_reference_zero, roll_policy_zero, roll_policy_by_hand_zero, roll_old_edge, roll_reference_edge, roll_policy_edge,
     roll_policy_by_hand_edge, roll_old_batch, roll_reference_batch, roll_policy_batch, roll_policy_by_hand_batch, pad_rows,
-    old_at_other_end, reference_at_other_end, mean_of_position, pooled_otherwise,
+    old_at_other_end, reference_at_other_end, mean_of_position, mean_not_detached, pooled_otherwise,
     old_rounded, reference_rounded, policy_rounded, all_rounded, log_ratio_rounded, ratio_rounded, ratio_rounded_twice,
     log_ratio_size, old_divided, policy_divided, all_divided, masked_are_zero;
 

@@ -256,6 +256,14 @@ void mean_of_ratios(edited *s, double p) {
         }
     }
 }
+/* l - sg[l] + mean, where the mean should be detached: in the gradient only */
+void mean_not_detached(edited *s, double p) {
+    const grpo_surrogate_kind kind = s->obj.surrogate.kind;
+    (void)p;
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN || kind == GRPO_SURROGATE_REINFORCE || kind == GRPO_SURROGATE_CISPO;
+    s->obj.ratio.gradient = GRPO_GRADIENT_FULL;
+    s->both_gradients = 1;
+}
 /* The mean along the other axis: of the log-ratios of all responses at the position of a token. */
 void mean_of_position(edited *s, double p) {
     grpo_real *o = edited_denominator(s);

@@ -59,6 +59,15 @@ static void share_position(const edited *s, part *p) {
     }
 }
 
+static void add_gradient_of_tokens(edited *s, part *p) {
+    grpo_objective obj = without_penalty(s);
+    part of_tokens;
+    obj.ratio.gradient = GRPO_GRADIENT_TOKEN;
+    of_tokens = header_part(s, &obj, s->advantage);
+    p->ok &= of_tokens.ok;
+    for (int64_t k = 0; k < edited_tokens(s); k++) p->dlogp[k] += of_tokens.dlogp[k];
+}
+
 static part policy_part(edited *s) {
     grpo_objective obj = without_penalty(s);
     part p = header_part(s, &obj, s->advantage);
@@ -66,6 +75,7 @@ static part policy_part(edited *s) {
     for (int64_t k = 0; k < edited_tokens(s) && s->rounded_ratio && !direct; k++)
         if (s->rounded_ratio[k] > 0) p.dlogp[k] = sixteen_bits(p.dlogp[k] / s->rounded_ratio[k], s->ratio_bits) * s->rounded_ratio[k];
     for (int64_t k = 0; k < edited_tokens(s) && !direct; k++) p.dlogp[k] *= s->chain[k];
+    if (s->both_gradients) add_gradient_of_tokens(s, &p);
     if (s->ratio_of_position && !direct) share_position(s, &p);
     if (s->ratio_of_all && s->obj.ratio.gradient == GRPO_GRADIENT_FULL && !direct) spread_gradient(s, &p);
     return p;

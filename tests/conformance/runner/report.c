@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SHOWN_IDS = 8, SHOWN_ALSO = 4, SHOWN_SKIPS = 8, SHOWN_ROWS = 5 };
+enum { SHOWN_IDS = 8, SHOWN_ALSO = 4, SHOWN_SKIPS = 8, SHOWN_ROWS = 5,
+       MANY_ALSO = 3 };     /* of so many other causes and the first none is believed on the word of one case */
 
 /* ---- groups --------------------------------------------------------------------------------------------------------------------- */
 
@@ -58,7 +59,7 @@ static void write_numbers(char **t, const char *indent, const case_result *c) {
     for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) write_wrong(t, indent, &c->wrong[k]);
 }
 
-int report_is_ambiguous(const failure_group *g) { return g->cause >= 0 && arrlen(g->cases) == 1 && arrlen(g->also) >= SHOWN_ALSO; }
+int report_is_ambiguous(const failure_group *g) { return g->cause >= 0 && arrlen(g->cases) == 1 && arrlen(g->also) >= MANY_ALSO; }
 
 char *report_name(const report *r, const failure_group *g) {
     char *t = NULL;
@@ -138,6 +139,30 @@ static int example_of(const report *r, const failure_group *g) {
     return best;
 }
 
+/* does the cause of the group, or another name of it, give the numbers of this stage of the case? */
+static int explains_stage(const report *r, const failure_group *g, int result, stage_kind stage) {
+    for (int k = 0; k < (int)arrlen(r->d->items); k++) {
+        if (r->d->items[k].result != result || r->d->items[k].stage != stage) continue;
+        for (ptrdiff_t n = -1; n < arrlen(g->also); n++) {
+            const unsigned char says = r->d->causes[n < 0 ? g->cause : g->also[n]].says[k];
+            if (says == SAYS_SAME || says == SAYS_ONE_NUMBER) return 1;
+        }
+    }
+    return 0;
+}
+
+/* of a case in a group with a cause: without what another group explains, unless that is all */
+static void write_numbers_of(char **t, const char *indent, const report *r, const failure_group *g, int result) {
+    const case_result *c = &r->results[result];
+    int shown = 0;
+    for (ptrdiff_t k = 0; k < arrlen(c->wrong) && g->cause >= 0; k++) {
+        if (!explains_stage(r, g, result, stage_of(c->wrong[k].m.output))) continue;
+        write_wrong(t, indent, &c->wrong[k]);
+        shown++;
+    }
+    if (!shown) write_numbers(t, indent, c);
+}
+
 static void write_known(char **t, const report *r, int c) { text_format(t, "%s: %s\n", r->d->causes[c].name, r->d->causes[c].text); }
 
 static void write_cause_text(char **t, const report *r, int c) {
@@ -153,7 +178,8 @@ static void write_minimal(char **t, const report *r, const failure_group *g) {
 }
 
 static void write_group(char **t, const report *r, const failure_group *g, int number) {
-    const case_result *example = &r->results[example_of(r, g)];
+    const int shown = example_of(r, g);
+    const case_result *example = &r->results[shown];
     text_format(t, "\n%d. %lld case%s: ", number, (long long)arrlen(g->cases), arrlen(g->cases) == 1 ? "" : "s");
     write_title(t, r, g);
     text_add(t, "\n");
@@ -170,7 +196,7 @@ static void write_group(char **t, const report *r, const failure_group *g, int n
     if (example->reason) text_format(t, ": %s", example->reason);
     else if (example->comment) text_format(t, " (%s)", example->comment);
     text_add(t, "\n");
-    write_numbers(t, "      ", example);
+    write_numbers_of(t, "      ", r, g, shown);
     write_minimal(t, r, g);
     text_add(t, "   cases:");
     write_ids(t, r, g->cases, SHOWN_IDS);
@@ -289,6 +315,13 @@ static void write_head(char **t, const report *r) {
                 r->s->precision, r->r->tolerance, (long long)arrlen(r->results), (long long)judged, worst_of(r));
 }
 
+static void write_failed(char **t, const report *r) {
+    const int64_t answered = (int64_t)arrlen(r->results) - r->skipped;
+    text_format(t, "%lld of %lld %scases fail", (long long)r->failed, (long long)answered, r->skipped ? "answered " : "");
+    if (r->skipped) text_format(t, " (%lld were not answered)", (long long)r->skipped);
+    text_format(t, ", for %lld reason%s:\n", (long long)arrlen(r->groups), arrlen(r->groups) == 1 ? "" : "s");
+}
+
 static void report_text(const report *r) {
     char *t = NULL, summary[100];
     report_summary(r, summary, sizeof summary);
@@ -297,9 +330,7 @@ static void report_text(const report *r) {
     write_notes(&t, r);
     write_acceptable(&t, r);
     if (r->verbose) write_each_failure(&t, r);
-    if (r->failed)
-        text_format(&t, "%lld of %lld cases fail, for %lld reason%s:\n", (long long)r->failed, (long long)arrlen(r->results),
-                    (long long)arrlen(r->groups), arrlen(r->groups) == 1 ? "" : "s");
+    if (r->failed) write_failed(&t, r);
     for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) write_group(&t, r, &r->groups[k], (int)k + 1);
     write_evidence(&t, r);
     text_format(&t, "%s%s\n", r->failed ? "\n" : "", summary);

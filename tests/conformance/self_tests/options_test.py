@@ -236,7 +236,7 @@ def formats(folder):
         done = {name: conform(program, "--format", name, *options) for name in ("text", "tap", "junit", "html")}
         check("the same exit status in every format", {x.returncode for x in done.values()} == {1}, done)
         check("the last line of text", done["text"].stdout.endswith(words + "\n"), done["text"].stdout[-100:])
-        check("the number of failures in text", re.search(rf"^{numbers[1]} of {sum(numbers)} cases fail", done["text"].stdout, re.M))
+        check("the number of failures in text", f"\n{numbers[1]} of {sum(numbers) - numbers[2]} answered cases fail" in done["text"].stdout)
         lines = done["text"].stdout.splitlines()
         check("what text says of the skip", [line for line in lines if "skipped" in line[:12]] == ["skipped 1, no: grpo-holes"], lines)
         told = {case for line in lines if line.startswith("   cases: ") for case in line.split()[1:]}

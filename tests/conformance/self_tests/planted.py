@@ -134,7 +134,7 @@ FROM_ISSUES = (
     ("baseline-sum", r"baseline is the sum of the group"), ("baseline-sum-around", r"baseline is the sum of the group"),
     ("loo-sum", r"sum of the other responses"), ("std-around-zero", r"deviation is taken around 0"), ("std-floored", r"ADV-09|eps = 1e-06"),
     ("reward-01", r"cut at 0 and 1"), ("reward-bf16", r"NUM-06"), ("adv-twice", r"normalised twice"),
-    ("gspo-detached-token", r"GSPO-05|LOGP-10a|gradient is left out"), ("gspo-twice", r"GSPO-05$|LOGP-10$|multiplied by 2"),
+    ("gspo-detached-token", r"GSPO-05|LOGP-10a|gradient is left out"), ("gspo-twice", r"GSPO-05$"),
     ("clip-eps-of-the-other-sign", r"eps_high is used on both sides"), ("clip-upper-for-good", r"no lower bound"),
     ("clip-lower-is-eps", r"CLIP-02c"), ("clip-product-twice", r"CLIP-01d"), ("dual-clip-any-sign", r"dual"),
     ("kl-k3-gradient-of-k2", r"straight_through_k2"), ("kl-k3-gradient-of-k1", r"k1, in the gradient only"),

@@ -43,6 +43,15 @@ def gspo(factor="1.0", through="False", gradient="1.0"):
     return GSPO.replace("FACTOR", factor).replace("THROUGH", through).replace("GRADIENT", gradient) + sequences
 
 
+def with_advantages(code):
+    """The program with the case's advantages, multiplied, beside its loss."""
+    more = '"dlogp": dlogp, "advantage": [[1.5 * float(x) for x in row] for row in case["advantage"]]}}'
+    for there, instead in (('"dlogp": dlogp}}', more), ('["loss", "dlogp"]', '["advantage", "loss", "dlogp"]')):
+        assert code.count(there) == 1, there
+        code = code.replace(there, instead)
+    return code
+
+
 def with_one_objective(code):
     """The program with the one objective gspo, which ignores case.objective as --identify requires."""
     for there, instead in ((' or not known(case["objective"])', ""), ('s.get("eps_low", 0), s.get("eps_high", 0)', "3e-4, 4e-4")):
@@ -215,9 +224,12 @@ EXAMPLE_OF_CLIP = (r"1\. \d+ cases: CLIP-01, in the gradient only.*\n.* \(in the
 # a name, the program (its source, the arguments of ADAPTER_C, or None: one that does not start), options of conform, patterns that the
 # output must have, patterns that it must not have
 TABLE = (
-    ("a running sum", gspo(), ["--only", "gspo-*"], [r"1 of \d+ cases fail, for 1 reason:", r"1\. 1 case: " + ROUNDING, ", 1 failed,",
+    ("a running sum", gspo(), ["--only", "gspo-*"],
+     [r"1 of \d+ answered cases fail \(\d+ were not answered\), for 1 reason:", r"1\. 1 case: " + ROUNDING, ", 1 failed,",
      r"for example gspo-long \(one response of thousands of tokens"],
      ["unexplained"]),
+    ("a running sum beside other advantages", with_advantages(gspo()), ["--only", "gspo-*"],
+     [ROUNDING + r".*\n   for example gspo-long .*\n      dlogp"], [ROUNDING + r".*\n   for example gspo-long .*\n      advantage"]),
     ("a running sum and a mistake", gspo(factor="2.0"), ["--only", "gspo-*"], ["for 1 reason:", "multiplied by 2"],
      ["unexplained", "does not agree with every case", FRAGILE]),
     ("a running sum and a mistake elsewhere", gspo(through="True"), ["--only", "gspo-*"], [EXAMPLE_OF_CLIP],
