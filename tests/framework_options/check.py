@@ -48,6 +48,14 @@ def shown():
             and first["expect"]["loss"] != second["expect"]["loss"])
 
 
+def no_divisor():
+    """--diff of a configuration whose loss is divided by a constant that nobody has given."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked = "actor_rollout_ref.actor.loss_agg_mode = seq-mean-token-sum-norm\n"
+        status, out, _ = translate("--diff", "trl", "verl:" + written(folder, "a", asked))
+    return status == 1 and "no batch can show it before aggregation.constant" in out
+
+
 def told(text, status, words):
     with tempfile.TemporaryDirectory() as folder:
         found = translate("--framework", "trl", written(folder, "a", text))
@@ -355,6 +363,7 @@ OF_ROWS = {
         1, "ratio.gradient: full | token\nno batch was found on which the losses differ\n"),
     "no such row": lambda: translate("--diff", "row:gspo", "row:gsp")[0] == 2,
     "a planted difference": shown,
+    "a divisor that is not given": no_divisor,
     "no difference": lambda: translate("--diff", "trl", "trl")[0] == 0,
 }
 # which cuts of a batch change the gradient

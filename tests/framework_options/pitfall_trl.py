@@ -28,6 +28,17 @@ def trl_vespo_masked_token():
     return found["outside the bounds"] < 1e-12 and found["at the bound"] > 0.01, found
 
 
+def trl_cispo_default_bound():
+    """Of what is on policy: the gradient of cispo, without epsilon_high and with 5, over that of dapo."""
+    import run_trl
+    batch, found = small_batch(truncated=[False] * 4), {}
+    batch["logp_old"] = batch["logp"]
+    first = lambda options: run_trl.run(options, batch)[0]["dlogp"][0][0]
+    for name, given in (("not given", {}), ("5", {"epsilon_high": 5.0})):
+        found[name] = first({"loss_type": "cispo", **given}) / first({"loss_type": "dapo"})
+    return near(found.values(), [0.2, 1]), found
+
+
 def trl_rloo_infinite_ratio():
     """The loss, and whether the gradient of a response with A > 0 is finite, for a sum of log-ratios below and above 88."""
     import padded
