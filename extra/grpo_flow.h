@@ -78,7 +78,8 @@ typedef struct {
     grpo_real *logp;                /* mean of -(y - mu)^2/(2 s^2) - log s - log(2 pi)/2 */
     grpo_real *log_ratio;           /* logp - logp_old, computed from the means, so without cancellation: a float has it to a relative 1e-6.
                                        In the batch use it as logp, with a logp_old of zeros */
-    grpo_real *regulated;           /* s log_ratio + mean (mu - mu_old)^2/(2 s): the log-ratio of GRPO-Guard (2510.22319, eq. 8) */
+    grpo_real *regulated;           /* s log_ratio + mean (mu - mu_old)^2/(2 s): the log-ratio of GRPO-Guard (2510.22319, eq. 8).  Its code
+                                       takes this mean over the whole batch (yifan123/flow_grpo issue 244: a mistake) */
     grpo_real *divergence_old;      /* mean (mu - mu_old)^2/(2 s^2) (Flow-DPPO, 2606.11025, eq. 14): for weight.trust divergence */
     grpo_real *divergence_ref;      /* mean (mu - mu_ref)^2/(2 c^2): for penalty.kl external; c is kl_std, for methods whose code uses
                                        another deviation here (Flow-GRPO's g), or std if kl_std is NULL */

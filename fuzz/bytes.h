@@ -207,6 +207,7 @@ static inline void read_values(reader *in, fuzz_case *c) {
         b->from[t] = t;
         for (k = 0; k < TOKEN_ARRAYS; k++) b->token[k][t] = element(read_number(in));
     }
+    if (b->n_tokens % 2) rollouts_set_bytes(b);                        /* flags that are not 0 or 1 */
     c->given = read_u8(in) % 2;
     for (t = 0; t < b->n_tokens; t++) c->advantage[t] = element(read_number(in));
     c->ranks = read_u8(in) % 4;
