@@ -18,5 +18,9 @@ if [ "${1:-}" = --check ]; then
     echo "$(echo $pictures | wc -w) passed, 0 failed"
     exit
 fi
-for picture in $pictures; do gnuplot -e "data='$data/numbers'; picture='$picture.svg'" style.gp -e "set output picture" "$picture.gp"; done
+for picture in $pictures; do
+    gnuplot -e "data='$data/numbers'; picture='$picture.svg'" style.gp -e "set output picture" "$picture.gp"
+    title=$(sed -n "1s/^# //p" "$picture.gp")
+    sed "s|<title>Gnuplot</title>|<title>$title</title>|" "$picture.svg" >"$data/titled" && cp "$data/titled" "$picture.svg"
+done
 cp "$data/inputs.txt" inputs.txt
