@@ -24,7 +24,7 @@ static void word(int exercise, const char *asked, const char *right) {
     answers[n_answers++] = (answer){ exercise, asked, NULL, right, 0 };
 }
 
-/* ---- one batch at a time: responses whose tokens have log-probability -1, now and before ------------------------------------------------ */
+/* ---- one batch at a time: responses whose tokens have log-probability -1, now and before --------------------------------------------- */
 
 enum { MOST = 4096, MOST_TOKENS = 2 * MOST };
 static float reward[MOST], logp[MOST_TOKENS], advantage[MOST_TOKENS], dlogp[MOST_TOKENS];
@@ -62,7 +62,7 @@ static double loss_of(const char *row, const char *divisor, const grpo_batch *ba
     return report.loss;
 }
 
-/* ---- the exercises -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the exercises ------------------------------------------------------------------------------------------------------------------- */
 
 static double advantage_at(int percent, const char *row) { /* of a right answer in a group of 4000 */
     static int right[100], one[100];
@@ -158,7 +158,7 @@ static void critics_and_lags(void) {
     number(13, "eight updates behind, about", "%.0f", about(samples(14.41, 0.43, 0.534 - 0.055), 100));
 }
 
-/* ---- the answers ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- the answers --------------------------------------------------------------------------------------------------------------------- */
 
 static int is_right(const answer *a, const char *given) {
     char *end;
