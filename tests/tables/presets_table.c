@@ -273,8 +273,8 @@ static void print_about_the_first(void) {
     char cell[MAX_CELL];
     int n;
     printf("## The best known, side by side\n\nAn empty cell: as in `%s`. A filled cell replaces all of `%s`'s cell, so "
-           "`baseline group_mean` alone means: no division by\nthe deviation. A dagger (†): settings rest on a restatement or were chosen "
-           "here:\n\n", best_known[0], best_known[0]);
+           "`baseline group_mean` alone means: no division by\nthe deviation. A dagger (†): settings rest on a restatement or were "
+           "chosen here:\n\n", best_known[0], best_known[0]);
     for (n = 0; n < BEST_KNOWN; n++) {
         write_evidence(cell, sizeof cell, best_known[n], 2);
         if (*cell) printf("- `%s`: %s\n", best_known[n], cell);
