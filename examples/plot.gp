@@ -10,7 +10,8 @@ if (!exists("names")) names = "gspo"
 if (!exists("picture")) picture = "training.svg"
 svg = picture[strlen(picture) - 3:] ne ".png"
 if (svg) set terminal svg size 760, 560 font "sans,14" background "white"; else set terminal pngcairo size 760, 560
-set output svg ? "| sed 's|<title>Gnuplot</title>|<title>Reward and clipped tokens over the steps: ".names."</title>|' >'".picture."'" : picture
+titled = "s|<title>Gnuplot</title>|<title>Reward and clipped tokens over the steps: ".names."</title>|"
+set output svg ? "| sed '".titled."' >'".picture."'" : picture
 set datafile separator comma
 set tmargin 1
 set bmargin 3
@@ -40,6 +41,7 @@ set yrange [0.004:100]
 set ytics ("0" 0.005, "0.01" 0.01, "0.1" 0.1, "1" 1, "10" 10, "100" 100)
 set xlabel "step"
 set ylabel "clipped tokens, %"
-mean(name) = sprintf("< awk -F, 'NR > 1 { s += $4; if (++n %% 10 == 0) { print $1 \",\" (s < 1e-3 ? 0.005 : 10*s); s = 0 } }' '%s.csv'", name)
+mean(name) = sprintf("< awk -F, 'NR > 1 { s += $4; if (++n %% 10 == 0) { print $1 \",\" (s < 1e-3 ? 0.005 : 10*s); s = 0 } }' \
+    '%s.csv'", name)
 plot for [k = 1:words(names)] mean(word(names, k)) using 1:2 with lines lt k title word(names, k)
 unset multiplot

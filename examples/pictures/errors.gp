@@ -1,7 +1,8 @@
 # The usual formulas in 32 bits and in double, and these headers: the worst relative error found.
 set terminal svg size 760, 860 font "sans,14" background "white" linewidth 1.4
 set output picture
-set multiplot layout 3, 1 title "Worst relative error; 6e-8 is a float's rounding, at 1 no digit is right" margins 0.13, 0.97, 0.07, 0.94 spacing 0.1, 0.1
+set multiplot layout 3, 1 title "Worst relative error; 6e-8 is a float's rounding, at 1 no digit is right" \
+    margins 0.13, 0.97, 0.07, 0.94 spacing 0.1, 0.1
 set logscale xy
 set offsets 0, 0, 0, 0
 set format x "10^{%L}"

@@ -1,5 +1,6 @@
 # What a right and a wrong answer are worth, against the share of right answers in a group of sixteen.
-set multiplot layout 1, 2 title "Advantage in a group of 16 against the share of right answers\n" margins 0.1, 0.97, 0.12, 0.78 spacing 0.12, 0.1
+set multiplot layout 1, 2 title "Advantage in a group of 16 against the share of right answers\n" \
+    margins 0.1, 0.97, 0.12, 0.78 spacing 0.12, 0.1
 set key off
 set xlabel "share of right answers"
 set offsets 0, 0, 0, 0
