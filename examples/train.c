@@ -965,7 +965,7 @@ static const char *nearest(const char *wrong, const char *const *names) {
     return found;
 }
 
-/* "; did you mean gspo?", or nothing: the names that begin with what was typed, if these are few, else the nearest */
+/* " (did you mean gspo?)", or nothing: the names that begin with what was typed, if these are few, else the nearest */
 static const char *did_you_mean(const char *wrong, const char *const *names) {
     enum { FEW = 4 };
     static char text[64 + FEW * (LONGEST_NAME + 4)];
@@ -976,9 +976,9 @@ static const char *did_you_mean(const char *wrong, const char *const *names) {
     if (n == 0 || n > FEW || name_distance(wrong, nearest(wrong, names)) == 0) { found[0] = nearest(wrong, names); n = 1; }
     text[0] = 0;
     if (!*found[0]) return text;
-    used = snprintf(text, sizeof text, "; did you mean %s", found[0]);
+    used = snprintf(text, sizeof text, " (did you mean %s", found[0]);
     for (int k = 1; k < n; k++) used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", k + 1 < n ? ", " : " or ", found[k]);
-    snprintf(text + used, sizeof text - (size_t)used, "?");
+    snprintf(text + used, sizeof text - (size_t)used, "?)");
     return text;
 }
 
