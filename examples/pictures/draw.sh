@@ -15,7 +15,7 @@ for picture in $pictures; do
 done >"$data/inputs.txt"
 if [ "${1:-}" = --check ]; then
     diff inputs.txt "$data/inputs.txt" || { echo "FAIL: a picture is not of these inputs: run examples/pictures/draw.sh"; exit 1; }
-    ! grep -l "<title>Gnuplot" ./*.svg ../*.svg || { echo "FAIL: a picture has no title of its own: run examples/pictures/draw.sh"; exit 1; }
+    ! grep -l "<title>Gnuplot" ./*.svg ../*.svg || { echo "FAIL: a picture has no title: run examples/pictures/draw.sh"; exit 1; }
     echo "$(echo $pictures | wc -w) passed, 0 failed"
     exit
 fi
