@@ -1837,8 +1837,14 @@ static int grpo_has_rollout_weights_(const grpo_weight *w) {
 /* the levels that clip the tokens' log-ratios before they are pooled (GMPO) */
 #define GRPO_CLIPS_TOKENS_ (GRPO_IS_(GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN) | GRPO_IS_(GRPO_LEVEL_SEQUENCE_POWER_MEAN))
 
-static int grpo_credits_steps_(const grpo_advantage *a) { return GRPO_AMONG_(a->credit, GRPO_STEPS_); }
+static int grpo_clips_token_ratios_(const grpo_ratio_axis *a) { return GRPO_AMONG_(a->level, GRPO_CLIPS_TOKENS_); }
+/* the bounds of that clip by the sign of A, infinite where there is none */
+GRPO_FN void grpo_token_clip_bounds_(const grpo_ratio_axis *a, double adv, double *least, double *most) {
+    *least = grpo_clips_token_ratios_(a) && adv < 0 ? -a->token_clip_low : -HUGE_VAL;
+    *most = grpo_clips_token_ratios_(a) && adv >= 0 ? a->token_clip_high : HUGE_VAL;
+}
 
+static int grpo_credits_steps_(const grpo_advantage *a) { return GRPO_AMONG_(a->credit, GRPO_STEPS_); }
 static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_CREDIT_GAE || a->credit == GRPO_CREDIT_STEP_GAE; }
 
 /* functions from a choice to its pool, by its table */
@@ -1942,7 +1948,7 @@ GRPO_COLD_ int grpo_count_needs_(const grpo_objective *o) {
 /* 1 if the loss reads A, other than for counts */
 static int grpo_reads_advantage_(const grpo_objective *o) {
     return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.fipo != GRPO_FIPO_NONE
-        || (GRPO_AMONG_(o->ratio.level, GRPO_CLIPS_TOKENS_) && grpo_needs_ratio_(o));
+        || (grpo_clips_token_ratios_(&o->ratio) && grpo_needs_ratio_(o));
 }
 
 GRPO_COLD_ int grpo_loss_needs_(const grpo_objective *o) {
@@ -5091,14 +5097,6 @@ static void grpo_report_flush_(const grpo_run_ *r) {
     }
     if (r->has_rollout_weights) grpo_sum_add_block_(&sum[GRPO_SUM_WEIGHT], 1, p->weight);
     p->n = 0;
-}
-
-static int grpo_clips_token_ratios_(const grpo_ratio_axis *a) { return GRPO_AMONG_(a->level, GRPO_CLIPS_TOKENS_); }
-
-/* the bounds of that clip by the sign of A, infinite where there is none */
-static void grpo_token_clip_bounds_(const grpo_ratio_axis *a, double adv, double *least, double *most) {
-    *least = grpo_clips_token_ratios_(a) && adv < 0 ? -a->token_clip_low : -HUGE_VAL;
-    *most = grpo_clips_token_ratios_(a) && adv >= 0 ? a->token_clip_high : HUGE_VAL;
 }
 
 /* ---- blocks of tokens ----
