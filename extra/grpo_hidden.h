@@ -457,8 +457,8 @@ GRPO_NOINLINE_ void grpo_hidden_evaluate_(const grpo_hidden_call_ *c, int64_t *g
     const grpo_batch *b = &c->batch;
     const int64_t end = grpo_end_sequence_(b);
     grpo_run_ r = grpo_hidden_run_(c);
-    grpo_room_ room;
-    grpo_room_open_(&r, &room);
+    grpo_buffer_ buffer;
+    grpo_buffer_open_(&r, &buffer);
     for (int64_t i = from.i; i < end && (i < to.i || (i == to.i && to.t > 0)); i++) {
         grpo_coupling_ group;
         grpo_sequence_ s;
@@ -470,8 +470,7 @@ GRPO_NOINLINE_ void grpo_hidden_evaluate_(const grpo_hidden_call_ *c, int64_t *g
         if (i == from.i) s.begin += from.t;
         grpo_evaluate_tokens_(&r, &s);
     }
-    grpo_go_singly_(&r);
-    grpo_report_flush_(&r);
+    grpo_buffer_close_(&r);
 }
 
 static void grpo_evaluate_nothing_(const grpo_run_ *r, const grpo_sequence_ *s) { (void)r; (void)s; }
