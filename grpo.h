@@ -62,7 +62,8 @@
  * Optional:  extra/ has grpo_logits.h (from logits to d loss / d logits), grpo_hidden.h (from hidden states, by tiles), grpo_lint.h (which
  *            token a status points to, likely mistakes), grpo_lint_objective.h (settings without effect), and functions that no objective
  *            calls: grpo_selection.h, grpo_control.h, grpo_credit.h, grpo_rewards.h, grpo_weights.h, grpo_critic.h; grpo_distill.h,
- *            grpo_flow.h, grpo_context.h (responses split over ranks).  Include what you use; each has its own implementation macro.
+ *            grpo_flow.h, grpo_context.h (responses split over ranks); for other languages grpo_declarations.h, grpo_layout.h.  Include
+ *            what you use; each has its own implementation macro.
  *
  * Version 0.4.0.  Licence: MIT-0, at the end of the file. */
 #ifndef GRPO_H
@@ -382,7 +383,7 @@ typedef struct {
     double overlong_max, overlong_cache;   /* L_max and L_cache, tokens */
     double overlong_factor;
     grpo_map_kind map;
-    double map_bias, map_factor;
+    double map_bias, map_factor;           /* both 0: no reward (distillation alone), but batch.reward is still needed */
     double map_low, map_high;              /* both 0: no clamp */
     grpo_kl_kind kl;                       /* of (logp_old, logp_ref), no gradient; subtracted from the reward */
     double kl_coef;                        /* no effect with credit step, step_own, episode_step, entropy_share, prefix_tree */
@@ -642,7 +643,8 @@ GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place_kind p
 GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length);       /* of VAPO: 1 - 1/max(1, alpha T) */
 
 /* ======== axis 3: ratio ===========================================================================================================
- * How far has the policy moved?  From d_t = logp - logp_old to the log-ratio y_t of t's unit.  l = logp; sg[x]: x without its gradient. */
+ * How far has the policy moved?  From d_t = logp - logp_old to the log-ratio y_t of t's unit: the tokens that ratio.level pools, which are
+ * t alone, its segment, the prefix that ends with it, or its response.  l = logp; sg[x]: x without its gradient. */
 
 /* id, name, the policy whose log-probabilities are in the ratio's denominator, what it is */
 #define GRPO_BEHAVIOUR_CHOICES(X) X(GRPO_BEHAVIOUR_OLD, old, OLD, "") \
@@ -1007,8 +1009,7 @@ typedef enum { GRPO_NLL_FORM_CHOICES(GRPO_ENUM_) } grpo_nll_form_kind;
 typedef enum { GRPO_NLL_GATE_CHOICES(GRPO_ENUM_) } grpo_nll_gate_kind;
 /* in gspo.h, added to the loss: preference_coef/D times the sum of log(1 + e^(-preference_beta (s_a - s_b))) over the D pairs of responses
  * of one group with reward_a - reward_b > preference_min_gap (AMIR-GRPO, 2601.03661) */
-#define GRPO_PREFERENCE_CHOICES(X) X(GRPO_PREFERENCE_NONE, none, "") \
-    X(GRPO_PREFERENCE_PAIRWISE, pairwise, "") \
+#define GRPO_PREFERENCE_CHOICES(X) X(GRPO_PREFERENCE_NONE, none, "") X(GRPO_PREFERENCE_PAIRWISE, pairwise, "") \
     X(GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE, pairwise_else_pointwise, "pairwise; in a batch without such pairs preference_coef/N times " \
       "the sum of log(1 + e^(-+s)) over its N responses with tokens that count, - where the reward is > 0 (TRPA, 2504.04524)")
 typedef enum { GRPO_PREFERENCE_CHOICES(GRPO_ENUM_) } grpo_preference_kind;
@@ -1165,7 +1166,7 @@ typedef struct {
     grpo_selected_kind selected;
     grpo_rollout_is_kind rollout_is;
     grpo_rollout_is_level_kind rollout_is_level;
-    double rollout_is_low, rollout_is_high;    /* bounds of v, 0 <= low <= high */
+    double rollout_is_low, rollout_is_high;    /* bounds of v, 0 <= low <= high; high +infinity: no bound, 0: the weight is 0 */
     double rollout_clamp;                  /* bound of |q|; 0: none */
     grpo_rollout_is_norm_kind rollout_is_norm;
     grpo_policy_is_kind policy_is;
@@ -1237,7 +1238,7 @@ typedef struct {
 } grpo_aggregation;
 
 /* ======== the objective ========================================================================================================== */
-typedef struct {
+typedef struct {      /* all 0: numbers 0 and the first choice of every list, which is REINFORCE on raw rewards, divided by nothing */
     grpo_reward reward;
     grpo_advantage advantage;
     grpo_ratio_axis ratio;
@@ -1301,7 +1302,8 @@ grpo_status grpo_objective_check(const grpo_objective *obj);     /* domains and 
  * cancel in pairs, e^-inf times inf is 0.  NaN or +inf at an unmasked token is an error.
  * Rewards and their weights, values, baselines and sum_pi_squared are at most 1e150 in magnitude.
  * A sequence may be empty or fully masked; it still counts in its group's statistics.
- * Zero-initialise a batch; an array that nothing reads stays NULL.  Sizes are believed: a shorter array is read past its end. */
+ * Zero-initialise a batch; an array that nothing reads stays NULL (grpo_context_array_use of extra/grpo_context.h says what an objective
+ * reads).  Sizes are believed: a shorter array is read past its end. */
 
 #define GRPO_MAX_REWARDS 16
 
@@ -1315,7 +1317,7 @@ typedef struct {
     const grpo_real *logp;            /* under the policy being trained */
     const grpo_real *logp_old;        /* under the policy at the start of the update */
     const grpo_real *logp_ref;        /* under the frozen reference */
-    const grpo_real *logp_rollout;    /* under the inference engine that sampled */
+    const grpo_real *logp_rollout;    /* under what sampled: the inference engine, or for replayed data an older policy */
     const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_reference, nll_* and, finite, by advantage.teacher_* */
     const grpo_real *entropy;         /* nats; in the report; read by advantage.entropy, credit entropy_share and penalty.entropy_coef */
     const grpo_real *value;           /* of the critic, before the token: read by advantage.credit gae and step_gae */
@@ -1410,7 +1412,7 @@ typedef struct {
     int64_t tokens, sequences, groups;              /* that count; sequences and groups: with at least one such token */
     int64_t masked_tokens, rejected_tokens;         /* that do not count; that rollout_is, rollout_rs or rollout_veto reject */
     int64_t degenerate_groups;                      /* of groups: in which A is 0 at all tokens that count, or there are no advantages */
-    /* of the tokens that count; if there are none, or not the array it is of: 0, but ratio_*, ess and rollout_is_mean 1 */
+    /* of the tokens that count; where there are none, or the array is NULL: 0, but ratio_*, ess and rollout_is_mean 1 */
     double clip_fraction, clip_fraction_low, clip_fraction_high, clip_fraction_dual; /* of tokens where clip, trust, off_policy_mask act */
     double ratio_mean, ratio_min, ratio_max;        /* of axis 3, if the surrogate or the weight of the KL use it; else 1 */
     double ess;                               /* effective sample size, (sum w)^2 / (n sum w^2); ratios above 2^500 count as 2^500 */
@@ -1483,22 +1485,27 @@ typedef struct {
  * is grpo_advantages_with_moments. */
 grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage);
 
-/* advantages, log-probabilities -> loss, the arrays of `out` (NULL: none), report.  advantage (n_tokens): from grpo_advantages or your own,
- * not read at masked tokens.  totals: from grpo_totals_add over all parts; NULL if this batch is the whole.  Outputs are written at every
- * token of every sequence, 0 where it does not count (dlog_partition: for every group); elements of no sequence (padding) keep their
- * values: clear arrays before the call if something reads them whole. */
+/* advantages, log-probabilities -> loss, the arrays of `out` (NULL: none), report (not NULL).  advantage (n_tokens): from grpo_advantages
+ * or your own, not read at masked tokens.  totals: from grpo_totals_add over all parts; NULL if this batch is the whole.  Outputs are
+ * written at every token of every sequence, 0 where it does not count (dlog_partition: for every group); elements of no sequence (padding)
+ * keep their values: clear arrays before the call if something reads them whole. */
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report);
 
 /* DAPO's dynamic sampling (2503.14476): keep (n_groups) = 1 if batch.reward, without the changes of axis 1, varies in the group, else 0 */
 grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
 
-/* Evaluation in parts (micro-batches, threads, ranks) of whole groups; or of any whole responses, each a group of its own, if
- * grpo_context_needs_groups (extra/grpo_context.h) is 0 for the objective.  That header also has parts that cut a group or a response,
- * with the advantages of the whole; responses that are elsewhere have length 0 there.  First add the counts of every part, with the
- * groups that its loss will have, and its moments if the advantage axis has statistics of the whole batch (baseline batch_mean, scale
- * batch_*, beta or token_whiten, reweight valid_groups, nonzero_rewards or length_power, batch_norm, entropy relative, kl_centred_coef:
- * grpo_context_needs_moments); then evaluate every part; then merge.  examples/cuts.c has every cut.  grpo_totals_add reads the
+/* Evaluation in parts (micro-batches, threads, ranks), with the bits of the whole batch.  A part is a batch of whole groups:
+ *
+ *     grpo_totals_add(&obj, &part, advantage, &totals);                   // 1. every part: what the loss is divided by; reads no logp
+ *     grpo_loss_add(&obj, &part, advantage, &totals, &out, &partial);     // 2. every part, between its forward and its backward pass
+ *     grpo_partial_report(&partial, &report);                             // 3. once
+ *
+ * Ranks merge their totals after 1 and their partials after 2.  The gradients of the parts add up to that of the batch; where the trainer
+ * averages them, set totals.ranks.  If advantages have statistics of the whole batch (grpo_context_needs_moments: baseline batch_mean,
+ * scale batch_*, beta or token_whiten, reweight valid_groups, nonzero_rewards or length_power, batch_norm, entropy relative,
+ * kl_centred_coef), add the moments of every part before its advantages.  If grpo_context_needs_groups is 0, a part may be any whole
+ * responses, each as a group of its own; extra/grpo_context.h also has parts that cut a group or a response.  grpo_totals_add reads the
  * advantages for aggregation *_by_sign, nll_on positive and not_negative (else they may be NULL), and batch.reward for
  * token_mean_nonzero_std, nll_on correct and preference. */
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
@@ -4717,9 +4724,8 @@ static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, co
 GRPO_COLD_ int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
     double least = (double)b->reward[b->group_begin[g]], most = least;
     for (int64_t i = b->group_begin[g] + 1; i < b->group_begin[g + 1]; i++) {
-        const double r = (double)b->reward[i];
-        if (r < least) least = r;
-        if (r > most) most = r;
+        least = fmin(least, (double)b->reward[i]);
+        most = fmax(most, (double)b->reward[i]);
     }
     return grpo_dd_exceeds(grpo_two_diff(most, least), 1e-6);
 }
@@ -6078,39 +6084,35 @@ static void grpo_moments_add_item_(const grpo_estimator_ *e, const grpo_group_ *
     if (a->batch_norm == GRPO_BATCH_NORM_ITEMS) grpo_values_take_(&m->values, grpo_dd_of_(grpo_item_advantage_(e, at)));
 }
 
-/* adds the current group to the moments of scale beta, reweight length_power and the shaping of tokens */
-static void grpo_moments_add_group_further_(const grpo_estimator_ *e, grpo_moments *m) {
+/* adds response i to the moments */
+static void grpo_moments_add_response_(const grpo_estimator_ *e, int64_t i, grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_batch *b = e->batch;
     const int entropy = a->entropy == GRPO_ENTROPY_RELATIVE, divergence = a->kl_centred_coef != 0;
-    if (a->scale == GRPO_SCALE_BETA && e->group[0].count > 0) grpo_values_take_(&m->values, grpo_success_rate_(&e->group[0]));
-    for (int64_t i = e->begin; i < e->end; i++) {
-        const int64_t len = a->reweight == GRPO_REWEIGHT_LENGTH_POWER ? grpo_unmasked_(b, i) : 0;
-        if (len) grpo_sum_add_dd_(&m->length, grpo_length_power((double)len, a->length_power));
-        for (int64_t t = b->offset[i]; (entropy || divergence) && t < b->offset[i] + b->length[i]; t++) {
-            if (!grpo_is_unmasked_(b, t)) continue;
-            m->tokens++;
-            if (entropy) grpo_sum_add_(&m->entropy, (double)b->entropy[t]);
-            if (divergence) grpo_sum_add_diff_(&m->divergence, (double)b->logp_rollout[t], (double)b->logp_ref[t]);
-        }
+    const int64_t len = grpo_unmasked_(b, i);
+    if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->batch_norm == GRPO_BATCH_NORM_TOKENS || a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS)
+        grpo_credit_response_(e, i, m, NULL);
+    m->sequences++;
+    m->sequences_nonempty += len > 0;
+    m->degenerate_sequences += e->group[0].all_equal;
+    if (len && a->reweight == GRPO_REWEIGHT_LENGTH_POWER) grpo_sum_add_dd_(&m->length, grpo_length_power((double)len, a->length_power));
+    for (int64_t t = b->offset[i]; (entropy || divergence) && t < b->offset[i] + b->length[i]; t++) {
+        if (!grpo_is_unmasked_(b, t)) continue;
+        m->tokens++;
+        if (entropy) grpo_sum_add_(&m->entropy, (double)b->entropy[t]);
+        if (divergence) grpo_sum_add_diff_(&m->divergence, (double)b->logp_rollout[t], (double)b->logp_ref[t]);
     }
 }
 
 /* adds the current group to the moments */
 static void grpo_moments_add_group_(const grpo_estimator_ *e, grpo_moments *m) {
-    const grpo_advantage *a = &e->obj->advantage;
     for (int k = 0; k < e->columns; k++) {
         grpo_index_ at = grpo_before_items_(e);
         while (grpo_next_item_(e, &e->group[k], &at)) grpo_moments_add_item_(e, &e->group[k], at, m);
     }
-    for (int64_t i = e->begin; i < e->end; i++) {
-        if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->batch_norm == GRPO_BATCH_NORM_TOKENS || a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS)
-            grpo_credit_response_(e, i, m, NULL);
-        m->sequences++;
-        m->sequences_nonempty += grpo_unmasked_(e->batch, i) > 0;
-        m->degenerate_sequences += e->group[0].all_equal;
-    }
-    grpo_moments_add_group_further_(e, m);
+    for (int64_t i = e->begin; i < e->end; i++) grpo_moments_add_response_(e, i, m);
+    if (e->obj->advantage.scale == GRPO_SCALE_BETA && e->group[0].count > 0)
+        grpo_values_take_(&m->values, grpo_success_rate_(&e->group[0]));
 }
 
 /* converts the batch's moments to what items and tokens read */
@@ -6256,10 +6258,8 @@ GRPO_NOINLINE_ grpo_status grpo_take_scales_(const grpo_objective *obj, const gr
 }
 
 grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
-    if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
-    if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
-    if (!grpo_are_counts_(into, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
-    if (!grpo_are_counts_(from, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_from_);
+    if (!into || !grpo_are_counts_(into, GRPO_PARTIAL_)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
+    if (!from || !grpo_are_counts_(from, GRPO_PARTIAL_)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
     if (from->scales.divisor == 0) return GRPO_OK;
     if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
     into->scales = from->scales;

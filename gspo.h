@@ -13,7 +13,7 @@
  *     st = grpo_advantages(&obj, &batch, advantage);
  *     if (!st) st = gspo_loss(&obj, &batch, advantage, NULL, &out, &report);       // grpo_output out = { 0 }; out.dlogp = dlogp;
  *
- * An objective that couples the responses of a group needs a scratch buffer: gspo_scratch elements in out.scratch.
+ * An objective that couples the responses of a group needs a buffer, out.scratch, with out.scratch_size = gspo_scratch(&obj, &batch).
  *
  * How it works.  A unit is the tokens that are pooled into one log-ratio y: a response, a segment, or the prefix that ends with the token.
  * y is the mean or sum of their log-ratios d, or the log of the power mean of e^d.  Token t's term x_t is a function of y_t, or of an
@@ -38,9 +38,7 @@
 #define gspo_scratch gspo_scratch_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* as grpo_loss, for every ratio.level */
 grpo_status gspo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
@@ -89,9 +87,7 @@ GRPO_FN grpo_dd gspo_log_cosh(grpo_dd z) {
     return grpo_dd_renormalised_(grpo_dd_fast_product_(w, s));
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GSPO_H */
 
 /* =================================================================================================================================
@@ -105,9 +101,7 @@ GRPO_FN grpo_dd gspo_log_cosh(grpo_dd z) {
 #endif
 #include "grpo.h"      /* the implementation of grpo.h, unless it is already included */
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const uint8_t *mask, int64_t n) {
     grpo_sum s = GRPO_NO_SUM_;
@@ -1291,7 +1285,5 @@ grpo_status gspo_loss(const grpo_objective *obj, const grpo_batch *batch, const 
     return grpo_run_once_(obj, batch, advantage, totals, out, report, &how);
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GSPO_IMPLEMENTATION */

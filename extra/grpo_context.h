@@ -68,9 +68,7 @@
 #define grpo_context_backward grpo_context_backward_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* what a part of a response contributes: counts and exact sums, all int64_t, which add up integer by integer to those of the whole */
 typedef struct {
@@ -135,9 +133,7 @@ grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *b
 grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                   const grpo_response *whole, const grpo_sum *through, const grpo_output *out, grpo_partial *partial);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CONTEXT_H */
 
 #if defined(GRPO_CONTEXT_IMPLEMENTATION) && !defined(GRPO_CONTEXT_IMPLEMENTED)
@@ -149,9 +145,7 @@ grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *b
 #include "../gspo.h"      /* includes its implementation, if this file does not have it yet */
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- which objectives ---- */
 
@@ -497,7 +491,5 @@ grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *b
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CONTEXT_IMPLEMENTATION */

@@ -31,9 +31,7 @@
 #define grpo_multiplier_update grpo_multiplier_update_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* the adaptive KL coefficient (1909.08593; the bound 0.2 is theirs, as in verl): returns kl_coef (1 + clip(kl/target - 1, -0.2, 0.2)
  * steps/horizon).  kl and target in nats, target > 0; steps >= 0, those since the last call, and horizon > 0 in the same unit */
@@ -283,9 +281,7 @@ GRPO_FN grpo_power_bounds grpo_power_mean_bounds(double mean, double deviation, 
     return r;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CONTROL_H */
 
 #if defined(GRPO_CONTROL_IMPLEMENTATION) && !defined(GRPO_CONTROL_IMPLEMENTED)
@@ -295,9 +291,7 @@ GRPO_FN grpo_power_bounds grpo_power_mean_bounds(double mean, double deviation, 
 #include "../grpo.h"
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* the largest logp - logp_old of the tokens with an advantage, if their ratios may underflow, times the advantage, and no bound acts on any
  * of them; else 0 */
@@ -761,7 +755,5 @@ grpo_status grpo_logit_shift(const grpo_batch *batch, const uint8_t *correct, do
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CONTROL_IMPLEMENTATION */

@@ -55,9 +55,7 @@
 #define grpo_odds_advantage grpo_odds_advantage_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* advantages of key tokens (KTAE, 2505.16826, official code), to be added to the others.  For an id, let a and b be the numbers of the
  * group's responses with reward > 0 and <= 0 that contain it, c and d of those that do not, n its occurrences among the L tokens of all
@@ -312,9 +310,7 @@ grpo_status grpo_odds_advantage(const grpo_batch *batch, const grpo_real *inform
 grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t n, double share, int64_t least, int64_t most, int64_t *rank,
                            double *effective);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CREDIT_H */
 
 #if defined(GRPO_CREDIT_IMPLEMENTATION) && !defined(GRPO_CREDIT_IMPLEMENTED)
@@ -324,9 +320,7 @@ grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t 
 #include "../grpo.h"
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* counts of one id in the right [0] and wrong [1] responses: responses, responses with the id, tokens, tokens with the id */
 typedef struct { double responses[2], with[2], tokens[2], hits[2]; } grpo_key_counts_;
@@ -1861,7 +1855,5 @@ grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t 
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CREDIT_IMPLEMENTATION */

@@ -52,9 +52,7 @@
 #define grpo_hidden_product grpo_hidden_product_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* The matrix product: c (m, n) = op(a) op(b), or with `add` c += op(a) op(b); op(a) is (m, k), op(b) (k, n), all row-major without gaps.
  * transpose_a: a is stored as (k, m); transpose_b: b as (n, k).  c overlaps neither, and is read only with `add`.  With CBLAS:
@@ -117,9 +115,7 @@ grpo_status grpo_hidden_loss_add(const grpo_objective *obj, const grpo_batch *ba
 void grpo_hidden_product(void *context, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k,
                          const grpo_real *a, const grpo_real *b, int add, grpo_real *c);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_HIDDEN_H */
 
 #if defined(GRPO_HIDDEN_IMPLEMENTATION) && !defined(GRPO_HIDDEN_IMPLEMENTED)
@@ -133,9 +129,7 @@ void grpo_hidden_product(void *context, int transpose_a, int transpose_b, int64_
 #include "grpo_shared.h"
 #include "grpo_shared_logits.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- the product ---- */
 
@@ -559,7 +553,5 @@ grpo_status grpo_hidden_loss(const grpo_objective *obj, const grpo_batch *batch,
     return st;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_HIDDEN_IMPLEMENTATION */

@@ -44,9 +44,7 @@
 #define grpo_finding_message grpo_finding_message_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- where a status points ---- */
 typedef struct {
@@ -278,9 +276,7 @@ const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *logits,
 const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size_t size);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_LINT_H */
 
 #if defined(GRPO_LINT_IMPLEMENTATION) && !defined(GRPO_LINT_IMPLEMENTED)
@@ -291,9 +287,7 @@ const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size
 #include "grpo_shared.h"
 #include "grpo_shared_text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- places --------------------------------------------------------------------------------------------------------------------- */
 static grpo_fault grpo_no_fault_(void) {
@@ -1776,7 +1770,5 @@ const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size
 }
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_LINT_IMPLEMENTATION */

@@ -29,9 +29,7 @@
 #define grpo_objective_finding_message grpo_objective_finding_message_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- which choices read a number ----
  * X(number, level, with, with, with): the number is read if every `with` holds; each is a field with some of its choices (for a field that
@@ -420,9 +418,7 @@ int grpo_objective_reads(const grpo_objective *obj, const grpo_field *field);
 const char *grpo_objective_finding_message(const grpo_objective_finding *finding, char *buffer, size_t size);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_LINT_OBJECTIVE_H */
 
 #if defined(GRPO_LINT_OBJECTIVE_IMPLEMENTATION) && !defined(GRPO_LINT_OBJECTIVE_IMPLEMENTED)
@@ -433,9 +429,7 @@ const char *grpo_objective_finding_message(const grpo_objective_finding *finding
 #include "grpo_shared.h"
 #include "grpo_shared_text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- the tables ----------------------------------------------------------------------------------------------------------------- */
 typedef struct { uint16_t number; grpo_lint_level level; grpo_lint_with_ with[3]; } grpo_idle_read_;
@@ -855,7 +849,5 @@ const char *grpo_objective_finding_message(const grpo_objective_finding *finding
 }
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_LINT_OBJECTIVE_IMPLEMENTATION */

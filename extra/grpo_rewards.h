@@ -51,9 +51,7 @@
 #define grpo_min_max_reward grpo_min_max_reward_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* reward (sequences) = r - rbar (output_coef output/max output + input_coef input/max input + turns_coef turns/max turns), rbar the group's
  * mean reward, maxima over the group, a quotient being 0 if its maximum is 0 (prime-rl's code, linear length penalty: 0.25, 0.1, 0.1, with
@@ -235,9 +233,7 @@ grpo_status grpo_pairwise_rewards(const grpo_batch *batch, const int64_t *outcom
 /* reward (n) = (distance - min)/(max - min), distance (n); all 0 if max - min < 1e-8 (PPR-GDE, 2605.18191, tools.py of the same folder) */
 grpo_status grpo_min_max_reward(const double *distance, int64_t n, double *reward);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_REWARDS_H */
 
 #if defined(GRPO_REWARDS_IMPLEMENTATION) && !defined(GRPO_REWARDS_IMPLEMENTED)
@@ -247,9 +243,7 @@ grpo_status grpo_min_max_reward(const double *distance, int64_t n, double *rewar
 #include "../grpo.h"
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 static double grpo_largest_(const double *x, int64_t begin, int64_t end) {
     double most = 0;
@@ -1091,7 +1085,5 @@ grpo_status grpo_min_max_reward(const double *distance, int64_t n, double *rewar
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_REWARDS_IMPLEMENTATION */

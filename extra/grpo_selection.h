@@ -43,9 +43,7 @@
 #define grpo_sequence_distance grpo_sequence_distance_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* selected (n_tokens) = 1 for the unmasked tokens whose `by` (n_tokens; batch.entropy, batch.logp ...) is at or above its (1 - fraction)
  * quantile over the n unmasked tokens, linearly interpolated at position (1 - fraction)(n - 1), with 1 - fraction as a double (Beyond the
@@ -203,9 +201,7 @@ GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size
     return r;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_SELECTION_H */
 
 #if defined(GRPO_SELECTION_IMPLEMENTATION) && !defined(GRPO_SELECTION_IMPLEMENTED)
@@ -215,9 +211,7 @@ GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size
 #include "../grpo.h"
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 static grpo_status grpo_check_by_(const grpo_batch *b, const grpo_real *by, int place) {
     return grpo_check_tokens_(b, by, NULL, GRPO_FINITE_, GRPO_AT_ARGUMENT_ + place);
@@ -1164,7 +1158,5 @@ grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t 
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_SELECTION_IMPLEMENTATION */

@@ -28,9 +28,7 @@
 #pragma GCC diagnostic ignored "-Wunused-function"      /* no header uses all of them */
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* 1 if advantages read batch.truncated where there is one, although it may be NULL */
 static inline int grpo_reads_truncated_(const grpo_advantage *a) {
@@ -452,7 +450,5 @@ static double grpo_kl_part_(double a, double b, grpo_dd d) {
 #pragma GCC diagnostic pop
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_SHARED_H */

@@ -6,9 +6,7 @@
 #include "../grpo.h"
 
 #ifndef GRPO_NO_TEXT
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 typedef struct { char *buffer; size_t room; } grpo_text_;              /* where to write next, and how many characters still fit before the
                                                                           final 0 */
@@ -73,8 +71,6 @@ GRPO_FN void grpo_say_number_(grpo_text_ *to, double x) {
     else grpo_say_positive_(to, x);
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif
 #endif /* GRPO_SHARED_TEXT_H */

@@ -44,9 +44,7 @@
 #define grpo_length_preference_weight grpo_length_preference_weight_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* weight (sequences) = w N/sum w over the N responses of the batch, w = (0.5 + 1.5 clamp(difficulty, 0, 1)) (1.5 - (T - Tmin)/(Tmax -
  * Tmin)), the second factor 1.5 if Tmax = Tmin, Tmin and Tmax over the batch (ROLL, 2506.06122, its code, without its 1e-8).  difficulty
@@ -87,8 +85,7 @@ typedef enum {
     GRPO_PROMPT_VLM               /* 1 if none is right, or some count in Q and P > Q (0.5, 4094, 0.1) */
 } grpo_prompt_form;
 
-grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form,
-                               double *weight);
+grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form, double *weight);
 
 /* weight (sequences) = D r for responses to open prompts, 0 for those to anchors; D = (mean, over the anchors of the prompt's meta group,
  * of their mean rewards) - the prompt's own mean reward; 0 if there are no anchors (AIR, 2605.20994: it weights log pi of the response, not
@@ -160,9 +157,7 @@ grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_
 grpo_status grpo_length_preference_weight(const grpo_batch *batch, const double *length, double r, double lambda, double *weight,
     double *slope);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_WEIGHTS_H */
 
 #if defined(GRPO_WEIGHTS_IMPLEMENTATION) && !defined(GRPO_WEIGHTS_IMPLEMENTED)
@@ -172,9 +167,7 @@ grpo_status grpo_length_preference_weight(const grpo_batch *batch, const double 
 #include "../grpo.h"
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* w of response i, which has T tokens, before normalisation */
 static grpo_dd grpo_sample_weight_(const double *difficulty, int64_t i, int by_length, double len, grpo_lengths_ all) {
@@ -392,8 +385,7 @@ static int grpo_prompt_counts_(const grpo_batch *b, int64_t g, double threshold,
     return (double)longest * (double)wrong > sum;
 }
 
-grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form,
-                               double *weight) {
+grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form, double *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 6);
     if (!st) st = grpo_check_number_(threshold, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_number_(limit, GRPO_MODERATE_, 3);
@@ -1027,7 +1019,5 @@ grpo_status grpo_length_preference_weight(const grpo_batch *batch, const double 
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_WEIGHTS_IMPLEMENTATION */
