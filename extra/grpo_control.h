@@ -139,7 +139,8 @@ grpo_status grpo_regret_temperature(const int64_t *length, const double *score, 
 
 /* token-wise clip bounds and advantages from h = standard (n_tokens), the output of grpo_standardised_entropy (HAPO, 2509.16591, official
  * code: 0.2, 0.2, 1, 1; c and b of the last two); all arrays (n_tokens), A = advantage:
- *     clip_low = low (1 - clip_coef h) if h <= 0, else low;   clip_high = high (1 + clip_coef h) if h > 0, else high
+ *     clip_low = low (1 - clip_coef h) if h <= 0, else low;   clip_high = high (1 + clip_coef h) if h > 0, else high, to be used as
+ *     batch.eps_low and batch.eps_high of surrogate.bounds external
  *     shaped = A (1 + gain h) if h > 0 and w is outside of 1 - clip_low/2 < w < 1 + clip_high/2, or h <= 0 and w is inside; else A;
  *     w = e^(batch.logp - batch.logp_old) */
 typedef struct { double low, high, clip_coef, gain; } grpo_adaptation;

@@ -6,7 +6,8 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Arrays, accuracy, overlap and statuses of all functions: see the rules at the top of extra/grpo_shared.h. */
+ * Arrays, accuracy, overlap and statuses of all functions: see the rules at the top of extra/grpo_shared.h.  An array `selected` is read by
+ * an objective as batch.selected, with weight.selected keep, drop or only; as batch.kl_mask, with penalty.kl_on selected. */
 #ifndef GRPO_SELECTION_H
 #define GRPO_SELECTION_H
 
