@@ -49,7 +49,7 @@
  * A ratio within one rounding of a bound (1 + eps in double), and a divergence (total variation, k2, binary KL) within the rounding errors
  * of its terms of a threshold, may count as on either side of it.
  *
- * Switches, the same ones wherever the header is included; KB saved out of the 273 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
+ * Switches, the same ones wherever the header is included; KB saved out of the 275 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and _named are absent, messages say less; 59 KB
  *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 10 KB
  *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens one by one, not in blocks; the same bits but for the sign of a 0, slower; 47 KB
