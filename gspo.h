@@ -621,10 +621,9 @@ GRPO_COLD_ grpo_dd gspo_scaled_score_(const gspo_group_ *g, const gspo_standard_
 /* the deviation is 0 if n = 1 or all scores are equal, and the divisor too if also eps is 0 */
 GRPO_COLD_ gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps) {
     gspo_standard_ u;
-    grpo_values v;
+    grpo_values v = GRPO_NO_VALUES_;
     double most = 0;
     memset(&u, 0, sizeof u);
-    memset(&v, 0, sizeof v);
     for (int64_t i = 0; i < g->n; i++) {
         u.infinite |= !grpo_is_finite(g->score[i]);
         if (fabs(g->score[i]) > most) most = fabs(g->score[i]);

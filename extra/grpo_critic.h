@@ -327,9 +327,8 @@ grpo_status grpo_generalised_jsd(const double *student, const double *teacher, i
 
 /* x_k - log sum e^x = (x_k - top) - log(1 + sum over the others of e^(x - top)) */
 static grpo_dd grpo_log_share_(const double *x, int64_t n, int64_t k) {
-    grpo_sum others;
+    grpo_sum others = GRPO_NO_SUM_;
     int64_t j, top = 0;
-    memset(&others, 0, sizeof others);
     for (j = 1; j < n; j++) if (x[j] > x[top]) top = j;
     for (j = 0; j < n; j++) if (j != top) grpo_sum_add_(&others, grpo_exp(grpo_two_diff(x[j], x[top])));
     return grpo_dd_minus_(grpo_two_diff(x[k], x[top]), grpo_dd_of_(log1p(grpo_sum_value_(&others))));
