@@ -1656,6 +1656,10 @@ enum { GRPO_NEED_LOGP_ = 1 << 0, GRPO_NEED_OLD_ = 1 << 1, GRPO_NEED_REF_ = 1 << 
 static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_BY_SIGN; }
 static int grpo_counts_nonzero_std_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD; }
 static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN; }
+/* 1 if rollout_is gives weights, or rollout_rs or rollout_veto reject tokens */
+static int grpo_has_rollout_weights_(const grpo_weight *w) {
+    return w->rollout_is != GRPO_ROLLOUT_IS_NONE || w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0;
+}
 
 /* id, lowest, largest, flags, the rules that numbers below and above break */
 #define GRPO_DOMAINS_(X) \
@@ -1822,10 +1826,6 @@ static int grpo_uses_ratio_(const grpo_objective *o) {
 }
 
 static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
-/* 1 if rollout_is gives weights, or rollout_rs or rollout_veto reject tokens */
-static int grpo_has_rollout_weights_(const grpo_weight *w) {
-    return w->rollout_is != GRPO_ROLLOUT_IS_NONE || w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0;
-}
 
 /* sets of choices */
 #define GRPO_STEPS_ (GRPO_IS_(GRPO_CREDIT_STEP) | GRPO_IS_(GRPO_CREDIT_STEP_OWN) | GRPO_IS_(GRPO_CREDIT_EPISODE_STEP) \

@@ -392,15 +392,6 @@ static const grpo_field *grpo_field_at_(int what) {
     return what >= 1 && what <= n ? &f[what - 1] : NULL;
 }
 
-static const char *grpo_name_of_(int what) {
-#ifdef GRPO_NO_TEXT
-    (void)what;
-    return "";
-#else
-    return grpo_status_what(GRPO_STATUS_(0, what));
-#endif
-}
-
 /* fills in the values of the fields that a status is about, but only if obj is what was refused: grpo_objective_set refuses a number that
  * is not in obj */
 static void grpo_take_fields_(grpo_status st, const grpo_objective *obj, grpo_fault *f) {
@@ -953,11 +944,6 @@ static int grpo_are_zeros_(const grpo_lint_ *l, const grpo_real *x, const grpo_r
     return tokens >= 4 && 2 * live >= tokens;
 }
 
-/* 1 if logp_old is compared with logp_rollout, for weights or rejections */
-static int grpo_corrects_rollout_(const grpo_weight *w) {
-    return w->rollout_is != GRPO_ROLLOUT_IS_NONE || w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0;
-}
-
 /* all: 1: every rule; 0: only those that also hold between a policy and its reference */
 static void grpo_lint_two_(grpo_lint_ *l, const grpo_real *a, const grpo_real *b, const int what[2], int all) {
     grpo_two_arrays_ s;
@@ -975,7 +961,7 @@ static void grpo_lint_two_(grpo_lint_ *l, const grpo_real *a, const grpo_real *b
     else if (s.moderate >= 16 && s.apart > 0.2 * (double)s.moderate)
         grpo_find_two_(l, GRPO_LINT_APART, what, s.apart / (double)s.moderate, 0);
     else if (s.equal == s.tokens && what[0] == GRPO_AT_logp_) grpo_find_two_(l, GRPO_LINT_SAME, what, 0, 0);
-    else if (s.equal == s.tokens && s.tokens >= 4 && what[0] == GRPO_AT_logp_old_ && grpo_corrects_rollout_(&l->obj->weight))
+    else if (s.equal == s.tokens && s.tokens >= 4 && what[0] == GRPO_AT_logp_old_ && grpo_has_rollout_weights_(&l->obj->weight))
         grpo_find_two_(l, GRPO_LINT_UNCORRECTED, what, 0, 0);
 }
 
