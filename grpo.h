@@ -49,7 +49,7 @@
  * A ratio within one rounding of a bound (1 + eps in double), and a divergence (total variation, k2, binary KL) within the rounding errors
  * of its terms of a threshold, may count as on either side of it.
  *
- * Switches, the same ones wherever the header is included; KB saved out of the 273 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
+ * Switches, the same ones wherever the header is included; KB saved out of the 275 of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and _named are absent, messages say less; 59 KB
  *   GRPO_NO_TEXT     no texts of statuses: grpo_status_name, _text, _what, _other and _message are absent; 10 KB
  *   GRPO_NO_BLOCKS   no grpo_blocks.h: tokens one by one, not in blocks; the same bits but for the sign of a 0, slower; 47 KB
@@ -62,7 +62,8 @@
  * Optional:  extra/ has grpo_logits.h (from logits to d loss / d logits), grpo_hidden.h (from hidden states, by tiles), grpo_lint.h (which
  *            token a status points to, likely mistakes), grpo_lint_objective.h (settings without effect), and functions that no objective
  *            calls: grpo_selection.h, grpo_control.h, grpo_credit.h, grpo_rewards.h, grpo_weights.h, grpo_critic.h; grpo_distill.h,
- *            grpo_flow.h, grpo_context.h (responses split over ranks).  Include what you use; each has its own implementation macro.
+ *            grpo_flow.h, grpo_context.h (responses split over ranks); for other languages grpo_declarations.h, grpo_layout.h.  Include
+ *            what you use; each has its own implementation macro.
  *
  * Version 0.4.0.  Licence: MIT-0, at the end of the file. */
 #ifndef GRPO_H
@@ -382,7 +383,7 @@ typedef struct {
     double overlong_max, overlong_cache;   /* L_max and L_cache, tokens */
     double overlong_factor;
     grpo_map_kind map;
-    double map_bias, map_factor;
+    double map_bias, map_factor;           /* both 0: no reward (distillation alone), but batch.reward is still needed */
     double map_low, map_high;              /* both 0: no clamp */
     grpo_kl_kind kl;                       /* of (logp_old, logp_ref), no gradient; subtracted from the reward */
     double kl_coef;                        /* no effect with credit step, step_own, episode_step, entropy_share, prefix_tree */
@@ -642,7 +643,8 @@ GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place_kind p
 GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length);       /* of VAPO: 1 - 1/max(1, alpha T) */
 
 /* ======== axis 3: ratio ===========================================================================================================
- * How far has the policy moved?  From d_t = logp - logp_old to the log-ratio y_t of t's unit.  l = logp; sg[x]: x without its gradient. */
+ * How far has the policy moved?  From d_t = logp - logp_old to the log-ratio y_t of t's unit: the tokens that ratio.level pools, which are
+ * t alone, its segment, the prefix that ends with it, or its response.  l = logp; sg[x]: x without its gradient. */
 
 /* id, name, the policy whose log-probabilities are in the ratio's denominator, what it is */
 #define GRPO_BEHAVIOUR_CHOICES(X) X(GRPO_BEHAVIOUR_OLD, old, OLD, "") \
@@ -771,12 +773,10 @@ GRPO_FORCE_INLINE_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int
         "-softmax(A/advantage_temperature)_i log softmax(beta s)_i") \
     X(GRPO_SURROGATE_DISCRIMINATIVE_MEAN, discriminative_mean, GROUP, 0, GRPO_READS_NOTHING_, none, \
       "A_i > 0: -v_i s_i, else s_i/n-; 0 without + or without - (DisCO-b, 2505.12366)") \
-    X(GRPO_SURROGATE_DISCRIMINATIVE_LSE, discriminative_lse, GROUP, 0, GRPO_READS_POSITIVE_(tau_neg), none, \
-        "A_i > 0: -v_i (s_i - tau_neg log((1/n-) sum_- " \
-      "e^(s_j/tau_neg))), else 0; 0 without + or without - (DisCO; DRPO, 2510.04474, with a length_decay)") \
-    X(GRPO_SURROGATE_PAIRWISE_SOFT, pairwise_soft, GROUP, 0, GRPO_READS_POSITIVE_(advantage_temperature), none, \
-      "1/(G (G - 1)) sum_j log(1 + e^D) - p D, D = beta (s_i - s_j), p = sigmoid((A_i - A_j)/advantage_temperature) (DNO, 2404.03715, " \
-          "algorithm 1)") \
+    X(GRPO_SURROGATE_DISCRIMINATIVE_LSE, discriminative_lse, GROUP, 0, GRPO_READS_POSITIVE_(tau_neg), none, "A_i > 0: -v_i (s_i - " \
+      "tau_neg log((1/n-) sum_- e^(s_j/tau_neg))), else 0; 0 without + or without - (DisCO; DRPO, 2510.04474, with a length_decay)") \
+    X(GRPO_SURROGATE_PAIRWISE_SOFT, pairwise_soft, GROUP, 0, GRPO_READS_POSITIVE_(advantage_temperature), none, "1/(G (G - 1)) sum_j " \
+      "log(1 + e^D) - p D, D = beta (s_i - s_j), p = sigmoid((A_i - A_j)/advantage_temperature) (DNO, 2404.03715, algorithm 1)") \
     X(GRPO_SURROGATE_SOFTMAX_MSE, softmax_mse, GROUP, 0, GRPO_READS_POSITIVE_(advantage_temperature), none, \
       "(p_i - u_i)^2, p = softmax(A/advantage_temperature), u = softmax(beta s) (DMPO, 2605.19461, its code)") \
     X(GRPO_SURROGATE_SOFTMAX_JS, softmax_js, GROUP, 0, GRPO_READS_POSITIVE_(advantage_temperature), none, \
@@ -814,9 +814,8 @@ GRPO_FORCE_INLINE_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int
     /* functions of one token */ \
     X(GRPO_SURROGATE_QUADRATIC_PROBABILITY, quadratic_probability, TOKEN, 0, GRPO_READS_POSITIVE_BOUND_(quadratic_eps), none, \
       "-A w + |A| p (w - 1)^2/(2 quadratic_eps), p = sg[e^x], x the log-probability in the ratio's denominator (DRPO, 2606.09821)") \
-    X(GRPO_SURROGATE_NONE, none, TOKEN, 0, GRPO_READS_NOTHING_, none, \
-        "0: the loss is the penalty alone (TRPA, 2504.04524). Needs no ratio; " \
-      "advantages may be NULL if nothing else reads them")
+    X(GRPO_SURROGATE_NONE, none, TOKEN, 0, GRPO_READS_NOTHING_, none, "0: the loss is the penalty alone (TRPA, 2504.04524). Needs no " \
+      "ratio; advantages may be NULL if nothing else reads them")
 typedef enum { GRPO_SURROGATE_CHOICES(GRPO_ENUM_) } grpo_surrogate_kind;
 /* the score s of a response in the functions of a group */
 #define GRPO_GROUP_SCORE_CHOICES(X) \
@@ -1010,11 +1009,9 @@ typedef enum { GRPO_NLL_FORM_CHOICES(GRPO_ENUM_) } grpo_nll_form_kind;
 typedef enum { GRPO_NLL_GATE_CHOICES(GRPO_ENUM_) } grpo_nll_gate_kind;
 /* in gspo.h, added to the loss: preference_coef/D times the sum of log(1 + e^(-preference_beta (s_a - s_b))) over the D pairs of responses
  * of one group with reward_a - reward_b > preference_min_gap (AMIR-GRPO, 2601.03661) */
-#define GRPO_PREFERENCE_CHOICES(X) X(GRPO_PREFERENCE_NONE, none, "") \
-    X(GRPO_PREFERENCE_PAIRWISE, pairwise, "") \
-    X(GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE, pairwise_else_pointwise, \
-        "pairwise; in a batch without such pairs preference_coef/N times the sum of log(1 + e^(-+s)) " \
-      "over its N responses with tokens that count, - where the reward is > 0 (TRPA, 2504.04524)")
+#define GRPO_PREFERENCE_CHOICES(X) X(GRPO_PREFERENCE_NONE, none, "") X(GRPO_PREFERENCE_PAIRWISE, pairwise, "") \
+    X(GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE, pairwise_else_pointwise, "pairwise; in a batch without such pairs preference_coef/N times " \
+      "the sum of log(1 + e^(-+s)) over its N responses with tokens that count, - where the reward is > 0 (TRPA, 2504.04524)")
 typedef enum { GRPO_PREFERENCE_CHOICES(GRPO_ENUM_) } grpo_preference_kind;
 #define GRPO_PREFERENCE_SCORE_CHOICES(X) \
     X(GRPO_PREFERENCE_SCORE_REF, ref, "s = mean of l - logp_ref over the response") \
@@ -1169,7 +1166,7 @@ typedef struct {
     grpo_selected_kind selected;
     grpo_rollout_is_kind rollout_is;
     grpo_rollout_is_level_kind rollout_is_level;
-    double rollout_is_low, rollout_is_high;    /* bounds of v, 0 <= low <= high */
+    double rollout_is_low, rollout_is_high;    /* bounds of v, 0 <= low <= high; high +infinity: no bound, 0: the weight is 0 */
     double rollout_clamp;                  /* bound of |q|; 0: none */
     grpo_rollout_is_norm_kind rollout_is_norm;
     grpo_policy_is_kind policy_is;
@@ -1241,7 +1238,7 @@ typedef struct {
 } grpo_aggregation;
 
 /* ======== the objective ========================================================================================================== */
-typedef struct {
+typedef struct {      /* all 0: numbers 0 and the first choice of every list, which is REINFORCE on raw rewards, divided by nothing */
     grpo_reward reward;
     grpo_advantage advantage;
     grpo_ratio_axis ratio;
@@ -1305,7 +1302,8 @@ grpo_status grpo_objective_check(const grpo_objective *obj);     /* domains and 
  * cancel in pairs, e^-inf times inf is 0.  NaN or +inf at an unmasked token is an error.
  * Rewards and their weights, values, baselines and sum_pi_squared are at most 1e150 in magnitude.
  * A sequence may be empty or fully masked; it still counts in its group's statistics.
- * Zero-initialise a batch; an array that nothing reads stays NULL.  Sizes are believed: a shorter array is read past its end. */
+ * Zero-initialise a batch; an array that nothing reads stays NULL (grpo_context_array_use of extra/grpo_context.h says what an objective
+ * reads).  Sizes are believed: a shorter array is read past its end. */
 
 #define GRPO_MAX_REWARDS 16
 
@@ -1319,7 +1317,7 @@ typedef struct {
     const grpo_real *logp;            /* under the policy being trained */
     const grpo_real *logp_old;        /* under the policy at the start of the update */
     const grpo_real *logp_ref;        /* under the frozen reference */
-    const grpo_real *logp_rollout;    /* under the inference engine that sampled */
+    const grpo_real *logp_rollout;    /* under what sampled: the inference engine, or for replayed data an older policy */
     const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_reference, nll_* and, finite, by advantage.teacher_* */
     const grpo_real *entropy;         /* nats; in the report; read by advantage.entropy, credit entropy_share and penalty.entropy_coef */
     const grpo_real *value;           /* of the critic, before the token: read by advantage.credit gae and step_gae */
@@ -1357,21 +1355,21 @@ typedef struct {
  * the needs that require finite elements.  The names in statuses and the checks of arrays are made from this list. */
 #define GRPO_ARRAYS_(X) \
     X(logp, TOKEN, LOG_PROBABILITY, GRPO_NEED_LOGP_, 0) \
-    X(logp_old, TOKEN, LOG_PROBABILITY, GRPO_NEED_OLD_ | GRPO_NEED_TEACHER_, GRPO_NEED_TEACHER_) \
-    X(logp_ref, TOKEN, LOG_PROBABILITY, GRPO_NEED_REF_ | GRPO_NEED_CENTRED_, GRPO_NEED_CENTRED_) \
-    X(logp_rollout, TOKEN, LOG_PROBABILITY, GRPO_NEED_ROLLOUT_ | GRPO_NEED_CENTRED_, GRPO_NEED_CENTRED_) \
-    X(logp_teacher, TOKEN, LOG_PROBABILITY, GRPO_NEED_LOGP_TEACHER_ | GRPO_NEED_TEACHER_, GRPO_NEED_TEACHER_) \
+    X(logp_old, TOKEN, LOG_PROBABILITY, GRPO_NEED_OLD_ | GRPO_NEED_TEACHER_GAP_, GRPO_NEED_TEACHER_GAP_) \
+    X(logp_ref, TOKEN, LOG_PROBABILITY, GRPO_NEED_REF_ | GRPO_NEED_KL_CENTRED_, GRPO_NEED_KL_CENTRED_) \
+    X(logp_rollout, TOKEN, LOG_PROBABILITY, GRPO_NEED_ROLLOUT_ | GRPO_NEED_KL_CENTRED_, GRPO_NEED_KL_CENTRED_) \
+    X(logp_teacher, TOKEN, LOG_PROBABILITY, GRPO_NEED_LOGP_TEACHER_ | GRPO_NEED_TEACHER_GAP_, GRPO_NEED_TEACHER_GAP_) \
     X(entropy, TOKEN, FINITE, GRPO_NEED_ENTROPY_, 0) X(value, TOKEN, MODERATE, GRPO_NEED_VALUE_, 0) \
     X(step_end, FLAG, FINITE, GRPO_NEED_STEP_END_, 0) X(segment_end, FLAG, FINITE, GRPO_NEED_SEGMENT_END_, 0) \
     X(step_reward, STEP, MODERATE, GRPO_NEED_STEP_, 0) X(selected, FLAG, FINITE, GRPO_NEED_SELECTED_, 0) \
     X(kl_mask, FLAG, FINITE, GRPO_NEED_KL_MASK_, 0) X(nll_mask, FLAG, FINITE, GRPO_NEED_NLL_MASK_, 0) \
     X(marked, FLAG, FINITE, GRPO_NEED_MARKED_, 0) X(shaping_mask, FLAG, FINITE, GRPO_NEED_SHAPING_MASK_, 0) \
     X(state, FLAG, FINITE, GRPO_NEED_STATE_, 0) X(token_id, FLAG, FINITE, GRPO_NEED_TOKEN_ID_, 0) \
-    X(sum_pi_squared, TOKEN, MODERATE, GRPO_NEED_SQUARES_, 0) X(reward, SEQUENCE, MODERATE, GRPO_NEED_REWARD_, 0) \
+    X(sum_pi_squared, TOKEN, MODERATE, GRPO_NEED_SUM_PI_SQUARED_, 0) X(reward, SEQUENCE, MODERATE, GRPO_NEED_REWARD_, 0) \
     X(rewards, COLUMNS, MODERATE, GRPO_NEED_REWARDS_, 0) X(reward_weight, COLUMN, MODERATE, GRPO_NEED_REWARDS_, 0) \
     X(truncated, FLAG, FINITE, GRPO_NEED_TRUNCATED_, 0) X(baseline, GROUP, MODERATE, GRPO_NEED_BASELINE_, 0) \
-    X(log_partition, GROUP, FINITE, GRPO_NEED_LOG_PARTITION_, 0) X(external_weight, TOKEN, FACTOR, GRPO_NEED_WEIGHT_, 0) \
-    X(eps_low, TOKEN, PART, GRPO_NEED_CLIPS_, 0) X(eps_high, TOKEN, FACTOR, GRPO_NEED_CLIPS_, 0) \
+    X(log_partition, GROUP, FINITE, GRPO_NEED_LOG_PARTITION_, 0) X(external_weight, TOKEN, FACTOR, GRPO_NEED_EXTERNAL_WEIGHT_, 0) \
+    X(eps_low, TOKEN, PART, GRPO_NEED_EPS_, 0) X(eps_high, TOKEN, FACTOR, GRPO_NEED_EPS_, 0) \
     X(divergence_ref, TOKEN, FACTOR, GRPO_NEED_DIVERGENCE_REF_, 0) X(divergence_old, TOKEN, FACTOR, GRPO_NEED_DIVERGENCE_OLD_, 0)
 
 /* other things that a status can name */
@@ -1414,7 +1412,7 @@ typedef struct {
     int64_t tokens, sequences, groups;              /* that count; sequences and groups: with at least one such token */
     int64_t masked_tokens, rejected_tokens;         /* that do not count; that rollout_is, rollout_rs or rollout_veto reject */
     int64_t degenerate_groups;                      /* of groups: in which A is 0 at all tokens that count, or there are no advantages */
-    /* of the tokens that count; if there are none, or not the array it is of: 0, but ratio_*, ess and rollout_is_mean 1 */
+    /* of the tokens that count; where there are none, or the array is NULL: 0, but ratio_*, ess and rollout_is_mean 1 */
     double clip_fraction, clip_fraction_low, clip_fraction_high, clip_fraction_dual; /* of tokens where clip, trust, off_policy_mask act */
     double ratio_mean, ratio_min, ratio_max;        /* of axis 3, if the surrogate or the weight of the KL use it; else 1 */
     double ess;                               /* effective sample size, (sum w)^2 / (n sum w^2); ratios above 2^500 count as 2^500 */
@@ -1435,7 +1433,7 @@ typedef struct {
     double by_sign[2];                              /* divisors for A <= 0 and for A > 0, of aggregation *_by_sign; else 1 */
     double nll, preference;                         /* coef/D */
     double own[2];                                  /* divisors of KL and entropy bonus with an aggregation of their own; else 0 */
-    int alone;                                      /* 1 if the batch has no preference pair: preference is coef/N */
+    int pointwise;                                  /* 1: preference pairwise_else_pointwise, and no pair: preference is coef/N */
     grpo_dd norm;                                   /* mean of the rollout_is weights (rollout_is_norm); 0: none */
     double norm_top;                                /* value of an infinite weight over an infinite mean */
 } grpo_scales;
@@ -1487,22 +1485,27 @@ typedef struct {
  * is grpo_advantages_with_moments. */
 grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage);
 
-/* advantages, log-probabilities -> loss, the arrays of `out` (NULL: none), report.  advantage (n_tokens): from grpo_advantages or your own,
- * not read at masked tokens.  totals: from grpo_totals_add over all parts; NULL if this batch is the whole.  Outputs are written at every
- * token of every sequence, 0 where it does not count (dlog_partition: for every group); elements of no sequence (padding) keep their
- * values: clear arrays before the call if something reads them whole. */
+/* advantages, log-probabilities -> loss, the arrays of `out` (NULL: none), report (not NULL).  advantage (n_tokens): from grpo_advantages
+ * or your own, not read at masked tokens.  totals: from grpo_totals_add over all parts; NULL if this batch is the whole.  Outputs are
+ * written at every token of every sequence, 0 where it does not count (dlog_partition: for every group); elements of no sequence (padding)
+ * keep their values: clear arrays before the call if something reads them whole. */
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report);
 
 /* DAPO's dynamic sampling (2503.14476): keep (n_groups) = 1 if batch.reward, without the changes of axis 1, varies in the group, else 0 */
 grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
 
-/* Evaluation in parts (micro-batches, threads, ranks) of whole groups; or of any whole responses, each a group of its own, if
- * grpo_context_needs_groups (extra/grpo_context.h) is 0 for the objective.  That header also has parts that cut a group or a response,
- * with the advantages of the whole; responses that are elsewhere have length 0 there.  First add the counts of every part, with the
- * groups that its loss will have, and its moments if the advantage axis has statistics of the whole batch (baseline batch_mean, scale
- * batch_*, beta or token_whiten, reweight valid_groups, nonzero_rewards or length_power, batch_norm, entropy relative, kl_centred_coef:
- * grpo_context_needs_moments); then evaluate every part; then merge.  examples/cuts.c has every cut.  grpo_totals_add reads the
+/* Evaluation in parts (micro-batches, threads, ranks), with the bits of the whole batch.  A part is a batch of whole groups:
+ *
+ *     grpo_totals_add(&obj, &part, advantage, &totals);                   // 1. every part: what the loss is divided by; reads no logp
+ *     grpo_loss_add(&obj, &part, advantage, &totals, &out, &partial);     // 2. every part, between its forward and its backward pass
+ *     grpo_partial_report(&partial, &report);                             // 3. once
+ *
+ * Ranks merge their totals after 1 and their partials after 2.  The gradients of the parts add up to that of the batch; where the trainer
+ * averages them, set totals.ranks.  If advantages have statistics of the whole batch (grpo_context_needs_moments: baseline batch_mean,
+ * scale batch_*, beta or token_whiten, reweight valid_groups, nonzero_rewards or length_power, batch_norm, entropy relative,
+ * kl_centred_coef), add the moments of every part before its advantages.  If grpo_context_needs_groups is 0, a part may be any whole
+ * responses, each as a group of its own; extra/grpo_context.h also has parts that cut a group or a response.  grpo_totals_add reads the
  * advantages for aggregation *_by_sign, nll_on positive and not_negative (else they may be NULL), and batch.reward for
  * token_mean_nonzero_std, nll_on correct and preference. */
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
@@ -1640,19 +1643,23 @@ static int64_t grpo_unmasked_(const grpo_batch *b, int64_t i) {
 }
 
 /* ---- arrays, layout and statuses: what the optional headers check too ---- */
-/* bits for the arrays that a stage needs */
-enum { GRPO_NEED_LOGP_ = 1, GRPO_NEED_OLD_ = 2, GRPO_NEED_REF_ = 4, GRPO_NEED_ROLLOUT_ = 8, GRPO_NEED_REWARD_ = 16,
-       GRPO_NEED_BASELINE_ = 32, GRPO_NEED_VALUE_ = 64, GRPO_NEED_STEP_ = 128, GRPO_NEED_TRUNCATED_ = 256, GRPO_NEED_ADVANTAGE_ = 512,
-       GRPO_NEED_REWARDS_ = 1024, GRPO_NEED_TEACHER_ = 2048, GRPO_NEED_ENTROPY_ = 4096, GRPO_NEED_SELECTED_ = 8192,
-       GRPO_NEED_LOGP_TEACHER_ = 16384, GRPO_NEED_LOG_PARTITION_ = 32768, GRPO_NEED_STEP_END_ = 65536, GRPO_NEED_STATE_ = 131072,
-       GRPO_NEED_SQUARES_ = 262144, GRPO_NEED_CENTRED_ = 524288, GRPO_NEED_WEIGHT_ = 1048576, GRPO_NEED_CLIPS_ = 2097152,
-       GRPO_NEED_KL_MASK_ = 4194304, GRPO_NEED_NLL_MASK_ = 8388608, GRPO_NEED_MARKED_ = 16777216, GRPO_NEED_SHAPING_MASK_ = 33554432,
-       GRPO_NEED_SEGMENT_END_ = 67108864, GRPO_NEED_TOKEN_ID_ = 134217728, GRPO_NEED_DIVERGENCE_REF_ = 268435456,
-       GRPO_NEED_DIVERGENCE_OLD_ = 536870912 };
+/* bits for the arrays that a stage needs; TEACHER_GAP: finite logp_teacher and logp_old, for advantages */
+enum { GRPO_NEED_LOGP_ = 1 << 0, GRPO_NEED_OLD_ = 1 << 1, GRPO_NEED_REF_ = 1 << 2, GRPO_NEED_ROLLOUT_ = 1 << 3, GRPO_NEED_REWARD_ = 1 << 4,
+       GRPO_NEED_BASELINE_ = 1 << 5, GRPO_NEED_VALUE_ = 1 << 6, GRPO_NEED_STEP_ = 1 << 7, GRPO_NEED_TRUNCATED_ = 1 << 8,
+       GRPO_NEED_ADVANTAGE_ = 1 << 9, GRPO_NEED_REWARDS_ = 1 << 10, GRPO_NEED_TEACHER_GAP_ = 1 << 11, GRPO_NEED_ENTROPY_ = 1 << 12,
+       GRPO_NEED_SELECTED_ = 1 << 13, GRPO_NEED_LOGP_TEACHER_ = 1 << 14, GRPO_NEED_LOG_PARTITION_ = 1 << 15, GRPO_NEED_STEP_END_ = 1 << 16,
+       GRPO_NEED_STATE_ = 1 << 17, GRPO_NEED_SUM_PI_SQUARED_ = 1 << 18, GRPO_NEED_KL_CENTRED_ = 1 << 19,
+       GRPO_NEED_EXTERNAL_WEIGHT_ = 1 << 20, GRPO_NEED_EPS_ = 1 << 21, GRPO_NEED_KL_MASK_ = 1 << 22, GRPO_NEED_NLL_MASK_ = 1 << 23,
+       GRPO_NEED_MARKED_ = 1 << 24, GRPO_NEED_SHAPING_MASK_ = 1 << 25, GRPO_NEED_SEGMENT_END_ = 1 << 26, GRPO_NEED_TOKEN_ID_ = 1 << 27,
+       GRPO_NEED_DIVERGENCE_REF_ = 1 << 28, GRPO_NEED_DIVERGENCE_OLD_ = 1 << 29 };
 
 static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_BY_SIGN; }
 static int grpo_counts_nonzero_std_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD; }
 static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN; }
+/* 1 if rollout_is gives weights, or rollout_rs or rollout_veto reject tokens */
+static int grpo_has_rollout_weights_(const grpo_weight *w) {
+    return w->rollout_is != GRPO_ROLLOUT_IS_NONE || w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0;
+}
 
 /* id, lowest, largest, flags, the rules that numbers below and above break */
 #define GRPO_DOMAINS_(X) \
@@ -1735,16 +1742,17 @@ GRPO_FN int64_t grpo_end_sequence_(const grpo_batch *b) { return b->n_groups ? b
 
 typedef struct { int64_t tokens, sequences, nonempty; } grpo_group_counts_;
 
+/* ---- axis 7: divisors ---- */
 static double grpo_at_least_one_(int64_t n) { return n > 0 ? (double)n : 1; }
 
-/* axis 7: the divisor that all terms share */
+/* the divisor that all terms share */
 static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n) {
     int skip = a->empty_sequences == GRPO_EMPTY_SEQUENCES_DROP;
     double sequences = grpo_at_least_one_(skip ? n->sequences_nonempty : n->sequences);
     double groups = grpo_at_least_one_(skip ? n->groups_nonempty : n->groups);
     switch (a->kind) {
     case GRPO_AGGREGATION_TOKEN_MEAN:            return grpo_at_least_one_(n->tokens);
-    case GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD:     return grpo_at_least_one_(n->nonzero_std_tokens);
+    case GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD: return grpo_at_least_one_(n->nonzero_std_tokens);
     case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN: case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:
     case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN: case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM: return sequences;
     case GRPO_AGGREGATION_SEQ_MEAN_CONSTANT:     return sequences * a->constant;
@@ -1754,7 +1762,7 @@ static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n) {
     }
 }
 
-/* axis 7: the divisor that the terms of a sequence have besides */
+/* the divisor that the terms of a sequence have besides */
 static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence_tokens, int64_t segments,
                                      const grpo_group_counts_ *group) {
     const double tokens = grpo_at_least_one_(sequence_tokens);
@@ -1771,13 +1779,7 @@ static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence
     }
 }
 
-GRPO_FN grpo_dd grpo_sqrt_twice_(grpo_dd x) {                          /* x >= 0 */
-    grpo_dd s = grpo_dd_of_(sqrt(x.hi));
-    if (s.hi == 0) return s;
-    return grpo_two_sum(s.hi, grpo_dd_minus_(x, grpo_two_prod(s.hi, s.hi)).hi / (2 * s.hi));
-}
-
-/* sets of choices: a bit for each */
+/* ---- sets of choices: a bit for each ---- */
 #define GRPO_IS_(choice) (UINT64_C(1) << (choice))
 #define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
 #define GRPO_AMONG_(choice, set) ((int)((set) >> ((unsigned)(choice) & 63) & 1))      /* & 63: the choice may be invalid */
@@ -1824,10 +1826,6 @@ static int grpo_uses_ratio_(const grpo_objective *o) {
 }
 
 static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
-/* 1 if rollout_is gives weights, or rollout_rs or rollout_veto reject tokens */
-static int grpo_has_rollout_weights_(const grpo_weight *w) {
-    return w->rollout_is != GRPO_ROLLOUT_IS_NONE || w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0;
-}
 
 /* sets of choices */
 #define GRPO_STEPS_ (GRPO_IS_(GRPO_CREDIT_STEP) | GRPO_IS_(GRPO_CREDIT_STEP_OWN) | GRPO_IS_(GRPO_CREDIT_EPISODE_STEP) \
@@ -1837,8 +1835,14 @@ static int grpo_has_rollout_weights_(const grpo_weight *w) {
 /* the levels that clip the tokens' log-ratios before they are pooled (GMPO) */
 #define GRPO_CLIPS_TOKENS_ (GRPO_IS_(GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN) | GRPO_IS_(GRPO_LEVEL_SEQUENCE_POWER_MEAN))
 
-static int grpo_credits_steps_(const grpo_advantage *a) { return GRPO_AMONG_(a->credit, GRPO_STEPS_); }
+static int grpo_clips_token_ratios_(const grpo_ratio_axis *a) { return GRPO_AMONG_(a->level, GRPO_CLIPS_TOKENS_); }
+/* the bounds of that clip by the sign of A, infinite where there is none */
+GRPO_FN void grpo_token_clip_bounds_(const grpo_ratio_axis *a, double adv, double *least, double *most) {
+    *least = grpo_clips_token_ratios_(a) && adv < 0 ? -a->token_clip_low : -HUGE_VAL;
+    *most = grpo_clips_token_ratios_(a) && adv >= 0 ? a->token_clip_high : HUGE_VAL;
+}
 
+static int grpo_credits_steps_(const grpo_advantage *a) { return GRPO_AMONG_(a->credit, GRPO_STEPS_); }
 static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_CREDIT_GAE || a->credit == GRPO_CREDIT_STEP_GAE; }
 
 /* functions from a choice to its pool, by its table */
@@ -1882,9 +1886,9 @@ GRPO_COLD_ int grpo_advantage_needs_(const grpo_objective *o) {
     if (a->rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
     if (grpo_reads_reward_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_REWARD_TRUNCATED_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
     if (a->entropy != GRPO_ENTROPY_NONE || a->credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
-    if (a->token_baseline != GRPO_TOKEN_BASELINE_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
-    if (a->teacher_coef != 0 || a->teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
-    if (a->kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
+    if (a->token_baseline != GRPO_TOKEN_BASELINE_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_SUM_PI_SQUARED_;
+    if (a->teacher_coef != 0 || a->teacher_share != 0) n |= GRPO_NEED_TEACHER_GAP_ | GRPO_NEED_OLD_;
+    if (a->kl_centred_coef != 0) n |= GRPO_NEED_KL_CENTRED_;
     if (a->marked != GRPO_MARKED_NONE) n |= GRPO_NEED_MARKED_;
     if (grpo_has_critic_(a)) n |= GRPO_NEED_VALUE_;
     if (a->baseline == GRPO_BASELINE_EXTERNAL) n |= GRPO_NEED_BASELINE_;
@@ -1942,7 +1946,7 @@ GRPO_COLD_ int grpo_count_needs_(const grpo_objective *o) {
 /* 1 if the loss reads A, other than for counts */
 static int grpo_reads_advantage_(const grpo_objective *o) {
     return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.fipo != GRPO_FIPO_NONE
-        || (GRPO_AMONG_(o->ratio.level, GRPO_CLIPS_TOKENS_) && grpo_needs_ratio_(o));
+        || (grpo_clips_token_ratios_(&o->ratio) && grpo_needs_ratio_(o));
 }
 
 GRPO_COLD_ int grpo_loss_needs_(const grpo_objective *o) {
@@ -1955,7 +1959,7 @@ GRPO_COLD_ int grpo_loss_needs_(const grpo_objective *o) {
     if (grpo_needs_ratio_(o) && grpo_level_is_segment_(o->ratio.level)) n |= GRPO_NEED_SEGMENT_END_;
     if (o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_SEGMENT_END_;
     if (o->weight.fipo != GRPO_FIPO_NONE) n |= GRPO_NEED_OLD_;
-    if (o->weight.external != GRPO_EXTERNAL_NONE) n |= GRPO_NEED_WEIGHT_;
+    if (o->weight.external != GRPO_EXTERNAL_NONE) n |= GRPO_NEED_EXTERNAL_WEIGHT_;
     n |= grpo_need_of_(grpo_off_policy_mask_policy_(&o->weight)) | grpo_nll_needs_(&o->penalty);
     if (o->weight.off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION) n |= GRPO_NEED_OLD_;
     if (o->penalty.entropy_coef != 0) n |= GRPO_NEED_ENTROPY_;
@@ -1963,7 +1967,7 @@ GRPO_COLD_ int grpo_loss_needs_(const grpo_objective *o) {
     if (o->weight.policy_is != GRPO_POLICY_IS_NONE) n |= GRPO_NEED_OLD_;
     if (o->weight.selected != GRPO_SELECTED_ALL) n |= GRPO_NEED_SELECTED_;
     if (o->penalty.kl_on != GRPO_KL_ON_ALL) n |= GRPO_NEED_KL_MASK_;
-    if (o->surrogate.bounds == GRPO_BOUNDS_EXTERNAL) n |= GRPO_NEED_CLIPS_;
+    if (o->surrogate.bounds == GRPO_BOUNDS_EXTERNAL) n |= GRPO_NEED_EPS_;
     return n;
 }
 
@@ -1978,7 +1982,7 @@ static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, con
     grpo_status st = grpo_objective_check(o);
     if (!st) st = grpo_check_layout_(b);
     if (!st) st = grpo_check_arrays_(b, advantage, needs(o) & ~except, reads & ~except);
-    return !st && (needs(o) & GRPO_NEED_CLIPS_) ? grpo_check_dual_(&o->surrogate, b) : st;
+    return !st && (needs(o) & GRPO_NEED_EPS_) ? grpo_check_dual_(&o->surrogate, b) : st;
 }
 
 /* ---- axes 1 and 2: rewards to advantages -------------------------------------------------------------------------------------- */
@@ -1996,8 +2000,8 @@ typedef struct {
     grpo_dd baseline;                   /* b, if it is the same for all items and is no mean */
     double sigma;                       /* of scale group_mean, beta and mean_absolute_deviation */
     grpo_dd weighted_sum;               /* sum T R, for baseline length_weighted */
-    double weight;                      /* sum T */
-    double weight_up, weight_down;          /* factors of reweight difficulty and focal: where a > 0, and elsewhere */
+    double tokens;                      /* sum T */
+    double weight_up, weight_down;      /* factors of reweight difficulty and focal: where a > 0, and elsewhere */
     grpo_dd best, up, down;             /* largest R; transformed R of the best items (or those with R > 0), and of the others */
     grpo_dd factor, kth;                /* for the transforms pkpo_*: factor of pkpo_maxrl; the pass_k-th smallest R */
 } grpo_group_;
@@ -2014,7 +2018,8 @@ typedef struct {
     int columns;
     /* statistics of the batch */
     grpo_dd batch_sum;                  /* sum of what batch_variance is the variance of */
-    double batch_variance, batch_count, gain, items;       /* gain: reweighting factor of the whole batch */
+    double batch_variance, batch_count, items;
+    double reweight;                    /* factor of advantage.reweight that is the same for the whole batch; else 1 */
     grpo_dd column_sum[GRPO_MAX_REWARDS];
     grpo_dd entropy, divergence;        /* sums over the batch's tokens */
     double tokens;
@@ -2041,7 +2046,7 @@ typedef struct {
     double item;                        /* a of the response, or of the current step */
     double episode;                     /* e of credit episode_step */
     grpo_dd decay;                      /* lambda */
-    grpo_credited_ ret;                   /* A of the current token */
+    grpo_credited_ ret;                 /* A of the current token */
     double v_next;                      /* value of the next unmasked token, 0 after the last */
     int last;                           /* 1 until the last unmasked token has been credited */
     int repeats;                        /* bootstrap repeat: the value after the last token is that of the last */
@@ -2244,9 +2249,9 @@ static grpo_dd grpo_residual_(const grpo_estimator_ *e, const grpo_group_ *s, gr
         x = grpo_dd_same_(s->min, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(rew, n), s->sum);
         break;
     case GRPO_BASELINE_LENGTH_WEIGHTED:
-        if (s->weight == 0) break;
-        *divisor = s->weight;
-        x = grpo_dd_same_(s->min, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(rew, s->weight), s->weighted_sum);
+        if (s->tokens == 0) break;
+        *divisor = s->tokens;
+        x = grpo_dd_same_(s->min, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(rew, s->tokens), s->weighted_sum);
         break;
     case GRPO_BASELINE_EXTERNAL: x = grpo_dd_minus_(rew, grpo_dd_of_((double)e->batch->baseline[e->index])); break;
     case GRPO_BASELINE_BATCH_MEAN:
@@ -2424,7 +2429,7 @@ static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objectiv
     const grpo_status st = grpo_check_(obj, batch, NULL, grpo_advantage_needs_, 0, 0);
     if (st) return st;
     memset(e, 0, sizeof *e);
-    e->obj = obj; e->batch = batch; e->gain = 1;
+    e->obj = obj; e->batch = batch; e->reweight = 1;
     e->columns = obj->advantage.rewards == GRPO_REWARDS_EACH ? (int)batch->n_rewards : 1;
     return grpo_check_rewards_(e);
 }
@@ -2476,7 +2481,7 @@ typedef struct { int64_t begin, end; } grpo_span_;                     /* tokens
 typedef struct {
     grpo_span_ span;
     int rejected;
-    grpo_rollout_is_weight correction;
+    grpo_rollout_is_weight rollout_is;
 } grpo_segment_;
 
 struct grpo_coupling_;
@@ -2487,10 +2492,10 @@ typedef struct {
     int64_t begin, end;             /* tokens */
     int64_t count;                  /* tokens that count */
     int64_t rejected_tokens;
-    int truncated;                          /* 1 if weight.truncated masks the whole sequence */
-    int rejected;                           /* 1 if a pooled statistic or the veto rejects the whole sequence */
-    int evenly_weighted;                    /* 1 if all unmasked tokens count, are not rejected and have v = correction.value */
-    grpo_rollout_is_weight correction;      /* v, if its unit is the sequence */
+    int truncated;                  /* 1 if weight.truncated masks the whole sequence */
+    int rejected;                   /* 1 if a pooled statistic or the veto rejects the whole sequence */
+    int evenly_weighted;            /* 1 if all unmasked tokens count, are not rejected and have v = rollout_is.value */
+    grpo_rollout_is_weight rollout_is;      /* v, if its unit is the sequence */
     /* for the evaluation: */
     int stale;                      /* 1 if off_policy_mask drops tokens of it */
     double policy_is;               /* g, if its unit is the sequence */
@@ -2529,15 +2534,15 @@ static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b,
 /* 1 if all its unmasked tokens count and cheap bounds on their ratios show that none is rejected */
 static int grpo_keeps_all_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s);
 /* of a token in the mask; weigh 0: only `rejected` is needed, not v; segment: of the token before, replaced if it is another */
-GRPO_NOINLINE_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
+GRPO_NOINLINE_ grpo_mask_ grpo_rollout_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
                                                int weigh, grpo_segment_ *segment);
 
 GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t, int weigh,
                                       grpo_segment_ *segment) {
     grpo_mask_ k = { 0, 0, 1 };
     k.counts = !s->truncated && grpo_is_unmasked_(b, t);
-    if (k.counts && !s->evenly_weighted) return grpo_corrected_mask_(o, b, s, t, weigh, segment);
-    if (k.counts) k.v = s->correction.value;
+    if (k.counts && !s->evenly_weighted) return grpo_rollout_mask_(o, b, s, t, weigh, segment);
+    if (k.counts) k.v = s->rollout_is.value;
     return k;
 }
 
@@ -2546,7 +2551,7 @@ static int grpo_is_active_(const grpo_objective *o, const grpo_mask_ *k) {
 }
 
 /* advances to the next token that counts; 0 if there is none.  For responses that are not evenly weighted: */
-static int grpo_next_corrected_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
+static int grpo_next_unevenly_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
     while (++c->t < c->end) {
         const grpo_mask_ k = grpo_mask_at_(o, b, s, c->t, o->weight.rollout_is_norm != GRPO_ROLLOUT_IS_NORM_NONE, &c->segment);
         c->v = k.v;
@@ -2557,8 +2562,8 @@ static int grpo_next_corrected_(const grpo_objective *o, const grpo_batch *b, co
 
 static inline int grpo_next_active_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
     if (s->truncated) return 0;
-    if (!s->evenly_weighted) return grpo_next_corrected_(o, b, s, c);
-    c->v = s->correction.value;
+    if (!s->evenly_weighted) return grpo_next_unevenly_(o, b, s, c);
+    c->v = s->rollout_is.value;
     while (++c->t < c->end) if (grpo_is_unmasked_(b, c->t)) return 1;
     return 0;
 }
@@ -2571,7 +2576,7 @@ static grpo_sequence_ grpo_sequence_begin_(const grpo_objective *o, const grpo_b
     s.begin = b->offset[i]; s.end = s.begin + b->length[i];
     s.truncated = o->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK && b->truncated[i];
     s.policy_is = s.divisor = 1;
-    s.correction.value = 1; s.correction.inside = 1;
+    s.rollout_is.value = 1; s.rollout_is.inside = 1;
     s.evenly_weighted = !grpo_has_rollout_weights_(&o->weight) && o->weight.selected != GRPO_SELECTED_ONLY;
     return s;
 }
@@ -2597,7 +2602,7 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
     grpo_sequence_ s = grpo_sequence_begin_(o, b, i);
     if (!s.truncated && !s.evenly_weighted) {
         const grpo_span_ response = { s.begin, s.end };
-        if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_SEQUENCE)) s.correction = grpo_response_rollout_is_(o, b, response);
+        if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_SEQUENCE)) s.rollout_is = grpo_response_rollout_is_(o, b, response);
         s.rejected = grpo_response_rejected_(o, b, response);
     }
     grpo_sequence_count_(o, b, &s);
@@ -2657,27 +2662,27 @@ typedef struct {
     int uses_ratio;                    /* 1 if the surrogate or the KL uses the ratio */
     int needs_ratio;                   /* ... or the trust region does */
     int reports_ratio;                 /* it is used, and has a denominator */
-    int has_rollout_weights;                /* rollout_is, rollout_rs or rollout_veto are set */
+    int has_rollout_weights;           /* rollout_is, rollout_rs or rollout_veto are set */
     int has_token_factors;             /* tokens have factors besides v, or their own divisors, bounds or gates */
     int has_policy_mask;               /* trust, off_policy_mask, selected or policy_is multiply S */
     int has_own_divisors;              /* the KL or the entropy bonus has its own divisors */
     int is_plain_surrogate;            /* it reads ratio, advantage and logp, and its bounds are those of all tokens */
     grpo_scales scales;
     grpo_dd decay;                     /* of F from one token to the next */
-    struct grpo_room_ *room;           /* the memory of report_buffer and block */
+    struct grpo_buffer_ *buffer;       /* the memory of report_buffer and block */
     struct grpo_report_buffer_ *report_buffer; /* values for the report's sums */
     struct grpo_block_ *block;         /* tokens to be evaluated together; NULL: one by one */
 } grpo_run_;
 
 /* of a token that counts: rollout_is weight v, factor of the surrogate, factor of the whole term */
-typedef struct { double correction, policy, term; } grpo_factors_;
+typedef struct { double rollout_is, policy, term; } grpo_factors_;
 
 /* the current token */
 typedef struct {
     int64_t t;
     int counts;
     grpo_factors_ factor;
-    int distrusted;                    /* 1 if off_policy_mask drops it */
+    int off_policy;                    /* 1 if off_policy_mask drops it */
     double divisor;                    /* its own: tokens of its segment, or with its sign of A; else 1 */
     int gated;                         /* 1 if nll_gate excludes it */
     grpo_log_range range;              /* with bounds position */
@@ -2710,22 +2715,22 @@ GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v) {
 }
 
 /* 1 if trust or off_policy_mask drop the token */
-GRPO_NOINLINE_ int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio);
+GRPO_NOINLINE_ int grpo_is_dropped_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio);
 
 /* M v g S, given S = x; pool: the side on which a clipped-mean level has clipped the token's d */
 GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, grpo_clip_side pool, grpo_term x) {
     const double adv = (double)r->advantage[k->t];
     if (k->factor.policy == 1 && !r->has_policy_mask && pool == GRPO_CLIP_NO) return x;
-    const int distrusted = grpo_is_distrusted_(r, k, ratio);
-    x = grpo_scaled_(x, distrusted ? 0 : k->factor.policy);
+    const int dropped = grpo_is_dropped_(r, k, ratio);
+    x = grpo_scaled_(x, dropped ? 0 : k->factor.policy);
     if (pool != GRPO_CLIP_NO) x.clip = pool;
-    if (distrusted && adv != 0) x.clip = adv > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
+    if (dropped && adv != 0) x.clip = adv > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
     return x;
 }
 
 /* for surrogates that are not plain (is_plain_surrogate): sets *term to S and returns 1, or sets the token's own *range and returns 0 */
 GRPO_NOINLINE_ int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double adv, grpo_term *term,
-                                   grpo_range *range);
+                                           grpo_range *range);
 /* S of axis 4 */
 GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
     const double adv = (double)r->advantage[k->t];
@@ -2751,7 +2756,7 @@ static inline double grpo_own_factor_(const grpo_sequence_ *s, double divisor, i
 }
 
 /* 1 if the token has a KL penalty */
-static inline int grpo_pays_kl_(const grpo_run_ *r, int64_t t) {
+static inline int grpo_has_kl_at_(const grpo_run_ *r, int64_t t) {
     const grpo_penalty *p = &r->obj->penalty;
     return p->kl != GRPO_KL_NONE && (p->kl_on == GRPO_KL_ON_ALL || r->batch->kl_mask[t]);
 }
@@ -2762,8 +2767,8 @@ GRPO_NOINLINE_ grpo_term grpo_weighted_penalty_(const grpo_run_ *r, const grpo_t
     const int64_t t = k->t;
     double l = (double)r->batch->logp[t], own = 1;
     grpo_term x = { 0, 0, 0, GRPO_CLIP_NO };
-    if (grpo_pays_kl_(r, t) && p->kl == GRPO_KL_EXTERNAL) x.value = grpo_times(kl * p->kl_coef, (double)r->batch->divergence_ref[t]);
-    else if (grpo_pays_kl_(r, t)) {
+    if (grpo_has_kl_at_(r, t) && p->kl == GRPO_KL_EXTERNAL) x.value = grpo_times(kl * p->kl_coef, (double)r->batch->divergence_ref[t]);
+    else if (grpo_has_kl_at_(r, t)) {
         if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) own = grpo_ratio_of(l, grpo_behaviour_(r, t)).value;
         x = grpo_kl_penalty(p, l, (double)grpo_logp_of_(r->batch, grpo_kl_policy_(p))[t], own, ratio.value);
         if (kl != 1) x = grpo_scaled_(x, kl);
@@ -2889,7 +2894,7 @@ GRPO_INLINE_ void grpo_report_token_(const grpo_run_ *r, const grpo_sequence_ *s
     if (b->logp_old && !grpo_buffer_log_ratio_(to->old, n, l, (double)b->logp_old[k->t])) grpo_report_old_(p, l, (double)b->logp_old[k->t]);
     if (b->logp_ref && !grpo_buffer_log_ratio_(to->ref, n, l, (double)b->logp_ref[k->t])) grpo_report_ref_(p, l, (double)b->logp_ref[k->t]);
     if (b->entropy) to->entropy[n] = (double)b->entropy[k->t];
-    if (r->has_rollout_weights) { p->weight_tokens++; to->weight[n] = k->factor.correction; }
+    if (r->has_rollout_weights) { p->weight_tokens++; to->weight[n] = k->factor.rollout_is; }
     if (++to->n == GRPO_BLOCK_) grpo_report_flush_(r);
 }
 
@@ -2901,7 +2906,7 @@ static void grpo_write_divergence_gradient_(const grpo_run_ *r, const grpo_seque
 
 /* all outputs and report of a token but out.dlogp, which may need the other tokens */
 GRPO_NOINLINE_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
-                                   const grpo_term *policy, const grpo_term *penalty) {
+                                     const grpo_term *policy, const grpo_term *penalty) {
     double coef = r->obj->penalty.entropy_coef, whole = penalty->value;
     if (r->has_own_divisors) grpo_unweighted_penalty_(r, s, k, ratio, &coef, &whole);
     grpo_write_(r, r->out.term, k->t, grpo_plus(policy->value, whole));
@@ -2956,7 +2961,7 @@ GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, in
     grpo_mask_ mask = grpo_mask_at_(r->obj, r->batch, s, x->t, 1, &k->segment);
     x->counts = grpo_is_active_(r->obj, &mask);
     k->counted += x->counts;
-    x->factor.correction = x->factor.policy = mask.v;
+    x->factor.rollout_is = x->factor.policy = mask.v;
     if (r->has_token_factors) grpo_set_factors_(r, s, k, mask.v);
     if (r->has_policy_mask && x->counts) grpo_set_policy_mask_(r, s, x);
     return 1;
@@ -2966,7 +2971,7 @@ static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s);      /* 
 static double grpo_sequence_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s);      /* g, if its unit is the sequence */
 /* buffers the tokens of a span for grpo_blocks.h and returns 1; 0 if this objective is evaluated token by token */
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span, double ratio, const grpo_term *term);
-static void grpo_go_singly_(const grpo_run_ *r);                      /* evaluates buffered tokens, before others that come one by one */
+static void grpo_use_report_buffer_(const grpo_run_ *r);               /* evaluates buffered tokens, before others that come one by one */
 static void grpo_run_groups_buffered_(grpo_run_ *r, const grpo_method_ *how);
 
 static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
@@ -2975,7 +2980,7 @@ static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
     grpo_walk_ walk = grpo_walk_from_(s->end);
     const grpo_token_ *k = &walk.token;
     if (grpo_block_take_(r, s, whole, 1, NULL)) return;
-    grpo_go_singly_(r);
+    grpo_use_report_buffer_(r);
     while (grpo_step_back_(r, s, s->begin, &walk)) {
         grpo_ratio ratio = { 0, 0, 1 };
         int passes = 1, level_passes = 1;
@@ -3027,9 +3032,9 @@ GRPO_COLD_ grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_total
         s.by_sign[1] = grpo_at_least_one_(positive);
     }
     if (p->nll_on != GRPO_NLL_NONE && n->nll_tokens) s.nll = p->nll_coef / (double)n->nll_tokens;
-    s.alone = p->preference == GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE && n->preference_pairs == 0;
+    s.pointwise = p->preference == GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE && n->preference_pairs == 0;
     if (p->preference != GRPO_PREFERENCE_NONE && n->preference_pairs) s.preference = p->preference_coef / (double)n->preference_pairs;
-    if (s.alone && n->sequences_nonempty) s.preference = p->preference_coef / (double)n->sequences_nonempty;
+    if (s.pointwise && n->sequences_nonempty) s.preference = p->preference_coef / (double)n->sequences_nonempty;
     grpo_take_norm_(o, n, &s);
     return s;
 }
@@ -3312,6 +3317,12 @@ GRPO_FN grpo_dd grpo_log_of(double x) {
     int e;
     const grpo_dd y = grpo_log_twice(frexp(x, &e));
     return grpo_dd_add(y, grpo_dd_mul(ln2, e));
+}
+
+GRPO_FN grpo_dd grpo_sqrt_twice_(grpo_dd x) {                          /* x >= 0 */
+    grpo_dd s = grpo_dd_of_(sqrt(x.hi));
+    if (s.hi == 0) return s;
+    return grpo_two_sum(s.hi, grpo_dd_minus_(x, grpo_two_prod(s.hi, s.hi)).hi / (2 * s.hi));
 }
 
 /* sin^2(pi y/2) to twice the precision, 2^-95, for 0 <= y <= 1 */
@@ -4369,7 +4380,7 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     GRPO_WITH_(path, is, advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), \
     GRPO_WITH_(path, is, advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE))
     GRPO_WITH_EACH_(reward.truncated, GRPO_IS_(GRPO_REWARD_TRUNCATED_KEEP)), GRPO_WITH_EACH_(reward.length, GRPO_IS_(GRPO_LENGTH_NONE)),
-    GRPO_WITH_EACH_(advantage.entropy, ~GRPO_IS_(GRPO_ENTROPY_ZERO_VARIANCE)),
+    GRPO_WITH_EACH_(advantage.entropy, GRPO_ISNT_(GRPO_ENTROPY_ZERO_VARIANCE)),
     GRPO_WITH_EACH_(reward.overlong, GRPO_IS_(GRPO_OVERLONG_NONE)), GRPO_WITH_EACH_(reward.map, GRPO_IS_(GRPO_MAP_NONE)),
     GRPO_WITH_EACH_(reward.kl, GRPO_IS_(GRPO_KL_NONE)),
     GRPO_WITH_EACH_(advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)), GRPO_WITH_EACH_(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
@@ -4384,7 +4395,7 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     GRPO_WITH_EPISODE_(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
     GRPO_WITH_EPISODE_(advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE)),
     /* credit entropy_share: the rewards of tokens are made of R itself */
-    GRPO_WITH_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.baseline, GRPO_IS_(GRPO_BASELINE_NONE)),
+    GRPO_WITH_SHARE_(advantage.baseline, GRPO_IS_(GRPO_BASELINE_NONE)),
     { GRPO_WHERE_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE)), GRPO_WHERE_0_(advantage.baseline_shift) },
     GRPO_WITH_SHARE_(advantage.scale, GRPO_IS_(GRPO_SCALE_NONE)), GRPO_WITH_SHARE_(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
     GRPO_WITH_SHARE_(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
@@ -4398,8 +4409,9 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     GRPO_WITH_(advantage.excluded, GRPO_ISNT_(GRPO_EXCLUDED_NONE), advantage.rewards, GRPO_IS_(GRPO_REWARDS_ONE)),
     GRPO_WITH_POOLS_(advantage.excluded, GRPO_ISNT_(GRPO_EXCLUDED_NONE)),
     GRPO_WITH_SAMPLES_(credit, GRPO_IS_(GRPO_CREDIT_OUTCOME) | GRPO_IS_(GRPO_CREDIT_EPISODE_STEP)),
-    GRPO_WITH_SAMPLES_(baseline, ~GRPO_IS_(GRPO_BASELINE_LEAVE_ONE_OUT)), GRPO_WITH_POOLS_(advantage.samples, GRPO_IS_(GRPO_SAMPLES_STEPS)),
-    GRPO_WITH_SAMPLES_(rewards, GRPO_IS_(GRPO_REWARDS_ONE)), GRPO_WITH_SAMPLES_(excluded, GRPO_IS_(GRPO_EXCLUDED_NONE)),
+    GRPO_WITH_SAMPLES_(baseline, GRPO_ISNT_(GRPO_BASELINE_LEAVE_ONE_OUT)),
+    GRPO_WITH_POOLS_(advantage.samples, GRPO_IS_(GRPO_SAMPLES_STEPS)), GRPO_WITH_SAMPLES_(rewards, GRPO_IS_(GRPO_REWARDS_ONE)),
+    GRPO_WITH_SAMPLES_(excluded, GRPO_IS_(GRPO_EXCLUDED_NONE)),
     GRPO_WITH_(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_NONE), advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
     GRPO_WITH_(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_NONE),
                advantage.scale, ~(GRPO_OF_BATCH_ | GRPO_IS_(GRPO_SCALE_TOKEN_WHITEN))),
@@ -4581,15 +4593,15 @@ GRPO_COLD_ grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grp
     const grpo_how is_how = grpo_rollout_is_pool_(w->rollout_is_level).how, rs_how = grpo_rollout_rs_pool_(w->rollout_rs_level).how;
     grpo_segment_ x;
     x.span = grpo_segment_at_(b, s, t);
-    x.correction = s->correction;
+    x.rollout_is = s->rollout_is;
     if (grpo_rollout_is_over_(w, GRPO_OVER_SEGMENT))
-        x.correction = grpo_rollout_is(w, grpo_ratio_exp(grpo_pooled_(o, b, x.span, GRPO_ROLLOUT_RS_RATIO, is_how)));
+        x.rollout_is = grpo_rollout_is(w, grpo_ratio_exp(grpo_pooled_(o, b, x.span, GRPO_ROLLOUT_RS_RATIO, is_how)));
     x.rejected = grpo_rollout_rs_over_(w, GRPO_OVER_SEGMENT)
         && !grpo_rollout_rs_accepts(w, grpo_pooled_(o, b, x.span, w->rollout_rs, rs_how));
     return x;
 }
 
-/* 1 if rollout_is mask or reject rejects a correction weight outside its bounds */
+/* 1 if rollout_is mask or reject rejects a weight v outside its bounds */
 static int grpo_weight_rejects_(const grpo_weight *w, grpo_rollout_is_weight v) {
     return !v.inside && (w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT);
 }
@@ -4616,7 +4628,7 @@ static int grpo_keeps_all_(const grpo_objective *o, const grpo_batch *b, const g
     const int by_weight = rejects && grpo_rollout_is_over_(w, GRPO_OVER_TOKEN), by_statistic = grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN);
     if (w->selected == GRPO_SELECTED_ONLY || s->rejected) return 0;
     if (grpo_rollout_rs_over_(w, GRPO_OVER_SEGMENT) || (rejects && grpo_rollout_is_over_(w, GRPO_OVER_SEGMENT))) return 0;
-    if (grpo_rollout_is_over_(w, GRPO_OVER_SEQUENCE) && grpo_weight_rejects_(w, s->correction)) return 0;
+    if (grpo_rollout_is_over_(w, GRPO_OVER_SEQUENCE) && grpo_weight_rejects_(w, s->rollout_is)) return 0;
     for (int64_t t = s->begin; (by_weight || by_statistic) && t < s->end; t++) {
         int passes;
         if (!grpo_is_unmasked_(b, t)) continue;
@@ -4627,16 +4639,16 @@ static int grpo_keeps_all_(const grpo_objective *o, const grpo_batch *b, const g
     return 1;
 }
 
-GRPO_NOINLINE_ grpo_mask_ grpo_corrected_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
+GRPO_NOINLINE_ grpo_mask_ grpo_rollout_mask_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
                                             int weigh, grpo_segment_ *segment) {
     grpo_mask_ k = { 1, 0, 1 };
-    grpo_rollout_is_weight v = s->correction;
+    grpo_rollout_is_weight v = s->rollout_is;
     int rejected = s->rejected;
     k.counts = o->weight.selected != GRPO_SELECTED_ONLY || b->selected[t];
     if (!k.counts) return k;
     if (grpo_has_segments_(&o->weight)) {
         if (!grpo_is_in_(segment->span, t)) *segment = grpo_weight_segment_(o, b, s, t);
-        v = segment->correction;
+        v = segment->rollout_is;
         rejected |= segment->rejected;
     }
     if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_TOKEN)) v = grpo_token_rollout_is_(o, b, t, weigh);
@@ -4694,7 +4706,7 @@ static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const
     return grpo_next_active_(o, b, s, &c) && advantage[c.t] > 0;
 }
 
-/* adds to the mean of the correction weights: v of each token that counts; where v is of a response, their mean once (rejected: 0) */
+/* adds to the mean of the rollout_is weights: v of each token that counts; where v is of a response, their mean once (rejected: 0) */
 static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals) {
     const int whole = grpo_rollout_is_pool_(o->weight.rollout_is_level).over == GRPO_OVER_SEQUENCE;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
@@ -4712,9 +4724,8 @@ static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, co
 GRPO_COLD_ int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
     double least = (double)b->reward[b->group_begin[g]], most = least;
     for (int64_t i = b->group_begin[g] + 1; i < b->group_begin[g + 1]; i++) {
-        const double r = (double)b->reward[i];
-        if (r < least) least = r;
-        if (r > most) most = r;
+        least = fmin(least, (double)b->reward[i]);
+        most = fmax(most, (double)b->reward[i]);
     }
     return grpo_dd_exceeds(grpo_two_diff(most, least), 1e-6);
 }
@@ -4733,7 +4744,7 @@ static int64_t grpo_count_segments_(const grpo_run_ *r, const grpo_sequence_ *s)
     return n;
 }
 
-/* ---- the factors M v g: trust, off_policy_mask, selected, policy_is --------------------------------------------------------------- */
+/* ---- the factors M v g: trust, off_policy_mask, selected, policy_is; surrogates with bounds of the token's own ------------------ */
 /* 1 if off_policy_mask drops token t of a stale response: its gradient would move the policy further away */
 static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double adv) {
     double o, b;
@@ -4742,10 +4753,10 @@ static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double adv) {
     return adv > 0 ? o > b : adv < 0 && o < b;
 }
 
-static int grpo_is_distrusted_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
+static int grpo_is_dropped_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_weight *c = &r->obj->weight;
     const double adv = (double)r->advantage[k->t];
-    if (k->distrusted) return 1;
+    if (k->off_policy) return 1;
     if (c->trust == GRPO_TRUST_DIVERGENCE) return !grpo_in_divergence_region(c, ratio, adv, (double)r->batch->divergence_old[k->t]);
     return c->trust != GRPO_TRUST_NONE
         && !grpo_in_trust_region(c, r->trust, ratio, adv, (double)r->batch->logp[k->t], grpo_behaviour_(r, k->t));
@@ -4772,7 +4783,7 @@ static grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t) {
 }
 
 GRPO_NOINLINE_ int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double adv, grpo_term *term,
-                                        grpo_range *range) {
+                                           grpo_range *range) {
     const grpo_surrogate *s = &r->obj->surrogate;
     if (s->bounds == GRPO_BOUNDS_POSITION) *term = grpo_log_clip(ratio, adv, k->range);
     else if (s->kind == GRPO_SURROGATE_QUADRATIC_PROBABILITY)
@@ -4784,8 +4795,8 @@ GRPO_NOINLINE_ int grpo_further_surrogate_(const grpo_run_ *r, const grpo_token_
 }
 
 static inline void grpo_set_policy_mask_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_token_ *k) {
-    k->distrusted = s->stale && grpo_widens_gap_(r, k->t, (double)r->advantage[k->t]);
-    k->factor.policy = k->distrusted || grpo_unselected_(r, k->t) ? 0 : grpo_with_policy_is_(r, s, k->t, k->factor.policy);
+    k->off_policy = s->stale && grpo_widens_gap_(r, k->t, (double)r->advantage[k->t]);
+    k->factor.policy = k->off_policy || grpo_unselected_(r, k->t) ? 0 : grpo_with_policy_is_(r, s, k->t, k->factor.policy);
 }
 
 /* sum += x - y over the tokens of a response that count */
@@ -4857,7 +4868,7 @@ static double grpo_fipo_factor_(const grpo_run_ *r, grpo_walk_ *k) {
     return k->token.counts ? grpo_fipo_weight(c, all, ratio, (double)r->advantage[t]) : 1;
 }
 
-/* v divided by the mean of the correction weights */
+/* v divided by the mean of the rollout_is weights */
 static double grpo_normalised_weight_(const grpo_run_ *r, double v) {
     if (r->scales.norm.hi == 0 || v == 0) return v;
     if (r->scales.norm.hi == HUGE_VAL) return v == HUGE_VAL ? r->scales.norm_top : 0;
@@ -4884,12 +4895,12 @@ static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_
     grpo_cursor_ c = grpo_cursor_of_(gate.begin, gate.end);
     grpo_sum lost = GRPO_NO_SUM_;
     while (grpo_next_(r, s, &c)) if (grpo_in_nll_(r->obj, b, r->advantage, s->index, c.t))
-            grpo_sum_add_diff_(&lost, (double)b->logp_old[c.t], (double)b->logp[c.t]);
+        grpo_sum_add_diff_(&lost, (double)b->logp_old[c.t], (double)b->logp[c.t]);
     return !(grpo_sum_value_(&lost) > 0);
 }
 
 static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *k, double v) {
-    const grpo_external_kind given = r->obj->weight.external;
+    const grpo_external_kind external = r->obj->weight.external;
     const double future = r->obj->weight.fipo != GRPO_FIPO_NONE ? grpo_fipo_factor_(r, k) : 1;
     grpo_token_ *x = &k->token;
     if (!x->counts) return;
@@ -4898,8 +4909,8 @@ static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_
         x->gated = grpo_gate_is_shut_(r, s, k->gate_span);
     }
     x->factor.policy = grpo_times(grpo_normalised_weight_(r, v), future);
-    x->factor.term = given == GRPO_EXTERNAL_TERM ? (double)r->batch->external_weight[x->t] : 1;
-    if (given != GRPO_EXTERNAL_NONE) x->factor.policy = grpo_times(x->factor.policy, (double)r->batch->external_weight[x->t]);
+    x->factor.term = external == GRPO_EXTERNAL_TERM ? (double)r->batch->external_weight[x->t] : 1;
+    if (external != GRPO_EXTERNAL_NONE) x->factor.policy = grpo_times(x->factor.policy, (double)r->batch->external_weight[x->t]);
     if (r->obj->surrogate.bounds == GRPO_BOUNDS_POSITION)
         x->range = grpo_position_range(&r->obj->surrogate, (double)(s->count - k->counted + 1));
     if (grpo_counts_by_sign_(r->obj)) x->divisor = r->scales.by_sign[r->advantage[x->t] > 0];
@@ -4917,7 +4928,7 @@ static inline int grpo_has_nll_(const grpo_run_ *r, const grpo_sequence_ *s, con
 static grpo_term grpo_nll_term_(const grpo_run_ *r, int64_t t) {
     const grpo_batch *b = r->batch;
     return grpo_nll(&r->obj->penalty, (double)b->logp[t], b->logp_old ? (double)b->logp_old[t] : 0,
-                           b->logp_teacher ? (double)b->logp_teacher[t] : 0);
+                    b->logp_teacher ? (double)b->logp_teacher[t] : 0);
 }
 
 static double grpo_auxiliary_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
@@ -4933,7 +4944,7 @@ GRPO_COLD_ void grpo_unweighted_penalty_(const grpo_run_ *r, const grpo_sequence
 }
 
 static void grpo_write_divergence_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
-    const double coef = r->obj->penalty.kl == GRPO_KL_EXTERNAL && grpo_pays_kl_(r, k->t) ? r->obj->penalty.kl_coef : 0;
+    const double coef = r->obj->penalty.kl == GRPO_KL_EXTERNAL && grpo_has_kl_at_(r, k->t) ? r->obj->penalty.kl_coef : 0;
     const double x = grpo_times(coef * grpo_own_factor_(s, k->divisor, 0), k->factor.term);
     grpo_write_(r, r->out.ddivergence_ref, k->t, coef != 0 ? grpo_aggregated_(r, s, grpo_over_own_(k, x)) : 0);
 }
@@ -5093,14 +5104,6 @@ static void grpo_report_flush_(const grpo_run_ *r) {
     p->n = 0;
 }
 
-static int grpo_clips_token_ratios_(const grpo_ratio_axis *a) { return GRPO_AMONG_(a->level, GRPO_CLIPS_TOKENS_); }
-
-/* the bounds of that clip by the sign of A, infinite where there is none */
-static void grpo_token_clip_bounds_(const grpo_ratio_axis *a, double adv, double *least, double *most) {
-    *least = grpo_clips_token_ratios_(a) && adv < 0 ? -a->token_clip_low : -HUGE_VAL;
-    *most = grpo_clips_token_ratios_(a) && adv >= 0 ? a->token_clip_high : HUGE_VAL;
-}
-
 /* ---- blocks of tokens ----
  * Most objectives collect tokens until a block is full and evaluate the block as vectors (grpo_blocks.h).  With GRPO_NO_BLOCKS tokens are
  * evaluated one by one, to the same bits. */
@@ -5133,11 +5136,11 @@ static int64_t grpo_sum_add_within_(const grpo_batch *batch, int64_t t, int64_t 
     return -1;
 }
 
-typedef struct grpo_room_ { grpo_report_buffer_ waiting; } grpo_room_;
+typedef struct grpo_buffer_ { grpo_report_buffer_ report; } grpo_buffer_;
 
 #define GRPO_ALIGNED_
-static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) { room->waiting.n = 0; r->report_buffer = &room->waiting; }
-static void grpo_go_singly_(const grpo_run_ *r) { (void)r; }
+static void grpo_buffer_open_(grpo_run_ *r, grpo_buffer_ *buffer) { buffer->report.n = 0; r->report_buffer = &buffer->report; }
+static void grpo_use_report_buffer_(const grpo_run_ *r) { (void)r; }
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span, double ratio, const grpo_term *term) {
     (void)r; (void)s; (void)span; (void)ratio; (void)term;
     return 0;
@@ -5148,13 +5151,15 @@ GRPO_C_END_
 GRPO_C_BEGIN_
 #endif
 
+/* evaluates the tokens that are still in the buffer */
+static void grpo_buffer_close_(const grpo_run_ *r) { grpo_use_report_buffer_(r); grpo_report_flush_(r); }
+
 /* evaluates all groups, with a buffer for tokens until their block is full */
 static void grpo_run_groups_buffered_(grpo_run_ *r, const grpo_method_ *how) {
-    GRPO_ALIGNED_ grpo_room_ room;
-    grpo_room_open_(r, &room);
+    GRPO_ALIGNED_ grpo_buffer_ buffer;
+    grpo_buffer_open_(r, &buffer);
     grpo_run_groups_(r, how);
-    grpo_go_singly_(r);
-    grpo_report_flush_(r);
+    grpo_buffer_close_(r);
 }
 
 /* ---- further choices of axes 1 and 2 ------------------------------------------------------------------------------------------- */
@@ -5167,11 +5172,10 @@ static int grpo_magnifies_rounding_(const grpo_advantage *a) {
 }
 
 static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g) {
-    const double first = (double)b->length[b->group_begin[g]];
-    grpo_lengths_ l = { first, first };
+    grpo_lengths_ l = { HUGE_VAL, 0 };
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        if ((double)b->length[i] < l.shortest) l.shortest = (double)b->length[i];
-        if ((double)b->length[i] > l.longest) l.longest = (double)b->length[i];
+        l.shortest = fmin(l.shortest, (double)b->length[i]);
+        l.longest = fmax(l.longest, (double)b->length[i]);
     }
     return l;
 }
@@ -5484,7 +5488,7 @@ static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s,
     switch (e->obj->advantage.transform) {
     case GRPO_TRANSFORM_BEST_MINUS_SECOND: return grpo_dd_same_(rew, s->best) ? s->up : s->down;
     case GRPO_TRANSFORM_PASS_AT_K:         return rew.hi > 0 ? s->up : s->down;
-    case GRPO_TRANSFORM_PKPO_MAXRL:              return grpo_dd_round_96_(grpo_dd_product(rew, s->factor));
+    case GRPO_TRANSFORM_PKPO_MAXRL:        return grpo_dd_round_96_(grpo_dd_product(rew, s->factor));
     case GRPO_TRANSFORM_PKPO_MAX:          return grpo_pkpo_max_(e, s, rew);
     case GRPO_TRANSFORM_PKPO_GAIN:         return grpo_pkpo_gain_(e, s, rew);
     case GRPO_TRANSFORM_PKPO_LOO:          return grpo_pkpo_loo_(e, s, rew);
@@ -5561,9 +5565,9 @@ GRPO_APART_ int grpo_narrower_(grpo_dd a, grpo_dd b, grpo_dd c, grpo_dd d) {
     return gain.hi > (doubles ? 0 : ldexp(fabs(a.hi) + fabs(b.hi) + fabs(c.hi) + fabs(d.hi), -90));
 }
 
-/* the median of the narrowest interval of h = ceil(window n) sorted items */
-static grpo_dd grpo_hdi_median_(const grpo_estimator_ *e, const grpo_group_ *s, double window) {
-    const double n = (double)s->count, wanted = ceil(window * n);
+/* the median of the narrowest interval of h = ceil(mass n) sorted items */
+static grpo_dd grpo_hdi_median_(const grpo_estimator_ *e, const grpo_group_ *s, double mass) {
+    const double n = (double)s->count, wanted = ceil(mass * n);
     const int64_t h = wanted < 1 ? 1 : wanted > n ? s->count : (int64_t)wanted;
     grpo_sorted_ low = grpo_sorted_at_(e, s, 0, 0), high = grpo_sorted_at_(e, s, 0, h - 1), first = low, last = high;
     while (high.rank < s->count - 1) {
@@ -5588,7 +5592,7 @@ static void grpo_length_weighted_sums_(const grpo_estimator_ *e, grpo_group_ *s)
         grpo_sum_add_dd_(&weighted, grpo_two_prod((double)len, rew.hi));
         if (rew.lo != 0) grpo_sum_add_dd_(&weighted, grpo_two_prod((double)len, rew.lo));
     }
-    s->weight = (double)tokens;
+    s->tokens = (double)tokens;
     s->weighted_sum = grpo_sum_dd_(&weighted);
 }
 
@@ -5707,8 +5711,8 @@ GRPO_COLD_ double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_inde
     case GRPO_REWEIGHT_DIFFICULTY: case GRPO_REWEIGHT_FOCAL: return grpo_times(a, a > 0 ? s->weight_up : s->weight_down);
     case GRPO_REWEIGHT_LENGTH_POWER:
         len = grpo_unmasked_(e->batch, at.i);
-        return len ? grpo_times(a, grpo_dd_mul(grpo_length_power((double)len, o->length_power), e->gain).hi) : 0;
-    default: return grpo_times(a, e->gain);
+        return len ? grpo_times(a, grpo_dd_mul(grpo_length_power((double)len, o->length_power), e->reweight).hi) : 0;
+    default: return grpo_times(a, e->reweight);
     }
 }
 
@@ -5721,7 +5725,7 @@ GRPO_COLD_ void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_gr
     case GRPO_BASELINE_QUANTILE:        s->baseline = grpo_quantile_(e, s, a->quantile); break;
     case GRPO_BASELINE_QUANTILE_LINEAR: s->baseline = grpo_quantile_linear_(e, s, a->quantile); break;
     case GRPO_BASELINE_LOG_MEAN_EXP:    s->baseline = grpo_log_mean_exp_(e, s, a->temperature); break;
-    case GRPO_BASELINE_HDI_MEDIAN:         s->baseline = grpo_hdi_median_(e, s, a->hdi_mass); break;
+    case GRPO_BASELINE_HDI_MEDIAN:      s->baseline = grpo_hdi_median_(e, s, a->hdi_mass); break;
     case GRPO_BASELINE_LENGTH_WEIGHTED: grpo_length_weighted_sums_(e, s); break;
     default: break;
     }
@@ -5790,17 +5794,17 @@ static void grpo_moments_add_token_(const grpo_estimator_ *e, grpo_credited_ adv
     grpo_sum_add_dd_(&m->rest_cross, grpo_two_prod(adv.own.hi, adv.rest.hi));
 }
 
-/* variance and sum of A = gain own + rest over the batch's tokens, where reweighting multiplies only `own` */
+/* variance and sum of A = factor own + rest over the batch's tokens, where reweighting multiplies only `own` */
 GRPO_COLD_ void grpo_take_moments_of_parts_(grpo_estimator_ *e, const grpo_moments *m) {
-    const double n = (double)m->values.count, gain = e->gain;
+    const double n = (double)m->values.count, factor = e->reweight;
     grpo_sum own, rest = GRPO_NO_SUM_, cross = GRPO_NO_SUM_;
     grpo_dd sum;
     if (!grpo_reweights_a_part_(e->obj) || m->values.count < 2) return;
     grpo_values_scatter_(&m->values, &own);
     grpo_covariance_add_(&rest, n, &m->rest_squares, &m->rest, &m->rest);
     grpo_covariance_add_(&cross, n, &m->rest_cross, &m->values.sum, &m->rest);
-    sum = grpo_dd_mul(grpo_dd_mul(grpo_sum_dd_(&own), gain), gain);
-    sum = grpo_dd_add(sum, grpo_dd_mul(grpo_sum_dd_(&cross), 2 * gain));
+    sum = grpo_dd_mul(grpo_dd_mul(grpo_sum_dd_(&own), factor), factor);
+    sum = grpo_dd_add(sum, grpo_dd_mul(grpo_sum_dd_(&cross), 2 * factor));
     sum = grpo_dd_add(sum, grpo_sum_dd_(&rest));
     const double variance = sum.hi / grpo_variance_divisor_(n, e->obj->advantage.std);
     e->batch_variance = variance > 0 ? variance : 0;
@@ -5921,25 +5925,7 @@ GRPO_COLD_ grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_traje
 }
 
 /* ---- shaping of tokens: entropy, teacher, centred KL, marks, clamp ---- */
-/* adds the current group to the moments of scale beta, reweight length_power and the shaping of tokens */
-static void grpo_moments_add_group_further_(const grpo_estimator_ *e, grpo_moments *m) {
-    const grpo_advantage *a = &e->obj->advantage;
-    const grpo_batch *b = e->batch;
-    const int entropy = a->entropy == GRPO_ENTROPY_RELATIVE, divergence = a->kl_centred_coef != 0;
-    if (a->scale == GRPO_SCALE_BETA && e->group[0].count > 0) grpo_values_take_(&m->values, grpo_success_rate_(&e->group[0]));
-    for (int64_t i = e->begin; i < e->end; i++) {
-        const int64_t len = a->reweight == GRPO_REWEIGHT_LENGTH_POWER ? grpo_unmasked_(b, i) : 0;
-        if (len) grpo_sum_add_dd_(&m->length, grpo_length_power((double)len, a->length_power));
-        for (int64_t t = b->offset[i]; (entropy || divergence) && t < b->offset[i] + b->length[i]; t++) {
-            if (!grpo_is_unmasked_(b, t)) continue;
-            m->tokens++;
-            if (entropy) grpo_sum_add_(&m->entropy, (double)b->entropy[t]);
-            if (divergence) grpo_sum_add_diff_(&m->divergence, (double)b->logp_rollout[t], (double)b->logp_ref[t]);
-        }
-    }
-}
-
-/* mean entropy of response i; uncertain: it is above entropy_max (0: no limit), compared exactly */
+/* mean entropy of response i; high_entropy: it is above entropy_max (0: no limit), compared exactly */
 GRPO_COLD_ void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s) {
     const grpo_batch *b = e->batch;
     const int64_t n = grpo_unmasked_(b, i);
@@ -6098,28 +6084,42 @@ static void grpo_moments_add_item_(const grpo_estimator_ *e, const grpo_group_ *
     if (a->batch_norm == GRPO_BATCH_NORM_ITEMS) grpo_values_take_(&m->values, grpo_dd_of_(grpo_item_advantage_(e, at)));
 }
 
+/* adds response i to the moments */
+static void grpo_moments_add_response_(const grpo_estimator_ *e, int64_t i, grpo_moments *m) {
+    const grpo_advantage *a = &e->obj->advantage;
+    const grpo_batch *b = e->batch;
+    const int entropy = a->entropy == GRPO_ENTROPY_RELATIVE, divergence = a->kl_centred_coef != 0;
+    const int64_t len = grpo_unmasked_(b, i);
+    if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->batch_norm == GRPO_BATCH_NORM_TOKENS || a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS)
+        grpo_credit_response_(e, i, m, NULL);
+    m->sequences++;
+    m->sequences_nonempty += len > 0;
+    m->degenerate_sequences += e->group[0].all_equal;
+    if (len && a->reweight == GRPO_REWEIGHT_LENGTH_POWER) grpo_sum_add_dd_(&m->length, grpo_length_power((double)len, a->length_power));
+    for (int64_t t = b->offset[i]; (entropy || divergence) && t < b->offset[i] + b->length[i]; t++) {
+        if (!grpo_is_unmasked_(b, t)) continue;
+        m->tokens++;
+        if (entropy) grpo_sum_add_(&m->entropy, (double)b->entropy[t]);
+        if (divergence) grpo_sum_add_diff_(&m->divergence, (double)b->logp_rollout[t], (double)b->logp_ref[t]);
+    }
+}
+
 /* adds the current group to the moments */
 static void grpo_moments_add_group_(const grpo_estimator_ *e, grpo_moments *m) {
-    const grpo_advantage *a = &e->obj->advantage;
     for (int k = 0; k < e->columns; k++) {
         grpo_index_ at = grpo_before_items_(e);
         while (grpo_next_item_(e, &e->group[k], &at)) grpo_moments_add_item_(e, &e->group[k], at, m);
     }
-    for (int64_t i = e->begin; i < e->end; i++) {
-        if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->batch_norm == GRPO_BATCH_NORM_TOKENS || a->batch_norm == GRPO_BATCH_NORM_MEAN_ABS)
-            grpo_credit_response_(e, i, m, NULL);
-        m->sequences++;
-        m->sequences_nonempty += grpo_unmasked_(e->batch, i) > 0;
-        m->degenerate_sequences += e->group[0].all_equal;
-    }
-    grpo_moments_add_group_further_(e, m);
+    for (int64_t i = e->begin; i < e->end; i++) grpo_moments_add_response_(e, i, m);
+    if (e->obj->advantage.scale == GRPO_SCALE_BETA && e->group[0].count > 0)
+        grpo_values_take_(&m->values, grpo_success_rate_(&e->group[0]));
 }
 
 /* converts the batch's moments to what items and tokens read */
 static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
-    const double gain = grpo_batch_reweight_(a->reweight, m);
-    e->gain = gain;
+    const double factor = grpo_batch_reweight_(a->reweight, m);
+    e->reweight = factor;
     e->batch_count = (double)m->values.count;
     e->tokens = (double)m->tokens;
     e->entropy = grpo_sum_dd_(&m->entropy);
@@ -6127,9 +6127,9 @@ static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     e->batch_variance = grpo_variance_(&m->values, a->std);
     e->batch_sum = grpo_sum_dd_(&m->values.sum);
     if (a->scale == GRPO_SCALE_BETA) grpo_take_beta_(e, &m->values);
-    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) {                          /* of A = gain own + rest */
-        e->batch_variance *= gain * gain;
-        e->batch_sum = grpo_dd_mul(e->batch_sum, gain);
+    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) {                          /* of A = factor own + rest */
+        e->batch_variance *= factor * factor;
+        e->batch_sum = grpo_dd_mul(e->batch_sum, factor);
         grpo_take_moments_of_parts_(e, m);
     } else if (a->baseline == GRPO_BASELINE_BATCH_MEAN) {
         e->items = (double)m->items;
@@ -6227,8 +6227,8 @@ GRPO_COLD_ int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *par
 
 GRPO_COLD_ int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
     return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
-        && a->nll == b->nll && a->preference == b->preference && a->alone == b->alone && a->own[0] == b->own[0] && a->own[1] == b->own[1]
-        && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
+        && a->nll == b->nll && a->preference == b->preference && a->pointwise == b->pointwise && a->own[0] == b->own[0]
+        && a->own[1] == b->own[1] && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
 }
 
 /* the divisors and factors from the totals, which must cover the batch's `own` counts; the partial, if there is one, must have the same */
@@ -6258,10 +6258,8 @@ GRPO_NOINLINE_ grpo_status grpo_take_scales_(const grpo_objective *obj, const gr
 }
 
 grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
-    if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
-    if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
-    if (!grpo_are_counts_(into, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
-    if (!grpo_are_counts_(from, GRPO_PARTIAL_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_from_);
+    if (!into || !grpo_are_counts_(into, GRPO_PARTIAL_)) return GRPO_STATUS_(into ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_into_);
+    if (!from || !grpo_are_counts_(from, GRPO_PARTIAL_)) return GRPO_STATUS_(from ? GRPO_OUT_OF_RANGE : GRPO_NULL, GRPO_AT_from_);
     if (from->scales.divisor == 0) return GRPO_OK;
     if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
     into->scales = from->scales;

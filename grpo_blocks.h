@@ -4,9 +4,9 @@
  * A part of grpo.h's implementation, which includes it; nothing else includes it.  With GRPO_NO_BLOCKS defined, grpo.h and gspo.h do not
  * need this file, and give the same bits.
  *
- * Tokens are buffered until a block is full.  Loops that vectorise then compute ratios, clips, the usual KL, gradients and the sums of the
- * report.  Other surrogates, trust regions and penalties go token by token through the functions of grpo.h; so do, in a second step, the
- * ratios of tokens whose log-ratio is beyond the range of the series (GRPO_SERIES_).
+ * Tokens are buffered until a block is full.  Loops that vectorise then compute ratios, clips, the gate of SAPO, the KL estimates k2 and
+ * k3, gradients and the sums of the report.  Other surrogates, trust regions and penalties go token by token through the functions of
+ * grpo.h; so do, in a second step, the ratios of tokens whose log-ratio is beyond the range of the series (GRPO_SERIES_).
  *
  * Licence: MIT-0, as grpo.h. */
 #ifndef GRPO_BLOCKS_H
@@ -161,7 +161,7 @@ typedef struct grpo_block_ {
     /* the same for all blocks of a call: */
     int unit_terms;                                                    /* the caller sets ratio, value and slopes (units of gspo.h) */
     int weighted;                                                      /* tokens have weights of axis 6 */
-    int finds_weights;                                                 /* grpo_block_correct_ finds these weights */
+    int finds_weights;                                                 /* grpo_block_rollout_is_ finds these weights */
     int may_clip, by_clip;                                             /* grpo_block_clip_ may compute S; it does so for this block */
     int further_penalty;                                               /* grpo_block_further_penalties_ computes P */
     grpo_adds_ adds;
@@ -200,11 +200,11 @@ static int grpo_has_unit_terms_(const grpo_run_ *r) {
         && r->obj->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_LEVEL;
 }
 
-static int grpo_pays_any_kl_(const grpo_penalty *p) { return p->kl != GRPO_KL_NONE && p->kl_coef != 0; }
+static int grpo_has_kl_(const grpo_penalty *p) { return p->kl != GRPO_KL_NONE && p->kl_coef != 0; }
 
 /* 1 if the KL is one that grpo_block_further_penalties_ must compute */
 static int grpo_has_further_kl_(const grpo_penalty *p) {
-    return grpo_pays_any_kl_(p) && (p->kl == GRPO_KL_EXTERNAL || p->kl_on != GRPO_KL_ON_ALL);
+    return grpo_has_kl_(p) && (p->kl == GRPO_KL_EXTERNAL || p->kl_on != GRPO_KL_ON_ALL);
 }
 
 /* 1 if the tokens of this objective can be evaluated in blocks */
@@ -418,8 +418,8 @@ static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, int beyond) {
         t = further ? grpo_block_further_term_(r, x, k, &token) : grpo_surrogate_term(s, r->range, w, x->adv[k], x->logp[k]);
         if (masks) {
             if (further) w = grpo_block_ratio_(r, x, k, &passes);
-            token.distrusted = x->has_dropped && x->penalty_slope[k] != 0;
-            if (grpo_is_distrusted_(r, &token, w)) {
+            token.off_policy = x->has_dropped && x->penalty_slope[k] != 0;
+            if (grpo_is_dropped_(r, &token, w)) {
                 x->penalty[k] = 0;
                 if (x->adv[k] != 0) t.clip = x->adv[k] > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
             }
@@ -438,7 +438,7 @@ GRPO_NOINLINE_ void grpo_block_add_slope_(const grpo_run_ *r, grpo_block_ *x, in
     if (passes && level_passes) x->slope[k] = grpo_plus(x->slope[k], slope);
 }
 
-/* P token by token, if the KL is given by the caller (GRPO_KL_EXTERNAL) or not paid at all tokens */
+/* P token by token, if the KL is given by the caller (GRPO_KL_EXTERNAL) or not at all tokens */
 GRPO_NOINLINE_ void grpo_block_further_penalties_(const grpo_run_ *r, grpo_block_ *x) {
     grpo_token_ token;
     memset(&token, 0, sizeof token);
@@ -517,8 +517,8 @@ static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_rea
 /* writes the derivative by batch.divergence_ref, of a KL that is given by the caller */
 GRPO_NOINLINE_ void grpo_block_write_divergence_(const grpo_run_ *r, const grpo_block_ *b) {
     for (int k = 0; k < b->n; k++) {
-        const int pays = r->obj->penalty.kl == GRPO_KL_EXTERNAL && grpo_pays_kl_(r, b->at[k]);
-        grpo_write_(r, r->out.ddivergence_ref, b->at[k], pays ? r->obj->penalty.kl_coef * b->coefficient[k] : 0);
+        const int has_kl = r->obj->penalty.kl == GRPO_KL_EXTERNAL && grpo_has_kl_at_(r, b->at[k]);
+        grpo_write_(r, r->out.ddivergence_ref, b->at[k], has_kl ? r->obj->penalty.kl_coef * b->coefficient[k] : 0);
     }
 }
 
@@ -656,7 +656,7 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x, int *beyond) 
     const grpo_batch *b = r->batch;
     const grpo_real *ref = grpo_logp_of_(b, grpo_kl_policy_(p));
     if (x->further_penalty) { grpo_block_further_penalties_(r, x); return 0; }
-    if (grpo_pays_any_kl_(p)) {
+    if (grpo_has_kl_(p)) {
         const int by_series = grpo_kl_by_series_(r);
         *beyond = grpo_block_differ_(x, grpo_block_gather_(x, ref), -1);
         if (by_series) grpo_block_kl_by_series_(p, x);
@@ -665,7 +665,7 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x, int *beyond) 
     if (r->has_own_divisors) grpo_block_own_penalties_(r, x);
     else for (int k = 0; p->entropy_coef != 0 && k < x->n; k++)
         x->penalty[k] = grpo_plus(x->penalty[k], -p->entropy_coef * (double)b->entropy[x->at[k]]);
-    return grpo_pays_any_kl_(p) && ref == b->logp_ref;
+    return grpo_has_kl_(p) && ref == b->logp_ref;
 }
 
 /* adds the differences to the reference policy to the report; computed: 1 if d and k3 hold them already, with this beyond */
@@ -689,13 +689,13 @@ static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x) {
     r->partial->tokens += x->n;
 }
 
-/* one buffer for two uses: tokens to be evaluated as a block (together = 1), or tokens evaluated one by one, for the report's sums (0) */
-typedef struct grpo_room_ {
-    union { grpo_report_buffer_ waiting; grpo_block_ block; } of;
-    int together;
-} grpo_room_;
+/* one buffer for two uses: tokens to be evaluated as a block, or what the report sums of tokens that are evaluated one by one */
+typedef struct grpo_buffer_ {
+    union { grpo_report_buffer_ report; grpo_block_ block; } of;
+    int holds_block;
+} grpo_buffer_;
 
-/* 1 if a token may have a weight besides the rollout correction's */
+/* 1 if a token may have a weight besides that of rollout_is */
 static int grpo_weighs_further_(const grpo_run_ *r) {
     const grpo_weight *w = &r->obj->weight;
     return r->has_token_factors || (r->has_policy_mask && (w->off_policy_mask != GRPO_OFF_POLICY_MASK_NONE
@@ -709,8 +709,8 @@ static int grpo_weighs_tokens_further_(const grpo_run_ *r, const grpo_sequence_ 
             || w->selected != GRPO_SELECTED_ALL || w->policy_is != GRPO_POLICY_IS_NONE));
 }
 
-/* 1 if grpo_block_correct_ can find the weights v: each token has its own, and none is masked out because of it */
-static int grpo_corrects_in_blocks_(const grpo_run_ *r) {
+/* 1 if grpo_block_rollout_is_ can find the weights v: each token has its own, and none is masked out because of it */
+static int grpo_rollout_is_in_blocks_(const grpo_run_ *r) {
     const grpo_weight *w = &r->obj->weight;
     if (r->obj->ratio.level != GRPO_LEVEL_TOKEN || !grpo_rollout_is_over_(w, GRPO_OVER_TOKEN)) return 0;
     if (grpo_has_segments_(w) || grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN) || grpo_weighs_further_(r)) return 0;
@@ -719,7 +719,7 @@ static int grpo_corrects_in_blocks_(const grpo_run_ *r) {
 }
 
 /* finds the weights v of the tokens, into penalty; a weight of 0 stays 0.  Uses arrays that hold nothing yet as scratch */
-static void grpo_block_correct_(const grpo_run_ *r, grpo_block_ *x) {
+static void grpo_block_rollout_is_(const grpo_run_ *r, grpo_block_ *x) {
     const grpo_batch *b = r->batch;
     const grpo_weight *w = &r->obj->weight;
     const double reach = w->rollout_clamp != 0 && w->rollout_clamp < GRPO_SERIES_ ? w->rollout_clamp : GRPO_SERIES_;
@@ -755,6 +755,8 @@ static void grpo_block_report_old_(const grpo_run_ *r, grpo_block_ *x, int compu
     grpo_report_old_block_(r->partial->sum, x->d, x->k3);
 }
 
+static void grpo_block_clear_(grpo_block_ *x) { x->n = x->n_own = x->has_divisors = x->scattered = x->has_dropped = 0; }
+
 /* evaluates the buffered tokens, and empties the block */
 static void grpo_block_flush_(const grpo_run_ *r) {
     const int is_old = r->behaviour == r->batch->logp_old;
@@ -763,7 +765,7 @@ static void grpo_block_flush_(const grpo_run_ *r) {
     if (x->n == 0) return;
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
     x->by_clip = x->may_clip && !x->has_dropped;
-    if (x->finds_weights) grpo_block_correct_(r, x);
+    if (x->finds_weights) grpo_block_rollout_is_(r, x);
     if (r->has_rollout_weights) r->partial->weight_tokens += x->n;
     if (r->has_rollout_weights && !grpo_weighs_further_(r)) grpo_sum_add_block_(&r->partial->sum[GRPO_SUM_WEIGHT], 1, x->penalty);
     if (x->unit_terms) beyond = is_old ? grpo_block_differ_(x, x->old, 1) : 0;
@@ -778,27 +780,27 @@ static void grpo_block_flush_(const grpo_run_ *r) {
     grpo_block_report_ref_(r, x, computed, beyond);
     grpo_block_write_all_(r, x);
     grpo_block_report_(r, x);
-    x->n = x->n_own = x->has_divisors = x->scattered = x->has_dropped = 0;
+    grpo_block_clear_(x);
 }
 
 /* to be called before tokens are evaluated one by one: flushes the block, so that the buffer can be used for them */
-static void grpo_go_singly_(const grpo_run_ *r) {
-    if (!r->room->together) return;
+static void grpo_use_report_buffer_(const grpo_run_ *r) {
+    if (!r->buffer->holds_block) return;
     grpo_block_flush_(r);
-    r->room->together = 0;
+    r->buffer->holds_block = 0;
     r->report_buffer->n = 0;
 }
 
 /* to be called before tokens are put into the block: flushes those evaluated one by one, so that the buffer can be used for it */
-static void grpo_go_together_(const grpo_run_ *r) {
+static void grpo_use_block_(const grpo_run_ *r) {
     grpo_block_ *x = r->block;
-    if (r->room->together) return;
+    if (r->buffer->holds_block) return;
     grpo_report_flush_(r);
-    r->room->together = 1;
-    x->n = x->n_own = x->has_divisors = x->scattered = x->has_dropped = 0;
+    r->buffer->holds_block = 1;
+    grpo_block_clear_(x);
     x->unit_terms = r->obj->ratio.level != GRPO_LEVEL_TOKEN;
     x->weighted = r->has_rollout_weights || r->has_policy_mask || r->has_token_factors;
-    x->finds_weights = grpo_corrects_in_blocks_(r);
+    x->finds_weights = grpo_rollout_is_in_blocks_(r);
     x->may_clip = !x->unit_terms && grpo_clips_in_blocks_(r);
     x->adds = GRPO_AMONG_(r->obj->surrogate.kind, GRPO_GROUPS_) ? GRPO_ADDS_COUPLED_
         : r->scales.nll != 0 || r->scales.preference != 0 ? GRPO_ADDS_AUXILIARY_ : GRPO_ADDS_NOTHING_;
@@ -807,7 +809,7 @@ static void grpo_go_together_(const grpo_run_ *r) {
 
 /* to be called before tokens of a sequence are put into the block; flushes it if it cannot hold the factors of one more sequence */
 static void grpo_block_open_(const grpo_run_ *r) {
-    grpo_go_together_(r);
+    grpo_use_block_(r);
     if (r->block->n_own == GRPO_OWN_FACTORS_) grpo_block_flush_(r);
 }
 
@@ -877,8 +879,8 @@ static void grpo_block_set_(const grpo_run_ *r, grpo_block_ *x, int since, doubl
     if (r->uses_ratio && grpo_clips_token_ratios_(&r->obj->ratio)) grpo_block_clip_pool_(r, x, since, term->clip);
 }
 
-/* puts the tokens of a sequence into the block, each with the weight that the rollout correction gives it */
-static void grpo_block_take_corrected_(const grpo_run_ *r, const grpo_sequence_ *s) {
+/* puts the tokens of a sequence into the block, each with its rollout_is weight */
+static void grpo_block_take_unevenly_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const int adds_weights = grpo_weighs_further_(r);                      /* the report's sum of weights is made here */
     grpo_segment_ segment;
     memset(&segment, 0, sizeof segment);
@@ -900,10 +902,10 @@ static void grpo_block_take_weighted_(const grpo_run_ *r, const grpo_sequence_ *
     grpo_block_ *x = r->block;
     while (grpo_step_back_(r, s, s->begin, &walk)) {
         if (!token->counts) { grpo_skip_token_(r, token->t); continue; }
-        if (r->has_rollout_weights) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], token->factor.correction);
+        if (r->has_rollout_weights) grpo_sum_add_(&r->partial->sum[GRPO_SUM_WEIGHT], token->factor.rollout_is);
         x->penalty[x->n] = token->factor.policy;
-        x->penalty_slope[x->n] = token->distrusted;
-        x->has_dropped |= token->distrusted;
+        x->penalty_slope[x->n] = token->off_policy;
+        x->has_dropped |= token->off_policy;
         grpo_block_append_(r, s, token->t, 1);
         if (x->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }
@@ -913,13 +915,13 @@ static void grpo_block_take_weighted_(const grpo_run_ *r, const grpo_sequence_ *
  * one */
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ span, double ratio, const grpo_term *term) {
     const uint8_t *mask = r->batch->mask;
-    const double weight = s->correction.value;
+    const double weight = s->rollout_is.value;
     const int adds_weights = r->has_rollout_weights && grpo_weighs_further_(r);      /* the report's sum of weights is made here */
     int64_t t = span.begin;
     if (!r->block || s->coefficient == 0) return 0;
     grpo_block_open_(r);
     if (grpo_weighs_tokens_further_(r, s)) { grpo_block_take_weighted_(r, s); return 1; }
-    if (!s->evenly_weighted && (s->rejected || !r->block->finds_weights)) { grpo_block_take_corrected_(r, s); return 1; }
+    if (!s->evenly_weighted && (s->rejected || !r->block->finds_weights)) { grpo_block_take_unevenly_(r, s); return 1; }
     while (t < span.end) {
         const int room = GRPO_BLOCK_ - r->block->n, most = s->truncated ? 0 : span.end - t < room ? (int)(span.end - t) : room;
         int n = mask ? 0 : most;
@@ -935,12 +937,12 @@ static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_sp
 }
 
 /* sets up the buffer of a call; r->block stays NULL if the objective cannot go by blocks */
-static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) {
-    room->together = 0;
-    room->of.waiting.n = 0;
-    r->room = room;
-    r->report_buffer = &room->of.waiting;
-    r->block = grpo_goes_by_blocks_(r) ? &room->of.block : NULL;
+static void grpo_buffer_open_(grpo_run_ *r, grpo_buffer_ *buffer) {
+    buffer->holds_block = 0;
+    buffer->of.report.n = 0;
+    r->buffer = buffer;
+    r->report_buffer = &buffer->of.report;
+    r->block = grpo_goes_by_blocks_(r) ? &buffer->of.block : NULL;
 }
 GRPO_C_END_
 #endif

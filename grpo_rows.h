@@ -28,9 +28,7 @@
 #error "grpo_rows.h and grpo.h are of different versions"
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- settings that go together ---- */
 
@@ -1271,7 +1269,5 @@ grpo_objective grpo_objective_from_preset(const grpo_preset *preset) {
     return obj;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_ROWS_H */

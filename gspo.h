@@ -13,7 +13,7 @@
  *     st = grpo_advantages(&obj, &batch, advantage);
  *     if (!st) st = gspo_loss(&obj, &batch, advantage, NULL, &out, &report);       // grpo_output out = { 0 }; out.dlogp = dlogp;
  *
- * An objective that couples the responses of a group needs a scratch buffer: gspo_scratch elements in out.scratch.
+ * An objective that couples the responses of a group needs a buffer, out.scratch, with out.scratch_size = gspo_scratch(&obj, &batch).
  *
  * How it works.  A unit is the tokens that are pooled into one log-ratio y: a response, a segment, or the prefix that ends with the token.
  * y is the mean or sum of their log-ratios d, or the log of the power mean of e^d.  Token t's term x_t is a function of y_t, or of an
@@ -38,9 +38,7 @@
 #define gspo_scratch gspo_scratch_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* as grpo_loss, for every ratio.level */
 grpo_status gspo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
@@ -89,9 +87,7 @@ GRPO_FN grpo_dd gspo_log_cosh(grpo_dd z) {
     return grpo_dd_renormalised_(grpo_dd_fast_product_(w, s));
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GSPO_H */
 
 /* =================================================================================================================================
@@ -105,9 +101,7 @@ GRPO_FN grpo_dd gspo_log_cosh(grpo_dd z) {
 #endif
 #include "grpo.h"      /* the implementation of grpo.h, unless it is already included */
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const uint8_t *mask, int64_t n) {
     grpo_sum s = GRPO_NO_SUM_;
@@ -627,10 +621,9 @@ GRPO_COLD_ grpo_dd gspo_scaled_score_(const gspo_group_ *g, const gspo_standard_
 /* the deviation is 0 if n = 1 or all scores are equal, and the divisor too if also eps is 0 */
 GRPO_COLD_ gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps) {
     gspo_standard_ u;
-    grpo_values v;
+    grpo_values v = GRPO_NO_VALUES_;
     double most = 0;
     memset(&u, 0, sizeof u);
-    memset(&v, 0, sizeof v);
     for (int64_t i = 0; i < g->n; i++) {
         u.infinite |= !grpo_is_finite(g->score[i]);
         if (fabs(g->score[i]) > most) most = fabs(g->score[i]);
@@ -928,7 +921,7 @@ GRPO_NOINLINE_ double gspo_response_coefficient_(const grpo_run_ *r, const grpo_
     while (grpo_step_back_(r, s, s->begin, &walk)) {
         if (!k->counts) continue;
         *advantage = (double)r->advantage[k->t];                       /* backwards: ends with the first */
-        grpo_sum_add_(&coefficient, grpo_over_own_(k, (grpo_is_distrusted_(r, k, ratio) ? 0 : k->factor.policy) / s->divisor));
+        grpo_sum_add_(&coefficient, grpo_over_own_(k, (grpo_is_dropped_(r, k, ratio) ? 0 : k->factor.policy) / s->divisor));
     }
     return grpo_sum_total_(&coefficient);
 }
@@ -1015,7 +1008,7 @@ GRPO_COLD_ void gspo_compare_pairs_(const grpo_run_ *r, const gspo_preferences_ 
     }
 }
 
-/* if the step has no pair: logistic loss of every response by itself, with the sign of its reward */
+/* if the whole batch has no pair: logistic loss of every response by itself, with the sign of its reward */
 GRPO_COLD_ void gspo_compare_signs_(const grpo_run_ *r, const gspo_preferences_ *x) {
     for (int64_t i = 0; i < x->n; i++) {
         const grpo_dd y = grpo_dd_pair_(x->score[i], x->score_low[i]);
@@ -1044,7 +1037,7 @@ GRPO_COLD_ void gspo_couple_(const grpo_run_ *r, int64_t g, grpo_coupling_ *grou
     if (r->scales.preference != 0) {
         gspo_preferences_ x = gspo_preference_arrays_(r, g);
         gspo_gather_preferences_(r, g, &x);
-        if (r->scales.alone) gspo_compare_signs_(r, &x); else gspo_compare_pairs_(r, &x);
+        if (r->scales.pointwise) gspo_compare_signs_(r, &x); else gspo_compare_pairs_(r, &x);
         group->preference_slope = x.slope;
     }
 }
@@ -1163,11 +1156,11 @@ static int64_t gspo_first_token_(const grpo_run_ *r, grpo_span_ unit, int64_t *o
 /* M v S of token t of a uniform unit */
 static grpo_term gspo_uniform_term_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, int64_t t) {
     grpo_token_ token;
-    if (s->correction.value == 1 && !r->has_policy_mask && !s->group->value)
+    if (s->rollout_is.value == 1 && !r->has_policy_mask && !s->group->value)
         return grpo_surrogate_term(&r->obj->surrogate, r->range, u->ratio, (double)r->advantage[t], (double)r->batch->logp[t]);
     memset(&token, 0, sizeof token);
     token.t = t;
-    token.factor.policy = s->correction.value;
+    token.factor.policy = s->rollout_is.value;
     return gspo_policy_term_(r, s, &token, u->ratio, GRPO_CLIP_NO);
 }
 
@@ -1223,7 +1216,7 @@ GRPO_NOINLINE_ int gspo_take_by_block_(const grpo_run_ *r, const grpo_sequence_ 
     if (!gspo_sum_blocks_(r, s, (double)r->advantage[t], &u)) return 0;
     gspo_unit_close_(r, &u);
     const grpo_term term = gspo_uniform_term_(r, s, &u, t);
-    if (s->correction.value != 1 && (others || term.d_logp != 0)) return 0;      /* (v u A) l is not v (u A l) to the bit */
+    if (s->rollout_is.value != 1 && (others || term.d_logp != 0)) return 0;      /* (v u A) l is not v (u A l) to the bit */
     if (others && !s->group->value) gspo_take_terms_(r, s, &u);
     else gspo_take_term_(r, s, &u, term);
     return 1;
@@ -1248,7 +1241,7 @@ GRPO_NOINLINE_ void gspo_evaluate_unit_(const grpo_run_ *r, const grpo_sequence_
 /* evaluates the last unit that is not done yet, token by token */
 GRPO_NOINLINE_ void gspo_evaluate_singly_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *walk) {
     gspo_unit_ u;
-    grpo_go_singly_(r);
+    grpo_use_report_buffer_(r);
     gspo_unit_at_(r, s, walk->token.t, &u);
     gspo_evaluate_unit_(r, s, &u, walk);
 }
@@ -1291,7 +1284,5 @@ grpo_status gspo_loss(const grpo_objective *obj, const grpo_batch *batch, const 
     return grpo_run_once_(obj, batch, advantage, totals, out, report, &how);
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GSPO_IMPLEMENTATION */

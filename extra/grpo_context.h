@@ -68,9 +68,7 @@
 #define grpo_context_backward grpo_context_backward_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* what a part of a response contributes: counts and exact sums, all int64_t, which add up integer by integer to those of the whole */
 typedef struct {
@@ -135,9 +133,7 @@ grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *b
 grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                   const grpo_response *whole, const grpo_sum *through, const grpo_output *out, grpo_partial *partial);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CONTEXT_H */
 
 #if defined(GRPO_CONTEXT_IMPLEMENTATION) && !defined(GRPO_CONTEXT_IMPLEMENTED)
@@ -149,9 +145,7 @@ grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *b
 #include "../gspo.h"      /* includes its implementation, if this file does not have it yet */
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- which objectives ---- */
 
@@ -245,7 +239,7 @@ static grpo_sequence_ grpo_context_sequence_(const grpo_objective *o, const grpo
     if (!s.truncated && !s.evenly_weighted) {
         const grpo_how how = grpo_rollout_is_pool_(w->rollout_is_level).how;
         if (grpo_rollout_is_over_(w, GRPO_OVER_SEQUENCE))
-            s.correction = grpo_rollout_is(w, grpo_ratio_exp(grpo_sum_or_mean_(&x->rollout_is, how, x->in_mask)));
+            s.rollout_is = grpo_rollout_is(w, grpo_ratio_exp(grpo_sum_or_mean_(&x->rollout_is, how, x->in_mask)));
         s.rejected = grpo_whole_rejected_(w, x);
     }
     grpo_sequence_count_(o, b, &s);
@@ -435,8 +429,8 @@ static void grpo_context_report_(const grpo_batch *b, const grpo_response *whole
 
 static void grpo_context_run_(grpo_run_ *r, const grpo_response *whole, grpo_sum *through) {
     const grpo_batch *b = r->batch;
-    grpo_room_ room;
-    grpo_room_open_(r, &room);
+    grpo_buffer_ buffer;
+    grpo_buffer_open_(r, &buffer);
     for (int64_t g = 0; g < b->n_groups; g++) {
         const grpo_coupling_ group = grpo_context_group_(b, g, whole);
         for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
@@ -446,8 +440,7 @@ static void grpo_context_run_(grpo_run_ *r, const grpo_response *whole, grpo_sum
             grpo_context_forward_(r, &s, &whole[i], &through[i]);
         }
     }
-    grpo_go_singly_(r);
-    grpo_report_flush_(r);
+    grpo_buffer_close_(r);
 }
 
 grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
@@ -498,7 +491,5 @@ grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *b
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CONTEXT_IMPLEMENTATION */

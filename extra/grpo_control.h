@@ -31,9 +31,7 @@
 #define grpo_multiplier_update grpo_multiplier_update_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* the adaptive KL coefficient (1909.08593; the bound 0.2 is theirs, as in verl): returns kl_coef (1 + clip(kl/target - 1, -0.2, 0.2)
  * steps/horizon).  kl and target in nats, target > 0; steps >= 0, those since the last call, and horizon > 0 in the same unit */
@@ -141,7 +139,8 @@ grpo_status grpo_regret_temperature(const int64_t *length, const double *score, 
 
 /* token-wise clip bounds and advantages from h = standard (n_tokens), the output of grpo_standardised_entropy (HAPO, 2509.16591, official
  * code: 0.2, 0.2, 1, 1; c and b of the last two); all arrays (n_tokens), A = advantage:
- *     clip_low = low (1 - clip_coef h) if h <= 0, else low;   clip_high = high (1 + clip_coef h) if h > 0, else high
+ *     clip_low = low (1 - clip_coef h) if h <= 0, else low;   clip_high = high (1 + clip_coef h) if h > 0, else high, to be used as
+ *     batch.eps_low and batch.eps_high of surrogate.bounds external
  *     shaped = A (1 + gain h) if h > 0 and w is outside of 1 - clip_low/2 < w < 1 + clip_high/2, or h <= 0 and w is inside; else A;
  *     w = e^(batch.logp - batch.logp_old) */
 typedef struct { double low, high, clip_coef, gain; } grpo_adaptation;
@@ -283,9 +282,7 @@ GRPO_FN grpo_power_bounds grpo_power_mean_bounds(double mean, double deviation, 
     return r;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CONTROL_H */
 
 #if defined(GRPO_CONTROL_IMPLEMENTATION) && !defined(GRPO_CONTROL_IMPLEMENTED)
@@ -295,9 +292,7 @@ GRPO_FN grpo_power_bounds grpo_power_mean_bounds(double mean, double deviation, 
 #include "../grpo.h"
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* the largest logp - logp_old of the tokens with an advantage, if their ratios may underflow, times the advantage, and no bound acts on any
  * of them; else 0 */
@@ -317,13 +312,11 @@ static double grpo_ratio_unit_(const grpo_batch *b, const grpo_real *advantage, 
  * rho */
 static int grpo_is_negative_heavy_(const grpo_batch *b, const grpo_real *advantage, grpo_bounds bounds, double target) {
     const double unit = grpo_ratio_unit_(b, advantage, bounds);
-    grpo_sum above, below;
+    grpo_sum above = GRPO_NO_SUM_, below = GRPO_NO_SUM_;
     grpo_index_ at = grpo_before_tokens_(b);
     grpo_dd w, mass;
     double adv, q[4];
     int64_t t;
-    memset(&above, 0, sizeof above);
-    memset(&below, 0, sizeof below);
     while ((t = grpo_next_token_(b, &at)) >= 0) {
         adv = (double)advantage[t];
         if (adv == 0) continue;
@@ -398,9 +391,8 @@ grpo_status grpo_running_baseline(const double *reward, int64_t n, double moment
 
 /* 1 if sum length s e^((s - top)/temperature) < 0, temperature = numerator/divisor; top: the largest score that is not 0 */
 static int grpo_sum_is_negative_(const int64_t *length, const double *score, int64_t n, double top, double numerator, double divisor) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     grpo_dd x;
-    memset(&sum, 0, sizeof sum);
     for (int64_t k = 0; k < n; k++) {
         if (length[k] == 0 || score[k] == 0) continue;
         x = grpo_dd_div(grpo_dd_mul(grpo_two_diff(score[k], top), divisor), numerator);
@@ -422,7 +414,7 @@ static double grpo_bisected_temperature_(const int64_t *length, const double *sc
 }
 
 grpo_status grpo_regret_temperature(const int64_t *length, const double *score, int64_t n, double *temperature) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     double top = -HUGE_VAL;
     grpo_status st = grpo_check_output_(temperature, 4);
     if (!st) st = grpo_check_count_(n, 0, 3);
@@ -430,7 +422,6 @@ grpo_status grpo_regret_temperature(const int64_t *length, const double *score, 
     if (!st) st = grpo_check_list_(score, n, GRPO_MODERATE_, 2);
     for (int64_t k = 0; !st && k < n; k++) if (length[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 1, k);
     if (st) return st;
-    memset(&sum, 0, sizeof sum);
     for (int64_t k = 0; k < n; k++) {
         grpo_sum_add_dd_(&sum, grpo_two_prod((double)length[k], score[k]));
         if (length[k] > 0 && score[k] != 0 && score[k] > top) top = score[k];
@@ -483,10 +474,9 @@ grpo_status grpo_adaptive_clip(const grpo_batch *batch, const grpo_real *advanta
 
 /* the mean of logp - logp_old, or of its magnitude, over the unmasked tokens of sequences begin .. end - 1; 0 if there are none */
 static grpo_dd grpo_mean_change_(const grpo_batch *b, int64_t begin, int64_t end, int magnitude) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     grpo_dd d;
     int64_t i, t, n = 0;
-    memset(&sum, 0, sizeof sum);
     for (i = begin; i < end; i++)
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
             if (!grpo_is_unmasked_(b, t)) continue;
@@ -608,10 +598,9 @@ typedef struct { grpo_dd pivot, above, below; } grpo_entropies_;
 
 static void grpo_survey_entropies_(const grpo_batch *b, int64_t n, grpo_entropies_ *s) {
     grpo_index_ at;
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     grpo_dd d, square, least;
     int64_t t;
-    memset(&sum, 0, sizeof sum);
     s->above = s->below = grpo_dd_of_(0);
     for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; ) {
         d = grpo_dd_minus_(grpo_log_entropy_((double)b->entropy[t]), s->pivot);
@@ -761,7 +750,5 @@ grpo_status grpo_logit_shift(const grpo_batch *batch, const uint8_t *correct, do
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CONTROL_IMPLEMENTATION */

@@ -55,9 +55,7 @@
 #define grpo_odds_advantage grpo_odds_advantage_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* advantages of key tokens (KTAE, 2505.16826, official code), to be added to the others.  For an id, let a and b be the numbers of the
  * group's responses with reward > 0 and <= 0 that contain it, c and d of those that do not, n its occurrences among the L tokens of all
@@ -312,9 +310,7 @@ grpo_status grpo_odds_advantage(const grpo_batch *batch, const grpo_real *inform
 grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t n, double share, int64_t least, int64_t most, int64_t *rank,
                            double *effective);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CREDIT_H */
 
 #if defined(GRPO_CREDIT_IMPLEMENTATION) && !defined(GRPO_CREDIT_IMPLEMENTED)
@@ -324,9 +320,7 @@ grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t 
 #include "../grpo.h"
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* counts of one id in the right [0] and wrong [1] responses: responses, responses with the id, tokens, tokens with the id */
 typedef struct { double responses[2], with[2], tokens[2], hits[2]; } grpo_key_counts_;
@@ -589,8 +583,7 @@ static int grpo_reward_exponent_(const grpo_batch *b, int64_t g, double x) {
 static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t g, grpo_std_kind kind) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
     const int e = grpo_reward_exponent_(b, g, 0);
-    grpo_values v;
-    memset(&v, 0, sizeof v);
+    grpo_values v = GRPO_NO_VALUES_;
     for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
     return grpo_mean_and_deviation_(&v, kind, e);
 }
@@ -739,9 +732,8 @@ grpo_status grpo_asymmetric_advantage(const grpo_batch *batch, double alpha, dou
 
 /* the mean over the responses of group g that have tokens */
 static grpo_dd grpo_mean_of_means_(const grpo_batch *b, int64_t g, const grpo_dd *mean) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     int64_t i, n = 0;
-    memset(&sum, 0, sizeof sum);
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         if (!grpo_unmasked_(b, i)) continue;
         grpo_sum_add_dd_(&sum, mean[i]);
@@ -867,8 +859,7 @@ static int64_t grpo_bundle_size_(const grpo_batch *b, const int64_t *bundle, int
 
 /* the sum of the k-th rewards of the bundle, with `mean` each minus the mean of its group */
 static grpo_dd grpo_bundle_sum_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t k, const grpo_dd *mean) {
-    grpo_sum sum;
-    memset(&sum, 0, sizeof sum);
+    grpo_sum sum = GRPO_NO_SUM_;
     for (int64_t h = 0; h < b->n_groups; h++) {
         if (bundle[h] != bundle[g]) continue;
         grpo_sum_add_(&sum, (double)b->reward[b->group_begin[h] + k]);
@@ -891,7 +882,7 @@ static double grpo_risk_(const grpo_risk *x, grpo_dd sum) {
 
 /* the sample deviation of the bundle's n sums S_k */
 static double grpo_bundle_deviation_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t n) {
-    grpo_values v;
+    grpo_values v = GRPO_NO_VALUES_;
     double largest = 0;
     int e;
     for (int64_t k = 0; k < n; k++) {
@@ -899,7 +890,6 @@ static double grpo_bundle_deviation_(const grpo_batch *b, const int64_t *bundle,
         if (size > largest) largest = size;
     }
     e = grpo_square_exponent_(largest);
-    memset(&v, 0, sizeof v);
     for (int64_t k = 0; k < n; k++) grpo_values_take_(&v, grpo_dd_scaled_(grpo_bundle_sum_(b, bundle, g, k, NULL), -e));
     return ldexp(sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE)), e);
 }
@@ -957,9 +947,8 @@ grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle
 
 /* mean reward times distinct classes over size */
 static grpo_dd grpo_set_value_(const double *reward, const int64_t *klass, const int64_t *member, int64_t size) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     int64_t j, k, distinct = 0;
-    memset(&sum, 0, sizeof sum);
     for (k = 0; k < size; k++) {
         grpo_sum_add_(&sum, reward[member[k]]);
         for (j = 0; j < k && klass[member[j]] != klass[member[k]]; j++) { }
@@ -1113,14 +1102,13 @@ static int grpo_reward_reaches_(const grpo_reward_moments_ *s, double r, double 
 /* over the rewards of the group's unmasked tokens (by_token), or of its responses */
 static grpo_reward_moments_ grpo_group_reward_moments_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled) {
     const grpo_std_kind kind = by_token ? GRPO_STD_POPULATION : GRPO_STD_SAMPLE;
-    grpo_values v;
+    grpo_values v = GRPO_NO_VALUES_;
     grpo_reward_moments_ s;
     double most = 0;
     int e;
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         if (fabs((double)b->reward[i]) > most && (!by_token || grpo_unmasked_(b, i) > 0)) most = fabs((double)b->reward[i]);
     e = grpo_square_exponent_(most);
-    memset(&v, 0, sizeof v);
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         grpo_values_repeat_(&v, ldexp((double)b->reward[i], -e), by_token ? grpo_unmasked_(b, i) : 1);
     s.equal = v.count == 0 || grpo_dd_same_(v.min, v.max);
@@ -1413,9 +1401,8 @@ static double grpo_tree_difference_(const int64_t *parent, const double *reward,
 
 /* V - mean V of the other children of its parent */
 static double grpo_sibling_difference_(const int64_t *parent, int64_t n, int64_t k, const grpo_tree_state *of) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     int64_t c, others = of[parent[k]].children - 1;
-    memset(&sum, 0, sizeof sum);
     for (c = 0; c < n; c++) if (c != k && parent[c] == parent[k]) grpo_sum_add_dd_(&sum, of[c].value);
     return others ? grpo_dd_minus_(of[k].value, grpo_dd_div(grpo_sum_dd_(&sum), (double)others)).hi : of[k].value.hi;
 }
@@ -1501,8 +1488,7 @@ grpo_status grpo_two_anchor_advantage(const grpo_batch *batch, const double *con
 }
 
 static double grpo_calibrated_(const grpo_batch *b, int64_t g, int64_t i, const uint8_t *correct, double temperature, const grpo_dd *mean) {
-    grpo_sum sum;
-    memset(&sum, 0, sizeof sum);
+    grpo_sum sum = GRPO_NO_SUM_;
     for (int64_t j = b->group_begin[g]; j < b->group_begin[g + 1]; j++) {
         const grpo_dd ahead = correct[i] ? grpo_dd_minus_(mean[i], mean[j]) : grpo_dd_minus_(mean[j], mean[i]);
         if (!correct[j] == !correct[i] || !grpo_unmasked_(b, j)) continue;
@@ -1662,12 +1648,11 @@ static int grpo_is_first_of_role_(const int64_t *role, int64_t k) {
 }
 
 static grpo_mean_deviation_of_ grpo_role_spread_(const double *reward, const int64_t *role, int64_t n, int64_t id) {
-    grpo_values v;
+    grpo_values v = GRPO_NO_VALUES_;
     double largest = 0;
     int e;
     for (int64_t k = 0; k < n; k++) if (role[k] == id && fabs(reward[k]) > largest) largest = fabs(reward[k]);
     e = grpo_square_exponent_(largest);
-    memset(&v, 0, sizeof v);
     for (int64_t k = 0; k < n; k++) if (role[k] == id) grpo_values_take_(&v, grpo_dd_of_(ldexp(reward[k], -e)));
     return grpo_mean_and_deviation_(&v, GRPO_STD_SAMPLE, e);
 }
@@ -1814,10 +1799,8 @@ static double grpo_effective_(const double *gram, const double *advantage, int64
 static double grpo_participation_(const double *gram, int64_t n) {
     const int e = grpo_exponent_of_(gram, n * n);
     const double size = (double)n;
-    grpo_sum trace, squares;
+    grpo_sum trace = GRPO_NO_SUM_, squares = GRPO_NO_SUM_;
     double tr;
-    memset(&trace, 0, sizeof trace);
-    memset(&squares, 0, sizeof squares);
     for (int64_t k = 0; k < n; k++) grpo_sum_add_(&trace, ldexp(gram[k * n + k], -e));
     for (int64_t k = 0; k < n * n; k++) grpo_sum_add_square_(&squares, 1, grpo_dd_of_(ldexp(gram[k], -e)));
     tr = grpo_sum_value_(&trace);
@@ -1861,7 +1844,5 @@ grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t 
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CREDIT_IMPLEMENTATION */

@@ -26,9 +26,7 @@
 #define grpo_top_k_gap grpo_top_k_gap_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* a token's value loss: (V - R)^2/2 or, if that is larger, (v - R)^2/2 with v = clamp(V, Vold - clip, Vold + clip), compared exactly (PPO's
  * implementations, as verl; V, Vold, R are value, value_old, returns).  clip >= 0, 0: no clipping */
@@ -52,7 +50,8 @@ GRPO_FN grpo_value_term grpo_value_loss_term(double value, double value_old, dou
 
 /* the value loss of a batch, aggregated over the mask by the settings of axis 7, except token_mean_by_sign, seq_mean_by_sign,
  * token_mean_nonzero_std and seq_mean_segment_mean (GRPO_NOT_A_CHOICE, of aggregation, member 0); value, value_old, returns (n_tokens),
- * value_old is read only if clip > 0; clip >= 0; dvalue (n_tokens; NULL: not wanted): d loss/d value */
+ * value_old is read only if clip > 0; clip >= 0; dvalue (n_tokens; NULL: not wanted): d loss/d value.  The batch is the whole; in parts
+ * take aggregation token_sum, and divide loss and dvalue by a count of your own: for token_mean, the unmasked tokens of all parts */
 typedef struct { double loss, clip_fraction; } grpo_value_report;      /* clip_fraction: the share of tokens whose clipped square is the
                                                                           larger one */
 
@@ -99,9 +98,7 @@ grpo_status grpo_generalised_jsd(const double *student, const double *teacher, i
  * (n); target in 0 .. n - 1 (VISD, 2605.06094, official code: over the teacher's top k and the sampled token) */
 grpo_status grpo_top_k_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CRITIC_H */
 
 #if defined(GRPO_CRITIC_IMPLEMENTATION) && !defined(GRPO_CRITIC_IMPLEMENTED)
@@ -111,9 +108,7 @@ grpo_status grpo_top_k_gap(const double *student, const double *teacher, int64_t
 #include "../grpo.h"
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 static void grpo_count_mask_(const grpo_batch *b, grpo_totals *totals) {
     memset(totals, 0, sizeof *totals);
@@ -332,9 +327,8 @@ grpo_status grpo_generalised_jsd(const double *student, const double *teacher, i
 
 /* x_k - log sum e^x = (x_k - top) - log(1 + sum over the others of e^(x - top)) */
 static grpo_dd grpo_log_share_(const double *x, int64_t n, int64_t k) {
-    grpo_sum others;
+    grpo_sum others = GRPO_NO_SUM_;
     int64_t j, top = 0;
-    memset(&others, 0, sizeof others);
     for (j = 1; j < n; j++) if (x[j] > x[top]) top = j;
     for (j = 0; j < n; j++) if (j != top) grpo_sum_add_(&others, grpo_exp(grpo_two_diff(x[j], x[top])));
     return grpo_dd_minus_(grpo_two_diff(x[k], x[top]), grpo_dd_of_(log1p(grpo_sum_value_(&others))));
@@ -351,7 +345,5 @@ grpo_status grpo_top_k_gap(const double *student, const double *teacher, int64_t
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_CRITIC_IMPLEMENTATION */

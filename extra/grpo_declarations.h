@@ -442,7 +442,7 @@ typedef struct {
     double by_sign[2];
     double nll, preference;
     double own[2];
-    int alone;
+    int pointwise;
     grpo_dd norm;
     double norm_top;
 } grpo_scales;

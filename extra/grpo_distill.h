@@ -5,7 +5,8 @@
  *     #include "extra/grpo_distill.h"
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it: a row's divergence
- * belongs to its token, and may be added to a policy loss as batch.divergence_ref (penalty.kl external).
+ * belongs to its token, and may be added to a policy loss: between the two calls below, grpo_loss with penalty.kl external reads it as
+ * batch.divergence_ref, and its out.ddivergence_ref is the weight of the second; with surrogate none the loss is the distillation alone.
  *
  * A status names argument and entry (grpo_messages.h), of a struct argument the member; nothing has been written then.  Divergences and
  * log-probabilities are in nats.  Outputs overlap no argument, unless a comment says so. */
@@ -30,9 +31,7 @@
 #define grpo_distill_importance_weight grpo_distill_importance_weight_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ======== divergence ===============================================================================================================
  * p is the teacher's distribution, a constant; q the student's, softmax of its logits z over temperature tau.  Entries are the tokens of
@@ -130,9 +129,7 @@ grpo_status grpo_frontier_weight(const grpo_batch *batch, const uint8_t *correct
  * TRL multiply D (is_clip; TRL: 2) */
 grpo_status grpo_distill_importance_weight(const grpo_batch *batch, double clip, grpo_real *weight);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_DISTILL_H */
 
 #if defined(GRPO_DISTILL_IMPLEMENTATION) && !defined(GRPO_DISTILL_IMPLEMENTED)
@@ -143,9 +140,7 @@ grpo_status grpo_distill_importance_weight(const grpo_batch *batch, double clip,
 #include "grpo_shared.h"
 #include "grpo_shared_logits.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------------------ */
 
@@ -670,7 +665,5 @@ grpo_status grpo_distill_importance_weight(const grpo_batch *batch, double clip,
     return st;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_DISTILL_IMPLEMENTATION */

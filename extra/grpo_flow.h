@@ -35,9 +35,7 @@
 #define grpo_diffusion_nft grpo_diffusion_nft_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ======== schedule =================================================================================================================
  * A stochastic step from noise level s0 to s1 < s0, h = s0 - s1, with v the predicted velocity at the sample z: the next sample is Gaussian
@@ -127,9 +125,7 @@ grpo_status grpo_diffusion_nft(int64_t n, const int64_t *begin, const grpo_real 
                                const grpo_real *velocity_ref, const grpo_real *noisy, const grpo_real *clean, const double *level,
                                const double *advantage, const grpo_nft *x, double *share, double *loss, grpo_real *dvelocity);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_FLOW_H */
 
 #if defined(GRPO_FLOW_IMPLEMENTATION) && !defined(GRPO_FLOW_IMPLEMENTED)
@@ -139,9 +135,7 @@ grpo_status grpo_diffusion_nft(int64_t n, const int64_t *begin, const grpo_real 
 #include "../grpo.h"
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- schedule -------------------------------------------------------------------------------------------------------------------- */
 /* a, b, s from the variance g^2 h of the step over eta^2, a double-double; the drift has half of g^2 h over s0 */
@@ -510,7 +504,5 @@ grpo_status grpo_diffusion_nft(int64_t n, const int64_t *begin, const grpo_real 
     return st;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_FLOW_IMPLEMENTATION */

@@ -52,9 +52,7 @@
 #define grpo_hidden_product grpo_hidden_product_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* The matrix product: c (m, n) = op(a) op(b), or with `add` c += op(a) op(b); op(a) is (m, k), op(b) (k, n), all row-major without gaps.
  * transpose_a: a is stored as (k, m); transpose_b: b as (n, k).  c overlaps neither, and is read only with `add`.  With CBLAS:
@@ -117,9 +115,7 @@ grpo_status grpo_hidden_loss_add(const grpo_objective *obj, const grpo_batch *ba
 void grpo_hidden_product(void *context, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k,
                          const grpo_real *a, const grpo_real *b, int add, grpo_real *c);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_HIDDEN_H */
 
 #if defined(GRPO_HIDDEN_IMPLEMENTATION) && !defined(GRPO_HIDDEN_IMPLEMENTED)
@@ -133,9 +129,7 @@ void grpo_hidden_product(void *context, int transpose_a, int transpose_b, int64_
 #include "grpo_shared.h"
 #include "grpo_shared_logits.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- the product ---- */
 
@@ -457,8 +451,8 @@ GRPO_NOINLINE_ void grpo_hidden_evaluate_(const grpo_hidden_call_ *c, int64_t *g
     const grpo_batch *b = &c->batch;
     const int64_t end = grpo_end_sequence_(b);
     grpo_run_ r = grpo_hidden_run_(c);
-    grpo_room_ room;
-    grpo_room_open_(&r, &room);
+    grpo_buffer_ buffer;
+    grpo_buffer_open_(&r, &buffer);
     for (int64_t i = from.i; i < end && (i < to.i || (i == to.i && to.t > 0)); i++) {
         grpo_coupling_ group;
         grpo_sequence_ s;
@@ -470,8 +464,7 @@ GRPO_NOINLINE_ void grpo_hidden_evaluate_(const grpo_hidden_call_ *c, int64_t *g
         if (i == from.i) s.begin += from.t;
         grpo_evaluate_tokens_(&r, &s);
     }
-    grpo_go_singly_(&r);
-    grpo_report_flush_(&r);
+    grpo_buffer_close_(&r);
 }
 
 static void grpo_evaluate_nothing_(const grpo_run_ *r, const grpo_sequence_ *s) { (void)r; (void)s; }
@@ -560,7 +553,5 @@ grpo_status grpo_hidden_loss(const grpo_objective *obj, const grpo_batch *batch,
     return st;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_HIDDEN_IMPLEMENTATION */

@@ -26,9 +26,7 @@
 #define grpo_layout_check grpo_layout_check_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* a member of a struct; or the struct itself, with member "" and offset 0.  Offset and size in bytes */
 typedef struct {
@@ -48,17 +46,13 @@ const grpo_layout *grpo_layouts(int *count);
  * no name; GRPO_UNKNOWN, there is no such struct or member; GRPO_OUT_OF_RANGE, its offset or size differs */
 grpo_status grpo_layout_check(const grpo_layout *declared, int64_t n);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_LAYOUT_H */
 
 #if defined(GRPO_LAYOUT_IMPLEMENTATION) && !defined(GRPO_LAYOUT_IMPLEMENTED)
 #define GRPO_LAYOUT_IMPLEMENTED
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 #define GRPO_LAYOUT_AT_(name, type, member) { name, #member, (int64_t)offsetof(type, member), (int64_t)sizeof(((type *)0)->member) },
 #define GRPO_LAYOUT_BATCH_(member) GRPO_LAYOUT_AT_("grpo_batch", grpo_batch, member)
@@ -150,7 +144,5 @@ grpo_status grpo_layout_check(const grpo_layout *declared, int64_t n) {
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_LAYOUT_IMPLEMENTATION */

@@ -44,9 +44,7 @@
 #define grpo_finding_message grpo_finding_message_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- where a status points ---- */
 typedef struct {
@@ -72,7 +70,8 @@ typedef enum {
 } grpo_lint_level;
 
 /* A rule, its level (that of group_of_one and equal_rewards depends) and sentence.  In the sentence: %v value, %o other, %b a second array.
- * A rule that compares two arrays has a finding of its own for each pair.  Tokens are unmasked tokens.
+ * A rule that compares two arrays has a finding of its own for each pair.  Tokens are unmasked tokens.  An overlong punishment that begins
+ * beyond the longest response does not shape rewards.
  *   positive_logp     above 0.001, more than rounding            probabilities, negated    of all tokens, at least 4
  *   other_type        at least 8 pairs of floats have the bits of a double from -50 to 0, each of them, and at least a quarter of the pairs
  *                     is above 0, below -50 or NaN as floats; or the first half of an array, at least 12 doubles, has the bits of pairs of
@@ -278,9 +277,7 @@ const char *grpo_logits_fault_message(grpo_status st, const grpo_logits *logits,
 const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size_t size);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_LINT_H */
 
 #if defined(GRPO_LINT_IMPLEMENTATION) && !defined(GRPO_LINT_IMPLEMENTED)
@@ -291,9 +288,7 @@ const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size
 #include "grpo_shared.h"
 #include "grpo_shared_text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- places --------------------------------------------------------------------------------------------------------------------- */
 static grpo_fault grpo_no_fault_(void) {
@@ -395,15 +390,6 @@ static const grpo_field *grpo_field_at_(int what) {
     int n;
     const grpo_field *f = grpo_fields(&n);
     return what >= 1 && what <= n ? &f[what - 1] : NULL;
-}
-
-static const char *grpo_name_of_(int what) {
-#ifdef GRPO_NO_TEXT
-    (void)what;
-    return "";
-#else
-    return grpo_status_what(GRPO_STATUS_(0, what));
-#endif
 }
 
 /* fills in the values of the fields that a status is about, but only if obj is what was refused: grpo_objective_set refuses a number that
@@ -671,9 +657,8 @@ static int64_t grpo_length_to_last_unmasked_(const grpo_batch *b, int64_t i) {
     return t - b->offset[i];
 }
 
-static void grpo_lint_padded_length_(grpo_lint_ *l) {
+static void grpo_lint_padded_length_(grpo_lint_ *l, const grpo_reward *r) {
     const grpo_batch *b = l->b;
-    const grpo_reward *r = &l->obj->reward;
     int64_t count = 0, least = INT64_MAX, most = 0;
     if (!b->mask || (r->length == GRPO_LENGTH_NONE && r->overlong == GRPO_OVERLONG_NONE)) return;
     if (l->end - l->begin < 4 || !grpo_are_equally_long_(l)) return;
@@ -959,11 +944,6 @@ static int grpo_are_zeros_(const grpo_lint_ *l, const grpo_real *x, const grpo_r
     return tokens >= 4 && 2 * live >= tokens;
 }
 
-/* 1 if logp_old is compared with logp_rollout, for weights or rejections */
-static int grpo_corrects_rollout_(const grpo_weight *w) {
-    return w->rollout_is != GRPO_ROLLOUT_IS_NONE || w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0;
-}
-
 /* all: 1: every rule; 0: only those that also hold between a policy and its reference */
 static void grpo_lint_two_(grpo_lint_ *l, const grpo_real *a, const grpo_real *b, const int what[2], int all) {
     grpo_two_arrays_ s;
@@ -981,7 +961,7 @@ static void grpo_lint_two_(grpo_lint_ *l, const grpo_real *a, const grpo_real *b
     else if (s.moderate >= 16 && s.apart > 0.2 * (double)s.moderate)
         grpo_find_two_(l, GRPO_LINT_APART, what, s.apart / (double)s.moderate, 0);
     else if (s.equal == s.tokens && what[0] == GRPO_AT_logp_) grpo_find_two_(l, GRPO_LINT_SAME, what, 0, 0);
-    else if (s.equal == s.tokens && s.tokens >= 4 && what[0] == GRPO_AT_logp_old_ && grpo_corrects_rollout_(&l->obj->weight))
+    else if (s.equal == s.tokens && s.tokens >= 4 && what[0] == GRPO_AT_logp_old_ && grpo_has_rollout_weights_(&l->obj->weight))
         grpo_find_two_(l, GRPO_LINT_UNCORRECTED, what, 0, 0);
 }
 
@@ -1548,6 +1528,18 @@ static void grpo_lint_no_groups_(grpo_lint_ *l) {
     grpo_keep_finding_(l, &x);
 }
 
+/* the objective without an overlong punishment that begins beyond the longest response */
+static grpo_objective grpo_as_it_acts_(const grpo_objective *obj, const grpo_lint_ *l) {
+    grpo_objective o = *obj;
+    grpo_reward *r = &o.reward;
+    int64_t i = l->begin;
+    while (i < l->end && (double)l->b->length[i] <= r->overlong_max - r->overlong_cache) i++;
+    if (i < l->end && r->overlong != GRPO_OVERLONG_NONE) return o;
+    r->overlong = GRPO_OVERLONG_NONE;
+    r->overlong_max = r->overlong_cache = r->overlong_factor = 0;
+    return o;
+}
+
 int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
               const grpo_output *out, grpo_finding *finding, int room) {
     const grpo_status st = advantage ? grpo_refused_loss_(obj, batch, advantage, totals, out) : grpo_refused_advantages_(obj, batch);
@@ -1560,6 +1552,8 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     else if (batch->n_groups == 0 && batch->n_tokens > 0 && !totals) grpo_lint_no_groups_(&l);
     if (grpo_objective_check(obj) || !grpo_has_layout_(batch)) return l.count;
     l.begin = batch->group_begin[0]; l.end = batch->group_begin[batch->n_groups];
+    const grpo_objective acts = grpo_as_it_acts_(obj, &l);
+    l.obj = &acts;
     in_order = grpo_are_stored_in_order_(&l);
     grpo_lint_overlap_(&l, in_order);
     grpo_lint_lost_gradient_(&l, out);
@@ -1578,16 +1572,16 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     grpo_lint_truncated_(&l);
     grpo_lint_padded_(&l);
     grpo_lint_fixed_length_(&l);
-    if (!bytes) grpo_lint_padded_length_(&l);
+    if (!bytes) grpo_lint_padded_length_(&l, &obj->reward);
     grpo_lint_policies_(&l);
     grpo_lint_entropy_(&l);
     if (advantage && grpo_tokens_are_alike_(&obj->advantage)) grpo_lint_per_response_(&l);
-    if (advantage && grpo_differences_count_(obj)) {
+    if (advantage && grpo_differences_count_(&acts)) {
         grpo_lint_no_advantage_(&l);
         grpo_lint_raw_reward_(&l);
         if (grpo_rises_with_reward_(&obj->advantage)) grpo_lint_unequal_(&l);
     }
-    if (advantage && grpo_order_counts_(obj) && grpo_rises_with_reward_(&obj->advantage)) grpo_lint_against_reward_(&l);
+    if (advantage && grpo_order_counts_(&acts) && grpo_rises_with_reward_(&obj->advantage)) grpo_lint_against_reward_(&l);
     grpo_lint_totals_(&l, totals);
     return l.count;
 }
@@ -1776,7 +1770,5 @@ const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size
 }
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_LINT_IMPLEMENTATION */

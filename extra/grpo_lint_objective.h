@@ -29,9 +29,7 @@
 #define grpo_objective_finding_message grpo_objective_finding_message_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- which choices read a number ----
  * X(number, level, with, with, with): the number is read if every `with` holds; each is a field with some of its choices (for a field that
@@ -420,9 +418,7 @@ int grpo_objective_reads(const grpo_objective *obj, const grpo_field *field);
 const char *grpo_objective_finding_message(const grpo_objective_finding *finding, char *buffer, size_t size);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_LINT_OBJECTIVE_H */
 
 #if defined(GRPO_LINT_OBJECTIVE_IMPLEMENTATION) && !defined(GRPO_LINT_OBJECTIVE_IMPLEMENTED)
@@ -433,9 +429,7 @@ const char *grpo_objective_finding_message(const grpo_objective_finding *finding
 #include "grpo_shared.h"
 #include "grpo_shared_text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- the tables ----------------------------------------------------------------------------------------------------------------- */
 typedef struct { uint16_t number; grpo_lint_level level; grpo_lint_with_ with[3]; } grpo_idle_read_;
@@ -547,15 +541,6 @@ typedef struct {
     grpo_lint_level level;         /* other levels are ignored */
 } grpo_idle_;
 
-static const char *grpo_idle_name_(int what) {
-#ifdef GRPO_NO_TEXT
-    (void)what;
-    return "";
-#else
-    return grpo_status_what(GRPO_STATUS_(0, what));
-#endif
-}
-
 static void grpo_idle_keep_(grpo_idle_ *l, const grpo_objective_finding *x) {
     if (x->level != l->level) return;
     if (l->count < l->room) l->finding[l->count] = *x;
@@ -568,7 +553,7 @@ static grpo_objective_finding grpo_idle_finding_(grpo_objective_rule rule, int w
     x.rule = rule;
     x.level = grpo_idle_levels_[rule];
     x.status = GRPO_STATUS_(0, what);
-    x.what = grpo_idle_name_(what);
+    x.what = grpo_name_of_(what);
     x.row = -1;
     return x;
 }
@@ -815,7 +800,7 @@ static void grpo_idle_say_sentence_(grpo_text_ *to, const char *sentence, const 
         if (*sentence != '%') { grpo_say_part_(to, sentence, 1); continue; }
         switch (*++sentence) {
         case 'v': grpo_say_number_(to, x->value); break;
-        case 'o': grpo_say_(to, grpo_idle_name_(other)); break;
+        case 'o': grpo_say_(to, grpo_name_of_(other)); break;
         case 'c': if (other >= 1 && other <= n) grpo_idle_say_setting_(to, &f[other - 1], x->other); break;
         default:  if (what >= 1 && what <= n && other >= 1 && other <= n) grpo_idle_say_readers_(to, &f[other - 1], f[what - 1].offset);
         }
@@ -828,7 +813,7 @@ static void grpo_idle_say_zeros_(grpo_text_ *to, const grpo_objective_finding *x
     grpo_say_(to, x->what);
     if (number[1] != number[0]) {
         grpo_say_(to, " and ");
-        grpo_say_(to, grpo_idle_name_(grpo_idle_field_(number[1])));
+        grpo_say_(to, grpo_name_of_(grpo_idle_field_(number[1])));
     }
     grpo_say_(to, number[1] != number[0] ? " are 0, so that " : " is 0, so that ");
 }
@@ -856,7 +841,5 @@ const char *grpo_objective_finding_message(const grpo_objective_finding *finding
 }
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_LINT_OBJECTIVE_IMPLEMENTATION */

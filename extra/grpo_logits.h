@@ -32,9 +32,7 @@
 #define grpo_logits_loss_add grpo_logits_loss_add_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ======== logits ==================================================================================================================
  * From a row of logits z (one position, the vocabulary wide) to logp and entropy, and from d loss/d logp, d loss/d entropy back to
@@ -152,12 +150,9 @@ grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *ba
  * part, and dlogp, dentropy (rows), NULL: 0 -> dlogits. */
 grpo_status grpo_logits_batch_read(const grpo_logits_batch *rows, const uint8_t *mask, int64_t first, int64_t count);
 grpo_status grpo_logits_batch_gradient(const grpo_logits_batch *rows, const uint8_t *mask, const grpo_real *dlogp,
-    const grpo_real *dentropy,
-                               int64_t first, int64_t count);
+    const grpo_real *dentropy, int64_t first, int64_t count);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_LOGITS_H */
 
 #if defined(GRPO_LOGITS_IMPLEMENTATION) && !defined(GRPO_LOGITS_IMPLEMENTED)
@@ -168,9 +163,7 @@ grpo_status grpo_logits_batch_gradient(const grpo_logits_batch *rows, const uint
 #include "grpo_shared_logits.h"
 #include "grpo_shared_loops.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- logits -------------------------------------------------------------------------------------------------------------------- */
 
@@ -706,8 +699,7 @@ static void grpo_clear_row_(const grpo_logits_batch *rows, int64_t t) {
 }
 
 grpo_status grpo_logits_batch_gradient(const grpo_logits_batch *rows, const uint8_t *mask, const grpo_real *dlogp,
-    const grpo_real *dentropy,
-                               int64_t first, int64_t count) {
+    const grpo_real *dentropy, int64_t first, int64_t count) {
     grpo_status st = grpo_check_range_(rows, first, count, 5);
     if (!st && !rows->dlogits) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_dlogits_);
     for (int64_t t = first; !st && t < first + count; t++) {
@@ -807,7 +799,5 @@ grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch,
     return st;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_LOGITS_IMPLEMENTATION */

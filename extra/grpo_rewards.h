@@ -51,9 +51,7 @@
 #define grpo_min_max_reward grpo_min_max_reward_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* reward (sequences) = r - rbar (output_coef output/max output + input_coef input/max input + turns_coef turns/max turns), rbar the group's
  * mean reward, maxima over the group, a quotient being 0 if its maximum is 0 (prime-rl's code, linear length penalty: 0.25, 0.1, 0.1, with
@@ -235,9 +233,7 @@ grpo_status grpo_pairwise_rewards(const grpo_batch *batch, const int64_t *outcom
 /* reward (n) = (distance - min)/(max - min), distance (n); all 0 if max - min < 1e-8 (PPR-GDE, 2605.18191, tools.py of the same folder) */
 grpo_status grpo_min_max_reward(const double *distance, int64_t n, double *reward);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_REWARDS_H */
 
 #if defined(GRPO_REWARDS_IMPLEMENTATION) && !defined(GRPO_REWARDS_IMPLEMENTED)
@@ -247,9 +243,7 @@ grpo_status grpo_min_max_reward(const double *distance, int64_t n, double *rewar
 #include "../grpo.h"
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 static double grpo_largest_(const double *x, int64_t begin, int64_t end) {
     double most = 0;
@@ -271,11 +265,10 @@ static grpo_status grpo_check_cost_(const grpo_cost *c, int64_t begin, int64_t e
 static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c, grpo_real *reward) {
     const double *const arrays[] = { c->output, c->input, c->turns }, coefs[] = { c->output_coef, c->input_coef, c->turns_coef };
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     grpo_dd mean, cost;
     double most[3];
     int k, overflow = 0;
-    memset(&sum, 0, sizeof sum);
     for (int64_t i = begin; i < end; i++) grpo_sum_add_(&sum, (double)b->reward[i]);
     mean = grpo_dd_div(grpo_sum_dd_(&sum), (double)(end - begin));
     for (k = 0; k < 3; k++) most[k] = grpo_largest_(arrays[k], begin, end);
@@ -299,8 +292,7 @@ grpo_status grpo_relative_cost_penalty(const grpo_batch *batch, const grpo_cost 
 }
 
 static grpo_dd grpo_row_total_(const double *x, int64_t n, double eps) {
-    grpo_sum sum;
-    memset(&sum, 0, sizeof sum);
+    grpo_sum sum = GRPO_NO_SUM_;
     grpo_sum_add_(&sum, eps);
     for (int64_t k = 0; k < n; k++) grpo_sum_add_(&sum, x[k]);
     return grpo_sum_dd_(&sum);
@@ -492,11 +484,10 @@ static int grpo_is_efficient_(const grpo_batch *b, int64_t g, const uint8_t *cor
 }
 
 static void grpo_efficient_group_(const grpo_batch *b, int64_t g, const uint8_t *correct, double alpha, grpo_real *reward) {
-    grpo_values v;
+    grpo_values v = GRPO_NO_VALUES_;
     grpo_dd mean;
     double s;
     int overflow = 0;
-    memset(&v, 0, sizeof v);
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         if (correct[i]) grpo_values_take_(&v, grpo_dd_of_((double)grpo_unmasked_(b, i)));
     mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
@@ -529,10 +520,9 @@ grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *corre
 
 /* min(e^m, cap), m the mean of logp_ref over the tokens of the answer, 0 if there are none */
 static grpo_dd grpo_answer_likelihood_(const grpo_batch *b, int64_t i, double cap) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     grpo_dd c = grpo_dd_of_(1);
     int64_t t, n = 0;
-    memset(&sum, 0, sizeof sum);
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
         if (!grpo_is_unmasked_(b, t) || !b->selected[t]) continue;
         grpo_sum_add_(&sum, (double)b->logp_ref[t]);
@@ -821,12 +811,11 @@ grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, 
 
 /* the standard deviation of a list, scaled so that squares neither overflow nor underflow */
 static double grpo_list_deviation_(const double *x, int64_t n, grpo_std_kind kind) {
-    grpo_values v;
+    grpo_values v = GRPO_NO_VALUES_;
     double largest = 0;
     int e;
     for (int64_t k = 0; k < n; k++) if (fabs(x[k]) > largest) largest = fabs(x[k]);
     frexp(largest, &e);
-    memset(&v, 0, sizeof v);
     for (int64_t k = 0; k < n; k++) grpo_values_take_(&v, grpo_dd_of_(ldexp(x[k], -e)));
     return ldexp(sqrt(grpo_variance_(&v, kind)), e);
 }
@@ -1091,7 +1080,5 @@ grpo_status grpo_min_max_reward(const double *distance, int64_t n, double *rewar
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_REWARDS_IMPLEMENTATION */

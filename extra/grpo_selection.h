@@ -6,7 +6,8 @@
  *
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
- * Arrays, accuracy, overlap and statuses of all functions: see the rules at the top of extra/grpo_shared.h. */
+ * Arrays, accuracy, overlap and statuses of all functions: see the rules at the top of extra/grpo_shared.h.  An array `selected` is read by
+ * an objective as batch.selected, with weight.selected keep, drop or only; as batch.kl_mask, with penalty.kl_on selected. */
 #ifndef GRPO_SELECTION_H
 #define GRPO_SELECTION_H
 
@@ -43,9 +44,7 @@
 #define grpo_sequence_distance grpo_sequence_distance_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* selected (n_tokens) = 1 for the unmasked tokens whose `by` (n_tokens; batch.entropy, batch.logp ...) is at or above its (1 - fraction)
  * quantile over the n unmasked tokens, linearly interpolated at position (1 - fraction)(n - 1), with 1 - fraction as a double (Beyond the
@@ -203,9 +202,7 @@ GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size
     return r;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_SELECTION_H */
 
 #if defined(GRPO_SELECTION_IMPLEMENTATION) && !defined(GRPO_SELECTION_IMPLEMENTED)
@@ -215,9 +212,7 @@ GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size
 #include "../grpo.h"
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 static grpo_status grpo_check_by_(const grpo_batch *b, const grpo_real *by, int place) {
     return grpo_check_tokens_(b, by, NULL, GRPO_FINITE_, GRPO_AT_ARGUMENT_ + place);
@@ -418,10 +413,9 @@ grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, doubl
 
 /* index for one draw: a first guess in double, corrected by exact sums: above = weight[0] + ... + weight[j] - u total */
 static int64_t grpo_draw_index_(const double *weight, int64_t n, double u, double total) {
-    grpo_sum above;
+    grpo_sum above = GRPO_NO_SUM_;
     double before = 0;
     int64_t i, j = 0;
-    memset(&above, 0, sizeof above);
     for (i = 0; i < n; i++) grpo_sum_add_dd_(&above, grpo_two_prod(-u, weight[i]));
     for (; j + 1 < n && before + weight[j] <= u * total; j++) before += weight[j];
     for (i = 0; i <= j; i++) grpo_sum_add_(&above, weight[i]);
@@ -434,7 +428,7 @@ static int64_t grpo_draw_index_(const double *weight, int64_t n, double u, doubl
 }
 
 grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform, int64_t draws, int64_t *index) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     double total;
     grpo_status st = grpo_check_output_(index, 5);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -443,7 +437,6 @@ grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform
     if (!st) st = grpo_check_output_(uniform, 3);
     if (!st) st = grpo_check_list_(weight, n, GRPO_MODERATE_FACTOR_, 1);
     if (st) return st;
-    memset(&sum, 0, sizeof sum);
     for (int64_t k = 0; k < n; k++) grpo_sum_add_(&sum, weight[k]);
     total = grpo_sum_value_(&sum);
     if (!(total > 0)) return grpo_refuse_(GRPO_ZERO_SUM, 1, -1);
@@ -455,12 +448,11 @@ grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform
 
 /* the sample deviation of the rewards of group g is the result times 2^exponent: scaled so that squares neither overflow nor underflow */
 static double grpo_reward_deviation_(const grpo_batch *b, int64_t g, int *exponent) {
-    grpo_values v;
+    grpo_values v = GRPO_NO_VALUES_;
     double largest = 0;
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
     frexp(largest, exponent);
-    memset(&v, 0, sizeof v);
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -*exponent)));
     return sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE));
@@ -492,13 +484,12 @@ typedef struct { grpo_dd sum, square; double n; int exponent; } grpo_spread_;
 
 static grpo_spread_ grpo_spread_of_(const grpo_signal_ *s) {
     grpo_spread_ r;
-    grpo_values v;
+    grpo_values v = GRPO_NO_VALUES_;
     grpo_sum acc;
     grpo_index_ at;
     grpo_dd x;
     double largest = 0;
     int64_t t;
-    memset(&v, 0, sizeof v);
     for (at = grpo_before_tokens_(s->batch); (t = grpo_next_token_(s->batch, &at)) >= 0; ) {
         x = grpo_signal_at_(s, t);
         if (!(fabs(x.hi) <= largest)) largest = fabs(x.hi);
@@ -611,8 +602,7 @@ static void grpo_add_distance_(grpo_sum *s, const double *reward, const grpo_sub
 }
 
 static double grpo_distance_(const double *reward, const grpo_subset_ *x, int64_t count, double low, double high) {
-    grpo_sum s;
-    memset(&s, 0, sizeof s);
+    grpo_sum s = GRPO_NO_SUM_;
     grpo_add_distance_(&s, reward, x, count, low, high, 1);
     return grpo_sum_value_(&s);
 }
@@ -822,8 +812,7 @@ static int grpo_compare_numbers_(double a, double b) { return (a > b) - (a < b);
 
 /* a (1 - a)^2 - b (1 - b)^2 = (a - b)(1 - 2a - 2b + a^2 + ab + b^2) */
 static int grpo_compare_information_(double a, double b) {
-    grpo_sum s;
-    memset(&s, 0, sizeof s);
+    grpo_sum s = GRPO_NO_SUM_;
     grpo_sum_add_(&s, 1);
     grpo_sum_add_(&s, -2 * a);
     grpo_sum_add_(&s, -2 * b);
@@ -928,8 +917,7 @@ static void grpo_move_moments_(grpo_moments_of_ *m, double x, double sign) {
 
 /* n sum x^2 - (sum x)^2 of n numbers */
 static grpo_dd grpo_spread_of_moments_(const grpo_moments_of_ *m, int64_t n) {
-    grpo_sum acc;
-    memset(&acc, 0, sizeof acc);
+    grpo_sum acc = GRPO_NO_SUM_;
     grpo_covariance_add_(&acc, (double)n, &m->squares, &m->sum, &m->sum);
     return grpo_sum_dd_(&acc);
 }
@@ -1045,13 +1033,12 @@ static int grpo_spreads_(const grpo_batch *b, int64_t g, double least) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
     const double n = (double)(end - begin);
     double largest = least;
-    grpo_values v;
+    grpo_values v = GRPO_NO_VALUES_;
     grpo_sum acc;
     int e;
     if (!grpo_rewards_differ_(b, g)) return least == 0;                 /* in units of 2^e `least` may underflow */
     for (int64_t i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
     frexp(largest, &e);
-    memset(&v, 0, sizeof v);
     for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
     grpo_values_scatter_(&v, &acc);
     grpo_sum_add_square_(&acc, -1, grpo_two_prod(n, ldexp(least, -e)));
@@ -1164,7 +1151,5 @@ grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t 
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_SELECTION_IMPLEMENTATION */

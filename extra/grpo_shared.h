@@ -28,9 +28,7 @@
 #pragma GCC diagnostic ignored "-Wunused-function"      /* no header uses all of them */
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* 1 if advantages read batch.truncated where there is one, although it may be NULL */
 static inline int grpo_reads_truncated_(const grpo_advantage *a) {
@@ -348,9 +346,8 @@ static int grpo_exponent_of_(const double *x, int64_t n) {             /* the bi
 
 /* the mean of x - y over the unmasked tokens of response i (y NULL: of x); 0 if there are none */
 static grpo_dd grpo_response_mean_(const grpo_batch *b, const grpo_real *x, const grpo_real *y, int64_t i) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     int64_t t, n = 0;
-    memset(&sum, 0, sizeof sum);
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
         if (!grpo_is_unmasked_(b, t)) continue;
         grpo_sum_add_diff_(&sum, (double)x[t], y ? (double)y[t] : 0);
@@ -364,17 +361,15 @@ static void grpo_old_means_(const grpo_batch *b, grpo_dd *mean) {
 }
 
 static grpo_dd grpo_group_mean_(const grpo_batch *b, int64_t g) {
-    grpo_sum sum;
-    memset(&sum, 0, sizeof sum);
+    grpo_sum sum = GRPO_NO_SUM_;
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) grpo_sum_add_(&sum, (double)b->reward[i]);
     return grpo_mean_(&sum, grpo_group_size_(b, g));
 }
 
 /* the mean of the n numbers x at which `of` (NULL: everywhere) is set; 0 if there are none */
 static grpo_dd grpo_mean_of_(const double *x, const uint8_t *of, int64_t n) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     int64_t k, count = 0;
-    memset(&sum, 0, sizeof sum);
     for (k = 0; k < n; k++) if (!of || of[k]) { grpo_sum_add_(&sum, x[k]); count++; }
     return grpo_mean_(&sum, count);
 }
@@ -452,7 +447,5 @@ static double grpo_kl_part_(double a, double b, grpo_dd d) {
 #pragma GCC diagnostic pop
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_SHARED_H */

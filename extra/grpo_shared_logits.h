@@ -18,9 +18,7 @@
 #define GRPO_OMP_(text)
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* *sum += x, rounded to a double-double */
 static GRPO_LOGITS_FN void grpo_dd_accumulate_(grpo_dd *sum, double x) {
@@ -110,7 +108,5 @@ static grpo_status grpo_check_logits_(const grpo_logits *x) {
 #pragma GCC diagnostic pop
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_SHARED_LOGITS_H */

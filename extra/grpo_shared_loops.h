@@ -22,9 +22,7 @@
 
 #include "grpo_shared_logits.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 #if defined(__GNUC__)
 #define GRPO_ROW_STEPS_ static inline __attribute__((always_inline))       /* inlined into a loop, and compiled for its instruction set */
@@ -320,7 +318,5 @@ static const grpo_row_loops_ *grpo_row_loops_of_(grpo_instructions_ which) {
     return &grpo_row_loops_base_;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_SHARED_LOOPS_H */

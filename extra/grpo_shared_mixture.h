@@ -7,9 +7,7 @@
 
 #include "../grpo.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* log(rest + w e^x), rest = 1 - w: log(M/p) for x = log(q/p) and w = 1 - beta; log(M/q) for x = log(p/q) and w = beta */
 GRPO_FN double grpo_mixture_log_(grpo_dd x, double w, double rest) {
@@ -23,7 +21,5 @@ GRPO_FN double grpo_mixture_term_(double p, double q, double over_p, double over
     return grpo_plus(-grpo_times(beta * p, over_p), -grpo_times((1 - beta) * q, over_q));
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_SHARED_MIXTURE_H */

@@ -5,11 +5,19 @@
 
 #include "../grpo.h"
 
-#ifndef GRPO_NO_TEXT
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
+/* the name of what a status is about; without texts "" */
+GRPO_FN const char *grpo_name_of_(int what) {
+#ifdef GRPO_NO_TEXT
+    (void)what;
+    return "";
+#else
+    return grpo_status_what(GRPO_STATUS_(0, what));
+#endif
+}
+
+#ifndef GRPO_NO_TEXT
 typedef struct { char *buffer; size_t room; } grpo_text_;              /* where to write next, and how many characters still fit before the
                                                                           final 0 */
 
@@ -73,8 +81,6 @@ GRPO_FN void grpo_say_number_(grpo_text_ *to, double x) {
     else grpo_say_positive_(to, x);
 }
 
-#ifdef __cplusplus
-}
 #endif
-#endif
+GRPO_C_END_
 #endif /* GRPO_SHARED_TEXT_H */

@@ -44,9 +44,7 @@
 #define grpo_length_preference_weight grpo_length_preference_weight_f64
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* weight (sequences) = w N/sum w over the N responses of the batch, w = (0.5 + 1.5 clamp(difficulty, 0, 1)) (1.5 - (T - Tmin)/(Tmax -
  * Tmin)), the second factor 1.5 if Tmax = Tmin, Tmin and Tmax over the batch (ROLL, 2506.06122, its code, without its 1e-8).  difficulty
@@ -87,8 +85,7 @@ typedef enum {
     GRPO_PROMPT_VLM               /* 1 if none is right, or some count in Q and P > Q (0.5, 4094, 0.1) */
 } grpo_prompt_form;
 
-grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form,
-                               double *weight);
+grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form, double *weight);
 
 /* weight (sequences) = D r for responses to open prompts, 0 for those to anchors; D = (mean, over the anchors of the prompt's meta group,
  * of their mean rewards) - the prompt's own mean reward; 0 if there are no anchors (AIR, 2605.20994: it weights log pi of the response, not
@@ -160,9 +157,7 @@ grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_
 grpo_status grpo_length_preference_weight(const grpo_batch *batch, const double *length, double r, double lambda, double *weight,
     double *slope);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_WEIGHTS_H */
 
 #if defined(GRPO_WEIGHTS_IMPLEMENTATION) && !defined(GRPO_WEIGHTS_IMPLEMENTED)
@@ -172,9 +167,7 @@ grpo_status grpo_length_preference_weight(const grpo_batch *batch, const double 
 #include "../grpo.h"
 #include "grpo_shared.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* w of response i, which has T tokens, before normalisation */
 static grpo_dd grpo_sample_weight_(const double *difficulty, int64_t i, int by_length, double len, grpo_lengths_ all) {
@@ -194,11 +187,10 @@ grpo_status grpo_sample_weights(const grpo_batch *batch, const double *difficult
     grpo_status st = grpo_check_call_(batch, weight, 4);
     const int64_t first = st ? 0 : grpo_first_sequence_(batch), end = st ? 0 : grpo_end_sequence_(batch);
     grpo_lengths_ all = { HUGE_VAL, 0 };
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     grpo_dd total, w;
     double len;
     if (st) return st;
-    memset(&sum, 0, sizeof sum);
     for (int64_t i = first; i < end; i++) {
         if (difficulty && !grpo_is_finite(difficulty[i])) return grpo_check_member_(difficulty[i], GRPO_FINITE_, 2, i);
         len = (double)grpo_unmasked_(batch, i);
@@ -288,8 +280,7 @@ static int64_t grpo_next_smaller_(const double *x, int64_t n, int64_t k) {
 /* the weight of x[k], the largest that is not 1, if `above` elements have weight 1 and all sum to target: (target - above)/sum_{x <= x[k]}
  * e^((x - x[k])/temperature) */
 static grpo_dd grpo_window_share_(const double *x, int64_t n, int64_t k, int64_t above, double target, double temperature) {
-    grpo_sum sum;
-    memset(&sum, 0, sizeof sum);
+    grpo_sum sum = GRPO_NO_SUM_;
     for (int64_t i = 0; i < n; i++)
         if (x[i] < x[k] || (x[i] == x[k] && i >= k)) grpo_sum_add_(&sum, grpo_exp(grpo_dd_div(grpo_two_diff(x[i], x[k]), temperature)));
     return grpo_dd_quotient(grpo_two_diff(target, (double)above), grpo_sum_dd_(&sum));
@@ -392,8 +383,7 @@ static int grpo_prompt_counts_(const grpo_batch *b, int64_t g, double threshold,
     return (double)longest * (double)wrong > sum;
 }
 
-grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form,
-                               double *weight) {
+grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form, double *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 6);
     if (!st) st = grpo_check_number_(threshold, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_number_(limit, GRPO_MODERATE_, 3);
@@ -407,9 +397,8 @@ grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double
 
 /* the mean, over the anchors of a meta group, of their mean rewards; *count: how many anchors */
 static grpo_dd grpo_anchor_mean_(const grpo_batch *b, const int64_t *meta, const uint8_t *anchor, int64_t id, int64_t *count) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     int64_t g;
-    memset(&sum, 0, sizeof sum);
     for (*count = 0, g = 0; g < b->n_groups; g++) {
         if (!anchor[g] || meta[g] != id) continue;
         grpo_sum_add_dd_(&sum, grpo_group_mean_(b, g));
@@ -643,9 +632,8 @@ grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double ga
 }
 
 static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8_t *correct) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     double n = 0, right = 0;
-    memset(&sum, 0, sizeof sum);
     for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         if (!grpo_unmasked_(b, i)) continue;
         grpo_sum_add_dd_(&sum, grpo_response_mean_(b, b->logp_old, NULL, i));
@@ -716,13 +704,12 @@ static grpo_dd grpo_difficulty_of_(const grpo_batch *b, int64_t g, const double 
 grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
     grpo_dd least = grpo_dd_of_(HUGE_VAL);
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     double groups = 0;
     if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 3);
     if (!st) st = grpo_check_responses_(batch, accuracy, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    memset(&sum, 0, sizeof sum);
     for (int64_t g = 0; g < batch->n_groups; g++) {
         if (!grpo_rewards_differ_(batch, g)) continue;
         groups++;
@@ -756,12 +743,11 @@ static grpo_dd grpo_product_at_(const grpo_products_ *p, int64_t t) {
 
 static void grpo_survey_products_(grpo_products_ *p) {
     grpo_sum sum[2];
-    grpo_values v;
+    grpo_values v = GRPO_NO_VALUES_;
     grpo_index_ at;
     double n = 0, largest = 0;
     int64_t t;
     memset(sum, 0, sizeof sum);
-    memset(&v, 0, sizeof v);
     for (at = grpo_before_tokens_(p->batch); (t = grpo_next_token_(p->batch, &at)) >= 0; n++) {
         grpo_sum_add_(&sum[0], (double)p->batch->logp[t]);
         grpo_sum_add_(&sum[1], (double)p->advantage[t]);
@@ -789,12 +775,11 @@ static void grpo_gaussian_group_(const grpo_products_ *p, int64_t g, grpo_real *
     grpo_batch one = *b;
     grpo_dd least = grpo_dd_of_(HUGE_VAL), x, total;
     grpo_index_ at;
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     double n = 0;
     int64_t t;
     int overflow = 0;
     one.n_groups = 1; one.group_begin = b->group_begin + g;
-    memset(&sum, 0, sizeof sum);
     for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; n++) {
         x = grpo_product_exponent_(p, t);
         if (grpo_dd_less(x, least)) least = x;
@@ -833,7 +818,7 @@ static int64_t grpo_next_routed_(const grpo_batch *b, const uint8_t *routed, grp
 grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
     grpo_index_ at;
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     grpo_dd top = { -HUGE_VAL, 0 }, level = { 0, 0 };
     int64_t t, n = 0;
     int overflow = 0;
@@ -848,7 +833,6 @@ grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, d
         if (grpo_dd_less(top, x)) top = x;
     }
     grpo_clear_reals_(batch, weight);
-    memset(&sum, 0, sizeof sum);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
         grpo_sum_add_dd_(&sum, grpo_exp_twice(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)));
     if (n > 0) level = grpo_dd_log(grpo_dd_div(grpo_sum_dd_(&sum), (double)n));     /* log mean u - top: lost if it were added to top */
@@ -879,10 +863,9 @@ grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, 
 static int grpo_one_answer_(const int64_t *answer, int64_t i, int64_t j) { return i == j || (answer[i] >= 0 && answer[i] == answer[j]); }
 
 static double grpo_answer_entropy_group_(const int64_t *answer, const double *score, int64_t begin, int64_t end) {
-    grpo_sum in, out, ent;
+    grpo_sum in, out, ent = GRPO_NO_SUM_;
     double top = -HUGE_VAL, w, rest;
     int64_t j;
-    memset(&ent, 0, sizeof ent);
     for (int64_t i = begin; i < end; i++) if (score[i] > top) top = score[i];
     for (int64_t i = begin; i < end; i++) {
         for (j = begin; j < i && !grpo_one_answer_(answer, i, j); j++) { }
@@ -909,11 +892,9 @@ grpo_status grpo_semantic_entropy(const grpo_batch *batch, const int64_t *answer
 /* the mean of the gaps with (R - mean R)^2 <= bound, tested exactly as (n R - sum R)^2 <= bound n^2; *count: how many */
 static grpo_dd grpo_kept_mean_(const double *gap, int64_t n, double bound, int64_t *count) {
     const double size = (double)n;
-    grpo_sum sum, kept, off, excess;
+    grpo_sum sum = GRPO_NO_SUM_, kept = GRPO_NO_SUM_, off, excess;
     double x[3];
     int64_t k;
-    memset(&sum, 0, sizeof sum);
-    memset(&kept, 0, sizeof kept);
     for (k = 0; k < n; k++) grpo_sum_add_(&sum, -gap[k]);
     for (*count = 0, k = 0; k < n; k++) {
         off = sum;
@@ -976,10 +957,9 @@ static grpo_dd grpo_preferred_(const grpo_preference_ *p, double length, grpo_dd
 
 /* returns 0 if a power h^lambda is too large */
 static int grpo_survey_lengths_(const double *length, int64_t begin, int64_t end, grpo_preference_ *p) {
-    grpo_values v;
+    grpo_values v = GRPO_NO_VALUES_;
     grpo_sum acc;
     grpo_dd g, e, slope;
-    memset(&v, 0, sizeof v);
     p->unit = grpo_exponent_of_(length + begin, end - begin);
     for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp(length[i], -p->unit)));
     p->n = (double)(end - begin);
@@ -1027,7 +1007,5 @@ grpo_status grpo_length_preference_weight(const grpo_batch *batch, const double 
     return GRPO_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_WEIGHTS_IMPLEMENTATION */

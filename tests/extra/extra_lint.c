@@ -350,6 +350,8 @@ static void flip_overlong(setup *s) {
     s->obj.reward.overlong = GRPO_OVERLONG_SOFT;
     s->obj.reward.overlong_max = 8; s->obj.reward.overlong_cache = 4; s->obj.reward.overlong_factor = 1;
 }
+static void zero_overlong(setup *s) { flip_overlong(s); zero(s); }
+static void zero_before_overlong(setup *s) { zero_overlong(s); s->obj.reward.overlong_max = LENGTH + 4; }
 static void flip_longer(setup *s) { flip_overlong(s); s->obj.reward.overlong_factor = 1.5; }
 static void flip_linear(setup *s) { flip_overlong(s); s->obj.reward.overlong = GRPO_OVERLONG_LINEAR; }
 static void set_response(setup *s, int i, double A) { for (int t = 0; t < LENGTH; t++) s->A[begin_of(s, i) + t] = (grpo_real)A; }
@@ -619,6 +621,7 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(LAST_LEFT_OUT), mask_early, mask_right, "note: batch.mask[5] leaves out the last ..." },
     { RULE(LAST_LEFT_OUT), mask_early_and_next, confident_end, "likely mistake: batch.mask[5] leaves out the last ..." },
     { RULE(SHORT_TRUNCATED), short_and_some, truncate_most, "note: batch.truncated[5] is of a response of 3 tokens, ..." },
+    { RULE(NO_ADVANTAGE), zero_before_overlong, zero_overlong, "likely mistake: advantage[10] is 0, and no larger at any token, ..." },
     { RULE(NO_ADVANTAGE), tiny, tiny_rewards, "likely mistake: advantage[6] is 6e-37, and no larger at any token, ..." },
     { RULE(AGAINST_REWARD), flip_overlong, flip_longer, "likely mistake: advantage[10] is 0.57735, but -1.1547 where the reward ..." },
     { RULE(AGAINST_REWARD), flip_overlong, flip_linear, NULL },
