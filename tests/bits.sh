@@ -25,11 +25,11 @@ hashes() { # compiler and options: both element types, in parallel
 
 compare() { # file, what, compiler and options
     file=tests/bits/$1 what=$2; shift 2
-    if ! hashes "$@" >"$folder/found"; then echo "FAIL $what: does not build or run"; failed=$((failed + 1)); return; fi
+    if ! hashes "$@" >"$folder/found"; then verdict "$what: builds and runs" 1; return; fi
     differ=$(diff "$file" "$folder/found" | grep -c '^[<>]')
     same=$(grep -cxFf "$file" "$folder/found")
     diff "$file" "$folder/found" | sed -n "s|^[<>]|FAIL $what: |p" | sort | head -20
-    passed=$((passed + same)) failed=$((failed + differ))
+    count "$same" "$differ"
     echo "$what: $same the same, $differ differ"
 }
 
@@ -51,18 +51,18 @@ random_compare() { # the same bits with and without blocks
     same=$(grep -cxFf "$folder/blocks" "$folder/no_blocks")
     diff "$folder/blocks" "$folder/no_blocks" | sed -n 's|^<|FAIL by blocks:|p' | head -5
     [ "$same" -gt 0 ] || differ=$((differ + 1))
-    passed=$((passed + same)) failed=$((failed + differ))
+    count "$same" "$differ"
     echo "random objectives, combinations of choices, with and without blocks: $same the same, $differ differ"
 }
 
 logits_hashes() { "$@" -std=c99 -ffp-contract=off tests/logits/logits_bits.c -lm -o "$folder/logits" && "$folder/logits"; }
 
 logits_compare() { # compiler and options: the same bits as gcc -O2 on this machine
-    if ! logits_hashes "$@" >"$folder/found"; then echo "FAIL logits, $*: does not build or run"; failed=$((failed + 1)); return; fi
+    if ! logits_hashes "$@" >"$folder/found"; then verdict "logits, $*: builds and runs" 1; return; fi
     differ=$(diff "$folder/logits.first" "$folder/found" | grep -c '^>')
     diff "$folder/logits.first" "$folder/found" | sed -n "s|^>|FAIL logits, $*:|p" | head -5
     same=$(grep -cxFf "$folder/logits.first" "$folder/found")
-    passed=$((passed + same)) failed=$((failed + differ))
+    count "$same" "$differ"
     echo "logits, $*: $same the same, $differ differ"
 }
 
