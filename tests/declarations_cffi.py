@@ -59,7 +59,8 @@ def check_calls():
     status = lib.grpo_objective_set(objective, b'surrogate.eps_high', 0.25)
     check('eps_high', status == lib.GRPO_OK and objective.surrogate.eps_high == 0.25)
     status = lib.grpo_objective_named(b'gsop', objective)
-    check('an unknown name', status & 255 == lib.GRPO_UNKNOWN and message(status) == 'name is unknown: the nearest is gspo', message(status))
+    said = message(status)
+    check('an unknown name', status & 255 == lib.GRPO_UNKNOWN and said == 'name is unknown: the nearest is gspo', said)
 
 
 def check_version():

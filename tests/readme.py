@@ -5,7 +5,7 @@
 A mark above each block says what it is; a block without one fails, as does a README of more than 150 lines:
     <!-- file NAME -->   a file, written into the clone      <!-- run -->      commands, run one block after the other
     <!-- output -->      what the commands before it print   <!-- command 1 -->   as run, the first of the two commands
-    <!-- command 2 -->   the tests themselves: not run here  <!-- tested by FILE -->   the same lines, but for comments, stand in FILE
+    <!-- command 2 -->   the tests themselves: not run here
 """
 import os
 import re
@@ -30,17 +30,12 @@ def run(what, commands, clone):
     return done.stdout
 
 
-def lines_of(text):
-    """Without comments and indentation."""
-    return [line for line in (re.sub(r"\s+#.*", "", raw).strip() for raw in text.splitlines()) if line]
-
-
 def main():
     with open(os.path.join(TOP, "README.md"), encoding="utf-8") as f:
         readme = f.read()
     check(f"README.md has at most {LONGEST} lines", readme.count("\n") <= LONGEST, readme.count("\n"))
     kinds = {mark.partition(" ")[0] for mark, _, _ in BLOCK.findall(readme)}
-    check("README.md has blocks of every kind", kinds == {"file", "run", "output", "command", "tested"}, kinds)
+    check("README.md has blocks of every kind", kinds == {"file", "run", "output", "command"}, kinds)
     with tempfile.TemporaryDirectory() as folder:
         clone = os.path.join(folder, "clone")
         subprocess.run(["git", "clone", "-q", TOP, clone], check=True)
@@ -54,12 +49,6 @@ def main():
                 printed = run("README's commands", text, clone)
             elif kind == "output":
                 check("what README shows is what its commands print", text == printed, f"shown:\n{text}printed:\n{printed[-2000:]}")
-            elif kind == "tested":
-                place = name.removeprefix("by ")
-                with open(os.path.join(clone, place), encoding="utf-8") as f:
-                    there = lines_of(f.read())
-                missing = [line for line in lines_of(text) if line not in there]
-                check(f"README's lines stand in {place}", not missing, "\n".join(missing))
             elif mark != "command 2":
                 check("a block that nothing tests", False, text)
 

@@ -1,4 +1,4 @@
-/* Checks that count. A test program ends with `return check_summary();`, which prints "N passed, N failed"; no check at all is a failure. */
+/* Checks that count. A test program ends with `return check_summary();`, which prints "N passed, N failed" and fails without a check. */
 #ifndef CHECK_H
 #define CHECK_H
 #include <stdarg.h>

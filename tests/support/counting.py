@@ -28,7 +28,7 @@ def attempt(test, *arguments):
     try:
         return test(*arguments)
     except Exception:                              # not SystemExit, by which a script says that it is skipped
-        check(" ".join([test.__name__, *map(repr, arguments)])[:200], False, traceback.format_exc())
+        check(" ".join(map(repr, [test, *arguments]))[:200], False, traceback.format_exc())
 
 
 def summary():

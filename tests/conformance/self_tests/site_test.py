@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote, urldefrag
 
 sys.dont_write_bytecode = True
-from checks import KIT, check, summary
+from kit import KIT, attempt, check, checked
 
 sys.path.append(KIT)
 import frameworks
@@ -240,7 +240,7 @@ def check_run(conform):
           "<strong>GSPO-05</strong>" in done.stdout and failed and page.tags["section"] == int(failed[2]) > 0)
 
 
-def main(arguments):
+def main():
     made = list(site.files())
     pages = dict(made)
     check("a path twice", len(pages) == len(made))
@@ -254,14 +254,13 @@ def main(arguments):
     rows, known = (path[4:-5] for path in pages if path.startswith("row/")), site.known_rows()
     check("every row stands in a family", set(site.known_facts()) == {row for row in rows if site.family_of(row, known) in known})
     check_numbers(pages)
-    check_frameworks()
-    check_cases(pages)
-    check_releases()
-    check_contrast()
-    for conform in arguments:
-        check_run(conform)
-    return summary()
+    attempt(check_frameworks)
+    attempt(check_cases, pages)
+    attempt(check_releases)
+    attempt(check_contrast)
+    for conform in sys.argv[1:]:
+        attempt(check_run, conform)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(checked(main))
