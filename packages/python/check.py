@@ -823,7 +823,7 @@ class Computed(unittest.TestCase):
 class Judging(unittest.TestCase):
     """Made-up cases and answers, which the packages of all languages judge alike."""
 
-    FILE = json.loads((pathlib.Path(__file__).parent.parent / "judging.json").read_text(encoding="utf-8"))
+    FILE = json.loads((HERE.parent / "judging.json").read_text(encoding="utf-8"))
 
     def case(self, name):
         raw = {"id": name, "flags": [], "batch": {"group": [], "length": []}, "objective": {}, **self.FILE["cases"][name]}

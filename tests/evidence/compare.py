@@ -138,7 +138,8 @@ def check_sources():
     """What is said of the sources, routes, places and days above"""
     for source, kind, through, wrong in SOURCES:
         setting = {"kind": kind, "where": "a/file.py:12", **({} if through is None else {"through": through})}
-        check(f"{kind} of {source!r} through {through!r} is{'' if wrong else ' not'} a fault", wrong == any(faults_of_source(source, setting)))
+        found = any(faults_of_source(source, setting))
+        check(f"{kind} of {source!r} through {through!r} is{'' if wrong else ' not'} a fault", wrong == found)
     for where, wrong in PLACES:
         found = any(faults_of_source("a-name/a-port@0123abc", {"kind": "official code", "where": where}))
         check(f"{where!r} is{'' if wrong else ' not'} a fault", wrong == found)
