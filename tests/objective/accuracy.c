@@ -42,8 +42,9 @@ static void join(errors *into, const errors *e) {
     into->refused += e->refused;
 }
 
+/* every output was measured, and is within the limit */
 static int within(const errors *e) {
-    for (int k = 0; k < COMPARE_N_OUTPUTS; k++) if (!(e->worst[k] <= COMPARE_LIMIT)) return 0;
+    for (int k = 0; k < COMPARE_N_OUTPUTS; k++) if (!e->measured[k] || !(e->worst[k] <= COMPARE_LIMIT)) return 0;
     return 1;
 }
 

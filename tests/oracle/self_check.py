@@ -27,7 +27,7 @@ import split_cases
 from attempt import narrow
 from axes import own_divisor
 from cases import CASES
-from checks.tools import close, flat, preset_batches
+from checks.tools import close, flat, moved, preset_batches
 from defects import DEFECTS, LEFT_OUT, PROJECTS, SAME, faults, named
 from evaluate import Batch, entries_of, evaluate, given_or_computed_advantages, loss, roots
 from functions import every_function
@@ -51,18 +51,6 @@ KINKS = ("on-policy", "extreme-50", "choices-ratio-clamp", "choices-ratio-level_
          "choices-ratio-token_clip", "choices-ratio-pool",
          "-bound", "scores-position", "scores-lost-s", "ref-clamp", "-clamped", "both-clamps", "-value", "penalty-abs", "regression-level")
 NOWHERE = ("regression-level-0",)  # equal scores without an epsilon have no derivative; 0 is the convention
-
-
-def moved(batch, steps):
-    """steps: {(array, place...): step}"""
-    batch = copy.deepcopy(batch)
-    for (key, *place), step in steps.items():
-        *above, last = place
-        row = batch[key]
-        for k in above:
-            row = row[k]
-        row[last] = mpf(row[last]) + step
-    return batch
 
 
 def exact_gradient(objective, raw):
