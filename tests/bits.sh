@@ -25,7 +25,7 @@ hashes() { # compiler and options: both element types, in parallel
 
 same_lines() { # what, file, file: a check for each line
     differ=$(diff "$2" "$3" | grep -c '^[<>]')
-    same=$(grep -cxFf "$2" "$3")
+    same=$(grep -cxFf "$2" "$3") same=${same:-0}                  # of an empty file grep counts nothing
     diff "$2" "$3" | sed -n "s|^[<>]|FAIL $1:|p" | sort | head -20
     if [ "$same" -eq 0 ]; then differ=$((differ + 1)); fi
     count "$same" "$differ"
