@@ -91,6 +91,7 @@ part "vectors, functions of extra/, errors" tested
 part "the bits of every row" sh tests/bits.sh --quick
 part "tables of objectives and of the catalogue" sh tests/tables.sh "$build" --check
 part "links and tables of the pages" python3 tests/pages.py
+part "what counts checks counts crashes too" sh tests/counters.sh
 if command -v c++ >/dev/null; then part "examples in other languages" sh tests/languages.sh; fi
 
 echo "tests/all.sh runs the rest"
