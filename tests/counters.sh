@@ -1,6 +1,6 @@
 #!/bin/sh
-# What counts the checks of the other tests (support/counting.sh, counting.py, check.h) ends with the right line and status: a failed check, a
-# crash and no check at all are failures.  Prints "N passed, N failed".
+# What counts the checks of the other tests (support/counting.sh, counting.py, check.h) ends with the right line and status: a failed check,
+# a crash and no check at all are failures.  Prints "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
